@@ -1,0 +1,39 @@
+// The tulle dialect: attribute, types and ops.
+#pragma once
+#include "format/Encoding.h"
+#include "format/Layout.h"
+#include "iteration/Set.h"
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+namespace tulle::format {
+/// Encodings are uniqued by their canonical text.
+llvm::hash_code hash_value(const Encoding &encoding);
+} // namespace tulle::format
+
+#include "dialect/TulleDialect.h.inc"
+#include "dialect/TulleEnums.h.inc"
+#define GET_ATTRDEF_CLASSES
+#include "dialect/TulleAttributes.h.inc"
+#define GET_TYPEDEF_CLASSES
+#include "dialect/TulleTypes.h.inc"
+#define GET_OP_CLASSES
+#include "dialect/TulleOps.h.inc"
+
+namespace tulle::dialect {
+
+/// The tensor's encoding; dense in row-major order when it has none.
+EncodingAttr getEncoding(mlir::RankedTensorType type);
+/// The same shape and element type with another encoding (none when it is dense row-major).
+mlir::RankedTensorType withEncoding(mlir::RankedTensorType type, const format::Encoding &encoding);
+
+} // namespace tulle::dialect

@@ -1,0 +1,38 @@
+// #tulle.encoding, and the types that name one of its levels.
+
+def Tulle_EncodingAttr : AttrDef<Tulle_Dialect, "Encoding",
+    [DeclareAttrInterfaceMethods<VerifiableTensorEncoding, ["verifyEncoding"]>]> {
+  let mnemonic = "encoding";
+  let summary = "How a tensor's dimensions become storage levels, and how each level is stored";
+  let description = [{
+    The text between `<` and `>` is the encoding language of docs/design/formats.md, the same that the command line
+    takes. A tensor type without an encoding is dense in row-major order.
+
+    ```mlir
+    #CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed), posWidth = 32, crdWidth = 32 }>
+    func.func @f(%A: tensor<?x?xf64, #CSR>)
+    ```
+  }];
+  let parameters = (ins "::tulle::format::Encoding":$value);
+  let hasCustomAssemblyFormat = 1;
+}
+
+class Tulle_Type<string name, string typeMnemonic> : TypeDef<Tulle_Dialect, name> {
+  let mnemonic = typeMnemonic;
+}
+
+def Tulle_SpaceType : Tulle_Type<"Space", "space"> {
+  let summary = "The stored coordinates of one level below one parent position";
+  let parameters = (ins "::tulle::dialect::EncodingAttr":$encoding, "unsigned":$level);
+  let assemblyFormat = "`<` $encoding `,` $level `>`";
+}
+
+def Tulle_IteratorType : Tulle_Type<"Iterator", "iterator"> {
+  let summary = "A position at one level (a segment of equal coordinates where the level is nonunique)";
+  let parameters = (ins "::tulle::dialect::EncodingAttr":$encoding, "unsigned":$level);
+  let assemblyFormat = "`<` $encoding `,` $level `>`";
+}
+
+def Tulle_RangeType : Tulle_Type<"Range", "range"> {
+  let summary = "All coordinates lo <= c < hi";
+}

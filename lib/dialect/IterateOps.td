@@ -1,0 +1,168 @@
+// Stage 2: loops over sets of coordinates.
+
+def Tulle_KindParallel : I32EnumAttrCase<"Parallel", 0, "parallel">;
+def Tulle_KindReduction : I32EnumAttrCase<"Reduction", 1, "reduction">;
+def Tulle_LoopKind : I32EnumAttr<"LoopKind", "whether iterations are independent", [Tulle_KindParallel, Tulle_KindReduction]> {
+  let cppNamespace = "::tulle::dialect";
+  let genSpecializedAttr = 0;
+}
+def Tulle_LoopKindAttr : EnumAttr<Tulle_Dialect, Tulle_LoopKind, "kind">;
+
+def Tulle_StrategyAuto : I32EnumAttrCase<"Auto", 0, "auto">;
+def Tulle_StrategyMerge : I32EnumAttrCase<"Merge", 1, "merge">;
+def Tulle_StrategyGallop : I32EnumAttrCase<"Gallop", 2, "gallop">;
+def Tulle_StrategyPeek : I32EnumAttrCase<"Peek", 3, "peek">;
+def Tulle_Strategy : I32EnumAttr<"Strategy", "how a co-iteration is lowered",
+    [Tulle_StrategyAuto, Tulle_StrategyMerge, Tulle_StrategyGallop, Tulle_StrategyPeek]> {
+  let cppNamespace = "::tulle::dialect";
+  let genSpecializedAttr = 0;
+}
+def Tulle_StrategyAttr : EnumAttr<Tulle_Dialect, Tulle_Strategy, "strategy">;
+
+def Tulle_RangeOp : Tulle_Op<"range", [Pure]> {
+  let summary = "All coordinates lo <= c < hi";
+  let arguments = (ins Index:$lo, Index:$hi);
+  let results = (outs Tulle_RangeType:$result);
+  let assemblyFormat = "$lo `to` $hi attr-dict";
+}
+
+def Tulle_SpaceOp : Tulle_Op<"space", [Pure, AttrSizedOperandSegments]> {
+  let summary = "The stored coordinates of one level of a tensor, below a parent iterator";
+  let description = [{
+    Constraints:
+    1. Level 0 has no parent; level k > 0 has the iterator of level k-1 of the same encoding.
+    2. The result type names the tensor's encoding and `level`.
+  }];
+  let arguments = (ins AnyRankedTensor:$tensor, I64Attr:$level, Optional<Tulle_IteratorType>:$parent);
+  let results = (outs Tulle_SpaceType:$result);
+  let assemblyFormat = [{
+    $tensor `level` `(` $level `)` (`under` $parent^ `:` type($parent))? attr-dict `:` type($tensor) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tulle_LocateOp : Tulle_Op<"locate", [Pure, AttrSizedOperandSegments]> {
+  let summary = "The iterator at a coordinate of a level where every coordinate exists (dense, batch)";
+  let description = [{
+    Constraints:
+    1. As for tulle.space, parent and result type fit the tensor and `level`.
+    2. The level's format has the property full: the coordinate is always found.
+  }];
+  let arguments = (ins AnyRankedTensor:$tensor, I64Attr:$level, Optional<Tulle_IteratorType>:$parent, Index:$coordinate);
+  let results = (outs Tulle_IteratorType:$result);
+  let assemblyFormat = [{
+    $tensor `level` `(` $level `)` (`under` $parent^ `:` type($parent))? `at` $coordinate attr-dict
+    `:` type($tensor) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tulle_LevelSizeOp : Tulle_Op<"level_size", [Pure]> {
+  let summary = "The number of coordinates a level can have";
+  let arguments = (ins AnyRankedTensor:$tensor, I64Attr:$level);
+  let results = (outs Index:$result);
+  let assemblyFormat = "$tensor `level` `(` $level `)` attr-dict `:` type($tensor)";
+}
+
+def Tulle_SpaceSizeOp : Tulle_Op<"space_size", [Pure]> {
+  let summary = "The number of coordinates a space holds";
+  let description = [{
+    Constraints:
+    1. The space's level is unique.
+  }];
+  let arguments = (ins Tulle_SpaceType:$space);
+  let results = (outs Index:$result);
+  let assemblyFormat = "$space attr-dict `:` type($space)";
+  let hasVerifier = 1;
+}
+
+def Tulle_LoadOp : Tulle_Op<"load"> {
+  let summary = "The value at an iterator of the last level";
+  let description = [{
+    Constraints:
+    1. The iterator is of the tensor's last level; a tensor of order 0 takes none.
+    2. The result type is the tensor's element type.
+  }];
+  let arguments = (ins AnyRankedTensor:$tensor, Optional<Tulle_IteratorType>:$iterator);
+  let results = (outs AnyType:$result);
+  let assemblyFormat = "$tensor `[` ($iterator^ `:` type($iterator))? `]` attr-dict `:` type($tensor) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Tulle_StoreOp : Tulle_Op<"store", [AllTypesMatch<["tensor", "result"]>]> {
+  let summary = "The tensor with the value at an iterator replaced";
+  let description = [{
+    Constraints:
+    1. The iterator is of the tensor's last level; a tensor of order 0 takes none.
+    2. Every tensor value is used by at most one chain of stores: the storage is updated in place.
+  }];
+  let arguments = (ins AnyType:$value, AnyRankedTensor:$tensor, Optional<Tulle_IteratorType>:$iterator);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = [{
+    $value `,` $tensor `[` ($iterator^ `:` type($iterator))? `]` attr-dict `:` type($value) `,` type($tensor)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tulle_IterateOp : Tulle_Op<"iterate", [SingleBlockImplicitTerminator<"YieldOp">, RecursiveMemoryEffects,
+                                          AutomaticAllocationScope]> {
+  let summary = "A loop over one space, or over a range";
+  let description = [{
+    ```mlir
+    %r = tulle.iterate %i, %it in %space : !tulle.space<#CSR, 1> iter_args(%acc = %zero) -> (f64) kind = reduction {
+      …
+      tulle.yield %next : f64
+    }
+    ```
+    Constraints:
+    1. Block arguments: the coordinate (index), the iterator (absent over a range), then one per init with its type.
+    2. Results and yielded values have the types of the inits.
+  }];
+  let arguments = (ins AnyTypeOf<[Tulle_SpaceType, Tulle_RangeType]>:$space, Variadic<AnyType>:$inits,
+                       DefaultValuedAttr<Tulle_LoopKindAttr, "::tulle::dialect::LoopKind::Parallel">:$kind);
+  let results = (outs Variadic<AnyType>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let hasCanonicalizer = 1;
+}
+
+def Tulle_CoiterateOp : Tulle_Op<"coiterate", [AttrSizedOperandSegments, SingleBlock, RecursiveMemoryEffects,
+                                              AutomaticAllocationScope]> {
+  let summary = "A loop over a set expression of several spaces of the same coordinate";
+  let description = [{
+    ```mlir
+    %r = tulle.coiterate %i in "a | b" (%sa, %sb : !tulle.space<#S, 0>, !tulle.space<#S, 0>)
+         iter_args(%acc = %zero) -> (f64) kind = reduction strategy = auto
+      case "a & b" (%ia, %ib) { … tulle.yield %n : f64 }
+      case "a" (%ia) { … }
+      case "b" (%ib) { … }
+    ```
+    Each coordinate of the set is visited once, in ascending order, by the region of its minterm: the one that
+    names exactly the spaces that have the coordinate.
+
+    Constraints:
+    1. There is at least one space; all levels are ordered.
+    2. `cases` lists distinct minterms (bit k: space k has the coordinate), one region each, and they are exactly the
+       minterms of `set`.
+    3. A range is given when the set holds minterm 0 (coordinates no space has); coordinates are then those of the range.
+    4. Block arguments of a region: the coordinate, the iterators of its minterm's spaces in order, one per init.
+    5. Results and yielded values have the types of the inits.
+  }];
+  let arguments = (ins StrAttr:$set, DenseI64ArrayAttr:$cases, Variadic<Tulle_SpaceType>:$spaces,
+                       Optional<Tulle_RangeType>:$range, Variadic<AnyType>:$inits,
+                       DefaultValuedAttr<Tulle_LoopKindAttr, "::tulle::dialect::LoopKind::Parallel">:$kind,
+                       DefaultValuedAttr<Tulle_StrategyAttr, "::tulle::dialect::Strategy::Auto">:$strategy);
+  let results = (outs Variadic<AnyType>:$results);
+  let regions = (region VariadicRegion<SizedRegion<1>>:$caseRegions);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let hasCanonicalizer = 1;
+}
+
+def Tulle_YieldOp : Tulle_Op<"yield", [Pure, Terminator, ReturnLike, ParentOneOf<["IterateOp", "CoiterateOp"]>]> {
+  let summary = "Ends a loop body with the values carried on";
+  let arguments = (ins Variadic<AnyType>:$values);
+  let builders = [OpBuilder<(ins), [{}]>];
+  let assemblyFormat = "attr-dict ($values^ `:` type($values))?";
+}

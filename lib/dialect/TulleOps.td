@@ -1,0 +1,35 @@
+// The tulle dialect: one file pulls in the parts.
+#ifndef TULLE_OPS
+#define TULLE_OPS
+include "mlir/IR/OpBase.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
+include "mlir/IR/BuiltinAttributeInterfaces.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
+include "mlir/Interfaces/LoopLikeInterface.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+
+def Tulle_Dialect : Dialect {
+  let name = "tulle";
+  let cppNamespace = "::tulle::dialect";
+  let summary = "Sparse tensors as types, iteration over coordinate sets, and storage";
+  let useDefaultAttributePrinterParser = 0;
+  let useDefaultTypePrinterParser = 1;
+  let extraClassDeclaration = [{
+    ::mlir::Attribute parseAttribute(::mlir::DialectAsmParser &parser, ::mlir::Type type) const override;
+    void printAttribute(::mlir::Attribute attr, ::mlir::DialectAsmPrinter &printer) const override;
+  private:
+    void registerAttributes();
+    void registerTypes();
+  public:
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
+class Tulle_Op<string mnemonic, list<Trait> traits = []> : Op<Tulle_Dialect, mnemonic, traits>;
+
+include "dialect/Encoding.td"
+include "dialect/StructuredOps.td"
+include "dialect/IterateOps.td"
+#endif // TULLE_OPS

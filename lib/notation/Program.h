@@ -1,0 +1,129 @@
+// Index notation as a checked tree: what the text means, before any decision about loops.
+#pragma once
+#include "format/Encoding.h"
+#include "support/Diagnostic.h"
+#include "support/ElementType.h"
+#include <map>
+#include <memory>
+
+namespace tulle::notation {
+
+using support::SourceRange;
+
+enum class Reduce : uint8_t { Add, Mul, Min, Max, Or, And, Xor };
+
+enum class Op : uint8_t {
+  Literal, ///< `literal`
+  Access,  ///< `access`
+  Convert, ///< args[0] as `type`
+  // unary
+  Neg, Not, Abs, Sqrt, Exp, Log, Sin, Cos, Tanh, Relu, Conj, Real, Imag,
+  // binary
+  Add, Sub, Mul, Div, Mod, Pow, Min, Max, And, Or, Xor, Shl, Shr, Eq, Ne, Lt, Le, Gt, Ge,
+  Select ///< args: condition, then, else
+};
+
+/// A subscript: sum of coefficient * index variable, plus a constant.
+struct Affine {
+  std::vector<std::pair<unsigned, int64_t>> terms; ///< (index variable, coefficient), no zero coefficients
+  int64_t constant = 0;
+  bool isVariable() const { return terms.size() == 1 && terms[0].second == 1 && constant == 0; }
+};
+
+struct Access {
+  unsigned tensor = 0;
+  std::vector<Affine> subscripts;
+  SourceRange range;
+};
+
+struct ExprNode;
+using Expr = std::shared_ptr<const ExprNode>;
+
+/// Every node's children already have the type the operation computes in (Convert nodes are explicit).
+struct ExprNode {
+  Op op;
+  ElementType type; ///< of the value
+  Scalar literal;
+  Access access;
+  std::vector<Expr> args;
+  SourceRange range;
+};
+
+/// Set algebra over stored patterns.
+enum class MaskOp : uint8_t { Stored, And, Or, Minus, Not };
+struct MaskNode;
+using Mask = std::shared_ptr<const MaskNode>;
+struct MaskNode {
+  MaskOp op;
+  Access access; ///< Stored
+  Mask lhs, rhs;
+  SourceRange range;
+};
+
+struct Statement {
+  Access lhs; ///< subscripts are plain, distinct variables
+  Reduce reduce = Reduce::Add;
+  /// The result starts from the value the tensor already has (an input, or an earlier statement's result); else from the
+  /// monoid's identity (`=`: the fill when something is summed).
+  bool accumulate = false;
+  /// `=` without any reduction index: one assignment per coordinate.
+  bool assign = false;
+  Expr rhs;
+  Mask where; ///< null: everywhere
+  std::vector<unsigned> reductionIndices; ///< right-hand indices that are not on the left, in order of appearance
+  SourceRange range;
+};
+
+struct IndexVar {
+  std::string name;
+  int64_t size = 0;
+};
+
+struct TensorDecl {
+  std::string name;
+  ElementType type = ElementType::F64;
+  std::vector<int64_t> dims;
+  format::Encoding encoding; ///< widths may be 0
+  bool input = false;        ///< given by the user
+  bool written = false;      ///< on some left-hand side
+};
+
+/// Semicolon-separated statements, checked against the tensors they use.
+struct Program {
+  std::string text;
+  std::vector<TensorDecl> tensors; ///< in order of first appearance
+  std::vector<IndexVar> indices;
+  std::vector<Statement> statements;
+};
+
+/// What the user says about a tensor before checking; empty dims: unknown.
+struct Binding {
+  std::optional<ElementType> type;
+  std::optional<std::vector<int64_t>> dims;
+  std::optional<format::Encoding> encoding;
+  bool input = false;
+};
+
+/// Names used in the text with the order each is used at, first appearance first: what a caller needs in order to bind
+/// (generators take their sizes from the other tensors). Throws SyntaxError.
+struct TensorUse {
+  std::string name;
+  unsigned order;
+  bool read, written;
+};
+std::vector<TensorUse> tensorsUsed(std::string_view text);
+
+/// Dimension sizes of every tensor that follow from those given: lets a caller generate `x=random` before checking.
+/// A dimension nobody fixes is absent (-1).
+std::map<std::string, std::vector<int64_t>> inferDims(std::string_view text,
+                                                      const std::map<std::string, std::vector<int64_t>> &known);
+
+/// Parses and checks a whole program: orders, index use, dimension sizes (a clash names both uses), types. Throws
+/// SyntaxError pointing into the text.
+Program check(std::string_view text, const std::map<std::string, Binding> &bindings);
+
+/// Canonical text of a statement or expression, for remarks and tests.
+std::string print(const Program &program, const Expr &expr);
+std::string print(const Program &program, const Statement &statement);
+
+} // namespace tulle::notation

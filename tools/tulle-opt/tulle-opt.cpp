@@ -1,0 +1,15 @@
+// mlir-opt with Tulle's dialect and passes.
+#include "dialect/Dialect.h"
+#include "mlir/InitAllDialects.h"
+#include "mlir/InitAllExtensions.h"
+#include "mlir/InitAllPasses.h"
+#include "mlir/Tools/mlir-opt/MlirOptMain.h"
+
+int main(int argc, char **argv) {
+  mlir::registerAllPasses();
+  mlir::DialectRegistry registry;
+  mlir::registerAllDialects(registry);
+  mlir::registerAllExtensions(registry);
+  registry.insert<tulle::dialect::TulleDialect>();
+  return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "Tulle's optimizer driver\n", registry));
+}
