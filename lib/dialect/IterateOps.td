@@ -26,7 +26,7 @@ def Tulle_RangeOp : Tulle_Op<"range", [Pure]> {
   let assemblyFormat = "$lo `to` $hi attr-dict";
 }
 
-def Tulle_SpaceOp : Tulle_Op<"space", [Pure, AttrSizedOperandSegments]> {
+def Tulle_SpaceOp : Tulle_Op<"space", [Pure]> {
   let summary = "The stored coordinates of one level of a tensor, below a parent iterator";
   let description = [{
     Constraints:
@@ -41,7 +41,7 @@ def Tulle_SpaceOp : Tulle_Op<"space", [Pure, AttrSizedOperandSegments]> {
   let hasVerifier = 1;
 }
 
-def Tulle_LocateOp : Tulle_Op<"locate", [Pure, AttrSizedOperandSegments]> {
+def Tulle_LocateOp : Tulle_Op<"locate", [Pure]> {
   let summary = "The iterator at a coordinate of a level where every coordinate exists (dense, batch)";
   let description = [{
     Constraints:
