@@ -57,6 +57,26 @@ def Tulle_LocateOp : Tulle_Op<"locate", [Pure]> {
   let hasVerifier = 1;
 }
 
+def Tulle_SearchOp : Tulle_Op<"search", [Pure]> {
+  let summary = "The iterator at a coordinate of an ordered sparse level, if it is stored there";
+  let description = [{
+    A tensor read at coordinates it is not being iterated over (an affine subscript, a diagonal) is searched: binary search
+    in the parent's segment. Where nothing is found, `found` is false and the iterator must not be used: code that
+    uses it stands under `scf.if %found`.
+
+    Constraints:
+    1. As for tulle.space, parent and result type fit the tensor and `level`.
+    2. The level is ordered and not full.
+  }];
+  let arguments = (ins AnyRankedTensor:$tensor, I64Attr:$level, Optional<Tulle_IteratorType>:$parent, Index:$coordinate);
+  let results = (outs Tulle_IteratorType:$result, I1:$found);
+  let assemblyFormat = [{
+    $tensor `level` `(` $level `)` (`under` $parent^ `:` type($parent))? `at` $coordinate attr-dict
+    `:` type($tensor) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
 def Tulle_LevelSizeOp : Tulle_Op<"level_size", [Pure]> {
   let summary = "The number of coordinates a level can have";
   let arguments = (ins AnyRankedTensor:$tensor, I64Attr:$level);
@@ -76,7 +96,7 @@ def Tulle_SpaceSizeOp : Tulle_Op<"space_size", [Pure]> {
   let hasVerifier = 1;
 }
 
-def Tulle_LoadOp : Tulle_Op<"load"> {
+def Tulle_LoadOp : Tulle_Op<"load", [Pure]> {
   let summary = "The value at an iterator of the last level";
   let description = [{
     Constraints:
@@ -89,7 +109,7 @@ def Tulle_LoadOp : Tulle_Op<"load"> {
   let hasVerifier = 1;
 }
 
-def Tulle_StoreOp : Tulle_Op<"store", [AllTypesMatch<["tensor", "result"]>]> {
+def Tulle_StoreOp : Tulle_Op<"store", [Pure, AllTypesMatch<["tensor", "result"]>]> {
   let summary = "The tensor with the value at an iterator replaced";
   let description = [{
     Constraints:
