@@ -1,0 +1,49 @@
+# make build | demo | test | test-asan | fuzz | bench | format | tidy | clean
+PRESET ?= release
+BUILD := build/$(PRESET)
+JOBS ?= $(shell nproc)
+export CMAKE_BUILD_PARALLEL_LEVEL := $(JOBS)
+
+.PHONY: all setup configure build demo test test-asan fuzz bench format tidy clean
+all: build
+
+setup:
+	scripts/setup
+
+configure: setup
+	cmake --preset $(PRESET) >/dev/null
+
+# The command line tools alone; `make test` builds the tests too.
+build: configure
+	cmake --build $(BUILD) --target tulle tulle-opt
+
+demo: build
+	PATH="$(CURDIR)/$(BUILD)/bin:$$PATH" scripts/demo
+
+test: configure
+	cmake --build $(BUILD)
+	ctest --test-dir $(BUILD) --output-on-failure
+
+# The same tests under AddressSanitizer and UndefinedBehaviorSanitizer.
+test-asan:
+	$(MAKE) test PRESET=asan
+
+# Runs every fuzzer in turn for ever; SECONDS_EACH=600 changes how long each turn is, ROUNDS=1 stops after one.
+fuzz: PRESET := fuzz
+fuzz: setup
+	cmake --preset fuzz >/dev/null
+	cmake --build build/fuzz
+	scripts/fuzz build/fuzz
+
+bench: configure
+	cmake --build $(BUILD) --target bench
+	scripts/bench $(BUILD)
+
+format:
+	git ls-files '*.cpp' '*.h' | xargs clang-format-22 -i
+
+tidy: configure
+	git ls-files 'lib/*.cpp' 'tools/*.cpp' | xargs -P $(JOBS) -n 4 clang-tidy-22 -p $(BUILD) --quiet
+
+clean:
+	rm -rf build

@@ -1,0 +1,27 @@
+# Runs every RUN line with the tools of one build first in PATH: lit --param build=BUILD_DIR test/
+import os
+
+import lit.formats
+
+build = lit_config.params.get("build", os.path.join(os.path.dirname(__file__), "..", "build", "release"))
+build = os.path.abspath(build)
+root = os.path.abspath(os.path.join(os.path.dirname(__file__), ".."))
+llvm = "/usr/lib/llvm-22/bin"
+
+config.name = "tulle"
+config.test_format = lit.formats.ShTest(execute_external=True)
+config.suffixes = [".mlir", ".test", ".tulle"]
+config.excludes = ["inputs", "Inputs", "CMakeLists.txt", "README.md"]
+config.test_source_root = os.path.dirname(os.path.abspath(__file__))
+config.test_exec_root = os.path.join(build, "test")
+config.environment["PATH"] = os.pathsep.join([os.path.join(build, "bin"), llvm, os.environ["PATH"]])
+# Each test run starts with an empty kernel cache, and never touches the user's.
+config.environment["TULLE_CACHE_DIR"] = os.path.join(build, "test", "kernel-cache")
+for name in ("HOME", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LD_LIBRARY_PATH", "OMP_NUM_THREADS"):
+    if name in os.environ:
+        config.environment[name] = os.environ[name]
+config.substitutions.append(("%root", root))
+config.substitutions.append(("%build", build))
+config.substitutions.append(("%inputs", os.path.join(root, "test", "inputs")))
+# A command that must fail with exit code 1, the user's mistake (2 and signals are ours).
+config.substitutions.append(("%expect-error", os.path.join(root, "scripts", "expect-error")))
