@@ -1,5 +1,130 @@
+// The dialect itself, its encoding attribute and its types.
 #include "dialect/Dialect.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "support/Diagnostic.h"
 #include "llvm/ADT/TypeSwitch.h"
+
 using namespace mlir;
+using namespace tulle;
 using namespace tulle::dialect;
+
 #include "dialect/TulleDialect.cpp.inc"
+#include "dialect/TulleEnums.cpp.inc"
+#define GET_ATTRDEF_CLASSES
+#include "dialect/TulleAttributes.cpp.inc"
+#define GET_TYPEDEF_CLASSES
+#include "dialect/TulleTypes.cpp.inc"
+
+llvm::hash_code tulle::format::hash_value(const Encoding &encoding) {
+  return llvm::hash_value(print(encoding));
+}
+
+namespace {
+/// Names encodings after their preset, so that IR reads `tensor<?x?xf64, #CSR>`.
+struct EncodingAliases : OpAsmDialectInterface {
+  using OpAsmDialectInterface::OpAsmDialectInterface;
+  AliasResult getAlias(Attribute attr, raw_ostream &os) const final {
+    auto encoding = dyn_cast<EncodingAttr>(attr);
+    if (!encoding)
+      return AliasResult::NoAlias;
+    std::string preset = format::displayName(encoding.getValue()), name;
+    for (char c : StringRef(preset))
+      if (llvm::isAlnum(c) || c == '_')
+        name += c;
+      else if (!name.empty() && name.back() != '_')
+        name += '_';
+    while (StringRef(name).ends_with("_"))
+      name.pop_back();
+    // A map's text is no name.
+    os << (preset.find("->") != std::string::npos || name.empty() || !llvm::isAlpha(name[0]) ? "encoding"
+                                                                                             : name);
+    return AliasResult::OverridableAlias;
+  }
+};
+} // namespace
+
+void TulleDialect::initialize() {
+  registerAttributes();
+  registerTypes();
+  addOperations<
+#define GET_OP_LIST
+#include "dialect/TulleOps.cpp.inc"
+      >();
+  addInterfaces<EncodingAliases>();
+}
+
+void TulleDialect::registerAttributes() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "dialect/TulleAttributes.cpp.inc"
+      >();
+}
+
+void TulleDialect::registerTypes() {
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "dialect/TulleTypes.cpp.inc"
+      >();
+}
+
+/// The encoding language has its own tokens (`mod`, `#i`, comments, properties), so its text goes to its own
+/// parser instead of through MLIR's lexer, which only finds the closing bracket.
+Attribute TulleDialect::parseAttribute(DialectAsmParser &parser, Type type) const {
+  StringRef spec = parser.getFullSymbolSpec();
+  if (!spec.starts_with("encoding")) {
+    StringRef mnemonic;
+    Attribute attr;
+    SMLoc loc = parser.getCurrentLocation();
+    if (!generatedAttributeParser(parser, &mnemonic, type, attr).has_value())
+      parser.emitError(loc) << "unknown attribute '" << mnemonic << "' in dialect 'tulle'";
+    return attr;
+  }
+  StringRef text = spec.drop_front(StringRef("encoding").size());
+  if (!text.starts_with("<") || !text.ends_with(">")) {
+    parser.emitError(parser.getNameLoc(), "expected '<{ map = … }>' after '#tulle.encoding'");
+    return {};
+  }
+  text = text.drop_front().drop_back();
+  try {
+    return EncodingAttr::get(getContext(), format::parseEncoding(std::string_view(text.data(), text.size())));
+  } catch (const support::SyntaxError &error) {
+    size_t offset = std::min(error.range.begin, text.size());
+    parser.emitError(SMLoc::getFromPointer(text.data() + offset)) << error.message;
+    return {};
+  }
+}
+
+void TulleDialect::printAttribute(Attribute attr, DialectAsmPrinter &printer) const {
+  (void)generatedAttributePrinter(attr, printer);
+}
+
+/// Reached only where an encoding stands without its name, which never happens in printed IR.
+Attribute EncodingAttr::parse(AsmParser &parser, Type) {
+  parser.emitError(parser.getCurrentLocation(), "expected '#tulle.encoding<{ map = … }>'");
+  return {};
+}
+
+void EncodingAttr::print(AsmPrinter &printer) const {
+  printer << "<{ " << format::printBody(getValue()) << " }>";
+}
+
+LogicalResult EncodingAttr::verifyEncoding(ArrayRef<int64_t> shape, Type,
+                                           function_ref<InFlightDiagnostic()> emitError) const {
+  if (shape.size() == getValue().order())
+    return success();
+  return emitError() << "the encoding is for tensors with " << getValue().order()
+                     << " dimensions, got one with " << shape.size();
+}
+
+EncodingAttr dialect::getEncoding(RankedTensorType type) {
+  if (auto encoding = dyn_cast_or_null<EncodingAttr>(type.getEncoding()))
+    return encoding;
+  return EncodingAttr::get(type.getContext(), format::denseEncoding(unsigned(type.getRank())));
+}
+
+RankedTensorType dialect::withEncoding(RankedTensorType type, const format::Encoding &encoding) {
+  Attribute attr;
+  if (!(encoding == format::denseEncoding(unsigned(type.getRank()))))
+    attr = EncodingAttr::get(type.getContext(), encoding);
+  return RankedTensorType::get(type.getShape(), type.getElementType(), attr);
+}

@@ -24,13 +24,13 @@ class Tulle_Type<string name, string typeMnemonic> : TypeDef<Tulle_Dialect, name
 def Tulle_SpaceType : Tulle_Type<"Space", "space"> {
   let summary = "The stored coordinates of one level below one parent position";
   let parameters = (ins "::tulle::dialect::EncodingAttr":$encoding, "unsigned":$level);
-  let assemblyFormat = "`<` $encoding `,` $level `>`";
+  let assemblyFormat = "`<` qualified($encoding) `,` $level `>`";
 }
 
 def Tulle_IteratorType : Tulle_Type<"Iterator", "iterator"> {
   let summary = "A position at one level (a segment of equal coordinates where the level is nonunique)";
   let parameters = (ins "::tulle::dialect::EncodingAttr":$encoding, "unsigned":$level);
-  let assemblyFormat = "`<` $encoding `,` $level `>`";
+  let assemblyFormat = "`<` qualified($encoding) `,` $level `>`";
 }
 
 def Tulle_RangeType : Tulle_Type<"Range", "range"> {

@@ -31,7 +31,7 @@ def Tulle_SpaceOp : Tulle_Op<"space", [Pure]> {
   let description = [{
     Constraints:
     1. Level 0 has no parent; level k > 0 has the iterator of level k-1 of the same encoding.
-    2. The result type names the tensor's encoding and `level`.
+    2. The result type names the tensor's encoding and `level`, and the tensor has that level.
   }];
   let arguments = (ins AnyRankedTensor:$tensor, I64Attr:$level, Optional<Tulle_IteratorType>:$parent);
   let results = (outs Tulle_SpaceType:$result);
@@ -82,6 +82,7 @@ def Tulle_LevelSizeOp : Tulle_Op<"level_size", [Pure]> {
   let arguments = (ins AnyRankedTensor:$tensor, I64Attr:$level);
   let results = (outs Index:$result);
   let assemblyFormat = "$tensor `level` `(` $level `)` attr-dict `:` type($tensor)";
+  let hasVerifier = 1;
 }
 
 def Tulle_SpaceSizeOp : Tulle_Op<"space_size", [Pure]> {
@@ -124,8 +125,8 @@ def Tulle_StoreOp : Tulle_Op<"store", [Pure, AllTypesMatch<["tensor", "result"]>
   let hasVerifier = 1;
 }
 
-def Tulle_IterateOp : Tulle_Op<"iterate", [SingleBlockImplicitTerminator<"YieldOp">, RecursiveMemoryEffects,
-                                          AutomaticAllocationScope]> {
+def Tulle_IterateOp : Tulle_Op<"iterate", [SingleBlockImplicitTerminator<"YieldOp">, RecursiveMemoryEffects, AutomaticAllocationScope,
+                                          DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmBlockArgumentNames"]>]> {
   let summary = "A loop over one space, or over a range";
   let description = [{
     ```mlir
@@ -147,8 +148,8 @@ def Tulle_IterateOp : Tulle_Op<"iterate", [SingleBlockImplicitTerminator<"YieldO
   let hasCanonicalizer = 1;
 }
 
-def Tulle_CoiterateOp : Tulle_Op<"coiterate", [AttrSizedOperandSegments, SingleBlock, RecursiveMemoryEffects,
-                                              AutomaticAllocationScope]> {
+def Tulle_CoiterateOp : Tulle_Op<"coiterate", [AttrSizedOperandSegments, SingleBlock, RecursiveMemoryEffects, AutomaticAllocationScope,
+                                              DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmBlockArgumentNames"]>]> {
   let summary = "A loop over a set expression of several spaces of the same coordinate";
   let description = [{
     ```mlir
@@ -158,6 +159,8 @@ def Tulle_CoiterateOp : Tulle_Op<"coiterate", [AttrSizedOperandSegments, SingleB
       case "a" (%ia) { … }
       case "b" (%ib) { … }
     ```
+    The case of the coordinates that no space has is `case "none"`.
+
     Each coordinate of the set is visited once, in ascending order, by the region of its minterm: the one that
     names exactly the spaces that have the coordinate.
 

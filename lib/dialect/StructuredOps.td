@@ -17,6 +17,10 @@ def Tulle_StoredOp : Tulle_Op<"stored", [Pure]> {
 
 def Tulle_FillOp : Tulle_Op<"fill", [Pure, AllTypesMatch<["tensor", "result"]>]> {
   let summary = "The tensor with every stored slot set to one value";
+  let description = [{
+    Constraints:
+    1. The value has the tensor's element type.
+  }];
   let arguments = (ins AnyType:$value, AnyRankedTensor:$tensor);
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = "$value `,` $tensor attr-dict `:` type($value) `,` type($tensor)";

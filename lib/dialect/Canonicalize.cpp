@@ -1,0 +1,168 @@
+// Canonical forms of the loops of stage 2.
+#include "dialect/Dialect.h"
+#include "mlir/IR/IRMapping.h"
+#include <bit>
+
+using namespace mlir;
+using namespace tulle;
+using namespace tulle::dialect;
+using iteration::CoordinateSet;
+using iteration::Minterm;
+
+namespace {
+
+/// A carried value that every round passes on unchanged is its init.
+struct DropUnchangedCarried : OpRewritePattern<IterateOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(IterateOp op, PatternRewriter &rewriter) const override {
+    Block &block = op.getBody().front();
+    auto yield = cast<YieldOp>(block.getTerminator());
+    unsigned carried = unsigned(op.getInits().size());
+    unsigned leading = block.getNumArguments() - carried;
+    SmallVector<unsigned> kept;
+    for (unsigned k = 0; k < carried; ++k)
+      if (yield.getValues()[k] != block.getArgument(leading + k))
+        kept.push_back(k);
+    if (kept.size() == carried)
+      return failure();
+    SmallVector<Value> inits, yielded, results(carried);
+    for (unsigned k : kept) {
+      inits.push_back(op.getInits()[k]);
+      yielded.push_back(yield.getValues()[k]);
+    }
+    auto slim = IterateOp::create(rewriter, op.getLoc(), ValueRange(inits).getTypes(), op.getSpace(), inits,
+                                  op.getKind());
+    SmallVector<Type> types(ValueRange(block.getArguments().take_front(leading)).getTypes());
+    llvm::append_range(types, ValueRange(inits).getTypes());
+    Block *body =
+        rewriter.createBlock(&slim.getBody(), {}, types, SmallVector<Location>(types.size(), op.getLoc()));
+    SmallVector<Value> args(body->getArguments().take_front(leading));
+    for (unsigned k = 0, next = 0; k < carried; ++k) {
+      bool keep = next < kept.size() && kept[next] == k;
+      args.push_back(keep ? Value(body->getArgument(leading + next)) : op.getInits()[k]);
+      results[k] = keep ? slim.getResult(next) : op.getInits()[k];
+      next += keep;
+    }
+    rewriter.modifyOpInPlace(yield, [&] { yield.getValuesMutable().assign(yielded); });
+    rewriter.mergeBlocks(&block, body, args);
+    rewriter.replaceOp(op, results);
+    return success();
+  }
+};
+
+/// Nothing is visited: the results are the inits.
+struct DropEmptySet : OpRewritePattern<CoiterateOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(CoiterateOp op, PatternRewriter &rewriter) const override {
+    if (!op.getCases().empty())
+      return failure();
+    rewriter.replaceOp(op, op.getInits());
+    return success();
+  }
+};
+
+/// `a` over one space is an iteration.
+struct OneSpaceIsIterate : OpRewritePattern<CoiterateOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(CoiterateOp op, PatternRewriter &rewriter) const override {
+    if (op.getSpaces().size() != 1 || op.getCases() != ArrayRef<int64_t>{1})
+      return failure();
+    auto loop = IterateOp::create(rewriter, op.getLoc(), op.getResultTypes(), op.getSpaces()[0],
+                                  op.getInits(), op.getKind());
+    rewriter.inlineRegionBefore(op.getCaseRegions()[0], loop.getBody(), loop.getBody().end());
+    rewriter.replaceOp(op, loop);
+    return success();
+  }
+};
+
+/// A space that holds every coordinate is located instead of walked: an intersection with it becomes a loop
+/// over the others, a union a loop over the level's range.
+struct LocateFullSpace : OpRewritePattern<CoiterateOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  static Minterm without(Minterm m, unsigned k) {
+    return (m & ((Minterm(1) << k) - 1)) | (m >> (k + 1) << k);
+  }
+
+  static std::optional<unsigned> fullSpace(CoiterateOp op) {
+    for (auto [k, value] : llvm::enumerate(op.getSpaces())) {
+      auto space = value.getDefiningOp<SpaceOp>();
+      if (!space)
+        continue;
+      format::LevelKind kind =
+          getEncoding(space.getTensor().getType()).getValue().levels[space.getLevel()].format.kind;
+      if (kind == format::LevelKind::Dense || kind == format::LevelKind::Batch)
+        return unsigned(k);
+    }
+    return std::nullopt;
+  }
+
+  LogicalResult matchAndRewrite(CoiterateOp op, PatternRewriter &rewriter) const override {
+    std::optional<unsigned> full = fullSpace(op);
+    // A given range may be shorter than the level; the coordinates outside it are not visited, which only the
+    // original says.
+    if (!full || op.getRange())
+      return failure();
+    unsigned k = *full;
+    auto space = op.getSpaces()[k].getDefiningOp<SpaceOp>();
+    Location loc = op.getLoc();
+    SmallVector<int64_t> cases;
+    SmallVector<Region *> regions;
+    for (auto [minterm, region] : llvm::zip(op.getCases(), op.getCaseRegions()))
+      if (minterm >> k & 1) {
+        cases.push_back(without(Minterm(minterm), k));
+        regions.push_back(&region);
+      }
+    SmallVector<Value> spaces(op.getSpaces());
+    spaces.erase(spaces.begin() + k);
+    bool universe = llvm::is_contained(cases, 0);
+    Value range;
+    if (universe) {
+      Value lo = arith::ConstantIndexOp::create(rewriter, loc, 0);
+      Value hi = LevelSizeOp::create(rewriter, loc, space.getTensor(), space.getLevel());
+      range = RangeOp::create(rewriter, loc, lo, hi);
+    }
+    Operation *loop;
+    SmallVector<Region *> targets;
+    if (spaces.empty()) {
+      if (!universe)
+        return failure();
+      auto iterate =
+          IterateOp::create(rewriter, loc, op.getResultTypes(), range, op.getInits(), op.getKind());
+      targets.push_back(&iterate.getBody());
+      loop = iterate;
+    } else {
+      std::vector<Minterm> minterms(cases.begin(), cases.end());
+      std::string set = CoordinateSet(unsigned(spaces.size()), minterms).print();
+      auto rest =
+          CoiterateOp::create(rewriter, loc, op.getResultTypes(), set, cases, spaces, range, op.getInits(),
+                              op.getKind(), op.getStrategy(), unsigned(regions.size()));
+      for (Region &region : rest.getCaseRegions())
+        targets.push_back(&region);
+      loop = rest;
+    }
+    for (auto [from, to, minterm] : llvm::zip(regions, targets, cases)) {
+      rewriter.inlineRegionBefore(*from, *to, to->end());
+      Block &block = to->front();
+      unsigned arg = 1 + unsigned(std::popcount(Minterm(minterm) & ((Minterm(1) << k) - 1)));
+      OpBuilder::InsertionGuard guard(rewriter);
+      rewriter.setInsertionPointToStart(&block);
+      Value located = LocateOp::create(rewriter, loc, block.getArgument(arg).getType(), space.getTensor(),
+                                       space.getLevel(), space.getParent(), block.getArgument(0));
+      rewriter.replaceAllUsesWith(block.getArgument(arg), located);
+      rewriter.modifyOpInPlace(loop, [&] { block.eraseArgument(arg); });
+    }
+    rewriter.replaceOp(op, loop);
+    return success();
+  }
+};
+
+} // namespace
+
+void IterateOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
+  patterns.add<DropUnchangedCarried>(context);
+}
+
+void CoiterateOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
+  patterns.add<DropEmptySet, OneSpaceIsIterate, LocateFullSpace>(context);
+}

@@ -1,0 +1,449 @@
+// Parsers, printers and verifiers of the ops of stage 2.
+#include "dialect/Dialect.h"
+#include "mlir/IR/OpImplementation.h"
+#include <bit>
+
+using namespace mlir;
+using namespace tulle;
+using namespace tulle::dialect;
+using iteration::CoordinateSet;
+using iteration::Minterm;
+
+#define GET_OP_CLASSES
+#include "dialect/TulleOps.cpp.inc"
+
+namespace {
+
+/// Constraints that every op which names a level of a tensor shares.
+LogicalResult verifyLevel(Operation *op, RankedTensorType tensor, uint64_t level, IteratorType parent,
+                          bool takesParent) {
+  EncodingAttr encoding = getEncoding(tensor);
+  size_t levels = encoding.getValue().levels.size();
+  if (level >= levels)
+    return op->emitOpError("expected a level below ")
+           << levels << ", got " << int64_t(level) << " (constraint 2)";
+  if (!takesParent)
+    return success();
+  if (level == 0 && parent)
+    return op->emitOpError("level 0 has no parent (constraint 1)");
+  if (level > 0 && !parent)
+    return op->emitOpError("level ") << level << " needs the iterator of level " << level - 1
+                                     << " (constraint 1)";
+  if (parent && (parent.getEncoding() != encoding || parent.getLevel() != level - 1))
+    return op->emitOpError("expected a parent of type ")
+           << IteratorType::get(op->getContext(), encoding, unsigned(level - 1)) << ", got " << parent
+           << " (constraint 1)";
+  return success();
+}
+
+IteratorType parentType(Value parent) {
+  return parent ? cast<IteratorType>(parent.getType()) : IteratorType();
+}
+
+template <typename T>
+LogicalResult verifyResultType(Operation *op, RankedTensorType tensor, uint64_t level, T result) {
+  T expected = T::get(op->getContext(), getEncoding(tensor), unsigned(level));
+  if (result != expected)
+    return op->emitOpError("expected a result of type ") << expected << ", got " << result;
+  return success();
+}
+
+bool isFull(const format::LevelFormat &level) {
+  return level.kind == format::LevelKind::Dense || level.kind == format::LevelKind::Batch;
+}
+
+const format::LevelFormat &levelFormat(EncodingAttr encoding, unsigned level) {
+  return encoding.getValue().levels[level].format;
+}
+
+LogicalResult verifyLeaf(Operation *op, RankedTensorType tensor, Value iterator) {
+  EncodingAttr encoding = getEncoding(tensor);
+  size_t levels = encoding.getValue().levels.size();
+  if (levels == 0)
+    return iterator ? op->emitOpError("a tensor of order 0 takes no iterator (constraint 1)") : success();
+  auto expected = IteratorType::get(op->getContext(), encoding, unsigned(levels - 1));
+  if (!iterator)
+    return op->emitOpError("expected an iterator of type ") << expected << " (constraint 1)";
+  if (iterator.getType() != expected)
+    return op->emitOpError("expected an iterator of type ")
+           << expected << ", got " << iterator.getType() << " (constraint 1)";
+  return success();
+}
+
+/// `iter_args(%a = %x, …) -> (types)`, or nothing.
+ParseResult parseInits(OpAsmParser &parser, SmallVectorImpl<OpAsmParser::Argument> &args,
+                       OperationState &result) {
+  if (failed(parser.parseOptionalKeyword("iter_args")))
+    return success();
+  SmallVector<OpAsmParser::UnresolvedOperand> inits;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseAssignmentList(args, inits) || parser.parseArrowTypeList(result.types))
+    return failure();
+  if (inits.size() != result.types.size())
+    return parser.emitError(loc) << "expected " << inits.size() << " types for iter_args, got "
+                                 << result.types.size();
+  for (auto [arg, type] : llvm::zip(args, result.types))
+    arg.type = type;
+  return parser.resolveOperands(inits, result.types, loc, result.operands);
+}
+
+template <typename Attr, typename Enum>
+ParseResult parseWord(OpAsmParser &parser, StringRef keyword, std::optional<Enum> (*symbolize)(StringRef),
+                      OperationState &result) {
+  if (failed(parser.parseOptionalKeyword(keyword)))
+    return success();
+  StringRef word;
+  SMLoc loc;
+  if (parser.parseEqual() || parser.getCurrentLocation(&loc) || parser.parseKeyword(&word))
+    return failure();
+  std::optional<Enum> value = symbolize(word);
+  if (!value)
+    return parser.emitError(loc) << "unknown " << keyword << " '" << word << "'";
+  result.addAttribute(keyword, Attr::get(parser.getContext(), *value));
+  return success();
+}
+
+/// Inits as `iter_args(%arg = %init, …) -> (types)`; the arguments come from the first region.
+void printInits(OpAsmPrinter &p, OperandRange inits, Block::BlockArgListType args) {
+  if (inits.empty())
+    return;
+  p << " iter_args(";
+  llvm::interleaveComma(llvm::zip(args.take_back(inits.size()), inits), p,
+                        [&](auto pair) { p << std::get<0>(pair) << " = " << std::get<1>(pair); });
+  p << ") -> (" << inits.getTypes() << ")";
+}
+
+/// Constraints on inits, block arguments and yields that both loops share.
+LogicalResult verifyRegion(Operation *op, Region &region, ArrayRef<Type> leading, ValueRange inits) {
+  Block &block = region.front();
+  SmallVector<Type> expected(leading);
+  llvm::append_range(expected, inits.getTypes());
+  if (!llvm::equal(block.getArgumentTypes(), expected))
+    return op->emitOpError("expected block arguments of types (")
+           << expected << "), got (" << block.getArgumentTypes() << ")";
+  auto yield = dyn_cast<YieldOp>(block.getTerminator());
+  if (!yield)
+    return op->emitOpError("expected every region to end in tulle.yield");
+  if (yield.getValues().getTypes() != inits.getTypes())
+    return yield.emitOpError("expected values of types (")
+           << inits.getTypes() << "), got (" << yield.getValues().getTypes() << ")";
+  return success();
+}
+
+std::string printMinterm(Minterm minterm) {
+  if (minterm == 0)
+    return "none";
+  std::string text;
+  for (unsigned k = 0; minterm >> k; ++k)
+    if (minterm >> k & 1)
+      text += (text.empty() ? "" : " & ") + std::string(1, char('a' + k));
+  return text;
+}
+
+/// `a & c`, or `none`.
+std::optional<Minterm> parseMinterm(StringRef text, unsigned operands) {
+  if (text == "none")
+    return 0;
+  Minterm minterm = 0;
+  SmallVector<StringRef> names;
+  text.split(names, '&');
+  for (StringRef name : names) {
+    name = name.trim();
+    if (name.size() != 1 || name[0] < 'a' || unsigned(name[0] - 'a') >= operands)
+      return std::nullopt;
+    minterm |= Minterm(1) << (name[0] - 'a');
+  }
+  return minterm;
+}
+
+} // namespace
+
+LogicalResult SpaceOp::verify() {
+  RankedTensorType tensor = getTensor().getType();
+  if (failed(verifyLevel(*this, tensor, getLevel(), parentType(getParent()), true)))
+    return failure();
+  return verifyResultType<SpaceType>(*this, tensor, getLevel(), getType());
+}
+
+LogicalResult LocateOp::verify() {
+  RankedTensorType tensor = getTensor().getType();
+  if (failed(verifyLevel(*this, tensor, getLevel(), parentType(getParent()), true)))
+    return failure();
+  const format::LevelFormat &level = levelFormat(getEncoding(tensor), unsigned(getLevel()));
+  if (!isFull(level))
+    return emitOpError("expected a level where every coordinate exists, got ")
+           << format::print(level) << " (constraint 2); use tulle.search";
+  return verifyResultType<IteratorType>(*this, tensor, getLevel(), getType());
+}
+
+LogicalResult SearchOp::verify() {
+  RankedTensorType tensor = getTensor().getType();
+  if (failed(verifyLevel(*this, tensor, getLevel(), parentType(getParent()), true)))
+    return failure();
+  const format::LevelFormat &level = levelFormat(getEncoding(tensor), unsigned(getLevel()));
+  if (isFull(level) || !level.ordered)
+    return emitOpError("expected an ordered sparse level, got ") << format::print(level) << " (constraint 2)";
+  return verifyResultType<IteratorType>(*this, tensor, getLevel(), cast<IteratorType>(getResult().getType()));
+}
+
+LogicalResult LevelSizeOp::verify() {
+  return verifyLevel(*this, getTensor().getType(), getLevel(), {}, false);
+}
+
+LogicalResult SpaceSizeOp::verify() {
+  SpaceType space = getSpace().getType();
+  if (space.getLevel() >= space.getEncoding().getValue().levels.size())
+    return emitOpError("the encoding has no level ") << space.getLevel();
+  const format::LevelFormat &level = levelFormat(space.getEncoding(), space.getLevel());
+  if (!level.unique)
+    return emitOpError("expected a unique level, got ") << format::print(level) << " (constraint 1)";
+  return success();
+}
+
+LogicalResult LoadOp::verify() {
+  RankedTensorType tensor = getTensor().getType();
+  if (getType() != tensor.getElementType())
+    return emitOpError("expected a result of type ")
+           << tensor.getElementType() << ", got " << getType() << " (constraint 2)";
+  return verifyLeaf(*this, tensor, getIterator());
+}
+
+LogicalResult StoreOp::verify() {
+  auto tensor = cast<RankedTensorType>(getTensor().getType());
+  if (getValue().getType() != tensor.getElementType())
+    return emitOpError("expected a value of type ")
+           << tensor.getElementType() << ", got " << getValue().getType();
+  return verifyLeaf(*this, tensor, getIterator());
+}
+
+ParseResult IterateOp::parse(OpAsmParser &parser, OperationState &result) {
+  OpAsmParser::Argument coordinate, iterator;
+  OpAsmParser::UnresolvedOperand space;
+  Type spaceType;
+  SMLoc loc;
+  bool named = false;
+  if (parser.parseArgument(coordinate))
+    return failure();
+  if (succeeded(parser.parseOptionalComma())) {
+    named = true;
+    if (parser.parseArgument(iterator))
+      return failure();
+  }
+  if (parser.parseKeyword("in") || parser.getCurrentLocation(&loc) || parser.parseOperand(space) ||
+      parser.parseColonType(spaceType) || parser.resolveOperand(space, spaceType, result.operands))
+    return failure();
+  coordinate.type = parser.getBuilder().getIndexType();
+  SmallVector<OpAsmParser::Argument> args{coordinate};
+  if (named) {
+    auto type = dyn_cast<SpaceType>(spaceType);
+    if (!type)
+      return parser.emitError(loc, "a range has no iterator (constraint 1)");
+    iterator.type = IteratorType::get(parser.getContext(), type.getEncoding(), type.getLevel());
+    args.push_back(iterator);
+  }
+  SmallVector<OpAsmParser::Argument> carried;
+  if (parseInits(parser, carried, result) ||
+      parseWord<LoopKindAttr, LoopKind>(parser, "kind", symbolizeLoopKind, result))
+    return failure();
+  llvm::append_range(args, carried);
+  Region *body = result.addRegion();
+  if (parser.parseOptionalAttrDictWithKeyword(result.attributes) || parser.parseRegion(*body, args))
+    return failure();
+  ensureTerminator(*body, parser.getBuilder(), result.location);
+  return success();
+}
+
+void IterateOp::print(OpAsmPrinter &p) {
+  Block &block = getBody().front();
+  unsigned leading = block.getNumArguments() - unsigned(getInits().size());
+  p << ' ';
+  llvm::interleaveComma(block.getArguments().take_front(leading), p);
+  p << " in " << getSpace() << " : " << getSpace().getType();
+  printInits(p, getInits(), block.getArguments());
+  p << " kind = " << stringifyLoopKind(getKind());
+  p.printOptionalAttrDictWithKeyword((*this)->getAttrs(), {getKindAttrName()});
+  p << ' ';
+  p.printRegion(getBody(), /*printEntryBlockArgs=*/false, /*printBlockTerminators=*/!getInits().empty());
+}
+
+LogicalResult IterateOp::verify() {
+  SmallVector<Type> leading{IndexType::get(getContext())};
+  if (auto space = dyn_cast<SpaceType>(getSpace().getType()))
+    leading.push_back(IteratorType::get(getContext(), space.getEncoding(), space.getLevel()));
+  if (getResultTypes() != getInits().getTypes())
+    return emitOpError("expected results of the types of the inits (constraint 2)");
+  return verifyRegion(*this, getBody(), leading, getInits());
+}
+
+ParseResult CoiterateOp::parse(OpAsmParser &parser, OperationState &result) {
+  OpAsmParser::Argument coordinate;
+  StringAttr set;
+  SmallVector<OpAsmParser::UnresolvedOperand> spaces;
+  SmallVector<Type> spaceTypes;
+  SMLoc loc;
+  if (parser.parseArgument(coordinate) || parser.parseKeyword("in") ||
+      parser.parseAttribute(set, "set", result.attributes) || parser.parseLParen() ||
+      parser.getCurrentLocation(&loc) || parser.parseOperandList(spaces) ||
+      parser.parseColonTypeList(spaceTypes) || parser.parseRParen() ||
+      parser.resolveOperands(spaces, spaceTypes, loc, result.operands))
+    return failure();
+  coordinate.type = parser.getBuilder().getIndexType();
+  bool hasRange = succeeded(parser.parseOptionalKeyword("range"));
+  if (hasRange) {
+    OpAsmParser::UnresolvedOperand range;
+    if (parser.parseOperand(range) ||
+        parser.resolveOperand(range, RangeType::get(parser.getContext()), result.operands))
+      return failure();
+  }
+  SmallVector<OpAsmParser::Argument> carried;
+  if (parseInits(parser, carried, result) ||
+      parseWord<LoopKindAttr, LoopKind>(parser, "kind", symbolizeLoopKind, result) ||
+      parseWord<StrategyAttr, Strategy>(parser, "strategy", symbolizeStrategy, result) ||
+      parser.parseOptionalAttrDictWithKeyword(result.attributes))
+    return failure();
+  int32_t inits = int32_t(carried.size());
+  result.addAttribute(getOperandSegmentSizesAttrName(result.name),
+                      parser.getBuilder().getDenseI32ArrayAttr({int32_t(spaces.size()), hasRange, inits}));
+  SmallVector<int64_t> cases;
+  while (succeeded(parser.parseOptionalKeyword("case"))) {
+    std::string text;
+    SMLoc caseLoc = parser.getCurrentLocation();
+    SmallVector<OpAsmParser::Argument> iterators;
+    if (parser.parseString(&text) ||
+        parser.parseArgumentList(iterators, OpAsmParser::Delimiter::OptionalParen))
+      return failure();
+    std::optional<Minterm> minterm = parseMinterm(text, unsigned(spaces.size()));
+    if (!minterm || std::popcount(*minterm) != int(iterators.size()))
+      return parser.emitError(caseLoc)
+             << "expected the names of the spaces that have the coordinate, joined by '&', or "
+                "\"none\", and one iterator for each";
+    unsigned next = 0;
+    for (unsigned k = 0; *minterm >> k; ++k)
+      if (*minterm >> k & 1) {
+        auto space = dyn_cast<SpaceType>(spaceTypes[k]);
+        if (!space)
+          return parser.emitError(loc) << "expected a tulle.space, got " << spaceTypes[k];
+        iterators[next++].type =
+            IteratorType::get(parser.getContext(), space.getEncoding(), space.getLevel());
+      }
+    cases.push_back(*minterm);
+    SmallVector<OpAsmParser::Argument> args{coordinate};
+    llvm::append_range(args, iterators);
+    llvm::append_range(args, carried);
+    Region *region = result.addRegion();
+    if (parser.parseRegion(*region, args))
+      return failure();
+    if (region->empty() || region->front().empty() ||
+        !region->front().back().hasTrait<OpTrait::IsTerminator>()) {
+      if (region->empty())
+        region->emplaceBlock();
+      OpBuilder builder = OpBuilder::atBlockEnd(&region->front());
+      YieldOp::create(builder, result.location);
+    }
+  }
+  result.addAttribute(getCasesAttrName(result.name), parser.getBuilder().getDenseI64ArrayAttr(cases));
+  return success();
+}
+
+void CoiterateOp::print(OpAsmPrinter &p) {
+  // Every region has its own arguments; the coordinate and the carried values have the same names in all of
+  // them, see getAsmBlockArgumentNames.
+  p << ' ';
+  Block *first = getCaseRegions().empty() ? nullptr : &getCaseRegions().front().front();
+  if (first)
+    p << first->getArgument(0);
+  else
+    p << "%i";
+  p << " in " << getSetAttr() << " (" << getSpaces() << " : " << getSpaces().getTypes() << ")";
+  if (getRange())
+    p << " range " << getRange();
+  if (first) {
+    printInits(p, getInits(), first->getArguments());
+  } else if (!getInits().empty()) {
+    unsigned next = 0;
+    p << " iter_args(";
+    llvm::interleaveComma(getInits(), p, [&](Value init) { p << "%acc" << next++ << " = " << init; });
+    p << ") -> (" << getInits().getTypes() << ")";
+  }
+  p << " kind = " << stringifyLoopKind(getKind()) << " strategy = " << stringifyStrategy(getStrategy());
+  p.printOptionalAttrDictWithKeyword((*this)->getAttrs(),
+                                     {getKindAttrName(), getStrategyAttrName(), getSetAttrName(),
+                                      getCasesAttrName(), getOperandSegmentSizesAttrName()});
+  for (auto [region, minterm] : llvm::zip(getCaseRegions(), getCases())) {
+    Block &block = region.front();
+    p.printNewline();
+    p << "case \"" << printMinterm(Minterm(minterm)) << "\"";
+    unsigned iterators = block.getNumArguments() - 1 - unsigned(getInits().size());
+    if (iterators) {
+      p << " (";
+      llvm::interleaveComma(block.getArguments().slice(1, iterators), p);
+      p << ")";
+    }
+    p << ' ';
+    p.printRegion(region, /*printEntryBlockArgs=*/false, /*printBlockTerminators=*/!getInits().empty());
+  }
+}
+
+/// Carried values are named before iterators: their names must not depend on how many iterators a region has.
+static void nameArguments(Block &block, unsigned carried, OpAsmSetValueNameFn setName) {
+  setName(block.getArgument(0), "i");
+  for (BlockArgument arg : block.getArguments().take_back(carried))
+    setName(arg, "acc");
+  for (BlockArgument arg : block.getArguments().drop_back(carried).drop_front())
+    setName(arg, "it");
+}
+
+void IterateOp::getAsmBlockArgumentNames(Region &region, OpAsmSetValueNameFn setName) {
+  if (!region.empty() && region.front().getNumArguments() > getInits().size())
+    nameArguments(region.front(), unsigned(getInits().size()), setName);
+}
+
+void CoiterateOp::getAsmBlockArgumentNames(Region &region, OpAsmSetValueNameFn setName) {
+  if (!region.empty() && region.front().getNumArguments() > getInits().size())
+    nameArguments(region.front(), unsigned(getInits().size()), setName);
+}
+
+LogicalResult CoiterateOp::verify() {
+  OperandRange spaces = getSpaces();
+  if (spaces.empty())
+    return emitOpError("expected at least one space (constraint 1)");
+  for (Value value : spaces) {
+    auto space = cast<SpaceType>(value.getType());
+    if (space.getLevel() >= space.getEncoding().getValue().levels.size())
+      return emitOpError("the encoding has no level ") << space.getLevel();
+    const format::LevelFormat &level = levelFormat(space.getEncoding(), space.getLevel());
+    if (!level.ordered)
+      return emitOpError("expected ordered levels, got ") << format::print(level) << " (constraint 1)";
+  }
+  std::string error;
+  std::optional<CoordinateSet> set = CoordinateSet::parse(std::string_view(getSet().data(), getSet().size()),
+                                                          unsigned(spaces.size()), &error);
+  if (!set)
+    return emitOpError("in the set '") << getSet() << "': " << error;
+  SmallVector<int64_t> sorted(getCases());
+  llvm::sort(sorted);
+  if (!llvm::equal(sorted, set->minterms(), [](int64_t a, Minterm b) { return a == int64_t(b); }) ||
+      getCases().size() != getCaseRegions().size()) {
+    InFlightDiagnostic diag = emitOpError("expected one case for each of");
+    for (Minterm m : set->minterms())
+      diag << " \"" << printMinterm(m) << "\"";
+    return diag << " (constraint 2)";
+  }
+  if (set->needsUniverse() != bool(getRange()))
+    return emitOpError(set->needsUniverse() ? "the set holds coordinates that no space has: expected a range"
+                                            : "expected no range: every coordinate of the set is in a space")
+           << " (constraint 3)";
+  if (getResultTypes() != getInits().getTypes())
+    return emitOpError("expected results of the types of the inits (constraint 5)");
+  for (auto [region, minterm] : llvm::zip(getCaseRegions(), getCases())) {
+    SmallVector<Type> leading{IndexType::get(getContext())};
+    for (auto [k, space] : llvm::enumerate(spaces))
+      if (minterm >> k & 1) {
+        auto type = cast<SpaceType>(space.getType());
+        leading.push_back(IteratorType::get(getContext(), type.getEncoding(), type.getLevel()));
+      }
+    if (failed(verifyRegion(*this, region, leading, getInits())))
+      return failure();
+  }
+  return success();
+}
