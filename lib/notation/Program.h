@@ -17,9 +17,39 @@ enum class Op : uint8_t {
   Access,  ///< `access`
   Convert, ///< args[0] as `type`
   // unary
-  Neg, Not, Abs, Sqrt, Exp, Log, Sin, Cos, Tanh, Relu, Conj, Real, Imag,
+  Neg,
+  Not,
+  Abs,
+  Sqrt,
+  Exp,
+  Log,
+  Sin,
+  Cos,
+  Tanh,
+  Relu,
+  Conj,
+  Real,
+  Imag,
   // binary
-  Add, Sub, Mul, Div, Mod, Pow, Min, Max, And, Or, Xor, Shl, Shr, Eq, Ne, Lt, Le, Gt, Ge,
+  Add,
+  Sub,
+  Mul,
+  Div,
+  Mod,
+  Pow,
+  Min,
+  Max,
+  And,
+  Or,
+  Xor,
+  Shl,
+  Shr,
+  Eq,
+  Ne,
+  Lt,
+  Le,
+  Gt,
+  Ge,
   Select ///< args: condition, then, else
 };
 
@@ -63,14 +93,16 @@ struct MaskNode {
 struct Statement {
   Access lhs; ///< subscripts are plain, distinct variables
   Reduce reduce = Reduce::Add;
-  /// The result starts from the value the tensor already has (an input, or an earlier statement's result); else from the
-  /// monoid's identity (`=`: the fill when something is summed).
+  /// The result starts from the value the tensor already has (an input, or an earlier statement's result);
+  /// else from the monoid's identity (`=`: the fill when something is summed).
   bool accumulate = false;
   /// `=` without any reduction index: one assignment per coordinate.
   bool assign = false;
+  /// Of the type the left side computes in: its element type, f32 for f16 and bf16 (rounded when stored).
   Expr rhs;
   Mask where; ///< null: everywhere
-  std::vector<unsigned> reductionIndices; ///< right-hand indices that are not on the left, in order of appearance
+  std::vector<unsigned>
+      reductionIndices; ///< right-hand indices that are not on the left, in order of appearance
   SourceRange range;
 };
 
@@ -104,8 +136,8 @@ struct Binding {
   bool input = false;
 };
 
-/// Names used in the text with the order each is used at, first appearance first: what a caller needs in order to bind
-/// (generators take their sizes from the other tensors). Throws SyntaxError.
+/// Names used in the text with the order each is used at, first appearance first: what a caller needs in
+/// order to bind (generators take their sizes from the other tensors). Throws SyntaxError.
 struct TensorUse {
   std::string name;
   unsigned order;
@@ -113,16 +145,18 @@ struct TensorUse {
 };
 std::vector<TensorUse> tensorsUsed(std::string_view text);
 
-/// Dimension sizes of every tensor that follow from those given: lets a caller generate `x=random` before checking.
-/// A dimension nobody fixes is absent (-1).
-std::map<std::string, std::vector<int64_t>> inferDims(std::string_view text,
-                                                      const std::map<std::string, std::vector<int64_t>> &known);
+/// Dimension sizes of every tensor that follow from those given: lets a caller generate `x=random` before
+/// checking. A dimension nobody fixes is absent (-1).
+std::map<std::string, std::vector<int64_t>>
+inferDims(std::string_view text, const std::map<std::string, std::vector<int64_t>> &known);
 
-/// Parses and checks a whole program: orders, index use, dimension sizes (a clash names both uses), types. Throws
-/// SyntaxError pointing into the text.
+/// Parses and checks a whole program: orders, index use, dimension sizes (a clash names both uses), types.
+/// Throws SyntaxError pointing into the text.
 Program check(std::string_view text, const std::map<std::string, Binding> &bindings);
 
-/// Canonical text of a statement or expression, for remarks and tests.
+/// Canonical text of a statement or expression, for remarks and tests. Parses back to the same tree, up to
+/// conversions the checker adds by itself.
+std::string print(const Program &program, const Access &access);
 std::string print(const Program &program, const Expr &expr);
 std::string print(const Program &program, const Statement &statement);
 

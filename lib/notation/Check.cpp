@@ -1,0 +1,190 @@
+// Text and bindings to a checked program.
+#include "notation/Lexer.h"
+#include "notation/Names.h"
+#include "notation/Types.h"
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace tulle::notation {
+namespace {
+
+class Checker {
+public:
+  Checker(std::string_view text, const std::map<std::string, Binding> &bindings)
+      : bindings(bindings), resolved(resolve(text)) {
+    program.text = std::string(text);
+  }
+
+  Program run() {
+    checkNames();
+    std::map<std::string, std::vector<int64_t>> known;
+    for (const auto &[name, binding] : bindings)
+      if (binding.dims)
+        known[name] = *binding.dims;
+    inferSizes(resolved, known);
+    checkSizes();
+    declareTensors();
+    for (unsigned s = 0; s < resolved.statements.size(); ++s)
+      program.statements.push_back(statement(s));
+    program.indices = resolved.indices;
+    for (unsigned t = 0; t < program.tensors.size(); ++t)
+      program.tensors[t].type = *types[t];
+    return std::move(program);
+  }
+
+private:
+  const std::map<std::string, Binding> &bindings;
+  Resolved resolved;
+  Program program;
+  std::vector<std::optional<ElementType>> types;
+  std::vector<bool> hasValue; ///< inputs, and what earlier statements wrote
+
+  [[noreturn]] void fail(SourceRange range, const std::string &message,
+                         std::vector<support::Note> notes = {}) const {
+    throw support::SyntaxError(sourceName, resolved.text, range, message, notes);
+  }
+
+  const Binding *binding(unsigned tensor) const {
+    auto it = bindings.find(resolved.tensors[tensor]);
+    return it == bindings.end() ? nullptr : &it->second;
+  }
+
+  /// A binding nobody uses is a misspelling on one side or the other.
+  void checkNames() const {
+    for (const auto &[name, binding] : bindings) {
+      if (resolved.tensor(name))
+        continue;
+      std::string guess = nearest(name, resolved.tensors);
+      fail({0, resolved.text.size()}, fmt::format("tensor '{}' is given, but not used{}", name,
+                                                  guess.empty() ? "" : "; did you mean '" + guess + "'?"));
+    }
+    for (const Use &use : resolved.uses) {
+      bool given = binding(use.access.tensor) && binding(use.access.tensor)->input;
+      auto writtenBy = [&](const Use &u) { return u.written && u.access.tensor == use.access.tensor; };
+      auto writer = std::find_if(resolved.uses.begin(), resolved.uses.end(), writtenBy);
+      if (use.written || given || (writer != resolved.uses.end() && writer->statement < use.statement))
+        continue;
+      const std::string &name = resolved.tensors[use.access.tensor];
+      if (writer != resolved.uses.end())
+        fail(use.access.range,
+             fmt::format("'{}' is read before the statement that writes it; swap the statements, or give "
+                         "its first value",
+                         name),
+             {{writer->access.range, "written here"}});
+      std::vector<std::string> others;
+      for (const auto &[other, b] : bindings)
+        others.push_back(other);
+      std::string guess = nearest(name, others);
+      fail(use.access.range,
+           fmt::format("tensor '{}' has no value: give it, or write it in an earlier statement{}", name,
+                       guess.empty() ? "" : "; did you mean '" + guess + "'?"));
+    }
+  }
+
+  void checkSizes() const {
+    for (const Use &use : resolved.uses)
+      for (unsigned d = 0; d < use.access.subscripts.size(); ++d)
+        for (const auto &[index, coefficient] : use.access.subscripts[d].terms)
+          if (resolved.indices[index].size < 0) {
+            const std::string &name = resolved.indices[index].name;
+            fail(use.subscriptRanges[d],
+                 use.written
+                     ? fmt::format(
+                           "index '{}' is not used on the right, so its size is unknown; use it there, or "
+                           "give the dimensions of '{}'",
+                           name, resolved.tensors[use.access.tensor])
+                     : fmt::format("the size of index '{}' is unknown; give the dimensions of '{}'", name,
+                                   resolved.tensors[use.access.tensor]));
+          }
+    for (const Use &use : resolved.uses)
+      for (unsigned d = 0; d < use.access.subscripts.size(); ++d)
+        if (resolved.dims[use.access.tensor][d] < 0)
+          fail(use.subscriptRanges[d],
+               fmt::format("the size of dimension {} of '{}' is unknown; give its dimensions", d + 1,
+                           resolved.tensors[use.access.tensor]));
+  }
+
+  void declareTensors() {
+    for (unsigned t = 0; t < resolved.tensors.size(); ++t) {
+      const Binding *b = binding(t);
+      TensorDecl decl;
+      decl.name = resolved.tensors[t];
+      decl.dims = resolved.dims[t];
+      decl.encoding = b && b->encoding ? *b->encoding : format::denseEncoding(resolved.orders[t]);
+      decl.input = b && b->input;
+      auto uses = [&](const Use &u) { return u.access.tensor == t; };
+      if (decl.encoding.order() != resolved.orders[t])
+        fail(std::find_if(resolved.uses.begin(), resolved.uses.end(), uses)->access.range,
+             fmt::format("the format of '{}' has {} dimension(s), but the tensor {}", decl.name,
+                         decl.encoding.order(), resolved.orders[t]));
+      program.tensors.push_back(std::move(decl));
+      types.push_back(b && b->type    ? b->type
+                      : b && b->input ? std::optional(ElementType::F64)
+                                      : std::nullopt);
+      hasValue.push_back(b && b->input);
+    }
+  }
+
+  Statement statement(unsigned number) {
+    const syntax::Statement &source = resolved.statements[number];
+    Statement s;
+    s.range = source.range;
+    s.lhs = resolved.access(number, source.lhs);
+    Typer typer(resolved, types);
+    Typed rhs = typer.type(number, source.rhs);
+    auto &type = types[s.lhs.tensor];
+    if (!type)
+      type = rhs.natural;
+    s.rhs = typer.convert(rhs, computeType(*type));
+    s.where = typer.mask(number, source.where);
+    s.reductionIndices = reductionIndices(number, s.lhs);
+    s.assign = !source.reduce && s.reductionIndices.empty();
+    s.accumulate = source.reduce && hasValue[s.lhs.tensor];
+    s.reduce = reduction(source, *type);
+    hasValue[s.lhs.tensor] = true;
+    program.tensors[s.lhs.tensor].written = true;
+    return s;
+  }
+
+  std::vector<unsigned> reductionIndices(unsigned number, const Access &lhs) const {
+    std::vector<unsigned> seen, result;
+    for (const Affine &a : lhs.subscripts)
+      seen.push_back(a.terms[0].first);
+    for (const Use &use : resolved.uses)
+      if (use.statement == number)
+        for (const Affine &a : use.access.subscripts)
+          for (const auto &[index, coefficient] : a.terms)
+            if (std::find(seen.begin(), seen.end(), index) == seen.end()) {
+              seen.push_back(index);
+              result.push_back(index);
+            }
+    return result;
+  }
+
+  Reduce reduction(const syntax::Statement &source, ElementType type) const {
+    Reduce reduce = source.reduce.value_or(Reduce::Add);
+    auto refuse = [&](std::string_view why) {
+      fail(source.assignRange,
+           fmt::format("this reduction is not defined on {} values; {}", name(type), why));
+    };
+    if (type == ElementType::Bool) {
+      // The semiring of truth values, as in expressions.
+      if (reduce == Reduce::Add || reduce == Reduce::Max)
+        return Reduce::Or;
+      return reduce == Reduce::Mul || reduce == Reduce::Min ? Reduce::And : reduce;
+    }
+    if (isComplex(type) && (reduce == Reduce::Min || reduce == Reduce::Max))
+      refuse("complex numbers have no order");
+    if (!isInteger(type) && (reduce == Reduce::Or || reduce == Reduce::And || reduce == Reduce::Xor))
+      refuse("|= &= ^= work on bool and integers; compare first, or convert with i64(…)");
+    return reduce;
+  }
+};
+
+} // namespace
+
+Program check(std::string_view text, const std::map<std::string, Binding> &bindings) {
+  return Checker(text, bindings).run();
+}
+
+} // namespace tulle::notation

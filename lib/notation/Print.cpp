@@ -1,0 +1,135 @@
+// Canonical text of checked trees.
+#include "notation/Syntax.h"
+#include <cmath>
+#include <fmt/format.h>
+
+namespace tulle::notation {
+namespace {
+
+std::string number(double value) {
+  if (std::isnan(value))
+    return "nan";
+  if (std::isinf(value))
+    return value < 0 ? "-inf" : "inf";
+  std::string text = fmt::format("{}", value);
+  return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
+}
+
+std::string literal(const ExprNode &node) {
+  if (node.type == ElementType::Bool)
+    return node.literal.i ? "true" : "false";
+  if (isInteger(node.type))
+    return std::to_string(node.literal.i);
+  if (!isComplex(node.type))
+    return number(node.literal.f.real());
+  double imag = node.literal.f.imag();
+  // `inf` and `nan` have no imaginary spelling of their own.
+  std::string imaginary = std::isfinite(imag) ? number(imag) + "i" : number(imag) + " * 1.0i";
+  return node.literal.f.real() == 0 ? imaginary
+                                    : fmt::format("({} + {})", number(node.literal.f.real()), imaginary);
+}
+
+std::string print(const Program &program, const Affine &affine) {
+  std::string text;
+  for (const auto &[index, coefficient] : affine.terms) {
+    int64_t magnitude = coefficient < 0 ? -coefficient : coefficient;
+    text += coefficient < 0 ? "-" : text.empty() ? "" : "+";
+    text += (magnitude == 1 ? "" : std::to_string(magnitude) + "*") + program.indices[index].name;
+  }
+  if (affine.constant != 0 || text.empty())
+    text += (affine.constant < 0 || text.empty() ? "" : "+") + std::to_string(affine.constant);
+  return text;
+}
+
+std::string print(const Program &program, const Expr &expr, int outer);
+
+std::string arguments(const Program &program, const ExprNode &node) {
+  std::string text;
+  for (const Expr &arg : node.args)
+    text += (text.empty() ? "" : ", ") + print(program, arg, 0);
+  return "(" + text + ")";
+}
+
+/// `outer`: how tightly the surrounding operator binds.
+std::string print(const Program &program, const Expr &expr, int outer) {
+  const ExprNode &node = *expr;
+  switch (node.op) {
+  case Op::Literal: {
+    std::string text = literal(node);
+    return text.starts_with("-") && outer > 0 ? "(" + text + ")" : text;
+  }
+  case Op::Access:
+    return print(program, node.access);
+  case Op::Convert:
+    return std::string(name(node.type)) + arguments(program, node);
+  case Op::Neg:
+  case Op::Not: {
+    std::string text = (node.op == Op::Neg ? "-" : "~") + print(program, node.args[0], 9);
+    return outer > 7 ? "(" + text + ")" : text;
+  }
+  default:
+    break;
+  }
+  std::string_view op = syntax::operatorName(node.op);
+  if (op.empty() || node.op == Op::Pow)
+    return std::string(syntax::functionName(node.op)) + arguments(program, node);
+  int level = syntax::precedence(node.op);
+  // A comparison's operands may not be comparisons, and other operators group to the left.
+  std::string text = fmt::format("{} {} {}", print(program, node.args[0], level == 1 ? 2 : level), op,
+                                 print(program, node.args[1], level + 1));
+  return level < outer ? "(" + text + ")" : text;
+}
+
+std::string print(const Program &program, const Mask &mask, int outer) {
+  if (mask->op == MaskOp::Stored)
+    return print(program, mask->access);
+  if (mask->op == MaskOp::Not)
+    return "~" + print(program, mask->lhs, 3);
+  int level = mask->op == MaskOp::Or ? 0 : mask->op == MaskOp::Minus ? 1 : 2;
+  std::string text =
+      fmt::format("{} {} {}", print(program, mask->lhs, level), std::string_view("|\\&").substr(level, 1),
+                  print(program, mask->rhs, level + 1));
+  return level < outer ? "(" + text + ")" : text;
+}
+
+std::string_view assignment(const Statement &statement) {
+  if (statement.assign ||
+      (!statement.accumulate && statement.reduce == Reduce::Add && !statement.reductionIndices.empty()))
+    return "=";
+  switch (statement.reduce) {
+  case Reduce::Add:
+    return "+=";
+  case Reduce::Mul:
+    return "*=";
+  case Reduce::Min:
+    return "min=";
+  case Reduce::Max:
+    return "max=";
+  case Reduce::Or:
+    return "|=";
+  case Reduce::And:
+    return "&=";
+  case Reduce::Xor:
+    return "^=";
+  }
+  return "=";
+}
+
+} // namespace
+
+std::string print(const Program &program, const Access &access) {
+  std::string text;
+  for (const Affine &a : access.subscripts)
+    text += (text.empty() ? "" : ",") + print(program, a);
+  return program.tensors[access.tensor].name + "(" + text + ")";
+}
+
+std::string print(const Program &program, const Expr &expr) { return print(program, expr, 0); }
+
+std::string print(const Program &program, const Statement &statement) {
+  std::string text = fmt::format("{} {} {}", print(program, statement.lhs), assignment(statement),
+                                 print(program, statement.rhs, 0));
+  return statement.where ? text + " where " + print(program, statement.where, 0) : text;
+}
+
+} // namespace tulle::notation

@@ -1,0 +1,261 @@
+// Sizes of indices and dimensions, by propagation between the uses of each.
+#include "notation/Lexer.h"
+#include "notation/Resolve.h"
+#include <fmt/format.h>
+#include <set>
+
+namespace tulle::notation {
+namespace {
+
+using support::SyntaxError;
+using Wide = __int128; ///< coefficients are below 2^40, sizes below 2^63, at most a few thousand terms
+
+int64_t clamp(Wide value) {
+  constexpr Wide most = Wide(1) << 62;
+  return int64_t(value > most ? most : value < -most ? -most : value);
+}
+
+class Sizes {
+public:
+  Sizes(Resolved &r, const std::map<std::string, std::vector<int64_t>> &known)
+      : r(r), indexFrom(r.indices.size()), dimFrom(r.tensors.size()) {
+    for (unsigned t = 0; t < r.tensors.size(); ++t)
+      dimFrom[t].resize(r.orders[t]);
+    for (const auto &[name, dims] : known)
+      if (auto t = r.tensor(name))
+        give(*t, dims);
+  }
+
+  void run() {
+    do
+      propagatePlain();
+    while (inferOneIndex() || inferOneDim());
+    for (const Use &use : r.uses)
+      for (unsigned d = 0; d < use.access.subscripts.size(); ++d)
+        checkRange(use, d);
+  }
+
+private:
+  struct Place {
+    unsigned tensor = 0, dim = 0;
+    SourceRange range;
+  };
+  Resolved &r;
+  std::vector<Place> indexFrom; ///< where an index got its size
+  std::vector<std::vector<std::optional<Place>>>
+      dimFrom; ///< where a dimension got its size; absent: it was given
+
+  [[noreturn]] void fail(SourceRange range, const std::string &message,
+                         std::vector<support::Note> notes = {}) const {
+    throw SyntaxError(sourceName, r.text, range, message, notes);
+  }
+
+  void give(unsigned t, const std::vector<int64_t> &dims) {
+    SourceRange range;
+    for (const Use &use : r.uses)
+      if (use.access.tensor == t) {
+        range = use.access.range;
+        break;
+      }
+    if (dims.size() != r.orders[t])
+      fail(range, fmt::format("'{}' has {} dimension{}, but {} subscript{} here", r.tensors[t], dims.size(),
+                              dims.size() == 1 ? "" : "s", r.orders[t], r.orders[t] == 1 ? "" : "s"));
+    for (unsigned d = 0; d < dims.size(); ++d)
+      if (dims[d] < -1)
+        fail(range, fmt::format("dimension {} of '{}' has size {}; sizes are not negative", d + 1,
+                                r.tensors[t], dims[d]));
+    r.dims[t] = dims;
+  }
+
+  std::string describe(const Place &p) const {
+    return fmt::format("dimension {} of {}", p.dim + 1, r.tensors[p.tensor]);
+  }
+  static bool isPlain(const Use &use, unsigned d) {
+    return use.access.subscripts[d].isVariable() && !use.limits[d];
+  }
+
+  void propagatePlain() {
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (const Use &use : r.uses)
+        for (unsigned d = 0; d < use.access.subscripts.size(); ++d)
+          if (isPlain(use, d))
+            changed |= unify(use, d);
+    }
+  }
+
+  bool unify(const Use &use, unsigned d) {
+    unsigned index = use.access.subscripts[d].terms[0].first;
+    int64_t &size = r.indices[index].size, &dim = r.dims[use.access.tensor][d];
+    Place here = {use.access.tensor, d, use.subscriptRanges[d]};
+    if (size < 0 && dim >= 0) {
+      size = dim;
+      indexFrom[index] = here;
+      return true;
+    }
+    if (dim < 0 && size >= 0) {
+      dim = size;
+      dimFrom[use.access.tensor][d] = here;
+      return true;
+    }
+    if (size != dim)
+      clash(index, here, dim);
+    return false;
+  }
+
+  [[noreturn]] void clash(unsigned index, const Place &here, int64_t dim) const {
+    const Place &first = indexFrom[index];
+    std::vector<support::Note> notes = {
+        {first.range, fmt::format("size {} comes from {}", r.indices[index].size, describe(first))}};
+    if (const auto &from = dimFrom[here.tensor][here.dim])
+      notes.push_back({from->range, fmt::format("{} got size {} here", describe(here), dim)});
+    fail(here.range,
+         fmt::format("index '{}' has size {} in {}, but size {} in {}", r.indices[index].name,
+                     r.indices[index].size, describe(first), dim, describe(here)),
+         notes);
+  }
+
+  /// The smallest and largest value the known terms of a subscript take; `unknown` gets the one term without
+  /// a size. False when more than one has none.
+  bool bounds(const Affine &affine, Wide &low, Wide &high,
+              const std::pair<unsigned, int64_t> **unknown) const {
+    low = high = affine.constant;
+    *unknown = nullptr;
+    for (const auto &term : affine.terms) {
+      int64_t size = r.indices[term.first].size;
+      if (size < 0) {
+        if (*unknown)
+          return false;
+        *unknown = &term;
+        continue;
+      }
+      Wide reach = size > 0 ? Wide(term.second) * (size - 1) : 0;
+      (reach < 0 ? low : high) += reach;
+    }
+    return true;
+  }
+
+  /// An index that no plain subscript sizes runs as far as every subscript that holds it stays inside its
+  /// dimension (a "valid" convolution).
+  bool inferOneIndex() {
+    for (unsigned index = 0; index < r.indices.size(); ++index) {
+      if (r.indices[index].size >= 0)
+        continue;
+      std::optional<Wide> best;
+      for (const Use &use : r.uses)
+        for (unsigned d = 0; d < use.access.subscripts.size(); ++d) {
+          Wide low, high;
+          const std::pair<unsigned, int64_t> *term;
+          int64_t dim = use.limits[d] ? *use.limits[d] : r.dims[use.access.tensor][d];
+          if (dim < 0 || !bounds(use.access.subscripts[d], low, high, &term) || !term || term->first != index)
+            continue;
+          // c*i + high <= dim-1 for a positive c, c*i + low >= 0 for a negative one.
+          Wide room = term->second > 0 ? Wide(dim) - 1 - high : low;
+          Wide step = term->second > 0 ? term->second : -Wide(term->second);
+          Wide size = room < 0 ? 0 : room / step + 1;
+          if (!best || size < *best) {
+            best = size;
+            indexFrom[index] = {use.access.tensor, d, use.subscriptRanges[d]};
+          }
+        }
+      if (best) {
+        r.indices[index].size = clamp(*best);
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /// A dimension that only sums of indices reach is as large as the largest of them needs.
+  bool inferOneDim() {
+    bool found = false;
+    for (const Use &use : r.uses)
+      for (unsigned d = 0; d < use.access.subscripts.size(); ++d) {
+        Wide low, high;
+        const std::pair<unsigned, int64_t> *term;
+        auto &from = dimFrom[use.access.tensor][d];
+        int64_t &dim = r.dims[use.access.tensor][d];
+        if ((dim >= 0 && !from) || isPlain(use, d) || !bounds(use.access.subscripts[d], low, high, &term) ||
+            term)
+          continue;
+        Wide need = std::max(use.limits[d] ? Wide(*use.limits[d]) : Wide(0), high + 1);
+        if (need > clamp(need))
+          fail(use.subscriptRanges[d], "the subscript reaches beyond 2^62");
+        if (dim < 0 || (inferred.count(&dim) && need > dim)) {
+          dim = int64_t(std::max(need, Wide(0)));
+          from = Place{use.access.tensor, d, use.subscriptRanges[d]};
+          inferred.insert(&dim);
+          found = true;
+        }
+      }
+    return found;
+  }
+  std::set<const int64_t *> inferred; ///< dimensions sized by inferOneDim, which may still grow
+
+  void checkRange(const Use &use, unsigned d) const {
+    const Affine &affine = use.access.subscripts[d];
+    int64_t dim = r.dims[use.access.tensor][d];
+    std::optional<int64_t> limit = use.limits[d];
+    SourceRange range = use.subscriptRanges[d];
+    Place here = {use.access.tensor, d, range};
+    if (limit && dim >= 0 && *limit > dim)
+      fail(range, fmt::format("the slice ends before {}, but {} has size {}", *limit, describe(here), dim));
+    if (dim < 0 || isPlain(use, d))
+      return;
+    Wide low, high;
+    const std::pair<unsigned, int64_t> *unknown;
+    if (!bounds(affine, low, high, &unknown) || unknown)
+      return;
+    std::vector<support::Note> notes;
+    for (const auto &term : affine.terms) {
+      if (r.indices[term.first].size == 0)
+        return; // no iteration, no access
+      const Place &from = indexFrom[term.first];
+      if (from.range.begin != range.begin)
+        notes.push_back({from.range, fmt::format("index '{}' has size {} from {}", r.indices[term.first].name,
+                                                 r.indices[term.first].size, describe(from))});
+    }
+    int64_t end = limit ? *limit : dim;
+    if (low < 0 || high >= end)
+      fail(range,
+           fmt::format("the subscript takes values from {} to {}, but {} {} {}", clamp(low), clamp(high),
+                       limit ? "the slice of" : "", describe(here),
+                       limit ? fmt::format("ends before {}", end) : fmt::format("has size {}", end)),
+           notes);
+    if (affine.isVariable() && limit && end < dim)
+      fail(
+          range,
+          fmt::format(
+              "a slice that starts at 0 must end with the dimension, which has size {}; give the first {} as "
+              "a tensor of its own",
+              dim, end));
+  }
+};
+
+} // namespace
+
+void inferSizes(Resolved &resolved, const std::map<std::string, std::vector<int64_t>> &known) {
+  Sizes(resolved, known).run();
+}
+
+std::map<std::string, std::vector<int64_t>>
+inferDims(std::string_view text, const std::map<std::string, std::vector<int64_t>> &known) {
+  Resolved resolved = resolve(text);
+  inferSizes(resolved, known);
+  std::map<std::string, std::vector<int64_t>> result;
+  for (unsigned t = 0; t < resolved.tensors.size(); ++t)
+    result[resolved.tensors[t]] = resolved.dims[t];
+  return result;
+}
+
+std::vector<TensorUse> tensorsUsed(std::string_view text) {
+  Resolved resolved = resolve(text);
+  std::vector<TensorUse> result;
+  for (unsigned t = 0; t < resolved.tensors.size(); ++t)
+    result.push_back({resolved.tensors[t], resolved.orders[t], false, false});
+  for (const Use &use : resolved.uses)
+    (use.written ? result[use.access.tensor].written : result[use.access.tensor].read) = true;
+  return result;
+}
+
+} // namespace tulle::notation

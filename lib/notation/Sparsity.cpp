@@ -1,0 +1,243 @@
+#include "notation/Sparsity.h"
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace tulle::notation {
+namespace {
+
+bool isZero(const Scalar &s) { return s.i == 0 && s.f == std::complex<double>(0); }
+bool isPositiveLiteral(const Expr &e) {
+  if (e->op == Op::Convert)
+    return isPositiveLiteral(e->args[0]);
+  return e->op == Op::Literal && (e->literal.i > 0 || (e->literal.f.imag() == 0 && e->literal.f.real() > 0));
+}
+
+/// Whether `0 <op> literal` (or `literal <op> 0`) is false, for a comparison.
+bool zeroComparesFalse(const ExprNode &node) {
+  bool literalLeft = node.args[0]->op == Op::Literal;
+  const Scalar &s = node.args[literalLeft ? 0 : 1]->literal;
+  bool complex = s.f.imag() != 0;
+  double c = s.i != 0 ? double(s.i) : s.f.real();
+  double a = literalLeft ? c : 0, b = literalLeft ? 0 : c;
+  switch (node.op) {
+  case Op::Eq:
+    return complex || !(a == b);
+  case Op::Ne:
+    return !complex && !(a != b);
+  case Op::Lt:
+    return !(a < b);
+  case Op::Le:
+    return !(a <= b);
+  case Op::Gt:
+    return !(a > b);
+  default:
+    return !(a >= b);
+  }
+}
+
+/// Whether the value of `expr` is 0 when the accesses for which `absent` answers true are not stored. The one
+/// place that knows how zeros pass through operations.
+bool vanishes(const Expr &expr, const std::function<bool(const Access &)> &absent) {
+  const ExprNode &node = *expr;
+  auto arg = [&](unsigned i) { return vanishes(node.args[i], absent); };
+  switch (node.op) {
+  case Op::Literal:
+    return isZero(node.literal);
+  case Op::Access:
+    return absent(node.access);
+  case Op::Convert:
+  case Op::Neg:
+  case Op::Abs:
+  case Op::Sqrt:
+  case Op::Sin:
+  case Op::Tanh:
+  case Op::Relu:
+  case Op::Conj:
+  case Op::Real:
+  case Op::Imag:
+    return arg(0);
+  case Op::Not:
+  case Op::Exp:
+  case Op::Log:
+  case Op::Cos:
+    return false;
+  case Op::Mul:
+  case Op::And:
+    return arg(0) || arg(1);
+  case Op::Div:
+  case Op::Mod:
+  case Op::Shl:
+  case Op::Shr:
+    return arg(0);
+  case Op::Pow:
+    return isPositiveLiteral(node.args[1]) && arg(0);
+  case Op::Add:
+  case Op::Sub:
+  case Op::Or:
+  case Op::Xor:
+  case Op::Min:
+  case Op::Max:
+    return arg(0) && arg(1);
+  case Op::Eq:
+  case Op::Ne:
+  case Op::Lt:
+  case Op::Le:
+  case Op::Gt:
+  case Op::Ge:
+    if (node.args[0]->op == Op::Literal || node.args[1]->op == Op::Literal)
+      return arg(node.args[0]->op == Op::Literal ? 1 : 0) && zeroComparesFalse(node);
+    return (node.op == Op::Ne || node.op == Op::Lt || node.op == Op::Gt) && arg(0) && arg(1);
+  case Op::Select:
+    return arg(2) && (arg(0) || arg(1));
+  }
+  return false;
+}
+
+/// The smallest sub-expression that makes `expr` nonzero although all its sparse operands are absent.
+const ExprNode &culprit(const Expr &expr, const std::function<bool(const Access &)> &absent) {
+  const ExprNode &node = *expr;
+  bool additive = node.op == Op::Add || node.op == Op::Sub || node.op == Op::Or || node.op == Op::Xor ||
+                  node.op == Op::Min || node.op == Op::Max || node.op == Op::Convert || node.op == Op::Neg ||
+                  node.op == Op::Abs;
+  if (additive)
+    for (const Expr &arg : node.args)
+      if (!vanishes(arg, absent))
+        return culprit(arg, absent);
+  return node;
+}
+
+void collect(const Expr &expr, std::vector<const Access *> &out) {
+  if (expr->op == Op::Access)
+    out.push_back(&expr->access);
+  for (const Expr &arg : expr->args)
+    collect(arg, out);
+}
+void collect(const Mask &mask, std::vector<const Access *> &out) {
+  if (!mask)
+    return;
+  if (mask->op == MaskOp::Stored)
+    out.push_back(&mask->access);
+  collect(mask->lhs, out);
+  collect(mask->rhs, out);
+}
+
+bool sameSubscripts(const Access &a, const Access &b) {
+  return std::equal(
+      a.subscripts.begin(), a.subscripts.end(), b.subscripts.begin(), b.subscripts.end(),
+      [](const Affine &x, const Affine &y) { return x.terms == y.terms && x.constant == y.constant; });
+}
+
+/// Sparse accesses with the left side's subscripts whose absence alone empties the result, each once.
+std::vector<const Access *>
+owners(const Program &program, const Statement &statement, const std::vector<const Access *> &accesses,
+       const std::function<bool(const std::function<bool(const Access &)> &)> &empties) {
+  std::vector<const Access *> found;
+  for (const Access *a : accesses) {
+    bool known = std::any_of(found.begin(), found.end(), [&](const Access *f) { return sameAccess(*a, *f); });
+    if (known || isDense(program.tensors[a->tensor]) || !sameSubscripts(*a, statement.lhs))
+      continue;
+    if (empties([&](const Access &b) { return sameAccess(*a, b); }))
+      found.push_back(a);
+  }
+  return found;
+}
+
+} // namespace
+
+bool isDense(const TensorDecl &tensor) { return format::isAllDense(tensor.encoding); }
+
+bool sameAccess(const Access &a, const Access &b) { return a.tensor == b.tensor && sameSubscripts(a, b); }
+
+bool isAbsent(const Expr &expr, const std::function<bool(const Access &)> &isAccessAbsent) {
+  return vanishes(expr, isAccessAbsent);
+}
+
+bool admits(const Mask &mask, const std::function<bool(const Access &)> &isStored) {
+  switch (mask->op) {
+  case MaskOp::Stored:
+    return isStored(mask->access);
+  case MaskOp::And:
+    return admits(mask->lhs, isStored) && admits(mask->rhs, isStored);
+  case MaskOp::Or:
+    return admits(mask->lhs, isStored) || admits(mask->rhs, isStored);
+  case MaskOp::Minus:
+    return admits(mask->lhs, isStored) && !admits(mask->rhs, isStored);
+  case MaskOp::Not:
+    return !admits(mask->lhs, isStored);
+  }
+  return true;
+}
+
+/// Whether the mask is empty wherever the given accesses are not stored, whatever else is stored there.
+static bool maskEmpties(const Mask &mask, const std::function<bool(const Access &)> &absent) {
+  switch (mask->op) {
+  case MaskOp::Stored:
+    return absent(mask->access);
+  case MaskOp::And:
+    return maskEmpties(mask->lhs, absent) || maskEmpties(mask->rhs, absent);
+  case MaskOp::Or:
+    return maskEmpties(mask->lhs, absent) && maskEmpties(mask->rhs, absent);
+  case MaskOp::Minus:
+    return maskEmpties(mask->lhs, absent);
+  case MaskOp::Not:
+    return false;
+  }
+  return false;
+}
+
+ResultPattern resultPattern(const Program &program, const Statement &statement) {
+  const std::string &name = program.tensors[statement.lhs.tensor].name;
+  std::string lhs = print(program, statement.lhs);
+  const std::string cure = fmt::format("give {} a dense format and convert the result", name);
+  auto computed = [&](std::string why) {
+    return ResultPattern{
+        PatternKind::Computed, nullptr,
+        fmt::format("{}: the pattern of {} would have to be computed, which this version cannot; {}",
+                    std::move(why), lhs, cure)};
+  };
+  if (statement.accumulate)
+    return computed(fmt::format("the entries {} already has are united with new ones", name));
+
+  std::vector<const Access *> accesses, masks;
+  collect(statement.rhs, accesses);
+  collect(statement.where, masks);
+
+  // A mask that names one pattern decides alone: it is what the user asked for.
+  if (statement.where) {
+    auto byMask = owners(program, statement, masks,
+                         [&](const auto &absent) { return maskEmpties(statement.where, absent); });
+    if (byMask.size() == 1 && statement.where->op == MaskOp::Stored)
+      return {PatternKind::Operand, byMask[0], {}};
+    if (!byMask.empty() || statement.where->op != MaskOp::Stored) {
+      auto byValue = owners(program, statement, accesses,
+                            [&](const auto &absent) { return isAbsent(statement.rhs, absent); });
+      if (!byMask.empty() || byValue.empty())
+        return computed("`where` combines several patterns");
+    }
+  }
+  auto byValue = owners(program, statement, accesses,
+                        [&](const auto &absent) { return isAbsent(statement.rhs, absent); });
+  if (byValue.size() == 1)
+    return {PatternKind::Operand, byValue[0], {}};
+  if (byValue.size() > 1)
+    return computed(fmt::format("{} and {} are intersected (write `where {}` to keep the pattern of one)",
+                                print(program, *byValue[0]), print(program, *byValue[1]),
+                                print(program, *byValue[0])));
+
+  auto sparse = [&](const Access &a) { return !isDense(program.tensors[a.tensor]); };
+  if (!statement.where && !isAbsent(statement.rhs, sparse)) {
+    const ExprNode &node = culprit(statement.rhs, sparse);
+    auto same = std::find_if(accesses.begin(), accesses.end(), [&](const Access *a) {
+      return sparse(*a) && sameSubscripts(*a, statement.lhs);
+    });
+    std::string where =
+        same == accesses.end() ? "" : fmt::format("add `where {}`, or ", print(program, **same));
+    return {PatternKind::Dense, nullptr,
+            fmt::format(
+                "the result would be dense: {} is nonzero where nothing is stored; {}give {} a dense format",
+                print(program, std::make_shared<const ExprNode>(node)), where, name)};
+  }
+  return computed(fmt::format("no single operand with the subscripts of {} holds its pattern", lhs));
+}
+
+} // namespace tulle::notation
