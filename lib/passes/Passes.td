@@ -3,4 +3,45 @@
 #define TULLE_PASSES
 include "mlir/Pass/PassBase.td"
 
+//===--- Stage 4: vectors ---===//
+
+def Vectorize : Pass<"tulle-vectorize", "::mlir::func::FuncOp"> {
+  let summary = "Innermost loops that gather or reduce become vector code";
+  let description = [{
+    An innermost `scf.for` of step 1 over 1-D memrefs becomes a loop of whole vectors and a scalar loop for the rest:
+    loads at consecutive positions are `vector.load`, loads at computed ones `vector.gather`, a reduction keeps a
+    vector of partial results. Floating-point sums and products are only reordered when they carry
+    `fastmath<reassoc>`. Loops whose accesses are all consecutive and that reduce nothing are left to LLVM, which
+    vectorizes and interleaves them well; so is any loop with an operation or a dependence this pass does not know.
+  }];
+  let options = [
+    Option<"vl", "vl", "unsigned", /*default=*/"0", "Elements of a vector; 0: 256 bits of the widest element">,
+    Option<"scalable", "scalable", "bool", /*default=*/"false", "vl counts the elements of one granule of a scalable vector">,
+    Option<"index32", "index32", "bool", /*default=*/"false", "Coordinates fit a signed 32-bit integer: gather with 32-bit indices">
+  ];
+  let dependentDialects = ["::mlir::vector::VectorDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::LLVM::LLVMDialect"];
+}
+
+//===--- Stage 5: calling convention ---===//
+
+def Noalias : Pass<"tulle-noalias", "::mlir::ModuleOp"> {
+  let summary = "Buffer arguments of statements are marked llvm.noalias";
+  let description = [{
+    Runs on the LLVM dialect. The caller guarantees that a buffer a statement writes is no other buffer of the statement;
+    buffers that are only read may coincide.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
+def Entry : Pass<"tulle-entry", "::mlir::ModuleOp"> {
+  let summary = "Adds @NAME_entry(ptr) for every statement, which takes its arguments from an array of 8-byte slots";
+  let description = [{
+    Runs on the LLVM dialect. Slot k holds argument k of the statement: five slots for a memref (data, data, 0, count, 1), one
+    for an index. The statements themselves become private to the module and are never inlined: that would weaken
+    their alias facts.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
 #endif // TULLE_PASSES

@@ -1,0 +1,66 @@
+#include "pipeline/Stages.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "llvm/ADT/STLExtras.h"
+
+namespace tulle::pipeline {
+
+static constexpr StageInfo stageTable[] = {
+    {Stage::Notation, "notation", "the checked program with types and formats"},
+    {Stage::Linalg, "linalg", "linalg.generic on tensors whose types carry the formats"},
+    {Stage::Iteration, "iteration", "loops over sets of coordinates"},
+    {Stage::Loops, "loops", "scf loops over the buffers of each format"},
+    {Stage::Vector, "vector", "innermost loops as vector code"},
+    {Stage::Llvm, "llvm", "the LLVM dialect"},
+    {Stage::LlvmIr, "llvm-ir", "LLVM IR after optimization"},
+    {Stage::Asm, "asm", "assembly for this CPU"},
+};
+
+std::span<const StageInfo> stages() { return stageTable; }
+
+std::optional<Stage> findStage(std::string_view name) {
+  for (const StageInfo &info : stageTable)
+    if (info.name == name)
+      return info.stage;
+  return std::nullopt;
+}
+
+std::string stageNames() {
+  std::string names;
+  for (const StageInfo &info : stageTable)
+    names += (names.empty() ? "" : ", ") + std::string(info.name);
+  return names;
+}
+
+std::string passes(Stage stage, const Options &options) {
+  switch (stage) {
+  case Stage::Notation:
+  case Stage::Linalg:
+  case Stage::LlvmIr:
+  case Stage::Asm:
+    return "";
+  case Stage::Iteration:
+    return "func.func(tulle-resolve-order),tulle-hoist-convert,func.func(tulle-sparsify,canonicalize)";
+  case Stage::Loops:
+    return "tulle-lower,func.func(canonicalize,cse,loop-invariant-code-motion)";
+  case Stage::Vector:
+    return "func.func(tulle-vectorize{vl=" + std::to_string(options.vectorLength) +
+           " index32=" + (options.index32 ? "true" : "false") + "})";
+  case Stage::Llvm:
+    return "convert-scf-to-cf,func.func(convert-complex-to-standard),convert-to-llvm,tulle-noalias,tulle-"
+           "entry";
+  }
+  llvm_unreachable("a stage outside its enumeration");
+}
+
+mlir::LogicalResult run(mlir::ModuleOp module, Stage from, Stage to, const Options &options) {
+  mlir::PassManager manager(module.getContext());
+  for (const StageInfo &info : stageTable) {
+    std::string text = info.stage > from && info.stage <= to ? passes(info.stage, options) : "";
+    if (!text.empty() && mlir::failed(mlir::parsePassPipeline(text, manager, llvm::errs())))
+      return module.emitError("the passes of stage '") << info.name << "' are not registered: " << text;
+  }
+  return manager.run(module);
+}
+
+} // namespace tulle::pipeline

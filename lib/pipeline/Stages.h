@@ -1,0 +1,43 @@
+// The stages between text and machine code, by name, and the passes that lead from each to the next: the only
+// place that orders passes.
+#pragma once
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/DialectRegistry.h"
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace tulle::pipeline {
+
+/// In order of the road. Notation, LlvmIr and Asm are texts that no MLIR pass makes.
+enum class Stage : uint8_t { Notation, Linalg, Iteration, Loops, Vector, Llvm, LlvmIr, Asm };
+
+struct StageInfo {
+  Stage stage;
+  std::string_view name; ///< as in `--until` and `explain --stage`
+  std::string_view what; ///< one line for help texts
+};
+
+std::span<const StageInfo> stages();
+std::optional<Stage> findStage(std::string_view name);
+/// `notation, linalg, …`, for messages.
+std::string stageNames();
+
+struct Options {
+  unsigned vectorLength = 0; ///< elements of a vector; 0: chosen for the element type
+  bool index32 = false;      ///< every coordinate fits a signed 32-bit integer
+};
+
+/// The passes from the stage before to `stage`, as text; empty where none are needed.
+std::string passes(Stage stage, const Options &options);
+
+/// Makes the passes known by name (once per process), and adds to `registry` the dialects modules of these
+/// stages hold, with what their lowering to LLVM needs.
+void registerAll(mlir::DialectRegistry &registry);
+
+/// Runs the passes from `from` (exclusive) to `to` (inclusive, at most Llvm) on a module. Failure leaves
+/// diagnostics with the context's handlers.
+mlir::LogicalResult run(mlir::ModuleOp module, Stage from, Stage to, const Options &options);
+
+} // namespace tulle::pipeline
