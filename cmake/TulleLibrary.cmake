@@ -4,7 +4,9 @@ add_library(tulle_flags INTERFACE)
 target_include_directories(tulle_flags INTERFACE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/lib
                                                  ${PROJECT_BINARY_DIR}/lib)
 # -fPIC by flag, not by POSITION_INDEPENDENT_CODE, so that executables can share the precompiled header.
-target_compile_options(tulle_flags INTERFACE -fPIC -Wall -Wextra -Wno-unused-parameter -Werror=return-type)
+target_compile_options(tulle_flags INTERFACE -fPIC -Wall -Wextra -Wno-unused-parameter -Werror=return-type
+                       # libstdc++ 12's own std::stable_sort calls what C++17 deprecates.
+                       -Wno-deprecated-declarations)
 if(TULLE_SANITIZE)
   target_compile_options(tulle_flags INTERFACE -fsanitize=${TULLE_SANITIZE} -fno-omit-frame-pointer
                                                -fno-sanitize-recover=undefined -fno-sanitize=vptr,function)

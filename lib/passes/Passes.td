@@ -3,6 +3,38 @@
 #define TULLE_PASSES
 include "mlir/Pass/PassBase.td"
 
+//===--- Stages 1 and 2: sets of coordinates ---===//
+
+def ResolveOrder : Pass<"tulle-resolve-order", "::mlir::func::FuncOp"> {
+  let summary = "Convert operands whose level order no common loop order allows";
+  let description = [{
+    For every linalg.generic the loop order is planned (iteration/Plan.h). The operand that does not fit is read through
+    a `tulle.convert` to the cheapest encoding that does, and a remark says so. After this pass `tulle-sparsify` finds
+    a loop order for every statement.
+  }];
+  let dependentDialects = ["::tulle::dialect::TulleDialect"];
+}
+
+def HoistConvert : Pass<"tulle-hoist-convert", "::mlir::func::FuncOp"> {
+  let summary = "Let the caller convert arguments";
+  let description = [{
+    `tulle.convert` of an argument becomes an argument of the converted type; its attribute `tulle.source` records the
+    encoding the caller has.
+  }];
+  let dependentDialects = ["::tulle::dialect::TulleDialect"];
+}
+
+def Sparsify : Pass<"tulle-sparsify", "::mlir::func::FuncOp"> {
+  let summary = "linalg.generic on tensors with encodings to loops over sets of coordinates";
+  let description = [{
+    Each loop visits the coordinates where the statement's body changes the result, as its algebra says: products
+    intersect, sums unite, `tulle.stored` restricts. Each case of a `tulle.coiterate` holds the body simplified for the
+    operands that are present.
+  }];
+  let dependentDialects = ["::tulle::dialect::TulleDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::tensor::TensorDialect", "::mlir::complex::ComplexDialect"];
+}
+
 //===--- Stage 4: vectors ---===//
 
 def Vectorize : Pass<"tulle-vectorize", "::mlir::func::FuncOp"> {

@@ -1,0 +1,351 @@
+#include "iteration/Plan.h"
+#include <algorithm>
+#include <cassert>
+#include <numeric>
+#include <set>
+
+namespace tulle::iteration {
+using format::Digit;
+using format::Encoding;
+using format::LevelKind;
+
+namespace {
+
+bool isFull(const format::LevelFormat &format) {
+  return format.kind == LevelKind::Dense || format.kind == LevelKind::Batch;
+}
+
+/// What the planner derives once per operand.
+struct Shape {
+  const Operand *operand;
+  std::vector<Digit> digits;
+  bool sparse = false; ///< some level is not full
+  std::vector<LevelMode> modes;
+
+  explicit Shape(const Operand &op) : operand(&op), digits(*format::digits(op.encoding)) {
+    std::set<std::tuple<unsigned, int64_t, int64_t>> driven;
+    bool searching = false;
+    for (size_t l = 0; l < digits.size(); ++l) {
+      const auto &level = op.encoding.levels[l].format;
+      if (isFull(level)) {
+        modes.push_back(LevelMode::Locate);
+        continue;
+      }
+      sparse = true;
+      const Subscript &s = op.subscripts[digits[l].dim];
+      // Below a searched level nothing can be walked; a second level on the same digit (a diagonal) is searched too.
+      bool drive = !searching && s.isVariable() && !usedBefore(l) &&
+                   driven.insert({s.terms[0].first, digits[l].stride, digits[l].modulus}).second;
+      modes.push_back(drive ? LevelMode::Drive : LevelMode::Search);
+      searching |= !drive;
+    }
+  }
+
+  /// The index of level l already fixes an earlier dimension of this operand (`A(i,i)`).
+  bool usedBefore(size_t l) const {
+    unsigned index = operand->subscripts[digits[l].dim].terms[0].first;
+    for (size_t k = 0; k < l; ++k)
+      if (digits[k].dim != digits[l].dim)
+        for (auto [other, coefficient] : operand->subscripts[digits[k].dim].terms)
+          if (other == index)
+            return true;
+    return false;
+  }
+  unsigned index(size_t l) const { return operand->subscripts[digits[l].dim].terms[0].first; }
+  std::vector<Digit> chain(unsigned dim) const {
+    std::vector<Digit> result;
+    for (const Digit &d : digits)
+      if (d.dim == dim)
+        result.push_back({0, d.stride, d.modulus});
+    std::sort(result.begin(), result.end(), [](auto &a, auto &b) { return a.stride > b.stride; });
+    return result;
+  }
+  bool drivesDim(unsigned dim) const {
+    for (size_t l = 0; l < digits.size(); ++l)
+      if (digits[l].dim == dim && modes[l] == LevelMode::Drive)
+        return true;
+    return false;
+  }
+};
+
+/// The constraints gathered from the operands accepted so far.
+class Planner {
+public:
+  Planner(const std::vector<bool> &reduction, const std::vector<Operand> &operands)
+      : reduction(reduction), chains(reduction.size()), drivenChain(reduction.size(), false) {
+    for (const Operand &op : operands)
+      shapes.emplace_back(op);
+  }
+
+  std::variant<Plan, Conversion> run() {
+    for (unsigned o : priority())
+      if (auto reason = accept(o); !reason.empty() && !shapes[o].operand->keep)
+        return Conversion{o, target(o), reason};
+    splitDense();
+    return build();
+  }
+
+private:
+  /// An index no sparse operand split is walked by the blocks of a dense operand, which saves a division per element.
+  void splitDense() {
+    for (const Shape &s : shapes)
+      for (unsigned d = 0; !s.sparse && d < s.operand->encoding.order(); ++d) {
+        if (!s.operand->subscripts[d].isVariable())
+          continue;
+        auto &chain = chains[s.operand->subscripts[d].terms[0].first];
+        if (chain.empty() && s.chain(d).size() > 1)
+          chain = s.chain(d);
+      }
+  }
+
+  /// The pattern first, then operands of high order (likely the large ones), as written.
+  std::vector<unsigned> priority() const {
+    std::vector<unsigned> result;
+    for (unsigned o = 0; o < shapes.size(); ++o)
+      if (shapes[o].sparse && shapes[o].operand->follows < 0)
+        result.push_back(o);
+    std::ranges::stable_sort(result, [&](unsigned a, unsigned b) {
+      const Operand &x = *shapes[a].operand, &y = *shapes[b].operand;
+      return std::pair(x.keep, x.encoding.order()) > std::pair(y.keep, y.encoding.order());
+    });
+    return result;
+  }
+
+  /// Adds an operand's constraints; on a clash undoes them and returns the reason.
+  std::string accept(unsigned o) {
+    auto saved = std::tuple(chains, drivenChain, edges);
+    std::string reason = acceptChains(shapes[o]);
+    if (reason.empty()) {
+      addEdges(shapes[o]);
+      if (!order())
+        reason = "its levels are stored in an order that no loop order of the other operands allows";
+      else if (isInnerProduct(o))
+        reason = "walking it against the other sparse operand would visit every pair of their outer coordinates";
+    }
+    if (!reason.empty())
+      std::tie(chains, drivenChain, edges) = saved;
+    else
+      accepted.push_back(o);
+    return reason;
+  }
+
+  std::string acceptChains(const Shape &s) {
+    for (unsigned d = 0; d < s.operand->encoding.order(); ++d) {
+      if (!s.operand->subscripts[d].isVariable())
+        continue;
+      unsigned index = s.operand->subscripts[d].terms[0].first;
+      auto chain = s.chain(d);
+      bool drives = s.drivesDim(d);
+      if (chains[index].empty() || (drives && !drivenChain[index])) {
+        chains[index] = chain;
+        drivenChain[index] = drives;
+      } else if (drives && chains[index] != chain) {
+        return "its blocks do not match those of another sparse operand";
+      }
+    }
+    return "";
+  }
+
+  /// Every digit an earlier level needs comes before a walked level's digit. Edges are kept as level pairs and read
+  /// against the chains when ordering, because a later operand may split an index into digits.
+  void addEdges(const Shape &s) {
+    for (size_t l = 0; l < s.digits.size(); ++l) {
+      if (s.modes[l] != LevelMode::Drive)
+        continue;
+      LoopVar to{s.index(l), s.digits[l].stride, s.digits[l].modulus};
+      for (size_t k = 0; k < l; ++k)
+        for (auto [index, coefficient] : s.operand->subscripts[s.digits[k].dim].terms) {
+          bool plain = s.operand->subscripts[s.digits[k].dim].isVariable();
+          edges.push_back({{index, plain ? s.digits[k].stride : 0, plain ? s.digits[k].modulus : 0}, to});
+        }
+    }
+  }
+
+  std::vector<LoopVar> vars() const {
+    std::vector<LoopVar> result;
+    for (unsigned i = 0; i < chains.size(); ++i)
+      if (chains[i].empty())
+        result.push_back({i, 1, 0});
+      else
+        for (const Digit &d : chains[i])
+          result.push_back({i, d.stride, d.modulus});
+    return result;
+  }
+
+  /// before[v]: the loops that must be outside loop v.
+  std::vector<std::set<unsigned>> predecessors(const std::vector<LoopVar> &all) const {
+    std::vector<std::set<unsigned>> before(all.size());
+    for (auto &[from, to] : edges)
+      for (unsigned v = 0; v < all.size(); ++v) {
+        if (!(all[v] == to))
+          continue;
+        bool exact = std::count(all.begin(), all.end(), from) > 0;
+        for (unsigned u = 0; u < all.size(); ++u)
+          if (u != v && all[u].index == from.index && (exact ? all[u] == from : true))
+            before[v].insert(u);
+      }
+    return before;
+  }
+
+  /// How good the digit is as the innermost dense loop: operands it walks with stride 1.
+  int unitStride(const LoopVar &v) const {
+    int score = 0;
+    for (const Shape &s : shapes) {
+      if (s.digits.empty())
+        continue;
+      const Digit &last = s.digits.back();
+      for (auto [index, coefficient] : s.operand->subscripts[last.dim].terms)
+        if (index == v.index && v.stride == 1 && s.modes.back() == LevelMode::Locate)
+          ++score;
+    }
+    return score;
+  }
+
+  std::optional<std::vector<LoopVar>> order() const {
+    auto all = vars();
+    auto before = predecessors(all);
+    std::vector<bool> needed = neededBySparse(all, before);
+    std::vector<bool> done(all.size(), false);
+    std::vector<LoopVar> result;
+    while (result.size() < all.size()) {
+      int best = -1;
+      for (unsigned v = 0; v < all.size(); ++v) {
+        bool ready = !done[v] && std::all_of(before[v].begin(), before[v].end(), [&](unsigned u) { return done[u]; });
+        if (ready && (best < 0 || key(all[v], needed[v]) < key(all[best], needed[best])))
+          best = v;
+      }
+      if (best < 0)
+        return std::nullopt;
+      done[best] = true;
+      result.push_back(all[best]);
+    }
+    return result;
+  }
+
+  /// Loops over stored coordinates and all loops they stand in.
+  std::vector<bool> neededBySparse(const std::vector<LoopVar> &all,
+                                   const std::vector<std::set<unsigned>> &before) const {
+    std::vector<bool> needed(all.size(), false);
+    for (const Shape &s : shapes)
+      for (size_t l = 0; l < s.digits.size(); ++l)
+        if (s.modes[l] == LevelMode::Drive)
+          for (unsigned v = 0; v < all.size(); ++v)
+            needed[v] = needed[v] || all[v] == LoopVar{s.index(l), s.digits[l].stride, s.digits[l].modulus};
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (unsigned v = 0; v < all.size(); ++v)
+        for (unsigned u : before[v])
+          if (needed[v] && !needed[u])
+            changed = needed[u] = true;
+    }
+    return needed;
+  }
+
+  /// Smaller comes first: sparse before dense, low unit-stride score before high, result indices before reductions, high
+  /// digits before low.
+  std::tuple<bool, int, bool, unsigned, int64_t> key(const LoopVar &v, bool needed) const {
+    return {!needed, needed ? 0 : unitStride(v), needed ? false : bool(reduction[v.index]), v.index, -v.stride};
+  }
+
+  /// Intersecting two operands that each have an outer index the other lacks costs the product of the outer sizes: an
+  /// order with one of them inside is cheaper even after a conversion.
+  bool isInnerProduct(unsigned o) const {
+    for (unsigned other : accepted)
+      for (size_t l = 0; l < shapes[o].digits.size(); ++l)
+        for (size_t k = 0; k < shapes[other].digits.size(); ++k) {
+          if (shapes[o].modes[l] != LevelMode::Drive || shapes[other].modes[k] != LevelMode::Drive ||
+              shapes[o].index(l) != shapes[other].index(k))
+            continue;
+          auto mine = outer(shapes[o], l), theirs = outer(shapes[other], k);
+          if (!std::includes(theirs.begin(), theirs.end(), mine.begin(), mine.end()) &&
+              !std::includes(mine.begin(), mine.end(), theirs.begin(), theirs.end()))
+            return true;
+        }
+    return false;
+  }
+  static std::set<unsigned> outer(const Shape &s, size_t level) {
+    std::set<unsigned> result;
+    for (size_t k = 0; k < level; ++k)
+      for (auto [index, coefficient] : s.operand->subscripts[s.digits[k].dim].terms)
+        result.insert(index);
+    result.erase(s.index(level));
+    return result;
+  }
+
+  /// An encoding for operand o that follows the loops of those accepted: its dimensions in loop order, split as they are,
+  /// the first high digit dense, the others compressed, low digits dense inside.
+  Encoding target(unsigned o) const {
+    const Operand &op = *shapes[o].operand;
+    Encoding result;
+    for (const auto &d : op.encoding.dims)
+      result.dims.push_back({d.name, std::nullopt, nullptr});
+    result.posWidth = op.encoding.posWidth;
+    result.crdWidth = op.encoding.crdWidth == 2 ? 32 : op.encoding.crdWidth;
+    result.fill = op.encoding.fill;
+    std::vector<LoopVar> loops = *order();
+    std::vector<std::pair<size_t, format::Level>> high, low;
+    for (unsigned d = 0; d < op.encoding.order(); ++d) {
+      const Subscript &s = op.subscripts[d];
+      std::vector<Digit> chain{{d, 1, 0}};
+      if (s.isVariable() && !chains[s.terms[0].first].empty())
+        chain = chains[s.terms[0].first];
+      for (const Digit &digit : chain) {
+        size_t at = loops.size();
+        if (s.isVariable())
+          at = std::find(loops.begin(), loops.end(), LoopVar{s.terms[0].first, digit.stride, digit.modulus}) -
+               loops.begin();
+        format::Expr e = format::dim(d);
+        if (digit.stride != 1)
+          e = format::binary(format::ExprKind::FloorDiv, e, format::constant(digit.stride));
+        if (digit.modulus != 0)
+          e = format::binary(format::ExprKind::Mod, e, format::constant(digit.modulus));
+        format::Level level{"", e, {}};
+        (digit.modulus == 0 ? high : low).push_back({at, level});
+      }
+    }
+    auto byLoop = [](auto &a, auto &b) { return a.first < b.first; };
+    std::ranges::stable_sort(high, byLoop);
+    std::ranges::stable_sort(low, byLoop);
+    for (size_t h = 0; h < high.size(); ++h) {
+      high[h].second.format.kind = h == 0 && high.size() == 2 ? LevelKind::Dense : LevelKind::Compressed;
+      result.levels.push_back(high[h].second);
+    }
+    for (auto &[at, level] : low)
+      result.levels.push_back(level);
+    return result;
+  }
+
+  Plan build() const {
+    Plan result;
+    result.order = *order();
+    for (const Shape &s : shapes) {
+      std::vector<LevelPlan> levels;
+      for (size_t l = 0; l < s.digits.size(); ++l) {
+        LevelPlan p{s.modes[l], 0};
+        if (p.mode == LevelMode::Drive)
+          p.loop = std::find(result.order.begin(), result.order.end(),
+                             LoopVar{s.index(l), s.digits[l].stride, s.digits[l].modulus}) -
+                   result.order.begin();
+        assert(p.loop < result.order.size() || p.mode != LevelMode::Drive);
+        levels.push_back(p);
+      }
+      result.levels.push_back(levels);
+    }
+    return result;
+  }
+
+  const std::vector<bool> &reduction;
+  std::vector<Shape> shapes;
+  std::vector<std::vector<Digit>> chains; ///< per index, high digit first; empty: nobody said
+  std::vector<bool> drivenChain;          ///< the chain comes from a walked level: it cannot change
+  std::vector<std::pair<LoopVar, LoopVar>> edges;
+  std::vector<unsigned> accepted;
+};
+
+} // namespace
+
+std::variant<Plan, Conversion> plan(const std::vector<bool> &reduction, const std::vector<Operand> &operands) {
+  return Planner(reduction, operands).run();
+}
+
+} // namespace tulle::iteration

@@ -1,0 +1,62 @@
+// Which loops a statement becomes, and how each operand's levels are reached in them: plain values, no IR.
+#pragma once
+#include "format/Encoding.h"
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace tulle::iteration {
+
+/// One dimension's subscript: sum of coefficient * index variable, plus a constant.
+struct Subscript {
+  std::vector<std::pair<unsigned, int64_t>> terms;
+  int64_t constant = 0;
+  bool isVariable() const { return terms.size() == 1 && terms[0].second == 1 && constant == 0; }
+};
+
+/// One operand of a statement (the result is the last one).
+struct Operand {
+  format::Encoding encoding;          ///< its map is made of digits
+  std::vector<Subscript> subscripts;  ///< per dimension
+  bool keep = false;                  ///< must not be converted: the result's pattern
+  int follows = -1;                   ///< result only: the operand whose pattern it shares
+};
+
+/// A loop: one digit of an index variable. An index of unblocked operands has the one digit (stride 1, modulus 0).
+struct LoopVar {
+  unsigned index = 0;
+  int64_t stride = 1, modulus = 0;
+  bool operator==(const LoopVar &) const = default;
+};
+
+enum class LevelMode : uint8_t {
+  Drive,  ///< the loop walks this level's stored coordinates
+  Locate, ///< every coordinate exists: address arithmetic
+  Search, ///< binary search at a coordinate known from elsewhere
+};
+
+struct LevelPlan {
+  LevelMode mode = LevelMode::Locate;
+  unsigned loop = 0; ///< Drive: position in Plan::order
+};
+
+struct Plan {
+  std::vector<LoopVar> order;                 ///< outermost first
+  std::vector<std::vector<LevelPlan>> levels; ///< [operand][level]
+};
+
+/// An operand whose levels do not fit the loops of the others, and the cheapest encoding that does.
+struct Conversion {
+  unsigned operand = 0;
+  format::Encoding target;
+  std::string reason;
+};
+
+/// Chooses the loops: a topological order of the digits that respects every operand's level order; loops over stored
+/// coordinates (and what they need) outside pure dense loops, reductions inside, the stride-1 dense digit innermost.
+/// Operands are considered by decreasing order, the result's pattern first; the first one that does not fit is returned
+/// for conversion. `reduction[i]`: index i does not occur in the result.
+std::variant<Plan, Conversion> plan(const std::vector<bool> &reduction, const std::vector<Operand> &operands);
+
+} // namespace tulle::iteration

@@ -1,0 +1,426 @@
+#include "passes/import/Body.h"
+#include "dialect/Dialect.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+namespace tulle::passes {
+using namespace mlir;
+using notation::Op;
+using notation::Reduce;
+
+namespace {
+
+unsigned bits(ElementType type) { return type == ElementType::Bool ? 1 : byteWidth(type) * 8; }
+
+/// The largest double below 2^(n-1), and 2^(n-1) itself, bound what a signed n-bit integer can hold.
+double twoTo(unsigned exponent) { return std::ldexp(1.0, int(exponent)); }
+
+} // namespace
+
+Type scalarType(MLIRContext &context, ElementType type) {
+  Builder b(&context);
+  switch (type) {
+  case ElementType::BF16:
+    return b.getBF16Type();
+  case ElementType::F16:
+    return b.getF16Type();
+  case ElementType::F32:
+    return b.getF32Type();
+  case ElementType::F64:
+    return b.getF64Type();
+  case ElementType::C64:
+    return ComplexType::get(b.getF32Type());
+  case ElementType::C128:
+    return ComplexType::get(b.getF64Type());
+  default:
+    return b.getIntegerType(bits(type));
+  }
+}
+
+/// A floating-point operation with the flags that let reductions reassociate, unless the user forbids it.
+template <typename T, typename... Args> Value BodyBuilder::fp(Args... args) {
+  auto flags = strictFp ? arith::FastMathFlags::none : arith::FastMathFlags::reassoc | arith::FastMathFlags::contract;
+  auto op = T::create(b, loc, args...);
+  op.setFastmathAttr(arith::FastMathFlagsAttr::get(b.getContext(), flags));
+  return op;
+}
+
+Value BodyBuilder::integer(Type type, int64_t value) {
+  return arith::ConstantOp::create(b, loc, b.getIntegerAttr(type, APInt(type.getIntOrFloatBitWidth(), value, true, true)));
+}
+Value BodyBuilder::real(Type type, double value) {
+  return arith::ConstantOp::create(b, loc, b.getFloatAttr(type, value));
+}
+
+Value BodyBuilder::constant(ElementType type, const Scalar &value) {
+  Type t = scalarType(*b.getContext(), type);
+  if (isComplex(type)) {
+    Type part = cast<ComplexType>(t).getElementType();
+    return complex::ConstantOp::create(
+        b, loc, t, b.getArrayAttr({b.getFloatAttr(part, value.f.real()), b.getFloatAttr(part, value.f.imag())}));
+  }
+  return isFloat(type) ? real(t, value.f.real()) : integer(t, value.i);
+}
+
+Value BodyBuilder::expr(const notation::Expr &e) {
+  switch (e->op) {
+  case Op::Literal:
+    return constant(e->type, e->literal);
+  case Op::Access:
+    return valueOf(e->access);
+  case Op::Convert:
+    return convert(expr(e->args[0]), e->args[0]->type, e->type);
+  case Op::Select: {
+    Value condition = expr(e->args[0]), yes = expr(e->args[1]), no = expr(e->args[2]);
+    return arith::SelectOp::create(b, loc, condition, yes, no);
+  }
+  default:
+    break;
+  }
+  Value x = expr(e->args[0]);
+  if (e->args.size() == 1)
+    return unary(e->op, e->type, e->args[0]->type, x);
+  return binary(e->op, e->args[0]->type, x, expr(e->args[1]));
+}
+
+Value BodyBuilder::mask(const notation::Mask &m) {
+  using notation::MaskOp;
+  if (m->op == MaskOp::Stored)
+    return dialect::StoredOp::create(b, loc, b.getI1Type(), valueOf(m->access));
+  Value x = mask(m->lhs);
+  Value yes = integer(b.getI1Type(), 1);
+  if (m->op == MaskOp::Not)
+    return arith::XOrIOp::create(b, loc, x, yes);
+  Value y = mask(m->rhs);
+  if (m->op == MaskOp::And)
+    return arith::AndIOp::create(b, loc, x, y);
+  if (m->op == MaskOp::Or)
+    return arith::OrIOp::create(b, loc, x, y);
+  return arith::AndIOp::create(b, loc, x, arith::XOrIOp::create(b, loc, y, yes));
+}
+
+Value BodyBuilder::reduce(Reduce reduce, ElementType type, Value accumulator, Value value) {
+  switch (reduce) {
+  case Reduce::Add:
+    return binary(Op::Add, type, accumulator, value);
+  case Reduce::Mul:
+    return binary(Op::Mul, type, accumulator, value);
+  case Reduce::Min:
+    return binary(Op::Min, type, accumulator, value);
+  case Reduce::Max:
+    return binary(Op::Max, type, accumulator, value);
+  case Reduce::Or:
+    return binary(Op::Or, type, accumulator, value);
+  case Reduce::And:
+    return binary(Op::And, type, accumulator, value);
+  case Reduce::Xor:
+    return binary(Op::Xor, type, accumulator, value);
+  }
+  llvm_unreachable("all monoids are listed");
+}
+
+Value BodyBuilder::identity(Reduce reduce, ElementType type) {
+  int64_t low = type == ElementType::Bool ? 0 : llvm::minIntN(bits(type));
+  int64_t high = type == ElementType::Bool ? 1 : llvm::maxIntN(bits(type));
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  switch (reduce) {
+  case Reduce::Add:
+  case Reduce::Or:
+  case Reduce::Xor:
+    return constant(type, {0, 0});
+  case Reduce::Mul:
+    return constant(type, {1, 1});
+  case Reduce::Min:
+    return constant(type, {high, inf});
+  case Reduce::Max:
+    return constant(type, {low, -inf});
+  case Reduce::And:
+    return constant(type, {type == ElementType::Bool ? 1 : -1, 0});
+  }
+  llvm_unreachable("all monoids are listed");
+}
+
+Value BodyBuilder::unary(Op op, ElementType type, ElementType argType, Value x) {
+  if (isComplex(argType))
+    return complexUnary(op, x);
+  if (isFloat(argType))
+    return floatUnary(op, x);
+  Type t = x.getType();
+  switch (op) {
+  case Op::Neg:
+    return argType == ElementType::Bool ? x : arith::SubIOp::create(b, loc, integer(t, 0), x);
+  case Op::Not:
+    return arith::XOrIOp::create(b, loc, x, integer(t, argType == ElementType::Bool ? 1 : -1));
+  case Op::Abs:
+    return argType == ElementType::Bool ? x : math::AbsIOp::create(b, loc, x);
+  case Op::Relu:
+    return argType == ElementType::Bool ? x : arith::MaxSIOp::create(b, loc, x, integer(t, 0));
+  case Op::Imag:
+    return integer(t, 0);
+  default: // real and conj of a real number; the checker makes every other function's argument a float
+    return x;
+  }
+}
+
+Value BodyBuilder::floatUnary(Op op, Value x) {
+  switch (op) {
+  case Op::Neg:
+    return fp<arith::NegFOp>(x);
+  case Op::Not:
+    return arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, x, real(x.getType(), 0));
+  case Op::Abs:
+    return fp<math::AbsFOp>(x);
+  case Op::Sqrt:
+    return fp<math::SqrtOp>(x);
+  case Op::Exp:
+    return fp<math::ExpOp>(x);
+  case Op::Log:
+    return fp<math::LogOp>(x);
+  case Op::Sin:
+    return fp<math::SinOp>(x);
+  case Op::Cos:
+    return fp<math::CosOp>(x);
+  case Op::Tanh:
+    return fp<math::TanhOp>(x);
+  case Op::Relu:
+    return fp<arith::MaximumFOp>(x, real(x.getType(), 0));
+  case Op::Imag:
+    return real(x.getType(), 0);
+  default: // real and conj of a real number
+    return x;
+  }
+}
+
+Value BodyBuilder::complexUnary(Op op, Value x) {
+  switch (op) {
+  case Op::Neg:
+    return complex::NegOp::create(b, loc, x);
+  case Op::Abs:
+    return complex::AbsOp::create(b, loc, x);
+  case Op::Sqrt:
+    return complex::SqrtOp::create(b, loc, x);
+  case Op::Exp:
+    return complex::ExpOp::create(b, loc, x);
+  case Op::Log:
+    return complex::LogOp::create(b, loc, x);
+  case Op::Sin:
+    return complex::SinOp::create(b, loc, x);
+  case Op::Cos:
+    return complex::CosOp::create(b, loc, x);
+  case Op::Tanh:
+    return complex::TanhOp::create(b, loc, x);
+  case Op::Conj:
+    return complex::ConjOp::create(b, loc, x);
+  case Op::Real:
+    return complex::ReOp::create(b, loc, x);
+  case Op::Imag:
+    return complex::ImOp::create(b, loc, x);
+  default:
+    llvm_unreachable("the checker refuses other functions of complex numbers");
+  }
+}
+
+Value BodyBuilder::binary(Op op, ElementType argType, Value x, Value y) {
+  if (op >= Op::Eq && op <= Op::Ge)
+    return compare(op, argType, x, y);
+  if (isComplex(argType))
+    return complexBinary(op, x, y);
+  if (isFloat(argType))
+    return floatBinary(op, x, y);
+  return argType == ElementType::Bool ? boolBinary(op, x, y) : intBinary(op, x, y);
+}
+
+Value BodyBuilder::boolBinary(Op op, Value x, Value y) {
+  switch (op) {
+  case Op::Mul:
+  case Op::And:
+  case Op::Min:
+    return arith::AndIOp::create(b, loc, x, y);
+  case Op::Sub:
+  case Op::Xor:
+    return arith::XOrIOp::create(b, loc, x, y);
+  default:
+    return arith::OrIOp::create(b, loc, x, y);
+  }
+}
+
+Value BodyBuilder::intBinary(Op op, Value x, Value y) {
+  switch (op) {
+  case Op::Add:
+    return arith::AddIOp::create(b, loc, x, y);
+  case Op::Sub:
+    return arith::SubIOp::create(b, loc, x, y);
+  case Op::Mul:
+    return arith::MulIOp::create(b, loc, x, y);
+  case Op::Div:
+    return divide(false, x, y);
+  case Op::Mod:
+    return divide(true, x, y);
+  case Op::Pow:
+    return math::IPowIOp::create(b, loc, x, y);
+  case Op::Min:
+    return arith::MinSIOp::create(b, loc, x, y);
+  case Op::Max:
+    return arith::MaxSIOp::create(b, loc, x, y);
+  case Op::And:
+    return arith::AndIOp::create(b, loc, x, y);
+  case Op::Or:
+    return arith::OrIOp::create(b, loc, x, y);
+  case Op::Xor:
+    return arith::XOrIOp::create(b, loc, x, y);
+  case Op::Shl:
+    return shift(true, x, y);
+  case Op::Shr:
+    return shift(false, x, y);
+  default:
+    llvm_unreachable("the checker refuses other operations on integers");
+  }
+}
+
+/// Division by zero gives 0, and the one quotient that does not fit wraps: no input may stop the machine.
+Value BodyBuilder::divide(bool remainder, Value x, Value y) {
+  Value zero = integer(x.getType(), 0), one = integer(x.getType(), 1), minus = integer(x.getType(), -1);
+  Value isZero = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, y, zero);
+  Value isMinus = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, y, minus);
+  Value unsafe = arith::OrIOp::create(b, loc, isZero, isMinus);
+  Value divisor = arith::SelectOp::create(b, loc, unsafe, one, y);
+  Value negated = remainder ? zero : Value(arith::SubIOp::create(b, loc, zero, x));
+  Value result = remainder ? Value(arith::RemSIOp::create(b, loc, x, divisor))
+                           : Value(arith::DivSIOp::create(b, loc, x, divisor));
+  Value signedResult = arith::SelectOp::create(b, loc, isMinus, negated, result);
+  return arith::SelectOp::create(b, loc, isZero, zero, signedResult);
+}
+
+/// Shifting by the width or more moves every bit out.
+Value BodyBuilder::shift(bool left, Value x, Value y) {
+  unsigned width = x.getType().getIntOrFloatBitWidth();
+  Value last = integer(x.getType(), width - 1);
+  Value inside = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ule, y, last);
+  Value amount = arith::MinUIOp::create(b, loc, y, last);
+  if (!left)
+    return arith::ShRSIOp::create(b, loc, x, amount);
+  Value shifted = arith::ShLIOp::create(b, loc, x, amount);
+  return arith::SelectOp::create(b, loc, inside, shifted, integer(x.getType(), 0));
+}
+
+Value BodyBuilder::floatBinary(Op op, Value x, Value y) {
+  switch (op) {
+  case Op::Add:
+    return fp<arith::AddFOp>(x, y);
+  case Op::Sub:
+    return fp<arith::SubFOp>(x, y);
+  case Op::Mul:
+    return fp<arith::MulFOp>(x, y);
+  case Op::Div:
+    return fp<arith::DivFOp>(x, y);
+  case Op::Mod:
+    return fp<arith::RemFOp>(x, y);
+  case Op::Pow:
+    return fp<math::PowFOp>(x, y);
+  case Op::Min:
+    return fp<arith::MinimumFOp>(x, y);
+  case Op::Max:
+    return fp<arith::MaximumFOp>(x, y);
+  default:
+    llvm_unreachable("the checker refuses bit operations on floats");
+  }
+}
+
+Value BodyBuilder::complexBinary(Op op, Value x, Value y) {
+  switch (op) {
+  case Op::Add:
+    return fp<complex::AddOp>(x, y);
+  case Op::Sub:
+    return fp<complex::SubOp>(x, y);
+  case Op::Mul:
+    return fp<complex::MulOp>(x, y);
+  case Op::Div:
+    return fp<complex::DivOp>(x, y);
+  case Op::Pow:
+    return fp<complex::PowOp>(x, y);
+  default:
+    llvm_unreachable("the checker refuses orders and bits of complex numbers");
+  }
+}
+
+Value BodyBuilder::compare(Op op, ElementType argType, Value x, Value y) {
+  unsigned which = unsigned(op) - unsigned(Op::Eq); // Eq Ne Lt Le Gt Ge
+  if (isComplex(argType)) {
+    if (op == Op::Eq)
+      return complex::EqualOp::create(b, loc, x, y);
+    return complex::NotEqualOp::create(b, loc, x, y);
+  }
+  if (isFloat(argType)) {
+    using P = arith::CmpFPredicate;
+    constexpr P predicates[] = {P::OEQ, P::UNE, P::OLT, P::OLE, P::OGT, P::OGE};
+    return arith::CmpFOp::create(b, loc, predicates[which], x, y);
+  }
+  using P = arith::CmpIPredicate;
+  constexpr P predicates[] = {P::eq, P::ne, P::slt, P::sle, P::sgt, P::sge};
+  constexpr P unsignedPredicates[] = {P::eq, P::ne, P::ult, P::ule, P::ugt, P::uge};
+  return arith::CmpIOp::create(b, loc, (argType == ElementType::Bool ? unsignedPredicates : predicates)[which], x, y);
+}
+
+Value BodyBuilder::convert(Value x, ElementType from, ElementType to) {
+  Type target = scalarType(*b.getContext(), to);
+  if (from == to)
+    return x;
+  if (isComplex(to)) {
+    Type part = cast<ComplexType>(target).getElementType();
+    ElementType partType = to == ElementType::C64 ? ElementType::F32 : ElementType::F64;
+    if (!isComplex(from))
+      return complex::CreateOp::create(b, loc, target, convert(x, from, partType), real(part, 0));
+    ElementType source = from == ElementType::C64 ? ElementType::F32 : ElementType::F64;
+    Value re = convert(complex::ReOp::create(b, loc, x), source, partType);
+    Value im = convert(complex::ImOp::create(b, loc, x), source, partType);
+    return complex::CreateOp::create(b, loc, target, re, im);
+  }
+  if (isComplex(from)) {
+    if (to == ElementType::Bool)
+      return compare(Op::Ne, from, x, constant(from, {}));
+    return convert(complex::ReOp::create(b, loc, x), from == ElementType::C64 ? ElementType::F32 : ElementType::F64, to);
+  }
+  if (to == ElementType::Bool)
+    return compare(Op::Ne, from, x, constant(from, {}));
+  if (isFloat(from) && isFloat(to)) {
+    if (bits(from) == bits(to)) // f16 and bf16 hold neither the other
+      return convert(convert(x, from, ElementType::F32), ElementType::F32, to);
+    if (bits(from) < bits(to))
+      return arith::ExtFOp::create(b, loc, target, x);
+    return arith::TruncFOp::create(b, loc, target, x);
+  }
+  if (isFloat(from))
+    return floatToInt(x, from, to);
+  if (isFloat(to)) {
+    if (from == ElementType::Bool)
+      return arith::UIToFPOp::create(b, loc, target, x);
+    return arith::SIToFPOp::create(b, loc, target, x);
+  }
+  if (bits(from) > bits(to))
+    return arith::TruncIOp::create(b, loc, target, x);
+  if (from == ElementType::Bool)
+    return arith::ExtUIOp::create(b, loc, target, x);
+  return arith::ExtSIOp::create(b, loc, target, x);
+}
+
+/// Truncates, saturates at the ends, and makes 0 of nan: arith.fptosi leaves all of these undefined.
+Value BodyBuilder::floatToInt(Value x, ElementType from, ElementType to) {
+  if (bits(from) < 32) {
+    x = convert(x, from, ElementType::F32);
+    from = ElementType::F32;
+  }
+  Type type = scalarType(*b.getContext(), to), floatType = x.getType();
+  double end = twoTo(bits(to) - 1);
+  Value tooHigh = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OGE, x, real(floatType, end));
+  Value tooLow = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OLT, x, real(floatType, -end));
+  Value ordered = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::ORD, x, x);
+  Value outside = arith::OrIOp::create(b, loc, tooHigh, tooLow);
+  Value unsafe = arith::OrIOp::create(b, loc, outside, arith::XOrIOp::create(b, loc, ordered, integer(b.getI1Type(), 1)));
+  Value safe = arith::SelectOp::create(b, loc, unsafe, real(floatType, 0), x);
+  Value converted = arith::FPToSIOp::create(b, loc, type, safe);
+  Value high = arith::SelectOp::create(b, loc, tooHigh, integer(type, llvm::maxIntN(bits(to))), converted);
+  return arith::SelectOp::create(b, loc, tooLow, integer(type, llvm::minIntN(bits(to))), high);
+}
+
+} // namespace tulle::passes

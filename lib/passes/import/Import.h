@@ -1,0 +1,21 @@
+// From a checked program to stage 1: linalg.generic on tensors with encodings.
+#pragma once
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "notation/Program.h"
+
+namespace tulle::passes {
+
+struct ImportOptions {
+  bool strictFp = false; ///< floating-point operations keep their order: no fastmath flags
+};
+
+/// Argument attribute with the tensor's name; results repeat the name of the tensor they replace.
+inline constexpr llvm::StringLiteral kNameAttr = "tulle.name";
+
+/// One `func.func @statement<k>` per statement (HACKING.md, contract 1). The dialects of stage 1 must be loaded. Throws
+/// SyntaxError, pointing into program.text, for a sparse result whose pattern is not one operand's.
+mlir::OwningOpRef<mlir::ModuleOp> importProgram(mlir::MLIRContext &context, const notation::Program &program,
+                                                const ImportOptions &options = {});
+
+} // namespace tulle::passes

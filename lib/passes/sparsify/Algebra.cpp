@@ -1,0 +1,182 @@
+#include "passes/sparsify/Algebra.h"
+#include "dialect/Dialect.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+namespace tulle::passes {
+using namespace mlir;
+
+namespace {
+
+Attribute attr(OpFoldResult x) { return dyn_cast<Attribute>(x); }
+
+bool isZero(OpFoldResult x) {
+  Attribute a = attr(x);
+  if (auto f = dyn_cast_or_null<FloatAttr>(a))
+    return f.getValue().isZero();
+  if (auto i = dyn_cast_or_null<IntegerAttr>(a))
+    return i.getValue().isZero();
+  if (auto pair = dyn_cast_or_null<ArrayAttr>(a))
+    return llvm::all_of(pair, [](Attribute part) { return isZero(part); });
+  return false;
+}
+bool isOne(OpFoldResult x) {
+  Attribute a = attr(x);
+  if (auto f = dyn_cast_or_null<FloatAttr>(a))
+    return f.getValue().isExactlyValue(1.0);
+  if (auto i = dyn_cast_or_null<IntegerAttr>(a))
+    return i.getValue().isOne();
+  return false;
+}
+bool isAllOnes(OpFoldResult x) {
+  auto i = dyn_cast_or_null<IntegerAttr>(attr(x));
+  return i && i.getValue().isAllOnes();
+}
+/// The identity of min (`sign` > 0) or max in the type.
+bool isExtreme(OpFoldResult x, int sign) {
+  Attribute a = attr(x);
+  if (auto f = dyn_cast_or_null<FloatAttr>(a))
+    return f.getValue().isInfinity() && f.getValue().isNegative() == (sign < 0);
+  if (auto i = dyn_cast_or_null<IntegerAttr>(a))
+    return sign > 0 ? i.getValue().isMaxSignedValue() : i.getValue().isMinSignedValue();
+  return false;
+}
+
+/// `identity (op) x` and `x (op) identity` are x; null when neither side is the identity.
+OpFoldResult dropIdentity(ArrayRef<OpFoldResult> args, function_ref<bool(OpFoldResult)> identity) {
+  if (identity(args[1]))
+    return args[0];
+  if (identity(args[0]))
+    return args[1];
+  return {};
+}
+
+bool preservesZero(Operation *op) {
+  return isa<complex::NegOp, complex::ConjOp, complex::SqrtOp, complex::SinOp, complex::TanhOp, complex::AbsOp,
+             complex::ReOp, complex::ImOp, math::AbsFOp, math::AbsIOp, math::SqrtOp, math::SinOp, math::TanhOp,
+             arith::NegFOp, arith::ExtFOp, arith::TruncFOp, arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp,
+             arith::SIToFPOp, arith::UIToFPOp, arith::FPToSIOp>(op);
+}
+
+OpFoldResult multiply(Operation *op, ArrayRef<OpFoldResult> args) {
+  if (isZero(args[0]) || isZero(args[1]))
+    return zeroAttr(op->getResult(0).getType());
+  return dropIdentity(args, isOne);
+}
+
+/// The rules of the algebra for one operation; null when none applies.
+OpFoldResult rule(Operation *op, ArrayRef<OpFoldResult> args) {
+  Type type = op->getResult(0).getType();
+  if (isa<arith::MulFOp, arith::MulIOp, complex::MulOp>(op))
+    return multiply(op, args);
+  if (isa<arith::AndIOp>(op))
+    return isZero(args[0]) || isZero(args[1]) ? OpFoldResult(zeroAttr(type)) : dropIdentity(args, isAllOnes);
+  if (isa<arith::OrIOp>(op) && (isAllOnes(args[0]) || isAllOnes(args[1])))
+    return isAllOnes(args[0]) ? args[0] : args[1];
+  if (isa<arith::AddFOp, arith::AddIOp, complex::AddOp, arith::OrIOp, arith::XOrIOp>(op))
+    return dropIdentity(args, isZero);
+  if (isa<arith::SubFOp, arith::SubIOp, complex::SubOp>(op))
+    return isZero(args[1]) ? args[0] : OpFoldResult();
+  if (isa<arith::DivFOp, arith::DivSIOp, arith::RemSIOp, arith::RemFOp, complex::DivOp, arith::ShLIOp, arith::ShRSIOp>(op))
+    return isZero(args[0]) ? OpFoldResult(zeroAttr(type)) : OpFoldResult();
+  if (isa<arith::MinimumFOp, arith::MinSIOp>(op))
+    return dropIdentity(args, [](OpFoldResult x) { return isExtreme(x, 1); });
+  if (isa<arith::MaximumFOp, arith::MaxSIOp>(op))
+    return dropIdentity(args, [](OpFoldResult x) { return isExtreme(x, -1); });
+  if (isa<arith::SelectOp>(op)) {
+    if (auto condition = dyn_cast_or_null<IntegerAttr>(attr(args[0])))
+      return condition.getValue().isZero() ? args[2] : args[1];
+    return args[1] == args[2] ? args[1] : OpFoldResult();
+  }
+  if (isa<complex::CreateOp>(op) && attr(args[0]) && attr(args[1]))
+    return OpFoldResult(ArrayAttr::get(op->getContext(), {attr(args[0]), attr(args[1])}));
+  if (preservesZero(op) && isZero(args[0]))
+    return zeroAttr(type);
+  return {};
+}
+
+} // namespace
+
+Attribute zeroAttr(Type type) {
+  Builder b(type.getContext());
+  if (auto pair = dyn_cast<ComplexType>(type)) {
+    Attribute part = b.getZeroAttr(pair.getElementType());
+    return b.getArrayAttr({part, part});
+  }
+  return b.getZeroAttr(type);
+}
+
+Value materialize(OpBuilder &b, Location loc, Attribute value, Type type) {
+  if (auto pair = dyn_cast<ArrayAttr>(value))
+    return complex::ConstantOp::create(b, loc, type, pair);
+  return arith::ConstantOp::create(b, loc, cast<TypedAttr>(value));
+}
+
+OpFoldResult BodyAlgebra::simplify(Value value, Presence at) {
+  if (auto arg = dyn_cast<BlockArgument>(value)) {
+    if (arg.getOwner() != generic.getBody())
+      return value;
+    unsigned k = arg.getArgNumber();
+    if (k + 1 == generic.getBody()->getNumArguments())
+      return accumulator ? OpFoldResult(accumulator) : OpFoldResult(value);
+    return at.absent >> k & 1 ? OpFoldResult(zeroAttr(value.getType())) : OpFoldResult(value);
+  }
+  Operation *op = value.getDefiningOp();
+  if (op->getBlock() != generic.getBody()) {
+    Attribute constant;
+    return matchPattern(value, m_Constant(&constant)) ? OpFoldResult(constant) : OpFoldResult(value);
+  }
+  std::tuple key(value, at.absent, at.present);
+  if (auto found = known.find(key); found != known.end())
+    return found->second;
+  OpFoldResult result = compute(op, at);
+  if (!result)
+    result = value;
+  return known[key] = result;
+}
+
+OpFoldResult BodyAlgebra::compute(Operation *op, Presence at) {
+  if (auto stored = dyn_cast<dialect::StoredOp>(op)) {
+    unsigned k = cast<BlockArgument>(stored.getValue()).getArgNumber();
+    Builder b(op->getContext());
+    if ((at.absent | at.present) >> k & 1)
+      return OpFoldResult(b.getBoolAttr(at.present >> k & 1));
+    return {};
+  }
+  Attribute constant;
+  if (matchPattern(op, m_Constant(&constant)))
+    return constant;
+  if (op->getNumResults() != 1 || op->getNumRegions() != 0 || op->getNumOperands() == 0)
+    return {};
+  SmallVector<OpFoldResult> args;
+  SmallVector<Attribute> constants;
+  for (Value operand : op->getOperands()) {
+    args.push_back(simplify(operand, at));
+    constants.push_back(attr(args.back()));
+  }
+  if (OpFoldResult result = rule(op, args))
+    return result;
+  // Folding with constants only: a fold with some values may rewrite the operation in place.
+  SmallVector<OpFoldResult> folded;
+  if (llvm::all_of(constants, [](Attribute a) { return bool(a); }) && succeeded(op->fold(constants, folded)) &&
+      folded.size() == 1 && attr(folded[0]))
+    return folded[0];
+  return {};
+}
+
+bool BodyAlgebra::isNoOp(Presence at) {
+  OpFoldResult y = yielded(at);
+  return accumulator ? attr(y) == accumulator : y == OpFoldResult(accumulatorArg());
+}
+
+bool BodyAlgebra::isIdempotentConstant(Presence at) {
+  auto value = dyn_cast<Value>(yielded(at));
+  Operation *op = value ? value.getDefiningOp() : nullptr;
+  if (!op || op->getBlock() != generic.getBody() ||
+      !isa<arith::MinimumFOp, arith::MaximumFOp, arith::MinSIOp, arith::MaxSIOp, arith::AndIOp, arith::OrIOp>(op))
+    return false;
+  OpFoldResult x = simplify(op->getOperand(0), at), y = simplify(op->getOperand(1), at);
+  return (x == OpFoldResult(accumulatorArg()) && attr(y)) || (y == OpFoldResult(accumulatorArg()) && attr(x));
+}
+
+} // namespace tulle::passes

@@ -1,0 +1,47 @@
+// What a statement's body yields when some operands store nothing: the algebra that decides sparsity.
+#pragma once
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/IR/OpDefinition.h"
+
+namespace tulle::passes {
+
+/// What is known about the inputs of a linalg.generic at some place in its loops (bit k: input k). An input in neither mask
+/// may or may not have an entry.
+struct Presence {
+  uint64_t absent = 0;  ///< no entry here
+  uint64_t present = 0; ///< an entry here
+};
+
+/// Simplifies a generic's body under "these operands are absent" without building IR. A value simplifies to a constant or to
+/// the value in the body that it equals. Absent operands are 0 and annihilate: `0 * x`, `0 / x` and `0 & x` are 0 for
+/// every x, infinities and nan included (docs/design/formats.md, fill).
+class BodyAlgebra {
+public:
+  explicit BodyAlgebra(mlir::linalg::GenericOp generic) : generic(generic) {}
+
+  /// The accumulator has this value everywhere the body is evaluated (nothing was accumulated before).
+  void setAccumulator(mlir::Attribute value) { accumulator = value; }
+
+  mlir::OpFoldResult simplify(mlir::Value value, Presence at);
+  mlir::OpFoldResult yielded(Presence at) { return simplify(yieldOperand(), at); }
+  mlir::Value yieldOperand() { return generic.getBody()->getTerminator()->getOperand(0); }
+  mlir::Value accumulatorArg() { return generic.getBody()->getArguments().back(); }
+  /// The body leaves the accumulator as it is: the coordinate need not be visited.
+  bool isNoOp(Presence at);
+  /// The body is `accumulator (op) constant` for a monoid where doing that once is the same as doing it often.
+  bool isIdempotentConstant(Presence at);
+
+private:
+  mlir::OpFoldResult compute(mlir::Operation *op, Presence at);
+
+  mlir::linalg::GenericOp generic;
+  mlir::Attribute accumulator;
+  llvm::DenseMap<std::tuple<mlir::Value, uint64_t, uint64_t>, mlir::OpFoldResult> known;
+};
+
+/// The constant as an operation: arith.constant, or complex.constant for pairs.
+mlir::Value materialize(mlir::OpBuilder &builder, mlir::Location loc, mlir::Attribute value, mlir::Type type);
+/// 0 of a scalar type (complex: a pair of zeros).
+mlir::Attribute zeroAttr(mlir::Type type);
+
+} // namespace tulle::passes

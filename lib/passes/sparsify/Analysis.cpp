@@ -1,0 +1,92 @@
+// Which coordinates a loop must visit: the lattice of the statement at one loop.
+#include "passes/sparsify/Emitter.h"
+
+namespace tulle::passes {
+using namespace mlir;
+using iteration::LevelMode;
+
+/// Present: nothing is left that could miss, as dense levels never do.
+Presence LoopEmitter::presence(const LoopState &s) const {
+  Presence result;
+  for (size_t o = 0; o + 1 < statement.operands.size(); ++o) {
+    uint64_t bit = uint64_t(1) << o;
+    bool sure = true;
+    for (size_t l = s.operands[o].iterators.size(); l < plan.levels[o].size(); ++l)
+      sure &= plan.levels[o][l].mode == LevelMode::Locate;
+    if (s.operands[o].absent)
+      result.absent |= bit;
+    else if (sure)
+      result.present |= bit;
+  }
+  return result;
+}
+
+Presence LoopEmitter::presence(const LoopState &s, ArrayRef<unsigned> who, unsigned minterm) const {
+  LoopState inside = withMinterm(s, who, minterm);
+  for (auto [k, o] : llvm::enumerate(who))
+    if (minterm >> k & 1)
+      inside.operands[o].iterators.push_back(Value()); // only counted
+  return presence(inside);
+}
+
+/// Inputs whose next level this loop walks.
+SmallVector<unsigned> LoopEmitter::participants(const LoopState &s, unsigned depth) const {
+  SmallVector<unsigned> result;
+  for (unsigned o = 0; o + 1 < statement.operands.size(); ++o) {
+    if (s.operands[o].absent || !(readByBody[o] || testedByBody[o] || statement.pattern == o))
+      continue;
+    for (const iteration::LevelPlan &level : plan.levels[o])
+      if (level.mode == LevelMode::Drive && level.loop == depth)
+        result.push_back(o);
+  }
+  return result;
+}
+
+LoopState LoopEmitter::withMinterm(LoopState s, ArrayRef<unsigned> who, unsigned minterm) const {
+  for (auto [k, o] : llvm::enumerate(who))
+    if (!(minterm >> k & 1))
+      s.operands[o].absent = true;
+  return s;
+}
+
+/// The minterms whose coordinates change something, ascending.
+SmallVector<unsigned> LoopEmitter::visited(const LoopState &s, unsigned depth, ArrayRef<unsigned> who) {
+  SmallVector<unsigned> result;
+  for (unsigned minterm = 0; minterm < 1u << who.size(); ++minterm)
+    if (!algebra.isNoOp(presence(s, who, minterm)))
+      result.push_back(minterm);
+  return result;
+}
+
+/// The number of loops up to the result's last one.
+unsigned LoopEmitter::resultDepth() const {
+  unsigned last = 0;
+  for (unsigned d = 0; d < plan.order.size(); ++d)
+    if (!isReduction(d))
+      last = d + 1;
+  return last;
+}
+
+/// The loops store to every slot of the result from the start value: filling it first would be wasted.
+bool LoopEmitter::writesEverySlot(const LoopState &s, unsigned depth) {
+  if (depth == 0)
+    for (const format::Digit &digit : statement.result().digits)
+      if (!onceEach || digit.modulus != 0 || digit.stride != 1)
+        return false; // padding is nobody's coordinate
+  if (depth == resultDepth())
+    return true;
+  SmallVector<unsigned> who = participants(s, depth);
+  SmallVector<unsigned> minterms = visited(s, depth, who);
+  for (unsigned minterm = 0; minterm < 1u << who.size(); ++minterm) {
+    bool hasSlots = true;
+    for (auto [k, o] : llvm::enumerate(who))
+      hasSlots &= statement.pattern != o || (minterm >> k & 1);
+    if (!hasSlots)
+      continue;
+    if (!llvm::is_contained(minterms, minterm) || !writesEverySlot(withMinterm(s, who, minterm), depth + 1))
+      return false;
+  }
+  return true;
+}
+
+} // namespace tulle::passes

@@ -1,0 +1,239 @@
+#include "passes/sparsify/Emitter.h"
+#include "iteration/Set.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+
+namespace tulle::passes {
+using namespace mlir;
+using dialect::CoiterateOp;
+using dialect::IterateOp;
+
+LoopEmitter::LoopEmitter(OpBuilder &builder, SparseStatement &statement, const iteration::Plan &plan)
+    : b(builder), loc(statement.generic.getLoc()), statement(statement), plan(plan), algebra(statement.generic) {
+  for (BlockArgument arg : statement.generic.getRegionInputArgs()) {
+    auto tests = [](Operation *user) { return isa<dialect::StoredOp>(user); };
+    testedByBody.push_back(llvm::any_of(arg.getUsers(), tests));
+    readByBody.push_back(!llvm::all_of(arg.getUsers(), tests));
+  }
+  unsigned last = resultDepth();
+  onceEach = true;
+  for (unsigned d = 0; d < last; ++d)
+    onceEach &= !isReduction(d);
+  // Without reductions every point is met once, so the accumulator is the start value wherever the body runs.
+  if (statement.start && llvm::none_of(statement.reduction, [](bool r) { return r; }))
+    algebra.setAccumulator(statement.start);
+}
+
+Value LoopEmitter::emit() {
+  for (unsigned i = 0; i < statement.reduction.size(); ++i)
+    sizes.push_back(dimSize(i));
+  LoopState s;
+  s.operands.resize(statement.operands.size());
+  s.coordinates.resize(plan.order.size());
+  s.carried = statement.init;
+  if (statement.start && !writesEverySlot(s, 0)) {
+    Value start = materialize(b, loc, statement.start, getElementTypeOrSelf(s.carried.getType()));
+    s.carried = dialect::FillOp::create(b, loc, s.carried.getType(), start, s.carried);
+  } else if (auto fill = statement.generic.getDpsInits()[0].getDefiningOp<dialect::FillOp>(); fill && !statement.start) {
+    s.carried = dialect::FillOp::create(b, loc, s.carried.getType(), fill.getValue(), s.carried);
+  }
+  Value result = loops(s, 0);
+  return failed ? Value() : result;
+}
+
+Value LoopEmitter::loops(LoopState s, unsigned depth) {
+  advance(s);
+  if (!s.scalar && depth >= resultDepth())
+    return element(s, depth);
+  if (depth == plan.order.size())
+    return leaf(s);
+  SmallVector<unsigned> who = participants(s, depth);
+  if (who.size() > 12) {
+    statement.generic.emitError("more than 12 sparse operands meet in one loop: split the statement");
+    failed = true;
+    return s.carried;
+  }
+  SmallVector<unsigned> minterms = visited(s, depth, who);
+  if (minterms.empty())
+    return s.carried;
+  if (minterms[0] == 0 && s.scalar && isReduction(depth) &&
+      algebra.isIdempotentConstant(presence(s, who, 0)))
+    return remainder(s, depth, who, ArrayRef(minterms).drop_front());
+  if (who.empty())
+    return iterateRange(s, depth);
+  if (who.size() == 1 && minterms[0] == 1)
+    return iterateSpace(s, depth, who[0]);
+  return coiterate(s, depth, who, minterms);
+}
+
+/// One element of the result: accumulated in a register by the loops left, then stored.
+Value LoopEmitter::element(LoopState s, unsigned depth) {
+  Value iterator = iteratorOf(s, statement.operands.size() - 1);
+  if (!iterator && !statement.result().digits.empty()) {
+    if (!failed)
+      statement.generic.emitError("a sparse result would be dense: something is written where the operand whose pattern it "
+                                  "shares stores nothing; restrict it with `where`, or store the result in a dense format");
+    failed = true;
+    return s.carried;
+  }
+  Value tensor = s.carried;
+  Type type = cast<RankedTensorType>(tensor.getType()).getElementType();
+  LoopState inner = s;
+  inner.scalar = true;
+  inner.carried = statement.start && onceEach ? materialize(b, loc, statement.start, type)
+                                              : dialect::LoadOp::create(b, loc, type, tensor, iterator).getResult();
+  Value value = loops(inner, depth);
+  return dialect::StoreOp::create(b, loc, tensor.getType(), value, tensor, iterator);
+}
+
+/// The innermost place. Operands off the loops' coordinates are searched first; each may or may not have an entry.
+Value LoopEmitter::leaf(LoopState s) {
+  advance(s);
+  std::optional<unsigned> o = nextSearch(s);
+  if (!o)
+    return body(s);
+  const SparseOperand &operand = statement.operands[*o];
+  size_t level = s.operands[*o].iterators.size();
+  Value coordinate;
+  coordinateOf(s, operand, level, coordinate);
+  Value parent = level ? s.operands[*o].iterators.back() : Value();
+  auto search = dialect::SearchOp::create(b, loc, iteratorType(*o, level), b.getI1Type(), operand.tensor,
+                                          b.getI64IntegerAttr(level), parent, coordinate);
+  auto branch = scf::IfOp::create(b, loc, s.carried.getType(), search.getFound(), /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  LoopState found = s;
+  found.operands[*o].iterators.push_back(search.getResult());
+  scf::YieldOp::create(b, loc, leaf(found));
+  b.setInsertionPointToStart(branch.elseBlock());
+  LoopState missing = s;
+  missing.operands[*o].absent = true;
+  bool nothing = algebra.isNoOp(presence(missing));
+  scf::YieldOp::create(b, loc, nothing ? s.carried : leaf(missing));
+  return branch.getResult(0);
+}
+
+Value LoopEmitter::body(LoopState &s) {
+  DenseMap<Value, Value> done;
+  return bodyValue(s, algebra.yieldOperand(), done);
+}
+
+/// The body's expression for exactly the operands that are present.
+Value LoopEmitter::bodyValue(LoopState &s, Value v, DenseMap<Value, Value> &done) {
+  OpFoldResult simple = v == algebra.accumulatorArg() ? OpFoldResult(v) : algebra.simplify(v, presence(s));
+  if (auto constant = dyn_cast<Attribute>(simple))
+    return materialize(b, loc, constant, v.getType());
+  Value value = cast<Value>(simple);
+  if (Value found = done.lookup(value))
+    return found;
+  if (value == algebra.accumulatorArg())
+    return s.carried;
+  Block *block = statement.generic.getBody();
+  if (auto arg = dyn_cast<BlockArgument>(value); arg && arg.getOwner() == block)
+    return s.operands[arg.getArgNumber()].value;
+  Operation *op = value.getDefiningOp();
+  if (!op || op->getBlock() != block)
+    return value;
+  if (auto index = dyn_cast<linalg::IndexOp>(op))
+    return done[value] = indexValue(s, index.getDim());
+  IRMapping mapping;
+  for (Value operand : op->getOperands())
+    mapping.map(operand, bodyValue(s, operand, done));
+  Operation *copy = b.clone(*op, mapping);
+  return done[value] = copy->getResult(cast<OpResult>(value).getResultNumber());
+}
+
+void LoopEmitter::fillBody(Block *block, LoopState s, unsigned depth, ArrayRef<unsigned> who, unsigned minterm,
+                           bool counted) {
+  OpBuilder::InsertionGuard guard(b);
+  Location at = loc;
+  s = withMinterm(s, who, minterm);
+  s.coordinates[depth] = block->addArgument(b.getIndexType(), at);
+  for (auto [k, o] : llvm::enumerate(who))
+    if (minterm >> k & 1) {
+      Type type = iteratorType(o, s.operands[o].iterators.size());
+      s.operands[o].iterators.push_back(block->addArgument(type, at));
+    }
+  s.carried = block->addArgument(s.carried.getType(), at);
+  Value count = counted ? Value(block->addArgument(b.getIndexType(), at)) : Value();
+  b.setInsertionPointToStart(block);
+  SmallVector<Value> results{loops(s, depth + 1)};
+  if (counted)
+    results.push_back(arith::AddIOp::create(b, loc, count, arith::ConstantIndexOp::create(b, loc, 1)));
+  dialect::YieldOp::create(b, loc, results);
+}
+
+Value LoopEmitter::iterateRange(LoopState s, unsigned depth) {
+  Value zero = arith::ConstantIndexOp::create(b, loc, 0);
+  Value range = dialect::RangeOp::create(b, loc, dialect::RangeType::get(b.getContext()), zero, extent(s, depth));
+  auto kind = isReduction(depth) ? dialect::LoopKind::Reduction : dialect::LoopKind::Parallel;
+  auto op = IterateOp::create(b, loc, TypeRange(s.carried.getType()), range, ValueRange(s.carried), kind);
+  fillBody(&op.getBody().emplaceBlock(), s, depth, {}, 0, false);
+  return op.getResult(0);
+}
+
+Value LoopEmitter::iterateSpace(LoopState s, unsigned depth, unsigned operand) {
+  Value over = space(s, operand);
+  auto kind = isReduction(depth) ? dialect::LoopKind::Reduction : dialect::LoopKind::Parallel;
+  auto op = IterateOp::create(b, loc, TypeRange(s.carried.getType()), over, ValueRange(s.carried), kind);
+  fillBody(&op.getBody().emplaceBlock(), s, depth, {operand}, 1, false);
+  return op.getResult(0);
+}
+
+Value LoopEmitter::coiterate(LoopState s, unsigned depth, ArrayRef<unsigned> who, ArrayRef<unsigned> minterms) {
+  SmallVector<Value> spaces, inits{s.carried};
+  for (unsigned o : who)
+    spaces.push_back(space(s, o));
+  iteration::CoordinateSet set(who.size(), std::vector<iteration::Minterm>(minterms.begin(), minterms.end()));
+  Value range;
+  if (set.needsUniverse()) {
+    Value zero = arith::ConstantIndexOp::create(b, loc, 0);
+    range = dialect::RangeOp::create(b, loc, dialect::RangeType::get(b.getContext()), zero, extent(s, depth));
+  }
+  SmallVector<int64_t> cases(minterms.begin(), minterms.end());
+  auto kind = isReduction(depth) ? dialect::LoopKind::Reduction : dialect::LoopKind::Parallel;
+  auto op = CoiterateOp::create(b, loc, TypeRange(s.carried.getType()), set.print(), cases, spaces, range, inits, kind,
+                                dialect::Strategy::Auto, cases.size());
+  for (auto [region, minterm] : llvm::zip(op.getCaseRegions(), minterms))
+    fillBody(&region.emplaceBlock(), s, depth, who, minterm, false);
+  return op.getResult(0);
+}
+
+/// Where nothing is stored the accumulator meets one constant, and meeting it once is as good as often: walk what is stored,
+/// count it, and add the constant if some coordinate was left out.
+Value LoopEmitter::remainder(LoopState s, unsigned depth, ArrayRef<unsigned> who, ArrayRef<unsigned> minterms) {
+  LoopState rest = withMinterm(s, who, 0);
+  Value count = arith::ConstantIndexOp::create(b, loc, 0);
+  if (!minterms.empty()) {
+    SmallVector<Value> spaces, inits{s.carried, count};
+    for (unsigned o : who)
+      spaces.push_back(space(s, o));
+    SmallVector<Type> types{s.carried.getType(), b.getIndexType()};
+    if (who.size() == 1) {
+      auto op = IterateOp::create(b, loc, types, spaces[0], inits, dialect::LoopKind::Reduction);
+      fillBody(&op.getBody().emplaceBlock(), s, depth, who, 1, true);
+      rest.carried = op.getResult(0);
+      count = op.getResult(1);
+    } else {
+      iteration::CoordinateSet set(who.size(), std::vector<iteration::Minterm>(minterms.begin(), minterms.end()));
+      SmallVector<int64_t> cases(minterms.begin(), minterms.end());
+      auto op = CoiterateOp::create(b, loc, types, set.print(), cases, spaces, Value(), inits,
+                                    dialect::LoopKind::Reduction, dialect::Strategy::Auto, cases.size());
+      for (auto [region, minterm] : llvm::zip(op.getCaseRegions(), minterms))
+        fillBody(&region.emplaceBlock(), s, depth, who, minterm, true);
+      rest.carried = op.getResult(0);
+      count = op.getResult(1);
+    }
+  }
+  Value some = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, count, extent(s, depth));
+  Value zero = arith::ConstantIndexOp::create(b, loc, 0);
+  for (unsigned d = depth + 1; d < plan.order.size(); ++d) {
+    Value inside = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ugt, sizes[plan.order[d].index], zero);
+    some = arith::AndIOp::create(b, loc, some, inside);
+  }
+  Value once = body(rest);
+  return arith::SelectOp::create(b, loc, some, once, rest.carried);
+}
+
+} // namespace tulle::passes

@@ -1,0 +1,81 @@
+// Builds the loops of one statement: stage 1 to stage 2.
+#pragma once
+#include "passes/sparsify/Statement.h"
+
+namespace tulle::passes {
+
+/// Where one operand stands at some place in the loops.
+struct OperandState {
+  llvm::SmallVector<mlir::Value> iterators; ///< of the levels reached so far
+  bool absent = false;                      ///< no entry here
+  mlir::Value value;                        ///< loaded, once all levels are reached
+};
+
+/// Everything the code below some place in the loops depends on. Copied where the code branches.
+struct LoopState {
+  std::vector<OperandState> operands; ///< inputs, then the result
+  std::vector<mlir::Value> coordinates; ///< per loop of the plan; null outside it
+  mlir::Value carried;                ///< the result tensor, or the scalar accumulated for one of its elements
+  bool scalar = false;                ///< `carried` is the scalar
+};
+
+class LoopEmitter {
+public:
+  LoopEmitter(mlir::OpBuilder &builder, SparseStatement &statement, const iteration::Plan &plan);
+  /// The result tensor; null after a diagnostic.
+  mlir::Value emit();
+
+private:
+  // Emitter.cpp: the loops
+  mlir::Value loops(LoopState s, unsigned depth);
+  mlir::Value element(LoopState s, unsigned depth);
+  mlir::Value leaf(LoopState s);
+  mlir::Value body(LoopState &s);
+  mlir::Value bodyValue(LoopState &s, mlir::Value v, llvm::DenseMap<mlir::Value, mlir::Value> &done);
+  mlir::Value iterateRange(LoopState s, unsigned depth);
+  mlir::Value iterateSpace(LoopState s, unsigned depth, unsigned operand);
+  mlir::Value coiterate(LoopState s, unsigned depth, llvm::ArrayRef<unsigned> participants,
+                        llvm::ArrayRef<unsigned> minterms);
+  mlir::Value remainder(LoopState s, unsigned depth, llvm::ArrayRef<unsigned> participants,
+                        llvm::ArrayRef<unsigned> minterms);
+  /// The code of one loop iteration in `block`, whose arguments are the coordinate, one iterator per present participant,
+  /// and the carried values.
+  void fillBody(mlir::Block *block, LoopState s, unsigned depth, llvm::ArrayRef<unsigned> participants, unsigned minterm,
+                bool counted);
+
+  // Levels.cpp: how operands follow the loops
+  void advance(LoopState &s);
+  bool coordinateOf(const LoopState &s, const SparseOperand &operand, size_t level, mlir::Value &out);
+  mlir::Value indexValue(const LoopState &s, unsigned index);
+  mlir::Value subscriptValue(const LoopState &s, const iteration::Subscript &subscript);
+  mlir::Value extent(const LoopState &s, unsigned depth);
+  mlir::Value dimSize(unsigned index);
+  mlir::Value space(const LoopState &s, unsigned operand);
+  mlir::Value iteratorOf(const LoopState &s, unsigned operand) const;
+  mlir::Type iteratorType(unsigned operand, size_t level) const;
+  std::optional<unsigned> nextSearch(const LoopState &s) const;
+
+  // Analysis.cpp: what must be visited
+  Presence presence(const LoopState &s) const;
+  /// As in the loop's case for a minterm: its participants have the coordinate, the others are absent.
+  Presence presence(const LoopState &s, llvm::ArrayRef<unsigned> participants, unsigned minterm) const;
+  llvm::SmallVector<unsigned> participants(const LoopState &s, unsigned depth) const;
+  LoopState withMinterm(LoopState s, llvm::ArrayRef<unsigned> participants, unsigned minterm) const;
+  llvm::SmallVector<unsigned> visited(const LoopState &s, unsigned depth, llvm::ArrayRef<unsigned> participants);
+  bool writesEverySlot(const LoopState &s, unsigned depth);
+  bool isReduction(unsigned depth) const { return statement.reduction[plan.order[depth].index]; }
+  unsigned resultDepth() const;
+
+  mlir::OpBuilder &b;
+  mlir::Location loc;
+  SparseStatement &statement;
+  const iteration::Plan &plan;
+  BodyAlgebra algebra;
+  std::vector<mlir::Value> sizes; ///< per index
+  std::vector<bool> readByBody;   ///< per input: its value is used
+  std::vector<bool> testedByBody; ///< per input: whether it stores an entry is used
+  bool onceEach = false;          ///< no reduction runs outside the result's loops
+  bool failed = false;
+};
+
+} // namespace tulle::passes

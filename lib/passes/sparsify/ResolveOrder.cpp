@@ -1,0 +1,61 @@
+// Inserts conversions where operands' level orders clash.
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/Passes.h"
+#include "passes/import/Import.h"
+#include "passes/sparsify/Statement.h"
+
+namespace tulle::passes {
+using namespace mlir;
+#define GEN_PASS_DEF_RESOLVEORDER
+#include "passes/Passes.h.inc"
+
+namespace {
+
+/// What the user calls an operand: its tensor's name, else its number.
+std::string operandName(linalg::GenericOp generic, unsigned operand) {
+  Value v = generic->getOperand(operand);
+  if (auto convert = v.getDefiningOp<dialect::ConvertOp>())
+    v = convert.getSource();
+  if (auto arg = dyn_cast<BlockArgument>(v))
+    if (auto function = dyn_cast<func::FuncOp>(arg.getOwner()->getParentOp()))
+      if (auto name = function.getArgAttrOfType<StringAttr>(arg.getArgNumber(), kNameAttr))
+        return name.str();
+  return "operand " + std::to_string(operand);
+}
+
+struct ResolveOrder : impl::ResolveOrderBase<ResolveOrder> {
+  void runOnOperation() override {
+    WalkResult result = getOperation()->walk(
+        [&](linalg::GenericOp generic) { return failed(resolve(generic)) ? WalkResult::interrupt() : WalkResult::advance(); });
+    if (result.wasInterrupted())
+      signalPassFailure();
+  }
+
+  /// Every conversion makes one more operand follow the loops, so there are at most as many as operands.
+  LogicalResult resolve(linalg::GenericOp generic) {
+    for (unsigned round = 0; round <= generic->getNumOperands(); ++round) {
+      FailureOr<SparseStatement> statement = SparseStatement::read(generic);
+      if (failed(statement))
+        return failure();
+      auto planned = iteration::plan(statement->reduction, statement->planOperands());
+      auto *conversion = std::get_if<iteration::Conversion>(&planned);
+      if (!conversion)
+        return success();
+      convert(generic, *conversion);
+    }
+    return generic.emitError("no loop order found");
+  }
+
+  void convert(linalg::GenericOp generic, const iteration::Conversion &conversion) {
+    OpOperand &use = generic->getOpOperand(conversion.operand);
+    auto type = cast<RankedTensorType>(use.get().getType());
+    generic.emitRemark() << operandName(generic, conversion.operand) << " is converted from "
+                         << format::displayName(dialect::getEncoding(type).getValue()) << " to "
+                         << format::displayName(conversion.target) << " before the loops: " << conversion.reason;
+    OpBuilder b(generic);
+    use.set(dialect::ConvertOp::create(b, generic.getLoc(), dialect::withEncoding(type, conversion.target), use.get()));
+  }
+};
+
+} // namespace
+} // namespace tulle::passes

@@ -1,0 +1,58 @@
+// Stage 1 to stage 2: linalg.generic on tensors with encodings becomes loops over sets of coordinates.
+#include "mlir/Dialect/Complex/IR/Complex.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "passes/Passes.h"
+#include "passes/sparsify/Emitter.h"
+
+namespace tulle::passes {
+using namespace mlir;
+#define GEN_PASS_DEF_SPARSIFY
+#include "passes/Passes.h.inc"
+
+namespace {
+
+struct Sparsify : impl::SparsifyBase<Sparsify> {
+  void runOnOperation() override {
+    SmallVector<linalg::GenericOp> generics;
+    getOperation()->walk([&](linalg::GenericOp op) { generics.push_back(op); });
+    for (linalg::GenericOp generic : generics)
+      if (failed(rewrite(generic)))
+        return signalPassFailure();
+    eraseUnused();
+  }
+
+  /// What only described the statements: users come after what they use.
+  void eraseUnused() {
+    SmallVector<Operation *> dead;
+    getOperation()->walk([&](Operation *op) {
+      if (isa<dialect::FillOp, dialect::LikeOp, tensor::EmptyOp>(op))
+        dead.push_back(op);
+    });
+    for (Operation *op : llvm::reverse(dead))
+      if (op->use_empty())
+        op->erase();
+  }
+
+  LogicalResult rewrite(linalg::GenericOp generic) {
+    FailureOr<SparseStatement> statement = SparseStatement::read(generic);
+    if (failed(statement))
+      return failure();
+    auto planned = iteration::plan(statement->reduction, statement->planOperands());
+    if (auto *conversion = std::get_if<iteration::Conversion>(&planned))
+      return generic.emitError("operand ") << conversion->operand << " does not fit the loops of the others ("
+                                           << conversion->reason << "); run tulle-resolve-order first";
+    OpBuilder b(generic);
+    Value result = LoopEmitter(b, *statement, std::get<iteration::Plan>(planned)).emit();
+    if (!result)
+      return failure();
+    generic.getResult(0).replaceAllUsesWith(result);
+    generic.erase();
+    return success();
+  }
+};
+
+} // namespace
+} // namespace tulle::passes

@@ -1,0 +1,121 @@
+#include "passes/sparsify/Statement.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+namespace tulle::passes {
+using namespace mlir;
+using iteration::Subscript;
+
+namespace {
+
+/// Adds `scale * expr` to the subscript; false for mod, div and symbols.
+bool addTerms(AffineExpr expr, int64_t scale, Subscript &out) {
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr)) {
+    out.constant += scale * constant.getValue();
+    return true;
+  }
+  if (auto dim = dyn_cast<AffineDimExpr>(expr)) {
+    out.terms.push_back({dim.getPosition(), scale});
+    return true;
+  }
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (binary && expr.getKind() == AffineExprKind::Add)
+    return addTerms(binary.getLHS(), scale, out) && addTerms(binary.getRHS(), scale, out);
+  if (binary && expr.getKind() == AffineExprKind::Mul)
+    if (auto factor = dyn_cast<AffineConstantExpr>(binary.getRHS()))
+      return addTerms(binary.getLHS(), scale * factor.getValue(), out);
+  return false;
+}
+
+LogicalResult readOperand(linalg::GenericOp generic, OpOperand &use, SparseOperand &out) {
+  out.tensor = use.get();
+  auto type = dyn_cast<RankedTensorType>(out.tensor.getType());
+  if (!type)
+    return generic.emitError("operand ") << use.getOperandNumber() << " is not a ranked tensor";
+  out.encoding = dialect::getEncoding(type);
+  out.extent = bool(out.tensor.getDefiningOp<tensor::EmptyOp>()) && !generic.isDpsInit(&use);
+  const format::Encoding &encoding = out.encoding.getValue();
+  std::string why = format::whyNotExecutable(encoding);
+  auto digits = format::digits(encoding);
+  if (!why.empty() || !digits)
+    return generic.emitError("operand ") << use.getOperandNumber() << ": " << why;
+  out.digits = *digits;
+  out.sparse = !format::isAllDense(encoding);
+  for (AffineExpr expr : generic.getMatchingIndexingMap(&use).getResults()) {
+    Subscript s;
+    if (!addTerms(expr, 1, s))
+      return generic.emitError("operand ") << use.getOperandNumber() << " has a subscript that is not affine";
+    out.subscripts.push_back(s);
+  }
+  return success();
+}
+
+/// Walks back from the init through tulle.fill and tulle.like to the storage.
+void readInit(SparseStatement &s) {
+  s.init = s.generic.getDpsInitOperand(0)->get();
+  if (auto fill = s.init.getDefiningOp<dialect::FillOp>()) {
+    Attribute constant;
+    if (!matchPattern(fill.getValue(), m_Constant(&constant)))
+      return;
+    s.start = constant;
+    s.init = fill.getTensor();
+  }
+  if (auto like = s.init.getDefiningOp<dialect::LikeOp>())
+    s.init = like.getTensor();
+}
+
+dialect::LikeOp findLike(Value init) {
+  if (auto fill = init.getDefiningOp<dialect::FillOp>())
+    init = fill.getTensor();
+  return init.getDefiningOp<dialect::LikeOp>();
+}
+
+LogicalResult readPattern(SparseStatement &s) {
+  if (!s.result().sparse)
+    return success();
+  OpOperand *init = s.generic.getDpsInitOperand(0);
+  dialect::LikeOp like = findLike(init->get());
+  for (auto [k, use] : llvm::enumerate(s.generic->getOpOperands()))
+    if (like && use.get() == like.getPattern() &&
+        s.generic.getMatchingIndexingMap(&use) == s.generic.getMatchingIndexingMap(init))
+      s.pattern = k;
+  if (!s.pattern)
+    return s.generic.emitError("a sparse result needs tulle.like of an input with the same subscripts: its pattern cannot be "
+                               "computed; store the result in a dense format");
+  return success();
+}
+
+} // namespace
+
+FailureOr<SparseStatement> SparseStatement::read(linalg::GenericOp generic) {
+  SparseStatement s;
+  s.generic = generic;
+  if (generic.getNumDpsInits() != 1 || !generic.hasPureTensorSemantics())
+    return generic.emitError("only one result, and tensors, are supported");
+  if (generic.getNumDpsInputs() > 63)
+    return generic.emitError("more than 63 operands in one statement: split it");
+  for (utils::IteratorType kind : generic.getIteratorTypesArray())
+    s.reduction.push_back(kind == utils::IteratorType::reduction);
+  for (OpOperand &use : generic->getOpOperands())
+    if (failed(readOperand(generic, use, s.operands.emplace_back())))
+      return failure();
+  for (const Subscript &sub : s.result().subscripts)
+    if (!sub.isVariable())
+      return generic.emitError("the result's subscripts must be plain indices");
+  readInit(s);
+  if (failed(readPattern(s)))
+    return failure();
+  return s;
+}
+
+std::vector<iteration::Operand> SparseStatement::planOperands() const {
+  std::vector<iteration::Operand> result;
+  for (const SparseOperand &o : operands)
+    result.push_back({o.encoding.getValue(), o.subscripts});
+  if (pattern) {
+    result[*pattern].keep = true;
+    result.back().follows = *pattern;
+  }
+  return result;
+}
+
+} // namespace tulle::passes

@@ -1,0 +1,37 @@
+// A linalg.generic read as a sparse statement: operands with level maps and subscripts, and where the result starts.
+#pragma once
+#include "dialect/Dialect.h"
+#include "iteration/Plan.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "passes/sparsify/Algebra.h"
+
+namespace tulle::passes {
+
+/// One input, or (last) the result.
+struct SparseOperand {
+  mlir::Value tensor;
+  dialect::EncodingAttr encoding;
+  std::vector<format::Digit> digits; ///< one per level
+  std::vector<iteration::Subscript> subscripts;
+  bool sparse = false; ///< some level does not store every coordinate
+  bool extent = false; ///< only says how far an index runs; never read
+};
+
+struct SparseStatement {
+  mlir::linalg::GenericOp generic;
+  std::vector<SparseOperand> operands; ///< inputs, then the result
+  std::vector<bool> reduction;         ///< per index
+  mlir::Value init;                    ///< the result's storage before any fill
+  mlir::Attribute start;               ///< every slot's value before the statement, if a constant
+  std::optional<unsigned> pattern;     ///< input whose pattern a sparse result shares
+
+  SparseOperand &result() { return operands.back(); }
+  const SparseOperand &result() const { return operands.back(); }
+  std::vector<iteration::Operand> planOperands() const;
+
+  /// Fails with a diagnostic for what is not a statement over digit maps: several results, semi-affine subscripts, a
+  /// sparse result without `tulle.like`.
+  static mlir::FailureOr<SparseStatement> read(mlir::linalg::GenericOp generic);
+};
+
+} // namespace tulle::passes
