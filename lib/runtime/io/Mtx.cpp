@@ -1,0 +1,290 @@
+// Matrix Market exchange files (https://math.nist.gov/MatrixMarket/formats.html): coordinate and array.
+#include "runtime/io/Mtx.h"
+#include <array>
+
+namespace tulle::runtime::io {
+
+namespace {
+
+std::string lower(std::string_view word) {
+  std::string out(word);
+  for (char &c : out)
+    c = c >= 'A' && c <= 'Z' ? char(c + 32) : c;
+  return out;
+}
+
+/// The banner's words, each with its place, up to the end of the first line.
+std::vector<std::string_view> bannerWords(Scanner &scan) {
+  std::vector<std::string_view> words;
+  for (scan.skipSpaces(); !scan.atLineEnd(); scan.skipSpaces()) {
+    words.push_back(scan.word(scan.p));
+    scan.p += words.back().size();
+  }
+  return words;
+}
+
+MtxHeader readBanner(const Text &text, Scanner &scan) {
+  constexpr std::string_view example = "%%MatrixMarket matrix coordinate real general";
+  if (text.bytes.empty())
+    text.fail(text.begin(), fmt::format("the file is empty; a Matrix Market file starts with '{}'", example));
+  if (text.bytes.substr(0, 3) == "\xef\xbb\xbf") // a byte order mark some editors leave
+    scan.p += 3;
+  auto words = bannerWords(scan);
+  if (words.empty() || lower(words[0]) != "%%matrixmarket")
+    text.fail(text.begin(), fmt::format("expected the banner '{}' on the first line", example));
+  auto expect = [&](size_t k, std::string_view what, std::string_view choices) {
+    const char *at = k < words.size() ? words[k].data() : scan.p;
+    std::string found = k < words.size() ? fmt::format("'{}'", quoted(words[k])) : "the end of the line";
+    text.fail(at, fmt::format("expected the {} ({}), found {}; a whole banner reads '{}'", what, choices,
+                              found, example));
+  };
+  auto word = [&](size_t k) { return k < words.size() ? lower(words[k]) : std::string(); };
+
+  MtxHeader header;
+  if (word(1) != "matrix")
+    expect(1, "object", "matrix");
+  if (word(2) != "coordinate" && word(2) != "array")
+    expect(2, "layout", "coordinate or array");
+  header.array = word(2) == "array";
+  if (word(3) == "real" || word(3) == "double")
+    header.field = MtxField::Real;
+  else if (word(3) == "integer" || word(3) == "unsigned-integer")
+    header.field = MtxField::Integer;
+  else if (word(3) == "complex")
+    header.field = MtxField::Complex;
+  else if (word(3) == "pattern")
+    header.field = MtxField::Pattern;
+  else
+    expect(3, "field", "real, integer, complex or pattern");
+  if (word(4) == "general")
+    header.symmetry = MtxSymmetry::General;
+  else if (word(4) == "symmetric")
+    header.symmetry = MtxSymmetry::Symmetric;
+  else if (word(4) == "skew-symmetric")
+    header.symmetry = MtxSymmetry::Skew;
+  else if (word(4) == "hermitian")
+    header.symmetry = MtxSymmetry::Hermitian;
+  else
+    expect(4, "symmetry", "general, symmetric, skew-symmetric or hermitian");
+  if (words.size() > 5)
+    text.fail(words[5].data(),
+              fmt::format("unexpected '{}' after the banner's five words", quoted(words[5])));
+
+  if (header.field == MtxField::Pattern && header.array)
+    text.fail(words[3].data(), "an array has no pattern; its field is real, integer or complex");
+  if (header.field == MtxField::Pattern && header.symmetry == MtxSymmetry::Skew)
+    text.fail(words[4].data(), "a pattern has no signs to be skew-symmetric; say symmetric or general");
+  if (header.symmetry == MtxSymmetry::Hermitian && header.field != MtxField::Complex)
+    text.fail(words[4].data(), "a hermitian matrix has field complex; for other fields say symmetric");
+  scan.skipLine();
+  return header;
+}
+
+/// Bytes the shortest possible entry takes, its line end included.
+int64_t shortestEntry(const MtxHeader &header) {
+  int64_t numbers = (header.array ? 0 : 2) + (header.field == MtxField::Pattern ? 0 : 1) +
+                    (header.field == MtxField::Complex ? 1 : 0);
+  return 2 * numbers;
+}
+
+/// Refuses a count the rest of the file cannot hold, before anything is allocated for it.
+void checkPromise(const Text &text, const Scanner &scan, const MtxHeader &header, const char *at) {
+  int64_t most = (text.end() - scan.p + 1) / shortestEntry(header);
+  if (header.entries > most)
+    text.fail(
+        at,
+        fmt::format(
+            "the header promises {}, but the rest of the file ({}) holds at most {}; the file is truncated "
+            "or the header wrong",
+            counted(header.entries, "entry", "entries"), counted(text.end() - scan.p, "byte", "bytes"),
+            most));
+}
+
+void readSizes(const Text &text, Scanner &scan, MtxHeader &header) {
+  if (!scan.nextLine("%"))
+    text.fail(scan.p, fmt::format("expected the size line ({}), found the end of the file",
+                                  header.array ? "rows columns" : "rows columns entries"));
+  const char *line = scan.p;
+  header.rows = scan.unsignedInteger("number of rows");
+  header.cols = scan.unsignedInteger("number of columns");
+  scan.skipSpaces();
+  const char *at = scan.p;
+  if (!header.array)
+    header.entries = scan.unsignedInteger("number of entries");
+  scan.finishLine(header.array ? "the size line of an array is 'rows columns'"
+                               : "the size line is 'rows columns entries'");
+  if (header.symmetry != MtxSymmetry::General && header.rows != header.cols)
+    text.fail(line, fmt::format("a {} matrix is square, but this one is {} by {}", name(header.symmetry),
+                                header.rows, header.cols));
+  if (header.array) {
+    at = line;
+    int64_t all = 0, bytes = 0;
+    if (!multiply(header.rows, header.cols, all) || !multiply(all, 16, bytes))
+      text.fail(line, fmt::format("an array of {} by {} elements does not fit in memory", header.rows,
+                                  header.cols));
+    // Of each column a file stores all, or the part from the diagonal (skew-symmetric: from below it) down.
+    header.entries = header.symmetry == MtxSymmetry::General ? all
+                     : header.symmetry == MtxSymmetry::Skew  ? (all - header.rows) / 2
+                                                             : (all + header.rows) / 2;
+  }
+  checkPromise(text, scan, header, at);
+}
+
+/// Reads entry `k`'s value; a pattern's is 1.
+template <MtxField field> void readValue(Scanner &scan, std::byte *values, int64_t k) {
+  if constexpr (field == MtxField::Real) {
+    reinterpret_cast<double *>(values)[k] = scan.real("value");
+  } else if constexpr (field == MtxField::Integer) {
+    reinterpret_cast<int64_t *>(values)[k] = scan.signedInteger("value");
+  } else if constexpr (field == MtxField::Complex) {
+    reinterpret_cast<double *>(values)[2 * k] = scan.real("real part");
+    reinterpret_cast<double *>(values)[2 * k + 1] = scan.real("imaginary part");
+  } else {
+    reinterpret_cast<double *>(values)[k] = 1;
+  }
+}
+
+std::string_view entryCure(const MtxHeader &header) {
+  if (header.array)
+    return "an array file holds one value per line, column after column";
+  switch (header.field) {
+  case MtxField::Pattern:
+    return "an entry of a pattern is 'row column'; name the field real to keep values";
+  case MtxField::Complex:
+    return "an entry of a complex matrix is 'row column real imaginary'";
+  default:
+    return "an entry is 'row column value'; name the field complex for two values";
+  }
+}
+
+/// Calls `read(k)` at the start of each entry's line; the number of lines must be what the header promises.
+template <typename Read>
+void forEachLine(const Text &text, Scanner &scan, const MtxHeader &header, Read read) {
+  std::string_view cure = entryCure(header);
+  int64_t k = 0;
+  for (; scan.nextLine("%"); ++k) {
+    if (k == header.entries)
+      text.fail(scan.p,
+                fmt::format(
+                    "more entries than the {} the header promises; correct the size line or remove the rest",
+                    header.entries));
+    read(k);
+    scan.finishLine(cure);
+    if (k % reportEvery == 0)
+      text.report(scan.p);
+  }
+  if (k < header.entries)
+    text.fail(
+        scan.p,
+        fmt::format(
+            "the file ends after {}, but the header promises {}; the file is truncated or the header wrong",
+            counted(k, "entry", "entries"), header.entries));
+}
+
+int64_t readIndex(Scanner &scan, std::string_view what, int64_t size) {
+  int64_t index = scan.unsignedInteger(what);
+  if (uint64_t(index) - 1 >= uint64_t(size)) {
+    const char *at = scan.p;
+    while (at != scan.text.begin() && at[-1] != ' ' && at[-1] != '\t' && at[-1] != '\n')
+      --at;
+    if (index == 0)
+      scan.failAt(at, fmt::format("the {} is 0; Matrix Market counts from 1", what));
+    scan.failAt(at, fmt::format("the {} {} is beyond the matrix's size {}", what, index, size));
+  }
+  return index - 1;
+}
+
+template <MtxField field> Entries readCoordinate(const Text &text, Scanner &scan, const MtxHeader &header) {
+  Entries entries;
+  entries.type = elementType(field);
+  entries.dims = {header.rows, header.cols};
+  entries.coords.resize(2);
+  // Mirroring appends at most as many entries again.
+  size_t stored = size_t(header.entries), all = header.symmetry == MtxSymmetry::General ? stored : 2 * stored;
+  for (auto &coords : entries.coords) {
+    coords.reserve(all);
+    coords.resize(stored);
+  }
+  entries.values.reserve(all * byteWidth(entries.type));
+  entries.values.resize(stored * byteWidth(entries.type));
+  int64_t *rows = entries.coords[0].data(), *cols = entries.coords[1].data();
+  std::byte *values = entries.values.data();
+  const char *body = scan.p;
+  forEachLine(text, scan, header, [&](int64_t k) {
+    rows[k] = readIndex(scan, "row index", header.rows);
+    cols[k] = readIndex(scan, "column index", header.cols);
+    readValue<field>(scan, values, k);
+  });
+  if (header.symmetry != MtxSymmetry::General)
+    expandEntries(text, body, header, entries);
+  return entries;
+}
+
+template <MtxField field> Tensor readArray(const Text &text, Scanner &scan, const MtxHeader &header) {
+  ElementType type = elementType(field);
+  Tensor dense = makeDense(type, {header.rows, header.cols});
+  std::byte *values = static_cast<std::byte *>(dense.values());
+  const int64_t rows = header.rows, cols = header.cols;
+  const bool general = header.symmetry == MtxSymmetry::General;
+  const int64_t below = header.symmetry == MtxSymmetry::Skew ? 1 : 0;
+  int64_t i = general ? 0 : below, j = 0;
+  forEachLine(text, scan, header, [&](int64_t) {
+    const char *at = scan.p;
+    readValue<field>(scan, values, i * cols + j);
+    if (!general && !mirrorValue(header, values, i * cols + j, values, j * cols + i, i == j))
+      failMirror(text, at, header);
+    if (++i == rows) // the next column, from the diagonal on where only half is stored
+      i = general ? (++j, 0) : ++j + below;
+  });
+  return dense;
+}
+
+template <MtxField field> FileContents readField(const Text &text, Scanner &scan, const MtxHeader &header) {
+  FileContents contents;
+  if (header.array) {
+    contents.isDense = true;
+    contents.dense = readArray<field>(text, scan, header);
+    contents.suggested = "dense";
+  } else {
+    contents.entries = readCoordinate<field>(text, scan, header);
+    contents.suggested = "CSR";
+  }
+  return contents;
+}
+
+} // namespace
+
+std::string_view name(MtxSymmetry symmetry) {
+  constexpr std::array<std::string_view, 4> names{"general", "symmetric", "skew-symmetric", "hermitian"};
+  return names[size_t(symmetry)];
+}
+
+ElementType elementType(MtxField field) {
+  switch (field) {
+  case MtxField::Integer:
+    return ElementType::I64;
+  case MtxField::Complex:
+    return ElementType::C128;
+  default:
+    return ElementType::F64;
+  }
+}
+
+FileContents readMtx(const Text &text) {
+  Scanner scan(text);
+  MtxHeader header = readBanner(text, scan);
+  readSizes(text, scan, header);
+  switch (header.field) {
+  case MtxField::Real:
+    return readField<MtxField::Real>(text, scan, header);
+  case MtxField::Integer:
+    return readField<MtxField::Integer>(text, scan, header);
+  case MtxField::Complex:
+    return readField<MtxField::Complex>(text, scan, header);
+  case MtxField::Pattern:
+    break;
+  }
+  return readField<MtxField::Pattern>(text, scan, header);
+}
+
+} // namespace tulle::runtime::io

@@ -1,0 +1,118 @@
+#include "runtime/io/Mtx.h"
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace tulle::runtime::io {
+
+namespace {
+
+/// The line of entry `k`: only errors need it, so it is found by reading again.
+const char *findEntry(const Text &text, const char *body, int64_t k) {
+  Scanner scan(text);
+  scan.p = body;
+  while (scan.nextLine("%") && k-- > 0)
+    scan.skipLine();
+  return scan.p;
+}
+
+int64_t lineNumber(const Text &text, const char *at) { return 1 + std::count(text.begin(), at, '\n'); }
+
+/// Refuses a file that stores an entry on both sides of the diagonal.
+void refuseBothTriangles(const Text &text, const char *body, const MtxHeader &header,
+                         const Entries &entries) {
+  const auto &rows = entries.coords[0], &cols = entries.coords[1];
+  struct Upper {
+    int64_t row, col, entry;
+    auto operator<=>(const Upper &) const = default;
+  };
+  std::vector<Upper> upper;
+  int64_t below = 0;
+  for (size_t k = 0; k < rows.size(); ++k) {
+    below += rows[k] > cols[k];
+    if (rows[k] < cols[k])
+      upper.push_back({rows[k], cols[k], int64_t(k)});
+  }
+  if (upper.empty() || below == 0)
+    return;
+  std::sort(upper.begin(), upper.end());
+  for (size_t k = 0; k < rows.size(); ++k) {
+    if (rows[k] <= cols[k])
+      continue;
+    auto found = std::lower_bound(upper.begin(), upper.end(), Upper{cols[k], rows[k], 0});
+    if (found == upper.end() || found->row != cols[k] || found->col != rows[k])
+      continue;
+    const char *here = findEntry(text, body, int64_t(k)), *there = findEntry(text, body, found->entry);
+    text.fail(std::max(here, there),
+              fmt::format("the entries ({0}, {1}) and ({1}, {0}) are both stored (the first on line {2}), "
+                          "but a {3} file stores one "
+                          "half; say general in the banner if the file holds the whole matrix, else remove "
+                          "one of each pair",
+                          std::max(rows[k], cols[k]) + 1, std::min(rows[k], cols[k]) + 1,
+                          lineNumber(text, std::min(here, there)), name(header.symmetry)));
+  }
+}
+
+} // namespace
+
+bool mirrorValue(const MtxHeader &header, const std::byte *source, int64_t from, std::byte *target,
+                 int64_t to, bool onDiagonal) {
+  const bool skew = header.symmetry == MtxSymmetry::Skew;
+  if (header.field == MtxField::Integer) {
+    int64_t value = reinterpret_cast<const int64_t *>(source)[from];
+    if (onDiagonal)
+      return !skew || value == 0;
+    if (skew && value == std::numeric_limits<int64_t>::min())
+      return false;
+    reinterpret_cast<int64_t *>(target)[to] = skew ? -value : value;
+    return true;
+  }
+  const bool complex = header.field == MtxField::Complex;
+  const double *value = reinterpret_cast<const double *>(source) + (complex ? 2 * from : from);
+  double *mirrored = reinterpret_cast<double *>(target) + (complex ? 2 * to : to);
+  if (onDiagonal && header.symmetry == MtxSymmetry::Hermitian)
+    return value[1] == 0;
+  if (onDiagonal)
+    return !skew || (value[0] == 0 && (!complex || value[1] == 0));
+  mirrored[0] = skew ? -value[0] : value[0];
+  if (complex)
+    mirrored[1] = header.symmetry == MtxSymmetry::Symmetric ? value[1] : -value[1];
+  return true;
+}
+
+void failMirror(const Text &text, const char *at, const MtxHeader &header) {
+  if (header.symmetry == MtxSymmetry::Hermitian)
+    text.fail(at, "the diagonal of a hermitian matrix is real, but this entry has an imaginary part; say "
+                  "symmetric or general in "
+                  "the banner");
+  if (header.array)
+    text.fail(at, "the negative of this integer does not fit 64 bits; make the field real");
+  text.fail(at, "a skew-symmetric matrix has a zero diagonal, and the negative of every integer must fit 64 "
+                "bits; this entry "
+                "breaks that; say general in the banner");
+}
+
+void expandEntries(const Text &text, const char *body, const MtxHeader &header, Entries &entries) {
+  refuseBothTriangles(text, body, header, entries);
+  auto &rows = entries.coords[0], &cols = entries.coords[1];
+  const size_t stored = rows.size(), width = byteWidth(entries.type);
+  size_t mirrored = 0;
+  for (size_t k = 0; k < stored; ++k)
+    mirrored += rows[k] != cols[k];
+  rows.resize(stored + mirrored);
+  cols.resize(stored + mirrored);
+  entries.values.resize((stored + mirrored) * width);
+  std::byte *values = entries.values.data();
+  size_t next = stored;
+  for (size_t k = 0; k < stored; ++k) {
+    bool diagonal = rows[k] == cols[k];
+    if (!mirrorValue(header, values, int64_t(k), values, int64_t(next), diagonal))
+      failMirror(text, findEntry(text, body, int64_t(k)), header);
+    if (diagonal)
+      continue;
+    rows[next] = cols[k];
+    cols[next++] = rows[k];
+  }
+}
+
+} // namespace tulle::runtime::io

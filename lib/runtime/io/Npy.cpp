@@ -1,0 +1,310 @@
+// NumPy arrays (numpy.lib.format): versions 1 to 3, row- and column-major, both byte orders.
+#include "runtime/io/Npy.h"
+#include "tulle/error.h"
+#include <algorithm>
+#include <bit>
+#include <optional>
+
+namespace tulle::runtime::io {
+
+static_assert(std::endian::native == std::endian::little, "element bytes are copied as they are");
+
+namespace {
+
+constexpr std::string_view magic("\x93NUMPY", 6);
+constexpr size_t maxOrder = 32;
+/// NumPy's own limit on headers it reads is 10,000 characters; structured types may be longer but are refused
+/// anyway.
+constexpr size_t maxHeader = 1 << 20;
+
+struct Array {
+  char kind = 'f'; ///< b i u f c
+  unsigned width = 8;
+  bool swap = false, columnMajor = false;
+  std::vector<int64_t> dims;
+};
+
+/// Reads the Python dictionary literal `{'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }`.
+class HeaderParser {
+public:
+  HeaderParser(const Text &text, const char *begin, const char *end) : text(text), p(begin), end(end) {}
+
+  Array parse() {
+    bool descr = false, order = false, shape = false;
+    expect('{');
+    while (!accept('}')) {
+      skip();
+      const char *at = p;
+      std::string_view key = string();
+      expect(':');
+      skip();
+      if (key == "descr" && !descr) {
+        parseType();
+        descr = true;
+      } else if (key == "fortran_order" && !order) {
+        array.columnMajor = boolean();
+        order = true;
+      } else if (key == "shape" && !shape) {
+        parseShape();
+        shape = true;
+      } else {
+        text.fail(
+            at,
+            fmt::format(
+                "unexpected key '{}' in the .npy header; it holds descr, fortran_order and shape, once each",
+                quoted(key)));
+      }
+      if (!accept(',')) {
+        expect('}');
+        break;
+      }
+    }
+    skip();
+    if (p != end)
+      text.fail(p, "unexpected text after the .npy header's closing brace");
+    if (!descr || !order || !shape)
+      text.fail(end, "the .npy header lacks one of descr, fortran_order and shape");
+    return array;
+  }
+
+private:
+  void skip() {
+    while (p != end && (*p == ' ' || *p == '\n' || *p == '\t' || *p == '\r'))
+      ++p;
+  }
+  bool accept(char c) {
+    skip();
+    if (p == end || *p != c)
+      return false;
+    ++p;
+    return true;
+  }
+  void expect(char c) {
+    if (!accept(c))
+      text.fail(p, fmt::format("expected '{}' in the .npy header", c));
+  }
+  std::string_view string() {
+    skip();
+    if (p == end || (*p != '\'' && *p != '"'))
+      text.fail(p, "expected a quoted word in the .npy header");
+    const char quote = *p, *start = p + 1;
+    const char *stop = std::find(start, end, quote);
+    if (stop == end)
+      text.fail(p, "the quote in the .npy header does not end");
+    p = stop + 1;
+    return {start, size_t(stop - start)};
+  }
+  bool boolean() {
+    std::string_view rest(p, size_t(end - p));
+    if (rest.substr(0, 4) == "True")
+      return p += 4, true;
+    if (rest.substr(0, 5) == "False")
+      return p += 5, false;
+    text.fail(p, "expected True or False for fortran_order");
+  }
+  void parseType() {
+    const char *at = p;
+    if (p != end && *p == '[')
+      text.fail(at, "arrays of records are not supported; save one field: numpy.save(file, a['field'])");
+    std::string_view type = string();
+    std::string_view rest = type;
+    if (!rest.empty() && (rest[0] == '<' || rest[0] == '>' || rest[0] == '=' || rest[0] == '|')) {
+      array.swap = rest[0] == '>';
+      rest.remove_prefix(1);
+    }
+    static constexpr std::string_view known[] = {"b1", "?",  "i1", "i2", "i4", "i8", "u1", "u2",
+                                                 "u4", "u8", "f2", "f4", "f8", "c8", "c16"};
+    if (std::find(std::begin(known), std::end(known), rest) == std::end(known))
+      text.fail(at, fmt::format("elements of type '{}' are not supported; convert with a.astype() to bool, "
+                                "int8 to int64, uint8 to "
+                                "uint64, float16 to float64, complex64 or complex128",
+                                quoted(type)));
+    array.kind = rest[0] == '?' ? 'b' : rest[0];
+    array.width = rest == "?" ? 1 : rest == "c16" ? 16 : unsigned(rest[1] - '0');
+  }
+  void parseShape() {
+    expect('(');
+    while (!accept(')')) {
+      skip();
+      const char *at = p;
+      int64_t size = 0;
+      for (; p != end && *p >= '0' && *p <= '9'; ++p)
+        if (__builtin_mul_overflow(size, int64_t(10), &size) ||
+            __builtin_add_overflow(size, int64_t(*p - '0'), &size))
+          text.fail(at, "the size of a dimension does not fit a signed 64-bit integer");
+      if (p == at)
+        text.fail(at, "expected the size of a dimension (an unsigned integer)");
+      if (array.dims.size() == maxOrder)
+        text.fail(at, fmt::format("more than {} dimensions", maxOrder));
+      array.dims.push_back(size);
+      if (p != end && *p == 'L') // Python 2 wrote long integers so
+        ++p;
+      if (!accept(',')) {
+        expect(')');
+        break;
+      }
+    }
+  }
+
+  const Text &text;
+  const char *p, *end;
+  Array array;
+};
+
+ElementType elementType(const Array &array) {
+  switch (array.kind) {
+  case 'b':
+    return ElementType::Bool;
+  case 'i':
+    return array.width == 1   ? ElementType::I8
+           : array.width == 2 ? ElementType::I16
+           : array.width == 4 ? ElementType::I32
+                              : ElementType::I64;
+  case 'u': // the next wider signed type holds every value; for uint64 each value is checked
+    return array.width == 1 ? ElementType::I16 : array.width == 2 ? ElementType::I32 : ElementType::I64;
+  case 'c':
+    return array.width == 8 ? ElementType::C64 : ElementType::C128;
+  default:
+    return array.width == 2 ? ElementType::F16 : array.width == 4 ? ElementType::F32 : ElementType::F64;
+  }
+}
+
+/// Copies element `from` of the file to `target`, swapped and widened as the header says.
+void copyElement(const Text &text, const Array &array, const char *from, std::byte *target) {
+  unsigned char bytes[16];
+  std::memcpy(bytes, from, array.width);
+  if (array.swap && array.kind == 'c') {
+    std::reverse(bytes, bytes + array.width / 2);
+    std::reverse(bytes + array.width / 2, bytes + array.width);
+  } else if (array.swap) {
+    std::reverse(bytes, bytes + array.width);
+  }
+  if (array.kind == 'b')
+    bytes[0] = bytes[0] != 0;
+  if (array.kind != 'u') {
+    std::memcpy(target, bytes, array.width);
+    return;
+  }
+  uint64_t value = 0;
+  std::memcpy(&value, bytes, array.width);
+  if (value > uint64_t(INT64_MAX))
+    throw Error(fmt::format("{}: error: the element at byte {} is {}, which does not fit a signed 64-bit "
+                            "integer; save the array as float64",
+                            text.name, from - text.begin(), value));
+  std::memcpy(target, &value, std::min(8u, 2 * array.width));
+}
+
+/// True when the file's bytes are the tensor's as they stand.
+bool copiesWhole(const Array &array) {
+  bool byteOrder = !array.swap || array.width == 1;
+  return byteOrder && array.kind != 'u' && array.kind != 'b' && (!array.columnMajor || array.dims.size() < 2);
+}
+
+void copyElements(const Text &text, const Array &array, const char *data, int64_t count, Tensor &dense) {
+  if (count == 0)
+    return;
+  std::byte *target = static_cast<std::byte *>(dense.values());
+  const unsigned width = byteWidth(dense.type);
+  if (copiesWhole(array)) {
+    std::memcpy(target, data, size_t(count) * width);
+    return;
+  }
+  // Walk the target in row-major order; `from` is the element's number in the file.
+  const size_t order = array.dims.size();
+  std::vector<int64_t> stride(order, 1), index(order, 0);
+  for (size_t d = 1; array.columnMajor && d < order; ++d)
+    stride[d] = stride[d - 1] * array.dims[d - 1];
+  for (size_t d = order; !array.columnMajor && d-- > 1;)
+    stride[d - 1] = stride[d] * array.dims[d];
+  int64_t from = 0;
+  for (int64_t k = 0; k < count; ++k) {
+    copyElement(text, array, data + from * array.width, target + k * width);
+    for (size_t d = order; d-- > 0;) {
+      from += stride[d];
+      if (++index[d] < array.dims[d])
+        break;
+      from -= stride[d] * array.dims[d];
+      index[d] = 0;
+    }
+    if (k % reportEvery == 0)
+      text.report(data + from * array.width);
+  }
+}
+
+} // namespace
+
+FileContents readNpy(const Text &text) {
+  if (text.bytes.empty())
+    text.fail(text.begin(), "the file is empty; expected a NumPy array");
+  if (text.bytes.substr(0, magic.size()) != magic || text.bytes.size() < 10)
+    text.fail(text.begin(), "not a NumPy array: the file does not start with \\x93NUMPY and a version");
+  auto byte = [&](size_t k) { return size_t(static_cast<unsigned char>(text.bytes[k])); };
+  const size_t version = byte(6), prefix = version == 1 ? 10 : 12;
+  if (version < 1 || version > 3)
+    text.fail(
+        text.begin() + 6,
+        fmt::format("version {}.{} of the .npy format is unknown; versions 1 to 3 are", version, byte(7)));
+  if (text.bytes.size() < prefix)
+    text.fail(text.end(), "the .npy header is cut short; copy the file again");
+  size_t length = byte(8) | byte(9) << 8;
+  if (version > 1)
+    length |= byte(10) << 16 | byte(11) << 24;
+  if (length > text.bytes.size() - prefix)
+    text.fail(text.begin() + 8,
+              fmt::format("the .npy header should have {} bytes, but only {} follow; the file is truncated",
+                          length, text.bytes.size() - prefix));
+  if (length > maxHeader)
+    text.fail(text.begin() + 8,
+              fmt::format("the .npy header has {} bytes, more than the {} any plain array needs", length,
+                          maxHeader));
+  const char *data = text.begin() + prefix + length;
+  Array array = HeaderParser(text, text.begin() + prefix, data).parse();
+
+  // A dimension of size 0 makes the array empty whatever the others are.
+  bool empty = std::find(array.dims.begin(), array.dims.end(), 0) != array.dims.end();
+  int64_t count = empty ? 0 : 1, bytes = 0;
+  bool fits = true;
+  for (size_t d = 0; d < array.dims.size() && !empty; ++d)
+    fits = fits && multiply(count, array.dims[d], count);
+  fits = fits && multiply(count, array.width, bytes);
+  const int64_t present = text.end() - data;
+  if (!fits || bytes > present)
+    throw Error(fmt::format(
+        "{}: error: the .npy header promises {}, but {} after the header; the file is truncated", text.name,
+        fits ? counted(bytes, "byte", "bytes") + " of data" : "more data than memory can hold",
+        counted(present, "byte follows", "bytes follow")));
+  if (bytes < present)
+    throw Error(fmt::format("{}: error: {} after the array's {}; a file holds one array", text.name,
+                            counted(present - bytes, "byte follows", "bytes follow"),
+                            counted(bytes, "byte", "bytes")));
+  FileContents contents;
+  contents.isDense = true;
+  contents.suggested = "dense";
+  contents.dense = makeDense(elementType(array), array.dims, /*zeroed=*/false);
+  copyElements(text, array, data, count, contents.dense);
+  return contents;
+}
+
+std::string npyHeader(ElementType type, const std::vector<int64_t> &dims) {
+  static constexpr std::string_view names[] = {"|b1", "|i1", "<i2", "<i4", "<i8", "",
+                                               "<f2", "<f4", "<f8", "<c8", "<c16"};
+  std::string_view descr = names[size_t(type)];
+  if (descr.empty())
+    throw Error("NumPy has no bf16; convert the tensor to f32 or write .mtx or .tns");
+  std::string shape;
+  for (int64_t size : dims)
+    shape += fmt::format("{}{}", size, dims.size() == 1 ? "," : ", ");
+  if (dims.size() > 1)
+    shape.resize(shape.size() - 2);
+  std::string dictionary =
+      fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}), }}", descr, shape);
+  const size_t prefix = 10;
+  dictionary.append((64 - (prefix + dictionary.size() + 1) % 64) % 64, ' ');
+  dictionary += '\n';
+  // 32 dimensions of 19 digits fit version 1's 65,535 bytes.
+  std::string header(magic);
+  header += {'\x01', '\x00', char(dictionary.size() & 0xff), char(dictionary.size() >> 8)};
+  return header + dictionary;
+}
+
+} // namespace tulle::runtime::io

@@ -1,0 +1,104 @@
+#include "runtime/io/Text.h"
+#include "tulle/error.h"
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+namespace tulle::runtime::io {
+
+namespace {
+
+/// A line longer than this is shown as a window around the place.
+constexpr size_t maxShown = 100;
+
+void appendPrintable(std::string &out, char c) {
+  if (c >= ' ' && c <= '~')
+    out += c;
+  else
+    out += fmt::format("\\x{:02x}", unsigned(static_cast<unsigned char>(c)));
+}
+
+} // namespace
+
+std::string quoted(std::string_view text) {
+  std::string out;
+  for (char c : text.substr(0, 40))
+    appendPrintable(out, c);
+  return text.size() > 40 ? out + "…" : out;
+}
+
+std::string counted(int64_t n, std::string_view one, std::string_view many) {
+  return fmt::format("{} {}", n, n == 1 ? one : many);
+}
+
+void Text::fail(const char *at, const std::string &message) const {
+  size_t offset = size_t(at - begin());
+  size_t lineBegin = offset == 0 ? 0 : bytes.rfind('\n', offset - 1) + 1;
+  size_t lineEnd = std::min(bytes.find('\n', offset), bytes.size());
+  size_t line = 1 + size_t(std::count(bytes.begin(), bytes.begin() + lineBegin, '\n'));
+  std::string head = fmt::format("{}:{}:{}: error: {}", name, line, offset - lineBegin + 1, message);
+  if (lineBegin == lineEnd)
+    throw Error(head);
+
+  size_t from = offset - lineBegin > maxShown / 2 ? offset - maxShown / 2 : lineBegin;
+  size_t to = std::min(lineEnd, from + maxShown);
+  std::string shown = from > lineBegin ? "…" : "", indent = from > lineBegin ? " " : "";
+  for (size_t i = from; i < to; ++i) {
+    if (i + 1 == lineEnd && bytes[i] == '\r')
+      break;
+    size_t before = shown.size();
+    appendPrintable(shown, bytes[i] == '\t' ? ' ' : bytes[i]);
+    if (i < offset)
+      indent.append(shown.size() - before, ' ');
+  }
+  throw Error(fmt::format("{}\n  {}{}\n  {}^", head, shown, to < lineEnd ? "…" : "", indent));
+}
+
+int64_t Scanner::slowInteger(const char *start, std::string_view what, bool allowNegative) {
+  std::string_view token = word(start);
+  if (token.empty())
+    failAt(start, fmt::format("expected the {}, found the end of the {}; the line is cut short", what,
+                              start == end ? "file" : "line"));
+  std::string_view digits = token.front() == '+' ? token.substr(1) : token;
+  int64_t value = 0;
+  auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  bool whole = stop == digits.data() + digits.size() && !(token.front() == '+' && digits.substr(0, 1) == "-");
+  if (whole && error == std::errc::result_out_of_range)
+    failAt(start, fmt::format("the {} {} does not fit a signed 64-bit integer", what, quoted(token)));
+  if (whole && error == std::errc()) {
+    if (value < 0 && !allowNegative)
+      failAt(start,
+             fmt::format("the {} {} is negative; it must be an unsigned integer", what, quoted(token)));
+    p = token.data() + token.size();
+    return value;
+  }
+  failAt(start, fmt::format("expected the {} (an integer), found '{}'", what, quoted(token)));
+}
+
+double Scanner::slowReal(std::string_view what) {
+  const char *start = p;
+  std::string_view token = word(start);
+  if (token.empty())
+    failAt(start, fmt::format("expected the {}, found the end of the {}; the line is cut short", what,
+                              start == end ? "file" : "line"));
+  std::string number(token);
+  if (number.size() > 1 && number[0] == '+' && number[1] != '-')
+    number.erase(0, 1);
+  // Fortran writes 1.5D+03; no other letter than the exponent's can be a d after a digit or a point.
+  size_t d = number.find_first_of("dD");
+  if (d != std::string::npos && d > 0 &&
+      (std::isdigit(static_cast<unsigned char>(number[d - 1])) || number[d - 1] == '.'))
+    number[d] = 'e';
+  double value = 0;
+  auto [stop, error] = fast_float::from_chars(number.data(), number.data() + number.size(), value);
+  bool whole = stop == number.data() + number.size();
+  bool spelled = number.find_first_of("iInN") != std::string::npos;
+  if (whole && !spelled && (error == std::errc::result_out_of_range || std::isinf(value)))
+    failAt(start, fmt::format("the {} {} is beyond the range of a 64-bit float", what, quoted(token)));
+  if (!whole || error != std::errc())
+    failAt(start, fmt::format("expected the {} (a number), found '{}'", what, quoted(token)));
+  p = token.data() + token.size();
+  return value;
+}
+
+} // namespace tulle::runtime::io

@@ -1,0 +1,150 @@
+// Scanning numbers out of a text that is whole in memory, and errors that point into it.
+#pragma once
+#include "runtime/io/Io.h"
+#include <cstring>
+#include <fast_float/fast_float.h>
+#include <fmt/format.h>
+#include <string>
+#include <string_view>
+
+namespace tulle::runtime::io {
+
+using Progress = std::function<void(double)>;
+
+/// The bytes of a file and what errors call it. Line and column are only computed once an error needs them,
+/// so that scanning keeps no counters.
+struct Text {
+  std::string_view bytes;
+  const std::string &name;
+  const Progress &progress;
+
+  const char *begin() const { return bytes.data(); }
+  const char *end() const { return bytes.data() + bytes.size(); }
+
+  /// Throws Error `name:line:column: error: message`, the line (shortened when long) and a caret under `at`.
+  [[noreturn]] void fail(const char *at, const std::string &message) const;
+  /// Reports `at` as a fraction of the whole.
+  void report(const char *at) const {
+    if (progress)
+      progress(bytes.empty() ? 1.0 : double(at - begin()) / double(bytes.size()));
+  }
+};
+
+/// Entries between two progress reports: rare enough to cost nothing, often enough to move.
+inline constexpr int64_t reportEvery = int64_t(1) << 18;
+
+/// `text` with everything outside printable ASCII written as \xNN, cut after 40 characters: safe in a
+/// message.
+std::string quoted(std::string_view text);
+
+/// 1 byte → "1 byte", 2 entries → "2 entries".
+std::string counted(int64_t n, std::string_view one, std::string_view many);
+
+/// a * b, or false when it exceeds int64.
+inline bool multiply(int64_t a, int64_t b, int64_t &product) {
+  return !__builtin_mul_overflow(a, b, &product);
+}
+
+/// A position in a Text. Spaces are blanks, tabs and carriage returns (so CRLF needs no case of its own).
+class Scanner {
+public:
+  explicit Scanner(const Text &text) : p(text.begin()), text(text), end(text.end()) {}
+
+  const char *p;
+  const Text &text;
+
+  bool atEnd() const { return p == end; }
+  bool atLineEnd() const { return p == end || *p == '\n'; }
+
+  void skipSpaces() {
+    while (p != end && (*p == ' ' || *p == '\t' || *p == '\r'))
+      ++p;
+  }
+  /// To the first byte of the next line.
+  void skipLine() {
+    const char *newline = p == end ? nullptr : static_cast<const char *>(std::memchr(p, '\n', end - p));
+    p = newline ? newline + 1 : end;
+  }
+  /// To the first byte of a line's content that is neither blank nor a comment starting with one of `marks`;
+  /// false at the end.
+  bool nextLine(std::string_view marks) {
+    for (;; skipLine()) {
+      skipSpaces();
+      if (p == end)
+        return false;
+      if (*p != '\n' && marks.find(*p) == std::string_view::npos)
+        return true;
+    }
+  }
+  /// After the last number of a line: only spaces may follow. `cure` ends the message.
+  void finishLine(std::string_view cure) {
+    skipSpaces();
+    if (p != end && *p != '\n')
+      failAt(p, fmt::format("unexpected '{}' after the end of the entry; {}", quoted(word(p)), cure));
+    if (p != end)
+      ++p;
+  }
+
+  /// The characters from `at` up to the next space or line end.
+  std::string_view word(const char *at) const {
+    const char *stop = at;
+    while (stop != end && !isBreak(*stop))
+      ++stop;
+    return {at, size_t(stop - at)};
+  }
+
+  /// A non-negative integer at p (after spaces). `what` names it in errors ("row index").
+  int64_t unsignedInteger(std::string_view what) {
+    skipSpaces();
+    const char *start = p;
+    uint64_t value = 0;
+    while (p != end && unsigned(*p - '0') < 10)
+      value = value * 10 + unsigned(*p++ - '0');
+    // 18 digits always fit; anything unusual (sign, no digit, text after it, more digits) takes the slow
+    // road.
+    if (p == start || p - start > 18 || (p != end && !isBreak(*p)))
+      return slowInteger(start, what, /*allowNegative=*/false);
+    return int64_t(value);
+  }
+  /// A signed integer that fits 64 bits.
+  int64_t signedInteger(std::string_view what) {
+    skipSpaces();
+    const char *start = p;
+    bool negative = p != end && *p == '-';
+    const char *digits = p += negative;
+    uint64_t value = 0;
+    while (p != end && unsigned(*p - '0') < 10)
+      value = value * 10 + unsigned(*p++ - '0');
+    if (p == digits || p - digits > 18 || (p != end && !isBreak(*p)))
+      return slowInteger(start, what, /*allowNegative=*/true);
+    return negative ? -int64_t(value) : int64_t(value);
+  }
+  /// A floating-point number: decimal, nan, inf, a leading '+', Fortran's exponent letter d.
+  double real(std::string_view what) {
+    skipSpaces();
+    double value = 0;
+    auto [stop, error] = p == end ? fast_float::from_chars_result{p, std::errc::invalid_argument}
+                                  : fast_float::from_chars(p, end, value);
+    if (error != std::errc() || (stop != end && !isBreak(*stop)) || value - value != 0)
+      return slowReal(what);
+    p = stop;
+    return value;
+  }
+
+  [[noreturn]] void failAt(const char *at, const std::string &message) const { text.fail(at, message); }
+
+private:
+  static bool isBreak(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
+  int64_t slowInteger(const char *start, std::string_view what, bool allowNegative);
+  double slowReal(std::string_view what);
+
+  const char *end;
+};
+
+/// The parsers of each format, on a Text.
+FileContents readMtx(const Text &text);
+FileContents readTns(const Text &text, unsigned order);
+FileContents readSmtx(const Text &text);
+FileContents readNpy(const Text &text);
+
+} // namespace tulle::runtime::io

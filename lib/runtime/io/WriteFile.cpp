@@ -1,0 +1,147 @@
+#include "runtime/io/Npy.h"
+#include "runtime/io/Output.h"
+#include "tulle/error.h"
+
+namespace tulle::runtime {
+
+namespace {
+
+using io::Output;
+
+enum class Ending { Mtx, Tns, Npy };
+
+/// The value's numbers as text. Narrow floats are written as the shortest text of their exact 64-bit
+/// widening, so that reading them as f64 gives the same value.
+void writeValue(Output &out, ElementType type, const void *data) {
+  Scalar value = loadScalar(type, data);
+  if (isComplex(type)) {
+    out.number(value.f.real());
+    out.write(" ");
+    out.number(value.f.imag());
+  } else if (isFloat(type)) {
+    out.number(value.f.real());
+  } else {
+    out.number(value.i);
+  }
+}
+
+const std::byte *element(const Tensor &tensor, int64_t position) {
+  return static_cast<const std::byte *>(tensor.values()) + position * byteWidth(tensor.type);
+}
+
+/// Row-major elements of a dense tensor of any order and blocking.
+Tensor rowMajor(const Tensor &tensor) {
+  return tensor.encoding == format::denseEncoding(tensor.encoding.order()) ? tensor : toDense(tensor);
+}
+
+void writeNpy(Output &out, const std::string &path, const Tensor &tensor) {
+  if (!format::isAllDense(tensor.encoding))
+    throw Error(fmt::format("{}: error: .npy files hold dense arrays, but the tensor is stored as {}; write "
+                            "{} or convert it to dense",
+                            path, format::displayName(tensor.encoding),
+                            tensor.dims.size() <= 2 ? ".mtx" : ".tns"));
+  std::string header;
+  try {
+    header = io::npyHeader(tensor.type, tensor.dims);
+  } catch (const Error &error) {
+    throw Error(fmt::format("{}: error: {}", path, error.what()));
+  }
+  out.write(header);
+  Tensor dense = rowMajor(tensor);
+  out.write({static_cast<const char *>(dense.values()), size_t(dense.storedCount()) * byteWidth(dense.type)});
+}
+
+void writeMtxArray(Output &out, const Tensor &tensor, int64_t rows, int64_t cols) {
+  Tensor dense = rowMajor(tensor);
+  for (int64_t j = 0; j < cols; ++j)
+    for (int64_t i = 0; i < rows; ++i) {
+      writeValue(out, dense.type, element(dense, i * cols + j));
+      out.write("\n");
+    }
+}
+
+/// Order 2 as it is; order 1 as a column, order 0 as 1 by 1.
+void writeMtx(Output &out, const std::string &path, const Tensor &tensor) {
+  if (tensor.dims.size() > 2)
+    throw Error(fmt::format(
+        "{}: error: .mtx files hold matrices, but the tensor has {} dimensions; write .tns instead", path,
+        tensor.dims.size()));
+  int64_t rows = tensor.dims.empty() ? 1 : tensor.dims[0], cols = tensor.dims.size() < 2 ? 1 : tensor.dims[1];
+  bool array = format::isAllDense(tensor.encoding);
+  std::string_view field = isComplex(tensor.type) ? "complex" : isFloat(tensor.type) ? "real" : "integer";
+  out.write(fmt::format("%%MatrixMarket matrix {} {} general\n{} {}", array ? "array" : "coordinate", field,
+                        rows, cols));
+  if (array) {
+    out.write("\n");
+    writeMtxArray(out, tensor, rows, cols);
+    return;
+  }
+  // Slots that lie outside the dimensions (padding) are not entries, so they are counted first.
+  int64_t count = 0;
+  forEachStored(tensor, [&](std::span<const int64_t>, int64_t) { ++count; });
+  out.write(fmt::format(" {}\n", count));
+  forEachStored(tensor, [&](std::span<const int64_t> at, int64_t position) {
+    out.number(at.empty() ? 1 : at[0] + 1);
+    out.write(" ");
+    out.number(at.size() < 2 ? 1 : at[1] + 1);
+    out.write(" ");
+    writeValue(out, tensor.type, element(tensor, position));
+    out.write("\n");
+  });
+}
+
+/// The comments name what the entries alone cannot: the sizes and the type.
+void writeTns(Output &out, const Tensor &tensor) {
+  out.write("# dims:");
+  for (int64_t size : tensor.dims)
+    out.write(fmt::format(" {}", size));
+  out.write(fmt::format("\n# type: {}\n", name(tensor.type)));
+  // A dense tensor's zeros are what an entry that is absent means; -0.0 is not.
+  const bool dense = format::isAllDense(tensor.encoding);
+  static constexpr std::byte zero[16] = {};
+  forEachStored(tensor, [&](std::span<const int64_t> at, int64_t position) {
+    if (dense && std::memcmp(element(tensor, position), zero, byteWidth(tensor.type)) == 0)
+      return;
+    for (int64_t coordinate : at) {
+      out.number(coordinate + 1);
+      out.write(" ");
+    }
+    writeValue(out, tensor.type, element(tensor, position));
+    out.write("\n");
+  });
+}
+
+} // namespace
+
+void writeFile(const std::string &path, const Tensor &tensor) {
+  std::string_view stem = path;
+  auto takeEnding = [&](std::string_view ending) {
+    bool yes = stem.size() > ending.size() && stem.ends_with(ending);
+    stem.remove_suffix(yes ? ending.size() : 0);
+    return yes;
+  };
+  bool compressed = takeEnding(".gz");
+  Ending ending =
+      takeEnding(".mtx")   ? Ending::Mtx
+      : takeEnding(".tns") ? Ending::Tns
+      : takeEnding(".npy")
+          ? Ending::Npy
+          : throw Error(fmt::format("{}: error: unknown file format; the name must end in .mtx, .tns or "
+                                    ".npy, each with or without .gz",
+                                    path));
+  Output out(path, compressed);
+  switch (ending) {
+  case Ending::Mtx:
+    writeMtx(out, path, tensor);
+    break;
+  case Ending::Tns:
+    writeTns(out, tensor);
+    break;
+  case Ending::Npy:
+    writeNpy(out, path, tensor);
+    break;
+  }
+  out.commit();
+}
+
+} // namespace tulle::runtime
