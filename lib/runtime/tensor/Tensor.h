@@ -8,14 +8,16 @@
 
 namespace tulle::runtime {
 
-/// A block of memory: owned through `owner`, or borrowed from the user (owner keeps nothing, or the user's handle).
+/// A block of memory: owned through `owner`, or borrowed from the user (owner keeps nothing, or the user's
+/// handle).
 struct Buffer {
   std::shared_ptr<void> owner;
   void *data = nullptr;
   int64_t count = 0; ///< elements (2-bit coordinates: of packed entries)
   int64_t bytes = 0;
 
-  /// 64-byte aligned, uninitialized or zeroed. Throws Error ("out of memory: … needs N bytes") instead of bad_alloc.
+  /// 64-byte aligned, uninitialized or zeroed. Throws Error ("out of memory: … needs N bytes") instead of
+  /// bad_alloc.
   static Buffer allocate(int64_t count, int64_t bytes, bool zeroed, std::string_view what);
   static Buffer borrow(void *data, int64_t count, int64_t bytes, std::shared_ptr<void> keepAlive = {});
 };
@@ -24,8 +26,8 @@ struct Buffer {
 struct Tensor {
   format::Encoding encoding; ///< widths resolved
   ElementType type = ElementType::F64;
-  std::vector<int64_t> dims; ///< size of each dimension
-  format::Layout layout;     ///< of `encoding`
+  std::vector<int64_t> dims;   ///< size of each dimension
+  format::Layout layout;       ///< of `encoding`
   std::vector<Buffer> buffers; ///< one per layout field
 
   void *values() const { return buffers.back().data; }
@@ -40,23 +42,27 @@ struct Entries {
   std::vector<int64_t> dims;
   std::vector<std::vector<int64_t>> coords; ///< [dimension][entry], 0-based
   std::vector<std::byte> values;            ///< count() * byteWidth(type)
-  int64_t count() const { return coords.empty() ? int64_t(values.size() / byteWidth(type)) : int64_t(coords[0].size()); }
+  int64_t count() const {
+    return coords.empty() ? int64_t(values.size() / byteWidth(type)) : int64_t(coords[0].size());
+  }
 };
 
-/// Stores entries in `encoding` (executable; 0-widths are resolved here). Duplicates are summed (bool: or). Throws Error
-/// for a coordinate outside its dimension, a width too narrow (names the value and the width), a structured[n,m]
-/// group without exactly n entries (names the group), and sizes beyond memory (before allocating).
+/// Stores entries in `encoding` (executable; 0-widths are resolved here). Duplicates are summed (bool: or).
+/// Throws Error for a coordinate outside its dimension, a width too narrow (names the value and the width), a
+/// structured[n,m] group without exactly n entries (names the group), and sizes beyond memory (before
+/// allocating).
 Tensor pack(const Entries &entries, const format::Encoding &encoding);
 
 /// A dense tensor over `dims` in row-major order, all elements zero or uninitialized.
 Tensor makeDense(ElementType type, std::vector<int64_t> dims, bool zeroed = true);
 /// A dense row-major tensor that borrows `data`.
-Tensor borrowDense(ElementType type, std::vector<int64_t> dims, void *data, std::shared_ptr<void> keepAlive = {});
+Tensor borrowDense(ElementType type, std::vector<int64_t> dims, void *data,
+                   std::shared_ptr<void> keepAlive = {});
 /// New values buffer (zeroed), everything else shared: the result of an operation that keeps a pattern.
 Tensor likePattern(const Tensor &pattern, ElementType type);
 
-/// Calls `visit(dimension coordinates, value position)` for every stored slot that lies within the dimensions, in storage
-/// order. Explicit zeros and block fill count as stored.
+/// Calls `visit(dimension coordinates, value position)` for every stored slot that lies within the
+/// dimensions, in storage order. Explicit zeros and block fill count as stored.
 void forEachStored(const Tensor &tensor, const std::function<void(std::span<const int64_t>, int64_t)> &visit);
 
 /// All stored slots within the dimensions as entries.
@@ -66,8 +72,8 @@ Tensor toDense(const Tensor &tensor);
 /// The same tensor in another executable format.
 Tensor convert(const Tensor &tensor, const format::Encoding &encoding);
 
-/// Checks every invariant a kernel relies on: buffer sizes, positions monotone and in range, coordinates in range, ordered
-/// and unique where the format says so. Throws Error naming buffer, index and value.
+/// Checks every invariant a kernel relies on: buffer sizes, positions monotone and in range, coordinates in
+/// range, ordered and unique where the format says so. Throws Error naming buffer, index and value.
 void validate(const Tensor &tensor);
 
 /// What MLIR's sparse_tensor.print writes: nse, dim, lvl, pos[l], crd[l], values.

@@ -1,0 +1,107 @@
+// Random matrices: uniform (the same number of entries in every row) and rmat (power-law graphs).
+#include "runtime/generate/Families.h"
+#include "runtime/tensor/Memory.h"
+#include <algorithm>
+
+namespace tulle::runtime {
+
+// Rows with few entries are drawn and redrawn; longer ones by Floyd's algorithm, which needs a mark per
+// column.
+constexpr int64_t kShortRow = 64;
+
+std::vector<int64_t> uniformDims(const GeneratorSpec &spec) {
+  int64_t columns = spec.integer(1, "cols", 0, INT64_MAX);
+  spec.integer(2, "nnz-per-row", 0, columns);
+  return {spec.integer(0, "rows", 0, INT64_MAX), columns};
+}
+
+namespace {
+
+/// `count` distinct columns of 0..columns-1, ascending.
+void drawRow(std::vector<int64_t> &row, int64_t columns, int64_t count, Random &random,
+             std::vector<bool> &marks) {
+  row.clear();
+  if (count <= kShortRow && count * 2 <= columns) {
+    while (int64_t(row.size()) < count) {
+      int64_t c = random.below(columns);
+      auto at = std::lower_bound(row.begin(), row.end(), c);
+      if (at == row.end() || *at != c)
+        row.insert(at, c);
+    }
+    return;
+  }
+  marks.resize(columns, false);
+  for (int64_t last = columns - count; last < columns; ++last) {
+    int64_t c = random.below(last + 1);
+    if (marks[c])
+      c = last;
+    marks[c] = true;
+    row.push_back(c);
+  }
+  std::sort(row.begin(), row.end());
+  for (int64_t c : row)
+    marks[c] = false;
+}
+
+} // namespace
+
+FileContents generateUniform(const GeneratorSpec &spec, ElementType type) {
+  std::vector<int64_t> dims = uniformDims(spec);
+  const int64_t perRow = spec.integer(2, "nnz-per-row", 0, dims[1]);
+  const int64_t count = checkedMul(dims[0], perRow, spec.text), width = byteWidth(type);
+  FileContents contents;
+  contents.suggested = "CSR";
+  Entries &entries = contents.entries = reserveEntries(type, dims, count, spec.text);
+  if (perRow > kShortRow)
+    requireMemory(dims[1] / 8, spec.text);
+  entries.values.resize(count * width);
+  Random random(1);
+  std::vector<int64_t> row;
+  std::vector<bool> marks;
+  std::byte *value = entries.values.data();
+  for (int64_t i = 0; perRow > 0 && i < dims[0]; ++i) {
+    drawRow(row, dims[1], perRow, random, marks);
+    entries.coords[0].insert(entries.coords[0].end(), perRow, i);
+    entries.coords[1].insert(entries.coords[1].end(), row.begin(), row.end());
+    for (int64_t k = 0; k < perRow; ++k, value += width)
+      storeRandom(type, value, random);
+  }
+  return contents;
+}
+
+constexpr int64_t kLargestScale = 40;
+
+std::vector<int64_t> rmatDims(const GeneratorSpec &spec) {
+  int64_t vertices = int64_t(1) << spec.integer(0, "scale", 0, kLargestScale);
+  spec.integer(1, "degree", 0, INT64_MAX >> kLargestScale);
+  return {vertices, vertices};
+}
+
+/// R-MAT (Chakrabarti, Zhan, Faloutsos 2004) with Graph500's a = 0.57, b = c = 0.19; edges that repeat are
+/// summed later.
+FileContents generateRmat(const GeneratorSpec &spec, ElementType type) {
+  std::vector<int64_t> dims = rmatDims(spec);
+  const int64_t scale = spec.integer(0, "scale", 0, kLargestScale);
+  const int64_t count =
+      checkedMul(dims[0], spec.integer(1, "degree", 0, INT64_MAX >> kLargestScale), spec.text);
+  FileContents contents;
+  contents.suggested = "CSR";
+  Entries &entries = contents.entries = reserveEntries(type, dims, count, spec.text);
+  const int64_t width = byteWidth(type);
+  entries.values.resize(count * width);
+  Random random(1);
+  for (int64_t e = 0; e < count; ++e) {
+    int64_t row = 0, column = 0;
+    for (int64_t level = 0; level < scale; ++level) {
+      uint64_t draw = random.below(100);
+      row = row << 1 | (draw >= 76);                                    // c or d
+      column = column << 1 | ((draw >= 57 && draw < 76) || draw >= 95); // b or d
+    }
+    entries.coords[0].push_back(row);
+    entries.coords[1].push_back(column);
+    storeRandom(type, entries.values.data() + e * width, random);
+  }
+  return contents;
+}
+
+} // namespace tulle::runtime

@@ -1,0 +1,90 @@
+#include "runtime/tensor/Memory.h"
+#include "runtime/tensor/Tensor.h"
+#include "tulle/error.h"
+#include <cstdlib>
+#include <cstring>
+#include <fmt/format.h>
+#include <fstream>
+#include <limits>
+#include <sys/mman.h>
+
+namespace tulle::runtime {
+
+namespace {
+
+constexpr int64_t kAlignment = 64;
+constexpr int64_t kHugePage = int64_t(1) << 21;
+// Asking the system costs a file read; small buffers are left to the allocator.
+constexpr int64_t kCheckedFrom = int64_t(1) << 24;
+
+int64_t readNumber(const char *path) {
+  std::ifstream in(path);
+  int64_t value = -1;
+  return in >> value ? value : -1;
+}
+
+int64_t availableMemory() {
+  int64_t available = std::numeric_limits<int64_t>::max();
+  std::ifstream info("/proc/meminfo");
+  for (std::string key; info >> key; info.ignore(256, '\n'))
+    if (int64_t kilobytes; key == "MemAvailable:" && info >> kilobytes) {
+      available = kilobytes * 1024;
+      break;
+    }
+  int64_t limit = readNumber("/sys/fs/cgroup/memory.max"), used = readNumber("/sys/fs/cgroup/memory.current");
+  if (limit >= 0 && used >= 0)
+    available = std::min(available, std::max<int64_t>(limit - used, 0));
+  return available;
+}
+
+[[noreturn]] void outOfMemory(std::string_view what) {
+  throw Error(fmt::format(
+      "out of memory: {} needs more than 2^63 bytes; use smaller sizes or a sparse format", what));
+}
+
+} // namespace
+
+void requireMemory(int64_t bytes, std::string_view what) {
+  if (bytes < kCheckedFrom)
+    return;
+  int64_t available = availableMemory();
+  if (bytes > available)
+    throw Error(fmt::format(
+        "out of memory: {} needs {} bytes, {} are available; use smaller sizes or a sparser format", what,
+        bytes, available));
+}
+
+int64_t checkedMul(int64_t a, int64_t b, std::string_view what) {
+  int64_t result;
+  if (__builtin_mul_overflow(a, b, &result))
+    outOfMemory(what);
+  return result;
+}
+
+int64_t checkedAdd(int64_t a, int64_t b, std::string_view what) {
+  int64_t result;
+  if (__builtin_add_overflow(a, b, &result))
+    outOfMemory(what);
+  return result;
+}
+
+Buffer Buffer::allocate(int64_t count, int64_t bytes, bool zeroed, std::string_view what) {
+  requireMemory(bytes, what);
+  bool huge = bytes >= 2 * kHugePage;
+  int64_t alignment = huge ? kHugePage : kAlignment;
+  int64_t rounded = std::max(checkedAdd(bytes, alignment - 1, what) / alignment * alignment, alignment);
+  void *data = std::aligned_alloc(alignment, rounded);
+  if (!data)
+    throw Error(fmt::format("out of memory: {} needs {} bytes", what, bytes));
+  if (huge) // Fewer page faults while filling, fewer TLB misses in kernels; a refusal is harmless.
+    (void)madvise(data, rounded, MADV_HUGEPAGE);
+  if (zeroed)
+    std::memset(data, 0, bytes);
+  return {std::shared_ptr<void>(data, std::free), data, count, bytes};
+}
+
+Buffer Buffer::borrow(void *data, int64_t count, int64_t bytes, std::shared_ptr<void> keepAlive) {
+  return {std::move(keepAlive), data, count, bytes};
+}
+
+} // namespace tulle::runtime

@@ -1,0 +1,171 @@
+#include "runtime/tensor/Levels.h"
+#include "runtime/tensor/Memory.h"
+#include "tulle/error.h"
+#include <algorithm>
+#include <charconv>
+#include <fmt/format.h>
+
+namespace tulle::runtime {
+
+using format::LevelKind;
+
+std::string shapeText(const std::vector<int64_t> &dims) {
+  std::string out;
+  for (int64_t size : dims)
+    out += (out.empty() ? "" : " x ") + std::to_string(size);
+  return out.empty() ? "scalar" : out;
+}
+
+static std::string levelText(const format::Encoding &encoding, unsigned l, const format::Digit &digit) {
+  std::string expr = encoding.dims[digit.dim].name;
+  if (digit.stride != 1)
+    expr += fmt::format(" floordiv {}", digit.stride);
+  if (digit.modulus)
+    expr += fmt::format(" mod {}", digit.modulus);
+  return fmt::format("level {} ({} : {})", l, expr, format::print(encoding.levels[l].format));
+}
+
+std::vector<LevelShape> levelShapes(const format::Encoding &encoding, const std::vector<int64_t> &dims) {
+  if (std::string why = format::whyNotExecutable(encoding); !why.empty())
+    throw Error(why);
+  auto digits = format::digits(encoding);
+  if (!digits)
+    throw Error(fmt::format("the map of {} cannot hold data: only permutations and floordiv/mod pairs can",
+                            format::print(encoding)));
+  if (encoding.order() != dims.size())
+    throw Error(
+        fmt::format("the format {} has {} dimensions, the tensor {} has {}; choose a format of that order",
+                    format::displayName(encoding), encoding.order(), shapeText(dims), dims.size()));
+  for (size_t d = 0; d < dims.size(); ++d)
+    if (dims[d] < 0)
+      throw Error(fmt::format("dimension {} has size {}; sizes must not be negative", d, dims[d]));
+  std::vector<LevelShape> shapes;
+  for (unsigned l = 0; l < encoding.levels.size(); ++l) {
+    const format::LevelFormat &f = encoding.levels[l].format;
+    LevelShape s;
+    s.kind = f.kind == LevelKind::Compressed && f.high ? LevelKind::LooseCompressed : f.kind;
+    s.n = f.n, s.m = f.m, s.unique = f.unique, s.ordered = f.ordered;
+    s.digit = (*digits)[l];
+    s.size = format::levelSize(s.digit, dims);
+    s.runEnd = l;
+    s.text = levelText(encoding, l, s.digit);
+    shapes.push_back(std::move(s));
+  }
+  for (unsigned l = 0; l < shapes.size(); ++l) {
+    bool segments = shapes[l].kind == LevelKind::Compressed || shapes[l].kind == LevelKind::LooseCompressed;
+    for (unsigned k = l + 1; segments && !shapes[l].unique && k < shapes.size(); ++k) {
+      if (shapes[k].kind != LevelKind::Singleton)
+        break;
+      shapes[l].runEnd = k;
+      shapes[k].inRun = true;
+    }
+  }
+  return shapes;
+}
+
+Batches batches(const std::vector<LevelShape> &shapes) {
+  Batches b;
+  for (; b.levels < shapes.size() && shapes[b.levels].kind == LevelKind::Batch; ++b.levels)
+    b.count = checkedMul(b.count, shapes[b.levels].size, "the batch levels");
+  return b;
+}
+
+Scalar fillValue(const format::Encoding &encoding, ElementType type) {
+  Scalar value;
+  if (!encoding.fill)
+    return value;
+  std::string_view text = *encoding.fill;
+  if (text == "true" || text == "false") {
+    value.i = text == "true";
+    return convertScalar(value, ElementType::Bool, type);
+  }
+  if (!text.empty() && text[0] == '(') // (re, im)
+    text.remove_prefix(1);
+  int64_t integer;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), integer);
+  if (error == std::errc() && end == text.data() + text.size()) {
+    value.i = integer;
+    return convertScalar(value, ElementType::I64, type);
+  }
+  double parts[2] = {0, 0};
+  for (double &part : parts) {
+    while (!text.empty() && (text[0] == ' ' || text[0] == ',' || text[0] == '+'))
+      text.remove_prefix(1);
+    auto r = std::from_chars(text.data(), text.data() + text.size(), part);
+    if (r.ec != std::errc())
+      break;
+    text.remove_prefix(r.ptr - text.data());
+  }
+  value.f = {parts[0], parts[1]};
+  return convertScalar(value, ElementType::C128, type);
+}
+
+std::vector<std::byte> fillBytes(const format::Encoding &encoding, ElementType type) {
+  std::vector<std::byte> bytes(byteWidth(type));
+  storeScalar(type, bytes.data(), fillValue(encoding, type));
+  return bytes;
+}
+
+void fillBuffer(void *data, int64_t count, const std::vector<std::byte> &element) {
+  int64_t width = element.size();
+  if (count == 0)
+    return;
+  if (std::all_of(element.begin(), element.end(), [](std::byte b) { return b == std::byte{0}; })) {
+    std::memset(data, 0, count * width);
+    return;
+  }
+  auto *out = static_cast<std::byte *>(data);
+  std::memcpy(out, element.data(), width);
+  // Doubling what is filled already keeps every copy a plain block copy.
+  for (int64_t done = 1; done < count; done *= 2)
+    std::memcpy(out + done * width, out, std::min(done, count - done) * width);
+}
+
+int64_t fieldBytes(int64_t count, unsigned width, std::string_view what) {
+  return width == 2 ? count / 4 + (count % 4 != 0) : checkedMul(count, width / 8, what);
+}
+
+LevelFields levelFields(const Tensor &tensor, unsigned level) {
+  LevelFields f;
+  if (auto field = tensor.layout.positions[level]) {
+    f.pos = tensor.buffers[*field].data;
+    f.posWidth = tensor.layout.fields[*field].width;
+    f.posCount = tensor.buffers[*field].count;
+  }
+  if (auto ref = tensor.layout.coordinates[level]) {
+    f.crd = tensor.buffers[ref->field].data;
+    f.crdWidth = tensor.layout.fields[ref->field].width;
+    f.crdCount = tensor.buffers[ref->field].count;
+    f.stride = ref->stride;
+    f.offset = ref->offset;
+  }
+  return f;
+}
+
+std::vector<int64_t> batchStarts(const Tensor &tensor, const std::vector<LevelShape> &shapes,
+                                 unsigned level) {
+  Batches batch = batches(shapes);
+  std::vector<int64_t> starts;
+  if (level < batch.levels) // among the batch levels themselves there is only one
+    return {0, 1};
+  for (int64_t b = 0; b <= batch.count; ++b)
+    starts.push_back(b);
+  for (unsigned l = batch.levels; l < level; ++l) {
+    LevelFields fields = levelFields(tensor, l);
+    for (int64_t b = 0; b <= batch.count; ++b) {
+      int64_t &start = starts[b];
+      if (shapes[l].full())
+        start *= shapes[l].size;
+      else if (shapes[l].kind == LevelKind::Structured)
+        start *= shapes[l].n;
+      else if (shapes[l].kind == LevelKind::Compressed)
+        // The slot past the last batch does not exist; its value is that of the slot before it.
+        start = fields.posCount == 0 ? 0 : fields.position(std::min(start + b, fields.posCount - 1));
+      else if (shapes[l].kind == LevelKind::LooseCompressed) // segments lie anywhere: no batch starts below
+        start = b == 0 ? 0 : fields.crdCount / fields.stride;
+    }
+  }
+  return starts;
+}
+
+} // namespace tulle::runtime

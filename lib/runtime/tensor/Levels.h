@@ -1,0 +1,119 @@
+// What every storage algorithm of this folder needs to know of a level, with the encoding's spellings
+// resolved.
+#pragma once
+#include "runtime/tensor/Tensor.h"
+#include <cstring>
+
+namespace tulle::runtime {
+
+struct LevelShape {
+  format::LevelKind kind; ///< `compressed(high)` is LooseCompressed here
+  int64_t n = 0, m = 0;   ///< of structured[n,m]
+  bool unique = true, ordered = true;
+  format::Digit digit;
+  int64_t size = 0;    ///< number of coordinates
+  unsigned runEnd = 0; ///< a nonunique level and the singletons after it share positions up to this level
+  bool inRun = false;  ///< a singleton whose positions are those of a nonunique level
+  std::string text;    ///< `level 1 (j : compressed)`, for errors
+
+  bool full() const { return kind == format::LevelKind::Dense || kind == format::LevelKind::Batch; }
+  int64_t coordinate(int64_t dimCoordinate) const {
+    int64_t c = digit.stride == 1 ? dimCoordinate : dimCoordinate / digit.stride;
+    return digit.modulus ? c % digit.modulus : c;
+  }
+};
+
+/// Throws Error when the encoding cannot hold data, the number of sizes is not its order, or a size is
+/// negative.
+std::vector<LevelShape> levelShapes(const format::Encoding &encoding, const std::vector<int64_t> &dims);
+
+/// Linear index over the batch levels: how many levels lead with `batch`, and the product of their sizes.
+struct Batches {
+  unsigned levels = 0;
+  int64_t count = 1;
+};
+Batches batches(const std::vector<LevelShape> &shapes);
+
+/// The value of positions where nothing is stored (`fill` of the encoding, else zero).
+Scalar fillValue(const format::Encoding &encoding, ElementType type);
+/// One element's bytes of it.
+std::vector<std::byte> fillBytes(const format::Encoding &encoding, ElementType type);
+/// Fills `count` elements; zero bytes by memset.
+void fillBuffer(void *data, int64_t count, const std::vector<std::byte> &element);
+
+/// Largest number a field of `width` bits holds.
+inline uint64_t widthLimit(unsigned width) { return width >= 64 ? INT64_MAX : (uint64_t(1) << width) - 1; }
+/// Bytes of `count` elements of `width` bits.
+int64_t fieldBytes(int64_t count, unsigned width, std::string_view what);
+
+/// Element `i` of a positions or coordinates buffer.
+inline int64_t loadIndex(const void *data, unsigned width, int64_t i) {
+  switch (width) {
+  case 2:
+    return (static_cast<const uint8_t *>(data)[i >> 2] >> ((i & 3) * 2)) & 3;
+  case 8:
+    return static_cast<const uint8_t *>(data)[i];
+  case 16:
+    return static_cast<const uint16_t *>(data)[i];
+  case 32:
+    return static_cast<const uint32_t *>(data)[i];
+  default:
+    return static_cast<const int64_t *>(data)[i];
+  }
+}
+
+inline void storeIndex(void *data, unsigned width, int64_t i, int64_t value) {
+  switch (width) {
+  case 2: {
+    uint8_t &byte = static_cast<uint8_t *>(data)[i >> 2];
+    unsigned shift = (i & 3) * 2;
+    byte = uint8_t((byte & ~(3u << shift)) | (unsigned(value) & 3u) << shift);
+    return;
+  }
+  case 8:
+    static_cast<uint8_t *>(data)[i] = uint8_t(value);
+    return;
+  case 16:
+    static_cast<uint16_t *>(data)[i] = uint16_t(value);
+    return;
+  case 32:
+    static_cast<uint32_t *>(data)[i] = uint32_t(value);
+    return;
+  default:
+    static_cast<int64_t *>(data)[i] = value;
+  }
+}
+
+/// Read access to the fields of one level.
+struct LevelFields {
+  const void *pos = nullptr, *crd = nullptr;
+  unsigned posWidth = 64, crdWidth = 64;
+  int64_t posCount = 0, crdCount = 0, stride = 1, offset = 0; ///< counts in elements of the buffer
+
+  int64_t position(int64_t i) const { return loadIndex(pos, posWidth, i); }
+  int64_t coordinate(int64_t p) const { return loadIndex(crd, crdWidth, p * stride + offset); }
+};
+LevelFields levelFields(const Tensor &tensor, unsigned level);
+
+/// For each batch (and once past the last): the first position, among the parents of `level`, that belongs to
+/// it. The buffers of the levels above must be filled and valid.
+std::vector<int64_t> batchStarts(const Tensor &tensor, const std::vector<LevelShape> &shapes, unsigned level);
+
+/// `3 x 4 x 5`.
+std::string shapeText(const std::vector<int64_t> &dims);
+
+/// Calls f with a value of the unsigned type of `width` bits (8..64).
+template <class F> decltype(auto) withWidth(unsigned width, F &&f) {
+  switch (width) {
+  case 8:
+    return f(uint8_t{});
+  case 16:
+    return f(uint16_t{});
+  case 32:
+    return f(uint32_t{});
+  default:
+    return f(uint64_t{});
+  }
+}
+
+} // namespace tulle::runtime

@@ -1,0 +1,91 @@
+// The text of MLIR's `sparse_tensor.print`, so that storage can be compared with its documentation and its
+// output.
+#include "runtime/tensor/Walk.h"
+#include <fmt/format.h>
+#include <fmt/printf.h>
+
+namespace tulle::runtime {
+
+namespace {
+
+/// As vector.print prints: integers plain (bool 0 or 1), floats by %g, complex as a pair.
+std::string valueText(ElementType type, const std::byte *value) {
+  Scalar v = loadScalar(type, value);
+  if (isComplex(type))
+    return fmt::sprintf("( %g, %g )", v.f.real(), v.f.imag());
+  if (isFloat(type))
+    return fmt::sprintf("%g", v.f.real());
+  return std::to_string(v.i);
+}
+
+/// `( a, b, c )`; `( ( a )( b, c ) )` where batch levels nest, one bracket per level: `ends` holds the end of
+/// every innermost run.
+class Nested {
+public:
+  Nested(std::vector<int64_t> sizes, std::vector<int64_t> starts)
+      : sizes(std::move(sizes)), starts(std::move(starts)) {}
+
+  template <class Element> std::string print(Element element) const {
+    std::string out;
+    int64_t run = 0;
+    print(out, 0, run, element);
+    return out;
+  }
+
+private:
+  template <class Element> void print(std::string &out, size_t level, int64_t &run, Element &element) const {
+    out += "( ";
+    if (level < sizes.size()) {
+      for (int64_t i = 0; i < sizes[level]; ++i)
+        print(out, level + 1, run, element);
+    } else {
+      for (int64_t i = starts[run]; i < starts[run + 1]; ++i)
+        out += (i > starts[run] ? ", " : "") + element(i);
+      ++run;
+    }
+    out += " )";
+  }
+
+  std::vector<int64_t> sizes;  ///< of the batch levels
+  std::vector<int64_t> starts; ///< first element of every run, and the end of the last
+};
+
+} // namespace
+
+std::string printStorage(const Tensor &tensor) {
+  const std::vector<LevelShape> shapes = levelShapes(tensor.encoding, tensor.dims);
+  const Batches batch = batches(shapes);
+  std::vector<int64_t> levelSizes, batchSizes;
+  for (const LevelShape &s : shapes)
+    levelSizes.push_back(s.size);
+  batchSizes.assign(levelSizes.begin(), levelSizes.begin() + batch.levels);
+  // Batches are contiguous in every buffer that lies below the batch levels and above any loose level.
+  auto runs = [&](unsigned level, int64_t scale, int64_t perBatch) {
+    std::vector<int64_t> starts = batchStarts(tensor, shapes, level);
+    for (size_t b = 0; b < starts.size(); ++b)
+      starts[b] = starts[b] * scale + int64_t(b) * perBatch;
+    return Nested(level < batch.levels ? std::vector<int64_t>{} : batchSizes, starts);
+  };
+  std::string out = fmt::format("---- Sparse Tensor ----\nnse = {}\n", tensor.storedCount());
+  out += fmt::format("dim = ( {} )\n", fmt::join(tensor.dims, ", "));
+  out += fmt::format("lvl = ( {} )\n", fmt::join(levelSizes, ", "));
+  for (size_t f = 0; f + 1 < tensor.layout.fields.size(); ++f) {
+    const format::Field &field = tensor.layout.fields[f];
+    auto element = [&](int64_t i) {
+      return std::to_string(loadIndex(tensor.buffers[f].data, field.width, i));
+    };
+    bool positions = field.kind == format::FieldKind::Positions;
+    bool loose = shapes[field.level].kind == format::LevelKind::LooseCompressed;
+    unsigned stride = positions ? 1 : tensor.layout.coordinates[field.level]->stride;
+    Nested nested =
+        positions ? runs(field.level, loose ? 2 : 1, loose ? 0 : 1) : runs(field.level + 1, stride, 0);
+    out += fmt::format("{}[{}] : {}\n", positions ? "pos" : "crd", field.level, nested.print(element));
+  }
+  const auto *values = static_cast<const std::byte *>(tensor.values());
+  out += fmt::format("values : {}\n", runs(shapes.size(), 1, 0).print([&](int64_t i) {
+    return valueText(tensor.type, values + i * byteWidth(tensor.type));
+  }));
+  return out + "----\n";
+}
+
+} // namespace tulle::runtime

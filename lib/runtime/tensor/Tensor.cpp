@@ -1,0 +1,62 @@
+#include "runtime/tensor/Tensor.h"
+#include "runtime/tensor/Levels.h"
+#include "runtime/tensor/Memory.h"
+#include "tulle/error.h"
+#include <fmt/format.h>
+
+namespace tulle::runtime {
+
+int64_t Tensor::bytes() const {
+  int64_t total = 0;
+  for (const Buffer &b : buffers)
+    total += b.bytes;
+  return total;
+}
+
+/// A dense tensor without its buffer, and the buffer's number of elements.
+static std::pair<Tensor, int64_t> denseShell(ElementType type, std::vector<int64_t> dims) {
+  Tensor t;
+  t.encoding = format::resolveWidths(format::denseEncoding(dims.size()), 0, 0);
+  t.type = type;
+  t.layout = format::layout(t.encoding);
+  int64_t count = 1;
+  bool empty = false;
+  for (int64_t size : dims) {
+    if (size < 0)
+      throw Error(fmt::format("size {} in {}: sizes must not be negative", size, shapeText(dims)));
+    empty |= size == 0;
+  }
+  if (empty)
+    count = 0;
+  for (int64_t size : dims)
+    count = empty ? 0 : checkedMul(count, size, fmt::format("a dense tensor of shape {}", shapeText(dims)));
+  t.dims = std::move(dims);
+  return {std::move(t), count};
+}
+
+Tensor makeDense(ElementType type, std::vector<int64_t> dims, bool zeroed) {
+  auto [t, count] = denseShell(type, std::move(dims));
+  std::string what = fmt::format("a dense tensor of shape {} and type {}", shapeText(t.dims), name(type));
+  t.buffers = {Buffer::allocate(count, checkedMul(count, byteWidth(type), what), zeroed, what)};
+  return std::move(t);
+}
+
+Tensor borrowDense(ElementType type, std::vector<int64_t> dims, void *data, std::shared_ptr<void> keepAlive) {
+  auto [t, count] = denseShell(type, std::move(dims));
+  std::string what = fmt::format("a dense tensor of shape {} and type {}", shapeText(t.dims), name(type));
+  if (!data && count > 0)
+    throw Error(fmt::format("{} was given no memory to borrow", what));
+  t.buffers = {Buffer::borrow(data, count, checkedMul(count, byteWidth(type), what), std::move(keepAlive))};
+  return std::move(t);
+}
+
+Tensor likePattern(const Tensor &pattern, ElementType type) {
+  Tensor t = pattern;
+  t.type = type;
+  std::string what = fmt::format("the values of a {} tensor of type {}", shapeText(t.dims), name(type));
+  int64_t count = pattern.storedCount();
+  t.buffers.back() = Buffer::allocate(count, checkedMul(count, byteWidth(type), what), true, what);
+  return t;
+}
+
+} // namespace tulle::runtime

@@ -1,0 +1,129 @@
+#include "runtime/tensor/Memory.h"
+#include "runtime/tensor/Walk.h"
+#include "tulle/error.h"
+#include <fmt/format.h>
+
+namespace tulle::runtime {
+
+void forEachStored(const Tensor &tensor,
+                   const std::function<void(std::span<const int64_t>, int64_t)> &visit) {
+  walk(tensor, false, [&](const std::vector<int64_t> &coords, int64_t p) { visit(coords, p); });
+}
+
+/// Positions are followed by the copy of one value; byte-wise, so that no value changes.
+static void copyValue(std::byte *to, const std::byte *from, size_t width) {
+  switch (width) {
+  case 1:
+    *to = *from;
+    break;
+  case 2:
+    std::memcpy(to, from, 2);
+    break;
+  case 4:
+    std::memcpy(to, from, 4);
+    break;
+  case 8:
+    std::memcpy(to, from, 8);
+    break;
+  default:
+    std::memcpy(to, from, width);
+  }
+}
+
+/// A value equal to `fill`; signed zeros are equal.
+static bool isFill(ElementType type, const std::byte *value, const Scalar &fill) {
+  Scalar v = loadScalar(type, value);
+  return isInteger(type) || type == ElementType::Bool ? v.i == fill.i : v.f == fill.f;
+}
+
+/// All stored slots; those equal to `drop`, where given, are left out.
+static Entries gatherEntries(const Tensor &tensor, const std::optional<Scalar> &drop) {
+  Entries entries;
+  entries.type = tensor.type;
+  entries.dims = tensor.dims;
+  const size_t order = tensor.dims.size(), width = byteWidth(tensor.type);
+  entries.coords.resize(order);
+  const auto *values = static_cast<const std::byte *>(tensor.values());
+  int64_t capacity = drop ? 0 : tensor.storedCount();
+  for (int64_t i = 0; drop && i < tensor.storedCount(); ++i)
+    capacity += !isFill(tensor.type, values + i * width, *drop);
+  requireMemory(checkedMul(capacity, 8 * int64_t(order) + int64_t(width), "a list of entries"),
+                "a list of entries");
+  for (auto &column : entries.coords)
+    column.reserve(capacity);
+  entries.values.resize(capacity * width);
+  int64_t count = 0;
+  walk(tensor, false, [&](const std::vector<int64_t> &coords, int64_t p) {
+    if (drop && isFill(tensor.type, values + p * width, *drop))
+      return;
+    for (size_t d = 0; d < order; ++d)
+      entries.coords[d].push_back(coords[d]);
+    if (size_t(count + 1) * width > entries.values.size()) // segments that share positions
+      entries.values.resize(2 * size_t(count + 1) * width);
+    copyValue(entries.values.data() + count++ * width, values + p * width, width);
+  });
+  entries.values.resize(count * width);
+  return entries;
+}
+
+Entries unpack(const Tensor &tensor) { return gatherEntries(tensor, std::nullopt); }
+
+/// Row-major without blocking: the storage already is the dense array.
+static bool isRowMajor(const Tensor &tensor, const std::vector<LevelShape> &shapes) {
+  for (unsigned l = 0; l < shapes.size(); ++l)
+    if (!shapes[l].full() || shapes[l].digit != format::Digit{l, 1, 0})
+      return false;
+  return shapes.size() == tensor.dims.size();
+}
+
+/// Sums duplicates, which levels that end nonunique may hold.
+static Tensor sumToDense(const Tensor &tensor) {
+  format::Encoding encoding = format::denseEncoding(tensor.dims.size());
+  encoding.fill = tensor.encoding.fill;
+  Tensor dense = pack(unpack(tensor), encoding);
+  dense.encoding.fill.reset();
+  return dense;
+}
+
+Tensor toDense(const Tensor &tensor) {
+  const std::vector<LevelShape> shapes = levelShapes(tensor.encoding, tensor.dims);
+  for (unsigned l = 0; l < shapes.size(); ++l)
+    if (!shapes[l].unique && shapes[l].runEnd == l)
+      if (l + 1 == shapes.size() || shapes[l + 1].kind != format::LevelKind::Singleton)
+        return sumToDense(tensor);
+  Tensor dense = makeDense(tensor.type, tensor.dims, false);
+  const size_t width = byteWidth(tensor.type);
+  auto *out = static_cast<std::byte *>(dense.values());
+  const auto *values = static_cast<const std::byte *>(tensor.values());
+  if (isRowMajor(tensor, shapes)) {
+    if (dense.storedCount() > 0)
+      std::memcpy(out, values, dense.storedCount() * width);
+    return dense;
+  }
+  fillBuffer(out, dense.storedCount(), fillBytes(tensor.encoding, tensor.type));
+  walk(tensor, false, [&](const std::vector<int64_t> &coords, int64_t p) {
+    int64_t at = 0;
+    for (size_t d = 0; d < coords.size(); ++d)
+      at = at * tensor.dims[d] + coords[d];
+    copyValue(out + at * width, values + p * width, width);
+  });
+  return dense;
+}
+
+Tensor convert(const Tensor &tensor, const format::Encoding &encoding) {
+  if (encoding == tensor.encoding)
+    return tensor;
+  const bool fromDense = format::isAllDense(tensor.encoding), toDense = format::isAllDense(encoding);
+  if (!fromDense && fillBytes(tensor.encoding, tensor.type) != fillBytes(encoding, tensor.type))
+    throw Error(fmt::format(
+        "cannot convert {} to {}: what is not stored means {} in one and {} in the other; give both "
+        "the same fill",
+        format::displayName(tensor.encoding), format::displayName(encoding),
+        tensor.encoding.fill.value_or("0"), encoding.fill.value_or("0")));
+  std::optional<Scalar> drop;
+  if (fromDense && !toDense)
+    drop = fillValue(encoding, tensor.type);
+  return pack(gatherEntries(tensor, drop), encoding);
+}
+
+} // namespace tulle::runtime
