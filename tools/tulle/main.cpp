@@ -1,1 +1,56 @@
-int main() { return 0; }
+// The `tulle` command: sub-commands, and the one place where errors become text and exit codes.
+#include "Commands.h"
+#include "tulle/error.h"
+#include <cstdio>
+#include <exception>
+#include <new>
+
+namespace {
+
+constexpr int userError = 1;
+constexpr int internalError = 2;
+
+int dispatch(int argc, char **argv) {
+  CLI::App app("Tulle compiles sparse tensor algebra: a formula and storage formats become machine code.",
+               "tulle");
+  app.require_subcommand(1);
+  app.set_version_flag("--version", "tulle 0.1.0 (MLIR 22)");
+  app.footer("Example:\n  tulle run 'y(i) = A(i,j) * x(j)' -t A=grid2d:100 -t x=random:7\n\n"
+             "Exit codes: 0 done, 1 the input is wrong (message on stderr), 2 internal error.");
+  tulle::cli::addRun(app);
+  tulle::cli::addExplain(app);
+  tulle::cli::addPrint(app);
+  tulle::cli::addFormats(app);
+  tulle::cli::addDoctor(app);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError &error) {
+    return app.exit(error) == 0 ? 0 : userError;
+  }
+  return 0;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  try {
+    int code = dispatch(argc, argv);
+    // Output that never reached its file (disk full, closed pipe) is not a success.
+    if (std::fflush(stdout) != 0)
+      throw tulle::Error("cannot write the output: is the disk full, or the reader gone?");
+    return code;
+  } catch (const tulle::Error &error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return userError;
+  } catch (const std::bad_alloc &) {
+    std::fputs(
+        "out of memory: the tensors of this program do not fit; use smaller sizes or a sparser format\n",
+        stderr);
+    return userError;
+  } catch (const std::exception &error) {
+    std::fprintf(stderr,
+                 "internal error: %s\nThis is a bug of tulle: please report it with the command line.\n",
+                 error.what());
+    return internalError;
+  }
+}

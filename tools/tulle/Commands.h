@@ -1,0 +1,14 @@
+// The sub-commands of `tulle`; each registers itself with its options, help and example, and runs as its
+// callback.
+#pragma once
+#include <CLI/CLI.hpp>
+
+namespace tulle::cli {
+
+void addRun(CLI::App &app);
+void addExplain(CLI::App &app);
+void addPrint(CLI::App &app);
+void addFormats(CLI::App &app);
+void addDoctor(CLI::App &app);
+
+} // namespace tulle::cli

@@ -1,0 +1,84 @@
+// `tulle doctor`: is this machine able to compile and run kernels, and if not, what is missing.
+#include "Commands.h"
+#include "Inputs.h"
+#include "Report.h"
+#include "engine/Engine.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Config/llvm-config.h"
+#include "llvm/TargetParser/Host.h"
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fmt/format.h>
+#include <thread>
+#include <unistd.h>
+
+namespace tulle::cli {
+
+static std::string cacheFolder() {
+  if (const char *own = std::getenv("TULLE_CACHE_DIR"))
+    return own;
+  if (const char *xdg = std::getenv("XDG_CACHE_HOME"))
+    return std::string(xdg) + "/tulle";
+  const char *home = std::getenv("HOME");
+  return std::string(home ? home : "") + "/.cache/tulle";
+}
+
+static bool canWrite(std::filesystem::path folder) {
+  while (!folder.empty() && !std::filesystem::exists(folder))
+    folder = folder.parent_path();
+  return access(folder.c_str(), W_OK) == 0;
+}
+
+static std::string vectorUnits() {
+  llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
+  std::string found;
+  for (const char *name : {"sse4.2", "avx2", "fma", "f16c", "avx512f", "avx512vl", "amx-tile", "neon", "sve"})
+    if (features.lookup(name))
+      found += std::string(found.empty() ? "" : " ") + name;
+  return found.empty() ? "none known" : found;
+}
+
+static std::string tryKernel() {
+  ProgramOptions program;
+  program.text = "y(i) = A(i,j) * x(j)";
+  program.tensors = {"A=grid2d:3", "x=iota"};
+  LoadedProgram loaded = load(program, true);
+  engine::Options options;
+  options.diskCache = false;
+  auto executable = engine::compile(loaded.program, options);
+  Tensors tensors = loaded.tensors;
+  executable->run(tensors);
+  checkAgainstInterpreter(loaded.program, loaded.tensors, tensors);
+  return fmt::format("ok, compiled in {:.0f} ms", executable->compileMs());
+}
+
+static void doctor() {
+  auto line = [](const char *what, const std::string &text) { fmt::print("{:14}  {}\n", what, text); };
+  line("MLIR and LLVM", LLVM_VERSION_STRING);
+  line("processor", llvm::sys::getHostCPUName().str());
+  line("vector units", vectorUnits());
+  line("threads", std::to_string(std::thread::hardware_concurrency()) + " (kernels use one)");
+  line("memory", fmt::format("{:.1f} GiB",
+                             double(sysconf(_SC_PHYS_PAGES)) * double(sysconf(_SC_PAGESIZE)) / (1 << 30)));
+  std::string folder = cacheFolder();
+  line("kernel cache", folder + (canWrite(folder) ? ", writable"
+                                                  : ", NOT writable: kernels are compiled anew each time; "
+                                                    "set TULLE_CACHE_DIR"));
+  try {
+    line("test kernel", tryKernel());
+  } catch (const Error &error) {
+    throw Error(fmt::format(
+        "test kernel     failed: {}\nThis installation cannot compile; reinstall tulle and LLVM {}.",
+        error.what(), LLVM_VERSION_STRING));
+  }
+}
+
+void addDoctor(CLI::App &app) {
+  CLI::App *command = app.add_subcommand("doctor", "Check that this machine can compile and run kernels");
+  command->footer("Example:\n  tulle doctor");
+  command->callback([] { doctor(); });
+}
+
+} // namespace tulle::cli

@@ -1,0 +1,339 @@
+#include "Inputs.h"
+#include "Progress.h"
+#include "runtime/generate/Generate.h"
+#include <charconv>
+#include <chrono>
+#include <cstring>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace tulle::cli {
+
+using notation::TensorUse;
+using runtime::Entries;
+using runtime::FileContents;
+using runtime::Tensor;
+using Clock = std::chrono::steady_clock;
+
+static double msSince(Clock::time_point begin) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+}
+
+CLI::Option *addList(CLI::App &command, const std::string &flags, std::vector<std::string> &values,
+                     const std::string &help) {
+  return command.add_option(flags, values, help)->allow_extra_args(false)->type_name("");
+}
+
+void addProgramOptions(CLI::App &command, ProgramOptions &options) {
+  command.add_option("program", options.text, "Statements, separated by ';'")->required()->type_name("");
+  addList(
+      command, "-t,--tensor", options.tensors,
+      "NAME=FILE (.mtx .tns .smtx .npy, .gz) or NAME=GENERATOR: random[:seed[:density]] ones iota grid2d:N "
+      "grid3d27:N uniform:rows:cols:nnz-per-row rmat:scale:degree");
+  addList(
+      command, "-f,--format", options.formats,
+      "NAME=FORMAT: a name of `tulle formats` or an encoding such as '(i,j) -> (i : dense, j : compressed)'");
+  addList(command, "--type", options.types,
+          "NAME=TYPE, or TYPE for all: f64 f32 f16 bf16 c64 c128 i8 i16 i32 i64 bool");
+  addList(command, "--dims", options.dims, "NAME=4x5: sizes that neither a file nor the other tensors give");
+}
+
+std::pair<std::string, std::string> splitAssignment(std::string_view flag, const std::string &text) {
+  size_t at = text.find('=');
+  if (at == 0 || at == std::string::npos)
+    throw Error(fmt::format("{} '{}': expected NAME=VALUE", flag, text));
+  return {text.substr(0, at), text.substr(at + 1)};
+}
+
+std::vector<int64_t> parseDims(const std::string &what, std::string_view text) {
+  std::vector<int64_t> dims;
+  const char *at = text.data(), *end = text.data() + text.size();
+  while (at != end) {
+    int64_t size = 0;
+    auto [next, code] = std::from_chars(at, end, size);
+    bool separated = next != end && (*next == 'x' || *next == ',') && next + 1 != end;
+    if (code != std::errc() || size < 0 || (next != end && !separated))
+      throw Error(fmt::format("{}: '{}' is not a list of sizes such as 4x5", what, text));
+    dims.push_back(size);
+    at = next == end ? end : next + 1;
+  }
+  return dims;
+}
+
+static const TensorUse &findUse(std::string_view flag, const std::string &name,
+                                const std::vector<TensorUse> &uses) {
+  std::vector<std::string> names;
+  for (const TensorUse &use : uses) {
+    if (use.name == name)
+      return use;
+    names.push_back(use.name);
+  }
+  throw Error(fmt::format("{} {}: the program has no tensor '{}'; it uses {}", flag, name, name,
+                          fmt::join(names, ", ")));
+}
+
+/// The values of a NAME=VALUE option by name; every name must be used in the program, once in the options.
+static std::map<std::string, std::string>
+collect(std::string_view flag, const std::vector<std::string> &texts, const std::vector<TensorUse> &uses) {
+  std::map<std::string, std::string> values;
+  for (const std::string &text : texts) {
+    auto [name, value] = splitAssignment(flag, text);
+    findUse(flag, name, uses);
+    if (!values.emplace(name, value).second)
+      throw Error(fmt::format("{} {}: given twice; keep one of them", flag, name));
+  }
+  return values;
+}
+
+static ElementType parseType(const std::string &what, const std::string &text) {
+  if (auto type = parseElementType(text))
+    return *type;
+  throw Error(fmt::format("{}: unknown type '{}'; expected f64 f32 f16 bf16 c64 c128 i8 i16 i32 i64 or bool",
+                          what, text));
+}
+
+static std::map<std::string, ElementType> collectTypes(const std::vector<std::string> &texts,
+                                                       const std::vector<TensorUse> &uses) {
+  std::map<std::string, ElementType> types;
+  std::vector<std::string> named;
+  for (const std::string &text : texts) {
+    if (text.find('=') != std::string::npos) {
+      named.push_back(text);
+      continue;
+    }
+    for (const TensorUse &use : uses)
+      types[use.name] = parseType("--type", text);
+  }
+  for (const auto &[name, text] : collect("--type", named, uses))
+    types[name] = parseType("--type " + name, text);
+  return types;
+}
+
+static void convertValues(ElementType from, ElementType to, const std::byte *source, std::byte *target,
+                          int64_t count) {
+  for (int64_t i = 0; i < count; ++i)
+    storeScalar(to, target + i * byteWidth(to),
+                convertScalar(loadScalar(from, source + i * byteWidth(from)), from, to));
+}
+
+static void convertType(FileContents &contents, ElementType type) {
+  if (contents.isDense) {
+    Tensor &old = contents.dense;
+    if (old.type == type)
+      return;
+    Tensor made = runtime::makeDense(type, old.dims, false);
+    convertValues(old.type, type, static_cast<std::byte *>(old.values()),
+                  static_cast<std::byte *>(made.values()), old.storedCount());
+    contents.dense = std::move(made);
+    return;
+  }
+  Entries &entries = contents.entries;
+  if (entries.type == type)
+    return;
+  std::vector<std::byte> values(entries.count() * byteWidth(type));
+  convertValues(entries.type, type, entries.values.data(), values.data(), entries.count());
+  entries.values = std::move(values);
+  entries.type = type;
+}
+
+/// Drops dimensions of size one, last first, until `order` are left.
+static void dropUnitDims(FileContents &contents, unsigned order) {
+  std::vector<int64_t> dims = contents.isDense ? contents.dense.dims : contents.entries.dims;
+  for (size_t d = dims.size(); d-- > 0 && dims.size() > order;) {
+    if (dims[d] != 1)
+      continue;
+    dims.erase(dims.begin() + d);
+    if (!contents.isDense)
+      contents.entries.coords.erase(contents.entries.coords.begin() + d);
+  }
+  if (!contents.isDense)
+    contents.entries.dims = dims;
+  else if (dims.size() != contents.dense.dims.size())
+    contents.dense = runtime::borrowDense(contents.dense.type, dims, contents.dense.values(),
+                                          contents.dense.buffers.back().owner);
+}
+
+FileContents readContents(const std::string &name, const std::string &spec, std::optional<unsigned> order,
+                          const std::vector<int64_t> &dims, std::optional<ElementType> type) {
+  if (runtime::isGenerator(spec)) {
+    Progress progress("generating " + name);
+    return runtime::generate(spec, dims, type.value_or(ElementType::F64));
+  }
+  Progress progress("reading " + spec);
+  FileContents contents = runtime::readFile(spec, [&](double value) { progress.fraction(value); });
+  if (type)
+    convertType(contents, *type);
+  size_t had = contents.isDense ? contents.dense.dims.size() : contents.entries.dims.size();
+  if (order && *order < had) {
+    dropUnitDims(contents, *order);
+    // A vector file is no matrix any more: the format it suggested was for its old order.
+    if (!contents.isDense && *order < 2)
+      contents.suggested = *order == 1 ? "(i) -> (i : compressed)" : "dense";
+  }
+  return contents;
+}
+
+Tensor store(const std::string &name, const FileContents &contents, const format::Encoding &encoding) {
+  Progress progress("storing " + name);
+  if (!contents.isDense)
+    return runtime::pack(contents.entries, encoding);
+  if (encoding == contents.dense.encoding)
+    return contents.dense;
+  return runtime::convert(contents.dense, encoding);
+}
+
+namespace {
+
+/// The steps of load(), over what they share.
+class Loader {
+public:
+  Loader(const ProgramOptions &options, bool withData)
+      : options(options), withData(withData), uses(notation::tensorsUsed(options.text)) {}
+  LoadedProgram run();
+
+private:
+  void readFiles();
+  void completeDims();
+  void makeGenerated();
+  notation::Program check();
+
+  const ProgramOptions &options;
+  bool withData;
+  std::vector<TensorUse> uses;
+  std::map<std::string, std::string> specs, formats;
+  std::map<std::string, ElementType> types;
+  std::map<std::string, std::vector<int64_t>> dims; ///< known sizes; after completeDims all of them
+  std::map<std::string, FileContents> contents;
+};
+
+} // namespace
+
+void Loader::readFiles() {
+  for (const auto &[name, text] : collect("--dims", options.dims, uses))
+    dims[name] = parseDims("--dims " + name, text);
+  for (const auto &[name, spec] : specs) {
+    unsigned order = findUse("-t", name, uses).order;
+    if (runtime::isGenerator(spec)) {
+      auto implied = runtime::impliedDims(spec);
+      if (implied && !dims.count(name))
+        dims[name] = *implied;
+      continue;
+    }
+    std::optional<ElementType> type;
+    if (types.count(name))
+      type = types[name];
+    FileContents read = readContents(name, spec, order, {}, type);
+    const std::vector<int64_t> &sizes = read.isDense ? read.dense.dims : read.entries.dims;
+    if (dims.count(name) && dims[name] != sizes)
+      throw Error(
+          fmt::format("--dims {}={}: {} is {}; leave --dims out, or give the file that has these sizes", name,
+                      fmt::join(dims[name], "x"), spec, fmt::join(sizes, "x")));
+    if (sizes.size() != order)
+      throw Error(fmt::format("-t {}={}: the file has {} dimensions ({}), but the program uses {} with {}",
+                              name, spec, sizes.size(), fmt::join(sizes, "x"), name, order));
+    dims[name] = sizes;
+    contents[name] = std::move(read);
+  }
+}
+
+void Loader::completeDims() {
+  auto unknown = [](const std::vector<int64_t> &sizes) {
+    return std::find(sizes.begin(), sizes.end(), -1) != sizes.end();
+  };
+  auto inferred = notation::inferDims(options.text, dims);
+  for (const TensorUse &use : uses) {
+    auto found = inferred.find(use.name);
+    if (found != inferred.end() && !unknown(found->second))
+      continue;
+    std::vector<int64_t> sizes =
+        found == inferred.end() ? std::vector<int64_t>(use.order, -1) : found->second;
+    if (withData) {
+      size_t d = std::find(sizes.begin(), sizes.end(), -1) - sizes.begin();
+      throw Error(fmt::format(
+          "the size of dimension {} of '{}' is unknown: nothing else in the program fixes it; add "
+          "--dims {}=SIZE{}, or read '{}' from a file",
+          d + 1, use.name, use.name, use.order > 1 ? "x..." : "", use.name));
+    }
+    for (int64_t &size : sizes)
+      size = size < 0 ? nominalSize : size;
+    dims[use.name] = sizes;
+    inferred = notation::inferDims(options.text, dims);
+  }
+  dims = std::move(inferred);
+}
+
+void Loader::makeGenerated() {
+  for (const auto &[name, spec] : specs)
+    if (!contents.count(name)) {
+      std::optional<ElementType> type;
+      if (types.count(name))
+        type = types[name];
+      contents[name] = readContents(name, spec, std::nullopt, dims[name], type);
+    }
+}
+
+notation::Program Loader::check() {
+  std::map<std::string, notation::Binding> bindings;
+  for (const TensorUse &use : uses) {
+    notation::Binding binding;
+    if (types.count(use.name))
+      binding.type = types[use.name];
+    binding.dims = dims[use.name];
+    binding.input = withData ? contents.count(use.name) != 0 : use.read && !use.written;
+    if (auto found = contents.find(use.name); found != contents.end()) {
+      const FileContents &read = found->second;
+      binding.type = read.isDense ? read.dense.type : read.entries.type;
+      binding.encoding = format::parseFormat(read.suggested, use.order, "<suggested>");
+    }
+    if (auto given = formats.find(use.name); given != formats.end())
+      binding.encoding = format::parseFormat(given->second, use.order, "-f " + use.name);
+    if (!binding.encoding)
+      binding.encoding = format::denseEncoding(use.order);
+    if (std::string why = format::whyNotExecutable(*binding.encoding); !why.empty())
+      throw Error(fmt::format("-f {}={}: {}", use.name, formats[use.name], why));
+    bindings[use.name] = std::move(binding);
+  }
+  return notation::check(options.text, bindings);
+}
+
+LoadedProgram Loader::run() {
+  specs = collect("-t", options.tensors, uses);
+  formats = collect("-f", options.formats, uses);
+  types = collectTypes(options.types, uses);
+  for (const TensorUse &use : uses)
+    if (withData && use.read && !use.written && !specs.count(use.name))
+      throw Error(fmt::format("the program reads '{}', but it is not given; add -t {}=FILE or -t {}=random",
+                              use.name, use.name, use.name));
+  LoadedProgram loaded;
+  auto begin = Clock::now();
+  readFiles();
+  completeDims();
+  if (withData)
+    makeGenerated();
+  loaded.readMs = msSince(begin);
+  loaded.program = check();
+
+  begin = Clock::now();
+  size_t count = loaded.program.tensors.size();
+  loaded.tensors.resize(count);
+  loaded.entries.assign(count, -1);
+  for (size_t t = 0; t < count; ++t) {
+    notation::TensorDecl &decl = loaded.program.tensors[t];
+    auto found = contents.find(decl.name);
+    if (found == contents.end()) {
+      decl.encoding = format::resolveWidths(decl.encoding, 0, 0);
+      continue;
+    }
+    Tensor tensor = store(decl.name, found->second, decl.encoding);
+    loaded.entries[t] = found->second.isDense ? tensor.storedCount() : found->second.entries.count();
+    decl.encoding = tensor.encoding;
+    loaded.tensors[t] = std::move(tensor);
+    contents.erase(found);
+  }
+  loaded.packMs = msSince(begin);
+  return loaded;
+}
+
+LoadedProgram load(const ProgramOptions &options, bool withData) { return Loader(options, withData).run(); }
+
+} // namespace tulle::cli

@@ -1,0 +1,56 @@
+// From the options -t, -f, --type, --dims and the text of a program to a checked program and its tensors.
+#pragma once
+#include "notation/Program.h"
+#include "runtime/io/Io.h"
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tulle::cli {
+
+/// The options that `run` and `explain` share, as the user wrote them.
+struct ProgramOptions {
+  std::string text;
+  std::vector<std::string> tensors; ///< NAME=FILE or NAME=generator
+  std::vector<std::string> formats; ///< NAME=FORMAT
+  std::vector<std::string> types;   ///< NAME=TYPE, or TYPE for all that have no own
+  std::vector<std::string> dims;    ///< NAME=4x5
+};
+void addProgramOptions(CLI::App &command, ProgramOptions &options);
+
+/// A repeatable option that takes exactly one value each time, so that it never swallows a positional
+/// argument.
+CLI::Option *addList(CLI::App &command, const std::string &flags, std::vector<std::string> &values,
+                     const std::string &help);
+
+/// `NAME=VALUE` of option `flag`. Throws Error when there is no name.
+std::pair<std::string, std::string> splitAssignment(std::string_view flag, const std::string &text);
+
+/// Sizes written `4x5` or `4,5`; `what` names the place in errors.
+std::vector<int64_t> parseDims(const std::string &what, std::string_view text);
+
+/// What a file or a generator gives, with its element type made `type` when one is asked for. Sizes of length
+/// one that `order` has no room for are dropped: an n x 1 matrix file is a vector.
+runtime::FileContents readContents(const std::string &name, const std::string &spec,
+                                   std::optional<unsigned> order, const std::vector<int64_t> &dims,
+                                   std::optional<ElementType> type);
+
+/// Stores what was read in `encoding`, without a copy where it has that form already.
+runtime::Tensor store(const std::string &name, const runtime::FileContents &contents,
+                      const format::Encoding &encoding);
+
+/// A program that passed every check, with its inputs in the formats asked for (indexed as program.tensors).
+struct LoadedProgram {
+  notation::Program program;
+  std::vector<std::optional<runtime::Tensor>> tensors;
+  std::vector<int64_t> entries; ///< stored entries before block padding; -1 for tensors that are not inputs
+  double readMs = 0, packMs = 0;
+};
+
+/// Throws Error for everything wrong with the options, the text or the data. Without `withData` no file has
+/// to be given: sizes that nothing fixes are set to `nominalSize`, and no tensor is stored.
+LoadedProgram load(const ProgramOptions &options, bool withData);
+constexpr int64_t nominalSize = 1000;
+
+} // namespace tulle::cli

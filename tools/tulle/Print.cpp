@@ -1,0 +1,57 @@
+// `tulle print`: a file in a storage format, buffer by buffer.
+#include "Commands.h"
+#include "Inputs.h"
+#include <cstdio>
+#include <fmt/format.h>
+
+namespace tulle::cli {
+
+namespace {
+struct PrintOptions {
+  std::string file, format, type, dims;
+};
+} // namespace
+
+static void print(const PrintOptions &options) {
+  std::optional<ElementType> type;
+  if (!options.type.empty()) {
+    type = parseElementType(options.type);
+    if (!type)
+      throw Error(
+          fmt::format("--type: unknown type '{}'; expected f64 f32 f16 bf16 c64 c128 i8 i16 i32 i64 or bool",
+                      options.type));
+  }
+  std::vector<int64_t> dims;
+  if (!options.dims.empty())
+    dims = parseDims("--dims", options.dims);
+  runtime::FileContents contents = readContents(options.file, options.file, std::nullopt, dims, type);
+  unsigned order = contents.isDense ? contents.dense.dims.size() : contents.entries.dims.size();
+  format::Encoding encoding =
+      format::parseFormat(options.format.empty() ? contents.suggested : options.format, order,
+                          options.format.empty() ? "<suggested>" : "-f");
+  if (std::string why = format::whyNotExecutable(encoding); !why.empty())
+    throw Error(fmt::format("-f '{}': {}", options.format, why));
+  std::string text = runtime::printStorage(store(options.file, contents, encoding));
+  if (!text.empty() && text.back() != '\n')
+    text += '\n';
+  std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+void addPrint(CLI::App &app) {
+  auto options = std::make_shared<PrintOptions>();
+  CLI::App *command =
+      app.add_subcommand("print", "Show how a file is stored in a format: sizes, positions, coordinates, "
+                                  "values");
+  command->add_option("file", options->file, "A tensor file, or a generator")->required()->type_name("");
+  command->add_option("-f,--format", options->format, "The format; default: what the file suggests")
+      ->type_name("");
+  command->add_option("--type", options->type, "Element type to convert to")->type_name("");
+  command->add_option("--dims", options->dims, "Sizes for a generator that implies none: 4x5")->type_name("");
+  command->footer(
+      "Example:\n  tulle print grid2d:2 -f CSR\n"
+      "  tulle print m.mtx -f '(i,j) -> (i floordiv 2 : dense, j floordiv 2 : compressed, i mod 2 : dense, "
+      "j mod 2 : dense)'");
+  command->callback([options] { print(*options); });
+}
+
+} // namespace tulle::cli

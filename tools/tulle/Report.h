@@ -1,0 +1,25 @@
+// What `tulle run` says about results: a summary, the JSON of --time, and the comparison of --check.
+#pragma once
+#include "notation/Program.h"
+#include "runtime/tensor/Tensor.h"
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tulle::cli {
+
+using Tensors = std::vector<std::optional<runtime::Tensor>>;
+
+/// `y: f64 [1000], dense, 1000 stored: 0.25 1 0 …`
+std::string summarize(const std::string &name, const runtime::Tensor &tensor);
+
+/// Arithmetic on stored entries that one run does, by the usual count (SpMV: two for each stored entry).
+/// `entries` is as in LoadedProgram.
+double countOperations(const notation::Program &program, const std::vector<int64_t> &entries);
+
+/// Compares every written tensor with the dense interpreter's answer for `inputs`. Throws Error naming the
+/// first element that differs by more than the rounding of its type explains, and when the dense form is too
+/// large to compute.
+void checkAgainstInterpreter(const notation::Program &program, const Tensors &inputs, const Tensors &results);
+
+} // namespace tulle::cli

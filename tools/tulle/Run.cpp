@@ -1,0 +1,185 @@
+// `tulle run`: load, compile, run, check, time, write.
+#include "Commands.h"
+#include "Inputs.h"
+#include "Progress.h"
+#include "Report.h"
+#include "engine/Engine.h"
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+namespace tulle::cli {
+
+namespace {
+
+struct RunOptions {
+  ProgramOptions program;
+  std::vector<std::string> outputs;
+  int time = 0;
+  bool strictFp = false, check = false, noCache = false, quiet = false;
+};
+
+struct Spread {
+  double min = 0, median = 0, max = 0;
+};
+
+} // namespace
+
+static Spread spread(std::vector<double> samples) {
+  std::sort(samples.begin(), samples.end());
+  size_t half = samples.size() / 2;
+  double median = samples.size() % 2 ? samples[half] : (samples[half - 1] + samples[half]) / 2;
+  return {samples.front(), median, samples.back()};
+}
+
+static nlohmann::ordered_json toJson(const Spread &spread) {
+  return {{"min", spread.min}, {"median", spread.median}, {"max", spread.max}};
+}
+
+/// A tensor with buffers of its own.
+static runtime::Tensor deepCopy(const runtime::Tensor &tensor) {
+  runtime::Tensor copy = tensor;
+  for (runtime::Buffer &buffer : copy.buffers) {
+    runtime::Buffer own = runtime::Buffer::allocate(buffer.count, buffer.bytes, false, "a copy of a tensor");
+    if (buffer.bytes != 0)
+      std::memcpy(own.data, buffer.data, buffer.bytes);
+    buffer = own;
+  }
+  return copy;
+}
+
+/// Where results go, by tensor. Endings and folders are looked at before anything is computed.
+static std::map<unsigned, std::string> resolveOutputs(const std::vector<std::string> &outputs,
+                                                      const notation::Program &program) {
+  std::map<unsigned, std::string> paths;
+  std::vector<std::string> written;
+  for (const notation::TensorDecl &decl : program.tensors)
+    if (decl.written)
+      written.push_back(decl.name);
+  for (const std::string &text : outputs) {
+    auto [name, path] = splitAssignment("-o", text);
+    auto decl =
+        std::find_if(program.tensors.begin(), program.tensors.end(),
+                     [&, &wanted = name](const auto &decl) { return decl.written && decl.name == wanted; });
+    if (decl == program.tensors.end())
+      throw Error(fmt::format("-o {}: the program computes no '{}'; it computes {}", text, name,
+                              fmt::join(written, ", ")));
+    std::filesystem::path folder = std::filesystem::path(path).parent_path();
+    if (path.empty() || (!folder.empty() && !std::filesystem::is_directory(folder)))
+      throw Error(fmt::format("-o {}: there is no folder '{}'; create it first", text, folder.string()));
+    constexpr std::string_view endings[] = {".mtx", ".mtx.gz", ".tns", ".tns.gz", ".npy"};
+    if (std::none_of(std::begin(endings), std::end(endings),
+                     [&, &file = path](auto end) { return file.ends_with(end); }))
+      throw Error(fmt::format("-o {}: unknown file type; expected a name that ends in {}", text,
+                              fmt::join(endings, ", ")));
+    if (!paths.emplace(decl - program.tensors.begin(), path).second)
+      throw Error(
+          fmt::format("-o {}: '{}' is already written to another file; give -o {} once", text, name, name));
+  }
+  return paths;
+}
+
+/// Runs `count` more times and returns the JSON of --time.
+static std::string measure(const engine::Executable &executable, const LoadedProgram &loaded,
+                           const Tensors &results, int count) {
+  Progress progress("timing");
+  const notation::Program &program = loaded.program;
+  // Results of their own: an accumulating program must not change the answer of the first run.
+  Tensors timed = results;
+  for (size_t t = 0; t < timed.size(); ++t)
+    if (program.tensors[t].written && timed[t])
+      timed[t] = deepCopy(*timed[t]);
+  std::vector<double> compute, assemble;
+  for (int i = 0; i < count; ++i) {
+    double kernel = 0;
+    auto begin = std::chrono::steady_clock::now();
+    executable.run(timed, &kernel);
+    double all = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+    compute.push_back(kernel);
+    assemble.push_back(std::max(0.0, all - kernel));
+    progress.fraction(double(i + 1) / count);
+  }
+  Spread ms = spread(compute);
+  int64_t bytes = 0;
+  for (const auto &tensor : results)
+    bytes += tensor ? tensor->bytes() : 0;
+  double operations = countOperations(program, loaded.entries);
+  nlohmann::ordered_json json = {{"read_ms", loaded.readMs},
+                                 {"pack_ms", loaded.packMs},
+                                 {"compile_ms", executable.compileMs()},
+                                 {"kernel_from", executable.origin()},
+                                 {"assemble_ms", spread(assemble).median},
+                                 {"compute_ms", toJson(ms)},
+                                 {"bytes", bytes},
+                                 {"gflops", ms.median > 0 ? operations / ms.median * 1e-6 : 0}};
+  return json.dump(2);
+}
+
+static void run(const RunOptions &options) {
+  LoadedProgram loaded = load(options.program, /*withData=*/true);
+  const notation::Program &program = loaded.program;
+  std::map<unsigned, std::string> outputs = resolveOutputs(options.outputs, program);
+
+  engine::Options engineOptions;
+  engineOptions.strictFp = options.strictFp;
+  engineOptions.diskCache = !options.noCache;
+  std::shared_ptr<engine::Executable> executable;
+  {
+    Progress progress("compiling");
+    executable = engine::compile(program, engineOptions);
+  }
+  for (const std::string &remark : executable->remarks())
+    if (!options.quiet)
+      fmt::print(stderr, "remark: {}\n", remark);
+
+  Tensors tensors = loaded.tensors;
+  for (size_t t = 0; t < tensors.size(); ++t)
+    if (program.tensors[t].written && tensors[t])
+      tensors[t] = deepCopy(*tensors[t]); // the given value stays as it was, for --check
+  {
+    Progress progress("running");
+    executable->run(tensors);
+  }
+  if (options.check)
+    checkAgainstInterpreter(program, loaded.tensors, tensors);
+  std::string timing = options.time > 0 ? measure(*executable, loaded, tensors, options.time) : "";
+  for (const auto &[t, path] : outputs) {
+    Progress progress("writing " + path);
+    runtime::writeFile(path, *tensors[t]);
+  }
+  for (size_t t = 0; t < tensors.size(); ++t)
+    if (program.tensors[t].written && !outputs.count(t) && timing.empty() && !options.quiet)
+      fmt::print("{}\n", summarize(program.tensors[t].name, *tensors[t]));
+  if (!timing.empty())
+    fmt::print("{}\n", timing);
+  if (options.check && !options.quiet)
+    fmt::print(stderr, "check: equal to the dense interpreter\n");
+}
+
+void addRun(CLI::App &app) {
+  auto options = std::make_shared<RunOptions>();
+  CLI::App *command = app.add_subcommand("run", "Compile a program and run it on files or generated tensors");
+  addProgramOptions(*command, options->program);
+  addList(*command, "-o,--output", options->outputs,
+          "NAME=FILE: write a result (.npy for dense tensors, .mtx, .tns, .gz); default: print a summary");
+  command->add_option("--time", options->time, "Run this often after a warm-up and print the times as JSON")
+      ->check(CLI::Range(1, 1000000))
+      ->type_name("");
+  command->add_flag("--check", options->check,
+                    "Compare the results with the dense interpreter (small tensors)");
+  command->add_flag("--strict-fp", options->strictFp, "Keep the order of floating-point reductions");
+  command->add_flag("--no-cache", options->noCache, "Neither read nor write the kernel cache on disk");
+  command->add_flag("--quiet", options->quiet, "No summaries and remarks");
+  command->footer("Without -f a tensor has the format its file suggests (.mtx CSR, .tns CSF, .npy dense); "
+                  "results are dense.\n"
+                  "Example:\n  tulle run 'y(i) = A(i,j) * x(j)' -t A=matrix.mtx -f A=CSR -t x=random:7 -o "
+                  "y=y.mtx --time 20");
+  command->callback([options] { run(*options); });
+}
+
+} // namespace tulle::cli
