@@ -5,9 +5,9 @@
 
 namespace tulle {
 
-/// The user's input (text, file, flag, buffer) is wrong. `what()` is the whole rendered diagnostic: the place, what was
-/// expected, what was found, and the cure; text inputs show the line with a caret.
-class Error : public std::runtime_error {
+/// The user's input (text, file, flag, buffer) is wrong. `what()` is the whole rendered diagnostic: the
+/// place, what was expected, what was found, and the cure; text inputs show the line with a caret.
+class __attribute__((visibility("default"))) Error : public std::runtime_error {
 public:
   explicit Error(const std::string &message) : std::runtime_error(message) {}
 };

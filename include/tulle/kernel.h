@@ -1,0 +1,46 @@
+// Compiled programs.
+#pragma once
+#include "tulle/tensor.h"
+
+namespace tulle {
+
+namespace detail {
+struct KernelImpl;
+}
+
+struct CompileOptions {
+  bool strictFp = false; ///< floating-point reductions keep the order of the loops
+  bool diskCache = true; ///< look for the machine code on disk, and leave it there
+};
+
+/// A compiled program. Copies share the machine code; safe to call from several threads at once.
+class TULLE_EXPORT Kernel {
+public:
+  /// Runs on the inputs in the order in which the program first names them, and returns the last statement's
+  /// result. Inputs must have the element types and formats the kernel was compiled for (Error otherwise);
+  /// sizes may differ.
+  template <class... Tensors> AnyTensor operator()(const Tensors &...inputs) const {
+    return call({inputs...});
+  }
+  AnyTensor call(const std::vector<AnyTensor> &inputs) const;
+  /// Runs on named inputs and returns everything the program computes, by name.
+  std::map<std::string, AnyTensor> run(const std::map<std::string, AnyTensor> &inputs) const;
+
+  const std::vector<std::string> &inputs() const;  ///< names, in the order of the call
+  const std::vector<std::string> &remarks() const; ///< conversions that were inserted, …
+  double compileMs() const;
+  std::string origin() const; ///< "compiled", "memory cache" or "disk cache"
+
+private:
+  explicit Kernel(std::shared_ptr<detail::KernelImpl> impl) : impl(std::move(impl)) {}
+  friend TULLE_EXPORT Kernel compile(const std::string &, const std::map<std::string, TensorType> &,
+                                     const CompileOptions &);
+  std::shared_ptr<detail::KernelImpl> impl;
+};
+
+/// Compiles a program for tensors of these types; a result that is not named is dense. Throws Error pointing
+/// into the text.
+TULLE_EXPORT Kernel compile(const std::string &program, const std::map<std::string, TensorType> &types,
+                            const CompileOptions &options = {});
+
+} // namespace tulle

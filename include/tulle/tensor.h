@@ -1,0 +1,168 @@
+// Tensors of the public interface: a format, sizes, and buffers that are owned or borrowed.
+#pragma once
+#include "tulle/error.h"
+#include "tulle/export.h"
+#include "tulle/format.h"
+#include <complex>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace tulle {
+
+namespace detail {
+struct TensorImpl;
+struct Access;
+} // namespace detail
+
+/// The bits of an IEEE 754 half-precision number, and of a bfloat16: C++20 has no names for them.
+struct Half {
+  uint16_t bits = 0;
+};
+struct BFloat16 {
+  uint16_t bits = 0;
+};
+
+/// The notation's name of a C++ element type: `double` is "f64".
+template <class T> struct ElementName;
+#define TULLE_ELEMENT(type, text)                                                                            \
+  template <> struct ElementName<type> {                                                                     \
+    static constexpr const char *value = text;                                                               \
+  };
+TULLE_ELEMENT(bool, "bool")
+TULLE_ELEMENT(int8_t, "i8")
+TULLE_ELEMENT(int16_t, "i16")
+TULLE_ELEMENT(int32_t, "i32")
+TULLE_ELEMENT(int64_t, "i64")
+TULLE_ELEMENT(BFloat16, "bf16")
+TULLE_ELEMENT(Half, "f16")
+TULLE_ELEMENT(float, "f32")
+TULLE_ELEMENT(double, "f64")
+TULLE_ELEMENT(std::complex<float>, "c64")
+TULLE_ELEMENT(std::complex<double>, "c128")
+#undef TULLE_ELEMENT
+
+/// What a kernel needs to know about a tensor before it sees one.
+struct TensorType {
+  std::string element = "f64"; ///< bool i8 i16 i32 i64 bf16 f16 f32 f64 c64 c128
+  Format format = Format("dense");
+  std::vector<int64_t> dims; ///< empty for a scalar; leave a result's empty: it follows from the operands
+};
+
+/// One buffer of a stored tensor: `count` elements of `width` bits. Coordinates and positions are unsigned
+/// integers.
+struct BufferView {
+  const void *data = nullptr;
+  int64_t count = 0;
+  unsigned width = 0;
+};
+
+/// A tensor of any element type. Copies share their buffers.
+class TULLE_EXPORT AnyTensor {
+public:
+  AnyTensor() = default;
+  bool empty() const { return !impl; } ///< made by the default constructor; nothing else may be called then
+
+  const std::vector<int64_t> &dims() const;
+  /// Size of dimension `d`. Throws Error when there is none.
+  int64_t dim(unsigned d) const;
+  unsigned order() const { return unsigned(dims().size()); }
+  TensorType type() const;
+  std::string element() const; ///< "f64", …
+  int64_t storedCount() const; ///< value slots, block padding included
+  int64_t bytes() const;       ///< of all buffers
+
+  /// Buffers of level `level`; an empty view where the format stores none there. Interleaved coordinates (COO
+  /// without `soa`) are returned as they are stored, with the coordinates of the whole run. Throws Error when
+  /// there is no such level.
+  BufferView positions(unsigned level) const;
+  BufferView coordinates(unsigned level) const;
+  BufferView rawValues() const;
+
+  /// The same tensor in another format. Throws Error when it cannot hold the data.
+  AnyTensor to(const Format &format) const;
+  /// The storage as text: nse, dim, lvl, pos[l], crd[l], values.
+  std::string print() const;
+
+protected:
+  explicit AnyTensor(std::shared_ptr<detail::TensorImpl> impl) : impl(std::move(impl)) {}
+  void requireElement(const char *wanted) const; ///< throws Error unless the elements have this type
+  friend struct detail::Access;
+  std::shared_ptr<detail::TensorImpl> impl;
+};
+
+/// A tensor whose element type is known to the compiler.
+template <class T> class Tensor : public AnyTensor {
+public:
+  Tensor() = default;
+  /// Throws Error when the elements are not of type T.
+  Tensor(const AnyTensor &any) : AnyTensor(any) {
+    if (!any.empty())
+      requireElement(ElementName<T>::value);
+  }
+  /// The value slots in storage order; for a dense tensor its elements in row-major order. Writing through it
+  /// changes every copy that shares the buffers.
+  std::span<T> values() const {
+    BufferView view = rawValues();
+    return {static_cast<T *>(const_cast<void *>(view.data)), size_t(view.count)};
+  }
+  Tensor<T> to(const Format &format) const { return Tensor<T>(AnyTensor::to(format)); }
+};
+
+/// Coordinates and values in any order; duplicates are summed when stored.
+template <class T> struct Entries {
+  std::vector<int64_t> dims;
+  std::vector<std::vector<int64_t>> coords; ///< [dimension][entry], 0-based
+  std::vector<T> values;
+};
+
+namespace detail {
+TULLE_EXPORT AnyTensor makeDense(const char *element, std::vector<int64_t> dims);
+TULLE_EXPORT AnyTensor borrowDense(const char *element, std::vector<int64_t> dims, void *data);
+TULLE_EXPORT AnyTensor pack(const char *element, std::vector<int64_t> dims,
+                            const std::vector<std::vector<int64_t>> &coords, const void *values,
+                            int64_t count, const Format &format);
+TULLE_EXPORT AnyTensor borrow(const char *element, std::vector<int64_t> dims, const Format &format,
+                              const std::vector<BufferView> &buffers);
+} // namespace detail
+
+/// A dense tensor of zeros. Throws Error when it does not fit in memory.
+template <class T> Tensor<T> zeros(std::vector<int64_t> dims) {
+  return detail::makeDense(ElementName<T>::value, std::move(dims));
+}
+/// A dense tensor with every element `value`.
+template <class T> Tensor<T> full(std::vector<int64_t> dims, T value) {
+  Tensor<T> made = zeros<T>(std::move(dims));
+  for (T &element : made.values())
+    element = value;
+  return made;
+}
+/// A dense tensor over the caller's row-major elements, which are borrowed: they must outlive every copy.
+template <class T> Tensor<T> dense(std::vector<int64_t> dims, std::span<T> values) {
+  int64_t count = 1;
+  for (int64_t size : dims)
+    if (size < 0 || __builtin_mul_overflow(count, size, &count))
+      throw Error("tulle::dense: the sizes are negative or too large");
+  if (count != int64_t(values.size()))
+    throw Error("tulle::dense: the sizes need " + std::to_string(count) + " elements, but " +
+                std::to_string(values.size()) + " are given");
+  return detail::borrowDense(ElementName<T>::value, std::move(dims), values.data());
+}
+/// Stores entries in a format. Throws Error for a coordinate out of range and data that the format cannot
+/// hold.
+template <class T> Tensor<T> pack(const Entries<T> &entries, const Format &format) {
+  return detail::pack(ElementName<T>::value, entries.dims, entries.coords, entries.values.data(),
+                      int64_t(entries.values.size()), format);
+}
+/// A tensor over the caller's buffers, which are borrowed and must outlive every copy: for each level its
+/// positions, then its coordinates where the format has them, then the values. Every invariant a kernel
+/// relies on is checked first; throws Error naming the buffer and the element.
+template <class T>
+Tensor<T> borrow(std::vector<int64_t> dims, const Format &format, const std::vector<BufferView> &buffers) {
+  return detail::borrow(ElementName<T>::value, std::move(dims), format, buffers);
+}
+
+} // namespace tulle

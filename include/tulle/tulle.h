@@ -1,0 +1,7 @@
+// All of Tulle's public interface.
+#pragma once
+#include "tulle/error.h"
+#include "tulle/format.h"
+#include "tulle/io.h"
+#include "tulle/kernel.h"
+#include "tulle/tensor.h"

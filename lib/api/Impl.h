@@ -1,0 +1,24 @@
+// The insides of the public handles.
+#pragma once
+#include "runtime/tensor/Tensor.h"
+#include "tulle/tensor.h"
+
+namespace tulle::detail {
+
+struct TensorImpl {
+  runtime::Tensor tensor;
+};
+
+/// The way from handles to insides and back.
+struct Access {
+  static AnyTensor wrap(runtime::Tensor tensor) {
+    return AnyTensor(std::make_shared<TensorImpl>(TensorImpl{std::move(tensor)}));
+  }
+  /// Throws Error for a handle made by the default constructor.
+  static const runtime::Tensor &unwrap(const AnyTensor &tensor);
+};
+
+/// Throws Error for an unknown name.
+ElementType elementType(const std::string &name);
+
+} // namespace tulle::detail
