@@ -106,8 +106,12 @@ static std::string measure(const engine::Executable &executable, const LoadedPro
   }
   Spread ms = spread(compute);
   int64_t bytes = 0;
-  for (const auto &tensor : results)
-    bytes += tensor ? tensor->bytes() : 0;
+  nlohmann::ordered_json tensorBytes;
+  for (size_t t = 0; t < results.size(); ++t) {
+    int64_t own = results[t] ? results[t]->bytes() : 0;
+    tensorBytes[program.tensors[t].name] = own;
+    bytes += own;
+  }
   double operations = countOperations(program, loaded.entries);
   nlohmann::ordered_json json = {{"read_ms", loaded.readMs},
                                  {"pack_ms", loaded.packMs},
@@ -116,6 +120,7 @@ static std::string measure(const engine::Executable &executable, const LoadedPro
                                  {"assemble_ms", spread(assemble).median},
                                  {"compute_ms", toJson(ms)},
                                  {"bytes", bytes},
+                                 {"tensor_bytes", tensorBytes},
                                  {"gflops", ms.median > 0 ? operations / ms.median * 1e-6 : 0}};
   return json.dump(2);
 }
