@@ -1,0 +1,40 @@
+// MLIR's own sparsifier as a peer: the same kernel through its pipeline, its code generator at full
+// optimization, this CPU.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace tulle::bench {
+
+/// A memref argument: element type spelled as in MLIR is part of the kernel text, here is only where and how
+/// large.
+struct MemRef {
+  void *data;
+  std::vector<int64_t> sizes; ///< row-major
+};
+
+/// A function `@kernel` of memrefs, compiled by `sparsifier` with the given options.
+class MlirKernel {
+public:
+  /// Throws std::runtime_error with MLIR's diagnostics when the text does not compile.
+  MlirKernel(const std::string &text, const std::string &sparsifierOptions, bool returnsMemref);
+  ~MlirKernel();
+  void bind(const std::vector<MemRef> &arguments);
+  /// Runs on what was bound.
+  void run();
+
+private:
+  struct Impl;
+  std::unique_ptr<Impl> impl;
+};
+
+/// The texts, for a CSR matrix of rows x columns with 32-bit widths. Arguments: positions, coordinates,
+/// values, then x, y (spmv); B, C (spmm, `n` columns); D, E with `n` columns each (sddmm: values(i,j) = sum
+/// D(i,k) * E(j,k)).
+std::string spmvText(int64_t rows, int64_t columns);
+std::string spmmText(int64_t rows, int64_t columns, int64_t n);
+std::string sddmmText(int64_t rows, int64_t columns, int64_t n);
+
+} // namespace tulle::bench
