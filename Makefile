@@ -1,10 +1,10 @@
-# make build | demo | test | test-asan | fuzz | bench | format | tidy | clean
+# make build | demo | test | test-asan | road | fuzz | bench | format | tidy | clean
 PRESET ?= release
 BUILD := build/$(PRESET)
 JOBS ?= $(shell nproc)
 export CMAKE_BUILD_PARALLEL_LEVEL := $(JOBS)
 
-.PHONY: all setup configure build demo test test-asan fuzz bench format tidy clean
+.PHONY: all setup configure build demo test test-asan road fuzz bench format tidy clean
 all: build
 
 setup:
@@ -27,6 +27,11 @@ test: configure
 # The same tests under AddressSanitizer and UndefinedBehaviorSanitizer.
 test-asan:
 	$(MAKE) test PRESET=asan
+
+# SpMV and MTTKRP on every .mtx.gz and .tns.gz of a folder.
+DATA ?= ../shared/data
+road: build
+	test/road/road.py --tulle $(BUILD)/bin/tulle --data $(DATA)
 
 # Runs every fuzzer in turn for ever; SECONDS_EACH=600 changes how long each turn is, ROUNDS=1 stops after one.
 fuzz: PRESET := fuzz

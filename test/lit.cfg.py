@@ -11,7 +11,7 @@ llvm = "/usr/lib/llvm-22/bin"
 config.name = "tulle"
 config.test_format = lit.formats.ShTest(execute_external=True)
 config.suffixes = [".mlir", ".test", ".tulle"]
-config.excludes = ["inputs", "Inputs", "CMakeLists.txt", "README.md"]
+config.excludes = ["inputs", "Inputs", "CMakeLists.txt", "README.md", "road"]
 config.test_source_root = os.path.dirname(os.path.abspath(__file__))
 config.test_exec_root = os.path.join(build, "test")
 config.environment["PATH"] = os.pathsep.join([os.path.join(build, "bin"), llvm, os.environ["PATH"]])

@@ -1,0 +1,256 @@
+"""The programs, formats and data that Tulle must get right, each with its answer from NumPy or SciPy."""
+import dataclasses
+import itertools
+import pathlib
+import re
+
+import numpy
+import scipy.io
+import scipy.sparse
+
+import data
+
+MATRIX_FORMATS = ["dense", "COO", "COO-soa", "CSR", "CSC", "DCSR", "DCSC", "BCSR(2,3)", "BCSR(4,4)", "BCSC(8,8)",
+                  "(i,j) -> (i : batch, j : compressed)", "(i,j) -> (i : dense, j : loose_compressed)",
+                  "(i,j) -> (i : batch, j : loose_compressed)",
+                  "(i,j) -> (j : dense, i : dense)",
+                  "(i,j) -> (j : compressed(nonunique), i : singleton)",
+                  "map = (i,j) -> (i : dense, j : compressed), posWidth = 64, crdWidth = 16"]
+NV24 = "NV24"
+CSF_ORDERS = ["(i,j,k) -> (%s)" % ", ".join(f"{v} : compressed" for v in order)
+              for order in itertools.permutations("ijk")]
+
+
+@dataclasses.dataclass
+class Case:
+    name: str
+    program: str
+    inputs: dict  # name -> (file, format)
+    output: pathlib.Path
+    result_format: str
+    want: numpy.ndarray
+    tolerance: float = 1e-12
+    options: tuple = ()
+
+    def arguments(self):
+        result = self.output.name.split("-")[0]
+        args = [self.program, "-o", f"{result}={self.output}", *self.options]
+        if self.result_format:
+            args += ["-f", f"{result}={self.result_format}"]
+        for name, (file, form) in self.inputs.items():
+            args += ["-t", f"{name}={file}"] + (["-f", f"{name}={form}"] if form else [])
+        return args
+
+
+class Maker:
+    """Writes inputs once and numbers the cases."""
+
+    def __init__(self, folder):
+        self.folder, self.count, self.files = folder, 0, {}
+
+    def file(self, array, ending):
+        key = (id(array), ending)
+        if key not in self.files:
+            # The array is kept alive with its file, so that its id stays its own.
+            self.files[key] = (data.write(self.folder / f"in{len(self.files)}{ending}", array), array)
+        return self.files[key][0]
+
+    def case(self, name, program, inputs, want, ending=".npy", result_format="", tolerance=1e-12, options=()):
+        """`inputs`: name -> (array or file, format or "" for a dense .npy)."""
+        self.count += 1
+        result = re.match(r"\w+", program.rsplit(";", 1)[-1].strip())[0]
+        files = {}
+        for tensor, (source, form) in inputs.items():
+            if not isinstance(source, pathlib.Path):
+                order = numpy.ndim(source)
+                source = self.file(source, ".npy" if not form or order == 0 else ".mtx" if order == 2 else ".tns")
+            files[tensor] = (source, form)
+        return Case(f"{name} [{', '.join(f'{t}:{f}' for t, (_, f) in files.items() if f)}]", program, files,
+                    self.folder / f"{result}-{self.count}{ending}", result_format, numpy.asarray(want), tolerance, tuple(options))
+
+
+def is_dense(form):
+    return form == "dense" or "i : dense)" in form
+
+
+def spmv(make):
+    for shape, density in [((5, 7), 0.4), ((16, 16), 0.2), ((33, 12), 0.1), ((1, 9), 0.5), ((9, 1), 0.5), ((4, 4), 0)]:
+        A = data.sparse(shape, density, 1)
+        x = data.sparse(shape[1], 1, 2)
+        for form in MATRIX_FORMATS:
+            yield make.case(f"SpMV {shape}", "y(i) = A(i,j) * x(j)", {"A": (A, form), "x": (x, "")}, A @ x)
+    A = data.two_of_four(16, 16, 3)
+    x = data.sparse(16, 1, 2)
+    yield make.case("SpMV 2:4", "y(i) = A(i,j) * x(j)", {"A": (A, NV24), "x": (x, "")}, A @ x)
+    real = pathlib.Path(__file__).resolve().parents[2] / "demo" / "ldg_diffusion.mtx.gz"
+    matrix = scipy.io.mmread(real).tocsr()
+    x = data.sparse(matrix.shape[1], 1, 4)
+    for form in MATRIX_FORMATS + ["BCSR(21,21)"]:
+        yield make.case("SpMV ldg_diffusion", "y(i) = A(i,j) * x(j)", {"A": (real, form), "x": (x, "")}, matrix @ x)
+
+
+def products(make):
+    A, B = data.sparse((11, 14), 0.3, 5), data.sparse((14, 9), 0.3, 6)
+    square, other = data.sparse((12, 12), 0.3, 7), data.sparse((12, 12), 0.3, 8)
+    D, E = data.sparse((11, 6), 1, 9), data.sparse((6, 14), 1, 10)
+    x, y, b = data.sparse(14, 1, 11), data.sparse(11, 1, 12), data.sparse(11, 1, 13)
+    sampled = A * (D @ E)
+    for form in MATRIX_FORMATS:
+        yield make.case("SpMM", "C(i,j) = A(i,k) * B(k,j)", {"A": (A, form), "B": (B, "")}, A @ B)
+        yield make.case("SpMM dense-sparse", "C(i,j) = B(k,i) * A(j,k)", {"A": (A, form), "B": (B, "")}, (A @ B).T)
+        for second in ["CSR", "CSC", "COO", "BCSR(2,3)"]:
+            yield make.case("SpGEMM to dense", "C(i,j) = A(i,k) * B(k,j)", {"A": (A, form), "B": (B, second)}, A @ B)
+        yield make.case("SDDMM dense", "C(i,j) = A(i,j) * D(i,k) * E(k,j)", {"A": (A, form), "D": (D, ""), "E": (E, "")},
+                        sampled)
+        if not is_dense(form):
+            yield make.case("SDDMM sparse", "C(i,j) = A(i,j) * D(i,k) * E(k,j)",
+                            {"A": (A, form), "D": (D, ""), "E": (E, "")}, sampled, ".mtx", form)
+            yield make.case("scaling", "C(i,j) = 2 * A(i,j)", {"A": (A, form)}, 2 * A, ".mtx", form)
+            if not form.startswith("B"):  # a block stores its zeros, too
+                yield make.case("SDDMM where", "C(i,j) = D(i,k) * E(k,j) where A",
+                                {"A": (A, form), "D": (D, ""), "E": (E, "")}, (A != 0) * (D @ E), ".mtx", form)
+        yield make.case("residual", "y(i) = b(i) - A(i,j) * x(j)", {"A": (A, form), "x": (x, ""), "b": (b, "")}, b - A @ x)
+        yield make.case("transposed", "z(j) = A(i,j) * y(i)", {"A": (A, form), "y": (y, "")}, A.T @ y)
+        yield make.case("bilinear", "s = y(i) * A(i,j) * x(j)", {"A": (A, form), "x": (x, ""), "y": (y, "")}, y @ A @ x)
+        yield make.case("row sums", "r(i) = A(i,j)", {"A": (A, form)}, A.sum(1))
+        yield make.case("row maxima", "r(i) max= A(i,j)", {"A": (A, form)}, A.max(1))
+        yield make.case("column minima", "r(j) min= A(i,j)", {"A": (A, form)}, A.min(0))
+        yield make.case("same tensor twice", "C(i,j) = A(i,k) * A(k,j)", {"A": (square, form)}, square @ square)
+        yield make.case("gram", "C(i,j) = A(i,k) * A(j,k)", {"A": (A, form)}, A @ A.T)
+        yield make.case("transpose", "C(j,i) = A(i,j)", {"A": (A, form)}, A.T)
+        for second in MATRIX_FORMATS:
+            yield make.case("sum", "C(i,j) = A(i,j) + B(i,j)", {"A": (square, form), "B": (other, second)}, square + other)
+            yield make.case("product", "C(i,j) = A(i,j) * B(i,j)", {"A": (square, form), "B": (other, second)}, square * other)
+
+
+def unions(make):
+    A, B, D = (data.sparse((13, 10), 0.3, seed) for seed in (14, 15, 16))
+    triples = [("CSR", "CSR", "CSR"), ("CSR", "DCSR", "COO"), ("dense", "CSR", "DCSR"), ("BCSR(2,3)", "CSR", "COO-soa"),
+               ("CSC", "CSC", "DCSC"), ("CSR", "CSC", "BCSC(8,8)"), ("COO", "COO", "COO")]
+    for forms in triples:
+        inputs = {"A": (A, forms[0]), "B": (B, forms[1]), "D": (D, forms[2])}
+        for program, want in [("C(i,j) = A(i,j) * B(i,j) * D(i,j)", A * B * D), ("C(i,j) = A(i,j) + B(i,j) + D(i,j)", A + B + D),
+                              ("C(i,j) = A(i,j) * B(i,j) + D(i,j)", A * B + D), ("C(i,j) = (A(i,j) + B(i,j)) * D(i,j)", (A + B) * D),
+                              ("C(i,j) = A(i,j) - B(i,j) - D(i,j)", A - B - D),
+                              ("C(i,j) = max(A(i,j), min(B(i,j), D(i,j)))", numpy.maximum(A, numpy.minimum(B, D))),
+                              ("C(i,j) = A(i,j) where B & D", A * ((B != 0) & (D != 0))),
+                              ("C(i,j) = A(i,j) where B \\ D", A * ((B != 0) & (D == 0))),
+                              ("C(i,j) = A(i,j) + 1 where ~B", (A + 1) * (B == 0)),
+                              ("C(i,j) = A(i,j) where B | D", A * ((B != 0) | (D != 0)))]:
+            if "where" in program and any(form == "dense" or form.startswith("B") for form in forms):
+                continue  # a dense format stores its zeros
+            yield make.case("three operands", program, inputs, want)
+        yield make.case("union into sums", "y(i) = A(i,j) + B(i,j) * D(i,j)", inputs, (A + B * D).sum(1))
+
+
+def vectors(make):
+    a, b = data.sparse(40, 0.4, 17), data.sparse(40, 0.3, 18)
+    for first, second in itertools.product(["dense", "(i) -> (i : compressed)"], repeat=2):
+        inputs = {"a": (a, first), "b": (b, second)}
+        yield make.case("dot", "s = a(i) * b(i)", inputs, a @ b)
+        yield make.case("vector sum", "c(i) = a(i) + b(i)", inputs, a + b)
+        yield make.case("outer", "C(i,j) = a(i) * b(j)", inputs, numpy.outer(a, b))
+    yield make.case("norm", "s = a(i) * a(i)", {"a": (a, "(i) -> (i : compressed)")}, a @ a)
+
+
+def tensors(make):
+    T, U = data.sparse((6, 7, 8), 0.15, 19), data.sparse((6, 7, 8), 0.15, 20)
+    u, v, w = (data.sparse(n, 1, n) for n in (6, 7, 8))
+    M, N = data.sparse((7, 5), 1, 21), data.sparse((8, 5), 1, 22)
+    K = data.sparse((6, 5), 1, 26)
+    for form in CSF_ORDERS + ["COO", "CSF", "dense", "(i,j,k) -> (i : batch, j : dense, k : compressed)",
+                              "(i,j,k) -> (i : dense, j : compressed, k : dense)",
+                              "(i,j,k) -> (i floordiv 2 : dense, j : compressed, k : compressed, i mod 2 : dense)"]:
+        inputs = {"T": (T, form)}
+        for program, want in [("C(i,j) = T(i,j,k) * w(k)", T @ w), ("C(i,k) = T(i,j,k) * v(j)", numpy.einsum("ijk,j", T, v)),
+                              ("C(j,k) = T(i,j,k) * u(i)", numpy.einsum("ijk,i", T, u)),
+                              ("C(i,j,r) = T(i,j,k) * N(k,r)", numpy.einsum("ijk,kr->ijr", T, N)),
+                              ("C(i,r) = T(i,j,k) * M(j,r) * N(k,r)", numpy.einsum("ijk,jr,kr->ir", T, M, N)),
+                              ("C(j,r) = T(i,j,k) * K(i,r) * N(k,r)", numpy.einsum("ijk,ir,kr->jr", T, K, N)),
+                              ("C(k,r) = T(i,j,k) * K(i,r) * M(j,r)", numpy.einsum("ijk,ir,jr->kr", T, K, M)),
+                              ("C(k,i,j) = T(i,j,k)", T.transpose(2, 0, 1)), ("s = T(i,j,k) * T(i,j,k)", (T * T).sum())]:
+            dense = {"u": u, "v": v, "w": w, "M": M, "N": N, "K": K}
+            used = {name: (array, "") for name, array in dense.items() if f"{name}(" in program}
+            yield make.case("tensor", program, {**inputs, **used}, want)
+        for second in ["CSF", "COO", CSF_ORDERS[-1]]:
+            yield make.case("inner product", "s = T(i,j,k) * U(i,j,k)", {**inputs, "U": (U, second)}, (T * U).sum())
+    Q = data.sparse((4, 5, 6, 3), 0.1, 23)
+    P = [data.sparse((n, 4), 1, 30 + n) for n in (5, 6, 3)]
+    for order in ["ijkl", "lkji", "jlik", "kilj"]:
+        form = "(i,j,k,l) -> (%s)" % ", ".join(f"{v} : compressed" for v in order)
+        yield make.case("MTTKRP of order 4", "C(i,r) = T(i,j,k,l) * A(j,r) * B(k,r) * D(l,r)",
+                        {"T": (Q, form), "A": (P[0], ""), "B": (P[1], ""), "D": (P[2], "")},
+                        numpy.einsum("ijkl,jr,kr,lr->ir", Q, *P))
+
+
+def others(make):
+    I, F = data.sparse((10, 12), 0.3, 24), data.sparse((3, 3), 1, 25)
+    windows = numpy.lib.stride_tricks.sliding_window_view(I, F.shape)
+    A = data.sparse((9, 11), 0.4, 27)
+    low = numpy.where(A != 0, A, -numpy.inf).max(1)
+    filled = (A != 0).any(1)
+    exps = numpy.where(A != 0, numpy.exp(A - numpy.where(filled, low, 0)[:, None]), 0)
+    softmax = exps / numpy.where(filled, exps.sum(1), 1)[:, None]
+    for form in ["dense", "CSR", "CSC", "DCSR", "COO", "BCSR(2,3)"]:
+        yield make.case("convolution", "O(i,k) = I(i+r, k+s) * F(r,s)", {"I": (I, form), "F": (F, "")},
+                        numpy.einsum("ikrs,rs->ik", windows, F))
+    for form in ["CSR", "DCSR", "COO", "COO-soa", "CSC"]:
+        yield make.case("softmax", "m(i) max= A(i,j) where A; e(i,j) = exp(A(i,j) - m(i)) where A; d(i) = e(i,j); "
+                        "p(i,j) = e(i,j) / d(i) where A", {"A": (A, form)}, softmax, ".mtx", form,
+                        options=("-f", f"e={form}"))
+    both = data.sparse((8, 8), 0.4, 28)
+    yield make.case("two statements", "z(i,j) = A(i,j) + 2*B(i,j); n() += z(i,j)*z(i,j)",
+                    {"A": (both, "CSR"), "B": (both.T.copy(), "DCSR")}, ((both + 2 * both.T) ** 2).sum())
+    yield make.case("square brackets", "y[i] += A[i,j]*x[j]", {"A": (both, "CSR"), "x": (both[0].copy(), "")}, both @ both[0])
+
+
+def types(make):
+    for type_name, dtype, tolerance in [("f32", "f4", 1e-5), ("f16", "f2", 5e-3), ("bf16", "f4", 3e-2), ("c64", "c8", 1e-5),
+                                        ("c128", "c16", 1e-12), ("i8", "i1", 0), ("i16", "i2", 0), ("i32", "i4", 0),
+                                        ("i64", "i8", 0)]:
+        A, x = data.sparse((12, 10), 0.3, 29, dtype), data.sparse(10, 1, 30, dtype)
+        B = data.sparse((10, 4), 1, 31, dtype)
+        wide = (lambda a: a.astype("f8")) if dtype in ("f2", "f4") else (lambda a: a)
+        for form in ["CSR", "COO", "BCSR(2,3)", "CSC"]:
+            yield make.case(f"SpMV {type_name}", "y(i) = A(i,j) * x(j)", {"A": (A, form), "x": (x, "")}, wide(A) @ wide(x),
+                            ".mtx", "", tolerance, ("--type", type_name))
+            yield make.case(f"SpMM {type_name}", "C(i,k) = A(i,j) * B(j,k)", {"A": (A, form), "B": (B, "")}, wide(A) @ wide(B),
+                            ".mtx", "", tolerance, ("--type", type_name))
+
+
+def small(make):
+    for group in (spmv, products, unions, vectors, tensors, others, types):
+        yield from group(make)
+
+
+def from_folder(make, folder):
+    for path in sorted(folder.glob("*.mtx.gz")):
+        matrix = scipy.io.mmread(path).tocsr()
+        x = data.sparse(matrix.shape[1], 1, 40)
+        for form in MATRIX_FORMATS:
+            if is_dense(form) and matrix.shape[0] * matrix.shape[1] > 5e7:
+                continue
+            if "crdWidth = 16" in form and matrix.shape[1] > 65536:
+                continue
+            yield make.case(f"SpMV {path.name}", "y(i) = A(i,j) * x(j)", {"A": (path, form), "x": (x, "")}, matrix @ x)
+        yield make.case(f"row sums {path.name}", "y(i) = A(i,j)", {"A": (path, "CSC")}, numpy.asarray(matrix.sum(1)).ravel())
+    for path in sorted(folder.glob("*.tns.gz")):
+        yield from from_tns(make, path)
+
+
+def from_tns(make, path):
+    at, values = data.read_tns(path)
+    dims = at.max(0) + 1
+    order = len(dims)
+    names = "ijklm"[:order]
+    factors = [data.sparse((n, 4), 1, 50 + n % 7) for n in dims[1:]]
+    want = numpy.zeros((dims[0], 4))
+    terms = values[:, None] * numpy.ones((1, 4))
+    for d, factor in enumerate(factors):
+        terms = terms * factor[at[:, d + 1]]
+    numpy.add.at(want, at[:, 0], terms)
+    program = f"C({names[0]},r) = T({','.join(names)})" + "".join(f" * F{d}({names[d + 1]},r)" for d in range(order - 1))
+    for levels in (names, names[::-1]):
+        form = f"({','.join(names)}) -> ({', '.join(f'{v} : compressed' for v in levels)})"
+        yield make.case(f"MTTKRP {path.name}", program, {"T": (path, form), **{f"F{d}": (f, "") for d, f in enumerate(factors)}},
+                        want)
