@@ -1,6 +1,7 @@
 // Text and bindings to a checked program.
 #include "notation/Lexer.h"
 #include "notation/Names.h"
+#include "notation/Terms.h"
 #include "notation/Types.h"
 #include <algorithm>
 #include <fmt/format.h>
@@ -25,7 +26,7 @@ public:
     checkSizes();
     declareTensors();
     for (unsigned s = 0; s < resolved.statements.size(); ++s)
-      program.statements.push_back(statement(s));
+      std::ranges::copy(splitTerms(statement(s)), std::back_inserter(program.statements));
     program.indices = resolved.indices;
     for (unsigned t = 0; t < program.tensors.size(); ++t)
       program.tensors[t].type = *types[t];

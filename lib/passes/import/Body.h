@@ -23,6 +23,7 @@ public:
   /// The monoid's identity.
   mlir::Value identity(notation::Reduce reduce, ElementType type);
   mlir::Value constant(ElementType type, const Scalar &value);
+  mlir::Value convert(mlir::Value x, ElementType from, ElementType to);
 
 private:
   mlir::Value unary(notation::Op op, ElementType type, ElementType argType, mlir::Value x);
@@ -36,7 +37,6 @@ private:
   mlir::Value compare(notation::Op op, ElementType argType, mlir::Value x, mlir::Value y);
   mlir::Value divide(bool remainder, mlir::Value x, mlir::Value y);
   mlir::Value shift(bool left, mlir::Value x, mlir::Value y);
-  mlir::Value convert(mlir::Value x, ElementType from, ElementType to);
   mlir::Value floatToInt(mlir::Value x, ElementType from, ElementType to);
   mlir::Value integer(mlir::Type type, int64_t value);
   mlir::Value real(mlir::Type type, double value);

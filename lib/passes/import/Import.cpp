@@ -177,13 +177,15 @@ private:
 
   void body(OpBuilder &b, ValueRange args) {
     BodyBuilder builder(b, loc(b), options.strictFp, [&](const Access &access) { return args[find(access)]; });
-    Value accumulator = args.back();
+    // Narrow floats compute, and accumulate, in the type of the right-hand side.
+    ElementType compute = statement.rhs->type;
+    Value accumulator = builder.convert(args.back(), result().type, compute);
     Value value = builder.expr(statement.rhs);
     if (!statement.assign)
-      value = builder.reduce(statement.reduce, result().type, accumulator, value);
+      value = builder.reduce(statement.reduce, compute, accumulator, value);
     if (statement.where)
       value = arith::SelectOp::create(b, loc(b), builder.mask(statement.where), value, accumulator);
-    linalg::YieldOp::create(b, loc(b), value);
+    linalg::YieldOp::create(b, loc(b), builder.convert(value, compute, result().type));
   }
 
   const notation::Program &program;

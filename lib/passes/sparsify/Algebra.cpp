@@ -112,13 +112,35 @@ Value materialize(OpBuilder &b, Location loc, Attribute value, Type type) {
   return arith::ConstantOp::create(b, loc, cast<TypedAttr>(value));
 }
 
+BodyAlgebra::BodyAlgebra(linalg::GenericOp generic) : generic(generic) {
+  accumulatorValue = generic.getBody()->getArguments().back();
+  yieldValue = generic.getBody()->getTerminator()->getOperand(0);
+  auto narrow = yieldValue.getDefiningOp<arith::TruncFOp>();
+  if (!narrow)
+    return;
+  if (!accumulatorValue.use_empty()) {
+    if (!accumulatorValue.hasOneUse())
+      return;
+    auto widened = dyn_cast<arith::ExtFOp>(*accumulatorValue.user_begin());
+    if (!widened || widened.getType() != narrow.getIn().getType())
+      return;
+    accumulatorValue = widened;
+  }
+  yieldValue = narrow.getIn();
+}
+
+void BodyAlgebra::setAccumulator(Attribute value) {
+  auto number = dyn_cast<FloatAttr>(value);
+  accumulator = number ? FloatAttr::get(yieldValue.getType(), number.getValueAsDouble()) : value;
+}
+
 OpFoldResult BodyAlgebra::simplify(Value value, Presence at) {
+  if (value == accumulatorValue)
+    return accumulator ? OpFoldResult(accumulator) : OpFoldResult(value);
   if (auto arg = dyn_cast<BlockArgument>(value)) {
     if (arg.getOwner() != generic.getBody())
       return value;
     unsigned k = arg.getArgNumber();
-    if (k + 1 == generic.getBody()->getNumArguments())
-      return accumulator ? OpFoldResult(accumulator) : OpFoldResult(value);
     return at.absent >> k & 1 ? OpFoldResult(zeroAttr(value.getType())) : OpFoldResult(value);
   }
   Operation *op = value.getDefiningOp();

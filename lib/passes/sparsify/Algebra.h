@@ -17,15 +17,17 @@ struct Presence {
 /// every x, infinities and nan included (docs/design/formats.md, fill).
 class BodyAlgebra {
 public:
-  explicit BodyAlgebra(mlir::linalg::GenericOp generic) : generic(generic) {}
+  explicit BodyAlgebra(mlir::linalg::GenericOp generic);
 
   /// The accumulator has this value everywhere the body is evaluated (nothing was accumulated before).
-  void setAccumulator(mlir::Attribute value) { accumulator = value; }
+  void setAccumulator(mlir::Attribute value);
 
   mlir::OpFoldResult simplify(mlir::Value value, Presence at);
   mlir::OpFoldResult yielded(Presence at) { return simplify(yieldOperand(), at); }
-  mlir::Value yieldOperand() { return generic.getBody()->getTerminator()->getOperand(0); }
-  mlir::Value accumulatorArg() { return generic.getBody()->getArguments().back(); }
+  /// What the body yields and what stands for the accumulator in it. A body that widens the accumulator first and narrows it
+  /// last (f16 in f32) is taken without these two conversions: sums stay wide until they are stored.
+  mlir::Value yieldOperand() const { return yieldValue; }
+  mlir::Value accumulatorArg() const { return accumulatorValue; }
   /// The body leaves the accumulator as it is: the coordinate need not be visited.
   bool isNoOp(Presence at);
   /// The body is `accumulator (op) constant` for a monoid where doing that once is the same as doing it often.
@@ -35,6 +37,7 @@ private:
   mlir::OpFoldResult compute(mlir::Operation *op, Presence at);
 
   mlir::linalg::GenericOp generic;
+  mlir::Value accumulatorValue, yieldValue;
   mlir::Attribute accumulator;
   llvm::DenseMap<std::tuple<mlir::Value, uint64_t, uint64_t>, mlir::OpFoldResult> known;
 };

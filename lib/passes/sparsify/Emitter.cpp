@@ -83,7 +83,12 @@ Value LoopEmitter::element(LoopState s, unsigned depth) {
   inner.scalar = true;
   inner.carried = statement.start && onceEach ? materialize(b, loc, statement.start, type)
                                               : dialect::LoadOp::create(b, loc, type, tensor, iterator).getResult();
+  Type wide = algebra.yieldOperand().getType();
+  if (wide != type)
+    inner.carried = b.createOrFold<arith::ExtFOp>(loc, wide, inner.carried);
   Value value = loops(inner, depth);
+  if (wide != type)
+    value = arith::TruncFOp::create(b, loc, type, value);
   return dialect::StoreOp::create(b, loc, tensor.getType(), value, tensor, iterator);
 }
 

@@ -1,0 +1,83 @@
+#include "iteration/Plan.h"
+#include <gtest/gtest.h>
+
+namespace tulle::iteration {
+namespace {
+
+/// `A(i,j)` in a format, subscripts as index numbers.
+Operand operand(const char *format, std::vector<unsigned> indices) {
+  Operand result{format::parseFormat(format, indices.size()), {}};
+  for (unsigned i : indices)
+    result.subscripts.push_back({{{i, 1}}, 0});
+  return result;
+}
+
+std::string order(const std::variant<Plan, Conversion> &planned) {
+  std::string result;
+  for (const LoopVar &v : std::get<Plan>(planned).order) {
+    result += "ijklmn"[v.index];
+    if (v.stride != 1)
+      result += "/" + std::to_string(v.stride);
+    if (v.modulus != 0)
+      result += "%" + std::to_string(v.modulus);
+    result += " ";
+  }
+  return result;
+}
+
+constexpr unsigned i = 0, j = 1, k = 2;
+
+TEST(Plan, SpmvFollowsTheMatrix) {
+  EXPECT_EQ(order(plan({false, true}, {operand("CSR", {i, j}), operand("Dense", {j}), operand("Dense", {i})})), "i j ");
+  EXPECT_EQ(order(plan({false, true}, {operand("CSC", {i, j}), operand("Dense", {j}), operand("Dense", {i})})), "j i ");
+}
+
+TEST(Plan, DenseColumnsOfSpmmAreInnermost) {
+  EXPECT_EQ(order(plan({false, false, true}, {operand("CSR", {i, k}), operand("Dense", {k, j}), operand("Dense", {i, j})})),
+            "i k j ");
+}
+
+TEST(Plan, BlocksBecomeDigits) {
+  EXPECT_EQ(order(plan({false, true}, {operand("BCSR(2,3)", {i, j}), operand("Dense", {j}), operand("Dense", {i})})),
+            "i/2 j/3 i%2 j%3 ");
+}
+
+TEST(Plan, WalksSparseLevelsAndLocatesDenseOnes) {
+  auto planned = plan({false, true}, {operand("CSR", {i, j}), operand("Dense", {j}), operand("Dense", {i})});
+  const auto &levels = std::get<Plan>(planned).levels;
+  EXPECT_EQ(levels[0][0].mode, LevelMode::Locate);
+  EXPECT_EQ(levels[0][1].mode, LevelMode::Drive);
+  EXPECT_EQ(levels[0][1].loop, 1u);
+  EXPECT_EQ(levels[1][0].mode, LevelMode::Locate);
+}
+
+TEST(Plan, ADiagonalIsSearched) {
+  auto planned = plan({false}, {operand("CSR", {i, i}), operand("Dense", {i})});
+  EXPECT_EQ(std::get<Plan>(planned).levels[0][1].mode, LevelMode::Search);
+}
+
+TEST(Plan, AClashConvertsTheSecondOperand) {
+  auto planned = plan({false, false}, {operand("CSR", {i, j}), operand("CSC", {i, j}), operand("Dense", {i, j})});
+  const auto &c = std::get<Conversion>(planned);
+  EXPECT_EQ(c.operand, 1u);
+  EXPECT_EQ(format::displayName(c.target), "CSR");
+}
+
+TEST(Plan, InnerProductsConvert) {
+  auto planned = plan({false, false, true},
+                      {operand("CSR", {i, k}), operand("CSC", {k, j}), operand("Dense", {i, j})});
+  const auto &c = std::get<Conversion>(planned);
+  EXPECT_EQ(c.operand, 1u);
+  EXPECT_EQ(format::displayName(c.target), "CSR");
+}
+
+TEST(Plan, ThePatternOfTheResultStays) {
+  Operand pattern = operand("CSC", {i, j}), result = operand("CSC", {i, j});
+  pattern.keep = true;
+  result.follows = 1;
+  auto planned = plan({false, false}, {operand("CSR", {i, j}), pattern, result});
+  EXPECT_EQ(std::get<Conversion>(planned).operand, 0u);
+}
+
+} // namespace
+} // namespace tulle::iteration
