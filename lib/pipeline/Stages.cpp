@@ -40,7 +40,7 @@ std::string passes(Stage stage, const Options &options) {
   case Stage::Asm:
     return "";
   case Stage::Iteration:
-    return "func.func(tulle-resolve-order),tulle-hoist-convert,func.func(tulle-sparsify,canonicalize)";
+    return "func.func(tulle-resolve-order,tulle-hoist-convert,tulle-sparsify,canonicalize)";
   case Stage::Loops:
     return "tulle-lower,func.func(canonicalize,cse,loop-invariant-code-motion)";
   case Stage::Vector:
