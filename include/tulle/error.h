@@ -1,4 +1,4 @@
-// The one exception Tulle throws at its users.
+// The exceptions Tulle throws: Error for what its users got wrong, InternalError for what we did.
 #pragma once
 #include <stdexcept>
 #include <string>
@@ -10,6 +10,15 @@ namespace tulle {
 class __attribute__((visibility("default"))) Error : public std::runtime_error {
 public:
   explicit Error(const std::string &message) : std::runtime_error(message) {}
+};
+
+/// Tulle itself is wrong: `what()` says so, with what a report needs. Nothing the user does should cause it.
+class InternalError : public std::logic_error {
+public:
+  explicit InternalError(const std::string &message)
+      : std::logic_error("internal error: " + message +
+                         "\nThis is a mistake in Tulle, not in your input. Please report it with the command line and this "
+                         "message.") {}
 };
 
 } // namespace tulle

@@ -9,19 +9,21 @@ namespace tulle::engine {
 struct Options {
   bool strictFp = false;     ///< reductions keep the order of the loops
   unsigned vectorLength = 0; ///< elements of a vector; 0: chosen for the CPU
-  bool diskCache = true;     ///< objects are kept below $TULLE_CACHE_DIR, else $XDG_CACHE_HOME/tulle, else ~/.cache/tulle
-  std::string stopAfter;     ///< a stage's name (pipeline/Stages.h): print instead of compile
+  bool diskCache =
+      true; ///< objects are kept below $TULLE_CACHE_DIR, else $XDG_CACHE_HOME/tulle, else ~/.cache/tulle
+  std::string stopAfter; ///< a stage's name (pipeline/Stages.h): print instead of compile
 };
 
 /// One stored buffer set a kernel takes.
 struct Argument {
-  unsigned tensor;           ///< index in program.tensors
-  format::Encoding encoding; ///< how the kernel wants it: the caller converts when the tensor is stored otherwise
+  unsigned tensor; ///< index in program.tensors
+  format::Encoding
+      encoding; ///< how the kernel wants it: the caller converts when the tensor is stored otherwise
   bool result = false;
 };
 
-/// A compiled statement: `entry(slots)` with 8-byte slots, five for each buffer (data, data, 0, count, 1) of each argument
-/// in layout order, then one for each of its dimension sizes; arguments in order.
+/// A compiled statement: `entry(slots)` with 8-byte slots, five for each buffer (data, data, 0, count, 1) of
+/// each argument in layout order, then one for each of its dimension sizes; arguments in order.
 struct CompiledStatement {
   void (*entry)(void **slots) = nullptr;
   std::vector<Argument> arguments;
@@ -35,13 +37,15 @@ public:
   virtual const std::vector<std::string> &remarks() const = 0; ///< conversions inserted, …
   virtual double compileMs() const = 0;
   virtual const char *origin() const = 0; ///< "compiled", "memory cache", "disk cache"
-  /// Runs all statements. `tensors` is indexed as program().tensors: inputs set; results and intermediates are allocated here
-  /// unless set with the right format (then reused). `computeMs`, if given, receives the time in kernels alone.
-  virtual void run(std::vector<std::optional<runtime::Tensor>> &tensors, double *computeMs = nullptr) const = 0;
+  /// Runs all statements. `tensors` is indexed as program().tensors: inputs set; results and intermediates
+  /// are allocated here unless set with the right format (then reused). `computeMs`, if given, receives the
+  /// time in kernels alone.
+  virtual void run(std::vector<std::optional<runtime::Tensor>> &tensors,
+                   double *computeMs = nullptr) const = 0;
 };
 
-/// Compiles, or finds in memory or on disk. Encodings of inputs must have resolved widths. Throws Error for what cannot be
-/// compiled (a sparse result that would be dense, …).
+/// Compiles, or finds in memory or on disk. Encodings of inputs must have resolved widths. Throws Error for
+/// what cannot be compiled (a sparse result that would be dense, …).
 std::shared_ptr<Executable> compile(const notation::Program &program, const Options &options = {});
 
 /// The text of a stage (see pipeline/Stages.h) for `tulle explain`.

@@ -1,0 +1,107 @@
+#include "engine/Codegen.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "tulle/error.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/Target/TargetOptions.h"
+#include "llvm/TargetParser/Host.h"
+#include "llvm/TargetParser/SubtargetFeature.h"
+
+namespace tulle::engine {
+
+const Host &host() {
+  static const Host value = [] {
+    Host h;
+    h.triple = llvm::sys::getProcessTriple();
+    h.cpu = llvm::sys::getHostCPUName().str();
+    llvm::StringMap<bool> found = llvm::sys::getHostCPUFeatures();
+    std::vector<std::string> names;
+    for (const auto &feature : found)
+      names.push_back((feature.second ? "+" : "-") + feature.first().str());
+    std::sort(names.begin(), names.end()); // a map's order is not stable, a cache key must be
+    for (const std::string &name : names)
+      h.features += (h.features.empty() ? "" : ",") + name;
+    return h;
+  }();
+  return value;
+}
+
+static std::unique_ptr<llvm::TargetMachine> makeTargetMachine() {
+  static const bool initialized = [] {
+    llvm::InitializeNativeTarget();
+    llvm::InitializeNativeTargetAsmPrinter();
+    return true;
+  }();
+  (void)initialized;
+  std::string error;
+  llvm::Triple triple(host().triple);
+  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, error);
+  if (!target)
+    throw InternalError("no code generator for this machine (" + host().triple + "): " + error);
+  llvm::TargetOptions options;
+  std::unique_ptr<llvm::TargetMachine> machine(
+      target->createTargetMachine(triple, host().cpu, host().features, options, llvm::Reloc::PIC_,
+                                  std::nullopt, llvm::CodeGenOptLevel::Default, true));
+  if (!machine)
+    throw InternalError("no code generator for CPU '" + host().cpu + "'");
+  return machine;
+}
+
+static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
+  for (llvm::Function &function : module) {
+    function.addFnAttr("target-cpu", host().cpu);
+    function.addFnAttr("target-features", host().features);
+    if (!function.isDeclaration())
+      function.addFnAttr(llvm::Attribute::NoUnwind);
+  }
+  llvm::PipelineTuningOptions tuning;
+  tuning.LoopVectorization = true;
+  tuning.SLPVectorization = true;
+  tuning.LoopUnrolling = true;
+  tuning.LoopInterleaving = true;
+  llvm::PassBuilder builder(&machine, tuning);
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager sccs;
+  llvm::ModuleAnalysisManager modules;
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(sccs);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, sccs, modules);
+  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, modules);
+}
+
+std::string generateCode(mlir::ModuleOp module, CodeForm form) {
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> llvmModule = mlir::translateModuleToLLVMIR(module, context, "tulle");
+  if (!llvmModule)
+    throw InternalError("the module could not be translated to LLVM IR");
+  std::unique_ptr<llvm::TargetMachine> machine = makeTargetMachine();
+  llvmModule->setTargetTriple(llvm::Triple(host().triple));
+  llvmModule->setDataLayout(machine->createDataLayout());
+  optimize(*llvmModule, *machine);
+
+  llvm::SmallString<0> text;
+  llvm::raw_svector_ostream stream(text);
+  if (form == CodeForm::LlvmIr) {
+    llvmModule->print(stream, nullptr);
+  } else {
+    llvm::legacy::PassManager codegen;
+    auto type =
+        form == CodeForm::Object ? llvm::CodeGenFileType::ObjectFile : llvm::CodeGenFileType::AssemblyFile;
+    if (machine->addPassesToEmitFile(codegen, stream, nullptr, type))
+      throw InternalError("the code generator cannot write this kind of file");
+    codegen.run(*llvmModule);
+  }
+  return std::string(text);
+}
+
+} // namespace tulle::engine

@@ -1,0 +1,21 @@
+// Modules of stage 5 as machine code for this CPU.
+#pragma once
+#include "mlir/IR/BuiltinOps.h"
+#include <string>
+#include <string_view>
+
+namespace tulle::engine {
+
+/// What machine code depends on besides the program: part of every cache key.
+struct Host {
+  std::string triple, cpu, features;
+};
+const Host &host();
+
+enum class CodeForm : uint8_t { LlvmIr, Assembly, Object };
+
+/// Translates a module in the LLVM dialect, optimizes it for the host and returns it in the given form. The
+/// module's context must know the translations (pipeline::registerAll). Throws InternalError.
+std::string generateCode(mlir::ModuleOp module, CodeForm form);
+
+} // namespace tulle::engine

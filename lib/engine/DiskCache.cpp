@@ -1,0 +1,133 @@
+#include "engine/DiskCache.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/SHA256.h"
+#include <atomic>
+#include <cstring>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+namespace tulle::engine {
+
+namespace fs = std::filesystem;
+using Digest = std::array<uint8_t, 32>;
+
+/// The file: this header, the metadata (JSON), the object.
+struct Header {
+  char magic[8];
+  uint64_t metadataBytes, objectBytes;
+  Digest key;     ///< of the key text: a file under a wrong name is foreign
+  Digest content; ///< of metadata and object
+};
+static constexpr char magic[8] = {'T', 'U', 'L', 'L', 'E', 'O', '1', '\n'};
+
+static Digest sha256(std::initializer_list<std::string_view> parts) {
+  llvm::SHA256 hash;
+  for (std::string_view part : parts)
+    hash.update(llvm::StringRef(part.data(), part.size()));
+  return hash.final();
+}
+
+fs::path cacheDirectory() {
+  auto variable = [](const char *name) -> std::string {
+    const char *value = std::getenv(name);
+    return value ? value : "";
+  };
+  if (std::string dir = variable("TULLE_CACHE_DIR"); !dir.empty())
+    return dir;
+  if (std::string dir = variable("XDG_CACHE_HOME"); !dir.empty())
+    return fs::path(dir) / "tulle";
+  if (std::string dir = variable("HOME"); !dir.empty())
+    return fs::path(dir) / ".cache" / "tulle";
+  return {};
+}
+
+fs::path cacheFile(const fs::path &directory, const std::string &key) {
+  return directory / (llvm::toHex(sha256({key}), /*LowerCase=*/true) + ".kernel");
+}
+
+static std::string metadataText(const ObjectCode &code) {
+  nlohmann::json statements = nlohmann::json::array();
+  for (const std::vector<Argument> &arguments : code.statements) {
+    nlohmann::json list = nlohmann::json::array();
+    for (const Argument &a : arguments)
+      list.push_back({{"tensor", a.tensor}, {"encoding", format::print(a.encoding)}, {"result", a.result}});
+    statements.push_back(std::move(list));
+  }
+  return nlohmann::json{{"statements", std::move(statements)}, {"remarks", code.remarks}}.dump();
+}
+
+static void parseMetadata(std::string_view text, ObjectCode &code) {
+  nlohmann::json metadata = nlohmann::json::parse(text);
+  code.remarks = metadata.at("remarks").get<std::vector<std::string>>();
+  for (const nlohmann::json &list : metadata.at("statements")) {
+    std::vector<Argument> &arguments = code.statements.emplace_back();
+    for (const nlohmann::json &a : list)
+      arguments.push_back({a.at("tensor").get<unsigned>(),
+                           format::parseEncoding(a.at("encoding").get<std::string>()),
+                           a.at("result").get<bool>()});
+  }
+}
+
+static std::string readFile(const fs::path &path) {
+  std::ifstream in(path, std::ios::binary | std::ios::ate);
+  if (!in)
+    return {};
+  std::string bytes(size_t(std::max<std::streamoff>(in.tellg(), 0)), '\0');
+  in.seekg(0);
+  in.read(bytes.data(), std::streamsize(bytes.size()));
+  return in ? bytes : std::string();
+}
+
+std::optional<ObjectCode> readCached(const fs::path &directory, const std::string &key) try {
+  if (directory.empty())
+    return std::nullopt;
+  std::string bytes = readFile(cacheFile(directory, key));
+  Header header;
+  if (bytes.size() < sizeof header)
+    return std::nullopt;
+  std::memcpy(&header, bytes.data(), sizeof header);
+  std::string_view body = std::string_view(bytes).substr(sizeof header);
+  if (std::memcmp(header.magic, magic, sizeof magic) != 0 || header.key != sha256({key}) ||
+      header.metadataBytes > body.size() || header.objectBytes != body.size() - header.metadataBytes ||
+      header.content != sha256({body}))
+    return std::nullopt;
+  ObjectCode code;
+  parseMetadata(body.substr(0, header.metadataBytes), code);
+  code.object = body.substr(header.metadataBytes);
+  return code;
+} catch (const std::exception &) {
+  return std::nullopt; // unreadable in whatever way: the program is compiled again
+}
+
+void writeCached(const fs::path &directory, const std::string &key, const ObjectCode &code) try {
+  if (directory.empty())
+    return;
+  std::error_code error;
+  fs::create_directories(directory, error);
+  std::string metadata = metadataText(code);
+  Header header{{}, metadata.size(), code.object.size(), sha256({key}), sha256({metadata, code.object})};
+  std::memcpy(header.magic, magic, sizeof magic);
+
+  // Unique per process and thread: whoever renames last wins, with the same content.
+  static std::atomic<unsigned> serial = 0;
+  fs::path target = cacheFile(directory, key), temporary = target;
+  temporary += "." + std::to_string(getpid()) + "." + std::to_string(serial++) + ".tmp";
+  {
+    std::ofstream out(temporary, std::ios::binary | std::ios::trunc);
+    out.write(reinterpret_cast<const char *>(&header), sizeof header);
+    out << metadata << code.object;
+    out.close();
+    if (!out) {
+      fs::remove(temporary, error);
+      return;
+    }
+  }
+  fs::rename(temporary, target, error);
+  if (error)
+    fs::remove(temporary, error);
+} catch (const std::exception &) {
+  // Without a cache everything still works, only slower.
+}
+
+} // namespace tulle::engine

@@ -1,0 +1,186 @@
+// Running a kernel: results and conversions are made, arguments checked and laid out in slots, statements
+// called in order.
+#include "engine/Executable.h"
+#include "notation/Sparsity.h"
+#include <chrono>
+#include <cstring>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace tulle::engine {
+namespace {
+
+using notation::TensorDecl;
+using runtime::Buffer;
+using runtime::Tensor;
+
+/// One run: tensors in the formats the statements want them in, so that none is converted twice.
+class Run {
+public:
+  Run(const notation::Program &program, const Kernel &kernel, std::vector<std::optional<Tensor>> &tensors)
+      : program(program), kernel(kernel), tensors(tensors), converted(tensors.size()) {}
+
+  double all() {
+    checkInputs();
+    for (unsigned t = 0; t < program.tensors.size(); ++t)
+      if (program.tensors[t].input && program.tensors[t].written && tensors[t])
+        tensors[t] = withOwnValues(*tensors[t]); // the caller's data stays as it is
+    double ms = 0;
+    for (unsigned s = 0; s < kernel.statements.size(); ++s)
+      ms += statement(s);
+    return ms;
+  }
+
+private:
+  const notation::Program &program;
+  const Kernel &kernel;
+  std::vector<std::optional<Tensor>> &tensors;
+  std::vector<std::map<std::string, Tensor>> converted; ///< per tensor, by encoding
+
+  void checkInputs() {
+    if (tensors.size() != program.tensors.size())
+      throw Error(fmt::format("the program has {} tensors, got {}", program.tensors.size(), tensors.size()));
+    for (unsigned t = 0; t < tensors.size(); ++t) {
+      const TensorDecl &decl = program.tensors[t];
+      if (tensors[t])
+        check(decl, *tensors[t]);
+      else if (decl.input)
+        throw Error(
+            fmt::format("tensor '{}' is an input of the program, but no data was given for it", decl.name));
+    }
+  }
+
+  static void check(const TensorDecl &decl, const Tensor &tensor) {
+    if (tensor.dims != decl.dims)
+      throw Error(fmt::format("tensor '{}' has dimensions [{}], but the program was compiled for [{}]",
+                              decl.name, fmt::join(tensor.dims, ","), fmt::join(decl.dims, ",")));
+    if (tensor.type != decl.type)
+      throw Error(fmt::format("tensor '{}' holds {}, but the program was compiled for {}", decl.name,
+                              name(tensor.type), name(decl.type)));
+  }
+
+  static Tensor withOwnValues(const Tensor &tensor) {
+    Tensor copy = tensor;
+    Buffer &values = copy.buffers.back();
+    const Buffer old = values;
+    values = Buffer::allocate(old.count, old.bytes, false, "a copy of the result's start value");
+    if (old.bytes > 0)
+      std::memcpy(values.data, old.data, size_t(old.bytes));
+    return copy;
+  }
+
+  /// The tensor in `encoding`: as it is, or converted once.
+  const Tensor &in(unsigned t, const format::Encoding &encoding) {
+    if (!tensors[t])
+      throw InternalError(fmt::format("tensor '{}' is read before it is computed", program.tensors[t].name));
+    if (tensors[t]->encoding == encoding)
+      return *tensors[t];
+    auto [it, fresh] = converted[t].try_emplace(format::print(encoding));
+    if (fresh)
+      it->second = runtime::convert(*tensors[t], encoding);
+    return it->second;
+  }
+
+  /// A place for a statement's result: what the caller gave, or an earlier statement left, if it has the
+  /// right format.
+  Tensor &result(unsigned statement, const Argument &argument) {
+    std::optional<Tensor> &slot = tensors[argument.tensor];
+    const TensorDecl &decl = program.tensors[argument.tensor];
+    const notation::Statement &source = program.statements[statement];
+    bool sparse = !format::isAllDense(argument.encoding);
+    if (source.accumulate) {
+      if (!slot)
+        throw InternalError(fmt::format("'{}' accumulates into nothing", decl.name));
+      if (!(slot->encoding == argument.encoding))
+        slot = runtime::convert(*slot, argument.encoding);
+    } else if (sparse) {
+      notation::ResultPattern pattern = notation::resultPattern(program, source);
+      if (pattern.kind != notation::PatternKind::Operand)
+        throw InternalError(fmt::format("the pattern of '{}' is not one operand's", decl.name));
+      slot = runtime::likePattern(in(pattern.operand->tensor, argument.encoding), decl.type);
+    } else if (!slot || !(slot->encoding == argument.encoding)) {
+      slot = dense(decl, argument.encoding);
+    }
+    converted[argument.tensor].clear(); // copies of the old value
+    return *slot;
+  }
+
+  static Tensor dense(const TensorDecl &decl, const format::Encoding &encoding) {
+    if (encoding == format::denseEncoding(decl.dims.size()))
+      return runtime::makeDense(decl.type, decl.dims);
+    runtime::Entries nothing;
+    nothing.type = decl.type;
+    nothing.dims = decl.dims;
+    nothing.coords.resize(decl.dims.size());
+    return runtime::pack(nothing, encoding);
+  }
+
+  static bool overlap(const Buffer &a, const Buffer &b) {
+    auto *aBegin = static_cast<const char *>(a.data), *bBegin = static_cast<const char *>(b.data);
+    return a.bytes > 0 && b.bytes > 0 && std::less<>()(aBegin, bBegin + b.bytes) &&
+           std::less<>()(bBegin, aBegin + a.bytes);
+  }
+
+  double statement(unsigned number) {
+    const CompiledStatement &code = kernel.statements[number];
+    const Argument &last = code.arguments.back();
+    // Operands first: the result may replace one of them, and its old value is what the right-hand side
+    // means.
+    std::vector<Tensor> operands;
+    for (const Argument &argument : code.arguments)
+      if (!argument.result)
+        operands.push_back(in(argument.tensor, argument.encoding));
+    Tensor &out = result(number, last);
+    for (Tensor &operand : operands)
+      if (overlap(operand.buffers.back(), out.buffers.back()))
+        operand = withOwnValues(operand); // generated code takes buffers to be distinct
+
+    std::vector<void *> slots;
+    for (const Tensor &operand : operands)
+      append(slots, operand);
+    append(slots, out);
+    auto begin = std::chrono::steady_clock::now();
+    code.entry(slots.data());
+    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+  }
+
+  static void append(std::vector<void *> &slots, const Tensor &tensor) {
+    auto integer = [](int64_t value) { return reinterpret_cast<void *>(uintptr_t(value)); };
+    for (const Buffer &buffer : tensor.buffers)
+      slots.insert(slots.end(), {buffer.data, buffer.data, integer(0), integer(buffer.count), integer(1)});
+    for (int64_t size : tensor.dims)
+      slots.push_back(integer(size));
+  }
+};
+
+class KernelExecutable final : public Executable {
+public:
+  KernelExecutable(notation::Program program, std::shared_ptr<const Kernel> kernel, double ms,
+                   const char *origin)
+      : checked(std::move(program)), kernel(std::move(kernel)), ms(ms), from(origin) {}
+
+  const notation::Program &program() const override { return checked; }
+  const std::vector<std::string> &remarks() const override { return kernel->remarks; }
+  double compileMs() const override { return ms; }
+  const char *origin() const override { return from; }
+  void run(std::vector<std::optional<Tensor>> &tensors, double *computeMs) const override {
+    double elapsed = Run(checked, *kernel, tensors).all();
+    if (computeMs)
+      *computeMs = elapsed;
+  }
+
+private:
+  notation::Program checked;
+  std::shared_ptr<const Kernel> kernel;
+  double ms;
+  const char *from;
+};
+
+} // namespace
+
+std::shared_ptr<Executable> makeExecutable(notation::Program program, std::shared_ptr<const Kernel> kernel,
+                                           double compileMs, const char *origin) {
+  return std::make_shared<KernelExecutable>(std::move(program), std::move(kernel), compileMs, origin);
+}
+
+} // namespace tulle::engine

@@ -1,0 +1,35 @@
+// What compiling leaves behind: machine code and how to call it. One kernel serves every program that differs
+// only in sizes.
+#pragma once
+#include "engine/Engine.h"
+#include "engine/Jit.h"
+
+namespace tulle::engine {
+
+/// A program as object code, before it is linked: what the disk cache holds.
+struct ObjectCode {
+  std::vector<std::vector<Argument>> statements; ///< arguments of each statement, in order
+  std::vector<std::string> remarks;
+  std::string object;
+};
+
+/// Linked code.
+struct Kernel {
+  std::vector<CompiledStatement> statements;
+  std::vector<std::string> remarks;
+  std::unique_ptr<LoadedObject> code;
+};
+
+std::shared_ptr<const Kernel> link(ObjectCode code);
+
+/// Everything the object code of a program depends on, as text: the program, the types and formats of its
+/// tensors, the options, the CPU and this compiler. Sizes only where the code depends on them.
+std::string cacheKey(const notation::Program &program, const Options &options);
+
+/// Runs the stages. Throws Error for programs that cannot be compiled, InternalError for our own mistakes.
+ObjectCode compileToObject(const notation::Program &program, const Options &options);
+
+/// Whether every coordinate of every tensor fits a signed 32-bit integer.
+bool coordinatesFit32(const notation::Program &program);
+
+} // namespace tulle::engine
