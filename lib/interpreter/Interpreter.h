@@ -15,8 +15,8 @@ struct DenseTensor {
 
 DenseTensor fromTensor(const runtime::Tensor &tensor);
 
-/// Runs all statements; `tensors` is indexed as program.tensors, inputs filled in. Results are written into it. A tensor that
-/// is written in a sparse format gets the stored pattern of the rule in notation/README.md.
+/// Runs all statements; `tensors` is indexed as program.tensors, inputs filled in. Results are written into
+/// it. A tensor that is written in a sparse format gets the stored pattern of the rule in notation/README.md.
 /// Rounds after every operation as the element type does; f16 and bf16 compute in f32 and round when stored.
 void run(const notation::Program &program, std::vector<DenseTensor> &tensors);
 

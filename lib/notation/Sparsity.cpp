@@ -1,5 +1,6 @@
 #include "notation/Sparsity.h"
 #include <algorithm>
+#include <charconv>
 #include <fmt/format.h>
 
 namespace tulle::notation {
@@ -40,6 +41,8 @@ bool zeroComparesFalse(const ExprNode &node) {
 bool vanishes(const Expr &expr, const std::function<bool(const Access &)> &absent) {
   const ExprNode &node = *expr;
   auto arg = [&](unsigned i) { return vanishes(node.args[i], absent); };
+  // A factor that is written as 0 is a value like others: 0 * inf is nan.
+  auto factor = [&](unsigned i) { return node.args[i]->op != Op::Literal && arg(i); };
   switch (node.op) {
   case Op::Literal:
     return isZero(node.literal);
@@ -63,14 +66,14 @@ bool vanishes(const Expr &expr, const std::function<bool(const Access &)> &absen
     return false;
   case Op::Mul:
   case Op::And:
-    return arg(0) || arg(1);
+    return factor(0) || factor(1);
   case Op::Div:
   case Op::Mod:
   case Op::Shl:
   case Op::Shr:
-    return arg(0);
+    return factor(0);
   case Op::Pow:
-    return isPositiveLiteral(node.args[1]) && arg(0);
+    return isPositiveLiteral(node.args[1]) && factor(0);
   case Op::Add:
   case Op::Sub:
   case Op::Or:
@@ -134,7 +137,8 @@ owners(const Program &program, const Statement &statement, const std::vector<con
   std::vector<const Access *> found;
   for (const Access *a : accesses) {
     bool known = std::any_of(found.begin(), found.end(), [&](const Access *f) { return sameAccess(*a, *f); });
-    if (known || isDense(program.tensors[a->tensor]) || !sameSubscripts(*a, statement.lhs))
+    if (known || isDense(program.tensors[a->tensor]) || !hasZeroFill(program.tensors[a->tensor]) ||
+        !sameSubscripts(*a, statement.lhs))
       continue;
     if (empties([&](const Access &b) { return sameAccess(*a, b); }))
       found.push_back(a);
@@ -143,6 +147,30 @@ owners(const Program &program, const Statement &statement, const std::vector<con
 }
 
 } // namespace
+
+Scalar fillValue(const format::Encoding &encoding, ElementType type) {
+  if (!encoding.fill)
+    return {};
+  const std::string &text = *encoding.fill;
+  Scalar value;
+  if (text == "true" || text == "false") {
+    value.i = text == "true";
+    return convertScalar(value, ElementType::Bool, type);
+  }
+  std::string_view digits = text;
+  if (digits.starts_with("+"))
+    digits.remove_prefix(1);
+  const char *end = digits.data() + digits.size();
+  if (auto [stop, error] = std::from_chars(digits.data(), end, value.i); error == std::errc() && stop == end)
+    return convertScalar(value, ElementType::I64, type);
+  double real = 0;
+  auto [stop, error] = std::from_chars(digits.data(), end, real);
+  if (error != std::errc() || stop != end)
+    throw Error(fmt::format("fill = {}: expected a number, inf, nan, true or false", text));
+  return convertScalar({0, real}, ElementType::F64, type);
+}
+
+bool hasZeroFill(const TensorDecl &tensor) { return isZero(fillValue(tensor.encoding, tensor.type)); }
 
 bool isDense(const TensorDecl &tensor) { return format::isAllDense(tensor.encoding); }
 
@@ -195,6 +223,8 @@ ResultPattern resultPattern(const Program &program, const Statement &statement) 
         fmt::format("{}: the pattern of {} would have to be computed, which this version cannot; {}",
                     std::move(why), lhs, cure)};
   };
+  if (!hasZeroFill(program.tensors[statement.lhs.tensor]))
+    return computed(fmt::format("{} has a fill other than 0", name));
   if (statement.accumulate)
     return computed(fmt::format("the entries {} already has are united with new ones", name));
 
@@ -224,7 +254,9 @@ ResultPattern resultPattern(const Program &program, const Statement &statement) 
                                 print(program, *byValue[0]), print(program, *byValue[1]),
                                 print(program, *byValue[0])));
 
-  auto sparse = [&](const Access &a) { return !isDense(program.tensors[a.tensor]); };
+  auto sparse = [&](const Access &a) {
+    return !isDense(program.tensors[a.tensor]) && hasZeroFill(program.tensors[a.tensor]);
+  };
   if (!statement.where && !isAbsent(statement.rhs, sparse)) {
     const ExprNode &node = culprit(statement.rhs, sparse);
     auto same = std::find_if(accesses.begin(), accesses.end(), [&](const Access *a) {

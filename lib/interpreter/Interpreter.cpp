@@ -1,0 +1,158 @@
+#include "interpreter/Interpreter.h"
+#include "interpreter/Arithmetic.h"
+#include "notation/Sparsity.h"
+
+namespace tulle::interpreter {
+namespace {
+
+using notation::Access;
+using notation::Affine;
+using notation::Expr;
+using notation::ExprNode;
+using notation::Op;
+using notation::Program;
+using notation::Statement;
+
+int64_t elements(const std::vector<int64_t> &dims) {
+  int64_t count = 1;
+  for (int64_t d : dims)
+    count *= d;
+  return count;
+}
+
+/// One statement over the whole space of its indices.
+class Run {
+public:
+  Run(const Program &program, const Statement &statement, std::vector<DenseTensor> &tensors)
+      : program(program), statement(statement), tensors(tensors), point(program.indices.size()) {
+    for (const Affine &a : statement.lhs.subscripts)
+      loops.push_back(a.terms[0].first);
+    loops.insert(loops.end(), statement.reductionIndices.begin(), statement.reductionIndices.end());
+  }
+
+  void run() {
+    start();
+    loop(0);
+    finish();
+  }
+
+private:
+  const Program &program;
+  const Statement &statement;
+  std::vector<DenseTensor> &tensors;
+  std::vector<unsigned> loops;   ///< index variables, outermost first
+  std::vector<int64_t> point;    ///< the current value of every index variable
+  std::vector<bool> contributed; ///< of the result: some contribution that is not absent
+
+  DenseTensor &result() { return tensors[statement.lhs.tensor]; }
+
+  void start() {
+    const notation::TensorDecl &decl = program.tensors[statement.lhs.tensor];
+    DenseTensor &r = result();
+    int64_t count = elements(decl.dims);
+    if (!statement.accumulate) {
+      r = {decl.type, decl.dims, {}, std::vector<bool>(count, false)};
+      r.values.assign(count, statement.assign ? Scalar{} : identity(statement.reduce, decl.type));
+    }
+    contributed.assign(count, false);
+  }
+
+  void loop(unsigned depth) {
+    if (depth == loops.size())
+      return contribute();
+    int64_t &index = point[loops[depth]];
+    for (index = 0; index < program.indices[loops[depth]].size; ++index)
+      loop(depth + 1);
+  }
+
+  void contribute() {
+    auto stored = [&](const Access &a) { return bool(tensors[a.tensor].stored[position(a)]); };
+    if (statement.where && !admits(statement.where, stored))
+      return;
+    int64_t at = position(statement.lhs);
+    Scalar value = evaluate(statement.rhs);
+    Scalar &target = result().values[at];
+    target = statement.assign ? value : combine(statement.reduce, statement.rhs->type, target, value);
+    if (!absent(statement.rhs))
+      contributed[at] = true;
+  }
+
+  /// Rounds to the element type, and decides what is stored.
+  void finish() {
+    DenseTensor &r = result();
+    const notation::TensorDecl &decl = program.tensors[statement.lhs.tensor];
+    notation::ResultPattern pattern = resultPattern(program, statement);
+    for (size_t at = 0; at < r.values.size(); ++at) {
+      r.values[at] = rounded(r.values[at], r.type);
+      if (isDense(decl))
+        r.stored[at] = true;
+      else if (pattern.kind == notation::PatternKind::Operand)
+        r.stored[at] = tensors[pattern.operand->tensor].stored[at];
+      else
+        r.stored[at] = r.stored[at] || contributed[at];
+      if (!r.stored[at])
+        r.values[at] = {};
+    }
+  }
+
+  int64_t position(const Access &access) const {
+    int64_t at = 0;
+    for (size_t d = 0; d < access.subscripts.size(); ++d) {
+      int64_t coordinate = access.subscripts[d].constant;
+      for (const auto &[index, coefficient] : access.subscripts[d].terms)
+        coordinate += coefficient * point[index];
+      at = at * program.tensors[access.tensor].dims[d] + coordinate;
+    }
+    return at;
+  }
+
+  bool absent(const Expr &expr) const {
+    return isAbsent(expr, [&](const Access &a) {
+      return !tensors[a.tensor].stored[position(a)] && hasZeroFill(program.tensors[a.tensor]);
+    });
+  }
+
+  /// An expression that is absent is 0: an entry that is not stored annihilates even inf and nan.
+  Scalar evaluate(const Expr &expr) const {
+    const ExprNode &node = *expr;
+    if (node.op == Op::Literal)
+      return node.literal;
+    if (absent(expr))
+      return {};
+    if (node.op == Op::Access)
+      return tensors[node.access.tensor].values[position(node.access)];
+    if (node.op == Op::Select)
+      return evaluate(node.args[evaluate(node.args[0]).i ? 1 : 2]);
+    std::vector<Scalar> args;
+    for (const Expr &arg : node.args)
+      args.push_back(evaluate(arg));
+    ElementType operands = node.args[0]->type;
+    return node.op == Op::Convert ? convert(args[0], operands, node.type) : apply(node.op, operands, args);
+  }
+};
+
+} // namespace
+
+DenseTensor fromTensor(const runtime::Tensor &tensor) {
+  int64_t count = elements(tensor.dims);
+  bool dense = format::isAllDense(tensor.encoding);
+  DenseTensor result = {tensor.type, tensor.dims, std::vector<Scalar>(count),
+                        std::vector<bool>(count, dense)};
+  const char *values = static_cast<const char *>(tensor.values());
+  runtime::forEachStored(tensor, [&](std::span<const int64_t> coords, int64_t value) {
+    int64_t at = 0;
+    for (size_t d = 0; d < coords.size(); ++d)
+      at = at * tensor.dims[d] + coords[d];
+    result.values[at] = loadScalar(tensor.type, values + value * byteWidth(tensor.type));
+    result.stored[at] = true;
+  });
+  return result;
+}
+
+void run(const Program &program, std::vector<DenseTensor> &tensors) {
+  tensors.resize(program.tensors.size());
+  for (const Statement &statement : program.statements)
+    Run(program, statement, tensors).run();
+}
+
+} // namespace tulle::interpreter

@@ -1,0 +1,37 @@
+// The examples of docs/reference/notation.md are accepted.
+#include "Support.h"
+#include <filesystem>
+#include <fstream>
+
+namespace tulle::notation {
+namespace {
+
+std::vector<std::string> examples() {
+  auto path = std::filesystem::path(__FILE__).parent_path() / "../../docs/reference/notation.md";
+  std::ifstream file(path);
+  std::vector<std::string> result;
+  bool inside = false;
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("```"))
+      inside = line == "```tulle";
+    else if (inside)
+      result.push_back(line);
+  }
+  return result;
+}
+
+TEST(Document, ExamplesAreAccepted) {
+  std::vector<std::string> lines = examples();
+  ASSERT_GT(lines.size(), 25u);
+  for (const std::string &line : lines) {
+    SCOPED_TRACE(line);
+    std::map<std::string, Binding> bindings;
+    for (const TensorUse &use : tensorsUsed(line))
+      if (use.read && !use.written)
+        bindings[use.name] = input(std::vector<int64_t>(use.order, 8));
+    EXPECT_NO_THROW(check(line, bindings));
+  }
+}
+
+} // namespace
+} // namespace tulle::notation

@@ -1,0 +1,109 @@
+// Where results are stored.
+#include "notation/Sparsity.h"
+#include "Support.h"
+
+namespace tulle::notation {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+/// A, B, M and the result C are CSR matrices; D is a dense matrix, P and Q too, x and m dense vectors.
+struct Analysis {
+  Program program;
+  ResultPattern pattern;
+  std::string operand() const { return pattern.operand ? print(program, *pattern.operand) : ""; }
+};
+
+Analysis analyze(std::string_view text) {
+  format::Encoding csr = format::parseFormat("CSR", 2);
+  std::map<std::string, Binding> bindings;
+  for (const TensorUse &use : tensorsUsed(text)) {
+    bool sparse = use.name == "A" || use.name == "B" || use.name == "M" || use.name == "C";
+    bindings[use.name] = {ElementType::F64, std::vector<int64_t>(use.order, 3),
+                          sparse ? std::optional(csr) : std::nullopt, !use.written};
+  }
+  Analysis a{check(text, bindings), {PatternKind::Dense, nullptr, {}}};
+  a.pattern = resultPattern(a.program, a.program.statements.back());
+  return a;
+}
+
+std::string operandOf(std::string_view text) {
+  Analysis a = analyze(text);
+  EXPECT_EQ(a.pattern.kind, PatternKind::Operand) << text << "\n" << a.pattern.reason;
+  return a.operand();
+}
+std::string dense(std::string_view text) {
+  Analysis a = analyze(text);
+  EXPECT_EQ(a.pattern.kind, PatternKind::Dense) << text;
+  return a.pattern.reason;
+}
+std::string computed(std::string_view text) {
+  Analysis a = analyze(text);
+  EXPECT_EQ(a.pattern.kind, PatternKind::Computed) << text;
+  return a.pattern.reason;
+}
+
+TEST(Sparsity, OneOperandsPattern) {
+  EXPECT_EQ(operandOf("C(i,j) = 2 * A(i,j)"), "A(i,j)");
+  EXPECT_EQ(operandOf("C(j,i) = A(j,i) / x(i)"), "A(j,i)");
+  EXPECT_EQ(operandOf("C(i,j) = M(i,j) * P(i,k) * Q(k,j)"), "M(i,j)");
+  EXPECT_EQ(operandOf("C(i,j) = P(i,j) * (A(i,j) + 3 * A(i,j))"), "A(i,j)");
+  EXPECT_EQ(operandOf("C(i,j) = sqrt(abs(-A(i,j))) ** 2"), "A(i,j)");
+  EXPECT_EQ(operandOf("C(i,j) = A(i,j) * A(i,j)"), "A(i,j)");
+  EXPECT_EQ(operandOf("C(i,j) = select(A(i,j) > 0, A(i,j), 0.1 * A(i,j))"), "A(i,j)");
+  EXPECT_EQ(operandOf("C(i,j) = A(i,j) * B(j,k)"), "A(i,j)");
+  EXPECT_EQ(operandOf("C(i,j) = min(A(i,j), 0)"), "A(i,j)");
+  EXPECT_EQ(operandOf("C(i,j) max= A(i,j) * P(j,k)"), "A(i,j)");
+}
+
+TEST(Sparsity, MaskDecides) {
+  EXPECT_EQ(operandOf("C(i,j) = exp(A(i,j) - m(i)) where A"), "A(i,j)");
+  EXPECT_EQ(operandOf("C(i,j) = P(i,j) where M"), "M(i,j)");
+  EXPECT_EQ(operandOf("C(i,j) = A(i,k) * B(k,j) where M"), "M(i,j)");
+  EXPECT_EQ(operandOf("C(i,j) = A(i,j) + B(i,j) where A"), "A(i,j)");
+  EXPECT_THAT(computed("C(i,j) = P(i,j) where A & B"), HasSubstr("several patterns"));
+  EXPECT_THAT(computed("C(i,j) = A(i,j) where ~B & A"), HasSubstr("several patterns"));
+}
+
+TEST(Sparsity, DenseNamesTheCulprit) {
+  EXPECT_THAT(dense("C(i,j) = exp(A(i,j))"),
+              AllOf(HasSubstr("exp(A(i,j)) is nonzero where nothing is stored"),
+                    HasSubstr("add `where A(i,j)`, or give C a dense format")));
+  EXPECT_THAT(dense("C(i,j) = A(i,j) + 2 * x(i)"), HasSubstr("2.0 * x(i) is nonzero"));
+  EXPECT_THAT(dense("C(i,j) = P(i,j)"), HasSubstr("P(i,j) is nonzero"));
+  EXPECT_THAT(dense("C(i,j) = f64(A(i,j) == 0)"), HasSubstr("A(i,j) == 0.0 is nonzero"));
+  EXPECT_THAT(dense("C(i,j) = A(i,j) ** x(i)"), HasSubstr("pow(A(i,j), x(i))"));
+}
+
+TEST(Sparsity, ComputedNamesTheCure) {
+  EXPECT_THAT(computed("C(i,j) = A(i,j) + B(i,j)"),
+              HasSubstr("give C a dense format and convert the result"));
+  EXPECT_THAT(computed("C(i,j) = A(i,j) * B(i,j)"), HasSubstr("A(i,j) and B(i,j) are intersected"));
+  EXPECT_THAT(computed("C(i,j) = A(i,k) * B(k,j)"), HasSubstr("no single operand"));
+  EXPECT_THAT(computed("C(j,i) = A(i,j)"), HasSubstr("no single operand with the subscripts of C(j,i)"));
+  EXPECT_THAT(computed("C(i,j) = A(i,j); C(i,j) += A(i,j)"), HasSubstr("already has"));
+}
+
+TEST(Sparsity, ZerosThatAreWrittenDoNotAnnihilate) {
+  Analysis a = analyze("C(i,j) = 0 * x(i) * A(i,j)");
+  auto nothing = [](const Access &) { return false; };
+  EXPECT_FALSE(isAbsent(a.program.statements[0].rhs, nothing));
+}
+
+TEST(Sparsity, FillValues) {
+  format::Encoding e = format::denseEncoding(1);
+  EXPECT_EQ(fillValue(e, ElementType::F64).f, 0.0);
+  e.fill = "inf";
+  EXPECT_TRUE(std::isinf(fillValue(e, ElementType::F32).f.real()));
+  e.fill = "-3";
+  EXPECT_EQ(fillValue(e, ElementType::I8).i, -3);
+  EXPECT_EQ(fillValue(e, ElementType::F64).f, -3.0);
+  e.fill = "true";
+  EXPECT_EQ(fillValue(e, ElementType::Bool).i, 1);
+  e.fill = "much";
+  EXPECT_THROW(fillValue(e, ElementType::F64), Error);
+}
+
+} // namespace
+} // namespace tulle::notation
