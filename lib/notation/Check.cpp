@@ -83,26 +83,30 @@ private:
   }
 
   void checkSizes() const {
-    for (const Use &use : resolved.uses)
-      for (unsigned d = 0; d < use.access.subscripts.size(); ++d)
-        for (const auto &[index, coefficient] : use.access.subscripts[d].terms)
-          if (resolved.indices[index].size < 0) {
-            const std::string &name = resolved.indices[index].name;
-            fail(use.subscriptRanges[d],
-                 use.written
-                     ? fmt::format(
-                           "index '{}' is not used on the right, so its size is unknown; use it there, or "
-                           "give the dimensions of '{}'",
-                           name, resolved.tensors[use.access.tensor])
-                     : fmt::format("the size of index '{}' is unknown; give the dimensions of '{}'", name,
-                                   resolved.tensors[use.access.tensor]));
-          }
+    // The right side first: an index without a size is missing there, and only then on the left.
+    for (bool written : {false, true})
+      for (const Use &use : resolved.uses)
+        for (unsigned d = 0; d < use.access.subscripts.size(); ++d)
+          for (const auto &[index, coefficient] : use.access.subscripts[d].terms)
+            if (resolved.indices[index].size < 0 && use.written == written)
+              failWithoutSize(use, d, resolved.indices[index].name);
     for (const Use &use : resolved.uses)
       for (unsigned d = 0; d < use.access.subscripts.size(); ++d)
         if (resolved.dims[use.access.tensor][d] < 0)
           fail(use.subscriptRanges[d],
                fmt::format("the size of dimension {} of '{}' is unknown; give its dimensions", d + 1,
                            resolved.tensors[use.access.tensor]));
+  }
+
+  [[noreturn]] void failWithoutSize(const Use &use, unsigned d, const std::string &index) const {
+    const std::string &tensor = resolved.tensors[use.access.tensor];
+    fail(use.subscriptRanges[d],
+         use.written
+             ? fmt::format(
+                   "index '{}' is not used on the right, so its size is unknown; use it there, or give the "
+                   "dimensions of '{}'",
+                   index, tensor)
+             : fmt::format("the size of index '{}' is unknown; give the dimensions of '{}'", index, tensor));
   }
 
   void declareTensors() {

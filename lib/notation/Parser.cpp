@@ -226,7 +226,9 @@ private:
     if (isReserved(name.text))
       fail(name, fmt::format("'{}' is a word of the notation; an index needs another name", name.text));
     if (here().is("("))
-      fail(here(), "a subscript is a sum of integer * index: tensors cannot be used in it");
+      fail(here(), "a subscript is a sum of integer * index: tensors cannot be used in it (and an index that "
+                   "is not on "
+                   "the left is summed without a word)");
     for (Term &t : s.terms)
       if (t.index == name.text) {
         t.coefficient = bounded(name, __int128(t.coefficient) + coefficient);

@@ -218,8 +218,8 @@ private:
     int64_t end = limit ? *limit : dim;
     if (low < 0 || high >= end)
       fail(range,
-           fmt::format("the subscript takes values from {} to {}, but {} {} {}", clamp(low), clamp(high),
-                       limit ? "the slice of" : "", describe(here),
+           fmt::format("the subscript takes values from {} to {}, but {}{} {}", clamp(low), clamp(high),
+                       limit ? "the slice of " : "", describe(here),
                        limit ? fmt::format("ends before {}", end) : fmt::format("has size {}", end)),
            notes);
     if (affine.isVariable() && limit && end < dim)
