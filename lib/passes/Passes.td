@@ -35,6 +35,19 @@ def Sparsify : Pass<"tulle-sparsify", "::mlir::func::FuncOp"> {
                            "::mlir::tensor::TensorDialect", "::mlir::complex::ComplexDialect"];
 }
 
+//===--- Stage 3: buffers and loops ---===//
+
+def Lower : Pass<"tulle-lower", "::mlir::ModuleOp"> {
+  let summary = "Turns tensors into their buffers, and loops over coordinate sets into scf loops";
+  let description = [{
+    Stage 2 to stage 3. Every tensor argument becomes one `memref<?xT>` for each field of its layout, then one `index`
+    for each dimension; a function returns no tensor, results are written in place. What a level costs to walk, locate or
+    search comes from its level format. Every `scf.for` says `tulle.kind = "parallel"` or `"reduction"`.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::func::FuncDialect", "::mlir::complex::ComplexDialect"];
+}
+
 //===--- Stage 4: vectors ---===//
 
 def Vectorize : Pass<"tulle-vectorize", "::mlir::func::FuncOp"> {

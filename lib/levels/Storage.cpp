@@ -1,0 +1,83 @@
+#include "levels/Storage.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+
+namespace tulle::levels {
+
+SmallVector<Type> fieldTypes(const format::Layout &layout, Type element) {
+  MLIRContext *context = element.getContext();
+  SmallVector<Type> types;
+  for (const format::Field &field : layout.fields) {
+    Type type = element.isInteger(1) ? IntegerType::get(context, 8) : element;
+    if (field.kind != format::FieldKind::Values)
+      type = IntegerType::get(context, field.width == 0 ? 64 : std::max(field.width, 8u));
+    types.push_back(MemRefType::get({ShapedType::kDynamic}, type));
+  }
+  return types;
+}
+
+constexpr arith::IntegerOverflowFlags noWrap = arith::IntegerOverflowFlags::nsw | arith::IntegerOverflowFlags::nuw;
+
+Value Emitter::constant(int64_t value) const { return arith::ConstantIndexOp::create(builder, loc, value); }
+
+Value Emitter::add(Value a, Value b) const {
+  if (matchPattern(a, m_Zero()))
+    return b;
+  if (matchPattern(b, m_Zero()))
+    return a;
+  return arith::AddIOp::create(builder, loc, a, b, noWrap);
+}
+
+Value Emitter::sub(Value a, Value b) const {
+  if (matchPattern(b, m_Zero()))
+    return a;
+  return arith::SubIOp::create(builder, loc, a, b, noWrap);
+}
+
+Value Emitter::mul(Value a, Value b) const {
+  if (matchPattern(a, m_Zero()) || matchPattern(b, m_One()))
+    return a;
+  if (matchPattern(b, m_Zero()) || matchPattern(a, m_One()))
+    return b;
+  return arith::MulIOp::create(builder, loc, a, b, noWrap);
+}
+
+Value Emitter::compare(arith::CmpIPredicate predicate, Value a, Value b) const {
+  return arith::CmpIOp::create(builder, loc, predicate, a, b);
+}
+
+/// Four 2-bit coordinates share a byte, the first in the low bits.
+static Value loadPacked(const Emitter &emit, Value buffer, Value at) {
+  OpBuilder &b = emit.builder;
+  Value byte = memref::LoadOp::create(b, emit.loc, buffer,
+                                      Value(arith::ShRUIOp::create(b, emit.loc, at, emit.constant(2))));
+  Value wide = arith::IndexCastUIOp::create(b, emit.loc, b.getIndexType(), byte);
+  Value slot = arith::AndIOp::create(b, emit.loc, at, emit.constant(3));
+  Value shift = emit.add(slot, slot);
+  return arith::AndIOp::create(b, emit.loc, arith::ShRUIOp::create(b, emit.loc, wide, shift), emit.constant(3));
+}
+
+Value Emitter::load(unsigned field, Value at) const {
+  Value buffer = storage.fields[field];
+  if (storage.layout.fields[field].width == 2)
+    return loadPacked(*this, buffer, at);
+  Value element = memref::LoadOp::create(builder, loc, buffer, at);
+  return arith::IndexCastUIOp::create(builder, loc, builder.getIndexType(), element);
+}
+
+Value Emitter::levelSize(unsigned level) const {
+  const format::Digit &digit = storage.digits[level];
+  if (digit.modulus != 0)
+    return constant(digit.modulus);
+  Value dim = storage.dims[digit.dim];
+  if (digit.stride == 1)
+    return dim;
+  APInt size;
+  if (matchPattern(dim, m_ConstantInt(&size)))
+    return constant((size.getSExtValue() + digit.stride - 1) / digit.stride);
+  return arith::CeilDivUIOp::create(builder, loc, dim, constant(digit.stride));
+}
+
+} // namespace tulle::levels

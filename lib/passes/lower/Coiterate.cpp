@@ -1,0 +1,375 @@
+// A loop over a set expression: which loops it becomes depends on the set and on the strategy.
+//
+//   merge   one step per coordinate: the smallest coordinate among the operands is visited, and the operands that have it
+//           advance. Over two operands the loop runs while both have entries, and what remains of either is a plain
+//           loop; over more, one loop runs while a case can still occur, and an exhausted operand reads as a coordinate
+//           beyond all others.
+//   gaps    a merge over a range: the coordinates that no operand has are runs between those that one has.
+//   peek    one step per coordinate of a range, with one position per operand.
+//   gallop  an intersection: the operands behind the largest coordinate leap to it.
+#include "passes/lower/Lowering.h"
+#include <bit>
+
+using namespace mlir;
+using namespace tulle::dialect;
+
+namespace tulle::lower {
+
+using arith::CmpIPredicate;
+using iteration::Minterm;
+
+class CoiterateLowering {
+public:
+  CoiterateLowering(Lowering &parent, CoiterateOp op)
+      : parent(parent), op(op), b(parent.b), loc(op.getLoc()), cases(op.getCases()) {
+    for (Value space : op.getSpaces()) {
+      spaces.push_back(parent.spaces.lookup(space));
+      begins.push_back(spaces.back().range.begin);
+    }
+    count = unsigned(spaces.size());
+    for (int64_t minterm : cases)
+      if (minterm != 0)
+        nonempty.push_back(Minterm(minterm));
+  }
+
+  Values lower(Values inits);
+
+private:
+  using Bits = llvm::function_ref<Value(Minterm)>;
+
+  Values merge(Values inits);
+  Values gaps(Values inits);
+  Values peek(Values inits);
+  Values gallopAll(Values inits);
+  /// What is left of one operand once the others have ended.
+  Values tail(unsigned operand, Value begin, Values carried);
+  /// One loop over the operands of `among`, which runs while all of some element of `live` have entries left. Carried values
+  /// start with the positions of all operands. `before` runs ahead of each visit, on the coordinate and the other carried
+  /// values; the first of these is its own and not seen by the cases.
+  Values step(Minterm among, ArrayRef<Minterm> live, Values carried,
+              llvm::function_ref<Values(Value, Values)> before = nullptr);
+  /// Runs the case whose minterm is the set of operands that have the coordinate, or none.
+  Values dispatch(ArrayRef<Minterm> possible, bool covered, ArrayRef<Value> has, ArrayRef<Value> coordinates,
+                  ArrayRef<levels::Iterator> at, Values carried);
+  Values visit(Minterm minterm, Value coordinate, ArrayRef<levels::Iterator> at, Values carried);
+  bool hasCase(Minterm minterm) const { return llvm::is_contained(cases, int64_t(minterm)); }
+
+  levels::Emitter emitter() const { return spaces.front().emitter(b, loc); }
+  Value constant(int64_t value) { return emitter().constant(value); }
+  Value compare(CmpIPredicate predicate, Value x, Value y) { return emitter().compare(predicate, x, y); }
+  Value both(Value x, Value y) { return !x ? y : !y ? x : Value(arith::AndIOp::create(b, loc, x, y)); }
+  Value negate(Value x) {
+    return arith::XOrIOp::create(b, loc, x, arith::ConstantIntOp::create(b, loc, 1, 1));
+  }
+  Value hasEntries(unsigned k, Value position) {
+    return compare(CmpIPredicate::ult, position, spaces[k].range.end);
+  }
+  /// The coordinate at a position, beyond all others where the operand has ended.
+  Value sentinelCoordinate(unsigned k, Value position) {
+    return ifElse(b, loc, hasEntries(k, position), b.getIndexType(),
+                  [&] { return Values{spaces[k].coordinate(b, loc, position)}; },
+                  [&] { return Values{constant(std::numeric_limits<int64_t>::max())}; })[0];
+  }
+  /// The position after the entries of this coordinate where the operand has it, else the same position.
+  Value advance(unsigned k, Value position, Value has, Value coordinate) {
+    if (spaces[k].unique()) {
+      Value step = arith::IndexCastUIOp::create(b, loc, b.getIndexType(), has);
+      return emitter().add(position, step);
+    }
+    return ifElse(b, loc, has, b.getIndexType(),
+                  [&] { return Values{segmentEnd(b, loc, spaces[k], position, coordinate)}; },
+                  [&] { return Values{position}; })[0];
+  }
+
+  Lowering &parent;
+  CoiterateOp op;
+  OpBuilder &b;
+  Location loc;
+  ArrayRef<int64_t> cases;
+  SmallVector<Minterm> nonempty; ///< cases without minterm 0
+  SmallVector<Space> spaces;
+  Values begins;
+  unsigned count = 0;
+};
+
+Values CoiterateLowering::visit(Minterm minterm, Value coordinate, ArrayRef<levels::Iterator> at, Values carried) {
+  for (auto [region, id] : llvm::zip(op.getCaseRegions(), cases)) {
+    if (id != int64_t(minterm))
+      continue;
+    SmallVector<levels::Iterator> its;
+    for (unsigned k = 0; k < count; ++k)
+      if (minterm >> k & 1)
+        its.push_back(at[k]);
+    return parent.emitBody(region, coordinate, its, op.getInits(), carried);
+  }
+  return carried;
+}
+
+Values CoiterateLowering::dispatch(ArrayRef<Minterm> possible, bool covered, ArrayRef<Value> has,
+                                   ArrayRef<Value> coordinates, ArrayRef<levels::Iterator> at, Values carried) {
+  SmallVector<Type> types(ValueRange(carried).getTypes());
+  auto run = [&](Minterm minterm) {
+    // Every operand that has the coordinate agrees on it; element `count` is the loop's own.
+    unsigned first = minterm ? unsigned(std::countr_zero(minterm)) : count;
+    return visit(minterm, coordinates[first], at, carried);
+  };
+  if (possible.size() > 4) {
+    Value mask = constant(0);
+    for (unsigned k = 0; k < count; ++k)
+      if (has[k]) {
+        Value bit = arith::IndexCastUIOp::create(b, loc, b.getIndexType(), has[k]);
+        mask = arith::OrIOp::create(b, loc, mask, arith::ShLIOp::create(b, loc, bit, constant(k)));
+      }
+    SmallVector<int64_t> ids(possible.begin(), possible.end());
+    auto branch = scf::IndexSwitchOp::create(b, loc, types, mask, ids, unsigned(ids.size()));
+    OpBuilder::InsertionGuard guard(b);
+    auto fill = [&](Region &region, llvm::function_ref<Values()> emit) {
+      b.createBlock(&region);
+      Values yielded = emit();
+      scf::YieldOp::create(b, loc, yielded);
+    };
+    fill(branch.getDefaultRegion(), [&] { return carried; });
+    for (auto [region, minterm] : llvm::zip(branch.getCaseRegions(), possible))
+      fill(region, [&] { return run(minterm); });
+    return Values(branch.getResults());
+  }
+  if (possible.empty())
+    return carried;
+  Minterm minterm = possible.front();
+  if (covered && possible.size() == 1)
+    return run(minterm);
+  Value condition;
+  for (unsigned k = 0; k < count; ++k)
+    if (has[k])
+      condition = both(condition, minterm >> k & 1 ? has[k] : negate(has[k]));
+  return ifElse(b, loc, condition, types, [&] { return run(minterm); },
+                [&] { return dispatch(possible.drop_front(), covered, has, coordinates, at, carried); });
+}
+
+Values CoiterateLowering::step(Minterm among, ArrayRef<Minterm> live, Values carried,
+                               llvm::function_ref<Values(Value, Values)> before) {
+  Minterm certain = among;
+  for (Minterm minterm : live)
+    certain &= minterm;
+  auto running = [&](Values now) {
+    Value any;
+    for (Minterm minterm : live) {
+      Value all;
+      for (unsigned k = 0; k < count; ++k)
+        if (minterm >> k & 1)
+          all = both(all, hasEntries(k, now[k]));
+      any = any ? Value(arith::OrIOp::create(b, loc, any, all)) : all;
+    }
+    return any;
+  };
+  auto body = [&](Values now) {
+    SmallVector<Value> coordinates(count + 1), has(count);
+    Value least;
+    for (unsigned k = 0; k < count; ++k)
+      if (among >> k & 1) {
+        coordinates[k] = certain >> k & 1 ? spaces[k].coordinate(b, loc, now[k]) : sentinelCoordinate(k, now[k]);
+        least = least ? Value(arith::MinUIOp::create(b, loc, least, coordinates[k])) : coordinates[k];
+      }
+    coordinates[count] = least;
+    Values rest(llvm::drop_begin(now, count)), next, front;
+    if (before) {
+      rest = before(least, rest);
+      front.push_back(rest.front());
+      rest.erase(rest.begin());
+    }
+    SmallVector<levels::Iterator> at(count);
+    for (unsigned k = 0; k < count; ++k) {
+      if (!(among >> k & 1)) {
+        next.push_back(now[k]);
+        continue;
+      }
+      has[k] = compare(CmpIPredicate::eq, coordinates[k], least);
+      next.push_back(advance(k, now[k], has[k], least));
+      at[k] = spaces[k].at(now[k], next[k]);
+    }
+    SmallVector<Minterm> possible;
+    for (Minterm minterm : nonempty)
+      if ((minterm & ~among) == 0)
+        possible.push_back(minterm);
+    llvm::stable_sort(possible, [](Minterm x, Minterm y) { return std::popcount(x) > std::popcount(y); });
+    bool covered = possible.size() == (size_t(1) << std::popcount(among)) - 1;
+    llvm::append_range(next, front);
+    llvm::append_range(next, dispatch(possible, covered, has, coordinates, at, rest));
+    return next;
+  };
+  return whileLoop(b, loc, carried, running, body);
+}
+
+Values CoiterateLowering::tail(unsigned operand, Value begin, Values carried) {
+  const Space &space = spaces[operand];
+  SmallVector<levels::Iterator> at(count);
+  return parent.walk(loc, space, begin, space.range.end, op.getKind(), carried,
+                     [&](Value coordinate, const levels::Iterator &iterator, Values now) {
+                       at[operand] = iterator;
+                       return visit(Minterm(1) << operand, coordinate, at, now);
+                     });
+}
+
+Values CoiterateLowering::merge(Values inits) {
+  Values carried = begins;
+  llvm::append_range(carried, inits);
+  if (count == 1)
+    return hasCase(1) ? tail(0, begins[0], inits) : inits;
+  if (count == 2) {
+    carried = step(3, {3}, carried);
+    Values rest(llvm::drop_begin(carried, 2));
+    for (unsigned k = 0; k < 2; ++k)
+      if (hasCase(Minterm(1) << k))
+        rest = tail(k, carried[k], rest);
+    return rest;
+  }
+  // The loop may end as soon as no case can occur any more; the smallest minterms decide this.
+  SmallVector<Minterm> least;
+  for (Minterm m : nonempty)
+    if (llvm::none_of(nonempty, [&](Minterm other) { return other != m && (other & m) == other; }))
+      least.push_back(m);
+  if (least.empty())
+    return inits;
+  carried = step((Minterm(1) << count) - 1, least, carried);
+  return Values(llvm::drop_begin(carried, count));
+}
+
+/// The positions of the operands' entries at and after coordinate `lo`.
+static Value firstFrom(OpBuilder &b, Location loc, const Space &space, Value lo) {
+  if (matchPattern(lo, m_Zero()))
+    return space.range.begin;
+  return lowerBound(b, loc, space, space.range.begin, space.range.end, lo);
+}
+
+static bool sameSize(Value x, Value y) {
+  APInt a, c;
+  return x == y || (matchPattern(x, m_ConstantInt(&a)) && matchPattern(y, m_ConstantInt(&c)) && a == c);
+}
+
+Values CoiterateLowering::gaps(Values inits) {
+  auto [lo, hi] = parent.ranges.lookup(op.getRange());
+  Values carried;
+  Minterm all = (Minterm(1) << count) - 1;
+  SmallVector<Minterm> any;
+  for (unsigned k = 0; k < count; ++k) {
+    Space &space = spaces[k];
+    Value begin = firstFrom(b, loc, space, lo);
+    if (!sameSize(hi, space.emitter(b, loc).levelSize(space.level)))
+      space.range.end = lowerBound(b, loc, space, begin, space.range.end, hi);
+    carried.push_back(begin);
+    any.push_back(Minterm(1) << k);
+  }
+  // Carried first: the coordinate up to which everything is visited.
+  auto fill = [&](Value until, Values now) {
+    Values rest(llvm::drop_begin(now));
+    return forLoop(b, loc, now[0], until, op.getKind(), rest, [&](Value coordinate, Values inner) {
+      return visit(0, coordinate, {}, inner);
+    });
+  };
+  Values rest{lo};
+  llvm::append_range(rest, inits);
+  if (count == 1) {
+    rest = parent.walk(loc, spaces[0], carried[0], spaces[0].range.end, LoopKind::Reduction, rest,
+                       [&](Value coordinate, const levels::Iterator &iterator, Values now) {
+                         Values result{emitter().add(coordinate, constant(1))};
+                         llvm::append_range(result, visit(1, coordinate, iterator, fill(coordinate, now)));
+                         return result;
+                       });
+    return fill(hi, rest);
+  }
+  llvm::append_range(carried, rest);
+  carried = step(all, any, carried, [&](Value coordinate, Values now) {
+    Values result{emitter().add(coordinate, constant(1))};
+    llvm::append_range(result, fill(coordinate, now));
+    return result;
+  });
+  return fill(hi, Values(llvm::drop_begin(carried, count)));
+}
+
+Values CoiterateLowering::peek(Values inits) {
+  Value lo = constant(0), hi = emitter().levelSize(spaces[0].level);
+  if (op.getRange())
+    std::tie(lo, hi) = parent.ranges.lookup(op.getRange());
+  Values carried;
+  for (const Space &space : spaces)
+    carried.push_back(firstFrom(b, loc, space, lo));
+  llvm::append_range(carried, inits);
+  // Positions travel from round to round, so the rounds are not independent whatever the op says.
+  carried = forLoop(b, loc, lo, hi, LoopKind::Reduction, carried, [&](Value coordinate, Values now) {
+    SmallVector<Value> coordinates(count + 1, coordinate), has;
+    SmallVector<levels::Iterator> at;
+    Values next;
+    for (unsigned k = 0; k < count; ++k) {
+      Value own = sentinelCoordinate(k, now[k]);
+      has.push_back(compare(CmpIPredicate::eq, own, coordinate));
+      next.push_back(advance(k, now[k], has[k], coordinate));
+      at.push_back(spaces[k].at(now[k], next[k]));
+    }
+    SmallVector<Minterm> possible(cases.begin(), cases.end());
+    bool covered = possible.size() == size_t(1) << count;
+    llvm::append_range(next, dispatch(possible, covered, has, coordinates, at, Values(llvm::drop_begin(now, count))));
+    return next;
+  });
+  return Values(llvm::drop_begin(carried, count));
+}
+
+Values CoiterateLowering::gallopAll(Values inits) {
+  Minterm all = (Minterm(1) << count) - 1;
+  Values carried = begins;
+  llvm::append_range(carried, inits);
+  auto running = [&](Values now) {
+    Value live;
+    for (unsigned k = 0; k < count; ++k)
+      live = both(live, hasEntries(k, now[k]));
+    return live;
+  };
+  auto body = [&](Values now) {
+    SmallVector<Value> coordinates;
+    Value largest, equal;
+    for (unsigned k = 0; k < count; ++k) {
+      coordinates.push_back(spaces[k].coordinate(b, loc, now[k]));
+      if (k > 0)
+        equal = both(equal, compare(CmpIPredicate::eq, coordinates[0], coordinates[k]));
+      largest = largest ? Value(arith::MaxUIOp::create(b, loc, largest, coordinates[k])) : coordinates[k];
+    }
+    auto meet = [&] {
+      Values next;
+      SmallVector<levels::Iterator> at;
+      for (unsigned k = 0; k < count; ++k) {
+        next.push_back(segmentEnd(b, loc, spaces[k], now[k], largest));
+        at.push_back(spaces[k].at(now[k], next[k]));
+      }
+      llvm::append_range(next, visit(all, largest, at, Values(llvm::drop_begin(now, count))));
+      return next;
+    };
+    auto leap = [&] {
+      Values next(now);
+      for (unsigned k = 0; k < count; ++k)
+        next[k] = ifElse(b, loc, compare(CmpIPredicate::ult, coordinates[k], largest), b.getIndexType(),
+                         [&] { return Values{gallop(b, loc, spaces[k], now[k], spaces[k].range.end, largest)}; },
+                         [&] { return Values{now[k]}; })[0];
+      return next;
+    };
+    return ifElse(b, loc, equal, ValueRange(now).getTypes(), meet, leap);
+  };
+  return Values(llvm::drop_begin(whileLoop(b, loc, carried, running, body), count));
+}
+
+Values CoiterateLowering::lower(Values inits) {
+  Minterm all = (Minterm(1) << count) - 1;
+  bool intersection = count > 1 && cases == ArrayRef<int64_t>{int64_t(all)};
+  if (op.getStrategy() == Strategy::Peek)
+    return peek(inits);
+  if (op.getRange())
+    return gaps(inits);
+  if (intersection && op.getStrategy() == Strategy::Gallop)
+    return gallopAll(inits);
+  return merge(inits);
+}
+
+void Lowering::lowerCoiterate(CoiterateOp op) {
+  Values results = CoiterateLowering(*this, op).lower(plain(op.getInits()));
+  bindCarried(op.getResults(), op.getInits(), results);
+}
+
+} // namespace tulle::lower

@@ -1,0 +1,157 @@
+// Ops with regions: branches and counted loops keep their form without the tensors; iterations become loops over positions.
+#include "passes/lower/Lowering.h"
+
+using namespace mlir;
+using namespace tulle::dialect;
+
+namespace tulle::lower {
+
+static bool isTensor(Value value) { return isa<RankedTensorType>(value.getType()); }
+
+Values Lowering::plain(ValueRange carried) const {
+  Values result;
+  for (Value value : carried)
+    if (!isTensor(value))
+      result.push_back(values.lookup(value));
+  return result;
+}
+
+void Lowering::bindCarried(ValueRange targets, ValueRange inits, ValueRange plainValues) {
+  unsigned next = 0;
+  for (auto [target, init] : llvm::zip(targets, inits))
+    if (isTensor(init))
+      tensors[target] = tensors.lookup(init);
+    else
+      values.map(target, plainValues[next++]);
+}
+
+Values Lowering::yielded(Block &block, ValueRange inits) {
+  Operation *terminator = block.getTerminator();
+  for (auto [value, init] : llvm::zip(terminator->getOperands(), inits))
+    if (isTensor(value) && tensors.lookup(value) != tensors.lookup(init)) {
+      terminator->emitError("the yielded tensor is not the storage of the tensor carried in: stores are in place");
+      ok = false;
+    }
+  return plain(terminator->getOperands());
+}
+
+Values Lowering::emitBody(Region &region, Value coordinate, ArrayRef<levels::Iterator> its, ValueRange inits,
+                          ValueRange plainValues) {
+  Block &block = region.front();
+  values.map(block.getArgument(0), coordinate);
+  for (auto [arg, iterator] : llvm::zip(block.getArguments().drop_front(), its))
+    iterators[arg] = iterator;
+  bindCarried(block.getArguments().drop_front(1 + its.size()), inits, plainValues);
+  lowerBlock(block);
+  return yielded(block, inits);
+}
+
+void Lowering::lowerIf(scf::IfOp op) {
+  SmallVector<Type> types;
+  for (Type type : op.getResultTypes())
+    if (!isa<RankedTensorType>(type))
+      types.push_back(type);
+  SmallVector<Value> stored(op.getNumResults());
+  auto emit = [&](Region &region) {
+    Values result;
+    if (region.empty())
+      return result;
+    Block &block = region.front();
+    lowerBlock(block);
+    ValueRange operands = block.getTerminator()->getOperands();
+    for (auto [slot, value] : llvm::zip(stored, operands)) {
+      if (!isTensor(value))
+        continue;
+      if (slot && tensors.lookup(slot) != tensors.lookup(value)) {
+        op.emitError("the branches yield tensors of different storage: stores are in place");
+        ok = false;
+      }
+      slot = value;
+    }
+    return plain(operands);
+  };
+  Values results = ifElse(b, op.getLoc(), values.lookup(op.getCondition()), types,
+                          [&] { return emit(op.getThenRegion()); }, [&] { return emit(op.getElseRegion()); });
+  unsigned next = 0;
+  for (auto [result, slot] : llvm::zip(op.getResults(), stored))
+    if (isTensor(result))
+      tensors[result] = tensors.lookup(slot);
+    else
+      values.map(result, results[next++]);
+}
+
+void Lowering::lowerFor(scf::ForOp op) {
+  Values inits = plain(op.getInitArgs());
+  auto loop = scf::ForOp::create(b, op.getLoc(), values.lookup(op.getLowerBound()), values.lookup(op.getUpperBound()),
+                                 values.lookup(op.getStep()), inits);
+  loop->setAttrs(op->getAttrs());
+  if (!loop->hasAttr(kindAttr))
+    loop->setAttr(kindAttr, kindValue(b.getContext(), LoopKind::Reduction));
+  {
+    OpBuilder::InsertionGuard guard(b);
+    Block *block = loop.getBody();
+    if (!block->empty())
+      block->getTerminator()->erase();
+    b.setInsertionPointToEnd(block);
+    values.map(op.getInductionVar(), loop.getInductionVar());
+    bindCarried(op.getRegionIterArgs(), op.getInitArgs(), loop.getRegionIterArgs());
+    lowerBlock(*op.getBody());
+    scf::YieldOp::create(b, op.getLoc(), yielded(*op.getBody(), op.getInitArgs()));
+  }
+  bindCarried(op.getResults(), op.getInitArgs(), loop.getResults());
+}
+
+Values Lowering::walk(Location loc, const Space &space, Value begin, Value end, LoopKind kind, ValueRange carried,
+                      function_ref<Values(Value, const levels::Iterator &, Values)> body) {
+  if (space.unique())
+    return forLoop(b, loc, begin, end, kind, carried, [&](Value position, Values now) {
+      return body(space.coordinate(b, loc, position), space.at(position, {}), now);
+    });
+  // A nonunique level is walked segment by segment; where the next one starts is known only at the end of this one.
+  Values all{begin};
+  llvm::append_range(all, carried);
+  auto more = [&](Values at) {
+    return space.emitter(b, loc).compare(arith::CmpIPredicate::ult, at[0], end);
+  };
+  auto visit = [&](Values at) {
+    Value coordinate = space.coordinate(b, loc, at[0]);
+    Value next = segmentEnd(b, loc, space, at[0], coordinate);
+    Values result{next};
+    llvm::append_range(result, body(coordinate, space.at(at[0], next), Values(llvm::drop_begin(at))));
+    return result;
+  };
+  Values results = whileLoop(b, loc, all, more, visit);
+  results.erase(results.begin());
+  return results;
+}
+
+void Lowering::lowerIterate(IterateOp op) {
+  Location loc = op.getLoc();
+  Values inits = plain(op.getInits()), results;
+  auto range = ranges.find(op.getSpace());
+  if (range != ranges.end()) {
+    auto [lo, hi] = range->second;
+    results = forLoop(b, loc, lo, hi, op.getKind(), inits, [&](Value coordinate, Values carried) {
+      return emitBody(op.getBody(), coordinate, {}, op.getInits(), carried);
+    });
+  } else {
+    Space space = spaces.lookup(op.getSpace());
+    if (space.format->full()) {
+      // Counting coordinates instead of positions keeps the lower bound 0.
+      levels::Emitter emit = space.emitter(b, loc);
+      results = forLoop(b, loc, emit.constant(0), emit.levelSize(space.level), op.getKind(), inits,
+                        [&](Value coordinate, Values carried) {
+                          Value position = space.format->locate(emit, space.level, space.parent, coordinate);
+                          return emitBody(op.getBody(), coordinate, space.at(position, {}), op.getInits(), carried);
+                        });
+    } else {
+      results = walk(loc, space, space.range.begin, space.range.end, op.getKind(), inits,
+                     [&](Value coordinate, const levels::Iterator &iterator, Values carried) {
+                       return emitBody(op.getBody(), coordinate, iterator, op.getInits(), carried);
+                     });
+    }
+  }
+  bindCarried(op.getResults(), op.getInits(), results);
+}
+
+} // namespace tulle::lower

@@ -1,0 +1,317 @@
+// tulle-lower: functions and their signatures, and every op that is not a loop.
+#include "llvm/ADT/TypeSwitch.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "passes/Passes.h"
+#include "passes/lower/Lowering.h"
+
+using namespace mlir;
+using namespace tulle;
+using namespace tulle::dialect;
+
+namespace tulle::passes {
+#define GEN_PASS_DEF_LOWER
+#include "passes/Passes.h.inc"
+} // namespace tulle::passes
+
+namespace tulle::lower {
+
+static bool isTensor(Value value) { return isa<RankedTensorType>(value.getType()); }
+
+std::optional<levels::Iterator> Lowering::parentIterator(Value parent) const {
+  if (!parent)
+    return std::nullopt;
+  return iterators.lookup(parent);
+}
+
+Space Lowering::spaceAt(Location loc, Value tensor, uint64_t level, Value parent) {
+  return makeSpace(b, loc, *tensors.lookup(tensor), unsigned(level), parentIterator(parent));
+}
+
+void Lowering::lowerSpace(SpaceOp op) {
+  spaces[op.getResult()] = spaceAt(op.getLoc(), op.getTensor(), op.getLevel(), op.getParent());
+}
+
+void Lowering::lowerLocate(LocateOp op) {
+  Space space = spaceAt(op.getLoc(), op.getTensor(), op.getLevel(), op.getParent());
+  Value coordinate = values.lookup(op.getCoordinate());
+  Value position = space.format->locate(space.emitter(b, op.getLoc()), space.level, space.parent, coordinate);
+  iterators[op.getResult()] = space.at(position, {});
+}
+
+void Lowering::lowerSearch(SearchOp op) {
+  Location loc = op.getLoc();
+  Space space = spaceAt(loc, op.getTensor(), op.getLevel(), op.getParent());
+  levels::Emitter emit = space.emitter(b, loc);
+  Value coordinate = values.lookup(op.getCoordinate());
+  Value position = lowerBound(b, loc, space, space.range.begin, space.range.end, coordinate);
+  Value inBounds = emit.compare(arith::CmpIPredicate::ult, position, space.range.end);
+  Value found = guarded(b, loc, inBounds, [&] {
+    return emit.compare(arith::CmpIPredicate::eq, space.coordinate(b, loc, position), coordinate);
+  });
+  Value end;
+  if (!space.unique())
+    end = ifElse(b, loc, found, b.getIndexType(),
+                 [&] { return Values{segmentEnd(b, loc, space, position, coordinate)}; },
+                 [&] { return Values{position}; })[0];
+  iterators[op.getResult()] = space.at(position, end);
+  values.map(op.getFound(), found);
+}
+
+/// What repeated entries of one coordinate mean: their sum (of truth values: or).
+static Value sum(OpBuilder &b, Location loc, Value x, Value y) {
+  Type type = x.getType();
+  if (type.isInteger(1))
+    return arith::OrIOp::create(b, loc, x, y);
+  if (isa<ComplexType>(type))
+    return complex::AddOp::create(b, loc, x, y);
+  if (isa<FloatType>(type))
+    return arith::AddFOp::create(b, loc, x, y);
+  return arith::AddIOp::create(b, loc, x, y);
+}
+
+/// Truth values are bytes in memory.
+static Value loadValue(OpBuilder &b, Location loc, const levels::Storage &storage, Value at) {
+  Value value = memref::LoadOp::create(b, loc, storage.fields.back(), at);
+  if (!storage.element.isInteger(1))
+    return value;
+  Value zero = arith::ConstantIntOp::create(b, loc, 0, 8);
+  return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, value, zero);
+}
+
+static Value toMemory(OpBuilder &b, Location loc, Value value) {
+  return value.getType().isInteger(1) ? Value(arith::ExtUIOp::create(b, loc, b.getI8Type(), value)) : value;
+}
+
+void Lowering::lowerLoad(LoadOp op) {
+  Location loc = op.getLoc();
+  const levels::Storage &storage = *tensors.lookup(op.getTensor());
+  levels::Emitter emit(b, loc, storage);
+  levels::Iterator at{emit.constant(0), {}, {}};
+  if (op.getIterator())
+    at = iterators.lookup(op.getIterator());
+  Value value = loadValue(b, loc, storage, at.position);
+  if (at.end)
+    value = forLoop(b, loc, emit.add(at.position, emit.constant(1)), at.end, LoopKind::Reduction, value,
+                    [&](Value next, Values total) {
+                      return Values{sum(b, loc, total[0], loadValue(b, loc, storage, next))};
+                    })[0];
+  values.map(op.getResult(), value);
+}
+
+void Lowering::lowerStore(StoreOp op) {
+  Location loc = op.getLoc();
+  const levels::Storage *storage = tensors.lookup(op.getTensor());
+  levels::Emitter emit(b, loc, *storage);
+  levels::Iterator at{emit.constant(0), {}, {}};
+  if (op.getIterator())
+    at = iterators.lookup(op.getIterator());
+  Value value = toMemory(b, loc, values.lookup(op.getValue()));
+  memref::StoreOp::create(b, loc, value, storage->fields.back(), at.position);
+  if (at.end) {
+    // The entries of one coordinate add up to the value: the first has it all.
+    Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(value.getType()));
+    forLoop(b, loc, emit.add(at.position, emit.constant(1)), at.end, LoopKind::Parallel, {}, [&](Value next, Values) {
+      memref::StoreOp::create(b, loc, zero, storage->fields.back(), next);
+      return Values{};
+    });
+  }
+  tensors[op.getResult()] = storage;
+}
+
+void Lowering::lowerFill(FillOp op) {
+  Location loc = op.getLoc();
+  const levels::Storage *storage = tensors.lookup(op.getTensor());
+  levels::Emitter emit(b, loc, *storage);
+  Value buffer = storage->fields.back(), value = toMemory(b, loc, values.lookup(op.getValue()));
+  Value count = memref::DimOp::create(b, loc, buffer, emit.constant(0));
+  forLoop(b, loc, emit.constant(0), count, LoopKind::Parallel, {}, [&](Value at, Values) {
+    memref::StoreOp::create(b, loc, value, buffer, at);
+    return Values{};
+  });
+  tensors[op.getResult()] = storage;
+}
+
+/// An op that touches no tensor: copied, its regions lowered.
+void Lowering::lowerPlain(Operation &op) {
+  Operation *copy = op.cloneWithoutRegions(values);
+  b.insert(copy);
+  for (auto [from, to] : llvm::zip(op.getRegions(), copy->getRegions())) {
+    if (from.empty())
+      continue;
+    OpBuilder::InsertionGuard guard(b);
+    Block &source = from.front();
+    SmallVector<Location> locs(source.getNumArguments(), op.getLoc());
+    Block *block = b.createBlock(&to, {}, SmallVector<Type>(source.getArgumentTypes()), locs);
+    values.map(source.getArguments(), block->getArguments());
+    lowerBlock(source);
+    if (Operation *terminator = source.getTerminator())
+      b.clone(*terminator, values);
+  }
+}
+
+void Lowering::lowerBlock(Block &block) {
+  for (Operation &op : block.without_terminator())
+    lowerOp(op);
+}
+
+void Lowering::lowerOp(Operation &op) {
+  llvm::TypeSwitch<Operation *>(&op)
+      .Case([&](SpaceOp op) { lowerSpace(op); })
+      .Case([&](LocateOp op) { lowerLocate(op); })
+      .Case([&](SearchOp op) { lowerSearch(op); })
+      .Case([&](LoadOp op) { lowerLoad(op); })
+      .Case([&](StoreOp op) { lowerStore(op); })
+      .Case([&](FillOp op) { lowerFill(op); })
+      .Case([&](LikeOp op) { tensors[op.getResult()] = tensors.lookup(op.getTensor()); })
+      .Case([&](RangeOp op) { ranges[op.getResult()] = {values.lookup(op.getLo()), values.lookup(op.getHi())}; })
+      .Case([&](LevelSizeOp op) {
+        levels::Emitter emit(b, op.getLoc(), *tensors.lookup(op.getTensor()));
+        values.map(op.getResult(), emit.levelSize(unsigned(op.getLevel())));
+      })
+      .Case([&](SpaceSizeOp op) {
+        Space space = spaces.lookup(op.getSpace());
+        levels::Emitter emit = space.emitter(b, op.getLoc());
+        values.map(op.getResult(), space.format->full() ? emit.levelSize(space.level)
+                                                        : emit.sub(space.range.end, space.range.begin));
+      })
+      .Case([&](tensor::DimOp op) {
+        values.map(op.getResult(), tensors.lookup(op.getSource())->dims[*op.getConstantIndex()]);
+      })
+      .Case([&](tensor::CastOp op) { tensors[op.getResult()] = tensors.lookup(op.getSource()); })
+      .Case([&](IterateOp op) { lowerIterate(op); })
+      .Case([&](CoiterateOp op) { lowerCoiterate(op); })
+      .Case([&](scf::IfOp op) { lowerIf(op); })
+      .Case([&](scf::ForOp op) { lowerFor(op); })
+      .Default([&](Operation *op) { lowerPlain(*op); });
+}
+
+/// Whether an op may have tensors among its operands or results here.
+static bool understands(Operation *op) {
+  if (auto dim = dyn_cast<tensor::DimOp>(op))
+    return dim.getConstantIndex().has_value();
+  return isa<SpaceOp, LocateOp, SearchOp, LoadOp, StoreOp, FillOp, LikeOp, LevelSizeOp, IterateOp, CoiterateOp, YieldOp,
+             tensor::CastOp, scf::IfOp, scf::ForOp, func::ReturnOp>(op) ||
+         (isa<scf::YieldOp>(op) && isa<scf::IfOp, scf::ForOp>(op->getParentOp()));
+}
+
+LogicalResult Lowering::check() {
+  auto executable = [&](Location loc, Type type) -> LogicalResult {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    if (!tensor)
+      return success();
+    const format::Encoding &encoding = getEncoding(tensor).getValue();
+    std::string why = format::whyNotExecutable(encoding);
+    if (!why.empty())
+      return emitError(loc) << "cannot hold data in " << tensor << ": " << why;
+    return success();
+  };
+  if (!func.getBody().hasOneBlock())
+    return func.emitError("expected one block: control flow is structured at this stage");
+  for (BlockArgument arg : func.getArguments())
+    if (failed(executable(arg.getLoc(), arg.getType())))
+      return failure();
+  WalkResult result = func.getBody().walk([&](Operation *op) {
+    auto isTensorType = [](Type type) { return isa<TensorType>(type); };
+    bool touches = llvm::any_of(op->getOperandTypes(), isTensorType) || llvm::any_of(op->getResultTypes(), isTensorType);
+    if (touches && !understands(op)) {
+      op->emitError("expected tensors to be used by loads, stores and loops only; run tulle-sparsify first");
+      return WalkResult::interrupt();
+    }
+    for (Region &region : op->getRegions())
+      if (!region.empty() && !region.hasOneBlock()) {
+        op->emitError("expected one block in each region: control flow is structured at this stage");
+        return WalkResult::interrupt();
+      }
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
+func::FuncOp Lowering::createFunction() {
+  SmallVector<Type> inputs, results;
+  std::vector<unsigned> first;
+  for (Type type : func.getArgumentTypes()) {
+    first.push_back(unsigned(inputs.size()));
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    if (!tensor) {
+      inputs.push_back(type);
+      continue;
+    }
+    llvm::append_range(inputs, levels::fieldTypes(format::layout(getEncoding(tensor).getValue()), tensor.getElementType()));
+    inputs.append(size_t(tensor.getRank()), b.getIndexType());
+  }
+  for (Type type : func.getResultTypes())
+    if (!isa<RankedTensorType>(type))
+      results.push_back(type);
+  b.setInsertionPoint(func);
+  auto lowered = func::FuncOp::create(b, func.getLoc(), func.getName(), b.getFunctionType(inputs, results));
+  for (NamedAttribute attr : func->getDiscardableAttrs())
+    lowered->setDiscardableAttr(attr.getName(), attr.getValue());
+  lowered.setVisibility(func.getVisibility());
+  Block *entry = lowered.addEntryBlock();
+  b.setInsertionPointToStart(entry);
+  for (auto [arg, at] : llvm::zip(func.getArguments(), first)) {
+    auto type = dyn_cast<RankedTensorType>(arg.getType());
+    if (!type) {
+      values.map(arg, entry->getArgument(at));
+      continue;
+    }
+    auto storage = std::make_unique<levels::Storage>();
+    storage->encoding = getEncoding(type).getValue();
+    storage->layout = format::layout(storage->encoding);
+    storage->digits = *format::digits(storage->encoding);
+    storage->element = type.getElementType();
+    for (size_t k = 0; k < storage->layout.fields.size(); ++k)
+      storage->fields.push_back(entry->getArgument(at++));
+    for (int64_t size : type.getShape()) {
+      Value dim = entry->getArgument(at++);
+      storage->dims.push_back(ShapedType::isDynamic(size)
+                                  ? dim
+                                  : Value(arith::ConstantIndexOp::create(b, arg.getLoc(), size)));
+    }
+    tensors[arg] = storage.get();
+    storages.push_back(std::move(storage));
+  }
+  return lowered;
+}
+
+LogicalResult Lowering::run() {
+  if (failed(check()))
+    return failure();
+  func::FuncOp lowered = createFunction();
+  Block &body = func.getBody().front();
+  lowerBlock(body);
+  func::ReturnOp::create(b, body.getTerminator()->getLoc(), plain(body.getTerminator()->getOperands()));
+  if (!ok) {
+    lowered.erase();
+    return failure();
+  }
+  func.erase();
+  return success();
+}
+
+} // namespace tulle::lower
+
+namespace {
+struct TulleLower : passes::impl::LowerBase<TulleLower> {
+  void runOnOperation() override {
+    auto touchesTensors = [](func::FuncOp func) {
+      auto isTensorType = [](Type type) { return isa<TensorType>(type); };
+      return llvm::any_of(func.getArgumentTypes(), isTensorType) || llvm::any_of(func.getResultTypes(), isTensorType);
+    };
+    for (auto func : llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>())) {
+      if (func.isExternal()) {
+        if (touchesTensors(func)) {
+          func.emitError("expected a body: only functions that are compiled here may take tensors");
+          return signalPassFailure();
+        }
+        continue;
+      }
+      if (failed(lower::Lowering(func).run()))
+        return signalPassFailure();
+    }
+  }
+};
+} // namespace

@@ -1,0 +1,70 @@
+// The state of lowering one function from stage 2 to stage 3.
+#pragma once
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/IRMapping.h"
+#include "passes/lower/Space.h"
+
+namespace tulle::lower {
+
+/// Builds the lowered body next to the old one, op by op in order. A value of stage 2 is, after lowering, one of: a plain
+/// value, the storage of a function argument, an iterator, a space, or a range.
+class Lowering {
+public:
+  explicit Lowering(mlir::func::FuncOp func) : func(func), b(func.getContext()) {}
+
+  /// Replaces the function by its lowered form. Errors are reported; the function is then left as it was.
+  mlir::LogicalResult run();
+
+private:
+  friend class CoiterateLowering;
+
+  // Lower.cpp: functions, and ops without loops.
+  mlir::LogicalResult check();
+  mlir::func::FuncOp createFunction();
+  void lowerBlock(mlir::Block &block);
+  void lowerOp(mlir::Operation &op);
+  void lowerPlain(mlir::Operation &op);
+  void lowerSpace(dialect::SpaceOp op);
+  void lowerLocate(dialect::LocateOp op);
+  void lowerSearch(dialect::SearchOp op);
+  void lowerLoad(dialect::LoadOp op);
+  void lowerStore(dialect::StoreOp op);
+  void lowerFill(dialect::FillOp op);
+
+  // Loops.cpp: ops with regions.
+  void lowerIf(mlir::scf::IfOp op);
+  void lowerFor(mlir::scf::ForOp op);
+  void lowerIterate(dialect::IterateOp op);
+
+  // Coiterate.cpp
+  void lowerCoiterate(dialect::CoiterateOp op);
+
+  /// Visits the coordinates of [begin, end) in storage order: `body(coordinate, iterator, carried) -> carried`.
+  Values walk(mlir::Location loc, const Space &space, mlir::Value begin, mlir::Value end, dialect::LoopKind kind,
+              mlir::ValueRange carried,
+              llvm::function_ref<Values(mlir::Value, const levels::Iterator &, Values)> body);
+
+  // Carried values: those that are tensors are storage already, so only the others travel at run time.
+  Values plain(mlir::ValueRange carried) const;
+  void bindCarried(mlir::ValueRange targets, mlir::ValueRange inits, mlir::ValueRange plainValues);
+  /// The terminator's operands without tensors; checks that tensors keep their storage.
+  Values yielded(mlir::Block &block, mlir::ValueRange inits);
+  /// Emits a loop body once; its first argument is the coordinate, then its iterators, then the carried values.
+  Values emitBody(mlir::Region &region, mlir::Value coordinate, llvm::ArrayRef<levels::Iterator> iterators,
+                  mlir::ValueRange inits, mlir::ValueRange plainValues);
+
+  Space spaceAt(mlir::Location loc, mlir::Value tensor, uint64_t level, mlir::Value parent);
+  std::optional<levels::Iterator> parentIterator(mlir::Value parent) const;
+
+  mlir::func::FuncOp func;
+  mlir::OpBuilder b;
+  mlir::IRMapping values;
+  llvm::DenseMap<mlir::Value, const levels::Storage *> tensors;
+  llvm::DenseMap<mlir::Value, levels::Iterator> iterators;
+  llvm::DenseMap<mlir::Value, Space> spaces;
+  llvm::DenseMap<mlir::Value, std::pair<mlir::Value, mlir::Value>> ranges;
+  std::vector<std::unique_ptr<levels::Storage>> storages;
+  bool ok = true;
+};
+
+} // namespace tulle::lower

@@ -1,0 +1,65 @@
+#include "passes/lower/Space.h"
+
+using namespace mlir;
+
+namespace tulle::lower {
+
+using arith::CmpIPredicate;
+
+Space makeSpace(OpBuilder &b, Location loc, const levels::Storage &storage, unsigned level,
+                std::optional<levels::Iterator> parent) {
+  Space space{&storage, level, {}, levels::find(storage.encoding.levels[level].format.kind), {}};
+  levels::Emitter emit = space.emitter(b, loc);
+  space.parent = parent ? *parent : levels::Iterator{emit.constant(0), {}, {}};
+  space.range = space.format->positions(emit, level, space.parent);
+  return space;
+}
+
+Value guarded(OpBuilder &b, Location loc, Value inBounds, function_ref<Value()> test) {
+  auto no = [&] { return Values{arith::ConstantIntOp::create(b, loc, 0, 1)}; };
+  return ifElse(b, loc, inBounds, b.getI1Type(), [&] { return Values{test()}; }, no)[0];
+}
+
+Value segmentEnd(OpBuilder &b, Location loc, const Space &space, Value position, Value coordinate) {
+  levels::Emitter emit = space.emitter(b, loc);
+  Value next = emit.add(position, emit.constant(1));
+  if (space.unique())
+    return next;
+  auto same = [&](Values at) {
+    return guarded(b, loc, emit.compare(CmpIPredicate::ult, at[0], space.range.end), [&] {
+      return emit.compare(CmpIPredicate::eq, space.coordinate(b, loc, at[0]), coordinate);
+    });
+  };
+  return whileLoop(b, loc, next, same, [&](Values at) { return Values{emit.add(at[0], emit.constant(1))}; })[0];
+}
+
+Value lowerBound(OpBuilder &b, Location loc, const Space &space, Value begin, Value end, Value target) {
+  levels::Emitter emit = space.emitter(b, loc);
+  auto open = [&](Values at) { return emit.compare(CmpIPredicate::ult, at[0], at[1]); };
+  auto halve = [&](Values at) -> Values {
+    Value half = arith::ShRUIOp::create(b, loc, emit.sub(at[1], at[0]), emit.constant(1));
+    Value middle = emit.add(at[0], half);
+    Value below = emit.compare(CmpIPredicate::ult, space.coordinate(b, loc, middle), target);
+    Value above = emit.add(middle, emit.constant(1));
+    return {arith::SelectOp::create(b, loc, below, above, at[0]), arith::SelectOp::create(b, loc, below, at[1], middle)};
+  };
+  return whileLoop(b, loc, ValueRange{begin, end}, open, halve)[0];
+}
+
+Value gallop(OpBuilder &b, Location loc, const Space &space, Value begin, Value end, Value target) {
+  levels::Emitter emit = space.emitter(b, loc);
+  // Carried: a position known to be below the target, and the next step. Steps double, so they stay below twice the
+  // length of the segment and cannot wrap.
+  auto stillBelow = [&](Values at) {
+    Value probe = emit.add(at[0], at[1]);
+    return guarded(b, loc, emit.compare(CmpIPredicate::ult, probe, end), [&] {
+      return emit.compare(CmpIPredicate::ult, space.coordinate(b, loc, probe), target);
+    });
+  };
+  auto leap = [&](Values at) -> Values { return {emit.add(at[0], at[1]), emit.add(at[1], at[1])}; };
+  Values last = whileLoop(b, loc, ValueRange{begin, emit.constant(1)}, stillBelow, leap);
+  Value limit = arith::MinUIOp::create(b, loc, emit.add(last[0], last[1]), end);
+  return lowerBound(b, loc, space, emit.add(last[0], emit.constant(1)), limit, target);
+}
+
+} // namespace tulle::lower

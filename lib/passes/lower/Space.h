@@ -1,0 +1,44 @@
+// One level below one parent, as values; and the searches along it.
+#pragma once
+#include "levels/LevelFormat.h"
+#include "passes/lower/Control.h"
+
+namespace tulle::lower {
+
+/// What a `tulle.space` is at run time.
+struct Space {
+  const levels::Storage *storage = nullptr;
+  unsigned level = 0;
+  levels::Iterator parent;
+  const levels::LevelFormat *format = nullptr;
+  levels::PositionRange range;
+
+  bool unique() const { return storage->encoding.levels[level].format.unique; }
+  levels::Emitter emitter(mlir::OpBuilder &b, mlir::Location loc) const { return {b, loc, *storage}; }
+  mlir::Value coordinate(mlir::OpBuilder &b, mlir::Location loc, mlir::Value position) const {
+    return format->coordinate(emitter(b, loc), level, parent, position);
+  }
+  /// The iterator of a position whose segment ends at `end` (looked at on nonunique levels only).
+  levels::Iterator at(mlir::Value position, mlir::Value end) const {
+    return {position, unique() ? mlir::Value() : end, format->separatesBatches() ? position : parent.batch};
+  }
+};
+
+/// Without a parent, the parent's position is 0.
+Space makeSpace(mlir::OpBuilder &b, mlir::Location loc, const levels::Storage &storage, unsigned level,
+                std::optional<levels::Iterator> parent);
+
+/// The end of the run of equal coordinates that starts at `position`.
+mlir::Value segmentEnd(mlir::OpBuilder &b, mlir::Location loc, const Space &space, mlir::Value position,
+                       mlir::Value coordinate);
+/// The first position in [begin, end) whose coordinate is not below `target`, else `end`: binary search.
+mlir::Value lowerBound(mlir::OpBuilder &b, mlir::Location loc, const Space &space, mlir::Value begin, mlir::Value end,
+                       mlir::Value target);
+/// The same by doubling steps from `begin`, whose coordinate is below `target`: cheap when the answer is near.
+mlir::Value gallop(mlir::OpBuilder &b, mlir::Location loc, const Space &space, mlir::Value begin, mlir::Value end,
+                   mlir::Value target);
+/// `inBounds && test()`, where `test` may only run in bounds.
+mlir::Value guarded(mlir::OpBuilder &b, mlir::Location loc, mlir::Value inBounds,
+                    llvm::function_ref<mlir::Value()> test);
+
+} // namespace tulle::lower
