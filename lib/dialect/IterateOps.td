@@ -186,6 +186,6 @@ def Tulle_CoiterateOp : Tulle_Op<"coiterate", [AttrSizedOperandSegments, SingleB
 def Tulle_YieldOp : Tulle_Op<"yield", [Pure, Terminator, ReturnLike, ParentOneOf<["IterateOp", "CoiterateOp"]>]> {
   let summary = "Ends a loop body with the values carried on";
   let arguments = (ins Variadic<AnyType>:$values);
-  let builders = [OpBuilder<(ins), [{}]>];
+  let builders = [OpBuilder<(ins), [{ build($_builder, $_state, ::mlir::ValueRange()); }]>];
   let assemblyFormat = "attr-dict ($values^ `:` type($values))?";
 }

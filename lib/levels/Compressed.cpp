@@ -8,7 +8,8 @@ namespace tulle::levels {
 struct Compressed : LevelFormat {
   PositionRange positions(const Emitter &emit, unsigned level, const Iterator &parent) const override {
     unsigned field = *emit.storage.layout.positions[level];
-    // Each batch has one entry more than it has parents, so its run begins one further for every batch before it.
+    // Each batch has one entry more than it has parents, so its run begins one further for every batch before
+    // it.
     Value at = parent.batch ? emit.add(parent.position, parent.batch) : parent.position;
     return {emit.load(field, at), emit.load(field, emit.add(at, emit.constant(1)))};
   }

@@ -10,8 +10,8 @@ namespace tulle::levels {
 
 const LevelFormat *find(format::LevelKind kind) {
   switch (kind) {
-#define LEVEL_FORMAT(NAME)                                                                                             \
-  case format::LevelKind::NAME:                                                                                        \
+#define LEVEL_FORMAT(NAME)                                                                                   \
+  case format::LevelKind::NAME:                                                                              \
     return &formatOf##NAME();
 #include "levels/LevelFormats.def"
 #undef LEVEL_FORMAT
@@ -33,11 +33,13 @@ PositionRange FullLevelFormat::positions(const Emitter &emit, unsigned level, co
   return {begin, emit.add(begin, emit.levelSize(level))};
 }
 
-Value FullLevelFormat::coordinate(const Emitter &emit, unsigned level, const Iterator &parent, Value position) const {
+Value FullLevelFormat::coordinate(const Emitter &emit, unsigned level, const Iterator &parent,
+                                  Value position) const {
   return emit.sub(position, base(emit, level, parent));
 }
 
-Value FullLevelFormat::locate(const Emitter &emit, unsigned level, const Iterator &parent, Value coordinate) const {
+Value FullLevelFormat::locate(const Emitter &emit, unsigned level, const Iterator &parent,
+                              Value coordinate) const {
   return emit.add(base(emit, level, parent), coordinate);
 }
 

@@ -1,4 +1,5 @@
-// loose_compressed: the coordinates of parent p are crd[pos[2p]] … crd[pos[2p + 1] - 1]; segments may leave gaps.
+// loose_compressed: the coordinates of parent p are crd[pos[2p]] … crd[pos[2p + 1] - 1]; segments may leave
+// gaps.
 #include "levels/LevelFormat.h"
 
 using namespace mlir;

@@ -18,7 +18,8 @@ SmallVector<Type> fieldTypes(const format::Layout &layout, Type element) {
   return types;
 }
 
-constexpr arith::IntegerOverflowFlags noWrap = arith::IntegerOverflowFlags::nsw | arith::IntegerOverflowFlags::nuw;
+constexpr arith::IntegerOverflowFlags noWrap =
+    arith::IntegerOverflowFlags::nsw | arith::IntegerOverflowFlags::nuw;
 
 Value Emitter::constant(int64_t value) const { return arith::ConstantIndexOp::create(builder, loc, value); }
 
@@ -56,7 +57,8 @@ static Value loadPacked(const Emitter &emit, Value buffer, Value at) {
   Value wide = arith::IndexCastUIOp::create(b, emit.loc, b.getIndexType(), byte);
   Value slot = arith::AndIOp::create(b, emit.loc, at, emit.constant(3));
   Value shift = emit.add(slot, slot);
-  return arith::AndIOp::create(b, emit.loc, arith::ShRUIOp::create(b, emit.loc, wide, shift), emit.constant(3));
+  return arith::AndIOp::create(b, emit.loc, arith::ShRUIOp::create(b, emit.loc, wide, shift),
+                               emit.constant(3));
 }
 
 Value Emitter::load(unsigned field, Value at) const {

@@ -10,16 +10,17 @@ namespace tulle::levels {
 struct Storage {
   format::Encoding encoding;
   format::Layout layout;
-  std::vector<format::Digit> digits;      ///< one per level
-  mlir::Type element;                     ///< of the tensor; i1 is stored as i8
-  llvm::SmallVector<mlir::Value> fields;  ///< one memref<?xT> per field of the layout
-  llvm::SmallVector<mlir::Value> dims;    ///< sizes as index, constants where static
+  std::vector<format::Digit> digits;     ///< one per level
+  mlir::Type element;                    ///< of the tensor; i1 is stored as i8
+  llvm::SmallVector<mlir::Value> fields; ///< one memref<?xT> per field of the layout
+  llvm::SmallVector<mlir::Value> dims;   ///< sizes as index, constants where static
 };
 
 /// The types of a tensor's buffers, in the order of the layout.
 llvm::SmallVector<mlir::Type> fieldTypes(const format::Layout &layout, mlir::Type element);
 
-/// Builds the index arithmetic of one tensor. Indices never wrap, and the flags say so: LLVM then widens and vectorizes.
+/// Builds the index arithmetic of one tensor. Indices never wrap, and the flags say so: LLVM then widens and
+/// vectorizes.
 class Emitter {
 public:
   Emitter(mlir::OpBuilder &builder, mlir::Location loc, const Storage &storage)

@@ -1,9 +1,10 @@
 // A loop over a set expression: which loops it becomes depends on the set and on the strategy.
 //
-//   merge   one step per coordinate: the smallest coordinate among the operands is visited, and the operands that have it
-//           advance. Over two operands the loop runs while both have entries, and what remains of either is a plain
-//           loop; over more, one loop runs while a case can still occur, and an exhausted operand reads as a coordinate
-//           beyond all others.
+//   merge   one step per coordinate: the smallest coordinate among the operands is visited, and the operands
+//   that have it
+//           advance. Over two operands the loop runs while both have entries, and what remains of either is a
+//           plain loop; over more, one loop runs while a case can still occur, and an exhausted operand reads
+//           as a coordinate beyond all others.
 //   gaps    a merge over a range: the coordinates that no operand has are runs between those that one has.
 //   peek    one step per coordinate of a range, with one position per operand.
 //   gallop  an intersection: the operands behind the largest coordinate leap to it.
@@ -43,9 +44,9 @@ private:
   Values gallopAll(Values inits);
   /// What is left of one operand once the others have ended.
   Values tail(unsigned operand, Value begin, Values carried);
-  /// One loop over the operands of `among`, which runs while all of some element of `live` have entries left. Carried values
-  /// start with the positions of all operands. `before` runs ahead of each visit, on the coordinate and the other carried
-  /// values; the first of these is its own and not seen by the cases.
+  /// One loop over the operands of `among`, which runs while all of some element of `live` have entries left.
+  /// Carried values start with the positions of all operands. `before` runs ahead of each visit, on the
+  /// coordinate and the other carried values; the first of these is its own and not seen by the cases.
   Values step(Minterm among, ArrayRef<Minterm> live, Values carried,
               llvm::function_ref<Values(Value, Values)> before = nullptr);
   /// Runs the case whose minterm is the set of operands that have the coordinate, or none.
@@ -66,9 +67,10 @@ private:
   }
   /// The coordinate at a position, beyond all others where the operand has ended.
   Value sentinelCoordinate(unsigned k, Value position) {
-    return ifElse(b, loc, hasEntries(k, position), b.getIndexType(),
-                  [&] { return Values{spaces[k].coordinate(b, loc, position)}; },
-                  [&] { return Values{constant(std::numeric_limits<int64_t>::max())}; })[0];
+    return ifElse(
+        b, loc, hasEntries(k, position), b.getIndexType(),
+        [&] { return Values{spaces[k].coordinate(b, loc, position)}; },
+        [&] { return Values{constant(std::numeric_limits<int64_t>::max())}; })[0];
   }
   /// The position after the entries of this coordinate where the operand has it, else the same position.
   Value advance(unsigned k, Value position, Value has, Value coordinate) {
@@ -76,9 +78,10 @@ private:
       Value step = arith::IndexCastUIOp::create(b, loc, b.getIndexType(), has);
       return emitter().add(position, step);
     }
-    return ifElse(b, loc, has, b.getIndexType(),
-                  [&] { return Values{segmentEnd(b, loc, spaces[k], position, coordinate)}; },
-                  [&] { return Values{position}; })[0];
+    return ifElse(
+        b, loc, has, b.getIndexType(),
+        [&] { return Values{segmentEnd(b, loc, spaces[k], position, coordinate)}; },
+        [&] { return Values{position}; })[0];
   }
 
   Lowering &parent;
@@ -92,7 +95,8 @@ private:
   unsigned count = 0;
 };
 
-Values CoiterateLowering::visit(Minterm minterm, Value coordinate, ArrayRef<levels::Iterator> at, Values carried) {
+Values CoiterateLowering::visit(Minterm minterm, Value coordinate, ArrayRef<levels::Iterator> at,
+                                Values carried) {
   for (auto [region, id] : llvm::zip(op.getCaseRegions(), cases)) {
     if (id != int64_t(minterm))
       continue;
@@ -106,7 +110,8 @@ Values CoiterateLowering::visit(Minterm minterm, Value coordinate, ArrayRef<leve
 }
 
 Values CoiterateLowering::dispatch(ArrayRef<Minterm> possible, bool covered, ArrayRef<Value> has,
-                                   ArrayRef<Value> coordinates, ArrayRef<levels::Iterator> at, Values carried) {
+                                   ArrayRef<Value> coordinates, ArrayRef<levels::Iterator> at,
+                                   Values carried) {
   SmallVector<Type> types(ValueRange(carried).getTypes());
   auto run = [&](Minterm minterm) {
     // Every operand that has the coordinate agrees on it; element `count` is the loop's own.
@@ -142,8 +147,9 @@ Values CoiterateLowering::dispatch(ArrayRef<Minterm> possible, bool covered, Arr
   for (unsigned k = 0; k < count; ++k)
     if (has[k])
       condition = both(condition, minterm >> k & 1 ? has[k] : negate(has[k]));
-  return ifElse(b, loc, condition, types, [&] { return run(minterm); },
-                [&] { return dispatch(possible.drop_front(), covered, has, coordinates, at, carried); });
+  return ifElse(
+      b, loc, condition, types, [&] { return run(minterm); },
+      [&] { return dispatch(possible.drop_front(), covered, has, coordinates, at, carried); });
 }
 
 Values CoiterateLowering::step(Minterm among, ArrayRef<Minterm> live, Values carried,
@@ -167,7 +173,8 @@ Values CoiterateLowering::step(Minterm among, ArrayRef<Minterm> live, Values car
     Value least;
     for (unsigned k = 0; k < count; ++k)
       if (among >> k & 1) {
-        coordinates[k] = certain >> k & 1 ? spaces[k].coordinate(b, loc, now[k]) : sentinelCoordinate(k, now[k]);
+        coordinates[k] =
+            certain >> k & 1 ? spaces[k].coordinate(b, loc, now[k]) : sentinelCoordinate(k, now[k]);
         least = least ? Value(arith::MinUIOp::create(b, loc, least, coordinates[k])) : coordinates[k];
       }
     coordinates[count] = least;
@@ -262,9 +269,8 @@ Values CoiterateLowering::gaps(Values inits) {
   // Carried first: the coordinate up to which everything is visited.
   auto fill = [&](Value until, Values now) {
     Values rest(llvm::drop_begin(now));
-    return forLoop(b, loc, now[0], until, op.getKind(), rest, [&](Value coordinate, Values inner) {
-      return visit(0, coordinate, {}, inner);
-    });
+    return forLoop(b, loc, now[0], until, op.getKind(), rest,
+                   [&](Value coordinate, Values inner) { return visit(0, coordinate, {}, inner); });
   };
   Values rest{lo};
   llvm::append_range(rest, inits);
@@ -307,7 +313,8 @@ Values CoiterateLowering::peek(Values inits) {
     }
     SmallVector<Minterm> possible(cases.begin(), cases.end());
     bool covered = possible.size() == size_t(1) << count;
-    llvm::append_range(next, dispatch(possible, covered, has, coordinates, at, Values(llvm::drop_begin(now, count))));
+    llvm::append_range(
+        next, dispatch(possible, covered, has, coordinates, at, Values(llvm::drop_begin(now, count))));
     return next;
   });
   return Values(llvm::drop_begin(carried, count));
@@ -345,9 +352,10 @@ Values CoiterateLowering::gallopAll(Values inits) {
     auto leap = [&] {
       Values next(now);
       for (unsigned k = 0; k < count; ++k)
-        next[k] = ifElse(b, loc, compare(CmpIPredicate::ult, coordinates[k], largest), b.getIndexType(),
-                         [&] { return Values{gallop(b, loc, spaces[k], now[k], spaces[k].range.end, largest)}; },
-                         [&] { return Values{now[k]}; })[0];
+        next[k] = ifElse(
+            b, loc, compare(CmpIPredicate::ult, coordinates[k], largest), b.getIndexType(),
+            [&] { return Values{gallop(b, loc, spaces[k], now[k], spaces[k].range.end, largest)}; },
+            [&] { return Values{now[k]}; })[0];
       return next;
     };
     return ifElse(b, loc, equal, ValueRange(now).getTypes(), meet, leap);

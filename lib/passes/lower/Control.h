@@ -1,5 +1,6 @@
-// Structured control flow from lambdas: each lambda gets the values it may use and returns what it yields. The builder stands
-// inside the new region while the lambda runs, and after the new op when the function returns.
+// Structured control flow from lambdas: each lambda gets the values it may use and returns what it yields.
+// The builder stands inside the new region while the lambda runs, and after the new op when the function
+// returns.
 #pragma once
 #include "dialect/Dialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -33,7 +34,8 @@ Values forLoop(mlir::OpBuilder &b, mlir::Location loc, mlir::Value lo, mlir::Val
 
 /// While `condition(carried)`, `body(carried) -> carried`.
 template <typename Condition, typename Body>
-Values whileLoop(mlir::OpBuilder &b, mlir::Location loc, mlir::ValueRange inits, Condition condition, Body body) {
+Values whileLoop(mlir::OpBuilder &b, mlir::Location loc, mlir::ValueRange inits, Condition condition,
+                 Body body) {
   auto loop = mlir::scf::WhileOp::create(b, loc, inits.getTypes(), inits);
   mlir::OpBuilder::InsertionGuard guard(b);
   llvm::SmallVector<mlir::Location> locs(inits.size(), loc);
@@ -51,7 +53,8 @@ Values whileLoop(mlir::OpBuilder &b, mlir::Location loc, mlir::ValueRange inits,
 template <typename Then, typename Else>
 Values ifElse(mlir::OpBuilder &b, mlir::Location loc, mlir::Value condition, mlir::TypeRange types, Then then,
               Else otherwise) {
-  auto branch = mlir::scf::IfOp::create(b, loc, types, condition, /*addThenBlock=*/true, /*addElseBlock=*/true);
+  auto branch =
+      mlir::scf::IfOp::create(b, loc, types, condition, /*addThenBlock=*/true, /*addElseBlock=*/true);
   mlir::OpBuilder::InsertionGuard guard(b);
   auto fill = [&](mlir::Region &region, auto &&emit) {
     mlir::Block &block = region.front();

@@ -1,4 +1,5 @@
-// Ops with regions: branches and counted loops keep their form without the tensors; iterations become loops over positions.
+// Ops with regions: branches and counted loops keep their form without the tensors; iterations become loops
+// over positions.
 #include "passes/lower/Lowering.h"
 
 using namespace mlir;
@@ -29,7 +30,8 @@ Values Lowering::yielded(Block &block, ValueRange inits) {
   Operation *terminator = block.getTerminator();
   for (auto [value, init] : llvm::zip(terminator->getOperands(), inits))
     if (isTensor(value) && tensors.lookup(value) != tensors.lookup(init)) {
-      terminator->emitError("the yielded tensor is not the storage of the tensor carried in: stores are in place");
+      terminator->emitError(
+          "the yielded tensor is not the storage of the tensor carried in: stores are in place");
       ok = false;
     }
   return plain(terminator->getOperands());
@@ -70,8 +72,9 @@ void Lowering::lowerIf(scf::IfOp op) {
     }
     return plain(operands);
   };
-  Values results = ifElse(b, op.getLoc(), values.lookup(op.getCondition()), types,
-                          [&] { return emit(op.getThenRegion()); }, [&] { return emit(op.getElseRegion()); });
+  Values results = ifElse(
+      b, op.getLoc(), values.lookup(op.getCondition()), types, [&] { return emit(op.getThenRegion()); },
+      [&] { return emit(op.getElseRegion()); });
   unsigned next = 0;
   for (auto [result, slot] : llvm::zip(op.getResults(), stored))
     if (isTensor(result))
@@ -82,8 +85,8 @@ void Lowering::lowerIf(scf::IfOp op) {
 
 void Lowering::lowerFor(scf::ForOp op) {
   Values inits = plain(op.getInitArgs());
-  auto loop = scf::ForOp::create(b, op.getLoc(), values.lookup(op.getLowerBound()), values.lookup(op.getUpperBound()),
-                                 values.lookup(op.getStep()), inits);
+  auto loop = scf::ForOp::create(b, op.getLoc(), values.lookup(op.getLowerBound()),
+                                 values.lookup(op.getUpperBound()), values.lookup(op.getStep()), inits);
   loop->setAttrs(op->getAttrs());
   if (!loop->hasAttr(kindAttr))
     loop->setAttr(kindAttr, kindValue(b.getContext(), LoopKind::Reduction));
@@ -101,18 +104,18 @@ void Lowering::lowerFor(scf::ForOp op) {
   bindCarried(op.getResults(), op.getInitArgs(), loop.getResults());
 }
 
-Values Lowering::walk(Location loc, const Space &space, Value begin, Value end, LoopKind kind, ValueRange carried,
+Values Lowering::walk(Location loc, const Space &space, Value begin, Value end, LoopKind kind,
+                      ValueRange carried,
                       function_ref<Values(Value, const levels::Iterator &, Values)> body) {
   if (space.unique())
     return forLoop(b, loc, begin, end, kind, carried, [&](Value position, Values now) {
       return body(space.coordinate(b, loc, position), space.at(position, {}), now);
     });
-  // A nonunique level is walked segment by segment; where the next one starts is known only at the end of this one.
+  // A nonunique level is walked segment by segment; where the next one starts is known only at the end of
+  // this one.
   Values all{begin};
   llvm::append_range(all, carried);
-  auto more = [&](Values at) {
-    return space.emitter(b, loc).compare(arith::CmpIPredicate::ult, at[0], end);
-  };
+  auto more = [&](Values at) { return space.emitter(b, loc).compare(arith::CmpIPredicate::ult, at[0], end); };
   auto visit = [&](Values at) {
     Value coordinate = space.coordinate(b, loc, at[0]);
     Value next = segmentEnd(b, loc, space, at[0], coordinate);
@@ -139,11 +142,12 @@ void Lowering::lowerIterate(IterateOp op) {
     if (space.format->full()) {
       // Counting coordinates instead of positions keeps the lower bound 0.
       levels::Emitter emit = space.emitter(b, loc);
-      results = forLoop(b, loc, emit.constant(0), emit.levelSize(space.level), op.getKind(), inits,
-                        [&](Value coordinate, Values carried) {
-                          Value position = space.format->locate(emit, space.level, space.parent, coordinate);
-                          return emitBody(op.getBody(), coordinate, space.at(position, {}), op.getInits(), carried);
-                        });
+      results =
+          forLoop(b, loc, emit.constant(0), emit.levelSize(space.level), op.getKind(), inits,
+                  [&](Value coordinate, Values carried) {
+                    Value position = space.format->locate(emit, space.level, space.parent, coordinate);
+                    return emitBody(op.getBody(), coordinate, space.at(position, {}), op.getInits(), carried);
+                  });
     } else {
       results = walk(loc, space, space.range.begin, space.range.end, op.getKind(), inits,
                      [&](Value coordinate, const levels::Iterator &iterator, Values carried) {

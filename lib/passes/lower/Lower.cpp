@@ -1,10 +1,10 @@
 // tulle-lower: functions and their signatures, and every op that is not a loop.
-#include "llvm/ADT/TypeSwitch.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/Passes.h"
 #include "passes/lower/Lowering.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace tulle;
@@ -16,8 +16,6 @@ namespace tulle::passes {
 } // namespace tulle::passes
 
 namespace tulle::lower {
-
-static bool isTensor(Value value) { return isa<RankedTensorType>(value.getType()); }
 
 std::optional<levels::Iterator> Lowering::parentIterator(Value parent) const {
   if (!parent)
@@ -52,9 +50,10 @@ void Lowering::lowerSearch(SearchOp op) {
   });
   Value end;
   if (!space.unique())
-    end = ifElse(b, loc, found, b.getIndexType(),
-                 [&] { return Values{segmentEnd(b, loc, space, position, coordinate)}; },
-                 [&] { return Values{position}; })[0];
+    end = ifElse(
+        b, loc, found, b.getIndexType(),
+        [&] { return Values{segmentEnd(b, loc, space, position, coordinate)}; },
+        [&] { return Values{position}; })[0];
   iterators[op.getResult()] = space.at(position, end);
   values.map(op.getFound(), found);
 }
@@ -112,10 +111,11 @@ void Lowering::lowerStore(StoreOp op) {
   if (at.end) {
     // The entries of one coordinate add up to the value: the first has it all.
     Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(value.getType()));
-    forLoop(b, loc, emit.add(at.position, emit.constant(1)), at.end, LoopKind::Parallel, {}, [&](Value next, Values) {
-      memref::StoreOp::create(b, loc, zero, storage->fields.back(), next);
-      return Values{};
-    });
+    forLoop(b, loc, emit.add(at.position, emit.constant(1)), at.end, LoopKind::Parallel, {},
+            [&](Value next, Values) {
+              memref::StoreOp::create(b, loc, zero, storage->fields.back(), next);
+              return Values{};
+            });
   }
   tensors[op.getResult()] = storage;
 }
@@ -165,7 +165,9 @@ void Lowering::lowerOp(Operation &op) {
       .Case([&](StoreOp op) { lowerStore(op); })
       .Case([&](FillOp op) { lowerFill(op); })
       .Case([&](LikeOp op) { tensors[op.getResult()] = tensors.lookup(op.getTensor()); })
-      .Case([&](RangeOp op) { ranges[op.getResult()] = {values.lookup(op.getLo()), values.lookup(op.getHi())}; })
+      .Case([&](RangeOp op) {
+        ranges[op.getResult()] = {values.lookup(op.getLo()), values.lookup(op.getHi())};
+      })
       .Case([&](LevelSizeOp op) {
         levels::Emitter emit(b, op.getLoc(), *tensors.lookup(op.getTensor()));
         values.map(op.getResult(), emit.levelSize(unsigned(op.getLevel())));
@@ -191,8 +193,8 @@ void Lowering::lowerOp(Operation &op) {
 static bool understands(Operation *op) {
   if (auto dim = dyn_cast<tensor::DimOp>(op))
     return dim.getConstantIndex().has_value();
-  return isa<SpaceOp, LocateOp, SearchOp, LoadOp, StoreOp, FillOp, LikeOp, LevelSizeOp, IterateOp, CoiterateOp, YieldOp,
-             tensor::CastOp, scf::IfOp, scf::ForOp, func::ReturnOp>(op) ||
+  return isa<SpaceOp, LocateOp, SearchOp, LoadOp, StoreOp, FillOp, LikeOp, LevelSizeOp, IterateOp,
+             CoiterateOp, YieldOp, tensor::CastOp, scf::IfOp, scf::ForOp, func::ReturnOp>(op) ||
          (isa<scf::YieldOp>(op) && isa<scf::IfOp, scf::ForOp>(op->getParentOp()));
 }
 
@@ -214,7 +216,8 @@ LogicalResult Lowering::check() {
       return failure();
   WalkResult result = func.getBody().walk([&](Operation *op) {
     auto isTensorType = [](Type type) { return isa<TensorType>(type); };
-    bool touches = llvm::any_of(op->getOperandTypes(), isTensorType) || llvm::any_of(op->getResultTypes(), isTensorType);
+    bool touches =
+        llvm::any_of(op->getOperandTypes(), isTensorType) || llvm::any_of(op->getResultTypes(), isTensorType);
     if (touches && !understands(op)) {
       op->emitError("expected tensors to be used by loads, stores and loops only; run tulle-sparsify first");
       return WalkResult::interrupt();
@@ -239,7 +242,8 @@ func::FuncOp Lowering::createFunction() {
       inputs.push_back(type);
       continue;
     }
-    llvm::append_range(inputs, levels::fieldTypes(format::layout(getEncoding(tensor).getValue()), tensor.getElementType()));
+    llvm::append_range(
+        inputs, levels::fieldTypes(format::layout(getEncoding(tensor).getValue()), tensor.getElementType()));
     inputs.append(size_t(tensor.getRank()), b.getIndexType());
   }
   for (Type type : func.getResultTypes())
@@ -267,9 +271,8 @@ func::FuncOp Lowering::createFunction() {
       storage->fields.push_back(entry->getArgument(at++));
     for (int64_t size : type.getShape()) {
       Value dim = entry->getArgument(at++);
-      storage->dims.push_back(ShapedType::isDynamic(size)
-                                  ? dim
-                                  : Value(arith::ConstantIndexOp::create(b, arg.getLoc(), size)));
+      storage->dims.push_back(
+          ShapedType::isDynamic(size) ? dim : Value(arith::ConstantIndexOp::create(b, arg.getLoc(), size)));
     }
     tensors[arg] = storage.get();
     storages.push_back(std::move(storage));
@@ -299,7 +302,8 @@ struct TulleLower : passes::impl::LowerBase<TulleLower> {
   void runOnOperation() override {
     auto touchesTensors = [](func::FuncOp func) {
       auto isTensorType = [](Type type) { return isa<TensorType>(type); };
-      return llvm::any_of(func.getArgumentTypes(), isTensorType) || llvm::any_of(func.getResultTypes(), isTensorType);
+      return llvm::any_of(func.getArgumentTypes(), isTensorType) ||
+             llvm::any_of(func.getResultTypes(), isTensorType);
     };
     for (auto func : llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>())) {
       if (func.isExternal()) {

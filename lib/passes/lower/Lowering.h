@@ -6,8 +6,8 @@
 
 namespace tulle::lower {
 
-/// Builds the lowered body next to the old one, op by op in order. A value of stage 2 is, after lowering, one of: a plain
-/// value, the storage of a function argument, an iterator, a space, or a range.
+/// Builds the lowered body next to the old one, op by op in order. A value of stage 2 is, after lowering, one
+/// of: a plain value, the storage of a function argument, an iterator, a space, or a range.
 class Lowering {
 public:
   explicit Lowering(mlir::func::FuncOp func) : func(func), b(func.getContext()) {}
@@ -39,9 +39,10 @@ private:
   // Coiterate.cpp
   void lowerCoiterate(dialect::CoiterateOp op);
 
-  /// Visits the coordinates of [begin, end) in storage order: `body(coordinate, iterator, carried) -> carried`.
-  Values walk(mlir::Location loc, const Space &space, mlir::Value begin, mlir::Value end, dialect::LoopKind kind,
-              mlir::ValueRange carried,
+  /// Visits the coordinates of [begin, end) in storage order: `body(coordinate, iterator, carried) ->
+  /// carried`.
+  Values walk(mlir::Location loc, const Space &space, mlir::Value begin, mlir::Value end,
+              dialect::LoopKind kind, mlir::ValueRange carried,
               llvm::function_ref<Values(mlir::Value, const levels::Iterator &, Values)> body);
 
   // Carried values: those that are tensors are storage already, so only the others travel at run time.
@@ -49,7 +50,8 @@ private:
   void bindCarried(mlir::ValueRange targets, mlir::ValueRange inits, mlir::ValueRange plainValues);
   /// The terminator's operands without tensors; checks that tensors keep their storage.
   Values yielded(mlir::Block &block, mlir::ValueRange inits);
-  /// Emits a loop body once; its first argument is the coordinate, then its iterators, then the carried values.
+  /// Emits a loop body once; its first argument is the coordinate, then its iterators, then the carried
+  /// values.
   Values emitBody(mlir::Region &region, mlir::Value coordinate, llvm::ArrayRef<levels::Iterator> iterators,
                   mlir::ValueRange inits, mlir::ValueRange plainValues);
 

@@ -30,7 +30,8 @@ Value segmentEnd(OpBuilder &b, Location loc, const Space &space, Value position,
       return emit.compare(CmpIPredicate::eq, space.coordinate(b, loc, at[0]), coordinate);
     });
   };
-  return whileLoop(b, loc, next, same, [&](Values at) { return Values{emit.add(at[0], emit.constant(1))}; })[0];
+  return whileLoop(b, loc, next, same,
+                   [&](Values at) { return Values{emit.add(at[0], emit.constant(1))}; })[0];
 }
 
 Value lowerBound(OpBuilder &b, Location loc, const Space &space, Value begin, Value end, Value target) {
@@ -41,20 +42,20 @@ Value lowerBound(OpBuilder &b, Location loc, const Space &space, Value begin, Va
     Value middle = emit.add(at[0], half);
     Value below = emit.compare(CmpIPredicate::ult, space.coordinate(b, loc, middle), target);
     Value above = emit.add(middle, emit.constant(1));
-    return {arith::SelectOp::create(b, loc, below, above, at[0]), arith::SelectOp::create(b, loc, below, at[1], middle)};
+    return {arith::SelectOp::create(b, loc, below, above, at[0]),
+            arith::SelectOp::create(b, loc, below, at[1], middle)};
   };
   return whileLoop(b, loc, ValueRange{begin, end}, open, halve)[0];
 }
 
 Value gallop(OpBuilder &b, Location loc, const Space &space, Value begin, Value end, Value target) {
   levels::Emitter emit = space.emitter(b, loc);
-  // Carried: a position known to be below the target, and the next step. Steps double, so they stay below twice the
-  // length of the segment and cannot wrap.
+  // Carried: a position known to be below the target, and the next step. Steps double, so they stay below
+  // twice the length of the segment and cannot wrap.
   auto stillBelow = [&](Values at) {
     Value probe = emit.add(at[0], at[1]);
-    return guarded(b, loc, emit.compare(CmpIPredicate::ult, probe, end), [&] {
-      return emit.compare(CmpIPredicate::ult, space.coordinate(b, loc, probe), target);
-    });
+    return guarded(b, loc, emit.compare(CmpIPredicate::ult, probe, end),
+                   [&] { return emit.compare(CmpIPredicate::ult, space.coordinate(b, loc, probe), target); });
   };
   auto leap = [&](Values at) -> Values { return {emit.add(at[0], at[1]), emit.add(at[1], at[1])}; };
   Values last = whileLoop(b, loc, ValueRange{begin, emit.constant(1)}, stillBelow, leap);

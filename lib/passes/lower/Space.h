@@ -32,11 +32,12 @@ Space makeSpace(mlir::OpBuilder &b, mlir::Location loc, const levels::Storage &s
 mlir::Value segmentEnd(mlir::OpBuilder &b, mlir::Location loc, const Space &space, mlir::Value position,
                        mlir::Value coordinate);
 /// The first position in [begin, end) whose coordinate is not below `target`, else `end`: binary search.
-mlir::Value lowerBound(mlir::OpBuilder &b, mlir::Location loc, const Space &space, mlir::Value begin, mlir::Value end,
-                       mlir::Value target);
-/// The same by doubling steps from `begin`, whose coordinate is below `target`: cheap when the answer is near.
-mlir::Value gallop(mlir::OpBuilder &b, mlir::Location loc, const Space &space, mlir::Value begin, mlir::Value end,
-                   mlir::Value target);
+mlir::Value lowerBound(mlir::OpBuilder &b, mlir::Location loc, const Space &space, mlir::Value begin,
+                       mlir::Value end, mlir::Value target);
+/// The same by doubling steps from `begin`, whose coordinate is below `target`: cheap when the answer is
+/// near.
+mlir::Value gallop(mlir::OpBuilder &b, mlir::Location loc, const Space &space, mlir::Value begin,
+                   mlir::Value end, mlir::Value target);
 /// `inBounds && test()`, where `test` may only run in bounds.
 mlir::Value guarded(mlir::OpBuilder &b, mlir::Location loc, mlir::Value inBounds,
                     llvm::function_ref<mlir::Value()> test);

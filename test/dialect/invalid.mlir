@@ -1,0 +1,130 @@
+// RUN: tulle-opt %s --split-input-file --verify-diagnostics
+
+// expected-error @+1 {{}}
+func.func private @map(tensor<?x?xf64, #tulle.encoding<{ map = (i, j) -> (i : dense, j : comprest) }>>)
+
+// -----
+
+// expected-error @+1 {{the encoding is for tensors with 2 dimensions, got one with 1}}
+func.func private @order(tensor<?xf64, #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>>)
+
+// -----
+
+#CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>
+func.func @no_parent(%A: tensor<?x?xf64, #CSR>) {
+  // expected-error @+1 {{level 1 needs the iterator of level 0 (constraint 1)}}
+  %s = tulle.space %A level(1) : tensor<?x?xf64, #CSR> -> !tulle.space<#CSR, 1>
+  return
+}
+
+// -----
+
+#CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>
+func.func @level(%A: tensor<?x?xf64, #CSR>) {
+  // expected-error @+1 {{expected a level below 2, got 2 (constraint 2)}}
+  %n = tulle.level_size %A level(2) : tensor<?x?xf64, #CSR>
+  return
+}
+
+// -----
+
+#CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>
+func.func @locate(%A: tensor<?x?xf64, #CSR>, %i: !tulle.iterator<#CSR, 0>, %c: index) {
+  // expected-error @+1 {{expected a level where every coordinate exists, got compressed (constraint 2); use tulle.search}}
+  %s = tulle.locate %A level(1) under %i : !tulle.iterator<#CSR, 0> at %c : tensor<?x?xf64, #CSR> -> !tulle.iterator<#CSR, 1>
+  return
+}
+
+// -----
+
+#CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>
+func.func @search(%A: tensor<?x?xf64, #CSR>, %c: index) {
+  // expected-error @+1 {{expected an ordered sparse level, got dense (constraint 2)}}
+  %s, %f = tulle.search %A level(0) at %c : tensor<?x?xf64, #CSR> -> !tulle.iterator<#CSR, 0>
+  return
+}
+
+// -----
+
+#CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>
+func.func @leaf(%A: tensor<?x?xf64, #CSR>, %i: !tulle.iterator<#CSR, 0>) {
+  // expected-error @+1 {{expected an iterator of type '!tulle.iterator<}}
+  %v = tulle.load %A[%i : !tulle.iterator<#CSR, 0>] : tensor<?x?xf64, #CSR> -> f64
+  return
+}
+
+// -----
+
+#SV = #tulle.encoding<{ map = (i) -> (i : compressed) }>
+func.func @cases(%a: !tulle.space<#SV, 0>, %b: !tulle.space<#SV, 0>) {
+  // expected-error @+1 {{expected one case for each of "a" "b" "a & b" (constraint 2)}}
+  tulle.coiterate %i in "a | b" (%a, %b : !tulle.space<#SV, 0>, !tulle.space<#SV, 0>)
+  case "a & b" (%x, %y) { tulle.yield }
+  case "a" (%x) { tulle.yield }
+  return
+}
+
+// -----
+
+#SV = #tulle.encoding<{ map = (i) -> (i : compressed) }>
+func.func @range(%a: !tulle.space<#SV, 0>) {
+  // expected-error @+1 {{the set holds coordinates that no space has: expected a range (constraint 3)}}
+  tulle.coiterate %i in "~a" (%a : !tulle.space<#SV, 0>)
+  case "none" { tulle.yield }
+  return
+}
+
+// -----
+
+#SV = #tulle.encoding<{ map = (i) -> (i : compressed(nonordered)) }>
+func.func @ordered(%a: !tulle.space<#SV, 0>) {
+  // expected-error @+1 {{expected ordered levels, got compressed(nonordered) (constraint 1)}}
+  tulle.coiterate %i in "a" (%a : !tulle.space<#SV, 0>)
+  case "a" (%x) { tulle.yield }
+  return
+}
+
+// -----
+
+#SV = #tulle.encoding<{ map = (i) -> (i : compressed) }>
+func.func @set(%a: !tulle.space<#SV, 0>) {
+  // expected-error @+1 {{in the set 'a & c': operand 'c' is not one of the 1 given at character 5}}
+  tulle.coiterate %i in "a & c" (%a : !tulle.space<#SV, 0>)
+  return
+}
+
+// -----
+
+#SV = #tulle.encoding<{ map = (i) -> (i : compressed) }>
+func.func @yield(%a: !tulle.space<#SV, 0>, %x: f64) {
+  %r = tulle.iterate %i, %it in %a : !tulle.space<#SV, 0> iter_args(%acc = %x) -> (f64) kind = reduction {
+    // expected-error @+1 {{expected values of types ('f64'), got ('index')}}
+    tulle.yield %i : index
+  }
+  return
+}
+
+// -----
+
+#SV = #tulle.encoding<{ map = (i) -> (i : compressed) }>
+func.func @convert(%a: tensor<4xf64>) {
+  // expected-error @+1 {{expected the shape and element type of 'tensor<4xf64>', got}}
+  %r = tulle.convert %a : tensor<4xf64> to tensor<5xf64, #SV>
+  return
+}
+
+// -----
+
+func.func @stored(%a: f64) {
+  // expected-error @+1 {{expects a block argument of linalg.generic (constraint 1)}}
+  %r = tulle.stored %a : f64
+  return
+}
+
+// -----
+
+func.func @fill(%a: f32, %t: tensor<4xf64>) {
+  // expected-error @+1 {{expected a value of type 'f64', got 'f32' (constraint 1)}}
+  %r = tulle.fill %a, %t : f32, tensor<4xf64>
+  return
+}

@@ -1,0 +1,134 @@
+// RUN: tulle-opt %s | tulle-opt | FileCheck %s
+// RUN: tulle-opt %s --mlir-print-op-generic | tulle-opt | FileCheck %s
+
+// CHECK-DAG: #[[$CSR:.+]] = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed)
+#CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed), posWidth = 32, crdWidth = 32 }>
+// CHECK-DAG: #[[$SV:.+]] = #tulle.encoding<{ map = (i) -> (i : compressed)
+#SV = #tulle.encoding<{ map = (i) -> (i : compressed) }>
+// CHECK-DAG: #[[$BSR:.+]] = #tulle.encoding<{ map = (i, j) -> (i floordiv 2 : dense, j floordiv 3 : compressed, i mod 2 : dense, j mod 3 : dense)
+#BSR = #tulle.encoding<{ map = (i, j) -> (i floordiv 2 : dense, j floordiv 3 : compressed, i mod 2 : dense, j mod 3 : dense) }>
+#dense1 = #tulle.encoding<{ map = (i) -> (i : dense) }>
+
+// CHECK-LABEL: @types
+// CHECK-SAME: !tulle.space<#[[$CSR]], 1>, %{{.*}}: !tulle.iterator<#[[$BSR]], 0>, %{{.*}}: !tulle.range
+func.func @types(%s: !tulle.space<#CSR, 1>, %i: !tulle.iterator<#BSR, 0>, %r: !tulle.range) { return }
+
+// The upstream spelling means the same.
+// CHECK-LABEL: @widths
+// CHECK-SAME: posWidth = 8, crdWidth = 2
+func.func private @widths(tensor<8x8xf32, #tulle.encoding<{
+  map = (i, j) -> (i : dense, j floordiv 4 : dense, j mod 4 : block2_4), // a comment
+  posWidth = 8,
+  crdWidth = 2 }>>)
+
+// CHECK-LABEL: @structured
+func.func @structured(%A: tensor<?x?xf64, #CSR>, %B: tensor<?x?xf32, #CSR>, %d: tensor<?x?xf64>, %v: f64)
+    -> (tensor<?x?xf64, #CSR>, tensor<?x?xf64, #CSR>) {
+  // CHECK: tulle.fill %{{.*}}, %{{.*}} : f64, tensor<?x?xf64, #[[$CSR]]>
+  %0 = tulle.fill %v, %A : f64, tensor<?x?xf64, #CSR>
+  // CHECK: tulle.like %{{.*}}, %{{.*}} : tensor<?x?xf64, #[[$CSR]]>, tensor<?x?xf32, #[[$CSR]]>
+  %1 = tulle.like %0, %B : tensor<?x?xf64, #CSR>, tensor<?x?xf32, #CSR>
+  // CHECK: tulle.convert %{{.*}} : tensor<?x?xf64> to tensor<?x?xf64, #[[$CSR]]>
+  %2 = tulle.convert %d : tensor<?x?xf64> to tensor<?x?xf64, #CSR>
+  return %1, %2 : tensor<?x?xf64, #CSR>, tensor<?x?xf64, #CSR>
+}
+
+#id = affine_map<(i) -> (i)>
+// CHECK-LABEL: @stored
+func.func @stored(%a: tensor<?xf64, #SV>, %y: tensor<?xf64>) -> tensor<?xf64> {
+  %0 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
+      ins(%a : tensor<?xf64, #SV>) outs(%y : tensor<?xf64>) {
+  ^bb0(%x: f64, %old: f64):
+    // CHECK: tulle.stored %{{.*}} : f64
+    %has = tulle.stored %x : f64
+    %s = arith.select %has, %x, %old : f64
+    linalg.yield %s : f64
+  } -> tensor<?xf64>
+  return %0 : tensor<?xf64>
+}
+
+// CHECK-LABEL: @spmv
+func.func @spmv(%A: tensor<?x?xf64, #CSR>, %x: tensor<?xf64>, %y: tensor<?xf64>) -> tensor<?xf64> {
+  %zero = arith.constant 0.0 : f64
+  // CHECK: %[[ROWS:.*]] = tulle.space %[[A:.*]] level(0) : tensor<?x?xf64, #[[$CSR]]> -> !tulle.space<#[[$CSR]], 0>
+  %rows = tulle.space %A level(0) : tensor<?x?xf64, #CSR> -> !tulle.space<#CSR, 0>
+  // CHECK: tulle.iterate %[[I:.*]], %[[IT:.*]] in %[[ROWS]] : !tulle.space<#[[$CSR]], 0> iter_args(%[[Y:.*]] = %{{.*}}) -> (tensor<?xf64>) kind = parallel {
+  %r = tulle.iterate %i, %ii in %rows : !tulle.space<#CSR, 0> iter_args(%yy = %y) -> (tensor<?xf64>) {
+    // CHECK: tulle.space %[[A]] level(1) under %[[IT]] : !tulle.iterator<#[[$CSR]], 0> : tensor<?x?xf64, #[[$CSR]]> -> !tulle.space<#[[$CSR]], 1>
+    %row = tulle.space %A level(1) under %ii : !tulle.iterator<#CSR, 0> : tensor<?x?xf64, #CSR> -> !tulle.space<#CSR, 1>
+    // CHECK: tulle.space_size %{{.*}} : !tulle.space<#[[$CSR]], 1>
+    %n = tulle.space_size %row : !tulle.space<#CSR, 1>
+    // CHECK: tulle.iterate {{.*}} -> (f64) kind = reduction
+    %sum = tulle.iterate %j, %jj in %row : !tulle.space<#CSR, 1> iter_args(%acc = %zero) -> (f64) kind = reduction {
+      %a = tulle.load %A[%jj : !tulle.iterator<#CSR, 1>] : tensor<?x?xf64, #CSR> -> f64
+      // CHECK: tulle.locate %{{.*}} level(0) at %{{.*}} : tensor<?xf64> -> !tulle.iterator<
+      %xi = tulle.locate %x level(0) at %j : tensor<?xf64> -> !tulle.iterator<#dense1, 0>
+      %b = tulle.load %x[%xi : !tulle.iterator<#dense1, 0>] : tensor<?xf64> -> f64
+      %p = arith.mulf %a, %b : f64
+      %s = arith.addf %acc, %p : f64
+      // CHECK: tulle.yield %{{.*}} : f64
+      tulle.yield %s : f64
+    }
+    %yi = tulle.locate %yy level(0) at %i : tensor<?xf64> -> !tulle.iterator<#dense1, 0>
+    // CHECK: tulle.store %{{.*}}, %[[Y]][%{{.*}} : !tulle.iterator<{{.*}}, 0>] : f64, tensor<?xf64>
+    %y2 = tulle.store %sum, %yy[%yi : !tulle.iterator<#dense1, 0>] : f64, tensor<?xf64>
+    tulle.yield %y2 : tensor<?xf64>
+  }
+  return %r : tensor<?xf64>
+}
+
+// CHECK-LABEL: @union
+func.func @union(%a: tensor<?xf64, #SV>, %b: tensor<?xf64, #SV>, %s: tensor<f64>) -> tensor<f64> {
+  %sa = tulle.space %a level(0) : tensor<?xf64, #SV> -> !tulle.space<#SV, 0>
+  %sb = tulle.space %b level(0) : tensor<?xf64, #SV> -> !tulle.space<#SV, 0>
+  // CHECK: tulle.load %{{.*}}[] : tensor<f64> -> f64
+  %init = tulle.load %s[] : tensor<f64> -> f64
+  %one = arith.constant 1.0 : f64
+  // CHECK: tulle.coiterate %[[I:.*]] in "a | b" (%{{.*}}, %{{.*}} : !tulle.space<#[[$SV]], 0>, !tulle.space<#[[$SV]], 0>) iter_args(%[[ACC:.*]] = %{{.*}}, %[[MORE:.*]] = %{{.*}}) -> (f64, f64) kind = reduction strategy = merge
+  %r:2 = tulle.coiterate %i in "a | b" (%sa, %sb : !tulle.space<#SV, 0>, !tulle.space<#SV, 0>)
+      iter_args(%acc = %init, %more = %one) -> (f64, f64) kind = reduction strategy = merge
+  // CHECK: case "a & b" (%[[ITA:.*]], %[[ITB:.*]]) {
+  case "a & b" (%ia, %ib) {
+    // CHECK: tulle.load %{{.*}}[%[[ITA]] :
+    %x = tulle.load %a[%ia : !tulle.iterator<#SV, 0>] : tensor<?xf64, #SV> -> f64
+    %y = tulle.load %b[%ib : !tulle.iterator<#SV, 0>] : tensor<?xf64, #SV> -> f64
+    %p = arith.addf %x, %y : f64
+    // CHECK: arith.addf %[[ACC]]
+    %n = arith.addf %acc, %p : f64
+    // CHECK: tulle.yield %{{.*}}, %[[MORE]] : f64, f64
+    tulle.yield %n, %more : f64, f64
+  }
+  // CHECK: case "a" (%[[IT:.*]]) {
+  case "a" (%ia) {
+    tulle.yield %acc, %more : f64, f64
+  }
+  // CHECK: case "b" (%[[IT]]) {
+  case "b" (%ib) {
+    // CHECK: tulle.yield %[[MORE]], %[[ACC]] : f64, f64
+    tulle.yield %more, %acc : f64, f64
+  }
+  // CHECK: tulle.store %{{.*}}, %{{.*}}[] : f64, tensor<f64>
+  %t = tulle.store %r#0, %s[] : f64, tensor<f64>
+  return %t : tensor<f64>
+}
+
+// CHECK-LABEL: @ranges
+func.func @ranges(%a: tensor<?xf64, #SV>) {
+  %c0 = arith.constant 0 : index
+  // CHECK: %[[N:.*]] = tulle.level_size %{{.*}} level(0) : tensor<?xf64, #[[$SV]]>
+  %n = tulle.level_size %a level(0) : tensor<?xf64, #SV>
+  // CHECK: %[[R:.*]] = tulle.range %{{.*}} to %[[N]]
+  %r = tulle.range %c0 to %n
+  // CHECK: tulle.iterate %{{.*}} in %[[R]] : !tulle.range kind = parallel {
+  tulle.iterate %i in %r : !tulle.range {
+    // CHECK: tulle.search %{{.*}} level(0) at %{{.*}} : tensor<?xf64, #[[$SV]]> -> !tulle.iterator<#[[$SV]], 0>
+    %it, %found = tulle.search %a level(0) at %i : tensor<?xf64, #SV> -> !tulle.iterator<#SV, 0>
+  }
+  %s = tulle.space %a level(0) : tensor<?xf64, #SV> -> !tulle.space<#SV, 0>
+  // CHECK: tulle.coiterate %{{.*}} in "~a" (%{{.*}} : !tulle.space<#[[$SV]], 0>) range %[[R]] kind = parallel strategy = auto
+  // CHECK-NEXT: case "none" {
+  tulle.coiterate %i in "~a" (%s : !tulle.space<#SV, 0>) range %r
+  case "none" {
+  }
+  return
+}
