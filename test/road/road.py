@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Runs `tulle run` over formats, notation and data, and compares every answer with NumPy or SciPy.
 
 usage: road.py [--data FOLDER] [--filter TEXT] [--jobs N] [--tulle PROGRAM]
