@@ -160,7 +160,7 @@ std::vector<int64_t> batchStarts(const Tensor &tensor, const std::vector<LevelSh
         start *= shapes[l].n;
       else if (shapes[l].kind == LevelKind::Compressed)
         // The slot past the last batch does not exist; its value is that of the slot before it.
-        start = fields.posCount == 0 ? 0 : fields.position(std::min(start + b, fields.posCount - 1));
+        start = batch.count == 0 ? 0 : fields.position(start + b - (b == batch.count));
       else if (shapes[l].kind == LevelKind::LooseCompressed) // segments lie anywhere: no batch starts below
         start = b == 0 ? 0 : fields.crdCount / fields.stride;
     }

@@ -40,7 +40,7 @@ private:
         print(out, level + 1, run, element);
     } else {
       for (int64_t i = starts[run]; i < starts[run + 1]; ++i)
-        out += (i > starts[run] ? ", " : "") + element(i);
+        out += (i > starts[run] ? ", " : "") + element(i, starts[run]);
       ++run;
     }
     out += " )";
@@ -66,23 +66,32 @@ std::string printStorage(const Tensor &tensor) {
       starts[b] = starts[b] * scale + int64_t(b) * perBatch;
     return Nested(level < batch.levels ? std::vector<int64_t>{} : batchSizes, starts);
   };
-  std::string out = fmt::format("---- Sparse Tensor ----\nnse = {}\n", tensor.storedCount());
+  // With batches, upstream's nse is the room for one batch.
+  int64_t nse = batch.levels ? 0 : tensor.storedCount();
+  std::vector<int64_t> starts = batchStarts(tensor, shapes, shapes.size());
+  for (size_t b = 1; batch.levels && b < starts.size(); ++b)
+    nse = std::max(nse, starts[b] - starts[b - 1]);
+  std::string out = fmt::format("---- Sparse Tensor ----\nnse = {}\n", nse);
   out += fmt::format("dim = ( {} )\n", fmt::join(tensor.dims, ", "));
   out += fmt::format("lvl = ( {} )\n", fmt::join(levelSizes, ", "));
   for (size_t f = 0; f + 1 < tensor.layout.fields.size(); ++f) {
     const format::Field &field = tensor.layout.fields[f];
-    auto element = [&](int64_t i) {
-      return std::to_string(loadIndex(tensor.buffers[f].data, field.width, i));
-    };
     bool positions = field.kind == format::FieldKind::Positions;
     bool loose = shapes[field.level].kind == format::LevelKind::LooseCompressed;
+    auto element = [&](int64_t i, int64_t first) {
+      int64_t value = loadIndex(tensor.buffers[f].data, field.width, i);
+      // Upstream counts positions from the start of their batch.
+      int64_t base =
+          positions && !loose && batch.levels ? loadIndex(tensor.buffers[f].data, field.width, first) : 0;
+      return std::to_string(value - base);
+    };
     unsigned stride = positions ? 1 : tensor.layout.coordinates[field.level]->stride;
     Nested nested =
         positions ? runs(field.level, loose ? 2 : 1, loose ? 0 : 1) : runs(field.level + 1, stride, 0);
     out += fmt::format("{}[{}] : {}\n", positions ? "pos" : "crd", field.level, nested.print(element));
   }
   const auto *values = static_cast<const std::byte *>(tensor.values());
-  out += fmt::format("values : {}\n", runs(shapes.size(), 1, 0).print([&](int64_t i) {
+  out += fmt::format("values : {}\n", runs(shapes.size(), 1, 0).print([&](int64_t i, int64_t) {
     return valueText(tensor.type, values + i * byteWidth(tensor.type));
   }));
   return out + "----\n";
