@@ -1,0 +1,31 @@
+// RUN: tulle-opt %s --pass-pipeline='builtin.module(func.func(tulle-resolve-order))' 2>&1 | FileCheck %s
+// RUN: tulle-opt %s --pass-pipeline='builtin.module(func.func(tulle-resolve-order,tulle-hoist-convert))' 2>/dev/null | FileCheck %s --check-prefix=HOIST
+
+#CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>
+#CSC = #tulle.encoding<{ map = (i, j) -> (j : dense, i : compressed) }>
+
+// CHECK: remark: B is converted from CSC to CSR before the loops
+// CHECK-LABEL: func.func @matmul
+// CHECK: %[[B:.*]] = tulle.convert %arg1 : tensor<?x?xf64, #CSC> to tensor<?x?xf64, #CSR>
+// CHECK: linalg.generic {{.*}} ins(%arg0, %[[B]]
+
+// HOIST-LABEL: func.func @matmul(
+// HOIST-SAME: %[[A:.*]]: tensor<?x?xf64, #CSR> {tulle.name = "A"}
+// HOIST-SAME: %[[B:.*]]: tensor<?x?xf64, #CSR> {tulle.name = "B", tulle.source = #CSC}
+// HOIST-NOT: tulle.convert
+// HOIST: linalg.generic {{.*}} ins(%[[A]], %[[B]]
+func.func @matmul(%A: tensor<?x?xf64, #CSR> {tulle.name = "A"}, %B: tensor<?x?xf64, #CSC> {tulle.name = "B"},
+                  %C: tensor<?x?xf64> {tulle.name = "C"}) -> tensor<?x?xf64> {
+  %zero = arith.constant 0.0 : f64
+  %init = tulle.fill %zero, %C : f64, tensor<?x?xf64>
+  %r = linalg.generic {
+    indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (k, j)>, affine_map<(i, j, k) -> (i, j)>],
+    iterator_types = ["parallel", "parallel", "reduction"]
+  } ins(%A, %B : tensor<?x?xf64, #CSR>, tensor<?x?xf64, #CSC>) outs(%init : tensor<?x?xf64>) {
+  ^bb0(%a: f64, %b: f64, %acc: f64):
+    %p = arith.mulf %a, %b : f64
+    %s = arith.addf %acc, %p : f64
+    linalg.yield %s : f64
+  } -> tensor<?x?xf64>
+  return %r : tensor<?x?xf64>
+}

@@ -1,0 +1,163 @@
+// RUN: tulle-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(tulle-sparsify))' | FileCheck %s
+
+#CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>
+
+// The matrix leads: its rows are all there, its columns are walked, the vector is located. Every row stores its sum, so y is
+// not filled first.
+// CHECK-LABEL: func.func @spmv
+// CHECK-NOT: tulle.fill
+// CHECK: %[[ROWS:.*]] = tulle.range
+// CHECK: tulle.iterate %[[I:.*]] in %[[ROWS]]
+// CHECK: %[[ROW:.*]] = tulle.locate %arg0 level(0) at %[[I]]
+// CHECK: %[[COLS:.*]] = tulle.space %arg0 level(1) under %[[ROW]]
+// CHECK: tulle.iterate %[[J:.*]], %[[IT:.*]] in %[[COLS]] {{.*}} kind = reduction
+// CHECK-DAG: tulle.load %arg0[%[[IT]]
+// CHECK-DAG: tulle.locate %arg1 level(0) at %[[J]]
+// CHECK: arith.mulf
+// CHECK: arith.addf
+// CHECK: tulle.store
+func.func @spmv(%A: tensor<?x?xf64, #CSR>, %x: tensor<?xf64>, %y: tensor<?xf64>) -> tensor<?xf64> {
+  %zero = arith.constant 0.0 : f64
+  %init = tulle.fill %zero, %y : f64, tensor<?xf64>
+  %r = linalg.generic {
+    indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (i)>],
+    iterator_types = ["parallel", "reduction"]
+  } ins(%A, %x : tensor<?x?xf64, #CSR>, tensor<?xf64>) outs(%init : tensor<?xf64>) {
+  ^bb0(%a: f64, %b: f64, %acc: f64):
+    %p = arith.mulf %a, %b : f64
+    %s = arith.addf %acc, %p : f64
+    linalg.yield %s : f64
+  } -> tensor<?xf64>
+  return %r : tensor<?xf64>
+}
+
+// -----
+
+#V = #tulle.encoding<{ map = (i) -> (i : compressed) }>
+
+// Both absent leaves the filled zero: the union is walked, not the dimension. Each case holds what is left of the sum.
+// CHECK-LABEL: func.func @union
+// CHECK: tulle.fill
+// CHECK: tulle.coiterate %{{.*}} in "a | b"
+// CHECK: case "a" (
+// CHECK-NOT: arith.addf
+// CHECK: case "b" (
+// CHECK-NOT: arith.addf
+// CHECK: case "a & b" (
+// CHECK: arith.addf
+func.func @union(%A: tensor<?xf64, #V>, %B: tensor<?xf64, #V>, %y: tensor<?xf64>) -> tensor<?xf64> {
+  %zero = arith.constant 0.0 : f64
+  %init = tulle.fill %zero, %y : f64, tensor<?xf64>
+  %r = linalg.generic {
+    indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>, affine_map<(i) -> (i)>],
+    iterator_types = ["parallel"]
+  } ins(%A, %B : tensor<?xf64, #V>, tensor<?xf64, #V>) outs(%init : tensor<?xf64>) {
+  ^bb0(%a: f64, %b: f64, %acc: f64):
+    %s = arith.addf %a, %b : f64
+    linalg.yield %s : f64
+  } -> tensor<?xf64>
+  return %r : tensor<?xf64>
+}
+
+// -----
+
+#V = #tulle.encoding<{ map = (i) -> (i : compressed) }>
+
+// CHECK-LABEL: func.func @intersection
+// CHECK: tulle.coiterate %{{.*}} in "a & b"
+// CHECK: case "a & b" (
+// CHECK-NOT: case
+// CHECK: return
+func.func @intersection(%A: tensor<?xf64, #V>, %B: tensor<?xf64, #V>, %y: tensor<f64>) -> tensor<f64> {
+  %zero = arith.constant 0.0 : f64
+  %init = tulle.fill %zero, %y : f64, tensor<f64>
+  %r = linalg.generic {
+    indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>, affine_map<(i) -> ()>],
+    iterator_types = ["reduction"]
+  } ins(%A, %B : tensor<?xf64, #V>, tensor<?xf64, #V>) outs(%init : tensor<f64>) {
+  ^bb0(%a: f64, %b: f64, %acc: f64):
+    %p = arith.mulf %a, %b : f64
+    %s = arith.addf %acc, %p : f64
+    linalg.yield %s : f64
+  } -> tensor<f64>
+  return %r : tensor<f64>
+}
+
+// -----
+
+#V = #tulle.encoding<{ map = (i) -> (i : compressed) }>
+
+// `where A & ~B`: the difference; B's values are never read.
+// CHECK-LABEL: func.func @difference
+// CHECK: tulle.coiterate %{{.*}} in "a \ b"
+// CHECK: case "a" (
+// CHECK: tulle.load %arg0
+// CHECK-NOT: tulle.load %arg1
+// CHECK: return
+func.func @difference(%A: tensor<?xf64, #V>, %B: tensor<?xf64, #V>, %y: tensor<?xf64>) -> tensor<?xf64> {
+  %zero = arith.constant 0.0 : f64
+  %init = tulle.fill %zero, %y : f64, tensor<?xf64>
+  %r = linalg.generic {
+    indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>, affine_map<(i) -> (i)>],
+    iterator_types = ["parallel"]
+  } ins(%A, %B : tensor<?xf64, #V>, tensor<?xf64, #V>) outs(%init : tensor<?xf64>) {
+  ^bb0(%a: f64, %b: f64, %acc: f64):
+    %true = arith.constant true
+    %hasA = tulle.stored %a : f64
+    %hasB = tulle.stored %b : f64
+    %noB = arith.xori %hasB, %true : i1
+    %here = arith.andi %hasA, %noB : i1
+    %s = arith.select %here, %a, %acc : f64
+    linalg.yield %s : f64
+  } -> tensor<?xf64>
+  return %r : tensor<?xf64>
+}
+
+// -----
+
+#V = #tulle.encoding<{ map = (i) -> (i : compressed) }>
+
+// One absent operand and a dense one: every coordinate is visited, peeking at the sparse operand.
+// CHECK-LABEL: func.func @dense_union
+// CHECK-NOT: tulle.fill
+// CHECK: tulle.coiterate %{{.*}} in "1"
+// CHECK: case "~a" (
+// CHECK: case "a" (
+func.func @dense_union(%A: tensor<?xf64, #V>, %b: tensor<?xf64>, %y: tensor<?xf64>) -> tensor<?xf64> {
+  %zero = arith.constant 0.0 : f64
+  %init = tulle.fill %zero, %y : f64, tensor<?xf64>
+  %r = linalg.generic {
+    indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>, affine_map<(i) -> (i)>],
+    iterator_types = ["parallel"]
+  } ins(%A, %b : tensor<?xf64, #V>, tensor<?xf64>) outs(%init : tensor<?xf64>) {
+  ^bb0(%a: f64, %c: f64, %acc: f64):
+    %s = arith.addf %a, %c : f64
+    linalg.yield %s : f64
+  } -> tensor<?xf64>
+  return %r : tensor<?xf64>
+}
+
+// -----
+
+#V = #tulle.encoding<{ map = (i) -> (i : compressed) }>
+
+// A maximum meets the implicit zeros once, if there are any: stored entries are counted, the dimension is not walked.
+// CHECK-LABEL: func.func @maximum
+// CHECK-NOT: tulle.range
+// CHECK: %[[R:.*]]:2 = tulle.iterate
+// CHECK: arith.cmpi ult, %[[R]]#1
+// CHECK: arith.maximumf %[[R]]#0
+// CHECK: arith.select
+func.func @maximum(%A: tensor<?xf64, #V>, %y: tensor<f64>) -> tensor<f64> {
+  %low = arith.constant 0xFFF0000000000000 : f64
+  %init = tulle.fill %low, %y : f64, tensor<f64>
+  %r = linalg.generic {
+    indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> ()>],
+    iterator_types = ["reduction"]
+  } ins(%A : tensor<?xf64, #V>) outs(%init : tensor<f64>) {
+  ^bb0(%a: f64, %acc: f64):
+    %s = arith.maximumf %acc, %a : f64
+    linalg.yield %s : f64
+  } -> tensor<f64>
+  return %r : tensor<f64>
+}
