@@ -302,7 +302,7 @@ ParseResult CoiterateOp::parse(OpAsmParser &parser, OperationState &result) {
       parser.parseOptionalAttrDictWithKeyword(result.attributes))
     return failure();
   int32_t inits = int32_t(carried.size());
-  result.addAttribute(getOperandSegmentSizesAttrName(result.name),
+  result.addAttribute("operandSegmentSizes",
                       parser.getBuilder().getDenseI32ArrayAttr({int32_t(spaces.size()), hasRange, inits}));
   SmallVector<int64_t> cases;
   while (succeeded(parser.parseOptionalKeyword("case"))) {
@@ -337,11 +337,12 @@ ParseResult CoiterateOp::parse(OpAsmParser &parser, OperationState &result) {
         !region->front().back().hasTrait<OpTrait::IsTerminator>()) {
       if (region->empty())
         region->emplaceBlock();
-      OpBuilder builder = OpBuilder::atBlockEnd(&region->front());
+      OpBuilder builder(parser.getContext());
+      builder.setInsertionPointToEnd(&region->front());
       YieldOp::create(builder, result.location);
     }
   }
-  result.addAttribute(getCasesAttrName(result.name), parser.getBuilder().getDenseI64ArrayAttr(cases));
+  result.addAttribute("cases", parser.getBuilder().getDenseI64ArrayAttr(cases));
   return success();
 }
 
@@ -368,7 +369,7 @@ void CoiterateOp::print(OpAsmPrinter &p) {
   p << " kind = " << stringifyLoopKind(getKind()) << " strategy = " << stringifyStrategy(getStrategy());
   p.printOptionalAttrDictWithKeyword((*this)->getAttrs(),
                                      {getKindAttrName(), getStrategyAttrName(), getSetAttrName(),
-                                      getCasesAttrName(), getOperandSegmentSizesAttrName()});
+                                      getCasesAttrName(), "operandSegmentSizes"});
   for (auto [region, minterm] : llvm::zip(getCaseRegions(), getCases())) {
     Block &block = region.front();
     p.printNewline();

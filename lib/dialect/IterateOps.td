@@ -36,7 +36,7 @@ def Tulle_SpaceOp : Tulle_Op<"space", [Pure]> {
   let arguments = (ins AnyRankedTensor:$tensor, I64Attr:$level, Optional<Tulle_IteratorType>:$parent);
   let results = (outs Tulle_SpaceType:$result);
   let assemblyFormat = [{
-    $tensor `level` `(` $level `)` (`under` $parent^ `:` type($parent))? attr-dict `:` type($tensor) `->` type($result)
+    $tensor `level` `(` $level `)` (`under` $parent^ `:` type($parent))? attr-dict `:` type($tensor) `->` qualified(type($result))
   }];
   let hasVerifier = 1;
 }
@@ -52,7 +52,7 @@ def Tulle_LocateOp : Tulle_Op<"locate", [Pure]> {
   let results = (outs Tulle_IteratorType:$result);
   let assemblyFormat = [{
     $tensor `level` `(` $level `)` (`under` $parent^ `:` type($parent))? `at` $coordinate attr-dict
-    `:` type($tensor) `->` type($result)
+    `:` type($tensor) `->` qualified(type($result))
   }];
   let hasVerifier = 1;
 }
@@ -72,7 +72,7 @@ def Tulle_SearchOp : Tulle_Op<"search", [Pure]> {
   let results = (outs Tulle_IteratorType:$result, I1:$found);
   let assemblyFormat = [{
     $tensor `level` `(` $level `)` (`under` $parent^ `:` type($parent))? `at` $coordinate attr-dict
-    `:` type($tensor) `->` type($result)
+    `:` type($tensor) `->` qualified(type($result))
   }];
   let hasVerifier = 1;
 }
@@ -93,7 +93,7 @@ def Tulle_SpaceSizeOp : Tulle_Op<"space_size", [Pure]> {
   }];
   let arguments = (ins Tulle_SpaceType:$space);
   let results = (outs Index:$result);
-  let assemblyFormat = "$space attr-dict `:` type($space)";
+  let assemblyFormat = "$space attr-dict `:` qualified(type($space))";
   let hasVerifier = 1;
 }
 

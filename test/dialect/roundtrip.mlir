@@ -7,15 +7,16 @@
 #SV = #tulle.encoding<{ map = (i) -> (i : compressed) }>
 // CHECK-DAG: #[[$BSR:.+]] = #tulle.encoding<{ map = (i, j) -> (i floordiv 2 : dense, j floordiv 3 : compressed, i mod 2 : dense, j mod 3 : dense)
 #BSR = #tulle.encoding<{ map = (i, j) -> (i floordiv 2 : dense, j floordiv 3 : compressed, i mod 2 : dense, j mod 3 : dense) }>
+// CHECK-DAG: #[[$NV24:.+]] = #tulle.encoding<{ {{.*}}posWidth = 8, crdWidth = 2
 #dense1 = #tulle.encoding<{ map = (i) -> (i : dense) }>
 
 // CHECK-LABEL: @types
 // CHECK-SAME: !tulle.space<#[[$CSR]], 1>, %{{.*}}: !tulle.iterator<#[[$BSR]], 0>, %{{.*}}: !tulle.range
 func.func @types(%s: !tulle.space<#CSR, 1>, %i: !tulle.iterator<#BSR, 0>, %r: !tulle.range) { return }
 
-// The upstream spelling means the same.
+// Comments and line breaks are the encoding language's own.
 // CHECK-LABEL: @widths
-// CHECK-SAME: posWidth = 8, crdWidth = 2
+// CHECK-SAME: tensor<8x8xf32, #[[$NV24]]>
 func.func private @widths(tensor<8x8xf32, #tulle.encoding<{
   map = (i, j) -> (i : dense, j floordiv 4 : dense, j mod 4 : block2_4), // a comment
   posWidth = 8,
