@@ -10,15 +10,26 @@
 namespace tulle::format {
 
 enum class LevelKind : uint8_t {
-  Dense, Batch, Compressed, LooseCompressed, Singleton, Structured, Ragged, Fixed, Squeezed, Banded, Offset,
-  Hashed, Bitmap
+  Dense,
+  Batch,
+  Compressed,
+  LooseCompressed,
+  Singleton,
+  Structured,
+  Ragged,
+  Fixed,
+  Squeezed,
+  Banded,
+  Offset,
+  Hashed,
+  Bitmap
 };
 
 /// How one level is stored: the kind, its integers (`structured[n,m]`, `fixed[n]`) and properties.
 struct LevelFormat {
   LevelKind kind = LevelKind::Dense;
   int64_t n = 0, m = 0;
-  bool unique = true, ordered = true, soa = false, padded = false, high = false;
+  bool unique = true, ordered = true, soa = false, padded = false;
   bool operator==(const LevelFormat &) const = default;
 };
 
@@ -29,7 +40,8 @@ struct Slice {
 };
 
 struct Dimension {
-  std::string name;
+  std::string
+      name; ///< after parsing: dimensionNames, unless one of these names something else in the encoding
   std::optional<Slice> slice;
   Expr inverse; ///< given explicitly (over level variables), else null
 };
@@ -40,7 +52,8 @@ struct Level {
   LevelFormat format;
 };
 
-/// One dimension's share of a level in a map made of permutations and floordiv/mod pairs: the level coordinate is
+/// One dimension's share of a level in a map made of permutations and floordiv/mod pairs: the level
+/// coordinate is
 /// `(coordinate of dim / stride) % modulus`, without the `%` when modulus is 0.
 struct Digit {
   unsigned dim = 0;
@@ -48,7 +61,8 @@ struct Digit {
   bool operator==(const Digit &) const = default;
 };
 
-/// A tensor storage format. Widths are bits; 0 means: not named (chosen when data is stored: 32, or 64 where needed).
+/// A tensor storage format. Widths are bits; 0 means: not named (chosen when data is stored: 32, or 64 where
+/// needed).
 struct Encoding {
   std::vector<std::string> symbols;
   std::vector<Dimension> dims;
@@ -60,41 +74,46 @@ struct Encoding {
   bool operator==(const Encoding &other) const; ///< same canonical text
 };
 
-/// Parses an encoding: `#tulle.encoding<{…}>`, `#sparse_tensor.encoding<{…}>`, `{ map = … }`, `map = …` or just the
-/// map `(i,j) -> (…)`. Verifies it whole. Throws support::SyntaxError at the offending character.
+/// Parses an encoding: `#tulle.encoding<{…}>`, `#sparse_tensor.encoding<{…}>`, `{ map = … }`, `map = …` or
+/// just the map `(i,j) -> (…)`. Verifies it whole. Throws support::SyntaxError at the offending character.
 Encoding parseEncoding(std::string_view text, std::string_view name = "<encoding>");
 
-/// A preset's name (with arguments) for a tensor of `order` dimensions, or encoding text (whose order must agree).
-/// Throws support::SyntaxError, for an unknown name with the nearest ones.
+/// A preset's name (with arguments) for a tensor of `order` dimensions, or encoding text (whose order must
+/// agree). Throws support::SyntaxError, for an unknown name with the nearest ones.
 Encoding parseFormat(std::string_view text, unsigned order, std::string_view name = "<format>");
 
 /// Canonical text `#tulle.encoding<{ map = …, posWidth = … }>`; parses back to an equal value.
-/// Shifts print as `shl` / `shr`, words the parser accepts next to `<<` and `>>`: an MLIR file cannot hold the signs.
+/// Shifts print as `shl` / `shr`, words the parser accepts next to `<<` and `>>`: an MLIR file cannot hold
+/// the signs.
 std::string print(const Encoding &encoding);
 /// The part between `<{` and `}>`.
 std::string printBody(const Encoding &encoding);
+
+/// `i`, `j`, … for up to eight dimensions, else `d0`, `d1`, …
+std::vector<std::string> dimensionNames(unsigned order);
 
 /// All levels dense in dimension order: what a tensor without an encoding means.
 Encoding denseEncoding(unsigned order);
 bool isAllDense(const Encoding &encoding); ///< every level dense or batch, in any order and blocking
 
-/// The digits of a map made of permutations and floordiv/mod chains; nullopt for any other map. For every dimension the
-/// digits form a complete mixed-radix system, so the map is a bijection onto the padded dimensions.
+/// The digits of a map made of permutations and floordiv/mod chains; nullopt for any other map. For every
+/// dimension the digits form a complete mixed-radix system, so the map is a bijection onto the padded
+/// dimensions.
 std::optional<std::vector<Digit>> digits(const Encoding &encoding);
 
-/// The inverse map (one expression over level variables per dimension): the explicit one, else inferred for digits,
-/// offsets, additions of one unknown, counters; nullopt where it cannot be.
+/// The inverse map (one expression over level variables per dimension): the explicit one, else inferred for
+/// digits, offsets, additions of one unknown, counters; nullopt where it cannot be.
 std::optional<std::vector<Expr>> inverseMap(const Encoding &encoding);
 
-/// Empty when the compiler can hold data in this encoding today, else one sentence that says which part it cannot
-/// and which formats it can.
+/// Empty when the compiler can hold data in this encoding today, else one sentence that says which part it
+/// cannot and which formats it can.
 std::string whyNotExecutable(const Encoding &encoding);
 
 /// One row of the table of presets.
 struct Preset {
-  std::string name;      ///< with parameters, as shown to users: `BCSR(b,c)`
-  std::string pattern;   ///< encoding text for the example order, parameters substituted
-  std::string what;      ///< one line for `tulle formats`
+  std::string name;    ///< with parameters, as shown to users: `BCSR(b,c)`
+  std::string pattern; ///< encoding text for the example order, parameters substituted
+  std::string what;    ///< one line for `tulle formats`
   bool executable;
 };
 std::vector<Preset> presets();

@@ -1,7 +1,9 @@
 // Level expressions: how a level's coordinate follows from the dimensions' coordinates, and back.
 #pragma once
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,7 +15,16 @@ enum class ExprKind : uint8_t {
   Level,    ///< level variable number `value` (inverse maps only)
   Symbol,   ///< symbol number `value` of `[c](…)`
   Variable, ///< a variable bound by an enclosing `let`, by `name`
-  Add, Sub, Mul, FloorDiv, Mod, And, Or, Xor, Shl, Shr,
+  Add,
+  Sub,
+  Mul,
+  FloorDiv,
+  Mod,
+  And,
+  Or,
+  Xor,
+  Shl,
+  Shr,
   Counter, ///< `#i` or `#(i,j)`: `dims`
   Let,     ///< `let name = lhs in rhs`
   Rank     ///< `rank(i by count(j) within s)`: dims = {i, j}; value = s, or -1 without `within`
@@ -34,7 +45,21 @@ struct ExprNode {
 Expr constant(int64_t value);
 Expr dim(unsigned index);
 Expr levelVar(unsigned index);
+Expr symbol(unsigned index);
+Expr variable(std::string name);
+Expr counter(std::vector<unsigned> dims);
+/// `within` is -1 where the whole dimension is ranked at once.
+Expr rank(unsigned ranked, unsigned counted, int64_t within);
+Expr let(std::string name, Expr bound, Expr body);
 Expr binary(ExprKind kind, Expr lhs, Expr rhs);
 bool equal(const Expr &a, const Expr &b);
+
+/// The values of the variables that `let` has bound. A binding made in one level's expression holds in later
+/// levels.
+using Bindings = std::map<std::string, int64_t>;
+/// The value at given dimension and level coordinates (either may be empty); nullopt where it depends on more
+/// than these (symbols, counters, ranks) or does not exist (division by zero). Arithmetic wraps at 64 bits.
+std::optional<int64_t> evaluate(const Expr &expr, const std::vector<int64_t> &dims,
+                                const std::vector<int64_t> &levels, Bindings &bindings);
 
 } // namespace tulle::format

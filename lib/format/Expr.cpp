@@ -1,0 +1,109 @@
+#include "format/Expr.h"
+
+namespace tulle::format {
+namespace {
+
+Expr make(ExprNode node) { return std::make_shared<const ExprNode>(std::move(node)); }
+
+Expr leaf(ExprKind kind, int64_t value) { return make({kind, value, {}, {}, nullptr, nullptr}); }
+
+// Wraps like two's complement, so that no text can make evaluation undefined.
+int64_t wrap(uint64_t value) { return int64_t(value); }
+
+int64_t floorDiv(int64_t a, int64_t b) {
+  int64_t q = a / b;
+  return a % b != 0 && (a < 0) != (b < 0) ? q - 1 : q;
+}
+
+std::optional<int64_t> apply(ExprKind kind, int64_t a, int64_t b) {
+  switch (kind) {
+  case ExprKind::Add:
+    return wrap(uint64_t(a) + uint64_t(b));
+  case ExprKind::Sub:
+    return wrap(uint64_t(a) - uint64_t(b));
+  case ExprKind::Mul:
+    return wrap(uint64_t(a) * uint64_t(b));
+  case ExprKind::FloorDiv:
+    return b > 0 ? std::optional(floorDiv(a, b)) : std::nullopt;
+  case ExprKind::Mod:
+    return b > 0 ? std::optional(((a % b) + b) % b) : std::nullopt;
+  case ExprKind::And:
+    return a & b;
+  case ExprKind::Or:
+    return a | b;
+  case ExprKind::Xor:
+    return a ^ b;
+  case ExprKind::Shl:
+    return b >= 0 && b < 64 ? std::optional(wrap(uint64_t(a) << b)) : std::nullopt;
+  case ExprKind::Shr:
+    return b >= 0 && b < 64 ? std::optional(a >> b) : std::nullopt;
+  default:
+    return std::nullopt;
+  }
+}
+
+} // namespace
+
+Expr constant(int64_t value) { return leaf(ExprKind::Constant, value); }
+Expr dim(unsigned index) { return leaf(ExprKind::Dim, index); }
+Expr levelVar(unsigned index) { return leaf(ExprKind::Level, index); }
+Expr symbol(unsigned index) { return leaf(ExprKind::Symbol, index); }
+Expr variable(std::string name) {
+  return make({ExprKind::Variable, 0, std::move(name), {}, nullptr, nullptr});
+}
+Expr counter(std::vector<unsigned> dims) {
+  return make({ExprKind::Counter, 0, {}, std::move(dims), nullptr, nullptr});
+}
+Expr rank(unsigned ranked, unsigned counted, int64_t within) {
+  return make({ExprKind::Rank, within, {}, {ranked, counted}, nullptr, nullptr});
+}
+Expr let(std::string name, Expr bound, Expr body) {
+  return make({ExprKind::Let, 0, std::move(name), {}, std::move(bound), std::move(body)});
+}
+Expr binary(ExprKind kind, Expr lhs, Expr rhs) {
+  return make({kind, 0, {}, {}, std::move(lhs), std::move(rhs)});
+}
+
+bool equal(const Expr &a, const Expr &b) {
+  if (a == b)
+    return true;
+  return a && b && a->kind == b->kind && a->value == b->value && a->name == b->name && a->dims == b->dims &&
+         equal(a->lhs, b->lhs) && equal(a->rhs, b->rhs);
+}
+
+std::optional<int64_t> evaluate(const Expr &expr, const std::vector<int64_t> &dims,
+                                const std::vector<int64_t> &levels, Bindings &bindings) {
+  auto at = [&](const std::vector<int64_t> &values) {
+    return size_t(expr->value) < values.size() ? std::optional(values[expr->value]) : std::nullopt;
+  };
+  switch (expr->kind) {
+  case ExprKind::Constant:
+    return expr->value;
+  case ExprKind::Dim:
+    return at(dims);
+  case ExprKind::Level:
+    return at(levels);
+  case ExprKind::Symbol:
+  case ExprKind::Counter:
+  case ExprKind::Rank:
+    return std::nullopt;
+  case ExprKind::Variable: {
+    auto it = bindings.find(expr->name);
+    return it == bindings.end() ? std::nullopt : std::optional(it->second);
+  }
+  case ExprKind::Let: {
+    auto bound = evaluate(expr->lhs, dims, levels, bindings);
+    if (!bound)
+      return std::nullopt;
+    bindings[expr->name] = *bound;
+    return evaluate(expr->rhs, dims, levels, bindings);
+  }
+  default: {
+    auto a = evaluate(expr->lhs, dims, levels, bindings);
+    auto b = a ? evaluate(expr->rhs, dims, levels, bindings) : std::nullopt;
+    return b ? apply(expr->kind, *a, *b) : std::nullopt;
+  }
+  }
+}
+
+} // namespace tulle::format

@@ -1,0 +1,216 @@
+// What the map says: digits, inverse map, sizes.
+#include "format/Encoding.h"
+#include "format/Layout.h"
+#include <algorithm>
+#include <map>
+
+namespace tulle::format {
+namespace {
+
+/// What each `let` variable stands for.
+using Lets = std::map<std::string, Expr>;
+
+/// The body below the leading `let`s, which are recorded.
+const Expr &enter(const Expr &e, Lets &lets) {
+  const Expr *body = &e;
+  while ((*body)->kind == ExprKind::Let) {
+    lets[(*body)->name] = (*body)->lhs;
+    body = &(*body)->rhs;
+  }
+  return *body;
+}
+
+/// `e` as `(dim / stride) % modulus`, if it is that.
+std::optional<Digit> digitOf(const Expr &e, const Lets &lets) {
+  if (e->kind == ExprKind::Dim)
+    return Digit{unsigned(e->value), 1, 0};
+  if (e->kind == ExprKind::Variable) {
+    auto it = lets.find(e->name);
+    return it == lets.end() ? std::nullopt : digitOf(it->second, lets);
+  }
+  bool division = e->kind == ExprKind::FloorDiv || e->kind == ExprKind::Mod;
+  if (!division || e->rhs->kind != ExprKind::Constant || e->rhs->value < 1)
+    return std::nullopt;
+  std::optional<Digit> digit = digitOf(e->lhs, lets);
+  int64_t n = e->rhs->value;
+  if (!digit)
+    return std::nullopt;
+  if (e->kind == ExprKind::Mod) {
+    if (digit->modulus == 0 || digit->modulus % n == 0)
+      digit->modulus = n;
+    else if (n < digit->modulus)
+      return std::nullopt;
+    return digit;
+  }
+  if (__builtin_mul_overflow(digit->stride, n, &digit->stride) || digit->modulus % n != 0)
+    return std::nullopt;
+  digit->modulus /= n;
+  return digit;
+}
+
+/// Whether the digits of one dimension, finest first, are a complete mixed-radix system.
+bool isComplete(std::vector<Digit> digits) {
+  std::sort(digits.begin(), digits.end(), [](const Digit &a, const Digit &b) {
+    uint64_t am = uint64_t(a.modulus) - 1, bm = uint64_t(b.modulus) - 1; // 0, no modulus, is the greatest
+    return std::pair(a.stride, am) < std::pair(b.stride, bm);
+  });
+  int64_t expected = 1;
+  for (const Digit &digit : digits) {
+    if (expected == 0 || digit.stride != expected)
+      return false;
+    if (__builtin_mul_overflow(expected, digit.modulus, &expected))
+      return false;
+  }
+  return !digits.empty() && expected == 0;
+}
+
+class Inverter {
+public:
+  explicit Inverter(const Encoding &e) : e(e), found(e.order()) {
+    Lets lets;
+    for (const Level &level : e.levels) {
+      levels.push_back(enter(level.expr, lets));
+      digits.push_back(digitOf(levels.back(), lets));
+    }
+  }
+
+  std::optional<std::vector<Expr>> run() {
+    for (unsigned d = 0; d < e.order(); ++d)
+      found[d] = e.dims[d].inverse ? e.dims[d].inverse : fromDigits(d);
+    // Each round may make another level's expression have one unknown only.
+    for (unsigned round = 0; round < e.order(); ++round)
+      for (unsigned l = 0; l < levels.size(); ++l)
+        solve(l);
+    if (std::any_of(found.begin(), found.end(), [](const Expr &x) { return !x; }))
+      return std::nullopt;
+    return found;
+  }
+
+private:
+  Expr fromDigits(unsigned d) const {
+    std::vector<Digit> mine;
+    Expr sum;
+    for (unsigned l = 0; l < digits.size(); ++l)
+      if (digits[l] && digits[l]->dim == d) {
+        int64_t stride = digits[l]->stride;
+        Expr term = levelVar(l);
+        if (stride != 1)
+          term = binary(ExprKind::Mul, term, constant(stride));
+        sum = sum ? binary(ExprKind::Add, sum, term) : term;
+        mine.push_back(*digits[l]);
+      }
+    return isComplete(mine) ? sum : nullptr;
+  }
+
+  /// The expression with dimensions replaced by their inverses; null where it has an unknown one, or anything
+  /// that the level's own coordinate does not determine.
+  Expr known(const Expr &x) const {
+    switch (x->kind) {
+    case ExprKind::Constant:
+      return x;
+    case ExprKind::Dim:
+      return found[x->value];
+    case ExprKind::Level:
+    case ExprKind::Symbol:
+    case ExprKind::Variable:
+    case ExprKind::Counter:
+    case ExprKind::Let:
+    case ExprKind::Rank:
+      return nullptr;
+    default: {
+      Expr lhs = known(x->lhs), rhs = lhs ? known(x->rhs) : nullptr;
+      // A substituted tree may be shared many times over, so its size must stay bounded.
+      return rhs && ++size < maxSize ? binary(x->kind, lhs, rhs) : nullptr;
+    }
+    }
+  }
+
+  void solve(unsigned l) {
+    Expr x = levels[l], value = levelVar(l);
+    while (value && x->kind != ExprKind::Dim) {
+      if (!x->lhs || x->kind == ExprKind::Let)
+        return;
+      Expr lhs = known(x->lhs), rhs = known(x->rhs);
+      if (bool(lhs) == bool(rhs))
+        return;
+      value = undo(x, value, lhs, rhs);
+      x = lhs ? x->rhs : x->lhs;
+    }
+    if (value && !found[x->value])
+      found[x->value] = value;
+  }
+
+  /// `value` is that of `x`; returns that of its unknown side. One of `lhs` and `rhs` is null: the unknown
+  /// one.
+  static Expr undo(const Expr &x, Expr value, const Expr &lhs, const Expr &rhs) {
+    const Expr &other = lhs ? lhs : rhs;
+    switch (x->kind) {
+    case ExprKind::Add:
+      return binary(ExprKind::Sub, value, other);
+    case ExprKind::Sub:
+      return lhs ? binary(ExprKind::Sub, other, value) : binary(ExprKind::Add, value, other);
+    case ExprKind::Xor:
+      return binary(ExprKind::Xor, value, other);
+    case ExprKind::Shl:
+      return rhs ? binary(ExprKind::Shr, value, other) : nullptr;
+    case ExprKind::Mul:
+      if (other->kind != ExprKind::Constant || other->value == 0)
+        return nullptr;
+      if (other->value == -1)
+        return binary(ExprKind::Sub, constant(0), value);
+      return other->value > 0 ? binary(ExprKind::FloorDiv, value, other) : nullptr;
+    default:
+      return nullptr;
+    }
+  }
+
+  static constexpr unsigned maxSize = 4000;
+  const Encoding &e;
+  std::vector<Expr> found, levels;
+  std::vector<std::optional<Digit>> digits;
+  mutable unsigned size = 0;
+};
+
+} // namespace
+
+std::optional<std::vector<Digit>> digits(const Encoding &encoding) {
+  std::vector<Digit> out;
+  std::vector<std::vector<Digit>> perDim(encoding.order());
+  Lets lets;
+  for (const Level &level : encoding.levels) {
+    std::optional<Digit> digit = digitOf(enter(level.expr, lets), lets);
+    if (!digit)
+      return std::nullopt;
+    out.push_back(*digit);
+    perDim[digit->dim].push_back(*digit);
+  }
+  if (!std::all_of(perDim.begin(), perDim.end(), isComplete))
+    return std::nullopt;
+  return out;
+}
+
+std::optional<std::vector<Expr>> inverseMap(const Encoding &encoding) { return Inverter(encoding).run(); }
+
+int64_t levelSize(const Digit &digit, const std::vector<int64_t> &dims) {
+  if (digit.modulus != 0)
+    return digit.modulus;
+  int64_t size = dims[digit.dim];
+  return size == 0 ? 0 : (size - 1) / digit.stride + 1;
+}
+
+Encoding denseEncoding(unsigned order) {
+  Encoding out;
+  for (const std::string &name : dimensionNames(order)) {
+    out.levels.push_back({"", dim(unsigned(out.dims.size())), {}});
+    out.dims.push_back({name, std::nullopt, nullptr});
+  }
+  return out;
+}
+
+bool isAllDense(const Encoding &encoding) {
+  return std::all_of(encoding.levels.begin(), encoding.levels.end(), [](const Level &level) {
+    return level.format.kind == LevelKind::Dense || level.format.kind == LevelKind::Batch;
+  });
+}
+
+} // namespace tulle::format

@@ -1,0 +1,459 @@
+// Parses encodings in all their spellings.
+#include "format/ExprParser.h"
+#include "format/LevelKinds.h"
+#include "format/Verify.h"
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <fmt/format.h>
+
+namespace tulle::format {
+namespace {
+
+constexpr size_t maxDims = 64, maxLevels = 256, maxSymbols = 16;
+
+const std::vector<std::string> &fieldNames() {
+  static const std::vector<std::string> names = {"map",  "posWidth",    "crdWidth",
+                                                 "fill", "explicitVal", "implicitVal"};
+  return names;
+}
+
+class Parser {
+public:
+  Parser(std::string_view text, std::string_view name) : cursor(text, name), exprs(cursor, names) {}
+
+  Encoding run();
+
+private:
+  std::string_view opening();
+  void fields();
+  void field();
+  void map();
+  void nameList(std::vector<std::string> &list, std::string_view close, std::string_view what, size_t limit);
+  std::string declare(std::string_view what);
+  void dimSpec();
+  Slice slice();
+  void levelSpec();
+  LevelFormat levelFormat();
+  void integers(LevelFormat &format, const Token &word);
+  void properties(LevelFormat &format, const Token &word);
+  void property(LevelFormat &format, const Token &level);
+  unsigned width(bool coordinates);
+  std::string scalar();
+  std::string number();
+  void check();
+  void rename();
+
+  Cursor cursor;
+  Names names;
+  ExprParser exprs;
+  Encoding out;
+  std::vector<std::string> seenFields;
+  std::vector<support::SourceRange> dimRanges, exprRanges, formatRanges;
+  support::SourceRange crdRange;
+};
+
+// One of `#x.encoding<{`, `{ map =`, `map =`, or nothing before a bare map; returns what has to close it.
+std::string_view Parser::opening() {
+  // An alias definition, as copied from an MLIR file.
+  if (cursor.next("#") && cursor.peek(1).kind == Token::Word && cursor.peek(2).is("=")) {
+    cursor.take();
+    cursor.take();
+    cursor.take();
+  }
+  if (cursor.accept("#")) {
+    Token dialect = cursor.expectWord("'tulle.encoding' or 'sparse_tensor.encoding' after '#'");
+    if (!dialect.is("tulle") && !dialect.is("sparse_tensor"))
+      cursor.fail(dialect.range, "expected 'tulle.encoding' or 'sparse_tensor.encoding' after '#', got '" +
+                                     std::string(dialect.text) + "'" +
+                                     support::didYouMean(dialect.text, {"tulle", "sparse_tensor"}));
+    cursor.expect(".", "and 'encoding' after the dialect's name");
+    cursor.expect("encoding", "after the dialect's name");
+    cursor.expect("<", "after 'encoding'");
+    cursor.expect("{", "after 'encoding<'");
+    return "}>";
+  }
+  // `{ib, jb} (…) -> (…)` is a bare map with its level variables; `{ map = …` is a body.
+  if (cursor.next("{") && cursor.peek(1).kind == Token::Word && cursor.peek(2).is("=")) {
+    cursor.take();
+    return "}";
+  }
+  return "";
+}
+
+Encoding Parser::run() {
+  std::string_view closing = opening();
+  bool bareMap = closing.empty() && (cursor.next("(") || cursor.next("[") || cursor.next("{"));
+  if (bareMap) {
+    seenFields.push_back("map");
+    map();
+    while (cursor.accept(","))
+      field();
+  } else {
+    fields();
+  }
+  for (char c : closing)
+    cursor.expect(std::string_view(&c, 1), "to close the encoding");
+  if (cursor.peek().kind != Token::End)
+    cursor.failExpected(closing.empty() ? "',' or the end of the encoding" : "nothing after the encoding");
+  check();
+  rename();
+  return std::move(out);
+}
+
+void Parser::fields() {
+  size_t begin = cursor.peek().range.begin;
+  do
+    field();
+  while (cursor.accept(","));
+  if (std::find(seenFields.begin(), seenFields.end(), "map") == seenFields.end())
+    cursor.fail(cursor.since(begin), "an encoding needs 'map = (i, j) -> (…)'");
+}
+
+void Parser::field() {
+  Token word = cursor.expectWord("a map '(i, j) -> (…)' or a field such as 'map' or 'posWidth'");
+  std::string field(word.text);
+  if (std::find(fieldNames().begin(), fieldNames().end(), field) == fieldNames().end()) {
+    std::string guess = support::didYouMean(field, fieldNames());
+    cursor.fail(
+        word.range,
+        "unknown field '" + field + "'" +
+            (guess.empty() ? "; expected map, posWidth, crdWidth, fill, explicitVal or implicitVal" : guess));
+  }
+  if (std::find(seenFields.begin(), seenFields.end(), field) != seenFields.end())
+    cursor.fail(word.range, "'" + field + "' is given twice");
+  seenFields.push_back(field);
+  cursor.expect("=", "after '" + field + "'");
+  if (field == "map")
+    map();
+  else if (field == "posWidth")
+    out.posWidth = width(false);
+  else if (field == "crdWidth")
+    out.crdWidth = width(true);
+  else if (field == "fill")
+    out.fill = scalar();
+  else if (field == "explicitVal")
+    out.explicitVal = scalar();
+  else
+    out.implicitVal = scalar();
+}
+
+std::string Parser::declare(std::string_view what) {
+  Token token = cursor.expectWord(what);
+  std::string declared(token.text);
+  if (isKeyword(declared))
+    cursor.fail(token.range, "'" + declared + "' is a word of the language; name the variable otherwise");
+  if (names.has(declared))
+    cursor.fail(token.range, "'" + declared + "' is declared twice");
+  return declared;
+}
+
+void Parser::nameList(std::vector<std::string> &list, std::string_view close, std::string_view what,
+                      size_t limit) {
+  cursor.take();
+  do {
+    if (list.size() == limit)
+      cursor.fail(cursor.peek().range, "at most " + std::to_string(limit) + " variables can stand here");
+    list.push_back(declare(what));
+  } while (cursor.accept(","));
+  cursor.expect(close, "or ',' after " + std::string(what));
+}
+
+void Parser::map() {
+  if (cursor.next("["))
+    nameList(names.symbols, "]", "a symbol's name", maxSymbols);
+  if (cursor.next("{"))
+    nameList(names.levels, "}", "a level variable's name", maxLevels);
+  out.symbols = names.symbols;
+  cursor.expect("(", "before the dimensions of the map '(i, j) -> (…)'");
+  if (!cursor.accept(")")) {
+    do
+      dimSpec();
+    while (cursor.accept(","));
+    cursor.expect(")", "or ',' after a dimension");
+  }
+  cursor.expect("->", "between the dimensions and the levels");
+  Token open = cursor.expect("(", "before the levels");
+  if (!cursor.accept(")")) {
+    do
+      levelSpec();
+    while (cursor.accept(","));
+    cursor.expect(")", "or ',' after a level");
+  }
+  if (out.levels.size() < names.levels.size())
+    cursor.fail(cursor.since(open.range.begin),
+                "level variable '" + names.levels[out.levels.size()] + "' is declared, but no level has it");
+}
+
+void Parser::dimSpec() {
+  Token token = cursor.peek();
+  if (out.dims.size() == maxDims)
+    cursor.fail(token.range, "a tensor has at most " + std::to_string(maxDims) + " dimensions");
+  Dimension dimension;
+  dimension.name = declare("a dimension's name");
+  if (cursor.accept(":"))
+    dimension.slice = slice();
+  // The names of levels come first; those of dimensions are not visible in an inverse, so their order does
+  // not matter.
+  if (cursor.accept("="))
+    dimension.inverse = exprs.inverseExpr();
+  names.dims.push_back(dimension.name);
+  dimRanges.push_back(cursor.since(token.range.begin));
+  out.dims.push_back(std::move(dimension));
+}
+
+Slice Parser::slice() {
+  cursor.expect("#", "of '#tulle<slice(offset, size, stride)>' after ':'");
+  Token dialect = cursor.expectWord("'tulle<slice(offset, size, stride)>'");
+  if (!dialect.is("tulle") && !dialect.is("sparse_tensor"))
+    cursor.fail(dialect.range,
+                "expected 'tulle' or 'sparse_tensor', got '" + std::string(dialect.text) + "'");
+  cursor.expect("<", "before 'slice'");
+  cursor.expect("slice", "after '<'");
+  cursor.expect("(", "before the slice's offset");
+  auto value = [&](std::string_view what, int64_t least) -> std::optional<int64_t> {
+    if (cursor.accept("?"))
+      return std::nullopt;
+    size_t begin = cursor.peek().range.begin;
+    int64_t number = cursor.expectInteger("the slice's " + std::string(what) + " or '?'", true);
+    if (number < least)
+      cursor.fail(cursor.since(begin),
+                  "a slice's " + std::string(what) + " is at least " + std::to_string(least) + ", or '?'");
+    return number;
+  };
+  Slice result;
+  result.offset = value("offset", 0);
+  cursor.expect(",", "after the slice's offset");
+  result.size = value("size", 1);
+  cursor.expect(",", "after the slice's size");
+  result.stride = value("stride", 1);
+  cursor.expect(")", "after the slice's stride");
+  cursor.expect(">", "to close the slice");
+  return result;
+}
+
+void Parser::levelSpec() {
+  Token token = cursor.peek();
+  size_t index = out.levels.size();
+  if (index == maxLevels)
+    cursor.fail(token.range, "an encoding has at most " + std::to_string(maxLevels) + " levels");
+  Level level;
+  bool listed = !names.levels.empty();
+  if (token.kind == Token::Word && cursor.peek(1).is("=")) {
+    level.name = token.text;
+    if (listed && (index >= names.levels.size() || names.levels[index] != level.name))
+      cursor.fail(token.range, index < names.levels.size()
+                                   ? "expected level variable '" + names.levels[index] +
+                                         "' here: levels come in the order of the list in braces"
+                                   : "level variable '" + level.name + "' is not in the list in braces");
+    bool repeated = std::any_of(out.levels.begin(), out.levels.end(),
+                                [&](const Level &other) { return other.name == level.name; });
+    if (!listed && (repeated || names.has(level.name) || isKeyword(level.name)))
+      cursor.fail(token.range, "'" + level.name + "' already names something here; choose another name");
+    cursor.take();
+    cursor.take();
+  } else if (listed) {
+    cursor.fail(token.range, index < names.levels.size()
+                                 ? "expected '" + names.levels[index] + " =' before this level's expression"
+                                 : "the list in braces has no variable for this level");
+  }
+  size_t begin = cursor.peek().range.begin;
+  level.expr = exprs.levelExpr();
+  exprRanges.push_back(cursor.since(begin));
+  cursor.expect(":", "and a level format such as 'dense' or 'compressed' after the level's expression");
+  begin = cursor.peek().range.begin;
+  level.format = levelFormat();
+  formatRanges.push_back(cursor.since(begin));
+  out.levels.push_back(std::move(level));
+}
+
+LevelFormat Parser::levelFormat() {
+  Token word = cursor.expectWord("a level format such as 'dense' or 'compressed'");
+  LevelFormat format;
+  if (word.is("block2_4")) {
+    format = {LevelKind::Structured, 2, 4};
+  } else {
+    std::vector<std::string> known;
+    for (const LevelKindInfo &row : levelKinds())
+      known.emplace_back(row.name);
+    auto it = std::find(known.begin(), known.end(), word.text);
+    if (it == known.end()) {
+      std::string all = fmt::format("; the level formats are {}", fmt::join(known, ", "));
+      std::string guess = support::didYouMean(word.text, known);
+      cursor.fail(word.range,
+                  "unknown level format '" + std::string(word.text) + "'" + (guess.empty() ? all : guess));
+    }
+    format.kind = levelKinds()[size_t(it - known.begin())].kind;
+    integers(format, word);
+  }
+  // A hash table has no order to lose.
+  if (format.kind == LevelKind::Hashed)
+    format.ordered = false;
+  properties(format, word);
+  return format;
+}
+
+void Parser::integers(LevelFormat &format, const Token &word) {
+  const LevelKindInfo &row = info(format.kind);
+  std::string level(row.name);
+  if (!cursor.next("[")) {
+    if (row.minIntegers > 0)
+      cursor.fail(word.range, "'" + level + "' needs its sizes: " + level + "[n,m] keeps n of every m");
+    return;
+  }
+  if (row.maxIntegers == 0)
+    cursor.fail(cursor.peek().range, "'" + level + "' takes no sizes in brackets");
+  size_t begin = cursor.take().range.begin;
+  format.n = cursor.expectInteger("a size");
+  if (row.maxIntegers == 2) {
+    cursor.expect(",", "between the two sizes");
+    format.m = cursor.expectInteger("a size");
+  }
+  cursor.expect("]", "after the sizes");
+  if (format.n < 1 || (row.maxIntegers == 2 && format.n > format.m))
+    cursor.fail(cursor.since(begin), row.maxIntegers == 2 ? "expected 1 <= n <= m in " + level + "[n,m]"
+                                                          : "expected at least 1 here");
+}
+
+void Parser::properties(LevelFormat &format, const Token &word) {
+  if (!cursor.accept("("))
+    return;
+  do
+    property(format, word);
+  while (cursor.accept(","));
+  cursor.expect(")", "or ',' after a property");
+}
+
+void Parser::property(LevelFormat &format, const Token &level) {
+  static const std::vector<std::string> known = {"nonunique", "nonordered", "padded", "soa", "high"};
+  Token token = cursor.expectWord("a property such as 'nonunique'");
+  const LevelKindInfo &row = info(format.kind);
+  bool legal = false;
+  if (token.is("nonunique")) {
+    legal = row.mayNonunique;
+    format.unique = false;
+  } else if (token.is("nonordered")) {
+    legal = row.mayNonordered;
+    format.ordered = false;
+  } else if (token.is("padded")) {
+    legal = row.mayPadded;
+    format.padded = true;
+  } else if (token.is("soa")) {
+    legal = row.maySoa;
+    format.soa = true;
+  } else if (token.is("high")) {
+    // Upstream's older word for a level with a lower and an upper position per parent.
+    legal = storesPositions(format.kind);
+    format.kind = legal ? LevelKind::LooseCompressed : format.kind;
+  } else {
+    std::string guess = support::didYouMean(token.text, known);
+    cursor.fail(
+        token.range,
+        "unknown property '" + std::string(token.text) + "'" +
+            (guess.empty() ? "; the properties are nonunique, nonordered, padded, soa, high" : guess));
+  }
+  if (!legal) {
+    std::string reason =
+        token.is("high") ? "only compressed levels have an upper position" : std::string(row.why);
+    cursor.fail(token.range, "a " + std::string(level.text) + " level cannot be '" + std::string(token.text) +
+                                 "': " + reason);
+  }
+}
+
+unsigned Parser::width(bool coordinates) {
+  support::SourceRange range = cursor.peek().range;
+  int64_t bits = cursor.expectInteger("a number of bits");
+  bool legal = bits == 0 || bits == 8 || bits == 16 || bits == 32 || bits == 64 || (coordinates && bits == 2);
+  if (!legal)
+    cursor.fail(range, std::string("expected a width of 0, ") + (coordinates ? "2, " : "") +
+                           "8, 16, 32 or 64 bits, got " + std::to_string(bits));
+  if (coordinates)
+    crdRange = range;
+  return unsigned(bits);
+}
+
+std::string Parser::number() {
+  std::string sign = cursor.accept("-") ? "-" : "";
+  if (sign.empty())
+    cursor.accept("+");
+  Token token = cursor.peek();
+  if (cursor.accept("inf") || (sign.empty() && cursor.accept("nan")))
+    return sign + std::string(token.text);
+  if (token.kind == Token::Integer)
+    return sign + std::to_string(cursor.expectInteger("a number"));
+  if (token.kind != Token::Real)
+    cursor.failExpected("a number, inf, nan, true, false or a complex pair (re, im)");
+  cursor.take();
+  double value = 0;
+  std::from_chars(token.text.data(), token.text.data() + token.text.size(), value);
+  std::string digits = fmt::format("{}", value);
+  bool plain = digits.find_first_of(".en") != std::string::npos;
+  return sign + digits + (plain ? "" : ".0");
+}
+
+std::string Parser::scalar() {
+  std::string text;
+  if (cursor.next("true") || cursor.next("false"))
+    text = cursor.take().text;
+  else if (cursor.accept("(")) {
+    text = "(" + number();
+    cursor.expect(",", "between real and imaginary part");
+    text += ", " + number() + ")";
+    cursor.expect(")", "after the imaginary part");
+  } else {
+    text = number();
+  }
+  if (!cursor.accept(":"))
+    return text;
+  static const std::vector<std::string> types = {"bool", "i1",  "i8",  "i16", "i32", "i64",
+                                                 "bf16", "f16", "f32", "f64", "c64", "c128"};
+  Token type = cursor.expectWord("a type such as 'f64' after ':'");
+  if (std::find(types.begin(), types.end(), type.text) == types.end())
+    cursor.fail(type.range,
+                "unknown type '" + std::string(type.text) + "'" + support::didYouMean(type.text, types));
+  return text + " : " + std::string(type.text);
+}
+
+void Parser::check() {
+  std::optional<Violation> found = verify(out);
+  if (!found)
+    return;
+  switch (found->part) {
+  case Violation::LevelExpr:
+    cursor.fail(exprRanges[found->index], found->message);
+  case Violation::LevelFormatPart:
+    cursor.fail(formatRanges[found->index], found->message);
+  case Violation::Inverse:
+    cursor.fail(dimRanges[found->index], found->message);
+  case Violation::CrdWidth:
+    cursor.fail(crdRange, found->message);
+  }
+}
+
+// Two texts that differ in the names of dimensions only are the same format, so dimensions get fixed names;
+// not where one of these names something else.
+void Parser::rename() {
+  std::vector<std::string> others = names.symbols;
+  others.insert(others.end(), exprs.bound().begin(), exprs.bound().end());
+  for (const Level &level : out.levels)
+    others.push_back(level.name);
+  std::vector<std::string> fixed = dimensionNames(out.order());
+  for (const std::string &name : fixed)
+    if (std::find(others.begin(), others.end(), name) != others.end())
+      return;
+  for (unsigned d = 0; d < out.order(); ++d)
+    out.dims[d].name = fixed[d];
+}
+
+} // namespace
+
+Encoding parseEncoding(std::string_view text, std::string_view name) { return Parser(text, name).run(); }
+
+std::vector<std::string> dimensionNames(unsigned order) {
+  std::vector<std::string> names;
+  for (unsigned d = 0; d < order; ++d)
+    names.push_back(order <= 8 ? std::string(1, char('i' + d)) : "d" + std::to_string(d));
+  return names;
+}
+
+} // namespace tulle::format
