@@ -1,5 +1,6 @@
 // Matrix Market exchange files (https://math.nist.gov/MatrixMarket/formats.html): coordinate and array.
 #include "runtime/io/Mtx.h"
+#include <algorithm>
 #include <array>
 #include <sys/mman.h>
 
@@ -88,17 +89,9 @@ int64_t shortestEntry(const MtxHeader &header) {
   return 2 * numbers;
 }
 
-/// Refuses a count the rest of the file cannot hold, before anything is allocated for it.
-void checkPromise(const Text &text, const Scanner &scan, const MtxHeader &header, const char *at) {
-  int64_t most = (text.end() - scan.p + 1) / shortestEntry(header);
-  if (header.entries > most)
-    text.fail(
-        at,
-        fmt::format(
-            "the header promises {}, but the rest of the file ({}) holds at most {}; the file is truncated "
-            "or the header wrong",
-            counted(header.entries, "entry", "entries"), counted(text.end() - scan.p, "byte", "bytes"),
-            most));
+/// The entries that the rest of the file could hold, were they all as short as possible.
+int64_t mostEntries(const Text &text, const Scanner &scan, const MtxHeader &header) {
+  return (text.end() - scan.p + 1) / shortestEntry(header);
 }
 
 void readSizes(const Text &text, Scanner &scan, MtxHeader &header) {
@@ -108,8 +101,6 @@ void readSizes(const Text &text, Scanner &scan, MtxHeader &header) {
   const char *line = scan.p;
   header.rows = scan.unsignedInteger("number of rows");
   header.cols = scan.unsignedInteger("number of columns");
-  scan.skipSpaces();
-  const char *at = scan.p;
   if (!header.array)
     header.entries = scan.unsignedInteger("number of entries");
   scan.finishLine(header.array ? "the size line of an array is 'rows columns'"
@@ -117,18 +108,23 @@ void readSizes(const Text &text, Scanner &scan, MtxHeader &header) {
   if (header.symmetry != MtxSymmetry::General && header.rows != header.cols)
     text.fail(line, fmt::format("a {} matrix is square, but this one is {} by {}", name(header.symmetry),
                                 header.rows, header.cols));
-  if (header.array) {
-    at = line;
-    int64_t all = 0, bytes = 0;
-    if (!multiply(header.rows, header.cols, all) || !multiply(all, 16, bytes))
-      text.fail(line, fmt::format("an array of {} by {} elements does not fit in memory", header.rows,
-                                  header.cols));
-    // Of each column a file stores all, or the part from the diagonal (skew-symmetric: from below it) down.
-    header.entries = header.symmetry == MtxSymmetry::General ? all
-                     : header.symmetry == MtxSymmetry::Skew  ? (all - header.rows) / 2
-                                                             : (all + header.rows) / 2;
-  }
-  checkPromise(text, scan, header, at);
+  if (!header.array)
+    return;
+  int64_t all = 0, bytes = 0;
+  if (!multiply(header.rows, header.cols, all) || !multiply(all, 16, bytes))
+    text.fail(line,
+              fmt::format("an array of {} by {} elements does not fit in memory", header.rows, header.cols));
+  // Of each column a file stores all, or the part from the diagonal (skew-symmetric: from below it) down.
+  header.entries = header.symmetry == MtxSymmetry::General ? all
+                   : header.symmetry == MtxSymmetry::Skew  ? (all - header.rows) / 2
+                                                           : (all + header.rows) / 2;
+  int64_t most = mostEntries(text, scan, header);
+  if (header.entries > most)
+    text.fail(line, fmt::format("the header promises {}, but the rest of the file ({}) holds at most {}; the "
+                                "file is truncated or "
+                                "the header wrong",
+                                counted(header.entries, "value", "values"),
+                                counted(text.end() - scan.p, "byte", "bytes"), most));
 }
 
 /// Reads entry `k`'s value; a pattern's is 1.
@@ -212,8 +208,10 @@ template <MtxField field> Entries readCoordinate(const Text &text, Scanner &scan
   entries.type = elementType(field);
   entries.dims = {header.rows, header.cols};
   entries.coords.resize(2);
+  // A header may promise anything: room is made for what the file can hold, the last line perhaps cut short.
   // Mirroring appends at most as many entries again.
-  size_t stored = size_t(header.entries), all = header.symmetry == MtxSymmetry::General ? stored : 2 * stored;
+  size_t stored = size_t(std::min(header.entries, mostEntries(text, scan, header) + 1));
+  size_t all = header.symmetry == MtxSymmetry::General ? stored : 2 * stored;
   for (auto &coords : entries.coords)
     prepare(coords, stored, all);
   prepare(entries.values, stored * byteWidth(entries.type), all * byteWidth(entries.type));

@@ -24,6 +24,11 @@ struct Array {
   std::vector<int64_t> dims;
 };
 
+/// A line and column say nothing in a binary file; the byte does.
+[[noreturn]] void failAt(const Text &text, const char *at, const std::string &message) {
+  throw Error(fmt::format("{}: error: {} (byte {})", text.name, message, at - text.begin()));
+}
+
 /// Reads the Python dictionary literal `{'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }`.
 class HeaderParser {
 public:
@@ -48,8 +53,8 @@ public:
         parseShape();
         shape = true;
       } else {
-        text.fail(
-            at,
+        failAt(
+            text, at,
             fmt::format(
                 "unexpected key '{}' in the .npy header; it holds descr, fortran_order and shape, once each",
                 quoted(key)));
@@ -61,9 +66,9 @@ public:
     }
     skip();
     if (p != end)
-      text.fail(p, "unexpected text after the .npy header's closing brace");
+      failAt(text, p, "unexpected text after the .npy header's closing brace");
     if (!descr || !order || !shape)
-      text.fail(end, "the .npy header lacks one of descr, fortran_order and shape");
+      failAt(text, end, "the .npy header lacks one of descr, fortran_order and shape");
     return array;
   }
 
@@ -81,16 +86,16 @@ private:
   }
   void expect(char c) {
     if (!accept(c))
-      text.fail(p, fmt::format("expected '{}' in the .npy header", c));
+      failAt(text, p, fmt::format("expected '{}' in the .npy header", c));
   }
   std::string_view string() {
     skip();
     if (p == end || (*p != '\'' && *p != '"'))
-      text.fail(p, "expected a quoted word in the .npy header");
+      failAt(text, p, "expected a quoted word in the .npy header");
     const char quote = *p, *start = p + 1;
     const char *stop = std::find(start, end, quote);
     if (stop == end)
-      text.fail(p, "the quote in the .npy header does not end");
+      failAt(text, p, "the quote in the .npy header does not end");
     p = stop + 1;
     return {start, size_t(stop - start)};
   }
@@ -100,12 +105,12 @@ private:
       return p += 4, true;
     if (rest.substr(0, 5) == "False")
       return p += 5, false;
-    text.fail(p, "expected True or False for fortran_order");
+    failAt(text, p, "expected True or False for fortran_order");
   }
   void parseType() {
     const char *at = p;
     if (p != end && *p == '[')
-      text.fail(at, "arrays of records are not supported; save one field: numpy.save(file, a['field'])");
+      failAt(text, at, "arrays of records are not supported; save one field: numpy.save(file, a['field'])");
     std::string_view type = string();
     std::string_view rest = type;
     if (!rest.empty() && (rest[0] == '<' || rest[0] == '>' || rest[0] == '=' || rest[0] == '|')) {
@@ -115,10 +120,11 @@ private:
     static constexpr std::string_view known[] = {"b1", "?",  "i1", "i2", "i4", "i8", "u1", "u2",
                                                  "u4", "u8", "f2", "f4", "f8", "c8", "c16"};
     if (std::find(std::begin(known), std::end(known), rest) == std::end(known))
-      text.fail(at, fmt::format("elements of type '{}' are not supported; convert with a.astype() to bool, "
-                                "int8 to int64, uint8 to "
-                                "uint64, float16 to float64, complex64 or complex128",
-                                quoted(type)));
+      failAt(text, at,
+             fmt::format("elements of type '{}' are not supported; convert with a.astype() to bool, "
+                         "int8 to int64, uint8 to "
+                         "uint64, float16 to float64, complex64 or complex128",
+                         quoted(type)));
     array.kind = rest[0] == '?' ? 'b' : rest[0];
     array.width = rest == "?" ? 1 : rest == "c16" ? 16 : unsigned(rest[1] - '0');
   }
@@ -131,11 +137,11 @@ private:
       for (; p != end && *p >= '0' && *p <= '9'; ++p)
         if (__builtin_mul_overflow(size, int64_t(10), &size) ||
             __builtin_add_overflow(size, int64_t(*p - '0'), &size))
-          text.fail(at, "the size of a dimension does not fit a signed 64-bit integer");
+          failAt(text, at, "the size of a dimension does not fit a signed 64-bit integer");
       if (p == at)
-        text.fail(at, "expected the size of a dimension (an unsigned integer)");
+        failAt(text, at, "expected the size of a dimension (an unsigned integer)");
       if (array.dims.size() == maxOrder)
-        text.fail(at, fmt::format("more than {} dimensions", maxOrder));
+        failAt(text, at, fmt::format("more than {} dimensions", maxOrder));
       array.dims.push_back(size);
       if (p != end && *p == 'L') // Python 2 wrote long integers so
         ++p;
@@ -188,9 +194,10 @@ void copyElement(const Text &text, const Array &array, const char *from, std::by
   uint64_t value = 0;
   std::memcpy(&value, bytes, array.width);
   if (value > uint64_t(INT64_MAX))
-    throw Error(fmt::format("{}: error: the element at byte {} is {}, which does not fit a signed 64-bit "
-                            "integer; save the array as float64",
-                            text.name, from - text.begin(), value));
+    failAt(text, from,
+           fmt::format(
+               "the element is {}, which does not fit a signed 64-bit integer; save the array as float64",
+               value));
   std::memcpy(target, &value, std::min(8u, 2 * array.width));
 }
 
@@ -235,28 +242,27 @@ void copyElements(const Text &text, const Array &array, const char *data, int64_
 
 FileContents readNpy(const Text &text) {
   if (text.bytes.empty())
-    text.fail(text.begin(), "the file is empty; expected a NumPy array");
+    failAt(text, text.begin(), "the file is empty; expected a NumPy array");
   if (text.bytes.substr(0, magic.size()) != magic || text.bytes.size() < 10)
-    text.fail(text.begin(), "not a NumPy array: the file does not start with \\x93NUMPY and a version");
+    failAt(text, text.begin(), "not a NumPy array: the file does not start with \\x93NUMPY and a version");
   auto byte = [&](size_t k) { return size_t(static_cast<unsigned char>(text.bytes[k])); };
   const size_t version = byte(6), prefix = version == 1 ? 10 : 12;
   if (version < 1 || version > 3)
-    text.fail(
-        text.begin() + 6,
-        fmt::format("version {}.{} of the .npy format is unknown; versions 1 to 3 are", version, byte(7)));
+    failAt(text, text.begin() + 6,
+           fmt::format("version {}.{} of the .npy format is unknown; versions 1 to 3 are", version, byte(7)));
   if (text.bytes.size() < prefix)
-    text.fail(text.end(), "the .npy header is cut short; copy the file again");
+    failAt(text, text.end(), "the .npy header is cut short; copy the file again");
   size_t length = byte(8) | byte(9) << 8;
   if (version > 1)
     length |= byte(10) << 16 | byte(11) << 24;
   if (length > text.bytes.size() - prefix)
-    text.fail(text.begin() + 8,
-              fmt::format("the .npy header should have {} bytes, but only {} follow; the file is truncated",
-                          length, text.bytes.size() - prefix));
+    failAt(text, text.begin() + 8,
+           fmt::format("the .npy header should have {} bytes, but only {} follow; the file is truncated",
+                       length, text.bytes.size() - prefix));
   if (length > maxHeader)
-    text.fail(text.begin() + 8,
-              fmt::format("the .npy header has {} bytes, more than the {} any plain array needs", length,
-                          maxHeader));
+    failAt(text, text.begin() + 8,
+           fmt::format("the .npy header has {} bytes, more than the {} any plain array needs", length,
+                       maxHeader));
   const char *data = text.begin() + prefix + length;
   Array array = HeaderParser(text, text.begin() + prefix, data).parse();
 

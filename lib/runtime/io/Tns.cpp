@@ -43,8 +43,6 @@ void readExtendedHeader(const Text &text, Scanner &scan, Header &header) {
               "expected the line 'order entries' of an extended FROSTT header, found the end of the file");
   const char *line = scan.p;
   int64_t order = scan.unsignedInteger("order");
-  scan.skipSpaces();
-  const char *at = scan.p;
   header.entries = scan.unsignedInteger("number of entries");
   scan.finishLine("this line of the header is 'order entries'");
   if (order > maxOrder)
@@ -56,13 +54,6 @@ void readExtendedHeader(const Text &text, Scanner &scan, Header &header) {
   if (int64_t(header.dims->size()) != order)
     text.fail(line, fmt::format("the header says order {}, but this line has {}", order,
                                 counted(int64_t(header.dims->size()), "size", "sizes")));
-  int64_t most = (text.end() - scan.p + 1) / (2 * std::max<int64_t>(order, 1));
-  if (*header.entries > most)
-    text.fail(at, fmt::format("the header promises {}, but the rest of the file ({}) holds at most {}; the "
-                              "file is truncated or "
-                              "the header wrong",
-                              counted(*header.entries, "entry", "entries"),
-                              counted(text.end() - scan.p, "byte", "bytes"), most));
 }
 
 /// Reads the comments before the first entry; leaves the scanner there.
