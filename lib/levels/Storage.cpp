@@ -79,7 +79,7 @@ Value Emitter::levelSize(unsigned level) const {
   APInt size;
   if (matchPattern(dim, m_ConstantInt(&size)))
     return constant((size.getSExtValue() + digit.stride - 1) / digit.stride);
-  return arith::CeilDivUIOp::create(builder, loc, dim, constant(digit.stride));
+  return arith::DivUIOp::create(builder, loc, add(dim, constant(digit.stride - 1)), constant(digit.stride));
 }
 
 } // namespace tulle::levels
