@@ -43,7 +43,7 @@ std::vector<LevelShape> levelShapes(const format::Encoding &encoding, const std:
   for (unsigned l = 0; l < encoding.levels.size(); ++l) {
     const format::LevelFormat &f = encoding.levels[l].format;
     LevelShape s;
-    s.kind = f.kind == LevelKind::Compressed && f.high ? LevelKind::LooseCompressed : f.kind;
+    s.kind = f.kind;
     s.n = f.n, s.m = f.m, s.unique = f.unique, s.ordered = f.ordered;
     s.digit = (*digits)[l];
     s.size = format::levelSize(s.digit, dims);
