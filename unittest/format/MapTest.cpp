@@ -1,0 +1,173 @@
+#include "format/Encoding.h"
+#include "format/Layout.h"
+#include <gtest/gtest.h>
+
+using namespace tulle::format;
+
+namespace {
+
+using D = std::vector<Digit>;
+
+TEST(Digits, permutationsAndBlocks) {
+  EXPECT_EQ(*digits(parseFormat("CSC", 2)), (D{{1, 1, 0}, {0, 1, 0}}));
+  EXPECT_EQ(*digits(parseFormat("BCSR(2,3)", 2)), (D{{0, 2, 0}, {1, 3, 0}, {0, 1, 2}, {1, 1, 3}}));
+  EXPECT_EQ(digits(parseFormat("dense", 0))->size(), 0u);
+}
+
+TEST(Digits, chains) {
+  // i = 24 a + 4 b + c with b < 6, c < 4.
+  EXPECT_EQ(*digits(parseEncoding(
+                "(i) -> (i floordiv 4 floordiv 6 : dense, i floordiv 4 mod 6 : dense, i mod 4 : dense)")),
+            (D{{0, 24, 0}, {0, 4, 6}, {0, 1, 4}}));
+  // The same middle digit, cut out of the low part.
+  EXPECT_EQ(*digits(parseEncoding(
+                "(i) -> (i floordiv 24 : dense, (i mod 24) floordiv 4 : dense, i mod 24 mod 4 : dense)")),
+            (D{{0, 24, 0}, {0, 4, 6}, {0, 1, 4}}));
+  EXPECT_EQ(*digits(parseEncoding("(i) -> (i floordiv 1 : dense, i mod 1 : dense)")),
+            (D{{0, 1, 0}, {0, 1, 1}}));
+  EXPECT_EQ(*digits(parseEncoding(
+                "(i, j) -> (let r = i floordiv 8 in r : dense, j : compressed, i mod 8 : dense)")),
+            (D{{0, 8, 0}, {1, 1, 0}, {0, 1, 8}}));
+}
+
+TEST(Digits, otherMapsHaveNone) {
+  for (const char *text :
+       {"(i) -> (i floordiv 4 : dense, i mod 2 : dense)", "(i) -> (i : dense, i mod 2 : dense)",
+        "(i) -> (i floordiv 2 : dense)", "(i) -> (i mod 2 : dense)", "(i) -> (i + 1 : dense)",
+        "(i) -> (i floordiv 4 : dense, i mod 6 mod 4 : dense)", "(i, j) -> (j - i : dense, i : dense)",
+        "(i) -> (i floordiv 4611686018427387904 floordiv 4 : dense, i mod 4 : dense)",
+        "(i, j) -> (#i : dense, i : dense, j : dense)"})
+    EXPECT_FALSE(digits(parseEncoding(text))) << text;
+}
+
+TEST(Digits, levelSizes) {
+  EXPECT_EQ(levelSize({0, 4, 0}, {10}), 3);
+  EXPECT_EQ(levelSize({0, 4, 0}, {8}), 2);
+  EXPECT_EQ(levelSize({0, 4, 0}, {0}), 0);
+  EXPECT_EQ(levelSize({0, 1, 4}, {2}), 4);
+  EXPECT_EQ(levelSize({0, 4, 0}, {INT64_MAX}), INT64_MAX / 4 + 1);
+}
+
+/// Runs points through the map and its inferred inverse.
+void expectInverse(std::string_view text) {
+  Encoding e = parseEncoding(text);
+  auto inverse = inverseMap(e);
+  ASSERT_TRUE(inverse) << text;
+  for (int64_t i : {0, 1, 2, 5, 17, 1000})
+    for (int64_t j : {0, 1, 3, 8, 999}) {
+      std::vector<int64_t> dims = {i, j}, levels;
+      dims.resize(e.order());
+      Bindings bindings;
+      for (const Level &level : e.levels)
+        // A counter's value says nothing about where the entry is: any will do.
+        levels.push_back(evaluate(level.expr, dims, {}, bindings).value_or(7));
+      for (unsigned d = 0; d < e.order(); ++d)
+        EXPECT_EQ(evaluate((*inverse)[d], {}, levels, bindings), dims[d]) << text << " at " << i << ", " << j;
+    }
+}
+
+TEST(InverseMap, inferred) {
+  expectInverse("(i, j) -> (j : dense, i : compressed)");
+  expectInverse(
+      "(i, j) -> (i floordiv 2 : dense, j floordiv 3 : compressed, i mod 2 : dense, j mod 3 : dense)");
+  expectInverse("(i, j) -> (j - i : squeezed, i : dense, j : offset)");
+  expectInverse("(i, j) -> (j - i : squeezed, i : dense)");
+  expectInverse("(i, j) -> (i + j : squeezed, 5 - j : dense)");
+  expectInverse("(i, j) -> (#i : dense, i : dense, j : singleton(padded))");
+  expectInverse("(i, j) -> (3 * i + 2 : dense, (j shl 2) - i : dense)");
+  expectInverse("(i, j) -> (i ^ j : dense, -j : dense)");
+  expectInverse("(i, j) -> (j - (i floordiv 2) : squeezed, i floordiv 2 : dense, i mod 2 : dense)");
+  expectInverse(
+      "{b, r, c} (i = b * 4 + r, j = c) -> (b = i floordiv 4 : dense, r = i mod 4 : dense, c = j : dense)");
+}
+
+TEST(InverseMap, whereThereIsNone) {
+  for (const char *text : {"(i, j) -> (i + j : dense, i + j : dense)",
+                           "(i, j) -> (#i : dense, rank(i by count(j)) : ragged, j : singleton)",
+                           "[c](i, j) -> (c * 3 * i : dense, j : compressed)", "(i) -> (i & 3 : dense)",
+                           "(i) -> (i mod 3 : dense)"})
+    EXPECT_FALSE(inverseMap(parseEncoding(text))) << text;
+}
+
+TEST(Widths, growOnlyWhereUnnamedAndNeeded) {
+  Encoding e = resolveWidths(parseEncoding("(i) -> (i : compressed)"), INT32_MAX, int64_t(INT32_MAX) + 1);
+  EXPECT_EQ(e.crdWidth, 32u);
+  EXPECT_EQ(e.posWidth, 64u);
+  e = resolveWidths(parseEncoding("(i) -> (i : compressed), posWidth = 8, crdWidth = 16"), 1 << 20, 1 << 20);
+  EXPECT_EQ(e.crdWidth, 16u);
+  EXPECT_EQ(e.posWidth, 8u);
+}
+
+/// `pos0:32 crd0:32 val` …
+std::string fields(std::string_view format, unsigned order) {
+  std::string out;
+  for (const Field &field : layout(resolveWidths(parseFormat(format, order), 100, 100)).fields) {
+    bool values = field.kind == FieldKind::Values;
+    std::string level = std::to_string(field.level), width = std::to_string(field.width);
+    out += (out.empty() ? "" : " ");
+    out += values ? "val" : (field.kind == FieldKind::Positions ? "pos" : "crd") + level + ":" + width;
+  }
+  return out;
+}
+
+TEST(Layout, buffersInOrder) {
+  EXPECT_EQ(fields("dense", 2), "val");
+  EXPECT_EQ(fields("CSR", 2), "pos1:32 crd1:32 val");
+  EXPECT_EQ(fields("DCSR", 2), "pos0:32 crd0:32 pos1:32 crd1:32 val");
+  // Storage picture of formats.md: positions[1] and coordinates[1] only.
+  EXPECT_EQ(fields("BCSR(2,2)", 2), "pos1:32 crd1:32 val");
+  EXPECT_EQ(fields("COO", 3), "pos0:32 crd0:32 val");
+  EXPECT_EQ(fields("COO-soa", 3), "pos0:32 crd0:32 crd1:32 crd2:32 val");
+  EXPECT_EQ(fields("BCOO", 3), "pos1:32 crd1:32 val");
+  EXPECT_EQ(fields("NV24", 2), "crd2:2 val");
+  EXPECT_EQ(fields("(i, j) -> (i : batch, j : compressed), posWidth = 8", 2), "pos1:8 crd1:32 val");
+  EXPECT_EQ(fields("(i, j, k) -> (i : compressed(nonunique), j : compressed(nonunique), k : singleton)", 3),
+            "pos0:32 crd0:32 pos1:32 crd1:32 val");
+}
+
+TEST(Layout, interleavedRuns) {
+  Layout coo = layout(parseFormat("COO", 3));
+  EXPECT_EQ(coo.positions[0], 0u);
+  EXPECT_FALSE(coo.positions[1]);
+  for (unsigned l = 0; l < 3; ++l) {
+    ASSERT_TRUE(coo.coordinates[l]);
+    EXPECT_EQ(coo.coordinates[l]->field, 1u);
+    EXPECT_EQ(coo.coordinates[l]->stride, 3u);
+    EXPECT_EQ(coo.coordinates[l]->offset, l);
+  }
+  EXPECT_EQ(coo.fields[1].width, 64u);
+  EXPECT_EQ(coo.valuesField(), 2u);
+  Layout soa = layout(parseFormat("COO-soa", 2));
+  EXPECT_EQ(soa.coordinates[1]->field, 2u);
+  EXPECT_EQ(soa.coordinates[1]->stride, 1u);
+  // A unique level shares its buffer with nobody.
+  Layout unique = layout(parseEncoding("(i, j) -> (i : compressed, j : singleton)"));
+  EXPECT_EQ(unique.coordinates[0]->stride, 1u);
+  EXPECT_EQ(unique.coordinates[1]->field, 2u);
+}
+
+TEST(Executable, saysWhichPartAndWhichFormats) {
+  auto why = [](std::string_view text) {
+    std::string reason = whyNotExecutable(parseEncoding(text));
+    return reason.substr(0, reason.find(';'));
+  };
+  EXPECT_EQ(why("(i, j) -> (i : batch, j : loose_compressed(nonunique)), fill = 0.0"), "");
+  EXPECT_EQ(why("(i, j) -> (j - i : squeezed, i : dense, j : offset)"),
+            "squeezed levels cannot hold data yet");
+  EXPECT_EQ(why("(i) -> (i : compressed(nonordered))"), "nonordered levels cannot hold data yet");
+  EXPECT_EQ(why("(i) -> (i : singleton(padded))"), "padded levels cannot hold data yet");
+  EXPECT_EQ(why("(i) -> (i : compressed), fill = inf"), "fill = inf cannot be stored yet, only 0");
+  EXPECT_EQ(why("(i) -> (i : compressed), fill = (0.0, -0.0)"), "");
+  EXPECT_EQ(why("(i) -> (i : compressed), fill = (0.0, 1.0)"),
+            "fill = (0.0, 1.0) cannot be stored yet, only 0");
+  EXPECT_EQ(why("(i) -> (i : compressed), fill = false : i1"), "");
+  EXPECT_EQ(why("(i) -> (i : compressed), explicitVal = 1"),
+            "explicitVal cannot be used yet: values are always stored");
+  EXPECT_EQ(why("(i : #tulle<slice(0, 4, ?)>) -> (i : dense)"),
+            "dimension i is a slice, and slices cannot hold data yet");
+  EXPECT_EQ(why("(i) -> (i * 2 : dense)").substr(0, 28), "this map cannot hold data ye");
+  EXPECT_EQ(why("(i, j) -> (i : compressed, j : singleton)").substr(0, 17), "level 0 is unique");
+  EXPECT_NE(whyNotExecutable(parseFormat("DIA", 2)).find("formats that can: dense, COO"), std::string::npos);
+}
+
+} // namespace
