@@ -11,7 +11,7 @@
 
 // HOIST-LABEL: func.func @matmul(
 // HOIST-SAME: %[[A:.*]]: tensor<?x?xf64, #CSR> {tulle.name = "A"}
-// HOIST-SAME: %[[B:.*]]: tensor<?x?xf64, #CSR> {tulle.name = "B", tulle.source = #CSC}
+// HOIST-SAME: %[[B:.*]]: tensor<?x?xf64, #CSR> {tulle.name = "B", tulle.source = {{.*}}(j : dense, i : compressed){{.*}}}
 // HOIST-NOT: tulle.convert
 // HOIST: linalg.generic {{.*}} ins(%[[A]], %[[B]]
 func.func @matmul(%A: tensor<?x?xf64, #CSR> {tulle.name = "A"}, %B: tensor<?x?xf64, #CSC> {tulle.name = "B"},

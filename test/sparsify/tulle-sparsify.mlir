@@ -89,7 +89,7 @@ func.func @intersection(%A: tensor<?xf64, #V>, %B: tensor<?xf64, #V>, %y: tensor
 
 // `where A & ~B`: the difference; B's values are never read.
 // CHECK-LABEL: func.func @difference
-// CHECK: tulle.coiterate %{{.*}} in "a \ b"
+// CHECK: tulle.coiterate %{{.*}} in "a \\ b"
 // CHECK: case "a" (
 // CHECK: tulle.load %arg0
 // CHECK-NOT: tulle.load %arg1
@@ -121,7 +121,7 @@ func.func @difference(%A: tensor<?xf64, #V>, %B: tensor<?xf64, #V>, %y: tensor<?
 // CHECK-LABEL: func.func @dense_union
 // CHECK-NOT: tulle.fill
 // CHECK: tulle.coiterate %{{.*}} in "1"
-// CHECK: case "~a" (
+// CHECK: case "none" {
 // CHECK: case "a" (
 func.func @dense_union(%A: tensor<?xf64, #V>, %b: tensor<?xf64>, %y: tensor<?xf64>) -> tensor<?xf64> {
   %zero = arith.constant 0.0 : f64

@@ -113,7 +113,7 @@ Value LoopEmitter::dimSize(unsigned index) {
         dim = d;
       }
     }
-  Value tensor = &statement.result() == found ? statement.init : found->tensor;
+  Value tensor = found->tensor;
   if (auto type = cast<RankedTensorType>(tensor.getType()); !type.isDynamicDim(dim))
     return arith::ConstantIndexOp::create(b, loc, type.getDimSize(dim));
   return tensor::DimOp::create(b, loc, tensor, dim);

@@ -102,6 +102,7 @@ FailureOr<SparseStatement> SparseStatement::read(linalg::GenericOp generic) {
     if (!sub.isVariable())
       return generic.emitError("the result's subscripts must be plain indices");
   readInit(s);
+  s.result().tensor = s.init;
   if (failed(readPattern(s)))
     return failure();
   return s;
