@@ -1,0 +1,290 @@
+// The meaning of programs, on values worked out by hand.
+#include "interpreter/Interpreter.h"
+#include "interpreter/Arithmetic.h"
+#include <cmath>
+#include <cstring>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <limits>
+
+namespace tulle::interpreter {
+namespace {
+
+using enum ElementType;
+using testing::ElementsAre;
+using testing::ElementsAreArray;
+
+constexpr double inf = std::numeric_limits<double>::infinity();
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+/// In a list of values: nothing is stored here.
+constexpr double gap = -12345;
+
+struct Given {
+  std::vector<int64_t> dims;
+  std::vector<double> values; ///< row-major; `gap` makes the tensor sparse
+  ElementType type = F64;
+};
+
+/// A compressed format of any order, for tensors with gaps and sparse results.
+format::Encoding sparse(unsigned order) {
+  format::Encoding e = format::denseEncoding(order);
+  for (format::Level &level : e.levels)
+    level.format.kind = format::LevelKind::Compressed;
+  return e;
+}
+
+struct Machine {
+  std::map<std::string, Given> given;
+  std::map<std::string, ElementType> resultTypes = {};
+  std::map<std::string, unsigned> sparseResults = {}; ///< name -> order
+
+  DenseTensor run(std::string_view text, std::string_view result) const {
+    std::map<std::string, notation::Binding> bindings;
+    for (const auto &[name, g] : given)
+      bindings[name] = {g.type, g.dims, isSparse(g) ? std::optional(sparse(g.dims.size())) : std::nullopt,
+                        true};
+    for (const auto &[name, type] : resultTypes) {
+      bindings[name].type = type;
+    }
+    for (const auto &[name, order] : sparseResults)
+      bindings[name].encoding = sparse(order);
+    notation::Program program = notation::check(text, bindings);
+    std::vector<DenseTensor> tensors(program.tensors.size());
+    size_t found = 0;
+    for (size_t t = 0; t < tensors.size(); ++t) {
+      const std::string &name = program.tensors[t].name;
+      if (given.count(name))
+        tensors[t] = dense(given.at(name));
+      if (name == result)
+        found = t;
+    }
+    interpreter::run(program, tensors);
+    return tensors[found];
+  }
+
+  std::vector<double> values(std::string_view text, std::string_view result) const {
+    DenseTensor t = run(text, result);
+    std::vector<double> out;
+    for (const Scalar &s : t.values)
+      out.push_back(isInteger(t.type) || t.type == Bool ? double(s.i) : s.f.real());
+    return out;
+  }
+
+private:
+  static bool isSparse(const Given &g) {
+    return std::find(g.values.begin(), g.values.end(), gap) != g.values.end();
+  }
+  static DenseTensor dense(const Given &g) {
+    DenseTensor t{g.type, g.dims, {}, {}};
+    for (double v : g.values) {
+      bool stored = v != gap;
+      bool exact = isInteger(g.type) || g.type == Bool;
+      t.stored.push_back(stored);
+      t.values.push_back(!stored ? Scalar{} : exact ? Scalar{int64_t(v), 0} : Scalar{0, v});
+    }
+    return t;
+  }
+};
+
+//     1 . 2
+//     . 3 .
+const Given A = {{2, 3}, {1, gap, 2, gap, 3, gap}};
+
+TEST(Interpreter, MatrixTimesVector) {
+  Machine m{{{"A", A}, {"x", {{3}, {10, 20, 30}}}}};
+  EXPECT_THAT(m.values("y(i) = A(i,j) * x(j)", "y"), ElementsAre(70, 60));
+  EXPECT_THAT(m.values("y(j) = A(i,j) * x(j)", "y"), ElementsAre(10, 60, 60));
+  EXPECT_THAT(m.values("s = A(i,j) * x(j)", "s"), ElementsAre(130));
+}
+
+TEST(Interpreter, AbsentAnnihilatesButStoredZeroDoesNot) {
+  Machine m{{{"A", A}, {"x", {{3}, {10, inf, 30}}}}};
+  EXPECT_THAT(m.values("y(i) = A(i,j) * x(j)", "y"), ElementsAre(70, inf));
+  Machine zero{{{"A", {{2}, {0, gap}}}, {"x", {{2}, {inf, inf}}}}};
+  auto y = zero.values("y(i) = A(i) * x(i)", "y");
+  EXPECT_TRUE(std::isnan(y[0]));
+  EXPECT_EQ(y[1], 0);
+  y = zero.values("y(i) = A(i) / (x(i) - x(i))", "y");
+  EXPECT_TRUE(std::isnan(y[0]));
+  EXPECT_EQ(y[1], 0);
+}
+
+TEST(Interpreter, ReductionsSeeImplicitValues) {
+  Machine m{{{"A", {{3, 2}, {-1, gap, -2, -3, gap, gap}}}}};
+  EXPECT_THAT(m.values("m(i) max= A(i,j)", "m"), ElementsAre(0, -2, 0));
+  EXPECT_THAT(m.values("m(i) max= A(i,j) where A", "m"), ElementsAre(-1, -2, -inf));
+  EXPECT_THAT(m.values("m(i) min= A(i,j) where A", "m"), ElementsAre(-1, -3, inf));
+  EXPECT_THAT(m.values("m(i) *= A(i,j)", "m"), ElementsAre(0, 6, 0));
+  EXPECT_THAT(m.values("n(i) = 1 where A(i,j)", "n"), ElementsAre(1, 2, 0));
+}
+
+TEST(Interpreter, MasksAreSetAlgebra) {
+  Machine m{{{"A", {{4}, {1, 2, gap, gap}}}, {"B", {{4}, {gap, 3, 4, gap}}}}};
+  EXPECT_THAT(m.values("y(i) = 9 where A(i) & B(i)", "y"), ElementsAre(0, 9, 0, 0));
+  EXPECT_THAT(m.values("y(i) = 9 where A(i) | B(i)", "y"), ElementsAre(9, 9, 9, 0));
+  EXPECT_THAT(m.values("y(i) = 9 where A(i) \\ B(i)", "y"), ElementsAre(9, 0, 0, 0));
+  EXPECT_THAT(m.values("y(i) = 9 where ~A(i) & ~B(i)", "y"), ElementsAre(0, 0, 0, 9));
+  EXPECT_THAT(m.values("y(i) = A(i) + B(i) where ~A", "y"), ElementsAre(0, 0, 4, 0));
+}
+
+TEST(Interpreter, AccumulationAndSeveralStatements) {
+  Machine m{{{"x", {{2}, {1, 2}}}, {"y", {{2}, {10, 20}}}}};
+  EXPECT_THAT(m.values("y(i) += x(i)", "y"), ElementsAre(11, 22));
+  EXPECT_THAT(m.values("y(i) = x(i)", "y"), ElementsAre(1, 2));
+  EXPECT_THAT(m.values("z(i) = x(i) + y(i); n += z(i) * z(i)", "n"), ElementsAre(121 + 484));
+  EXPECT_THAT(m.values("z(i) = x(i); z(i) max= y(i) / 10 + 0.5", "z"), ElementsAre(1.5, 2.5));
+}
+
+TEST(Interpreter, AffineSubscripts) {
+  Machine m{{{"x", {{5}, {1, 2, 3, 4, 5}}}, {"f", {{2}, {10, 1}}}}};
+  EXPECT_THAT(m.values("y(i) = x(i+r) * f(r)", "y"), ElementsAre(12, 23, 34, 45));
+  EXPECT_THAT(m.values("y(i) = x(2*i)", "y"), ElementsAre(1, 3, 5));
+  EXPECT_THAT(m.values("y(i) = x(4-i)", "y"), ElementsAre(5, 4, 3, 2, 1));
+  EXPECT_THAT(m.values("y(i) = x(i+1:4)", "y"), ElementsAre(2, 3, 4));
+}
+
+TEST(Interpreter, Diagonal) {
+  Machine m{{{"A", {{2, 2}, {1, 2, 3, 4}}}}};
+  EXPECT_THAT(m.values("d(i) = A(i,i)", "d"), ElementsAre(1, 4));
+  EXPECT_THAT(m.values("t = A(i,i)", "t"), ElementsAre(5));
+}
+
+TEST(Interpreter, EmptyDimensions) {
+  Machine m{{{"A", {{2, 0}, {}}}}};
+  EXPECT_THAT(m.values("y(i) = A(i,j)", "y"), ElementsAre(0, 0));
+  EXPECT_THAT(m.values("y(i) max= A(i,j)", "y"), ElementsAre(-inf, -inf));
+  EXPECT_THAT(m.values("y(j) = A(i,j)", "y"), ElementsAre());
+  EXPECT_THAT(m.values("s = A(i,j)", "s"), ElementsAre(0));
+}
+
+TEST(Interpreter, SparseResultFollowsItsOperand) {
+  Machine m{{{"A", A}, {"x", {{3}, {10, 0, 30}}}}, {}, {{"C", 2}}};
+  DenseTensor c = m.run("C(i,j) = A(i,j) * x(j)", "C");
+  EXPECT_THAT(c.stored, ElementsAre(true, false, true, false, true, false));
+  EXPECT_THAT(m.values("C(i,j) = A(i,j) * x(j)", "C"), ElementsAre(10, 0, 60, 0, 0, 0));
+  EXPECT_THAT(m.values("C(i,j) = exp(A(i,j) * 0) where A", "C"), ElementsAre(1, 0, 1, 0, 1, 0));
+  // A reduction that nothing reaches has its start only where the result stores something.
+  EXPECT_THAT(m.values("C(i,j) max= A(i,j) * x(k) where A", "C"), ElementsAre(30, 0, 60, 0, 90, 0));
+}
+
+TEST(Interpreter, FillOtherThanZero) {
+  Machine m{{{"A", A}, {"x", {{3}, {10, 20, 30}}}}};
+  // Worked through the values, as fromTensor would fill them: the shortest path step of min-plus.
+  format::Encoding e = sparse(2);
+  e.fill = "inf";
+  notation::Program program = notation::check(
+      "d(i) min= A(i,j) + x(j)", {{"A", {F64, {{2, 3}}, e, true}}, {"x", {F64, {{3}}, {}, true}}});
+  std::vector<DenseTensor> tensors(3);
+  tensors[1] = {F64, {2, 3}, {{0, 1}, {0, inf}, {0, 2}, {0, inf}, {0, inf}, {0, inf}}, {1, 0, 1, 0, 0, 0}};
+  tensors[2] = {F64, {3}, {{0, 10}, {0, 20}, {0, 30}}, {1, 1, 1}};
+  run(program, tensors);
+  EXPECT_EQ(tensors[0].values[0].f, 11.0);
+  EXPECT_EQ(tensors[0].values[1].f.real(), inf);
+}
+
+TEST(Interpreter, ResultTypeRounds) {
+  Machine m{{{"x", {{3}, {1.5, -2.75, 300}}}}, {{"y", I8}}};
+  EXPECT_THAT(m.values("y(i) = x(i)", "y"), ElementsAre(1, -2, 127));
+  Machine half{{{"x", {{3}, {0.1, 0.2, 0.3}, F32}}}, {{"y", F16}}};
+  // Reduced in f32 and rounded once: 0.6 in f16 is 0.60009765625.
+  EXPECT_THAT(half.values("y = x(i)", "y"), ElementsAre(0.60009765625));
+}
+
+TEST(Interpreter, HalfRoundsOnlyWhenStored) {
+  // 2048 + 1 is not an f16, 2048 + 1 - 2048 is.
+  Machine m{{{"x", {{1}, {2048}, F16}}, {"z", {{1}, {1}, F16}}}};
+  EXPECT_THAT(m.values("y(i) = x(i) + z(i) - x(i)", "y"), ElementsAre(1));
+  EXPECT_THAT(m.values("y(i) = x(i) + z(i)", "y"), ElementsAre(2048));
+}
+
+TEST(Interpreter, BoolSemiring) {
+  Machine m{{{"A", {{2, 2}, {1, 1, 0, gap}, Bool}}, {"x", {{2}, {1, 1}, Bool}}}};
+  EXPECT_THAT(m.values("y(i) = A(i,j) * x(j)", "y"), ElementsAre(1, 0));
+  EXPECT_THAT(m.values("n = i64(A(i,j))", "n"), ElementsAre(2));
+}
+
+int64_t integer(notation::Op op, ElementType type, int64_t a, int64_t b) {
+  return apply(op, type, {{a, 0}, {b, 0}}).i;
+}
+
+TEST(Arithmetic, IntegersWrap) {
+  using notation::Op;
+  EXPECT_EQ(integer(Op::Add, I8, 127, 1), -128);
+  EXPECT_EQ(integer(Op::Mul, I64, INT64_MAX, 2), -2);
+  EXPECT_EQ(integer(Op::Sub, I32, INT32_MIN, 1), INT32_MAX);
+  EXPECT_EQ(apply(Op::Abs, I8, {{-128, 0}}).i, -128);
+}
+
+TEST(Arithmetic, DivisionIsTotal) {
+  using notation::Op;
+  EXPECT_EQ(integer(Op::Div, I32, 7, 0), 0);
+  EXPECT_EQ(integer(Op::Mod, I32, 7, 0), 0);
+  EXPECT_EQ(integer(Op::Div, I64, INT64_MIN, -1), INT64_MIN);
+  EXPECT_EQ(integer(Op::Mod, I64, INT64_MIN, -1), 0);
+  EXPECT_EQ(integer(Op::Div, I8, -128, -1), -128);
+  EXPECT_EQ(integer(Op::Div, I32, -7, 2), -3);
+  EXPECT_EQ(integer(Op::Mod, I32, -7, 2), -1);
+}
+
+TEST(Arithmetic, ShiftsAreTotal) {
+  using notation::Op;
+  EXPECT_EQ(integer(Op::Shl, I8, 1, 7), -128);
+  EXPECT_EQ(integer(Op::Shl, I8, 1, 8), 0);
+  EXPECT_EQ(integer(Op::Shl, I8, 1, -1), 0);
+  EXPECT_EQ(integer(Op::Shr, I64, -8, 64), -1);
+  EXPECT_EQ(integer(Op::Shr, I64, -8, 1), -4);
+  EXPECT_EQ(integer(Op::Shr, I64, 8, -5), 0);
+}
+
+TEST(Arithmetic, IntegerPowers) {
+  using notation::Op;
+  EXPECT_EQ(integer(Op::Pow, I32, 3, 4), 81);
+  EXPECT_EQ(integer(Op::Pow, I32, -1, -3), -1);
+  EXPECT_EQ(integer(Op::Pow, I32, 2, -1), 0);
+  EXPECT_EQ(integer(Op::Pow, I32, 0, -1), 0);
+  EXPECT_EQ(integer(Op::Pow, I8, 2, 8), 0);
+  EXPECT_EQ(integer(Op::Pow, I64, 0, 0), 1);
+}
+
+TEST(Arithmetic, ConversionsAreTotal) {
+  EXPECT_EQ(convert({0, nan}, F64, I32).i, 0);
+  EXPECT_EQ(convert({0, 1e30}, F64, I64).i, INT64_MAX);
+  EXPECT_EQ(convert({0, -inf}, F64, I16).i, -32768);
+  EXPECT_EQ(convert({0, -1.9}, F32, I8).i, -1);
+  EXPECT_EQ(convert({300, 0}, I32, I8).i, 44);
+  EXPECT_EQ(convert({0, nan}, F64, Bool).i, 1);
+  EXPECT_EQ(convert({0, {0, 2}}, C128, Bool).i, 1);
+  // 2^24 + 1 is halfway between two f32; 2^53 + 1 rounds to even as f64.
+  EXPECT_EQ(convert({16777217, 0}, I32, F32).f, 16777216.0);
+  EXPECT_EQ(convert({9007199254740993, 0}, I64, F64).f, 9007199254740992.0);
+}
+
+TEST(Arithmetic, MinMaxPropagateNan) {
+  using notation::Op;
+  EXPECT_TRUE(std::isnan(apply(Op::Min, F64, {{0, nan}, {0, 1}}).f.real()));
+  EXPECT_TRUE(std::isnan(apply(Op::Max, F32, {{0, 1}, {0, nan}}).f.real()));
+  EXPECT_TRUE(std::signbit(apply(Op::Min, F64, {{0, 0.0}, {0, -0.0}}).f.real()));
+  EXPECT_FALSE(std::signbit(apply(Op::Max, F64, {{0, -0.0}, {0, 0.0}}).f.real()));
+}
+
+TEST(Arithmetic, ComplexProductIsTheTextbookOne) {
+  Scalar r = apply(notation::Op::Mul, C128, {{0, {1, 2}}, {0, {3, -4}}});
+  EXPECT_EQ(r.f, std::complex<double>(11, 2));
+}
+
+TEST(Interpreter, ReadsStoredTensors) {
+  runtime::Entries entries;
+  entries.type = F64;
+  entries.dims = {2, 3};
+  entries.coords = {{0, 1}, {2, 0}};
+  const double values[] = {5, 0};
+  entries.values.resize(sizeof(values));
+  std::memcpy(entries.values.data(), values, sizeof(values));
+  DenseTensor t = fromTensor(runtime::pack(entries, format::parseFormat("CSR", 2)));
+  EXPECT_THAT(t.stored, ElementsAre(false, false, true, true, false, false));
+  EXPECT_EQ(t.values[2].f, 5.0);
+  EXPECT_EQ(t.values[3].f, 0.0); // an explicit zero is stored
+}
+
+} // namespace
+} // namespace tulle::interpreter
