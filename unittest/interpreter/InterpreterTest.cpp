@@ -48,7 +48,11 @@ struct Machine {
     }
     for (const auto &[name, order] : sparseResults)
       bindings[name].encoding = sparse(order);
-    notation::Program program = notation::check(text, bindings);
+    std::map<std::string, notation::Binding> used;
+    for (const notation::TensorUse &use : notation::tensorsUsed(text))
+      if (bindings.count(use.name))
+        used[use.name] = bindings[use.name];
+    notation::Program program = notation::check(text, used);
     std::vector<DenseTensor> tensors(program.tensors.size());
     size_t found = 0;
     for (size_t t = 0; t < tensors.size(); ++t) {

@@ -6,13 +6,9 @@ namespace {
 
 std::vector<std::string> statements(std::string_view text) {
   std::map<std::string, Binding> bindings;
-  for (auto [name, order] : {std::pair("A", 2), {"b", 1}, {"x", 1}, {"c", 0}}) {
-    Binding b;
-    b.dims = std::vector<int64_t>(order, 4);
-    b.input = true;
-    if (text.find(name) != text.npos)
-      bindings[name] = b;
-  }
+  for (const TensorUse &use : tensorsUsed(text))
+    if (!use.written)
+      bindings[use.name] = {{}, std::vector<int64_t>(use.order, 4), {}, true};
   Program p = check(text, bindings);
   std::vector<std::string> result;
   for (const Statement &s : p.statements)
