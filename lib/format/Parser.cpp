@@ -385,7 +385,9 @@ std::string Parser::number() {
     cursor.failExpected("a number, inf, nan, true, false or a complex pair (re, im)");
   cursor.take();
   double value = 0;
-  std::from_chars(token.text.data(), token.text.data() + token.text.size(), value);
+  auto [end, error] = std::from_chars(token.text.data(), token.text.data() + token.text.size(), value);
+  if (error != std::errc() && token.text.find_first_of("123456789") < token.text.find_first_of("eE"))
+    cursor.fail(token.range, "this number is outside the range of a 64-bit float");
   std::string digits = fmt::format("{}", value);
   bool plain = digits.find_first_of(".en") != std::string::npos;
   return sign + digits + (plain ? "" : ".0");
