@@ -111,7 +111,13 @@ public:
     return text;
   }
 
-  mlir::ModuleOp get() { return *module; }
+  std::string generate(CodeForm form) {
+    std::string code = generateCode(*module, form);
+    if (code.empty())
+      throw InternalError("the LLVM dialect could not be translated: " + lease.errors());
+    return code;
+  }
+
   const std::vector<std::string> &remarks() const { return lease.remarks(); }
 
   /// What each statement takes, once conversions of operands have become arguments.
@@ -155,7 +161,7 @@ ObjectCode compileToObject(const notation::Program &program, const Options &opti
   code.statements = compilation.arguments();
   compilation.advance(Stage::Llvm);
   code.remarks = compilation.remarks();
-  code.object = generateCode(compilation.get(), CodeForm::Object);
+  code.object = compilation.generate(CodeForm::Object);
   return code;
 }
 
@@ -182,9 +188,9 @@ std::string explain(const notation::Program &program, std::string_view stageName
   if (*stage != Stage::Linalg)
     compilation.advance(std::min(*stage, Stage::Llvm));
   if (*stage == Stage::LlvmIr)
-    return generateCode(compilation.get(), CodeForm::LlvmIr);
+    return compilation.generate(CodeForm::LlvmIr);
   if (*stage == Stage::Asm)
-    return generateCode(compilation.get(), CodeForm::Assembly);
+    return compilation.generate(CodeForm::Assembly);
   return compilation.print();
 }
 

@@ -11,7 +11,6 @@ struct Options {
   unsigned vectorLength = 0; ///< elements of a vector; 0: chosen for the CPU
   bool diskCache =
       true; ///< objects are kept below $TULLE_CACHE_DIR, else $XDG_CACHE_HOME/tulle, else ~/.cache/tulle
-  std::string stopAfter; ///< a stage's name (pipeline/Stages.h): print instead of compile
 };
 
 /// One stored buffer set a kernel takes.

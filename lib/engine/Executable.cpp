@@ -97,12 +97,24 @@ private:
       notation::ResultPattern pattern = notation::resultPattern(program, source);
       if (pattern.kind != notation::PatternKind::Operand)
         throw InternalError(fmt::format("the pattern of '{}' is not one operand's", decl.name));
-      slot = runtime::likePattern(in(pattern.operand->tensor, argument.encoding), decl.type);
+      const Tensor &like = in(pattern.operand->tensor, argument.encoding);
+      if (!slot || !samePattern(*slot, like))
+        slot = runtime::likePattern(like, decl.type);
     } else if (!slot || !(slot->encoding == argument.encoding)) {
       slot = dense(decl, argument.encoding);
     }
     converted[argument.tensor].clear(); // copies of the old value
     return *slot;
+  }
+
+  /// Same positions and coordinates, by identity: a result of an earlier run, which can be overwritten.
+  static bool samePattern(const Tensor &a, const Tensor &b) {
+    if (!(a.encoding == b.encoding) || a.dims != b.dims || a.storedCount() != b.storedCount())
+      return false;
+    for (size_t k = 0; k + 1 < a.buffers.size(); ++k)
+      if (a.buffers[k].data != b.buffers[k].data)
+        return false;
+    return a.values() != b.values();
   }
 
   static Tensor dense(const TensorDecl &decl, const format::Encoding &encoding) {

@@ -151,3 +151,27 @@ func.func @left_alone(%crd: memref<?xi32>, %val: memref<?xf64>, %y: memref<?xf64
   } {tulle.kind = "parallel"}
   return
 }
+
+// Coordinates of COO lie interleaved with those of the other dimension: they are gathered, two apart.
+// CHECK-LABEL: func.func @interleaved
+// CHECK: arith.constant dense<[0, 1, 2, 3]> : vector<4xindex>
+// CHECK: %[[P:.*]] = arith.muli %{{.*}}, %{{.*}} : vector<4xindex>
+// CHECK: %[[Q:.*]] = arith.addi %[[P]], %{{.*}} : vector<4xindex>
+// CHECK: %[[J:.*]] = vector.gather %{{.*}}[%{{.*}}] [%[[Q]]]
+// CHECK: vector.gather %{{.*}}[%{{.*}}] [%[[J]]]
+func.func @interleaved(%crd: memref<?xi32>, %val: memref<?xf64>, %x: memref<?xf64>, %lo: index, %hi: index, %init: f64) -> f64 {
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %r = scf.for %p = %lo to %hi step %c1 iter_args(%acc = %init) -> (f64) {
+    %p2 = arith.muli %p, %c2 : index
+    %p21 = arith.addi %p2, %c1 : index
+    %j32 = memref.load %crd[%p21] : memref<?xi32>
+    %j = arith.index_castui %j32 : i32 to index
+    %a = memref.load %val[%p] : memref<?xf64>
+    %xj = memref.load %x[%j] : memref<?xf64>
+    %m = arith.mulf %a, %xj fastmath<reassoc,contract> : f64
+    %s = arith.addf %acc, %m fastmath<reassoc,contract> : f64
+    scf.yield %s : f64
+  } {tulle.kind = "reduction"}
+  return %r : f64
+}

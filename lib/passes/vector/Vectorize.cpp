@@ -89,9 +89,21 @@ private:
     Value scalar = scalars.lookupOrDefault(value);
     Value wide = vector::BroadcastOp::create(b, loc, vectorOf(value.getType()), scalar);
     if (plan.shapeOf(value) == LaneShape::Consecutive)
-      wide = arith::AddIOp::create(b, loc, wide, vector::StepOp::create(b, loc, vectorOf(b.getIndexType())));
+      wide = arith::AddIOp::create(b, loc, wide, laneNumbers(loc));
     vectors.map(value, wide);
     return wide;
+  }
+
+  /// 0, 1, 2, …; a constant where it can be, because convert-to-llvm leaves the cast of a lowered vector.step
+  /// behind.
+  Value laneNumbers(mlir::Location loc) {
+    mlir::VectorType type = vectorOf(b.getIndexType());
+    if (lanes.scalable)
+      return vector::StepOp::create(b, loc, type);
+    llvm::SmallVector<mlir::Attribute> numbers;
+    for (int64_t lane = 0; lane < lanes.count; ++lane)
+      numbers.push_back(b.getIndexAttr(lane));
+    return arith::ConstantOp::create(b, loc, mlir::DenseElementsAttr::get(type, numbers));
   }
 
   void emit(Operation *op) {
