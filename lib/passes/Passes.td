@@ -3,6 +3,19 @@
 #define TULLE_PASSES
 include "mlir/Pass/PassBase.td"
 
+//===--- Stage 1: from upstream's spelling ---===//
+
+def ImportSparseTensor : Pass<"tulle-import-sparse-tensor", "::mlir::ModuleOp"> {
+  let summary = "linalg on tensors with #sparse_tensor.encoding, as stage 1";
+  let description = [{
+    Encodings of the upstream sparse_tensor dialect become `#tulle.encoding`, `sparse_tensor.convert` becomes `tulle.convert`, and
+    named linalg operations become linalg.generic. A tensor that a function makes (`tensor.empty`,
+    `bufferization.alloc_tensor`) becomes its last argument, because results are written in place; a sparse one states by
+    `tulle.like` which input's pattern it has.
+  }];
+  let dependentDialects = ["::tulle::dialect::TulleDialect", "::mlir::linalg::LinalgDialect"];
+}
+
 //===--- Stages 1 and 2: sets of coordinates ---===//
 
 def ResolveOrder : Pass<"tulle-resolve-order", "::mlir::func::FuncOp"> {

@@ -1,0 +1,188 @@
+// tulle-import-sparse-tensor: linalg on tensors with upstream's #sparse_tensor.encoding, as stage 1.
+#include "dialect/Dialect.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/SparseTensor/IR/SparseTensor.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/AttrTypeSubElements.h"
+#include "passes/Passes.h"
+#include "support/Diagnostic.h"
+
+using namespace mlir;
+using namespace tulle;
+using namespace tulle::dialect;
+
+namespace tulle::passes {
+#define GEN_PASS_DEF_IMPORTSPARSETENSOR
+#include "passes/Passes.h.inc"
+} // namespace tulle::passes
+
+namespace {
+
+using UpstreamEncoding = sparse_tensor::SparseTensorEncodingAttr;
+
+/// Both spellings are one language: upstream's text is read by our parser.
+EncodingAttr translate(UpstreamEncoding upstream, function_ref<InFlightDiagnostic()> emitError) {
+  std::string text;
+  llvm::raw_string_ostream(text) << upstream;
+  try {
+    return EncodingAttr::get(upstream.getContext(), format::parseEncoding(text));
+  } catch (const support::SyntaxError &error) {
+    emitError() << "cannot import " << text << ": " << error.message;
+    return {};
+  }
+}
+
+/// Upstream's ops next to linalg.generic that have no counterpart here.
+LogicalResult checkOps(ModuleOp module) {
+  WalkResult result = module.walk([&](Operation *op) {
+    if (isa<sparse_tensor::SparseTensorDialect>(op->getDialect()) && !isa<sparse_tensor::ConvertOp>(op)) {
+      op->emitError("cannot import '")
+          << op->getName() << "'; of the sparse_tensor dialect, encodings and sparse_tensor.convert are read";
+      return WalkResult::interrupt();
+    }
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
+LogicalResult translateTypes(ModuleOp module) {
+  bool ok = true;
+  DenseMap<Attribute, Attribute> translated;
+  auto visit = [&](Type type, Location loc) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    auto upstream = tensor ? dyn_cast_or_null<UpstreamEncoding>(tensor.getEncoding()) : UpstreamEncoding();
+    if (!upstream || translated.count(upstream))
+      return;
+    translated[upstream] = translate(upstream, [&] { return emitError(loc); });
+    ok &= bool(translated[upstream]);
+  };
+  module.walk([&](Operation *op) {
+    for (Type type : op->getResultTypes())
+      visit(type, op->getLoc());
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        for (BlockArgument arg : block.getArguments())
+          visit(arg.getType(), arg.getLoc());
+    if (auto func = dyn_cast<func::FuncOp>(op)) {
+      for (Type type : func.getFunctionType().getInputs())
+        visit(type, op->getLoc());
+      for (Type type : func.getFunctionType().getResults())
+        visit(type, op->getLoc());
+    }
+  });
+  if (!ok)
+    return failure();
+  AttrTypeReplacer replacer;
+  replacer.addReplacement([&](UpstreamEncoding upstream) -> std::optional<std::pair<Attribute, WalkResult>> {
+    auto found = translated.find(upstream);
+    if (found == translated.end())
+      return std::nullopt;
+    return std::make_pair(found->second, WalkResult::skip());
+  });
+  replacer.recursivelyReplaceElementsIn(module, /*replaceAttrs=*/true, /*replaceLocs=*/false,
+                                        /*replaceTypes=*/true);
+  return success();
+}
+
+/// The input whose pattern a sparse result has: the only one with its encoding and its subscripts.
+Value patternOf(linalg::GenericOp generic, OpOperand &init) {
+  auto type = cast<RankedTensorType>(init.get().getType());
+  Value pattern;
+  for (OpOperand *input : generic.getDpsInputOperands()) {
+    auto other = dyn_cast<RankedTensorType>(input->get().getType());
+    if (!other || getEncoding(other) != getEncoding(type) || other.getShape() != type.getShape() ||
+        generic.getMatchingIndexingMap(input) != generic.getMatchingIndexingMap(&init))
+      continue;
+    if (pattern)
+      return {};
+    pattern = input->get();
+  }
+  return pattern;
+}
+
+/// A tensor made here (tensor.empty) becomes an argument: the caller owns all storage.
+LogicalResult takeAsArgument(func::FuncOp func, Operation *made) {
+  auto type = cast<RankedTensorType>(made->getResult(0).getType());
+  OpBuilder b(made);
+  if (failed(func.insertArgument(func.getNumArguments(), type, {}, made->getLoc())))
+    return failure();
+  Value storage = func.getArguments().back();
+  made->getResult(0).replaceAllUsesWith(storage);
+  made->erase();
+  if (format::isAllDense(getEncoding(type).getValue()))
+    return success();
+  for (OpOperand &use : llvm::make_early_inc_range(storage.getUses())) {
+    Operation *user = use.getOwner();
+    auto generic = dyn_cast<linalg::GenericOp>(user);
+    if (auto fill = dyn_cast<FillOp>(user); fill && fill->hasOneUse())
+      generic = dyn_cast<linalg::GenericOp>(*fill->user_begin());
+    if (!generic)
+      continue;
+    OpOperand *init = generic.getDpsInitOperand(0);
+    Value pattern = patternOf(generic, *init);
+    if (!pattern)
+      return generic.emitError(
+          "a sparse result needs the pattern of an operand: expected exactly one input with the "
+          "result's encoding and subscripts; make the result dense, or pass it as an argument");
+    b.setInsertionPoint(generic);
+    init->set(LikeOp::create(b, generic.getLoc(), init->get(), pattern));
+  }
+  return success();
+}
+
+LogicalResult importFunction(func::FuncOp func) {
+  IRRewriter rewriter(func.getContext());
+  SmallVector<linalg::LinalgOp> named;
+  SmallVector<linalg::FillOp> fills;
+  SmallVector<sparse_tensor::ConvertOp> converts;
+  SmallVector<Operation *> made;
+  func.walk([&](Operation *op) {
+    if (auto fill = dyn_cast<linalg::FillOp>(op))
+      fills.push_back(fill);
+    else if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op); linalgOp && !isa<linalg::GenericOp>(op))
+      named.push_back(linalgOp);
+    else if (auto convert = dyn_cast<sparse_tensor::ConvertOp>(op))
+      converts.push_back(convert);
+    else if (isa<tensor::EmptyOp, bufferization::AllocTensorOp>(op))
+      made.push_back(op);
+  });
+  for (linalg::LinalgOp op : named) {
+    rewriter.setInsertionPoint(op);
+    if (failed(linalg::generalizeNamedOp(rewriter, op)))
+      return op.emitError("cannot write '") << op->getName() << "' as linalg.generic";
+  }
+  for (linalg::FillOp op : fills) {
+    rewriter.setInsertionPoint(op);
+    auto type = dyn_cast<RankedTensorType>(op.output().getType());
+    if (!type || op.value().getType() != type.getElementType())
+      return op.emitError("expected a fill of a tensor with a value of its element type");
+    rewriter.replaceOpWithNewOp<FillOp>(op, op.value(), op.output());
+  }
+  for (sparse_tensor::ConvertOp op : converts) {
+    rewriter.setInsertionPoint(op);
+    rewriter.replaceOpWithNewOp<ConvertOp>(op, op.getDest().getType(), op.getSource());
+  }
+  for (Operation *op : made) {
+    if (auto alloc = dyn_cast<bufferization::AllocTensorOp>(op); alloc && alloc.getCopy())
+      return op->emitError("cannot import a copy of a tensor");
+    if (failed(takeAsArgument(func, op)))
+      return failure();
+  }
+  return success();
+}
+
+struct ImportSparseTensor : passes::impl::ImportSparseTensorBase<ImportSparseTensor> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    if (failed(checkOps(module)) || failed(translateTypes(module)))
+      return signalPassFailure();
+    for (auto func : module.getOps<func::FuncOp>())
+      if (!func.isExternal() && failed(importFunction(func)))
+        return signalPassFailure();
+  }
+};
+
+} // namespace
