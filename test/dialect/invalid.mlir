@@ -1,6 +1,6 @@
 // RUN: tulle-opt %s --split-input-file --verify-diagnostics
 
-// expected-error @+1 {{}}
+// expected-error @+1 {{unknown level format 'comprest'}}
 func.func private @map(tensor<?x?xf64, #tulle.encoding<{ map = (i, j) -> (i : dense, j : comprest) }>>)
 
 // -----
