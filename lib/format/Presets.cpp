@@ -110,7 +110,7 @@ const std::vector<Row> &rows() {
        .optionalOrder = true},
       {.name = "HiCOO",
        .parameters = "(bits)",
-       .what = "blocks of 2^bits along the Morton curve, offsets inside as coordinates",
+       .what = "blocks of 2^bits along the Morton curve, up to 65536 a side; offsets inside as coordinates",
        .text = "",
        .example = {2}},
       {.name = "DOK",

@@ -145,7 +145,8 @@ std::string print(const LevelFormat &format) {
   std::vector<std::string> properties;
   if (!format.unique)
     properties.push_back("nonunique");
-  if (!format.ordered)
+  // A hash table is never ordered.
+  if (!format.ordered && format.kind != LevelKind::Hashed)
     properties.push_back("nonordered");
   if (format.padded)
     properties.push_back("padded");
