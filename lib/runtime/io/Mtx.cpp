@@ -1,8 +1,8 @@
 // Matrix Market exchange files (https://math.nist.gov/MatrixMarket/formats.html): coordinate and array.
 #include "runtime/io/Mtx.h"
+#include "runtime/io/Arrays.h"
 #include <algorithm>
 #include <array>
-#include <sys/mman.h>
 
 namespace tulle::runtime::io {
 
@@ -191,18 +191,6 @@ int64_t readIndex(Scanner &scan, std::string_view what, int64_t size) {
   return index - 1;
 }
 
-/// Room for `capacity` elements of which `size` exist now, in large pages where the system has them: the
-/// kernel's work on 4 KiB pages would take as long as the parsing.
-template <typename T> void prepare(std::vector<T> &array, size_t size, size_t capacity) {
-  array.reserve(capacity);
-  constexpr uintptr_t page = uintptr_t(1) << 21;
-  uintptr_t begin = (reinterpret_cast<uintptr_t>(array.data()) + page - 1) & ~(page - 1);
-  uintptr_t end = (reinterpret_cast<uintptr_t>(array.data()) + capacity * sizeof(T)) & ~(page - 1);
-  if (begin < end)
-    madvise(reinterpret_cast<void *>(begin), end - begin, MADV_HUGEPAGE);
-  array.resize(size);
-}
-
 template <MtxField field> Entries readCoordinate(const Text &text, Scanner &scan, const MtxHeader &header) {
   Entries entries;
   entries.type = elementType(field);
@@ -212,9 +200,12 @@ template <MtxField field> Entries readCoordinate(const Text &text, Scanner &scan
   // Mirroring appends at most as many entries again.
   size_t stored = size_t(std::min(header.entries, mostEntries(text, scan, header) + 1));
   size_t all = header.symmetry == MtxSymmetry::General ? stored : 2 * stored;
-  for (auto &coords : entries.coords)
-    prepare(coords, stored, all);
-  prepare(entries.values, stored * byteWidth(entries.type), all * byteWidth(entries.type));
+  for (auto &coords : entries.coords) {
+    reserveLarge(coords, all);
+    coords.resize(stored);
+  }
+  reserveLarge(entries.values, all * byteWidth(entries.type));
+  entries.values.resize(stored * byteWidth(entries.type));
   int64_t *rows = entries.coords[0].data(), *cols = entries.coords[1].data();
   std::byte *values = entries.values.data();
   const char *body = scan.p;

@@ -5,8 +5,10 @@
 //   # extended FROSTT format   the two lines that follow are 'order entries' and the sizes (MLIR's files)
 //   # dims: 10 20 30           the sizes; without them a dimension ends at its largest coordinate
 //   # type: i64                the type of the values; without it f64
+#include "runtime/io/Arrays.h"
 #include "runtime/io/Text.h"
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 namespace tulle::runtime::io {
@@ -138,7 +140,27 @@ Shape findShape(const Text &text, const Scanner &scan, const Header &header, uns
   return {columns - width, true};
 }
 
+/// Makes room for as many entries as the file has if its other lines are like its first ones.
+void reserveEntries(const Text &text, const Scanner &scan, Entries &entries) {
+  std::string_view rest(scan.p, size_t(text.end() - scan.p));
+  std::string_view sample = rest.substr(0, 1 << 16);
+  size_t lines = size_t(std::count(sample.begin(), sample.end(), '\n')) + 1;
+  size_t all = rest.size() / (sample.size() / lines + 1) + 1;
+  // A sample of blank lines must not promise more than entries can be.
+  all = std::min(all + all / 16, rest.size() / (2 * (entries.coords.size() + 1)) + 1);
+  for (auto &coords : entries.coords)
+    reserveLarge(coords, all);
+  reserveLarge(entries.values, all * byteWidth(entries.type));
+}
+
+void append(std::vector<std::byte> &values, double value) {
+  size_t at = values.size();
+  values.resize(at + sizeof value);
+  std::memcpy(values.data() + at, &value, sizeof value);
+}
+
 void appendValue(Scanner &scan, ElementType type, std::vector<std::byte> &values) {
+  scan.skipSpaces();
   const char *start = scan.p;
   Scalar value;
   if (isFloat(type) || isComplex(type)) {
@@ -146,9 +168,7 @@ void appendValue(Scanner &scan, ElementType type, std::vector<std::byte> &values
     value.f = {real, isComplex(type) ? scan.real("imaginary part") : 0.0};
   } else {
     value.i = scan.signedInteger("value");
-    int64_t most = type == ElementType::Bool ? 1
-                                             : (int64_t(1) << (8 * byteWidth(type) - 2)) - 1 +
-                                                   (int64_t(1) << (8 * byteWidth(type) - 2));
+    int64_t most = type == ElementType::Bool ? 1 : INT64_MAX >> (64 - 8 * byteWidth(type));
     int64_t least = type == ElementType::Bool ? 0 : -most - 1;
     if (value.i < least || value.i > most)
       scan.failAt(start, fmt::format("the value {} does not fit the file's type {}", value.i, name(type)));
@@ -156,6 +176,10 @@ void appendValue(Scanner &scan, ElementType type, std::vector<std::byte> &values
   size_t at = values.size();
   values.resize(at + byteWidth(type));
   storeScalar(type, values.data() + at, value);
+  std::complex<double> stored = loadScalar(type, values.data() + at).f;
+  auto overflows = [](double given, double kept) { return std::isinf(kept) && !std::isinf(given); };
+  if (overflows(value.f.real(), stored.real()) || overflows(value.f.imag(), stored.imag()))
+    scan.failAt(start, fmt::format("the value is beyond the range of the file's type {}", name(type)));
 }
 
 /// Coordinates out of their size are only known to be so with a header; without one the sizes grow.
@@ -164,7 +188,7 @@ void readEntries(const Text &text, Scanner &scan, const Header &header, const Sh
   const bool plain = header.type == ElementType::F64;
   std::string cure = fmt::format("an entry here is {}{}", counted(shape.order, "coordinate", "coordinates"),
                                  shape.values ? " and a value" : " without a value");
-  std::vector<double> values;
+  reserveEntries(text, scan, entries);
   int64_t k = 0;
   for (; scan.nextLine(comments); ++k) {
     const char *line = scan.p;
@@ -183,9 +207,9 @@ void readEntries(const Text &text, Scanner &scan, const Header &header, const Sh
       entries.coords[d].push_back(coordinate - 1);
     }
     if (!shape.values)
-      values.push_back(1);
+      append(entries.values, 1);
     else if (plain)
-      values.push_back(scan.real("value"));
+      append(entries.values, scan.real("value"));
     else
       appendValue(scan, header.type, entries.values);
     scan.finishLine(cure);
@@ -197,10 +221,6 @@ void readEntries(const Text &text, Scanner &scan, const Header &header, const Sh
   if (header.entries && k < *header.entries)
     text.fail(scan.p, fmt::format("the file ends after {}, but the header promises {}",
                                   counted(k, "entry", "entries"), *header.entries));
-  if (values.empty())
-    return;
-  entries.values.resize(values.size() * sizeof(double));
-  std::memcpy(entries.values.data(), values.data(), entries.values.size());
 }
 
 } // namespace
