@@ -66,7 +66,7 @@ bool isComplete(std::vector<Digit> digits) {
 
 class Inverter {
 public:
-  explicit Inverter(const Encoding &e) : e(e), found(e.order()) {
+  explicit Inverter(const Encoding &e) : e(e), found(e.order()), sizes(e.order(), 1) {
     Lets lets;
     for (const Level &level : e.levels) {
       levels.push_back(enter(level.expr, lets));
@@ -109,7 +109,8 @@ private:
     case ExprKind::Constant:
       return x;
     case ExprKind::Dim:
-      return found[x->value];
+      size += sizes[x->value];
+      return size < maxSize ? found[x->value] : nullptr;
     case ExprKind::Level:
     case ExprKind::Symbol:
     case ExprKind::Variable:
@@ -119,7 +120,6 @@ private:
       return nullptr;
     default: {
       Expr lhs = known(x->lhs), rhs = lhs ? known(x->rhs) : nullptr;
-      // A substituted tree may be shared many times over, so its size must stay bounded.
       return rhs && ++size < maxSize ? binary(x->kind, lhs, rhs) : nullptr;
     }
     }
@@ -127,6 +127,7 @@ private:
 
   void solve(unsigned l) {
     Expr x = levels[l], value = levelVar(l);
+    size = 0;
     while (value && x->kind != ExprKind::Dim) {
       if (!x->lhs || x->kind == ExprKind::Let)
         return;
@@ -135,9 +136,12 @@ private:
         return;
       value = undo(x, value, lhs, rhs);
       x = lhs ? x->rhs : x->lhs;
+      ++size;
     }
-    if (value && !found[x->value])
-      found[x->value] = value;
+    if (!value || found[x->value])
+      return;
+    found[x->value] = value;
+    sizes[x->value] = size + 1;
   }
 
   /// `value` is that of `x`; returns that of its unknown side. One of `lhs` and `rhs` is null: the unknown
@@ -164,11 +168,14 @@ private:
     }
   }
 
-  static constexpr unsigned maxSize = 4000;
+  // Inverses are shared where they are substituted: written out, a few lines of text could grow beyond all
+  // memory.
+  static constexpr size_t maxSize = 4000;
   const Encoding &e;
   std::vector<Expr> found, levels;
   std::vector<std::optional<Digit>> digits;
-  mutable unsigned size = 0;
+  std::vector<size_t> sizes; ///< of each dimension's inverse, written out
+  mutable size_t size = 0;   ///< of what the current level's solution substitutes
 };
 
 } // namespace

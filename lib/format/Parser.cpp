@@ -40,6 +40,7 @@ private:
   void property(LevelFormat &format, const Token &level);
   unsigned width(bool coordinates);
   std::string scalar();
+  std::string upstreamComplex();
   std::string number();
   void check();
   void rename();
@@ -379,6 +380,8 @@ std::string Parser::number() {
   Token token = cursor.peek();
   if (cursor.accept("inf") || (sign.empty() && cursor.accept("nan")))
     return sign + std::string(token.text);
+  if (token.text.starts_with("0x"))
+    cursor.fail(token.range, "bit patterns are not read here; write the number in decimal, or inf or nan");
   if (token.kind == Token::Integer)
     return sign + std::to_string(cursor.expectInteger("a number"));
   if (token.kind != Token::Real)
@@ -393,8 +396,24 @@ std::string Parser::number() {
   return sign + digits + (plain ? "" : ".0");
 }
 
+// `#complex.number<:f64 1.0, 0.0>`
+std::string Parser::upstreamComplex() {
+  for (std::string_view part : {"#", "complex", ".", "number", "<", ":"})
+    cursor.expect(part, "of '#complex.number<:f64 re, im>'");
+  Token type = cursor.expectWord("f32 or f64");
+  if (!type.is("f32") && !type.is("f64"))
+    cursor.fail(type.range, "expected f32 or f64, got '" + std::string(type.text) + "'");
+  std::string text = "(" + number();
+  cursor.expect(",", "between real and imaginary part");
+  text += ", " + number() + ") : " + (type.is("f32") ? "c64" : "c128");
+  cursor.expect(">", "after the imaginary part");
+  return text;
+}
+
 std::string Parser::scalar() {
   std::string text;
+  if (cursor.next("#"))
+    return upstreamComplex();
   if (cursor.next("true") || cursor.next("false"))
     text = cursor.take().text;
   else if (cursor.accept("(")) {

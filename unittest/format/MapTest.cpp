@@ -89,6 +89,17 @@ TEST(InverseMap, whereThereIsNone) {
     EXPECT_FALSE(inverseMap(parseEncoding(text))) << text;
 }
 
+// Written out, the inverse of the last dimension would have 2^60 operands.
+TEST(InverseMap, thatWouldExplodeIsRefused) {
+  std::string dims = "d0", levels = "d0 : dense";
+  for (unsigned d = 1; d < 60; ++d) {
+    std::string now = "d" + std::to_string(d), before = "d" + std::to_string(d - 1);
+    dims += ", " + now;
+    levels += ", " + before + " + " + before + " + " + now + " : dense";
+  }
+  EXPECT_FALSE(inverseMap(parseEncoding("(" + dims + ") -> (" + levels + ")")));
+}
+
 TEST(Widths, growOnlyWhereUnnamedAndNeeded) {
   Encoding e = resolveWidths(parseEncoding("(i) -> (i : compressed)"), INT32_MAX, int64_t(INT32_MAX) + 1);
   EXPECT_EQ(e.crdWidth, 32u);

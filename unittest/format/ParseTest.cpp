@@ -65,6 +65,54 @@ TEST(Parse, seedExamples) {
       "map = (i, j) -> (i : dense, j floordiv 4 : dense, j mod 4 : structured[2,4]), crdWidth = 2");
 }
 
+TEST(Parse, scalars) {
+  auto fill = [](std::string text) { return *parseEncoding("(i) -> (i : compressed), fill = " + text).fill; };
+  EXPECT_EQ(fill("0"), "0");
+  EXPECT_EQ(fill("+007"), "7");
+  EXPECT_EQ(fill("-1.50 : f32"), "-1.5 : f32");
+  EXPECT_EQ(fill("1e3"), "1000.0");
+  EXPECT_EQ(fill("1.0e-300"), "1e-300");
+  EXPECT_EQ(fill("-inf"), "-inf");
+  EXPECT_EQ(fill("nan"), "nan");
+  EXPECT_EQ(fill("true : i1"), "true : i1");
+  EXPECT_EQ(fill("(1, -2.0)"), "(1, -2.0)");
+  EXPECT_EQ(fill("#complex.number<:f32 1.0, 0.0>"), "(1.0, 0.0) : c64");
+  EXPECT_EQ(canonical("(i) -> (i : compressed), implicitVal = 1.0e25 : f64, explicitVal = 0 : i8"),
+            "map = (i) -> (i : compressed), explicitVal = 0 : i8, implicitVal = 1e+25 : f64");
+}
+
+TEST(Parse, expressionsKeepTheirMeaningInFewestParentheses) {
+  auto first = [](std::string text) {
+    std::string all = canonical("(i, j) -> (" + text + " : dense, i : dense, j : dense)");
+    size_t begin = std::string_view("map = (i, j) -> (").size();
+    return all.substr(begin, all.find(" : dense") - begin);
+  };
+  EXPECT_EQ(first("((i) + (j * 2))"), "i + j * 2");
+  EXPECT_EQ(first("(i + j) * 2"), "(i + j) * 2");
+  EXPECT_EQ(first("i - (j - 1)"), "i - (j - 1)");
+  EXPECT_EQ(first("(i - j) - 1"), "i - j - 1");
+  EXPECT_EQ(first("i | j & 3 ^ (i + j) << 2"), "i | j & 3 ^ i + j shl 2");
+  EXPECT_EQ(first("((i | j) & 3)"), "(i | j) & 3");
+  EXPECT_EQ(first("-i / 2 % 3"), "-1 * i floordiv 2 mod 3");
+  EXPECT_EQ(first("i * -0x10"), "i * -16");
+  EXPECT_EQ(first("i - -1"), "i - -1");
+  EXPECT_EQ(first("(let a = i in let b = a + 1 in a + b) + 1"), "(let a = i in let b = a + 1 in a + b) + 1");
+  EXPECT_EQ(first("let a = (let b = i in b) in a + 1"), "let a = (let b = i in b) in a + 1");
+  EXPECT_EQ(first("#(j, i)"), "#(j, i)");
+  EXPECT_EQ(first("#(i)"), "#i");
+}
+
+TEST(Parse, dimensionsGetFixedNamesUnlessTheseAreTaken) {
+  EXPECT_EQ(canonical("[i](a, b) -> (i * a : dense, a : dense, b : dense)"),
+            "map = [i](a, b) -> (i * a : dense, a : dense, b : dense)");
+  EXPECT_EQ(canonical("(a, b) -> (let j = b in j : dense, a : dense)"),
+            "map = (a, b) -> (let j = b in j : dense, a : dense)");
+  EXPECT_EQ(parseEncoding("(a, b) -> (b : dense, a : dense)"),
+            parseEncoding("(j, i) -> (i : dense, j : dense)"));
+  EXPECT_FALSE(parseEncoding("(a, b) -> (b : dense, a : dense)") ==
+               parseEncoding("(j, i) -> (j : dense, i : dense)"));
+}
+
 TEST(Parse, examplesOfTheDesign) {
   EXPECT_EQ(canonical("(i,j) -> (j - i : squeezed, i : dense, j : offset)"),
             "map = (i, j) -> (j - i : squeezed, i : dense, j : offset)");
