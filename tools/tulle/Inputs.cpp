@@ -160,7 +160,8 @@ FileContents readContents(const std::string &name, const std::string &spec, std:
     return runtime::generate(spec, dims, type.value_or(ElementType::F64));
   }
   Progress progress("reading " + spec);
-  FileContents contents = runtime::readFile(spec, [&](double value) { progress.fraction(value); });
+  FileContents contents =
+      runtime::readFile(spec, [&](double value) { progress.fraction(value); }, order.value_or(0));
   if (type)
     convertType(contents, *type);
   size_t had = contents.isDense ? contents.dense.dims.size() : contents.entries.dims.size();

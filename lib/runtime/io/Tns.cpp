@@ -110,27 +110,25 @@ struct Shape {
   bool values = true;
 };
 
+/// Sizes in the file say what a line holds. The order a caller expects only decides between a value and none:
+/// that a file is of another order is for the caller to say, who knows the expression.
 Shape findShape(const Text &text, const Scanner &scan, const Header &header, unsigned order) {
   unsigned named = header.dims ? unsigned(header.dims->size()) : order;
-  bool known = header.dims || order != 0;
-  if (header.dims && order != 0 && order != named)
-    text.fail(scan.p, fmt::format("the file holds a tensor of order {}, but one of order {} is expected",
-                                  named, order));
   if (scan.atEnd()) {
     if (!header.dims)
-      text.fail(
-          scan.p,
-          "the file has no entries, so the sizes are unknown; a line such as '# dims: 10 20 30' names them");
+      text.fail(scan.p,
+                "the file has no entries, so the sizes are unknown; a line such as '# dims: 10 20 30' "
+                "names them");
     return {named, true};
   }
   unsigned columns = countColumns(scan), width = valueColumns(header.type);
-  if (known && columns == named && named != 0)
+  if (columns == named && named != 0)
     return {named, false};
-  if (known && columns != named + width)
+  if (header.dims && columns != named + width)
     text.fail(scan.p,
-              fmt::format(
-                  "this line has {}, but an entry of a tensor of order {} has {} coordinates and at most {}",
-                  counted(columns, "number", "numbers"), named, named, counted(width, "value", "values")));
+              fmt::format("this line has {}, but an entry of a tensor with {} has {} and at most {}",
+                          counted(columns, "number", "numbers"), counted(named, "size", "sizes"),
+                          counted(named, "coordinate", "coordinates"), counted(width, "value", "values")));
   if (columns < width)
     text.fail(scan.p, fmt::format("this line has {}, but a {} value has {}",
                                   counted(columns, "number", "numbers"), name(header.type), width));
