@@ -19,12 +19,17 @@ std::string whyNotLevel(const Encoding &e, unsigned l) {
     return "padded levels cannot hold data yet";
   if (!level.ordered)
     return "nonordered levels cannot hold data yet";
-  bool hasSingleton = l + 1 < e.levels.size() && e.levels[l + 1].format.kind == LevelKind::Singleton;
-  if (hasSingleton && level.unique)
+  if (l + 1 == e.levels.size())
+    return "";
+  bool singletonBelow = e.levels[l + 1].format.kind == LevelKind::Singleton;
+  if (singletonBelow && level.unique)
     return fmt::format(
         "level {} is unique, so the singleton below it could hold one entry per coordinate only; "
         "write {}(nonunique)",
         l, name(level.kind));
+  if (!singletonBelow && !level.unique)
+    return fmt::format(
+        "level {} is nonunique, and only a singleton level can stand below it yet; leave nonunique out", l);
   return "";
 }
 

@@ -178,6 +178,8 @@ TEST(Executable, saysWhichPartAndWhichFormats) {
             "dimension i is a slice, and slices cannot hold data yet");
   EXPECT_EQ(why("(i) -> (i * 2 : dense)").substr(0, 28), "this map cannot hold data ye");
   EXPECT_EQ(why("(i, j) -> (i : compressed, j : singleton)").substr(0, 17), "level 0 is unique");
+  EXPECT_EQ(why("(i, j) -> (i : compressed(nonunique), j : dense)"),
+            "level 0 is nonunique, and only a singleton level can stand below it yet");
   EXPECT_NE(whyNotExecutable(parseFormat("DIA", 2)).find("formats that can: dense, COO"), std::string::npos);
 }
 
