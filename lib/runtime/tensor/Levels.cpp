@@ -44,7 +44,7 @@ std::vector<LevelShape> levelShapes(const format::Encoding &encoding, const std:
     const format::LevelFormat &f = encoding.levels[l].format;
     LevelShape s;
     s.kind = f.kind;
-    s.n = f.n, s.m = f.m, s.unique = f.unique, s.ordered = f.ordered;
+    s.n = f.n, s.m = f.m, s.unique = f.unique;
     s.digit = (*digits)[l];
     s.size = format::levelSize(s.digit, dims);
     s.runEnd = l;
@@ -52,13 +52,10 @@ std::vector<LevelShape> levelShapes(const format::Encoding &encoding, const std:
     shapes.push_back(std::move(s));
   }
   for (unsigned l = 0; l < shapes.size(); ++l) {
-    bool segments = shapes[l].kind == LevelKind::Compressed || shapes[l].kind == LevelKind::LooseCompressed;
-    for (unsigned k = l + 1; segments && !shapes[l].unique && k < shapes.size(); ++k) {
-      if (shapes[k].kind != LevelKind::Singleton)
-        break;
-      shapes[l].runEnd = k;
-      shapes[k].inRun = true;
-    }
+    bool starts = !shapes[l].full() && shapes[l].kind != LevelKind::Singleton;
+    while (starts && shapes[l].runEnd + 1 < shapes.size() &&
+           shapes[shapes[l].runEnd + 1].kind == LevelKind::Singleton)
+      ++shapes[l].runEnd;
   }
   return shapes;
 }

@@ -9,11 +9,10 @@ namespace tulle::runtime {
 struct LevelShape {
   format::LevelKind kind; ///< `compressed(high)` is LooseCompressed here
   int64_t n = 0, m = 0;   ///< of structured[n,m]
-  bool unique = true, ordered = true;
+  bool unique = true;
   format::Digit digit;
   int64_t size = 0;    ///< number of coordinates
-  unsigned runEnd = 0; ///< a nonunique level and the singletons after it share positions up to this level
-  bool inRun = false;  ///< a singleton whose positions are those of a nonunique level
+  unsigned runEnd = 0; ///< the last of the singletons that follow and share this level's positions
   std::string text;    ///< `level 1 (j : compressed)`, for errors
 
   bool full() const { return kind == format::LevelKind::Dense || kind == format::LevelKind::Batch; }

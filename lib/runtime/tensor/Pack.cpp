@@ -47,7 +47,6 @@ private:
   void dense(unsigned l);
   void compressed(unsigned l);
   void loose(unsigned l);
-  void singleton(unsigned l);
   void structured(unsigned l);
   [[noreturn]] void refuseGroup(unsigned l, int64_t group, int64_t has) const;
   void padGroups(unsigned l, int64_t from, int64_t to);
@@ -182,8 +181,7 @@ void Packer::assemble(unsigned l) {
   case LevelKind::LooseCompressed:
     loose(l);
     break;
-  case LevelKind::Singleton:
-    singleton(l);
+  case LevelKind::Singleton: // its positions are those of the level that starts its run
     break;
   case LevelKind::Structured:
     structured(l);
@@ -268,29 +266,6 @@ void Packer::loose(unsigned l) {
     while (done < field.count - 1)
       pos[++done] = T(nodes[l]);
   });
-}
-
-void Packer::singleton(unsigned l) {
-  if (shapes[l].inRun)
-    return;
-  // Outside a nonunique run a singleton has exactly one coordinate for every parent.
-  int64_t expected = 0;
-  for (int64_t e = 0; e < count; ++e) {
-    if (!starts(l, e))
-      continue;
-    if (at[e] != expected) {
-      bool second = at[e] < expected;
-      throw Error(
-          fmt::format("{}: {} has {} entry; a singleton level stores exactly one per parent, use compressed",
-                      shapes[l].text, placeText(tensor, shapes, l, second ? at[e] : expected),
-                      second ? "more than one" : "no"));
-    }
-    ++expected;
-  }
-  if (expected != parents)
-    throw Error(
-        fmt::format("{}: {} has no entry; a singleton level stores exactly one per parent, use compressed",
-                    shapes[l].text, placeText(tensor, shapes, l, expected)));
 }
 
 void Packer::refuseGroup(unsigned l, int64_t group, int64_t has) const {

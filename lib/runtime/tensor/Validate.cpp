@@ -44,7 +44,6 @@ private:
   int64_t checkLoose(unsigned l, int64_t parents);
   void checkRange(unsigned l, int64_t positions) const;
   void checkSegment(unsigned l, int64_t begin, int64_t end) const;
-  void checkDistinct(unsigned l, int64_t begin, int64_t end) const;
   int compareRuns(unsigned l, int64_t p, int64_t q) const;
   std::string runText(unsigned l, int64_t p) const;
   void checkWithinDims() const;
@@ -98,12 +97,11 @@ int64_t Validator::checkLevel(unsigned l, int64_t parents) {
   case LevelKind::LooseCompressed:
     return checkLoose(l, parents);
   case LevelKind::Singleton:
-    if (!s.inRun) // a run is checked with the level that starts it
-      checkRange(l, parents);
-    return parents;
+    return parents; // checked with the level that starts its run
   case LevelKind::Structured: {
     int64_t positions = checkedMul(parents, s.n, s.text);
-    checkRange(l, positions);
+    for (unsigned k = l; k <= s.runEnd; ++k)
+      checkRange(k, positions);
     for (int64_t p = 0; p < parents; ++p)
       checkSegment(l, p * s.n, p * s.n + s.n);
     return positions;
@@ -207,12 +205,7 @@ std::string Validator::runText(unsigned l, int64_t p) const {
 }
 
 void Validator::checkSegment(unsigned l, int64_t begin, int64_t end) const {
-  bool ordered = true;
-  for (unsigned k = l; k <= shapes[l].runEnd; ++k)
-    ordered &= shapes[k].ordered;
   const bool unique = shapes[shapes[l].runEnd].unique;
-  if (!ordered)
-    return unique ? checkDistinct(l, begin, end) : void();
   for (int64_t p = begin + 1; p < end; ++p) {
     int order = compareRuns(l, p - 1, p);
     if (order > 0 || (order == 0 && unique))
@@ -220,18 +213,6 @@ void Validator::checkSegment(unsigned l, int64_t begin, int64_t end) const {
           "crd[{}][{}] = {} follows {}: coordinates must {}", l, p, runText(l, p), runText(l, p - 1),
           order == 0 ? "be unique within their segment" : "increase within their segment"));
   }
-}
-
-void Validator::checkDistinct(unsigned l, int64_t begin, int64_t end) const {
-  std::vector<int64_t> sorted(end - begin);
-  for (int64_t p = begin; p < end; ++p)
-    sorted[p - begin] = p;
-  std::sort(sorted.begin(), sorted.end(), [&](int64_t p, int64_t q) { return compareRuns(l, p, q) < 0; });
-  for (size_t i = 1; i < sorted.size(); ++i)
-    if (compareRuns(l, sorted[i - 1], sorted[i]) == 0)
-      throw Error(fmt::format(
-          "crd[{}][{}] and crd[{}][{}] are both {}: coordinates must be unique within their segment", l,
-          std::min(sorted[i - 1], sorted[i]), l, std::max(sorted[i - 1], sorted[i]), runText(l, sorted[i])));
 }
 
 /// Dense levels pad blocks beyond a dimension's end; coordinates that are stored must lie inside it.
