@@ -57,7 +57,7 @@ def Lower : Pass<"tulle-lower", "::mlir::ModuleOp"> {
     for each dimension; a function returns no tensor, results are written in place. What a level costs to walk, locate or
     search comes from its level format. Every `scf.for` says `tulle.kind = "parallel"` or `"reduction"`.
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+  let dependentDialects = ["::tulle::dialect::TulleDialect", "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
                            "::mlir::func::FuncDialect", "::mlir::complex::ComplexDialect"];
 }
 

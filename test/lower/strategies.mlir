@@ -1,0 +1,160 @@
+// RUN: tulle-opt %s --allow-unregistered-dialect --tulle-lower --canonicalize --cse | FileCheck %s
+
+// One loop per strategy; that they visit the right coordinates is tested by running them (coiterate-sets.test).
+
+#SV = #tulle.encoding<{ map = (i) -> (i : compressed), posWidth = 32, crdWidth = 32 }>
+
+// Two fingers: no branch but the case itself, and both advance by a comparison.
+// CHECK-LABEL: @intersection
+func.func @intersection(%a: tensor<?xf64, #SV>, %b: tensor<?xf64, #SV>) {
+  %sa = tulle.space %a level(0) : tensor<?xf64, #SV> -> !tulle.space<#SV, 0>
+  %sb = tulle.space %b level(0) : tensor<?xf64, #SV> -> !tulle.space<#SV, 0>
+  // CHECK: scf.while (%[[P:.*]] = %{{.*}}, %[[Q:.*]] = %{{.*}})
+  // CHECK: %[[LP:.*]] = arith.cmpi ult, %[[P]]
+  // CHECK: %[[LQ:.*]] = arith.cmpi ult, %[[Q]]
+  // CHECK: %[[BOTH:.*]] = arith.andi %[[LP]], %[[LQ]]
+  // CHECK: scf.condition(%[[BOTH]])
+  // CHECK: memref.load
+  // CHECK: memref.load
+  // CHECK: arith.minui
+  // CHECK: scf.if
+  // CHECK-NEXT: "both"
+  // CHECK-NOT: scf.if
+  // CHECK: scf.yield
+  // CHECK-NOT: scf.for
+  // CHECK: return
+  tulle.coiterate %i in "a & b" (%sa, %sb : !tulle.space<#SV, 0>, !tulle.space<#SV, 0>)
+  case "a & b" (%x, %y) { "both"(%i) : (index) -> () }
+  return
+}
+
+// A union is the merge of what both have, and a counted loop for what is left of either.
+// CHECK-LABEL: @union
+func.func @union(%a: tensor<?xf64, #SV>, %b: tensor<?xf64, #SV>) {
+  %sa = tulle.space %a level(0) : tensor<?xf64, #SV> -> !tulle.space<#SV, 0>
+  %sb = tulle.space %b level(0) : tensor<?xf64, #SV> -> !tulle.space<#SV, 0>
+  // CHECK: %[[AT:.*]]:2 = scf.while
+  // CHECK: "both"
+  // CHECK: "left"
+  // CHECK: "right"
+  // CHECK: scf.for %{{.*}} = %[[AT]]#0
+  // CHECK: "left"
+  // CHECK: tulle.kind = "parallel"
+  // CHECK: scf.for %{{.*}} = %[[AT]]#1
+  // CHECK: "right"
+  // CHECK: tulle.kind = "parallel"
+  tulle.coiterate %i in "a | b" (%sa, %sb : !tulle.space<#SV, 0>, !tulle.space<#SV, 0>)
+  case "a & b" (%x, %y) { "both"(%i) : (index) -> () }
+  case "a" (%x) { "left"(%i) : (index) -> () }
+  case "b" (%y) { "right"(%i) : (index) -> () }
+  return
+}
+
+// A difference needs no tail of what is taken away.
+// CHECK-LABEL: @difference
+func.func @difference(%a: tensor<?xf64, #SV>, %b: tensor<?xf64, #SV>) {
+  %sa = tulle.space %a level(0) : tensor<?xf64, #SV> -> !tulle.space<#SV, 0>
+  %sb = tulle.space %b level(0) : tensor<?xf64, #SV> -> !tulle.space<#SV, 0>
+  // CHECK: scf.while
+  // CHECK: "left"
+  // CHECK: scf.for
+  // CHECK: "left"
+  // CHECK-NOT: scf.for
+  // CHECK: return
+  tulle.coiterate %i in "a \\ b" (%sa, %sb : !tulle.space<#SV, 0>, !tulle.space<#SV, 0>)
+  case "a" (%x) { "left"(%i) : (index) -> () }
+  return
+}
+
+// Three operands: one loop, whose operands read as beyond all coordinates when they have ended; the loop runs while a case
+// can still occur.
+// CHECK-LABEL: @three
+func.func @three(%a: tensor<?xf64, #SV>, %b: tensor<?xf64, #SV>, %c: tensor<?xf64, #SV>) {
+  %sa = tulle.space %a level(0) : tensor<?xf64, #SV> -> !tulle.space<#SV, 0>
+  %sb = tulle.space %b level(0) : tensor<?xf64, #SV> -> !tulle.space<#SV, 0>
+  %sc = tulle.space %c level(0) : tensor<?xf64, #SV> -> !tulle.space<#SV, 0>
+  // CHECK-DAG: %[[BEYOND:.*]] = arith.constant 9223372036854775807 : index
+  // CHECK: scf.while
+  // CHECK: arith.andi
+  // CHECK: arith.andi
+  // CHECK: arith.ori
+  // CHECK: scf.condition
+  // CHECK: memref.load
+  // CHECK: scf.if
+  // CHECK: memref.load
+  // CHECK: else
+  // CHECK: scf.yield %[[BEYOND]]
+  // CHECK: scf.if
+  // CHECK: memref.load
+  // CHECK: else
+  // CHECK: scf.yield %[[BEYOND]]
+  tulle.coiterate %i in "a & (b | c)" (%sa, %sb, %sc : !tulle.space<#SV, 0>, !tulle.space<#SV, 0>, !tulle.space<#SV, 0>)
+  case "a & b" (%x, %y) { "ab"(%i) : (index) -> () }
+  case "a & c" (%x, %z) { "ac"(%i) : (index) -> () }
+  case "a & b & c" (%x, %y, %z) { "abc"(%i) : (index) -> () }
+  return
+}
+
+// Over a range: the coordinates between two stored ones are a loop of their own, without a branch.
+// CHECK-LABEL: @gaps
+func.func @gaps(%a: tensor<?xf64, #SV>) {
+  %c0 = arith.constant 0 : index
+  %n = tulle.level_size %a level(0) : tensor<?xf64, #SV>
+  %r = tulle.range %c0 to %n
+  %sa = tulle.space %a level(0) : tensor<?xf64, #SV> -> !tulle.space<#SV, 0>
+  // CHECK: %[[LAST:.*]] = scf.for %[[P:.*]] = {{.*}} iter_args(%[[NEXT:.*]] = %c0)
+  // CHECK: %[[C:.*]] = arith.index_castui
+  // CHECK: %[[AFTER:.*]] = arith.addi %[[C]], %c1
+  // CHECK: scf.for %[[GAP:.*]] = %[[NEXT]] to %[[C]]
+  // CHECK-NEXT: "none"(%[[GAP]])
+  // CHECK-NEXT: tulle.kind = "parallel"
+  // CHECK: "stored"(%[[C]])
+  // CHECK: scf.yield %[[AFTER]]
+  // CHECK: scf.for %[[GAP:.*]] = %[[LAST]]
+  // CHECK-NEXT: "none"(%[[GAP]])
+  tulle.coiterate %i in "1" (%sa : !tulle.space<#SV, 0>) range %r
+  case "a" (%x) { "stored"(%i) : (index) -> () }
+  case "none" { "none"(%i) : (index) -> () }
+  return
+}
+
+// Peek: one round per coordinate. Positions are carried, so the rounds depend on each other.
+// CHECK-LABEL: @peek
+func.func @peek(%a: tensor<?xf64, #SV>) {
+  %c0 = arith.constant 0 : index
+  %n = tulle.level_size %a level(0) : tensor<?xf64, #SV>
+  %r = tulle.range %c0 to %n
+  %sa = tulle.space %a level(0) : tensor<?xf64, #SV> -> !tulle.space<#SV, 0>
+  // CHECK: scf.for %[[I:.*]] = %c0 to %{{.*}} iter_args(%[[P:.*]] = %{{.*}})
+  // CHECK: %[[C:.*]] = scf.if
+  // CHECK: %[[HAS:.*]] = arith.cmpi eq, %[[C]], %[[I]]
+  // CHECK: scf.if %[[HAS]]
+  // CHECK-NEXT: "stored"
+  // CHECK-NEXT: else
+  // CHECK-NEXT: "none"
+  // CHECK: tulle.kind = "reduction"
+  tulle.coiterate %i in "1" (%sa : !tulle.space<#SV, 0>) range %r strategy = peek
+  case "a" (%x) { "stored"(%i) : (index) -> () }
+  case "none" { "none"(%i) : (index) -> () }
+  return
+}
+
+// Gallop: who is behind leaps by doubling steps, then by halving them.
+// CHECK-LABEL: @gallop
+func.func @gallop(%a: tensor<?xf64, #SV>, %b: tensor<?xf64, #SV>) {
+  %sa = tulle.space %a level(0) : tensor<?xf64, #SV> -> !tulle.space<#SV, 0>
+  %sb = tulle.space %b level(0) : tensor<?xf64, #SV> -> !tulle.space<#SV, 0>
+  // CHECK: scf.while
+  // CHECK: arith.maxui
+  // CHECK: scf.if
+  // CHECK: "both"
+  // CHECK: else
+  // CHECK: %[[FROM:.*]]:2 = scf.while (%{{.*}} = %{{.*}}, %[[STEP:.*]] = %c1)
+  // CHECK: arith.addi %[[STEP:.*]], %[[STEP]]
+  // CHECK: arith.minui
+  // CHECK: scf.while
+  // CHECK: arith.shrui
+  tulle.coiterate %i in "a & b" (%sa, %sb : !tulle.space<#SV, 0>, !tulle.space<#SV, 0>) strategy = gallop
+  case "a & b" (%x, %y) { "both"(%i) : (index) -> () }
+  return
+}
