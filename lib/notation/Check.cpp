@@ -55,7 +55,7 @@ private:
     for (const auto &[name, binding] : bindings) {
       if (resolved.tensor(name))
         continue;
-      std::string guess = nearest(name, resolved.tensors);
+      std::string guess = support::nearest(name, resolved.tensors);
       fail({0, resolved.text.size()}, fmt::format("tensor '{}' is given, but not used{}", name,
                                                   guess.empty() ? "" : "; did you mean '" + guess + "'?"));
     }
@@ -75,7 +75,7 @@ private:
       std::vector<std::string> others;
       for (const auto &[other, b] : bindings)
         others.push_back(other);
-      std::string guess = nearest(name, others);
+      std::string guess = support::nearest(name, others);
       fail(use.access.range,
            fmt::format("tensor '{}' has no value: give it, or write it in an earlier statement{}", name,
                        guess.empty() ? "" : "; did you mean '" + guess + "'?"));

@@ -24,22 +24,6 @@ constexpr std::array<Function, 16> functions = {{{"abs", Op::Abs, 1, 1},
                                                  {"mod", Op::Mod, 2, 2}}};
 constexpr std::array<std::string_view, 5> words = {"where", "inf", "nan", "true", "false"};
 
-unsigned editDistance(std::string_view a, std::string_view b) {
-  std::vector<unsigned> row(b.size() + 1);
-  for (size_t j = 0; j <= b.size(); ++j)
-    row[j] = j;
-  for (size_t i = 1; i <= a.size(); ++i) {
-    unsigned diagonal = row[0];
-    row[0] = i;
-    for (size_t j = 1; j <= b.size(); ++j) {
-      unsigned next = std::min({row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1])});
-      diagonal = row[j];
-      row[j] = next;
-    }
-  }
-  return row[b.size()];
-}
-
 } // namespace
 
 const Function *findFunction(std::string_view name) {
@@ -51,22 +35,6 @@ const Function *findFunction(std::string_view name) {
 bool isReserved(std::string_view name) {
   return findFunction(name) || parseElementType(name) ||
          std::find(words.begin(), words.end(), name) != words.end();
-}
-
-std::string nearest(std::string_view name, const std::vector<std::string> &candidates) {
-  std::string best;
-  unsigned bestDistance = 3;
-  if (name.size() > 64)
-    return best;
-  for (const std::string &candidate : candidates) {
-    unsigned distance = candidate.size() > 64 ? bestDistance : editDistance(name, candidate);
-    // Two edits turn any two-letter word into any other: a guess must share something with the name.
-    if (distance < bestDistance && distance < candidate.size() && distance < name.size()) {
-      best = candidate;
-      bestDistance = distance;
-    }
-  }
-  return best;
 }
 
 std::vector<std::string> functionNames() {

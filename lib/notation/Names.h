@@ -1,6 +1,7 @@
-// The reserved words of the notation, and guesses at misspelt ones.
+// The reserved words of the notation.
 #pragma once
 #include "notation/Program.h"
+#include "support/Suggest.h"
 
 namespace tulle::notation {
 
@@ -15,8 +16,6 @@ const Function *findFunction(std::string_view name);
 /// Functions, types, `where`, literals: what no tensor and no index may be called.
 bool isReserved(std::string_view name);
 
-/// The candidate within two edits of `name` that is closest; empty when there is none.
-std::string nearest(std::string_view name, const std::vector<std::string> &candidates);
 std::vector<std::string> functionNames();
 
 } // namespace tulle::notation

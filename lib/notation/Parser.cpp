@@ -360,7 +360,7 @@ private:
            fmt::format(
                "there is no function '{}': an index that is not on the left is summed, as in y(i) = A(i,j)",
                name.text));
-    std::string guess = nearest(name.text, functionNames());
+    std::string guess = support::nearest(name.text, functionNames());
     std::string all;
     for (const std::string &f : functionNames())
       all += (all.empty() ? "" : " ") + f;
