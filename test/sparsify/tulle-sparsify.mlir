@@ -161,3 +161,81 @@ func.func @maximum(%A: tensor<?xf64, #V>, %y: tensor<f64>) -> tensor<f64> {
   } -> tensor<f64>
   return %r : tensor<f64>
 }
+
+// -----
+
+#V = #tulle.encoding<{ map = (i) -> (i : compressed) }>
+
+// A product over a vector with a gap is 0.
+// CHECK-LABEL: func.func @product
+// CHECK-NOT: tulle.range
+// CHECK: %[[R:.*]]:2 = tulle.iterate
+// CHECK: %[[GAP:.*]] = arith.cmpi ult, %[[R]]#1
+// CHECK: arith.select %[[GAP]], %{{.*}}, %[[R]]#0
+func.func @product(%A: tensor<?xf64, #V>, %y: tensor<f64>) -> tensor<f64> {
+  %one = arith.constant 1.0 : f64
+  %init = tulle.fill %one, %y : f64, tensor<f64>
+  %r = linalg.generic {
+    indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> ()>],
+    iterator_types = ["reduction"]
+  } ins(%A : tensor<?xf64, #V>) outs(%init : tensor<f64>) {
+  ^bb0(%a: f64, %acc: f64):
+    %s = arith.mulf %acc, %a : f64
+    linalg.yield %s : f64
+  } -> tensor<f64>
+  return %r : tensor<f64>
+}
+
+// -----
+
+#CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>
+
+// Read off the iterated coordinates, a sparse operand is searched; where nothing is found nothing is added.
+// CHECK-LABEL: func.func @trace
+// CHECK: tulle.iterate %[[I:.*]] in
+// CHECK: %[[ROW:.*]] = tulle.locate %arg0 level(0) at %[[I]]
+// CHECK: %[[IT:.*]], %[[FOUND:.*]] = tulle.search %arg0 level(1) under %[[ROW]] {{.*}} at %[[I]]
+// CHECK: scf.if %[[FOUND]]
+// CHECK: tulle.load %arg0[%[[IT]]
+// CHECK: else
+// CHECK-NEXT: scf.yield
+func.func @trace(%A: tensor<?x?xf64, #CSR>, %y: tensor<f64>) -> tensor<f64> {
+  %zero = arith.constant 0.0 : f64
+  %init = tulle.fill %zero, %y : f64, tensor<f64>
+  %r = linalg.generic {
+    indexing_maps = [affine_map<(i) -> (i, i)>, affine_map<(i) -> ()>],
+    iterator_types = ["reduction"]
+  } ins(%A : tensor<?x?xf64, #CSR>) outs(%init : tensor<f64>) {
+  ^bb0(%a: f64, %acc: f64):
+    %s = arith.addf %acc, %a : f64
+    linalg.yield %s : f64
+  } -> tensor<f64>
+  return %r : tensor<f64>
+}
+
+// -----
+
+#BCSR = #tulle.encoding<{ map = (i, j) -> (i floordiv 2 : dense, j floordiv 3 : compressed, i mod 2 : dense, j mod 3 : dense) }>
+
+// Loops run over digits; the last block stops at the end of the dimension, so that padding meets no coordinate.
+// CHECK-LABEL: func.func @blocks
+// CHECK: tulle.iterate {{.*}} kind = parallel
+// CHECK: tulle.iterate {{.*}} kind = reduction
+// CHECK: arith.minui %{{.*}}, %{{.*}} : index
+// CHECK: tulle.iterate {{.*}} kind = parallel
+// CHECK: arith.minui
+// CHECK: tulle.iterate {{.*}} kind = reduction
+func.func @blocks(%A: tensor<?x?xf64, #BCSR>, %x: tensor<?xf64>, %y: tensor<?xf64>) -> tensor<?xf64> {
+  %zero = arith.constant 0.0 : f64
+  %init = tulle.fill %zero, %y : f64, tensor<?xf64>
+  %r = linalg.generic {
+    indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (i)>],
+    iterator_types = ["parallel", "reduction"]
+  } ins(%A, %x : tensor<?x?xf64, #BCSR>, tensor<?xf64>) outs(%init : tensor<?xf64>) {
+  ^bb0(%a: f64, %b: f64, %acc: f64):
+    %p = arith.mulf %a, %b : f64
+    %s = arith.addf %acc, %p : f64
+    linalg.yield %s : f64
+  } -> tensor<?xf64>
+  return %r : tensor<?xf64>
+}

@@ -192,6 +192,9 @@ bool BodyAlgebra::isNoOp(Presence at) {
 }
 
 bool BodyAlgebra::isIdempotentConstant(Presence at) {
+  // `acc * 0`, `acc & 0`: the accumulator is gone, however often.
+  if (attr(yielded(at)) && !accumulator)
+    return true;
   auto value = dyn_cast<Value>(yielded(at));
   Operation *op = value ? value.getDefiningOp() : nullptr;
   if (!op || op->getBlock() != generic.getBody() ||

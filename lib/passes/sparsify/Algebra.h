@@ -30,7 +30,7 @@ public:
   mlir::Value accumulatorArg() const { return accumulatorValue; }
   /// The body leaves the accumulator as it is: the coordinate need not be visited.
   bool isNoOp(Presence at);
-  /// The body is `accumulator (op) constant` for a monoid where doing that once is the same as doing it often.
+  /// The body is a constant, or `accumulator (op) constant` for a monoid where doing that once is the same as doing it often.
   bool isIdempotentConstant(Presence at);
 
 private:
