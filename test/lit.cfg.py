@@ -1,5 +1,6 @@
 # Runs every RUN line with the tools of one build first in PATH: lit --param build=BUILD_DIR test/
 import os
+import shutil
 
 import lit.formats
 
@@ -16,7 +17,9 @@ config.test_source_root = os.path.dirname(os.path.abspath(__file__))
 config.test_exec_root = os.path.join(build, "test")
 config.environment["PATH"] = os.pathsep.join([os.path.join(build, "bin"), llvm, os.environ["PATH"]])
 # Each test run starts with an empty kernel cache, and never touches the user's.
-config.environment["TULLE_CACHE_DIR"] = os.path.join(build, "test", "kernel-cache")
+cache = os.path.join(build, "test", "kernel-cache")
+shutil.rmtree(cache, ignore_errors=True)
+config.environment["TULLE_CACHE_DIR"] = cache
 for name in ("HOME", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LD_LIBRARY_PATH", "OMP_NUM_THREADS"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
