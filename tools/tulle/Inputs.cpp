@@ -237,10 +237,11 @@ void Loader::readFiles() {
   }
 }
 
+static bool unknown(const std::vector<int64_t> &sizes) {
+  return std::find(sizes.begin(), sizes.end(), -1) != sizes.end();
+}
+
 void Loader::completeDims() {
-  auto unknown = [](const std::vector<int64_t> &sizes) {
-    return std::find(sizes.begin(), sizes.end(), -1) != sizes.end();
-  };
   auto inferred = notation::inferDims(options.text, dims);
   for (const TensorUse &use : uses) {
     auto found = inferred.find(use.name);
@@ -248,6 +249,8 @@ void Loader::completeDims() {
       continue;
     std::vector<int64_t> sizes =
         found == inferred.end() ? std::vector<int64_t>(use.order, -1) : found->second;
+    if (withData && !specs.count(use.name))
+      continue; // the checker points at the index that has no size
     if (withData) {
       size_t d = std::find(sizes.begin(), sizes.end(), -1) - sizes.begin();
       throw Error(fmt::format(
@@ -279,7 +282,8 @@ notation::Program Loader::check() {
     notation::Binding binding;
     if (types.count(use.name))
       binding.type = types[use.name];
-    binding.dims = dims[use.name];
+    if (auto found = dims.find(use.name); found != dims.end() && !unknown(found->second))
+      binding.dims = found->second;
     binding.input = withData ? contents.count(use.name) != 0 : use.read && !use.written;
     if (auto found = contents.find(use.name); found != contents.end()) {
       const FileContents &read = found->second;

@@ -162,8 +162,9 @@ static void run(const RunOptions &options) {
       fmt::print("{}\n", summarize(program.tensors[t].name, *tensors[t]));
   if (!timing.empty())
     fmt::print("{}\n", timing);
+  // The JSON of --time stays alone on stdout.
   if (options.check && !options.quiet)
-    fmt::print(stderr, "check: equal to the dense interpreter\n");
+    fmt::print(timing.empty() ? stdout : stderr, "check: equal to the dense interpreter\n");
 }
 
 void addRun(CLI::App &app) {
