@@ -48,10 +48,11 @@ int main(int argc, char **argv) {
         "out of memory: the tensors of this program do not fit; use smaller sizes or a sparser format\n",
         stderr);
     return userError;
+  } catch (const std::system_error &error) {
+    std::fprintf(stderr, "cannot write the output: %s\n", error.code().message().c_str());
+    return userError;
   } catch (const std::exception &error) {
-    std::fprintf(stderr,
-                 "internal error: %s\nThis is a bug of tulle: please report it with the command line.\n",
-                 error.what());
+    std::fprintf(stderr, "%s\nPlease report this with the command line.\n", error.what());
     return internalError;
   }
 }
