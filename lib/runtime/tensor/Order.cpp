@@ -38,9 +38,8 @@ void checkCoordinates(const Entries &entries) {
 }
 
 /// words[e] |= level coordinate << shift, the division chosen once per level.
-void addLevel(uint64_t *words, const std::vector<int64_t> &coords, const LevelShape &shape, int64_t dimSize,
+void addLevel(uint64_t *words, const int64_t *coords, int64_t count, const LevelShape &shape, int64_t dimSize,
               unsigned shift) {
-  const int64_t count = coords.size();
   const uint64_t stride = shape.digit.stride, modulus = shape.digit.modulus;
   auto each = [&](auto level) {
     for (int64_t e = 0; e < count; ++e)
@@ -90,11 +89,25 @@ OrderedEntries::OrderedEntries(const Entries &entries, const std::vector<LevelSh
     : entryCount(entries.count()) {
   checkCoordinates(entries);
   place(shapes);
-  int64_t perEntry = 8 * int64_t(words.size()) + 1;
-  requireMemory(checkedMul(entryCount, perEntry, kWhat), kWhat);
+  differences = Buffer::allocate(entryCount, entryCount, false, kWhat);
+  const bool sorted = scanSorted(entries, shapes);
+  bool plain = sorted;
+  for (const LevelShape &s : shapes)
+    plain &= s.digit.stride == 1 && s.digit.modulus == 0;
+  if (plain) { // nothing to sort, nothing to divide: the input's own columns serve
+    for (unsigned l = 0; l < shapes.size(); ++l)
+      places[l].column = entries.coords[shapes[l].digit.dim].data();
+    return;
+  }
+  requireMemory(checkedMul(entryCount, 8 * int64_t(words.size()), kWhat), kWhat);
   fillWords(entries, shapes);
+  if (sorted)
+    return;
   sort();
-  findDifferences(shapes.size());
+  std::memset(differences.data, int(shapes.size()), entryCount);
+  for (int w = int(words.size()) - 1; w >= 0; --w)
+    addDifferences(w, word(w) + 1, 1, entryCount);
+  *static_cast<uint8_t *>(differences.data) = 0;
 }
 
 void OrderedEntries::place(const std::vector<LevelShape> &shapes) {
@@ -120,6 +133,63 @@ void OrderedEntries::place(const std::vector<LevelShape> &shapes) {
     if (int(l) <= last && p.bits)
       lowBit[p.word] = p.shift;
   }
+  levelOf.resize(words.size());
+  for (unsigned l = 0; l < shapes.size(); ++l)
+    for (unsigned b = 0; b < places[l].bits; ++b)
+      levelOf[places[l].word][places[l].shift + b] = l;
+}
+
+/// The difference of neighbours in `word` (keys[e - begin] for entry e, keys[-1] before the first) overrides
+/// that of later words.
+void OrderedEntries::addDifferences(unsigned word, const uint64_t *keys, int64_t begin, int64_t end) {
+  auto *first = static_cast<uint8_t *>(differences.data);
+  const std::array<uint8_t, 64> &level = levelOf[word];
+  const uint64_t *key = keys - begin;
+  for (int64_t e = begin; e < end; ++e)
+    if (uint64_t x = key[e] ^ key[e - 1])
+      first[e] = level[63 - std::countl_zero(x)];
+}
+
+/// Fills the differences as long as the entries come in storage order; block by block, so that input that is
+/// sorted (as most files are) needs no words in memory.
+bool OrderedEntries::scanSorted(const Entries &entries, const std::vector<LevelShape> &shapes) {
+  constexpr int64_t kBlock = 2048;
+  const size_t wordCount = words.size();
+  std::vector<std::vector<uint64_t>> block(wordCount, std::vector<uint64_t>(kBlock + 1));
+  std::memset(differences.data, int(shapes.size()), entryCount);
+  for (int64_t begin = 0; begin < entryCount; begin += kBlock) {
+    const int64_t n = std::min(kBlock, entryCount - begin);
+    for (auto &keys : block) { // keys[0] is the last of the block before
+      keys[0] = keys[kBlock];
+      std::fill_n(keys.begin() + 1, n, 0);
+    }
+    for (unsigned l = 0; l < shapes.size(); ++l)
+      if (places[l].bits)
+        addLevel(block[places[l].word].data() + 1, entries.coords[shapes[l].digit.dim].data() + begin, n,
+                 shapes[l], entries.dims[shapes[l].digit.dim], places[l].shift);
+    const int64_t skip = begin == 0; // the first entry has none before it
+    uint64_t bad = 0;
+    if (wordCount == 1 && lowBit[0] < topBit[0]) {
+      const uint64_t *keys = block[0].data();
+      for (int64_t k = skip; k < n; ++k)
+        bad |= (keys[k] >> lowBit[0]) > (keys[k + 1] >> lowBit[0]);
+    } else {
+      for (int64_t k = skip; k < n && !bad; ++k)
+        for (unsigned w = 0; w < wordCount && lowBit[w] < topBit[w]; ++w) {
+          uint64_t a = block[w][k] >> lowBit[w], b = block[w][k + 1] >> lowBit[w];
+          bad |= a > b;
+          if (a != b)
+            break;
+        }
+    }
+    if (bad)
+      return false;
+    for (int w = int(wordCount) - 1; w >= 0; --w)
+      addDifferences(w, block[w].data() + 1 + skip, begin + skip, begin + n);
+  }
+  if (entryCount > 0)
+    *static_cast<uint8_t *>(differences.data) = 0;
+  return true;
 }
 
 void OrderedEntries::fillWords(const Entries &entries, const std::vector<LevelShape> &shapes) {
@@ -127,7 +197,7 @@ void OrderedEntries::fillWords(const Entries &entries, const std::vector<LevelSh
     w = Buffer::allocate(entryCount, entryCount * 8, true, kWhat);
   for (unsigned l = 0; l < shapes.size(); ++l)
     if (places[l].bits)
-      addLevel(word(places[l].word), entries.coords[shapes[l].digit.dim], shapes[l],
+      addLevel(word(places[l].word), entries.coords[shapes[l].digit.dim].data(), entryCount, shapes[l],
                entries.dims[shapes[l].digit.dim], places[l].shift);
 }
 
@@ -153,30 +223,9 @@ int OrderedEntries::startBit() const {
   return lowBit[0];
 }
 
-bool OrderedEntries::sortedByAllWords() const {
-  for (int64_t e = 1; e < entryCount; ++e)
-    for (unsigned w = 0; w < words.size() && lowBit[w] < topBit[w]; ++w) {
-      uint64_t a = word(w)[e - 1] >> lowBit[w], b = word(w)[e] >> lowBit[w];
-      if (a > b)
-        return false;
-      if (a < b)
-        break;
-    }
-  return true;
-}
-
 void OrderedEntries::sort() {
-  bool any = false;
-  for (unsigned w = 0; w < words.size(); ++w)
-    any |= lowBit[w] < topBit[w];
-  if (!any || entryCount < 2)
-    return;
   if (words.size() == 1)
     lowBit[0] = startBit();
-  else if (sortedByAllWords())
-    return;
-  if (words.size() == 1 && lowBit[0] == topBit[0])
-    return;
   wide = entryCount > int64_t(UINT32_MAX);
   wide ? sortWords<uint64_t>() : sortWords<uint32_t>();
 }
@@ -185,7 +234,7 @@ template <class Index> void OrderedEntries::sortWords() {
   auto scratch = [&](int64_t width) {
     return Buffer::allocate(entryCount, entryCount * width, false, kWhat);
   };
-  Buffer keys, keysOut = scratch(8), sources = scratch(sizeof(Index)), sourcesOut = scratch(sizeof(Index));
+  Buffer keys, keysOut = scratch(8), sources, sourcesOut;
   auto gather = [&](const Buffer &from, Buffer &to) {
     auto *in = static_cast<const uint64_t *>(from.data);
     auto *out = static_cast<uint64_t *>(to.data);
@@ -205,6 +254,8 @@ template <class Index> void OrderedEntries::sortWords() {
     int passes = total <= kSinglePassBits ? 1 : (total + kPassBits - 1) / kPassBits;
     for (int p = 0, bit = lowBit[w]; p < passes; ++p) {
       int bits = total / passes + (p < total % passes);
+      if (!sourcesOut.data)
+        sourcesOut = scratch(sizeof(Index));
       if (radixPass<Index>(static_cast<uint64_t *>(keys.data),
                            identity ? nullptr : static_cast<Index *>(sources.data),
                            static_cast<uint64_t *>(keysOut.data), static_cast<Index *>(sourcesOut.data),
@@ -224,25 +275,6 @@ template <class Index> void OrderedEntries::sortWords() {
       std::swap(w, keysOut);
     }
   permutation = std::move(sources);
-}
-
-void OrderedEntries::findDifferences(unsigned levels) {
-  differences = Buffer::allocate(entryCount, entryCount, false, kWhat);
-  auto *first = static_cast<uint8_t *>(differences.data);
-  // levelOf[w][b]: the level that owns bit b of word w.
-  std::vector<std::array<uint8_t, 64>> levelOf(words.size());
-  for (unsigned l = 0; l < levels; ++l)
-    for (unsigned b = 0; b < places[l].bits; ++b)
-      levelOf[places[l].word][places[l].shift + b] = l;
-  std::fill_n(first, entryCount, uint8_t(levels));
-  for (int w = int(words.size()) - 1; w >= 0; --w) {
-    const uint64_t *keys = word(w);
-    for (int64_t e = 1; e < entryCount; ++e)
-      if (uint64_t x = keys[e] ^ keys[e - 1])
-        first[e] = levelOf[w][63 - std::countl_zero(x)];
-  }
-  if (entryCount > 0)
-    first[0] = 0;
 }
 
 } // namespace tulle::runtime

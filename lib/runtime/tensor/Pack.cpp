@@ -27,9 +27,6 @@ public:
   }
 
   Tensor run() {
-    position = Buffer::allocate(count, count * 8, true, what());
-    at = static_cast<int64_t *>(position.data);
-    parents = 1;
     for (unsigned l = 0; l < shapes.size(); ++l)
       assemble(l);
     storeValues();
@@ -54,6 +51,29 @@ private:
   template <class T> void storeCoordinates(unsigned l);
   void storeValues();
 
+  /// Position of entry `e` at the level reached.
+  int64_t at(int64_t e) const {
+    switch (positions) {
+    case Positions::Root:
+      return 0;
+    case Positions::LevelZero: // below a dense level 0: its coordinate
+      return ordered.coordinate(0, e);
+    case Positions::Entry: // every entry has its own
+      return e;
+    default:
+      return static_cast<const int64_t *>(memory.data)[e];
+    }
+  }
+  /// Stores next(e), which may use at(e) and what follows, as the position of every entry.
+  template <class Next> void remember(Next next) {
+    if (!memory.data)
+      memory = Buffer::allocate(count, count * 8, false, what());
+    auto *out = static_cast<int64_t *>(memory.data);
+    for (int64_t e = 0; e < count; ++e)
+      out[e] = next(e);
+    positions = Positions::Memory;
+  }
+
   /// Entry `e` starts a new position at level l.
   bool starts(unsigned l, int64_t e) const { return first[e] <= shapes[l].runEnd; }
   int64_t batchOf(int64_t e) const {
@@ -72,8 +92,9 @@ private:
   std::string label; ///< what is stored, for errors about memory
   Batches batch;
   std::vector<int64_t> nodes; ///< per level: positions a compressed level at it has
-  Buffer position;            ///< per entry: its position at the level reached
-  int64_t *at = nullptr;
+  /// Where the entries' positions at the level reached are; most formats never need them in memory.
+  enum class Positions { Root, LevelZero, Entry, Memory } positions = Positions::Root;
+  Buffer memory;
   int64_t parents = 1; ///< number of positions at the level reached
 };
 
@@ -194,9 +215,10 @@ void Packer::assemble(unsigned l) {
   unsigned width = tensor.layout.fields[ref.field].width;
   if (width == 2) {
     auto *out = static_cast<uint8_t *>(tensor.buffers[ref.field].data);
-    for (int64_t e = 0; e < count; ++e)
-      if (int64_t i = at[e] * ref.stride + ref.offset; starts(l, e))
-        out[i >> 2] |= ordered.coordinate(l, e) << ((i & 3) * 2);
+    for (int64_t e = 0; e < count; ++e) {
+      int64_t i = at(e) * ref.stride + ref.offset;
+      out[i >> 2] |= ordered.coordinate(l, e) << ((i & 3) * 2);
+    }
   } else {
     withWidth(width, [&](auto zero) { storeCoordinates<decltype(zero)>(l); });
   }
@@ -207,31 +229,35 @@ template <class T> void Packer::storeCoordinates(unsigned l) {
   auto *out = static_cast<T *>(tensor.buffers[ref.field].data) + ref.offset;
   if (ref.stride == 1)
     for (int64_t e = 0; e < count; ++e)
-      out[at[e]] = T(ordered.coordinate(l, e));
+      out[at(e)] = T(ordered.coordinate(l, e));
   else
     for (int64_t e = 0; e < count; ++e)
-      out[at[e] * ref.stride] = T(ordered.coordinate(l, e));
+      out[at(e) * ref.stride] = T(ordered.coordinate(l, e));
 }
 
 void Packer::dense(unsigned l) {
   const int64_t size = shapes[l].size;
-  if (parents == 1 && l == 0)
-    for (int64_t e = 0; e < count; ++e)
-      at[e] = ordered.coordinate(l, e);
+  if (l == 0)
+    positions = Positions::LevelZero;
   else
-    for (int64_t e = 0; e < count; ++e)
-      at[e] = at[e] * size + ordered.coordinate(l, e);
+    remember([&](int64_t e) { return at(e) * size + ordered.coordinate(l, e); });
   parents *= size;
 }
 
 /// Replaces every entry's position by the running number of its node; onNode(e, number) sees each node's
-/// first entry while at[e] still is the parent's position.
+/// first entry while at(e) still is the parent's position.
 template <class OnNode> void Packer::numberNodes(unsigned l, OnNode onNode) {
-  int64_t number = -1;
-  for (int64_t e = 0; e < count; ++e) {
-    if (starts(l, e))
-      onNode(e, ++number);
-    at[e] = number;
+  if (nodes[l] == count) {
+    for (int64_t e = 0; e < count; ++e)
+      onNode(e, e);
+    positions = Positions::Entry;
+  } else {
+    int64_t number = -1;
+    remember([&](int64_t e) {
+      if (starts(l, e))
+        onNode(e, ++number);
+      return number;
+    });
   }
   parents = nodes[l];
 }
@@ -244,7 +270,7 @@ void Packer::compressed(unsigned l) {
     int64_t done = -1; // pos[0..done] are written
     numberNodes(l, [&](int64_t e, int64_t number) {
       // Each batch has one entry more than it has parents, so its number shifts the index.
-      int64_t segment = at[e] + (batch.count > 1 ? batchOf(e) : 0);
+      int64_t segment = at(e) + (batch.count > 1 ? batchOf(e) : 0);
       while (done < segment)
         pos[++done] = T(number);
     });
@@ -260,7 +286,7 @@ void Packer::loose(unsigned l) {
     T *pos = static_cast<T *>(field.data);
     int64_t done = -1; // pos[0..done] are written
     numberNodes(l, [&](int64_t e, int64_t number) {
-      while (done < 2 * at[e])
+      while (done < 2 * at(e))
         pos[++done] = T(number);
     });
     while (done < field.count - 1)
@@ -294,21 +320,21 @@ void Packer::structured(unsigned l) {
   int64_t parent = -1, slot = -1;
   auto groupSize = [&](int64_t e) { // distinct coordinates of the group that entry e starts
     int64_t size = 0;
-    for (int64_t group = at[e]; e < count && at[e] == group; ++e)
+    for (int64_t group = at(e); e < count && at(e) == group; ++e)
       size += starts(l, e);
     return size;
   };
-  for (int64_t e = 0; e < count; ++e) {
-    if (at[e] != parent) {
-      padGroups(l, parent + 1, at[e]);
-      parent = at[e];
+  remember([&](int64_t e) {
+    if (at(e) != parent) {
+      padGroups(l, parent + 1, at(e));
+      parent = at(e);
       slot = -1;
       if (int64_t has = groupSize(e); has != s.n)
         refuseGroup(l, parent, has);
     }
     slot += starts(l, e);
-    at[e] = parent * s.n + slot;
-  }
+    return parent * s.n + slot;
+  });
   padGroups(l, parent + 1, parents);
   parents *= s.n;
 }
@@ -320,15 +346,16 @@ void Packer::storeValues() {
   for (int64_t e = 0; e < count && !duplicates; ++e)
     duplicates = first[e] == shapes.size() && (e > 0 || shapes.empty());
   const bool everySlot = parents == count && !duplicates;
-  if (everySlot && ordered.isIdentity() && count > 0 && !shapes.empty() && !shapes.back().full()) {
+  if (positions == Positions::Entry && everySlot && ordered.isIdentity() && count > 0) {
     std::memcpy(out, entries.values.data(), count * width);
     return;
   }
   if (!everySlot)
     fillBuffer(out, parents, fillBytes(tensor.encoding, tensor.type));
-  scatterValues(tensor.type, out, everySlot ? Scatter::Assign : Scatter::Sum,
-                fillBytes(tensor.encoding, tensor.type), entries.values.data(), count, at,
-                [&](int64_t e) { return ordered.source(e); });
+  scatterValues(
+      tensor.type, out, everySlot ? Scatter::Assign : Scatter::Sum, fillBytes(tensor.encoding, tensor.type),
+      entries.values.data(), count, [&](int64_t e) { return at(e); },
+      [&](int64_t e) { return ordered.source(e); });
 }
 
 } // namespace

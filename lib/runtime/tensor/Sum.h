@@ -61,23 +61,23 @@ template <class F> void withAdder(ElementType type, F &&f) {
 }
 } // namespace detail
 
-/// out[at[e]] = in[source(e)] for every e; with Sum, slots that no longer hold `fill` are added to.
+/// out[at(e)] = in[source(e)] for every e; with Sum, slots that no longer hold `fill` are added to.
 /// (Assigning first keeps the bits of -0.0 and NaN.)
-template <class Source>
+template <class Slot, class Source>
 void scatterValues(ElementType type, std::byte *out, Scatter mode, const std::vector<std::byte> &fill,
-                   const std::byte *in, int64_t count, const int64_t *at, Source source) {
+                   const std::byte *in, int64_t count, Slot at, Source source) {
   detail::withAdder(type, [&](auto adder) {
     using Adder = decltype(adder);
     using T = typename Adder::Type;
     T *slots = reinterpret_cast<T *>(out);
     if (mode == Scatter::Assign) {
       for (int64_t e = 0; e < count; ++e)
-        slots[at[e]] = detail::load<T>(in + source(e) * sizeof(T));
+        slots[at(e)] = detail::load<T>(in + source(e) * sizeof(T));
       return;
     }
     for (int64_t e = 0; e < count; ++e) {
       T value = detail::load<T>(in + source(e) * sizeof(T));
-      T &slot = slots[at[e]];
+      T &slot = slots[at(e)];
       slot = std::memcmp(&slot, fill.data(), sizeof(T)) == 0 ? value : Adder::add(slot, value);
     }
   });
