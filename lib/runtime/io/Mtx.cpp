@@ -231,7 +231,7 @@ template <MtxField field> Tensor readArray(const Text &text, Scanner &scan, cons
     const char *at = scan.p;
     readValue<field>(scan, values, i * cols + j);
     if (!general && !mirrorValue(header, values, i * cols + j, values, j * cols + i, i == j))
-      failMirror(text, at, header);
+      failMirror(text, at, header, i == j);
     if (++i == rows) // the next column, from the diagonal on where only half is stored
       i = general ? (++j, 0) : ++j + below;
   });

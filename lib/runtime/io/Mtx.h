@@ -25,7 +25,7 @@ ElementType elementType(MtxField field);
 bool mirrorValue(const MtxHeader &header, const std::byte *source, int64_t from, std::byte *target,
                  int64_t to, bool onDiagonal);
 /// Throws the Error that explains why mirrorValue refused the entry at `at`.
-[[noreturn]] void failMirror(const Text &text, const char *at, const MtxHeader &header);
+[[noreturn]] void failMirror(const Text &text, const char *at, const MtxHeader &header, bool onDiagonal);
 
 /// Appends the mirrored entries of a coordinate file that stores half of the matrix. Entries may lie on
 /// either side of the diagonal; one that is stored on both is refused, since the sum would be twice what was

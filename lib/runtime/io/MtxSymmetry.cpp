@@ -80,16 +80,16 @@ bool mirrorValue(const MtxHeader &header, const std::byte *source, int64_t from,
   return true;
 }
 
-void failMirror(const Text &text, const char *at, const MtxHeader &header) {
+void failMirror(const Text &text, const char *at, const MtxHeader &header, bool onDiagonal) {
+  if (!onDiagonal)
+    text.fail(at, "the negative of this entry's integer does not fit 64 bits; make the field real");
   if (header.symmetry == MtxSymmetry::Hermitian)
-    text.fail(at, "the diagonal of a hermitian matrix is real, but this entry has an imaginary part; say "
-                  "symmetric or general in "
-                  "the banner");
-  if (header.array)
-    text.fail(at, "the negative of this integer does not fit 64 bits; make the field real");
-  text.fail(at, "a skew-symmetric matrix has a zero diagonal, and the negative of every integer must fit 64 "
-                "bits; this entry "
-                "breaks that; say general in the banner");
+    text.fail(
+        at,
+        "the diagonal of a hermitian matrix is real, but this entry has an imaginary part; say symmetric or "
+        "general in the banner");
+  text.fail(at, "the diagonal of a skew-symmetric matrix is zero, but this entry is not; say symmetric or "
+                "general in the banner");
 }
 
 void expandEntries(const Text &text, const char *body, const MtxHeader &header, Entries &entries) {
@@ -107,7 +107,7 @@ void expandEntries(const Text &text, const char *body, const MtxHeader &header, 
   for (size_t k = 0; k < stored; ++k) {
     bool diagonal = rows[k] == cols[k];
     if (!mirrorValue(header, values, int64_t(k), values, int64_t(next), diagonal))
-      failMirror(text, findEntry(text, body, int64_t(k)), header);
+      failMirror(text, findEntry(text, body, int64_t(k)), header, diagonal);
     if (diagonal)
       continue;
     rows[next] = cols[k];
