@@ -63,6 +63,15 @@ def Lower : Pass<"tulle-lower", "::mlir::ModuleOp"> {
 
 //===--- Stage 4: vectors ---===//
 
+def SplitBlocks : Pass<"tulle-split-blocks", "::mlir::func::FuncOp"> {
+  let summary = "Whole blocks of blocked formats get loops of constant length";
+  let description = [{
+    A nest of loops `0 to min(rest, size)` with small constant sizes becomes a branch: constant bounds when every bound has its
+    full size, else the nest as it was.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::mlir::LLVM::LLVMDialect"];
+}
+
 def Vectorize : Pass<"tulle-vectorize", "::mlir::func::FuncOp"> {
   let summary = "Innermost loops that gather or reduce become vector code";
   let description = [{
@@ -70,7 +79,8 @@ def Vectorize : Pass<"tulle-vectorize", "::mlir::func::FuncOp"> {
     loads at consecutive positions are `vector.load`, loads at computed ones `vector.gather`, a reduction keeps a
     vector of partial results. Floating-point sums and products are only reordered when they carry
     `fastmath<reassoc>`. Loops whose accesses are all consecutive and that reduce nothing are left to LLVM, which
-    vectorizes and interleaves them well; so is any loop with an operation or a dependence this pass does not know.
+    vectorizes and interleaves them well, and so are loops that run a few times only, and any loop with an operation or
+    a dependence this pass does not know.
   }];
   let options = [
     Option<"vl", "vl", "unsigned", /*default=*/"0", "Elements of a vector; 0: 256 bits of the widest element">,

@@ -152,13 +152,18 @@ func.func @left_alone(%crd: memref<?xi32>, %val: memref<?xf64>, %y: memref<?xf64
   return
 }
 
-// Coordinates of COO lie interleaved with those of the other dimension: they are gathered, two apart.
+// Coordinates of COO lie interleaved with those of the other dimension: every second element of two loads, of which the
+// second ends with the last one needed.
 // CHECK-LABEL: func.func @interleaved
-// CHECK: arith.constant dense<[0, 1, 2, 3]> : vector<4xindex>
-// CHECK: %[[P:.*]] = arith.muli %{{.*}}, %{{.*}} : vector<4xindex>
-// CHECK: %[[Q:.*]] = arith.addi %[[P]], %{{.*}} : vector<4xindex>
-// CHECK: %[[J:.*]] = vector.gather %{{.*}}[%{{.*}}] [%[[Q]]]
-// CHECK: vector.gather %{{.*}}[%{{.*}}] [%[[J]]]
+// CHECK-SAME: %[[CRD:.*]]: memref<?xi32>, %{{.*}}: memref<?xf64>, %[[X:.*]]: memref<?xf64>
+// CHECK: %[[TWICE:.*]] = arith.muli %{{.*}}, %{{.*}} : index
+// CHECK: %[[FIRST:.*]] = arith.addi %[[TWICE]], %{{.*}} : index
+// CHECK: %[[C3:.*]] = arith.constant 3 : index
+// CHECK: %[[SECOND:.*]] = arith.addi %[[FIRST]], %[[C3]] : index
+// CHECK: %[[LOW:.*]] = vector.load %[[CRD]][%[[FIRST]]]
+// CHECK: %[[HIGH:.*]] = vector.load %[[CRD]][%[[SECOND]]]
+// CHECK: %[[J:.*]] = vector.shuffle %[[LOW]], %[[HIGH]] [0, 2, 5, 7]
+// CHECK: vector.gather %[[X]][%{{.*}}] [%[[J]]]
 func.func @interleaved(%crd: memref<?xi32>, %val: memref<?xf64>, %x: memref<?xf64>, %lo: index, %hi: index, %init: f64) -> f64 {
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
@@ -171,6 +176,39 @@ func.func @interleaved(%crd: memref<?xi32>, %val: memref<?xf64>, %x: memref<?xf6
     %xj = memref.load %x[%j] : memref<?xf64>
     %m = arith.mulf %a, %xj fastmath<reassoc,contract> : f64
     %s = arith.addf %acc, %m fastmath<reassoc,contract> : f64
+    scf.yield %s : f64
+  } {tulle.kind = "reduction"}
+  return %r : f64
+}
+
+// Every third element: gathered, at lane numbers times three.
+// CHECK-LABEL: func.func @third
+// CHECK: arith.constant dense<[0, 1, 2, 3]> : vector<4xindex>
+// CHECK: %[[P:.*]] = arith.muli %{{.*}}, %{{.*}} : vector<4xindex>
+// CHECK: vector.gather %{{.*}}[%{{.*}}] [%[[P]]]
+func.func @third(%val: memref<?xf64>, %lo: index, %hi: index, %init: f64) -> f64 {
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %r = scf.for %p = %lo to %hi step %c1 iter_args(%acc = %init) -> (f64) {
+    %p3 = arith.muli %p, %c3 : index
+    %a = memref.load %val[%p3] : memref<?xf64>
+    %s = arith.addf %acc, %a fastmath<reassoc,contract> : f64
+    scf.yield %s : f64
+  } {tulle.kind = "reduction"}
+  return %r : f64
+}
+
+// The two entries of a structured[2,4] group are left to LLVM.
+// CHECK-LABEL: func.func @few
+// CHECK-NOT: vector.
+// CHECK: return
+func.func @few(%val: memref<?xf64>, %lo: index, %init: f64) -> f64 {
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %hi = arith.addi %lo, %c2 : index
+  %r = scf.for %p = %lo to %hi step %c1 iter_args(%acc = %init) -> (f64) {
+    %a = memref.load %val[%p] : memref<?xf64>
+    %s = arith.addf %acc, %a fastmath<reassoc,contract> : f64
     scf.yield %s : f64
   } {tulle.kind = "reduction"}
   return %r : f64

@@ -6,8 +6,10 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
 #include "passes/Passes.h"
 #include "passes/vector/LoopPlan.h"
+#include "passes/vector/TripCount.h"
 
 namespace tulle::passes {
 #define GEN_PASS_DEF_VECTORIZE
@@ -136,10 +138,45 @@ private:
     mlir::VectorType type = vectorOf(load.getType());
     if (plan.shapeOf(index) == LaneShape::Consecutive)
       return vector::LoadOp::create(b, loc, type, load.getMemRef(), scalars.lookupOrDefault(index));
+    if (Value first = everySecond(loc, index))
+      return loadEverySecond(loc, type, load.getMemRef(), first);
     Value zero = arith::ConstantIndexOp::create(b, loc, 0);
     Value all = splat(loc, b.getI1Type(), b.getBoolAttr(true));
     Value none = splat(loc, load.getType(), mlir::cast<mlir::TypedAttr>(b.getZeroAttr(load.getType())));
     return vector::GatherOp::create(b, loc, type, load.getMemRef(), zero, gatherIndex(loc, index), all, none);
+  }
+
+  /// The index in lane 0 when it grows by two from lane to lane: consecutive * 2, or that plus a uniform
+  /// number.
+  Value everySecond(mlir::Location loc, Value index) {
+    auto isUniform = [&](Value v) { return plan.shapeOf(v) == LaneShape::Uniform; };
+    Value offset;
+    if (auto sum = index.getDefiningOp<arith::AddIOp>()) {
+      bool left = isUniform(sum.getLhs());
+      offset = left ? sum.getLhs() : sum.getRhs();
+      index = left ? sum.getRhs() : sum.getLhs();
+    }
+    auto product = index.getDefiningOp<arith::MulIOp>();
+    llvm::APInt stride;
+    if (!product || lanes.scalable || lanes.count % 2 != 0 || (offset && !isUniform(offset)) ||
+        plan.shapeOf(product.getLhs()) != LaneShape::Consecutive ||
+        !mlir::matchPattern(product.getRhs(), mlir::m_ConstantInt(&stride)) || stride != 2)
+      return nullptr;
+    Value first = arith::MulIOp::create(b, loc, scalars.lookupOrDefault(product.getLhs()), product.getRhs());
+    return offset ? arith::AddIOp::create(b, loc, first, scalars.lookupOrDefault(offset)).getResult() : first;
+  }
+
+  /// Two overlapping loads that end with the last lane's element, and one shuffle: what follows it may not be
+  /// memory.
+  Value loadEverySecond(mlir::Location loc, mlir::VectorType type, Value buffer, Value first) {
+    Value second =
+        arith::AddIOp::create(b, loc, first, arith::ConstantIndexOp::create(b, loc, lanes.count - 1));
+    Value low = vector::LoadOp::create(b, loc, type, buffer, first);
+    Value high = vector::LoadOp::create(b, loc, type, buffer, second);
+    llvm::SmallVector<int64_t> picks;
+    for (int64_t lane = 0; lane < lanes.count; ++lane)
+      picks.push_back(lane < lanes.count / 2 ? 2 * lane : 2 * lane + 1);
+    return vector::ShuffleOp::create(b, loc, low, high, picks);
   }
 
   /// The index as a vector of 32-bit integers where it is one, zero-extended, and stays non-negative as a
@@ -210,6 +247,7 @@ private:
   Lanes lanes;
   mlir::OpBuilder b;
   mlir::Location loc;
+  bool constantLength = constantIterations(plan.loop).has_value();
 
   static arith::FastMathFlags fastmath(const Reduction &reduction) {
     auto op = mlir::dyn_cast<arith::ArithFastMathInterface>(reduction.combiner);
@@ -303,6 +341,10 @@ struct VectorizePass : impl::VectorizeBase<VectorizePass> {
         continue;
       Lanes lanes;
       lanes.count = vl ? unsigned(vl) : std::max(2u, 256 / plan->widestBits);
+      // Loops over parts of a block, or over few entries, are left to LLVM, which unrolls them where it can.
+      std::optional<int64_t> most = mostIterations(loop), exactly = constantIterations(loop);
+      if (most && *most <= 4 * lanes.count && !(exactly && *exactly >= 2 * lanes.count))
+        continue;
       lanes.scalable = scalable;
       lanes.index32 = index32;
       LoopEmitter(std::move(*plan), lanes).run();
