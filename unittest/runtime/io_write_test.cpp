@@ -1,8 +1,9 @@
 // Writing: the text itself, round trips of every type, and files that appear whole or not at all.
 #include "io_support.h"
-#include <bit>
 #include <cmath>
+#include <csignal>
 #include <limits>
+#include <sys/resource.h>
 
 using namespace tulle;
 using namespace tulle::runtime;
@@ -218,6 +219,24 @@ TEST_F(IoWrite, FailuresLeaveNothingBehind) {
   }
   EXPECT_THAT(listing(), ::testing::UnorderedElementsAre("folder.mtx", "old.npy"));
   EXPECT_EQ(load(path("old.npy")), "old contents");
+}
+
+TEST_F(IoWrite, AFullDiskLeavesTheOldFile) {
+  // A limit on file sizes fails a write as a full disk does.
+  store("a.mtx", "old contents");
+  rlimit before;
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  rlimit tight{64, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &tight), 0);
+  std::string plain = errorOf([&] { writeFile(path("a.mtx"), packed(awkwardMatrix(), "CSR")); });
+  std::string gzip = errorOf([&] { writeFile(path("b.mtx.gz"), packed(awkwardMatrix(), "CSR")); });
+  setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, handler);
+  EXPECT_THAT(plain, HasSubstr("a.mtx: error: cannot write the file: File too large"));
+  EXPECT_THAT(gzip, HasSubstr("b.mtx.gz: error: cannot write the file: File too large"));
+  EXPECT_THAT(listing(), ::testing::ElementsAre("a.mtx"));
+  EXPECT_EQ(load(path("a.mtx")), "old contents");
 }
 
 TEST_F(IoWrite, ReplacesAnOlderFile) {
