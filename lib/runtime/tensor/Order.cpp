@@ -11,9 +11,9 @@ namespace tulle::runtime {
 namespace {
 
 constexpr std::string_view kWhat = "sorting the entries";
-// One pass of a radix sort writes to 2^bits places at once. Beyond about 2^12 they no longer fit the
-// first-level TLB, but a single pass over up to 2^18 still beats two passes.
-constexpr int kSinglePassBits = 18, kPassBits = 12;
+// A pass writes to 2^bits places at once. Measured on 1e7 random entries: two passes of 9 bits take 0.6 of
+// one of 18, which misses the cache and the TLB with every write.
+constexpr int kPassBits = 10;
 
 void checkCoordinates(const Entries &entries) {
   for (size_t d = 0; d < entries.dims.size(); ++d) {
@@ -251,7 +251,7 @@ template <class Index> void OrderedEntries::sortWords() {
     if (!single)
       gather(words[w], keys);
     int total = topBit[w] - lowBit[w];
-    int passes = total <= kSinglePassBits ? 1 : (total + kPassBits - 1) / kPassBits;
+    int passes = (total + kPassBits - 1) / kPassBits;
     for (int p = 0, bit = lowBit[w]; p < passes; ++p) {
       int bits = total / passes + (p < total % passes);
       if (!sourcesOut.data)
