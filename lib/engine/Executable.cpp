@@ -6,6 +6,7 @@
 #include <cstring>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <limits>
 
 namespace tulle::engine {
 namespace {
@@ -156,7 +157,17 @@ private:
     return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
   }
 
+  /// Positions may be gathered with as signed 32-bit indices; more entries than that need 64-bit positions.
+  static void checkCount(const Tensor &tensor) {
+    if (tensor.storedCount() > std::numeric_limits<int32_t>::max() && !format::isAllDense(tensor.encoding) &&
+        tensor.encoding.posWidth <= 32)
+      throw Error(fmt::format("{} stored entries need posWidth = 64, but the format has posWidth = {}: {}",
+                              tensor.storedCount(), tensor.encoding.posWidth,
+                              format::print(tensor.encoding)));
+  }
+
   static void append(std::vector<void *> &slots, const Tensor &tensor) {
+    checkCount(tensor);
     auto integer = [](int64_t value) { return reinterpret_cast<void *>(uintptr_t(value)); };
     for (const Buffer &buffer : tensor.buffers)
       slots.insert(slots.end(), {buffer.data, buffer.data, integer(0), integer(buffer.count), integer(1)});
