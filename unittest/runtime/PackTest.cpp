@@ -249,6 +249,9 @@ TEST(Convert, FillMustAgree) {
 TEST(Convert, TheSameFormatSharesItsBuffers) {
   Tensor t = pack(blockExample(), encoding("CSR"));
   EXPECT_EQ(convert(t, t.encoding).values(), t.values());
+  EXPECT_EQ(convert(t, encoding("CSR")).values(), t.values()); // its widths are the ones that would be chosen
+  Tensor narrow = pack(blockExample(), encoding("(i,j) -> (i : dense, j : compressed), crdWidth = 8"));
+  EXPECT_EQ(convert(narrow, encoding("CSR")).encoding.crdWidth, 32u);
 }
 
 TEST(Convert, StoredZerosSurviveBetweenSparseFormats) {

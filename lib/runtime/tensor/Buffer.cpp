@@ -1,12 +1,15 @@
 #include "runtime/tensor/Memory.h"
 #include "runtime/tensor/Tensor.h"
 #include "tulle/error.h"
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <fmt/format.h>
 #include <fstream>
 #include <limits>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 namespace tulle::runtime {
 
@@ -34,6 +37,12 @@ int64_t availableMemory() {
   int64_t limit = readNumber("/sys/fs/cgroup/memory.max"), used = readNumber("/sys/fs/cgroup/memory.current");
   if (limit >= 0 && used >= 0)
     available = std::min(available, std::max<int64_t>(limit - used, 0));
+  // `ulimit -v` counts the whole address space, what is mapped already included.
+  rlimit space{};
+  int64_t pages = readNumber("/proc/self/statm");
+  if (getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY && pages >= 0)
+    available =
+        std::min(available, std::max<int64_t>(int64_t(space.rlim_cur) - pages * sysconf(_SC_PAGESIZE), 0));
   return available;
 }
 

@@ -67,16 +67,20 @@ void forEachStored(const Tensor &tensor, const std::function<void(std::span<cons
 
 /// All stored slots within the dimensions as entries.
 Entries unpack(const Tensor &tensor);
-/// Dense row-major copy, 0 where nothing is stored.
+/// Dense row-major copy; where nothing is stored it holds the encoding's fill, or 0. Duplicates are summed.
 Tensor toDense(const Tensor &tensor);
-/// The same tensor in another executable format.
+/// The same tensor in another executable format (it shares the buffers of `tensor` when it has that format
+/// already). What is stored stays stored, zeros and block padding included, except that a dense tensor stored
+/// sparsely leaves out what equals the fill. Throws as pack does, and when the two formats have different
+/// fills.
 Tensor convert(const Tensor &tensor, const format::Encoding &encoding);
 
 /// Checks every invariant a kernel relies on: buffer sizes, positions monotone and in range, coordinates in
 /// range, ordered and unique where the format says so. Throws Error naming buffer, index and value.
 void validate(const Tensor &tensor);
 
-/// What MLIR's sparse_tensor.print writes: nse, dim, lvl, pos[l], crd[l], values.
+/// What MLIR's sparse_tensor.print writes: nse, dim, lvl, pos[l], crd[l], values. The tensor must be valid.
+/// Batch levels nest brackets, and their positions count from the start of the batch, as they do there.
 std::string printStorage(const Tensor &tensor);
 
 } // namespace tulle::runtime

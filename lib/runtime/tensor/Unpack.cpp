@@ -110,8 +110,21 @@ Tensor toDense(const Tensor &tensor) {
   return dense;
 }
 
+/// `encoding` with the widths pack would choose for that tensor's size and entries.
+static format::Encoding withChosenWidths(const Tensor &tensor, const format::Encoding &encoding) {
+  int64_t maxCoordinate = 0, maxPosition = 0;
+  const std::vector<LevelShape> shapes = levelShapes(tensor.encoding, tensor.dims);
+  for (unsigned l = 0; l < shapes.size(); ++l) {
+    if (!shapes[l].full())
+      maxCoordinate = std::max(maxCoordinate, shapes[l].size - 1);
+    if (LevelFields fields = levelFields(tensor, l); fields.pos)
+      maxPosition = std::max(maxPosition, fields.crdCount / fields.stride);
+  }
+  return format::resolveWidths(encoding, maxCoordinate, maxPosition);
+}
+
 Tensor convert(const Tensor &tensor, const format::Encoding &encoding) {
-  if (encoding == tensor.encoding)
+  if (encoding == tensor.encoding || withChosenWidths(tensor, encoding) == tensor.encoding)
     return tensor;
   const bool fromDense = format::isAllDense(tensor.encoding), toDense = format::isAllDense(encoding);
   if (!fromDense && fillBytes(tensor.encoding, tensor.type) != fillBytes(encoding, tensor.type))
