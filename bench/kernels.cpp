@@ -113,9 +113,11 @@ static void compare(Case &problem) {
     throw std::runtime_error("the results differ");
 }
 
+/// Reset before main() ends: MLIR's execution engine cannot be destroyed after LLVM's own statics.
+static std::unique_ptr<Case> last;
+
 /// The problem asked for; only the last one is kept, since the dense operands are large.
 static Case &setUp(const std::string &kernel, const std::string &matrix) {
-  static std::unique_ptr<Case> last;
   if (last && last->kernel == kernel && last->matrix == matrix)
     return *last;
   last.reset();
@@ -160,5 +162,6 @@ int main(int argc, char **argv) {
             [=](benchmark::State &state) { tulle::bench::measure(state, kernel, matrix, ours); })
             ->Unit(benchmark::kMillisecond);
   benchmark::RunSpecifiedBenchmarks();
+  tulle::bench::last.reset();
   return 0;
 }

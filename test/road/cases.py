@@ -139,7 +139,8 @@ def unions(make):
                               ("C(i,j) = A(i,j) where B | D", A * ((B != 0) | (D != 0)))]:
             if "where" in program and any(form == "dense" or form.startswith("B") for form in forms):
                 continue  # a dense format stores its zeros
-            yield make.case("three operands", program, inputs, want)
+            used = {name: given for name, given in inputs.items() if re.search(rf"\b{name}\b", program)}
+            yield make.case("three operands", program, used, want)
         yield make.case("union into sums", "y(i) = A(i,j) + B(i,j) * D(i,j)", inputs, (A + B * D).sum(1))
 
 
