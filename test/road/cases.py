@@ -81,7 +81,14 @@ def spmv(make):
             yield make.case(f"SpMV {shape}", "y(i) = A(i,j) * x(j)", {"A": (A, form), "x": (x, "")}, A @ x)
     A = data.two_of_four(16, 16, 3)
     x = data.sparse(16, 1, 2)
-    yield make.case("SpMV 2:4", "y(i) = A(i,j) * x(j)", {"A": (A, NV24), "x": (x, "")}, A @ x)
+    B, dense = data.sparse((16, 5), 1, 33), data.sparse((16, 16), 0.3, 34)
+    for form in [NV24, "NM(2,4)", "map = (i,j) -> (i : dense, j floordiv 4 : dense, j mod 4 : structured[2,4]), crdWidth = 2"]:
+        for program, operands, want in [("y(i) = A(i,j) * x(j)", {"x": (x, "")}, A @ x),
+                                        ("C(i,k) = A(i,j) * B(j,k)", {"B": (B, "")}, A @ B),
+                                        ("C(j,k) = A(i,j) * B(i,k)", {"B": (B, "")}, A.T @ B),
+                                        ("C(i,j) = A(i,j) + D(i,j)", {"D": (dense, "CSR")}, A + dense),
+                                        ("C(i,j) = A(i,j) * D(i,j)", {"D": (dense, "COO")}, A * dense)]:
+            yield make.case("2:4", program, {"A": (A, form), **operands}, want)
     real = pathlib.Path(__file__).resolve().parents[2] / "demo" / "ldg_diffusion.mtx.gz"
     matrix = scipy.io.mmread(real).tocsr()
     x = data.sparse(matrix.shape[1], 1, 4)
@@ -159,7 +166,7 @@ def tensors(make):
     u, v, w = (data.sparse(n, 1, n) for n in (6, 7, 8))
     M, N = data.sparse((7, 5), 1, 21), data.sparse((8, 5), 1, 22)
     K = data.sparse((6, 5), 1, 26)
-    for form in CSF_ORDERS + ["COO", "CSF", "dense", "(i,j,k) -> (i : batch, j : dense, k : compressed)",
+    for form in CSF_ORDERS + ["COO", "CSF", "dense", "BCOO", "(i,j,k) -> (i : batch, j : compressed(nonunique), k : singleton)", "(i,j,k) -> (i : batch, j : dense, k : compressed)",
                               "(i,j,k) -> (i : dense, j : compressed, k : dense)",
                               "(i,j,k) -> (i floordiv 2 : dense, j : compressed, k : compressed, i mod 2 : dense)"]:
         inputs = {"T": (T, form)}
