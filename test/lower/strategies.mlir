@@ -23,6 +23,26 @@ func.func @intersection(%a: tensor<?xf64, #SV>, %b: tensor<?xf64, #SV>) {
   // CHECK: scf.yield
   // CHECK-NOT: scf.for
   // CHECK: return
+  tulle.coiterate %i in "a & b" (%sa, %sb : !tulle.space<#SV, 0>, !tulle.space<#SV, 0>) strategy = merge
+  case "a & b" (%x, %y) { "both"(%i) : (index) -> () }
+  return
+}
+
+// Left to itself, an intersection is a merge unless one operand is much longer.
+// CHECK-LABEL: @ratio
+func.func @ratio(%a: tensor<?xf64, #SV>, %b: tensor<?xf64, #SV>) {
+  %sa = tulle.space %a level(0) : tensor<?xf64, #SV> -> !tulle.space<#SV, 0>
+  %sb = tulle.space %b level(0) : tensor<?xf64, #SV> -> !tulle.space<#SV, 0>
+  // CHECK: arith.shrui %{{.*}}, %c5
+  // CHECK: arith.shrui %{{.*}}, %c5
+  // CHECK: %[[SKEWED:.*]] = arith.ori
+  // CHECK: scf.if %[[SKEWED]]
+  // CHECK: arith.maxui
+  // CHECK: else
+  // CHECK-NOT: arith.maxui
+  // CHECK: arith.minui
+  // CHECK-NOT: arith.maxui
+  // CHECK: return
   tulle.coiterate %i in "a & b" (%sa, %sb : !tulle.space<#SV, 0>, !tulle.space<#SV, 0>)
   case "a & b" (%x, %y) { "both"(%i) : (index) -> () }
   return

@@ -8,6 +8,8 @@
 //   gaps    a merge over a range: the coordinates that no operand has are runs between those that one has.
 //   peek    one step per coordinate of a range, with one position per operand.
 //   gallop  an intersection: the operands behind the largest coordinate leap to it.
+// Left to itself (auto), an innermost intersection of two is a merge or a gallop by the ratio of their
+// lengths, a set with a range is merged with its gaps, and everything else is a merge.
 #include "passes/lower/Lowering.h"
 #include <bit>
 
@@ -42,6 +44,9 @@ private:
   Values gaps(Values inits);
   Values peek(Values inits);
   Values gallopAll(Values inits);
+  /// Chosen at run time, by the ratio of the lengths.
+  Values mergeOrGallop(Values inits);
+  bool innermost();
   /// What is left of one operand once the others have ended.
   Values tail(unsigned operand, Value begin, Values carried);
   /// One loop over the operands of `among`, which runs while all of some element of `live` have entries left.
@@ -372,7 +377,35 @@ Values CoiterateLowering::lower(Values inits) {
     return gaps(inits);
   if (intersection && op.getStrategy() == Strategy::Gallop)
     return gallopAll(inits);
+  if (intersection && count == 2 && op.getStrategy() == Strategy::Auto && innermost())
+    return mergeOrGallop(inits);
   return merge(inits);
+}
+
+bool CoiterateLowering::innermost() {
+  return llvm::none_of(op.getCaseRegions(), [](Region &region) {
+    return region
+        .walk([](Operation *inner) {
+          return isa<LoopLikeOpInterface, IterateOp, CoiterateOp>(inner) ? WalkResult::interrupt()
+                                                                         : WalkResult::advance();
+        })
+        .wasInterrupted();
+  });
+}
+
+Values CoiterateLowering::mergeOrGallop(Values inits) {
+  // A merge takes as many steps as both have entries; leaps take two logarithms of the ratio per entry of the
+  // shorter one. Below this ratio the merge's steps, which predict well, are cheaper.
+  constexpr int64_t log2Ratio = 5;
+  auto length = [&](unsigned k) { return emitter().sub(spaces[k].range.end, spaces[k].range.begin); };
+  auto muchLonger = [&](Value x, Value y) -> Value {
+    return compare(CmpIPredicate::ugt, arith::ShRUIOp::create(b, loc, x, constant(log2Ratio)), y);
+  };
+  Value x = length(0), y = length(1);
+  Value skewed = arith::OrIOp::create(b, loc, muchLonger(x, y), muchLonger(y, x));
+  return ifElse(
+      b, loc, skewed, ValueRange(inits).getTypes(), [&] { return gallopAll(inits); },
+      [&] { return merge(inits); });
 }
 
 void Lowering::lowerCoiterate(CoiterateOp op) {
