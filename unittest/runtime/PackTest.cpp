@@ -188,6 +188,14 @@ TEST(Pack, StructuredGroupsThatBlocksPadAreFilled) {
   validate(t);
 }
 
+TEST(Pack, UnstructuredDataIsRefusedBeforeItsMemory) {
+  const int64_t large = int64_t(1) << 30;
+  EXPECT_THAT(errorOf([&] { pack(makeEntries({large, large}, {{{0, 0}, 1}}), encoding(kNV24)); }),
+              HasSubstr("(i = 0, j = 0..3) has 1 entry"));
+  EXPECT_THAT(errorOf([&] { pack(makeEntries({large, large}, {}), encoding(kNV24)); }),
+              HasSubstr("has 0 entries"));
+}
+
 TEST(Pack, SizesBeyondMemoryAreRefusedBeforeAllocation) {
   const int64_t large = int64_t(1) << 40;
   EXPECT_THAT(errorOf([&] { makeDense(ElementType::F64, {large, 64}); }),

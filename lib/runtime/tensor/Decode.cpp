@@ -21,12 +21,12 @@ std::vector<int64_t> decodeParent(const Tensor &tensor, const std::vector<LevelS
   int64_t p = parent;
   for (int l = int(level) - 1; l >= 0; --l) {
     const LevelShape &s = shapes[l];
-    LevelFields fields = levelFields(tensor, l);
     if (s.full()) {
       coords[l] = s.size ? p % s.size : 0;
       p = s.size ? p / s.size : 0;
       continue;
     }
+    LevelFields fields = levelFields(tensor, l);
     coords[l] = fields.coordinate(p);
     if (s.kind == LevelKind::Structured) {
       p /= s.n;
@@ -46,12 +46,11 @@ std::vector<int64_t> decodeParent(const Tensor &tensor, const std::vector<LevelS
   return coords;
 }
 
-std::string placeText(const Tensor &tensor, const std::vector<LevelShape> &shapes, unsigned level,
-                      int64_t parent) {
-  std::vector<int64_t> coords = decodeParent(tensor, shapes, level, parent);
+std::string placeText(const Tensor &tensor, const std::vector<LevelShape> &shapes,
+                      const std::vector<int64_t> &coords) {
   const size_t order = tensor.dims.size();
   std::vector<int64_t> low(order, 0), span(tensor.dims);
-  for (unsigned l = 0; l < level; ++l) {
+  for (unsigned l = 0; l < coords.size(); ++l) {
     low[shapes[l].digit.dim] += coords[l] * shapes[l].digit.stride;
     span[shapes[l].digit.dim] = std::min(span[shapes[l].digit.dim], shapes[l].digit.stride);
   }
@@ -65,11 +64,10 @@ std::string placeText(const Tensor &tensor, const std::vector<LevelShape> &shape
   return "(" + text + ")";
 }
 
-bool beyondTensor(const Tensor &tensor, const std::vector<LevelShape> &shapes, unsigned level,
-                  int64_t parent) {
-  std::vector<int64_t> coords = decodeParent(tensor, shapes, level, parent);
+bool beyondTensor(const Tensor &tensor, const std::vector<LevelShape> &shapes,
+                  const std::vector<int64_t> &coords) {
   std::vector<int64_t> low(tensor.dims.size(), 0);
-  for (unsigned l = 0; l < level; ++l)
+  for (unsigned l = 0; l < coords.size(); ++l)
     low[shapes[l].digit.dim] += coords[l] * shapes[l].digit.stride;
   for (size_t d = 0; d < low.size(); ++d)
     if (low[d] >= tensor.dims[d] && low[d] > 0)

@@ -21,7 +21,11 @@ public:
     tensor.dims = entries.dims;
     label = fmt::format("the {} tensor in format {}", shapeText(tensor.dims), format::displayName(encoding));
     batch = batches(shapes);
+    tensor.encoding = encoding;
     countNodes();
+    for (unsigned l = 0; l < shapes.size(); ++l)
+      if (shapes[l].kind == LevelKind::Structured)
+        checkGroups(l);
     plan(encoding);
     checkCoordinateWidths();
   }
@@ -45,7 +49,8 @@ private:
   void compressed(unsigned l);
   void loose(unsigned l);
   void structured(unsigned l);
-  [[noreturn]] void refuseGroup(unsigned l, int64_t group, int64_t has) const;
+  void checkGroups(unsigned l) const;
+  [[noreturn]] void refuseGroup(unsigned l, const std::vector<int64_t> &coords, int64_t has) const;
   void padGroups(unsigned l, int64_t from, int64_t to);
   template <class OnNode> void numberNodes(unsigned l, OnNode onNode);
   template <class T> void storeCoordinates(unsigned l);
@@ -294,11 +299,45 @@ void Packer::loose(unsigned l) {
   });
 }
 
-void Packer::refuseGroup(unsigned l, int64_t group, int64_t has) const {
+void Packer::refuseGroup(unsigned l, const std::vector<int64_t> &coords, int64_t has) const {
   const LevelShape &s = shapes[l];
   throw Error(
       fmt::format("{}: group {} has {} entr{}, structured[{},{}] needs exactly {}; use compressed instead",
-                  s.text, placeText(tensor, shapes, l, group), has, has == 1 ? "y" : "ies", s.n, s.m, s.n));
+                  s.text, placeText(tensor, shapes, coords), has, has == 1 ? "y" : "ies", s.n, s.m, s.n));
+}
+
+/// Every group that has entries has n different ones. This comes before any memory is asked for: data that is
+/// not structured at all needs far more than it should, and deserves the better error.
+void Packer::checkGroups(unsigned l) const {
+  const int64_t n = shapes[l].n;
+  int64_t groups =
+      1; // where only dense levels lie above, their number is known, and groups without entries show
+  bool numbered = true;
+  for (unsigned k = 0; k < l; ++k)
+    numbered &= shapes[k].full() && !__builtin_mul_overflow(groups, shapes[k].size, &groups);
+  auto refuseMissing = [&](int64_t group) {
+    std::vector<int64_t> coords = decodeParent(tensor, shapes, l, group);
+    if (!beyondTensor(tensor, shapes, coords))
+      refuseGroup(l, coords, 0);
+  };
+  int64_t next = 0;
+  for (int64_t e = 0; e < count;) {
+    std::vector<int64_t> coords(l);
+    int64_t group = 0, has = 1;
+    for (unsigned k = 0; k < l; ++k) {
+      coords[k] = ordered.coordinate(k, e);
+      group = numbered ? group * shapes[k].size + coords[k] : 0;
+    }
+    if (numbered && group > next)
+      refuseMissing(next);
+    next = group + 1;
+    for (++e; e < count && first[e] >= l; ++e)
+      has += starts(l, e);
+    if (has != n)
+      refuseGroup(l, coords, has);
+  }
+  if (numbered && next < groups)
+    refuseMissing(next);
 }
 
 /// Groups without entries are only right where block padding put them outside the tensor; those get
@@ -308,8 +347,9 @@ void Packer::padGroups(unsigned l, int64_t from, int64_t to) {
   const format::CoordinateRef ref = *tensor.layout.coordinates[l];
   unsigned width = tensor.layout.fields[ref.field].width;
   for (int64_t group = from; group < to; ++group) {
-    if (!beyondTensor(tensor, shapes, l, group))
-      refuseGroup(l, group, 0);
+    std::vector<int64_t> coords = decodeParent(tensor, shapes, l, group);
+    if (!beyondTensor(tensor, shapes, coords))
+      refuseGroup(l, coords, 0);
     for (int64_t k = 0; k < s.n; ++k)
       storeIndex(tensor.buffers[ref.field].data, width, group * s.n + k, k);
   }
@@ -318,19 +358,11 @@ void Packer::padGroups(unsigned l, int64_t from, int64_t to) {
 void Packer::structured(unsigned l) {
   const LevelShape &s = shapes[l];
   int64_t parent = -1, slot = -1;
-  auto groupSize = [&](int64_t e) { // distinct coordinates of the group that entry e starts
-    int64_t size = 0;
-    for (int64_t group = at(e); e < count && at(e) == group; ++e)
-      size += starts(l, e);
-    return size;
-  };
   remember([&](int64_t e) {
-    if (at(e) != parent) {
-      padGroups(l, parent + 1, at(e));
-      parent = at(e);
+    if (int64_t group = at(e); group != parent) {
+      padGroups(l, parent + 1, group);
+      parent = group;
       slot = -1;
-      if (int64_t has = groupSize(e); has != s.n)
-        refuseGroup(l, parent, has);
     }
     slot += starts(l, e);
     return parent * s.n + slot;
