@@ -1,6 +1,7 @@
 // A storage format as a plain value: dimensions, levels, maps, widths. See docs/design and formats.md.
 #pragma once
 #include "format/Expr.h"
+#include "support/ElementType.h"
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -104,6 +105,10 @@ std::optional<std::vector<Digit>> digits(const Encoding &encoding);
 /// The inverse map (one expression over level variables per dimension): the explicit one, else inferred for
 /// digits, offsets, additions of one unknown, counters; nullopt where it cannot be.
 std::optional<std::vector<Expr>> inverseMap(const Encoding &encoding);
+
+/// The value of coordinates that are not stored: `fill`, or upstream's `implicitVal`, in the tensor's element type; else 0.
+Scalar fillValue(const Encoding &encoding, ElementType type);
+bool hasZeroFill(const Encoding &encoding);
 
 /// Empty when the compiler can hold data in this encoding today, else one sentence that says which part it
 /// cannot and which formats it can.

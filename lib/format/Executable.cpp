@@ -1,7 +1,6 @@
 // Which encodings can hold data in this version, and why the others cannot.
 #include "format/Encoding.h"
 #include "format/LevelKinds.h"
-#include <cstdlib>
 #include <fmt/format.h>
 
 namespace tulle::format {
@@ -33,17 +32,6 @@ std::string whyNotLevel(const Encoding &e, unsigned l) {
   return "";
 }
 
-bool isZero(std::string_view scalar) {
-  if (scalar.starts_with("false"))
-    return true;
-  std::string digits(scalar.substr(0, scalar.find(" :")));
-  if (digits.starts_with("("))
-    return isZero(digits.substr(1, digits.find(',') - 1)) && isZero(digits.substr(digits.find(',') + 2));
-  char *end = nullptr;
-  double value = std::strtod(digits.c_str(), &end);
-  return end != digits.c_str() && value == 0;
-}
-
 std::string why(const Encoding &e) {
   for (unsigned l = 0; l < e.levels.size(); ++l)
     if (std::string reason = whyNotLevel(e, l); !reason.empty())
@@ -55,10 +43,6 @@ std::string why(const Encoding &e) {
     return "this map cannot hold data yet: every level must be a dimension, its floordiv or its mod by an "
            "integer, and "
            "the levels of a dimension must together give its coordinate back";
-  if (e.fill && !isZero(*e.fill))
-    return fmt::format("fill = {} cannot be stored yet, only 0", *e.fill);
-  if (e.implicitVal && !isZero(*e.implicitVal))
-    return fmt::format("implicitVal = {} cannot be stored yet, only 0", *e.implicitVal);
   if (e.explicitVal)
     return "explicitVal cannot be used yet: values are always stored";
   return "";

@@ -108,7 +108,7 @@ private:
 
   bool absent(const Expr &expr) const {
     return isAbsent(expr, [&](const Access &a) {
-      return !tensors[a.tensor].stored[position(a)] && hasZeroFill(program.tensors[a.tensor]);
+      return !tensors[a.tensor].stored[position(a)] && format::hasZeroFill(program.tensors[a.tensor].encoding);
     });
   }
 
@@ -136,7 +136,8 @@ private:
 DenseTensor fromTensor(const runtime::Tensor &tensor) {
   int64_t count = elements(tensor.dims);
   bool dense = format::isAllDense(tensor.encoding);
-  DenseTensor result = {tensor.type, tensor.dims, std::vector<Scalar>(count),
+  DenseTensor result = {tensor.type, tensor.dims,
+                        std::vector<Scalar>(count, format::fillValue(tensor.encoding, tensor.type)),
                         std::vector<bool>(count, dense)};
   const char *values = static_cast<const char *>(tensor.values());
   runtime::forEachStored(tensor, [&](std::span<const int64_t> coords, int64_t value) {

@@ -1,6 +1,5 @@
 #include "notation/Sparsity.h"
 #include <algorithm>
-#include <charconv>
 #include <fmt/format.h>
 
 namespace tulle::notation {
@@ -137,7 +136,7 @@ owners(const Program &program, const Statement &statement, const std::vector<con
   std::vector<const Access *> found;
   for (const Access *a : accesses) {
     bool known = std::any_of(found.begin(), found.end(), [&](const Access *f) { return sameAccess(*a, *f); });
-    if (known || isDense(program.tensors[a->tensor]) || !hasZeroFill(program.tensors[a->tensor]) ||
+    if (known || isDense(program.tensors[a->tensor]) || !format::hasZeroFill(program.tensors[a->tensor].encoding) ||
         !sameSubscripts(*a, statement.lhs))
       continue;
     if (empties([&](const Access &b) { return sameAccess(*a, b); }))
@@ -147,30 +146,6 @@ owners(const Program &program, const Statement &statement, const std::vector<con
 }
 
 } // namespace
-
-Scalar fillValue(const format::Encoding &encoding, ElementType type) {
-  if (!encoding.fill)
-    return {};
-  const std::string &text = *encoding.fill;
-  Scalar value;
-  if (text == "true" || text == "false") {
-    value.i = text == "true";
-    return convertScalar(value, ElementType::Bool, type);
-  }
-  std::string_view digits = text;
-  if (digits.starts_with("+"))
-    digits.remove_prefix(1);
-  const char *end = digits.data() + digits.size();
-  if (auto [stop, error] = std::from_chars(digits.data(), end, value.i); error == std::errc() && stop == end)
-    return convertScalar(value, ElementType::I64, type);
-  double real = 0;
-  auto [stop, error] = std::from_chars(digits.data(), end, real);
-  if (error != std::errc() || stop != end)
-    throw Error(fmt::format("fill = {}: expected a number, inf, nan, true or false", text));
-  return convertScalar({0, real}, ElementType::F64, type);
-}
-
-bool hasZeroFill(const TensorDecl &tensor) { return isZero(fillValue(tensor.encoding, tensor.type)); }
 
 bool isDense(const TensorDecl &tensor) { return format::isAllDense(tensor.encoding); }
 
@@ -223,7 +198,7 @@ ResultPattern resultPattern(const Program &program, const Statement &statement) 
         fmt::format("{}: the pattern of {} would have to be computed, which this version cannot; {}",
                     std::move(why), lhs, cure)};
   };
-  if (!hasZeroFill(program.tensors[statement.lhs.tensor]))
+  if (!format::hasZeroFill(program.tensors[statement.lhs.tensor].encoding))
     return computed(fmt::format("{} has a fill other than 0", name));
   if (statement.accumulate)
     return computed(fmt::format("the entries {} already has are united with new ones", name));
@@ -255,7 +230,7 @@ ResultPattern resultPattern(const Program &program, const Statement &statement) 
                                 print(program, *byValue[0])));
 
   auto sparse = [&](const Access &a) {
-    return !isDense(program.tensors[a.tensor]) && hasZeroFill(program.tensors[a.tensor]);
+    return !isDense(program.tensors[a.tensor]) && format::hasZeroFill(program.tensors[a.tensor].encoding);
   };
   if (!statement.where && !isAbsent(statement.rhs, sparse)) {
     const ExprNode &node = culprit(statement.rhs, sparse);

@@ -25,11 +25,6 @@ ResultPattern resultPattern(const Program &program, const Statement &statement);
 /// Whether the format of a tensor stores every coordinate (no compressed, singleton, … level).
 bool isDense(const TensorDecl &tensor);
 
-/// The value a tensor has where nothing is stored: 0, or the `fill` of its format. Throws Error for a text
-/// that is no value of the type.
-Scalar fillValue(const format::Encoding &encoding, ElementType type);
-bool hasZeroFill(const TensorDecl &tensor);
-
 /// Same tensor, same subscripts.
 bool sameAccess(const Access &a, const Access &b);
 

@@ -157,6 +157,24 @@ TEST(Layout, interleavedRuns) {
   EXPECT_EQ(unique.coordinates[1]->field, 2u);
 }
 
+TEST(Fill, takesTheTypeOfTheTensor) {
+  using tulle::ElementType;
+  auto fill = [](std::string_view text, ElementType type) {
+    return fillValue(parseEncoding("(i) -> (i : compressed)" + std::string(text)), type);
+  };
+  EXPECT_EQ(fill("", ElementType::F64).f, 0.0);
+  EXPECT_EQ(fill(", fill = -inf", ElementType::F32).f, -std::numeric_limits<double>::infinity());
+  EXPECT_EQ(fill(", fill = -3", ElementType::I8).i, -3);
+  EXPECT_EQ(fill(", fill = -3", ElementType::F64).f, -3.0);
+  EXPECT_EQ(fill(", fill = 9007199254740993", ElementType::I64).i, 9007199254740993);
+  EXPECT_EQ(fill(", fill = true", ElementType::Bool).i, 1);
+  EXPECT_EQ(fill(", fill = 2.5 : f32", ElementType::I32).i, 2);
+  EXPECT_EQ(fill(", implicitVal = 7", ElementType::F64).f, 7.0);
+  EXPECT_EQ(fill(", fill = (1.5, -2.0)", ElementType::C128).f, std::complex<double>(1.5, -2.0));
+  EXPECT_TRUE(hasZeroFill(parseEncoding("(i) -> (i : compressed), fill = (0.0, -0.0)")));
+  EXPECT_FALSE(hasZeroFill(parseEncoding("(i) -> (i : compressed), fill = (0.0, 1.0)")));
+}
+
 TEST(Executable, saysWhichPartAndWhichFormats) {
   auto why = [](std::string_view text) {
     std::string reason = whyNotExecutable(parseEncoding(text));
@@ -167,11 +185,7 @@ TEST(Executable, saysWhichPartAndWhichFormats) {
             "squeezed levels cannot hold data yet");
   EXPECT_EQ(why("(i) -> (i : compressed(nonordered))"), "nonordered levels cannot hold data yet");
   EXPECT_EQ(why("(i) -> (i : singleton(padded))"), "padded levels cannot hold data yet");
-  EXPECT_EQ(why("(i) -> (i : compressed), fill = inf"), "fill = inf cannot be stored yet, only 0");
-  EXPECT_EQ(why("(i) -> (i : compressed), fill = (0.0, -0.0)"), "");
-  EXPECT_EQ(why("(i) -> (i : compressed), fill = (0.0, 1.0)"),
-            "fill = (0.0, 1.0) cannot be stored yet, only 0");
-  EXPECT_EQ(why("(i) -> (i : compressed), fill = false : i1"), "");
+  EXPECT_EQ(why("(i) -> (i : compressed), fill = inf"), "");
   EXPECT_EQ(why("(i) -> (i : compressed), explicitVal = 1"),
             "explicitVal cannot be used yet: values are always stored");
   EXPECT_EQ(why("(i : #tulle<slice(0, 4, ?)>) -> (i : dense)"),

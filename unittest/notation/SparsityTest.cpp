@@ -91,19 +91,5 @@ TEST(Sparsity, ZerosThatAreWrittenDoNotAnnihilate) {
   EXPECT_FALSE(isAbsent(a.program.statements[0].rhs, nothing));
 }
 
-TEST(Sparsity, FillValues) {
-  format::Encoding e = format::denseEncoding(1);
-  EXPECT_EQ(fillValue(e, ElementType::F64).f, 0.0);
-  e.fill = "inf";
-  EXPECT_TRUE(std::isinf(fillValue(e, ElementType::F32).f.real()));
-  e.fill = "-3";
-  EXPECT_EQ(fillValue(e, ElementType::I8).i, -3);
-  EXPECT_EQ(fillValue(e, ElementType::F64).f, -3.0);
-  e.fill = "true";
-  EXPECT_EQ(fillValue(e, ElementType::Bool).i, 1);
-  e.fill = "much";
-  EXPECT_THROW(fillValue(e, ElementType::F64), Error);
-}
-
 } // namespace
 } // namespace tulle::notation

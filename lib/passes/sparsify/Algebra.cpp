@@ -51,6 +51,15 @@ OpFoldResult dropIdentity(ArrayRef<OpFoldResult> args, function_ref<bool(OpFoldR
   return {};
 }
 
+/// An infinity swallows what is added to it.
+OpFoldResult infinite(ArrayRef<OpFoldResult> args) {
+  for (OpFoldResult x : args)
+    if (isExtreme(x, 1) || isExtreme(x, -1))
+      if (isa<FloatAttr>(attr(x)))
+        return x;
+  return {};
+}
+
 bool preservesZero(Operation *op) {
   return isa<complex::NegOp, complex::ConjOp, complex::SqrtOp, complex::SinOp, complex::TanhOp, complex::AbsOp,
              complex::ReOp, complex::ImOp, math::AbsFOp, math::AbsIOp, math::SqrtOp, math::SinOp, math::TanhOp,
@@ -73,6 +82,9 @@ OpFoldResult rule(Operation *op, ArrayRef<OpFoldResult> args) {
     return isZero(args[0]) || isZero(args[1]) ? OpFoldResult(zeroAttr(type)) : dropIdentity(args, isAllOnes);
   if (isa<arith::OrIOp>(op) && (isAllOnes(args[0]) || isAllOnes(args[1])))
     return isAllOnes(args[0]) ? args[0] : args[1];
+  if (isa<arith::AddFOp>(op))
+    if (OpFoldResult infinity = infinite(args))
+      return infinity;
   if (isa<arith::AddFOp, arith::AddIOp, complex::AddOp, arith::OrIOp, arith::XOrIOp>(op))
     return dropIdentity(args, isZero);
   if (isa<arith::SubFOp, arith::SubIOp, complex::SubOp>(op))
@@ -104,6 +116,17 @@ Attribute zeroAttr(Type type) {
     return b.getArrayAttr({part, part});
   }
   return b.getZeroAttr(type);
+}
+
+Attribute scalarAttr(Type type, const Scalar &value) {
+  if (auto pair = dyn_cast<ComplexType>(type)) {
+    Type part = pair.getElementType();
+    return ArrayAttr::get(type.getContext(),
+                          {FloatAttr::get(part, value.f.real()), FloatAttr::get(part, value.f.imag())});
+  }
+  if (isa<FloatType>(type))
+    return FloatAttr::get(type, value.f.real());
+  return IntegerAttr::get(type, APInt(type.getIntOrFloatBitWidth(), uint64_t(value.i), true, true));
 }
 
 Value materialize(OpBuilder &b, Location loc, Attribute value, Type type) {
@@ -141,7 +164,7 @@ OpFoldResult BodyAlgebra::simplify(Value value, Presence at) {
     if (arg.getOwner() != generic.getBody())
       return value;
     unsigned k = arg.getArgNumber();
-    return at.absent >> k & 1 ? OpFoldResult(zeroAttr(value.getType())) : OpFoldResult(value);
+    return at.absent >> k & 1 ? OpFoldResult(fillOf(arg)) : OpFoldResult(value);
   }
   Operation *op = value.getDefiningOp();
   if (op->getBlock() != generic.getBody()) {
@@ -184,6 +207,16 @@ OpFoldResult BodyAlgebra::compute(Operation *op, Presence at) {
       folded.size() == 1 && attr(folded[0]))
     return folded[0];
   return {};
+}
+
+Attribute BodyAlgebra::fillOf(BlockArgument arg) {
+  Type type = arg.getType();
+  auto tensor = cast<RankedTensorType>(generic->getOperand(arg.getArgNumber()).getType());
+  ElementType wide = isa<ComplexType>(type) ? ElementType::C128
+                     : isa<FloatType>(type) ? ElementType::F64
+                     : type.isInteger(1)    ? ElementType::Bool
+                                            : ElementType::I64;
+  return scalarAttr(type, format::fillValue(dialect::getEncoding(tensor).getValue(), wide));
 }
 
 bool BodyAlgebra::isNoOp(Presence at) {

@@ -2,6 +2,7 @@
 #pragma once
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/OpDefinition.h"
+#include "support/ElementType.h"
 
 namespace tulle::passes {
 
@@ -13,8 +14,8 @@ struct Presence {
 };
 
 /// Simplifies a generic's body under "these operands are absent" without building IR. A value simplifies to a constant or to
-/// the value in the body that it equals. Absent operands are 0 and annihilate: `0 * x`, `0 / x` and `0 & x` are 0 for
-/// every x, infinities and nan included (docs/design/formats.md, fill).
+/// the value in the body that it equals. Absent operands have their fill, and it annihilates: `0 * x`, `0 / x`, `0 & x`
+/// and `inf + x` are the fill for every x, infinities and nan included (docs/design/language.md).
 class BodyAlgebra {
 public:
   explicit BodyAlgebra(mlir::linalg::GenericOp generic);
@@ -34,6 +35,7 @@ public:
   bool isIdempotentConstant(Presence at);
 
 private:
+  mlir::Attribute fillOf(mlir::BlockArgument arg);
   mlir::OpFoldResult compute(mlir::Operation *op, Presence at);
 
   mlir::linalg::GenericOp generic;
@@ -44,6 +46,8 @@ private:
 
 /// The constant as an operation: arith.constant, or complex.constant for pairs.
 mlir::Value materialize(mlir::OpBuilder &builder, mlir::Location loc, mlir::Attribute value, mlir::Type type);
+/// A number as an attribute of the type: integers from `i`, floats and complex pairs from `f`.
+mlir::Attribute scalarAttr(mlir::Type type, const Scalar &value);
 /// 0 of a scalar type (complex: a pair of zeros).
 mlir::Attribute zeroAttr(mlir::Type type);
 

@@ -2,7 +2,6 @@
 #include "runtime/tensor/Memory.h"
 #include "tulle/error.h"
 #include <algorithm>
-#include <charconv>
 #include <fmt/format.h>
 
 namespace tulle::runtime {
@@ -67,39 +66,9 @@ Batches batches(const std::vector<LevelShape> &shapes) {
   return b;
 }
 
-Scalar fillValue(const format::Encoding &encoding, ElementType type) {
-  Scalar value;
-  if (!encoding.fill)
-    return value;
-  std::string_view text = *encoding.fill;
-  if (text == "true" || text == "false") {
-    value.i = text == "true";
-    return convertScalar(value, ElementType::Bool, type);
-  }
-  if (!text.empty() && text[0] == '(') // (re, im)
-    text.remove_prefix(1);
-  int64_t integer;
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), integer);
-  if (error == std::errc() && end == text.data() + text.size()) {
-    value.i = integer;
-    return convertScalar(value, ElementType::I64, type);
-  }
-  double parts[2] = {0, 0};
-  for (double &part : parts) {
-    while (!text.empty() && (text[0] == ' ' || text[0] == ',' || text[0] == '+'))
-      text.remove_prefix(1);
-    auto r = std::from_chars(text.data(), text.data() + text.size(), part);
-    if (r.ec != std::errc())
-      break;
-    text.remove_prefix(r.ptr - text.data());
-  }
-  value.f = {parts[0], parts[1]};
-  return convertScalar(value, ElementType::C128, type);
-}
-
 std::vector<std::byte> fillBytes(const format::Encoding &encoding, ElementType type) {
   std::vector<std::byte> bytes(byteWidth(type));
-  storeScalar(type, bytes.data(), fillValue(encoding, type));
+  storeScalar(type, bytes.data(), format::fillValue(encoding, type));
   return bytes;
 }
 

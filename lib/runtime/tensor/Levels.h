@@ -33,9 +33,7 @@ struct Batches {
 };
 Batches batches(const std::vector<LevelShape> &shapes);
 
-/// The value of positions where nothing is stored (`fill` of the encoding, else zero).
-Scalar fillValue(const format::Encoding &encoding, ElementType type);
-/// One element's bytes of it.
+/// The bytes of one element where nothing is stored.
 std::vector<std::byte> fillBytes(const format::Encoding &encoding, ElementType type);
 /// Fills `count` elements; zero bytes by memset.
 void fillBuffer(void *data, int64_t count, const std::vector<std::byte> &element);

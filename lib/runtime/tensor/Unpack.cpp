@@ -135,7 +135,7 @@ Tensor convert(const Tensor &tensor, const format::Encoding &encoding) {
         tensor.encoding.fill.value_or("0"), encoding.fill.value_or("0")));
   std::optional<Scalar> drop;
   if (fromDense && !toDense)
-    drop = fillValue(encoding, tensor.type);
+    drop = format::fillValue(encoding, tensor.type);
   return pack(gatherEntries(tensor, drop), encoding);
 }
 
