@@ -11,10 +11,9 @@ namespace tulle::runtime::io {
 template <typename T> void reserveLarge(std::vector<T> &array, size_t capacity) {
   array.reserve(capacity);
   constexpr uintptr_t page = uintptr_t(1) << 21;
-  uintptr_t begin = (reinterpret_cast<uintptr_t>(array.data()) + page - 1) & ~(page - 1);
-  uintptr_t end = (reinterpret_cast<uintptr_t>(array.data()) + capacity * sizeof(T)) & ~(page - 1);
-  if (begin < end)
-    madvise(reinterpret_cast<void *>(begin), end - begin, MADV_HUGEPAGE);
+  const size_t bytes = capacity * sizeof(T), lead = -reinterpret_cast<uintptr_t>(array.data()) & (page - 1);
+  if (lead + page <= bytes)
+    madvise(reinterpret_cast<char *>(array.data()) + lead, (bytes - lead) & ~(page - 1), MADV_HUGEPAGE);
 }
 
 } // namespace tulle::runtime::io

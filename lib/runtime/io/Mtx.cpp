@@ -35,7 +35,7 @@ MtxHeader readBanner(const Text &text, Scanner &scan) {
   if (words.empty() || lower(words[0]) != "%%matrixmarket")
     text.fail(text.begin(), fmt::format("expected the banner '{}' on the first line", example));
   auto expect = [&](size_t k, std::string_view what, std::string_view choices) {
-    const char *at = k < words.size() ? words[k].data() : scan.p;
+    const char *at = k < words.size() ? &words[k].front() : scan.p;
     std::string found = k < words.size() ? fmt::format("'{}'", quoted(words[k])) : "the end of the line";
     text.fail(at, fmt::format("expected the {} ({}), found {}; a whole banner reads '{}'", what, choices,
                               found, example));
@@ -69,15 +69,15 @@ MtxHeader readBanner(const Text &text, Scanner &scan) {
   else
     expect(4, "symmetry", "general, symmetric, skew-symmetric or hermitian");
   if (words.size() > 5)
-    text.fail(words[5].data(),
+    text.fail(&words[5].front(),
               fmt::format("unexpected '{}' after the banner's five words", quoted(words[5])));
 
   if (header.field == MtxField::Pattern && header.array)
-    text.fail(words[3].data(), "an array has no pattern; its field is real, integer or complex");
+    text.fail(&words[3].front(), "an array has no pattern; its field is real, integer or complex");
   if (header.field == MtxField::Pattern && header.symmetry == MtxSymmetry::Skew)
-    text.fail(words[4].data(), "a pattern has no signs to be skew-symmetric; say symmetric or general");
+    text.fail(&words[4].front(), "a pattern has no signs to be skew-symmetric; say symmetric or general");
   if (header.symmetry == MtxSymmetry::Hermitian && header.field != MtxField::Complex)
-    text.fail(words[4].data(), "a hermitian matrix has field complex; for other fields say symmetric");
+    text.fail(&words[4].front(), "a hermitian matrix has field complex; for other fields say symmetric");
   scan.skipLine();
   return header;
 }

@@ -1,6 +1,7 @@
 // Scanning numbers out of a text that is whole in memory, and errors that point into it.
 #pragma once
 #include "runtime/io/Io.h"
+#include <cmath>
 #include <cstring>
 #include <fast_float/fast_float.h>
 #include <fmt/format.h>
@@ -125,7 +126,7 @@ public:
     double value = 0;
     auto [stop, error] = p == end ? fast_float::from_chars_result{p, std::errc::invalid_argument}
                                   : fast_float::from_chars(p, end, value);
-    if (error != std::errc() || (stop != end && !isBreak(*stop)) || value - value != 0)
+    if (error != std::errc() || (stop != end && !isBreak(*stop)) || !std::isfinite(value))
       return slowReal(what);
     p = stop;
     return value;
