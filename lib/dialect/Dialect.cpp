@@ -91,6 +91,9 @@ Attribute TulleDialect::parseAttribute(DialectAsmParser &parser, Type type) cons
     size_t offset = std::min(error.range.begin, text.size());
     parser.emitError(SMLoc::getFromPointer(text.data() + offset)) << error.message;
     return {};
+  } catch (const Error &error) {
+    parser.emitError(parser.getNameLoc()) << error.what();
+    return {};
   }
 }
 
@@ -114,6 +117,23 @@ LogicalResult EncodingAttr::verifyEncoding(ArrayRef<int64_t> shape, Type,
     return success();
   return emitError() << "the encoding is for tensors with " << getValue().order()
                      << " dimensions, got one with " << shape.size();
+}
+
+static LogicalResult verifyLevel(function_ref<InFlightDiagnostic()> emitError, EncodingAttr encoding,
+                                 unsigned level) {
+  if (level < encoding.getValue().levels.size())
+    return success();
+  return emitError() << "expected a level below " << encoding.getValue().levels.size() << ", got " << level;
+}
+
+LogicalResult SpaceType::verify(function_ref<InFlightDiagnostic()> emitError, EncodingAttr encoding,
+                                unsigned level) {
+  return verifyLevel(emitError, encoding, level);
+}
+
+LogicalResult IteratorType::verify(function_ref<InFlightDiagnostic()> emitError, EncodingAttr encoding,
+                                   unsigned level) {
+  return verifyLevel(emitError, encoding, level);
 }
 
 EncodingAttr dialect::getEncoding(RankedTensorType type) {

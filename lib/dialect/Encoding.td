@@ -21,16 +21,19 @@ class Tulle_Type<string name, string typeMnemonic> : TypeDef<Tulle_Dialect, name
   let mnemonic = typeMnemonic;
 }
 
-def Tulle_SpaceType : Tulle_Type<"Space", "space"> {
-  let summary = "The stored coordinates of one level below one parent position";
+/// A type that names one level of an encoding; the encoding has that level.
+class Tulle_LevelType<string name, string typeMnemonic> : Tulle_Type<name, typeMnemonic> {
   let parameters = (ins "::tulle::dialect::EncodingAttr":$encoding, "unsigned":$level);
   let assemblyFormat = "`<` qualified($encoding) `,` $level `>`";
+  let genVerifyDecl = 1;
 }
 
-def Tulle_IteratorType : Tulle_Type<"Iterator", "iterator"> {
+def Tulle_SpaceType : Tulle_LevelType<"Space", "space"> {
+  let summary = "The stored coordinates of one level below one parent position";
+}
+
+def Tulle_IteratorType : Tulle_LevelType<"Iterator", "iterator"> {
   let summary = "A position at one level (a segment of equal coordinates where the level is nonunique)";
-  let parameters = (ins "::tulle::dialect::EncodingAttr":$encoding, "unsigned":$level);
-  let assemblyFormat = "`<` qualified($encoding) `,` $level `>`";
 }
 
 def Tulle_RangeType : Tulle_Type<"Range", "range"> {

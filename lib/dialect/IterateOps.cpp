@@ -192,8 +192,6 @@ LogicalResult LevelSizeOp::verify() {
 
 LogicalResult SpaceSizeOp::verify() {
   SpaceType space = getSpace().getType();
-  if (space.getLevel() >= space.getEncoding().getValue().levels.size())
-    return emitOpError("the encoding has no level ") << space.getLevel();
   const format::LevelFormat &level = levelFormat(space.getEncoding(), space.getLevel());
   if (!level.unique)
     return emitOpError("expected a unique level, got ") << format::print(level) << " (constraint 1)";
@@ -410,8 +408,6 @@ LogicalResult CoiterateOp::verify() {
     return emitOpError("expected at least one space (constraint 1)");
   for (Value value : spaces) {
     auto space = cast<SpaceType>(value.getType());
-    if (space.getLevel() >= space.getEncoding().getValue().levels.size())
-      return emitOpError("the encoding has no level ") << space.getLevel();
     const format::LevelFormat &level = levelFormat(space.getEncoding(), space.getLevel());
     if (!level.ordered)
       return emitOpError("expected ordered levels, got ") << format::print(level) << " (constraint 1)";

@@ -128,3 +128,19 @@ func.func @fill(%a: f32, %t: tensor<4xf64>) {
   %r = tulle.fill %a, %t : f32, tensor<4xf64>
   return
 }
+
+// -----
+
+// expected-error @+1 {{expected a level below 1, got 1}}
+func.func private @no_level(!tulle.space<#tulle.encoding<{ map = (i) -> (i : compressed) }>, 1>)
+
+// -----
+
+// expected-error @+2 {{expected '#tulle.encoding<{ map = … }>'}}
+// expected-error @+1 {{failed to parse Tulle_SpaceType parameter 'encoding'}}
+func.func private @no_encoding(!tulle.space<1, 1>)
+
+// -----
+
+// expected-error @+1 {{expected '<{ map = … }>' after '#tulle.encoding'}}
+func.func private @no_text(tensor<4xf64, #tulle.encoding>)

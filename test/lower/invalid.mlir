@@ -8,7 +8,7 @@ func.func @not_executable(%A: tensor<?x?xf64, #tulle.encoding<{ map = (i, j) -> 
 // -----
 
 func.func @whole_tensors(%a: tensor<4xf64>, %b: tensor<4xf64>) -> tensor<4xf64> {
-  // expected-error @+1 {{expected tensors to be used by loads, stores and loops only; run tulle-sparsify first}}
+  // expected-error @+1 {{expected tensors and places in them to be used by loads, stores and loops only; run tulle-sparsify first}}
   %c = arith.addf %a, %b : tensor<4xf64>
   return %c : tensor<4xf64>
 }
@@ -29,3 +29,54 @@ func.func @moved(%a: tensor<4xf64>, %b: tensor<4xf64>, %c: i1) -> tensor<4xf64> 
 
 // expected-error @+1 {{expected a body: only functions that are compiled here may take tensors}}
 func.func private @external(tensor<4xf64>)
+
+// -----
+
+// expected-error @+1 {{places in tensors stay within one function}}
+func.func @argument(%s: !tulle.range) {
+  return
+}
+
+// -----
+
+#SV = #tulle.encoding<{ map = (i) -> (i : compressed) }>
+func.func @place(%a: tensor<?xf64, #SV>, %c: i1, %i: index) {
+  // expected-error @+1 {{places stay within their region}}
+  %p = scf.if %c -> (!tulle.iterator<#SV, 0>) {
+    %x, %found = tulle.search %a level(0) at %i : tensor<?xf64, #SV> -> !tulle.iterator<#SV, 0>
+    scf.yield %x : !tulle.iterator<#SV, 0>
+  } else {
+    %y, %found = tulle.search %a level(0) at %i : tensor<?xf64, #SV> -> !tulle.iterator<#SV, 0>
+    scf.yield %y : !tulle.iterator<#SV, 0>
+  }
+  return
+}
+
+// -----
+
+func.func @two_blocks(%a: tensor<4xf64>) {
+  // expected-error @+1 {{expected one block in each region: control flow is structured at this stage}}
+  scf.execute_region {
+    cf.br ^next
+  ^next:
+    scf.yield
+  }
+  return
+}
+
+// -----
+
+func.func @unknown_dimension(%a: tensor<4xf64>, %i: index) -> index {
+  // expected-error @+1 {{expected tensors and places in them to be used by loads, stores and loops only}}
+  %d = tensor.dim %a, %i : tensor<4xf64>
+  return %d : index
+}
+
+// -----
+
+func.func @escapes(%a: tensor<4xf64>, %i: index) {
+  %x = tulle.locate %a level(0) at %i : tensor<4xf64> -> !tulle.iterator<#tulle.encoding<{ map = (i) -> (i : dense) }>, 0>
+  // expected-error @+1 {{expected tensors and places in them to be used by loads, stores and loops only}}
+  %y = builtin.unrealized_conversion_cast %x : !tulle.iterator<#tulle.encoding<{ map = (i) -> (i : dense) }>, 0> to index
+  return
+}

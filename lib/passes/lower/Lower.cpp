@@ -189,14 +189,18 @@ void Lowering::lowerOp(Operation &op) {
       .Default([&](Operation *op) { lowerPlain(*op); });
 }
 
-/// Whether an op may have tensors among its operands or results here.
+/// Whether an op may have tensors, iterators, spaces or ranges among its operands or results here.
 static bool understands(Operation *op) {
   if (auto dim = dyn_cast<tensor::DimOp>(op))
     return dim.getConstantIndex().has_value();
-  return isa<SpaceOp, LocateOp, SearchOp, LoadOp, StoreOp, FillOp, LikeOp, LevelSizeOp, IterateOp,
-             CoiterateOp, YieldOp, tensor::CastOp, scf::IfOp, scf::ForOp, func::ReturnOp>(op) ||
+  return isa<SpaceOp, LocateOp, SearchOp, RangeOp, LoadOp, StoreOp, FillOp, LikeOp, LevelSizeOp, SpaceSizeOp,
+             IterateOp, CoiterateOp>(op) ||
+         // Tensors pass through these, as the storage they are; places in them do not.
+         isa<tensor::CastOp, YieldOp, scf::IfOp, scf::ForOp, func::ReturnOp>(op) ||
          (isa<scf::YieldOp>(op) && isa<scf::IfOp, scf::ForOp>(op->getParentOp()));
 }
+
+static bool isPlace(Type type) { return isa<IteratorType, SpaceType, RangeType>(type); }
 
 LogicalResult Lowering::check() {
   auto executable = [&](Location loc, Type type) -> LogicalResult {
@@ -211,15 +215,25 @@ LogicalResult Lowering::check() {
   };
   if (!func.getBody().hasOneBlock())
     return func.emitError("expected one block: control flow is structured at this stage");
-  for (BlockArgument arg : func.getArguments())
+  for (BlockArgument arg : func.getArguments()) {
     if (failed(executable(arg.getLoc(), arg.getType())))
       return failure();
+    if (isPlace(arg.getType()))
+      return emitError(arg.getLoc()) << "expected no argument of type " << arg.getType()
+                                     << ": places in tensors stay within one function";
+  }
   WalkResult result = func.getBody().walk([&](Operation *op) {
-    auto isTensorType = [](Type type) { return isa<TensorType>(type); };
-    bool touches =
-        llvm::any_of(op->getOperandTypes(), isTensorType) || llvm::any_of(op->getResultTypes(), isTensorType);
+    auto isOurs = [](Type type) { return isa<TensorType>(type) || isPlace(type); };
+    bool touches = llvm::any_of(op->getOperandTypes(), isOurs) || llvm::any_of(op->getResultTypes(), isOurs);
     if (touches && !understands(op)) {
-      op->emitError("expected tensors to be used by loads, stores and loops only; run tulle-sparsify first");
+      op->emitError("expected tensors and places in them to be used by loads, stores and loops only; run "
+                    "tulle-sparsify first");
+      return WalkResult::interrupt();
+    }
+    bool passes = isa<YieldOp, scf::IfOp, scf::ForOp, scf::YieldOp, IterateOp, CoiterateOp>(op);
+    if (passes && llvm::any_of(op->getResultTypes(), isPlace)) {
+      op->emitError(
+          "expected no iterator, space or range among the results: places stay within their region");
       return WalkResult::interrupt();
     }
     for (Region &region : op->getRegions())
