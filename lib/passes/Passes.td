@@ -72,6 +72,17 @@ def SplitBlocks : Pass<"tulle-split-blocks", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::mlir::LLVM::LLVMDialect"];
 }
 
+def RegisterTiles : Pass<"tulle-register-tiles", "::mlir::func::FuncOp"> {
+  let summary = "Rows of a result that a loop adds to stay in registers";
+  let description = [{
+    `for p: for k: C[base + k] = f(C[base + k], …)`, where base does not depend on p, becomes a loop over tiles of k (eight
+    vectors, then two) in which the elements are loaded once, updated over all p and stored once. Every element sees the same
+    operations in the same order, so no reordering is needed.
+  }];
+  let options = [Option<"vl", "vl", "unsigned", /*default=*/"0", "Elements of a vector; 0: 256 bits of the widest element">];
+  let dependentDialects = ["::mlir::vector::VectorDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+
 def Vectorize : Pass<"tulle-vectorize", "::mlir::func::FuncOp"> {
   let summary = "Innermost loops that gather or reduce become vector code";
   let description = [{

@@ -44,7 +44,8 @@ std::string passes(Stage stage, const Options &options) {
   case Stage::Loops:
     return "tulle-lower,func.func(canonicalize,cse,loop-invariant-code-motion)";
   case Stage::Vector:
-    return "func.func(tulle-split-blocks,tulle-vectorize{vl=" + std::to_string(options.vectorLength) +
+    return "func.func(tulle-split-blocks,tulle-register-tiles{vl=" + std::to_string(options.vectorLength) +
+           "},tulle-vectorize{vl=" + std::to_string(options.vectorLength) +
            " index32=" + (options.index32 ? "true" : "false") + "})";
   case Stage::Llvm:
     return "convert-scf-to-cf,func.func(convert-complex-to-standard),convert-to-llvm,tulle-noalias,tulle-"

@@ -6,6 +6,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/Passes.h"
+#include "passes/vector/LoopAnnotation.h"
 #include "passes/vector/TripCount.h"
 
 namespace tulle::passes {
@@ -37,18 +38,6 @@ llvm::SmallVector<scf::ForOp> blockLoops(scf::ForOp outermost) {
   return loops;
 }
 
-/// Neither unrolled nor vectorized: the last, incomplete block is rare.
-void keepSmall(scf::ForOp loop) {
-  mlir::MLIRContext *context = loop.getContext();
-  namespace LLVM = mlir::LLVM;
-  auto yes = mlir::BoolAttr::get(context, true);
-  auto vectorize = LLVM::LoopVectorizeAttr::get(context, yes, {}, {}, {}, {}, {}, {});
-  auto unroll = LLVM::LoopUnrollAttr::get(context, yes, {}, {}, {}, {}, {}, {});
-  loop->setAttr("llvm.loop_annotation",
-                LLVM::LoopAnnotationAttr::get(context, {}, vectorize, {}, unroll, {}, {}, {}, {}, {}, {}, {},
-                                              {}, {}, {}, {}));
-}
-
 void split(scf::ForOp outermost) {
   mlir::OpBuilder b(outermost);
   mlir::Location loc = outermost.getLoc();
@@ -76,7 +65,7 @@ void split(scf::ForOp outermost) {
   scf::YieldOp::create(b, loc, constant.getResults());
 
   for (scf::ForOp loop : loops)
-    keepSmall(loop);
+    keepScalar(loop); // the last, incomplete block is rare
   outermost.replaceAllUsesWith(branch.getResults());
   outermost->moveBefore(branch.elseBlock(), branch.elseBlock()->end());
   b.setInsertionPointToEnd(branch.elseBlock());
