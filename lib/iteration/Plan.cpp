@@ -33,7 +33,8 @@ struct Shape {
       }
       sparse = true;
       const Subscript &s = op.subscripts[digits[l].dim];
-      // Below a searched level nothing can be walked; a second level on the same digit (a diagonal) is searched too.
+      // Below a searched level nothing can be walked; a second level on the same digit (a diagonal) is
+      // searched too.
       bool drive = !searching && s.isVariable() && !usedBefore(l) &&
                    driven.insert({s.terms[0].first, digits[l].stride, digits[l].modulus}).second;
       modes.push_back(drive ? LevelMode::Drive : LevelMode::Search);
@@ -86,7 +87,8 @@ public:
   }
 
 private:
-  /// An index no sparse operand split is walked by the blocks of a dense operand, which saves a division per element.
+  /// An index no sparse operand split is walked by the blocks of a dense operand, which saves a division per
+  /// element.
   void splitDense() {
     for (const Shape &s : shapes)
       for (unsigned d = 0; !s.sparse && d < s.operand->encoding.order(); ++d) {
@@ -120,7 +122,8 @@ private:
       if (!order())
         reason = "its levels are stored in an order that no loop order of the other operands allows";
       else if (isInnerProduct(o))
-        reason = "walking it against the other sparse operand would visit every pair of their outer coordinates";
+        reason =
+            "walking it against the other sparse operand would visit every pair of their outer coordinates";
     }
     if (!reason.empty())
       std::tie(chains, drivenChain, edges) = saved;
@@ -146,8 +149,8 @@ private:
     return "";
   }
 
-  /// Every digit an earlier level needs comes before a walked level's digit. Edges are kept as level pairs and read
-  /// against the chains when ordering, because a later operand may split an index into digits.
+  /// Every digit an earlier level needs comes before a walked level's digit. Edges are kept as level pairs
+  /// and read against the chains when ordering, because a later operand may split an index into digits.
   void addEdges(const Shape &s) {
     for (size_t l = 0; l < s.digits.size(); ++l) {
       if (s.modes[l] != LevelMode::Drive)
@@ -210,7 +213,8 @@ private:
     while (result.size() < all.size()) {
       int best = -1;
       for (unsigned v = 0; v < all.size(); ++v) {
-        bool ready = !done[v] && std::all_of(before[v].begin(), before[v].end(), [&](unsigned u) { return done[u]; });
+        bool ready =
+            !done[v] && std::all_of(before[v].begin(), before[v].end(), [&](unsigned u) { return done[u]; });
         if (ready && (best < 0 || key(all[v], needed[v]) < key(all[best], needed[best])))
           best = v;
       }
@@ -241,14 +245,15 @@ private:
     return needed;
   }
 
-  /// Smaller comes first: sparse before dense, low unit-stride score before high, result indices before reductions, high
-  /// digits before low.
+  /// Smaller comes first: sparse before dense, low unit-stride score before high, result indices before
+  /// reductions, high digits before low.
   std::tuple<bool, int, bool, unsigned, int64_t> key(const LoopVar &v, bool needed) const {
-    return {!needed, needed ? 0 : unitStride(v), needed ? false : bool(reduction[v.index]), v.index, -v.stride};
+    return {!needed, needed ? 0 : unitStride(v), needed ? false : bool(reduction[v.index]), v.index,
+            -v.stride};
   }
 
-  /// Intersecting two operands that each have an outer index the other lacks costs the product of the outer sizes: an
-  /// order with one of them inside is cheaper even after a conversion.
+  /// Intersecting two operands that each have an outer index the other lacks costs the product of the outer
+  /// sizes: an order with one of them inside is cheaper even after a conversion.
   bool isInnerProduct(unsigned o) const {
     for (unsigned other : accepted)
       for (size_t l = 0; l < shapes[o].digits.size(); ++l)
@@ -272,8 +277,8 @@ private:
     return result;
   }
 
-  /// An encoding for operand o that follows the loops of those accepted: its dimensions in loop order, split as they are,
-  /// the first high digit dense, the others compressed, low digits dense inside.
+  /// An encoding for operand o that follows the loops of those accepted: its dimensions in loop order, split
+  /// as they are, the first high digit dense, the others compressed, low digits dense inside.
   Encoding target(unsigned o) const {
     const Operand &op = *shapes[o].operand;
     Encoding result;
@@ -344,7 +349,8 @@ private:
 
 } // namespace
 
-std::variant<Plan, Conversion> plan(const std::vector<bool> &reduction, const std::vector<Operand> &operands) {
+std::variant<Plan, Conversion> plan(const std::vector<bool> &reduction,
+                                    const std::vector<Operand> &operands) {
   return Planner(reduction, operands).run();
 }
 

@@ -17,13 +17,14 @@ struct Subscript {
 
 /// One operand of a statement (the result is the last one).
 struct Operand {
-  format::Encoding encoding;          ///< its map is made of digits
-  std::vector<Subscript> subscripts;  ///< per dimension
-  bool keep = false;                  ///< must not be converted: the result's pattern
-  int follows = -1;                   ///< result only: the operand whose pattern it shares
+  format::Encoding encoding;         ///< its map is made of digits
+  std::vector<Subscript> subscripts; ///< per dimension
+  bool keep = false;                 ///< must not be converted: the result's pattern
+  int follows = -1;                  ///< result only: the operand whose pattern it shares
 };
 
-/// A loop: one digit of an index variable. An index of unblocked operands has the one digit (stride 1, modulus 0).
+/// A loop: one digit of an index variable. An index of unblocked operands has the one digit (stride 1,
+/// modulus 0).
 struct LoopVar {
   unsigned index = 0;
   int64_t stride = 1, modulus = 0;
@@ -53,10 +54,10 @@ struct Conversion {
   std::string reason;
 };
 
-/// Chooses the loops: a topological order of the digits that respects every operand's level order; loops over stored
-/// coordinates (and what they need) outside pure dense loops, reductions inside, the stride-1 dense digit innermost.
-/// Operands are considered by decreasing order, the result's pattern first; the first one that does not fit is returned
-/// for conversion. `reduction[i]`: index i does not occur in the result.
+/// Chooses the loops: a topological order of the digits that respects every operand's level order; loops over
+/// stored coordinates (and what they need) outside pure dense loops, reductions inside, the stride-1 dense
+/// digit innermost. Operands are considered by decreasing order, the result's pattern first; the first one
+/// that does not fit is returned for conversion. `reduction[i]`: index i does not occur in the result.
 std::variant<Plan, Conversion> plan(const std::vector<bool> &reduction, const std::vector<Operand> &operands);
 
 } // namespace tulle::iteration

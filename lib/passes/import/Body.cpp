@@ -40,14 +40,16 @@ Type scalarType(MLIRContext &context, ElementType type) {
 
 /// A floating-point operation with the flags that let reductions reassociate, unless the user forbids it.
 template <typename T, typename... Args> Value BodyBuilder::fp(Args... args) {
-  auto flags = strictFp ? arith::FastMathFlags::none : arith::FastMathFlags::reassoc | arith::FastMathFlags::contract;
+  auto flags =
+      strictFp ? arith::FastMathFlags::none : arith::FastMathFlags::reassoc | arith::FastMathFlags::contract;
   auto op = T::create(b, loc, args...);
   op.setFastmathAttr(arith::FastMathFlagsAttr::get(b.getContext(), flags));
   return op;
 }
 
 Value BodyBuilder::integer(Type type, int64_t value) {
-  return arith::ConstantOp::create(b, loc, b.getIntegerAttr(type, APInt(type.getIntOrFloatBitWidth(), value, true, true)));
+  return arith::ConstantOp::create(
+      b, loc, b.getIntegerAttr(type, APInt(type.getIntOrFloatBitWidth(), value, true, true)));
 }
 Value BodyBuilder::real(Type type, double value) {
   return arith::ConstantOp::create(b, loc, b.getFloatAttr(type, value));
@@ -58,7 +60,8 @@ Value BodyBuilder::constant(ElementType type, const Scalar &value) {
   if (isComplex(type)) {
     Type part = cast<ComplexType>(t).getElementType();
     return complex::ConstantOp::create(
-        b, loc, t, b.getArrayAttr({b.getFloatAttr(part, value.f.real()), b.getFloatAttr(part, value.f.imag())}));
+        b, loc, t,
+        b.getArrayAttr({b.getFloatAttr(part, value.f.real()), b.getFloatAttr(part, value.f.imag())}));
   }
   return isFloat(type) ? real(t, value.f.real()) : integer(t, value.i);
 }
@@ -359,7 +362,8 @@ Value BodyBuilder::compare(Op op, ElementType argType, Value x, Value y) {
   using P = arith::CmpIPredicate;
   constexpr P predicates[] = {P::eq, P::ne, P::slt, P::sle, P::sgt, P::sge};
   constexpr P unsignedPredicates[] = {P::eq, P::ne, P::ult, P::ule, P::ugt, P::uge};
-  return arith::CmpIOp::create(b, loc, (argType == ElementType::Bool ? unsignedPredicates : predicates)[which], x, y);
+  return arith::CmpIOp::create(b, loc,
+                               (argType == ElementType::Bool ? unsignedPredicates : predicates)[which], x, y);
 }
 
 Value BodyBuilder::convert(Value x, ElementType from, ElementType to) {
@@ -379,7 +383,8 @@ Value BodyBuilder::convert(Value x, ElementType from, ElementType to) {
   if (isComplex(from)) {
     if (to == ElementType::Bool)
       return compare(Op::Ne, from, x, constant(from, {}));
-    return convert(complex::ReOp::create(b, loc, x), from == ElementType::C64 ? ElementType::F32 : ElementType::F64, to);
+    return convert(complex::ReOp::create(b, loc, x),
+                   from == ElementType::C64 ? ElementType::F32 : ElementType::F64, to);
   }
   if (to == ElementType::Bool)
     return compare(Op::Ne, from, x, constant(from, {}));
@@ -416,7 +421,8 @@ Value BodyBuilder::floatToInt(Value x, ElementType from, ElementType to) {
   Value tooLow = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OLT, x, real(floatType, -end));
   Value ordered = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::ORD, x, x);
   Value outside = arith::OrIOp::create(b, loc, tooHigh, tooLow);
-  Value unsafe = arith::OrIOp::create(b, loc, outside, arith::XOrIOp::create(b, loc, ordered, integer(b.getI1Type(), 1)));
+  Value unsafe = arith::OrIOp::create(b, loc, outside,
+                                      arith::XOrIOp::create(b, loc, ordered, integer(b.getI1Type(), 1)));
   Value safe = arith::SelectOp::create(b, loc, unsafe, real(floatType, 0), x);
   Value converted = arith::FPToSIOp::create(b, loc, type, safe);
   Value high = arith::SelectOp::create(b, loc, tooHigh, integer(type, llvm::maxIntN(bits(to))), converted);

@@ -13,10 +13,12 @@ using notation::Statement;
 
 namespace {
 
-/// One statement's function. Every access of the right-hand side that differs in tensor or subscripts is one operand.
+/// One statement's function. Every access of the right-hand side that differs in tensor or subscripts is one
+/// operand.
 class StatementImporter {
 public:
-  StatementImporter(const notation::Program &program, const Statement &statement, const ImportOptions &options)
+  StatementImporter(const notation::Program &program, const Statement &statement,
+                    const ImportOptions &options)
       : program(program), statement(statement), options(options) {}
 
   void build(OpBuilder &builder, unsigned number) {
@@ -64,7 +66,8 @@ private:
 
   const notation::TensorDecl &result() const { return program.tensors[statement.lhs.tensor]; }
 
-  /// A result with sparse levels shares one operand's pattern; its encoding then is that operand's, in the result's format.
+  /// A result with sparse levels shares one operand's pattern; its encoding then is that operand's, in the
+  /// result's format.
   void pattern() {
     resultEncoding = result().encoding;
     if (format::isAllDense(resultEncoding))
@@ -122,12 +125,14 @@ private:
     kinds.append(statement.reductionIndices.size(), utils::IteratorType::reduction);
   }
 
-  /// Operands that only say how far an index runs which no tensor has as a plain subscript (`F` aside, in `A(i+r)`).
+  /// Operands that only say how far an index runs which no tensor has as a plain subscript (`F` aside, in
+  /// `A(i+r)`).
   void addExtents(OpBuilder &b, SmallVectorImpl<Value> &inputs, SmallVectorImpl<AffineMap> &maps,
                   AffineMap outMap) const {
     for (auto [l, index] : llvm::enumerate(loops)) {
       auto plain = [&, d = unsigned(l)](AffineMap map) {
-        return llvm::any_of(map.getResults(), [&](AffineExpr e) { return e == getAffineDimExpr(d, b.getContext()); });
+        return llvm::any_of(map.getResults(),
+                            [&](AffineExpr e) { return e == getAffineDimExpr(d, b.getContext()); });
       };
       if (llvm::any_of(maps, plain) || plain(outMap))
         continue;
@@ -151,8 +156,9 @@ private:
     addExtents(b, inputs, maps, outMap);
     Value init = makeInit(b, inputs);
     maps.push_back(outMap);
-    auto generic = linalg::GenericOp::create(b, loc(b), init.getType(), inputs, init, maps, kinds,
-                                             [&](OpBuilder &nested, Location, ValueRange args) { body(nested, args); });
+    auto generic =
+        linalg::GenericOp::create(b, loc(b), init.getType(), inputs, init, maps, kinds,
+                                  [&](OpBuilder &nested, Location, ValueRange args) { body(nested, args); });
     return generic.getResult(0);
   }
 
@@ -176,7 +182,8 @@ private:
   }
 
   void body(OpBuilder &b, ValueRange args) {
-    BodyBuilder builder(b, loc(b), options.strictFp, [&](const Access &access) { return args[find(access)]; });
+    BodyBuilder builder(b, loc(b), options.strictFp,
+                        [&](const Access &access) { return args[find(access)]; });
     // Narrow floats compute, and accumulate, in the type of the right-hand side.
     ElementType compute = statement.rhs->type;
     Value accumulator = builder.convert(args.back(), result().type, compute);

@@ -13,8 +13,9 @@ struct ImportOptions {
 /// Argument attribute with the tensor's name; results repeat the name of the tensor they replace.
 inline constexpr llvm::StringLiteral kNameAttr = "tulle.name";
 
-/// One `func.func @statement<k>` per statement (HACKING.md, contract 1). The dialects of stage 1 must be loaded. Throws
-/// SyntaxError, pointing into program.text, for a sparse result whose pattern is not one operand's.
+/// One `func.func @statement<k>` per statement (HACKING.md, contract 1). The dialects of stage 1 must be
+/// loaded. Throws SyntaxError, pointing into program.text, for a sparse result whose pattern is not one
+/// operand's.
 mlir::OwningOpRef<mlir::ModuleOp> importProgram(mlir::MLIRContext &context, const notation::Program &program,
                                                 const ImportOptions &options = {});
 

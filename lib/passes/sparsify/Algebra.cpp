@@ -61,10 +61,10 @@ OpFoldResult infinite(ArrayRef<OpFoldResult> args) {
 }
 
 bool preservesZero(Operation *op) {
-  return isa<complex::NegOp, complex::ConjOp, complex::SqrtOp, complex::SinOp, complex::TanhOp, complex::AbsOp,
-             complex::ReOp, complex::ImOp, math::AbsFOp, math::AbsIOp, math::SqrtOp, math::SinOp, math::TanhOp,
-             arith::NegFOp, arith::ExtFOp, arith::TruncFOp, arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp,
-             arith::SIToFPOp, arith::UIToFPOp, arith::FPToSIOp>(op);
+  return isa<complex::NegOp, complex::ConjOp, complex::SqrtOp, complex::SinOp, complex::TanhOp,
+             complex::AbsOp, complex::ReOp, complex::ImOp, math::AbsFOp, math::AbsIOp, math::SqrtOp,
+             math::SinOp, math::TanhOp, arith::NegFOp, arith::ExtFOp, arith::TruncFOp, arith::ExtSIOp,
+             arith::ExtUIOp, arith::TruncIOp, arith::SIToFPOp, arith::UIToFPOp, arith::FPToSIOp>(op);
 }
 
 OpFoldResult multiply(Operation *op, ArrayRef<OpFoldResult> args) {
@@ -89,7 +89,8 @@ OpFoldResult rule(Operation *op, ArrayRef<OpFoldResult> args) {
     return dropIdentity(args, isZero);
   if (isa<arith::SubFOp, arith::SubIOp, complex::SubOp>(op))
     return isZero(args[1]) ? args[0] : OpFoldResult();
-  if (isa<arith::DivFOp, arith::DivSIOp, arith::RemSIOp, arith::RemFOp, complex::DivOp, arith::ShLIOp, arith::ShRSIOp>(op))
+  if (isa<arith::DivFOp, arith::DivSIOp, arith::RemSIOp, arith::RemFOp, complex::DivOp, arith::ShLIOp,
+          arith::ShRSIOp>(op))
     return isZero(args[0]) ? OpFoldResult(zeroAttr(type)) : OpFoldResult();
   if (isa<arith::MinimumFOp, arith::MinSIOp>(op))
     return dropIdentity(args, [](OpFoldResult x) { return isExtreme(x, 1); });
@@ -203,8 +204,8 @@ OpFoldResult BodyAlgebra::compute(Operation *op, Presence at) {
     return result;
   // Folding with constants only: a fold with some values may rewrite the operation in place.
   SmallVector<OpFoldResult> folded;
-  if (llvm::all_of(constants, [](Attribute a) { return bool(a); }) && succeeded(op->fold(constants, folded)) &&
-      folded.size() == 1 && attr(folded[0]))
+  if (llvm::all_of(constants, [](Attribute a) { return bool(a); }) &&
+      succeeded(op->fold(constants, folded)) && folded.size() == 1 && attr(folded[0]))
     return folded[0];
   return {};
 }
@@ -231,7 +232,8 @@ bool BodyAlgebra::isIdempotentConstant(Presence at) {
   auto value = dyn_cast<Value>(yielded(at));
   Operation *op = value ? value.getDefiningOp() : nullptr;
   if (!op || op->getBlock() != generic.getBody() ||
-      !isa<arith::MinimumFOp, arith::MaximumFOp, arith::MinSIOp, arith::MaxSIOp, arith::AndIOp, arith::OrIOp>(op))
+      !isa<arith::MinimumFOp, arith::MaximumFOp, arith::MinSIOp, arith::MaxSIOp, arith::AndIOp, arith::OrIOp>(
+          op))
     return false;
   OpFoldResult x = simplify(op->getOperand(0), at), y = simplify(op->getOperand(1), at);
   return (x == OpFoldResult(accumulatorArg()) && attr(y)) || (y == OpFoldResult(accumulatorArg()) && attr(x));

@@ -6,16 +6,17 @@
 
 namespace tulle::passes {
 
-/// What is known about the inputs of a linalg.generic at some place in its loops (bit k: input k). An input in neither mask
-/// may or may not have an entry.
+/// What is known about the inputs of a linalg.generic at some place in its loops (bit k: input k). An input
+/// in neither mask may or may not have an entry.
 struct Presence {
   uint64_t absent = 0;  ///< no entry here
   uint64_t present = 0; ///< an entry here
 };
 
-/// Simplifies a generic's body under "these operands are absent" without building IR. A value simplifies to a constant or to
-/// the value in the body that it equals. Absent operands have their fill, and it annihilates: `0 * x`, `0 / x`, `0 & x`
-/// and `inf + x` are the fill for every x, infinities and nan included (docs/design/language.md).
+/// Simplifies a generic's body under "these operands are absent" without building IR. A value simplifies to a
+/// constant or to the value in the body that it equals. Absent operands have their fill, and it annihilates:
+/// `0 * x`, `0 / x`, `0 & x` and `inf + x` are the fill for every x, infinities and nan included
+/// (docs/design/language.md).
 class BodyAlgebra {
 public:
   explicit BodyAlgebra(mlir::linalg::GenericOp generic);
@@ -25,13 +26,15 @@ public:
 
   mlir::OpFoldResult simplify(mlir::Value value, Presence at);
   mlir::OpFoldResult yielded(Presence at) { return simplify(yieldOperand(), at); }
-  /// What the body yields and what stands for the accumulator in it. A body that widens the accumulator first and narrows it
-  /// last (f16 in f32) is taken without these two conversions: sums stay wide until they are stored.
+  /// What the body yields and what stands for the accumulator in it. A body that widens the accumulator first
+  /// and narrows it last (f16 in f32) is taken without these two conversions: sums stay wide until they are
+  /// stored.
   mlir::Value yieldOperand() const { return yieldValue; }
   mlir::Value accumulatorArg() const { return accumulatorValue; }
   /// The body leaves the accumulator as it is: the coordinate need not be visited.
   bool isNoOp(Presence at);
-  /// The body is a constant, or `accumulator (op) constant` for a monoid where doing that once is the same as doing it often.
+  /// The body is a constant, or `accumulator (op) constant` for a monoid where doing that once is the same as
+  /// doing it often.
   bool isIdempotentConstant(Presence at);
 
 private:

@@ -10,7 +10,8 @@ using dialect::CoiterateOp;
 using dialect::IterateOp;
 
 LoopEmitter::LoopEmitter(OpBuilder &builder, SparseStatement &statement, const iteration::Plan &plan)
-    : b(builder), loc(statement.generic.getLoc()), statement(statement), plan(plan), algebra(statement.generic) {
+    : b(builder), loc(statement.generic.getLoc()), statement(statement), plan(plan),
+      algebra(statement.generic) {
   for (BlockArgument arg : statement.generic.getRegionInputArgs()) {
     auto tests = [](Operation *user) { return isa<dialect::StoredOp>(user); };
     testedByBody.push_back(llvm::any_of(arg.getUsers(), tests));
@@ -35,7 +36,8 @@ Value LoopEmitter::emit() {
   if (statement.start && !writesEverySlot(s, 0)) {
     Value start = materialize(b, loc, statement.start, getElementTypeOrSelf(s.carried.getType()));
     s.carried = dialect::FillOp::create(b, loc, s.carried.getType(), start, s.carried);
-  } else if (auto fill = statement.generic.getDpsInits()[0].getDefiningOp<dialect::FillOp>(); fill && !statement.start) {
+  } else if (auto fill = statement.generic.getDpsInits()[0].getDefiningOp<dialect::FillOp>();
+             fill && !statement.start) {
     s.carried = dialect::FillOp::create(b, loc, s.carried.getType(), fill.getValue(), s.carried);
   }
   Value result = loops(s, 0);
@@ -57,14 +59,9 @@ Value LoopEmitter::loops(LoopState s, unsigned depth) {
   SmallVector<unsigned> minterms = visited(s, depth, who);
   if (minterms.empty())
     return s.carried;
-  if (minterms[0] == 0 && s.scalar && isReduction(depth) &&
-      algebra.isIdempotentConstant(presence(s, who, 0)))
+  if (minterms[0] == 0 && s.scalar && isReduction(depth) && algebra.isIdempotentConstant(presence(s, who, 0)))
     return remainder(s, depth, who, ArrayRef(minterms).drop_front());
-  if (who.empty())
-    return iterateRange(s, depth);
-  if (who.size() == 1 && minterms[0] == 1)
-    return iterateSpace(s, depth, who[0]);
-  return coiterate(s, depth, who, minterms);
+  return loop(s, depth, who, minterms, /*counted=*/false)[0];
 }
 
 /// One element of the result: accumulated in a register by the loops left, then stored.
@@ -72,8 +69,9 @@ Value LoopEmitter::element(LoopState s, unsigned depth) {
   Value iterator = iteratorOf(s, statement.operands.size() - 1);
   if (!iterator && !statement.result().digits.empty()) {
     if (!failed)
-      statement.generic.emitError("a sparse result would be dense: something is written where the operand whose pattern it "
-                                  "shares stores nothing; restrict it with `where`, or store the result in a dense format");
+      statement.generic.emitError(
+          "a sparse result would be dense: something is written where the operand whose pattern it "
+          "shares stores nothing; restrict it with `where`, or store the result in a dense format");
     failed = true;
     return s.carried;
   }
@@ -81,8 +79,9 @@ Value LoopEmitter::element(LoopState s, unsigned depth) {
   Type type = cast<RankedTensorType>(tensor.getType()).getElementType();
   LoopState inner = s;
   inner.scalar = true;
-  inner.carried = statement.start && onceEach ? materialize(b, loc, statement.start, type)
-                                              : dialect::LoadOp::create(b, loc, type, tensor, iterator).getResult();
+  inner.carried = statement.start && onceEach
+                      ? materialize(b, loc, statement.start, type)
+                      : dialect::LoadOp::create(b, loc, type, tensor, iterator).getResult();
   Type wide = algebra.yieldOperand().getType();
   if (wide != type)
     inner.carried = b.createOrFold<arith::ExtFOp>(loc, wide, inner.carried);
@@ -92,7 +91,8 @@ Value LoopEmitter::element(LoopState s, unsigned depth) {
   return dialect::StoreOp::create(b, loc, tensor.getType(), value, tensor, iterator);
 }
 
-/// The innermost place. Operands off the loops' coordinates are searched first; each may or may not have an entry.
+/// The innermost place. Operands off the loops' coordinates are searched first; each may or may not have an
+/// entry.
 Value LoopEmitter::leaf(LoopState s) {
   advance(s);
   std::optional<unsigned> o = nextSearch(s);
@@ -149,8 +149,8 @@ Value LoopEmitter::bodyValue(LoopState &s, Value v, DenseMap<Value, Value> &done
   return done[value] = copy->getResult(cast<OpResult>(value).getResultNumber());
 }
 
-void LoopEmitter::fillBody(Block *block, LoopState s, unsigned depth, ArrayRef<unsigned> who, unsigned minterm,
-                           bool counted) {
+void LoopEmitter::fillBody(Block *block, LoopState s, unsigned depth, ArrayRef<unsigned> who,
+                           unsigned minterm, bool counted) {
   OpBuilder::InsertionGuard guard(b);
   Location at = loc;
   s = withMinterm(s, who, minterm);
@@ -169,67 +169,48 @@ void LoopEmitter::fillBody(Block *block, LoopState s, unsigned depth, ArrayRef<u
   dialect::YieldOp::create(b, loc, results);
 }
 
-Value LoopEmitter::iterateRange(LoopState s, unsigned depth) {
-  Value zero = arith::ConstantIndexOp::create(b, loc, 0);
-  Value range = dialect::RangeOp::create(b, loc, dialect::RangeType::get(b.getContext()), zero, extent(s, depth));
+/// The loop over the coordinates of `minterms`. Results: what is carried, then, if counted, how many
+/// coordinates there were.
+SmallVector<Value> LoopEmitter::loop(const LoopState &s, unsigned depth, ArrayRef<unsigned> who,
+                                     ArrayRef<unsigned> minterms, bool counted) {
+  SmallVector<Value> inits{s.carried};
+  if (counted)
+    inits.push_back(arith::ConstantIndexOp::create(b, loc, 0));
+  SmallVector<Type> types(ValueRange(inits).getTypes());
   auto kind = isReduction(depth) ? dialect::LoopKind::Reduction : dialect::LoopKind::Parallel;
-  auto op = IterateOp::create(b, loc, TypeRange(s.carried.getType()), range, ValueRange(s.carried), kind);
-  fillBody(&op.getBody().emplaceBlock(), s, depth, {}, 0, false);
-  return op.getResult(0);
-}
-
-Value LoopEmitter::iterateSpace(LoopState s, unsigned depth, unsigned operand) {
-  Value over = space(s, operand);
-  auto kind = isReduction(depth) ? dialect::LoopKind::Reduction : dialect::LoopKind::Parallel;
-  auto op = IterateOp::create(b, loc, TypeRange(s.carried.getType()), over, ValueRange(s.carried), kind);
-  fillBody(&op.getBody().emplaceBlock(), s, depth, {operand}, 1, false);
-  return op.getResult(0);
-}
-
-Value LoopEmitter::coiterate(LoopState s, unsigned depth, ArrayRef<unsigned> who, ArrayRef<unsigned> minterms) {
-  SmallVector<Value> spaces, inits{s.carried};
-  for (unsigned o : who)
-    spaces.push_back(space(s, o));
-  iteration::CoordinateSet set(who.size(), std::vector<iteration::Minterm>(minterms.begin(), minterms.end()));
   Value range;
-  if (set.needsUniverse()) {
+  if (minterms[0] == 0) {
     Value zero = arith::ConstantIndexOp::create(b, loc, 0);
     range = dialect::RangeOp::create(b, loc, dialect::RangeType::get(b.getContext()), zero, extent(s, depth));
   }
+  SmallVector<Value> spaces;
+  for (unsigned o : who)
+    spaces.push_back(space(s, o));
+  bool alone = who.empty() || (who.size() == 1 && minterms[0] == 1);
+  if (alone) {
+    auto op = IterateOp::create(b, loc, types, who.empty() ? range : spaces[0], inits, kind);
+    fillBody(&op.getBody().emplaceBlock(), s, depth, who, minterms[0], counted);
+    return op.getResults();
+  }
+  iteration::CoordinateSet set(who.size(), std::vector<iteration::Minterm>(minterms.begin(), minterms.end()));
   SmallVector<int64_t> cases(minterms.begin(), minterms.end());
-  auto kind = isReduction(depth) ? dialect::LoopKind::Reduction : dialect::LoopKind::Parallel;
-  auto op = CoiterateOp::create(b, loc, TypeRange(s.carried.getType()), set.print(), cases, spaces, range, inits, kind,
+  auto op = CoiterateOp::create(b, loc, types, set.print(), cases, spaces, range, inits, kind,
                                 dialect::Strategy::Auto, cases.size());
   for (auto [region, minterm] : llvm::zip(op.getCaseRegions(), minterms))
-    fillBody(&region.emplaceBlock(), s, depth, who, minterm, false);
-  return op.getResult(0);
+    fillBody(&region.emplaceBlock(), s, depth, who, minterm, counted);
+  return op.getResults();
 }
 
-/// Where nothing is stored the accumulator meets one constant, and meeting it once is as good as often: walk what is stored,
-/// count it, and add the constant if some coordinate was left out.
-Value LoopEmitter::remainder(LoopState s, unsigned depth, ArrayRef<unsigned> who, ArrayRef<unsigned> minterms) {
+/// Where nothing is stored the accumulator meets one constant, and meeting it once is as good as often: walk
+/// what is stored, count it, and add the constant if some coordinate was left out.
+Value LoopEmitter::remainder(LoopState s, unsigned depth, ArrayRef<unsigned> who,
+                             ArrayRef<unsigned> minterms) {
   LoopState rest = withMinterm(s, who, 0);
   Value count = arith::ConstantIndexOp::create(b, loc, 0);
   if (!minterms.empty()) {
-    SmallVector<Value> spaces, inits{s.carried, count};
-    for (unsigned o : who)
-      spaces.push_back(space(s, o));
-    SmallVector<Type> types{s.carried.getType(), b.getIndexType()};
-    if (who.size() == 1) {
-      auto op = IterateOp::create(b, loc, types, spaces[0], inits, dialect::LoopKind::Reduction);
-      fillBody(&op.getBody().emplaceBlock(), s, depth, who, 1, true);
-      rest.carried = op.getResult(0);
-      count = op.getResult(1);
-    } else {
-      iteration::CoordinateSet set(who.size(), std::vector<iteration::Minterm>(minterms.begin(), minterms.end()));
-      SmallVector<int64_t> cases(minterms.begin(), minterms.end());
-      auto op = CoiterateOp::create(b, loc, types, set.print(), cases, spaces, Value(), inits,
-                                    dialect::LoopKind::Reduction, dialect::Strategy::Auto, cases.size());
-      for (auto [region, minterm] : llvm::zip(op.getCaseRegions(), minterms))
-        fillBody(&region.emplaceBlock(), s, depth, who, minterm, true);
-      rest.carried = op.getResult(0);
-      count = op.getResult(1);
-    }
+    SmallVector<Value> results = loop(s, depth, who, minterms, /*counted=*/true);
+    rest.carried = results[0];
+    count = results[1];
   }
   Value some = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, count, extent(s, depth));
   Value zero = arith::ConstantIndexOp::create(b, loc, 0);

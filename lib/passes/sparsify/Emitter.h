@@ -13,10 +13,10 @@ struct OperandState {
 
 /// Everything the code below some place in the loops depends on. Copied where the code branches.
 struct LoopState {
-  std::vector<OperandState> operands; ///< inputs, then the result
+  std::vector<OperandState> operands;   ///< inputs, then the result
   std::vector<mlir::Value> coordinates; ///< per loop of the plan; null outside it
-  mlir::Value carried;                ///< the result tensor, or the scalar accumulated for one of its elements
-  bool scalar = false;                ///< `carried` is the scalar
+  mlir::Value carried; ///< the result tensor, or the scalar accumulated for one of its elements
+  bool scalar = false; ///< `carried` is the scalar
 };
 
 class LoopEmitter {
@@ -32,16 +32,15 @@ private:
   mlir::Value leaf(LoopState s);
   mlir::Value body(LoopState &s);
   mlir::Value bodyValue(LoopState &s, mlir::Value v, llvm::DenseMap<mlir::Value, mlir::Value> &done);
-  mlir::Value iterateRange(LoopState s, unsigned depth);
-  mlir::Value iterateSpace(LoopState s, unsigned depth, unsigned operand);
-  mlir::Value coiterate(LoopState s, unsigned depth, llvm::ArrayRef<unsigned> participants,
-                        llvm::ArrayRef<unsigned> minterms);
+  llvm::SmallVector<mlir::Value> loop(const LoopState &s, unsigned depth,
+                                      llvm::ArrayRef<unsigned> participants,
+                                      llvm::ArrayRef<unsigned> minterms, bool counted);
   mlir::Value remainder(LoopState s, unsigned depth, llvm::ArrayRef<unsigned> participants,
                         llvm::ArrayRef<unsigned> minterms);
-  /// The code of one loop iteration in `block`, whose arguments are the coordinate, one iterator per present participant,
-  /// and the carried values.
-  void fillBody(mlir::Block *block, LoopState s, unsigned depth, llvm::ArrayRef<unsigned> participants, unsigned minterm,
-                bool counted);
+  /// The code of one loop iteration in `block`, whose arguments are the coordinate, one iterator per present
+  /// participant, and the carried values.
+  void fillBody(mlir::Block *block, LoopState s, unsigned depth, llvm::ArrayRef<unsigned> participants,
+                unsigned minterm, bool counted);
 
   // Levels.cpp: how operands follow the loops
   void advance(LoopState &s);
@@ -61,7 +60,8 @@ private:
   Presence presence(const LoopState &s, llvm::ArrayRef<unsigned> participants, unsigned minterm) const;
   llvm::SmallVector<unsigned> participants(const LoopState &s, unsigned depth) const;
   LoopState withMinterm(LoopState s, llvm::ArrayRef<unsigned> participants, unsigned minterm) const;
-  llvm::SmallVector<unsigned> visited(const LoopState &s, unsigned depth, llvm::ArrayRef<unsigned> participants);
+  llvm::SmallVector<unsigned> visited(const LoopState &s, unsigned depth,
+                                      llvm::ArrayRef<unsigned> participants);
   bool writesEverySlot(const LoopState &s, unsigned depth);
   bool isReduction(unsigned depth) const { return statement.reduction[plan.order[depth].index]; }
   unsigned resultDepth() const;

@@ -1,8 +1,8 @@
 // Moves conversions of arguments to the caller.
+#include "dialect/Dialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/Passes.h"
 #include "passes/import/Import.h"
-#include "dialect/Dialect.h"
 
 namespace tulle::passes {
 using namespace mlir;
@@ -47,7 +47,8 @@ struct HoistConvert : impl::HoistConvertBase<HoistConvert> {
 
   static Value existing(func::FuncOp function, dialect::ConvertOp op, Attribute name) {
     for (BlockArgument arg : function.getArguments())
-      if (name && arg.getType() == op.getType() && function.getArgAttr(arg.getArgNumber(), kNameAttr) == name &&
+      if (name && arg.getType() == op.getType() &&
+          function.getArgAttr(arg.getArgNumber(), kNameAttr) == name &&
           function.getArgAttr(arg.getArgNumber(), "tulle.source"))
         return arg;
     return {};

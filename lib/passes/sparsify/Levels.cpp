@@ -25,7 +25,8 @@ struct Arith {
 
 } // namespace
 
-/// Takes every operand as far as the bound coordinates lead: full levels are located, values of reached leaves loaded.
+/// Takes every operand as far as the bound coordinates lead: full levels are located, values of reached
+/// leaves loaded.
 void LoopEmitter::advance(LoopState &s) {
   for (auto [o, operand] : llvm::enumerate(statement.operands)) {
     OperandState &state = s.operands[o];
@@ -90,7 +91,8 @@ Value LoopEmitter::indexValue(const LoopState &s, unsigned index) {
   return sum ? sum : a.constant(0);
 }
 
-/// How many coordinates loop `depth` has: the digit's modulus, cut where the index would pass the end of its dimension.
+/// How many coordinates loop `depth` has: the digit's modulus, cut where the index would pass the end of its
+/// dimension.
 Value LoopEmitter::extent(const LoopState &s, unsigned depth) {
   Arith a{b, loc};
   const LoopVar &v = plan.order[depth];
@@ -131,7 +133,8 @@ Value LoopEmitter::space(const LoopState &s, unsigned operand) {
   return dialect::SpaceOp::create(b, loc, type, o.tensor, b.getI64IntegerAttr(iterators.size()), parent);
 }
 
-/// The iterator of the last level, which for a result with a pattern is the pattern's; null when it was not reached.
+/// The iterator of the last level, which for a result with a pattern is the pattern's; null when it was not
+/// reached.
 Value LoopEmitter::iteratorOf(const LoopState &s, unsigned operand) const {
   if (operand + 1 == statement.operands.size() && statement.pattern)
     operand = *statement.pattern;

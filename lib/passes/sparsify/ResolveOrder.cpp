@@ -25,8 +25,9 @@ std::string operandName(linalg::GenericOp generic, unsigned operand) {
 
 struct ResolveOrder : impl::ResolveOrderBase<ResolveOrder> {
   void runOnOperation() override {
-    WalkResult result = getOperation()->walk(
-        [&](linalg::GenericOp generic) { return failed(resolve(generic)) ? WalkResult::interrupt() : WalkResult::advance(); });
+    WalkResult result = getOperation()->walk([&](linalg::GenericOp generic) {
+      return failed(resolve(generic)) ? WalkResult::interrupt() : WalkResult::advance();
+    });
     if (result.wasInterrupted())
       signalPassFailure();
   }
@@ -51,9 +52,11 @@ struct ResolveOrder : impl::ResolveOrderBase<ResolveOrder> {
     auto type = cast<RankedTensorType>(use.get().getType());
     generic.emitRemark() << operandName(generic, conversion.operand) << " is converted from "
                          << format::displayName(dialect::getEncoding(type).getValue()) << " to "
-                         << format::displayName(conversion.target) << " before the loops: " << conversion.reason;
+                         << format::displayName(conversion.target)
+                         << " before the loops: " << conversion.reason;
     OpBuilder b(generic);
-    use.set(dialect::ConvertOp::create(b, generic.getLoc(), dialect::withEncoding(type, conversion.target), use.get()));
+    use.set(dialect::ConvertOp::create(b, generic.getLoc(), dialect::withEncoding(type, conversion.target),
+                                       use.get()));
   }
 };
 

@@ -79,8 +79,9 @@ LogicalResult readPattern(SparseStatement &s) {
         s.generic.getMatchingIndexingMap(&use) == s.generic.getMatchingIndexingMap(init))
       s.pattern = k;
   if (!s.pattern)
-    return s.generic.emitError("a sparse result needs tulle.like of an input with the same subscripts: its pattern cannot be "
-                               "computed; store the result in a dense format");
+    return s.generic.emitError(
+        "a sparse result needs tulle.like of an input with the same subscripts: its pattern cannot be "
+        "computed; store the result in a dense format");
   return success();
 }
 

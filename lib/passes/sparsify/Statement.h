@@ -1,4 +1,5 @@
-// A linalg.generic read as a sparse statement: operands with level maps and subscripts, and where the result starts.
+// A linalg.generic read as a sparse statement: operands with level maps and subscripts, and where the result
+// starts.
 #pragma once
 #include "dialect/Dialect.h"
 #include "iteration/Plan.h"
@@ -29,8 +30,8 @@ struct SparseStatement {
   const SparseOperand &result() const { return operands.back(); }
   std::vector<iteration::Operand> planOperands() const;
 
-  /// Fails with a diagnostic for what is not a statement over digit maps: several results, semi-affine subscripts, a
-  /// sparse result without `tulle.like`.
+  /// Fails with a diagnostic for what is not a statement over digit maps: several results, semi-affine
+  /// subscripts, a sparse result without `tulle.like`.
   static mlir::FailureOr<SparseStatement> read(mlir::linalg::GenericOp generic);
 };
 

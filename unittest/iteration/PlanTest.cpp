@@ -28,17 +28,23 @@ std::string order(const std::variant<Plan, Conversion> &planned) {
 constexpr unsigned i = 0, j = 1, k = 2;
 
 TEST(Plan, SpmvFollowsTheMatrix) {
-  EXPECT_EQ(order(plan({false, true}, {operand("CSR", {i, j}), operand("Dense", {j}), operand("Dense", {i})})), "i j ");
-  EXPECT_EQ(order(plan({false, true}, {operand("CSC", {i, j}), operand("Dense", {j}), operand("Dense", {i})})), "j i ");
+  EXPECT_EQ(
+      order(plan({false, true}, {operand("CSR", {i, j}), operand("Dense", {j}), operand("Dense", {i})})),
+      "i j ");
+  EXPECT_EQ(
+      order(plan({false, true}, {operand("CSC", {i, j}), operand("Dense", {j}), operand("Dense", {i})})),
+      "j i ");
 }
 
 TEST(Plan, DenseColumnsOfSpmmAreInnermost) {
-  EXPECT_EQ(order(plan({false, false, true}, {operand("CSR", {i, k}), operand("Dense", {k, j}), operand("Dense", {i, j})})),
+  EXPECT_EQ(order(plan({false, false, true},
+                       {operand("CSR", {i, k}), operand("Dense", {k, j}), operand("Dense", {i, j})})),
             "i k j ");
 }
 
 TEST(Plan, BlocksBecomeDigits) {
-  EXPECT_EQ(order(plan({false, true}, {operand("BCSR(2,3)", {i, j}), operand("Dense", {j}), operand("Dense", {i})})),
+  EXPECT_EQ(order(plan({false, true},
+                       {operand("BCSR(2,3)", {i, j}), operand("Dense", {j}), operand("Dense", {i})})),
             "i/2 j/3 i%2 j%3 ");
 }
 
@@ -57,15 +63,16 @@ TEST(Plan, ADiagonalIsSearched) {
 }
 
 TEST(Plan, AClashConvertsTheSecondOperand) {
-  auto planned = plan({false, false}, {operand("CSR", {i, j}), operand("CSC", {i, j}), operand("Dense", {i, j})});
+  auto planned =
+      plan({false, false}, {operand("CSR", {i, j}), operand("CSC", {i, j}), operand("Dense", {i, j})});
   const auto &c = std::get<Conversion>(planned);
   EXPECT_EQ(c.operand, 1u);
   EXPECT_EQ(format::displayName(c.target), "CSR");
 }
 
 TEST(Plan, InnerProductsConvert) {
-  auto planned = plan({false, false, true},
-                      {operand("CSR", {i, k}), operand("CSC", {k, j}), operand("Dense", {i, j})});
+  auto planned =
+      plan({false, false, true}, {operand("CSR", {i, k}), operand("CSC", {k, j}), operand("Dense", {i, j})});
   const auto &c = std::get<Conversion>(planned);
   EXPECT_EQ(c.operand, 1u);
   EXPECT_EQ(format::displayName(c.target), "CSR");
