@@ -253,6 +253,20 @@ static Value firstFrom(OpBuilder &b, Location loc, const Space &space, Value lo)
   return lowerBound(b, loc, space, space.range.begin, space.range.end, lo);
 }
 
+/// The end of the entries below coordinate `hi`. A range that ends early is rare: the last entry is looked at
+/// first.
+static Value endBefore(OpBuilder &b, Location loc, const Space &space, Value begin, Value hi) {
+  levels::Emitter emit = space.emitter(b, loc);
+  Value end = space.range.end;
+  Value beyond = guarded(b, loc, emit.compare(CmpIPredicate::ult, begin, end), [&] {
+    Value last = space.coordinate(b, loc, emit.sub(end, emit.constant(1)));
+    return emit.compare(CmpIPredicate::uge, last, hi);
+  });
+  return ifElse(
+      b, loc, beyond, b.getIndexType(), [&] { return Values{lowerBound(b, loc, space, begin, end, hi)}; },
+      [&] { return Values{end}; })[0];
+}
+
 static bool sameSize(Value x, Value y) {
   APInt a, c;
   return x == y || (matchPattern(x, m_ConstantInt(&a)) && matchPattern(y, m_ConstantInt(&c)) && a == c);
@@ -267,7 +281,7 @@ Values CoiterateLowering::gaps(Values inits) {
     Space &space = spaces[k];
     Value begin = firstFrom(b, loc, space, lo);
     if (!sameSize(hi, space.emitter(b, loc).levelSize(space.level)))
-      space.range.end = lowerBound(b, loc, space, begin, space.range.end, hi);
+      space.range.end = endBefore(b, loc, space, begin, hi);
     carried.push_back(begin);
     any.push_back(Minterm(1) << k);
   }
