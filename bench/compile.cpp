@@ -64,6 +64,21 @@ void fromMemory(benchmark::State &state) {
     benchmark::DoNotOptimize(engine::compile(spmv("CSR", 1u << 30), {.diskCache = false}));
 }
 
+/// A call of a kernel that has next to nothing to compute.
+void call(benchmark::State &state) {
+  runtime::Entries entries{ElementType::F64, {1000, 1000}, {{}, {}}, {}};
+  notation::Program program = spmv("CSR", 1u << 30);
+  std::vector<std::optional<runtime::Tensor>> tensors(program.tensors.size());
+  for (size_t t = 0; t < tensors.size(); ++t)
+    if (program.tensors[t].name == "A")
+      tensors[t] = runtime::pack(entries, program.tensors[t].encoding);
+    else if (program.tensors[t].name == "x")
+      tensors[t] = runtime::makeDense(ElementType::F64, {1000});
+  auto executable = engine::compile(program, {.diskCache = false});
+  for (auto _ : state)
+    executable->run(tensors);
+}
+
 void stage(benchmark::State &state, const char *name) {
   for (auto _ : state)
     benchmark::DoNotOptimize(engine::explain(spmv("CSR", nextSerial()), name));
@@ -74,6 +89,7 @@ BENCHMARK_CAPTURE(anew, COO, "COO")->Unit(benchmark::kMillisecond)->Iterations(2
 BENCHMARK_CAPTURE(anew, BCSR, "BCSR(4,4)")->Unit(benchmark::kMillisecond)->Iterations(20);
 BENCHMARK(fromDisk)->Unit(benchmark::kMillisecond)->Iterations(20);
 BENCHMARK(fromMemory)->Unit(benchmark::kMillisecond);
+BENCHMARK(call)->Unit(benchmark::kMicrosecond);
 BENCHMARK_CAPTURE(stage, linalg, "linalg")->Unit(benchmark::kMillisecond)->Iterations(20);
 BENCHMARK_CAPTURE(stage, iteration, "iteration")->Unit(benchmark::kMillisecond)->Iterations(20);
 BENCHMARK_CAPTURE(stage, loops, "loops")->Unit(benchmark::kMillisecond)->Iterations(20);

@@ -95,11 +95,11 @@ public:
       reached = stage;
       return;
     }
-    // Up to the loops, passes refuse programs in the user's words; the verifier and MLIR's own passes name
+    // Up to the loops, passes refuse programs in the user's words; verifiers and MLIR's own passes name
     // operations.
     const std::string &text = lease.errors();
-    if (stage <= Stage::Iteration && !text.empty() && text[0] != '\'')
-      throw Error(text);
+    if (stage <= Stage::Loops && !text.empty() && text[0] != '\'')
+      throw Error("<expr>: error: " + text + "\n  " + program.text);
     throw InternalError("the passes of stage '" + std::string(pipeline::stages()[size_t(stage)].name) +
                         "' failed: " + text);
   }
@@ -159,6 +159,7 @@ ObjectCode compileToObject(const notation::Program &program, const Options &opti
   ObjectCode code;
   compilation.advance(Stage::Iteration);
   code.statements = compilation.arguments();
+  compilation.advance(Stage::Loops);
   compilation.advance(Stage::Llvm);
   code.remarks = compilation.remarks();
   code.object = compilation.generate(CodeForm::Object);
@@ -185,8 +186,9 @@ std::string explain(const notation::Program &program, std::string_view stageName
   if (*stage == Stage::Notation)
     return printProgram(program);
   Compilation compilation(program, options);
-  if (*stage != Stage::Linalg)
-    compilation.advance(std::min(*stage, Stage::Llvm));
+  for (Stage next : {Stage::Iteration, Stage::Loops, Stage::Vector, Stage::Llvm})
+    if (next <= *stage)
+      compilation.advance(next);
   if (*stage == Stage::LlvmIr)
     return compilation.generate(CodeForm::LlvmIr);
   if (*stage == Stage::Asm)

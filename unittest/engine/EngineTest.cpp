@@ -183,6 +183,22 @@ TEST(Engine, explainsEveryStage) {
   }
 }
 
+TEST(Engine, refusesMoreSparseOperandsThanALoopCanMerge) {
+  std::string text = "y(i) = a0(i)";
+  Tensors in{{"a0", doubles({3}, {1, 0, 2}, "(i) -> (i : compressed)")}};
+  for (int k = 1; k < 14; ++k) {
+    text += " + a" + std::to_string(k) + "(i)";
+    in["a" + std::to_string(k)] = in.at("a0");
+  }
+  try {
+    compile(check(text, in));
+    FAIL();
+  } catch (const Error &error) {
+    EXPECT_THAT(error.what(), HasSubstr("<expr>: error: more than "));
+    EXPECT_THAT(error.what(), HasSubstr(text));
+  }
+}
+
 TEST(Engine, kernelsAreSharedBetweenSizes) {
   auto originFor = [](int64_t n) {
     Tensors in{{"A", doubles({1, n}, std::vector<double>(size_t(n), 1), "CSR")},
