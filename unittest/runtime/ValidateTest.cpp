@@ -111,14 +111,16 @@ TEST(Validate, StructuredGroups) {
 /// Random bytes in random places: an Error or a tensor that can be walked, never a crash.
 TEST(Validate, RandomDamageIsSurvived) {
   std::mt19937 random(7);
-  for (const char *format : {"CSR", "COO", "DCSR", "(i,j) -> (i : dense, j : loose_compressed)",
-                             "(i,j) -> (i : batch, j : compressed)",
-                             "(i,j) -> (i : compressed(nonunique, high), j : singleton(soa))",
-                             "(i,j) -> (i floordiv 3 : compressed, j floordiv 4 : compressed, i mod 3 : "
-                             "compressed, j mod 4 : compressed)",
-                             "(i,j) -> (i : loose_compressed, j : compressed), posWidth = 64, crdWidth = 64"})
+  for (const char *format :
+       {"CSR", "COO", "DCSR", "(i,j) -> (i : dense, j : loose_compressed)",
+        "(i,j) -> (i : batch, j : compressed)",
+        "(i,j) -> (i : compressed(nonunique, high), j : singleton(soa))",
+        "(i,j) -> (i floordiv 3 : compressed, j floordiv 4 : compressed, i mod 3 : "
+        "compressed, j mod 4 : compressed)",
+        "(i,j) -> (i : loose_compressed, j : compressed), posWidth = 64, crdWidth = 64"}) {
+    const Tensor original = good(format);
     for (int round = 0; round < 300; ++round) {
-      Tensor t = good(format);
+      Tensor t = original;
       for (unsigned f = 0; f < t.buffers.size(); ++f) {
         Buffer copy = Buffer::allocate(t.buffers[f].count, t.buffers[f].bytes, false, "test");
         std::memcpy(copy.data, t.buffers[f].data, t.buffers[f].bytes);
@@ -136,6 +138,7 @@ TEST(Validate, RandomDamageIsSurvived) {
         (void)printStorage(t);
       }
     }
+  }
 }
 
 } // namespace

@@ -22,7 +22,8 @@ Entries entriesOf(ElementType type, std::vector<int64_t> dims, std::vector<std::
   entries.dims = std::move(dims);
   entries.coords = std::move(coords);
   entries.values.resize(values.size() * sizeof(T));
-  std::memcpy(entries.values.data(), values.data(), entries.values.size());
+  if (!values.empty())
+    std::memcpy(entries.values.data(), values.data(), entries.values.size());
   return entries;
 }
 
