@@ -144,3 +144,13 @@ func.func private @no_encoding(!tulle.space<1, 1>)
 
 // expected-error @+1 {{expected '<{ map = … }>' after '#tulle.encoding'}}
 func.func private @no_text(tensor<4xf64, #tulle.encoding>)
+
+// -----
+
+func.func @empty_body(%a: !tulle.range) {
+  // expected-error @+1 {{expects a non-empty block}}
+  "tulle.iterate"(%a) ({
+  ^bb0(%i: index):
+  }) : (!tulle.range) -> ()
+  return
+}

@@ -80,3 +80,12 @@ func.func @escapes(%a: tensor<4xf64>, %i: index) {
   %y = builtin.unrealized_conversion_cast %x : !tulle.iterator<#tulle.encoding<{ map = (i) -> (i : dense) }>, 0> to index
   return
 }
+
+// -----
+
+func.func @no_dimension(%a: tensor<4xf64>) -> index {
+  %c7 = arith.constant 7 : index
+  // expected-error @+1 {{expected tensors and places in them to be used by loads, stores and loops only}}
+  %d = tensor.dim %a, %c7 : tensor<4xf64>
+  return %d : index
+}

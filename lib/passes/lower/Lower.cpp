@@ -191,8 +191,11 @@ void Lowering::lowerOp(Operation &op) {
 
 /// Whether an op may have tensors, iterators, spaces or ranges among its operands or results here.
 static bool understands(Operation *op) {
-  if (auto dim = dyn_cast<tensor::DimOp>(op))
-    return dim.getConstantIndex().has_value();
+  if (auto dim = dyn_cast<tensor::DimOp>(op)) {
+    auto type = dyn_cast<RankedTensorType>(dim.getSource().getType());
+    std::optional<int64_t> index = dim.getConstantIndex();
+    return type && index && *index >= 0 && *index < type.getRank();
+  }
   return isa<SpaceOp, LocateOp, SearchOp, RangeOp, LoadOp, StoreOp, FillOp, LikeOp, LevelSizeOp, SpaceSizeOp,
              IterateOp, CoiterateOp>(op) ||
          // Tensors pass through these, as the storage they are; places in them do not.
