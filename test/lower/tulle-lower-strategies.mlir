@@ -1,6 +1,6 @@
 // RUN: tulle-opt %s --allow-unregistered-dialect --tulle-lower --canonicalize --cse | FileCheck %s
 
-// One loop per strategy; that they visit the right coordinates is tested by running them (coiterate-sets.test).
+// One loop per strategy; that they visit the right coordinates is tested by running them (tulle-lower-sets.test).
 
 #SV = #tulle.encoding<{ map = (i) -> (i : compressed), posWidth = 32, crdWidth = 32 }>
 
