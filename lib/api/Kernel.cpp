@@ -54,7 +54,6 @@ Kernel compile(const std::string &program, const std::map<std::string, TensorTyp
       throw Error(fmt::format("tulle::compile: the format of '{}': {}", use.name, why));
     if (input || !given->second.dims.empty())
       binding.dims = given->second.dims;
-    // A result with sizes of its own is one that the caller may hand in to accumulate into.
     binding.input = input;
     if (input)
       impl->inputs.push_back(use.name);

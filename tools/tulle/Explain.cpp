@@ -2,6 +2,7 @@
 #include "Commands.h"
 #include "Inputs.h"
 #include "engine/Engine.h"
+#include "pipeline/Stages.h"
 #include "runtime/io/Io.h"
 #include <cstdio>
 #include <filesystem>
@@ -37,7 +38,13 @@ static void explain(const ExplainOptions &options) {
   LoadedProgram loaded = load(options.program, /*withData=*/false);
   engine::Options engineOptions;
   engineOptions.strictFp = options.strictFp;
-  std::string text = engine::explain(loaded.program, options.stage, engineOptions);
+  std::string text;
+  for (const pipeline::StageInfo &info : pipeline::stages())
+    if (options.stage == "all")
+      text += fmt::format("// ---- {}: {}\n{}\n", info.name, info.what,
+                          engine::explain(loaded.program, info.name, engineOptions));
+  if (options.stage != "all")
+    text = engine::explain(loaded.program, options.stage, engineOptions);
   if (!text.empty() && text.back() != '\n')
     text += '\n';
   if (options.output.empty())
@@ -52,7 +59,7 @@ void addExplain(CLI::App &app) {
   addProgramOptions(*command, options->program);
   command
       ->add_option("--stage", options->stage,
-                   "linalg, iteration, loops, vector, llvm, asm or all (default: iteration)")
+                   "One of " + pipeline::stageNames() + ", or all (default: iteration)")
       ->type_name("");
   command->add_option("-o,--output", options->output, "Write to this file instead of printing")
       ->type_name("");
