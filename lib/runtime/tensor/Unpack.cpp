@@ -79,7 +79,7 @@ static bool isRowMajor(const Tensor &tensor, const std::vector<LevelShape> &shap
 /// Sums duplicates, which levels that end nonunique may hold.
 static Tensor sumToDense(const Tensor &tensor) {
   format::Encoding encoding = format::denseEncoding(tensor.dims.size());
-  encoding.fill = tensor.encoding.fill;
+  encoding.fill = tensor.encoding.fill ? tensor.encoding.fill : tensor.encoding.implicitVal;
   Tensor dense = pack(unpack(tensor), encoding);
   dense.encoding.fill.reset();
   return dense;
