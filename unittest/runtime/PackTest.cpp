@@ -224,6 +224,13 @@ TEST(Pack, EntriesThatContradictThemselves) {
   EXPECT_THAT(errorOf([&] { pack(makeEntries({3, -4}, {}), encoding("CSR")); }), HasSubstr("-4"));
 }
 
+TEST(Dense, NothingBelowAHugeDimension) {
+  const int64_t large = int64_t(1) << 50;
+  Tensor t = pack(makeEntries({0, large}, {}), encoding("(i,j) -> (j : dense, i : dense)"));
+  EXPECT_EQ(stored(t).size(), 0u); // at once, not after 2^50 steps
+  EXPECT_EQ(toDense(t).storedCount(), 0);
+}
+
 TEST(Dense, BorrowedMemoryIsNotCopied) {
   double data[6] = {1, 2, 3, 4, 5, 6};
   Tensor t = borrowDense(ElementType::F64, {2, 3}, data);

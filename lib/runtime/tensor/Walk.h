@@ -10,13 +10,16 @@ template <class F> class Walker {
 public:
   Walker(const Tensor &tensor, bool padding, F f)
       : shapes(levelShapes(tensor.encoding, tensor.dims)), dims(tensor.dims), coords(tensor.dims.size(), 0),
-        padding(padding), f(std::move(f)) {
+        padding(padding), slots(tensor.storedCount()), f(std::move(f)) {
     for (unsigned l = 0; l < shapes.size(); ++l)
       fields.push_back(levelFields(tensor, l));
     batchLevels = batches(shapes).levels;
   }
 
-  void run() { descend(0, 0, 0); }
+  void run() {
+    if (slots > 0) // an empty dimension may lie below a huge dense one
+      descend(0, 0, 0);
+  }
 
 private:
   void descend(unsigned l, int64_t parent, int64_t batch) {
@@ -72,6 +75,7 @@ private:
   std::vector<int64_t> coords;
   unsigned batchLevels = 0;
   bool padding;
+  int64_t slots;
   F f;
 };
 
