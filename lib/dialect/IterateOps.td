@@ -161,6 +161,11 @@ def Tulle_CoiterateOp : Tulle_Op<"coiterate", [AttrSizedOperandSegments, SingleB
     ```
     The case of the coordinates that no space has is `case "none"`.
 
+    `strategy` says what loop this becomes: `merge` visits the smallest coordinate among the spaces and advances those that have it;
+    `gallop` (intersections) lets the spaces that are behind leap by doubling steps; `peek` walks the whole range with one
+    position per space; `auto` merges, but gallops where an innermost intersection of two turns out to be of very
+    different lengths.
+
     Each coordinate of the set is visited once, in ascending order, by the region of its minterm: the one that
     names exactly the spaces that have the coordinate.
 
