@@ -15,6 +15,12 @@ namespace tulle::engine {
 
 using pipeline::Stage;
 
+void checkOptions(const Options &options) {
+  if (options.vectorLength > 64 || (options.vectorLength & (options.vectorLength - 1)) != 0)
+    throw Error("vector length " + std::to_string(options.vectorLength) +
+                ": expected a power of 2 up to 64, or 0 to let the compiler choose");
+}
+
 bool coordinatesFit32(const notation::Program &program) {
   for (const notation::TensorDecl &tensor : program.tensors)
     for (int64_t size : tensor.dims)
@@ -70,7 +76,10 @@ std::string cacheKey(const notation::Program &program, const Options &options) {
   key += "strict " + std::to_string(options.strictFp) + " vl " + std::to_string(options.vectorLength) +
          " index32 " + std::to_string(coordinatesFit32(program)) + "\n";
   for (const notation::TensorDecl &tensor : program.tensors) {
-    key += tensor.name + " " + std::string(name(tensor.type)) + " " + format::print(tensor.encoding) +
+    format::Encoding encoding = tensor.encoding;
+    if (format::isAllDense(encoding)) // widths of nothing
+      encoding.posWidth = encoding.crdWidth = 0;
+    key += tensor.name + " " + std::string(name(tensor.type)) + " " + format::print(encoding) +
            (tensor.input ? " input" : "") + (tensor.written ? " written" : "");
     for (int64_t size : sizes ? tensor.dims : std::vector<int64_t>())
       key += " " + std::to_string(size);
@@ -183,6 +192,7 @@ std::string explain(const notation::Program &program, std::string_view stageName
   std::optional<Stage> stage = pipeline::findStage(stageName);
   if (!stage)
     throw Error("unknown stage '" + std::string(stageName) + "': expected one of " + pipeline::stageNames());
+  checkOptions(options);
   if (*stage == Stage::Notation)
     return printProgram(program);
   Compilation compilation(program, options);

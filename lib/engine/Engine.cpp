@@ -72,6 +72,7 @@ std::shared_ptr<const Kernel> fromDisk(const std::filesystem::path &directory, c
 } // namespace
 
 std::shared_ptr<Executable> compile(const notation::Program &program, const Options &options) {
+  checkOptions(options);
   auto begin = std::chrono::steady_clock::now();
   auto finish = [&](std::shared_ptr<const Kernel> kernel, const char *origin) {
     std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - begin;

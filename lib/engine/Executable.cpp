@@ -15,6 +15,15 @@ using notation::TensorDecl;
 using runtime::Buffer;
 using runtime::Tensor;
 
+/// Whether code for one encoding can read data stored in the other: widths mean nothing where no level stores
+/// numbers.
+bool sameStorage(format::Encoding a, format::Encoding b) {
+  for (format::Encoding *encoding : {&a, &b})
+    if (format::isAllDense(*encoding))
+      encoding->posWidth = encoding->crdWidth = 0;
+  return a == b;
+}
+
 /// One run: tensors in the formats the statements want them in, so that none is converted twice.
 class Run {
 public:
@@ -74,11 +83,16 @@ private:
   const Tensor &in(unsigned t, const format::Encoding &encoding) {
     if (!tensors[t])
       throw InternalError(fmt::format("tensor '{}' is read before it is computed", program.tensors[t].name));
-    if (tensors[t]->encoding == encoding)
+    if (sameStorage(tensors[t]->encoding, encoding))
       return *tensors[t];
     auto [it, fresh] = converted[t].try_emplace(format::print(encoding));
     if (fresh)
       it->second = runtime::convert(*tensors[t], encoding);
+    // Code reads buffers of exactly these widths.
+    if (!sameStorage(it->second.encoding, encoding))
+      throw InternalError(fmt::format("tensor '{}' was asked for in {} and came in {}",
+                                      program.tensors[t].name, format::print(encoding),
+                                      format::print(it->second.encoding)));
     return it->second;
   }
 
@@ -92,7 +106,7 @@ private:
     if (source.accumulate) {
       if (!slot)
         throw InternalError(fmt::format("'{}' accumulates into nothing", decl.name));
-      if (!(slot->encoding == argument.encoding))
+      if (!sameStorage(slot->encoding, argument.encoding))
         slot = runtime::convert(*slot, argument.encoding);
     } else if (sparse) {
       notation::ResultPattern pattern = notation::resultPattern(program, source);
@@ -101,7 +115,7 @@ private:
       const Tensor &like = in(pattern.operand->tensor, argument.encoding);
       if (!slot || !samePattern(*slot, like))
         slot = runtime::likePattern(like, decl.type);
-    } else if (!slot || !(slot->encoding == argument.encoding)) {
+    } else if (!slot || !sameStorage(slot->encoding, argument.encoding)) {
       slot = dense(decl, argument.encoding);
     }
     converted[argument.tensor].clear(); // copies of the old value
@@ -110,7 +124,7 @@ private:
 
   /// Same positions and coordinates, by identity: a result of an earlier run, which can be overwritten.
   static bool samePattern(const Tensor &a, const Tensor &b) {
-    if (!(a.encoding == b.encoding) || a.dims != b.dims || a.storedCount() != b.storedCount())
+    if (!sameStorage(a.encoding, b.encoding) || a.dims != b.dims || a.storedCount() != b.storedCount())
       return false;
     for (size_t k = 0; k + 1 < a.buffers.size(); ++k)
       if (a.buffers[k].data != b.buffers[k].data)
@@ -119,7 +133,7 @@ private:
   }
 
   static Tensor dense(const TensorDecl &decl, const format::Encoding &encoding) {
-    if (encoding == format::denseEncoding(decl.dims.size()))
+    if (sameStorage(encoding, format::denseEncoding(unsigned(decl.dims.size()))))
       return runtime::makeDense(decl.type, decl.dims);
     runtime::Entries nothing;
     nothing.type = decl.type;

@@ -29,6 +29,9 @@ std::string cacheKey(const notation::Program &program, const Options &options);
 /// Runs the stages. Throws Error for programs that cannot be compiled, InternalError for our own mistakes.
 ObjectCode compileToObject(const notation::Program &program, const Options &options);
 
+/// Throws Error for values no option may have.
+void checkOptions(const Options &options);
+
 /// Whether every coordinate of every tensor fits a signed 32-bit integer.
 bool coordinatesFit32(const notation::Program &program);
 

@@ -199,6 +199,13 @@ TEST(Engine, refusesMoreSparseOperandsThanALoopCanMerge) {
   }
 }
 
+TEST(Engine, refusesVectorLengthsThatCannotBe) {
+  Tensors in{{"a", doubles({3}, {1, 2, 3})}};
+  EXPECT_THROW(compile(check("s = a(i)", in), {.vectorLength = 3}), Error);
+  EXPECT_THROW(compile(check("s = a(i)", in), {.vectorLength = 1u << 20}), Error);
+  EXPECT_THAT(elements(evaluate("s = a(i)", "s", in, {}, {.vectorLength = 64})), ElementsAre(6));
+}
+
 TEST(Engine, kernelsAreSharedBetweenSizes) {
   auto originFor = [](int64_t n) {
     Tensors in{{"A", doubles({1, n}, std::vector<double>(size_t(n), 1), "CSR")},
