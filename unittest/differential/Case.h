@@ -1,0 +1,68 @@
+// One random program with its data, in a form that can be shrunk.
+#pragma once
+#include "interpreter/Interpreter.h"
+#include "runtime/tensor/Tensor.h"
+#include <map>
+
+namespace tulle::differential {
+
+/// An expression as text that knows its parts.
+struct Tree {
+  enum class Kind { Leaf, Prefix, Infix, Call } kind = Kind::Leaf;
+  std::string head; ///< the leaf's text, the operator, or the function's name
+  std::vector<Tree> args;
+  std::string text() const;
+};
+
+struct StatementText {
+  std::string lhs, assign;
+  Tree rhs;
+  std::string where; ///< empty: none
+  std::string text() const;
+};
+
+/// An input: its format and what is stored in it.
+struct Given {
+  ElementType type = ElementType::F64;
+  std::vector<int64_t> dims;
+  std::string format;                        ///< encoding text or preset
+  std::vector<std::vector<int64_t>> entries; ///< coordinates
+  std::vector<Scalar> values;
+};
+
+struct ResultChoice {
+  std::optional<ElementType> type;
+  std::vector<int64_t> dims;
+  std::string format; ///< empty: dense
+};
+
+struct Case {
+  uint64_t seed = 0;
+  std::vector<StatementText> statements;
+  std::map<std::string, Given> inputs;
+  std::map<std::string, ResultChoice> results;
+  std::string text() const;
+  /// Everything needed to see and repeat the case.
+  std::string describe() const;
+};
+
+/// A program of one to three statements, executable formats, and data; a pure function of the seed.
+Case generate(uint64_t seed);
+
+struct Verdict {
+  enum class Kind { Agrees, Skipped, Refused, Differs } kind = Kind::Agrees;
+  std::string message;
+};
+
+/// Compiles, runs and compares with the interpreter: values (within the error of reassociated sums), stored
+/// patterns, and the invariants of every result. Skipped: the checker refuses the program; Refused: the
+/// compiler does.
+Verdict judge(const Case &c);
+
+/// The smallest case found, by dropping parts one at a time, that still fails with the same kind of verdict.
+Case shrink(const Case &c);
+
+notation::Program checked(const Case &c, const std::map<std::string, runtime::Tensor> &inputs);
+std::map<std::string, runtime::Tensor> pack(const Case &c);
+
+} // namespace tulle::differential

@@ -1,0 +1,104 @@
+// Random programs on random formats, compiled and compared with the interpreter.
+//
+//   differential_test                      3000 programs, the same every time
+//   differential_test --seconds N          for so long (--forever: until stopped), from a seed of the clock
+//   TULLE_DIFFERENTIAL_SEED=n              only that program, described
+//   TULLE_DIFFERENTIAL_COUNT=n, _FIRST=n   how many, from which seed
+#include "Case.h"
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+namespace tulle::differential {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+std::optional<Clock::time_point> end; ///< with --seconds and --forever
+std::string current;                  ///< the case in progress, for a crash
+
+extern "C" void reportCrash(int number) {
+  const char head[] = "\ncrashed in the differential test on\n";
+  (void)!write(STDERR_FILENO, head, sizeof(head) - 1);
+  (void)!write(STDERR_FILENO, current.data(), current.size());
+  signal(number, SIG_DFL);
+  raise(number);
+}
+
+uint64_t environment(const char *name, uint64_t otherwise) {
+  const char *text = std::getenv(name);
+  return text ? std::strtoull(text, nullptr, 10) : otherwise;
+}
+
+std::string report(const Case &c, const Verdict &verdict) {
+  Case small = shrink(c);
+  return fmt::format("{}\n{}\nshrunk to\n{}\n{}\n(TULLE_DIFFERENTIAL_SEED={} repeats it)", verdict.message,
+                     c.describe(), judge(small).message, small.describe(), c.seed);
+}
+
+struct Tally {
+  uint64_t agreed = 0, skipped = 0, failed = 0;
+};
+
+void one(uint64_t seed, Tally &tally) {
+  Case c = generate(seed);
+  current = c.describe();
+  Verdict verdict = judge(c);
+  switch (verdict.kind) {
+  case Verdict::Kind::Agrees:
+    ++tally.agreed;
+    return;
+  case Verdict::Kind::Skipped:
+    ++tally.skipped;
+    return;
+  default:
+    break;
+  }
+  ++tally.failed;
+  if (tally.failed <= 20 || end)
+    ADD_FAILURE() << report(c, verdict);
+}
+
+TEST(Differential, CompiledProgramsMeanWhatTheInterpreterSays) {
+  for (int number : {SIGSEGV, SIGABRT, SIGFPE, SIGILL, SIGBUS})
+    signal(number, reportCrash);
+  Tally tally;
+  if (uint64_t seed = environment("TULLE_DIFFERENTIAL_SEED", 0)) {
+    fmt::print("{}", generate(seed).describe());
+    std::fflush(stdout);
+    one(seed, tally);
+    return;
+  }
+  uint64_t first = environment("TULLE_DIFFERENTIAL_FIRST", 1),
+           count = environment("TULLE_DIFFERENTIAL_COUNT", 3000);
+  if (end)
+    first = uint64_t(std::chrono::system_clock::now().time_since_epoch().count());
+  for (uint64_t seed = first; end ? Clock::now() < *end : tally.agreed + tally.failed < count; ++seed) {
+    one(seed, tally);
+    if (end && (seed - first) % 1000 == 999) {
+      fmt::print("{} programs agree, {} failed\n", tally.agreed, tally.failed);
+      std::fflush(stdout);
+    }
+    // A generator whose programs are refused by the checker would test nothing.
+    ASSERT_LE(tally.skipped, 50 + (tally.agreed + tally.failed)) << "most programs are refused";
+  }
+  EXPECT_EQ(tally.failed, 0u);
+  fmt::print("{} programs agree, {} were refused by the checker\n", tally.agreed, tally.skipped);
+}
+
+} // namespace
+} // namespace tulle::differential
+
+int main(int argc, char **argv) {
+  testing::InitGoogleTest(&argc, argv);
+  for (int a = 1; a < argc; ++a)
+    if (std::strcmp(argv[a], "--forever") == 0)
+      tulle::differential::end = tulle::differential::Clock::time_point::max();
+    else if (std::strcmp(argv[a], "--seconds") == 0 && a + 1 < argc)
+      tulle::differential::end =
+          tulle::differential::Clock::now() + std::chrono::seconds(std::atol(argv[a + 1]));
+  return RUN_ALL_TESTS();
+}

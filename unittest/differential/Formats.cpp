@@ -1,0 +1,96 @@
+#include "Formats.h"
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace tulle::differential {
+namespace {
+
+/// A level list over permuted dimensions: independent kinds, a coordinate tail, leading batches, a blocked
+/// dimension.
+std::string randomMap(Random &random, unsigned order) {
+  std::vector<unsigned> dims(order);
+  for (unsigned d = 0; d < order; ++d)
+    dims[d] = d;
+  if (random.chance(0.5))
+    for (unsigned d = order; d > 1; --d)
+      std::swap(dims[d - 1], dims[random.below(d)]);
+  std::vector<std::string> levels;
+  unsigned tail = order >= 2 && random.chance(0.3) ? 2 + random.below(order - 1) : 0;
+  bool soa = random.chance(0.4);
+  std::optional<unsigned> blocked;
+  if (tail == 0 && random.chance(0.25))
+    blocked = random.below(order);
+  int64_t block = random.pick({2, 3, 4});
+  for (unsigned l = 0; l < order; ++l) {
+    std::string expr = fmt::format("d{}", dims[l]);
+    if (blocked == dims[l])
+      expr += fmt::format(" floordiv {}", block);
+    if (l + tail < order)
+      levels.push_back(
+          expr + (l == 0 && random.chance(0.15)
+                      ? " : batch"
+                      : random.pick<std::string>({" : dense", " : dense", " : compressed", " : compressed",
+                                                  " : compressed", " : loose_compressed"})));
+    else if (l + tail == order)
+      levels.push_back(expr +
+                       (random.chance(0.2) ? " : loose_compressed(nonunique)" : " : compressed(nonunique)"));
+    else
+      levels.push_back(expr + fmt::format(" : singleton{}", l + 1 < order
+                                                                ? (soa ? "(nonunique, soa)" : "(nonunique)")
+                                                                : (soa ? "(soa)" : "")));
+  }
+  if (blocked)
+    levels.push_back(
+        fmt::format("d{} mod {} : {}", *blocked, block, random.chance(0.8) ? "dense" : "compressed"));
+  std::vector<std::string> names;
+  for (unsigned d = 0; d < order; ++d)
+    names.push_back(fmt::format("d{}", d));
+  std::string map = fmt::format("({}) -> ({})", fmt::join(names, ", "), fmt::join(levels, ", "));
+  std::string widths;
+  if (random.chance(0.2))
+    widths = fmt::format(", posWidth = {}, crdWidth = {}", random.pick({16, 32, 64}),
+                         random.pick({8, 16, 32, 64}));
+  return widths.empty() ? map : fmt::format("{{ map = {}{} }}", map, widths);
+}
+
+} // namespace
+
+bool executable(const std::string &text, unsigned order) {
+  try {
+    return format::whyNotExecutable(format::parseFormat(text, order)).empty();
+  } catch (const Error &) {
+    return false;
+  }
+}
+
+std::string randomFormat(Random &random, unsigned order) {
+  if (order == 0 || random.chance(0.15))
+    return "dense";
+  if (order == 2 && random.chance(0.5))
+    return random.pick<std::string>(
+        {"CSR", "CSR", "CSC", "COO", "COO-soa", "DCSR", "DCSC", "BCSR(2,3)", "BCSR(4,4)", "BCSC(2,2)"});
+  if (order >= 3 && random.chance(0.3))
+    return random.pick<std::string>({"CSF", "COO"});
+  for (int attempt = 0; attempt < 20; ++attempt)
+    if (std::string text = randomMap(random, order); executable(text, order))
+      return text;
+  return "dense";
+}
+
+std::string randomDenseFormat(Random &random, unsigned order) {
+  if (order < 2 || random.chance(0.6))
+    return "dense";
+  std::vector<std::string> names, levels;
+  for (unsigned d = 0; d < order; ++d)
+    names.push_back(fmt::format("d{}", d));
+  levels = names;
+  for (unsigned d = order; d > 1; --d)
+    std::swap(levels[d - 1], levels[random.below(d)]);
+  if (random.chance(0.4)) {
+    levels.push_back(levels[0] + " mod 2");
+    levels[0] += " floordiv 2";
+  }
+  return fmt::format("({}) -> ({} : dense)", fmt::join(names, ", "), fmt::join(levels, " : dense, "));
+}
+
+} // namespace tulle::differential

@@ -1,0 +1,15 @@
+// Random storage formats.
+#pragma once
+#include "Random.h"
+#include "format/Encoding.h"
+#include "tulle/error.h"
+
+namespace tulle::differential {
+
+bool executable(const std::string &text, unsigned order);
+/// Any executable format.
+std::string randomFormat(Random &random, unsigned order);
+/// Dense levels only, in some order and blocking: what a result may have without a pattern.
+std::string randomDenseFormat(Random &random, unsigned order);
+
+} // namespace tulle::differential

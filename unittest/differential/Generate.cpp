@@ -1,0 +1,506 @@
+#include "Case.h"
+#include "Formats.h"
+#include "notation/Sparsity.h"
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace tulle::differential {
+namespace {
+
+using enum ElementType;
+
+enum class Class { Bool, Integer, Real, Complex };
+Class classOf(ElementType t) {
+  return t == ElementType::Bool ? Class::Bool
+         : isInteger(t)         ? Class::Integer
+         : isComplex(t)         ? Class::Complex
+                                : Class::Real;
+}
+
+struct Index {
+  std::string name;
+  int64_t size;
+};
+
+class Generator {
+public:
+  explicit Generator(uint64_t seed) : random(seed) { out.seed = seed; }
+
+  Case run() {
+    mixed = random.chance(0.25);
+    base = random.pick({F64, F64, F64, F32, F32, F16, BF16, I8, I16, I32, I64, ElementType::Bool, C64, C128});
+    makeIndices();
+    // Narrow floats round what one statement hands to the next, which would need tolerances of its own.
+    bool narrow = base == F16 || base == BF16 || mixed;
+    unsigned count = narrow ? 1 : random.chance(0.15) ? 2 : 1;
+    for (unsigned s = 0; s < count; ++s)
+      statement(s);
+    chooseResultFormats();
+    return std::move(out);
+  }
+
+private:
+  Random random;
+  Case out;
+  ElementType base = F64;
+  bool mixed = false;
+  std::vector<Index> indices;
+  Class cls = Class::Real;
+
+  void makeIndices() {
+    unsigned count = random.pick({1, 2, 2, 2, 3, 3, 3, 4});
+    std::vector<int64_t> sizes = {1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 17};
+    if (random.chance(0.1))
+      sizes.push_back(0);
+    bool equal = random.chance(0.3);
+    int64_t common = random.pick(sizes), points = 1;
+    for (unsigned n = 0; n < count; ++n) {
+      int64_t size = equal ? common : random.pick(sizes);
+      while (points * size > 3000)
+        size = (size + 1) / 2;
+      points *= std::max<int64_t>(size, 1);
+      indices.push_back({std::string(1, char('i' + n)), size});
+    }
+  }
+
+  /// `order` index numbers, distinct except now and then.
+  std::vector<unsigned> pickIndices(unsigned order) {
+    std::vector<unsigned> all(indices.size()), chosen;
+    for (unsigned n = 0; n < all.size(); ++n)
+      all[n] = n;
+    for (unsigned n = 0; n < order; ++n) {
+      if (all.empty())
+        break;
+      unsigned at = random.below(all.size());
+      chosen.push_back(all[at]);
+      if (!random.chance(0.03))
+        all.erase(all.begin() + at);
+    }
+    return chosen;
+  }
+
+  ElementType operandType() {
+    if (!mixed)
+      return base;
+    return classOf(base) == Class::Complex ? random.pick({base, F64, F32, I16})
+                                           : random.pick({base, I8, I32, F32, F64, ElementType::Bool});
+  }
+
+  // ---- operands
+
+  struct Operand {
+    std::string name;
+    std::string access;
+    ElementType type;
+  };
+
+  Operand operand(bool sparseOnly = false) {
+    unsigned order = std::min<unsigned>(random.pick({0, 1, 1, 2, 2, 2, 2, 3, 3, 4}), indices.size());
+    if (sparseOnly)
+      order = std::max(order, 1u);
+    std::vector<unsigned> chosen = pickIndices(order);
+    std::vector<std::string> subscripts;
+    std::vector<int64_t> dims;
+    for (unsigned index : chosen)
+      subscript(index, subscripts, dims);
+    std::string name = reuse(dims);
+    if (name.empty()) {
+      name = std::string(1, char('A' + out.inputs.size()));
+      out.inputs[name] = data(operandType(), dims);
+    }
+    return {name, fmt::format("{}({})", name, fmt::join(subscripts, ",")), out.inputs[name].type};
+  }
+
+  /// The same tensor may stand at several places.
+  std::string reuse(const std::vector<int64_t> &dims) {
+    if (random.chance(0.15))
+      for (const auto &[name, given] : out.inputs)
+        if (given.dims == dims)
+          return name;
+    return {};
+  }
+
+  void subscript(unsigned index, std::vector<std::string> &subscripts, std::vector<int64_t> &dims) {
+    const Index &i = indices[index];
+    if (!random.chance(0.06)) {
+      subscripts.push_back(i.name);
+      dims.push_back(i.size);
+      return;
+    }
+    int64_t factor = random.pick({1, 1, 2}), shift = random.below(3), spare = random.below(3);
+    int64_t reach = factor * std::max<int64_t>(i.size - 1, 0) + shift;
+    std::string text = factor == 1 ? i.name : fmt::format("{}*{}", factor, i.name);
+    const Index &second = indices[random.below(indices.size())];
+    if (second.name != i.name && random.chance(0.5)) {
+      text += "+" + second.name;
+      reach += std::max<int64_t>(second.size - 1, 0);
+    }
+    if (shift)
+      text += fmt::format("+{}", shift);
+    subscripts.push_back(text);
+    dims.push_back(reach + 1 + spare);
+  }
+
+  Scalar value(ElementType type) {
+    Scalar s;
+    switch (classOf(type)) {
+    case Class::Bool:
+      s.i = random.chance(0.7);
+      break;
+    case Class::Integer:
+      s.i = random.below(9) - 4;
+      if (random.chance(0.03))
+        s = convertScalar(
+            {random.pick({INT64_MIN, INT64_MAX, INT64_MIN + 1, int64_t(127), int64_t(-128), int64_t(-32768)}),
+             0},
+            I64, type);
+      break;
+    case Class::Real:
+      s.f = double(random.below(17) - 8) / 2;
+      break;
+    case Class::Complex:
+      s.f = {double(random.below(9) - 4) / 2, double(random.below(9) - 4) / 2};
+      break;
+    }
+    return interpreterRounded(s, type);
+  }
+  static Scalar interpreterRounded(const Scalar &s, ElementType type) {
+    alignas(16) unsigned char element[16];
+    storeScalar(type, element, s);
+    return loadScalar(type, element);
+  }
+
+  Given data(ElementType type, const std::vector<int64_t> &dims) {
+    Given g;
+    g.type = type;
+    g.dims = dims;
+    g.format = randomFormat(random, dims.size());
+    bool structured = dims.size() == 2 && dims[1] % 4 == 0 && random.chance(0.2);
+    if (structured)
+      g.format = "NV24";
+    double density = random.pick({0.0, 0.1, 0.3, 0.3, 0.6, 1.0});
+    int64_t count = 1;
+    for (int64_t d : dims)
+      count *= d;
+    unsigned first = 0, second = 0;
+    for (int64_t at = 0; at < count; ++at) {
+      bool stored = dims.empty() || random.chance(density);
+      if (structured) { // two of every four
+        if (at % 4 == 0) {
+          first = random.below(4);
+          second = (first + 1 + random.below(3)) % 4;
+        }
+        stored = at % 4 == first || at % 4 == second;
+      }
+      if (!stored)
+        continue;
+      std::vector<int64_t> coords(dims.size());
+      int64_t rest = at;
+      for (size_t d = dims.size(); d-- > 0;) {
+        coords[d] = rest % dims[d];
+        rest /= dims[d];
+      }
+      g.entries.push_back(std::move(coords));
+      g.values.push_back(value(type));
+    }
+    return g;
+  }
+
+  // ---- expressions
+
+  static Tree leaf(std::string text) { return {Tree::Kind::Leaf, std::move(text), {}}; }
+  static Tree call(std::string name, std::vector<Tree> args) {
+    return {Tree::Kind::Call, std::move(name), std::move(args)};
+  }
+  static Tree infix(Tree a, std::string op, Tree b) {
+    return {Tree::Kind::Infix, std::move(op), {std::move(a), std::move(b)}};
+  }
+  static Tree prefix(std::string op, Tree a) { return {Tree::Kind::Prefix, std::move(op), {std::move(a)}}; }
+
+  Tree decorated(const Operand &o) {
+    Tree access = leaf(o.access);
+    if (!random.chance(0.3))
+      return access;
+    switch (cls) {
+    case Class::Bool:
+      return prefix("~", access);
+    case Class::Integer:
+      switch (random.below(5)) {
+      case 0:
+        return prefix("-", access);
+      case 1:
+        return call("abs", {access});
+      case 2:
+        return call("relu", {call("i32", {access})});
+      case 3:
+        return infix(leaf(fmt::format("{}", random.below(7) - 3)), random.pick<std::string>({"*", "+"}),
+                     access);
+      default:
+        return classOf(o.type) == Class::Integer ? prefix("~", access) : access;
+      }
+    case Class::Real: {
+      bool real = classOf(o.type) == Class::Real;
+      switch (random.below(real ? 9 : 2)) {
+      case 0:
+        return infix(leaf(random.pick<std::string>({"2", "0.5", "-1.5"})), "*", access);
+      case 1:
+        return infix(access, "+", leaf(random.pick<std::string>({"1", "0.5", "0"})));
+      case 2:
+        return call(random.pick<std::string>({"sin", "cos", "tanh"}), {access});
+      case 3:
+        return call("exp", {access});
+      case 4:
+        return call("sqrt", {call("abs", {access})});
+      case 5:
+        return call("relu", {access});
+      case 6:
+        return infix(access, "**", leaf("2"));
+      case 7:
+        return call("log", {infix(call("abs", {access}), "+", leaf("1"))});
+      default:
+        return prefix("-", access);
+      }
+    }
+    case Class::Complex:
+      if (classOf(o.type) != Class::Complex)
+        return access;
+      return random.chance(0.5)   ? prefix("-", access)
+             : random.chance(0.5) ? call("conj", {access})
+                                  : infix(leaf("2i"), "*", access);
+    }
+    return access;
+  }
+
+  Tree combine(Tree a, Tree b) {
+    double p = double(random.below(1000)) / 1000;
+    switch (cls) {
+    case Class::Bool:
+      return infix(a, random.pick<std::string>({"&", "&", "|", "^", "*", "+", "!=", "<="}), b);
+    case Class::Integer:
+      if (p < 0.4)
+        return infix(a, "*", b);
+      if (p < 0.6)
+        return infix(a, random.pick<std::string>({"+", "-"}), b);
+      if (p < 0.75)
+        return call(random.pick<std::string>({"min", "max"}), {a, b});
+      if (p < 0.8)
+        return call("select", {infix(a, random.pick<std::string>({"<", ">=", "==", "!="}), leaf("1")), b, a});
+      return infix(a, random.pick<std::string>({"/", "%", "&", "|", "^", "<<", ">>", "**"}), b);
+    case Class::Real:
+      if (p < 0.5)
+        return infix(a, "*", b);
+      if (p < 0.8)
+        return infix(a, random.pick<std::string>({"+", "-"}), b);
+      if (p < 0.9)
+        return call(random.pick<std::string>({"min", "max"}), {a, b});
+      if (p < 0.95)
+        return infix(a, "/", infix(call("abs", {b}), "+", leaf("1")));
+      // Only exact values are compared: rounding must not flip the choice.
+      if (a.kind == Tree::Kind::Leaf && b.kind == Tree::Kind::Leaf)
+        return random.chance(0.5)
+                   ? call("select", {infix(a, random.pick<std::string>({"<", ">", "<="}), b), a, b})
+                   : infix(a, "%", infix(call("abs", {b}), "+", leaf("1")));
+      return infix(a, "*", b);
+    case Class::Complex:
+      return infix(a, p < 0.6 ? "*" : p < 0.85 ? "+" : "-", b);
+    }
+    return a;
+  }
+
+  // ---- statements
+
+  void statement(unsigned number) {
+    std::vector<Operand> operands;
+    unsigned count = random.pick({1, 1, 2, 2, 2, 3, 3, 4});
+    for (unsigned n = 0; n < count; ++n)
+      operands.push_back(operand());
+    if (number > 0)
+      operands.push_back(earlier());
+    ElementType type = operands[0].type;
+    for (const Operand &o : operands)
+      type = promote(type, o.type);
+    cls = classOf(type);
+    std::vector<Tree> trees;
+    for (const Operand &o : operands)
+      trees.push_back(decorated(o));
+    while (trees.size() > 1) {
+      unsigned at = random.below(trees.size() - 1);
+      trees[at] = combine(trees[at], trees[at + 1]);
+      trees.erase(trees.begin() + at + 1);
+    }
+    StatementText s;
+    s.rhs = trees[0];
+    left(number, s, type, operands);
+    if (random.chance(0.2))
+      s.where = mask(operands);
+    out.statements.push_back(std::move(s));
+  }
+
+  std::vector<unsigned> firstLeft; ///< the indices of the first result, for statements that read it
+
+  Operand earlier() {
+    std::vector<std::string> names;
+    for (unsigned index : firstLeft)
+      names.push_back(indices[index].name);
+    return {"y", fmt::format("y({})", fmt::join(names, ",")), base};
+  }
+
+  void left(unsigned number, StatementText &s, ElementType type, const std::vector<Operand> &operands) {
+    std::string used;
+    for (const Operand &o : operands)
+      used += o.access.substr(o.access.find('('));
+    std::vector<std::string> names;
+    std::vector<int64_t> dims;
+    std::vector<unsigned> candidates;
+    for (unsigned n = 0; n < indices.size(); ++n)
+      if (used.find(indices[n].name) != std::string::npos || random.chance(0.05))
+        candidates.push_back(n);
+    std::vector<unsigned> chosen;
+    double keep = random.pick({0.3, 0.6, 0.8, 1.0});
+    while (!candidates.empty()) {
+      unsigned at = random.chance(0.6) ? 0 : random.below(candidates.size());
+      if (random.chance(keep))
+        chosen.push_back(candidates[at]);
+      candidates.erase(candidates.begin() + at);
+    }
+    for (unsigned index : chosen) {
+      names.push_back(indices[index].name);
+      dims.push_back(indices[index].size);
+    }
+    if (number == 0)
+      firstLeft = chosen;
+    std::string name = number == 0 ? "y" : "z";
+    s.lhs = fmt::format("{}({})", name, fmt::join(names, ","));
+    s.assign = assignment(type);
+    out.results[name] = {std::nullopt, dims, ""};
+    if (s.assign != "=" && random.chance(0.3)) {
+      // The result continues from a value it is given, which must have its type.
+      Given start = data(type, dims);
+      start.format = randomDenseFormat(random, dims.size());
+      out.inputs[name] = start;
+      out.results.erase(name);
+    }
+  }
+
+  std::string assignment(ElementType type) {
+    if (random.chance(0.6))
+      return "=";
+    switch (cls) {
+    case Class::Bool:
+      return random.pick<std::string>({"|=", "&=", "^=", "+="});
+    case Class::Integer:
+      return random.pick<std::string>({"+=", "*=", "min=", "max=", "|=", "&=", "^="});
+    case Class::Real:
+      // Products of many factors overflow what is not f64, in an order-dependent way.
+      return type == F64 && random.chance(0.1) ? "*=" : random.pick<std::string>({"+=", "min=", "max="});
+    case Class::Complex:
+      return "+=";
+    }
+    return "=";
+  }
+
+  std::string mask(const std::vector<Operand> &operands) {
+    std::string text = maskTerm(operands);
+    while (random.chance(0.35))
+      text = fmt::format("({}) {} {}", text, random.pick<std::string>({"&", "|", "\\"}), maskTerm(operands));
+    return text;
+  }
+  std::string maskTerm(const std::vector<Operand> &operands) {
+    const Operand o = random.chance(0.6) ? random.pick(operands) : operand(true);
+    return (random.chance(0.2) ? "~" : "") + o.access;
+  }
+
+  // ---- results
+
+  void chooseResultFormats() {
+    for (auto &[name, result] : out.results)
+      result.format = randomDenseFormat(random, result.dims.size());
+    // Where a result may share an operand's pattern, half of the time it does.
+    for (auto &[name, result] : out.results) {
+      std::string dense = result.format;
+      if (result.dims.empty() || random.chance(0.5))
+        continue;
+      result.format = fmt::format("({0}) -> ({0} : compressed)", "d0");
+      if (result.dims.size() > 1)
+        result.format = "COO";
+      result.format = patternOf(name, dense);
+    }
+  }
+
+  /// The format of the operand whose pattern the result has, or `dense`.
+  std::string patternOf(const std::string &name, const std::string &dense) const {
+    try {
+      auto inputs = pack(out);
+      notation::Program program = checked(out, inputs);
+      std::string found = dense;
+      for (const notation::Statement &s : program.statements)
+        if (program.tensors[s.lhs.tensor].name == name) {
+          notation::ResultPattern pattern = resultPattern(program, s);
+          if (pattern.kind != notation::PatternKind::Operand)
+            return dense;
+          const std::string &operand = program.tensors[pattern.operand->tensor].name;
+          if (!out.inputs.count(operand))
+            return dense;
+          found = out.inputs.at(operand).format;
+        }
+      return found;
+    } catch (const Error &) {
+      return dense;
+    }
+  }
+};
+
+} // namespace
+
+Case generate(uint64_t seed) { return Generator(seed).run(); }
+
+std::string Tree::text() const {
+  switch (kind) {
+  case Kind::Leaf:
+    return head.starts_with("-") ? "(" + head + ")" : head;
+  case Kind::Prefix:
+    return "(" + head + args[0].text() + ")";
+  case Kind::Infix:
+    return "(" + args[0].text() + " " + head + " " + args[1].text() + ")";
+  case Kind::Call:
+    break;
+  }
+  std::string text;
+  for (const Tree &arg : args)
+    text += (text.empty() ? "" : ", ") + arg.text();
+  return head + "(" + text + ")";
+}
+
+std::string StatementText::text() const {
+  return lhs + " " + assign + " " + rhs.text() + (where.empty() ? "" : " where " + where);
+}
+
+std::string Case::text() const {
+  std::string text;
+  for (const StatementText &s : statements)
+    text += (text.empty() ? "" : "; ") + s.text();
+  return text;
+}
+
+std::string Case::describe() const {
+  std::string out = fmt::format("seed {}\nprogram  {}\n", seed, text());
+  for (const auto &[name, g] : inputs) {
+    out += fmt::format("input    {}: {}[{}] as {}, {} stored\n", name, tulle::name(g.type),
+                       fmt::join(g.dims, ","), g.format, g.entries.size());
+    for (size_t e = 0; e < std::min<size_t>(g.entries.size(), 40); ++e) {
+      const Scalar &v = g.values[e];
+      out += fmt::format("         ({}) {}\n", fmt::join(g.entries[e], ","),
+                         isComplex(g.type) ? fmt::format("{} + {}i", v.f.real(), v.f.imag())
+                         : isFloat(g.type) ? fmt::format("{}", v.f.real())
+                                           : fmt::format("{}", v.i));
+    }
+  }
+  for (const auto &[name, r] : results)
+    out += fmt::format("result   {}: [{}] as {}\n", name, fmt::join(r.dims, ","),
+                       r.format.empty() ? "dense" : r.format);
+  return out;
+}
+
+} // namespace tulle::differential

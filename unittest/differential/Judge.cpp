@@ -1,0 +1,168 @@
+#include "Case.h"
+#include "engine/Engine.h"
+#include "notation/Sparsity.h"
+#include <cmath>
+#include <cstring>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace tulle::differential {
+namespace {
+
+using interpreter::DenseTensor;
+using notation::Program;
+
+double unit(ElementType type) {
+  switch (type) {
+  case ElementType::BF16:
+    return 1.0 / 128;
+  case ElementType::F16:
+    return 1.0 / 1024;
+  case ElementType::F32:
+  case ElementType::C64:
+    return 1e-6;
+  default:
+    return 1e-13;
+  }
+}
+
+/// Largest difference that reassociated sums and other libraries' functions may make.
+double tolerance(const Program &program, ElementType type, const DenseTensor &expected) {
+  double points = 16, largest = 0, coarsest = unit(type);
+  for (const notation::IndexVar &index : program.indices)
+    points *= double(std::max<int64_t>(index.size, 1));
+  for (const Scalar &s : expected.values)
+    if (std::isfinite(std::abs(s.f)))
+      largest = std::max(largest, std::abs(s.f));
+  // What is stored narrow was computed at least in f32.
+  for (const notation::TensorDecl &t : program.tensors)
+    coarsest =
+        std::max(coarsest,
+                 unit(t.type == ElementType::F16 || t.type == ElementType::BF16 ? ElementType::F32 : t.type));
+  return 8 * unit(type) * largest + coarsest * (largest + points);
+}
+
+bool agree(double a, double b, double tolerance) {
+  return (std::isnan(a) && std::isnan(b)) || a == b || std::abs(a - b) <= tolerance;
+}
+
+bool agree(ElementType type, const Scalar &a, const Scalar &b, double tolerance) {
+  if (isInteger(type) || type == ElementType::Bool)
+    return a.i == b.i;
+  return agree(a.f.real(), b.f.real(), tolerance) && agree(a.f.imag(), b.f.imag(), tolerance);
+}
+
+std::string show(ElementType type, const Scalar &s) {
+  if (isInteger(type) || type == ElementType::Bool)
+    return std::to_string(s.i);
+  return isComplex(type) ? fmt::format("{} + {}i", s.f.real(), s.f.imag()) : fmt::format("{}", s.f.real());
+}
+
+std::string compare(const Program &program, unsigned t, const DenseTensor &expected,
+                    const runtime::Tensor &actual) {
+  const notation::TensorDecl &decl = program.tensors[t];
+  if (actual.type != expected.type || actual.dims != expected.dims)
+    return fmt::format("{} has another type or shape", decl.name);
+  runtime::validate(actual);
+  DenseTensor got = interpreter::fromTensor(actual);
+  double allowed = tolerance(program, expected.type, expected);
+  for (size_t at = 0; at < expected.values.size(); ++at) {
+    bool sameValue = agree(expected.type, expected.values[at], got.values[at], allowed);
+    if (sameValue && expected.stored[at] == got.stored[at])
+      continue;
+    std::vector<int64_t> coords(decl.dims.size());
+    int64_t rest = at;
+    for (size_t d = coords.size(); d-- > 0;) {
+      coords[d] = rest % decl.dims[d];
+      rest /= decl.dims[d];
+    }
+    if (!sameValue)
+      return fmt::format("{}({}) is {}, expected {}", decl.name, fmt::join(coords, ","),
+                         show(expected.type, got.values[at]), show(expected.type, expected.values[at]));
+    return fmt::format("{}({}) is {}stored", decl.name, fmt::join(coords, ","), got.stored[at] ? "" : "not ");
+  }
+  return {};
+}
+
+} // namespace
+
+std::map<std::string, runtime::Tensor> pack(const Case &c) {
+  std::map<std::string, runtime::Tensor> tensors;
+  for (const auto &[name, given] : c.inputs) {
+    runtime::Entries entries;
+    entries.type = given.type;
+    entries.dims = given.dims;
+    entries.coords.resize(given.dims.size());
+    unsigned width = byteWidth(given.type);
+    entries.values.resize(given.values.size() * width);
+    for (size_t e = 0; e < given.values.size(); ++e) {
+      for (size_t d = 0; d < given.dims.size(); ++d)
+        entries.coords[d].push_back(given.entries[e][d]);
+      storeScalar(given.type, entries.values.data() + e * width, given.values[e]);
+    }
+    tensors[name] = runtime::pack(entries, format::parseFormat(given.format, given.dims.size()));
+  }
+  return tensors;
+}
+
+notation::Program checked(const Case &c, const std::map<std::string, runtime::Tensor> &inputs) {
+  std::map<std::string, notation::Binding> bindings;
+  for (const auto &[name, tensor] : inputs)
+    bindings[name] = {tensor.type, tensor.dims, tensor.encoding, true};
+  for (const auto &[name, result] : c.results) {
+    notation::Binding &b = bindings[name];
+    b.type = result.type;
+    b.dims = result.dims;
+    if (!result.format.empty())
+      b.encoding = format::parseFormat(result.format, result.dims.size());
+  }
+  // Inputs that the statements left after shrinking do not use.
+  std::map<std::string, notation::Binding> used;
+  for (const notation::TensorUse &use : notation::tensorsUsed(c.text()))
+    if (auto it = bindings.find(use.name); it != bindings.end())
+      used.insert(*it);
+  return notation::check(c.text(), used);
+}
+
+Verdict judge(const Case &c) {
+  std::map<std::string, runtime::Tensor> inputs;
+  Program program;
+  try {
+    inputs = pack(c);
+    program = checked(c, inputs);
+  } catch (const Error &error) {
+    return {Verdict::Kind::Skipped, error.what()};
+  }
+  std::vector<DenseTensor> expected(program.tensors.size());
+  std::vector<std::optional<runtime::Tensor>> tensors(program.tensors.size());
+  for (size_t t = 0; t < tensors.size(); ++t)
+    if (program.tensors[t].input) {
+      tensors[t] = inputs.at(program.tensors[t].name);
+      expected[t] = interpreter::fromTensor(*tensors[t]);
+    }
+  interpreter::run(program, expected);
+  try {
+    engine::Options options;
+    options.diskCache = false;
+    auto executable = engine::compile(program, options);
+    executable->run(tensors);
+  } catch (const Error &error) {
+    return {Verdict::Kind::Refused, error.what()};
+  } catch (const std::exception &error) {
+    return {Verdict::Kind::Differs, fmt::format("internal error: {}", error.what())};
+  }
+  for (size_t t = 0; t < tensors.size(); ++t)
+    if (program.tensors[t].written) {
+      std::string difference;
+      try {
+        difference = compare(program, t, expected[t], *tensors[t]);
+      } catch (const std::exception &error) {
+        difference = fmt::format("result is not valid: {}", error.what());
+      }
+      if (!difference.empty())
+        return {Verdict::Kind::Differs, difference};
+    }
+  return {};
+}
+
+} // namespace tulle::differential

@@ -1,0 +1,131 @@
+// Greedy: every way to make the case smaller is tried until none keeps the failure.
+#include "Case.h"
+#include <functional>
+
+namespace tulle::differential {
+namespace {
+
+using Try = std::function<bool(const Case &)>;
+
+/// Every tree that is `tree` with one node replaced by one of its operands.
+void smaller(const Tree &tree, const std::function<void(Tree)> &visit) {
+  for (const Tree &arg : tree.args)
+    visit(arg);
+  for (size_t i = 0; i < tree.args.size(); ++i)
+    smaller(tree.args[i], [&](Tree part) {
+      Tree copy = tree;
+      copy.args[i] = std::move(part);
+      visit(copy);
+    });
+}
+
+bool shrinkStatements(Case &c, const Try &fails) {
+  for (size_t s = 0; s < c.statements.size(); ++s) {
+    Case next = c;
+    next.statements.erase(next.statements.begin() + s);
+    if (!next.statements.empty() && fails(next)) {
+      c = next;
+      return true;
+    }
+    if (!c.statements[s].where.empty()) {
+      next = c;
+      next.statements[s].where.clear();
+      if (fails(next)) {
+        c = next;
+        return true;
+      }
+    }
+    bool found = false;
+    smaller(c.statements[s].rhs, [&](Tree tree) {
+      if (found)
+        return;
+      next = c;
+      next.statements[s].rhs = std::move(tree);
+      found = fails(next);
+    });
+    if (found) {
+      c = next;
+      return true;
+    }
+    if (c.statements[s].assign != "=") {
+      next = c;
+      next.statements[s].assign = "=";
+      if (fails(next)) {
+        c = next;
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+bool shrinkTensors(Case &c, const Try &fails) {
+  for (auto &[name, given] : c.inputs) {
+    Case next = c;
+    Given &g = next.inputs[name];
+    if (g.format != "dense") {
+      g.format = "dense";
+      if (fails(next)) {
+        c = next;
+        return true;
+      }
+      g = given;
+    }
+    if (given.type != ElementType::F64 && !isComplex(given.type)) {
+      for (Scalar &v : g.values)
+        v = convertScalar(v, given.type, ElementType::F64);
+      g.type = ElementType::F64;
+      if (fails(next)) {
+        c = next;
+        return true;
+      }
+      g = given;
+    }
+    // Halves first, then single entries.
+    for (size_t part = std::max<size_t>(given.entries.size() / 2, 1); part > 0; part /= 2)
+      for (size_t at = 0; at + part <= given.entries.size(); at += part) {
+        g = given;
+        g.entries.erase(g.entries.begin() + at, g.entries.begin() + at + part);
+        g.values.erase(g.values.begin() + at, g.values.begin() + at + part);
+        if (fails(next)) {
+          c = next;
+          return true;
+        }
+      }
+  }
+  for (auto &[name, result] : c.results)
+    if (!result.format.empty() && result.format != "dense") {
+      Case next = c;
+      next.results[name].format = "dense";
+      if (fails(next)) {
+        c = next;
+        return true;
+      }
+    }
+  return false;
+}
+
+} // namespace
+
+Case shrink(const Case &c) {
+  Verdict first = judge(c);
+  // The same complaint: a smaller case may be refused for a reason of its own.
+  auto same = [&](const Verdict &v) {
+    bool refused = v.kind == Verdict::Kind::Refused;
+    return v.kind == first.kind && (!refused || v.message.substr(0, 24) == first.message.substr(0, 24));
+  };
+  Case best = c;
+  int budget = 400; // each try compiles
+  Try fails = [&](const Case &next) { return budget-- > 0 && same(judge(next)); };
+  while (budget > 0 && (shrinkStatements(best, fails) || shrinkTensors(best, fails)))
+    ;
+  // Only what is still used.
+  std::string text = best.text();
+  std::erase_if(best.inputs,
+                [&](const auto &input) { return text.find(input.first + "(") == std::string::npos; });
+  std::erase_if(best.results,
+                [&](const auto &result) { return text.find(result.first + "(") == std::string::npos; });
+  return best;
+}
+
+} // namespace tulle::differential
