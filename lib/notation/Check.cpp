@@ -143,8 +143,10 @@ private:
     s.rhs = typer.convert(rhs, computeType(*type));
     s.where = typer.mask(number, source.where);
     s.reductionIndices = reductionIndices(number, s.lhs);
-    s.assign = !source.reduce && s.reductionIndices.empty();
     s.accumulate = source.reduce && hasValue[s.lhs.tensor];
+    // One value meets the reduction's start and remains what it is; only where a mask forbids it does the
+    // start show.
+    s.assign = s.reductionIndices.empty() && (!source.reduce || (!s.accumulate && !source.where));
     s.reduce = reduction(source, *type);
     hasValue[s.lhs.tensor] = true;
     program.tensors[s.lhs.tensor].written = true;

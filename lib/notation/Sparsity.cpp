@@ -222,6 +222,15 @@ ResultPattern resultPattern(const Program &program, const Statement &statement) 
   }
   auto byValue = owners(program, statement, accesses,
                         [&](const auto &absent) { return isAbsent(statement.rhs, absent); });
+  bool startsAtZero = statement.assign || statement.reduce == Reduce::Add || statement.reduce == Reduce::Or ||
+                      statement.reduce == Reduce::Xor;
+  if (!byValue.empty() && !statement.where && !startsAtZero)
+    return {
+        PatternKind::Dense, nullptr,
+        fmt::format(
+            "the result would be dense: the reduction takes in what is not stored, and starts from a value "
+            "other than 0; add `where {}`, or give {} a dense format",
+            print(program, *byValue[0]), name)};
   if (byValue.size() == 1)
     return {PatternKind::Operand, byValue[0], {}};
   if (byValue.size() > 1)

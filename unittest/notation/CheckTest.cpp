@@ -65,7 +65,8 @@ TEST(Check, ReductionAndAccumulation) {
   };
   std::string use = "; u = A(i,j) + x(i) + y(i)";
   EXPECT_TRUE(statement("z(i) = x(i)" + use, 0).assign);
-  EXPECT_FALSE(statement("z(i) += x(i)" + use, 0).assign);
+  EXPECT_TRUE(statement("z(i) += x(i)" + use, 0).assign); // nothing to add to
+  EXPECT_FALSE(statement("z(i) max= x(i) where x" + use, 0).assign);
   EXPECT_FALSE(statement("z(i) += x(i)" + use, 0).accumulate);
   EXPECT_TRUE(statement("y(i) += x(i)" + use, 0).accumulate);
   EXPECT_FALSE(statement("y(i) = x(i)" + use, 0).accumulate);

@@ -54,12 +54,13 @@ TEST(Sparsity, OneOperandsPattern) {
   EXPECT_EQ(operandOf("C(i,j) = select(A(i,j) > 0, A(i,j), 0.1 * A(i,j))"), "A(i,j)");
   EXPECT_EQ(operandOf("C(i,j) = A(i,j) * B(j,k)"), "A(i,j)");
   EXPECT_EQ(operandOf("C(i,j) = min(A(i,j), 0)"), "A(i,j)");
-  EXPECT_EQ(operandOf("C(i,j) max= A(i,j) * P(j,k)"), "A(i,j)");
+  EXPECT_EQ(operandOf("C(i,j) max= A(i,j)"), "A(i,j)");
 }
 
 TEST(Sparsity, MaskDecides) {
   EXPECT_EQ(operandOf("C(i,j) = exp(A(i,j) - m(i)) where A"), "A(i,j)");
   EXPECT_EQ(operandOf("C(i,j) = P(i,j) where M"), "M(i,j)");
+  EXPECT_EQ(operandOf("C(i,j) max= A(i,j) * P(j,k) where A"), "A(i,j)");
   EXPECT_EQ(operandOf("C(i,j) = A(i,k) * B(k,j) where M"), "M(i,j)");
   EXPECT_EQ(operandOf("C(i,j) = A(i,j) + B(i,j) where A"), "A(i,j)");
   EXPECT_THAT(computed("C(i,j) = P(i,j) where A & B"), HasSubstr("several patterns"));
@@ -71,6 +72,7 @@ TEST(Sparsity, DenseNamesTheCulprit) {
               AllOf(HasSubstr("exp(A(i,j)) is nonzero where nothing is stored"),
                     HasSubstr("add `where A(i,j)`, or give C a dense format")));
   EXPECT_THAT(dense("C(i,j) = A(i,j) + 2 * x(i)"), HasSubstr("2.0 * x(i) is nonzero"));
+  EXPECT_THAT(dense("C(i,j) max= A(i,j) * P(j,k)"), HasSubstr("add `where A(i,j)`"));
   EXPECT_THAT(dense("C(i,j) = P(i,j)"), HasSubstr("P(i,j) is nonzero"));
   EXPECT_THAT(dense("C(i,j) = f64(A(i,j) == 0)"), HasSubstr("A(i,j) == 0.0 is nonzero"));
   EXPECT_THAT(dense("C(i,j) = A(i,j) ** x(i)"), HasSubstr("pow(A(i,j), x(i))"));
