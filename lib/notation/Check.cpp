@@ -1,6 +1,7 @@
 // Text and bindings to a checked program.
 #include "notation/Lexer.h"
 #include "notation/Names.h"
+#include "notation/Sparsity.h"
 #include "notation/Terms.h"
 #include "notation/Types.h"
 #include <algorithm>
@@ -30,6 +31,8 @@ public:
     program.indices = resolved.indices;
     for (unsigned t = 0; t < program.tensors.size(); ++t)
       program.tensors[t].type = *types[t];
+    for (const Statement &s : program.statements)
+      takeWidths(s);
     return std::move(program);
   }
 
@@ -151,6 +154,20 @@ private:
     hasValue[s.lhs.tensor] = true;
     program.tensors[s.lhs.tensor].written = true;
     return s;
+  }
+
+  /// A result that shares an operand's pattern shares its coordinates, and so their widths where none are
+  /// named.
+  void takeWidths(const Statement &s) {
+    format::Encoding &encoding = program.tensors[s.lhs.tensor].encoding;
+    if (isDense(program.tensors[s.lhs.tensor]) || (encoding.posWidth && encoding.crdWidth))
+      return;
+    ResultPattern pattern = resultPattern(program, s);
+    if (pattern.kind != PatternKind::Operand)
+      return;
+    const format::Encoding &from = program.tensors[pattern.operand->tensor].encoding;
+    encoding.posWidth = encoding.posWidth ? encoding.posWidth : from.posWidth;
+    encoding.crdWidth = encoding.crdWidth ? encoding.crdWidth : from.crdWidth;
   }
 
   std::vector<unsigned> reductionIndices(unsigned number, const Access &lhs) const {

@@ -93,5 +93,15 @@ TEST(Sparsity, ZerosThatAreWrittenDoNotAnnihilate) {
   EXPECT_FALSE(isAbsent(a.program.statements[0].rhs, nothing));
 }
 
+TEST(Sparsity, ResultsTakeTheWidthsOfTheirOperand) {
+  format::Encoding csr = format::parseFormat("CSR", 2), wide = csr;
+  wide.posWidth = wide.crdWidth = 64;
+  Program p =
+      check("C(i,j) = 2 * A(i,j); D(i,j) = C(i,j)",
+            {{"A", {{}, {{3, 3}}, wide, true}}, {"C", {{}, {}, csr, false}}, {"D", {{}, {}, csr, false}}});
+  EXPECT_EQ(p.tensors[0].encoding, wide);
+  EXPECT_EQ(p.tensors[2].encoding, wide);
+}
+
 } // namespace
 } // namespace tulle::notation

@@ -12,8 +12,11 @@ std::vector<std::string> statements(std::string_view text) {
   Program p = check(text, bindings);
   std::vector<std::string> result;
   for (const Statement &s : p.statements)
-    result.push_back(print(p, s) + (s.assign ? " assign" : s.accumulate ? " accumulate" : " start") + " over " +
-                     std::to_string(s.reductionIndices.size()));
+    result.push_back(print(p, s) +
+                     (s.assign       ? " assign"
+                      : s.accumulate ? " accumulate"
+                                     : " start") +
+                     " over " + std::to_string(s.reductionIndices.size()));
   return result;
 }
 
@@ -45,9 +48,7 @@ TEST(Terms, OtherReductionsTakeTheWholeRightSide) {
   EXPECT_EQ(statements("y(i) max= b(i) - A(i,j) * x(j)").size(), 1u);
 }
 
-TEST(Terms, FunctionsOfSumsAreOneTerm) {
-  EXPECT_EQ(statements("s = exp(A(i,j) - b(i))").size(), 1u);
-}
+TEST(Terms, FunctionsOfSumsAreOneTerm) { EXPECT_EQ(statements("s = exp(A(i,j) - b(i))").size(), 1u); }
 
 } // namespace
 } // namespace tulle::notation
