@@ -79,9 +79,15 @@ public:
   }
 
   std::variant<Plan, Conversion> run() {
-    for (unsigned o : priority())
-      if (auto reason = accept(o); !reason.empty() && !shapes[o].operand->keep)
-        return Conversion{o, target(o), reason};
+    for (unsigned o : priority()) {
+      std::string reason = accept(o);
+      if (reason.empty() || shapes[o].operand->keep)
+        continue;
+      Encoding better = target(o);
+      // What is stored in the best order already stays, whatever it costs.
+      if (better != shapes[o].operand->encoding || !accept(o, true).empty())
+        return Conversion{o, better, reason};
+    }
     splitDense();
     return build();
   }
@@ -114,14 +120,14 @@ private:
   }
 
   /// Adds an operand's constraints; on a clash undoes them and returns the reason.
-  std::string accept(unsigned o) {
+  std::string accept(unsigned o, bool atAnyCost = false) {
     auto saved = std::tuple(chains, drivenChain, edges);
     std::string reason = acceptChains(shapes[o]);
     if (reason.empty()) {
       addEdges(shapes[o]);
       if (!order())
         reason = "its levels are stored in an order that no loop order of the other operands allows";
-      else if (isInnerProduct(o))
+      else if (!atAnyCost && isInnerProduct(o))
         reason =
             "walking it against the other sparse operand would visit every pair of their outer coordinates";
     }
@@ -278,7 +284,8 @@ private:
   }
 
   /// An encoding for operand o that follows the loops of those accepted: its dimensions in loop order, split
-  /// as they are, the first high digit dense, the others compressed, low digits dense inside.
+  /// as they are, the first high digit dense, the others compressed, low digits dense inside (compressed
+  /// where padding would be seen).
   Encoding target(unsigned o) const {
     const Operand &op = *shapes[o].operand;
     Encoding result;
@@ -315,8 +322,11 @@ private:
       high[h].second.format.kind = h == 0 && high.size() == 2 ? LevelKind::Dense : LevelKind::Compressed;
       result.levels.push_back(high[h].second);
     }
-    for (auto &[at, level] : low)
+    for (auto &[at, level] : low) {
+      if (op.exact)
+        level.format.kind = LevelKind::Compressed;
       result.levels.push_back(level);
+    }
     return result;
   }
 

@@ -20,6 +20,7 @@ struct Operand {
   format::Encoding encoding;         ///< its map is made of digits
   std::vector<Subscript> subscripts; ///< per dimension
   bool keep = false;                 ///< must not be converted: the result's pattern
+  bool exact = false;                ///< its stored pattern matters (a mask): a conversion may not pad blocks
   int follows = -1;                  ///< result only: the operand whose pattern it shares
 };
 

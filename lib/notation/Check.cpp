@@ -167,7 +167,8 @@ private:
       return;
     const format::Encoding &from = program.tensors[pattern.operand->tensor].encoding;
     encoding.posWidth = encoding.posWidth ? encoding.posWidth : from.posWidth;
-    encoding.crdWidth = encoding.crdWidth ? encoding.crdWidth : from.crdWidth;
+    // Two-bit coordinates are a property of one format, not of the data.
+    encoding.crdWidth = encoding.crdWidth ? encoding.crdWidth : from.crdWidth == 2 ? 32 : from.crdWidth;
   }
 
   std::vector<unsigned> reductionIndices(unsigned number, const Access &lhs) const {

@@ -136,8 +136,8 @@ owners(const Program &program, const Statement &statement, const std::vector<con
   std::vector<const Access *> found;
   for (const Access *a : accesses) {
     bool known = std::any_of(found.begin(), found.end(), [&](const Access *f) { return sameAccess(*a, *f); });
-    if (known || isDense(program.tensors[a->tensor]) || !format::hasZeroFill(program.tensors[a->tensor].encoding) ||
-        !sameSubscripts(*a, statement.lhs))
+    if (known || isDense(program.tensors[a->tensor]) ||
+        !format::hasZeroFill(program.tensors[a->tensor].encoding) || !sameSubscripts(*a, statement.lhs))
       continue;
     if (empties([&](const Access &b) { return sameAccess(*a, b); }))
       found.push_back(a);
@@ -224,7 +224,7 @@ ResultPattern resultPattern(const Program &program, const Statement &statement) 
                         [&](const auto &absent) { return isAbsent(statement.rhs, absent); });
   bool startsAtZero = statement.assign || statement.reduce == Reduce::Add || statement.reduce == Reduce::Or ||
                       statement.reduce == Reduce::Xor;
-  if (!byValue.empty() && !statement.where && !startsAtZero)
+  if (!byValue.empty() && !startsAtZero)
     return {
         PatternKind::Dense, nullptr,
         fmt::format(

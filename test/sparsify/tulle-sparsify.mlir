@@ -239,3 +239,51 @@ func.func @blocks(%A: tensor<?x?xf64, #BCSR>, %x: tensor<?xf64>, %y: tensor<?xf6
   } -> tensor<?xf64>
   return %r : tensor<?xf64>
 }
+
+// -----
+
+#COO = #tulle.encoding<{ map = (i, j) -> (i : compressed(nonunique), j : singleton) }>
+
+// `y(i,j) min= A(i,j) where ~B(i,j)`: where B is stored the result keeps its start, so it is filled first.
+// CHECK-LABEL: func.func @masked_start
+// CHECK: tulle.fill
+func.func @masked_start(%A: tensor<?x?xf64>, %B: tensor<?x?xf64, #COO>, %y: tensor<?x?xf64>) -> tensor<?x?xf64> {
+  %inf = arith.constant 0x7FF0000000000000 : f64
+  %true = arith.constant true
+  %init = tulle.fill %inf, %y : f64, tensor<?x?xf64>
+  %r = linalg.generic {
+    indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>],
+    iterator_types = ["parallel", "parallel"]
+  } ins(%A, %B : tensor<?x?xf64>, tensor<?x?xf64, #COO>) outs(%init : tensor<?x?xf64>) {
+  ^bb0(%a: f64, %b: f64, %acc: f64):
+    %m = arith.minimumf %acc, %a : f64
+    %has = tulle.stored %b : f64
+    %not = arith.xori %has, %true : i1
+    %s = arith.select %not, %m, %acc : f64
+    linalg.yield %s : f64
+  } -> tensor<?x?xf64>
+  return %r : tensor<?x?xf64>
+}
+
+// -----
+
+#CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>
+
+// min(a, a) is 0 where a is: only stored entries are walked.
+// CHECK-LABEL: func.func @min_of_itself
+// CHECK: tulle.space %arg0 level(1)
+// CHECK-NOT: tulle.coiterate
+func.func @min_of_itself(%A: tensor<?x?xf64, #CSR>, %C: tensor<?x?xf64, #CSR>) -> tensor<?x?xf64, #CSR> {
+  %zero = arith.constant 0.0 : f64
+  %like = tulle.like %C, %A : tensor<?x?xf64, #CSR>, tensor<?x?xf64, #CSR>
+  %init = tulle.fill %zero, %like : f64, tensor<?x?xf64, #CSR>
+  %r = linalg.generic {
+    indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>],
+    iterator_types = ["parallel", "parallel"]
+  } ins(%A : tensor<?x?xf64, #CSR>) outs(%init : tensor<?x?xf64, #CSR>) {
+  ^bb0(%a: f64, %acc: f64):
+    %m = arith.minimumf %a, %a : f64
+    linalg.yield %m : f64
+  } -> tensor<?x?xf64, #CSR>
+  return %r : tensor<?x?xf64, #CSR>
+}

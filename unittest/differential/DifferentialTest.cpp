@@ -5,12 +5,15 @@
 //   TULLE_DIFFERENTIAL_SEED=n              only that program, described
 //   TULLE_DIFFERENTIAL_COUNT=n, _FIRST=n   how many, from which seed
 #include "Case.h"
+#include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <thread>
 #include <unistd.h>
 
 namespace tulle::differential {
@@ -40,7 +43,8 @@ std::string report(const Case &c, const Verdict &verdict) {
 }
 
 struct Tally {
-  uint64_t agreed = 0, skipped = 0, failed = 0;
+  std::atomic<uint64_t> agreed = 0, skipped = 0, failed = 0;
+  uint64_t tried() const { return agreed + failed; }
 };
 
 void one(uint64_t seed, Tally &tally) {
@@ -57,9 +61,18 @@ void one(uint64_t seed, Tally &tally) {
   default:
     break;
   }
-  ++tally.failed;
-  if (tally.failed <= 20 || end)
+  if (++tally.failed <= 20 || end)
     ADD_FAILURE() << report(c, verdict);
+}
+
+/// Takes seeds in turn until enough programs have been tried, or time is up.
+void work(std::atomic<uint64_t> &seed, uint64_t count, Tally &tally) {
+  while (end ? Clock::now() < *end : tally.tried() < count) {
+    one(seed++, tally);
+    // A generator whose programs the checker refuses would test nothing.
+    if (tally.skipped > 50 + tally.tried())
+      return;
+  }
 }
 
 TEST(Differential, CompiledProgramsMeanWhatTheInterpreterSays) {
@@ -72,21 +85,20 @@ TEST(Differential, CompiledProgramsMeanWhatTheInterpreterSays) {
     one(seed, tally);
     return;
   }
-  uint64_t first = environment("TULLE_DIFFERENTIAL_FIRST", 1),
-           count = environment("TULLE_DIFFERENTIAL_COUNT", 3000);
+  uint64_t count = environment("TULLE_DIFFERENTIAL_COUNT", 3000);
+  std::atomic<uint64_t> seed = environment("TULLE_DIFFERENTIAL_FIRST", 1);
   if (end)
-    first = uint64_t(std::chrono::system_clock::now().time_since_epoch().count());
-  for (uint64_t seed = first; end ? Clock::now() < *end : tally.agreed + tally.failed < count; ++seed) {
-    one(seed, tally);
-    if (end && (seed - first) % 1000 == 999) {
-      fmt::print("{} programs agree, {} failed\n", tally.agreed, tally.failed);
-      std::fflush(stdout);
-    }
-    // A generator whose programs are refused by the checker would test nothing.
-    ASSERT_LE(tally.skipped, 50 + (tally.agreed + tally.failed)) << "most programs are refused";
-  }
+    seed = uint64_t(std::chrono::system_clock::now().time_since_epoch().count());
+  // Programs are independent of each other, and compiling is meant to be safe from many threads.
+  std::vector<std::thread> threads;
+  for (unsigned n = 0; n < std::clamp(std::thread::hardware_concurrency(), 1u, 8u); ++n)
+    threads.emplace_back([&] { work(seed, count, tally); });
+  for (std::thread &thread : threads)
+    thread.join();
+  fmt::print("{} programs agree, {} failed, {} were refused by the checker\n", tally.agreed.load(),
+             tally.failed.load(), tally.skipped.load());
   EXPECT_EQ(tally.failed, 0u);
-  fmt::print("{} programs agree, {} were refused by the checker\n", tally.agreed, tally.skipped);
+  EXPECT_LE(tally.skipped, 50 + tally.tried()) << "most programs are refused by the checker";
 }
 
 } // namespace

@@ -86,5 +86,33 @@ TEST(Plan, ThePatternOfTheResultStays) {
   EXPECT_EQ(std::get<Conversion>(planned).operand, 0u);
 }
 
+TEST(Plan, ConvertedOperandsStayConverted) {
+  // Two operands of which each has an outer index the other lacks: no format of theirs avoids visiting pairs.
+  constexpr unsigned l = 3;
+  std::vector<Operand> operands = {operand("CSF", {i, j, k}), operand("COO", {l, i, k}),
+                                   operand("Dense", {i, l, k})};
+  auto planned = plan({false, true, false, false}, operands);
+  for (int round = 0; round < 2; ++round)
+    if (auto *conversion = std::get_if<Conversion>(&planned)) {
+      operands[conversion->operand].encoding = conversion->target;
+      planned = plan({false, true, false, false}, operands);
+    }
+  EXPECT_TRUE(std::holds_alternative<Plan>(planned));
+}
+
+TEST(Plan, MasksAreNotPadded) {
+  // B must follow the blocks of A. As a factor its blocks may be padded with zeros, as a mask not.
+  std::vector<Operand> operands = {operand("BCSR(2,2)", {i, j}), operand("CSC", {i, j}), operand("Dense", {i, j})};
+  for (bool exact : {false, true}) {
+    operands[1].exact = exact;
+    auto planned = plan({false, false}, operands);
+    auto *conversion = std::get_if<Conversion>(&planned);
+    ASSERT_TRUE(conversion);
+    ASSERT_EQ(conversion->operand, 1u);
+    EXPECT_EQ(conversion->target.levels.back().format.kind,
+              exact ? format::LevelKind::Compressed : format::LevelKind::Dense);
+  }
+}
+
 } // namespace
 } // namespace tulle::iteration

@@ -73,6 +73,7 @@ TEST(Sparsity, DenseNamesTheCulprit) {
                     HasSubstr("add `where A(i,j)`, or give C a dense format")));
   EXPECT_THAT(dense("C(i,j) = A(i,j) + 2 * x(i)"), HasSubstr("2.0 * x(i) is nonzero"));
   EXPECT_THAT(dense("C(i,j) max= A(i,j) * P(j,k)"), HasSubstr("add `where A(i,j)`"));
+  EXPECT_THAT(dense("C(i,j) min= A(i,j) where P(j,k)"), HasSubstr("starts from a value"));
   EXPECT_THAT(dense("C(i,j) = P(i,j)"), HasSubstr("P(i,j) is nonzero"));
   EXPECT_THAT(dense("C(i,j) = f64(A(i,j) == 0)"), HasSubstr("A(i,j) == 0.0 is nonzero"));
   EXPECT_THAT(dense("C(i,j) = A(i,j) ** x(i)"), HasSubstr("pow(A(i,j), x(i))"));

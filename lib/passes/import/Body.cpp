@@ -3,6 +3,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
 
 namespace tulle::passes {
 using namespace mlir;
@@ -261,7 +262,7 @@ Value BodyBuilder::intBinary(Op op, Value x, Value y) {
   case Op::Mod:
     return divide(true, x, y);
   case Op::Pow:
-    return math::IPowIOp::create(b, loc, x, y);
+    return power(x, y);
   case Op::Min:
     return arith::MinSIOp::create(b, loc, x, y);
   case Op::Max:
@@ -293,6 +294,36 @@ Value BodyBuilder::divide(bool remainder, Value x, Value y) {
                            : Value(arith::DivSIOp::create(b, loc, x, divisor));
   Value signedResult = arith::SelectOp::create(b, loc, isMinus, negated, result);
   return arith::SelectOp::create(b, loc, isZero, zero, signedResult);
+}
+
+/// Repeated squaring without a branch. (math.ipowi divides by zero for 0 ** -1.)
+Value BodyBuilder::power(Value x, Value y) {
+  Type type = x.getType();
+  unsigned steps = type.getIntOrFloatBitWidth() - 1;
+  APInt exponent;
+  bool isConstant = matchPattern(y, m_ConstantInt(&exponent));
+  if (isConstant && exponent.isNonNegative())
+    steps = exponent.getActiveBits();
+  Value zero = integer(type, 0), one = integer(type, 1);
+  Value result = one, square = x;
+  for (unsigned k = 0; k < steps; ++k) {
+    Value bit = arith::AndIOp::create(b, loc, arith::ShRUIOp::create(b, loc, y, integer(type, k)), one);
+    Value isSet = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, bit, zero);
+    result = arith::SelectOp::create(b, loc, isSet, arith::MulIOp::create(b, loc, result, square), result);
+    if (k + 1 < steps)
+      square = arith::MulIOp::create(b, loc, square, square);
+  }
+  if (isConstant && exponent.isNonNegative())
+    return result;
+  // 1 / x ** n, truncated, is 0 unless x is 1 or -1.
+  Value minus = integer(type, -1);
+  Value odd = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, arith::AndIOp::create(b, loc, y, one), zero);
+  auto equals = [&](Value to) { return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, x, to); };
+  Value sign = arith::SelectOp::create(b, loc, odd, minus, one);
+  Value inverse = arith::SelectOp::create(b, loc, equals(minus), sign, zero);
+  inverse = arith::SelectOp::create(b, loc, equals(one), one, inverse);
+  Value isNegative = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, y, zero);
+  return arith::SelectOp::create(b, loc, isNegative, inverse, result);
 }
 
 /// Shifting by the width or more moves every bit out.

@@ -36,6 +36,7 @@ private:
   mlir::Value complexBinary(notation::Op op, mlir::Value x, mlir::Value y);
   mlir::Value compare(notation::Op op, ElementType argType, mlir::Value x, mlir::Value y);
   mlir::Value divide(bool remainder, mlir::Value x, mlir::Value y);
+  mlir::Value power(mlir::Value x, mlir::Value y);
   mlir::Value shift(bool left, mlir::Value x, mlir::Value y);
   mlir::Value floatToInt(mlir::Value x, ElementType from, ElementType to);
   mlir::Value integer(mlir::Type type, int64_t value);

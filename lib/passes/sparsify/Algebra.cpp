@@ -205,8 +205,14 @@ OpFoldResult BodyAlgebra::compute(Operation *op, Presence at) {
   // Folding with constants only: a fold with some values may rewrite the operation in place.
   SmallVector<OpFoldResult> folded;
   if (llvm::all_of(constants, [](Attribute a) { return bool(a); }) &&
-      succeeded(op->fold(constants, folded)) && folded.size() == 1 && attr(folded[0]))
-    return folded[0];
+      succeeded(op->fold(constants, folded)) && folded.size() == 1) {
+    if (attr(folded[0]))
+      return folded[0];
+    // `min(x, x)` folds to x itself.
+    for (auto [operand, constant] : llvm::zip(op->getOperands(), constants))
+      if (folded[0] == OpFoldResult(operand))
+        return OpFoldResult(constant);
+  }
   return {};
 }
 

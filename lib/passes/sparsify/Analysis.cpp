@@ -22,11 +22,21 @@ Presence LoopEmitter::presence(const LoopState &s) const {
 }
 
 Presence LoopEmitter::presence(const LoopState &s, ArrayRef<unsigned> who, unsigned minterm) const {
+  return presence(inCase(s, who, minterm));
+}
+
+/// As the case of a minterm sees the operands; iterators are only counted.
+LoopState LoopEmitter::inCase(const LoopState &s, ArrayRef<unsigned> who, unsigned minterm) const {
   LoopState inside = withMinterm(s, who, minterm);
-  for (auto [k, o] : llvm::enumerate(who))
-    if (minterm >> k & 1)
-      inside.operands[o].iterators.push_back(Value()); // only counted
-  return presence(inside);
+  for (auto [k, o] : llvm::enumerate(who)) {
+    if (!(minterm >> k & 1))
+      continue;
+    size_t level = s.operands[o].iterators.size();
+    while (plan.levels[o][level].mode != LevelMode::Drive)
+      ++level;
+    inside.operands[o].iterators.resize(level + 1);
+  }
+  return inside;
 }
 
 /// Inputs whose next level this loop walks.
@@ -83,7 +93,7 @@ bool LoopEmitter::writesEverySlot(const LoopState &s, unsigned depth) {
       hasSlots &= statement.pattern != o || (minterm >> k & 1);
     if (!hasSlots)
       continue;
-    if (!llvm::is_contained(minterms, minterm) || !writesEverySlot(withMinterm(s, who, minterm), depth + 1))
+    if (!llvm::is_contained(minterms, minterm) || !writesEverySlot(inCase(s, who, minterm), depth + 1))
       return false;
   }
   return true;

@@ -60,6 +60,7 @@ private:
   Presence presence(const LoopState &s, llvm::ArrayRef<unsigned> participants, unsigned minterm) const;
   llvm::SmallVector<unsigned> participants(const LoopState &s, unsigned depth) const;
   LoopState withMinterm(LoopState s, llvm::ArrayRef<unsigned> participants, unsigned minterm) const;
+  LoopState inCase(const LoopState &s, llvm::ArrayRef<unsigned> participants, unsigned minterm) const;
   llvm::SmallVector<unsigned> visited(const LoopState &s, unsigned depth,
                                       llvm::ArrayRef<unsigned> participants);
   bool writesEverySlot(const LoopState &s, unsigned depth);

@@ -113,6 +113,10 @@ std::vector<iteration::Operand> SparseStatement::planOperands() const {
   std::vector<iteration::Operand> result;
   for (const SparseOperand &o : operands)
     result.push_back({o.encoding.getValue(), o.subscripts});
+  linalg::GenericOp body = generic;
+  for (auto [operand, arg] : llvm::zip(result, body.getRegionInputArgs()))
+    operand.exact =
+        llvm::any_of(arg.getUsers(), [](Operation *user) { return isa<dialect::StoredOp>(user); });
   if (pattern) {
     result[*pattern].keep = true;
     result.back().follows = *pattern;
