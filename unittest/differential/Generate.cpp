@@ -172,6 +172,16 @@ private:
     return loadScalar(type, element);
   }
 
+  /// What is not stored may be worth something else than 0.
+  std::string withFill(const std::string &text, ElementType type, unsigned order) {
+    format::Encoding encoding = format::parseFormat(text, order);
+    if (format::isAllDense(encoding) || classOf(type) == Class::Complex || text == "NV24")
+      return text;
+    std::string fill = classOf(type) == Class::Bool ? "true" : random.pick<std::string>({"1", "-2", "3"});
+    std::string filled = fmt::format("{{ {}, fill = {} }}", format::printBody(encoding), fill);
+    return executable(filled, order) ? filled : text;
+  }
+
   Given data(ElementType type, const std::vector<int64_t> &dims) {
     Given g;
     g.type = type;
@@ -180,6 +190,8 @@ private:
     bool structured = dims.size() == 2 && dims[1] % 4 == 0 && random.chance(0.2);
     if (structured)
       g.format = "NV24";
+    if (random.chance(0.06))
+      g.format = withFill(g.format, type, dims.size());
     double density = random.pick({0.0, 0.1, 0.3, 0.3, 0.6, 1.0});
     int64_t count = 1;
     for (int64_t d : dims)
