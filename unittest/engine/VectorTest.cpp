@@ -1,0 +1,120 @@
+// Vector code agrees with plain loops at every length around the vector length, for every monoid. Values are
+// small integers, so that sums are exact in any order.
+#include "Programs.h"
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <random>
+
+namespace tulle::engine {
+namespace {
+
+using testing::ElementsAreArray;
+
+struct Monoid {
+  const char *assignment;
+  int64_t start;
+  int64_t (*combine)(int64_t, int64_t);
+};
+const Monoid monoids[] = {
+    {"+=", 5, [](int64_t a, int64_t b) { return a + b; }},
+    {"*=", 3, [](int64_t a, int64_t b) { return int64_t(uint64_t(a) * uint64_t(b)); }},
+    {"min=", 2, [](int64_t a, int64_t b) { return std::min(a, b); }},
+    {"max=", 2, [](int64_t a, int64_t b) { return std::max(a, b); }},
+    {"|=", 1, [](int64_t a, int64_t b) { return a | b; }},
+    {"&=", 127, [](int64_t a, int64_t b) { return a & b; }},
+    {"^=", 1, [](int64_t a, int64_t b) { return a ^ b; }},
+};
+
+TEST(Vector, everyMonoidAtEveryLength) {
+  std::mt19937 random(1);
+  for (unsigned vl : {0u, 2u, 8u})
+    for (const Monoid &monoid : monoids)
+      for (int64_t n = 0; n <= 37; n += n < 20 ? 1 : 5) {
+        std::vector<int64_t> a(static_cast<size_t>(n));
+        int64_t expected = monoid.start;
+        for (int64_t &v : a) {
+          v = int64_t(random() % 61) - 30;
+          expected = monoid.combine(expected, v);
+        }
+        Tensors in{{"a", tensor<int64_t>(ElementType::I64, {n}, a, "dense")},
+                   {"s", tensor<int64_t>(ElementType::I64, {}, {monoid.start}, "dense")}};
+        // `s op= …` of an s that is given starts from its value.
+        std::string text = std::string("s ") + monoid.assignment + " a(i)";
+        EXPECT_EQ(elements<int64_t>(evaluate(text, "s", in, {}, {.vectorLength = vl}))[0], expected)
+            << monoid.assignment << " n=" << n << " vl=" << vl;
+      }
+}
+
+/// Rows of 0 to 40 entries, of a matrix in every format whose rows are gathered.
+TEST(Vector, gathersAtEveryRowLength) {
+  std::mt19937 random(2);
+  const int64_t rows = 41, columns = 64;
+  std::vector<double> a(size_t(rows * columns)), x(static_cast<size_t>(columns)),
+      expected(static_cast<size_t>(rows));
+  for (double &v : x)
+    v = double(random() % 19) - 9;
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t k = 0; k < i; ++k) {
+      int64_t j = (k * 37 + i * 11) % columns; // 37 is coprime to 64: distinct
+      double v = double(random() % 7) + 1;
+      a[size_t(i * columns + j)] = v;
+      expected[size_t(i)] += v * x[size_t(j)];
+    }
+  for (const char *form : {"CSR", "COO", "COO-soa", "DCSR", "dense", "BCSR(4,4)", "BCSR(8,8)", "BCSR(3,16)",
+                           "(i,j) -> (i : dense, j : compressed), crdWidth = 8",
+                           "(i,j) -> (i : dense, j : compressed), crdWidth = 16, posWidth = 64",
+                           "(i,j) -> (i : dense, j : compressed), crdWidth = 64"})
+    for (unsigned vl : {0u, 2u, 16u}) {
+      std::string text = std::string(form).find("Width") == std::string::npos
+                             ? std::string(form)
+                             : "{ map = " + std::string(form) + " }";
+      Tensors in{{"A", doubles({rows, columns}, a, text)}, {"x", doubles({columns}, x)}};
+      EXPECT_THAT(elements(evaluate("y(i) = A(i,j) * x(j)", "y", in, {}, {.vectorLength = vl})),
+                  ElementsAreArray(expected))
+          << form << " vl=" << vl;
+    }
+}
+
+/// Every number of columns around the tiles of eight and of two vectors; order is kept, so strict sums are
+/// the same.
+TEST(Vector, registerTilesAtEveryWidth) {
+  std::mt19937 random(3);
+  const int64_t rows = 7, inner = 9;
+  std::vector<double> a(size_t(rows * inner));
+  for (double &v : a)
+    v = random() % 3 ? double(random() % 9) - 4 : 0;
+  for (bool strict : {false, true})
+    for (int64_t n : {0, 1, 7, 8, 9, 16, 31, 32, 33, 40, 41, 64, 75}) {
+      std::vector<double> b(size_t(inner * n)), expected(size_t(rows * n));
+      for (double &v : b)
+        v = double(random() % 9) - 4;
+      for (int64_t i = 0; i < rows; ++i)
+        for (int64_t j = 0; j < inner; ++j)
+          for (int64_t k = 0; k < n; ++k)
+            expected[size_t(i * n + k)] += a[size_t(i * inner + j)] * b[size_t(j * n + k)];
+      for (const char *form : {"CSR", "COO", "dense"}) {
+        Tensors in{{"A", doubles({rows, inner}, a, form)}, {"B", doubles({inner, n}, b)}};
+        EXPECT_THAT(elements(evaluate("C(i,k) = A(i,j) * B(j,k)", "C", in, {}, {.strictFp = strict})),
+                    ElementsAreArray(expected))
+            << form << " n=" << n;
+      }
+    }
+}
+
+TEST(Vector, conditionsKeepLanes) {
+  for (int64_t n : {0, 1, 3, 4, 5, 16, 17, 33}) {
+    std::vector<int64_t> a(static_cast<size_t>(n)), b(static_cast<size_t>(n));
+    int64_t expected = 0;
+    for (int64_t k = 0; k < n; ++k) {
+      a[size_t(k)] = k * 3 - 20;
+      b[size_t(k)] = k % 4;
+      expected += b[size_t(k)] > 1 ? a[size_t(k)] : 1;
+    }
+    Tensors in{{"a", tensor<int64_t>(ElementType::I64, {n}, a, "dense")},
+               {"b", tensor<int64_t>(ElementType::I64, {n}, b, "dense")}};
+    EXPECT_EQ(elements<int64_t>(evaluate("s = select(b(i) > 1, a(i), 1)", "s", in))[0], expected) << n;
+  }
+}
+
+} // namespace
+} // namespace tulle::engine
