@@ -1,5 +1,8 @@
 // #tulle.encoding, and the types that name one of its levels.
 
+/// Read by reference: the context keeps it, and copies would be made at every look.
+def Tulle_EncodingParameter : AttrParameter<"::tulle::format::Encoding", "", "const ::tulle::format::Encoding &">;
+
 def Tulle_EncodingAttr : AttrDef<Tulle_Dialect, "Encoding",
     [DeclareAttrInterfaceMethods<VerifiableTensorEncoding, ["verifyEncoding"]>]> {
   let mnemonic = "encoding";
@@ -13,7 +16,7 @@ def Tulle_EncodingAttr : AttrDef<Tulle_Dialect, "Encoding",
     func.func @f(%A: tensor<?x?xf64, #CSR>)
     ```
   }];
-  let parameters = (ins "::tulle::format::Encoding":$value);
+  let parameters = (ins Tulle_EncodingParameter:$value);
   let hasCustomAssemblyFormat = 1;
 }
 
