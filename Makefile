@@ -28,9 +28,9 @@ test: configure
 test-asan:
 	$(MAKE) test PRESET=asan
 
-# SpMV and MTTKRP on every .mtx.gz and .tns.gz of a folder.
-DATA ?= ../shared/data
+# SpMV and MTTKRP on every .mtx.gz and .tns.gz of a folder: make road DATA=FOLDER.
 road: build
+	@test -n "$(DATA)" || { echo "usage: make road DATA=FOLDER"; exit 1; }
 	test/road/road.py --tulle $(BUILD)/bin/tulle --data $(DATA)
 
 # Runs every fuzzer in turn for ever; SECONDS_EACH=600 changes how long each turn is, ROUNDS=1 stops after one.
