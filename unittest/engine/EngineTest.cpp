@@ -216,6 +216,15 @@ TEST(Engine, kernelsAreSharedBetweenSizes) {
   EXPECT_EQ(originFor(5), "memory cache");
 }
 
+TEST(Engine, sizesThatTheCodeDependsOnAreNotShared) {
+  // Moving sums of three, and of two: the extents of i and r are in the code.
+  Tensors six{{"I", doubles({6}, {1, 2, 0, 4, 0, 6}, "(i) -> (i : compressed)")},
+              {"F", doubles({3}, {1, 1, 1})}};
+  EXPECT_THAT(elements(evaluate("o(i) = I(i+r) * F(r)", "o", six)), ElementsAre(3, 6, 4, 10));
+  Tensors four{{"I", doubles({4}, {1, 2, 0, 4}, "(i) -> (i : compressed)")}, {"F", doubles({2}, {1, 1})}};
+  EXPECT_THAT(elements(evaluate("o(i) = I(i+r) * F(r)", "o", four)), ElementsAre(3, 2, 4));
+}
+
 TEST(Engine, diskCacheServesTheNextProcess) {
   std::string directory = (std::filesystem::temp_directory_path() / "tulle-engine-XXXXXX").string();
   ASSERT_NE(mkdtemp(directory.data()), nullptr);
