@@ -2,6 +2,8 @@
 #include "mlir/Target/LLVMIR/Export.h"
 #include "tulle/error.h"
 #include "llvm/ADT/SmallString.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
@@ -79,8 +81,19 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
   builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, modules);
 }
 
+/// Without a handler, an error of the code generator ends the process.
+static void collectErrors(const llvm::DiagnosticInfo *info, void *text) {
+  if (info->getSeverity() != llvm::DS_Error)
+    return;
+  llvm::raw_string_ostream stream(*static_cast<std::string *>(text));
+  llvm::DiagnosticPrinterRawOStream printer(stream);
+  info->print(printer);
+}
+
 std::string generateCode(mlir::ModuleOp module, CodeForm form) {
+  std::string errors;
   llvm::LLVMContext context;
+  context.setDiagnosticHandlerCallBack(collectErrors, &errors, /*RespectFilters=*/true);
   std::unique_ptr<llvm::Module> llvmModule = mlir::translateModuleToLLVMIR(module, context, "tulle");
   if (!llvmModule)
     return "";
@@ -101,6 +114,8 @@ std::string generateCode(mlir::ModuleOp module, CodeForm form) {
       throw InternalError("the code generator cannot write this kind of file");
     codegen.run(*llvmModule);
   }
+  if (!errors.empty())
+    throw InternalError("code generation failed: " + errors);
   return std::string(text);
 }
 

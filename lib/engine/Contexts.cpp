@@ -4,10 +4,18 @@
 
 namespace tulle::engine {
 
+/// A context keeps every type and attribute it has ever seen, so it is given up after this many compilations.
+static constexpr unsigned mostUses = 256;
+
+struct PooledContext {
+  std::unique_ptr<mlir::MLIRContext> context;
+  unsigned uses;
+};
+
 static std::mutex poolMutex;
 /// Never destroyed: other static objects may still compile while the process ends.
-static std::vector<std::unique_ptr<mlir::MLIRContext>> &pool() {
-  static auto *contexts = new std::vector<std::unique_ptr<mlir::MLIRContext>>;
+static std::vector<PooledContext> &pool() {
+  static auto *contexts = new std::vector<PooledContext>;
   return *contexts;
 }
 
@@ -24,7 +32,8 @@ ContextLease::ContextLease() {
   {
     std::lock_guard lock(poolMutex);
     if (!pool().empty()) {
-      held = std::move(pool().back());
+      held = std::move(pool().back().context);
+      uses = pool().back().uses;
       pool().pop_back();
     }
   }
@@ -44,8 +53,10 @@ ContextLease::ContextLease() {
 
 ContextLease::~ContextLease() {
   handler.reset();
+  if (++uses >= mostUses)
+    return;
   std::lock_guard lock(poolMutex);
-  pool().push_back(std::move(held));
+  pool().push_back({std::move(held), uses});
 }
 
 } // namespace tulle::engine

@@ -24,6 +24,7 @@ public:
 
 private:
   std::unique_ptr<mlir::MLIRContext> held;
+  unsigned uses = 0; ///< of the context, before this one
   std::unique_ptr<mlir::ScopedDiagnosticHandler> handler;
   std::vector<std::string> remarkTexts;
   std::string errorText;
