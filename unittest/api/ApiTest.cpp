@@ -1,0 +1,123 @@
+// The public interface alone: no header of the compiler is included here.
+#include <cstring>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <tulle/tulle.h>
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+namespace {
+
+/// The message of the tulle::Error that `action` throws; empty when it throws none.
+template <class Action> std::string messageOf(Action action) {
+  try {
+    action();
+  } catch (const tulle::Error &error) {
+    return error.what();
+  }
+  return "";
+}
+
+/// 1 2 0
+/// 0 0 3
+tulle::Entries<double> example() { return {{2, 3}, {{1, 0, 0}, {2, 1, 0}}, {3, 2, 1}}; }
+
+std::vector<int32_t> read32(const tulle::BufferView &view) {
+  EXPECT_EQ(view.width, 32u);
+  std::vector<int32_t> values(view.count);
+  std::memcpy(values.data(), view.data, view.count * sizeof(int32_t));
+  return values;
+}
+
+TEST(Api, PacksAndShowsBuffers) {
+  tulle::Tensor<double> A = tulle::pack(example(), tulle::CSR);
+  EXPECT_THAT(A.dims(), ElementsAre(2, 3));
+  EXPECT_EQ(A.element(), "f64");
+  EXPECT_THAT(read32(A.positions(1)), ElementsAre(0, 2, 3));
+  EXPECT_THAT(read32(A.coordinates(1)), ElementsAre(0, 1, 2));
+  EXPECT_EQ(A.positions(0).count, 0);
+  EXPECT_THAT(std::vector<double>(A.values().begin(), A.values().end()), ElementsAre(1, 2, 3));
+  tulle::Tensor<double> B = A.to(tulle::CSC);
+  EXPECT_THAT(read32(B.positions(1)), ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(A.print(), HasSubstr("nse = 3"));
+}
+
+TEST(Api, RunsKernelsOnOtherSizesThanCompiledFor) {
+  tulle::Tensor<double> A = tulle::pack(example(), tulle::CSR);
+  auto x = tulle::full<double>({3}, 2.0);
+  tulle::Kernel spmv = tulle::compile("y(i) = A(i,j) * x(j)", {{"A", A.type()}, {"x", x.type()}});
+  EXPECT_THAT(spmv.inputs(), ElementsAre("A", "x"));
+  tulle::Tensor<double> y = spmv(A, x);
+  EXPECT_THAT(std::vector<double>(y.values().begin(), y.values().end()), ElementsAre(6, 6));
+
+  tulle::Entries<double> wider = {{1, 5}, {{0}, {4}}, {7}};
+  tulle::Tensor<double> z = spmv(tulle::pack(wider, tulle::CSR), tulle::full<double>({5}, 3.0));
+  EXPECT_THAT(std::vector<double>(z.values().begin(), z.values().end()), ElementsAre(21));
+  EXPECT_THAT(messageOf([&] { spmv(A, tulle::zeros<double>({4})); }), HasSubstr("<expr>:1:"));
+}
+
+TEST(Api, ReturnsEveryResultByName) {
+  tulle::Tensor<double> A = tulle::pack(example(), tulle::CSR);
+  tulle::TensorType scaled = {.format = tulle::CSR};
+  tulle::Kernel kernel = tulle::compile("B(i,j) = 2 * A(i,j); s = B(i,j)", {{"A", A.type()}, {"B", scaled}});
+  std::map<std::string, tulle::AnyTensor> results = kernel.run({{"A", A}});
+  EXPECT_EQ(tulle::Tensor<double>(results.at("s")).values()[0], 12);
+  EXPECT_THAT(read32(results.at("B").coordinates(1)), ElementsAre(0, 1, 2));
+}
+
+TEST(Api, BorrowsWithoutCopying) {
+  int32_t positions[] = {0, 2, 3}, coordinates[] = {0, 1, 2};
+  double values[] = {1, 2, 3}, dense[] = {1, 10, 100};
+  auto A =
+      tulle::borrow<double>({2, 3}, tulle::CSR, {{positions, 3, 32}, {coordinates, 3, 32}, {values, 3, 64}});
+  auto x = tulle::dense<double>({3}, dense);
+  EXPECT_EQ(A.values().data(), values);
+  EXPECT_EQ(x.values().data(), dense);
+  tulle::Kernel spmv = tulle::compile("y(i) = A(i,j) * x(j)", {{"A", A.type()}, {"x", x.type()}});
+  values[2] = 5; // the caller's memory is what the kernel reads
+  tulle::Tensor<double> y = spmv(A, x);
+  EXPECT_THAT(std::vector<double>(y.values().begin(), y.values().end()), ElementsAre(21, 500));
+}
+
+TEST(Api, RefusesDamagedBuffers) {
+  int32_t positions[] = {0, 2, 3}, falling[] = {0, 3, 2}, beyond[] = {0, 1, 3};
+  double values[] = {1, 2, 3};
+  auto make = [&](int32_t *pos, int32_t *crd, unsigned width = 32, int64_t count = 3) {
+    return messageOf([&] {
+      tulle::borrow<double>({2, 3}, tulle::CSR, {{pos, 3, 32}, {crd, 3, width}, {values, count, 64}});
+    });
+  };
+  int32_t good[] = {0, 1, 2};
+  EXPECT_EQ(make(positions, good), "");
+  EXPECT_THAT(make(falling, good), HasSubstr("pos"));
+  EXPECT_THAT(make(positions, beyond), HasSubstr("3"));
+  EXPECT_NE(make(positions, good, 32, 2), "");
+  EXPECT_THAT(messageOf([&] { tulle::borrow<double>({2, 3}, tulle::CSR, {{values, 3, 64}}); }),
+              HasSubstr("3 buffers"));
+  EXPECT_NE(messageOf([&] {
+              tulle::borrow<double>({2, 3}, tulle::CSR, {{nullptr, 3, 32}, {good, 3, 32}, {values, 3, 64}});
+            }),
+            "");
+}
+
+TEST(Api, ErrorsSayWhatToDo) {
+  EXPECT_THAT(messageOf([] { tulle::pack(example(), tulle::Format("CRS")); }), HasSubstr("CSR"));
+  EXPECT_THAT(messageOf([] { tulle::Tensor<float> wrong = tulle::zeros<double>({2}); }),
+              HasSubstr("f64, not f32"));
+  EXPECT_THAT(messageOf([] { tulle::AnyTensor().dims(); }), HasSubstr("empty tensor handle"));
+  EXPECT_THAT(messageOf([] { tulle::zeros<double>({2}).dim(1); }), HasSubstr("dimension 1"));
+  EXPECT_THAT(messageOf([] { tulle::zeros<double>({-1}); }), HasSubstr("size -1"));
+  EXPECT_NE(messageOf([] { tulle::zeros<double>({int64_t(1) << 40, int64_t(1) << 40}); }), "");
+  EXPECT_THAT(messageOf([] { tulle::compile("y(i) = x(i)", {}); }), HasSubstr("reads 'x'"));
+  EXPECT_THAT(messageOf([] { tulle::compile("y(i) = x(i", {{"x", {.dims = {2}}}}); }),
+              HasSubstr("<expr>:1:"));
+  EXPECT_THAT(messageOf([] { tulle::compile("y(i) = x(i)", {{"z", {}}}); }), HasSubstr("'z'"));
+  auto x = tulle::zeros<double>({2});
+  tulle::Kernel kernel = tulle::compile("y(i) = x(i)", {{"x", x.type()}});
+  EXPECT_THAT(messageOf([&] { kernel(x, x); }), HasSubstr("2 tensors"));
+  EXPECT_THAT(messageOf([&] { kernel(tulle::zeros<float>({2})); }), HasSubstr("f32"));
+  EXPECT_THAT(messageOf([&] { kernel.run({}); }), HasSubstr("'x'"));
+}
+
+} // namespace
