@@ -125,8 +125,8 @@ Value BodyBuilder::reduce(Reduce reduce, ElementType type, Value accumulator, Va
 }
 
 Value BodyBuilder::identity(Reduce reduce, ElementType type) {
-  int64_t low = type == ElementType::Bool ? 0 : llvm::minIntN(bits(type));
-  int64_t high = type == ElementType::Bool ? 1 : llvm::maxIntN(bits(type));
+  int64_t low = isInteger(type) ? llvm::minIntN(bits(type)) : 0;
+  int64_t high = isInteger(type) ? llvm::maxIntN(bits(type)) : 1;
   constexpr double inf = std::numeric_limits<double>::infinity();
   switch (reduce) {
   case Reduce::Add:
