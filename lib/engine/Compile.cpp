@@ -38,8 +38,10 @@ static std::string compilerVersion() {
   std::string version = "tulle " TULLE_VERSION " llvm " LLVM_VERSION_STRING;
   Dl_info info;
   struct stat file;
-  if (dladdr(reinterpret_cast<void *>(&compilerVersion), &info) && info.dli_fname &&
-      stat(info.dli_fname, &file) == 0)
+  bool found = dladdr(reinterpret_cast<void *>(&compilerVersion), &info) && info.dli_fname;
+  // A program that was found through PATH is known to the loader by the name that was typed only.
+  const char *path = found && info.dli_fname[0] == '/' ? info.dli_fname : "/proc/self/exe";
+  if (stat(path, &file) == 0)
     version += " " + std::to_string(file.st_size) + " " + std::to_string(file.st_mtim.tv_sec) + "." +
                std::to_string(file.st_mtim.tv_nsec);
   return version;
