@@ -1,4 +1,5 @@
-// Reads a matrix in two formats, multiplies it with a vector, and compares with a loop over the file's own entries.
+// Reads a matrix in two formats, multiplies it with a vector, and compares with a loop over the file's own
+// entries.
 #include <cmath>
 #include <cstdio>
 #include <tulle/tulle.h>
@@ -37,15 +38,16 @@ int main(int argc, char **argv) {
       if (std::abs(z.values()[row] - y.values()[row]) > 1e-12 * (1 + std::abs(y.values()[row])))
         return fail("CSR and BCSR(2,3) disagree");
 
-    std::printf("%lld rows, CSR %lld bytes, BCSR(2,3) %lld bytes: equal\n", (long long)A.dim(0), (long long)A.bytes(),
-                (long long)B.bytes());
+    std::printf("%lld rows, CSR %lld bytes, BCSR(2,3) %lld bytes: equal\n", (long long)A.dim(0),
+                (long long)A.bytes(), (long long)B.bytes());
   } catch (const tulle::Error &error) {
     std::fprintf(stderr, "%s\n", error.what());
     return 1;
   }
   // What is wrong comes back as a tulle::Error that points into the text.
   try {
-    tulle::compile("y(i) = A(i,k) * x(j)", {{"A", {.format = tulle::CSR, .dims = {2, 3}}}, {"x", {.dims = {4}}}});
+    tulle::compile("y(i) = A(i,k) * x(j)",
+                   {{"A", {.format = tulle::CSR, .dims = {2, 3}}}, {"x", {.dims = {4}}}});
     tulle::Tensor<float> wrong = tulle::zeros<double>({2});
     return fail("a wrong element type was accepted");
   } catch (const tulle::Error &) {
