@@ -151,6 +151,17 @@ def unions(make):
         yield make.case("union into sums", "y(i) = A(i,j) + B(i,j) * D(i,j)", inputs, (A + B * D).sum(1))
 
 
+def complements(make):
+    """A mask that forbids everything leaves the reduction's identity."""
+    A = 1 + data.sparse((4, 5), 1, 35) ** 2
+    for form in MATRIX_FORMATS[1:]:
+        if is_dense(form) or form.startswith("B"):
+            continue
+        for program, want in [("r(i) max= A(i,j) where ~A", numpy.full(4, -numpy.inf)), ("s min= A(i,j) where ~A", numpy.inf),
+                              ("s = A(i,j) where ~A", 0.0), ("s *= A(i,j) where ~A", 1.0), ("r(i) max= A(i,j)", A.max(1))]:
+            yield make.case("complement", program, {"A": (A, form)}, want)
+
+
 def vectors(make):
     a, b = data.sparse(40, 0.4, 17), data.sparse(40, 0.3, 18)
     for first, second in itertools.product(["dense", "(i) -> (i : compressed)"], repeat=2):
@@ -227,7 +238,7 @@ def types(make):
 
 
 def small(make):
-    for group in (spmv, products, unions, vectors, tensors, others, types):
+    for group in (spmv, products, unions, complements, vectors, tensors, others, types):
         yield from group(make)
 
 

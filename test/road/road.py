@@ -31,7 +31,8 @@ def compare(got, want, tolerance):
         bad = got != want
     else:
         finite = abs(want[numpy.isfinite(want)])
-        bad = ~((abs(got - want) <= tolerance * (finite.max() if finite.size else 0)) | (got == want))
+        with numpy.errstate(invalid="ignore"):  # inf - inf
+            bad = ~((abs(got - want) <= tolerance * (finite.max() if finite.size else 0)) | (got == want))
     if not bad.any():
         return None
     at = tuple(int(i[0]) for i in bad.nonzero())

@@ -59,8 +59,12 @@ Value LoopEmitter::loops(LoopState s, unsigned depth) {
   SmallVector<unsigned> minterms = visited(s, depth, who);
   if (minterms.empty())
     return s.carried;
-  if (minterms[0] == 0 && s.scalar && isReduction(depth) && algebra.isIdempotentConstant(presence(s, who, 0)))
-    return remainder(s, depth, who, ArrayRef(minterms).drop_front());
+  if (minterms[0] == 0 && s.scalar && isReduction(depth) &&
+      algebra.isIdempotentConstant(presence(s, who, 0))) {
+    // Also what a mask forbids is counted: it is not left out.
+    auto stored = llvm::to_vector(llvm::seq(1u, 1u << who.size()));
+    return remainder(s, depth, who, stored);
+  }
   return loop(s, depth, who, minterms, /*counted=*/false)[0];
 }
 
