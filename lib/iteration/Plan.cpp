@@ -301,18 +301,21 @@ private:
       std::vector<Digit> chain{{d, 1, 0}};
       if (s.isVariable() && !chains[s.terms[0].first].empty())
         chain = chains[s.terms[0].first];
+      size_t outside = 0; // a low digit ends where its high digit's block does: it stands inside
       for (const Digit &digit : chain) {
         size_t at = loops.size();
         if (s.isVariable())
           at = std::find(loops.begin(), loops.end(), LoopVar{s.terms[0].first, digit.stride, digit.modulus}) -
                loops.begin();
+        outside = at = std::max(at, outside);
         format::Expr e = format::dim(d);
         if (digit.stride != 1)
           e = format::binary(format::ExprKind::FloorDiv, e, format::constant(digit.stride));
         if (digit.modulus != 0)
           e = format::binary(format::ExprKind::Mod, e, format::constant(digit.modulus));
         format::Level level{"", e, {}};
-        (digit.modulus == 0 ? high : low).push_back({at, level});
+        // Without padding every level is walked, and walking follows the loops.
+        (digit.modulus == 0 || op.exact ? high : low).push_back({at, level});
       }
     }
     auto byLoop = [](auto &a, auto &b) { return a.first < b.first; };
@@ -322,11 +325,8 @@ private:
       high[h].second.format.kind = h == 0 && high.size() == 2 ? LevelKind::Dense : LevelKind::Compressed;
       result.levels.push_back(high[h].second);
     }
-    for (auto &[at, level] : low) {
-      if (op.exact)
-        level.format.kind = LevelKind::Compressed;
+    for (auto &[at, level] : low)
       result.levels.push_back(level);
-    }
     return result;
   }
 

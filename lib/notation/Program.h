@@ -154,8 +154,7 @@ inferDims(std::string_view text, const std::map<std::string, std::vector<int64_t
 /// Throws SyntaxError pointing into the text.
 Program check(std::string_view text, const std::map<std::string, Binding> &bindings);
 
-/// Canonical text of a statement or expression, for remarks and tests. Parses back to the same tree, up to
-/// conversions the checker adds by itself.
+/// Canonical text of a statement or expression, for remarks and tests; it parses.
 std::string print(const Program &program, const Access &access);
 std::string print(const Program &program, const Expr &expr);
 std::string print(const Program &program, const Statement &statement);

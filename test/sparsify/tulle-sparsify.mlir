@@ -166,12 +166,13 @@ func.func @maximum(%A: tensor<?xf64, #V>, %y: tensor<f64>) -> tensor<f64> {
 
 #V = #tulle.encoding<{ map = (i) -> (i : compressed) }>
 
-// A product over a vector with a gap is 0.
+// A product over a vector with a gap meets 0 once: it is 0, or nan if it was infinite.
 // CHECK-LABEL: func.func @product
 // CHECK-NOT: tulle.range
 // CHECK: %[[R:.*]]:2 = tulle.iterate
 // CHECK: %[[GAP:.*]] = arith.cmpi ult, %[[R]]#1
-// CHECK: arith.select %[[GAP]], %{{.*}}, %[[R]]#0
+// CHECK: %[[ZERO:.*]] = arith.mulf %[[R]]#0
+// CHECK: arith.select %[[GAP]], %[[ZERO]], %[[R]]#0
 func.func @product(%A: tensor<?xf64, #V>, %y: tensor<f64>) -> tensor<f64> {
   %one = arith.constant 1.0 : f64
   %init = tulle.fill %one, %y : f64, tensor<f64>

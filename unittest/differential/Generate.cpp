@@ -5,6 +5,7 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <limits>
 
 namespace tulle::differential {
 namespace {
@@ -30,6 +31,7 @@ public:
 
   Case run() {
     mixed = random.chance(0.25);
+    special = random.chance(0.1);
     base = random.pick({F64, F64, F64, F32, F32, F16, BF16, I8, I16, I32, I64, ElementType::Bool, C64, C128});
     makeIndices();
     // Narrow floats round what one statement hands to the next, which would need tolerances of its own.
@@ -46,6 +48,8 @@ private:
   Case out;
   ElementType base = F64;
   bool mixed = false;
+  bool special = false; ///< some values are infinite or nan
+  static constexpr double infinity = std::numeric_limits<double>::infinity();
   std::vector<Index> indices;
   Class cls = Class::Real;
 
@@ -159,6 +163,9 @@ private:
       break;
     case Class::Real:
       s.f = double(random.below(17) - 8) / 2;
+      // Not in every program: where they are, they soon are everywhere.
+      if (special && random.chance(0.1))
+        s.f = random.pick<double>({infinity, infinity, -infinity, std::numeric_limits<double>::quiet_NaN()});
       break;
     case Class::Complex:
       s.f = {double(random.below(9) - 4) / 2, double(random.below(9) - 4) / 2};

@@ -113,6 +113,12 @@ TEST(Interpreter, AbsentAnnihilatesButStoredZeroDoesNot) {
   EXPECT_EQ(y[1], 0);
 }
 
+TEST(Interpreter, ProductsTakeImplicitZerosAsNumbers) {
+  Machine m{{{"A", {{3}, {2, gap, 4}}}, {"B", {{3}, {2, gap, inf}}}}};
+  EXPECT_THAT(m.values("p *= A(i)", "p"), ElementsAre(0));
+  EXPECT_TRUE(std::isnan(m.values("p *= B(i)", "p")[0]));
+}
+
 TEST(Interpreter, ReductionsSeeImplicitValues) {
   Machine m{{{"A", {{3, 2}, {-1, gap, -2, -3, gap, gap}}}}};
   EXPECT_THAT(m.values("m(i) max= A(i,j)", "m"), ElementsAre(0, -2, 0));

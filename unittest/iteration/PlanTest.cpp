@@ -102,7 +102,8 @@ TEST(Plan, ConvertedOperandsStayConverted) {
 
 TEST(Plan, MasksAreNotPadded) {
   // B must follow the blocks of A. As a factor its blocks may be padded with zeros, as a mask not.
-  std::vector<Operand> operands = {operand("BCSR(2,2)", {i, j}), operand("CSC", {i, j}), operand("Dense", {i, j})};
+  std::vector<Operand> operands = {operand("BCSR(2,2)", {i, j}), operand("CSC", {i, j}),
+                                   operand("Dense", {i, j})};
   for (bool exact : {false, true}) {
     operands[1].exact = exact;
     auto planned = plan({false, false}, operands);
@@ -112,6 +113,35 @@ TEST(Plan, MasksAreNotPadded) {
     EXPECT_EQ(conversion->target.levels.back().format.kind,
               exact ? format::LevelKind::Compressed : format::LevelKind::Dense);
   }
+}
+
+TEST(Plan, UnpaddedBlocksFollowTheLoops) {
+  // B's rows are whole, so both digits of j stand outside i; C must not walk j's low digit inside i.
+  std::vector<Operand> operands = {
+      operand("(d0, d1) -> (d0 floordiv 4 : compressed, d1 : dense, d0 mod 4 : dense)", {j, j}),
+      operand("CSR", {j, i}), operand("COO", {j, i}), operand("Dense", {i, j})};
+  operands[2].exact = true;
+  auto planned = plan({false, false}, operands);
+  auto *conversion = std::get_if<Conversion>(&planned);
+  ASSERT_TRUE(conversion);
+  ASSERT_EQ(conversion->operand, 2u);
+  operands[2].encoding = conversion->target;
+  EXPECT_TRUE(std::holds_alternative<Plan>(plan({false, false}, operands)));
+}
+
+TEST(Plan, LowDigitsOfUnpaddedBlocksStandInsideHighOnes) {
+  std::vector<Operand> operands = {
+      operand("(d0, d1) -> (d1 : compressed, d0 floordiv 2 : compressed, d0 mod 2 : dense)", {j, k}),
+      operand("DCSR", {j, i}), operand("Dense", {i, j, k})};
+  operands[1].exact = true;
+  auto planned = plan({false, false, false}, operands);
+  while (auto *conversion = std::get_if<Conversion>(&planned)) {
+    ASSERT_NE(operands[conversion->operand].encoding, conversion->target);
+    operands[conversion->operand].encoding = conversion->target;
+    planned = plan({false, false, false}, operands);
+  }
+  std::string loops = order(planned);
+  EXPECT_LT(loops.find("j/2"), loops.find("j%2")) << loops;
 }
 
 } // namespace

@@ -200,7 +200,10 @@ OpFoldResult BodyAlgebra::compute(Operation *op, Presence at) {
     args.push_back(simplify(operand, at));
     constants.push_back(attr(args.back()));
   }
-  if (OpFoldResult result = rule(op, args))
+  // The running product may be infinite or nan, which a 0 does not undo, in whatever order they meet.
+  OpFoldResult accumulated(accumulatorArg());
+  bool isProduct = isa<arith::MulFOp, complex::MulOp>(op) && llvm::is_contained(args, accumulated);
+  if (OpFoldResult result = isProduct ? dropIdentity(args, isOne) : rule(op, args))
     return result;
   // Folding with constants only: a fold with some values may rewrite the operation in place.
   SmallVector<OpFoldResult> folded;
@@ -232,17 +235,20 @@ bool BodyAlgebra::isNoOp(Presence at) {
 }
 
 bool BodyAlgebra::isIdempotentConstant(Presence at) {
-  // `acc * 0`, `acc & 0`: the accumulator is gone, however often.
+  // `acc & 0`: the accumulator is gone, however often.
   if (attr(yielded(at)) && !accumulator)
     return true;
   auto value = dyn_cast<Value>(yielded(at));
   Operation *op = value ? value.getDefiningOp() : nullptr;
-  if (!op || op->getBlock() != generic.getBody() ||
-      !isa<arith::MinimumFOp, arith::MaximumFOp, arith::MinSIOp, arith::MaxSIOp, arith::AndIOp, arith::OrIOp>(
-          op))
+  if (!op || op->getBlock() != generic.getBody() || op->getNumOperands() != 2)
     return false;
   OpFoldResult x = simplify(op->getOperand(0), at), y = simplify(op->getOperand(1), at);
-  return (x == OpFoldResult(accumulatorArg()) && attr(y)) || (y == OpFoldResult(accumulatorArg()) && attr(x));
+  OpFoldResult acc(accumulatorArg());
+  Attribute constant = x == acc ? attr(y) : y == acc ? attr(x) : Attribute();
+  if (isa<arith::MulFOp, complex::MulOp>(op))
+    return constant && isZero(constant);
+  return constant && isa<arith::MinimumFOp, arith::MaximumFOp, arith::MinSIOp, arith::MaxSIOp, arith::AndIOp,
+                         arith::OrIOp>(op);
 }
 
 } // namespace tulle::passes

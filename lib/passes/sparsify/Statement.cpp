@@ -114,9 +114,11 @@ std::vector<iteration::Operand> SparseStatement::planOperands() const {
   for (const SparseOperand &o : operands)
     result.push_back({o.encoding.getValue(), o.subscripts});
   linalg::GenericOp body = generic;
-  for (auto [operand, arg] : llvm::zip(result, body.getRegionInputArgs()))
-    operand.exact =
-        llvm::any_of(arg.getUsers(), [](Operation *user) { return isa<dialect::StoredOp>(user); });
+  for (auto [operand, arg] : llvm::zip(result, body.getRegionInputArgs())) {
+    // Padding is stored: a mask would see it, and 0 * inf is nan.
+    bool tested = llvm::any_of(arg.getUsers(), [](Operation *user) { return isa<dialect::StoredOp>(user); });
+    operand.exact = tested || !arg.getType().isInteger();
+  }
   if (pattern) {
     result[*pattern].keep = true;
     result.back().follows = *pattern;
