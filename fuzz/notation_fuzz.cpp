@@ -1,5 +1,5 @@
-// Any text: it is refused with a SyntaxError, or its program prints as a text that parses, and can be interpreted when it is
-// small.
+// Any text: it is refused with a SyntaxError, or its program prints as a text that parses, and can be
+// interpreted when it is small.
 #include "interpreter/Interpreter.h"
 #include "notation/Sparsity.h"
 #include <cstdlib>

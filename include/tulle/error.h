@@ -17,7 +17,8 @@ class InternalError : public std::logic_error {
 public:
   explicit InternalError(const std::string &message)
       : std::logic_error("internal error: " + message +
-                         "\nThis is a mistake in Tulle, not in your input. Please report it with the command line and this "
+                         "\nThis is a mistake in Tulle, not in your input. Please report it with the command "
+                         "line and this "
                          "message.") {}
 };
 

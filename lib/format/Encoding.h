@@ -106,7 +106,8 @@ std::optional<std::vector<Digit>> digits(const Encoding &encoding);
 /// digits, offsets, additions of one unknown, counters; nullopt where it cannot be.
 std::optional<std::vector<Expr>> inverseMap(const Encoding &encoding);
 
-/// The value of coordinates that are not stored: `fill`, or upstream's `implicitVal`, in the tensor's element type; else 0.
+/// The value of coordinates that are not stored: `fill`, or upstream's `implicitVal`, in the tensor's element
+/// type; else 0.
 Scalar fillValue(const Encoding &encoding, ElementType type);
 bool hasZeroFill(const Encoding &encoding);
 

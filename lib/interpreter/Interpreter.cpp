@@ -108,7 +108,8 @@ private:
 
   bool absent(const Expr &expr) const {
     return isAbsent(expr, [&](const Access &a) {
-      return !tensors[a.tensor].stored[position(a)] && format::hasZeroFill(program.tensors[a.tensor].encoding);
+      return !tensors[a.tensor].stored[position(a)] &&
+             format::hasZeroFill(program.tensors[a.tensor].encoding);
     });
   }
 

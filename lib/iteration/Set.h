@@ -17,10 +17,12 @@ class CoordinateSet {
 public:
   CoordinateSet() = default;
   CoordinateSet(unsigned operands, std::vector<Minterm> minterms);
-  /// Parses `a & b`, `a | b`, `a \ b`, `~a`, parentheses; operands are the letters a, b, c, … in order; `1` is everything.
-  static std::optional<CoordinateSet> parse(std::string_view text, unsigned operands, std::string *error = nullptr);
-  /// A text parse() gives the same set for, as short as the usual laws make it: `a & b`, `a | b | c`, `a \ b`, `1`, or a
-  /// union of minterms where nothing shorter is known.
+  /// Parses `a & b`, `a | b`, `a \ b`, `~a`, parentheses; operands are the letters a, b, c, … in order; `1`
+  /// is everything.
+  static std::optional<CoordinateSet> parse(std::string_view text, unsigned operands,
+                                            std::string *error = nullptr);
+  /// A text parse() gives the same set for, as short as the usual laws make it: `a & b`, `a | b | c`, `a
+  /// \ b`, `1`, or a union of minterms where nothing shorter is known.
   std::string print() const;
 
   unsigned operands() const { return count; }

@@ -24,8 +24,8 @@ struct Note {
 std::string render(std::string_view name, std::string_view text, SourceRange range, std::string_view message,
                    const std::vector<Note> &notes = {});
 
-/// A tulle::Error that also keeps where it is, so that a caller who embeds the text elsewhere (an MLIR file) can
-/// point there instead.
+/// A tulle::Error that also keeps where it is, so that a caller who embeds the text elsewhere (an MLIR file)
+/// can point there instead.
 class SyntaxError : public Error {
 public:
   SyntaxError(std::string_view name, std::string_view text, SourceRange range, std::string message,

@@ -17,8 +17,8 @@ std::optional<ElementType> parseElementType(std::string_view text);
 inline bool isComplex(ElementType t) { return t == ElementType::C64 || t == ElementType::C128; }
 inline bool isFloat(ElementType t) { return t >= ElementType::BF16 && t <= ElementType::F64; }
 inline bool isInteger(ElementType t) { return t >= ElementType::I8 && t <= ElementType::I64; }
-/// The smallest type both convert to without surprise: bool < integers by width < floats by width (f16 with bf16: f32)
-/// < complex (f64 with c64: c128).
+/// The smallest type both convert to without surprise: bool < integers by width < floats by width (f16 with
+/// bf16: f32) < complex (f64 with c64: c128).
 ElementType promote(ElementType a, ElementType b);
 
 /// A scalar of any element type, exact for each: integers (and bool) in `i`, everything else in `f`.
@@ -30,7 +30,8 @@ struct Scalar {
 Scalar loadScalar(ElementType type, const void *data);
 /// Writes one element, rounding to nearest even for narrow floats and wrapping for narrow integers.
 void storeScalar(ElementType type, void *data, const Scalar &value);
-/// Reinterprets between the integer and floating members (bool: != 0; float to integer truncates, saturating).
+/// Reinterprets between the integer and floating members (bool: != 0; float to integer truncates,
+/// saturating).
 Scalar convertScalar(const Scalar &value, ElementType from, ElementType to);
 
 } // namespace tulle

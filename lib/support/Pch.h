@@ -1,4 +1,5 @@
-// The headers every pass needs. Expensive ones (ExecutionEngine, conversion passes) stay out: they belong to one file each.
+// The headers every pass needs. Expensive ones (ExecutionEngine, conversion passes) stay out: they belong to
+// one file each.
 #pragma once
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -317,7 +317,8 @@ Value BodyBuilder::power(Value x, Value y) {
     return result;
   // 1 / x ** n, truncated, is 0 unless x is 1 or -1.
   Value minus = integer(type, -1);
-  Value odd = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, arith::AndIOp::create(b, loc, y, one), zero);
+  Value odd =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, arith::AndIOp::create(b, loc, y, one), zero);
   auto equals = [&](Value to) { return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, x, to); };
   Value sign = arith::SelectOp::create(b, loc, odd, minus, one);
   Value inverse = arith::SelectOp::create(b, loc, equals(minus), sign, zero);
