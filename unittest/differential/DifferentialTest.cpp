@@ -21,7 +21,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 std::optional<Clock::time_point> end; ///< with --seconds and --forever
-std::string current;                  ///< the case in progress, for a crash
+thread_local std::string current;     ///< the case in progress, for a crash (which strikes on its own thread)
 
 extern "C" void reportCrash(int number) {
   const char head[] = "\ncrashed in the differential test on\n";
