@@ -10,6 +10,8 @@ root = os.path.abspath(os.path.join(os.path.dirname(__file__), ".."))
 llvm = "/usr/lib/llvm-22/bin"
 
 config.name = "tulle"
+if lit_config.params.get("sanitize"):
+    config.available_features.add("sanitized")
 config.test_format = lit.formats.ShTest(execute_external=True)
 config.suffixes = [".mlir", ".test", ".tulle"]
 config.excludes = ["inputs", "Inputs", "CMakeLists.txt", "README.md", "road"]

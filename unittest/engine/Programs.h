@@ -34,7 +34,8 @@ inline runtime::Tensor doubles(std::vector<int64_t> dims, const std::vector<doub
 template <class T = double> std::vector<T> elements(const runtime::Tensor &tensor) {
   runtime::Tensor dense = runtime::toDense(tensor);
   std::vector<T> values(size_t(dense.storedCount()));
-  std::memcpy(values.data(), dense.values(), values.size() * sizeof(T));
+  if (!values.empty())
+    std::memcpy(values.data(), dense.values(), values.size() * sizeof(T));
   return values;
 }
 
