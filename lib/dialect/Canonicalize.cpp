@@ -31,7 +31,7 @@ struct DropUnchangedCarried : OpRewritePattern<IterateOp> {
       yielded.push_back(yield.getValues()[k]);
     }
     auto slim = IterateOp::create(rewriter, op.getLoc(), ValueRange(inits).getTypes(), op.getSpace(), inits,
-                                  op.getKind());
+                                  op.getKind(), op.getEach());
     SmallVector<Type> types(ValueRange(block.getArguments().take_front(leading)).getTypes());
     llvm::append_range(types, ValueRange(inits).getTypes());
     Block *body =

@@ -135,12 +135,16 @@ def Tulle_IterateOp : Tulle_Op<"iterate", [SingleBlockImplicitTerminator<"YieldO
       tulle.yield %next : f64
     }
     ```
+    A coordinate that a nonunique level holds several times is visited once, with the segment of them as its iterator; with
+    `each`, every position is visited by itself, in storage order, and its iterator is that position alone.
+
     Constraints:
     1. Block arguments: the coordinate (index), the iterator (absent over a range), then one per init with its type.
     2. Results and yielded values have the types of the inits.
   }];
   let arguments = (ins AnyTypeOf<[Tulle_SpaceType, Tulle_RangeType]>:$space, Variadic<AnyType>:$inits,
-                       DefaultValuedAttr<Tulle_LoopKindAttr, "::tulle::dialect::LoopKind::Parallel">:$kind);
+                       DefaultValuedAttr<Tulle_LoopKindAttr, "::tulle::dialect::LoopKind::Parallel">:$kind,
+                       UnitAttr:$each);
   let results = (outs Variadic<AnyType>:$results);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;

@@ -33,4 +33,5 @@ class Tulle_Op<string mnemonic, list<Trait> traits = []> : Op<Tulle_Dialect, mne
 include "dialect/Encoding.td"
 include "dialect/StructuredOps.td"
 include "dialect/IterateOps.td"
+include "dialect/AssembleOps.td"
 #endif // TULLE_OPS

@@ -1,5 +1,6 @@
 #include "format/Layout.h"
 #include "format/LevelKinds.h"
+#include <algorithm>
 #include <limits>
 
 namespace tulle::format {
@@ -7,7 +8,8 @@ namespace {
 
 /// How many levels share the coordinates buffer that begins at level `l`.
 unsigned runLength(const Encoding &e, unsigned l) {
-  if (!storesPositions(e.levels[l].format.kind) || e.levels[l].format.unique)
+  LevelKind kind = e.levels[l].format.kind;
+  if ((kind != LevelKind::Compressed && kind != LevelKind::LooseCompressed) || e.levels[l].format.unique)
     return 1;
   unsigned end = l + 1;
   while (end < e.levels.size() && e.levels[end].format.kind == LevelKind::Singleton &&
@@ -16,25 +18,83 @@ unsigned runLength(const Encoding &e, unsigned l) {
   return end - l;
 }
 
+/// Whether a `rank` occurs in the expression.
+bool reads(const Expr &e, ExprKind kind) {
+  return e && (e->kind == kind || reads(e->lhs, kind) || reads(e->rhs, kind));
+}
+
+/// Whether the coordinate can be negative: dimensions' coordinates are not, so only a difference is.
+bool canBeNegative(const Expr &e) {
+  return e && (e->kind == ExprKind::Sub || (e->kind == ExprKind::Constant && e->value < 0) ||
+               (e->kind != ExprKind::Mod && (canBeNegative(e->lhs) || canBeNegative(e->rhs))));
+}
+
+/// The names that `let` binds to ranks, in the levels so far.
+void bindRanks(const Expr &e, std::vector<std::string> &names) {
+  if (!e)
+    return;
+  if (e->kind == ExprKind::Let && reads(e->lhs, ExprKind::Rank))
+    names.push_back(e->name);
+  bindRanks(e->lhs, names);
+  bindRanks(e->rhs, names);
+}
+
+bool readsName(const Expr &e, const std::vector<std::string> &names) {
+  if (!e)
+    return false;
+  if (e->kind == ExprKind::Variable && std::find(names.begin(), names.end(), e->name) != names.end())
+    return true;
+  return readsName(e->lhs, names) || readsName(e->rhs, names);
+}
+
+bool hasSize(const Level &level) {
+  if (level.format.kind == LevelKind::Dense)
+    return level.expr && level.expr->kind == ExprKind::Counter;
+  return level.format.kind == LevelKind::Squeezed ||
+         (level.format.kind == LevelKind::Fixed && level.format.n == 0);
+}
+
 } // namespace
 
 Layout layout(const Encoding &encoding) {
   auto bits = [](unsigned width) { return width == 0 ? 64 : width; };
   Layout out;
+  out.sizes.resize(encoding.levels.size());
+  out.permutation.resize(encoding.levels.size());
   out.positions.resize(encoding.levels.size());
   out.coordinates.resize(encoding.levels.size());
+  out.bits.resize(encoding.levels.size());
+  std::vector<std::string> ranks;
+  std::optional<unsigned> permutation;
   for (unsigned l = 0; l < encoding.levels.size(); ++l) {
-    LevelKind kind = encoding.levels[l].format.kind;
+    const Level &level = encoding.levels[l];
+    LevelKind kind = level.format.kind;
+    if (hasSize(level)) {
+      out.sizes[l] = unsigned(out.fields.size());
+      out.fields.push_back({FieldKind::Sizes, l, 64});
+    }
+    bindRanks(level.expr, ranks);
+    if (reads(level.expr, ExprKind::Rank) || readsName(level.expr, ranks)) {
+      if (!permutation) {
+        permutation = unsigned(out.fields.size());
+        out.fields.push_back({FieldKind::Permutation, l, 64});
+      }
+      out.permutation[l] = permutation;
+    }
     if (storesPositions(kind)) {
       out.positions[l] = unsigned(out.fields.size());
       out.fields.push_back({FieldKind::Positions, l, bits(encoding.posWidth)});
+    }
+    if (kind == LevelKind::Bitmap) {
+      out.bits[l] = unsigned(out.fields.size());
+      out.fields.push_back({FieldKind::Bits, l, 8});
     }
     if (!storesCoordinates(kind) || out.coordinates[l])
       continue;
     unsigned field = unsigned(out.fields.size()), stride = runLength(encoding, l);
     for (unsigned offset = 0; offset < stride; ++offset)
       out.coordinates[l + offset] = CoordinateRef{field, stride, offset};
-    out.fields.push_back({FieldKind::Coordinates, l, bits(encoding.crdWidth)});
+    out.fields.push_back({FieldKind::Coordinates, l, bits(encoding.crdWidth), canBeNegative(level.expr)});
   }
   out.fields.push_back({FieldKind::Values, unsigned(encoding.levels.size()), 0});
   return out;

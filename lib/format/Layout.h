@@ -4,7 +4,14 @@
 
 namespace tulle::format {
 
-enum class FieldKind : uint8_t { Positions, Coordinates, Values };
+enum class FieldKind : uint8_t {
+  Sizes,       ///< one element: the size of a level whose size depends on the data
+  Permutation, ///< the ranked dimension's coordinate at each rank
+  Positions,
+  Coordinates,
+  Bits, ///< one bit per coordinate, eight to a byte, low bit first; the bytes are padded to a multiple of 8
+  Values
+};
 
 /// One buffer. `level` is the level that owns it (for interleaved coordinates: the first level of the run).
 struct Field {
@@ -12,6 +19,7 @@ struct Field {
   unsigned level = 0;
   unsigned width =
       0; ///< bits of one element: 8..64, or 2 (packed four to a byte, low bits first); 0 for Values
+  bool isSigned = false; ///< coordinates of an expression that can be negative: sign-extended when read
 };
 
 /// Where a level's coordinates are: element `position * stride + offset` of field `field`.
@@ -21,25 +29,57 @@ struct CoordinateRef {
 };
 
 struct Layout {
-  std::vector<Field> fields;                      ///< level by level (positions, coordinates), values last
-  std::vector<std::optional<unsigned>> positions; ///< per level: its positions field
+  std::vector<Field> fields; ///< level by level (in the order of FieldKind), values last
+  std::vector<std::optional<unsigned>> sizes;       ///< per level: its sizes field
+  std::vector<std::optional<unsigned>> permutation; ///< per level: the field of the rank its expression reads
+  std::vector<std::optional<unsigned>> positions;   ///< per level: its positions field
   std::vector<std::optional<CoordinateRef>> coordinates; ///< per level
+  std::vector<std::optional<unsigned>> bits;             ///< per level: its bits field
   unsigned valuesField() const { return fields.size() - 1; }
 };
 
 /// The layout of an executable encoding whose widths are resolved (see resolveWidths); a width still 0 counts
 /// as 64.
 ///
-/// Positions of the levels, for a parent position p (the root is the single position 0):
-///  dense, batch        p * size + coordinate
-///  compressed          pos[q] .. pos[q+1] with q = p + (linear coordinate of the enclosing batch levels):
-///  each batch owns
-///                      its own run of (parents + 1) entries; values in pos are absolute offsets
-///  loose_compressed    pos[2p] .. pos[2p+1]
-///  singleton           the parent's position itself; under a nonunique parent, every position of the
-///  parent's segment structured[n,m]     p*n .. p*n+n
-/// A level that is compressed or loose_compressed, nonunique, and followed by singletons without `soa` starts
-/// a run whose coordinates are interleaved in one buffer.
+/// Positions of the levels, for a parent position p of P (the root is the single position 0), level size N:
+///
+/// | level           | positions below p                  | coordinate at position q        | fields          |
+/// |-----------------|------------------------------------|---------------------------------|-----------------|
+/// | dense, batch    | p*N .. p*N+N                       | q - p*N                         | sizes (counter) |
+/// | compressed      | pos[r] .. pos[r+1]                 | crd[q]                          | pos, crd        |
+/// | loose_compressed| pos[2p] .. pos[2p+1]               | crd[q]                          | pos, crd        |
+/// | singleton       | p (nonunique parent: its segment)  | crd[q]                          | crd             |
+/// | structured[n,m] | p*n .. p*n+n                       | crd[q]                          | crd             |
+/// | ragged          | pos[p] .. pos[p+1]                 | q - pos[p]                      | pos             |
+/// | fixed[n]        | p*n .. p*n+n                       | crd[q]                          | sizes, crd      |
+/// | squeezed        | p*K .. p*K+K                       | crd[q - p*K]                    | sizes, crd      |
+/// | banded          | pos[p] .. pos[p+1]                 | crd[p] + q - pos[p]             | pos, crd        |
+/// | offset          | p                                  | from the levels above           |                 |
+/// | hashed          | pos[p] .. pos[p+1]                 | crd[q]                          | pos, crd        |
+/// | bitmap          | p*N .. p*N+N, where bit q is set   | q - p*N                         | bits            |
+///
+/// - compressed: r = p + (linear coordinate of the enclosing batch levels): each batch owns its own run of (parents + 1)
+///   entries; values in pos are absolute offsets.
+/// - A level that is compressed or loose_compressed, nonunique, and followed by singletons without `soa` starts a run whose
+///   coordinates are interleaved in one buffer.
+/// - Size fields (64 bits, one element): the number of rounds of a counter level `#i` (the longest count), the n of a
+///   `fixed` that names none (the longest segment), the K of `squeezed`.
+/// - An empty slot (padded singletons, fixed, hashed) holds the coordinate with all bits set; its value is the fill. In
+///   `fixed` and padded levels empty slots come last.
+/// - squeezed: crd holds, ascending, the K coordinates that occur at all, shared by all parents.
+/// - banded: the run of parent p starts at its first entry, and ends at its last one or at the coordinate of the level
+///   above, whichever is further (cut at the level's size). A parent without entries has no run and crd[p] = 0.
+/// - offset: the level's coordinate follows from its expression and those of the levels above (`k = j - i`, i: j = i + k);
+///   where that lies outside the dimension the slot is empty.
+/// - hashed: open addressing. A parent with c > 0 entries owns a table of the smallest power of two >= 2c slots, one with
+///   none owns none; coordinate x starts at slot (x * 0x9E3779B97F4A7C15 mod 2^64) >> (64 - log2(slots)) and takes the next
+///   free one, cyclically. Conversions insert in ascending order of coordinates.
+/// - rank(i by count(j) within s): the coordinates of i, s at a time (without `within`: all), sorted stably by decreasing
+///   number of stored j; Permutation[rank] = i, 64 bits, owned by the first level that reads it. A last window that is not
+///   full keeps its place; where levels round its size up, the missing ranks are empty.
+/// - The positions of a counter level's rounds below other levels count entries of the same `#(…)` in storage order.
+/// - ragged: the coordinates of a parent are 0 .. the last one that is stored; with `padded` likewise, and slots without
+///   an entry below are empty.
 Layout layout(const Encoding &encoding);
 
 /// The encoding with 0-widths replaced: 32 where `maxCoordinate` / `maxPosition` fit a signed 32-bit integer,

@@ -41,6 +41,7 @@ bool storesCoordinates(LevelKind kind) {
   case LevelKind::Structured:
   case LevelKind::Fixed:
   case LevelKind::Squeezed:
+  case LevelKind::Banded:
   case LevelKind::Hashed:
     return true;
   default:
@@ -49,7 +50,16 @@ bool storesCoordinates(LevelKind kind) {
 }
 
 bool storesPositions(LevelKind kind) {
-  return kind == LevelKind::Compressed || kind == LevelKind::LooseCompressed;
+  switch (kind) {
+  case LevelKind::Compressed:
+  case LevelKind::LooseCompressed:
+  case LevelKind::Ragged:
+  case LevelKind::Banded:
+  case LevelKind::Hashed:
+    return true;
+  default:
+    return false;
+  }
 }
 
 } // namespace tulle::format
