@@ -26,7 +26,7 @@ def Tulle_Plan : I32EnumAttr<"AssemblyPlan", "how the memory of a new tensor is 
 }
 def Tulle_PlanAttr : EnumAttr<Tulle_Dialect, Tulle_Plan, "plan">;
 
-def Tulle_AssembleOp : Tulle_Op<"assemble", [NoTerminator, SingleBlock, RecursiveMemoryEffects, AutomaticAllocationScope]> {
+def Tulle_AssembleOp : Tulle_Op<"assemble", [AttrSizedOperandSegments, NoTerminator, SingleBlock, RecursiveMemoryEffects, AutomaticAllocationScope]> {
   let summary = "A new tensor that holds the entries its region inserts";
   let description = [{
     ```mlir
