@@ -77,7 +77,12 @@ struct Layout {
 /// - rank(i by count(j) within s): the coordinates of i, s at a time (without `within`: all), sorted stably by decreasing
 ///   number of stored j; Permutation[rank] = i, 64 bits, owned by the first level that reads it. A last window that is not
 ///   full keeps its place; where levels round its size up, the missing ranks are empty.
-/// - The positions of a counter level's rounds below other levels count entries of the same `#(…)` in storage order.
+/// - A counter `#(…)` numbers the entries that agree in its dimensions in ascending order of their coordinates, dimension by
+///   dimension: the storage of a tensor does not depend on where it came from.
+/// - Conversions store an entry once, duplicates combined, also where a level is nonunique, and in ascending order, also where
+///   it is nonordered. They leave no room in loose_compressed: segments follow each other, and an empty one starts and ends
+///   where the one before it ended.
+/// - structured: a group without entries is right only where block padding put it outside the tensor; it holds 0 .. n-1.
 /// - ragged: the coordinates of a parent are 0 .. the last one that is stored; with `padded` likewise, and slots without
 ///   an entry below are empty.
 Layout layout(const Encoding &encoding);

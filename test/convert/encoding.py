@@ -1,0 +1,240 @@
+"""Encodings for the storage model: presets, and a reader of encoding texts, both written from docs/design/formats.md.
+
+Nothing here is shared with the compiler, so that a mistake in one shows as a difference.
+"""
+import dataclasses
+import re
+
+
+@dataclasses.dataclass
+class Level:
+    expr: tuple  # a tree: ("dim", 0), ("const", 2), ("+", a, b), ("counter", (0,)), ("rank", ranked, counted, window), ...
+    kind: str
+    integers: tuple = ()
+    properties: frozenset = frozenset()
+
+    @property
+    def unique(self):
+        return "nonunique" not in self.properties
+
+    @property
+    def padded(self):
+        return "padded" in self.properties
+
+
+@dataclasses.dataclass
+class Encoding:
+    dims: list
+    levels: list
+    pos_width: int = 0
+    crd_width: int = 0
+    fill: float = 0.0
+    text: str = ""
+
+    @property
+    def is_dense(self):
+        return all(level.kind in ("dense", "batch") for level in self.levels)
+
+    @property
+    def ordered(self):
+        return all("nonordered" not in level.properties for level in self.levels)
+
+
+TOKEN = re.compile(r"\s*(->|<<|>>|[A-Za-z_]\w*|-?\d+(?:\.\d+)?|[-+*/%&|^()\[\]{},:=#])")
+BINARY = {"|": 1, "^": 2, "&": 3, "<<": 4, "shl": 4, ">>": 4, "shr": 4, "+": 5, "-": 5, "*": 6, "/": 6, "%": 6, "floordiv": 6, "mod": 6}
+SAME = {"/": "floordiv", "%": "mod", "<<": "shl", ">>": "shr"}
+
+
+class Reader:
+    """A recursive-descent reader of `(i, j) -> (…), posWidth = …`."""
+
+    def __init__(self, text):
+        self.tokens, at = [], 0
+        text = text.rstrip()
+        while at < len(text):
+            match = TOKEN.match(text, at)
+            if not match:
+                raise ValueError(f"cannot read {text[at:]!r}")
+            token, at = match[1], match.end()
+            # `i-1` is a difference; a negative number stands after an operator only.
+            if token[0] == "-" and token[1:].isdigit() and self.tokens and re.match(r"\w|\)", self.tokens[-1]):
+                self.tokens += ["-", token[1:]]
+            else:
+                self.tokens.append(token)
+        self.tokens.append("")
+        self.at = 0
+
+    def peek(self):
+        return self.tokens[self.at]
+
+    def take(self, wanted=None):
+        token = self.tokens[self.at]
+        if wanted is not None and token != wanted:
+            raise ValueError(f"expected {wanted!r}, got {token!r}")
+        self.at += 1
+        return token
+
+    def accept(self, token):
+        if self.peek() != token:
+            return False
+        self.at += 1
+        return True
+
+    def encoding(self):
+        if self.accept("map"):
+            self.take("=")
+        self.dims, self.lets = [], {}
+        self.take("(")
+        while not self.accept(")"):
+            self.dims.append(self.take())
+            self.accept(",")
+        self.take("->")
+        self.take("(")
+        out = Encoding(self.dims, [])
+        while not self.accept(")"):
+            out.levels.append(self.level())
+            self.accept(",")
+        while self.accept(","):
+            name = self.take()
+            self.take("=")
+            value = self.take()
+            if name == "posWidth":
+                out.pos_width = int(value)
+            elif name == "crdWidth":
+                out.crd_width = int(value)
+            elif name == "fill":
+                out.fill = float(value)
+            else:
+                raise ValueError(f"unknown field {name}")
+        self.take("")
+        return out
+
+    def level(self):
+        expr = self.expression()
+        self.take(":")
+        kind, integers, properties = self.take(), (), set()
+        if self.accept("["):
+            while not self.accept("]"):
+                integers += (int(self.take()),)
+                self.accept(",")
+        if self.accept("("):
+            while not self.accept(")"):
+                properties.add(self.take())
+                self.accept(",")
+        if kind == "block2_4":
+            kind, integers = "structured", (2, 4)
+        if kind == "compressed" and "high" in properties:
+            kind, properties = "loose_compressed", properties - {"high"}
+        return Level(expr, kind, integers, frozenset(properties))
+
+    def expression(self, lowest=1):
+        if self.accept("let"):
+            name = self.take()
+            self.take("=")
+            self.lets[name] = self.expression()
+            self.take("in")
+            return self.expression()
+        left = self.primary()
+        while BINARY.get(self.peek(), 0) >= lowest:
+            operator = self.take()
+            right = self.expression(BINARY[operator] + 1)
+            left = (SAME.get(operator, operator), left, right)
+        return left
+
+    def primary(self):
+        token = self.take()
+        if token == "(":
+            inner = self.expression()
+            self.take(")")
+            return inner
+        if token == "#":
+            if not self.accept("("):
+                return ("counter", (self.dims.index(self.take()),))
+            dims = []
+            while not self.accept(")"):
+                dims.append(self.dims.index(self.take()))
+                self.accept(",")
+            return ("counter", tuple(dims))
+        if token == "rank":
+            self.take("(")
+            ranked = self.dims.index(self.take())
+            self.take("by")
+            self.take("count")
+            self.take("(")
+            counted = self.dims.index(self.take())
+            self.take(")")
+            window = int(self.take()) if self.accept("within") else None
+            self.take(")")
+            return ("rank", ranked, counted, window)
+        if re.fullmatch(r"-?\d+", token):
+            return ("const", int(token))
+        if token in self.lets:
+            return self.lets[token]
+        return ("dim", self.dims.index(token))
+
+
+def morton(bits):
+    """Bit k of j's block at bit 2k, bit k of i's block at bit 2k + 1."""
+    block = lambda d: ("shr", ("dim", d), ("const", bits))
+    return ("morton", block(0), block(1))
+
+
+def preset(name, arguments, order):
+    names = [f"d{d}" for d in range(order)] if order > 8 else list("ijklmnop"[:order])
+    along = lambda kinds, dims: ", ".join(f"{d} : {kind}" for d, kind in zip(dims, kinds))
+    text = lambda levels: f"({', '.join(names)}) -> ({levels})"
+    same = lambda kind, dims=None: text(along([kind] * order, dims or names))
+    coo = lambda rest: ["compressed(nonunique)" if order > 1 else "compressed"] + \
+        [f"singleton(nonunique{rest})"] * (order - 2) + ([f"singleton({rest[2:]})" if rest else "singleton"] if order > 1 else [])
+    i, j, a = "i", "j", arguments
+    matrices = {
+        "CSR": "i : dense, j : compressed",
+        "CSC": "j : dense, i : compressed",
+        "DCSR": "i : compressed, j : compressed",
+        "DCSC": "j : compressed, i : compressed",
+        "BCSR": "i floordiv {0} : dense, j floordiv {1} : compressed, i mod {0} : dense, j mod {1} : dense",
+        "BCSC": "j floordiv {1} : dense, i floordiv {0} : compressed, i mod {0} : dense, j mod {1} : dense",
+        "DIA": "j - i : squeezed, i : dense, j : offset",
+        "ELL": "#i : dense, i : dense, j : singleton(padded)",
+        "ELLR": "i : dense, j : fixed",
+        "JDS": "#i : dense, rank(i by count(j)) : ragged, j : singleton",
+        "SELL": "rank(i by count(j) within {1}) floordiv {0} : dense, #i : ragged(padded), "
+                "rank(i by count(j) within {1}) mod {0} : dense, j : singleton(padded)",
+        "skyline": "i : dense, j : banded",
+        "NV24": "i : dense, j floordiv 4 : dense, j mod 4 : structured[2,4]",
+        "NM": "i : dense, j floordiv {1} : dense, j mod {1} : structured[{0},{1}]",
+    }
+    if name in matrices:
+        out = Reader(text(matrices[name].format(*arguments))).encoding()
+        if name == "NV24":
+            out.crd_width = 2
+        return out
+    if name == "HiCOO":
+        side = 1 << a[0]
+        out = Reader(text(f"i : compressed(nonunique), i mod {side} : singleton(nonunique), j mod {side} : singleton")).encoding()
+        out.levels[0].expr = morton(a[0])
+        return out
+    if name == "CSF":
+        return Reader(same("compressed", [names[d] for d in a] if a else names)).encoding()
+    texts = {
+        "dense": lambda: same("dense"),
+        "denseColMajor": lambda: same("dense", names[::-1]),
+        "COO": lambda: text(along(coo(""), names)),
+        "COO-soa": lambda: text(along(coo(", soa"), names)),
+        "BCOO": lambda: text(along(["dense", "loose_compressed(nonunique)" if order > 2 else "loose_compressed"] + coo("")[2:], names)),
+        "DOK": lambda: same("hashed"),
+        "bitmap": lambda: text(along(["dense"] * (order - 1) + ["bitmap"], names)),
+        "ragged": lambda: text(along(["dense"] + ["ragged"] * (order - 1), names)),
+    }
+    return Reader(texts[name]()).encoding()
+
+
+def parse(text, order):
+    """The encoding of a preset's name, with its arguments, or of an encoding text."""
+    match = re.fullmatch(r"([A-Za-z]\w*(?:-soa)?)(?:\(([\d,\s]*)\))?", text.strip())
+    if match and match[1] != "map":
+        out = preset(match[1], [int(n) for n in match[2].split(",")] if match[2] else [], order)
+    else:
+        out = Reader(text).encoding()
+    out.text = text
+    return out

@@ -1,0 +1,519 @@
+"""A slow, obvious model of storage: the exact buffers of a tensor in any encoding, and back.
+
+Written from the table in lib/format/Layout.h, one function per level format. A level turns the list of slots above it (one
+per parent position) into the list of its own slots (one per position) and the fields it stores. Everything is a Python list.
+"""
+import collections
+import dataclasses
+import math
+
+EMPTY = -1  # a coordinate with all bits set
+
+
+class Refused(Exception):
+    """The data does not fit the encoding; the compiler must refuse it, too."""
+
+
+@dataclasses.dataclass
+class Slot:
+    """A position: the level coordinates that lead to it (None: it is empty) and the entries below it."""
+    at: tuple
+    entries: list
+
+
+@dataclasses.dataclass
+class Field:
+    kind: str  # sizes, permutation, positions, coordinates, bits, values
+    level: int
+    data: list
+
+
+@dataclasses.dataclass
+class Storage:
+    dims: tuple
+    encoding: object
+    fields: list
+
+    def field(self, kind, level):
+        return next((f.data for f in self.fields if (f.kind, f.level) == (kind, level)), None)
+
+
+def combine(coords, values):
+    """{coordinates: value}, duplicates summed in the order of arrival."""
+    out = {}
+    for at, value in zip(coords, values):
+        at = tuple(at)
+        out[at] = out[at] + value if at in out else value
+    return out
+
+
+# --- Level coordinates -----------------------------------------------------------------------------------------------------
+
+
+def evaluate(expr, at, numbers):
+    """The value of a level's expression at dimension coordinates; `numbers` has those of counters and ranks."""
+    kind = expr[0]
+    if kind == "const":
+        return expr[1]
+    if kind == "dim":
+        return at[expr[1]]
+    if kind in ("counter", "rank"):
+        return numbers[expr][at if kind == "counter" else at[expr[1]]]
+    a, b = (evaluate(part, at, numbers) for part in expr[1:])
+    if kind == "morton":
+        return sum(((b >> k & 1) << 2 * k) | ((a >> k & 1) << 2 * k + 1) for k in range(16))
+    return {"+": lambda: a + b, "-": lambda: a - b, "*": lambda: a * b, "floordiv": lambda: a // b, "mod": lambda: a % b,
+            "&": lambda: a & b, "|": lambda: a | b, "^": lambda: a ^ b, "shl": lambda: a << b, "shr": lambda: a >> b}[kind]()
+
+
+def parts(expr):
+    yield expr
+    for part in expr[1:]:
+        if isinstance(part, tuple) and part and isinstance(part[0], str):
+            yield from parts(part)
+
+
+def ranks(expr, entries, dims):
+    """{coordinate: rank}: windows of coordinates, each sorted stably by decreasing number of stored entries."""
+    _, ranked, counted, window = expr
+    others = collections.defaultdict(set)
+    for at in entries:
+        others[at[ranked]].add(at[counted])
+    out = {}
+    n = dims[ranked]
+    window = window or max(n, 1)
+    for begin in range(0, n, window):
+        order = sorted(range(begin, min(begin + window, n)), key=lambda i: -len(others[i]))
+        out.update({i: begin + r for r, i in enumerate(order)})
+    return out
+
+
+def numbering(encoding, entries, dims):
+    """What counters and ranks give: a counter numbers the entries that agree in its dimensions in ascending order."""
+    out = {}
+    for level in encoding.levels:
+        for expr in parts(level.expr):
+            if expr[0] == "rank":
+                out[expr] = ranks(expr, entries, dims)
+            if expr[0] == "counter" and expr not in out:
+                seen = collections.Counter()
+                out[expr] = {}
+                for at in sorted(entries):
+                    key = tuple(at[d] for d in expr[1])
+                    out[expr][at] = seen[key]
+                    seen[key] += 1
+    return out
+
+
+def level_size(expr, dims, numbers):
+    """One more than the largest coordinate the level can have."""
+    kind = expr[0]
+    if kind == "counter":
+        return max(numbers[expr].values(), default=-1) + 1
+    if kind == "rank":
+        return dims[expr[1]]
+    if kind == "mod":
+        return expr[2][1]
+    if kind == "dim":
+        return dims[expr[1]]
+    if kind == "floordiv":
+        return math.ceil(level_size(expr[1], dims, numbers) / expr[2][1])
+    raise NotImplementedError(f"size of a level {expr}")
+
+
+# --- Level formats ---------------------------------------------------------------------------------------------------------
+
+
+class Builder:
+    """Stores entries, level by level."""
+
+    def __init__(self, dims, stored, encoding):
+        self.dims, self.stored, self.encoding, self.levels = tuple(dims), stored, encoding, encoding.levels
+        self.numbers = numbering(encoding, stored, self.dims)
+        self.coords = {at: tuple(evaluate(level.expr, at, self.numbers) for level in self.levels) for at in stored}
+        self.fields, self.batches, self.batch_count = [], 0, 1
+
+    def run(self):
+        slots = [Slot((), sorted(self.stored, key=self.coords.get))]
+        for l, level in enumerate(self.levels):
+            self.extra_fields(l)
+            slots = getattr(self, level.kind)(l, slots)
+        fill = self.encoding.fill
+        values = []
+        for slot in slots:
+            if len(slot.entries) > 1:
+                raise Refused(f"several entries at one position: {slot.entries}")
+            values.append(self.stored[slot.entries[0]] if slot.entries else fill)
+        self.add("values", len(self.levels), values)
+        self.check_widths()
+        order = {kind: k for k, kind in enumerate(["sizes", "permutation", "positions", "coordinates", "bits", "values"])}
+        self.fields.sort(key=lambda f: (f.level, order[f.kind]))
+        return Storage(self.dims, self.encoding, self.fields)
+
+    def add(self, kind, l, data):
+        self.fields.append(Field(kind, l, data))
+
+    def size(self, l):
+        return level_size(self.levels[l].expr, self.dims, self.numbers)
+
+    def extra_fields(self, l):
+        expr = self.levels[l].expr
+        if expr[0] == "counter" and self.levels[l].kind == "dense":
+            self.add("sizes", l, [self.size(l)])
+        rank = next((e for e in parts(expr) if e[0] == "rank"), None)
+        if rank and not any(f.kind == "permutation" for f in self.fields):
+            place = self.numbers[rank]
+            self.add("permutation", l, sorted(place, key=place.get))
+
+    def groups(self, slot, l, last=None):
+        """{coordinate: entries} in ascending order; of a run of levels, {coordinates of levels l..last: entries}."""
+        out = collections.defaultdict(list)
+        for e in slot.entries:
+            out[self.coords[e][l] if last is None else self.coords[e][l:last + 1]].append(e)
+        return dict(sorted(out.items()))
+
+    def run_end(self, l):
+        """The last of the singletons below a nonunique level: together they store one position for each of their tuples."""
+        end = l
+        while end + 1 < len(self.levels) and self.levels[end + 1].kind == "singleton" and not self.levels[end].unique:
+            end += 1
+        return end
+
+    # Levels without coordinates of their own.
+
+    def dense(self, l, slots):
+        out = []
+        for slot in slots:
+            groups = self.groups(slot, l)
+            for c in range(self.size(l)):
+                out.append(Slot(None if slot.at is None else slot.at + (c,), groups.get(c, [])))
+        return out
+
+    def batch(self, l, slots):
+        self.batches, self.batch_count = l + 1, self.batch_count * self.size(l)
+        return self.dense(l, slots)
+
+    def bitmap(self, l, slots):
+        out = self.dense(l, slots)
+        for slot in out:
+            if not slot.entries:
+                slot.at = None
+        self.add("bits", l, [int(slot.at is not None) for slot in out])
+        return out
+
+    def offset(self, l, slots):
+        out = []
+        for slot in slots:
+            at = None
+            if slot.at is not None:
+                d, c = offset_coordinate(self.levels, l, slot.at)
+                at = slot.at + (c,) if 0 <= c < self.dims[d] else None
+            out.append(Slot(at, slot.entries))
+        return out
+
+    def ragged(self, l, slots):
+        out, pos = [], [0]
+        for slot in slots:
+            groups = self.groups(slot, l)
+            for c in range(max(groups, default=-1) + 1):
+                out.append(Slot(slot.at + (c,), groups.get(c, [])))
+            pos.append(len(out))
+        self.add("positions", l, pos)
+        return out
+
+    # Levels that store coordinates.
+
+    def compressed(self, l, slots, loose=False):
+        end = self.run_end(l)
+        out, starts, ends = [], [], []
+        for slot in slots:
+            starts.append(len(out))
+            for key, entries in self.groups(slot, l, end).items():
+                out.append(Slot(slot.at + (key[0],), entries))
+            ends.append(len(out))
+        if loose:
+            pos = [p for segment in zip(starts, ends) for p in segment]
+        elif self.batches:
+            per = len(slots) // self.batch_count if self.batch_count else 0
+            pos = []
+            for b in range(self.batch_count):
+                first = b * per
+                # A batch of no parents starts where the one before it ended.
+                pos.append(starts[first] if per else 0)
+                pos += ends[first:first + per]
+        else:
+            pos = [0] + ends
+        self.add("positions", l, pos)
+        self.store_run(l, end, out)
+        return out
+
+    def loose_compressed(self, l, slots):
+        return self.compressed(l, slots, loose=True)
+
+    def store_run(self, l, end, out):
+        """Coordinates of level l and, where they are interleaved with it, of the singletons of its run."""
+        self.interleaved = end if end > l and "soa" not in self.levels[end].properties else l
+        data = []
+        for slot in out:
+            coords = self.coords[slot.entries[0]]
+            data += coords[l:self.interleaved + 1]
+        self.add("coordinates", l, data)
+
+    def singleton(self, l, slots):
+        out, data = [], []
+        for slot in slots:
+            groups = self.groups(slot, l)
+            if len(groups) > 1:
+                raise Refused(f"level {l}: {len(groups)} coordinates where a singleton holds one")
+            c = next(iter(groups), None)
+            if c is None and not self.levels[l].padded:
+                raise Refused(f"level {l}: no coordinate for a singleton")
+            out.append(Slot(None if c is None else slot.at + (c,), slot.entries))
+            data.append(EMPTY if c is None else c)
+        if l > getattr(self, "interleaved", -1):
+            self.add("coordinates", l, data)
+        return out
+
+    def structured(self, l, slots):
+        n = self.levels[l].integers[0]
+        out = []
+        for slot in slots:
+            groups = self.groups(slot, l)
+            if not groups and (slot.at is None or self.beyond(slot.at)):
+                groups = {c: [] for c in range(n)}
+            if len(groups) != n:
+                raise Refused(f"level {l}: group {slot.at} has {len(groups)} entries, not {n}")
+            out += [Slot(None if slot.at is None else slot.at + (c,), entries) for c, entries in groups.items()]
+        self.add("coordinates", l, [0 if slot.at is None else slot.at[-1] for slot in out])
+        return out
+
+    def beyond(self, at):
+        """Whether a block's levels lead outside the tensor."""
+        low = [0] * len(self.dims)
+        for level, c in zip(self.levels, at):
+            d, stride = digit(level.expr)[:2]
+            low[d] += c * stride
+        return any(x >= n and x > 0 for x, n in zip(low, self.dims))
+
+    def fixed(self, l, slots):
+        groups = [self.groups(slot, l) for slot in slots]
+        longest = max(map(len, groups), default=0)
+        n = self.levels[l].integers[0] if self.levels[l].integers else longest
+        if longest > n:
+            raise Refused(f"level {l}: {longest} coordinates below one parent, fixed[{n}] holds {n}")
+        if not self.levels[l].integers:
+            self.add("sizes", l, [n])
+        out = []
+        for slot, group in zip(slots, groups):
+            out += [Slot(slot.at + (c,), entries) for c, entries in group.items()]
+            out += [Slot(None, [])] * (n - len(group))
+        self.add("coordinates", l, [EMPTY if slot.at is None else slot.at[-1] for slot in out])
+        return out
+
+    def squeezed(self, l, slots):
+        occur = sorted({self.coords[e][l] for slot in slots for e in slot.entries})
+        self.add("sizes", l, [len(occur)])
+        self.add("coordinates", l, occur)
+        out = []
+        for slot in slots:
+            groups = self.groups(slot, l)
+            out += [Slot(None if slot.at is None else slot.at + (c,), groups.get(c, [])) for c in occur]
+        return out
+
+    def banded(self, l, slots):
+        size = self.size(l)
+        out, pos, first = [], [0], []
+        for slot in slots:
+            groups = self.groups(slot, l)
+            first.append(min(groups, default=0))
+            if groups:
+                above = [min(slot.at[-1], size - 1)] if l > 0 else []
+                for c in range(min(groups), max([*groups, *above]) + 1):
+                    out.append(Slot(slot.at + (c,), groups.get(c, [])))
+            pos.append(len(out))
+        self.add("positions", l, pos)
+        self.add("coordinates", l, first)
+        return out
+
+    def hashed(self, l, slots):
+        out, pos = [], [0]
+        for slot in slots:
+            groups = self.groups(slot, l)
+            table = [Slot(None, [])] * (0 if not groups else 1 << (2 * len(groups) - 1).bit_length())
+            for c, entries in groups.items():
+                bits = len(table).bit_length() - 1
+                at = c * 0x9E3779B97F4A7C15 % 2**64 >> 64 - bits
+                while table[at].at is not None:
+                    at = (at + 1) % len(table)
+                table[at] = Slot(slot.at + (c,), entries)
+            out += table
+            pos.append(len(out))
+        self.add("positions", l, pos)
+        self.add("coordinates", l, [EMPTY if slot.at is None else slot.at[-1] for slot in out])
+        return out
+
+    def check_widths(self):
+        for kind, width in (("positions", self.encoding.pos_width), ("coordinates", self.encoding.crd_width)):
+            for field in self.fields:
+                if field.kind == kind and width and max(field.data, default=0) >= 1 << width:
+                    raise Refused(f"{kind} {max(field.data)} of level {field.level} does not fit {width} bits")
+
+
+def store(dims, stored, encoding):
+    """The storage of `stored`, {coordinates: value}, explicit zeros and all."""
+    return Builder(dims, stored, encoding).run()
+
+
+# --- Back ------------------------------------------------------------------------------------------------------------------
+
+
+def digit(expr):
+    """(dim, stride, modulus or 0) of `i`, `i floordiv n`, `i mod n` and what nests of them."""
+    if expr[0] == "dim":
+        return expr[1], 1, 0
+    if expr[0] not in ("floordiv", "mod") or expr[2][0] != "const":
+        return None
+    inner, n = digit(expr[1]), expr[2][1]
+    if inner is None:
+        return None
+    d, stride, modulus = inner
+    return (d, stride * n, modulus // n) if expr[0] == "floordiv" else (d, stride, n)
+
+
+def offset_coordinate(levels, l, at):
+    """(dimension, coordinate) of an offset level `j` below a level `j - i` and the levels that give i."""
+    d = levels[l].expr[1]
+    for level, c in zip(levels[:l], at):
+        if level.expr[0] == "-" and level.expr[1] == ("dim", d):
+            return d, c + dimension(level.expr[2], levels[:l], at)
+    raise NotImplementedError("an offset that is not a difference")
+
+
+def dimension(expr, levels, at):
+    """A dimension's coordinate from the levels that are its digits."""
+    mine = [(digit(level.expr), c) for level, c in zip(levels, at) if digit(level.expr)]
+    return sum(c * stride for (d, stride, _), c in mine if d == expr[1])
+
+
+def deinterleave(code):
+    return (sum((code >> 2 * k + 1 & 1) << k for k in range(16)), sum((code >> 2 * k & 1) << k for k in range(16)))
+
+
+def inverse(storage, at):
+    """Dimension coordinates of level coordinates."""
+    levels, order = storage.encoding.levels, len(storage.dims)
+    out = []
+    for d in range(order):
+        total, rank = 0, {}
+        for level, c in zip(levels, at):
+            expr, found = level.expr, digit(level.expr)
+            if found and found[0] == d:
+                total += c * found[1]
+            elif expr[0] == "morton":
+                total += deinterleave(c)[d] << expr[1][2][1]
+            else:
+                for part in parts(expr):
+                    if part[0] == "rank" and part[1] == d:
+                        rank[expr[0]] = (c, expr[2][1] if expr[0] in ("floordiv", "mod") else 1)
+        if rank:
+            r = rank["rank"][0] if "rank" in rank else rank["floordiv"][0] * rank["floordiv"][1] + rank["mod"][0]
+            permutation = next(f.data for f in storage.fields if f.kind == "permutation")
+            if r >= len(permutation):
+                return None
+            total = permutation[r]
+        out.append(total)
+    return tuple(out)
+
+
+def children(storage, l, p, at, sizes):
+    """(position, coordinate or None) of every slot below position p."""
+    level = storage.encoding.levels[l]
+    kind = level.kind
+    pos, crd, size = (storage.field(k, l) for k in ("positions", "coordinates", "sizes"))
+    n = size[0] if size else sizes[l]
+    stored = lambda q: None if crd[q] == EMPTY else crd[q]
+    if kind in ("dense", "batch"):
+        return [(p * n + c, c) for c in range(n)]
+    if kind == "bitmap":
+        bits = storage.field("bits", l)
+        return [(p * n + c, c if bits[p * n + c] else None) for c in range(n)]
+    if kind == "offset":
+        if at is None:
+            return [(p, None)]
+        d, c = offset_coordinate(storage.encoding.levels, l, at)
+        return [(p, c if 0 <= c < storage.dims[d] else None)]
+    if kind == "ragged":
+        return [(q, q - pos[p]) for q in range(pos[p], pos[p + 1])]
+    if kind == "banded":
+        return [(q, crd[p] + q - pos[p]) for q in range(pos[p], pos[p + 1])]
+    if kind == "squeezed":
+        return [(p * n + k, crd[k]) for k in range(n)]
+    if kind == "fixed":
+        n = level.integers[0] if level.integers else n
+        return [(q, stored(q)) for q in range(p * n, p * n + n)]
+    if kind == "structured":
+        n = level.integers[0]
+        return [(q, crd[q]) for q in range(p * n, p * n + n)]
+    if kind == "hashed":
+        return [(q, stored(q)) for q in range(pos[p], pos[p + 1])]
+    if kind == "singleton":
+        start, stride = l, 1
+        while crd is None:  # interleaved with the levels of its run
+            start -= 1
+            crd = storage.field("coordinates", start)
+        if start < l:
+            stride = run_length(storage.encoding.levels, start)
+        c = crd[p * stride + l - start]
+        return [(p, None if level.padded and c == EMPTY else c)]
+    stride = run_length(storage.encoding.levels, l)
+    if kind == "compressed":
+        begin, end = (pos[p + batch_of(storage, l, at)], pos[p + batch_of(storage, l, at) + 1])
+    else:
+        begin, end = pos[2 * p], pos[2 * p + 1]
+    return [(q, crd[q * stride]) for q in range(begin, end)]
+
+
+def run_length(levels, l):
+    if levels[l].unique or levels[l].kind == "singleton":
+        return 1
+    end = l + 1
+    while end < len(levels) and levels[end].kind == "singleton" and "soa" not in levels[end].properties:
+        end += 1
+    return end - l
+
+
+def batch_of(storage, l, at):
+    b = 0
+    for k, level in enumerate(storage.encoding.levels[:l]):
+        if level.kind == "batch":
+            b = b * level_size(level.expr, storage.dims, {}) + at[k]
+    return b
+
+
+def walk(storage):
+    """(coordinates, value) of every stored slot within the dimensions, in storage order."""
+    levels = storage.encoding.levels
+    sizes = []
+    for level in levels:
+        data_dependent = level.kind not in ("dense", "batch", "bitmap") or level.expr[0] == "counter"
+        sizes.append(None if data_dependent else level_size(level.expr, storage.dims, {}))
+    values = storage.fields[-1].data
+
+    def below(l, p, at):
+        if l == len(levels):
+            coords = inverse(storage, at)
+            if coords and all(c < n for c, n in zip(coords, storage.dims)):
+                yield coords, values[p]
+            return
+        for q, c in children(storage, l, p, at, sizes):
+            if c is not None:
+                yield from below(l + 1, q, at + (c,))
+
+    yield from below(0, 0, ())
+
+
+def converted(stored, source, target):
+    """What a conversion stores: what is stored stays stored, but a dense source leaves out what equals the fill."""
+    if source.is_dense and not target.is_dense:
+        return {at: value for at, value in stored.items() if value != target.fill}
+    return stored
