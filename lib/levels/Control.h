@@ -1,0 +1,72 @@
+// Structured control flow from lambdas: each lambda gets the values it may use and returns what it yields.
+// The builder stands inside the new region while the lambda runs, and after the new op when the function
+// returns.
+#pragma once
+#include "dialect/Dialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace tulle::levels {
+
+using Values = llvm::SmallVector<mlir::Value>;
+
+/// The attribute that says whether the rounds of an scf.for are independent.
+inline constexpr llvm::StringLiteral kindAttr = "tulle.kind";
+inline mlir::StringAttr kindValue(mlir::MLIRContext *context, dialect::LoopKind kind) {
+  return mlir::StringAttr::get(context, dialect::stringifyLoopKind(kind));
+}
+
+/// `body(iv, carried) -> carried`, for lo <= iv < hi.
+template <typename Body>
+Values forLoop(mlir::OpBuilder &b, mlir::Location loc, mlir::Value lo, mlir::Value hi, dialect::LoopKind kind,
+               mlir::ValueRange inits, Body body) {
+  mlir::Value one = mlir::arith::ConstantIndexOp::create(b, loc, 1);
+  auto loop = mlir::scf::ForOp::create(b, loc, lo, hi, one, inits);
+  loop->setAttr(kindAttr, kindValue(b.getContext(), kind));
+  mlir::OpBuilder::InsertionGuard guard(b);
+  mlir::Block *block = loop.getBody();
+  if (!block->empty()) // without carried values, scf.for is built with its terminator
+    block->getTerminator()->erase();
+  b.setInsertionPointToEnd(block);
+  Values yielded = body(loop.getInductionVar(), Values(loop.getRegionIterArgs()));
+  mlir::scf::YieldOp::create(b, loc, yielded);
+  return Values(loop.getResults());
+}
+
+/// While `condition(carried)`, `body(carried) -> carried`.
+template <typename Condition, typename Body>
+Values whileLoop(mlir::OpBuilder &b, mlir::Location loc, mlir::ValueRange inits, Condition condition,
+                 Body body) {
+  auto loop = mlir::scf::WhileOp::create(b, loc, inits.getTypes(), inits);
+  mlir::OpBuilder::InsertionGuard guard(b);
+  llvm::SmallVector<mlir::Location> locs(inits.size(), loc);
+  llvm::SmallVector<mlir::Type> types(inits.getTypes());
+  mlir::Block *before = b.createBlock(&loop.getBefore(), {}, types, locs);
+  mlir::Value proceed = condition(Values(before->getArguments()));
+  mlir::scf::ConditionOp::create(b, loc, proceed, before->getArguments());
+  mlir::Block *after = b.createBlock(&loop.getAfter(), {}, types, locs);
+  Values yielded = body(Values(after->getArguments()));
+  mlir::scf::YieldOp::create(b, loc, yielded);
+  return Values(loop.getResults());
+}
+
+/// `condition ? then() : otherwise()`, both of the given types.
+template <typename Then, typename Else>
+Values ifElse(mlir::OpBuilder &b, mlir::Location loc, mlir::Value condition, mlir::TypeRange types, Then then,
+              Else otherwise) {
+  auto branch =
+      mlir::scf::IfOp::create(b, loc, types, condition, /*addThenBlock=*/true, /*addElseBlock=*/true);
+  mlir::OpBuilder::InsertionGuard guard(b);
+  auto fill = [&](mlir::Region &region, auto &&emit) {
+    mlir::Block &block = region.front();
+    if (!block.empty()) // without results, scf.if is built with its terminators
+      block.back().erase();
+    b.setInsertionPointToEnd(&block);
+    Values yielded = emit();
+    mlir::scf::YieldOp::create(b, loc, yielded);
+  };
+  fill(branch.getThenRegion(), then);
+  fill(branch.getElseRegion(), otherwise);
+  return Values(branch.getResults());
+}
+
+} // namespace tulle::levels
