@@ -198,7 +198,7 @@ std::string explain(const notation::Program &program, std::string_view stageName
   if (*stage == Stage::Notation)
     return printProgram(program);
   Compilation compilation(program, options);
-  for (Stage next : {Stage::Iteration, Stage::Loops, Stage::Vector, Stage::Llvm})
+  for (Stage next : {Stage::Iteration, Stage::Assembly, Stage::Loops, Stage::Vector, Stage::Llvm})
     if (next <= *stage)
       compilation.advance(next);
   if (*stage == Stage::LlvmIr)

@@ -69,6 +69,30 @@ Value Emitter::load(unsigned field, Value at) const {
   return arith::IndexCastUIOp::create(builder, loc, builder.getIndexType(), element);
 }
 
+static void storePacked(const Emitter &emit, Value buffer, Value at, Value value) {
+  OpBuilder &b = emit.builder;
+  Value place = arith::ShRUIOp::create(b, emit.loc, at, emit.constant(2));
+  Value byte = memref::LoadOp::create(b, emit.loc, buffer, place);
+  Value wide = arith::IndexCastUIOp::create(b, emit.loc, b.getIndexType(), byte);
+  Value slot = arith::AndIOp::create(b, emit.loc, at, emit.constant(3));
+  Value shift = emit.add(slot, slot);
+  Value mask = arith::ShLIOp::create(b, emit.loc, emit.constant(3), shift);
+  Value others =
+      arith::AndIOp::create(b, emit.loc, wide, arith::XOrIOp::create(b, emit.loc, mask, emit.constant(255)));
+  Value mine = arith::ShLIOp::create(b, emit.loc, value, shift);
+  Value merged = arith::OrIOp::create(b, emit.loc, others, mine);
+  merged = arith::IndexCastUIOp::create(b, emit.loc, b.getI8Type(), merged);
+  memref::StoreOp::create(b, emit.loc, merged, buffer, place);
+}
+
+void Emitter::store(unsigned field, Value at, Value value) const {
+  Value buffer = storage.fields[field];
+  if (storage.layout.fields[field].width == 2)
+    return storePacked(*this, buffer, at, value);
+  Type type = cast<MemRefType>(buffer.getType()).getElementType();
+  memref::StoreOp::create(builder, loc, arith::IndexCastUIOp::create(builder, loc, type, value), buffer, at);
+}
+
 Value Emitter::levelSize(unsigned level) const {
   const format::Digit &digit = storage.digits[level];
   if (digit.modulus != 0)

@@ -38,6 +38,9 @@ public:
 
   /// Element `at` of a positions or coordinates field, zero-extended to index.
   mlir::Value load(unsigned field, mlir::Value at) const;
+  /// Stores a value at element `at` of a field that is no value, truncated to its width: the caller knows
+  /// that it fits.
+  void store(unsigned field, mlir::Value at, mlir::Value value) const;
   /// Number of coordinates level `level` can have: ceil(dim / stride), or the modulus.
   mlir::Value levelSize(unsigned level) const;
 };

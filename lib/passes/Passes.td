@@ -48,6 +48,17 @@ def Sparsify : Pass<"tulle-sparsify", "::mlir::func::FuncOp"> {
                            "::mlir::tensor::TensorDialect", "::mlir::complex::ComplexDialect"];
 }
 
+def Assemble : Pass<"tulle-assemble", "::mlir::ModuleOp"> {
+  let summary = "tulle.assemble to loops that allocate and write the buffers of the new tensor";
+  let description = [{
+    For every `tulle.assemble` the cheapest strategy is taken that the order of its entries allows: they are appended as they
+    come; or each group of them is put in order in a workspace first; or they are stored at positions that attribute
+    queries gave; or they are bucketed by one level after the other before. The tensor is then `tulle.storage` of its buffers.
+  }];
+  let dependentDialects = ["::tulle::dialect::TulleDialect", "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::func::FuncDialect", "::mlir::complex::ComplexDialect"];
+}
+
 //===--- Stage 3: buffers and loops ---===//
 
 def Lower : Pass<"tulle-lower", "::mlir::ModuleOp"> {

@@ -9,6 +9,7 @@ static constexpr StageInfo stageTable[] = {
     {Stage::Notation, "notation", "the checked program with types and formats"},
     {Stage::Linalg, "linalg", "linalg.generic on tensors whose types carry the formats"},
     {Stage::Iteration, "iteration", "loops over sets of coordinates"},
+    {Stage::Assembly, "assembly", "loops that write the buffers of new tensors"},
     {Stage::Loops, "loops", "scf loops over the buffers of each format"},
     {Stage::Vector, "vector", "innermost loops as vector code"},
     {Stage::Llvm, "llvm", "the LLVM dialect"},
@@ -41,6 +42,8 @@ std::string passes(Stage stage, const Options &options) {
     return "";
   case Stage::Iteration:
     return "func.func(tulle-resolve-order,tulle-hoist-convert,tulle-sparsify,canonicalize)";
+  case Stage::Assembly:
+    return "tulle-assemble,func.func(canonicalize)";
   case Stage::Loops:
     return "tulle-lower,func.func(canonicalize,cse,loop-invariant-code-motion)";
   case Stage::Vector:

@@ -11,7 +11,7 @@
 namespace tulle::pipeline {
 
 /// In order of the road. Notation, LlvmIr and Asm are texts that no MLIR pass makes.
-enum class Stage : uint8_t { Notation, Linalg, Iteration, Loops, Vector, Llvm, LlvmIr, Asm };
+enum class Stage : uint8_t { Notation, Linalg, Iteration, Assembly, Loops, Vector, Llvm, LlvmIr, Asm };
 
 struct StageInfo {
   Stage stage;

@@ -1,0 +1,70 @@
+// tulle-assemble: every tulle.assemble becomes loops that allocate and write the buffers of its tensor.
+#include "mlir/Dialect/Complex/IR/Complex.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "passes/Passes.h"
+#include "passes/assemble/Append.h"
+#include "passes/assemble/Chain.h"
+#include "passes/assemble/Scatter.h"
+#include "passes/assemble/Workspace.h"
+
+namespace tulle::passes {
+using namespace mlir;
+#define GEN_PASS_DEF_ASSEMBLE
+#include "passes/Passes.h.inc"
+
+namespace {
+
+struct Strategy {
+  bool (*fits)(const assemble::Target &, dialect::AssembleOp, const assemble::Order &);
+  FailureOr<Value> (*lower)(OpBuilder &, assemble::Target &, dialect::AssembleOp, const assemble::Order &);
+};
+
+/// The cheapest first.
+constexpr Strategy strategies[] = {
+    {assemble::fitsAppend, assemble::lowerByAppend},
+    {assemble::fitsWorkspace, assemble::lowerByWorkspace},
+    {assemble::fitsScatter, assemble::lowerByScatter},
+    {assemble::fitsChain, assemble::lowerByChain},
+};
+
+struct Assemble : impl::AssembleBase<Assemble> {
+  void runOnOperation() override {
+    // Post-order: what is assembled inside the loops of another is done first. A strategy may leave an
+    // assembly that it prepared the entries for.
+    for (bool found = true; found;) {
+      SmallVector<dialect::AssembleOp> ops;
+      getOperation()->walk([&](dialect::AssembleOp op) {
+        ops.push_back(op);
+        return WalkResult::interrupt();
+      });
+      found = !ops.empty();
+      if (found && failed(rewrite(ops.front())))
+        return signalPassFailure();
+    }
+  }
+
+  LogicalResult rewrite(dialect::AssembleOp op) {
+    if (!op->getParentOfType<func::FuncOp>())
+      return op.emitError("expected to be inside a function");
+    OpBuilder b(op);
+    assemble::Target target(b, op);
+    assemble::Order order = assemble::orderOf(op);
+    for (const Strategy &strategy : strategies) {
+      if (!strategy.fits(target, op, order))
+        continue;
+      FailureOr<Value> made = strategy.lower(b, target, op, order);
+      if (failed(made))
+        return failure();
+      op.getResult().replaceAllUsesWith(*made);
+      op.erase();
+      return success();
+    }
+    return op.emitError("a tensor in ")
+           << format::displayName(target.encoding()) << " cannot be assembled from entries in this order";
+  }
+};
+
+} // namespace
+} // namespace tulle::passes

@@ -1,0 +1,18 @@
+// Copies of the loops of a tulle.assemble.
+#pragma once
+#include "dialect/Dialect.h"
+
+namespace tulle::assemble {
+
+/// What takes the place of an insert: the builder stands before it.
+using OnInsert =
+    llvm::function_ref<void(mlir::OpBuilder &b, mlir::ValueRange coordinates, mlir::Value value)>;
+using OnCoordinates = llvm::function_ref<void(mlir::OpBuilder &b, mlir::ValueRange coordinates)>;
+
+/// Copies the op's region to where the builder stands, with `onInsert` in place of every insert. The builder
+/// stands behind the copy afterwards.
+void cloneLoops(mlir::OpBuilder &b, dialect::AssembleOp op, OnInsert onInsert);
+/// A copy that counts: what only the values needed is left out.
+void cloneCounting(mlir::OpBuilder &b, dialect::AssembleOp op, OnCoordinates onInsert);
+
+} // namespace tulle::assemble

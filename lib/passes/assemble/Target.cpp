@@ -1,0 +1,380 @@
+#include "passes/assemble/Target.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "passes/lower/Control.h"
+#include "passes/sparsify/Algebra.h"
+
+using namespace mlir;
+using namespace tulle::dialect;
+
+namespace tulle::assemble {
+
+using arith::CmpIPredicate;
+
+Target::Target(OpBuilder &b, AssembleOp op) : op(op), loc(op.getLoc()) {
+  storage.encoding = getEncoding(type()).getValue();
+  storage.layout = format::layout(storage.encoding);
+  storage.digits = format::digits(storage.encoding).value_or(std::vector<format::Digit>());
+  storage.element = type().getElementType();
+  storage.fields.resize(storage.layout.fields.size());
+  for (auto [d, size] : llvm::enumerate(op.getSizes())) {
+    int64_t known = type().getDimSize(unsigned(d));
+    storage.dims.push_back(
+        ShapedType::isDynamic(known) ? size : Value(arith::ConstantIndexOp::create(b, loc, known)));
+  }
+}
+
+static bool isFull(format::LevelKind kind) {
+  return kind == format::LevelKind::Dense || kind == format::LevelKind::Batch;
+}
+
+bool Target::fullFrom(unsigned level) const { return storedLevels() <= level; }
+
+unsigned Target::storedLevels() const {
+  unsigned count = levels();
+  while (count > 0 && isFull(format(count - 1).kind))
+    --count;
+  return count;
+}
+
+//===--- Level coordinates ---===//
+
+namespace {
+
+/// Emits one map's expressions; `let` variables live on in later levels.
+class Coordinates {
+public:
+  Coordinates(const levels::Emitter &emit, ValueRange dims, Target::Special special)
+      : emit(emit), dims(dims), special(special) {}
+
+  Value operator()(const format::Expr &e) {
+    using K = format::ExprKind;
+    switch (e->kind) {
+    case K::Constant:
+      return emit.constant(e->value);
+    case K::Dim:
+      return dims[e->value];
+    case K::Variable:
+      return variables.at(e->name);
+    case K::Let:
+      variables[e->name] = (*this)(e->lhs);
+      return (*this)(e->rhs);
+    case K::Counter:
+    case K::Rank:
+      return special ? special(*e) : emit.constant(0);
+    default:
+      break;
+    }
+    return binary(*e, (*this)(e->lhs), (*this)(e->rhs));
+  }
+
+private:
+  Value binary(const format::ExprNode &e, Value x, Value y) {
+    using K = format::ExprKind;
+    OpBuilder &b = emit.builder;
+    switch (e.kind) {
+    case K::Add:
+      return b.createOrFold<arith::AddIOp>(emit.loc, x, y);
+    case K::Sub:
+      return b.createOrFold<arith::SubIOp>(emit.loc, x, y);
+    case K::Mul:
+      return b.createOrFold<arith::MulIOp>(emit.loc, x, y);
+    case K::FloorDiv:
+      if (isUnsigned(e.lhs))
+        return b.createOrFold<arith::DivUIOp>(emit.loc, x, y);
+      return b.createOrFold<arith::FloorDivSIOp>(emit.loc, x, y);
+    case K::Mod:
+      return modulo(e, x, y);
+    case K::And:
+      return b.createOrFold<arith::AndIOp>(emit.loc, x, y);
+    case K::Or:
+      return b.createOrFold<arith::OrIOp>(emit.loc, x, y);
+    case K::Xor:
+      return b.createOrFold<arith::XOrIOp>(emit.loc, x, y);
+    case K::Shl:
+      return b.createOrFold<arith::ShLIOp>(emit.loc, x, y);
+    case K::Shr:
+      return b.createOrFold<arith::ShRSIOp>(emit.loc, x, y);
+    default:
+      llvm_unreachable("a level expression is over dimensions");
+    }
+  }
+
+  Value modulo(const format::ExprNode &e, Value x, Value y) {
+    OpBuilder &b = emit.builder;
+    if (isUnsigned(e.lhs))
+      return b.createOrFold<arith::RemUIOp>(emit.loc, x, y);
+    // The remainder of floor division.
+    Value quotient = b.createOrFold<arith::FloorDivSIOp>(emit.loc, x, y);
+    return b.createOrFold<arith::SubIOp>(emit.loc, x, b.createOrFold<arith::MulIOp>(emit.loc, quotient, y));
+  }
+
+  /// Dimensions' coordinates are not negative, nor are their digits.
+  static bool isUnsigned(const format::Expr &e) {
+    using K = format::ExprKind;
+    switch (e->kind) {
+    case K::Constant:
+      return e->value >= 0;
+    case K::Dim:
+    case K::Mod:
+      return true;
+    case K::FloorDiv:
+      return isUnsigned(e->lhs);
+    case K::Add:
+    case K::Mul:
+      return isUnsigned(e->lhs) && isUnsigned(e->rhs);
+    default:
+      return false;
+    }
+  }
+
+  const levels::Emitter &emit;
+  ValueRange dims;
+  Target::Special special;
+  std::map<std::string, Value> variables;
+};
+
+} // namespace
+
+Values Target::levelCoordinates(OpBuilder &b, ValueRange dims, Special special) const {
+  levels::Emitter emit = emitter(b);
+  Coordinates coordinates(emit, dims, special);
+  Values result;
+  for (const format::Level &level : encoding().levels)
+    result.push_back(coordinates(level.expr));
+  return result;
+}
+
+//===--- Sizes and memory ---===//
+
+/// A declaration of a function the engine binds; all arguments are i64.
+static func::FuncOp declare(OpBuilder &b, Operation *from, StringRef name, unsigned arguments,
+                            TypeRange results) {
+  auto module = from->getParentOfType<ModuleOp>();
+  if (auto found = module.lookupSymbol<func::FuncOp>(name))
+    return found;
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToEnd(module.getBody());
+  SmallVector<Type> types(arguments, b.getI64Type());
+  auto function = func::FuncOp::create(b, from->getLoc(), name, b.getFunctionType(types, results));
+  function.setPrivate();
+  return function;
+}
+
+static Values asI64(OpBuilder &b, Location loc, ValueRange values) {
+  Values wide;
+  for (Value value : values)
+    wide.push_back(b.createOrFold<arith::IndexCastOp>(loc, b.getI64Type(), value));
+  return wide;
+}
+
+Value Target::checkedSize(OpBuilder &b, unsigned level, Value parents, Value each) const {
+  APInt x, y;
+  if (matchPattern(parents, m_One()))
+    return each;
+  if (matchPattern(each, m_One()))
+    return parents;
+  if (matchPattern(parents, m_ConstantInt(&x)) && matchPattern(each, m_ConstantInt(&y)))
+    if (int64_t product; !__builtin_mul_overflow(x.getSExtValue(), y.getSExtValue(), &product))
+      return arith::ConstantIndexOp::create(b, loc, product);
+  func::FuncOp function = declare(b, op, "tulle_checked_size", 3, b.getI64Type());
+  Value number = arith::ConstantIntOp::create(b, loc, level, 64);
+  Values arguments = asI64(b, loc, {parents, each});
+  auto product = func::CallOp::create(b, loc, function, ValueRange{number, arguments[0], arguments[1]});
+  return arith::IndexCastOp::create(b, loc, b.getIndexType(), product.getResult(0));
+}
+
+void Target::call(OpBuilder &b, StringRef name, ValueRange arguments) const {
+  func::FuncOp function = declare(b, op, name, unsigned(arguments.size()), TypeRange());
+  func::CallOp::create(b, loc, function, asI64(b, loc, arguments));
+}
+
+void Target::checkWidth(OpBuilder &b, unsigned field, Value value) const {
+  const format::Field &info = storage.layout.fields[field];
+  if (info.width == 0 || info.width >= 64)
+    return;
+  levels::Emitter emit = emitter(b);
+  // A coordinate with all bits set would be an empty slot where those exist; signed ones keep a bit for the
+  // sign.
+  Value wide;
+  if (info.isSigned) {
+    Value half = emit.constant(int64_t(1) << (info.width - 1));
+    Value shifted = arith::AddIOp::create(b, loc, value, half);
+    wide = emit.compare(CmpIPredicate::ugt, shifted, emit.constant((int64_t(1) << info.width) - 1));
+  } else {
+    wide = emit.compare(CmpIPredicate::ugt, value, emit.constant((int64_t(1) << info.width) - 1));
+  }
+  auto branch = scf::IfOp::create(b, loc, wide, false);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  call(b, "tulle_error_width", {emit.constant(info.level), value, emit.constant(info.width)});
+}
+
+/// Elements of the buffer that holds `count` elements of a field.
+static Value bufferLength(const levels::Emitter &emit, unsigned field, Value count) {
+  if (emit.storage.layout.fields[field].width != 2)
+    return count;
+  Value rounded = emit.add(count, emit.constant(3));
+  return emit.builder.createOrFold<arith::ShRUIOp>(emit.loc, rounded, emit.constant(2));
+}
+
+void Target::allocate(OpBuilder &b, unsigned field, Value count) {
+  levels::Emitter emit = emitter(b);
+  auto type = cast<MemRefType>(levels::fieldTypes(storage.layout, storage.element)[field]);
+  Value length = bufferLength(emit, field, count);
+  // Beyond this the size in bytes would wrap; the allocator refuses both.
+  if (APInt known; !matchPattern(length, m_ConstantInt(&known)))
+    length = arith::MinUIOp::create(b, loc, length, emit.constant(int64_t(1) << 58));
+  storage.fields[field] = memref::AllocOp::create(b, loc, type, length);
+}
+
+void Target::shrink(OpBuilder &b, unsigned field, Value count) {
+  levels::Emitter emit = emitter(b);
+  Value buffer = storage.fields[field];
+  SmallVector<OpFoldResult> sizes{bufferLength(emit, field, count)}, strides{b.getIndexAttr(1)};
+  storage.fields[field] = memref::ReinterpretCastOp::create(b, loc, cast<MemRefType>(buffer.getType()),
+                                                            buffer, b.getIndexAttr(0), sizes, strides);
+}
+
+//===--- Values ---===//
+
+static ElementType widest(Type type) {
+  return isa<ComplexType>(type) ? ElementType::C128
+         : isa<FloatType>(type) ? ElementType::F64
+         : type.isInteger(1)    ? ElementType::Bool
+                                : ElementType::I64;
+}
+
+static Attribute fillAttr(const levels::Storage &storage) {
+  return passes::scalarAttr(storage.element, format::fillValue(storage.encoding, widest(storage.element)));
+}
+
+static Value toMemory(OpBuilder &b, Location loc, Value value) {
+  return value.getType().isInteger(1) ? b.createOrFold<arith::ExtUIOp>(loc, b.getI8Type(), value) : value;
+}
+
+Value Target::fill(OpBuilder &b) const {
+  return toMemory(b, loc, passes::materialize(b, loc, fillAttr(storage), storage.element));
+}
+
+void Target::fillValues(OpBuilder &b, Value begin, Value end) const {
+  Value value = fill(b);
+  lower::forLoop(b, loc, begin, end, LoopKind::Parallel, {}, [&](Value at, lower::Values) {
+    memref::StoreOp::create(b, loc, value, storage.fields.back(), at);
+    return lower::Values{};
+  });
+}
+
+void Target::storeValue(OpBuilder &b, Value position, Value value) const {
+  memref::StoreOp::create(b, loc, toMemory(b, loc, value), storage.fields.back(), position);
+}
+
+void Target::combineValue(OpBuilder &b, Value position, Value value) const {
+  Value old = memref::LoadOp::create(b, loc, storage.fields.back(), position);
+  if (storage.element.isInteger(1))
+    old = arith::TruncIOp::create(b, loc, b.getI1Type(), old);
+  storeValue(b, position, combine(b, old, value));
+}
+
+Value Target::combine(OpBuilder &b, Value x, Value y) const {
+  Type type = x.getType();
+  bool isFloat = isa<FloatType>(type), isComplex = isa<ComplexType>(type), isBool = type.isInteger(1);
+  switch (op.getCombine()) {
+  case Combine::Add:
+    if (isBool)
+      return arith::OrIOp::create(b, loc, x, y);
+    if (isComplex)
+      return complex::AddOp::create(b, loc, x, y);
+    return isFloat ? Value(arith::AddFOp::create(b, loc, x, y)) : Value(arith::AddIOp::create(b, loc, x, y));
+  case Combine::Mul:
+    if (isBool)
+      return arith::AndIOp::create(b, loc, x, y);
+    if (isComplex)
+      return complex::MulOp::create(b, loc, x, y);
+    return isFloat ? Value(arith::MulFOp::create(b, loc, x, y)) : Value(arith::MulIOp::create(b, loc, x, y));
+  case Combine::Min:
+    if (isBool)
+      return arith::AndIOp::create(b, loc, x, y);
+    return isFloat ? Value(arith::MinimumFOp::create(b, loc, x, y))
+                   : Value(arith::MinSIOp::create(b, loc, x, y));
+  case Combine::Max:
+    if (isBool)
+      return arith::OrIOp::create(b, loc, x, y);
+    return isFloat ? Value(arith::MaximumFOp::create(b, loc, x, y))
+                   : Value(arith::MaxSIOp::create(b, loc, x, y));
+  case Combine::And:
+    return arith::AndIOp::create(b, loc, x, y);
+  case Combine::Or:
+    return arith::OrIOp::create(b, loc, x, y);
+  case Combine::Xor:
+    return arith::XOrIOp::create(b, loc, x, y);
+  }
+  llvm_unreachable("a combination outside its enumeration");
+}
+
+static Attribute identityAttr(Type type, Combine combine) {
+  OpBuilder b(type.getContext());
+  auto number = [&](int64_t i, double f) { return passes::scalarAttr(type, Scalar{i, f}); };
+  unsigned bits = type.isInteger() ? type.getIntOrFloatBitWidth() : 64;
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  switch (combine) {
+  case Combine::Add:
+  case Combine::Or:
+  case Combine::Xor:
+    return number(0, 0);
+  case Combine::Mul:
+    return number(1, 1);
+  case Combine::And:
+    return number(bits == 1 ? 1 : -1, 0);
+  case Combine::Min:
+    return number(bits == 1 ? 1 : APInt::getSignedMaxValue(bits).getSExtValue(), infinity);
+  case Combine::Max:
+    return number(bits == 1 ? 0 : APInt::getSignedMinValue(bits).getSExtValue(), -infinity);
+  }
+  llvm_unreachable("a combination outside its enumeration");
+}
+
+Value Target::identity(OpBuilder &b) const {
+  return passes::materialize(b, loc, identityAttr(storage.element, op.getCombine()), storage.element);
+}
+
+bool Target::fillIsIdentity() const {
+  return fillAttr(storage) == identityAttr(storage.element, op.getCombine());
+}
+
+Value Target::finish(OpBuilder &b) const {
+  return StorageOp::create(b, loc, type(), storage.fields, storage.dims);
+}
+
+//===--- Registers ---===//
+
+Register::Register(OpBuilder &b, Location loc, Type type) : loc(loc) {
+  OpBuilder::InsertionGuard guard(b);
+  // Only what stands at the entry of a function is promoted, and does not grow the stack in a loop.
+  auto function = b.getInsertionBlock()->getParentOp();
+  while (!isa<func::FuncOp>(function))
+    function = function->getParentOp();
+  b.setInsertionPointToStart(&cast<func::FuncOp>(function).getBody().front());
+  cell = memref::AllocaOp::create(b, loc, MemRefType::get({}, type));
+}
+
+Register::Register(OpBuilder &b, Location loc, Value initial) : Register(b, loc, initial.getType()) {
+  set(b, initial);
+}
+
+Value Register::get(OpBuilder &b) const { return memref::LoadOp::create(b, loc, cell, ValueRange()); }
+
+void Register::set(OpBuilder &b, Value value) const {
+  memref::StoreOp::create(b, loc, value, cell, ValueRange());
+}
+
+Value Register::increment(OpBuilder &b, int64_t by) const {
+  Value next = arith::AddIOp::create(b, loc, get(b), arith::ConstantIndexOp::create(b, loc, by),
+                                     arith::IntegerOverflowFlags::nsw | arith::IntegerOverflowFlags::nuw);
+  set(b, next);
+  return next;
+}
+
+} // namespace tulle::assemble

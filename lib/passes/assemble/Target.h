@@ -1,0 +1,82 @@
+// The tensor that one tulle.assemble makes, while it is being made.
+#pragma once
+#include "dialect/Dialect.h"
+#include "levels/LevelFormat.h"
+
+namespace tulle::assemble {
+
+using Values = llvm::SmallVector<mlir::Value>;
+
+/// Emits what every strategy needs of the new tensor. `storage.fields` are null until allocated.
+class Target {
+public:
+  /// Sizes are used where the builder stands: before the op.
+  Target(mlir::OpBuilder &b, dialect::AssembleOp op);
+
+  mutable dialect::AssembleOp op; ///< a handle: its accessors are not const
+  mlir::Location loc;
+  levels::Storage storage;
+
+  const format::Encoding &encoding() const { return storage.encoding; }
+  unsigned levels() const { return unsigned(storage.encoding.levels.size()); }
+  const format::LevelFormat &format(unsigned level) const { return storage.encoding.levels[level].format; }
+  mlir::RankedTensorType type() const { return op.getResult().getType(); }
+  levels::Emitter emitter(mlir::OpBuilder &b) const { return {b, loc, storage}; }
+  /// Levels from `level` on that are dense or batch to the end.
+  bool fullFrom(unsigned level) const;
+  /// One more than the last level that is not dense or batch.
+  unsigned storedLevels() const;
+
+  /// What a counter or a rank is at the place where level coordinates are computed.
+  using Special = llvm::function_ref<mlir::Value(const format::ExprNode &)>;
+  /// The level expressions at the dimensions' coordinates, one index value per level. Coordinates may be
+  /// negative where expressions are.
+  Values levelCoordinates(mlir::OpBuilder &b, mlir::ValueRange dims, Special special = {}) const;
+
+  /// parents * each, the number of positions of a level; the caller hears of a size that no memory holds.
+  mlir::Value checkedSize(mlir::OpBuilder &b, unsigned level, mlir::Value parents, mlir::Value each) const;
+  /// `wide` as i64, and calls `name` with the arguments, all i64.
+  void call(mlir::OpBuilder &b, llvm::StringRef name, mlir::ValueRange arguments) const;
+  /// Reports a value (a coordinate or position of `field`, index) that does not fit the field's width. Emits
+  /// nothing where no value can be too wide.
+  void checkWidth(mlir::OpBuilder &b, unsigned field, mlir::Value value) const;
+
+  /// New memory for `count` elements of a field (2-bit coordinates: a quarter of the bytes), as its buffer.
+  void allocate(mlir::OpBuilder &b, unsigned field, mlir::Value count);
+  /// The field's buffer ends after `count` elements: the memory behind goes back to its owner.
+  void shrink(mlir::OpBuilder &b, unsigned field, mlir::Value count);
+  /// What coordinates without an entry have, as it stands in memory.
+  mlir::Value fill(mlir::OpBuilder &b) const;
+  /// Values `begin` … `end - 1` become the fill.
+  void fillValues(mlir::OpBuilder &b, mlir::Value begin, mlir::Value end) const;
+  /// Stores a value (of the tensor's element type) at a position.
+  void storeValue(mlir::OpBuilder &b, mlir::Value position, mlir::Value value) const;
+  /// The same, combined with what is there as the op says.
+  void combineValue(mlir::OpBuilder &b, mlir::Value position, mlir::Value value) const;
+  /// Two values of the element type combined as the op says.
+  mlir::Value combine(mlir::OpBuilder &b, mlir::Value a, mlir::Value c) const;
+  /// What `combine` leaves alone, of the element type.
+  mlir::Value identity(mlir::OpBuilder &b) const;
+  /// Whether the fill is that value.
+  bool fillIsIdentity() const;
+
+  /// The tensor of the buffers: replaces the op.
+  mlir::Value finish(mlir::OpBuilder &b) const;
+};
+
+/// An index in a register: `memref.alloca` at the entry of the function, which LLVM promotes.
+class Register {
+public:
+  Register(mlir::OpBuilder &b, mlir::Location loc, mlir::Type type);
+  Register(mlir::OpBuilder &b, mlir::Location loc, mlir::Value initial);
+  mlir::Value get(mlir::OpBuilder &b) const;
+  void set(mlir::OpBuilder &b, mlir::Value value) const;
+  /// Adds to an index; returns the new value.
+  mlir::Value increment(mlir::OpBuilder &b, int64_t by = 1) const;
+
+private:
+  mlir::Location loc;
+  mlir::Value cell;
+};
+
+} // namespace tulle::assemble
