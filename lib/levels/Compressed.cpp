@@ -16,6 +16,69 @@ struct Compressed : LevelFormat {
   Value coordinate(const Emitter &emit, unsigned level, const Iterator &, Value position) const override {
     return storedCoordinate(emit, level, position);
   }
+
+  Placement placement() const override { return Placement::Bucket; }
+  bool asksEntries(const format::Level &) const override { return true; }
+
+  // Entry p + 2 counts the entries of parent p. After the prefix sums entry p + 1 is where p begins, and
+  // serves as its cursor: when all entries are stored, it is where p ends, which is what positions say.
+  void startQuery(const Assembly &a, LevelBuild &build) const override {
+    unsigned field = *a.made.layout.positions[build.level];
+    Value count = a.add(build.parents, a.constant(2));
+    if (countsInPlace(a, build)) {
+      a.allocate(field, count);
+      build.work = a.made.fields[field];
+      a.fill(build.work, a.constant(0), count, a.constant(0));
+    } else {
+      build.work = a.zeros(a.builder.getI64Type(), count);
+    }
+  }
+  void query(const Assembly &a, LevelBuild &build, Value parent, Value, ValueRange) const override {
+    a.increment(build.work, a.add(parent, a.constant(2)));
+  }
+  Value size(const Assembly &a, LevelBuild &build) const override {
+    Value end = a.add(build.parents, a.constant(2));
+    Value total = forLoop(a.builder, a.loc, a.constant(2), end, dialect::LoopKind::Reduction, a.constant(0),
+                          [&](Value at, Values sum) {
+                            Value next = a.add(sum[0], a.read(build.work, at));
+                            a.write(build.work, at, next);
+                            return Values{next};
+                          })[0];
+    a.checkWidth(*a.made.layout.positions[build.level], total);
+    a.allocateCoordinates(build.level, total);
+    return total;
+  }
+  Value place(const Assembly &a, LevelBuild &build, Value parent, Value coordinate) const override {
+    Value position = a.increment(build.work, a.add(parent, a.constant(1)));
+    a.storeCoordinate(build.level, position, coordinate);
+    return position;
+  }
+  void finish(const Assembly &a, LevelBuild &build) const override {
+    unsigned field = *a.made.layout.positions[build.level];
+    if (countsInPlace(a, build))
+      return a.shrink(field, a.add(build.parents, a.constant(1)));
+    // One more entry than parents for each batch.
+    Value batches = build.batches ? build.batches : a.constant(1);
+    a.allocate(field, a.add(build.parents, batches));
+    Value safe = arith::MaxUIOp::create(a.builder, a.loc, batches, a.constant(1));
+    Value each = arith::DivUIOp::create(a.builder, a.loc, build.parents, safe);
+    forLoop(a.builder, a.loc, a.constant(0), batches, dialect::LoopKind::Parallel, {},
+            [&](Value batch, Values) {
+              Value first = a.mul(batch, each), out = a.add(first, batch);
+              forLoop(a.builder, a.loc, a.constant(0), a.add(each, a.constant(1)),
+                      dialect::LoopKind::Parallel, {}, [&](Value k, Values) {
+                        a.write(a.made.fields[field], a.add(out, k), a.read(build.work, a.add(first, k)));
+                        return Values{};
+                      });
+              return Values{};
+            });
+  }
+
+private:
+  /// Narrower positions could wrap while they count, and batches have entries of their own between them.
+  static bool countsInPlace(const Assembly &a, const LevelBuild &build) {
+    return !build.batches && a.made.layout.fields[*a.made.layout.positions[build.level]].width >= 32;
+  }
 };
 
 TULLE_LEVEL_FORMAT(Compressed)

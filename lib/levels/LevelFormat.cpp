@@ -24,6 +24,14 @@ Value LevelFormat::locate(const Emitter &, unsigned, const Iterator &, Value) co
   llvm_unreachable("only full levels are located; tulle.locate verifies this");
 }
 
+Value LevelFormat::size(const Assembly &, LevelBuild &) const {
+  llvm_unreachable("only levels with a placement are built by position");
+}
+
+Value LevelFormat::place(const Assembly &, LevelBuild &, Value, Value) const {
+  llvm_unreachable("only levels with a placement are built by position");
+}
+
 static Value base(const Emitter &emit, unsigned level, const Iterator &parent) {
   return emit.mul(parent.position, emit.levelSize(level));
 }
@@ -41,6 +49,35 @@ Value FullLevelFormat::coordinate(const Emitter &emit, unsigned level, const Ite
 Value FullLevelFormat::locate(const Emitter &emit, unsigned level, const Iterator &parent,
                               Value coordinate) const {
   return emit.add(base(emit, level, parent), coordinate);
+}
+
+// Only a counter's rounds depend on the entries: there are as many as the longest count.
+bool FullLevelFormat::asksEntries(const format::Level &level) const {
+  return level.expr->kind == format::ExprKind::Counter;
+}
+
+void FullLevelFormat::startQuery(const Assembly &a, LevelBuild &build) const {
+  build.work = a.cell(a.constant(0));
+}
+
+void FullLevelFormat::query(const Assembly &a, LevelBuild &build, Value, Value coordinate, ValueRange) const {
+  Value rounds = a.add(coordinate, a.constant(1));
+  Value most = arith::MaxUIOp::create(a.builder, a.loc, a.read(build.work, a.constant(0)), rounds);
+  a.write(build.work, a.constant(0), most);
+}
+
+Value FullLevelFormat::size(const Assembly &a, LevelBuild &build) const {
+  if (build.work) {
+    build.size = a.read(build.work, a.constant(0));
+    a.makeSize(build.level, build.size);
+  } else {
+    build.size = build.bounds.end;
+  }
+  return a.product(build.level, build.parents, build.size);
+}
+
+Value FullLevelFormat::place(const Assembly &a, LevelBuild &build, Value parent, Value coordinate) const {
+  return a.add(a.mul(parent, build.size), coordinate);
 }
 
 Value LevelFormat::storedCoordinate(const Emitter &emit, unsigned level, Value position) {

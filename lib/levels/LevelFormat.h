@@ -2,6 +2,7 @@
 // per class.
 #pragma once
 #include "dialect/Dialect.h"
+#include "levels/Assembly.h"
 #include "levels/Storage.h"
 
 namespace tulle::levels {
@@ -17,6 +18,13 @@ struct Iterator {
 /// Half-open range of positions.
 struct PositionRange {
   mlir::Value begin, end;
+};
+
+/// How entries get their positions when they arrive in any order.
+enum class Placement : uint8_t {
+  None,     ///< they cannot
+  Computed, ///< from the parent's position and the coordinate: the same coordinate has the same position
+  Bucket    ///< each takes the next place below its parent
 };
 
 /// Emits the code that reads one level. Everything is emitted inline: there is no call and no dispatch at run
@@ -39,6 +47,26 @@ public:
   virtual mlir::Value locate(const Emitter &emit, unsigned level, const Iterator &parent,
                              mlir::Value coordinate) const;
 
+  // Assembly by position. The driver calls these level by level from the top: `startQuery`, and `query` at
+  // every entry of a copy of the loops that only asks (both where `asksEntries`); `size`; `place` at every
+  // entry of the copy that stores; `finish`.
+
+  virtual Placement placement() const { return Placement::None; }
+  /// Whether the level's size depends on the entries.
+  virtual bool asksEntries(const format::Level &level) const { return false; }
+  /// Whether what it asks differs from parent to parent.
+  virtual bool asksParents(const format::Level &level) const { return asksEntries(level); }
+  virtual void startQuery(const Assembly &a, LevelBuild &build) const {}
+  /// `above`: the coordinates of the levels above, in order.
+  virtual void query(const Assembly &a, LevelBuild &build, mlir::Value parent, mlir::Value coordinate,
+                     mlir::ValueRange above) const {}
+  /// Makes the level's buffers, with the edges from the parents; returns the number of positions.
+  virtual mlir::Value size(const Assembly &a, LevelBuild &build) const;
+  /// Stores the coordinate below a parent; returns its position.
+  virtual mlir::Value place(const Assembly &a, LevelBuild &build, mlir::Value parent,
+                            mlir::Value coordinate) const;
+  virtual void finish(const Assembly &a, LevelBuild &build) const {}
+
 protected:
   /// Element of the coordinates buffer that belongs to `position`: what every level that stores coordinates
   /// shares.
@@ -54,6 +82,16 @@ public:
                          mlir::Value position) const override;
   mlir::Value locate(const Emitter &emit, unsigned level, const Iterator &parent,
                      mlir::Value coordinate) const override;
+
+  Placement placement() const override { return Placement::Computed; }
+  bool asksEntries(const format::Level &level) const override;
+  bool asksParents(const format::Level &) const override { return false; }
+  void startQuery(const Assembly &a, LevelBuild &build) const override;
+  void query(const Assembly &a, LevelBuild &build, mlir::Value parent, mlir::Value coordinate,
+             mlir::ValueRange above) const override;
+  mlir::Value size(const Assembly &a, LevelBuild &build) const override;
+  mlir::Value place(const Assembly &a, LevelBuild &build, mlir::Value parent,
+                    mlir::Value coordinate) const override;
 };
 
 /// The class of a level kind. Kinds without one cannot hold data (format::whyNotExecutable says so first).

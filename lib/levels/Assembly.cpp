@@ -1,0 +1,95 @@
+#include "levels/Assembly.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+
+namespace tulle::levels {
+
+using arith::CmpIPredicate;
+
+/// Index to an integer of the buffer's width; what does not fit was reported before.
+static Value narrow(const Assembly &a, Value value, Type type) {
+  return type.isIndex() ? value : Value(arith::IndexCastUIOp::create(a.builder, a.loc, type, value));
+}
+
+Value Assembly::read(Value buffer, Value at) const {
+  Value element = memref::LoadOp::create(builder, loc, buffer, at);
+  return element.getType().isIndex()
+             ? element
+             : Value(arith::IndexCastUIOp::create(builder, loc, builder.getIndexType(), element));
+}
+
+void Assembly::write(Value buffer, Value at, Value value) const {
+  Type type = cast<MemRefType>(buffer.getType()).getElementType();
+  memref::StoreOp::create(builder, loc, narrow(*this, value, type), buffer, at);
+}
+
+void Assembly::fill(Value buffer, Value from, Value to, Value value) const {
+  forLoop(builder, loc, from, to, dialect::LoopKind::Parallel, {}, [&](Value at, Values) {
+    write(buffer, at, value);
+    return Values{};
+  });
+}
+
+Value Assembly::increment(Value buffer, Value at) const {
+  Value old = memref::LoadOp::create(builder, loc, buffer, at);
+  Value one = constantInt(old.getType(), 1);
+  memref::StoreOp::create(builder, loc, arith::AddIOp::create(builder, loc, old, one), buffer, at);
+  return old.getType().isIndex()
+             ? old
+             : Value(arith::IndexCastUIOp::create(builder, loc, builder.getIndexType(), old));
+}
+
+void Assembly::when(Value condition, llvm::function_ref<void()> body) const {
+  auto branch = scf::IfOp::create(builder, loc, condition, /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  body();
+}
+
+void Assembly::storeChecked(unsigned field, Value at, Value value) const {
+  checkWidth(field, value);
+  store(field, at, value);
+}
+
+void Assembly::allocateCoordinates(unsigned level, Value count) const {
+  const format::CoordinateRef &ref = *made.layout.coordinates[level];
+  if (made.layout.fields[ref.field].level == level)
+    allocate(ref.field, product(level, count, constant(ref.stride)));
+}
+
+void Assembly::storeCoordinate(unsigned level, Value position, Value coordinate) const {
+  const format::CoordinateRef &ref = *made.layout.coordinates[level];
+  Value at = position;
+  if (ref.stride != 1)
+    at = add(mul(position, constant(ref.stride)), constant(ref.offset));
+  storeChecked(ref.field, at, coordinate);
+}
+
+void Assembly::makeSize(unsigned level, Value size) const {
+  unsigned field = *made.layout.sizes[level];
+  allocate(field, constant(1));
+  write(made.fields[field], constant(0), size);
+}
+
+void Assembly::clearCoordinates(unsigned level, Value count) const {
+  unsigned field = made.layout.coordinates[level]->field;
+  auto type = cast<MemRefType>(made.fields[field].getType()).getElementType();
+  Value ones = constantInt(type, -1);
+  forLoop(builder, loc, constant(0), count, dialect::LoopKind::Parallel, {}, [&](Value at, Values) {
+    memref::StoreOp::create(builder, loc, ones, made.fields[field], at);
+    return Values{};
+  });
+}
+
+Value Assembly::zeros(Type element, Value count) const {
+  Value buffer = scratch(element, count);
+  fill(buffer, constant(0), count, constant(0));
+  return buffer;
+}
+
+Value Assembly::constantInt(Type type, int64_t value) const {
+  return arith::ConstantOp::create(builder, loc, builder.getIntegerAttr(type, value));
+}
+
+} // namespace tulle::levels

@@ -1,0 +1,73 @@
+// How a level is built when entries arrive in any order: by attribute queries first, then by position.
+#pragma once
+#include "levels/Control.h"
+#include "levels/Storage.h"
+
+namespace tulle::levels {
+
+/// The coordinates a level can have: lo <= c < end.
+struct Bounds {
+  mlir::Value lo, end;
+};
+
+/// One level in the making. The driver keeps one for each level and hands it to the level format's functions.
+struct LevelBuild {
+  unsigned level = 0;
+  mlir::Value parents; ///< number of positions of the level above; 1 at level 0
+  mlir::Value batches; ///< number of positions of the last batch level above; null without one
+  Bounds bounds;
+  /// What the format itself keeps: the level's size where parents share one; counters, cursors, tables.
+  mlir::Value size, work, extra;
+};
+
+/// The tensor in the making, as level formats see it: its buffers, and who gives memory and reports errors.
+class Assembly : public Emitter {
+public:
+  Assembly(mlir::OpBuilder &b, mlir::Location loc, Storage &storage)
+      : Emitter(b, loc, storage), made(storage) {}
+  virtual ~Assembly() = default;
+
+  Storage &made;
+
+  /// a * b, positions of `level`; the caller hears of a size that no memory holds.
+  virtual mlir::Value product(unsigned level, mlir::Value a, mlir::Value b) const = 0;
+  /// New memory for `count` elements of a field.
+  virtual void allocate(unsigned field, mlir::Value count) const = 0;
+  /// The field's buffer ends after `count` elements.
+  virtual void shrink(unsigned field, mlir::Value count) const = 0;
+  /// Reports a value that does not fit the field's width.
+  virtual void checkWidth(unsigned field, mlir::Value value) const = 0;
+  /// Reports that parent position `parent` of `level` has `found` entries, where it must have `wanted`.
+  virtual void refuseGroup(unsigned level, mlir::Value parent, mlir::Value found,
+                           mlir::Value wanted) const = 0;
+  /// Memory that lives until the tensor is made.
+  virtual mlir::Value scratch(mlir::Type element, mlir::Value count) const = 0;
+  /// One index in a register, read and written at 0.
+  virtual mlir::Value cell(mlir::Value initial) const = 0;
+
+  /// Writes an index to a positions, coordinates or sizes field, checked against its width.
+  void storeChecked(unsigned field, mlir::Value at, mlir::Value value) const;
+  /// The buffer that holds the coordinates of the level's positions, unless a level above has it already.
+  void allocateCoordinates(unsigned level, mlir::Value count) const;
+  /// Writes the coordinate of a position.
+  void storeCoordinate(unsigned level, mlir::Value position, mlir::Value coordinate) const;
+  /// A sizes field of one element.
+  void makeSize(unsigned level, mlir::Value size) const;
+  /// All elements of a coordinates field get all bits set: empty slots.
+  void clearCoordinates(unsigned level, mlir::Value count) const;
+
+  /// Elements of scratch memory are integers; these read and write them as index.
+  mlir::Value read(mlir::Value buffer, mlir::Value at) const;
+  void write(mlir::Value buffer, mlir::Value at, mlir::Value value) const;
+  /// Elements from … to-1 become `value` (an index).
+  void fill(mlir::Value buffer, mlir::Value from, mlir::Value to, mlir::Value value) const;
+  /// buffer[at] += 1; returns the old value.
+  mlir::Value increment(mlir::Value buffer, mlir::Value at) const;
+  /// `body()` runs where `condition` holds.
+  void when(mlir::Value condition, llvm::function_ref<void()> body) const;
+  mlir::Value constantInt(mlir::Type type, int64_t value) const;
+  /// Scratch memory of `count` elements, all 0.
+  mlir::Value zeros(mlir::Type element, mlir::Value count) const;
+};
+
+} // namespace tulle::levels
