@@ -181,8 +181,9 @@ LogicalResult SearchOp::verify() {
   if (failed(verifyLevel(*this, tensor, getLevel(), parentType(getParent()), true)))
     return failure();
   const format::LevelFormat &level = levelFormat(getEncoding(tensor), unsigned(getLevel()));
-  if (isFull(level) || !level.ordered)
-    return emitOpError("expected an ordered sparse level, got ") << format::print(level) << " (constraint 2)";
+  bool hashed = level.kind == format::LevelKind::Hashed;
+  if (isFull(level) || !(level.ordered || hashed))
+    return emitOpError("expected an ordered sparse level or a hashed one, got ") << format::print(level) << " (constraint 2)";
   return verifyResultType<IteratorType>(*this, tensor, getLevel(), cast<IteratorType>(getResult().getType()));
 }
 
@@ -196,6 +197,22 @@ LogicalResult SpaceSizeOp::verify() {
   if (!level.unique)
     return emitOpError("expected a unique level, got ") << format::print(level) << " (constraint 1)";
   return success();
+}
+
+LogicalResult CoordinatesOp::inferReturnTypes(MLIRContext *context, std::optional<Location>, Adaptor adaptor,
+                                              SmallVectorImpl<Type> &types) {
+  auto rank = cast<RankedTensorType>(adaptor.getTensor().getType()).getRank();
+  types.assign(size_t(rank), IndexType::get(context));
+  types.push_back(IntegerType::get(context, 1));
+  return success();
+}
+
+LogicalResult CoordinatesOp::verify() {
+  RankedTensorType tensor = getTensor().getType();
+  if (int64_t(getCoordinates().size()) != tensor.getRank())
+    return emitOpError("expected ") << tensor.getRank() << " coordinates, got " << getCoordinates().size()
+                                    << " (constraint 2)";
+  return verifyLeaf(*this, tensor, getIterator());
 }
 
 LogicalResult LoadOp::verify() {

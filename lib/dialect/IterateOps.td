@@ -60,13 +60,14 @@ def Tulle_LocateOp : Tulle_Op<"locate", [Pure]> {
 def Tulle_SearchOp : Tulle_Op<"search", [Pure]> {
   let summary = "The iterator at a coordinate of an ordered sparse level, if it is stored there";
   let description = [{
-    A tensor read at coordinates it is not being iterated over (an affine subscript, a diagonal) is searched: binary search
-    in the parent's segment. Where nothing is found, `found` is false and the iterator must not be used: code that
+    A tensor read at coordinates it is not being iterated over (an affine subscript, a diagonal) is searched: by an address
+    where the level's format has one (bitmap, ragged, banded, offset), by probes of a hash table, else by binary search in the
+    parent's segment. Where nothing is found, `found` is false and the iterator must not be used: code that
     uses it stands under `scf.if %found`.
 
     Constraints:
     1. As for tulle.space, parent and result type fit the tensor and `level`.
-    2. The level is ordered and not full.
+    2. The level is ordered or hashed, and not full.
   }];
   let arguments = (ins AnyRankedTensor:$tensor, I64Attr:$level, Optional<Tulle_IteratorType>:$parent, Index:$coordinate);
   let results = (outs Tulle_IteratorType:$result, I1:$found);
@@ -94,6 +95,26 @@ def Tulle_SpaceSizeOp : Tulle_Op<"space_size", [Pure]> {
   let arguments = (ins Tulle_SpaceType:$space);
   let results = (outs Index:$result);
   let assemblyFormat = "$space attr-dict `:` qualified(type($space))";
+  let hasVerifier = 1;
+}
+
+def Tulle_CoordinatesOp : Tulle_Op<"coordinates", [Pure, InferTypeOpAdaptor]> {
+  let summary = "The coordinates of the dimensions at an iterator of the last level";
+  let description = [{
+    The inverse of the encoding's map. Slots that pad blocks, diagonals or windows of ranks may lie outside the tensor: there
+    `inside` is false and the coordinates mean nothing.
+
+    ```mlir
+    %i, %j, %inside = tulle.coordinates %A[%q : !tulle.iterator<#DIA, 2>] : tensor<?x?xf64, #DIA>
+    ```
+
+    Constraints:
+    1. The iterator is of the tensor's last level.
+    2. One coordinate for each dimension.
+  }];
+  let arguments = (ins AnyRankedTensor:$tensor, Tulle_IteratorType:$iterator);
+  let results = (outs Variadic<Index>:$coordinates, I1:$inside);
+  let assemblyFormat = "$tensor `[` $iterator `:` qualified(type($iterator)) `]` attr-dict `:` type($tensor)";
   let hasVerifier = 1;
 }
 

@@ -103,8 +103,15 @@ bool isAllDense(const Encoding &encoding); ///< every level dense or batch, in a
 std::optional<std::vector<Digit>> digits(const Encoding &encoding);
 
 /// The inverse map (one expression over level variables per dimension): the explicit one, else inferred for
-/// digits, offsets, additions of one unknown, counters; nullopt where it cannot be.
+/// digits, ranks, offsets, additions of one unknown, bits that are moved about; nullopt where it cannot be.
 std::optional<std::vector<Expr>> inverseMap(const Encoding &encoding);
+
+/// The coordinate of the `offset` level as an expression over the variables of the levels above it; null
+/// where these do not determine it.
+Expr offsetCoordinate(const Encoding &encoding, unsigned level);
+
+/// The largest size dimension `dim` can have: maps that move bits keep only so many of them.
+int64_t largestSize(const Encoding &encoding, unsigned dim);
 
 /// The value of coordinates that are not stored: `fill`, or upstream's `implicitVal`, in the tensor's element
 /// type; else 0.
@@ -114,6 +121,8 @@ bool hasZeroFill(const Encoding &encoding);
 /// Empty when the compiler can hold data in this encoding today, else one sentence that says which part it
 /// cannot and which formats it can.
 std::string whyNotExecutable(const Encoding &encoding);
+/// The same for reading only: loops can be made over data in this encoding.
+std::string whyNotReadable(const Encoding &encoding);
 
 /// One row of the table of presets.
 struct Preset {

@@ -1,5 +1,6 @@
 // Which encodings can hold data in this version, and why the others cannot.
-#include "format/Encoding.h"
+#include "format/Bits.h"
+#include "format/Layout.h"
 #include "format/LevelKinds.h"
 #include <fmt/format.h>
 
@@ -10,18 +11,25 @@ constexpr std::string_view cure =
     "; formats that can: dense, COO, COO-soa, CSR, CSC, DCSR, DCSC, BCSR(b,c), BCSC(b,c), "
     "BCOO, NV24, NM(n,m), CSF";
 
-std::string whyNotLevel(const Encoding &e, unsigned l) {
+bool contains(const Expr &e, ExprKind kind) {
+  return e && (e->kind == kind || contains(e->lhs, kind) || contains(e->rhs, kind));
+}
+
+bool countedAbove(const Encoding &e, unsigned l) {
+  for (unsigned k = 0; k < l; ++k)
+    if (contains(e.levels[k].expr, ExprKind::Counter))
+      return true;
+  return false;
+}
+
+std::string whyNotNeighbours(const Encoding &e, unsigned l) {
   const LevelFormat &level = e.levels[l].format;
-  if (!info(level.kind).executable)
-    return fmt::format("{} levels cannot hold data yet", name(level.kind));
-  if (level.padded)
-    return "padded levels cannot hold data yet";
-  if (!level.ordered)
-    return "nonordered levels cannot hold data yet";
   if (l + 1 == e.levels.size())
     return "";
-  bool singletonBelow = e.levels[l + 1].format.kind == LevelKind::Singleton;
-  if (singletonBelow && level.unique)
+  const LevelFormat &next = e.levels[l + 1].format;
+  bool singletonBelow = next.kind == LevelKind::Singleton;
+  // A counter sets the entries of one coordinate apart.
+  if (singletonBelow && level.unique && !next.padded && !countedAbove(e, l + 1))
     return fmt::format(
         "level {} is unique, so the singleton below it could hold one entry per coordinate only; "
         "write {}(nonunique)",
@@ -32,27 +40,112 @@ std::string whyNotLevel(const Encoding &e, unsigned l) {
   return "";
 }
 
-std::string why(const Encoding &e) {
-  for (unsigned l = 0; l < e.levels.size(); ++l)
-    if (std::string reason = whyNotLevel(e, l); !reason.empty())
-      return reason;
+/// Coordinates that start at 0: those that positions, bits or empty slots imply.
+bool startsAtZero(LevelKind kind, bool padded) {
+  return kind == LevelKind::Dense || kind == LevelKind::Batch || kind == LevelKind::Bitmap ||
+         kind == LevelKind::Ragged || kind == LevelKind::Fixed || kind == LevelKind::Hashed || padded;
+}
+
+std::string whyNotCoordinates(const Encoding &e, unsigned l) {
+  const LevelFormat &level = e.levels[l].format;
+  Lets lets;
+  for (unsigned k = 0; k < l; ++k)
+    enterLets(e.levels[k].expr, lets);
+  const Expr &body = enterLets(e.levels[l].expr, lets);
+  std::optional<LevelBounds> bounds = levelBounds(e, l);
+  if (!bounds)
+    return fmt::format("the coordinates of level {} have no bounds: its expression may add, subtract and "
+                       "multiply, and divide, shift and mask by integers",
+                       l);
+  bool negative = bounds->low->kind != ExprKind::Constant || bounds->low->value < 0;
+  if (negative && startsAtZero(level.kind, level.padded))
+    return fmt::format("coordinates of level {} can be negative, and those of a {} level start at 0; write "
+                       "squeezed or compressed",
+                       l, print(level));
+  if (contains(body, ExprKind::Counter) && body->kind != ExprKind::Counter)
+    return fmt::format("level {} computes with a counter, which must stand alone", l);
+  if (body->kind == ExprKind::Counter && (level.kind == LevelKind::Batch || level.kind == LevelKind::Bitmap))
+    return fmt::format("level {} is a {} level, and how far its counter runs is known to dense levels only", l,
+                       name(level.kind));
+  if (level.kind == LevelKind::Offset && !offsetCoordinate(e, l))
+    return fmt::format("the levels above the offset level {} do not determine its coordinate", l);
+  if (level.padded && !level.unique)
+    return fmt::format("level {} is padded and nonunique; leave one of them out", l);
+  return "";
+}
+
+/// All ranks of an encoding are the same: there is one permutation.
+std::string whyNotRanks(const Encoding &e) {
+  Expr first;
+  auto differs = [&](auto &&self, const Expr &x) -> bool {
+    if (!x)
+      return false;
+    if (x->kind == ExprKind::Rank) {
+      if (!first)
+        first = x;
+      return !equal(first, x);
+    }
+    return self(self, x->lhs) || self(self, x->rhs);
+  };
+  for (const Level &level : e.levels)
+    if (differs(differs, level.expr))
+      return "it ranks in two ways, and only one permutation can be stored";
+  return "";
+}
+
+std::string whyNotMap(const Encoding &e) {
   for (const Dimension &dimension : e.dims)
     if (dimension.slice)
       return fmt::format("dimension {} is a slice, and slices cannot hold data yet", dimension.name);
-  if (!digits(e))
-    return "this map cannot hold data yet: every level must be a dimension, its floordiv or its mod by an "
-           "integer, and "
-           "the levels of a dimension must together give its coordinate back";
+  if (!e.symbols.empty())
+    return "it has symbols, whose values nothing gives";
+  for (unsigned l = 0; l < e.levels.size(); ++l)
+    if (std::string reason = whyNotCoordinates(e, l); !reason.empty())
+      return reason;
+  if (std::string reason = whyNotRanks(e); !reason.empty())
+    return reason;
+  if (!inverseMap(e))
+    return "this map cannot be inverted: the levels must together give every dimension's coordinate back; "
+           "give the inverse as (i = …, j = …)";
   if (e.explicitVal)
     return "explicitVal cannot be used yet: values are always stored";
   return "";
 }
 
+std::string whyNotWritable(const Encoding &e) {
+  for (unsigned l = 0; l < e.levels.size(); ++l) {
+    const LevelFormat &level = e.levels[l].format;
+    if (!info(level.kind).executable)
+      return fmt::format("{} levels cannot hold data yet", name(level.kind));
+    if (level.padded)
+      return "padded levels cannot hold data yet";
+    if (!level.ordered)
+      return "nonordered levels cannot hold data yet";
+  }
+  return "";
+}
+
+std::string whyNot(const Encoding &e) {
+  for (unsigned l = 0; l < e.levels.size(); ++l)
+    if (std::string reason = whyNotNeighbours(e, l); !reason.empty())
+      return reason;
+  return whyNotMap(e);
+}
+
+std::string withCure(const std::string &reason) { return reason.empty() ? "" : reason + std::string(cure); }
+
 } // namespace
 
+std::string whyNotReadable(const Encoding &encoding) { return withCure(whyNot(encoding)); }
+
 std::string whyNotExecutable(const Encoding &encoding) {
-  std::string reason = why(encoding);
-  return reason.empty() ? "" : reason + std::string(cure);
+  std::string reason = whyNotWritable(encoding);
+  if (reason.empty())
+    reason = whyNot(encoding);
+  if (reason.empty() && !digits(encoding))
+    reason = "this map cannot hold data yet: every level must be a dimension, its floordiv or its mod by an "
+             "integer, and the levels of a dimension must together give its coordinate back";
+  return withCure(reason);
 }
 
 } // namespace tulle::format

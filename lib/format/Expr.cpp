@@ -57,6 +57,7 @@ Expr counter(std::vector<unsigned> dims) {
 Expr rank(unsigned ranked, unsigned counted, int64_t within) {
   return make({ExprKind::Rank, within, {}, {ranked, counted}, nullptr, nullptr});
 }
+Expr unrank(Expr rank) { return make({ExprKind::Unrank, 0, {}, {}, std::move(rank), nullptr}); }
 Expr let(std::string name, Expr bound, Expr body) {
   return make({ExprKind::Let, 0, std::move(name), {}, std::move(bound), std::move(body)});
 }
@@ -86,6 +87,7 @@ std::optional<int64_t> evaluate(const Expr &expr, const std::vector<int64_t> &di
   case ExprKind::Symbol:
   case ExprKind::Counter:
   case ExprKind::Rank:
+  case ExprKind::Unrank:
     return std::nullopt;
   case ExprKind::Variable: {
     auto it = bindings.find(expr->name);

@@ -27,7 +27,8 @@ enum class ExprKind : uint8_t {
   Shr,
   Counter, ///< `#i` or `#(i,j)`: `dims`
   Let,     ///< `let name = lhs in rhs`
-  Rank     ///< `rank(i by count(j) within s)`: dims = {i, j}; value = s, or -1 without `within`
+  Rank,    ///< `rank(i by count(j) within s)`: dims = {i, j}; value = s, or -1 without `within`
+  Unrank   ///< inverse maps only: the coordinate whose rank is `lhs`
 };
 
 struct ExprNode;
@@ -50,6 +51,7 @@ Expr variable(std::string name);
 Expr counter(std::vector<unsigned> dims);
 /// `within` is -1 where the whole dimension is ranked at once.
 Expr rank(unsigned ranked, unsigned counted, int64_t within);
+Expr unrank(Expr rank);
 Expr let(std::string name, Expr bound, Expr body);
 Expr binary(ExprKind kind, Expr lhs, Expr rhs);
 bool equal(const Expr &a, const Expr &b);

@@ -94,4 +94,21 @@ Encoding resolveWidths(const Encoding &encoding, int64_t maxCoordinate, int64_t 
 /// Size of level `l` for the given dimension sizes: ceil(dim / stride) or the modulus.
 int64_t levelSize(const Digit &digit, const std::vector<int64_t> &dims);
 
+/// The coordinates a level can have, `low` <= c <= `high`, as expressions in which a dimension variable stands
+/// for the dimension's size.
+struct LevelBounds {
+  Expr low, high;
+};
+/// Bounds by interval arithmetic; a counter is below the product of the sizes of the dimensions it does not
+/// name. Nullopt where the expression has a symbol, or divides by something that is not a positive integer.
+std::optional<LevelBounds> levelBounds(const Encoding &encoding, unsigned level);
+
+/// The same for given sizes.
+struct CoordinateRange {
+  int64_t low = 0, high = -1;
+  int64_t size() const { return high < low ? 0 : high - low + 1; }
+};
+std::optional<CoordinateRange> levelRange(const Encoding &encoding, unsigned level,
+                                          const std::vector<int64_t> &dims);
+
 } // namespace tulle::format

@@ -1,37 +1,27 @@
 // What the map says: digits, inverse map, sizes.
-#include "format/Encoding.h"
+#include "format/Bits.h"
 #include "format/Layout.h"
 #include <algorithm>
-#include <map>
+#include <limits>
 
 namespace tulle::format {
 namespace {
 
-/// What each `let` variable stands for.
-using Lets = std::map<std::string, Expr>;
-
-/// The body below the leading `let`s, which are recorded.
-const Expr &enter(const Expr &e, Lets &lets) {
-  const Expr *body = &e;
-  while ((*body)->kind == ExprKind::Let) {
-    lets[(*body)->name] = (*body)->lhs;
-    body = &(*body)->rhs;
-  }
-  return *body;
-}
-
-/// `e` as `(dim / stride) % modulus`, if it is that.
-std::optional<Digit> digitOf(const Expr &e, const Lets &lets) {
+/// `e` as `(dim / stride) % modulus`, if it is that. The rank of a dimension counts as one more dimension, with
+/// a number after those of the `order` real ones.
+std::optional<Digit> digitOf(const Expr &e, const Lets &lets, unsigned order) {
   if (e->kind == ExprKind::Dim)
     return Digit{unsigned(e->value), 1, 0};
+  if (e->kind == ExprKind::Rank)
+    return Digit{order + e->dims[0], 1, 0};
   if (e->kind == ExprKind::Variable) {
     auto it = lets.find(e->name);
-    return it == lets.end() ? std::nullopt : digitOf(it->second, lets);
+    return it == lets.end() ? std::nullopt : digitOf(it->second, lets, order);
   }
   bool division = e->kind == ExprKind::FloorDiv || e->kind == ExprKind::Mod;
   if (!division || e->rhs->kind != ExprKind::Constant || e->rhs->value < 1)
     return std::nullopt;
-  std::optional<Digit> digit = digitOf(e->lhs, lets);
+  std::optional<Digit> digit = digitOf(e->lhs, lets, order);
   int64_t n = e->rhs->value;
   if (!digit)
     return std::nullopt;
@@ -66,17 +56,24 @@ bool isComplete(std::vector<Digit> digits) {
 
 class Inverter {
 public:
-  explicit Inverter(const Encoding &e) : e(e), found(e.order()), sizes(e.order(), 1) {
-    Lets lets;
-    for (const Level &level : e.levels) {
-      levels.push_back(enter(level.expr, lets));
-      digits.push_back(digitOf(levels.back(), lets));
+  /// By the levels before `end`, without those whose coordinate is itself derived from others.
+  Inverter(const Encoding &e, unsigned end) : e(e), found(e.order()), sizes(e.order(), 1) {
+    for (unsigned l = 0; l < end; ++l) {
+      levels.push_back(enterLets(e.levels[l].expr, lets));
+      bool derived = e.levels[l].format.kind == LevelKind::Offset;
+      digits.push_back(derived ? std::nullopt : digitOf(levels.back(), lets, e.order()));
+      bits.push_back(derived ? std::nullopt : bitSources(levels.back(), lets));
+      if (derived)
+        levels.back() = constant(0);
     }
   }
 
-  std::optional<std::vector<Expr>> run() {
+  std::optional<std::vector<Expr>> run(bool useExplicit) {
     for (unsigned d = 0; d < e.order(); ++d)
-      found[d] = e.dims[d].inverse ? e.dims[d].inverse : fromDigits(d);
+      found[d] = useExplicit && e.dims[d].inverse ? e.dims[d].inverse : fromDigits(d);
+    for (unsigned d = 0; d < e.order(); ++d)
+      if (!found[d])
+        found[d] = fromBits(d);
     // Each round may make another level's expression have one unknown only.
     for (unsigned round = 0; round < e.order(); ++round)
       for (unsigned l = 0; l < levels.size(); ++l)
@@ -86,8 +83,35 @@ public:
     return found;
   }
 
+  /// An expression over dimensions as one over level variables; null where these do not determine it.
+  Expr substitute(const Expr &x) {
+    Expr body = enterLets(x, lets);
+    size = 0;
+    return known(body);
+  }
+
+  /// How many low bits of the dimension are kept; 0 where it is not given by its bits.
+  unsigned keptBits(unsigned d) {
+    if (e.dims[d].inverse || fromDigits(d))
+      return 0;
+    std::optional<BitInverse> inverse = invertBits(bits, d);
+    return inverse ? inverse->bits : 0;
+  }
+
 private:
   Expr fromDigits(unsigned d) const {
+    if (Expr plain = sumOfDigits(d))
+      return plain;
+    Expr ranked = sumOfDigits(e.order() + d);
+    return ranked ? unrank(ranked) : nullptr;
+  }
+
+  Expr fromBits(unsigned d) const {
+    std::optional<BitInverse> inverse = invertBits(bits, d);
+    return inverse ? inverse->expr : nullptr;
+  }
+
+  Expr sumOfDigits(unsigned d) const {
     std::vector<Digit> mine;
     Expr sum;
     for (unsigned l = 0; l < digits.size(); ++l)
@@ -113,11 +137,15 @@ private:
       return size < maxSize ? found[x->value] : nullptr;
     case ExprKind::Level:
     case ExprKind::Symbol:
-    case ExprKind::Variable:
     case ExprKind::Counter:
     case ExprKind::Let:
     case ExprKind::Rank:
+    case ExprKind::Unrank:
       return nullptr;
+    case ExprKind::Variable: {
+      auto it = lets.find(x->name);
+      return it == lets.end() || ++size >= maxSize ? nullptr : known(it->second);
+    }
     default: {
       Expr lhs = known(x->lhs), rhs = lhs ? known(x->rhs) : nullptr;
       return rhs && ++size < maxSize ? binary(x->kind, lhs, rhs) : nullptr;
@@ -173,7 +201,9 @@ private:
   static constexpr size_t maxSize = 4000;
   const Encoding &e;
   std::vector<Expr> found, levels;
+  Lets lets;
   std::vector<std::optional<Digit>> digits;
+  std::vector<std::optional<BitSources>> bits;
   std::vector<size_t> sizes; ///< of each dimension's inverse, written out
   mutable size_t size = 0;   ///< of what the current level's solution substitutes
 };
@@ -185,8 +215,8 @@ std::optional<std::vector<Digit>> digits(const Encoding &encoding) {
   std::vector<std::vector<Digit>> perDim(encoding.order());
   Lets lets;
   for (const Level &level : encoding.levels) {
-    std::optional<Digit> digit = digitOf(enter(level.expr, lets), lets);
-    if (!digit)
+    std::optional<Digit> digit = digitOf(enterLets(level.expr, lets), lets, encoding.order());
+    if (!digit || digit->dim >= encoding.order())
       return std::nullopt;
     out.push_back(*digit);
     perDim[digit->dim].push_back(*digit);
@@ -196,7 +226,20 @@ std::optional<std::vector<Digit>> digits(const Encoding &encoding) {
   return out;
 }
 
-std::optional<std::vector<Expr>> inverseMap(const Encoding &encoding) { return Inverter(encoding).run(); }
+std::optional<std::vector<Expr>> inverseMap(const Encoding &encoding) {
+  return Inverter(encoding, unsigned(encoding.levels.size())).run(true);
+}
+
+Expr offsetCoordinate(const Encoding &encoding, unsigned level) {
+  Inverter above(encoding, level);
+  above.run(false);
+  return above.substitute(encoding.levels[level].expr);
+}
+
+int64_t largestSize(const Encoding &encoding, unsigned dim) {
+  unsigned bits = Inverter(encoding, unsigned(encoding.levels.size())).keptBits(dim);
+  return bits == 0 || bits > 62 ? std::numeric_limits<int64_t>::max() : int64_t(1) << bits;
+}
 
 int64_t levelSize(const Digit &digit, const std::vector<int64_t> &dims) {
   if (digit.modulus != 0)

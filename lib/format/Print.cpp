@@ -107,6 +107,8 @@ private:
       std::string within = e->value < 0 ? "" : " within " + std::to_string(e->value);
       return "rank(" + dims[e->dims[0]] + " by count(" + dims[e->dims[1]] + ")" + within + ")";
     }
+    case ExprKind::Unrank:
+      return "unrank(" + expr(e->lhs, 0) + ")";
     case ExprKind::Let: {
       std::string out = "let " + e->name + " = " + expr(e->lhs, 0) + " in " + expr(e->rhs, -1);
       return context < 0 ? out : "(" + out + ")";

@@ -32,6 +32,19 @@ Value LevelFormat::place(const Assembly &, LevelBuild &, Value, Value) const {
   llvm_unreachable("only levels with a placement are built by position");
 }
 
+bool LevelFormat::single(const Iterator &) const { return false; }
+
+Value LevelFormat::valid(const Emitter &, unsigned, const Iterator &, Value, Value) const { return {}; }
+
+std::optional<Found> LevelFormat::find(const Emitter &, unsigned, const Iterator &, Value) const {
+  return std::nullopt;
+}
+
+std::optional<PositionRange> LevelFormat::parentCoordinates(const Emitter &, unsigned,
+                                                            const Iterator &) const {
+  return std::nullopt;
+}
+
 static Value base(const Emitter &emit, unsigned level, const Iterator &parent) {
   return emit.mul(parent.position, emit.levelSize(level));
 }
@@ -86,6 +99,12 @@ Value LevelFormat::storedCoordinate(const Emitter &emit, unsigned level, Value p
   if (ref.stride != 1)
     at = emit.add(emit.mul(position, emit.constant(ref.stride)), emit.constant(ref.offset));
   return emit.load(ref.field, at);
+}
+
+Value LevelFormat::isEntry(const Emitter &emit, unsigned level, Value coordinate) {
+  unsigned width = emit.storage.layout.fields[emit.storage.layout.coordinates[level]->field].width;
+  int64_t empty = width == 0 || width >= 64 ? -1 : (int64_t(1) << width) - 1;
+  return emit.compare(arith::CmpIPredicate::ne, coordinate, emit.constant(empty));
 }
 
 } // namespace tulle::levels

@@ -13,6 +13,8 @@ struct Iterator {
   mlir::Value position; ///< the (first) position
   mlir::Value end;      ///< of the segment, exclusive; null where the place is a single position
   mlir::Value batch;    ///< linear coordinate of the enclosing batch levels; null without batch levels
+  llvm::SmallVector<mlir::Value, 4> coordinates; ///< of this level and those above, outermost first
+  bool bounded = false; ///< the loop over this level left out the places below which nothing can be
 };
 
 /// Half-open range of positions.
@@ -25,6 +27,11 @@ enum class Placement : uint8_t {
   None,     ///< they cannot
   Computed, ///< from the parent's position and the coordinate: the same coordinate has the same position
   Bucket    ///< each takes the next place below its parent
+};
+
+/// The place a coordinate would have, and whether it is stored there (a bit).
+struct Found {
+  mlir::Value position, found;
 };
 
 /// Emits the code that reads one level. Everything is emitted inline: there is no call and no dispatch at run
@@ -40,12 +47,28 @@ public:
 
   /// The positions below a parent. At level 0 the parent's position is 0.
   virtual PositionRange positions(const Emitter &emit, unsigned level, const Iterator &parent) const = 0;
+  /// There is always exactly one position below the parent: no loop is needed.
+  virtual bool single(const Iterator &parent) const;
   /// The coordinate at a position of `positions(parent)`, as index.
   virtual mlir::Value coordinate(const Emitter &emit, unsigned level, const Iterator &parent,
                                  mlir::Value position) const = 0;
+  /// Some slots may hold no entry.
+  virtual bool hasEmptySlots(const format::LevelFormat &) const { return false; }
+  /// Whether the slot at a position holds an entry; null where every slot does. `coordinate` is the one at
+  /// the position.
+  virtual mlir::Value valid(const Emitter &emit, unsigned level, const Iterator &parent, mlir::Value position,
+                            mlir::Value coordinate) const;
   /// The position of a coordinate (full levels only).
   virtual mlir::Value locate(const Emitter &emit, unsigned level, const Iterator &parent,
                              mlir::Value coordinate) const;
+  /// Looks a coordinate of the level up without a search along an ordered segment; nullopt where there is no
+  /// such way.
+  virtual std::optional<Found> find(const Emitter &emit, unsigned level, const Iterator &parent,
+                                    mlir::Value coordinate) const;
+  /// For a level whose one slot may lie outside: the coordinates of the level above, which is full, for which
+  /// it lies inside. `grandparent` is the parent of that level. Nullopt where they are no interval.
+  virtual std::optional<PositionRange> parentCoordinates(const Emitter &emit, unsigned level,
+                                                         const Iterator &grandparent) const;
 
   // Assembly by position. The driver calls these level by level from the top: `startQuery`, and `query` at
   // every entry of a copy of the loops that only asks (both where `asksEntries`); `size`; `place` at every
@@ -71,6 +94,8 @@ protected:
   /// Element of the coordinates buffer that belongs to `position`: what every level that stores coordinates
   /// shares.
   static mlir::Value storedCoordinate(const Emitter &emit, unsigned level, mlir::Value position);
+  /// Whether a stored coordinate is that of an entry: all bits set mark an empty slot.
+  static mlir::Value isEntry(const Emitter &emit, unsigned level, mlir::Value coordinate);
 };
 
 /// What the full levels share: position = parent's position * level size + coordinate.

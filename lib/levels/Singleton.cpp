@@ -1,4 +1,4 @@
-// singleton: one coordinate for each position of the parent.
+// singleton: one coordinate for each position of the parent; a padded one may be empty.
 #include "levels/LevelFormat.h"
 
 using namespace mlir;
@@ -10,8 +10,13 @@ struct Singleton : LevelFormat {
     // Under a nonunique parent, every position of its segment.
     return {parent.position, parent.end ? parent.end : emit.add(parent.position, emit.constant(1))};
   }
+  bool single(const Iterator &parent) const override { return !parent.end; }
   Value coordinate(const Emitter &emit, unsigned level, const Iterator &, Value position) const override {
     return storedCoordinate(emit, level, position);
+  }
+  bool hasEmptySlots(const format::LevelFormat &format) const override { return format.padded; }
+  Value valid(const Emitter &emit, unsigned level, const Iterator &, Value, Value coordinate) const override {
+    return emit.storage.encoding.levels[level].format.padded ? isEntry(emit, level, coordinate) : Value();
   }
 
   Placement placement() const override { return Placement::Computed; }

@@ -1,4 +1,5 @@
 #include "levels/Storage.h"
+#include "levels/Expression.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Matchers.h"
 
@@ -16,6 +17,22 @@ SmallVector<Type> fieldTypes(const format::Layout &layout, Type element) {
     types.push_back(MemRefType::get({ShapedType::kDynamic}, type));
   }
   return types;
+}
+
+std::unique_ptr<Storage> Storage::create(OpBuilder &builder, Location loc, const format::Encoding &encoding,
+                                         Type element, ValueRange fields, ValueRange dims) {
+  auto storage = std::make_unique<Storage>();
+  storage->encoding = encoding;
+  storage->layout = format::layout(encoding);
+  if (auto digits = format::digits(encoding))
+    storage->digits = *digits;
+  storage->element = element;
+  llvm::append_range(storage->fields, fields);
+  llvm::append_range(storage->dims, dims);
+  Emitter emit(builder, loc, *storage);
+  for (std::optional<unsigned> field : storage->layout.sizes)
+    storage->sizes.push_back(field ? emit.load(*field, emit.constant(0)) : Value());
+  return storage;
 }
 
 constexpr arith::IntegerOverflowFlags noWrap =
@@ -66,6 +83,8 @@ Value Emitter::load(unsigned field, Value at) const {
   if (storage.layout.fields[field].width == 2)
     return loadPacked(*this, buffer, at);
   Value element = memref::LoadOp::create(builder, loc, buffer, at);
+  if (storage.layout.fields[field].isSigned)
+    return arith::IndexCastOp::create(builder, loc, builder.getIndexType(), element);
   return arith::IndexCastUIOp::create(builder, loc, builder.getIndexType(), element);
 }
 
@@ -93,7 +112,38 @@ void Emitter::store(unsigned field, Value at, Value value) const {
   memref::StoreOp::create(builder, loc, arith::IndexCastUIOp::create(builder, loc, type, value), buffer, at);
 }
 
+Value Emitter::loadBit(unsigned field, Value at) const {
+  Value byte = load(field, arith::ShRUIOp::create(builder, loc, at, constant(3)));
+  Value shift = arith::AndIOp::create(builder, loc, at, constant(7));
+  Value bit = arith::AndIOp::create(
+      builder, loc, Value(arith::ShRUIOp::create(builder, loc, byte, shift)), constant(1));
+  return compare(arith::CmpIPredicate::ne, bit, constant(0));
+}
+
+Value Emitter::permuted(Value rank) const {
+  for (std::optional<unsigned> field : storage.layout.permutation)
+    if (field)
+      return load(*field, rank);
+  llvm_unreachable("ranks are inverted only where a level reads one");
+}
+
+Value Emitter::levelLow(unsigned level) const {
+  if (!storage.digits.empty())
+    return constant(0);
+  ExpressionEmitter expression(*this, {storage.dims, {}});
+  return expression(format::levelBounds(storage.encoding, level)->low);
+}
+
 Value Emitter::levelSize(unsigned level) const {
+  if (storage.sizes[level] && storage.encoding.levels[level].format.kind == format::LevelKind::Dense)
+    return storage.sizes[level];
+  if (storage.digits.empty()) {
+    ExpressionEmitter expression(*this, {storage.dims, {}});
+    format::LevelBounds bounds = *format::levelBounds(storage.encoding, level);
+    Value low = expression(bounds.low), high = expression(bounds.high);
+    Value length = builder.createOrFold<arith::SubIOp>(loc, high, low);
+    return builder.createOrFold<arith::AddIOp>(loc, length, constant(1));
+  }
   const format::Digit &digit = storage.digits[level];
   if (digit.modulus != 0)
     return constant(digit.modulus);

@@ -39,7 +39,7 @@ func.func @locate(%A: tensor<?x?xf64, #CSR>, %i: !tulle.iterator<#CSR, 0>, %c: i
 
 #CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>
 func.func @search(%A: tensor<?x?xf64, #CSR>, %c: index) {
-  // expected-error @+1 {{expected an ordered sparse level, got dense (constraint 2)}}
+  // expected-error @+1 {{expected an ordered sparse level or a hashed one, got dense (constraint 2)}}
   %s, %f = tulle.search %A level(0) at %c : tensor<?x?xf64, #CSR> -> !tulle.iterator<#CSR, 0>
   return
 }

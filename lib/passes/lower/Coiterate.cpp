@@ -27,7 +27,7 @@ public:
       : parent(parent), op(op), b(parent.b), loc(op.getLoc()), cases(op.getCases()) {
     for (Value space : op.getSpaces()) {
       spaces.push_back(parent.spaces.lookup(space));
-      begins.push_back(spaces.back().range.begin);
+      begins.push_back(nextEntry(b, loc, spaces.back(), spaces.back().range.begin));
     }
     count = unsigned(spaces.size());
     for (int64_t minterm : cases)
@@ -77,16 +77,24 @@ private:
         [&] { return Values{spaces[k].coordinate(b, loc, position)}; },
         [&] { return Values{constant(std::numeric_limits<int64_t>::max())}; })[0];
   }
+  /// The next entry after those of this coordinate, which begin at `position`.
+  Value after(unsigned k, Value position, Value coordinate) {
+    return nextEntry(b, loc, spaces[k], segmentEnd(b, loc, spaces[k], position, coordinate));
+  }
   /// The position after the entries of this coordinate where the operand has it, else the same position.
   Value advance(unsigned k, Value position, Value has, Value coordinate) {
-    if (spaces[k].unique()) {
+    if (spaces[k].unique() && !spaces[k].hasEmptySlots()) {
       Value step = arith::IndexCastUIOp::create(b, loc, b.getIndexType(), has);
       return emitter().add(position, step);
     }
     return ifElse(
         b, loc, has, b.getIndexType(),
-        [&] { return Values{segmentEnd(b, loc, spaces[k], position, coordinate)}; },
-        [&] { return Values{position}; })[0];
+        [&] { return Values{after(k, position, coordinate)}; }, [&] { return Values{position}; })[0];
+  }
+
+  /// The first entry at or after coordinate `target`, which is beyond that at `position`.
+  Value leapTo(unsigned k, Value position, Value target) {
+    return nextEntry(b, loc, spaces[k], gallop(b, loc, spaces[k], position, spaces[k].range.end, target));
   }
 
   Lowering &parent;
@@ -197,7 +205,7 @@ Values CoiterateLowering::step(Minterm among, ArrayRef<Minterm> live, Values car
       }
       has[k] = compare(CmpIPredicate::eq, coordinates[k], least);
       next.push_back(advance(k, now[k], has[k], least));
-      at[k] = spaces[k].at(now[k], next[k]);
+      at[k] = spaces[k].at(now[k], next[k], least);
     }
     SmallVector<Minterm> possible;
     for (Minterm minterm : nonempty)
@@ -249,8 +257,8 @@ Values CoiterateLowering::merge(Values inits) {
 /// The positions of the operands' entries at and after coordinate `lo`.
 static Value firstFrom(OpBuilder &b, Location loc, const Space &space, Value lo) {
   if (matchPattern(lo, m_Zero()))
-    return space.range.begin;
-  return lowerBound(b, loc, space, space.range.begin, space.range.end, lo);
+    return nextEntry(b, loc, space, space.range.begin);
+  return nextEntry(b, loc, space, lowerBound(b, loc, space, space.range.begin, space.range.end, lo));
 }
 
 /// The end of the entries below coordinate `hi`. A range that ends early is rare: the last entry is looked at
@@ -328,7 +336,7 @@ Values CoiterateLowering::peek(Values inits) {
       Value own = sentinelCoordinate(k, now[k]);
       has.push_back(compare(CmpIPredicate::eq, own, coordinate));
       next.push_back(advance(k, now[k], has[k], coordinate));
-      at.push_back(spaces[k].at(now[k], next[k]));
+      at.push_back(spaces[k].at(now[k], next[k], coordinate));
     }
     SmallVector<Minterm> possible(cases.begin(), cases.end());
     bool covered = possible.size() == size_t(1) << count;
@@ -362,8 +370,8 @@ Values CoiterateLowering::gallopAll(Values inits) {
       Values next;
       SmallVector<levels::Iterator> at;
       for (unsigned k = 0; k < count; ++k) {
-        next.push_back(segmentEnd(b, loc, spaces[k], now[k], largest));
-        at.push_back(spaces[k].at(now[k], next[k]));
+        next.push_back(after(k, now[k], largest));
+        at.push_back(spaces[k].at(now[k], next[k], largest));
       }
       llvm::append_range(next, visit(all, largest, at, Values(llvm::drop_begin(now, count))));
       return next;
@@ -373,7 +381,7 @@ Values CoiterateLowering::gallopAll(Values inits) {
       for (unsigned k = 0; k < count; ++k)
         next[k] = ifElse(
             b, loc, compare(CmpIPredicate::ult, coordinates[k], largest), b.getIndexType(),
-            [&] { return Values{gallop(b, loc, spaces[k], now[k], spaces[k].range.end, largest)}; },
+            [&] { return Values{leapTo(k, now[k], largest)}; },
             [&] { return Values{now[k]}; })[0];
       return next;
     };

@@ -107,25 +107,42 @@ void Lowering::lowerFor(scf::ForOp op) {
 Values Lowering::walk(Location loc, const Space &space, Value begin, Value end, LoopKind kind,
                       ValueRange carried,
                       function_ref<Values(Value, const levels::Iterator &, Values)> body) {
+  // Empty slots are skipped.
+  auto visit = [&](Value position, Value end, Value coordinate, Values now) -> Values {
+    Value entry = space.valid(b, loc, position, coordinate);
+    auto run = [&] { return body(coordinate, space.at(position, end, coordinate), now); };
+    return entry ? ifElse(b, loc, entry, ValueRange(now).getTypes(), run, [&] { return now; }) : run();
+  };
+  if (space.format->single(space.parent))
+    return visit(begin, {}, space.coordinate(b, loc, begin), Values(carried));
   if (space.unique())
     return forLoop(b, loc, begin, end, kind, carried, [&](Value position, Values now) {
-      return body(space.coordinate(b, loc, position), space.at(position, {}), now);
+      return visit(position, {}, space.coordinate(b, loc, position), now);
     });
   // A nonunique level is walked segment by segment; where the next one starts is known only at the end of
   // this one.
   Values all{begin};
   llvm::append_range(all, carried);
   auto more = [&](Values at) { return space.emitter(b, loc).compare(arith::CmpIPredicate::ult, at[0], end); };
-  auto visit = [&](Values at) {
+  auto segment = [&](Values at) {
     Value coordinate = space.coordinate(b, loc, at[0]);
-    Value next = segmentEnd(b, loc, space, at[0], coordinate);
-    Values result{next};
-    llvm::append_range(result, body(coordinate, space.at(at[0], next), Values(llvm::drop_begin(at))));
+    Values result{segmentEnd(b, loc, space, at[0], coordinate)};
+    llvm::append_range(result, visit(at[0], result[0], coordinate, Values(llvm::drop_begin(at))));
     return result;
   };
-  Values results = whileLoop(b, loc, all, more, visit);
+  Values results = whileLoop(b, loc, all, more, segment);
   results.erase(results.begin());
   return results;
+}
+
+/// The coordinates of a full level below which something can be: all of them, unless the next level says
+/// that its slot lies outside for some.
+static std::optional<levels::PositionRange> boundedByChild(const levels::Emitter &emit, const Space &space) {
+  unsigned next = space.level + 1;
+  if (next >= space.storage->encoding.levels.size())
+    return std::nullopt;
+  const levels::LevelFormat *child = levels::find(space.storage->encoding.levels[next].format.kind);
+  return child->parentCoordinates(emit, next, space.parent);
 }
 
 void Lowering::lowerIterate(IterateOp op) {
@@ -142,12 +159,15 @@ void Lowering::lowerIterate(IterateOp op) {
     if (space.format->full()) {
       // Counting coordinates instead of positions keeps the lower bound 0.
       levels::Emitter emit = space.emitter(b, loc);
-      results =
-          forLoop(b, loc, emit.constant(0), emit.levelSize(space.level), op.getKind(), inits,
-                  [&](Value coordinate, Values carried) {
-                    Value position = space.format->locate(emit, space.level, space.parent, coordinate);
-                    return emitBody(op.getBody(), coordinate, space.at(position, {}), op.getInits(), carried);
-                  });
+      std::optional<levels::PositionRange> bounds = boundedByChild(emit, space);
+      Value begin = bounds ? bounds->begin : emit.constant(0);
+      Value end = bounds ? bounds->end : emit.levelSize(space.level);
+      results = forLoop(b, loc, begin, end, op.getKind(), inits, [&](Value coordinate, Values carried) {
+        Value position = space.format->locate(emit, space.level, space.parent, coordinate);
+        levels::Iterator iterator = space.at(position, {}, coordinate);
+        iterator.bounded = bounds.has_value();
+        return emitBody(op.getBody(), coordinate, iterator, op.getInits(), carried);
+      });
     } else {
       results = walk(loc, space, space.range.begin, space.range.end, op.getKind(), inits,
                      [&](Value coordinate, const levels::Iterator &iterator, Values carried) {

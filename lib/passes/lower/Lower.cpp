@@ -35,7 +35,7 @@ void Lowering::lowerLocate(LocateOp op) {
   Space space = spaceAt(op.getLoc(), op.getTensor(), op.getLevel(), op.getParent());
   Value coordinate = values.lookup(op.getCoordinate());
   Value position = space.format->locate(space.emitter(b, op.getLoc()), space.level, space.parent, coordinate);
-  iterators[op.getResult()] = space.at(position, {});
+  iterators[op.getResult()] = space.at(position, {}, coordinate);
 }
 
 void Lowering::lowerSearch(SearchOp op) {
@@ -43,6 +43,11 @@ void Lowering::lowerSearch(SearchOp op) {
   Space space = spaceAt(loc, op.getTensor(), op.getLevel(), op.getParent());
   levels::Emitter emit = space.emitter(b, loc);
   Value coordinate = values.lookup(op.getCoordinate());
+  if (std::optional<levels::Found> place = space.format->find(emit, space.level, space.parent, coordinate)) {
+    iterators[op.getResult()] = space.at(place->position, {}, coordinate);
+    values.map(op.getFound(), place->found);
+    return;
+  }
   Value position = lowerBound(b, loc, space, space.range.begin, space.range.end, coordinate);
   Value inBounds = emit.compare(arith::CmpIPredicate::ult, position, space.range.end);
   Value found = guarded(b, loc, inBounds, [&] {
@@ -54,7 +59,7 @@ void Lowering::lowerSearch(SearchOp op) {
         b, loc, found, b.getIndexType(),
         [&] { return Values{segmentEnd(b, loc, space, position, coordinate)}; },
         [&] { return Values{position}; })[0];
-  iterators[op.getResult()] = space.at(position, end);
+  iterators[op.getResult()] = space.at(position, end, coordinate);
   values.map(op.getFound(), found);
 }
 
@@ -83,11 +88,28 @@ static Value toMemory(OpBuilder &b, Location loc, Value value) {
   return value.getType().isInteger(1) ? Value(arith::ExtUIOp::create(b, loc, b.getI8Type(), value)) : value;
 }
 
+void Lowering::lowerSpaceSize(SpaceSizeOp op) {
+  Location loc = op.getLoc();
+  Space space = spaces.lookup(op.getSpace());
+  levels::Emitter emit = space.emitter(b, loc);
+  Value size;
+  if (space.format->full())
+    size = emit.levelSize(space.level);
+  else if (space.hasEmptySlots())
+    size = walk(loc, space, space.range.begin, space.range.end, LoopKind::Reduction, emit.constant(0),
+                [&](Value, const levels::Iterator &, Values count) {
+                  return Values{emit.add(count[0], emit.constant(1))};
+                })[0];
+  else
+    size = emit.sub(space.range.end, space.range.begin);
+  values.map(op.getResult(), size);
+}
+
 void Lowering::lowerLoad(LoadOp op) {
   Location loc = op.getLoc();
   const levels::Storage &storage = *tensors.lookup(op.getTensor());
   levels::Emitter emit(b, loc, storage);
-  levels::Iterator at{emit.constant(0), {}, {}};
+  levels::Iterator at{emit.constant(0), {}, {}, {}};
   if (op.getIterator())
     at = iterators.lookup(op.getIterator());
   Value value = loadValue(b, loc, storage, at.position);
@@ -103,7 +125,7 @@ void Lowering::lowerStore(StoreOp op) {
   Location loc = op.getLoc();
   const levels::Storage *storage = tensors.lookup(op.getTensor());
   levels::Emitter emit(b, loc, *storage);
-  levels::Iterator at{emit.constant(0), {}, {}};
+  levels::Iterator at{emit.constant(0), {}, {}, {}};
   if (op.getIterator())
     at = iterators.lookup(op.getIterator());
   Value value = toMemory(b, loc, values.lookup(op.getValue()));
@@ -172,12 +194,8 @@ void Lowering::lowerOp(Operation &op) {
         levels::Emitter emit(b, op.getLoc(), *tensors.lookup(op.getTensor()));
         values.map(op.getResult(), emit.levelSize(unsigned(op.getLevel())));
       })
-      .Case([&](SpaceSizeOp op) {
-        Space space = spaces.lookup(op.getSpace());
-        levels::Emitter emit = space.emitter(b, op.getLoc());
-        values.map(op.getResult(), space.format->full() ? emit.levelSize(space.level)
-                                                        : emit.sub(space.range.end, space.range.begin));
-      })
+      .Case([&](SpaceSizeOp op) { lowerSpaceSize(op); })
+      .Case([&](CoordinatesOp op) { lowerCoordinates(op); })
       .Case([&](tensor::DimOp op) {
         values.map(op.getResult(), tensors.lookup(op.getSource())->dims[*op.getConstantIndex()]);
       })
@@ -196,7 +214,7 @@ static bool understands(Operation *op) {
     std::optional<int64_t> index = dim.getConstantIndex();
     return type && index && *index >= 0 && *index < type.getRank();
   }
-  return isa<SpaceOp, LocateOp, SearchOp, RangeOp, LoadOp, StoreOp, FillOp, LikeOp, LevelSizeOp, SpaceSizeOp,
+  return isa<SpaceOp, LocateOp, SearchOp, RangeOp, LoadOp, StoreOp, FillOp, LikeOp, LevelSizeOp, SpaceSizeOp, CoordinatesOp,
              IterateOp, CoiterateOp>(op) ||
          // Tensors pass through these, as the storage they are; places in them do not.
          isa<tensor::CastOp, YieldOp, scf::IfOp, scf::ForOp, func::ReturnOp>(op) ||
@@ -211,7 +229,7 @@ LogicalResult Lowering::check() {
     if (!tensor)
       return success();
     const format::Encoding &encoding = getEncoding(tensor).getValue();
-    std::string why = format::whyNotExecutable(encoding);
+    std::string why = format::whyNotReadable(encoding);
     if (!why.empty())
       return emitError(loc) << "cannot hold data in " << tensor << ": " << why;
     return success();
@@ -279,18 +297,17 @@ func::FuncOp Lowering::createFunction() {
       values.map(arg, entry->getArgument(at));
       continue;
     }
-    auto storage = std::make_unique<levels::Storage>();
-    storage->encoding = getEncoding(type).getValue();
-    storage->layout = format::layout(storage->encoding);
-    storage->digits = *format::digits(storage->encoding);
-    storage->element = type.getElementType();
-    for (size_t k = 0; k < storage->layout.fields.size(); ++k)
-      storage->fields.push_back(entry->getArgument(at++));
+    const format::Encoding &encoding = getEncoding(type).getValue();
+    ValueRange fields = entry->getArguments().slice(at, format::layout(encoding).fields.size());
+    at += fields.size();
+    Values dims;
     for (int64_t size : type.getShape()) {
       Value dim = entry->getArgument(at++);
-      storage->dims.push_back(
+      dims.push_back(
           ShapedType::isDynamic(size) ? dim : Value(arith::ConstantIndexOp::create(b, arg.getLoc(), size)));
     }
+    auto storage =
+        levels::Storage::create(b, arg.getLoc(), encoding, type.getElementType(), fields, dims);
     tensors[arg] = storage.get();
     storages.push_back(std::move(storage));
   }

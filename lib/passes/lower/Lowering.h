@@ -27,9 +27,13 @@ private:
   void lowerSpace(dialect::SpaceOp op);
   void lowerLocate(dialect::LocateOp op);
   void lowerSearch(dialect::SearchOp op);
+  void lowerSpaceSize(dialect::SpaceSizeOp op);
   void lowerLoad(dialect::LoadOp op);
   void lowerStore(dialect::StoreOp op);
   void lowerFill(dialect::FillOp op);
+
+  // Coordinates.cpp
+  void lowerCoordinates(dialect::CoordinatesOp op);
 
   // Loops.cpp: ops with regions.
   void lowerIf(mlir::scf::IfOp op);

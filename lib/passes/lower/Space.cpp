@@ -10,7 +10,7 @@ Space makeSpace(OpBuilder &b, Location loc, const levels::Storage &storage, unsi
                 std::optional<levels::Iterator> parent) {
   Space space{&storage, level, {}, levels::find(storage.encoding.levels[level].format.kind), {}};
   levels::Emitter emit = space.emitter(b, loc);
-  space.parent = parent ? *parent : levels::Iterator{emit.constant(0), {}, {}};
+  space.parent = parent ? *parent : levels::Iterator{emit.constant(0), {}, {}, {}};
   space.range = space.format->positions(emit, level, space.parent);
   return space;
 }
@@ -18,6 +18,22 @@ Space makeSpace(OpBuilder &b, Location loc, const levels::Storage &storage, unsi
 Value guarded(OpBuilder &b, Location loc, Value inBounds, function_ref<Value()> test) {
   auto no = [&] { return Values{arith::ConstantIntOp::create(b, loc, 0, 1)}; };
   return ifElse(b, loc, inBounds, b.getI1Type(), [&] { return Values{test()}; }, no)[0];
+}
+
+Value nextEntry(OpBuilder &b, Location loc, const Space &space, Value position) {
+  if (!space.hasEmptySlots())
+    return position;
+  levels::Emitter emit = space.emitter(b, loc);
+  auto isEmpty = [&](Values at) {
+    return guarded(b, loc, emit.compare(CmpIPredicate::ult, at[0], space.range.end), [&]() -> Value {
+      Value entry = space.valid(b, loc, at[0], space.coordinate(b, loc, at[0]));
+      Value yes = arith::ConstantIntOp::create(b, loc, 1, 1);
+      return entry ? Value(arith::XOrIOp::create(b, loc, entry, yes))
+                   : Value(arith::ConstantIntOp::create(b, loc, 0, 1));
+    });
+  };
+  return whileLoop(b, loc, position, isEmpty,
+                   [&](Values at) { return Values{emit.add(at[0], emit.constant(1))}; })[0];
 }
 
 Value segmentEnd(OpBuilder &b, Location loc, const Space &space, Value position, Value coordinate) {

@@ -19,14 +19,26 @@ struct Space {
     return format->coordinate(emitter(b, loc), level, parent, position);
   }
   /// The iterator of a position whose segment ends at `end` (looked at on nonunique levels only).
-  levels::Iterator at(mlir::Value position, mlir::Value end) const {
-    return {position, unique() ? mlir::Value() : end, format->separatesBatches() ? position : parent.batch};
+  levels::Iterator at(mlir::Value position, mlir::Value end, mlir::Value coordinate) const {
+    levels::Iterator result{position, unique() ? mlir::Value() : end,
+                            format->separatesBatches() ? position : parent.batch, parent.coordinates};
+    result.coordinates.push_back(coordinate);
+    return result;
+  }
+  bool hasEmptySlots() const { return format->hasEmptySlots(storage->encoding.levels[level].format); }
+  /// Whether the slot holds an entry; null where every slot does.
+  mlir::Value valid(mlir::OpBuilder &b, mlir::Location loc, mlir::Value position,
+                    mlir::Value coordinate) const {
+    return format->valid(emitter(b, loc), level, parent, position, coordinate);
   }
 };
 
 /// Without a parent, the parent's position is 0.
 Space makeSpace(mlir::OpBuilder &b, mlir::Location loc, const levels::Storage &storage, unsigned level,
                 std::optional<levels::Iterator> parent);
+
+/// The first position from `position` on that holds an entry, or the end.
+mlir::Value nextEntry(mlir::OpBuilder &b, mlir::Location loc, const Space &space, mlir::Value position);
 
 /// The end of the run of equal coordinates that starts at `position`.
 mlir::Value segmentEnd(mlir::OpBuilder &b, mlir::Location loc, const Space &space, mlir::Value position,

@@ -31,8 +31,7 @@ void LoopEmitter::advance(LoopState &s) {
   for (auto [o, operand] : llvm::enumerate(statement.operands)) {
     OperandState &state = s.operands[o];
     bool isResult = o + 1 == statement.operands.size();
-    if (state.absent || state.value || operand.extent ||
-        (isResult && (statement.pattern || statement.assembled)))
+    if (state.absent || state.value || operand.extent || (isResult && statement.pattern))
       continue;
     if (!isResult && !readByBody[o] && !testedByBody[o] && statement.pattern != o)
       continue;
@@ -119,8 +118,6 @@ Value LoopEmitter::dimSize(unsigned index) {
   Value tensor = found->tensor;
   if (auto type = cast<RankedTensorType>(tensor.getType()); !type.isDynamicDim(dim))
     return arith::ConstantIndexOp::create(b, loc, type.getDimSize(dim));
-  if (auto empty = tensor.getDefiningOp<tensor::EmptyOp>())
-    return empty.getDynamicSize(dim);
   return tensor::DimOp::create(b, loc, tensor, dim);
 }
 

@@ -1,0 +1,184 @@
+#include "format/Bits.h"
+#include <bit>
+
+namespace tulle::format {
+namespace {
+
+constexpr unsigned width = std::tuple_size_v<BitSources>;
+
+BitSources shifted(const BitSources &x, int64_t left) {
+  BitSources out;
+  for (int64_t b = 0; b < int64_t(width); ++b)
+    if (int64_t from = b - left; from >= 0 && from < int64_t(width))
+      out[b] = x[from];
+  return out;
+}
+
+BitSources masked(BitSources x, int64_t mask) {
+  for (unsigned b = 0; b < width; ++b)
+    if (!(mask >> b & 1))
+      x[b] = {};
+  return x;
+}
+
+/// `exclusive`: equal bits cancel, and carries do not arise, only where at most one side has a bit.
+BitSources united(const BitSources &x, const BitSources &y, bool exclusive) {
+  BitSources out;
+  for (unsigned b = 0; b < width; ++b) {
+    if (x[b].kind == BitSource::Zero || y[b].kind == BitSource::Zero)
+      out[b] = x[b].kind == BitSource::Zero ? y[b] : x[b];
+    else
+      out[b] = !exclusive && x[b] == y[b] ? x[b] : BitSource{BitSource::Mixed};
+  }
+  return out;
+}
+
+bool disjoint(const BitSources &x, const BitSources &y) {
+  for (unsigned b = 0; b < width; ++b)
+    if (x[b].kind != BitSource::Zero && y[b].kind != BitSource::Zero)
+      return false;
+  return true;
+}
+
+std::optional<int64_t> constantOf(const Expr &e) {
+  return e->kind == ExprKind::Constant && e->value >= 0 ? std::optional(e->value) : std::nullopt;
+}
+
+std::optional<BitSources> ofBinary(const Expr &e, const Lets &lets) {
+  if (e->kind == ExprKind::And && constantOf(e->lhs) && !constantOf(e->rhs))
+    return ofBinary(binary(ExprKind::And, e->rhs, e->lhs), lets);
+  std::optional<BitSources> x = bitSources(e->lhs, lets);
+  if (!x)
+    return std::nullopt;
+  if (std::optional<int64_t> n = constantOf(e->rhs)) {
+    bool power = *n > 0 && std::has_single_bit(uint64_t(*n));
+    int64_t log2 = power ? std::countr_zero(uint64_t(*n)) : 0;
+    switch (e->kind) {
+    case ExprKind::And:
+      return masked(*x, *n);
+    case ExprKind::Shl:
+      return shifted(*x, *n);
+    case ExprKind::Shr:
+      return shifted(*x, -*n);
+    case ExprKind::Mul:
+      return power ? std::optional(shifted(*x, log2)) : std::nullopt;
+    case ExprKind::FloorDiv:
+      return power ? std::optional(shifted(*x, -log2)) : std::nullopt;
+    case ExprKind::Mod:
+      return power ? std::optional(masked(*x, *n - 1)) : std::nullopt;
+    default:
+      return std::nullopt;
+    }
+  }
+  std::optional<BitSources> y = bitSources(e->rhs, lets);
+  if (!y)
+    return std::nullopt;
+  if (e->kind == ExprKind::Or)
+    return united(*x, *y, false);
+  if (e->kind == ExprKind::Xor || (e->kind == ExprKind::Add && disjoint(*x, *y)))
+    return united(*x, *y, true);
+  return std::nullopt;
+}
+
+/// Moves the bits of `mask` together at the low end: in each step those that have an odd number of 2^s gaps
+/// left below them move by 2^s.
+Expr extract(unsigned level, uint64_t mask) {
+  Expr x = binary(ExprKind::And, levelVar(level), constant(int64_t(mask)));
+  std::vector<std::pair<std::string, Expr>> steps;
+  std::string name = "x" + std::to_string(level) + "_" + std::to_string(mask);
+  for (unsigned s = 0; s < 6; ++s) {
+    uint64_t moving = 0, after = 0;
+    for (unsigned b = 0, seen = 0; b < width; ++b)
+      if (mask >> b & 1) {
+        bool odd = (b - seen++) >> s & 1;
+        moving |= uint64_t(odd) << b;
+        after |= uint64_t(1) << (odd ? b - (1u << s) : b);
+      }
+    if (moving == 0)
+      continue;
+    std::string now = name + "_" + std::to_string(s);
+    steps.push_back({now, x});
+    Expr part = binary(ExprKind::And, variable(now), constant(int64_t(moving)));
+    x = binary(ExprKind::Or, binary(ExprKind::And, variable(now), constant(int64_t(mask & ~moving))),
+               binary(ExprKind::Shr, part, constant(int64_t(1) << s)));
+    mask = after;
+  }
+  for (auto step = steps.rbegin(); step != steps.rend(); ++step)
+    x = let(step->first, step->second, x);
+  return x;
+}
+
+} // namespace
+
+const Expr &enterLets(const Expr &e, Lets &lets) {
+  const Expr *body = &e;
+  while ((*body)->kind == ExprKind::Let) {
+    lets[(*body)->name] = (*body)->lhs;
+    body = &(*body)->rhs;
+  }
+  return *body;
+}
+
+std::optional<BitSources> bitSources(const Expr &e, const Lets &lets) {
+  switch (e->kind) {
+  case ExprKind::Dim: {
+    BitSources out;
+    for (unsigned b = 0; b < width; ++b)
+      out[b] = {BitSource::FromDim, unsigned(e->value), b};
+    return out;
+  }
+  case ExprKind::Constant:
+    return e->value == 0 ? std::optional(BitSources{}) : std::nullopt;
+  case ExprKind::Variable: {
+    auto it = lets.find(e->name);
+    return it == lets.end() ? std::nullopt : bitSources(it->second, lets);
+  }
+  case ExprKind::Level:
+  case ExprKind::Symbol:
+  case ExprKind::Counter:
+  case ExprKind::Let:
+  case ExprKind::Rank:
+  case ExprKind::Unrank:
+    return std::nullopt;
+  default:
+    return ofBinary(e, lets);
+  }
+}
+
+std::optional<BitInverse> invertBits(const std::vector<std::optional<BitSources>> &levels, unsigned dim) {
+  BitInverse result;
+  std::vector<bool> used(levels.size());
+  // Runs of the dimension's bits that one level keeps, from the lowest bit on.
+  while (result.bits < width) {
+    bool found = false;
+    for (unsigned l = 0; l < levels.size() && !found; ++l) {
+      if (!levels[l] || used[l])
+        continue;
+      uint64_t mask = 0;
+      unsigned next = result.bits;
+      for (unsigned b = 0; b < width; ++b)
+        if (const BitSource &s = (*levels[l])[b];
+            s.kind == BitSource::FromDim && s.dim == dim && s.bit == next) {
+          mask |= uint64_t(1) << b;
+          ++next;
+        }
+      if (mask == 0)
+        continue;
+      Expr part = extract(l, mask);
+      if (result.bits > 0)
+        part = binary(ExprKind::Shl, part, constant(result.bits));
+      result.expr = result.expr ? binary(ExprKind::Add, result.expr, part) : part;
+      result.bits = next;
+      found = used[l] = true;
+    }
+    if (!found)
+      break;
+  }
+  // A map that keeps only a few bits of a dimension is no inverse, whatever the sizes.
+  constexpr unsigned fewest = 16;
+  if (result.bits < fewest)
+    return std::nullopt;
+  return result;
+}
+
+} // namespace tulle::format

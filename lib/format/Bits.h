@@ -1,0 +1,32 @@
+// Maps that move bits about (Morton curves, masks, shifts): where each bit of a level's coordinate comes from.
+#pragma once
+#include "format/Encoding.h"
+#include <array>
+
+namespace tulle::format {
+
+/// What each `let` variable stands for.
+using Lets = std::map<std::string, Expr>;
+/// The body below the leading `let`s, which are recorded.
+const Expr &enterLets(const Expr &e, Lets &lets);
+
+/// One bit of a coordinate.
+struct BitSource {
+  enum Kind : uint8_t { Zero, FromDim, Mixed } kind = Zero;
+  unsigned dim = 0, bit = 0;
+  bool operator==(const BitSource &) const = default;
+};
+using BitSources = std::array<BitSource, 63>; ///< coordinates are not negative
+
+/// The sources of an expression's bits; nullopt where it does more than move bits.
+std::optional<BitSources> bitSources(const Expr &e, const Lets &lets);
+
+/// The dimension's coordinate put together from the bits of the levels, and how many low bits of it the levels
+/// keep; null where some bit has no level or the bits of a level are not in order.
+struct BitInverse {
+  Expr expr;
+  unsigned bits = 0;
+};
+std::optional<BitInverse> invertBits(const std::vector<std::optional<BitSources>> &levels, unsigned dim);
+
+} // namespace tulle::format

@@ -1,0 +1,175 @@
+// Which coordinates a level can have: interval arithmetic over the sizes of the dimensions.
+#include "format/Bits.h"
+#include "format/Layout.h"
+#include <algorithm>
+#include <bit>
+
+namespace tulle::format {
+namespace {
+
+using Bounds = std::optional<LevelBounds>;
+
+bool isConstant(const Expr &e) { return e->kind == ExprKind::Constant; }
+bool isZero(const Expr &e) { return isConstant(e) && e->value == 0; }
+
+/// Builds the operation; what is constant or changes nothing is left out.
+Expr make(ExprKind kind, const Expr &a, const Expr &b) {
+  if (isConstant(a) && isConstant(b)) {
+    Bindings none;
+    if (auto value = evaluate(binary(kind, a, b), {}, {}, none))
+      return constant(*value);
+  }
+  bool additive = kind == ExprKind::Add || kind == ExprKind::Sub;
+  if (additive && isZero(b))
+    return a;
+  if (kind == ExprKind::Add && isZero(a))
+    return b;
+  // (x - c) + d and the like: one constant is enough.
+  bool nested = additive && isConstant(b) && (a->kind == ExprKind::Add || a->kind == ExprKind::Sub) &&
+                isConstant(a->rhs);
+  if (nested) {
+    int64_t inner = a->kind == ExprKind::Add ? a->rhs->value : -a->rhs->value;
+    int64_t sum = inner + (kind == ExprKind::Add ? b->value : -b->value);
+    return sum >= 0 ? make(ExprKind::Add, a->lhs, constant(sum))
+                    : binary(ExprKind::Sub, a->lhs, constant(-sum));
+  }
+  return binary(kind, a, b);
+}
+
+class Analysis {
+public:
+  explicit Analysis(const Encoding &e) : e(e) {}
+
+  Bounds level(unsigned l) {
+    Lets lets;
+    for (unsigned k = 0; k <= l; ++k) {
+      const Expr &body = enterLets(e.levels[k].expr, lets);
+      if (k == l)
+        return bounds(body, lets);
+    }
+    return std::nullopt;
+  }
+
+private:
+  static LevelBounds upTo(Expr high) { return {constant(0), std::move(high)}; }
+  static bool nonnegative(const LevelBounds &b) { return isConstant(b.low) && b.low->value >= 0; }
+
+  Bounds bounds(const Expr &x, const Lets &lets) {
+    if (++size > 4000) // a `let` may double what it binds, again and again
+      return std::nullopt;
+    switch (x->kind) {
+    case ExprKind::Constant:
+      return LevelBounds{x, x};
+    case ExprKind::Dim:
+      return upTo(make(ExprKind::Sub, x, constant(1)));
+    case ExprKind::Rank:
+      return upTo(make(ExprKind::Sub, dim(x->dims[0]), constant(1)));
+    case ExprKind::Counter: {
+      Expr product = constant(1);
+      for (unsigned d = 0; d < e.order(); ++d)
+        if (std::find(x->dims.begin(), x->dims.end(), d) == x->dims.end())
+          product = isConstant(product) ? dim(d) : binary(ExprKind::Mul, product, dim(d));
+      return upTo(make(ExprKind::Sub, product, constant(1)));
+    }
+    case ExprKind::Variable: {
+      auto it = lets.find(x->name);
+      return it == lets.end() ? std::nullopt : bounds(it->second, lets);
+    }
+    case ExprKind::Level:
+    case ExprKind::Symbol:
+    case ExprKind::Let:
+    case ExprKind::Unrank:
+      return std::nullopt;
+    default: {
+      Bounds a = bounds(x->lhs, lets), b = a ? bounds(x->rhs, lets) : std::nullopt;
+      return b ? ofBinary(x->kind, *a, *b) : std::nullopt;
+    }
+    }
+  }
+
+  static Bounds ofBinary(ExprKind kind, const LevelBounds &a, const LevelBounds &b) {
+    bool byConstant = isConstant(b.low) && isConstant(b.high) && b.low->value == b.high->value;
+    int64_t n = byConstant ? b.low->value : 0;
+    bool bothNonnegative = nonnegative(a) && nonnegative(b);
+    switch (kind) {
+    case ExprKind::Add:
+      return LevelBounds{make(ExprKind::Add, a.low, b.low), make(ExprKind::Add, a.high, b.high)};
+    case ExprKind::Sub:
+      return LevelBounds{make(ExprKind::Sub, a.low, b.high), make(ExprKind::Sub, a.high, b.low)};
+    case ExprKind::Mul:
+      if (!byConstant && isConstant(a.low) && isConstant(a.high) && a.low->value == a.high->value)
+        return ofBinary(kind, b, a);
+      if (byConstant && n >= 0)
+        return LevelBounds{make(kind, a.low, b.low), make(kind, a.high, b.low)};
+      if (byConstant)
+        return LevelBounds{make(kind, a.high, b.low), make(kind, a.low, b.low)};
+      return bothNonnegative ? Bounds(upTo(make(kind, a.high, b.high))) : std::nullopt;
+    case ExprKind::FloorDiv:
+      if (!byConstant || n < 1)
+        return std::nullopt;
+      return LevelBounds{make(kind, a.low, b.low), make(kind, a.high, b.low)};
+    case ExprKind::Shr:
+      if (!byConstant || n < 0 || n > 62)
+        return std::nullopt;
+      return LevelBounds{make(kind, a.low, b.low), make(kind, a.high, b.low)};
+    case ExprKind::Shl:
+      if (!byConstant || n < 0 || n > 62)
+        return std::nullopt;
+      return LevelBounds{make(kind, a.low, b.low), make(kind, a.high, b.low)};
+    case ExprKind::Mod:
+      return byConstant && n > 0 ? Bounds(upTo(constant(n - 1))) : std::nullopt;
+    case ExprKind::And:
+      if (byConstant && n >= 0)
+        return upTo(constant(n));
+      if (isConstant(a.low) && isConstant(a.high) && nonnegative(a))
+        return upTo(a.high);
+      return bothNonnegative ? Bounds(upTo(a.high)) : std::nullopt;
+    case ExprKind::Or:
+    case ExprKind::Xor: // neither has a bit that the sum would not
+      return bothNonnegative ? Bounds(upTo(make(ExprKind::Add, a.high, b.high))) : std::nullopt;
+    default:
+      return std::nullopt;
+    }
+  }
+
+  const Encoding &e;
+  size_t size = 0;
+};
+
+/// The largest coordinate whose bits all come from bits the dimensions' coordinates can have.
+int64_t largestByBits(const BitSources &bits, const std::vector<int64_t> &dims) {
+  uint64_t out = 0;
+  for (unsigned b = 0; b < bits.size(); ++b) {
+    bool possible = bits[b].kind == BitSource::Mixed;
+    if (bits[b].kind == BitSource::FromDim && dims[bits[b].dim] > 0)
+      possible = uint64_t(dims[bits[b].dim] - 1) >> bits[b].bit != 0;
+    out |= uint64_t(possible) << b;
+  }
+  return int64_t(out);
+}
+
+} // namespace
+
+std::optional<LevelBounds> levelBounds(const Encoding &encoding, unsigned level) {
+  return Analysis(encoding).level(level);
+}
+
+std::optional<CoordinateRange> levelRange(const Encoding &encoding, unsigned level,
+                                          const std::vector<int64_t> &dims) {
+  std::optional<LevelBounds> bounds = levelBounds(encoding, level);
+  if (!bounds)
+    return std::nullopt;
+  Bindings none;
+  auto low = evaluate(bounds->low, dims, {}, none), high = evaluate(bounds->high, dims, {}, none);
+  if (!low || !high)
+    return std::nullopt;
+  CoordinateRange range{*low, *high};
+  Lets lets;
+  for (unsigned k = 0; k < level; ++k)
+    enterLets(encoding.levels[k].expr, lets);
+  if (auto bits = bitSources(enterLets(encoding.levels[level].expr, lets), lets); bits && range.low == 0)
+    range.high = std::min(range.high, largestByBits(*bits, dims));
+  return range;
+}
+
+} // namespace tulle::format

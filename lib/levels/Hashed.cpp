@@ -1,0 +1,72 @@
+// hashed: parent p owns the table of slots pos[p] .. pos[p + 1], a power of two of them or none.
+#include "levels/LevelFormat.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+
+namespace tulle::levels {
+
+struct Hashed : LevelFormat {
+  PositionRange positions(const Emitter &emit, unsigned level, const Iterator &parent) const override {
+    unsigned field = *emit.storage.layout.positions[level];
+    return {emit.load(field, parent.position),
+            emit.load(field, emit.add(parent.position, emit.constant(1)))};
+  }
+  Value coordinate(const Emitter &emit, unsigned level, const Iterator &, Value position) const override {
+    return storedCoordinate(emit, level, position);
+  }
+  bool hasEmptySlots(const format::LevelFormat &) const override { return true; }
+  Value valid(const Emitter &emit, unsigned level, const Iterator &, Value, Value coordinate) const override {
+    return isEntry(emit, level, coordinate);
+  }
+
+  /// The slot where a coordinate's probes begin: the top bits of its product with 2^64 / the golden ratio.
+  static Value firstSlot(const Emitter &emit, Value coordinate, Value slots) {
+    OpBuilder &b = emit.builder;
+    Value factor = emit.constant(int64_t(0x9E3779B97F4A7C15));
+    Value product = arith::MulIOp::create(b, emit.loc, coordinate, factor);
+    Value log2 = math::CountTrailingZerosOp::create(b, emit.loc, slots);
+    Value shift = arith::SubIOp::create(b, emit.loc, emit.constant(64), log2);
+    return arith::ShRUIOp::create(b, emit.loc, product, shift);
+  }
+
+  /// At most half of a table's slots are taken, so that a free one ends every probe.
+  std::optional<Found> find(const Emitter &emit, unsigned level, const Iterator &parent,
+                            Value coordinate) const override {
+    OpBuilder &b = emit.builder;
+    Location loc = emit.loc;
+    PositionRange range = positions(emit, level, parent);
+    Value slots = emit.sub(range.end, range.begin);
+    Type index = b.getIndexType();
+    auto branch = scf::IfOp::create(b, loc, TypeRange{index, b.getI1Type()},
+                                    emit.compare(arith::CmpIPredicate::ne, slots, emit.constant(0)),
+                                    /*addThenBlock=*/true, /*addElseBlock=*/true);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.elseBlock());
+    Value no = arith::ConstantIntOp::create(b, loc, 0, 1);
+    scf::YieldOp::create(b, loc, ValueRange{range.begin, no});
+    b.setInsertionPointToStart(branch.thenBlock());
+    Value last = emit.sub(slots, emit.constant(1));
+    auto loop = scf::WhileOp::create(
+        b, loc, TypeRange{index, b.getI1Type()}, firstSlot(emit, coordinate, slots),
+        [&](OpBuilder &, Location, ValueRange slot) {
+          Value position = emit.add(range.begin, slot[0]);
+          Value there = storedCoordinate(emit, level, position);
+          Value same = emit.compare(arith::CmpIPredicate::eq, there, coordinate);
+          Value other = emit.compare(arith::CmpIPredicate::ne, there, coordinate);
+          Value more = arith::AndIOp::create(b, loc, other, isEntry(emit, level, there));
+          scf::ConditionOp::create(b, loc, more, ValueRange{slot[0], same});
+        },
+        [&](OpBuilder &, Location, ValueRange now) {
+          Value next = arith::AndIOp::create(b, loc, emit.add(now[0], emit.constant(1)), last);
+          scf::YieldOp::create(b, loc, next);
+        });
+    scf::YieldOp::create(b, loc, ValueRange{emit.add(range.begin, loop.getResult(0)), loop.getResult(1)});
+    return Found{branch.getResult(0), branch.getResult(1)};
+  }
+};
+
+TULLE_LEVEL_FORMAT(Hashed)
+
+} // namespace tulle::levels
