@@ -39,7 +39,7 @@ static notation::Binding bindingOf(const Tensor &tensor) {
 }
 
 static Tensor generateDense(const char *spec, std::vector<int64_t> dims) {
-  return runtime::generate(spec, dims, ElementType::F64).dense;
+  return runtime::generate(spec, dims, ElementType::F64).stored;
 }
 
 static void compileOurs(Case &problem, const std::string &text, std::map<std::string, Tensor> inputs,

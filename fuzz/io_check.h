@@ -12,17 +12,17 @@ inline void require(bool holds) {
 }
 
 inline void checkContents(const runtime::FileContents &contents) {
-  if (contents.isDense) {
+  if (contents.isStored) {
     // A size of 0 makes the array empty, whatever the others multiply to.
     __int128 count = 1;
     bool empty = false;
-    for (int64_t size : contents.dense.dims) {
+    for (int64_t size : contents.stored.dims) {
       require(size >= 0);
       empty = empty || size == 0;
       count = empty ? 0 : count * size;
       require(count <= INT64_MAX);
     }
-    require(contents.dense.storedCount() == int64_t(count));
+    require(contents.stored.storedCount() == int64_t(count));
     return;
   }
   const runtime::Entries &entries = contents.entries;

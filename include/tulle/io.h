@@ -4,11 +4,11 @@
 
 namespace tulle {
 
-/// Reads .mtx .tns .smtx .npy (.gz too) and stores the tensor in `format`, its elements converted to
+/// Reads .mtx .tns .smtx .npy .npz .h5 (.gz too) and stores the tensor in `format`, its elements converted to
 /// `element` ("" keeps the file's). Throws Error with file, line and cure.
 TULLE_EXPORT AnyTensor readAny(const std::string &path, const Format &format,
                                const std::string &element = "");
-/// Reads with the format that the file suggests: .mtx CSR, .tns CSF, .npy dense.
+/// Reads with the format that the file suggests: .mtx CSR, .tns CSF, .npy dense, .npz and .h5 their own.
 TULLE_EXPORT AnyTensor readAny(const std::string &path);
 
 template <class T> Tensor<T> read(const std::string &path, const Format &format) {

@@ -22,9 +22,9 @@ static runtime::Tensor withElement(const runtime::Tensor &tensor, ElementType ty
 
 static AnyTensor store(const runtime::FileContents &contents, const std::string &format,
                        std::optional<ElementType> element) {
-  unsigned order = contents.isDense ? contents.dense.dims.size() : contents.entries.dims.size();
+  unsigned order = contents.dims().size();
   format::Encoding encoding = format::parseFormat(format, order);
-  runtime::Tensor tensor = contents.isDense ? runtime::convert(contents.dense, encoding)
+  runtime::Tensor tensor = contents.isStored ? runtime::convert(contents.stored, encoding)
                                             : runtime::pack(contents.entries, encoding);
   return Access::wrap(element ? withElement(tensor, *element) : tensor);
 }

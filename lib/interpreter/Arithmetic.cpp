@@ -270,26 +270,6 @@ Scalar combine(Reduce reduce, ElementType type, const Scalar &a, const Scalar &b
   return apply(operation(reduce), type, {a, b});
 }
 
-Scalar identity(Reduce reduce, ElementType type) {
-  constexpr double infinity = std::numeric_limits<double>::infinity();
-  bool exact = isInteger(type) || type == ElementType::Bool;
-  switch (reduce) {
-  case Reduce::Add:
-  case Reduce::Or:
-  case Reduce::Xor:
-    return {};
-  case Reduce::Mul:
-    return exact ? integer(1) : Scalar{0, 1};
-  case Reduce::Min:
-    return exact ? integer(largest(type)) : Scalar{0, infinity};
-  case Reduce::Max:
-    return exact ? integer(smallest(type)) : Scalar{0, -infinity};
-  case Reduce::And:
-    return integer(type == ElementType::Bool ? 1 : -1);
-  }
-  return {};
-}
-
 Scalar rounded(const Scalar &value, ElementType type) {
   alignas(16) unsigned char element[16];
   storeScalar(type, element, value);

@@ -18,9 +18,8 @@ Scalar apply(notation::Op op, ElementType operands, const std::vector<Scalar> &a
 /// wraps; to bool is != 0; complex from real has imaginary part 0.
 Scalar convert(const Scalar &value, ElementType from, ElementType to);
 
-/// `a` reduced with `b`, and where a reduction starts.
+/// `a` reduced with `b`.
 Scalar combine(notation::Reduce reduce, ElementType type, const Scalar &a, const Scalar &b);
-Scalar identity(notation::Reduce reduce, ElementType type);
 
 /// The value as an element of `type` holds it.
 Scalar rounded(const Scalar &value, ElementType type);

@@ -1,5 +1,6 @@
 #include "interpreter/Interpreter.h"
 #include "interpreter/Arithmetic.h"
+#include "notation/Monoid.h"
 #include "notation/Sparsity.h"
 
 namespace tulle::interpreter {
@@ -18,6 +19,25 @@ int64_t elements(const std::vector<int64_t> &dims) {
   for (int64_t d : dims)
     count *= d;
   return count;
+}
+
+/// What a sparse result stores, as entries.
+runtime::Entries storedEntries(const DenseTensor &tensor) {
+  runtime::Entries entries;
+  entries.type = tensor.type;
+  entries.dims = tensor.dims;
+  entries.coords.resize(tensor.dims.size());
+  unsigned width = byteWidth(tensor.type);
+  for (size_t at = 0; at < tensor.values.size(); ++at) {
+    if (!tensor.stored[at])
+      continue;
+    int64_t rest = int64_t(at);
+    for (size_t d = tensor.dims.size(); d-- > 0; rest /= tensor.dims[d])
+      entries.coords[d].push_back(rest % tensor.dims[d]);
+    entries.values.resize(entries.values.size() + width);
+    storeScalar(tensor.type, entries.values.data() + entries.values.size() - width, tensor.values[at]);
+  }
+  return entries;
 }
 
 /// One statement over the whole space of its indices.
@@ -42,9 +62,14 @@ private:
   std::vector<DenseTensor> &tensors;
   std::vector<unsigned> loops;   ///< index variables, outermost first
   std::vector<int64_t> point;    ///< the current value of every index variable
-  std::vector<bool> contributed; ///< of the result: some contribution that is not absent
+  std::vector<bool> contributed; ///< of the result: some contribution that is not neutral
+  const std::function<bool(const Access &)> unstored = [this](const Access &a) {
+    return !tensors[a.tensor].stored[position(a)];
+  };
 
   DenseTensor &result() { return tensors[statement.lhs.tensor]; }
+
+  bool isSparse() const { return !isDense(program.tensors[statement.lhs.tensor]); }
 
   void start() {
     const notation::TensorDecl &decl = program.tensors[statement.lhs.tensor];
@@ -52,7 +77,8 @@ private:
     int64_t count = elements(decl.dims);
     if (!statement.accumulate) {
       r = {decl.type, decl.dims, {}, std::vector<bool>(count, false)};
-      r.values.assign(count, statement.assign ? Scalar{} : identity(statement.reduce, decl.type));
+      Scalar unset = isSparse() ? format::fillValue(decl.encoding, decl.type) : Scalar{};
+      r.values.assign(count, statement.assign ? unset : notation::identity(statement.reduce, decl.type));
     }
     contributed.assign(count, false);
   }
@@ -73,7 +99,7 @@ private:
     Scalar value = evaluate(statement.rhs);
     Scalar &target = result().values[at];
     target = statement.assign ? value : combine(statement.reduce, statement.rhs->type, target, value);
-    if (!absent(statement.rhs))
+    if (!isNeutral(program, statement, unstored))
       contributed[at] = true;
   }
 
@@ -82,17 +108,16 @@ private:
     DenseTensor &r = result();
     const notation::TensorDecl &decl = program.tensors[statement.lhs.tensor];
     notation::ResultPattern pattern = resultPattern(program, statement);
+    bool shared = isSparse() && pattern.kind == notation::PatternKind::Operand;
     for (size_t at = 0; at < r.values.size(); ++at) {
       r.values[at] = rounded(r.values[at], r.type);
-      if (isDense(decl))
-        r.stored[at] = true;
-      else if (pattern.kind == notation::PatternKind::Operand)
-        r.stored[at] = tensors[pattern.operand->tensor].stored[at];
-      else
-        r.stored[at] = r.stored[at] || contributed[at];
+      r.stored[at] = !isSparse() ||
+                     (shared ? tensors[pattern.operand->tensor].stored[at] : r.stored[at] || contributed[at]);
       if (!r.stored[at])
-        r.values[at] = {};
+        r.values[at] = format::fillValue(decl.encoding, decl.type);
     }
+    if (isSparse() && !shared)
+      r = fromTensor(runtime::pack(storedEntries(r), decl.encoding)); // formats may pad
   }
 
   int64_t position(const Access &access) const {
@@ -106,20 +131,13 @@ private:
     return at;
   }
 
-  bool absent(const Expr &expr) const {
-    return isAbsent(expr, [&](const Access &a) {
-      return !tensors[a.tensor].stored[position(a)] &&
-             format::hasZeroFill(program.tensors[a.tensor].encoding);
-    });
-  }
-
-  /// An expression that is absent is 0: an entry that is not stored annihilates even inf and nan.
+  /// What is not stored may decide the value alone: it annihilates even inf and nan.
   Scalar evaluate(const Expr &expr) const {
     const ExprNode &node = *expr;
     if (node.op == Op::Literal)
       return node.literal;
-    if (absent(expr))
-      return {};
+    if (auto implied = impliedValue(program, expr, unstored))
+      return *implied;
     if (node.op == Op::Access)
       return tensors[node.access.tensor].values[position(node.access)];
     if (node.op == Op::Select)

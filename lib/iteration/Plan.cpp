@@ -76,6 +76,12 @@ public:
       : reduction(reduction), chains(reduction.size()), drivenChain(reduction.size(), false) {
     for (const Operand &op : operands)
       shapes.emplace_back(op);
+    for (unsigned i = 0; i < reduction.size(); ++i)
+      rank.push_back(i);
+    // The indices of a new tensor come first, in the order of its levels.
+    if (!operands.empty() && operands.back().assembled)
+      for (size_t l = 0; l < shapes.back().digits.size(); ++l)
+        rank[shapes.back().index(l)] = l;
   }
 
   std::variant<Plan, Conversion> run() {
@@ -254,7 +260,7 @@ private:
   /// Smaller comes first: sparse before dense, low unit-stride score before high, result indices before
   /// reductions, high digits before low.
   std::tuple<bool, int, bool, unsigned, int64_t> key(const LoopVar &v, bool needed) const {
-    return {!needed, needed ? 0 : unitStride(v), needed ? false : bool(reduction[v.index]), v.index,
+    return {!needed, needed ? 0 : unitStride(v), needed ? false : bool(reduction[v.index]), rank[v.index],
             -v.stride};
   }
 
@@ -355,6 +361,7 @@ private:
   std::vector<bool> drivenChain;          ///< the chain comes from a walked level: it cannot change
   std::vector<std::pair<LoopVar, LoopVar>> edges;
   std::vector<unsigned> accepted;
+  std::vector<unsigned> rank; ///< per index: which of two loops that may both come next does
 };
 
 } // namespace

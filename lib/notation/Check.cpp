@@ -1,4 +1,5 @@
 // Text and bindings to a checked program.
+#include "format/Layout.h"
 #include "notation/Lexer.h"
 #include "notation/Names.h"
 #include "notation/Sparsity.h"
@@ -6,6 +7,7 @@
 #include "notation/Types.h"
 #include <algorithm>
 #include <fmt/format.h>
+#include <limits>
 
 namespace tulle::notation {
 namespace {
@@ -157,14 +159,25 @@ private:
   }
 
   /// A result that shares an operand's pattern shares its coordinates, and so their widths where none are
-  /// named.
+  /// named. One with a pattern of its own gets what its coordinates and the most entries it may have need.
   void takeWidths(const Statement &s) {
-    format::Encoding &encoding = program.tensors[s.lhs.tensor].encoding;
-    if (isDense(program.tensors[s.lhs.tensor]) || (encoding.posWidth && encoding.crdWidth))
+    TensorDecl &result = program.tensors[s.lhs.tensor];
+    format::Encoding &encoding = result.encoding;
+    if (isDense(result) || (encoding.posWidth && encoding.crdWidth))
       return;
     ResultPattern pattern = resultPattern(program, s);
-    if (pattern.kind != PatternKind::Operand)
+    if (pattern.kind == PatternKind::Dense)
       return;
+    if (pattern.kind == PatternKind::Computed) {
+      int64_t elements = 1, largest = 0;
+      for (int64_t size : result.dims) {
+        largest = std::max(largest, size);
+        if (__builtin_mul_overflow(elements, std::max<int64_t>(size, 1), &elements))
+          elements = std::numeric_limits<int64_t>::max();
+      }
+      encoding = format::resolveWidths(encoding, largest, elements);
+      return;
+    }
     const format::Encoding &from = program.tensors[pattern.operand->tensor].encoding;
     encoding.posWidth = encoding.posWidth ? encoding.posWidth : from.posWidth;
     // Two-bit coordinates are a property of one format, not of the data.

@@ -1,4 +1,5 @@
 #include "notation/Sparsity.h"
+#include "notation/Monoid.h"
 #include <algorithm>
 #include <fmt/format.h>
 
@@ -188,72 +189,117 @@ static bool maskEmpties(const Mask &mask, const std::function<bool(const Access 
   return false;
 }
 
-ResultPattern resultPattern(const Program &program, const Statement &statement) {
-  const std::string &name = program.tensors[statement.lhs.tensor].name;
-  std::string lhs = print(program, statement.lhs);
-  const std::string cure = fmt::format("give {} a dense format and convert the result", name);
-  auto computed = [&](std::string why) {
-    return ResultPattern{
-        PatternKind::Computed, nullptr,
-        fmt::format("{}: the pattern of {} would have to be computed, which this version cannot; {}",
-                    std::move(why), lhs, cure)};
-  };
-  if (!format::hasZeroFill(program.tensors[statement.lhs.tensor].encoding))
-    return computed(fmt::format("{} has a fill other than 0", name));
-  if (statement.accumulate)
-    return computed(fmt::format("the entries {} already has are united with new ones", name));
+namespace {
 
+/// The part of a statement that decides where its result is stored.
+class PatternRules {
+public:
+  PatternRules(const Program &program, const Statement &statement)
+      : program(program), statement(statement), result(program.tensors[statement.lhs.tensor]) {
+    collect(statement.rhs, accesses);
+    collect(statement.where, masks);
+  }
+
+  ResultPattern decide() const {
+    if (format::hasZeroFill(result.encoding) && !statement.accumulate)
+      if (const Access *owner = soleOwner())
+        return {PatternKind::Operand, owner, {}};
+    std::string reason = whyDense();
+    return {reason.empty() ? PatternKind::Computed : PatternKind::Dense, nullptr, reason};
+  }
+
+private:
+  const Program &program;
+  const Statement &statement;
+  const TensorDecl &result;
   std::vector<const Access *> accesses, masks;
-  collect(statement.rhs, accesses);
-  collect(statement.where, masks);
 
-  // A mask that names one pattern decides alone: it is what the user asked for.
-  if (statement.where) {
-    auto byMask = owners(program, statement, masks,
-                         [&](const auto &absent) { return maskEmpties(statement.where, absent); });
-    if (byMask.size() == 1 && statement.where->op == MaskOp::Stored)
-      return {PatternKind::Operand, byMask[0], {}};
-    if (!byMask.empty() || statement.where->op != MaskOp::Stored) {
-      auto byValue = owners(program, statement, accesses,
-                            [&](const auto &absent) { return isAbsent(statement.rhs, absent); });
-      if (!byMask.empty() || byValue.empty())
-        return computed("`where` combines several patterns");
+  /// The operand whose pattern the result shares, if there is exactly one.
+  const Access *soleOwner() const {
+    if (statement.where) {
+      auto byMask = owners(program, statement, masks,
+                           [&](const auto &absent) { return maskEmpties(statement.where, absent); });
+      bool single = statement.where->op == MaskOp::Stored;
+      // A mask that names one pattern decides alone: it is what the user asked for.
+      if (byMask.size() == 1 && single)
+        return byMask[0];
+      if (!byMask.empty() && !single)
+        return nullptr;
     }
+    auto byValue = owners(program, statement, accesses,
+                          [&](const auto &absent) { return isAbsent(statement.rhs, absent); });
+    bool startsAtZero = statement.assign || statement.reduce == Reduce::Add ||
+                        statement.reduce == Reduce::Or || statement.reduce == Reduce::Xor;
+    return byValue.size() == 1 && startsAtZero ? byValue[0] : nullptr;
   }
-  auto byValue = owners(program, statement, accesses,
-                        [&](const auto &absent) { return isAbsent(statement.rhs, absent); });
-  bool startsAtZero = statement.assign || statement.reduce == Reduce::Add || statement.reduce == Reduce::Or ||
-                      statement.reduce == Reduce::Xor;
-  if (!byValue.empty() && !startsAtZero)
-    return {
-        PatternKind::Dense, nullptr,
-        fmt::format(
-            "the result would be dense: the reduction takes in what is not stored, and starts from a value "
-            "other than 0; add `where {}`, or give {} a dense format",
-            print(program, *byValue[0]), name)};
-  if (byValue.size() == 1)
-    return {PatternKind::Operand, byValue[0], {}};
-  if (byValue.size() > 1)
-    return computed(fmt::format("{} and {} are intersected (write `where {}` to keep the pattern of one)",
-                                print(program, *byValue[0]), print(program, *byValue[1]),
-                                print(program, *byValue[0])));
 
-  auto sparse = [&](const Access &a) {
-    return !isDense(program.tensors[a.tensor]) && format::hasZeroFill(program.tensors[a.tensor].encoding);
-  };
-  if (!statement.where && !isAbsent(statement.rhs, sparse)) {
-    const ExprNode &node = culprit(statement.rhs, sparse);
-    auto same = std::find_if(accesses.begin(), accesses.end(), [&](const Access *a) {
-      return sparse(*a) && sameSubscripts(*a, statement.lhs);
-    });
-    std::string where =
-        same == accesses.end() ? "" : fmt::format("add `where {}`, or ", print(program, **same));
-    return {PatternKind::Dense, nullptr,
-            fmt::format(
-                "the result would be dense: {} is nonzero where nothing is stored; {}give {} a dense format",
-                print(program, std::make_shared<const ExprNode>(node)), where, name)};
+  /// Why the result would be stored everywhere; empty when what is not stored leaves its fill.
+  std::string whyDense() const {
+    auto absent = [&](const Access &a) { return !isDense(program.tensors[a.tensor]); };
+    if (statement.where && !admits(statement.where, [&](const Access &a) { return !absent(a); }))
+      return "";
+    if (!isNeutral(program, statement, absent))
+      return impliedValue(program, statement.rhs, absent) && !statement.assign ? takesInGaps() : nonzero();
+    ElementType type = statement.rhs->type;
+    if (!statement.assign && !statement.accumulate &&
+        !sameValue(type, identity(statement.reduce, type), format::fillValue(result.encoding, type)))
+      return fmt::format(
+          "the result would be dense: the reduction starts from a value other than the fill of "
+          "{0}; give {0} that fill, or a dense format{1}",
+          result.name, orWhere());
+    return "";
   }
-  return computed(fmt::format("no single operand with the subscripts of {} holds its pattern", lhs));
+
+  std::string takesInGaps() const {
+    return fmt::format(
+        "the result would be dense: the reduction takes in what is not stored, and starts from "
+        "a value other than that; {}give {} a dense format",
+        addWhere(), result.name);
+  }
+
+  std::string nonzero() const {
+    auto sparse = [&](const Access &a) {
+      return !isDense(program.tensors[a.tensor]) && format::hasZeroFill(program.tensors[a.tensor].encoding);
+    };
+    const ExprNode &node = culprit(statement.rhs, sparse);
+    bool zero = format::hasZeroFill(result.encoding);
+    return fmt::format(
+        "the result would be dense: {} is {} where nothing is stored; {}give {} a dense format",
+        print(program, std::make_shared<const ExprNode>(node)),
+        zero ? "nonzero" : "not the fill of " + result.name, addWhere(), result.name);
+  }
+
+  /// The mask that would leave only what is stored: the result's pattern if an operand has it, else all
+  /// factors.
+  std::string mask() const {
+    std::vector<const Access *> sparse;
+    for (const Access *a : accesses)
+      if (!isDense(program.tensors[a->tensor]) &&
+          std::none_of(sparse.begin(), sparse.end(), [&](const Access *s) { return sameAccess(*s, *a); }))
+        sparse.push_back(a);
+    for (const Access *a : sparse)
+      if (sameSubscripts(*a, statement.lhs))
+        return print(program, *a);
+    std::string text;
+    for (const Access *a : sparse)
+      if (isAbsent(statement.rhs, [&](const Access &b) { return sameAccess(*a, b); }))
+        text += (text.empty() ? "" : " & ") + print(program, *a);
+    return text;
+  }
+  std::string addWhere() const {
+    std::string text = statement.where ? "" : mask();
+    return text.empty() ? "" : fmt::format("add `where {}`, or ", text);
+  }
+  std::string orWhere() const {
+    std::string text = statement.where ? "" : mask();
+    return text.empty() ? "" : fmt::format(", or add `where {}`", text);
+  }
+};
+
+} // namespace
+
+ResultPattern resultPattern(const Program &program, const Statement &statement) {
+  return PatternRules(program, statement).decide();
 }
 
 } // namespace tulle::notation

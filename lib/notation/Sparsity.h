@@ -11,15 +11,17 @@ enum class PatternKind { Operand, Dense, Computed };
 struct ResultPattern {
   PatternKind kind;
   const Access *operand = nullptr; ///< Operand: points into the program
-  std::string reason;              ///< Dense, Computed: why, and the cure
+  std::string reason;              ///< Dense: why, and the cure
 };
 
 /// Decides by the rules of README.md, "Sparse results":
 ///  - Operand: the result has exactly the stored pattern of one operand that is indexed by the left side's
 ///  variables in the
 ///    left side's order (scaling, sampled products, `where A`).
-///  - Dense: the right-hand side is nonzero where nothing is stored; `reason` names the sub-expression.
-///  - Computed: a union, a product of several patterns, a reduction over stored indices, an accumulation.
+///  - Dense: the right-hand side is not the result's fill where nothing is stored; `reason` names the
+///  sub-expression.
+///  - Computed: a pattern of its own: a union, an intersection, a product, a reduction, a transpose, an
+///  accumulation.
 ResultPattern resultPattern(const Program &program, const Statement &statement);
 
 /// Whether the format of a tensor stores every coordinate (no compressed, singleton, … level).
@@ -31,6 +33,17 @@ bool sameAccess(const Access &a, const Access &b);
 /// Whether the value is 0, whatever the other operands are, when the accesses `isAccessAbsent` answers true
 /// for are not stored: what lets `*` intersect.
 bool isAbsent(const Expr &expr, const std::function<bool(const Access &)> &isAccessAbsent);
+
+/// The value the expression has when the accesses `isAccessAbsent` answers true for are not stored (each then
+/// has its fill), whatever the others are; nothing when it depends on them. 0 where isAbsent says so; an
+/// infinity that is not stored stays, whatever is added to it.
+std::optional<Scalar> impliedValue(const Program &program, const Expr &expr,
+                                   const std::function<bool(const Access &)> &isAccessAbsent);
+
+/// Whether a point where these accesses are not stored contributes nothing to the result: the identity of the
+/// reduction, or what the result does not store anyway.
+bool isNeutral(const Program &program, const Statement &statement,
+               const std::function<bool(const Access &)> &isAccessAbsent);
 
 /// Whether a mask lets a point through, given which accesses are stored there.
 bool admits(const Mask &mask, const std::function<bool(const Access &)> &isStored);

@@ -26,10 +26,10 @@ CLI::Option *addList(CLI::App &command, const std::string &flags, std::vector<st
 
 void addProgramOptions(CLI::App &command, ProgramOptions &options) {
   command.add_option("program", options.text, "Statements, separated by ';'")->required()->type_name("");
-  addList(
-      command, "-t,--tensor", options.tensors,
-      "NAME=FILE (.mtx .tns .smtx .npy, .gz) or NAME=GENERATOR: random[:seed[:density]] ones iota grid2d:N "
-      "grid3d27:N uniform:rows:cols:nnz-per-row rmat:scale:degree");
+  addList(command, "-t,--tensor", options.tensors,
+          "NAME=FILE (.mtx .tns .smtx .npy .npz .h5, .gz) or NAME=GENERATOR: random[:seed[:density]] ones "
+          "iota grid2d:N "
+          "grid3d27:N uniform:rows:cols:nnz-per-row rmat:scale:degree");
   addList(
       command, "-f,--format", options.formats,
       "NAME=FORMAT: a name of `tulle formats` or an encoding such as '(i,j) -> (i : dense, j : compressed)'");
@@ -117,14 +117,14 @@ static void convertValues(ElementType from, ElementType to, const std::byte *sou
 }
 
 static void convertType(FileContents &contents, ElementType type) {
-  if (contents.isDense) {
-    Tensor &old = contents.dense;
+  if (contents.isStored) {
+    Tensor &old = contents.stored;
     if (old.type == type)
       return;
-    Tensor made = runtime::makeDense(type, old.dims, false);
+    Tensor made = runtime::likePattern(old, type);
     convertValues(old.type, type, static_cast<std::byte *>(old.values()),
                   static_cast<std::byte *>(made.values()), old.storedCount());
-    contents.dense = std::move(made);
+    contents.stored = std::move(made);
     return;
   }
   Entries &entries = contents.entries;
@@ -138,19 +138,24 @@ static void convertType(FileContents &contents, ElementType type) {
 
 /// Drops dimensions of size one, last first, until `order` are left.
 static void dropUnitDims(FileContents &contents, unsigned order) {
-  std::vector<int64_t> dims = contents.isDense ? contents.dense.dims : contents.entries.dims;
+  // A dense tensor keeps its elements; what is stored otherwise is taken apart.
+  if (contents.isStored && !format::isAllDense(contents.stored.encoding)) {
+    contents.entries = runtime::unpack(contents.stored);
+    contents.isStored = false;
+  }
+  std::vector<int64_t> dims = contents.dims();
   for (size_t d = dims.size(); d-- > 0 && dims.size() > order;) {
     if (dims[d] != 1)
       continue;
     dims.erase(dims.begin() + d);
-    if (!contents.isDense)
+    if (!contents.isStored)
       contents.entries.coords.erase(contents.entries.coords.begin() + d);
   }
-  if (!contents.isDense)
+  if (!contents.isStored)
     contents.entries.dims = dims;
-  else if (dims.size() != contents.dense.dims.size())
-    contents.dense = runtime::borrowDense(contents.dense.type, dims, contents.dense.values(),
-                                          contents.dense.buffers.back().owner);
+  else if (dims.size() != contents.stored.dims.size())
+    contents.stored = runtime::borrowDense(contents.stored.type, dims, contents.stored.values(),
+                                           contents.stored.buffers.back().owner);
 }
 
 FileContents readContents(const std::string &name, const std::string &spec, std::optional<unsigned> order,
@@ -164,11 +169,11 @@ FileContents readContents(const std::string &name, const std::string &spec, std:
       runtime::readFile(spec, [&](double value) { progress.fraction(value); }, order.value_or(0));
   if (type)
     convertType(contents, *type);
-  size_t had = contents.isDense ? contents.dense.dims.size() : contents.entries.dims.size();
+  size_t had = contents.dims().size();
   if (order && *order < had) {
     dropUnitDims(contents, *order);
     // A vector file is no matrix any more: the format it suggested was for its old order.
-    if (!contents.isDense && *order < 2)
+    if (!contents.isStored && *order < 2)
       contents.suggested = *order == 1 ? "(i) -> (i : compressed)" : "dense";
   }
   return contents;
@@ -176,11 +181,11 @@ FileContents readContents(const std::string &name, const std::string &spec, std:
 
 Tensor store(const std::string &name, const FileContents &contents, const format::Encoding &encoding) {
   Progress progress("storing " + name);
-  if (!contents.isDense)
+  if (!contents.isStored)
     return runtime::pack(contents.entries, encoding);
-  if (encoding == contents.dense.encoding)
-    return contents.dense;
-  return runtime::convert(contents.dense, encoding);
+  if (encoding == contents.stored.encoding)
+    return contents.stored;
+  return runtime::convert(contents.stored, encoding);
 }
 
 namespace {
@@ -224,7 +229,7 @@ void Loader::readFiles() {
     if (types.count(name))
       type = types[name];
     FileContents read = readContents(name, spec, order, {}, type);
-    const std::vector<int64_t> &sizes = read.isDense ? read.dense.dims : read.entries.dims;
+    const std::vector<int64_t> &sizes = read.dims();
     if (dims.count(name) && dims[name] != sizes)
       throw Error(
           fmt::format("--dims {}={}: {} is {}; leave --dims out, or give the file that has these sizes", name,
@@ -287,7 +292,7 @@ notation::Program Loader::check() {
     binding.input = withData ? contents.count(use.name) != 0 : use.read && !use.written;
     if (auto found = contents.find(use.name); found != contents.end()) {
       const FileContents &read = found->second;
-      binding.type = read.isDense ? read.dense.type : read.entries.type;
+      binding.type = read.type();
       binding.encoding = format::parseFormat(read.suggested, use.order, "<suggested>");
     }
     if (auto given = formats.find(use.name); given != formats.end())
@@ -330,7 +335,7 @@ LoadedProgram Loader::run() {
       continue;
     }
     Tensor tensor = store(decl.name, found->second, decl.encoding);
-    loaded.entries[t] = found->second.isDense ? tensor.storedCount() : found->second.entries.count();
+    loaded.entries[t] = found->second.isStored ? tensor.storedCount() : found->second.entries.count();
     decl.encoding = tensor.encoding;
     loaded.tensors[t] = std::move(tensor);
     contents.erase(found);

@@ -25,7 +25,7 @@ static void print(const PrintOptions &options) {
   if (!options.dims.empty())
     dims = parseDims("--dims", options.dims);
   runtime::FileContents contents = readContents(options.file, options.file, std::nullopt, dims, type);
-  unsigned order = contents.isDense ? contents.dense.dims.size() : contents.entries.dims.size();
+  unsigned order = contents.dims().size();
   format::Encoding encoding =
       format::parseFormat(options.format.empty() ? contents.suggested : options.format, order,
                           options.format.empty() ? "<suggested>" : "-f");

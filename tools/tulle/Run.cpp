@@ -72,7 +72,7 @@ static std::map<unsigned, std::string> resolveOutputs(const std::vector<std::str
     std::filesystem::path folder = std::filesystem::path(path).parent_path();
     if (path.empty() || (!folder.empty() && !std::filesystem::is_directory(folder)))
       throw Error(fmt::format("-o {}: there is no folder '{}'; create it first", text, folder.string()));
-    constexpr std::string_view endings[] = {".mtx", ".mtx.gz", ".tns", ".tns.gz", ".npy"};
+    constexpr std::string_view endings[] = {".mtx", ".mtx.gz", ".tns", ".tns.gz", ".npy", ".npz", ".h5"};
     if (std::none_of(std::begin(endings), std::end(endings),
                      [&, &file = path](auto end) { return file.ends_with(end); }))
       throw Error(fmt::format("-o {}: unknown file type; expected a name that ends in {}", text,
@@ -155,7 +155,9 @@ static void run(const RunOptions &options) {
   std::string timing = options.time > 0 ? measure(*executable, loaded, tensors, options.time) : "";
   for (const auto &[t, path] : outputs) {
     Progress progress("writing " + path);
-    runtime::writeFile(path, *tensors[t]);
+    std::string note = runtime::writeFile(path, *tensors[t]);
+    if (!note.empty() && !options.quiet)
+      fmt::print(stderr, "note: {}\n", note);
   }
   for (size_t t = 0; t < tensors.size(); ++t)
     if (program.tensors[t].written && !outputs.count(t) && timing.empty() && !options.quiet)
@@ -172,7 +174,8 @@ void addRun(CLI::App &app) {
   CLI::App *command = app.add_subcommand("run", "Compile a program and run it on files or generated tensors");
   addProgramOptions(*command, options->program);
   addList(*command, "-o,--output", options->outputs,
-          "NAME=FILE: write a result (.npy for dense tensors, .mtx, .tns, .gz); default: print a summary");
+          "NAME=FILE: write a result (.npy for dense tensors, .mtx, .tns, .npz, .h5, .gz); default: print a "
+          "summary");
   command->add_option("--time", options->time, "Run this often after a warm-up and print the times as JSON")
       ->check(CLI::Range(1, 1000000))
       ->type_name("");

@@ -8,7 +8,8 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-/// A, B, M and the result C are CSR matrices; D is a dense matrix, P and Q too, x and m dense vectors.
+/// A, B, M and the result C are CSR matrices, E, F and G too, with infinity where nothing is stored; D is a
+/// dense matrix, P and Q too, x and m dense vectors.
 struct Analysis {
   Program program;
   ResultPattern pattern;
@@ -16,12 +17,17 @@ struct Analysis {
 };
 
 Analysis analyze(std::string_view text) {
-  format::Encoding csr = format::parseFormat("CSR", 2);
+  format::Encoding csr = format::parseFormat("CSR", 2), far = csr;
+  far.fill = "inf";
   std::map<std::string, Binding> bindings;
   for (const TensorUse &use : tensorsUsed(text)) {
-    bool sparse = use.name == "A" || use.name == "B" || use.name == "M" || use.name == "C";
+    bool sparse = std::string("ABMC").find(use.name) != std::string::npos,
+         unset = std::string("EFG").find(use.name) != std::string::npos;
     bindings[use.name] = {ElementType::F64, std::vector<int64_t>(use.order, 3),
-                          sparse ? std::optional(csr) : std::nullopt, !use.written};
+                          sparse  ? std::optional(csr)
+                          : unset ? std::optional(far)
+                                  : std::nullopt,
+                          !use.written};
   }
   Analysis a{check(text, bindings), {PatternKind::Dense, nullptr, {}}};
   a.pattern = resultPattern(a.program, a.program.statements.back());
@@ -38,10 +44,9 @@ std::string dense(std::string_view text) {
   EXPECT_EQ(a.pattern.kind, PatternKind::Dense) << text;
   return a.pattern.reason;
 }
-std::string computed(std::string_view text) {
+void expectComputed(std::string_view text) {
   Analysis a = analyze(text);
-  EXPECT_EQ(a.pattern.kind, PatternKind::Computed) << text;
-  return a.pattern.reason;
+  EXPECT_EQ(a.pattern.kind, PatternKind::Computed) << text << "\n" << a.pattern.reason;
 }
 
 TEST(Sparsity, OneOperandsPattern) {
@@ -63,8 +68,9 @@ TEST(Sparsity, MaskDecides) {
   EXPECT_EQ(operandOf("C(i,j) max= A(i,j) * P(j,k) where A"), "A(i,j)");
   EXPECT_EQ(operandOf("C(i,j) = A(i,k) * B(k,j) where M"), "M(i,j)");
   EXPECT_EQ(operandOf("C(i,j) = A(i,j) + B(i,j) where A"), "A(i,j)");
-  EXPECT_THAT(computed("C(i,j) = P(i,j) where A & B"), HasSubstr("several patterns"));
-  EXPECT_THAT(computed("C(i,j) = A(i,j) where ~B & A"), HasSubstr("several patterns"));
+  expectComputed("C(i,j) = P(i,j) where A & B");
+  expectComputed("C(i,j) = A(i,j) where ~B & A");
+  expectComputed("C(i,j) = A(i,k) * B(k,j) where ~M");
 }
 
 TEST(Sparsity, DenseNamesTheCulprit) {
@@ -79,13 +85,29 @@ TEST(Sparsity, DenseNamesTheCulprit) {
   EXPECT_THAT(dense("C(i,j) = A(i,j) ** x(i)"), HasSubstr("pow(A(i,j), x(i))"));
 }
 
-TEST(Sparsity, ComputedNamesTheCure) {
-  EXPECT_THAT(computed("C(i,j) = A(i,j) + B(i,j)"),
-              HasSubstr("give C a dense format and convert the result"));
-  EXPECT_THAT(computed("C(i,j) = A(i,j) * B(i,j)"), HasSubstr("A(i,j) and B(i,j) are intersected"));
-  EXPECT_THAT(computed("C(i,j) = A(i,k) * B(k,j)"), HasSubstr("no single operand"));
-  EXPECT_THAT(computed("C(j,i) = A(i,j)"), HasSubstr("no single operand with the subscripts of C(j,i)"));
-  EXPECT_THAT(computed("C(i,j) = A(i,j); C(i,j) += A(i,j)"), HasSubstr("already has"));
+TEST(Sparsity, PatternsOfTheirOwn) {
+  expectComputed("C(i,j) = A(i,j) + B(i,j)");
+  expectComputed("C(i,j) = min(A(i,j), B(i,j))");
+  expectComputed("C(i,j) = A(i,j) * B(i,j)");
+  expectComputed("C(i,j) = A(i,k) * B(k,j)");
+  expectComputed("C(j,i) = A(i,j)");
+  expectComputed("C(i,j) = A(i,j); C(i,j) += A(i,j)");
+  expectComputed("C(i,j) += P(i,k) * B(k,j)");
+  expectComputed("C(i,j) max= A(i,k) * B(k,j) where A(i,k) & B(k,j)");
+}
+
+// What is not stored is 0 of the tropical semiring: it annihilates sums, and minima pass it over.
+TEST(Sparsity, FillsThatReductionsStartFrom) {
+  expectComputed("G(i,j) min= E(i,k) + F(k,j)");
+  expectComputed("G(i,j) min= E(i,k) + P(k,j)");
+  expectComputed("G(i,j) = E(i,j) + F(i,j)");
+  expectComputed("G(i,j) = min(E(i,j), F(i,j))");
+  expectComputed("G(i,j) = f64(f32(E(i,j)))");
+  EXPECT_THAT(dense("C(i,j) min= E(i,k) + F(k,j)"), HasSubstr("give C that fill"));
+  EXPECT_THAT(dense("G(i,j) = -E(i,j)"), HasSubstr("not the fill of G"));
+  EXPECT_THAT(dense("G(i,j) = A(i,j)"), HasSubstr("A(i,j) is not the fill of G"));
+  EXPECT_THAT(dense("G(i,j) = E(i,k) + F(k,j)"), HasSubstr("takes in what is not stored"));
+  EXPECT_THAT(dense("C(i,j) max= A(i,k) * B(k,j)"), HasSubstr("add `where A(i,k) & B(k,j)`"));
 }
 
 TEST(Sparsity, ZerosThatAreWrittenDoNotAnnihilate) {

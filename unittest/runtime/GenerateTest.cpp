@@ -79,25 +79,25 @@ TEST(Generate, Rmat) {
 
 TEST(Generate, FilledTensors) {
   FileContents iota = generate("iota", {2, 3}, ElementType::I32);
-  ASSERT_TRUE(iota.isDense);
-  EXPECT_EQ(values(iota.dense), (std::vector<double>{0, 1, 2, 3, 4, 5}));
-  EXPECT_EQ(values(generate("ones", {2}, ElementType::F16).dense), (std::vector<double>{1, 1}));
-  EXPECT_EQ(values(generate("ones", {}, ElementType::F64).dense), (std::vector<double>{1}));
-  EXPECT_EQ(generate("random", {0, 3}, ElementType::F64).dense.storedCount(), 0);
+  ASSERT_TRUE(iota.isStored);
+  EXPECT_EQ(values(iota.stored), (std::vector<double>{0, 1, 2, 3, 4, 5}));
+  EXPECT_EQ(values(generate("ones", {2}, ElementType::F16).stored), (std::vector<double>{1, 1}));
+  EXPECT_EQ(values(generate("ones", {}, ElementType::F64).stored), (std::vector<double>{1}));
+  EXPECT_EQ(generate("random", {0, 3}, ElementType::F64).stored.storedCount(), 0);
   FileContents x = generate("random:7", {1000}, ElementType::F64);
-  std::vector<double> v = values(x.dense);
+  std::vector<double> v = values(x.stored);
   EXPECT_TRUE(std::all_of(v.begin(), v.end(), [](double d) { return d >= 0 && d < 1; }));
   EXPECT_GT(std::set<double>(v.begin(), v.end()).size(), 990u);
-  EXPECT_EQ(v, values(generate("random:7", {1000}, ElementType::F64).dense));
-  EXPECT_NE(v, values(generate("random:8", {1000}, ElementType::F64).dense));
+  EXPECT_EQ(v, values(generate("random:7", {1000}, ElementType::F64).stored));
+  EXPECT_NE(v, values(generate("random:8", {1000}, ElementType::F64).stored));
   for (ElementType type : {ElementType::F32, ElementType::F16, ElementType::BF16})
-    for (double d : values(generate("random:3", {5000}, type).dense))
+    for (double d : values(generate("random:3", {5000}, type).stored))
       EXPECT_TRUE(d >= 0 && d < 1);
 }
 
 TEST(Generate, RandomWithDensity) {
   FileContents c = generate("random:1:0.25", {200, 100}, ElementType::F64);
-  EXPECT_FALSE(c.isDense);
+  EXPECT_FALSE(c.isStored);
   EXPECT_NEAR(double(c.entries.count()), 5000, 400);
   EXPECT_EQ(int64_t(sum(c.entries).size()), c.entries.count());
   FileContents large = generate("random:1:1e-7", {1 << 20, 1 << 20}, ElementType::F64);
@@ -108,7 +108,7 @@ TEST(Generate, RandomWithDensity) {
 
 /// SplitMix64 from seed 1 by the definition in Random.h, worked out once with Python's integers.
 TEST(Generate, TheSameBitsEverywhere) {
-  EXPECT_EQ(values(generate("random:1", {1}, ElementType::F64).dense)[0], 0x1.5260025b574bcp-3);
+  EXPECT_EQ(values(generate("random:1", {1}, ElementType::F64).stored)[0], 0x1.5260025b574bcp-3);
 }
 
 TEST(Generate, Errors) {

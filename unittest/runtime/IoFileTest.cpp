@@ -79,7 +79,7 @@ TEST_F(IoFile, Refusals) {
       {path("missing.mtx"), "cannot open the file; check the name and the folder: No such file or directory"},
       {path("missing/missing.mtx"), "No such file or directory"},
       {path("folder.mtx"), "this is a directory"},
-      {store("a.txt", matrix), "unknown file format; the name must end in .mtx, .tns, .smtx or .npy"},
+      {store("a.txt", matrix), "unknown file format; the name must end in .mtx, .tns"},
       {store("a.gz", matrix), "unknown file format"},
       {".mtx", "unknown file format"},
       {"", "unknown file format"},

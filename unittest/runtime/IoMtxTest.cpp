@@ -14,16 +14,16 @@ using C = std::complex<double>;
 
 Entries coordinate(const std::string &text) {
   FileContents contents = parseMtx(text, "t.mtx");
-  EXPECT_FALSE(contents.isDense);
+  EXPECT_FALSE(contents.isStored);
   EXPECT_EQ(contents.suggested, "CSR");
   return contents.entries;
 }
 
 Tensor array(const std::string &text) {
   FileContents contents = parseMtx(text, "t.mtx");
-  EXPECT_TRUE(contents.isDense);
+  EXPECT_TRUE(contents.isStored);
   EXPECT_EQ(contents.suggested, "dense");
-  return contents.dense;
+  return contents.stored;
 }
 
 const std::string banner = "%%MatrixMarket matrix ";

@@ -34,9 +34,9 @@ template <typename T> std::string raw(std::initializer_list<T> values, bool swap
 
 Tensor parse(const std::string &bytes) {
   FileContents contents = parseNpy(bytes, "t.npy");
-  EXPECT_TRUE(contents.isDense);
+  EXPECT_TRUE(contents.isStored);
   EXPECT_EQ(contents.suggested, "dense");
-  return contents.dense;
+  return contents.stored;
 }
 
 TEST(IoNpy, EveryElementType) {

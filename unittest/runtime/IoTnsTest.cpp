@@ -13,7 +13,7 @@ using Sizes = std::vector<int64_t>;
 
 Entries tns(std::string_view text, unsigned order = 0) {
   FileContents contents = parseTns(text, "t.tns", order);
-  EXPECT_FALSE(contents.isDense);
+  EXPECT_FALSE(contents.isStored);
   EXPECT_EQ(contents.suggested, "CSF");
   return contents.entries;
 }

@@ -143,7 +143,7 @@ TEST_F(IoWrite, NpyOfEveryTypeAndOrder) {
       writeFile(path("a.npy"), dense);
       std::string bytes = load(path("a.npy"));
       EXPECT_EQ((bytes.size() - size_t(dense.storedCount()) * byteWidth(type)) % 64, 0u);
-      Tensor back = readFile(path("a.npy")).dense;
+      Tensor back = readFile(path("a.npy")).stored;
       EXPECT_EQ(back.type, type);
       EXPECT_EQ(back.dims, dims);
       EXPECT_EQ(elements(back), elements(dense)) << name(type);
@@ -163,9 +163,9 @@ TEST_F(IoWrite, DenseInOtherOrders) {
       entriesOf<double>(ElementType::F64, {2, 3}, {{0, 0, 1}, {0, 2, 1}}, {1, 2, 3}); // [1 0 2; 0 3 0]
   Tensor columnMajor = packed(entries, "(i,j) -> (j : dense, i : dense)");
   writeFile(path("a.npy"), columnMajor);
-  EXPECT_EQ(elements(readFile(path("a.npy")).dense), (std::vector<std::complex<double>>{1, 0, 2, 0, 3, 0}));
+  EXPECT_EQ(elements(readFile(path("a.npy")).stored), (std::vector<std::complex<double>>{1, 0, 2, 0, 3, 0}));
   writeFile(path("a.mtx"), columnMajor);
-  EXPECT_EQ(elements(readFile(path("a.mtx")).dense), (std::vector<std::complex<double>>{1, 0, 2, 0, 3, 0}));
+  EXPECT_EQ(elements(readFile(path("a.mtx")).stored), (std::vector<std::complex<double>>{1, 0, 2, 0, 3, 0}));
   writeFile(path("a.tns"), columnMajor);
   EXPECT_EQ(values(readFile(path("a.tns")).entries), values(entries));
 }
@@ -204,7 +204,7 @@ TEST_F(IoWrite, FailuresLeaveNothingBehind) {
     const Tensor &tensor;
     std::string reason;
   } refusals[] = {
-      {path("a.txt"), matrix, "unknown file format; the name must end in .mtx, .tns or .npy"},
+      {path("a.txt"), matrix, "unknown file format; the name must end in .mtx, .tns"},
       {path("a.smtx"), matrix, "unknown file format"},
       {path("missing/a.mtx"), matrix, "cannot create a file in this folder: No such file or directory"},
       {path("folder.mtx"), matrix, "a directory has this name"},

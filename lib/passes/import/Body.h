@@ -1,5 +1,6 @@
 // Scalar expressions of the notation as arith, math and complex operations.
 #pragma once
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Builders.h"
 #include "notation/Program.h"
 #include <functional>
@@ -22,6 +23,9 @@ public:
   mlir::Value reduce(notation::Reduce reduce, ElementType type, mlir::Value accumulator, mlir::Value value);
   /// The monoid's identity.
   mlir::Value identity(notation::Reduce reduce, ElementType type);
+  mlir::Value select(mlir::Value condition, mlir::Value yes, mlir::Value no) {
+    return mlir::arith::SelectOp::create(b, loc, condition, yes, no);
+  }
   mlir::Value constant(ElementType type, const Scalar &value);
   mlir::Value convert(mlir::Value x, ElementType from, ElementType to);
 

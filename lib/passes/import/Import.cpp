@@ -3,6 +3,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "notation/Monoid.h"
 #include "notation/Sparsity.h"
 #include "passes/import/Body.h"
 
@@ -26,9 +27,14 @@ public:
     if (statement.where)
       collect(statement.where);
     pattern();
+    if (computed && statement.accumulate)
+      addOldValue();
     makeFunction(builder, number);
     OpBuilder b = OpBuilder::atBlockEnd(&function.getBody().front());
-    Value result = makeGeneric(b);
+    makeLoops();
+    Value result = !computed      ? intoArgument(b)
+                   : inTwoSteps() ? finishIncrements(b, makeIncrements(b))
+                                  : intoNewTensor(b);
     func::ReturnOp::create(b, loc(b), result);
   }
 
@@ -66,15 +72,18 @@ private:
 
   const notation::TensorDecl &result() const { return program.tensors[statement.lhs.tensor]; }
 
-  /// A result with sparse levels shares one operand's pattern; its encoding then is that operand's, in the
-  /// result's format.
+  /// A result with sparse levels shares one operand's pattern (its encoding then is that operand's, in the
+  /// result's format), or it is a new tensor.
   void pattern() {
     resultEncoding = result().encoding;
     if (format::isAllDense(resultEncoding))
       return;
     notation::ResultPattern p = notation::resultPattern(program, statement);
-    if (p.kind != notation::PatternKind::Operand)
+    if (p.kind == notation::PatternKind::Dense)
       throw support::SyntaxError("<expr>", program.text, statement.range, p.reason);
+    computed = p.kind == notation::PatternKind::Computed;
+    if (computed)
+      return;
     patternOperand = find(*p.operand);
     const format::Encoding &source = program.tensors[p.operand->tensor].encoding;
     if (resultEncoding.posWidth == 0)
@@ -82,6 +91,19 @@ private:
     // Two-bit coordinates are a property of one format, not of the data.
     if (resultEncoding.crdWidth == 0)
       resultEncoding.crdWidth = source.crdWidth == 2 ? 32 : source.crdWidth;
+  }
+
+  /// The entries the result already has are one more operand of the new tensor.
+  void addOldValue() {
+    if (!llvm::is_contained(read, statement.lhs.tensor))
+      read.push_back(statement.lhs.tensor);
+  }
+
+  /// Increments may meet an entry of a new tensor many times: they are collected in a tensor of their own, as
+  /// wide as they are computed, before they meet the old entries or are rounded.
+  bool inTwoSteps() const {
+    return !statement.reductionIndices.empty() &&
+           (statement.accumulate || statement.rhs->type != result().type);
   }
 
   RankedTensorType tensorType(MLIRContext &context, const notation::TensorDecl &tensor,
@@ -95,13 +117,17 @@ private:
     SmallVector<Type> types;
     for (unsigned t : read)
       types.push_back(tensorType(context, program.tensors[t], program.tensors[t].encoding));
-    types.push_back(tensorType(context, result(), resultEncoding));
+    RankedTensorType resultType = tensorType(context, result(), resultEncoding);
+    if (!computed)
+      types.push_back(resultType);
     function = func::FuncOp::create(builder, loc(builder), "statement" + std::to_string(number),
-                                    builder.getFunctionType(types, types.back()));
+                                    builder.getFunctionType(types, resultType));
     function.addEntryBlock();
     for (auto [i, t] : llvm::enumerate(read))
       function.setArgAttr(i, kNameAttr, builder.getStringAttr(program.tensors[t].name));
-    function.setArgAttr(read.size(), kNameAttr, builder.getStringAttr(result().name));
+    if (!computed)
+      function.setArgAttr(read.size(), kNameAttr, builder.getStringAttr(result().name));
+    function.setResultAttr(0, kNameAttr, builder.getStringAttr(result().name));
   }
 
   AffineMap mapOf(MLIRContext *context, const std::vector<notation::Affine> &subscripts) const {
@@ -125,6 +151,11 @@ private:
     kinds.append(statement.reductionIndices.size(), utils::IteratorType::reduction);
   }
 
+  Value argument(unsigned tensor) const {
+    func::FuncOp f = function; // accessors of operations are not const
+    return f.getArgument(llvm::find(read, tensor) - read.begin());
+  }
+
   /// Operands that only say how far an index runs which no tensor has as a plain subscript (`F` aside, in
   /// `A(i+r)`).
   void addExtents(OpBuilder &b, SmallVectorImpl<Value> &inputs, SmallVectorImpl<AffineMap> &maps,
@@ -141,25 +172,132 @@ private:
     }
   }
 
-  Value makeGeneric(OpBuilder &b) {
-    makeLoops();
-    SmallVector<Value> inputs;
-    SmallVector<AffineMap> maps;
+  /// The statement's operands, and how its loops index them.
+  void addOperands(OpBuilder &b, SmallVectorImpl<Value> &inputs, SmallVectorImpl<AffineMap> &maps) const {
     for (auto [o, access] : llvm::enumerate(operands)) {
-      Value arg = function.getArgument(llvm::find(read, access.tensor) - read.begin());
-      if (patternOperand == o)
-        arg = asResult(b, arg);
-      inputs.push_back(arg);
+      Value arg = argument(access.tensor);
+      inputs.push_back(patternOperand == o ? asResult(b, arg) : arg);
       maps.push_back(mapOf(b.getContext(), access.subscripts));
     }
-    AffineMap outMap = mapOf(b.getContext(), statement.lhs.subscripts);
-    addExtents(b, inputs, maps, outMap);
-    Value init = makeInit(b, inputs);
-    maps.push_back(outMap);
+  }
+
+  Value makeGeneric(OpBuilder &b, ArrayRef<Value> inputs, SmallVector<AffineMap> maps, Value init,
+                    function_ref<void(OpBuilder &, ValueRange)> body) const {
+    maps.push_back(mapOf(b.getContext(), statement.lhs.subscripts));
     auto generic =
         linalg::GenericOp::create(b, loc(b), init.getType(), inputs, init, maps, kinds,
                                   [&](OpBuilder &nested, Location, ValueRange args) { body(nested, args); });
     return generic.getResult(0);
+  }
+
+  Value intoArgument(OpBuilder &b) {
+    SmallVector<Value> inputs;
+    SmallVector<AffineMap> maps;
+    addOperands(b, inputs, maps);
+    addExtents(b, inputs, maps, mapOf(b.getContext(), statement.lhs.subscripts));
+    return makeGeneric(b, inputs, maps, makeInit(b, inputs),
+                       [&](OpBuilder &nested, ValueRange args) { body(nested, args, args.back()); });
+  }
+
+  /// A new tensor in one go; entries the result already has are the start of those at the same coordinates.
+  Value intoNewTensor(OpBuilder &b) {
+    SmallVector<Value> inputs;
+    SmallVector<AffineMap> maps;
+    addOperands(b, inputs, maps);
+    size_t old = inputs.size();
+    if (statement.accumulate) {
+      inputs.push_back(argument(statement.lhs.tensor));
+      maps.push_back(mapOf(b.getContext(), statement.lhs.subscripts));
+    }
+    addExtents(b, inputs, maps, mapOf(b.getContext(), statement.lhs.subscripts));
+    Scalar start = statement.assign || statement.accumulate
+                       ? format::fillValue(resultEncoding, result().type)
+                       : notation::identity(statement.reduce, result().type);
+    Value init = newTensor(b, result().type, resultEncoding, start);
+    return makeGeneric(b, inputs, maps, init, [&](OpBuilder &nested, ValueRange args) {
+      body(nested, args, statement.accumulate ? args[old] : args.back());
+    });
+  }
+
+  /// What the reduction adds to the result, where it adds something.
+  Value makeIncrements(OpBuilder &b) {
+    SmallVector<Value> inputs;
+    SmallVector<AffineMap> maps;
+    addOperands(b, inputs, maps);
+    addExtents(b, inputs, maps, mapOf(b.getContext(), statement.lhs.subscripts));
+    ElementType type = statement.rhs->type;
+    Scalar start = notation::identity(statement.reduce, type);
+    return makeGeneric(b, inputs, maps, newTensor(b, type, incrementEncoding(start), start),
+                       [&](OpBuilder &nested, ValueRange args) {
+                         BodyBuilder builder = bodyBuilder(nested, args);
+                         linalg::YieldOp::create(nested, loc(nested), contribution(builder, args.back()));
+                       });
+  }
+
+  /// The increments meet the entries the result already has, or are rounded to its type.
+  Value finishIncrements(OpBuilder &b, Value increments) {
+    loops.resize(statement.lhs.subscripts.size());
+    kinds.resize(loops.size());
+    AffineMap outMap = mapOf(b.getContext(), statement.lhs.subscripts);
+    SmallVector<Value> inputs{increments};
+    if (statement.accumulate)
+      inputs.push_back(argument(statement.lhs.tensor));
+    Value init =
+        newTensor(b, result().type, resultEncoding, format::fillValue(resultEncoding, result().type));
+    return makeGeneric(b, inputs, SmallVector<AffineMap>(inputs.size(), outMap), init,
+                       [&](OpBuilder &nested, ValueRange args) {
+                         BodyBuilder builder = bodyBuilder(nested, args);
+                         ElementType compute = statement.rhs->type;
+                         Value value = args[0];
+                         if (statement.accumulate)
+                           value = builder.reduce(statement.reduce, compute,
+                                                  builder.convert(args[1], result().type, compute), value);
+                         linalg::YieldOp::create(nested, loc(nested),
+                                                 builder.convert(value, compute, result().type));
+                       });
+  }
+
+  /// The result's encoding, unset where the reduction has not been.
+  format::Encoding incrementEncoding(const Scalar &start) const {
+    format::Encoding encoding = resultEncoding;
+    ElementType type = statement.rhs->type;
+    encoding.implicitVal.reset();
+    encoding.fill.reset();
+    if (isFloat(type) || isComplex(type)) {
+      if (start.f != std::complex<double>(0))
+        encoding.fill = start.f.real() == 1 ? "1" : start.f.real() < 0 ? "-inf" : "inf";
+    } else if (start.i != 0) {
+      encoding.fill = type == ElementType::Bool ? "true" : std::to_string(start.i);
+    }
+    return encoding;
+  }
+
+  /// A tensor that does not exist yet: every coordinate has the value `start` before the first contribution.
+  Value newTensor(OpBuilder &b, ElementType type, const format::Encoding &encoding,
+                  const Scalar &start) const {
+    notation::TensorDecl decl = result();
+    decl.type = type;
+    SmallVector<Value> sizes;
+    for (const notation::Affine &s : statement.lhs.subscripts)
+      sizes.push_back(indexSize(b, s.terms[0].first));
+    Value empty = tensor::EmptyOp::create(b, loc(b), tensorType(*b.getContext(), decl, encoding), sizes);
+    Value value = BodyBuilder(b, loc(b), options.strictFp, nullptr).constant(type, start);
+    return dialect::FillOp::create(b, loc(b), empty.getType(), value, empty);
+  }
+
+  /// The size of an index: that of a dimension it alone subscripts, else (`A(i+r)`) a constant.
+  Value indexSize(OpBuilder &b, unsigned index) const {
+    auto size = [&](const Access &access) -> Value {
+      for (auto [d, s] : llvm::enumerate(access.subscripts))
+        if (s.isVariable() && s.terms[0].first == index)
+          return tensor::DimOp::create(b, loc(b), argument(access.tensor), d);
+      return {};
+    };
+    for (const Access &access : operands)
+      if (Value found = size(access))
+        return found;
+    return statement.accumulate ? size(statement.lhs)
+                                : arith::ConstantIndexOp::create(b, loc(b), program.indices[index].size);
   }
 
   /// The pattern's operand in the result's format.
@@ -181,17 +319,24 @@ private:
     return dialect::FillOp::create(b, loc(b), init.getType(), start, init);
   }
 
-  void body(OpBuilder &b, ValueRange args) {
-    BodyBuilder builder(b, loc(b), options.strictFp,
-                        [&](const Access &access) { return args[find(access)]; });
-    // Narrow floats compute, and accumulate, in the type of the right-hand side.
-    ElementType compute = statement.rhs->type;
-    Value accumulator = builder.convert(args.back(), result().type, compute);
+  BodyBuilder bodyBuilder(OpBuilder &b, ValueRange args) const {
+    return BodyBuilder(b, loc(b), options.strictFp,
+                       [this, args](const Access &access) { return args[find(access)]; });
+  }
+
+  /// The accumulator after one point of the iteration space, in the type of the right-hand side.
+  Value contribution(BodyBuilder &builder, Value accumulator) const {
     Value value = builder.expr(statement.rhs);
     if (!statement.assign)
-      value = builder.reduce(statement.reduce, compute, accumulator, value);
-    if (statement.where)
-      value = arith::SelectOp::create(b, loc(b), builder.mask(statement.where), value, accumulator);
+      value = builder.reduce(statement.reduce, statement.rhs->type, accumulator, value);
+    return statement.where ? builder.select(builder.mask(statement.where), value, accumulator) : value;
+  }
+
+  void body(OpBuilder &b, ValueRange args, Value accumulator) const {
+    BodyBuilder builder = bodyBuilder(b, args);
+    // Narrow floats compute, and accumulate, in the type of the right-hand side.
+    ElementType compute = statement.rhs->type;
+    Value value = contribution(builder, builder.convert(accumulator, result().type, compute));
     linalg::YieldOp::create(b, loc(b), builder.convert(value, compute, result().type));
   }
 
@@ -204,6 +349,7 @@ private:
   SmallVector<utils::IteratorType> kinds;
   format::Encoding resultEncoding;
   std::optional<size_t> patternOperand;
+  bool computed = false; ///< the result is a new tensor
   func::FuncOp function;
 };
 

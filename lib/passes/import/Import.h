@@ -14,8 +14,7 @@ struct ImportOptions {
 inline constexpr llvm::StringLiteral kNameAttr = "tulle.name";
 
 /// One `func.func @statement<k>` per statement (HACKING.md, contract 1). The dialects of stage 1 must be
-/// loaded. Throws SyntaxError, pointing into program.text, for a sparse result whose pattern is not one
-/// operand's.
+/// loaded. Throws SyntaxError, pointing into program.text, for a sparse result that would be dense.
 mlir::OwningOpRef<mlir::ModuleOp> importProgram(mlir::MLIRContext &context, const notation::Program &program,
                                                 const ImportOptions &options = {});
 

@@ -22,32 +22,37 @@ LoopEmitter::LoopEmitter(OpBuilder &builder, SparseStatement &statement, const i
   for (unsigned d = 0; d < last; ++d)
     onceEach &= !isReduction(d);
   // Without reductions every point is met once, so the accumulator is the start value wherever the body runs.
-  if (statement.start && llvm::none_of(statement.reduction, [](bool r) { return r; }))
+  bool reduces = llvm::any_of(statement.reduction, [](bool r) { return r; });
+  bool increments =
+      statement.assembled && last == plan.order.size(); // inserted one by one, each from the start
+  if (statement.start && (!reduces || increments))
     algebra.setAccumulator(statement.start);
 }
 
 Value LoopEmitter::emit() {
   for (unsigned i = 0; i < statement.reduction.size(); ++i)
     sizes.push_back(dimSize(i));
+  if (statement.assembled)
+    return assemble();
   LoopState s;
   s.operands.resize(statement.operands.size());
   s.coordinates.resize(plan.order.size());
-  s.carried = statement.init;
+  s.carried = {statement.init};
   if (statement.start && !writesEverySlot(s, 0)) {
-    Value start = materialize(b, loc, statement.start, getElementTypeOrSelf(s.carried.getType()));
-    s.carried = dialect::FillOp::create(b, loc, s.carried.getType(), start, s.carried);
+    Value start = materialize(b, loc, statement.start, getElementTypeOrSelf(statement.init.getType()));
+    s.carried[0] = dialect::FillOp::create(b, loc, statement.init.getType(), start, statement.init);
   } else if (auto fill = statement.generic.getDpsInits()[0].getDefiningOp<dialect::FillOp>();
              fill && !statement.start) {
-    s.carried = dialect::FillOp::create(b, loc, s.carried.getType(), fill.getValue(), s.carried);
+    s.carried[0] = dialect::FillOp::create(b, loc, statement.init.getType(), fill.getValue(), statement.init);
   }
-  Value result = loops(s, 0);
+  Value result = loops(s, 0)[0];
   return failed ? Value() : result;
 }
 
-Value LoopEmitter::loops(LoopState s, unsigned depth) {
+LoopEmitter::Carried LoopEmitter::loops(LoopState s, unsigned depth) {
   advance(s);
   if (!s.scalar && depth >= resultDepth())
-    return element(s, depth);
+    return statement.assembled ? newElement(s, depth) : element(s, depth);
   if (depth == plan.order.size())
     return leaf(s);
   SmallVector<unsigned> who = participants(s, depth);
@@ -65,11 +70,11 @@ Value LoopEmitter::loops(LoopState s, unsigned depth) {
     auto stored = llvm::to_vector(llvm::seq(1u, 1u << who.size()));
     return remainder(s, depth, who, stored);
   }
-  return loop(s, depth, who, minterms, /*counted=*/false)[0];
+  return loop(s, depth, who, minterms, /*counted=*/false);
 }
 
 /// One element of the result: accumulated in a register by the loops left, then stored.
-Value LoopEmitter::element(LoopState s, unsigned depth) {
+LoopEmitter::Carried LoopEmitter::element(LoopState s, unsigned depth) {
   Value iterator = iteratorOf(s, statement.operands.size() - 1);
   if (!iterator && !statement.result().digits.empty()) {
     if (!failed)
@@ -79,25 +84,24 @@ Value LoopEmitter::element(LoopState s, unsigned depth) {
     failed = true;
     return s.carried;
   }
-  Value tensor = s.carried;
+  Value tensor = s.carried[0];
   Type type = cast<RankedTensorType>(tensor.getType()).getElementType();
   LoopState inner = s;
   inner.scalar = true;
-  inner.carried = statement.start && onceEach
-                      ? materialize(b, loc, statement.start, type)
-                      : dialect::LoadOp::create(b, loc, type, tensor, iterator).getResult();
+  Value before = statement.start && onceEach
+                     ? materialize(b, loc, statement.start, type)
+                     : dialect::LoadOp::create(b, loc, type, tensor, iterator).getResult();
   Type wide = algebra.yieldOperand().getType();
-  if (wide != type)
-    inner.carried = b.createOrFold<arith::ExtFOp>(loc, wide, inner.carried);
-  Value value = loops(inner, depth);
+  inner.carried = {wide == type ? before : b.createOrFold<arith::ExtFOp>(loc, wide, before)};
+  Value value = loops(inner, depth)[0];
   if (wide != type)
     value = arith::TruncFOp::create(b, loc, type, value);
-  return dialect::StoreOp::create(b, loc, tensor.getType(), value, tensor, iterator);
+  return {dialect::StoreOp::create(b, loc, tensor.getType(), value, tensor, iterator)};
 }
 
 /// The innermost place. Operands off the loops' coordinates are searched first; each may or may not have an
 /// entry.
-Value LoopEmitter::leaf(LoopState s) {
+LoopEmitter::Carried LoopEmitter::leaf(LoopState s) {
   advance(s);
   std::optional<unsigned> o = nextSearch(s);
   if (!o)
@@ -109,23 +113,36 @@ Value LoopEmitter::leaf(LoopState s) {
   Value parent = level ? s.operands[*o].iterators.back() : Value();
   auto search = dialect::SearchOp::create(b, loc, iteratorType(*o, level), b.getI1Type(), operand.tensor,
                                           b.getI64IntegerAttr(level), parent, coordinate);
-  auto branch = scf::IfOp::create(b, loc, s.carried.getType(), search.getFound(), /*withElseRegion=*/true);
+  SmallVector<Type> types(ValueRange(s.carried).getTypes());
+  auto branch = scf::IfOp::create(b, loc, types, search.getFound(), /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(b);
+  auto yield = [&](const Carried &values) {
+    if (!values.empty()) // else the terminator is there already
+      scf::YieldOp::create(b, loc, values);
+  };
   b.setInsertionPointToStart(branch.thenBlock());
   LoopState found = s;
   found.operands[*o].iterators.push_back(search.getResult());
-  scf::YieldOp::create(b, loc, leaf(found));
+  yield(leaf(found));
   b.setInsertionPointToStart(branch.elseBlock());
   LoopState missing = s;
   missing.operands[*o].absent = true;
   bool nothing = algebra.isNoOp(presence(missing));
-  scf::YieldOp::create(b, loc, nothing ? s.carried : leaf(missing));
-  return branch.getResult(0);
+  yield(nothing ? s.carried : leaf(missing));
+  return Carried(branch.getResults());
 }
 
-Value LoopEmitter::body(LoopState &s) {
+LoopEmitter::Carried LoopEmitter::body(LoopState &s) {
   DenseMap<Value, Value> done;
-  return bodyValue(s, algebra.yieldOperand(), done);
+  Value value = bodyValue(s, algebra.yieldOperand(), done);
+  if (statement.assembled && !s.scalar) {
+    insert(s, value);
+    return {};
+  }
+  Carried result{value};
+  if (statement.assembled)
+    result.push_back(arith::ConstantIntOp::create(b, loc, 1, 1));
+  return result;
 }
 
 /// The body's expression for exactly the operands that are present.
@@ -137,7 +154,7 @@ Value LoopEmitter::bodyValue(LoopState &s, Value v, DenseMap<Value, Value> &done
   if (Value found = done.lookup(value))
     return found;
   if (value == algebra.accumulatorArg())
-    return s.carried;
+    return s.carried.empty() ? startValue() : s.carried[0];
   Block *block = statement.generic.getBody();
   if (auto arg = dyn_cast<BlockArgument>(value); arg && arg.getOwner() == block)
     return s.operands[arg.getArgNumber()].value;
@@ -164,10 +181,11 @@ void LoopEmitter::fillBody(Block *block, LoopState s, unsigned depth, ArrayRef<u
       Type type = iteratorType(o, s.operands[o].iterators.size());
       s.operands[o].iterators.push_back(block->addArgument(type, at));
     }
-  s.carried = block->addArgument(s.carried.getType(), at);
+  for (Value &carried : s.carried)
+    carried = block->addArgument(carried.getType(), at);
   Value count = counted ? Value(block->addArgument(b.getIndexType(), at)) : Value();
   b.setInsertionPointToStart(block);
-  SmallVector<Value> results{loops(s, depth + 1)};
+  Carried results = loops(s, depth + 1);
   if (counted)
     results.push_back(arith::AddIOp::create(b, loc, count, arith::ConstantIndexOp::create(b, loc, 1)));
   dialect::YieldOp::create(b, loc, results);
@@ -175,9 +193,9 @@ void LoopEmitter::fillBody(Block *block, LoopState s, unsigned depth, ArrayRef<u
 
 /// The loop over the coordinates of `minterms`. Results: what is carried, then, if counted, how many
 /// coordinates there were.
-SmallVector<Value> LoopEmitter::loop(const LoopState &s, unsigned depth, ArrayRef<unsigned> who,
-                                     ArrayRef<unsigned> minterms, bool counted) {
-  SmallVector<Value> inits{s.carried};
+LoopEmitter::Carried LoopEmitter::loop(const LoopState &s, unsigned depth, ArrayRef<unsigned> who,
+                                       ArrayRef<unsigned> minterms, bool counted) {
+  Carried inits = s.carried;
   if (counted)
     inits.push_back(arith::ConstantIndexOp::create(b, loc, 0));
   SmallVector<Type> types(ValueRange(inits).getTypes());
@@ -194,7 +212,7 @@ SmallVector<Value> LoopEmitter::loop(const LoopState &s, unsigned depth, ArrayRe
   if (alone) {
     auto op = IterateOp::create(b, loc, types, who.empty() ? range : spaces[0], inits, kind);
     fillBody(&op.getBody().emplaceBlock(), s, depth, who, minterms[0], counted);
-    return op.getResults();
+    return Carried(op.getResults());
   }
   iteration::CoordinateSet set(who.size(), std::vector<iteration::Minterm>(minterms.begin(), minterms.end()));
   SmallVector<int64_t> cases(minterms.begin(), minterms.end());
@@ -202,19 +220,18 @@ SmallVector<Value> LoopEmitter::loop(const LoopState &s, unsigned depth, ArrayRe
                                 dialect::Strategy::Auto, cases.size());
   for (auto [region, minterm] : llvm::zip(op.getCaseRegions(), minterms))
     fillBody(&region.emplaceBlock(), s, depth, who, minterm, counted);
-  return op.getResults();
+  return Carried(op.getResults());
 }
 
 /// Where nothing is stored the accumulator meets one constant, and meeting it once is as good as often: walk
 /// what is stored, count it, and add the constant if some coordinate was left out.
-Value LoopEmitter::remainder(LoopState s, unsigned depth, ArrayRef<unsigned> who,
-                             ArrayRef<unsigned> minterms) {
+LoopEmitter::Carried LoopEmitter::remainder(LoopState s, unsigned depth, ArrayRef<unsigned> who,
+                                            ArrayRef<unsigned> minterms) {
   LoopState rest = withMinterm(s, who, 0);
   Value count = arith::ConstantIndexOp::create(b, loc, 0);
   if (!minterms.empty()) {
-    SmallVector<Value> results = loop(s, depth, who, minterms, /*counted=*/true);
-    rest.carried = results[0];
-    count = results[1];
+    rest.carried = loop(s, depth, who, minterms, /*counted=*/true);
+    count = rest.carried.pop_back_val();
   }
   Value some = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, count, extent(s, depth));
   Value zero = arith::ConstantIndexOp::create(b, loc, 0);
@@ -222,8 +239,10 @@ Value LoopEmitter::remainder(LoopState s, unsigned depth, ArrayRef<unsigned> who
     Value inside = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ugt, sizes[plan.order[d].index], zero);
     some = arith::AndIOp::create(b, loc, some, inside);
   }
-  Value once = body(rest);
-  return arith::SelectOp::create(b, loc, some, once, rest.carried);
+  Carried once = body(rest);
+  for (auto [with, without] : llvm::zip(once, rest.carried))
+    with = arith::SelectOp::create(b, loc, some, with, without);
+  return once;
 }
 
 } // namespace tulle::passes

@@ -15,11 +15,15 @@ struct OperandState {
 struct LoopState {
   std::vector<OperandState> operands;   ///< inputs, then the result
   std::vector<mlir::Value> coordinates; ///< per loop of the plan; null outside it
-  mlir::Value carried; ///< the result tensor, or the scalar accumulated for one of its elements
+  /// What the loops hand on: the result tensor, or the scalar accumulated for one of its elements (of a new
+  /// tensor, next to it whether anything was); nothing in the outer loops of a new tensor.
+  llvm::SmallVector<mlir::Value, 2> carried;
   bool scalar = false; ///< `carried` is the scalar
 };
 
 class LoopEmitter {
+  using Carried = llvm::SmallVector<mlir::Value, 2>;
+
 public:
   LoopEmitter(mlir::OpBuilder &builder, SparseStatement &statement, const iteration::Plan &plan);
   /// The result tensor; null after a diagnostic.
@@ -27,20 +31,27 @@ public:
 
 private:
   // Emitter.cpp: the loops
-  mlir::Value loops(LoopState s, unsigned depth);
-  mlir::Value element(LoopState s, unsigned depth);
-  mlir::Value leaf(LoopState s);
-  mlir::Value body(LoopState &s);
+  Carried loops(LoopState s, unsigned depth);
+  Carried element(LoopState s, unsigned depth);
+  Carried leaf(LoopState s);
+  Carried body(LoopState &s);
   mlir::Value bodyValue(LoopState &s, mlir::Value v, llvm::DenseMap<mlir::Value, mlir::Value> &done);
-  llvm::SmallVector<mlir::Value> loop(const LoopState &s, unsigned depth,
-                                      llvm::ArrayRef<unsigned> participants,
-                                      llvm::ArrayRef<unsigned> minterms, bool counted);
-  mlir::Value remainder(LoopState s, unsigned depth, llvm::ArrayRef<unsigned> participants,
-                        llvm::ArrayRef<unsigned> minterms);
+  Carried loop(const LoopState &s, unsigned depth, llvm::ArrayRef<unsigned> participants,
+               llvm::ArrayRef<unsigned> minterms, bool counted);
+  Carried remainder(LoopState s, unsigned depth, llvm::ArrayRef<unsigned> participants,
+                    llvm::ArrayRef<unsigned> minterms);
   /// The code of one loop iteration in `block`, whose arguments are the coordinate, one iterator per present
   /// participant, and the carried values.
   void fillBody(mlir::Block *block, LoopState s, unsigned depth, llvm::ArrayRef<unsigned> participants,
                 unsigned minterm, bool counted);
+
+  // Assembly.cpp: results that are new tensors
+  mlir::Value assemble();
+  Carried newElement(LoopState s, unsigned depth);
+  void insert(const LoopState &s, mlir::Value value);
+  mlir::Value startValue();
+  mlir::AffineMap insertionOrder() const;
+  std::optional<dialect::Combine> combiner() const;
 
   // Levels.cpp: how operands follow the loops
   void advance(LoopState &s);

@@ -1,6 +1,7 @@
 // Moves conversions of arguments to the caller.
 #include "dialect/Dialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/Passes.h"
 #include "passes/import/Import.h"
 
@@ -41,6 +42,10 @@ struct HoistConvert : impl::HoistConvertBase<HoistConvert> {
     }
     op.getResult().replaceAllUsesWith(target);
     op.erase();
+    // Sizes are the same in every format.
+    for (OpOperand &use : llvm::make_early_inc_range(function.getArgument(number).getUses()))
+      if (isa<tensor::DimOp>(use.getOwner()))
+        use.set(target);
     if (function.getArgument(number).use_empty())
       (void)function.eraseArgument(number);
   }

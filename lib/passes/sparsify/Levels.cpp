@@ -31,7 +31,8 @@ void LoopEmitter::advance(LoopState &s) {
   for (auto [o, operand] : llvm::enumerate(statement.operands)) {
     OperandState &state = s.operands[o];
     bool isResult = o + 1 == statement.operands.size();
-    if (state.absent || state.value || operand.extent || (isResult && statement.pattern))
+    if (state.absent || state.value || operand.extent ||
+        (isResult && (statement.pattern || statement.assembled)))
       continue;
     if (!isResult && !readByBody[o] && !testedByBody[o] && statement.pattern != o)
       continue;
@@ -118,6 +119,8 @@ Value LoopEmitter::dimSize(unsigned index) {
   Value tensor = found->tensor;
   if (auto type = cast<RankedTensorType>(tensor.getType()); !type.isDynamicDim(dim))
     return arith::ConstantIndexOp::create(b, loc, type.getDimSize(dim));
+  if (auto empty = tensor.getDefiningOp<tensor::EmptyOp>())
+    return empty.getDynamicSize(dim);
   return tensor::DimOp::create(b, loc, tensor, dim);
 }
 

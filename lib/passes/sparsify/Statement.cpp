@@ -26,6 +26,15 @@ bool addTerms(AffineExpr expr, int64_t scale, Subscript &out) {
   return false;
 }
 
+/// A sparse tensor that nothing is stored in yet: it is made by the loops.
+bool isNewTensor(Value init) {
+  if (auto fill = init.getDefiningOp<dialect::FillOp>())
+    init = fill.getTensor();
+  auto type = dyn_cast<RankedTensorType>(init.getType());
+  return type && init.getDefiningOp<tensor::EmptyOp>() &&
+         !format::isAllDense(dialect::getEncoding(type).getValue());
+}
+
 LogicalResult readOperand(linalg::GenericOp generic, OpOperand &use, SparseOperand &out) {
   out.tensor = use.get();
   auto type = dyn_cast<RankedTensorType>(out.tensor.getType());
@@ -36,9 +45,11 @@ LogicalResult readOperand(linalg::GenericOp generic, OpOperand &use, SparseOpera
   const format::Encoding &encoding = out.encoding.getValue();
   std::string why = format::whyNotExecutable(encoding);
   auto digits = format::digits(encoding);
-  if (!why.empty() || !digits)
+  bool isNew = generic.isDpsInit(&use) && isNewTensor(use.get());
+  if (!why.empty() || (!digits && !isNew))
     return generic.emitError("operand ") << use.getOperandNumber() << ": " << why;
-  out.digits = *digits;
+  if (digits)
+    out.digits = *digits;
   out.sparse = !format::isAllDense(encoding);
   for (AffineExpr expr : generic.getMatchingIndexingMap(&use).getResults()) {
     Subscript s;
@@ -49,9 +60,21 @@ LogicalResult readOperand(linalg::GenericOp generic, OpOperand &use, SparseOpera
   return success();
 }
 
+/// The scalar constant a tensor does not store.
+Attribute fillAttr(RankedTensorType type) {
+  ElementType wide = isa<ComplexType>(type.getElementType()) ? ElementType::C128
+                     : isa<FloatType>(type.getElementType()) ? ElementType::F64
+                     : type.getElementType().isInteger(1)    ? ElementType::Bool
+                                                             : ElementType::I64;
+  return scalarAttr(type.getElementType(), format::fillValue(dialect::getEncoding(type).getValue(), wide));
+}
+
 /// Walks back from the init through tulle.fill and tulle.like to the storage.
 void readInit(SparseStatement &s) {
   s.init = s.generic.getDpsInitOperand(0)->get();
+  s.assembled = isNewTensor(s.init);
+  if (s.assembled)
+    s.start = fillAttr(cast<RankedTensorType>(s.init.getType()));
   if (auto fill = s.init.getDefiningOp<dialect::FillOp>()) {
     Attribute constant;
     if (!matchPattern(fill.getValue(), m_Constant(&constant)))
@@ -70,7 +93,7 @@ dialect::LikeOp findLike(Value init) {
 }
 
 LogicalResult readPattern(SparseStatement &s) {
-  if (!s.result().sparse)
+  if (!s.result().sparse || s.assembled)
     return success();
   OpOperand *init = s.generic.getDpsInitOperand(0);
   dialect::LikeOp like = findLike(init->get());
@@ -80,8 +103,8 @@ LogicalResult readPattern(SparseStatement &s) {
       s.pattern = k;
   if (!s.pattern)
     return s.generic.emitError(
-        "a sparse result needs tulle.like of an input with the same subscripts: its pattern cannot be "
-        "computed; store the result in a dense format");
+        "a sparse result needs tulle.like of an input with the same subscripts, or tensor.empty where its "
+        "pattern is its own");
   return success();
 }
 
@@ -109,6 +132,20 @@ FailureOr<SparseStatement> SparseStatement::read(linalg::GenericOp generic) {
   return s;
 }
 
+/// A dense encoding with the new tensor's dimensions in the order of its levels.
+format::Encoding SparseStatement::storedOrder() const {
+  format::Encoding order = format::denseEncoding(result().subscripts.size());
+  std::vector<format::Level> levels;
+  for (const format::Digit &digit : result().digits) {
+    auto same = [&](const format::Level &l) { return format::equal(l.expr, order.levels[digit.dim].expr); };
+    if (llvm::none_of(levels, same))
+      levels.push_back(order.levels[digit.dim]);
+  }
+  if (!levels.empty())
+    order.levels = levels;
+  return order;
+}
+
 std::vector<iteration::Operand> SparseStatement::planOperands() const {
   std::vector<iteration::Operand> result;
   for (const SparseOperand &o : operands)
@@ -118,6 +155,10 @@ std::vector<iteration::Operand> SparseStatement::planOperands() const {
     // Padding is stored: a mask would see it, and 0 * inf is nan.
     bool tested = llvm::any_of(arg.getUsers(), [](Operation *user) { return isa<dialect::StoredOp>(user); });
     operand.exact = tested || !arg.getType().isInteger();
+  }
+  if (assembled) {
+    result.back().encoding = storedOrder();
+    result.back().assembled = true;
   }
   if (pattern) {
     result[*pattern].keep = true;

@@ -12,7 +12,7 @@ namespace tulle::passes {
 struct SparseOperand {
   mlir::Value tensor;
   dialect::EncodingAttr encoding;
-  std::vector<format::Digit> digits; ///< one per level
+  std::vector<format::Digit> digits; ///< one per level; none for a new tensor whose map is not made of digits
   std::vector<iteration::Subscript> subscripts;
   bool sparse = false; ///< some level does not store every coordinate
   bool extent = false; ///< only says how far an index runs; never read
@@ -25,13 +25,15 @@ struct SparseStatement {
   mlir::Value init;                    ///< the result's storage before any fill
   mlir::Attribute start;               ///< every slot's value before the statement, if a constant
   std::optional<unsigned> pattern;     ///< input whose pattern a sparse result shares
+  bool assembled = false;              ///< the result is a new sparse tensor: the loops insert its entries
 
   SparseOperand &result() { return operands.back(); }
   const SparseOperand &result() const { return operands.back(); }
   std::vector<iteration::Operand> planOperands() const;
+  format::Encoding storedOrder() const;
 
   /// Fails with a diagnostic for what is not a statement over digit maps: several results, semi-affine
-  /// subscripts, a sparse result without `tulle.like`.
+  /// subscripts, a sparse result with neither `tulle.like` nor `tensor.empty`.
   static mlir::FailureOr<SparseStatement> read(mlir::linalg::GenericOp generic);
 };
 

@@ -64,11 +64,11 @@ FileContents generateFilled(const GeneratorSpec &spec, const std::vector<int64_t
   if (density < 1)
     return sparseRandom(spec, dims, type, random, density);
   FileContents contents;
-  contents.isDense = true;
+  contents.isStored = true;
   contents.suggested = "dense";
-  contents.dense = makeDense(type, dims, false);
-  auto *out = static_cast<std::byte *>(contents.dense.values());
-  const int64_t count = contents.dense.storedCount(), width = byteWidth(type);
+  contents.stored = makeDense(type, dims, false);
+  auto *out = static_cast<std::byte *>(contents.stored.values());
+  const int64_t count = contents.stored.storedCount(), width = byteWidth(type);
   for (int64_t i = 0; i < count; ++i) {
     if (spec.name == "random")
       storeRandom(type, out + i * width, random);

@@ -7,17 +7,20 @@ namespace tulle::runtime {
 
 /// What a file holds, before a format is chosen.
 struct FileContents {
-  Entries entries; ///< when sparse
-  Tensor dense;    ///< when the file is a dense array (.npy, array .mtx)
-  bool isDense = false;
+  Entries entries; ///< coordinates and values, in any order
+  Tensor stored;   ///< instead of entries, when the file's arrays are those of a format: dense, CSR, …
+  bool isStored = false;
   std::string suggested; ///< preset name the file suggests: CSR (.mtx), CSF (.tns), dense (.npy)
+
+  const std::vector<int64_t> &dims() const { return isStored ? stored.dims : entries.dims; }
+  ElementType type() const { return isStored ? stored.type : entries.type; }
 };
 
-/// Reads .mtx .tns .smtx .npy, each also with .gz appended. Symmetric, skew and hermitian .mtx are expanded;
-/// pattern files hold f64 ones, integer files i64, real files f64, complex files c128. Throws Error with
-/// file, line and cure. `progress` (may be null) is called with a fraction in 0..1. `order` is the tensor's
-/// order where the caller knows it (0: not known): a .tns line of exactly `order` numbers has no value
-/// column; otherwise the last column is the value.
+/// Reads .mtx .tns .smtx .npy .npz .h5, each also with .gz appended. Symmetric, skew and hermitian .mtx are
+/// expanded; pattern files hold f64 ones, integer files i64, real files f64, complex files c128. Throws Error
+/// with file, line and cure. `progress` (may be null) is called with a fraction in 0..1. `order` is the
+/// tensor's order where the caller knows it (0: not known): a .tns line of exactly `order` numbers has no
+/// value column; otherwise the last column is the value.
 FileContents readFile(const std::string &path, const std::function<void(double)> &progress = {},
                       unsigned order = 0);
 
@@ -26,10 +29,14 @@ FileContents parseMtx(std::string_view text, const std::string &name);
 FileContents parseTns(std::string_view text, const std::string &name, unsigned order = 0);
 FileContents parseSmtx(std::string_view text, const std::string &name);
 FileContents parseNpy(std::string_view bytes, const std::string &name);
+FileContents parseNpz(std::string_view bytes, const std::string &name);
+FileContents parseH5(std::string_view bytes, const std::string &name);
 
-/// Writes .npy (dense), .mtx (order <= 2), .tns, each also with .gz appended, by the name's ending, to a
-/// temporary name in the same folder, then renames. Values round-trip exactly; explicit zeros and block fill
-/// are written as stored. Throws Error when the format cannot express the tensor.
-void writeFile(const std::string &path, const Tensor &tensor);
+/// Writes .npy (dense), .mtx (order <= 2), .tns, each also with .gz appended, and .npz and .h5 (order <= 2),
+/// by the name's ending, to a temporary name in the same folder, then renames. Values round-trip exactly;
+/// explicit zeros and block fill are written as stored. Returns a note for the user where the file holds the
+/// entries, but cannot name the storage format; else an empty text. Throws Error when the file cannot express
+/// the tensor.
+std::string writeFile(const std::string &path, const Tensor &tensor);
 
 } // namespace tulle::runtime

@@ -241,8 +241,8 @@ template <MtxField field> Tensor readArray(const Text &text, Scanner &scan, cons
 template <MtxField field> FileContents readField(const Text &text, Scanner &scan, const MtxHeader &header) {
   FileContents contents;
   if (header.array) {
-    contents.isDense = true;
-    contents.dense = readArray<field>(text, scan, header);
+    contents.isStored = true;
+    contents.stored = readArray<field>(text, scan, header);
     contents.suggested = "dense";
   } else {
     contents.entries = readCoordinate<field>(text, scan, header);

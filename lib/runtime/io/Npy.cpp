@@ -3,6 +3,7 @@
 #include "tulle/error.h"
 #include <algorithm>
 #include <bit>
+#include <charconv>
 #include <optional>
 
 namespace tulle::runtime::io {
@@ -18,7 +19,7 @@ constexpr size_t maxOrder = 32;
 constexpr size_t maxHeader = 1 << 20;
 
 struct Array {
-  char kind = 'f'; ///< b i u f c
+  char kind = 'f'; ///< b i u f c, or S: bytes of text
   unsigned width = 8;
   bool swap = false, columnMajor = false;
   std::vector<int64_t> dims;
@@ -32,7 +33,8 @@ struct Array {
 /// Reads the Python dictionary literal `{'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }`.
 class HeaderParser {
 public:
-  HeaderParser(const Text &text, const char *begin, const char *end) : text(text), p(begin), end(end) {}
+  HeaderParser(const Text &text, const char *begin, const char *end, bool textAllowed)
+      : text(text), p(begin), end(end), textAllowed(textAllowed) {}
 
   Array parse() {
     bool descr = false, order = false, shape = false;
@@ -117,6 +119,16 @@ private:
       array.swap = rest[0] == '>';
       rest.remove_prefix(1);
     }
+    if (const char *digits = rest.data() + 1;
+        textAllowed && rest.size() > 1 && rest.size() < 5 && (rest[0] == 'S' || rest[0] == 'U')) {
+      // NumPy's U holds four bytes a character.
+      unsigned length = 0;
+      if (std::from_chars(digits, rest.data() + rest.size(), length).ptr == rest.data() + rest.size()) {
+        array.kind = 'S';
+        array.width = rest[0] == 'U' ? 4 * length : length;
+        return;
+      }
+    }
     static constexpr std::string_view known[] = {"b1", "?",  "i1", "i2", "i4", "i8", "u1", "u2",
                                                  "u4", "u8", "f2", "f4", "f8", "c8", "c16"};
     if (std::find(std::begin(known), std::end(known), rest) == std::end(known))
@@ -154,6 +166,7 @@ private:
 
   const Text &text;
   const char *p, *end;
+  bool textAllowed;
   Array array;
 };
 
@@ -238,9 +251,14 @@ void copyElements(const Text &text, const Array &array, const char *data, int64_
   }
 }
 
-} // namespace
+struct Header {
+  Array array;
+  const char *data = nullptr; ///< the elements, all present
+  int64_t count = 0;
+};
 
-FileContents readNpy(const Text &text) {
+/// Reads and checks everything but the elements.
+Header readHeader(const Text &text, bool textAllowed) {
   if (text.bytes.empty())
     failAt(text, text.begin(), "the file is empty; expected a NumPy array");
   if (text.bytes.substr(0, magic.size()) != magic || text.bytes.size() < 10)
@@ -263,12 +281,14 @@ FileContents readNpy(const Text &text) {
     failAt(text, text.begin() + 8,
            fmt::format("the .npy header has {} bytes, more than the {} any plain array needs", length,
                        maxHeader));
-  const char *data = text.begin() + prefix + length;
-  Array array = HeaderParser(text, text.begin() + prefix, data).parse();
+  Header header;
+  const char *data = header.data = text.begin() + prefix + length;
+  Array array = header.array = HeaderParser(text, text.begin() + prefix, data, textAllowed).parse();
 
   // A dimension of size 0 makes the array empty whatever the others are.
   bool empty = std::find(array.dims.begin(), array.dims.end(), 0) != array.dims.end();
-  int64_t count = empty ? 0 : 1, bytes = 0;
+  int64_t &count = header.count = empty ? 0 : 1;
+  int64_t bytes = 0;
   bool fits = true;
   for (size_t d = 0; d < array.dims.size() && !empty; ++d)
     fits = fits && multiply(count, array.dims[d], count);
@@ -283,12 +303,31 @@ FileContents readNpy(const Text &text) {
     throw Error(fmt::format("{}: error: {} after the array's {}; a file holds one array", text.name,
                             counted(present - bytes, "byte follows", "bytes follow"),
                             counted(bytes, "byte", "bytes")));
+  return header;
+}
+
+} // namespace
+
+FileContents readNpy(const Text &text) {
+  const Header header = readHeader(text, /*textAllowed=*/false);
   FileContents contents;
-  contents.isDense = true;
+  contents.isStored = true;
   contents.suggested = "dense";
-  contents.dense = makeDense(elementType(array), array.dims, /*zeroed=*/false);
-  copyElements(text, array, data, count, contents.dense);
+  contents.stored = makeDense(elementType(header.array), header.array.dims, /*zeroed=*/false);
+  copyElements(text, header.array, header.data, header.count, contents.stored);
   return contents;
+}
+
+std::string readNpyText(const Text &text) {
+  const Header header = readHeader(text, /*textAllowed=*/true);
+  if (header.array.kind != 'S' || header.count != 1)
+    failAt(text, text.begin(), "expected one text, such as numpy.array('csr')");
+  // The text ends at its first zero; wide characters are ASCII with three zeros each.
+  std::string word;
+  for (unsigned k = 0; k < header.array.width; ++k)
+    if (header.data[k] != '\0')
+      word += header.data[k];
+  return word;
 }
 
 std::string npyHeader(ElementType type, const std::vector<int64_t> &dims) {

@@ -8,4 +8,8 @@ namespace tulle::runtime::io {
 /// aligned. Throws Error for bf16, which NumPy cannot name.
 std::string npyHeader(ElementType type, const std::vector<int64_t> &dims);
 
+/// The text that a .npy file of NumPy's kinds S and U holds. Throws Error when it is no such file, or holds
+/// several texts.
+std::string readNpyText(const Text &text);
+
 } // namespace tulle::runtime::io

@@ -27,34 +27,49 @@ struct Output::Deflate {
   ~Deflate() { deflateEnd(&stream); }
 };
 
-Output::Output(const std::string &path, bool compressed) : path(path) {
+TemporaryFile::TemporaryFile(const std::string &path) : path(path) {
   struct stat info;
   if (stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode))
     throw Error(fmt::format("{}: error: cannot write the file: a directory has this name", path));
-  if (compressed)
-    deflater = std::make_unique<Deflate>();
-  buffer.reserve(bufferSize + 64);
   static std::atomic<unsigned> counter = 0;
   do {
     temporary = fmt::format("{}.tmp{}-{}", path, getpid(), counter++);
-    descriptor = open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  } while (descriptor < 0 && errno == EEXIST);
-  if (descriptor < 0) {
+    opened = open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  } while (opened < 0 && errno == EEXIST);
+  if (opened < 0) {
     temporary.clear();
     fail("cannot create a file in this folder");
   }
 }
 
-Output::~Output() {
-  if (descriptor >= 0)
-    close(descriptor);
+TemporaryFile::~TemporaryFile() {
+  if (opened >= 0)
+    close(opened);
   if (!temporary.empty())
     unlink(temporary.c_str());
 }
 
-void Output::fail(std::string_view what) {
+void TemporaryFile::fail(std::string_view what) const {
   throw Error(fmt::format("{}: error: {}: {}", path, what, std::strerror(errno)));
 }
+
+void TemporaryFile::commit() {
+  int closed = close(opened);
+  opened = -1;
+  if (closed != 0)
+    fail("cannot write the file");
+  if (std::rename(temporary.c_str(), path.c_str()) != 0)
+    fail("cannot rename the finished file");
+  temporary.clear();
+}
+
+Output::Output(const std::string &path, bool compressed) : file(path) {
+  if (compressed)
+    deflater = std::make_unique<Deflate>();
+  buffer.reserve(bufferSize + 64);
+}
+
+Output::~Output() = default;
 
 void Output::write(std::string_view bytes) {
   while (!bytes.empty()) {
@@ -78,11 +93,11 @@ void Output::number(int64_t value) {
 
 void Output::writeAll(const char *data, size_t size) {
   while (size != 0) {
-    ssize_t wrote = ::write(descriptor, data, size);
+    ssize_t wrote = ::write(file.descriptor(), data, size);
     if (wrote < 0 && errno == EINTR)
       continue;
     if (wrote < 0)
-      fail("cannot write the file");
+      file.fail("cannot write the file");
     data += wrote;
     size -= size_t(wrote);
   }
@@ -109,13 +124,7 @@ void Output::flush(bool last) {
 
 void Output::commit() {
   flush(true);
-  int closed = close(descriptor);
-  descriptor = -1;
-  if (closed != 0)
-    fail("cannot write the file");
-  if (std::rename(temporary.c_str(), path.c_str()) != 0)
-    fail("cannot rename the finished file");
-  temporary.clear();
+  file.commit();
 }
 
 } // namespace tulle::runtime::io

@@ -6,6 +6,28 @@
 
 namespace tulle::runtime::io {
 
+/// A file of a new name next to `path`, empty at first; commit() renames it to `path`, and without commit()
+/// it is removed.
+class TemporaryFile {
+public:
+  /// Throws Error when the folder is missing or full, or `path` is a directory.
+  explicit TemporaryFile(const std::string &path);
+  ~TemporaryFile();
+  TemporaryFile(const TemporaryFile &) = delete;
+  TemporaryFile &operator=(const TemporaryFile &) = delete;
+
+  const std::string &name() const { return temporary; }
+  /// The file, open for writing until commit().
+  int descriptor() const { return opened; }
+  void commit();
+  /// Throws Error `path: error: what: ` and the system's reason.
+  [[noreturn]] void fail(std::string_view what) const;
+
+private:
+  std::string path, temporary;
+  int opened = -1;
+};
+
 /// Collects bytes in a temporary file next to `path`, optionally as gzip; commit() renames it to `path`.
 /// Without commit() (an exception) the temporary file is removed. Throws Error when the folder is missing or
 /// full.
@@ -25,12 +47,11 @@ public:
 private:
   void flush(bool last);
   void writeAll(const char *data, size_t size);
-  [[noreturn]] void fail(std::string_view what);
 
   struct Deflate;
-  std::string path, temporary, buffer;
+  TemporaryFile file;
+  std::string buffer;
   std::unique_ptr<Deflate> deflater;
-  int descriptor = -1;
 };
 
 } // namespace tulle::runtime::io

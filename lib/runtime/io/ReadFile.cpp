@@ -1,3 +1,4 @@
+#include "runtime/io/H5.h"
 #include "runtime/io/Input.h"
 #include "runtime/io/Text.h"
 #include "tulle/error.h"
@@ -43,6 +44,12 @@ FileContents parseSmtx(std::string_view text, const std::string &name) {
 FileContents parseNpy(std::string_view bytes, const std::string &name) {
   return parseBytes(bytes, name, io::readNpy);
 }
+FileContents parseNpz(std::string_view bytes, const std::string &name) {
+  return parseBytes(bytes, name, io::readNpz);
+}
+FileContents parseH5(std::string_view bytes, const std::string &name) {
+  return parseBytes(bytes, name, io::readH5);
+}
 FileContents parseTns(std::string_view text, const std::string &name, unsigned order) {
   io::Progress none;
   return guarded(name, text.size(), [&] { return io::readTns({text, name, none}, order); });
@@ -66,10 +73,19 @@ FileContents readFile(const std::string &path, const std::function<void(double)>
     return with(io::readSmtx);
   if (takeEnding(stem, ".npy"))
     return with(io::readNpy);
-  throw Error(fmt::format(
-      "{}: error: unknown file format; the name must end in .mtx, .tns, .smtx or .npy, each with or "
-      "without .gz",
-      path));
+  if (takeEnding(stem, ".npz"))
+    return with(io::readNpz);
+  if (takeEnding(stem, ".h5") && compressed)
+    return with(io::readH5);
+  if (path.ends_with(".h5")) {
+    // The library reads the parts it needs by itself; what is no readable file gets the usual messages.
+    io::Input input(path, false);
+    return guarded(path, input.bytes().size(), [&] { return io::readH5File(path); });
+  }
+  throw Error(
+      fmt::format("{}: error: unknown file format; the name must end in .mtx, .tns, .smtx, .npy, .npz or "
+                  ".h5, each with or without .gz",
+                  path));
 }
 
 } // namespace tulle::runtime

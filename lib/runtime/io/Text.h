@@ -147,5 +147,7 @@ FileContents readMtx(const Text &text);
 FileContents readTns(const Text &text, unsigned order);
 FileContents readSmtx(const Text &text);
 FileContents readNpy(const Text &text);
+FileContents readNpz(const Text &text);
+FileContents readH5(const Text &text);
 
 } // namespace tulle::runtime::io

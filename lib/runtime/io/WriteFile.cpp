@@ -1,4 +1,6 @@
+#include "runtime/io/H5.h"
 #include "runtime/io/Npy.h"
+#include "runtime/io/Npz.h"
 #include "runtime/io/Output.h"
 #include "tulle/error.h"
 
@@ -7,8 +9,6 @@ namespace tulle::runtime {
 namespace {
 
 using io::Output;
-
-enum class Ending { Mtx, Tns, Npy };
 
 /// The value's numbers as text. Narrow floats are written as the shortest text of their exact 64-bit
 /// widening, so that reading them as f64 gives the same value.
@@ -113,35 +113,35 @@ void writeTns(Output &out, const Tensor &tensor) {
 
 } // namespace
 
-void writeFile(const std::string &path, const Tensor &tensor) {
+std::string writeFile(const std::string &path, const Tensor &tensor) {
   std::string_view stem = path;
   auto takeEnding = [&](std::string_view ending) {
     bool yes = stem.size() > ending.size() && stem.ends_with(ending);
     stem.remove_suffix(yes ? ending.size() : 0);
     return yes;
   };
-  bool compressed = takeEnding(".gz");
-  Ending ending =
-      takeEnding(".mtx")   ? Ending::Mtx
-      : takeEnding(".tns") ? Ending::Tns
-      : takeEnding(".npy")
-          ? Ending::Npy
-          : throw Error(fmt::format("{}: error: unknown file format; the name must end in .mtx, .tns or "
-                                    ".npy, each with or without .gz",
-                                    path));
-  Output out(path, compressed);
-  switch (ending) {
-  case Ending::Mtx:
-    writeMtx(out, path, tensor);
-    break;
-  case Ending::Tns:
-    writeTns(out, tensor);
-    break;
-  case Ending::Npy:
-    writeNpy(out, path, tensor);
-    break;
+  const bool compressed = takeEnding(".gz");
+  const bool npz = takeEnding(".npz");
+  if (npz || takeEnding(".h5")) {
+    if (compressed)
+      throw Error(fmt::format("{}: error: .npz and .h5 files are not compressed again; leave .gz out", path));
+    return npz ? io::writeNpz(path, tensor) : io::writeH5(path, tensor);
   }
+  const bool mtx = takeEnding(".mtx"), tns = !mtx && takeEnding(".tns");
+  if (!mtx && !tns && !takeEnding(".npy"))
+    throw Error(
+        fmt::format("{}: error: unknown file format; the name must end in .mtx, .tns or .npy, each with "
+                    "or without .gz, or in .npz or .h5",
+                    path));
+  Output out(path, compressed);
+  if (mtx)
+    writeMtx(out, path, tensor);
+  else if (tns)
+    writeTns(out, tensor);
+  else
+    writeNpy(out, path, tensor);
   out.commit();
+  return "";
 }
 
 } // namespace tulle::runtime

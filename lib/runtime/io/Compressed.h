@@ -1,0 +1,44 @@
+// Matrices that a container file (.npz, .h5) holds as arrays of positions, coordinates and values.
+#pragma once
+#include "runtime/io/Io.h"
+#include <optional>
+
+namespace tulle::runtime::io {
+
+/// One array of the file, dense, and what errors call it.
+struct NamedArray {
+  std::string name;
+  Tensor data;
+};
+
+/// A matrix in `format`: CSR, CSC, DCSR, DCSC or BCSR(b,c). A segment is a row of CSR, a column of CSC, a row
+/// of blocks of BCSR.
+struct CompressedArrays {
+  std::string format;
+  std::vector<int64_t> dims;
+  std::optional<NamedArray> segments; ///< DCSR, DCSC: which rows or columns are stored
+  NamedArray positions, coordinates, values;
+  int64_t blockRows = 1, blockColumns = 1;     ///< divide the sizes
+  std::vector<unsigned> segmentFirst = {0, 1}; ///< the dimension of segments, and that of coordinates
+};
+
+/// Checks the arrays; the result is a stored tensor over them where every segment ascends strictly, and else
+/// (SciPy allows any order, and duplicates) their entries. What the arrays hold after the last position is
+/// not part of the matrix. Throws Error `file: error: array[k] is …` for anything a kernel must not meet.
+FileContents compressedContents(const std::string &file, const CompressedArrays &arrays);
+
+/// The elements of an index array as a dense tensor of i32 or i64; shares the buffer when they are already.
+/// Throws Error when it is not a list of integers.
+Tensor indexTensor(const std::string &file, const NamedArray &array);
+/// The same as one list of i64.
+std::vector<int64_t> indexList(const std::string &file, const NamedArray &array);
+
+/// Throws Error when coordinates `index` of `array` lie outside 0 … size - 1.
+void checkCoordinates(const std::string &file, const std::string &name, const std::vector<int64_t> &index,
+                      int64_t size);
+
+/// Entries of two coordinate lists (checked here) and as many values.
+FileContents coordinateContents(const std::string &file, const std::vector<int64_t> &dims,
+                                std::vector<NamedArray> coordinates, const NamedArray &values);
+
+} // namespace tulle::runtime::io

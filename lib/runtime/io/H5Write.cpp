@@ -1,0 +1,214 @@
+#include "runtime/io/H5.h"
+#include "runtime/io/H5Library.h"
+#include "runtime/io/Output.h"
+#include "tulle/error.h"
+#include <algorithm>
+#include <cstring>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+namespace tulle::runtime::io {
+
+namespace {
+
+/// The library's type of an element of a file, and binsparse's name of it.
+struct FileType {
+  hid_t type = -1;
+  std::string name;
+};
+
+FileType unsignedType(unsigned width) {
+  return {width == 8    ? H5T_STD_U8LE
+          : width == 16 ? H5T_STD_U16LE
+          : width == 32 ? H5T_STD_U32LE
+                        : H5T_STD_U64LE,
+          fmt::format("uint{}", width)};
+}
+
+class Writer {
+public:
+  Writer(const std::string &path, const Tensor &tensor) : path(path), tensor(tensor) {}
+  std::string write();
+
+private:
+  [[noreturn]] void fail(const std::string &message) const {
+    throw Error(fmt::format("{}: error: {}", path, message));
+  }
+  void check(bool done) const {
+    if (!done)
+      fail(fmt::format("cannot write the file ({})", lastH5Error()));
+  }
+  FileType valueType() const;
+  std::string chooseFormat();
+  void arrays(const std::string &format);
+  void dataset(const std::string &name, const FileType &type, const void *data, int64_t count);
+  void field(const std::string &name, unsigned number);
+  void values(const void *data, int64_t count);
+  void coordinates();
+  void attribute();
+
+  const std::string &path;
+  const Tensor &tensor;
+  std::string note;
+  LibraryUse use; // released after the file is closed
+  Handle file;
+  nlohmann::ordered_json descriptor;
+};
+
+FileType Writer::valueType() const {
+  switch (tensor.type) {
+  case ElementType::Bool:
+    return {H5T_STD_U8LE, "bint8"};
+  case ElementType::I8:
+    return {H5T_STD_I8LE, "int8"};
+  case ElementType::I16:
+    return {H5T_STD_I16LE, "int16"};
+  case ElementType::I32:
+    return {H5T_STD_I32LE, "int32"};
+  case ElementType::I64:
+    return {H5T_STD_I64LE, "int64"};
+  case ElementType::F32:
+    return {H5T_IEEE_F32LE, "float32"};
+  case ElementType::F64:
+    return {H5T_IEEE_F64LE, "float64"};
+  case ElementType::C64:
+    return {H5T_IEEE_F32LE, "complex[float32]"};
+  case ElementType::C128:
+    return {H5T_IEEE_F64LE, "complex[float64]"};
+  default:
+    fail(fmt::format("the binsparse format has no {}; convert the tensor to f32", name(tensor.type)));
+  }
+}
+
+std::string Writer::chooseFormat() {
+  const size_t order = tensor.dims.size();
+  const std::string name = format::displayName(tensor.encoding);
+  if (order > 2)
+    fail(fmt::format(
+        "binsparse .h5 files hold matrices, but the tensor has {} dimensions; write .tns instead", order));
+  if (!format::hasZeroFill(tensor.encoding))
+    fail(fmt::format(
+        "binsparse .h5 files mean 0 where nothing is stored, but this tensor's fill is {}; convert it "
+        "to dense",
+        tensor.encoding.fill.value_or("not 0")));
+  if (format::isAllDense(tensor.encoding))
+    return order == 1 ? "DVEC" : name == "denseColMajor" && order == 2 ? "DMATC" : "DMATR";
+  if (name == "CSR" || name == "CSC" || name == "DCSR" || name == "DCSC")
+    return name;
+  if (order == 2 && !name.starts_with("COO"))
+    note = fmt::format("{}: binsparse has no {}; the entries are written as COO", path, name);
+  return order == 2 ? "COO" : "CVEC";
+}
+
+void Writer::dataset(const std::string &name, const FileType &type, const void *data, int64_t count) {
+  const hsize_t extent = hsize_t(count);
+  Handle space(H5Screate_simple(1, &extent, nullptr), H5Sclose);
+  // Without times equal tensors give equal files.
+  Handle creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+  H5Pset_obj_track_times(creation, false);
+  Handle set(H5Dcreate2(file, name.c_str(), type.type, space, H5P_DEFAULT, creation, H5P_DEFAULT), H5Dclose);
+  check(set >= 0);
+  check(count == 0 || H5Dwrite(set, type.type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0);
+}
+
+void Writer::field(const std::string &name, unsigned number) {
+  FileType type = unsignedType(tensor.layout.fields[number].width);
+  descriptor["data_types"][name] = type.name;
+  dataset(name, type, tensor.buffers[number].data, tensor.buffers[number].count);
+}
+
+void Writer::values(const void *data, int64_t count) {
+  FileType type = valueType();
+  descriptor["number_of_stored_values"] = count;
+  descriptor["data_types"]["values"] = type.name;
+  dataset("values", type, data, isComplex(tensor.type) ? 2 * count : count);
+}
+
+/// COO and CVEC: sorted by coordinates, and unique, as the specification asks.
+void Writer::coordinates() {
+  const Entries entries = unpack(tensor);
+  const unsigned width = byteWidth(tensor.type);
+  auto before = [&](int64_t a, int64_t b) {
+    for (const auto &list : entries.coords)
+      if (list[size_t(a)] != list[size_t(b)])
+        return list[size_t(a)] < list[size_t(b)];
+    return false;
+  };
+  std::vector<int64_t> order(size_t(entries.count()));
+  std::iota(order.begin(), order.end(), int64_t(0));
+  if (!std::is_sorted(order.begin(), order.end(), before))
+    std::stable_sort(order.begin(), order.end(), before);
+  if (auto twice =
+          std::adjacent_find(order.begin(), order.end(), [&](int64_t a, int64_t b) { return !before(a, b); });
+      twice != order.end())
+    fail("the tensor stores a coordinate twice, which the binsparse format forbids; convert it to CSR");
+  std::vector<int64_t> sorted(order.size());
+  for (size_t d = 0; d < entries.coords.size(); ++d) {
+    const std::string name = fmt::format("indices_{}", d);
+    for (size_t k = 0; k < order.size(); ++k)
+      sorted[k] = entries.coords[d][size_t(order[k])];
+    descriptor["data_types"][name] = "uint64";
+    dataset(name, unsignedType(64), sorted.data(), int64_t(sorted.size()));
+  }
+  std::vector<std::byte> list(order.size() * width);
+  for (size_t k = 0; k < order.size(); ++k)
+    std::memcpy(list.data() + k * width, entries.values.data() + size_t(order[k]) * width, width);
+  values(list.data(), int64_t(order.size()));
+}
+
+void Writer::arrays(const std::string &format) {
+  if (format == "COO" || format == "CVEC")
+    return coordinates();
+  if (format.starts_with("DMAT") || format == "DVEC") {
+    const bool asStored = format == "DMATC";
+    const Tensor dense = asStored ? tensor : toDense(tensor);
+    return values(dense.values(), dense.storedCount());
+  }
+  if (format.starts_with("D"))
+    field("indices_0", tensor.layout.coordinates[0]->field);
+  field("pointers_to_1", *tensor.layout.positions[1]);
+  field("indices_1", tensor.layout.coordinates[1]->field);
+  values(tensor.values(), tensor.storedCount());
+}
+
+void Writer::attribute() {
+  nlohmann::ordered_json whole;
+  whole["binsparse"] = descriptor;
+  const std::string text = whole.dump(2);
+  Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
+  H5Tset_size(type, text.size());
+  H5Tset_cset(type, H5T_CSET_UTF8);
+  H5Tset_strpad(type, H5T_STR_NULLPAD);
+  Handle space(H5Screate(H5S_SCALAR), H5Sclose);
+  Handle attribute(H5Acreate2(file, "binsparse", type, space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
+  check(attribute >= 0 && H5Awrite(attribute, type, text.data()) >= 0);
+}
+
+std::string Writer::write() {
+  const std::string format = chooseFormat();
+  std::vector<int64_t> shape = tensor.dims;
+  if (format.starts_with("DMAT"))
+    shape.resize(2, 1); // a scalar, as in .mtx
+  if (format == "CVEC")
+    shape.resize(1, 1);
+  descriptor["version"] = "0.1";
+  descriptor["format"] = format;
+  descriptor["shape"] = shape;
+  valueType();
+  TemporaryFile target(path);
+  file = Handle(H5Fcreate(target.name().c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose);
+  check(file >= 0);
+  arrays(format);
+  attribute();
+  check(H5Fflush(file, H5F_SCOPE_LOCAL) >= 0);
+  file = Handle();
+  target.commit();
+  return note;
+}
+
+} // namespace
+
+std::string writeH5(const std::string &path, const Tensor &tensor) { return Writer(path, tensor).write(); }
+
+} // namespace tulle::runtime::io

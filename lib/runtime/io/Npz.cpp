@@ -1,0 +1,309 @@
+// scipy.sparse.load_npz is the specification: which members each format has, and which may be unordered.
+#include "runtime/io/Npz.h"
+#include "runtime/io/Compressed.h"
+#include "runtime/io/Npy.h"
+#include "runtime/io/Zip.h"
+#include "tulle/error.h"
+#include <fmt/ranges.h>
+
+namespace tulle::runtime::io {
+
+namespace {
+
+/// The members of one archive as arrays. SciPy names them without the `.npy` that the archive adds.
+class Members {
+public:
+  Members(ZipReader &archive, const Text &text) : archive(archive), text(text) {}
+
+  bool has(const std::string &name) const { return archive.contains(name + ".npy"); }
+  NamedArray array(const std::string &name) {
+    const std::string bytes = read(name), label = text.name + ": " + name + ".npy";
+    return {name, readNpy({bytes, label, none}).stored};
+  }
+  std::string word(const std::string &name) {
+    const std::string bytes = read(name), label = text.name + ": " + name + ".npy";
+    return readNpyText({bytes, label, none});
+  }
+  [[noreturn]] void fail(const std::string &message) const {
+    throw Error(fmt::format("{}: error: {}", text.name, message));
+  }
+
+private:
+  std::string read(const std::string &name) {
+    if (!has(name))
+      fail(fmt::format("the array '{}' is missing; a matrix of scipy.sparse has format, shape, data and the "
+                       "index arrays of its format; write it with scipy.sparse.save_npz",
+                       name));
+    return archive.read(name + ".npy");
+  }
+
+  ZipReader &archive;
+  const Text &text;
+  Progress none;
+};
+
+std::vector<int64_t> readShape(Members &members, const std::string &file) {
+  std::vector<int64_t> dims = indexList(file, members.array("shape"));
+  if (dims.size() != 2)
+    members.fail(fmt::format("'shape' has {} elements; matrices with 2 are supported", dims.size()));
+  for (int64_t size : dims)
+    if (size < 0 || size == INT64_MAX)
+      members.fail(fmt::format("'shape' is ({}); sizes lie between 0 and 2^63 - 2", fmt::join(dims, ", ")));
+  return dims;
+}
+
+FileContents readCompressed(Members &members, const std::string &file, const std::string &format,
+                            std::vector<int64_t> dims) {
+  CompressedArrays arrays;
+  arrays.dims = std::move(dims);
+  arrays.positions = members.array("indptr");
+  arrays.coordinates = members.array("indices");
+  arrays.values = members.array("data");
+  const std::vector<int64_t> &shape = arrays.values.data.dims;
+  if (shape.size() != (format == "bsr" ? 3 : 1))
+    members.fail(fmt::format("'data' has {} dimensions, expected {}", shape.size(), format == "bsr" ? 3 : 1));
+  if (format != "bsr") {
+    arrays.format = format == "csr" ? "CSR" : "CSC";
+    if (format == "csc")
+      arrays.segmentFirst = {1, 0};
+    return compressedContents(file, arrays);
+  }
+  for (size_t d : {0u, 1u})
+    if (shape[d + 1] < 1 || arrays.dims[d] % shape[d + 1] != 0 || shape[d + 1] > INT32_MAX)
+      members.fail(fmt::format("blocks of {} x {} do not divide the sizes {} x {}", shape[1], shape[2],
+                               arrays.dims[0], arrays.dims[1]));
+  arrays.blockRows = shape[1];
+  arrays.blockColumns = shape[2];
+  arrays.format = fmt::format("BCSR({},{})", shape[1], shape[2]);
+  return compressedContents(file, arrays);
+}
+
+/// Element (k, j) of `data` belongs to row j - offsets[k]; zeros are padding, as SciPy takes them.
+FileContents readDia(Members &members, const std::string &file, std::vector<int64_t> dims) {
+  const std::vector<int64_t> offsets = indexList(file, members.array("offsets"));
+  const Tensor data = members.array("data").data;
+  if (data.dims.size() != 2 || data.dims[0] != int64_t(offsets.size()))
+    members.fail(fmt::format("'data' has shape ({}), expected {} rows, as many as 'offsets' has elements",
+                             fmt::join(data.dims, ", "), offsets.size()));
+  FileContents contents;
+  contents.suggested = "CSR";
+  Entries &out = contents.entries;
+  out.type = data.type;
+  out.coords.resize(2);
+  const unsigned width = byteWidth(out.type);
+  const std::vector<std::byte> zero(width);
+  const int64_t columns = std::min(data.dims[1], dims[1]);
+  for (size_t k = 0; k < offsets.size(); ++k)
+    for (int64_t j = 0; j < columns; ++j) {
+      int64_t i;
+      if (__builtin_sub_overflow(j, offsets[k], &i) || i < 0 || i >= dims[0])
+        continue;
+      const auto *value =
+          static_cast<const std::byte *>(data.values()) + (int64_t(k) * data.dims[1] + j) * width;
+      const Scalar scalar = loadScalar(out.type, value);
+      if (scalar.i == 0 && scalar.f == 0.0)
+        continue;
+      out.coords[0].push_back(i);
+      out.coords[1].push_back(j);
+      out.values.insert(out.values.end(), value, value + width);
+    }
+  out.dims = std::move(dims);
+  return contents;
+}
+
+FileContents readMatrix(Members &members, const std::string &file) {
+  const std::string format = members.word("format");
+  if (format != "csr" && format != "csc" && format != "bsr" && format != "coo" && format != "dia")
+    members.fail(
+        fmt::format("matrices in SciPy's format '{}' are not supported; csr, csc, coo, bsr and dia are: "
+                    "convert with A.tocsr()",
+                    io::quoted(format)));
+  std::vector<int64_t> dims = readShape(members, file);
+  if (format == "dia")
+    return readDia(members, file, std::move(dims));
+  if (format != "coo")
+    return readCompressed(members, file, format, std::move(dims));
+  NamedArray values = members.array("data");
+  return coordinateContents(file, dims, {members.array("row"), members.array("col")}, values);
+}
+
+// ---- writing ----
+
+/// A member in the making: header and elements. SciPy wants positions and coordinates of one signed type.
+struct Member {
+  std::string name, header;
+  Buffer data;
+};
+
+Member member(const std::string &name, ElementType type, const std::vector<int64_t> &dims, Buffer data) {
+  return {name + ".npy", npyHeader(type, dims), std::move(data)};
+}
+
+template <typename T> Buffer copied(const std::vector<T> &list) {
+  Buffer made =
+      Buffer::allocate(int64_t(list.size()), int64_t(list.size() * sizeof(T)), false, "an index array");
+  if (!list.empty())
+    std::memcpy(made.data, list.data(), list.size() * sizeof(T));
+  return made;
+}
+
+Member indexMember(const std::string &name, const std::vector<int64_t> &list) {
+  return member(name, ElementType::I64, {int64_t(list.size())}, copied(list));
+}
+
+Member formatMember(const std::string &word) {
+  // NumPy's text of three bytes; the header of an i8 scalar has the same length.
+  std::string header = npyHeader(ElementType::I8, {});
+  header.replace(header.find("|i1"), 3, "|S3");
+  Buffer text = Buffer::allocate(3, 3, false, "a word");
+  std::memcpy(text.data, word.data(), 3);
+  return {"format.npy", header, text};
+}
+
+/// An unsigned field of the layout as i64.
+std::vector<int64_t> widened(const Tensor &tensor, unsigned fieldNumber) {
+  const Buffer &buffer = tensor.buffers[fieldNumber];
+  const unsigned width = tensor.layout.fields[fieldNumber].width / 8;
+  std::vector<int64_t> list(size_t(buffer.count));
+  for (size_t k = 0; k < list.size(); ++k) // little-endian: the low bytes come first
+    std::memcpy(&list[k], static_cast<const char *>(buffer.data) + k * width, width);
+  return list;
+}
+
+/// Positions and coordinates of the level `l`; 32-bit ones as they are.
+std::vector<Member> indexMembers(const Tensor &tensor, unsigned l) {
+  const unsigned pos = *tensor.layout.positions[l], crd = tensor.layout.coordinates[l]->field;
+  std::vector<Member> members;
+  const bool narrow = tensor.layout.fields[pos].width == 32 && tensor.layout.fields[crd].width == 32 &&
+                      std::max(tensor.dims[0], tensor.dims[1]) <= INT32_MAX &&
+                      tensor.buffers[crd].count <= INT32_MAX;
+  for (auto [name, field] : {std::pair("indptr", pos), std::pair("indices", crd)}) {
+    const Buffer &buffer = tensor.buffers[field];
+    if (narrow)
+      members.push_back(member(name, ElementType::I32, {buffer.count}, buffer));
+    else
+      members.push_back(indexMember(name, widened(tensor, field)));
+  }
+  return members;
+}
+
+std::vector<Member> compressedMembers(const Tensor &tensor, const std::string &word) {
+  std::vector<Member> members = indexMembers(tensor, 1);
+  std::vector<int64_t> shape = {tensor.storedCount()};
+  if (word == "bsr") {
+    const int64_t rows = format::levelSize((*format::digits(tensor.encoding))[2], tensor.dims),
+                  columns = format::levelSize((*format::digits(tensor.encoding))[3], tensor.dims);
+    shape = {tensor.storedCount() / (rows * columns), rows, columns};
+  }
+  members.push_back(member("data", tensor.type, shape, tensor.buffers.back()));
+  members.push_back(formatMember(word));
+  return members;
+}
+
+std::vector<Member> cooMembers(const Tensor &tensor) {
+  Entries entries = unpack(tensor);
+  // A vector is a column, as in .mtx.
+  while (entries.coords.size() < 2)
+    entries.coords.emplace_back(size_t(tensor.dims.empty() ? tensor.storedCount() : entries.count()), 0);
+  Buffer values = Buffer::allocate(int64_t(entries.coords[0].size()), int64_t(entries.values.size()), false,
+                                   "the values of a file");
+  if (!entries.values.empty())
+    std::memcpy(values.data, entries.values.data(), entries.values.size());
+  std::vector<Member> members = {indexMember("row", entries.coords[0]),
+                                 indexMember("col", entries.coords[1])};
+  members.push_back(member("data", tensor.type, {values.count}, values));
+  members.push_back(formatMember("coo"));
+  return members;
+}
+
+/// Diagonals that hold a stored slot, ascending, each indexed by its columns.
+std::vector<Member> diaMembers(const Tensor &tensor) {
+  std::vector<int64_t> offsets;
+  forEachStored(tensor, [&](std::span<const int64_t> at, int64_t) {
+    int64_t k = at[1] - at[0];
+    auto place = std::lower_bound(offsets.begin(), offsets.end(), k);
+    if (place == offsets.end() || *place != k)
+      offsets.insert(place, k);
+  });
+  Tensor data = makeDense(tensor.type, {int64_t(offsets.size()), tensor.dims[1]});
+  const unsigned width = byteWidth(tensor.type);
+  forEachStored(tensor, [&](std::span<const int64_t> at, int64_t position) {
+    int64_t row = std::lower_bound(offsets.begin(), offsets.end(), at[1] - at[0]) - offsets.begin();
+    std::memcpy(static_cast<std::byte *>(data.values()) + (row * tensor.dims[1] + at[1]) * width,
+                static_cast<const std::byte *>(tensor.values()) + position * width, width);
+  });
+  return {indexMember("offsets", offsets), member("data", data.type, data.dims, data.buffers.back()),
+          formatMember("dia")};
+}
+
+/// SciPy's word for the tensor's format; "coo" for those it has none for.
+std::string scipyFormat(const Tensor &tensor, const std::string &name) {
+  if (name == "CSR" || name == "CSC" || name == "DIA")
+    return name == "CSR" ? "csr" : name == "CSC" ? "csc" : "dia";
+  if (!name.starts_with("BCSR("))
+    return "coo";
+  const auto digits = *format::digits(tensor.encoding);
+  const bool divide = tensor.dims[0] % format::levelSize(digits[2], tensor.dims) == 0 &&
+                      tensor.dims[1] % format::levelSize(digits[3], tensor.dims) == 0;
+  return divide ? "bsr" : "coo";
+}
+
+} // namespace
+
+FileContents readNpz(const Text &text) {
+  ZipReader archive(text.bytes, text.name);
+  Members members(archive, text);
+  if (members.has("format"))
+    return readMatrix(members, text.name);
+  if (archive.names().size() == 1 && archive.names()[0].ends_with(".npy")) {
+    FileContents contents;
+    const std::string &name = archive.names()[0];
+    contents.stored = members.array(name.substr(0, name.size() - 4)).data;
+    contents.isStored = true;
+    contents.suggested = "dense";
+    return contents;
+  }
+  std::string names;
+  for (size_t k = 0; k < archive.names().size() && k < 8; ++k)
+    names += (k ? ", " : "") + io::quoted(archive.names()[k]);
+  members.fail(
+      fmt::format("the archive holds {} ({}) and no 'format'; expected one dense array, or a matrix that "
+                  "scipy.sparse.save_npz wrote; save the array you mean with numpy.save",
+                  counted(int64_t(archive.names().size()), "member", "members"), names));
+}
+
+std::string writeNpz(const std::string &path, const Tensor &tensor) {
+  std::vector<Member> members;
+  std::string note;
+  if (format::isAllDense(tensor.encoding)) {
+    Tensor dense = toDense(tensor);
+    members = {member("arr_0", dense.type, dense.dims, dense.buffers.back())};
+  } else {
+    if (tensor.dims.size() > 2)
+      throw Error(
+          fmt::format("{}: error: .npz files hold matrices, but the tensor has {} dimensions; write .tns "
+                      "instead",
+                      path, tensor.dims.size()));
+    if (!format::hasZeroFill(tensor.encoding))
+      throw Error(
+          fmt::format("{}: error: .npz files mean 0 where nothing is stored, but this tensor's fill is {}; "
+                      "convert it to dense",
+                      path, tensor.encoding.fill.value_or("not 0")));
+    const std::string name = format::displayName(tensor.encoding), word = scipyFormat(tensor, name);
+    members = word == "coo"   ? cooMembers(tensor)
+              : word == "dia" ? diaMembers(tensor)
+                              : compressedMembers(tensor, word);
+    std::vector<int64_t> shape = tensor.dims;
+    shape.resize(2, 1);
+    members.push_back(indexMember("shape", shape));
+    if (word == "coo" && !name.starts_with("COO"))
+      note = fmt::format("{}: SciPy has no {}; the entries are written as coo", path, name);
+  }
+  ZipWriter archive(path);
+  for (const Member &m : members)
+    archive.add(m.name, {m.header, {static_cast<const char *>(m.data.data), size_t(m.data.bytes)}});
+  archive.commit();
+  return note;
+}
+
+} // namespace tulle::runtime::io

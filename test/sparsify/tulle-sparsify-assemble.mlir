@@ -1,0 +1,111 @@
+// RUN: tulle-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(tulle-sparsify,canonicalize))' | FileCheck %s
+
+#CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>
+#id = affine_map<(i, j) -> (i, j)>
+
+// A union in the order of the result, every element once: what each minterm leaves of the sum is inserted.
+// CHECK-DAG: #[[ORDER:.*]] = affine_map<(d0, d1) -> (d0, d1)>
+// CHECK-LABEL: func.func @add
+// CHECK: tulle.assemble({{.*}}) attributes {order = #[[ORDER]], unique} {
+// CHECK: tulle.iterate %[[I:[a-z0-9_]+]] in
+// CHECK: tulle.coiterate %[[J:[a-z0-9_]+]] in "a | b"
+// CHECK: case "a" (%[[A:.*]]) {
+// CHECK-NEXT: %[[VA:.*]] = tulle.load %arg0[%[[A]]
+// CHECK-NEXT: tulle.insert %[[VA]] at(%[[I]], %[[J]])
+// CHECK: case "b"
+// CHECK: tulle.load %arg1
+// CHECK-NEXT: tulle.insert
+// CHECK: case "a & b"
+// CHECK: %[[SUM:.*]] = arith.addf
+// CHECK-NEXT: tulle.insert %[[SUM]]
+func.func @add(%A: tensor<?x?xf64, #CSR>, %B: tensor<?x?xf64, #CSR>, %m: index, %n: index) -> tensor<?x?xf64, #CSR> {
+  %zero = arith.constant 0.0 : f64
+  %empty = tensor.empty(%m, %n) : tensor<?x?xf64, #CSR>
+  %init = tulle.fill %zero, %empty : f64, tensor<?x?xf64, #CSR>
+  %r = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%A, %B : tensor<?x?xf64, #CSR>, tensor<?x?xf64, #CSR>) outs(%init : tensor<?x?xf64, #CSR>) {
+  ^bb0(%a: f64, %b: f64, %acc: f64):
+    %s = arith.addf %a, %b : f64
+    linalg.yield %s : f64
+  } -> tensor<?x?xf64, #CSR>
+  return %r : tensor<?x?xf64, #CSR>
+}
+
+// -----
+
+#CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>
+
+// A reduction outside the columns: increments are inserted, rows in order, columns not.
+// CHECK-DAG: #[[ROWS:.*]] = affine_map<(d0, d1) -> (d0)>
+// CHECK-LABEL: func.func @spgemm
+// CHECK: tulle.assemble({{.*}}) attributes {order = #[[ROWS]]} {
+// CHECK: tulle.iterate %[[I:[a-z0-9_]+]] in
+// CHECK: tulle.iterate %[[K:[a-z0-9_]+]], {{.*}} kind = reduction
+// CHECK: tulle.iterate %[[J:[a-z0-9_]+]], {{.*}} kind = parallel
+// CHECK: %[[P:.*]] = arith.mulf
+// CHECK-NEXT: tulle.insert %[[P]] at(%[[I]], %[[J]])
+func.func @spgemm(%A: tensor<?x?xf64, #CSR>, %B: tensor<?x?xf64, #CSR>, %m: index, %n: index) -> tensor<?x?xf64, #CSR> {
+  %zero = arith.constant 0.0 : f64
+  %empty = tensor.empty(%m, %n) : tensor<?x?xf64, #CSR>
+  %init = tulle.fill %zero, %empty : f64, tensor<?x?xf64, #CSR>
+  %r = linalg.generic {
+    indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (k, j)>, affine_map<(i, j, k) -> (i, j)>],
+    iterator_types = ["parallel", "parallel", "reduction"]
+  } ins(%A, %B : tensor<?x?xf64, #CSR>, tensor<?x?xf64, #CSR>) outs(%init : tensor<?x?xf64, #CSR>) {
+  ^bb0(%a: f64, %b: f64, %acc: f64):
+    %p = arith.mulf %a, %b : f64
+    %s = arith.addf %acc, %p : f64
+    linalg.yield %s : f64
+  } -> tensor<?x?xf64, #CSR>
+  return %r : tensor<?x?xf64, #CSR>
+}
+
+// -----
+
+#CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed), fill = inf }>
+#V = #tulle.encoding<{ map = (i) -> (i : compressed), fill = inf }>
+
+// A reduction inside: accumulated in a register from the identity, and inserted if the row had an entry.
+// CHECK-LABEL: func.func @nearest
+// CHECK: tulle.assemble({{.*}}) attributes {combine = #tulle<combine min>, order = {{.*}}, unique} {
+// CHECK: %[[R:.*]]:2 = tulle.iterate {{.*}} iter_args(%{{.*}} = %{{.*}}, %{{.*}} = %false) -> (f64, i1) kind = reduction
+// CHECK: arith.minimumf
+// CHECK: tulle.yield %{{.*}}, %true
+// CHECK: scf.if %[[R]]#1 {
+// CHECK-NEXT: tulle.insert %[[R]]#0 at(
+func.func @nearest(%A: tensor<?x?xf64, #CSR>, %m: index) -> tensor<?xf64, #V> {
+  %far = arith.constant 0x7FF0000000000000 : f64
+  %empty = tensor.empty(%m) : tensor<?xf64, #V>
+  %init = tulle.fill %far, %empty : f64, tensor<?xf64, #V>
+  %r = linalg.generic {
+    indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]
+  } ins(%A : tensor<?x?xf64, #CSR>) outs(%init : tensor<?xf64, #V>) {
+  ^bb0(%a: f64, %acc: f64):
+    %s = arith.minimumf %acc, %a : f64
+    linalg.yield %s : f64
+  } -> tensor<?xf64, #V>
+  return %r : tensor<?xf64, #V>
+}
+
+// -----
+
+#CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>
+#CSC = #tulle.encoding<{ map = (i, j) -> (j : dense, i : compressed) }>
+
+// The loops follow the operand; the facts say so.
+// CHECK-DAG: #[[COLUMNS:.*]] = affine_map<(d0, d1) -> (d1, d0)>
+// CHECK-LABEL: func.func @transpose
+// CHECK: tulle.assemble({{.*}}) attributes {order = #[[COLUMNS]], unique}
+// CHECK: tulle.iterate %[[J:[a-z0-9_]+]] in
+// CHECK: tulle.iterate %[[I:[a-z0-9_]+]], %[[IT:.*]] in
+// CHECK: tulle.insert %{{.*}} at(%[[I]], %[[J]])
+func.func @transpose(%A: tensor<?x?xf64, #CSR>, %m: index, %n: index) -> tensor<?x?xf64, #CSR> {
+  %empty = tensor.empty(%m, %n) : tensor<?x?xf64, #CSR>
+  %r = linalg.generic {
+    indexing_maps = [affine_map<(i, j) -> (j, i)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]
+  } ins(%A : tensor<?x?xf64, #CSR>) outs(%empty : tensor<?x?xf64, #CSR>) {
+  ^bb0(%a: f64, %acc: f64):
+    linalg.yield %a : f64
+  } -> tensor<?x?xf64, #CSR>
+  return %r : tensor<?x?xf64, #CSR>
+}
