@@ -1,10 +1,10 @@
-# make build | demo | test | test-asan | road | fuzz | bench | format | tidy | clean
+# make build | demo | test | test-asan | road | convert-test | fuzz | bench | format | tidy | clean
 PRESET ?= release
 BUILD := build/$(PRESET)
 JOBS ?= $(shell nproc)
 export CMAKE_BUILD_PARALLEL_LEVEL := $(JOBS)
 
-.PHONY: all setup configure build demo test test-asan road fuzz bench format tidy clean
+.PHONY: all setup configure build demo test test-asan road convert-test fuzz bench format tidy clean
 all: build
 
 setup:
@@ -32,6 +32,13 @@ test-asan:
 road: build
 	@test -n "$(DATA)" || { echo "usage: make road DATA=FOLDER"; exit 1; }
 	test/road/road.py --tulle $(BUILD)/bin/tulle --data $(DATA)
+
+# Every .mtx.gz and .tns.gz of a folder, up to MOST entries, between all pairs of formats: make convert-test DATA=FOLDER.
+MOST ?= 20000
+convert-test: configure
+	@test -n "$(DATA)" || { echo "usage: make convert-test DATA=FOLDER [MOST=ENTRIES]"; exit 1; }
+	cmake --build $(BUILD) --target tulle-convert-test
+	test/convert/run.py --tool $(BUILD)/bin/tulle-convert-test --data $(DATA) --most $(MOST) --jobs $(JOBS)
 
 # Runs every fuzzer in turn for ever; SECONDS_EACH=600 changes how long each turn is, ROUNDS=1 stops after one.
 fuzz: PRESET := fuzz

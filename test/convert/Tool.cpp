@@ -1,0 +1,165 @@
+// Conversions in one process, for run.py: requests in, storage out.
+//
+// Requests are lines of words separated by tabs; entries and files are kept under a name until the next of
+// that name.
+//   entries NAME DIMS COUNT   followed by COUNT lines `coordinates… value`, 0-based; DIMS and those separated
+//   by spaces file NAME PATH            also a generator sizes NAME                answers {"dims": […],
+//   "count": n} convert NAME FROM TO CHECK   stores NAME in FROM (`-`: not at all), converts that to TO, and
+//   answers with the storage:
+//                             {"fields": [[kind, level, width, data], …]} or {"error": message};
+//                             CHECK `crc`: each field's data is [count, crc32 of its 64-bit elements] instead
+#include "engine/Engine.h"
+#include "runtime/generate/Generate.h"
+#include "runtime/tensor/Levels.h"
+#include "tulle/error.h"
+#include <charconv>
+#include <cstring>
+#include <fmt/format.h>
+#include <iostream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <zlib.h>
+
+using namespace tulle;
+using nlohmann::json;
+
+namespace {
+
+struct Source {
+  runtime::FileContents contents;
+  std::map<std::string, runtime::Tensor> stored; ///< by format
+};
+
+std::vector<int64_t> integers(const std::string &text) {
+  std::istringstream in(text);
+  std::vector<int64_t> out;
+  for (int64_t value; in >> value;)
+    out.push_back(value);
+  return out;
+}
+
+runtime::FileContents readEntries(const std::string &dims, int64_t count) {
+  runtime::FileContents out;
+  runtime::Entries &entries = out.entries;
+  entries.dims = integers(dims);
+  entries.coords.resize(entries.dims.size());
+  entries.values.resize(count * sizeof(double));
+  for (int64_t e = 0; e < count; ++e) {
+    for (auto &column : entries.coords) {
+      column.emplace_back();
+      std::cin >> column.back();
+    }
+    double value;
+    std::cin >> value;
+    std::memcpy(entries.values.data() + e * sizeof value, &value, sizeof value);
+  }
+  std::cin.ignore();
+  return out;
+}
+
+runtime::Tensor import(const runtime::FileContents &contents, const format::Encoding &encoding) {
+  return contents.isDense ? runtime::convert(contents.dense, encoding)
+                          : runtime::pack(contents.entries, encoding);
+}
+
+runtime::Tensor converted(Source &source, const std::string &from, const std::string &to) {
+  unsigned order =
+      source.contents.isDense ? source.contents.dense.dims.size() : source.contents.entries.dims.size();
+  format::Encoding target = format::parseFormat(to, order);
+  if (from == "-")
+    return import(source.contents, target);
+  auto at = source.stored.find(from);
+  if (at == source.stored.end())
+    at = source.stored.emplace(from, import(source.contents, format::parseFormat(from, order))).first;
+  return runtime::convert(at->second, target);
+}
+
+/// Coordinates with all bits set are -1; a value of any type is a double.
+template <class Element> json data(int64_t count, bool crc, Element element) {
+  using Value = decltype(element(0));
+  std::vector<Value> elements;
+  elements.reserve(count);
+  for (int64_t i = 0; i < count; ++i)
+    elements.push_back(element(i));
+  if (!crc)
+    return elements;
+  auto *bytes = reinterpret_cast<const Bytef *>(elements.data());
+  return {count, crc32_z(0, bytes, elements.size() * sizeof(Value))};
+}
+
+json fieldData(const runtime::Tensor &tensor, size_t f, bool crc) {
+  const format::Field &field = tensor.layout.fields[f];
+  const runtime::Buffer &buffer = tensor.buffers[f];
+  if (field.kind == format::FieldKind::Values)
+    return data(buffer.count, crc, [&](int64_t i) {
+      Scalar value =
+          loadScalar(tensor.type, static_cast<const std::byte *>(buffer.data) + i * byteWidth(tensor.type));
+      return isFloat(tensor.type) || isComplex(tensor.type) ? value.f.real() : double(value.i);
+    });
+  bool mayBeEmpty = field.kind == format::FieldKind::Coordinates && field.width > 2;
+  uint64_t ones = field.width == 64 ? ~uint64_t(0) : (uint64_t(1) << field.width) - 1;
+  return data(buffer.count, crc, [&](int64_t i) {
+    int64_t value = runtime::loadIndex(buffer.data, field.width, i);
+    if (mayBeEmpty && uint64_t(value) == ones)
+      return int64_t(-1);
+    bool negative = field.isSigned && (value >> (field.width - 1) & 1);
+    return negative ? int64_t(uint64_t(value) | ~ones) : value;
+  });
+}
+
+json answer(const runtime::Tensor &tensor, bool crc) {
+  constexpr const char *kinds[] = {"sizes", "permutation", "positions", "coordinates", "bits", "values"};
+  runtime::validate(tensor);
+  json fields = json::array();
+  for (size_t f = 0; f < tensor.layout.fields.size(); ++f) {
+    const format::Field &field = tensor.layout.fields[f];
+    fields.push_back({kinds[size_t(field.kind)], field.level, field.width, fieldData(tensor, f, crc)});
+  }
+  return {{"fields", fields}};
+}
+
+class Service {
+public:
+  json handle(const std::vector<std::string> &words) {
+    const std::string &command = words.at(0);
+    Source &source = sources[words.at(1)];
+    if (command == "entries") {
+      source = {readEntries(words.at(2), std::stoll(words.at(3))), {}};
+    } else if (command == "file") {
+      const std::string &path = words.at(2);
+      source = {runtime::isGenerator(path) ? runtime::generate(path, {}, ElementType::F64)
+                                           : runtime::readFile(path),
+                {}};
+    } else if (command == "convert") {
+      return answer(converted(source, words.at(2), words.at(3)), words.at(4) == "crc");
+    } else if (command != "sizes") {
+      throw Error("unknown request '" + command + "'");
+    }
+    const runtime::FileContents &contents = source.contents;
+    return {{"dims", contents.isDense ? contents.dense.dims : contents.entries.dims},
+            {"count", contents.isDense ? contents.dense.storedCount() : contents.entries.count()}};
+  }
+
+private:
+  std::map<std::string, Source> sources;
+};
+
+} // namespace
+
+int main() {
+  Service service;
+  for (std::string line; std::getline(std::cin, line);) {
+    std::vector<std::string> words;
+    std::istringstream in(line);
+    for (std::string word; std::getline(in, word, '\t');)
+      words.push_back(word);
+    json out;
+    try {
+      out = service.handle(words);
+    } catch (const std::exception &error) {
+      out = {{"error", error.what()}};
+    }
+    std::cout << out.dump() << std::endl;
+  }
+}

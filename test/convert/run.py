@@ -1,0 +1,239 @@
+#!/usr/bin/python3
+"""Converts tensors between all pairs of formats and compares every buffer with the model of storage in model.py.
+
+usage: run.py --tool PROGRAM [--data FOLDER] [--most ENTRIES] [--filter TEXT] [--from FORMAT] [--to FORMAT] [--jobs N]
+
+Without --data the tensors are those of inputs.py. With it, they are the files of the folder with up to --most entries, each in
+the formats that store it in at most four times its entries.
+"""
+import argparse
+import json
+import math
+import multiprocessing
+import os
+import pathlib
+import subprocess
+import sys
+import time
+import zlib
+
+import numpy
+
+import encoding
+import inputs
+import model
+
+MATRIX_FORMATS = ["dense", "denseColMajor", "COO", "COO-soa", "CSR", "CSC", "DCSR", "DCSC", "BCSR(2,3)", "BCSC(3,2)", "DIA", "ELL",
+                  "ELLR", "JDS", "SELL(2,4)", "skyline", "NV24", "NM(1,4)", "BCOO", "CSF(1,0)", "HiCOO(1)", "DOK", "bitmap", "ragged",
+                  "(i,j) -> (i : batch, j : compressed)", "(i,j) -> (j : compressed(nonordered), i : compressed(nonordered))",
+                  "map = (i,j) -> (i : dense, j : fixed[3]), crdWidth = 16",
+                  "map = (i,j) -> (i mod 2 : dense, j : compressed, i floordiv 2 : compressed), posWidth = 64, crdWidth = 8"]
+TENSOR_FORMATS = {3: ["dense", "denseColMajor", "COO", "COO-soa", "CSF", "CSF(2,0,1)", "CSF(1,2,0)", "BCOO", "DOK", "bitmap", "ragged",
+                      "(i,j,k) -> (i floordiv 2 : dense, j : compressed, k : compressed, i mod 2 : dense)",
+                      "(i,j,k) -> (i : batch, k : dense, j : compressed)"],
+                  4: ["COO", "COO-soa", "CSF", "CSF(3,1,0,2)", "DOK"], 5: ["COO", "COO-soa", "CSF", "CSF(4,3,0,2,1)", "DOK"]}
+# Padding would take more than the slow model can follow in these for a large tensor.
+PADDED = ["dense", "denseColMajor", "BCSR(2,3)", "BCSC(3,2)", "DIA", "ELL", "ELLR", "SELL(2,4)", "skyline", "DOK", "bitmap", "ragged",
+          "BCOO"]
+
+
+def formats(order):
+    return MATRIX_FORMATS if order == 2 else TENSOR_FORMATS[order]
+
+
+class Tool:
+    """The process that converts; started again where it ends."""
+
+    def __init__(self, program):
+        self.program, self.process, self.loaded = program, None, {}
+
+    def ask(self, *words, lines=()):
+        if self.process is None:
+            self.process = subprocess.Popen([self.program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        try:
+            self.process.stdin.write("\t".join(words) + "\n" + "".join(line + "\n" for line in lines))
+            self.process.stdin.flush()
+            return json.loads(self.process.stdout.readline())
+        except (BrokenPipeError, json.JSONDecodeError):
+            status = self.process.wait()
+            self.process, self.loaded = None, {}
+            return {"error": f"the program ended with {status}", "crash": True}
+
+    def load(self, tensor):
+        if self.loaded.get(tensor.name):
+            return
+        if tensor.file:
+            got = self.ask("file", tensor.name, tensor.file)
+        else:
+            lines = [" ".join(map(str, [*at, repr(v)])) for at, v in zip(tensor.coords, tensor.values)]
+            got = self.ask("entries", tensor.name, " ".join(map(str, tensor.dims)), str(len(lines)), lines=lines)
+        assert tuple(got["dims"]) == tuple(tensor.dims), (tensor.name, got)
+        self.loaded[tensor.name] = True
+
+    def convert(self, tensor, source, target):
+        self.load(tensor)
+        return self.ask("convert", tensor.name, source, target, "crc" if tensor.file else "all")
+
+
+def packed(bits):
+    data = [sum(bit << k for k, bit in enumerate(bits[at:at + 8])) for at in range(0, len(bits), 8)]
+    return data + [0] * (-len(data) % 8)
+
+
+def width(field, form):
+    if field.kind in ("sizes", "permutation"):
+        return 64
+    return {"positions": form.pos_width or 32, "coordinates": form.crd_width or 32, "bits": 8, "values": 0}[field.kind]
+
+
+def expected_fields(storage, crc):
+    out = []
+    for field in storage.fields:
+        data = packed(field.data) if field.kind == "bits" else field.data
+        if crc:
+            data = [len(data), zlib.crc32(numpy.array(data, "<f8" if field.kind == "values" else "<i8").tobytes())]
+        out.append([field.kind, field.level, width(field, storage.encoding), data])
+    return out
+
+
+class Oracle:
+    """What the model says, remembered: a tensor's storage depends only on what is stored."""
+
+    def __init__(self):
+        self.known, self.encodings, self.stored_in = {}, {}, {}
+
+    def encoding(self, text, order):
+        if (text, order) not in self.encodings:
+            self.encodings[text, order] = encoding.parse(text, order)
+        return self.encodings[text, order]
+
+    def store(self, tensor, stored, text):
+        """The storage; a str where the model refuses it."""
+        key = (tensor.name, text, frozenset(stored))
+        if key not in self.known:
+            try:
+                storage = model.store(tensor.dims, stored, self.encoding(text, len(tensor.dims)))
+                self.check_model(storage, stored)
+                self.known[key] = expected_fields(storage, bool(tensor.file)), storage
+            except model.Refused as refusal:
+                self.known[key] = str(refusal), None
+        return self.known[key]
+
+    @staticmethod
+    def check_model(storage, stored):
+        without = lambda entries: {at: value for at, value in entries.items() if value != storage.encoding.fill}
+        assert without(dict(model.walk(storage))) == without(stored), f"the model itself loses entries in {storage.encoding.text}"
+
+    def expected(self, tensor, source, target):
+        """The fields of the target; a str where one of the two formats cannot hold the tensor."""
+        if (tensor.name, source) not in self.stored_in:
+            stored = model.combine(tensor.coords, tensor.values)
+            if source != "-":
+                fields, storage = self.store(tensor, stored, source)
+                stored = fields if isinstance(fields, str) else dict(model.walk(storage))
+            self.stored_in[tensor.name, source] = stored
+        stored = self.stored_in[tensor.name, source]
+        if isinstance(stored, str):
+            return stored
+        order = len(tensor.dims)
+        if source not in ("-", target):
+            stored = model.converted(stored, self.encoding(source, order), self.encoding(target, order))
+        return self.store(tensor, stored, target)[0]
+
+
+def difference(got, want):
+    """None when equal."""
+    if isinstance(want, str):
+        return None if "error" in got and not got.get("crash") else f"expected a refusal ({want}), got {got}"
+    if "error" in got:
+        return got["error"]
+    have = got["fields"]
+    if [field[:2] for field in have] != [field[:2] for field in want]:
+        return f"fields {[field[:2] for field in have]}, expected {[field[:2] for field in want]}"
+    lines = [f"{mine[0]}[{mine[1]}] ({mine[2]} bits): {mine[3]}\n    expected ({theirs[2]} bits): {theirs[3]}"
+             for mine, theirs in zip(have, want) if mine != theirs]
+    return "\n    ".join(lines) or None
+
+
+def slots(storage_format, tensor):
+    """How many values the format would hold, for those that pad a matrix or tensor."""
+    at = numpy.array(tensor.coords).reshape(len(tensor.coords), len(tensor.dims))
+    name = storage_format.split("(")[0]
+    if name not in [text.split("(")[0] for text in PADDED] or not len(at):
+        return len(at)
+    if len(tensor.dims) == 2:
+        rows, columns = at[:, 0], at[:, 1]
+        n = tensor.dims[0]
+        longest = numpy.bincount(rows, minlength=n)
+        last = numpy.zeros(n, int)
+        numpy.maximum.at(last, rows, columns + 1)
+        first = numpy.full(n, tensor.dims[1])
+        numpy.minimum.at(first, rows, columns)
+        run = numpy.where(last > 0, numpy.maximum(last, numpy.minimum(numpy.arange(n) + 1, tensor.dims[1])) - first, 0)
+        known = {"DIA": lambda: len(numpy.unique(columns - rows)) * n, "ELL": lambda: longest.max() * n, "ELLR": lambda: longest.max() * n,
+                 "SELL": lambda: longest.max() * n, "ragged": lambda: last.sum(), "skyline": lambda: run.sum(),
+                 "BCSR": lambda: len(numpy.unique(at // (2, 3), axis=0)) * 6, "BCSC": lambda: len(numpy.unique(at // (3, 2), axis=0)) * 6}
+        if name in known:
+            return int(known[name]())
+    return {"DOK": 4 * len(at), "BCOO": len(at) + tensor.dims[0]}.get(name, math.prod(tensor.dims))
+
+
+def holds(form, tensor):
+    return not tensor.file or slots(form, tensor) <= max(4 * len(tensor.coords), 1000)
+
+
+def run_source(task):
+    """All tensors from one format into all others; returns (number of conversions, failures, formats that hold no data yet)."""
+    program, source, order, tensors, targets = task
+    tool, oracle = Tool(program), Oracle()
+    count, failures, missing = 0, [], set()
+    for tensor in tensors:
+        if source != "-" and not holds(source, tensor):
+            continue
+        for target in targets:
+            if not holds(target, tensor):
+                continue
+            got = tool.convert(tensor, source, target)
+            count += 1
+            if "cannot hold data yet" in got.get("error", ""):
+                missing.add((source, target))
+                continue
+            problem = difference(got, oracle.expected(tensor, source, target))
+            if problem:
+                failures.append(f"{tensor.name}: {source} to {target}\n    {problem}")
+    return order, count, failures, missing
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("--tool", required=True)
+    parser.add_argument("--data", type=pathlib.Path)
+    parser.add_argument("--most", type=int, default=20000)
+    parser.add_argument("--filter", default="")
+    parser.add_argument("--from", dest="source")
+    parser.add_argument("--to")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    options = parser.parse_args()
+    started = time.time()
+    every = inputs.folder(options.data, options.most) if options.data else [*inputs.matrices(), *inputs.tensors()]
+    every = [tensor for tensor in every if options.filter in tensor.name]
+    tasks = []
+    for order in sorted({len(tensor.dims) for tensor in every}):
+        mine = [tensor for tensor in every if len(tensor.dims) == order]
+        for source in ["-", *formats(order)]:
+            if options.source in (None, source):
+                targets = [target for target in formats(order) if options.to in (None, target)]
+                tasks.append((options.tool, source, order, mine, targets))
+    total, wrong, missing = 0, 0, set()
+    with multiprocessing.Pool(options.jobs) as pool:
+        for order, count, failures, absent in pool.imap_unordered(run_source, tasks, chunksize=1):
+            total, wrong, missing = total + count, wrong + len(failures), missing | {(order, *pair) for pair in absent}
+            for failure in failures:
+                print(failure, flush=True)
+    print(f"{total} conversions of {len(every)} tensors, {wrong} wrong" + (f", {len(missing)} pairs not there yet" if missing else "") +
+          f" ({time.time() - started:.0f} s)")
+    return 1 if wrong or not total else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
