@@ -54,18 +54,18 @@ runtime::FileContents readEntries(const std::string &dims, int64_t count) {
     std::cin >> value;
     std::memcpy(entries.values.data() + e * sizeof value, &value, sizeof value);
   }
-  std::cin.ignore();
+  if (count > 0)
+    std::cin.ignore(); // the end of the last line
   return out;
 }
 
 runtime::Tensor import(const runtime::FileContents &contents, const format::Encoding &encoding) {
-  return contents.isDense ? runtime::convert(contents.dense, encoding)
-                          : runtime::pack(contents.entries, encoding);
+  return contents.isStored ? runtime::convert(contents.stored, encoding)
+                           : runtime::pack(contents.entries, encoding);
 }
 
 runtime::Tensor converted(Source &source, const std::string &from, const std::string &to) {
-  unsigned order =
-      source.contents.isDense ? source.contents.dense.dims.size() : source.contents.entries.dims.size();
+  unsigned order = source.contents.dims().size();
   format::Encoding target = format::parseFormat(to, order);
   if (from == "-")
     return import(source.contents, target);
@@ -136,9 +136,9 @@ public:
     } else if (command != "sizes") {
       throw Error("unknown request '" + command + "'");
     }
-    const runtime::FileContents &contents = source.contents;
-    return {{"dims", contents.isDense ? contents.dense.dims : contents.entries.dims},
-            {"count", contents.isDense ? contents.dense.storedCount() : contents.entries.count()}};
+    return {{"dims", source.contents.dims()},
+            {"count", source.contents.isStored ? source.contents.stored.storedCount()
+                                               : source.contents.entries.count()}};
   }
 
 private:

@@ -19,6 +19,10 @@ class Slot:
     """A position: the level coordinates that lead to it (None: it is empty) and the entries below it."""
     at: tuple
     entries: list
+    batch: int = 0  # which combination of the batch levels' coordinates it belongs to
+
+    def below(self, c, entries=()):
+        return Slot(None if c is None or self.at is None else self.at + (c,), list(entries), self.batch)
 
 
 @dataclasses.dataclass
@@ -131,7 +135,7 @@ class Builder:
         self.dims, self.stored, self.encoding, self.levels = tuple(dims), stored, encoding, encoding.levels
         self.numbers = numbering(encoding, stored, self.dims)
         self.coords = {at: tuple(evaluate(level.expr, at, self.numbers) for level in self.levels) for at in stored}
-        self.fields, self.batches, self.batch_count = [], 0, 1
+        self.fields, self.batch_count = [], 1
 
     def run(self):
         slots = [Slot((), sorted(self.stored, key=self.coords.get))]
@@ -186,12 +190,15 @@ class Builder:
         for slot in slots:
             groups = self.groups(slot, l)
             for c in range(self.size(l)):
-                out.append(Slot(None if slot.at is None else slot.at + (c,), groups.get(c, [])))
+                out.append(slot.below(c, groups.get(c, [])))
         return out
 
     def batch(self, l, slots):
-        self.batches, self.batch_count = l + 1, self.batch_count * self.size(l)
-        return self.dense(l, slots)
+        out = self.dense(l, slots)
+        for b, slot in enumerate(out):
+            slot.batch = b
+        self.batch_count = len(out)
+        return out
 
     def bitmap(self, l, slots):
         out = self.dense(l, slots)
@@ -204,11 +211,8 @@ class Builder:
     def offset(self, l, slots):
         out = []
         for slot in slots:
-            at = None
-            if slot.at is not None:
-                d, c = offset_coordinate(self.levels, l, slot.at)
-                at = slot.at + (c,) if 0 <= c < self.dims[d] else None
-            out.append(Slot(at, slot.entries))
+            d, c = offset_coordinate(self.levels, l, slot.at) if slot.at is not None else (0, -1)
+            out.append(slot.below(c if 0 <= c < self.dims[d] else None, slot.entries))
         return out
 
     def ragged(self, l, slots):
@@ -216,7 +220,7 @@ class Builder:
         for slot in slots:
             groups = self.groups(slot, l)
             for c in range(max(groups, default=-1) + 1):
-                out.append(Slot(slot.at + (c,), groups.get(c, [])))
+                out.append(slot.below(c, groups.get(c, [])))
             pos.append(len(out))
         self.add("positions", l, pos)
         return out
@@ -229,20 +233,16 @@ class Builder:
         for slot in slots:
             starts.append(len(out))
             for key, entries in self.groups(slot, l, end).items():
-                out.append(Slot(slot.at + (key[0],), entries))
+                out.append(slot.below(key[0], entries))
             ends.append(len(out))
         if loose:
             pos = [p for segment in zip(starts, ends) for p in segment]
-        elif self.batches:
-            per = len(slots) // self.batch_count if self.batch_count else 0
+        else:
             pos = []
             for b in range(self.batch_count):
-                first = b * per
                 # A batch of no parents starts where the one before it ended.
-                pos.append(starts[first] if per else 0)
-                pos += ends[first:first + per]
-        else:
-            pos = [0] + ends
+                pos.append(pos[-1] if pos else 0)
+                pos += [p for slot, p in zip(slots, ends) if slot.batch == b]
         self.add("positions", l, pos)
         self.store_run(l, end, out)
         return out
@@ -268,7 +268,7 @@ class Builder:
             c = next(iter(groups), None)
             if c is None and not self.levels[l].padded:
                 raise Refused(f"level {l}: no coordinate for a singleton")
-            out.append(Slot(None if c is None else slot.at + (c,), slot.entries))
+            out.append(slot.below(c, slot.entries))
             data.append(EMPTY if c is None else c)
         if l > getattr(self, "interleaved", -1):
             self.add("coordinates", l, data)
@@ -283,7 +283,7 @@ class Builder:
                 groups = {c: [] for c in range(n)}
             if len(groups) != n:
                 raise Refused(f"level {l}: group {slot.at} has {len(groups)} entries, not {n}")
-            out += [Slot(None if slot.at is None else slot.at + (c,), entries) for c, entries in groups.items()]
+            out += [slot.below(c, entries) for c, entries in groups.items()]
         self.add("coordinates", l, [0 if slot.at is None else slot.at[-1] for slot in out])
         return out
 
@@ -305,8 +305,8 @@ class Builder:
             self.add("sizes", l, [n])
         out = []
         for slot, group in zip(slots, groups):
-            out += [Slot(slot.at + (c,), entries) for c, entries in group.items()]
-            out += [Slot(None, [])] * (n - len(group))
+            out += [slot.below(c, entries) for c, entries in group.items()]
+            out += [slot.below(None) for _ in range(n - len(group))]
         self.add("coordinates", l, [EMPTY if slot.at is None else slot.at[-1] for slot in out])
         return out
 
@@ -317,7 +317,7 @@ class Builder:
         out = []
         for slot in slots:
             groups = self.groups(slot, l)
-            out += [Slot(None if slot.at is None else slot.at + (c,), groups.get(c, [])) for c in occur]
+            out += [slot.below(c, groups.get(c, [])) for c in occur]
         return out
 
     def banded(self, l, slots):
@@ -329,7 +329,7 @@ class Builder:
             if groups:
                 above = [min(slot.at[-1], size - 1)] if l > 0 else []
                 for c in range(min(groups), max([*groups, *above]) + 1):
-                    out.append(Slot(slot.at + (c,), groups.get(c, [])))
+                    out.append(slot.below(c, groups.get(c, [])))
             pos.append(len(out))
         self.add("positions", l, pos)
         self.add("coordinates", l, first)
@@ -339,13 +339,13 @@ class Builder:
         out, pos = [], [0]
         for slot in slots:
             groups = self.groups(slot, l)
-            table = [Slot(None, [])] * (0 if not groups else 1 << (2 * len(groups) - 1).bit_length())
+            table = [slot.below(None) for _ in range(0 if not groups else 1 << (2 * len(groups) - 1).bit_length())]
             for c, entries in groups.items():
                 bits = len(table).bit_length() - 1
                 at = c * 0x9E3779B97F4A7C15 % 2**64 >> 64 - bits
                 while table[at].at is not None:
                     at = (at + 1) % len(table)
-                table[at] = Slot(slot.at + (c,), entries)
+                table[at] = slot.below(c, entries)
             out += table
             pos.append(len(out))
         self.add("positions", l, pos)

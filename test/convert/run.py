@@ -1,10 +1,11 @@
 #!/usr/bin/python3
 """Converts tensors between all pairs of formats and compares every buffer with the model of storage in model.py.
 
-usage: run.py --tool PROGRAM [--data FOLDER] [--most ENTRIES] [--filter TEXT] [--from FORMAT] [--to FORMAT] [--jobs N]
+usage: run.py --tool PROGRAM [--data FOLDER] [--most ENTRIES] [--random N] [--seed S]
+              [--filter TEXT] [--from FORMAT] [--to FORMAT] [--jobs N]
 
-Without --data the tensors are those of inputs.py. With it, they are the files of the folder with up to --most entries, each in
-the formats that store it in at most four times its entries.
+Without --data the tensors are those of inputs.py, and after them --random tensors between random encodings. With it, they are
+the files of the folder with up to --most entries, each in the formats that store it in at most four times its entries.
 """
 import argparse
 import json
@@ -12,6 +13,7 @@ import math
 import multiprocessing
 import os
 import pathlib
+import random
 import subprocess
 import sys
 import time
@@ -22,6 +24,7 @@ import numpy
 import encoding
 import inputs
 import model
+import random_formats
 
 MATRIX_FORMATS = ["dense", "denseColMajor", "COO", "COO-soa", "CSR", "CSC", "DCSR", "DCSC", "BCSR(2,3)", "BCSC(3,2)", "DIA", "ELL",
                   "ELLR", "JDS", "SELL(2,4)", "skyline", "NV24", "NM(1,4)", "BCOO", "CSF(1,0)", "HiCOO(1)", "DOK", "bitmap", "ragged",
@@ -195,7 +198,7 @@ def run_source(task):
                 continue
             got = tool.convert(tensor, source, target)
             count += 1
-            if "cannot hold data yet" in got.get("error", ""):
+            if "formats that can:" in got.get("error", ""):
                 missing.add((source, target))
                 continue
             problem = difference(got, oracle.expected(tensor, source, target))
@@ -204,11 +207,41 @@ def run_source(task):
     return order, count, failures, missing
 
 
+def run_random(task):
+    """Random tensors between random encodings, each from one to another and back."""
+    program, seeds = task
+    tool, oracle = Tool(program), Oracle()
+    count, failures, missing = 0, [], set()
+    for seed in seeds:
+        rng = random.Random(seed)
+        order = rng.choice([1, 2, 2, 2, 3])
+        tensor = inputs.Input(f"random {seed}", *random_formats.tensor(rng, order))
+        one, other = random_formats.encoding(rng, order), random_formats.encoding(rng, order)
+        for source, target in [("-", one), (one, other), (other, one)]:
+            got = tool.convert(tensor, source, target)
+            count += 1
+            if "formats that can:" in got.get("error", ""):
+                missing.add((source, target))
+                continue
+            problem = difference(got, oracle.expected(tensor, source, target))
+            if problem:
+                failures.append(f"{tensor.name} {tensor}: {source} to {target}\n    {problem}")
+        oracle = Oracle()
+    return 0, count, failures, missing
+
+
+def call(job):
+    function, task = job
+    return function(task)
+
+
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("--tool", required=True)
     parser.add_argument("--data", type=pathlib.Path)
     parser.add_argument("--most", type=int, default=20000)
+    parser.add_argument("--random", type=int)
+    parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--filter", default="")
     parser.add_argument("--from", dest="source")
     parser.add_argument("--to")
@@ -223,14 +256,17 @@ def main():
         for source in ["-", *formats(order)]:
             if options.source in (None, source):
                 targets = [target for target in formats(order) if options.to in (None, target)]
-                tasks.append((options.tool, source, order, mine, targets))
+                tasks.append((run_source, (options.tool, source, order, mine, targets)))
+    rounds = options.random if options.random is not None else 0 if options.data or options.filter or options.source or options.to else 100
+    for begin in range(options.seed, options.seed + rounds, 25):
+        tasks.append((run_random, (options.tool, range(begin, min(begin + 25, options.seed + rounds)))))
     total, wrong, missing = 0, 0, set()
     with multiprocessing.Pool(options.jobs) as pool:
-        for order, count, failures, absent in pool.imap_unordered(run_source, tasks, chunksize=1):
+        for order, count, failures, absent in pool.imap_unordered(call, tasks, chunksize=1):
             total, wrong, missing = total + count, wrong + len(failures), missing | {(order, *pair) for pair in absent}
             for failure in failures:
                 print(failure, flush=True)
-    print(f"{total} conversions of {len(every)} tensors, {wrong} wrong" + (f", {len(missing)} pairs not there yet" if missing else "") +
+    print(f"{total} conversions of {len(every) + rounds} tensors, {wrong} wrong" + (f", {len(missing)} pairs not there yet" if missing else "") +
           f" ({time.time() - started:.0f} s)")
     return 1 if wrong or not total else 0
 

@@ -1,0 +1,48 @@
+"""Random encodings: every dimension split into digits, the levels in any order, each in any format that may stand there."""
+
+KINDS = ["dense", "dense", "compressed", "compressed", "compressed", "loose_compressed", "hashed", "bitmap", "ragged", "fixed",
+         "squeezed", "banded", "compressed(nonordered)"]
+
+
+def digits(rng, name):
+    """`i`, or a complete set of its floordivs and mods."""
+    shape = rng.random()
+    if shape < 0.6:
+        return [name]
+    b = rng.randint(2, 4)
+    if shape < 0.9:
+        return [f"{name} floordiv {b}", f"{name} mod {b}"]
+    c = rng.randint(2, 3)
+    return [f"{name} floordiv {b * c}", f"{name} floordiv {b} mod {c}", f"{name} mod {b}"]
+
+
+def encoding(rng, order):
+    names = "ijk"[:order]
+    exprs = [expr for name in names for expr in digits(rng, name)]
+    rng.shuffle(exprs)
+    kinds = []
+    while len(kinds) < len(exprs):
+        left = len(exprs) - len(kinds)
+        if not kinds and rng.random() < 0.1:
+            kinds.append("batch")
+        elif left >= 2 and rng.random() < 0.3:
+            # A run: one position for each tuple of the coordinates of its levels.
+            run = rng.randint(2, left)
+            soa = rng.random() < 0.5
+            start = rng.choice(["compressed(nonunique)", "compressed(nonunique)", "loose_compressed(nonunique)"])
+            inner = "singleton(nonunique, soa)" if soa else "singleton(nonunique)"
+            kinds += [start] + [inner] * (run - 2) + ["singleton(soa)" if soa else "singleton"]
+        else:
+            kinds.append(rng.choice(KINDS))
+    levels = ", ".join(f"{expr} : {kind}" for expr, kind in zip(exprs, kinds))
+    widths = rng.choice(["", "", ", posWidth = 64", ", crdWidth = 16", ", posWidth = 16, crdWidth = 8"])
+    return f"map = ({', '.join(names)}) -> ({levels}){widths}"
+
+
+def tensor(rng, order):
+    """Sizes and entries, some of them twice, some of them zero."""
+    dims = tuple(rng.choice([1, 2, 3, 4, 5, 7, 9]) for _ in range(order))
+    count = rng.choice([0, 1, 3, 10, 25])
+    coords = [tuple(rng.randrange(n) for n in dims) for _ in range(count)]
+    values = [float(rng.choice([0, 1, 2, 3, 4, 5, -1, -2])) for _ in coords]
+    return dims, coords, values
