@@ -2,7 +2,7 @@
 // and pointers_to_1 there are, and what they mean.
 #include "runtime/io/Compressed.h"
 #include "runtime/io/H5.h"
-#include "runtime/io/H5Library.h"
+#include "runtime/io/H5Extract.h"
 #include "runtime/io/Text.h"
 #include "runtime/tensor/Memory.h"
 #include "tulle/error.h"
@@ -14,11 +14,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Longer than any descriptor; attributes beyond 64 KiB are rare.
-constexpr size_t maxDescriptor = 1 << 20;
-/// No deflate stream is more than 1032 times smaller than what it holds.
-constexpr uint64_t maxRatio = 1032;
-
 /// The type of a values array: `iso[complex[float64]]` and parts of it.
 struct ValueType {
   std::string base;
@@ -27,18 +22,16 @@ struct ValueType {
 
 class Reader {
 public:
-  Reader(const std::string &name, hid_t file) : name(name), file(file) {}
+  Reader(const std::string &name, const ExtractedFile &file) : name(name), file(file) {}
   FileContents read();
 
 private:
   [[noreturn]] void fail(const std::string &message) const {
     throw Error(fmt::format("{}: error: {}", name, message));
   }
-  std::string attribute() const;
   void parseDescriptor();
   const Json &key(const char *key, bool (Json::*is)() const, const char *what) const;
   Tensor dataset(const std::string &dataset) const;
-  Tensor elements(hid_t set, hid_t type, const std::string &dataset, int64_t count) const;
   NamedArray array(const std::string &dataset) const { return {dataset, this->dataset(dataset)}; }
   NamedArray valuesFor(int64_t count) const;
   FileContents dense(const std::string &format) const;
@@ -48,41 +41,11 @@ private:
   void mirror(FileContents &contents) const;
 
   const std::string &name;
-  hid_t file;
+  const ExtractedFile &file;
   Json descriptor;
   std::vector<int64_t> dims;
   ValueType type;
 };
-
-std::string Reader::attribute() const {
-  if (H5Aexists(file, "binsparse") <= 0)
-    fail("the file has no attribute 'binsparse'; only matrices in the binsparse format are read, from the "
-         "root of "
-         "the file");
-  Handle attribute(H5Aopen(file, "binsparse", H5P_DEFAULT), H5Aclose);
-  Handle stored(attribute < 0 ? -1 : H5Aget_type(attribute), H5Tclose);
-  Handle space(stored < 0 ? -1 : H5Aget_space(attribute), H5Sclose);
-  if (space < 0)
-    fail(fmt::format("the attribute 'binsparse' cannot be read ({})", lastH5Error()));
-  const size_t size = H5Tget_size(stored);
-  if (H5Tget_class(stored) != H5T_STRING || H5Sget_simple_extent_npoints(space) != 1 || size > maxDescriptor)
-    fail("the attribute 'binsparse' is not one text; the binsparse format stores its description in it as "
-         "JSON");
-  if (H5Tis_variable_str(stored) > 0) {
-    char *text = nullptr;
-    Handle memory(H5Tcopy(stored), H5Tclose);
-    if (H5Aread(attribute, memory, &text) < 0 || !text)
-      fail(fmt::format("the attribute 'binsparse' cannot be read ({})", lastH5Error()));
-    std::string copy(text, strnlen(text, maxDescriptor));
-    H5free_memory(text);
-    return copy;
-  }
-  std::string text(size, '\0');
-  if (H5Aread(attribute, stored, text.data()) < 0)
-    fail(fmt::format("the attribute 'binsparse' cannot be read ({})", lastH5Error()));
-  text.resize(strnlen(text.data(), size));
-  return text;
-}
 
 const Json &Reader::key(const char *key, bool (Json::*is)() const, const char *what) const {
   auto found = descriptor.find(key);
@@ -92,7 +55,7 @@ const Json &Reader::key(const char *key, bool (Json::*is)() const, const char *w
 }
 
 void Reader::parseDescriptor() {
-  const std::string text = attribute();
+  const std::string &text = file.text;
   descriptor = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (descriptor.is_object() && descriptor.contains("binsparse"))
     descriptor = Json(descriptor["binsparse"]);
@@ -124,65 +87,13 @@ void Reader::parseDescriptor() {
   type.complex = unwrap("complex[");
 }
 
-/// The library's type that `type` is read as, and ours; unsigned integers become the next wider signed type.
-std::pair<hid_t, ElementType> memoryType(hid_t type) {
-  const size_t size = H5Tget_size(type);
-  if (H5Tget_class(type) == H5T_INTEGER && size <= 8) {
-    if (H5Tget_sign(type) == H5T_SGN_NONE)
-      return size == 1   ? std::pair(H5T_NATIVE_INT16, ElementType::I16)
-             : size == 2 ? std::pair(H5T_NATIVE_INT32, ElementType::I32)
-             : size <= 4 ? std::pair(H5T_NATIVE_INT64, ElementType::I64)
-                         : std::pair(H5T_NATIVE_UINT64, ElementType::I64);
-    return size == 1   ? std::pair(H5T_NATIVE_INT8, ElementType::I8)
-           : size == 2 ? std::pair(H5T_NATIVE_INT16, ElementType::I16)
-           : size <= 4 ? std::pair(H5T_NATIVE_INT32, ElementType::I32)
-                       : std::pair(H5T_NATIVE_INT64, ElementType::I64);
-  }
-  if (H5Tget_class(type) == H5T_FLOAT && size <= 8)
-    return size <= 4 ? std::pair(H5T_NATIVE_FLOAT, ElementType::F32)
-                     : std::pair(H5T_NATIVE_DOUBLE, ElementType::F64);
-  return {-1, ElementType::F64};
-}
-
-Tensor Reader::elements(hid_t set, hid_t stored, const std::string &dataset, int64_t count) const {
-  auto [memory, element] = memoryType(stored);
-  if (memory < 0)
-    fail(fmt::format("the dataset '{}' holds neither integers nor floating-point numbers of up to 64 bits",
-                     dataset));
-  Tensor tensor = makeDense(element, {count}, /*zeroed=*/false);
-  if (count > 0 && H5Dread(set, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, tensor.values()) < 0)
-    fail(fmt::format("the dataset '{}' cannot be read ({}); copy the file again", dataset, lastH5Error()));
-  if (H5Tequal(memory, H5T_NATIVE_UINT64) > 0)
-    for (int64_t k = 0; k < count; ++k)
-      if (static_cast<const int64_t *>(tensor.values())[k] < 0)
-        fail(fmt::format("'{}'[{}] is {}, which does not fit a signed 64-bit integer", dataset, k,
-                         static_cast<const uint64_t *>(tensor.values())[k]));
-  return tensor;
-}
-
 Tensor Reader::dataset(const std::string &dataset) const {
-  if (H5Lexists(file, dataset.c_str(), H5P_DEFAULT) <= 0)
+  auto found = file.arrays.find(dataset);
+  if (found == file.arrays.end())
     fail(fmt::format("the dataset '{}' is missing, which the format in 'binsparse' has", dataset));
-  Handle set(H5Dopen2(file, dataset.c_str(), H5P_DEFAULT), H5Dclose);
-  Handle space(set < 0 ? -1 : H5Dget_space(set), H5Sclose);
-  Handle stored(space < 0 ? -1 : H5Dget_type(set), H5Tclose);
-  Handle creation(stored < 0 ? -1 : H5Dget_create_plist(set), H5Pclose);
-  if (creation < 0)
-    fail(fmt::format("the dataset '{}' cannot be opened ({})", dataset, lastH5Error()));
-  if (H5Pget_external_count(creation) != 0 || H5Pget_layout(creation) == H5D_VIRTUAL)
-    fail(fmt::format("the dataset '{}' lies in other files; copy it into this one", dataset));
-  if (H5Sget_simple_extent_ndims(space) > 1)
-    fail(fmt::format("the dataset '{}' has {} dimensions, expected 1", dataset,
-                     H5Sget_simple_extent_ndims(space)));
-  const hssize_t count = H5Sget_simple_extent_npoints(space);
-  const size_t size = H5Tget_size(stored);
-  const uint64_t held = H5Dget_storage_size(set);
-  if (count < 0 || size == 0 || uint64_t(count) / maxRatio > held / size + 1)
-    fail(fmt::format(
-        "the dataset '{}' promises {} elements of {} bytes, but holds {} bytes; the file is damaged", dataset,
-        count, size, held));
-  requireMemory(checkedMul(count, 8, dataset), fmt::format("the dataset '{}' of {}", dataset, name));
-  return elements(set, stored, dataset, count);
+  if (!found->second.error.empty())
+    fail(fmt::format("the dataset '{}' {}", dataset, found->second.error));
+  return found->second.elements;
 }
 
 /// The values of `count` stored elements, in the type the description names.
@@ -342,28 +253,19 @@ FileContents Reader::read() {
   return contents;
 }
 
-FileContents readOpened(const std::string &name, const Handle &file) {
-  if (file < 0)
-    throw Error(fmt::format("{}: error: not a whole HDF5 file ({}); copy it again if it was cut short", name,
-                            lastH5Error()));
-  return Reader(name, file).read();
-}
+/// Every dataset that some format of the specification has.
+const std::vector<std::string> datasets = {"values", "indices_0", "indices_1", "pointers_to_1", "fill_value"};
 
 } // namespace
 
 FileContents readH5File(const std::string &path) {
-  LibraryUse use;
-  return readOpened(path, Handle(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose));
+  return Reader(path, extractH5(path, datasets, nullptr)).read();
 }
 
 FileContents readH5(const Text &text) {
-  LibraryUse use;
-  Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
-  H5Pset_fapl_core(access, 1 << 16, /*backing_store=*/false);
-  std::string bytes(text.bytes);
-  if (bytes.empty() || H5Pset_file_image(access, bytes.data(), bytes.size()) < 0)
-    throw Error(fmt::format("{}: error: the file is empty or does not fit in memory", text.name));
-  return readOpened(text.name, Handle(H5Fopen(text.name.c_str(), H5F_ACC_RDONLY, access), H5Fclose));
+  if (text.bytes.empty())
+    throw Error(fmt::format("{}: error: the file is empty; expected HDF5", text.name));
+  return Reader(text.name, extractH5(text.name, datasets, &text.bytes)).read();
 }
 
 } // namespace tulle::runtime::io
