@@ -86,6 +86,13 @@ def Tulle_LevelSizeOp : Tulle_Op<"level_size", [Pure]> {
   let hasVerifier = 1;
 }
 
+def Tulle_StoredCountOp : Tulle_Op<"stored_count", [Pure]> {
+  let summary = "The number of value slots a tensor holds, empty ones and block padding included";
+  let arguments = (ins AnyRankedTensor:$tensor);
+  let results = (outs Index:$result);
+  let assemblyFormat = "$tensor attr-dict `:` type($tensor)";
+}
+
 def Tulle_SpaceSizeOp : Tulle_Op<"space_size", [Pure]> {
   let summary = "The number of coordinates a space holds";
   let description = [{

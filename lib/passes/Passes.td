@@ -18,6 +18,17 @@ def ImportSparseTensor : Pass<"tulle-import-sparse-tensor", "::mlir::ModuleOp"> 
 
 //===--- Stages 1 and 2: sets of coordinates ---===//
 
+def ExpandConvert : Pass<"tulle-expand-convert", "::mlir::func::FuncOp"> {
+  let summary = "A returned conversion becomes a walk over its source that inserts";
+  let description = [{
+    `tulle.convert` whose result the function returns becomes `tulle.assemble` of loops over the source in storage order, level by
+    level. What is stored stays stored, zeros and block padding included, but of a source that is all dense only what
+    differs from the target's fill. Other conversions are the caller's (`tulle-hoist-convert`).
+  }];
+  let dependentDialects = ["::tulle::dialect::TulleDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::tensor::TensorDialect", "::mlir::complex::ComplexDialect"];
+}
+
 def ResolveOrder : Pass<"tulle-resolve-order", "::mlir::func::FuncOp"> {
   let summary = "Convert operands whose level order no common loop order allows";
   let description = [{
@@ -65,7 +76,8 @@ def Lower : Pass<"tulle-lower", "::mlir::ModuleOp"> {
   let summary = "Turns tensors into their buffers, and loops over coordinate sets into scf loops";
   let description = [{
     Stage 2 to stage 3. Every tensor argument becomes one `memref<?xT>` for each field of its layout, then one `index`
-    for each dimension; a function returns no tensor, results are written in place. What a level costs to walk, locate or
+    for each dimension; results are written in place, but a tensor the function made (`tulle.storage`) is returned as its
+    buffers. What a level costs to walk, locate or
     search comes from its level format. Every `scf.for` says `tulle.kind = "parallel"` or `"reduction"`.
   }];
   let dependentDialects = ["::tulle::dialect::TulleDialect", "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
@@ -128,7 +140,7 @@ def Entry : Pass<"tulle-entry", "::mlir::ModuleOp"> {
   let summary = "Adds @NAME_entry(ptr) for every statement, which takes its arguments from an array of 8-byte slots";
   let description = [{
     Runs on the LLVM dialect. Slot k holds argument k of the statement: five slots for a memref (data, data, 0, count, 1), one
-    for an index. The statements themselves become private to the module and are never inlined: that would weaken
+    for an index. Memrefs that the statement returns come back in the slots behind, five each. The statements themselves become private to the module and are never inlined: that would weaken
     their alias facts.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];

@@ -10,6 +10,7 @@
 #include "mlir/Conversion/IndexToLLVM/IndexToLLVM.h"
 #include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
 #include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
+#include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
@@ -38,7 +39,9 @@ static void registerPasses() {
   mlir::registerLoopInvariantCodeMotionPass();
   mlir::registerPass([] { return mlir::createSCFToControlFlowPass(); });
   mlir::registerPass([] { return mlir::createConvertComplexToStandardPass(); });
+  mlir::registerPass([] { return mlir::createFinalizeMemRefToLLVMConversionPass(); });
   mlir::registerPass([] { return mlir::createConvertToLLVMPass(); });
+  mlir::registerPass([] { return mlir::createReconcileUnrealizedCastsPass(); });
 }
 
 void registerAll(mlir::DialectRegistry &registry) {

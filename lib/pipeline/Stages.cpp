@@ -41,7 +41,8 @@ std::string passes(Stage stage, const Options &options) {
   case Stage::Asm:
     return "";
   case Stage::Iteration:
-    return "func.func(tulle-resolve-order,tulle-hoist-convert,tulle-sparsify,canonicalize)";
+    return "func.func(tulle-expand-convert,tulle-resolve-order,tulle-hoist-convert,tulle-sparsify,"
+           "canonicalize)";
   case Stage::Assembly:
     return "tulle-assemble,func.func(canonicalize)";
   case Stage::Loops:
@@ -51,8 +52,10 @@ std::string passes(Stage stage, const Options &options) {
            "},tulle-vectorize{vl=" + std::to_string(options.vectorLength) +
            " index32=" + (options.index32 ? "true" : "false") + "})";
   case Stage::Llvm:
-    return "convert-scf-to-cf,func.func(convert-complex-to-standard),convert-to-llvm,tulle-noalias,tulle-"
-           "entry";
+    // Allocation goes through functions that the engine binds: unlike malloc, they may refuse.
+    return "convert-scf-to-cf,func.func(convert-complex-to-standard),finalize-memref-to-llvm{use-generic-"
+           "functions=true},"
+           "convert-to-llvm,reconcile-unrealized-casts,tulle-noalias,tulle-entry";
   }
   llvm_unreachable("a stage outside its enumeration");
 }

@@ -10,7 +10,52 @@ namespace {
 
 namespace LLVM = mlir::LLVM;
 
-/// Emits `NAME_entry`: loads every argument from its slot and calls the statement.
+/// The memrefs that a statement returns; nothing where it returns anything else.
+std::optional<llvm::SmallVector<mlir::Type>> returnedMemrefs(mlir::Type type) {
+  if (mlir::isa<LLVM::LLVMVoidType>(type))
+    return llvm::SmallVector<mlir::Type>();
+  auto isMemref = [](mlir::Type type) {
+    auto descriptor = mlir::dyn_cast<LLVM::LLVMStructType>(type);
+    if (!descriptor || descriptor.getBody().size() != 5)
+      return false;
+    llvm::ArrayRef<mlir::Type> body = descriptor.getBody();
+    auto isOne = [](mlir::Type type) {
+      auto array = mlir::dyn_cast<LLVM::LLVMArrayType>(type);
+      return array && array.getNumElements() == 1;
+    };
+    return mlir::isa<LLVM::LLVMPointerType>(body[0]) && isOne(body[3]) && isOne(body[4]);
+  };
+  if (isMemref(type))
+    return llvm::SmallVector<mlir::Type>{type};
+  auto several = mlir::dyn_cast<LLVM::LLVMStructType>(type);
+  if (!several || !llvm::all_of(several.getBody(), isMemref))
+    return std::nullopt;
+  return llvm::to_vector(several.getBody());
+}
+
+mlir::Value slotAddress(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value slots, unsigned slot) {
+  return LLVM::GEPOp::create(builder, loc, slots.getType(), builder.getI64Type(), slots,
+                             llvm::ArrayRef<LLVM::GEPArg>{int32_t(slot)});
+}
+
+/// The five parts of each returned memref, in the slots from `slot` on.
+void storeReturned(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value result, size_t count,
+                   mlir::Value slots, unsigned slot) {
+  for (int64_t k = 0; k < int64_t(count); ++k)
+    for (int64_t part = 0; part < 5; ++part) {
+      llvm::SmallVector<int64_t> path;
+      if (!mlir::isa<LLVM::LLVMPointerType>(mlir::cast<LLVM::LLVMStructType>(result.getType()).getBody()[0]))
+        path.push_back(k);
+      path.push_back(part);
+      if (part >= 3) // sizes and strides are arrays of one
+        path.push_back(0);
+      mlir::Value value = LLVM::ExtractValueOp::create(builder, loc, result, path);
+      LLVM::StoreOp::create(builder, loc, value, slotAddress(builder, loc, slots, slot++));
+    }
+}
+
+/// Emits `NAME_entry`: loads every argument from its slot, calls the statement, and stores what it returns in
+/// the slots that follow.
 void addEntry(LLVM::LLVMFuncOp statement) {
   mlir::MLIRContext *context = statement.getContext();
   mlir::Location loc = statement.getLoc();
@@ -24,12 +69,13 @@ void addEntry(LLVM::LLVMFuncOp statement) {
 
   llvm::SmallVector<mlir::Value> arguments;
   for (auto [slot, argument] : llvm::enumerate(statement.getArgumentTypes())) {
-    mlir::Value address =
-        LLVM::GEPOp::create(builder, loc, pointer, builder.getI64Type(), body->getArgument(0),
-                            llvm::ArrayRef<LLVM::GEPArg>{int32_t(slot)});
+    mlir::Value address = slotAddress(builder, loc, body->getArgument(0), unsigned(slot));
     arguments.push_back(LLVM::LoadOp::create(builder, loc, argument, address));
   }
-  LLVM::CallOp::create(builder, loc, statement, arguments);
+  auto call = LLVM::CallOp::create(builder, loc, statement, arguments);
+  size_t count = returnedMemrefs(statement.getFunctionType().getReturnType())->size();
+  if (count > 0)
+    storeReturned(builder, loc, call.getResult(), count, body->getArgument(0), unsigned(arguments.size()));
   LLVM::ReturnOp::create(builder, loc, mlir::ValueRange{});
 }
 
@@ -39,9 +85,9 @@ struct EntryPass : impl::EntryBase<EntryPass> {
     for (LLVM::LLVMFuncOp statement : statements) {
       if (statement.isExternal() || !statement.getName().starts_with("statement"))
         continue;
-      if (!mlir::isa<LLVM::LLVMVoidType>(statement.getFunctionType().getReturnType())) {
+      if (!returnedMemrefs(statement.getFunctionType().getReturnType())) {
         statement.emitError(
-            "expected a statement that returns nothing: results are stored through its arguments");
+            "expected a statement that returns nothing, or the buffers of the tensors it made");
         return signalPassFailure();
       }
       for (mlir::Type type : statement.getArgumentTypes())

@@ -11,6 +11,9 @@ namespace {
 struct NoaliasPass : impl::NoaliasBase<NoaliasPass> {
   void runOnOperation() override {
     mlir::UnitAttr unit = mlir::UnitAttr::get(&getContext());
+    // New memory is nobody else's.
+    if (auto alloc = getOperation().lookupSymbol<mlir::LLVM::LLVMFuncOp>("_mlir_memref_to_llvm_alloc"))
+      alloc.setResultAttr(0, mlir::LLVM::LLVMDialect::getNoAliasAttrName(), unit);
     for (auto func : getOperation().getOps<mlir::LLVM::LLVMFuncOp>()) {
       if (func.isExternal() || !func.getName().starts_with("statement"))
         continue;

@@ -19,6 +19,7 @@ Target::Target(OpBuilder &b, AssembleOp op) : op(op), loc(op.getLoc()) {
   storage.digits = format::digits(storage.encoding).value_or(std::vector<format::Digit>());
   storage.element = type().getElementType();
   storage.fields.resize(storage.layout.fields.size());
+  storage.sizes.resize(storage.encoding.levels.size());
   for (auto [d, size] : llvm::enumerate(op.getSizes())) {
     int64_t known = type().getDimSize(unsigned(d));
     storage.dims.push_back(
@@ -41,106 +42,8 @@ unsigned Target::storedLevels() const {
 
 //===--- Level coordinates ---===//
 
-namespace {
-
-/// Emits one map's expressions; `let` variables live on in later levels.
-class Coordinates {
-public:
-  Coordinates(const levels::Emitter &emit, ValueRange dims, Target::Special special)
-      : emit(emit), dims(dims), special(special) {}
-
-  Value operator()(const format::Expr &e) {
-    using K = format::ExprKind;
-    switch (e->kind) {
-    case K::Constant:
-      return emit.constant(e->value);
-    case K::Dim:
-      return dims[e->value];
-    case K::Variable:
-      return variables.at(e->name);
-    case K::Let:
-      variables[e->name] = (*this)(e->lhs);
-      return (*this)(e->rhs);
-    case K::Counter:
-    case K::Rank:
-      return special ? special(*e) : emit.constant(0);
-    default:
-      break;
-    }
-    return binary(*e, (*this)(e->lhs), (*this)(e->rhs));
-  }
-
-private:
-  Value binary(const format::ExprNode &e, Value x, Value y) {
-    using K = format::ExprKind;
-    OpBuilder &b = emit.builder;
-    switch (e.kind) {
-    case K::Add:
-      return b.createOrFold<arith::AddIOp>(emit.loc, x, y);
-    case K::Sub:
-      return b.createOrFold<arith::SubIOp>(emit.loc, x, y);
-    case K::Mul:
-      return b.createOrFold<arith::MulIOp>(emit.loc, x, y);
-    case K::FloorDiv:
-      if (isUnsigned(e.lhs))
-        return b.createOrFold<arith::DivUIOp>(emit.loc, x, y);
-      return b.createOrFold<arith::FloorDivSIOp>(emit.loc, x, y);
-    case K::Mod:
-      return modulo(e, x, y);
-    case K::And:
-      return b.createOrFold<arith::AndIOp>(emit.loc, x, y);
-    case K::Or:
-      return b.createOrFold<arith::OrIOp>(emit.loc, x, y);
-    case K::Xor:
-      return b.createOrFold<arith::XOrIOp>(emit.loc, x, y);
-    case K::Shl:
-      return b.createOrFold<arith::ShLIOp>(emit.loc, x, y);
-    case K::Shr:
-      return b.createOrFold<arith::ShRSIOp>(emit.loc, x, y);
-    default:
-      llvm_unreachable("a level expression is over dimensions");
-    }
-  }
-
-  Value modulo(const format::ExprNode &e, Value x, Value y) {
-    OpBuilder &b = emit.builder;
-    if (isUnsigned(e.lhs))
-      return b.createOrFold<arith::RemUIOp>(emit.loc, x, y);
-    // The remainder of floor division.
-    Value quotient = b.createOrFold<arith::FloorDivSIOp>(emit.loc, x, y);
-    return b.createOrFold<arith::SubIOp>(emit.loc, x, b.createOrFold<arith::MulIOp>(emit.loc, quotient, y));
-  }
-
-  /// Dimensions' coordinates are not negative, nor are their digits.
-  static bool isUnsigned(const format::Expr &e) {
-    using K = format::ExprKind;
-    switch (e->kind) {
-    case K::Constant:
-      return e->value >= 0;
-    case K::Dim:
-    case K::Mod:
-      return true;
-    case K::FloorDiv:
-      return isUnsigned(e->lhs);
-    case K::Add:
-    case K::Mul:
-      return isUnsigned(e->lhs) && isUnsigned(e->rhs);
-    default:
-      return false;
-    }
-  }
-
-  const levels::Emitter &emit;
-  ValueRange dims;
-  Target::Special special;
-  std::map<std::string, Value> variables;
-};
-
-} // namespace
-
-Values Target::levelCoordinates(OpBuilder &b, ValueRange dims, Special special) const {
-  levels::Emitter emit = emitter(b);
-  Coordinates coordinates(emit, dims, special);
+Values Target::levelCoordinates(OpBuilder &b, ValueRange dims, Coordinates::Special special) const {
+  Coordinates coordinates(b, loc, dims, {}, special);
   Values result;
   for (const format::Level &level : encoding().levels)
     result.push_back(coordinates(level.expr));
@@ -160,6 +63,8 @@ static func::FuncOp declare(OpBuilder &b, Operation *from, StringRef name, unsig
   SmallVector<Type> types(arguments, b.getI64Type());
   auto function = func::FuncOp::create(b, from->getLoc(), name, b.getFunctionType(types, results));
   function.setPrivate();
+  if (name.starts_with("tulle_error"))
+    function->setAttr("passthrough", b.getStrArrayAttr({"noreturn", "cold"}));
   return function;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 #include "dialect/Dialect.h"
 #include "levels/LevelFormat.h"
+#include "passes/assemble/Coordinates.h"
 
 namespace tulle::assemble {
 
@@ -27,11 +28,8 @@ public:
   /// One more than the last level that is not dense or batch.
   unsigned storedLevels() const;
 
-  /// What a counter or a rank is at the place where level coordinates are computed.
-  using Special = llvm::function_ref<mlir::Value(const format::ExprNode &)>;
-  /// The level expressions at the dimensions' coordinates, one index value per level. Coordinates may be
-  /// negative where expressions are.
-  Values levelCoordinates(mlir::OpBuilder &b, mlir::ValueRange dims, Special special = {}) const;
+  /// The level expressions at the dimensions' coordinates, one index value per level.
+  Values levelCoordinates(mlir::OpBuilder &b, mlir::ValueRange dims, Coordinates::Special special = {}) const;
 
   /// parents * each, the number of positions of a level; the caller hears of a size that no memory holds.
   mlir::Value checkedSize(mlir::OpBuilder &b, unsigned level, mlir::Value parents, mlir::Value each) const;

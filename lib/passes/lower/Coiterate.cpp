@@ -88,8 +88,8 @@ private:
       return emitter().add(position, step);
     }
     return ifElse(
-        b, loc, has, b.getIndexType(),
-        [&] { return Values{after(k, position, coordinate)}; }, [&] { return Values{position}; })[0];
+        b, loc, has, b.getIndexType(), [&] { return Values{after(k, position, coordinate)}; },
+        [&] { return Values{position}; })[0];
   }
 
   /// The first entry at or after coordinate `target`, which is beyond that at `position`.
@@ -223,7 +223,7 @@ Values CoiterateLowering::step(Minterm among, ArrayRef<Minterm> live, Values car
 Values CoiterateLowering::tail(unsigned operand, Value begin, Values carried) {
   const Space &space = spaces[operand];
   SmallVector<levels::Iterator> at(count);
-  return parent.walk(loc, space, begin, space.range.end, op.getKind(), carried,
+  return parent.walk(loc, space, begin, space.range.end, op.getKind(), /*each=*/false, carried,
                      [&](Value coordinate, const levels::Iterator &iterator, Values now) {
                        at[operand] = iterator;
                        return visit(Minterm(1) << operand, coordinate, at, now);
@@ -302,8 +302,8 @@ Values CoiterateLowering::gaps(Values inits) {
   Values rest{lo};
   llvm::append_range(rest, inits);
   if (count == 1) {
-    rest = parent.walk(loc, spaces[0], carried[0], spaces[0].range.end, LoopKind::Reduction, rest,
-                       [&](Value coordinate, const levels::Iterator &iterator, Values now) {
+    rest = parent.walk(loc, spaces[0], carried[0], spaces[0].range.end, LoopKind::Reduction, /*each=*/false,
+                       rest, [&](Value coordinate, const levels::Iterator &iterator, Values now) {
                          Values result{emitter().add(coordinate, constant(1))};
                          llvm::append_range(result, visit(1, coordinate, iterator, fill(coordinate, now)));
                          return result;
@@ -381,8 +381,7 @@ Values CoiterateLowering::gallopAll(Values inits) {
       for (unsigned k = 0; k < count; ++k)
         next[k] = ifElse(
             b, loc, compare(CmpIPredicate::ult, coordinates[k], largest), b.getIndexType(),
-            [&] { return Values{leapTo(k, now[k], largest)}; },
-            [&] { return Values{now[k]}; })[0];
+            [&] { return Values{leapTo(k, now[k], largest)}; }, [&] { return Values{now[k]}; })[0];
       return next;
     };
     return ifElse(b, loc, equal, ValueRange(now).getTypes(), meet, leap);

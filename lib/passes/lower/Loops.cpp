@@ -104,7 +104,7 @@ void Lowering::lowerFor(scf::ForOp op) {
   bindCarried(op.getResults(), op.getInitArgs(), loop.getResults());
 }
 
-Values Lowering::walk(Location loc, const Space &space, Value begin, Value end, LoopKind kind,
+Values Lowering::walk(Location loc, const Space &space, Value begin, Value end, LoopKind kind, bool each,
                       ValueRange carried,
                       function_ref<Values(Value, const levels::Iterator &, Values)> body) {
   // Empty slots are skipped.
@@ -115,7 +115,7 @@ Values Lowering::walk(Location loc, const Space &space, Value begin, Value end, 
   };
   if (space.format->single(space.parent))
     return visit(begin, {}, space.coordinate(b, loc, begin), Values(carried));
-  if (space.unique())
+  if (space.unique() || each)
     return forLoop(b, loc, begin, end, kind, carried, [&](Value position, Values now) {
       return visit(position, {}, space.coordinate(b, loc, position), now);
     });
@@ -169,7 +169,7 @@ void Lowering::lowerIterate(IterateOp op) {
         return emitBody(op.getBody(), coordinate, iterator, op.getInits(), carried);
       });
     } else {
-      results = walk(loc, space, space.range.begin, space.range.end, op.getKind(), inits,
+      results = walk(loc, space, space.range.begin, space.range.end, op.getKind(), op.getEach(), inits,
                      [&](Value coordinate, const levels::Iterator &iterator, Values carried) {
                        return emitBody(op.getBody(), coordinate, iterator, op.getInits(), carried);
                      });

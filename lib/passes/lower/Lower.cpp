@@ -96,8 +96,8 @@ void Lowering::lowerSpaceSize(SpaceSizeOp op) {
   if (space.format->full())
     size = emit.levelSize(space.level);
   else if (space.hasEmptySlots())
-    size = walk(loc, space, space.range.begin, space.range.end, LoopKind::Reduction, emit.constant(0),
-                [&](Value, const levels::Iterator &, Values count) {
+    size = walk(loc, space, space.range.begin, space.range.end, LoopKind::Reduction, /*each=*/false,
+                emit.constant(0), [&](Value, const levels::Iterator &, Values count) {
                   return Values{emit.add(count[0], emit.constant(1))};
                 })[0];
   else
@@ -195,6 +195,12 @@ void Lowering::lowerOp(Operation &op) {
         values.map(op.getResult(), emit.levelSize(unsigned(op.getLevel())));
       })
       .Case([&](SpaceSizeOp op) { lowerSpaceSize(op); })
+      .Case([&](StoredCountOp op) {
+        levels::Emitter emit(b, op.getLoc(), *tensors.lookup(op.getTensor()));
+        Value count = memref::DimOp::create(b, op.getLoc(), emit.storage.fields.back(), emit.constant(0));
+        values.map(op.getResult(), count);
+      })
+      .Case([&](StorageOp op) { lowerStorage(op); })
       .Case([&](CoordinatesOp op) { lowerCoordinates(op); })
       .Case([&](tensor::DimOp op) {
         values.map(op.getResult(), tensors.lookup(op.getSource())->dims[*op.getConstantIndex()]);
@@ -214,8 +220,8 @@ static bool understands(Operation *op) {
     std::optional<int64_t> index = dim.getConstantIndex();
     return type && index && *index >= 0 && *index < type.getRank();
   }
-  return isa<SpaceOp, LocateOp, SearchOp, RangeOp, LoadOp, StoreOp, FillOp, LikeOp, LevelSizeOp, SpaceSizeOp, CoordinatesOp,
-             IterateOp, CoiterateOp>(op) ||
+  return isa<SpaceOp, LocateOp, SearchOp, RangeOp, LoadOp, StoreOp, FillOp, LikeOp, LevelSizeOp, SpaceSizeOp,
+             StoredCountOp, StorageOp, CoordinatesOp, IterateOp, CoiterateOp>(op) ||
          // Tensors pass through these, as the storage they are; places in them do not.
          isa<tensor::CastOp, YieldOp, scf::IfOp, scf::ForOp, func::ReturnOp>(op) ||
          (isa<scf::YieldOp>(op) && isa<scf::IfOp, scf::ForOp>(op->getParentOp()));
@@ -244,6 +250,8 @@ LogicalResult Lowering::check() {
                                      << ": places in tensors stay within one function";
   }
   WalkResult result = func.getBody().walk([&](Operation *op) {
+    if (auto made = dyn_cast<StorageOp>(op); made && failed(executable(op->getLoc(), made.getType())))
+      return WalkResult::interrupt();
     auto isOurs = [](Type type) { return isa<TensorType>(type) || isPlace(type); };
     bool touches = llvm::any_of(op->getOperandTypes(), isOurs) || llvm::any_of(op->getResultTypes(), isOurs);
     if (touches && !understands(op)) {
@@ -267,8 +275,27 @@ LogicalResult Lowering::check() {
   return failure(result.wasInterrupted());
 }
 
+/// What a tensor value is from here on.
+const levels::Storage *Lowering::addStorage(Value tensor, ValueRange fields, ValueRange dims) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  storages.push_back(levels::Storage::create(b, tensor.getLoc(), getEncoding(type).getValue(),
+                                             type.getElementType(), fields, dims));
+  return tensors[tensor] = storages.back().get();
+}
+
+void Lowering::lowerStorage(StorageOp op) {
+  Values fields, dims;
+  for (Value buffer : op.getBuffers())
+    fields.push_back(values.lookup(buffer));
+  for (auto [size, known] : llvm::zip(op.getSizes(), op.getType().getShape()))
+    dims.push_back(ShapedType::isDynamic(known)
+                       ? values.lookup(size)
+                       : Value(arith::ConstantIndexOp::create(b, op.getLoc(), known)));
+  made.insert(addStorage(op.getResult(), fields, dims));
+}
+
 func::FuncOp Lowering::createFunction() {
-  SmallVector<Type> inputs, results;
+  SmallVector<Type> inputs;
   std::vector<unsigned> first;
   for (Type type : func.getArgumentTypes()) {
     first.push_back(unsigned(inputs.size()));
@@ -281,11 +308,8 @@ func::FuncOp Lowering::createFunction() {
         inputs, levels::fieldTypes(format::layout(getEncoding(tensor).getValue()), tensor.getElementType()));
     inputs.append(size_t(tensor.getRank()), b.getIndexType());
   }
-  for (Type type : func.getResultTypes())
-    if (!isa<RankedTensorType>(type))
-      results.push_back(type);
   b.setInsertionPoint(func);
-  auto lowered = func::FuncOp::create(b, func.getLoc(), func.getName(), b.getFunctionType(inputs, results));
+  auto lowered = func::FuncOp::create(b, func.getLoc(), func.getName(), b.getFunctionType(inputs, {}));
   for (NamedAttribute attr : func->getDiscardableAttrs())
     lowered->setDiscardableAttr(attr.getName(), attr.getValue());
   lowered.setVisibility(func.getVisibility());
@@ -306,12 +330,22 @@ func::FuncOp Lowering::createFunction() {
       dims.push_back(
           ShapedType::isDynamic(size) ? dim : Value(arith::ConstantIndexOp::create(b, arg.getLoc(), size)));
     }
-    auto storage =
-        levels::Storage::create(b, arg.getLoc(), encoding, type.getElementType(), fields, dims);
-    tensors[arg] = storage.get();
-    storages.push_back(std::move(storage));
+    addStorage(arg, fields, dims);
   }
   return lowered;
+}
+
+/// The buffers of tensors made here, and everything that is no tensor; results written in place are the
+/// caller's already.
+Values Lowering::returned(ValueRange operands) const {
+  Values results;
+  for (Value operand : operands) {
+    if (!isa<RankedTensorType>(operand.getType()))
+      results.push_back(values.lookup(operand));
+    else if (const levels::Storage *storage = tensors.lookup(operand); made.contains(storage))
+      llvm::append_range(results, storage->fields);
+  }
+  return results;
 }
 
 LogicalResult Lowering::run() {
@@ -320,7 +354,9 @@ LogicalResult Lowering::run() {
   func::FuncOp lowered = createFunction();
   Block &body = func.getBody().front();
   lowerBlock(body);
-  func::ReturnOp::create(b, body.getTerminator()->getLoc(), plain(body.getTerminator()->getOperands()));
+  Values results = returned(body.getTerminator()->getOperands());
+  func::ReturnOp::create(b, body.getTerminator()->getLoc(), results);
+  lowered.setFunctionType(b.getFunctionType(lowered.getArgumentTypes(), ValueRange(results).getTypes()));
   if (!ok) {
     lowered.erase();
     return failure();

@@ -7,7 +7,8 @@
 namespace tulle::lower {
 
 /// Builds the lowered body next to the old one, op by op in order. A value of stage 2 is, after lowering, one
-/// of: a plain value, the storage of a function argument, an iterator, a space, or a range.
+/// of: a plain value, the storage of a function argument or of a tensor made here, an iterator, a space, or a
+/// range.
 class Lowering {
 public:
   explicit Lowering(mlir::func::FuncOp func) : func(func), b(func.getContext()) {}
@@ -21,6 +22,8 @@ private:
   // Lower.cpp: functions, and ops without loops.
   mlir::LogicalResult check();
   mlir::func::FuncOp createFunction();
+  const levels::Storage *addStorage(mlir::Value tensor, mlir::ValueRange fields, mlir::ValueRange dims);
+  Values returned(mlir::ValueRange operands) const;
   void lowerBlock(mlir::Block &block);
   void lowerOp(mlir::Operation &op);
   void lowerPlain(mlir::Operation &op);
@@ -31,6 +34,7 @@ private:
   void lowerLoad(dialect::LoadOp op);
   void lowerStore(dialect::StoreOp op);
   void lowerFill(dialect::FillOp op);
+  void lowerStorage(dialect::StorageOp op);
 
   // Coordinates.cpp
   void lowerCoordinates(dialect::CoordinatesOp op);
@@ -43,10 +47,10 @@ private:
   // Coiterate.cpp
   void lowerCoiterate(dialect::CoiterateOp op);
 
-  /// Visits the coordinates of [begin, end) in storage order: `body(coordinate, iterator, carried) ->
-  /// carried`.
+  /// Visits the coordinates of [begin, end) in storage order, repeated ones once or, with `each`, position by
+  /// position: `body(coordinate, iterator, carried) -> carried`.
   Values walk(mlir::Location loc, const Space &space, mlir::Value begin, mlir::Value end,
-              dialect::LoopKind kind, mlir::ValueRange carried,
+              dialect::LoopKind kind, bool each, mlir::ValueRange carried,
               llvm::function_ref<Values(mlir::Value, const levels::Iterator &, Values)> body);
 
   // Carried values: those that are tensors are storage already, so only the others travel at run time.
@@ -70,6 +74,7 @@ private:
   llvm::DenseMap<mlir::Value, Space> spaces;
   llvm::DenseMap<mlir::Value, std::pair<mlir::Value, mlir::Value>> ranges;
   std::vector<std::unique_ptr<levels::Storage>> storages;
+  llvm::DenseSet<const levels::Storage *> made; ///< in this function: returned as its buffers
   bool ok = true;
 };
 

@@ -1,0 +1,73 @@
+// The levels of a tensor as they grow at their ends.
+#pragma once
+#include "passes/assemble/Order.h"
+#include "passes/assemble/Target.h"
+
+namespace tulle::assemble {
+
+/// A compressed or loose_compressed level, with the singletons below that store one coordinate for each of
+/// its positions.
+struct Run {
+  unsigned first = 0, end = 0;
+  bool alwaysFresh = false; ///< every entry has a position of its own here
+};
+
+/// Emits code that takes entries in storage order and appends them. The levels are: full ones (whose
+/// positions are computed) and runs, then full ones to the end, the block of values below each last position.
+///
+/// The state is, per run: how many positions there are, how many elements of the positions field are final,
+/// and the coordinates of the newest position.
+class Appender {
+public:
+  /// With `counting`, only the numbers of positions are computed: nothing is allocated or stored.
+  Appender(mlir::OpBuilder &b, Target &target, const Order &order, bool counting);
+
+  /// The target's levels are of kinds that can grow at their ends.
+  static bool supports(const Target &target);
+
+  /// Memory for `bounds[r]` positions of run r (one bound may serve all: the number of entries).
+  void allocate(mlir::OpBuilder &b, mlir::ValueRange bounds);
+  /// One entry at the target's level coordinates.
+  void append(mlir::OpBuilder &b, mlir::ValueRange coordinates, mlir::Value value);
+  /// What stands behind the last entry; gives back what was not used when the bounds were `loose`.
+  void finish(mlir::OpBuilder &b, bool loose);
+
+  unsigned runCount() const { return unsigned(runs.size()); }
+  /// The number of positions of a run so far.
+  mlir::Value count(mlir::OpBuilder &b, unsigned run) const { return states[run].count.get(b); }
+
+private:
+  struct State {
+    Register count;             ///< positions so far
+    Register filled;            ///< elements of the positions field that are final
+    std::vector<Register> last; ///< coordinates of the newest position, where they are compared
+  };
+  /// A place above a level: what LevelFormat.h calls an iterator.
+  struct Place {
+    mlir::Value position, batch;
+  };
+
+  bool batches(unsigned level) const;
+  Place below(mlir::OpBuilder &b, unsigned level, const Place &above, mlir::Value coordinate) const;
+  mlir::Value positionsStart(mlir::OpBuilder &b, const Run &run, const Place &parent) const;
+  mlir::Value positionsLength(mlir::OpBuilder &b, const Run &run, mlir::Value parents,
+                              mlir::Value batches) const;
+  void openRoot(mlir::OpBuilder &b, unsigned run);
+  mlir::Value isFresh(mlir::OpBuilder &b, unsigned run, mlir::Value newParent,
+                      mlir::ValueRange coordinates) const;
+  void appendPosition(mlir::OpBuilder &b, unsigned run, mlir::ValueRange coordinates);
+  void fillPositions(mlir::OpBuilder &b, unsigned run, mlir::Value end);
+  void addValue(mlir::OpBuilder &b, mlir::Value place, mlir::ValueRange coordinates, mlir::Value value,
+                bool isNew);
+  mlir::Value blockSize(mlir::OpBuilder &b) const;
+
+  Target &target;
+  bool unique, counting;
+  unsigned stored;   ///< levels up to the last run's
+  mlir::Value block; ///< values below each of the last run's positions
+  std::vector<Run> runs;
+  std::vector<State> states;
+  std::optional<Register> lastInBlock; ///< the newest value's place in its block, where repeats are possible
+};
+
+} // namespace tulle::assemble
