@@ -62,6 +62,15 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
     function.addFnAttr("target-features", host().features);
     if (!function.isDeclaration())
       function.addFnAttr(llvm::Attribute::NoUnwind);
+    // New memory is no other memory; LLVM knows that of malloc only.
+    if (function.getName() == "_mlir_memref_to_llvm_alloc") {
+      function.addRetAttr(llvm::Attribute::NoAlias);
+      function.addRetAttr(llvm::Attribute::getWithAlignment(module.getContext(), llvm::Align(64)));
+    }
+    if (function.getName().starts_with("tulle_error_")) {
+      function.addFnAttr(llvm::Attribute::NoReturn);
+      function.addFnAttr(llvm::Attribute::Cold);
+    }
   }
   llvm::PipelineTuningOptions tuning;
   tuning.LoopVectorization = true;

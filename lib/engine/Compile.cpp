@@ -1,11 +1,7 @@
 // Programs to object code, and the text of every stage on the way.
-#include "dialect/Dialect.h"
 #include "engine/Codegen.h"
-#include "engine/Contexts.h"
-#include "engine/Kernel.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "engine/Compilation.h"
 #include "passes/import/Import.h"
-#include "pipeline/Stages.h"
 #include "llvm/Config/llvm-config.h"
 #include <dlfcn.h>
 #include <limits>
@@ -69,14 +65,17 @@ static bool dependsOnSizes(const notation::Mask &mask) {
   return false;
 }
 
+std::string cacheKeyHead(const Options &options) {
+  static const std::string compiler = compilerVersion();
+  return compiler + "\n" + host().triple + " " + host().cpu + " " + host().features + "\nstrict " +
+         std::to_string(options.strictFp) + " vl " + std::to_string(options.vectorLength) + "\n";
+}
+
 std::string cacheKey(const notation::Program &program, const Options &options) {
   bool sizes = false;
   for (const notation::Statement &statement : program.statements)
     sizes |= dependsOnSizes(statement.rhs) || dependsOnSizes(statement.where);
-  static const std::string compiler = compilerVersion();
-  std::string key = compiler + "\n" + host().triple + " " + host().cpu + " " + host().features + "\n";
-  key += "strict " + std::to_string(options.strictFp) + " vl " + std::to_string(options.vectorLength) +
-         " index32 " + std::to_string(coordinatesFit32(program)) + "\n";
+  std::string key = cacheKeyHead(options) + "index32 " + std::to_string(coordinatesFit32(program)) + "\n";
   for (const notation::TensorDecl &tensor : program.tensors) {
     format::Encoding encoding = tensor.encoding;
     if (format::isAllDense(encoding)) // widths of nothing
@@ -90,91 +89,22 @@ std::string cacheKey(const notation::Program &program, const Options &options) {
   return key + program.text;
 }
 
-namespace {
+static std::vector<std::string> tensorNames(const notation::Program &program) {
+  std::vector<std::string> names;
+  for (const notation::TensorDecl &tensor : program.tensors)
+    names.push_back(tensor.name);
+  return names;
+}
 
-/// One module on its way through the stages.
-class Compilation {
-public:
-  Compilation(const notation::Program &program, const Options &options)
-      : program(program), pipelineOptions(engine::pipelineOptions(program, options)) {
-    module = passes::importProgram(lease.context(), program, {options.strictFp});
-  }
-
-  /// Runs the passes up to `stage`.
-  void advance(Stage stage) {
-    if (mlir::succeeded(pipeline::run(*module, reached, stage, pipelineOptions))) {
-      reached = stage;
-      return;
-    }
-    // Up to the loops, passes refuse programs in the user's words; verifiers and MLIR's own passes name
-    // operations.
-    const std::string &text = lease.errors();
-    if (stage <= Stage::Loops && !text.empty() && text[0] != '\'')
-      throw Error("<expr>: error: " + text + "\n  " + program.text);
-    throw InternalError("the passes of stage '" + std::string(pipeline::stages()[size_t(stage)].name) +
-                        "' failed: " + text);
-  }
-
-  std::string print() {
-    std::string text;
-    llvm::raw_string_ostream stream(text);
-    module->print(stream);
-    return text;
-  }
-
-  std::string generate(CodeForm form) {
-    std::string code = generateCode(*module, form);
-    if (code.empty())
-      throw InternalError("the LLVM dialect could not be translated: " + lease.errors());
-    return code;
-  }
-
-  const std::vector<std::string> &remarks() const { return lease.remarks(); }
-
-  /// What each statement takes, once conversions of operands have become arguments.
-  std::vector<std::vector<Argument>> arguments() {
-    std::vector<std::vector<Argument>> statements;
-    for (auto function : module->getOps<mlir::func::FuncOp>()) {
-      std::vector<Argument> &list = statements.emplace_back();
-      for (mlir::BlockArgument argument : function.getArguments()) {
-        auto name = function.getArgAttrOfType<mlir::StringAttr>(argument.getArgNumber(), passes::kNameAttr);
-        auto type = mlir::dyn_cast<mlir::RankedTensorType>(argument.getType());
-        if (!name || !type)
-          throw InternalError("an argument of a statement is not a named tensor");
-        list.push_back({tensorIndex(name), dialect::getEncoding(type).getValue(), false});
-      }
-      list.back().result = true;
-    }
-    return statements;
-  }
-
-private:
-  const notation::Program &program;
-  pipeline::Options pipelineOptions;
-  ContextLease lease;
-  mlir::OwningOpRef<mlir::ModuleOp> module;
-  Stage reached = Stage::Linalg;
-
-  unsigned tensorIndex(llvm::StringRef name) const {
-    for (unsigned i = 0; i < program.tensors.size(); ++i)
-      if (name == program.tensors[i].name)
-        return i;
-    throw InternalError("no tensor is called '" + name.str() + "'");
-  }
-};
-
-} // namespace
+static Compilation start(const notation::Program &program, const Options &options) {
+  return Compilation(program.text, tensorNames(program), pipelineOptions(program, options),
+                     [&](mlir::MLIRContext &context) {
+                       return passes::importProgram(context, program, {options.strictFp});
+                     });
+}
 
 ObjectCode compileToObject(const notation::Program &program, const Options &options) {
-  Compilation compilation(program, options);
-  ObjectCode code;
-  compilation.advance(Stage::Iteration);
-  code.statements = compilation.arguments();
-  compilation.advance(Stage::Loops);
-  compilation.advance(Stage::Llvm);
-  code.remarks = compilation.remarks();
-  code.object = compilation.generate(CodeForm::Object);
-  return code;
+  return start(program, options).object();
 }
 
 static std::string printProgram(const notation::Program &program) {
@@ -197,15 +127,7 @@ std::string explain(const notation::Program &program, std::string_view stageName
   checkOptions(options);
   if (*stage == Stage::Notation)
     return printProgram(program);
-  Compilation compilation(program, options);
-  for (Stage next : {Stage::Iteration, Stage::Assembly, Stage::Loops, Stage::Vector, Stage::Llvm})
-    if (next <= *stage)
-      compilation.advance(next);
-  if (*stage == Stage::LlvmIr)
-    return compilation.generate(CodeForm::LlvmIr);
-  if (*stage == Stage::Asm)
-    return compilation.generate(CodeForm::Assembly);
-  return compilation.print();
+  return start(program, options).text(*stage);
 }
 
 } // namespace tulle::engine

@@ -19,7 +19,7 @@ struct Header {
   Digest key;     ///< of the key text: a file under a wrong name is foreign
   Digest content; ///< of metadata and object
 };
-static constexpr char magic[8] = {'T', 'U', 'L', 'L', 'E', 'O', '1', '\n'};
+static constexpr char magic[8] = {'T', 'U', 'L', 'L', 'E', 'O', '2', '\n'};
 
 static Digest sha256(std::initializer_list<std::string_view> parts) {
   llvm::SHA256 hash;
@@ -48,11 +48,12 @@ fs::path cacheFile(const fs::path &directory, const std::string &key) {
 
 static std::string metadataText(const ObjectCode &code) {
   nlohmann::json statements = nlohmann::json::array();
-  for (const std::vector<Argument> &arguments : code.statements) {
+  for (const StatementCode &statement : code.statements) {
     nlohmann::json list = nlohmann::json::array();
-    for (const Argument &a : arguments)
+    for (const Argument &a : statement.arguments)
       list.push_back({{"tensor", a.tensor}, {"encoding", format::print(a.encoding)}, {"result", a.result}});
-    statements.push_back(std::move(list));
+    statements.push_back({{"arguments", std::move(list)},
+                          {"made", statement.made ? format::print(*statement.made) : std::string()}});
   }
   return nlohmann::json{{"statements", std::move(statements)}, {"remarks", code.remarks}}.dump();
 }
@@ -60,12 +61,14 @@ static std::string metadataText(const ObjectCode &code) {
 static void parseMetadata(std::string_view text, ObjectCode &code) {
   nlohmann::json metadata = nlohmann::json::parse(text);
   code.remarks = metadata.at("remarks").get<std::vector<std::string>>();
-  for (const nlohmann::json &list : metadata.at("statements")) {
-    std::vector<Argument> &arguments = code.statements.emplace_back();
-    for (const nlohmann::json &a : list)
-      arguments.push_back({a.at("tensor").get<unsigned>(),
-                           format::parseEncoding(a.at("encoding").get<std::string>()),
-                           a.at("result").get<bool>()});
+  for (const nlohmann::json &json : metadata.at("statements")) {
+    StatementCode &statement = code.statements.emplace_back();
+    for (const nlohmann::json &a : json.at("arguments"))
+      statement.arguments.push_back({a.at("tensor").get<unsigned>(),
+                                     format::parseEncoding(a.at("encoding").get<std::string>()),
+                                     a.at("result").get<bool>()});
+    if (std::string made = json.at("made").get<std::string>(); !made.empty())
+      statement.made = format::parseEncoding(made);
   }
 }
 

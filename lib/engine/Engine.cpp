@@ -13,8 +13,9 @@ std::shared_ptr<const Kernel> link(ObjectCode code) {
   kernel->remarks = std::move(code.remarks);
   kernel->code = loadObject(code.object, "program");
   for (size_t k = 0; k < code.statements.size(); ++k)
-    kernel->statements.push_back(
-        {kernel->code->lookup("statement" + std::to_string(k) + "_entry"), std::move(code.statements[k])});
+    kernel->statements.push_back({kernel->code->lookup("statement" + std::to_string(k) + "_entry"),
+                                  std::move(code.statements[k].arguments),
+                                  std::move(code.statements[k].made)});
   return kernel;
 }
 
@@ -71,28 +72,30 @@ std::shared_ptr<const Kernel> fromDisk(const std::filesystem::path &directory, c
 
 } // namespace
 
-std::shared_ptr<Executable> compile(const notation::Program &program, const Options &options) {
-  checkOptions(options);
-  auto begin = std::chrono::steady_clock::now();
-  auto finish = [&](std::shared_ptr<const Kernel> kernel, const char *origin) {
-    std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - begin;
-    return makeExecutable(program, std::move(kernel), elapsed.count(), origin);
-  };
-  std::string key = cacheKey(program, options);
+std::pair<std::shared_ptr<const Kernel>, const char *>
+findOrCompile(const std::string &key, const Options &options, const std::function<ObjectCode()> &compile) {
   if (std::shared_ptr<const Kernel> kernel = memoryCache().find(key))
-    return finish(kernel, "memory cache");
-
+    return {kernel, "memory cache"};
   std::filesystem::path directory = options.diskCache ? cacheDirectory() : std::filesystem::path();
   const char *origin = "disk cache";
   std::shared_ptr<const Kernel> kernel = fromDisk(directory, key);
   if (!kernel) {
-    ObjectCode code = compileToObject(program, options);
+    ObjectCode code = compile();
     writeCached(directory, key, code);
     kernel = link(std::move(code));
     origin = "compiled";
   }
   memoryCache().insert(key, kernel);
-  return finish(kernel, origin);
+  return {kernel, origin};
+}
+
+std::shared_ptr<Executable> compile(const notation::Program &program, const Options &options) {
+  checkOptions(options);
+  auto begin = std::chrono::steady_clock::now();
+  auto [kernel, origin] =
+      findOrCompile(cacheKey(program, options), options, [&] { return compileToObject(program, options); });
+  std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - begin;
+  return makeExecutable(program, std::move(kernel), elapsed.count(), origin);
 }
 
 } // namespace tulle::engine

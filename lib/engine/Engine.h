@@ -22,10 +22,13 @@ struct Argument {
 };
 
 /// A compiled statement: `entry(slots)` with 8-byte slots, five for each buffer (data, data, 0, count, 1) of
-/// each argument in layout order, then one for each of its dimension sizes; arguments in order.
+/// each argument in layout order, then one for each of its dimension sizes; arguments in order. A statement
+/// that makes a new tensor writes five for each of its buffers behind them.
 struct CompiledStatement {
   void (*entry)(void **slots) = nullptr;
   std::vector<Argument> arguments;
+  std::optional<format::Encoding>
+      made; ///< format of the new tensor it makes; else the last argument is the result
 };
 
 /// A compiled program; keeps its machine code alive. Thread-safe to run.

@@ -1,12 +1,11 @@
 // Running a kernel: results and conversions are made, arguments checked and laid out in slots, statements
 // called in order.
 #include "engine/Executable.h"
+#include "engine/Call.h"
 #include "notation/Sparsity.h"
-#include <chrono>
 #include <cstring>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <limits>
 
 namespace tulle::engine {
 namespace {
@@ -150,43 +149,37 @@ private:
 
   double statement(unsigned number) {
     const CompiledStatement &code = kernel.statements[number];
-    const Argument &last = code.arguments.back();
     // Operands first: the result may replace one of them, and its old value is what the right-hand side
     // means.
     std::vector<Tensor> operands;
     for (const Argument &argument : code.arguments)
       if (!argument.result)
         operands.push_back(in(argument.tensor, argument.encoding));
+    std::vector<const Tensor *> arguments;
+    for (const Tensor &operand : operands)
+      arguments.push_back(&operand);
+    if (code.made)
+      return makeNew(code, arguments, program.statements[number].lhs.tensor);
+    const Argument &last = code.arguments.back();
     Tensor &out = result(number, last);
     for (Tensor &operand : operands)
       if (overlap(operand.buffers.back(), out.buffers.back()))
         operand = withOwnValues(operand); // generated code takes buffers to be distinct
-
-    std::vector<void *> slots;
-    for (const Tensor &operand : operands)
-      append(slots, operand);
-    append(slots, out);
-    auto begin = std::chrono::steady_clock::now();
-    code.entry(slots.data());
-    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+    arguments.push_back(&out);
+    return call(code, arguments, program.tensors[last.tensor].name);
   }
 
-  /// Positions may be gathered with as signed 32-bit indices; more entries than that need 64-bit positions.
-  static void checkCount(const Tensor &tensor) {
-    if (tensor.storedCount() > std::numeric_limits<int32_t>::max() && !format::isAllDense(tensor.encoding) &&
-        tensor.encoding.posWidth <= 32)
-      throw Error(fmt::format("{} stored entries need posWidth = 64, but the format has posWidth = {}: {}",
-                              tensor.storedCount(), tensor.encoding.posWidth,
-                              format::print(tensor.encoding)));
-  }
-
-  static void append(std::vector<void *> &slots, const Tensor &tensor) {
-    checkCount(tensor);
-    auto integer = [](int64_t value) { return reinterpret_cast<void *>(uintptr_t(value)); };
-    for (const Buffer &buffer : tensor.buffers)
-      slots.insert(slots.end(), {buffer.data, buffer.data, integer(0), integer(buffer.count), integer(1)});
-    for (int64_t size : tensor.dims)
-      slots.push_back(integer(size));
+  /// Runs a statement whose result has a pattern of its own.
+  double makeNew(const CompiledStatement &code, const std::vector<const Tensor *> &arguments, unsigned t) {
+    const TensorDecl &decl = program.tensors[t];
+    Tensor made;
+    made.encoding = *code.made;
+    made.type = decl.type;
+    made.dims = decl.dims;
+    double ms = call(code, arguments, decl.name, &made);
+    tensors[t] = std::move(made);
+    converted[t].clear(); // copies of the old value
+    return ms;
   }
 };
 

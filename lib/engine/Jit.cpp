@@ -1,4 +1,5 @@
 #include "engine/Jit.h"
+#include "engine/Call.h"
 #include "tulle/error.h"
 #include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
@@ -40,6 +41,9 @@ void addRuntimeSymbols(orc::LLJIT &jit) {
     symbols[jit.mangleAndIntern(name)] = {orc::ExecutorAddr::fromPtr(function),
                                           llvm::JITSymbolFlags::Exported};
   };
+  for (const RuntimeSymbol &symbol : runtimeSymbols())
+    symbols[jit.mangleAndIntern(symbol.name)] = {orc::ExecutorAddr::fromPtr(symbol.address),
+                                                 llvm::JITSymbolFlags::Exported};
   add("__truncsfbf2", truncateToBf16);
   add("__truncdfbf2", truncateDoubleToBf16);
   llvm::cantFail(jit.getMainJITDylib().define(orc::absoluteSymbols(std::move(symbols))));

@@ -3,12 +3,19 @@
 #pragma once
 #include "engine/Engine.h"
 #include "engine/Jit.h"
+#include <functional>
 
 namespace tulle::engine {
 
+/// How a statement is called.
+struct StatementCode {
+  std::vector<Argument> arguments;      ///< in order
+  std::optional<format::Encoding> made; ///< of the new tensor it returns
+};
+
 /// A program as object code, before it is linked: what the disk cache holds.
 struct ObjectCode {
-  std::vector<std::vector<Argument>> statements; ///< arguments of each statement, in order
+  std::vector<StatementCode> statements;
   std::vector<std::string> remarks;
   std::string object;
 };
@@ -22,9 +29,16 @@ struct Kernel {
 
 std::shared_ptr<const Kernel> link(ObjectCode code);
 
+/// What the object code of any program depends on: options, CPU and this compiler.
+std::string cacheKeyHead(const Options &options);
+
 /// Everything the object code of a program depends on, as text: the program, the types and formats of its
 /// tensors, the options, the CPU and this compiler. Sizes only where the code depends on them.
 std::string cacheKey(const notation::Program &program, const Options &options);
+
+/// The kernel of that key: from memory, from disk, or from `compile`; and which of them it was.
+std::pair<std::shared_ptr<const Kernel>, const char *>
+findOrCompile(const std::string &key, const Options &options, const std::function<ObjectCode()> &compile);
 
 /// Runs the stages. Throws Error for programs that cannot be compiled, InternalError for our own mistakes.
 ObjectCode compileToObject(const notation::Program &program, const Options &options);

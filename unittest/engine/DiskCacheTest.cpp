@@ -21,7 +21,10 @@ protected:
 
   static ObjectCode sample(const std::string &object = "the object's bytes\0 with a zero") {
     ObjectCode code;
-    code.statements = {{{0, format::parseFormat("CSR", 2), false}, {2, format::denseEncoding(1), true}}};
+    code.statements.resize(2);
+    code.statements[0].arguments = {{0, format::parseFormat("CSR", 2), false},
+                                    {2, format::denseEncoding(1), true}};
+    code.statements[1].made = format::parseFormat("DCSR", 2);
     code.remarks = {"B is converted"};
     code.object = object;
     return code;
@@ -43,13 +46,15 @@ TEST_F(DiskCache, givesBackWhatWasStored) {
   ASSERT_TRUE(code);
   EXPECT_EQ(code->object, sample().object);
   EXPECT_EQ(code->remarks, sample().remarks);
-  ASSERT_EQ(code->statements.size(), 1u);
-  ASSERT_EQ(code->statements[0].size(), 2u);
-  EXPECT_EQ(code->statements[0][0].tensor, 0u);
-  EXPECT_TRUE(code->statements[0][0].encoding == format::parseFormat("CSR", 2));
-  EXPECT_FALSE(code->statements[0][0].result);
-  EXPECT_EQ(code->statements[0][1].tensor, 2u);
-  EXPECT_TRUE(code->statements[0][1].result);
+  ASSERT_EQ(code->statements.size(), 2u);
+  ASSERT_EQ(code->statements[0].arguments.size(), 2u);
+  EXPECT_EQ(code->statements[0].arguments[0].tensor, 0u);
+  EXPECT_TRUE(code->statements[0].arguments[0].encoding == format::parseFormat("CSR", 2));
+  EXPECT_FALSE(code->statements[0].arguments[0].result);
+  EXPECT_EQ(code->statements[0].arguments[1].tensor, 2u);
+  EXPECT_TRUE(code->statements[0].arguments[1].result);
+  EXPECT_FALSE(code->statements[0].made);
+  EXPECT_TRUE(code->statements[1].made == format::parseFormat("DCSR", 2));
 }
 
 TEST_F(DiskCache, anotherKeyIsAMiss) {

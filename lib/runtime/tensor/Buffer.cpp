@@ -1,13 +1,12 @@
+#include "runtime/tensor/Blocks.h"
 #include "runtime/tensor/Memory.h"
 #include "runtime/tensor/Tensor.h"
 #include "tulle/error.h"
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <fmt/format.h>
 #include <fstream>
 #include <limits>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -15,8 +14,6 @@ namespace tulle::runtime {
 
 namespace {
 
-constexpr int64_t kAlignment = 64;
-constexpr int64_t kHugePage = int64_t(1) << 21;
 // Asking the system costs a file read; small buffers are left to the allocator.
 constexpr int64_t kCheckedFrom = int64_t(1) << 24;
 
@@ -53,14 +50,18 @@ int64_t availableMemory() {
 
 } // namespace
 
+bool fitsMemory(int64_t bytes) {
+  if (bytes < kCheckedFrom || bytes <= availableMemory())
+    return true;
+  releaseBlocks(); // memory that is only kept does not stand in the way
+  return bytes <= availableMemory();
+}
+
 void requireMemory(int64_t bytes, std::string_view what) {
-  if (bytes < kCheckedFrom)
-    return;
-  int64_t available = availableMemory();
-  if (bytes > available)
+  if (!fitsMemory(bytes))
     throw Error(fmt::format(
         "out of memory: {} needs {} bytes, {} are available; use smaller sizes or a sparser format", what,
-        bytes, available));
+        bytes, availableMemory()));
 }
 
 int64_t checkedMul(int64_t a, int64_t b, std::string_view what) {
@@ -79,17 +80,12 @@ int64_t checkedAdd(int64_t a, int64_t b, std::string_view what) {
 
 Buffer Buffer::allocate(int64_t count, int64_t bytes, bool zeroed, std::string_view what) {
   requireMemory(bytes, what);
-  bool huge = bytes >= 2 * kHugePage;
-  int64_t alignment = huge ? kHugePage : kAlignment;
-  int64_t rounded = std::max(checkedAdd(bytes, alignment - 1, what) / alignment * alignment, alignment);
-  void *data = std::aligned_alloc(alignment, rounded);
-  if (!data)
+  Block block = takeBlock(bytes);
+  if (!block.data)
     throw Error(fmt::format("out of memory: {} needs {} bytes", what, bytes));
-  if (huge) // Fewer page faults while filling, fewer TLB misses in kernels; a refusal is harmless.
-    (void)madvise(data, rounded, MADV_HUGEPAGE);
   if (zeroed)
-    std::memset(data, 0, bytes);
-  return {std::shared_ptr<void>(data, std::free), data, count, bytes};
+    std::memset(block.data, 0, bytes);
+  return {std::shared_ptr<void>(block.data, [block](void *) { giveBlock(block); }), block.data, count, bytes};
 }
 
 Buffer Buffer::borrow(void *data, int64_t count, int64_t bytes, std::shared_ptr<void> keepAlive) {

@@ -11,6 +11,9 @@ namespace tulle::runtime {
 /// machine (and its control group) can still give.
 void requireMemory(int64_t bytes, std::string_view what);
 
+/// Whether that many bytes do.
+bool fitsMemory(int64_t bytes);
+
 /// a * b and a + b for sizes (non-negative); throw Error "out of memory: <what> needs more than 2^63 bytes".
 int64_t checkedMul(int64_t a, int64_t b, std::string_view what);
 int64_t checkedAdd(int64_t a, int64_t b, std::string_view what);

@@ -1,0 +1,183 @@
+#include "engine/CallMemory.h"
+#include "engine/Call.h"
+#include "runtime/tensor/Memory.h"
+#include "tulle/error.h"
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace tulle::engine {
+
+using runtime::Block;
+
+static thread_local CallMemory *innermost = nullptr;
+
+CallMemory &CallMemory::current() { return *innermost; }
+
+CallMemory::~CallMemory() {
+  for (Block block : blocks)
+    giveBlock(block);
+}
+
+/// Has no local variable with a destructor, and none that changes after setjmp.
+[[gnu::noinline]] bool CallMemory::run(void (*entry)(void **), void **slots) {
+  if (_setjmp(exit) != 0)
+    return false;
+  entry(slots);
+  return true;
+}
+
+void CallMemory::enter(void (*entry)(void **), void **slots) {
+  CallMemory *outer = innermost;
+  innermost = this;
+  bool returned = run(entry, slots);
+  innermost = outer;
+  if (!returned)
+    std::rethrow_exception(error);
+}
+
+void CallMemory::leave() { _longjmp(exit, 1); }
+
+template <class Make> void CallMemory::report(Make make) noexcept {
+  try {
+    make();
+  } catch (...) {
+    error = std::current_exception();
+  }
+}
+
+//===--- Messages ---===//
+
+std::string CallMemory::resultText() const {
+  if (!made)
+    return result.empty() ? "this statement" : fmt::format("computing '{}'", result);
+  std::string format = format::displayName(made->encoding);
+  return result.empty() ? format : fmt::format("storing '{}' as {}", result, format);
+}
+
+std::string CallMemory::levelText(int64_t level) const {
+  if (!made || level < 0 || level >= int64_t(made->encoding.levels.size()))
+    return fmt::format("level {}", level);
+  return fmt::format("level {} ({})", level, format::print(made->encoding.levels[size_t(level)].format));
+}
+
+static std::string sizeText(uint64_t bytes) {
+  static constexpr const char *units[] = {"bytes", "kB", "MB", "GB", "TB", "PB", "EB"};
+  double value = double(bytes);
+  size_t unit = 0;
+  while (value >= 1000 && unit + 1 < std::size(units)) {
+    value /= 1000;
+    ++unit;
+  }
+  return unit == 0 ? fmt::format("{} bytes", bytes) : fmt::format("{:.3g} {}", value, units[unit]);
+}
+
+//===--- Memory ---===//
+
+void *CallMemory::allocate(uint64_t bytes) {
+  Block block;
+  report([&] {
+    // What this call holds already is used memory, so only the new block has to fit.
+    if (bytes > uint64_t(INT64_MAX) || !runtime::fitsMemory(int64_t(bytes)))
+      throw Error(
+          fmt::format("out of memory: {} needs {} ({} bytes), which this machine does not have; use a "
+                      "sparser format or smaller sizes",
+                      resultText(), sizeText(bytes + uint64_t(held)), bytes + uint64_t(held)));
+    blocks.reserve(blocks.size() + 1);
+    block = runtime::takeBlock(int64_t(bytes));
+    if (!block.data)
+      throw Error(fmt::format("out of memory: the system refused {} bytes for {}", bytes, resultText()));
+    blocks.push_back(block);
+    held += block.bytes;
+  });
+  if (!block.data)
+    leave();
+  return block.data;
+}
+
+void CallMemory::free(void *data) {
+  auto it = std::find_if(blocks.begin(), blocks.end(), [&](const Block &b) { return b.data == data; });
+  if (it == blocks.end())
+    return; // null
+  held -= it->bytes;
+  giveBlock(*it);
+  blocks.erase(it);
+}
+
+runtime::Buffer CallMemory::adopt(void *allocated, void *data, int64_t count, int64_t bytes) {
+  auto it = std::find_if(blocks.begin(), blocks.end(), [&](const Block &b) { return b.data == allocated; });
+  auto offset = static_cast<char *>(data) - static_cast<char *>(allocated);
+  if (it == blocks.end() || count < 0 || offset < 0 || offset + bytes > it->bytes)
+    throw InternalError("a statement returned memory that it did not allocate");
+  Block block = *it;
+  blocks.erase(it);
+  held -= block.bytes;
+  trimBlock(block, offset + bytes);
+  return {std::shared_ptr<void>(block.data, [block](void *) { giveBlock(block); }),
+          static_cast<char *>(block.data) + offset, count, bytes};
+}
+
+int64_t CallMemory::checkedSize(int64_t level, int64_t parents, int64_t each) {
+  int64_t positions;
+  // Far beyond any memory, and sixteen bytes of each still fit 64 bits.
+  constexpr int64_t most = int64_t(1) << 58;
+  if (!__builtin_mul_overflow(parents, each, &positions) && positions >= 0 && positions <= most)
+    return positions;
+  report([&] {
+    throw Error(
+        fmt::format("out of memory: {} needs {} x {} positions at {}, more than any memory holds; use a "
+                    "sparser format or smaller sizes",
+                    resultText(), parents, each, levelText(level)));
+  });
+  leave();
+}
+
+//===--- Errors ---===//
+
+void CallMemory::widthError(int64_t level, int64_t value, int64_t width) {
+  report([&] {
+    throw WidthError(
+        fmt::format("{}: {} has {}, which does not fit {} bits; use a wider posWidth or crdWidth, "
+                    "or name none to let it be chosen",
+                    resultText(), levelText(level), uint64_t(value), width));
+  });
+  leave();
+}
+
+void CallMemory::groupError(int64_t level, int64_t parent, int64_t found, int64_t wanted) {
+  report([&] {
+    throw Error(fmt::format("{}: {} needs {} entr{} below each parent, but parent position {} has {}; use "
+                            "compressed there instead",
+                            resultText(), levelText(level), wanted, wanted == 1 ? "y" : "ies", parent,
+                            found));
+  });
+  leave();
+}
+
+//===--- Symbols ---===//
+
+static void *allocate(uint64_t bytes) { return CallMemory::current().allocate(bytes); }
+static void release(void *data) { CallMemory::current().free(data); }
+static int64_t checkedSize(int64_t level, int64_t parents, int64_t each) {
+  return CallMemory::current().checkedSize(level, parents, each);
+}
+static bool fits(int64_t bytes) { return bytes >= 0 && runtime::fitsMemory(bytes); }
+static void widthError(int64_t level, int64_t value, int64_t width) {
+  CallMemory::current().widthError(level, value, width);
+}
+static void groupError(int64_t level, int64_t parent, int64_t found, int64_t wanted) {
+  CallMemory::current().groupError(level, parent, found, wanted);
+}
+
+std::span<const RuntimeSymbol> runtimeSymbols() {
+  static const RuntimeSymbol symbols[] = {
+      {"_mlir_memref_to_llvm_alloc", reinterpret_cast<void *>(&allocate)},
+      {"_mlir_memref_to_llvm_free", reinterpret_cast<void *>(&release)},
+      {"tulle_checked_size", reinterpret_cast<void *>(&checkedSize)},
+      {"tulle_fits", reinterpret_cast<void *>(&fits)},
+      {"tulle_error_width", reinterpret_cast<void *>(&widthError)},
+      {"tulle_error_group", reinterpret_cast<void *>(&groupError)},
+  };
+  return symbols;
+}
+
+} // namespace tulle::engine

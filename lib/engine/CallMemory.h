@@ -1,0 +1,51 @@
+// The blocks that one call of generated code holds, and the way out of it when something is wrong.
+#pragma once
+#include "runtime/tensor/Blocks.h"
+#include "runtime/tensor/Tensor.h"
+#include <csetjmp>
+#include <exception>
+
+namespace tulle::engine {
+
+/// Errors leave generated code by longjmp to `enter`: its frames hold nothing to destroy, and code without
+/// unwind tables can be left that way, too.
+class CallMemory {
+public:
+  /// `made` may be null; `result` is what messages call it.
+  CallMemory(std::string_view result, const runtime::Tensor *made) : result(result), made(made) {}
+  ~CallMemory();
+  CallMemory(const CallMemory &) = delete;
+
+  /// Calls `entry`; throws what generated code reported.
+  void enter(void (*entry)(void **), void **slots);
+
+  /// The memory behind a memref that came back, cut to its size.
+  runtime::Buffer adopt(void *allocated, void *data, int64_t count, int64_t bytes);
+
+  // What generated code calls. They do not throw.
+  void *allocate(uint64_t bytes);
+  void free(void *data);
+  int64_t checkedSize(int64_t level, int64_t parents, int64_t each);
+  [[noreturn]] void widthError(int64_t level, int64_t value, int64_t width);
+  [[noreturn]] void groupError(int64_t level, int64_t parent, int64_t found, int64_t wanted);
+
+  /// Of the innermost call on this thread.
+  static CallMemory &current();
+
+private:
+  bool run(void (*entry)(void **), void **slots);
+  std::string resultText() const;
+  std::string levelText(int64_t level) const;
+  /// Keeps what `make` throws, to be thrown again outside of generated code.
+  template <class Make> void report(Make make) noexcept;
+  [[noreturn]] void leave();
+
+  std::string_view result;
+  const runtime::Tensor *made;
+  std::vector<runtime::Block> blocks;
+  int64_t held = 0;
+  std::exception_ptr error;
+  std::jmp_buf exit;
+};
+
+} // namespace tulle::engine

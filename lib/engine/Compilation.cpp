@@ -1,0 +1,95 @@
+#include "engine/Compilation.h"
+#include "dialect/Dialect.h"
+#include "engine/Codegen.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/import/Import.h"
+#include <algorithm>
+
+namespace tulle::engine {
+
+using pipeline::Stage;
+
+Compilation::Compilation(std::string source, std::vector<std::string> tensors,
+                         const pipeline::Options &options, const Build &build)
+    : source(std::move(source)), tensors(std::move(tensors)), options(options) {
+  module = build(lease.context());
+}
+
+void Compilation::advance(Stage stage) {
+  if (mlir::succeeded(pipeline::run(*module, reached, stage, options))) {
+    reached = stage;
+    return;
+  }
+  // Up to the loops, passes refuse programs in the user's words; verifiers and MLIR's own passes name
+  // operations.
+  const std::string &text = lease.errors();
+  if (stage <= Stage::Loops && !text.empty() && text[0] != '\'')
+    throw Error("<expr>: error: " + text + "\n  " + source);
+  throw InternalError("the passes of stage '" + std::string(pipeline::stages()[size_t(stage)].name) +
+                      "' failed: " + text);
+}
+
+std::string Compilation::generate(CodeForm form) {
+  std::string code = generateCode(*module, form);
+  if (code.empty())
+    throw InternalError("the LLVM dialect could not be translated: " + lease.errors());
+  return code;
+}
+
+/// What each statement takes, once conversions of operands have become arguments.
+std::vector<StatementCode> Compilation::statements() {
+  std::vector<StatementCode> list;
+  for (auto function : module->getOps<mlir::func::FuncOp>()) {
+    StatementCode &statement = list.emplace_back();
+    for (mlir::BlockArgument argument : function.getArguments()) {
+      auto name = function.getArgAttrOfType<mlir::StringAttr>(argument.getArgNumber(), passes::kNameAttr);
+      auto type = mlir::dyn_cast<mlir::RankedTensorType>(argument.getType());
+      if (!name || !type)
+        throw InternalError("an argument of a statement is not a named tensor");
+      auto tensor = std::find(tensors.begin(), tensors.end(), name.str());
+      if (tensor == tensors.end())
+        throw InternalError("no tensor is called '" + name.str() + "'");
+      statement.arguments.push_back(
+          {unsigned(tensor - tensors.begin()), dialect::getEncoding(type).getValue(), false});
+    }
+    auto type = mlir::dyn_cast<mlir::RankedTensorType>(function.getResultTypes().front());
+    if (!type)
+      throw InternalError("a statement does not return a tensor");
+    statement.made = dialect::getEncoding(type).getValue();
+  }
+  return list;
+}
+
+ObjectCode Compilation::object() {
+  ObjectCode code;
+  advance(Stage::Iteration);
+  code.statements = statements();
+  advance(Stage::Assembly);
+  advance(Stage::Loops);
+  // Only tensors that a statement made itself are still returned.
+  for (auto [statement, function] : llvm::zip_equal(code.statements, module->getOps<mlir::func::FuncOp>()))
+    if (function.getNumResults() == 0) {
+      statement.made.reset();
+      statement.arguments.back().result = true;
+    }
+  advance(Stage::Llvm);
+  code.remarks = lease.remarks();
+  code.object = generate(CodeForm::Object);
+  return code;
+}
+
+std::string Compilation::text(Stage stage) {
+  for (Stage next : {Stage::Iteration, Stage::Assembly, Stage::Loops, Stage::Vector, Stage::Llvm})
+    if (next <= stage)
+      advance(next);
+  if (stage == Stage::LlvmIr)
+    return generate(CodeForm::LlvmIr);
+  if (stage == Stage::Asm)
+    return generate(CodeForm::Assembly);
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  module->print(stream);
+  return text;
+}
+
+} // namespace tulle::engine

@@ -1,0 +1,142 @@
+#include "runtime/tensor/Blocks.h"
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <vector>
+
+namespace tulle::runtime {
+
+namespace {
+
+constexpr int64_t kSmallAlignment = 64;
+constexpr int64_t kHugePage = int64_t(1) << 21;
+constexpr int64_t kLarge = 2 * kHugePage; ///< mapped by itself from here on
+constexpr size_t kMostKept = 32;
+
+int64_t pageBytes() {
+  static const int64_t bytes = sysconf(_SC_PAGESIZE);
+  return bytes;
+}
+
+int64_t roundUp(int64_t bytes, int64_t unit) { return (bytes + unit - 1) / unit * unit; }
+
+/// The blocks freed last, up to a small share of the machine's memory.
+class Pool {
+public:
+  /// The smallest block that holds `bytes` and wastes little.
+  Block take(int64_t bytes) {
+    std::lock_guard lock(mutex);
+    auto best = kept.end();
+    for (auto it = kept.begin(); it != kept.end(); ++it)
+      if (it->bytes >= bytes && it->bytes <= bytes + bytes / 4 + kHugePage &&
+          (best == kept.end() || it->bytes < best->bytes))
+        best = it;
+    if (best == kept.end())
+      return {};
+    Block block = *best;
+    kept.erase(best);
+    total -= block.bytes;
+    return block;
+  }
+
+  void give(Block block) {
+    std::lock_guard lock(mutex);
+    if (block.bytes > limit())
+      return unmap(block);
+    kept.push_back(block);
+    total += block.bytes;
+    while (total > limit() || kept.size() > kMostKept) { // the oldest go first
+      total -= kept.front().bytes;
+      unmap(kept.front());
+      kept.erase(kept.begin());
+    }
+  }
+
+  void release() {
+    std::lock_guard lock(mutex);
+    for (Block block : kept)
+      unmap(block);
+    kept.clear();
+    total = 0;
+  }
+
+private:
+  static int64_t limit() {
+    static const int64_t bytes =
+        std::min<int64_t>(int64_t(1) << 30, sysconf(_SC_PHYS_PAGES) / 16 * pageBytes());
+    return bytes;
+  }
+  static void unmap(Block block) { munmap(block.data, size_t(block.bytes)); }
+
+  std::mutex mutex;
+  std::vector<Block> kept; ///< in the order in which they came
+  int64_t total = 0;
+};
+
+Pool &pool() {
+  static auto *blocks = new Pool; // never destroyed: tensors may be freed while the process ends
+  return *blocks;
+}
+
+Block mapBlock(int64_t bytes) {
+  int64_t mapped = bytes + kHugePage;
+  void *found = mmap(nullptr, size_t(mapped), PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (found == MAP_FAILED)
+    return {};
+  auto begin = reinterpret_cast<intptr_t>(found), start = intptr_t(roundUp(begin, kHugePage));
+  if (start > begin)
+    munmap(found, size_t(start - begin));
+  if (int64_t rest = begin + mapped - (start + bytes); rest > 0)
+    munmap(reinterpret_cast<void *>(start + bytes), size_t(rest));
+  void *data = reinterpret_cast<void *>(start);
+  (void)madvise(data, size_t(bytes), MADV_HUGEPAGE); // a refusal is harmless
+  return {data, bytes};
+}
+
+} // namespace
+
+Block takeBlock(int64_t bytes) {
+  if (bytes < kLarge) {
+    int64_t rounded = std::max(roundUp(bytes, kSmallAlignment), kSmallAlignment);
+    return {std::aligned_alloc(size_t(kSmallAlignment), size_t(rounded)), rounded};
+  }
+  if (bytes > INT64_MAX - 2 * kHugePage)
+    return {};
+  bytes = roundUp(bytes, pageBytes());
+  if (Block block = pool().take(bytes); block.data)
+    return block;
+  return mapBlock(bytes);
+}
+
+void giveBlock(Block block) {
+  if (block.bytes >= kLarge)
+    pool().give(block);
+  else
+    std::free(block.data);
+}
+
+void trimBlock(Block &block, int64_t bytes) {
+  if (block.bytes - bytes < pageBytes())
+    return;
+  if (bytes >= kLarge) {
+    int64_t wanted = roundUp(bytes, pageBytes());
+    if (block.bytes > wanted)
+      munmap(static_cast<char *>(block.data) + wanted, size_t(block.bytes - wanted));
+    block.bytes = wanted;
+    return;
+  }
+  Block smaller = takeBlock(bytes);
+  if (!smaller.data)
+    return;
+  std::memcpy(smaller.data, block.data, size_t(bytes));
+  giveBlock(block);
+  block = smaller;
+}
+
+void releaseBlocks() { pool().release(); }
+
+} // namespace tulle::runtime

@@ -1,0 +1,201 @@
+// What generated code gets from the engine: memory, and ways out. The code stands here in the LLVM dialect.
+#include "engine/Call.h"
+#include "engine/Codegen.h"
+#include "engine/Contexts.h"
+#include "mlir/Parser/Parser.h"
+#include <fstream>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <thread>
+
+namespace tulle::engine {
+namespace {
+
+using runtime::Tensor;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+/// A statement whose entry is `body`, over %slots.
+struct Statement {
+  std::unique_ptr<LoadedObject> object;
+  CompiledStatement code;
+
+  explicit Statement(const std::string &body) {
+    ContextLease lease;
+    std::string text = R"(
+      llvm.func @_mlir_memref_to_llvm_alloc(i64) -> !llvm.ptr
+      llvm.func @_mlir_memref_to_llvm_free(!llvm.ptr)
+      llvm.func @tulle_checked_size(i64, i64, i64) -> i64
+      llvm.func @tulle_fits(i64) -> i1
+      llvm.func @tulle_error_width(i64, i64, i64)
+      llvm.func @tulle_error_group(i64, i64, i64, i64)
+      llvm.func @statement0_entry(%slots: !llvm.ptr) {)" +
+                       body + "\n llvm.return }";
+    auto module = mlir::parseSourceString<mlir::ModuleOp>(text, mlir::ParserConfig(&lease.context()));
+    if (!module)
+      throw std::logic_error(lease.errors());
+    object = loadObject(generateCode(*module, CodeForm::Object), "call");
+    code.entry = object->lookup("statement0_entry");
+  }
+};
+
+/// A vector in a compressed level: positions, coordinates, values.
+Tensor shell(const std::string &encoding = "(i) -> (i : compressed), posWidth = 32, crdWidth = 32") {
+  Tensor made;
+  made.encoding = format::parseEncoding(encoding);
+  made.dims = {10};
+  return made;
+}
+
+/// Allocates `bytes` and returns them as result buffer number `field` of `count` elements.
+std::string buffer(int field, int64_t bytes, int64_t count, int64_t offset = 0) {
+  std::string n = std::to_string(field), text;
+  auto number = [](int64_t value) { return std::to_string(value) + " : i64"; };
+  text += "%b" + n + " = llvm.mlir.constant(" + number(bytes) + ") : i64\n";
+  text += "%c" + n + " = llvm.mlir.constant(" + number(count) + ") : i64\n";
+  text += "%p" + n + " = llvm.call @_mlir_memref_to_llvm_alloc(%b" + n + ") : (i64) -> !llvm.ptr\n";
+  text += "%a" + n + " = llvm.getelementptr %p" + n + "[" + std::to_string(offset) +
+          "] : (!llvm.ptr) -> !llvm.ptr, i8\n";
+  auto store = [&](const char *value, const char *type, int slot) {
+    std::string s = n + "_" + std::to_string(slot);
+    text += "%s" + s + " = llvm.getelementptr %slots[" + std::to_string(5 * field + slot) +
+            "] : (!llvm.ptr) -> !llvm.ptr, i64\n";
+    text += std::string("llvm.store %") + value + n + ", %s" + s + " : " + type + ", !llvm.ptr\n";
+  };
+  store("p", "!llvm.ptr", 0);
+  store("a", "!llvm.ptr", 1);
+  store("c", "i64", 3);
+  return text;
+}
+
+template <class T> std::vector<T> contents(const runtime::Buffer &buffer) {
+  const T *data = static_cast<const T *>(buffer.data);
+  return {data, data + buffer.count};
+}
+
+TEST(Call, adoptsWhatTheStatementReturns) {
+  Statement statement(buffer(0, 8, 2) + buffer(1, 1 << 20, 1) + buffer(2, 64, 1, 8) + R"(
+    %zero = llvm.mlir.constant(0 : i32) : i32
+    %one = llvm.mlir.constant(1 : i32) : i32
+    %next = llvm.getelementptr %a0[1] : (!llvm.ptr) -> !llvm.ptr, i32
+    llvm.store %zero, %a0 : i32, !llvm.ptr
+    llvm.store %one, %next : i32, !llvm.ptr
+    llvm.store %one, %a1 : i32, !llvm.ptr
+    %v = llvm.mlir.constant(2.5 : f64) : f64
+    llvm.store %v, %a2 : f64, !llvm.ptr)");
+  Tensor made = shell();
+  call(statement.code, {}, "y", &made);
+  EXPECT_THAT(contents<int32_t>(made.buffers[0]), ElementsAre(0, 1));
+  EXPECT_THAT(contents<int32_t>(made.buffers[1]), ElementsAre(1));
+  EXPECT_THAT(contents<double>(made.buffers[2]), ElementsAre(2.5));
+  EXPECT_EQ(made.buffers[1].bytes, 4);
+  runtime::validate(made);
+}
+
+std::string errorOf(const std::string &body, Tensor made = shell()) {
+  Statement statement(body);
+  try {
+    call(statement.code, {}, "y", &made);
+  } catch (const Error &error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Call, refusesWhatCannotFitBeforeTouchingIt) {
+  EXPECT_THAT(
+      errorOf(buffer(0, int64_t(3) << 50, 1)),
+      testing::AllOf(HasSubstr("storing 'y' as"), HasSubstr("3.38 PB"), HasSubstr("3377699720527872 bytes")));
+  EXPECT_THAT(errorOf(buffer(0, -1, 1)), HasSubstr("out of memory"));
+}
+
+TEST(Call, refusesSizesThatOverflow) {
+  const char *body = R"(
+    %n = llvm.mlir.constant(8589934592 : i64) : i64
+    %l = llvm.mlir.constant(0 : i64) : i64
+    %s = llvm.call @tulle_checked_size(%l, %n, %n) : (i64, i64, i64) -> i64
+    %p = llvm.call @_mlir_memref_to_llvm_alloc(%s) : (i64) -> !llvm.ptr
+    llvm.store %n, %p : i64, !llvm.ptr)";
+  EXPECT_THAT(errorOf(body),
+              testing::AllOf(HasSubstr("8589934592 x 8589934592"), HasSubstr("level 0 (compressed)")));
+}
+
+TEST(Call, reportsWidthsAndGroups) {
+  const char *numbers = R"(
+    %l = llvm.mlir.constant(0 : i64) : i64
+    %v = llvm.mlir.constant(70000 : i64) : i64
+    %w = llvm.mlir.constant(16 : i64) : i64
+    %three = llvm.mlir.constant(3 : i64) : i64
+    %level = llvm.mlir.constant(1 : i64) : i64
+  )";
+  std::string width =
+      std::string(numbers) + "llvm.call @tulle_error_width(%l, %v, %w) : (i64, i64, i64) -> ()";
+  EXPECT_THAT(errorOf(width), testing::AllOf(HasSubstr("'y'"), HasSubstr("70000"), HasSubstr("16 bits")));
+  Statement statement(width);
+  Tensor made = shell();
+  EXPECT_THROW(call(statement.code, {}, "y", &made), WidthError);
+  EXPECT_THAT(errorOf(std::string(numbers) +
+                          "llvm.call @tulle_error_group(%level, %v, %three, %w) : (i64, i64, i64, i64) -> ()",
+                      shell("(i) -> (i floordiv 32 : dense, i mod 32 : structured[16,32])")),
+              testing::AllOf(HasSubstr("structured[16,32]"), HasSubstr("16 entries"), HasSubstr("has 3")));
+}
+
+TEST(Call, nothingIsLeftAfterAnError) {
+  // Each round would leave a gigabyte of address space; a limit of it shows.
+  Statement statement(buffer(0, int64_t(1) << 30, 1) + R"(
+    %l = llvm.mlir.constant(0 : i64) : i64
+    llvm.call @tulle_error_width(%l, %l, %l) : (i64, i64, i64) -> ())");
+  auto mapped = [] {
+    std::ifstream in("/proc/self/statm");
+    int64_t pages = 0;
+    in >> pages;
+    return pages * 4096;
+  };
+  Tensor made = shell();
+  EXPECT_THROW(call(statement.code, {}, "y", &made), WidthError);
+  int64_t before = mapped();
+  for (int round = 0; round < 20; ++round)
+    EXPECT_THROW(call(statement.code, {}, "y", &made), WidthError);
+  EXPECT_LT(mapped() - before, int64_t(1) << 31);
+}
+
+TEST(Call, frees) {
+  Statement statement(R"(
+    %n = llvm.mlir.constant(100000000 : i64) : i64
+    %p = llvm.call @_mlir_memref_to_llvm_alloc(%n) : (i64) -> !llvm.ptr
+    llvm.store %n, %p : i64, !llvm.ptr
+    llvm.call @_mlir_memref_to_llvm_free(%p) : (!llvm.ptr) -> ()
+    %null = llvm.mlir.zero : !llvm.ptr
+    llvm.call @_mlir_memref_to_llvm_free(%null) : (!llvm.ptr) -> ()
+    %fits = llvm.call @tulle_fits(%n) : (i64) -> i1
+    llvm.cond_br %fits, ^end, ^wrong
+  ^wrong:
+    llvm.call @tulle_error_width(%n, %n, %n) : (i64, i64, i64) -> ()
+    llvm.br ^end
+  ^end:)");
+  call(statement.code, {});
+}
+
+TEST(Call, threadsHaveTheirOwnErrors) {
+  Statement wrong(R"(
+    %l = llvm.mlir.constant(0 : i64) : i64
+    llvm.call @tulle_error_width(%l, %l, %l) : (i64, i64, i64) -> ())");
+  Statement right(buffer(0, 8, 2) + buffer(1, 4, 0) + buffer(2, 8, 0));
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&, t] {
+      for (int round = 0; round < 500; ++round) {
+        Tensor made = shell();
+        if (t % 2)
+          EXPECT_THROW(call(wrong.code, {}, "y", &made), WidthError);
+        else
+          call(right.code, {}, "y", &made);
+      }
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+}
+
+} // namespace
+} // namespace tulle::engine
