@@ -1,4 +1,5 @@
 #include "Impl.h"
+#include "engine/Convert.h"
 #include <cstring>
 #include <fmt/format.h>
 
@@ -71,7 +72,7 @@ BufferView AnyTensor::rawValues() const {
 
 AnyTensor AnyTensor::to(const Format &format) const {
   const runtime::Tensor &tensor = Access::unwrap(*this);
-  return Access::wrap(runtime::convert(tensor, format::parseFormat(format.text(), order())));
+  return Access::wrap(engine::convert(tensor, format::parseFormat(format.text(), order())));
 }
 
 std::string AnyTensor::print() const { return runtime::printStorage(Access::unwrap(*this)); }

@@ -2,6 +2,7 @@
 // called in order.
 #include "engine/Executable.h"
 #include "engine/Call.h"
+#include "engine/Convert.h"
 #include "notation/Sparsity.h"
 #include <cstring>
 #include <fmt/format.h>
@@ -86,7 +87,7 @@ private:
       return *tensors[t];
     auto [it, fresh] = converted[t].try_emplace(format::print(encoding));
     if (fresh)
-      it->second = runtime::convert(*tensors[t], encoding);
+      it->second = engine::convert(*tensors[t], encoding);
     // Code reads buffers of exactly these widths.
     if (!sameStorage(it->second.encoding, encoding))
       throw InternalError(fmt::format("tensor '{}' was asked for in {} and came in {}",
@@ -106,7 +107,7 @@ private:
       if (!slot)
         throw InternalError(fmt::format("'{}' accumulates into nothing", decl.name));
       if (!sameStorage(slot->encoding, argument.encoding))
-        slot = runtime::convert(*slot, argument.encoding);
+        slot = engine::convert(*slot, argument.encoding);
     } else if (sparse) {
       notation::ResultPattern pattern = notation::resultPattern(program, source);
       if (pattern.kind != notation::PatternKind::Operand)

@@ -1,13 +1,14 @@
 // `tulle explain`: the text of a stage on the road from notation to machine code.
 #include "Commands.h"
 #include "Inputs.h"
-#include "engine/Engine.h"
+#include "engine/Convert.h"
 #include "pipeline/Stages.h"
 #include "runtime/io/Io.h"
 #include <cstdio>
 #include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
+#include <functional>
 #include <unistd.h>
 
 namespace tulle::cli {
@@ -15,7 +16,9 @@ namespace tulle::cli {
 namespace {
 struct ExplainOptions {
   ProgramOptions program;
-  std::string stage = "iteration", output;
+  std::string stage, output;
+  std::vector<std::string> convert; ///< from, to
+  unsigned order = 2;
   bool strictFp = false;
 };
 } // namespace
@@ -34,17 +37,46 @@ static void writeText(const std::string &path, const std::string &text) {
   }
 }
 
-static void explain(const ExplainOptions &options) {
-  LoadedProgram loaded = load(options.program, /*withData=*/false);
+/// The two formats of --convert, with the widths that small tensors have.
+static std::pair<format::Encoding, format::Encoding> conversionFormats(const ExplainOptions &options) {
+  auto parse = [&](const std::string &text) {
+    format::Encoding encoding = format::parseFormat(text, options.order, "--convert");
+    if (std::string why = format::whyNotExecutable(encoding); !why.empty())
+      throw Error(fmt::format("--convert '{}': {}", text, why));
+    return format::resolveWidths(encoding, 0, 0);
+  };
+  return {parse(options.convert[0]), parse(options.convert[1])};
+}
+
+/// What gives the text of a stage.
+static std::function<std::string(std::string_view)> textOf(const ExplainOptions &options) {
   engine::Options engineOptions;
   engineOptions.strictFp = options.strictFp;
+  if (options.convert.empty())
+    return [loaded = load(options.program, /*withData=*/false), engineOptions](std::string_view stage) {
+      return engine::explain(loaded.program, stage, engineOptions);
+    };
+  ElementType type = ElementType::F64;
+  for (const std::string &text : options.program.types)
+    type = parseType("--type", text);
+  return [formats = conversionFormats(options), type, engineOptions](std::string_view stage) {
+    return engine::explainConversion(type, formats.first, formats.second, stage, engineOptions);
+  };
+}
+
+static void explain(const ExplainOptions &options) {
+  if (options.program.text.empty() == options.convert.empty())
+    throw Error("explain: give either a program or --convert FROM TO");
+  std::string stage = options.stage;
+  if (stage.empty())
+    stage = options.convert.empty() ? "iteration" : "assembly";
+  auto stageText = textOf(options);
   std::string text;
   for (const pipeline::StageInfo &info : pipeline::stages())
-    if (options.stage == "all")
-      text += fmt::format("// ---- {}: {}\n{}\n", info.name, info.what,
-                          engine::explain(loaded.program, info.name, engineOptions));
-  if (options.stage != "all")
-    text = engine::explain(loaded.program, options.stage, engineOptions);
+    if (stage == "all")
+      text += fmt::format("// ---- {}: {}\n{}\n", info.name, info.what, stageText(info.name));
+  if (stage != "all")
+    text = stageText(stage);
   if (!text.empty() && text.back() != '\n')
     text += '\n';
   if (options.output.empty())
@@ -57,15 +89,25 @@ void addExplain(CLI::App &app) {
   auto options = std::make_shared<ExplainOptions>();
   CLI::App *command = app.add_subcommand("explain", "Show what a program becomes, stage by stage");
   addProgramOptions(*command, options->program);
+  command->get_option("program")->required(false);
+  command
+      ->add_option("--convert", options->convert, "FROM TO: show the conversion between two formats instead")
+      ->expected(2)
+      ->type_name("");
+  command->add_option("--order", options->order, "Number of dimensions for --convert (default 2)")
+      ->type_name("");
   command
       ->add_option("--stage", options->stage,
-                   "One of " + pipeline::stageNames() + ", or all (default: iteration)")
+                   "One of " + pipeline::stageNames() +
+                       ", or all (default: iteration; of a conversion: assembly)")
       ->type_name("");
   command->add_option("-o,--output", options->output, "Write to this file instead of printing")
       ->type_name("");
   command->add_flag("--strict-fp", options->strictFp, "Keep the order of floating-point reductions");
   command->footer("Sizes that nothing fixes are set to 1000.\n"
-                  "Example:\n  tulle explain 'y(i) = A(i,j) * x(j)' -f A=CSR --stage loops");
+                  "Example:\n  tulle explain 'y(i) = A(i,j) * x(j)' -f A=CSR --stage loops\n"
+                  "  tulle explain --convert CSR DIA\n"
+                  "  tulle explain --convert COO CSF --order 3 --stage loops");
   command->callback([options] { explain(*options); });
 }
 

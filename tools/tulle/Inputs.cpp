@@ -4,6 +4,7 @@
 #include <charconv>
 #include <chrono>
 #include <cstring>
+#include <filesystem>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -60,6 +61,16 @@ std::vector<int64_t> parseDims(const std::string &what, std::string_view text) {
   return dims;
 }
 
+void requireOutput(const std::string &what, const std::string &path) {
+  std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  if (path.empty() || (!folder.empty() && !std::filesystem::is_directory(folder)))
+    throw Error(fmt::format("{}: there is no folder '{}'; create it first", what, folder.string()));
+  constexpr std::string_view endings[] = {".mtx", ".mtx.gz", ".tns", ".tns.gz", ".npy", ".npz", ".h5"};
+  if (std::none_of(std::begin(endings), std::end(endings), [&](auto end) { return path.ends_with(end); }))
+    throw Error(fmt::format("{}: unknown file type; expected a name that ends in {}", what,
+                            fmt::join(endings, ", ")));
+}
+
 static const TensorUse &findUse(std::string_view flag, const std::string &name,
                                 const std::vector<TensorUse> &uses) {
   std::vector<std::string> names;
@@ -85,7 +96,7 @@ collect(std::string_view flag, const std::vector<std::string> &texts, const std:
   return values;
 }
 
-static ElementType parseType(const std::string &what, const std::string &text) {
+ElementType parseType(const std::string &what, const std::string &text) {
   if (auto type = parseElementType(text))
     return *type;
   throw Error(fmt::format("{}: unknown type '{}'; expected f64 f32 f16 bf16 c64 c128 i8 i16 i32 i64 or bool",

@@ -30,6 +30,12 @@ std::pair<std::string, std::string> splitAssignment(std::string_view flag, const
 /// Sizes written `4x5` or `4,5`; `what` names the place in errors.
 std::vector<int64_t> parseDims(const std::string &what, std::string_view text);
 
+/// The element type of that name; `what` names the option in errors.
+ElementType parseType(const std::string &what, const std::string &text);
+
+/// Throws Error unless a tensor can be written to a file of that name; `what` names the option.
+void requireOutput(const std::string &what, const std::string &path);
+
 /// What a file or a generator gives, with its element type made `type` when one is asked for. Sizes of length
 /// one that `order` has no room for are dropped: an n x 1 matrix file is a vector.
 runtime::FileContents readContents(const std::string &name, const std::string &spec,

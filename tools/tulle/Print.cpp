@@ -14,13 +14,8 @@ struct PrintOptions {
 
 static void print(const PrintOptions &options) {
   std::optional<ElementType> type;
-  if (!options.type.empty()) {
-    type = parseElementType(options.type);
-    if (!type)
-      throw Error(
-          fmt::format("--type: unknown type '{}'; expected f64 f32 f16 bf16 c64 c128 i8 i16 i32 i64 or bool",
-                      options.type));
-  }
+  if (!options.type.empty())
+    type = parseType("--type", options.type);
   std::vector<int64_t> dims;
   if (!options.dims.empty())
     dims = parseDims("--dims", options.dims);

@@ -3,12 +3,12 @@
 #include "Inputs.h"
 #include "Progress.h"
 #include "Report.h"
+#include "Timing.h"
 #include "engine/Engine.h"
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
@@ -24,22 +24,7 @@ struct RunOptions {
   bool strictFp = false, check = false, noCache = false, quiet = false;
 };
 
-struct Spread {
-  double min = 0, median = 0, max = 0;
-};
-
 } // namespace
-
-static Spread spread(std::vector<double> samples) {
-  std::sort(samples.begin(), samples.end());
-  size_t half = samples.size() / 2;
-  double median = samples.size() % 2 ? samples[half] : (samples[half - 1] + samples[half]) / 2;
-  return {samples.front(), median, samples.back()};
-}
-
-static nlohmann::ordered_json toJson(const Spread &spread) {
-  return {{"min", spread.min}, {"median", spread.median}, {"max", spread.max}};
-}
 
 /// A tensor with buffers of its own.
 static runtime::Tensor deepCopy(const runtime::Tensor &tensor) {
@@ -69,14 +54,7 @@ static std::map<unsigned, std::string> resolveOutputs(const std::vector<std::str
     if (decl == program.tensors.end())
       throw Error(fmt::format("-o {}: the program computes no '{}'; it computes {}", text, name,
                               fmt::join(written, ", ")));
-    std::filesystem::path folder = std::filesystem::path(path).parent_path();
-    if (path.empty() || (!folder.empty() && !std::filesystem::is_directory(folder)))
-      throw Error(fmt::format("-o {}: there is no folder '{}'; create it first", text, folder.string()));
-    constexpr std::string_view endings[] = {".mtx", ".mtx.gz", ".tns", ".tns.gz", ".npy", ".npz", ".h5"};
-    if (std::none_of(std::begin(endings), std::end(endings),
-                     [&, &file = path](auto end) { return file.ends_with(end); }))
-      throw Error(fmt::format("-o {}: unknown file type; expected a name that ends in {}", text,
-                              fmt::join(endings, ", ")));
+    requireOutput("-o " + text, path);
     if (!paths.emplace(decl - program.tensors.begin(), path).second)
       throw Error(
           fmt::format("-o {}: '{}' is already written to another file; give -o {} once", text, name, name));

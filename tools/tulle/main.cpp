@@ -19,6 +19,7 @@ int dispatch(int argc, char **argv) {
   app.footer("Example:\n  tulle run 'y(i) = A(i,j) * x(j)' -t A=grid2d:100 -t x=random:7\n\n"
              "Exit codes: 0 done, 1 the input is wrong (message on stderr), 2 internal error.");
   tulle::cli::addRun(app);
+  tulle::cli::addConvert(app);
   tulle::cli::addExplain(app);
   tulle::cli::addPrint(app);
   tulle::cli::addFormats(app);

@@ -1,0 +1,186 @@
+#include "engine/Convert.h"
+#include "dialect/Dialect.h"
+#include "engine/Call.h"
+#include "engine/Codegen.h"
+#include "engine/Compilation.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/import/Body.h"
+#include "passes/import/Import.h"
+#include <chrono>
+#include <cstring>
+#include <fmt/format.h>
+#include <limits>
+#include <mutex>
+#include <set>
+
+namespace tulle::engine {
+
+using format::Encoding;
+using runtime::Tensor;
+
+namespace {
+
+/// What a conversion's code depends on.
+struct Conversion {
+  ElementType type;
+  Encoding from, to;
+  bool index32;
+
+  std::string text() const {
+    return fmt::format("convert {} to {}", format::displayName(from), format::displayName(to));
+  }
+
+  std::string key(const Options &options) const {
+    return fmt::format("{}index32 {}\nconvert {}\n{}\n{}", cacheKeyHead(options), int(index32), name(type),
+                       format::print(from), format::print(to));
+  }
+
+  /// func.func @statement0(%A) { return (tulle.convert %A) }
+  mlir::OwningOpRef<mlir::ModuleOp> build(mlir::MLIRContext &context) const {
+    mlir::OpBuilder b(&context);
+    mlir::Location loc = b.getUnknownLoc();
+    mlir::OwningOpRef<mlir::ModuleOp> module(mlir::ModuleOp::create(b, loc));
+    b.setInsertionPointToEnd(module->getBody());
+    llvm::SmallVector<int64_t> shape(from.order(), mlir::ShapedType::kDynamic);
+    auto dense = mlir::RankedTensorType::get(shape, passes::scalarType(context, type));
+    mlir::RankedTensorType source = dialect::withEncoding(dense, from),
+                           target = dialect::withEncoding(dense, to);
+    auto function = mlir::func::FuncOp::create(b, loc, "statement0", b.getFunctionType({source}, {target}));
+    b.setInsertionPointToStart(function.addEntryBlock());
+    function.setArgAttr(0, passes::kNameAttr, b.getStringAttr("A"));
+    mlir::Value converted = dialect::ConvertOp::create(b, loc, target, function.getArgument(0));
+    mlir::func::ReturnOp::create(b, loc, converted);
+    return module;
+  }
+
+  Compilation start(const Options &options) const {
+    return Compilation(text(), {"A"}, {options.vectorLength, index32},
+                       [&](mlir::MLIRContext &context) { return build(context); });
+  }
+};
+
+bool isTooLong(int64_t size) { return size > std::numeric_limits<int32_t>::max(); }
+
+/// Widths that are not named: what sizes and entries suggest. A level whose coordinates are larger than every
+/// dimension's shows while converting.
+Encoding chooseWidths(const Encoding &encoding, const Tensor &tensor) {
+  int64_t largest = 0;
+  for (int64_t size : tensor.dims)
+    largest = std::max(largest, size);
+  return format::resolveWidths(encoding, largest, tensor.storedCount());
+}
+
+Encoding widest(Encoding encoding) {
+  constexpr int64_t large = std::numeric_limits<int64_t>::max();
+  return format::resolveWidths(encoding, large, large);
+}
+
+std::string fillText(const Encoding &encoding) {
+  return encoding.fill.value_or(encoding.implicitVal.value_or("0"));
+}
+
+void requireFormat(const Tensor &tensor, const Encoding &encoding) {
+  if (std::string why = format::whyNotExecutable(encoding); !why.empty())
+    throw Error(why);
+  if (encoding.order() != tensor.dims.size())
+    throw Error(
+        fmt::format("the format {} has {} dimensions, the tensor has {}; choose a format of that order",
+                    format::displayName(encoding), encoding.order(), tensor.dims.size()));
+  std::byte have[16] = {}, wanted[16] = {};
+  storeScalar(tensor.type, have, format::fillValue(tensor.encoding, tensor.type));
+  storeScalar(tensor.type, wanted, format::fillValue(encoding, tensor.type));
+  if (!format::isAllDense(tensor.encoding) && std::memcmp(have, wanted, sizeof have) != 0)
+    throw Error(
+        fmt::format("cannot convert {} to {}: what is not stored means {} in one and {} in the other; give "
+                    "both the same fill",
+                    format::displayName(tensor.encoding), format::displayName(encoding),
+                    fillText(tensor.encoding), fillText(encoding)));
+}
+
+using KernelRef = std::shared_ptr<const Kernel>;
+
+/// The code; null where no code can be generated for the pair.
+KernelRef compile(const Conversion &conversion, const Options &options, ConversionReport &report) {
+  static std::mutex mutex;
+  static std::set<std::string> refused;
+  std::string key = conversion.key(options);
+  {
+    std::lock_guard lock(mutex);
+    if (refused.contains(key))
+      return nullptr;
+  }
+  auto begin = std::chrono::steady_clock::now();
+  KernelRef kernel;
+  try {
+    std::tie(kernel, report.origin) =
+        findOrCompile(key, options, [&] { return conversion.start(options).object(); });
+  } catch (const InternalError &) {
+  } catch (const Error &) {
+  }
+  std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - begin;
+  report.compileMs += elapsed.count();
+  if (kernel && kernel->statements.front().made)
+    return kernel;
+  std::lock_guard lock(mutex);
+  refused.insert(key);
+  return nullptr;
+}
+
+Tensor run(const Tensor &tensor, const Encoding &encoding, const Options &options, ConversionReport &report) {
+  Conversion conversion{tensor.type, tensor.encoding, encoding, true};
+  for (int64_t size : tensor.dims)
+    conversion.index32 &= !isTooLong(size);
+  KernelRef kernel = compile(conversion, options, report);
+  if (!kernel) {
+    report.origin = "library";
+    auto begin = std::chrono::steady_clock::now();
+    Tensor made = runtime::convert(tensor, encoding);
+    report.convertMs +=
+        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+    return made;
+  }
+  Tensor made;
+  made.encoding = encoding;
+  made.type = tensor.type;
+  made.dims = tensor.dims;
+  report.convertMs += call(kernel->statements.front(), {&tensor}, {}, &made);
+  return made;
+}
+
+} // namespace
+
+Tensor convert(const Tensor &tensor, const Encoding &encoding, const Options &options,
+               ConversionReport *report) {
+  checkOptions(options);
+  requireFormat(tensor, encoding);
+  Encoding target = chooseWidths(encoding, tensor);
+  if (encoding == tensor.encoding || target == tensor.encoding)
+    return tensor;
+  ConversionReport own;
+  ConversionReport &times = report ? *report : own;
+  try {
+    return run(tensor, target, options, times);
+  } catch (const WidthError &) {
+    Encoding wide = widest(encoding);
+    if (wide == target)
+      throw;
+    return run(tensor, wide, options, times);
+  }
+}
+
+std::string explainConversion(ElementType type, const Encoding &from, const Encoding &to,
+                              std::string_view stageName, const Options &options) {
+  std::optional<pipeline::Stage> stage = pipeline::findStage(stageName);
+  if (!stage)
+    throw Error("unknown stage '" + std::string(stageName) + "': expected one of " + pipeline::stageNames());
+  checkOptions(options);
+  for (const Encoding *encoding : {&from, &to})
+    if (std::string why = format::whyNotExecutable(*encoding); !why.empty())
+      throw Error(why);
+  if (*stage == pipeline::Stage::Notation)
+    return fmt::format("// {}\n// from {}\n// to   {}\n", Conversion{type, from, to, true}.text(),
+                       format::print(from), format::print(to));
+  return Conversion{type, from, to, true}.start(options).text(*stage);
+}
+
+} // namespace tulle::engine

@@ -1,0 +1,26 @@
+// Conversion between formats as generated code.
+#pragma once
+#include "engine/Engine.h"
+
+namespace tulle::engine {
+
+struct ConversionReport {
+  double compileMs = 0, convertMs = 0;
+  const char *origin =
+      "shared"; ///< "compiled", "memory cache", "disk cache"; "shared": there was nothing to do
+};
+
+/// The same tensor in another executable format; it shares the buffers of `tensor` when it has that format
+/// already. Widths the format does not name are 32, or 64 where the data needs it. What is stored stays
+/// stored, zeros and block padding included, except that a dense tensor stored sparsely leaves out what
+/// equals the fill. Throws Error when the format cannot hold data of this order, size or pattern, when memory
+/// does not suffice (before it is touched), and when the two formats have different fills. Thread-safe.
+runtime::Tensor convert(const runtime::Tensor &tensor, const format::Encoding &encoding,
+                        const Options &options = {}, ConversionReport *report = nullptr);
+
+/// The text of a stage of the code that converts between two formats of the same order, whose widths are
+/// resolved (Notation: the two formats).
+std::string explainConversion(ElementType type, const format::Encoding &from, const format::Encoding &to,
+                              std::string_view stage, const Options &options = {});
+
+} // namespace tulle::engine

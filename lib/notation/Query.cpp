@@ -1,0 +1,176 @@
+#include "notation/Query.h"
+#include "format/ExprParser.h"
+#include "support/Suggest.h"
+#include <algorithm>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace tulle::notation {
+
+using format::Cursor;
+using format::ExprKind;
+using format::Token;
+
+namespace {
+
+bool contains(const std::vector<unsigned> &list, unsigned value) {
+  return std::find(list.begin(), list.end(), value) != list.end();
+}
+
+class QueryParser {
+public:
+  QueryParser(std::string_view text, const std::vector<std::string> &dimensions, std::string_view name)
+      : cursor(text, name) {
+    names.dims = dimensions;
+  }
+
+  Query run() {
+    cursor.expect("select", "at the beginning of a query");
+    cursor.expect("[", "after select");
+    query.select = dimensionList("]", {});
+    cursor.expect("->", "after the selected dimensions");
+    do
+      aggregate();
+    while (cursor.accept(","));
+    if (cursor.peek().kind != Token::End)
+      cursor.failExpected("',' or the end of the query");
+    return std::move(query);
+  }
+
+private:
+  /// Names up to `close`, which is taken, too.
+  std::vector<unsigned> dimensionList(std::string_view close, const std::vector<unsigned> &taken) {
+    std::vector<unsigned> list;
+    if (cursor.accept(close))
+      return list;
+    do {
+      Token token = cursor.expectWord("a dimension");
+      auto it = std::find(names.dims.begin(), names.dims.end(), token.text);
+      if (it == names.dims.end())
+        cursor.fail(token.range, fmt::format("there is no dimension '{}'; the tensor has {}", token.text,
+                                             fmt::join(names.dims, ", ")));
+      auto dimension = unsigned(it - names.dims.begin());
+      if (contains(list, dimension))
+        cursor.fail(token.range, fmt::format("dimension '{}' is listed twice", token.text));
+      if (contains(taken, dimension))
+        cursor.fail(token.range,
+                    fmt::format("dimension '{}' is selected: it has one coordinate there, which needs "
+                                "no counting",
+                                token.text));
+      list.push_back(dimension);
+    } while (cursor.accept(","));
+    cursor.expect(close, "after the dimensions");
+    return list;
+  }
+
+  void aggregate() {
+    Aggregate made;
+    Token kind = cursor.expectWord("count, max, min or id");
+    cursor.expect("(", "after the aggregate");
+    if (kind.is("count")) {
+      made.kind = AggregateKind::Count;
+      size_t begin = cursor.peek().range.begin;
+      made.counted = dimensionList(")", query.select);
+      if (made.counted.empty())
+        cursor.fail({begin, begin + 1}, "expected the dimensions whose coordinates are counted");
+    } else if (kind.is("max") || kind.is("min")) {
+      made.kind = kind.is("max") ? AggregateKind::Max : AggregateKind::Min;
+      size_t begin = cursor.peek().range.begin;
+      made.value = format::ExprParser(cursor, names).levelExpr();
+      requireArithmetic(made.value, cursor.since(begin));
+      cursor.expect(")", "after the expression");
+    } else if (kind.is("id")) {
+      made.kind = AggregateKind::Id;
+      cursor.expect(")", "after id(");
+    } else {
+      cursor.fail(kind.range,
+                  fmt::format("unknown aggregate '{}': expected count, max, min or id", kind.text));
+    }
+    cursor.expect("as", "after the aggregate, and a name for the result");
+    Token name = cursor.expectWord("a name for the result");
+    for (const Aggregate &other : query.aggregates)
+      if (name.text == other.name)
+        cursor.fail(name.range, fmt::format("two results are called '{}'", name.text));
+    made.name = std::string(name.text);
+    made.range = cursor.since(kind.range.begin);
+    query.aggregates.push_back(std::move(made));
+  }
+
+  /// What a coordinate alone decides, in sums and products with integers: counters and ranks depend on other
+  /// entries.
+  void requireArithmetic(const format::Expr &e, support::SourceRange range) const {
+    switch (e->kind) {
+    case ExprKind::Constant:
+    case ExprKind::Dim:
+      return;
+    case ExprKind::Add:
+    case ExprKind::Sub:
+      break;
+    case ExprKind::Mul:
+      if (e->lhs->kind == ExprKind::Constant || e->rhs->kind == ExprKind::Constant)
+        break;
+      cursor.fail(range, "expected a product with an integer");
+    case ExprKind::FloorDiv:
+    case ExprKind::Mod:
+      if (e->rhs->kind == ExprKind::Constant && e->rhs->value > 0)
+        break;
+      cursor.fail(range, "expected a division by a positive integer");
+    default:
+      cursor.fail(range, "expected +, -, *, floordiv and mod of dimensions and integers");
+    }
+    requireArithmetic(e->lhs, range);
+    requireArithmetic(e->rhs, range);
+  }
+
+  Cursor cursor;
+  format::Names names;
+  Query query;
+};
+
+using Range = std::pair<__int128, __int128>;
+
+__int128 floorDiv(__int128 a, __int128 b) { return a / b - (a % b < 0); }
+
+Range rangeOf(const format::Expr &e, const std::vector<int64_t> &sizes) {
+  if (e->kind == ExprKind::Constant)
+    return {e->value, e->value};
+  if (e->kind == ExprKind::Dim)
+    return {0, sizes[size_t(e->value)] - 1};
+  Range a = rangeOf(e->lhs, sizes), b = rangeOf(e->rhs, sizes), r;
+  switch (e->kind) {
+  case ExprKind::Add:
+    r = {a.first + b.first, a.second + b.second};
+    break;
+  case ExprKind::Sub:
+    r = {a.first - b.second, a.second - b.first};
+    break;
+  case ExprKind::Mul: {
+    __int128 corners[] = {a.first * b.first, a.first * b.second, a.second * b.first, a.second * b.second};
+    r = {*std::min_element(corners, corners + 4), *std::max_element(corners, corners + 4)};
+    break;
+  }
+  case ExprKind::FloorDiv:
+    r = {floorDiv(a.first, b.first), floorDiv(a.second, b.first)};
+    break;
+  default:
+    r = {0, b.first - 1}; // mod by a positive integer
+    break;
+  }
+  // One below and one above must fit, too: they stand for "no entry".
+  if (r.first <= INT64_MIN + 1 || r.second >= INT64_MAX - 1)
+    throw Error("a query's expression does not fit 64 bits for these sizes");
+  return r;
+}
+
+} // namespace
+
+Query parseQuery(std::string_view text, const std::vector<std::string> &dimensions, std::string_view name) {
+  return QueryParser(text, dimensions, name).run();
+}
+
+std::pair<int64_t, int64_t> valueRange(const format::Expr &expr, const std::vector<int64_t> &sizes) {
+  Range range = rangeOf(expr, sizes);
+  return {int64_t(range.first), int64_t(range.second)};
+}
+
+} // namespace tulle::notation

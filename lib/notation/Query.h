@@ -1,0 +1,38 @@
+// Attribute queries: statistics of where a tensor stores entries.
+//
+//   select [i] -> count(j) as n, max(j - i) as upper, id() as some
+//
+// For every coordinate of the selected dimensions: over the entries there, how many different coordinates the
+// counted dimensions have, the largest or smallest value of an expression, and whether there is an entry at
+// all.
+#pragma once
+#include "format/Expr.h"
+#include "support/Diagnostic.h"
+
+namespace tulle::notation {
+
+enum class AggregateKind : uint8_t { Count, Max, Min, Id };
+
+struct Aggregate {
+  AggregateKind kind = AggregateKind::Id;
+  std::vector<unsigned> counted; ///< dimensions of `count`, distinct and none of the selected ones
+  format::Expr value;            ///< of `max` and `min`, over the dimensions; else null
+  std::string name;
+  support::SourceRange range;
+};
+
+struct Query {
+  std::vector<unsigned> select; ///< dimensions, distinct
+  std::vector<Aggregate> aggregates;
+};
+
+/// Parses a query over a tensor whose dimensions have these names. Throws SyntaxError at the offending
+/// character.
+Query parseQuery(std::string_view text, const std::vector<std::string> &dimensions,
+                 std::string_view name = "<query>");
+
+/// The smallest and largest value an expression can have over dimensions of these sizes (at least 1). Throws
+/// Error where it does not fit 64 bits.
+std::pair<int64_t, int64_t> valueRange(const format::Expr &expr, const std::vector<int64_t> &sizes);
+
+} // namespace tulle::notation
