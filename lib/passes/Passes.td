@@ -67,7 +67,8 @@ def Assemble : Pass<"tulle-assemble", "::mlir::ModuleOp"> {
     queries gave; or they are bucketed by one level after the other before. The tensor is then `tulle.storage` of its buffers.
   }];
   let dependentDialects = ["::tulle::dialect::TulleDialect", "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
-                           "::mlir::func::FuncDialect", "::mlir::complex::ComplexDialect"];
+                           "::mlir::func::FuncDialect", "::mlir::complex::ComplexDialect",
+                           "::mlir::LLVM::LLVMDialect"];
 }
 
 //===--- Stage 3: buffers and loops ---===//

@@ -1,13 +1,182 @@
 #include "passes/assemble/Workspace.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "passes/assemble/Appender.h"
+#include "passes/assemble/Bitmap.h"
+#include "passes/assemble/Clone.h"
+#include "passes/assemble/Groups.h"
+#include "passes/assemble/Memory.h"
+#include "passes/lower/Control.h"
 
 using namespace mlir;
+using namespace tulle::dialect;
 
 namespace tulle::assemble {
 
-bool fitsWorkspace(const Target &, dialect::AssembleOp, const Order &) { return false; }
+using format::LevelKind;
 
-FailureOr<Value> lowerByWorkspace(OpBuilder &, Target &, dialect::AssembleOp op, const Order &) {
-  return op.emitError("cannot be assembled by workspace");
+namespace {
+
+/// Blocks larger than this are not collected: the workspace has one for every coordinate of the level.
+constexpr int64_t kLargestBlock = 4096;
+
+/// The values below one coordinate of the workspace's level; nullopt where that is not known or too many.
+std::optional<int64_t> blockSize(const Target &target) {
+  int64_t size = 1;
+  for (unsigned l = target.storedLevels(); l < target.levels(); ++l) {
+    int64_t modulus = target.storage.digits[l].modulus;
+    if (modulus == 0 || target.format(l).kind != LevelKind::Dense || (size *= modulus) > kLargestBlock)
+      return std::nullopt;
+  }
+  return size;
+}
+
+/// The values of one group, by coordinate of the last stored level and place in its block.
+class Workspace {
+public:
+  Workspace(OpBuilder &b, Target &target, const Order &order)
+      : target(target), loc(target.loc), unique(order.unique), level(target.storedLevels() - 1),
+        block(*blockSize(target)),
+        // What no entry has touched must be told from what one has, where the fill is not what it holds.
+        byElement(block > 1 && !unique && !target.fillIsIdentity()),
+        size(target.checkedSize(b, target.levels(), target.emitter(b).levelSize(level),
+                                target.emitter(b).constant(block))),
+        keys(b, target, byElement ? size : target.emitter(b).levelSize(level)) {
+    Type element = levels::fieldTypes(target.storage.layout, target.storage.element).back();
+    element = cast<MemRefType>(element).getElementType();
+    values = memref::AllocOp::create(b, loc, MemRefType::get({ShapedType::kDynamic}, element), size);
+    untouched = initial(b);
+    lower::forLoop(b, loc, target.emitter(b).constant(0), size, LoopKind::Parallel, {},
+                   [&](Value at, lower::Values) {
+                     memref::StoreOp::create(b, loc, untouched, values, at);
+                     return lower::Values{};
+                   });
+  }
+
+  /// Remembers the coordinate of an entry, and combines its value.
+  void insert(OpBuilder &b, ValueRange coordinates, Value value) {
+    levels::Emitter emit = target.emitter(b);
+    Value place = coordinates[level];
+    for (unsigned l = level + 1; l < target.levels(); ++l)
+      place = emit.add(emit.mul(place, emit.levelSize(l)), coordinates[l]);
+    if (value) {
+      if (!unique)
+        value = target.combine(b, fromMemory(b, memref::LoadOp::create(b, loc, values, place)), value);
+      memref::StoreOp::create(b, loc, toMemory(b, value), values, place);
+    }
+    keys.insert(b, byElement ? place : coordinates[level]);
+  }
+
+  /// Appends what the group has, in order, and empties the workspace.
+  void flush(OpBuilder &b, Appender &appender, ValueRange group, bool counting) {
+    keys.drain(b, [&](Value key) {
+      levels::Emitter emit = target.emitter(b);
+      if (block == 1 || byElement)
+        return flushElement(b, appender, group, key, counting);
+      lower::forLoop(b, loc, emit.constant(0), emit.constant(counting ? 1 : block), LoopKind::Reduction, {},
+                     [&](Value at, lower::Values) {
+                       Value place = emit.add(emit.mul(key, emit.constant(block)), at);
+                       flushElement(b, appender, group, place, counting);
+                       return lower::Values{};
+                     });
+    });
+  }
+
+  void free(OpBuilder &b) {
+    memref::DeallocOp::create(b, loc, values);
+    keys.free(b);
+  }
+
+private:
+  void flushElement(OpBuilder &b, Appender &appender, ValueRange group, Value place, bool counting) {
+    Value value;
+    if (!counting) {
+      value = fromMemory(b, memref::LoadOp::create(b, loc, values, place));
+      memref::StoreOp::create(b, loc, untouched, values, place);
+    }
+    Values coordinates(group), below;
+    levels::Emitter emit = target.emitter(b);
+    for (unsigned l = target.levels() - 1; l > level; --l) {
+      Value count = emit.levelSize(l);
+      below.push_back(arith::RemUIOp::create(b, loc, place, count));
+      place = arith::DivUIOp::create(b, loc, place, count);
+    }
+    coordinates.push_back(place);
+    coordinates.append(below.rbegin(), below.rend());
+    appender.append(b, coordinates, value);
+  }
+
+  /// What the places hold that no entry has touched.
+  Value initial(OpBuilder &b) const { return unique ? target.fill(b) : toMemory(b, target.identity(b)); }
+  Value toMemory(OpBuilder &b, Value value) const {
+    return value.getType().isInteger(1) ? Value(arith::ExtUIOp::create(b, loc, b.getI8Type(), value)) : value;
+  }
+  Value fromMemory(OpBuilder &b, Value value) const {
+    return target.storage.element.isInteger(1) ? Value(arith::TruncIOp::create(b, loc, b.getI1Type(), value))
+                                               : value;
+  }
+
+  Target &target;
+  Location loc;
+  bool unique;
+  unsigned level;
+  int64_t block;
+  bool byElement;
+  Value size;
+  Bitmap keys;
+  Value values, untouched;
+};
+
+/// The numbers of positions, by a copy of the loops that collects coordinates only.
+Values countPositions(OpBuilder &b, Target &target, const Order &order, const Order &flushed,
+                      Workspace &workspace) {
+  Appender counter(b, target, flushed, /*counting=*/true);
+  Groups groups(b, target, order, target.storedLevels() - 1);
+  cloneCounting(b, target.op, [&](OpBuilder &b, ValueRange dims) {
+    groups.atInsert(b, dims);
+    workspace.insert(b, target.levelCoordinates(b, dims), {});
+  });
+  groups.finish(b, [&](OpBuilder &b, ValueRange group) { workspace.flush(b, counter, group, true); });
+  Values counts;
+  for (unsigned r = 0; r < counter.runCount(); ++r)
+    counts.push_back(counter.count(b, r));
+  return counts;
+}
+
+/// Bytes that one entry can take.
+int64_t bytesPerEntry(const Target &target) {
+  Type element = target.storage.element;
+  int64_t value = isa<ComplexType>(element) ? 16 : std::max<int64_t>(element.getIntOrFloatBitWidth() / 8, 1);
+  return value * *blockSize(target) + 8 * target.storedLevels();
+}
+
+} // namespace
+
+bool fitsWorkspace(const Target &target, AssembleOp, const Order &order) {
+  unsigned stored = target.storedLevels();
+  if (target.storage.digits.empty() || stored == 0 || !Appender::supports(target))
+    return false;
+  return order.sortedLevels() + 1 >= stored && blockSize(target);
+}
+
+FailureOr<Value> lowerByWorkspace(OpBuilder &b, Target &target, AssembleOp op, const Order &order) {
+  Order flushed = order;
+  flushed.unique = true;
+  Workspace workspace(b, target, order);
+  unsigned runs = Appender(b, target, flushed, /*counting=*/true).runCount();
+  Values bounds = planPositions(b, target, op, runs, bytesPerEntry(target), [&](OpBuilder &b) {
+    return countPositions(b, target, order, flushed, workspace);
+  });
+  Appender appender(b, target, flushed, /*counting=*/false);
+  appender.allocate(b, bounds);
+  Groups groups(b, target, order, target.storedLevels() - 1);
+  cloneLoops(b, op, [&](OpBuilder &b, ValueRange dims, Value value) {
+    groups.atInsert(b, dims);
+    workspace.insert(b, target.levelCoordinates(b, dims), value);
+  });
+  groups.finish(b, [&](OpBuilder &b, ValueRange group) { workspace.flush(b, appender, group, false); });
+  appender.finish(b, /*loose=*/true);
+  workspace.free(b);
+  return target.finish(b);
 }
 
 } // namespace tulle::assemble
