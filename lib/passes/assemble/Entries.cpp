@@ -1,0 +1,199 @@
+#include "passes/assemble/Entries.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "passes/lower/Control.h"
+#include <limits>
+
+using namespace mlir;
+using namespace tulle::dialect;
+
+namespace tulle::assemble {
+
+using arith::CmpIPredicate;
+using format::ExprKind;
+
+/// The buckets of one pass are few enough that the ends of all of them stay in the cache.
+constexpr int64_t kDigitBits = 11;
+
+/// Dimensions' coordinates fit the target's coordinates field where every level is a dimension as it is.
+static Type coordinateType(OpBuilder &b, const Target &target) {
+  bool plain = llvm::all_of(target.encoding().levels,
+                            [](const format::Level &level) { return level.expr->kind == ExprKind::Dim; });
+  return plain && target.encoding().crdWidth == 32 ? b.getI32Type() : b.getI64Type();
+}
+
+Entries::Entries(OpBuilder &b, const Target &target, Value bound)
+    : target(target), loc(target.loc), bound(bound), size(b, loc, target.emitter(b).constant(0)) {
+  lists = allocate(b);
+  // A dense level's coordinate is stored nowhere, so that nobody else would notice that it does not fit.
+  levels::Emitter emit = target.emitter(b);
+  if (!coordinateType(b, target).isInteger(32))
+    return;
+  for (auto [l, level] : llvm::enumerate(target.encoding().levels)) {
+    Value wide = emit.compare(CmpIPredicate::ugt, target.storage.dims[size_t(level.expr->value)],
+                              emit.constant(int64_t(1) << 32));
+    auto branch = scf::IfOp::create(b, loc, wide, /*withElseRegion=*/false);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    target.call(b, "tulle_error_width",
+                {emit.constant(int64_t(l)), target.storage.dims[size_t(level.expr->value)], emit.constant(32)});
+  }
+}
+
+Lists Entries::allocate(OpBuilder &b) const {
+  Lists made;
+  auto list = [&](Type element) -> Value {
+    return memref::AllocOp::create(b, loc, MemRefType::get({ShapedType::kDynamic}, element), bound);
+  };
+  for (size_t d = 0; d < target.storage.dims.size(); ++d)
+    made.coordinates.push_back(list(coordinateType(b, target)));
+  Type element = levels::fieldTypes(target.storage.layout, target.storage.element).back();
+  made.values = list(cast<MemRefType>(element).getElementType());
+  return made;
+}
+
+void Entries::push(OpBuilder &b, ValueRange dims, Value value) {
+  Value at = size.get(b);
+  for (auto [dim, list] : llvm::zip(dims, lists.coordinates)) {
+    Type type = cast<MemRefType>(list.getType()).getElementType();
+    memref::StoreOp::create(b, loc, Value(arith::IndexCastUIOp::create(b, loc, type, dim)), list, at);
+  }
+  if (value.getType().isInteger(1))
+    value = arith::ExtUIOp::create(b, loc, b.getI8Type(), value);
+  memref::StoreOp::create(b, loc, value, lists.values, at);
+  size.increment(b);
+}
+
+Values Entries::dimsAt(OpBuilder &b, const Lists &lists, Value at) const {
+  Values dims;
+  for (Value list : lists.coordinates) {
+    Value stored = memref::LoadOp::create(b, loc, list, at);
+    dims.push_back(arith::IndexCastUIOp::create(b, loc, b.getIndexType(), stored));
+  }
+  return dims;
+}
+
+void Entries::forEach(OpBuilder &b, function_ref<void(OpBuilder &, ValueRange, Value)> visit) const {
+  lower::forLoop(b, loc, target.emitter(b).constant(0), size.get(b), LoopKind::Reduction, {},
+                 [&](Value at, lower::Values) {
+                   Value value = memref::LoadOp::create(b, loc, lists.values, at);
+                   if (target.storage.element.isInteger(1))
+                     value = arith::TruncIOp::create(b, loc, b.getI1Type(), value);
+                   visit(b, dimsAt(b, lists, at), value);
+                   return lower::Values{};
+                 });
+}
+
+Value Entries::key(OpBuilder &b, const Lists &lists, unsigned level, Value at) const {
+  return target.levelCoordinates(b, dimsAt(b, lists, at))[level];
+}
+
+/// The least key, and the largest one less this.
+std::pair<Value, Value> Entries::keyRange(OpBuilder &b, unsigned level) const {
+  levels::Emitter emit = target.emitter(b);
+  Value high = emit.constant(std::numeric_limits<int64_t>::max());
+  Value low = emit.constant(std::numeric_limits<int64_t>::min());
+  lower::Values range = lower::forLoop(
+      b, loc, emit.constant(0), size.get(b), LoopKind::Reduction, ValueRange{high, low},
+      [&](Value at, lower::Values known) -> lower::Values {
+        Value k = key(b, lists, level, at);
+        return {arith::MinSIOp::create(b, loc, known[0], k), arith::MaxSIOp::create(b, loc, known[1], k)};
+      });
+  // Without entries the least key is above the largest: nothing to sort.
+  Value some = emit.compare(CmpIPredicate::slt, range[0], range[1]);
+  Value span = arith::SubIOp::create(b, loc, range[1], range[0]);
+  return {range[0], arith::SelectOp::create(b, loc, some, span, emit.constant(0))};
+}
+
+/// A stable counting sort by one digit.
+void Entries::distribute(OpBuilder &b, const Lists &from, const Lists &to, Value buckets, Value bucketCount,
+                         function_ref<Value(OpBuilder &, Value)> bucketOf) const {
+  levels::Emitter emit = target.emitter(b);
+  Value zero = emit.constant(0), one = emit.constant(1), entries = size.get(b);
+  lower::forLoop(b, loc, zero, bucketCount, LoopKind::Parallel, {}, [&](Value at, lower::Values) {
+    memref::StoreOp::create(b, loc, zero, buckets, at);
+    return lower::Values{};
+  });
+  lower::forLoop(b, loc, zero, entries, LoopKind::Reduction, {}, [&](Value at, lower::Values) {
+    Value bucket = bucketOf(b, at);
+    Value count = memref::LoadOp::create(b, loc, buckets, bucket);
+    memref::StoreOp::create(b, loc, emit.add(count, one), buckets, bucket);
+    return lower::Values{};
+  });
+  lower::forLoop(b, loc, zero, bucketCount, LoopKind::Reduction, zero, [&](Value at, lower::Values before) {
+    Value count = memref::LoadOp::create(b, loc, buckets, at);
+    memref::StoreOp::create(b, loc, before[0], buckets, at);
+    return lower::Values{emit.add(before[0], count)};
+  });
+  lower::forLoop(b, loc, zero, entries, LoopKind::Reduction, {}, [&](Value at, lower::Values) {
+    Value bucket = bucketOf(b, at);
+    Value place = memref::LoadOp::create(b, loc, buckets, bucket);
+    memref::StoreOp::create(b, loc, emit.add(place, one), buckets, bucket);
+    for (auto [source, sink] : llvm::zip(from.coordinates, to.coordinates))
+      memref::StoreOp::create(b, loc, Value(memref::LoadOp::create(b, loc, source, at)), sink, place);
+    memref::StoreOp::create(b, loc, Value(memref::LoadOp::create(b, loc, from.values, at)), to.values, place);
+    return lower::Values{};
+  });
+}
+
+static Values flatten(const Lists &a, const Lists &c) {
+  Values all(a.coordinates);
+  all.push_back(a.values);
+  all.append(c.coordinates);
+  all.push_back(c.values);
+  return all;
+}
+
+static std::pair<Lists, Lists> unflatten(ArrayRef<Value> all) {
+  size_t half = all.size() / 2;
+  auto lists = [](ArrayRef<Value> part) { return Lists{Values(part.drop_back()), part.back()}; };
+  return {lists(all.take_front(half)), lists(all.drop_front(half))};
+}
+
+/// Passes over digits of equal width, as few as the keys that occur need.
+void Entries::sortByLevel(OpBuilder &b, unsigned level) {
+  levels::Emitter emit = target.emitter(b);
+  auto [least, span] = keyRange(b, level);
+  Value wide = arith::IndexCastOp::create(b, loc, b.getI64Type(), span);
+  Value zeros = LLVM::CountLeadingZerosOp::create(b, loc, b.getI64Type(), wide, /*is_zero_poison=*/false);
+  Value bits = emit.sub(emit.constant(64), arith::IndexCastUIOp::create(b, loc, b.getIndexType(), zeros));
+  Value digits = arith::DivUIOp::create(b, loc, emit.add(bits, emit.constant(kDigitBits - 1)),
+                                        emit.constant(kDigitBits));
+  Value some = arith::MaxUIOp::create(b, loc, digits, emit.constant(1));
+  Value width = arith::DivUIOp::create(b, loc, emit.add(bits, emit.sub(some, emit.constant(1))), some);
+  Value bucketCount = arith::ShLIOp::create(b, loc, emit.constant(1), width);
+  Value mask = emit.sub(bucketCount, emit.constant(1));
+  Value buckets = memref::AllocOp::create(
+      b, loc, MemRefType::get({ShapedType::kDynamic}, b.getIndexType()), bucketCount);
+  lower::Values sorted = lower::forLoop(
+      b, loc, emit.constant(0), digits, LoopKind::Reduction, flatten(lists, spare),
+      [&](Value digit, lower::Values carried) -> lower::Values {
+        auto [from, to] = unflatten(carried);
+        Value shift = emit.mul(digit, width);
+        distribute(b, from, to, buckets, bucketCount, [&](OpBuilder &b, Value at) -> Value {
+          Value offset = arith::SubIOp::create(b, loc, key(b, from, level, at), least);
+          return arith::AndIOp::create(b, loc, arith::ShRUIOp::create(b, loc, offset, shift), mask);
+        });
+        return flatten(to, from);
+      });
+  memref::DeallocOp::create(b, loc, buckets);
+  std::tie(lists, spare) = unflatten(sorted);
+}
+
+void Entries::sort(OpBuilder &b, unsigned levels) {
+  if (levels > 0 && !spare.values)
+    spare = allocate(b);
+  for (unsigned l = levels; l-- > 0;)
+    sortByLevel(b, l);
+}
+
+void Entries::free(OpBuilder &b) const {
+  for (const Lists *held : {&lists, &spare}) {
+    for (Value list : held->coordinates)
+      memref::DeallocOp::create(b, loc, list);
+    if (held->values)
+      memref::DeallocOp::create(b, loc, held->values);
+  }
+}
+
+} // namespace tulle::assemble

@@ -1,0 +1,47 @@
+// The entries of a new tensor as lists of coordinates and values, while they are put in order.
+#pragma once
+#include "passes/assemble/Order.h"
+#include "passes/assemble/Target.h"
+
+namespace tulle::assemble {
+
+/// One array per dimension and one of values; memory of the call.
+struct Lists {
+  Values coordinates;
+  mlir::Value values;
+};
+
+/// Emits code that collects entries in any order and sorts them by level expressions: stable counting sorts, from the
+/// least significant digit of the innermost expression to the most significant one of the outermost.
+class Entries {
+public:
+  /// Room for `bound` entries of the target.
+  Entries(mlir::OpBuilder &b, const Target &target, mlir::Value bound);
+
+  void push(mlir::OpBuilder &b, mlir::ValueRange dims, mlir::Value value);
+  /// Sorts by the first `levels` of the target's levels, where equal by what was the order before.
+  void sort(mlir::OpBuilder &b, unsigned levels);
+  /// Visits the entries in order: `visit(b, dims, value)`.
+  void forEach(mlir::OpBuilder &b,
+               llvm::function_ref<void(mlir::OpBuilder &, mlir::ValueRange, mlir::Value)> visit) const;
+  mlir::Value count(mlir::OpBuilder &b) const { return size.get(b); }
+  void free(mlir::OpBuilder &b) const;
+
+private:
+  Lists allocate(mlir::OpBuilder &b) const;
+  mlir::Value key(mlir::OpBuilder &b, const Lists &lists, unsigned level, mlir::Value at) const;
+  Values dimsAt(mlir::OpBuilder &b, const Lists &lists, mlir::Value at) const;
+  std::pair<mlir::Value, mlir::Value> keyRange(mlir::OpBuilder &b, unsigned level) const;
+  void sortByLevel(mlir::OpBuilder &b, unsigned level);
+  void distribute(mlir::OpBuilder &b, const Lists &from, const Lists &to, mlir::Value buckets,
+                  mlir::Value bucketCount,
+                  llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Value at)> bucketOf) const;
+
+  const Target &target;
+  mlir::Location loc;
+  mlir::Value bound;
+  Register size;
+  Lists lists, spare; ///< `spare` is what the next distribution fills
+};
+
+} // namespace tulle::assemble

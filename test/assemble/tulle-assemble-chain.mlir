@@ -1,0 +1,53 @@
+// RUN: tulle-opt %s --tulle-assemble --canonicalize --cse --split-input-file | FileCheck %s
+
+#CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed), posWidth = 32, crdWidth = 32 }>
+#DCSC = #tulle.encoding<{ map = (i, j) -> (j : compressed, i : compressed), posWidth = 32, crdWidth = 32 }>
+
+// Rows to columns, both levels stored. The entries are listed; the rows of each column ascend already, so that one
+// level is sorted: least and largest column, then passes over its digits (count, prefix sums, distribute); the
+// sorted list is appended.
+
+// CHECK-LABEL: @dcsc(
+// CHECK-SAME: %[[A:[a-zA-Z0-9]+]]: tensor
+// CHECK-SAME: %[[BOUND:[a-zA-Z0-9]+]]: index
+// CHECK: %[[IS:.*]] = memref.alloc(%[[BOUND]]) : memref<?xi32>
+// CHECK: %[[JS:.*]] = memref.alloc(%[[BOUND]]) : memref<?xi32>
+// CHECK: %[[VS:.*]] = memref.alloc(%[[BOUND]]) : memref<?xf64>
+// CHECK: tulle.iterate %[[I:[a-z0-9_]+]],
+// CHECK:   tulle.iterate %[[J:[a-z0-9_]+]],
+// CHECK:     memref.store %{{.*}}, %[[IS]]
+// CHECK:     memref.store %{{.*}}, %[[JS]]
+// CHECK:     memref.store %{{.*}}, %[[VS]]
+// CHECK: %[[RANGE:.*]]:2 = scf.for {{.*}} iter_args
+// CHECK:   memref.load %[[JS]]
+// CHECK:   arith.minsi
+// CHECK:   arith.maxsi
+// CHECK: llvm.intr.ctlz
+// CHECK: %[[BUCKETS:.*]] = memref.alloc(%[[COUNT:.*]]) : memref<?xindex>
+// CHECK: %[[SORTED:.*]]:6 = scf.for {{.*}} iter_args(
+// CHECK:   scf.for {{.*}} to %[[COUNT]]
+// CHECK:   scf.for
+// CHECK:   scf.for {{.*}} to %[[COUNT]] step %{{.*}} iter_args
+// CHECK:   scf.for
+// CHECK: memref.dealloc %[[BUCKETS]]
+// No second level is sorted.
+// CHECK-NOT: llvm.intr.ctlz
+// CHECK: memref.load %[[SORTED]]#2
+// CHECK: tulle.storage
+func.func @dcsc(%A: tensor<?x?xf64, #CSR>, %stored: index) -> tensor<?x?xf64, #DCSC> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %m = tensor.dim %A, %c0 : tensor<?x?xf64, #CSR>
+  %n = tensor.dim %A, %c1 : tensor<?x?xf64, #CSR>
+  %C = tulle.assemble (%m, %n) bound %stored attributes {order = affine_map<(i, j) -> (i, j)>, unique} {
+    %s0 = tulle.space %A level(0) : tensor<?x?xf64, #CSR> -> !tulle.space<#CSR, 0>
+    tulle.iterate %i, %ia in %s0 : !tulle.space<#CSR, 0> kind = reduction {
+      %s1 = tulle.space %A level(1) under %ia : !tulle.iterator<#CSR, 0> : tensor<?x?xf64, #CSR> -> !tulle.space<#CSR, 1>
+      tulle.iterate %j, %ij in %s1 : !tulle.space<#CSR, 1> kind = reduction {
+        %a = tulle.load %A[%ij : !tulle.iterator<#CSR, 1>] : tensor<?x?xf64, #CSR> -> f64
+        tulle.insert %a at (%i, %j) : f64
+      }
+    }
+  } : tensor<?x?xf64, #DCSC>
+  return %C : tensor<?x?xf64, #DCSC>
+}
