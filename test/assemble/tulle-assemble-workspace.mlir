@@ -59,7 +59,7 @@ func.func @spgemm(%A: tensor<?x?xf64, #CSR>, %B: tensor<?x?xf64, #CSR>) -> tenso
   %c1 = arith.constant 1 : index
   %m = tensor.dim %A, %c0 : tensor<?x?xf64, #CSR>
   %n = tensor.dim %B, %c1 : tensor<?x?xf64, #CSR>
-  %C = tulle.assemble (%m, %n) attributes {order = affine_map<(i, j) -> (i)>, plan = #tulle.plan<bound>} {
+  %C = tulle.assemble (%m, %n) attributes {order = affine_map<(i, j) -> (i)>, plan = #tulle<plan bound>} {
     %s0 = tulle.space %A level(0) : tensor<?x?xf64, #CSR> -> !tulle.space<#CSR, 0>
     tulle.iterate %i, %ia in %s0 : !tulle.space<#CSR, 0> kind = reduction {
       %s1 = tulle.space %A level(1) under %ia : !tulle.iterator<#CSR, 0> : tensor<?x?xf64, #CSR> -> !tulle.space<#CSR, 1>
