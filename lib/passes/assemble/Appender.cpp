@@ -248,7 +248,7 @@ void Appender::append(OpBuilder &b, ValueRange coordinates, Value value) {
           });
       done = last;
     }
-    place = {newest(), {}};
+    place.position = newest();
     l = run.end;
     ++r;
   }

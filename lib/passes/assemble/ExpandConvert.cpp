@@ -45,10 +45,11 @@ struct ExpandConvert : impl::ExpandConvertBase<ExpandConvert> {
       sizes.push_back(b.createOrFold<tensor::DimOp>(loc, op.getSource(), d));
     auto order = AffineMapAttr::get(assemble::storageOrder(source, op.getContext()));
     UnitAttr unique = assemble::storesOnce(source) ? b.getUnitAttr() : UnitAttr();
-    Value bound = StoredCountOp::create(b, loc, op.getSource());
+    // A dense source may hold far fewer entries than slots: they are counted.
+    bool drop = format::isAllDense(source) && !format::isAllDense(target);
+    Value bound = drop ? Value() : StoredCountOp::create(b, loc, op.getSource());
     auto made = AssembleOp::create(b, loc, type, sizes, bound, order, unique);
     b.createBlock(&made.getBody());
-    bool drop = format::isAllDense(source) && !format::isAllDense(target);
     assemble::walkStored(b, loc, op.getSource(), sizes, *inverse, [&](ValueRange dims, Value value) {
       if (drop) {
         auto differs = scf::IfOp::create(b, loc, differsFromFill(b, loc, target, value), false);

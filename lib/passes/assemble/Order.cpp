@@ -39,8 +39,11 @@ public:
 
 private:
   bool consume(Part part) {
+    part = reduce(part);
     while (part.low < part.high) {
       std::optional<Part> head = nextKey();
+      if (head)
+        head = reduce(*head);
       if (!head || head->quantity != part.quantity || head->high != part.high)
         return false;
       int64_t low = std::max(head->low, part.low);
@@ -51,6 +54,17 @@ private:
       part.high = low;
     }
     return true;
+  }
+
+  /// With one operand fixed, a sum ascends with the other, and a difference with what it is taken from.
+  Part reduce(Part part) {
+    Expr e = quantities[part.quantity];
+    if (part.low != 1 || part.high != kWhole || (e->kind != ExprKind::Add && e->kind != ExprKind::Sub))
+      return part;
+    auto known = [&](const Expr &x) { return isConstant(x) || isFixed(x); };
+    if (known(e->rhs))
+      return reduce(partOf(e->lhs));
+    return e->kind == ExprKind::Add && known(e->lhs) ? reduce(partOf(e->rhs)) : part;
   }
 
   /// The most significant part of the keys that is not fixed yet.
