@@ -40,6 +40,15 @@ Value Assembly::increment(Value buffer, Value at) const {
              : Value(arith::IndexCastUIOp::create(builder, loc, builder.getIndexType(), old));
 }
 
+Value Assembly::take(Value buffer, Value at, Value fresh) const {
+  if (!fresh)
+    return increment(buffer, at);
+  Value step = arith::IndexCastUIOp::create(builder, loc, builder.getIndexType(), fresh);
+  Value count = add(read(buffer, at), step);
+  write(buffer, at, count);
+  return sub(count, constant(1));
+}
+
 void Assembly::when(Value condition, llvm::function_ref<void()> body) const {
   auto branch = scf::IfOp::create(builder, loc, condition, /*withElseRegion=*/false);
   OpBuilder::InsertionGuard guard(builder);
@@ -70,6 +79,7 @@ void Assembly::makeSize(unsigned level, Value size) const {
   unsigned field = *made.layout.sizes[level];
   allocate(field, constant(1));
   write(made.fields[field], constant(0), size);
+  made.sizes[level] = size;
 }
 
 void Assembly::clearCoordinates(unsigned level, Value count) const {
@@ -87,6 +97,9 @@ Value Assembly::zeros(Type element, Value count) const {
   fill(buffer, constant(0), count, constant(0));
   return buffer;
 }
+
+Value Assembly::sum(Value x, Value y) const { return arith::AddIOp::create(builder, loc, x, y); }
+Value Assembly::difference(Value x, Value y) const { return arith::SubIOp::create(builder, loc, x, y); }
 
 Value Assembly::constantInt(Type type, int64_t value) const {
   return arith::ConstantOp::create(builder, loc, builder.getIntegerAttr(type, value));

@@ -5,19 +5,17 @@
 
 namespace tulle::levels {
 
-/// The coordinates a level can have: lo <= c < end.
-struct Bounds {
-  mlir::Value lo, end;
-};
-
 /// One level in the making. The driver keeps one for each level and hands it to the level format's functions.
 struct LevelBuild {
   unsigned level = 0;
   mlir::Value parents; ///< number of positions of the level above; 1 at level 0
   mlir::Value batches; ///< number of positions of the last batch level above; null without one
-  Bounds bounds;
-  /// What the format itself keeps: the level's size where parents share one; counters, cursors, tables.
-  mlir::Value size, work, extra;
+  /// Whether the present entry is the first at the level's coordinate (and those above); null where every
+  /// entry is.
+  mlir::Value fresh;
+  /// What the format itself keeps: the level's size where parents share one, its least
+  /// coordinate; counters, cursors, tables.
+  mlir::Value size, low, work, extra;
 };
 
 /// The tensor in the making, as level formats see it: its buffers, and who gives memory and reports errors.
@@ -63,8 +61,13 @@ public:
   void fill(mlir::Value buffer, mlir::Value from, mlir::Value to, mlir::Value value) const;
   /// buffer[at] += 1; returns the old value.
   mlir::Value increment(mlir::Value buffer, mlir::Value at) const;
+  /// The same for an entry of a level in the making: counts it where it is fresh. Returns its number.
+  mlir::Value take(mlir::Value buffer, mlir::Value at, mlir::Value fresh) const;
   /// `body()` runs where `condition` holds.
   void when(mlir::Value condition, llvm::function_ref<void()> body) const;
+  /// Of coordinates that may be negative.
+  mlir::Value sum(mlir::Value x, mlir::Value y) const;
+  mlir::Value difference(mlir::Value x, mlir::Value y) const;
   mlir::Value constantInt(mlir::Type type, int64_t value) const;
   /// Scratch memory of `count` elements, all 0.
   mlir::Value zeros(mlir::Type element, mlir::Value count) const;

@@ -8,8 +8,7 @@ namespace tulle::levels {
 struct Banded : LevelFormat {
   PositionRange positions(const Emitter &emit, unsigned level, const Iterator &parent) const override {
     unsigned field = *emit.storage.layout.positions[level];
-    return {emit.load(field, parent.position),
-            emit.load(field, emit.add(parent.position, emit.constant(1)))};
+    return {emit.load(field, parent.position), emit.load(field, emit.add(parent.position, emit.constant(1)))};
   }
   Value coordinate(const Emitter &emit, unsigned level, const Iterator &parent,
                    Value position) const override {
@@ -24,6 +23,46 @@ struct Banded : LevelFormat {
                                          storedCoordinate(emit, level, parent.position));
     Value found = emit.compare(arith::CmpIPredicate::ult, offset, emit.sub(range.end, range.begin));
     return Found{arith::AddIOp::create(emit.builder, emit.loc, range.begin, offset), found};
+  }
+
+  Placement placement() const override { return Placement::Computed; }
+  bool asksEntries(const format::Level &) const override { return true; }
+
+  // The first coordinate of each parent, and the end of its run: 0 where there are no entries.
+  void startQuery(const Assembly &a, LevelBuild &build) const override {
+    build.work = a.zeros(a.builder.getI64Type(), build.parents);
+    build.extra = a.zeros(a.builder.getI64Type(), build.parents);
+    build.size = a.levelSize(build.level);
+  }
+  void query(const Assembly &a, LevelBuild &build, Value parent, Value coordinate,
+             ValueRange above) const override {
+    OpBuilder &b = a.builder;
+    Value end = a.read(build.work, parent), first = a.read(build.extra, parent);
+    Value none = a.compare(arith::CmpIPredicate::eq, end, a.constant(0));
+    Value least = arith::MinUIOp::create(b, a.loc, first, coordinate);
+    a.write(build.extra, parent, arith::SelectOp::create(b, a.loc, none, coordinate, least));
+    // The run reaches the coordinate of the level above, as far as the level has it.
+    Value last = above.empty() ? coordinate : arith::MaxUIOp::create(b, a.loc, coordinate, above.back());
+    Value behind = arith::MinUIOp::create(b, a.loc, a.add(last, a.constant(1)), build.size);
+    a.write(build.work, parent, arith::MaxUIOp::create(b, a.loc, end, behind));
+  }
+  Value size(const Assembly &a, LevelBuild &build) const override {
+    unsigned field = *a.made.layout.positions[build.level];
+    a.allocate(field, a.add(build.parents, a.constant(1)));
+    a.allocateCoordinates(build.level, build.parents);
+    Value total = forLoop(a.builder, a.loc, a.constant(0), build.parents, dialect::LoopKind::Reduction,
+                          a.constant(0), [&](Value parent, Values sum) {
+                            Value first = a.read(build.extra, parent);
+                            a.store(field, parent, sum[0]);
+                            a.storeCoordinate(build.level, parent, first);
+                            return Values{a.add(sum[0], a.sub(a.read(build.work, parent), first))};
+                          })[0];
+    a.storeChecked(field, build.parents, total);
+    return total;
+  }
+  Value place(const Assembly &a, LevelBuild &build, Value parent, Value coordinate) const override {
+    Value begin = a.load(*a.made.layout.positions[build.level], parent);
+    return a.add(begin, a.sub(coordinate, storedCoordinate(a, build.level, parent)));
   }
 };
 

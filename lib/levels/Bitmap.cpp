@@ -23,6 +23,29 @@ struct Bitmap : LevelFormat {
     Value position = emit.add(emit.mul(parent.position, emit.levelSize(level)), coordinate);
     return Found{position, valid(emit, level, parent, position, coordinate)};
   }
+
+  Placement placement() const override { return Placement::Computed; }
+  Value size(const Assembly &a, LevelBuild &build) const override {
+    build.size = a.levelSize(build.level);
+    Value count = a.product(build.level, build.parents, build.size);
+    // Whole words of 64 bits.
+    Value words = arith::ShRUIOp::create(a.builder, a.loc, a.add(count, a.constant(63)), a.constant(6));
+    Value bytes = a.mul(words, a.constant(8));
+    unsigned field = *a.made.layout.bits[build.level];
+    a.allocate(field, bytes);
+    a.fill(a.made.fields[field], a.constant(0), bytes, a.constant(0));
+    return count;
+  }
+  Value place(const Assembly &a, LevelBuild &build, Value parent, Value coordinate) const override {
+    OpBuilder &b = a.builder;
+    Value position = a.add(a.mul(parent, build.size), coordinate);
+    Value bytes = a.made.fields[*a.made.layout.bits[build.level]];
+    Value at = arith::ShRUIOp::create(b, a.loc, position, a.constant(3));
+    Value number = arith::AndIOp::create(b, a.loc, position, a.constant(7));
+    Value bit = arith::ShLIOp::create(b, a.loc, a.constant(1), number);
+    a.write(bytes, at, arith::OrIOp::create(b, a.loc, a.read(bytes, at), bit));
+    return position;
+  }
 };
 
 TULLE_LEVEL_FORMAT(Bitmap)

@@ -34,7 +34,7 @@ struct Compressed : LevelFormat {
     }
   }
   void query(const Assembly &a, LevelBuild &build, Value parent, Value, ValueRange) const override {
-    a.increment(build.work, a.add(parent, a.constant(2)));
+    a.take(build.work, a.add(parent, a.constant(2)), build.fresh);
   }
   Value size(const Assembly &a, LevelBuild &build) const override {
     Value end = a.add(build.parents, a.constant(2));
@@ -49,7 +49,7 @@ struct Compressed : LevelFormat {
     return total;
   }
   Value place(const Assembly &a, LevelBuild &build, Value parent, Value coordinate) const override {
-    Value position = a.increment(build.work, a.add(parent, a.constant(1)));
+    Value position = a.take(build.work, a.add(parent, a.constant(1)), build.fresh);
     a.storeCoordinate(build.level, position, coordinate);
     return position;
   }

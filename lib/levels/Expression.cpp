@@ -47,7 +47,8 @@ static Value floorDivision(const Emitter &emit, Value a, Value b, bool wantRemai
     return builder.createOrFold<arith::ShRSIOp>(loc, a, emit.constant(divisor.logBase2()));
   }
   Value remainder = builder.createOrFold<arith::RemSIOp>(loc, a, b);
-  Value isNegative = builder.createOrFold<arith::CmpIOp>(loc, CmpIPredicate::slt, remainder, emit.constant(0));
+  Value isNegative =
+      builder.createOrFold<arith::CmpIOp>(loc, CmpIPredicate::slt, remainder, emit.constant(0));
   if (wantRemainder) {
     Value raised = builder.createOrFold<arith::AddIOp>(loc, remainder, b);
     return builder.createOrFold<arith::SelectOp>(loc, isNegative, raised, remainder);

@@ -21,6 +21,41 @@ struct Fixed : LevelFormat {
   Value valid(const Emitter &emit, unsigned level, const Iterator &, Value, Value coordinate) const override {
     return isEntry(emit, level, coordinate);
   }
+
+  Placement placement() const override { return Placement::Bucket; }
+  bool asksEntries(const format::Level &) const override { return true; }
+  void startQuery(const Assembly &a, LevelBuild &build) const override {
+    build.work = a.zeros(a.builder.getI32Type(), build.parents);
+  }
+  void query(const Assembly &a, LevelBuild &build, Value parent, Value, ValueRange) const override {
+    a.take(build.work, parent, build.fresh);
+  }
+  Value size(const Assembly &a, LevelBuild &build) const override {
+    int64_t n = a.made.encoding.levels[build.level].format.n;
+    Value zero = a.constant(0);
+    // The counts become cursors.
+    Value most = forLoop(a.builder, a.loc, zero, build.parents, dialect::LoopKind::Reduction, zero,
+                         [&](Value parent, Values longest) {
+                           Value found = a.read(build.work, parent);
+                           a.write(build.work, parent, zero);
+                           if (n != 0)
+                             a.when(a.compare(arith::CmpIPredicate::ugt, found, a.constant(n)),
+                                    [&] { a.refuseGroup(build.level, parent, found, a.constant(n)); });
+                           return Values{arith::MaxUIOp::create(a.builder, a.loc, longest[0], found)};
+                         })[0];
+    build.size = n != 0 ? a.constant(n) : most;
+    if (n == 0)
+      a.makeSize(build.level, most);
+    Value count = a.product(build.level, build.parents, build.size);
+    a.allocateCoordinates(build.level, count);
+    a.clearCoordinates(build.level, count);
+    return count;
+  }
+  Value place(const Assembly &a, LevelBuild &build, Value parent, Value coordinate) const override {
+    Value position = a.add(a.mul(parent, build.size), a.take(build.work, parent, build.fresh));
+    a.storeCoordinate(build.level, position, coordinate);
+    return position;
+  }
 };
 
 TULLE_LEVEL_FORMAT(Fixed)

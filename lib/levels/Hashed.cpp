@@ -10,8 +10,7 @@ namespace tulle::levels {
 struct Hashed : LevelFormat {
   PositionRange positions(const Emitter &emit, unsigned level, const Iterator &parent) const override {
     unsigned field = *emit.storage.layout.positions[level];
-    return {emit.load(field, parent.position),
-            emit.load(field, emit.add(parent.position, emit.constant(1)))};
+    return {emit.load(field, parent.position), emit.load(field, emit.add(parent.position, emit.constant(1)))};
   }
   Value coordinate(const Emitter &emit, unsigned level, const Iterator &, Value position) const override {
     return storedCoordinate(emit, level, position);
@@ -64,6 +63,54 @@ struct Hashed : LevelFormat {
         });
     scf::YieldOp::create(b, loc, ValueRange{emit.add(range.begin, loop.getResult(0)), loop.getResult(1)});
     return Found{branch.getResult(0), branch.getResult(1)};
+  }
+
+  // Tables do not depend on the source: entries come in ascending order.
+  Placement placement() const override { return Placement::Table; }
+  bool asksEntries(const format::Level &) const override { return true; }
+  void startQuery(const Assembly &a, LevelBuild &build) const override {
+    build.work = a.zeros(a.builder.getI64Type(), build.parents);
+  }
+  void query(const Assembly &a, LevelBuild &build, Value parent, Value, ValueRange) const override {
+    a.take(build.work, parent, build.fresh);
+  }
+  Value size(const Assembly &a, LevelBuild &build) const override {
+    OpBuilder &b = a.builder;
+    unsigned field = *a.made.layout.positions[build.level];
+    Value zero = a.constant(0), one = a.constant(1);
+    a.allocate(field, a.add(build.parents, one));
+    Value total = forLoop(
+        b, a.loc, zero, build.parents, dialect::LoopKind::Reduction, zero, [&](Value parent, Values sum) {
+          a.store(field, parent, sum[0]);
+          // The smallest power of two that is at least twice the count.
+          Value count = a.read(build.work, parent);
+          Value below = arith::SubIOp::create(b, a.loc, a.add(count, count), one);
+          Value leading = math::CountLeadingZerosOp::create(b, a.loc, below);
+          Value log2 = arith::SubIOp::create(b, a.loc, a.constant(64), leading);
+          Value slots = arith::ShLIOp::create(b, a.loc, one, log2);
+          Value none = a.compare(arith::CmpIPredicate::eq, count, zero);
+          return Values{a.add(sum[0], arith::SelectOp::create(b, a.loc, none, zero, slots))};
+        })[0];
+    a.storeChecked(field, build.parents, total);
+    a.allocateCoordinates(build.level, total);
+    a.clearCoordinates(build.level, total);
+    return total;
+  }
+  Value place(const Assembly &a, LevelBuild &build, Value parent, Value coordinate) const override {
+    OpBuilder &b = a.builder;
+    PositionRange range = positions(a, build.level, {parent, {}, {}, {}, false});
+    Value slots = a.sub(range.end, range.begin), last = a.sub(slots, a.constant(1));
+    auto taken = [&](Values slot) {
+      Value there = storedCoordinate(a, build.level, a.add(range.begin, slot[0]));
+      Value other = a.compare(arith::CmpIPredicate::ne, there, coordinate);
+      return Value(arith::AndIOp::create(b, a.loc, other, isEntry(a, build.level, there)));
+    };
+    Value slot = whileLoop(b, a.loc, firstSlot(a, coordinate, slots), taken, [&](Values at) {
+      return Values{arith::AndIOp::create(b, a.loc, a.add(at[0], a.constant(1)), last)};
+    })[0];
+    Value position = a.add(range.begin, slot);
+    a.storeCoordinate(build.level, position, coordinate);
+    return position;
   }
 };
 

@@ -84,7 +84,7 @@ Value FullLevelFormat::size(const Assembly &a, LevelBuild &build) const {
     build.size = a.read(build.work, a.constant(0));
     a.makeSize(build.level, build.size);
   } else {
-    build.size = build.bounds.end;
+    build.size = a.levelSize(build.level);
   }
   return a.product(build.level, build.parents, build.size);
 }

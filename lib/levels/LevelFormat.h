@@ -26,6 +26,7 @@ struct PositionRange {
 enum class Placement : uint8_t {
   None,     ///< they cannot
   Computed, ///< from the parent's position and the coordinate: the same coordinate has the same position
+  Table,    ///< the first one at a coordinate takes a free place: they arrive in storage order
   Bucket    ///< each takes the next place below its parent
 };
 

@@ -24,7 +24,7 @@ struct LooseCompressed : LevelFormat {
     build.work = a.zeros(a.builder.getI64Type(), build.parents);
   }
   void query(const Assembly &a, LevelBuild &build, Value parent, Value, ValueRange) const override {
-    a.increment(build.work, parent);
+    a.take(build.work, parent, build.fresh);
   }
   Value size(const Assembly &a, LevelBuild &build) const override {
     unsigned field = *a.made.layout.positions[build.level];
@@ -43,7 +43,7 @@ struct LooseCompressed : LevelFormat {
     return total;
   }
   Value place(const Assembly &a, LevelBuild &build, Value parent, Value coordinate) const override {
-    Value position = a.increment(build.work, parent);
+    Value position = a.take(build.work, parent, build.fresh);
     a.storeCoordinate(build.level, position, coordinate);
     return position;
   }

@@ -21,8 +21,7 @@ struct Offset : LevelFormat {
     if (parent.bounded)
       return {};
     // One comparison for both ends: what is below the least coordinate wraps.
-    Value offset =
-        emit.builder.createOrFold<arith::SubIOp>(emit.loc, coordinate, emit.levelLow(level));
+    Value offset = emit.builder.createOrFold<arith::SubIOp>(emit.loc, coordinate, emit.levelLow(level));
     return emit.compare(arith::CmpIPredicate::ult, offset, emit.levelSize(level));
   }
   std::optional<Found> find(const Emitter &emit, unsigned level, const Iterator &parent,
@@ -42,8 +41,8 @@ struct Offset : LevelFormat {
     Location loc = emit.loc;
     SmallVector<Value, 4> coordinates(grandparent.coordinates);
     coordinates.push_back(emit.constant(0));
-    Value rest = ExpressionEmitter(emit, {{}, coordinates})(
-        format::offsetCoordinate(emit.storage.encoding, level));
+    Value rest =
+        ExpressionEmitter(emit, {{}, coordinates})(format::offsetCoordinate(emit.storage.encoding, level));
     Value begin = b.createOrFold<arith::SubIOp>(loc, emit.levelLow(level), rest);
     Value end = b.createOrFold<arith::AddIOp>(loc, begin, emit.levelSize(level));
     begin = b.createOrFold<arith::MaxSIOp>(loc, begin, emit.constant(0));
@@ -51,6 +50,10 @@ struct Offset : LevelFormat {
     // A diagonal that lies outside altogether has its end before its beginning.
     return PositionRange{begin, b.createOrFold<arith::MaxSIOp>(loc, begin, end)};
   }
+
+  Placement placement() const override { return Placement::Computed; }
+  Value size(const Assembly &, LevelBuild &build) const override { return build.parents; }
+  Value place(const Assembly &, LevelBuild &, Value parent, Value) const override { return parent; }
 
 private:
   /// The factor of the level's variable in a sum; false where the expression is no sum in it.

@@ -8,8 +8,7 @@ namespace tulle::levels {
 struct Ragged : LevelFormat {
   PositionRange positions(const Emitter &emit, unsigned level, const Iterator &parent) const override {
     unsigned field = *emit.storage.layout.positions[level];
-    return {emit.load(field, parent.position),
-            emit.load(field, emit.add(parent.position, emit.constant(1)))};
+    return {emit.load(field, parent.position), emit.load(field, emit.add(parent.position, emit.constant(1)))};
   }
   Value coordinate(const Emitter &emit, unsigned level, const Iterator &parent,
                    Value position) const override {
@@ -21,6 +20,31 @@ struct Ragged : LevelFormat {
     Value length = emit.sub(range.end, range.begin);
     return Found{emit.add(range.begin, coordinate),
                  emit.compare(arith::CmpIPredicate::ult, coordinate, length)};
+  }
+
+  Placement placement() const override { return Placement::Computed; }
+  bool asksEntries(const format::Level &) const override { return true; }
+  void startQuery(const Assembly &a, LevelBuild &build) const override {
+    build.work = a.zeros(a.builder.getI64Type(), build.parents);
+  }
+  void query(const Assembly &a, LevelBuild &build, Value parent, Value coordinate,
+             ValueRange) const override {
+    Value length = a.add(coordinate, a.constant(1));
+    a.write(build.work, parent, arith::MaxUIOp::create(a.builder, a.loc, a.read(build.work, parent), length));
+  }
+  Value size(const Assembly &a, LevelBuild &build) const override {
+    unsigned field = *a.made.layout.positions[build.level];
+    a.allocate(field, a.add(build.parents, a.constant(1)));
+    Value total = forLoop(a.builder, a.loc, a.constant(0), build.parents, dialect::LoopKind::Reduction,
+                          a.constant(0), [&](Value parent, Values sum) {
+                            a.store(field, parent, sum[0]);
+                            return Values{a.add(sum[0], a.read(build.work, parent))};
+                          })[0];
+    a.storeChecked(field, build.parents, total);
+    return total;
+  }
+  Value place(const Assembly &a, LevelBuild &build, Value parent, Value coordinate) const override {
+    return a.add(a.load(*a.made.layout.positions[build.level], parent), coordinate);
   }
 };
 

@@ -115,8 +115,8 @@ void Emitter::store(unsigned field, Value at, Value value) const {
 Value Emitter::loadBit(unsigned field, Value at) const {
   Value byte = load(field, arith::ShRUIOp::create(builder, loc, at, constant(3)));
   Value shift = arith::AndIOp::create(builder, loc, at, constant(7));
-  Value bit = arith::AndIOp::create(
-      builder, loc, Value(arith::ShRUIOp::create(builder, loc, byte, shift)), constant(1));
+  Value bit = arith::AndIOp::create(builder, loc, Value(arith::ShRUIOp::create(builder, loc, byte, shift)),
+                                    constant(1));
   return compare(arith::CmpIPredicate::ne, bit, constant(0));
 }
 

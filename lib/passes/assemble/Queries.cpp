@@ -54,44 +54,6 @@ void TargetAssembly::freeScratch() const {
   temporaries.clear();
 }
 
-//===--- Bounds ---===//
-
-levels::Bounds boundsOf(const levels::Emitter &emit, const Expr &e) {
-  OpBuilder &b = emit.builder;
-  Value zero = emit.constant(0), one = emit.constant(1);
-  switch (e->kind) {
-  case ExprKind::Dim:
-    return {zero, emit.storage.dims[e->value]};
-  case ExprKind::Rank:
-    return {zero, emit.storage.dims[e->dims[0]]};
-  case ExprKind::Constant:
-    return {emit.constant(e->value), emit.constant(e->value + 1)};
-  case ExprKind::Mod:
-    return {zero, emit.constant(e->rhs->value)};
-  case ExprKind::FloorDiv: {
-    levels::Bounds x = boundsOf(emit, e->lhs);
-    if (!x.end)
-      return {};
-    Value by = emit.constant(e->rhs->value);
-    return {b.createOrFold<arith::FloorDivSIOp>(emit.loc, x.lo, by),
-            b.createOrFold<arith::CeilDivSIOp>(emit.loc, x.end, by)};
-  }
-  case ExprKind::Add:
-  case ExprKind::Sub: {
-    levels::Bounds x = boundsOf(emit, e->lhs), y = boundsOf(emit, e->rhs);
-    if (!x.end || !y.end)
-      return {};
-    auto sum = [&](Value u, Value v) { return Value(arith::AddIOp::create(b, emit.loc, u, v)); };
-    auto difference = [&](Value u, Value v) { return Value(arith::SubIOp::create(b, emit.loc, u, v)); };
-    if (e->kind == ExprKind::Add)
-      return {sum(x.lo, y.lo), difference(sum(x.end, y.end), one)};
-    return {sum(difference(x.lo, y.end), one), difference(x.end, y.lo)};
-  }
-  default:
-    return {};
-  }
-}
-
 //===--- Counters ---===//
 
 static std::vector<Expr> dimensions(const std::vector<unsigned> &dims) {
@@ -200,5 +162,85 @@ Value Counters::number(const format::ExprNode &e) {
     at = assembly.add(assembly.mul(at, assembly.storage.dims[d]), dims[d]);
   return counter.current = assembly.increment(counter.array, at);
 }
+
+//===--- Ranks ---===//
+
+static const format::ExprNode *findRank(const Expr &e) {
+  if (!e || e->kind == ExprKind::Rank)
+    return e.get();
+  const format::ExprNode *left = findRank(e->lhs);
+  return left ? left : findRank(e->rhs);
+}
+
+Ranks::Ranks(const TargetAssembly &assembly, const Order &order) : assembly(assembly) {
+  for (const Expr &level : order.levels)
+    if (const format::ExprNode *found = findRank(level); found && !rank)
+      rank = found;
+  for (std::optional<unsigned> field : assembly.made.layout.permutation)
+    if (field)
+      permutation = *field;
+}
+
+void Ranks::startQuery() {
+  counts = assembly.zeros(assembly.builder.getI64Type(), assembly.made.dims[rank->dims[0]]);
+}
+
+void Ranks::query(ValueRange dims) { assembly.increment(counts, dims[rank->dims[0]]); }
+
+/// Counting sort: `places` has, for each count, where the next coordinate with it goes.
+void Ranks::sortWindow(Value begin, Value end, Value places) const {
+  const TargetAssembly &a = assembly;
+  OpBuilder &b = a.builder;
+  Value zero = a.constant(0), one = a.constant(1);
+  Value longest = levels::forLoop(b, a.loc, begin, end, dialect::LoopKind::Reduction, zero,
+                                  [&](Value at, levels::Values most) {
+                                    Value count = a.read(counts, at);
+                                    return levels::Values{arith::MaxUIOp::create(b, a.loc, most[0], count)};
+                                  })[0];
+  Value lengths = a.add(longest, one);
+  a.fill(places, zero, lengths, zero);
+  levels::forLoop(b, a.loc, begin, end, dialect::LoopKind::Reduction, {}, [&](Value at, levels::Values) {
+    a.increment(places, a.read(counts, at));
+    return levels::Values{};
+  });
+  // The longest come first.
+  levels::forLoop(b, a.loc, zero, lengths, dialect::LoopKind::Reduction, begin,
+                  [&](Value k, levels::Values next) {
+                    Value count = a.sub(longest, k), number = a.read(places, count);
+                    a.write(places, count, next[0]);
+                    return levels::Values{a.add(next[0], number)};
+                  });
+  levels::forLoop(b, a.loc, begin, end, dialect::LoopKind::Reduction, {}, [&](Value at, levels::Values) {
+    Value place = a.increment(places, a.read(counts, at));
+    a.store(permutation, place, at);
+    a.write(numbers, at, place);
+    return levels::Values{};
+  });
+}
+
+void Ranks::sort() {
+  const TargetAssembly &a = assembly;
+  OpBuilder &b = a.builder;
+  Value zero = a.constant(0), one = a.constant(1), size = a.made.dims[rank->dims[0]];
+  a.allocate(permutation, size);
+  numbers = a.scratch(b.getI64Type(), size);
+  Value longest = levels::forLoop(b, a.loc, zero, size, dialect::LoopKind::Reduction, zero,
+                                  [&](Value at, levels::Values most) {
+                                    Value count = a.read(counts, at);
+                                    return levels::Values{arith::MaxUIOp::create(b, a.loc, most[0], count)};
+                                  })[0];
+  Value places = a.scratch(b.getI64Type(), a.add(longest, one));
+  if (rank->value < 0)
+    return sortWindow(zero, size, places);
+  Value window = a.constant(rank->value);
+  auto more = [&](levels::Values at) { return a.compare(CmpIPredicate::ult, at[0], size); };
+  levels::whileLoop(b, a.loc, zero, more, [&](levels::Values at) {
+    Value next = a.add(at[0], window);
+    sortWindow(at[0], arith::MinUIOp::create(b, a.loc, next, size), places);
+    return levels::Values{next};
+  });
+}
+
+Value Ranks::number(ValueRange dims) const { return assembly.read(numbers, dims[rank->dims[0]]); }
 
 } // namespace tulle::assemble

@@ -29,9 +29,6 @@ private:
   mutable llvm::SmallVector<mlir::Value> temporaries;
 };
 
-/// The coordinates that a level expression (`let` written out) can have, from the sizes of the dimensions.
-levels::Bounds boundsOf(const levels::Emitter &emit, const format::Expr &e);
-
 /// The counters of a map: the number an entry has among those that agree in some dimensions. A register
 /// counts where these arrive together, else there is a counter for each combination of their coordinates.
 class Counters {
@@ -61,6 +58,29 @@ private:
   const TargetAssembly &assembly;
   std::vector<Counter> counters;
   mlir::ValueRange dims;
+};
+
+/// The rank of a map, `rank(i by count(j) within s)`: i sorted by decreasing number of entries, s at a time.
+class Ranks {
+public:
+  Ranks(const TargetAssembly &assembly, const Order &order);
+
+  bool any() const { return rank != nullptr; }
+  /// The numbers of entries are asked for in a copy of the loops.
+  void startQuery();
+  void query(mlir::ValueRange dims);
+  /// Makes the permutation, and its inverse for `number`.
+  void sort();
+  /// The rank of a coordinate of `i`.
+  mlir::Value number(mlir::ValueRange dims) const;
+
+private:
+  void sortWindow(mlir::Value begin, mlir::Value end, mlir::Value places) const;
+
+  const TargetAssembly &assembly;
+  const format::ExprNode *rank = nullptr;
+  mlir::Value counts, numbers;
+  unsigned permutation = 0; ///< its field
 };
 
 } // namespace tulle::assemble

@@ -2,7 +2,9 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "passes/assemble/Clone.h"
 #include "passes/assemble/Queries.h"
+#include "passes/assemble/Segments.h"
 #include <algorithm>
+#include <limits>
 
 using namespace mlir;
 using namespace tulle::dialect;
@@ -22,7 +24,7 @@ static Placement placementOf(const format::Level &level) {
   return format ? format->placement() : Placement::None;
 }
 
-/// The level whose positions are handed out one by one; only singletons stand below it. Null without one.
+/// The first level whose positions are handed out one by one; null without one.
 static std::optional<unsigned> bucketLevel(const format::Encoding &encoding) {
   for (unsigned l = 0; l < encoding.levels.size(); ++l)
     if (placementOf(encoding.levels[l]) == Placement::Bucket)
@@ -30,15 +32,12 @@ static std::optional<unsigned> bucketLevel(const format::Encoding &encoding) {
   return std::nullopt;
 }
 
-static bool isBuildable(const format::Encoding &encoding) {
-  std::optional<unsigned> bucket = bucketLevel(encoding);
-  for (unsigned l = 0; l < encoding.levels.size(); ++l) {
-    LevelKind kind = encoding.levels[l].format.kind;
-    if (placementOf(encoding.levels[l]) == Placement::None)
+/// Whether every entry has a position of its own at the level: below it there is one each.
+static bool isLeaf(const format::Encoding &encoding, unsigned level) {
+  for (unsigned l = level + 1; l < encoding.levels.size(); ++l)
+    if (LevelKind kind = encoding.levels[l].format.kind;
+        kind != LevelKind::Singleton && kind != LevelKind::Offset)
       return false;
-    if (bucket && l > *bucket && kind != LevelKind::Singleton)
-      return false;
-  }
   return true;
 }
 
@@ -50,16 +49,57 @@ static bool has(const Order &order, ExprKind kind) {
   return std::any_of(order.levels.begin(), order.levels.end(), [&](const Expr &e) { return has(e, kind); });
 }
 
+static bool isBuildable(const format::Encoding &encoding, const Order &order) {
+  std::optional<unsigned> bucket = bucketLevel(encoding);
+  for (unsigned l = 0; l < encoding.levels.size(); ++l) {
+    const format::Level &level = encoding.levels[l];
+    if (placementOf(level) == Placement::None)
+      return false;
+    // While it asks, the places of a bucket above are not handed out yet.
+    if (bucket && l > *bucket && levels::find(level.format.kind)->asksEntries(level))
+      return false;
+  }
+  // The entries of a row of a matrix are its columns; beyond that, they would have to be told apart.
+  return !has(order, ExprKind::Symbol) && (!has(order, ExprKind::Rank) || encoding.order() == 2);
+}
+
+/// Whether what arrives below one parent of the level arrives in storage order.
+static bool arrivesInOrder(const Order &order, unsigned level) {
+  return order.sortedLevels(level) == order.levels.size() - level;
+}
+
+/// Whether segments can be sorted after the entries are stored: nothing but values goes along with a
+/// coordinate.
+static bool sortsSegments(const format::Encoding &encoding, unsigned level) {
+  LevelKind kind = encoding.levels[level].format.kind;
+  bool batched = false;
+  for (unsigned l = 0; l < level; ++l)
+    batched |= encoding.levels[l].format.kind == LevelKind::Batch;
+  return level + 1 == encoding.levels.size() && !batched &&
+         (kind == LevelKind::Compressed || kind == LevelKind::LooseCompressed);
+}
+
 /// Whether entries that arrive like this can be stored where they belong at once.
 static bool isReady(const Target &target, const Order &order) {
   const format::Encoding &encoding = target.encoding();
   bool numbered = has(order, ExprKind::Counter) || has(order, ExprKind::Rank);
   if (numbered && (!order.unique || !Counters::ascend(order, encoding.order())))
     return false;
-  std::optional<unsigned> bucket = bucketLevel(encoding);
-  if (!bucket)
-    return order.unique || target.fillIsIdentity();
-  return order.unique && order.sortedLevels(*bucket) == order.levels.size() - *bucket;
+  bool combines = true; // repeats meet at their position
+  for (unsigned l = 0; l < encoding.levels.size(); ++l) {
+    Placement placement = placementOf(encoding.levels[l]);
+    if (placement == Placement::Computed)
+      continue;
+    bool leaf = isLeaf(encoding, l);
+    if (placement == Placement::Bucket && leaf && sortsSegments(encoding, l))
+      return true;
+    combines &= !leaf;
+    if (placement == Placement::Table ? !order.sorted()
+        : leaf                        ? !arrivesInOrder(order, l)
+                                      : order.sortedLevels() <= l)
+      return false;
+  }
+  return order.unique || (combines && target.fillIsIdentity());
 }
 
 /// The entries once each, in order of the dimensions.
@@ -73,7 +113,7 @@ static Order inDimensionOrder(const Order &order, unsigned dims) {
 }
 
 bool fitsScatter(const Target &target, AssembleOp, const Order &order) {
-  return isBuildable(target.encoding()) &&
+  return isBuildable(target.encoding(), order) &&
          (isReady(target, order) || isReady(target, inDimensionOrder(order, target.encoding().order())));
 }
 
@@ -84,7 +124,8 @@ namespace {
 class Scatter {
 public:
   Scatter(OpBuilder &b, Target &target, AssembleOp op, const Order &order)
-      : b(b), target(target), op(op), order(order), assembly(b, target), counters(assembly, order) {
+      : b(b), target(target), op(op), order(order), assembly(b, target), counters(assembly, order),
+        ranks(assembly, order) {
     for (unsigned l = 0; l < target.levels(); ++l) {
       builds.emplace_back();
       builds.back().level = l;
@@ -97,6 +138,13 @@ public:
     store();
     for (LevelBuild &build : builds)
       format(build.level).finish(assembly, build);
+    std::optional<unsigned> bucket = bucketLevel(target.encoding());
+    if (bucket && sortsSegments(target.encoding(), *bucket)) {
+      if (!arrivesInOrder(order, *bucket))
+        sortSegments(assembly, builds[*bucket]);
+      if (!order.unique)
+        combineRepeats(assembly, builds[*bucket]);
+    }
     assembly.freeScratch();
     return target.finish(b);
   }
@@ -107,11 +155,12 @@ private:
 
   void analyse();
   void ask(ArrayRef<unsigned> asked);
-  void start(unsigned l);
   void size(unsigned l);
   void store();
+  void restart();
   Values coordinates(ValueRange dims);
   bool leavesEmptySlots() const;
+  bool positionsAreEntries() const;
 
   OpBuilder &b;
   Target &target;
@@ -119,7 +168,10 @@ private:
   const Order &order;
   TargetAssembly assembly;
   Counters counters;
+  Ranks ranks;
+  bool ranked = false; ///< the ranks are known
   SmallVector<LevelBuild> builds;
+  Values last; ///< coordinates of the entry before, as far down as levels must tell their first ones
   Value parents, batches; ///< positions of the levels that have their size
 };
 
@@ -128,45 +180,45 @@ private:
 void Scatter::analyse() {
   SmallVector<unsigned> asked;
   auto settle = [&](unsigned end) {
-    if (asked.empty())
+    bool sortsRanks = ranks.any() && !ranked;
+    if (asked.empty() && !sortsRanks)
       return;
     ask(asked);
-    for (unsigned l = asked.front(); l < end; ++l)
-      size(l);
+    if (!asked.empty())
+      for (unsigned l = asked.front(); l < end; ++l)
+        size(l);
     asked.clear();
   };
   for (unsigned l = 0; l < builds.size(); ++l) {
-    if (format(l).asksParents(level(l)))
+    bool asks = format(l).asksEntries(level(l));
+    if (format(l).asksParents(level(l)) || (asks && has(order.levels[l], ExprKind::Rank)))
       settle(l);
-    if (format(l).asksEntries(level(l))) {
-      if (format(l).asksParents(level(l)))
-        builds[l].parents = parents;
+    if (asks) {
+      builds[l].parents = parents;
+      builds[l].batches = batches;
       asked.push_back(l);
-      continue;
-    }
-    if (asked.empty())
+    } else if (asked.empty()) {
       size(l);
+    }
   }
   settle(unsigned(builds.size()));
 }
 
-void Scatter::start(unsigned l) {
-  LevelBuild &build = builds[l];
-  build.bounds = boundsOf(assembly, order.levels[l]);
-  build.batches = batches;
-}
-
 void Scatter::ask(ArrayRef<unsigned> asked) {
-  for (unsigned l : asked) {
-    start(l);
+  bool sortsRanks = ranks.any() && !ranked;
+  if (sortsRanks)
+    ranks.startQuery();
+  for (unsigned l : asked)
     format(l).startQuery(assembly, builds[l]);
-  }
-  counters.reset();
-  unsigned last = asked.back();
+  restart();
   cloneCounting(b, op, [&](OpBuilder &, ValueRange dims) {
+    if (sortsRanks)
+      ranks.query(dims);
+    if (asked.empty())
+      return;
     Values at = coordinates(dims);
     Value parent = assembly.constant(0);
-    for (unsigned l = 0; l <= last; ++l) {
+    for (unsigned l = 0; l <= asked.back(); ++l) {
       if (llvm::is_contained(asked, l))
         format(l).query(assembly, builds[l], parent, at[l], ValueRange(at).take_front(l));
       // Only the first level asked for may depend on its parent, and all above it have their sizes.
@@ -174,23 +226,53 @@ void Scatter::ask(ArrayRef<unsigned> asked) {
         parent = format(l).place(assembly, builds[l], parent, at[l]);
     }
   });
+  if (sortsRanks)
+    ranks.sort();
+  ranked = true;
 }
 
 void Scatter::size(unsigned l) {
   LevelBuild &build = builds[l];
-  if (!build.bounds.end)
-    start(l);
   build.parents = parents;
+  build.batches = batches;
   parents = format(l).size(assembly, build);
   if (format(l).separatesBatches())
     batches = parents;
 }
 
+/// Before a copy of the loops: no entry has been seen.
+void Scatter::restart() {
+  counters.reset();
+  unsigned deepest = 0;
+  for (unsigned l = 0; l < builds.size(); ++l)
+    if (placementOf(level(l)) != Placement::Computed && !isLeaf(target.encoding(), l))
+      deepest = l + 1;
+  Value none = assembly.constant(std::numeric_limits<int64_t>::min());
+  for (unsigned l = 0; l < deepest; ++l)
+    if (l < last.size())
+      assembly.write(last[l], assembly.constant(0), none);
+    else
+      last.push_back(assembly.cell(none));
+}
+
+/// The level coordinates of an entry, and which levels have their first entry in it.
 Values Scatter::coordinates(ValueRange dims) {
   counters.enter(dims);
-  return target.levelCoordinates(b, dims, [&](const format::ExprNode &e) {
-    return e.kind == ExprKind::Counter ? counters.number(e) : assembly.constant(0);
+  Values at = target.levelCoordinates(b, dims, [&](const format::ExprNode &e) {
+    if (e.kind == ExprKind::Counter)
+      return counters.number(e);
+    return ranked ? ranks.number(dims) : assembly.constant(0);
   });
+  Value fresh;
+  for (unsigned l = 0; l < last.size(); ++l) {
+    Value zero = assembly.constant(0);
+    Value other = assembly.compare(arith::CmpIPredicate::ne, assembly.read(last[l], zero), at[l]);
+    assembly.write(last[l], zero, at[l]);
+    fresh = fresh ? Value(arith::OrIOp::create(b, op.getLoc(), fresh, other)) : other;
+    bool needed = placementOf(level(l)) != Placement::Computed && !isLeaf(target.encoding(), l);
+    builds[l].fresh = needed ? fresh : Value();
+  }
+  return at;
 }
 
 /// Whether there can be positions that no entry comes to.
@@ -199,11 +281,16 @@ bool Scatter::leavesEmptySlots() const {
     LevelKind kind = target.format(l).kind;
     if (kind == LevelKind::Compressed || kind == LevelKind::LooseCompressed)
       return false;
-    bool onePerParent = (kind == LevelKind::Singleton && !target.format(l).padded);
-    if (!onePerParent)
+    if (kind != LevelKind::Singleton || target.format(l).padded)
       return true;
   }
   return true;
+}
+
+/// Whether every entry is stored at a position of its own.
+bool Scatter::positionsAreEntries() const {
+  std::optional<unsigned> bucket = bucketLevel(target.encoding());
+  return order.unique || (bucket && sortsSegments(target.encoding(), *bucket));
 }
 
 void Scatter::store() {
@@ -211,13 +298,13 @@ void Scatter::store() {
   target.allocate(b, values, parents);
   if (leavesEmptySlots())
     target.fillValues(b, assembly.constant(0), parents);
-  counters.reset();
+  restart();
   cloneLoops(b, op, [&](OpBuilder &, ValueRange dims, Value value) {
     Values at = coordinates(dims);
     Value position = assembly.constant(0);
     for (unsigned l = 0; l < builds.size(); ++l)
       position = format(l).place(assembly, builds[l], position, at[l]);
-    if (order.unique)
+    if (positionsAreEntries())
       target.storeValue(b, position, value);
     else
       target.combineValue(b, position, value);

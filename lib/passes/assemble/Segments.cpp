@@ -1,0 +1,231 @@
+#include "passes/assemble/Segments.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+
+namespace tulle::assemble {
+
+using arith::CmpIPredicate;
+using dialect::LoopKind;
+using levels::forLoop;
+using levels::ifElse;
+using levels::whileLoop;
+using Carried = levels::Values;
+
+namespace {
+
+/// What insertion sorts at once; merging pays beyond.
+constexpr int64_t runLength = 32;
+
+/// A coordinate and its value, as they stand in memory.
+struct Pair {
+  Value coordinate, value;
+};
+
+class Segments {
+public:
+  Segments(const TargetAssembly &assembly, const levels::LevelBuild &build)
+      : a(assembly), b(assembly.builder), loc(assembly.loc), build(build),
+        coordinates(a.made.fields[a.made.layout.coordinates[build.level]->field]),
+        values(a.made.fields.back()), edges(a.made.fields[*a.made.layout.positions[build.level]]),
+        isSigned(a.made.layout.fields[a.made.layout.coordinates[build.level]->field].isSigned),
+        loose(a.made.encoding.levels[build.level].format.kind == format::LevelKind::LooseCompressed) {}
+
+  void sort();
+  void combine();
+
+private:
+  Pair load(Value at) const { return load(coordinates, values, at); }
+  void store(Pair pair, Value at) const { store(pair, coordinates, values, at); }
+  Pair load(Value from, Value fromValues, Value at) const {
+    return {memref::LoadOp::create(b, loc, from, at), memref::LoadOp::create(b, loc, fromValues, at)};
+  }
+  void store(Pair pair, Value to, Value toValues, Value at) const {
+    memref::StoreOp::create(b, loc, pair.coordinate, to, at);
+    memref::StoreOp::create(b, loc, pair.value, toValues, at);
+  }
+  Value less(Value x, Value y) const {
+    return a.compare(isSigned ? CmpIPredicate::slt : CmpIPredicate::ult, x, y);
+  }
+  Value below(Value x, Value y) const { return a.compare(CmpIPredicate::ult, x, y); }
+  Value one() const { return a.constant(1); }
+  Value minimum(Value x, Value y) const { return arith::MinUIOp::create(b, loc, x, y); }
+
+  levels::PositionRange segment(Value parent) const;
+  void forSegments(llvm::function_ref<void(Value begin, Value end)> body) const;
+  void insertionSort(Value begin, Value end) const;
+  void mergeRuns(Value begin, Value end) const;
+  void merge(Value begin, Value middle, Value end) const;
+
+  const TargetAssembly &a;
+  OpBuilder &b;
+  Location loc;
+  const levels::LevelBuild &build;
+  Value coordinates, values, edges;
+  bool isSigned, loose;
+  Value spare, spareValues; ///< the left half of a merge
+};
+
+levels::PositionRange Segments::segment(Value parent) const {
+  Value at = loose ? a.mul(parent, a.constant(2)) : parent;
+  return {a.read(edges, at), a.read(edges, a.add(at, one()))};
+}
+
+void Segments::forSegments(llvm::function_ref<void(Value, Value)> body) const {
+  // Merges share their spare memory.
+  forLoop(b, loc, a.constant(0), build.parents, LoopKind::Reduction, {}, [&](Value parent, Carried) {
+    levels::PositionRange range = segment(parent);
+    body(range.begin, range.end);
+    return Carried{};
+  });
+}
+
+void Segments::insertionSort(Value begin, Value end) const {
+  forLoop(b, loc, a.add(begin, one()), end, LoopKind::Reduction, {}, [&](Value next, Carried) {
+    Pair pair = load(next);
+    auto misplaced = [&](Carried at) {
+      return ifElse(
+          b, loc, below(begin, at[0]), b.getI1Type(),
+          [&] {
+            Value before = memref::LoadOp::create(b, loc, coordinates, a.sub(at[0], one()));
+            return Carried{less(pair.coordinate, before)};
+          },
+          [&] { return Carried{a.constantInt(b.getI1Type(), 0)}; })[0];
+    };
+    Carried place = whileLoop(b, loc, next, misplaced, [&](Carried at) {
+      Value before = a.sub(at[0], one());
+      store(load(before), at[0]);
+      return Carried{before};
+    });
+    store(pair, place[0]);
+    return Carried{};
+  });
+}
+
+/// [begin, middle) and [middle, end) are sorted. The left half moves away, and both come back in order.
+void Segments::merge(Value begin, Value middle, Value end) const {
+  Value count = a.sub(middle, begin), zero = a.constant(0);
+  forLoop(b, loc, zero, count, LoopKind::Parallel, {}, [&](Value k, Carried) {
+    store(load(a.add(begin, k)), spare, spareValues, k);
+    return Carried{};
+  });
+  // Carried: the next place, and the next of either half. What is left of the right half is in place.
+  auto more = [&](Carried at) { return below(at[1], count); };
+  whileLoop(b, loc, ValueRange{begin, zero, middle}, more, [&](Carried at) {
+    Pair left = load(spare, spareValues, at[1]);
+    Value takeRight = ifElse(
+        b, loc, below(at[2], end), b.getI1Type(),
+        [&] { return Carried{less(memref::LoadOp::create(b, loc, coordinates, at[2]), left.coordinate)}; },
+        [&] { return Carried{a.constantInt(b.getI1Type(), 0)}; })[0];
+    Carried next = ifElse(
+        b, loc, takeRight, TypeRange{b.getIndexType(), b.getIndexType()},
+        [&] {
+          store(load(at[2]), at[0]);
+          return Carried{at[1], a.add(at[2], one())};
+        },
+        [&] {
+          store(left, at[0]);
+          return Carried{a.add(at[1], one()), at[2]};
+        });
+    return Carried{a.add(at[0], one()), next[0], next[1]};
+  });
+}
+
+/// Runs of `runLength` are sorted; pairs of them are merged to runs of twice the length until there is one.
+void Segments::mergeRuns(Value begin, Value end) const {
+  auto several = [&](Carried width) { return below(width[0], a.sub(end, begin)); };
+  whileLoop(b, loc, a.constant(runLength), several, [&](Carried width) {
+    Value both = a.add(width[0], width[0]);
+    auto more = [&](Carried at) { return below(at[0], end); };
+    whileLoop(b, loc, begin, more, [&](Carried at) {
+      Value middle = minimum(a.add(at[0], width[0]), end), last = minimum(a.add(at[0], both), end);
+      a.when(below(middle, last), [&] {
+        Value left = memref::LoadOp::create(b, loc, coordinates, a.sub(middle, one()));
+        Value right = memref::LoadOp::create(b, loc, coordinates, middle);
+        a.when(less(right, left), [&] { merge(at[0], middle, last); });
+      });
+      return Carried{a.add(at[0], both)};
+    });
+    return Carried{both};
+  });
+}
+
+void Segments::sort() {
+  Value longest = forLoop(b, loc, a.constant(0), build.parents, LoopKind::Reduction, a.constant(0),
+                          [&](Value parent, Carried most) {
+                            levels::PositionRange range = segment(parent);
+                            Value length = a.sub(range.end, range.begin);
+                            return Carried{arith::MaxUIOp::create(b, loc, most[0], length)};
+                          })[0];
+  // Nothing is merged where every segment is one run.
+  Value needed =
+      arith::SelectOp::create(b, loc, below(a.constant(runLength), longest), longest, a.constant(0));
+  auto element = [](Value buffer) { return cast<MemRefType>(buffer.getType()).getElementType(); };
+  spare = a.scratch(element(coordinates), needed);
+  spareValues = a.scratch(element(values), needed);
+  forSegments([&](Value begin, Value end) {
+    Value run = a.constant(runLength);
+    auto more = [&](Carried at) { return below(at[0], end); };
+    whileLoop(b, loc, begin, more, [&](Carried at) {
+      Value next = a.add(at[0], run);
+      insertionSort(at[0], minimum(next, end));
+      return Carried{next};
+    });
+    mergeRuns(begin, end);
+  });
+}
+
+void Segments::combine() {
+  Value zero = a.constant(0);
+  // Carried: where the next entry goes. The edge of a parent is read before it is written.
+  Carried ends =
+      forLoop(b, loc, zero, build.parents, LoopKind::Reduction, zero, [&](Value parent, Carried at) {
+        levels::PositionRange range = segment(parent);
+        Value out =
+            forLoop(b, loc, range.begin, range.end, LoopKind::Reduction, at[0], [&](Value next, Carried to) {
+              Pair pair = load(next);
+              Value before = a.sub(to[0], one());
+              Value repeated = ifElse(
+                  b, loc, below(at[0], to[0]), b.getI1Type(),
+                  [&] {
+                    Value last = memref::LoadOp::create(b, loc, coordinates, before);
+                    return Carried{a.compare(CmpIPredicate::eq, last, pair.coordinate)};
+                  },
+                  [&] { return Carried{a.constantInt(b.getI1Type(), 0)}; })[0];
+              return ifElse(
+                  b, loc, repeated, b.getIndexType(),
+                  [&] {
+                    Value value = pair.value;
+                    if (a.made.element.isInteger(1))
+                      value = arith::TruncIOp::create(b, loc, b.getI1Type(), value);
+                    a.target.combineValue(b, before, value);
+                    return Carried{to[0]};
+                  },
+                  [&] {
+                    store(pair, to[0]);
+                    return Carried{a.add(to[0], one())};
+                  });
+            })[0];
+        Value edge = loose ? a.mul(parent, a.constant(2)) : parent;
+        a.write(edges, edge, at[0]);
+        if (loose)
+          a.write(edges, a.add(edge, one()), out);
+        return Carried{out};
+      });
+  if (!loose)
+    a.write(edges, build.parents, ends[0]);
+  a.shrink(a.made.layout.coordinates[build.level]->field, ends[0]);
+  a.shrink(a.made.layout.valuesField(), ends[0]);
+}
+
+} // namespace
+
+void sortSegments(const TargetAssembly &assembly, const levels::LevelBuild &build) {
+  Segments(assembly, build).sort();
+}
+
+void combineRepeats(const TargetAssembly &assembly, const levels::LevelBuild &build) {
+  Segments(assembly, build).combine();
+}
+
+} // namespace tulle::assemble

@@ -1,0 +1,15 @@
+// The segments of one compressed level whose entries arrived in any order: sorted, and repeats combined.
+#pragma once
+#include "passes/assemble/Queries.h"
+
+namespace tulle::assemble {
+
+/// Sorts the coordinates, with the values, of every parent's segment: stably, by insertion where segments are
+/// short, by merging where they are long. The level is the last one, and its positions are final.
+void sortSegments(const TargetAssembly &assembly, const levels::LevelBuild &build);
+
+/// Combines the values at equal coordinates of sorted segments, and closes the gaps; coordinates and values
+/// end behind the last entry then.
+void combineRepeats(const TargetAssembly &assembly, const levels::LevelBuild &build);
+
+} // namespace tulle::assemble
