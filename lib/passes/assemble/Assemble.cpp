@@ -7,6 +7,7 @@
 #include "passes/Passes.h"
 #include "passes/assemble/Append.h"
 #include "passes/assemble/Chain.h"
+#include "passes/assemble/Layers.h"
 #include "passes/assemble/Scatter.h"
 #include "passes/assemble/Workspace.h"
 
@@ -28,6 +29,7 @@ constexpr Strategy strategies[] = {
     {assemble::fitsWorkspace, assemble::lowerByWorkspace},
     {assemble::fitsScatter, assemble::lowerByScatter},
     {assemble::fitsChain, assemble::lowerByChain},
+    {assemble::fitsLayers, assemble::lowerByLayers},
 };
 
 struct Assemble : impl::AssembleBase<Assemble> {
