@@ -147,7 +147,6 @@ void Layers::make(unsigned l) {
   build.level = l;
   build.parents = parents;
   build.batches = batches;
-  build.bounds = boundsOf(assembly, order.levels[l]);
   if (format(l).asksEntries(target.encoding().levels[l])) {
     format(l).startQuery(assembly, build);
     forEachNew(l, /*place=*/false);
