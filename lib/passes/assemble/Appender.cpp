@@ -44,8 +44,9 @@ bool Appender::supports(const Target &target) {
   return true;
 }
 
-Appender::Appender(OpBuilder &b, Target &target, const Order &order, bool counting)
-    : target(target), unique(order.unique), counting(counting), stored(target.storedLevels()) {
+Appender::Appender(OpBuilder &b, Target &target, const Order &order, bool counting, bool wholeBlocks)
+    : target(target), unique(order.unique), counting(counting), wholeBlocks(wholeBlocks),
+      stored(target.storedLevels()) {
   levels::Emitter emit = target.emitter(b);
   Value none = emit.constant(std::numeric_limits<int64_t>::min());
   for (unsigned l = 0; l < stored;) {
@@ -54,7 +55,7 @@ Appender::Appender(OpBuilder &b, Target &target, const Order &order, bool counti
       continue;
     }
     Run run{l, runEnd(target, l), false};
-    run.alwaysFresh = unique && run.end == target.levels();
+    run.alwaysFresh = unique && run.end == (wholeBlocks ? stored : target.levels());
     State state{Register(b, target.loc, emit.constant(0)), Register(b, target.loc, emit.constant(0)), {}};
     for (unsigned k = run.first; !run.alwaysFresh && k < run.end; ++k)
       state.last.push_back(Register(b, target.loc, none));
@@ -199,11 +200,10 @@ void Appender::addValue(OpBuilder &b, Value place, ValueRange coordinates, Value
       });
 }
 
-void Appender::append(OpBuilder &b, ValueRange coordinates, Value value) {
+Appender::Place Appender::reach(OpBuilder &b, ValueRange coordinates, Value value) {
   levels::Emitter emit = target.emitter(b);
   Place place{emit.constant(0), {}};
   unsigned r = 0;
-  bool done = false;
   for (unsigned l = 0; l < stored;) {
     if (isFull(target.format(l).kind)) {
       place = below(b, l, place, coordinates[l]);
@@ -225,6 +225,8 @@ void Appender::append(OpBuilder &b, ValueRange coordinates, Value value) {
     bool last = run.end == target.levels();
     if (run.alwaysFresh) {
       grow();
+      if (last && !counting)
+        target.storeValue(b, newest(), value);
     } else {
       Value fresh = isFresh(b, r, newParent, mine);
       lower::ifElse(
@@ -246,14 +248,22 @@ void Appender::append(OpBuilder &b, ValueRange coordinates, Value value) {
               target.combineValue(b, newest(), value);
             return lower::Values{};
           });
-      done = last;
     }
     place.position = newest();
     l = run.end;
     ++r;
   }
-  if (!counting && !done)
+  return place;
+}
+
+void Appender::append(OpBuilder &b, ValueRange coordinates, Value value) {
+  Place place = reach(b, coordinates, value);
+  if (!counting && (runs.empty() || stored < target.levels()))
     addValue(b, place.position, coordinates, value, unique);
+}
+
+Value Appender::appendBlock(OpBuilder &b, ValueRange coordinates) {
+  return target.emitter(b).mul(reach(b, coordinates, {}).position, block);
 }
 
 /// The root has one segment, and it starts at 0.

@@ -38,8 +38,8 @@ void Bitmap::forget(OpBuilder &b) const {
   most.set(b, emit.constant(0));
 }
 
-/// Sets the key's bit; returns the number of its word.
-Value Bitmap::setBit(OpBuilder &b, Value words, Value key) const {
+/// Sets the key's bit; returns the number of its word, and what the word was.
+std::pair<Value, Value> Bitmap::setBit(OpBuilder &b, Value words, Value key) const {
   levels::Emitter emit = target.emitter(b);
   Value at = arith::ShRUIOp::create(b, loc, key, emit.constant(6));
   Value low = arith::AndIOp::create(b, loc, key, emit.constant(63));
@@ -48,13 +48,19 @@ Value Bitmap::setBit(OpBuilder &b, Value words, Value key) const {
   Value bit = arith::ShLIOp::create(b, loc, one, shift);
   Value word = memref::LoadOp::create(b, loc, words, at);
   memref::StoreOp::create(b, loc, Value(arith::OrIOp::create(b, loc, word, bit)), words, at);
-  return at;
+  return {at, word};
 }
 
 void Bitmap::insert(OpBuilder &b, Value key) const {
-  // Without a test: a word that is set again costs less than a branch that is guessed wrong.
-  Value word = setBit(b, words, key);
-  Value at = setBit(b, summary, word);
+  // The bit is set without a test: a branch that is guessed wrong costs more. Whether its word was empty is tested:
+  // entries close to each other share words, so that this is guessed right, and the summary is left alone.
+  auto [word, before] = setBit(b, words, key);
+  Value zero = arith::ConstantIntOp::create(b, loc, 0, 64);
+  Value empty = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, before, zero);
+  auto branch = scf::IfOp::create(b, loc, empty, /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  Value at = setBit(b, summary, word).first;
   least.set(b, arith::MinUIOp::create(b, loc, least.get(b), at));
   most.set(b, arith::MaxUIOp::create(b, loc, most.get(b), at));
 }

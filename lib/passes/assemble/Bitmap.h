@@ -17,7 +17,7 @@ public:
   void free(mlir::OpBuilder &b) const;
 
 private:
-  mlir::Value setBit(mlir::OpBuilder &b, mlir::Value words, mlir::Value key) const;
+  std::pair<mlir::Value, mlir::Value> setBit(mlir::OpBuilder &b, mlir::Value words, mlir::Value key) const;
   void eachBit(mlir::OpBuilder &b, mlir::Value words, mlir::Value at,
                llvm::function_ref<void(mlir::Value key)> visit) const;
   void forget(mlir::OpBuilder &b) const;

@@ -18,6 +18,8 @@ namespace {
 
 /// Blocks larger than this are not collected: the workspace has one for every coordinate of the level.
 constexpr int64_t kLargestBlock = 4096;
+/// Blocks up to this size are moved without a loop.
+constexpr int64_t kUnrolled = 64;
 
 /// The values below one coordinate of the workspace's level; nullopt where that is not known or too many.
 std::optional<int64_t> blockSize(const Target &target) {
@@ -66,18 +68,15 @@ public:
     keys.insert(b, byElement ? place : coordinates[level]);
   }
 
+  /// What is appended is whole blocks.
+  bool wholeBlocks() const { return block > 1 && !byElement; }
+
   /// Appends what the group has, in order, and empties the workspace.
   void flush(OpBuilder &b, Appender &appender, ValueRange group, bool counting) {
     keys.drain(b, [&](Value key) {
-      levels::Emitter emit = target.emitter(b);
-      if (block == 1 || byElement)
-        return flushElement(b, appender, group, key, counting);
-      lower::forLoop(b, loc, emit.constant(0), emit.constant(counting ? 1 : block), LoopKind::Reduction, {},
-                     [&](Value at, lower::Values) {
-                       Value place = emit.add(emit.mul(key, emit.constant(block)), at);
-                       flushElement(b, appender, group, place, counting);
-                       return lower::Values{};
-                     });
+      if (wholeBlocks())
+        return flushBlock(b, appender, group, key, counting);
+      flushElement(b, appender, group, key, counting);
     });
   }
 
@@ -87,6 +86,40 @@ public:
   }
 
 private:
+  void flushBlock(OpBuilder &b, Appender &appender, ValueRange group, Value key, bool counting) {
+    levels::Emitter emit = target.emitter(b);
+    Values coordinates(group);
+    coordinates.push_back(key);
+    if (counting)
+      return appender.append(b, coordinates, {});
+    Value to = appender.appendBlock(b, coordinates), from = emit.mul(key, emit.constant(block));
+    moveBlock(b, from, to);
+  }
+
+  /// The block's values move to the tensor; small blocks as one run of loads and stores, which become vectors.
+  void moveBlock(OpBuilder &b, Value from, Value to) {
+    levels::Emitter emit = target.emitter(b);
+    Value sink = target.storage.fields.back();
+    if (block > kUnrolled) {
+      lower::forLoop(b, loc, emit.constant(0), emit.constant(block), LoopKind::Parallel, {},
+                     [&](Value k, lower::Values) {
+                       Value at = emit.add(from, k);
+                       Value held = memref::LoadOp::create(b, loc, values, at);
+                       memref::StoreOp::create(b, loc, untouched, values, at);
+                       memref::StoreOp::create(b, loc, held, sink, emit.add(to, k));
+                       return lower::Values{};
+                     });
+      return;
+    }
+    Values held;
+    for (int64_t k = 0; k < block; ++k)
+      held.push_back(memref::LoadOp::create(b, loc, values, emit.add(from, emit.constant(k))));
+    for (int64_t k = 0; k < block; ++k)
+      memref::StoreOp::create(b, loc, untouched, values, emit.add(from, emit.constant(k)));
+    for (int64_t k = 0; k < block; ++k)
+      memref::StoreOp::create(b, loc, held[size_t(k)], sink, emit.add(to, emit.constant(k)));
+  }
+
   void flushElement(OpBuilder &b, Appender &appender, ValueRange group, Value place, bool counting) {
     Value value;
     if (!counting) {
@@ -129,7 +162,7 @@ private:
 /// The numbers of positions, by a copy of the loops that collects coordinates only.
 Values countPositions(OpBuilder &b, Target &target, const Order &order, const Order &flushed,
                       Workspace &workspace) {
-  Appender counter(b, target, flushed, /*counting=*/true);
+  Appender counter(b, target, flushed, /*counting=*/true, workspace.wholeBlocks());
   Groups groups(b, target, order, target.storedLevels() - 1);
   cloneCounting(b, target.op, [&](OpBuilder &b, ValueRange dims) {
     groups.atInsert(b, dims);
@@ -166,7 +199,7 @@ FailureOr<Value> lowerByWorkspace(OpBuilder &b, Target &target, AssembleOp op, c
   Values bounds = planPositions(b, target, op, runs, bytesPerEntry(target), [&](OpBuilder &b) {
     return countPositions(b, target, order, flushed, workspace);
   });
-  Appender appender(b, target, flushed, /*counting=*/false);
+  Appender appender(b, target, flushed, /*counting=*/false, workspace.wholeBlocks());
   appender.allocate(b, bounds);
   Groups groups(b, target, order, target.storedLevels() - 1);
   cloneLoops(b, op, [&](OpBuilder &b, ValueRange dims, Value value) {
