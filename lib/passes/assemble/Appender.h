@@ -68,7 +68,7 @@ private:
   mlir::Value blockSize(mlir::OpBuilder &b) const;
 
   Target &target;
-  bool unique, counting, wholeBlocks;
+  bool unique, counting;
   unsigned stored;   ///< levels up to the last run's
   mlir::Value block; ///< values below each of the last run's positions
   std::vector<Run> runs;
