@@ -45,8 +45,7 @@ bool Appender::supports(const Target &target) {
 }
 
 Appender::Appender(OpBuilder &b, Target &target, const Order &order, bool counting, bool wholeBlocks)
-    : target(target), unique(order.unique), counting(counting),
-      stored(target.storedLevels()) {
+    : target(target), unique(order.unique), counting(counting), stored(target.storedLevels()) {
   levels::Emitter emit = target.emitter(b);
   Value none = emit.constant(std::numeric_limits<int64_t>::min());
   for (unsigned l = 0; l < stored;) {

@@ -19,8 +19,9 @@ struct Run {
 /// and the coordinates of the newest position.
 class Appender {
 public:
-  /// With `counting`, only the numbers of positions are computed: nothing is allocated or stored. With `wholeBlocks`,
-  /// what is appended has coordinates of the stored levels of its own, and all values of its block (appendBlock).
+  /// With `counting`, only the numbers of positions are computed: nothing is allocated or stored. With
+  /// `wholeBlocks`, what is appended has coordinates of the stored levels of its own, and all values of its
+  /// block (appendBlock).
   Appender(mlir::OpBuilder &b, Target &target, const Order &order, bool counting, bool wholeBlocks = false);
 
   /// The target's levels are of kinds that can grow at their ends.
@@ -30,8 +31,8 @@ public:
   void allocate(mlir::OpBuilder &b, mlir::ValueRange bounds);
   /// One entry at the target's level coordinates.
   void append(mlir::OpBuilder &b, mlir::ValueRange coordinates, mlir::Value value);
-  /// A block at coordinates of the stored levels; returns the position of its first value. The caller stores all of
-  /// them.
+  /// A block at coordinates of the stored levels; returns the position of its first value. The caller stores
+  /// all of them.
   mlir::Value appendBlock(mlir::OpBuilder &b, mlir::ValueRange coordinates);
   /// What stands behind the last entry; gives back what was not used when the bounds were `loose`.
   void finish(mlir::OpBuilder &b, bool loose);
@@ -56,7 +57,8 @@ private:
   mlir::Value positionsStart(mlir::OpBuilder &b, const Run &run, const Place &parent) const;
   mlir::Value positionsLength(mlir::OpBuilder &b, const Run &run, mlir::Value parents,
                               mlir::Value batches) const;
-  /// The position of the last stored level that has these coordinates; stores the value of a tensor without blocks.
+  /// The position of the last stored level that has these coordinates; stores the value of a tensor without
+  /// blocks.
   Place reach(mlir::OpBuilder &b, mlir::ValueRange coordinates, mlir::Value value);
   void openRoot(mlir::OpBuilder &b, unsigned run);
   mlir::Value isFresh(mlir::OpBuilder &b, unsigned run, mlir::Value newParent,

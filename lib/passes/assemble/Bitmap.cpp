@@ -14,7 +14,8 @@ static Value emptyWords(OpBuilder &b, const levels::Emitter &emit, Value bits) {
   Location loc = emit.loc;
   Value rounded = emit.add(bits, emit.constant(63));
   Value count = b.createOrFold<arith::ShRUIOp>(loc, rounded, emit.constant(6));
-  Value words = memref::AllocOp::create(b, loc, MemRefType::get({ShapedType::kDynamic}, b.getI64Type()), count);
+  Value words =
+      memref::AllocOp::create(b, loc, MemRefType::get({ShapedType::kDynamic}, b.getI64Type()), count);
   Value zero = arith::ConstantIntOp::create(b, loc, 0, 64);
   lower::forLoop(b, loc, emit.constant(0), count, LoopKind::Parallel, {}, [&](Value at, lower::Values) {
     memref::StoreOp::create(b, loc, zero, words, at);
@@ -52,8 +53,9 @@ std::pair<Value, Value> Bitmap::setBit(OpBuilder &b, Value words, Value key) con
 }
 
 void Bitmap::insert(OpBuilder &b, Value key) const {
-  // The bit is set without a test: a branch that is guessed wrong costs more. Whether its word was empty is tested:
-  // entries close to each other share words, so that this is guessed right, and the summary is left alone.
+  // The bit is set without a test: a branch that is guessed wrong costs more. Whether its word was empty is
+  // tested: entries close to each other share words, so that this is guessed right, and the summary is left
+  // alone.
   auto [word, before] = setBit(b, words, key);
   Value zero = arith::ConstantIntOp::create(b, loc, 0, 64);
   Value empty = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, before, zero);
@@ -78,7 +80,8 @@ void Bitmap::eachBit(OpBuilder &b, Value words, Value at, function_ref<void(Valu
         return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, left[0], zero);
       },
       [&](lower::Values left) -> lower::Values {
-        Value low = LLVM::CountTrailingZerosOp::create(b, loc, b.getI64Type(), left[0], /*is_zero_poison=*/true);
+        Value low =
+            LLVM::CountTrailingZerosOp::create(b, loc, b.getI64Type(), left[0], /*is_zero_poison=*/true);
         visit(emit.add(base, arith::IndexCastUIOp::create(b, loc, b.getIndexType(), low)));
         Value less = arith::SubIOp::create(b, loc, left[0], one);
         return {arith::AndIOp::create(b, loc, left[0], less)};

@@ -4,8 +4,8 @@
 
 namespace tulle::assemble {
 
-/// One bit per key, and above every 64 words of these one word that says which are not empty. Only the summary
-/// words between the smallest and the largest that were touched are looked at.
+/// One bit per key, and above every 64 words of these one word that says which are not empty. Only the
+/// summary words between the smallest and the largest that were touched are looked at.
 class Bitmap {
 public:
   /// An empty set of keys below `size`; memory of the call.

@@ -14,7 +14,8 @@ static bool isPlain(const format::Expr &e) {
   if (!e)
     return true;
   using K = format::ExprKind;
-  return e->kind != K::Counter && e->kind != K::Rank && e->kind != K::Symbol && isPlain(e->lhs) && isPlain(e->rhs);
+  return e->kind != K::Counter && e->kind != K::Rank && e->kind != K::Symbol && isPlain(e->lhs) &&
+         isPlain(e->rhs);
 }
 
 bool fitsChain(const Target &target, AssembleOp, const Order &order) {

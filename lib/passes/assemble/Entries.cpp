@@ -35,8 +35,9 @@ Entries::Entries(OpBuilder &b, const Target &target, Value bound)
     auto branch = scf::IfOp::create(b, loc, wide, /*withElseRegion=*/false);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(branch.thenBlock());
-    target.call(b, "tulle_error_width",
-                {emit.constant(int64_t(l)), target.storage.dims[size_t(level.expr->value)], emit.constant(32)});
+    target.call(
+        b, "tulle_error_width",
+        {emit.constant(int64_t(l)), target.storage.dims[size_t(level.expr->value)], emit.constant(32)});
   }
 }
 
@@ -163,8 +164,8 @@ void Entries::sortByLevel(OpBuilder &b, unsigned level) {
   Value width = arith::DivUIOp::create(b, loc, emit.add(bits, emit.sub(some, emit.constant(1))), some);
   Value bucketCount = arith::ShLIOp::create(b, loc, emit.constant(1), width);
   Value mask = emit.sub(bucketCount, emit.constant(1));
-  Value buckets = memref::AllocOp::create(
-      b, loc, MemRefType::get({ShapedType::kDynamic}, b.getIndexType()), bucketCount);
+  Value buckets =
+      memref::AllocOp::create(b, loc, MemRefType::get({ShapedType::kDynamic}, b.getIndexType()), bucketCount);
   lower::Values sorted = lower::forLoop(
       b, loc, emit.constant(0), digits, LoopKind::Reduction, flatten(lists, spare),
       [&](Value digit, lower::Values carried) -> lower::Values {

@@ -11,8 +11,8 @@ struct Lists {
   mlir::Value values;
 };
 
-/// Emits code that collects entries in any order and sorts them by level expressions: stable counting sorts, from the
-/// least significant digit of the innermost expression to the most significant one of the outermost.
+/// Emits code that collects entries in any order and sorts them by level expressions: stable counting sorts,
+/// from the least significant digit of the innermost expression to the most significant one of the outermost.
 class Entries {
 public:
   /// Room for `bound` entries of the target.

@@ -85,8 +85,8 @@ bool Groups::canHoist(const Insert &insert) const {
   return true;
 }
 
-/// Each pass through the block is one group, and the only one with these coordinates: the group is made of the
-/// coordinates of loops around each other, with no other loop around or between them.
+/// Each pass through the block is one group, and the only one with these coordinates: the group is made of
+/// the coordinates of loops around each other, with no other loop around or between them.
 bool Groups::onePassEach(const Insert &insert) const {
   std::vector<Value> wanted;
   for (unsigned l = 0; l < levels; ++l) {

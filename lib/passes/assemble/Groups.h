@@ -5,17 +5,17 @@
 
 namespace tulle::assemble {
 
-/// The entries of a stream that is sorted by the target's first `levels` levels, group by group: those that agree
-/// on these coordinates are next to each other. Emits, into a copy of the loops, what runs when a group is
-/// complete.
+/// The entries of a stream that is sorted by the target's first `levels` levels, group by group: those that
+/// agree on these coordinates are next to each other. Emits, into a copy of the loops, what runs when a group
+/// is complete.
 class Groups {
 public:
   Groups(mlir::OpBuilder &b, const Target &target, const Order &order, unsigned levels);
 
   /// To be called at every insert of the copy, before anything is emitted there.
   void atInsert(mlir::OpBuilder &b, mlir::ValueRange dims);
-  /// To be called behind the copy: `complete(b, coordinates)` emits what follows a group, at its end where each
-  /// pass of a loop is one group, else where the next one begins, and behind the loops.
+  /// To be called behind the copy: `complete(b, coordinates)` emits what follows a group, at its end where
+  /// each pass of a loop is one group, else where the next one begins, and behind the loops.
   void finish(mlir::OpBuilder &b, llvm::function_ref<void(mlir::OpBuilder &, mlir::ValueRange)> complete);
 
 private:

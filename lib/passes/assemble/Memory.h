@@ -9,8 +9,8 @@ mlir::Value boundInserts(mlir::OpBuilder &b, Target &target, dialect::AssembleOp
 /// Whether that many bytes of memory are available (i1).
 mlir::Value fitsMemory(mlir::OpBuilder &b, const Target &target, mlir::Value bytes);
 
-/// The numbers of positions to allocate, as many as `count()` computes exactly: the upper bound for each where
-/// the op's plan, or without one the memory available for `inserts` times `bytes`, allows it.
+/// The numbers of positions to allocate, as many as `count()` computes exactly: the upper bound for each
+/// where the op's plan, or without one the memory available for `inserts` times `bytes`, allows it.
 Values planPositions(mlir::OpBuilder &b, Target &target, dialect::AssembleOp op, unsigned runs, int64_t bytes,
                      llvm::function_ref<Values(mlir::OpBuilder &)> count);
 

@@ -1,5 +1,6 @@
 #include "passes/assemble/Scatter.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "passes/assemble/Chain.h"
 #include "passes/assemble/Clone.h"
 #include "passes/assemble/Queries.h"
 #include "passes/assemble/Segments.h"
@@ -112,9 +113,12 @@ static Order inDimensionOrder(const Order &order, unsigned dims) {
   return sorted;
 }
 
-bool fitsScatter(const Target &target, AssembleOp, const Order &order) {
-  return isBuildable(target.encoding(), order) &&
-         (isReady(target, order) || isReady(target, inDimensionOrder(order, target.encoding().order())));
+bool fitsScatter(const Target &target, AssembleOp op, const Order &order) {
+  if (!isBuildable(target.encoding(), order))
+    return false;
+  // What can be appended in order is put in the target's own order, not in that of the dimensions first.
+  return isReady(target, order) || (!fitsChain(target, op, order) &&
+                                    isReady(target, inDimensionOrder(order, target.encoding().order())));
 }
 
 //===--- The phases ---===//

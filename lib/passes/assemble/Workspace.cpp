@@ -96,7 +96,8 @@ private:
     moveBlock(b, from, to);
   }
 
-  /// The block's values move to the tensor; small blocks as one run of loads and stores, which become vectors.
+  /// The block's values move to the tensor; small blocks as one run of loads and stores, which become
+  /// vectors.
   void moveBlock(OpBuilder &b, Value from, Value to) {
     levels::Emitter emit = target.emitter(b);
     Value sink = target.storage.fields.back();
