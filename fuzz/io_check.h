@@ -12,6 +12,14 @@ inline void require(bool holds) {
 }
 
 inline void checkContents(const runtime::FileContents &contents) {
+  if (contents.isStored && !format::isAllDense(contents.stored.encoding)) {
+    try {
+      runtime::validate(contents.stored);
+    } catch (const Error &) {
+      std::abort(); // the parser let pass what a kernel must not meet
+    }
+    return;
+  }
   if (contents.isStored) {
     // A size of 0 makes the array empty, whatever the others multiply to.
     __int128 count = 1;

@@ -37,4 +37,12 @@ std::string spmvText(int64_t rows, int64_t columns);
 std::string spmmText(int64_t rows, int64_t columns, int64_t n);
 std::string sddmmText(int64_t rows, int64_t columns, int64_t n);
 
+/// `from` and `to` are encodings' maps, 32-bit widths. Arguments: the levels' buffers of `from` as assembled
+/// from level 0 on, the values, and one index that receives the number of entries. What is made is freed.
+std::string conversionText(int64_t rows, int64_t columns, const std::string &from, unsigned levelBuffers,
+                           const std::string &to);
+/// C = A + B and C = A * B, all in CSR. Arguments: pos, crd, values of A, then of B, then the index.
+std::string sumText(int64_t rows, int64_t columns);
+std::string spgemmText(int64_t size);
+
 } // namespace tulle::bench

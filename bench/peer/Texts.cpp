@@ -89,4 +89,90 @@ std::string sddmmText(int64_t rows, int64_t columns, int64_t n) {
                      rows, columns, n);
 }
 
+/// Assembles tensor `name` of type `type` from `levelBuffers` index buffers `name0`, … and values `namev`.
+static std::string assembled(const std::string &name, const std::string &type, unsigned levelBuffers) {
+  std::string text, operands, types;
+  for (unsigned k = 0; k < levelBuffers; ++k) {
+    text += fmt::format(
+        "  %{0}t{1} = bufferization.to_tensor %{0}{1} restrict writable : memref<?xi32> to tensor<?xi32>\n",
+        name, k);
+    operands += fmt::format("{}%{}t{}", k ? ", " : "", name, k);
+    types += k ? ", tensor<?xi32>" : "tensor<?xi32>";
+  }
+  return text +
+         fmt::format(
+             "  %{0}tv = bufferization.to_tensor %{0}v restrict writable : memref<?xf64> to "
+             "tensor<?xf64>\n  %{0} = sparse_tensor.assemble ({1}), %{0}tv : ({2}), tensor<?xf64> to {3}\n",
+             name, operands, types, type);
+}
+
+static std::string parameters(const std::string &name, unsigned levelBuffers) {
+  std::string text;
+  for (unsigned k = 0; k < levelBuffers; ++k)
+    text += fmt::format("%{}{}: memref<?xi32>, ", name, k);
+  return text + fmt::format("%{}v: memref<?xf64>, ", name);
+}
+
+/// Counts the entries of %C, frees it, and ends the function.
+static std::string counted(const std::string &type) {
+  return fmt::format(R"(  %n = sparse_tensor.number_of_entries %C : {0}
+  %zero = arith.constant 0 : index
+  memref.store %n, %count[%zero] : memref<1xindex>
+  bufferization.dealloc_tensor %C : {0}
+  return
+}}
+)",
+                     type);
+}
+
+std::string conversionText(int64_t rows, int64_t columns, const std::string &from, unsigned levelBuffers,
+                           const std::string &to) {
+  const std::string source = fmt::format("tensor<{}x{}xf64, #F>", rows, columns),
+                    target = fmt::format("tensor<{}x{}xf64, #T>", rows, columns);
+  return fmt::format(
+             "#F = #sparse_tensor.encoding<{{ map = {}, posWidth = 32, crdWidth = 32 }}>\n"
+             "#T = #sparse_tensor.encoding<{{ map = {}, posWidth = 32, crdWidth = 32 }}>\n"
+             "func.func @kernel({}%count: memref<1xindex>) attributes {{ llvm.emit_c_interface }} {{\n",
+             from, to, parameters("A", levelBuffers)) +
+         assembled("A", source, levelBuffers) +
+         fmt::format("  %C = sparse_tensor.convert %A : {} to {}\n", source, target) + counted(target);
+}
+
+/// C = expression of A and B, in CSR.
+static std::string binary(int64_t rows, int64_t inner, int64_t columns, const std::string &maps,
+                          const std::string &iterators, const std::string &body) {
+  const std::string a = fmt::format("tensor<{}x{}xf64, #CSR>", rows, inner),
+                    b = fmt::format("tensor<{}x{}xf64, #CSR>", inner == columns ? rows : inner, columns),
+                    c = fmt::format("tensor<{}x{}xf64, #CSR>", rows, columns);
+  return fmt::format(
+             "#CSR = #sparse_tensor.encoding<{{ map = (i, j) -> (i : dense, j : compressed), posWidth = 32, "
+             "crdWidth = 32 }}>\nfunc.func @kernel({}{}%count: memref<1xindex>) attributes {{ "
+             "llvm.emit_c_interface }} {{\n",
+             parameters("A", 2), parameters("B", 2)) +
+         assembled("A", a, 2) + assembled("B", b, 2) +
+         fmt::format(R"(  %empty = tensor.empty() : {2}
+  %C = linalg.generic {{ indexing_maps = [{3}], iterator_types = [{4}] }}
+    ins(%A, %B : {0}, {1}) outs(%empty : {2}) {{
+    ^bb0(%x: f64, %y: f64, %o: f64):
+{5}  }} -> {2}
+)",
+                     a, b, c, maps, iterators, body) +
+         counted(c);
+}
+
+std::string sumText(int64_t rows, int64_t columns) {
+  return binary(rows, columns, columns,
+                "affine_map<(i,j) -> (i,j)>, affine_map<(i,j) -> (i,j)>, affine_map<(i,j) -> (i,j)>",
+                R"("parallel", "parallel")",
+                "      %s = arith.addf %x, %y : f64\n      linalg.yield %s : f64\n");
+}
+
+std::string spgemmText(int64_t size) {
+  return binary(size, size, size,
+                "affine_map<(i,k,j) -> (i,k)>, affine_map<(i,k,j) -> (k,j)>, affine_map<(i,k,j) -> (i,j)>",
+                R"("parallel", "reduction", "parallel")",
+                "      %m = arith.mulf %x, %y : f64\n      %s = arith.addf %o, %m : f64\n      linalg.yield "
+                "%s : f64\n");
+}
+
 } // namespace tulle::bench

@@ -237,8 +237,29 @@ def types(make):
                             ".mtx", "", tolerance, ("--type", type_name))
 
 
+def files(make):
+    """SciPy's archives in every format it has, read and written; some with columns out of order or stored twice."""
+    A = data.sparse((12, 20), 0.3, 61)
+    x = data.sparse(20, 1, 62)
+    matrix = scipy.sparse.csr_matrix(A)
+    unsorted = scipy.sparse.csr_matrix((matrix.data[::-1], matrix.indices[::-1], matrix.indptr[-1] - matrix.indptr[::-1]),
+                                       matrix.shape)
+    twice = scipy.sparse.csr_matrix((numpy.repeat(matrix.data, 2) / 2, numpy.repeat(matrix.indices, 2), 2 * matrix.indptr),
+                                    matrix.shape)
+    sources = {"csr": matrix, "csc": matrix.tocsc(), "coo": matrix.tocoo(), "bsr": matrix.tobsr((3, 4)), "dia": matrix.todia(),
+               "unsorted": unsorted, "twice": twice,
+               "wide": scipy.sparse.csr_matrix((matrix.data, matrix.indices.astype("i8"), matrix.indptr.astype("i8")), A.shape)}
+    for name, source in sources.items():
+        path = make.folder / f"scipy-{name}.npz"
+        scipy.sparse.save_npz(path, source)
+        for form in ["", "CSR", "CSC", "COO", "DCSR", "BCSR(3,4)", "dense"]:
+            yield make.case(f"{name}.npz", "y(i) = A(i,j) * x(j)", {"A": (path, form), "x": (x, "")}, source @ x)
+    for form in MATRIX_FORMATS:
+        yield make.case("to .npz", "C(i,j) = 2 * A(i,j)", {"A": (A, form)}, 2 * A, ".npz", form)
+
+
 def small(make):
-    for group in (spmv, products, unions, complements, vectors, tensors, others, types):
+    for group in (spmv, products, unions, complements, vectors, tensors, others, types, files):
         yield from group(make)
 
 

@@ -62,6 +62,11 @@ def read_result(path, shape):
     """The dense array of a result file."""
     if path.suffix == ".npy":
         return numpy.load(path)
+    if path.suffix == ".npz":
+        with numpy.load(path) as archive:
+            if "format" not in archive:
+                return archive["arr_0"]
+        return scipy.sparse.load_npz(path).toarray()
     if path.suffix == ".mtx":
         read = scipy.io.mmread(path)
         array = read.toarray() if scipy.sparse.issparse(read) else numpy.asarray(read)

@@ -11,5 +11,6 @@ void addExplain(CLI::App &app);
 void addPrint(CLI::App &app);
 void addFormats(CLI::App &app);
 void addDoctor(CLI::App &app);
+void addBench(CLI::App &app);
 
 } // namespace tulle::cli

@@ -24,6 +24,7 @@ int dispatch(int argc, char **argv) {
   tulle::cli::addPrint(app);
   tulle::cli::addFormats(app);
   tulle::cli::addDoctor(app);
+  tulle::cli::addBench(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <optional>
 #include <sys/mman.h>
@@ -189,6 +190,8 @@ std::string Child::dataset(const std::string &name, Found::Array &array) {
 [[noreturn]] void runChild(const std::string &path, const std::vector<std::string> &names,
                            const std::string_view *image, int memory, Found &found, rlim_t seconds) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (int null = open("/dev/null", O_WRONLY | O_CLOEXEC); null >= 0)
+    dup2(null, STDERR_FILENO);
   for (int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGXCPU, SIGTERM, SIGINT})
     std::signal(signal, SIG_DFL);
   const rlimit none = {0, 0}, processor = {seconds, seconds};
