@@ -34,21 +34,45 @@ static unsigned levelsToSort(const Target &target, const Order &order) {
   return outer;
 }
 
-FailureOr<Value> lowerByChain(OpBuilder &b, Target &target, AssembleOp op, const Order &order) {
-  Entries entries(b, target, boundInserts(b, target, op));
-  cloneLoops(b, op, [&](OpBuilder &b, ValueRange dims, Value value) { entries.push(b, dims, value); });
+/// Static sizes of the levels behind the stored ones; a size that is not known counts as many.
+static int64_t blockSize(const Target &target) {
+  constexpr int64_t many = 1 << 16;
+  int64_t size = 1;
+  for (unsigned l = target.storedLevels(); l < target.levels(); ++l) {
+    int64_t modulus = target.storage.digits.empty() ? 0 : target.storage.digits[l].modulus;
+    size = std::min(many, size * (modulus == 0 ? many : std::min(modulus, many)));
+  }
+  return size;
+}
+
+void assembleByChain(OpBuilder &b, Target &target, const Order &order, Value inserts) {
+  Entries entries(b, target, inserts);
+  cloneLoops(b, target.op, [&](OpBuilder &b, ValueRange dims, Value value) { entries.push(b, dims, value); });
   entries.sort(b, levelsToSort(target, order));
   auto appendAll = [&](OpBuilder &b, Appender &appender) {
     entries.forEach(b, [&](OpBuilder &b, ValueRange dims, Value value) {
       appender.append(b, target.levelCoordinates(b, dims), value);
     });
   };
-  Value bound = entries.count(b);
+  auto count = [&](OpBuilder &b) {
+    Appender counter(b, target, order, /*counting=*/true);
+    appendAll(b, counter);
+    Values counts;
+    for (unsigned r = 0; r < counter.runCount(); ++r)
+      counts.push_back(counter.count(b, r));
+    return counts;
+  };
+  unsigned runs = Appender(b, target, order, /*counting=*/true).runCount();
+  Values bounds = planPositions(b, target, entries.count(b), runs, blockSize(target), count);
   Appender appender(b, target, order, /*counting=*/false);
-  appender.allocate(b, bound);
+  appender.allocate(b, bounds);
   appendAll(b, appender);
   appender.finish(b, /*loose=*/true);
   entries.free(b);
+}
+
+FailureOr<Value> lowerByChain(OpBuilder &b, Target &target, AssembleOp op, const Order &order) {
+  assembleByChain(b, target, order, boundInserts(b, target, op));
   return target.finish(b);
 }
 

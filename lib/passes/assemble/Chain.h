@@ -11,4 +11,7 @@ bool fitsChain(const Target &target, dialect::AssembleOp op, const Order &order)
 mlir::FailureOr<mlir::Value> lowerByChain(mlir::OpBuilder &b, Target &target, dialect::AssembleOp op,
                                           const Order &order);
 
+/// The same for at most `inserts` entries, up to the target's buffers.
+void assembleByChain(mlir::OpBuilder &b, Target &target, const Order &order, mlir::Value inserts);
+
 } // namespace tulle::assemble

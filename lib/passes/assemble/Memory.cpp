@@ -30,18 +30,25 @@ Value fitsMemory(OpBuilder &b, const Target &target, Value bytes) {
   return func::CallOp::create(b, target.loc, function, wide).getResult(0);
 }
 
-Values planPositions(OpBuilder &b, Target &target, AssembleOp op, unsigned runs, int64_t bytes,
+/// Bytes that an entry with `block` values can take.
+static int64_t bytesPerEntry(const Target &target, int64_t block) {
+  Type element = target.storage.element;
+  int64_t value = isa<ComplexType>(element) ? 16 : std::max<int64_t>(element.getIntOrFloatBitWidth() / 8, 1);
+  return value * block + 8 * target.storedLevels();
+}
+
+Values planPositions(OpBuilder &b, Target &target, Value inserts, unsigned runs, int64_t block,
                      function_ref<Values(OpBuilder &)> count) {
-  if (op.getPlan() == AssemblyPlan::Count)
+  AssemblyPlan plan = target.op.getPlan();
+  if (plan == AssemblyPlan::Count)
     return count(b);
-  Value inserts = boundInserts(b, target, op);
   Values bounds(runs, inserts);
-  if (op.getPlan() == AssemblyPlan::Bound)
+  if (plan == AssemblyPlan::Bound)
     return bounds;
   // Saturated: what would wrap does not fit either.
   levels::Emitter emit = target.emitter(b);
   Value few = arith::MinUIOp::create(b, target.loc, inserts, emit.constant(int64_t(1) << 40));
-  Value fits = fitsMemory(b, target, emit.mul(few, emit.constant(bytes)));
+  Value fits = fitsMemory(b, target, emit.mul(few, emit.constant(bytesPerEntry(target, block))));
   return lower::ifElse(
       b, target.loc, fits, SmallVector<Type>(runs, b.getIndexType()), [&] { return bounds; },
       [&] { return count(b); });

@@ -9,9 +9,10 @@ mlir::Value boundInserts(mlir::OpBuilder &b, Target &target, dialect::AssembleOp
 /// Whether that many bytes of memory are available (i1).
 mlir::Value fitsMemory(mlir::OpBuilder &b, const Target &target, mlir::Value bytes);
 
-/// The numbers of positions to allocate, as many as `count()` computes exactly: the upper bound for each
-/// where the op's plan, or without one the memory available for `inserts` times `bytes`, allows it.
-Values planPositions(mlir::OpBuilder &b, Target &target, dialect::AssembleOp op, unsigned runs, int64_t bytes,
+/// The numbers of positions of a target's runs to allocate, for at most `inserts` entries with `block` values
+/// each: this bound for each where the op's plan, or without one the memory available, allows it; else what
+/// `count()` computes.
+Values planPositions(mlir::OpBuilder &b, Target &target, mlir::Value inserts, unsigned runs, int64_t block,
                      llvm::function_ref<Values(mlir::OpBuilder &)> count);
 
 } // namespace tulle::assemble

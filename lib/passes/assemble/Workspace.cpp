@@ -2,6 +2,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "passes/assemble/Appender.h"
 #include "passes/assemble/Bitmap.h"
+#include "passes/assemble/Chain.h"
 #include "passes/assemble/Clone.h"
 #include "passes/assemble/Groups.h"
 #include "passes/assemble/Memory.h"
@@ -20,6 +21,9 @@ namespace {
 constexpr int64_t kLargestBlock = 4096;
 /// Blocks up to this size are moved without a loop.
 constexpr int64_t kUnrolled = 64;
+/// A level of this size is always worth a workspace, and a larger one while it has at most so many
+/// coordinates for each insert.
+constexpr int64_t kSmallLevel = int64_t(1) << 20, kSparsest = 16;
 
 /// The values below one coordinate of the workspace's level; nullopt where that is not known or too many.
 std::optional<int64_t> blockSize(const Target &target) {
@@ -176,13 +180,6 @@ Values countPositions(OpBuilder &b, Target &target, const Order &order, const Or
   return counts;
 }
 
-/// Bytes that one entry can take.
-int64_t bytesPerEntry(const Target &target) {
-  Type element = target.storage.element;
-  int64_t value = isa<ComplexType>(element) ? 16 : std::max<int64_t>(element.getIntOrFloatBitWidth() / 8, 1);
-  return value * *blockSize(target) + 8 * target.storedLevels();
-}
-
 } // namespace
 
 bool fitsWorkspace(const Target &target, AssembleOp, const Order &order) {
@@ -192,24 +189,61 @@ bool fitsWorkspace(const Target &target, AssembleOp, const Order &order) {
   return order.sortedLevels() + 1 >= stored && blockSize(target);
 }
 
-FailureOr<Value> lowerByWorkspace(OpBuilder &b, Target &target, AssembleOp op, const Order &order) {
+/// The tensor's buffers, by way of a workspace.
+static void assembleInWorkspace(OpBuilder &b, Target &target, const Order &order, Value inserts) {
   Order flushed = order;
   flushed.unique = true;
   Workspace workspace(b, target, order);
   unsigned runs = Appender(b, target, flushed, /*counting=*/true).runCount();
-  Values bounds = planPositions(b, target, op, runs, bytesPerEntry(target), [&](OpBuilder &b) {
+  Values bounds = planPositions(b, target, inserts, runs, *blockSize(target), [&](OpBuilder &b) {
     return countPositions(b, target, order, flushed, workspace);
   });
   Appender appender(b, target, flushed, /*counting=*/false, workspace.wholeBlocks());
   appender.allocate(b, bounds);
   Groups groups(b, target, order, target.storedLevels() - 1);
-  cloneLoops(b, op, [&](OpBuilder &b, ValueRange dims, Value value) {
+  cloneLoops(b, target.op, [&](OpBuilder &b, ValueRange dims, Value value) {
     groups.atInsert(b, dims);
     workspace.insert(b, target.levelCoordinates(b, dims), value);
   });
   groups.finish(b, [&](OpBuilder &b, ValueRange group) { workspace.flush(b, appender, group, false); });
   appender.finish(b, /*loose=*/true);
   workspace.free(b);
+}
+
+/// Whether the level is worth an array: i1, or null where that is known.
+static Value isSmall(OpBuilder &b, const Target &target, Value inserts) {
+  levels::Emitter emit = target.emitter(b);
+  Value size = emit.levelSize(target.storedLevels() - 1);
+  if (APInt known; matchPattern(size, m_ConstantInt(&known)) && known.getSExtValue() <= kSmallLevel)
+    return {};
+  // Saturated, so that the product does not wrap.
+  Value few = arith::MinUIOp::create(b, target.loc, inserts, emit.constant(int64_t(1) << 40));
+  Value limit = arith::MaxUIOp::create(b, target.loc, emit.mul(few, emit.constant(kSparsest)),
+                                       emit.constant(kSmallLevel));
+  return emit.compare(arith::CmpIPredicate::ule, size, limit);
+}
+
+FailureOr<Value> lowerByWorkspace(OpBuilder &b, Target &target, AssembleOp op, const Order &order) {
+  Value inserts = boundInserts(b, target, op);
+  Value small = isSmall(b, target, inserts);
+  if (!small) {
+    assembleInWorkspace(b, target, order, inserts);
+    return target.finish(b);
+  }
+  // An array for a level with far more coordinates than entries would cost more than to sort these.
+  Target sorted = target;
+  SmallVector<Type> types = levels::fieldTypes(target.storage.layout, target.storage.element);
+  lower::Values buffers = lower::ifElse(
+      b, target.loc, small, types,
+      [&] {
+        assembleInWorkspace(b, target, order, inserts);
+        return lower::Values(target.storage.fields);
+      },
+      [&] {
+        assembleByChain(b, sorted, order, inserts);
+        return lower::Values(sorted.storage.fields);
+      });
+  target.storage.fields.assign(buffers.begin(), buffers.end());
   return target.finish(b);
 }
 
