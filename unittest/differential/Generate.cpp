@@ -32,7 +32,10 @@ public:
   Case run() {
     mixed = random.chance(0.25);
     special = random.chance(0.1);
+    tropical = random.chance(0.06);
     base = random.pick({F64, F64, F64, F32, F32, F16, BF16, I8, I16, I32, I64, ElementType::Bool, C64, C128});
+    if (tropical)
+      base = random.pick({F64, F32});
     makeIndices();
     // Narrow floats round what one statement hands to the next, which would need tolerances of its own.
     bool narrow = base == F16 || base == BF16 || mixed;
@@ -48,7 +51,8 @@ private:
   Case out;
   ElementType base = F64;
   bool mixed = false;
-  bool special = false; ///< some values are infinite or nan
+  bool special = false;  ///< some values are infinite or nan
+  bool tropical = false; ///< sums and minima, over infinity where nothing is stored
   static constexpr double infinity = std::numeric_limits<double>::infinity();
   std::vector<Index> indices;
   Class cls = Class::Real;
@@ -184,7 +188,10 @@ private:
     format::Encoding encoding = format::parseFormat(text, order);
     if (format::isAllDense(encoding) || classOf(type) == Class::Complex || text == "NV24")
       return text;
-    std::string fill = classOf(type) == Class::Bool ? "true" : random.pick<std::string>({"1", "-2", "3"});
+    std::string fill = classOf(type) == Class::Bool ? "true"
+                       : tropical && classOf(type) == Class::Real
+                           ? "inf"
+                           : random.pick<std::string>({"1", "-2", "3"});
     std::string filled = fmt::format("{{ {}, fill = {} }}", format::printBody(encoding), fill);
     return executable(filled, order) ? filled : text;
   }
@@ -197,7 +204,7 @@ private:
     bool structured = dims.size() == 2 && dims[1] % 4 == 0 && random.chance(0.2);
     if (structured)
       g.format = "NV24";
-    if (random.chance(0.06))
+    if (tropical || random.chance(0.06))
       g.format = withFill(g.format, type, dims.size());
     double density = random.pick({0.0, 0.1, 0.3, 0.3, 0.6, 1.0});
     int64_t count = 1;
@@ -240,7 +247,7 @@ private:
 
   Tree decorated(const Operand &o) {
     Tree access = leaf(o.access);
-    if (!random.chance(0.3))
+    if (tropical || !random.chance(0.3))
       return access;
     switch (cls) {
     case Class::Bool:
@@ -294,6 +301,8 @@ private:
 
   Tree combine(Tree a, Tree b) {
     double p = double(random.below(1000)) / 1000;
+    if (tropical && cls == Class::Real)
+      return p < 0.8 ? infix(a, "+", b) : call("min", {a, b});
     switch (cls) {
     case Class::Bool:
       return infix(a, random.pick<std::string>({"&", "&", "|", "^", "*", "+", "!=", "<="}), b);
@@ -397,13 +406,16 @@ private:
     if (s.assign != "=" && random.chance(0.3)) {
       // The result continues from a value it is given, which must have its type.
       Given start = data(type, dims);
-      start.format = randomDenseFormat(random, dims.size());
+      if (random.chance(0.5))
+        start.format = randomDenseFormat(random, dims.size());
       out.inputs[name] = start;
       out.results.erase(name);
     }
   }
 
   std::string assignment(ElementType type) {
+    if (tropical && cls == Class::Real)
+      return random.chance(0.8) ? "min=" : "=";
     if (random.chance(0.6))
       return "=";
     switch (cls) {
@@ -436,37 +448,46 @@ private:
   void chooseResultFormats() {
     for (auto &[name, result] : out.results)
       result.format = randomDenseFormat(random, result.dims.size());
-    // Where a result may share an operand's pattern, half of the time it does.
     for (auto &[name, result] : out.results) {
-      std::string dense = result.format;
-      if (result.dims.empty() || random.chance(0.5))
+      if (result.dims.empty() || random.chance(0.4))
         continue;
-      result.format = fmt::format("({0}) -> ({0} : compressed)", "d0");
-      if (result.dims.size() > 1)
-        result.format = "COO";
-      result.format = patternOf(name, dense);
+      std::string dense = result.format;
+      result.format = randomFormat(random, result.dims.size());
+      if (tropical || random.chance(0.06))
+        result.format = withFill(result.format, base, result.dims.size());
+      std::string operand = shared(name);
+      if (random.chance(0.5) && !operand.empty() && operand != "dense")
+        result.format = operand;
+      if (shared(name) == "dense")
+        result.format = dense;
     }
+    for (auto &[name, given] : out.inputs) // results that continue from a value
+      if (name >= "y" && shared(name) == "dense")
+        given.format = randomDenseFormat(random, given.dims.size());
   }
 
-  /// The format of the operand whose pattern the result has, or `dense`.
-  std::string patternOf(const std::string &name, const std::string &dense) const {
+  /// The format of the operand whose pattern the result has; empty when it has one of its own, `dense` when
+  /// it would be stored everywhere.
+  std::string shared(const std::string &name) const {
     try {
       auto inputs = pack(out);
       notation::Program program = checked(out, inputs);
-      std::string found = dense;
-      for (const notation::Statement &s : program.statements)
-        if (program.tensors[s.lhs.tensor].name == name) {
-          notation::ResultPattern pattern = resultPattern(program, s);
-          if (pattern.kind != notation::PatternKind::Operand)
-            return dense;
-          const std::string &operand = program.tensors[pattern.operand->tensor].name;
-          if (!out.inputs.count(operand))
-            return dense;
+      std::string found;
+      for (const notation::Statement &s : program.statements) {
+        if (program.tensors[s.lhs.tensor].name != name || isDense(program.tensors[s.lhs.tensor]))
+          continue;
+        notation::ResultPattern pattern = resultPattern(program, s);
+        if (pattern.kind == notation::PatternKind::Dense)
+          return "dense";
+        if (pattern.kind != notation::PatternKind::Operand)
+          continue;
+        const std::string &operand = program.tensors[pattern.operand->tensor].name;
+        if (out.inputs.count(operand))
           found = out.inputs.at(operand).format;
-        }
+      }
       return found;
     } catch (const Error &) {
-      return dense;
+      return "dense";
     }
   }
 };

@@ -260,6 +260,8 @@ private:
   /// The result's encoding, unset where the reduction has not been.
   format::Encoding incrementEncoding(const Scalar &start) const {
     format::Encoding encoding = resultEncoding;
+    if (!isPlain(encoding))
+      encoding.levels = plainLevels(encoding.order());
     ElementType type = statement.rhs->type;
     encoding.implicitVal.reset();
     encoding.fill.reset();
@@ -270,6 +272,22 @@ private:
       encoding.fill = type == ElementType::Bool ? "true" : std::to_string(start.i);
     }
     return encoding;
+  }
+
+  /// Formats in which the increments can meet the old entries coordinate by coordinate.
+  static bool isPlain(const format::Encoding &encoding) {
+    using enum format::LevelKind;
+    return format::digits(encoding) && llvm::all_of(encoding.levels, [](const format::Level &level) {
+             const format::LevelFormat &f = level.format;
+             return f.ordered && !f.padded &&
+                    llvm::is_contained({Dense, Batch, Compressed, LooseCompressed, Singleton}, f.kind);
+           });
+  }
+  static std::vector<format::Level> plainLevels(unsigned order) {
+    std::vector<format::Level> levels = format::denseEncoding(order).levels;
+    for (unsigned l = order == 2 ? 1 : 0; l < order; ++l)
+      levels[l].format.kind = format::LevelKind::Compressed;
+    return levels;
   }
 
   /// A tensor that does not exist yet: every coordinate has the value `start` before the first contribution.
