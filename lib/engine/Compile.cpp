@@ -5,6 +5,7 @@
 #include "llvm/Config/llvm-config.h"
 #include <dlfcn.h>
 #include <limits>
+#include <set>
 #include <sys/stat.h>
 
 namespace tulle::engine {
@@ -68,13 +69,44 @@ static bool dependsOnSizes(const notation::Mask &mask) {
 std::string cacheKeyHead(const Options &options) {
   static const std::string compiler = compilerVersion();
   return compiler + "\n" + host().triple + " " + host().cpu + " " + host().features + "\nstrict " +
-         std::to_string(options.strictFp) + " vl " + std::to_string(options.vectorLength) + "\n";
+         std::to_string(options.strictFp) + " drop " + std::to_string(options.dropZeros) + " vl " + std::to_string(options.vectorLength) + "\n";
+}
+
+static void plainIndices(const notation::Access &access, std::set<unsigned> &out) {
+  for (const notation::Affine &subscript : access.subscripts)
+    if (subscript.isVariable())
+      out.insert(subscript.terms[0].first);
+}
+static void plainIndices(const notation::Expr &expr, std::set<unsigned> &out) {
+  if (expr->op == notation::Op::Access)
+    plainIndices(expr->access, out);
+  for (const notation::Expr &arg : expr->args)
+    plainIndices(arg, out);
+}
+static void plainIndices(const notation::Mask &mask, std::set<unsigned> &out) {
+  if (!mask)
+    return;
+  if (mask->op == notation::MaskOp::Stored)
+    plainIndices(mask->access, out);
+  plainIndices(mask->lhs, out);
+  plainIndices(mask->rhs, out);
+}
+/// A new tensor takes its sizes from the operands; those no operand has become constants of the code.
+static bool resultDependsOnSizes(const notation::Program &program, const notation::Statement &statement) {
+  if (format::isAllDense(program.tensors[statement.lhs.tensor].encoding))
+    return false;
+  std::set<unsigned> known, wanted;
+  plainIndices(statement.rhs, known);
+  plainIndices(statement.where, known);
+  plainIndices(statement.lhs, wanted);
+  return !std::includes(known.begin(), known.end(), wanted.begin(), wanted.end());
 }
 
 std::string cacheKey(const notation::Program &program, const Options &options) {
   bool sizes = false;
   for (const notation::Statement &statement : program.statements)
-    sizes |= dependsOnSizes(statement.rhs) || dependsOnSizes(statement.where);
+    sizes |= dependsOnSizes(statement.rhs) || dependsOnSizes(statement.where) ||
+             resultDependsOnSizes(program, statement);
   std::string key = cacheKeyHead(options) + "index32 " + std::to_string(coordinatesFit32(program)) + "\n";
   for (const notation::TensorDecl &tensor : program.tensors) {
     format::Encoding encoding = tensor.encoding;
@@ -99,7 +131,7 @@ static std::vector<std::string> tensorNames(const notation::Program &program) {
 static Compilation start(const notation::Program &program, const Options &options) {
   return Compilation(program.text, tensorNames(program), pipelineOptions(program, options),
                      [&](mlir::MLIRContext &context) {
-                       return passes::importProgram(context, program, {options.strictFp});
+                       return passes::importProgram(context, program, {options.strictFp, options.dropZeros});
                      });
 }
 

@@ -8,6 +8,7 @@ namespace tulle::engine {
 
 struct Options {
   bool strictFp = false;     ///< reductions keep the order of the loops
+  bool dropZeros = false;    ///< sparse results do not store what equals their fill
   unsigned vectorLength = 0; ///< elements of a vector, a power of 2 up to 64; 0: chosen for the element type
   bool diskCache =
       true; ///< objects are kept below $TULLE_CACHE_DIR, else $XDG_CACHE_HOME/tulle, else ~/.cache/tulle

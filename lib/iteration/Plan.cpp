@@ -78,10 +78,9 @@ public:
       shapes.emplace_back(op);
     for (unsigned i = 0; i < reduction.size(); ++i)
       rank.push_back(i);
-    // The indices of a new tensor come first, in the order of its levels.
+    outer.resize(reduction.size(), Outer::None);
     if (!operands.empty() && operands.back().assembled)
-      for (size_t l = 0; l < shapes.back().digits.size(); ++l)
-        rank[shapes.back().index(l)] = l;
+      followResult(shapes.back());
   }
 
   std::variant<Plan, Conversion> run() {
@@ -91,14 +90,44 @@ public:
         continue;
       Encoding better = target(o);
       // What is stored in the best order already stays, whatever it costs.
-      if (better != shapes[o].operand->encoding || !accept(o, true).empty())
-        return Conversion{o, better, reason};
+      if (better == shapes[o].operand->encoding && accept(o, true).empty())
+        continue;
+      // What cannot be stored otherwise decides against the result.
+      if (better == shapes[o].operand->encoding) {
+        outer.assign(outer.size(), Outer::None);
+        if (accept(o, true).empty())
+          continue;
+      }
+      return Conversion{o, better, reason};
     }
     splitDense();
     return build();
   }
 
 private:
+  /// Which digits of an index must stand outside the reductions.
+  enum class Outer { None, High, All };
+
+  /// The indices of a new tensor come first, in the order of its levels; all but the last stay outside the
+  /// reductions (where the tensor is stored by blocks: their blocks do).
+  void followResult(const Shape &result) {
+    std::vector<unsigned> order;
+    for (size_t l = 0; l < result.digits.size(); ++l)
+      if (std::find(order.begin(), order.end(), result.index(l)) == order.end())
+        order.push_back(result.index(l));
+    for (unsigned n = 0; n < order.size(); ++n)
+      rank[order[n]] = n;
+    for (unsigned n = 0; n + 1 < order.size(); ++n)
+      outer[order[n]] = Outer::All;
+    for (const Digit &digit : result.digits)
+      if (unsigned index = result.operand->subscripts[digit.dim].terms[0].first;
+          digit.modulus != 0 && outer[index] != Outer::None)
+        outer[index] = Outer::High;
+  }
+  bool staysOutside(const LoopVar &v) const {
+    return outer[v.index] == Outer::All || (outer[v.index] == Outer::High && v.modulus == 0);
+  }
+
   /// An index no sparse operand split is walked by the blocks of a dense operand, which saves a division per
   /// element.
   void splitDense() {
@@ -132,7 +161,9 @@ private:
     if (reason.empty()) {
       addEdges(shapes[o]);
       if (!order())
-        reason = "its levels are stored in an order that no loop order of the other operands allows";
+        reason = accepted.empty()
+                     ? "its levels are stored in an order in which no row of the result is ever finished"
+                     : "its levels are stored in an order that no loop order of the other operands allows";
       else if (!atAnyCost && isInnerProduct(o))
         reason =
             "walking it against the other sparse operand would visit every pair of their outer coordinates";
@@ -199,6 +230,10 @@ private:
           if (u != v && all[u].index == from.index && (exact ? all[u] == from : true))
             before[v].insert(u);
       }
+    for (unsigned v = 0; v < all.size(); ++v)
+      for (unsigned u = 0; u < all.size(); ++u)
+        if (reduction[all[v].index] && staysOutside(all[u]))
+          before[v].insert(u);
     return before;
   }
 
@@ -273,14 +308,14 @@ private:
           if (shapes[o].modes[l] != LevelMode::Drive || shapes[other].modes[k] != LevelMode::Drive ||
               shapes[o].index(l) != shapes[other].index(k))
             continue;
-          auto mine = outer(shapes[o], l), theirs = outer(shapes[other], k);
+          auto mine = outside(shapes[o], l), theirs = outside(shapes[other], k);
           if (!std::includes(theirs.begin(), theirs.end(), mine.begin(), mine.end()) &&
               !std::includes(mine.begin(), mine.end(), theirs.begin(), theirs.end()))
             return true;
         }
     return false;
   }
-  static std::set<unsigned> outer(const Shape &s, size_t level) {
+  static std::set<unsigned> outside(const Shape &s, size_t level) {
     std::set<unsigned> result;
     for (size_t k = 0; k < level; ++k)
       for (auto [index, coefficient] : s.operand->subscripts[s.digits[k].dim].terms)
@@ -361,6 +396,7 @@ private:
   std::vector<bool> drivenChain;          ///< the chain comes from a walked level: it cannot change
   std::vector<std::pair<LoopVar, LoopVar>> edges;
   std::vector<unsigned> accepted;
+  std::vector<Outer> outer;   ///< per index
   std::vector<unsigned> rank; ///< per index: which of two loops that may both come next does
 };
 

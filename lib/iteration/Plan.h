@@ -20,9 +20,12 @@ struct Operand {
   format::Encoding encoding;         ///< its map is made of digits
   std::vector<Subscript> subscripts; ///< per dimension
   bool keep = false;                 ///< must not be converted: the result's pattern
-  bool exact = false;     ///< a conversion may not pad it: padding is stored, which masks and 0 * inf see
-  bool assembled = false; ///< result only: a new tensor, best inserted into in the order of its levels
-  int follows = -1;       ///< result only: the operand whose pattern it shares
+  bool exact = false; ///< a conversion may not pad it: padding is stored, which masks and 0 * inf see
+  /// Result only: a new tensor (its levels given as dense ones). It is best inserted into in the order of its
+  /// levels, and all but the last of these outside the reductions, so that one row after the other is
+  /// finished.
+  bool assembled = false;
+  int follows = -1; ///< result only: the operand whose pattern it shares
 };
 
 /// A loop: one digit of an index variable. An index of unblocked operands has the one digit (stride 1,

@@ -31,6 +31,7 @@ class Case:
     want: numpy.ndarray
     tolerance: float = 1e-12
     options: tuple = ()
+    stored: int | None = None  # entries of the result's .mtx file, if that is to be checked
 
     def arguments(self):
         result = self.output.name.split("-")[0]
@@ -55,7 +56,8 @@ class Maker:
             self.files[key] = (data.write(self.folder / f"in{len(self.files)}{ending}", array), array)
         return self.files[key][0]
 
-    def case(self, name, program, inputs, want, ending=".npy", result_format="", tolerance=1e-12, options=()):
+    def case(self, name, program, inputs, want, ending=".npy", result_format="", tolerance=1e-12, options=(),
+             stored=None):
         """`inputs`: name -> (array or file, format or "" for a dense .npy)."""
         self.count += 1
         result = re.match(r"\w+", program.rsplit(";", 1)[-1].strip())[0]
@@ -66,7 +68,8 @@ class Maker:
                 source = self.file(source, ".npy" if not form or order == 0 else ".mtx" if order == 2 else ".tns")
             files[tensor] = (source, form)
         return Case(f"{name} [{', '.join(f'{t}:{f}' for t, (_, f) in files.items() if f)}]", program, files,
-                    self.folder / f"{result}-{self.count}{ending}", result_format, numpy.asarray(want), tolerance, tuple(options))
+                    self.folder / f"{result}-{self.count}{ending}", result_format, numpy.asarray(want), tolerance, tuple(options),
+                    stored)
 
 
 def is_dense(form):
@@ -223,6 +226,107 @@ def others(make):
     yield make.case("square brackets", "y[i] += A[i,j]*x[j]", {"A": (both, "CSR"), "x": (both[0].copy(), "")}, both @ both[0])
 
 
+def stored_exactly(form, pattern):
+    """How many entries a result holds that has this pattern: blocks hold more."""
+    return None if form.startswith("B") else int(numpy.count_nonzero(pattern))
+
+
+RESULT_FORMATS = ["CSR", "CSC", "DCSR", "DCSC", "COO", "COO-soa", "BCSR(2,3)", "BCSC(2,2)"]
+
+
+def sparse_sums(make):
+    """Unions, intersections, transposes: what is stored is what the pattern algebra says, whatever the formats."""
+    A, B, D = (data.sparse((13, 10), 0.3, seed) for seed in (41, 42, 43))
+    operands = ["CSR", "CSC", "COO", "DCSR", "BCSR(2,3)"]
+    for first, second in itertools.product(operands, repeat=2):
+        inputs = {"A": (A, first), "B": (B, second)}
+        plain = "B" not in first + second
+        for form in RESULT_FORMATS:
+            yield make.case("sparse sum", "C(i,j) = A(i,j) + B(i,j)", inputs, A + B, ".mtx", form,
+                            stored=stored_exactly(form, A + B) if plain else None)
+        for program, want, pattern in [("C(i,j) = A(i,j) - B(i,j)", A - B, A - B), ("C(i,j) = A(i,j) * B(i,j)", A * B, A * B),
+                                       ("C(i,j) = min(A(i,j), B(i,j))", numpy.minimum(A, B), A + B),
+                                       ("C(i,j) = max(A(i,j), B(i,j))", numpy.maximum(A, B), A + B)]:
+            yield make.case("sparse elementwise", program, inputs, want, ".mtx", "CSR",
+                            stored=stored_exactly("CSR", pattern) if plain else None)
+    for form in operands:
+        for result in RESULT_FORMATS:
+            yield make.case("sparse transpose", "C(j,i) = A(i,j)", {"A": (A, form)}, A.T, ".mtx", result)
+            yield make.case("sparse sum of three", "C(i,j) = A(i,j) + B(i,j) * D(i,j)",
+                            {"A": (A, form), "B": (B, "CSR"), "D": (D, "COO")}, A + B * D, ".mtx", result)
+    cancelled = {"A": (A, "CSR"), "B": (A.copy(), "CSR")}
+    yield make.case("cancellation is stored", "C(i,j) = A(i,j) - B(i,j)", cancelled, 0 * A, ".mtx", "CSR",
+                    stored=int(numpy.count_nonzero(A)))
+    yield make.case("cancellation is dropped", "C(i,j) = A(i,j) - B(i,j)", cancelled, 0 * A, ".mtx", "CSR",
+                    options=("--drop-zeros",), stored=0)
+
+
+def sparse_products(make):
+    A, B = data.sparse((11, 14), 0.25, 44), data.sparse((14, 9), 0.25, 45)
+    M, N, C = (data.sparse((11, 9), 0.4, seed) for seed in (46, 47, 48))
+    hits = (A != 0).astype(int) @ (B != 0).astype(int)
+    operands = ["CSR", "CSC", "DCSR", "COO", "BCSR(2,3)"]
+    for first, second in itertools.product(operands, repeat=2):
+        inputs = {"A": (A, first), "B": (B, second)}
+        for form in RESULT_FORMATS if first == second or first == "CSR" else ["CSR"]:
+            plain = "B" not in first + second
+            yield make.case("SpGEMM", "C(i,j) = A(i,k) * B(k,j)", inputs, A @ B, ".mtx", form,
+                            stored=stored_exactly(form, hits) if plain else None)
+    inputs = {"A": (A, "CSR"), "B": (B, "CSR")}
+    for mask, allowed in [("M", M != 0), ("~M", M == 0), ("M & ~N", (M != 0) & (N == 0)), ("M | N", (M != 0) | (N != 0)),
+                          ("~(M & N)", (M == 0) | (N == 0))]:
+        used = {name: (array, "CSR") for name, array in {"M": M, "N": N}.items() if name in mask}
+        stored = None if mask == "M" else stored_exactly("CSR", hits * allowed)
+        for form in ["CSR", "DCSR", "COO", "CSC"]:
+            yield make.case("masked SpGEMM", f"C(i,j) = A(i,k) * B(k,j) where {mask}", {**inputs, **used}, (A @ B) * allowed,
+                            ".mtx", form, stored=stored)
+    for form in ["CSR", "COO", "DCSR", "BCSR(2,3)", "CSC"]:
+        yield make.case("accumulated SpGEMM", "C(i,j) += A(i,k) * B(k,j)", {**inputs, "C": (C, form)}, C + A @ B, ".mtx", form,
+                        stored=stored_exactly(form, (C != 0) | (hits != 0)))
+        yield make.case("two SpGEMM", "C(i,j) = A(i,k) * B(k,j); C(i,j) += M(i,j)", {**inputs, "M": (M, "CSR")}, A @ B + M,
+                        ".mtx", form)
+    far = "map = (i,j) -> (i : dense, j : compressed), fill = inf"
+    distance = lambda array: numpy.where(array != 0, array, numpy.inf)
+    nearest = (distance(A)[:, :, None] + distance(B)[None]).min(1)
+    yield make.case("shortest paths", "C(i,j) min= A(i,k) + B(k,j)", {"A": (A, far), "B": (B, far)},
+                    numpy.where(hits, nearest, 0), ".mtx", far, stored=int(numpy.count_nonzero(hits)))
+    products = numpy.where((A != 0)[:, :, None] & (B != 0)[None], A[:, :, None] * B[None], -numpy.inf).max(1)
+    yield make.case("max-times", "C(i,j) max= A(i,k) * B(k,j) where A(i,k) & B(k,j)", inputs, numpy.where(hits, products, 0),
+                    ".mtx", "CSR", stored=int(numpy.count_nonzero(hits)))
+    for type_name, dtype in [("f32", "f4"), ("f16", "f2"), ("c128", "c16"), ("i32", "i4")]:
+        P, Q = data.sparse((12, 12), 0.3, 49, dtype), data.sparse((12, 12), 0.3, 50, dtype)
+        wide = (lambda a: a.astype("f8")) if dtype in ("f2", "f4") else (lambda a: a)
+        yield make.case(f"SpGEMM {type_name}", "C(i,j) = A(i,k) * B(k,j)", {"A": (P, "CSR"), "B": (Q, "CSR")}, wide(P) @ wide(Q),
+                        ".mtx", "CSR", {"f4": 1e-5, "f2": 5e-3, "c16": 1e-12, "i4": 0}[dtype], ("--type", type_name))
+
+
+def sparse_tensors(make):
+    T, U = data.sparse((6, 7, 8), 0.15, 51), data.sparse((6, 7, 8), 0.15, 52)
+    N, w = data.sparse((8, 5), 0.4, 53), data.sparse(8, 0.6, 54)
+    A, B = data.sparse((6, 4), 0.4, 55), data.sparse((7, 4), 0.4, 56)
+    a, b = data.sparse(9, 0.5, 57), data.sparse(12, 0.4, 58)
+    vector = "(i) -> (i : compressed)"
+    for form in ["CSF", "COO", CSF_ORDERS[-1]]:
+        inputs = {"T": (T, form)}
+        for result in ["CSF", "COO"]:
+            yield make.case("sparse TTM", "C(i,j,r) = T(i,j,k) * N(k,r)", {**inputs, "N": (N, "CSR")},
+                            numpy.einsum("ijk,kr->ijr", T, N), ".tns", result)
+            yield make.case("sparse tensor sum", "C(i,j,k) = T(i,j,k) + U(i,j,k)", {**inputs, "U": (U, "CSF")}, T + U, ".tns", result)
+            yield make.case("sparse permutation", "C(k,i,j) = T(i,j,k)", inputs, T.transpose(2, 0, 1), ".tns", result)
+        for result in ["CSR", "DCSR", "COO"]:
+            yield make.case("sparse TTV", "C(i,j) = T(i,j,k) * w(k)", {**inputs, "w": (w, vector)}, T @ w, ".mtx", result)
+            yield make.case("sparse contraction", "C(i,l) = T(i,j,k) * U(l,j,k)", {**inputs, "U": (U, "CSF")},
+                            numpy.einsum("ijk,ljk->il", T, U), ".mtx", result)
+        yield make.case("sparse sums of fibers", "y(k) = T(i,j,k)", inputs, T.sum((0, 1)), ".tns", vector)
+    yield make.case("sparse Khatri-Rao", "C(i,j,r) = A(i,r) * B(j,r)", {"A": (A, "CSR"), "B": (B, "CSR")},
+                    numpy.einsum("ir,jr->ijr", A, B), ".tns", "CSF")
+    for result in ["CSR", "CSC", "DCSR", "COO"]:
+        yield make.case("sparse outer product", "C(i,j) = a(i) * b(j)", {"a": (a, vector), "b": (b, vector)}, numpy.outer(a, b),
+                        ".mtx", result, stored=int(numpy.count_nonzero(numpy.outer(a, b))))
+    for form in ["CSR", "CSC", "COO", "DCSR"]:
+        yield make.case("sparse row sums", "y(i) = A(i,j)", {"A": (N, form)}, N.sum(1), ".tns", vector)
+
+
 def types(make):
     for type_name, dtype, tolerance in [("f32", "f4", 1e-5), ("f16", "f2", 5e-3), ("bf16", "f4", 3e-2), ("c64", "c8", 1e-5),
                                         ("c128", "c16", 1e-12), ("i8", "i1", 0), ("i16", "i2", 0), ("i32", "i4", 0),
@@ -259,7 +363,8 @@ def files(make):
 
 
 def small(make):
-    for group in (spmv, products, unions, complements, vectors, tensors, others, types, files):
+    for group in (spmv, products, unions, complements, vectors, tensors, others, sparse_sums, sparse_products, sparse_tensors, types,
+                  files):
         yield from group(make)
 
 

@@ -75,3 +75,8 @@ def read_result(path, shape):
     coordinates, values = read_tns(path)
     numpy.add.at(array, tuple(coordinates.T), values)
     return array
+
+
+def stored_entries(path):
+    """How many entries a sparse .mtx file holds."""
+    return scipy.io.mminfo(path)[2]

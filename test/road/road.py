@@ -47,6 +47,9 @@ def run(case, program):
     if not problem:
         try:
             problem = compare(data.read_result(case.output, case.want.shape), case.want, case.tolerance)
+            if not problem and case.stored is not None:
+                found = data.stored_entries(case.output)
+                problem = None if found == case.stored else f"{found} entries are stored, expected {case.stored}"
         except Exception as error:  # an unreadable result is a finding, not the end of the run
             problem = f"result cannot be read: {error!r}"
     return f"{case.name}\n  {shlex.join(command)}\n  {problem}" if problem else None

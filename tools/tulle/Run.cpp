@@ -21,7 +21,7 @@ struct RunOptions {
   ProgramOptions program;
   std::vector<std::string> outputs;
   int time = 0;
-  bool strictFp = false, check = false, noCache = false, quiet = false;
+  bool strictFp = false, dropZeros = false, check = false, noCache = false, quiet = false;
 };
 
 } // namespace
@@ -110,6 +110,7 @@ static void run(const RunOptions &options) {
 
   engine::Options engineOptions;
   engineOptions.strictFp = options.strictFp;
+  engineOptions.dropZeros = options.dropZeros;
   engineOptions.diskCache = !options.noCache;
   std::shared_ptr<engine::Executable> executable;
   {
@@ -160,6 +161,8 @@ void addRun(CLI::App &app) {
   command->add_flag("--check", options->check,
                     "Compare the results with the dense interpreter (small tensors)");
   command->add_flag("--strict-fp", options->strictFp, "Keep the order of floating-point reductions");
+  command->add_flag("--drop-zeros", options->dropZeros,
+                    "Do not store what a sparse result computes to its fill, such as sums that cancel");
   command->add_flag("--no-cache", options->noCache, "Neither read nor write the kernel cache on disk");
   command->add_flag("--quiet", options->quiet, "No summaries and remarks");
   command->footer("Without -f a tensor has the format its file suggests (.mtx CSR, .tns CSF, .npy dense); "

@@ -144,5 +144,44 @@ TEST(Plan, LowDigitsOfUnpaddedBlocksStandInsideHighOnes) {
   EXPECT_LT(loops.find("j/2"), loops.find("j%2")) << loops;
 }
 
+/// A new tensor that the loops insert into.
+Operand inserted(const char *format, std::vector<unsigned> indices) {
+  Operand result = operand(format, indices);
+  for (format::Level &level : result.encoding.levels)
+    level.format = {};
+  result.assembled = true;
+  return result;
+}
+
+// Every row of the product is finished before the next: Gustavson's order, by rows or by columns.
+TEST(Plan, RowsOfNewTensorsAreFinishedOneAfterTheOther) {
+  std::vector<bool> product = {false, false, true};
+  EXPECT_EQ(order(plan(product, {operand("CSR", {i, k}), operand("CSR", {k, j}), inserted("CSR", {i, j})})),
+            "i k j ");
+  EXPECT_EQ(order(plan(product, {operand("CSC", {i, k}), operand("CSC", {k, j}), inserted("CSC", {i, j})})),
+            "j k i ");
+  auto clash = plan(product, {operand("CSC", {i, k}), operand("CSC", {k, j}), inserted("CSR", {i, j})});
+  EXPECT_EQ(std::get<Conversion>(clash).operand, 0u);
+  EXPECT_EQ(format::displayName(std::get<Conversion>(clash).target), "CSR");
+}
+
+// Loops that no operand decides follow the levels of the new tensor; sums into its last level need nothing.
+TEST(Plan, NewTensorsDecideWhatIsLeft) {
+  const char *vector = "(i) -> (i : compressed)";
+  EXPECT_EQ(
+      order(plan({false, false}, {operand(vector, {i}), operand(vector, {j}), inserted("CSR", {i, j})})),
+      "i j ");
+  EXPECT_EQ(
+      order(plan({false, false}, {operand(vector, {i}), operand(vector, {j}), inserted("CSC", {i, j})})),
+      "j i ");
+  EXPECT_EQ(order(plan({true, false}, {operand("CSR", {i, j}), inserted(vector, {j})})), "i j ");
+}
+
+TEST(Plan, BlockRowsOfNewTensorsStayOutside) {
+  EXPECT_EQ(order(plan({false, false, true}, {operand("BCSR(2,2)", {i, k}), operand("BCSR(2,2)", {k, j}),
+                                              inserted("BCSR(2,2)", {i, j})})),
+            "i/2 k/2 j/2 i%2 j%2 k%2 ");
+}
+
 } // namespace
 } // namespace tulle::iteration

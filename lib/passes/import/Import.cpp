@@ -35,6 +35,8 @@ public:
     Value result = !computed      ? intoArgument(b)
                    : inTwoSteps() ? finishIncrements(b, makeIncrements(b))
                                   : intoNewTensor(b);
+    if (computed && options.dropZeros)
+      result.getDefiningOp()->setAttr(kDropAttr, b.getUnitAttr());
     func::ReturnOp::create(b, loc(b), result);
   }
 
@@ -81,7 +83,7 @@ private:
     notation::ResultPattern p = notation::resultPattern(program, statement);
     if (p.kind == notation::PatternKind::Dense)
       throw support::SyntaxError("<expr>", program.text, statement.range, p.reason);
-    computed = p.kind == notation::PatternKind::Computed;
+    computed = p.kind == notation::PatternKind::Computed || options.dropZeros;
     if (computed)
       return;
     patternOperand = find(*p.operand);
@@ -100,10 +102,10 @@ private:
   }
 
   /// Increments may meet an entry of a new tensor many times: they are collected in a tensor of their own, as
-  /// wide as they are computed, before they meet the old entries or are rounded.
+  /// wide as they are computed, before they meet the old entries, are rounded, or turn out to be 0.
   bool inTwoSteps() const {
     return !statement.reductionIndices.empty() &&
-           (statement.accumulate || statement.rhs->type != result().type);
+           (statement.accumulate || statement.rhs->type != result().type || options.dropZeros);
   }
 
   RankedTensorType tensorType(MLIRContext &context, const notation::TensorDecl &tensor,

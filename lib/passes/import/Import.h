@@ -7,11 +7,15 @@
 namespace tulle::passes {
 
 struct ImportOptions {
-  bool strictFp = false; ///< floating-point operations keep their order: no fastmath flags
+  bool strictFp = false;  ///< floating-point operations keep their order: no fastmath flags
+  bool dropZeros = false; ///< sparse results do not store what equals their fill
 };
 
 /// Argument attribute with the tensor's name; results repeat the name of the tensor they replace.
 inline constexpr llvm::StringLiteral kNameAttr = "tulle.name";
+
+/// Attribute of linalg.generic: its new sparse tensor does not store what equals its fill.
+inline constexpr llvm::StringLiteral kDropAttr = "tulle.drop_fill";
 
 /// One `func.func @statement<k>` per statement (HACKING.md, contract 1). The dialects of stage 1 must be
 /// loaded. Throws SyntaxError, pointing into program.text, for a sparse result that would be dense.

@@ -119,6 +119,15 @@ Attribute zeroAttr(Type type) {
   return b.getZeroAttr(type);
 }
 
+Attribute fillAttr(RankedTensorType tensor) {
+  Type type = tensor.getElementType();
+  ElementType wide = isa<ComplexType>(type) ? ElementType::C128
+                     : isa<FloatType>(type) ? ElementType::F64
+                     : type.isInteger(1)    ? ElementType::Bool
+                                            : ElementType::I64;
+  return scalarAttr(type, format::fillValue(dialect::getEncoding(tensor).getValue(), wide));
+}
+
 Attribute scalarAttr(Type type, const Scalar &value) {
   if (auto pair = dyn_cast<ComplexType>(type)) {
     Type part = pair.getElementType();
@@ -165,7 +174,9 @@ OpFoldResult BodyAlgebra::simplify(Value value, Presence at) {
     if (arg.getOwner() != generic.getBody())
       return value;
     unsigned k = arg.getArgNumber();
-    return at.absent >> k & 1 ? OpFoldResult(fillOf(arg)) : OpFoldResult(value);
+    return at.absent >> k & 1
+               ? OpFoldResult(fillAttr(cast<RankedTensorType>(generic->getOperand(k).getType())))
+               : OpFoldResult(value);
   }
   Operation *op = value.getDefiningOp();
   if (op->getBlock() != generic.getBody()) {
@@ -217,16 +228,6 @@ OpFoldResult BodyAlgebra::compute(Operation *op, Presence at) {
         return OpFoldResult(constant);
   }
   return {};
-}
-
-Attribute BodyAlgebra::fillOf(BlockArgument arg) {
-  Type type = arg.getType();
-  auto tensor = cast<RankedTensorType>(generic->getOperand(arg.getArgNumber()).getType());
-  ElementType wide = isa<ComplexType>(type) ? ElementType::C128
-                     : isa<FloatType>(type) ? ElementType::F64
-                     : type.isInteger(1)    ? ElementType::Bool
-                                            : ElementType::I64;
-  return scalarAttr(type, format::fillValue(dialect::getEncoding(tensor).getValue(), wide));
 }
 
 bool BodyAlgebra::isNoOp(Presence at) {

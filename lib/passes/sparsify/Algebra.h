@@ -38,7 +38,6 @@ public:
   bool isIdempotentConstant(Presence at);
 
 private:
-  mlir::Attribute fillOf(mlir::BlockArgument arg);
   mlir::OpFoldResult compute(mlir::Operation *op, Presence at);
 
   mlir::linalg::GenericOp generic;
@@ -51,6 +50,8 @@ private:
 mlir::Value materialize(mlir::OpBuilder &builder, mlir::Location loc, mlir::Attribute value, mlir::Type type);
 /// A number as an attribute of the type: integers from `i`, floats and complex pairs from `f`.
 mlir::Attribute scalarAttr(mlir::Type type, const Scalar &value);
+/// What a tensor does not store.
+mlir::Attribute fillAttr(mlir::RankedTensorType type);
 /// 0 of a scalar type (complex: a pair of zeros).
 mlir::Attribute zeroAttr(mlir::Type type);
 

@@ -2,6 +2,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "passes/import/Import.h"
 #include "passes/sparsify/Emitter.h"
 
 namespace tulle::passes {
@@ -56,7 +57,22 @@ void LoopEmitter::insert(const LoopState &s, Value value) {
   SmallVector<Value> coordinates;
   for (const iteration::Subscript &subscript : statement.result().subscripts)
     coordinates.push_back(indexValue(s, subscript.terms[0].first));
+  OpBuilder::InsertionGuard guard(b);
+  if (statement.generic->hasAttr(kDropAttr)) {
+    Value kept =
+        isNot(value, materialize(b, loc, fillAttr(cast<RankedTensorType>(statement.init.getType())), type));
+    auto branch = scf::IfOp::create(b, loc, kept, /*withElseRegion=*/false);
+    b.setInsertionPointToStart(branch.thenBlock());
+  }
   dialect::InsertOp::create(b, loc, value, coordinates);
+}
+
+Value LoopEmitter::isNot(Value x, Value y) {
+  if (isa<ComplexType>(x.getType()))
+    return complex::NotEqualOp::create(b, loc, x, y);
+  if (isa<FloatType>(x.getType()))
+    return arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNE, x, y);
+  return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, x, y);
 }
 
 /// What an element is before anything was accumulated, as wide as it is accumulated.

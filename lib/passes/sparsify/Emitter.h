@@ -49,6 +49,7 @@ private:
   mlir::Value assemble();
   Carried newElement(LoopState s, unsigned depth);
   void insert(const LoopState &s, mlir::Value value);
+  mlir::Value isNot(mlir::Value x, mlir::Value y);
   mlir::Value startValue();
   mlir::AffineMap insertionOrder() const;
   std::optional<dialect::Combine> combiner() const;

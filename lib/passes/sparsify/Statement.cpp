@@ -60,15 +60,6 @@ LogicalResult readOperand(linalg::GenericOp generic, OpOperand &use, SparseOpera
   return success();
 }
 
-/// The scalar constant a tensor does not store.
-Attribute fillAttr(RankedTensorType type) {
-  ElementType wide = isa<ComplexType>(type.getElementType()) ? ElementType::C128
-                     : isa<FloatType>(type.getElementType()) ? ElementType::F64
-                     : type.getElementType().isInteger(1)    ? ElementType::Bool
-                                                             : ElementType::I64;
-  return scalarAttr(type.getElementType(), format::fillValue(dialect::getEncoding(type).getValue(), wide));
-}
-
 /// Walks back from the init through tulle.fill and tulle.like to the storage.
 void readInit(SparseStatement &s) {
   s.init = s.generic.getDpsInitOperand(0)->get();
@@ -132,17 +123,13 @@ FailureOr<SparseStatement> SparseStatement::read(linalg::GenericOp generic) {
   return s;
 }
 
-/// A dense encoding with the new tensor's dimensions in the order of its levels.
+/// The levels of a new tensor as the planner sees them: their digits, all dense.
 format::Encoding SparseStatement::storedOrder() const {
-  format::Encoding order = format::denseEncoding(result().subscripts.size());
-  std::vector<format::Level> levels;
-  for (const format::Digit &digit : result().digits) {
-    auto same = [&](const format::Level &l) { return format::equal(l.expr, order.levels[digit.dim].expr); };
-    if (llvm::none_of(levels, same))
-      levels.push_back(order.levels[digit.dim]);
-  }
-  if (!levels.empty())
-    order.levels = levels;
+  if (result().digits.empty())
+    return format::denseEncoding(result().subscripts.size());
+  format::Encoding order = result().encoding.getValue();
+  for (format::Level &level : order.levels)
+    level.format = {};
   return order;
 }
 
