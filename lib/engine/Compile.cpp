@@ -69,7 +69,8 @@ static bool dependsOnSizes(const notation::Mask &mask) {
 std::string cacheKeyHead(const Options &options) {
   static const std::string compiler = compilerVersion();
   return compiler + "\n" + host().triple + " " + host().cpu + " " + host().features + "\nstrict " +
-         std::to_string(options.strictFp) + " drop " + std::to_string(options.dropZeros) + " vl " + std::to_string(options.vectorLength) + "\n";
+         std::to_string(options.strictFp) + " drop " + std::to_string(options.dropZeros) + " vl " +
+         std::to_string(options.vectorLength) + "\n";
 }
 
 static void plainIndices(const notation::Access &access, std::set<unsigned> &out) {

@@ -6,7 +6,10 @@
 // A union in the order of the result, every element once: what each minterm leaves of the sum is inserted.
 // CHECK-DAG: #[[ORDER:.*]] = affine_map<(d0, d1) -> (d0, d1)>
 // CHECK-LABEL: func.func @add
-// CHECK: tulle.assemble({{.*}}) attributes {order = #[[ORDER]], unique} {
+// CHECK-DAG: %[[NA:.*]] = tulle.stored_count %arg0
+// CHECK-DAG: %[[NB:.*]] = tulle.stored_count %arg1
+// CHECK: %[[BOUND:.*]] = arith.addi %[[NA]], %[[NB]]
+// CHECK: tulle.assemble({{.*}}) bound %[[BOUND]] attributes {order = #[[ORDER]], unique} {
 // CHECK: tulle.iterate %[[I:[a-z0-9_]+]] in
 // CHECK: tulle.coiterate %[[J:[a-z0-9_]+]] in "a | b"
 // CHECK: case "a" (%[[A:.*]]) {
@@ -67,7 +70,8 @@ func.func @spgemm(%A: tensor<?x?xf64, #CSR>, %B: tensor<?x?xf64, #CSR>, %m: inde
 
 // A reduction inside: accumulated in a register from the identity, and inserted if the row had an entry.
 // CHECK-LABEL: func.func @nearest
-// CHECK: tulle.assemble({{.*}}) attributes {combine = #tulle<combine min>, order = {{.*}}, unique} {
+// CHECK: %[[BOUND:.*]] = tulle.stored_count %arg0
+// CHECK: tulle.assemble({{.*}}) bound %[[BOUND]] attributes {combine = #tulle<combine min>, order = {{.*}}, unique} {
 // CHECK: %[[R:.*]]:2 = tulle.iterate {{.*}} iter_args(%{{.*}} = %{{.*}}, %{{.*}} = %false) -> (f64, i1) kind = reduction
 // CHECK: arith.minimumf
 // CHECK: tulle.yield %{{.*}}, %true
@@ -95,7 +99,7 @@ func.func @nearest(%A: tensor<?x?xf64, #CSR>, %m: index) -> tensor<?xf64, #V> {
 // The loops follow the operand; the facts say so.
 // CHECK-DAG: #[[COLUMNS:.*]] = affine_map<(d0, d1) -> (d1, d0)>
 // CHECK-LABEL: func.func @transpose
-// CHECK: tulle.assemble({{.*}}) attributes {order = #[[COLUMNS]], unique}
+// CHECK: tulle.assemble({{.*}}) bound %{{.*}} attributes {order = #[[COLUMNS]], unique}
 // CHECK: tulle.iterate %[[J:[a-z0-9_]+]] in
 // CHECK: tulle.iterate %[[I:[a-z0-9_]+]], %[[IT:.*]] in
 // CHECK: tulle.insert %{{.*}} at(%[[I]], %[[J]])

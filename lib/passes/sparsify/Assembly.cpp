@@ -34,6 +34,46 @@ Value LoopEmitter::assemble() {
   return failed ? Value() : op.getResult();
 }
 
+/// At most as many inserts as entries of an operand without which nothing is inserted, or of several that are
+/// not all missing at once, if each insert belongs to one of their entries; null when nothing is that cheap.
+Value LoopEmitter::insertionBound() {
+  auto covers = [&](const SparseOperand &operand) {
+    for (unsigned i = 0; i < statement.reduction.size(); ++i) {
+      bool inside = onceEach && statement.reduction[i]; // one insert for all of them
+      if (!inside && llvm::none_of(operand.subscripts, [&](const iteration::Subscript &s) {
+            return s.isVariable() && s.terms[0].first == i;
+          }))
+        return false;
+    }
+    return operand.sparse;
+  };
+  uint64_t all = 0;
+  SmallVector<unsigned> enough;
+  for (unsigned o = 0; o + 1 < statement.operands.size(); ++o)
+    if (covers(statement.operands[o])) {
+      all |= uint64_t(1) << o;
+      if (algebra.isNoOp({uint64_t(1) << o, 0}))
+        enough.push_back(o);
+    }
+  if (!enough.empty()) {
+    Value bound;
+    for (unsigned o : enough) {
+      Value count = dialect::StoredCountOp::create(b, loc, statement.operands[o].tensor);
+      bound = bound ? arith::MinUIOp::create(b, loc, bound, count).getResult() : count;
+    }
+    return bound;
+  }
+  if (!all || !algebra.isNoOp({all, 0}))
+    return {};
+  Value bound;
+  for (unsigned o = 0; o + 1 < statement.operands.size(); ++o)
+    if (all >> o & 1) {
+      Value count = dialect::StoredCountOp::create(b, loc, statement.operands[o].tensor);
+      bound = bound ? arith::AddIOp::create(b, loc, bound, count).getResult() : count;
+    }
+  return bound;
+}
+
 /// One element: inserted where the body runs; or, where reductions run inside, accumulated in a register and
 /// inserted if anything was.
 LoopEmitter::Carried LoopEmitter::newElement(LoopState s, unsigned depth) {
