@@ -2,6 +2,7 @@
 #include "interpreter/Arithmetic.h"
 #include "notation/Monoid.h"
 #include "notation/Sparsity.h"
+#include <algorithm>
 
 namespace tulle::interpreter {
 namespace {
@@ -19,6 +20,15 @@ int64_t elements(const std::vector<int64_t> &dims) {
   for (int64_t d : dims)
     count *= d;
   return count;
+}
+
+/// Formats that store whole blocks: what they hold besides the entries is read off their storage.
+bool packs(const format::Encoding &encoding) {
+  return format::digits(encoding) &&
+         std::all_of(encoding.levels.begin(), encoding.levels.end(), [](const format::Level &level) {
+           return level.format.kind <= format::LevelKind::Structured && level.format.ordered &&
+                  !level.format.padded;
+         });
 }
 
 /// What a sparse result stores, as entries.
@@ -116,8 +126,8 @@ private:
       if (!r.stored[at])
         r.values[at] = format::fillValue(decl.encoding, decl.type);
     }
-    if (isSparse() && !shared)
-      r = fromTensor(runtime::pack(storedEntries(r), decl.encoding)); // formats may pad
+    if (isSparse() && !shared && packs(decl.encoding))
+      r = fromTensor(runtime::pack(storedEntries(r), decl.encoding));
   }
 
   int64_t position(const Access &access) const {

@@ -66,6 +66,12 @@ bool executable(const std::string &text, unsigned order) {
 std::string randomFormat(Random &random, unsigned order) {
   if (order == 0 || random.chance(0.15))
     return "dense";
+  if (order == 2 && random.chance(0.15))
+    if (auto text = random.pick<std::string>({"DIA", "ELL", "ELLR", "JDS", "SELL(2,4)", "skyline", "DOK",
+                                              "bitmap", "HiCOO(2)", "(i,j) -> (i : dense, j : fixed[20])",
+                                              "(i,j) -> (i : dense, j : compressed(nonordered))"});
+        executable(text, order))
+      return text;
   if (order == 2 && random.chance(0.5))
     return random.pick<std::string>(
         {"CSR", "CSR", "CSC", "COO", "COO-soa", "DCSR", "DCSC", "BCSR(2,3)", "BCSR(4,4)", "BCSC(2,2)"});

@@ -180,7 +180,7 @@ TEST(Plan, NewTensorsDecideWhatIsLeft) {
 TEST(Plan, BlockRowsOfNewTensorsStayOutside) {
   EXPECT_EQ(order(plan({false, false, true}, {operand("BCSR(2,2)", {i, k}), operand("BCSR(2,2)", {k, j}),
                                               inserted("BCSR(2,2)", {i, j})})),
-            "i/2 k/2 j/2 i%2 j%2 k%2 ");
+            "i/2 k/2 j/2 i%2 k%2 j%2 ");
 }
 
 } // namespace

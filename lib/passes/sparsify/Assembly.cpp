@@ -23,8 +23,8 @@ Value LoopEmitter::assemble() {
   }
   AffineMap order = insertionOrder();
   auto op = dialect::AssembleOp::create(
-      b, loc, type, dims, Value(), order.isEmpty() ? AffineMapAttr() : AffineMapAttr::get(order), onceEach,
-      combine.value_or(Combine::Add), dialect::AssemblyPlan::Auto);
+      b, loc, type, dims, insertionBound(), order.isEmpty() ? AffineMapAttr() : AffineMapAttr::get(order),
+      onceEach, combine.value_or(Combine::Add), dialect::AssemblyPlan::Auto);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(&op.getBody().emplaceBlock());
   LoopState s;
