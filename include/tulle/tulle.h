@@ -4,4 +4,5 @@
 #include "tulle/format.h"
 #include "tulle/io.h"
 #include "tulle/kernel.h"
+#include "tulle/query.h"
 #include "tulle/tensor.h"

@@ -50,6 +50,36 @@ struct DropUnchangedCarried : OpRewritePattern<IterateOp> {
   }
 };
 
+/// Adding a constant at each coordinate of a level adds it times their number, which is a difference of
+/// positions.
+struct CountIsSpaceSize : OpRewritePattern<IterateOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(IterateOp op, PatternRewriter &rewriter) const override {
+    auto type = dyn_cast<SpaceType>(op.getSpace().getType());
+    if (!type || op.getInits().size() != 1)
+      return failure();
+    const format::LevelFormat &level = type.getEncoding().getValue().levels[type.getLevel()].format;
+    bool packed =
+        level.kind == format::LevelKind::Compressed || level.kind == format::LevelKind::LooseCompressed;
+    Block &block = op.getBody().front();
+    if (!packed || !level.unique || block.getOperations().size() != 2)
+      return failure();
+    auto add = dyn_cast<arith::AddIOp>(block.front());
+    APInt each;
+    if (!add || block.getTerminator()->getOperand(0) != add || add.getLhs() != block.getArguments().back() ||
+        !matchPattern(add.getRhs(), m_ConstantInt(&each)))
+      return failure();
+    Location loc = op.getLoc();
+    Value count = SpaceSizeOp::create(rewriter, loc, op.getSpace());
+    if (!add.getType().isIndex())
+      count = arith::IndexCastOp::create(rewriter, loc, add.getType(), count);
+    Value times = arith::ConstantOp::create(rewriter, loc, rewriter.getIntegerAttr(add.getType(), each));
+    Value all = arith::MulIOp::create(rewriter, loc, count, times);
+    rewriter.replaceOpWithNewOp<arith::AddIOp>(op, op.getInits()[0], all);
+    return success();
+  }
+};
+
 /// Nothing is visited: the results are the inits.
 struct DropEmptySet : OpRewritePattern<CoiterateOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -160,7 +190,7 @@ struct LocateFullSpace : OpRewritePattern<CoiterateOp> {
 } // namespace
 
 void IterateOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
-  patterns.add<DropUnchangedCarried>(context);
+  patterns.add<DropUnchangedCarried, CountIsSpaceSize>(context);
 }
 
 void CoiterateOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {

@@ -47,3 +47,22 @@ OpFoldResult ConvertOp::fold(FoldAdaptor) {
     return getSource();
   return {};
 }
+
+LogicalResult QueryOp::verify() {
+  RankedTensorType tensor = getTensor().getType(), result = getResult().getType();
+  AffineMap select = getSelect();
+  if (int64_t(select.getNumDims()) != tensor.getRank() || !select.isProjectedPermutation())
+    return emitOpError("expected distinct dimensions of ") << tensor << " to be selected (constraint 1)";
+  if (!result.getElementType().isSignlessInteger(64) ||
+      !tulle::format::isAllDense(getEncoding(result).getValue()) ||
+      result.getRank() != int64_t(select.getNumResults()))
+    return emitOpError("expected a dense result of ")
+           << select.getNumResults() << " dimensions and type i64, got " << result << " (constraint 2)";
+  bool valued = getAggregate() == Aggregate::Max || getAggregate() == Aggregate::Min;
+  std::optional<AffineMap> value = getValue();
+  if (valued != value.has_value() ||
+      (value && (int64_t(value->getNumDims()) != tensor.getRank() || value->getNumResults() != 1)))
+    return emitOpError("expected ") << (valued ? "one expression of " : "no expression of ")
+                                    << tensor.getRank() << " dimensions (constraint 3)";
+  return success();
+}

@@ -54,3 +54,39 @@ def Tulle_ConvertOp : Tulle_Op<"convert", [Pure]> {
   let hasVerifier = 1;
   let hasFolder = 1;
 }
+
+def Tulle_AggregateCount : I32EnumAttrCase<"Count", 0, "count">;
+def Tulle_AggregateMax : I32EnumAttrCase<"Max", 1, "max">;
+def Tulle_AggregateMin : I32EnumAttrCase<"Min", 2, "min">;
+def Tulle_AggregateId : I32EnumAttrCase<"Id", 3, "id">;
+def Tulle_Aggregate : I32EnumAttr<"Aggregate", "what a query says about the entries at one place",
+    [Tulle_AggregateCount, Tulle_AggregateMax, Tulle_AggregateMin, Tulle_AggregateId]> {
+  let cppNamespace = "::tulle::dialect";
+  let genSpecializedAttr = 0;
+}
+def Tulle_AggregateAttr : EnumAttr<Tulle_Dialect, Tulle_Aggregate, "aggregate">;
+
+def Tulle_QueryOp : Tulle_Op<"query", [Pure, AllTypesMatch<["init", "result"]>]> {
+  let summary = "A statistic of where a tensor stores entries, for every coordinate of some of its dimensions";
+  let description = [{
+    ```mlir
+    %n = tulle.query count %A into %zero select affine_map<(i, j) -> (i)> : tensor<?x?xf64, #CSR>, tensor<?xi64>
+    %w = tulle.query max %A into %low select affine_map<(i, j) -> (i)> of affine_map<(i, j) -> (j - i)> : …
+    ```
+    At each coordinate of the selected dimensions: `count` adds the number of stored entries to the element of `init`, `max` and
+    `min` combine it with the value of an expression at each entry, `id` makes it 1 where there is an entry. `init` says what holds
+    where there is none. Values are never read.
+
+    Constraints:
+    1. `select` has one dimension for each of the tensor's, and distinct dimensions as results.
+    2. `init` is dense, of type i64, with one dimension for each result of `select`.
+    3. `max` and `min` have one expression of the tensor's dimensions, the others none.
+  }];
+  let arguments = (ins Tulle_AggregateAttr:$aggregate, AnyRankedTensor:$tensor, AnyRankedTensor:$init, AffineMapAttr:$select,
+                       OptionalAttr<AffineMapAttr>:$value);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = [{
+    $aggregate $tensor `into` $init `select` $select (`of` $value^)? attr-dict `:` type($tensor) `,` type($result)
+  }];
+  let hasVerifier = 1;
+}

@@ -48,6 +48,15 @@ def HoistConvert : Pass<"tulle-hoist-convert", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::tulle::dialect::TulleDialect"];
 }
 
+def ExpandQuery : Pass<"tulle-expand-query", "::mlir::func::FuncOp"> {
+  let summary = "Queries as statements on the pattern";
+  let description = [{
+    `tulle.query` becomes a linalg.generic that reads no value: a reduction restricted by `tulle.stored`. What follows treats it as
+    any statement; loops that only count become differences of positions (canonicalization of `tulle.iterate`).
+  }];
+  let dependentDialects = ["::tulle::dialect::TulleDialect", "::mlir::linalg::LinalgDialect", "::mlir::arith::ArithDialect"];
+}
+
 def Sparsify : Pass<"tulle-sparsify", "::mlir::func::FuncOp"> {
   let summary = "linalg.generic on tensors with encodings to loops over sets of coordinates";
   let description = [{

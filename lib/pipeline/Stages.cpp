@@ -41,7 +41,7 @@ std::string passes(Stage stage, const Options &options) {
   case Stage::Asm:
     return "";
   case Stage::Iteration:
-    return "func.func(tulle-expand-convert,tulle-resolve-order,tulle-hoist-convert,tulle-sparsify,"
+    return "func.func(tulle-expand-query,tulle-expand-convert,tulle-resolve-order,tulle-hoist-convert,tulle-sparsify,"
            "canonicalize)";
   case Stage::Assembly:
     return "tulle-assemble,func.func(canonicalize)";

@@ -21,6 +21,7 @@ int dispatch(int argc, char **argv) {
   tulle::cli::addRun(app);
   tulle::cli::addConvert(app);
   tulle::cli::addExplain(app);
+  tulle::cli::addQuery(app);
   tulle::cli::addPrint(app);
   tulle::cli::addFormats(app);
   tulle::cli::addDoctor(app);

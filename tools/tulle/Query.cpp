@@ -1,0 +1,93 @@
+// `tulle query`: statistics of where a tensor stores entries.
+#include "engine/Query.h"
+#include "Commands.h"
+#include "Inputs.h"
+#include "Progress.h"
+#include "Report.h"
+#include <algorithm>
+#include <cstdio>
+#include <fmt/format.h>
+#include <map>
+
+namespace tulle::cli {
+
+namespace {
+struct QueryOptions {
+  std::string text, file, format, dims, stage;
+  std::vector<std::string> outputs;
+};
+} // namespace
+
+/// Where answers go, by name.
+static std::map<std::string, std::string> outputsOf(const QueryOptions &options,
+                                                    const notation::Query &query) {
+  std::map<std::string, std::string> paths;
+  for (const std::string &text : options.outputs) {
+    auto [name, path] = splitAssignment("-o", text);
+    if (std::none_of(query.aggregates.begin(), query.aggregates.end(),
+                     [&, &wanted = name](const auto &aggregate) { return aggregate.name == wanted; }))
+      throw Error(fmt::format("-o {}: the query computes no '{}'", text, name));
+    requireOutput("-o " + text, path);
+    paths[name] = path;
+  }
+  return paths;
+}
+
+static void query(const QueryOptions &options) {
+  std::vector<int64_t> dims;
+  if (!options.dims.empty())
+    dims = parseDims("--dims", options.dims);
+  runtime::FileContents contents = readContents(options.file, options.file, std::nullopt, dims, std::nullopt);
+  auto order = unsigned(contents.dims().size());
+  notation::Query parsed = notation::parseQuery(options.text, format::dimensionNames(order));
+  std::map<std::string, std::string> outputs = outputsOf(options, parsed);
+  std::string format = options.format.empty() ? contents.suggested : options.format;
+  format::Encoding encoding =
+      format::parseFormat(format, order, options.format.empty() ? "<suggested>" : "-f");
+  if (std::string why = format::whyNotExecutable(encoding); !why.empty())
+    throw Error(fmt::format("-f '{}': {}", options.format, why));
+  runtime::Tensor tensor = store(options.file, contents, encoding);
+  contents = {};
+  if (!options.stage.empty()) {
+    std::string text = engine::explainQuery(tensor.type, tensor.encoding, parsed, options.stage);
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    return;
+  }
+  std::vector<runtime::Tensor> answers = engine::query(tensor, parsed);
+  for (size_t k = 0; k < answers.size(); ++k) {
+    const std::string &name = parsed.aggregates[k].name;
+    if (auto path = outputs.find(name); path != outputs.end())
+      runtime::writeFile(path->second, answers[k]);
+    else
+      fmt::print("{}\n", summarize(name, answers[k]));
+  }
+}
+
+void addQuery(CLI::App &app) {
+  auto options = std::make_shared<QueryOptions>();
+  CLI::App *command =
+      app.add_subcommand("query", "Count and bound the stored entries of a tensor, by row, by diagonal, …");
+  command->add_option("query", options->text, "select [DIMENSIONS] -> AGGREGATE as NAME, …")
+      ->required()
+      ->type_name("");
+  command->add_option("file", options->file, "A tensor file, or a generator")->required()->type_name("");
+  command->add_option("-f,--format", options->format, "The storage format; default: what the file suggests")
+      ->type_name("");
+  command->add_option("--dims", options->dims, "Sizes for a generator that implies none: 4x5")->type_name("");
+  addList(*command, "-o,--output", options->outputs,
+          "NAME=FILE: write an answer (.npy, .mtx, .tns); default: print a summary");
+  command
+      ->add_option("--stage", options->stage,
+                   "Show the code that answers, at this stage, instead of running it")
+      ->type_name("");
+  command->footer("Dimensions are called i, j, k, l, ... in order. Aggregates, over the entries at each "
+                  "coordinate of the\n"
+                  "selected dimensions: count(j,...) different coordinates, max(e) and min(e) of an "
+                  "expression of dimensions,\n"
+                  "id() 1 where there is an entry.\n"
+                  "Example:\n  tulle query 'select [i] -> count(j) as n' matrix.mtx -o n=n.npy\n"
+                  "  tulle query 'select [] -> max(j - i) as upper, min(j - i) as lower' grid2d:100");
+  command->callback([options] { query(*options); });
+}
+
+} // namespace tulle::cli
