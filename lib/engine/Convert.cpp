@@ -168,6 +168,15 @@ Tensor convert(const Tensor &tensor, const Encoding &encoding, const Options &op
   }
 }
 
+Tensor store(runtime::Entries entries, const Encoding &encoding, const Options &options,
+             ConversionReport *report) {
+  // Without dimensions there are no coordinates to convert.
+  if (entries.dims.empty())
+    return runtime::pack(entries, encoding);
+  auto shared = std::make_shared<const runtime::Entries>(std::move(entries));
+  return convert(runtime::borrowEntries(shared), encoding, options, report);
+}
+
 std::string explainConversion(ElementType type, const Encoding &from, const Encoding &to,
                               std::string_view stageName, const Options &options) {
   std::optional<pipeline::Stage> stage = pipeline::findStage(stageName);

@@ -18,6 +18,12 @@ struct ConversionReport {
 runtime::Tensor convert(const runtime::Tensor &tensor, const format::Encoding &encoding,
                         const Options &options = {}, ConversionReport *report = nullptr);
 
+/// Stores entries in an executable format: the conversion from a coordinate format over the entries' own
+/// arrays. Duplicates are summed (bool: or). Throws as `convert` does, and for a coordinate outside its
+/// dimension.
+runtime::Tensor store(runtime::Entries entries, const format::Encoding &encoding, const Options &options = {},
+                      ConversionReport *report = nullptr);
+
 /// The text of a stage of the code that converts between two formats of the same order, whose widths are
 /// resolved (Notation: the two formats).
 std::string explainConversion(ElementType type, const format::Encoding &from, const format::Encoding &to,

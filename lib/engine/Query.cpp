@@ -96,9 +96,9 @@ struct QueryKernel {
     if (aggregate.value)
       value = mlir::AffineMapAttr::get(
           mlir::AffineMap::get(encoding.order(), 0, affine(context, aggregate.value)));
-    mlir::Value answer =
-        dialect::QueryOp::create(b, loc, result, kind(), function.getArgument(0), function.getArgument(1),
-                                 mlir::AffineMapAttr::get(map), value);
+    mlir::Value answer = dialect::QueryOp::create(
+        b, loc, result, dialect::AggregateAttr::get(&context, kind()), function.getArgument(0),
+        function.getArgument(1), mlir::AffineMapAttr::get(map), value);
     mlir::func::ReturnOp::create(b, loc, answer);
     return module;
   }

@@ -47,6 +47,11 @@ struct Entries {
   }
 };
 
+/// Entries (of at least one dimension) as a tensor of a coordinate format over their own arrays: 64-bit
+/// coordinates, nonunique, and ordered by dimensions or by dimensions in reverse only where they are. Throws
+/// Error for coordinates outside their dimension and arrays of different lengths.
+Tensor borrowEntries(std::shared_ptr<const Entries> entries);
+
 /// Stores entries in `encoding` (executable; 0-widths are resolved here). Duplicates are summed (bool: or).
 /// Throws Error for a coordinate outside its dimension, a width too narrow (names the value and the width), a
 /// structured[n,m] group without exactly n entries (names the group), and sizes beyond memory (before
