@@ -1,4 +1,5 @@
 // What compiling costs: anew in a warm process, from the disk cache, from memory, and each stage.
+#include "engine/Convert.h"
 #include "engine/Engine.h"
 #include <benchmark/benchmark.h>
 #include <cstdlib>
@@ -71,7 +72,7 @@ void call(benchmark::State &state) {
   std::vector<std::optional<runtime::Tensor>> tensors(program.tensors.size());
   for (size_t t = 0; t < tensors.size(); ++t)
     if (program.tensors[t].name == "A")
-      tensors[t] = runtime::pack(entries, program.tensors[t].encoding);
+      tensors[t] = engine::store(entries, program.tensors[t].encoding);
     else if (program.tensors[t].name == "x")
       tensors[t] = runtime::makeDense(ElementType::F64, {1000});
   auto executable = engine::compile(program, {.diskCache = false});

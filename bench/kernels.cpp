@@ -1,5 +1,6 @@
 // SpMV, SpMM and SDDMM: Tulle and MLIR's own sparsifier on the same buffers, in the same process, one thread,
 // 32-bit widths, double precision. Each pair is compared element by element before it is timed.
+#include "engine/Convert.h"
 #include "engine/Engine.h"
 #include "peer/MlirSparsifier.h"
 #include "runtime/generate/Generate.h"
@@ -125,7 +126,7 @@ static Case &setUp(const std::string &kernel, const std::string &matrix) {
   made->kernel = kernel;
   made->matrix = matrix;
   Tensor A =
-      runtime::pack(runtime::generate(matrix, {}, ElementType::F64).entries, format::parseFormat("CSR", 2));
+      engine::store(runtime::generate(matrix, {}, ElementType::F64).entries, format::parseFormat("CSR", 2));
   if (kernel == "SDDMM64")
     setUpSddmm(*made, A, 64);
   else

@@ -1,5 +1,6 @@
 #include "tulle/io.h"
 #include "Impl.h"
+#include "engine/Convert.h"
 #include "runtime/generate/Generate.h"
 #include "runtime/io/Io.h"
 #include <optional>
@@ -20,12 +21,12 @@ static runtime::Tensor withElement(const runtime::Tensor &tensor, ElementType ty
   return made;
 }
 
-static AnyTensor store(const runtime::FileContents &contents, const std::string &format,
+static AnyTensor store(runtime::FileContents contents, const std::string &format,
                        std::optional<ElementType> element) {
   unsigned order = contents.dims().size();
   format::Encoding encoding = format::parseFormat(format, order);
-  runtime::Tensor tensor = contents.isStored ? runtime::convert(contents.stored, encoding)
-                                            : runtime::pack(contents.entries, encoding);
+  runtime::Tensor tensor = contents.isStored ? engine::convert(contents.stored, encoding)
+                                             : engine::store(std::move(contents.entries), encoding);
   return Access::wrap(element ? withElement(tensor, *element) : tensor);
 }
 
@@ -38,7 +39,8 @@ AnyTensor readAny(const std::string &path, const Format &format, const std::stri
 
 AnyTensor readAny(const std::string &path) {
   runtime::FileContents contents = runtime::readFile(path);
-  return store(contents, contents.suggested, std::nullopt);
+  std::string suggested = contents.suggested;
+  return store(std::move(contents), suggested, std::nullopt);
 }
 
 void write(const std::string &path, const AnyTensor &tensor) {

@@ -120,7 +120,7 @@ AnyTensor pack(const char *element, std::vector<int64_t> dims,
     std::memcpy(entries.values.data(), values, entries.values.size());
   unsigned order = dims.size();
   entries.dims = std::move(dims);
-  return Access::wrap(runtime::pack(entries, format::parseFormat(format.text(), order)));
+  return Access::wrap(engine::store(std::move(entries), format::parseFormat(format.text(), order)));
 }
 
 /// The encoding with the widths of the buffers handed in, where it names none itself.

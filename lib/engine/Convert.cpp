@@ -126,24 +126,45 @@ KernelRef compile(const Conversion &conversion, const Options &options, Conversi
   return nullptr;
 }
 
-Tensor run(const Tensor &tensor, const Encoding &encoding, const Options &options, ConversionReport &report) {
+/// Nothing where no code can be generated for the pair.
+std::optional<Tensor> run(const Tensor &tensor, const Encoding &encoding, const Options &options,
+                          ConversionReport &report) {
   Conversion conversion{tensor.type, tensor.encoding, encoding, true};
   for (int64_t size : tensor.dims)
     conversion.index32 &= !isTooLong(size);
   KernelRef kernel = compile(conversion, options, report);
-  if (!kernel) {
-    report.origin = "library";
-    auto begin = std::chrono::steady_clock::now();
-    Tensor made = runtime::convert(tensor, encoding);
-    report.convertMs +=
-        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
-    return made;
-  }
+  if (!kernel)
+    return std::nullopt;
   Tensor made;
   made.encoding = encoding;
   made.type = tensor.type;
   made.dims = tensor.dims;
   report.convertMs += call(kernel->statements.front(), {&tensor}, {}, &made);
+  return made;
+}
+
+/// With widths that are not named chosen.
+std::optional<Tensor> generated(const Tensor &tensor, const Encoding &encoding, const Options &options,
+                                ConversionReport &report) {
+  Encoding target = chooseWidths(encoding, tensor);
+  if (encoding == tensor.encoding || target == tensor.encoding)
+    return tensor;
+  try {
+    return run(tensor, target, options, report);
+  } catch (const WidthError &) {
+    Encoding wide = widest(encoding);
+    if (wide == target)
+      throw;
+    return run(tensor, wide, options, report);
+  }
+}
+
+Tensor timed(ConversionReport &report, const std::function<Tensor()> &convert) {
+  report.origin = "library";
+  auto begin = std::chrono::steady_clock::now();
+  Tensor made = convert();
+  std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - begin;
+  report.convertMs += elapsed.count();
   return made;
 }
 
@@ -153,28 +174,29 @@ Tensor convert(const Tensor &tensor, const Encoding &encoding, const Options &op
                ConversionReport *report) {
   checkOptions(options);
   requireFormat(tensor, encoding);
-  Encoding target = chooseWidths(encoding, tensor);
-  if (encoding == tensor.encoding || target == tensor.encoding)
-    return tensor;
   ConversionReport own;
   ConversionReport &times = report ? *report : own;
-  try {
-    return run(tensor, target, options, times);
-  } catch (const WidthError &) {
-    Encoding wide = widest(encoding);
-    if (wide == target)
-      throw;
-    return run(tensor, wide, options, times);
-  }
+  if (std::optional<Tensor> made = generated(tensor, encoding, options, times))
+    return std::move(*made);
+  return timed(times, [&] { return runtime::convert(tensor, chooseWidths(encoding, tensor)); });
 }
 
 Tensor store(runtime::Entries entries, const Encoding &encoding, const Options &options,
              ConversionReport *report) {
+  checkOptions(options);
   // Without dimensions there are no coordinates to convert.
   if (entries.dims.empty())
     return runtime::pack(entries, encoding);
+  ConversionReport own;
+  ConversionReport &times = report ? *report : own;
   auto shared = std::make_shared<const runtime::Entries>(std::move(entries));
-  return convert(runtime::borrowEntries(shared), encoding, options, report);
+  Tensor borrowed = runtime::borrowEntries(shared);
+  borrowed.encoding.fill = encoding.fill; // entries do not say what is between them
+  borrowed.encoding.implicitVal = encoding.implicitVal;
+  requireFormat(borrowed, encoding);
+  if (std::optional<Tensor> made = generated(borrowed, encoding, options, times))
+    return std::move(*made);
+  return timed(times, [&] { return runtime::pack(*shared, encoding); });
 }
 
 std::string explainConversion(ElementType type, const Encoding &from, const Encoding &to,

@@ -139,7 +139,7 @@ private:
     nothing.type = decl.type;
     nothing.dims = decl.dims;
     nothing.coords.resize(decl.dims.size());
-    return runtime::pack(nothing, encoding);
+    return store(std::move(nothing), encoding);
   }
 
   static bool overlap(const Buffer &a, const Buffer &b) {

@@ -1,5 +1,6 @@
 #include "Inputs.h"
 #include "Progress.h"
+#include "engine/Convert.h"
 #include "runtime/generate/Generate.h"
 #include <charconv>
 #include <chrono>
@@ -190,13 +191,11 @@ FileContents readContents(const std::string &name, const std::string &spec, std:
   return contents;
 }
 
-Tensor store(const std::string &name, const FileContents &contents, const format::Encoding &encoding) {
+Tensor store(const std::string &name, FileContents contents, const format::Encoding &encoding) {
   Progress progress("storing " + name);
   if (!contents.isStored)
-    return runtime::pack(contents.entries, encoding);
-  if (encoding == contents.stored.encoding)
-    return contents.stored;
-  return runtime::convert(contents.stored, encoding);
+    return engine::store(std::move(contents.entries), encoding);
+  return engine::convert(contents.stored, encoding);
 }
 
 namespace {
@@ -345,8 +344,9 @@ LoadedProgram Loader::run() {
       decl.encoding = format::resolveWidths(decl.encoding, 0, 0);
       continue;
     }
-    Tensor tensor = store(decl.name, found->second, decl.encoding);
-    loaded.entries[t] = found->second.isStored ? tensor.storedCount() : found->second.entries.count();
+    int64_t entries = found->second.isStored ? -1 : found->second.entries.count();
+    Tensor tensor = store(decl.name, std::move(found->second), decl.encoding);
+    loaded.entries[t] = entries < 0 ? tensor.storedCount() : entries;
     decl.encoding = tensor.encoding;
     loaded.tensors[t] = std::move(tensor);
     contents.erase(found);

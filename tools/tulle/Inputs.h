@@ -43,7 +43,7 @@ runtime::FileContents readContents(const std::string &name, const std::string &s
                                    std::optional<ElementType> type);
 
 /// Stores what was read in `encoding`, without a copy where it has that form already.
-runtime::Tensor store(const std::string &name, const runtime::FileContents &contents,
+runtime::Tensor store(const std::string &name, runtime::FileContents contents,
                       const format::Encoding &encoding);
 
 /// A program that passed every check, with its inputs in the formats asked for (indexed as program.tensors).

@@ -26,7 +26,7 @@ static void print(const PrintOptions &options) {
                           options.format.empty() ? "<suggested>" : "-f");
   if (std::string why = format::whyNotExecutable(encoding); !why.empty())
     throw Error(fmt::format("-f '{}': {}", options.format, why));
-  std::string text = runtime::printStorage(store(options.file, contents, encoding));
+  std::string text = runtime::printStorage(store(options.file, std::move(contents), encoding));
   if (!text.empty() && text.back() != '\n')
     text += '\n';
   std::fwrite(text.data(), 1, text.size(), stdout);

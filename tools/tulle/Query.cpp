@@ -46,8 +46,7 @@ static void query(const QueryOptions &options) {
       format::parseFormat(format, order, options.format.empty() ? "<suggested>" : "-f");
   if (std::string why = format::whyNotExecutable(encoding); !why.empty())
     throw Error(fmt::format("-f '{}': {}", options.format, why));
-  runtime::Tensor tensor = store(options.file, contents, encoding);
-  contents = {};
+  runtime::Tensor tensor = store(options.file, std::move(contents), encoding);
   if (!options.stage.empty()) {
     std::string text = engine::explainQuery(tensor.type, tensor.encoding, parsed, options.stage);
     std::fwrite(text.data(), 1, text.size(), stdout);

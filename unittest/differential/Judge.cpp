@@ -126,14 +126,7 @@ std::map<std::string, runtime::Tensor> pack(const Case &c) {
         entries.coords[d].push_back(given.entries[e][d]);
       storeScalar(given.type, entries.values.data() + e * width, given.values[e]);
     }
-    format::Encoding encoding = format::parseFormat(given.format, given.dims.size());
-    if (isPlain(encoding)) {
-      tensors[name] = runtime::pack(entries, encoding);
-      continue;
-    }
-    format::Encoding sorted = format::parseFormat("COO", given.dims.size());
-    sorted.fill = encoding.fill;
-    tensors[name] = engine::convert(runtime::pack(entries, sorted), encoding);
+    tensors[name] = engine::store(entries, format::parseFormat(given.format, given.dims.size()));
   }
   return tensors;
 }

@@ -1,6 +1,6 @@
 // Small programs for the engine's tests.
 #pragma once
-#include "engine/Engine.h"
+#include "engine/Convert.h"
 #include <cstring>
 
 namespace tulle::engine {
@@ -22,7 +22,7 @@ runtime::Tensor tensor(ElementType type, std::vector<int64_t> dims, const std::v
     const auto *bytes = reinterpret_cast<const std::byte *>(&elements[k]);
     entries.values.insert(entries.values.end(), bytes, bytes + sizeof(T));
   }
-  return runtime::pack(entries, format::parseFormat(form, unsigned(dims.size())));
+  return store(entries, format::parseFormat(form, unsigned(dims.size())));
 }
 
 inline runtime::Tensor doubles(std::vector<int64_t> dims, const std::vector<double> &elements,

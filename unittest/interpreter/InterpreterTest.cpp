@@ -1,5 +1,6 @@
 // The meaning of programs, on values worked out by hand.
 #include "interpreter/Interpreter.h"
+#include "engine/Convert.h"
 #include "interpreter/Arithmetic.h"
 #include <cmath>
 #include <cstring>
@@ -290,7 +291,7 @@ TEST(Interpreter, ReadsStoredTensors) {
   const double values[] = {5, 0};
   entries.values.resize(sizeof(values));
   std::memcpy(entries.values.data(), values, sizeof(values));
-  DenseTensor t = fromTensor(runtime::pack(entries, format::parseFormat("CSR", 2)));
+  DenseTensor t = fromTensor(engine::store(entries, format::parseFormat("CSR", 2)));
   EXPECT_THAT(t.stored, ElementsAre(false, false, true, true, false, false));
   EXPECT_EQ(t.values[2].f, 5.0);
   EXPECT_EQ(t.values[3].f, 0.0); // an explicit zero is stored

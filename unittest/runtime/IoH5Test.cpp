@@ -1,5 +1,6 @@
 // Binsparse .h5: round trips, the features of the specification that we read but do not write, and files that
 // lie.
+#include "engine/Convert.h"
 #include "io_support.h"
 #include <hdf5.h>
 
@@ -167,7 +168,7 @@ TEST_F(IoH5, RoundTripOfEveryFormat) {
   for (std::string form : {"CSR", "CSC", "DCSR", "DCSC", "COO", "dense", "denseColMajor",
                            "map = (i,j) -> (i : dense, j : compressed), posWidth = 64, crdWidth = 8"}) {
     SCOPED_TRACE(form);
-    Tensor tensor = pack(entries, format::parseFormat(form, 2));
+    Tensor tensor = engine::store(entries, format::parseFormat(form, 2));
     EXPECT_EQ(writeFile(path("a.h5"), tensor), "");
     FileContents back = readFile(path("a.h5"));
     EXPECT_EQ(back.suggested, form.starts_with("map") ? "CSR" : form);
@@ -175,13 +176,13 @@ TEST_F(IoH5, RoundTripOfEveryFormat) {
     if (back.isStored)
       validate(back.stored);
   }
-  Tensor blocks = pack(entries, format::parseFormat("BCSR(3,4)", 2));
+  Tensor blocks = engine::store(entries, format::parseFormat("BCSR(3,4)", 2));
   EXPECT_THAT(writeFile(path("b.h5"), blocks),
               HasSubstr("binsparse has no BCSR(3,4); the entries are written as COO"));
   EXPECT_EQ(valuesOf(readFile(path("b.h5"))), values(unpack(blocks)));
   // Entries in columns come back in rows: the specification wants COO sorted.
   Tensor columns =
-      pack(entries, format::parseFormat("(i,j) -> (j : compressed(nonunique), i : singleton)", 2));
+      engine::store(entries, format::parseFormat("(i,j) -> (j : compressed(nonunique), i : singleton)", 2));
   writeFile(path("c.h5"), columns);
   EXPECT_EQ(readFile(path("c.h5")).entries.coords, entries.coords);
   writeFile(path("d.h5"), columns);
@@ -199,7 +200,7 @@ TEST_F(IoH5, EveryElementType) {
     entries.values.resize(2 * byteWidth(type));
     storeScalar(type, entries.values.data(), {1, {1, isComplex(type) ? -2.0 : 0.0}});
     storeScalar(type, entries.values.data() + byteWidth(type), {1, {1, 0}});
-    writeFile(path("a.h5"), pack(entries, format::parseFormat("(i) -> (i : compressed)", 1)));
+    writeFile(path("a.h5"), engine::store(entries, format::parseFormat("(i) -> (i : compressed)", 1)));
     FileContents back = readFile(path("a.h5"));
     EXPECT_EQ(back.type(), type) << name(type);
     EXPECT_EQ(valuesOf(back), values(entries)) << name(type);
@@ -270,7 +271,7 @@ TEST_F(IoH5, NothingIsLeftBehind) {
   cube.dims = {2, 2, 2};
   cube.coords.assign(3, {1});
   cube.values.resize(8);
-  Tensor tensor = pack(cube, format::parseFormat("CSF", 3));
+  Tensor tensor = engine::store(cube, format::parseFormat("CSF", 3));
   EXPECT_THAT(errorOf([&] { writeFile(path("a.h5"), tensor); }), HasSubstr("write .tns instead"));
   EXPECT_THAT(errorOf([&] { writeFile(path("a.h5.gz"), tensor); }), HasSubstr("leave .gz out"));
   EXPECT_THAT(errorOf([&] { writeFile(path("none/a.h5"), makeDense(ElementType::F64, {2})); }),

@@ -1,4 +1,5 @@
 // .npz: round trips of every format SciPy has, notes where it has none, and archives that lie.
+#include "engine/Convert.h"
 #include "io_support.h"
 #include "runtime/io/Npy.h"
 #include "runtime/io/Zip.h"
@@ -60,7 +61,7 @@ TEST_F(IoNpz, CsrIsReadAsItIs) {
   validate(contents.stored);
   EXPECT_EQ(valuesOf(contents), csrValues);
   // The storage is what storing the entries gives, so that asking for CSR converts nothing.
-  Tensor again = convert(contents.stored, format::parseFormat("CSR", 2));
+  Tensor again = engine::convert(contents.stored, format::parseFormat("CSR", 2));
   EXPECT_EQ(again.values(), contents.stored.values());
 }
 
@@ -115,7 +116,7 @@ TEST_F(IoNpz, RoundTripOfEveryFormat) {
   std::memcpy(entries.values.data(), list, sizeof list);
   for (std::string form : {"CSR", "CSC", "BCSR(2,3)", "BCSR(4,6)", "COO", "COO-soa"}) {
     SCOPED_TRACE(form);
-    Tensor tensor = pack(entries, format::parseFormat(form, 2));
+    Tensor tensor = engine::store(entries, format::parseFormat(form, 2));
     EXPECT_EQ(writeFile(path("a.npz"), tensor), "");
     FileContents back = readFile(path("a.npz"));
     EXPECT_EQ(back.suggested, form == "COO-soa" ? "COO" : form);
@@ -125,11 +126,11 @@ TEST_F(IoNpz, RoundTripOfEveryFormat) {
       EXPECT_EQ(back.stored.encoding, tensor.encoding);
     }
   }
-  Tensor dcsr = pack(entries, format::parseFormat("DCSR", 2));
+  Tensor dcsr = engine::store(entries, format::parseFormat("DCSR", 2));
   EXPECT_THAT(writeFile(path("d.npz"), dcsr), HasSubstr("SciPy has no DCSR; the entries are written as coo"));
   EXPECT_EQ(valuesOf(readFile(path("d.npz"))), values(entries));
   // Blocks that do not divide the sizes have no bsr.
-  Tensor blocks = pack(entries, format::parseFormat("BCSR(3,4)", 2));
+  Tensor blocks = engine::store(entries, format::parseFormat("BCSR(3,4)", 2));
   EXPECT_THAT(writeFile(path("e.npz"), blocks), HasSubstr("written as coo"));
   EXPECT_EQ(valuesOf(readFile(path("e.npz"))), values(unpack(blocks)));
 }
@@ -202,7 +203,7 @@ TEST_F(IoNpz, WhatItCannotHold) {
   cube.dims = {2, 2, 2};
   cube.coords.assign(3, {1});
   cube.values.resize(8);
-  Tensor tensor = pack(cube, format::parseFormat("CSF", 3));
+  Tensor tensor = engine::store(cube, format::parseFormat("CSF", 3));
   EXPECT_THAT(errorOf([&] { writeFile(path("a.npz"), tensor); }), HasSubstr("write .tns instead"));
   EXPECT_THAT(errorOf([&] { writeFile(path("a.npz.gz"), tensor); }), HasSubstr("leave .gz out"));
   EXPECT_TRUE(listing().empty());

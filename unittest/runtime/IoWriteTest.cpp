@@ -1,4 +1,5 @@
 // Writing: the text itself, round trips of every type, and files that appear whole or not at all.
+#include "engine/Convert.h"
 #include "io_support.h"
 #include <cmath>
 #include <csignal>
@@ -28,7 +29,7 @@ Entries entriesOf(ElementType type, std::vector<int64_t> dims, std::vector<std::
 }
 
 Tensor packed(const Entries &entries, const std::string &format) {
-  return pack(entries, format::parseFormat(format, unsigned(entries.dims.size())));
+  return engine::store(entries, format::parseFormat(format, unsigned(entries.dims.size())));
 }
 
 /// Awkward to print: subnormal, largest, not exactly decimal, negative zero.

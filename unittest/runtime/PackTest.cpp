@@ -1,5 +1,6 @@
 // Buffers that must come out exactly, and every refusal.
 #include "Model.h"
+#include "engine/Convert.h"
 #include "runtime/tensor/Memory.h"
 #include <algorithm>
 #include <cmath>
@@ -18,7 +19,7 @@ const char *kBlock22 =
 const char *kNV24 = "(i,j) -> (i : dense, j floordiv 4 : dense, j mod 4 : structured[2,4]), crdWidth = 2";
 
 TEST(Pack, BlockStorageOfTheDesign) {
-  Tensor t = pack(blockExample(), encoding(kBlock22));
+  Tensor t = engine::store(blockExample(), encoding(kBlock22));
   EXPECT_EQ(field(t, 0), (Ints{0, 2, 3}));
   EXPECT_EQ(field(t, 1), (Ints{0, 2, 1}));
   EXPECT_THAT(values(t), ElementsAre(1, 2, 0, 3, 4, 0, 0, 5, 6, 7, 8, 0));
@@ -43,7 +44,7 @@ TEST(Pack, StructuredStorageOfTheDesign) {
       flatValues.push_back(v);
     }
   std::shuffle(list.begin(), list.end(), std::mt19937(5));
-  Tensor t = pack(makeEntries({16, 16}, list), encoding(kNV24));
+  Tensor t = engine::store(makeEntries({16, 16}, list), encoding(kNV24));
   EXPECT_EQ(field(t, 0), flatCoordinates);
   EXPECT_EQ(t.buffers[0].bytes, 32); // 128 coordinates of two bits
   EXPECT_EQ(values(t), flatValues);
@@ -52,34 +53,34 @@ TEST(Pack, StructuredStorageOfTheDesign) {
 
 TEST(Pack, CsrAndItsVariants) {
   Entries entries = makeEntries({3, 4}, {{{2, 1}, 5}, {{0, 3}, 2}, {{0, 0}, 1}});
-  Tensor csr = pack(entries, encoding("CSR"));
+  Tensor csr = engine::store(entries, encoding("CSR"));
   EXPECT_EQ(field(csr, 0), (Ints{0, 2, 2, 3}));
   EXPECT_EQ(field(csr, 1), (Ints{0, 3, 1}));
   EXPECT_THAT(values(csr), ElementsAre(1, 2, 5));
   EXPECT_EQ(csr.encoding.posWidth, 32u);
   EXPECT_EQ(csr.encoding.crdWidth, 32u);
 
-  Tensor dcsr = pack(entries, encoding("DCSR"));
+  Tensor dcsr = engine::store(entries, encoding("DCSR"));
   EXPECT_EQ(field(dcsr, 0), (Ints{0, 2}));
   EXPECT_EQ(field(dcsr, 1), (Ints{0, 2}));
   EXPECT_EQ(field(dcsr, 2), (Ints{0, 2, 3}));
   EXPECT_EQ(field(dcsr, 3), (Ints{0, 3, 1}));
 
-  Tensor coo = pack(entries, encoding("COO"));
+  Tensor coo = engine::store(entries, encoding("COO"));
   EXPECT_EQ(field(coo, 0), (Ints{0, 3}));
   EXPECT_EQ(field(coo, 1), (Ints{0, 0, 0, 3, 2, 1}));
 
-  Tensor loose = pack(entries, encoding("(i,j) -> (i : dense, j : loose_compressed)"));
+  Tensor loose = engine::store(entries, encoding("(i,j) -> (i : dense, j : loose_compressed)"));
   EXPECT_EQ(field(loose, 0), (Ints{0, 2, 2, 2, 2, 3}));
   EXPECT_EQ(field(loose, 1), (Ints{0, 3, 1}));
 }
 
 TEST(Pack, EveryBatchOwnsItsPositions) {
   Entries entries = makeEntries({2, 3, 4}, {{{0, 0, 1}, 1}, {{0, 2, 0}, 2}, {{1, 1, 3}, 3}, {{1, 1, 0}, 4}});
-  Tensor t = pack(entries, encoding("(b,i,j) -> (b : batch, i : dense, j : compressed)", 3));
+  Tensor t = engine::store(entries, encoding("(b,i,j) -> (b : batch, i : dense, j : compressed)", 3));
   EXPECT_EQ(field(t, 0), (Ints{0, 1, 1, 2, 2, 2, 4, 4}));
   EXPECT_EQ(field(t, 1), (Ints{1, 0, 0, 3}));
-  Tensor u = pack(entries, encoding("(b,i,j) -> (b : batch, i : compressed, j : compressed)", 3));
+  Tensor u = engine::store(entries, encoding("(b,i,j) -> (b : batch, i : compressed, j : compressed)", 3));
   EXPECT_EQ(field(u, 0), (Ints{0, 2, 2, 3}));
   EXPECT_EQ(field(u, 1), (Ints{0, 2, 1}));
   EXPECT_EQ(field(u, 2), (Ints{0, 1, 2, 2, 4}));
@@ -87,21 +88,23 @@ TEST(Pack, EveryBatchOwnsItsPositions) {
 
 TEST(Pack, DuplicatesAreSummed) {
   for (const char *text : {"CSR", "CSC", "COO", "dense", "BCSR(4,4)"}) {
-    Tensor t =
-        pack(makeEntries({3, 3}, {{{1, 1}, 2}, {{0, 2}, 1}, {{1, 1}, 3}, {{1, 1}, 4}}), encoding(text));
+    Tensor t = engine::store(makeEntries({3, 3}, {{{1, 1}, 2}, {{0, 2}, 1}, {{1, 1}, 3}, {{1, 1}, 4}}),
+                             encoding(text));
     EXPECT_EQ(nonzeros(stored(t)), (Map{{{0, 2}, 1}, {{1, 1}, 9}})) << text;
   }
-  Tensor b = pack(makeEntries({2, 2}, {{{1, 1}, 1}, {{1, 1}, 1}}, ElementType::Bool), encoding("CSR"));
+  Tensor b =
+      engine::store(makeEntries({2, 2}, {{{1, 1}, 1}, {{1, 1}, 1}}, ElementType::Bool), encoding("CSR"));
   EXPECT_EQ(static_cast<uint8_t *>(b.values())[0], 1); // or, not a sum
-  Tensor i = pack(makeEntries({2, 2}, {{{1, 1}, 100}, {{1, 1}, 100}}, ElementType::I8), encoding("CSR"));
+  Tensor i =
+      engine::store(makeEntries({2, 2}, {{{1, 1}, 100}, {{1, 1}, 100}}, ElementType::I8), encoding("CSR"));
   EXPECT_EQ(static_cast<int8_t *>(i.values())[0], -56); // wraps as i8 arithmetic does
 }
 
 TEST(Pack, ZerosAndSignsThatAreGivenStay) {
-  Tensor t = pack(makeEntries({2, 2}, {{{0, 1}, 0.0}, {{1, 0}, -0.0}}), encoding("CSR"));
+  Tensor t = engine::store(makeEntries({2, 2}, {{{0, 1}, 0.0}, {{1, 0}, -0.0}}), encoding("CSR"));
   EXPECT_EQ(t.storedCount(), 2);
   EXPECT_TRUE(std::signbit(values(t)[1]));
-  Tensor dense = pack(makeEntries({2, 2}, {{{1, 0}, -0.0}}), encoding("dense"));
+  Tensor dense = engine::store(makeEntries({2, 2}, {{{1, 0}, -0.0}}), encoding("dense"));
   EXPECT_TRUE(std::signbit(values(dense)[2]));
 }
 
@@ -111,43 +114,46 @@ TEST(Pack, PaddingHoldsTheFill) {
                "j mod 2 : dense), fill = inf");
   if (std::string why = format::whyNotExecutable(blocks); !why.empty())
     GTEST_SKIP() << why;
-  Tensor t = pack(makeEntries({2, 2}, {{{0, 1}, 3}}), blocks);
+  Tensor t = engine::store(makeEntries({2, 2}, {{{0, 1}, 3}}), blocks);
   EXPECT_THAT(values(t), ElementsAre(INFINITY, 3, INFINITY, INFINITY));
   EXPECT_THAT(values(toDense(t)), ElementsAre(INFINITY, 3, INFINITY, INFINITY));
 }
 
 TEST(Pack, CoordinateOutsideItsDimension) {
-  EXPECT_THAT(errorOf([] { pack(makeEntries({3, 4}, {{{0, 0}, 1}, {{2, 4}, 1}}), encoding("CSR")); }),
-              AllOf(HasSubstr("entry 1 at (2, 4)"), HasSubstr("dimension 1, which has size 4")));
-  EXPECT_THAT(errorOf([] { pack(makeEntries({3, 4}, {{{-1, 0}, 1}}), encoding("dense")); }),
+  EXPECT_THAT(
+      errorOf([] { engine::store(makeEntries({3, 4}, {{{0, 0}, 1}, {{2, 4}, 1}}), encoding("CSR")); }),
+      AllOf(HasSubstr("entry 1 at (2, 4)"), HasSubstr("dimension 1, which has size 4")));
+  EXPECT_THAT(errorOf([] { engine::store(makeEntries({3, 4}, {{{-1, 0}, 1}}), encoding("dense")); }),
               HasSubstr("coordinate -1"));
-  EXPECT_THAT(errorOf([] { pack(makeEntries({0, 4}, {{{0, 0}, 1}}), encoding("COO")); }),
+  EXPECT_THAT(errorOf([] { engine::store(makeEntries({0, 4}, {{{0, 0}, 1}}), encoding("COO")); }),
               HasSubstr("size 0"));
 }
 
 TEST(Pack, WidthTooNarrow) {
   Entries wide = makeEntries({2, 1000}, {{{0, 3}, 1}, {{1, 300}, 1}});
-  EXPECT_THAT(errorOf([&] { pack(wide, encoding("(i,j) -> (i : dense, j : compressed), crdWidth = 8")); }),
-              AllOf(HasSubstr("level 1"), HasSubstr("coordinate 300"), HasSubstr("crdWidth = 8")));
+  EXPECT_THAT(
+      errorOf([&] { engine::store(wide, encoding("(i,j) -> (i : dense, j : compressed), crdWidth = 8")); }),
+      AllOf(HasSubstr("level 1"), HasSubstr("coordinate 300"), HasSubstr("crdWidth = 8")));
   // The data decides, not the size: these coordinates fit.
-  EXPECT_EQ(pack(makeEntries({2, 1000}, {{{1, 255}, 1}}),
-                 encoding("(i,j) -> (i : dense, j : compressed), crdWidth = 8"))
+  EXPECT_EQ(engine::store(makeEntries({2, 1000}, {{{1, 255}, 1}}),
+                          encoding("(i,j) -> (i : dense, j : compressed), crdWidth = 8"))
                 .storedCount(),
             1);
   std::vector<std::pair<Coordinates, double>> many;
   for (int64_t i = 0; i < 256; ++i)
     many.push_back({{i}, 1.0});
-  EXPECT_THAT(
-      errorOf([&] { pack(makeEntries({256}, many), encoding("(i) -> (i : compressed), posWidth = 8", 1)); }),
-      AllOf(HasSubstr("position 256"), HasSubstr("posWidth = 8")));
+  EXPECT_THAT(errorOf([&] {
+                engine::store(makeEntries({256}, many), encoding("(i) -> (i : compressed), posWidth = 8", 1));
+              }),
+              AllOf(HasSubstr("position 256"), HasSubstr("posWidth = 8")));
   many.pop_back();
-  EXPECT_EQ(
-      pack(makeEntries({256}, many), encoding("(i) -> (i : compressed), posWidth = 8", 1)).storedCount(),
-      255);
+  EXPECT_EQ(engine::store(makeEntries({256}, many), encoding("(i) -> (i : compressed), posWidth = 8", 1))
+                .storedCount(),
+            255);
 }
 
 TEST(Pack, WidthsWidenByThemselves) {
-  Tensor t = pack(makeEntries({2, int64_t(1) << 33}, {{{1, int64_t(1) << 32}, 1}}), encoding("CSR"));
+  Tensor t = engine::store(makeEntries({2, int64_t(1) << 33}, {{{1, int64_t(1) << 32}, 1}}), encoding("CSR"));
   EXPECT_EQ(t.encoding.crdWidth, 64u);
   EXPECT_EQ(t.encoding.posWidth, 32u);
   EXPECT_EQ(field(t, 1), (Ints{int64_t(1) << 32}));
@@ -155,7 +161,7 @@ TEST(Pack, WidthsWidenByThemselves) {
 
 TEST(Pack, StructuredGroupsNeedExactlyTheirEntries) {
   auto packed = [](std::vector<std::pair<Coordinates, double>> list, Ints dims = {2, 8}) {
-    return errorOf([&] { pack(makeEntries(dims, list), encoding(kNV24)); });
+    return errorOf([&] { engine::store(makeEntries(dims, list), encoding(kNV24)); });
   };
   std::vector<std::pair<Coordinates, double>> good = {{{0, 0}, 1}, {{0, 1}, 1}, {{0, 5}, 1}, {{0, 7}, 1},
                                                       {{1, 0}, 1}, {{1, 3}, 1}, {{1, 4}, 1}, {{1, 6}, 1}};
@@ -181,7 +187,7 @@ TEST(Pack, StructuredGroupsNeedExactlyTheirEntries) {
 TEST(Pack, StructuredGroupsThatBlocksPadAreFilled) {
   const char *text =
       "(i,j) -> (i floordiv 2 : dense, j floordiv 4 : dense, i mod 2 : dense, j mod 4 : structured[2,4])";
-  Tensor t = pack(makeEntries({1, 4}, {{{0, 1}, 5}, {{0, 3}, 6}}), encoding(text));
+  Tensor t = engine::store(makeEntries({1, 4}, {{{0, 1}, 5}, {{0, 3}, 6}}), encoding(text));
   EXPECT_EQ(field(t, 0), (Ints{1, 3, 0, 1}));
   EXPECT_THAT(values(t), ElementsAre(5, 6, 0, 0));
   EXPECT_EQ(stored(t), (Map{{{0, 1}, 5}, {{0, 3}, 6}}));
@@ -190,9 +196,9 @@ TEST(Pack, StructuredGroupsThatBlocksPadAreFilled) {
 
 TEST(Pack, UnstructuredDataIsRefusedBeforeItsMemory) {
   const int64_t large = int64_t(1) << 30;
-  EXPECT_THAT(errorOf([&] { pack(makeEntries({large, large}, {{{0, 0}, 1}}), encoding(kNV24)); }),
+  EXPECT_THAT(errorOf([&] { engine::store(makeEntries({large, large}, {{{0, 0}, 1}}), encoding(kNV24)); }),
               HasSubstr("(i = 0, j = 0..3) has 1 entry"));
-  EXPECT_THAT(errorOf([&] { pack(makeEntries({large, large}, {}), encoding(kNV24)); }),
+  EXPECT_THAT(errorOf([&] { engine::store(makeEntries({large, large}, {}), encoding(kNV24)); }),
               HasSubstr("has 0 entries"));
 }
 
@@ -204,29 +210,30 @@ TEST(Pack, SizesBeyondMemoryAreRefusedBeforeAllocation) {
               HasSubstr("more than 2^63 bytes"));
   EXPECT_THAT(errorOf([&] { makeDense(ElementType::F64, {large, 1 << 22}); }),
               HasSubstr("more than 2^63 bytes"));
-  EXPECT_THAT(errorOf([&] { pack(makeEntries({large, large}, {}), encoding("CSR")); }),
+  EXPECT_THAT(errorOf([&] { engine::store(makeEntries({large, large}, {}), encoding("CSR")); }),
               HasSubstr("out of memory"));
-  EXPECT_THAT(errorOf([&] { pack(makeEntries({large, large}, {}), encoding("dense")); }),
+  EXPECT_THAT(errorOf([&] { engine::store(makeEntries({large, large}, {}), encoding("dense")); }),
               HasSubstr("out of memory"));
-  EXPECT_EQ(pack(makeEntries({large, large}, {{{large - 1, 0}, 1}}), encoding("DCSR")).storedCount(), 1);
+  EXPECT_EQ(engine::store(makeEntries({large, large}, {{{large - 1, 0}, 1}}), encoding("DCSR")).storedCount(),
+            1);
   EXPECT_EQ(makeDense(ElementType::F64, {large, large, 0}).storedCount(), 0);
 }
 
 TEST(Pack, EntriesThatContradictThemselves) {
   Entries entries = makeEntries({3, 4}, {{{0, 0}, 1}});
   entries.coords[1].push_back(2);
-  EXPECT_THAT(errorOf([&] { pack(entries, encoding("CSR")); }), HasSubstr("2 for dimension 1"));
+  EXPECT_THAT(errorOf([&] { engine::store(entries, encoding("CSR")); }), HasSubstr("2 for dimension 1"));
   entries = makeEntries({3, 4}, {{{0, 0}, 1}});
   entries.values.pop_back();
-  EXPECT_THAT(errorOf([&] { pack(entries, encoding("CSR")); }), HasSubstr("need 8 bytes"));
-  EXPECT_THAT(errorOf([&] { pack(makeEntries({3}, {{{0}, 1}}), encoding("CSR")); }),
+  EXPECT_THAT(errorOf([&] { engine::store(entries, encoding("CSR")); }), HasSubstr("need 8 bytes"));
+  EXPECT_THAT(errorOf([&] { engine::store(makeEntries({3}, {{{0}, 1}}), encoding("CSR")); }),
               HasSubstr("has 2 dimensions"));
-  EXPECT_THAT(errorOf([&] { pack(makeEntries({3, -4}, {}), encoding("CSR")); }), HasSubstr("-4"));
+  EXPECT_THAT(errorOf([&] { engine::store(makeEntries({3, -4}, {}), encoding("CSR")); }), HasSubstr("-4"));
 }
 
 TEST(Dense, NothingBelowAHugeDimension) {
   const int64_t large = int64_t(1) << 50;
-  Tensor t = pack(makeEntries({0, large}, {}), encoding("(i,j) -> (j : dense, i : dense)"));
+  Tensor t = engine::store(makeEntries({0, large}, {}), encoding("(i,j) -> (j : dense, i : dense)"));
   EXPECT_EQ(stored(t).size(), 0u); // at once, not after 2^50 steps
   EXPECT_EQ(toDense(t).storedCount(), 0);
 }
@@ -246,7 +253,7 @@ TEST(Dense, BorrowedMemoryIsNotCopied) {
 }
 
 TEST(Dense, LikePatternSharesEverythingButTheValues) {
-  Tensor a = pack(blockExample(), encoding("CSR"));
+  Tensor a = engine::store(blockExample(), encoding("CSR"));
   Tensor b = likePattern(a, ElementType::F32);
   EXPECT_EQ(b.buffers[0].data, a.buffers[0].data);
   EXPECT_NE(b.values(), a.values());
@@ -257,22 +264,24 @@ TEST(Dense, LikePatternSharesEverythingButTheValues) {
 
 TEST(Convert, FillMustAgree) {
   format::Encoding infinite = encoding("(i,j) -> (i : dense, j : compressed), fill = inf");
-  EXPECT_THAT(errorOf([&] { convert(pack(blockExample(), encoding("CSR")), infinite); }),
+  EXPECT_THAT(errorOf([&] { engine::convert(engine::store(blockExample(), encoding("CSR")), infinite); }),
               HasSubstr("same fill"));
 }
 
 TEST(Convert, TheSameFormatSharesItsBuffers) {
-  Tensor t = pack(blockExample(), encoding("CSR"));
-  EXPECT_EQ(convert(t, t.encoding).values(), t.values());
-  EXPECT_EQ(convert(t, encoding("CSR")).values(), t.values()); // its widths are the ones that would be chosen
-  Tensor narrow = pack(blockExample(), encoding("(i,j) -> (i : dense, j : compressed), crdWidth = 8"));
-  EXPECT_EQ(convert(narrow, encoding("CSR")).encoding.crdWidth, 32u);
+  Tensor t = engine::store(blockExample(), encoding("CSR"));
+  EXPECT_EQ(engine::convert(t, t.encoding).values(), t.values());
+  EXPECT_EQ(engine::convert(t, encoding("CSR")).values(),
+            t.values()); // its widths are the ones that would be chosen
+  Tensor narrow =
+      engine::store(blockExample(), encoding("(i,j) -> (i : dense, j : compressed), crdWidth = 8"));
+  EXPECT_EQ(engine::convert(narrow, encoding("CSR")).encoding.crdWidth, 32u);
 }
 
 TEST(Convert, StoredZerosSurviveBetweenSparseFormats) {
-  Tensor t = pack(makeEntries({2, 2}, {{{0, 1}, 0}, {{1, 0}, 4}}), encoding("CSR"));
-  EXPECT_EQ(convert(t, encoding("COO")).storedCount(), 2);
-  EXPECT_EQ(convert(toDense(t), encoding("COO")).storedCount(), 1);
+  Tensor t = engine::store(makeEntries({2, 2}, {{{0, 1}, 0}, {{1, 0}, 4}}), encoding("CSR"));
+  EXPECT_EQ(engine::convert(t, encoding("COO")).storedCount(), 2);
+  EXPECT_EQ(engine::convert(toDense(t), encoding("COO")).storedCount(), 1);
 }
 
 } // namespace

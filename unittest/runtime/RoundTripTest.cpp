@@ -1,5 +1,6 @@
 // Every format times many shapes, against a plain map.
 #include "Model.h"
+#include "engine/Convert.h"
 
 namespace tulle::runtime::testing {
 namespace {
@@ -93,7 +94,7 @@ TEST(RoundTrip, EveryFormatTimesEveryShapeAgreesWithAMap) {
                        ::testing::PrintToString(dims));
           Entries entries = randomEntries(dims, count, random);
           Map expected = sum(entries);
-          Tensor t = pack(entries, encoding(text, order));
+          Tensor t = engine::store(entries, encoding(text, order));
           ASSERT_EQ(t.dims, dims);
           ASSERT_EQ(errorOf([&] { validate(t); }), "no error");
           Map have = stored(t);
@@ -115,10 +116,10 @@ TEST(RoundTrip, EveryFormatConvertsIntoEveryOther) {
     Entries entries = randomEntries(dims, 50, random);
     Map expected = sum(entries);
     for (const std::string &from : kFormats[order]) {
-      Tensor source = pack(entries, encoding(from, order));
+      Tensor source = engine::store(entries, encoding(from, order));
       for (const std::string &to : kFormats[order]) {
         SCOPED_TRACE(from + " to " + to);
-        Tensor result = convert(source, encoding(to, order));
+        Tensor result = engine::convert(source, encoding(to, order));
         ASSERT_EQ(errorOf([&] { validate(result); }), "no error");
         ASSERT_EQ(nonzeros(stored(result)), expected);
         if (format::isAllDense(source.encoding) && !storesPadding(result.encoding))
@@ -141,7 +142,7 @@ TEST(RoundTrip, CoordinatesThatNeedMoreThan64BitsAreSorted) {
        {"(i,j,k) -> (i : compressed, j : compressed, k : compressed)",
         "(i,j,k) -> (k : dense, j : compressed, i : compressed)",
         "(i,j,k) -> (i : compressed(nonunique), j : singleton(nonunique), k : singleton)"}) {
-    Tensor t = pack(entries, encoding(text, 3));
+    Tensor t = engine::store(entries, encoding(text, 3));
     EXPECT_EQ(t.encoding.crdWidth, 64u);
     EXPECT_EQ(errorOf([&] { validate(t); }), "no error");
     EXPECT_EQ(nonzeros(stored(t)), sum(entries));
@@ -153,12 +154,12 @@ TEST(RoundTrip, ManyEntriesInAnyOrder) {
   Entries shuffled = randomEntries({3000, 70000}, 20000, random);
   Map expected = sum(shuffled);
   for (const char *text : {"CSR", "CSC", "COO", "DCSR", "BCSR(4,4)"}) {
-    Tensor t = pack(shuffled, encoding(text));
+    Tensor t = engine::store(shuffled, encoding(text));
     EXPECT_EQ(errorOf([&] { validate(t); }), "no error");
     EXPECT_EQ(nonzeros(stored(t)), expected);
     Entries sorted = unpack(t); // in that format's own order: no sorting is needed
-    EXPECT_EQ(nonzeros(stored(pack(sorted, encoding("CSC")))), expected);
-    EXPECT_EQ(nonzeros(stored(pack(sorted, encoding("CSR")))), expected);
+    EXPECT_EQ(nonzeros(stored(engine::store(sorted, encoding("CSC")))), expected);
+    EXPECT_EQ(nonzeros(stored(engine::store(sorted, encoding("CSR")))), expected);
   }
 }
 
@@ -167,7 +168,7 @@ TEST(RoundTrip, EveryElementType) {
     SCOPED_TRACE(std::string(name(ElementType(type))));
     Entries entries = makeEntries({3, 4}, {{{2, 1}, 1}, {{0, 3}, 1}, {{0, 0}, 1}}, ElementType(type));
     for (const char *text : {"CSR", "dense", "BCSR(4,4)", "COO"}) {
-      Tensor t = pack(entries, encoding(text));
+      Tensor t = engine::store(entries, encoding(text));
       EXPECT_EQ(t.type, ElementType(type));
       EXPECT_EQ(nonzeros(stored(t)), sum(entries));
       EXPECT_EQ(nonzeros(stored(toDense(t))), sum(entries));

@@ -1,5 +1,6 @@
 // Each test breaks one buffer of a good tensor.
 #include "Model.h"
+#include "engine/Convert.h"
 #include <gmock/gmock.h>
 
 namespace tulle::runtime::testing {
@@ -9,7 +10,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 /// 4 x 6, pos[1] = 0 3 5 7 8, crd[1] = 0 1 4 | 1 5 | 2 3 | 2 for CSR.
-Tensor good(const char *format) { return pack(blockExample(), encoding(format)); }
+Tensor good(const char *format) { return engine::store(blockExample(), encoding(format)); }
 
 /// The message for `t` after element i of field f was set.
 std::string broken(Tensor t, unsigned f, int64_t i, int64_t value) {
@@ -101,7 +102,7 @@ TEST(Validate, StoredCoordinatesLieInsideTheTensor) {
 
 TEST(Validate, StructuredGroups) {
   const char *format = "(i,j) -> (i : dense, j floordiv 4 : dense, j mod 4 : structured[2,4]), crdWidth = 8";
-  Tensor t = pack(makeEntries({1, 4}, {{{0, 1}, 1}, {{0, 3}, 2}}), encoding(format));
+  Tensor t = engine::store(makeEntries({1, 4}, {{{0, 1}, 1}, {{0, 3}, 2}}), encoding(format));
   EXPECT_EQ(broken(t, 0, 0, 0), "no error");
   EXPECT_THAT(broken(t, 0, 0, 3), HasSubstr("unique"));
   EXPECT_THAT(broken(t, 0, 1, 0), HasSubstr("increase"));

@@ -1,4 +1,5 @@
 #include "runtime/tensor/Memory.h"
+#include "runtime/tensor/Sum.h"
 #include "runtime/tensor/Walk.h"
 #include "tulle/error.h"
 #include <fmt/format.h>
@@ -76,21 +77,17 @@ static bool isRowMajor(const Tensor &tensor, const std::vector<LevelShape> &shap
   return shapes.size() == tensor.dims.size();
 }
 
-/// Sums duplicates, which levels that end nonunique may hold.
-static Tensor sumToDense(const Tensor &tensor) {
-  format::Encoding encoding = format::denseEncoding(tensor.dims.size());
-  encoding.fill = tensor.encoding.fill ? tensor.encoding.fill : tensor.encoding.implicitVal;
-  Tensor dense = pack(unpack(tensor), encoding);
-  dense.encoding.fill.reset();
-  return dense;
+/// Whether the same coordinates may be stored several times.
+static bool mayRepeat(const std::vector<LevelShape> &shapes) {
+  for (unsigned l = 0; l < shapes.size(); ++l)
+    if (!shapes[l].unique && shapes[l].runEnd == l)
+      if (l + 1 == shapes.size() || shapes[l + 1].kind != format::LevelKind::Singleton)
+        return true;
+  return false;
 }
 
 Tensor toDense(const Tensor &tensor) {
   const std::vector<LevelShape> shapes = levelShapes(tensor.encoding, tensor.dims);
-  for (unsigned l = 0; l < shapes.size(); ++l)
-    if (!shapes[l].unique && shapes[l].runEnd == l)
-      if (l + 1 == shapes.size() || shapes[l + 1].kind != format::LevelKind::Singleton)
-        return sumToDense(tensor);
   Tensor dense = makeDense(tensor.type, tensor.dims, false);
   const size_t width = byteWidth(tensor.type);
   auto *out = static_cast<std::byte *>(dense.values());
@@ -101,10 +98,17 @@ Tensor toDense(const Tensor &tensor) {
     return dense;
   }
   fillBuffer(out, dense.storedCount(), fillBytes(tensor.encoding, tensor.type));
+  const bool repeats = mayRepeat(shapes);
+  std::vector<bool> seen(repeats ? size_t(dense.storedCount()) : 0);
   walk(tensor, false, [&](const std::vector<int64_t> &coords, int64_t p) {
     int64_t at = 0;
     for (size_t d = 0; d < coords.size(); ++d)
       at = at * tensor.dims[d] + coords[d];
+    // The first of several is copied: adding to a fill would change -0.0.
+    if (repeats && seen[size_t(at)])
+      return addScalar(tensor.type, out + at * width, values + p * width);
+    if (repeats)
+      seen[size_t(at)] = true;
     copyValue(out + at * width, values + p * width, width);
   });
   return dense;

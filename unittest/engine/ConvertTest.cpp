@@ -1,0 +1,136 @@
+// Conversion as a service: what is shared, chosen, refused. What every pair of formats stores is tested
+// elsewhere.
+#include "engine/Convert.h"
+#include "Programs.h"
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <thread>
+
+namespace tulle::engine {
+namespace {
+
+using runtime::Tensor;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+format::Encoding formatOf(const std::string &text, unsigned order = 2) {
+  return format::parseFormat(text, order);
+}
+
+template <class T> std::vector<T> contents(const runtime::Buffer &buffer) {
+  const T *data = static_cast<const T *>(buffer.data);
+  return {data, data + buffer.count};
+}
+
+std::string errorOf(const std::function<void()> &action) {
+  try {
+    action();
+  } catch (const Error &error) {
+    return error.what();
+  }
+  return "";
+}
+
+//     0 2 0 3
+// A = 0 0 0 0
+//     4 0 5 6
+const std::vector<double> matrix = {0, 2, 0, 3, 0, 0, 0, 0, 4, 0, 5, 6};
+
+TEST(Convert, rowsToColumns) {
+  ConversionReport report;
+  Tensor made = convert(doubles({3, 4}, matrix, "CSR"), formatOf("CSC"), {}, &report);
+  EXPECT_THAT(contents<uint32_t>(made.buffers[0]), ElementsAre(0, 1, 2, 3, 5));
+  EXPECT_THAT(contents<uint32_t>(made.buffers[1]), ElementsAre(2, 0, 2, 0, 2));
+  EXPECT_THAT(contents<double>(made.buffers[2]), ElementsAre(4, 2, 5, 3, 6));
+  EXPECT_NE(std::string(report.origin), "shared");
+  ConversionReport again;
+  convert(doubles({3, 4}, matrix, "CSR"), formatOf("CSC"), {}, &again);
+  EXPECT_EQ(std::string(again.origin), "memory cache");
+}
+
+TEST(Convert, nothingToDo) {
+  Tensor tensor = doubles({3, 4}, matrix, "CSR");
+  ConversionReport report;
+  Tensor same = convert(tensor, formatOf("CSR"), {}, &report);
+  EXPECT_EQ(same.values(), tensor.values());
+  EXPECT_EQ(std::string(report.origin), "shared");
+}
+
+TEST(Convert, buffersHaveExactlyTheirSize) {
+  for (const char *form : {"CSR", "CSC", "DCSR", "COO", "COO-soa", "BCSR(2,2)"}) {
+    Tensor made = convert(doubles({3, 4}, matrix, "COO"), formatOf(form));
+    for (size_t f = 0; f < made.buffers.size(); ++f) {
+      unsigned bits = made.layout.fields[f].width;
+      EXPECT_EQ(made.buffers[f].bytes, made.buffers[f].count * (bits ? bits / 8 : 8)) << form << f;
+    }
+    runtime::validate(made);
+    EXPECT_EQ(elements(made), matrix) << form;
+  }
+}
+
+TEST(Convert, widthsWhereTheDataNeedsThem) {
+  runtime::Entries entries;
+  entries.dims = {2, int64_t(1) << 33};
+  entries.coords = {{1, 0}, {int64_t(1) << 32, 7}};
+  entries.values.resize(16);
+  Tensor made = store(entries, formatOf("DCSR"));
+  EXPECT_EQ(made.encoding.crdWidth, 64u);
+  EXPECT_THAT(contents<uint64_t>(made.buffers[3]), ElementsAre(7, int64_t(1) << 32));
+  entries.dims = {2, 1000};
+  entries.coords[1] = {999, 7};
+  EXPECT_EQ(store(entries, formatOf("DCSR")).encoding.crdWidth, 32u);
+  EXPECT_THAT(
+      errorOf([&] { store(entries, formatOf("(i,j) -> (i : dense, j : compressed), crdWidth = 8")); }),
+      testing::AllOf(HasSubstr("999"), HasSubstr("8")));
+}
+
+TEST(Convert, entriesInAnyOrder) {
+  runtime::Entries entries;
+  entries.dims = {3, 4};
+  entries.coords = {{2, 0, 2, 0, 2, 0}, {3, 3, 0, 1, 2, 3}};
+  std::vector<double> values = {6, 1, 4, 2, 5, 2}; // 3 in two parts
+  entries.values.resize(48);
+  std::memcpy(entries.values.data(), values.data(), 48);
+  for (const char *form : {"CSR", "CSC", "DCSR", "dense", "BCSR(2,3)"})
+    EXPECT_EQ(elements(store(entries, formatOf(form))), matrix) << form;
+  EXPECT_EQ(store(entries, formatOf("CSR")).storedCount(), 5);
+  entries.coords[1][2] = 4;
+  EXPECT_THAT(errorOf([&] { store(entries, formatOf("CSR")); }), HasSubstr("entry 2 at (2, 4) lies outside"));
+}
+
+TEST(Convert, differentFills) {
+  Tensor tensor = doubles({3, 4}, matrix, "CSR");
+  EXPECT_THAT(errorOf([&] { convert(tensor, formatOf("(i,j) -> (i : dense, j : compressed), fill = inf")); }),
+              HasSubstr("give both the same fill"));
+}
+
+TEST(Convert, wrongOrder) {
+  EXPECT_THAT(errorOf([&] { convert(doubles({3}, {1, 2, 3}), formatOf("CSR")); }), HasSubstr("1"));
+}
+
+TEST(Convert, emptyTensors) {
+  for (const char *form : {"CSR", "CSC", "DCSR", "COO", "dense", "BCSR(2,2)"})
+    for (std::vector<int64_t> dims : {std::vector<int64_t>{0, 4}, {3, 0}, {0, 0}, {3, 4}}) {
+      runtime::Entries nothing;
+      nothing.dims = dims;
+      nothing.coords.resize(2);
+      Tensor made = store(nothing, formatOf(form));
+      runtime::validate(made);
+      runtime::validate(convert(made, formatOf("CSC")));
+    }
+}
+
+TEST(Convert, manyThreads) {
+  Tensor tensor = doubles({3, 4}, matrix, "CSR");
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&] {
+      for (const char *form : {"CSC", "DCSR", "COO", "BCSR(2,2)", "dense"})
+        EXPECT_EQ(elements(convert(tensor, formatOf(form))), matrix);
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+}
+
+} // namespace
+} // namespace tulle::engine

@@ -1,0 +1,83 @@
+// Memory in blocks: what is kept, what is given back.
+#include "runtime/tensor/Blocks.h"
+#include <cstring>
+#include <gtest/gtest.h>
+#include <thread>
+#include <vector>
+
+namespace tulle::runtime {
+namespace {
+
+constexpr int64_t kMiB = int64_t(1) << 20;
+
+TEST(Blocks, largeBlocksAreUsedAgain) {
+  releaseBlocks();
+  Block first = takeBlock(64 * kMiB);
+  ASSERT_NE(first.data, nullptr);
+  EXPECT_GE(first.bytes, 64 * kMiB);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(first.data) % (2 * kMiB), 0u);
+  std::memset(first.data, 1, size_t(first.bytes));
+  giveBlock(first);
+  Block second = takeBlock(60 * kMiB); // a little smaller: the same
+  EXPECT_EQ(second.data, first.data);
+  Block third = takeBlock(60 * kMiB);
+  EXPECT_NE(third.data, second.data);
+  giveBlock(second);
+  Block small = takeBlock(8 * kMiB); // much smaller: not worth it
+  EXPECT_NE(small.data, second.data);
+  giveBlock(third);
+  giveBlock(small);
+  releaseBlocks();
+}
+
+TEST(Blocks, smallBlocksAreAligned) {
+  for (int64_t bytes : {0, 1, 63, 64, 65, 100000}) {
+    Block block = takeBlock(bytes);
+    ASSERT_NE(block.data, nullptr);
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(block.data) % 64, 0u);
+    std::memset(block.data, 1, size_t(bytes));
+    giveBlock(block);
+  }
+}
+
+TEST(Blocks, trimmingKeepsTheContents) {
+  for (int64_t from : {16 * kMiB, 3 * kMiB})
+    for (int64_t to : {int64_t(0), int64_t(5000), 2 * kMiB, 5 * kMiB}) {
+      if (to > from)
+        continue;
+      Block block = takeBlock(from);
+      ASSERT_NE(block.data, nullptr);
+      auto *bytes = static_cast<unsigned char *>(block.data);
+      for (int64_t k = 0; k < to; ++k)
+        bytes[k] = (unsigned char)(k * 7);
+      trimBlock(block, to);
+      EXPECT_GE(block.bytes, to);
+      EXPECT_LE(block.bytes, to + 8192);
+      bytes = static_cast<unsigned char *>(block.data);
+      for (int64_t k = 0; k < to; k += 97)
+        ASSERT_EQ(bytes[k], (unsigned char)(k * 7));
+      giveBlock(block);
+    }
+}
+
+TEST(Blocks, whatNoSystemHasIsNull) { EXPECT_EQ(takeBlock(INT64_MAX - 1).data, nullptr); }
+
+TEST(Blocks, threads) {
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([t] {
+      for (int round = 0; round < 200; ++round) {
+        Block block = takeBlock((4 + (round + t) % 7) * kMiB);
+        auto *mark = static_cast<int *>(block.data);
+        *mark = t;
+        std::this_thread::yield();
+        EXPECT_EQ(*mark, t);
+        giveBlock(block);
+      }
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+}
+
+} // namespace
+} // namespace tulle::runtime
