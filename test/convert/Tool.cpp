@@ -1,14 +1,22 @@
-// Conversions in one process, for run.py: requests in, storage out.
+// Conversions in one process, for run.py: requests in, storage out, a line each.
 //
-// Requests are lines of words separated by tabs; entries and files are kept under a name until the next of
-// that name.
-//   entries NAME DIMS COUNT   followed by COUNT lines `coordinates… value`, 0-based; DIMS and those separated
-//   by spaces file NAME PATH            also a generator sizes NAME                answers {"dims": […],
-//   "count": n} convert NAME FROM TO CHECK   stores NAME in FROM (`-`: not at all), converts that to TO, and
-//   answers with the storage:
-//                             {"fields": [[kind, level, width, data], …]} or {"error": message};
-//                             CHECK `crc`: each field's data is [count, crc32 of its 64-bit elements] instead
-#include "engine/Engine.h"
+// A request is words separated by tabs. Entries and files are kept under a name until the next of that name.
+//
+//   entries NAME DIMS COUNT
+//
+// COUNT lines `coordinates… value` follow, 0-based; DIMS and those are separated by spaces.
+//
+//   file NAME PATH
+//
+// PATH may be a generator. Both answer {"dims": […], "count": n}.
+//
+//   convert NAME FROM TO CHECK
+//
+// stores NAME in FROM (`-`: not at all), converts that to TO, and answers with the storage:
+// {"fields": [[kind, level, width, data], …], "origin": …}, or {"error": message}; "invalid" says what
+// runtime::validate finds wrong with it. With CHECK `crc`, each field's data is [count, crc32 of its 64-bit
+// elements].
+#include "engine/Convert.h"
 #include "runtime/generate/Generate.h"
 #include "runtime/tensor/Levels.h"
 #include "tulle/error.h"
@@ -59,20 +67,31 @@ runtime::FileContents readEntries(const std::string &dims, int64_t count) {
   return out;
 }
 
-runtime::Tensor import(const runtime::FileContents &contents, const format::Encoding &encoding) {
-  return contents.isStored ? runtime::convert(contents.stored, encoding)
-                           : runtime::pack(contents.entries, encoding);
+struct Converted {
+  runtime::Tensor tensor;
+  std::string origin;
+};
+
+constexpr engine::Options options = {.diskCache = false};
+
+Converted import(const runtime::FileContents &contents, const format::Encoding &encoding) {
+  engine::ConversionReport report;
+  runtime::Tensor made = contents.isStored ? engine::convert(contents.stored, encoding, options, &report)
+                                           : engine::store(contents.entries, encoding, options, &report);
+  return {std::move(made), report.origin};
 }
 
-runtime::Tensor converted(Source &source, const std::string &from, const std::string &to) {
+Converted converted(Source &source, const std::string &from, const std::string &to) {
   unsigned order = source.contents.dims().size();
   format::Encoding target = format::parseFormat(to, order);
   if (from == "-")
     return import(source.contents, target);
   auto at = source.stored.find(from);
   if (at == source.stored.end())
-    at = source.stored.emplace(from, import(source.contents, format::parseFormat(from, order))).first;
-  return runtime::convert(at->second, target);
+    at = source.stored.emplace(from, import(source.contents, format::parseFormat(from, order)).tensor).first;
+  engine::ConversionReport report;
+  runtime::Tensor made = engine::convert(at->second, target, options, &report);
+  return {std::move(made), report.origin};
 }
 
 /// Coordinates with all bits set are -1; a value of any type is a double.
@@ -108,15 +127,21 @@ json fieldData(const runtime::Tensor &tensor, size_t f, bool crc) {
   });
 }
 
-json answer(const runtime::Tensor &tensor, bool crc) {
+json answer(const Converted &converted, bool crc) {
+  const runtime::Tensor &tensor = converted.tensor;
   constexpr const char *kinds[] = {"sizes", "permutation", "positions", "coordinates", "bits", "values"};
-  runtime::validate(tensor);
   json fields = json::array();
   for (size_t f = 0; f < tensor.layout.fields.size(); ++f) {
     const format::Field &field = tensor.layout.fields[f];
     fields.push_back({kinds[size_t(field.kind)], field.level, field.width, fieldData(tensor, f, crc)});
   }
-  return {{"fields", fields}};
+  json out = {{"fields", fields}, {"origin", converted.origin}};
+  try {
+    runtime::validate(tensor);
+  } catch (const Error &error) {
+    out["invalid"] = error.what();
+  }
+  return out;
 }
 
 class Service {
@@ -133,7 +158,7 @@ public:
                 {}};
     } else if (command == "convert") {
       return answer(converted(source, words.at(2), words.at(3)), words.at(4) == "crc");
-    } else if (command != "sizes") {
+    } else {
       throw Error("unknown request '" + command + "'");
     }
     return {{"dims", source.contents.dims()},

@@ -2,20 +2,24 @@
 """Converts tensors between all pairs of formats and compares every buffer with the model of storage in model.py.
 
 usage: run.py --tool PROGRAM [--data FOLDER] [--most ENTRIES] [--random N] [--seed S]
-              [--filter TEXT] [--from FORMAT] [--to FORMAT] [--jobs N]
+              [--filter TEXT] [--from FORMAT] [--to FORMAT] [--jobs N] [--verbose]
 
 Without --data the tensors are those of inputs.py, and after them --random tensors between random encodings. With it, they are
 the files of the folder with up to --most entries, each in the formats that store it in at most four times its entries.
 """
 import argparse
+import functools
+import itertools
 import json
 import math
 import multiprocessing
 import os
 import pathlib
 import random
+import re
 import subprocess
 import sys
+import threading
 import time
 import zlib
 
@@ -38,6 +42,8 @@ TENSOR_FORMATS = {3: ["dense", "denseColMajor", "COO", "COO-soa", "CSF", "CSF(2,
 # Padding would take more than the slow model can follow in these for a large tensor.
 PADDED = ["dense", "denseColMajor", "BCSR(2,3)", "BCSC(3,2)", "DIA", "ELL", "ELLR", "SELL(2,4)", "skyline", "DOK", "bitmap", "ragged",
           "BCOO"]
+CANNOT = "formats that can"  # how the compiler's refusal of an encoding ends
+LONGEST = 300  # seconds that a conversion may take
 
 
 def formats(order):
@@ -53,6 +59,8 @@ class Tool:
     def ask(self, *words, lines=()):
         if self.process is None:
             self.process = subprocess.Popen([self.program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        watch = threading.Timer(LONGEST, self.process.kill)
+        watch.start()
         try:
             self.process.stdin.write("\t".join(words) + "\n" + "".join(line + "\n" for line in lines))
             self.process.stdin.flush()
@@ -60,7 +68,9 @@ class Tool:
         except (BrokenPipeError, json.JSONDecodeError):
             status = self.process.wait()
             self.process, self.loaded = None, {}
-            return {"error": f"the program ended with {status}", "crash": True}
+            return {"error": f"the program ended with {status} (-9: after {LONGEST} s)", "crash": True}
+        finally:
+            watch.cancel()
 
     def load(self, tensor):
         if self.loaded.get(tensor.name):
@@ -155,6 +165,8 @@ def difference(got, want):
         return f"fields {[field[:2] for field in have]}, expected {[field[:2] for field in want]}"
     lines = [f"{mine[0]}[{mine[1]}] ({mine[2]} bits): {mine[3]}\n    expected ({theirs[2]} bits): {theirs[3]}"
              for mine, theirs in zip(have, want) if mine != theirs]
+    if got.get("invalid"):
+        lines.append(f"not valid: {got['invalid']}")
     return "\n    ".join(lines) or None
 
 
@@ -185,33 +197,48 @@ def holds(form, tensor):
     return not tensor.file or slots(form, tensor) <= max(4 * len(tensor.coords), 1000)
 
 
-def run_source(task):
-    """All tensors from one format into all others; returns (number of conversions, failures, formats that hold no data yet)."""
-    program, source, order, tensors, targets = task
-    tool, oracle = Tool(program), Oracle()
-    count, failures, missing = 0, [], set()
-    for tensor in tensors:
+@functools.cache
+def tool_of(program):
+    """One for each process of the pool: it remembers the code of the pairs it has seen."""
+    return Tool(program)
+
+
+def few(targets, tensor, source):
+    """The slow model follows a large tensor with padding stored into some of the formats only."""
+    if not tensor.file or source.split("(")[0] not in [text.split("(")[0] for text in PADDED]:
+        return targets
+    return random.Random(tensor.name + source).sample(targets, min(4, len(targets)))
+
+
+def run_pairs(task):
+    """Tensors from some formats into others; returns (order, number of conversions, failures, pairs that …)."""
+    program, sources, order, tensors, targets = task
+    tool, oracle = tool_of(program), Oracle()
+    count, failures, missing, library = 0, [], set(), set()
+    for tensor, source in itertools.product(tensors, sources):
         if source != "-" and not holds(source, tensor):
             continue
-        for target in targets:
+        for target in few(targets, tensor, source):
             if not holds(target, tensor):
                 continue
             got = tool.convert(tensor, source, target)
             count += 1
-            if "formats that can:" in got.get("error", ""):
+            if CANNOT in got.get("error", ""):
                 missing.add((source, target))
                 continue
+            if got.get("origin") == "library":
+                library.add((source, target))
             problem = difference(got, oracle.expected(tensor, source, target))
             if problem:
                 failures.append(f"{tensor.name}: {source} to {target}\n    {problem}")
-    return order, count, failures, missing
+    return order, count, failures, missing, library
 
 
 def run_random(task):
     """Random tensors between random encodings, each from one to another and back."""
     program, seeds = task
-    tool, oracle = Tool(program), Oracle()
-    count, failures, missing = 0, [], set()
+    tool, oracle = tool_of(program), Oracle()
+    count, failures, missing, library = 0, [], set(), set()
     for seed in seeds:
         rng = random.Random(seed)
         order = rng.choice([1, 2, 2, 2, 3])
@@ -220,14 +247,42 @@ def run_random(task):
         for source, target in [("-", one), (one, other), (other, one)]:
             got = tool.convert(tensor, source, target)
             count += 1
-            if "formats that can:" in got.get("error", ""):
+            if CANNOT in got.get("error", ""):
                 missing.add((source, target))
                 continue
+            if got.get("origin") == "library":
+                library.add((source, target))
             problem = difference(got, oracle.expected(tensor, source, target))
             if problem:
                 failures.append(f"{tensor.name} {tensor}: {source} to {target}\n    {problem}")
         oracle = Oracle()
-    return 0, count, failures, missing
+    return 0, count, failures, missing, library
+
+
+def run_refusals(program):
+    """What cannot fit in any memory is refused with its size, before any of it is touched."""
+    n = 50_000_000
+    rng = random.Random(3)
+    scattered = [(rng.randrange(n), rng.randrange(n)) for _ in range(30000)]
+    far = inputs.numbered("far apart", (n, n), scattered)
+    row = inputs.numbered("one long row", (n, n), [(7, 3 * k) for k in range(30000)])
+    diagonals = len({j - i for i, j in scattered})
+    at_least = [(far, "DIA", diagonals * n * 8), (far, "dense", n * n * 8),
+                # Their first buffer alone is too much.
+                (row, "ELL", 30000 * n * 4), (row, "ELLR", 30000 * n * 4), (far, "bitmap", n * n // 8)]
+    tool, failures, missing, library = tool_of(program), [], set(), set()
+    for tensor, target, size in at_least:
+        for source in ["-", "COO", "DCSC"]:
+            got = tool.convert(tensor, source, target)
+            error = got.get("error", "no error")
+            if CANNOT in error:
+                missing.add((source, target))
+                continue
+            told = re.search(r"(\d+) bytes", error)
+            enough = int(told[1]) >= size if told else "more than" in error
+            if "out of memory" not in error or not enough:
+                failures.append(f"{tensor.name}: {source} to {target}\n    expected a refusal of {size} bytes or more, got: {error}")
+    return 2, 3 * len(at_least), failures, missing, library
 
 
 def call(job):
@@ -245,6 +300,7 @@ def main():
     parser.add_argument("--filter", default="")
     parser.add_argument("--from", dest="source")
     parser.add_argument("--to")
+    parser.add_argument("--verbose", action="store_true")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     options = parser.parse_args()
     started = time.time()
@@ -253,20 +309,30 @@ def main():
     tasks = []
     for order in sorted({len(tensor.dims) for tensor in every}):
         mine = [tensor for tensor in every if len(tensor.dims) == order]
-        for source in ["-", *formats(order)]:
-            if options.source in (None, source):
-                targets = [target for target in formats(order) if options.to in (None, target)]
-                tasks.append((run_source, (options.tool, source, order, mine, targets)))
-    rounds = options.random if options.random is not None else 0 if options.data or options.filter or options.source or options.to else 100
-    for begin in range(options.seed, options.seed + rounds, 25):
-        tasks.append((run_random, (options.tool, range(begin, min(begin + 25, options.seed + rounds)))))
-    total, wrong, missing = 0, 0, set()
+        targets = [target for target in formats(order) if options.to in (None, target)]
+        sources = [source for source in ["-", *formats(order)] if options.source in (None, source)]
+        # Code is generated once for a pair, the model's storage computed once for a tensor: whichever is slow goes first.
+        if options.data:
+            tasks += [(run_pairs, (options.tool, sources, order, [tensor], targets)) for tensor in mine]
+        else:
+            tasks += [(run_pairs, (options.tool, [source], order, mine, targets)) for source in sources]
+    chosen = options.data or options.filter or options.source or options.to
+    rounds = options.random if options.random is not None else 0 if chosen else 100
+    if rounds:
+        tasks.append((run_refusals, options.tool))
+    for begin in range(options.seed, options.seed + rounds, 10):
+        tasks.append((run_random, (options.tool, range(begin, min(begin + 10, options.seed + rounds)))))
+    total, wrong, missing, library = 0, 0, set(), set()
     with multiprocessing.Pool(options.jobs) as pool:
-        for order, count, failures, absent in pool.imap_unordered(call, tasks, chunksize=1):
+        for order, count, failures, absent, old in pool.imap_unordered(call, tasks, chunksize=1):
             total, wrong, missing = total + count, wrong + len(failures), missing | {(order, *pair) for pair in absent}
+            library |= {(order, *pair) for pair in old}
             for failure in failures:
                 print(failure, flush=True)
-    print(f"{total} conversions of {len(every) + rounds} tensors, {wrong} wrong" + (f", {len(missing)} pairs not there yet" if missing else "") +
+    notes = [(len(pairs), text) for pairs, text in [(missing, "pairs refused"), (library, "pairs without generated code")] if pairs]
+    if options.verbose:
+        print("refused:", *sorted(map(str, missing)), "without generated code:", *sorted(map(str, library)), sep="\n  ")
+    print(f"{total} conversions of {len(every) + rounds} tensors, {wrong} wrong" + "".join(f", {n} {text}" for n, text in notes) +
           f" ({time.time() - started:.0f} s)")
     return 1 if wrong or not total else 0
 
