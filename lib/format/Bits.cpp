@@ -1,4 +1,5 @@
 #include "format/Bits.h"
+#include <algorithm>
 #include <bit>
 
 namespace tulle::format {
@@ -44,10 +45,10 @@ std::optional<int64_t> constantOf(const Expr &e) {
   return e->kind == ExprKind::Constant && e->value >= 0 ? std::optional(e->value) : std::nullopt;
 }
 
-std::optional<BitSources> ofBinary(const Expr &e, const Lets &lets) {
+std::optional<BitSources> ofBinary(const Expr &e, const Lets &lets, const std::vector<unsigned> &dimBits) {
   if (e->kind == ExprKind::And && constantOf(e->lhs) && !constantOf(e->rhs))
-    return ofBinary(binary(ExprKind::And, e->rhs, e->lhs), lets);
-  std::optional<BitSources> x = bitSources(e->lhs, lets);
+    return ofBinary(binary(ExprKind::And, e->rhs, e->lhs), lets, dimBits);
+  std::optional<BitSources> x = bitSources(e->lhs, lets, dimBits);
   if (!x)
     return std::nullopt;
   if (std::optional<int64_t> n = constantOf(e->rhs)) {
@@ -70,7 +71,7 @@ std::optional<BitSources> ofBinary(const Expr &e, const Lets &lets) {
       return std::nullopt;
     }
   }
-  std::optional<BitSources> y = bitSources(e->rhs, lets);
+  std::optional<BitSources> y = bitSources(e->rhs, lets, dimBits);
   if (!y)
     return std::nullopt;
   if (e->kind == ExprKind::Or)
@@ -119,11 +120,11 @@ const Expr &enterLets(const Expr &e, Lets &lets) {
   return *body;
 }
 
-std::optional<BitSources> bitSources(const Expr &e, const Lets &lets) {
+std::optional<BitSources> bitSources(const Expr &e, const Lets &lets, const std::vector<unsigned> &dimBits) {
   switch (e->kind) {
   case ExprKind::Dim: {
     BitSources out;
-    for (unsigned b = 0; b < width; ++b)
+    for (unsigned b = 0; b < std::min(width, dimBits[e->value]); ++b)
       out[b] = {BitSource::FromDim, unsigned(e->value), b};
     return out;
   }
@@ -131,7 +132,7 @@ std::optional<BitSources> bitSources(const Expr &e, const Lets &lets) {
     return e->value == 0 ? std::optional(BitSources{}) : std::nullopt;
   case ExprKind::Variable: {
     auto it = lets.find(e->name);
-    return it == lets.end() ? std::nullopt : bitSources(it->second, lets);
+    return it == lets.end() ? std::nullopt : bitSources(it->second, lets, dimBits);
   }
   case ExprKind::Level:
   case ExprKind::Symbol:
@@ -141,44 +142,38 @@ std::optional<BitSources> bitSources(const Expr &e, const Lets &lets) {
   case ExprKind::Unrank:
     return std::nullopt;
   default:
-    return ofBinary(e, lets);
+    return ofBinary(e, lets, dimBits);
   }
 }
 
-std::optional<BitInverse> invertBits(const std::vector<std::optional<BitSources>> &levels, unsigned dim) {
-  BitInverse result;
+Expr invertBits(const std::vector<std::optional<BitSources>> &levels, unsigned dim, unsigned bits) {
+  Expr sum;
   std::vector<bool> used(levels.size());
   // Runs of the dimension's bits that one level keeps, from the lowest bit on.
-  while (result.bits < width) {
-    bool found = false;
-    for (unsigned l = 0; l < levels.size() && !found; ++l) {
+  for (unsigned have = 0; have < bits;) {
+    unsigned next = have;
+    for (unsigned l = 0; l < levels.size() && next == have; ++l) {
       if (!levels[l] || used[l])
         continue;
       uint64_t mask = 0;
-      unsigned next = result.bits;
       for (unsigned b = 0; b < width; ++b)
-        if (const BitSource &s = (*levels[l])[b];
-            s.kind == BitSource::FromDim && s.dim == dim && s.bit == next) {
+        if ((*levels[l])[b] == BitSource{BitSource::FromDim, dim, next}) {
           mask |= uint64_t(1) << b;
           ++next;
         }
       if (mask == 0)
         continue;
+      used[l] = true;
       Expr part = extract(l, mask);
-      if (result.bits > 0)
-        part = binary(ExprKind::Shl, part, constant(result.bits));
-      result.expr = result.expr ? binary(ExprKind::Add, result.expr, part) : part;
-      result.bits = next;
-      found = used[l] = true;
+      if (have > 0)
+        part = binary(ExprKind::Shl, part, constant(have));
+      sum = sum ? binary(ExprKind::Add, sum, part) : part;
     }
-    if (!found)
-      break;
+    if (next == have)
+      return nullptr;
+    have = next;
   }
-  // A map that keeps only a few bits of a dimension is no inverse, whatever the sizes.
-  constexpr unsigned fewest = 16;
-  if (result.bits < fewest)
-    return std::nullopt;
-  return result;
+  return sum;
 }
 
 } // namespace tulle::format

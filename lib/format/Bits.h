@@ -1,4 +1,5 @@
-// Maps that move bits about (Morton curves, masks, shifts): where each bit of a level's coordinate comes from.
+// Maps that move bits about (Morton curves, masks, shifts): where each bit of a level's coordinate comes
+// from.
 #pragma once
 #include "format/Encoding.h"
 #include <array>
@@ -18,15 +19,12 @@ struct BitSource {
 };
 using BitSources = std::array<BitSource, 63>; ///< coordinates are not negative
 
-/// The sources of an expression's bits; nullopt where it does more than move bits.
-std::optional<BitSources> bitSources(const Expr &e, const Lets &lets);
+/// The sources of an expression's bits where the coordinates of dimension d have `dimBits[d]` bits; nullopt
+/// where it does more than move bits.
+std::optional<BitSources> bitSources(const Expr &e, const Lets &lets, const std::vector<unsigned> &dimBits);
 
-/// The dimension's coordinate put together from the bits of the levels, and how many low bits of it the levels
-/// keep; null where some bit has no level or the bits of a level are not in order.
-struct BitInverse {
-  Expr expr;
-  unsigned bits = 0;
-};
-std::optional<BitInverse> invertBits(const std::vector<std::optional<BitSources>> &levels, unsigned dim);
+/// The dimension's coordinate put together from the bits of the levels; null where one of its `bits` bits has
+/// no level, or the bits of a level are not in order.
+Expr invertBits(const std::vector<std::optional<BitSources>> &levels, unsigned dim, unsigned bits);
 
 } // namespace tulle::format

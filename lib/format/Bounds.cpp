@@ -136,15 +136,17 @@ private:
   size_t size = 0;
 };
 
-/// The largest coordinate whose bits all come from bits the dimensions' coordinates can have.
-int64_t largestByBits(const BitSources &bits, const std::vector<int64_t> &dims) {
+/// The largest coordinate with bits only where those of the dimensions' coordinates can get to.
+std::optional<int64_t> largestByBits(const Expr &e, const Lets &lets, const std::vector<int64_t> &dims) {
+  std::vector<unsigned> dimBits;
+  for (int64_t size : dims)
+    dimBits.push_back(size > 0 ? unsigned(std::bit_width(uint64_t(size) - 1)) : 0);
+  std::optional<BitSources> bits = bitSources(e, lets, dimBits);
+  if (!bits)
+    return std::nullopt;
   uint64_t out = 0;
-  for (unsigned b = 0; b < bits.size(); ++b) {
-    bool possible = bits[b].kind == BitSource::Mixed;
-    if (bits[b].kind == BitSource::FromDim && dims[bits[b].dim] > 0)
-      possible = uint64_t(dims[bits[b].dim] - 1) >> bits[b].bit != 0;
-    out |= uint64_t(possible) << b;
-  }
+  for (unsigned b = 0; b < bits->size(); ++b)
+    out |= uint64_t((*bits)[b].kind != BitSource::Zero) << b;
   return int64_t(out);
 }
 
@@ -167,8 +169,9 @@ std::optional<CoordinateRange> levelRange(const Encoding &encoding, unsigned lev
   Lets lets;
   for (unsigned k = 0; k < level; ++k)
     enterLets(encoding.levels[k].expr, lets);
-  if (auto bits = bitSources(enterLets(encoding.levels[level].expr, lets), lets); bits && range.low == 0)
-    range.high = std::min(range.high, largestByBits(*bits, dims));
+  const Expr &body = enterLets(encoding.levels[level].expr, lets);
+  if (std::optional<int64_t> bits = largestByBits(body, lets, dims); bits && range.low == 0)
+    range.high = std::min(range.high, *bits);
   return range;
 }
 

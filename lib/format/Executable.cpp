@@ -7,9 +7,7 @@
 namespace tulle::format {
 namespace {
 
-constexpr std::string_view cure =
-    "; formats that can: dense, COO, COO-soa, CSR, CSC, DCSR, DCSC, BCSR(b,c), BCSC(b,c), "
-    "BCOO, NV24, NM(n,m), CSF";
+constexpr std::string_view cure = "; formats that can: all that `tulle formats` lists";
 
 bool contains(const Expr &e, ExprKind kind) {
   return e && (e->kind == kind || contains(e->lhs, kind) || contains(e->rhs, kind));
@@ -65,8 +63,8 @@ std::string whyNotCoordinates(const Encoding &e, unsigned l) {
   if (contains(body, ExprKind::Counter) && body->kind != ExprKind::Counter)
     return fmt::format("level {} computes with a counter, which must stand alone", l);
   if (body->kind == ExprKind::Counter && (level.kind == LevelKind::Batch || level.kind == LevelKind::Bitmap))
-    return fmt::format("level {} is a {} level, and how far its counter runs is known to dense levels only", l,
-                       name(level.kind));
+    return fmt::format("level {} is a {} level, and how far its counter runs is known to dense levels only",
+                       l, name(level.kind));
   if (level.kind == LevelKind::Offset && !offsetCoordinate(e, l))
     return fmt::format("the levels above the offset level {} do not determine its coordinate", l);
   if (level.padded && !level.unique)
@@ -112,19 +110,6 @@ std::string whyNotMap(const Encoding &e) {
   return "";
 }
 
-std::string whyNotWritable(const Encoding &e) {
-  for (unsigned l = 0; l < e.levels.size(); ++l) {
-    const LevelFormat &level = e.levels[l].format;
-    if (!info(level.kind).executable)
-      return fmt::format("{} levels cannot hold data yet", name(level.kind));
-    if (level.padded)
-      return "padded levels cannot hold data yet";
-    if (!level.ordered)
-      return "nonordered levels cannot hold data yet";
-  }
-  return "";
-}
-
 std::string whyNot(const Encoding &e) {
   for (unsigned l = 0; l < e.levels.size(); ++l)
     if (std::string reason = whyNotNeighbours(e, l); !reason.empty())
@@ -132,20 +117,14 @@ std::string whyNot(const Encoding &e) {
   return whyNotMap(e);
 }
 
-std::string withCure(const std::string &reason) { return reason.empty() ? "" : reason + std::string(cure); }
-
 } // namespace
 
-std::string whyNotReadable(const Encoding &encoding) { return withCure(whyNot(encoding)); }
-
 std::string whyNotExecutable(const Encoding &encoding) {
-  std::string reason = whyNotWritable(encoding);
-  if (reason.empty())
-    reason = whyNot(encoding);
-  if (reason.empty() && !digits(encoding))
-    reason = "this map cannot hold data yet: every level must be a dimension, its floordiv or its mod by an "
-             "integer, and the levels of a dimension must together give its coordinate back";
-  return withCure(reason);
+  std::string reason = whyNot(encoding);
+  return reason.empty() ? "" : reason + std::string(cure);
 }
+
+// Whatever can be read can be made.
+std::string whyNotReadable(const Encoding &encoding) { return whyNotExecutable(encoding); }
 
 } // namespace tulle::format

@@ -8,23 +8,22 @@ const std::vector<LevelKindInfo> &levelKinds() {
   constexpr std::string_view implied = "its coordinates are implied, each once and in order";
   constexpr std::string_view stored = "'soa' and 'padded' belong to singleton levels";
   static const std::vector<LevelKindInfo> table = {
-      // kind, name, integers, nonunique, nonordered, soa, padded, why, executable
-      {K::Dense, "dense", 0, 0, false, false, false, false, full, true},
-      {K::Batch, "batch", 0, 0, false, false, false, false, full, true},
-      {K::Compressed, "compressed", 0, 0, true, true, false, false, stored, true},
-      {K::LooseCompressed, "loose_compressed", 0, 0, true, true, false, false, stored, true},
-      {K::Singleton, "singleton", 0, 0, true, true, true, true, "", true},
+      // kind, name, integers, nonunique, nonordered, soa, padded, why
+      {K::Dense, "dense", 0, 0, false, false, false, false, full},
+      {K::Batch, "batch", 0, 0, false, false, false, false, full},
+      {K::Compressed, "compressed", 0, 0, true, true, false, false, stored},
+      {K::LooseCompressed, "loose_compressed", 0, 0, true, true, false, false, stored},
+      {K::Singleton, "singleton", 0, 0, true, true, true, true, ""},
       {K::Structured, "structured", 2, 2, false, false, false, false,
-       "its n coordinates of every m are distinct and in order", true},
-      {K::Ragged, "ragged", 0, 0, false, false, false, true, implied, false},
-      {K::Fixed, "fixed", 0, 1, false, true, false, true, "every parent has its own distinct coordinates",
-       false},
+       "its n coordinates of every m are distinct and in order"},
+      {K::Ragged, "ragged", 0, 0, false, false, false, true, implied},
+      {K::Fixed, "fixed", 0, 1, false, true, false, true, "every parent has its own distinct coordinates"},
       {K::Squeezed, "squeezed", 0, 0, false, true, false, false,
-       "it holds the set of coordinates that occur, shared by all parents", false},
-      {K::Banded, "banded", 0, 0, false, false, false, false, implied, false},
-      {K::Offset, "offset", 0, 0, false, false, false, false, implied, false},
-      {K::Hashed, "hashed", 0, 0, false, true, false, false, "a table holds each coordinate once", false},
-      {K::Bitmap, "bitmap", 0, 0, false, false, false, false, full, false},
+       "it holds the set of coordinates that occur, shared by all parents"},
+      {K::Banded, "banded", 0, 0, false, false, false, false, implied},
+      {K::Offset, "offset", 0, 0, false, false, false, false, implied},
+      {K::Hashed, "hashed", 0, 0, false, true, false, false, "a table holds each coordinate once"},
+      {K::Bitmap, "bitmap", 0, 0, false, false, false, false, full},
   };
   return table;
 }

@@ -11,7 +11,6 @@ struct LevelKindInfo {
   unsigned minIntegers, maxIntegers;
   bool mayNonunique, mayNonordered, maySoa, mayPadded;
   std::string_view why; ///< why it takes no other property, for messages
-  bool executable;
 };
 
 const LevelKindInfo &info(LevelKind kind);

@@ -1,14 +1,15 @@
 // What the map says: digits, inverse map, sizes.
 #include "format/Bits.h"
 #include "format/Layout.h"
+#include "format/Places.h"
 #include <algorithm>
 #include <limits>
 
 namespace tulle::format {
 namespace {
 
-/// `e` as `(dim / stride) % modulus`, if it is that. The rank of a dimension counts as one more dimension, with
-/// a number after those of the `order` real ones.
+/// `e` as `(dim / stride) % modulus`, if it is that. The rank of a dimension counts as one more dimension,
+/// with a number after those of the `order` real ones.
 std::optional<Digit> digitOf(const Expr &e, const Lets &lets, unsigned order) {
   if (e->kind == ExprKind::Dim)
     return Digit{unsigned(e->value), 1, 0};
@@ -56,13 +57,13 @@ bool isComplete(std::vector<Digit> digits) {
 
 class Inverter {
 public:
-  /// By the levels before `end`, without those whose coordinate is itself derived from others.
-  Inverter(const Encoding &e, unsigned end) : e(e), found(e.order()), sizes(e.order(), 1) {
+  /// By the levels before `end`; `stored`: without those whose coordinate is itself derived from others.
+  Inverter(const Encoding &e, unsigned end, bool stored = false)
+      : e(e), found(e.order()), sizes(e.order(), 1) {
     for (unsigned l = 0; l < end; ++l) {
       levels.push_back(enterLets(e.levels[l].expr, lets));
-      bool derived = e.levels[l].format.kind == LevelKind::Offset;
+      bool derived = stored && e.levels[l].format.kind == LevelKind::Offset;
       digits.push_back(derived ? std::nullopt : digitOf(levels.back(), lets, e.order()));
-      bits.push_back(derived ? std::nullopt : bitSources(levels.back(), lets));
       if (derived)
         levels.back() = constant(0);
     }
@@ -72,8 +73,8 @@ public:
     for (unsigned d = 0; d < e.order(); ++d)
       found[d] = useExplicit && e.dims[d].inverse ? e.dims[d].inverse : fromDigits(d);
     for (unsigned d = 0; d < e.order(); ++d)
-      if (!found[d])
-        found[d] = fromBits(d);
+      if (unsigned bits = found[d] ? 0 : keptBits(d))
+        found[d] = fromBits(d, bits);
     // Each round may make another level's expression have one unknown only.
     for (unsigned round = 0; round < e.order(); ++round)
       for (unsigned l = 0; l < levels.size(); ++l)
@@ -91,11 +92,16 @@ public:
   }
 
   /// How many low bits of the dimension are kept; 0 where it is not given by its bits.
-  unsigned keptBits(unsigned d) {
+  unsigned keptBits(unsigned d) const {
     if (e.dims[d].inverse || fromDigits(d))
       return 0;
-    std::optional<BitInverse> inverse = invertBits(bits, d);
-    return inverse ? inverse->bits : 0;
+    // A map that keeps only a few bits of a dimension is no inverse, whatever the sizes.
+    unsigned low = 15, high = 63;
+    while (high - low > 1) {
+      unsigned middle = (low + high) / 2;
+      (fromBits(d, middle) ? low : high) = middle;
+    }
+    return low == 15 ? 0 : low;
   }
 
 private:
@@ -106,9 +112,11 @@ private:
     return ranked ? unrank(ranked) : nullptr;
   }
 
-  Expr fromBits(unsigned d) const {
-    std::optional<BitInverse> inverse = invertBits(bits, d);
-    return inverse ? inverse->expr : nullptr;
+  Expr fromBits(unsigned d, unsigned bits) const {
+    std::vector<std::optional<BitSources>> sources;
+    for (const Expr &level : levels)
+      sources.push_back(bitSources(level, lets, std::vector<unsigned>(e.order(), bits)));
+    return invertBits(sources, d, bits);
   }
 
   Expr sumOfDigits(unsigned d) const {
@@ -203,7 +211,6 @@ private:
   std::vector<Expr> found, levels;
   Lets lets;
   std::vector<std::optional<Digit>> digits;
-  std::vector<std::optional<BitSources>> bits;
   std::vector<size_t> sizes; ///< of each dimension's inverse, written out
   mutable size_t size = 0;   ///< of what the current level's solution substitutes
 };
@@ -231,14 +238,22 @@ std::optional<std::vector<Expr>> inverseMap(const Encoding &encoding) {
 }
 
 Expr offsetCoordinate(const Encoding &encoding, unsigned level) {
-  Inverter above(encoding, level);
+  Inverter above(encoding, level, true);
   above.run(false);
   return above.substitute(encoding.levels[level].expr);
 }
 
+std::optional<unsigned> separatedDimension(const Encoding &encoding, unsigned level) {
+  Lets lets;
+  for (unsigned l = 0; l < level; ++l)
+    enterLets(encoding.levels[l].expr, lets);
+  std::optional<Digit> digit = digitOf(enterLets(encoding.levels[level].expr, lets), lets, encoding.order());
+  return digit ? std::optional(digit->dim % encoding.order()) : std::nullopt;
+}
+
 int64_t largestSize(const Encoding &encoding, unsigned dim) {
   unsigned bits = Inverter(encoding, unsigned(encoding.levels.size())).keptBits(dim);
-  return bits == 0 || bits > 62 ? std::numeric_limits<int64_t>::max() : int64_t(1) << bits;
+  return bits == 0 || bits >= 62 ? std::numeric_limits<int64_t>::max() : int64_t(1) << bits;
 }
 
 int64_t levelSize(const Digit &digit, const std::vector<int64_t> &dims) {

@@ -1,7 +1,7 @@
 // hashed: parent p owns the table of slots pos[p] .. pos[p + 1], a power of two of them or none.
+#include "levels/Control.h"
 #include "levels/LevelFormat.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 
@@ -37,32 +37,25 @@ struct Hashed : LevelFormat {
     Location loc = emit.loc;
     PositionRange range = positions(emit, level, parent);
     Value slots = emit.sub(range.end, range.begin);
-    Type index = b.getIndexType();
-    auto branch = scf::IfOp::create(b, loc, TypeRange{index, b.getI1Type()},
-                                    emit.compare(arith::CmpIPredicate::ne, slots, emit.constant(0)),
-                                    /*addThenBlock=*/true, /*addElseBlock=*/true);
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(branch.elseBlock());
-    Value no = arith::ConstantIntOp::create(b, loc, 0, 1);
-    scf::YieldOp::create(b, loc, ValueRange{range.begin, no});
-    b.setInsertionPointToStart(branch.thenBlock());
-    Value last = emit.sub(slots, emit.constant(1));
-    auto loop = scf::WhileOp::create(
-        b, loc, TypeRange{index, b.getI1Type()}, firstSlot(emit, coordinate, slots),
-        [&](OpBuilder &, Location, ValueRange slot) {
-          Value position = emit.add(range.begin, slot[0]);
-          Value there = storedCoordinate(emit, level, position);
-          Value same = emit.compare(arith::CmpIPredicate::eq, there, coordinate);
-          Value other = emit.compare(arith::CmpIPredicate::ne, there, coordinate);
-          Value more = arith::AndIOp::create(b, loc, other, isEntry(emit, level, there));
-          scf::ConditionOp::create(b, loc, more, ValueRange{slot[0], same});
+    auto isOther = [&](Values slot) -> Value {
+      Value there = storedCoordinate(emit, level, emit.add(range.begin, slot[0]));
+      Value other = emit.compare(arith::CmpIPredicate::ne, there, coordinate);
+      return arith::AndIOp::create(b, loc, other, isEntry(emit, level, there));
+    };
+    auto next = [&](Values slot) -> Values {
+      Value last = emit.sub(slots, emit.constant(1));
+      return {arith::AndIOp::create(b, loc, emit.add(slot[0], emit.constant(1)), last)};
+    };
+    Values place = ifElse(
+        b, loc, emit.compare(arith::CmpIPredicate::ne, slots, emit.constant(0)),
+        TypeRange{b.getIndexType(), b.getI1Type()},
+        [&] {
+          Value slot = whileLoop(b, loc, firstSlot(emit, coordinate, slots), isOther, next)[0];
+          Value position = emit.add(range.begin, slot), there = storedCoordinate(emit, level, position);
+          return Values{position, emit.compare(arith::CmpIPredicate::eq, there, coordinate)};
         },
-        [&](OpBuilder &, Location, ValueRange now) {
-          Value next = arith::AndIOp::create(b, loc, emit.add(now[0], emit.constant(1)), last);
-          scf::YieldOp::create(b, loc, next);
-        });
-    scf::YieldOp::create(b, loc, ValueRange{emit.add(range.begin, loop.getResult(0)), loop.getResult(1)});
-    return Found{branch.getResult(0), branch.getResult(1)};
+        [&] { return Values{range.begin, arith::ConstantIntOp::create(b, loc, 0, 1)}; });
+    return Found{place[0], place[1]};
   }
 
   // Tables do not depend on the source: entries come in ascending order.

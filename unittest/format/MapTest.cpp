@@ -81,6 +81,58 @@ TEST(InverseMap, inferred) {
       "{b, r, c} (i = b * 4 + r, j = c) -> (b = i floordiv 4 : dense, r = i mod 4 : dense, c = j : dense)");
 }
 
+/// Bits 0, 1, … of a and b in turn, b's first.
+int64_t interleaved(int64_t a, int64_t b) {
+  int64_t out = 0;
+  for (int k = 0; k < 16; ++k)
+    out |= (b >> k & 1) << 2 * k | (a >> k & 1) << (2 * k + 1);
+  return out;
+}
+
+TEST(InverseMap, ofTheMortonCurveTakesItsBitsApart) {
+  auto inverse = inverseMap(parseFormat("HiCOO(3)", 2));
+  ASSERT_TRUE(inverse);
+  for (int64_t i : {0, 1, 7, 8, 12345, 524287})
+    for (int64_t j : {0, 5, 8, 300000, 524287}) {
+      std::vector<int64_t> levels = {interleaved(i / 8, j / 8), i % 8, j % 8};
+      Bindings bindings;
+      EXPECT_EQ(evaluate((*inverse)[0], {}, levels, bindings), i);
+      EXPECT_EQ(evaluate((*inverse)[1], {}, levels, bindings), j);
+    }
+  // 16 bits of the block, 3 inside it.
+  EXPECT_EQ(largestSize(parseFormat("HiCOO(3)", 2), 0), 1 << 19);
+  EXPECT_EQ(largestSize(parseFormat("CSR", 2), 0), std::numeric_limits<int64_t>::max());
+}
+
+TEST(InverseMap, ofARankIsLookedUp) {
+  auto inverse = inverseMap(parseFormat("SELL(4,8)", 2));
+  ASSERT_TRUE(inverse);
+  ASSERT_EQ((*inverse)[0]->kind, ExprKind::Unrank);
+  Bindings bindings;
+  EXPECT_EQ(evaluate((*inverse)[0]->lhs, {}, {5, 2, 3, 9}, bindings), 5 * 4 + 3);
+  EXPECT_EQ(evaluate((*inverse)[1], {}, {5, 2, 3, 9}, bindings), 9);
+}
+
+TEST(LevelRange, boundsCoordinatesBySizes) {
+  auto range = [](const char *format, unsigned level, std::vector<int64_t> dims) {
+    auto r = levelRange(parseFormat(format, unsigned(dims.size())), level, dims);
+    return r ? std::pair(r->low, r->high) : std::pair(int64_t(7), int64_t(7));
+  };
+  using P = std::pair<int64_t, int64_t>;
+  EXPECT_EQ(range("DIA", 0, {4, 6}), P(-3, 5));
+  EXPECT_EQ(range("DIA", 1, {4, 6}), P(0, 3));
+  EXPECT_EQ(range("ELL", 0, {4, 6}), P(0, 5)); // as many entries of a row as there are columns
+  EXPECT_EQ(range("SELL(4,8)", 0, {9, 6}), P(0, 2));
+  EXPECT_EQ(range("SELL(4,8)", 2, {9, 6}), P(0, 3));
+  EXPECT_EQ(range("HiCOO(1)", 0, {8, 8}), P(0, 15)); // 4 x 4 blocks
+  EXPECT_EQ(range("(i, j) -> (2 * i - 3 : compressed, j : compressed)", 0, {5, 5}), P(-3, 5));
+}
+
+TEST(OffsetCoordinate, followsFromTheLevelsAbove) {
+  Bindings bindings;
+  EXPECT_EQ(evaluate(offsetCoordinate(parseFormat("DIA", 2), 2), {}, {-3, 5}, bindings), 2);
+}
+
 TEST(InverseMap, whereThereIsNone) {
   for (const char *text : {"(i, j) -> (i + j : dense, i + j : dense)",
                            "(i, j) -> (#i : dense, rank(i by count(j)) floordiv 2 : ragged, j : singleton)",
@@ -181,20 +233,34 @@ TEST(Executable, saysWhichPartAndWhichFormats) {
     return reason.substr(0, reason.find(';'));
   };
   EXPECT_EQ(why("(i, j) -> (i : batch, j : loose_compressed(nonunique)), fill = 0.0"), "");
-  EXPECT_EQ(why("(i, j) -> (j - i : squeezed, i : dense, j : offset)"),
-            "squeezed levels cannot hold data yet");
-  EXPECT_EQ(why("(i) -> (i : compressed(nonordered))"), "nonordered levels cannot hold data yet");
-  EXPECT_EQ(why("(i) -> (i : singleton(padded))"), "padded levels cannot hold data yet");
+  for (const Preset &preset : presets())
+    EXPECT_TRUE(preset.executable) << preset.name;
+  EXPECT_EQ(why("(i) -> (i : compressed(nonordered))"), "");
+  EXPECT_EQ(why("(i) -> (i : singleton(padded))"), "");
+  EXPECT_EQ(why("(i) -> (i : singleton(padded, nonunique))"), "level 0 is padded and nonunique");
+  EXPECT_EQ(why("(i, j) -> (j - i : dense, i : dense)"),
+            "coordinates of level 0 can be negative, and those of a dense level start at 0");
+  EXPECT_EQ(why("(i, j) -> (i : dense, #i + 1 : dense, j : singleton(padded))"),
+            "level 1 computes with a counter, which must stand alone");
+  EXPECT_EQ(why("(i, j) -> (#i : bitmap, i : dense, j : singleton(padded))").substr(0, 26),
+            "level 0 is a bitmap level,");
+  EXPECT_EQ(why("(i, j) -> (rank(i by count(j)) : dense, rank(j by count(i)) : compressed)"),
+            "it ranks in two ways, and only one permutation can be stored");
+  EXPECT_EQ(why("(i, j) -> (i floordiv 2 : dense, j : compressed, i : offset)"),
+            "the levels above the offset level 2 do not determine its coordinate");
+  EXPECT_EQ(why("[c](i, j) -> (i : dense, j + c : compressed)"),
+            "it has symbols, whose values nothing gives");
   EXPECT_EQ(why("(i) -> (i : compressed), fill = inf"), "");
   EXPECT_EQ(why("(i) -> (i : compressed), explicitVal = 1"),
             "explicitVal cannot be used yet: values are always stored");
   EXPECT_EQ(why("(i : #tulle<slice(0, 4, ?)>) -> (i : dense)"),
             "dimension i is a slice, and slices cannot hold data yet");
-  EXPECT_EQ(why("(i) -> (i * 2 : dense)").substr(0, 28), "this map cannot hold data ye");
+  EXPECT_EQ(why("(i) -> (i mod 2 : dense)").substr(0, 27), "this map cannot be inverted");
   EXPECT_EQ(why("(i, j) -> (i : compressed, j : singleton)").substr(0, 17), "level 0 is unique");
   EXPECT_EQ(why("(i, j) -> (i : compressed(nonunique), j : dense)"),
             "level 0 is nonunique, and only a singleton level can stand below it yet");
-  EXPECT_NE(whyNotExecutable(parseFormat("DIA", 2)).find("formats that can: dense, COO"), std::string::npos);
+  EXPECT_NE(whyNotExecutable(parseEncoding("(i) -> (i mod 2 : dense)")).find("`tulle formats`"),
+            std::string::npos);
 }
 
 } // namespace

@@ -1,4 +1,5 @@
 // From the levels' coordinates back to those of the dimensions.
+#include "format/Places.h"
 #include "levels/Expression.h"
 #include "passes/lower/Lowering.h"
 
@@ -8,7 +9,6 @@ using namespace tulle::dialect;
 namespace tulle::lower {
 
 using format::ExprKind;
-using format::LevelKind;
 
 namespace {
 
@@ -45,37 +45,11 @@ private:
   /// Compares with the dimension's size where slots without entries may lie beyond it.
   Value check(unsigned d, const format::Expr &expr, Value coordinate) {
     lastCheck = {};
-    if (isWholeLevel(d, expr) || !mayPad(expr))
+    if (!format::mayLieOutside(storage.encoding, d, expr))
       return coordinate;
     lastCheck = emit.compare(arith::CmpIPredicate::ult, coordinate, storage.dims[d]);
     checks.push_back(lastCheck);
     return coordinate;
-  }
-
-  /// The level's coordinates are exactly those of the dimension, or its ranks.
-  bool isWholeLevel(unsigned d, const format::Expr &expr) const {
-    if (expr->kind != ExprKind::Level)
-      return false;
-    const format::Expr &level = storage.encoding.levels[expr->value].expr;
-    return (level->kind == ExprKind::Dim && level->value == int64_t(d)) || level->kind == ExprKind::Rank;
-  }
-
-  /// Levels that store each coordinate hold those of entries only.
-  bool mayPad(const format::Expr &expr) const {
-    if (!expr)
-      return false;
-    if (expr->kind != ExprKind::Level)
-      return mayPad(expr->lhs) || mayPad(expr->rhs);
-    switch (storage.encoding.levels[expr->value].format.kind) {
-    case LevelKind::Compressed:
-    case LevelKind::LooseCompressed:
-    case LevelKind::Singleton:
-    case LevelKind::Fixed:
-    case LevelKind::Hashed:
-      return false;
-    default:
-      return true;
-    }
   }
 
   OpBuilder &b;

@@ -1,5 +1,6 @@
 // Ops with regions: branches and counted loops keep their form without the tensors; iterations become loops
 // over positions.
+#include "mlir/IR/Matchers.h"
 #include "passes/lower/Lowering.h"
 
 using namespace mlir;
@@ -72,8 +73,16 @@ void Lowering::lowerIf(scf::IfOp op) {
     }
     return plain(operands);
   };
+  Value condition = values.lookup(op.getCondition());
+  if (matchPattern(condition, m_One())) { // as where no slot lies outside the tensor
+    lowerBlock(op.getThenRegion().front());
+    ValueRange yields = op.getThenRegion().front().getTerminator()->getOperands();
+    Values results = plain(yields);
+    bindCarried(op.getResults(), yields, results);
+    return;
+  }
   Values results = ifElse(
-      b, op.getLoc(), values.lookup(op.getCondition()), types, [&] { return emit(op.getThenRegion()); },
+      b, op.getLoc(), condition, types, [&] { return emit(op.getThenRegion()); },
       [&] { return emit(op.getElseRegion()); });
   unsigned next = 0;
   for (auto [result, slot] : llvm::zip(op.getResults(), stored))

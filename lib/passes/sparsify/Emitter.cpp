@@ -76,7 +76,7 @@ LoopEmitter::Carried LoopEmitter::loops(LoopState s, unsigned depth) {
 /// One element of the result: accumulated in a register by the loops left, then stored.
 LoopEmitter::Carried LoopEmitter::element(LoopState s, unsigned depth) {
   Value iterator = iteratorOf(s, statement.operands.size() - 1);
-  if (!iterator && !statement.result().digits.empty()) {
+  if (!iterator && !statement.result().encoding.getValue().levels.empty()) {
     if (!failed)
       statement.generic.emitError(
           "a sparse result would be dense: something is written where the operand whose pattern it "

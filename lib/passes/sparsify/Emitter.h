@@ -1,6 +1,6 @@
 // Builds the loops of one statement: stage 1 to stage 2.
 #pragma once
-#include "passes/sparsify/Statement.h"
+#include "passes/sparsify/StorageWalk.h"
 
 namespace tulle::passes {
 
@@ -28,6 +28,8 @@ public:
   LoopEmitter(mlir::OpBuilder &builder, SparseStatement &statement, const iteration::Plan &plan);
   /// The result tensor; null after a diagnostic.
   mlir::Value emit();
+  /// The same with loops over the levels of one operand outside, which bind the first loops of the plan.
+  mlir::Value emit(const StorageWalk &walk);
 
 private:
   // Emitter.cpp: the loops
@@ -44,6 +46,11 @@ private:
   /// participant, and the carried values.
   void fillBody(mlir::Block *block, LoopState s, unsigned depth, llvm::ArrayRef<unsigned> participants,
                 unsigned minterm, bool counted);
+
+  // StorageWalk.cpp: an operand walked as it is stored
+  Carried walkLevels(LoopState s, const StorageWalk &walk);
+  Carried walkLeaf(LoopState s, const StorageWalk &walk);
+  bool separatesResults(const StorageWalk &walk, size_t level) const;
 
   // Assembly.cpp: results that are new tensors
   mlir::Value assemble();

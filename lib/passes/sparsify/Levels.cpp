@@ -142,7 +142,7 @@ Value LoopEmitter::iteratorOf(const LoopState &s, unsigned operand) const {
   if (operand + 1 == statement.operands.size() && statement.pattern)
     operand = *statement.pattern;
   const auto &iterators = s.operands[operand].iterators;
-  bool reached = iterators.size() == statement.operands[operand].digits.size() && !iterators.empty();
+  bool reached = iterators.size() == plan.levels[operand].size() && !iterators.empty();
   return reached ? iterators.back() : Value();
 }
 

@@ -2,7 +2,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/Passes.h"
 #include "passes/import/Import.h"
-#include "passes/sparsify/Statement.h"
+#include "passes/sparsify/StorageWalk.h"
 
 namespace tulle::passes {
 using namespace mlir;
@@ -38,10 +38,15 @@ struct ResolveOrder : impl::ResolveOrderBase<ResolveOrder> {
       FailureOr<SparseStatement> statement = SparseStatement::read(generic);
       if (failed(statement))
         return failure();
+      if (planStorageWalk(*statement))
+        return success();
       auto planned = iteration::plan(statement->reduction, statement->planOperands());
       auto *conversion = std::get_if<iteration::Conversion>(&planned);
-      if (!conversion)
+      std::optional<iteration::Conversion> unwalkable = conversionToDigits(*statement);
+      if (!conversion && !unwalkable)
         return success();
+      if (!conversion)
+        conversion = &*unwalkable;
       convert(generic, *conversion);
     }
     return generic.emitError("no loop order found");
@@ -55,8 +60,12 @@ struct ResolveOrder : impl::ResolveOrderBase<ResolveOrder> {
                          << format::displayName(conversion.target)
                          << " before the loops: " << conversion.reason;
     OpBuilder b(generic);
+    // A conversion that turns out to be the wrong one is replaced, not followed by another.
+    Value source = use.get();
+    if (auto before = source.getDefiningOp<dialect::ConvertOp>())
+      source = before.getSource();
     use.set(dialect::ConvertOp::create(b, generic.getLoc(), dialect::withEncoding(type, conversion.target),
-                                       use.get()));
+                                       source));
   }
 };
 

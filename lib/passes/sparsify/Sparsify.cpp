@@ -40,12 +40,21 @@ struct Sparsify : impl::SparsifyBase<Sparsify> {
     FailureOr<SparseStatement> statement = SparseStatement::read(generic);
     if (failed(statement))
       return failure();
+    OpBuilder b(generic);
+    if (std::optional<StorageWalk> walk = planStorageWalk(*statement))
+      return replace(generic, LoopEmitter(b, *statement, walk->plan).emit(*walk));
+    if (std::optional<iteration::Conversion> conversion = conversionToDigits(*statement))
+      return generic.emitError("operand ")
+             << conversion->operand << " cannot be walked by loops over indices (" << conversion->reason
+             << "); run tulle-resolve-order first";
     auto planned = iteration::plan(statement->reduction, statement->planOperands());
     if (auto *conversion = std::get_if<iteration::Conversion>(&planned))
       return generic.emitError("operand ") << conversion->operand << " does not fit the loops of the others ("
                                            << conversion->reason << "); run tulle-resolve-order first";
-    OpBuilder b(generic);
-    Value result = LoopEmitter(b, *statement, std::get<iteration::Plan>(planned)).emit();
+    return replace(generic, LoopEmitter(b, *statement, std::get<iteration::Plan>(planned)).emit());
+  }
+
+  static LogicalResult replace(linalg::GenericOp generic, Value result) {
     if (!result)
       return failure();
     generic.getResult(0).replaceAllUsesWith(result);

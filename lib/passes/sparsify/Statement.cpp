@@ -43,14 +43,17 @@ LogicalResult readOperand(linalg::GenericOp generic, OpOperand &use, SparseOpera
   out.encoding = dialect::getEncoding(type);
   out.extent = bool(out.tensor.getDefiningOp<tensor::EmptyOp>()) && !generic.isDpsInit(&use);
   const format::Encoding &encoding = out.encoding.getValue();
-  std::string why = format::whyNotExecutable(encoding);
-  auto digits = format::digits(encoding);
   bool isNew = generic.isDpsInit(&use) && isNewTensor(use.get());
-  if (!why.empty() || (!digits && !isNew))
+  std::string why = isNew ? format::whyNotExecutable(encoding) : format::whyNotReadable(encoding);
+  auto digits = format::digits(encoding);
+  if (!why.empty())
     return generic.emitError("operand ") << use.getOperandNumber() << ": " << why;
   if (digits)
     out.digits = *digits;
   out.sparse = !format::isAllDense(encoding);
+  bool ordered =
+      llvm::all_of(encoding.levels, [](const format::Level &level) { return level.format.ordered; });
+  out.byStorage = (!digits || !ordered) && !generic.isDpsInit(&use) && !out.extent;
   for (AffineExpr expr : generic.getMatchingIndexingMap(&use).getResults()) {
     Subscript s;
     if (!addTerms(expr, 1, s))
@@ -133,10 +136,23 @@ format::Encoding SparseStatement::storedOrder() const {
   return order;
 }
 
+/// An encoding of digits that holds the same: what an operand without loops of its own is converted to.
+static format::Encoding inLoopOrder(const SparseOperand &operand) {
+  const format::Encoding &from = operand.encoding.getValue();
+  format::Encoding to = format::denseEncoding(from.order());
+  for (auto [l, level] : llvm::enumerate(to.levels))
+    level.format.kind =
+        l == 0 && from.order() == 2 ? format::LevelKind::Dense : format::LevelKind::Compressed;
+  to.fill = from.fill ? from.fill : from.implicitVal;
+  return to;
+}
+
 std::vector<iteration::Operand> SparseStatement::planOperands() const {
   std::vector<iteration::Operand> result;
   for (const SparseOperand &o : operands)
-    result.push_back({o.encoding.getValue(), o.subscripts});
+    result.push_back({o.byStorage ? inLoopOrder(o) : o.encoding.getValue(), o.subscripts});
+  if (pattern && operands[*pattern].byStorage)
+    result.back().encoding = result[*pattern].encoding;
   linalg::GenericOp body = generic;
   for (auto [operand, arg] : llvm::zip(result, body.getRegionInputArgs())) {
     // Padding is stored: a mask would see it, and 0 * inf is nan.

@@ -12,10 +12,13 @@ namespace tulle::passes {
 struct SparseOperand {
   mlir::Value tensor;
   dialect::EncodingAttr encoding;
-  std::vector<format::Digit> digits; ///< one per level; none for a new tensor whose map is not made of digits
+  std::vector<format::Digit> digits; ///< one per level; none where the map is not made of digits
   std::vector<iteration::Subscript> subscripts;
   bool sparse = false; ///< some level does not store every coordinate
   bool extent = false; ///< only says how far an index runs; never read
+  /// No loop over a dimension follows its levels, because they are no digits of dimensions or not in order:
+  /// it can only be walked as it is stored.
+  bool byStorage = false;
 };
 
 struct SparseStatement {
@@ -32,8 +35,8 @@ struct SparseStatement {
   std::vector<iteration::Operand> planOperands() const;
   format::Encoding storedOrder() const;
 
-  /// Fails with a diagnostic for what is not a statement over digit maps: several results, semi-affine
-  /// subscripts, a sparse result with neither `tulle.like` nor `tensor.empty`.
+  /// Fails with a diagnostic for what is not a statement over tensors that can hold data: several results,
+  /// semi-affine subscripts, a sparse result with neither `tulle.like` nor `tensor.empty`.
   static mlir::FailureOr<SparseStatement> read(mlir::linalg::GenericOp generic);
 };
 

@@ -2,6 +2,7 @@
 #include "runtime/tensor/Memory.h"
 #include "tulle/error.h"
 #include <algorithm>
+#include <bit>
 #include <fmt/format.h>
 
 namespace tulle::runtime {
@@ -15,48 +16,97 @@ std::string shapeText(const std::vector<int64_t> &dims) {
   return out.empty() ? "scalar" : out;
 }
 
-static std::string levelText(const format::Encoding &encoding, unsigned l, const format::Digit &digit) {
-  std::string expr = encoding.dims[digit.dim].name;
-  if (digit.stride != 1)
-    expr += fmt::format(" floordiv {}", digit.stride);
-  if (digit.modulus)
-    expr += fmt::format(" mod {}", digit.modulus);
-  return fmt::format("level {} ({} : {})", l, expr, format::print(encoding.levels[l].format));
+std::string_view fieldLabel(format::FieldKind kind) {
+  switch (kind) {
+  case format::FieldKind::Sizes:
+    return "size";
+  case format::FieldKind::Permutation:
+    return "perm";
+  case format::FieldKind::Positions:
+    return "pos";
+  case format::FieldKind::Coordinates:
+    return "crd";
+  case format::FieldKind::Bits:
+    return "bits";
+  case format::FieldKind::Values:
+    break;
+  }
+  return "values";
 }
 
-std::vector<LevelShape> levelShapes(const format::Encoding &encoding, const std::vector<int64_t> &dims) {
-  if (std::string why = format::whyNotExecutable(encoding); !why.empty())
-    throw Error(why);
-  auto digits = format::digits(encoding);
-  if (!digits)
-    throw Error(fmt::format("the map of {} cannot hold data: only permutations and floordiv/mod pairs can",
-                            format::print(encoding)));
+static std::string levelText(const format::Encoding &encoding, unsigned l, const format::Digit *digit) {
+  std::string format = format::print(encoding.levels[l].format);
+  if (!digit)
+    return fmt::format("level {} ({})", l, format);
+  std::string expr = encoding.dims[digit->dim].name;
+  if (digit->stride != 1)
+    expr += fmt::format(" floordiv {}", digit->stride);
+  if (digit->modulus)
+    expr += fmt::format(" mod {}", digit->modulus);
+  return fmt::format("level {} ({} : {})", l, expr, format);
+}
+
+static void checkSizes(const format::Encoding &encoding, const std::vector<int64_t> &dims) {
   if (encoding.order() != dims.size())
     throw Error(
         fmt::format("the format {} has {} dimensions, the tensor {} has {}; choose a format of that order",
                     format::displayName(encoding), encoding.order(), shapeText(dims), dims.size()));
-  for (size_t d = 0; d < dims.size(); ++d)
+  for (size_t d = 0; d < dims.size(); ++d) {
     if (dims[d] < 0)
       throw Error(fmt::format("dimension {} has size {}; sizes must not be negative", d, dims[d]));
+    if (int64_t largest = format::largestSize(encoding, unsigned(d)); dims[d] > largest)
+      throw Error(fmt::format("dimension {} has size {}, and {} holds at most {}; choose another format", d,
+                              dims[d], format::displayName(encoding), largest));
+  }
+}
+
+std::vector<LevelShape> levelShapes(const format::Encoding &encoding, const std::vector<int64_t> &dims) {
+  if (std::string why = format::whyNotReadable(encoding); !why.empty())
+    throw Error(why);
+  auto digits = format::digits(encoding);
+  checkSizes(encoding, dims);
   std::vector<LevelShape> shapes;
   for (unsigned l = 0; l < encoding.levels.size(); ++l) {
     const format::LevelFormat &f = encoding.levels[l].format;
     LevelShape s;
     s.kind = f.kind;
-    s.n = f.n, s.m = f.m, s.unique = f.unique;
-    s.digit = (*digits)[l];
-    s.size = format::levelSize(s.digit, dims);
+    s.n = f.n, s.m = f.m, s.unique = f.unique, s.ordered = f.ordered, s.padded = f.padded;
+    if (digits) {
+      s.digit = (*digits)[l];
+      s.size = format::levelSize(s.digit, dims);
+    } else {
+      format::CoordinateRange range = *format::levelRange(encoding, l, dims);
+      s.digit.stride = 0; // none
+      s.low = range.low;
+      s.size = range.size();
+    }
     s.runEnd = l;
-    s.text = levelText(encoding, l, s.digit);
+    s.text = levelText(encoding, l, digits ? &s.digit : nullptr);
     shapes.push_back(std::move(s));
   }
-  for (unsigned l = 0; l < shapes.size(); ++l) {
-    bool starts = !shapes[l].full() && shapes[l].kind != LevelKind::Singleton;
-    while (starts && shapes[l].runEnd + 1 < shapes.size() &&
-           shapes[shapes[l].runEnd + 1].kind == LevelKind::Singleton)
-      ++shapes[l].runEnd;
+  for (LevelShape &s : shapes) {
+    bool starts = s.kind == LevelKind::Compressed || s.kind == LevelKind::LooseCompressed ||
+                  s.kind == LevelKind::Structured;
+    while (starts && !shapes[s.runEnd].unique && s.runEnd + 1 < shapes.size() &&
+           shapes[s.runEnd + 1].kind == LevelKind::Singleton)
+      ++s.runEnd;
   }
   return shapes;
+}
+
+std::vector<LevelShape> levelShapes(const Tensor &tensor) {
+  std::vector<LevelShape> shapes = levelShapes(tensor.encoding, tensor.dims);
+  for (unsigned l = 0; l < shapes.size(); ++l)
+    if (auto field = tensor.layout.sizes[l]) {
+      int64_t size = loadIndex(tensor.buffers[*field].data, 64, 0);
+      (shapes[l].kind == LevelKind::Dense ? shapes[l].size : shapes[l].n) = size;
+    }
+  return shapes;
+}
+
+int64_t firstSlot(int64_t coordinate, int64_t slots) {
+  uint64_t product = uint64_t(coordinate) * 0x9E3779B97F4A7C15u;
+  return int64_t(product >> (64 - std::countr_zero(uint64_t(slots))));
 }
 
 Batches batches(const std::vector<LevelShape> &shapes) {
@@ -104,7 +154,10 @@ LevelFields levelFields(const Tensor &tensor, unsigned level) {
     f.crdCount = tensor.buffers[ref->field].count;
     f.stride = ref->stride;
     f.offset = ref->offset;
+    f.isSigned = tensor.layout.fields[ref->field].isSigned;
   }
+  if (auto field = tensor.layout.bits[level])
+    f.bits = tensor.buffers[*field].data;
   return f;
 }
 
@@ -120,10 +173,14 @@ std::vector<int64_t> batchStarts(const Tensor &tensor, const std::vector<LevelSh
     LevelFields fields = levelFields(tensor, l);
     for (int64_t b = 0; b <= batch.count; ++b) {
       int64_t &start = starts[b];
-      if (shapes[l].full())
+      if (shapes[l].full() || shapes[l].kind == LevelKind::Bitmap)
         start *= shapes[l].size;
-      else if (shapes[l].kind == LevelKind::Structured)
+      else if (shapes[l].kind == LevelKind::Structured || shapes[l].kind == LevelKind::Fixed ||
+               shapes[l].kind == LevelKind::Squeezed)
         start *= shapes[l].n;
+      else if (fields.pos && shapes[l].kind != LevelKind::Compressed &&
+               shapes[l].kind != LevelKind::LooseCompressed)
+        start = fields.position(start);
       else if (shapes[l].kind == LevelKind::Compressed)
         // The slot past the last batch does not exist; its value is that of the slot before it.
         start = batch.count == 0 ? 0 : fields.position(start + b - (b == batch.count));

@@ -8,14 +8,16 @@ namespace tulle::runtime {
 
 struct LevelShape {
   format::LevelKind kind; ///< `compressed(high)` is LooseCompressed here
-  int64_t n = 0, m = 0;   ///< of structured[n,m]
-  bool unique = true;
-  format::Digit digit;
+  int64_t n = 0, m = 0;   ///< of structured[n,m]; n: the slots of a parent in a fixed or squeezed level
+  bool unique = true, ordered = true, padded = false;
+  format::Digit digit; ///< where the map is made of digits
+  int64_t low = 0;     ///< the least coordinate
   int64_t size = 0;    ///< number of coordinates
   unsigned runEnd = 0; ///< the last of the singletons that follow and share this level's positions
   std::string text;    ///< `level 1 (j : compressed)`, for errors
 
   bool full() const { return kind == format::LevelKind::Dense || kind == format::LevelKind::Batch; }
+  bool contains(int64_t c) const { return c >= low && c - low < size; }
   int64_t coordinate(int64_t dimCoordinate) const {
     int64_t c = digit.stride == 1 ? dimCoordinate : dimCoordinate / digit.stride;
     return digit.modulus ? c % digit.modulus : c;
@@ -23,8 +25,11 @@ struct LevelShape {
 };
 
 /// Throws Error when the encoding cannot hold data, the number of sizes is not its order, or a size is
-/// negative.
+/// negative or more than the map keeps.
 std::vector<LevelShape> levelShapes(const format::Encoding &encoding, const std::vector<int64_t> &dims);
+/// The same with the sizes that the tensor itself stores, those of counters, `fixed` and `squeezed` levels.
+/// Its size buffers must be there.
+std::vector<LevelShape> levelShapes(const Tensor &tensor);
 
 /// Linear index over the batch levels: how many levels lead with `batch`, and the product of their sizes.
 struct Batches {
@@ -83,18 +88,35 @@ inline void storeIndex(void *data, unsigned width, int64_t i, int64_t value) {
 
 /// Read access to the fields of one level.
 struct LevelFields {
-  const void *pos = nullptr, *crd = nullptr;
+  const void *pos = nullptr, *crd = nullptr, *bits = nullptr;
   unsigned posWidth = 64, crdWidth = 64;
+  bool isSigned = false;
   int64_t posCount = 0, crdCount = 0, stride = 1, offset = 0; ///< counts in elements of the buffer
 
   int64_t position(int64_t i) const { return loadIndex(pos, posWidth, i); }
-  int64_t coordinate(int64_t p) const { return loadIndex(crd, crdWidth, p * stride + offset); }
+  int64_t coordinate(int64_t p) const {
+    int64_t value = loadIndex(crd, crdWidth, p * stride + offset);
+    unsigned above = isSigned ? 64 - crdWidth : 0;
+    return int64_t(uint64_t(value) << above) >> above;
+  }
+  /// All bits set: the slot holds no entry.
+  bool empty(int64_t p) const {
+    int64_t all = crdWidth >= 64 ? -1 : (int64_t(1) << crdWidth) - 1;
+    return loadIndex(crd, crdWidth, p * stride + offset) == all;
+  }
+  bool bit(int64_t p) const { return static_cast<const uint8_t *>(bits)[p >> 3] >> (p & 7) & 1; }
 };
 LevelFields levelFields(const Tensor &tensor, unsigned level);
+
+/// Where the probes for a coordinate begin in a hash table of `slots`, a power of two above 1.
+int64_t firstSlot(int64_t coordinate, int64_t slots);
 
 /// For each batch (and once past the last): the first position, among the parents of `level`, that belongs to
 /// it. The buffers of the levels above must be filled and valid.
 std::vector<int64_t> batchStarts(const Tensor &tensor, const std::vector<LevelShape> &shapes, unsigned level);
+
+/// `pos`, `crd`, … as buffers are called in texts.
+std::string_view fieldLabel(format::FieldKind kind);
 
 /// `3 x 4 x 5`.
 std::string shapeText(const std::vector<int64_t> &dims);

@@ -12,10 +12,20 @@ using format::LevelKind;
 
 namespace {
 
+/// The level formats that this file assembles; conversions generate the code for all others.
+std::vector<LevelShape> packable(const format::Encoding &encoding, const std::vector<int64_t> &dims) {
+  std::vector<LevelShape> shapes = levelShapes(encoding, dims);
+  for (const LevelShape &s : shapes)
+    if (s.kind > LevelKind::Structured || s.padded || !s.ordered || !format::digits(encoding))
+      throw Error(fmt::format("entries are not packed into {} at once: store them as COO, then convert",
+                              format::displayName(encoding)));
+  return shapes;
+}
+
 class Packer {
 public:
   Packer(const Entries &entries, const format::Encoding &encoding)
-      : entries(entries), shapes(levelShapes(encoding, entries.dims)), ordered(check(entries), shapes),
+      : entries(entries), shapes(packable(encoding, entries.dims)), ordered(check(entries), shapes),
         count(ordered.count()), first(ordered.firstDifference()) {
     tensor.type = entries.type;
     tensor.dims = entries.dims;

@@ -52,8 +52,49 @@ private:
 
 } // namespace
 
+/// The number of elements of a buffer that does not have one for each position of its level, or for each
+/// parent; nullopt for one that does.
+static std::optional<int64_t> ownCount(const Tensor &tensor, const std::vector<LevelShape> &shapes,
+                                       size_t f) {
+  const format::Field &field = tensor.layout.fields[f];
+  const LevelShape &s = shapes[field.level];
+  switch (field.kind) {
+  case format::FieldKind::Permutation:
+    return tensor.buffers[f].count;
+  case format::FieldKind::Bits:
+    return batchStarts(tensor, shapes, field.level + 1).back();
+  case format::FieldKind::Coordinates:
+    if (s.kind == format::LevelKind::Squeezed)
+      return s.n;
+    if (s.kind == format::LevelKind::Banded)
+      return batchStarts(tensor, shapes, field.level).back();
+    return std::nullopt;
+  default:
+    return std::nullopt;
+  }
+}
+
+/// Element `i` of a buffer, positions counted from `base`; `_` marks an empty slot.
+static std::string elementText(const Tensor &tensor, const std::vector<LevelShape> &shapes, size_t f,
+                               int64_t i, int64_t base) {
+  const format::Field &field = tensor.layout.fields[f];
+  const LevelFields fields = levelFields(tensor, field.level);
+  if (field.kind == format::FieldKind::Bits)
+    return std::to_string(int(fields.bit(i)));
+  int64_t value = loadIndex(tensor.buffers[f].data, field.width, i);
+  if (field.kind != format::FieldKind::Coordinates)
+    return std::to_string(value - base);
+  const LevelShape &s = shapes[field.level];
+  int64_t all = field.width >= 64 ? -1 : (int64_t(1) << field.width) - 1;
+  bool marks = s.padded || s.kind == format::LevelKind::Fixed || s.kind == format::LevelKind::Hashed;
+  if (marks && value == all)
+    return "_";
+  unsigned above = field.isSigned ? 64 - field.width : 0;
+  return std::to_string(int64_t(uint64_t(value) << above) >> above);
+}
+
 std::string printStorage(const Tensor &tensor) {
-  const std::vector<LevelShape> shapes = levelShapes(tensor.encoding, tensor.dims);
+  const std::vector<LevelShape> shapes = levelShapes(tensor);
   const Batches batch = batches(shapes);
   std::vector<int64_t> levelSizes, batchSizes;
   for (const LevelShape &s : shapes)
@@ -79,16 +120,24 @@ std::string printStorage(const Tensor &tensor) {
     bool positions = field.kind == format::FieldKind::Positions;
     bool loose = shapes[field.level].kind == format::LevelKind::LooseCompressed;
     auto element = [&](int64_t i, int64_t first) {
-      int64_t value = loadIndex(tensor.buffers[f].data, field.width, i);
       // Upstream counts positions from the start of their batch.
       int64_t base =
           positions && !loose && batch.levels ? loadIndex(tensor.buffers[f].data, field.width, first) : 0;
-      return std::to_string(value - base);
+      return elementText(tensor, shapes, f, i, base);
     };
+    out += fmt::format("{}[{}] : ", fieldLabel(field.kind), field.level);
+    if (field.kind == format::FieldKind::Sizes) {
+      out += element(0, 0) + "\n";
+      continue;
+    }
+    if (auto count = ownCount(tensor, shapes, f)) {
+      out += Nested({}, {0, *count}).print(element) + "\n";
+      continue;
+    }
     unsigned stride = positions ? 1 : tensor.layout.coordinates[field.level]->stride;
     Nested nested =
         positions ? runs(field.level, loose ? 2 : 1, loose ? 0 : 1) : runs(field.level + 1, stride, 0);
-    out += fmt::format("{}[{}] : {}\n", positions ? "pos" : "crd", field.level, nested.print(element));
+    out += nested.print(element) + "\n";
   }
   const auto *values = static_cast<const std::byte *>(tensor.values());
   out += fmt::format("values : {}\n", runs(shapes.size(), 1, 0).print([&](int64_t i, int64_t) {

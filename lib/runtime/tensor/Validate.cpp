@@ -1,4 +1,5 @@
 // Buffers that come from outside are checked once here, so that kernels need not check anything.
+#include "format/Places.h"
 #include "runtime/tensor/Decode.h"
 #include "runtime/tensor/Memory.h"
 #include "runtime/tensor/Walk.h"
@@ -18,8 +19,11 @@ public:
 
   void run() {
     shapes = levelShapes(tensor.encoding, tensor.dims);
-    batch = batches(shapes);
     checkFields();
+    checkSizes();
+    checkPermutation();
+    shapes = levelShapes(tensor);
+    batch = batches(shapes);
     for (unsigned l = 0; l < shapes.size(); ++l)
       fields.push_back(levelFields(tensor, l));
     int64_t parents = 1;
@@ -34,17 +38,36 @@ private:
     const format::Field &field = tensor.layout.fields[f];
     if (field.kind == format::FieldKind::Values)
       return "values";
-    return fmt::format("{}[{}]", field.kind == format::FieldKind::Positions ? "pos" : "crd", field.level);
+    return fmt::format("{}[{}]", fieldLabel(field.kind), field.level);
   }
 
   void checkFields() const;
+  void checkSizes() const;
+  void checkPermutation() const;
   void requireCount(unsigned field, int64_t count) const;
   int64_t checkLevel(unsigned l, int64_t parents);
   int64_t checkCompressed(unsigned l, int64_t parents);
   int64_t checkLoose(unsigned l, int64_t parents);
+  int64_t checkRagged(unsigned l, int64_t parents);
+  int64_t checkFixed(unsigned l, int64_t parents);
+  int64_t checkSqueezed(unsigned l, int64_t parents);
+  int64_t checkBanded(unsigned l, int64_t parents);
+  int64_t checkHashed(unsigned l, int64_t parents);
+  void checkTable(unsigned l, int64_t begin, int64_t end) const;
+  int64_t checkBitmap(unsigned l, int64_t parents);
+  int64_t checkPositions(unsigned l, int64_t slots, int64_t limit, const char *what) const;
+  /// Whether a level above starts a run that this singleton belongs to, and checks it.
+  bool inRun(unsigned l) const {
+    for (unsigned k = 0; k < l; ++k)
+      if (shapes[k].runEnd >= l)
+        return true;
+    return false;
+  }
   void checkRange(unsigned l, int64_t positions) const;
+  void checkCoordinate(unsigned l, int64_t position) const;
   void checkSegment(unsigned l, int64_t begin, int64_t end) const;
-  int compareRuns(unsigned l, int64_t p, int64_t q) const;
+  void checkDistinct(unsigned l, int64_t begin, int64_t end) const;
+  int compareRuns(unsigned l, unsigned last, int64_t p, int64_t q) const;
   std::string runText(unsigned l, int64_t p) const;
   void checkWithinDims() const;
 
@@ -97,7 +120,9 @@ int64_t Validator::checkLevel(unsigned l, int64_t parents) {
   case LevelKind::LooseCompressed:
     return checkLoose(l, parents);
   case LevelKind::Singleton:
-    return parents; // checked with the level that starts its run
+    if (!inRun(l))
+      checkRange(l, parents);
+    return parents;
   case LevelKind::Structured: {
     int64_t positions = checkedMul(parents, s.n, s.text);
     for (unsigned k = l; k <= s.runEnd; ++k)
@@ -106,15 +131,28 @@ int64_t Validator::checkLevel(unsigned l, int64_t parents) {
       checkSegment(l, p * s.n, p * s.n + s.n);
     return positions;
   }
+  case LevelKind::Ragged:
+    return checkRagged(l, parents);
+  case LevelKind::Fixed:
+    return checkFixed(l, parents);
+  case LevelKind::Squeezed:
+    return checkSqueezed(l, parents);
+  case LevelKind::Banded:
+    return checkBanded(l, parents);
+  case LevelKind::Offset:
+    return parents;
+  case LevelKind::Hashed:
+    return checkHashed(l, parents);
+  case LevelKind::Bitmap:
+    return checkBitmap(l, parents);
   default:
     return checkedMul(parents, s.size, s.text);
   }
 }
 
-int64_t Validator::checkCompressed(unsigned l, int64_t parents) {
-  unsigned f = *tensor.layout.positions[l];
-  int64_t slots = checkedAdd(parents, batch.count, shapes[l].text);
-  requireCount(f, slots);
+/// Positions of `slots` entries start at 0, do not decrease, and end within `limit`.
+int64_t Validator::checkPositions(unsigned l, int64_t slots, int64_t limit, const char *what) const {
+  requireCount(*tensor.layout.positions[l], slots);
   const LevelFields &here = fields[l];
   for (int64_t i = 0; i < slots; ++i) {
     int64_t value = here.position(i), before = i ? here.position(i - 1) : 0;
@@ -123,10 +161,16 @@ int64_t Validator::checkCompressed(unsigned l, int64_t parents) {
     if (value < before)
       throw Error(fmt::format("pos[{}][{}] = {} is less than pos[{}][{}] = {}: positions must not decrease",
                               l, i, value, l, i - 1, before));
-    if (value > here.crdCount / here.stride)
-      throw Error(fmt::format("pos[{}][{}] = {} exceeds the number of coordinates, {}", l, i, value,
-                              here.crdCount / here.stride));
+    if (value > limit)
+      throw Error(fmt::format("pos[{}][{}] = {} exceeds the number of {}, {}", l, i, value, what, limit));
   }
+  return slots ? here.position(slots - 1) : 0;
+}
+
+int64_t Validator::checkCompressed(unsigned l, int64_t parents) {
+  int64_t slots = checkedAdd(parents, batch.count, shapes[l].text);
+  const LevelFields &here = fields[l];
+  checkPositions(l, slots, here.crdCount / here.stride, "coordinates");
   int64_t positions = slots ? here.position(slots - 1) : 0;
   std::vector<int64_t> starts = batchStarts(tensor, shapes, l);
   for (size_t b = 1; b + 1 < starts.size(); ++b)
@@ -170,8 +214,7 @@ int64_t Validator::checkLoose(unsigned l, int64_t parents) {
   for (auto [low, high] : segments) {
     for (unsigned k = l; k <= shapes[l].runEnd; ++k)
       for (int64_t q = low; q < high; ++q)
-        if (int64_t c = fields[k].coordinate(q); c < 0 || c >= shapes[k].size)
-          throw Error(fmt::format("crd[{}][{}] = {} is outside 0..{}", k, q, c, shapes[k].size - 1));
+        checkCoordinate(k, q);
     checkSegment(l, low, high);
   }
   return capacity;
@@ -182,14 +225,20 @@ void Validator::checkRange(unsigned l, int64_t positions) const {
   requireCount(ref.field, checkedMul(positions, ref.stride, shapes[l].text));
   const LevelFields &here = fields[l];
   for (int64_t p = 0; p < positions; ++p)
-    if (int64_t c = here.coordinate(p); c < 0 || c >= shapes[l].size)
-      throw Error(fmt::format("crd[{}][{}] = {} is outside the level's coordinates, 0..{}", l, p, c,
-                              shapes[l].size - 1));
+    if (!(shapes[l].padded && here.empty(p)))
+      checkCoordinate(l, p);
 }
 
-/// Lexicographic comparison of the coordinates at positions p and q over level l and the run it starts.
-int Validator::compareRuns(unsigned l, int64_t p, int64_t q) const {
-  for (unsigned k = l; k <= shapes[l].runEnd; ++k) {
+void Validator::checkCoordinate(unsigned l, int64_t p) const {
+  const LevelShape &s = shapes[l];
+  if (int64_t c = fields[l].coordinate(p); !s.contains(c))
+    throw Error(fmt::format("crd[{}][{}] = {} is outside the level's coordinates, {}..{}", l, p, c, s.low,
+                            s.low + s.size - 1));
+}
+
+/// Lexicographic comparison of the coordinates at positions p and q over levels l to `last`.
+int Validator::compareRuns(unsigned l, unsigned last, int64_t p, int64_t q) const {
+  for (unsigned k = l; k <= last; ++k) {
     int64_t a = fields[k].coordinate(p), b = fields[k].coordinate(q);
     if (a != b)
       return a < b ? -1 : 1;
@@ -205,28 +254,202 @@ std::string Validator::runText(unsigned l, int64_t p) const {
 }
 
 void Validator::checkSegment(unsigned l, int64_t begin, int64_t end) const {
-  const bool unique = shapes[shapes[l].runEnd].unique;
-  for (int64_t p = begin + 1; p < end; ++p) {
-    int order = compareRuns(l, p - 1, p);
-    if (order > 0 || (order == 0 && unique))
+  const unsigned last = shapes[l].runEnd;
+  const bool unique = shapes[last].unique;
+  unsigned ordered = l; // the levels of the run before this one are in order
+  while (ordered <= last && shapes[ordered].ordered)
+    ++ordered;
+  for (int64_t p = begin + 1; p < end && ordered > l; ++p) {
+    int order = compareRuns(l, ordered - 1, p - 1, p);
+    if (order > 0 || (order == 0 && unique && ordered > last))
       throw Error(fmt::format(
           "crd[{}][{}] = {} follows {}: coordinates must {}", l, p, runText(l, p), runText(l, p - 1),
           order == 0 ? "be unique within their segment" : "increase within their segment"));
   }
+  if (unique && ordered <= last)
+    checkDistinct(l, begin, end);
+}
+
+/// The coordinates of a segment without order are distinct.
+void Validator::checkDistinct(unsigned l, int64_t begin, int64_t end) const {
+  std::vector<int64_t> places;
+  for (int64_t p = begin; p < end; ++p)
+    places.push_back(p);
+  std::sort(places.begin(), places.end(), [&](int64_t p, int64_t q) {
+    int order = compareRuns(l, shapes[l].runEnd, p, q);
+    return order < 0 || (order == 0 && p < q);
+  });
+  for (size_t i = 1; i < places.size(); ++i)
+    if (compareRuns(l, shapes[l].runEnd, places[i - 1], places[i]) == 0)
+      throw Error(
+          fmt::format("crd[{}][{}] = {} is also at {}: coordinates must be unique within their segment", l,
+                      places[i], runText(l, places[i]), places[i - 1]));
+}
+
+void Validator::checkSizes() const {
+  for (unsigned l = 0; l < shapes.size(); ++l) {
+    auto field = tensor.layout.sizes[l];
+    if (!field)
+      continue;
+    requireCount(*field, 1);
+    int64_t size = loadIndex(tensor.buffers[*field].data, 64, 0);
+    // A squeezed level shares its coordinates, and a round of a counter has an entry: both are bounded.
+    if (size < 0 || size > shapes[l].size)
+      throw Error(fmt::format("size[{}] = {} is outside 0..{}, what {} can have", l, size, shapes[l].size,
+                              shapes[l].text));
+  }
+}
+
+/// The window of a rank; a negative one means that the whole dimension is ranked.
+static const format::ExprNode *findRank(const format::Expr &e) {
+  if (!e || e->kind == format::ExprKind::Rank)
+    return e.get();
+  const format::ExprNode *left = findRank(e->lhs);
+  return left ? left : findRank(e->rhs);
+}
+
+void Validator::checkPermutation() const {
+  for (unsigned l = 0; l < shapes.size(); ++l) {
+    const format::ExprNode *rank = findRank(tensor.encoding.levels[l].expr);
+    if (!rank)
+      continue;
+    unsigned f = *tensor.layout.permutation[l];
+    int64_t size = tensor.dims[rank->dims[0]],
+            within = rank->value > 0 ? rank->value : std::max<int64_t>(size, 1);
+    requireCount(f, size);
+    std::vector<bool> seen(size_t(size), false);
+    for (int64_t r = 0; r < size; ++r) {
+      int64_t i = loadIndex(tensor.buffers[f].data, 64, r);
+      if (i < 0 || i >= size)
+        throw Error(fmt::format("{}[{}] = {} is outside 0..{}", fieldName(f), r, i, size - 1));
+      if (i / within != r / within)
+        throw Error(fmt::format("{}[{}] = {}: ranks {}..{} are those of the same coordinates", fieldName(f),
+                                r, i, r / within * within, std::min(r / within * within + within, size) - 1));
+      if (seen[i])
+        throw Error(
+            fmt::format("{}[{}] = {} occurs before: every coordinate has one rank", fieldName(f), r, i));
+      seen[i] = true;
+    }
+    return;
+  }
+}
+
+int64_t Validator::checkRagged(unsigned l, int64_t parents) {
+  int64_t positions = checkPositions(l, checkedAdd(parents, 1, shapes[l].text), INT64_MAX, "positions");
+  for (int64_t p = 0; p < parents; ++p)
+    if (int64_t length = fields[l].position(p + 1) - fields[l].position(p); length > shapes[l].size)
+      throw Error(fmt::format("pos[{}][{}] = {} ends a segment of {} coordinates; {} has at most {}", l,
+                              p + 1, fields[l].position(p + 1), length, shapes[l].text, shapes[l].size));
+  return positions;
+}
+
+int64_t Validator::checkFixed(unsigned l, int64_t parents) {
+  const LevelShape &s = shapes[l];
+  int64_t positions = checkedMul(parents, s.n, s.text);
+  requireCount(tensor.layout.coordinates[l]->field, positions);
+  for (int64_t p = 0; p < parents; ++p) {
+    int64_t q = p * s.n, end = q + s.n;
+    for (; q < end && !fields[l].empty(q); ++q)
+      checkCoordinate(l, q);
+    checkSegment(l, p * s.n, q);
+    for (int64_t entries = q; q < end; ++q)
+      if (!fields[l].empty(q))
+        throw Error(fmt::format("crd[{}][{}] = {} follows the empty slot {}: empty slots come last", l, q,
+                                fields[l].coordinate(q), entries));
+  }
+  return positions;
+}
+
+int64_t Validator::checkSqueezed(unsigned l, int64_t parents) {
+  const LevelShape &s = shapes[l];
+  checkRange(l, s.n);
+  checkSegment(l, 0, s.n);
+  return checkedMul(parents, s.n, s.text);
+}
+
+int64_t Validator::checkBanded(unsigned l, int64_t parents) {
+  const LevelShape &s = shapes[l];
+  int64_t positions = checkPositions(l, checkedAdd(parents, 1, s.text), INT64_MAX, "positions");
+  requireCount(tensor.layout.coordinates[l]->field, parents);
+  for (int64_t p = 0; p < parents; ++p) {
+    int64_t first = fields[l].coordinate(p), length = fields[l].position(p + 1) - fields[l].position(p);
+    if (length > 0)
+      checkCoordinate(l, p);
+    if (length > 0 && length > s.size - (first - s.low))
+      throw Error(fmt::format("crd[{}][{}] = {} begins a run of {}, which ends beyond the level's last "
+                              "coordinate, {}",
+                              l, p, first, length, s.low + s.size - 1));
+    if (length == 0 && first != 0)
+      throw Error(fmt::format("crd[{}][{}] = {} begins no run: it must be 0", l, p, first));
+  }
+  return positions;
+}
+
+int64_t Validator::checkHashed(unsigned l, int64_t parents) {
+  const LevelShape &s = shapes[l];
+  int64_t positions = checkPositions(l, checkedAdd(parents, 1, s.text), fields[l].crdCount, "coordinates");
+  for (int64_t p = 0; p < parents; ++p)
+    checkTable(l, fields[l].position(p), fields[l].position(p + 1));
+  return positions;
+}
+
+/// Every coordinate is found by the probes that look for it, and every probe ends.
+void Validator::checkTable(unsigned l, int64_t begin, int64_t end) const {
+  const LevelFields &here = fields[l];
+  int64_t slots = end - begin, entries = 0;
+  if (slots == 0)
+    return;
+  if (slots < 2 || (slots & (slots - 1)) != 0)
+    throw Error(
+        fmt::format("pos[{}]: the table {}..{} has {} slots: expected a power of two above 1, or none", l,
+                    begin, end, slots));
+  for (int64_t q = begin; q < end; ++q)
+    entries += !here.empty(q);
+  if (2 * entries > slots)
+    throw Error(
+        fmt::format("pos[{}]: the table {}..{} holds {} entries: at most half of its slots may be taken", l,
+                    begin, end, entries));
+  for (int64_t q = begin; q < end; ++q) {
+    if (here.empty(q))
+      continue;
+    checkCoordinate(l, q);
+    int64_t c = here.coordinate(q), at = firstSlot(c, slots);
+    while (begin + at != q && !here.empty(begin + at) && here.coordinate(begin + at) != c)
+      at = (at + 1) & (slots - 1);
+    if (begin + at == q)
+      continue;
+    if (here.empty(begin + at))
+      throw Error(fmt::format("crd[{}][{}] = {} is not found from slot {} on, where the search for it begins",
+                              l, q, c, begin + firstSlot(c, slots)));
+    throw Error(fmt::format("crd[{}][{}] = {} is also at {}: coordinates must be unique within their table",
+                            l, q, c, begin + at));
+  }
+}
+
+int64_t Validator::checkBitmap(unsigned l, int64_t parents) {
+  int64_t positions = checkedMul(parents, shapes[l].size, shapes[l].text);
+  requireCount(*tensor.layout.bits[l], (positions / 64 + (positions % 64 != 0)) * 8);
+  return positions;
 }
 
 /// Dense levels pad blocks beyond a dimension's end; coordinates that are stored must lie inside it.
 void Validator::checkWithinDims() const {
   std::vector<bool> checked(tensor.dims.size(), false);
-  bool any = false;
+  auto inverse = format::inverseMap(tensor.encoding);
+  for (unsigned d = 0; d < checked.size(); ++d) {
+    const format::Expr &e = (*inverse)[d];
+    if (e->kind != format::ExprKind::Level && e->kind != format::ExprKind::Unrank)
+      checked[d] = !format::mayLieOutside(tensor.encoding, d, e);
+  }
   for (const LevelShape &s : shapes)
-    if (!s.full() && s.digit.stride == 1 && s.digit.modulus && tensor.dims[s.digit.dim] % s.digit.modulus)
-      any = checked[s.digit.dim] = true;
-  if (!any)
+    if (format::digits(tensor.encoding) && !s.full() && s.digit.stride == 1 && s.digit.modulus &&
+        tensor.dims[s.digit.dim] % s.digit.modulus)
+      checked[s.digit.dim] = true;
+  if (std::none_of(checked.begin(), checked.end(), [](bool c) { return c; }))
     return;
   walk(tensor, true, [&](const std::vector<int64_t> &coords, int64_t p) {
     for (size_t d = 0; d < coords.size(); ++d)
-      if (checked[d] && coords[d] >= tensor.dims[d])
+      if (checked[d] && (coords[d] < 0 || coords[d] >= tensor.dims[d]))
         throw Error(fmt::format("value {} lies at coordinate {} of dimension {}, which has size {}", p,
                                 coords[d], d, tensor.dims[d]));
   });

@@ -4,15 +4,23 @@
 
 namespace tulle::runtime {
 
-/// Visits every stored slot in storage order as f(dimension coordinates, value position), block padding
-/// included when `padding`. The tensor must be valid.
+/// Visits every stored slot in storage order as f(dimension coordinates, value position), those of block
+/// padding included when `padding`; empty slots hold nothing and are left out. The tensor must be valid.
 template <class F> class Walker {
 public:
   Walker(const Tensor &tensor, bool padding, F f)
-      : shapes(levelShapes(tensor.encoding, tensor.dims)), dims(tensor.dims), coords(tensor.dims.size(), 0),
-        padding(padding), slots(tensor.storedCount()), f(std::move(f)) {
-    for (unsigned l = 0; l < shapes.size(); ++l)
+      : tensor(tensor), shapes(levelShapes(tensor)), dims(tensor.dims), coords(tensor.dims.size(), 0),
+        places(shapes.size(), 0), padding(padding), slots(tensor.storedCount()), f(std::move(f)) {
+    isDigits = format::digits(tensor.encoding).has_value();
+    if (!isDigits)
+      inverse = *format::inverseMap(tensor.encoding);
+    for (unsigned l = 0; l < shapes.size(); ++l) {
       fields.push_back(levelFields(tensor, l));
+      bool offset = shapes[l].kind == format::LevelKind::Offset;
+      offsets.push_back(offset ? format::offsetCoordinate(tensor.encoding, l) : nullptr);
+      if (tensor.layout.permutation[l])
+        permutation = static_cast<const int64_t *>(tensor.buffers[*tensor.layout.permutation[l]].data);
+    }
     batchLevels = batches(shapes).levels;
   }
 
@@ -22,59 +30,123 @@ public:
   }
 
 private:
+  using K = format::LevelKind;
+
   void descend(unsigned l, int64_t parent, int64_t batch) {
     if (l == shapes.size())
       return visit(parent);
     const LevelShape &s = shapes[l];
     const LevelFields &field = fields[l];
+    auto stored = [&](int64_t p) { return field.coordinate(p); };
+    auto implied = [&](int64_t first) { return [first](int64_t p) { return p - first; }; };
     switch (s.kind) {
-    case format::LevelKind::Compressed:
-      return stored(l, field.position(parent + batch), field.position(parent + batch + 1), batch);
-    case format::LevelKind::LooseCompressed:
-      return stored(l, field.position(2 * parent), field.position(2 * parent + 1), batch);
-    case format::LevelKind::Singleton:
-      return stored(l, parent, parent + 1, batch);
-    case format::LevelKind::Structured:
-      return stored(l, parent * s.n, parent * s.n + s.n, batch);
-    default:
-      break;
+    case K::Compressed:
+      return each(l, field.position(parent + batch), field.position(parent + batch + 1), batch, stored);
+    case K::LooseCompressed:
+      return each(l, field.position(2 * parent), field.position(2 * parent + 1), batch, stored);
+    case K::Singleton:
+      return each(l, parent, parent + 1, batch, stored);
+    case K::Structured:
+    case K::Fixed:
+      return each(l, parent * s.n, parent * s.n + s.n, batch, stored);
+    case K::Hashed:
+      return each(l, field.position(parent), field.position(parent + 1), batch, stored);
+    case K::Ragged: {
+      int64_t begin = field.position(parent);
+      return each(l, begin, field.position(parent + 1), batch, implied(begin));
     }
-    int64_t &c = coords[s.digit.dim];
-    const int64_t saved = c;
-    for (int64_t i = 0; i < s.size; ++i) {
-      c = saved + i * s.digit.stride;
-      if (c >= dims[s.digit.dim] && !padding)
-        break; // later coordinates only grow
-      descend(l + 1, parent * s.size + i, l < batchLevels ? batch * s.size + i : batch);
+    case K::Banded: {
+      int64_t begin = field.position(parent);
+      return each(l, begin, field.position(parent + 1), batch, implied(begin - field.coordinate(parent)));
     }
-    c = saved;
+    case K::Squeezed: {
+      int64_t begin = parent * s.n;
+      return each(l, begin, begin + s.n, batch, [&](int64_t p) { return field.coordinate(p - begin); });
+    }
+    case K::Offset: {
+      format::Bindings none;
+      int64_t c = *format::evaluate(offsets[l], {}, places, none);
+      if (s.contains(c))
+        each(l, parent, parent + 1, batch, [c](int64_t) { return c; });
+      return;
+    }
+    case K::Bitmap:
+      return each(l, parent * s.size, parent * s.size + s.size, batch, implied(parent * s.size));
+    case K::Dense:
+    case K::Batch:
+      return full(l, parent, batch);
+    }
   }
 
-  void stored(unsigned l, int64_t begin, int64_t end, int64_t batch) {
-    int64_t &c = coords[shapes[l].digit.dim];
-    const int64_t saved = c, stride = shapes[l].digit.stride;
+  void full(unsigned l, int64_t parent, int64_t batch) {
+    const LevelShape &s = shapes[l];
+    int64_t *c = isDigits ? &coords[s.digit.dim] : nullptr;
+    const int64_t saved = c ? *c : 0;
+    for (int64_t i = 0; i < s.size; ++i) {
+      if (c) {
+        *c = saved + i * s.digit.stride;
+        if (*c >= dims[s.digit.dim] && !padding)
+          break; // later coordinates only grow
+      }
+      places[l] = i;
+      descend(l + 1, parent * s.size + i, l < batchLevels ? batch * s.size + i : batch);
+    }
+    if (c)
+      *c = saved;
+  }
+
+  bool isEmpty(unsigned l, int64_t p) const {
+    const LevelShape &s = shapes[l];
+    if (s.kind == K::Bitmap)
+      return !fields[l].bit(p);
+    bool marks = s.kind == K::Fixed || s.kind == K::Hashed || (s.kind == K::Singleton && s.padded);
+    return marks && fields[l].empty(p);
+  }
+
+  template <class Coordinate>
+  void each(unsigned l, int64_t begin, int64_t end, int64_t batch, Coordinate coordinate) {
+    int64_t *c = isDigits ? &coords[shapes[l].digit.dim] : nullptr;
+    const int64_t saved = c ? *c : 0, stride = shapes[l].digit.stride;
     const bool last = l + 1 == shapes.size();
     for (int64_t p = begin; p < end; ++p) {
-      c = saved + fields[l].coordinate(p) * stride;
+      if (isEmpty(l, p))
+        continue;
+      places[l] = coordinate(p);
+      if (c)
+        *c = saved + places[l] * stride;
       last ? visit(p) : descend(l + 1, p, batch);
     }
-    c = saved;
+    if (c)
+      *c = saved;
+  }
+
+  /// The dimension's coordinate by the inverse map; that of a missing rank lies beyond the end.
+  int64_t invert(unsigned d) const {
+    format::Bindings none;
+    bool ranked = inverse[d]->kind == format::ExprKind::Unrank;
+    int64_t c = *format::evaluate(ranked ? inverse[d]->lhs : inverse[d], {}, places, none);
+    return ranked && c >= 0 && c < dims[d] ? permutation[c] : c;
   }
 
   void visit(int64_t position) {
+    for (unsigned d = 0; !isDigits && d < dims.size(); ++d)
+      coords[d] = invert(d);
     if (!padding)
       for (size_t d = 0; d < dims.size(); ++d)
-        if (coords[d] >= dims[d])
+        if (coords[d] < 0 || coords[d] >= dims[d])
           return;
     f(coords, position);
   }
 
+  const Tensor &tensor;
   std::vector<LevelShape> shapes;
   std::vector<LevelFields> fields;
+  std::vector<format::Expr> inverse, offsets;
+  const int64_t *permutation = nullptr;
   const std::vector<int64_t> &dims;
-  std::vector<int64_t> coords;
+  std::vector<int64_t> coords, places; ///< per dimension, per level
   unsigned batchLevels = 0;
-  bool padding;
+  bool padding, isDigits = true;
   int64_t slots;
   F f;
 };

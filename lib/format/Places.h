@@ -1,0 +1,16 @@
+// Where the slots of a format can lie.
+#pragma once
+#include "format/Encoding.h"
+
+namespace tulle::format {
+
+/// Whether slots without an entry may lie beyond the end of the dimension: its inverse reads levels whose
+/// coordinates are implied (padded blocks, windows of ranks, diagonals) and which are not the dimension
+/// itself. `inverse` is the dimension's, without an outermost `unrank`.
+bool mayLieOutside(const Encoding &encoding, unsigned dim, const Expr &inverse);
+
+/// The dimension whose coordinates differ wherever those of the level do: the level is a digit of it, or of
+/// its rank.
+std::optional<unsigned> separatedDimension(const Encoding &encoding, unsigned level);
+
+} // namespace tulle::format

@@ -1,0 +1,86 @@
+// RUN: tulle-opt %s --pass-pipeline='builtin.module(func.func(tulle-resolve-order,tulle-sparsify,canonicalize))' 2>&1 | FileCheck %s
+
+// Operands that no loop over a dimension follows: walked as they are stored where that is enough, else converted.
+
+#DIA = #tulle.encoding<{ map = (i, j) -> (j - i : squeezed, i : dense, j : offset) }>
+#DOK = #tulle.encoding<{ map = (i, j) -> (i : hashed, j : hashed) }>
+#CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>
+#A = affine_map<(i, j) -> (i, j)>
+#X = affine_map<(i, j) -> (j)>
+#Y = affine_map<(i, j) -> (i)>
+
+// CHECK: remark: operand 0 is converted from DIA to CSR before the loops
+// CHECK: remark: operand 0 is converted from DOK to CSR before the loops
+// CHECK-NOT: remark
+
+// Diagonals add to the same rows; the rows of one do not meet.
+// CHECK-LABEL: func.func @spmv(
+// CHECK-SAME: %[[M:[a-z0-9]+]]: tensor<?x?xf64, #DIA>, %[[V:[a-z0-9]+]]: tensor<?xf64>, %[[R:[a-z0-9]+]]: tensor<?xf64>
+// CHECK: tulle.fill %{{.*}}, %[[R]]
+// CHECK: tulle.iterate {{.*}} kind = reduction
+// CHECK: tulle.iterate {{.*}} kind = parallel
+// CHECK: tulle.iterate %{{.*}}, %[[Q:.*]] in
+// CHECK: %[[AT:.*]]:2, %[[INSIDE:.*]] = tulle.coordinates %[[M]][%[[Q]]
+// CHECK: scf.if %[[INSIDE]]
+// CHECK-DAG: tulle.locate %[[V]] level(0) at %[[AT]]#1
+// CHECK-DAG: tulle.locate %{{.*}} level(0) at %[[AT]]#0
+// CHECK: tulle.store
+func.func @spmv(%A: tensor<?x?xf64, #DIA>, %x: tensor<?xf64>, %y : tensor<?xf64>) -> tensor<?xf64> {
+  %z = arith.constant 0.0 : f64
+  %0 = tulle.fill %z, %y : f64, tensor<?xf64>
+  %r = linalg.generic {indexing_maps = [#A, #X, #Y], iterator_types = ["parallel", "reduction"]} ins(%A, %x : tensor<?x?xf64, #DIA>, tensor<?xf64>) outs(%0 : tensor<?xf64>) {
+  ^bb0(%a: f64, %b: f64, %c: f64):
+    %m = arith.mulf %a, %b : f64
+    %s = arith.addf %c, %m : f64
+    linalg.yield %s : f64
+  } -> tensor<?xf64>
+  return %r : tensor<?xf64>
+}
+
+// Something happens where the operand stores nothing.
+// CHECK-LABEL: func.func @plus_dense(
+// CHECK: tulle.convert %{{.*}} to tensor<?x?xf64, #CSR>
+// CHECK-NOT: tulle.coordinates
+// CHECK: return
+func.func @plus_dense(%A: tensor<?x?xf64, #DIA>, %B: tensor<?x?xf64>, %C: tensor<?x?xf64>) -> tensor<?x?xf64> {
+  %r = linalg.generic {indexing_maps = [#A, #A, #A], iterator_types = ["parallel", "parallel"]} ins(%A, %B : tensor<?x?xf64, #DIA>, tensor<?x?xf64>) outs(%C : tensor<?x?xf64>) {
+  ^bb0(%a: f64, %b: f64, %c: f64):
+    %s = arith.addf %a, %b : f64
+    linalg.yield %s : f64
+  } -> tensor<?x?xf64>
+  return %r : tensor<?x?xf64>
+}
+
+// Two sparse operands are merged, for which both need an order.
+// CHECK-LABEL: func.func @times_sparse(
+// CHECK: tulle.convert %{{.*}} to tensor<?x?xf64, #CSR>
+// CHECK: tulle.coiterate
+func.func @times_sparse(%A: tensor<?x?xf64, #DOK>, %B: tensor<?x?xf64, #CSR>, %C: tensor<?x?xf64>) -> tensor<?x?xf64> {
+  %z = arith.constant 0.0 : f64
+  %0 = tulle.fill %z, %C : f64, tensor<?x?xf64>
+  %r = linalg.generic {indexing_maps = [#A, #A, #A], iterator_types = ["parallel", "parallel"]} ins(%A, %B : tensor<?x?xf64, #DOK>, tensor<?x?xf64, #CSR>) outs(%0 : tensor<?x?xf64>) {
+  ^bb0(%a: f64, %b: f64, %c: f64):
+    %s = arith.mulf %a, %b : f64
+    linalg.yield %s : f64
+  } -> tensor<?x?xf64>
+  return %r : tensor<?x?xf64>
+}
+
+// The pattern stays; the other one is searched at its entries.
+// CHECK-LABEL: func.func @masked(
+// CHECK: tulle.iterate
+// CHECK: tulle.iterate
+// CHECK: tulle.coordinates %arg0
+// CHECK: tulle.search %arg1 level(1)
+// CHECK: tulle.store %{{.*}}, %{{.*}} : f64, tensor<?x?xf64, #DOK>
+func.func @masked(%A: tensor<?x?xf64, #DOK>, %B: tensor<?x?xf64, #CSR>, %C: tensor<?x?xf64, #DOK>) -> tensor<?x?xf64, #DOK> {
+  %z = arith.constant 0.0 : f64
+  %like = tulle.like %C, %A : tensor<?x?xf64, #DOK>, tensor<?x?xf64, #DOK>
+  %0 = tulle.fill %z, %like : f64, tensor<?x?xf64, #DOK>
+  %r = linalg.generic {indexing_maps = [#A, #A, #A], iterator_types = ["parallel", "parallel"]} ins(%A, %B : tensor<?x?xf64, #DOK>, tensor<?x?xf64, #CSR>) outs(%0 : tensor<?x?xf64, #DOK>) {
+  ^bb0(%a: f64, %b: f64, %c: f64):
+    %s = arith.mulf %a, %b : f64
+    linalg.yield %s : f64
+  } -> tensor<?x?xf64, #DOK>
+  return %r : tensor<?x?xf64, #DOK>
+}
