@@ -135,20 +135,59 @@ int64_t CallMemory::checkedSize(int64_t level, int64_t parents, int64_t each) {
 
 void CallMemory::widthError(int64_t level, int64_t value, int64_t width) {
   report([&] {
+    const char *what = "coordinate or position", *option = "posWidth or crdWidth";
+    if (made && made->encoding.posWidth != made->encoding.crdWidth) {
+      bool position = unsigned(width) == made->encoding.posWidth;
+      what = position ? "position" : "coordinate";
+      option = position ? "posWidth" : "crdWidth";
+    }
     throw WidthError(
-        fmt::format("{}: {} has {}, which does not fit {} bits; use a wider posWidth or crdWidth, "
-                    "or name none to let it be chosen",
-                    resultText(), levelText(level), uint64_t(value), width));
+        fmt::format("{}: {}: {} {} does not fit {} = {}; use a wider one, or 0 to let it be chosen",
+                    resultText(), levelText(level), what, uint64_t(value), option, width));
   });
   leave();
 }
 
+/// The coordinates below a position, `(i = 1, j = 4..7)`, where the levels above hold all of theirs; else
+/// empty.
+static std::string placeText(const runtime::Tensor &tensor, size_t level, int64_t position) {
+  auto digits = format::digits(tensor.encoding);
+  if (!digits)
+    return "";
+  std::vector<int64_t> begin(tensor.dims.size(), 0), extent = tensor.dims;
+  for (size_t l = level; l-- > 0;) {
+    format::LevelKind kind = tensor.encoding.levels[l].format.kind;
+    int64_t size = format::levelSize((*digits)[l], tensor.dims);
+    if ((kind != format::LevelKind::Dense && kind != format::LevelKind::Batch) || size <= 0)
+      return "";
+    const format::Digit &digit = (*digits)[l];
+    begin[digit.dim] += position % size * digit.stride;
+    extent[digit.dim] = std::min(extent[digit.dim], digit.stride);
+    position /= size;
+  }
+  std::string text;
+  for (size_t d = 0; d < begin.size(); ++d) {
+    int64_t last = std::min(begin[d] + extent[d], tensor.dims[d]) - 1;
+    text += fmt::format("{}{} = {}", d ? ", " : "", tensor.encoding.dims[d].name, begin[d]);
+    if (last > begin[d])
+      text += fmt::format("..{}", last);
+  }
+  return "(" + text + ")";
+}
+
 void CallMemory::groupError(int64_t level, int64_t parent, int64_t found, int64_t wanted) {
   report([&] {
-    throw Error(fmt::format("{}: {} needs {} entr{} below each parent, but parent position {} has {}; use "
-                            "compressed there instead",
-                            resultText(), levelText(level), wanted, wanted == 1 ? "y" : "ies", parent,
-                            found));
+    std::string place;
+    bool exactly = true;
+    if (made && level >= 0 && level < int64_t(made->encoding.levels.size())) {
+      place = placeText(*made, size_t(level), parent);
+      exactly = made->encoding.levels[size_t(level)].format.kind == format::LevelKind::Structured;
+    }
+    if (place.empty())
+      place = fmt::format("below position {}", parent);
+    throw Error(fmt::format("{}: {}: group {} has {} entr{}, this level needs {} {}; use compressed instead",
+                            resultText(), levelText(level), place, found, found == 1 ? "y" : "ies",
+                            exactly ? "exactly" : "at most", wanted));
   });
   leave();
 }

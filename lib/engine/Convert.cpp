@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/import/Body.h"
 #include "passes/import/Import.h"
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <fmt/format.h>
@@ -99,14 +100,34 @@ void requireFormat(const Tensor &tensor, const Encoding &encoding) {
 
 using KernelRef = std::shared_ptr<const Kernel>;
 
-/// The code; null where no code can be generated for the pair.
+/// Whether the library's own packing knows every level.
+bool isPlain(const Encoding &encoding) {
+  using format::LevelKind;
+  return format::digits(encoding) &&
+         std::all_of(encoding.levels.begin(), encoding.levels.end(), [](auto &level) {
+           switch (level.format.kind) {
+           case LevelKind::Dense:
+           case LevelKind::Batch:
+           case LevelKind::Compressed:
+           case LevelKind::LooseCompressed:
+           case LevelKind::Singleton:
+           case LevelKind::Structured:
+             return !level.format.padded;
+           default:
+             return false;
+           }
+         });
+}
+
+/// The code; null where no code can be generated for the pair, but the library can convert it.
 KernelRef compile(const Conversion &conversion, const Options &options, ConversionReport &report) {
   static std::mutex mutex;
   static std::set<std::string> refused;
+  const bool covered = isPlain(conversion.from) && isPlain(conversion.to);
   std::string key = conversion.key(options);
   {
     std::lock_guard lock(mutex);
-    if (refused.contains(key))
+    if (covered && refused.contains(key))
       return nullptr;
   }
   auto begin = std::chrono::steady_clock::now();
@@ -114,16 +135,18 @@ KernelRef compile(const Conversion &conversion, const Options &options, Conversi
   try {
     std::tie(kernel, report.origin) =
         findOrCompile(key, options, [&] { return conversion.start(options).object(); });
-  } catch (const InternalError &) {
-  } catch (const Error &) {
+    if (!kernel->statements.front().made)
+      throw InternalError("the code of a conversion returns no tensor: " + conversion.text());
+  } catch (const std::exception &) {
+    if (!covered)
+      throw;
+    std::lock_guard lock(mutex);
+    refused.insert(key);
+    return nullptr;
   }
   std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - begin;
   report.compileMs += elapsed.count();
-  if (kernel && kernel->statements.front().made)
-    return kernel;
-  std::lock_guard lock(mutex);
-  refused.insert(key);
-  return nullptr;
+  return kernel;
 }
 
 /// Nothing where no code can be generated for the pair.

@@ -1,6 +1,5 @@
 #include "Inputs.h"
 #include "Progress.h"
-#include "engine/Convert.h"
 #include "runtime/generate/Generate.h"
 #include <charconv>
 #include <chrono>
@@ -191,11 +190,12 @@ FileContents readContents(const std::string &name, const std::string &spec, std:
   return contents;
 }
 
-Tensor store(const std::string &name, FileContents contents, const format::Encoding &encoding) {
+Tensor store(const std::string &name, FileContents contents, const format::Encoding &encoding,
+             engine::ConversionReport *report) {
   Progress progress("storing " + name);
   if (!contents.isStored)
-    return engine::store(std::move(contents.entries), encoding);
-  return engine::convert(contents.stored, encoding);
+    return engine::store(std::move(contents.entries), encoding, {}, report);
+  return engine::convert(contents.stored, encoding, {}, report);
 }
 
 namespace {
@@ -334,6 +334,7 @@ LoadedProgram Loader::run() {
   loaded.program = check();
 
   begin = Clock::now();
+  engine::ConversionReport report;
   size_t count = loaded.program.tensors.size();
   loaded.tensors.resize(count);
   loaded.entries.assign(count, -1);
@@ -345,13 +346,13 @@ LoadedProgram Loader::run() {
       continue;
     }
     int64_t entries = found->second.isStored ? -1 : found->second.entries.count();
-    Tensor tensor = store(decl.name, std::move(found->second), decl.encoding);
+    Tensor tensor = store(decl.name, std::move(found->second), decl.encoding, &report);
     loaded.entries[t] = entries < 0 ? tensor.storedCount() : entries;
     decl.encoding = tensor.encoding;
     loaded.tensors[t] = std::move(tensor);
     contents.erase(found);
   }
-  loaded.packMs = msSince(begin);
+  loaded.packMs = msSince(begin) - report.compileMs;
   return loaded;
 }
 

@@ -1,5 +1,6 @@
 // From the options -t, -f, --type, --dims and the text of a program to a checked program and its tensors.
 #pragma once
+#include "engine/Convert.h"
 #include "notation/Program.h"
 #include "runtime/io/Io.h"
 #include <CLI/CLI.hpp>
@@ -44,14 +45,14 @@ runtime::FileContents readContents(const std::string &name, const std::string &s
 
 /// Stores what was read in `encoding`, without a copy where it has that form already.
 runtime::Tensor store(const std::string &name, runtime::FileContents contents,
-                      const format::Encoding &encoding);
+                      const format::Encoding &encoding, engine::ConversionReport *report = nullptr);
 
 /// A program that passed every check, with its inputs in the formats asked for (indexed as program.tensors).
 struct LoadedProgram {
   notation::Program program;
   std::vector<std::optional<runtime::Tensor>> tensors;
-  std::vector<int64_t> entries; ///< stored entries before block padding; -1 for tensors that are not inputs
-  double readMs = 0, packMs = 0;
+  std::vector<int64_t> entries;  ///< stored entries before block padding; -1 for tensors that are not inputs
+  double readMs = 0, packMs = 0; ///< compiling the conversions left out
 };
 
 /// Throws Error for everything wrong with the options, the text or the data. Without `withData` no file has
