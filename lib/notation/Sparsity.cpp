@@ -202,7 +202,8 @@ public:
 
   ResultPattern decide() const {
     if (format::hasZeroFill(result.encoding) && !statement.accumulate)
-      if (const Access *owner = soleOwner())
+      if (const Access *owner = soleOwner();
+          owner && sameLevels(program.tensors[owner->tensor].encoding, result.encoding))
         return {PatternKind::Operand, owner, {}};
     std::string reason = whyDense();
     return {reason.empty() ? PatternKind::Computed : PatternKind::Dense, nullptr, reason};
@@ -213,6 +214,14 @@ private:
   const Statement &statement;
   const TensorDecl &result;
   std::vector<const Access *> accesses, masks;
+
+  /// Stored alike: another format may pad, or order, differently.
+  static bool sameLevels(const format::Encoding &a, const format::Encoding &b) {
+    return std::equal(a.levels.begin(), a.levels.end(), b.levels.begin(), b.levels.end(),
+                      [](const format::Level &x, const format::Level &y) {
+                        return x.format == y.format && format::equal(x.expr, y.expr);
+                      });
+  }
 
   /// The operand whose pattern the result shares, if there is exactly one.
   const Access *soleOwner() const {

@@ -179,9 +179,10 @@ TEST(Interpreter, SparseResultFollowsItsOperand) {
 }
 
 TEST(Interpreter, SparseResultsStoreWhatContributes) {
-  Machine m{{{"A", A}, {"B", {{2, 3}, {gap, 4, -2, gap, gap, gap}}}, {"P", {{3, 2}, {gap, 5, 7, gap, gap, gap}}}},
-            {},
-            {{"C", 2}}};
+  Machine m{
+      {{"A", A}, {"B", {{2, 3}, {gap, 4, -2, gap, gap, gap}}}, {"P", {{3, 2}, {gap, 5, 7, gap, gap, gap}}}},
+      {},
+      {{"C", 2}}};
   DenseTensor sum = m.run("C(i,j) = A(i,j) + B(i,j)", "C");
   EXPECT_THAT(sum.stored, ElementsAre(true, true, true, false, true, false)); // 2 - 2 is stored
   EXPECT_THAT(m.values("C(i,j) = A(i,j) + B(i,j)", "C"), ElementsAre(1, 4, 0, 0, 3, 0));
@@ -190,7 +191,8 @@ TEST(Interpreter, SparseResultsStoreWhatContributes) {
   EXPECT_THAT(m.run("C(j,i) = A(i,j)", "C").stored, ElementsAre(true, false, false, true, true, false));
   EXPECT_THAT(m.run("C(i,k) = A(i,j) * P(j,k)", "C").stored, ElementsAre(false, true, true, false));
   EXPECT_THAT(m.values("C(i,k) = A(i,j) * P(j,k)", "C"), ElementsAre(0, 5, 21, 0));
-  EXPECT_THAT(m.run("C(i,j) = A(i,j) where ~B", "C").stored, ElementsAre(true, false, true, false, true, false));
+  EXPECT_THAT(m.run("C(i,j) = A(i,j) where ~B", "C").stored,
+              ElementsAre(true, false, true, false, true, false));
   EXPECT_THAT(m.run("C(i,j) = A(i,j) + A(i,j) where ~B & A", "C").stored,
               ElementsAre(true, false, false, false, true, false));
   EXPECT_THAT(m.run("C(i,j) = A(i,j); C(i,j) += B(i,j)", "C").stored,

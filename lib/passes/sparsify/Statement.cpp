@@ -155,9 +155,9 @@ std::vector<iteration::Operand> SparseStatement::planOperands() const {
     result.back().encoding = result[*pattern].encoding;
   linalg::GenericOp body = generic;
   for (auto [operand, arg] : llvm::zip(result, body.getRegionInputArgs())) {
-    // Padding is stored: a mask would see it, and 0 * inf is nan.
+    // Padding is stored: a mask and the pattern of a new tensor would see it, and 0 * inf is nan.
     bool tested = llvm::any_of(arg.getUsers(), [](Operation *user) { return isa<dialect::StoredOp>(user); });
-    operand.exact = tested || !arg.getType().isInteger();
+    operand.exact = tested || assembled || !arg.getType().isInteger();
   }
   if (assembled) {
     result.back().encoding = storedOrder();
