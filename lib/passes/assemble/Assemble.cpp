@@ -34,18 +34,30 @@ constexpr Strategy strategies[] = {
 
 struct Assemble : impl::AssembleBase<Assemble> {
   void runOnOperation() override {
+    unsigned rest = 0;
+    getOperation()->walk([&](dialect::AssembleOp) { rest += mostSteps; });
     // Post-order: what is assembled inside the loops of another is done first. A strategy may leave an
     // assembly that it prepared the entries for.
-    for (bool found = true; found;) {
-      SmallVector<dialect::AssembleOp> ops;
-      getOperation()->walk([&](dialect::AssembleOp op) {
-        ops.push_back(op);
-        return WalkResult::interrupt();
-      });
-      found = !ops.empty();
-      if (found && failed(rewrite(ops.front())))
+    while (dialect::AssembleOp op = innermost()) {
+      if (rest-- == 0) {
+        op.emitError("preparing the entries of this tensor does not come to an end");
+        return signalPassFailure();
+      }
+      if (failed(rewrite(op)))
         return signalPassFailure();
     }
+  }
+
+  /// More assemblies than any strategy makes of one.
+  static constexpr unsigned mostSteps = 16;
+
+  dialect::AssembleOp innermost() {
+    dialect::AssembleOp found;
+    getOperation()->walk([&](dialect::AssembleOp op) {
+      found = op;
+      return WalkResult::interrupt();
+    });
+    return found;
   }
 
   LogicalResult rewrite(dialect::AssembleOp op) {
