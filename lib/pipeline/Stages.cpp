@@ -41,8 +41,8 @@ std::string passes(Stage stage, const Options &options) {
   case Stage::Asm:
     return "";
   case Stage::Iteration:
-    return "func.func(tulle-expand-query,tulle-expand-convert,tulle-resolve-order,tulle-hoist-convert,tulle-sparsify,"
-           "canonicalize)";
+    return "func.func(tulle-expand-query,tulle-expand-convert,tulle-resolve-order,tulle-hoist-convert,"
+           "tulle-sparsify,canonicalize)";
   case Stage::Assembly:
     return "tulle-assemble,func.func(canonicalize)";
   case Stage::Loops:
