@@ -41,7 +41,8 @@ std::string whyNotNeighbours(const Encoding &e, unsigned l) {
 /// Coordinates that start at 0: those that positions, bits or empty slots imply.
 bool startsAtZero(LevelKind kind, bool padded) {
   return kind == LevelKind::Dense || kind == LevelKind::Batch || kind == LevelKind::Bitmap ||
-         kind == LevelKind::Ragged || kind == LevelKind::Fixed || kind == LevelKind::Hashed || padded;
+         kind == LevelKind::Ragged || kind == LevelKind::Fixed || kind == LevelKind::Hashed ||
+         kind == LevelKind::Banded || padded;
 }
 
 std::string whyNotCoordinates(const Encoding &e, unsigned l) {

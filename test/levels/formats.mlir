@@ -189,9 +189,9 @@ func.func @padded(%A: tensor<?x?xf64, #ELL>) {
 // CHECK-SAME: (%[[PERM:[a-z0-9]+]]: memref<?xi64>, %{{.*}}: memref<?xi32>, %{{.*}}: memref<?xi32>, %{{.*}}: memref<?xf64>, %[[M:[a-z0-9]+]]: index, %{{.*}}: index)
 func.func @ranked(%A: tensor<?x?xf64, #SELL>) {
   // CHECK: scf.for %[[SLICE:.*]] = %c0
-  // CHECK: %[[FIRST:.*]] = arith.muli %[[SLICE]], %c8
   // CHECK: scf.for
   // CHECK: scf.for %[[LANE:.*]] = %c0 to %c8
+  // CHECK: %[[FIRST:.*]] = arith.muli %[[SLICE]], %c8
   // CHECK: %[[RANK:.*]] = arith.addi %[[FIRST]], %[[LANE]]
   // CHECK: %[[THERE:.*]] = arith.cmpi ult, %[[RANK]], %[[M]]
   // CHECK: %[[ROW:.*]] = scf.if %[[THERE]] -> (index)
