@@ -13,9 +13,7 @@ static void listFormats() {
   for (const format::Preset &preset : presets)
     width = std::max(width, preset.name.size());
   for (const format::Preset &preset : presets)
-    fmt::print("{:{}}  {}{}\n{:{}}  {}\n", preset.name, width, preset.what,
-               preset.executable ? "" : " (described only: it cannot hold data yet)", "", width,
-               preset.pattern);
+    fmt::print("{:{}}  {}\n{:{}}  {}\n", preset.name, width, preset.what, "", width, preset.pattern);
   fmt::print("\nAny encoding can stand where a name can, for example\n"
              "  -f 'A=(i,j) -> (i : dense, j : compressed)'\n");
 }
