@@ -1,6 +1,8 @@
 // Canonical forms of the loops of stage 2.
 #include "dialect/Dialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include <bit>
 
 using namespace mlir;
@@ -187,10 +189,72 @@ struct LocateFullSpace : OpRewritePattern<CoiterateOp> {
   }
 };
 
+/// The same for a counter in memory: `m[at] += 1`, where neither depends on the entry.
+struct CountInMemory : OpRewritePattern<IterateOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  /// Whether the space holds as many coordinates as a loop over it has rounds.
+  static bool isCounted(Value space) {
+    auto type = dyn_cast<SpaceType>(space.getType());
+    if (!type)
+      return false;
+    const format::LevelFormat &level = type.getEncoding().getValue().levels[type.getLevel()].format;
+    return level.unique &&
+           (level.kind == format::LevelKind::Compressed || level.kind == format::LevelKind::LooseCompressed);
+  }
+
+  static bool isPlusOne(arith::AddIOp add, Value of) {
+    return add && ((add.getLhs() == of && matchPattern(add.getRhs(), m_One())) ||
+                   (add.getRhs() == of && matchPattern(add.getLhs(), m_One())));
+  }
+
+  LogicalResult matchAndRewrite(IterateOp op, PatternRewriter &rewriter) const override {
+    if (!op.getInits().empty() || !isCounted(op.getSpace()))
+      return failure();
+    Block &block = op.getBody().front();
+    memref::LoadOp load;
+    memref::StoreOp store;
+    SmallVector<Operation *> addresses;
+    for (Operation &inner : block.without_terminator()) {
+      if (auto found = dyn_cast<memref::LoadOp>(inner); found && !load)
+        load = found;
+      else if (auto found = dyn_cast<memref::StoreOp>(inner); found && !store)
+        store = found;
+      else if (isPure(&inner) && inner.getNumRegions() == 0)
+        addresses.push_back(&inner);
+      else
+        return failure();
+    }
+    auto add = store ? store.getValue().getDefiningOp<arith::AddIOp>() : arith::AddIOp();
+    if (!load || !isPlusOne(add, load) || load.getMemRef() != store.getMemRef() ||
+        load.getIndices() != store.getIndices() || !load->hasOneUse() || !add->hasOneUse())
+      return failure();
+    // What is left computes the place; it must not depend on the entry.
+    auto dependsOnEntry = [&](Operation *inner) {
+      return llvm::any_of(inner->getOperands(), [&](Value operand) {
+        return llvm::is_contained(block.getArguments(), operand) || operand == load.getResult();
+      });
+    };
+    llvm::erase(addresses, add.getOperation());
+    if (llvm::any_of(addresses, dependsOnEntry) || dependsOnEntry(load))
+      return failure();
+    for (Operation *address : addresses)
+      rewriter.moveOpBefore(address, op);
+    Value size = SpaceSizeOp::create(rewriter, op.getLoc(), op.getSpace());
+    if (!add.getType().isIndex())
+      size = arith::IndexCastOp::create(rewriter, op.getLoc(), add.getType(), size);
+    rewriter.moveOpBefore(load, op);
+    Value sum = arith::AddIOp::create(rewriter, op.getLoc(), load, size);
+    memref::StoreOp::create(rewriter, op.getLoc(), sum, store.getMemRef(), store.getIndices());
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
 } // namespace
 
 void IterateOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
-  patterns.add<DropUnchangedCarried, CountIsSpaceSize>(context);
+  patterns.add<DropUnchangedCarried, CountIsSpaceSize, CountInMemory>(context);
 }
 
 void CoiterateOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {

@@ -163,6 +163,27 @@ Value Counters::number(const format::ExprNode &e) {
   return counter.current = assembly.increment(counter.array, at);
 }
 
+Value Counters::startCounts(unsigned dim) const {
+  return assembly.zeros(assembly.builder.getI64Type(), assembly.made.dims[dim]);
+}
+
+void Counters::count(Value counts, unsigned dim, ValueRange dims) const {
+  assembly.increment(counts, dims[dim]);
+}
+
+/// The largest element of counts[begin …end).
+static Value largest(const TargetAssembly &a, Value counts, Value begin, Value end) {
+  return levels::forLoop(a.builder, a.loc, begin, end, dialect::LoopKind::Reduction, a.constant(0),
+                         [&](Value at, levels::Values most) {
+                           Value count = a.read(counts, at);
+                           return levels::Values{arith::MaxUIOp::create(a.builder, a.loc, most[0], count)};
+                         })[0];
+}
+
+Value Counters::longest(Value counts, unsigned dim) const {
+  return largest(assembly, counts, assembly.constant(0), assembly.made.dims[dim]);
+}
+
 //===--- Ranks ---===//
 
 static const format::ExprNode *findRank(const Expr &e) {
@@ -181,8 +202,8 @@ Ranks::Ranks(const TargetAssembly &assembly, const Order &order) : assembly(asse
       permutation = *field;
 }
 
-void Ranks::startQuery() {
-  counts = assembly.zeros(assembly.builder.getI64Type(), assembly.made.dims[rank->dims[0]]);
+Value Ranks::startQuery() {
+  return counts = assembly.zeros(assembly.builder.getI64Type(), assembly.made.dims[rank->dims[0]]);
 }
 
 void Ranks::query(ValueRange dims) { assembly.increment(counts, dims[rank->dims[0]]); }
@@ -192,11 +213,7 @@ void Ranks::sortWindow(Value begin, Value end, Value places) const {
   const TargetAssembly &a = assembly;
   OpBuilder &b = a.builder;
   Value zero = a.constant(0), one = a.constant(1);
-  Value longest = levels::forLoop(b, a.loc, begin, end, dialect::LoopKind::Reduction, zero,
-                                  [&](Value at, levels::Values most) {
-                                    Value count = a.read(counts, at);
-                                    return levels::Values{arith::MaxUIOp::create(b, a.loc, most[0], count)};
-                                  })[0];
+  Value longest = largest(a, counts, begin, end);
   Value lengths = a.add(longest, one);
   a.fill(places, zero, lengths, zero);
   levels::forLoop(b, a.loc, begin, end, dialect::LoopKind::Reduction, {}, [&](Value at, levels::Values) {
@@ -224,11 +241,7 @@ void Ranks::sort() {
   Value zero = a.constant(0), one = a.constant(1), size = a.made.dims[rank->dims[0]];
   a.allocate(permutation, size);
   numbers = a.scratch(b.getI64Type(), size);
-  Value longest = levels::forLoop(b, a.loc, zero, size, dialect::LoopKind::Reduction, zero,
-                                  [&](Value at, levels::Values most) {
-                                    Value count = a.read(counts, at);
-                                    return levels::Values{arith::MaxUIOp::create(b, a.loc, most[0], count)};
-                                  })[0];
+  Value longest = largest(a, counts, zero, size);
   Value places = a.scratch(b.getI64Type(), a.add(longest, one));
   if (rank->value < 0)
     return sortWindow(zero, size, places);

@@ -44,6 +44,12 @@ public:
   /// The entry's number; counts it the first time.
   mlir::Value number(const format::ExprNode &counter);
 
+  /// The largest number of entries that agree in one dimension, without numbering them: a sum for each
+  /// coordinate, which over a compressed level is a difference of positions.
+  mlir::Value startCounts(unsigned dim) const;
+  void count(mlir::Value counts, unsigned dim, mlir::ValueRange dims) const;
+  mlir::Value longest(mlir::Value counts, unsigned dim) const;
+
 private:
   struct Counter {
     std::vector<unsigned> dims;
@@ -66,8 +72,9 @@ public:
   Ranks(const TargetAssembly &assembly, const Order &order);
 
   bool any() const { return rank != nullptr; }
+  unsigned dimension() const { return rank->dims[0]; }
   /// The numbers of entries are asked for in a copy of the loops.
-  void startQuery();
+  mlir::Value startQuery();
   void query(mlir::ValueRange dims);
   /// Makes the permutation, and its inverse for `number`.
   void sort();

@@ -162,7 +162,7 @@ private:
   void size(unsigned l);
   void store();
   void restart();
-  Values coordinates(ValueRange dims);
+  Values coordinates(ValueRange dims, bool numbered = true);
   bool leavesEmptySlots() const;
   bool positionsAreEntries() const;
 
@@ -208,28 +208,47 @@ void Scatter::analyse() {
   settle(unsigned(builds.size()));
 }
 
+/// The dimension whose entries the rounds of a dense level count; null where that is not all it does.
+static std::optional<unsigned> countedDimension(const Expr &e, const levels::LevelFormat &format) {
+  if (!format.full() || e->kind != ExprKind::Counter || e->dims.size() != 1)
+    return std::nullopt;
+  return e->dims[0];
+}
+
 void Scatter::ask(ArrayRef<unsigned> asked) {
   bool sortsRanks = ranks.any() && !ranked;
-  if (sortsRanks)
-    ranks.startQuery();
-  for (unsigned l : asked)
+  Value rankCounts = sortsRanks ? ranks.startQuery() : Value();
+  Values counts(builds.size());
+  for (unsigned l : asked) {
     format(l).startQuery(assembly, builds[l]);
+    if (std::optional<unsigned> dim = countedDimension(order.levels[l], format(l)))
+      counts[l] = sortsRanks && ranks.dimension() == *dim ? rankCounts : counters.startCounts(*dim);
+  }
   restart();
+  bool needsNumbers = false;
+  for (unsigned l = 0; !asked.empty() && l <= asked.back(); ++l)
+    needsNumbers |= !counts[l] && has(order.levels[l], ExprKind::Counter);
   cloneCounting(b, op, [&](OpBuilder &, ValueRange dims) {
     if (sortsRanks)
       ranks.query(dims);
     if (asked.empty())
       return;
-    Values at = coordinates(dims);
+    Values at = coordinates(dims, needsNumbers);
     Value parent = assembly.constant(0);
     for (unsigned l = 0; l <= asked.back(); ++l) {
-      if (llvm::is_contained(asked, l))
+      if (counts[l] && counts[l] != rankCounts)
+        counters.count(counts[l], order.levels[l]->dims[0], dims);
+      else if (!counts[l] && llvm::is_contained(asked, l))
         format(l).query(assembly, builds[l], parent, at[l], ValueRange(at).take_front(l));
       // Only the first level asked for may depend on its parent, and all above it have their sizes.
       if (l < asked.front())
         parent = format(l).place(assembly, builds[l], parent, at[l]);
     }
   });
+  for (unsigned l : asked)
+    if (counts[l])
+      assembly.write(builds[l].work, assembly.constant(0),
+                     counters.longest(counts[l], order.levels[l]->dims[0]));
   if (sortsRanks)
     ranks.sort();
   ranked = true;
@@ -259,12 +278,13 @@ void Scatter::restart() {
       last.push_back(assembly.cell(none));
 }
 
-/// The level coordinates of an entry, and which levels have their first entry in it.
-Values Scatter::coordinates(ValueRange dims) {
+/// The level coordinates of an entry (without `numbered`, 0 for counters), and which levels have their first
+/// entry in it.
+Values Scatter::coordinates(ValueRange dims, bool numbered) {
   counters.enter(dims);
   Values at = target.levelCoordinates(b, dims, [&](const format::ExprNode &e) {
     if (e.kind == ExprKind::Counter)
-      return counters.number(e);
+      return numbered ? counters.number(e) : assembly.constant(0);
     return ranked ? ranks.number(dims) : assembly.constant(0);
   });
   Value fresh;
