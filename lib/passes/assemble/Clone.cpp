@@ -13,6 +13,15 @@ static SmallVector<Operation *> copyOps(OpBuilder &b, AssembleOp op) {
   SmallVector<Operation *> copies;
   for (Operation &inner : op.getBody().front())
     copies.push_back(b.clone(inner, mapping));
+  // Every insert changes what the next one finds: rounds are no longer independent.
+  for (Operation *copy : copies)
+    copy->walk([](Operation *loop) {
+      bool inserts = loop->walk([](InsertOp) { return WalkResult::interrupt(); }).wasInterrupted();
+      if (auto iterate = dyn_cast<IterateOp>(loop); iterate && inserts)
+        iterate.setKind(LoopKind::Reduction);
+      else if (auto coiterate = dyn_cast<CoiterateOp>(loop); coiterate && inserts)
+        coiterate.setKind(LoopKind::Reduction);
+    });
   return copies;
 }
 

@@ -85,6 +85,17 @@ bool Groups::canHoist(const Insert &insert) const {
   return true;
 }
 
+/// A loop that has a pass for each coordinate, not for each position that has it.
+static bool visitsOnce(Operation *loop) {
+  if (isa<CoiterateOp>(loop))
+    return true;
+  auto iterate = dyn_cast<IterateOp>(loop);
+  if (!iterate || !iterate.getEach())
+    return bool(iterate);
+  auto space = dyn_cast<SpaceType>(iterate.getSpace().getType());
+  return !space || space.getEncoding().getValue().levels[size_t(space.getLevel())].format.unique;
+}
+
 /// Each pass through the block is one group, and the only one with these coordinates: the group is made of
 /// the coordinates of loops around each other, with no other loop around or between them.
 bool Groups::onePassEach(const Insert &insert) const {
@@ -100,9 +111,7 @@ bool Groups::onePassEach(const Insert &insert) const {
     Operation *loop = block->getParentOp();
     if (isa<scf::IfOp>(loop))
       continue;
-    auto iterate = dyn_cast<IterateOp>(loop);
-    bool visitsOnce = (iterate && !iterate.getEach()) || isa<CoiterateOp>(loop);
-    if (!visitsOnce || wanted.empty() || wanted.back() != block->getArgument(0))
+    if (!visitsOnce(loop) || wanted.empty() || wanted.back() != block->getArgument(0))
       return false;
     wanted.pop_back();
   }

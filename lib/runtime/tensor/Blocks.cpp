@@ -34,12 +34,7 @@ public:
       if (it->bytes >= bytes && it->bytes <= bytes + bytes / 4 + kHugePage &&
           (best == kept.end() || it->bytes < best->bytes))
         best = it;
-    if (best == kept.end())
-      return {};
-    Block block = *best;
-    kept.erase(best);
-    total -= block.bytes;
-    return block;
+    return best == kept.end() ? grown(bytes) : remove(best);
   }
 
   void give(Block block) {
@@ -64,6 +59,30 @@ public:
   }
 
 private:
+  Block remove(std::vector<Block>::iterator at) {
+    Block block = *at;
+    kept.erase(at);
+    total -= block.bytes;
+    return block;
+  }
+
+  /// The largest block, made longer: blocks for an upper bound come back short, and their pages need not be
+  /// cleared again.
+  Block grown(int64_t bytes) {
+    auto largest = kept.end();
+    for (auto it = kept.begin(); it != kept.end(); ++it)
+      if (it->bytes < bytes && (largest == kept.end() || it->bytes > largest->bytes))
+        largest = it;
+    if (largest == kept.end())
+      return {};
+    void *data = mremap(largest->data, size_t(largest->bytes), size_t(bytes), MREMAP_MAYMOVE);
+    if (data == MAP_FAILED)
+      return {};
+    remove(largest);
+    (void)madvise(data, size_t(bytes), MADV_HUGEPAGE); // a refusal is harmless
+    return {data, bytes};
+  }
+
   static int64_t limit() {
     static const int64_t bytes =
         std::min<int64_t>(int64_t(1) << 30, sysconf(_SC_PHYS_PAGES) / 16 * pageBytes());
