@@ -140,6 +140,7 @@ static int main(int argc, char **argv) {
 } // namespace tulle::bench
 
 int main(int argc, char **argv) {
+  tulle::bench::keepMemory(argv);
   try {
     return tulle::bench::main(argc, argv);
   } catch (const std::exception &error) {

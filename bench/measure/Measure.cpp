@@ -6,11 +6,23 @@
 #include <cstdlib>
 #include <exception>
 #include <fmt/format.h>
+#include <malloc.h>
 #include <sstream>
 #include <string_view>
 #include <time.h>
+#include <unistd.h>
 
 namespace tulle::bench {
+
+void keepMemory(char **argv) {
+  mallopt(M_MMAP_MAX, 0);
+  mallopt(M_TRIM_THRESHOLD, -1);
+  // The C library reads this before main() begins.
+  if (!std::getenv("GLIBC_TUNABLES")) {
+    setenv("GLIBC_TUNABLES", "glibc.malloc.hugetlb=1", 1);
+    execv("/proc/self/exe", argv);
+  }
+}
 
 double threadMs() {
   timespec now;

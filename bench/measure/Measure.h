@@ -7,6 +7,10 @@
 
 namespace tulle::bench {
 
+/// Lets this program's memory stay with it, in large pages, so that loops by hand and MLIR's code do not pay
+/// for fresh pages in every run: generated code reuses its blocks as well. Restarts the program once.
+void keepMemory(char **argv);
+
 /// Processor time of this thread so far, in milliseconds: on a machine with other work it is less disturbed
 /// than the clock.
 double threadMs();

@@ -10,18 +10,18 @@
 
 namespace tulle::bench {
 
-/// A CSR tensor over the view's arrays.
-static runtime::Tensor tensorOf(const CsrView &a) {
-  runtime::Tensor tensor;
-  tensor.encoding = format::resolveWidths(format::parseFormat("CSR", 2), 1, 1);
-  tensor.dims = {a.rows, a.columns};
-  tensor.layout = format::layout(tensor.encoding);
-  const int64_t count = a.pos[a.rows];
-  auto borrow = [](const void *data, int64_t elements, int64_t width) {
-    return runtime::Buffer::borrow(const_cast<void *>(data), elements, elements * width);
-  };
-  tensor.buffers = {borrow(a.pos, a.rows + 1, 4), borrow(a.crd, count, 4), borrow(a.value, count, 8)};
-  return tensor;
+/// One array as an .npy file, which is written without compressing it.
+template <typename T>
+static void save(const std::string &file, ElementType type, const T *data, int64_t count) {
+  runtime::writeFile(file, runtime::borrowDense(type, {count}, const_cast<T *>(data)));
+}
+
+static void saveMatrix(const std::string &stem, const CsrView &a) {
+  const int64_t count = a.pos[a.rows], shape[] = {a.rows, a.columns};
+  save(stem + "-shape.npy", ElementType::I64, shape, 2);
+  save(stem + "-indptr.npy", ElementType::I32, a.pos, a.rows + 1);
+  save(stem + "-indices.npy", ElementType::I32, a.crd, count);
+  save(stem + "-data.npy", ElementType::F64, a.value, count);
 }
 
 SciPy::SciPy(const std::string &script, const CsrView &a, const CsrView &b) {
@@ -29,9 +29,9 @@ SciPy::SciPy(const std::string &script, const CsrView &a, const CsrView &b) {
   if (!mkdtemp(name.data()))
     throw std::runtime_error("no temporary folder for SciPy's matrices");
   folder = name;
-  const std::string fileA = folder + "/A.npz", fileB = folder + "/B.npz";
-  runtime::writeFile(fileA, tensorOf(a));
-  runtime::writeFile(fileB, tensorOf(b));
+  const std::string fileA = folder + "/A", fileB = folder + "/B";
+  saveMatrix(fileA, a);
+  saveMatrix(fileB, b);
   int down[2], up[2];
   if (pipe(down) != 0 || pipe(up) != 0)
     throw std::runtime_error("no pipe to SciPy");
@@ -42,6 +42,7 @@ SciPy::SciPy(const std::string &script, const CsrView &a, const CsrView &b) {
     dup2(up[1], STDOUT_FILENO);
     for (int end : {down[0], down[1], up[0], up[1]})
       close(end);
+    unsetenv("GLIBC_TUNABLES"); // SciPy as its users run it
     // Debian's own Python has Debian's SciPy, whatever else is in PATH.
     execl("/usr/bin/python3", "python3", script.c_str(), fileA.c_str(), fileB.c_str(), nullptr);
     _exit(127);

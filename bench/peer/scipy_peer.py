@@ -1,6 +1,6 @@
 """SciPy as a peer: reads names of operations from stdin, one a line, runs each once, and answers with milliseconds.
 
-usage: scipy_peer.py A.npz B.npz   (csr matrices with 32-bit indices)
+usage: scipy_peer.py A B   (each the stem of -shape.npy, -indptr.npy, -indices.npy and -data.npy: a csr matrix)
 """
 import sys
 import time
@@ -8,7 +8,13 @@ import time
 import numpy
 import scipy.sparse
 
-A, B = (scipy.sparse.load_npz(path) for path in sys.argv[1:3])
+
+def load(stem):
+    shape, indptr, indices, data = (numpy.load(f"{stem}-{part}.npy") for part in ("shape", "indptr", "indices", "data"))
+    return scipy.sparse.csr_matrix((data, indices, indptr), shape=tuple(shape))
+
+
+A, B = (load(stem) for stem in sys.argv[1:3])
 sources = {"CSR": A, "CSC": A.tocsc()}
 coo = A.tocoo()
 order = numpy.random.default_rng(7).permutation(A.nnz)
