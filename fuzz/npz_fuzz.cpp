@@ -8,8 +8,8 @@
 
 static std::string little(uint64_t value, int bytes) {
   std::string text;
-  for (int k = 0; k < bytes; ++k)
-    text += char(value >> (8 * k));
+  for (int k = 0; k < bytes; ++k, value >>= 8)
+    text += char(value);
   return text;
 }
 
