@@ -62,6 +62,9 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
     function.addFnAttr("target-features", host().features);
     if (!function.isDeclaration())
       function.addFnAttr(llvm::Attribute::NoUnwind);
+    // A row's few entries are copied by a loop: a call for each would take most of the time.
+    function.addFnAttr("no-builtin-memcpy");
+    function.addFnAttr("no-builtin-memmove");
     // New memory is no other memory; LLVM knows that of malloc only.
     if (function.getName() == "_mlir_memref_to_llvm_alloc") {
       function.addRetAttr(llvm::Attribute::NoAlias);

@@ -55,8 +55,8 @@ namespace {
 
 class Layers {
 public:
-  Layers(OpBuilder &b, Target &target, const Order &order, Value entries)
-      : b(b), target(target), order(order), entries(entries), assembly(b, target),
+  Layers(OpBuilder &b, Target &target, Value entries)
+      : b(b), target(target), entries(entries), assembly(b, target),
         inverse(*format::inverseMap(target.encoding())) {}
 
   Value run() {
@@ -83,7 +83,6 @@ private:
 
   OpBuilder &b;
   Target &target;
-  const Order &order;
   Value entries;
   TargetAssembly assembly;
   std::vector<format::Expr> inverse;
@@ -167,13 +166,13 @@ void Layers::store() {
 
 } // namespace
 
-FailureOr<Value> lowerByLayers(OpBuilder &b, Target &target, AssembleOp op, const Order &order) {
+FailureOr<Value> lowerByLayers(OpBuilder &b, Target &target, AssembleOp op, const Order &) {
   auto sorted = AssembleOp::create(
       b, op.getLoc(), withEncoding(target.type(), entriesEncoding(target.encoding())), op.getSizes(),
       op.getBound(), op.getOrderAttr(), op.getUniqueAttr(), op.getCombineAttr(), op.getPlanAttr());
   sorted.getBody().takeBody(op.getBody());
   op.getBody().emplaceBlock();
-  return Layers(b, target, order, sorted.getResult()).run();
+  return Layers(b, target, sorted.getResult()).run();
 }
 
 } // namespace tulle::assemble
