@@ -25,9 +25,8 @@ struct Hashed : LevelFormat {
     OpBuilder &b = emit.builder;
     Value factor = emit.constant(int64_t(0x9E3779B97F4A7C15));
     Value product = arith::MulIOp::create(b, emit.loc, coordinate, factor);
-    Value log2 = math::CountTrailingZerosOp::create(b, emit.loc, slots);
-    Value shift = arith::SubIOp::create(b, emit.loc, emit.constant(64), log2);
-    return arith::ShRUIOp::create(b, emit.loc, product, shift);
+    // Slots are a power of two: their product's upper half is those bits.
+    return arith::MulUIExtendedOp::create(b, emit.loc, product, slots).getHigh();
   }
 
   /// At most half of a table's slots are taken, so that a free one ends every probe.

@@ -139,16 +139,14 @@ func.func @bitmap(%A: tensor<?x?xf64, #Bitmap>, %i: index) {
   return
 }
 
-// hashed: probes from (x * 2^64 / golden ratio) >> (64 - log2(slots)) on, cyclically, until the coordinate or a free slot.
+// hashed: probes from the upper half of (x * 2^64 / golden ratio) * slots on, cyclically, until the coordinate or a free slot.
 // CHECK-LABEL: @hashed
 // CHECK-SAME: (%{{.*}}: memref<?xi32>, %[[CRD:[a-z0-9]+]]: memref<?xi32>, %{{.*}}: memref<?xf64>, %{{.*}}: index, %[[X:[a-z0-9]+]]: index)
 func.func @hashed(%A: tensor<?xf64, #Hashed>, %x: index) -> i1 {
   // CHECK-DAG: %[[FACTOR:.*]] = arith.constant -7046029254386353131 : index
   // CHECK-DAG: %[[FREE:.*]] = arith.constant 4294967295 : index
   // CHECK: %[[PRODUCT:.*]] = arith.muli %[[X]], %[[FACTOR]] : index
-  // CHECK: %[[LOG:.*]] = math.cttz
-  // CHECK: %[[SHIFT:.*]] = arith.subi %c64, %[[LOG]]
-  // CHECK: %[[START:.*]] = arith.shrui %[[PRODUCT]], %[[SHIFT]]
+  // CHECK: %{{.*}}, %[[START:.*]] = arith.mului_extended %[[PRODUCT]], %{{.*}}
   // CHECK: scf.while (%[[SLOT:.*]] = %[[START]])
   // CHECK: memref.load %[[CRD]]
   // CHECK: arith.cmpi ne, %{{.*}}, %[[FREE]]
