@@ -2,9 +2,9 @@
 
 // Operands that no loop over a dimension follows: walked as they are stored where that is enough, else converted.
 
-#DIA = #tulle.encoding<{ map = (i, j) -> (j - i : squeezed, i : dense, j : offset) }>
-#DOK = #tulle.encoding<{ map = (i, j) -> (i : hashed, j : hashed) }>
-#CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>
+#DIA = #tulle.encoding<{ map = (i, j) -> (j - i : squeezed, i : dense, j : offset), posWidth = 32, crdWidth = 32 }>
+#DOK = #tulle.encoding<{ map = (i, j) -> (i : hashed, j : hashed), posWidth = 32, crdWidth = 16 }>
+#CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed), posWidth = 32, crdWidth = 32 }>
 #A = affine_map<(i, j) -> (i, j)>
 #X = affine_map<(i, j) -> (j)>
 #Y = affine_map<(i, j) -> (i)>

@@ -143,6 +143,9 @@ static format::Encoding inLoopOrder(const SparseOperand &operand) {
   for (auto [l, level] : llvm::enumerate(to.levels))
     level.format.kind =
         l == 0 && from.order() == 2 ? format::LevelKind::Dense : format::LevelKind::Compressed;
+  // Names widths where the operand does: narrow ones may do only for its own levels.
+  to.posWidth = from.posWidth == 0 ? 0 : std::max(from.posWidth, 32u);
+  to.crdWidth = from.crdWidth == 0 ? 0 : std::max(from.crdWidth, 32u);
   to.fill = from.fill ? from.fill : from.implicitVal;
   return to;
 }
