@@ -26,6 +26,16 @@ static void append(std::vector<void *> &slots, const Tensor &tensor) {
     slots.push_back(integer(size));
 }
 
+/// How many coordinates the packed ones of a level are: the values, of which the full levels below hold
+/// several for each.
+static int64_t packedCount(const Tensor &tensor, unsigned level) {
+  int64_t count = tensor.storedCount();
+  for (unsigned l = level + 1; l < tensor.encoding.levels.size(); ++l)
+    if (auto range = format::levelRange(tensor.encoding, l, tensor.dims); range && range->size() > 0)
+      count /= range->size();
+  return count;
+}
+
 /// Makes the buffers that came back in slots those of the tensor.
 static void adopt(CallMemory &memory, Tensor &made, void *const *slots) {
   made.layout = format::layout(made.encoding);
@@ -39,6 +49,9 @@ static void adopt(CallMemory &memory, Tensor &made, void *const *slots) {
     made.buffers.push_back(memory.adopt(slots[0], slots[1], count, bytes));
     slots += 5;
   }
+  for (const format::Field &field : made.layout.fields)
+    if (field.width == 2)
+      made.buffers[made.layout.coordinates[field.level]->field].count = packedCount(made, field.level);
 }
 
 double call(const CompiledStatement &code, const std::vector<const Tensor *> &arguments,
