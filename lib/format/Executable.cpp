@@ -38,6 +38,37 @@ std::string whyNotNeighbours(const Encoding &e, unsigned l) {
   return "";
 }
 
+/// Below batch levels, each batch has its own run of positions: how many parents it has must follow from
+/// dense levels, or come out as entries are appended.
+std::string whyNotBatches(const Encoding &e) {
+  if (e.levels.empty() || e.levels.front().format.kind != LevelKind::Batch)
+    return "";
+  std::optional<unsigned> special;
+  unsigned stored = 0;
+  for (unsigned l = 0; l < e.levels.size(); ++l) {
+    const LevelFormat &level = e.levels[l].format;
+    switch (level.kind) {
+    case LevelKind::Dense:
+    case LevelKind::Batch:
+      continue;
+    case LevelKind::Compressed:
+    case LevelKind::LooseCompressed:
+    case LevelKind::Structured:
+      break;
+    default:
+      if (level.kind != LevelKind::Singleton || level.padded)
+        special = l;
+    }
+    ++stored;
+  }
+  if (!special || stored == 1)
+    return "";
+  return fmt::format(
+      "below batch levels, the {} level {} can stand with dense levels only; write dense instead "
+      "of batch",
+      name(e.levels[*special].format.kind), *special);
+}
+
 /// Coordinates that start at 0: those that positions, bits or empty slots imply.
 bool startsAtZero(LevelKind kind, bool padded) {
   return kind == LevelKind::Dense || kind == LevelKind::Batch || kind == LevelKind::Bitmap ||
@@ -115,6 +146,8 @@ std::string whyNot(const Encoding &e) {
   for (unsigned l = 0; l < e.levels.size(); ++l)
     if (std::string reason = whyNotNeighbours(e, l); !reason.empty())
       return reason;
+  if (std::string reason = whyNotBatches(e); !reason.empty())
+    return reason;
   return whyNotMap(e);
 }
 

@@ -69,6 +69,13 @@ TEST(Order, RadicesThatDoNotSplitEachOther) {
             0u);
 }
 
+TEST(Order, KnownDigitsOfOtherRadicesDoNotTellAKey) {
+  // 2 and 6 agree in their last two binary digits, and 6 comes first: 6 mod 3 is less than 2 mod 3.
+  Order mixed = order("(i) -> (i mod 3 : dense, i floordiv 3 : compressed)",
+                      "(i) -> (i mod 2 : dense, i floordiv 2 mod 2 : dense, i floordiv 4 : compressed)");
+  EXPECT_EQ(mixed.sortedLevels(2), 0u);
+}
+
 TEST(Order, ACoarserFirstKeyIsNotEnough) {
   Order coarse = makeOrder({format::binary(format::ExprKind::FloorDiv, format::dim(0), format::constant(2))},
                            format::parseEncoding(rows), true);

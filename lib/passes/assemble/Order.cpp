@@ -83,7 +83,7 @@ private:
         continue;
       std::vector<Part> next;
       for (const Part &p : parts) {
-        if (known.high <= p.low || known.low >= p.high) {
+        if (known.high <= p.low || known.low >= p.high || !nested(known, p)) {
           next.push_back(p);
           continue;
         }
@@ -95,6 +95,12 @@ private:
       parts = next;
     }
     return parts;
+  }
+
+  /// Whether the edges of two parts divide each other: digits of different radices do not split each other.
+  static bool nested(const Part &a, const Part &b) {
+    auto divide = [](int64_t x, int64_t y) { return x == kWhole || y == kWhole || x % y == 0 || y % x == 0; };
+    return divide(a.low, b.low) && divide(a.low, b.high) && divide(a.high, b.low) && divide(a.high, b.high);
   }
 
   void markFixed(const Part &part) {

@@ -129,17 +129,23 @@ private:
     b.setInsertionPointToStart(inside.thenBlock());
   }
 
-  /// A block at the edge of the tensor has coordinates beyond it where its levels hold all of theirs.
+  /// A block at the edge of the tensor has coordinates beyond it where the last of the dimension's digits is
+  /// not stored entry by entry.
   bool mayBePadding(const Expr &e) const {
-    if (!e)
+    const format::Level &last = encoding.levels[depth(e) - 1];
+    if (last.expr->kind == ExprKind::Dim)
       return false;
-    if (e->kind == ExprKind::Level) {
-      const format::Level &level = encoding.levels[e->value];
-      LevelKind kind = level.format.kind;
-      bool holdsAll = kind == LevelKind::Dense || kind == LevelKind::Batch || kind == LevelKind::Structured;
-      return holdsAll && level.expr->kind == ExprKind::Mod;
+    switch (last.format.kind) {
+    case LevelKind::Dense:
+    case LevelKind::Batch:
+    case LevelKind::Structured:
+    case LevelKind::Ragged:
+    case LevelKind::Banded:
+    case LevelKind::Squeezed:
+      return true;
+    default:
+      return false;
     }
-    return mayBePadding(e->lhs) || mayBePadding(e->rhs);
   }
 
   void guard(unsigned d) {

@@ -441,10 +441,16 @@ void Validator::checkWithinDims() const {
     if (e->kind != format::ExprKind::Level && e->kind != format::ExprKind::Unrank)
       checked[d] = !format::mayLieOutside(tensor.encoding, d, e);
   }
-  for (const LevelShape &s : shapes)
-    if (format::digits(tensor.encoding) && !s.full() && s.digit.stride == 1 && s.digit.modulus &&
-        tensor.dims[s.digit.dim] % s.digit.modulus)
-      checked[s.digit.dim] = true;
+  // Where a dimension's last digit is stored entry by entry, its blocks are not padded, whatever stands
+  // above.
+  std::vector<const LevelShape *> last(tensor.dims.size(), nullptr);
+  if (format::digits(tensor.encoding))
+    for (const LevelShape &s : shapes)
+      last[s.digit.dim] = &s;
+  for (const LevelShape *s : last)
+    if (s && (s->digit.modulus || s->digit.stride != 1) && !s->full() && s->kind != LevelKind::Ragged &&
+        s->kind != LevelKind::Banded && s->kind != LevelKind::Squeezed)
+      checked[s->digit.dim] = true;
   if (std::none_of(checked.begin(), checked.end(), [](bool c) { return c; }))
     return;
   walk(tensor, true, [&](const std::vector<int64_t> &coords, int64_t p) {
