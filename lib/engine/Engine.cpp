@@ -95,7 +95,7 @@ std::shared_ptr<Executable> compile(const notation::Program &program, const Opti
   auto [kernel, origin] =
       findOrCompile(cacheKey(program, options), options, [&] { return compileToObject(program, options); });
   std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - begin;
-  return makeExecutable(program, std::move(kernel), elapsed.count(), origin);
+  return makeExecutable(program, std::move(kernel), elapsed.count(), origin, options);
 }
 
 } // namespace tulle::engine

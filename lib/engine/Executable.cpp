@@ -27,8 +27,9 @@ bool sameStorage(format::Encoding a, format::Encoding b) {
 /// One run: tensors in the formats the statements want them in, so that none is converted twice.
 class Run {
 public:
-  Run(const notation::Program &program, const Kernel &kernel, std::vector<std::optional<Tensor>> &tensors)
-      : program(program), kernel(kernel), tensors(tensors), converted(tensors.size()) {}
+  Run(const notation::Program &program, const Kernel &kernel, std::vector<std::optional<Tensor>> &tensors,
+      const Options &options)
+      : program(program), kernel(kernel), tensors(tensors), options(options), converted(tensors.size()) {}
 
   double all() {
     checkInputs();
@@ -45,6 +46,7 @@ private:
   const notation::Program &program;
   const Kernel &kernel;
   std::vector<std::optional<Tensor>> &tensors;
+  const Options &options;                               ///< of conversions, too
   std::vector<std::map<std::string, Tensor>> converted; ///< per tensor, by encoding
 
   void checkInputs() {
@@ -87,7 +89,7 @@ private:
       return *tensors[t];
     auto [it, fresh] = converted[t].try_emplace(format::print(encoding));
     if (fresh)
-      it->second = engine::convert(*tensors[t], encoding);
+      it->second = engine::convert(*tensors[t], encoding, options);
     // Code reads buffers of exactly these widths.
     if (!sameStorage(it->second.encoding, encoding))
       throw InternalError(fmt::format("tensor '{}' was asked for in {} and came in {}",
@@ -107,7 +109,7 @@ private:
       if (!slot)
         throw InternalError(fmt::format("'{}' accumulates into nothing", decl.name));
       if (!sameStorage(slot->encoding, argument.encoding))
-        slot = engine::convert(*slot, argument.encoding);
+        slot = engine::convert(*slot, argument.encoding, options);
     } else if (sparse) {
       notation::ResultPattern pattern = notation::resultPattern(program, source);
       if (pattern.kind != notation::PatternKind::Operand)
@@ -132,14 +134,14 @@ private:
     return a.values() != b.values();
   }
 
-  static Tensor dense(const TensorDecl &decl, const format::Encoding &encoding) {
+  Tensor dense(const TensorDecl &decl, const format::Encoding &encoding) const {
     if (sameStorage(encoding, format::denseEncoding(unsigned(decl.dims.size()))))
       return runtime::makeDense(decl.type, decl.dims);
     runtime::Entries nothing;
     nothing.type = decl.type;
     nothing.dims = decl.dims;
     nothing.coords.resize(decl.dims.size());
-    return store(std::move(nothing), encoding);
+    return store(std::move(nothing), encoding, options);
   }
 
   static bool overlap(const Buffer &a, const Buffer &b) {
@@ -187,15 +189,15 @@ private:
 class KernelExecutable final : public Executable {
 public:
   KernelExecutable(notation::Program program, std::shared_ptr<const Kernel> kernel, double ms,
-                   const char *origin)
-      : checked(std::move(program)), kernel(std::move(kernel)), ms(ms), from(origin) {}
+                   const char *origin, const Options &options)
+      : checked(std::move(program)), kernel(std::move(kernel)), ms(ms), from(origin), options(options) {}
 
   const notation::Program &program() const override { return checked; }
   const std::vector<std::string> &remarks() const override { return kernel->remarks; }
   double compileMs() const override { return ms; }
   const char *origin() const override { return from; }
   void run(std::vector<std::optional<Tensor>> &tensors, double *computeMs) const override {
-    double elapsed = Run(checked, *kernel, tensors).all();
+    double elapsed = Run(checked, *kernel, tensors, options).all();
     if (computeMs)
       *computeMs = elapsed;
   }
@@ -205,13 +207,15 @@ private:
   std::shared_ptr<const Kernel> kernel;
   double ms;
   const char *from;
+  Options options;
 };
 
 } // namespace
 
 std::shared_ptr<Executable> makeExecutable(notation::Program program, std::shared_ptr<const Kernel> kernel,
-                                           double compileMs, const char *origin) {
-  return std::make_shared<KernelExecutable>(std::move(program), std::move(kernel), compileMs, origin);
+                                           double compileMs, const char *origin, const Options &options) {
+  return std::make_shared<KernelExecutable>(std::move(program), std::move(kernel), compileMs, origin,
+                                            options);
 }
 
 } // namespace tulle::engine

@@ -5,6 +5,6 @@
 namespace tulle::engine {
 
 std::shared_ptr<Executable> makeExecutable(notation::Program program, std::shared_ptr<const Kernel> kernel,
-                                           double compileMs, const char *origin);
+                                           double compileMs, const char *origin, const Options &options);
 
 } // namespace tulle::engine

@@ -61,10 +61,10 @@ static void convert(const ConvertOptions &options) {
   format::Encoding to = executable("--to", options.to, order);
   format::Encoding from =
       executable("--from", options.from.empty() ? contents.suggested : options.from, order);
-  runtime::Tensor source = store(options.file, std::move(contents), from);
-
   engine::Options engineOptions;
   engineOptions.diskCache = !options.noCache;
+  runtime::Tensor source = store(options.file, std::move(contents), from, engineOptions);
+
   engine::ConversionReport report;
   runtime::Tensor made;
   {

@@ -44,9 +44,9 @@ static std::string tryKernel() {
   ProgramOptions program;
   program.text = "y(i) = A(i,j) * x(j)";
   program.tensors = {"A=grid2d:3", "x=iota"};
-  LoadedProgram loaded = load(program, true);
   engine::Options options;
   options.diskCache = false;
+  LoadedProgram loaded = load(program, true, options);
   auto executable = engine::compile(loaded.program, options);
   Tensors tensors = loaded.tensors;
   executable->run(tensors);

@@ -191,11 +191,11 @@ FileContents readContents(const std::string &name, const std::string &spec, std:
 }
 
 Tensor store(const std::string &name, FileContents contents, const format::Encoding &encoding,
-             engine::ConversionReport *report) {
+             const engine::Options &options, engine::ConversionReport *report) {
   Progress progress("storing " + name);
   if (!contents.isStored)
-    return engine::store(std::move(contents.entries), encoding, {}, report);
-  return engine::convert(contents.stored, encoding, {}, report);
+    return engine::store(std::move(contents.entries), encoding, options, report);
+  return engine::convert(contents.stored, encoding, options, report);
 }
 
 namespace {
@@ -203,8 +203,9 @@ namespace {
 /// The steps of load(), over what they share.
 class Loader {
 public:
-  Loader(const ProgramOptions &options, bool withData)
-      : options(options), withData(withData), uses(notation::tensorsUsed(options.text)) {}
+  Loader(const ProgramOptions &options, bool withData, const engine::Options &engineOptions)
+      : options(options), withData(withData), engineOptions(engineOptions),
+        uses(notation::tensorsUsed(options.text)) {}
   LoadedProgram run();
 
 private:
@@ -215,6 +216,7 @@ private:
 
   const ProgramOptions &options;
   bool withData;
+  const engine::Options &engineOptions; ///< of the conversions that store
   std::vector<TensorUse> uses;
   std::map<std::string, std::string> specs, formats;
   std::map<std::string, ElementType> types;
@@ -346,7 +348,7 @@ LoadedProgram Loader::run() {
       continue;
     }
     int64_t entries = found->second.isStored ? -1 : found->second.entries.count();
-    Tensor tensor = store(decl.name, std::move(found->second), decl.encoding, &report);
+    Tensor tensor = store(decl.name, std::move(found->second), decl.encoding, engineOptions, &report);
     loaded.entries[t] = entries < 0 ? tensor.storedCount() : entries;
     decl.encoding = tensor.encoding;
     loaded.tensors[t] = std::move(tensor);
@@ -356,6 +358,8 @@ LoadedProgram Loader::run() {
   return loaded;
 }
 
-LoadedProgram load(const ProgramOptions &options, bool withData) { return Loader(options, withData).run(); }
+LoadedProgram load(const ProgramOptions &options, bool withData, const engine::Options &engineOptions) {
+  return Loader(options, withData, engineOptions).run();
+}
 
 } // namespace tulle::cli

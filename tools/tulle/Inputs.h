@@ -45,7 +45,8 @@ runtime::FileContents readContents(const std::string &name, const std::string &s
 
 /// Stores what was read in `encoding`, without a copy where it has that form already.
 runtime::Tensor store(const std::string &name, runtime::FileContents contents,
-                      const format::Encoding &encoding, engine::ConversionReport *report = nullptr);
+                      const format::Encoding &encoding, const engine::Options &options = {},
+                      engine::ConversionReport *report = nullptr);
 
 /// A program that passed every check, with its inputs in the formats asked for (indexed as program.tensors).
 struct LoadedProgram {
@@ -57,7 +58,7 @@ struct LoadedProgram {
 
 /// Throws Error for everything wrong with the options, the text or the data. Without `withData` no file has
 /// to be given: sizes that nothing fixes are set to `nominalSize`, and no tensor is stored.
-LoadedProgram load(const ProgramOptions &options, bool withData);
+LoadedProgram load(const ProgramOptions &options, bool withData, const engine::Options &engineOptions = {});
 constexpr int64_t nominalSize = 1000;
 
 } // namespace tulle::cli

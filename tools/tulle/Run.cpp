@@ -104,14 +104,14 @@ static std::string measure(const engine::Executable &executable, const LoadedPro
 }
 
 static void run(const RunOptions &options) {
-  LoadedProgram loaded = load(options.program, /*withData=*/true);
-  const notation::Program &program = loaded.program;
-  std::map<unsigned, std::string> outputs = resolveOutputs(options.outputs, program);
-
   engine::Options engineOptions;
   engineOptions.strictFp = options.strictFp;
   engineOptions.dropZeros = options.dropZeros;
   engineOptions.diskCache = !options.noCache;
+  LoadedProgram loaded = load(options.program, /*withData=*/true, engineOptions);
+  const notation::Program &program = loaded.program;
+  std::map<unsigned, std::string> outputs = resolveOutputs(options.outputs, program);
+
   std::shared_ptr<engine::Executable> executable;
   {
     Progress progress("compiling");

@@ -12,7 +12,7 @@ struct Block {
 };
 
 /// A block of at least `bytes` bytes with any content, 64-byte aligned; pages that were never touched cost
-/// nothing. Large blocks start at a 2 MiB boundary and ask for huge pages. `data` is null when the system
+/// nothing. Large blocks ask for huge pages. `data` is null when the system
 /// refuses. Thread-safe, as all of these.
 Block takeBlock(int64_t bytes);
 
