@@ -36,7 +36,7 @@ class Case:
     def arguments(self):
         result = self.output.name.split("-")[0]
         args = [self.program, "-o", f"{result}={self.output}", *self.options]
-        if self.result_format:
+        if self.result_format and result not in self.inputs:
             args += ["-f", f"{result}={self.result_format}"]
         for name, (file, form) in self.inputs.items():
             args += ["-t", f"{name}={file}"] + (["-f", f"{name}={form}"] if form else [])

@@ -38,27 +38,27 @@ const std::vector<double> matrix = {0, 2, 0, 3, 0, 0, 0, 0, 4, 0, 5, 6};
 
 TEST(Convert, rowsToColumns) {
   ConversionReport report;
-  Tensor made = convert(doubles({3, 4}, matrix, "CSR"), formatOf("CSC"), {}, &report);
+  Tensor made = engine::convert(doubles({3, 4}, matrix, "CSR"), formatOf("CSC"), {}, &report);
   EXPECT_THAT(contents<uint32_t>(made.buffers[0]), ElementsAre(0, 1, 2, 3, 5));
   EXPECT_THAT(contents<uint32_t>(made.buffers[1]), ElementsAre(2, 0, 2, 0, 2));
   EXPECT_THAT(contents<double>(made.buffers[2]), ElementsAre(4, 2, 5, 3, 6));
   EXPECT_NE(std::string(report.origin), "shared");
   ConversionReport again;
-  convert(doubles({3, 4}, matrix, "CSR"), formatOf("CSC"), {}, &again);
+  engine::convert(doubles({3, 4}, matrix, "CSR"), formatOf("CSC"), {}, &again);
   EXPECT_EQ(std::string(again.origin), "memory cache");
 }
 
 TEST(Convert, nothingToDo) {
   Tensor tensor = doubles({3, 4}, matrix, "CSR");
   ConversionReport report;
-  Tensor same = convert(tensor, formatOf("CSR"), {}, &report);
+  Tensor same = engine::convert(tensor, formatOf("CSR"), {}, &report);
   EXPECT_EQ(same.values(), tensor.values());
   EXPECT_EQ(std::string(report.origin), "shared");
 }
 
 TEST(Convert, buffersHaveExactlyTheirSize) {
   for (const char *form : {"CSR", "CSC", "DCSR", "COO", "COO-soa", "BCSR(2,2)"}) {
-    Tensor made = convert(doubles({3, 4}, matrix, "COO"), formatOf(form));
+    Tensor made = engine::convert(doubles({3, 4}, matrix, "COO"), formatOf(form));
     for (size_t f = 0; f < made.buffers.size(); ++f) {
       unsigned bits = made.layout.fields[f].width;
       EXPECT_EQ(made.buffers[f].bytes, made.buffers[f].count * (bits ? bits / 8 : 8)) << form << f;
@@ -100,12 +100,12 @@ TEST(Convert, entriesInAnyOrder) {
 
 TEST(Convert, differentFills) {
   Tensor tensor = doubles({3, 4}, matrix, "CSR");
-  EXPECT_THAT(errorOf([&] { convert(tensor, formatOf("(i,j) -> (i : dense, j : compressed), fill = inf")); }),
+  EXPECT_THAT(errorOf([&] { engine::convert(tensor, formatOf("(i,j) -> (i : dense, j : compressed), fill = inf")); }),
               HasSubstr("give both the same fill"));
 }
 
 TEST(Convert, wrongOrder) {
-  EXPECT_THAT(errorOf([&] { convert(doubles({3}, {1, 2, 3}), formatOf("CSR")); }), HasSubstr("1"));
+  EXPECT_THAT(errorOf([&] { engine::convert(doubles({3}, {1, 2, 3}), formatOf("CSR")); }), HasSubstr("1"));
 }
 
 TEST(Convert, emptyTensors) {
@@ -116,7 +116,7 @@ TEST(Convert, emptyTensors) {
       nothing.coords.resize(2);
       Tensor made = store(nothing, formatOf(form));
       runtime::validate(made);
-      runtime::validate(convert(made, formatOf("CSC")));
+      runtime::validate(engine::convert(made, formatOf("CSC")));
     }
 }
 
@@ -126,7 +126,7 @@ TEST(Convert, manyThreads) {
   for (int t = 0; t < 4; ++t)
     threads.emplace_back([&] {
       for (const char *form : {"CSC", "DCSR", "COO", "BCSR(2,2)", "dense"})
-        EXPECT_EQ(elements(convert(tensor, formatOf(form))), matrix);
+        EXPECT_EQ(elements(engine::convert(tensor, formatOf(form))), matrix);
     });
   for (std::thread &thread : threads)
     thread.join();

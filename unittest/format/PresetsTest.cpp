@@ -67,19 +67,16 @@ TEST(Presets, hicooInterleavesTheBitsOfTheBlock) {
 }
 
 TEST(Presets, everyRowParsesAndIsFoundByItsText) {
-  unsigned executable = 0;
   for (const Preset &preset : presets()) {
     Encoding encoding = parseEncoding(preset.pattern);
     std::string word = preset.name.substr(0, preset.name.find('('));
     EXPECT_EQ(displayName(encoding).substr(0, word.size()), word) << preset.pattern;
     EXPECT_EQ(parseFormat(displayName(encoding), encoding.order()), encoding) << displayName(encoding);
     EXPECT_EQ(parseFormat(preset.pattern, encoding.order()), encoding);
-    EXPECT_EQ(preset.executable, whyNotExecutable(encoding).empty());
+    EXPECT_EQ(whyNotExecutable(encoding), "");
+    EXPECT_TRUE(preset.executable);
     EXPECT_FALSE(preset.what.empty());
-    executable += preset.executable;
   }
-  // dense ×2, COO ×2, CSR, CSC, DCSR, DCSC, BCSR, BCSC, NV24, NM, BCOO, CSF.
-  EXPECT_EQ(executable, 14u);
 }
 
 TEST(Presets, displayName) {

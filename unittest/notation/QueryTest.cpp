@@ -50,7 +50,7 @@ TEST(Query, errorsPointAtTheirPlace) {
   EXPECT_THAT(errorOf("select [i] -> id()"), HasSubstr("'as'"));
   EXPECT_THAT(errorOf("select [i] -> id() as a, max(j) as a"), HasSubstr("two results are called 'a'"));
   EXPECT_THAT(errorOf("select [i] -> max(i * j) as a"),
-              HasSubstr("1:19: error: expected a product with an integer"));
+              HasSubstr("1:21: error: a product of two variables is not affine"));
   EXPECT_THAT(errorOf("select [i] -> max(#j) as a"), HasSubstr("expected +, -, *, floordiv and mod"));
   EXPECT_THAT(errorOf("select [i] -> max(j) as a b"), HasSubstr("expected ',' or the end of the query"));
   EXPECT_THAT(errorOf(""), HasSubstr("select"));

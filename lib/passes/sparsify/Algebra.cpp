@@ -42,21 +42,14 @@ bool isExtreme(OpFoldResult x, int sign) {
   return false;
 }
 
+bool isInfinite(OpFoldResult x) { return isExtreme(x, 1) || isExtreme(x, -1); }
+
 /// `identity (op) x` and `x (op) identity` are x; null when neither side is the identity.
 OpFoldResult dropIdentity(ArrayRef<OpFoldResult> args, function_ref<bool(OpFoldResult)> identity) {
   if (identity(args[1]))
     return args[0];
   if (identity(args[0]))
     return args[1];
-  return {};
-}
-
-/// An infinity swallows what is added to it.
-OpFoldResult infinite(ArrayRef<OpFoldResult> args) {
-  for (OpFoldResult x : args)
-    if (isExtreme(x, 1) || isExtreme(x, -1))
-      if (isa<FloatAttr>(attr(x)))
-        return x;
   return {};
 }
 
@@ -67,46 +60,7 @@ bool preservesZero(Operation *op) {
              arith::ExtUIOp, arith::TruncIOp, arith::SIToFPOp, arith::UIToFPOp, arith::FPToSIOp>(op);
 }
 
-OpFoldResult multiply(Operation *op, ArrayRef<OpFoldResult> args) {
-  if (isZero(args[0]) || isZero(args[1]))
-    return zeroAttr(op->getResult(0).getType());
-  return dropIdentity(args, isOne);
-}
-
-/// The rules of the algebra for one operation; null when none applies.
-OpFoldResult rule(Operation *op, ArrayRef<OpFoldResult> args) {
-  Type type = op->getResult(0).getType();
-  if (isa<arith::MulFOp, arith::MulIOp, complex::MulOp>(op))
-    return multiply(op, args);
-  if (isa<arith::AndIOp>(op))
-    return isZero(args[0]) || isZero(args[1]) ? OpFoldResult(zeroAttr(type)) : dropIdentity(args, isAllOnes);
-  if (isa<arith::OrIOp>(op) && (isAllOnes(args[0]) || isAllOnes(args[1])))
-    return isAllOnes(args[0]) ? args[0] : args[1];
-  if (isa<arith::AddFOp>(op))
-    if (OpFoldResult infinity = infinite(args))
-      return infinity;
-  if (isa<arith::AddFOp, arith::AddIOp, complex::AddOp, arith::OrIOp, arith::XOrIOp>(op))
-    return dropIdentity(args, isZero);
-  if (isa<arith::SubFOp, arith::SubIOp, complex::SubOp>(op))
-    return isZero(args[1]) ? args[0] : OpFoldResult();
-  if (isa<arith::DivFOp, arith::DivSIOp, arith::RemSIOp, arith::RemFOp, complex::DivOp, arith::ShLIOp,
-          arith::ShRSIOp>(op))
-    return isZero(args[0]) ? OpFoldResult(zeroAttr(type)) : OpFoldResult();
-  if (isa<arith::MinimumFOp, arith::MinSIOp>(op))
-    return dropIdentity(args, [](OpFoldResult x) { return isExtreme(x, 1); });
-  if (isa<arith::MaximumFOp, arith::MaxSIOp>(op))
-    return dropIdentity(args, [](OpFoldResult x) { return isExtreme(x, -1); });
-  if (isa<arith::SelectOp>(op)) {
-    if (auto condition = dyn_cast_or_null<IntegerAttr>(attr(args[0])))
-      return condition.getValue().isZero() ? args[2] : args[1];
-    return args[1] == args[2] ? args[1] : OpFoldResult();
-  }
-  if (isa<complex::CreateOp>(op) && attr(args[0]) && attr(args[1]))
-    return OpFoldResult(ArrayAttr::get(op->getContext(), {attr(args[0]), attr(args[1])}));
-  if (preservesZero(op) && isZero(args[0]))
-    return zeroAttr(type);
-  return {};
-}
+bool isFloat(Operation *op) { return !op->getResult(0).getType().isInteger(); }
 
 } // namespace
 
@@ -192,6 +146,85 @@ OpFoldResult BodyAlgebra::simplify(Value value, Presence at) {
   return known[key] = result;
 }
 
+/// Whether the value is the fill because operands are absent, by the rules of notation/Sparsity (vanishes).
+bool BodyAlgebra::vanishes(Value value, Presence at) {
+  Attribute constant = attr(simplify(value, at));
+  if (!constant)
+    return false;
+  if (auto arg = dyn_cast<BlockArgument>(value))
+    return arg.getOwner() == generic.getBody() && value != accumulatorValue;
+  Operation *op = value.getDefiningOp();
+  if (op->getBlock() != generic.getBody() || op->hasTrait<OpTrait::ConstantLike>())
+    return isZero(constant);
+  auto arg = [&](unsigned k) { return vanishes(op->getOperand(k), at); };
+  auto swallows = [&](unsigned k) {
+    return annihilates(op->getOperand(k), at) &&
+           (!isa<arith::AddFOp>(op) || isInfinite(simplify(op->getOperand(k), at)));
+  };
+  if (isa<arith::MulFOp, arith::MulIOp, complex::MulOp, arith::AndIOp, arith::AddFOp>(op) &&
+      (swallows(0) || swallows(1)))
+    return true;
+  if (isa<arith::DivFOp, arith::DivSIOp, arith::RemSIOp, arith::RemFOp, complex::DivOp, arith::ShLIOp,
+          arith::ShRSIOp, math::PowFOp>(op))
+    return annihilates(op->getOperand(0), at);
+  if (isa<arith::AddFOp, arith::AddIOp, complex::AddOp, arith::SubFOp, arith::SubIOp, complex::SubOp,
+          arith::OrIOp, arith::XOrIOp, arith::MinimumFOp, arith::MinSIOp, arith::MaximumFOp, arith::MaxSIOp>(
+          op))
+    return arg(0) && arg(1);
+  if (isa<arith::CmpFOp, arith::CmpIOp>(op))
+    return isZero(constant) && (arg(0) || arg(1));
+  if (isa<arith::SelectOp>(op))
+    return arg(2) && (arg(0) || arg(1));
+  return preservesZero(op) && arg(0);
+}
+
+/// A factor that is written as 0 is a value like others.
+bool BodyAlgebra::annihilates(Value factor, Presence at) {
+  Operation *op = factor.getDefiningOp();
+  return !(op && op->hasTrait<OpTrait::ConstantLike>()) && vanishes(factor, at);
+}
+
+/// The rules of the algebra for one operation; null when none applies.
+OpFoldResult BodyAlgebra::rule(Operation *op, ArrayRef<OpFoldResult> args, Presence at) {
+  Type type = op->getResult(0).getType();
+  // Of integers, 0 annihilates wherever it comes from.
+  auto empties = [&](unsigned k) {
+    return isZero(args[k]) && (!isFloat(op) || annihilates(op->getOperand(k), at));
+  };
+  if (isa<arith::MulFOp, arith::MulIOp, complex::MulOp>(op))
+    return empties(0) || empties(1) ? OpFoldResult(zeroAttr(type)) : dropIdentity(args, isOne);
+  if (isa<arith::AndIOp>(op))
+    return isZero(args[0]) || isZero(args[1]) ? OpFoldResult(zeroAttr(type)) : dropIdentity(args, isAllOnes);
+  if (isa<arith::OrIOp>(op) && (isAllOnes(args[0]) || isAllOnes(args[1])))
+    return isAllOnes(args[0]) ? args[0] : args[1];
+  // An infinite fill swallows what is added to it.
+  if (isa<arith::AddFOp>(op))
+    for (unsigned k : {0, 1})
+      if (isInfinite(args[k]) && annihilates(op->getOperand(k), at))
+        return args[k];
+  if (isa<arith::AddFOp, arith::AddIOp, complex::AddOp, arith::OrIOp, arith::XOrIOp>(op))
+    return dropIdentity(args, isZero);
+  if (isa<arith::SubFOp, arith::SubIOp, complex::SubOp>(op))
+    return isZero(args[1]) ? args[0] : OpFoldResult();
+  if (isa<arith::DivFOp, arith::DivSIOp, arith::RemSIOp, arith::RemFOp, complex::DivOp, arith::ShLIOp,
+          arith::ShRSIOp>(op))
+    return empties(0) ? OpFoldResult(zeroAttr(type)) : OpFoldResult();
+  if (isa<arith::MinimumFOp, arith::MinSIOp>(op))
+    return dropIdentity(args, [](OpFoldResult x) { return isExtreme(x, 1); });
+  if (isa<arith::MaximumFOp, arith::MaxSIOp>(op))
+    return dropIdentity(args, [](OpFoldResult x) { return isExtreme(x, -1); });
+  if (isa<arith::SelectOp>(op)) {
+    if (auto condition = dyn_cast_or_null<IntegerAttr>(attr(args[0])))
+      return condition.getValue().isZero() ? args[2] : args[1];
+    return args[1] == args[2] ? args[1] : OpFoldResult();
+  }
+  if (isa<complex::CreateOp>(op) && attr(args[0]) && attr(args[1]))
+    return OpFoldResult(ArrayAttr::get(op->getContext(), {attr(args[0]), attr(args[1])}));
+  if (preservesZero(op) && isZero(args[0]))
+    return zeroAttr(type);
+  return {};
+}
+
 OpFoldResult BodyAlgebra::compute(Operation *op, Presence at) {
   if (auto stored = dyn_cast<dialect::StoredOp>(op)) {
     unsigned k = cast<BlockArgument>(stored.getValue()).getArgNumber();
@@ -214,7 +247,7 @@ OpFoldResult BodyAlgebra::compute(Operation *op, Presence at) {
   // The running product may be infinite or nan, which a 0 does not undo, in whatever order they meet.
   OpFoldResult accumulated(accumulatorArg());
   bool isProduct = isa<arith::MulFOp, complex::MulOp>(op) && llvm::is_contained(args, accumulated);
-  if (OpFoldResult result = isProduct ? dropIdentity(args, isOne) : rule(op, args))
+  if (OpFoldResult result = isProduct ? dropIdentity(args, isOne) : rule(op, args, at))
     return result;
   // Folding with constants only: a fold with some values may rewrite the operation in place.
   SmallVector<OpFoldResult> folded;

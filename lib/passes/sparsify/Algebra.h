@@ -16,7 +16,8 @@ struct Presence {
 /// Simplifies a generic's body under "these operands are absent" without building IR. A value simplifies to a
 /// constant or to the value in the body that it equals. Absent operands have their fill, and it annihilates:
 /// `0 * x`, `0 / x`, `0 & x` and `inf + x` are the fill for every x, infinities and nan included
-/// (docs/design/language.md).
+/// (docs/design/language.md). A constant that comes from elsewhere is a value like others: `log(1) * nan` is
+/// nan.
 class BodyAlgebra {
 public:
   explicit BodyAlgebra(mlir::linalg::GenericOp generic);
@@ -38,6 +39,9 @@ public:
   bool isIdempotentConstant(Presence at);
 
 private:
+  bool vanishes(mlir::Value value, Presence at);
+  bool annihilates(mlir::Value factor, Presence at);
+  mlir::OpFoldResult rule(mlir::Operation *op, llvm::ArrayRef<mlir::OpFoldResult> args, Presence at);
   mlir::OpFoldResult compute(mlir::Operation *op, Presence at);
 
   mlir::linalg::GenericOp generic;

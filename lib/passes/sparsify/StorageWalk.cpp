@@ -122,6 +122,9 @@ Value LoopEmitter::emit(const StorageWalk &walk) {
   s.operands.resize(statement.operands.size());
   s.coordinates.resize(plan.order.size());
   s.carried = {statement.init};
+  // An element meets every entry of the walk that its reduced indices lead to.
+  for (unsigned d = 0; d < walk.bound; ++d)
+    onceEach &= !isReduction(d);
   // The walk leaves out slots that lie outside, and elements without an entry.
   auto fill = statement.generic.getDpsInits()[0].getDefiningOp<dialect::FillOp>();
   Value start = fill ? fill.getValue() : Value();
