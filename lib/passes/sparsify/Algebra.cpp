@@ -165,7 +165,7 @@ bool BodyAlgebra::vanishes(Value value, Presence at) {
       (swallows(0) || swallows(1)))
     return true;
   if (isa<arith::DivFOp, arith::DivSIOp, arith::RemSIOp, arith::RemFOp, complex::DivOp, arith::ShLIOp,
-          arith::ShRSIOp, math::PowFOp>(op))
+          arith::ShRSIOp, math::PowFOp, complex::CreateOp>(op))
     return annihilates(op->getOperand(0), at);
   if (isa<arith::AddFOp, arith::AddIOp, complex::AddOp, arith::SubFOp, arith::SubIOp, complex::SubOp,
           arith::OrIOp, arith::XOrIOp, arith::MinimumFOp, arith::MinSIOp, arith::MaximumFOp, arith::MaxSIOp>(
