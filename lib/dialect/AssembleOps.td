@@ -30,7 +30,7 @@ def Tulle_AssembleOp : Tulle_Op<"assemble", [AttrSizedOperandSegments, NoTermina
   let summary = "A new tensor that holds the entries its region inserts";
   let description = [{
     ```mlir
-    %C = tulle.assemble (%m, %n) bound %count {order = affine_map<(i, j) -> (i, j)>, unique} {
+    %C = tulle.assemble (%m, %n) bound %count attributes {order = affine_map<(i, j) -> (i, j)>, unique} {
       tulle.iterate …  {
         tulle.insert %v at (%i, %j) : f64
       }

@@ -121,15 +121,12 @@ bool hasZeroFill(const Encoding &encoding);
 /// Empty when the compiler can hold data in this encoding today, else one sentence that says which part it
 /// cannot and which formats it can.
 std::string whyNotExecutable(const Encoding &encoding);
-/// The same for reading only: loops can be made over data in this encoding.
-std::string whyNotReadable(const Encoding &encoding);
 
 /// One row of the table of presets.
 struct Preset {
   std::string name;    ///< with parameters, as shown to users: `BCSR(b,c)`
   std::string pattern; ///< encoding text for the example order, parameters substituted
   std::string what;    ///< one line for `tulle formats`
-  bool executable;
 };
 std::vector<Preset> presets();
 /// The preset name that gives this encoding (widths ignored), or the map's text.

@@ -158,7 +158,4 @@ std::string whyNotExecutable(const Encoding &encoding) {
   return reason.empty() ? "" : reason + std::string(cure);
 }
 
-// Whatever can be read can be made.
-std::string whyNotReadable(const Encoding &encoding) { return whyNotExecutable(encoding); }
-
 } // namespace tulle::format

@@ -362,7 +362,7 @@ std::vector<Preset> presets() {
     std::string body = printBody(encoding);
     bool onlyMap = body.find("Width = ") == std::string::npos;
     out.push_back({shownName(row), onlyMap ? body.substr(std::string_view("map = ").size()) : body,
-                   std::string(row.what), whyNotExecutable(encoding).empty()});
+                   std::string(row.what)});
   }
   return out;
 }

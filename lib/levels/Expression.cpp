@@ -28,7 +28,7 @@ Value ExpressionEmitter::operator()(const format::Expr &e) {
   case ExprKind::Rank:
     return variables.special(*e);
   case ExprKind::Symbol:
-    llvm_unreachable("an encoding with symbols cannot hold data; format::whyNotReadable says so first");
+    llvm_unreachable("an encoding with symbols cannot hold data; format::whyNotExecutable says so first");
   default: {
     Value a = (*this)(e->lhs), b = (*this)(e->rhs);
     return binary(e->kind, a, b);

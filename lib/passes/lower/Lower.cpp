@@ -235,7 +235,7 @@ LogicalResult Lowering::check() {
     if (!tensor)
       return success();
     const format::Encoding &encoding = getEncoding(tensor).getValue();
-    std::string why = format::whyNotReadable(encoding);
+    std::string why = format::whyNotExecutable(encoding);
     if (!why.empty())
       return emitError(loc) << "cannot hold data in " << tensor << ": " << why;
     return success();

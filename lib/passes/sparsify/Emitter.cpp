@@ -104,8 +104,9 @@ LoopEmitter::Carried LoopEmitter::element(LoopState s, unsigned depth) {
 LoopEmitter::Carried LoopEmitter::leaf(LoopState s) {
   advance(s);
   std::optional<unsigned> o = nextSearch(s);
+  // What contributes nothing must not be inserted either: a search may have found what a mask forbids.
   if (!o)
-    return body(s);
+    return statement.assembled && algebra.isNoOp(presence(s)) ? s.carried : body(s);
   const SparseOperand &operand = statement.operands[*o];
   size_t level = s.operands[*o].iterators.size();
   Value coordinate;

@@ -43,8 +43,7 @@ LogicalResult readOperand(linalg::GenericOp generic, OpOperand &use, SparseOpera
   out.encoding = dialect::getEncoding(type);
   out.extent = bool(out.tensor.getDefiningOp<tensor::EmptyOp>()) && !generic.isDpsInit(&use);
   const format::Encoding &encoding = out.encoding.getValue();
-  bool isNew = generic.isDpsInit(&use) && isNewTensor(use.get());
-  std::string why = isNew ? format::whyNotExecutable(encoding) : format::whyNotReadable(encoding);
+  std::string why = format::whyNotExecutable(encoding);
   auto digits = format::digits(encoding);
   if (!why.empty())
     return generic.emitError("operand ") << use.getOperandNumber() << ": " << why;

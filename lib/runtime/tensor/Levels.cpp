@@ -61,7 +61,7 @@ static void checkSizes(const format::Encoding &encoding, const std::vector<int64
 }
 
 std::vector<LevelShape> levelShapes(const format::Encoding &encoding, const std::vector<int64_t> &dims) {
-  if (std::string why = format::whyNotReadable(encoding); !why.empty())
+  if (std::string why = format::whyNotExecutable(encoding); !why.empty())
     throw Error(why);
   auto digits = format::digits(encoding);
   checkSizes(encoding, dims);
