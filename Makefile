@@ -49,7 +49,7 @@ fuzz: setup
 
 bench: configure
 	cmake --build $(BUILD) --target bench
-	scripts/bench $(BUILD)
+	$(BUILD)/bin/tulle bench all
 
 format:
 	git ls-files '*.cpp' '*.h' | xargs clang-format-22 -i

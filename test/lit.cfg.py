@@ -12,6 +12,8 @@ llvm = "/usr/lib/llvm-22/bin"
 config.name = "tulle"
 if lit_config.params.get("sanitize"):
     config.available_features.add("sanitized")
+if os.path.exists(os.path.join(build, "bin", "tulle-bench")):
+    config.available_features.add("bench")
 config.test_format = lit.formats.ShTest(execute_external=True)
 config.suffixes = [".mlir", ".test", ".tulle"]
 config.excludes = ["inputs", "Inputs", "CMakeLists.txt", "README.md", "road"]

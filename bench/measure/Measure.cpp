@@ -2,13 +2,11 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
-#include <exception>
+#include <cstring>
 #include <fmt/format.h>
 #include <malloc.h>
-#include <sstream>
-#include <string_view>
+#include <memory>
 #include <time.h>
 #include <unistd.h>
 
@@ -24,135 +22,138 @@ void keepMemory(char **argv) {
   }
 }
 
-double threadMs() {
+static Clock clockInUse = Clock::Thread;
+
+void useClock(Clock clock) { clockInUse = clock; }
+const char *clockName() { return clockInUse == Clock::Thread ? "cpu" : "wall"; }
+
+double nowMs() {
   timespec now;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  clock_gettime(clockInUse == Clock::Thread ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC, &now);
   return double(now.tv_sec) * 1e3 + double(now.tv_nsec) * 1e-6;
 }
 
-static double median(std::vector<double> samples) {
-  std::sort(samples.begin(), samples.end());
-  const size_t half = samples.size() / 2;
-  return samples.size() % 2 ? samples[half] : (samples[half - 1] + samples[half]) / 2;
+static double quantile(const std::vector<double> &sorted, double q) {
+  const double at = q * double(sorted.size() - 1);
+  const size_t below = size_t(at), above = std::min(below + 1, sorted.size() - 1);
+  return sorted[below] + (at - double(below)) * (sorted[above] - sorted[below]);
 }
 
-Row race(const std::string &job, const std::string &input, std::vector<Contender> contenders,
-         double seconds) {
-  Row row{job, input, {}, {}};
-  std::map<std::string, std::vector<double>> samples;
+static Timing summary(std::vector<double> samples) {
+  std::sort(samples.begin(), samples.end());
+  return {quantile(samples, 0.5), quantile(samples, 0.25), quantile(samples, 0.75), int(samples.size())};
+}
+
+void requireEqual(const Answer &made, const Answer &want) {
+  double scale = 0, sum = 0, magnitude = 0;
+  for (double value : want.values) {
+    scale = std::max(scale, std::abs(value));
+    sum += value;
+    magnitude += std::abs(value);
+  }
+  if (made.count && *made.count != int64_t(want.values.size()))
+    throw std::runtime_error(
+        fmt::format("it stores {} entries, the reference {}", *made.count, want.values.size()));
+  if (made.sum && !(std::abs(*made.sum - sum) <= 1e-9 * magnitude))
+    throw std::runtime_error(fmt::format("its values sum to {}, the reference's to {}", *made.sum, sum));
+  if (!made.indices.empty() && made.indices.size() != want.indices.size())
+    throw std::runtime_error("it has other index arrays than the reference");
+  for (size_t k = 0; k < made.indices.size(); ++k)
+    if (made.indices[k].size() != want.indices[k].size() ||
+        std::memcmp(made.indices[k].data(), want.indices[k].data(), made.indices[k].size_bytes()) != 0)
+      throw std::runtime_error(fmt::format("index array {} differs from the reference's", k));
+  if (made.values.empty() && (made.sum || made.count))
+    return;
+  if (made.values.size() != want.values.size())
+    throw std::runtime_error(
+        fmt::format("it has {} values, the reference {}", made.values.size(), want.values.size()));
+  for (size_t k = 0; k < want.values.size(); ++k)
+    if (!(std::abs(made.values[k] - want.values[k]) <= 1e-11 * scale + 1e-300))
+      throw std::runtime_error(
+          fmt::format("value {} is {}, the reference's {}", k, made.values[k], want.values[k]));
+}
+
+namespace {
+
+struct Entrant {
+  std::string name;
+  Runner runner;
+  double first; ///< ms of the run that was compared: caches and pages are cold in it
+  std::vector<double> samples;
+};
+
+/// The reference's answer, in memory of its own: contenders may share their result's.
+struct Reference {
+  std::vector<std::vector<int32_t>> indices;
+  std::vector<double> values;
+  bool known = false;
+
+  void keep(const Answer &answer) {
+    for (std::span<const int32_t> list : answer.indices)
+      indices.emplace_back(list.begin(), list.end());
+    values.assign(answer.values.begin(), answer.values.end());
+    known = true;
+  }
+  Answer answer() const {
+    Answer made;
+    for (const std::vector<int32_t> &list : indices)
+      made.indices.push_back(list);
+    made.values = values;
+    return made;
+  }
+};
+
+} // namespace
+
+static std::vector<Entrant> enter(Row &row, std::vector<Contender> &contenders) {
+  std::vector<Entrant> entrants;
+  Reference reference;
+  for (Contender &contender : contenders) {
+    try {
+      Runner runner = contender.make();
+      const double first = runner.run();
+      if (runner.answer) {
+        if (reference.known) {
+          requireEqual(runner.answer(), reference.answer());
+          row.compared.push_back(contender.name);
+        } else {
+          reference.keep(runner.answer());
+        }
+      }
+      entrants.push_back({contender.name, std::move(runner), first, {}});
+    } catch (const std::exception &error) {
+      row.absent[contender.name] = error.what();
+    }
+    contender.make = nullptr;
+  }
+  return entrants;
+}
+
+void race(Row &row, std::vector<Contender> contenders, double seconds) {
   const auto begin = std::chrono::steady_clock::now();
-  for (int round = 0; round <= 31; ++round) {
-    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
-    if (round > 5 && spent.count() > seconds)
-      break;
-    for (const Contender &contender : contenders) {
-      if (row.absent.count(contender.name))
+  auto spent = [&] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  };
+  std::vector<Entrant> entrants = enter(row, contenders);
+  double fastest = INFINITY;
+  for (const Entrant &entrant : entrants)
+    fastest = std::min(fastest, entrant.first);
+  const double start = spent();
+  for (int round = 0; round < 51 && (round < 3 || spent() - start < seconds); ++round)
+    for (Entrant &entrant : entrants) {
+      // One far behind would take the time of the rest.
+      const bool far = entrant.first > 5 * fastest && entrant.first > seconds * 1e3 / 20;
+      if (row.absent.count(entrant.name) || (far && round > 0))
         continue;
       try {
-        const double ms = contender.run();
-        if (round > 0)
-          samples[contender.name].push_back(ms);
+        entrant.samples.push_back(entrant.runner.run());
       } catch (const std::exception &error) {
-        row.absent[contender.name] = error.what();
+        row.absent[entrant.name] = error.what();
       }
     }
-  }
-  for (auto &[name, list] : samples)
-    if (!row.absent.count(name))
-      row.medians[name] = median(std::move(list));
-  return row;
-}
-
-static std::string cell(const Row &row, const std::string &name) {
-  auto found = row.medians.find(name);
-  return found == row.medians.end() ? "-" : fmt::format("{:.2f}", found->second);
-}
-
-/// peer / tulle, or 0 where one of them did not run.
-static double ratio(const Row &row, const std::string &peer) {
-  auto ours = row.medians.find("tulle"), theirs = row.medians.find(peer);
-  return ours == row.medians.end() || theirs == row.medians.end() ? 0 : theirs->second / ours->second;
-}
-
-static void printLine(const std::string &job, const std::string &input,
-                      const std::vector<std::string> &cells) {
-  fmt::print("{:20} {:26}", job, input);
-  for (const std::string &text : cells)
-    fmt::print(" {:>10}", text);
-  fmt::print("\n");
-  std::fflush(stdout);
-}
-
-void printTable(const std::vector<Row> &rows, const std::vector<std::string> &peers) {
-  std::vector<std::string> titles = {"tulle ms"};
-  for (const std::string &peer : peers)
-    titles.push_back(peer + " ms");
-  for (const std::string &peer : peers)
-    titles.push_back(peer + " x");
-  printLine("job", "input", titles);
-  std::vector<std::string> jobs;
-  for (const Row &row : rows) {
-    std::vector<std::string> cells = {cell(row, "tulle")};
-    for (const std::string &peer : peers)
-      cells.push_back(cell(row, peer));
-    for (const std::string &peer : peers)
-      cells.push_back(ratio(row, peer) > 0 ? fmt::format("{:.2f}", ratio(row, peer)) : "-");
-    printLine(row.job, row.input, cells);
-    if (std::find(jobs.begin(), jobs.end(), row.job) == jobs.end())
-      jobs.push_back(row.job);
-  }
-  fmt::print("\ngeometric means over the inputs, peer / tulle\n");
-  for (const std::string &job : jobs) {
-    std::vector<std::string> cells = {""};
-    for (size_t k = 0; k < peers.size(); ++k)
-      cells.push_back("");
-    for (const std::string &peer : peers) {
-      double logs = 0;
-      int count = 0;
-      for (const Row &row : rows)
-        if (row.job == job && ratio(row, peer) > 0) {
-          logs += std::log(ratio(row, peer));
-          ++count;
-        }
-      cells.push_back(count ? fmt::format("{:.2f}", std::exp(logs / count)) : "-");
-    }
-    printLine(job, "", cells);
-  }
-  for (const Row &row : rows)
-    for (const auto &[name, why] : row.absent)
-      fmt::print(stderr, "{} {}: no {}: {}\n", row.job, row.input, name, why);
-}
-
-Options parseOptions(int argc, char **argv, const char *what) {
-  Options options;
-  auto usage = [&] {
-    fmt::print(stderr,
-               "{}: {}\nusage: {} [--inputs GENERATOR,GENERATOR] [--filter TEXT] [--seconds S] [--no-scipy] "
-               "[--no-mlir]\n",
-               argv[0], what, argv[0]);
-    std::exit(1);
-  };
-  for (int k = 1; k < argc; ++k) {
-    const std::string_view flag = argv[k];
-    const bool more = k + 1 < argc;
-    if (flag == "--no-scipy") {
-      options.scipy = false;
-    } else if (flag == "--no-mlir") {
-      options.mlir = false;
-    } else if (flag == "--filter" && more) {
-      options.filter = argv[++k];
-    } else if (flag == "--seconds" && more && std::atof(argv[k + 1]) > 0) {
-      options.seconds = std::atof(argv[++k]);
-    } else if (flag == "--inputs" && more) {
-      options.inputs.clear();
-      std::stringstream list(argv[++k]);
-      for (std::string input; std::getline(list, input, ',');)
-        options.inputs.push_back(input);
-    } else {
-      usage();
-    }
-  }
-  return options;
+  for (Entrant &entrant : entrants)
+    if (!row.absent.count(entrant.name))
+      row.times[entrant.name] = summary(std::move(entrant.samples));
 }
 
 } // namespace tulle::bench

@@ -1,7 +1,12 @@
 // Contenders for one job, run in turn: what disturbs the machine disturbs all of them alike.
 #pragma once
+#include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -11,43 +16,75 @@ namespace tulle::bench {
 /// for fresh pages in every run: generated code reuses its blocks as well. Restarts the program once.
 void keepMemory(char **argv);
 
-/// Processor time of this thread so far, in milliseconds: on a machine with other work it is less disturbed
-/// than the clock.
-double threadMs();
+/// What times are measured by. Processor time of one thread is less disturbed by other work than the clock,
+/// but says nothing about several threads.
+enum class Clock { Thread, Wall };
+void useClock(Clock clock);
+const char *clockName(); ///< "cpu" or "wall"
+double nowMs();
 
 /// Milliseconds that `run` takes; what it returns is released after that.
 template <typename Run> double timed(Run run) {
-  const double begin = threadMs();
-  [[maybe_unused]] auto result = run();
-  return threadMs() - begin;
+  const double begin = nowMs();
+  if constexpr (std::is_void_v<decltype(run())>) {
+    run();
+    return nowMs() - begin;
+  } else {
+    [[maybe_unused]] auto result = run();
+    return nowMs() - begin;
+  }
 }
 
+/// What a contender computed: index arrays and values in the order of the reference. A contender whose arrays
+/// cannot be seen says what it can, and only that is compared.
+struct Answer {
+  std::vector<std::span<const int32_t>> indices;
+  std::span<const double> values;
+  std::optional<double> sum;    ///< of the values
+  std::optional<int64_t> count; ///< of stored entries
+  std::shared_ptr<void> owner;  ///< keeps the arrays
+};
+
+/// A contender ready to run.
+struct Runner {
+  std::function<double()> run;    ///< once; milliseconds
+  std::function<Answer()> answer; ///< of the last run; none: nothing can be compared
+};
+
+/// Thrown where a peer is not installed, or its version lacks the operation.
+struct Absent : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 struct Contender {
-  std::string name;            ///< "tulle", "loop", "SciPy", …
-  std::function<double()> run; ///< once; returns milliseconds
+  std::string name;             ///< "tulle", "loop", "SciPy", …
+  std::function<Runner()> make; ///< what is not timed
+};
+
+/// Milliseconds over the rounds.
+struct Timing {
+  double median = 0, low = 0, high = 0; ///< low, high: quartiles
+  int rounds = 0;
 };
 
 struct Row {
-  std::string job, input;
-  std::map<std::string, double> medians;     ///< by contender
+  std::string group, kernel, input;
+  int threads = 1;
+  std::map<std::string, Timing> times;       ///< by contender
   std::map<std::string, std::string> absent; ///< why a contender has none
+  std::vector<std::string> compared;         ///< whose answers agreed with the reference's
+  double bytes = 0, flops = 0;               ///< the least a run must move and compute
+  double boundMs = 0;                        ///< what this machine needs for that; 0: unknown
+  double target = 0;                         ///< wanted: time of the best peer / ours; 0: none
+  std::string targetPeer;                    ///< the target is against this one alone
 };
 
-/// Runs all once for nothing, then in turn until `seconds` have passed (at least 5, at most 31 rounds). A
-/// contender that throws is absent from then on.
-Row race(const std::string &job, const std::string &input, std::vector<Contender> contenders, double seconds);
+/// Makes and runs each once, compares its answer with that of `reference` (which comes first), then runs all
+/// in turn until `seconds` have passed: at least 3 rounds, but one for contenders far behind the fastest, and
+/// at most 51. A contender that throws, or whose answer differs, is absent with the reason.
+void race(Row &row, std::vector<Contender> contenders, double seconds);
 
-/// The table of milliseconds, the ratios peer / tulle, and their geometric means over the inputs.
-void printTable(const std::vector<Row> &rows, const std::vector<std::string> &peers);
-
-/// Options shared by the programs.
-struct Options {
-  std::vector<std::string> inputs = {"grid2d:1000", "grid3d27:64", "uniform:200000:200000:16", "rmat:17:16"};
-  std::string filter; ///< jobs whose name contains it
-  double seconds = 4; ///< for each job and input
-  bool scipy = true, mlir = true;
-};
-/// Reads --inputs A,B --filter TEXT --seconds S --no-scipy --no-mlir; exits with the usage otherwise.
-Options parseOptions(int argc, char **argv, const char *what);
+/// Throws std::runtime_error naming the first difference. Values may differ in the last bits.
+void requireEqual(const Answer &made, const Answer &want);
 
 } // namespace tulle::bench

@@ -1,4 +1,5 @@
-#include "EigenPeer.h"
+// Eigen over the same arrays.
+#include "Peer.h"
 #if __has_include(<Eigen/SparseCore>)
 #include <Eigen/SparseCore>
 #endif
@@ -6,27 +7,69 @@
 namespace tulle::bench {
 
 #if __has_include(<Eigen/SparseCore>)
-using Matrix = Eigen::SparseMatrix<double, Eigen::RowMajor, int32_t>;
+using Rows = Eigen::SparseMatrix<double, Eigen::RowMajor, int32_t>;
+using Columns = Eigen::SparseMatrix<double, Eigen::ColMajor, int32_t>;
+using Dense = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-static Matrix copy(const CsrView &a) {
-  return Eigen::Map<const Matrix>(a.rows, a.columns, a.pos[a.rows], a.pos, a.crd, a.value);
+static Eigen::Map<const Rows> map(const CsrView &a) {
+  return {a.rows, a.columns, a.pos[a.rows], a.pos, a.crd, a.value};
 }
 
-std::optional<std::function<void()>> eigenSum(const CsrView &a, const CsrView &b) {
-  return [a = copy(a), b = copy(b), c = std::make_shared<Matrix>()] { *c = a + b; };
+static Answer describe(const auto &made) {
+  const size_t n = size_t(made.nonZeros());
+  Answer answer;
+  answer.indices = {{made.outerIndexPtr(), size_t(made.outerSize()) + 1}, {made.innerIndexPtr(), n}};
+  answer.values = {made.valuePtr(), n};
+  return answer;
 }
-std::optional<std::function<void()>> eigenProduct(const CsrView &a, const CsrView &b) {
-  return [a = copy(a), b = copy(b), c = std::make_shared<Matrix>()] { *c = a * b; };
+
+template <typename Matrix, typename Run> static Runner building(Run run) {
+  auto made = std::make_shared<Matrix>();
+  return {[made, run] { return timed([&] { run(*made); }); }, [made] { return describe(*made); }};
 }
-std::optional<std::function<void()>> eigenTranspose(const CsrView &a) {
-  return [a = copy(a), c = std::make_shared<Eigen::SparseMatrix<double, Eigen::ColMajor, int32_t>>()] {
-    *c = a;
-  };
+
+static std::optional<Runner> spmv(const Task &task) {
+  Input &input = task.input;
+  const runtime::Tensor x = input.dense("x", {input.columns()});
+  const auto room = input.room(input.rows());
+  Eigen::Map<const Eigen::VectorXd> in(valuesOf(x).data(), input.columns());
+  Eigen::Map<Eigen::VectorXd> out(room.data(), input.rows());
+  if (task.format == "CSR")
+    return into(room, [x, in, out, a = map(input.a().view())]() mutable { out.noalias() = a * in; });
+  if (task.format == "CSC") {
+    const CsrView c = input.csc().view();
+    Eigen::Map<const Columns> a(c.columns, c.rows, c.pos[c.rows], c.pos, c.crd, c.value);
+    return into(room, [x, in, out, a]() mutable { out.noalias() = a * in; });
+  }
+  return std::nullopt;
+}
+
+std::optional<Runner> eigenPeer(const Task &task) {
+  Input &input = task.input;
+  switch (task.op) {
+  case Op::SpMV:
+    return spmv(task);
+  case Op::SpMM: {
+    const runtime::Tensor x = input.dense("X", {input.columns(), task.n});
+    const auto room = input.room(input.rows() * task.n);
+    Eigen::Map<const Dense> in(valuesOf(x).data(), input.columns(), task.n);
+    Eigen::Map<Dense> out(room.data(), input.rows(), task.n);
+    return into(room, [x, in, out, a = map(input.a().view())]() mutable { out.noalias() = a * in; });
+  }
+  case Op::Add:
+    return building<Rows>([a = map(input.a().view()), b = map(input.b().view())](Rows &c) { c = a + b; });
+  case Op::Multiply:
+    return building<Rows>([a = map(input.a().view())](Rows &c) { c = a * a; });
+  case Op::Convert:
+    if (task.format == "CSR" && task.target == "CSC")
+      return building<Columns>([a = map(input.a().view())](Columns &c) { c = a; });
+    return std::nullopt;
+  default:
+    return std::nullopt;
+  }
 }
 #else
-std::optional<std::function<void()>> eigenSum(const CsrView &, const CsrView &) { return std::nullopt; }
-std::optional<std::function<void()>> eigenProduct(const CsrView &, const CsrView &) { return std::nullopt; }
-std::optional<std::function<void()>> eigenTranspose(const CsrView &) { return std::nullopt; }
+std::optional<Runner> eigenPeer(const Task &) { throw Absent("Eigen was not there when this was built"); }
 #endif
 
 } // namespace tulle::bench

@@ -30,11 +30,19 @@ private:
   std::unique_ptr<Impl> impl;
 };
 
-/// The texts, for a CSR matrix of rows x columns with 32-bit widths. Arguments: positions, coordinates,
-/// values, then x, y (spmv); B, C (spmm, `n` columns); D, E with `n` columns each (sddmm: values(i,j) = sum
+/// A sparse operand: its shape ("3x4"), its encoding's map, and the number of index buffers it is assembled
+/// from.
+struct MlirMatrix {
+  std::string shape, map;
+  unsigned levelBuffers;
+};
+extern const char *csrMap;
+
+/// The texts, with 32-bit widths. Arguments: the levels' buffers of A from level 0 on, its values, then x, y
+/// (spmv); X, C (spmm, `n` columns); for a CSR matrix D, E with `n` columns each (sddmm: values(i,j) = sum
 /// D(i,k) * E(j,k)).
-std::string spmvText(int64_t rows, int64_t columns);
-std::string spmmText(int64_t rows, int64_t columns, int64_t n);
+std::string spmvText(const MlirMatrix &a, int64_t rows, int64_t columns);
+std::string spmmText(const MlirMatrix &a, int64_t rows, int64_t columns, int64_t n);
 std::string sddmmText(int64_t rows, int64_t columns, int64_t n);
 
 /// `from` and `to` are encodings' maps, 32-bit widths. Arguments: the levels' buffers of `from` as assembled

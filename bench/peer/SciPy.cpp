@@ -1,9 +1,12 @@
+// SciPy in a child process, and as a contender.
 #include "SciPy.h"
+#include "Peer.h"
 #include "runtime/io/Io.h"
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fmt/format.h>
 #include <stdexcept>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -24,17 +27,17 @@ static void saveMatrix(const std::string &stem, const CsrView &a) {
   save(stem + "-data.npy", ElementType::F64, a.value, count);
 }
 
-SciPy::SciPy(const std::string &script, const CsrView &a, const CsrView &b) {
+SciPy::SciPy(const std::string &script, const CsrView &a, const CsrView &b, const std::string &clock) {
   std::string name = (std::filesystem::temp_directory_path() / "tulle-bench-XXXXXX").string();
   if (!mkdtemp(name.data()))
-    throw std::runtime_error("no temporary folder for SciPy's matrices");
+    throw Absent("no temporary folder for SciPy's matrices");
   folder = name;
   const std::string fileA = folder + "/A", fileB = folder + "/B";
   saveMatrix(fileA, a);
   saveMatrix(fileB, b);
   int down[2], up[2];
   if (pipe(down) != 0 || pipe(up) != 0)
-    throw std::runtime_error("no pipe to SciPy");
+    throw Absent("no pipe to SciPy");
   std::signal(SIGPIPE, SIG_IGN);
   process = fork();
   if (process == 0) {
@@ -44,7 +47,8 @@ SciPy::SciPy(const std::string &script, const CsrView &a, const CsrView &b) {
       close(end);
     unsetenv("GLIBC_TUNABLES"); // SciPy as its users run it
     // Debian's own Python has Debian's SciPy, whatever else is in PATH.
-    execl("/usr/bin/python3", "python3", script.c_str(), fileA.c_str(), fileB.c_str(), nullptr);
+    execl("/usr/bin/python3", "python3", script.c_str(), fileA.c_str(), fileB.c_str(), clock.c_str(),
+          nullptr);
     _exit(127);
   }
   close(down[0]);
@@ -62,16 +66,62 @@ SciPy::~SciPy() {
   std::filesystem::remove_all(folder, ignored);
 }
 
-double SciPy::run(const std::string &operation) {
+SciPy::Result SciPy::run(const std::string &operation) {
   const std::string line = operation + "\n";
   std::string answer;
   char c;
   bool asked = write(toChild, line.data(), line.size()) == ssize_t(line.size());
   while (asked && read(fromChild, &c, 1) == 1 && c != '\n')
     answer += c;
-  if (answer.empty())
-    throw std::runtime_error("SciPy cannot run '" + operation + "'");
-  return std::atof(answer.c_str());
+  if (answer.starts_with("error "))
+    throw Absent("SciPy: " + answer.substr(6));
+  Result result;
+  if (std::sscanf(answer.c_str(), "%lf %lf %ld", &result.ms, &result.sum, &result.count) != 3)
+    throw Absent("Python, NumPy or SciPy is not installed, or failed");
+  return result;
+}
+
+static const char *nameOf(const Task &task) {
+  const std::string &form = task.format;
+  const bool known = form == "CSR" || form == "CSC" || form == "DIA" || form == "BCSR(4,4)" ||
+                     form == "COO-soa" || form == "COO shuffled";
+  switch (task.op) {
+  case Op::SpMV:
+    return known ? "SpMV" : nullptr;
+  case Op::SpMM:
+    return known ? "SpMM" : nullptr;
+  case Op::Add:
+    return "Add";
+  case Op::Multiply:
+    return "Multiply";
+  case Op::Convert:
+    return known && task.target != "ELL" ? "Convert" : nullptr;
+  default:
+    return nullptr;
+  }
+}
+
+static std::optional<Runner> scipy(const Task &task, const std::string &variant) {
+  const char *name = nameOf(task);
+  if (!name)
+    return std::nullopt;
+  const std::string line = fmt::format("{}{}\t{}\t{}\t{}", name, variant, task.format, task.target, task.n);
+  auto last = std::make_shared<SciPy::Result>();
+  // Its sums drop zeros and its formats hold more than the entries: only products have a number to compare.
+  const bool counted = task.op == Op::Multiply;
+  return Runner{[line, last, &child = task.input.scipy()] { return (*last = child.run(line)).ms; },
+                [last, counted] {
+                  Answer answer;
+                  answer.sum = last->sum;
+                  if (counted)
+                    answer.count = last->count;
+                  return answer;
+                }};
+}
+
+std::optional<Runner> scipyPeer(const Task &task) { return scipy(task, ""); }
+std::optional<Runner> scipyUnsortedPeer(const Task &task) {
+  return task.op == Op::Multiply ? scipy(task, " unsorted") : std::nullopt;
 }
 
 } // namespace tulle::bench

@@ -1,7 +1,11 @@
-"""SciPy as a peer: reads names of operations from stdin, one a line, runs each once, and answers with milliseconds.
+"""SciPy as a peer: reads operations from stdin, one a line, runs each once, and answers with milliseconds, the sum of the
+result's values and how many there are.
 
-usage: scipy_peer.py A B   (each the stem of -shape.npy, -indptr.npy, -indices.npy and -data.npy: a csr matrix)
+usage: scipy_peer.py A B CLOCK   (each the stem of -shape.npy, -indptr.npy, -indices.npy and -data.npy: a csr matrix;
+                                  CLOCK is "cpu" or "wall")
+an operation is: NAME FORMAT TARGET COLUMNS, separated by tabs
 """
+import functools
 import sys
 import time
 
@@ -15,10 +19,7 @@ def load(stem):
 
 
 A, B = (load(stem) for stem in sys.argv[1:3])
-sources = {"CSR": A, "CSC": A.tocsc()}
-coo = A.tocoo()
-order = numpy.random.default_rng(7).permutation(A.nnz)
-shuffled = tuple(part[order] for part in (coo.data, coo.row, coo.col))
+clock = time.process_time if sys.argv[3] == "cpu" else time.perf_counter
 
 
 def fresh(values, rows, columns):
@@ -26,31 +27,65 @@ def fresh(values, rows, columns):
     return scipy.sparse.coo_matrix((values, (rows, columns)), shape=A.shape)
 
 
-def sorted_product():
-    C = A @ A
-    C.sort_indices()
-    return C
+@functools.cache
+def coordinates(shuffled):
+    coo = A.tocoo()
+    order = numpy.random.default_rng(7).permutation(A.nnz) if shuffled else slice(None)
+    return coo.data[order], coo.row[order], coo.col[order]
 
 
-# name -> (what is not timed, what is)
-operations = {
-    "COO->CSR sorted": (lambda: fresh(coo.data, coo.row, coo.col), lambda c: c.tocsr()),
-    "COO->CSR shuffled": (lambda: fresh(*shuffled), lambda c: c.tocsr()),
-    "CSR->CSC": (lambda: A, lambda a: a.tocsc()),
-    "CSR->DIA": (lambda: A, lambda a: a.todia()),
-    "CSC->DIA": (lambda: sources["CSC"], lambda a: a.todia()),
-    "COO->DIA": (lambda: fresh(coo.data, coo.row, coo.col), lambda c: c.todia()),
-    "CSR->BCSR(4,4)": (lambda: A, lambda a: a.tobsr((4, 4))),
-    "A + B": (lambda: A, lambda a: a + B),
-    "A * A": (lambda: A, lambda a: sorted_product()),
-    "A * A unsorted": (lambda: A, lambda a: a @ a),
-}
+@functools.cache
+def compressed(form):
+    return {"CSR": A.tocsr, "CSC": A.tocsc, "DIA": A.todia, "BCSR(4,4)": lambda: A.tobsr((4, 4))}[form]()
+
+
+def stored(form):
+    return fresh(*coordinates(form == "COO shuffled")) if form.startswith("COO") else compressed(form)
+
+
+@functools.lru_cache(maxsize=2)
+def dense(name, *shape):
+    """The same numbers as the other contenders have."""
+    k = numpy.arange(numpy.prod(shape), dtype=numpy.uint64) + sum(name.encode())
+    return ((k * numpy.uint64(2654435761)) % numpy.uint64(2**32) / 2.0**32).reshape(shape)
+
+
+def product(a, b, ordered):
+    c = a @ b
+    if ordered:
+        c.sort_indices()
+    return c
+
+
+def convert(a, target):
+    return {"CSR": lambda: a.tocsr(), "CSC": lambda: a.tocsc(), "DIA": lambda: a.todia(),
+            "BCSR(4,4)": lambda: a.tobsr((4, 4))}[target]()
+
+
+def operation(name, form, target, n):
+    """(what is not timed, what is)"""
+    return {
+        "SpMV": (lambda: (stored(form), dense("x", A.shape[1])), lambda a, x: a @ x),
+        "SpMM": (lambda: (stored(form), dense("X", A.shape[1], n)), lambda a, x: a @ x),
+        "Add": (lambda: (A, B), lambda a, b: a + b),
+        "Multiply": (lambda: (A, A), lambda a, b: product(a, b, True)),
+        "Multiply unsorted": (lambda: (A, A), lambda a, b: product(a, b, False)),
+        "Convert": (lambda: (stored(form),), lambda a: convert(a, target)),
+    }[name]
+
+
+def timed(name, form, target, n):
+    prepare, run = operation(name, form, target, int(n))
+    operands = prepare()
+    begin = clock()
+    result = run(*operands)
+    elapsed = clock() - begin
+    values = result.data if scipy.sparse.issparse(result) else result
+    return elapsed * 1e3, float(numpy.sum(values)), values.size
+
 
 for line in sys.stdin:
-    prepare, run = operations[line.strip()]
-    operand = prepare()
-    begin = time.process_time()
-    result = run(operand)
-    elapsed = time.process_time() - begin
-    del result
-    print(elapsed * 1e3, flush=True)
+    try:
+        print(*timed(*line.rstrip("\n").split("\t")), flush=True)
+    except Exception as error:  # an operation SciPy refuses must not end the others
+        print("error", " ".join(str(error).split()) or type(error).__name__, flush=True)

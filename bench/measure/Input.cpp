@@ -1,0 +1,239 @@
+#include "Input.h"
+#include "Measure.h"
+#include "engine/Convert.h"
+#include "peer/SciPy.h"
+#include "runtime/generate/Generate.h"
+#include "runtime/io/Io.h"
+#include "tulle/error.h"
+#include <algorithm>
+#include <numeric>
+#include <random>
+#include <set>
+
+namespace tulle::bench {
+
+using runtime::Buffer;
+using runtime::Tensor;
+
+static Csr shifted(const Csr &a) {
+  const int64_t count = a.pos[a.rows];
+  std::vector<int32_t> row(static_cast<size_t>(count)), column(row.size());
+  std::vector<double> value(row.size());
+  for (int64_t i = 0; i < a.rows; ++i)
+    for (int32_t k = a.pos[i]; k < a.pos[i + 1]; ++k) {
+      row[size_t(k)] = int32_t(i);
+      column[size_t(k)] = int32_t((a.crd[k] + 1) % a.columns);
+      value[size_t(k)] = 1.0 + k % 7;
+    }
+  return cooToCsr({a.rows, a.columns, count, row.data(), column.data(), value.data()});
+}
+
+/// As doubles: whatever the file holds, the benchmarks compute in double precision.
+static std::vector<std::byte> doubles(const runtime::Entries &entries) {
+  if (entries.type == ElementType::F64)
+    return entries.values;
+  std::vector<std::byte> made(size_t(entries.count()) * sizeof(double));
+  auto *to = reinterpret_cast<double *>(made.data());
+  for (int64_t k = 0; k < entries.count(); ++k)
+    to[k] = 1.0 + double(k % 7);
+  return made;
+}
+
+/// "2000x3000x4000:0.0002:7": entries stored at random with that density; else a generator or a file.
+static runtime::Entries load(const std::string &spec) {
+  if (!runtime::isGenerator(spec) && spec.find('x') != std::string::npos && std::isdigit(spec[0]) &&
+      spec.find(':') != std::string::npos) {
+    std::vector<int64_t> dims;
+    for (size_t at = 0; at < spec.find(':');) {
+      dims.push_back(std::atoll(spec.c_str() + at));
+      at = std::min(spec.find('x', at), spec.find(':', at)) + 1;
+    }
+    const size_t colon = spec.find(':'), second = spec.find(':', colon + 1);
+    const std::string density = spec.substr(colon + 1, second - colon - 1),
+                      seed = second == std::string::npos ? "7" : spec.substr(second + 1);
+    return runtime::generate("random:" + seed + ":" + density, dims, ElementType::F64).entries;
+  }
+  if (runtime::isGenerator(spec))
+    return runtime::generate(spec, {}, ElementType::F64).entries;
+  return runtime::readFile(spec).entries;
+}
+
+Input::Input(const std::string &spec) : name(spec), entries(load(spec)) {
+  entries.values = doubles(entries);
+  entries.type = ElementType::F64;
+  dims = entries.dims;
+  for (int64_t size : dims)
+    if (size >= INT32_MAX || entries.count() >= INT32_MAX / 2)
+      throw Error("bench: " + spec + " needs indices of more than 32 bits; choose a smaller input");
+  if (order() != 2)
+    return;
+  std::vector<int32_t> i(entries.coords[0].begin(), entries.coords[0].end()),
+      j(entries.coords[1].begin(), entries.coords[1].end());
+  matrix = cooToCsr({dims[0], dims[1], entries.count(), i.data(), j.data(),
+                     reinterpret_cast<const double *>(entries.values.data())});
+  entries = {};
+  if (const size_t slash = name.rfind('/'); slash != std::string::npos)
+    name = name.substr(slash + 1);
+}
+
+Input::~Input() = default;
+
+int64_t Input::count() const { return order() == 2 ? matrix.pos[matrix.rows] : entries.count(); }
+
+const Csr &Input::b() {
+  if (!second.pos)
+    second = shifted(matrix);
+  return second;
+}
+
+const Csr &Input::csc() {
+  if (!byColumns.pos)
+    byColumns = csrToCsc(matrix.view());
+  return byColumns;
+}
+
+CooView Input::coo() {
+  if (row.empty()) {
+    row.resize(size_t(count()));
+    for (int64_t r = 0; r < matrix.rows; ++r)
+      std::fill(row.begin() + matrix.pos[r], row.begin() + matrix.pos[r + 1], int32_t(r));
+    cooPos = {0, int32_t(count())};
+  }
+  return {rows(), columns(), count(), row.data(), matrix.crd.get(), matrix.value.get()};
+}
+
+CooView Input::shuffled() {
+  if (shuffledRow.empty()) {
+    coo();
+    std::vector<int32_t> order(row.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::shuffle(order.begin(), order.end(), std::mt19937(7));
+    for (int32_t k : order) {
+      shuffledRow.push_back(row[size_t(k)]);
+      shuffledColumn.push_back(matrix.crd[k]);
+      shuffledValue.push_back(matrix.value[k]);
+    }
+  }
+  return {rows(), columns(), count(), shuffledRow.data(), shuffledColumn.data(), shuffledValue.data()};
+}
+
+template <typename T> static Buffer borrowed(const T *data, int64_t count) {
+  return Buffer::borrow(const_cast<T *>(data), count, count * int64_t(sizeof(T)));
+}
+
+static Tensor tensor(const std::string &format, std::vector<int64_t> dims, std::vector<Buffer> buffers) {
+  Tensor made;
+  made.encoding = format::resolveWidths(format::parseFormat(format, unsigned(dims.size())), 1, 1);
+  made.layout = format::layout(made.encoding);
+  made.dims = std::move(dims);
+  made.buffers = std::move(buffers);
+  return made;
+}
+
+Tensor csrTensor(const Csr &m) {
+  const int64_t n = m.pos[m.rows];
+  return tensor("CSR", {m.rows, m.columns},
+                {borrowed(m.pos.get(), m.rows + 1), borrowed(m.crd.get(), n), borrowed(m.value.get(), n)});
+}
+
+static Tensor cooTensor(const std::string &format, const CooView &a, const std::vector<int32_t> &pos) {
+  return tensor(format, {a.rows, a.columns},
+                {borrowed(pos.data(), 2), borrowed(a.row, a.count), borrowed(a.column, a.count),
+                 borrowed(a.value, a.count)});
+}
+
+Tensor Input::stored(const std::string &format) {
+  if (auto found = formats.find(format); found != formats.end())
+    return found->second;
+  Tensor made;
+  if (order() != 2) {
+    made = engine::store(entries, format::parseFormat(format, unsigned(order())));
+  } else if (format == "CSR") {
+    made = csrTensor(matrix);
+  } else if (format == "CSC") {
+    const Csr &c = csc();
+    made = tensor("CSC", dims,
+                  {borrowed(c.pos.get(), c.rows + 1), borrowed(c.crd.get(), count()),
+                   borrowed(c.value.get(), count())});
+  } else if (format == "COO-soa") {
+    made = cooTensor(format, coo(), cooPos);
+  } else if (format == "COO shuffled") {
+    made = cooTensor(
+        "(i, j) -> (i : compressed(nonunique, nonordered), j : singleton(nonunique, nonordered, soa))",
+        shuffled(), cooPos);
+  } else {
+    made = engine::convert(csrTensor(matrix), format::parseFormat(format, 2));
+  }
+  return formats[format] = made;
+}
+
+Tensor Input::storedB() { return csrTensor(b()); }
+
+Tensor Input::dense(const std::string &operand, std::vector<int64_t> shape) {
+  std::string key = operand;
+  for (int64_t size : shape)
+    key += "," + std::to_string(size);
+  if (auto found = operands.find(key); found != operands.end())
+    return found->second;
+  Tensor made = runtime::makeDense(ElementType::F64, shape, false);
+  const uint64_t seed = std::accumulate(operand.begin(), operand.end(), uint64_t(0));
+  auto *values = static_cast<double *>(made.values());
+  for (int64_t k = 0; k < made.storedCount(); ++k)
+    values[k] = double(uint32_t((uint64_t(k) + seed) * 2654435761u)) / 4294967296.0;
+  return operands[key] = made;
+}
+
+std::span<double> Input::room(int64_t count) {
+  if (roomBuffer.count < count)
+    roomBuffer = Buffer::allocate(count, count * 8, false, "the peers' result");
+  return {static_cast<double *>(roomBuffer.data), size_t(count)};
+}
+
+void Input::dropDense() {
+  operands.clear();
+  roomBuffer = {};
+}
+
+double Input::diaPadding() const {
+  std::set<int32_t> diagonals;
+  for (int64_t i = 0; i < matrix.rows && diagonals.size() < 1000; ++i)
+    for (int32_t k = matrix.pos[i]; k < matrix.pos[i + 1]; ++k)
+      diagonals.insert(matrix.crd[k] - int32_t(i));
+  return double(diagonals.size()) * double(rows()) / double(std::max<int64_t>(count(), 1));
+}
+
+double Input::ellPadding() const {
+  int32_t width = 0;
+  for (int64_t i = 0; i < matrix.rows; ++i)
+    width = std::max(width, matrix.pos[i + 1] - matrix.pos[i]);
+  return double(width) * double(rows()) / double(std::max<int64_t>(count(), 1));
+}
+
+double Input::blockPadding() const {
+  std::vector<int64_t> seen(size_t((columns() + 3) / 4), -1);
+  int64_t blocks = 0;
+  for (int64_t i = 0; i < rows(); ++i)
+    for (int32_t k = matrix.pos[i]; k < matrix.pos[i + 1]; ++k)
+      if (int64_t &last = seen[size_t(matrix.crd[k] / 4)]; last != i / 4) {
+        last = i / 4;
+        ++blocks;
+      }
+  return double(blocks) * 16 / double(std::max<int64_t>(count(), 1));
+}
+
+SciPy &Input::scipy() {
+  if (!child)
+    child = std::make_unique<SciPy>(TULLE_SCIPY_PEER, matrix.view(), b().view(), clockName());
+  return *child;
+}
+
+std::span<const int32_t> indicesOf(const Tensor &tensor, size_t field) {
+  const Buffer &buffer = tensor.buffers.at(field);
+  return {static_cast<const int32_t *>(buffer.data), size_t(buffer.count)};
+}
+
+std::span<const double> valuesOf(const Tensor &tensor) {
+  return {static_cast<const double *>(tensor.values()), size_t(tensor.storedCount())};
+}
+
+} // namespace tulle::bench

@@ -1,0 +1,73 @@
+// One input in every format, as plain arrays and as Tulle's tensors over the same memory; each is made when a
+// contender first asks for it, and kept for the next.
+#pragma once
+#include "peer/Loops.h"
+#include "runtime/tensor/Tensor.h"
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace tulle::bench {
+
+class SciPy;
+
+class Input {
+public:
+  /// `spec` names a generator of a matrix or a tensor, or a file; 32-bit indices must suffice. Throws
+  /// tulle::Error.
+  explicit Input(const std::string &spec);
+  ~Input();
+  Input(const Input &) = delete;
+
+  std::string name;
+  int64_t order() const { return int64_t(dims.size()); }
+  std::vector<int64_t> dims;
+  int64_t count() const; ///< stored entries
+  int64_t rows() const { return dims[0]; }
+  int64_t columns() const { return dims[1]; }
+
+  /// Matrices only. b: the columns of a, each moved on by one, so that the patterns overlap in part.
+  const Csr &a() const { return matrix; }
+  const Csr &b();
+  const Csr &csc();   ///< of a, by columns
+  CooView coo();      ///< of a, sorted
+  CooView shuffled(); ///< of a, in random order
+
+  /// A in a format by name ("COO shuffled" is one), B in CSR. They borrow the arrays above where these are
+  /// the format's.
+  runtime::Tensor stored(const std::string &format);
+  runtime::Tensor storedB();
+  /// A dense operand that depends on nothing but its name and its shape: element k is
+  /// ((k + seed) * 2654435761 mod 2^32) / 2^32 with the sum of the name's bytes as seed.
+  runtime::Tensor dense(const std::string &name, std::vector<int64_t> shape);
+  /// Room for the result of peers that run in turn, not initialized.
+  std::span<double> room(int64_t count);
+  /// Lets dense operands and the room go.
+  void dropDense();
+
+  /// Slots of DIA, ELL and BCSR(4,4) for each entry.
+  double diaPadding() const, ellPadding() const, blockPadding() const;
+
+  /// The child that holds A and B. Throws Absent.
+  SciPy &scipy();
+
+private:
+  runtime::Entries entries; ///< of tensors
+  Csr matrix{}, second{}, byColumns{};
+  std::vector<int32_t> row, shuffledRow, shuffledColumn, cooPos;
+  std::vector<double> shuffledValue;
+  std::map<std::string, runtime::Tensor> formats, operands;
+  runtime::Buffer roomBuffer;
+  std::unique_ptr<SciPy> child;
+};
+
+/// A tensor over the arrays of a matrix in CSR, which must live on.
+runtime::Tensor csrTensor(const Csr &matrix);
+
+/// Elements of a buffer.
+std::span<const int32_t> indicesOf(const runtime::Tensor &tensor, size_t field);
+std::span<const double> valuesOf(const runtime::Tensor &tensor);
+
+} // namespace tulle::bench

@@ -1,0 +1,138 @@
+// The loops by hand as contenders.
+#include "Peer.h"
+#include "Products.h"
+
+namespace tulle::bench {
+
+using runtime::Tensor;
+
+static const double *values(const Tensor &tensor) { return static_cast<const double *>(tensor.values()); }
+
+/// The last three buffers of a tensor whose last level is compressed.
+static CsrView view(const Tensor &a) {
+  const size_t last = a.buffers.size() - 1;
+  return {a.dims[0], a.dims[1], indicesOf(a, last - 2).data(), indicesOf(a, last - 1).data(), values(a)};
+}
+
+static std::optional<std::function<void()>> spmv(const Task &task, const double *x, double *y) {
+  const Tensor a = task.a();
+  const int64_t rows = a.dims[0], columns = a.dims[1];
+  const size_t last = a.buffers.size() - 1;
+  if (task.format == "CSR")
+    return [=] { spmvCsr(view(a), x, y); };
+  if (task.format == "CSC")
+    return [=] {
+      CsrView v = view(a);
+      std::swap(v.rows, v.columns);
+      spmvCsc(v, x, y);
+    };
+  if (task.format == "COO-soa")
+    return [=, v = task.input.coo()] { spmvCoo(v, x, y); };
+  if (task.format == "DCSR")
+    return [=] { spmvDcsr(a.buffers[1].count, indicesOf(a, 1).data(), view(a), x, y); };
+  if (task.format == "BCSR(4,4)")
+    return [=] { spmvBcsr4(view(a), x, y); };
+  if (task.format == "DIA")
+    return [=] {
+      const auto offsets = indicesOf(a, last - 1);
+      spmvDia(rows, columns, int64_t(offsets.size()), offsets.data(), values(a), x, y);
+    };
+  if (task.format == "ELL")
+    return [=] {
+      spmvEll(rows, rows ? a.storedCount() / rows : 0, indicesOf(a, last - 1).data(), values(a), x, y);
+    };
+  if (task.format.starts_with("SELL(8,"))
+    return [=] {
+      spmvSell8(rows, static_cast<const int64_t *>(a.buffers[0].data), indicesOf(a, last - 2).data(),
+                indicesOf(a, last - 1).data(), values(a), x, y);
+    };
+  return std::nullopt;
+}
+
+static Answer describe(const Csr &made) {
+  const size_t n = size_t(made.pos[made.rows]);
+  Answer answer;
+  answer.indices = {{made.pos.get(), size_t(made.rows) + 1}, {made.crd.get(), n}};
+  answer.values = {made.value.get(), n};
+  return answer;
+}
+static Answer describe(const Dia &made) {
+  Answer answer;
+  answer.indices = {{made.offset.get(), size_t(made.count)}};
+  answer.values = {made.value.get(), size_t(made.count * made.rows)};
+  return answer;
+}
+static Answer describe(const Ell &made) {
+  const size_t n = size_t(made.rows * made.width);
+  Answer answer;
+  answer.indices = {{made.crd.get(), n}};
+  answer.values = {made.value.get(), n};
+  return answer;
+}
+static Answer describe(const Bcsr &made) {
+  const size_t n = size_t(made.pos[made.blockRows]);
+  Answer answer;
+  answer.indices = {{made.pos.get(), size_t(made.blockRows) + 1}, {made.crd.get(), n}};
+  answer.values = {made.value.get(), n * 16};
+  return answer;
+}
+
+template <typename Make> static Runner building(Make make) {
+  return making(make, [](const auto &made) { return describe(made); });
+}
+
+static std::optional<Runner> conversion(const Task &task) {
+  Input &input = task.input;
+  const CsrView a = input.a().view();
+  if (task.format == "COO-soa" && task.target == "CSR")
+    return building([coo = input.coo()] { return sortedCooToCsr(coo); });
+  if (task.format == "COO shuffled" && task.target == "CSR")
+    return building([coo = input.shuffled()] { return cooToCsr(coo); });
+  if (task.format == "CSR" && task.target == "CSC")
+    return building([a] { return csrToCsc(a); });
+  if (task.format == "CSR" && task.target == "DIA")
+    return building([a] { return csrToDia(a); });
+  if (task.format == "CSC" && task.target == "DIA")
+    return building([c = input.csc().view()] { return cscToDia(c); });
+  if (task.format == "COO-soa" && task.target == "DIA")
+    return building([coo = input.coo()] { return cooToDia(coo); });
+  if (task.format == "CSR" && task.target == "ELL")
+    return building([a] { return csrToEll(a); });
+  if (task.format == "CSR" && task.target == "BCSR(4,4)")
+    return building([a] { return csrToBcsr4(a); });
+  return std::nullopt;
+}
+
+std::optional<Runner> loopPeer(const Task &task) {
+  Input &input = task.input;
+  auto dense = [&](const char *name, std::vector<int64_t> shape) { return input.dense(name, shape); };
+  switch (task.op) {
+  case Op::SpMV: {
+    const Tensor x = dense("x", {input.columns()});
+    const auto y = input.room(input.rows());
+    if (auto run = spmv(task, values(x), y.data()))
+      return into(y, [x, run = *run] { run(); });
+    return std::nullopt;
+  }
+  case Op::SpMM: {
+    const Tensor x = dense("X", {input.columns(), task.n});
+    const auto c = input.room(input.rows() * task.n);
+    return into(c, [=, a = input.a().view(), n = task.n] { spmm(a, values(x), n, c.data()); });
+  }
+  case Op::SDDMM: {
+    const Tensor d = dense("D", {input.rows(), task.n}), e = dense("E", {input.columns(), task.n});
+    const auto c = input.room(input.count());
+    return into(c, [=, a = input.a().view(), n = task.n] { sddmm(a, values(d), values(e), n, c.data()); });
+  }
+  case Op::Add:
+    return building([a = input.a().view(), b = input.b().view()] { return add(a, b); });
+  case Op::Multiply:
+    return building([a = input.a().view()] { return multiply(a, a); });
+  case Op::Convert:
+    return conversion(task);
+  default:
+    return std::nullopt;
+  }
+}
+
+} // namespace tulle::bench

@@ -1,0 +1,134 @@
+// MLIR's own sparsifier as a contender.
+#include "MlirSparsifier.h"
+#include "Peer.h"
+#include <fmt/format.h>
+
+namespace tulle::bench {
+
+using runtime::Tensor;
+
+static const char *plain = "enable-runtime-library=false reassociate-fp-reductions=true",
+                  *vectors = "enable-runtime-library=false vl=8 reassociate-fp-reductions=true",
+                  *assembly = "enable-runtime-library=false";
+
+static const char *mapOf(const std::string &format) {
+  if (format == "CSR")
+    return csrMap;
+  if (format == "CSC")
+    return "(i, j) -> (j : dense, i : compressed)";
+  if (format == "COO-soa")
+    return "(i, j) -> (i : compressed(nonunique), j : singleton(soa))";
+  if (format == "DCSR")
+    return "(i, j) -> (i : compressed, j : compressed)";
+  if (format == "BCSR(4,4)")
+    return "(i, j) -> (i floordiv 4 : dense, j floordiv 4 : compressed, i mod 4 : dense, j mod 4 : dense)";
+  return nullptr;
+}
+
+static MlirMatrix matrix(const Tensor &a, const std::string &map) {
+  std::string shape;
+  for (int64_t size : a.dims)
+    shape += (shape.empty() ? "" : "x") + std::to_string(size);
+  return {shape, map, unsigned(a.buffers.size() - 1)};
+}
+
+static void append(std::vector<MemRef> &arguments, const Tensor &a) {
+  for (const runtime::Buffer &buffer : a.buffers)
+    arguments.push_back({buffer.data, {buffer.count}});
+}
+
+/// A kernel that keeps what its arguments borrow.
+static std::shared_ptr<MlirKernel> kernel(const std::string &text, const char *options, bool returnsMemref,
+                                          const std::vector<MemRef> &arguments) {
+  auto made = std::make_shared<MlirKernel>(text, options, returnsMemref);
+  made->bind(arguments);
+  return made;
+}
+
+/// `A` and dense operands to the peers' room.
+static Runner product(const Task &task, const Tensor &a, const std::string &text, const char *options,
+                      const std::vector<Tensor> &dense, std::vector<int64_t> resultDims) {
+  int64_t count = 1;
+  for (int64_t size : resultDims)
+    count *= size;
+  const auto room = task.input.room(count);
+  std::vector<MemRef> arguments;
+  append(arguments, a);
+  for (const Tensor &operand : dense)
+    arguments.push_back({operand.values(), operand.dims});
+  arguments.push_back({room.data(), std::move(resultDims)});
+  return into(room, [k = kernel(text, options, false, arguments), a, dense] { k->run(); });
+}
+
+/// A kernel that frees what it makes and tells how many entries there were.
+static Runner assembling(const std::string &text, std::vector<MemRef> arguments, bool counted) {
+  auto count = std::make_shared<int64_t>(0);
+  arguments.push_back({count.get(), {1}});
+  Runner runner{[k = kernel(text, assembly, false, arguments), count] { return timed([&] { k->run(); }); },
+                nullptr};
+  if (counted)
+    runner.answer = [count] {
+      Answer answer;
+      answer.count = *count;
+      return answer;
+    };
+  return runner;
+}
+
+static Runner sddmm(const Task &task) {
+  Input &input = task.input;
+  const Tensor a = input.stored("CSR"), d = input.dense("D", {input.rows(), task.n}),
+               e = input.dense("E", {input.columns(), task.n});
+  const auto room = input.room(input.count());
+  std::vector<MemRef> arguments;
+  append(arguments, a);
+  arguments.back().data = room.data();
+  arguments.push_back({d.values(), d.dims});
+  arguments.push_back({e.values(), e.dims});
+  return into(room, [k = kernel(sddmmText(input.rows(), input.columns(), task.n), plain, true, arguments), a,
+                     d, e] { k->run(); });
+}
+
+std::optional<Runner> mlirPeer(const Task &task) {
+  Input &input = task.input;
+  const char *map = mapOf(task.format);
+  if (!map)
+    return std::nullopt;
+  const int64_t rows = input.rows(), columns = input.columns();
+  if ((task.format == "BCSR(4,4)" || task.target == "BCSR(4,4)") && (rows % 4 || columns % 4))
+    throw Absent("MLIR's blocks must divide the matrix");
+  std::vector<MemRef> arguments;
+  switch (task.op) {
+  case Op::SpMV: {
+    const Tensor a = task.a();
+    return product(task, a, spmvText(matrix(a, map), rows, columns), task.format == "CSR" ? vectors : plain,
+                   {input.dense("x", {columns})}, {rows});
+  }
+  case Op::SpMM: {
+    const Tensor a = task.a();
+    return product(task, a, spmmText(matrix(a, map), rows, columns, task.n), plain,
+                   {input.dense("X", {columns, task.n})}, {rows, task.n});
+  }
+  case Op::SDDMM:
+    return sddmm(task);
+  case Op::Add:
+  case Op::Multiply: {
+    append(arguments, input.stored("CSR"));
+    append(arguments, task.op == Op::Add ? input.storedB() : input.stored("CSR"));
+    return assembling(task.op == Op::Add ? sumText(rows, columns) : spgemmText(rows), arguments, true);
+  }
+  case Op::Convert: {
+    const char *to = mapOf(task.target);
+    if (!to || task.target.starts_with("COO"))
+      return std::nullopt;
+    const Tensor a = task.a();
+    append(arguments, a);
+    return assembling(conversionText(rows, columns, map, unsigned(a.buffers.size() - 1), to), arguments,
+                      task.target[0] == 'C');
+  }
+  default:
+    return std::nullopt;
+  }
+}
+
+} // namespace tulle::bench

@@ -1,0 +1,22 @@
+#include "Peer.h"
+
+namespace tulle::bench {
+
+const std::vector<Peer> &peers() {
+  static const std::vector<Peer> all = {
+      {"loop", loopPeer}, {"Eigen", eigenPeer}, {"SciPy", scipyPeer}, {"SciPy unsorted", scipyUnsortedPeer},
+      {"MLIR", mlirPeer},
+  };
+  return all;
+}
+
+Runner into(std::span<double> out, std::function<void()> run) {
+  return {[run = std::move(run)] { return timed(run); },
+          [out] {
+            Answer answer;
+            answer.values = out;
+            return answer;
+          }};
+}
+
+} // namespace tulle::bench

@@ -1,0 +1,32 @@
+// The kernels that are timed: one table, from which contenders, answers and bounds follow.
+#pragma once
+#include "peer/Peer.h"
+
+namespace tulle::bench {
+
+struct Kernel {
+  std::string group; ///< "kernels", "convert", "assemble"
+  std::string name;
+  std::string text; ///< index notation over the operands of its Op; empty for conversions
+  Op op;
+  std::string format;      ///< of A
+  std::string target = ""; ///< of a sparse result
+  int64_t n = 0;           ///< dense columns
+  std::vector<std::string> inputs = {};
+  double want = 0;           ///< time of the best peer / ours that is asked for; 0: none
+  std::string wantPeer = ""; ///< of this peer alone
+};
+
+/// In the order in which they run.
+const std::vector<Kernel> &kernels();
+
+/// Why this input does not suit the kernel; empty: it does.
+std::string unsuited(const Kernel &kernel, const Input &input);
+
+/// Tulle's contender. `made` receives the bytes of its last result.
+Runner ours(const Kernel &kernel, const Task &task, std::shared_ptr<int64_t> made, bool oneThread);
+
+/// The least bytes and floating-point operations of one run, `made` bytes of a new result among them.
+void setWork(Row &row, const Task &task, int64_t made);
+
+} // namespace tulle::bench
