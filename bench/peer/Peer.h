@@ -49,6 +49,10 @@ std::optional<Runner> scipyPeer(const Task &task);
 /// A product whose rows are not sorted: less than what the others do.
 std::optional<Runner> scipyUnsortedPeer(const Task &task);
 std::optional<Runner> mlirPeer(const Task &task);
+std::optional<Runner> mklPeer(const Task &task);
+std::optional<Runner> graphBlasPeer(const Task &task);
+std::optional<Runner> rsbPeer(const Task &task);
+std::optional<Runner> blasPeer(const Task &task);
 
 /// A contender whose answer are values in `out`, in the order of the loop's.
 Runner into(std::span<double> out, std::function<void()> run);

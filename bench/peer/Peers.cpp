@@ -4,7 +4,10 @@ namespace tulle::bench {
 
 const std::vector<Peer> &peers() {
   static const std::vector<Peer> all = {
-      {"loop", loopPeer}, {"Eigen", eigenPeer}, {"SciPy", scipyPeer}, {"SciPy unsorted", scipyUnsortedPeer},
+      {"loop", loopPeer},   {"Eigen", eigenPeer},
+      {"MKL", mklPeer},     {"GraphBLAS", graphBlasPeer},
+      {"librsb", rsbPeer},  {"OpenBLAS", blasPeer},
+      {"SciPy", scipyPeer}, {"SciPy unsorted", scipyUnsortedPeer},
       {"MLIR", mlirPeer},
   };
   return all;
