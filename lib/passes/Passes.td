@@ -108,12 +108,19 @@ def SplitBlocks : Pass<"tulle-split-blocks", "::mlir::func::FuncOp"> {
 def RegisterTiles : Pass<"tulle-register-tiles", "::mlir::func::FuncOp"> {
   let summary = "Rows of a result that a loop adds to stay in registers";
   let description = [{
-    `for p: for k: C[base + k] = f(C[base + k], …)`, where base does not depend on p, becomes a loop over tiles of k (eight
-    vectors, then two) in which the elements are loaded once, updated over all p and stored once. Every element sees the same
-    operations in the same order, so no reordering is needed.
+    `for p: for k: C[f(k)] = g(C[f(k)], …)`, where f does not depend on p, becomes a loop over tiles of k (several vectors, then
+    one with a mask) in which the elements are loaded once, updated over all p and stored once. Every element sees the same
+    operations in the same order, so no reordering is needed. Updates may be under conditions (empty slots of a padded
+    format), which become masks, and f may be a load (the rows of a permutation). Where k is long and every p reads streams of its
+    own (diagonals), a few p are done at a time; where the bounds of k depend on p, the tiles cover what these have in common.
   }];
-  let options = [Option<"vl", "vl", "unsigned", /*default=*/"0", "Elements of a vector; 0: 256 bits of the widest element">];
-  let dependentDialects = ["::mlir::vector::VectorDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+  let options = [
+    Option<"vl", "vl", "unsigned", /*default=*/"0", "Elements of a vector; 0: 256 bits of the widest element">,
+    Option<"index32", "index32", "bool", /*default=*/"false", "Coordinates fit a signed 32-bit integer: gather with 32-bit indices">,
+    Option<"gatherElements", "gather-elements", "bool", /*default=*/"true", "Gather by a load for each lane instead of an instruction">
+  ];
+  let dependentDialects = ["::mlir::vector::VectorDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::memref::MemRefDialect"];
 }
 
 def Vectorize : Pass<"tulle-vectorize", "::mlir::func::FuncOp"> {
@@ -129,10 +136,11 @@ def Vectorize : Pass<"tulle-vectorize", "::mlir::func::FuncOp"> {
   let options = [
     Option<"vl", "vl", "unsigned", /*default=*/"0", "Elements of a vector; 0: 256 bits of the widest element">,
     Option<"scalable", "scalable", "bool", /*default=*/"false", "vl counts the elements of one granule of a scalable vector">,
-    Option<"index32", "index32", "bool", /*default=*/"false", "Coordinates fit a signed 32-bit integer: gather with 32-bit indices">
+    Option<"index32", "index32", "bool", /*default=*/"false", "Coordinates fit a signed 32-bit integer: gather with 32-bit indices">,
+    Option<"gatherElements", "gather-elements", "bool", /*default=*/"false", "Gather by a load for each lane instead of an instruction">
   ];
   let dependentDialects = ["::mlir::vector::VectorDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect",
-                           "::mlir::LLVM::LLVMDialect"];
+                           "::mlir::memref::MemRefDialect", "::mlir::LLVM::LLVMDialect"];
 }
 
 //===--- Stage 5: calling convention ---===//

@@ -14,6 +14,7 @@
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
+#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVMPass.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/Func/Extensions/AllExtensions.h"
@@ -39,6 +40,7 @@ static void registerPasses() {
   mlir::registerLoopInvariantCodeMotionPass();
   mlir::registerPass([] { return mlir::createSCFToControlFlowPass(); });
   mlir::registerPass([] { return mlir::createConvertComplexToStandardPass(); });
+  mlir::registerPass([] { return mlir::createConvertVectorToLLVMPass(); });
   mlir::registerPass([] { return mlir::createFinalizeMemRefToLLVMConversionPass(); });
   mlir::registerPass([] { return mlir::createConvertToLLVMPass(); });
   mlir::registerPass([] { return mlir::createReconcileUnrealizedCastsPass(); });

@@ -33,6 +33,10 @@ std::string stageNames() {
   return names;
 }
 
+static std::string vectorOptions(const Options &options) {
+  return "vl=" + std::to_string(options.vectorLength) + " index32=" + (options.index32 ? "true" : "false");
+}
+
 std::string passes(Stage stage, const Options &options) {
   switch (stage) {
   case Stage::Notation:
@@ -48,13 +52,14 @@ std::string passes(Stage stage, const Options &options) {
   case Stage::Loops:
     return "tulle-lower,func.func(canonicalize,cse,loop-invariant-code-motion)";
   case Stage::Vector:
-    return "func.func(tulle-split-blocks,tulle-register-tiles{vl=" + std::to_string(options.vectorLength) +
-           "},tulle-vectorize{vl=" + std::to_string(options.vectorLength) +
-           " index32=" + (options.index32 ? "true" : "false") + "})";
+    return "func.func(tulle-split-blocks,tulle-register-tiles{" + vectorOptions(options) +
+           "},tulle-vectorize{" + vectorOptions(options) + "})";
   case Stage::Llvm:
     // Allocation goes through functions that the engine binds: unlike malloc, they may refuse.
-    return "convert-scf-to-cf,func.func(convert-complex-to-standard),finalize-memref-to-llvm{use-generic-"
-           "functions=true},"
+    // Masks of vectors have no lowering in convert-to-llvm.
+    return "convert-scf-to-cf,func.func(convert-complex-to-standard),convert-vector-to-llvm,finalize-memref-"
+           "to-"
+           "llvm{use-generic-functions=true},"
            "convert-to-llvm,reconcile-unrealized-casts,tulle-noalias,tulle-entry";
   }
   llvm_unreachable("a stage outside its enumeration");

@@ -1,6 +1,6 @@
 // RUN: tulle-opt %s --pass-pipeline='builtin.module(func.func(tulle-register-tiles))' | FileCheck %s
 
-// A row of C, updated by every entry of a row of A: tiles of eight and of two vectors, then what is left.
+// A row of C, updated by every entry of a row of A: tiles of eight and of two vectors, then what is left by mask.
 // CHECK-LABEL: func.func @spmm_row
 // CHECK-SAME: %[[C:[a-z0-9]*]]: memref<?xf64>, %[[BASE:[a-z0-9]*]]: index, %[[LO:[a-z0-9]*]]: index, %[[HI:[a-z0-9]*]]: index, %[[N:[a-z0-9]*]]: index)
 // CHECK: %[[T:.*]] = scf.for %[[K:.*]] = %{{.*}} to %{{.*}} step %{{.*}} iter_args(%{{.*}}) -> (index)
@@ -10,13 +10,18 @@
 // CHECK-NOT: %[[C]]
 // CHECK: scf.yield
 // CHECK-COUNT-8: vector.store %{{.*}}, %[[C]]
-// CHECK: scf.for %{{.*}} = %[[T]] to
+// CHECK: %[[U:.*]] = scf.for %{{.*}} = %[[T]] to
 // CHECK-COUNT-2: vector.load %[[C]]
 // CHECK: scf.for %{{.*}} = %[[LO]] to %[[HI]]
-// CHECK: scf.if
-// CHECK: scf.for %{{.*}} = %[[LO]] to %[[HI]]
-// CHECK: scf.for %{{.*}} to %[[N]]
-// CHECK: memref.store %{{.*}}, %[[C]]
+// CHECK: scf.for %[[K2:.*]] = %[[U]] to %[[N]] step %{{.*}} {
+// CHECK: %[[LEFT:.*]] = arith.subi %[[N]], %[[K2]]
+// CHECK: %[[SOME:.*]] = arith.minsi %[[LEFT]], %{{.*}}
+// CHECK: %[[MASK:.*]] = vector.create_mask %[[SOME]] : vector<4xi1>
+// CHECK: %[[OLD:.*]] = vector.maskedload %[[C]][%[[AT:.*]]], %[[MASK]]
+// CHECK: %[[NEW:.*]] = scf.for %{{.*}} = %[[LO]] to %[[HI]] step %{{.*}} iter_args(%{{.*}} = %[[OLD]])
+// CHECK: vector.maskedload %{{.*}}, %[[MASK]]
+// CHECK: vector.maskedstore %[[C]][%[[AT]]], %[[MASK]], %[[NEW]]
+// CHECK-NOT: memref.store
 func.func @spmm_row(%crd: memref<?xi32>, %val: memref<?xf64>, %b: memref<?xf64>, %c: memref<?xf64>, %base: index, %lo: index, %hi: index, %n: index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -74,6 +79,131 @@ func.func @reads_its_result(%c: memref<?xf64>, %base: index, %lo: index, %hi: in
       %cv = memref.load %c[%ci] : memref<?xf64>
       %s = arith.addf %cv, %a : f64
       memref.store %s, %c[%ci] : memref<?xf64>
+    } {tulle.kind = "parallel"}
+  } {tulle.kind = "reduction"}
+  return
+}
+
+// Rows padded to one length, a column of slots at a time (ELL): empty slots become masks, and where rows are
+// many, six columns are done at a time. Nothing is read for empty slots: an x without elements gets the loop as it was.
+// CHECK-LABEL: func.func @padded
+// CHECK-SAME: %[[CRD:[a-z0-9]*]]: memref<?xi32>, %[[VAL:[a-z0-9]*]]: memref<?xf64>, %[[X:[a-z0-9]*]]: memref<?xf64>, %[[Y:[a-z0-9]*]]: memref<?xf64>, %[[K:[a-z0-9]*]]: index, %[[N:[a-z0-9]*]]: index)
+// CHECK: %[[SIZE:.*]] = memref.dim %[[X]]
+// CHECK: arith.cmpi sgt, %[[SIZE]]
+// CHECK: scf.if
+// CHECK: %[[LONG:.*]] = arith.cmpi sgt, %{{.*}}, %{{.*}} : index
+// CHECK: %[[STEP:.*]] = arith.select %[[LONG]], %c6
+// CHECK: scf.for %[[K0:.*]] = %{{.*}} to %[[K]] step %[[STEP]]
+// CHECK: %[[K1:.*]] = arith.addi %[[K0]]
+// CHECK-COUNT-4: vector.maskedload %[[Y]]
+// CHECK: %[[R:.*]]:4 = scf.for %{{.*}} = %[[K0]] to %[[K1]] step %{{.*}} iter_args(%[[ACC:[a-z0-9_]*]] = {{.*}}) -> (vector<4xf64>, vector<4xf64>, vector<4xf64>, vector<4xf64>)
+// CHECK: %[[J:.*]] = vector.load %[[CRD]]
+// CHECK: %[[FULL:.*]] = arith.cmpi ne
+// CHECK: vector.maskedload %[[VAL]][%{{.*}}], %[[FULL]]
+// CHECK: %[[SAFE:.*]] = arith.select %[[FULL]], %[[J]]
+// CHECK: vector.extract %[[SAFE]][0]
+// CHECK: memref.load %[[X]]
+// CHECK: vector.extract %[[SAFE]][3]
+// CHECK: %[[XV:.*]] = vector.from_elements
+// CHECK: %[[SUM:.*]] = arith.addf %[[ACC]]
+// CHECK: arith.select %[[FULL]], %[[SUM]], %[[ACC]]
+// CHECK-COUNT-4: vector.maskedstore %[[Y]]
+// CHECK: else
+// CHECK: memref.store %{{.*}}, %[[Y]]
+func.func @padded(%crd: memref<?xi32>, %val: memref<?xf64>, %x: memref<?xf64>, %y: memref<?xf64>, %k: index, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %empty = arith.constant 4294967295 : index
+  scf.for %s = %c0 to %k step %c1 {
+    %base = arith.muli %s, %n : index
+    scf.for %i = %c0 to %n step %c1 {
+      %p = arith.addi %base, %i : index
+      %j32 = memref.load %crd[%p] : memref<?xi32>
+      %j = arith.index_castui %j32 : i32 to index
+      %entry = arith.cmpi ne, %j, %empty : index
+      scf.if %entry {
+        %a = memref.load %val[%p] : memref<?xf64>
+        %xv = memref.load %x[%j] : memref<?xf64>
+        %yv = memref.load %y[%i] : memref<?xf64>
+        %m = arith.mulf %a, %xv : f64
+        %sum = arith.addf %yv, %m : f64
+        memref.store %sum, %y[%i] : memref<?xf64>
+      }
+    } {tulle.kind = "parallel"}
+  } {tulle.kind = "reduction"}
+  return
+}
+
+// Slices of eight rows in the order of a permutation (SELL): the permutation and the rows it names are read once, where
+// they are inside, and the rows are scattered back.
+// CHECK-LABEL: func.func @sliced
+// CHECK-SAME: %[[PERM:[a-z0-9]*]]: memref<?xi64>, %{{.*}}: memref<?xf64>, %[[Y:[a-z0-9]*]]: memref<?xf64>, %{{.*}}: index, %{{.*}}: index, %[[LO:[a-z0-9]*]]: index, %[[HI:[a-z0-9]*]]: index)
+// CHECK: scf.if
+// CHECK: vector.maskedload %[[PERM]]
+// CHECK: vector.maskedload %[[PERM]]
+// CHECK-COUNT-8: memref.load %[[Y]]
+// CHECK: scf.for %{{.*}} = %[[LO]] to %[[HI]]
+// CHECK-NOT: %[[Y]]
+// CHECK-NOT: %[[PERM]]
+// CHECK: scf.yield
+// CHECK: vector.scatter %[[Y]]
+// CHECK: vector.scatter %[[Y]]
+// CHECK: else
+func.func @sliced(%perm: memref<?xi64>, %val: memref<?xf64>, %y: memref<?xf64>, %row: index, %n: index, %lo: index, %hi: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  scf.for %s = %lo to %hi step %c1 {
+    %base = arith.muli %s, %c8 : index
+    scf.for %r = %c0 to %c8 step %c1 {
+      %i = arith.addi %row, %r : index
+      %inside = arith.cmpi ult, %i, %n : index
+      scf.if %inside {
+        %p = arith.addi %base, %r : index
+        %t64 = memref.load %perm[%i] : memref<?xi64>
+        %t = arith.index_castui %t64 : i64 to index
+        %a = memref.load %val[%p] : memref<?xf64>
+        %yv = memref.load %y[%t] : memref<?xf64>
+        %sum = arith.addf %yv, %a : f64
+        memref.store %sum, %y[%t] : memref<?xf64>
+      }
+    } {tulle.kind = "parallel"}
+  } {tulle.kind = "reduction"}
+  return
+}
+
+// Diagonals: each has rows of its own. Tiles cover the rows all of six diagonals have; loops before and after do the rest.
+// CHECK-LABEL: func.func @diagonals
+// CHECK: scf.for %[[D0:.*]] = %{{.*}} to %{{.*}} step %c6
+// CHECK: %[[COMMON:.*]]:2 = scf.for
+// CHECK: arith.maxsi
+// CHECK: arith.minsi
+// CHECK: %[[T8:.*]] = scf.for %{{.*}} = %[[COMMON]]#0
+// CHECK: %[[T2:.*]] = scf.for %{{.*}} = %[[T8]]
+// CHECK: arith.minsi %{{.*}}, %[[COMMON]]#0
+// CHECK: memref.store
+// CHECK: arith.maxsi %{{.*}}, %[[T2]]
+// CHECK: memref.store
+func.func @diagonals(%off: memref<?xi64>, %val: memref<?xf64>, %x: memref<?xf64>, %y: memref<?xf64>, %k: index, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.for %d = %c0 to %k step %c1 {
+    %o64 = memref.load %off[%d] : memref<?xi64>
+    %o = arith.index_cast %o64 : i64 to index
+    %neg = arith.subi %c0, %o : index
+    %lo = arith.maxsi %neg, %c0 : index
+    %end = arith.subi %n, %o : index
+    %hi = arith.minsi %end, %n : index
+    %base = arith.muli %d, %n : index
+    scf.for %i = %lo to %hi step %c1 {
+      %p = arith.addi %base, %i : index
+      %j = arith.addi %o, %i : index
+      %a = memref.load %val[%p] : memref<?xf64>
+      %xv = memref.load %x[%j] : memref<?xf64>
+      %yv = memref.load %y[%i] : memref<?xf64>
+      %m = arith.mulf %a, %xv : f64
+      %sum = arith.addf %yv, %m : f64
+      memref.store %sum, %y[%i] : memref<?xf64>
     } {tulle.kind = "parallel"}
   } {tulle.kind = "reduction"}
   return

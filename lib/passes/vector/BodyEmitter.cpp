@@ -12,25 +12,105 @@ using mlir::Operation;
 using mlir::Type;
 using mlir::Value;
 
+BodyEmitter::BodyEmitter(mlir::OpBuilder &builder, const LoopPlan &plan, const Lanes &lanes, Value first,
+                         Value mask)
+    : b(builder), plan(plan), lanes(lanes), baseMask(mask) {
+  scf::ForOp loop = plan.loop;
+  scalars.map(loop.getInductionVar(), first);
+}
+
+void BodyEmitter::bind(const mlir::IRMapping &outer) {
+  for (auto [from, to] : outer.getValueMap())
+    scalars.map(from, to);
+}
+
 void BodyEmitter::keepInRegister(memref::LoadOp load, Value value, memref::StoreOp store) {
   vectors.map(load.getResult(), value);
+  keptElement = value;
   keptStore = store;
 }
 
-llvm::SmallVector<Value> BodyEmitter::emit(Value first, mlir::ValueRange accumulators) {
+Value BodyEmitter::storedValue() {
+  mlir::Location loc = keptStore->getLoc();
+  Value value = asVector(loc, keptStore.getValueToStore());
+  // Lanes that are off all through keep garbage: they are not stored.
+  if (keptStore->getParentOp() == plan.loop)
+    return value;
+  return arith::SelectOp::create(b, loc, maskAt(keptStore), value, keptElement);
+}
+
+llvm::SmallVector<Value> BodyEmitter::emit(mlir::ValueRange accumulators) {
   scf::ForOp loop = plan.loop;
-  scalars.map(loop.getInductionVar(), first);
-  for (Operation &op : loop.getBody()->without_terminator())
-    if (!plan.isReductionStep(&op))
-      emit(&op);
+  emitBlock(*loop.getBody(), [](Operation *) { return true; });
   llvm::SmallVector<Value> results;
   for (auto [reduction, acc] : llvm::zip_equal(plan.reductions, accumulators))
     results.push_back(combine(reduction, acc));
   return results;
 }
 
+void BodyEmitter::emitBlock(mlir::Block &block, Filter wanted) {
+  for (Operation &op : block.without_terminator()) {
+    if (auto branch = mlir::dyn_cast<scf::IfOp>(op))
+      emitBlock(*branch.thenBlock(), wanted);
+    else if (!plan.isReductionStep(&op) && wanted(&op))
+      emitOp(&op);
+  }
+}
+
+//===--- Ahead of an outer loop ---===//
+
+void BodyEmitter::hoist(Filter isFixed) {
+  scf::ForOp loop = plan.loop;
+  loop.getBody()->walk([&](scf::IfOp branch) {
+    Operation *condition = branch.getCondition().getDefiningOp();
+    if (!condition || !loop->isProperAncestor(condition) || isFixed(condition))
+      hoistedBranches.insert(branch);
+  });
+  loop.getBody()->walk<mlir::WalkOrder::PreOrder>([&](Operation *op) {
+    if (plan.isReductionStep(op) || op->getNumResults() != 1 || !isFixed(op))
+      return;
+    auto load = mlir::dyn_cast<memref::LoadOp>(op);
+    if (load && plan.shapeOf(load) == LaneShape::PerLane)
+      vectors.map(load.getResult(), loadHoisted(load, /*mayBeOutside=*/true));
+    else
+      emitOp(op);
+  });
+}
+
+Value BodyEmitter::hoistedMask(Operation *op, Value buffer, Value index) {
+  mlir::Location loc = op->getLoc();
+  Value mask = maskAt(op, [&](Operation *branch) { return hoistedBranches.contains(branch); });
+  Value zero = arith::ConstantIndexOp::create(b, loc, 0);
+  Value size = memref::DimOp::create(b, loc, buffer, zero);
+  if (plan.shapeOf(index) == LaneShape::Consecutive) {
+    Value left = arith::SubIOp::create(b, loc, size, scalars.lookupOrDefault(index));
+    return both(loc, mask, firstLanes(b, loc, lanes, left));
+  }
+  Value sizes = vector::BroadcastOp::create(b, loc, lanes.of(b.getIndexType()), size);
+  return both(loc, mask,
+              arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, asVector(loc, index), sizes));
+}
+
+Value BodyEmitter::loadHoisted(memref::LoadOp load, bool mayBeOutside) {
+  Value index = load.getIndices()[0];
+  bool always = load->getParentOp() == plan.loop && !mayBeOutside;
+  return emitLoad(load, always ? baseMask : hoistedMask(load, load.getMemRef(), index));
+}
+
+void BodyEmitter::storeHoisted(memref::StoreOp store, Value value) {
+  Value index = store.getIndices()[0];
+  bool always = store->getParentOp() == plan.loop;
+  emitStore(store, value, always ? baseMask : hoistedMask(store, store.getMemRef(), index));
+}
+
+//===--- Values ---===//
+
 Value BodyEmitter::splat(mlir::Location loc, Type element, mlir::TypedAttr value) {
   return arith::ConstantOp::create(b, loc, mlir::DenseElementsAttr::get(lanes.of(element), value));
+}
+
+Value BodyEmitter::zeros(mlir::Location loc, Type element) {
+  return splat(loc, element, mlir::cast<mlir::TypedAttr>(b.getZeroAttr(element)));
 }
 
 Value BodyEmitter::asVector(mlir::Location loc, Value value) {
@@ -56,24 +136,45 @@ Value BodyEmitter::laneNumbers(mlir::Location loc) {
   return arith::ConstantOp::create(b, loc, mlir::DenseElementsAttr::get(type, numbers));
 }
 
-void BodyEmitter::emit(Operation *op) {
+Value BodyEmitter::both(mlir::Location loc, Value a, Value c) {
+  if (!a || !c)
+    return a ? a : c;
+  return arith::AndIOp::create(b, loc, a, c);
+}
+
+Value BodyEmitter::maskAt(Operation *op, Filter counts) {
+  llvm::SmallVector<scf::IfOp> branches; // from the innermost
+  for (Operation *parent = op->getParentOp(); parent != plan.loop; parent = parent->getParentOp())
+    branches.push_back(mlir::cast<scf::IfOp>(parent));
+  Value mask = baseMask;
+  for (scf::IfOp branch : llvm::reverse(branches))
+    if (counts(branch))
+      mask = both(op->getLoc(), mask, asVector(op->getLoc(), branch.getCondition()));
+  return mask;
+}
+
+Value BodyEmitter::maskAt(Operation *op) {
+  auto [it, isNew] = masks.try_emplace(op->getParentOp());
+  if (isNew)
+    it->second = maskAt(op, [](Operation *) { return true; });
+  return it->second;
+}
+
+void BodyEmitter::emitOp(Operation *op) {
   if (auto store = mlir::dyn_cast<memref::StoreOp>(op)) {
-    if (store == keptStore)
-      return;
-    vector::StoreOp::create(b, op->getLoc(), asVector(op->getLoc(), store.getValueToStore()),
-                            scalars.lookupOrDefault(store.getMemRef()),
-                            scalars.lookupOrDefault(store.getIndices()[0]));
+    if (store != keptStore)
+      emitStore(store, asVector(op->getLoc(), store.getValueToStore()), maskAt(op));
     return;
   }
   Value result = op->getResult(0);
-  if (vectors.contains(result))
+  if (isEmitted(result))
     return;
   if (plan.shapeOf(result) != LaneShape::PerLane) {
     b.clone(*op, scalars);
     return;
   }
   if (auto load = mlir::dyn_cast<memref::LoadOp>(op)) {
-    vectors.map(result, emitLoad(load));
+    vectors.map(result, emitLoad(load, maskAt(op)));
     return;
   }
   mlir::OperationState state(op->getLoc(), op->getName());
@@ -85,20 +186,63 @@ void BodyEmitter::emit(Operation *op) {
   vectors.map(result, b.create(state)->getResult(0));
 }
 
-Value BodyEmitter::emitLoad(memref::LoadOp load) {
+//===--- Memory ---===//
+
+Value BodyEmitter::emitLoad(memref::LoadOp load, Value mask) {
   mlir::Location loc = load.getLoc();
-  Value index = load.getIndices()[0];
+  Value index = load.getIndices()[0], buffer = scalars.lookupOrDefault(load.getMemRef());
   mlir::VectorType type = lanes.of(load.getType());
-  if (plan.shapeOf(index) == LaneShape::Consecutive)
-    return vector::LoadOp::create(b, loc, type, scalars.lookupOrDefault(load.getMemRef()),
-                                  scalars.lookupOrDefault(index));
-  if (Value first = everySecond(loc, index))
-    return loadEverySecond(loc, type, scalars.lookupOrDefault(load.getMemRef()), first);
+  if (plan.shapeOf(index) == LaneShape::Consecutive) {
+    Value first = scalars.lookupOrDefault(index);
+    if (!mask)
+      return vector::LoadOp::create(b, loc, type, buffer, first);
+    return vector::MaskedLoadOp::create(b, loc, type, buffer, first, mask, zeros(loc, load.getType()));
+  }
+  if (Value first = mask ? Value() : everySecond(loc, index))
+    return loadEverySecond(loc, type, buffer, first);
+  return emitGather(load, mask);
+}
+
+/// Lanes that are off read position 0 when the gather is taken apart: the caller has made sure that there is
+/// one.
+Value BodyEmitter::emitGather(memref::LoadOp load, Value mask) {
+  mlir::Location loc = load.getLoc();
+  Value index = load.getIndices()[0], buffer = scalars.lookupOrDefault(load.getMemRef());
+  mlir::VectorType type = lanes.of(load.getType());
   Value zero = arith::ConstantIndexOp::create(b, loc, 0);
-  Value all = splat(loc, b.getI1Type(), b.getBoolAttr(true));
-  Value none = splat(loc, load.getType(), mlir::cast<mlir::TypedAttr>(b.getZeroAttr(load.getType())));
-  return vector::GatherOp::create(b, loc, type, scalars.lookupOrDefault(load.getMemRef()), zero,
-                                  gatherIndex(loc, index), all, none);
+  if (!lanes.takesGathersApart()) {
+    Value all = mask ? mask : splat(loc, b.getI1Type(), b.getBoolAttr(true));
+    return vector::GatherOp::create(b, loc, type, buffer, zero, narrowIndex(loc, index), all,
+                                    zeros(loc, load.getType()));
+  }
+  Value places = narrowIndex(loc, index);
+  Type place = mlir::cast<mlir::VectorType>(places.getType()).getElementType();
+  if (mask)
+    places = arith::SelectOp::create(b, loc, mask, places, zeros(loc, place));
+  llvm::SmallVector<Value> elements;
+  for (int64_t lane = 0; lane < lanes.count; ++lane) {
+    Value at = vector::ExtractOp::create(b, loc, places, lane);
+    if (!place.isIndex())
+      at = arith::IndexCastUIOp::create(b, loc, b.getIndexType(), at);
+    elements.push_back(memref::LoadOp::create(b, loc, buffer, at));
+  }
+  return vector::FromElementsOp::create(b, loc, type, elements);
+}
+
+void BodyEmitter::emitStore(memref::StoreOp store, Value value, Value mask) {
+  mlir::Location loc = store.getLoc();
+  Value index = store.getIndices()[0], buffer = scalars.lookupOrDefault(store.getMemRef());
+  if (plan.shapeOf(index) == LaneShape::Consecutive) {
+    Value first = scalars.lookupOrDefault(index);
+    if (mask)
+      vector::MaskedStoreOp::create(b, loc, buffer, first, mask, value);
+    else
+      vector::StoreOp::create(b, loc, value, buffer, first);
+    return;
+  }
+  Value zero = arith::ConstantIndexOp::create(b, loc, 0);
+  Value all = mask ? mask : splat(loc, b.getI1Type(), b.getBoolAttr(true));
+  vector::ScatterOp::create(b, loc, mlir::Type(), buffer, zero, narrowIndex(loc, index), all, value);
 }
 
 /// The index in lane 0 when it grows by two from lane to lane: consecutive * 2, or that plus a uniform
@@ -136,7 +280,7 @@ Value BodyEmitter::loadEverySecond(mlir::Location loc, mlir::VectorType type, Va
 
 /// The index as a vector of 32-bit integers where it is one, zero-extended, and stays non-negative as a
 /// signed number.
-Value BodyEmitter::gatherIndex(mlir::Location loc, Value index) {
+Value BodyEmitter::narrowIndex(mlir::Location loc, Value index) {
   Value narrow;
   if (auto cast = index.getDefiningOp<arith::IndexCastUIOp>())
     narrow = cast.getIn();
@@ -147,7 +291,9 @@ Value BodyEmitter::gatherIndex(mlir::Location loc, Value index) {
   else if (index.getDefiningOp<arith::IndexCastOp>())
     narrow = nullptr;
   unsigned bits = narrow ? narrow.getType().getIntOrFloatBitWidth() : 64;
-  if (bits > 32 || (bits == 32 && !lanes.index32) || !vectors.contains(narrow))
+  // Taken apart, an index is zero-extended on its own.
+  bool fits = bits < 32 || (bits == 32 && (lanes.index32 || lanes.takesGathersApart()));
+  if (!fits || !vectors.contains(narrow))
     return asVector(loc, index);
   Value lane = vectors.lookup(narrow);
   return bits == 32 ? lane : arith::ExtUIOp::create(b, loc, lanes.of(b.getI32Type()), lane).getResult();
@@ -161,11 +307,34 @@ Value BodyEmitter::combine(const Reduction &reduction, Value acc) {
   state.addAttributes(reduction.combiner->getAttrs());
   state.propertiesAttr = reduction.combiner->getPropertiesAsAttribute();
   Value combined = b.create(state)->getResult(0);
-  if (!reduction.select)
-    return combined;
-  Value condition = asVector(loc, reduction.condition);
-  return reduction.selectsOnTrue ? arith::SelectOp::create(b, loc, condition, combined, acc)
-                                 : arith::SelectOp::create(b, loc, condition, acc, combined);
+  Value mask = maskAt(reduction.combiner);
+  if (reduction.select) {
+    Value condition = asVector(loc, reduction.condition);
+    if (reduction.selectsOnTrue)
+      mask = both(loc, mask, condition);
+    else
+      combined = arith::SelectOp::create(b, loc, condition, acc, combined);
+  }
+  return mask ? arith::SelectOp::create(b, loc, mask, combined, acc).getResult() : combined;
+}
+
+Value firstLanes(mlir::OpBuilder &b, mlir::Location loc, const Lanes &lanes, Value count) {
+  // Lowered, create_mask looks at 32 bits.
+  Value most = arith::ConstantIndexOp::create(b, loc, lanes.count);
+  if (lanes.scalable)
+    most = arith::MulIOp::create(b, loc, most, vector::VectorScaleOp::create(b, loc));
+  return vector::CreateMaskOp::create(b, loc, lanes.of(b.getI1Type()),
+                                      arith::MinSIOp::create(b, loc, count, most).getResult());
+}
+
+Value hasFirstElements(mlir::OpBuilder &b, mlir::Location loc, llvm::ArrayRef<Value> buffers) {
+  Value zero = arith::ConstantIndexOp::create(b, loc, 0), all;
+  for (Value buffer : buffers) {
+    Value size = memref::DimOp::create(b, loc, buffer, zero);
+    Value some = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt, size, zero);
+    all = all ? arith::AndIOp::create(b, loc, all, some).getResult() : some;
+  }
+  return all;
 }
 
 } // namespace tulle::passes

@@ -2,51 +2,85 @@
 #pragma once
 #include "mlir/IR/IRMapping.h"
 #include "passes/vector/LoopPlan.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace tulle::passes {
 
 struct Lanes {
   int64_t count = 4;
   bool scalable = false;
-  bool index32 = false; ///< 32-bit indices stay non-negative as signed numbers
+  bool index32 = false;        ///< 32-bit indices stay non-negative as signed numbers
+  bool gatherElements = false; ///< gathers are one load for each lane instead of an instruction
 
   mlir::VectorType of(mlir::Type element) const {
     return mlir::VectorType::get({count}, element, {scalable});
   }
+  bool takesGathersApart() const { return gatherElements && !scalable; }
 };
 
 class BodyEmitter {
 public:
-  /// `outer` maps values defined outside of the loop, where they have copies.
-  BodyEmitter(mlir::OpBuilder &builder, const LoopPlan &plan, const Lanes &lanes, mlir::IRMapping outer = {})
-      : b(builder), plan(plan), lanes(lanes), scalars(std::move(outer)) {}
+  using Filter = llvm::function_ref<bool(mlir::Operation *)>;
 
+  /// `first` is the induction variable's value in lane 0; lanes where `mask` (null: none) is false are off.
+  BodyEmitter(mlir::OpBuilder &builder, const LoopPlan &plan, const Lanes &lanes, mlir::Value first,
+              mlir::Value mask = {});
+
+  /// Emits operations of the body that an outer loop does not change, ahead of that loop. What they read is
+  /// in bounds only in iterations they run in: other lanes are masked off.
+  void hoist(Filter isFixed);
+  /// The elements that `load`, whose index is hoisted, would read.
+  mlir::Value loadHoisted(mlir::memref::LoadOp load, bool mayBeOutside = false);
+  void storeHoisted(mlir::memref::StoreOp store, mlir::Value value);
+
+  /// Values of operations outside of the loop that have copies.
+  void bind(const mlir::IRMapping &outer);
   /// Takes `value` for what `load` reads, and leaves out `store`: the element stays in a register.
   void keepInRegister(mlir::memref::LoadOp load, mlir::Value value, mlir::memref::StoreOp store);
-  /// What `store` of keepInRegister would have stored.
-  mlir::Value storedValue() { return asVector(keptStore->getLoc(), keptStore.getValueToStore()); }
+  /// What the element of keepInRegister is after the body.
+  mlir::Value storedValue();
 
-  /// Returns the combined accumulators; `first` is the induction variable's value in lane 0.
-  llvm::SmallVector<mlir::Value> emit(mlir::Value first, mlir::ValueRange accumulators);
+  /// Returns the combined accumulators.
+  llvm::SmallVector<mlir::Value> emit(mlir::ValueRange accumulators);
 
 private:
   mlir::OpBuilder &b;
   const LoopPlan &plan;
   Lanes lanes;
+  mlir::Value baseMask;
   mlir::IRMapping scalars; ///< uniform values, and lane 0 of consecutive ones
   mlir::IRMapping vectors;
   mlir::memref::StoreOp keptStore;
+  mlir::Value keptElement;
+  llvm::SmallPtrSet<mlir::Operation *, 4> hoistedBranches;
+  llvm::DenseMap<mlir::Operation *, mlir::Value> masks; ///< of what is directly in a branch or the loop
 
-  void emit(mlir::Operation *op);
+  void emitBlock(mlir::Block &block, Filter wanted);
+  void emitOp(mlir::Operation *op);
+  bool isEmitted(mlir::Value value) const { return vectors.contains(value) || scalars.contains(value); }
   mlir::Value asVector(mlir::Location loc, mlir::Value value);
   mlir::Value splat(mlir::Location loc, mlir::Type element, mlir::TypedAttr value);
+  mlir::Value zeros(mlir::Location loc, mlir::Type element);
   mlir::Value laneNumbers(mlir::Location loc);
-  mlir::Value emitLoad(mlir::memref::LoadOp load);
+  /// The lanes in which the operation runs; null where all do.
+  mlir::Value maskAt(mlir::Operation *op, Filter counts);
+  mlir::Value maskAt(mlir::Operation *op);
+  mlir::Value hoistedMask(mlir::Operation *op, mlir::Value buffer, mlir::Value index);
+  mlir::Value both(mlir::Location loc, mlir::Value a, mlir::Value c);
+  mlir::Value emitLoad(mlir::memref::LoadOp load, mlir::Value mask);
+  mlir::Value emitGather(mlir::memref::LoadOp load, mlir::Value mask);
+  void emitStore(mlir::memref::StoreOp store, mlir::Value value, mlir::Value mask);
   mlir::Value everySecond(mlir::Location loc, mlir::Value index);
   mlir::Value loadEverySecond(mlir::Location loc, mlir::VectorType type, mlir::Value buffer,
                               mlir::Value first);
-  mlir::Value gatherIndex(mlir::Location loc, mlir::Value index);
+  mlir::Value narrowIndex(mlir::Location loc, mlir::Value index);
   mlir::Value combine(const Reduction &reduction, mlir::Value acc);
 };
+
+/// A mask of the first `count` lanes: all where there are fewer.
+mlir::Value firstLanes(mlir::OpBuilder &b, mlir::Location loc, const Lanes &lanes, mlir::Value count);
+
+/// Whether every buffer has an element.
+mlir::Value hasFirstElements(mlir::OpBuilder &b, mlir::Location loc, llvm::ArrayRef<mlir::Value> buffers);
 
 } // namespace tulle::passes

@@ -47,13 +47,28 @@ static std::optional<CombiningKind> combiningKind(Operation *op) {
       .Default([](Operation *) { return std::nullopt; });
 }
 
-/// Recognizes `acc (op) x` and `select(c, acc (op) x, acc)`, both ways round, where nothing else sees acc.
+/// Follows a value yielded by branches whose other side yields `acc` to the side that does not.
+static Value throughBranches(Value value, Value acc, scf::IfOp &branch) {
+  while (auto result = mlir::dyn_cast<mlir::OpResult>(value)) {
+    auto op = mlir::dyn_cast<scf::IfOp>(result.getOwner());
+    if (!op || !result.hasOneUse() || op.elseYield().getOperand(result.getResultNumber()) != acc)
+      break;
+    branch = op;
+    value = op.thenYield().getOperand(result.getResultNumber());
+  }
+  return value;
+}
+
+/// Recognizes `acc (op) x` and `select(c, acc (op) x, acc)`, both ways round, in a branch or not, where
+/// nothing else sees acc.
 static std::optional<Reduction> matchReduction(scf::ForOp loop, unsigned index) {
   Value acc = loop.getRegionIterArgs()[index];
-  Operation *last = loop.getBody()->getTerminator()->getOperand(index).getDefiningOp();
-  if (!last || last->getBlock() != loop.getBody() || !last->hasOneUse())
-    return std::nullopt;
   Reduction reduction;
+  Value yielded = throughBranches(loop.getBody()->getTerminator()->getOperand(index), acc, reduction.branch);
+  mlir::Block *block = reduction.branch ? reduction.branch.thenBlock() : loop.getBody();
+  Operation *last = yielded.getDefiningOp();
+  if (!last || last->getBlock() != block || !last->hasOneUse())
+    return std::nullopt;
   reduction.combiner = last;
   if (auto select = mlir::dyn_cast<arith::SelectOp>(last)) {
     reduction.select = select;
@@ -62,12 +77,12 @@ static std::optional<Reduction> matchReduction(scf::ForOp loop, unsigned index) 
     Value kept = reduction.selectsOnTrue ? select.getFalseValue() : select.getTrueValue();
     Value combined = reduction.selectsOnTrue ? select.getTrueValue() : select.getFalseValue();
     reduction.combiner = combined.getDefiningOp();
-    if (kept != acc || !reduction.combiner || reduction.combiner->getBlock() != loop.getBody() ||
+    if (kept != acc || !reduction.combiner || reduction.combiner->getBlock() != block ||
         !reduction.combiner->hasOneUse())
       return std::nullopt;
   }
   for (Operation *user : acc.getUsers())
-    if (user != reduction.combiner && user != reduction.select)
+    if (user != reduction.combiner && user != reduction.select && !mlir::isa<scf::YieldOp>(user))
       return std::nullopt;
   std::optional<CombiningKind> kind = combiningKind(reduction.combiner);
   if (!kind || reduction.combiner->getNumOperands() != 2)
@@ -93,39 +108,63 @@ class Planner {
 public:
   explicit Planner(scf::ForOp loop) { plan.loop = loop; }
 
-  std::optional<LoopPlan> run() {
-    scf::ForOp loop = plan.loop;
-    if (!mlir::matchPattern(loop.getStep(), mlir::m_One()) || !loop.getInductionVar().getType().isIndex())
-      return std::nullopt;
-    for (unsigned i = 0; i < loop.getNumRegionIterArgs(); ++i) {
-      std::optional<Reduction> reduction = matchReduction(loop, i);
-      if (!reduction || !isLaneElement(reduction->input.getType()))
-        return std::nullopt;
-      widen(reduction->input.getType());
-      plan.reductions.push_back(*reduction);
-    }
-    plan.shapes[loop.getInductionVar()] = LaneShape::Consecutive;
-    for (Operation &op : loop.getBody()->without_terminator())
-      if (!plan.isReductionStep(&op) && !visit(&op))
-        return std::nullopt;
-    if (!storesAreIndependent())
-      return std::nullopt;
-    return std::move(plan);
+  std::optional<LoopPlan> run(Obstacle *obstacle) {
+    if (reductionsMatch() && visit(*plan.loop.getBody()) && storesAreIndependent())
+      return std::move(plan);
+    if (obstacle)
+      *obstacle = found;
+    return std::nullopt;
   }
 
 private:
   LoopPlan plan;
+  Obstacle found;
   llvm::SmallVector<Operation *> accesses;
 
+  bool refuse(Operation *op, const char *why) {
+    found = {op, why};
+    return false;
+  }
+
   void widen(mlir::Type type) { plan.widestBits = std::max(plan.widestBits, type.getIntOrFloatBitWidth()); }
+
+  bool reductionsMatch() {
+    scf::ForOp loop = plan.loop;
+    if (!mlir::matchPattern(loop.getStep(), mlir::m_One()) || !loop.getInductionVar().getType().isIndex())
+      return refuse(loop, "its step is not 1");
+    for (unsigned i = 0; i < loop.getNumRegionIterArgs(); ++i) {
+      std::optional<Reduction> reduction = matchReduction(loop, i);
+      if (!reduction || !isLaneElement(reduction->input.getType())) {
+        Operation *last = loop.getBody()->getTerminator()->getOperand(i).getDefiningOp();
+        return refuse(last ? last : loop, "is no reduction whose order may change");
+      }
+      widen(reduction->input.getType());
+      plan.reductions.push_back(*reduction);
+    }
+    plan.shapes[loop.getInductionVar()] = LaneShape::Consecutive;
+    return true;
+  }
+
+  bool visit(mlir::Block &block) {
+    for (Operation &op : block.without_terminator())
+      if (!plan.isReductionStep(&op) && !visit(&op))
+        return false;
+    return true;
+  }
+
+  bool isGuarded(Operation *op) const { return op->getParentOp() != plan.loop; }
 
   bool visit(Operation *op) {
     if (auto load = mlir::dyn_cast<memref::LoadOp>(op))
       return visitLoad(load);
     if (auto store = mlir::dyn_cast<memref::StoreOp>(op))
       return visitStore(store);
+    if (auto branch = mlir::dyn_cast<scf::IfOp>(op))
+      return visitBranch(branch);
     if (op->getNumRegions() != 0 || op->getNumResults() != 1 || !mlir::isMemoryEffectFree(op))
-      return false;
+      return refuse(op, "has effects, regions or several results");
+    if (isGuarded(op) && !mlir::isSpeculatable(op))
+      return refuse(op, "must not run in iterations that branch around it");
     bool uniform =
         llvm::all_of(op->getOperands(), [&](Value v) { return plan.shapeOf(v) == LaneShape::Uniform; });
     if (uniform) {
@@ -133,9 +172,26 @@ private:
       return true;
     }
     plan.shapes[op->getResult(0)] = isShift(op) ? LaneShape::Consecutive : LaneShape::PerLane;
-    return mlir::OpTrait::hasElementwiseMappableTraits(op) &&
-           llvm::all_of(op->getOperandTypes(), [](mlir::Type t) { return t.isIntOrIndexOrFloat(); }) &&
-           op->getResult(0).getType().isIntOrIndexOrFloat();
+    if (mlir::OpTrait::hasElementwiseMappableTraits(op) &&
+        llvm::all_of(op->getOperandTypes(), [](mlir::Type t) { return t.isIntOrIndexOrFloat(); }) &&
+        op->getResult(0).getType().isIntOrIndexOrFloat())
+      return true;
+    return refuse(op, "has no form for vectors");
+  }
+
+  /// Branches around stores and reductions: results are those of reductions.
+  bool visitBranch(scf::IfOp branch) {
+    auto ofReduction = [&](Value result) {
+      return result.hasOneUse() && mlir::isa<scf::YieldOp>(*result.user_begin()) &&
+             llvm::any_of(plan.reductions,
+                          [&](const Reduction &r) { return r.branch && branch->isAncestor(r.branch); });
+    };
+    if (branch.elseBlock() && !branch.elseBlock()->without_terminator().empty())
+      return refuse(branch, "has two sides");
+    if (!llvm::all_of(branch.getResults(), ofReduction))
+      return refuse(branch, "gives a value that is no reduction");
+    plan.branches = true;
+    return visit(*branch.thenBlock());
   }
 
   /// consecutive + uniform, or consecutive - uniform, of type index.
@@ -153,25 +209,35 @@ private:
 
   bool visitLoad(memref::LoadOp load) {
     if (load.getMemRefType().getRank() != 1)
-      return false;
+      return refuse(load, "reads no plain buffer");
     accesses.push_back(load);
     LaneShape shape = plan.shapeOf(load.getIndices()[0]);
-    plan.shapes[load] = shape == LaneShape::Uniform ? LaneShape::Uniform : LaneShape::PerLane;
-    if (shape == LaneShape::Uniform)
+    bool same = shape == LaneShape::Uniform && !isGuarded(load);
+    plan.shapes[load] = same ? LaneShape::Uniform : LaneShape::PerLane;
+    if (same)
       return true;
     // Gathers exist for 4- and 8-byte elements; narrower ones would be taken apart lane by lane.
-    bool gather = shape == LaneShape::PerLane;
+    bool gather = shape != LaneShape::Consecutive;
     if (!isPlainBuffer(load.getMemRefType()) || (gather && load.getType().getIntOrFloatBitWidth() < 32))
-      return false;
+      return refuse(load, "reads elements that no vector can be gathered from");
     plan.gathers |= gather;
+    if (gather && isGuarded(load))
+      plan.guardedGathers.push_back(load.getMemRef());
     widen(load.getType());
     return true;
   }
 
   bool visitStore(memref::StoreOp store) {
-    if (!isPlainBuffer(store.getMemRefType()) ||
-        plan.shapeOf(store.getIndices()[0]) != LaneShape::Consecutive)
-      return false;
+    if (!isPlainBuffer(store.getMemRefType()))
+      return refuse(store, "writes elements that no vector can be stored to");
+    LaneShape shape = plan.shapeOf(store.getIndices()[0]);
+    // The iterations of a parallel loop write different elements.
+    auto kind = plan.loop->getAttrOfType<mlir::StringAttr>("tulle.kind");
+    if (shape == LaneShape::Uniform ||
+        (shape == LaneShape::PerLane &&
+         (!kind || kind.getValue() != "parallel" || store.getMemRefType().getElementTypeBitWidth() < 32)))
+      return refuse(store, "may write one element in several lanes");
+    plan.scatters |= shape == LaneShape::PerLane;
     accesses.push_back(store);
     widen(store.getMemRefType().getElementType());
     return true;
@@ -179,7 +245,7 @@ private:
 
   /// Whatever touches a buffer that is stored to does so at the very position of the store: then lanes never
   /// meet. Different buffers never overlap (tulle-noalias).
-  bool storesAreIndependent() const {
+  bool storesAreIndependent() {
     auto bufferAndIndex = [](Operation *op) -> std::pair<Value, Value> {
       if (auto load = mlir::dyn_cast<memref::LoadOp>(op))
         return {load.getMemRef(), load.getIndices()[0]};
@@ -193,7 +259,7 @@ private:
       for (Operation *other : accesses)
         if (auto [otherBuffer, otherIndex] = bufferAndIndex(other);
             otherBuffer == buffer && otherIndex != index)
-          return false;
+          return refuse(other, "may touch an element that another lane stores");
     }
     return true;
   }
@@ -201,6 +267,6 @@ private:
 
 } // namespace
 
-std::optional<LoopPlan> planLoop(scf::ForOp loop) { return Planner(loop).run(); }
+std::optional<LoopPlan> planLoop(scf::ForOp loop, Obstacle *obstacle) { return Planner(loop).run(obstacle); }
 
 } // namespace tulle::passes

@@ -3,9 +3,12 @@
 // In `for p: for k: C[i*n + k] += …` every step of p loads and stores a whole row of C. A tile of k is
 // hoisted: its elements are loaded once, updated over all p, and stored once. Each element still sees the
 // same operations in the same order.
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "passes/Passes.h"
 #include "passes/vector/BodyEmitter.h"
+#include "passes/vector/Nest.h"
 #include "passes/vector/TripCount.h"
 
 namespace tulle::passes {
@@ -15,76 +18,13 @@ namespace tulle::passes {
 namespace {
 
 namespace arith = mlir::arith;
-namespace memref = mlir::memref;
 namespace scf = mlir::scf;
-namespace vector = mlir::vector;
 using mlir::Operation;
 using mlir::Value;
 
-/// A loop whose body is some reads and then one loop over consecutive elements.
-struct Nest {
-  scf::ForOp outer, inner;
-  LoopPlan plan; ///< of the inner loop
-  memref::LoadOp load;
-  memref::StoreOp store;
-};
-
-/// Whether the value is the same for every iteration of the outer loop, given the inner loop's index.
-bool isFixed(Value value, scf::ForOp outer, scf::ForOp inner) {
-  if (value == inner.getInductionVar() || !outer.getRegion().isAncestor(value.getParentRegion()))
-    return true;
-  Operation *op = value.getDefiningOp();
-  return op && op->getBlock() == inner.getBody() && mlir::isMemoryEffectFree(op) &&
-         llvm::all_of(op->getOperands(), [&](Value operand) { return isFixed(operand, outer, inner); });
-}
-
-/// The one loop at the end of the body, where everything before it only reads.
-scf::ForOp innerLoop(scf::ForOp outer) {
-  auto before = outer.getBody()->without_terminator();
-  if (before.empty() || outer.getNumRegionIterArgs() != 0)
-    return {};
-  auto inner = mlir::dyn_cast<scf::ForOp>(&*std::prev(before.end()));
-  if (!inner || inner.getNumRegionIterArgs() != 0)
-    return {};
-  for (Operation &op : before)
-    if (&op != inner &&
-        (op.getNumRegions() != 0 || !(mlir::isMemoryEffectFree(&op) || mlir::isa<memref::LoadOp>(op))))
-      return {};
-  return inner;
-}
-
-std::optional<Nest> matchNest(scf::ForOp outer) {
-  Nest nest;
-  nest.outer = outer;
-  nest.inner = innerLoop(outer);
-  if (!nest.inner)
-    return std::nullopt;
-  for (Value bound : {nest.inner.getLowerBound(), nest.inner.getUpperBound()})
-    if (outer.getRegion().isAncestor(bound.getParentRegion()))
-      return std::nullopt;
-  std::optional<LoopPlan> plan = planLoop(nest.inner);
-  if (!plan || plan->gathers)
-    return std::nullopt;
-  nest.plan = std::move(*plan);
-
-  auto stores = nest.inner.getBody()->getOps<memref::StoreOp>();
-  if (!llvm::hasSingleElement(stores))
-    return std::nullopt;
-  nest.store = *stores.begin();
-  Value buffer = nest.store.getMemRef(), index = nest.store.getIndices()[0];
-  unsigned reads = 0;
-  outer.walk([&](memref::LoadOp load) {
-    if (load.getMemRef() != buffer)
-      return;
-    ++reads;
-    nest.load = load;
-  });
-  if (reads != 1 || nest.load->getBlock() != nest.inner.getBody() || nest.load.getIndices()[0] != index ||
-      !nest.load->isBeforeInBlock(nest.store) || outer.getRegion().isAncestor(buffer.getParentRegion()) ||
-      !isFixed(index, outer, nest.inner))
-    return std::nullopt;
-  return nest;
-}
+/// Where k is long, every step of p reads streams of its own: more at a time than this, and they displace
+/// each other in the cache and outrun the prefetchers (measured: 6 diagonals at a time are best of 4 to 27).
+constexpr int64_t stepsAtATime = 6, longLoop = 4096;
 
 class Tiler {
 public:
@@ -92,15 +32,16 @@ public:
       : nest(std::move(nest)), lanes(lanes), b(this->nest.outer), loc(this->nest.outer.getLoc()) {}
 
   void run() {
-    Value position = nest.inner.getLowerBound();
-    for (int64_t vectors : {8, 2})
-      position = tileLoop(position, vectors);
-    // The elements after the last tile, if any: walking the outer loop for none would cost as much as a tile.
-    Value more =
-        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, position, nest.inner.getUpperBound());
-    auto rest = scf::IfOp::create(b, loc, more, /*withElseRegion=*/false);
-    nest.outer->moveBefore(rest.thenBlock()->getTerminator());
-    nest.inner.getLowerBoundMutable().assign(position);
+    scf::ForOp outer = nest.outer;
+    if (lanes.takesGathersApart() && !nest.plan.guardedGathers.empty())
+      branchOnEmptyBuffers();
+    std::optional<int64_t> most = mostIterations(nest.inner);
+    bool mayBeLong = !most || *most > longLoop;
+    if (mayBeLong && (nest.movingBounds || nest.plan.gathers))
+      groups();
+    else
+      group(outer.getLowerBound(), outer.getUpperBound());
+    outer.erase();
   }
 
 private:
@@ -109,69 +50,154 @@ private:
   mlir::OpBuilder b;
   mlir::Location loc;
 
-  /// Tiles of so many vectors from `lower` while they fit; returns where they end.
-  Value tileLoop(Value lower, int64_t vectors) {
-    Value width = arith::ConstantIndexOp::create(b, loc, vectors * lanes.count);
-    Value last = arith::ConstantIndexOp::create(b, loc, vectors * lanes.count - 1);
-    Value limit = arith::SubIOp::create(b, loc, nest.inner.getUpperBound(), last);
-    auto tiles = scf::ForOp::create(b, loc, lower, limit, width, mlir::ValueRange{lower});
-    tiles->setAttrs(nest.inner->getAttrs());
-    b.setInsertionPointToStart(tiles.getBody());
-    llvm::SmallVector<Value> firsts, places, elements;
-    for (int64_t v = 0; v < vectors; ++v) {
-      Value offset = arith::ConstantIndexOp::create(b, loc, v * lanes.count);
-      firsts.push_back(arith::AddIOp::create(b, loc, tiles.getInductionVar(), offset));
-      places.push_back(place(firsts.back()));
-      elements.push_back(vector::LoadOp::create(b, loc, lanes.of(nest.load.getType()), nest.load.getMemRef(),
-                                                places.back()));
-    }
-    elements = updates(firsts, elements);
-    for (auto [element, at] : llvm::zip_equal(elements, places))
-      vector::StoreOp::create(b, loc, element, nest.store.getMemRef(), at);
-    scf::YieldOp::create(b, loc,
-                         mlir::ValueRange{arith::AddIOp::create(b, loc, tiles.getInductionVar(), width)});
+  Value constant(int64_t value) { return arith::ConstantIndexOp::create(b, loc, value); }
+  Value min(Value x, Value y) { return arith::MinSIOp::create(b, loc, x, y); }
+  Value max(Value x, Value y) { return arith::MaxSIOp::create(b, loc, x, y); }
+
+  /// The tiles go where no gathered buffer is empty, a copy of the nest where one is.
+  void branchOnEmptyBuffers() {
+    auto branch = scf::IfOp::create(b, loc, hasFirstElements(b, loc, nest.plan.guardedGathers),
+                                    /*withElseRegion=*/true);
+    b.setInsertionPoint(branch.elseBlock()->getTerminator());
+    b.clone(*nest.outer);
+    nest.outer->moveBefore(branch.thenBlock()->getTerminator());
     b.setInsertionPoint(nest.outer);
-    return tiles.getResult(0);
   }
 
-  /// The index of the stored element for a value of the inner loop's index.
-  Value place(Value first) {
-    mlir::IRMapping map;
-    map.map(nest.inner.getInductionVar(), first);
-    std::function<Value(Value)> copy = [&](Value value) -> Value {
-      Operation *op = value.getDefiningOp();
-      if (map.contains(value) || !op || op->getBlock() != nest.inner.getBody())
-        return map.lookupOrDefault(value);
-      for (Value operand : op->getOperands())
-        copy(operand);
-      b.clone(*op, map);
-      return map.lookup(value);
-    };
-    return copy(nest.store.getIndices()[0]);
-  }
-
-  /// The outer loop over the tile's elements.
-  llvm::SmallVector<Value> updates(mlir::ValueRange firsts, mlir::ValueRange elements) {
-    scf::ForOp outer = nest.outer;
-    auto loop =
-        scf::ForOp::create(b, loc, outer.getLowerBound(), outer.getUpperBound(), outer.getStep(), elements);
-    loop->setAttrs(outer->getAttrs());
+  /// Runs a few steps of the outer loop at a time where the inner one is long.
+  void groups() {
+    scf::ForOp outer = nest.outer, inner = nest.inner;
+    Value step = constant(stepsAtATime);
+    if (!nest.movingBounds) {
+      Value length = arith::SubIOp::create(b, loc, inner.getUpperBound(), inner.getLowerBound());
+      Value steps = arith::SubIOp::create(b, loc, outer.getUpperBound(), outer.getLowerBound());
+      Value isLong = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt, length, constant(longLoop));
+      step = arith::SelectOp::create(b, loc, isLong, step, max(steps, constant(1)));
+    }
+    auto loop = scf::ForOp::create(b, loc, outer.getLowerBound(), outer.getUpperBound(), step);
     b.setInsertionPointToStart(loop.getBody());
+    Value first = loop.getInductionVar();
+    Value left = arith::SubIOp::create(b, loc, outer.getUpperBound(), first);
+    group(first, arith::AddIOp::create(b, loc, first, min(step, left)));
+    b.setInsertionPointAfter(loop);
+  }
+
+  /// All tiles, for the steps of the outer loop from `begin` to `end`.
+  void group(Value begin, Value end) {
+    auto [lower, upper] = commonBounds(begin, end);
+    std::optional<int64_t> most = mostIterations(nest.inner), exactly = constantIterations(nest.inner);
+    Value position = lower;
+    int64_t left = exactly.value_or(-1);
+    for (int64_t vectors : {nest.plan.gathers ? 4 : 8, 2}) {
+      if (most && *most < vectors * lanes.count)
+        continue;
+      position = tileLoop(begin, end, position, upper, vectors);
+      left = exactly ? left % (vectors * lanes.count) : left;
+    }
+    if (nest.movingBounds) {
+      ends(begin, end, [&](Value from, Value to) { return std::pair(from, min(to, lower)); });
+      ends(begin, end, [&](Value from, Value to) { return std::pair(max(from, position), to); });
+    } else if (left != 0) {
+      maskedRest(begin, end, position, upper);
+    }
+  }
+
+  /// What the inner loops of all these steps have in common.
+  std::pair<Value, Value> commonBounds(Value begin, Value end) {
+    scf::ForOp outer = nest.outer, inner = nest.inner;
+    if (!nest.movingBounds)
+      return {inner.getLowerBound(), inner.getUpperBound()};
+    llvm::SmallVector<Value> inits{constant(0), constant(std::numeric_limits<int64_t>::max())};
+    auto loop = scf::ForOp::create(b, loc, begin, end, outer.getStep(), inits);
+    mlir::OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    mlir::IRMapping map = cloneReads(loop.getInductionVar());
+    scf::YieldOp::create(b, loc,
+                         {max(loop.getRegionIterArg(0), map.lookupOrDefault(inner.getLowerBound())),
+                          min(loop.getRegionIterArg(1), map.lookupOrDefault(inner.getUpperBound()))});
+    return {loop.getResult(0), loop.getResult(1)};
+  }
+
+  /// The outer loop's body without the inner loop.
+  mlir::IRMapping cloneReads(Value index) {
     mlir::IRMapping map;
-    map.map(outer.getInductionVar(), loop.getInductionVar());
-    for (Operation &op : outer.getBody()->without_terminator())
+    map.map(nest.outer.getInductionVar(), index);
+    for (Operation &op : nest.outer.getBody()->without_terminator())
       if (&op != nest.inner)
         b.clone(op, map);
-    llvm::SmallVector<Value> updated;
-    for (auto [first, element] : llvm::zip_equal(firsts, loop.getRegionIterArgs())) {
-      BodyEmitter emitter(b, nest.plan, lanes, map);
-      emitter.keepInRegister(nest.load, element, nest.store);
-      emitter.emit(first, {});
-      updated.push_back(emitter.storedValue());
-    }
-    scf::YieldOp::create(b, loc, updated);
+    return map;
+  }
+
+  /// The nest as it was, over the part of the inner loop that `clip` leaves.
+  template <typename Clip> void ends(Value begin, Value end, Clip clip) {
+    auto loop = scf::ForOp::create(b, loc, begin, end, nest.outer.getStep());
+    b.setInsertionPointToStart(loop.getBody());
+    mlir::IRMapping map = cloneReads(loop.getInductionVar());
+    auto [from, to] = clip(map.lookupOrDefault(nest.inner.getLowerBound()),
+                           map.lookupOrDefault(nest.inner.getUpperBound()));
+    auto inner = mlir::cast<scf::ForOp>(b.clone(*nest.inner, map));
+    inner.getLowerBoundMutable().assign(from);
+    inner.getUpperBoundMutable().assign(to);
     b.setInsertionPointAfter(loop);
-    return llvm::to_vector(llvm::map_range(loop.getResults(), [](mlir::OpResult r) -> Value { return r; }));
+  }
+
+  /// Tiles of so many vectors from `lower` while they fit; returns where they end.
+  Value tileLoop(Value begin, Value end, Value lower, Value upper, int64_t vectors) {
+    const int64_t width = vectors * lanes.count;
+    Value step = constant(width);
+    Value limit = arith::SubIOp::create(b, loc, upper, constant(width - 1));
+    auto loop = scf::ForOp::create(b, loc, lower, limit, step, lower);
+    b.setInsertionPointToStart(loop.getBody());
+    Value position = loop.getInductionVar();
+    std::vector<BodyEmitter> parts;
+    for (int64_t v = 0; v < vectors; ++v)
+      parts.push_back(part(arith::AddIOp::create(b, loc, position, constant(v * lanes.count)), {}));
+    updates(begin, end, parts);
+    scf::YieldOp::create(b, loc, arith::AddIOp::create(b, loc, position, step).getResult());
+    b.setInsertionPointAfter(loop);
+    return loop.getResult(0);
+  }
+
+  /// The elements after the last tile: a scalar loop would walk the outer loop once for each.
+  void maskedRest(Value begin, Value end, Value lower, Value upper) {
+    auto loop = scf::ForOp::create(b, loc, lower, upper, constant(lanes.count));
+    b.setInsertionPointToStart(loop.getBody());
+    Value left = arith::SubIOp::create(b, loc, upper, loop.getInductionVar());
+    Value mask = firstLanes(b, loc, lanes, left);
+    std::vector<BodyEmitter> parts{part(loop.getInductionVar(), mask)};
+    updates(begin, end, parts);
+    b.setInsertionPointAfter(loop);
+  }
+
+  BodyEmitter part(Value first, Value mask) {
+    BodyEmitter emitter(b, nest.plan, lanes, first, mask);
+    emitter.hoist([&](Operation *op) { return nest.isFixed(op); });
+    return emitter;
+  }
+
+  /// The outer loop over the tile's elements: loaded before, stored after.
+  void updates(Value begin, Value end, llvm::MutableArrayRef<BodyEmitter> parts) {
+    llvm::SmallVector<Value> elements;
+    for (BodyEmitter &part : parts)
+      elements.push_back(part.loadHoisted(nest.load));
+    auto loop = scf::ForOp::create(b, loc, begin, end, nest.outer.getStep(), elements);
+    loop->setAttrs(nest.outer->getAttrs());
+    {
+      mlir::OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(loop.getBody());
+      mlir::IRMapping map = cloneReads(loop.getInductionVar());
+      llvm::SmallVector<Value> updated;
+      for (auto [part, element] : llvm::zip_equal(parts, loop.getRegionIterArgs())) {
+        BodyEmitter emitter = part;
+        emitter.bind(map);
+        emitter.keepInRegister(nest.load, element, nest.store);
+        emitter.emit(mlir::ValueRange());
+        updated.push_back(emitter.storedValue());
+      }
+      scf::YieldOp::create(b, loc, updated);
+    }
+    for (auto [part, result] : llvm::zip_equal(parts, loop.getResults()))
+      part.storeHoisted(nest.store, result);
   }
 };
 
@@ -185,8 +211,10 @@ struct RegisterTilesPass : impl::RegisterTilesBase<RegisterTilesPass> {
       if (std::optional<Nest> nest = matchNest(loop)) {
         Lanes lanes;
         lanes.count = vl ? unsigned(vl) : std::max(2u, 256 / nest->plan.widestBits);
-        if (std::optional<int64_t> most = mostIterations(nest->inner); most && *most < 2 * lanes.count)
-          continue; // no tile fits
+        lanes.index32 = index32;
+        lanes.gatherElements = gatherElements;
+        if (std::optional<int64_t> most = mostIterations(nest->inner); most && *most < lanes.count)
+          continue; // no vector fits
         Tiler(std::move(*nest), lanes).run();
       }
   }

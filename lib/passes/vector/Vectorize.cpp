@@ -51,6 +51,11 @@ public:
 
   void run() {
     scf::ForOp loop = plan.loop;
+    upper = loop.getUpperBound();
+    // Lanes that are off read the first element: where there is none, the scalar rest does everything.
+    if (lanes.takesGathersApart() && !plan.guardedGathers.empty())
+      upper = arith::SelectOp::create(b, loc, hasFirstElements(b, loc, plan.guardedGathers), upper,
+                                      loop.getLowerBound());
     Value step = arith::ConstantIndexOp::create(b, loc, lanes.count);
     if (lanes.scalable)
       step = arith::MulIOp::create(b, loc, step, vector::VectorScaleOp::create(b, loc));
@@ -76,7 +81,7 @@ private:
   Lanes lanes;
   mlir::OpBuilder b;
   mlir::Location loc;
-  bool constantLength = constantIterations(plan.loop).has_value();
+  Value upper; ///< where the vectors end
 
   static arith::FastMathFlags fastmath(const Reduction &reduction) {
     auto op = mlir::dyn_cast<arith::ArithFastMathInterface>(reduction.combiner);
@@ -99,8 +104,7 @@ private:
       wide = arith::MulIOp::create(b, loc, step, arith::ConstantIndexOp::create(b, loc, chains));
     // p < upper - (wide - 1) says p + wide <= upper without computing beyond the loop's own bounds.
     Value one = arith::ConstantIndexOp::create(b, loc, 1);
-    Value limit =
-        arith::SubIOp::create(b, loc, plan.loop.getUpperBound(), arith::SubIOp::create(b, loc, wide, one));
+    Value limit = arith::SubIOp::create(b, loc, upper, arith::SubIOp::create(b, loc, wide, one));
     llvm::SmallVector<Value> inits{lower};
     inits.append(partial);
     for (int64_t chain = 1; chain < chains; ++chain)
@@ -117,7 +121,7 @@ private:
       if (chain > 0)
         first = arith::AddIOp::create(b, loc, first, step);
       yields.append(
-          BodyEmitter(b, plan, lanes).emit(first, loop.getRegionIterArgs().slice(1 + chain * count, count)));
+          BodyEmitter(b, plan, lanes, first).emit(loop.getRegionIterArgs().slice(1 + chain * count, count)));
     }
     scf::YieldOp::create(b, loc, yields);
 
@@ -158,7 +162,8 @@ struct VectorizePass : impl::VectorizeBase<VectorizePass> {
     getOperation().walk([&](scf::ForOp loop) { loops.push_back(loop); });
     for (scf::ForOp loop : loops) {
       std::optional<LoopPlan> plan = planLoop(loop);
-      if (!plan || (!plan->gathers && plan->reductions.empty()))
+      // Elements scattered one by one cost what the scalar loop costs.
+      if (!plan || (!plan->gathers && !plan->branches && plan->reductions.empty()) || (plan->scatters && !vl))
         continue;
       Lanes lanes;
       lanes.count = vl ? unsigned(vl) : std::max(2u, 256 / plan->widestBits);
@@ -168,6 +173,7 @@ struct VectorizePass : impl::VectorizeBase<VectorizePass> {
         continue;
       lanes.scalable = scalable;
       lanes.index32 = index32;
+      lanes.gatherElements = gatherElements;
       LoopEmitter(std::move(*plan), lanes).run();
     }
   }
