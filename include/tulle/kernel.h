@@ -10,7 +10,10 @@ struct KernelImpl;
 
 struct CompileOptions {
   bool strictFp = false; ///< floating-point reductions keep the order of the loops
-  bool diskCache = true; ///< look for the machine code on disk, and leave it there
+  unsigned threads =
+      0; ///< at most; 0: OMP_NUM_THREADS, else all cores of the process; 1: code without threads
+  bool deterministic = false; ///< results have the same bits for any number of threads
+  bool diskCache = true;      ///< look for the machine code on disk, and leave it there
 };
 
 /// A compiled program. Copies share the machine code; safe to call from several threads at once.

@@ -31,6 +31,8 @@ Kernel compile(const std::string &program, const std::map<std::string, TensorTyp
   impl->text = program;
   impl->options.strictFp = options.strictFp;
   impl->options.diskCache = options.diskCache;
+  impl->options.threads = options.threads;
+  impl->options.deterministic = options.deterministic;
   std::vector<notation::TensorUse> uses = notation::tensorsUsed(program);
   for (const auto &[name, type] : types)
     if (std::none_of(uses.begin(), uses.end(),

@@ -34,4 +34,5 @@ include "dialect/Encoding.td"
 include "dialect/StructuredOps.td"
 include "dialect/IterateOps.td"
 include "dialect/AssembleOps.td"
+include "dialect/ParallelOps.td"
 #endif // TULLE_OPS

@@ -55,7 +55,7 @@ static void adopt(CallMemory &memory, Tensor &made, void *const *slots) {
 }
 
 double call(const CompiledStatement &code, const std::vector<const Tensor *> &arguments,
-            std::string_view name, Tensor *made) {
+            std::string_view name, Tensor *made, const ThreadSettings &threads) {
   std::vector<void *> slots;
   for (const Tensor *argument : arguments)
     append(slots, *argument);
@@ -63,7 +63,7 @@ double call(const CompiledStatement &code, const std::vector<const Tensor *> &ar
   if (made)
     slots.resize(results + 5 * format::layout(made->encoding).fields.size());
 
-  CallMemory memory(name, made);
+  CallMemory memory(name, made, threads);
   auto begin = std::chrono::steady_clock::now();
   memory.enter(code.entry, slots.data());
   double ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();

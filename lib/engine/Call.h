@@ -1,6 +1,7 @@
 // Calling a compiled statement: slots, the memory of the call, and the ways out of generated code.
 #pragma once
 #include "engine/Kernel.h"
+#include "engine/Parallel.h"
 
 namespace tulle::engine {
 
@@ -10,7 +11,7 @@ namespace tulle::engine {
 /// memory does not suffice (before it is touched), a coordinate or position does not fit its width, or the
 /// result's format cannot hold the entries; nothing that the call allocated is left then. Thread-safe.
 double call(const CompiledStatement &code, const std::vector<const runtime::Tensor *> &arguments,
-            std::string_view name = {}, runtime::Tensor *made = nullptr);
+            std::string_view name = {}, runtime::Tensor *made = nullptr, const ThreadSettings &threads = {});
 
 /// A coordinate or position that does not fit: more than an Error, because a wider format can be tried.
 class WidthError : public Error {

@@ -3,15 +3,22 @@
 #include "runtime/tensor/Memory.h"
 #include "tulle/error.h"
 #include <algorithm>
+#include <csetjmp>
 #include <fmt/format.h>
 
 namespace tulle::engine {
 
 using runtime::Block;
 
-static thread_local CallMemory *innermost = nullptr;
+/// Where generated code on this thread goes when something is wrong.
+struct Exit {
+  CallMemory *memory;
+  Exit *outer;
+  std::jmp_buf place;
+};
+static thread_local Exit *innermost = nullptr;
 
-CallMemory &CallMemory::current() { return *innermost; }
+CallMemory &CallMemory::current() { return *innermost->memory; }
 
 CallMemory::~CallMemory() {
   for (Block block : blocks)
@@ -19,29 +26,61 @@ CallMemory::~CallMemory() {
 }
 
 /// Has no local variable with a destructor, and none that changes after setjmp.
-[[gnu::noinline]] bool CallMemory::run(void (*entry)(void **), void **slots) {
-  if (_setjmp(exit) != 0)
+[[gnu::noinline]] static bool runUntilLeft(Exit &exit, CallMemory::Part part, void *context, int64_t number) {
+  if (_setjmp(exit.place) != 0)
     return false;
-  entry(slots);
+  part(context, number);
   return true;
 }
 
+/// Whether the code came to its end.
+bool CallMemory::run(Part part, void *context, int64_t number) {
+  Exit exit{this, innermost, {}};
+  innermost = &exit;
+  bool returned = runUntilLeft(exit, part, context, number);
+  innermost = exit.outer;
+  return returned;
+}
+
 void CallMemory::enter(void (*entry)(void **), void **slots) {
-  CallMemory *outer = innermost;
-  innermost = this;
-  bool returned = run(entry, slots);
-  innermost = outer;
-  if (!returned)
+  struct Call {
+    void (*entry)(void **);
+    void **slots;
+  } call{entry, slots};
+  auto start = [](void *context, int64_t) {
+    auto *call = static_cast<Call *>(context);
+    call->entry(call->slots);
+  };
+  RunningThread running;
+  if (!run(start, &call, 0))
     std::rethrow_exception(error);
 }
 
-void CallMemory::leave() { _longjmp(exit, 1); }
+void CallMemory::leave() { _longjmp(innermost->place, 1); }
+
+void CallMemory::parallel(int64_t parts, Part part, void *context) {
+  if (parts == 1)
+    return part(context, 0);
+  struct Region {
+    CallMemory *memory;
+    Part part;
+    void *context;
+  } region{this, part, context};
+  auto runPart = [](void *context, int64_t p) {
+    auto *region = static_cast<Region *>(context);
+    return region->memory->run(region->part, region->context, p);
+  };
+  if (!runParts(threads, parts, runPart, &region))
+    leave();
+}
 
 template <class Make> void CallMemory::report(Make make) noexcept {
   try {
     make();
   } catch (...) {
-    error = std::current_exception();
+    std::lock_guard lock(mutex);
+    if (!error)
+      error = std::current_exception();
   }
 }
 
@@ -87,8 +126,10 @@ static bool holds(const Block &block, const void *data) {
 
 void *CallMemory::allocate(uint64_t bytes) {
   Block block;
-  int64_t skipped = distance(blocks.size(), bytes);
+  int64_t skipped = 0;
   report([&] {
+    std::lock_guard lock(mutex);
+    skipped = distance(blocks.size(), bytes);
     // What this call holds already is used memory, so only the new block has to fit.
     if (bytes > uint64_t(INT64_MAX) || !runtime::fitsMemory(int64_t(bytes)))
       throw Error(
@@ -108,6 +149,7 @@ void *CallMemory::allocate(uint64_t bytes) {
 }
 
 void CallMemory::free(void *data) {
+  std::lock_guard lock(mutex);
   auto it = std::find_if(blocks.begin(), blocks.end(), [&](const Block &b) { return holds(b, data); });
   if (it == blocks.end())
     return; // null
@@ -219,6 +261,11 @@ static void widthError(int64_t level, int64_t value, int64_t width) {
 static void groupError(int64_t level, int64_t parent, int64_t found, int64_t wanted) {
   CallMemory::current().groupError(level, parent, found, wanted);
 }
+static int64_t threads(int64_t work) { return worthwhileParts(CallMemory::current().threads, work); }
+static int64_t parts(int64_t work) { return fixedParts(CallMemory::current().threads, work); }
+static void parallel(int64_t parts, CallMemory::Part part, void *context) {
+  CallMemory::current().parallel(parts, part, context);
+}
 
 std::span<const RuntimeSymbol> runtimeSymbols() {
   static const RuntimeSymbol symbols[] = {
@@ -226,6 +273,9 @@ std::span<const RuntimeSymbol> runtimeSymbols() {
       {"_mlir_memref_to_llvm_free", reinterpret_cast<void *>(&release)},
       {"tulle_checked_size", reinterpret_cast<void *>(&checkedSize)},
       {"tulle_fits", reinterpret_cast<void *>(&fits)},
+      {"tulle_threads", reinterpret_cast<void *>(&threads)},
+      {"tulle_parts", reinterpret_cast<void *>(&parts)},
+      {"tulle_parallel", reinterpret_cast<void *>(&parallel)},
       {"tulle_error_width", reinterpret_cast<void *>(&widthError)},
       {"tulle_error_group", reinterpret_cast<void *>(&groupError)},
   };

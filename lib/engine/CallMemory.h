@@ -1,18 +1,21 @@
 // The blocks that one call of generated code holds, and the way out of it when something is wrong.
 #pragma once
+#include "engine/Parallel.h"
 #include "runtime/tensor/Blocks.h"
 #include "runtime/tensor/Tensor.h"
-#include <csetjmp>
 #include <exception>
+#include <mutex>
 
 namespace tulle::engine {
 
-/// Errors leave generated code by longjmp to `enter`: its frames hold nothing to destroy, and code without
-/// unwind tables can be left that way, too.
+/// Errors leave generated code by longjmp to `enter`, or on a worker to where its part began: its frames hold
+/// nothing to destroy, and code without unwind tables can be left that way, too. What generated code calls
+/// may be called by several workers at once.
 class CallMemory {
 public:
   /// `made` may be null; `result` is what messages call it.
-  CallMemory(std::string_view result, const runtime::Tensor *made) : result(result), made(made) {}
+  CallMemory(std::string_view result, const runtime::Tensor *made, const ThreadSettings &threads = {})
+      : threads(threads), result(result), made(made) {}
   ~CallMemory();
   CallMemory(const CallMemory &) = delete;
 
@@ -28,12 +31,16 @@ public:
   int64_t checkedSize(int64_t level, int64_t parents, int64_t each);
   [[noreturn]] void widthError(int64_t level, int64_t value, int64_t width);
   [[noreturn]] void groupError(int64_t level, int64_t parent, int64_t found, int64_t wanted);
+  using Part = void (*)(void *context, int64_t part);
+  void parallel(int64_t parts, Part part, void *context);
+
+  const ThreadSettings threads;
 
   /// Of the innermost call on this thread.
   static CallMemory &current();
 
 private:
-  bool run(void (*entry)(void **), void **slots);
+  bool run(Part part, void *context, int64_t number);
   std::string resultText() const;
   std::string levelText(int64_t level) const;
   /// Keeps what `make` throws, to be thrown again outside of generated code.
@@ -42,10 +49,10 @@ private:
 
   std::string_view result;
   const runtime::Tensor *made;
+  std::mutex mutex; ///< of what follows
   std::vector<runtime::Block> blocks;
   int64_t held = 0;
-  std::exception_ptr error;
-  std::jmp_buf exit;
+  std::exception_ptr error; ///< the first one
 };
 
 } // namespace tulle::engine

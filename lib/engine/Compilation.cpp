@@ -67,7 +67,9 @@ ObjectCode Compilation::object() {
   advance(Stage::Assembly);
   advance(Stage::Loops);
   // Only tensors that a statement made itself are still returned.
-  for (auto [statement, function] : llvm::zip_equal(code.statements, module->getOps<mlir::func::FuncOp>()))
+  auto defined = llvm::make_filter_range(module->getOps<mlir::func::FuncOp>(),
+                                         [](mlir::func::FuncOp function) { return !function.isExternal(); });
+  for (auto [statement, function] : llvm::zip(code.statements, defined))
     if (function.getNumResults() == 0) {
       statement.made.reset();
       statement.arguments.back().result = true;

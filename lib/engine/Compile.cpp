@@ -1,6 +1,7 @@
 // Programs to object code, and the text of every stage on the way.
 #include "engine/Codegen.h"
 #include "engine/Compilation.h"
+#include "engine/Parallel.h"
 #include "passes/import/Import.h"
 #include "llvm/Config/llvm-config.h"
 #include <dlfcn.h>
@@ -12,10 +13,15 @@ namespace tulle::engine {
 
 using pipeline::Stage;
 
+static constexpr unsigned kMostThreads = 1024;
+
 void checkOptions(const Options &options) {
   if (options.vectorLength > 64 || (options.vectorLength & (options.vectorLength - 1)) != 0)
     throw Error("vector length " + std::to_string(options.vectorLength) +
                 ": expected a power of 2 up to 64, or 0 to let the compiler choose");
+  if (options.threads > kMostThreads)
+    throw Error("threads = " + std::to_string(options.threads) + ": expected at most " +
+                std::to_string(kMostThreads) + ", or 0 for all cores");
 }
 
 bool coordinatesFit32(const notation::Program &program) {
@@ -26,8 +32,11 @@ bool coordinatesFit32(const notation::Program &program) {
   return true;
 }
 
+pipeline::Options pipelineOptions(const Options &options, bool index32) {
+  return {options.vectorLength, index32, emitsParallelCode(options), options.deterministic};
+}
 static pipeline::Options pipelineOptions(const notation::Program &program, const Options &options) {
-  return {options.vectorLength, coordinatesFit32(program)};
+  return pipelineOptions(options, coordinatesFit32(program));
 }
 
 /// Changes whenever the library or program that holds this compiler is built anew.
@@ -70,7 +79,8 @@ std::string cacheKeyHead(const Options &options) {
   static const std::string compiler = compilerVersion();
   return compiler + "\n" + host().triple + " " + host().cpu + " " + host().features + "\nstrict " +
          std::to_string(options.strictFp) + " drop " + std::to_string(options.dropZeros) + " vl " +
-         std::to_string(options.vectorLength) + "\n";
+         std::to_string(options.vectorLength) + " parallel " + std::to_string(emitsParallelCode(options)) +
+         " deterministic " + std::to_string(options.deterministic) + "\n";
 }
 
 static void plainIndices(const notation::Access &access, std::set<unsigned> &out) {

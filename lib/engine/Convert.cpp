@@ -55,7 +55,7 @@ struct Conversion {
   }
 
   Compilation start(const Options &options) const {
-    return Compilation(text(), {"A"}, {options.vectorLength, index32},
+    return Compilation(text(), {"A"}, pipelineOptions(options, index32),
                        [&](mlir::MLIRContext &context) { return build(context); });
   }
 };
@@ -162,7 +162,7 @@ std::optional<Tensor> run(const Tensor &tensor, const Encoding &encoding, const 
   made.encoding = encoding;
   made.type = tensor.type;
   made.dims = tensor.dims;
-  report.convertMs += call(kernel->statements.front(), {&tensor}, {}, &made);
+  report.convertMs += call(kernel->statements.front(), {&tensor}, {}, &made, threadSettings(options));
   return made;
 }
 

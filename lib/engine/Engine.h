@@ -10,6 +10,10 @@ struct Options {
   bool strictFp = false;     ///< reductions keep the order of the loops
   bool dropZeros = false;    ///< sparse results do not store what equals their fill
   unsigned vectorLength = 0; ///< elements of a vector, a power of 2 up to 64; 0: chosen for the element type
+  unsigned threads =
+      0; ///< at most; 0: OMP_NUM_THREADS, else the cores this process may run on; 1: code without threads
+  bool deterministic = false; ///< results have the same bits for any number of threads
+  int64_t workPerThread = 0;  ///< stored entries that pay for another thread; 0: measured. For tests
   bool diskCache =
       true; ///< objects are kept below $TULLE_CACHE_DIR, else $XDG_CACHE_HOME/tulle, else ~/.cache/tulle
 };

@@ -169,7 +169,7 @@ private:
       if (overlap(operand.buffers.back(), out.buffers.back()))
         operand = withOwnValues(operand); // generated code takes buffers to be distinct
     arguments.push_back(&out);
-    return call(code, arguments, program.tensors[last.tensor].name);
+    return call(code, arguments, program.tensors[last.tensor].name, nullptr, threadSettings(options));
   }
 
   /// Runs a statement whose result has a pattern of its own.
@@ -179,7 +179,7 @@ private:
     made.encoding = *code.made;
     made.type = decl.type;
     made.dims = decl.dims;
-    double ms = call(code, arguments, decl.name, &made);
+    double ms = call(code, arguments, decl.name, &made, threadSettings(options));
     tensors[t] = std::move(made);
     converted[t].clear(); // copies of the old value
     return ms;

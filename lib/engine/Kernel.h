@@ -3,6 +3,7 @@
 #pragma once
 #include "engine/Engine.h"
 #include "engine/Jit.h"
+#include "pipeline/Stages.h"
 #include <functional>
 
 namespace tulle::engine {
@@ -42,6 +43,9 @@ findOrCompile(const std::string &key, const Options &options, const std::functio
 
 /// Runs the stages. Throws Error for programs that cannot be compiled, InternalError for our own mistakes.
 ObjectCode compileToObject(const notation::Program &program, const Options &options);
+
+/// What the passes are told.
+pipeline::Options pipelineOptions(const Options &options, bool index32);
 
 /// Throws Error for values no option may have.
 void checkOptions(const Options &options);

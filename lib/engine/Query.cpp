@@ -104,7 +104,7 @@ struct QueryKernel {
   }
 
   Compilation start(const Options &options) const {
-    return Compilation(text(), {"A", "result"}, {options.vectorLength, index32},
+    return Compilation(text(), {"A", "result"}, pipelineOptions(options, index32),
                        [&](mlir::MLIRContext &context) { return build(context); });
   }
 
@@ -162,7 +162,7 @@ Tensor answer(const Tensor &tensor, const std::vector<unsigned> &select, const A
   for (const Tensor &operand : operands)
     arguments.push_back(&operand);
   arguments.push_back(&result);
-  call(code->statements.front(), arguments, aggregate.name);
+  call(code->statements.front(), arguments, aggregate.name, nullptr, threadSettings(options));
   return result;
 }
 

@@ -49,6 +49,16 @@ Values whileLoop(mlir::OpBuilder &b, mlir::Location loc, mlir::ValueRange inits,
   return Values(loop.getResults());
 }
 
+/// `body(part)` for each part, possibly at the same time: what one writes no other may touch.
+template <typename Body>
+void parallelParts(mlir::OpBuilder &b, mlir::Location loc, mlir::Value parts, Body body) {
+  auto region = dialect::ParallelOp::create(b, loc, mlir::TypeRange(), parts, mlir::ValueRange());
+  mlir::OpBuilder::InsertionGuard guard(b);
+  mlir::Block *block = b.createBlock(&region.getBody(), {}, b.getIndexType(), loc);
+  body(mlir::Value(block->getArgument(0)));
+  dialect::YieldOp::create(b, loc);
+}
+
 /// `condition ? then() : otherwise()`, both of the given types.
 template <typename Then, typename Else>
 Values ifElse(mlir::OpBuilder &b, mlir::Location loc, mlir::Value condition, mlir::TypeRange types, Then then,

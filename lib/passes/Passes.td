@@ -68,6 +68,18 @@ def Sparsify : Pass<"tulle-sparsify", "::mlir::func::FuncOp"> {
                            "::mlir::tensor::TensorDialect", "::mlir::complex::ComplexDialect"];
 }
 
+def Parallelize : Pass<"tulle-parallelize", "::mlir::func::FuncOp"> {
+  let summary = "Outermost loops are shared among threads";
+  let description = [{
+    The rounds of a loop that store to places of their own are cut into parts of about as many stored entries
+    (`tulle.part`), which a `tulle.parallel` runs.
+  }];
+  let options = [Option<"deterministic", "deterministic", "bool", /*default=*/"false",
+                        "Partial results are combined in parts that do not depend on the number of threads">];
+  let dependentDialects = ["::tulle::dialect::TulleDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::memref::MemRefDialect"];
+}
+
 def Assemble : Pass<"tulle-assemble", "::mlir::ModuleOp"> {
   let summary = "tulle.assemble to loops that allocate and write the buffers of the new tensor";
   let description = [{
@@ -143,7 +155,25 @@ def Vectorize : Pass<"tulle-vectorize", "::mlir::func::FuncOp"> {
                            "::mlir::memref::MemRefDialect", "::mlir::LLVM::LLVMDialect"];
 }
 
+def Outline : Pass<"tulle-outline", "::mlir::ModuleOp"> {
+  let summary = "Parallel regions become functions";
+  let description = [{
+    The region of a `tulle.parallel` becomes `@part<n>_<function>(part, captures…)`, and the op a call of
+    `@launch<n>_<function>(parts, captures…)`, which `tulle-launch` defines. The buffers a region uses are distinct, or only read.
+  }];
+  let dependentDialects = ["::mlir::func::FuncDialect"];
+}
+
 //===--- Stage 5: calling convention ---===//
+
+def Launch : Pass<"tulle-launch", "::mlir::ModuleOp"> {
+  let summary = "Defines the functions that run all parts of a parallel region";
+  let description = [{
+    Runs on the LLVM dialect. `@launch<n>_…` leaves its arguments in memory and calls the engine's `tulle_parallel`, which calls
+    `@enter_part<n>_…` with them for each part. The region itself is never inlined there: its arguments say what does not alias.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
 
 def Noalias : Pass<"tulle-noalias", "::mlir::ModuleOp"> {
   let summary = "Buffer arguments of statements are marked llvm.noalias";

@@ -37,6 +37,12 @@ static std::string vectorOptions(const Options &options) {
   return "vl=" + std::to_string(options.vectorLength) + " index32=" + (options.index32 ? "true" : "false");
 }
 
+static std::string parallelize(const Options &options) {
+  if (!options.parallel)
+    return "";
+  return std::string(",tulle-parallelize{deterministic=") + (options.deterministic ? "true" : "false") + "}";
+}
+
 std::string passes(Stage stage, const Options &options) {
   switch (stage) {
   case Stage::Notation:
@@ -46,21 +52,21 @@ std::string passes(Stage stage, const Options &options) {
     return "";
   case Stage::Iteration:
     return "func.func(tulle-expand-query,tulle-expand-convert,tulle-resolve-order,tulle-hoist-convert,"
-           "tulle-sparsify,canonicalize)";
+           "tulle-sparsify,canonicalize" +
+           parallelize(options) + ")";
   case Stage::Assembly:
     return "tulle-assemble,func.func(canonicalize)";
   case Stage::Loops:
     return "tulle-lower,func.func(canonicalize,cse,loop-invariant-code-motion)";
   case Stage::Vector:
     return "func.func(tulle-split-blocks,tulle-register-tiles{" + vectorOptions(options) +
-           "},tulle-vectorize{" + vectorOptions(options) + "})";
+           "},tulle-vectorize{" + vectorOptions(options) + "})" + (options.parallel ? ",tulle-outline" : "");
   case Stage::Llvm:
     // Allocation goes through functions that the engine binds: unlike malloc, they may refuse.
     // Masks of vectors have no lowering in convert-to-llvm.
     return "convert-scf-to-cf,func.func(convert-complex-to-standard),convert-vector-to-llvm,finalize-memref-"
-           "to-"
-           "llvm{use-generic-functions=true},"
-           "convert-to-llvm,reconcile-unrealized-casts,tulle-noalias,tulle-entry";
+           "to-llvm{use-generic-functions=true},"
+           "convert-to-llvm,reconcile-unrealized-casts,tulle-launch,tulle-noalias,tulle-entry";
   }
   llvm_unreachable("a stage outside its enumeration");
 }

@@ -12,6 +12,7 @@ namespace tulle::cli {
 
 namespace {
 struct ConvertOptions {
+  ThreadOptions threads;
   std::string file, from, to, type, dims, output;
   bool storage = false, noCache = false;
   int time = 0;
@@ -63,6 +64,7 @@ static void convert(const ConvertOptions &options) {
       executable("--from", options.from.empty() ? contents.suggested : options.from, order);
   engine::Options engineOptions;
   engineOptions.diskCache = !options.noCache;
+  options.threads.applyTo(engineOptions);
   runtime::Tensor source = store(options.file, std::move(contents), from, engineOptions);
 
   engine::ConversionReport report;
@@ -107,6 +109,7 @@ void addConvert(CLI::App &app) {
       ->add_option("--time", options->time, "Convert this often after a warm-up and print the times as JSON")
       ->check(CLI::Range(1, 1000000))
       ->type_name("");
+  addThreadOptions(*command, options->threads);
   command->add_flag("--no-cache", options->noCache, "Neither read nor write the kernel cache on disk");
   command->footer("The code of a conversion is made for the two formats and kept; see it with\n"
                   "  tulle explain --convert CSR DIA\n"

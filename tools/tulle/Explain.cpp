@@ -16,6 +16,7 @@ namespace tulle::cli {
 namespace {
 struct ExplainOptions {
   ProgramOptions program;
+  ThreadOptions threads{.threads = 1};
   std::string stage, output;
   std::vector<std::string> convert; ///< from, to
   unsigned order = 2;
@@ -52,6 +53,7 @@ static std::pair<format::Encoding, format::Encoding> conversionFormats(const Exp
 static std::function<std::string(std::string_view)> textOf(const ExplainOptions &options) {
   engine::Options engineOptions;
   engineOptions.strictFp = options.strictFp;
+  options.threads.applyTo(engineOptions);
   if (options.convert.empty())
     return [loaded = load(options.program, /*withData=*/false), engineOptions](std::string_view stage) {
       return engine::explain(loaded.program, stage, engineOptions);
@@ -103,6 +105,8 @@ void addExplain(CLI::App &app) {
       ->type_name("");
   command->add_option("-o,--output", options->output, "Write to this file instead of printing")
       ->type_name("");
+  addThreadOptions(*command, options->threads);
+  command->get_option("--threads")->description("Threads the code is for (default 1: code without threads)");
   command->add_flag("--strict-fp", options->strictFp, "Keep the order of floating-point reductions");
   command->footer("Sizes that nothing fixes are set to 1000.\n"
                   "Example:\n  tulle explain 'y(i) = A(i,j) * x(j)' -f A=CSR --stage loops\n"

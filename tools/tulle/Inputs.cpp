@@ -39,6 +39,17 @@ void addProgramOptions(CLI::App &command, ProgramOptions &options) {
   addList(command, "--dims", options.dims, "NAME=4x5: sizes that neither a file nor the other tensors give");
 }
 
+void addThreadOptions(CLI::App &command, ThreadOptions &options) {
+  command
+      .add_option(
+          "--threads", options.threads,
+          "Threads of generated code at most (default: OMP_NUM_THREADS, else all cores of this process)")
+      ->check(CLI::Range(1, 1024))
+      ->type_name("");
+  command.add_flag("--deterministic", options.deterministic,
+                   "Results have the same bits for any number of threads");
+}
+
 std::pair<std::string, std::string> splitAssignment(std::string_view flag, const std::string &text) {
   size_t at = text.find('=');
   if (at == 0 || at == std::string::npos)

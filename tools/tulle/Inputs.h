@@ -18,6 +18,17 @@ struct ProgramOptions {
   std::vector<std::string> types;   ///< NAME=TYPE, or TYPE for all that have no own
   std::vector<std::string> dims;    ///< NAME=4x5
 };
+/// --threads and --deterministic.
+struct ThreadOptions {
+  unsigned threads = 0;
+  bool deterministic = false;
+  void applyTo(engine::Options &options) const {
+    options.threads = threads;
+    options.deterministic = deterministic;
+  }
+};
+void addThreadOptions(CLI::App &command, ThreadOptions &options);
+
 void addProgramOptions(CLI::App &command, ProgramOptions &options);
 
 /// A repeatable option that takes exactly one value each time, so that it never swallows a positional

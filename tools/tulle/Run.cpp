@@ -19,6 +19,7 @@ namespace {
 
 struct RunOptions {
   ProgramOptions program;
+  ThreadOptions threads;
   std::vector<std::string> outputs;
   int time = 0;
   bool strictFp = false, dropZeros = false, check = false, noCache = false, quiet = false;
@@ -108,6 +109,7 @@ static void run(const RunOptions &options) {
   engineOptions.strictFp = options.strictFp;
   engineOptions.dropZeros = options.dropZeros;
   engineOptions.diskCache = !options.noCache;
+  options.threads.applyTo(engineOptions);
   LoadedProgram loaded = load(options.program, /*withData=*/true, engineOptions);
   const notation::Program &program = loaded.program;
   std::map<unsigned, std::string> outputs = resolveOutputs(options.outputs, program);
@@ -163,6 +165,7 @@ void addRun(CLI::App &app) {
   command->add_flag("--strict-fp", options->strictFp, "Keep the order of floating-point reductions");
   command->add_flag("--drop-zeros", options->dropZeros,
                     "Do not store what a sparse result computes to its fill, such as sums that cancel");
+  addThreadOptions(*command, options->threads);
   command->add_flag("--no-cache", options->noCache, "Neither read nor write the kernel cache on disk");
   command->add_flag("--quiet", options->quiet, "No summaries and remarks");
   command->footer("Without -f a tensor has the format its file suggests (.mtx CSR, .tns CSF, .npy dense); "

@@ -1,6 +1,7 @@
 // tulle-noalias: the alias facts of a statement's buffers reach LLVM.
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "passes/Passes.h"
+#include "passes/parallel/Names.h"
 
 namespace tulle::passes {
 #define GEN_PASS_DEF_NOALIAS
@@ -15,7 +16,8 @@ struct NoaliasPass : impl::NoaliasBase<NoaliasPass> {
     if (auto alloc = getOperation().lookupSymbol<mlir::LLVM::LLVMFuncOp>("_mlir_memref_to_llvm_alloc"))
       alloc.setResultAttr(0, mlir::LLVM::LLVMDialect::getNoAliasAttrName(), unit);
     for (auto func : getOperation().getOps<mlir::LLVM::LLVMFuncOp>()) {
-      if (func.isExternal() || !func.getName().starts_with("statement"))
+      bool takesBuffers = func.getName().starts_with("statement") || func.getName().starts_with(kPartPrefix);
+      if (func.isExternal() || !takesBuffers)
         continue;
       // A memref is passed as two equal pointers and three integers; code only goes through the second,
       // aligned one. Both may carry the promise, because the first is never accessed.

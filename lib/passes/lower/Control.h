@@ -7,6 +7,7 @@ using levels::forLoop;
 using levels::ifElse;
 using levels::kindAttr;
 using levels::kindValue;
+using levels::parallelParts;
 using levels::Values;
 using levels::whileLoop;
 } // namespace tulle::lower

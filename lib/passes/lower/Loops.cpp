@@ -171,6 +171,10 @@ void Lowering::lowerIterate(IterateOp op) {
       std::optional<levels::PositionRange> bounds = boundedByChild(emit, space);
       Value begin = bounds ? bounds->begin : emit.constant(0);
       Value end = bounds ? bounds->end : emit.levelSize(space.level);
+      if (space.slice) {
+        begin = arith::MaxUIOp::create(b, loc, begin, space.slice->begin);
+        end = arith::MinUIOp::create(b, loc, end, space.slice->end);
+      }
       results = forLoop(b, loc, begin, end, op.getKind(), inits, [&](Value coordinate, Values carried) {
         Value position = space.format->locate(emit, space.level, space.parent, coordinate);
         levels::Iterator iterator = space.at(position, {}, coordinate);

@@ -208,6 +208,9 @@ void Lowering::lowerOp(Operation &op) {
       .Case([&](tensor::CastOp op) { tensors[op.getResult()] = tensors.lookup(op.getSource()); })
       .Case([&](IterateOp op) { lowerIterate(op); })
       .Case([&](CoiterateOp op) { lowerCoiterate(op); })
+      .Case([&](ParallelOp op) { lowerParallel(op); })
+      .Case([&](PartOp op) { lowerPart(op); })
+      .Case([&](ThreadsOp op) { lowerThreads(op); })
       .Case([&](scf::IfOp op) { lowerIf(op); })
       .Case([&](scf::ForOp op) { lowerFor(op); })
       .Default([&](Operation *op) { lowerPlain(*op); });
@@ -221,7 +224,7 @@ static bool understands(Operation *op) {
     return type && index && *index >= 0 && *index < type.getRank();
   }
   return isa<SpaceOp, LocateOp, SearchOp, RangeOp, LoadOp, StoreOp, FillOp, LikeOp, LevelSizeOp, SpaceSizeOp,
-             StoredCountOp, StorageOp, CoordinatesOp, IterateOp, CoiterateOp>(op) ||
+             StoredCountOp, StorageOp, CoordinatesOp, IterateOp, CoiterateOp, ParallelOp, PartOp>(op) ||
          // Tensors pass through these, as the storage they are; places in them do not.
          isa<tensor::CastOp, YieldOp, scf::IfOp, scf::ForOp, func::ReturnOp>(op) ||
          (isa<scf::YieldOp>(op) && isa<scf::IfOp, scf::ForOp>(op->getParentOp()));
@@ -259,7 +262,7 @@ LogicalResult Lowering::check() {
                     "tulle-sparsify first");
       return WalkResult::interrupt();
     }
-    bool passes = isa<YieldOp, scf::IfOp, scf::ForOp, scf::YieldOp, IterateOp, CoiterateOp>(op);
+    bool passes = isa<YieldOp, scf::IfOp, scf::ForOp, scf::YieldOp, IterateOp, CoiterateOp, ParallelOp>(op);
     if (passes && llvm::any_of(op->getResultTypes(), isPlace)) {
       op->emitError(
           "expected no iterator, space or range among the results: places stay within their region");

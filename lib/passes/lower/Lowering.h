@@ -44,6 +44,11 @@ private:
   void lowerFor(mlir::scf::ForOp op);
   void lowerIterate(dialect::IterateOp op);
 
+  // Parts.cpp: what threads share.
+  void lowerParallel(dialect::ParallelOp op);
+  void lowerPart(dialect::PartOp op);
+  void lowerThreads(dialect::ThreadsOp op);
+
   // Coiterate.cpp
   void lowerCoiterate(dialect::CoiterateOp op);
 

@@ -8,7 +8,7 @@ using arith::CmpIPredicate;
 
 Space makeSpace(OpBuilder &b, Location loc, const levels::Storage &storage, unsigned level,
                 std::optional<levels::Iterator> parent) {
-  Space space{&storage, level, {}, levels::find(storage.encoding.levels[level].format.kind), {}};
+  Space space{&storage, level, {}, levels::find(storage.encoding.levels[level].format.kind), {}, {}};
   levels::Emitter emit = space.emitter(b, loc);
   space.parent = parent ? *parent : levels::Iterator{emit.constant(0), {}, {}, {}};
   space.range = space.format->positions(emit, level, space.parent);

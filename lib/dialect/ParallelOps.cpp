@@ -1,0 +1,83 @@
+// Parser, printer and verifiers of the ops that several threads run.
+#include "dialect/Dialect.h"
+#include "mlir/IR/OpImplementation.h"
+
+using namespace mlir;
+using namespace tulle;
+using namespace tulle::dialect;
+
+ParseResult ParallelOp::parse(OpAsmParser &parser, OperationState &result) {
+  Type index = parser.getBuilder().getIndexType();
+  OpAsmParser::UnresolvedOperand parts;
+  SmallVector<OpAsmParser::Argument> args(1), carried;
+  SmallVector<OpAsmParser::UnresolvedOperand> inits;
+  args[0].type = index;
+  if (parser.parseArgument(args[0]) || parser.parseKeyword("of") || parser.parseOperand(parts) ||
+      parser.resolveOperand(parts, index, result.operands))
+    return failure();
+  SMLoc loc = parser.getCurrentLocation();
+  if (succeeded(parser.parseOptionalKeyword("iter_args"))) {
+    if (parser.parseAssignmentList(carried, inits) || parser.parseArrowTypeList(result.types))
+      return failure();
+    if (inits.size() != result.types.size())
+      return parser.emitError(loc) << "expected " << inits.size() << " types for iter_args, got "
+                                   << result.types.size();
+    for (auto [arg, type] : llvm::zip(carried, result.types))
+      arg.type = type;
+    if (parser.resolveOperands(inits, result.types, loc, result.operands))
+      return failure();
+  }
+  llvm::append_range(args, carried);
+  Region *body = result.addRegion();
+  if (parser.parseOptionalAttrDictWithKeyword(result.attributes) || parser.parseRegion(*body, args))
+    return failure();
+  ensureTerminator(*body, parser.getBuilder(), result.location);
+  return success();
+}
+
+void ParallelOp::print(OpAsmPrinter &p) {
+  Block &block = getBody().front();
+  p << ' ' << block.getArgument(0) << " of " << getParts();
+  if (!getInits().empty()) {
+    p << " iter_args(";
+    llvm::interleaveComma(llvm::zip(block.getArguments().drop_front(), getInits()), p,
+                          [&](auto pair) { p << std::get<0>(pair) << " = " << std::get<1>(pair); });
+    p << ") -> (" << getInits().getTypes() << ")";
+  }
+  p.printOptionalAttrDictWithKeyword((*this)->getAttrs());
+  p << ' ';
+  p.printRegion(getBody(), /*printEntryBlockArgs=*/false, /*printBlockTerminators=*/!getInits().empty());
+}
+
+void ParallelOp::getAsmBlockArgumentNames(Region &region, OpAsmSetValueNameFn setName) {
+  if (region.empty() || region.front().getNumArguments() == 0)
+    return;
+  setName(region.front().getArgument(0), "part");
+  for (BlockArgument arg : region.front().getArguments().drop_front())
+    setName(arg, "acc");
+}
+
+LogicalResult ParallelOp::verify() {
+  Block &block = getBody().front();
+  SmallVector<Type> expected{IndexType::get(getContext())};
+  llvm::append_range(expected, getInits().getTypes());
+  if (!llvm::equal(block.getArgumentTypes(), expected))
+    return emitOpError("expected block arguments of types (")
+           << expected << "), got (" << block.getArgumentTypes() << ") (constraint 1)";
+  if (getResultTypes() != getInits().getTypes() ||
+      block.getTerminator()->getOperandTypes() != getInits().getTypes())
+    return emitOpError("expected results and yielded values of the types of the inits (constraint 2)");
+  return success();
+}
+
+LogicalResult PartOp::verify() {
+  auto weights = getWeights() ? dyn_cast<RankedTensorType>(getWeights().getType()) : RankedTensorType();
+  if (!weights)
+    return success();
+  const format::Encoding &encoding = getEncoding(weights).getValue();
+  if (!isa<RangeType>(getSpace().getType()))
+    return emitOpError("a space weighs by itself: expected no other tensor (constraint 1)");
+  if (encoding.levels.empty() || encoding.levels[0].format.kind != format::LevelKind::Dense)
+    return emitOpError("expected weights whose first level is dense (constraint 1)");
+  return success();
+}

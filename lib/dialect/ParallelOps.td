@@ -1,0 +1,59 @@
+// Stages 2 and 3: work that several threads may share.
+
+def Tulle_ThreadsOp : Tulle_Op<"threads", [Pure]> {
+  let summary = "How many parts are worth while for so much work";
+  let description = [{
+    `work` counts stored entries, or what costs as much. The answer is 1 where that is too little for two threads, where one
+    thread is asked for, and inside a parallel region; it is at most the number of threads.
+
+    With `fixed`, it depends on the work alone: what combines partial results then gives the same bits for any number of threads.
+  }];
+  let arguments = (ins Index:$work, UnitAttr:$fixed);
+  let results = (outs Index:$result);
+  let assemblyFormat = "$work (`fixed` $fixed^)? attr-dict";
+}
+
+def Tulle_ParallelOp : Tulle_Op<"parallel", [SingleBlockImplicitTerminator<"YieldOp">, RecursiveMemoryEffects, AutomaticAllocationScope,
+                                            DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmBlockArgumentNames"]>]> {
+  let summary = "Runs its region once for each part, in any order, possibly at the same time";
+  let description = [{
+    ```mlir
+    %r = tulle.parallel %part of %parts iter_args(%y = %init) -> (tensor<?xf64, #dense>) {
+      %rows = tulle.part %all, %part of %parts : !tulle.range
+      %n = tulle.iterate %i in %rows : !tulle.range iter_args(%acc = %y) … 
+      tulle.yield %n : tensor<?xf64, #dense>
+    }
+    ```
+    Whoever writes the region promises that no part writes what another one reads or writes. Parts may allocate, and may report
+    errors. Stage 3 knows the op without carried tensors.
+
+    Constraints:
+    1. Block arguments: the part (index), 0 <= part < parts, then one per init with its type.
+    2. Results and yielded values have the types of the inits; they are the storage of the inits.
+  }];
+  let arguments = (ins Index:$parts, Variadic<AnyRankedTensor>:$inits);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+}
+
+def Tulle_PartOp : Tulle_Op<"part", [Pure, AllTypesMatch<["space", "result"]>]> {
+  let summary = "A consecutive piece of a space or a range: one of several that together are all of it";
+  let description = [{
+    The pieces of part 0, 1, … follow each other in the order of storage. No piece cuts the segment of a coordinate that is stored
+    several times. They hold about as many stored entries each, as far as positions say: entries below a space are counted
+    through compressed, dense and singleton levels. For a range they are those of `weights`, whose first level the range runs over;
+    without it all coordinates weigh the same.
+
+    Of a level where every coordinate exists, pieces are cut by coordinates: the same ones below every parent.
+
+    Constraints:
+    1. `weights` belongs to a range, and its first level is dense.
+  }];
+  let arguments = (ins AnyTypeOf<[Tulle_SpaceType, Tulle_RangeType]>:$space, Index:$part, Index:$parts,
+                       Optional<AnyRankedTensor>:$weights);
+  let results = (outs AnyTypeOf<[Tulle_SpaceType, Tulle_RangeType]>:$result);
+  let assemblyFormat = "$space `,` $part `of` $parts (`by` $weights^ `:` type($weights))? attr-dict `:` qualified(type($space))";
+  let hasVerifier = 1;
+}

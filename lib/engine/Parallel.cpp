@@ -1,0 +1,69 @@
+#include "engine/Parallel.h"
+#include <algorithm>
+#include <atomic>
+#include <omp.h>
+
+namespace tulle::engine {
+
+/// Waking a thread takes some ten microseconds: as long as this many entries take one.
+static constexpr int64_t kWorkPerThread = int64_t(1) << 15;
+/// Partial results cost memory for each part.
+static constexpr int64_t kMostFixedParts = 16;
+
+ThreadSettings threadSettings(const Options &options) {
+  int threads = options.threads > 0 ? int(options.threads) : omp_get_max_threads();
+  return {std::max(threads, 1), options.workPerThread > 0 ? options.workPerThread : kWorkPerThread};
+}
+
+bool emitsParallelCode(const Options &options) {
+  return options.deterministic || threadSettings(options).threads > 1;
+}
+
+/// Threads in generated code, in the whole process: those that called, and the workers.
+static std::atomic<int> running = 0;
+
+RunningThread::RunningThread() { ++running; }
+RunningThread::~RunningThread() { --running; }
+
+/// Takes up to `wanted` of the threads that are free.
+static int claim(const ThreadSettings &settings, int wanted) {
+  int now = running;
+  for (;;) {
+    int granted = std::min(wanted, std::max(settings.threads - now, 0));
+    if (granted == 0 || running.compare_exchange_weak(now, now + granted))
+      return granted;
+  }
+}
+
+int64_t worthwhileParts(const ThreadSettings &settings, int64_t work) {
+  if (omp_in_parallel())
+    return 1;
+  int64_t available = std::max(settings.threads - running + 1, 1);
+  return std::clamp<int64_t>(work / settings.workPerThread, 1, available);
+}
+
+int64_t fixedParts(const ThreadSettings &settings, int64_t work) {
+  return std::clamp<int64_t>(work / settings.workPerThread, 1, kMostFixedParts);
+}
+
+bool runParts(const ThreadSettings &settings, int64_t parts, bool (*part)(void *, int64_t), void *context) {
+  std::atomic<bool> good = true;
+  auto run = [&](int64_t p) {
+    if (good && !part(context, p))
+      good = false;
+  };
+  int wanted = int(std::min<int64_t>(parts, settings.threads)) - 1;
+  int workers = wanted > 0 && !omp_in_parallel() ? claim(settings, wanted) : 0;
+  if (workers == 0) {
+    for (int64_t p = 0; p < parts; ++p)
+      run(p);
+    return good;
+  }
+#pragma omp parallel for schedule(dynamic, 1) num_threads(workers + 1)
+  for (int64_t p = 0; p < parts; ++p)
+    run(p);
+  running -= workers;
+  return good;
+}
+
+} // namespace tulle::engine

@@ -1,0 +1,77 @@
+// tulle-outline: parallel regions become functions of their own.
+#include "dialect/Dialect.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Transforms/RegionUtils.h"
+#include "passes/Passes.h"
+#include "passes/parallel/Names.h"
+
+namespace tulle::passes {
+using namespace mlir;
+#define GEN_PASS_DEF_OUTLINE
+#include "passes/Passes.h.inc"
+
+namespace {
+
+struct Outline : impl::OutlineBase<Outline> {
+  void runOnOperation() override {
+    // Regions inside others first: what is left of them is a call.
+    SmallVector<dialect::ParallelOp> regions;
+    getOperation().walk([&](dialect::ParallelOp op) { regions.push_back(op); });
+    for (auto [number, op] : llvm::enumerate(regions))
+      outline(op, unsigned(number));
+  }
+
+  /// Values from outside become arguments; constants are made again, so that code keeps knowing them.
+  static SmallVector<Value> captures(dialect::ParallelOp op) {
+    llvm::SetVector<Value> used;
+    getUsedValuesDefinedAbove(op.getBody(), used);
+    OpBuilder b = OpBuilder::atBlockBegin(&op.getBody().front());
+    SmallVector<Value> kept;
+    for (Value value : used) {
+      Operation *constant = value.getDefiningOp();
+      if (!constant || !constant->hasTrait<OpTrait::ConstantLike>()) {
+        kept.push_back(value);
+        continue;
+      }
+      Value copy = b.clone(*constant)->getResult(0);
+      replaceAllUsesInRegionWith(value, copy, op.getBody());
+    }
+    return kept;
+  }
+
+  static func::FuncOp declare(OpBuilder &b, Location loc, StringRef name, TypeRange types) {
+    auto function = func::FuncOp::create(b, loc, name, b.getFunctionType(types, {}));
+    function.setPrivate();
+    return function;
+  }
+
+  void outline(dialect::ParallelOp op, unsigned number) {
+    Location loc = op.getLoc();
+    SmallVector<Value> outside = captures(op);
+    SmallVector<Type> types{IndexType::get(&getContext())};
+    llvm::append_range(types, ValueRange(outside).getTypes());
+    std::string of = std::to_string(number) + "_" + op->getParentOfType<func::FuncOp>().getName().str();
+
+    OpBuilder b = OpBuilder::atBlockEnd(getOperation().getBody());
+    func::FuncOp part = declare(b, loc, kPartPrefix + of, types);
+    func::FuncOp launch = declare(b, loc, kLaunchPrefix + of, types);
+
+    part.getBody().takeBody(op.getBody());
+    Block &body = part.getBody().front();
+    for (Value value : outside)
+      replaceAllUsesInRegionWith(value, body.addArgument(value.getType(), loc), part.getBody());
+    Operation *terminator = body.getTerminator();
+    b.setInsertionPoint(terminator);
+    func::ReturnOp::create(b, loc);
+    terminator->erase();
+
+    b.setInsertionPoint(op);
+    SmallVector<Value> operands{op.getParts()};
+    llvm::append_range(operands, outside);
+    func::CallOp::create(b, loc, launch, operands);
+    op.erase();
+  }
+};
+
+} // namespace
+} // namespace tulle::passes
