@@ -150,3 +150,46 @@ func.func @coo(%i: index, %j: index, %v: f64) -> tensor<4x6xf64, #COO> {
   } : tensor<4x6xf64, #COO>
   return %C : tensor<4x6xf64, #COO>
 }
+
+// -----
+
+#CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed), posWidth = 32, crdWidth = 32 }>
+
+// Each pass of the outer loop is one row: an entry only takes the next position, and the positions field is written
+// behind the row, where it has entries. Rows without entries begin where the one before ended.
+// CHECK-LABEL: @rows(
+// CHECK-DAG: %[[C1:.*]] = arith.constant 1 : index
+// CHECK: %[[POS:.*]] = memref.alloc() : memref<5xi32>
+// CHECK: %[[CRD:.*]] = memref.alloc(%{{.*}}) : memref<?xi32>
+// CHECK: %[[VALUES:.*]] = memref.alloc(%{{.*}}) : memref<?xf64>
+// CHECK: tulle.iterate %[[I:[a-z0-9_]+]],
+// CHECK:   tulle.iterate %[[J:[a-z0-9_]+]],
+// CHECK-NOT: arith.cmpi
+// CHECK:     %[[P:.*]] = memref.load %[[NEXT:.*]][] : memref<index>
+// CHECK:     memref.store %{{.*}}, %[[CRD]][%[[P]]]
+// CHECK:     memref.store %{{.*}}, %[[VALUES]][%[[P]]]
+// CHECK:   }
+// CHECK:   %[[COUNT:.*]] = memref.load %[[NEXT]][] : memref<index>
+// CHECK:   %[[BEFORE:.*]] = memref.load %{{.*}}[] : memref<index>
+// CHECK:   %[[ANY:.*]] = arith.cmpi ne, %[[COUNT]], %[[BEFORE]]
+// CHECK:   scf.if %[[ANY]]
+// CHECK:     %[[END:.*]] = arith.addi %[[I]], %[[C1]]
+// CHECK:     scf.for %[[R:.*]] = %{{.*}} to %[[END]] step %[[C1]]
+// CHECK:       memref.store %{{.*}}, %[[POS]][%[[R]]]
+// CHECK:     memref.store %{{.*}}, %[[POS]][%[[END]]]
+func.func @rows(%A: tensor<4x6xf64, #CSR>) -> tensor<4x6xf64, #CSR> {
+  %m = arith.constant 4 : index
+  %n = arith.constant 6 : index
+  %count = tulle.stored_count %A : tensor<4x6xf64, #CSR>
+  %C = tulle.assemble (%m, %n) bound %count attributes {order = affine_map<(i, j) -> (i, j)>, unique} {
+    %si = tulle.space %A level(0) : tensor<4x6xf64, #CSR> -> !tulle.space<#CSR, 0>
+    tulle.iterate %i, %ri in %si : !tulle.space<#CSR, 0> kind = reduction {
+      %sj = tulle.space %A level(1) under %ri : !tulle.iterator<#CSR, 0> : tensor<4x6xf64, #CSR> -> !tulle.space<#CSR, 1>
+      tulle.iterate %j, %rj in %sj : !tulle.space<#CSR, 1> kind = reduction {
+        %v = tulle.load %A[%rj : !tulle.iterator<#CSR, 1>] : tensor<4x6xf64, #CSR> -> f64
+        tulle.insert %v at (%i, %j) : f64
+      }
+    }
+  } : tensor<4x6xf64, #CSR>
+  return %C : tensor<4x6xf64, #CSR>
+}

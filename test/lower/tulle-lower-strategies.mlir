@@ -53,10 +53,15 @@ func.func @ratio(%a: tensor<?xf64, #SV>, %b: tensor<?xf64, #SV>) {
 func.func @union(%a: tensor<?xf64, #SV>, %b: tensor<?xf64, #SV>) {
   %sa = tulle.space %a level(0) : tensor<?xf64, #SV> -> !tulle.space<#SV, 0>
   %sb = tulle.space %b level(0) : tensor<?xf64, #SV> -> !tulle.space<#SV, 0>
+  // Each branch advances its own operands: a branch that is guessed right does not wait for the coordinates.
   // CHECK: %[[AT:.*]]:2 = scf.while
+  // CHECK: ^bb0(%[[P:.*]]: index, %[[Q:.*]]: index):
   // CHECK: "both"
+  // CHECK: scf.yield %{{.*}}, %{{.*}} : index, index
   // CHECK: "left"
+  // CHECK: scf.yield %{{.*}}, %[[Q]] : index, index
   // CHECK: "right"
+  // CHECK: scf.yield %[[P]], %{{.*}} : index, index
   // CHECK: scf.for %{{.*}} = %[[AT]]#0
   // CHECK: "left"
   // CHECK: tulle.kind = "parallel"

@@ -62,6 +62,8 @@ Appender::Appender(OpBuilder &b, Target &target, const Order &order, bool counti
     runs.push_back(run);
     states.push_back(std::move(state));
   }
+  if (groups())
+    closed.emplace(b, target.loc, emit.constant(0));
   if (!unique && stored < target.levels() && !target.fillIsIdentity())
     lastInBlock.emplace(b, target.loc, none);
 }
@@ -126,11 +128,10 @@ void Appender::allocate(OpBuilder &b, ValueRange bounds) {
     target.fillValues(b, emit.constant(0), positions);
 }
 
-/// Elements of the positions field up to `end` say where the newest position is.
-void Appender::fillPositions(OpBuilder &b, unsigned run, Value end) {
+/// Elements of the positions field up to `end` are `count`.
+void Appender::fillPositions(OpBuilder &b, unsigned run, Value end, Value count) {
   State &state = states[run];
   if (!counting) {
-    Value count = state.count.get(b);
     unsigned field = *target.storage.layout.positions[runs[run].first];
     lower::forLoop(b, target.loc, state.filled.get(b), end, LoopKind::Parallel, {},
                    [&](Value at, lower::Values) {
@@ -160,7 +161,7 @@ Value Appender::isFresh(OpBuilder &b, unsigned run, Value newParent, ValueRange 
   return fresh;
 }
 
-void Appender::appendPosition(OpBuilder &b, unsigned run, ValueRange coordinates) {
+Value Appender::appendPosition(OpBuilder &b, unsigned run, ValueRange coordinates) {
   levels::Emitter emit = target.emitter(b);
   State &state = states[run];
   for (auto [coordinate, last] : llvm::zip(coordinates, state.last))
@@ -173,6 +174,14 @@ void Appender::appendPosition(OpBuilder &b, unsigned run, ValueRange coordinates
     emit.store(ref.field, at, coordinates[k]);
   }
   state.count.set(b, emit.add(position, emit.constant(1)));
+  return position;
+}
+
+/// The next entry is not compared with the newest one.
+void Appender::forgetLast(OpBuilder &b, unsigned run) {
+  Value none = target.emitter(b).constant(std::numeric_limits<int64_t>::min());
+  for (const Register &last : states[run].last)
+    last.set(b, none);
 }
 
 /// The value at a coordinate below the last stored position.
@@ -199,56 +208,61 @@ void Appender::addValue(OpBuilder &b, Value place, ValueRange coordinates, Value
       });
 }
 
-Appender::Place Appender::reach(OpBuilder &b, ValueRange coordinates, Value value) {
+Value Appender::extend(OpBuilder &b, unsigned r, Value end, ValueRange coordinates, Value value) {
+  levels::Emitter emit = target.emitter(b);
+  const Run &run = runs[r];
+  Value newParent = end ? emit.compare(CmpIPredicate::ne, end, states[r].filled.get(b)) : Value();
+  auto grow = [&] {
+    if (newParent)
+      when(b, target.loc, newParent, [&] { fillPositions(b, r, end, states[r].count.get(b)); });
+    return appendPosition(b, r, coordinates);
+  };
+  auto newest = [&] { return emit.sub(states[r].count.get(b), emit.constant(1)); };
+  bool last = run.end == target.levels();
+  if (run.alwaysFresh) {
+    Value position = grow();
+    if (last && !counting)
+      target.storeValue(b, position, value);
+    return position;
+  }
+  Value fresh = isFresh(b, r, newParent, coordinates);
+  lower::ifElse(
+      b, target.loc, fresh, TypeRange(),
+      [&] {
+        Value position = grow();
+        if (counting)
+          return lower::Values{};
+        if (last)
+          target.storeValue(b, position, value);
+        else if (run.end == stored) {
+          Value begin = emit.mul(position, block);
+          target.fillValues(b, begin, emit.add(begin, block));
+        }
+        return lower::Values{};
+      },
+      [&] {
+        if (last && !counting)
+          target.combineValue(b, newest(), value);
+        return lower::Values{};
+      });
+  return newest();
+}
+
+Appender::Place Appender::reach(OpBuilder &b, unsigned levelEnd, ValueRange coordinates, Value value) {
   levels::Emitter emit = target.emitter(b);
   Place place{emit.constant(0), {}};
   unsigned r = 0;
-  for (unsigned l = 0; l < stored;) {
+  for (unsigned l = 0; l < levelEnd;) {
     if (isFull(target.format(l).kind)) {
       place = below(b, l, place, coordinates[l]);
       ++l;
       continue;
     }
     const Run &run = runs[r];
-    ValueRange mine = coordinates.slice(run.first, run.end - run.first);
-    Value end = emit.add(positionsStart(b, run, place), emit.constant(1));
-    Value newParent;
+    Value end;
     if (run.first > 0)
-      newParent = emit.compare(CmpIPredicate::ne, end, states[r].filled.get(b));
-    auto grow = [&] {
-      if (newParent)
-        when(b, target.loc, newParent, [&] { fillPositions(b, r, end); });
-      appendPosition(b, r, mine);
-    };
-    auto newest = [&] { return emit.sub(states[r].count.get(b), emit.constant(1)); };
-    bool last = run.end == target.levels();
-    if (run.alwaysFresh) {
-      grow();
-      if (last && !counting)
-        target.storeValue(b, newest(), value);
-    } else {
-      Value fresh = isFresh(b, r, newParent, mine);
-      lower::ifElse(
-          b, target.loc, fresh, TypeRange(),
-          [&] {
-            grow();
-            if (counting)
-              return lower::Values{};
-            if (last)
-              target.storeValue(b, newest(), value);
-            else if (run.end == stored) {
-              Value begin = emit.mul(newest(), block);
-              target.fillValues(b, begin, emit.add(begin, block));
-            }
-            return lower::Values{};
-          },
-          [&] {
-            if (last && !counting)
-              target.combineValue(b, newest(), value);
-            return lower::Values{};
-          });
-    }
-    place.position = newest();
+      end = emit.add(positionsStart(b, run, place), emit.constant(1));
+    place.position = extend(b, r, end, coordinates.slice(run.first, run.end - run.first), value);
     l = run.end;
     ++r;
   }
@@ -256,13 +270,48 @@ Appender::Place Appender::reach(OpBuilder &b, ValueRange coordinates, Value valu
 }
 
 void Appender::append(OpBuilder &b, ValueRange coordinates, Value value) {
-  Place place = reach(b, coordinates, value);
+  Place place = reach(b, stored, coordinates, value);
   if (!counting && (runs.empty() || stored < target.levels()))
     addValue(b, place.position, coordinates, value, unique);
 }
 
 Value Appender::appendBlock(OpBuilder &b, ValueRange coordinates) {
-  return target.emitter(b).mul(reach(b, coordinates, {}).position, block);
+  return target.emitter(b).mul(reach(b, stored, coordinates, {}).position, block);
+}
+
+//===--- Groups ---===//
+
+Value Appender::extendLast(OpBuilder &b, ValueRange coordinates, Value value) {
+  const Run &run = runs.back();
+  return extend(b, unsigned(runs.size()) - 1, {}, coordinates.slice(run.first, run.end - run.first), value);
+}
+
+void Appender::appendInGroup(OpBuilder &b, ValueRange coordinates, Value value) {
+  Value position = extendLast(b, coordinates, value);
+  if (!counting && stored < target.levels())
+    addValue(b, position, coordinates, value, unique);
+}
+
+Value Appender::appendBlockInGroup(OpBuilder &b, ValueRange coordinates) {
+  return target.emitter(b).mul(extendLast(b, coordinates, {}), block);
+}
+
+void Appender::closeGroup(OpBuilder &b, ValueRange coordinates) {
+  levels::Emitter emit = target.emitter(b);
+  unsigned last = unsigned(runs.size()) - 1;
+  State &state = states[last];
+  Value count = state.count.get(b), before = closed->get(b);
+  when(b, target.loc, emit.compare(CmpIPredicate::ne, count, before), [&] {
+    Place parent = reach(b, groupLevels(), coordinates, {});
+    Value end = emit.add(positionsStart(b, runs[last], parent), emit.constant(1));
+    // The parents between this one and the one before have no entries; this one's end here.
+    fillPositions(b, last, end, before);
+    if (!counting)
+      emit.store(*target.storage.layout.positions[runs[last].first], end, count);
+    state.filled.set(b, emit.add(end, emit.constant(1)));
+    closed->set(b, count);
+    forgetLast(b, last);
+  });
 }
 
 /// The root has one segment, and it starts at 0.
@@ -290,8 +339,8 @@ void Appender::finish(OpBuilder &b, bool loose) {
     Value length = positionsLength(b, run, positions, batchCount);
     if (run.first == 0)
       openRoot(b, r);
-    fillPositions(b, r, length);
     Value count = states[r].count.get(b);
+    fillPositions(b, r, length, count);
     target.checkWidth(b, field, count);
     if (loose) {
       if (r > 0)

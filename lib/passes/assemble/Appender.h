@@ -34,6 +34,19 @@ public:
   /// A block at coordinates of the stored levels; returns the position of its first value. The caller stores
   /// all of them.
   mlir::Value appendBlock(mlir::OpBuilder &b, mlir::ValueRange coordinates);
+
+  /// Whether entries can arrive group by group: those below one position of the levels above the last run.
+  /// Then what the levels above need is done once for each group, behind its entries.
+  bool groups() const { return groupLevels() > 0; }
+  /// The levels above the last run: their coordinates make a group.
+  unsigned groupLevels() const { return runs.empty() ? 0 : runs.back().first; }
+  /// As append and appendBlock, for an entry of the group that is open.
+  void appendInGroup(mlir::OpBuilder &b, mlir::ValueRange coordinates, mlir::Value value);
+  mlir::Value appendBlockInGroup(mlir::OpBuilder &b, mlir::ValueRange coordinates);
+  /// Behind the entries of the group at these coordinates of (at least) the group's levels; a group may be
+  /// empty, and may be closed before all its entries are there.
+  void closeGroup(mlir::OpBuilder &b, mlir::ValueRange coordinates);
+
   /// What stands behind the last entry; gives back what was not used when the bounds were `loose`.
   void finish(mlir::OpBuilder &b, bool loose);
 
@@ -57,14 +70,19 @@ private:
   mlir::Value positionsStart(mlir::OpBuilder &b, const Run &run, const Place &parent) const;
   mlir::Value positionsLength(mlir::OpBuilder &b, const Run &run, mlir::Value parents,
                               mlir::Value batches) const;
-  /// The position of the last stored level that has these coordinates; stores the value of a tensor without
-  /// blocks.
-  Place reach(mlir::OpBuilder &b, mlir::ValueRange coordinates, mlir::Value value);
+  /// The position above level `end` that has these coordinates; stores the value of a tensor without blocks.
+  Place reach(mlir::OpBuilder &b, unsigned end, mlir::ValueRange coordinates, mlir::Value value);
+  /// The newest position of a run, at these coordinates of its levels. `end`, if any: the element of the
+  /// positions field up to which the run's are final when its newest parent is the one it had before.
+  mlir::Value extend(mlir::OpBuilder &b, unsigned run, mlir::Value end, mlir::ValueRange coordinates,
+                     mlir::Value value);
+  mlir::Value extendLast(mlir::OpBuilder &b, mlir::ValueRange coordinates, mlir::Value value);
   void openRoot(mlir::OpBuilder &b, unsigned run);
   mlir::Value isFresh(mlir::OpBuilder &b, unsigned run, mlir::Value newParent,
                       mlir::ValueRange coordinates) const;
-  void appendPosition(mlir::OpBuilder &b, unsigned run, mlir::ValueRange coordinates);
-  void fillPositions(mlir::OpBuilder &b, unsigned run, mlir::Value end);
+  void forgetLast(mlir::OpBuilder &b, unsigned run);
+  mlir::Value appendPosition(mlir::OpBuilder &b, unsigned run, mlir::ValueRange coordinates);
+  void fillPositions(mlir::OpBuilder &b, unsigned run, mlir::Value end, mlir::Value count);
   void addValue(mlir::OpBuilder &b, mlir::Value place, mlir::ValueRange coordinates, mlir::Value value,
                 bool isNew);
   mlir::Value blockSize(mlir::OpBuilder &b) const;
@@ -75,6 +93,7 @@ private:
   mlir::Value block; ///< values below each of the last run's positions
   std::vector<Run> runs;
   std::vector<State> states;
+  std::optional<Register> closed;      ///< positions of the last run when a group was closed the last time
   std::optional<Register> lastInBlock; ///< the newest value's place in its block, where repeats are possible
 };
 

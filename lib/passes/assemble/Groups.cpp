@@ -12,7 +12,7 @@ using arith::CmpIPredicate;
 using format::ExprKind;
 
 Groups::Groups(OpBuilder &b, const Target &target, const Order &order, unsigned levels)
-    : target(target), order(order), levels(levels), root(b.getInsertionBlock()) {
+    : Groups(target, order, levels, b.getInsertionBlock()) {
   // No coordinate is -1 in a map of digits, so that the first entry starts a group.
   Value none = arith::ConstantIndexOp::create(b, target.loc, -1);
   for (unsigned l = 0; l < levels; ++l)
@@ -150,11 +150,23 @@ void Groups::checkAt(OpBuilder &b, const Insert &insert, Complete complete) cons
     current[l].set(b, now[l]);
 }
 
+bool Groups::endsKnown() const {
+  return levels > 0 &&
+         llvm::all_of(inserts, [&](const Insert &insert) { return onePassEach(insert) && canHoist(insert); });
+}
+
+bool Groups::arePasses(const Target &target, AssembleOp op, const Order &order, unsigned levels) {
+  Groups groups(target, order, levels, &op.getBody().front());
+  op->walk([&](InsertOp insert) {
+    groups.inserts.push_back({insert, Values(insert.getCoordinates()), {}});
+    groups.place(groups.inserts.back());
+  });
+  return groups.endsKnown();
+}
+
 void Groups::finish(OpBuilder &b, Complete complete) {
   std::vector<Insert> done;
-  bool atEnds = levels > 0 && llvm::all_of(inserts, [&](const Insert &insert) {
-                  return onePassEach(insert) && canHoist(insert);
-                });
+  bool atEnds = endsKnown();
   for (const Insert &insert : inserts) {
     bool hoisted = canHoist(insert);
     if (hoisted && llvm::any_of(done, [&](const Insert &other) {

@@ -12,6 +12,10 @@ class Groups {
 public:
   Groups(mlir::OpBuilder &b, const Target &target, const Order &order, unsigned levels);
 
+  /// Whether each pass of some loop of the op's region is one group, so that its end is known without
+  /// comparing coordinates.
+  static bool arePasses(const Target &target, dialect::AssembleOp op, const Order &order, unsigned levels);
+
   /// To be called at every insert of the copy, before anything is emitted there.
   void atInsert(mlir::OpBuilder &b, mlir::ValueRange dims);
   /// To be called behind the copy: `complete(b, coordinates)` emits what follows a group, at its end where
@@ -31,6 +35,9 @@ private:
     Point point; ///< from where on the group's coordinates are known
   };
 
+  Groups(const Target &target, const Order &order, unsigned levels, mlir::Block *root)
+      : target(target), order(order), levels(levels), root(root) {}
+  bool endsKnown() const;
   std::vector<unsigned> groupDims() const;
   Point definedAt(mlir::Value value) const;
   Point laterOf(const Point &a, const Point &c) const;

@@ -82,6 +82,8 @@ public:
         return flushBlock(b, appender, group, key, counting);
       flushElement(b, appender, group, key, counting);
     });
+    if (appender.groups())
+      appender.closeGroup(b, group);
   }
 
   void free(OpBuilder &b) {
@@ -95,8 +97,10 @@ private:
     Values coordinates(group);
     coordinates.push_back(key);
     if (counting)
-      return appender.append(b, coordinates, {});
-    Value to = appender.appendBlock(b, coordinates), from = emit.mul(key, emit.constant(block));
+      return append(b, appender, coordinates, {});
+    Value to = appender.groups() ? appender.appendBlockInGroup(b, coordinates)
+                                 : appender.appendBlock(b, coordinates);
+    Value from = emit.mul(key, emit.constant(block));
     moveBlock(b, from, to);
   }
 
@@ -140,7 +144,14 @@ private:
     }
     coordinates.push_back(place);
     coordinates.append(below.rbegin(), below.rend());
-    appender.append(b, coordinates, value);
+    append(b, appender, coordinates, value);
+  }
+
+  static void append(OpBuilder &b, Appender &appender, ValueRange coordinates, Value value) {
+    if (appender.groups())
+      appender.appendInGroup(b, coordinates, value);
+    else
+      appender.append(b, coordinates, value);
   }
 
   /// What the places hold that no entry has touched.

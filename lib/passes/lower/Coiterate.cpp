@@ -38,7 +38,11 @@ public:
   Values lower(Values inits);
 
 private:
-  using Bits = llvm::function_ref<Value(Minterm)>;
+  /// What runs in the case of a minterm, or where there is no case.
+  using Run = llvm::function_ref<Values(std::optional<Minterm> minterm)>;
+
+  /// Up to so many operands, the sets without a case are listed.
+  static constexpr unsigned kFewOperands = 6;
 
   Values merge(Values inits);
   Values gaps(Values inits);
@@ -54,9 +58,13 @@ private:
   /// coordinate and the other carried values; the first of these is its own and not seen by the cases.
   Values step(Minterm among, ArrayRef<Minterm> live, Values carried,
               llvm::function_ref<Values(Value, Values)> before = nullptr);
-  /// Runs the case whose minterm is the set of operands that have the coordinate, or none.
-  Values dispatch(ArrayRef<Minterm> possible, bool covered, ArrayRef<Value> has, ArrayRef<Value> coordinates,
-                  ArrayRef<levels::Iterator> at, Values carried);
+  /// Branches to `run` for the minterm of `possible` that is the set of operands that have the coordinate, or
+  /// for none. `others`: the sets that have no case.
+  Values dispatch(ArrayRef<Minterm> possible, ArrayRef<Minterm> others, ArrayRef<Value> has, TypeRange types,
+                  Run run);
+  /// The subsets of `among`, from `first` on, that have no case.
+  SmallVector<Minterm> without(Minterm among, Minterm first);
+  Value hasExactly(Minterm minterm, ArrayRef<Minterm> rest, ArrayRef<Minterm> others, ArrayRef<Value> has);
   Values visit(Minterm minterm, Value coordinate, ArrayRef<levels::Iterator> at, Values carried);
   bool hasCase(Minterm minterm) const { return llvm::is_contained(cases, int64_t(minterm)); }
 
@@ -122,15 +130,38 @@ Values CoiterateLowering::visit(Minterm minterm, Value coordinate, ArrayRef<leve
   return carried;
 }
 
-Values CoiterateLowering::dispatch(ArrayRef<Minterm> possible, bool covered, ArrayRef<Value> has,
-                                   ArrayRef<Value> coordinates, ArrayRef<levels::Iterator> at,
-                                   Values carried) {
-  SmallVector<Type> types(ValueRange(carried).getTypes());
-  auto run = [&](Minterm minterm) {
-    // Every operand that has the coordinate agrees on it; element `count` is the loop's own.
-    unsigned first = minterm ? unsigned(std::countr_zero(minterm)) : count;
-    return visit(minterm, coordinates[first], at, carried);
-  };
+SmallVector<Minterm> CoiterateLowering::without(Minterm among, Minterm first) {
+  SmallVector<Minterm> others;
+  if (count <= kFewOperands)
+    for (Minterm m = first; m <= among; ++m)
+      if ((m & ~among) == 0 && !hasCase(m))
+        others.push_back(m);
+  return others;
+}
+
+Value CoiterateLowering::hasExactly(Minterm minterm, ArrayRef<Minterm> rest, ArrayRef<Minterm> others,
+                                    ArrayRef<Value> has) {
+  // Only as many operands are asked as tell this set from the others that are left.
+  SmallVector<Minterm> left(rest);
+  llvm::append_range(left, others);
+  Value condition;
+  if (count > kFewOperands) {
+    for (unsigned k = 0; k < count; ++k)
+      if (has[k])
+        condition = both(condition, minterm >> k & 1 ? has[k] : negate(has[k]));
+    return condition;
+  }
+  for (unsigned k = 0; k < count && !left.empty(); ++k) {
+    size_t before = left.size();
+    llvm::erase_if(left, [&](Minterm other) { return ((other ^ minterm) >> k & 1) != 0; });
+    if (left.size() < before)
+      condition = both(condition, minterm >> k & 1 ? has[k] : negate(has[k]));
+  }
+  return condition;
+}
+
+Values CoiterateLowering::dispatch(ArrayRef<Minterm> possible, ArrayRef<Minterm> others, ArrayRef<Value> has,
+                                   TypeRange types, Run run) {
   if (possible.size() > 4) {
     Value mask = constant(0);
     for (unsigned k = 0; k < count; ++k)
@@ -146,23 +177,20 @@ Values CoiterateLowering::dispatch(ArrayRef<Minterm> possible, bool covered, Arr
       Values yielded = emit();
       scf::YieldOp::create(b, loc, yielded);
     };
-    fill(branch.getDefaultRegion(), [&] { return carried; });
+    fill(branch.getDefaultRegion(), [&] { return run(std::nullopt); });
     for (auto [region, minterm] : llvm::zip(branch.getCaseRegions(), possible))
       fill(region, [&] { return run(minterm); });
     return Values(branch.getResults());
   }
   if (possible.empty())
-    return carried;
+    return run(std::nullopt);
   Minterm minterm = possible.front();
-  if (covered && possible.size() == 1)
+  Value condition = hasExactly(minterm, possible.drop_front(), others, has);
+  if (!condition)
     return run(minterm);
-  Value condition;
-  for (unsigned k = 0; k < count; ++k)
-    if (has[k])
-      condition = both(condition, minterm >> k & 1 ? has[k] : negate(has[k]));
   return ifElse(
       b, loc, condition, types, [&] { return run(minterm); },
-      [&] { return dispatch(possible.drop_front(), covered, has, coordinates, at, carried); });
+      [&] { return dispatch(possible.drop_front(), others, has, types, run); });
 }
 
 Values CoiterateLowering::step(Minterm among, ArrayRef<Minterm> live, Values carried,
@@ -182,7 +210,7 @@ Values CoiterateLowering::step(Minterm among, ArrayRef<Minterm> live, Values car
     return any;
   };
   auto body = [&](Values now) {
-    SmallVector<Value> coordinates(count + 1), has(count);
+    SmallVector<Value> coordinates(count), has(count);
     Value least;
     for (unsigned k = 0; k < count; ++k)
       if (among >> k & 1) {
@@ -190,32 +218,54 @@ Values CoiterateLowering::step(Minterm among, ArrayRef<Minterm> live, Values car
             certain >> k & 1 ? spaces[k].coordinate(b, loc, now[k]) : sentinelCoordinate(k, now[k]);
         least = least ? Value(arith::MinUIOp::create(b, loc, least, coordinates[k])) : coordinates[k];
       }
-    coordinates[count] = least;
-    Values rest(llvm::drop_begin(now, count)), next, front;
+    Values rest(llvm::drop_begin(now, count)), front;
     if (before) {
       rest = before(least, rest);
       front.push_back(rest.front());
       rest.erase(rest.begin());
-    }
-    SmallVector<levels::Iterator> at(count);
-    for (unsigned k = 0; k < count; ++k) {
-      if (!(among >> k & 1)) {
-        next.push_back(now[k]);
-        continue;
-      }
-      has[k] = compare(CmpIPredicate::eq, coordinates[k], least);
-      next.push_back(advance(k, now[k], has[k], least));
-      at[k] = spaces[k].at(now[k], next[k], least);
     }
     SmallVector<Minterm> possible;
     for (Minterm minterm : nonempty)
       if ((minterm & ~among) == 0)
         possible.push_back(minterm);
     llvm::stable_sort(possible, [](Minterm x, Minterm y) { return std::popcount(x) > std::popcount(y); });
-    bool covered = possible.size() == (size_t(1) << std::popcount(among)) - 1;
-    llvm::append_range(next, front);
-    llvm::append_range(next, dispatch(possible, covered, has, coordinates, at, rest));
-    return next;
+    for (unsigned k = 0; k < count; ++k)
+      if (among >> k & 1)
+        has[k] = compare(CmpIPredicate::eq, coordinates[k], least);
+    SmallVector<Minterm> others = without(among, 1);
+    // Where every set has a case, positions advance inside of the branches: one that is guessed right does
+    // not wait for the coordinates. Else they advance without a branch.
+    bool inside = others.empty() && count <= kFewOperands;
+    Values advanced(now);
+    for (unsigned k = 0; k < count && !inside; ++k)
+      if (among >> k & 1)
+        advanced[k] = advance(k, now[k], has[k], least);
+    advanced.truncate(count);
+    SmallVector<Type> types(ValueRange(rest).getTypes());
+    if (inside)
+      types.insert(types.begin(), count, b.getIndexType());
+    Values results = dispatch(possible, others, has, types, [&](std::optional<Minterm> minterm) -> Values {
+      Values positions = advanced, values = rest;
+      if (minterm) {
+        SmallVector<levels::Iterator> at(count);
+        for (unsigned k = 0; k < count; ++k) {
+          if (!(*minterm >> k & 1))
+            continue;
+          if (inside)
+            positions[k] = after(k, now[k], least);
+          at[k] = spaces[k].at(now[k], positions[k], least);
+        }
+        // Every operand that has the coordinate agrees on it.
+        values = visit(*minterm, coordinates[unsigned(std::countr_zero(*minterm))], at, rest);
+      }
+      if (inside)
+        values.insert(values.begin(), positions.begin(), positions.end());
+      return values;
+    });
+    if (!inside)
+      results.insert(results.begin(), advanced.begin(), advanced.end());
+    results.insert(results.begin() + count, front.begin(), front.end());
+    return results;
   };
   return whileLoop(b, loc, carried, running, body);
 }
@@ -329,7 +379,7 @@ Values CoiterateLowering::peek(Values inits) {
   llvm::append_range(carried, inits);
   // Positions travel from round to round, so the rounds are not independent whatever the op says.
   carried = forLoop(b, loc, lo, hi, LoopKind::Reduction, carried, [&](Value coordinate, Values now) {
-    SmallVector<Value> coordinates(count + 1, coordinate), has;
+    Values has;
     SmallVector<levels::Iterator> at;
     Values next;
     for (unsigned k = 0; k < count; ++k) {
@@ -339,9 +389,12 @@ Values CoiterateLowering::peek(Values inits) {
       at.push_back(spaces[k].at(now[k], next[k], coordinate));
     }
     SmallVector<Minterm> possible(cases.begin(), cases.end());
-    bool covered = possible.size() == size_t(1) << count;
-    llvm::append_range(
-        next, dispatch(possible, covered, has, coordinates, at, Values(llvm::drop_begin(now, count))));
+    Minterm all = (Minterm(1) << count) - 1;
+    Values rest(llvm::drop_begin(now, count));
+    llvm::append_range(next, dispatch(possible, without(all, 0), has, ValueRange(rest).getTypes(),
+                                      [&](std::optional<Minterm> minterm) {
+                                        return minterm ? visit(*minterm, coordinate, at, rest) : rest;
+                                      }));
     return next;
   });
   return Values(llvm::drop_begin(carried, count));
