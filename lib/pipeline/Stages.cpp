@@ -55,7 +55,8 @@ std::string passes(Stage stage, const Options &options) {
            "tulle-sparsify,canonicalize" +
            parallelize(options) + ")";
   case Stage::Assembly:
-    return "tulle-assemble,func.func(canonicalize)";
+    return std::string("tulle-assemble{parallel=") + (options.parallel ? "true" : "false") +
+           "},func.func(canonicalize)";
   case Stage::Loops:
     return "tulle-lower,func.func(canonicalize,cse,loop-invariant-code-motion)";
   case Stage::Vector:

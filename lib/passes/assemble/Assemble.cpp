@@ -25,14 +25,14 @@ struct Strategy {
 
 /// The cheapest first.
 constexpr Strategy strategies[] = {
-    {assemble::fitsAppend, assemble::lowerByAppend},
-    {assemble::fitsWorkspace, assemble::lowerByWorkspace},
-    {assemble::fitsScatter, assemble::lowerByScatter},
-    {assemble::fitsChain, assemble::lowerByChain},
+    {assemble::fitsAppend, assemble::lowerByAppend},   {assemble::fitsWorkspace, assemble::lowerByWorkspace},
+    {assemble::fitsScatter, assemble::lowerByScatter}, {assemble::fitsChain, assemble::lowerByChain},
     {assemble::fitsLayers, assemble::lowerByLayers},
 };
 
 struct Assemble : impl::AssembleBase<Assemble> {
+  using AssembleBase::AssembleBase;
+
   void runOnOperation() override {
     unsigned rest = 0;
     getOperation()->walk([&](dialect::AssembleOp) { rest += mostSteps; });
@@ -65,6 +65,7 @@ struct Assemble : impl::AssembleBase<Assemble> {
       return op.emitError("expected to be inside a function");
     OpBuilder b(op);
     assemble::Target target(b, op);
+    target.parallel = parallel;
     assemble::Order order = assemble::orderOf(op);
     for (const Strategy &strategy : strategies) {
       if (!strategy.fits(target, op, order))

@@ -257,11 +257,12 @@ Value Target::finish(OpBuilder &b) const {
 
 Register::Register(OpBuilder &b, Location loc, Type type) : loc(loc) {
   OpBuilder::InsertionGuard guard(b);
-  // Only what stands at the entry of a function is promoted, and does not grow the stack in a loop.
-  auto function = b.getInsertionBlock()->getParentOp();
-  while (!isa<func::FuncOp>(function))
+  // Only what stands at the entry of a function is promoted, and does not grow the stack in a loop. A
+  // parallel region becomes a function.
+  Operation *function = b.getInsertionBlock()->getParentOp();
+  while (!isa<func::FuncOp, ParallelOp>(function))
     function = function->getParentOp();
-  b.setInsertionPointToStart(&cast<func::FuncOp>(function).getBody().front());
+  b.setInsertionPointToStart(&function->getRegion(0).front());
   cell = memref::AllocaOp::create(b, loc, MemRefType::get({}, type));
 }
 

@@ -17,6 +17,7 @@ public:
   mutable dialect::AssembleOp op; ///< a handle: its accessors are not const
   mlir::Location loc;
   levels::Storage storage;
+  bool parallel = false; ///< threads may share the work
 
   const format::Encoding &encoding() const { return storage.encoding; }
   unsigned levels() const { return unsigned(storage.encoding.levels.size()); }
@@ -62,7 +63,8 @@ public:
   mlir::Value finish(mlir::OpBuilder &b) const;
 };
 
-/// An index in a register: `memref.alloca` at the entry of the function, which LLVM promotes.
+/// An index in a register: `memref.alloca` at the entry of the function, or of the parallel region the
+/// builder stands in, which LLVM promotes.
 class Register {
 public:
   Register(mlir::OpBuilder &b, mlir::Location loc, mlir::Type type);

@@ -184,6 +184,7 @@ void Lowering::lowerIterate(IterateOp op) {
     } else {
       results = walk(loc, space, space.range.begin, space.range.end, op.getKind(), op.getEach(), inits,
                      [&](Value coordinate, const levels::Iterator &iterator, Values carried) {
+                       prefetchAhead(op, space, iterator.position);
                        return emitBody(op.getBody(), coordinate, iterator, op.getInits(), carried);
                      });
     }

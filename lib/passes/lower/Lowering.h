@@ -49,6 +49,11 @@ private:
   void lowerPart(dialect::PartOp op);
   void lowerThreads(dialect::ThreadsOp op);
 
+  // Prefetch.cpp
+  /// Asks for the memory of what the loop will reach by coordinates it reads, some rounds ahead of the one at
+  /// `position` of its space.
+  void prefetchAhead(dialect::IterateOp op, const Space &space, mlir::Value position);
+
   // Coiterate.cpp
   void lowerCoiterate(dialect::CoiterateOp op);
 

@@ -1,0 +1,105 @@
+// Software prefetch: a loop over stored coordinates that selects other segments by them (the rows of B in a
+// product) waits for memory at every one, since no hardware predicts where these are. The coordinates of
+// later rounds are in memory already, and so say which memory to ask for.
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "passes/lower/Lowering.h"
+
+using namespace mlir;
+using namespace tulle::dialect;
+
+namespace tulle::lower {
+
+namespace {
+
+/// Rounds ahead. The segment's bounds are asked for first, and must have come when its entries are.
+constexpr int64_t kBounds = 8, kEntries = 4;
+/// Bytes of a cache line, and lines of a segment's start that are asked for: later ones follow each other,
+/// which the hardware sees.
+constexpr int64_t kLine = 64, kLines = 2;
+
+void prefetch(const levels::Emitter &emit, unsigned field, Value at) {
+  memref::PrefetchOp::create(emit.builder, emit.loc, emit.storage.fields[field], at, /*isWrite=*/false,
+                             /*localityHint=*/3, /*isDataCache=*/true);
+}
+
+unsigned bytesOf(Type type) {
+  if (auto complex = dyn_cast<ComplexType>(type))
+    return 2 * bytesOf(complex.getElementType());
+  return type.isIntOrFloat() ? std::max(type.getIntOrFloatBitWidth() / 8, 1u) : 8;
+}
+
+/// The segments of a level that are selected by coordinates of a loop.
+class Gathered {
+public:
+  Gathered(levels::Emitter emit, unsigned level, levels::Iterator above)
+      : emit(emit), level(level), above(above) {}
+
+  void prefetchBounds(Value coordinate) const { prefetch(emit, positions(), parent(coordinate)); }
+  void prefetchEntries(Value coordinate) const {
+    Value first = emit.load(positions(), parent(coordinate));
+    const format::Layout &layout = emit.storage.layout;
+    prefetchLines(layout.coordinates[level]->field, first, 1);
+    if (level + 1 == emit.storage.encoding.levels.size())
+      prefetchLines(layout.valuesField(), first, kLines);
+  }
+
+private:
+  unsigned positions() const { return *emit.storage.layout.positions[level]; }
+  Value parent(Value coordinate) const {
+    unsigned outer = level - 1;
+    return levels::find(emit.storage.encoding.levels[outer].format.kind)
+        ->locate(emit, outer, above, coordinate);
+  }
+  void prefetchLines(unsigned field, Value at, int64_t lines) const {
+    int64_t elements =
+        kLine / bytesOf(cast<MemRefType>(emit.storage.fields[field].getType()).getElementType());
+    for (int64_t k = 0; k < lines; ++k)
+      prefetch(emit, field, emit.add(at, emit.constant(k * elements)));
+  }
+
+  levels::Emitter emit;
+  unsigned level;
+  levels::Iterator above;
+};
+
+} // namespace
+
+void Lowering::prefetchAhead(IterateOp op, const Space &space, Value position) {
+  Location loc = op.getLoc();
+  const format::Layout &layout = space.storage->layout;
+  const std::optional<format::CoordinateRef> &own = layout.coordinates[space.level];
+  if (!own || own->stride != 1 || layout.fields[own->field].width < 8 || space.hasEmptySlots())
+    return;
+  levels::Emitter emit = space.emitter(b, loc);
+  // Rows are often shorter than the distance, so that it reaches into later ones: up to the last coordinate
+  // of all.
+  auto coordinateAhead = [&](int64_t rounds) {
+    Value count = memref::DimOp::create(b, loc, space.storage->fields[own->field], emit.constant(0));
+    Value later = emit.add(position, emit.constant(rounds));
+    Value at = arith::MinUIOp::create(b, loc, later, emit.sub(count, emit.constant(1)));
+    return space.coordinate(b, loc, at);
+  };
+  Value far, near;
+  for (SpaceOp selected : op.getBody().getOps<SpaceOp>()) {
+    auto locate = selected.getParent() ? selected.getParent().getDefiningOp<LocateOp>() : LocateOp();
+    const levels::Storage *storage = tensors.lookup(selected.getTensor());
+    if (!locate || locate.getCoordinate() != op.getBody().getArgument(0) ||
+        storage->encoding.levels[selected.getLevel()].format.kind != format::LevelKind::Compressed ||
+        (locate.getParent() && !iterators.contains(locate.getParent())))
+      continue;
+    if (!far) {
+      far = coordinateAhead(kBounds);
+      near = coordinateAhead(kEntries);
+    }
+    levels::Emitter theirs(b, loc, *storage);
+    levels::Iterator root{theirs.constant(0), {}, {}, {}};
+    Gathered gathered(theirs, unsigned(selected.getLevel()),
+                      locate.getParent() ? *parentIterator(locate.getParent()) : root);
+    gathered.prefetchBounds(far);
+    // Where only their number is asked for, the entries are not reached.
+    if (llvm::any_of(selected.getResult().getUsers(), llvm::IsaPred<IterateOp, CoiterateOp>))
+      gathered.prefetchEntries(near);
+  }
+}
+
+} // namespace tulle::lower

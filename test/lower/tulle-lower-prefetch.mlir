@@ -1,0 +1,49 @@
+// RUN: tulle-opt %s --allow-unregistered-dialect --tulle-lower --canonicalize --cse | FileCheck %s
+
+#CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed), posWidth = 32, crdWidth = 32 }>
+#SV = #tulle.encoding<{ map = (i) -> (i : compressed), posWidth = 32, crdWidth = 32 }>
+
+// The rows of B that coordinates of a select: the bounds of the row eight rounds on are asked for, and the entries of
+// the row four rounds on; not beyond the last coordinate.
+// CHECK-LABEL: @rows(
+// CHECK-SAME: %{{.*}}: memref<?xi32>, %[[K:[^:]*]]: memref<?xi32>, %{{[^:]*}}: memref<?xf64>, %{{[^:]*}}: index, %[[POS:[^:]*]]: memref<?xi32>, %[[CRD:[^:]*]]: memref<?xi32>, %[[VAL:[^:]*]]: memref<?xf64>
+// CHECK: %[[COUNT:.*]] = memref.dim %[[K]]
+// CHECK: %[[LAST:.*]] = arith.subi %[[COUNT]], %c1
+// CHECK: %[[FAR:.*]] = arith.minui %{{.*}}, %[[LAST]]
+// CHECK: memref.load %[[K]][%[[FAR]]]
+// CHECK: %[[NEAR:.*]] = arith.minui %{{.*}}, %[[LAST]]
+// CHECK: memref.load %[[K]][%[[NEAR]]]
+// CHECK: memref.prefetch %[[POS]]
+// CHECK: memref.load %[[POS]]
+// CHECK: memref.prefetch %[[CRD]]
+// CHECK: memref.prefetch %[[VAL]]
+// CHECK: memref.prefetch %[[VAL]]
+// CHECK: "entry"
+func.func @rows(%a: tensor<?xf64, #SV>, %B: tensor<?x?xf64, #CSR>) {
+  %sa = tulle.space %a level(0) : tensor<?xf64, #SV> -> !tulle.space<#SV, 0>
+  tulle.iterate %k, %ik in %sa : !tulle.space<#SV, 0> {
+    %row = tulle.locate %B level(0) at %k : tensor<?x?xf64, #CSR> -> !tulle.iterator<#CSR, 0>
+    %sb = tulle.space %B level(1) under %row : !tulle.iterator<#CSR, 0> : tensor<?x?xf64, #CSR> -> !tulle.space<#CSR, 1>
+    tulle.iterate %j, %ij in %sb : !tulle.space<#CSR, 1> {
+      "entry"(%j) : (index) -> ()
+    }
+  }
+  return
+}
+
+// Rows that follow each other are seen by the hardware.
+// CHECK-LABEL: @inOrder(
+// CHECK-NOT: memref.prefetch
+// CHECK: return
+func.func @inOrder(%n: index, %B: tensor<?x?xf64, #CSR>) {
+  %c0 = arith.constant 0 : index
+  %all = tulle.range %c0 to %n
+  tulle.iterate %i in %all : !tulle.range {
+    %row = tulle.locate %B level(0) at %i : tensor<?x?xf64, #CSR> -> !tulle.iterator<#CSR, 0>
+    %sb = tulle.space %B level(1) under %row : !tulle.iterator<#CSR, 0> : tensor<?x?xf64, #CSR> -> !tulle.space<#CSR, 1>
+    tulle.iterate %j, %ij in %sb : !tulle.space<#CSR, 1> {
+      "entry"(%j) : (index) -> ()
+    }
+  }
+  return
+}
