@@ -82,12 +82,15 @@ void Assembly::makeSize(unsigned level, Value size) const {
   made.sizes[level] = size;
 }
 
+void Assembly::emptySlot(unsigned level, Value position) const {
+  Value buffer = made.fields[made.layout.coordinates[level]->field];
+  Value ones = constantInt(cast<MemRefType>(buffer.getType()).getElementType(), -1);
+  memref::StoreOp::create(builder, loc, ones, buffer, position);
+}
+
 void Assembly::clearCoordinates(unsigned level, Value count) const {
-  unsigned field = made.layout.coordinates[level]->field;
-  auto type = cast<MemRefType>(made.fields[field].getType()).getElementType();
-  Value ones = constantInt(type, -1);
   forLoop(builder, loc, constant(0), count, dialect::LoopKind::Parallel, {}, [&](Value at, Values) {
-    memref::StoreOp::create(builder, loc, ones, made.fields[field], at);
+    emptySlot(level, at);
     return Values{};
   });
 }

@@ -13,6 +13,8 @@ struct LevelBuild {
   /// Whether the present entry is the first at the level's coordinate (and those above); null where every
   /// entry is.
   mlir::Value fresh;
+  /// The driver empties the slots that no entry comes to, so that `size` need not empty all.
+  bool slotsAreEmptied = false;
   /// What the format itself keeps: the level's size where parents share one, its least
   /// coordinate; counters, cursors, tables.
   mlir::Value size, low, work, extra;
@@ -51,6 +53,8 @@ public:
   void storeCoordinate(unsigned level, mlir::Value position, mlir::Value coordinate) const;
   /// A sizes field of one element.
   void makeSize(unsigned level, mlir::Value size) const;
+  /// A position's coordinate gets all bits set: an empty slot.
+  void emptySlot(unsigned level, mlir::Value position) const;
   /// All elements of a coordinates field get all bits set: empty slots.
   void clearCoordinates(unsigned level, mlir::Value count) const;
 

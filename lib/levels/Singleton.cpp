@@ -22,7 +22,7 @@ struct Singleton : LevelFormat {
   Placement placement() const override { return Placement::Computed; }
   Value size(const Assembly &a, LevelBuild &build) const override {
     a.allocateCoordinates(build.level, build.parents);
-    if (a.made.encoding.levels[build.level].format.padded)
+    if (a.made.encoding.levels[build.level].format.padded && !build.slotsAreEmptied)
       a.clearCoordinates(build.level, build.parents);
     return build.parents;
   }

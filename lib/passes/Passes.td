@@ -90,7 +90,7 @@ def Assemble : Pass<"tulle-assemble", "::mlir::ModuleOp"> {
   let options = [Option<"parallel", "parallel", "bool", /*default=*/"false", "Threads share the work">];
   let dependentDialects = ["::tulle::dialect::TulleDialect", "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
                            "::mlir::func::FuncDialect", "::mlir::complex::ComplexDialect",
-                           "::mlir::LLVM::LLVMDialect"];
+                           "::mlir::LLVM::LLVMDialect", "::mlir::vector::VectorDialect"];
 }
 
 //===--- Stage 3: buffers and loops ---===//
@@ -136,6 +136,15 @@ def RegisterTiles : Pass<"tulle-register-tiles", "::mlir::func::FuncOp"> {
                            "::mlir::memref::MemRefDialect"];
 }
 
+def ScalarScatter : Pass<"tulle-scalar-scatter", "::mlir::func::FuncOp"> {
+  let summary = "Innermost loops that store at positions they read stay scalar";
+  let description = [{
+    LLVM would vectorize such a loop where the processor can scatter, or take vectors of addresses apart. Either is slower than
+    the stores one by one. The loop gets an `llvm.loop_annotation` that says so, unless it has one already.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
 def Vectorize : Pass<"tulle-vectorize", "::mlir::func::FuncOp"> {
   let summary = "Innermost loops that gather or reduce become vector code";
   let description = [{
@@ -174,6 +183,14 @@ def Launch : Pass<"tulle-launch", "::mlir::ModuleOp"> {
     `@enter_part<n>_…` with them for each part. The region itself is never inlined there: its arguments say what does not alias.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
+def LoopHints : Pass<"tulle-loop-hints", "::mlir::ModuleOp"> {
+  let summary = "What LLVM is told about a loop becomes part of its branch";
+  let description = [{
+    Moves `llvm.loop_annotation` of `llvm.br` and `llvm.cond_br`, where the conversion of `scf.for` leaves it, to the attribute that
+    is translated to LLVM IR.
+  }];
 }
 
 def Noalias : Pass<"tulle-noalias", "::mlir::ModuleOp"> {

@@ -61,13 +61,15 @@ std::string passes(Stage stage, const Options &options) {
     return "tulle-lower,func.func(canonicalize,cse,loop-invariant-code-motion)";
   case Stage::Vector:
     return "func.func(tulle-split-blocks,tulle-register-tiles{" + vectorOptions(options) +
-           "},tulle-vectorize{" + vectorOptions(options) + "})" + (options.parallel ? ",tulle-outline" : "");
+           "},tulle-vectorize{" + vectorOptions(options) + "},tulle-scalar-scatter)" +
+           (options.parallel ? ",tulle-outline" : "");
   case Stage::Llvm:
     // Allocation goes through functions that the engine binds: unlike malloc, they may refuse.
     // Masks of vectors have no lowering in convert-to-llvm.
     return "convert-scf-to-cf,func.func(convert-complex-to-standard),convert-vector-to-llvm,finalize-memref-"
            "to-llvm{use-generic-functions=true},"
-           "convert-to-llvm,reconcile-unrealized-casts,tulle-launch,tulle-noalias,tulle-entry";
+           "convert-to-llvm,reconcile-unrealized-casts,tulle-loop-hints,tulle-launch,tulle-noalias,"
+           "tulle-entry";
   }
   llvm_unreachable("a stage outside its enumeration");
 }

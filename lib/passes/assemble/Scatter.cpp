@@ -165,6 +165,8 @@ private:
   Values coordinates(ValueRange dims, bool numbered = true);
   bool leavesEmptySlots() const;
   bool positionsAreEntries() const;
+  std::optional<unsigned> numberedSlots() const;
+  void emptyRest();
 
   OpBuilder &b;
   Target &target;
@@ -174,6 +176,7 @@ private:
   Counters counters;
   Ranks ranks;
   bool ranked = false; ///< the ranks are known
+  Value entryCounts;   ///< of the rows whose entries a level numbers, where the rest of its slots is emptied
   SmallVector<LevelBuild> builds;
   Values last; ///< coordinates of the entry before, as far down as levels must tell their first ones
   Value parents, batches; ///< positions of the levels that have their size
@@ -249,6 +252,8 @@ void Scatter::ask(ArrayRef<unsigned> asked) {
     if (counts[l])
       assembly.write(builds[l].work, assembly.constant(0),
                      counters.longest(counts[l], order.levels[l]->dims[0]));
+  if (std::optional<unsigned> l = numberedSlots(); l && counts[*l])
+    entryCounts = counts[*l];
   if (sortsRanks)
     ranks.sort();
   ranked = true;
@@ -256,6 +261,7 @@ void Scatter::ask(ArrayRef<unsigned> asked) {
 
 void Scatter::size(unsigned l) {
   LevelBuild &build = builds[l];
+  build.slotsAreEmptied = bool(entryCounts);
   build.parents = parents;
   build.batches = batches;
   parents = format(l).size(assembly, build);
@@ -311,6 +317,50 @@ bool Scatter::leavesEmptySlots() const {
   return true;
 }
 
+/// The level that numbers the entries of each row, where it and the row make the positions: the slots of a
+/// row without an entry are then its last ones (ELL).
+std::optional<unsigned> Scatter::numberedSlots() const {
+  if (target.levels() < 3)
+    return std::nullopt;
+  for (unsigned l = 0; l < target.levels(); ++l) {
+    LevelKind kind = target.format(l).kind;
+    if (kind != (l < 2 ? LevelKind::Dense : LevelKind::Singleton))
+      return std::nullopt;
+    if (l >= 2 && target.storage.layout.fields[target.storage.layout.coordinates[l]->field].width == 2)
+      return std::nullopt;
+  }
+  for (unsigned l : {0, 1}) {
+    const Expr &number = order.levels[l], &row = order.levels[1 - l];
+    if (number->kind == ExprKind::Counter && row->kind == ExprKind::Dim && number->dims.size() == 1 &&
+        number->dims[0] == unsigned(row->value))
+      return l;
+  }
+  return std::nullopt;
+}
+
+/// Most rows have hardly such a slot, so that this is less work than to empty all.
+void Scatter::emptyRest() {
+  unsigned number = *numberedSlots();
+  unsigned values = target.storage.layout.valuesField();
+  Value rows = target.storage.dims[order.levels[number]->dims[0]], fill = target.fill(b);
+  levels::forLoop(
+      b, target.loc, assembly.constant(0), rows, LoopKind::Parallel, {}, [&](Value row, levels::Values) {
+        Value first = assembly.read(entryCounts, row);
+        levels::forLoop(
+            b, target.loc, first, builds[number].size, LoopKind::Parallel, {}, [&](Value k, levels::Values) {
+              Value position = assembly.constant(0);
+              for (unsigned l : {0, 1})
+                position = format(l).place(assembly, builds[l], position, l == number ? k : row);
+              for (unsigned l = 2; l < target.levels(); ++l)
+                if (target.format(l).padded)
+                  assembly.emptySlot(l, position);
+              memref::StoreOp::create(b, target.loc, fill, target.storage.fields[values], position);
+              return levels::Values{};
+            });
+        return levels::Values{};
+      });
+}
+
 /// Whether every entry is stored at a position of its own.
 bool Scatter::positionsAreEntries() const {
   std::optional<unsigned> bucket = bucketLevel(target.encoding());
@@ -320,7 +370,9 @@ bool Scatter::positionsAreEntries() const {
 void Scatter::store() {
   unsigned values = target.storage.layout.valuesField();
   target.allocate(b, values, parents);
-  if (leavesEmptySlots())
+  if (entryCounts)
+    emptyRest();
+  else if (leavesEmptySlots())
     target.fillValues(b, assembly.constant(0), parents);
   restart();
   cloneLoops(b, op, [&](OpBuilder &, ValueRange dims, Value value) {

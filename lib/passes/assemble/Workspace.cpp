@@ -1,5 +1,7 @@
 #include "passes/assemble/Workspace.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "passes/assemble/Appender.h"
 #include "passes/assemble/Bitmap.h"
 #include "passes/assemble/Chain.h"
@@ -21,6 +23,9 @@ namespace {
 constexpr int64_t kLargestBlock = 4096;
 /// Blocks up to this size are moved without a loop.
 constexpr int64_t kUnrolled = 64;
+/// Values of a result that no cache holds: its blocks go past them.
+constexpr int64_t kStreamed = int64_t(1) << 22;
+constexpr int64_t kCacheLine = 64;
 /// A level of this size is always worth a workspace, and a larger one while it has at most so many
 /// coordinates for each insert.
 constexpr int64_t kSmallLevel = int64_t(1) << 20, kSparsest = 16;
@@ -72,6 +77,12 @@ public:
     keys.insert(b, byElement ? place : coordinates[level]);
   }
 
+  /// Whether blocks of a large result go past the caches: they are whole lines.
+  bool streams() const {
+    return wholeBlocks() && block <= kUnrolled && untouched.getType().isIntOrFloat() &&
+           block * elementBytes() % kCacheLine == 0;
+  }
+
   /// What is appended is whole blocks.
   bool wholeBlocks() const { return block > 1 && !byElement; }
 
@@ -101,7 +112,17 @@ private:
     Value to = appender.groups() ? appender.appendBlockInGroup(b, coordinates)
                                  : appender.appendBlock(b, coordinates);
     Value from = emit.mul(key, emit.constant(block));
-    moveBlock(b, from, to);
+    if (!streams())
+      return moveBlock(b, from, to);
+    Value held = memref::DimOp::create(b, loc, target.storage.fields.back(), emit.constant(0));
+    Value large = emit.compare(arith::CmpIPredicate::ugt, held, emit.constant(kStreamed));
+    auto run = [&](void (Workspace::*move)(OpBuilder &, Value, Value)) {
+      (this->*move)(b, from, to);
+      return lower::Values{};
+    };
+    lower::ifElse(
+        b, loc, large, TypeRange(), [&] { return run(&Workspace::streamBlock); },
+        [&] { return run(&Workspace::moveBlock); });
   }
 
   /// The block's values move to the tensor; small blocks as one run of loads and stores, which become
@@ -128,6 +149,23 @@ private:
     for (int64_t k = 0; k < block; ++k)
       memref::StoreOp::create(b, loc, held[size_t(k)], sink, emit.add(to, emit.constant(k)));
   }
+
+  /// The same for whole lines, past the caches.
+  void streamBlock(OpBuilder &b, Value from, Value to) {
+    levels::Emitter emit = target.emitter(b);
+    int64_t lanes = kCacheLine / elementBytes();
+    auto type = VectorType::get({lanes}, untouched.getType());
+    Value clear = vector::BroadcastOp::create(b, loc, type, untouched);
+    for (int64_t k = 0; k < block; k += lanes) {
+      Value at = emit.add(from, emit.constant(k)), out = emit.add(to, emit.constant(k));
+      Value held = vector::LoadOp::create(b, loc, type, values, at, false, llvm::Align(kCacheLine));
+      vector::StoreOp::create(b, loc, clear, values, at, false, llvm::Align(kCacheLine));
+      vector::StoreOp::create(b, loc, held, target.storage.fields.back(), out, /*nontemporal=*/true,
+                              llvm::Align(kCacheLine));
+    }
+  }
+
+  int64_t elementBytes() const { return untouched.getType().getIntOrFloatBitWidth() / 8; }
 
   void flushElement(OpBuilder &b, Appender &appender, ValueRange group, Value place, bool counting) {
     Value value;
@@ -217,6 +255,9 @@ static void assembleInWorkspace(OpBuilder &b, Target &target, const Order &order
     workspace.insert(b, target.levelCoordinates(b, dims), value);
   });
   groups.finish(b, [&](OpBuilder &b, ValueRange group) { workspace.flush(b, appender, group, false); });
+  // Other threads do not see what went past the caches before.
+  if (workspace.streams())
+    LLVM::FenceOp::create(b, target.loc, LLVM::AtomicOrdering::seq_cst);
   appender.finish(b, /*loose=*/true);
   workspace.free(b);
 }

@@ -17,4 +17,14 @@ inline void keepScalar(mlir::scf::ForOp loop) {
                                               {}, {}, {}, {}));
 }
 
+/// LLVM does not vectorize the loop.
+inline void keepFromVectors(mlir::scf::ForOp loop) {
+  namespace LLVM = mlir::LLVM;
+  mlir::MLIRContext *context = loop.getContext();
+  auto yes = mlir::BoolAttr::get(context, true);
+  auto vectorize = LLVM::LoopVectorizeAttr::get(context, yes, {}, {}, {}, {}, {}, {});
+  loop->setAttr("llvm.loop_annotation", LLVM::LoopAnnotationAttr::get(context, {}, vectorize, {}, {}, {}, {},
+                                                                      {}, {}, {}, {}, {}, {}, {}, {}, {}));
+}
+
 } // namespace tulle::passes

@@ -1,0 +1,41 @@
+// RUN: tulle-opt %s --pass-pipeline='builtin.module(func.func(tulle-scalar-scatter))' | FileCheck %s
+
+// A position that is read is one that LLVM must not put into a vector.
+// CHECK: #[[NEVER:.*]] = #llvm.loop_vectorize<disable = true>
+// CHECK: #[[ANNOTATION:.*]] = #llvm.loop_annotation<vectorize = #[[NEVER]]>
+// CHECK-LABEL: func.func @scatter
+// CHECK: scf.for
+// CHECK: } {llvm.loop_annotation = #[[ANNOTATION]], tulle.kind = "reduction"}
+func.func @scatter(%crd: memref<?xi32>, %values: memref<?xf64>, %out: memref<?xf64>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.for %k = %c0 to %n step %c1 {
+    %c = memref.load %crd[%k] : memref<?xi32>
+    %at = arith.index_castui %c : i32 to index
+    %v = memref.load %values[%k] : memref<?xf64>
+    memref.store %v, %out[%at] : memref<?xf64>
+  } {tulle.kind = "reduction"}
+  return
+}
+
+// Consecutive stores, whatever is stored, and loops around others are LLVM's to vectorize.
+// CHECK-LABEL: func.func @copy
+// CHECK-NOT: llvm.loop_annotation
+// CHECK: return
+func.func @copy(%crd: memref<?xi32>, %values: memref<?xf64>, %out: memref<?xf64>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.for %i = %c0 to %n step %c1 {
+    scf.for %k = %c0 to %n step %c1 {
+      %c = memref.load %crd[%k] : memref<?xi32>
+      %at = arith.index_castui %c : i32 to index
+      %v = memref.load %values[%at] : memref<?xf64>
+      memref.store %v, %out[%k] : memref<?xf64>
+    } {tulle.kind = "parallel"}
+    %c = memref.load %crd[%i] : memref<?xi32>
+    %at = arith.index_castui %c : i32 to index
+    %v = memref.load %values[%i] : memref<?xf64>
+    memref.store %v, %out[%at] : memref<?xf64>
+  } {tulle.kind = "reduction"}
+  return
+}
