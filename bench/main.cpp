@@ -1,109 +1,122 @@
 // tulle-bench: times kernels against the peers that are installed; `tulle bench` runs it.
-#include "measure/Report.h"
-#include "registry/Kernel.h"
+#include "registry/Compile.h"
+#include "registry/Run.h"
+#include "tulle/error.h"
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <fmt/format.h>
+#include <fstream>
 
 namespace tulle::bench {
 
 namespace {
 
 struct Options {
-  std::string what = "all";
-  std::vector<std::string> kernels, inputs, peers;
-  double seconds = 1;
+  Selection selection;
+  std::vector<int> threads = {1};
+  std::string json, markdown, svg, folder, from;
+  int worker = -1;                   ///< file descriptor of the process that collects
+  size_t first = 0;                  ///< job a worker begins with
+  std::vector<uint64_t> compileOnly; ///< first text and how many
 };
 
 } // namespace
 
-static bool chosen(const std::vector<std::string> &parts, const std::string &name) {
-  return parts.empty() || std::any_of(parts.begin(), parts.end(), [&](const std::string &part) {
-           return name.find(part) != std::string::npos;
-         });
+static void write(const std::string &file, const std::string &text) {
+  std::ofstream out(file, std::ios::binary);
+  out << text;
+  if (!out.flush())
+    throw Error("bench: cannot write " + file);
 }
 
-static Row measure(const Kernel &kernel, Input &input, const Options &options) {
-  const Task task{kernel.op, kernel.format, kernel.target, kernel.n, input};
-  Row row;
-  row.group = kernel.group;
-  row.kernel = kernel.name;
-  row.input = input.name;
-  row.target = kernel.want;
-  row.targetPeer = kernel.wantPeer;
-  auto made = std::make_shared<int64_t>(0);
-  std::vector<Contender> contenders;
-  for (const Peer &peer : peers()) {
-    if (peer.name != "loop" && !chosen(options.peers, peer.name))
-      continue;
-    try {
-      if (auto runner = peer.make(task))
-        contenders.push_back({peer.name, [runner = *runner] { return runner; }});
-    } catch (const std::exception &error) {
-      row.absent[peer.name] = error.what();
-    }
+static void writeReport(const Options &options, const Report &report) {
+  namespace fs = std::filesystem;
+  if (!options.json.empty())
+    write(options.json, json(report));
+  if (!options.svg.empty())
+    write(options.svg, svg(report));
+  if (!options.markdown.empty())
+    write(options.markdown,
+          markdown(report, options.svg.empty() ? "" : fs::path(options.svg).filename().string()));
+  if (!options.folder.empty()) {
+    write(options.folder + "/performance.svg", svg(report));
+    write(options.folder + "/performance.md", markdown(report, "performance.svg"));
   }
-  contenders.insert(contenders.begin() + (contenders.empty() ? 0 : 1),
-                    {"tulle", [&] { return ours(kernel, task, made, false); }});
-  race(row, std::move(contenders), options.seconds);
-  setWork(row, task, *made);
-  input.dropDense();
-  return row;
 }
 
-static std::vector<Row> measureAll(const Options &options) {
-  std::vector<std::string> names = options.inputs;
-  if (names.empty())
-    for (const Kernel &kernel : kernels())
-      for (const std::string &input : kernel.inputs)
-        if (std::find(names.begin(), names.end(), input) == names.end())
-          names.push_back(input);
-  std::vector<Row> rows;
-  for (const std::string &name : names) {
-    std::unique_ptr<Input> input;
-    for (const Kernel &kernel : kernels()) {
-      if ((options.what != "all" && options.what != kernel.group) || !chosen(options.kernels, kernel.name) ||
-          (options.inputs.empty() &&
-           std::find(kernel.inputs.begin(), kernel.inputs.end(), name) == kernel.inputs.end()))
-        continue;
-      if (!input)
-        input = std::make_unique<Input>(name);
-      if (const std::string why = unsuited(kernel, *input); !why.empty())
-        continue;
-      rows.push_back(measure(kernel, *input, options));
-      fmt::print(stderr, "{} {}\n", kernel.name, name);
-    }
-  }
-  return rows;
+static void declare(CLI::App &app, Options &options) {
+  Selection &selection = options.selection;
+  app.name("tulle bench");
+  app.add_option(
+         "what", selection.what,
+         "Which part: kernels (products with dense operands), tensors (order 3), assemble (sparse results), "
+         "convert, compile, bounds (the machine alone), quick (some inputs of each), all")
+      ->check(
+          CLI::IsMember({"kernels", "tensors", "assemble", "convert", "compile", "bounds", "quick", "all"}))
+      ->capture_default_str();
+  app.add_option("--kernels", selection.kernels, "Only kernels whose name contains one of these")
+      ->delimiter(',');
+  app.add_option(
+         "--inputs", selection.inputs,
+         "Generators or files, instead of each kernel's own: grid2d:N, grid3d27:N, uniform:R:C:K, rmat:S:D, "
+         "lower:SPEC, 2000x3000x4000:DENSITY, vectors:N:COUNT:COUNT, nm24:R:C, FILE.mtx, FILE.tns")
+      ->delimiter(',');
+  app.add_option("--peers", selection.peers, "Only these peers; loops by hand always run")->delimiter(',');
+  app.add_option("--threads", options.threads, "Numbers of threads, one after the other")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  app.add_option("--seconds", selection.seconds, "Time for each kernel and input")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--json", options.json, "Write everything that was measured");
+  app.add_option("--markdown", options.markdown, "Write tables");
+  app.add_option("--svg", options.svg, "Write a plot");
+  app.add_option("--write", options.folder, "Write performance.md and performance.svg into this folder")
+      ->check(CLI::ExistingDirectory);
+  app.add_option("--from", options.from, "Measure nothing: the report is one that --json wrote");
+  // Between this program's own processes.
+  app.add_option("--worker", options.worker)->group("");
+  app.add_option("--first", options.first)->group("");
+  app.add_option("--compile-only", options.compileOnly)->expected(2)->group("");
+  app.footer("Medians: processor time of one thread, the clock for several. Ratios are the best peer's time "
+             "/ Tulle's.\n"
+             "Peers that are not installed are absent (scripts/setup-bench installs them).\n"
+             "Example:\n  tulle bench convert --kernels CSC --inputs grid2d:1000 --seconds 0.5");
+}
+
+static std::string commandLine(int argc, char **argv) {
+  std::string text = "tulle bench";
+  for (int k = 1; k < argc; ++k)
+    text += std::string(" ") + argv[k];
+  return text;
 }
 
 static int main(int argc, char **argv) {
   Options options;
-  CLI::App app{"Times kernels, sums and products with sparse results, and conversions against the peers that "
-               "are installed: same data, same process, in turn"};
-  app.name("tulle bench");
-  app.add_option("what", options.what, "Which part")
-      ->check(CLI::IsMember({"kernels", "convert", "assemble", "all"}))
-      ->capture_default_str();
-  app.add_option("--kernels", options.kernels, "Only kernels whose name contains one of these")
-      ->delimiter(',');
-  app.add_option("--inputs", options.inputs, "Generators or files instead of each kernel's own")
-      ->delimiter(',');
-  app.add_option("--peers", options.peers, "Only these peers (loops by hand always run)")->delimiter(',');
-  app.add_option("--seconds", options.seconds, "Time for each kernel and input")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  app.footer("Medians of processor time in one thread; ratios are the best peer's time / Tulle's.\n"
-             "Example:\n  tulle bench convert --kernels CSC --inputs grid2d:1000");
+  CLI::App app{
+      "Times kernels, sparse results, conversions and compilation against the peers that are installed: "
+      "same data, same process, in turn, after all answers were compared"};
+  declare(app, options);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {
     return app.exit(error) == 0 ? 0 : 1;
   }
-  const std::vector<Row> rows = measureAll(options);
-  std::vector<std::string> columns = {"tulle"};
-  for (const Peer &peer : peers())
-    columns.push_back(peer.name);
-  printTable(rows, columns);
+  if (options.compileOnly.size() == 2) {
+    compileTexts(options.compileOnly[0], options.compileOnly[1]);
+    return 0;
+  }
+  if (options.worker >= 0) {
+    work(options.selection, options.first, options.worker);
+    return 0;
+  }
+  Report report =
+      options.from.empty() ? runAll(options.selection, options.threads) : readReport(options.from);
+  if (options.from.empty())
+    report.command = commandLine(argc, argv);
+  printTable(report);
+  writeReport(options, report);
   return 0;
 }
 
@@ -114,7 +127,8 @@ int main(int argc, char **argv) {
   try {
     return tulle::bench::main(argc, argv);
   } catch (const std::exception &error) {
-    fmt::print(stderr, "tulle bench: {}\n", error.what());
+    if (*error.what())
+      fmt::print(stderr, "{}\n", error.what());
     return 1;
   }
 }

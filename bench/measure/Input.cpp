@@ -2,8 +2,6 @@
 #include "Measure.h"
 #include "engine/Convert.h"
 #include "peer/SciPy.h"
-#include "runtime/generate/Generate.h"
-#include "runtime/io/Io.h"
 #include "tulle/error.h"
 #include <algorithm>
 #include <numeric>
@@ -28,43 +26,14 @@ static Csr shifted(const Csr &a) {
   return cooToCsr({a.rows, a.columns, count, row.data(), column.data(), value.data()});
 }
 
-/// As doubles: whatever the file holds, the benchmarks compute in double precision.
-static std::vector<std::byte> doubles(const runtime::Entries &entries) {
-  if (entries.type == ElementType::F64)
-    return entries.values;
-  std::vector<std::byte> made(size_t(entries.count()) * sizeof(double));
-  auto *to = reinterpret_cast<double *>(made.data());
-  for (int64_t k = 0; k < entries.count(); ++k)
-    to[k] = 1.0 + double(k % 7);
-  return made;
-}
-
-/// "2000x3000x4000:0.0002:7": entries stored at random with that density; else a generator or a file.
-static runtime::Entries load(const std::string &spec) {
-  if (!runtime::isGenerator(spec) && spec.find('x') != std::string::npos && std::isdigit(spec[0]) &&
-      spec.find(':') != std::string::npos) {
-    std::vector<int64_t> dims;
-    for (size_t at = 0; at < spec.find(':');) {
-      dims.push_back(std::atoll(spec.c_str() + at));
-      at = std::min(spec.find('x', at), spec.find(':', at)) + 1;
-    }
-    const size_t colon = spec.find(':'), second = spec.find(':', colon + 1);
-    const std::string density = spec.substr(colon + 1, second - colon - 1),
-                      seed = second == std::string::npos ? "7" : spec.substr(second + 1);
-    return runtime::generate("random:" + seed + ":" + density, dims, ElementType::F64).entries;
-  }
-  if (runtime::isGenerator(spec))
-    return runtime::generate(spec, {}, ElementType::F64).entries;
-  return runtime::readFile(spec).entries;
-}
-
-Input::Input(const std::string &spec) : name(spec), entries(load(spec)) {
-  entries.values = doubles(entries);
-  entries.type = ElementType::F64;
+Input::Input(const std::string &spec) : name(spec) {
+  std::tie(entries, entriesB) = loadInput(spec);
   dims = entries.dims;
   for (int64_t size : dims)
     if (size >= INT32_MAX || entries.count() >= INT32_MAX / 2)
       throw Error("bench: " + spec + " needs indices of more than 32 bits; choose a smaller input");
+  if (const size_t slash = name.rfind('/'); slash != std::string::npos)
+    name = name.substr(slash + 1);
   if (order() != 2)
     return;
   std::vector<int32_t> i(entries.coords[0].begin(), entries.coords[0].end()),
@@ -72,8 +41,6 @@ Input::Input(const std::string &spec) : name(spec), entries(load(spec)) {
   matrix = cooToCsr({dims[0], dims[1], entries.count(), i.data(), j.data(),
                      reinterpret_cast<const double *>(entries.values.data())});
   entries = {};
-  if (const size_t slash = name.rfind('/'); slash != std::string::npos)
-    name = name.substr(slash + 1);
 }
 
 Input::~Input() = default;
@@ -167,7 +134,13 @@ Tensor Input::stored(const std::string &format) {
   return formats[format] = made;
 }
 
-Tensor Input::storedB() { return csrTensor(b()); }
+Tensor Input::storedB() {
+  if (order() == 2)
+    return csrTensor(b());
+  if (auto found = formats.find("B"); found != formats.end())
+    return found->second;
+  return formats["B"] = engine::store(entriesB, format::parseFormat("(i) -> (i : compressed)", 1));
+}
 
 Tensor Input::dense(const std::string &operand, std::vector<int64_t> shape) {
   std::string key = operand;

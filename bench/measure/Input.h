@@ -15,7 +15,8 @@ class SciPy;
 
 class Input {
 public:
-  /// `spec` names a generator of a matrix or a tensor, or a file; 32-bit indices must suffice. Throws
+  /// `spec` names a generator of a matrix, a file, or one of measure/Specs.cpp: "2000x3000x4000:0.0002",
+  /// "vectors:SIZE:COUNT:COUNT", "lower:SPEC", "nm24:ROWS:COLUMNS". 32-bit indices must suffice. Throws
   /// tulle::Error.
   explicit Input(const std::string &spec);
   ~Input();
@@ -54,7 +55,7 @@ public:
   SciPy &scipy();
 
 private:
-  runtime::Entries entries; ///< of tensors
+  runtime::Entries entries, entriesB; ///< of tensors that are not matrices
   Csr matrix{}, second{}, byColumns{};
   std::vector<int32_t> row, shuffledRow, shuffledColumn, cooPos;
   std::vector<double> shuffledValue;
@@ -65,6 +66,9 @@ private:
 
 /// A tensor over the arrays of a matrix in CSR, which must live on.
 runtime::Tensor csrTensor(const Csr &matrix);
+
+/// What an input's name stands for; a second operand where it names two.
+std::pair<runtime::Entries, runtime::Entries> loadInput(const std::string &spec);
 
 /// Elements of a buffer.
 std::span<const int32_t> indicesOf(const runtime::Tensor &tensor, size_t field);

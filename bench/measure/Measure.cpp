@@ -110,11 +110,15 @@ static std::vector<Entrant> enter(Row &row, std::vector<Contender> &contenders) 
   Reference reference;
   for (Contender &contender : contenders) {
     try {
-      Runner runner = contender.make();
+      std::optional<Runner> made = contender.make();
+      if (!made)
+        continue;
+      Runner runner = std::move(*made);
       const double first = runner.run();
       if (runner.answer) {
         if (reference.known) {
-          requireEqual(runner.answer(), reference.answer());
+          const Answer made = runner.answer(), want = reference.answer();
+          requireEqual(made, want);
           row.compared.push_back(contender.name);
         } else {
           reference.keep(runner.answer());

@@ -57,8 +57,8 @@ struct Absent : std::runtime_error {
 };
 
 struct Contender {
-  std::string name;             ///< "tulle", "loop", "SciPy", …
-  std::function<Runner()> make; ///< what is not timed
+  std::string name;                            ///< "tulle", "loop", "SciPy", …
+  std::function<std::optional<Runner>()> make; ///< what is not timed; nothing: it has no such operation
 };
 
 /// Milliseconds over the rounds.
@@ -76,6 +76,7 @@ struct Row {
   double bytes = 0, flops = 0;               ///< the least a run must move and compute
   double boundMs = 0;                        ///< what this machine needs for that; 0: unknown
   double target = 0;                         ///< wanted: time of the best peer / ours; 0: none
+  double targetMs = 0;                       ///< wanted: no more milliseconds than this; 0: none
   std::string targetPeer;                    ///< the target is against this one alone
 };
 

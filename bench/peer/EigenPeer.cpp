@@ -44,6 +44,19 @@ static std::optional<Runner> spmv(const Task &task) {
   return std::nullopt;
 }
 
+static Runner dot(const Task &task) {
+  using Vector = Eigen::SparseVector<double, 0, int32_t>;
+  auto vector = [&](const runtime::Tensor &v) {
+    Vector made(v.dims[0]);
+    made.reserve(v.storedCount());
+    for (int64_t k = 0; k < v.storedCount(); ++k)
+      made.insertBack(indicesOf(v, 1)[size_t(k)]) = valuesOf(v)[size_t(k)];
+    return made;
+  };
+  const auto s = task.input.room(1);
+  return into(s, [s, a = vector(task.a()), b = vector(task.input.storedB())] { s[0] = a.dot(b); });
+}
+
 std::optional<Runner> eigenPeer(const Task &task) {
   Input &input = task.input;
   switch (task.op) {
@@ -60,6 +73,8 @@ std::optional<Runner> eigenPeer(const Task &task) {
     return building<Rows>([a = map(input.a().view()), b = map(input.b().view())](Rows &c) { c = a + b; });
   case Op::Multiply:
     return building<Rows>([a = map(input.a().view())](Rows &c) { c = a * a; });
+  case Op::Dot:
+    return dot(task);
   case Op::Convert:
     if (task.format == "CSR" && task.target == "CSC")
       return building<Columns>([a = map(input.a().view())](Columns &c) { c = a; });

@@ -103,6 +103,51 @@ static std::optional<Runner> conversion(const Task &task) {
   return std::nullopt;
 }
 
+static CsfView csf(const Tensor &a) {
+  CsfView view{{a.dims[0], a.dims[1], a.dims[2]}, {}, {}, values(a)};
+  for (size_t l = 0; l < 3; ++l) {
+    view.pos[l] = indicesOf(a, 2 * l).data();
+    view.crd[l] = indicesOf(a, 2 * l + 1).data();
+  }
+  return view;
+}
+
+static Runner tensorProduct(const Task &task) {
+  Input &input = task.input;
+  const Tensor a = input.stored("CSF");
+  const int64_t n = task.n, fibers = a.buffers[3].count;
+  if (task.op == Op::MTTKRP) {
+    const Tensor d = input.dense("D", {a.dims[1], n}), e = input.dense("E", {a.dims[2], n});
+    const auto c = input.room(a.dims[0] * n);
+    return into(c, [=] { mttkrp(csf(a), values(d), values(e), n, c.data()); });
+  }
+  if (task.op == Op::TTV) {
+    const Tensor x = input.dense("x", {a.dims[2]});
+    const auto c = input.room(fibers);
+    return into(c, [=] { ttv(csf(a), values(x), c.data()); });
+  }
+  const Tensor x = input.dense("X", {a.dims[2], n});
+  const auto c = input.room(fibers * n);
+  return into(c, [=] { ttm(csf(a), values(x), n, c.data()); });
+}
+
+static Runner sparseDot(const Task &task) {
+  const Tensor a = task.a(), b = task.input.storedB();
+  auto vector = [](const Tensor &v) {
+    return SparseVector{v.storedCount(), indicesOf(v, 1).data(), values(v)};
+  };
+  const auto s = task.input.room(1);
+  return into(s, [=] { s[0] = dot(vector(a), vector(b)); });
+}
+
+static Runner structured(const Task &task) {
+  const Tensor a = task.a(), x = task.input.dense("X", {task.input.columns(), task.n});
+  const auto c = task.input.room(a.dims[0] * task.n);
+  const auto *crd = static_cast<const uint8_t *>(a.buffers[a.buffers.size() - 2].data);
+  return into(
+      c, [=, n = task.n] { structuredMM(a.dims[0], a.dims[1], crd, values(a), values(x), n, c.data()); });
+}
+
 std::optional<Runner> loopPeer(const Task &task) {
   Input &input = task.input;
   auto dense = [&](const char *name, std::vector<int64_t> shape) { return input.dense(name, shape); };
@@ -128,11 +173,26 @@ std::optional<Runner> loopPeer(const Task &task) {
     return building([a = input.a().view(), b = input.b().view()] { return add(a, b); });
   case Op::Multiply:
     return building([a = input.a().view()] { return multiply(a, a); });
+  case Op::Masked:
+    return building([a = input.a().view()] { return multiplyMasked(a, a, a); });
+  case Op::MTTKRP:
+  case Op::TTV:
+  case Op::TTM:
+    return tensorProduct(task);
+  case Op::Dot:
+    return sparseDot(task);
+  case Op::StructuredMM:
+    return structured(task);
+  case Op::Softmax: {
+    const auto c = input.room(input.count());
+    return into(c, [=, a = input.a().view()] { softmax(a, c.data()); });
+  }
   case Op::Convert:
     return conversion(task);
-  default:
-    return std::nullopt;
+  case Op::Compile:
+    break;
   }
+  return std::nullopt;
 }
 
 } // namespace tulle::bench

@@ -289,4 +289,35 @@ Csr multiply(const CsrView &a, const CsrView &b) {
   return to;
 }
 
+Csr multiplyMasked(const CsrView &mask, const CsrView &a, const CsrView &b) {
+  // The mask's entry of the row for each of its columns, the sum there, and whether anything was added.
+  std::vector<int32_t> allowed(size_t(b.columns), -1);
+  std::vector<char> hit;
+  Csr to = shell(mask.rows, mask.columns, mask.pos[mask.rows]);
+  std::vector<double> sum;
+  int32_t n = to.pos[0] = 0;
+  for (int64_t i = 0; i < mask.rows; ++i) {
+    const int32_t begin = mask.pos[i], count = mask.pos[i + 1] - begin;
+    sum.assign(size_t(count), 0);
+    hit.assign(size_t(count), 0);
+    for (int32_t k = 0; k < count; ++k)
+      allowed[size_t(mask.crd[begin + k])] = k;
+    for (int32_t p = a.pos[i]; count > 0 && p < a.pos[i + 1]; ++p)
+      for (int32_t q = b.pos[a.crd[p]]; q < b.pos[a.crd[p] + 1]; ++q)
+        if (const int32_t k = allowed[size_t(b.crd[q])]; k >= 0) {
+          sum[size_t(k)] += a.value[p] * b.value[q];
+          hit[size_t(k)] = 1;
+        }
+    for (int32_t k = 0; k < count; ++k) {
+      allowed[size_t(mask.crd[begin + k])] = -1;
+      if (hit[size_t(k)]) {
+        to.crd[n] = mask.crd[begin + k];
+        to.value[n++] = sum[size_t(k)];
+      }
+    }
+    to.pos[i + 1] = n;
+  }
+  return to;
+}
+
 } // namespace tulle::bench

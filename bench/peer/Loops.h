@@ -57,5 +57,7 @@ Bcsr csrToBcsr4(const CsrView &from);
 Csr add(const CsrView &a, const CsrView &b);
 /// Row by row with a dense workspace, counted first; columns sorted.
 Csr multiply(const CsrView &a, const CsrView &b);
+/// The entries of A * B that A's pattern has too.
+Csr multiplyMasked(const CsrView &mask, const CsrView &a, const CsrView &b);
 
 } // namespace tulle::bench

@@ -89,8 +89,30 @@ static Runner sddmm(const Task &task) {
                      d, e] { k->run(); });
 }
 
+static std::optional<Runner> tensorProduct(const Task &task) {
+  Input &input = task.input;
+  const Tensor a = task.a();
+  if (task.op == Op::MTTKRP)
+    return product(task, a,
+                   mttkrpText(matrix(a, "(i, j, k) -> (i : compressed, j : compressed, k : compressed)"),
+                              a.dims, task.n),
+                   vectors, {input.dense("D", {a.dims[1], task.n}), input.dense("E", {a.dims[2], task.n})},
+                   {a.dims[0], task.n});
+  if (task.op != Op::Dot)
+    return std::nullopt;
+  const Tensor b = input.storedB();
+  const auto s = input.room(1);
+  std::vector<MemRef> arguments;
+  append(arguments, a);
+  append(arguments, b);
+  arguments.push_back({s.data(), {}});
+  return into(s, [k = kernel(dotText(a.dims[0]), plain, false, arguments), a, b] { k->run(); });
+}
+
 std::optional<Runner> mlirPeer(const Task &task) {
   Input &input = task.input;
+  if (input.order() != 2)
+    return tensorProduct(task);
   const char *map = mapOf(task.format);
   if (!map)
     return std::nullopt;
@@ -126,6 +148,13 @@ std::optional<Runner> mlirPeer(const Task &task) {
     return assembling(conversionText(rows, columns, map, unsigned(a.buffers.size() - 1), to), arguments,
                       task.target[0] == 'C');
   }
+  case Op::Compile:
+    if (task.target != "anew")
+      return std::nullopt;
+    return Runner{[text = spmvText({"1000x1000", map, task.format == "COO-soa" ? 3u : 2u}, 1000, 1000)] {
+                    return timed([&] { return std::make_unique<MlirKernel>(text, plain, false); });
+                  },
+                  nullptr};
   default:
     return std::nullopt;
   }

@@ -45,6 +45,11 @@ std::string spmvText(const MlirMatrix &a, int64_t rows, int64_t columns);
 std::string spmmText(const MlirMatrix &a, int64_t rows, int64_t columns, int64_t n);
 std::string sddmmText(int64_t rows, int64_t columns, int64_t n);
 
+/// C(i,r) = A(i,j,k) * D(j,r) * E(k,r): A's buffers, D, E, C.
+std::string mttkrpText(const MlirMatrix &a, const std::vector<int64_t> &dims, int64_t n);
+/// s = a * b of two compressed vectors: a's buffers, b's, s (a memref without dimensions).
+std::string dotText(int64_t size);
+
 /// `from` and `to` are encodings' maps, 32-bit widths. Arguments: the levels' buffers of `from` as assembled
 /// from level 0 on, the values, and one index that receives the number of entries. What is made is freed.
 std::string conversionText(int64_t rows, int64_t columns, const std::string &from, unsigned levelBuffers,

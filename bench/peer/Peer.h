@@ -20,7 +20,8 @@ enum class Op {
   Dot,          ///< s = a(i) * b(i), two sparse vectors
   StructuredMM, ///< C(i,k) = A(i,j) * X(j,k), A with two of every four columns
   Softmax,      ///< over the stored entries of each row
-  Convert       ///< A from a format to another
+  Convert,      ///< A from a format to another
+  Compile       ///< SpMV, to code that can run
 };
 
 /// One operation on one input.

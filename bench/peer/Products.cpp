@@ -1,5 +1,7 @@
 #include "Products.h"
 #include <algorithm>
+#include <cmath>
+#include <vector>
 
 namespace tulle::bench {
 
@@ -118,6 +120,108 @@ void sddmm(const CsrView &a, const double *d, const double *e, int64_t n, double
         sum += d[i * n + k] * e[int64_t(a.crd[p]) * n + k];
       value[p] = sum;
     }
+}
+
+void mttkrp(const CsfView &a, const double *d, const double *e, int64_t n, double *__restrict c) {
+  std::fill_n(c, a.dims[0] * n, 0.0);
+#pragma omp parallel
+  {
+    std::vector<double> room(static_cast<size_t>(n));
+    double *__restrict fiber = room.data();
+#pragma omp for schedule(dynamic, 16)
+    for (int32_t p = 0; p < a.pos[0][1]; ++p) {
+      double *row = c + int64_t(a.crd[0][p]) * n;
+      for (int32_t q = a.pos[1][p]; q < a.pos[1][p + 1]; ++q) {
+        std::fill_n(fiber, n, 0.0);
+        for (int32_t k = a.pos[2][q]; k < a.pos[2][q + 1]; ++k)
+          for (int64_t r = 0; r < n; ++r)
+            fiber[r] += a.value[k] * e[int64_t(a.crd[2][k]) * n + r];
+        for (int64_t r = 0; r < n; ++r)
+          row[r] += fiber[r] * d[int64_t(a.crd[1][q]) * n + r];
+      }
+    }
+  }
+}
+
+void ttv(const CsfView &a, const double *x, double *__restrict c) {
+#pragma omp parallel for schedule(static)
+  for (int32_t q = 0; q < a.pos[1][a.pos[0][1]]; ++q) {
+    double sum = 0;
+    for (int32_t k = a.pos[2][q]; k < a.pos[2][q + 1]; ++k)
+      sum += a.value[k] * x[a.crd[2][k]];
+    c[q] = sum;
+  }
+}
+
+void ttm(const CsfView &a, const double *x, int64_t n, double *__restrict c) {
+#pragma omp parallel for schedule(static)
+  for (int32_t q = 0; q < a.pos[1][a.pos[0][1]]; ++q) {
+    double *row = c + q * n;
+    std::fill_n(row, n, 0.0);
+    for (int32_t k = a.pos[2][q]; k < a.pos[2][q + 1]; ++k)
+      for (int64_t r = 0; r < n; ++r)
+        row[r] += a.value[k] * x[int64_t(a.crd[2][k]) * n + r];
+  }
+}
+
+double dot(const SparseVector &a, const SparseVector &b) {
+  if (a.count > b.count)
+    return dot(b, a);
+  double sum = 0;
+  if (b.count > 32 * a.count) {
+    const int32_t *at = b.crd, *end = b.crd + b.count;
+    for (int64_t k = 0; k < a.count; ++k) {
+      int64_t step = 1;
+      while (step < end - at && at[step] < a.crd[k])
+        step *= 2;
+      at = std::lower_bound(at + step / 2, std::min(at + step + 1, end), a.crd[k]);
+      if (at == end)
+        break;
+      if (*at == a.crd[k])
+        sum += a.value[k] * b.value[at - b.crd];
+    }
+    return sum;
+  }
+  for (int64_t p = 0, q = 0; p < a.count && q < b.count;) {
+    const int32_t i = a.crd[p], j = b.crd[q];
+    if (i == j)
+      sum += a.value[p] * b.value[q];
+    p += i <= j;
+    q += j <= i;
+  }
+  return sum;
+}
+
+void structuredMM(int64_t rows, int64_t columns, const uint8_t *crd, const double *value, const double *x,
+                  int64_t n, double *__restrict c) {
+  const int64_t groups = columns / 4;
+#pragma omp parallel for schedule(static)
+  for (int64_t i = 0; i < rows; ++i) {
+    double *row = c + i * n;
+    std::fill_n(row, n, 0.0);
+    for (int64_t g = 0; g < groups; ++g) {
+      const int64_t k = (i * groups + g) * 2;
+      const int bits = crd[k / 4] >> (k % 4 * 2);
+      const double u = value[k], v = value[k + 1], *first = x + (4 * g + (bits & 3)) * n,
+                   *second = x + (4 * g + (bits >> 2 & 3)) * n;
+      for (int64_t r = 0; r < n; ++r)
+        row[r] += u * first[r] + v * second[r];
+    }
+  }
+}
+
+void softmax(const CsrView &a, double *__restrict value) {
+#pragma omp parallel for schedule(static)
+  for (int64_t i = 0; i < a.rows; ++i) {
+    const int32_t begin = a.pos[i], end = a.pos[i + 1];
+    double most = -1e300, sum = 0;
+    for (int32_t k = begin; k < end; ++k)
+      most = std::max(most, a.value[k]);
+    for (int32_t k = begin; k < end; ++k)
+      sum += value[k] = std::exp(a.value[k] - most);
+    for (int32_t k = begin; k < end; ++k)
+      value[k] /= sum;
+  }
 }
 
 } // namespace tulle::bench

@@ -2,6 +2,7 @@
 // the compiler's vectorizer with reassociation allowed.
 #pragma once
 #include "Loops.h"
+#include <cstdint>
 
 namespace tulle::bench {
 
@@ -29,5 +30,34 @@ void spmvSell8(int64_t rows, const int64_t *row, const int32_t *pos, const int32
 void spmm(const CsrView &a, const double *x, int64_t n, double *c);
 /// value(i,j) = sum over k of D(i,k) * E(j,k) for the entries of A.
 void sddmm(const CsrView &a, const double *d, const double *e, int64_t n, double *value);
+
+/// A tensor of order 3 stored as compressed fibers (CSF): pos[l], crd[l] of level l.
+struct CsfView {
+  int64_t dims[3];
+  const int32_t *pos[3], *crd[3];
+  const double *value;
+};
+/// C(i,r) = sum over j, k of A(i,j,k) * D(j,r) * E(k,r); all row-major with n columns.
+void mttkrp(const CsfView &a, const double *d, const double *e, int64_t n, double *c);
+/// For each stored fiber (i,j): c = sum over k of A(i,j,k) * x(k).
+void ttv(const CsfView &a, const double *x, double *c);
+/// For each stored fiber (i,j) and r < n: c = sum over k of A(i,j,k) * X(k,r).
+void ttm(const CsfView &a, const double *x, int64_t n, double *c);
+
+struct SparseVector {
+  int64_t count;
+  const int32_t *crd;
+  const double *value;
+};
+/// Merges; searches for the entries of the shorter one where the other is far longer.
+double dot(const SparseVector &a, const SparseVector &b);
+
+/// C = A * X where each group of four columns of A holds two values; their columns are two bits each, packed
+/// four to a byte from the low bits on.
+void structuredMM(int64_t rows, int64_t columns, const uint8_t *crd, const double *value, const double *x,
+                  int64_t n, double *c);
+
+/// exp(A(i,j) - max of row i) / sum over row i of these.
+void softmax(const CsrView &a, double *value);
 
 } // namespace tulle::bench

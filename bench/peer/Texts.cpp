@@ -85,6 +85,37 @@ std::string spmmText(const MlirMatrix &a, int64_t rows, int64_t columns, int64_t
                  R"("parallel", "reduction", "parallel")");
 }
 
+std::string mttkrpText(const MlirMatrix &a, const std::vector<int64_t> &dims, int64_t n) {
+  return product(a, {fmt::format("{}x{}", dims[1], n), fmt::format("{}x{}", dims[2], n)},
+                 fmt::format("{}x{}", dims[0], n),
+                 "affine_map<(i,j,k,r) -> (i,j,k)>, affine_map<(i,j,k,r) -> (j,r)>, "
+                 "affine_map<(i,j,k,r) -> (k,r)>, affine_map<(i,j,k,r) -> (i,r)>",
+                 R"("parallel", "reduction", "reduction", "parallel")");
+}
+
+std::string dotText(int64_t size) {
+  const std::string type = fmt::format("tensor<{}xf64, #V>", size);
+  return encoding("V", "(i) -> (i : compressed)") + "func.func @kernel(" + parameters("A", 2) +
+         parameters("B", 2) + "%sm: memref<f64>) attributes { llvm.emit_c_interface } {\n" +
+         assembled("A", type, 2) + assembled("B", type, 2) +
+         fmt::format(R"(  %zero = arith.constant 0.0 : f64
+  %old = bufferization.to_tensor %sm restrict writable : memref<f64> to tensor<f64>
+  %s0 = linalg.fill ins(%zero : f64) outs(%old : tensor<f64>) -> tensor<f64>
+  %r = linalg.generic {{ indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>, affine_map<(i) -> ()>],
+                        iterator_types = ["reduction"] }}
+    ins(%A, %B : {0}, {0}) outs(%s0 : tensor<f64>) {{
+    ^bb0(%a: f64, %b: f64, %o: f64):
+      %m = arith.mulf %a, %b : f64
+      %s = arith.addf %o, %m : f64
+      linalg.yield %s : f64
+  }} -> tensor<f64>
+  bufferization.materialize_in_destination %r in restrict writable %sm : (tensor<f64>, memref<f64>) -> ()
+  return
+}}
+)",
+                     type);
+}
+
 std::string sddmmText(int64_t rows, int64_t columns, int64_t n) {
   return encoding("CSR", csrMap) + "func.func @kernel(" + parameters("A", 2) +
          fmt::format("%dm: memref<{0}x{2}xf64>, %em: memref<{1}x{2}xf64>) -> memref<?xf64> attributes {{ "

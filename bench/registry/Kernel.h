@@ -15,6 +15,8 @@ struct Kernel {
   std::vector<std::string> inputs = {};
   double want = 0;           ///< time of the best peer / ours that is asked for; 0: none
   std::string wantPeer = ""; ///< of this peer alone
+  double wantThreads = 0;    ///< the same with several threads
+  double wantMs = 0;         ///< milliseconds that are not to be exceeded; 0: none
 };
 
 /// In the order in which they run.
@@ -23,8 +25,9 @@ const std::vector<Kernel> &kernels();
 /// Why this input does not suit the kernel; empty: it does.
 std::string unsuited(const Kernel &kernel, const Input &input);
 
-/// Tulle's contender. `made` receives the bytes of its last result.
-Runner ours(const Kernel &kernel, const Task &task, std::shared_ptr<int64_t> made, bool oneThread);
+/// Tulle's contender. `made` receives the bytes of its last result. `threads`: 0 is what OMP_NUM_THREADS
+/// says.
+Runner ours(const Kernel &kernel, const Task &task, std::shared_ptr<int64_t> made, unsigned threads);
 
 /// The least bytes and floating-point operations of one run, `made` bytes of a new result among them.
 void setWork(Row &row, const Task &task, int64_t made);

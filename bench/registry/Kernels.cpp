@@ -1,4 +1,5 @@
 #include "Kernel.h"
+#include "peer/Library.h"
 #include <fmt/format.h>
 
 namespace tulle::bench {
@@ -21,13 +22,65 @@ static std::vector<Kernel> products() {
                     n == 128 ? narrow : matrices, n == 4 ? 1.0 : 1.5});
   list.push_back({"kernels", "SDDMM 64", "C(i,j) = D(i,k) * E(j,k) where A", Op::SDDMM, "CSR", "CSR", 64,
                   matrices, 1.5});
+  list.push_back({"kernels", "softmax",
+                  "m(i) max= A(i,j) where A; e(i,j) = exp(A(i,j) - m(i)) where A; d(i) = e(i,j); "
+                  "C(i,j) = e(i,j) / d(i) where A",
+                  Op::Softmax, "CSR", "CSR", 0, matrices});
+  for (int n : {32, 128})
+    list.push_back({"kernels",
+                    fmt::format("2:4 SpMM {}", n),
+                    spmm,
+                    Op::StructuredMM,
+                    "NV24",
+                    "",
+                    n,
+                    {"nm24:1024:1024"},
+                    1.3,
+                    "OpenBLAS"});
+  const std::string dot = "s = a(i) * b(i)", sparse = "(i) -> (i : compressed)";
+  list.push_back(
+      {"kernels", "dot 1:1", dot, Op::Dot, sparse, "", 0, {"vectors:10000000:1000000:1000000"}, 1.5});
+  list.push_back(
+      {"kernels", "dot 1:1000", dot, Op::Dot, sparse, "", 0, {"vectors:10000000:1000:1000000"}, 5});
   return list;
+}
+
+static std::vector<Kernel> tensors() {
+  const std::vector<std::string> inputs = {"2000x3000x4000:0.000208"};
+  return {{"tensors", "MTTKRP 32", "C(i,r) = A(i,j,k) * D(j,r) * E(k,r)", Op::MTTKRP, "CSF", "", 32, inputs,
+           1.5, "MLIR"},
+          {"tensors", "TTV", "C(i,j) = A(i,j,k) * x(k)", Op::TTV, "CSF", "DCSR", 0, inputs},
+          {"tensors", "TTM 8", "C(i,j,r) = A(i,j,k) * X(k,r)", Op::TTM, "CSF",
+           "(i, j, r) -> (i : compressed, j : compressed, r : dense)", 8, inputs}};
 }
 
 static std::vector<Kernel> assemblies() {
   return {{"assemble", "A + B", "C(i,j) = A(i,j) + B(i,j)", Op::Add, "CSR", "CSR", 0, matrices, 1.5, "SciPy"},
           {"assemble", "A * A", "C(i,j) = A(i,k) * B(k,j)", Op::Multiply, "CSR", "CSR", 0, matrices, 1.5,
-           "SciPy"}};
+           "SciPy"},
+          {"assemble",
+           "masked A * A",
+           "C(i,j) = A(i,k) * B(k,j) where A",
+           Op::Masked,
+           "CSR",
+           "CSR",
+           0,
+           {"lower:rmat:17:16", "lower:grid3d27:64"},
+           1.0,
+           "GraphBLAS"}};
+}
+
+static std::vector<Kernel> compilations() {
+  const std::vector<std::string> small = {"1000x1000:0.01"};
+  std::vector<Kernel> list;
+  for (const char *format : {"CSR", "COO-soa", "BCSR(4,4)"})
+    list.push_back({"compile", fmt::format("compile {}", format), "", Op::Compile, format, "anew", 0, small});
+  for (Kernel &kernel : list)
+    kernel.wantMs = 30;
+  for (const char *from : {"disk", "memory"})
+    list.push_back({"compile", fmt::format("from {} cache", from), "", Op::Compile, "CSR", from, 0, small});
+  list.push_back({"compile", "empty call", "", Op::Compile, "CSR", "call", 0, small});
+  return list;
 }
 
 static std::vector<Kernel> conversions() {
@@ -52,19 +105,32 @@ static std::vector<Kernel> conversions() {
 const std::vector<Kernel> &kernels() {
   static const std::vector<Kernel> all = [] {
     std::vector<Kernel> list = products();
-    for (const auto &more : {assemblies(), conversions()})
+    for (const auto &more : {tensors(), assemblies(), conversions(), compilations()})
       list.insert(list.end(), more.begin(), more.end());
+    // With several threads fewer are asked for.
+    for (Kernel &kernel : list)
+      if (kernel.name == "SpMV CSR")
+        kernel.wantThreads = 1;
+      else if (kernel.name.starts_with("SpMM") || kernel.op == Op::SDDMM || kernel.op == Op::Add ||
+               kernel.op == Op::Masked)
+        kernel.wantThreads = 1.5;
     return list;
   }();
   return all;
 }
 
-static bool isMatrixOp(Op op) { return op != Op::MTTKRP && op != Op::TTV && op != Op::TTM; }
+static int64_t orderOf(Op op) {
+  return op == Op::Dot ? 1 : op == Op::MTTKRP || op == Op::TTV || op == Op::TTM ? 3 : 2;
+}
 
 std::string unsuited(const Kernel &kernel, const Input &input) {
-  if (input.order() != (isMatrixOp(kernel.op) ? 2 : 3))
+  if (kernel.op == Op::Compile && threadCount() > 1)
+    return "compiling is one thread's work";
+  if (input.order() != orderOf(kernel.op))
     return fmt::format("the input has {} dimensions", input.order());
-  if (kernel.op == Op::Multiply && input.rows() != input.columns())
+  if ((kernel.op == Op::StructuredMM) != input.name.starts_with("nm24:"))
+    return "its rows do not have two entries in every four columns";
+  if ((kernel.op == Op::Multiply || kernel.op == Op::Masked) && input.rows() != input.columns())
     return "the matrix is not square";
   for (const std::string &format : {kernel.format, kernel.target}) {
     const double padding = format == "DIA"         ? input.diaPadding()

@@ -1,5 +1,5 @@
 // Tulle as a contender: any text over named operands, any conversion.
-#include "Kernel.h"
+#include "Compile.h"
 #include "engine/Convert.h"
 #include "engine/Engine.h"
 
@@ -9,23 +9,44 @@ using runtime::Tensor;
 
 static std::map<std::string, Tensor> operands(const Task &task) {
   Input &input = task.input;
-  const int64_t columns = input.dims.size() > 1 ? input.columns() : 0;
+  const std::vector<int64_t> &dims = input.dims;
+  const int64_t n = task.n, last = dims.back();
   switch (task.op) {
   case Op::SpMV:
-    return {{"A", task.a()}, {"x", input.dense("x", {columns})}};
+  case Op::TTV:
+    return {{"A", task.a()}, {"x", input.dense("x", {last})}};
   case Op::SpMM:
-    return {{"A", task.a()}, {"X", input.dense("X", {columns, task.n})}};
+  case Op::StructuredMM:
+  case Op::TTM:
+    return {{"A", task.a()}, {"X", input.dense("X", {last, n})}};
   case Op::SDDMM:
-    return {{"A", task.a()},
-            {"D", input.dense("D", {input.rows(), task.n})},
-            {"E", input.dense("E", {columns, task.n})}};
+    return {{"A", task.a()}, {"D", input.dense("D", {dims[0], n})}, {"E", input.dense("E", {dims[1], n})}};
+  case Op::MTTKRP:
+    return {{"A", task.a()}, {"D", input.dense("D", {dims[1], n})}, {"E", input.dense("E", {dims[2], n})}};
   case Op::Add:
     return {{"A", task.a()}, {"B", input.storedB()}};
+  case Op::Dot:
+    return {{"a", task.a()}, {"b", input.storedB()}};
   case Op::Multiply:
+  case Op::Masked:
     return {{"A", task.a()}, {"B", task.a()}};
-  default:
+  case Op::Softmax:
+  case Op::Convert:
+  case Op::Compile:
     return {{"A", task.a()}};
   }
+  return {};
+}
+
+/// Formats of the tensors a kernel makes; those without one are dense.
+static std::map<std::string, format::Encoding> results(const Kernel &kernel, const Task &task) {
+  if (kernel.target.empty())
+    return {};
+  const unsigned order = task.op == Op::TTV ? 2 : unsigned(task.input.order());
+  const format::Encoding encoding = format::resolveWidths(format::parseFormat(kernel.target, order), 1, 1);
+  if (task.op == Op::Softmax)
+    return {{"e", encoding}, {"C", encoding}};
+  return {{"C", encoding}};
 }
 
 /// The index arrays of 32 bits and the values: what loops by hand make too.
@@ -41,6 +62,30 @@ static Answer describe(const Tensor &made) {
   return answer;
 }
 
+/// Of a CSR result without its explicit zeros: a mask's pattern may be larger than the product's.
+static Answer withoutZeros(const Tensor &made) {
+  struct Arrays {
+    std::vector<int32_t> pos = {0}, crd;
+    std::vector<double> values;
+  };
+  auto kept = std::make_shared<Arrays>();
+  const auto pos = indicesOf(made, 0), crd = indicesOf(made, 1);
+  const auto values = valuesOf(made);
+  for (size_t i = 0; i + 1 < pos.size(); ++i) {
+    for (size_t k = size_t(pos[i]); k < size_t(pos[i + 1]); ++k)
+      if (values[k] != 0) {
+        kept->crd.push_back(crd[k]);
+        kept->values.push_back(values[k]);
+      }
+    kept->pos.push_back(int32_t(kept->crd.size()));
+  }
+  Answer answer;
+  answer.indices = {kept->pos, kept->crd};
+  answer.values = kept->values;
+  answer.owner = kept;
+  return answer;
+}
+
 namespace {
 
 /// A compiled text with its operands.
@@ -51,15 +96,14 @@ struct Program {
   unsigned result = 0;
   bool sparse = false;
 
-  Program(const std::string &text, const std::map<std::string, Tensor> &named, const std::string &format,
-          const engine::Options &options) {
+  Program(const std::string &text, const std::map<std::string, Tensor> &named,
+          const std::map<std::string, format::Encoding> &made, const engine::Options &options) {
     std::map<std::string, notation::Binding> bindings;
     for (const auto &[name, tensor] : named)
       bindings[name] = {tensor.type, tensor.dims, tensor.encoding, true};
-    sparse = !format.empty();
-    if (sparse) // a kernel with a sparse result calls it C
-      bindings["C"].encoding =
-          format::resolveWidths(format::parseFormat(format, unsigned(named.at("A").dims.size())), 1, 1);
+    sparse = !made.empty();
+    for (const auto &[name, encoding] : made)
+      bindings[name].encoding = encoding;
     program = notation::check(text, bindings);
     executable = engine::compile(program, options);
     inputs.resize(program.tensors.size());
@@ -90,56 +134,79 @@ static Runner converting(const Task &task, std::shared_ptr<int64_t> bytes, const
   return runner;
 }
 
-Runner ours(const Kernel &kernel, const Task &task, std::shared_ptr<int64_t> bytes, bool oneThread) {
+Runner ours(const Kernel &kernel, const Task &task, std::shared_ptr<int64_t> bytes, unsigned threads) {
   engine::Options options;
-  (void)oneThread;
+  (void)threads;
+  if (task.op == Op::Compile)
+    return compilation(kernel);
   if (task.op == Op::Convert)
     return converting(task, bytes, options);
-  auto program = std::make_shared<Program>(kernel.text, operands(task), kernel.target, options);
-  // SDDMM's reference gives values alone: the pattern is A's.
-  const bool pattern = task.op != Op::SDDMM && program->sparse;
+  auto program = std::make_shared<Program>(kernel.text, operands(task), results(kernel, task), options);
+  // The other references give values alone: the pattern is A's, or that of its fibers.
+  const bool pattern = task.op == Op::Add || task.op == Op::Multiply || task.op == Op::Masked;
+  const bool masked = task.op == Op::Masked;
   return {[program] {
             program->release();
             return timed([&] { program->executable->run(program->tensors); });
           },
-          [program, bytes, pattern] {
+          [program, bytes, pattern, masked] {
             const Tensor &made = *program->tensors[program->result];
             *bytes = made.bytes();
-            Answer answer = describe(made);
+            Answer answer = masked ? withoutZeros(made) : describe(made);
             if (!pattern)
               answer.indices.clear();
             return answer;
           }};
 }
 
+static double products(const CsrView &a) {
+  double count = 0;
+  for (int64_t k = 0; k < a.pos[a.rows]; ++k)
+    count += a.pos[a.crd[k] + 1] - a.pos[a.crd[k]];
+  return count;
+}
+
 void setWork(Row &row, const Task &task, int64_t made) {
   Input &input = task.input;
-  const double count = double(input.count()), n = double(std::max<int64_t>(task.n, 1)),
-               rows = double(input.rows()), columns = double(input.columns()),
-               matrix = double(task.a().bytes());
-  row.bytes = matrix + double(made);
+  const std::vector<int64_t> &dims = input.dims;
+  const double count = double(input.count()), n = double(std::max<int64_t>(task.n, 1));
+  const Tensor a = task.a();
+  row.bytes = double(a.bytes()) + double(made);
   switch (task.op) {
   case Op::SpMV:
   case Op::SpMM:
-    row.bytes += 8 * columns * n;
+  case Op::StructuredMM:
+  case Op::TTV:
+  case Op::TTM:
+    row.bytes += 8 * double(dims.back()) * n;
     row.flops = 2 * count * n;
     break;
   case Op::SDDMM:
     // The pattern of A is read, its values are not; the result's values are written.
-    row.bytes = matrix + 8 * (rows + columns) * n;
+    row.bytes = double(a.bytes()) + 8 * double(dims[0] + dims[1]) * n;
     row.flops = 2 * count * n;
+    break;
+  case Op::MTTKRP:
+    row.bytes += 8 * double(dims[1] + dims[2]) * n;
+    row.flops = 2 * (count + double(a.buffers[3].count)) * n;
     break;
   case Op::Add:
     row.bytes += double(input.storedB().bytes());
     row.flops = count;
     break;
-  case Op::Multiply: {
-    const CsrView a = input.a().view();
-    for (int64_t k = 0; k < input.count(); ++k)
-      row.flops += 2.0 * (a.pos[a.crd[k] + 1] - a.pos[a.crd[k]]);
+  case Op::Dot:
+    // A search need not read all of the longer one.
+    row.bytes = 2 * double(std::min(a.bytes(), input.storedB().bytes()));
     break;
-  }
-  default:
+  case Op::Multiply:
+    row.flops = 2 * products(input.a().view());
+    break;
+  case Op::Masked:
+  case Op::Softmax:
+  case Op::Convert:
+    break;
+  case Op::Compile:
+    row.bytes = 0;
     break;
   }
 }

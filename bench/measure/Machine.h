@@ -1,0 +1,24 @@
+// What this machine can do at most: the bounds of every kernel.
+#pragma once
+#include <string>
+
+namespace tulle::bench {
+
+/// Measured with the threads of this process, once for each size.
+class Machine {
+public:
+  /// Bytes per millisecond: the best of copy, triad and sum over arrays that take `workingSet` bytes
+  /// together, rounded to a power of two between 16 KiB and 512 MiB. Caches make small sets faster.
+  double bandwidth(double workingSet);
+  /// Floating-point operations per millisecond of fused multiply-adds in double precision.
+  double peak();
+  /// The least milliseconds for so much work.
+  double bound(double bytes, double flops);
+
+  /// The processor, its caches and the system, in a line.
+  static std::string describe();
+};
+
+Machine &machine();
+
+} // namespace tulle::bench

@@ -1,0 +1,139 @@
+// The inputs by their names.
+#include "Input.h"
+#include "runtime/generate/Generate.h"
+#include "runtime/io/Io.h"
+#include "tulle/error.h"
+#include <algorithm>
+#include <cstring>
+#include <set>
+
+namespace tulle::bench {
+
+using runtime::Entries;
+
+/// As doubles: whatever a file holds, the benchmarks compute in double precision.
+static Entries doubles(Entries entries) {
+  if (entries.type == ElementType::F64)
+    return entries;
+  std::vector<std::byte> made(size_t(entries.count()) * sizeof(double));
+  auto *to = reinterpret_cast<double *>(made.data());
+  for (int64_t k = 0; k < entries.count(); ++k)
+    to[k] = 1.0 + double(k % 7);
+  entries.type = ElementType::F64;
+  entries.values = std::move(made);
+  return entries;
+}
+
+static std::vector<std::string> split(const std::string &text, char at) {
+  std::vector<std::string> parts;
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t end = std::min(text.find(at, begin), text.size());
+    parts.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+static int64_t number(const std::string &text, const std::string &spec) {
+  int64_t value = 0;
+  for (char c : text) {
+    if (c < '0' || c > '9' || value > INT32_MAX)
+      throw Error("bench: '" + text + "' in " + spec + " is not a size");
+    value = value * 10 + (c - '0');
+  }
+  if (value == 0)
+    throw Error("bench: a size in " + spec + " is missing or 0");
+  return value;
+}
+
+static Entries withValues(Entries entries) {
+  entries.type = ElementType::F64;
+  entries.values.resize(entries.coords[0].size() * sizeof(double));
+  auto *values = reinterpret_cast<double *>(entries.values.data());
+  for (size_t k = 0; k < entries.coords[0].size(); ++k)
+    values[k] = 0.5 + double(k * 2654435761u % 1000) / 1000;
+  return entries;
+}
+
+/// `count` entries of a vector, one at random in each of as many stretches of equal length.
+static Entries vectorEntries(int64_t size, int64_t count, uint64_t seed) {
+  Entries entries;
+  entries.dims = {size};
+  entries.coords.resize(1);
+  uint64_t state = seed;
+  for (int64_t k = 0; k < count; ++k) {
+    const int64_t begin = size * k / count, end = size * (k + 1) / count;
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    entries.coords[0].push_back(begin + int64_t((state >> 33) % uint64_t(std::max<int64_t>(end - begin, 1))));
+  }
+  return withValues(std::move(entries));
+}
+
+/// Two of every four columns.
+static Entries structured(int64_t rows, int64_t columns) {
+  static constexpr int pairs[6][2] = {{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}};
+  Entries entries;
+  entries.dims = {rows, columns};
+  entries.coords.resize(2);
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t g = 0; g < columns / 4; ++g)
+      for (int part : pairs[uint64_t(i * columns + g) * 2654435761u % 1000003 % 6]) {
+        entries.coords[0].push_back(i);
+        entries.coords[1].push_back(4 * g + part);
+      }
+  return withValues(std::move(entries));
+}
+
+/// The entries below the diagonal of the pattern and its transpose.
+static Entries lower(const Entries &all) {
+  std::vector<std::pair<int64_t, int64_t>> below;
+  for (int64_t k = 0; k < all.count(); ++k) {
+    const int64_t i = all.coords[0][size_t(k)], j = all.coords[1][size_t(k)];
+    if (i != j)
+      below.emplace_back(std::max(i, j), std::min(i, j));
+  }
+  std::sort(below.begin(), below.end());
+  below.erase(std::unique(below.begin(), below.end()), below.end());
+  Entries entries;
+  entries.dims = all.dims;
+  entries.coords.resize(2);
+  for (auto [i, j] : below) {
+    entries.coords[0].push_back(i);
+    entries.coords[1].push_back(j);
+  }
+  return withValues(std::move(entries));
+}
+
+std::pair<Entries, Entries> loadInput(const std::string &spec) {
+  const std::vector<std::string> parts = split(spec, ':');
+  if (spec.starts_with("lower:")) {
+    Entries all = loadInput(spec.substr(6)).first;
+    if (all.dims.size() != 2 || all.dims[0] != all.dims[1])
+      throw Error("bench: " + spec + ": only a square matrix has a lower triangle here");
+    return {lower(all), {}};
+  }
+  if (parts[0] == "vectors" && parts.size() == 4) {
+    const int64_t size = number(parts[1], spec), a = number(parts[2], spec), b = number(parts[3], spec);
+    if (std::max(a, b) > size)
+      throw Error("bench: " + spec + " asks for more entries than the vector has");
+    return {vectorEntries(size, a, 7), vectorEntries(size, b, 8)};
+  }
+  if (parts[0] == "nm24" && parts.size() == 3) {
+    const int64_t columns = number(parts[2], spec);
+    if (columns % 4)
+      throw Error("bench: " + spec + ": the number of columns must be a multiple of 4");
+    return {structured(number(parts[1], spec), columns), {}};
+  }
+  if (parts.size() == 2 && parts[0].find('x') != std::string::npos && spec.find('/') == std::string::npos) {
+    std::vector<int64_t> dims;
+    for (const std::string &size : split(parts[0], 'x'))
+      dims.push_back(number(size, spec));
+    return {runtime::generate("random:7:" + parts[1], dims, ElementType::F64).entries, {}};
+  }
+  if (runtime::isGenerator(spec))
+    return {runtime::generate(spec, {}, ElementType::F64).entries, {}};
+  runtime::FileContents file = runtime::readFile(spec);
+  return {doubles(file.isStored ? runtime::unpack(file.stored) : std::move(file.entries)), {}};
+}
+
+} // namespace tulle::bench

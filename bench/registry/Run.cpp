@@ -1,0 +1,164 @@
+// The side that starts workers and collects.
+#include "Run.h"
+#include "measure/Machine.h"
+#include "report/Json.h"
+#include "tulle/error.h"
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace tulle::bench {
+
+namespace {
+
+/// A worker process and the pipe it writes to.
+class Worker {
+public:
+  Worker(const Selection &selection, int threads, size_t first) {
+    int ends[2];
+    if (pipe(ends) != 0)
+      throw Error(fmt::format("bench: no pipe to a worker: {}", std::strerror(errno)));
+    const std::vector<std::string> arguments = commandLine(selection, first, ends[1]);
+    process = fork();
+    if (process == 0) {
+      close(ends[0]);
+      for (const char *name : {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"})
+        setenv(name, std::to_string(threads).c_str(), 1);
+      std::vector<char *> pointers;
+      for (const std::string &argument : arguments)
+        pointers.push_back(const_cast<char *>(argument.c_str()));
+      pointers.push_back(nullptr);
+      execv("/proc/self/exe", pointers.data());
+      _exit(127);
+    }
+    close(ends[1]);
+    from = ends[0];
+    if (process < 0)
+      throw Error(fmt::format("bench: no worker: {}", std::strerror(errno)));
+  }
+  ~Worker() {
+    close(from);
+    end();
+  }
+  Worker(const Worker &) = delete;
+
+  /// The next line; nothing when the worker ended, or was silent for `seconds` and is stopped for it.
+  std::optional<std::string> line(int seconds) {
+    for (;;) {
+      if (const size_t at = buffer.find('\n'); at != std::string::npos) {
+        std::string text = buffer.substr(0, at);
+        buffer.erase(0, at + 1);
+        return text;
+      }
+      pollfd wait{from, POLLIN, 0};
+      const int ready = poll(&wait, 1, seconds * 1000);
+      if (ready == 0) {
+        reason = fmt::format("no answer within {} s", seconds);
+        kill(process, SIGKILL);
+        return std::nullopt;
+      }
+      char part[4096];
+      const ssize_t got = ready > 0 ? read(from, part, sizeof part) : -1;
+      if (got < 0 && errno == EINTR)
+        continue;
+      if (got <= 0)
+        return std::nullopt;
+      buffer.append(part, size_t(got));
+    }
+  }
+
+  /// Waits for the end, and says what it was.
+  std::string end() {
+    if (process > 0) {
+      int status = 0;
+      waitpid(process, &status, 0);
+      process = -1;
+      failed = !WIFEXITED(status) || WEXITSTATUS(status) != 0;
+      refused = WIFEXITED(status) && WEXITSTATUS(status) == 1;
+      if (reason.empty())
+        reason = WIFSIGNALED(status)
+                     ? fmt::format("ended by signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)))
+                     : fmt::format("ended with {}", WEXITSTATUS(status));
+    }
+    return reason;
+  }
+  bool failed = false;
+  bool refused = false; ///< it said why on its own
+
+private:
+  static std::vector<std::string> commandLine(const Selection &selection, size_t first, int out) {
+    std::vector<std::string> list = {
+        "tulle-bench", selection.what,        "--worker",  std::to_string(out),
+        "--first",     std::to_string(first), "--seconds", std::to_string(selection.seconds)};
+    for (const auto &[flag, values] :
+         {std::pair("--kernels", selection.kernels), std::pair("--inputs", selection.inputs),
+          std::pair("--peers", selection.peers)})
+      for (const std::string &value : values) {
+        list.push_back(flag);
+        list.push_back(value);
+      }
+    return list;
+  }
+
+  pid_t process = -1;
+  int from = -1;
+  std::string buffer, reason;
+};
+
+} // namespace
+
+/// The row of a job whose worker did not come back.
+static Row lost(const Job &job, int threads, const std::string &why) {
+  Row row;
+  row.group = job.kernel->group;
+  row.kernel = job.kernel->name;
+  row.input = job.input;
+  row.threads = threads;
+  row.absent["tulle"] = "the process that measured " + why;
+  return row;
+}
+
+static void run(const Selection &selection, int threads, Report &report) {
+  const std::vector<Job> list = jobs(selection);
+  constexpr int patience = 150; // seconds for one job, its input included
+  for (size_t first = 0;;) {
+    Worker worker(selection, threads, first);
+    bool done = false;
+    size_t current = first;
+    while (auto text = worker.line(patience)) {
+      const nlohmann::json line = nlohmann::json::parse(*text);
+      if (line.contains("limits"))
+        report.limits[threads] = line["limits"].get<std::map<std::string, double>>();
+      else if (line.contains("begin"))
+        current = line["begin"];
+      else if (line.contains("row")) {
+        report.rows.push_back(rowFromJson(line["row"]));
+        fmt::print(stderr, "{} {} ×{}\n", report.rows.back().kernel, report.rows.back().input, threads);
+      } else
+        done = line.contains("done");
+    }
+    const std::string why = worker.end();
+    if (worker.refused)
+      throw Error(""); // what is wrong with the input was said there
+    if (done || current >= list.size())
+      return;
+    report.rows.push_back(lost(list[current], threads, why));
+    fmt::print(stderr, "{} {}: {}\n", list[current].kernel->name, list[current].input, why);
+    first = current + 1;
+  }
+}
+
+Report runAll(const Selection &selection, const std::vector<int> &threads) {
+  Report report;
+  report.machine = Machine::describe();
+  for (int count : threads)
+    run(selection, count, report);
+  return report;
+}
+
+} // namespace tulle::bench

@@ -1,0 +1,123 @@
+// The side that measures.
+#include "Run.h"
+#include "measure/Machine.h"
+#include "peer/Library.h"
+#include "report/Json.h"
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+namespace tulle::bench {
+
+static bool chosen(const std::vector<std::string> &parts, const std::string &name) {
+  return parts.empty() || std::any_of(parts.begin(), parts.end(), [&](const std::string &part) {
+           return name.find(part) != std::string::npos;
+         });
+}
+
+/// For a run of a minute or two: of kernels with several matrices one grid and one random one.
+static bool isQuick(const std::string &input) { return input == "grid3d27:64" || input == "rmat:17:16"; }
+
+static bool wants(const Selection &selection, const Kernel &kernel, const std::string &input) {
+  const bool quick = selection.what == "quick";
+  if ((!quick && selection.what != "all" && selection.what != kernel.group) ||
+      !chosen(selection.kernels, kernel.name))
+    return false;
+  if (!selection.inputs.empty())
+    return true;
+  return std::find(kernel.inputs.begin(), kernel.inputs.end(), input) != kernel.inputs.end() &&
+         (!quick || kernel.inputs.size() < 3 || isQuick(input));
+}
+
+std::vector<Job> jobs(const Selection &selection) {
+  std::vector<std::string> names = selection.inputs;
+  if (names.empty())
+    for (const Kernel &kernel : kernels())
+      for (const std::string &input : kernel.inputs)
+        if (std::find(names.begin(), names.end(), input) == names.end())
+          names.push_back(input);
+  std::vector<Job> list;
+  for (const std::string &name : names)
+    for (const Kernel &kernel : kernels())
+      if (wants(selection, kernel, name))
+        list.push_back({&kernel, name});
+  return list;
+}
+
+static Row measure(const Kernel &kernel, Input &input, const Selection &selection) {
+  const Task task{kernel.op, kernel.format, kernel.target, kernel.n, input};
+  const int threads = threadCount();
+  Row row;
+  row.group = kernel.group;
+  row.kernel = kernel.name;
+  row.input = input.name;
+  row.threads = threads;
+  row.target = threads == 1 ? kernel.want : kernel.wantThreads;
+  row.targetPeer = kernel.wantPeer;
+  row.targetMs = kernel.wantMs;
+  auto made = std::make_shared<int64_t>(0);
+  std::vector<Contender> contenders;
+  for (const Peer &peer : peers())
+    if (peer.name == "loop" || chosen(selection.peers, peer.name))
+      contenders.push_back({peer.name, [&] { return peer.make(task); }});
+  contenders.insert(contenders.begin() + 1, {"tulle", [&] { return ours(kernel, task, made, 0); }});
+  if (threads > 1)
+    contenders.insert(contenders.begin() + 2,
+                      {"tulle 1", [&] { return ours(kernel, task, std::make_shared<int64_t>(0), 1); }});
+  race(row, std::move(contenders), selection.seconds);
+  setWork(row, task, *made);
+  row.boundMs = machine().bound(row.bytes, row.flops);
+  input.dropDense();
+  return row;
+}
+
+namespace {
+
+/// Lines of JSON to the parent.
+struct Output {
+  int file;
+  void send(const nlohmann::json &json) const {
+    const std::string line = json.dump() + "\n";
+    for (size_t done = 0; done < line.size();) {
+      const ssize_t wrote = write(file, line.data() + done, line.size() - done);
+      if (wrote <= 0)
+        throw std::runtime_error("the process that wanted the figures is gone");
+      done += size_t(wrote);
+    }
+  }
+};
+
+} // namespace
+
+static nlohmann::json limits() {
+  auto gigabytes = [](double bytes) { return machine().bandwidth(bytes) * 1e3 / 1e9; };
+  return {{"GB/s in 64 MB", gigabytes(1 << 26)},
+          {"GB/s in 512 MB", gigabytes(1 << 29)},
+          {"GB/s in 512 KB", gigabytes(1 << 19)},
+          {"GB/s in 8 MB", gigabytes(1 << 23)},
+          {"GFLOP/s", machine().peak() * 1e3 / 1e9}};
+}
+
+void work(const Selection &selection, size_t first, int out) {
+  useClock(threadCount() == 1 ? Clock::Thread : Clock::Wall);
+  const Output output{out};
+  if (first == 0)
+    output.send({{"limits", limits()}});
+  const std::vector<Job> list = jobs(selection);
+  std::unique_ptr<Input> input;
+  std::string loaded;
+  for (size_t k = first; k < list.size(); ++k) {
+    const Job &job = list[k];
+    output.send({{"begin", k}});
+    if (loaded != job.input) {
+      input.reset();
+      input = std::make_unique<Input>(job.input);
+      loaded = job.input;
+    }
+    if (unsuited(*job.kernel, *input).empty())
+      output.send({{"row", toJson(measure(*job.kernel, *input, selection))}});
+  }
+  output.send({{"done", true}});
+}
+
+} // namespace tulle::bench

@@ -1,0 +1,37 @@
+#include "Json.h"
+#include <nlohmann/json.hpp>
+
+namespace tulle::bench {
+
+nlohmann::json toJson(const Row &row) {
+  nlohmann::json times = nlohmann::json::object();
+  for (const auto &[name, timing] : row.times)
+    times[name] = {
+        {"median", timing.median}, {"low", timing.low}, {"high", timing.high}, {"rounds", timing.rounds}};
+  return {{"group", row.group},       {"kernel", row.kernel}, {"input", row.input},
+          {"threads", row.threads},   {"times", times},       {"absent", row.absent},
+          {"compared", row.compared}, {"bytes", row.bytes},   {"flops", row.flops},
+          {"boundMs", row.boundMs},   {"target", row.target}, {"targetPeer", row.targetPeer},
+          {"targetMs", row.targetMs}};
+}
+
+Row rowFromJson(const nlohmann::json &json) {
+  Row row;
+  row.group = json.at("group");
+  row.kernel = json.at("kernel");
+  row.input = json.at("input");
+  row.threads = json.at("threads");
+  for (const auto &[name, timing] : json.at("times").items())
+    row.times[name] = {timing.at("median"), timing.at("low"), timing.at("high"), timing.at("rounds")};
+  row.absent = json.at("absent");
+  row.compared = json.at("compared");
+  row.bytes = json.at("bytes");
+  row.flops = json.at("flops");
+  row.boundMs = json.at("boundMs");
+  row.target = json.at("target");
+  row.targetPeer = json.at("targetPeer");
+  row.targetMs = json.at("targetMs");
+  return row;
+}
+
+} // namespace tulle::bench

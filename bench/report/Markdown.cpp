@@ -1,0 +1,134 @@
+// docs/performance.md.
+#include "Report.h"
+#include <fmt/format.h>
+#include <set>
+
+namespace tulle::bench {
+
+static std::string escaped(std::string text) {
+  for (size_t at = 0; (at = text.find('|', at)) != std::string::npos; at += 2)
+    text.insert(at, "\\");
+  return text;
+}
+
+static std::string line(const std::vector<std::string> &cells) {
+  std::string text = "|";
+  for (const std::string &cell : cells)
+    text += " " + escaped(cell) + " |";
+  return text + "\n";
+}
+
+static std::string head(const std::vector<std::string> &titles, size_t leftAligned) {
+  std::vector<std::string> rule;
+  for (size_t k = 0; k < titles.size(); ++k)
+    rule.push_back(k < leftAligned ? ":--" : "--:");
+  return line(titles) + line(rule);
+}
+
+/// Three significant digits.
+static std::string number(double value) {
+  return value <= 0 ? "–" : value >= 100 ? fmt::format("{:.0f}", value) : fmt::format("{:.3g}", value);
+}
+static std::string percent(double part) { return part > 0 ? fmt::format("{:.0f}%", 100 * part) : "–"; }
+
+static std::string summary(const Report &report) {
+  std::string text =
+      head({"kernel", "threads", "inputs", "peer / tulle", "worst input", "of bound", "wanted", ""}, 1);
+  for (const Family &family : families(report.rows)) {
+    const std::optional<bool> met = family.met();
+    text += line({family.kernel, std::to_string(family.threads), std::to_string(family.rows.size()),
+                  number(family.mean()), number(family.worst()), percent(family.bound()), family.wanted(),
+                  !met   ? ""
+                  : *met ? "met"
+                         : "**missed**"});
+  }
+  return text;
+}
+
+static std::string cell(const Row &row, const std::string &name, const std::string &best) {
+  auto found = row.times.find(name);
+  if (found == row.times.end())
+    return row.absent.count(name) ? "absent" : "–";
+  const Timing &timing = found->second;
+  std::string text = number(timing.median);
+  if (name == "tulle" && timing.median > 0)
+    text += fmt::format(" ±{:.0f}%", 50 * (timing.high - timing.low) / timing.median);
+  return name == best ? "**" + text + "**" : text;
+}
+
+static std::string table(const std::vector<Row> &rows) {
+  const std::vector<std::string> names = contenders(rows);
+  std::vector<std::string> titles = {"kernel", "input"};
+  titles.insert(titles.end(), names.begin(), names.end());
+  titles.insert(titles.end(), {"best peer / tulle", "of bound"});
+  std::string text = head(titles, 2);
+  for (const Row &row : rows) {
+    std::string best;
+    const double ratio = bestRatio(row, &best);
+    std::vector<std::string> cells = {row.kernel, row.input};
+    for (const std::string &name : names)
+      cells.push_back(cell(row, name, best));
+    cells.push_back(number(ratio));
+    cells.push_back(percent(ofBound(row)));
+    text += line(cells);
+  }
+  return text;
+}
+
+static std::string absences(const std::vector<Row> &rows) {
+  std::string text;
+  std::set<std::string> said;
+  for (const Row &row : rows)
+    for (const auto &[name, why] : row.absent)
+      if (said.insert(row.kernel + name + why).second)
+        text += fmt::format("- {}, {}: no {}: {}\n", row.kernel, row.input, name, why);
+  return text;
+}
+
+static std::string limits(const Report &report) {
+  std::string text;
+  for (const auto &[threads, list] : report.limits) {
+    text += fmt::format("- {} thread{}:", threads, threads == 1 ? "" : "s");
+    for (const auto &[name, value] : list)
+      text += fmt::format(" {} {:.1f};", name, value);
+    text.back() = '\n';
+  }
+  return text;
+}
+
+std::string markdown(const Report &report, const std::string &plot) {
+  std::string text =
+      fmt::format("# Performance\n\nWritten by `{}`.\n\n{}\n\n{}\n"
+                  "Double precision, 32-bit indices, medians of runs in turn within one process, after every "
+                  "answer was compared\n"
+                  "with that of a loop by hand: processor time for one thread, the clock for several. A "
+                  "ratio is a peer's time /\n"
+                  "Tulle's; the peer is the one a target names, else the fastest library (loops by hand "
+                  "count where there is no other).\n"
+                  "The bound is the time that the bytes of operands and result take at the bandwidth "
+                  "measured for that much\n"
+                  "memory, or the operations at the peak of fused multiply-adds, whichever is longer.\n\n",
+                  report.command, report.machine, limits(report));
+  if (!plot.empty())
+    text += fmt::format("![ratio to the best peer and to the bound]({})\n\n", plot);
+  text += "## Targets\n\nGeometric means over the inputs.\n\n" + summary(report);
+  std::vector<std::pair<std::string, int>> sections;
+  for (const Row &row : report.rows)
+    if (std::find(sections.begin(), sections.end(), std::pair(row.group, row.threads)) == sections.end())
+      sections.emplace_back(row.group, row.threads);
+  for (const auto &[group, threads] : sections) {
+    std::vector<Row> rows;
+    for (const Row &row : report.rows)
+      if (row.group == group && row.threads == threads)
+        rows.push_back(row);
+    text +=
+        fmt::format("\n## {}, {} thread{}\n\nMilliseconds; ± is half the distance of the quartiles; the best "
+                    "peer is bold.\n\n{}",
+                    group, threads, threads == 1 ? "" : "s", table(rows));
+  }
+  if (const std::string list = absences(report.rows); !list.empty())
+    text += "\n## What did not run\n\n" + list;
+  return text;
+}
+
+} // namespace tulle::bench

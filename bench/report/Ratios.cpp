@@ -1,0 +1,124 @@
+#include "Report.h"
+#include "peer/Peer.h"
+#include <cmath>
+#include <fmt/format.h>
+#include <set>
+
+namespace tulle::bench {
+
+double ratioTo(const Row &row, const std::string &peer) {
+  auto ours = row.times.find("tulle"), theirs = row.times.find(peer);
+  return ours == row.times.end() || theirs == row.times.end() || ours->second.median <= 0
+             ? 0
+             : theirs->second.median / ours->second.median;
+}
+
+double bestRatio(const Row &row, std::string *peer) {
+  static const std::set<std::string> apart = {"tulle", "tulle 1", "loop", "SciPy unsorted"};
+  double best = 0;
+  auto consider = [&](const std::string &name) {
+    if (const double ratio = ratioTo(row, name); ratio > 0 && (best == 0 || ratio < best)) {
+      best = ratio;
+      if (peer)
+        *peer = name;
+    }
+  };
+  for (const auto &[name, timing] : row.times)
+    if (!apart.count(name))
+      consider(name);
+  if (best == 0)
+    consider("loop");
+  return best;
+}
+
+double targetRatio(const Row &row) {
+  return row.targetPeer.empty() ? bestRatio(row) : ratioTo(row, row.targetPeer);
+}
+
+double ofBound(const Row &row) {
+  auto ours = row.times.find("tulle");
+  return ours == row.times.end() || ours->second.median <= 0 ? 0 : row.boundMs / ours->second.median;
+}
+
+double geometricMean(const std::vector<double> &values) {
+  double logs = 0;
+  int count = 0;
+  for (double value : values)
+    if (value > 0) {
+      logs += std::log(value);
+      ++count;
+    }
+  return count ? std::exp(logs / count) : 0;
+}
+
+double Family::mean() const {
+  std::vector<double> ratios;
+  for (const Row *row : rows)
+    ratios.push_back(targetRatio(*row));
+  return geometricMean(ratios);
+}
+
+double Family::worst() const {
+  double least = 0;
+  for (const Row *row : rows)
+    if (const double ratio = targetRatio(*row); ratio > 0 && (least == 0 || ratio < least))
+      least = ratio;
+  return least;
+}
+
+double Family::bound() const {
+  std::vector<double> parts;
+  for (const Row *row : rows)
+    parts.push_back(ofBound(*row));
+  return geometricMean(parts);
+}
+
+std::optional<bool> Family::met() const {
+  const Row &first = *rows.front();
+  if (first.targetMs > 0) {
+    for (const Row *row : rows)
+      if (auto ours = row->times.find("tulle");
+          ours == row->times.end() || ours->second.median > first.targetMs)
+        return false;
+    return true;
+  }
+  if (first.target <= 0 || mean() <= 0)
+    return std::nullopt;
+  return mean() >= first.target;
+}
+
+std::string Family::wanted() const {
+  const Row &first = *rows.front();
+  if (first.targetMs > 0)
+    return fmt::format("{} ms", first.targetMs);
+  if (first.target <= 0)
+    return "";
+  return fmt::format("{} over {}", first.target,
+                     first.targetPeer.empty() ? "the best peer" : first.targetPeer);
+}
+
+std::vector<Family> families(const std::vector<Row> &rows) {
+  std::vector<Family> list;
+  for (const Row &row : rows) {
+    auto at = std::find_if(list.begin(), list.end(), [&](const Family &family) {
+      return family.kernel == row.kernel && family.threads == row.threads;
+    });
+    if (at == list.end())
+      at = list.insert(list.end(), {row.kernel, row.threads, {}});
+    at->rows.push_back(&row);
+  }
+  return list;
+}
+
+std::vector<std::string> contenders(const std::vector<Row> &rows) {
+  std::vector<std::string> order = {"tulle", "tulle 1"}, list;
+  for (const Peer &peer : peers())
+    order.push_back(peer.name);
+  for (const std::string &name : order)
+    if (std::any_of(rows.begin(), rows.end(),
+                    [&](const Row &row) { return row.times.count(name) || row.absent.count(name); }))
+      list.push_back(name);
+  return list;
+}
+
+} // namespace tulle::bench

@@ -1,0 +1,54 @@
+// What was measured as a table on the terminal, JSON, Markdown and a plot.
+#pragma once
+#include "measure/Measure.h"
+
+namespace tulle::bench {
+
+/// Everything a run found.
+struct Report {
+  std::string machine;                                 ///< processor, system, compiler
+  std::string command;                                 ///< that made it
+  std::map<int, std::map<std::string, double>> limits; ///< by threads: measured bandwidths (GB/s) and peak
+  std::vector<Row> rows;
+};
+
+/// The time of `peer` / ours; 0 where one is missing.
+double ratioTo(const Row &row, const std::string &peer);
+/// The same of the fastest peer; loops by hand and products without order count only where nothing else ran.
+/// `peer`, if given, receives its name.
+double bestRatio(const Row &row, std::string *peer = nullptr);
+/// The ratio the row's target is about: that of `targetPeer`, or bestRatio.
+double targetRatio(const Row &row);
+/// The part of the machine's bound that was reached; 0 where unknown.
+double ofBound(const Row &row);
+/// Of positive numbers; 0 for none.
+double geometricMean(const std::vector<double> &values);
+
+/// The rows of one kernel with one number of threads, in the order in which they ran.
+struct Family {
+  std::string kernel;
+  int threads;
+  std::vector<const Row *> rows;
+
+  double mean() const;  ///< geometric, of targetRatio
+  double worst() const; ///< of targetRatio
+  double bound() const; ///< geometric mean of ofBound
+  /// Whether the target holds: the geometric mean for ratios, every row for milliseconds. Nothing without
+  /// one.
+  std::optional<bool> met() const;
+  /// "1.5 over SciPy", "30 ms", or empty.
+  std::string wanted() const;
+};
+std::vector<Family> families(const std::vector<Row> &rows);
+
+void printTable(const Report &report);
+std::string markdown(const Report &report, const std::string &plot);
+std::string svg(const Report &report);
+std::string json(const Report &report);
+/// Of a file that `json` wrote. Throws tulle::Error naming the file.
+Report readReport(const std::string &file);
+
+/// The names of all contenders that any row has, in the order of the peers.
+std::vector<std::string> contenders(const std::vector<Row> &rows);
+
+} // namespace tulle::bench

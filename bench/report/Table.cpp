@@ -1,0 +1,71 @@
+// The table on the terminal.
+#include "Report.h"
+#include <cstdio>
+#include <fmt/format.h>
+#include <set>
+
+namespace tulle::bench {
+
+static void printLine(const std::string &kernel, const std::string &input, const std::string &threads,
+                      const std::vector<std::string> &cells) {
+  fmt::print("{:18} {:26} {:>2}", kernel, input, threads);
+  for (const std::string &text : cells)
+    fmt::print(" {:>10}", text);
+  fmt::print("\n");
+}
+
+static std::string cell(const Row &row, const std::string &name) {
+  auto found = row.times.find(name);
+  return found != row.times.end() ? fmt::format("{:.3f}", found->second.median)
+         : row.absent.count(name) ? "absent"
+                                  : "-";
+}
+
+static void printAbsent(const std::vector<Row> &rows) {
+  std::set<std::string> said;
+  for (const Row &row : rows)
+    for (const auto &[name, why] : row.absent)
+      if (said.insert(name + why).second)
+        fmt::print(stderr, "{} {}: no {}: {}\n", row.kernel, row.input, name, why);
+}
+
+void printTable(const Report &report) {
+  fmt::print("{}\n", report.machine);
+  for (const auto &[threads, limits] : report.limits)
+    for (const auto &[name, value] : limits)
+      fmt::print("{} thread{}: {} {:.1f}\n", threads, threads == 1 ? "" : "s", name, value);
+  if (report.rows.empty())
+    return;
+  const std::vector<std::string> columns = contenders(report.rows);
+  std::vector<std::string> titles;
+  for (const std::string &name : columns)
+    titles.push_back(name.substr(0, 10));
+  titles.insert(titles.end(), {"best/ours", "of bound", "compared"});
+  fmt::print("\nmilliseconds (medians)\n");
+  printLine("kernel", "input", "t", titles);
+  for (const Row &row : report.rows) {
+    std::vector<std::string> cells;
+    for (const std::string &name : columns)
+      cells.push_back(cell(row, name));
+    const double ratio = bestRatio(row), part = ofBound(row);
+    cells.push_back(ratio > 0 ? fmt::format("{:.2f}", ratio) : "-");
+    cells.push_back(part > 0 ? fmt::format("{:.0f}%", 100 * part) : "-");
+    cells.push_back(std::to_string(row.compared.size()));
+    printLine(row.kernel, row.input, std::to_string(row.threads), cells);
+  }
+  fmt::print("\ngeometric means over the inputs, peer / tulle\n");
+  printLine("kernel", "wanted", "t", {"mean", "worst", "of bound", ""});
+  for (const Family &family : families(report.rows)) {
+    const std::optional<bool> met = family.met();
+    printLine(family.kernel, family.wanted(), std::to_string(family.threads),
+              {fmt::format("{:.2f}", family.mean()), fmt::format("{:.2f}", family.worst()),
+               fmt::format("{:.0f}%", 100 * family.bound()),
+               !met   ? ""
+               : *met ? "met"
+                      : "missed"});
+  }
+  std::fflush(stdout);
+  printAbsent(report.rows);
+}
+
+} // namespace tulle::bench
