@@ -136,7 +136,7 @@ static Runner converting(const Task &task, std::shared_ptr<int64_t> bytes, const
 
 Runner ours(const Kernel &kernel, const Task &task, std::shared_ptr<int64_t> bytes, unsigned threads) {
   engine::Options options;
-  (void)threads;
+  options.threads = threads;
   if (task.op == Op::Compile)
     return compilation(kernel);
   if (task.op == Op::Convert)

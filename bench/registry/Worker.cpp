@@ -60,7 +60,8 @@ static Row measure(const Kernel &kernel, Input &input, const Selection &selectio
   for (const Peer &peer : peers())
     if (peer.name == "loop" || chosen(selection.peers, peer.name))
       contenders.push_back({peer.name, [&] { return peer.make(task); }});
-  contenders.insert(contenders.begin() + 1, {"tulle", [&] { return ours(kernel, task, made, 0); }});
+  contenders.insert(contenders.begin() + 1,
+                    {"tulle", [&] { return ours(kernel, task, made, unsigned(threads)); }});
   if (threads > 1)
     contenders.insert(contenders.begin() + 2,
                       {"tulle 1", [&] { return ours(kernel, task, std::make_shared<int64_t>(0), 1); }});
