@@ -70,14 +70,33 @@ LogicalResult ParallelOp::verify() {
   return success();
 }
 
-LogicalResult PartOp::verify() {
-  auto weights = getWeights() ? dyn_cast<RankedTensorType>(getWeights().getType()) : RankedTensorType();
+static LogicalResult verifyWeights(Operation *op, Value space, Value weights) {
   if (!weights)
     return success();
-  const format::Encoding &encoding = getEncoding(weights).getValue();
-  if (!isa<RangeType>(getSpace().getType()))
-    return emitOpError("a space weighs by itself: expected no other tensor (constraint 1)");
+  const format::Encoding &encoding = getEncoding(cast<RankedTensorType>(weights.getType())).getValue();
+  if (!isa<RangeType>(space.getType()))
+    return op->emitOpError("a space weighs by itself: expected no other tensor (constraint 1)");
   if (encoding.levels.empty() || encoding.levels[0].format.kind != format::LevelKind::Dense)
-    return emitOpError("expected weights whose first level is dense (constraint 1)");
+    return op->emitOpError("expected weights whose first level is dense (constraint 1)");
   return success();
 }
+
+static LogicalResult verifyOrdered(Operation *op, Value space) {
+  auto type = dyn_cast<SpaceType>(space.getType());
+  if (!type)
+    return success();
+  const format::LevelFormat &level = type.getEncoding().getValue().levels[type.getLevel()].format;
+  if (!level.ordered)
+    return op->emitOpError("expected an ordered level, got ") << format::print(level) << " (constraint 1)";
+  return success();
+}
+
+LogicalResult PartOp::verify() { return verifyWeights(*this, getSpace(), getWeights()); }
+
+LogicalResult HeavyOp::verify() {
+  if (failed(verifyWeights(*this, getSpace(), getWeights())))
+    return failure();
+  return verifyOrdered(*this, getSpace());
+}
+
+LogicalResult RestrictOp::verify() { return verifyOrdered(*this, getSpace()); }

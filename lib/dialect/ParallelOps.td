@@ -57,3 +57,52 @@ def Tulle_PartOp : Tulle_Op<"part", [Pure, AllTypesMatch<["space", "result"]>]> 
   let assemblyFormat = "$space `,` $part `of` $parts (`by` $weights^ `:` type($weights))? attr-dict `:` qualified(type($space))";
   let hasVerifier = 1;
 }
+
+def Tulle_HeavyOp : Tulle_Op<"heavy", [Pure]> {
+  let summary = "The coordinate that fills more than one of several equal shares, if one does at the end of a share";
+  let description = [{
+    Where what is stored below one coordinate is more than a share, cutting between coordinates cannot give every thread as much.
+    Such a coordinate holds the end of at least one share. With the shares of `tulle.part`, `begin` and `end` are where it stands
+    around the end of share `part`, counted as `tulle.slice` does; where none does, both are the end of the share.
+
+    Constraints:
+    1. `weights` as for tulle.part; a space's level holds its coordinates in order.
+  }];
+  let arguments = (ins AnyTypeOf<[Tulle_SpaceType, Tulle_RangeType]>:$space, Index:$part, Index:$parts,
+                       Optional<AnyRankedTensor>:$weights);
+  let results = (outs Index:$begin, Index:$end);
+  let assemblyFormat = "$space `,` $part `of` $parts (`by` $weights^ `:` type($weights))? attr-dict `:` qualified(type($space))";
+  let hasVerifier = 1;
+}
+
+def Tulle_SliceOp : Tulle_Op<"slice", [Pure, AllTypesMatch<["space", "result"]>]> {
+  let summary = "What a space or a range holds from one place to another";
+  let description = [{
+    Places are counted from 0 on: the positions of a space that stores coordinates, else its coordinates.
+  }];
+  let arguments = (ins AnyTypeOf<[Tulle_SpaceType, Tulle_RangeType]>:$space, Index:$begin, Index:$end);
+  let results = (outs AnyTypeOf<[Tulle_SpaceType, Tulle_RangeType]>:$result);
+  let assemblyFormat = "$space `[` $begin `to` $end `]` attr-dict `:` qualified(type($space))";
+}
+
+def Tulle_RestrictOp : Tulle_Op<"restrict", [Pure, AllTypesMatch<["space", "result"]>]> {
+  let summary = "What a space holds at coordinates in a range";
+  let description = [{
+    Constraints:
+    1. The level is ordered.
+  }];
+  let arguments = (ins Tulle_SpaceType:$space, Tulle_RangeType:$range);
+  let results = (outs Tulle_SpaceType:$result);
+  let assemblyFormat = "$space `to` $range attr-dict `:` qualified(type($space))";
+  let hasVerifier = 1;
+}
+
+def Tulle_ValuesOp : Tulle_Op<"values", [Pure]> {
+  let summary = "The buffer of a tensor's values";
+  let description = [{
+    For code that treats all values alike, wherever they stand. Truth values are bytes.
+  }];
+  let arguments = (ins AnyRankedTensor:$tensor);
+  let results = (outs AnyMemRef:$result);
+  let assemblyFormat = "$tensor attr-dict `:` type($tensor) `->` type($result)";
+}

@@ -71,8 +71,13 @@ def Sparsify : Pass<"tulle-sparsify", "::mlir::func::FuncOp"> {
 def Parallelize : Pass<"tulle-parallelize", "::mlir::func::FuncOp"> {
   let summary = "Outermost loops are shared among threads";
   let description = [{
-    The rounds of a loop that store to places of their own are cut into parts of about as many stored entries
-    (`tulle.part`), which a `tulle.parallel` runs.
+    - Rounds that store to places of their own are cut into parts of about as many stored entries (`tulle.part`), which a
+      `tulle.parallel` runs; a coordinate with more than a share of all entries becomes a loop of its own, whose inner loop is shared.
+    - Values that rounds add to: each part makes its own, and they are added up.
+    - Rounds that add to a tensor: an inner loop over a dimension of it is shared, or each part adds to a dense copy of
+      its own where copies are small against the work; else one thread does it.
+
+    The same goes for minima, products and whatever else may be regrouped; sums of floats only where they say so.
   }];
   let options = [Option<"deterministic", "deterministic", "bool", /*default=*/"false",
                         "Partial results are combined in parts that do not depend on the number of threads">];

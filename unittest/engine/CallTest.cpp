@@ -21,7 +21,7 @@ struct Statement {
   std::unique_ptr<LoadedObject> object;
   CompiledStatement code;
 
-  explicit Statement(const std::string &body) {
+  explicit Statement(const std::string &body, const std::string &functions = "") {
     ContextLease lease;
     std::string text = R"(
       llvm.func @_mlir_memref_to_llvm_alloc(i64) -> !llvm.ptr
@@ -30,6 +30,8 @@ struct Statement {
       llvm.func @tulle_fits(i64) -> i1
       llvm.func @tulle_error_width(i64, i64, i64)
       llvm.func @tulle_error_group(i64, i64, i64, i64)
+      llvm.func @tulle_parallel(i64, !llvm.ptr, !llvm.ptr)
+      )" + functions + R"(
       llvm.func @statement0_entry(%slots: !llvm.ptr) {)" +
                        body + "\n llvm.return }";
     auto module = mlir::parseSourceString<mlir::ModuleOp>(text, mlir::ParserConfig(&lease.context()));
@@ -159,6 +161,39 @@ TEST(Call, nothingIsLeftAfterAnError) {
   for (int round = 0; round < 20; ++round)
     EXPECT_THROW(call(statement.code, {}, "y", &made), WidthError);
   EXPECT_LT(mapped() - before, int64_t(1) << 31);
+}
+
+TEST(Call, partsMayAllocateAndReportErrors) {
+  const char *launch = R"(
+    %parts = llvm.mlir.constant(50 : i64) : i64
+    %null = llvm.mlir.zero : !llvm.ptr
+    %part = llvm.mlir.addressof @part : !llvm.ptr
+    llvm.call @tulle_parallel(%parts, %part, %null) : (i64, !llvm.ptr, !llvm.ptr) -> ())";
+  // Every part allocates; the last one gives up, if `wrong`.
+  auto part = [](int wrong) {
+    return R"(llvm.func @part(%context: !llvm.ptr, %number: i64) {
+    %n = llvm.mlir.constant(100000 : i64) : i64
+    %p = llvm.call @_mlir_memref_to_llvm_alloc(%n) : (i64) -> !llvm.ptr
+    llvm.store %n, %p : i64, !llvm.ptr
+    llvm.call @_mlir_memref_to_llvm_free(%p) : (!llvm.ptr) -> ()
+    %last = llvm.mlir.constant()" +
+           std::to_string(wrong ? 49 : 50) + R"( : i64) : i64
+    %is = llvm.icmp "eq" %number, %last : i64
+    llvm.cond_br %is, ^wrong, ^end
+  ^wrong:
+    llvm.call @tulle_error_width(%n, %n, %n) : (i64, i64, i64) -> ()
+    llvm.br ^end
+  ^end:
+    llvm.return
+  })";
+  };
+  Statement right(launch, part(0)), wrong(launch, part(1));
+  for (int threads : {1, 2, 8})
+    for (int round = 0; round < 20; ++round) {
+      Tensor made = shell();
+      call(right.code, {}, "y", nullptr, {.threads = threads, .workPerThread = 1});
+      EXPECT_THROW(call(wrong.code, {}, "y", nullptr, {.threads = threads, .workPerThread = 1}), WidthError);
+    }
 }
 
 TEST(Call, frees) {

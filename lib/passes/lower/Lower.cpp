@@ -210,6 +210,10 @@ void Lowering::lowerOp(Operation &op) {
       .Case([&](CoiterateOp op) { lowerCoiterate(op); })
       .Case([&](ParallelOp op) { lowerParallel(op); })
       .Case([&](PartOp op) { lowerPart(op); })
+      .Case([&](HeavyOp op) { lowerHeavy(op); })
+      .Case([&](SliceOp op) { lowerSlice(op); })
+      .Case([&](RestrictOp op) { lowerRestrict(op); })
+      .Case([&](ValuesOp op) { values.map(op.getResult(), tensors.lookup(op.getTensor())->fields.back()); })
       .Case([&](ThreadsOp op) { lowerThreads(op); })
       .Case([&](scf::IfOp op) { lowerIf(op); })
       .Case([&](scf::ForOp op) { lowerFor(op); })
@@ -224,7 +228,8 @@ static bool understands(Operation *op) {
     return type && index && *index >= 0 && *index < type.getRank();
   }
   return isa<SpaceOp, LocateOp, SearchOp, RangeOp, LoadOp, StoreOp, FillOp, LikeOp, LevelSizeOp, SpaceSizeOp,
-             StoredCountOp, StorageOp, CoordinatesOp, IterateOp, CoiterateOp, ParallelOp, PartOp>(op) ||
+             StoredCountOp, StorageOp, CoordinatesOp, IterateOp, CoiterateOp, ParallelOp, PartOp, HeavyOp,
+             SliceOp, RestrictOp, ValuesOp>(op) ||
          // Tensors pass through these, as the storage they are; places in them do not.
          isa<tensor::CastOp, YieldOp, scf::IfOp, scf::ForOp, func::ReturnOp>(op) ||
          (isa<scf::YieldOp>(op) && isa<scf::IfOp, scf::ForOp>(op->getParentOp()));

@@ -48,6 +48,9 @@ private:
   void lowerParallel(dialect::ParallelOp op);
   void lowerPart(dialect::PartOp op);
   void lowerThreads(dialect::ThreadsOp op);
+  void lowerHeavy(dialect::HeavyOp op);
+  void lowerSlice(dialect::SliceOp op);
+  void lowerRestrict(dialect::RestrictOp op);
 
   // Prefetch.cpp
   /// Asks for the memory of what the loop will reach by coordinates it reads, some rounds ahead of the one at

@@ -49,12 +49,16 @@ public:
     for (unsigned l = level + 1; l < emit.storage.encoding.levels.size(); ++l) {
       switch (emit.storage.encoding.levels[l].format.kind) {
       case format::LevelKind::Compressed:
+      case format::LevelKind::Ragged:
+      case format::LevelKind::Banded:
+      case format::LevelKind::Hashed:
         at = emit.load(*emit.storage.layout.positions[l], at);
         break;
       case format::LevelKind::Dense:
         at = emit.mul(at, emit.levelSize(l));
         break;
       case format::LevelKind::Singleton:
+      case format::LevelKind::Offset:
         break;
       default:
         return total; // positions further below are not known to ascend
@@ -111,46 +115,130 @@ Value afterSegment(OpBuilder &b, Location loc, const Space &space, Value positio
       [&] { return Values{position}; })[0];
 }
 
+/// The places a space or a range holds, and how they are weighed.
+struct Places {
+  levels::Emitter emit;
+  Value begin, end;
+  std::optional<Weight> weight;
+
+  Value cut(Value part, Value parts) const {
+    return lower::cut(emit, weight ? &*weight : nullptr, begin, end, part, parts);
+  }
+  Value before(Value place) const { return weight ? weight->before(place) : place; }
+};
+
+/// The range's coordinates, by what `weights` (if any) stores.
+Places placesOf(OpBuilder &b, Location loc, std::pair<Value, Value> range, const levels::Storage *weights) {
+  static const levels::Storage none{};
+  levels::Emitter emit(b, loc, weights ? *weights : none);
+  // An empty range may have its end before its beginning.
+  Value end = arith::MaxSIOp::create(b, loc, range.first, range.second);
+  return {emit, range.first, end, weights ? std::optional(Weight(emit, 0)) : std::nullopt};
+}
+
+/// Of a full level the coordinates: those of the same piece are the same ones below every parent.
+Places placesOf(OpBuilder &b, Location loc, const Space &space) {
+  levels::Emitter emit = space.emitter(b, loc);
+  if (!space.format->full())
+    return {emit, space.range.begin, space.range.end, Weight(emit, space.level)};
+  levels::PositionRange all =
+      space.slice.value_or(levels::PositionRange{emit.constant(0), emit.levelSize(space.level)});
+  return {emit, all.begin, all.end, space.level == 0 ? std::optional(Weight(emit, 0)) : std::nullopt};
+}
+
+void limit(Space &space, levels::PositionRange piece) {
+  if (space.format->full())
+    space.slice = piece;
+  else
+    space.range = piece;
+}
+
 } // namespace
 
 void Lowering::lowerPart(PartOp op) {
   Location loc = op.getLoc();
   Value part = values.lookup(op.getPart()), parts = values.lookup(op.getParts());
-  Value one = arith::ConstantIndexOp::create(b, loc, 1);
-  Value next = arith::AddIOp::create(b, loc, part, one);
-  auto pieces = [&](const levels::Emitter &emit, const Weight *weight, Value begin, Value end) {
-    return levels::PositionRange{cut(emit, weight, begin, end, part, parts),
-                                 cut(emit, weight, begin, end, next, parts)};
-  };
+  Value next = arith::AddIOp::create(b, loc, part, arith::ConstantIndexOp::create(b, loc, 1));
   if (auto range = ranges.find(op.getSpace()); range != ranges.end()) {
-    auto [lo, hi] = range->second;
-    // An empty range may have its end before its beginning.
-    hi = arith::MaxSIOp::create(b, loc, lo, hi);
-    static const levels::Storage none{};
     const levels::Storage *weights = op.getWeights() ? tensors.lookup(op.getWeights()) : nullptr;
-    levels::Emitter emit(b, loc, weights ? *weights : none);
-    Weight weight(emit, 0);
-    auto [begin, end] = pieces(emit, weights ? &weight : nullptr, lo, hi);
-    ranges[op.getResult()] = {begin, end};
+    Places places = placesOf(b, loc, range->second, weights);
+    std::pair<Value, Value> piece{places.cut(part, parts), places.cut(next, parts)};
+    ranges[op.getResult()] = piece;
     return;
   }
   Space space = spaces.lookup(op.getSpace());
-  levels::Emitter emit = space.emitter(b, loc);
-  Weight weight(emit, space.level);
   if (space.format->single(space.parent)) {
     op.emitError("expected a space that can hold several coordinates: this one cannot be cut");
     ok = false;
     return;
   }
+  Places places = placesOf(b, loc, space);
+  levels::PositionRange piece{places.cut(part, parts), places.cut(next, parts)};
+  if (!space.format->full() && !space.unique())
+    piece = {afterSegment(b, loc, space, piece.begin), afterSegment(b, loc, space, piece.end)};
+  limit(space, piece);
+  spaces[op.getResult()] = space;
+}
+
+void Lowering::lowerHeavy(HeavyOp op) {
+  Location loc = op.getLoc();
+  auto range = ranges.find(op.getSpace());
+  std::optional<Space> space;
+  if (range == ranges.end())
+    space = spaces.lookup(op.getSpace());
+  const levels::Storage *weights = op.getWeights() ? tensors.lookup(op.getWeights()) : nullptr;
+  Places places = space ? placesOf(b, loc, *space) : placesOf(b, loc, range->second, weights);
+  const levels::Emitter &emit = places.emit;
+  Value one = emit.constant(1), parts = values.lookup(op.getParts());
+  Value end = places.cut(arith::AddIOp::create(b, loc, values.lookup(op.getPart()), one), parts);
+  Value some = emit.compare(CmpIPredicate::ugt, end, places.begin);
+  Values result = ifElse(
+      b, loc, some, SmallVector<Type>(2, b.getIndexType()),
+      [&] {
+        Value first = emit.sub(end, one), last = end;
+        if (space && !space->format->full() && !space->unique()) {
+          Value coordinate = space->coordinate(b, loc, first);
+          first = lowerBound(b, loc, *space, places.begin, first, coordinate);
+          last = afterSegment(b, loc, *space, last);
+        }
+        Value share = arith::DivUIOp::create(
+            b, loc, emit.sub(places.before(places.end), places.before(places.begin)), parts);
+        Value own = emit.sub(places.before(last), places.before(first));
+        Value heavy = emit.compare(CmpIPredicate::ugt, own, emit.add(share, one));
+        return Values{arith::SelectOp::create(b, loc, heavy, first, last), last};
+      },
+      [&] { return Values{end, end}; });
+  values.map(op.getBegin(), result[0]);
+  values.map(op.getEnd(), result[1]);
+}
+
+void Lowering::lowerSlice(SliceOp op) {
+  Value begin = values.lookup(op.getBegin()), end = values.lookup(op.getEnd());
+  auto clamp = [&](Value low, Value high) {
+    levels::PositionRange piece{arith::MaxSIOp::create(b, op.getLoc(), begin, low),
+                                arith::MinSIOp::create(b, op.getLoc(), end, high)};
+    return piece;
+  };
+  if (auto range = ranges.find(op.getSpace()); range != ranges.end()) {
+    levels::PositionRange piece = clamp(range->second.first, range->second.second);
+    ranges[op.getResult()] = {piece.begin, piece.end};
+    return;
+  }
+  Space space = spaces.lookup(op.getSpace());
+  Places places = placesOf(b, op.getLoc(), space);
+  limit(space, clamp(places.begin, places.end));
+  spaces[op.getResult()] = space;
+}
+
+void Lowering::lowerRestrict(RestrictOp op) {
+  Location loc = op.getLoc();
+  Space space = spaces.lookup(op.getSpace());
+  auto [lo, hi] = ranges.lookup(op.getRange());
   if (space.format->full()) {
-    levels::PositionRange all =
-        space.slice.value_or(levels::PositionRange{emit.constant(0), emit.levelSize(space.level)});
-    space.slice = pieces(emit, space.level == 0 ? &weight : nullptr, all.begin, all.end);
+    limit(space, {lo, hi});
   } else {
-    levels::PositionRange piece = pieces(emit, &weight, space.range.begin, space.range.end);
-    if (!space.unique())
-      piece = {afterSegment(b, loc, space, piece.begin), afterSegment(b, loc, space, piece.end)};
-    space.range = piece;
+    Value begin = lowerBound(b, loc, space, space.range.begin, space.range.end, lo);
+    limit(space, {begin, lowerBound(b, loc, space, begin, space.range.end, hi)});
   }
   spaces[op.getResult()] = space;
 }

@@ -1,14 +1,100 @@
 #include "passes/parallel/Loops.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace tulle::dialect;
 
 namespace tulle::parallel {
 
-bool carriesTensorsOnly(IterateOp loop) {
-  return !loop.getInits().empty() &&
-         llvm::all_of(loop.getInits().getTypes(), llvm::IsaPred<RankedTensorType>);
+bool isLoop(Operation *op) { return isa<IterateOp, CoiterateOp>(op); }
+
+LoopKind kindOf(Operation *loop) {
+  if (auto iterate = dyn_cast<IterateOp>(loop))
+    return iterate.getKind();
+  return cast<CoiterateOp>(loop).getKind();
+}
+
+MutableOperandRange initsOf(Operation *loop) {
+  if (auto iterate = dyn_cast<IterateOp>(loop))
+    return iterate.getInitsMutable();
+  return cast<CoiterateOp>(loop).getInitsMutable();
+}
+
+SmallVector<Value> initValues(Operation *loop) {
+  SmallVector<Value> values;
+  for (OpOperand &operand : initsOf(loop))
+    values.push_back(operand.get());
+  return values;
+}
+
+static bool isTensor(Type type) { return isa<RankedTensorType>(type); }
+
+bool carriesTensorsOnly(Operation *loop) {
+  return loop->getNumResults() > 0 && llvm::all_of(loop->getResultTypes(), isTensor);
+}
+
+bool carriesValuesOnly(Operation *loop) {
+  return loop->getNumResults() > 0 && llvm::none_of(loop->getResultTypes(), isTensor);
+}
+
+static const format::Level &levelOf(SpaceType type) {
+  return type.getEncoding().getValue().levels[type.getLevel()];
+}
+
+/// Whether every parent has exactly one position there: that is no loop.
+static bool isSingle(SpaceOp space) {
+  format::LevelKind kind = levelOf(space.getType()).format.kind;
+  if (kind == format::LevelKind::Offset)
+    return true;
+  if (kind != format::LevelKind::Singleton)
+    return false;
+  auto parent = dyn_cast<BlockArgument>(space.getParent());
+  auto loop = parent ? dyn_cast<IterateOp>(parent.getOwner()->getParentOp()) : IterateOp();
+  auto above = loop ? dyn_cast<SpaceType>(loop.getSpace().getType()) : SpaceType();
+  return !above || loop.getEach() || levelOf(above).format.unique;
+}
+
+bool canCut(Operation *loop) {
+  if (auto iterate = dyn_cast<IterateOp>(loop)) {
+    if (isa<RangeType>(iterate.getSpace().getType()))
+      return true;
+    auto space = iterate.getSpace().getDefiningOp<SpaceOp>();
+    return space && !isSingle(space);
+  }
+  auto coiterate = cast<CoiterateOp>(loop);
+  return llvm::all_of(coiterate.getSpaces(), [](Value value) {
+    auto space = value.getDefiningOp<SpaceOp>();
+    if (!space || isSingle(space))
+      return false;
+    // Digits are at least 0 and below the level's size.
+    const format::Level &level = levelOf(space.getType());
+    return level.format.kind != format::LevelKind::Dense && level.format.kind != format::LevelKind::Batch &&
+           format::digits(space.getType().getEncoding().getValue());
+  });
+}
+
+void cutToPart(OpBuilder &b, Operation *loop, Value part, Value parts) {
+  Location loc = loop->getLoc();
+  if (auto iterate = dyn_cast<IterateOp>(loop)) {
+    Value space = iterate.getSpace();
+    iterate.getSpaceMutable().assign(
+        PartOp::create(b, loc, space.getType(), space, part, parts, weights(iterate)));
+    return;
+  }
+  auto coiterate = cast<CoiterateOp>(loop);
+  Value range = coiterate.getRange();
+  if (!range) {
+    auto first = coiterate.getSpaces().front().getDefiningOp<SpaceOp>();
+    Value zero = arith::ConstantIndexOp::create(b, loc, 0);
+    Value size = LevelSizeOp::create(b, loc, first.getTensor(), first.getLevel());
+    range = RangeOp::create(b, loc, zero, size);
+  }
+  Value piece = PartOp::create(b, loc, range.getType(), range, part, parts, Value());
+  for (OpOperand &space : coiterate.getSpacesMutable())
+    space.set(RestrictOp::create(b, loc, space.get().getType(), space.get(), piece));
+  if (coiterate.getRange())
+    coiterate.getRangeMutable().assign(piece);
 }
 
 Value weights(IterateOp loop) {
@@ -27,38 +113,51 @@ Value weights(IterateOp loop) {
   return found;
 }
 
-/// Rounds of loops over ranges cost as much as entries.
-static Value length(OpBuilder &b, Location loc, Value space) {
-  if (auto range = space.getDefiningOp<RangeOp>())
-    return arith::SubIOp::create(b, loc, range.getHi(), range.getLo());
-  if (auto sparse = space.getDefiningOp<SpaceOp>())
-    return StoredCountOp::create(b, loc, sparse.getTensor());
-  return arith::ConstantIndexOp::create(b, loc, 0);
+Value work(OpBuilder &b, Operation *loop) {
+  Location loc = loop->getLoc();
+  auto outside = [&](Value value) { return !loop->isAncestor(value.getParentBlock()->getParentOp()); };
+  llvm::SetVector<Value> walked;
+  auto add = [&](Value space) {
+    if (auto op = space.getDefiningOp<SpaceOp>(); op && outside(op.getTensor()))
+      walked.insert(op.getTensor());
+  };
+  Value total, times;
+  auto plus = [&](Value more) {
+    total = total ? arith::AddIOp::create(b, loc, total, more).getResult() : more;
+  };
+  loop->walk([&](Operation *op) {
+    if (auto inner = dyn_cast<CoiterateOp>(op))
+      llvm::for_each(inner.getSpaces(), add);
+    auto inner = dyn_cast<IterateOp>(op);
+    if (!inner)
+      return;
+    add(inner.getSpace());
+    auto range = inner.getSpace().getDefiningOp<RangeOp>();
+    if (!range || !outside(range.getLo()) || !outside(range.getHi()))
+      return;
+    Value length = arith::SubIOp::create(b, loc, range.getHi(), range.getLo());
+    if (op == loop)
+      plus(length);
+    else
+      times = times ? arith::MulIOp::create(b, loc, times, length).getResult() : length;
+  });
+  for (Value tensor : walked)
+    plus(StoredCountOp::create(b, loc, tensor));
+  if (!total)
+    total = arith::ConstantIndexOp::create(b, loc, 1);
+  return times ? arith::MulIOp::create(b, loc, total, times).getResult() : total;
 }
 
-Value work(OpBuilder &b, IterateOp loop) {
-  Location loc = loop.getLoc();
-  Value total = length(b, loc, loop.getSpace());
-  if (Value tensor = weights(loop))
-    total = arith::AddIOp::create(b, loc, total, StoredCountOp::create(b, loc, tensor));
-  return total;
-}
-
-void shareRounds(IterateOp loop) {
-  OpBuilder b(loop);
-  Location loc = loop.getLoc();
-  Value parts = ThreadsOp::create(b, loc, work(b, loop), /*fixed=*/false);
-  auto region = ParallelOp::create(b, loc, loop.getResultTypes(), parts, loop.getInits());
+ValueRange region(OpBuilder &b, Location loc, Value parts, ValueRange inits,
+                  function_ref<SmallVector<Value>(Value, ValueRange)> fill) {
+  auto op = ParallelOp::create(b, loc, inits.getTypes(), parts, inits);
   SmallVector<Type> types{b.getIndexType()};
-  llvm::append_range(types, loop.getInits().getTypes());
-  Block *block = b.createBlock(&region.getBody(), {}, types, SmallVector<Location>(types.size(), loc));
-  Value piece = PartOp::create(b, loc, loop.getSpace().getType(), loop.getSpace(), block->getArgument(0),
-                               parts, weights(loop));
-  loop.replaceAllUsesWith(region);
-  auto yield = YieldOp::create(b, loc, loop.getResults());
-  loop->moveBefore(yield);
-  loop.getSpaceMutable().assign(piece);
-  loop.getInitsMutable().assign(block->getArguments().drop_front());
+  llvm::append_range(types, inits.getTypes());
+  OpBuilder::InsertionGuard guard(b);
+  Block *block = b.createBlock(&op.getBody(), {}, types, SmallVector<Location>(types.size(), loc));
+  SmallVector<Value> yielded = fill(block->getArgument(0), block->getArguments().drop_front());
+  YieldOp::create(b, loc, yielded);
+  return op.getResults();
 }
 
 } // namespace tulle::parallel

@@ -3,7 +3,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "passes/Passes.h"
-#include "passes/parallel/Loops.h"
+#include "passes/parallel/Share.h"
 
 namespace tulle::passes {
 using namespace mlir;
@@ -16,13 +16,12 @@ struct Parallelize : impl::ParallelizeBase<Parallelize> {
   using ParallelizeBase::ParallelizeBase;
 
   void runOnOperation() override {
-    SmallVector<dialect::IterateOp> outermost;
+    SmallVector<Operation *> outermost;
     for (Operation &op : getOperation().getBody().front())
-      if (auto loop = dyn_cast<dialect::IterateOp>(&op))
-        outermost.push_back(loop);
-    for (dialect::IterateOp loop : outermost)
-      if (loop.getKind() == dialect::LoopKind::Parallel && parallel::carriesTensorsOnly(loop))
-        parallel::shareRounds(loop);
+      if (parallel::isLoop(&op))
+        outermost.push_back(&op);
+    for (Operation *loop : outermost)
+      parallel::share(loop, {deterministic});
   }
 };
 

@@ -1,0 +1,127 @@
+// Loops where one coordinate can hold most of the work: a dense row of a matrix.
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "passes/parallel/Share.h"
+
+using namespace mlir;
+using namespace tulle::dialect;
+
+namespace tulle::parallel {
+
+/// More shares than parts, so that what is left uneven is small.
+static constexpr int64_t kSharesPerPart = 4;
+
+/// A copy of the loop over other coordinates and with another start.
+static IterateOp copyOf(OpBuilder &b, IterateOp loop, Value space, ValueRange inits) {
+  auto copy = cast<IterateOp>(b.clone(*loop));
+  copy.getSpaceMutable().assign(space);
+  copy.getInitsMutable().assign(inits);
+  return copy;
+}
+
+/// Whether the loop walks what is stored below one coordinate of `outer` only.
+static bool walksBelow(IterateOp outer, IterateOp inner) {
+  auto space = inner.getSpace().getDefiningOp<SpaceOp>();
+  if (!space || !space.getParent())
+    return false;
+  Value parent = space.getParent();
+  if (parent.getParentBlock() != &outer.getBody().front())
+    return false;
+  auto locate = parent.getDefiningOp<LocateOp>();
+  return !locate || locate.getCoordinate() == outer.getBody().getArgument(0);
+}
+
+/// Shares the loops over what one coordinate holds; returns whether there was one.
+static bool shareWithin(IterateOp loop, const Settings &settings) {
+  SmallVector<IterateOp> inner;
+  for (IterateOp op : loop.getBody().getOps<IterateOp>())
+    if (walksBelow(loop, op))
+      inner.push_back(op);
+  bool shared = false;
+  for (IterateOp op : inner)
+    shared |= shareRounds(op, settings) || sharePartials(op, settings) || shareInside(op, settings);
+  return shared;
+}
+
+static bool hasOrder(IterateOp loop) {
+  auto type = dyn_cast<SpaceType>(loop.getSpace().getType());
+  if (!type)
+    return bool(weights(loop));
+  const format::LevelFormat &level = type.getEncoding().getValue().levels[type.getLevel()].format;
+  return level.ordered &&
+         (level.kind == format::LevelKind::Compressed || level.kind == format::LevelKind::Dense);
+}
+
+/// Coordinates with more than a share become loops of their own:
+///
+///   from = 0
+///   for each share: if a heavy coordinate ends it, or it is the last
+///     parallel: what lies between `from` and there
+///     the heavy coordinate, its inner loops in parallel
+///     from = what follows
+bool shareHeavyRounds(Operation *op, const Settings &settings) {
+  auto loop = dyn_cast<IterateOp>(op);
+  if (!loop || loop.getKind() != LoopKind::Parallel || !carriesTensorsOnly(loop) || !canCut(loop) ||
+      loop.getEach() || !hasOrder(loop))
+    return false;
+  OpBuilder b(loop);
+  Location loc = loop.getLoc();
+  // Tried on a copy: nothing is left behind where it does not apply.
+  IterateOp heavy = copyOf(b, loop, loop.getSpace(), loop.getInits());
+  if (!shareWithin(heavy, settings)) {
+    heavy->erase();
+    return false;
+  }
+  Value zero = arith::ConstantIndexOp::create(b, loc, 0), one = arith::ConstantIndexOp::create(b, loc, 1);
+  Value parts = ThreadsOp::create(b, loc, work(b, loop), settings.deterministic);
+  Value many = arith::MulIOp::create(b, loc, parts, arith::ConstantIndexOp::create(b, loc, kSharesPerPart));
+  Value alone = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ule, parts, one);
+  Value shares = arith::SelectOp::create(b, loc, alone, one, many);
+  Value final = arith::SubIOp::create(b, loc, shares, one);
+
+  SmallVector<Value> inits{zero};
+  llvm::append_range(inits, loop.getInits());
+  auto each = scf::ForOp::create(b, loc, zero, shares, one, inits);
+  loop.replaceAllUsesWith(each.getResults().drop_front());
+  b.setInsertionPointToEnd(each.getBody());
+  Value from = each.getRegionIterArgs().front(), share = each.getInductionVar();
+  ValueRange carried = each.getRegionIterArgs().drop_front();
+  auto found = HeavyOp::create(b, loc, b.getIndexType(), b.getIndexType(), loop.getSpace(), share, shares,
+                               weights(loop));
+  auto compare = [&](arith::CmpIPredicate predicate, Value x, Value y) -> Value {
+    return arith::CmpIOp::create(b, loc, predicate, x, y);
+  };
+  Value isHeavy = compare(arith::CmpIPredicate::ult, found.getBegin(), found.getEnd());
+  Value isLast = compare(arith::CmpIPredicate::eq, share, final);
+  Value isNew = compare(arith::CmpIPredicate::uge, found.getBegin(), from);
+  Value stop = arith::AndIOp::create(b, loc, arith::OrIOp::create(b, loc, isHeavy, isLast), isNew);
+  auto branch = scf::IfOp::create(b, loc, ValueRange(inits).getTypes(), stop, /*withElseRegion=*/true);
+  scf::YieldOp::create(b, loc, branch.getResults());
+  OpBuilder::atBlockEnd(branch.elseBlock()).create<scf::YieldOp>(loc, each.getRegionIterArgs());
+
+  b.setInsertionPointToStart(branch.thenBlock());
+  Value light = SliceOp::create(b, loc, loop.getSpace().getType(), loop.getSpace(), from, found.getBegin());
+  loop->moveBefore(branch.thenBlock(), b.getInsertionPoint());
+  Value all = loop.getSpace();
+  Value tensor = weights(loop);
+  ValueRange lightResults = region(b, loc, parts, carried, [&](Value part, ValueRange now) {
+    Value piece = PartOp::create(b, loc, light.getType(), light, part, parts, tensor);
+    loop->moveBefore(b.getInsertionBlock(), b.getInsertionPoint());
+    loop.getSpaceMutable().assign(piece);
+    loop.getInitsMutable().assign(now);
+    return SmallVector<Value>(loop.getResults());
+  });
+  auto within = scf::IfOp::create(b, loc, loop.getResultTypes(), isHeavy, /*withElseRegion=*/true);
+  SmallVector<Value> next{found.getEnd()};
+  llvm::append_range(next, within.getResults());
+  scf::YieldOp::create(b, loc, next);
+  OpBuilder::atBlockEnd(within.elseBlock()).create<scf::YieldOp>(loc, lightResults);
+  b.setInsertionPointToStart(within.thenBlock());
+  Value only = SliceOp::create(b, loc, all.getType(), all, found.getBegin(), found.getEnd());
+  heavy->moveBefore(within.thenBlock(), b.getInsertionPoint());
+  heavy.getSpaceMutable().assign(only);
+  heavy.getInitsMutable().assign(lightResults);
+  scf::YieldOp::create(b, loc, heavy.getResults());
+  return true;
+}
+
+} // namespace tulle::parallel

@@ -1,0 +1,22 @@
+// The ways in which threads share a loop. Each returns whether it applied.
+#pragma once
+#include "passes/parallel/Loops.h"
+
+namespace tulle::parallel {
+
+/// Rounds that store to places of their own: each part runs a piece of the loop.
+bool shareRounds(Operation *loop, const Settings &settings);
+/// The same, but what one coordinate alone holds more than a share of is shared by itself: its inner loop is.
+bool shareHeavyRounds(Operation *loop, const Settings &settings);
+/// Values that the rounds add to (or the like): each part makes one of its own, which are added up.
+bool sharePartials(Operation *loop, const Settings &settings);
+/// Rounds of an inner loop over all coordinates of a dimension store to places of their own, in all rounds of
+/// the loop: each part runs a piece of the inner one.
+bool shareInside(Operation *loop, const Settings &settings);
+/// Rounds add (or the like) to a dense tensor: each part has a copy of its own.
+bool shareCopies(Operation *loop, const Settings &settings);
+
+/// The first of these that applies.
+bool share(Operation *loop, const Settings &settings);
+
+} // namespace tulle::parallel
