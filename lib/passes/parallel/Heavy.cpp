@@ -103,8 +103,11 @@ bool shareHeavyRounds(Operation *op, const Settings &settings) {
   loop->moveBefore(branch.thenBlock(), b.getInsertionPoint());
   Value all = loop.getSpace();
   Value tensor = weights(loop);
-  ValueRange lightResults = region(b, loc, parts, carried, [&](Value part, ValueRange now) {
-    Value piece = PartOp::create(b, loc, light.getType(), light, part, parts, tensor);
+  // Heavy coordinates may follow each other: nothing wakes threads for what lies between.
+  Value some = compare(arith::CmpIPredicate::ult, from, found.getBegin());
+  Value wanted = arith::SelectOp::create(b, loc, some, parts, one);
+  ValueRange lightResults = region(b, loc, wanted, carried, [&](Value part, ValueRange now) {
+    Value piece = PartOp::create(b, loc, light.getType(), light, part, wanted, tensor);
     loop->moveBefore(b.getInsertionBlock(), b.getInsertionPoint());
     loop.getSpaceMutable().assign(piece);
     loop.getInitsMutable().assign(now);

@@ -1,0 +1,56 @@
+// RUN: tulle-opt %s --split-input-file --verify-diagnostics | tulle-opt --split-input-file --verify-diagnostics | FileCheck %s
+
+#SV = #tulle.encoding<{ map = (i) -> (i : compressed) }>
+#D = #tulle.encoding<{ map = (i) -> (i : dense) }>
+// CHECK-LABEL: @parts
+func.func @parts(%a: tensor<?xf64, #SV>, %y: tensor<?xf64, #D>, %n: index) -> tensor<?xf64, #D> {
+  %c0 = arith.constant 0 : index
+  // CHECK: %[[PARTS:.*]] = tulle.threads %{{.*}}
+  %parts = tulle.threads %n
+  // CHECK: tulle.threads %{{.*}} fixed
+  %fixed = tulle.threads %n fixed
+  %s = tulle.space %a level(0) : tensor<?xf64, #SV> -> !tulle.space<#SV, 0>
+  %r = tulle.range %c0 to %n
+  // CHECK: tulle.parallel %[[PART:.*]] of %[[PARTS]] iter_args(%[[ACC:.*]] = %{{.*}}) -> (tensor<?xf64, #{{.*}}>) {
+  %z = tulle.parallel %part of %parts iter_args(%acc = %y) -> (tensor<?xf64, #D>) {
+    // CHECK: tulle.part %{{.*}}, %[[PART]] of %[[PARTS]] : !tulle.space
+    %piece = tulle.part %s, %part of %parts : !tulle.space<#SV, 0>
+    // CHECK: tulle.part %{{.*}}, %[[PART]] of %[[PARTS]] by %{{.*}} : tensor<?xf64, #{{.*}}> : !tulle.range
+    %rows = tulle.part %r, %part of %parts by %y : tensor<?xf64, #D> : !tulle.range
+    // CHECK: tulle.restrict %{{.*}} to %{{.*}} : !tulle.space
+    %t = tulle.restrict %s to %rows : !tulle.space<#SV, 0>
+    // CHECK: tulle.yield %[[ACC]]
+    tulle.yield %acc : tensor<?xf64, #D>
+  }
+  // CHECK: tulle.heavy %{{.*}}, %{{.*}} of %{{.*}} : !tulle.space
+  %begin, %end = tulle.heavy %s, %c0 of %parts : !tulle.space<#SV, 0>
+  // CHECK: tulle.slice %{{.*}}[%{{.*}} to %{{.*}}] : !tulle.space
+  %u = tulle.slice %s[%begin to %end] : !tulle.space<#SV, 0>
+  // CHECK: tulle.parallel %{{.*}} of %{{.*}} {
+  tulle.parallel %part of %parts {
+  }
+  return %z : tensor<?xf64, #D>
+}
+
+// -----
+
+#SV = #tulle.encoding<{ map = (i) -> (i : compressed) }>
+func.func @weights(%a: tensor<?xf64, #SV>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %r = tulle.range %c0 to %n
+  // expected-error @+1 {{expected weights whose first level is dense (constraint 1)}}
+  %p = tulle.part %r, %c0 of %n by %a : tensor<?xf64, #SV> : !tulle.range
+  return
+}
+
+// -----
+
+#DOK = #tulle.encoding<{ map = (i) -> (i : hashed) }>
+func.func @unordered(%a: tensor<?xf64, #DOK>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %r = tulle.range %c0 to %n
+  %s = tulle.space %a level(0) : tensor<?xf64, #DOK> -> !tulle.space<#DOK, 0>
+  // expected-error @+1 {{expected an ordered level, got hashed (constraint 1)}}
+  %p = tulle.restrict %s to %r : !tulle.space<#DOK, 0>
+  return
+}

@@ -1,0 +1,39 @@
+// RUN: tulle-opt %s --tulle-outline --split-input-file | FileCheck %s
+
+// Constants are made again inside, everything else is an argument; buffers and sizes in the order of their use.
+// CHECK-LABEL: func.func @statement0(
+// CHECK-SAME: %[[X:.*]]: memref<?xf64>, %[[N:.*]]: index)
+// CHECK: call @launch0_statement0(%[[N]], %[[X]]) : (index, memref<?xf64>) -> ()
+// CHECK-NOT: tulle.parallel
+// CHECK: func.func private @part0_statement0(%[[PART:.*]]: index, %[[BUFFER:.*]]: memref<?xf64>) {
+// CHECK: %[[ONE:.*]] = arith.constant 1.0
+// CHECK: memref.store %[[ONE]], %[[BUFFER]][%[[PART]]]
+// CHECK: return
+// CHECK: func.func private @launch0_statement0(index, memref<?xf64>)
+func.func @statement0(%x: memref<?xf64>, %n: index) {
+  %one = arith.constant 1.0 : f64
+  tulle.parallel %part of %n {
+    memref.store %one, %x[%part] : memref<?xf64>
+  }
+  return
+}
+
+// -----
+
+// A region inside another one is a call there.
+// CHECK-LABEL: func.func @statement0(
+// CHECK: call @launch1_statement0(%{{.*}}, %{{.*}}, %{{.*}})
+// CHECK: func.func private @part0_statement0(
+// CHECK: memref.store
+// CHECK: func.func private @launch0_statement0
+// CHECK: func.func private @part1_statement0(
+// CHECK: call @launch0_statement0(
+// CHECK: func.func private @launch1_statement0
+func.func @statement0(%x: memref<?xindex>, %n: index) {
+  tulle.parallel %outer of %n {
+    tulle.parallel %inner of %n {
+      memref.store %outer, %x[%inner] : memref<?xindex>
+    }
+  }
+  return
+}
