@@ -35,7 +35,7 @@ const Host &host() {
   return value;
 }
 
-static std::unique_ptr<llvm::TargetMachine> makeTargetMachine() {
+static std::unique_ptr<llvm::TargetMachine> makeTargetMachine(bool quick) {
   static const bool initialized = [] {
     llvm::InitializeNativeTarget();
     llvm::InitializeNativeTargetAsmPrinter();
@@ -48,15 +48,15 @@ static std::unique_ptr<llvm::TargetMachine> makeTargetMachine() {
   if (!target)
     throw InternalError("no code generator for this machine (" + host().triple + "): " + error);
   llvm::TargetOptions options;
-  std::unique_ptr<llvm::TargetMachine> machine(
-      target->createTargetMachine(triple, host().cpu, host().features, options, llvm::Reloc::PIC_,
-                                  std::nullopt, llvm::CodeGenOptLevel::Default, true));
+  std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
+      triple, host().cpu, host().features, options, llvm::Reloc::PIC_, std::nullopt,
+      quick ? llvm::CodeGenOptLevel::None : llvm::CodeGenOptLevel::Default, true));
   if (!machine)
     throw InternalError("no code generator for CPU '" + host().cpu + "'");
   return machine;
 }
 
-static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
+static void optimize(llvm::Module &module, llvm::TargetMachine &machine, bool quick) {
   for (llvm::Function &function : module) {
     function.addFnAttr("target-cpu", host().cpu);
     function.addFnAttr("target-features", host().features);
@@ -76,10 +76,8 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
     }
   }
   llvm::PipelineTuningOptions tuning;
-  tuning.LoopVectorization = true;
-  tuning.SLPVectorization = true;
-  tuning.LoopUnrolling = true;
-  tuning.LoopInterleaving = true;
+  tuning.LoopVectorization = tuning.SLPVectorization = tuning.LoopUnrolling = tuning.LoopInterleaving =
+      !quick;
   llvm::PassBuilder builder(&machine, tuning);
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
@@ -90,7 +88,8 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, sccs, modules);
-  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, modules);
+  builder.buildPerModuleDefaultPipeline(quick ? llvm::OptimizationLevel::O1 : llvm::OptimizationLevel::O3)
+      .run(module, modules);
 }
 
 /// Without a handler, an error of the code generator ends the process.
@@ -102,17 +101,17 @@ static void collectErrors(const llvm::DiagnosticInfo *info, void *text) {
   info->print(printer);
 }
 
-std::string generateCode(mlir::ModuleOp module, CodeForm form) {
+std::string generateCode(mlir::ModuleOp module, CodeForm form, bool quick) {
   std::string errors;
   llvm::LLVMContext context;
   context.setDiagnosticHandlerCallBack(collectErrors, &errors, /*RespectFilters=*/true);
   std::unique_ptr<llvm::Module> llvmModule = mlir::translateModuleToLLVMIR(module, context, "tulle");
   if (!llvmModule)
     return "";
-  std::unique_ptr<llvm::TargetMachine> machine = makeTargetMachine();
+  std::unique_ptr<llvm::TargetMachine> machine = makeTargetMachine(quick);
   llvmModule->setTargetTriple(llvm::Triple(host().triple));
   llvmModule->setDataLayout(machine->createDataLayout());
-  optimize(*llvmModule, *machine);
+  optimize(*llvmModule, *machine, quick);
 
   llvm::SmallString<0> text;
   llvm::raw_svector_ostream stream(text);

@@ -30,7 +30,7 @@ void Compilation::advance(Stage stage) {
 }
 
 std::string Compilation::generate(CodeForm form) {
-  std::string code = generateCode(*module, form);
+  std::string code = generateCode(*module, form, options.quick);
   if (code.empty())
     throw InternalError("the LLVM dialect could not be translated: " + lease.errors());
   return code;

@@ -33,7 +33,7 @@ bool coordinatesFit32(const notation::Program &program) {
 }
 
 pipeline::Options pipelineOptions(const Options &options, bool index32) {
-  return {options.vectorLength, index32, emitsParallelCode(options), options.deterministic};
+  return {options.vectorLength, index32, emitsParallelCode(options), options.deterministic, options.quick};
 }
 static pipeline::Options pipelineOptions(const notation::Program &program, const Options &options) {
   return pipelineOptions(options, coordinatesFit32(program));
@@ -80,7 +80,8 @@ std::string cacheKeyHead(const Options &options) {
   return compiler + "\n" + host().triple + " " + host().cpu + " " + host().features + "\nstrict " +
          std::to_string(options.strictFp) + " drop " + std::to_string(options.dropZeros) + " vl " +
          std::to_string(options.vectorLength) + " parallel " + std::to_string(emitsParallelCode(options)) +
-         " deterministic " + std::to_string(options.deterministic) + "\n";
+         " deterministic " + std::to_string(options.deterministic) + " quick " +
+         std::to_string(options.quick) + "\n";
 }
 
 static void plainIndices(const notation::Access &access, std::set<unsigned> &out) {

@@ -6,13 +6,12 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/import/Body.h"
 #include "passes/import/Import.h"
+#include "runtime/tensor/Sum.h"
 #include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <fmt/format.h>
 #include <limits>
-#include <mutex>
-#include <set>
 
 namespace tulle::engine {
 
@@ -98,66 +97,18 @@ void requireFormat(const Tensor &tensor, const Encoding &encoding) {
                     fillText(tensor.encoding), fillText(encoding)));
 }
 
-using KernelRef = std::shared_ptr<const Kernel>;
-
-/// Whether the library's own packing knows every level.
-bool isPlain(const Encoding &encoding) {
-  using format::LevelKind;
-  return format::digits(encoding) &&
-         std::all_of(encoding.levels.begin(), encoding.levels.end(), [](auto &level) {
-           switch (level.format.kind) {
-           case LevelKind::Dense:
-           case LevelKind::Batch:
-           case LevelKind::Compressed:
-           case LevelKind::LooseCompressed:
-           case LevelKind::Singleton:
-           case LevelKind::Structured:
-             return !level.format.padded;
-           default:
-             return false;
-           }
-         });
-}
-
-/// The code; null where no code can be generated for the pair, but the library can convert it.
-KernelRef compile(const Conversion &conversion, const Options &options, ConversionReport &report) {
-  static std::mutex mutex;
-  static std::set<std::string> refused;
-  const bool covered = isPlain(conversion.from) && isPlain(conversion.to);
-  std::string key = conversion.key(options);
-  {
-    std::lock_guard lock(mutex);
-    if (covered && refused.contains(key))
-      return nullptr;
-  }
-  auto begin = std::chrono::steady_clock::now();
-  KernelRef kernel;
-  try {
-    std::tie(kernel, report.origin) =
-        findOrCompile(key, options, [&] { return conversion.start(options).object(); });
-    if (!kernel->statements.front().made)
-      throw InternalError("the code of a conversion returns no tensor: " + conversion.text());
-  } catch (const std::exception &) {
-    if (!covered)
-      throw;
-    std::lock_guard lock(mutex);
-    refused.insert(key);
-    return nullptr;
-  }
-  std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - begin;
-  report.compileMs += elapsed.count();
-  return kernel;
-}
-
-/// Nothing where no code can be generated for the pair.
-std::optional<Tensor> run(const Tensor &tensor, const Encoding &encoding, const Options &options,
-                          ConversionReport &report) {
+Tensor run(const Tensor &tensor, const Encoding &encoding, const Options &options, ConversionReport &report) {
   Conversion conversion{tensor.type, tensor.encoding, encoding, true};
   for (int64_t size : tensor.dims)
     conversion.index32 &= !isTooLong(size);
-  KernelRef kernel = compile(conversion, options, report);
-  if (!kernel)
-    return std::nullopt;
+  auto begin = std::chrono::steady_clock::now();
+  auto [kernel, origin] =
+      findOrCompile(conversion.key(options), options, [&] { return conversion.start(options).object(); });
+  report.origin = origin;
+  if (!kernel->statements.front().made)
+    throw InternalError("the code of a conversion returns no tensor: " + conversion.text());
+  std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - begin;
+  report.compileMs += elapsed.count();
   Tensor made;
   made.encoding = encoding;
   made.type = tensor.type;
@@ -167,8 +118,8 @@ std::optional<Tensor> run(const Tensor &tensor, const Encoding &encoding, const 
 }
 
 /// With widths that are not named chosen.
-std::optional<Tensor> generated(const Tensor &tensor, const Encoding &encoding, const Options &options,
-                                ConversionReport &report) {
+Tensor generated(const Tensor &tensor, const Encoding &encoding, const Options &options,
+                 ConversionReport &report) {
   Encoding target = chooseWidths(encoding, tensor);
   if (encoding == tensor.encoding || target == tensor.encoding)
     return tensor;
@@ -182,12 +133,25 @@ std::optional<Tensor> generated(const Tensor &tensor, const Encoding &encoding, 
   }
 }
 
-Tensor timed(ConversionReport &report, const std::function<Tensor()> &convert) {
-  report.origin = "library";
-  auto begin = std::chrono::steady_clock::now();
-  Tensor made = convert();
-  std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - begin;
-  report.convertMs += elapsed.count();
+/// Without dimensions there are no coordinates to convert: the values meet at one place.
+Tensor sumOf(const runtime::Entries &entries, const Encoding &encoding) {
+  const size_t width = byteWidth(entries.type), count = entries.values.size() / width;
+  if (!entries.coords.empty() || entries.values.size() != count * width)
+    throw Error(
+        fmt::format("entries of a tensor without dimensions are values of {} bytes; got coordinates for {} "
+                    "dimensions, and {} bytes",
+                    width, entries.coords.size(), entries.values.size()));
+  Tensor made = runtime::makeDense(entries.type, {});
+  requireFormat(made, encoding);
+  made.encoding = format::resolveWidths(encoding, 0, 0);
+  made.layout = format::layout(made.encoding);
+  auto *slot = static_cast<std::byte *>(made.values());
+  // The first is copied: adding it to 0 would change -0.0.
+  for (size_t e = 0; e < count; ++e)
+    if (e == 0)
+      std::memcpy(slot, entries.values.data(), width);
+    else
+      runtime::addScalar(entries.type, slot, entries.values.data() + e * width);
   return made;
 }
 
@@ -199,17 +163,14 @@ Tensor convert(const Tensor &tensor, const Encoding &encoding, const Options &op
   requireFormat(tensor, encoding);
   ConversionReport own;
   ConversionReport &times = report ? *report : own;
-  if (std::optional<Tensor> made = generated(tensor, encoding, options, times))
-    return std::move(*made);
-  return timed(times, [&] { return runtime::convert(tensor, chooseWidths(encoding, tensor)); });
+  return generated(tensor, encoding, options, times);
 }
 
 Tensor store(runtime::Entries entries, const Encoding &encoding, const Options &options,
              ConversionReport *report) {
   checkOptions(options);
-  // Without dimensions there are no coordinates to convert.
   if (entries.dims.empty())
-    return runtime::pack(entries, encoding);
+    return sumOf(entries, encoding);
   ConversionReport own;
   ConversionReport &times = report ? *report : own;
   auto shared = std::make_shared<const runtime::Entries>(std::move(entries));
@@ -217,9 +178,7 @@ Tensor store(runtime::Entries entries, const Encoding &encoding, const Options &
   borrowed.encoding.fill = encoding.fill; // entries do not say what is between them
   borrowed.encoding.implicitVal = encoding.implicitVal;
   requireFormat(borrowed, encoding);
-  if (std::optional<Tensor> made = generated(borrowed, encoding, options, times))
-    return std::move(*made);
-  return timed(times, [&] { return runtime::pack(*shared, encoding); });
+  return generated(borrowed, encoding, options, times);
 }
 
 std::string explainConversion(ElementType type, const Encoding &from, const Encoding &to,

@@ -14,6 +14,7 @@ struct Options {
       0; ///< at most; 0: OMP_NUM_THREADS, else the cores this process may run on; 1: code without threads
   bool deterministic = false; ///< results have the same bits for any number of threads
   int64_t workPerThread = 0;  ///< stored entries that pay for another thread; 0: measured. For tests
+  bool quick = false;        ///< less optimization: code comes sooner and runs slower
   bool diskCache =
       true; ///< objects are kept below $TULLE_CACHE_DIR, else $XDG_CACHE_HOME/tulle, else ~/.cache/tulle
 };

@@ -59,7 +59,7 @@ struct Layout {
 /// | bitmap          | p*N .. p*N+N, where bit q is set   | q - p*N                         | bits            |
 ///
 /// - compressed: r = p + (linear coordinate of the enclosing batch levels): each batch owns its own run of (parents + 1)
-///   entries; values in pos are absolute offsets.
+///   entries; values in pos are absolute offsets. With loose_compressed between, a batch begins where its first segment does.
 /// - A level that is compressed or loose_compressed, nonunique, and followed by singletons without `soa` starts a run whose
 ///   coordinates are interleaved in one buffer.
 /// - Size fields (64 bits, one element): the number of rounds of a counter level `#i` (the longest count), the n of a

@@ -1,5 +1,6 @@
 #include "interpreter/Interpreter.h"
 #include "interpreter/Arithmetic.h"
+#include "interpreter/Blocks.h"
 #include "notation/Monoid.h"
 #include "notation/Sparsity.h"
 #include <algorithm>
@@ -20,34 +21,6 @@ int64_t elements(const std::vector<int64_t> &dims) {
   for (int64_t d : dims)
     count *= d;
   return count;
-}
-
-/// Formats that store whole blocks: what they hold besides the entries is read off their storage.
-bool packs(const format::Encoding &encoding) {
-  return format::digits(encoding) &&
-         std::all_of(encoding.levels.begin(), encoding.levels.end(), [](const format::Level &level) {
-           return level.format.kind <= format::LevelKind::Structured && level.format.ordered &&
-                  !level.format.padded;
-         });
-}
-
-/// What a sparse result stores, as entries.
-runtime::Entries storedEntries(const DenseTensor &tensor) {
-  runtime::Entries entries;
-  entries.type = tensor.type;
-  entries.dims = tensor.dims;
-  entries.coords.resize(tensor.dims.size());
-  unsigned width = byteWidth(tensor.type);
-  for (size_t at = 0; at < tensor.values.size(); ++at) {
-    if (!tensor.stored[at])
-      continue;
-    int64_t rest = int64_t(at);
-    for (size_t d = tensor.dims.size(); d-- > 0; rest /= tensor.dims[d])
-      entries.coords[d].push_back(rest % tensor.dims[d]);
-    entries.values.resize(entries.values.size() + width);
-    storeScalar(tensor.type, entries.values.data() + entries.values.size() - width, tensor.values[at]);
-  }
-  return entries;
 }
 
 /// One statement over the whole space of its indices.
@@ -126,8 +99,8 @@ private:
       if (!r.stored[at])
         r.values[at] = format::fillValue(decl.encoding, decl.type);
     }
-    if (isSparse() && !shared && packs(decl.encoding))
-      r = fromTensor(runtime::pack(storedEntries(r), decl.encoding));
+    if (isSparse() && !shared)
+      storeBlocks(r, decl.encoding);
   }
 
   int64_t position(const Access &access) const {

@@ -29,6 +29,7 @@ struct Options {
   bool index32 = false;       ///< every coordinate fits a signed 32-bit integer
   bool parallel = false;      ///< loops are shared among threads
   bool deterministic = false; ///< in parts that do not depend on their number
+  bool quick = false;         ///< machine code that comes sooner and runs slower
 };
 
 /// The passes from the stage before to `stage`, as text; empty where none are needed.

@@ -1,6 +1,6 @@
 // Random programs on random formats, compiled and compared with the interpreter.
 //
-//   differential_test                      1500 programs, the same every time
+//   differential_test                      5000 programs, the same every time
 //   differential_test --seconds N          for so long (--forever: until stopped), from a seed of the clock
 //   TULLE_DIFFERENTIAL_SEED=n              only that program, described
 //   TULLE_DIFFERENTIAL_COUNT=n, _FIRST=n   how many, from which seed
@@ -85,7 +85,7 @@ TEST(Differential, CompiledProgramsMeanWhatTheInterpreterSays) {
     one(seed, tally);
     return;
   }
-  uint64_t count = environment("TULLE_DIFFERENTIAL_COUNT", 1500);
+  uint64_t count = environment("TULLE_DIFFERENTIAL_COUNT", 5000);
   std::atomic<uint64_t> seed = environment("TULLE_DIFFERENTIAL_FIRST", 1);
   if (end)
     seed = uint64_t(std::chrono::system_clock::now().time_since_epoch().count());

@@ -448,6 +448,10 @@ private:
   void chooseResultFormats() {
     for (auto &[name, result] : out.results)
       result.format = randomDenseFormat(random, result.dims.size());
+    // Results that continue from a value: what the next statement stores depends on their formats.
+    for (auto &[name, given] : out.inputs)
+      if (name >= "y" && shared(name) == "dense")
+        given.format = randomDenseFormat(random, given.dims.size());
     for (auto &[name, result] : out.results) {
       if (result.dims.empty() || random.chance(0.4))
         continue;
@@ -461,9 +465,6 @@ private:
       if (shared(name) == "dense")
         result.format = dense;
     }
-    for (auto &[name, given] : out.inputs) // results that continue from a value
-      if (name >= "y" && shared(name) == "dense")
-        given.format = randomDenseFormat(random, given.dims.size());
   }
 
   /// The format of the operand whose pattern the result has; empty when it has one of its own, `dense` when

@@ -13,10 +13,6 @@ namespace {
 
 using IoH5 = FolderTest;
 
-Values valuesOf(const FileContents &contents) {
-  return values(contents.isStored ? unpack(contents.stored) : contents.entries);
-}
-
 /// A dataset in the making: elements of `memory`'s type, stored as `stored`.
 struct Data {
   hid_t stored, memory;

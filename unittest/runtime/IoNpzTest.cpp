@@ -50,10 +50,6 @@ MemberMap csr() {
 }
 const Values csrValues = {{{0, 0}, 1.0}, {{0, 1}, 2.0}, {{1, 2}, 3.0}};
 
-Values valuesOf(const FileContents &contents) {
-  return values(contents.isStored ? unpack(contents.stored) : contents.entries);
-}
-
 TEST_F(IoNpz, CsrIsReadAsItIs) {
   FileContents contents = readFile(archive(path("a.npz"), csr()));
   ASSERT_TRUE(contents.isStored);

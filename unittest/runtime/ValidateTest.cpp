@@ -12,14 +12,19 @@ using ::testing::HasSubstr;
 /// 4 x 6, pos[1] = 0 3 5 7 8, crd[1] = 0 1 4 | 1 5 | 2 3 | 2 for CSR.
 Tensor good(const char *format) { return engine::store(blockExample(), encoding(format)); }
 
-/// The message for `t` after element i of field f was set.
-std::string broken(Tensor t, unsigned f, int64_t i, int64_t value) {
+/// `t` with element i of field f set.
+Tensor with(Tensor t, unsigned f, int64_t i, int64_t value) {
   Buffer copy = Buffer::allocate(t.buffers[f].count, t.buffers[f].bytes, false, "test");
   std::memcpy(copy.data, t.buffers[f].data, t.buffers[f].bytes);
   std::memcpy(static_cast<char *>(copy.data) + i * (t.layout.fields[f].width / 8), &value,
               t.layout.fields[f].width / 8);
   t.buffers[f] = copy;
-  return errorOf([&] { validate(t); });
+  return t;
+}
+
+/// The message for `t` after element i of field f was set.
+std::string broken(const Tensor &t, unsigned f, int64_t i, int64_t value) {
+  return errorOf([&] { validate(with(t, f, i, value)); });
 }
 
 TEST(Validate, Positions) {
@@ -58,6 +63,15 @@ TEST(Validate, LooseSegments) {
   EXPECT_EQ(broken(t, 0, 1, 2), "no error"); // free space
   EXPECT_THAT(broken(t, 0, 6, 9), HasSubstr("less than"));
   EXPECT_THAT(broken(t, 0, 7, 9), HasSubstr("number of coordinates"));
+}
+
+TEST(Validate, LooseSegmentsOfBatches) {
+  // pos[1] = 0 2 | 2 4 | 4 5 | 5 6, and below it pos[2] = 0 2 3 | 3 4 5 | 5 7 | 7 8.
+  Tensor t = good("(i,j) -> (i : batch, j floordiv 2 : loose_compressed, j mod 2 : compressed)");
+  EXPECT_EQ(broken(t, 0, 0, 0), "no error");
+  EXPECT_THAT(broken(t, 2, 3, 4), AllOf(HasSubstr("batch 1 must start"), HasSubstr("batch 0 ends")));
+  Tensor exchanged = with(with(with(t, 0, 4, 5), 0, 5, 6), 0, 6, 4);
+  EXPECT_THAT(broken(exchanged, 0, 7, 5), HasSubstr("segment 5..6 of batch 2 must lie within 5..4"));
 }
 
 TEST(Validate, Buffers) {

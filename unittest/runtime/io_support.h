@@ -33,6 +33,10 @@ inline Values values(const Entries &entries) {
   return out;
 }
 
+inline Values valuesOf(const FileContents &contents) {
+  return values(contents.isStored ? unpack(contents.stored) : contents.entries);
+}
+
 /// All elements of a dense row-major tensor.
 inline std::vector<std::complex<double>> elements(const Tensor &dense) {
   std::vector<std::complex<double>> out;

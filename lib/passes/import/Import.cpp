@@ -254,8 +254,13 @@ private:
                          if (statement.accumulate)
                            value = builder.reduce(statement.reduce, compute,
                                                   builder.convert(args[1], result().type, compute), value);
-                         linalg::YieldOp::create(nested, loc(nested),
-                                                 builder.convert(value, compute, result().type));
+                         value = builder.convert(value, compute, result().type);
+                         if (!statement.accumulate) { // what the reduction starts from is no entry
+                           Value stored =
+                               dialect::StoredOp::create(nested, loc(nested), nested.getI1Type(), args[0]);
+                           value = arith::SelectOp::create(nested, loc(nested), stored, value, args.back());
+                         }
+                         linalg::YieldOp::create(nested, loc(nested), value);
                        });
   }
 

@@ -171,6 +171,7 @@ std::vector<int64_t> batchStarts(const Tensor &tensor, const std::vector<LevelSh
     starts.push_back(b);
   for (unsigned l = batch.levels; l < level; ++l) {
     LevelFields fields = levelFields(tensor, l);
+    const int64_t parents = starts.back();
     for (int64_t b = 0; b <= batch.count; ++b) {
       int64_t &start = starts[b];
       if (shapes[l].full() || shapes[l].kind == LevelKind::Bitmap)
@@ -184,8 +185,8 @@ std::vector<int64_t> batchStarts(const Tensor &tensor, const std::vector<LevelSh
       else if (shapes[l].kind == LevelKind::Compressed)
         // The slot past the last batch does not exist; its value is that of the slot before it.
         start = batch.count == 0 ? 0 : fields.position(start + b - (b == batch.count));
-      else if (shapes[l].kind == LevelKind::LooseCompressed) // segments lie anywhere: no batch starts below
-        start = b == 0 ? 0 : fields.crdCount / fields.stride;
+      else if (shapes[l].kind == LevelKind::LooseCompressed) // where its first segment does, empty or not
+        start = b == 0 ? 0 : start < parents ? fields.position(2 * start) : fields.crdCount / fields.stride;
     }
   }
   return starts;

@@ -52,12 +52,6 @@ struct Entries {
 /// Error for coordinates outside their dimension and arrays of different lengths.
 Tensor borrowEntries(std::shared_ptr<const Entries> entries);
 
-/// Stores entries in `encoding` (executable; 0-widths are resolved here). Duplicates are summed (bool: or).
-/// Throws Error for a coordinate outside its dimension, a width too narrow (names the value and the width), a
-/// structured[n,m] group without exactly n entries (names the group), and sizes beyond memory (before
-/// allocating).
-Tensor pack(const Entries &entries, const format::Encoding &encoding);
-
 /// A dense tensor over `dims` in row-major order, all elements zero or uninitialized.
 Tensor makeDense(ElementType type, std::vector<int64_t> dims, bool zeroed = true);
 /// A dense row-major tensor that borrows `data`.
@@ -74,11 +68,6 @@ void forEachStored(const Tensor &tensor, const std::function<void(std::span<cons
 Entries unpack(const Tensor &tensor);
 /// Dense row-major copy; where nothing is stored it holds the encoding's fill, or 0. Duplicates are summed.
 Tensor toDense(const Tensor &tensor);
-/// The same tensor in another executable format (it shares the buffers of `tensor` when it has that format
-/// already). What is stored stays stored, zeros and block padding included, except that a dense tensor stored
-/// sparsely leaves out what equals the fill. Throws as pack does, and when the two formats have different
-/// fills.
-Tensor convert(const Tensor &tensor, const format::Encoding &encoding);
 
 /// Checks every invariant a kernel relies on: buffer sizes, positions monotone and in range, coordinates in
 /// range, ordered and unique where the format says so. Throws Error naming buffer, index and value.

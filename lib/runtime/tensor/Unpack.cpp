@@ -31,23 +31,14 @@ static void copyValue(std::byte *to, const std::byte *from, size_t width) {
   }
 }
 
-/// A value equal to `fill`; signed zeros are equal.
-static bool isFill(ElementType type, const std::byte *value, const Scalar &fill) {
-  Scalar v = loadScalar(type, value);
-  return isInteger(type) || type == ElementType::Bool ? v.i == fill.i : v.f == fill.f;
-}
-
-/// All stored slots; those equal to `drop`, where given, are left out.
-static Entries gatherEntries(const Tensor &tensor, const std::optional<Scalar> &drop) {
+Entries unpack(const Tensor &tensor) {
   Entries entries;
   entries.type = tensor.type;
   entries.dims = tensor.dims;
   const size_t order = tensor.dims.size(), width = byteWidth(tensor.type);
   entries.coords.resize(order);
   const auto *values = static_cast<const std::byte *>(tensor.values());
-  int64_t capacity = drop ? 0 : tensor.storedCount();
-  for (int64_t i = 0; drop && i < tensor.storedCount(); ++i)
-    capacity += !isFill(tensor.type, values + i * width, *drop);
+  const int64_t capacity = tensor.storedCount();
   requireMemory(checkedMul(capacity, 8 * int64_t(order) + int64_t(width), "a list of entries"),
                 "a list of entries");
   for (auto &column : entries.coords)
@@ -55,8 +46,6 @@ static Entries gatherEntries(const Tensor &tensor, const std::optional<Scalar> &
   entries.values.resize(capacity * width);
   int64_t count = 0;
   walk(tensor, false, [&](const std::vector<int64_t> &coords, int64_t p) {
-    if (drop && isFill(tensor.type, values + p * width, *drop))
-      return;
     for (size_t d = 0; d < order; ++d)
       entries.coords[d].push_back(coords[d]);
     if (size_t(count + 1) * width > entries.values.size()) // segments that share positions
@@ -66,8 +55,6 @@ static Entries gatherEntries(const Tensor &tensor, const std::optional<Scalar> &
   entries.values.resize(count * width);
   return entries;
 }
-
-Entries unpack(const Tensor &tensor) { return gatherEntries(tensor, std::nullopt); }
 
 /// Row-major without blocking: the storage already is the dense array.
 static bool isRowMajor(const Tensor &tensor, const std::vector<LevelShape> &shapes) {
@@ -112,35 +99,6 @@ Tensor toDense(const Tensor &tensor) {
     copyValue(out + at * width, values + p * width, width);
   });
   return dense;
-}
-
-/// `encoding` with the widths pack would choose for that tensor's size and entries.
-static format::Encoding withChosenWidths(const Tensor &tensor, const format::Encoding &encoding) {
-  int64_t maxCoordinate = 0, maxPosition = 0;
-  const std::vector<LevelShape> shapes = levelShapes(tensor.encoding, tensor.dims);
-  for (unsigned l = 0; l < shapes.size(); ++l) {
-    if (!shapes[l].full())
-      maxCoordinate = std::max(maxCoordinate, shapes[l].size - 1);
-    if (LevelFields fields = levelFields(tensor, l); fields.pos)
-      maxPosition = std::max(maxPosition, fields.crdCount / fields.stride);
-  }
-  return format::resolveWidths(encoding, maxCoordinate, maxPosition);
-}
-
-Tensor convert(const Tensor &tensor, const format::Encoding &encoding) {
-  if (encoding == tensor.encoding || withChosenWidths(tensor, encoding) == tensor.encoding)
-    return tensor;
-  const bool fromDense = format::isAllDense(tensor.encoding), toDense = format::isAllDense(encoding);
-  if (!fromDense && fillBytes(tensor.encoding, tensor.type) != fillBytes(encoding, tensor.type))
-    throw Error(fmt::format(
-        "cannot convert {} to {}: what is not stored means {} in one and {} in the other; give both "
-        "the same fill",
-        format::displayName(tensor.encoding), format::displayName(encoding),
-        tensor.encoding.fill.value_or("0"), encoding.fill.value_or("0")));
-  std::optional<Scalar> drop;
-  if (fromDense && !toDense)
-    drop = format::fillValue(encoding, tensor.type);
-  return pack(gatherEntries(tensor, drop), encoding);
 }
 
 } // namespace tulle::runtime

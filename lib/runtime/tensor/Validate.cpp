@@ -1,6 +1,5 @@
 // Buffers that come from outside are checked once here, so that kernels need not check anything.
 #include "format/Places.h"
-#include "runtime/tensor/Decode.h"
 #include "runtime/tensor/Memory.h"
 #include "runtime/tensor/Walk.h"
 #include "tulle/error.h"
@@ -63,6 +62,7 @@ private:
         return true;
     return false;
   }
+  void checkBatchesOfSegments(unsigned l) const;
   void checkRange(unsigned l, int64_t positions) const;
   void checkCoordinate(unsigned l, int64_t position) const;
   void checkSegment(unsigned l, int64_t begin, int64_t end) const;
@@ -206,6 +206,7 @@ int64_t Validator::checkLoose(unsigned l, int64_t parents) {
     if (low < high)
       segments.push_back({low, high});
   }
+  checkBatchesOfSegments(l);
   std::sort(segments.begin(), segments.end());
   for (size_t i = 1; i < segments.size(); ++i)
     if (segments[i].first < segments[i - 1].second)
@@ -218,6 +219,25 @@ int64_t Validator::checkLoose(unsigned l, int64_t parents) {
     checkSegment(l, low, high);
   }
   return capacity;
+}
+
+/// A compressed level below finds a batch's run of positions by the number of the batch: the positions of a
+/// batch must lie behind those of the one before. Where nothing else stores positions segments lie anywhere.
+void Validator::checkBatchesOfSegments(unsigned l) const {
+  bool needed = false;
+  for (unsigned k = l + 1; k < shapes.size(); ++k)
+    needed |= shapes[k].kind == LevelKind::Compressed;
+  if (!needed || batch.count <= 1)
+    return;
+  std::vector<int64_t> parents = batchStarts(tensor, shapes, l), starts = batchStarts(tensor, shapes, l + 1);
+  for (int64_t b = 0; b < batch.count; ++b)
+    for (int64_t p = parents[b]; p < parents[b + 1]; ++p) {
+      int64_t low = fields[l].position(2 * p), high = fields[l].position(2 * p + 1);
+      if (starts[b] > low || high > starts[b + 1])
+        throw Error(fmt::format("pos[{}][{}]: the segment {}..{} of batch {} must lie within {}..{}, between "
+                                "where the first segments of this batch and the next one start",
+                                l, 2 * p, low, high, b, starts[b], starts[b + 1]));
+    }
 }
 
 void Validator::checkRange(unsigned l, int64_t positions) const {
