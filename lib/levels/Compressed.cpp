@@ -7,11 +7,9 @@ namespace tulle::levels {
 
 struct Compressed : LevelFormat {
   PositionRange positions(const Emitter &emit, unsigned level, const Iterator &parent) const override {
-    unsigned field = *emit.storage.layout.positions[level];
     // Each batch has one entry more than it has parents, so its run begins one further for every batch before
     // it.
-    Value at = parent.batch ? emit.add(parent.position, parent.batch) : parent.position;
-    return {emit.load(field, at), emit.load(field, emit.add(at, emit.constant(1)))};
+    return storedRange(emit, level, parent.batch ? emit.add(parent.position, parent.batch) : parent.position);
   }
   Value coordinate(const Emitter &emit, unsigned level, const Iterator &, Value position) const override {
     return storedCoordinate(emit, level, position);

@@ -9,8 +9,7 @@ namespace tulle::levels {
 
 struct Hashed : LevelFormat {
   PositionRange positions(const Emitter &emit, unsigned level, const Iterator &parent) const override {
-    unsigned field = *emit.storage.layout.positions[level];
-    return {emit.load(field, parent.position), emit.load(field, emit.add(parent.position, emit.constant(1)))};
+    return storedRange(emit, level, parent.position);
   }
   Value coordinate(const Emitter &emit, unsigned level, const Iterator &, Value position) const override {
     return storedCoordinate(emit, level, position);

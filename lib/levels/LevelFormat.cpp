@@ -93,6 +93,11 @@ Value FullLevelFormat::place(const Assembly &a, LevelBuild &build, Value parent,
   return a.add(a.mul(parent, build.size), coordinate);
 }
 
+PositionRange LevelFormat::storedRange(const Emitter &emit, unsigned level, Value at) {
+  unsigned field = *emit.storage.layout.positions[level];
+  return {emit.load(field, at), emit.load(field, emit.add(at, emit.constant(1)))};
+}
+
 Value LevelFormat::storedCoordinate(const Emitter &emit, unsigned level, Value position) {
   const format::CoordinateRef &ref = *emit.storage.layout.coordinates[level];
   Value at = position;

@@ -92,6 +92,8 @@ public:
   virtual void finish(const Assembly &a, LevelBuild &build) const {}
 
 protected:
+  /// From element `at` of the level's positions to the next one.
+  static PositionRange storedRange(const Emitter &emit, unsigned level, mlir::Value at);
   /// Element of the coordinates buffer that belongs to `position`: what every level that stores coordinates
   /// shares.
   static mlir::Value storedCoordinate(const Emitter &emit, unsigned level, mlir::Value position);

@@ -8,9 +8,7 @@ namespace tulle::levels {
 
 struct LooseCompressed : LevelFormat {
   PositionRange positions(const Emitter &emit, unsigned level, const Iterator &parent) const override {
-    unsigned field = *emit.storage.layout.positions[level];
-    Value at = emit.mul(parent.position, emit.constant(2));
-    return {emit.load(field, at), emit.load(field, emit.add(at, emit.constant(1)))};
+    return storedRange(emit, level, emit.mul(parent.position, emit.constant(2)));
   }
   Value coordinate(const Emitter &emit, unsigned level, const Iterator &, Value position) const override {
     return storedCoordinate(emit, level, position);

@@ -7,8 +7,7 @@ namespace tulle::levels {
 
 struct Ragged : LevelFormat {
   PositionRange positions(const Emitter &emit, unsigned level, const Iterator &parent) const override {
-    unsigned field = *emit.storage.layout.positions[level];
-    return {emit.load(field, parent.position), emit.load(field, emit.add(parent.position, emit.constant(1)))};
+    return storedRange(emit, level, parent.position);
   }
   Value coordinate(const Emitter &emit, unsigned level, const Iterator &parent,
                    Value position) const override {

@@ -109,7 +109,8 @@ def Lower : Pass<"tulle-lower", "::mlir::ModuleOp"> {
     search comes from its level format. Every `scf.for` says `tulle.kind = "parallel"` or `"reduction"`.
   }];
   let dependentDialects = ["::tulle::dialect::TulleDialect", "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
-                           "::mlir::func::FuncDialect", "::mlir::complex::ComplexDialect"];
+                           "::mlir::func::FuncDialect", "::mlir::complex::ComplexDialect",
+                           "::mlir::math::MathDialect", "::mlir::vector::VectorDialect"];
 }
 
 //===--- Stage 4: vectors ---===//

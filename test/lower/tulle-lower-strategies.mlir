@@ -3,6 +3,8 @@
 // One loop per strategy; that they visit the right coordinates is tested by running them (tulle-lower-sets.test).
 
 #SV = #tulle.encoding<{ map = (i) -> (i : compressed), posWidth = 32, crdWidth = 32 }>
+#repeated = #tulle.encoding<{ map = (i) -> (i : compressed(nonunique)), posWidth = 32, crdWidth = 32 }>
+#bitmap = #tulle.encoding<{ map = (i) -> (i : bitmap), posWidth = 32, crdWidth = 32 }>
 
 // Two fingers: no branch but the case itself, and both advance by a comparison.
 // CHECK-LABEL: @intersection
@@ -28,22 +30,45 @@ func.func @intersection(%a: tensor<?xf64, #SV>, %b: tensor<?xf64, #SV>) {
   return
 }
 
-// Left to itself, an intersection is a merge unless one operand is much longer.
+// Left to itself, an intersection leaps through the operand that is twice as long or longer, compares blocks otherwise, and
+// merges what is left of them.
 // CHECK-LABEL: @ratio
 func.func @ratio(%a: tensor<?xf64, #SV>, %b: tensor<?xf64, #SV>) {
   %sa = tulle.space %a level(0) : tensor<?xf64, #SV> -> !tulle.space<#SV, 0>
   %sb = tulle.space %b level(0) : tensor<?xf64, #SV> -> !tulle.space<#SV, 0>
-  // CHECK: arith.shrui %{{.*}}, %c5
-  // CHECK: arith.shrui %{{.*}}, %c5
-  // CHECK: %[[SKEWED:.*]] = arith.ori
-  // CHECK: scf.if %[[SKEWED]]
-  // CHECK: arith.maxui
-  // CHECK: else
-  // CHECK-NOT: arith.maxui
+  // CHECK: %[[HALF:.*]] = arith.shrui %{{.*}}, %c1
+  // CHECK: arith.cmpi ule, %{{.*}}, %[[HALF]]
+  // CHECK: vector.load {{.*}} vector<16xi32>
+  // CHECK: "both"
+  // CHECK: vector.load {{.*}} vector<16xi32>
+  // CHECK: "both"
+  // CHECK: vector.load {{.*}} vector<8xi32>
+  // CHECK: vector.load {{.*}} vector<8xi32>
+  // CHECK-COUNT-7: vector.shuffle
+  // CHECK: math.cttz
+  // CHECK: "both"
   // CHECK: arith.minui
-  // CHECK-NOT: arith.maxui
+  // CHECK: "both"
+  // CHECK-NOT: "both"
   // CHECK: return
   tulle.coiterate %i in "a & b" (%sa, %sb : !tulle.space<#SV, 0>, !tulle.space<#SV, 0>)
+  case "a & b" (%x, %y) { "both"(%i) : (index) -> () }
+  return
+}
+
+// Bitmaps meet word by word, and each bit that both have is a step.
+// CHECK-LABEL: @words
+func.func @words(%a: tensor<?xf64, #bitmap>, %b: tensor<?xf64, #bitmap>) {
+  %sa = tulle.space %a level(0) : tensor<?xf64, #bitmap> -> !tulle.space<#bitmap, 0>
+  %sb = tulle.space %b level(0) : tensor<?xf64, #bitmap> -> !tulle.space<#bitmap, 0>
+  // CHECK: vector.load {{.*}} vector<8xi8>
+  // CHECK: vector.load {{.*}} vector<8xi8>
+  // CHECK: arith.andi
+  // CHECK: math.cttz
+  // CHECK: "both"
+  // CHECK-NOT: "both"
+  // CHECK: return
+  tulle.coiterate %i in "a & b" (%sa, %sb : !tulle.space<#bitmap, 0>, !tulle.space<#bitmap, 0>)
   case "a & b" (%x, %y) { "both"(%i) : (index) -> () }
   return
 }
@@ -164,11 +189,32 @@ func.func @peek(%a: tensor<?xf64, #SV>) {
   return
 }
 
-// Gallop: who is behind leaps by doubling steps, then by halving them.
+// Gallop: what the shorter operand has is looked for in the other one, by doubling steps of whole blocks, by halving them, and
+// with a vector.
 // CHECK-LABEL: @gallop
 func.func @gallop(%a: tensor<?xf64, #SV>, %b: tensor<?xf64, #SV>) {
   %sa = tulle.space %a level(0) : tensor<?xf64, #SV> -> !tulle.space<#SV, 0>
   %sb = tulle.space %b level(0) : tensor<?xf64, #SV> -> !tulle.space<#SV, 0>
+  // CHECK: %[[SHORTER:.*]] = arith.cmpi ule
+  // CHECK: scf.if %[[SHORTER]]
+  // CHECK: scf.while (%{{.*}} = %{{.*}}, %[[STEP:.*]] = %c16)
+  // CHECK: arith.addi %[[STEP:.*]], %[[STEP]]
+  // CHECK: arith.minui
+  // CHECK: scf.while
+  // CHECK: arith.shrui
+  // CHECK: vector.load {{.*}} vector<16xi32>
+  // CHECK: "both"
+  // CHECK: return
+  tulle.coiterate %i in "a & b" (%sa, %sb : !tulle.space<#SV, 0>, !tulle.space<#SV, 0>) strategy = gallop
+  case "a & b" (%x, %y) { "both"(%i) : (index) -> () }
+  return
+}
+
+// Where coordinates repeat, who is behind leaps by doubling steps, then by halving them.
+// CHECK-LABEL: @gallop_repeated
+func.func @gallop_repeated(%a: tensor<?xf64, #repeated>, %b: tensor<?xf64, #repeated>) {
+  %sa = tulle.space %a level(0) : tensor<?xf64, #repeated> -> !tulle.space<#repeated, 0>
+  %sb = tulle.space %b level(0) : tensor<?xf64, #repeated> -> !tulle.space<#repeated, 0>
   // CHECK: scf.while
   // CHECK: arith.maxui
   // CHECK: scf.if
@@ -179,7 +225,7 @@ func.func @gallop(%a: tensor<?xf64, #SV>, %b: tensor<?xf64, #SV>) {
   // CHECK: arith.minui
   // CHECK: scf.while
   // CHECK: arith.shrui
-  tulle.coiterate %i in "a & b" (%sa, %sb : !tulle.space<#SV, 0>, !tulle.space<#SV, 0>) strategy = gallop
+  tulle.coiterate %i in "a & b" (%sa, %sb : !tulle.space<#repeated, 0>, !tulle.space<#repeated, 0>) strategy = gallop
   case "a & b" (%x, %y) { "both"(%i) : (index) -> () }
   return
 }

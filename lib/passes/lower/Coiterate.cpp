@@ -8,8 +8,11 @@
 //   gaps    a merge over a range: the coordinates that no operand has are runs between those that one has.
 //   peek    one step per coordinate of a range, with one position per operand.
 //   gallop  an intersection: the operands behind the largest coordinate leap to it.
-// Left to itself (auto), an innermost intersection of two is a merge or a gallop by the ratio of their
+//   blocks  an intersection of two lists, or of two bitmaps: whole vectors of coordinates, or words, at a
+//   time (Intersect.h).
+// Left to itself (auto), an innermost intersection of two lists is blocks or leaps by the ratio of their
 // lengths, a set with a range is merged with its gaps, and everything else is a merge.
+#include "passes/lower/Intersect.h"
 #include "passes/lower/Lowering.h"
 #include <bit>
 
@@ -48,8 +51,11 @@ private:
   Values gaps(Values inits);
   Values peek(Values inits);
   Values gallopAll(Values inits);
+  /// Many coordinates at a time, what is left over by a merge; nullopt where the operands do not allow it.
+  std::optional<Values> compareMany(Values inits);
   /// Chosen at run time, by the ratio of the lengths.
   Values mergeOrGallop(Values inits);
+  /// No loop runs inside, and the cases are short enough for several copies.
   bool innermost();
   /// What is left of one operand once the others have ended.
   Values tail(unsigned operand, Value begin, Values carried);
@@ -449,6 +455,9 @@ Values CoiterateLowering::lower(Values inits) {
     return peek(inits);
   if (op.getRange())
     return gaps(inits);
+  if (intersection && count == 2 && op.getStrategy() != Strategy::Merge && innermost())
+    if (std::optional<Values> results = compareMany(inits))
+      return *results;
   if (intersection && op.getStrategy() == Strategy::Gallop)
     return gallopAll(inits);
   if (intersection && count == 2 && op.getStrategy() == Strategy::Auto && innermost())
@@ -456,15 +465,39 @@ Values CoiterateLowering::lower(Values inits) {
   return merge(inits);
 }
 
+std::optional<Values> CoiterateLowering::compareMany(Values inits) {
+  auto meet = [&](Value coordinate, Value x, Value y, Values carried) {
+    Value one = constant(1);
+    SmallVector<levels::Iterator> at{spaces[0].at(x, emitter().add(x, one), coordinate),
+                                     spaces[1].at(y, emitter().add(y, one), coordinate)};
+    return visit(3, coordinate, at, carried);
+  };
+  if (op.getStrategy() != Strategy::Gallop && comparesWords(spaces[0], spaces[1]))
+    return intersectWords(b, loc, spaces[0], spaces[1], inits, meet);
+  if (!comparesBlocks(spaces[0], spaces[1]))
+    return std::nullopt;
+  Intersection how = op.getStrategy() == Strategy::Blocks   ? Intersection::Blocks
+                     : op.getStrategy() == Strategy::Gallop ? Intersection::Gallop
+                                                            : Intersection::Auto;
+  Values carried = begins;
+  llvm::append_range(carried, inits);
+  carried = intersectBlocks(b, loc, spaces[0], spaces[1], how, carried, meet);
+  return Values(llvm::drop_begin(step(3, {3}, carried), 2));
+}
+
 bool CoiterateLowering::innermost() {
-  return llvm::none_of(op.getCaseRegions(), [](Region &region) {
-    return region
-        .walk([](Operation *inner) {
-          return isa<LoopLikeOpInterface, IterateOp, CoiterateOp>(inner) ? WalkResult::interrupt()
-                                                                         : WalkResult::advance();
-        })
-        .wasInterrupted();
-  });
+  constexpr unsigned mostOperations = 100;
+  unsigned operations = 0;
+  for (Region &region : op.getCaseRegions())
+    region.walk([&](Operation *) { ++operations; });
+  return operations <= mostOperations && llvm::none_of(op.getCaseRegions(), [](Region &region) {
+           return region
+               .walk([](Operation *inner) {
+                 return isa<LoopLikeOpInterface, IterateOp, CoiterateOp>(inner) ? WalkResult::interrupt()
+                                                                                : WalkResult::advance();
+               })
+               .wasInterrupted();
+         });
 }
 
 Values CoiterateLowering::mergeOrGallop(Values inits) {

@@ -1,7 +1,9 @@
 // tulle-lower: functions and their signatures, and every op that is not a loop.
 #include "mlir/Dialect/Complex/IR/Complex.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "passes/Passes.h"
 #include "passes/lower/Lowering.h"
 #include "llvm/ADT/TypeSwitch.h"

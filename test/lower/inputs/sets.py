@@ -9,7 +9,7 @@ visiting order, so that a coordinate visited twice, out of order, or in the wron
 import random
 import sys
 
-N = 12  # size of the coordinates
+N = 41  # size of the coordinates: several vectors of them, and rows that start within a byte
 MASK = (1 << 64) - 1
 
 FORMATS = {
@@ -22,6 +22,8 @@ FORMATS = {
     "coo": "(i, j) -> (i : compressed(nonunique), j : singleton)",
     "coosoa": "(i, j) -> (i : compressed(nonunique), j : singleton(soa))",
     "batch": "(b, i, j) -> (b : batch, i : dense, j : compressed)",
+    "bits": "(j) -> (j : bitmap)",
+    "bitrows": "(i, j) -> (i : dense, j : bitmap)",
     "bcoo": "(b, i, j) -> (b : batch, i : compressed(nonunique), j : singleton)",
 }
 
@@ -108,6 +110,21 @@ class Operand:
         e = batches[0] + batches[1]
         self.set([(self.pos, pos), (self.crd, [x for i, c, _ in e for x in (i, c)])], [v for *_, v in e], [2, 3, N])
 
+    def bitmap(self, rows):
+        bits = sum(1 << (i * N + c) for i, r in enumerate(rows) for c, _ in r)
+        size = (len(rows) * N + 63) // 64 * 8
+        values = [77] * (len(rows) * N)
+        for i, r in enumerate(rows):
+            for c, v in r:
+                values[i * N + c] = v
+        self.set([(8, list(bits.to_bytes(size, "little")))], values, [len(rows), N] if len(rows) > 1 else [N])
+
+    def store_bits(self, own, row):
+        self.bitmap([own])
+
+    def store_bitrows(self, own, row):
+        self.bitmap([row(), own, row()])
+
     # IR
 
     def encoding(self):
@@ -138,7 +155,8 @@ class Operand:
 
     def buffers(self):
         """(type, values) of each buffer; a buffer has at least one element, which nobody may read."""
-        result = [(f"i{w}", v or [77]) for w, v in self.fields]
+        signed = lambda x, w: x - (1 << w) if x >> (w - 1) else x
+        result = [(f"i{w}", [signed(x, w) for x in v] or [77]) for w, v in self.fields]
         return result + [("f64", [f"{v}.0" for v in self.stored] or ["77.0"])]
 
 
@@ -164,7 +182,7 @@ class Program:
         else:
             self.cases = sorted(rng.sample(minterms, rng.randint(1, len(minterms))))
         rng.shuffle(self.cases)
-        self.strategy = rng.choice(["auto", "merge", "gallop", "peek"])
+        self.strategy = rng.choice(["auto", "auto", "merge", "gallop", "blocks", "peek"])
         self.lo, self.hi = rng.choice([(0, N), (0, N), (3, 9), (0, 7), (5, N), (4, 4)])
         self.dynamic = rng.random() < 0.5
 

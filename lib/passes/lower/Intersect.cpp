@@ -1,0 +1,242 @@
+// Two sorted lists: blocks of eight coordinates of either are compared all with all, and the block that ends
+// first gives way to the next; or, where one list is much longer, its blocks are leapt over until one can
+// hold the next coordinate of the shorter list. Neither has a branch for each coordinate, which a merge of
+// like lists mispredicts half of the time. Measured on lists of 1e5 (ns for each coordinate, two-finger merge
+// / branch-free merge / this): 3.4 / 2.6 / 1.3 where half of them meet, 3.4 / 1.9 / 0.5 where few do, 0.9
+// / 2.0 / 0.16 at 1:10.
+#include "passes/lower/Intersect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+
+namespace tulle::lower {
+
+using arith::CmpIPredicate;
+using format::LevelKind;
+
+namespace {
+
+/// Coordinates compared all with all: eight of 32 bits fill a register of AVX2.
+constexpr int64_t kBlock = 8;
+/// Coordinates of the longer list that one of the shorter list is compared with.
+constexpr int64_t kLeap = 16;
+
+/// What all of these loops share: two operands, and vectors of their coordinates.
+class Pairs {
+public:
+  Pairs(OpBuilder &b, Location loc, const Space &x, const Space &y)
+      : b(b), loc(loc), emit(x.emitter(b, loc)), spaces{&x, &y} {
+    for (const Space *space : spaces)
+      width = std::max(width, cast<MemRefType>(bufferOf(*space).getType()).getElementTypeBitWidth());
+  }
+
+  Value constant(int64_t value) const { return emit.constant(value); }
+  Value add(Value p, Value q) const { return emit.add(p, q); }
+  Value below(Value p, Value q) const { return emit.compare(CmpIPredicate::ult, p, q); }
+  Value upTo(Value p, Value q) const { return emit.compare(CmpIPredicate::ule, p, q); }
+  Value both(Value p, Value q) const { return arith::AndIOp::create(b, loc, p, q); }
+  Value pick(Value condition, Value p, Value q) const {
+    return arith::SelectOp::create(b, loc, condition, p, q);
+  }
+  Value end(unsigned k) const { return spaces[k]->range.end; }
+  Value coordinate(unsigned k, Value position) const { return spaces[k]->coordinate(b, loc, position); }
+
+  /// `lanes` coordinates of operand k from a position on.
+  Value block(unsigned k, Value position, int64_t lanes) const {
+    Value buffer = bufferOf(*spaces[k]);
+    Type element = cast<MemRefType>(buffer.getType()).getElementType();
+    Value loaded =
+        vector::LoadOp::create(b, loc, VectorType::get({lanes}, element), buffer, ValueRange{position});
+    auto wide = VectorType::get({lanes}, b.getIntegerType(width));
+    return loaded.getType() == wide ? loaded : Value(arith::ExtUIOp::create(b, loc, wide, loaded));
+  }
+  Value equal(Value p, Value q) const { return arith::CmpIOp::create(b, loc, CmpIPredicate::eq, p, q); }
+  Value rotated(Value lanes, int64_t by) const {
+    int64_t count = cast<VectorType>(lanes.getType()).getNumElements();
+    SmallVector<int64_t> order;
+    for (int64_t l = 0; l < count; ++l)
+      order.push_back((l + by) % count);
+    return vector::ShuffleOp::create(b, loc, lanes, lanes, order);
+  }
+  /// A coordinate in every lane.
+  Value splat(Value coordinate, int64_t lanes) const {
+    Value element = arith::IndexCastUIOp::create(b, loc, b.getIntegerType(width), coordinate);
+    return vector::BroadcastOp::create(b, loc, VectorType::get({lanes}, element.getType()), element);
+  }
+  /// A bit for each lane of a comparison, as i64.
+  Value bits(Value lanes) const {
+    int64_t count = cast<VectorType>(lanes.getType()).getNumElements();
+    Type integer = b.getIntegerType(unsigned(count));
+    Value cast = vector::BitCastOp::create(b, loc, VectorType::get({1}, integer), lanes);
+    Value scalar = vector::ExtractOp::create(b, loc, cast, int64_t(0));
+    return arith::ExtUIOp::create(b, loc, b.getI64Type(), scalar);
+  }
+  Value isAny(Value bits) const { return arith::CmpIOp::create(b, loc, CmpIPredicate::ne, bits, integer(0)); }
+  Value integer(int64_t value) const { return arith::ConstantIntOp::create(b, loc, value, 64); }
+  /// The number of the lowest bit; the bits are not all 0.
+  Value lowest(Value bits) const {
+    return arith::IndexCastUIOp::create(b, loc, b.getIndexType(),
+                                        math::CountTrailingZerosOp::create(b, loc, bits));
+  }
+  Value withoutLowest(Value bits) const {
+    return arith::AndIOp::create(b, loc, bits, arith::SubIOp::create(b, loc, bits, integer(1)));
+  }
+
+  OpBuilder &b;
+  Location loc;
+  levels::Emitter emit;
+
+private:
+  static Value bufferOf(const Space &space) {
+    return space.storage->fields[space.storage->layout.coordinates[space.level]->field];
+  }
+
+  const Space *spaces[2];
+  unsigned width = 0; ///< in which coordinates are compared
+};
+
+/// Runs `body(lane, carried)` for the bits that are set, lowest first.
+Values forBits(const Pairs &p, Value bits, Values carried,
+               llvm::function_ref<Values(Value lane, Values carried)> body) {
+  carried.insert(carried.begin(), bits);
+  Values done = whileLoop(
+      p.b, p.loc, carried, [&](Values now) { return p.isAny(now[0]); },
+      [&](Values now) {
+        Values next = body(p.lowest(now[0]), Values(llvm::drop_begin(now)));
+        next.insert(next.begin(), p.withoutLowest(now[0]));
+        return next;
+      });
+  return Values(llvm::drop_begin(done));
+}
+
+/// Carried: the positions of both, and what the body carries.
+Values compareBlocks(const Pairs &p, Values carried, Meet meet) {
+  Value block = p.constant(kBlock), last = p.constant(kBlock - 1), none = p.constant(0);
+  auto running = [&](Values now) {
+    return p.both(p.upTo(p.add(now[0], block), p.end(0)), p.upTo(p.add(now[1], block), p.end(1)));
+  };
+  auto body = [&](Values now) {
+    Value x = p.block(0, now[0], kBlock), y = p.block(1, now[1], kBlock);
+    Value hits = p.equal(x, y);
+    for (int64_t r = 1; r < kBlock; ++r)
+      hits = arith::OrIOp::create(p.b, p.loc, hits, p.equal(x, p.rotated(y, r)));
+    Values rest = forBits(p, p.bits(hits), Values(llvm::drop_begin(now, 2)), [&](Value lane, Values inner) {
+      Value at = p.add(now[0], lane), coordinate = p.coordinate(0, at);
+      Value other = p.lowest(p.bits(p.equal(y, p.splat(coordinate, kBlock))));
+      return meet(coordinate, at, p.add(now[1], other), inner);
+    });
+    Value xLast = p.coordinate(0, p.add(now[0], last)), yLast = p.coordinate(1, p.add(now[1], last));
+    Values next{p.add(now[0], p.pick(p.upTo(xLast, yLast), block, none)),
+                p.add(now[1], p.pick(p.upTo(yLast, xLast), block, none))};
+    llvm::append_range(next, rest);
+    return next;
+  };
+  return whileLoop(p.b, p.loc, carried, running, body);
+}
+
+/// The start of a block of operand k that holds the target, if the operand has it; the block at `position`
+/// ends below it. The operand may end within the new block.
+Value leapOver(const Pairs &p, unsigned k, Value position, Value target) {
+  Value last = p.constant(kLeap - 1), end = p.end(k);
+  auto ends = [&](Value block) { return p.add(block, last); };
+  auto stillBelow = [&](Values at) {
+    Value probe = ends(p.add(at[0], at[1]));
+    return guarded(p.b, p.loc, p.below(probe, end), [&] { return p.below(p.coordinate(k, probe), target); });
+  };
+  Values near = whileLoop(p.b, p.loc, ValueRange{position, p.constant(kLeap)}, stillBelow,
+                          [&](Values at) { return Values{p.add(at[0], at[1]), p.add(at[1], at[1])}; });
+  Value low = p.add(near[0], p.constant(kLeap));
+  Value high = arith::MinUIOp::create(p.b, p.loc, ends(p.add(near[0], near[1])), end);
+  auto tooWide = [&](Values at) { return p.below(ends(at[0]), at[1]); };
+  auto halve = [&](Values at) -> Values {
+    Value half = arith::ShRUIOp::create(p.b, p.loc, p.emit.sub(at[1], at[0]), p.constant(1));
+    Value middle = p.add(at[0], half);
+    Value below = p.below(p.coordinate(k, middle), target);
+    return {p.pick(below, p.add(middle, p.constant(1)), at[0]), p.pick(below, at[1], middle)};
+  };
+  return whileLoop(p.b, p.loc, ValueRange{low, high}, tooWide, halve)[0];
+}
+
+/// Operand `shorter` is followed entry by entry, the other one by blocks.
+Values leapBlocks(const Pairs &p, unsigned shorter, Values carried, Meet meet) {
+  unsigned longer = 1 - shorter;
+  Value block = p.constant(kLeap), last = p.constant(kLeap - 1), one = p.constant(1);
+  auto fits = [&](Value position) { return p.upTo(p.add(position, block), p.end(longer)); };
+  auto running = [&](Values now) { return p.both(p.below(now[shorter], p.end(shorter)), fits(now[longer])); };
+  auto body = [&](Values now) {
+    Value target = p.coordinate(shorter, now[shorter]);
+    Value far = p.below(p.coordinate(longer, p.add(now[longer], last)), target);
+    Value at = ifElse(
+        p.b, p.loc, far, p.b.getIndexType(), [&] { return Values{leapOver(p, longer, now[longer], target)}; },
+        [&] { return Values{now[longer]}; })[0];
+    Values rest(llvm::drop_begin(now, 2));
+    SmallVector<Type> types{p.b.getIndexType()};
+    llvm::append_range(types, ValueRange(rest).getTypes());
+    auto compare = [&] {
+      Value hits = p.bits(p.equal(p.block(longer, at, kLeap), p.splat(target, kLeap)));
+      Values inner = ifElse(
+          p.b, p.loc, p.isAny(hits), ValueRange(rest).getTypes(),
+          [&] {
+            Value other = p.add(at, p.lowest(hits));
+            return shorter == 0 ? meet(target, now[0], other, rest) : meet(target, other, now[1], rest);
+          },
+          [&] { return rest; });
+      inner.insert(inner.begin(), p.add(now[shorter], one));
+      return inner;
+    };
+    auto stay = [&] {
+      Values same{now[shorter]};
+      llvm::append_range(same, rest);
+      return same;
+    };
+    Values after = ifElse(p.b, p.loc, fits(at), types, compare, stay);
+    Values next(2);
+    next[shorter] = after[0];
+    next[longer] = at;
+    llvm::append_range(next, llvm::drop_begin(after));
+    return next;
+  };
+  return whileLoop(p.b, p.loc, carried, running, body);
+}
+
+} // namespace
+
+bool comparesBlocks(const Space &x, const Space &y) {
+  for (const Space *space : {&x, &y}) {
+    LevelKind kind = space->storage->encoding.levels[space->level].format.kind;
+    if ((kind != LevelKind::Compressed && kind != LevelKind::LooseCompressed) || !space->unique() ||
+        space->hasEmptySlots())
+      return false;
+    const format::CoordinateRef &ref = *space->storage->layout.coordinates[space->level];
+    const format::Field &field = space->storage->layout.fields[ref.field];
+    if (ref.stride != 1 || ref.offset != 0 || field.width < 8 || field.isSigned)
+      return false;
+  }
+  return true;
+}
+
+Values intersectBlocks(OpBuilder &b, Location loc, const Space &x, const Space &y, Intersection how,
+                       Values carried, Meet meet) {
+  Pairs p(b, loc, x, y);
+  if (how == Intersection::Blocks)
+    return compareBlocks(p, carried, meet);
+  // From twice the length on it is cheaper to look for each coordinate of the shorter list.
+  auto length = [&](unsigned k) { return p.emit.sub(p.end(k), carried[k]); };
+  auto half = [&](Value n) { return arith::ShRUIOp::create(b, loc, n, p.constant(1)); };
+  Value xLength = length(0), yLength = length(1);
+  SmallVector<Type> types(ValueRange(carried).getTypes());
+  auto leap = [&](unsigned shorter) { return leapBlocks(p, shorter, carried, meet); };
+  if (how == Intersection::Gallop)
+    return ifElse(b, loc, p.upTo(xLength, yLength), types, [&] { return leap(0); }, [&] { return leap(1); });
+  return ifElse(
+      b, loc, p.upTo(xLength, half(yLength)), types, [&] { return leap(0); },
+      [&] {
+        return ifElse(
+            b, loc, p.upTo(yLength, half(xLength)), types, [&] { return leap(1); },
+            [&] { return compareBlocks(p, carried, meet); });
+      });
+}
+
+} // namespace tulle::lower
