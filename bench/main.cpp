@@ -69,6 +69,8 @@ static void declare(CLI::App &app, Options &options) {
   app.add_option("--seconds", selection.seconds, "Time for each kernel and input")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
+  app.add_option("--limit", selection.limit, "End after so many seconds with what was measured by then")
+      ->check(CLI::PositiveNumber);
   app.add_option("--json", options.json, "Write everything that was measured");
   app.add_option("--markdown", options.markdown, "Write tables");
   app.add_option("--svg", options.svg, "Write a plot");

@@ -1,11 +1,14 @@
 """SciPy as a peer: reads operations from stdin, one a line, runs each once, and answers with milliseconds, the sum of the
 result's values and how many there are.
 
-usage: scipy_peer.py A B CLOCK   (each the stem of -shape.npy, -indptr.npy, -indices.npy and -data.npy: a csr matrix;
+usage: scipy_peer.py A B CLOCK   (each the stem of -shape.npy, -indptr.npy, -indices.npy and -data.npy: a csr matrix, in a
+                                  folder that is removed when they are read;
                                   CLOCK is "cpu" or "wall")
 an operation is: NAME FORMAT TARGET COLUMNS, separated by tabs
 """
 import functools
+import os
+import shutil
 import sys
 import time
 
@@ -19,6 +22,7 @@ def load(stem):
 
 
 A, B = (load(stem) for stem in sys.argv[1:3])
+shutil.rmtree(os.path.dirname(sys.argv[1]))  # whoever wrote them may be stopped before this process ends
 clock = time.process_time if sys.argv[3] == "cpu" else time.perf_counter
 
 

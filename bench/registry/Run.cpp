@@ -4,6 +4,7 @@
 #include "report/Json.h"
 #include "tulle/error.h"
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstring>
 #include <fmt/format.h>
@@ -13,6 +14,9 @@
 #include <unistd.h>
 
 namespace tulle::bench {
+
+/// Set when the user or a time limit wants the end: what was measured is kept.
+static volatile std::sig_atomic_t interrupted = 0;
 
 namespace {
 
@@ -56,10 +60,14 @@ public:
         return text;
       }
       pollfd wait{from, POLLIN, 0};
-      const int ready = poll(&wait, 1, seconds * 1000);
+      const int ready = interrupted ? -1 : poll(&wait, 1, seconds * 1000);
+      if (interrupted) {
+        stop();
+        return std::nullopt;
+      }
       if (ready == 0) {
         reason = fmt::format("no answer within {} s", seconds);
-        kill(process, SIGKILL);
+        stop();
         return std::nullopt;
       }
       char part[4096];
@@ -71,6 +79,8 @@ public:
       buffer.append(part, size_t(got));
     }
   }
+
+  void stop() { kill(process, SIGKILL); }
 
   /// Waits for the end, and says what it was.
   std::string end() {
@@ -123,10 +133,14 @@ static Row lost(const Job &job, int threads, const std::string &why) {
   return row;
 }
 
-static void run(const Selection &selection, int threads, Report &report) {
+static void run(const Selection &selection, int threads, double limit, Report &report) {
   const std::vector<Job> list = jobs(selection);
+  const auto begin = std::chrono::steady_clock::now();
   constexpr int patience = 150; // seconds for one job, its input included
-  for (size_t first = 0;;) {
+  auto seconds = [&] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  };
+  for (size_t first = 0; !interrupted;) {
     Worker worker(selection, threads, first);
     bool done = false;
     size_t current = first;
@@ -138,14 +152,20 @@ static void run(const Selection &selection, int threads, Report &report) {
         current = line["begin"];
       else if (line.contains("row")) {
         report.rows.push_back(rowFromJson(line["row"]));
-        fmt::print(stderr, "{} {} ×{}\n", report.rows.back().kernel, report.rows.back().input, threads);
+        fmt::print(stderr, "{:5.0f} s  {} {} ×{}\n", seconds(), report.rows.back().kernel,
+                   report.rows.back().input, threads);
       } else
         done = line.contains("done");
+      if (limit > 0 && seconds() > limit) {
+        worker.stop();
+        worker.end();
+        return;
+      }
     }
     const std::string why = worker.end();
     if (worker.refused)
       throw Error(""); // what is wrong with the input was said there
-    if (done || current >= list.size())
+    if (done || interrupted || current >= list.size())
       return;
     report.rows.push_back(lost(list[current], threads, why));
     fmt::print(stderr, "{} {}: {}\n", list[current].kernel->name, list[current].input, why);
@@ -156,8 +176,14 @@ static void run(const Selection &selection, int threads, Report &report) {
 Report runAll(const Selection &selection, const std::vector<int> &threads) {
   Report report;
   report.machine = Machine::describe();
+  for (int signal : {SIGINT, SIGTERM}) {
+    struct sigaction action{};
+    action.sa_handler = [](int) { interrupted = 1; };
+    sigaction(signal, &action, nullptr); // without SA_RESTART: poll() returns
+  }
   for (int count : threads)
-    run(selection, count, report);
+    run(selection, count, selection.limit / double(threads.size()), report);
+  addBestFormats(report.rows);
   return report;
 }
 

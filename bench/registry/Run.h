@@ -10,6 +10,7 @@ struct Selection {
   std::string what = "all";                        ///< a group, or "all", "quick", "bounds"
   std::vector<std::string> kernels, inputs, peers; ///< parts of names; inputs: instead of each kernel's own
   double seconds = 1;                              ///< for each kernel and input
+  double limit = 0; ///< seconds for everything, shared by the numbers of threads alike; 0: none
 };
 
 struct Job {
@@ -19,7 +20,8 @@ struct Job {
 /// Input by input, so that each is loaded once.
 std::vector<Job> jobs(const Selection &selection);
 
-/// Runs all jobs with each number of threads, each in a worker with OMP_NUM_THREADS and its like set.
+/// Runs all jobs with each number of threads, each in a worker with OMP_NUM_THREADS and its like set. Ends
+/// early, with what was measured by then, at the limit and when interrupted.
 Report runAll(const Selection &selection, const std::vector<int> &threads);
 
 /// The worker: jobs from `first` on, as lines of JSON to the file descriptor.

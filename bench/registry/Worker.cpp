@@ -3,6 +3,7 @@
 #include "measure/Machine.h"
 #include "peer/Library.h"
 #include "report/Json.h"
+#include <algorithm>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
@@ -31,11 +32,16 @@ static bool wants(const Selection &selection, const Kernel &kernel, const std::s
 
 std::vector<Job> jobs(const Selection &selection) {
   std::vector<std::string> names = selection.inputs;
-  if (names.empty())
+  if (names.empty()) {
+    // Inputs of few kernels come first: a limit of time ends among those that have been seen in most.
+    std::map<std::string, int> uses;
     for (const Kernel &kernel : kernels())
       for (const std::string &input : kernel.inputs)
-        if (std::find(names.begin(), names.end(), input) == names.end())
+        if (++uses[input] == 1)
           names.push_back(input);
+    std::stable_sort(names.begin(), names.end(),
+                     [&](const std::string &a, const std::string &b) { return uses[a] < uses[b]; });
+  }
   std::vector<Job> list;
   for (const std::string &name : names)
     for (const Kernel &kernel : kernels())
@@ -99,6 +105,17 @@ static nlohmann::json limits() {
           {"GFLOP/s", machine().peak() * 1e3 / 1e9}};
 }
 
+/// The row of a job that could not be set up.
+static Row failed(const Job &job, const std::string &why) {
+  Row row;
+  row.group = job.kernel->group;
+  row.kernel = job.kernel->name;
+  row.input = job.input;
+  row.threads = threadCount();
+  row.absent["tulle"] = why;
+  return row;
+}
+
 void work(const Selection &selection, size_t first, int out) {
   useClock(threadCount() == 1 ? Clock::Thread : Clock::Wall);
   const Output output{out};
@@ -110,13 +127,21 @@ void work(const Selection &selection, size_t first, int out) {
   for (size_t k = first; k < list.size(); ++k) {
     const Job &job = list[k];
     output.send({{"begin", k}});
-    if (loaded != job.input) {
-      input.reset();
-      input = std::make_unique<Input>(job.input);
-      loaded = job.input;
+    try {
+      if (loaded != job.input) {
+        input.reset();
+        loaded.clear();
+        input = std::make_unique<Input>(job.input);
+        loaded = job.input;
+      }
+      if (unsuited(*job.kernel, *input).empty())
+        output.send({{"row", toJson(measure(*job.kernel, *input, selection))}});
+    } catch (const std::exception &error) {
+      // What the user named must be right; the rest goes on.
+      if (loaded.empty() && !selection.inputs.empty())
+        throw;
+      output.send({{"row", toJson(failed(job, error.what()))}});
     }
-    if (unsuited(*job.kernel, *input).empty())
-      output.send({{"row", toJson(measure(*job.kernel, *input, selection))}});
   }
   output.send({{"done", true}});
 }

@@ -32,12 +32,14 @@ static std::string number(double value) {
 static std::string percent(double part) { return part > 0 ? fmt::format("{:.0f}%", 100 * part) : "–"; }
 
 static std::string summary(const Report &report) {
-  std::string text =
-      head({"kernel", "threads", "inputs", "peer / tulle", "worst input", "of bound", "wanted", ""}, 1);
+  std::string text = head({"kernel", "threads", "inputs", "peer / tulle", "worst input", "of bound",
+                           "over one thread", "wanted", ""},
+                          1);
   for (const Family &family : families(report.rows)) {
     const std::optional<bool> met = family.met();
     text += line({family.kernel, std::to_string(family.threads), std::to_string(family.rows.size()),
-                  number(family.mean()), number(family.worst()), percent(family.bound()), family.wanted(),
+                  number(family.mean()), number(family.worst()), percent(family.bound()),
+                  number(family.scaling()), family.wanted(),
                   !met   ? ""
                   : *met ? "met"
                          : "**missed**"});

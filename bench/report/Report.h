@@ -24,15 +24,20 @@ double ofBound(const Row &row);
 /// Of positive numbers; 0 for none.
 double geometricMean(const std::vector<double> &values);
 
+/// Appends, for each grid and number of threads, a row "SpMV best format": the fastest of our formats against
+/// the peers' CSR.
+void addBestFormats(std::vector<Row> &rows);
+
 /// The rows of one kernel with one number of threads, in the order in which they ran.
 struct Family {
   std::string kernel;
   int threads;
   std::vector<const Row *> rows;
 
-  double mean() const;  ///< geometric, of targetRatio
-  double worst() const; ///< of targetRatio
-  double bound() const; ///< geometric mean of ofBound
+  double mean() const;    ///< geometric, of targetRatio
+  double worst() const;   ///< of targetRatio
+  double bound() const;   ///< geometric mean of ofBound
+  double scaling() const; ///< geometric mean of our one thread's time / ours
   /// Whether the target holds: the geometric mean for ratios, every row for milliseconds. Nothing without
   /// one.
   std::optional<bool> met() const;

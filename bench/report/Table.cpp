@@ -54,7 +54,7 @@ void printTable(const Report &report) {
     printLine(row.kernel, row.input, std::to_string(row.threads), cells);
   }
   fmt::print("\ngeometric means over the inputs, peer / tulle\n");
-  printLine("kernel", "wanted", "t", {"mean", "worst", "of bound", ""});
+  printLine("kernel", "wanted", "t", {"mean", "worst", "of bound", "/ 1 thread", ""});
   for (const Family &family : families(report.rows)) {
     const std::optional<bool> met = family.met();
     printLine(family.kernel, family.wanted(), std::to_string(family.threads),
