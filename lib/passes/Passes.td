@@ -124,6 +124,17 @@ def SplitBlocks : Pass<"tulle-split-blocks", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::mlir::LLVM::LLVMDialect"];
 }
 
+def BlockRows : Pass<"tulle-block-rows", "::mlir::func::FuncOp"> {
+  let summary = "The results of a row of small blocks stay in vectors";
+  let description = [{
+    `for p: for r in 0..R: y[f(r)] = y[f(r)] + sum over c in 0..C of …`, with small R and C, becomes a loop over p that carries R vectors, a
+    lane for each c, and one combination of their lanes at the end. Blocks cut off by the tensor's last column are masked; a
+    last row of blocks that is cut off keeps its loops.
+  }];
+  let dependentDialects = ["::mlir::vector::VectorDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::LLVM::LLVMDialect"];
+}
+
 def RegisterTiles : Pass<"tulle-register-tiles", "::mlir::func::FuncOp"> {
   let summary = "Rows of a result that a loop adds to stay in registers";
   let description = [{
@@ -131,7 +142,7 @@ def RegisterTiles : Pass<"tulle-register-tiles", "::mlir::func::FuncOp"> {
     one with a mask) in which the elements are loaded once, updated over all p and stored once. Every element sees the same
     operations in the same order, so no reordering is needed. Updates may be under conditions (empty slots of a padded
     format), which become masks, and f may be a load (the rows of a permutation). Where k is long and every p reads streams of its
-    own (diagonals), a few p are done at a time; where the bounds of k depend on p, the tiles cover what these have in common.
+    own (diagonals), a few p are done at a time, and rows of an operand that coordinates name are prefetched where they are far; where the bounds of k depend on p, the tiles cover what these have in common.
   }];
   let options = [
     Option<"vl", "vl", "unsigned", /*default=*/"0", "Elements of a vector; 0: 256 bits of the widest element">,

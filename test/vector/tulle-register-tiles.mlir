@@ -208,3 +208,90 @@ func.func @diagonals(%off: memref<?xi64>, %val: memref<?xf64>, %x: memref<?xf64>
   } {tulle.kind = "reduction"}
   return
 }
+
+// All rows of C, set to zero before: where the loops cover C, the loop that sets it does not run, and tiles start from zero
+// without reading. A row of B that is far is fetched six entries before its use.
+// CHECK-LABEL: func.func @fills
+// CHECK-SAME: %{{.*}}: memref<?xi32>, %[[CRD:[a-z0-9]*]]: memref<?xi32>, %{{.*}}: memref<?xf64>, %[[B:[a-z0-9]*]]: memref<?xf64>, %[[C:[a-z0-9]*]]: memref<?xf64>, %[[M:[a-z0-9]*]]: index, %[[N:[a-z0-9]*]]: index, %[[CN:[a-z0-9]*]]: index)
+// CHECK: %[[SIZE:.*]] = memref.dim %[[C]]
+// CHECK: %[[ALL:.*]] = arith.muli %[[M]], %[[CN]]
+// CHECK: %[[SAME:.*]] = arith.cmpi eq, %[[N]], %[[CN]]
+// CHECK: %[[WHOLE:.*]] = arith.cmpi eq, %[[ALL]], %[[SIZE]]
+// CHECK: %[[COVERS:.*]] = arith.andi %[[SAME]], %[[WHOLE]]
+// CHECK: %[[END:.*]] = arith.select %[[COVERS]], %c0{{.*}}, %[[SIZE]]
+// CHECK: scf.for %{{.*}} = %{{.*}} to %[[END]]
+// CHECK: %[[READ:.*]] = arith.xori %[[COVERS]]
+// CHECK: %[[MASK:.*]] = vector.broadcast %[[READ]]
+// CHECK: vector.maskedload %[[C]][%{{.*}}], %[[MASK]]
+// CHECK: scf.for %[[P:.*]] = %{{.*}} iter_args
+// CHECK: %[[LATER:.*]] = arith.addi %[[P]], %c6
+// CHECK: %[[COUNT:.*]] = memref.dim %[[CRD]]
+// CHECK: %[[LAST:.*]] = arith.subi %[[COUNT]]
+// CHECK: %[[INSIDE:.*]] = arith.minsi %[[LATER]], %[[LAST]]
+// CHECK: memref.load %[[CRD]][%[[INSIDE]]]
+// CHECK: %[[FAR:.*]] = arith.cmpi ugt
+// CHECK: scf.if %[[FAR]]
+// CHECK-COUNT-4: memref.prefetch %[[B]]
+// CHECK-NOT: memref.prefetch
+// CHECK: arith.addf %{{.*}} : vector<4xf64>
+func.func @fills(%pos: memref<?xi32>, %crd: memref<?xi32>, %val: memref<?xf64>, %b: memref<?xf64>, %c: memref<?xf64>, %m: index, %n: index, %cn: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f64
+  %size = memref.dim %c, %c0 : memref<?xf64>
+  scf.for %i = %c0 to %size step %c1 {
+    memref.store %zero, %c[%i] : memref<?xf64>
+  } {tulle.kind = "parallel"}
+  scf.for %i = %c0 to %m step %c1 {
+    %lo32 = memref.load %pos[%i] : memref<?xi32>
+    %lo = arith.index_castui %lo32 : i32 to index
+    %i1 = arith.addi %i, %c1 : index
+    %hi32 = memref.load %pos[%i1] : memref<?xi32>
+    %hi = arith.index_castui %hi32 : i32 to index
+    %base = arith.muli %i, %cn : index
+    scf.for %p = %lo to %hi step %c1 {
+      %j32 = memref.load %crd[%p] : memref<?xi32>
+      %j = arith.index_castui %j32 : i32 to index
+      %a = memref.load %val[%p] : memref<?xf64>
+      %row = arith.muli %j, %n : index
+      scf.for %k = %c0 to %n step %c1 {
+        %bi = arith.addi %row, %k : index
+        %bv = memref.load %b[%bi] : memref<?xf64>
+        %ci = arith.addi %base, %k : index
+        %cv = memref.load %c[%ci] : memref<?xf64>
+        %prod = arith.mulf %a, %bv : f64
+        %s = arith.addf %cv, %prod : f64
+        memref.store %s, %c[%ci] : memref<?xf64>
+      } {tulle.kind = "parallel"}
+    } {tulle.kind = "reduction"}
+  } {tulle.kind = "parallel"}
+  return
+}
+
+// Two loops around the updates of one row (MTTKRP): the row stays in registers over both.
+// CHECK-LABEL: func.func @two_loops
+// CHECK-SAME: %{{.*}}: memref<?xi64>, %{{.*}}: memref<?xf64>, %[[C:[a-z0-9]*]]: memref<?xf64>
+// CHECK-COUNT-8: vector.load %[[C]]
+// CHECK: %[[R:.*]]:8 = scf.for
+// CHECK: %[[Q:.*]]:8 = scf.for
+// CHECK-NOT: %[[C]]{{\[}}
+// CHECK: scf.yield
+// CHECK: scf.yield %[[Q]]#0
+// CHECK: vector.store %[[R]]#0, %[[C]]
+func.func @two_loops(%pos: memref<?xi64>, %val: memref<?xf64>, %c: memref<?xf64>, %lo: index, %hi: index, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.for %p = %lo to %hi step %c1 {
+    %b64 = memref.load %pos[%p] : memref<?xi64>
+    %begin = arith.index_castui %b64 : i64 to index
+    scf.for %q = %begin to %hi step %c1 {
+      %a = memref.load %val[%q] : memref<?xf64>
+      scf.for %k = %c0 to %n step %c1 {
+        %cv = memref.load %c[%k] : memref<?xf64>
+        %s = arith.addf %cv, %a : f64
+        memref.store %s, %c[%k] : memref<?xf64>
+      } {tulle.kind = "parallel"}
+    } {tulle.kind = "reduction"}
+  } {tulle.kind = "reduction"}
+  return
+}

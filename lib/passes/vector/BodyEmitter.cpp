@@ -71,7 +71,8 @@ void BodyEmitter::hoist(Filter isFixed) {
       return;
     auto load = mlir::dyn_cast<memref::LoadOp>(op);
     if (load && plan.shapeOf(load) == LaneShape::PerLane)
-      vectors.map(load.getResult(), loadHoisted(load, /*mayBeOutside=*/true));
+      vectors.map(load.getResult(),
+                  emitLoad(load, hoistedMask(load, load.getMemRef(), load.getIndices()[0])));
     else
       emitOp(op);
   });
@@ -91,10 +92,19 @@ Value BodyEmitter::hoistedMask(Operation *op, Value buffer, Value index) {
               arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, asVector(loc, index), sizes));
 }
 
-Value BodyEmitter::loadHoisted(memref::LoadOp load, bool mayBeOutside) {
-  Value index = load.getIndices()[0];
-  bool always = load->getParentOp() == plan.loop && !mayBeOutside;
-  return emitLoad(load, always ? baseMask : hoistedMask(load, load.getMemRef(), index));
+Value BodyEmitter::loadHoisted(memref::LoadOp load) {
+  bool always = load->getParentOp() == plan.loop;
+  return emitLoad(load, always ? baseMask : hoistedMask(load, load.getMemRef(), load.getIndices()[0]));
+}
+
+Value BodyEmitter::loadHoisted(memref::LoadOp load, Value replaced, mlir::TypedAttr value) {
+  mlir::Location loc = load.getLoc();
+  bool always = load->getParentOp() == plan.loop;
+  Value mask = always ? baseMask : hoistedMask(load, load.getMemRef(), load.getIndices()[0]);
+  Value yes = arith::ConstantOp::create(b, loc, b.getBoolAttr(true));
+  Value stored = arith::XOrIOp::create(b, loc, replaced, yes);
+  Value read = vector::BroadcastOp::create(b, loc, lanes.of(b.getI1Type()), stored);
+  return emitLoad(load, both(loc, mask, read), splat(loc, load.getType(), value));
 }
 
 void BodyEmitter::storeHoisted(memref::StoreOp store, Value value) {
@@ -188,7 +198,7 @@ void BodyEmitter::emitOp(Operation *op) {
 
 //===--- Memory ---===//
 
-Value BodyEmitter::emitLoad(memref::LoadOp load, Value mask) {
+Value BodyEmitter::emitLoad(memref::LoadOp load, Value mask, Value otherwise) {
   mlir::Location loc = load.getLoc();
   Value index = load.getIndices()[0], buffer = scalars.lookupOrDefault(load.getMemRef());
   mlir::VectorType type = lanes.of(load.getType());
@@ -196,7 +206,8 @@ Value BodyEmitter::emitLoad(memref::LoadOp load, Value mask) {
     Value first = scalars.lookupOrDefault(index);
     if (!mask)
       return vector::LoadOp::create(b, loc, type, buffer, first);
-    return vector::MaskedLoadOp::create(b, loc, type, buffer, first, mask, zeros(loc, load.getType()));
+    return vector::MaskedLoadOp::create(b, loc, type, buffer, first, mask,
+                                        otherwise ? otherwise : zeros(loc, load.getType()));
   }
   if (Value first = mask ? Value() : everySecond(loc, index))
     return loadEverySecond(loc, type, buffer, first);

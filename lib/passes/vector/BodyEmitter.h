@@ -26,11 +26,16 @@ public:
   BodyEmitter(mlir::OpBuilder &builder, const LoopPlan &plan, const Lanes &lanes, mlir::Value first,
               mlir::Value mask = {});
 
+  /// Lane 0's value of the induction variable.
+  mlir::Value first() const { return scalars.lookup(mlir::scf::ForOp(plan.loop).getInductionVar()); }
+
   /// Emits operations of the body that an outer loop does not change, ahead of that loop. What they read is
   /// in bounds only in iterations they run in: other lanes are masked off.
   void hoist(Filter isFixed);
   /// The elements that `load`, whose index is hoisted, would read.
-  mlir::Value loadHoisted(mlir::memref::LoadOp load, bool mayBeOutside = false);
+  mlir::Value loadHoisted(mlir::memref::LoadOp load);
+  /// The same where `replaced` is false at run time, else `value` in all lanes.
+  mlir::Value loadHoisted(mlir::memref::LoadOp load, mlir::Value replaced, mlir::TypedAttr value);
   void storeHoisted(mlir::memref::StoreOp store, mlir::Value value);
 
   /// Values of operations outside of the loop that have copies.
@@ -67,7 +72,7 @@ private:
   mlir::Value maskAt(mlir::Operation *op);
   mlir::Value hoistedMask(mlir::Operation *op, mlir::Value buffer, mlir::Value index);
   mlir::Value both(mlir::Location loc, mlir::Value a, mlir::Value c);
-  mlir::Value emitLoad(mlir::memref::LoadOp load, mlir::Value mask);
+  mlir::Value emitLoad(mlir::memref::LoadOp load, mlir::Value mask, mlir::Value otherwise = {});
   mlir::Value emitGather(mlir::memref::LoadOp load, mlir::Value mask);
   void emitStore(mlir::memref::StoreOp store, mlir::Value value, mlir::Value mask);
   mlir::Value everySecond(mlir::Location loc, mlir::Value index);

@@ -27,4 +27,6 @@ inline void keepFromVectors(mlir::scf::ForOp loop) {
                                                                       {}, {}, {}, {}, {}, {}, {}, {}, {}));
 }
 
+inline bool isKeptScalar(mlir::scf::ForOp loop) { return loop->hasAttr("llvm.loop_annotation"); }
+
 } // namespace tulle::passes

@@ -30,12 +30,14 @@ static std::optional<CombiningKind> combiningKind(Operation *op) {
   };
   return llvm::TypeSwitch<Operation *, std::optional<CombiningKind>>(op)
       .Case([&](arith::AddFOp add) { return reassociable(add, CombiningKind::ADD); })
+      .Case([&](arith::SubFOp sub) { return reassociable(sub, CombiningKind::ADD); })
       .Case([&](arith::MulFOp mul) { return reassociable(mul, CombiningKind::MUL); })
       .Case([](arith::MaximumFOp) { return CombiningKind::MAXIMUMF; })
       .Case([](arith::MinimumFOp) { return CombiningKind::MINIMUMF; })
       .Case([](arith::MaxNumFOp) { return CombiningKind::MAXNUMF; })
       .Case([](arith::MinNumFOp) { return CombiningKind::MINNUMF; })
       .Case([](arith::AddIOp) { return CombiningKind::ADD; })
+      .Case([](arith::SubIOp) { return CombiningKind::ADD; })
       .Case([](arith::MulIOp) { return CombiningKind::MUL; })
       .Case([](arith::AndIOp) { return CombiningKind::AND; })
       .Case([](arith::OrIOp) { return CombiningKind::OR; })
@@ -88,7 +90,8 @@ static std::optional<Reduction> matchReduction(scf::ForOp loop, unsigned index) 
   if (!kind || reduction.combiner->getNumOperands() != 2)
     return std::nullopt;
   Value lhs = reduction.combiner->getOperand(0), rhs = reduction.combiner->getOperand(1);
-  if ((lhs == acc) == (rhs == acc) || reduction.condition == acc)
+  bool subtracts = mlir::isa<arith::SubFOp, arith::SubIOp>(reduction.combiner);
+  if ((lhs == acc) == (rhs == acc) || (subtracts && rhs == acc) || reduction.condition == acc)
     return std::nullopt;
   reduction.kind = *kind;
   reduction.input = lhs == acc ? rhs : lhs;

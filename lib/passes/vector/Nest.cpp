@@ -10,7 +10,7 @@ using mlir::Operation;
 using mlir::Value;
 
 bool Nest::isFixed(Value value) const {
-  scf::ForOp loop = inner, around = outer;
+  scf::ForOp loop = inner, around = top();
   if (value == loop.getInductionVar() || !around.getRegion().isAncestor(value.getParentRegion()))
     return true;
   Operation *op = value.getDefiningOp();
@@ -54,7 +54,7 @@ static bool findElement(Nest &nest) {
   });
   if (writes != 1)
     return false;
-  nest.outer.walk([&](memref::LoadOp load) {
+  nest.top().walk([&](memref::LoadOp load) {
     if (load.getMemRef() != nest.store.getMemRef())
       return;
     ++reads;
@@ -64,22 +64,56 @@ static bool findElement(Nest &nest) {
          nest.load.getIndices()[0] == nest.store.getIndices()[0] && nest.load->isBeforeInBlock(nest.store);
 }
 
+/// Whether the element a step of the inner loop updates is the same for all steps of the outer ones.
+static bool updatesSameElements(Nest &nest) {
+  return findElement(nest) && nest.top().isDefinedOutsideOfLoop(nest.store.getMemRef()) &&
+         nest.isFixed(nest.store.getIndices()[0]);
+}
+
 std::optional<Nest> matchNest(scf::ForOp outer) {
   Nest nest;
-  nest.outer = outer;
+  nest.outers = {outer};
   nest.inner = innerLoop(outer);
   if (!nest.inner)
     return std::nullopt;
   for (Value bound : {nest.inner.getLowerBound(), nest.inner.getUpperBound()})
-    nest.movingBounds |= outer.getRegion().isAncestor(bound.getParentRegion());
+    nest.movingBounds |= !outer.isDefinedOutsideOfLoop(bound);
   std::optional<LoopPlan> plan = planLoop(nest.inner);
-  if (!plan || !findElement(nest))
+  if (!plan)
     return std::nullopt;
   nest.plan = std::move(*plan);
-  Value buffer = nest.store.getMemRef();
-  if (outer.getRegion().isAncestor(buffer.getParentRegion()) || !nest.isFixed(nest.store.getIndices()[0]))
+  if (!updatesSameElements(nest))
     return std::nullopt;
+  while (!nest.movingBounds && !nest.plan.gathers) {
+    auto around = mlir::dyn_cast<scf::ForOp>(nest.top()->getParentOp());
+    if (!around || innerLoop(around) != nest.top() ||
+        !around.isDefinedOutsideOfLoop(nest.inner.getLowerBound()) ||
+        !around.isDefinedOutsideOfLoop(nest.inner.getUpperBound()))
+      break;
+    nest.outers.insert(nest.outers.begin(), around);
+    if (updatesSameElements(nest))
+      continue;
+    nest.outers.erase(nest.outers.begin());
+    updatesSameElements(nest);
+    break;
+  }
   return nest;
+}
+
+void cloneReads(mlir::OpBuilder &b, scf::ForOp loop, mlir::IRMapping &map) {
+  auto body = loop.getBody()->without_terminator();
+  for (Operation &op : llvm::make_range(body.begin(), std::prev(body.end())))
+    b.clone(op, map);
+}
+
+Value clonePlace(mlir::OpBuilder &b, Value value, mlir::Block *block, mlir::IRMapping &map) {
+  Operation *op = value.getDefiningOp();
+  if (map.contains(value) || !op || op->getBlock() != block)
+    return map.lookupOrDefault(value);
+  for (Value operand : op->getOperands())
+    clonePlace(b, operand, block, map);
+  b.clone(*op, map);
+  return map.lookup(value);
 }
 
 } // namespace tulle::passes

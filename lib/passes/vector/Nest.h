@@ -1,23 +1,34 @@
-// A loop that updates the same elements of a result again and again.
+// Loops that update the same elements of a result again and again.
 #pragma once
+#include "mlir/IR/IRMapping.h"
 #include "passes/vector/LoopPlan.h"
 
 namespace tulle::passes {
 
-/// `for p: (reads) for k: C[f(k)] = g(C[f(k)], p, k)`, where f does not depend on p.
+/// `for p: (reads) for q: (reads) for k: C[f(k)] = g(C[f(k)], p, q, k)`, where f depends on neither p nor q.
 struct Nest {
-  mlir::scf::ForOp outer, inner;
+  llvm::SmallVector<mlir::scf::ForOp> outers; ///< from the outermost
+  mlir::scf::ForOp inner;
   LoopPlan plan; ///< of the inner loop
   mlir::memref::LoadOp load;
   mlir::memref::StoreOp store;
-  bool movingBounds = false; ///< the inner loop's bounds depend on p
+  bool movingBounds = false; ///< the inner loop's bounds depend on the (only) outer loop
 
-  /// The value is the same for every iteration of the outer loop, given the inner loop's index.
+  mlir::scf::ForOp top() const { return outers.front(); }
+  mlir::scf::ForOp outer() const { return outers.back(); }
+  /// The value is the same for every iteration of the outer loops, given the inner loop's index.
   bool isFixed(mlir::Value value) const;
   bool isFixed(mlir::Operation *op) const;
 };
 
-/// The nest around the innermost loop at the end of `outer`, or nothing.
+/// The nest around the innermost loop at the end of `outer`, with as many loops around it as there can be, or
+/// nothing.
 std::optional<Nest> matchNest(mlir::scf::ForOp outer);
+
+/// The body of a loop of a nest without the loop at its end; `map` is extended.
+void cloneReads(mlir::OpBuilder &b, mlir::scf::ForOp loop, mlir::IRMapping &map);
+
+/// Clones what `value` needs of the block it is in.
+mlir::Value clonePlace(mlir::OpBuilder &b, mlir::Value value, mlir::Block *block, mlir::IRMapping &map);
 
 } // namespace tulle::passes

@@ -7,8 +7,9 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "passes/Passes.h"
+#include "passes/vector/Ahead.h"
 #include "passes/vector/BodyEmitter.h"
-#include "passes/vector/Nest.h"
+#include "passes/vector/Fill.h"
 #include "passes/vector/TripCount.h"
 
 namespace tulle::passes {
@@ -26,13 +27,22 @@ using mlir::Value;
 /// each other in the cache and outrun the prefetchers (measured: 6 diagonals at a time are best of 4 to 27).
 constexpr int64_t stepsAtATime = 6, longLoop = 4096;
 
+/// Steps of the outer loop between the fetch of a row and its use, and the vectors a tile has where that
+/// pays.
+constexpr int64_t fetchAhead = 6, fetchVectors = 4;
+constexpr int64_t cacheLineBits = 512;
+
 class Tiler {
 public:
   Tiler(Nest nest, Lanes lanes)
-      : nest(std::move(nest)), lanes(lanes), b(this->nest.outer), loc(this->nest.outer.getLoc()) {}
+      : nest(std::move(nest)), lanes(lanes), b(this->nest.top()), loc(this->nest.top().getLoc()),
+        ahead(this->nest.outer(), this->nest.plan) {}
 
   void run() {
-    scf::ForOp outer = nest.outer;
+    scf::ForOp top = nest.top();
+    fill = replaceFill(nest);
+    if (fill)
+      fromFill = fill->replaced;
     if (lanes.takesGathersApart() && !nest.plan.guardedGathers.empty())
       branchOnEmptyBuffers();
     std::optional<int64_t> most = mostIterations(nest.inner);
@@ -40,8 +50,8 @@ public:
     if (mayBeLong && (nest.movingBounds || nest.plan.gathers))
       groups();
     else
-      group(outer.getLowerBound(), outer.getUpperBound());
-    outer.erase();
+      group(top.getLowerBound(), top.getUpperBound());
+    top.erase();
   }
 
 private:
@@ -49,6 +59,9 @@ private:
   Lanes lanes;
   mlir::OpBuilder b;
   mlir::Location loc;
+  Ahead ahead;
+  std::optional<Fill> fill;
+  Value fromFill; ///< at run time: elements start from the fill, not from what is stored
 
   Value constant(int64_t value) { return arith::ConstantIndexOp::create(b, loc, value); }
   Value min(Value x, Value y) { return arith::MinSIOp::create(b, loc, x, y); }
@@ -59,14 +72,14 @@ private:
     auto branch = scf::IfOp::create(b, loc, hasFirstElements(b, loc, nest.plan.guardedGathers),
                                     /*withElseRegion=*/true);
     b.setInsertionPoint(branch.elseBlock()->getTerminator());
-    b.clone(*nest.outer);
-    nest.outer->moveBefore(branch.thenBlock()->getTerminator());
-    b.setInsertionPoint(nest.outer);
+    b.clone(*nest.top());
+    nest.top()->moveBefore(branch.thenBlock()->getTerminator());
+    b.setInsertionPoint(nest.top());
   }
 
   /// Runs a few steps of the outer loop at a time where the inner one is long.
   void groups() {
-    scf::ForOp outer = nest.outer, inner = nest.inner;
+    scf::ForOp outer = nest.outer(), inner = nest.inner;
     Value step = constant(stepsAtATime);
     if (!nest.movingBounds) {
       Value length = arith::SubIOp::create(b, loc, inner.getUpperBound(), inner.getLowerBound());
@@ -77,6 +90,10 @@ private:
     auto loop = scf::ForOp::create(b, loc, outer.getLowerBound(), outer.getUpperBound(), step);
     b.setInsertionPointToStart(loop.getBody());
     Value first = loop.getInductionVar();
+    if (fill)
+      fromFill = arith::AndIOp::create(
+          b, loc, fill->replaced,
+          arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, first, outer.getLowerBound()));
     Value left = arith::SubIOp::create(b, loc, outer.getUpperBound(), first);
     group(first, arith::AddIOp::create(b, loc, first, min(step, left)));
     b.setInsertionPointAfter(loop);
@@ -104,14 +121,14 @@ private:
 
   /// What the inner loops of all these steps have in common.
   std::pair<Value, Value> commonBounds(Value begin, Value end) {
-    scf::ForOp outer = nest.outer, inner = nest.inner;
+    scf::ForOp outer = nest.outer(), inner = nest.inner;
     if (!nest.movingBounds)
       return {inner.getLowerBound(), inner.getUpperBound()};
     llvm::SmallVector<Value> inits{constant(0), constant(std::numeric_limits<int64_t>::max())};
     auto loop = scf::ForOp::create(b, loc, begin, end, outer.getStep(), inits);
     mlir::OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
-    mlir::IRMapping map = cloneReads(loop.getInductionVar());
+    mlir::IRMapping map = reads(loop.getInductionVar());
     scf::YieldOp::create(b, loc,
                          {max(loop.getRegionIterArg(0), map.lookupOrDefault(inner.getLowerBound())),
                           min(loop.getRegionIterArg(1), map.lookupOrDefault(inner.getUpperBound()))});
@@ -119,20 +136,18 @@ private:
   }
 
   /// The outer loop's body without the inner loop.
-  mlir::IRMapping cloneReads(Value index) {
+  mlir::IRMapping reads(Value index) {
     mlir::IRMapping map;
-    map.map(nest.outer.getInductionVar(), index);
-    for (Operation &op : nest.outer.getBody()->without_terminator())
-      if (&op != nest.inner)
-        b.clone(op, map);
+    map.map(nest.outer().getInductionVar(), index);
+    cloneReads(b, nest.outer(), map);
     return map;
   }
 
   /// The nest as it was, over the part of the inner loop that `clip` leaves.
   template <typename Clip> void ends(Value begin, Value end, Clip clip) {
-    auto loop = scf::ForOp::create(b, loc, begin, end, nest.outer.getStep());
+    auto loop = scf::ForOp::create(b, loc, begin, end, nest.outer().getStep());
     b.setInsertionPointToStart(loop.getBody());
-    mlir::IRMapping map = cloneReads(loop.getInductionVar());
+    mlir::IRMapping map = reads(loop.getInductionVar());
     auto [from, to] = clip(map.lookupOrDefault(nest.inner.getLowerBound()),
                            map.lookupOrDefault(nest.inner.getUpperBound()));
     auto inner = mlir::cast<scf::ForOp>(b.clone(*nest.inner, map));
@@ -175,18 +190,34 @@ private:
     return emitter;
   }
 
-  /// The outer loop over the tile's elements: loaded before, stored after.
+  /// The outer loops over the tile's elements: loaded before, stored after.
   void updates(Value begin, Value end, llvm::MutableArrayRef<BodyEmitter> parts) {
     llvm::SmallVector<Value> elements;
     for (BodyEmitter &part : parts)
-      elements.push_back(part.loadHoisted(nest.load));
-    auto loop = scf::ForOp::create(b, loc, begin, end, nest.outer.getStep(), elements);
-    loop->setAttrs(nest.outer->getAttrs());
-    {
-      mlir::OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPointToStart(loop.getBody());
-      mlir::IRMapping map = cloneReads(loop.getInductionVar());
-      llvm::SmallVector<Value> updated;
+      elements.push_back(fill ? part.loadHoisted(nest.load, fromFill, fill->value)
+                              : part.loadHoisted(nest.load));
+    mlir::IRMapping map;
+    llvm::SmallVector<Value> results = outerLoop(0, begin, end, map, elements, parts);
+    for (auto [part, result] : llvm::zip_equal(parts, results))
+      part.storeHoisted(nest.store, result);
+  }
+
+  llvm::SmallVector<Value> outerLoop(size_t depth, Value begin, Value end, mlir::IRMapping &map,
+                                     mlir::ValueRange elements, llvm::MutableArrayRef<BodyEmitter> parts) {
+    scf::ForOp original = nest.outers[depth];
+    auto loop = scf::ForOp::create(b, loc, begin, end, original.getStep(), elements);
+    loop->setAttrs(original->getAttrs());
+    mlir::OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    map.map(original.getInductionVar(), loop.getInductionVar());
+    cloneReads(b, original, map);
+    llvm::SmallVector<Value> updated;
+    if (depth + 1 < nest.outers.size()) {
+      scf::ForOp next = nest.outers[depth + 1];
+      updated = outerLoop(depth + 1, map.lookupOrDefault(next.getLowerBound()),
+                          map.lookupOrDefault(next.getUpperBound()), map, loop.getRegionIterArgs(), parts);
+    } else {
+      fetch(loop.getInductionVar(), map, parts);
       for (auto [part, element] : llvm::zip_equal(parts, loop.getRegionIterArgs())) {
         BodyEmitter emitter = part;
         emitter.bind(map);
@@ -194,10 +225,22 @@ private:
         emitter.emit(mlir::ValueRange());
         updated.push_back(emitter.storedValue());
       }
-      scf::YieldOp::create(b, loc, updated);
     }
-    for (auto [part, result] : llvm::zip_equal(parts, loop.getResults()))
-      part.storeHoisted(nest.store, result);
+    scf::YieldOp::create(b, loc, updated);
+    return llvm::to_vector(llvm::map_range(loop.getResults(), [](mlir::OpResult r) -> Value { return r; }));
+  }
+
+  /// Fetches a later step's rows, a cache line at a time.
+  void fetch(Value p, const mlir::IRMapping &map, llvm::ArrayRef<BodyEmitter> parts) {
+    if (!ahead.any() || int64_t(parts.size()) < fetchVectors)
+      return;
+    const int64_t vectorBits = lanes.count * nest.plan.widestBits;
+    mlir::IRMapping later = map;
+    ahead.at(b, loc, arith::AddIOp::create(b, loc, p, constant(fetchAhead)), later);
+    llvm::SmallVector<Value> lines;
+    for (size_t v = 0; v < parts.size(); v += std::max<int64_t>(1, cacheLineBits / vectorBits))
+      lines.push_back(parts[v].first());
+    ahead.fetch(b, loc, map, later, lines);
   }
 };
 
@@ -205,9 +248,12 @@ struct RegisterTilesPass : impl::RegisterTilesBase<RegisterTilesPass> {
   using RegisterTilesBase::RegisterTilesBase;
 
   void runOnOperation() override {
-    llvm::SmallVector<scf::ForOp> loops;
-    getOperation().walk([&](scf::ForOp loop) { loops.push_back(loop); });
-    for (scf::ForOp loop : loops)
+    // Loops around a nest come after it: they are gone when the nest reaches that far.
+    llvm::SetVector<Operation *> loops;
+    getOperation().walk([&](scf::ForOp loop) { loops.insert(loop); });
+    while (!loops.empty()) {
+      auto loop = mlir::cast<scf::ForOp>(loops.front());
+      loops.remove(loop);
       if (std::optional<Nest> nest = matchNest(loop)) {
         Lanes lanes;
         lanes.count = vl ? unsigned(vl) : std::max(2u, 256 / nest->plan.widestBits);
@@ -215,8 +261,11 @@ struct RegisterTilesPass : impl::RegisterTilesBase<RegisterTilesPass> {
         lanes.gatherElements = gatherElements;
         if (std::optional<int64_t> most = mostIterations(nest->inner); most && *most < lanes.count)
           continue; // no vector fits
+        for (scf::ForOp gone : nest->outers)
+          loops.remove(gone);
         Tiler(std::move(*nest), lanes).run();
       }
+    }
   }
 };
 

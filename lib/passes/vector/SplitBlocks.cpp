@@ -76,7 +76,7 @@ struct SplitBlocksPass : impl::SplitBlocksBase<SplitBlocksPass> {
   void runOnOperation() override {
     llvm::SmallVector<scf::ForOp> outermost;
     getOperation().walk<mlir::WalkOrder::PreOrder>([&](scf::ForOp loop) {
-      if (!isBlockLoop(loop))
+      if (!isBlockLoop(loop) || isKeptScalar(loop))
         return mlir::WalkResult::advance();
       outermost.push_back(loop);
       return mlir::WalkResult::skip();

@@ -5,9 +5,10 @@
 // them a scalar rest measures faster than a masked one, and half-width gathers faster than full-width ones.
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/Remarks.h"
 #include "passes/Passes.h"
-#include "passes/vector/BodyEmitter.h"
 #include "passes/vector/LoopAnnotation.h"
+#include "passes/vector/Reductions.h"
 #include "passes/vector/TripCount.h"
 
 namespace tulle::passes {
@@ -20,28 +21,7 @@ namespace arith = mlir::arith;
 namespace scf = mlir::scf;
 namespace vector = mlir::vector;
 using mlir::Operation;
-using mlir::Type;
 using mlir::Value;
-using vector::CombiningKind;
-
-/// x with x (op) v == v for every v; the caller's initial value where starting several lanes from it changes
-/// nothing.
-std::optional<mlir::TypedAttr> identity(CombiningKind kind, Type type) {
-  mlir::Builder b(type.getContext());
-  switch (kind) {
-  case CombiningKind::ADD:
-    // -0.0: the sum of nothing but -0.0 stays -0.0.
-    return mlir::isa<mlir::FloatType>(type) ? mlir::TypedAttr(b.getFloatAttr(type, -0.0))
-                                            : b.getIntegerAttr(type, 0);
-  case CombiningKind::MUL:
-    return mlir::isa<mlir::FloatType>(type) ? mlir::TypedAttr(b.getFloatAttr(type, 1.0))
-                                            : b.getIntegerAttr(type, 1);
-  case CombiningKind::XOR:
-    return mlir::TypedAttr(b.getIntegerAttr(type, 0));
-  default:
-    return std::nullopt;
-  }
-}
 
 /// Rewrites one planned loop.
 class LoopEmitter {
@@ -61,7 +41,7 @@ public:
       step = arith::MulIOp::create(b, loc, step, vector::VectorScaleOp::create(b, loc));
     llvm::SmallVector<Value> partial;
     for (auto [reduction, init] : llvm::zip_equal(plan.reductions, loop.getInitArgs()))
-      partial.push_back(start(reduction, init));
+      partial.push_back(startLanes(b, loc, reduction, lanes, init));
 
     // Gathers already keep many loads in flight; sums of consecutive data wait on the adder unless it has
     // several chains.
@@ -72,7 +52,7 @@ public:
 
     llvm::SmallVector<Value> inits;
     for (auto [reduction, value, init] : llvm::zip_equal(plan.reductions, partial, loop.getInitArgs()))
-      inits.push_back(vector::ReductionOp::create(b, loc, reduction.kind, value, init, fastmath(reduction)));
+      inits.push_back(combineLanes(b, loc, reduction, value, init));
     scalarRest(position, inits);
   }
 
@@ -82,18 +62,6 @@ private:
   mlir::OpBuilder b;
   mlir::Location loc;
   Value upper; ///< where the vectors end
-
-  static arith::FastMathFlags fastmath(const Reduction &reduction) {
-    auto op = mlir::dyn_cast<arith::ArithFastMathInterface>(reduction.combiner);
-    return op ? op.getFastMathFlagsAttr().getValue() : arith::FastMathFlags::none;
-  }
-
-  Value start(const Reduction &reduction, Value init) {
-    mlir::VectorType type = mlir::VectorType::get({lanes.count}, init.getType(), {lanes.scalable});
-    if (std::optional<mlir::TypedAttr> neutral = identity(reduction.kind, init.getType()))
-      return arith::ConstantOp::create(b, loc, mlir::DenseElementsAttr::get(type, *neutral));
-    return vector::BroadcastOp::create(b, loc, type, init);
-  }
 
   /// A loop over `chains` vectors at a time from `lower` while they fit; returns where it ends, and its
   /// results.
@@ -109,7 +77,7 @@ private:
     inits.append(partial);
     for (int64_t chain = 1; chain < chains; ++chain)
       for (auto [reduction, init] : llvm::zip_equal(plan.reductions, plan.loop.getInitArgs()))
-        inits.push_back(start(reduction, init));
+        inits.push_back(startLanes(b, loc, reduction, lanes, init));
 
     auto loop = scf::ForOp::create(b, loc, lower, limit, wide, inits);
     keepAsItIs(loop);
@@ -129,17 +97,8 @@ private:
     llvm::SmallVector<Value> results(loop.getResults().slice(1, count));
     for (int64_t chain = 1; chain < chains; ++chain)
       for (auto [k, reduction] : llvm::enumerate(plan.reductions))
-        results[k] = combineChains(reduction, results[k], loop.getResult(1 + chain * count + k));
+        results[k] = combine(b, loc, reduction, results[k], loop.getResult(1 + chain * count + k));
     return {loop.getResult(0), results};
-  }
-
-  Value combineChains(const Reduction &reduction, Value a, Value c) {
-    mlir::OperationState state(loc, reduction.combiner->getName());
-    state.addOperands({a, c});
-    state.addTypes(a.getType());
-    state.addAttributes(reduction.combiner->getAttrs());
-    state.propertiesAttr = reduction.combiner->getPropertiesAsAttribute();
-    return b.create(state)->getResult(0);
   }
 
   /// The original loop, from where the vectors ended.
@@ -154,6 +113,19 @@ private:
   static void keepAsItIs(scf::ForOp loop) { keepScalar(loop); }
 };
 
+/// Says why an innermost loop stays scalar.
+void missed(scf::ForOp loop, const Obstacle &obstacle) {
+  bool innermost = !loop.getBody()
+                        ->walk([](mlir::LoopLikeOpInterface) { return mlir::WalkResult::interrupt(); })
+                        .wasInterrupted();
+  if (!innermost)
+    return;
+  std::string reason = ("'" + obstacle.op->getName().getStringRef() + "' " + obstacle.why).str();
+  mlir::remark::missed(obstacle.op->getLoc(),
+                       mlir::remark::RemarkOpts::name("ScalarLoop").category("tulle-vectorize"))
+      << mlir::remark::reason("{0}", reason);
+}
+
 struct VectorizePass : impl::VectorizeBase<VectorizePass> {
   using VectorizeBase::VectorizeBase;
 
@@ -161,9 +133,16 @@ struct VectorizePass : impl::VectorizeBase<VectorizePass> {
     llvm::SmallVector<scf::ForOp> loops;
     getOperation().walk([&](scf::ForOp loop) { loops.push_back(loop); });
     for (scf::ForOp loop : loops) {
-      std::optional<LoopPlan> plan = planLoop(loop);
-      // Elements scattered one by one cost what the scalar loop costs.
-      if (!plan || (!plan->gathers && !plan->branches && plan->reductions.empty()) || (plan->scatters && !vl))
+      Obstacle obstacle;
+      std::optional<LoopPlan> plan = planLoop(loop, &obstacle);
+      if (!plan) {
+        missed(loop, obstacle);
+        continue;
+      }
+      // LLVM vectorizes consecutive accesses well, and elements scattered one by one cost what the scalar
+      // loop costs.
+      bool consecutive = !plan->gathers && !plan->branches && plan->reductions.empty();
+      if (!vl && (consecutive || plan->scatters))
         continue;
       Lanes lanes;
       lanes.count = vl ? unsigned(vl) : std::max(2u, 256 / plan->widestBits);

@@ -1,0 +1,211 @@
+// tulle-block-rows: the results of a row of small blocks stay in vectors while the row is walked.
+//
+// In `for p: for r in 0..R: y[f(r)] += sum over c in 0..C of A[p, r, c] * x[…]` every block stores and
+// reloads its R results, and each sum is too short for a loop of vectors. R vectors, a lane for each c, are
+// carried over all p instead, and combined once at the end.
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/Matchers.h"
+#include "passes/Passes.h"
+#include "passes/vector/LoopAnnotation.h"
+#include "passes/vector/Nest.h"
+#include "passes/vector/Reductions.h"
+#include "passes/vector/TripCount.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace tulle::passes {
+#define GEN_PASS_DEF_BLOCKROWS
+#include "passes/Passes.h.inc"
+
+namespace {
+
+namespace arith = mlir::arith;
+namespace memref = mlir::memref;
+namespace scf = mlir::scf;
+using mlir::Operation;
+using mlir::Value;
+
+/// Accumulators beyond these would not stay in registers.
+constexpr int64_t mostRows = 8, mostVectorBits = 512;
+
+struct Blocks {
+  scf::ForOp walk, rows; ///< over blocks, and over the rows of a block
+  LoopPlan plan;         ///< of the loop over a row's columns
+  memref::LoadOp load;
+  memref::StoreOp store;
+  int64_t height = 0, width = 0;
+};
+
+/// Only reads, apart from `except`.
+bool onlyReads(mlir::Block &block, llvm::ArrayRef<Operation *> except) {
+  return llvm::all_of(block.without_terminator(), [&](Operation &op) {
+    return llvm::is_contained(except, &op) ||
+           (op.getNumRegions() == 0 && (mlir::isMemoryEffectFree(&op) || mlir::isa<memref::LoadOp>(op)));
+  });
+}
+
+/// The value is computed from what is there before the walk and the row's number, without reading.
+bool isFixed(Value value, const Blocks &blocks) {
+  scf::ForOp walk = blocks.walk, rows = blocks.rows;
+  if (walk.isDefinedOutsideOfLoop(value) || value == rows.getInductionVar())
+    return true;
+  Operation *op = value.getDefiningOp();
+  return op && op->getBlock() == rows.getBody() && mlir::isMemoryEffectFree(op) && op->getNumRegions() == 0 &&
+         llvm::all_of(op->getOperands(), [&](Value operand) { return isFixed(operand, blocks); });
+}
+
+bool isZero(Value value) { return mlir::matchPattern(value, mlir::m_Zero()); }
+
+/// The loops and their lengths.
+bool matchLoops(Blocks &blocks) {
+  scf::ForOp walk = blocks.walk;
+  auto body = walk.getBody()->without_terminator();
+  if (body.empty() || walk.getNumRegionIterArgs() != 0 || !mlir::matchPattern(walk.getStep(), mlir::m_One()))
+    return false;
+  blocks.rows = mlir::dyn_cast<scf::ForOp>(&*std::prev(body.end()));
+  if (!blocks.rows || blocks.rows.getNumRegionIterArgs() != 0 || !isZero(blocks.rows.getLowerBound()) ||
+      !mlir::matchPattern(blocks.rows.getStep(), mlir::m_One()) ||
+      !walk.isDefinedOutsideOfLoop(blocks.rows.getUpperBound()) ||
+      !onlyReads(*walk.getBody(), {blocks.rows.getOperation()}))
+    return false;
+  auto columns = blocks.rows.getBody()->getOps<scf::ForOp>();
+  if (!llvm::hasSingleElement(columns))
+    return false;
+  scf::ForOp inner = *columns.begin();
+  std::optional<int64_t> height = mostIterations(blocks.rows), width = mostIterations(inner);
+  if (!height || !width || *height < 2 || *height > mostRows || *width < 2 ||
+      !isZero(inner.getLowerBound()) || !blocks.rows.isDefinedOutsideOfLoop(inner.getUpperBound()) ||
+      inner.getNumRegionIterArgs() != 1)
+    return false;
+  std::optional<LoopPlan> plan = planLoop(inner);
+  if (!plan || plan->gathers || plan->branches || !inner.getOps<memref::StoreOp>().empty())
+    return false;
+  blocks.plan = std::move(*plan);
+  blocks.height = *height;
+  blocks.width = *width;
+  return identity(blocks.plan.reductions[0].kind, inner.getInitArgs()[0].getType()).has_value();
+}
+
+std::optional<Blocks> matchBlocks(scf::ForOp walk) {
+  Blocks blocks;
+  blocks.walk = walk;
+  if (!matchLoops(blocks))
+    return std::nullopt;
+  scf::ForOp inner = blocks.plan.loop;
+  auto stores = blocks.rows.getBody()->getOps<memref::StoreOp>();
+  if (!llvm::hasSingleElement(stores))
+    return std::nullopt;
+  blocks.store = *stores.begin();
+  blocks.load = inner.getInitArgs()[0].getDefiningOp<memref::LoadOp>();
+  Value buffer = blocks.store.getMemRef();
+  if (!blocks.load || blocks.load->getBlock() != blocks.rows.getBody() || blocks.load.getMemRef() != buffer ||
+      blocks.load.getIndices() != blocks.store.getIndices() || !blocks.load->hasOneUse() ||
+      blocks.store.getValueToStore() != inner.getResult(0) || !inner.getResult(0).hasOneUse() ||
+      !walk.isDefinedOutsideOfLoop(buffer) || blocks.store.getMemRefType().getRank() != 1 ||
+      !isFixed(blocks.store.getIndices()[0], blocks) ||
+      !onlyReads(*blocks.rows.getBody(), {inner.getOperation(), blocks.store.getOperation()}))
+    return std::nullopt;
+  unsigned reads = 0;
+  walk.walk([&](memref::LoadOp load) { reads += load.getMemRef() == buffer; });
+  return reads == 1 ? std::optional(blocks) : std::nullopt;
+}
+
+class Emitter {
+public:
+  explicit Emitter(Blocks found) : blocks(std::move(found)), b(blocks.walk), loc(blocks.walk.getLoc()) {
+    lanes.count = int64_t(llvm::PowerOf2Ceil(uint64_t(blocks.width)));
+  }
+
+  bool fits() const { return lanes.count * int64_t(blocks.plan.widestBits) <= mostVectorBits; }
+
+  void run() {
+    if (constantIterations(blocks.rows))
+      return wholeRows(), blocks.walk.erase();
+    Value height = arith::ConstantIndexOp::create(b, loc, blocks.height);
+    Value whole =
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, blocks.rows.getUpperBound(), height);
+    auto branch = scf::IfOp::create(b, loc, whole, /*withElseRegion=*/true);
+    b.setInsertionPoint(branch.thenBlock()->getTerminator());
+    wholeRows();
+    blocks.walk->moveBefore(branch.elseBlock()->getTerminator());
+    blocks.walk.walk([](scf::ForOp loop) { keepScalar(loop); }); // the last, incomplete row of blocks is rare
+  }
+
+private:
+  Blocks blocks;
+  mlir::OpBuilder b;
+  mlir::Location loc;
+  Lanes lanes;
+
+  const Reduction &reduction() const { return blocks.plan.reductions[0]; }
+
+  void wholeRows() {
+    scf::ForOp inner = blocks.plan.loop;
+    Value start = startLanes(b, loc, reduction(), lanes, inner.getInitArgs()[0]);
+    llvm::SmallVector<Value> starts(blocks.height, start);
+    auto loop = scf::ForOp::create(b, loc, blocks.walk.getLowerBound(), blocks.walk.getUpperBound(),
+                                   blocks.walk.getStep(), starts);
+    {
+      mlir::OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(loop.getBody());
+      mlir::IRMapping map;
+      map.map(blocks.walk.getInductionVar(), loop.getInductionVar());
+      cloneReads(b, blocks.walk, map);
+      Value mask = columnMask(map);
+      llvm::SmallVector<Value> sums;
+      for (auto [r, sum] : llvm::enumerate(loop.getRegionIterArgs()))
+        sums.push_back(rowOfBlock(r, sum, mask, map));
+      scf::YieldOp::create(b, loc, sums);
+    }
+    storeRows(loop.getResults());
+  }
+
+  /// The columns the block has inside the tensor; null for all.
+  Value columnMask(const mlir::IRMapping &map) {
+    scf::ForOp inner = blocks.plan.loop;
+    if (constantIterations(inner) == lanes.count)
+      return {};
+    return firstLanes(b, loc, lanes, map.lookupOrDefault(inner.getUpperBound()));
+  }
+
+  Value rowOfBlock(int64_t r, Value sum, Value mask, mlir::IRMapping map) {
+    map.map(blocks.rows.getInductionVar(), arith::ConstantIndexOp::create(b, loc, r));
+    for (Operation &op : blocks.rows.getBody()->without_terminator())
+      if (&op != blocks.plan.loop && &op != blocks.load && &op != blocks.store)
+        b.clone(op, map);
+    BodyEmitter emitter(b, blocks.plan, lanes, arith::ConstantIndexOp::create(b, loc, 0), mask);
+    emitter.bind(map);
+    return emitter.emit(sum)[0];
+  }
+
+  void storeRows(mlir::ValueRange sums) {
+    Value each =
+        blocks.height == lanes.count ? combineEach(b, loc, reduction(), llvm::to_vector(sums)) : Value();
+    for (int64_t r = 0; r < blocks.height; ++r) {
+      mlir::IRMapping map;
+      map.map(blocks.rows.getInductionVar(), arith::ConstantIndexOp::create(b, loc, r));
+      clonePlace(b, blocks.store.getIndices()[0], blocks.rows.getBody(), map);
+      Value old = b.clone(*blocks.load, map)->getResult(0);
+      Value sum = each ? combine(b, loc, reduction(), old, mlir::vector::ExtractOp::create(b, loc, each, r))
+                       : combineLanes(b, loc, reduction(), sums[r], old);
+      map.map(blocks.store.getValueToStore(), sum);
+      b.clone(*blocks.store, map);
+    }
+  }
+};
+
+struct BlockRowsPass : impl::BlockRowsBase<BlockRowsPass> {
+  void runOnOperation() override {
+    llvm::SmallVector<Blocks> found;
+    getOperation().walk([&](scf::ForOp loop) {
+      if (std::optional<Blocks> blocks = matchBlocks(loop))
+        found.push_back(std::move(*blocks));
+    });
+    for (Blocks &blocks : found)
+      if (Emitter emitter(std::move(blocks)); emitter.fits())
+        emitter.run();
+  }
+};
+
+} // namespace
+} // namespace tulle::passes
