@@ -33,8 +33,8 @@ static SmallVector<InsertOp> insertsOf(ArrayRef<Operation *> copies) {
   return inserts;
 }
 
-void cloneLoops(OpBuilder &b, AssembleOp op, OnInsert onInsert) {
-  SmallVector<Operation *> copies = copyOps(b, op);
+/// `onInsert` in place of the inserts in the copies.
+static void replaceInserts(OpBuilder &b, ArrayRef<Operation *> copies, OnInsert onInsert) {
   OpBuilder::InsertionGuard guard(b);
   for (InsertOp insert : insertsOf(copies)) {
     b.setInsertionPoint(insert);
@@ -43,8 +43,7 @@ void cloneLoops(OpBuilder &b, AssembleOp op, OnInsert onInsert) {
   }
 }
 
-void cloneCounting(OpBuilder &b, AssembleOp op, OnCoordinates onInsert) {
-  SmallVector<Operation *> copies = copyOps(b, op);
+static void countInserts(OpBuilder &b, ArrayRef<Operation *> copies, OnCoordinates onInsert) {
   OpBuilder::InsertionGuard guard(b);
   for (InsertOp insert : insertsOf(copies)) {
     b.setInsertionPoint(insert);
@@ -58,6 +57,61 @@ void cloneCounting(OpBuilder &b, AssembleOp op, OnCoordinates onInsert) {
       value = from;
     }
   }
+}
+
+void cloneLoops(OpBuilder &b, AssembleOp op, OnInsert onInsert) {
+  replaceInserts(b, copyOps(b, op), onInsert);
+}
+
+void cloneCounting(OpBuilder &b, AssembleOp op, OnCoordinates onInsert) {
+  countInserts(b, copyOps(b, op), onInsert);
+}
+
+//===--- Pieces ---===//
+
+/// The loop that everything with an effect is in.
+static IterateOp outermostLoop(ArrayRef<Operation *> ops) {
+  IterateOp found;
+  for (Operation *op : ops) {
+    if (isMemoryEffectFree(op))
+      continue;
+    if (found || !isa<IterateOp>(op))
+      return {};
+    found = cast<IterateOp>(op);
+  }
+  return found;
+}
+
+bool canCut(AssembleOp op) {
+  SmallVector<Operation *> ops;
+  for (Operation &inner : op.getBody().front())
+    ops.push_back(&inner);
+  IterateOp loop = outermostLoop(ops);
+  if (!loop || loop.getNumResults() != 0)
+    return false;
+  auto space = dyn_cast<SpaceType>(loop.getSpace().getType());
+  // A level with one position has no pieces.
+  return !space || space.getEncoding().getValue().levels[size_t(space.getLevel())].format.kind !=
+                       format::LevelKind::Singleton;
+}
+
+static SmallVector<Operation *> copyPiece(OpBuilder &b, AssembleOp op, const Piece &piece) {
+  SmallVector<Operation *> copies = copyOps(b, op);
+  IterateOp loop = outermostLoop(copies);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(loop);
+  Value all = loop.getSpace();
+  loop.getSpaceMutable().assign(
+      PartOp::create(b, op.getLoc(), all.getType(), all, piece.part, piece.parts, /*weights=*/Value()));
+  return copies;
+}
+
+void cloneLoops(OpBuilder &b, AssembleOp op, const Piece &piece, OnInsert onInsert) {
+  replaceInserts(b, copyPiece(b, op, piece), onInsert);
+}
+
+void cloneCounting(OpBuilder &b, AssembleOp op, const Piece &piece, OnCoordinates onInsert) {
+  countInserts(b, copyPiece(b, op, piece), onInsert);
 }
 
 } // namespace tulle::assemble

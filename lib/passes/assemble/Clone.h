@@ -15,4 +15,14 @@ void cloneLoops(mlir::OpBuilder &b, dialect::AssembleOp op, OnInsert onInsert);
 /// A copy that counts: what only the values needed is left out.
 void cloneCounting(mlir::OpBuilder &b, dialect::AssembleOp op, OnCoordinates onInsert);
 
+/// A consecutive piece of what the outermost loop goes through, as tulle.part cuts it.
+struct Piece {
+  mlir::Value part, parts;
+};
+/// Whether the region is one loop that can be cut into pieces.
+bool canCut(dialect::AssembleOp op);
+/// The same copies, of a piece.
+void cloneLoops(mlir::OpBuilder &b, dialect::AssembleOp op, const Piece &piece, OnInsert onInsert);
+void cloneCounting(mlir::OpBuilder &b, dialect::AssembleOp op, const Piece &piece, OnCoordinates onInsert);
+
 } // namespace tulle::assemble

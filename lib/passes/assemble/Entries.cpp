@@ -54,7 +54,11 @@ Lists Entries::allocate(OpBuilder &b) const {
 }
 
 void Entries::push(OpBuilder &b, ValueRange dims, Value value) {
-  Value at = size.get(b);
+  put(b, size.get(b), dims, value);
+  size.increment(b);
+}
+
+void Entries::put(OpBuilder &b, Value at, ValueRange dims, Value value) const {
   for (auto [dim, list] : llvm::zip(dims, lists.coordinates)) {
     Type type = cast<MemRefType>(list.getType()).getElementType();
     memref::StoreOp::create(b, loc, Value(arith::IndexCastUIOp::create(b, loc, type, dim)), list, at);
@@ -62,7 +66,6 @@ void Entries::push(OpBuilder &b, ValueRange dims, Value value) {
   if (value.getType().isInteger(1))
     value = arith::ExtUIOp::create(b, loc, b.getI8Type(), value);
   memref::StoreOp::create(b, loc, value, lists.values, at);
-  size.increment(b);
 }
 
 Values Entries::dimsAt(OpBuilder &b, const Lists &lists, Value at) const {
@@ -76,13 +79,18 @@ Values Entries::dimsAt(OpBuilder &b, const Lists &lists, Value at) const {
 
 void Entries::forEach(OpBuilder &b, function_ref<void(OpBuilder &, ValueRange, Value)> visit) const {
   lower::forLoop(b, loc, target.emitter(b).constant(0), size.get(b), LoopKind::Reduction, {},
-                 [&](Value at, lower::Values) {
-                   Value value = memref::LoadOp::create(b, loc, lists.values, at);
-                   if (target.storage.element.isInteger(1))
-                     value = arith::TruncIOp::create(b, loc, b.getI1Type(), value);
-                   visit(b, dimsAt(b, lists, at), value);
+                 [&](Value place, lower::Values) {
+                   auto [dims, value] = at(b, place);
+                   visit(b, dims, value);
                    return lower::Values{};
                  });
+}
+
+std::pair<Values, Value> Entries::at(OpBuilder &b, Value place) const {
+  Value value = memref::LoadOp::create(b, loc, lists.values, place);
+  if (target.storage.element.isInteger(1))
+    value = arith::TruncIOp::create(b, loc, b.getI1Type(), value);
+  return {dimsAt(b, lists, place), value};
 }
 
 Value Entries::key(OpBuilder &b, const Lists &lists, unsigned level, Value at) const {

@@ -19,11 +19,15 @@ public:
   Entries(mlir::OpBuilder &b, const Target &target, mlir::Value bound);
 
   void push(mlir::OpBuilder &b, mlir::ValueRange dims, mlir::Value value);
+  /// The same, at a place of the caller's choice, which is not counted.
+  void put(mlir::OpBuilder &b, mlir::Value at, mlir::ValueRange dims, mlir::Value value) const;
   /// Sorts by the first `levels` of the target's levels, where equal by what was the order before.
   void sort(mlir::OpBuilder &b, unsigned levels);
   /// Visits the entries in order: `visit(b, dims, value)`.
   void forEach(mlir::OpBuilder &b,
                llvm::function_ref<void(mlir::OpBuilder &, mlir::ValueRange, mlir::Value)> visit) const;
+  /// The dimensions' coordinates of one entry, and its value.
+  std::pair<Values, mlir::Value> at(mlir::OpBuilder &b, mlir::Value place) const;
   mlir::Value count(mlir::OpBuilder &b) const { return size.get(b); }
   void free(mlir::OpBuilder &b) const;
 

@@ -34,14 +34,14 @@ Value TargetAssembly::scratch(Type element, Value count) const {
 }
 
 Value TargetAssembly::cell(Value initial) const {
-  auto function = builder.getInsertionBlock()->getParentOp();
-  while (!isa<func::FuncOp>(function))
+  Operation *function = builder.getInsertionBlock()->getParentOp();
+  while (!isa<func::FuncOp, dialect::ParallelOp>(function))
     function = function->getParentOp();
   Value buffer;
   {
-    // Only what stands at the entry of a function is promoted to a register.
+    // Only what stands at the entry of a function is promoted to a register. A parallel region becomes one.
     OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(&cast<func::FuncOp>(function).getBody().front());
+    builder.setInsertionPointToStart(&function->getRegion(0).front());
     buffer = memref::AllocaOp::create(builder, loc, MemRefType::get({1}, builder.getIndexType()));
   }
   write(buffer, constant(0), initial);

@@ -2,6 +2,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "passes/assemble/Chain.h"
 #include "passes/assemble/Clone.h"
+#include "passes/assemble/Partition.h"
 #include "passes/assemble/Queries.h"
 #include "passes/assemble/Segments.h"
 #include <algorithm>
@@ -136,7 +137,8 @@ public:
     }
   }
 
-  Value run() {
+  /// Makes the target's buffers.
+  void run() {
     parents = assembly.constant(1);
     analyse();
     store();
@@ -150,7 +152,6 @@ public:
         combineRepeats(assembly, builds[*bucket]);
     }
     assembly.freeScratch();
-    return target.finish(b);
   }
 
 private:
@@ -437,10 +438,37 @@ static Value bringInOrder(OpBuilder &b, Target &target, AssembleOp op) {
   return made.getResult();
 }
 
+/// Whether nothing but the parents decides where an entry goes, so that it may be brought near its place
+/// first.
+static bool canPartition(const Target &target, AssembleOp op, const Order &order) {
+  const format::Encoding &encoding = target.encoding();
+  std::optional<unsigned> bucket = bucketLevel(encoding);
+  return bucket && sortsSegments(encoding, *bucket) && !has(order, ExprKind::Counter) &&
+         !has(order, ExprKind::Rank) && Partition::fits(target, op, order, *bucket);
+}
+
 FailureOr<Value> lowerByScatter(OpBuilder &b, Target &target, AssembleOp op, const Order &order) {
   if (!isReady(target, order))
     return bringInOrder(b, target, op);
-  return Scatter(b, target, op, order).run();
+  if (!canPartition(target, op, order)) {
+    Scatter(b, target, op, order).run();
+    return target.finish(b);
+  }
+  Target near = target;
+  Partition partition(b, near, op, order, *bucketLevel(target.encoding()));
+  Value pays = partition.pays(b);
+  levels::Values buffers = levels::ifElse(
+      b, target.loc, pays, levels::fieldTypes(target.storage.layout, target.storage.element),
+      [&] {
+        partition.assemble(b);
+        return levels::Values(near.storage.fields);
+      },
+      [&] {
+        Scatter(b, target, op, order).run();
+        return levels::Values(target.storage.fields);
+      });
+  target.storage.fields.assign(buffers.begin(), buffers.end());
+  return target.finish(b);
 }
 
 } // namespace tulle::assemble

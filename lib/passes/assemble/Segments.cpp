@@ -24,12 +24,15 @@ struct Pair {
 
 class Segments {
 public:
-  Segments(const TargetAssembly &assembly, const levels::LevelBuild &build)
+  /// Of the parents `first` … `last - 1`.
+  Segments(const TargetAssembly &assembly, const levels::LevelBuild &build, Value first, Value last,
+           Value start)
       : a(assembly), b(assembly.builder), loc(assembly.loc), build(build),
         coordinates(a.made.fields[a.made.layout.coordinates[build.level]->field]),
         values(a.made.fields.back()), edges(a.made.fields[*a.made.layout.positions[build.level]]),
         isSigned(a.made.layout.fields[a.made.layout.coordinates[build.level]->field].isSigned),
-        loose(a.made.encoding.levels[build.level].format.kind == format::LevelKind::LooseCompressed) {}
+        loose(a.made.encoding.levels[build.level].format.kind == format::LevelKind::LooseCompressed),
+        first(first), last(last), start(start) {}
 
   void sort();
   void combine();
@@ -63,6 +66,7 @@ private:
   const levels::LevelBuild &build;
   Value coordinates, values, edges;
   bool isSigned, loose;
+  Value first, last, start; ///< `start`: where the first segment begins
   Value spare, spareValues; ///< the left half of a merge
 };
 
@@ -71,12 +75,13 @@ levels::PositionRange Segments::segment(Value parent) const {
   return {a.read(edges, at), a.read(edges, a.add(at, one()))};
 }
 
+/// Visits the segments one after the other: merges share their spare memory. Of a range of parents whose
+/// neighbours are still in the making only the ends of the segments are read: one begins where another ends.
 void Segments::forSegments(llvm::function_ref<void(Value, Value)> body) const {
-  // Merges share their spare memory.
-  forLoop(b, loc, a.constant(0), build.parents, LoopKind::Reduction, {}, [&](Value parent, Carried) {
+  forLoop(b, loc, first, last, LoopKind::Reduction, start, [&](Value parent, Carried before) {
     levels::PositionRange range = segment(parent);
-    body(range.begin, range.end);
-    return Carried{};
+    body(loose ? range.begin : before[0], range.end); // gaps may be between loose ones
+    return Carried{range.end};
   });
 }
 
@@ -151,18 +156,20 @@ void Segments::mergeRuns(Value begin, Value end) const {
 }
 
 void Segments::sort() {
-  Value longest = forLoop(b, loc, a.constant(0), build.parents, LoopKind::Reduction, a.constant(0),
-                          [&](Value parent, Carried most) {
-                            levels::PositionRange range = segment(parent);
-                            Value length = a.sub(range.end, range.begin);
-                            return Carried{arith::MaxUIOp::create(b, loc, most[0], length)};
-                          })[0];
+  Register most(b, loc, a.constant(0));
+  forSegments([&](Value begin, Value end) {
+    most.set(b, arith::MaxUIOp::create(b, loc, most.get(b), a.sub(end, begin)));
+  });
+  Value longest = most.get(b);
   // Nothing is merged where every segment is one run.
   Value needed =
       arith::SelectOp::create(b, loc, below(a.constant(runLength), longest), longest, a.constant(0));
-  auto element = [](Value buffer) { return cast<MemRefType>(buffer.getType()).getElementType(); };
-  spare = a.scratch(element(coordinates), needed);
-  spareValues = a.scratch(element(values), needed);
+  auto room = [&](Value buffer) -> Value {
+    Type element = cast<MemRefType>(buffer.getType()).getElementType();
+    return memref::AllocOp::create(b, loc, MemRefType::get({ShapedType::kDynamic}, element), needed);
+  };
+  spare = room(coordinates);
+  spareValues = room(values);
   forSegments([&](Value begin, Value end) {
     Value run = a.constant(runLength);
     auto more = [&](Carried at) { return below(at[0], end); };
@@ -173,6 +180,8 @@ void Segments::sort() {
     });
     mergeRuns(begin, end);
   });
+  memref::DeallocOp::create(b, loc, spare);
+  memref::DeallocOp::create(b, loc, spareValues);
 }
 
 void Segments::combine() {
@@ -221,11 +230,16 @@ void Segments::combine() {
 } // namespace
 
 void sortSegments(const TargetAssembly &assembly, const levels::LevelBuild &build) {
-  Segments(assembly, build).sort();
+  sortSegments(assembly, build, assembly.constant(0), build.parents, assembly.constant(0));
+}
+
+void sortSegments(const TargetAssembly &assembly, const levels::LevelBuild &build, Value first, Value last,
+                  Value start) {
+  Segments(assembly, build, first, last, start).sort();
 }
 
 void combineRepeats(const TargetAssembly &assembly, const levels::LevelBuild &build) {
-  Segments(assembly, build).combine();
+  Segments(assembly, build, assembly.constant(0), build.parents, {}).combine();
 }
 
 } // namespace tulle::assemble

@@ -7,6 +7,9 @@ namespace tulle::assemble {
 /// Sorts the coordinates, with the values, of every parent's segment: stably, by insertion where segments are
 /// short, by merging where they are long. The level is the last one, and its positions are final.
 void sortSegments(const TargetAssembly &assembly, const levels::LevelBuild &build);
+/// Those of the parents `first` … `last - 1`; the first one's begins at `start`.
+void sortSegments(const TargetAssembly &assembly, const levels::LevelBuild &build, mlir::Value first,
+                  mlir::Value last, mlir::Value start);
 
 /// Combines the values at equal coordinates of sorted segments, and closes the gaps; coordinates and values
 /// end behind the last entry then.

@@ -1,0 +1,250 @@
+#include "passes/assemble/Partition.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "passes/assemble/Memory.h"
+#include "passes/assemble/Segments.h"
+
+using namespace mlir;
+using namespace tulle::dialect;
+
+namespace tulle::assemble {
+
+using arith::CmpIPredicate;
+using format::LevelKind;
+using levels::forLoop;
+using Carried = levels::Values;
+
+/// Fewer entries stay in the cache wherever they go.
+constexpr int64_t kCached = int64_t(1) << 17;
+/// Entries of a range: what is done with them stays in the cache.
+constexpr int64_t kRangeEntries = int64_t(1) << 14;
+/// The ends of all lists stay in the cache.
+constexpr int64_t kMostRanges = 256;
+
+/// What is looked at to learn how entries arrive: a few runs of them, in a model of a small cache whose lines
+/// are so many parents.
+constexpr int64_t kSamples = 8, kSampleEntries = 2048, kLines = 1024, kLineParents = 8;
+
+bool Partition::fits(const Target &target, AssembleOp op, const Order &order, unsigned level) {
+  unsigned width = target.storage.layout.positions[level]
+                       ? target.storage.layout.fields[*target.storage.layout.positions[level]].width
+                       : 0;
+  // Positions count entries before their number is known to fit.
+  if (level == 0 || target.storage.digits.empty() || target.format(level).kind != LevelKind::Compressed ||
+      (width != 0 && width < 32) || order.sortedLevels() >= level || !canCut(op))
+    return false;
+  for (unsigned l = 0; l < level; ++l)
+    if (target.format(l).kind != LevelKind::Dense || target.storage.layout.sizes[l])
+      return false;
+  return true;
+}
+
+Partition::Partition(OpBuilder &b, Target &target, AssembleOp op, const Order &order, unsigned level)
+    : target(target), op(op), order(order), loc(target.loc), level(level),
+      inserts(boundInserts(b, target, op)) {
+  levels::Emitter emit = target.emitter(b);
+  parents = emit.constant(1);
+  for (unsigned l = 0; l < level; ++l)
+    parents = target.checkedSize(b, l, parents, emit.levelSize(l));
+}
+
+static Value buffer(OpBuilder &b, Location loc, Value count) {
+  return memref::AllocOp::create(b, loc, MemRefType::get({ShapedType::kDynamic}, b.getI64Type()), count);
+}
+
+Value Partition::parent(OpBuilder &b, ValueRange dims) const {
+  levels::Emitter emit = target.emitter(b);
+  Values coordinates = target.levelCoordinates(b, dims);
+  Value position = emit.constant(0);
+  for (unsigned l = 0; l < level; ++l)
+    position = emit.add(emit.mul(position, emit.levelSize(l)), coordinates[l]);
+  return position;
+}
+
+//===--- Whether it pays ---===//
+
+/// More than half of the sampled entries go to another place than those shortly before them.
+Value Partition::scattered(OpBuilder &b) const {
+  TargetAssembly a(b, target);
+  Value zero = a.constant(0), one = a.constant(1), lines = a.zeros(b.getI64Type(), a.constant(kLines));
+  Register seen(b, loc, zero), missed(b, loc, zero);
+  Value cuts = arith::DivUIOp::create(b, loc, inserts, a.constant(kSampleEntries));
+  Value apart = arith::DivUIOp::create(b, loc, cuts, a.constant(kSamples));
+  forLoop(b, loc, zero, a.constant(kSamples), LoopKind::Reduction, {}, [&](Value sample, Carried) {
+    cloneCounting(b, op, Piece{a.mul(sample, apart), cuts}, [&](OpBuilder &b, ValueRange dims) {
+      // No line has the number 0.
+      Value line = a.add(arith::DivUIOp::create(b, loc, parent(b, dims), a.constant(kLineParents)), one);
+      Value slot = arith::RemUIOp::create(b, loc, line, a.constant(kLines));
+      Value other = a.compare(CmpIPredicate::ne, a.read(lines, slot), line);
+      a.write(lines, slot, line);
+      Value step = arith::IndexCastUIOp::create(b, loc, b.getIndexType(), other);
+      missed.set(b, a.add(missed.get(b), step));
+      seen.increment(b);
+    });
+    return Carried{};
+  });
+  a.freeScratch();
+  Value half = arith::ShRUIOp::create(b, loc, seen.get(b), one);
+  return a.compare(CmpIPredicate::ugt, missed.get(b), half);
+}
+
+Value Partition::pays(OpBuilder &b) {
+  levels::Emitter emit = target.emitter(b);
+  Value many = emit.compare(CmpIPredicate::ugt, inserts, emit.constant(kCached));
+  // The lists take memory of their own; saturated, what would wrap does not fit.
+  Value few = arith::MinUIOp::create(b, loc, inserts, emit.constant(int64_t(1) << 40));
+  Value bytes = emit.mul(few, emit.constant(int64_t(8 * target.storage.dims.size() + 16)));
+  many = arith::AndIOp::create(b, loc, many, fitsMemory(b, target, bytes));
+  // Coordinates in lists may have 32 bits.
+  for (Value size : target.storage.dims) {
+    Value narrow = emit.compare(CmpIPredicate::ult, size, emit.constant(int64_t(1) << 32));
+    many = arith::AndIOp::create(b, loc, many, narrow);
+  }
+  return levels::ifElse(
+      b, loc, many, b.getI1Type(), [&] { return Carried{scattered(b)}; },
+      [&] { return Carried{emit.compare(CmpIPredicate::ne, parents, parents)}; })[0];
+}
+
+//===--- Lists ---===//
+
+/// The number of bits of a value.
+static Value bitLength(OpBuilder &b, Location loc, Value value) {
+  Value wide = arith::IndexCastOp::create(b, loc, b.getI64Type(), value);
+  Value zeros = LLVM::CountLeadingZerosOp::create(b, loc, b.getI64Type(), wide, /*is_zero_poison=*/false);
+  Value all = arith::ConstantIndexOp::create(b, loc, 64);
+  return arith::SubIOp::create(b, loc, all, arith::IndexCastUIOp::create(b, loc, b.getIndexType(), zeros));
+}
+
+void Partition::chooseRanges(OpBuilder &b) {
+  levels::Emitter emit = target.emitter(b);
+  Value zero = emit.constant(0), one = emit.constant(1);
+  Value wanted = arith::DivUIOp::create(b, loc, inserts, emit.constant(kRangeEntries));
+  wanted = arith::MinUIOp::create(b, loc, wanted, emit.constant(kMostRanges - 1));
+  Value some = arith::MaxUIOp::create(b, loc, parents, one), last = emit.sub(some, one);
+  Value more = arith::SubIOp::create(b, loc, bitLength(b, loc, last), bitLength(b, loc, wanted));
+  shift = arith::MaxSIOp::create(b, loc, more, zero);
+  ranges = emit.add(arith::ShRUIOp::create(b, loc, last, shift), one);
+  pieces = target.parallel ? Value(ThreadsOp::create(b, loc, inserts, /*fixed=*/false)) : one;
+}
+
+Value Partition::rangeOf(OpBuilder &b, ValueRange dims) const {
+  return arith::ShRUIOp::create(b, loc, parent(b, dims), shift);
+}
+
+/// Runs the body for each piece of the stream; without threads, for all of it.
+void Partition::forPieces(OpBuilder &b, function_ref<void(OpBuilder &, const Piece *, Value)> body) const {
+  if (!target.parallel)
+    return body(b, nullptr, target.emitter(b).constant(0));
+  levels::parallelParts(b, loc, pieces, [&](Value number) {
+    Piece piece{number, pieces};
+    body(b, &piece, target.emitter(b).mul(number, ranges));
+  });
+}
+
+/// Counts each piece's entries of each range.
+void Partition::countRanges(OpBuilder &b, Value ends) const {
+  forPieces(b, [&](OpBuilder &b, const Piece *piece, Value first) {
+    auto count = [&](OpBuilder &b, ValueRange dims) {
+      TargetAssembly a(b, target);
+      a.increment(ends, a.add(first, rangeOf(b, dims)));
+    };
+    piece ? cloneCounting(b, op, *piece, count) : cloneCounting(b, op, count);
+  });
+}
+
+/// Where each piece's entries of each range begin: range by range, in a range piece by piece. Returns the
+/// number of all entries.
+Value Partition::startRanges(OpBuilder &b, Value ends, Value starts) const {
+  TargetAssembly a(b, target);
+  Value zero = a.constant(0);
+  Value total = forLoop(b, loc, zero, ranges, LoopKind::Reduction, zero, [&](Value range, Carried before) {
+    a.write(starts, range, before[0]);
+    return forLoop(b, loc, zero, pieces, LoopKind::Reduction, before[0], [&](Value piece, Carried sum) {
+      Value at = a.add(a.mul(piece, ranges), range), count = a.read(ends, at);
+      a.write(ends, at, sum[0]);
+      return Carried{a.add(sum[0], count)};
+    });
+  })[0];
+  a.write(starts, ranges, total);
+  return total;
+}
+
+void Partition::distribute(OpBuilder &b, Value ends, const Entries &lists) const {
+  forPieces(b, [&](OpBuilder &b, const Piece *piece, Value first) {
+    auto put = [&](OpBuilder &b, ValueRange dims, Value value) {
+      TargetAssembly a(b, target);
+      lists.put(b, a.increment(ends, a.add(first, rangeOf(b, dims))), dims, value);
+    };
+    piece ? cloneLoops(b, op, *piece, put) : cloneLoops(b, op, put);
+  });
+}
+
+//===--- The tensor ---===//
+
+/// Element p + 1 of the positions counts the entries of parent p, is where they begin then, and where they
+/// end when all are stored.
+void Partition::buildRange(const TargetAssembly &a, const levels::LevelBuild &build, const Entries &lists,
+                           Value starts, Value range) const {
+  OpBuilder &b = a.builder;
+  Value one = a.constant(1), positions = a.made.fields[*a.made.layout.positions[level]];
+  Value first = arith::ShLIOp::create(b, loc, range, shift);
+  Value last =
+      arith::MinUIOp::create(b, loc, arith::ShLIOp::create(b, loc, a.add(range, one), shift), parents);
+  Value begin = a.read(starts, range), end = a.read(starts, a.add(range, one));
+  a.fill(positions, a.add(first, one), a.add(last, one), a.constant(0));
+  forLoop(b, loc, begin, end, LoopKind::Reduction, {}, [&](Value k, Carried) {
+    a.increment(positions, a.add(parent(b, lists.at(b, k).first), one));
+    return Carried{};
+  });
+  forLoop(b, loc, a.add(first, one), a.add(last, one), LoopKind::Reduction, begin,
+          [&](Value at, Carried sum) {
+            Value count = a.read(positions, at);
+            a.write(positions, at, sum[0]);
+            return Carried{a.add(sum[0], count)};
+          });
+  forLoop(b, loc, begin, end, LoopKind::Reduction, {}, [&](Value k, Carried) {
+    auto [dims, value] = lists.at(b, k);
+    Value position = a.increment(positions, a.add(parent(b, dims), one));
+    a.storeCoordinate(level, position, target.levelCoordinates(b, dims)[level]);
+    target.storeValue(b, position, value);
+    return Carried{};
+  });
+  if (order.sortedLevels(level) != order.levels.size() - level)
+    sortSegments(a, build, first, last, begin);
+}
+
+void Partition::assemble(OpBuilder &b) {
+  chooseRanges(b);
+  TargetAssembly a(b, target);
+  Value zero = a.constant(0), one = a.constant(1);
+  Value ends = buffer(b, loc, a.mul(pieces, ranges)), starts = buffer(b, loc, a.add(ranges, one));
+  a.fill(ends, zero, a.mul(pieces, ranges), zero);
+  countRanges(b, ends);
+  Value total = startRanges(b, ends, starts);
+  Entries lists(b, target, total);
+  distribute(b, ends, lists);
+
+  levels::LevelBuild build;
+  build.level = level;
+  build.parents = parents;
+  unsigned positions = *a.made.layout.positions[level];
+  a.allocate(positions, a.add(parents, one));
+  a.checkWidth(positions, total);
+  a.allocateCoordinates(level, total);
+  a.allocate(a.made.layout.valuesField(), total);
+  a.store(positions, zero, zero);
+  if (target.parallel)
+    levels::parallelParts(b, loc, ranges, [&](Value range) { buildRange(a, build, lists, starts, range); });
+  else
+    forLoop(b, loc, zero, ranges, LoopKind::Reduction, {}, [&](Value range, Carried) {
+      buildRange(a, build, lists, starts, range);
+      return Carried{};
+    });
+  if (!order.unique)
+    combineRepeats(a, build);
+  memref::DeallocOp::create(b, loc, ends);
+  memref::DeallocOp::create(b, loc, starts);
+  lists.free(b);
+}
+
+} // namespace tulle::assemble

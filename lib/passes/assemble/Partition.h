@@ -1,0 +1,48 @@
+// Entries that arrive all over the place are put next to each other by where they go, and then go there.
+#pragma once
+#include "passes/assemble/Clone.h"
+#include "passes/assemble/Entries.h"
+#include "passes/assemble/Queries.h"
+
+namespace tulle::assemble {
+
+/// Assembles a target whose last level is compressed, below dense ones. A first pass distributes the entries
+/// to lists, one for each of some hundred ranges of parents; then each range is counted, stored and sorted
+/// while it is in the cache. Every order of arrival below one parent stays what it is.
+class Partition {
+public:
+  static bool fits(const Target &target, dialect::AssembleOp op, const Order &order, unsigned level);
+
+  /// `level` is the compressed one.
+  Partition(mlir::OpBuilder &b, Target &target, dialect::AssembleOp op, const Order &order, unsigned level);
+
+  /// Whether it pays (i1): there are more entries than a cache holds, and those that arrive after each other
+  /// go to places far from each other.
+  mlir::Value pays(mlir::OpBuilder &b);
+  /// Makes the target's buffers.
+  void assemble(mlir::OpBuilder &b);
+
+private:
+  mlir::Value parent(mlir::OpBuilder &b, mlir::ValueRange dims) const;
+  mlir::Value scattered(mlir::OpBuilder &b) const;
+  void chooseRanges(mlir::OpBuilder &b);
+  mlir::Value rangeOf(mlir::OpBuilder &b, mlir::ValueRange dims) const;
+  void forPieces(mlir::OpBuilder &b,
+                 llvm::function_ref<void(mlir::OpBuilder &, const Piece *, mlir::Value)> body) const;
+  void countRanges(mlir::OpBuilder &b, mlir::Value ends) const;
+  mlir::Value startRanges(mlir::OpBuilder &b, mlir::Value ends, mlir::Value starts) const;
+  void distribute(mlir::OpBuilder &b, mlir::Value ends, const Entries &lists) const;
+  void buildRange(const TargetAssembly &a, const levels::LevelBuild &build, const Entries &lists,
+                  mlir::Value starts, mlir::Value range) const;
+
+  Target &target;
+  dialect::AssembleOp op;
+  const Order &order;
+  mlir::Location loc;
+  unsigned level;
+  mlir::Value inserts, parents; ///< an upper bound of the inserts; positions above the level
+  mlir::Value shift, ranges;    ///< the range of a parent is its upper bits; how many there are
+  mlir::Value pieces;           ///< of the stream, shared by threads
+};
+
+} // namespace tulle::assemble
