@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
+#include <sstream>
 
 namespace tulle::bench {
 
@@ -61,6 +62,8 @@ static void declare(CLI::App &app, Options &options) {
          "Generators or files, instead of each kernel's own: grid2d:N, grid3d27:N, uniform:R:C:K, rmat:S:D, "
          "lower:SPEC, 2000x3000x4000:DENSITY, vectors:N:COUNT:COUNT, nm24:R:C, FILE.mtx, FILE.tns")
       ->delimiter(',');
+  app.add_option("--more", selection.more, "Inputs besides each kernel's own, for every kernel they suit")
+      ->delimiter(',');
   app.add_option("--peers", selection.peers, "Only these peers; loops by hand always run")->delimiter(',');
   app.add_option("--threads", options.threads, "Numbers of threads, one after the other")
       ->delimiter(',')
@@ -87,10 +90,17 @@ static void declare(CLI::App &app, Options &options) {
              "Example:\n  tulle bench convert --kernels CSC --inputs grid2d:1000 --seconds 0.5");
 }
 
+/// The command as the report names it: files without their folders.
 static std::string commandLine(int argc, char **argv) {
   std::string text = "tulle bench";
-  for (int k = 1; k < argc; ++k)
-    text += std::string(" ") + argv[k];
+  for (int k = 1; k < argc; ++k) {
+    std::stringstream list(argv[k]);
+    char before = ' ';
+    for (std::string part; std::getline(list, part, ',');) {
+      text += before + part.substr(part.rfind('/') + 1);
+      before = ',';
+    }
+  }
   return text;
 }
 

@@ -3,6 +3,7 @@
 #include "peer/Library.h"
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <fmt/format.h>
 #include <fstream>
 #include <sys/utsname.h>
@@ -127,9 +128,13 @@ std::string Machine::describe() {
   auto kib = [](int name) { return std::max(sysconf(name), 0L) / 1024; };
   utsname system{};
   uname(&system);
-  return fmt::format("{}, {} processors, caches {} KiB / {} KiB / {} KiB, {} {}, built by {}", model,
-                     sysconf(_SC_NPROCESSORS_ONLN), kib(_SC_LEVEL1_DCACHE_SIZE), kib(_SC_LEVEL2_CACHE_SIZE),
-                     kib(_SC_LEVEL3_CACHE_SIZE), system.sysname, system.machine, __VERSION__);
+  double load = 0;
+  getloadavg(&load, 1);
+  return fmt::format(
+      "{}, {} processors, caches {} KiB / {} KiB / {} KiB, {} {}, built by {}; load {:.1f} at the "
+      "beginning",
+      model, sysconf(_SC_NPROCESSORS_ONLN), kib(_SC_LEVEL1_DCACHE_SIZE), kib(_SC_LEVEL2_CACHE_SIZE),
+      kib(_SC_LEVEL3_CACHE_SIZE), system.sysname, system.machine, __VERSION__, load);
 }
 
 Machine &machine() {

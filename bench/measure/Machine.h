@@ -15,7 +15,7 @@ public:
   /// The least milliseconds for so much work.
   double bound(double bytes, double flops);
 
-  /// The processor, its caches and the system, in a line.
+  /// The processor, its caches, the system, and how much else runs there, in a line.
   static std::string describe();
 };
 

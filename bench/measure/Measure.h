@@ -82,8 +82,8 @@ struct Row {
 
 /// Makes and runs each once, compares its answer with that of the first, then runs all in turn until
 /// `seconds` have passed: at least 3 rounds where these take less than 8 times that, but one for contenders
-/// far behind the fastest, and at most 51. One that takes more than 4 times `seconds` runs once. A contender
-/// that throws, or whose answer differs, is absent with the reason.
+/// far behind the fastest, and at most 51. One that takes more than 4 times `seconds`, and 2 seconds, runs
+/// once. A contender that throws, or whose answer differs, is absent with the reason.
 void race(Row &row, std::vector<Contender> contenders, double seconds);
 
 /// Throws std::runtime_error naming the first difference. Values may differ in the last bits.

