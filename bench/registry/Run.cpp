@@ -3,6 +3,7 @@
 #include "measure/Machine.h"
 #include "report/Json.h"
 #include "tulle/error.h"
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -181,8 +182,13 @@ Report runAll(const Selection &selection, const std::vector<int> &threads) {
     action.sa_handler = [](int) { interrupted = 1; };
     sigaction(signal, &action, nullptr); // without SA_RESTART: poll() returns
   }
-  for (int count : threads)
-    run(selection, count, selection.limit / double(threads.size()), report);
+  const auto begin = std::chrono::steady_clock::now();
+  for (size_t k = 0; k < threads.size(); ++k) {
+    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
+    const double left = std::max(selection.limit - spent.count(), 1.0),
+                 share = k + 1 < threads.size() ? 0.6 : 1;
+    run(selection, threads[k], selection.limit > 0 ? left * share : 0, report);
+  }
   addBestFormats(report.rows);
   return report;
 }

@@ -11,7 +11,8 @@ struct Selection {
   std::vector<std::string> kernels, inputs, peers; ///< parts of names; inputs: instead of each kernel's own
   std::vector<std::string> more;                   ///< inputs besides these, for every kernel they suit
   double seconds = 1;                              ///< for each kernel and input
-  double limit = 0; ///< seconds for everything, shared by the numbers of threads alike; 0: none
+  double limit =
+      0; ///< seconds for everything, 60% of what is left for each number of threads but the last; 0: none
 };
 
 struct Job {
