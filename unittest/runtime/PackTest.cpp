@@ -75,6 +75,20 @@ TEST(Pack, CsrAndItsVariants) {
   EXPECT_EQ(field(loose, 1), (Ints{0, 3, 1}));
 }
 
+TEST(Pack, WithoutDimensionsAllValuesMeet) {
+  Entries entries;
+  Tensor nothing = engine::store(entries, encoding("dense", 0));
+  EXPECT_THAT(values(nothing), ElementsAre(0));
+  const double list[] = {1.5, 2, -0.25};
+  entries.values.resize(sizeof list);
+  std::memcpy(entries.values.data(), list, sizeof list);
+  Tensor sum = engine::store(entries, encoding("dense", 0));
+  EXPECT_THAT(values(sum), ElementsAre(3.25));
+  validate(sum);
+  entries.values.resize(12);
+  EXPECT_THAT(errorOf([&] { engine::store(entries, encoding("dense", 0)); }), HasSubstr("12 bytes"));
+}
+
 TEST(Pack, EveryBatchOwnsItsPositions) {
   Entries entries = makeEntries({2, 3, 4}, {{{0, 0, 1}, 1}, {{0, 2, 0}, 2}, {{1, 1, 3}, 3}, {{1, 1, 0}, 4}});
   Tensor t = engine::store(entries, encoding("(b,i,j) -> (b : batch, i : dense, j : compressed)", 3));

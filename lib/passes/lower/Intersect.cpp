@@ -113,7 +113,7 @@ Values forBits(const Pairs &p, Value bits, Values carried,
 
 /// Carried: the positions of both, and what the body carries.
 Values compareBlocks(const Pairs &p, Values carried, Meet meet) {
-  Value block = p.constant(kBlock), last = p.constant(kBlock - 1), none = p.constant(0);
+  Value block = p.constant(kBlock), last = p.constant(kBlock - 1);
   auto running = [&](Values now) {
     return p.both(p.upTo(p.add(now[0], block), p.end(0)), p.upTo(p.add(now[1], block), p.end(1)));
   };
@@ -128,8 +128,12 @@ Values compareBlocks(const Pairs &p, Values carried, Meet meet) {
       return meet(coordinate, at, p.add(now[1], other), inner);
     });
     Value xLast = p.coordinate(0, p.add(now[0], last)), yLast = p.coordinate(1, p.add(now[1], last));
-    Values next{p.add(now[0], p.pick(p.upTo(xLast, yLast), block, none)),
-                p.add(now[1], p.pick(p.upTo(yLast, xLast), block, none))};
+    // Of the difference: two comparisons of coordinates become one of vectors, whose lanes the next block
+    // waits for.
+    Value ahead = arith::SubIOp::create(p.b, p.loc, xLast, yLast);
+    Value xEnds = p.emit.compare(CmpIPredicate::sle, ahead, p.constant(0));
+    Value yEnds = p.emit.compare(CmpIPredicate::sge, ahead, p.constant(0));
+    Values next{p.pick(xEnds, p.add(now[0], block), now[0]), p.pick(yEnds, p.add(now[1], block), now[1])};
     llvm::append_range(next, rest);
     return next;
   };
