@@ -2,6 +2,8 @@
 #include "passes/assemble/Appender.h"
 #include "passes/assemble/Clone.h"
 #include "passes/assemble/Groups.h"
+#include "passes/assemble/Shares.h"
+#include "passes/lower/Control.h"
 
 using namespace mlir;
 using namespace tulle::dialect;
@@ -20,7 +22,7 @@ bool fitsAppend(const Target &target, AssembleOp op, const Order &order) {
 
 /// Emits a copy of the loops that appends every entry.
 static void appendAll(OpBuilder &b, Target &target, AssembleOp op, const Order &order, Appender &appender,
-                      bool counting) {
+                      bool counting, const Piece *piece = nullptr) {
   bool grouped = Groups::arePasses(target, op, order, appender.groupLevels());
   Groups groups(b, target, order, appender.groupLevels());
   auto append = [&](OpBuilder &b, ValueRange dims, Value value) {
@@ -31,6 +33,8 @@ static void appendAll(OpBuilder &b, Target &target, AssembleOp op, const Order &
   };
   if (counting)
     cloneCounting(b, op, [&](OpBuilder &b, ValueRange dims) { append(b, dims, {}); });
+  else if (piece)
+    cloneLoops(b, op, *piece, append);
   else
     cloneLoops(b, op, append);
   if (grouped)
@@ -47,17 +51,51 @@ static Values countPositions(OpBuilder &b, Target &target, AssembleOp op, const 
   return counts;
 }
 
-FailureOr<Value> lowerByAppend(OpBuilder &b, Target &target, AssembleOp op, const Order &order) {
-  Value bound = op.getBound();
-  bool stores = target.storedLevels() > 0;
-  bool loose = stores && bound && op.getPlan() != AssemblyPlan::Count;
-  Values bounds{bound};
-  if (!loose)
-    bounds = stores ? countPositions(b, target, op, order) : Values();
+static void appendToEnds(OpBuilder &b, Target &target, AssembleOp op, const Order &order, ValueRange bounds,
+                         bool loose) {
   Appender appender(b, target, order, /*counting=*/false);
   appender.allocate(b, bounds);
   appendAll(b, target, op, order, appender, /*counting=*/false);
   appender.finish(b, loose);
+}
+
+/// By several threads where that is worth while.
+static void appendInShares(OpBuilder &b, Target &target, AssembleOp op, const Order &order, Value bound) {
+  Shares shares(b, target, bound);
+  Target alone = target;
+  SmallVector<Type> types = levels::fieldTypes(target.storage.layout, target.storage.element);
+  lower::Values buffers = lower::ifElse(
+      b, target.loc, shares.worthwhile(b, 1), types,
+      [&] {
+        shares.assemble(b, order,
+                        [&](OpBuilder &b, Target &scratch, const Piece &piece, Shares::OnAppender begin,
+                            Shares::OnAppender end) {
+                          Appender appender(b, scratch, order, /*counting=*/false);
+                          begin(appender);
+                          appendAll(b, scratch, op, order, appender, /*counting=*/false, &piece);
+                          end(appender);
+                        });
+        return lower::Values(target.storage.fields);
+      },
+      [&] {
+        appendToEnds(b, alone, op, order, bound, /*loose=*/true);
+        return lower::Values(alone.storage.fields);
+      });
+  target.storage.fields.assign(buffers.begin(), buffers.end());
+}
+
+FailureOr<Value> lowerByAppend(OpBuilder &b, Target &target, AssembleOp op, const Order &order) {
+  Value bound = op.getBound();
+  bool stores = target.storedLevels() > 0;
+  bool loose = stores && bound && op.getPlan() != AssemblyPlan::Count;
+  if (loose && Shares::possible(target, op, order)) {
+    appendInShares(b, target, op, order, bound);
+    return target.finish(b);
+  }
+  Values bounds{bound};
+  if (!loose)
+    bounds = stores ? countPositions(b, target, op, order) : Values();
+  appendToEnds(b, target, op, order, bounds, loose);
   return target.finish(b);
 }
 

@@ -214,7 +214,10 @@ Value Appender::extend(OpBuilder &b, unsigned r, Value end, ValueRange coordinat
   Value newParent = end ? emit.compare(CmpIPredicate::ne, end, states[r].filled.get(b)) : Value();
   auto grow = [&] {
     if (newParent)
-      when(b, target.loc, newParent, [&] { fillPositions(b, r, end, states[r].count.get(b)); });
+      when(b, target.loc, newParent, [&] {
+        startPositions(b, r, emit.sub(end, emit.constant(1)));
+        fillPositions(b, r, end, states[r].count.get(b));
+      });
     return appendPosition(b, r, coordinates);
   };
   auto newest = [&] { return emit.sub(states[r].count.get(b), emit.constant(1)); };
@@ -304,6 +307,7 @@ void Appender::closeGroup(OpBuilder &b, ValueRange coordinates) {
   when(b, target.loc, emit.compare(CmpIPredicate::ne, count, before), [&] {
     Place parent = reach(b, groupLevels(), coordinates, {});
     Value end = emit.add(positionsStart(b, runs[last], parent), emit.constant(1));
+    startPositions(b, last, end);
     // The parents between this one and the one before have no entries; this one's end here.
     fillPositions(b, last, end, before);
     if (!counting)
@@ -312,6 +316,38 @@ void Appender::closeGroup(OpBuilder &b, ValueRange coordinates) {
     closed->set(b, count);
     forgetLast(b, last);
   });
+}
+
+//===--- Parts ---===//
+
+void Appender::beginPart(OpBuilder &b, Value position) {
+  levels::Emitter emit = target.emitter(b);
+  states.front().count.set(b, position);
+  if (closed)
+    closed->set(b, position);
+  first.emplace(b, target.loc, emit.constant(-1));
+  block = blockSize(b);
+}
+
+/// What a part writes first of the positions field is element `from`.
+void Appender::startPositions(OpBuilder &b, unsigned run, Value from) {
+  if (!first)
+    return;
+  levels::Emitter emit = target.emitter(b);
+  Value none = emit.compare(CmpIPredicate::eq, first->get(b), emit.constant(-1));
+  auto chosen = [&](const Register &r) {
+    return Value(arith::SelectOp::create(b, target.loc, none, from, r.get(b)));
+  };
+  states[run].filled.set(b, chosen(states[run].filled));
+  first->set(b, chosen(*first));
+}
+
+std::pair<Value, Value> Appender::partPositions(OpBuilder &b) const {
+  levels::Emitter emit = target.emitter(b);
+  Value from = first->get(b);
+  Value none = emit.compare(CmpIPredicate::eq, from, emit.constant(-1));
+  from = arith::SelectOp::create(b, target.loc, none, emit.constant(0), from);
+  return {from, states.front().filled.get(b)};
 }
 
 /// The root has one segment, and it starts at 0.

@@ -47,6 +47,12 @@ public:
   /// empty, and may be closed before all its entries are there.
   void closeGroup(mlir::OpBuilder &b, mlir::ValueRange coordinates);
 
+  /// For an appender of one run below full levels: its positions begin at `position`, and what the positions
+  /// field says of parents before the first one with entries is left alone.
+  void beginPart(mlir::OpBuilder &b, mlir::Value position);
+  /// Elements first … last - 1 of the positions field have been written since; none: first = last = 0.
+  std::pair<mlir::Value, mlir::Value> partPositions(mlir::OpBuilder &b) const;
+
   /// What stands behind the last entry; gives back what was not used when the bounds were `loose`.
   void finish(mlir::OpBuilder &b, bool loose);
 
@@ -80,6 +86,7 @@ private:
   void openRoot(mlir::OpBuilder &b, unsigned run);
   mlir::Value isFresh(mlir::OpBuilder &b, unsigned run, mlir::Value newParent,
                       mlir::ValueRange coordinates) const;
+  void startPositions(mlir::OpBuilder &b, unsigned run, mlir::Value from);
   void forgetLast(mlir::OpBuilder &b, unsigned run);
   mlir::Value appendPosition(mlir::OpBuilder &b, unsigned run, mlir::ValueRange coordinates);
   void fillPositions(mlir::OpBuilder &b, unsigned run, mlir::Value end, mlir::Value count);
@@ -93,6 +100,7 @@ private:
   mlir::Value block; ///< values below each of the last run's positions
   std::vector<Run> runs;
   std::vector<State> states;
+  std::optional<Register> first;       ///< of a part: the first element of the positions field it writes
   std::optional<Register> closed;      ///< positions of the last run when a group was closed the last time
   std::optional<Register> lastInBlock; ///< the newest value's place in its block, where repeats are possible
 };

@@ -1,6 +1,7 @@
 #include "passes/assemble/Clone.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "passes/parallel/Loops.h"
 
 using namespace mlir;
 using namespace tulle::dialect;
@@ -82,11 +83,15 @@ static IterateOp outermostLoop(ArrayRef<Operation *> ops) {
   return found;
 }
 
-bool canCut(AssembleOp op) {
+IterateOp outermostLoop(AssembleOp op) {
   SmallVector<Operation *> ops;
   for (Operation &inner : op.getBody().front())
     ops.push_back(&inner);
-  IterateOp loop = outermostLoop(ops);
+  return outermostLoop(ops);
+}
+
+bool canCut(AssembleOp op) {
+  IterateOp loop = outermostLoop(op);
   if (!loop || loop.getNumResults() != 0)
     return false;
   auto space = dyn_cast<SpaceType>(loop.getSpace().getType());
@@ -102,7 +107,7 @@ static SmallVector<Operation *> copyPiece(OpBuilder &b, AssembleOp op, const Pie
   b.setInsertionPoint(loop);
   Value all = loop.getSpace();
   loop.getSpaceMutable().assign(
-      PartOp::create(b, op.getLoc(), all.getType(), all, piece.part, piece.parts, /*weights=*/Value()));
+      PartOp::create(b, op.getLoc(), all.getType(), all, piece.part, piece.parts, parallel::weights(loop)));
   return copies;
 }
 

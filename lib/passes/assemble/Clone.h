@@ -19,6 +19,8 @@ void cloneCounting(mlir::OpBuilder &b, dialect::AssembleOp op, OnCoordinates onI
 struct Piece {
   mlir::Value part, parts;
 };
+/// The loop that everything the region does is in; null without one.
+dialect::IterateOp outermostLoop(dialect::AssembleOp op);
 /// Whether the region is one loop that can be cut into pieces.
 bool canCut(dialect::AssembleOp op);
 /// The same copies, of a piece.

@@ -1,6 +1,5 @@
 #include "passes/assemble/Memory.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "passes/assemble/Clone.h"
 #include "passes/lower/Control.h"
 
 using namespace mlir;
@@ -9,10 +8,17 @@ using namespace tulle::dialect;
 namespace tulle::assemble {
 
 Value boundInserts(OpBuilder &b, Target &target, AssembleOp op) {
-  if (Value bound = op.getBound())
-    return bound;
+  Value bound = op.getBound();
+  return bound ? bound : countInserts(b, target, op);
+}
+
+Value countInserts(OpBuilder &b, Target &target, AssembleOp op, const Piece *piece) {
   Register inserts(b, target.loc, target.emitter(b).constant(0));
-  cloneCounting(b, op, [&](OpBuilder &b, ValueRange) { inserts.increment(b); });
+  auto count = [&](OpBuilder &b, ValueRange) { inserts.increment(b); };
+  if (piece)
+    cloneCounting(b, op, *piece, count);
+  else
+    cloneCounting(b, op, count);
   return inserts.get(b);
 }
 
@@ -30,8 +36,7 @@ Value fitsMemory(OpBuilder &b, const Target &target, Value bytes) {
   return func::CallOp::create(b, target.loc, function, wide).getResult(0);
 }
 
-/// Bytes that an entry with `block` values can take.
-static int64_t bytesPerEntry(const Target &target, int64_t block) {
+int64_t bytesPerEntry(const Target &target, int64_t block) {
   Type element = target.storage.element;
   int64_t value = isa<ComplexType>(element) ? 16 : std::max<int64_t>(element.getIntOrFloatBitWidth() / 8, 1);
   return value * block + 8 * target.storedLevels();

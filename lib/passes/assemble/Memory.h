@@ -1,11 +1,17 @@
 // How much memory a new tensor gets before its entries are known.
 #pragma once
+#include "passes/assemble/Clone.h"
 #include "passes/assemble/Target.h"
 
 namespace tulle::assemble {
 
 /// An upper bound of the number of inserts: the op's own, else a copy of its loops counts them.
 mlir::Value boundInserts(mlir::OpBuilder &b, Target &target, dialect::AssembleOp op);
+/// A copy of the loops, or of one piece of them, that counts the inserts.
+mlir::Value countInserts(mlir::OpBuilder &b, Target &target, dialect::AssembleOp op,
+                         const Piece *piece = nullptr);
+/// Bytes that an entry with `block` values can take.
+int64_t bytesPerEntry(const Target &target, int64_t block);
 /// Whether that many bytes of memory are available (i1).
 mlir::Value fitsMemory(mlir::OpBuilder &b, const Target &target, mlir::Value bytes);
 

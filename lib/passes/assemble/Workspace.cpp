@@ -8,6 +8,7 @@
 #include "passes/assemble/Clone.h"
 #include "passes/assemble/Groups.h"
 #include "passes/assemble/Memory.h"
+#include "passes/assemble/Shares.h"
 #include "passes/lower/Control.h"
 
 using namespace mlir;
@@ -238,6 +239,24 @@ bool fitsWorkspace(const Target &target, AssembleOp, const Order &order) {
   return order.sortedLevels() + 1 >= stored && blockSize(target);
 }
 
+/// A copy of the loops, or of one piece, that collects the entries of each group and appends them.
+static void insertAll(OpBuilder &b, Target &target, const Order &order, Workspace &workspace,
+                      Appender &appender, const Piece *piece) {
+  Groups groups(b, target, order, target.storedLevels() - 1);
+  auto insert = [&](OpBuilder &b, ValueRange dims, Value value) {
+    groups.atInsert(b, dims);
+    workspace.insert(b, target.levelCoordinates(b, dims), value);
+  };
+  if (piece)
+    cloneLoops(b, target.op, *piece, insert);
+  else
+    cloneLoops(b, target.op, insert);
+  groups.finish(b, [&](OpBuilder &b, ValueRange group) { workspace.flush(b, appender, group, false); });
+  // Other threads do not see what went past the caches before.
+  if (workspace.streams())
+    LLVM::FenceOp::create(b, target.loc, LLVM::AtomicOrdering::seq_cst);
+}
+
 /// The tensor's buffers, by way of a workspace.
 static void assembleInWorkspace(OpBuilder &b, Target &target, const Order &order, Value inserts) {
   Order flushed = order;
@@ -249,17 +268,42 @@ static void assembleInWorkspace(OpBuilder &b, Target &target, const Order &order
   });
   Appender appender(b, target, flushed, /*counting=*/false, workspace.wholeBlocks());
   appender.allocate(b, bounds);
-  Groups groups(b, target, order, target.storedLevels() - 1);
-  cloneLoops(b, target.op, [&](OpBuilder &b, ValueRange dims, Value value) {
-    groups.atInsert(b, dims);
-    workspace.insert(b, target.levelCoordinates(b, dims), value);
-  });
-  groups.finish(b, [&](OpBuilder &b, ValueRange group) { workspace.flush(b, appender, group, false); });
-  // Other threads do not see what went past the caches before.
-  if (workspace.streams())
-    LLVM::FenceOp::create(b, target.loc, LLVM::AtomicOrdering::seq_cst);
+  insertAll(b, target, order, workspace, appender, nullptr);
   appender.finish(b, /*loose=*/true);
   workspace.free(b);
+}
+
+/// The same by several threads, each with a workspace and rows of its own.
+static void assembleInShares(OpBuilder &b, Shares &shares, const Order &order) {
+  Order flushed = order;
+  flushed.unique = true;
+  shares.assemble(b, flushed,
+                  [&](OpBuilder &b, Target &scratch, const Piece &piece, Shares::OnAppender begin,
+                      Shares::OnAppender end) {
+                    Workspace workspace(b, scratch, order);
+                    Appender appender(b, scratch, flushed, /*counting=*/false, workspace.wholeBlocks());
+                    begin(appender);
+                    insertAll(b, scratch, order, workspace, appender, &piece);
+                    end(appender);
+                    workspace.free(b);
+                  });
+}
+
+/// By several threads where that is worth while.
+static void assembleByMany(OpBuilder &b, Target &target, const Order &order, Shares &shares) {
+  Target alone = target;
+  SmallVector<Type> types = levels::fieldTypes(target.storage.layout, target.storage.element);
+  lower::Values buffers = lower::ifElse(
+      b, target.loc, shares.worthwhile(b, *blockSize(target)), types,
+      [&] {
+        assembleInShares(b, shares, order);
+        return lower::Values(target.storage.fields);
+      },
+      [&] {
+        assembleInWorkspace(b, alone, order, shares.inserts());
+        return lower::Values(alone.storage.fields);
+      });
+  target.storage.fields.assign(buffers.begin(), buffers.end());
 }
 
 /// Whether the level is worth an array: i1, or null where that is known.
@@ -276,10 +320,19 @@ static Value isSmall(OpBuilder &b, const Target &target, Value inserts) {
 }
 
 FailureOr<Value> lowerByWorkspace(OpBuilder &b, Target &target, AssembleOp op, const Order &order) {
-  Value inserts = boundInserts(b, target, op);
+  std::optional<Shares> shares;
+  if (Shares::possible(target, op, order))
+    shares.emplace(b, target, op.getBound());
+  Value inserts = shares ? shares->inserts() : boundInserts(b, target, op);
+  auto assemble = [&](OpBuilder &b) {
+    if (shares)
+      assembleByMany(b, target, order, *shares);
+    else
+      assembleInWorkspace(b, target, order, inserts);
+  };
   Value small = isSmall(b, target, inserts);
   if (!small) {
-    assembleInWorkspace(b, target, order, inserts);
+    assemble(b);
     return target.finish(b);
   }
   // An array for a level with far more coordinates than entries would cost more than to sort these.
@@ -288,7 +341,7 @@ FailureOr<Value> lowerByWorkspace(OpBuilder &b, Target &target, AssembleOp op, c
   lower::Values buffers = lower::ifElse(
       b, target.loc, small, types,
       [&] {
-        assembleInWorkspace(b, target, order, inserts);
+        assemble(b);
         return lower::Values(target.storage.fields);
       },
       [&] {
