@@ -141,6 +141,16 @@ void Partition::forPieces(OpBuilder &b, function_ref<void(OpBuilder &, const Pie
   });
 }
 
+/// Runs the body for as many shares of 0 … count-1 as there are pieces.
+void Partition::forShares(OpBuilder &b, Value count, function_ref<void(Value first, Value last)> body) const {
+  levels::parallelParts(b, loc, pieces, [&](Value number) {
+    levels::Emitter emit = target.emitter(b);
+    Value each = emit.add(arith::DivUIOp::create(b, loc, count, pieces), emit.constant(1));
+    Value first = arith::MinUIOp::create(b, loc, emit.mul(each, number), count);
+    body(first, arith::MinUIOp::create(b, loc, emit.add(first, each), count));
+  });
+}
+
 /// Counts each piece's entries of each range.
 void Partition::countRanges(OpBuilder &b, Value ends) const {
   forPieces(b, [&](OpBuilder &b, const Piece *piece, Value first) {
@@ -213,6 +223,16 @@ void Partition::buildRange(const TargetAssembly &a, const levels::LevelBuild &bu
     sortSegments(a, build, first, last, begin);
 }
 
+/// The buffers for so many entries; the first position is in place.
+void Partition::allocate(const TargetAssembly &a, Value total) const {
+  unsigned positions = *a.made.layout.positions[level];
+  a.allocate(positions, a.add(parents, a.constant(1)));
+  a.checkWidth(positions, total);
+  a.allocateCoordinates(level, total);
+  a.allocate(a.made.layout.valuesField(), total);
+  a.store(positions, a.constant(0), a.constant(0));
+}
+
 void Partition::assemble(OpBuilder &b) {
   chooseRanges(b);
   TargetAssembly a(b, target);
@@ -227,12 +247,7 @@ void Partition::assemble(OpBuilder &b) {
   levels::LevelBuild build;
   build.level = level;
   build.parents = parents;
-  unsigned positions = *a.made.layout.positions[level];
-  a.allocate(positions, a.add(parents, one));
-  a.checkWidth(positions, total);
-  a.allocateCoordinates(level, total);
-  a.allocate(a.made.layout.valuesField(), total);
-  a.store(positions, zero, zero);
+  allocate(a, total);
   if (target.parallel)
     levels::parallelParts(b, loc, ranges, [&](Value range) { buildRange(a, build, lists, starts, range); });
   else
@@ -245,6 +260,53 @@ void Partition::assemble(OpBuilder &b) {
   memref::DeallocOp::create(b, loc, ends);
   memref::DeallocOp::create(b, loc, starts);
   lists.free(b);
+}
+
+//===--- Threads without lists ---===//
+
+Value Partition::isShared(OpBuilder &b) {
+  if (!target.parallel)
+    return {};
+  pieces = ThreadsOp::create(b, loc, inserts, /*fixed=*/false);
+  levels::Emitter emit = target.emitter(b);
+  return emit.compare(CmpIPredicate::ugt, pieces, emit.constant(1));
+}
+
+/// Every parent is a range: what a piece's entries of it begin at is where they belong.
+void Partition::assembleShared(OpBuilder &b) {
+  TargetAssembly a(b, target);
+  Value zero = a.constant(0);
+  shift = zero;
+  ranges = parents;
+  Value cells = target.checkedSize(b, level, pieces, ranges), ends = buffer(b, loc, cells);
+  Value starts = buffer(b, loc, a.add(ranges, a.constant(1)));
+  forShares(b, cells, [&](Value first, Value last) { a.fill(ends, first, last, zero); });
+  countRanges(b, ends);
+  allocate(a, startRanges(b, ends, starts));
+  forPieces(b, [&](OpBuilder &b, const Piece *piece, Value first) {
+    cloneLoops(b, op, *piece, [&](OpBuilder &b, ValueRange dims, Value value) {
+      Value position = a.increment(ends, a.add(first, rangeOf(b, dims)));
+      a.storeCoordinate(level, position, target.levelCoordinates(b, dims)[level]);
+      target.storeValue(b, position, value);
+    });
+  });
+  levels::LevelBuild build;
+  build.level = level;
+  build.parents = parents;
+  Value positions = a.made.fields[*a.made.layout.positions[level]];
+  forShares(b, parents, [&](Value first, Value last) {
+    forLoop(b, loc, first, last, LoopKind::Parallel, {}, [&](Value at, Carried) {
+      Value next = a.add(at, a.constant(1));
+      a.write(positions, next, a.read(starts, next));
+      return Carried{};
+    });
+    if (order.sortedLevels(level) != order.levels.size() - level)
+      sortSegments(a, build, first, last, a.read(starts, first));
+  });
+  if (!order.unique)
+    combineRepeats(a, build);
+  memref::DeallocOp::create(b, loc, ends);
+  memref::DeallocOp::create(b, loc, starts);
 }
 
 } // namespace tulle::assemble

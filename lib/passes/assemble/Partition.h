@@ -22,6 +22,11 @@ public:
   /// Makes the target's buffers.
   void assemble(mlir::OpBuilder &b);
 
+  /// Whether several threads are worth while (i1). Null in code without threads.
+  mlir::Value isShared(mlir::OpBuilder &b);
+  /// Makes the target's buffers without lists: threads count, and then store, a piece of the stream each.
+  void assembleShared(mlir::OpBuilder &b);
+
 private:
   mlir::Value parent(mlir::OpBuilder &b, mlir::ValueRange dims) const;
   mlir::Value scattered(mlir::OpBuilder &b) const;
@@ -29,9 +34,12 @@ private:
   mlir::Value rangeOf(mlir::OpBuilder &b, mlir::ValueRange dims) const;
   void forPieces(mlir::OpBuilder &b,
                  llvm::function_ref<void(mlir::OpBuilder &, const Piece *, mlir::Value)> body) const;
+  void forShares(mlir::OpBuilder &b, mlir::Value count,
+                 llvm::function_ref<void(mlir::Value, mlir::Value)> body) const;
   void countRanges(mlir::OpBuilder &b, mlir::Value ends) const;
   mlir::Value startRanges(mlir::OpBuilder &b, mlir::Value ends, mlir::Value starts) const;
   void distribute(mlir::OpBuilder &b, mlir::Value ends, const Entries &lists) const;
+  void allocate(const TargetAssembly &a, mlir::Value total) const;
   void buildRange(const TargetAssembly &a, const levels::LevelBuild &build, const Entries &lists,
                   mlir::Value starts, mlir::Value range) const;
 

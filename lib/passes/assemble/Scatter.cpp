@@ -129,7 +129,7 @@ namespace {
 class Scatter {
 public:
   Scatter(OpBuilder &b, Target &target, AssembleOp op, const Order &order)
-      : b(b), target(target), op(op), order(order), assembly(b, target), counters(assembly, order),
+      : b(b), target(target), op(op), order(order), assembly(b, target), ownCounters(assembly, order),
         ranks(assembly, order) {
     for (unsigned l = 0; l < target.levels(); ++l) {
       builds.emplace_back();
@@ -140,6 +140,8 @@ public:
   /// Makes the target's buffers.
   void run() {
     parents = assembly.constant(1);
+    if (canShare())
+      pieces = ThreadsOp::create(b, op.getLoc(), op.getBound(), /*fixed=*/false);
     analyse();
     store();
     for (LevelBuild &build : builds)
@@ -168,19 +170,24 @@ private:
   bool positionsAreEntries() const;
   std::optional<unsigned> numberedSlots() const;
   void emptyRest();
+  bool canShare();
+  void forPieces(function_ref<void(const Piece *)> body);
+  void forShares(Value count, function_ref<void(Value first, Value last)> body) const;
 
   OpBuilder &b;
   Target &target;
   AssembleOp op;
   const Order &order;
   TargetAssembly assembly;
-  Counters counters;
+  Counters ownCounters;
+  Counters *counters = &ownCounters; ///< in a parallel region, those of the part
   Ranks ranks;
   bool ranked = false; ///< the ranks are known
   Value entryCounts;   ///< of the rows whose entries a level numbers, where the rest of its slots is emptied
   SmallVector<LevelBuild> builds;
   Values last; ///< coordinates of the entry before, as far down as levels must tell their first ones
   Value parents, batches; ///< positions of the levels that have their size
+  Value pieces;           ///< of the stream, which threads share; null without threads
 };
 
 /// Sizes all levels from the top. Levels whose sizes depend on the entries are asked for together, in one
@@ -226,13 +233,12 @@ void Scatter::ask(ArrayRef<unsigned> asked) {
   for (unsigned l : asked) {
     format(l).startQuery(assembly, builds[l]);
     if (std::optional<unsigned> dim = countedDimension(order.levels[l], format(l)))
-      counts[l] = sortsRanks && ranks.dimension() == *dim ? rankCounts : counters.startCounts(*dim);
+      counts[l] = sortsRanks && ranks.dimension() == *dim ? rankCounts : counters->startCounts(*dim);
   }
-  restart();
   bool needsNumbers = false;
   for (unsigned l = 0; !asked.empty() && l <= asked.back(); ++l)
     needsNumbers |= !counts[l] && has(order.levels[l], ExprKind::Counter);
-  cloneCounting(b, op, [&](OpBuilder &, ValueRange dims) {
+  auto query = [&](OpBuilder &, ValueRange dims) {
     if (sortsRanks)
       ranks.query(dims);
     if (asked.empty())
@@ -241,18 +247,22 @@ void Scatter::ask(ArrayRef<unsigned> asked) {
     Value parent = assembly.constant(0);
     for (unsigned l = 0; l <= asked.back(); ++l) {
       if (counts[l] && counts[l] != rankCounts)
-        counters.count(counts[l], order.levels[l]->dims[0], dims);
+        counters->count(counts[l], order.levels[l]->dims[0], dims);
       else if (!counts[l] && llvm::is_contained(asked, l))
         format(l).query(assembly, builds[l], parent, at[l], ValueRange(at).take_front(l));
       // Only the first level asked for may depend on its parent, and all above it have their sizes.
       if (l < asked.front())
         parent = format(l).place(assembly, builds[l], parent, at[l]);
     }
+  };
+  forPieces([&](const Piece *piece) {
+    restart();
+    piece ? cloneCounting(b, op, *piece, query) : cloneCounting(b, op, query);
   });
   for (unsigned l : asked)
     if (counts[l])
       assembly.write(builds[l].work, assembly.constant(0),
-                     counters.longest(counts[l], order.levels[l]->dims[0]));
+                     counters->longest(counts[l], order.levels[l]->dims[0]));
   if (std::optional<unsigned> l = numberedSlots(); l && counts[*l])
     entryCounts = counts[*l];
   if (sortsRanks)
@@ -272,7 +282,7 @@ void Scatter::size(unsigned l) {
 
 /// Before a copy of the loops: no entry has been seen.
 void Scatter::restart() {
-  counters.reset();
+  counters->reset();
   unsigned deepest = 0;
   for (unsigned l = 0; l < builds.size(); ++l)
     if (placementOf(level(l)) != Placement::Computed && !isLeaf(target.encoding(), l))
@@ -288,10 +298,10 @@ void Scatter::restart() {
 /// The level coordinates of an entry (without `numbered`, 0 for counters), and which levels have their first
 /// entry in it.
 Values Scatter::coordinates(ValueRange dims, bool numbered) {
-  counters.enter(dims);
+  counters->enter(dims);
   Values at = target.levelCoordinates(b, dims, [&](const format::ExprNode &e) {
     if (e.kind == ExprKind::Counter)
-      return numbered ? counters.number(e) : assembly.constant(0);
+      return numbered ? counters->number(e) : assembly.constant(0);
     return ranked ? ranks.number(dims) : assembly.constant(0);
   });
   Value fresh;
@@ -344,22 +354,23 @@ void Scatter::emptyRest() {
   unsigned number = *numberedSlots();
   unsigned values = target.storage.layout.valuesField();
   Value rows = target.storage.dims[order.levels[number]->dims[0]], fill = target.fill(b);
-  levels::forLoop(
-      b, target.loc, assembly.constant(0), rows, LoopKind::Parallel, {}, [&](Value row, levels::Values) {
-        Value first = assembly.read(entryCounts, row);
-        levels::forLoop(
-            b, target.loc, first, builds[number].size, LoopKind::Parallel, {}, [&](Value k, levels::Values) {
-              Value position = assembly.constant(0);
-              for (unsigned l : {0, 1})
-                position = format(l).place(assembly, builds[l], position, l == number ? k : row);
-              for (unsigned l = 2; l < target.levels(); ++l)
-                if (target.format(l).padded)
-                  assembly.emptySlot(l, position);
-              memref::StoreOp::create(b, target.loc, fill, target.storage.fields[values], position);
-              return levels::Values{};
-            });
-        return levels::Values{};
-      });
+  auto emptyRow = [&](Value row, levels::Values) {
+    Value first = assembly.read(entryCounts, row), end = builds[number].size;
+    levels::forLoop(b, target.loc, first, end, LoopKind::Parallel, {}, [&](Value k, levels::Values) {
+      Value position = assembly.constant(0);
+      for (unsigned l : {0, 1})
+        position = format(l).place(assembly, builds[l], position, l == number ? k : row);
+      for (unsigned l = 2; l < target.levels(); ++l)
+        if (target.format(l).padded)
+          assembly.emptySlot(l, position);
+      memref::StoreOp::create(b, target.loc, fill, target.storage.fields[values], position);
+      return levels::Values{};
+    });
+    return levels::Values{};
+  };
+  forShares(rows, [&](Value first, Value last) {
+    levels::forLoop(b, target.loc, first, last, LoopKind::Parallel, {}, emptyRow);
+  });
 }
 
 /// Whether every entry is stored at a position of its own.
@@ -374,9 +385,8 @@ void Scatter::store() {
   if (entryCounts)
     emptyRest();
   else if (leavesEmptySlots())
-    target.fillValues(b, assembly.constant(0), parents);
-  restart();
-  cloneLoops(b, op, [&](OpBuilder &, ValueRange dims, Value value) {
+    forShares(parents, [&](Value first, Value last) { target.fillValues(b, first, last); });
+  auto insert = [&](OpBuilder &, ValueRange dims, Value value) {
     Values at = coordinates(dims);
     Value position = assembly.constant(0);
     for (unsigned l = 0; l < builds.size(); ++l)
@@ -385,6 +395,58 @@ void Scatter::store() {
       target.storeValue(b, position, value);
     else
       target.combineValue(b, position, value);
+  };
+  forPieces([&](const Piece *piece) {
+    restart();
+    piece ? cloneLoops(b, op, *piece, insert) : cloneLoops(b, op, insert);
+  });
+}
+
+//===--- Threads ---===//
+
+/// Whether pieces of the stream may be asked about, and stored, at the same time: each entry has a position
+/// of its own that its coordinates give, and what is counted together comes in one piece.
+bool Scatter::canShare() {
+  if (!target.parallel || !op.getBound() || !order.unique || ranks.any() || !canCut(op))
+    return false;
+  for (unsigned l = 0; l < target.levels(); ++l) {
+    const Expr &e = order.levels[l];
+    LevelKind kind = target.format(l).kind;
+    const auto &coordinates = target.storage.layout.coordinates[l];
+    if (kind != LevelKind::Dense && kind != LevelKind::Squeezed && kind != LevelKind::Singleton &&
+        kind != LevelKind::Offset)
+      return false;
+    if (coordinates && target.storage.layout.fields[coordinates->field].width == 2)
+      return false;
+    bool ascends = !order.keys.empty() && order.keys[0]->kind == ExprKind::Dim;
+    if (has(e, ExprKind::Counter) && !(ascends && countedDimension(e, format(l)) == order.keys[0]->value))
+      return false;
+  }
+  return true;
+}
+
+/// Runs the body for each piece of the stream; without threads, once for all of it.
+void Scatter::forPieces(function_ref<void(const Piece *)> body) {
+  if (!pieces)
+    return body(nullptr);
+  levels::parallelParts(b, op.getLoc(), pieces, [&](Value number) {
+    Piece piece{number, pieces};
+    Counters own(assembly, order);
+    counters = &own;
+    body(&piece);
+    counters = &ownCounters;
+  });
+}
+
+/// Runs the body for shares of 0 … count-1.
+void Scatter::forShares(Value count, function_ref<void(Value first, Value last)> body) const {
+  if (!pieces)
+    return body(assembly.constant(0), count);
+  levels::parallelParts(b, target.loc, pieces, [&](Value number) {
+    Value share = arith::DivUIOp::create(b, target.loc, count, pieces);
+    Value each = assembly.add(share, assembly.constant(1));
+    Value first = arith::MinUIOp::create(b, target.loc, assembly.mul(each, number), count);
+    body(first, arith::MinUIOp::create(b, target.loc, assembly.add(first, each), count));
   });
 }
 
@@ -417,7 +479,7 @@ static void walk(OpBuilder &b, Location loc, Value tensor, function_ref<void(Val
 /// The entries become a COO tensor, in order of the dimensions and once each, and the target takes them from
 /// there.
 static Value bringInOrder(OpBuilder &b, Target &target, AssembleOp op) {
-  Location loc = op.getLoc();
+  Location loc = target.loc;
   unsigned rank = unsigned(target.type().getRank());
   format::Encoding encoding = format::parseFormat("COO-soa", rank);
   encoding.posWidth = 64;
@@ -457,15 +519,28 @@ FailureOr<Value> lowerByScatter(OpBuilder &b, Target &target, AssembleOp op, con
   Target near = target;
   Partition partition(b, near, op, order, *bucketLevel(target.encoding()));
   Value pays = partition.pays(b);
+  SmallVector<Type> types = levels::fieldTypes(target.storage.layout, target.storage.element);
   levels::Values buffers = levels::ifElse(
-      b, target.loc, pays, levels::fieldTypes(target.storage.layout, target.storage.element),
+      b, target.loc, pays, types,
       [&] {
         partition.assemble(b);
         return levels::Values(near.storage.fields);
       },
       [&] {
-        Scatter(b, target, op, order).run();
-        return levels::Values(target.storage.fields);
+        auto directly = [&] {
+          Scatter(b, target, op, order).run();
+          return levels::Values(target.storage.fields);
+        };
+        Target own = target;
+        Partition parts(b, own, op, order, *bucketLevel(target.encoding()));
+        Value shared = parts.isShared(b);
+        if (!shared)
+          return directly();
+        auto together = [&] {
+          parts.assembleShared(b);
+          return levels::Values(own.storage.fields);
+        };
+        return levels::ifElse(b, target.loc, shared, types, together, directly);
       });
   target.storage.fields.assign(buffers.begin(), buffers.end());
   return target.finish(b);
