@@ -76,6 +76,7 @@ def Parallelize : Pass<"tulle-parallelize", "::mlir::func::FuncOp"> {
     - Values that rounds add to: each part makes its own, and they are added up.
     - Rounds that add to a tensor: an inner loop over a dimension of it is shared, or each part adds to a dense copy of
       its own where copies are small against the work; else one thread does it.
+    - `tulle.fill` writes the buffer in pieces.
 
     The same goes for minima, products and whatever else may be regrouped; sums of floats only where they say so.
   }];

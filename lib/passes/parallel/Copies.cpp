@@ -125,21 +125,17 @@ static Value addUp(OpBuilder &b, Location loc, Operation *combiner, Value tensor
   Value pieces = ThreadsOp::create(b, loc, work, /*fixed=*/false);
   return region(b, loc, pieces, tensor, [&](Value piece, ValueRange carried) {
     Value zero = arith::ConstantIndexOp::create(b, loc, 0), one = arith::ConstantIndexOp::create(b, loc, 1);
-    Value each = arith::CeilDivUIOp::create(b, loc, size, pieces);
-    Value begin = arith::MinUIOp::create(b, loc, size, arith::MulIOp::create(b, loc, each, piece));
-    Value end = arith::MinUIOp::create(b, loc, size, arith::AddIOp::create(b, loc, begin, each));
     Value values = ValuesOp::create(b, loc, copies.getType(), carried[0]);
+    auto bounds = pieceOf(b, loc, size, piece, pieces);
     auto copy = scf::ForOp::create(b, loc, zero, parts, one);
     OpBuilder inCopy = OpBuilder::atBlockBegin(copy.getBody());
     Value first = arith::MulIOp::create(inCopy, loc, copy.getInductionVar(), size);
-    auto element = scf::ForOp::create(inCopy, loc, begin, end, one);
-    element->setAttr("tulle.kind", b.getStringAttr("parallel"));
-    OpBuilder inElement = OpBuilder::atBlockBegin(element.getBody());
-    Value at = element.getInductionVar();
-    Value own = memref::LoadOp::create(inElement, loc, copies,
-                                       arith::AddIOp::create(inElement, loc, first, at).getResult());
-    Value sum = combine(inElement, loc, combiner, memref::LoadOp::create(inElement, loc, values, at), own);
-    memref::StoreOp::create(inElement, loc, sum, values, at);
+    forEach(inCopy, loc, bounds, [&](OpBuilder &b, Value at) {
+      Value own =
+          memref::LoadOp::create(b, loc, copies, arith::AddIOp::create(b, loc, first, at).getResult());
+      Value sum = combine(b, loc, combiner, memref::LoadOp::create(b, loc, values, at), own);
+      memref::StoreOp::create(b, loc, sum, values, at);
+    });
     return SmallVector<Value>{carried[0]};
   })[0];
 }
@@ -185,11 +181,9 @@ bool shareCopies(Operation *loop, const Settings &settings) {
   region(b, loc, parts, copies, [&](Value part, ValueRange carried) {
     Value start = constant(b, loc, *neutral), zero = arith::ConstantIndexOp::create(b, loc, 0);
     Value first = arith::MulIOp::create(b, loc, part, size);
-    auto clear = scf::ForOp::create(b, loc, zero, size, one);
-    clear->setAttr("tulle.kind", b.getStringAttr("parallel"));
-    OpBuilder inClear = OpBuilder::atBlockBegin(clear.getBody());
-    Value at = arith::AddIOp::create(inClear, loc, first, clear.getInductionVar());
-    memref::StoreOp::create(inClear, loc, start, memory, at);
+    forEach(b, loc, {zero, size}, [&](OpBuilder &b, Value at) {
+      memref::StoreOp::create(b, loc, start, memory, arith::AddIOp::create(b, loc, first, at).getResult());
+    });
     Operation *own = b.clone(*loop);
     Aliases same(own);
     redirect(own, same, carried[0], part);

@@ -1,4 +1,5 @@
 #include "passes/parallel/Loops.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -146,6 +147,22 @@ Value work(OpBuilder &b, Operation *loop) {
   if (!total)
     total = arith::ConstantIndexOp::create(b, loc, 1);
   return times ? arith::MulIOp::create(b, loc, total, times).getResult() : total;
+}
+
+std::pair<Value, Value> pieceOf(OpBuilder &b, Location loc, Value size, Value part, Value parts) {
+  Value each = arith::CeilDivUIOp::create(b, loc, size, parts);
+  Value begin = arith::MinUIOp::create(b, loc, size, arith::MulIOp::create(b, loc, each, part).getResult());
+  Value end = arith::MinUIOp::create(b, loc, size, arith::AddIOp::create(b, loc, begin, each).getResult());
+  return {begin, end};
+}
+
+void forEach(OpBuilder &b, Location loc, std::pair<Value, Value> bounds,
+             function_ref<void(OpBuilder &, Value)> body) {
+  Value one = arith::ConstantIndexOp::create(b, loc, 1);
+  auto loop = scf::ForOp::create(b, loc, bounds.first, bounds.second, one);
+  loop->setAttr("tulle.kind", b.getStringAttr(stringifyLoopKind(LoopKind::Parallel)));
+  OpBuilder inside = OpBuilder::atBlockBegin(loop.getBody());
+  body(inside, loop.getInductionVar());
 }
 
 ValueRange region(OpBuilder &b, Location loc, Value parts, ValueRange inits,

@@ -33,6 +33,12 @@ Value weights(dialect::IterateOp loop);
 /// How much work a loop has, in stored entries, times the lengths of dense loops inside.
 Value work(mlir::OpBuilder &b, Operation *loop);
 
+/// The bounds of a piece of 0 <= k < size.
+std::pair<Value, Value> pieceOf(mlir::OpBuilder &b, mlir::Location loc, Value size, Value part, Value parts);
+/// A loop over them, whose rounds are independent.
+void forEach(mlir::OpBuilder &b, mlir::Location loc, std::pair<Value, Value> bounds,
+             llvm::function_ref<void(mlir::OpBuilder &, Value)> body);
+
 /// A parallel region that carries the tensors `inits`; the builder is left inside, before its end. `fill`
 /// gets the part and the carried tensors, and returns what they are at the end.
 mlir::ValueRange

@@ -20,8 +20,11 @@ struct Parallelize : impl::ParallelizeBase<Parallelize> {
     for (Operation &op : getOperation().getBody().front())
       if (parallel::isLoop(&op))
         outermost.push_back(&op);
+    SmallVector<dialect::FillOp> fills(getOperation().getOps<dialect::FillOp>());
     for (Operation *loop : outermost)
       parallel::share(loop, {deterministic});
+    for (dialect::FillOp fill : fills)
+      parallel::shareFill(fill);
   }
 };
 

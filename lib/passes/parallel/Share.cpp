@@ -183,6 +183,27 @@ bool shareInside(Operation *loop, const Settings &) {
   return true;
 }
 
+void shareFill(FillOp fill) {
+  auto type = cast<RankedTensorType>(fill.getTensor().getType());
+  Type element = type.getElementType();
+  if (element.isInteger(1) || getEncoding(type).getValue().levels.empty())
+    return; // little to do
+  OpBuilder b(fill);
+  Location loc = fill.getLoc();
+  Value size = StoredCountOp::create(b, loc, fill.getTensor());
+  // Four are written as fast as an entry is computed with.
+  Value work = arith::DivUIOp::create(b, loc, size, arith::ConstantIndexOp::create(b, loc, 4));
+  Value parts = ThreadsOp::create(b, loc, work, /*fixed=*/false);
+  fill.replaceAllUsesWith(region(b, loc, parts, fill.getTensor(), [&](Value part, ValueRange carried) {
+    auto buffer = MemRefType::get({ShapedType::kDynamic}, element);
+    Value values = ValuesOp::create(b, loc, buffer, carried[0]);
+    forEach(b, loc, pieceOf(b, loc, size, part, parts),
+            [&](OpBuilder &b, Value at) { memref::StoreOp::create(b, loc, fill.getValue(), values, at); });
+    return SmallVector<Value>{carried[0]};
+  })[0]);
+  fill.erase();
+}
+
 bool share(Operation *loop, const Settings &settings) {
   return shareHeavyRounds(loop, settings) || shareRounds(loop, settings) || sharePartials(loop, settings) ||
          shareInside(loop, settings) || shareCopies(loop, settings);

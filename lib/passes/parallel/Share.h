@@ -16,7 +16,10 @@ bool shareInside(Operation *loop, const Settings &settings);
 /// Rounds add (or the like) to a dense tensor: each part has a copy of its own.
 bool shareCopies(Operation *loop, const Settings &settings);
 
-/// The first of these that applies.
+/// A start value for all of a tensor: each part writes a piece of the buffer.
+void shareFill(dialect::FillOp fill);
+
+/// The first of these that applies to a loop.
 bool share(Operation *loop, const Settings &settings);
 
 } // namespace tulle::parallel
