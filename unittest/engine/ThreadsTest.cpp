@@ -100,6 +100,13 @@ TEST(Threads, reductionsOfEveryKind) {
   }
 }
 
+TEST(Threads, everyRoundBelongsToAPartWhereNothingIsStored) {
+  std::string loose = "(i, j, k) -> (i : dense, j : compressed, k : loose_compressed)";
+  Tensors in{{"A", doubles({50, 3, 5}, integers(750, 2, 1))},
+             {"B", doubles({50, 3, 5}, std::vector<double>(750, 0.0), loose)}};
+  expectSame("s = A(i,j,k) + B(i,j,k)", "s", in);
+}
+
 TEST(Threads, setsOfCoordinates) {
   std::string sparse = "(i) -> (i : compressed)";
   Tensors in{{"a", doubles({4000}, integers(4000, 3, 1), sparse)},

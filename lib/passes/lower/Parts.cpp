@@ -46,7 +46,8 @@ public:
 
   Value before(Value position) const {
     Value total = position, at = position;
-    for (unsigned l = level + 1; l < emit.storage.encoding.levels.size(); ++l) {
+    bool ascends = true; // further below, positions may not
+    for (unsigned l = level + 1; ascends && l < emit.storage.encoding.levels.size(); ++l) {
       switch (emit.storage.encoding.levels[l].format.kind) {
       case format::LevelKind::Compressed:
       case format::LevelKind::Ragged:
@@ -61,10 +62,11 @@ public:
       case format::LevelKind::Offset:
         break;
       default:
-        return total; // positions further below are not known to ascend
+        ascends = false;
       }
       total = at;
     }
+    // With the position itself, every place weighs something: the last piece ends where everything does.
     return total == position ? position : emit.add(total, position);
   }
 
