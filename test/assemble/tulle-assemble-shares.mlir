@@ -1,4 +1,4 @@
-// RUN: tulle-opt %s --pass-pipeline='builtin.module(tulle-assemble{parallel=true},func.func(canonicalize))' | FileCheck %s
+// RUN: tulle-opt %s --pass-pipeline='builtin.module(tulle-assemble{parallel=true shares=true},func.func(canonicalize))' | FileCheck %s
 // RUN: tulle-opt %s --tulle-assemble --canonicalize | FileCheck %s --check-prefix=ALONE
 
 #CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed), posWidth = 32, crdWidth = 32 }>

@@ -67,6 +67,7 @@ struct Assemble : impl::AssembleBase<Assemble> {
     OpBuilder b(op);
     assemble::Target target(b, op);
     target.parallel = parallel;
+    target.shares = shares;
     assemble::Order order = assemble::orderOf(op);
     for (const Strategy &strategy : strategies) {
       if (!strategy.fits(target, op, order))

@@ -14,7 +14,7 @@ using arith::CmpIPredicate;
 using format::LevelKind;
 
 bool Shares::possible(const Target &target, AssembleOp op, const Order &order) {
-  if (!target.parallel || op.getPlan() == AssemblyPlan::Count || target.storage.digits.empty())
+  if (!target.shares || op.getPlan() == AssemblyPlan::Count || target.storage.digits.empty())
     return false;
   unsigned stored = target.storedLevels(), outer = 0;
   while (outer < stored && target.format(outer).kind == LevelKind::Dense)

@@ -18,6 +18,7 @@ public:
   mlir::Location loc;
   levels::Storage storage;
   bool parallel = false; ///< threads may share the work
+  bool shares = false;   ///< and what is appended
 
   const format::Encoding &encoding() const { return storage.encoding; }
   unsigned levels() const { return unsigned(storage.encoding.levels.size()); }
