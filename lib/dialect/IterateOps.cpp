@@ -1,5 +1,6 @@
 // Parsers, printers and verifiers of the ops of stage 2.
 #include "dialect/Dialect.h"
+#include "dialect/Inits.h"
 #include "mlir/IR/OpImplementation.h"
 #include <bit>
 
@@ -70,23 +71,6 @@ LogicalResult verifyLeaf(Operation *op, RankedTensorType tensor, Value iterator)
   return success();
 }
 
-/// `iter_args(%a = %x, …) -> (types)`, or nothing.
-ParseResult parseInits(OpAsmParser &parser, SmallVectorImpl<OpAsmParser::Argument> &args,
-                       OperationState &result) {
-  if (failed(parser.parseOptionalKeyword("iter_args")))
-    return success();
-  SmallVector<OpAsmParser::UnresolvedOperand> inits;
-  SMLoc loc = parser.getCurrentLocation();
-  if (parser.parseAssignmentList(args, inits) || parser.parseArrowTypeList(result.types))
-    return failure();
-  if (inits.size() != result.types.size())
-    return parser.emitError(loc) << "expected " << inits.size() << " types for iter_args, got "
-                                 << result.types.size();
-  for (auto [arg, type] : llvm::zip(args, result.types))
-    arg.type = type;
-  return parser.resolveOperands(inits, result.types, loc, result.operands);
-}
-
 template <typename Attr, typename Enum>
 ParseResult parseWord(OpAsmParser &parser, StringRef keyword, std::optional<Enum> (*symbolize)(StringRef),
                       OperationState &result) {
@@ -101,16 +85,6 @@ ParseResult parseWord(OpAsmParser &parser, StringRef keyword, std::optional<Enum
     return parser.emitError(loc) << "unknown " << keyword << " '" << word << "'";
   result.addAttribute(keyword, Attr::get(parser.getContext(), *value));
   return success();
-}
-
-/// Inits as `iter_args(%arg = %init, …) -> (types)`; the arguments come from the first region.
-void printInits(OpAsmPrinter &p, OperandRange inits, Block::BlockArgListType args) {
-  if (inits.empty())
-    return;
-  p << " iter_args(";
-  llvm::interleaveComma(llvm::zip(args.take_back(inits.size()), inits), p,
-                        [&](auto pair) { p << std::get<0>(pair) << " = " << std::get<1>(pair); });
-  p << ") -> (" << inits.getTypes() << ")";
 }
 
 /// Constraints on inits, block arguments and yields that both loops share.

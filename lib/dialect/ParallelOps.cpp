@@ -1,5 +1,6 @@
 // Parser, printer and verifiers of the ops that several threads run.
 #include "dialect/Dialect.h"
+#include "dialect/Inits.h"
 #include "mlir/IR/OpImplementation.h"
 
 using namespace mlir;
@@ -10,23 +11,10 @@ ParseResult ParallelOp::parse(OpAsmParser &parser, OperationState &result) {
   Type index = parser.getBuilder().getIndexType();
   OpAsmParser::UnresolvedOperand parts;
   SmallVector<OpAsmParser::Argument> args(1), carried;
-  SmallVector<OpAsmParser::UnresolvedOperand> inits;
   args[0].type = index;
   if (parser.parseArgument(args[0]) || parser.parseKeyword("of") || parser.parseOperand(parts) ||
-      parser.resolveOperand(parts, index, result.operands))
+      parser.resolveOperand(parts, index, result.operands) || parseInits(parser, carried, result))
     return failure();
-  SMLoc loc = parser.getCurrentLocation();
-  if (succeeded(parser.parseOptionalKeyword("iter_args"))) {
-    if (parser.parseAssignmentList(carried, inits) || parser.parseArrowTypeList(result.types))
-      return failure();
-    if (inits.size() != result.types.size())
-      return parser.emitError(loc) << "expected " << inits.size() << " types for iter_args, got "
-                                   << result.types.size();
-    for (auto [arg, type] : llvm::zip(carried, result.types))
-      arg.type = type;
-    if (parser.resolveOperands(inits, result.types, loc, result.operands))
-      return failure();
-  }
   llvm::append_range(args, carried);
   Region *body = result.addRegion();
   if (parser.parseOptionalAttrDictWithKeyword(result.attributes) || parser.parseRegion(*body, args))
@@ -38,12 +26,7 @@ ParseResult ParallelOp::parse(OpAsmParser &parser, OperationState &result) {
 void ParallelOp::print(OpAsmPrinter &p) {
   Block &block = getBody().front();
   p << ' ' << block.getArgument(0) << " of " << getParts();
-  if (!getInits().empty()) {
-    p << " iter_args(";
-    llvm::interleaveComma(llvm::zip(block.getArguments().drop_front(), getInits()), p,
-                          [&](auto pair) { p << std::get<0>(pair) << " = " << std::get<1>(pair); });
-    p << ") -> (" << getInits().getTypes() << ")";
-  }
+  printInits(p, getInits(), block.getArguments());
   p.printOptionalAttrDictWithKeyword((*this)->getAttrs());
   p << ' ';
   p.printRegion(getBody(), /*printEntryBlockArgs=*/false, /*printBlockTerminators=*/!getInits().empty());

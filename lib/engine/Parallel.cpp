@@ -7,12 +7,15 @@ namespace tulle::engine {
 
 /// Waking a thread takes some ten microseconds: as long as this many entries take one.
 static constexpr int64_t kWorkPerThread = int64_t(1) << 15;
+/// More threads for each core only cost memory, and OpenMP ends a process that cannot have another one.
+static constexpr int kMostThreadsPerCore = 8;
 /// Partial results cost memory for each part.
 static constexpr int64_t kMostFixedParts = 16;
 
 ThreadSettings threadSettings(const Options &options) {
   int threads = options.threads > 0 ? int(options.threads) : omp_get_max_threads();
-  return {std::max(threads, 1), options.workPerThread > 0 ? options.workPerThread : kWorkPerThread};
+  return {std::clamp(threads, 1, kMostThreadsPerCore * omp_get_num_procs()),
+          options.workPerThread > 0 ? options.workPerThread : kWorkPerThread};
 }
 
 bool emitsParallelCode(const Options &options) {

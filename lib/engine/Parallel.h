@@ -11,7 +11,8 @@ struct ThreadSettings {
       0; ///< stored entries, or what costs as much: with less, another thread does not pay
 };
 
-/// The number asked for, else OMP_NUM_THREADS, else the cores this process may run on.
+/// The number asked for, else OMP_NUM_THREADS, else the cores this process may run on; at most eight for each
+/// of these.
 ThreadSettings threadSettings(const Options &options);
 /// Whether code for these options holds parallel regions.
 bool emitsParallelCode(const Options &options);
