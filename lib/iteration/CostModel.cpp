@@ -1,0 +1,83 @@
+#include "iteration/CostModel.h"
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <unistd.h>
+
+namespace tulle::iteration {
+
+Choice<unsigned> CostModel::vectorLength(unsigned elementBits, unsigned asked) const {
+  const std::string element = std::to_string(elementBits) + "-bit elements";
+  if (asked != 0)
+    return {asked, "vl=" + std::to_string(asked) + ": asked for; " + element};
+  // Rows of sparse matrices are short: on grid2d:1000 vectors of 512 bits leave most of a row to the scalar
+  // rest (4.6 ms instead of 3.7), on longer rows they gain 5 %.
+  unsigned bits = std::min(cpu.vectorBits, 256u), count = std::max(2u, bits / std::max(elementBits, 1u));
+  std::string reason = "vl=" + std::to_string(count) + ": " + std::to_string(bits) + " bits of " + element;
+  if (cpu.vectorBits > bits)
+    reason +=
+        "; " + std::to_string(cpu.vectorBits) + " bits would leave more of short rows to the scalar rest";
+  return {count, reason};
+}
+
+Choice<std::vector<int64_t>> CostModel::tileVectors(bool gathers) const {
+  // A gather is a load for each lane, whose addresses need registers too.
+  const int64_t widest = gathers ? 4 : 8;
+  return {{widest, 2},
+          "tiles of " + std::to_string(widest) + " and 2 vectors: " + std::to_string(widest) +
+              " accumulators of " + std::to_string(cpu.registers) + " registers" +
+              (gathers ? "; gathers need registers for addresses" : "")};
+}
+
+std::vector<double> relativeEntries(const std::vector<int64_t> &entries) {
+  std::vector<double> powers;
+  double smallest = std::numeric_limits<double>::infinity();
+  for (int64_t count : entries) {
+    powers.push_back(count < 0 ? -1 : std::round(std::log2(double(std::max<int64_t>(count, 1))) / 2));
+    if (count >= 0)
+      smallest = std::min(smallest, powers.back());
+  }
+  for (double &power : powers)
+    power = power < 0 ? 1 : std::pow(4.0, power - smallest);
+  return powers;
+}
+
+#ifdef _SC_LEVEL1_DCACHE_SIZE
+static int64_t cacheSize(int name, int64_t otherwise) {
+  const int64_t size = sysconf(name);
+  return size > 0 ? size : otherwise;
+}
+#endif
+
+static Cpu detect() {
+  Cpu cpu;
+#ifdef _SC_LEVEL1_DCACHE_SIZE
+  cpu.l1 = cacheSize(_SC_LEVEL1_DCACHE_SIZE, cpu.l1);
+  cpu.l2 = cacheSize(_SC_LEVEL2_CACHE_SIZE, cpu.l2);
+  cpu.line = cacheSize(_SC_LEVEL1_DCACHE_LINESIZE, cpu.line);
+#endif
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512f")) {
+    cpu.name = "AVX-512";
+    cpu.vectorBits = 512;
+    cpu.registers = 32;
+  } else if (__builtin_cpu_supports("avx2")) {
+    cpu.name = "AVX2";
+  } else {
+    cpu.name = "SSE";
+    cpu.vectorBits = 128;
+  }
+#elif defined(__aarch64__)
+  cpu.name = "NEON";
+  cpu.vectorBits = 128;
+  cpu.registers = 32;
+#endif
+  return cpu;
+}
+
+const Cpu &hostCpu() {
+  static const Cpu cpu = detect();
+  return cpu;
+}
+
+} // namespace tulle::iteration

@@ -1,0 +1,83 @@
+// The cost model: every figure by which the compiler chooses between loops, in one place. Plain values: what
+// is known of the processor and of the operands goes in, a choice and its reason come out.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tulle::iteration {
+
+/// The processor that code is made for. The values here are those of a common one; `hostCpu` asks this one.
+struct Cpu {
+  std::string name = "a common one";
+  unsigned vectorBits = 256;   ///< of its widest vectors
+  unsigned registers = 16;     ///< that hold vectors
+  int64_t l1 = 32 << 10;       ///< bytes of data cache, of one core
+  int64_t l2 = 1 << 20;        ///< of one core
+  int64_t nearBytes = 8 << 20; ///< what measures as near: rows this far apart need no fetching ahead
+  int64_t line = 64;           ///< bytes of a cache line
+  bool operator==(const Cpu &) const = default;
+};
+
+/// What was chosen, and one line that says against what, with the figures.
+template <typename T> struct Choice {
+  T value{};
+  std::string reason;
+};
+
+/// Thresholds that a pass reads as they are, each with the measurement it comes from (AMD Zen 4, f64, 32-bit
+/// coordinates, unless it says otherwise).
+struct Costs {
+  /// An intersection of two lists: from this ratio of their lengths on, each coordinate of the shorter list
+  /// is looked for in the longer one.
+  int64_t leapRatio = 2;
+  /// The same where coordinates cannot be compared by whole vectors: a merge takes a step for every entry of
+  /// both, a search two logarithms of the ratio.
+  int64_t gallopRatio = 32;
+
+  /// A level selected by coordinates: so many rounds before its segment is reached its bounds are fetched,
+  /// and its entries; and so many cache lines of these, as later ones are foreseen by the hardware.
+  int64_t fetchBounds = 8, fetchEntries = 4, fetchLines = 2;
+  /// The same for dense rows: rounds, and the least vectors of a tile for which it pays.
+  int64_t fetchRows = 6, fetchVectors = 4;
+
+  /// Where an inner loop is longer than this, its operand's streams displace each other from the cache: so
+  /// many steps of the outer loop (diagonals) are done at a time. Best of 4 to 27.
+  int64_t longLoop = 4096, stepsAtATime = 6;
+
+  /// Loop orders, in the time one entry takes to be converted: a result whose entries do not arrive row after
+  /// row has its loops run twice, and its entries scattered.
+  double convert = 1, insertOutOfOrder = 2;
+
+  /// Work that pays for another thread: waking one takes some ten microseconds, as long as so many entries
+  /// take one.
+  int64_t workPerThread = 1 << 15;
+  /// Where one coordinate may hold most entries: shares for each part, so that what is left uneven is small.
+  int64_t sharesPerPart = 4;
+};
+
+class CostModel {
+public:
+  CostModel() = default;
+  explicit CostModel(Cpu cpu) : cpu(std::move(cpu)) {}
+
+  Cpu cpu;
+  Costs costs;
+
+  /// Elements of a vector for an innermost sparse loop over elements of so many bits. `asked`: what an option
+  /// says, or 0.
+  Choice<unsigned> vectorLength(unsigned elementBits, unsigned asked = 0) const;
+  /// Tiles of a row that stays in registers while a loop adds to it, in vectors, widest first.
+  Choice<std::vector<int64_t>> tileVectors(bool gathers) const;
+};
+
+/// Entry counts as far as loop orders depend on them: powers of four relative to the smallest, so that code
+/// compiled for some tensors serves for those of about the same proportions. Unknown ones (-1) count as the
+/// smallest.
+std::vector<double> relativeEntries(const std::vector<int64_t> &entries);
+
+/// The processor this runs on: caches from the operating system, vectors from its features.
+const Cpu &hostCpu();
+
+} // namespace tulle::iteration

@@ -1,0 +1,49 @@
+#include "iteration/CostModel.h"
+#include <gtest/gtest.h>
+
+namespace tulle::iteration {
+namespace {
+
+TEST(CostModel, VectorsAreOf256BitsWhereTheProcessorHasThem) {
+  Cpu wide;
+  wide.vectorBits = 512;
+  EXPECT_EQ(CostModel(wide).vectorLength(64).value, 4u);
+  EXPECT_EQ(CostModel(wide).vectorLength(32).value, 8u);
+  Cpu narrow;
+  narrow.vectorBits = 128;
+  EXPECT_EQ(CostModel(narrow).vectorLength(32).value, 4u);
+  EXPECT_EQ(CostModel(narrow).vectorLength(64).value, 2u);
+}
+
+TEST(CostModel, WhatIsAskedForIsWhatComes) {
+  Choice<unsigned> choice = CostModel().vectorLength(64, 16);
+  EXPECT_EQ(choice.value, 16u);
+  EXPECT_NE(choice.reason.find("asked for"), std::string::npos);
+}
+
+TEST(CostModel, ReasonsNameTheAlternative) {
+  Cpu wide;
+  wide.vectorBits = 512;
+  EXPECT_NE(CostModel(wide).vectorLength(64).reason.find("512 bits"), std::string::npos);
+  EXPECT_EQ(CostModel().vectorLength(64).reason.find("512 bits"), std::string::npos);
+}
+
+TEST(CostModel, EntriesCountInPowersOfFour) {
+  EXPECT_EQ(relativeEntries({1000, 4100, 64000, -1}), (std::vector<double>{1, 4, 64, 1}));
+  // About as many is as many, and only proportions count.
+  EXPECT_EQ(relativeEntries({1000, 1200}), (std::vector<double>{1, 1}));
+  EXPECT_EQ(relativeEntries({16000, 64 * 16000}), relativeEntries({1000, 64 * 1000}));
+  EXPECT_EQ(relativeEntries({0, 16}), (std::vector<double>{1, 16}));
+  EXPECT_EQ(relativeEntries({-1, -1}), (std::vector<double>{1, 1}));
+}
+
+TEST(CostModel, TheHostHasCaches) {
+  const Cpu &cpu = hostCpu();
+  EXPECT_GE(cpu.l1, 4 << 10);
+  EXPECT_GE(cpu.l2, cpu.l1);
+  EXPECT_GE(cpu.line, 16);
+  EXPECT_GE(cpu.vectorBits, 128u);
+}
+
+} // namespace
+} // namespace tulle::iteration
