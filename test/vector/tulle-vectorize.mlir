@@ -3,15 +3,30 @@
 // RUN: tulle-opt %s --pass-pipeline='builtin.module(func.func(tulle-vectorize{vl=2 scalable=true}))' | FileCheck %s --check-prefix=SVE
 
 // A row of CSR times a vector: whole vectors, one horizontal sum that starts from the caller's value, a scalar rest that
-// continues where the vectors ended.
+// continues where the vectors ended. Vectors there are come in two forms: a row whose ends are near each other gathers by a load
+// for each lane. What is read in order is asked for ahead.
 // CHECK-LABEL: func.func @row
 // CHECK-SAME: %[[CRD:.*]]: memref<?xi32>, %[[VAL:.*]]: memref<?xf64>, %[[X:.*]]: memref<?xf64>, %[[LO:.*]]: index, %[[HI:.*]]: index, %[[INIT:.*]]: f64
-// CHECK: %[[V:.*]]:2 = scf.for %[[P:.*]] = %[[LO]] to {{.*}} step {{.*}} iter_args(%{{.*}} = %[[LO]], %[[ACC:.*]] = %{{.*}}) -> (index, vector<4xf64>)
+// CHECK: %[[ANY:.*]] = arith.cmpi slt, %[[LO]], %{{.*}} : index
+// CHECK: %[[V:.*]]:2 = scf.if %[[ANY]]
+// CHECK:   %[[LAST:.*]] = arith.subi %[[HI]]
+// CHECK:   memref.load %[[CRD]][%[[LO]]]
+// CHECK:   memref.load %[[CRD]][%[[LAST]]]
+// CHECK:   %[[NEAR:.*]] = arith.cmpi ult, %{{.*}}, %c16384
+// CHECK:   scf.if %[[NEAR]]
+// CHECK:   scf.for %{{.*}} = %[[LO]] to
+// CHECK:   memref.load %[[X]]
+// CHECK:   vector.from_elements
+// CHECK:   else
+// CHECK:   scf.for %[[P:.*]] = %[[LO]] to {{.*}} step {{.*}} iter_args(%{{.*}} = %[[LO]], %[[ACC:.*]] = %{{.*}}) -> (index, vector<4xf64>)
 // CHECK:   %[[J:.*]] = vector.load %[[CRD]][%[[P]]] : memref<?xi32>, vector<4xi32>
 // CHECK:   %[[A:.*]] = vector.load %[[VAL]][%[[P]]] : memref<?xf64>, vector<4xf64>
 // CHECK:   %[[XJ:.*]] = vector.gather %[[X]][%{{.*}}] [%[[J]]], {{.*}} vector<4xi32>
 // CHECK:   %[[M:.*]] = arith.mulf %[[A]], %[[XJ]] fastmath<reassoc,contract> : vector<4xf64>
 // CHECK:   arith.addf %[[ACC]], %[[M]] fastmath<reassoc,contract> : vector<4xf64>
+// CHECK:   %[[LATER:.*]] = arith.addi %[[P]], %c256
+// CHECK:   memref.prefetch %[[CRD]][%[[LATER]]], read
+// CHECK:   memref.prefetch %[[VAL]]
 // CHECK: %[[SUM:.*]] = vector.reduction <add>, %[[V]]#1, %[[INIT]] fastmath<reassoc,contract>
 // CHECK: scf.for %{{.*}} = %[[V]]#0 to %[[HI]] step %{{.*}} iter_args(%{{.*}} = %[[SUM]]) -> (f64)
 // CHECK:   memref.load %[[X]]
@@ -156,6 +171,7 @@ func.func @left_alone(%crd: memref<?xi32>, %val: memref<?xf64>, %y: memref<?xf64
 // second ends with the last one needed.
 // CHECK-LABEL: func.func @interleaved
 // CHECK-SAME: %[[CRD:.*]]: memref<?xi32>, %{{.*}}: memref<?xf64>, %[[X:.*]]: memref<?xf64>
+// CHECK: else
 // CHECK: %[[TWICE:.*]] = arith.muli %{{.*}}, %{{.*}} : index
 // CHECK: %[[FIRST:.*]] = arith.addi %[[TWICE]], %{{.*}} : index
 // CHECK: %[[C3:.*]] = arith.constant 3 : index

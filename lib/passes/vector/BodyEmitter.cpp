@@ -57,6 +57,20 @@ void BodyEmitter::emitBlock(mlir::Block &block, Filter wanted) {
   }
 }
 
+void BodyEmitter::prefetch(int64_t iterations) {
+  scf::ForOp loop = plan.loop;
+  loop.getBody()->walk([&](memref::LoadOp load) {
+    Value index = load.getIndices()[0], buffer = scalars.lookupOrDefault(load.getMemRef());
+    if (plan.shapeOf(index) != LaneShape::Consecutive)
+      return;
+    mlir::Location loc = load.getLoc();
+    Value later = arith::AddIOp::create(b, loc, scalars.lookupOrDefault(index),
+                                        arith::ConstantIndexOp::create(b, loc, iterations));
+    memref::PrefetchOp::create(b, loc, buffer, later, /*isWrite=*/false, /*localityHint=*/3,
+                               /*isDataCache=*/true);
+  });
+}
+
 //===--- Ahead of an outer loop ---===//
 
 void BodyEmitter::hoist(Filter isFixed) {

@@ -47,6 +47,8 @@ public:
 
   /// Returns the combined accumulators.
   llvm::SmallVector<mlir::Value> emit(mlir::ValueRange accumulators);
+  /// Asks, after emit, for what the loads of consecutive elements read so many iterations later.
+  void prefetch(int64_t iterations);
 
 private:
   mlir::OpBuilder &b;
