@@ -15,6 +15,8 @@ struct LevelBuild {
   mlir::Value fresh;
   /// The driver empties the slots that no entry comes to, so that `size` need not empty all.
   bool slotsAreEmptied = false;
+  /// Several threads ask about, and store, entries at the same time.
+  bool isShared = false;
   /// What the format itself keeps: the level's size where parents share one, its least
   /// coordinate; counters, cursors, tables.
   mlir::Value size, low, work, extra;

@@ -29,7 +29,12 @@ struct Squeezed : LevelFormat {
     build.work = a.zeros(a.builder.getI8Type(), build.size);
   }
   void query(const Assembly &a, LevelBuild &build, Value, Value coordinate, ValueRange) const override {
-    a.write(build.work, a.difference(coordinate, build.low), a.constant(1));
+    Value at = a.difference(coordinate, build.low);
+    auto mark = [&] { a.write(build.work, at, a.constant(1)); };
+    if (!build.isShared)
+      return mark();
+    // Most marks are there already: threads that only read them need not take the line from each other.
+    a.when(a.compare(arith::CmpIPredicate::eq, a.read(build.work, at), a.constant(0)), mark);
   }
   Value size(const Assembly &a, LevelBuild &build) const override {
     OpBuilder &b = a.builder;

@@ -47,3 +47,55 @@ func.func @inOrder(%n: index, %B: tensor<?x?xf64, #CSR>) {
   }
   return
 }
+
+// Where an entry goes is said by the cursor at its coordinate, which moves on: the place of the entry sixteen rounds on
+// is asked for, to write there.
+// CHECK-LABEL: @places(
+// CHECK-SAME: %{{.*}}: memref<?xi32>, %[[J:[^:]*]]: memref<?xi32>, %{{[^:]*}}: memref<?xf64>, %{{[^:]*}}: index, %{{[^:]*}}: index, %[[CURSORS:[^:]*]]: memref<?xi32>, %[[OUT:[^:]*]]: memref<?xf64>
+// CHECK: scf.for
+// CHECK: scf.for %[[AT:.*]] = %{{.*}} to
+// CHECK-DAG: %[[COUNT:.*]] = memref.dim %[[J]]
+// CHECK-DAG: %[[LATER:.*]] = arith.addi %[[AT]], %c16
+// CHECK: %[[LAST:.*]] = arith.subi %[[COUNT]], %c1
+// CHECK: %[[THERE:.*]] = arith.minui %[[LATER]], %[[LAST]]
+// CHECK: %[[NARROW:.*]] = memref.load %[[J]][%[[THERE]]]
+// CHECK: %[[AHEAD:.*]] = arith.index_castui %[[NARROW]]
+// CHECK: %[[CURSOR:.*]] = memref.load %[[CURSORS]][%[[AHEAD]]]
+// CHECK: %[[PLACE:.*]] = arith.index_castui %[[CURSOR]]
+// CHECK: memref.prefetch %[[OUT]][%[[PLACE]]], write
+// CHECK-NOT: memref.prefetch
+// CHECK: return
+func.func @places(%A: tensor<?x?xf64, #CSR>, %cursors: memref<?xi32>, %out: memref<?xf64>) {
+  %one = arith.constant 1 : i32
+  %rows = tulle.space %A level(0) : tensor<?x?xf64, #CSR> -> !tulle.space<#CSR, 0>
+  tulle.iterate %i, %row in %rows : !tulle.space<#CSR, 0> {
+    %sa = tulle.space %A level(1) under %row : !tulle.iterator<#CSR, 0> : tensor<?x?xf64, #CSR> -> !tulle.space<#CSR, 1>
+    tulle.iterate %j, %ij in %sa : !tulle.space<#CSR, 1> {
+      %value = tulle.load %A[%ij : !tulle.iterator<#CSR, 1>] : tensor<?x?xf64, #CSR> -> f64
+      %cursor = memref.load %cursors[%j] : memref<?xi32>
+      %next = arith.addi %cursor, %one : i32
+      memref.store %next, %cursors[%j] : memref<?xi32>
+      %place = arith.index_castui %cursor : i32 to index
+      memref.store %value, %out[%place] : memref<?xf64>
+    }
+  }
+  return
+}
+
+// A table that stays as it is gives places on few streams.
+// CHECK-LABEL: @streams(
+// CHECK-NOT: memref.prefetch
+// CHECK: return
+func.func @streams(%A: tensor<?x?xf64, #CSR>, %starts: memref<?xindex>, %out: memref<?xf64>) {
+  %rows = tulle.space %A level(0) : tensor<?x?xf64, #CSR> -> !tulle.space<#CSR, 0>
+  tulle.iterate %i, %row in %rows : !tulle.space<#CSR, 0> {
+    %sa = tulle.space %A level(1) under %row : !tulle.iterator<#CSR, 0> : tensor<?x?xf64, #CSR> -> !tulle.space<#CSR, 1>
+    tulle.iterate %j, %ij in %sa : !tulle.space<#CSR, 1> {
+      %value = tulle.load %A[%ij : !tulle.iterator<#CSR, 1>] : tensor<?x?xf64, #CSR> -> f64
+      %start = memref.load %starts[%j] : memref<?xindex>
+      %place = arith.addi %start, %i : index
+      memref.store %value, %out[%place] : memref<?xf64>
+    }
+  }
+  return
+}

@@ -142,12 +142,13 @@ void Partition::forPieces(OpBuilder &b, function_ref<void(OpBuilder &, const Pie
 }
 
 /// Runs the body for as many shares of 0 … count-1 as there are pieces.
-void Partition::forShares(OpBuilder &b, Value count, function_ref<void(Value first, Value last)> body) const {
+void Partition::forShares(OpBuilder &b, Value count,
+                          function_ref<void(Value number, Value first, Value last)> body) const {
   levels::parallelParts(b, loc, pieces, [&](Value number) {
     levels::Emitter emit = target.emitter(b);
     Value each = emit.add(arith::DivUIOp::create(b, loc, count, pieces), emit.constant(1));
     Value first = arith::MinUIOp::create(b, loc, emit.mul(each, number), count);
-    body(first, arith::MinUIOp::create(b, loc, emit.add(first, each), count));
+    body(number, first, arith::MinUIOp::create(b, loc, emit.add(first, each), count));
   });
 }
 
@@ -272,17 +273,58 @@ Value Partition::isShared(OpBuilder &b) {
   return emit.compare(CmpIPredicate::ugt, pieces, emit.constant(1));
 }
 
+/// What each piece has of each share of the parents becomes where it goes; `sums` has where the shares begin.
+void Partition::placeShares(const TargetAssembly &a, Value ends, Value sums) const {
+  OpBuilder &b = a.builder;
+  Value positions = a.made.fields[*a.made.layout.positions[level]];
+  forShares(b, parents, [&](Value number, Value first, Value last) {
+    forLoop(b, loc, first, last, LoopKind::Reduction, a.read(sums, number), [&](Value at, Carried before) {
+      Carried sum =
+          forLoop(b, loc, a.constant(0), pieces, LoopKind::Reduction, before, [&](Value piece, Carried sum) {
+            Value cell = a.add(a.mul(piece, parents), at), count = a.read(ends, cell);
+            a.write(ends, cell, sum[0]);
+            return Carried{a.add(sum[0], count)};
+          });
+      a.write(positions, a.add(at, a.constant(1)), sum[0]);
+      return sum;
+    });
+  });
+}
+
+/// How many entries the shares of the parents have: where each begins. Returns the number of all.
+Value Partition::startShares(const TargetAssembly &a, Value ends, Value sums) const {
+  OpBuilder &b = a.builder;
+  Value zero = a.constant(0);
+  forShares(b, parents, [&](Value number, Value first, Value last) {
+    Carried all = forLoop(b, loc, zero, pieces, LoopKind::Reduction, zero, [&](Value piece, Carried sum) {
+      return forLoop(b, loc, first, last, LoopKind::Reduction, sum, [&](Value at, Carried sum) {
+        return Carried{a.add(sum[0], a.read(ends, a.add(a.mul(piece, parents), at)))};
+      });
+    });
+    a.write(sums, number, all[0]);
+  });
+  return forLoop(b, loc, zero, pieces, LoopKind::Reduction, zero, [&](Value share, Carried sum) {
+    Value count = a.read(sums, share);
+    a.write(sums, share, sum[0]);
+    return Carried{a.add(sum[0], count)};
+  })[0];
+}
+
 /// Every parent is a range: what a piece's entries of it begin at is where they belong.
 void Partition::assembleShared(OpBuilder &b) {
   TargetAssembly a(b, target);
   Value zero = a.constant(0);
   shift = zero;
   ranges = parents;
-  Value cells = target.checkedSize(b, level, pieces, ranges), ends = buffer(b, loc, cells);
-  Value starts = buffer(b, loc, a.add(ranges, a.constant(1)));
-  forShares(b, cells, [&](Value first, Value last) { a.fill(ends, first, last, zero); });
+  unsigned field = *a.made.layout.positions[level];
+  // As wide as positions, which are as many as entries.
+  auto type = cast<MemRefType>(levels::fieldTypes(a.made.layout, a.made.element)[field]);
+  Value cells = target.checkedSize(b, level, pieces, parents);
+  Value ends = memref::AllocOp::create(b, loc, type, cells), sums = buffer(b, loc, pieces);
+  forShares(b, cells, [&](Value, Value first, Value last) { a.fill(ends, first, last, zero); });
   countRanges(b, ends);
-  allocate(a, startRanges(b, ends, starts));
+  allocate(a, startShares(a, ends, sums));
+  placeShares(a, ends, sums);
   forPieces(b, [&](OpBuilder &b, const Piece *piece, Value first) {
     cloneLoops(b, op, *piece, [&](OpBuilder &b, ValueRange dims, Value value) {
       Value position = a.increment(ends, a.add(first, rangeOf(b, dims)));
@@ -293,20 +335,14 @@ void Partition::assembleShared(OpBuilder &b) {
   levels::LevelBuild build;
   build.level = level;
   build.parents = parents;
-  Value positions = a.made.fields[*a.made.layout.positions[level]];
-  forShares(b, parents, [&](Value first, Value last) {
-    forLoop(b, loc, first, last, LoopKind::Parallel, {}, [&](Value at, Carried) {
-      Value next = a.add(at, a.constant(1));
-      a.write(positions, next, a.read(starts, next));
-      return Carried{};
+  if (order.sortedLevels(level) != order.levels.size() - level)
+    forShares(b, parents, [&](Value, Value first, Value last) {
+      sortSegments(a, build, first, last, a.read(a.made.fields[field], first));
     });
-    if (order.sortedLevels(level) != order.levels.size() - level)
-      sortSegments(a, build, first, last, a.read(starts, first));
-  });
   if (!order.unique)
     combineRepeats(a, build);
   memref::DeallocOp::create(b, loc, ends);
-  memref::DeallocOp::create(b, loc, starts);
+  memref::DeallocOp::create(b, loc, sums);
 }
 
 } // namespace tulle::assemble

@@ -35,11 +35,13 @@ private:
   void forPieces(mlir::OpBuilder &b,
                  llvm::function_ref<void(mlir::OpBuilder &, const Piece *, mlir::Value)> body) const;
   void forShares(mlir::OpBuilder &b, mlir::Value count,
-                 llvm::function_ref<void(mlir::Value, mlir::Value)> body) const;
+                 llvm::function_ref<void(mlir::Value, mlir::Value, mlir::Value)> body) const;
   void countRanges(mlir::OpBuilder &b, mlir::Value ends) const;
   mlir::Value startRanges(mlir::OpBuilder &b, mlir::Value ends, mlir::Value starts) const;
   void distribute(mlir::OpBuilder &b, mlir::Value ends, const Entries &lists) const;
   void allocate(const TargetAssembly &a, mlir::Value total) const;
+  mlir::Value startShares(const TargetAssembly &a, mlir::Value ends, mlir::Value sums) const;
+  void placeShares(const TargetAssembly &a, mlir::Value ends, mlir::Value sums) const;
   void buildRange(const TargetAssembly &a, const levels::LevelBuild &build, const Entries &lists,
                   mlir::Value starts, mlir::Value range) const;
 

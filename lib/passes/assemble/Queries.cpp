@@ -63,7 +63,8 @@ static std::vector<Expr> dimensions(const std::vector<unsigned> &dims) {
   return out;
 }
 
-Counters::Counters(const TargetAssembly &assembly, const Order &order) : assembly(assembly) {
+Counters::Counters(const TargetAssembly &assembly, const Order &order, std::optional<unsigned> rounds)
+    : assembly(assembly), rounds(rounds) {
   for (const Expr &level : order.levels)
     collect(level, order);
 }
@@ -84,6 +85,7 @@ void Counters::collect(const Expr &e, const Order &order) {
   do
     counter.grouped |= Order{order.keys, dimensions(dims), order.unique}.sorted();
   while (std::next_permutation(dims.begin(), dims.end()));
+  counter.ofRound = rounds && dims == std::vector<unsigned>{*rounds};
   counters.push_back(counter);
 }
 
@@ -111,6 +113,11 @@ void Counters::reset() {
   Value zero = assembly.constant(0);
   for (Counter &counter : counters) {
     bool first = !counter.array;
+    if (counter.ofRound) {
+      if (first)
+        counter.array = assembly.cell(zero);
+      continue;
+    }
     if (counter.grouped) {
       if (first) {
         counter.array = assembly.cell(zero);
@@ -128,6 +135,17 @@ void Counters::reset() {
       counter.array = assembly.scratch(assembly.builder.getI32Type(), count);
     assembly.fill(counter.array, zero, count, zero);
   }
+}
+
+void Counters::startRound() {
+  for (Counter &counter : counters)
+    if (counter.ofRound)
+      assembly.write(counter.array, assembly.constant(0), assembly.constant(0));
+}
+
+Value Counters::roundEntries() const {
+  auto counter = std::find_if(counters.begin(), counters.end(), [](auto &c) { return c.ofRound; });
+  return assembly.read(counter->array, assembly.constant(0));
 }
 
 void Counters::enter(ValueRange dims) {
@@ -155,6 +173,8 @@ Value Counters::number(const format::ExprNode &e) {
       *std::find_if(counters.begin(), counters.end(), [&](auto &c) { return c.dims == e.dims; });
   if (counter.current)
     return counter.current;
+  if (counter.ofRound)
+    return counter.current = assembly.increment(counter.array, assembly.constant(0));
   if (counter.grouped)
     return counter.current = numberGrouped(counter);
   Value at = assembly.constant(0);
@@ -171,8 +191,7 @@ void Counters::count(Value counts, unsigned dim, ValueRange dims) const {
   assembly.increment(counts, dims[dim]);
 }
 
-/// The largest element of counts[begin …end).
-static Value largest(const TargetAssembly &a, Value counts, Value begin, Value end) {
+Value largest(const TargetAssembly &a, Value counts, Value begin, Value end) {
   return levels::forLoop(a.builder, a.loc, begin, end, dialect::LoopKind::Reduction, a.constant(0),
                          [&](Value at, levels::Values most) {
                            Value count = a.read(counts, at);

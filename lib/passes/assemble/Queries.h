@@ -4,6 +4,7 @@
 #include "levels/Assembly.h"
 #include "passes/assemble/Order.h"
 #include "passes/assemble/Target.h"
+#include <optional>
 
 namespace tulle::assemble {
 
@@ -33,16 +34,21 @@ private:
 /// counts where these arrive together, else there is a counter for each combination of their coordinates.
 class Counters {
 public:
-  Counters(const TargetAssembly &assembly, const Order &order);
+  /// `rounds`: the dimension whose coordinates the rounds of the outermost loop are, one each, if they are.
+  Counters(const TargetAssembly &assembly, const Order &order, std::optional<unsigned> rounds);
 
   /// Whether a stream in this order numbers entries as their coordinates ascend.
   static bool ascend(const Order &order, unsigned dims);
   /// All counters start from 0; the builder stands before a copy of the loops.
   void reset();
+  /// A round begins; the builder stands there.
+  void startRound();
   /// The next entry is at these coordinates.
   void enter(mlir::ValueRange dims);
   /// The entry's number; counts it the first time.
   mlir::Value number(const format::ExprNode &counter);
+  /// How many entries of the round there were; the builder stands at its end.
+  mlir::Value roundEntries() const;
 
   /// The largest number of entries that agree in one dimension, without numbering them: a sum for each
   /// coordinate, which over a compressed level is a difference of positions.
@@ -54,6 +60,7 @@ private:
   struct Counter {
     std::vector<unsigned> dims;
     bool grouped = false;
+    bool ofRound = false;                ///< the entries of a round are those that agree
     mlir::Value array;                   ///< of counters, or the one
     llvm::SmallVector<mlir::Value> last; ///< coordinates of the entry before
     mlir::Value current;                 ///< the number of the present entry, once asked for
@@ -62,9 +69,13 @@ private:
   mlir::Value numberGrouped(Counter &counter);
 
   const TargetAssembly &assembly;
+  std::optional<unsigned> rounds;
   std::vector<Counter> counters;
   mlir::ValueRange dims;
 };
+
+/// The largest element of counts[begin … end), where all are 0 or more; 0 without one.
+mlir::Value largest(const TargetAssembly &a, mlir::Value counts, mlir::Value begin, mlir::Value end);
 
 /// The rank of a map, `rank(i by count(j) within s)`: i sorted by decreasing number of entries, s at a time.
 class Ranks {

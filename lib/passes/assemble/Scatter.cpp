@@ -2,6 +2,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "passes/assemble/Chain.h"
 #include "passes/assemble/Clone.h"
+#include "passes/assemble/InOrder.h"
 #include "passes/assemble/Partition.h"
 #include "passes/assemble/Queries.h"
 #include "passes/assemble/Segments.h"
@@ -122,6 +123,27 @@ bool fitsScatter(const Target &target, AssembleOp op, const Order &order) {
                                     isReady(target, inDimensionOrder(order, target.encoding().order())));
 }
 
+/// The dimension that the outermost loop goes through, a round for each coordinate; null without one.
+static std::optional<unsigned> roundDimension(AssembleOp op) {
+  IterateOp loop = outermostLoop(op);
+  auto space = loop && loop.getNumResults() == 0 ? loop.getSpace().getDefiningOp<SpaceOp>() : SpaceOp();
+  if (!space)
+    return std::nullopt;
+  const auto &levels = getEncoding(space.getTensor().getType()).getValue().levels;
+  // A level whose coordinates follow from those above may leave some of these out.
+  if (space.getLevel() != 0 || levels[0].format.kind != LevelKind::Dense ||
+      levels[0].expr->kind != ExprKind::Dim ||
+      (levels.size() > 1 && levels[1].format.kind == LevelKind::Offset))
+    return std::nullopt;
+  for (unsigned d = 0; d < op.getSizes().size(); ++d) {
+    bool all = true;
+    op->walk([&](InsertOp insert) { all &= insert.getCoordinates()[d] == loop.getBody().getArgument(0); });
+    if (all)
+      return d;
+  }
+  return std::nullopt;
+}
+
 //===--- The phases ---===//
 
 namespace {
@@ -129,8 +151,8 @@ namespace {
 class Scatter {
 public:
   Scatter(OpBuilder &b, Target &target, AssembleOp op, const Order &order)
-      : b(b), target(target), op(op), order(order), assembly(b, target), ownCounters(assembly, order),
-        ranks(assembly, order) {
+      : b(b), target(target), op(op), order(order), assembly(b, target), ranks(assembly, order),
+        rounds(ranks.any() ? std::nullopt : roundDimension(op)), ownCounters(assembly, order, rounds) {
     for (unsigned l = 0; l < target.levels(); ++l) {
       builds.emplace_back();
       builds.back().level = l;
@@ -170,6 +192,9 @@ private:
   bool positionsAreEntries() const;
   std::optional<unsigned> numberedSlots() const;
   void emptyRest();
+  void emptySlots(Value row, Value first);
+  void noteRound();
+  void atRounds(function_ref<void()> start, function_ref<void()> end);
   bool canShare();
   void forPieces(function_ref<void(const Piece *)> body);
   void forShares(Value count, function_ref<void(Value first, Value last)> body) const;
@@ -179,11 +204,15 @@ private:
   AssembleOp op;
   const Order &order;
   TargetAssembly assembly;
+  Ranks ranks;
+  std::optional<unsigned> rounds;  ///< the dimension the outermost loop goes through, if it does
+  Operation *copiedInto = nullptr; ///< what is around the copy in the making
+  IterateOp roundLoop;             ///< and its outermost loop, once there is an insert
   Counters ownCounters;
   Counters *counters = &ownCounters; ///< in a parallel region, those of the part
-  Ranks ranks;
-  bool ranked = false; ///< the ranks are known
-  Value entryCounts;   ///< of the rows whose entries a level numbers, where the rest of its slots is emptied
+  bool ranked = false;               ///< the ranks are known
+  Value entryCounts; ///< of the rows whose entries a level numbers, where the rest of its slots is emptied
+  bool emptiesRounds = false; ///< it is emptied when a round, which is a row, ends
   SmallVector<LevelBuild> builds;
   Values last; ///< coordinates of the entry before, as far down as levels must tell their first ones
   Value parents, batches; ///< positions of the levels that have their size
@@ -230,41 +259,70 @@ void Scatter::ask(ArrayRef<unsigned> asked) {
   bool sortsRanks = ranks.any() && !ranked;
   Value rankCounts = sortsRanks ? ranks.startQuery() : Value();
   Values counts(builds.size());
+  std::optional<unsigned> numbersRounds; // a level that asks how many entries the longest round has
   for (unsigned l : asked) {
+    builds[l].isShared = bool(pieces);
     format(l).startQuery(assembly, builds[l]);
-    if (std::optional<unsigned> dim = countedDimension(order.levels[l], format(l)))
+    std::optional<unsigned> dim = countedDimension(order.levels[l], format(l));
+    if (dim && dim == rounds)
+      numbersRounds = l;
+    else if (dim)
       counts[l] = sortsRanks && ranks.dimension() == *dim ? rankCounts : counters->startCounts(*dim);
   }
+  auto isCounted = [&](unsigned l) {
+    return counts[l] || (numbersRounds && countedDimension(order.levels[l], format(l)) == rounds);
+  };
   bool needsNumbers = false;
   for (unsigned l = 0; !asked.empty() && l <= asked.back(); ++l)
-    needsNumbers |= !counts[l] && has(order.levels[l], ExprKind::Counter);
+    needsNumbers |= !isCounted(l) && has(order.levels[l], ExprKind::Counter);
   auto query = [&](OpBuilder &, ValueRange dims) {
     if (sortsRanks)
       ranks.query(dims);
     if (asked.empty())
       return;
+    noteRound();
     Values at = coordinates(dims, needsNumbers);
+    if (numbersRounds)
+      counters->number(*order.levels[*numbersRounds]);
     Value parent = assembly.constant(0);
     for (unsigned l = 0; l <= asked.back(); ++l) {
       if (counts[l] && counts[l] != rankCounts)
         counters->count(counts[l], order.levels[l]->dims[0], dims);
-      else if (!counts[l] && llvm::is_contained(asked, l))
+      else if (!isCounted(l) && llvm::is_contained(asked, l))
         format(l).query(assembly, builds[l], parent, at[l], ValueRange(at).take_front(l));
       // Only the first level asked for may depend on its parent, and all above it have their sizes.
       if (l < asked.front())
         parent = format(l).place(assembly, builds[l], parent, at[l]);
     }
   };
+  Value longest =
+      numbersRounds ? assembly.zeros(b.getI64Type(), pieces ? pieces : assembly.constant(1)) : Value();
   forPieces([&](const Piece *piece) {
     restart();
+    Value zero = assembly.constant(0), most = numbersRounds ? assembly.cell(zero) : Value();
     piece ? cloneCounting(b, op, *piece, query) : cloneCounting(b, op, query);
+    if (!numbersRounds)
+      return;
+    atRounds([&] { counters->startRound(); },
+             [&] {
+               Value entries = counters->roundEntries();
+               assembly.write(most, zero,
+                              arith::MaxUIOp::create(b, op.getLoc(), assembly.read(most, zero), entries));
+             });
+    assembly.write(longest, piece ? piece->part : zero, assembly.read(most, zero));
   });
   for (unsigned l : asked)
     if (counts[l])
       assembly.write(builds[l].work, assembly.constant(0),
                      counters->longest(counts[l], order.levels[l]->dims[0]));
-  if (std::optional<unsigned> l = numberedSlots(); l && counts[*l])
+    else if (isCounted(l))
+      assembly.write(
+          builds[l].work, assembly.constant(0),
+          largest(assembly, longest, assembly.constant(0), pieces ? pieces : assembly.constant(1)));
+  if (std::optional<unsigned> l = numberedSlots(); l && isCounted(*l)) {
     entryCounts = counts[*l];
+    emptiesRounds = !entryCounts;
+  }
   if (sortsRanks)
     ranks.sort();
   ranked = true;
@@ -272,7 +330,7 @@ void Scatter::ask(ArrayRef<unsigned> asked) {
 
 void Scatter::size(unsigned l) {
   LevelBuild &build = builds[l];
-  build.slotsAreEmptied = bool(entryCounts);
+  build.slotsAreEmptied = entryCounts || emptiesRounds;
   build.parents = parents;
   build.batches = batches;
   parents = format(l).size(assembly, build);
@@ -282,6 +340,8 @@ void Scatter::size(unsigned l) {
 
 /// Before a copy of the loops: no entry has been seen.
 void Scatter::restart() {
+  copiedInto = b.getInsertionBlock()->getParentOp();
+  roundLoop = {};
   counters->reset();
   unsigned deepest = 0;
   for (unsigned l = 0; l < builds.size(); ++l)
@@ -349,27 +409,30 @@ std::optional<unsigned> Scatter::numberedSlots() const {
   return std::nullopt;
 }
 
+/// The slots of a row from its `first` on.
+void Scatter::emptySlots(Value row, Value first) {
+  unsigned number = *numberedSlots();
+  levels::forLoop(
+      b, target.loc, first, builds[number].size, LoopKind::Parallel, {}, [&](Value k, levels::Values) {
+        Value position = assembly.constant(0);
+        for (unsigned l : {0, 1})
+          position = format(l).place(assembly, builds[l], position, l == number ? k : row);
+        for (unsigned l = 2; l < target.levels(); ++l)
+          if (target.format(l).padded)
+            assembly.emptySlot(l, position);
+        memref::StoreOp::create(b, target.loc, target.fill(b), target.storage.fields.back(), position);
+        return levels::Values{};
+      });
+}
+
 /// Most rows have hardly such a slot, so that this is less work than to empty all.
 void Scatter::emptyRest() {
-  unsigned number = *numberedSlots();
-  unsigned values = target.storage.layout.valuesField();
-  Value rows = target.storage.dims[order.levels[number]->dims[0]], fill = target.fill(b);
-  auto emptyRow = [&](Value row, levels::Values) {
-    Value first = assembly.read(entryCounts, row), end = builds[number].size;
-    levels::forLoop(b, target.loc, first, end, LoopKind::Parallel, {}, [&](Value k, levels::Values) {
-      Value position = assembly.constant(0);
-      for (unsigned l : {0, 1})
-        position = format(l).place(assembly, builds[l], position, l == number ? k : row);
-      for (unsigned l = 2; l < target.levels(); ++l)
-        if (target.format(l).padded)
-          assembly.emptySlot(l, position);
-      memref::StoreOp::create(b, target.loc, fill, target.storage.fields[values], position);
+  Value rows = target.storage.dims[order.levels[*numberedSlots()]->dims[0]];
+  forShares(rows, [&](Value first, Value last) {
+    levels::forLoop(b, target.loc, first, last, LoopKind::Parallel, {}, [&](Value row, levels::Values) {
+      emptySlots(row, assembly.read(entryCounts, row));
       return levels::Values{};
     });
-    return levels::Values{};
-  };
-  forShares(rows, [&](Value first, Value last) {
-    levels::forLoop(b, target.loc, first, last, LoopKind::Parallel, {}, emptyRow);
   });
 }
 
@@ -384,9 +447,10 @@ void Scatter::store() {
   target.allocate(b, values, parents);
   if (entryCounts)
     emptyRest();
-  else if (leavesEmptySlots())
+  else if (leavesEmptySlots() && !emptiesRounds)
     forShares(parents, [&](Value first, Value last) { target.fillValues(b, first, last); });
   auto insert = [&](OpBuilder &, ValueRange dims, Value value) {
+    noteRound();
     Values at = coordinates(dims);
     Value position = assembly.constant(0);
     for (unsigned l = 0; l < builds.size(); ++l)
@@ -399,7 +463,34 @@ void Scatter::store() {
   forPieces([&](const Piece *piece) {
     restart();
     piece ? cloneLoops(b, op, *piece, insert) : cloneLoops(b, op, insert);
+    auto end = [&] {
+      if (emptiesRounds)
+        emptySlots(roundLoop.getBody().getArgument(0), counters->roundEntries());
+    };
+    atRounds([&] { counters->startRound(); }, end);
   });
+}
+
+//===--- Rounds ---===//
+
+/// In place of an insert: the outermost loop around it is the one that has the rounds.
+void Scatter::noteRound() {
+  for (Operation *loop = b.getInsertionBlock()->getParentOp(); rounds && !isa<func::FuncOp, ParallelOp>(loop);
+       loop = loop->getParentOp())
+    if (loop->getBlock()->getParentOp() == copiedInto)
+      roundLoop = dyn_cast<IterateOp>(loop);
+}
+
+/// What is done where each round of the copied loop begins and ends.
+void Scatter::atRounds(function_ref<void()> start, function_ref<void()> end) {
+  if (!rounds || !roundLoop)
+    return;
+  OpBuilder::InsertionGuard guard(b);
+  Block &round = roundLoop.getBody().front();
+  b.setInsertionPointToStart(&round);
+  start();
+  b.setInsertionPoint(round.getTerminator());
+  end();
 }
 
 //===--- Threads ---===//
@@ -431,7 +522,7 @@ void Scatter::forPieces(function_ref<void(const Piece *)> body) {
     return body(nullptr);
   levels::parallelParts(b, op.getLoc(), pieces, [&](Value number) {
     Piece piece{number, pieces};
-    Counters own(assembly, order);
+    Counters own(assembly, order, rounds);
     counters = &own;
     body(&piece);
     counters = &ownCounters;
@@ -452,53 +543,7 @@ void Scatter::forShares(Value count, function_ref<void(Value first, Value last)>
 
 } // namespace
 
-//===--- Entries that have to be put in order first ---===//
-
-/// A walk over a COO tensor with one array per dimension, in storage order.
-static void walk(OpBuilder &b, Location loc, Value tensor, function_ref<void(ValueRange, Value)> body) {
-  auto type = cast<RankedTensorType>(tensor.getType());
-  EncodingAttr encoding = getEncoding(type);
-  SmallVector<Value> coordinates;
-  Value parent;
-  OpBuilder::InsertionGuard guard(b);
-  for (unsigned l = 0; l < type.getRank(); ++l) {
-    auto spaceType = SpaceType::get(b.getContext(), encoding, l);
-    auto iteratorType = IteratorType::get(b.getContext(), encoding, l);
-    Value space = SpaceOp::create(b, loc, spaceType, tensor, l, parent);
-    auto loop = IterateOp::create(b, loc, TypeRange(), space, ValueRange(), LoopKind::Reduction, true);
-    Block *block = b.createBlock(&loop.getBody(), {}, {b.getIndexType(), iteratorType}, {loc, loc});
-    YieldOp::create(b, loc);
-    b.setInsertionPointToStart(block);
-    coordinates.push_back(block->getArgument(0));
-    parent = block->getArgument(1);
-  }
-  Value value = LoadOp::create(b, loc, type.getElementType(), tensor, parent);
-  body(coordinates, value);
-}
-
-/// The entries become a COO tensor, in order of the dimensions and once each, and the target takes them from
-/// there.
-static Value bringInOrder(OpBuilder &b, Target &target, AssembleOp op) {
-  Location loc = target.loc;
-  unsigned rank = unsigned(target.type().getRank());
-  format::Encoding encoding = format::parseFormat("COO-soa", rank);
-  encoding.posWidth = 64;
-  encoding.crdWidth = target.encoding().crdWidth == 32 ? 32 : 64;
-  encoding.fill = target.encoding().fill;
-  auto sorted =
-      AssembleOp::create(b, loc, withEncoding(target.type(), encoding), op.getSizes(), op.getBound(),
-                         op.getOrderAttr(), op.getUniqueAttr(), op.getCombineAttr(), op.getPlanAttr());
-  sorted.getBody().takeBody(op.getBody());
-  op.getBody().emplaceBlock();
-  AffineMap identity = AffineMap::getMultiDimIdentityMap(rank, b.getContext());
-  auto made = AssembleOp::create(b, loc, target.type(), op.getSizes(), Value(), AffineMapAttr::get(identity),
-                                 b.getUnitAttr(), op.getCombineAttr(), op.getPlanAttr());
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(&made.getBody().emplaceBlock());
-  walk(b, loc, sorted.getResult(),
-       [&](ValueRange dims, Value value) { InsertOp::create(b, loc, value, dims); });
-  return made.getResult();
-}
+//===--- The strategy ---===//
 
 /// Whether nothing but the parents decides where an entry goes, so that it may be brought near its place
 /// first.

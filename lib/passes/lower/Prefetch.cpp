@@ -1,7 +1,9 @@
 // Software prefetch: a loop over stored coordinates that selects other segments by them (the rows of B in a
-// product) waits for memory at every one, since no hardware predicts where these are. The coordinates of
-// later rounds are in memory already, and so say which memory to ask for.
+// product), or places to store at that it looks up by them (the cursors of a conversion), waits for memory at
+// every one, since no hardware predicts where these are. The coordinates of later rounds are in memory
+// already, and so say which memory to ask for.
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "passes/lower/Lowering.h"
 
 using namespace mlir;
@@ -13,6 +15,8 @@ namespace {
 
 /// Rounds ahead. The segment's bounds are asked for first, and must have come when its entries are.
 constexpr int64_t kBounds = 8, kEntries = 4;
+/// The same for places to store at: a round does little, so that more of them pass meanwhile.
+constexpr int64_t kStores = 16;
 /// Bytes of a cache line, and lines of a segment's start that are asked for: later ones follow each other,
 /// which the hardware sees.
 constexpr int64_t kLine = 64, kLines = 2;
@@ -62,6 +66,74 @@ private:
   levels::Iterator above;
 };
 
+/// Where the rounds of a loop store, as far as its coordinate decides it by way of what is read there.
+class Stores {
+public:
+  Stores(IterateOp op, const IRMapping &outside) : block(op.getBody().front()), outside(outside) {
+    for (auto store : block.getOps<memref::StoreOp>()) {
+      Value index = store.getIndices().size() == 1 ? store.getIndices()[0] : Value();
+      if (index && outside.contains(store.getMemRef()) && isKnown(index) && isLookedUp(index))
+        found.push_back(store);
+    }
+  }
+
+  bool any() const { return !found.empty(); }
+
+  /// Asks for the places of the round at another coordinate.
+  void prefetch(OpBuilder &b, Value coordinate) const {
+    IRMapping there = outside;
+    there.map(block.getArgument(0), coordinate);
+    for (memref::StoreOp store : found)
+      memref::PrefetchOp::create(b, store.getLoc(), outside.lookup(store.getMemRef()),
+                                 emit(b, store.getIndices()[0], there), /*isWrite=*/true,
+                                 /*localityHint=*/3, /*isDataCache=*/true);
+  }
+
+private:
+  /// Whether nothing but the coordinate, and memory at it, decides the value.
+  bool isKnown(Value value) const {
+    if (value == block.getArgument(0) || outside.contains(value))
+      return true;
+    Operation *op = value.getDefiningOp();
+    return op && op->getBlock() == &block && (isa<memref::LoadOp>(op) || isArithmetic(op)) &&
+           llvm::all_of(op->getOperands(), [&](Value operand) { return isKnown(operand); });
+  }
+  static bool isArithmetic(Operation *op) {
+    return isa_and_nonnull<arith::ArithDialect>(op->getDialect()) && op->getNumRegions() == 0;
+  }
+  bool depends(Value value) const {
+    Operation *op = value.getDefiningOp();
+    return value == block.getArgument(0) ||
+           (op && op->getBlock() == &block &&
+            llvm::any_of(op->getOperands(), [&](Value operand) { return depends(operand); }));
+  }
+  /// Whether the value comes from a cursor at the coordinate, one that every round moves on: tables that stay
+  /// as they are give places on a few streams, which the hardware sees.
+  bool isLookedUp(Value value) const {
+    Operation *op = value.getDefiningOp();
+    if (!op || op->getBlock() != &block)
+      return false;
+    if (auto load = dyn_cast<memref::LoadOp>(op))
+      return llvm::any_of(load.getIndices(), [&](Value index) { return depends(index); }) &&
+             llvm::any_of(block.getOps<memref::StoreOp>(), [&](memref::StoreOp store) {
+               return store.getMemRef() == load.getMemRef() && store.getIndices() == load.getIndices();
+             });
+    return llvm::any_of(op->getOperands(), [&](Value operand) { return isLookedUp(operand); });
+  }
+  static Value emit(OpBuilder &b, Value value, IRMapping &there) {
+    if (Value done = there.lookupOrNull(value))
+      return done;
+    Operation *op = value.getDefiningOp();
+    for (Value operand : op->getOperands())
+      emit(b, operand, there);
+    return b.clone(*op, there)->getResult(0);
+  }
+
+  Block &block;
+  const IRMapping &outside; ///< what the values around the loop have become
+  SmallVector<memref::StoreOp> found;
+};
+
 } // namespace
 
 void Lowering::prefetchAhead(IterateOp op, const Space &space, Value position) {
@@ -79,6 +151,8 @@ void Lowering::prefetchAhead(IterateOp op, const Space &space, Value position) {
     Value at = arith::MinUIOp::create(b, loc, later, emit.sub(count, emit.constant(1)));
     return space.coordinate(b, loc, at);
   };
+  if (Stores stores(op, values); stores.any())
+    stores.prefetch(b, coordinateAhead(kStores));
   Value far, near;
   for (SpaceOp selected : op.getBody().getOps<SpaceOp>()) {
     auto locate = selected.getParent() ? selected.getParent().getDefiningOp<LocateOp>() : LocateOp();
