@@ -68,6 +68,15 @@ def Sparsify : Pass<"tulle-sparsify", "::mlir::func::FuncOp"> {
                            "::mlir::tensor::TensorDialect", "::mlir::complex::ComplexDialect"];
 }
 
+def SinkFill : Pass<"tulle-sink-fill", "::mlir::func::FuncOp"> {
+  let summary = "Rows of a dense result get their start value where they are updated";
+  let description = [{
+    `tulle.fill` of a result whose rows the rounds of one loop update, each its own, becomes a loop over the row at the
+    beginning of the round.
+  }];
+  let dependentDialects = ["::tulle::dialect::TulleDialect", "::mlir::arith::ArithDialect"];
+}
+
 def Parallelize : Pass<"tulle-parallelize", "::mlir::func::FuncOp"> {
   let summary = "Outermost loops are shared among threads";
   let description = [{
@@ -144,16 +153,17 @@ def RegisterTiles : Pass<"tulle-register-tiles", "::mlir::func::FuncOp"> {
     `for p: for k: C[f(k)] = g(C[f(k)], …)`, where f does not depend on p, becomes a loop over tiles of k (several vectors, then
     one with a mask) in which the elements are loaded once, updated over all p and stored once. Every element sees the same
     operations in the same order, so no reordering is needed. Updates may be under conditions (empty slots of a padded
-    format), which become masks, and f may be a load (the rows of a permutation). Where k is long and every p reads streams of its
+    format), which become masks, and f may be a load (the rows of a permutation). A loop just before that sets the same elements to a constant does not run: tiles start from the
+    constant, and go past the caches where the buffer is larger than these. Where k is long and every p reads streams of its
     own (diagonals), a few p are done at a time, and rows of an operand that coordinates name are prefetched where they are far; where the bounds of k depend on p, the tiles cover what these have in common.
   }];
   let options = [
-    Option<"vl", "vl", "unsigned", /*default=*/"0", "Elements of a vector; 0: 256 bits of the widest element">,
+    Option<"vl", "vl", "unsigned", /*default=*/"0", "Elements of a vector; 0: 256 bits of the widest element, 512 in tiles of long rows">,
     Option<"index32", "index32", "bool", /*default=*/"false", "Coordinates fit a signed 32-bit integer: gather with 32-bit indices">,
     Option<"gatherElements", "gather-elements", "bool", /*default=*/"true", "Gather by a load for each lane instead of an instruction">
   ];
   let dependentDialects = ["::mlir::vector::VectorDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect",
-                           "::mlir::memref::MemRefDialect"];
+                           "::mlir::memref::MemRefDialect", "::mlir::LLVM::LLVMDialect"];
 }
 
 def ScalarScatter : Pass<"tulle-scalar-scatter", "::mlir::func::FuncOp"> {

@@ -52,13 +52,13 @@ std::string passes(Stage stage, const Options &options) {
     return "";
   case Stage::Iteration:
     return "func.func(tulle-expand-query,tulle-expand-convert,tulle-resolve-order,tulle-hoist-convert,"
-           "tulle-sparsify,canonicalize" +
+           "tulle-sparsify,canonicalize,tulle-sink-fill" +
            parallelize(options) + ")";
   case Stage::Assembly:
     return std::string("tulle-assemble{parallel=") + (options.parallel ? "true" : "false") +
            "},func.func(canonicalize)";
   case Stage::Loops:
-    return "tulle-lower,func.func(canonicalize,cse,loop-invariant-code-motion)";
+    return "tulle-lower,func.func(canonicalize,loop-invariant-code-motion,cse)";
   case Stage::Vector:
     return "func.func(tulle-block-rows,tulle-split-blocks,tulle-register-tiles{" + vectorOptions(options) +
            "},tulle-vectorize{" + vectorOptions(options) + "},tulle-scalar-scatter)" +

@@ -1,17 +1,18 @@
 // RUN: tulle-opt %s --pass-pipeline='builtin.module(func.func(tulle-register-tiles))' | FileCheck %s
 
-// A row of C, updated by every entry of a row of A: tiles of eight and of two vectors, then what is left by mask.
+// A row of C, updated by every entry of a row of A: tiles of four vectors of a cache line, of two of half a line, then what
+// is left by mask.
 // CHECK-LABEL: func.func @spmm_row
 // CHECK-SAME: %[[C:[a-z0-9]*]]: memref<?xf64>, %[[BASE:[a-z0-9]*]]: index, %[[LO:[a-z0-9]*]]: index, %[[HI:[a-z0-9]*]]: index, %[[N:[a-z0-9]*]]: index)
 // CHECK: %[[T:.*]] = scf.for %[[K:.*]] = %{{.*}} to %{{.*}} step %{{.*}} iter_args(%{{.*}}) -> (index)
-// CHECK-COUNT-8: vector.load %[[C]][%{{.*}}] : memref<?xf64>, vector<4xf64>
-// CHECK: %[[R:.*]]:8 = scf.for %{{.*}} = %[[LO]] to %[[HI]]
-// CHECK-COUNT-8: arith.addf %{{.*}} : vector<4xf64>
+// CHECK-COUNT-4: vector.load %[[C]][%{{.*}}] : memref<?xf64>, vector<8xf64>
+// CHECK: %[[R:.*]]:4 = scf.for %{{.*}} = %[[LO]] to %[[HI]]
+// CHECK-COUNT-4: arith.addf %{{.*}} : vector<8xf64>
 // CHECK-NOT: %[[C]]
 // CHECK: scf.yield
-// CHECK-COUNT-8: vector.store %{{.*}}, %[[C]]
+// CHECK-COUNT-4: vector.store %{{.*}}, %[[C]]
 // CHECK: %[[U:.*]] = scf.for %{{.*}} = %[[T]] to
-// CHECK-COUNT-2: vector.load %[[C]]
+// CHECK-COUNT-2: vector.load %[[C]][%{{.*}}] : memref<?xf64>, vector<4xf64>
 // CHECK: scf.for %{{.*}} = %[[LO]] to %[[HI]]
 // CHECK: scf.for %[[K2:.*]] = %[[U]] to %[[N]] step %{{.*}} {
 // CHECK: %[[LEFT:.*]] = arith.subi %[[N]], %[[K2]]
@@ -209,17 +210,20 @@ func.func @diagonals(%off: memref<?xi64>, %val: memref<?xf64>, %x: memref<?xf64>
   return
 }
 
-// All rows of C, set to zero before: where the loops cover C, the loop that sets it does not run, and tiles start from zero
-// without reading. A row of B that is far is fetched six entries before its use.
+// A row of C, set to zero before: where the loops cover the row, the loop that sets it does not run, and tiles start from zero
+// without reading. Where C is large and a tile begins a cache line, it is stored past the caches, and a fence follows the
+// outermost loop. A row of B that is far is fetched six entries before its use.
 // CHECK-LABEL: func.func @fills
 // CHECK-SAME: %{{.*}}: memref<?xi32>, %[[CRD:[a-z0-9]*]]: memref<?xi32>, %{{.*}}: memref<?xf64>, %[[B:[a-z0-9]*]]: memref<?xf64>, %[[C:[a-z0-9]*]]: memref<?xf64>, %[[M:[a-z0-9]*]]: index, %[[N:[a-z0-9]*]]: index, %[[CN:[a-z0-9]*]]: index)
+// CHECK: scf.for %{{.*}} = %{{.*}} to %[[M]]
+// CHECK: %[[COVERS:.*]] = arith.cmpi eq, %[[N]], %[[CN]]
+// CHECK: %[[END:.*]] = arith.select %[[COVERS]], %c0{{.*}}, %[[CN]]
 // CHECK: %[[SIZE:.*]] = memref.dim %[[C]]
-// CHECK: %[[ALL:.*]] = arith.muli %[[M]], %[[CN]]
-// CHECK: %[[SAME:.*]] = arith.cmpi eq, %[[N]], %[[CN]]
-// CHECK: %[[WHOLE:.*]] = arith.cmpi eq, %[[ALL]], %[[SIZE]]
-// CHECK: %[[COVERS:.*]] = arith.andi %[[SAME]], %[[WHOLE]]
-// CHECK: %[[END:.*]] = arith.select %[[COVERS]], %c0{{.*}}, %[[SIZE]]
+// CHECK: %[[BIG:.*]] = arith.cmpi ugt, %[[SIZE]], %c4194304
+// CHECK: %[[LARGE:.*]] = arith.andi %[[COVERS]], %[[BIG]]
 // CHECK: scf.for %{{.*}} = %{{.*}} to %[[END]]
+// CHECK-NEXT: arith.addi
+// CHECK-NEXT: memref.store
 // CHECK: %[[READ:.*]] = arith.xori %[[COVERS]]
 // CHECK: %[[MASK:.*]] = vector.broadcast %[[READ]]
 // CHECK: vector.maskedload %[[C]][%{{.*}}], %[[MASK]]
@@ -233,22 +237,32 @@ func.func @diagonals(%off: memref<?xi64>, %val: memref<?xf64>, %x: memref<?xf64>
 // CHECK: scf.if %[[FAR]]
 // CHECK-COUNT-4: memref.prefetch %[[B]]
 // CHECK-NOT: memref.prefetch
-// CHECK: arith.addf %{{.*}} : vector<4xf64>
+// CHECK: arith.addf %{{.*}} : vector<8xf64>
+// CHECK: %[[START:.*]] = memref.extract_aligned_pointer_as_index %[[C]]
+// CHECK: %[[WITHIN:.*]] = arith.andi %{{.*}}, %c63
+// CHECK: %[[STARTS:.*]] = arith.cmpi eq, %[[WITHIN]], %c0
+// CHECK: %[[STREAM:.*]] = arith.andi %[[STARTS]], %[[LARGE]]
+// CHECK: scf.if %[[STREAM]]
+// CHECK-COUNT-4: vector.store %{{.*}}, %[[C]][%{{.*}}] {alignment = 64 : i64, nontemporal = true}
+// CHECK: else
+// CHECK-COUNT-4: vector.store %{{.*}}, %[[C]][%{{[a-z0-9_]*}}] : memref
+// CHECK: llvm.fence seq_cst
+// CHECK-NEXT: return
 func.func @fills(%pos: memref<?xi32>, %crd: memref<?xi32>, %val: memref<?xf64>, %b: memref<?xf64>, %c: memref<?xf64>, %m: index, %n: index, %cn: index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %zero = arith.constant 0.0 : f64
-  %size = memref.dim %c, %c0 : memref<?xf64>
-  scf.for %i = %c0 to %size step %c1 {
-    memref.store %zero, %c[%i] : memref<?xf64>
-  } {tulle.kind = "parallel"}
   scf.for %i = %c0 to %m step %c1 {
+    %base = arith.muli %i, %cn : index
+    scf.for %k = %c0 to %cn step %c1 {
+      %ci = arith.addi %base, %k : index
+      memref.store %zero, %c[%ci] : memref<?xf64>
+    } {tulle.kind = "parallel"}
     %lo32 = memref.load %pos[%i] : memref<?xi32>
     %lo = arith.index_castui %lo32 : i32 to index
     %i1 = arith.addi %i, %c1 : index
     %hi32 = memref.load %pos[%i1] : memref<?xi32>
     %hi = arith.index_castui %hi32 : i32 to index
-    %base = arith.muli %i, %cn : index
     scf.for %p = %lo to %hi step %c1 {
       %j32 = memref.load %crd[%p] : memref<?xi32>
       %j = arith.index_castui %j32 : i32 to index
@@ -268,12 +282,39 @@ func.func @fills(%pos: memref<?xi32>, %crd: memref<?xi32>, %val: memref<?xf64>, 
   return
 }
 
+// Elements that no step of the outer loop updates, whatever it does, must be set by the loop before.
+// CHECK-LABEL: func.func @leaves_out
+// CHECK-SAME: %{{.*}}: memref<?xf64>, %{{.*}}: memref<?xf64>, %{{.*}}: index, %[[N:[a-z0-9]*]]: index, %{{.*}}: index)
+// CHECK: scf.for %{{.*}} = %{{.*}} to %[[N]]
+// CHECK-NEXT: memref.store
+// CHECK: vector.maskedload
+func.func @leaves_out(%val: memref<?xf64>, %c: memref<?xf64>, %hi: index, %n: index, %some: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f64
+  scf.for %k = %c0 to %n step %c1 {
+    memref.store %zero, %c[%k] : memref<?xf64>
+  } {tulle.kind = "parallel"}
+  scf.for %p = %c0 to %hi step %c1 {
+    %a = memref.load %val[%p] : memref<?xf64>
+    scf.for %k = %c0 to %n step %c1 {
+      %in = arith.cmpi ult, %k, %some : index
+      scf.if %in {
+        %cv = memref.load %c[%k] : memref<?xf64>
+        %s = arith.addf %cv, %a : f64
+        memref.store %s, %c[%k] : memref<?xf64>
+      }
+    } {tulle.kind = "parallel"}
+  } {tulle.kind = "reduction"}
+  return
+}
+
 // Two loops around the updates of one row (MTTKRP): the row stays in registers over both.
 // CHECK-LABEL: func.func @two_loops
 // CHECK-SAME: %{{.*}}: memref<?xi64>, %{{.*}}: memref<?xf64>, %[[C:[a-z0-9]*]]: memref<?xf64>
-// CHECK-COUNT-8: vector.load %[[C]]
-// CHECK: %[[R:.*]]:8 = scf.for
-// CHECK: %[[Q:.*]]:8 = scf.for
+// CHECK-COUNT-4: vector.load %[[C]]
+// CHECK: %[[R:.*]]:4 = scf.for
+// CHECK: %[[Q:.*]]:4 = scf.for
 // CHECK-NOT: %[[C]]{{\[}}
 // CHECK: scf.yield
 // CHECK: scf.yield %[[Q]]#0

@@ -12,6 +12,13 @@ using mlir::Operation;
 using mlir::Type;
 using mlir::Value;
 
+constexpr int64_t cacheLineBytes = 64;
+
+static uint64_t bytesOf(Value vector) {
+  auto type = mlir::cast<mlir::VectorType>(vector.getType());
+  return uint64_t(type.getNumElements()) * type.getElementTypeBitWidth() / 8;
+}
+
 BodyEmitter::BodyEmitter(mlir::OpBuilder &builder, const LoopPlan &plan, const Lanes &lanes, Value first,
                          Value mask)
     : b(builder), plan(plan), lanes(lanes), baseMask(mask) {
@@ -121,10 +128,23 @@ Value BodyEmitter::loadHoisted(memref::LoadOp load, Value replaced, mlir::TypedA
   return emitLoad(load, both(loc, mask, read), splat(loc, load.getType(), value));
 }
 
-void BodyEmitter::storeHoisted(memref::StoreOp store, Value value) {
+void BodyEmitter::storeHoisted(memref::StoreOp store, Value value, bool streams) {
   Value index = store.getIndices()[0];
   bool always = store->getParentOp() == plan.loop;
-  emitStore(store, value, always ? baseMask : hoistedMask(store, store.getMemRef(), index));
+  emitStore(store, value, always ? baseMask : hoistedMask(store, store.getMemRef(), index), streams);
+}
+
+Value BodyEmitter::startsLine(memref::StoreOp store, Value condition) {
+  mlir::Location loc = store.getLoc();
+  auto constant = [&](int64_t value) { return arith::ConstantIndexOp::create(b, loc, value).getResult(); };
+  Value buffer = scalars.lookupOrDefault(store.getMemRef());
+  Value start = memref::ExtractAlignedPointerAsIndexOp::create(b, loc, buffer);
+  Value bytes = constant(store.getMemRefType().getElementTypeBitWidth() / 8);
+  Value offset = arith::MulIOp::create(b, loc, scalars.lookupOrDefault(store.getIndices()[0]), bytes);
+  Value place = arith::AddIOp::create(b, loc, start, offset);
+  Value within = arith::AndIOp::create(b, loc, place, constant(cacheLineBytes - 1));
+  Value starts = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, within, constant(0));
+  return arith::AndIOp::create(b, loc, starts, condition);
 }
 
 //===--- Values ---===//
@@ -254,13 +274,16 @@ Value BodyEmitter::emitGather(memref::LoadOp load, Value mask) {
   return vector::FromElementsOp::create(b, loc, type, elements);
 }
 
-void BodyEmitter::emitStore(memref::StoreOp store, Value value, Value mask) {
+void BodyEmitter::emitStore(memref::StoreOp store, Value value, Value mask, bool streams) {
   mlir::Location loc = store.getLoc();
   Value index = store.getIndices()[0], buffer = scalars.lookupOrDefault(store.getMemRef());
   if (plan.shapeOf(index) == LaneShape::Consecutive) {
     Value first = scalars.lookupOrDefault(index);
     if (mask)
       vector::MaskedStoreOp::create(b, loc, buffer, first, mask, value);
+    else if (streams)
+      vector::StoreOp::create(b, loc, value, buffer, first, /*nontemporal=*/true,
+                              llvm::MaybeAlign(bytesOf(value)));
     else
       vector::StoreOp::create(b, loc, value, buffer, first);
     return;

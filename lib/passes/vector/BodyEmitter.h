@@ -36,7 +36,10 @@ public:
   mlir::Value loadHoisted(mlir::memref::LoadOp load);
   /// The same where `replaced` is false at run time, else `value` in all lanes.
   mlir::Value loadHoisted(mlir::memref::LoadOp load, mlir::Value replaced, mlir::TypedAttr value);
-  void storeHoisted(mlir::memref::StoreOp store, mlir::Value value);
+  /// `streams`: past the caches; the place is a multiple of the vector's size then.
+  void storeHoisted(mlir::memref::StoreOp store, mlir::Value value, bool streams = false);
+  /// At run time: `condition`, and the first lane's element is at the beginning of a cache line.
+  mlir::Value startsLine(mlir::memref::StoreOp store, mlir::Value condition);
 
   /// Values of operations outside of the loop that have copies.
   void bind(const mlir::IRMapping &outer);
@@ -76,7 +79,7 @@ private:
   mlir::Value both(mlir::Location loc, mlir::Value a, mlir::Value c);
   mlir::Value emitLoad(mlir::memref::LoadOp load, mlir::Value mask, mlir::Value otherwise = {});
   mlir::Value emitGather(mlir::memref::LoadOp load, mlir::Value mask);
-  void emitStore(mlir::memref::StoreOp store, mlir::Value value, mlir::Value mask);
+  void emitStore(mlir::memref::StoreOp store, mlir::Value value, mlir::Value mask, bool streams = false);
   mlir::Value everySecond(mlir::Location loc, mlir::Value index);
   mlir::Value loadEverySecond(mlir::Location loc, mlir::VectorType type, mlir::Value buffer,
                               mlir::Value first);

@@ -1,7 +1,5 @@
 #include "passes/vector/Fill.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/IR/Dominance.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/vector/BodyEmitter.h"
 
@@ -13,12 +11,15 @@ namespace scf = mlir::scf;
 using mlir::Operation;
 using mlir::Value;
 
+/// What is larger than this does not stay in a cache from being written to being read.
+constexpr int64_t cacheBytes = int64_t(32) << 20;
+
 namespace {
 
-/// `for i in 0..dim(buffer): buffer[i] = constant`, and nothing but the nest uses the buffer besides.
+/// `for i in 0..size: buffer[place + i] = constant`, with or without a place.
 struct FillLoop {
   scf::ForOp loop;
-  Value size;
+  Value place, size;
   mlir::TypedAttr value;
 };
 
@@ -26,92 +27,105 @@ struct FillLoop {
 
 static bool isZero(Value value) { return mlir::matchPattern(value, mlir::m_Zero()); }
 
-static std::optional<FillLoop> findLoop(const Nest &nest) {
-  memref::StoreOp written = nest.store;
-  Value buffer = written.getMemRef();
+/// What an index adds to the loop's: null where nothing; fails where the index is computed otherwise.
+static std::optional<Value> placeOf(Value index, scf::ForOp loop) {
+  Value step = loop.getInductionVar();
+  if (index == step)
+    return Value();
+  auto sum = index.getDefiningOp<arith::AddIOp>();
+  if (!sum || (sum.getLhs() != step && sum.getRhs() != step))
+    return std::nullopt;
+  return sum.getLhs() == step ? sum.getRhs() : sum.getLhs();
+}
+
+static bool mayTouch(Operation *op, Value buffer) {
+  return op
+      ->walk([&](Operation *inside) {
+        bool elsewhere = mlir::isa<memref::LoadOp, memref::StoreOp>(inside) &&
+                         !llvm::is_contained(inside->getOperands(), buffer);
+        bool harmless = elsewhere || inside->hasTrait<mlir::OpTrait::HasRecursiveMemoryEffects>() ||
+                        mlir::isMemoryEffectFree(inside);
+        return harmless ? mlir::WalkResult::advance() : mlir::WalkResult::interrupt();
+      })
+      .wasInterrupted();
+}
+
+static std::optional<FillLoop> asFill(Operation *op, Value buffer) {
   FillLoop fill;
-  for (Operation *user : buffer.getUsers()) {
-    if (user == nest.load || user == nest.store || mlir::isa<memref::DimOp>(user))
-      continue;
-    auto store = mlir::dyn_cast<memref::StoreOp>(user);
-    if (!store || fill.loop || store.getMemRef() != buffer)
-      return std::nullopt;
-    fill.loop = mlir::dyn_cast<scf::ForOp>(store->getParentOp());
-    if (!fill.loop || fill.loop.getBody()->getOperations().size() != 2 ||
-        !isZero(fill.loop.getLowerBound()) || store.getIndices()[0] != fill.loop.getInductionVar() ||
-        !mlir::matchPattern(store.getValueToStore(), mlir::m_Constant(&fill.value)))
-      return std::nullopt;
-  }
-  if (!fill.loop)
+  fill.loop = mlir::dyn_cast<scf::ForOp>(op);
+  if (!fill.loop || fill.loop.getNumRegionIterArgs() != 0 || !isZero(fill.loop.getLowerBound()))
     return std::nullopt;
+  auto stores = fill.loop.getBody()->getOps<memref::StoreOp>();
+  if (stores.empty() || (*stores.begin()).getMemRef() != buffer)
+    return std::nullopt;
+  memref::StoreOp store = *stores.begin();
+  Value index = store.getIndices()[0];
+  std::optional<Value> place = placeOf(index, fill.loop);
+  bool plain = llvm::all_of(fill.loop.getBody()->without_terminator(), [&](Operation &inside) {
+    return &inside == store || &inside == index.getDefiningOp();
+  });
+  if (!plain || !place || !mlir::matchPattern(store.getValueToStore(), mlir::m_Constant(&fill.value)))
+    return std::nullopt;
+  fill.place = *place;
   fill.size = fill.loop.getUpperBound();
-  auto size = fill.size.getDefiningOp<memref::DimOp>();
-  if (!size || size.getSource() != buffer)
-    return std::nullopt;
   return fill;
 }
 
-/// The loop over rows around the nest, and the length of a row: the element is `row * length + k`.
-static std::optional<std::pair<scf::ForOp, Value>> findRows(const Nest &nest) {
-  scf::ForOp inner = nest.inner;
-  auto rows = mlir::dyn_cast<scf::ForOp>(nest.top()->getParentOp());
+/// The loop in the nest's block that fills its buffer, where nothing between the two touches the buffer.
+static std::optional<FillLoop> findLoop(const Nest &nest) {
   memref::StoreOp written = nest.store;
-  auto sum = written.getIndices()[0].getDefiningOp<arith::AddIOp>();
-  if (!rows || !sum || !isZero(rows.getLowerBound()) || rows.getNumRegionIterArgs() != 0 ||
-      !mlir::matchPattern(rows.getStep(), mlir::m_One()))
-    return std::nullopt;
-  bool indexFirst = sum.getLhs() == inner.getInductionVar();
-  Value base = indexFirst ? sum.getRhs() : sum.getLhs();
-  auto product = base.getDefiningOp<arith::MulIOp>();
-  if ((!indexFirst && sum.getRhs() != inner.getInductionVar()) || !product)
-    return std::nullopt;
-  bool rowFirst = product.getLhs() == rows.getInductionVar();
-  Value length = rowFirst ? product.getRhs() : product.getLhs();
-  if ((!rowFirst && product.getRhs() != rows.getInductionVar()) || !rows.isDefinedOutsideOfLoop(length) ||
-      !rows.isDefinedOutsideOfLoop(inner.getUpperBound()))
-    return std::nullopt;
-  return std::pair(rows, length);
+  Value buffer = written.getMemRef();
+  for (Operation *op = nest.top()->getPrevNode(); op; op = op->getPrevNode()) {
+    if (std::optional<FillLoop> fill = asFill(op, buffer))
+      return fill;
+    if (mayTouch(op, buffer))
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+/// Whether some elements that the inner loop visits are not updated whatever the outer ones do: a tile does
+/// not store those.
+static bool leavesOut(const Nest &nest) {
+  scf::ForOp inner = nest.inner;
+  for (Operation *op = nest.store->getParentOp(); op != inner; op = op->getParentOp())
+    if (nest.isFixed(mlir::cast<scf::IfOp>(op).getCondition()))
+      return true;
+  return false;
 }
 
 std::optional<Fill> replaceFill(const Nest &nest) {
   scf::ForOp inner = nest.inner, top = nest.top();
-  if (nest.movingBounds || nest.plan.scatters || !isZero(inner.getLowerBound()))
+  memref::StoreOp written = nest.store;
+  if (nest.movingBounds || nest.plan.scatters || !isZero(inner.getLowerBound()) || leavesOut(nest))
     return std::nullopt;
   std::optional<FillLoop> found = findLoop(nest);
-  if (!found)
+  std::optional<Value> place = placeOf(written.getIndices()[0], inner);
+  if (!found || !place || *place != found->place)
     return std::nullopt;
-  mlir::OpBuilder b(found->loop);
+  mlir::OpBuilder b(top);
   mlir::Location loc = found->loop.getLoc();
-  auto equal = [&](Value x, Value y) {
-    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, x, y).getResult();
-  };
-  // The condition must be known before the filling loop starts.
-  mlir::DominanceInfo dominance(found->loop->getParentOp());
-  auto known = [&](Value value) { return dominance.dominates(value, found->loop); };
-  if (!llvm::all_of(nest.plan.guardedGathers, known))
-    return std::nullopt;
-  Value covers;
-  memref::StoreOp written = nest.store;
-  if (written.getIndices()[0] == inner.getInductionVar() && top->getBlock() == found->loop->getBlock() &&
-      known(inner.getUpperBound()) && known(top.getLowerBound()) && known(top.getUpperBound())) {
-    // Without a step of the outer loops nothing may be updated at all.
-    Value steps =
-        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, top.getLowerBound(), top.getUpperBound());
-    covers = arith::AndIOp::create(b, loc, steps, equal(inner.getUpperBound(), found->size));
-  } else if (auto rows = findRows(nest); rows && rows->first->getBlock() == found->loop->getBlock() &&
-                                         known(rows->second) && known(inner.getUpperBound()) &&
-                                         known(rows->first.getUpperBound())) {
-    Value all = arith::MulIOp::create(b, loc, rows->first.getUpperBound(), rows->second);
-    covers =
-        arith::AndIOp::create(b, loc, equal(inner.getUpperBound(), rows->second), equal(all, found->size));
-  } else {
-    return std::nullopt;
-  }
+  Value covers =
+      b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, inner.getUpperBound(), found->size);
+  auto also = [&](Value condition) { covers = arith::AndIOp::create(b, loc, covers, condition); };
+  if (nest.plan.gathers) // without a step of the outer loops there may be no group of them that stores
+    also(arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, top.getLowerBound(), top.getUpperBound()));
   if (!nest.plan.guardedGathers.empty())
-    covers = arith::AndIOp::create(b, loc, covers, hasFirstElements(b, loc, nest.plan.guardedGathers));
+    also(hasFirstElements(b, loc, nest.plan.guardedGathers));
+  // From here on all of this is known.
+  found->loop->moveBefore(top);
+  b.setInsertionPoint(found->loop);
   found->loop.getUpperBoundMutable().assign(
       arith::SelectOp::create(b, loc, covers, found->loop.getLowerBound(), found->size));
-  return Fill{found->value, covers};
+  Fill fill{found->value, covers, Value()};
+  if (unsigned bits = written.getMemRefType().getElementTypeBitWidth(); bits >= 8) {
+    Value zero = arith::ConstantIndexOp::create(b, loc, 0);
+    Value size = memref::DimOp::create(b, loc, written.getMemRef(), zero);
+    Value many = arith::ConstantIndexOp::create(b, loc, cacheBytes * 8 / bits);
+    Value isLarge = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ugt, size, many);
+    fill.large = arith::AndIOp::create(b, loc, covers, isLarge);
+  }
+  return fill;
 }
 
 } // namespace tulle::passes

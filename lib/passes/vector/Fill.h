@@ -7,12 +7,12 @@ namespace tulle::passes {
 /// The start value of a nest's elements, stored by a loop before the nest.
 struct Fill {
   mlir::TypedAttr value;
-  mlir::Value
-      replaced; ///< at run time: whether the nest covers the whole buffer, so that the loop does not run
+  mlir::Value replaced; ///< at run time: whether the nest stores the same elements, so that the loop need not
+  mlir::Value large;    ///< at run time: that, and the buffer is larger than caches; null where nothing says
 };
 
-/// Finds the loop that fills what the nest updates, where the nest is the only other use of the buffer and
-/// runs once for each row of it; makes the loop run only when the nest does not cover the buffer.
+/// Finds the loop before the nest that fills what the nest updates, and makes it run only where the nest
+/// does not store all of that.
 std::optional<Fill> replaceFill(const Nest &nest);
 
 } // namespace tulle::passes
