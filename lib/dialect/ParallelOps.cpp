@@ -76,6 +76,8 @@ static LogicalResult verifyOrdered(Operation *op, Value space) {
 
 LogicalResult PartOp::verify() { return verifyWeights(*this, getSpace(), getWeights()); }
 
+LogicalResult WeightOp::verify() { return verifyWeights(*this, getSpace(), getWeights()); }
+
 LogicalResult HeavyOp::verify() {
   if (failed(verifyWeights(*this, getSpace(), getWeights())))
     return failure();

@@ -58,6 +58,21 @@ def Tulle_PartOp : Tulle_Op<"part", [Pure, AllTypesMatch<["space", "result"]>]> 
   let hasVerifier = 1;
 }
 
+def Tulle_WeightOp : Tulle_Op<"weight", [Pure]> {
+  let summary = "How many stored entries a space or a range holds, counted as tulle.part does";
+  let description = [{
+    Without levels below that count, positions or coordinates are counted; with them, these and the entries below: never less
+    than there are entries.
+
+    Constraints:
+    1. `weights` as for tulle.part.
+  }];
+  let arguments = (ins AnyTypeOf<[Tulle_SpaceType, Tulle_RangeType]>:$space, Optional<AnyRankedTensor>:$weights);
+  let results = (outs Index:$result);
+  let assemblyFormat = "$space (`by` $weights^ `:` type($weights))? attr-dict `:` qualified(type($space))";
+  let hasVerifier = 1;
+}
+
 def Tulle_HeavyOp : Tulle_Op<"heavy", [Pure]> {
   let summary = "The coordinate that fills more than one of several equal shares, if one does at the end of a share";
   let description = [{

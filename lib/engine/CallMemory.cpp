@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <csetjmp>
 #include <fmt/format.h>
+#include <thread>
 
 namespace tulle::engine {
 
@@ -74,6 +75,23 @@ void CallMemory::parallel(int64_t parts, Part part, void *context) {
     leave();
 }
 
+/// Turns take about as long as each other, so that the wait is short; but the thread whose turn it is may
+/// need this processor.
+int64_t CallMemory::turn(int64_t *cell, int64_t number, int64_t amount) {
+  constexpr int spins = 1000;
+  std::atomic_ref<int64_t> next(cell[0]);
+  for (int round = 0; next.load(std::memory_order_acquire) != number; ++round) {
+    if (failed)
+      leave();
+    if (round >= spins)
+      std::this_thread::yield();
+  }
+  int64_t before = cell[1];
+  cell[1] = before + amount;
+  next.store(number + 1, std::memory_order_release);
+  return before;
+}
+
 template <class Make> void CallMemory::report(Make make) noexcept {
   try {
     make();
@@ -81,6 +99,7 @@ template <class Make> void CallMemory::report(Make make) noexcept {
     std::lock_guard lock(mutex);
     if (!error)
       error = std::current_exception();
+    failed = true;
   }
 }
 
@@ -266,6 +285,9 @@ static int64_t parts(int64_t work) { return fixedParts(CallMemory::current().thr
 static void parallel(int64_t parts, CallMemory::Part part, void *context) {
   CallMemory::current().parallel(parts, part, context);
 }
+static int64_t turn(int64_t cell, int64_t number, int64_t amount) {
+  return CallMemory::current().turn(reinterpret_cast<int64_t *>(cell), number, amount);
+}
 
 std::span<const RuntimeSymbol> runtimeSymbols() {
   static const RuntimeSymbol symbols[] = {
@@ -276,6 +298,7 @@ std::span<const RuntimeSymbol> runtimeSymbols() {
       {"tulle_threads", reinterpret_cast<void *>(&threads)},
       {"tulle_parts", reinterpret_cast<void *>(&parts)},
       {"tulle_parallel", reinterpret_cast<void *>(&parallel)},
+      {"tulle_turn", reinterpret_cast<void *>(&turn)},
       {"tulle_error_width", reinterpret_cast<void *>(&widthError)},
       {"tulle_error_group", reinterpret_cast<void *>(&groupError)},
   };

@@ -3,6 +3,7 @@
 #include "engine/Parallel.h"
 #include "runtime/tensor/Blocks.h"
 #include "runtime/tensor/Tensor.h"
+#include <atomic>
 #include <exception>
 #include <mutex>
 
@@ -33,6 +34,7 @@ public:
   [[noreturn]] void groupError(int64_t level, int64_t parent, int64_t found, int64_t wanted);
   using Part = void (*)(void *context, int64_t part);
   void parallel(int64_t parts, Part part, void *context);
+  int64_t turn(int64_t *cell, int64_t number, int64_t amount);
 
   const ThreadSettings threads;
 
@@ -53,6 +55,7 @@ private:
   std::vector<runtime::Block> blocks;
   int64_t held = 0;
   std::exception_ptr error; ///< the first one
+  std::atomic<bool> failed = false;
 };
 
 } // namespace tulle::engine

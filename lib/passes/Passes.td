@@ -102,9 +102,7 @@ def Assemble : Pass<"tulle-assemble", "::mlir::ModuleOp"> {
     come; or each group of them is put in order in a workspace first; or they are stored at positions that attribute
     queries gave; or they are bucketed by one level after the other before. The tensor is then `tulle.storage` of its buffers.
   }];
-  let options = [Option<"parallel", "parallel", "bool", /*default=*/"false", "Threads share the work">,
-                 Option<"shares", "shares", "bool", /*default=*/"false",
-                        "Threads also share what is appended, in rooms of their own that are joined: measured slower than one thread where rooms are much larger than the result">];
+  let options = [Option<"parallel", "parallel", "bool", /*default=*/"false", "Threads share the work">];
   let dependentDialects = ["::tulle::dialect::TulleDialect", "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
                            "::mlir::func::FuncDialect", "::mlir::complex::ComplexDialect",
                            "::mlir::LLVM::LLVMDialect", "::mlir::vector::VectorDialect"];

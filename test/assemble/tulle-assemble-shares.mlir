@@ -1,34 +1,39 @@
-// RUN: tulle-opt %s --pass-pipeline='builtin.module(tulle-assemble{parallel=true shares=true},func.func(canonicalize))' | FileCheck %s
+// RUN: tulle-opt %s --pass-pipeline='builtin.module(tulle-assemble{parallel=true},func.func(canonicalize))' | FileCheck %s
 // RUN: tulle-opt %s --tulle-assemble --canonicalize | FileCheck %s --check-prefix=ALONE
 
 #CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed), posWidth = 32, crdWidth = 32 }>
 
 // ALONE-NOT: tulle.parallel
 
-// Each part of the rows is appended to room of its own; then the parts' counts say where each belongs, and they move.
+// Each thread takes the next piece of the rows, appends it to its room, learns in its turn where the pieces before it end,
+// and moves it there. The bound is cut with the rows, and says how large a room is.
 // CHECK-LABEL: @rows(
-// CHECK: %[[PARTS:.*]] = tulle.threads
-// CHECK: %[[STARTS:.*]] = memref.alloc(%[[PARTS]]) : memref<?xindex>
-// CHECK: %[[SEVERAL:.*]] = arith.cmpi ugt, %[[PARTS]]
+// CHECK: %[[THREADS:.*]] = tulle.threads
+// CHECK: %[[SEVERAL:.*]] = arith.cmpi ugt, %[[THREADS]]
+// CHECK: %[[PIECES:.*]] = arith.select %[[SEVERAL]]
+// CHECK: %[[LARGEST:.*]] = scf.for %[[K:.*]] = %{{.*}} to %[[PIECES]]
+// CHECK:   %[[PIECE:.*]] = tulle.part %{{.*}}, %[[K]] of %[[PIECES]]
+// CHECK:   tulle.weight %[[PIECE]]
 // CHECK: scf.if
 // CHECK:   memref.alloc() : memref<5xi32>
 // CHECK:   %[[CRD:.*]] = memref.alloc(%{{.*}}) : memref<?xi32>
 // CHECK:   %[[VALUES:.*]] = memref.alloc(%{{.*}}) : memref<?xf64>
-// CHECK:   tulle.parallel %[[PART:.*]] of %[[PARTS]]
-// CHECK:     memref.load %[[STARTS]][%[[PART]]]
-// CHECK:     %[[PIECE:.*]] = tulle.part %{{.*}}, %[[PART]] of %[[PARTS]]
-// CHECK:     tulle.iterate %{{.*}}, %{{.*}} in %[[PIECE]]
-// CHECK:       tulle.iterate
-// CHECK:         memref.store %{{.*}}, %[[CRD]]
-// CHECK:         memref.store %{{.*}}, %[[VALUES]]
-// CHECK:   %[[COUNT:.*]] = scf.for {{.*}} to %[[PARTS]]
-// CHECK:   %[[CRD2:.*]] = memref.alloc(%{{.*}}) : memref<?xi32>
-// CHECK:   %[[VALUES2:.*]] = memref.alloc(%{{.*}}) : memref<?xf64>
-// CHECK:   tulle.parallel %{{.*}} of %[[PARTS]]
-// CHECK:     memref.load %[[CRD]]
-// CHECK:     memref.store %{{.*}}, %[[CRD2]]
-// CHECK:     memref.load %[[VALUES]]
-// CHECK:     memref.store %{{.*}}, %[[VALUES2]]
+// CHECK:   tulle.parallel %{{.*}} of %[[THREADS]]
+// CHECK:     %[[SIZE:.*]] = arith.minui %[[LARGEST]]
+// CHECK:     %[[ROOM:.*]] = memref.alloc(%[[SIZE]]) : memref<?xi32>
+// CHECK:     memref.atomic_rmw addi
+// CHECK:     scf.while
+// CHECK:       arith.cmpi ult, %{{.*}}, %[[PIECES]]
+// CHECK:     do
+// CHECK:       %[[PIECE:.*]] = tulle.part %{{.*}}, %[[NUMBER:.*]] of %[[PIECES]]
+// CHECK:       tulle.iterate %{{.*}}, %{{.*}} in %[[PIECE]]
+// CHECK:         tulle.iterate
+// CHECK:           memref.store %{{.*}}, %[[ROOM]]
+// CHECK:       func.call @tulle_turn
+// CHECK:       memref.load %[[ROOM]]
+// CHECK:       memref.store %{{.*}}, %[[CRD]]
+// CHECK:       memref.store %{{.*}}, %[[VALUES]]
+// CHECK:       memref.atomic_rmw addi
 // CHECK: else
 // CHECK-NOT: tulle.parallel
 // CHECK: return

@@ -17,6 +17,10 @@ func.func @parts(%a: tensor<?xf64, #SV>, %y: tensor<?xf64, #D>, %n: index) -> te
     %piece = tulle.part %s, %part of %parts : !tulle.space<#SV, 0>
     // CHECK: tulle.part %{{.*}}, %[[PART]] of %[[PARTS]] by %{{.*}} : tensor<?xf64, #{{.*}}> : !tulle.range
     %rows = tulle.part %r, %part of %parts by %y : tensor<?xf64, #D> : !tulle.range
+    // CHECK: tulle.weight %{{.*}} : !tulle.space
+    %w = tulle.weight %piece : !tulle.space<#SV, 0>
+    // CHECK: tulle.weight %{{.*}} by %{{.*}} : tensor<?xf64, #{{.*}}> : !tulle.range
+    %x = tulle.weight %rows by %y : tensor<?xf64, #D> : !tulle.range
     // CHECK: tulle.restrict %{{.*}} to %{{.*}} : !tulle.space
     %t = tulle.restrict %s to %rows : !tulle.space<#SV, 0>
     // CHECK: tulle.yield %[[ACC]]

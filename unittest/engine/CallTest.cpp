@@ -31,6 +31,7 @@ struct Statement {
       llvm.func @tulle_error_width(i64, i64, i64)
       llvm.func @tulle_error_group(i64, i64, i64, i64)
       llvm.func @tulle_parallel(i64, !llvm.ptr, !llvm.ptr)
+      llvm.func @tulle_turn(i64, i64, i64) -> i64
       )" + functions + R"(
       llvm.func @statement0_entry(%slots: !llvm.ptr) {)" +
                        body + "\n llvm.return }";
@@ -193,6 +194,53 @@ TEST(Call, partsMayAllocateAndReportErrors) {
       Tensor made = shell();
       call(right.code, {}, "y", nullptr, {.threads = threads, .workPerThread = 1});
       EXPECT_THROW(call(wrong.code, {}, "y", nullptr, {.threads = threads, .workPerThread = 1}), WidthError);
+    }
+}
+
+/// Part k takes turn k with amount k, and checks that the amounts before add up to k (k - 1) / 2; part
+/// `wrong` gives up instead, and the others must not wait for it.
+std::string takesTurn(int wrong) {
+  return R"(llvm.func @part(%context: !llvm.ptr, %number: i64) {
+    %bad = llvm.mlir.constant()" +
+         std::to_string(wrong) + R"( : i64) : i64
+    %one = llvm.mlir.constant(1 : i64) : i64
+    %is = llvm.icmp "eq" %number, %bad : i64
+    llvm.cond_br %is, ^wrong, ^turn
+  ^turn:
+    %cell = llvm.ptrtoint %context : !llvm.ptr to i64
+    %before = llvm.call @tulle_turn(%cell, %number, %number) : (i64, i64, i64) -> i64
+    %less = llvm.sub %number, %one : i64
+    %product = llvm.mul %number, %less : i64
+    %half = llvm.ashr %product, %one : i64
+    %right = llvm.icmp "eq" %before, %half : i64
+    llvm.cond_br %right, ^end, ^wrong
+  ^wrong:
+    llvm.call @tulle_error_width(%one, %number, %one) : (i64, i64, i64) -> ()
+    llvm.br ^end
+  ^end:
+    llvm.return
+  })";
+}
+
+TEST(Call, turnsComeInOrder) {
+  const char *launch = R"(
+    %parts = llvm.mlir.constant(50 : i64) : i64
+    %bytes = llvm.mlir.constant(16 : i64) : i64
+    %zero = llvm.mlir.constant(0 : i64) : i64
+    %cell = llvm.call @_mlir_memref_to_llvm_alloc(%bytes) : (i64) -> !llvm.ptr
+    llvm.store %zero, %cell : i64, !llvm.ptr
+    %second = llvm.getelementptr %cell[8] : (!llvm.ptr) -> !llvm.ptr, i8
+    llvm.store %zero, %second : i64, !llvm.ptr
+    %part = llvm.mlir.addressof @part : !llvm.ptr
+    llvm.call @tulle_parallel(%parts, %part, %cell) : (i64, !llvm.ptr, !llvm.ptr) -> ())";
+  Statement right(launch, takesTurn(-1)), first(launch, takesTurn(0)), middle(launch, takesTurn(20));
+  for (int threads : {1, 2, 8})
+    for (int round = 0; round < 20; ++round) {
+      Tensor made = shell();
+      call(right.code, {}, "y", nullptr, {.threads = threads, .workPerThread = 1});
+      for (const Statement *wrong : {&first, &middle})
+        EXPECT_THROW(call(wrong->code, {}, "y", nullptr, {.threads = threads, .workPerThread = 1}),
+                     WidthError);
     }
 }
 

@@ -61,20 +61,20 @@ static void appendToEnds(OpBuilder &b, Target &target, AssembleOp op, const Orde
 
 /// By several threads where that is worth while.
 static void appendInShares(OpBuilder &b, Target &target, AssembleOp op, const Order &order, Value bound) {
-  Shares shares(b, target, bound);
+  Shares shares(b, target, order, bound);
   Target alone = target;
   SmallVector<Type> types = levels::fieldTypes(target.storage.layout, target.storage.element);
   lower::Values buffers = lower::ifElse(
       b, target.loc, shares.worthwhile(b, 1), types,
       [&] {
-        shares.assemble(b, order,
-                        [&](OpBuilder &b, Target &scratch, const Piece &piece, Shares::OnAppender begin,
-                            Shares::OnAppender end) {
-                          Appender appender(b, scratch, order, /*counting=*/false);
-                          begin(appender);
-                          appendAll(b, scratch, op, order, appender, /*counting=*/false, &piece);
-                          end(appender);
-                        });
+        shares.assemble(b, order, [&](OpBuilder &b, Target &room, Shares::EachPiece eachPiece) {
+          eachPiece([&](const Piece &piece, Shares::OnAppender begin, Shares::OnAppender end) {
+            Appender appender(b, room, order, /*counting=*/false);
+            begin(appender);
+            appendAll(b, room, op, order, appender, /*counting=*/false, &piece);
+            end(appender);
+          });
+        });
         return lower::Values(target.storage.fields);
       },
       [&] {

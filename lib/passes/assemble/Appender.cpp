@@ -113,7 +113,8 @@ void Appender::allocate(OpBuilder &b, ValueRange bounds) {
       continue;
     }
     const Run &run = runs[r];
-    target.allocate(b, *layout.positions[l], positionsLength(b, run, positions, batchCount));
+    if (unsigned field = *layout.positions[l]; !target.storage.fields[field])
+      target.allocate(b, field, positionsLength(b, run, positions, batchCount));
     positions = bounds.size() == 1 ? bounds[0] : bounds[r];
     for (unsigned k = l; k < run.end; ++k)
       if (unsigned field = layout.coordinates[k]->field; !target.storage.fields[field])
@@ -318,20 +319,16 @@ void Appender::closeGroup(OpBuilder &b, ValueRange coordinates) {
   });
 }
 
-//===--- Parts ---===//
+//===--- Pieces ---===//
 
-void Appender::beginPart(OpBuilder &b, Value position) {
-  levels::Emitter emit = target.emitter(b);
-  states.front().count.set(b, position);
-  if (closed)
-    closed->set(b, position);
-  first.emplace(b, target.loc, emit.constant(-1));
+void Appender::beginPiece(OpBuilder &b) {
+  first.emplace(b, target.loc, target.emitter(b).constant(-1));
   block = blockSize(b);
 }
 
-/// What a part writes first of the positions field is element `from`.
+/// What a piece writes first of the positions field is element `from`.
 void Appender::startPositions(OpBuilder &b, unsigned run, Value from) {
-  if (!first)
+  if (!first || run > 0)
     return;
   levels::Emitter emit = target.emitter(b);
   Value none = emit.compare(CmpIPredicate::eq, first->get(b), emit.constant(-1));
@@ -342,12 +339,41 @@ void Appender::startPositions(OpBuilder &b, unsigned run, Value from) {
   first->set(b, chosen(*first));
 }
 
-std::pair<Value, Value> Appender::partPositions(OpBuilder &b) const {
+std::pair<Value, Value> Appender::piecePositions(OpBuilder &b) const {
   levels::Emitter emit = target.emitter(b);
   Value from = first->get(b);
   Value none = emit.compare(CmpIPredicate::eq, from, emit.constant(-1));
   from = arith::SelectOp::create(b, target.loc, none, emit.constant(0), from);
   return {from, states.front().filled.get(b)};
+}
+
+Value Appender::parents(OpBuilder &b, unsigned run, Value positions) const {
+  levels::Emitter emit = target.emitter(b);
+  for (unsigned l = runs[run - 1].end; l < runs[run].first; ++l)
+    positions = emit.mul(positions, emit.levelSize(l));
+  return positions;
+}
+
+void Appender::finishPiece(OpBuilder &b) {
+  levels::Emitter emit = target.emitter(b);
+  for (unsigned r = 1; r < runs.size(); ++r) {
+    Value above = parents(b, r, states[r - 1].count.get(b));
+    fillPositions(b, r, emit.add(above, emit.constant(1)), states[r].count.get(b));
+  }
+}
+
+void Appender::finishJoined(OpBuilder &b, ValueRange counts, Value reached) {
+  levels::Emitter emit = target.emitter(b);
+  for (unsigned r = 0; r < runs.size(); ++r) {
+    states[r].count.set(b, counts[r]);
+    Value filled = reached;
+    if (r > 0) {
+      filled = emit.add(parents(b, r, counts[r - 1]), emit.constant(1));
+      emit.store(*target.storage.layout.positions[runs[r].first], emit.constant(0), emit.constant(0));
+    }
+    states[r].filled.set(b, filled);
+  }
+  finish(b, /*loose=*/true);
 }
 
 /// The root has one segment, and it starts at 0.

@@ -27,7 +27,8 @@ public:
   /// The target's levels are of kinds that can grow at their ends.
   static bool supports(const Target &target);
 
-  /// Memory for `bounds[r]` positions of run r (one bound may serve all: the number of entries).
+  /// Memory for `bounds[r]` positions of run r (one bound may serve all: the number of entries), but where
+  /// the target has it already.
   void allocate(mlir::OpBuilder &b, mlir::ValueRange bounds);
   /// One entry at the target's level coordinates.
   void append(mlir::OpBuilder &b, mlir::ValueRange coordinates, mlir::Value value);
@@ -47,11 +48,17 @@ public:
   /// empty, and may be closed before all its entries are there.
   void closeGroup(mlir::OpBuilder &b, mlir::ValueRange coordinates);
 
-  /// For an appender of one run below full levels: its positions begin at `position`, and what the positions
-  /// field says of parents before the first one with entries is left alone.
-  void beginPart(mlir::OpBuilder &b, mlir::Value position);
-  /// Elements first … last - 1 of the positions field have been written since; none: first = last = 0.
-  std::pair<mlir::Value, mlir::Value> partPositions(mlir::OpBuilder &b) const;
+  /// For an appender of one piece of the entries, whose positions count from 0 on in every run: what the
+  /// first run's positions field says of parents before the first one with entries is left alone.
+  void beginPiece(mlir::OpBuilder &b);
+  /// What stands behind the last entry of a piece, in runs below others.
+  void finishPiece(mlir::OpBuilder &b);
+  /// Elements first … last - 1 of the first run's positions field have been written by the piece; none:
+  /// first = last = 0.
+  std::pair<mlir::Value, mlir::Value> piecePositions(mlir::OpBuilder &b) const;
+  /// As finish with loose bounds, for levels that hold `counts[r]` positions of run r: the first run's
+  /// positions field is written up to element `reached`, the others' from the first element on.
+  void finishJoined(mlir::OpBuilder &b, mlir::ValueRange counts, mlir::Value reached);
 
   /// What stands behind the last entry; gives back what was not used when the bounds were `loose`.
   void finish(mlir::OpBuilder &b, bool loose);
@@ -59,6 +66,11 @@ public:
   unsigned runCount() const { return unsigned(runs.size()); }
   /// The number of positions of a run so far.
   mlir::Value count(mlir::OpBuilder &b, unsigned run) const { return states[run].count.get(b); }
+  const Run &run(unsigned number) const { return runs[number]; }
+  /// The parents of run r > 0, whose parent run has `positions` positions.
+  mlir::Value parents(mlir::OpBuilder &b, unsigned run, mlir::Value positions) const;
+  /// Values below each position of the last run.
+  mlir::Value blockSize(mlir::OpBuilder &b) const;
 
 private:
   struct State {
@@ -92,7 +104,6 @@ private:
   void fillPositions(mlir::OpBuilder &b, unsigned run, mlir::Value end, mlir::Value count);
   void addValue(mlir::OpBuilder &b, mlir::Value place, mlir::ValueRange coordinates, mlir::Value value,
                 bool isNew);
-  mlir::Value blockSize(mlir::OpBuilder &b) const;
 
   Target &target;
   bool unique, counting;
@@ -100,7 +111,8 @@ private:
   mlir::Value block; ///< values below each of the last run's positions
   std::vector<Run> runs;
   std::vector<State> states;
-  std::optional<Register> first;       ///< of a part: the first element of the positions field it writes
+  std::optional<Register>
+      first; ///< of a piece: the first element of the first run's positions field it writes
   std::optional<Register> closed;      ///< positions of the last run when a group was closed the last time
   std::optional<Register> lastInBlock; ///< the newest value's place in its block, where repeats are possible
 };

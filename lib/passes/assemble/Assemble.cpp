@@ -67,7 +67,6 @@ struct Assemble : impl::AssembleBase<Assemble> {
     OpBuilder b(op);
     assemble::Target target(b, op);
     target.parallel = parallel;
-    target.shares = shares;
     assemble::Order order = assemble::orderOf(op);
     for (const Strategy &strategy : strategies) {
       if (!strategy.fits(target, op, order))

@@ -1,5 +1,6 @@
 #include "passes/assemble/Memory.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/assemble/Groups.h"
 #include "passes/lower/Control.h"
 
 using namespace mlir;
@@ -8,18 +9,41 @@ using namespace tulle::dialect;
 namespace tulle::assemble {
 
 Value boundInserts(OpBuilder &b, Target &target, AssembleOp op) {
-  Value bound = op.getBound();
-  return bound ? bound : countInserts(b, target, op);
+  if (Value bound = op.getBound())
+    return bound;
+  Register inserts(b, target.loc, target.emitter(b).constant(0));
+  cloneCounting(b, op, [&](OpBuilder &b, ValueRange) { inserts.increment(b); });
+  return inserts.get(b);
 }
 
-Value countInserts(OpBuilder &b, Target &target, AssembleOp op, const Piece *piece) {
-  Register inserts(b, target.loc, target.emitter(b).constant(0));
-  auto count = [&](OpBuilder &b, ValueRange) { inserts.increment(b); };
+Value boundEntries(OpBuilder &b, Target &target, AssembleOp op, const Order &order) {
+  Value bound = op.getBound();
+  return bound ? bound : countEntries(b, target, op, order);
+}
+
+Value countEntries(OpBuilder &b, Target &target, AssembleOp op, const Order &order, const Piece *piece) {
+  levels::Emitter emit = target.emitter(b);
+  unsigned last = target.storedLevels() - 1;
+  bool grouped = Groups::arePasses(target, op, order, last);
+  Register inserts(b, target.loc, emit.constant(0)), entries(b, target.loc, emit.constant(0));
+  Groups groups(b, target, order, grouped ? last : 0);
+  Value size = emit.levelSize(last);
+  auto count = [&](OpBuilder &b, ValueRange dims) {
+    groups.atInsert(b, dims);
+    inserts.increment(b);
+  };
   if (piece)
     cloneCounting(b, op, *piece, count);
   else
     cloneCounting(b, op, count);
-  return inserts.get(b);
+  if (!grouped)
+    return inserts.get(b);
+  groups.finish(b, [&](OpBuilder &b, ValueRange) {
+    Value own = arith::MinUIOp::create(b, target.loc, inserts.get(b), size);
+    entries.set(b, emit.add(entries.get(b), own));
+    inserts.set(b, emit.constant(0));
+  });
+  return entries.get(b);
 }
 
 Value fitsMemory(OpBuilder &b, const Target &target, Value bytes) {
@@ -42,17 +66,17 @@ int64_t bytesPerEntry(const Target &target, int64_t block) {
   return value * block + 8 * target.storedLevels();
 }
 
-Values planPositions(OpBuilder &b, Target &target, Value inserts, unsigned runs, int64_t block,
+Values planPositions(OpBuilder &b, Target &target, Value entries, unsigned runs, int64_t block,
                      function_ref<Values(OpBuilder &)> count) {
   AssemblyPlan plan = target.op.getPlan();
   if (plan == AssemblyPlan::Count)
     return count(b);
-  Values bounds(runs, inserts);
+  Values bounds(runs, entries);
   if (plan == AssemblyPlan::Bound)
     return bounds;
   // Saturated: what would wrap does not fit either.
   levels::Emitter emit = target.emitter(b);
-  Value few = arith::MinUIOp::create(b, target.loc, inserts, emit.constant(int64_t(1) << 40));
+  Value few = arith::MinUIOp::create(b, target.loc, entries, emit.constant(int64_t(1) << 40));
   Value fits = fitsMemory(b, target, emit.mul(few, emit.constant(bytesPerEntry(target, block))));
   return lower::ifElse(
       b, target.loc, fits, SmallVector<Type>(runs, b.getIndexType()), [&] { return bounds; },

@@ -14,18 +14,20 @@ using arith::CmpIPredicate;
 using format::LevelKind;
 
 bool Shares::possible(const Target &target, AssembleOp op, const Order &order) {
-  if (!target.shares || op.getPlan() == AssemblyPlan::Count || target.storage.digits.empty())
+  if (!target.parallel || op.getPlan() == AssemblyPlan::Count || target.storage.digits.empty())
     return false;
-  unsigned stored = target.storedLevels(), outer = 0;
-  while (outer < stored && target.format(outer).kind == LevelKind::Dense)
-    ++outer;
-  if (outer == 0 || outer + 1 != stored)
+  if (target.storedLevels() == 0)
     return false;
-  LevelKind kind = target.format(outer).kind;
-  const auto &ref = target.storage.layout.coordinates[outer];
-  if ((kind != LevelKind::Compressed && kind != LevelKind::LooseCompressed) || !ref ||
-      target.storage.layout.fields[ref->field].width == 2)
-    return false;
+  for (unsigned l = 0, outer = 0; l < target.storedLevels(); ++l) {
+    LevelKind kind = target.format(l).kind;
+    outer += l == outer && kind == LevelKind::Dense;
+    // The two positions of a loose segment would move by different amounts.
+    if (kind == LevelKind::Batch || (kind == LevelKind::LooseCompressed && (outer == 0 || l > outer)))
+      return false;
+    const auto &ref = target.storage.layout.coordinates[l];
+    if (ref && target.storage.layout.fields[ref->field].width == 2)
+      return false;
+  }
   // Each coordinate of the first level is met in one pass of the loop.
   if (!canCut(op) || order.levels[0]->kind != format::ExprKind::Dim)
     return false;
@@ -43,154 +45,277 @@ bool Shares::possible(const Target &target, AssembleOp op, const Order &order) {
   return all;
 }
 
-//===--- Tables with an element for each part ---===//
+//===--- Tables with an element for each piece ---===//
 
 Value Shares::table(OpBuilder &b, Value size) const {
   return memref::AllocOp::create(b, loc, MemRefType::get({ShapedType::kDynamic}, b.getIndexType()), size);
 }
-Value Shares::load(OpBuilder &b, Value table, Value part) const {
-  return memref::LoadOp::create(b, loc, table, part);
+Value Shares::load(OpBuilder &b, Value table, Value at) const {
+  return memref::LoadOp::create(b, loc, table, at);
 }
-void Shares::store(OpBuilder &b, Value value, Value table, Value part) const {
-  memref::StoreOp::create(b, loc, value, table, part);
+void Shares::store(OpBuilder &b, Value value, Value table, Value at) const {
+  memref::StoreOp::create(b, loc, value, table, at);
 }
 
-Value Shares::accumulate(OpBuilder &b, Value table) const {
+Value Shares::zeros(OpBuilder &b, int64_t words) const {
   levels::Emitter emit = target.emitter(b);
-  return lower::forLoop(b, loc, emit.constant(0), parts, LoopKind::Reduction, ValueRange{emit.constant(0)},
-                        [&](Value part, lower::Values sum) {
-                          Value own = load(b, table, part);
-                          store(b, sum[0], table, part);
-                          return lower::Values{emit.add(sum[0], own)};
-                        })[0];
+  Value cells = table(b, emit.constant(words));
+  for (int64_t at = 0; at < words; ++at)
+    store(b, emit.constant(0), cells, emit.constant(at));
+  return cells;
 }
 
-//===--- How many parts, and room for them ---===//
+//===--- How many pieces, and room for them ---===//
 
-Shares::Shares(OpBuilder &b, Target &target, Value bound) : target(target), loc(target.loc) {
-  levels::Emitter emit = target.emitter(b);
-  parts = ThreadsOp::create(b, loc, parallel::work(b, outermostLoop(target.op)), /*fixed=*/false);
-  starts = table(b, parts);
-  if (!bound) {
-    lower::parallelParts(b, loc, parts, [&](Value part) {
-      Piece piece{part, parts};
-      store(b, countInserts(b, target, target.op, &piece), starts, part);
+/// A thread takes many pieces, so that none waits long for the last one; but each is some work.
+constexpr int64_t kPiecesPerThread = 16, kWorkPerPiece = int64_t(1) << 15;
+
+/// Whether tulle.weight of a piece of the tensor's first level is never less than the piece has value slots.
+static bool weighsAll(const format::Encoding &encoding) {
+  return llvm::all_of(encoding.levels, [](const format::Level &level) {
+    return level.format.kind == LevelKind::Dense || level.format.kind == LevelKind::Compressed ||
+           level.format.kind == LevelKind::Singleton;
+  });
+}
+
+/// How many value slots of the tensor a piece of the loop has; null where that is not known from outside.
+static Value slotsOfPiece(OpBuilder &b, IterateOp loop, Value tensor, const Piece &piece) {
+  const format::Encoding &encoding = getEncoding(cast<RankedTensorType>(tensor.getType())).getValue();
+  if (!weighsAll(encoding))
+    return {};
+  Value weights;
+  if (auto space = loop.getSpace().getDefiningOp<SpaceOp>()) {
+    if (space.getTensor() != tensor || space.getLevel() != 0)
+      return {};
+  } else {
+    Value coordinate = loop.getBody().getArgument(0);
+    bool located = llvm::any_of(loop.getBody().getOps<LocateOp>(), [&](LocateOp locate) {
+      return locate.getTensor() == tensor && locate.getLevel() == 0 && locate.getCoordinate() == coordinate;
     });
-    most = total = accumulate(b, starts);
+    if (!located || encoding.levels[0].format.kind != LevelKind::Dense)
+      return {};
+    weights = tensor;
+  }
+  Value all = b.clone(*loop.getSpace().getDefiningOp())->getResult(0);
+  Value part =
+      PartOp::create(b, loop.getLoc(), all.getType(), all, piece.part, piece.parts, parallel::weights(loop));
+  return WeightOp::create(b, loop.getLoc(), part, weights);
+}
+
+/// The bound of all inserts, made of sums and minima of stored counts, for one piece.
+static Value boundOfPiece(OpBuilder &b, IterateOp loop, Value bound, const Piece &piece) {
+  Operation *op = bound.getDefiningOp();
+  if (auto stored = dyn_cast_or_null<StoredCountOp>(op)) {
+    Value slots = slotsOfPiece(b, loop, stored.getTensor(), piece);
+    return slots ? slots : bound;
+  }
+  if (!isa_and_nonnull<arith::AddIOp, arith::MinUIOp>(op))
+    return bound;
+  Value lhs = boundOfPiece(b, loop, op->getOperand(0), piece);
+  Value rhs = boundOfPiece(b, loop, op->getOperand(1), piece);
+  if (isa<arith::AddIOp>(op))
+    return arith::AddIOp::create(b, op->getLoc(), lhs, rhs);
+  return arith::MinUIOp::create(b, op->getLoc(), lhs, rhs);
+}
+
+Shares::Shares(OpBuilder &b, Target &target, const Order &order, Value bound)
+    : target(target), loc(target.loc) {
+  levels::Emitter emit = target.emitter(b);
+  IterateOp loop = outermostLoop(target.op);
+  Value work = parallel::work(b, loop);
+  threads = ThreadsOp::create(b, loc, work, /*fixed=*/false);
+  Value several = emit.compare(CmpIPredicate::ugt, threads, emit.constant(1));
+  Value wanted = arith::MaxUIOp::create(b, loc, emit.mul(threads, emit.constant(kPiecesPerThread)),
+                                        arith::DivUIOp::create(b, loc, work, emit.constant(kWorkPerPiece)));
+  pieces = arith::SelectOp::create(b, loc, several, wanted, emit.constant(1));
+  if (bound) {
+    most = bound;
+    largest = lower::forLoop(b, loc, emit.constant(0), pieces, LoopKind::Reduction, emit.constant(0),
+                             [&](Value number, lower::Values so) {
+                               Value own = boundOfPiece(b, loop, bound, Piece{number, pieces});
+                               return lower::Values{arith::MaxUIOp::create(b, loc, so[0], own)};
+                             })[0];
     return;
   }
-  // All inserts may be in one part; pages that no part touches cost nothing.
-  lower::forLoop(b, loc, emit.constant(0), parts, LoopKind::Parallel, {}, [&](Value part, lower::Values) {
-    store(b, arith::MulIOp::create(b, loc, part, bound), starts, part);
-    return lower::Values{};
+  Value counts = table(b, pieces);
+  lower::parallelParts(b, loc, pieces, [&](Value number) {
+    Piece piece{number, pieces};
+    store(b, countEntries(b, target, target.op, order, &piece), counts, number);
   });
-  most = bound;
-  total = arith::MulIOp::create(b, loc, parts, bound);
+  lower::Values sums =
+      lower::forLoop(b, loc, emit.constant(0), pieces, LoopKind::Reduction,
+                     ValueRange{emit.constant(0), emit.constant(0)}, [&](Value number, lower::Values so) {
+                       Value own = load(b, counts, number);
+                       return lower::Values{emit.add(so[0], own), arith::MaxUIOp::create(b, loc, so[1], own)};
+                     });
+  most = sums[0];
+  largest = sums[1];
+  memref::DeallocOp::create(b, loc, counts);
 }
 
 Value Shares::worthwhile(OpBuilder &b, int64_t block) const {
   levels::Emitter emit = target.emitter(b);
-  Value several = emit.compare(CmpIPredicate::ugt, parts, emit.constant(1));
-  // Saturated: what would wrap does not fit either. The result may be as large as the scratch buffers.
-  Value few = arith::MinUIOp::create(b, loc, total, emit.constant(int64_t(1) << 40));
-  Value fits = fitsMemory(b, target, emit.mul(few, emit.constant(2 * bytesPerEntry(target, block))));
-  return arith::AndIOp::create(b, loc, several, fits);
+  Value several = emit.compare(CmpIPredicate::ugt, threads, emit.constant(1));
+  // Saturated: what would wrap does not fit either.
+  auto few = [&](Value count) -> Value {
+    return arith::MinUIOp::create(b, loc, count, emit.constant(int64_t(1) << 40));
+  };
+  Value rooms = emit.mul(threads, few(largest));
+  Value bytes = emit.mul(emit.add(few(most), rooms), emit.constant(bytesPerEntry(target, block)));
+  return arith::AndIOp::create(b, loc, several, fitsMemory(b, target, bytes));
 }
 
-//===--- Appending and joining ---===//
+//===--- Rooms ---===//
 
-void Shares::assemble(OpBuilder &b, const Order &order, AppendPart appendPart) {
+std::optional<unsigned> Shares::sharedPositions() const {
+  unsigned outer = 0;
+  while (target.format(outer).kind == LevelKind::Dense)
+    ++outer;
+  return outer == 0 ? std::nullopt : target.storage.layout.positions[outer];
+}
+
+Target Shares::makeRoom(OpBuilder &b, const Order &order) const {
+  Target room = target;
+  for (unsigned field = 0; field < room.storage.fields.size(); ++field)
+    if (field != sharedPositions())
+      room.storage.fields[field] = {};
+  Appender(b, room, order, /*counting=*/true).allocate(b, largest);
+  return room;
+}
+
+void Shares::freeRoom(OpBuilder &b, const Target &room) const {
+  for (unsigned field = 0; field < room.storage.fields.size(); ++field)
+    if (field != sharedPositions())
+      memref::DeallocOp::create(b, loc, room.storage.fields[field]);
+}
+
+void Shares::move(OpBuilder &b, const Target &room, unsigned field, Value base, Value count,
+                  Value each) const {
   levels::Emitter emit = target.emitter(b);
-  Target scratch = target;
-  Appender whole(b, scratch, order, /*counting=*/true);
-  whole.allocate(b, total);
-  unsigned run = target.storedLevels() - 1;
-  for (Value *table : {&ends, &bases, &firsts, &lasts})
-    *table = this->table(b, parts);
+  Value to = emit.mul(base, each);
+  lower::forLoop(b, loc, emit.constant(0), emit.mul(count, each), LoopKind::Parallel, {},
+                 [&](Value at, lower::Values) {
+                   Value element = memref::LoadOp::create(b, loc, room.storage.fields[field], at);
+                   memref::StoreOp::create(b, loc, element, target.storage.fields[field], emit.add(to, at));
+                   return lower::Values{};
+                 });
+}
 
-  lower::parallelParts(b, loc, parts, [&](Value part) {
-    Value start = load(b, starts, part);
-    auto begin = [&](Appender &appender) { appender.beginPart(b, start); };
-    auto end = [&](Appender &appender) {
-      Value count = appender.count(b, 0);
-      auto [first, last] = appender.partPositions(b);
-      store(b, count, ends, part);
-      store(b, arith::SubIOp::create(b, loc, count, start), bases, part);
-      store(b, first, firsts, part);
-      store(b, last, lasts, part);
-    };
-    appendPart(b, scratch, Piece{part, parts}, begin, end);
-  });
-
-  Value count = accumulate(b, bases);
-  unsigned positions = *target.storage.layout.positions[run];
-  target.checkWidth(b, positions, count);
-  Value reached = joinPositions(b, scratch, positions);
-  Value length = memref::DimOp::create(b, loc, scratch.storage.fields[positions], emit.constant(0));
-  lower::forLoop(b, loc, reached, length, LoopKind::Parallel, {}, [&](Value at, lower::Values) {
-    scratch.emitter(b).store(positions, at, count);
+/// Modulo the field's width: whether the last position fits is checked in the end.
+void Shares::shift(OpBuilder &b, Value from, Value to, Value first, Value last, Value distance,
+                   Value by) const {
+  levels::Emitter emit = target.emitter(b);
+  by = arith::IndexCastOp::create(b, loc, cast<MemRefType>(to.getType()).getElementType(), by);
+  lower::forLoop(b, loc, first, last, LoopKind::Parallel, {}, [&](Value at, lower::Values) {
+    Value old = memref::LoadOp::create(b, loc, from, at);
+    Value moved = arith::AddIOp::create(b, loc, old, by);
+    memref::StoreOp::create(b, loc, moved, to, emit.add(at, distance));
     return lower::Values{};
   });
+}
 
-  Value block = emit.constant(1);
-  for (unsigned l = run + 1; l < target.levels(); ++l)
-    block = emit.mul(block, emit.levelSize(l));
-  unsigned coordinates = target.storage.layout.coordinates[run]->field;
-  target.storage.fields[positions] = scratch.storage.fields[positions];
-  target.allocate(b, coordinates, count);
-  target.allocate(b, target.storage.layout.valuesField(),
-                  target.checkedSize(b, target.levels(), count, block));
-  lower::parallelParts(b, loc, parts, [&](Value part) { move(b, scratch, run, block, part); });
-  memref::DeallocOp::create(b, loc, scratch.storage.fields[coordinates]);
-  memref::DeallocOp::create(b, loc, scratch.storage.fields.back());
-  for (Value table : {starts, ends, bases, firsts, lasts})
+void Shares::moveRun(OpBuilder &b, const Target &room, Appender &appender, unsigned run,
+                     ValueRange bases) const {
+  levels::Emitter emit = target.emitter(b);
+  const format::Layout &layout = target.storage.layout;
+  const Run &levels = appender.run(run);
+  for (unsigned l = levels.first; l < levels.end; ++l)
+    if (const auto &ref = *layout.coordinates[l]; ref.offset == 0)
+      move(b, room, ref.field, bases[run], appender.count(b, run), emit.constant(ref.stride));
+  if (run == 0)
+    return;
+  unsigned field = *layout.positions[levels.first];
+  Value above = appender.parents(b, run, appender.count(b, run - 1));
+  shift(b, room.storage.fields[field], target.storage.fields[field], emit.constant(1),
+        emit.add(above, emit.constant(1)), appender.parents(b, run, bases[run - 1]), bases[run]);
+}
+
+//===--- Appending ---===//
+
+void Shares::assemble(OpBuilder &b, const Order &order, Work work) {
+  levels::Emitter emit = target.emitter(b);
+  Appender whole(b, target, order, /*counting=*/false);
+  whole.allocate(b, most);
+  next = memref::AllocOp::create(b, loc, MemRefType::get({1}, b.getI64Type()));
+  memref::StoreOp::create(b, loc, arith::ConstantIntOp::create(b, loc, 0, 64), next,
+                          ValueRange{emit.constant(0)});
+  turns = zeros(b, kCellWords * whole.runCount());
+  for (Value *table : {&bases, &firsts, &lasts})
+    *table = this->table(b, pieces);
+
+  lower::parallelParts(b, loc, threads, [&](Value) {
+    Target room = makeRoom(b, order);
+    work(b, room, [&](AppendPiece append) { eachPiece(b, room, append); });
+    freeRoom(b, room);
+  });
+
+  Values counts;
+  for (unsigned r = 0; r < whole.runCount(); ++r)
+    counts.push_back(load(b, turns, emit.constant(kCellWords * r + 1)));
+  auto shared = sharedPositions();
+  whole.finishJoined(b, counts, shared ? joinPositions(b, *shared) : emit.constant(0));
+  for (Value table : {next, turns, bases, firsts, lasts})
     memref::DeallocOp::create(b, loc, table);
 }
 
-/// Parents between those of one part and those of the next have no entries. Returns where the last part's
-/// end.
-Value Shares::joinPositions(OpBuilder &b, const Target &scratch, unsigned field) const {
-  levels::Emitter emit = scratch.emitter(b);
-  return lower::forLoop(
-      b, loc, emit.constant(0), parts, LoopKind::Reduction, ValueRange{emit.constant(0)},
-      [&](Value part, lower::Values reached) {
-        Value base = load(b, bases, part), first = load(b, firsts, part);
-        lower::forLoop(b, loc, reached[0], first, LoopKind::Parallel, {}, [&](Value at, lower::Values) {
-          scratch.emitter(b).store(field, at, base);
-          return lower::Values{};
-        });
-        return lower::Values{arith::MaxUIOp::create(b, loc, reached[0], load(b, lasts, part))};
-      })[0];
+/// Every thread takes the next piece that nobody has begun: the pieces before it have been begun, too, so
+/// that its turn comes.
+void Shares::eachPiece(OpBuilder &b, const Target &room, AppendPiece append) const {
+  levels::Emitter emit = target.emitter(b);
+  auto take = [&]() -> Value {
+    Value one = arith::ConstantIntOp::create(b, loc, 1, 64);
+    Value taken = memref::AtomicRMWOp::create(b, loc, arith::AtomicRMWKind::addi, one, next,
+                                              ValueRange{emit.constant(0)});
+    return arith::IndexCastOp::create(b, loc, b.getIndexType(), taken);
+  };
+  lower::whileLoop(
+      b, loc, take(),
+      [&](lower::Values number) { return emit.compare(CmpIPredicate::ult, number[0], pieces); },
+      [&](lower::Values number) {
+        append(
+            Piece{number[0], pieces}, [&](Appender &appender) { appender.beginPiece(b); },
+            [&](Appender &appender) { finishPiece(b, room, appender, number[0]); });
+        return lower::Values{take()};
+      });
 }
 
-/// What one part appended moves to its place in the result.
-void Shares::move(OpBuilder &b, const Target &scratch, unsigned run, Value block, Value part) const {
-  levels::Emitter emit = scratch.emitter(b);
-  Value start = load(b, starts, part), end = load(b, ends, part), base = load(b, bases, part);
-  auto copy = [&](unsigned field, Value each) {
-    Value from = emit.mul(start, each), to = emit.mul(base, each);
-    lower::forLoop(b, loc, emit.constant(0), emit.mul(emit.sub(end, start), each), LoopKind::Parallel, {},
-                   [&](Value at, lower::Values) {
-                     Value element =
-                         memref::LoadOp::create(b, loc, scratch.storage.fields[field], emit.add(from, at));
-                     memref::StoreOp::create(b, loc, element, target.storage.fields[field], emit.add(to, at));
-                     return lower::Values{};
-                   });
-  };
-  copy(target.storage.layout.coordinates[run]->field, emit.constant(1));
-  copy(target.storage.layout.valuesField(), block);
-  // Modulo the field's width: what the part wrote was, and what it becomes fits.
-  unsigned field = *target.storage.layout.positions[run];
-  Value buffer = scratch.storage.fields[field];
-  Type type = cast<MemRefType>(buffer.getType()).getElementType();
-  Value shift = arith::IndexCastOp::create(b, loc, type, arith::SubIOp::create(b, loc, base, start));
-  lower::forLoop(b, loc, load(b, firsts, part), load(b, lasts, part), LoopKind::Parallel, {},
-                 [&](Value at, lower::Values) {
-                   Value old = memref::LoadOp::create(b, loc, buffer, at);
-                   memref::StoreOp::create(b, loc, Value(arith::AddIOp::create(b, loc, old, shift)), buffer,
-                                           at);
-                   return lower::Values{};
-                 });
+void Shares::finishPiece(OpBuilder &b, const Target &room, Appender &appender, Value number) const {
+  levels::Emitter emit = target.emitter(b);
+  appender.finishPiece(b);
+  Value address = memref::ExtractAlignedPointerAsIndexOp::create(b, loc, turns);
+  Values starts;
+  for (unsigned r = 0; r < appender.runCount(); ++r) {
+    Value cell = emit.add(address, emit.constant(int64_t(sizeof(int64_t)) * kCellWords * r));
+    starts.push_back(target.callForIndex(b, "tulle_turn", {cell, number, appender.count(b, r)}));
+  }
+  for (unsigned r = 0; r < appender.runCount(); ++r)
+    moveRun(b, room, appender, r, starts);
+  Value count = appender.count(b, appender.runCount() - 1);
+  move(b, room, target.storage.layout.valuesField(), starts.back(), count, appender.blockSize(b));
+  auto shared = sharedPositions();
+  if (!shared)
+    return;
+  auto [first, last] = appender.piecePositions(b);
+  store(b, starts[0], bases, number);
+  store(b, first, firsts, number);
+  store(b, last, lasts, number);
+  Value positions = target.storage.fields[*shared];
+  shift(b, positions, positions, first, last, emit.constant(0), starts[0]);
+}
+
+Value Shares::joinPositions(OpBuilder &b, unsigned field) const {
+  levels::Emitter emit = target.emitter(b);
+  return lower::forLoop(b, loc, emit.constant(0), pieces, LoopKind::Reduction, ValueRange{emit.constant(0)},
+                        [&](Value number, lower::Values reached) {
+                          Value base = load(b, bases, number);
+                          lower::forLoop(b, loc, reached[0], load(b, firsts, number), LoopKind::Parallel, {},
+                                         [&](Value at, lower::Values) {
+                                           target.emitter(b).store(field, at, base);
+                                           return lower::Values{};
+                                         });
+                          return lower::Values{
+                              arith::MaxUIOp::create(b, loc, reached[0], load(b, lasts, number))};
+                        })[0];
 }
 
 } // namespace tulle::assemble

@@ -1,52 +1,74 @@
-// Assembly by several threads: each appends the entries of its part of the loops, and the parts are joined.
+// Assembly by several threads: they append pieces of the loops to rooms of their own, and each piece moves to
+// its place in the result as soon as the pieces before it have said how much they hold.
 #pragma once
 #include "passes/assemble/Appender.h"
 #include "passes/assemble/Clone.h"
 
 namespace tulle::assemble {
 
-/// The parts of the outermost loop of an assembly, and what each of them appends: to scratch buffers all of
-/// them share, where each has room of its own for all its inserts. Parts are consecutive pieces of a loop
-/// over the target's first level, so that joined in order they are the tensor that one thread makes.
+/// The outermost loop of an assembly in many consecutive pieces. Each thread takes one after the other,
+/// appends its entries to a room that its caches hold, takes its turn (`tulle_turn`: where the pieces before
+/// it end), and moves them to the result: every entry goes to memory once, as if there were one thread, and
+/// the tensor is the same.
 class Shares {
 public:
-  /// Whether the loops can be cut so. The target's levels are full ones and then one run.
+  /// Whether the loops can be cut so. The target's levels are full ones and runs.
   static bool possible(const Target &target, dialect::AssembleOp op, const Order &order);
 
-  /// How many parts are worth while, and room for each: for `bound` inserts, or without one for as many as
-  /// copies of the loops count.
-  Shares(mlir::OpBuilder &b, Target &target, mlir::Value bound);
+  /// How many threads are worth while, and room for each piece: for `bound` entries, or without one for as
+  /// many as copies of the loops count.
+  Shares(mlir::OpBuilder &b, Target &target, const Order &order, mlir::Value bound);
 
-  /// At most so many inserts run.
-  mlir::Value inserts() const { return most; }
-  /// Whether there are several parts, and memory for them with `block` values for each insert (i1).
+  /// At most so many entries are made.
+  mlir::Value entries() const { return most; }
+  /// Whether there are several threads, and memory for them with `block` values for each entry (i1).
   mlir::Value worthwhile(mlir::OpBuilder &b, int64_t block) const;
 
-  /// Emits what makes the target's buffers: `appendPart(b, scratch, piece, …)` emits the loops of one part.
-  /// It hands its appender to `begin` first and to `end` last.
+  /// Emits what makes the target's buffers. `work` emits what one thread does: it calls its last argument,
+  /// once, where the pieces are to be gone through, with what emits the appending of one of them. That hands
+  /// its appender to `begin` first and to `end` last.
   using OnAppender = llvm::function_ref<void(Appender &)>;
-  using AppendPart = llvm::function_ref<void(mlir::OpBuilder &b, Target &scratch, const Piece &piece,
-                                             OnAppender begin, OnAppender end)>;
-  void assemble(mlir::OpBuilder &b, const Order &order, AppendPart appendPart);
+  using AppendPiece = llvm::function_ref<void(const Piece &piece, OnAppender begin, OnAppender end)>;
+  using EachPiece = llvm::function_ref<void(AppendPiece)>;
+  using Work = llvm::function_ref<void(mlir::OpBuilder &b, Target &room, EachPiece eachPiece)>;
+  void assemble(mlir::OpBuilder &b, const Order &order, Work work);
 
 private:
   mlir::Value table(mlir::OpBuilder &b, mlir::Value size) const;
-  mlir::Value load(mlir::OpBuilder &b, mlir::Value table, mlir::Value part) const;
-  void store(mlir::OpBuilder &b, mlir::Value value, mlir::Value table, mlir::Value part) const;
-  /// Values at `part` of a table become where its running sum begins; returns the sum.
-  mlir::Value accumulate(mlir::OpBuilder &b, mlir::Value table) const;
-  mlir::Value joinPositions(mlir::OpBuilder &b, const Target &scratch, unsigned field) const;
-  void move(mlir::OpBuilder &b, const Target &scratch, unsigned run, mlir::Value block,
-            mlir::Value part) const;
+  mlir::Value load(mlir::OpBuilder &b, mlir::Value table, mlir::Value at) const;
+  void store(mlir::OpBuilder &b, mlir::Value value, mlir::Value table, mlir::Value at) const;
+  /// So many words, all zero.
+  mlir::Value zeros(mlir::OpBuilder &b, int64_t words) const;
+  /// The words of a run's turns (HACKING.md: a cell) in `turns`.
+  static constexpr int64_t kCellWords = 2;
+
+  /// The field of the first run's positions, where it stands below full levels: its elements belong to
+  /// parents that are known before, and the pieces write them in place.
+  std::optional<unsigned> sharedPositions() const;
+  /// Memory for what a piece appends.
+  Target makeRoom(mlir::OpBuilder &b, const Order &order) const;
+  void freeRoom(mlir::OpBuilder &b, const Target &room) const;
+  void eachPiece(mlir::OpBuilder &b, const Target &room, AppendPiece append) const;
+  void finishPiece(mlir::OpBuilder &b, const Target &room, Appender &appender, mlir::Value number) const;
+  /// What a piece has of a run goes to its place, which begins at `bases[r]` in run r.
+  void moveRun(mlir::OpBuilder &b, const Target &room, Appender &appender, unsigned run,
+               mlir::ValueRange bases) const;
+  /// Elements first … last - 1 of a field become `by` more, and go to a place `distance` further on.
+  void shift(mlir::OpBuilder &b, mlir::Value from, mlir::Value to, mlir::Value first, mlir::Value last,
+             mlir::Value distance, mlir::Value by) const;
+  void move(mlir::OpBuilder &b, const Target &room, unsigned field, mlir::Value base, mlir::Value count,
+            mlir::Value each) const;
+  /// Parents between those of one piece and those of the next have no entries. Returns where the last piece's
+  /// end.
+  mlir::Value joinPositions(mlir::OpBuilder &b, unsigned field) const;
 
   Target &target;
   mlir::Location loc;
-  mlir::Value parts, most;
-  mlir::Value total;         ///< positions of all rooms
-  mlir::Value starts;        ///< per part: the first position of its room in the scratch buffers
-  mlir::Value ends;          ///< per part: behind its last position there
-  mlir::Value bases;         ///< per part: its first position in the result
-  mlir::Value firsts, lasts; ///< per part: the elements of the positions field it has written
+  mlir::Value threads, pieces;
+  mlir::Value most, largest; ///< entries in all, and in one piece
+  mlir::Value next, turns;   ///< the next piece nobody has begun; a cell for each run
+  mlir::Value bases, firsts,
+      lasts; ///< per piece: its first position, and its elements of the shared positions
 };
 
 } // namespace tulle::assemble

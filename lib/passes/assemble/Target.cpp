@@ -96,6 +96,12 @@ void Target::call(OpBuilder &b, StringRef name, ValueRange arguments) const {
   func::CallOp::create(b, loc, function, asI64(b, loc, arguments));
 }
 
+Value Target::callForIndex(OpBuilder &b, StringRef name, ValueRange arguments) const {
+  func::FuncOp function = declare(b, op, name, unsigned(arguments.size()), b.getI64Type());
+  auto result = func::CallOp::create(b, loc, function, asI64(b, loc, arguments)).getResult(0);
+  return arith::IndexCastOp::create(b, loc, b.getIndexType(), result);
+}
+
 void Target::checkWidth(OpBuilder &b, unsigned field, Value value) const {
   const format::Field &info = storage.layout.fields[field];
   if (info.width == 0 || info.width >= 64)

@@ -18,7 +18,6 @@ public:
   mlir::Location loc;
   levels::Storage storage;
   bool parallel = false; ///< threads may share the work
-  bool shares = false;   ///< and what is appended
 
   const format::Encoding &encoding() const { return storage.encoding; }
   unsigned levels() const { return unsigned(storage.encoding.levels.size()); }
@@ -37,6 +36,8 @@ public:
   mlir::Value checkedSize(mlir::OpBuilder &b, unsigned level, mlir::Value parents, mlir::Value each) const;
   /// `wide` as i64, and calls `name` with the arguments, all i64.
   void call(mlir::OpBuilder &b, llvm::StringRef name, mlir::ValueRange arguments) const;
+  /// The same of a function that returns an i64, as index.
+  mlir::Value callForIndex(mlir::OpBuilder &b, llvm::StringRef name, mlir::ValueRange arguments) const;
   /// Reports a value (a coordinate or position of `field`, index) that does not fit the field's width. Emits
   /// nothing where no value can be too wide.
   void checkWidth(mlir::OpBuilder &b, unsigned field, mlir::Value value) const;

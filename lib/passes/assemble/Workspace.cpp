@@ -258,12 +258,12 @@ static void insertAll(OpBuilder &b, Target &target, const Order &order, Workspac
 }
 
 /// The tensor's buffers, by way of a workspace.
-static void assembleInWorkspace(OpBuilder &b, Target &target, const Order &order, Value inserts) {
+static void assembleInWorkspace(OpBuilder &b, Target &target, const Order &order, Value entries) {
   Order flushed = order;
   flushed.unique = true;
   Workspace workspace(b, target, order);
   unsigned runs = Appender(b, target, flushed, /*counting=*/true).runCount();
-  Values bounds = planPositions(b, target, inserts, runs, *blockSize(target), [&](OpBuilder &b) {
+  Values bounds = planPositions(b, target, entries, runs, *blockSize(target), [&](OpBuilder &b) {
     return countPositions(b, target, order, flushed, workspace);
   });
   Appender appender(b, target, flushed, /*counting=*/false, workspace.wholeBlocks());
@@ -277,16 +277,16 @@ static void assembleInWorkspace(OpBuilder &b, Target &target, const Order &order
 static void assembleInShares(OpBuilder &b, Shares &shares, const Order &order) {
   Order flushed = order;
   flushed.unique = true;
-  shares.assemble(b, flushed,
-                  [&](OpBuilder &b, Target &scratch, const Piece &piece, Shares::OnAppender begin,
-                      Shares::OnAppender end) {
-                    Workspace workspace(b, scratch, order);
-                    Appender appender(b, scratch, flushed, /*counting=*/false, workspace.wholeBlocks());
-                    begin(appender);
-                    insertAll(b, scratch, order, workspace, appender, &piece);
-                    end(appender);
-                    workspace.free(b);
-                  });
+  shares.assemble(b, flushed, [&](OpBuilder &b, Target &room, Shares::EachPiece eachPiece) {
+    Workspace workspace(b, room, order);
+    eachPiece([&](const Piece &piece, Shares::OnAppender begin, Shares::OnAppender end) {
+      Appender appender(b, room, flushed, /*counting=*/false, workspace.wholeBlocks());
+      begin(appender);
+      insertAll(b, room, order, workspace, appender, &piece);
+      end(appender);
+    });
+    workspace.free(b);
+  });
 }
 
 /// By several threads where that is worth while.
@@ -300,20 +300,20 @@ static void assembleByMany(OpBuilder &b, Target &target, const Order &order, Sha
         return lower::Values(target.storage.fields);
       },
       [&] {
-        assembleInWorkspace(b, alone, order, shares.inserts());
+        assembleInWorkspace(b, alone, order, shares.entries());
         return lower::Values(alone.storage.fields);
       });
   target.storage.fields.assign(buffers.begin(), buffers.end());
 }
 
 /// Whether the level is worth an array: i1, or null where that is known.
-static Value isSmall(OpBuilder &b, const Target &target, Value inserts) {
+static Value isSmall(OpBuilder &b, const Target &target, Value entries) {
   levels::Emitter emit = target.emitter(b);
   Value size = emit.levelSize(target.storedLevels() - 1);
   if (APInt known; matchPattern(size, m_ConstantInt(&known)) && known.getSExtValue() <= kSmallLevel)
     return {};
   // Saturated, so that the product does not wrap.
-  Value few = arith::MinUIOp::create(b, target.loc, inserts, emit.constant(int64_t(1) << 40));
+  Value few = arith::MinUIOp::create(b, target.loc, entries, emit.constant(int64_t(1) << 40));
   Value limit = arith::MaxUIOp::create(b, target.loc, emit.mul(few, emit.constant(kSparsest)),
                                        emit.constant(kSmallLevel));
   return emit.compare(arith::CmpIPredicate::ule, size, limit);
@@ -322,15 +322,15 @@ static Value isSmall(OpBuilder &b, const Target &target, Value inserts) {
 FailureOr<Value> lowerByWorkspace(OpBuilder &b, Target &target, AssembleOp op, const Order &order) {
   std::optional<Shares> shares;
   if (Shares::possible(target, op, order))
-    shares.emplace(b, target, op.getBound());
-  Value inserts = shares ? shares->inserts() : boundInserts(b, target, op);
+    shares.emplace(b, target, order, op.getBound());
+  Value entries = shares ? shares->entries() : boundEntries(b, target, op, order);
   auto assemble = [&](OpBuilder &b) {
     if (shares)
       assembleByMany(b, target, order, *shares);
     else
-      assembleInWorkspace(b, target, order, inserts);
+      assembleInWorkspace(b, target, order, entries);
   };
-  Value small = isSmall(b, target, inserts);
+  Value small = isSmall(b, target, entries);
   if (!small) {
     assemble(b);
     return target.finish(b);
@@ -345,7 +345,7 @@ FailureOr<Value> lowerByWorkspace(OpBuilder &b, Target &target, AssembleOp op, c
         return lower::Values(target.storage.fields);
       },
       [&] {
-        assembleByChain(b, sorted, order, inserts);
+        assembleByChain(b, sorted, order, boundInserts(b, sorted, op));
         return lower::Values(sorted.storage.fields);
       });
   target.storage.fields.assign(buffers.begin(), buffers.end());

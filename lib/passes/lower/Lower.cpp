@@ -212,6 +212,7 @@ void Lowering::lowerOp(Operation &op) {
       .Case([&](CoiterateOp op) { lowerCoiterate(op); })
       .Case([&](ParallelOp op) { lowerParallel(op); })
       .Case([&](PartOp op) { lowerPart(op); })
+      .Case([&](WeightOp op) { lowerWeight(op); })
       .Case([&](HeavyOp op) { lowerHeavy(op); })
       .Case([&](SliceOp op) { lowerSlice(op); })
       .Case([&](RestrictOp op) { lowerRestrict(op); })
@@ -230,8 +231,8 @@ static bool understands(Operation *op) {
     return type && index && *index >= 0 && *index < type.getRank();
   }
   return isa<SpaceOp, LocateOp, SearchOp, RangeOp, LoadOp, StoreOp, FillOp, LikeOp, LevelSizeOp, SpaceSizeOp,
-             StoredCountOp, StorageOp, CoordinatesOp, IterateOp, CoiterateOp, ParallelOp, PartOp, HeavyOp,
-             SliceOp, RestrictOp, ValuesOp>(op) ||
+             StoredCountOp, StorageOp, CoordinatesOp, IterateOp, CoiterateOp, ParallelOp, PartOp, WeightOp,
+             HeavyOp, SliceOp, RestrictOp, ValuesOp>(op) ||
          // Tensors pass through these, as the storage they are; places in them do not.
          isa<tensor::CastOp, YieldOp, scf::IfOp, scf::ForOp, func::ReturnOp>(op) ||
          (isa<scf::YieldOp>(op) && isa<scf::IfOp, scf::ForOp>(op->getParentOp()));

@@ -48,6 +48,7 @@ private:
   void lowerParallel(dialect::ParallelOp op);
   void lowerPart(dialect::PartOp op);
   void lowerThreads(dialect::ThreadsOp op);
+  void lowerWeight(dialect::WeightOp op);
   void lowerHeavy(dialect::HeavyOp op);
   void lowerSlice(dialect::SliceOp op);
   void lowerRestrict(dialect::RestrictOp op);

@@ -182,6 +182,15 @@ void Lowering::lowerPart(PartOp op) {
   spaces[op.getResult()] = space;
 }
 
+void Lowering::lowerWeight(WeightOp op) {
+  Location loc = op.getLoc();
+  auto range = ranges.find(op.getSpace());
+  const levels::Storage *weights = op.getWeights() ? tensors.lookup(op.getWeights()) : nullptr;
+  Places places = range == ranges.end() ? placesOf(b, loc, spaces.lookup(op.getSpace()))
+                                        : placesOf(b, loc, range->second, weights);
+  values.map(op.getResult(), places.emit.sub(places.before(places.end), places.before(places.begin)));
+}
+
 void Lowering::lowerHeavy(HeavyOp op) {
   Location loc = op.getLoc();
   auto range = ranges.find(op.getSpace());
