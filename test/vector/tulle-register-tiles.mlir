@@ -87,11 +87,15 @@ func.func @reads_its_result(%c: memref<?xf64>, %base: index, %lo: index, %hi: in
 
 // Rows padded to one length, a column of slots at a time (ELL): empty slots become masks, and where rows are
 // many, six columns are done at a time. Nothing is read for empty slots: an x without elements gets the loop as it was.
+// Where three samples of the first column gather from near places, gathers are taken apart.
 // CHECK-LABEL: func.func @padded
 // CHECK-SAME: %[[CRD:[a-z0-9]*]]: memref<?xi32>, %[[VAL:[a-z0-9]*]]: memref<?xf64>, %[[X:[a-z0-9]*]]: memref<?xf64>, %[[Y:[a-z0-9]*]]: memref<?xf64>, %[[K:[a-z0-9]*]]: index, %[[N:[a-z0-9]*]]: index)
 // CHECK: %[[SIZE:.*]] = memref.dim %[[X]]
 // CHECK: arith.cmpi sgt, %[[SIZE]]
 // CHECK: scf.if
+// CHECK: %[[NEAR:.*]] = scf.if %{{.*}} -> (i1)
+// CHECK-COUNT-3: arith.cmpi ult, %{{.*}}, %c16384
+// CHECK: scf.if %[[NEAR]]
 // CHECK: %[[LONG:.*]] = arith.cmpi sgt, %{{.*}}, %{{.*}} : index
 // CHECK: %[[STEP:.*]] = arith.select %[[LONG]], %c6
 // CHECK: scf.for %[[K0:.*]] = %{{.*}} to %[[K]] step %[[STEP]]
@@ -108,6 +112,10 @@ func.func @reads_its_result(%c: memref<?xf64>, %base: index, %lo: index, %hi: in
 // CHECK: %[[XV:.*]] = vector.from_elements
 // CHECK: %[[SUM:.*]] = arith.addf %[[ACC]]
 // CHECK: arith.select %[[FULL]], %[[SUM]], %[[ACC]]
+// CHECK-COUNT-4: vector.maskedstore %[[Y]]
+// CHECK: else
+// CHECK: scf.for
+// CHECK-COUNT-4: vector.gather %[[X]]
 // CHECK-COUNT-4: vector.maskedstore %[[Y]]
 // CHECK: else
 // CHECK: memref.store %{{.*}}, %[[Y]]
@@ -174,13 +182,31 @@ func.func @sliced(%perm: memref<?xi64>, %val: memref<?xf64>, %y: memref<?xf64>, 
 }
 
 // Diagonals: each has rows of its own. Tiles cover the rows all of six diagonals have; loops before and after do the rest.
+// Where there is a diagonal, the loop that sets y to zero does not run: in the first steps tiles start from zero, and what
+// is before and after them is set then. Nothing is fetched ahead, since diagonals are read in order.
 // CHECK-LABEL: func.func @diagonals
+// CHECK-SAME: %[[Y:[a-z0-9]*]]: memref<?xf64>, %[[K:[a-z0-9]*]]: index, %{{[a-z0-9]*}}: index)
+// CHECK: %[[SIZE:.*]] = memref.dim %[[Y]]
+// CHECK: %[[SOME:.*]] = arith.cmpi slt, %{{.*}}, %[[K]] : index
+// CHECK: %[[LOOPS:.*]] = arith.select %[[SOME]], %{{.*}}, %[[SIZE]]
+// CHECK: scf.for %{{.*}} = %{{.*}} to %[[LOOPS]]
 // CHECK: scf.for %[[D0:.*]] = %{{.*}} to %{{.*}} step %c6
+// CHECK: %[[BEGINS:.*]] = arith.cmpi eq, %[[D0]]
+// CHECK: %[[FILLS:.*]] = arith.andi %[[SOME]], %[[BEGINS]]
 // CHECK: %[[COMMON:.*]]:2 = scf.for
 // CHECK: arith.maxsi
 // CHECK: arith.minsi
 // CHECK: %[[T8:.*]] = scf.for %{{.*}} = %[[COMMON]]#0
+// CHECK: vector.maskedload %[[Y]]
+// CHECK-NOT: memref.prefetch
 // CHECK: %[[T2:.*]] = scf.for %{{.*}} = %[[T8]]
+// CHECK: %[[BEFORE:.*]] = arith.minsi %[[COMMON]]#0, %[[SIZE]]
+// CHECK: %[[TO:.*]] = arith.select %[[FILLS]], %[[BEFORE]], %[[ZERO:.*]] : index
+// CHECK: scf.for %[[I:.*]] = %[[ZERO]] to %[[TO]]
+// CHECK: memref.store %{{.*}}, %[[Y]][%[[I]]]
+// CHECK: %[[TO2:.*]] = arith.select %[[FILLS]], %[[SIZE]], %[[T2]] : index
+// CHECK: scf.for %[[I2:.*]] = %[[T2]] to %[[TO2]]
+// CHECK: memref.store %{{.*}}, %[[Y]][%[[I2]]]
 // CHECK: arith.minsi %{{.*}}, %[[COMMON]]#0
 // CHECK: memref.store
 // CHECK: arith.maxsi %{{.*}}, %[[T2]]
@@ -188,6 +214,11 @@ func.func @sliced(%perm: memref<?xi64>, %val: memref<?xf64>, %y: memref<?xf64>, 
 func.func @diagonals(%off: memref<?xi64>, %val: memref<?xf64>, %x: memref<?xf64>, %y: memref<?xf64>, %k: index, %n: index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f64
+  %size = memref.dim %y, %c0 : memref<?xf64>
+  scf.for %i = %c0 to %size step %c1 {
+    memref.store %zero, %y[%i] : memref<?xf64>
+  } {tulle.kind = "parallel"}
   scf.for %d = %c0 to %k step %c1 {
     %o64 = memref.load %off[%d] : memref<?xi64>
     %o = arith.index_cast %o64 : i64 to index

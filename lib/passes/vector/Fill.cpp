@@ -97,18 +97,21 @@ static bool leavesOut(const Nest &nest) {
 std::optional<Fill> replaceFill(const Nest &nest) {
   scf::ForOp inner = nest.inner, top = nest.top();
   memref::StoreOp written = nest.store;
-  if (nest.movingBounds || nest.plan.scatters || !isZero(inner.getLowerBound()) || leavesOut(nest))
+  if (nest.plan.scatters || (!nest.movingBounds && !isZero(inner.getLowerBound())) || leavesOut(nest))
     return std::nullopt;
   std::optional<FillLoop> found = findLoop(nest);
   std::optional<Value> place = placeOf(written.getIndices()[0], inner);
-  if (!found || !place || *place != found->place)
+  if (!found || !place || *place != found->place || (nest.movingBounds && *place))
     return std::nullopt;
   mlir::OpBuilder b(top);
   mlir::Location loc = found->loop.getLoc();
-  Value covers =
-      b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, inner.getUpperBound(), found->size);
-  auto also = [&](Value condition) { covers = arith::AndIOp::create(b, loc, covers, condition); };
-  if (nest.plan.gathers) // without a step of the outer loops there may be no group of them that stores
+  Value covers;
+  auto also = [&](Value condition) {
+    covers = covers ? arith::AndIOp::create(b, loc, covers, condition).getResult() : condition;
+  };
+  if (!nest.movingBounds)
+    also(b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, inner.getUpperBound(), found->size));
+  if (nest.movingBounds || nest.plan.gathers) // without a step there may be no group of them that stores
     also(arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, top.getLowerBound(), top.getUpperBound()));
   if (!nest.plan.guardedGathers.empty())
     also(hasFirstElements(b, loc, nest.plan.guardedGathers));
@@ -117,7 +120,7 @@ std::optional<Fill> replaceFill(const Nest &nest) {
   b.setInsertionPoint(found->loop);
   found->loop.getUpperBoundMutable().assign(
       arith::SelectOp::create(b, loc, covers, found->loop.getLowerBound(), found->size));
-  Fill fill{found->value, covers, Value()};
+  Fill fill{found->value, found->size, covers, Value()};
   if (unsigned bits = written.getMemRefType().getElementTypeBitWidth(); bits >= 8) {
     Value zero = arith::ConstantIndexOp::create(b, loc, 0);
     Value size = memref::DimOp::create(b, loc, written.getMemRef(), zero);

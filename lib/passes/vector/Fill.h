@@ -7,12 +7,14 @@ namespace tulle::passes {
 /// The start value of a nest's elements, stored by a loop before the nest.
 struct Fill {
   mlir::TypedAttr value;
+  mlir::Value size;     ///< elements the loop fills
   mlir::Value replaced; ///< at run time: whether the nest stores the same elements, so that the loop need not
   mlir::Value large;    ///< at run time: that, and the buffer is larger than caches; null where nothing says
 };
 
 /// Finds the loop before the nest that fills what the nest updates, and makes it run only where the nest
-/// does not store all of that.
+/// does not store all of that. Where the nest's bounds move, its first steps are to fill what they do not
+/// update.
 std::optional<Fill> replaceFill(const Nest &nest);
 
 } // namespace tulle::passes

@@ -10,6 +10,7 @@
 #include "passes/Passes.h"
 #include "passes/vector/Ahead.h"
 #include "passes/vector/BodyEmitter.h"
+#include "passes/vector/Distance.h"
 #include "passes/vector/Fill.h"
 #include "passes/vector/TripCount.h"
 
@@ -27,6 +28,9 @@ using mlir::Value;
 /// Where k is long, every step of p reads streams of its own: more at a time than this, and they displace
 /// each other in the cache and outrun the prefetchers (measured: 6 diagonals at a time are best of 4 to 27).
 constexpr int64_t stepsAtATime = 6, longLoop = 4096;
+
+/// Rows of a sample that tells how far apart neighboring rows gather: less than a quarter of a long loop.
+constexpr int64_t sampledRows = 16;
 
 /// Steps of the outer loop between the fetch of a row and its use, and the vectors a tile has where that
 /// pays.
@@ -46,15 +50,22 @@ public:
   void run() {
     scf::ForOp top = nest.top();
     fill = replaceFill(nest);
-    if (fill)
+    if (fill) {
       fromFill = fill->replaced;
-    if (fill && fill->large)
+      large = fill->large;
+    }
+    if (large)
       fenceAfter(top);
     if (lanes.takesGathersApart() && !nest.plan.guardedGathers.empty())
       branchOnEmptyBuffers();
     std::optional<int64_t> most = mostIterations(nest.inner);
     bool mayBeLong = !most || *most > longLoop;
-    if (mayBeLong && (nest.movingBounds || nest.plan.gathers))
+    llvm::SmallVector<Value> places;
+    if (mayBeLong && !nest.movingBounds && lanes.takesGathersApart())
+      places = coordinatesOf(nest.plan);
+    if (!places.empty())
+      groupsByDistance(places);
+    else if (mayBeLong && (nest.movingBounds || nest.plan.gathers))
       groups();
     else
       group(top.getLowerBound(), top.getUpperBound());
@@ -70,6 +81,7 @@ private:
   Ahead ahead;
   std::optional<Fill> fill;
   Value fromFill; ///< at run time: elements start from the fill, not from what is stored
+  Value large;    ///< at run time: that, and what is stored is not read again before caches forget it
 
   Value constant(int64_t value) { return arith::ConstantIndexOp::create(b, loc, value); }
   Value min(Value x, Value y) { return arith::MinSIOp::create(b, loc, x, y); }
@@ -96,6 +108,44 @@ private:
     b.setInsertionPoint(nest.top());
   }
 
+  /// The groups in two forms: what is gathered from far apart is gathered by the instruction.
+  void groupsByDistance(llvm::ArrayRef<Value> places) {
+    auto branch = scf::IfOp::create(b, loc, looksNear(places), /*withElseRegion=*/true);
+    b.setInsertionPoint(branch.thenBlock()->getTerminator());
+    groups();
+    b.setInsertionPoint(branch.elseBlock()->getTerminator());
+    lanes.gatherElements = false;
+    groups();
+    b.setInsertionPointAfter(branch);
+  }
+
+  /// Whether in the first step neighboring iterations gather from near places, in three samples of the rows.
+  Value looksNear(llvm::ArrayRef<Value> places) {
+    scf::ForOp outer = nest.outer(), inner = nest.inner;
+    Value length = arith::SubIOp::create(b, loc, inner.getUpperBound(), inner.getLowerBound());
+    Value any = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, outer.getLowerBound(),
+                                      outer.getUpperBound());
+    Value isLong = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt, length, constant(longLoop));
+    auto branch = scf::IfOp::create(b, loc, b.getI1Type(), arith::AndIOp::create(b, loc, any, isLong),
+                                    /*addThenBlock=*/true, /*addElseBlock=*/true);
+    mlir::OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    mlir::IRMapping first = reads(outer.getLowerBound());
+    Value stride = arith::DivUIOp::create(b, loc, length, constant(4)), at = inner.getLowerBound(), near;
+    for (int sample = 0; sample < 3; ++sample) {
+      at = arith::AddIOp::create(b, loc, at, stride);
+      mlir::IRMapping begin = first, end = first;
+      begin.map(inner.getInductionVar(), at);
+      end.map(inner.getInductionVar(), arith::AddIOp::create(b, loc, at, constant(sampledRows)));
+      Value here = areNear(b, loc, nest.plan, places, begin, end);
+      near = near ? arith::AndIOp::create(b, loc, near, here).getResult() : here;
+    }
+    scf::YieldOp::create(b, loc, near);
+    b.setInsertionPointToStart(branch.elseBlock());
+    scf::YieldOp::create(b, loc, arith::ConstantOp::create(b, loc, b.getBoolAttr(true)).getResult());
+    return branch.getResult(0);
+  }
+
   /// Runs a few steps of the outer loop at a time where the inner one is long.
   void groups() {
     scf::ForOp outer = nest.outer(), inner = nest.inner;
@@ -114,6 +164,10 @@ private:
           b, loc, fill->replaced,
           arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, first, outer.getLowerBound()));
     Value left = arith::SubIOp::create(b, loc, outer.getUpperBound(), first);
+    if (large) {
+      Value isLast = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, step, left);
+      large = arith::AndIOp::create(b, loc, arith::AndIOp::create(b, loc, fill->large, fromFill), isLast);
+    }
     group(first, arith::AddIOp::create(b, loc, first, min(step, left)));
     b.setInsertionPointAfter(loop);
   }
@@ -132,6 +186,7 @@ private:
       left = exactly ? left % width : left;
     }
     if (nest.movingBounds) {
+      fillAround(lower, position);
       ends(begin, end, [&](Value from, Value to) { return std::pair(from, min(to, lower)); });
       ends(begin, end, [&](Value from, Value to) { return std::pair(max(from, position), to); });
     } else if (left != 0) {
@@ -146,6 +201,21 @@ private:
     Lanes wide = lanes;
     wide.count = cacheLineBits / nest.plan.widestBits;
     return {{wideVectors, wide}, {2, lanes}};
+  }
+
+  /// The start value of what no tile covers in the first steps.
+  void fillAround(Value lower, Value position) {
+    if (!fill)
+      return;
+    auto store = [&](Value from, Value to) {
+      auto loop = scf::ForOp::create(
+          b, loc, from, arith::SelectOp::create(b, loc, fromFill, to, from).getResult(), constant(1));
+      mlir::OpBuilder inside = mlir::OpBuilder::atBlockBegin(loop.getBody());
+      Value value = arith::ConstantOp::create(inside, loc, fill->value);
+      mlir::memref::StoreOp::create(inside, loc, value, nest.store.getMemRef(), loop.getInductionVar());
+    };
+    store(constant(0), min(lower, fill->size));
+    store(position, fill->size);
   }
 
   /// What the inner loops of all these steps have in common.
@@ -234,13 +304,13 @@ private:
   /// because the lines would be read only to be overwritten.
   void store(llvm::MutableArrayRef<BodyEmitter> parts, llvm::ArrayRef<Value> values, const Lanes &tile) {
     const int64_t bits = tile.count * nest.plan.widestBits;
-    if (!fill || !fill->large || nest.store->getParentOp() != nest.inner ||
+    if (!large || nest.store->getParentOp() != nest.inner ||
         int64_t(parts.size()) * bits % cacheLineBits != 0) {
       for (auto [part, value] : llvm::zip_equal(parts, values))
         part.storeHoisted(nest.store, value);
       return;
     }
-    auto branch = scf::IfOp::create(b, loc, parts.front().startsLine(nest.store, fill->large),
+    auto branch = scf::IfOp::create(b, loc, parts.front().startsLine(nest.store, large),
                                     /*withElseRegion=*/true);
     for (bool streams : {true, false}) {
       mlir::OpBuilder::InsertionGuard guard(b);
@@ -282,7 +352,8 @@ private:
 
   /// Fetches a later step's rows, a cache line at a time.
   void fetch(Value p, const mlir::IRMapping &map, llvm::ArrayRef<BodyEmitter> parts, const Lanes &tile) {
-    if (!ahead.any() || int64_t(parts.size()) < fetchVectors)
+    // Rows whose ends move are diagonals: what they read follows what the tile before has read.
+    if (!ahead.any() || nest.movingBounds || int64_t(parts.size()) < fetchVectors)
       return;
     const int64_t vectorBits = tile.count * nest.plan.widestBits;
     mlir::IRMapping later = map;

@@ -7,8 +7,8 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Remarks.h"
 #include "passes/Passes.h"
+#include "passes/vector/Distance.h"
 #include "passes/vector/LoopAnnotation.h"
-#include "passes/vector/Nest.h"
 #include "passes/vector/Reductions.h"
 #include "passes/vector/TripCount.h"
 
@@ -28,11 +28,6 @@ using mlir::Value;
 /// too, but each only up to the end of a page, while entries that gathers wait for hold up the loads behind
 /// them. (SpMV on `grid2d:1000`: 256, 512 and 1024 take 3.23, 3.29 and 3.58 ms, none 3.86 ms.)
 constexpr int64_t fetchAhead = 256;
-
-/// What a row gathers from at most so many elements, a load for each lane fetches sooner than the
-/// instruction; further apart, where loads miss, the instruction is sooner (SpMV on `grid3d27:64`: 3.1
-/// and 3.3 ms, on `uniform:200000:200000:16`: 5.6 and 3.6 ms).
-constexpr int64_t nearElements = 16384;
 
 /// Rewrites one planned loop.
 class LoopEmitter {
@@ -59,7 +54,9 @@ public:
     Value position = loop.getLowerBound();
     if (!plan.gathers && !plan.reductions.empty())
       std::tie(position, partial) = vectorLoop(position, partial, step, 4);
-    Values places = placesByCoordinate();
+    Values places;
+    if (!plan.branches && !lanes.scalable && !lanes.gatherElements)
+      places = coordinatesOf(plan);
     std::tie(position, partial) = places.empty() ? vectorLoop(position, partial, step, 1)
                                                  : vectorLoopByDistance(places, position, partial, step);
 
@@ -77,24 +74,6 @@ private:
   mlir::OpBuilder b;
   mlir::Location loc;
   Value upper; ///< where the vectors end
-
-  /// The coordinates the loop gathers by; none where gathers have only one form, or where a coordinate is not
-  /// read in every iteration.
-  Values placesByCoordinate() {
-    scf::ForOp loop = plan.loop;
-    Values places;
-    if (plan.branches || lanes.scalable || lanes.gatherElements)
-      return places;
-    for (auto load : loop.getBody()->getOps<mlir::memref::LoadOp>()) {
-      Value place = load.getIndices()[0], read = place;
-      while (mlir::isa_and_nonnull<arith::IndexCastUIOp, arith::IndexCastOp, arith::ExtUIOp>(
-          read.getDefiningOp()))
-        read = read.getDefiningOp()->getOperand(0);
-      if (read.getDefiningOp<mlir::memref::LoadOp>() && plan.shapeOf(place) == LaneShape::PerLane)
-        places.push_back(place);
-    }
-    return places;
-  }
 
   /// The loop of vectors in two forms: gathers of neighbors are taken apart. What the first and the last
   /// iteration gather tells how far a row reaches, since its coordinates ascend as a rule.
@@ -114,28 +93,14 @@ private:
       return results;
     };
     auto choose = [&] {
-      Value near = isNear(places, lower, arith::SubIOp::create(b, loc, upper, one));
+      mlir::IRMapping first, last;
+      first.map(plan.loop.getInductionVar(), lower);
+      last.map(plan.loop.getInductionVar(), arith::SubIOp::create(b, loc, upper, one));
+      Value near = areNear(b, loc, plan, places, first, last);
       return branch(types, near, [&] { return vectors(true); }, [&] { return vectors(false); });
     };
     Values results = branch(types, any, choose, [&] { return inits; });
     return {results[0], Values(llvm::drop_begin(results))};
-  }
-
-  /// Whether iterations `first` and `last` gather from neighboring places.
-  Value isNear(llvm::ArrayRef<Value> places, Value first, Value last) {
-    scf::ForOp loop = plan.loop;
-    mlir::IRMapping atFirst, atLast;
-    atFirst.map(loop.getInductionVar(), first);
-    atLast.map(loop.getInductionVar(), last);
-    Value near, most = arith::ConstantIndexOp::create(b, loc, nearElements);
-    for (Value place : places) {
-      Value begin = clonePlace(b, place, loop.getBody(), atFirst);
-      Value end = clonePlace(b, place, loop.getBody(), atLast);
-      Value distance = arith::SubIOp::create(b, loc, end, begin);
-      Value each = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, distance, most);
-      near = near ? arith::AndIOp::create(b, loc, near, each).getResult() : each;
-    }
-    return near;
   }
 
   Values branch(mlir::TypeRange types, Value condition, llvm::function_ref<Values()> then,
