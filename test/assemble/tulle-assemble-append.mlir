@@ -9,8 +9,8 @@
 // CHECK-DAG: %[[C1:.*]] = arith.constant 1 : index
 // CHECK-DAG: %[[C5:.*]] = arith.constant 5 : index
 // CHECK: %[[POS:.*]] = memref.alloc() : memref<5xi32>
-// CHECK: %[[CRD:.*]] = memref.alloc(%{{.*}}) : memref<?xi32>
 // CHECK: %[[VALUES:.*]] = memref.alloc(%{{.*}}) : memref<?xf64>
+// CHECK: %[[CRD:.*]] = memref.alloc(%{{.*}}) : memref<?xi32>
 // CHECK: scf.for
 // CHECK:   %[[END:.*]] = arith.addi %[[I]], %[[C1]]
 // CHECK:   %[[FILLED:.*]] = memref.load %[[FILLED_CELL:.*]][] : memref<index>
@@ -160,8 +160,8 @@ func.func @coo(%i: index, %j: index, %v: f64) -> tensor<4x6xf64, #COO> {
 // CHECK-LABEL: @rows(
 // CHECK-DAG: %[[C1:.*]] = arith.constant 1 : index
 // CHECK: %[[POS:.*]] = memref.alloc() : memref<5xi32>
-// CHECK: %[[CRD:.*]] = memref.alloc(%{{.*}}) : memref<?xi32>
 // CHECK: %[[VALUES:.*]] = memref.alloc(%{{.*}}) : memref<?xf64>
+// CHECK: %[[CRD:.*]] = memref.alloc(%{{.*}}) : memref<?xi32>
 // CHECK: tulle.iterate %[[I:[a-z0-9_]+]],
 // CHECK:   tulle.iterate %[[J:[a-z0-9_]+]],
 // CHECK-NOT: arith.cmpi

@@ -2,11 +2,13 @@
 // RUN: tulle-opt %s --tulle-assemble --canonicalize | FileCheck %s --check-prefix=ALONE
 
 #CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed), posWidth = 32, crdWidth = 32 }>
+#DCSR = #tulle.encoding<{ map = (i, j) -> (i : compressed, j : compressed), posWidth = 32, crdWidth = 32 }>
 
 // ALONE-NOT: tulle.parallel
 
 // Each thread takes the next piece of the rows, appends it to its room, learns in its turn where the pieces before it end,
-// and moves it there. The bound is cut with the rows, and says how large a room is.
+// and moves it there. The bound is cut with the rows, and says how large a room is; where
+// that does not fit into memory, a copy of the loops counts.
 // CHECK-LABEL: @rows(
 // CHECK: %[[THREADS:.*]] = tulle.threads
 // CHECK: %[[SEVERAL:.*]] = arith.cmpi ugt, %[[THREADS]]
@@ -15,12 +17,16 @@
 // CHECK:   %[[PIECE:.*]] = tulle.part %{{.*}}, %[[K]] of %[[PIECES]]
 // CHECK:   tulle.weight %[[PIECE]]
 // CHECK: scf.if
+// CHECK:   call @tulle_fits
+// CHECK:   %[[PLAN:.*]]:2 = scf.if
+// CHECK:     scf.yield %{{.*}}, %[[LARGEST]]
 // CHECK:   memref.alloc() : memref<5xi32>
-// CHECK:   %[[CRD:.*]] = memref.alloc(%{{.*}}) : memref<?xi32>
 // CHECK:   %[[VALUES:.*]] = memref.alloc(%{{.*}}) : memref<?xf64>
+// CHECK:   %[[CRD:.*]] = memref.alloc(%{{.*}}) : memref<?xi32>
 // CHECK:   tulle.parallel %{{.*}} of %[[THREADS]]
-// CHECK:     %[[SIZE:.*]] = arith.minui %[[LARGEST]]
-// CHECK:     %[[ROOM:.*]] = memref.alloc(%[[SIZE]]) : memref<?xi32>
+// CHECK:     %[[SIZE:.*]] = arith.minui %[[PLAN]]#1
+// CHECK:     memref.alloc(%[[SIZE]]) : memref<?xf64>
+// CHECK:     %[[ROOM:.*]] = memref.alloc(%{{.*}}) : memref<?xi32>
 // CHECK:     memref.atomic_rmw addi
 // CHECK:     scf.while
 // CHECK:       arith.cmpi ult, %{{.*}}, %[[PIECES]]
@@ -52,4 +58,68 @@ func.func @rows(%A: tensor<4x6xf64, #CSR>) -> tensor<4x6xf64, #CSR> {
     }
   } : tensor<4x6xf64, #CSR>
   return %C : tensor<4x6xf64, #CSR>
+}
+
+// With the plan to count, the threads go through the pieces without values first, and what they find is allocated.
+// CHECK-LABEL: @counted(
+// CHECK: scf.if
+// CHECK:   tulle.parallel
+// CHECK:     scf.while
+// CHECK:       tulle.iterate
+// CHECK-NOT:   memref.store %{{.*}} : memref<?xf64>
+// CHECK:   %[[EXACT:.*]]:2 = scf.for
+// CHECK:   memref.alloc(%{{.*}}) : memref<?xf64>
+// CHECK:   tulle.parallel
+// CHECK:     scf.while
+// CHECK:       func.call @tulle_turn
+// CHECK: return
+func.func @counted(%A: tensor<4x6xf64, #CSR>) -> tensor<4x6xf64, #CSR> {
+  %m = arith.constant 4 : index
+  %n = arith.constant 6 : index
+  %count = tulle.stored_count %A : tensor<4x6xf64, #CSR>
+  %C = tulle.assemble (%m, %n) bound %count attributes {order = affine_map<(i, j) -> (i, j)>, unique, plan = #tulle<plan count>} {
+    %si = tulle.space %A level(0) : tensor<4x6xf64, #CSR> -> !tulle.space<#CSR, 0>
+    tulle.iterate %i, %ri in %si : !tulle.space<#CSR, 0> kind = reduction {
+      %sj = tulle.space %A level(1) under %ri : !tulle.iterator<#CSR, 0> : tensor<4x6xf64, #CSR> -> !tulle.space<#CSR, 1>
+      tulle.iterate %j, %rj in %sj : !tulle.space<#CSR, 1> kind = reduction {
+        %v = tulle.load %A[%rj : !tulle.iterator<#CSR, 1>] : tensor<4x6xf64, #CSR> -> f64
+        tulle.insert %v at (%i, %j) : f64
+      }
+    }
+  } : tensor<4x6xf64, #CSR>
+  return %C : tensor<4x6xf64, #CSR>
+}
+
+// Rows of two operands, in pieces of all coordinates: each run takes its turn, and the positions of the second are moved by
+// where its entries begin.
+// CHECK-LABEL: @intersection(
+// CHECK: tulle.parallel
+// CHECK:   scf.while
+// CHECK:     %[[PIECE:.*]] = tulle.part
+// CHECK:     %[[A:.*]] = tulle.restrict %{{.*}} to %[[PIECE]]
+// CHECK:     %[[B:.*]] = tulle.restrict %{{.*}} to %[[PIECE]]
+// CHECK:     tulle.coiterate %{{.*}} in "a & b" (%[[A]], %[[B]]
+// CHECK:     %[[FIRST:.*]] = func.call @tulle_turn
+// CHECK:     %[[SECOND:.*]] = func.call @tulle_turn
+// CHECK: return
+func.func @intersection(%A: tensor<4x6xf64, #DCSR>, %B: tensor<4x6xf64, #DCSR>) -> tensor<4x6xf64, #DCSR> {
+  %m = arith.constant 4 : index
+  %n = arith.constant 6 : index
+  %a = tulle.stored_count %A : tensor<4x6xf64, #DCSR>
+  %b = tulle.stored_count %B : tensor<4x6xf64, #DCSR>
+  %count = arith.addi %a, %b : index
+  %C = tulle.assemble (%m, %n) bound %count attributes {order = affine_map<(i, j) -> (i, j)>, unique} {
+    %sa = tulle.space %A level(0) : tensor<4x6xf64, #DCSR> -> !tulle.space<#DCSR, 0>
+    %sb = tulle.space %B level(0) : tensor<4x6xf64, #DCSR> -> !tulle.space<#DCSR, 0>
+    tulle.coiterate %i in "a & b" (%sa, %sb : !tulle.space<#DCSR, 0>, !tulle.space<#DCSR, 0>) kind = reduction strategy = auto
+    case "a & b" (%ra, %rb) {
+      %sj = tulle.space %A level(1) under %ra : !tulle.iterator<#DCSR, 0> : tensor<4x6xf64, #DCSR> -> !tulle.space<#DCSR, 1>
+      tulle.iterate %j, %rj in %sj : !tulle.space<#DCSR, 1> kind = reduction {
+        %v = tulle.load %A[%rj : !tulle.iterator<#DCSR, 1>] : tensor<4x6xf64, #DCSR> -> f64
+        tulle.insert %v at (%i, %j) : f64
+      }
+      tulle.yield
+    }
+  } : tensor<4x6xf64, #DCSR>
+  return %C : tensor<4x6xf64, #DCSR>
 }

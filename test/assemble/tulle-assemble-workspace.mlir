@@ -21,8 +21,8 @@
 // CHECK-NOT: tulle.load
 // CHECK-NOT: tulle_fits
 // CHECK: %[[POS:.*]] = memref.alloc(%{{.*}}) : memref<?xi32>
-// CHECK: %[[CRD:.*]] = memref.alloc(%[[BOUND:.*]]) : memref<?xi32>
-// CHECK: %[[VALUES:.*]] = memref.alloc(%[[BOUND]]) : memref<?xf64>
+// CHECK: %[[VALUES:.*]] = memref.alloc(%[[BOUND:.*]]) : memref<?xf64>
+// CHECK: %[[CRD:.*]] = memref.alloc(%[[BOUND]]) : memref<?xi32>
 // CHECK: tulle.iterate %[[I:[a-z0-9_]+]],
 // CHECK:   tulle.iterate %[[K:[a-z0-9_]+]],
 // CHECK:     tulle.iterate %[[J:[a-z0-9_]+]],

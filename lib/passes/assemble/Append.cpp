@@ -31,8 +31,11 @@ static void appendAll(OpBuilder &b, Target &target, AssembleOp op, const Order &
     groups.atInsert(b, dims);
     appender.appendInGroup(b, target.levelCoordinates(b, dims), value);
   };
-  if (counting)
-    cloneCounting(b, op, [&](OpBuilder &b, ValueRange dims) { append(b, dims, {}); });
+  auto count = [&](OpBuilder &b, ValueRange dims) { append(b, dims, {}); };
+  if (counting && piece)
+    cloneCounting(b, op, *piece, count);
+  else if (counting)
+    cloneCounting(b, op, count);
   else if (piece)
     cloneLoops(b, op, *piece, append);
   else
@@ -59,43 +62,47 @@ static void appendToEnds(OpBuilder &b, Target &target, AssembleOp op, const Orde
   appender.finish(b, loose);
 }
 
-/// By several threads where that is worth while.
-static void appendInShares(OpBuilder &b, Target &target, AssembleOp op, const Order &order, Value bound) {
-  Shares shares(b, target, order, bound);
-  Target alone = target;
-  SmallVector<Type> types = levels::fieldTypes(target.storage.layout, target.storage.element);
-  lower::Values buffers = lower::ifElse(
-      b, target.loc, shares.worthwhile(b, 1), types,
-      [&] {
-        shares.assemble(b, order, [&](OpBuilder &b, Target &room, Shares::EachPiece eachPiece) {
-          eachPiece([&](const Piece &piece, Shares::OnAppender begin, Shares::OnAppender end) {
-            Appender appender(b, room, order, /*counting=*/false);
-            begin(appender);
-            appendAll(b, room, op, order, appender, /*counting=*/false, &piece);
-            end(appender);
-          });
-        });
-        return lower::Values(target.storage.fields);
-      },
-      [&] {
-        appendToEnds(b, alone, op, order, bound, /*loose=*/true);
-        return lower::Values(alone.storage.fields);
-      });
-  target.storage.fields.assign(buffers.begin(), buffers.end());
-}
-
-FailureOr<Value> lowerByAppend(OpBuilder &b, Target &target, AssembleOp op, const Order &order) {
+/// For at most as many entries as the op says, or as copies of the loops count.
+static void appendAlone(OpBuilder &b, Target &target, AssembleOp op, const Order &order) {
   Value bound = op.getBound();
   bool stores = target.storedLevels() > 0;
   bool loose = stores && bound && op.getPlan() != AssemblyPlan::Count;
-  if (loose && Shares::possible(target, op, order)) {
-    appendInShares(b, target, op, order, bound);
-    return target.finish(b);
-  }
   Values bounds{bound};
   if (!loose)
     bounds = stores ? countPositions(b, target, op, order) : Values();
   appendToEnds(b, target, op, order, bounds, loose);
+}
+
+static void appendInShares(OpBuilder &b, Shares &shares, AssembleOp op, const Order &order) {
+  shares.assemble(b, order, 1, [&](OpBuilder &b, Target &room, bool counting, Shares::EachPiece eachPiece) {
+    eachPiece([&](const Piece &piece, Shares::OnAppender begin, Shares::OnAppender end) {
+      Appender appender(b, room, order, counting);
+      begin(appender);
+      appendAll(b, room, op, order, appender, counting, &piece);
+      end(appender);
+    });
+  });
+}
+
+FailureOr<Value> lowerByAppend(OpBuilder &b, Target &target, AssembleOp op, const Order &order) {
+  if (!op.getBound() || !Shares::possible(target, op, order)) {
+    appendAlone(b, target, op, order);
+    return target.finish(b);
+  }
+  Shares shares(b, target, order, op.getBound());
+  Target alone = target;
+  SmallVector<Type> types = levels::fieldTypes(target.storage.layout, target.storage.element);
+  lower::Values buffers = lower::ifElse(
+      b, target.loc, shares.worthwhile(b), types,
+      [&] {
+        appendInShares(b, shares, op, order);
+        return lower::Values(target.storage.fields);
+      },
+      [&] {
+        appendAlone(b, alone, op, order);
+        return lower::Values(alone.storage.fields);
+      });
+  target.storage.fields.assign(buffers.begin(), buffers.end());
   return target.finish(b);
 }
 

@@ -103,6 +103,7 @@ void Appender::allocate(OpBuilder &b, ValueRange bounds) {
   levels::Emitter emit = target.emitter(b);
   const format::Layout &layout = target.storage.layout;
   Value positions = emit.constant(1), batchCount = emit.constant(1);
+  Values entries;
   unsigned r = 0;
   for (unsigned l = 0; l < stored;) {
     if (isFull(target.format(l).kind)) {
@@ -116,15 +117,19 @@ void Appender::allocate(OpBuilder &b, ValueRange bounds) {
     if (unsigned field = *layout.positions[l]; !target.storage.fields[field])
       target.allocate(b, field, positionsLength(b, run, positions, batchCount));
     positions = bounds.size() == 1 ? bounds[0] : bounds[r];
-    for (unsigned k = l; k < run.end; ++k)
-      if (unsigned field = layout.coordinates[k]->field; !target.storage.fields[field])
-        target.allocate(b, field, emit.mul(positions, emit.constant(layout.coordinates[k]->stride)));
+    entries.push_back(positions);
     l = run.end;
     ++r;
   }
   block = blockSize(b);
   positions = target.checkedSize(b, target.levels(), positions, block);
+  // The largest field first: where memory of an earlier result is used again, it gets the largest block, which
+  // need not grow then.
   target.allocate(b, layout.valuesField(), positions);
+  for (auto [run, count] : llvm::zip(runs, entries))
+    for (unsigned k = run.first; k < run.end; ++k)
+      if (unsigned field = layout.coordinates[k]->field; !target.storage.fields[field])
+        target.allocate(b, field, emit.mul(count, emit.constant(layout.coordinates[k]->stride)));
   if (runs.empty())
     target.fillValues(b, emit.constant(0), positions);
 }

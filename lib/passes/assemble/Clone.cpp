@@ -71,19 +71,19 @@ void cloneCounting(OpBuilder &b, AssembleOp op, OnCoordinates onInsert) {
 //===--- Pieces ---===//
 
 /// The loop that everything with an effect is in.
-static IterateOp outermostLoop(ArrayRef<Operation *> ops) {
-  IterateOp found;
+static Operation *outermostLoop(ArrayRef<Operation *> ops) {
+  Operation *found = nullptr;
   for (Operation *op : ops) {
     if (isMemoryEffectFree(op))
       continue;
-    if (found || !isa<IterateOp>(op))
-      return {};
-    found = cast<IterateOp>(op);
+    if (found || !parallel::isLoop(op))
+      return nullptr;
+    found = op;
   }
   return found;
 }
 
-IterateOp outermostLoop(AssembleOp op) {
+Operation *outermostLoop(AssembleOp op) {
   SmallVector<Operation *> ops;
   for (Operation &inner : op.getBody().front())
     ops.push_back(&inner);
@@ -91,7 +91,7 @@ IterateOp outermostLoop(AssembleOp op) {
 }
 
 bool canCut(AssembleOp op) {
-  IterateOp loop = outermostLoop(op);
+  auto loop = dyn_cast_or_null<IterateOp>(outermostLoop(op));
   if (!loop || loop.getNumResults() != 0)
     return false;
   auto space = dyn_cast<SpaceType>(loop.getSpace().getType());
@@ -102,12 +102,10 @@ bool canCut(AssembleOp op) {
 
 static SmallVector<Operation *> copyPiece(OpBuilder &b, AssembleOp op, const Piece &piece) {
   SmallVector<Operation *> copies = copyOps(b, op);
-  IterateOp loop = outermostLoop(copies);
+  Operation *loop = outermostLoop(copies);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(loop);
-  Value all = loop.getSpace();
-  loop.getSpaceMutable().assign(
-      PartOp::create(b, op.getLoc(), all.getType(), all, piece.part, piece.parts, parallel::weights(loop)));
+  parallel::cutToPart(b, loop, piece.part, piece.parts);
   return copies;
 }
 

@@ -19,9 +19,9 @@ void cloneCounting(mlir::OpBuilder &b, dialect::AssembleOp op, OnCoordinates onI
 struct Piece {
   mlir::Value part, parts;
 };
-/// The loop that everything the region does is in; null without one.
-dialect::IterateOp outermostLoop(dialect::AssembleOp op);
-/// Whether the region is one loop that can be cut into pieces.
+/// The loop, over one space or a set of several, that everything the region does is in; null without one.
+mlir::Operation *outermostLoop(dialect::AssembleOp op);
+/// Whether the region is one loop over one space that can be cut into pieces.
 bool canCut(dialect::AssembleOp op);
 /// The same copies, of a piece.
 void cloneLoops(mlir::OpBuilder &b, dialect::AssembleOp op, const Piece &piece, OnInsert onInsert);

@@ -125,7 +125,7 @@ bool fitsScatter(const Target &target, AssembleOp op, const Order &order) {
 
 /// The dimension that the outermost loop goes through, a round for each coordinate; null without one.
 static std::optional<unsigned> roundDimension(AssembleOp op) {
-  IterateOp loop = outermostLoop(op);
+  auto loop = dyn_cast_or_null<IterateOp>(outermostLoop(op));
   auto space = loop && loop.getNumResults() == 0 ? loop.getSpace().getDefiningOp<SpaceOp>() : SpaceOp();
   if (!space)
     return std::nullopt;

@@ -13,10 +13,25 @@ namespace tulle::assemble {
 using arith::CmpIPredicate;
 using format::LevelKind;
 
+/// The spaces that a loop goes through, or its range.
+static SmallVector<Value> placesOf(Operation *loop) {
+  if (auto iterate = dyn_cast<IterateOp>(loop))
+    return {iterate.getSpace()};
+  return SmallVector<Value>(cast<CoiterateOp>(loop).getSpaces());
+}
+
+/// Whether the outermost loop can be cut into pieces: over one space or range, or over a set of spaces.
+static bool cutsLoop(AssembleOp op) {
+  auto coiterate = dyn_cast_or_null<CoiterateOp>(outermostLoop(op));
+  if (!coiterate)
+    return canCut(op);
+  return coiterate.getNumResults() == 0 && !coiterate.getRange() && parallel::canCut(coiterate);
+}
+
 bool Shares::possible(const Target &target, AssembleOp op, const Order &order) {
-  if (!target.parallel || op.getPlan() == AssemblyPlan::Count || target.storage.digits.empty())
-    return false;
-  if (target.storedLevels() == 0)
+  // Pieces follow each other in the order of the first level.
+  if (!target.parallel || target.storage.digits.empty() || target.storedLevels() == 0 ||
+      order.sortedLevels() == 0)
     return false;
   for (unsigned l = 0, outer = 0; l < target.storedLevels(); ++l) {
     LevelKind kind = target.format(l).kind;
@@ -29,18 +44,22 @@ bool Shares::possible(const Target &target, AssembleOp op, const Order &order) {
       return false;
   }
   // Each coordinate of the first level is met in one pass of the loop.
-  if (!canCut(op) || order.levels[0]->kind != format::ExprKind::Dim)
+  if (!cutsLoop(op) || order.levels[0]->kind != format::ExprKind::Dim)
     return false;
+  Operation *loop = outermostLoop(op);
   // How much work there is must be known outside of the loop.
-  IterateOp loop = outermostLoop(op);
-  Operation *space = loop.getSpace().getDefiningOp();
-  if (!space || llvm::any_of(space->getOperands(), [&](Value operand) {
-        return op.getBody().isAncestor(operand.getParentRegion());
-      }))
-    return false;
+  for (Value place : placesOf(loop)) {
+    Operation *space = place.getDefiningOp();
+    if (!space || llvm::any_of(space->getOperands(), [&](Value operand) {
+          return op.getBody().isAncestor(operand.getParentRegion());
+        }))
+      return false;
+  }
   bool all = true;
   op->walk([&](InsertOp insert) {
-    all &= insert.getCoordinates()[size_t(order.levels[0]->value)] == loop.getBody().getArgument(0);
+    Value coordinate = insert.getCoordinates()[size_t(order.levels[0]->value)];
+    auto argument = dyn_cast<BlockArgument>(coordinate);
+    all &= argument && argument.getArgNumber() == 0 && argument.getOwner()->getParentOp() == loop;
   });
   return all;
 }
@@ -78,32 +97,39 @@ static bool weighsAll(const format::Encoding &encoding) {
   });
 }
 
+/// A piece of the loop's `place`, as tulle.part cuts the loop.
+static Value pieceOf(OpBuilder &b, Operation *loop, Value place, const Piece &piece) {
+  Location loc = loop->getLoc();
+  Value all = b.clone(*place.getDefiningOp())->getResult(0);
+  if (auto iterate = dyn_cast<IterateOp>(loop))
+    return PartOp::create(b, loc, all.getType(), all, piece.part, piece.parts, parallel::weights(iterate));
+  return parallel::partOf(b, cast<CoiterateOp>(loop), all, piece.part, piece.parts);
+}
+
 /// How many value slots of the tensor a piece of the loop has; null where that is not known from outside.
-static Value slotsOfPiece(OpBuilder &b, IterateOp loop, Value tensor, const Piece &piece) {
+static Value slotsOfPiece(OpBuilder &b, Operation *loop, Value tensor, const Piece &piece) {
   const format::Encoding &encoding = getEncoding(cast<RankedTensorType>(tensor.getType())).getValue();
   if (!weighsAll(encoding))
     return {};
-  Value weights;
-  if (auto space = loop.getSpace().getDefiningOp<SpaceOp>()) {
-    if (space.getTensor() != tensor || space.getLevel() != 0)
-      return {};
-  } else {
-    Value coordinate = loop.getBody().getArgument(0);
-    bool located = llvm::any_of(loop.getBody().getOps<LocateOp>(), [&](LocateOp locate) {
-      return locate.getTensor() == tensor && locate.getLevel() == 0 && locate.getCoordinate() == coordinate;
-    });
-    if (!located || encoding.levels[0].format.kind != LevelKind::Dense)
-      return {};
-    weights = tensor;
-  }
-  Value all = b.clone(*loop.getSpace().getDefiningOp())->getResult(0);
-  Value part =
-      PartOp::create(b, loop.getLoc(), all.getType(), all, piece.part, piece.parts, parallel::weights(loop));
-  return WeightOp::create(b, loop.getLoc(), part, weights);
+  for (Value place : placesOf(loop))
+    if (auto space = place.getDefiningOp<SpaceOp>();
+        space && space.getTensor() == tensor && space.getLevel() == 0)
+      return WeightOp::create(b, loop->getLoc(), pieceOf(b, loop, place, piece), Value());
+  auto iterate = dyn_cast<IterateOp>(loop);
+  if (!iterate || !isa<RangeType>(iterate.getSpace().getType()) ||
+      encoding.levels[0].format.kind != LevelKind::Dense)
+    return {};
+  Value coordinate = iterate.getBody().getArgument(0);
+  bool located = llvm::any_of(iterate.getBody().getOps<LocateOp>(), [&](LocateOp locate) {
+    return locate.getTensor() == tensor && locate.getLevel() == 0 && locate.getCoordinate() == coordinate;
+  });
+  if (!located)
+    return {};
+  return WeightOp::create(b, loop->getLoc(), pieceOf(b, loop, iterate.getSpace(), piece), tensor);
 }
 
 /// The bound of all inserts, made of sums and minima of stored counts, for one piece.
-static Value boundOfPiece(OpBuilder &b, IterateOp loop, Value bound, const Piece &piece) {
+static Value boundOfPiece(OpBuilder &b, Operation *loop, Value bound, const Piece &piece) {
   Operation *op = bound.getDefiningOp();
   if (auto stored = dyn_cast_or_null<StoredCountOp>(op)) {
     Value slots = slotsOfPiece(b, loop, stored.getTensor(), piece);
@@ -121,7 +147,7 @@ static Value boundOfPiece(OpBuilder &b, IterateOp loop, Value bound, const Piece
 Shares::Shares(OpBuilder &b, Target &target, const Order &order, Value bound)
     : target(target), loc(target.loc) {
   levels::Emitter emit = target.emitter(b);
-  IterateOp loop = outermostLoop(target.op);
+  Operation *loop = outermostLoop(target.op);
   Value work = parallel::work(b, loop);
   threads = ThreadsOp::create(b, loc, work, /*fixed=*/false);
   Value several = emit.compare(CmpIPredicate::ugt, threads, emit.constant(1));
@@ -142,27 +168,50 @@ Shares::Shares(OpBuilder &b, Target &target, const Order &order, Value bound)
     Piece piece{number, pieces};
     store(b, countEntries(b, target, target.op, order, &piece), counts, number);
   });
-  lower::Values sums =
+  std::tie(most, largest) = summarize(b, counts);
+}
+
+std::pair<Value, Value> Shares::summarize(OpBuilder &b, Value counts) const {
+  levels::Emitter emit = target.emitter(b);
+  lower::Values both =
       lower::forLoop(b, loc, emit.constant(0), pieces, LoopKind::Reduction,
                      ValueRange{emit.constant(0), emit.constant(0)}, [&](Value number, lower::Values so) {
                        Value own = load(b, counts, number);
                        return lower::Values{emit.add(so[0], own), arith::MaxUIOp::create(b, loc, so[1], own)};
                      });
-  most = sums[0];
-  largest = sums[1];
   memref::DeallocOp::create(b, loc, counts);
+  return {both[0], both[1]};
 }
 
-Value Shares::worthwhile(OpBuilder &b, int64_t block) const {
+Value Shares::worthwhile(OpBuilder &b) const {
   levels::Emitter emit = target.emitter(b);
-  Value several = emit.compare(CmpIPredicate::ugt, threads, emit.constant(1));
+  return emit.compare(CmpIPredicate::ugt, threads, emit.constant(1));
+}
+
+void Shares::plan(OpBuilder &b, int64_t block, Work work) {
+  AssemblyPlan plan = target.op.getPlan();
+  if (plan == AssemblyPlan::Bound)
+    return;
+  if (plan == AssemblyPlan::Count) {
+    std::tie(most, largest) = count(b, work);
+    return;
+  }
+  levels::Emitter emit = target.emitter(b);
   // Saturated: what would wrap does not fit either.
   auto few = [&](Value count) -> Value {
     return arith::MinUIOp::create(b, loc, count, emit.constant(int64_t(1) << 40));
   };
   Value rooms = emit.mul(threads, few(largest));
   Value bytes = emit.mul(emit.add(few(most), rooms), emit.constant(bytesPerEntry(target, block)));
-  return arith::AndIOp::create(b, loc, several, fitsMemory(b, target, bytes));
+  lower::Values chosen = lower::ifElse(
+      b, loc, fitsMemory(b, target, bytes), SmallVector<Type>(2, b.getIndexType()),
+      [&] { return lower::Values{most, largest}; },
+      [&] {
+        auto [all, one] = count(b, work);
+        return lower::Values{all, one};
+      });
+  most = chosen[0];
+  largest = chosen[1];
 }
 
 //===--- Rooms ---===//
@@ -232,35 +281,16 @@ void Shares::moveRun(OpBuilder &b, const Target &room, Appender &appender, unsig
 
 //===--- Appending ---===//
 
-void Shares::assemble(OpBuilder &b, const Order &order, Work work) {
+void Shares::begin(OpBuilder &b) {
   levels::Emitter emit = target.emitter(b);
-  Appender whole(b, target, order, /*counting=*/false);
-  whole.allocate(b, most);
   next = memref::AllocOp::create(b, loc, MemRefType::get({1}, b.getI64Type()));
   memref::StoreOp::create(b, loc, arith::ConstantIntOp::create(b, loc, 0, 64), next,
                           ValueRange{emit.constant(0)});
-  turns = zeros(b, kCellWords * whole.runCount());
-  for (Value *table : {&bases, &firsts, &lasts})
-    *table = this->table(b, pieces);
-
-  lower::parallelParts(b, loc, threads, [&](Value) {
-    Target room = makeRoom(b, order);
-    work(b, room, [&](AppendPiece append) { eachPiece(b, room, append); });
-    freeRoom(b, room);
-  });
-
-  Values counts;
-  for (unsigned r = 0; r < whole.runCount(); ++r)
-    counts.push_back(load(b, turns, emit.constant(kCellWords * r + 1)));
-  auto shared = sharedPositions();
-  whole.finishJoined(b, counts, shared ? joinPositions(b, *shared) : emit.constant(0));
-  for (Value table : {next, turns, bases, firsts, lasts})
-    memref::DeallocOp::create(b, loc, table);
 }
 
 /// Every thread takes the next piece that nobody has begun: the pieces before it have been begun, too, so
 /// that its turn comes.
-void Shares::eachPiece(OpBuilder &b, const Target &room, AppendPiece append) const {
+void Shares::eachNumber(OpBuilder &b, function_ref<void(Value)> body) const {
   levels::Emitter emit = target.emitter(b);
   auto take = [&]() -> Value {
     Value one = arith::ConstantIntOp::create(b, loc, 1, 64);
@@ -272,11 +302,60 @@ void Shares::eachPiece(OpBuilder &b, const Target &room, AppendPiece append) con
       b, loc, take(),
       [&](lower::Values number) { return emit.compare(CmpIPredicate::ult, number[0], pieces); },
       [&](lower::Values number) {
-        append(
-            Piece{number[0], pieces}, [&](Appender &appender) { appender.beginPiece(b); },
-            [&](Appender &appender) { finishPiece(b, room, appender, number[0]); });
+        body(number[0]);
         return lower::Values{take()};
       });
+}
+
+/// How many positions the last run needs, in all and for one piece: those above have no more.
+std::pair<Value, Value> Shares::count(OpBuilder &b, Work work) {
+  begin(b);
+  Value counts = table(b, pieces);
+  lower::parallelParts(b, loc, threads, [&](Value) {
+    Target none = target;
+    work(b, none, /*counting=*/true, [&](AppendPiece append) {
+      eachNumber(b, [&](Value number) {
+        append(
+            Piece{number, pieces}, [&](Appender &) {},
+            [&](Appender &appender) {
+              store(b, appender.count(b, appender.runCount() - 1), counts, number);
+            });
+      });
+    });
+  });
+  memref::DeallocOp::create(b, loc, next);
+  return summarize(b, counts);
+}
+
+void Shares::assemble(OpBuilder &b, const Order &order, int64_t block, Work work) {
+  levels::Emitter emit = target.emitter(b);
+  plan(b, block, work);
+  Appender whole(b, target, order, /*counting=*/false);
+  whole.allocate(b, most);
+  begin(b);
+  turns = zeros(b, kCellWords * whole.runCount());
+  for (Value *table : {&bases, &firsts, &lasts})
+    *table = this->table(b, pieces);
+
+  lower::parallelParts(b, loc, threads, [&](Value) {
+    Target room = makeRoom(b, order);
+    work(b, room, /*counting=*/false, [&](AppendPiece append) {
+      eachNumber(b, [&](Value number) {
+        append(
+            Piece{number, pieces}, [&](Appender &appender) { appender.beginPiece(b); },
+            [&](Appender &appender) { finishPiece(b, room, appender, number); });
+      });
+    });
+    freeRoom(b, room);
+  });
+
+  Values counts;
+  for (unsigned r = 0; r < whole.runCount(); ++r)
+    counts.push_back(load(b, turns, emit.constant(kCellWords * r + 1)));
+  auto shared = sharedPositions();
+  whole.finishJoined(b, counts, shared ? joinPositions(b, *shared) : emit.constant(0));
+  for (Value table : {next, turns, bases, firsts, lasts})
+    memref::DeallocOp::create(b, loc, table);
 }
 
 void Shares::finishPiece(OpBuilder &b, const Target &room, Appender &appender, Value number) const {

@@ -21,17 +21,18 @@ public:
 
   /// At most so many entries are made.
   mlir::Value entries() const { return most; }
-  /// Whether there are several threads, and memory for them with `block` values for each entry (i1).
-  mlir::Value worthwhile(mlir::OpBuilder &b, int64_t block) const;
+  /// Whether there are several threads (i1).
+  mlir::Value worthwhile(mlir::OpBuilder &b) const;
 
   /// Emits what makes the target's buffers. `work` emits what one thread does: it calls its last argument,
   /// once, where the pieces are to be gone through, with what emits the appending of one of them. That hands
-  /// its appender to `begin` first and to `end` last.
+  /// its appender to `begin` first and to `end` last. With `counting` nothing is stored: the op's plan, or
+  /// memory that `block` values for each of the entries do not fit into, asks for exact numbers first.
   using OnAppender = llvm::function_ref<void(Appender &)>;
   using AppendPiece = llvm::function_ref<void(const Piece &piece, OnAppender begin, OnAppender end)>;
   using EachPiece = llvm::function_ref<void(AppendPiece)>;
-  using Work = llvm::function_ref<void(mlir::OpBuilder &b, Target &room, EachPiece eachPiece)>;
-  void assemble(mlir::OpBuilder &b, const Order &order, Work work);
+  using Work = llvm::function_ref<void(mlir::OpBuilder &b, Target &room, bool counting, EachPiece eachPiece)>;
+  void assemble(mlir::OpBuilder &b, const Order &order, int64_t block, Work work);
 
 private:
   mlir::Value table(mlir::OpBuilder &b, mlir::Value size) const;
@@ -48,7 +49,14 @@ private:
   /// Memory for what a piece appends.
   Target makeRoom(mlir::OpBuilder &b, const Order &order) const;
   void freeRoom(mlir::OpBuilder &b, const Target &room) const;
-  void eachPiece(mlir::OpBuilder &b, const Target &room, AppendPiece append) const;
+  void begin(mlir::OpBuilder &b);
+  /// The number of the next piece that nobody has begun, in a loop until there is none.
+  void eachNumber(mlir::OpBuilder &b, llvm::function_ref<void(mlir::Value number)> body) const;
+  /// Chooses `most` and `largest`: the bounds they are, or by `work` exactly.
+  void plan(mlir::OpBuilder &b, int64_t block, Work work);
+  std::pair<mlir::Value, mlir::Value> count(mlir::OpBuilder &b, Work work);
+  /// The sum and the maximum of a table.
+  std::pair<mlir::Value, mlir::Value> summarize(mlir::OpBuilder &b, mlir::Value counts) const;
   void finishPiece(mlir::OpBuilder &b, const Target &room, Appender &appender, mlir::Value number) const;
   /// What a piece has of a run goes to its place, which begins at `bases[r]` in run r.
   void moveRun(mlir::OpBuilder &b, const Target &room, Appender &appender, unsigned run,

@@ -214,22 +214,6 @@ private:
   Value values, untouched;
 };
 
-/// The numbers of positions, by a copy of the loops that collects coordinates only.
-Values countPositions(OpBuilder &b, Target &target, const Order &order, const Order &flushed,
-                      Workspace &workspace) {
-  Appender counter(b, target, flushed, /*counting=*/true, workspace.wholeBlocks());
-  Groups groups(b, target, order, target.storedLevels() - 1);
-  cloneCounting(b, target.op, [&](OpBuilder &b, ValueRange dims) {
-    groups.atInsert(b, dims);
-    workspace.insert(b, target.levelCoordinates(b, dims), {});
-  });
-  groups.finish(b, [&](OpBuilder &b, ValueRange group) { workspace.flush(b, counter, group, true); });
-  Values counts;
-  for (unsigned r = 0; r < counter.runCount(); ++r)
-    counts.push_back(counter.count(b, r));
-  return counts;
-}
-
 } // namespace
 
 bool fitsWorkspace(const Target &target, AssembleOp, const Order &order) {
@@ -239,22 +223,39 @@ bool fitsWorkspace(const Target &target, AssembleOp, const Order &order) {
   return order.sortedLevels() + 1 >= stored && blockSize(target);
 }
 
-/// A copy of the loops, or of one piece, that collects the entries of each group and appends them.
+/// A copy of the loops, or of one piece, that collects the entries of each group and appends them; when
+/// counting, their coordinates only.
 static void insertAll(OpBuilder &b, Target &target, const Order &order, Workspace &workspace,
-                      Appender &appender, const Piece *piece) {
+                      Appender &appender, bool counting, const Piece *piece = nullptr) {
   Groups groups(b, target, order, target.storedLevels() - 1);
   auto insert = [&](OpBuilder &b, ValueRange dims, Value value) {
     groups.atInsert(b, dims);
     workspace.insert(b, target.levelCoordinates(b, dims), value);
   };
-  if (piece)
+  auto remember = [&](OpBuilder &b, ValueRange dims) { insert(b, dims, {}); };
+  if (counting && piece)
+    cloneCounting(b, target.op, *piece, remember);
+  else if (counting)
+    cloneCounting(b, target.op, remember);
+  else if (piece)
     cloneLoops(b, target.op, *piece, insert);
   else
     cloneLoops(b, target.op, insert);
-  groups.finish(b, [&](OpBuilder &b, ValueRange group) { workspace.flush(b, appender, group, false); });
+  groups.finish(b, [&](OpBuilder &b, ValueRange group) { workspace.flush(b, appender, group, counting); });
   // Other threads do not see what went past the caches before.
-  if (workspace.streams())
+  if (!counting && workspace.streams())
     LLVM::FenceOp::create(b, target.loc, LLVM::AtomicOrdering::seq_cst);
+}
+
+/// The numbers of positions, by a copy of the loops that collects coordinates only.
+static Values countPositions(OpBuilder &b, Target &target, const Order &order, const Order &flushed,
+                             Workspace &workspace) {
+  Appender counter(b, target, flushed, /*counting=*/true, workspace.wholeBlocks());
+  insertAll(b, target, order, workspace, counter, /*counting=*/true);
+  Values counts;
+  for (unsigned r = 0; r < counter.runCount(); ++r)
+    counts.push_back(counter.count(b, r));
+  return counts;
 }
 
 /// The tensor's buffers, by way of a workspace.
@@ -268,39 +269,41 @@ static void assembleInWorkspace(OpBuilder &b, Target &target, const Order &order
   });
   Appender appender(b, target, flushed, /*counting=*/false, workspace.wholeBlocks());
   appender.allocate(b, bounds);
-  insertAll(b, target, order, workspace, appender, nullptr);
+  insertAll(b, target, order, workspace, appender, /*counting=*/false);
   appender.finish(b, /*loose=*/true);
   workspace.free(b);
 }
 
-/// The same by several threads, each with a workspace and rows of its own.
-static void assembleInShares(OpBuilder &b, Shares &shares, const Order &order) {
+/// The same by several threads, each with a workspace of its own.
+static void assembleInShares(OpBuilder &b, Shares &shares, const Order &order, int64_t block) {
   Order flushed = order;
   flushed.unique = true;
-  shares.assemble(b, flushed, [&](OpBuilder &b, Target &room, Shares::EachPiece eachPiece) {
+  auto work = [&](OpBuilder &b, Target &room, bool counting, Shares::EachPiece eachPiece) {
     Workspace workspace(b, room, order);
     eachPiece([&](const Piece &piece, Shares::OnAppender begin, Shares::OnAppender end) {
-      Appender appender(b, room, flushed, /*counting=*/false, workspace.wholeBlocks());
+      Appender appender(b, room, flushed, counting, workspace.wholeBlocks());
       begin(appender);
-      insertAll(b, room, order, workspace, appender, &piece);
+      insertAll(b, room, order, workspace, appender, counting, &piece);
       end(appender);
     });
     workspace.free(b);
-  });
+  };
+  shares.assemble(b, flushed, block, work);
 }
 
 /// By several threads where that is worth while.
 static void assembleByMany(OpBuilder &b, Target &target, const Order &order, Shares &shares) {
   Target alone = target;
   SmallVector<Type> types = levels::fieldTypes(target.storage.layout, target.storage.element);
+  Value entries = shares.entries();
   lower::Values buffers = lower::ifElse(
-      b, target.loc, shares.worthwhile(b, *blockSize(target)), types,
+      b, target.loc, shares.worthwhile(b), types,
       [&] {
-        assembleInShares(b, shares, order);
+        assembleInShares(b, shares, order, *blockSize(target));
         return lower::Values(target.storage.fields);
       },
       [&] {
-        assembleInWorkspace(b, alone, order, shares.entries());
+        assembleInWorkspace(b, alone, order, entries);
         return lower::Values(alone.storage.fields);
       });
   target.storage.fields.assign(buffers.begin(), buffers.end());

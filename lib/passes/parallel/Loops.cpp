@@ -75,6 +75,19 @@ bool canCut(Operation *loop) {
   });
 }
 
+/// A piece of the coordinates that the loop may visit: those of its range, or of the space's level.
+static Value partOfRange(OpBuilder &b, CoiterateOp loop, Value space, Value part, Value parts) {
+  Location loc = loop.getLoc();
+  Value range = loop.getRange();
+  if (!range) {
+    auto first = space.getDefiningOp<SpaceOp>();
+    Value zero = arith::ConstantIndexOp::create(b, loc, 0);
+    Value size = LevelSizeOp::create(b, loc, first.getTensor(), first.getLevel());
+    range = RangeOp::create(b, loc, zero, size);
+  }
+  return PartOp::create(b, loc, range.getType(), range, part, parts, Value());
+}
+
 void cutToPart(OpBuilder &b, Operation *loop, Value part, Value parts) {
   Location loc = loop->getLoc();
   if (auto iterate = dyn_cast<IterateOp>(loop)) {
@@ -84,18 +97,16 @@ void cutToPart(OpBuilder &b, Operation *loop, Value part, Value parts) {
     return;
   }
   auto coiterate = cast<CoiterateOp>(loop);
-  Value range = coiterate.getRange();
-  if (!range) {
-    auto first = coiterate.getSpaces().front().getDefiningOp<SpaceOp>();
-    Value zero = arith::ConstantIndexOp::create(b, loc, 0);
-    Value size = LevelSizeOp::create(b, loc, first.getTensor(), first.getLevel());
-    range = RangeOp::create(b, loc, zero, size);
-  }
-  Value piece = PartOp::create(b, loc, range.getType(), range, part, parts, Value());
+  Value piece = partOfRange(b, coiterate, coiterate.getSpaces().front(), part, parts);
   for (OpOperand &space : coiterate.getSpacesMutable())
     space.set(RestrictOp::create(b, loc, space.get().getType(), space.get(), piece));
   if (coiterate.getRange())
     coiterate.getRangeMutable().assign(piece);
+}
+
+Value partOf(OpBuilder &b, CoiterateOp loop, Value space, Value part, Value parts) {
+  Value piece = partOfRange(b, loop, space, part, parts);
+  return RestrictOp::create(b, loop.getLoc(), space.getType(), space, piece);
 }
 
 Value weights(IterateOp loop) {

@@ -26,6 +26,9 @@ bool canCut(Operation *loop);
 /// Makes the loop visit one piece of its coordinates only; the builder stands where that can be computed.
 void cutToPart(mlir::OpBuilder &b, Operation *loop, Value part, Value parts);
 
+/// The same piece of one of a coiterate's spaces, which may have been copied.
+Value partOf(mlir::OpBuilder &b, dialect::CoiterateOp loop, Value space, Value part, Value parts);
+
 /// The tensor whose stored entries say how much work a loop over a range has: one whose first, dense level is
 /// located at the loop's coordinate and whose second level is walked below. Null without one.
 Value weights(dialect::IterateOp loop);
