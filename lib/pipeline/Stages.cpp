@@ -52,8 +52,8 @@ std::string passes(Stage stage, const Options &options) {
     return "";
   case Stage::Iteration:
     return "func.func(tulle-expand-query,tulle-expand-convert,tulle-resolve-order,tulle-hoist-convert,"
-           "tulle-sparsify,canonicalize,tulle-sink-fill" +
-           parallelize(options) + ")";
+           "tulle-sparsify{strategy=" +
+           options.strategy + "},canonicalize,tulle-sink-fill" + parallelize(options) + ")";
   case Stage::Assembly:
     return std::string("tulle-assemble{parallel=") + (options.parallel ? "true" : "false") +
            "},func.func(canonicalize)";

@@ -3,6 +3,7 @@
 // A planned loop becomes a loop of whole vectors (for sums of consecutive data: two loops, the first with
 // several independent partial results), and a scalar loop for the rest. Rows of sparse matrices are short: on
 // them a scalar rest measures faster than a masked one, and half-width gathers faster than full-width ones.
+#include "dialect/Costs.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Remarks.h"
@@ -182,6 +183,7 @@ struct VectorizePass : impl::VectorizeBase<VectorizePass> {
   using VectorizeBase::VectorizeBase;
 
   void runOnOperation() override {
+    const iteration::CostModel model = dialect::costModel(getOperation());
     llvm::SmallVector<scf::ForOp> loops;
     getOperation().walk([&](scf::ForOp loop) { loops.push_back(loop); });
     for (scf::ForOp loop : loops) {
@@ -197,11 +199,13 @@ struct VectorizePass : impl::VectorizeBase<VectorizePass> {
       if (!vl && (consecutive || plan->scatters))
         continue;
       Lanes lanes;
-      lanes.count = vl ? unsigned(vl) : std::max(2u, 256 / plan->widestBits);
+      const iteration::Choice<unsigned> length = model.vectorLength(plan->widestBits, vl);
+      lanes.count = length.value;
       // Loops over parts of a block, or over few entries, are left to LLVM, which unrolls them where it can.
       std::optional<int64_t> most = mostIterations(loop), exactly = constantIterations(loop);
       if (most && *most <= 4 * lanes.count && !(exactly && *exactly >= 2 * lanes.count))
         continue;
+      dialect::explainChoice(loop, length.reason);
       lanes.scalable = scalable;
       lanes.index32 = index32;
       lanes.gatherElements = gatherElements;
