@@ -75,6 +75,10 @@ public:
   /// Asks for the places of the round at another coordinate.
   void prefetch(OpBuilder &b, Value coordinate) const {
     IRMapping there = outside;
+    // A body may be emitted several times: what its values became elsewhere is nothing here.
+    for (Operation &op : block)
+      for (Value result : op.getResults())
+        there.erase(result);
     there.map(block.getArgument(0), coordinate);
     for (memref::StoreOp store : found)
       memref::PrefetchOp::create(b, store.getLoc(), outside.lookup(store.getMemRef()),
@@ -85,10 +89,12 @@ public:
 private:
   /// Whether nothing but the coordinate, and memory at it, decides the value.
   bool isKnown(Value value) const {
-    if (value == block.getArgument(0) || outside.contains(value))
+    if (value == block.getArgument(0))
       return true;
+    if (value.getParentBlock() != &block)
+      return outside.contains(value);
     Operation *op = value.getDefiningOp();
-    return op && op->getBlock() == &block && (isa<memref::LoadOp>(op) || isArithmetic(op)) &&
+    return op && (isa<memref::LoadOp>(op) || isArithmetic(op)) &&
            llvm::all_of(op->getOperands(), [&](Value operand) { return isKnown(operand); });
   }
   static bool isArithmetic(Operation *op) {

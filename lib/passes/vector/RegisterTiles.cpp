@@ -115,7 +115,8 @@ private:
     Value length = arith::SubIOp::create(b, loc, inner.getUpperBound(), inner.getLowerBound());
     Value any = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, outer.getLowerBound(),
                                       outer.getUpperBound());
-    Value isLong = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt, length, constant(longLoop));
+    Value isLong =
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt, length, constant(model.costs.longLoop));
     auto branch = scf::IfOp::create(b, loc, b.getI1Type(), arith::AndIOp::create(b, loc, any, isLong),
                                     /*addThenBlock=*/true, /*addElseBlock=*/true);
     mlir::OpBuilder::InsertionGuard guard(b);
@@ -293,7 +294,7 @@ private:
   void store(llvm::MutableArrayRef<BodyEmitter> parts, llvm::ArrayRef<Value> values, const Lanes &tile) {
     const int64_t bits = tile.count * nest.plan.widestBits;
     if (!large || nest.store->getParentOp() != nest.inner ||
-        int64_t(parts.size()) * bits % cacheLineBits != 0) {
+        int64_t(parts.size()) * bits % (model.cpu.line * 8) != 0) {
       for (auto [part, value] : llvm::zip_equal(parts, values))
         part.storeHoisted(nest.store, value);
       return;

@@ -9,6 +9,7 @@
 #include "mlir/IR/Remarks.h"
 #include "passes/Passes.h"
 #include "passes/vector/Distance.h"
+#include "passes/vector/LaneChain.h"
 #include "passes/vector/LoopAnnotation.h"
 #include "passes/vector/Reductions.h"
 #include "passes/vector/TripCount.h"
@@ -34,10 +35,15 @@ constexpr int64_t fetchAhead = 256;
 class LoopEmitter {
 public:
   LoopEmitter(LoopPlan plan, Lanes lanes)
-      : plan(std::move(plan)), lanes(lanes), b(this->plan.loop), loc(this->plan.loop.getLoc()) {}
+      : plan(std::move(plan)), lanes(lanes), b(this->plan.loop), loc(this->plan.loop.getLoc()),
+        chain(this->plan, lanes) {}
+
+  /// The loops around that carry lanes now: what they were, and what they are.
+  llvm::ArrayRef<std::pair<Operation *, Operation *>> replaced() const { return chain.replaced(); }
 
   void run() {
     scf::ForOp loop = plan.loop;
+    b.setInsertionPoint(loop);
     upper = loop.getUpperBound();
     // Lanes that are off read the first element: where there is none, the scalar rest does everything.
     if (lanes.takesGathersApart() && !plan.guardedGathers.empty())
@@ -47,8 +53,11 @@ public:
     if (lanes.scalable)
       step = arith::MulIOp::create(b, loc, step, vector::VectorScaleOp::create(b, loc));
     Values partial;
-    for (auto [reduction, init] : llvm::zip_equal(plan.reductions, loop.getInitArgs()))
-      partial.push_back(startLanes(b, loc, reduction, lanes, init));
+    if (chain)
+      partial = chain.lanesBefore();
+    else
+      for (auto [reduction, init] : llvm::zip_equal(plan.reductions, loop.getInitArgs()))
+        partial.push_back(startLanes(b, loc, reduction, lanes, init));
 
     // Gathers already keep many loads in flight; sums of consecutive data wait on the adder unless it has
     // several chains.
@@ -61,10 +70,13 @@ public:
     std::tie(position, partial) = places.empty() ? vectorLoop(position, partial, step, 1)
                                                  : vectorLoopByDistance(places, position, partial, step);
 
-    Values inits;
-    for (auto [reduction, value, init] : llvm::zip_equal(plan.reductions, partial, loop.getInitArgs()))
-      inits.push_back(combineLanes(b, loc, reduction, value, init));
+    Values inits(loop.getInitArgs());
+    if (!chain)
+      for (auto [reduction, value, init] : llvm::zip_equal(plan.reductions, partial, inits))
+        init = combineLanes(b, loc, reduction, value, init);
     scalarRest(position, inits);
+    if (chain)
+      chain.finish(partial);
   }
 
 private:
@@ -74,6 +86,7 @@ private:
   Lanes lanes;
   mlir::OpBuilder b;
   mlir::Location loc;
+  LaneChain chain;
   Value upper; ///< where the vectors end
 
   /// The loop of vectors in two forms: gathers of neighbors are taken apart. What the first and the last
@@ -209,7 +222,12 @@ struct VectorizePass : impl::VectorizeBase<VectorizePass> {
       lanes.scalable = scalable;
       lanes.index32 = index32;
       lanes.gatherElements = gatherElements;
-      LoopEmitter(std::move(*plan), lanes).run();
+      LoopEmitter emitter(std::move(*plan), lanes);
+      emitter.run();
+      for (auto [before, now] : emitter.replaced())
+        for (scf::ForOp &other : loops)
+          if (other.getOperation() == before)
+            other = mlir::cast<scf::ForOp>(now);
     }
   }
 };
