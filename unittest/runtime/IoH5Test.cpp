@@ -1,13 +1,16 @@
 // Binsparse .h5: round trips, the features of the specification that we read but do not write, and files that
 // lie.
+#include "Model.h"
 #include "engine/Convert.h"
 #include "io_support.h"
+#include <fmt/format.h>
 #include <hdf5.h>
 
 using namespace tulle;
 using namespace tulle::runtime;
 using namespace tulle::runtime::test;
 using ::testing::HasSubstr;
+using tulle::runtime::testing::makeEntries;
 
 namespace {
 
@@ -185,6 +188,54 @@ TEST_F(IoH5, RoundTripOfEveryFormat) {
   EXPECT_EQ(load(path("c.h5")), load(path("d.h5"))) << "equal tensors give equal files";
 }
 
+TEST_F(IoH5, LevelsOfTheSpecification) {
+  // B of 2 x 3 x 4 = [ . b ; a ] in its outer two dimensions, a = (0: 1, 3: 2), b = (1: 3); A is B with the
+  // last dimension first.
+  const std::string custom =
+      R"(, "custom": {"transpose": [1, 2, 0], "level": {"level_desc": "dense", "rank": 1,
+    "level": {"level_desc": "sparse", "rank": 1, "level": {"level_desc": "sparse", "rank": 1, "level": {"level_desc": "element"}}}}})";
+  const Sets sets = {{"pointers_to_1", index({0, 1, 2})},
+                     {"indices_1", index({1, 0})},
+                     {"pointers_to_2", index({0, 1, 3})},
+                     {"indices_2", index({1, 0, 3})},
+                     {"values", reals({3, 1, 2})}};
+  FileContents contents = readFile(h5(path("a.h5"), describe("custom", "[4, 2, 3]", custom), sets));
+  EXPECT_EQ(contents.suggested, "map = (i, j, k) -> (j : dense, k : compressed, i : compressed)");
+  ASSERT_TRUE(contents.isStored);
+  EXPECT_EQ(valuesOf(contents), (Values{{{1, 0, 1}, 3.0}, {{0, 1, 0}, 1.0}, {{3, 1, 0}, 2.0}}));
+  // A list of coordinates: the root has no pointers.
+  const std::string list =
+      R"(, "custom": {"level": {"level_desc": "sparse", "rank": 3, "level": {"level_desc": "element"}}})";
+  contents = readFile(h5(path("b.h5"), describe("custom", "[2, 3, 4]", list),
+                         {{"indices_0", index({0, 1})},
+                          {"indices_1", index({2, 0})},
+                          {"indices_2", index({3, 3})},
+                          {"values", reals({5, 6})}}));
+  EXPECT_EQ(contents.suggested, "COO-soa");
+  EXPECT_EQ(valuesOf(contents), (Values{{{0, 2, 3}, 5.0}, {{1, 0, 3}, 6.0}}));
+}
+
+TEST_F(IoH5, RoundTripOfLevels) {
+  Entries entries = makeEntries({3, 4, 5}, {{{0, 1, 2}, 1}, {{0, 1, 4}, 2}, {{2, 0, 0}, 3}, {{2, 3, 1}, 4}});
+  for (std::string form :
+       {"CSF", "CSF(2,0,1)", "COO", "COO-soa", "dense", "(i,j,k) -> (i : dense, j : compressed, k : dense)",
+        "(i,j,k) -> (k : compressed, i : compressed(nonunique), j : singleton)"}) {
+    SCOPED_TRACE(form);
+    Tensor tensor = engine::store(entries, format::parseFormat(form, 3));
+    EXPECT_EQ(writeFile(path("a.h5"), tensor), "");
+    FileContents back = readFile(path("a.h5"));
+    EXPECT_EQ(valuesOf(back), values(unpack(tensor)));
+    ASSERT_TRUE(back.isStored);
+    validate(back.stored);
+    Tensor again = engine::convert(back.stored, tensor.encoding);
+    EXPECT_EQ(printStorage(again), printStorage(tensor));
+  }
+  Tensor hashed = engine::store(entries, format::parseFormat("DOK", 3));
+  EXPECT_THAT(writeFile(path("b.h5"), hashed),
+              HasSubstr("binsparse has no DOK; the entries are written as COO"));
+  EXPECT_EQ(valuesOf(readFile(path("b.h5"))), values(entries));
+}
+
 TEST_F(IoH5, EveryElementType) {
   for (ElementType type :
        {ElementType::Bool, ElementType::I8, ElementType::I16, ElementType::I32, ElementType::I64,
@@ -218,6 +269,15 @@ TEST_F(IoH5, WhatIsWrongIsNamed) {
   };
   Sets missing = csr();
   missing.erase("indices_1");
+  const std::string element = R"({"level_desc": "element"})",
+                    sparse = R"({"level_desc": "sparse", "rank": 1, "level": )" + element + "}";
+  auto dense = [](int rank, const std::string &level) {
+    return fmt::format(R"({{"level_desc": "dense", "rank": {}, "level": {}}})", rank, level);
+  };
+  auto levels = [](const std::string &shape, const std::string &level,
+                   const std::string &more = R"("transpose": null)") {
+    return describe("custom", shape, fmt::format(R"(, "custom": {{"level": {}, {}}})", level, more));
+  };
   const std::string good = describe("CSR", "[2, 3]");
   const Refusal refusals[] = {
       {"no json", csr(), "holds no JSON object: 'no json'"},
@@ -235,6 +295,22 @@ TEST_F(IoH5, WhatIsWrongIsNamed) {
       {describe("CSR", "[2, 3]", "", "iso[float64]"), csr(), "expected 1, since the type says iso"},
       {describe("CSR", "[2, 3]", R"(, "number_of_stored_values": 4)"), csr(), "is 4, but the arrays hold 3"},
       {describe("DMATR", "[4611686018427387904, 4]"), csr(), "out of memory"},
+      {describe("custom", "[2, 3]"), csr(), "lacks 'custom'"},
+      {levels("[2, 3]", R"({"level_desc": "dense", "rank": 2})"), csr(), "a level of 'custom' lacks 'level'"},
+      {levels("[2, 3]", dense(1, element)), csr(), "have 1 dimensions, but 'shape' has 2"},
+      {levels("[2, 3]", dense(3, element)), csr(),
+       "the rank of a level of 'custom' is 3; 2 dimensions are left"},
+      {levels("[2, 3]", R"({"level_desc": "round", "rank": 1})"), csr(),
+       "the level 'round' of 'custom' is unknown"},
+      {levels("[2, 3]", dense(2, element), R"("transpose": [0, 0])"), csr(),
+       "'transpose' is [0,0], expected each of 0 to 1"},
+      {levels("[2, 3]", dense(1, sparse)), with("pointers_to_1", index({0, 2, 9})),
+       "'pointers_to_1' holds 9, outside 0 to 3"},
+      {levels("[2, 3]", dense(1, sparse)), with("pointers_to_1", index({0, 3})), "pos[1]"},
+      {levels("[2, 3]", dense(1, sparse)), with("indices_1", index({1, 0, 2})), "crd[1]"},
+      {levels("[2, 3]", dense(1, sparse)), with("indices_1", index({0, 1, 7})),
+       "'indices_1'[2] is 7, outside 0 to 2"},
+      {levels("[2, 3]", dense(1, sparse)), with("values", reals({1})), "values"},
       {describe("CSR", "[2, 3]", R"(, "fill": true)"), with("fill_value", reals({1})),
        "'fill_value' is not 0"},
   };
@@ -264,10 +340,10 @@ TEST_F(IoH5, DamagedFiles) {
 
 TEST_F(IoH5, NothingIsLeftBehind) {
   Entries cube;
-  cube.dims = {2, 2, 2};
-  cube.coords.assign(3, {1});
+  cube.dims.assign(17, 2);
+  cube.coords.assign(17, {1});
   cube.values.resize(8);
-  Tensor tensor = engine::store(cube, format::parseFormat("CSF", 3));
+  Tensor tensor = engine::store(cube, format::parseFormat("CSF", 17));
   EXPECT_THAT(errorOf([&] { writeFile(path("a.h5"), tensor); }), HasSubstr("write .tns instead"));
   EXPECT_THAT(errorOf([&] { writeFile(path("a.h5.gz"), tensor); }), HasSubstr("leave .gz out"));
   EXPECT_THAT(errorOf([&] { writeFile(path("none/a.h5"), makeDense(ElementType::F64, {2})); }),

@@ -8,7 +8,8 @@ namespace tulle::runtime::io {
 FileContents readH5File(const std::string &path);
 
 /// Writes CSR, CSC, DCSR, DCSC as they are, dense vectors and matrices as DVEC, DMATR and DMATC, sparse
-/// vectors as CVEC and other matrices as COO. Returns what writeFile does.
+/// vectors as CVEC, other formats made of dense and compressed levels as "custom", and the entries of what is
+/// left as COO. Returns what writeFile does.
 std::string writeH5(const std::string &path, const Tensor &tensor);
 
 } // namespace tulle::runtime::io

@@ -1,4 +1,5 @@
 #include "runtime/io/H5Extract.h"
+#include "runtime/io/H5Custom.h"
 #include "runtime/io/H5Library.h"
 #include "runtime/tensor/Memory.h"
 #include "tulle/error.h"
@@ -21,7 +22,7 @@ namespace {
 
 /// Longer than any descriptor; attributes beyond 64 KiB are rare.
 constexpr size_t maxText = 1 << 20;
-constexpr size_t maxArrays = 8, maxMessage = 512;
+constexpr size_t maxArrays = 2 * mostLevels + 2, maxMessage = 512;
 /// No deflate stream is more than 1032 times smaller than what it holds.
 constexpr uint64_t maxRatio = 1032;
 constexpr uint64_t page = 4096;

@@ -1,7 +1,8 @@
-// Binsparse: a JSON text in the attribute `binsparse` says which of the datasets values, indices_0, indices_1
-// and pointers_to_1 there are, and what they mean.
+// Binsparse: a JSON text in the attribute `binsparse` says which of the datasets values, indices_<l> and
+// pointers_to_<l> there are, and what they mean.
 #include "runtime/io/Compressed.h"
 #include "runtime/io/H5.h"
+#include "runtime/io/H5Custom.h"
 #include "runtime/io/H5Extract.h"
 #include "runtime/io/Text.h"
 #include "runtime/tensor/Memory.h"
@@ -37,6 +38,7 @@ private:
   FileContents dense(const std::string &format) const;
   FileContents matrix(const std::string &format) const;
   FileContents compressed(const std::string &format) const;
+  FileContents levels() const;
   void requireCount(const FileContents &contents) const;
   void mirror(FileContents &contents) const;
 
@@ -181,6 +183,69 @@ FileContents Reader::matrix(const std::string &format) const {
   return coordinateContents(name, dims, {first, second}, values);
 }
 
+/// A list of indices in a buffer of the field's width.
+static Buffer narrowed(const std::vector<int64_t> &list, unsigned width) {
+  Buffer made =
+      Buffer::allocate(int64_t(list.size()), int64_t(list.size()) * width / 8, false, "an index array");
+  for (size_t k = 0; k < list.size(); ++k) // little-endian: the low bytes come first
+    std::memcpy(static_cast<std::byte *>(made.data) + k * width / 8, &list[k], width / 8);
+  return made;
+}
+
+FileContents Reader::levels() const {
+  auto found = descriptor.find("custom");
+  if (found == descriptor.end())
+    fail("the description in 'binsparse' lacks 'custom', the levels of the format");
+  const format::Encoding encoding = encodingOf(name, *found, dims.size());
+  // Positions and coordinates by level, checked where their width is chosen: validate() sees the rest.
+  std::vector<std::vector<int64_t>> positions(dims.size()), coordinates(dims.size());
+  size_t longest = 0;
+  for (size_t l = 0; l < dims.size(); ++l) {
+    const format::LevelKind kind = encoding.levels[l].format.kind;
+    if (kind == format::LevelKind::Dense)
+      continue;
+    const int64_t size = dims[size_t(encoding.levels[l].expr->value)];
+    coordinates[l] = indexList(name, array(fmt::format("indices_{}", l)));
+    checkCoordinates(name, fmt::format("indices_{}", l), coordinates[l], size);
+    longest = std::max(longest, coordinates[l].size());
+    if (kind == format::LevelKind::Compressed)
+      positions[l] = l == 0 ? std::vector<int64_t>{0, int64_t(coordinates[l].size())}
+                            : indexList(name, array(fmt::format("pointers_to_{}", l)));
+    for (int64_t position : positions[l])
+      if (position < 0 || position > int64_t(coordinates[l].size()))
+        fail(fmt::format("'pointers_to_{}' holds {}, outside 0 to {}, the number of indices", l, position,
+                         coordinates[l].size()));
+  }
+  FileContents contents;
+  Tensor &stored = contents.stored;
+  stored.encoding =
+      format::resolveWidths(encoding, *std::max_element(dims.begin(), dims.end()), int64_t(longest));
+  stored.layout = format::layout(stored.encoding);
+  stored.dims = dims;
+  for (const format::Field &field : stored.layout.fields)
+    if (field.kind != format::FieldKind::Values)
+      stored.buffers.push_back(narrowed(field.kind == format::FieldKind::Positions ? positions[field.level]
+                                                                                   : coordinates[field.level],
+                                        field.width));
+  // With one value for all, as many as are promised.
+  auto promised = descriptor.find("number_of_stored_values");
+  const bool known = promised != descriptor.end() && promised->is_number_unsigned() &&
+                     promised->get<uint64_t>() < uint64_t(INT64_MAX);
+  const Tensor values = valuesFor(known ? promised->get<int64_t>() : int64_t(longest)).data;
+  stored.type = values.type;
+  stored.buffers.push_back(values.buffers.back());
+  try {
+    validate(stored);
+  } catch (const Error &error) {
+    fail(error.what());
+  }
+  contents.isStored = true;
+  contents.suggested = format::printBody(encoding);
+  if (const std::string preset = format::displayName(encoding); preset.find('(') == std::string::npos)
+    contents.suggested = preset;
+  return contents;
+}
+
 void Reader::requireCount(const FileContents &contents) const {
   auto promised = descriptor.find("number_of_stored_values");
   const int64_t count = contents.isStored ? contents.stored.storedCount() : contents.entries.count();
@@ -242,19 +307,28 @@ FileContents Reader::read() {
       format = meant;
   static constexpr std::string_view known[] = {"CSR",  "CSC",  "DCSR", "DCSC",  "COO",
                                                "COOC", "CVEC", "DVEC", "DMATR", "DMATC"};
-  if (std::find(std::begin(known), std::end(known), format) == std::end(known))
+  if (format != "custom" && std::find(std::begin(known), std::end(known), format) == std::end(known))
     fail(fmt::format(
-        "the format '{}' is not read; CSR, CSC, DCSR, DCSC, COO, COOC, CVEC, DVEC, DMATR and DMATC are",
+        "the format '{}' is not read; CSR, CSC, DCSR, DCSC, COO, COOC, CVEC, DVEC, DMATR, DMATC and "
+        "custom are",
         io::quoted(format)));
   const bool isDense = format == "DVEC" || format.starts_with("DMAT");
-  FileContents contents = isDense ? dense(format) : matrix(format);
+  FileContents contents = format == "custom" ? levels() : isDense ? dense(format) : matrix(format);
   requireCount(contents);
   mirror(contents);
   return contents;
 }
 
 /// Every dataset that some format of the specification has.
-const std::vector<std::string> datasets = {"values", "indices_0", "indices_1", "pointers_to_1", "fill_value"};
+std::vector<std::string> datasetNames() {
+  std::vector<std::string> names = {"values", "fill_value"};
+  for (size_t l = 0; l < mostLevels; ++l) {
+    names.push_back(fmt::format("indices_{}", l));
+    names.push_back(fmt::format("pointers_to_{}", l));
+  }
+  return names;
+}
+const std::vector<std::string> datasets = datasetNames();
 
 } // namespace
 

@@ -1,4 +1,5 @@
 #include "runtime/io/H5.h"
+#include "runtime/io/H5Custom.h"
 #include "runtime/io/H5Library.h"
 #include "runtime/io/Output.h"
 #include "tulle/error.h"
@@ -46,6 +47,8 @@ private:
   void field(const std::string &name, unsigned number);
   void values(const void *data, int64_t count);
   void coordinates();
+  void indices(unsigned level);
+  void levels();
   void attribute();
 
   const std::string &path;
@@ -84,21 +87,27 @@ FileType Writer::valueType() const {
 std::string Writer::chooseFormat() {
   const size_t order = tensor.dims.size();
   const std::string name = format::displayName(tensor.encoding);
-  if (order > 2)
+  if (order > mostLevels)
     fail(fmt::format(
-        "binsparse .h5 files hold matrices, but the tensor has {} dimensions; write .tns instead", order));
+        "binsparse .h5 files are written for up to {} dimensions, but the tensor has {}; write .tns "
+        "instead",
+        mostLevels, order));
   if (!format::hasZeroFill(tensor.encoding))
     fail(fmt::format(
         "binsparse .h5 files mean 0 where nothing is stored, but this tensor's fill is {}; convert it "
         "to dense",
         tensor.encoding.fill.value_or("not 0")));
-  if (format::isAllDense(tensor.encoding))
+  if (format::isAllDense(tensor.encoding) && order <= 2)
     return order == 1 ? "DVEC" : name == "denseColMajor" && order == 2 ? "DMATC" : "DMATR";
   if (name == "CSR" || name == "CSC" || name == "DCSR" || name == "DCSC")
     return name;
-  if (order == 2 && !name.starts_with("COO"))
-    note = fmt::format("{}: binsparse has no {}; the entries are written as COO", path, name);
-  return order == 2 ? "COO" : "CVEC";
+  if (order <= 1)
+    return "CVEC";
+  if (levelsOf(tensor.encoding)) // lists of coordinates have a name
+    return order == 2 && tensor.encoding.levels[1].format.kind == format::LevelKind::Singleton ? "COO"
+                                                                                               : "custom";
+  note = fmt::format("{}: binsparse has no {}; the entries are written as COO", path, name);
+  return order == 2 ? "COO" : "entries";
 }
 
 void Writer::dataset(const std::string &name, const FileType &type, const void *data, int64_t count) {
@@ -157,8 +166,41 @@ void Writer::coordinates() {
   values(list.data(), int64_t(order.size()));
 }
 
+/// The coordinates of one level, where they may be interleaved with those of others.
+void Writer::indices(unsigned l) {
+  const format::CoordinateRef ref = *tensor.layout.coordinates[l];
+  const std::string name = fmt::format("indices_{}", l);
+  if (ref.stride == 1)
+    return field(name, ref.field);
+  const Buffer &all = tensor.buffers[ref.field];
+  const unsigned width = tensor.layout.fields[ref.field].width / 8;
+  const int64_t count = all.count / ref.stride;
+  std::vector<std::byte> list(size_t(count) * width);
+  for (int64_t q = 0; q < count; ++q)
+    std::memcpy(list.data() + q * width,
+                static_cast<const std::byte *>(all.data) + (q * ref.stride + ref.offset) * width, width);
+  const FileType type = unsignedType(8 * width);
+  descriptor["data_types"][name] = type.name;
+  dataset(name, type, list.data(), count);
+}
+
+void Writer::levels() {
+  descriptor["custom"] = *levelsOf(tensor.encoding);
+  for (unsigned l = 0; l < tensor.encoding.levels.size(); ++l) {
+    if (l > 0 && tensor.layout.positions[l])
+      field(fmt::format("pointers_to_{}", l), *tensor.layout.positions[l]);
+    if (tensor.layout.coordinates[l])
+      indices(l);
+  }
+  values(tensor.values(), tensor.storedCount());
+}
+
 void Writer::arrays(const std::string &format) {
-  if (format == "COO" || format == "CVEC")
+  if (format == "custom")
+    return levels();
+  if (format == "entries")
+    descriptor["custom"] = *levelsOf(format::parseFormat("COO", unsigned(tensor.dims.size())));
+  if (format == "COO" || format == "CVEC" || format == "entries")
     return coordinates();
   if (format.starts_with("DMAT") || format == "DVEC") {
     const bool asStored = format == "DMATC";
@@ -193,7 +235,7 @@ std::string Writer::write() {
   if (format == "CVEC")
     shape.resize(1, 1);
   descriptor["version"] = "0.1";
-  descriptor["format"] = format;
+  descriptor["format"] = format == "entries" ? "custom" : format;
   descriptor["shape"] = shape;
   valueType();
   TemporaryFile target(path);

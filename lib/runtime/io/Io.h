@@ -32,7 +32,7 @@ FileContents parseNpy(std::string_view bytes, const std::string &name);
 FileContents parseNpz(std::string_view bytes, const std::string &name);
 FileContents parseH5(std::string_view bytes, const std::string &name);
 
-/// Writes .npy (dense), .mtx (order <= 2), .tns, each also with .gz appended, and .npz and .h5 (order <= 2),
+/// Writes .npy (dense), .mtx (order <= 2), .tns, each also with .gz appended, and .npz (order <= 2) and .h5,
 /// by the name's ending, to a temporary name in the same folder, then renames. Values round-trip exactly;
 /// explicit zeros and block fill are written as stored. Returns a note for the user where the file holds the
 /// entries, but cannot name the storage format; else an empty text. Throws Error when the file cannot express

@@ -86,7 +86,7 @@ FileContents readDia(Members &members, const std::string &file, std::vector<int6
     members.fail(fmt::format("'data' has shape ({}), expected {} rows, as many as 'offsets' has elements",
                              fmt::join(data.dims, ", "), offsets.size()));
   FileContents contents;
-  contents.suggested = "CSR";
+  contents.suggested = "DIA";
   Entries &out = contents.entries;
   out.type = data.type;
   out.coords.resize(2);
