@@ -24,12 +24,14 @@ static void exercise(const Encoding &encoding) {
   }
   bool executable = whyNotExecutable(encoding).empty();
   auto found = digits(encoding);
-  require(!executable || found.has_value(), "executable without digits", printed);
+  require(!executable || inverseMap(encoding).has_value(), "executable without an inverse", printed);
   require(!found || inverseMap(encoding).has_value(), "digits without an inverse", printed);
   if (found)
     for (const Digit &digit : *found)
       require(levelSize(digit, std::vector<int64_t>(encoding.order(), 1000)) > 0, "empty level", printed);
-  inverseMap(encoding);
+  for (unsigned l = 0; executable && l < encoding.levels.size(); ++l)
+    require(levelRange(encoding, l, std::vector<int64_t>(encoding.order(), 1000)).has_value(), "no bounds",
+            printed);
   layout(resolveWidths(encoding, 1000, 1000));
   displayName(encoding);
 }

@@ -13,6 +13,7 @@ struct CompileOptions {
   unsigned threads =
       0; ///< at most; 0: OMP_NUM_THREADS, else all cores of the process; 1: code without threads
   bool deterministic = false; ///< results have the same bits for any number of threads
+  std::string schedule;       ///< "assemble(C, count)": how to compute, where the default is not wanted
   bool diskCache = true;      ///< look for the machine code on disk, and leave it there
 };
 

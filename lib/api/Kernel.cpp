@@ -1,6 +1,7 @@
 #include "tulle/kernel.h"
 #include "Impl.h"
 #include "engine/Engine.h"
+#include "notation/Schedule.h"
 #include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,7 +11,7 @@ namespace tulle {
 using detail::Access;
 
 struct detail::KernelImpl {
-  std::string text;
+  std::string text, schedule;
   std::map<std::string, notation::Binding> bindings;
   engine::Options options;
   std::shared_ptr<engine::Executable> executable;
@@ -20,6 +21,7 @@ struct detail::KernelImpl {
 static std::shared_ptr<engine::Executable> build(const detail::KernelImpl &kernel,
                                                  const std::map<std::string, notation::Binding> &bindings) {
   notation::Program program = notation::check(kernel.text, bindings);
+  notation::applySchedule(program, kernel.schedule);
   for (notation::TensorDecl &decl : program.tensors)
     decl.encoding = format::resolveWidths(decl.encoding, 0, 0);
   return engine::compile(program, kernel.options);
@@ -29,6 +31,7 @@ Kernel compile(const std::string &program, const std::map<std::string, TensorTyp
                const CompileOptions &options) {
   auto impl = std::make_shared<detail::KernelImpl>();
   impl->text = program;
+  impl->schedule = options.schedule;
   impl->options.strictFp = options.strictFp;
   impl->options.diskCache = options.diskCache;
   impl->options.threads = options.threads;

@@ -85,7 +85,7 @@ private:
         at += 2;
         return;
       }
-    constexpr std::string_view single = "()[]{}<>,:.=+-*/%&|^#?";
+    constexpr std::string_view single = "()[]{}<>,:;.=+-*/%&|^#?";
     if (single.find(text[at]) == std::string_view::npos)
       throw support::SyntaxError(name, text, {at, at + 1}, "this character has no meaning in an encoding");
     ++at;

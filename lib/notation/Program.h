@@ -90,6 +90,10 @@ struct MaskNode {
   SourceRange range;
 };
 
+/// How the memory of a new sparse tensor is sized: as the compiler chooses, by counting its entries first, by
+/// an upper bound, or by the bound where the machine's memory allows it.
+enum class AssemblyPlan : uint8_t { Auto, Count, Bound, Grow };
+
 struct Statement {
   Access lhs; ///< subscripts are plain, distinct variables
   Reduce reduce = Reduce::Add;
@@ -103,6 +107,7 @@ struct Statement {
   Mask where; ///< null: everywhere
   std::vector<unsigned>
       reductionIndices; ///< right-hand indices that are not on the left, in order of appearance
+  AssemblyPlan plan = AssemblyPlan::Auto; ///< of a schedule (Schedule.h)
   SourceRange range;
 };
 
@@ -118,7 +123,6 @@ struct TensorDecl {
   format::Encoding encoding; ///< widths may be 0
   bool input = false;        ///< given by the user
   bool written = false;      ///< on some left-hand side
-  int64_t entries = -1;      ///< stored in an input, where known: choices between loop orders follow it
 };
 
 /// Semicolon-separated statements, checked against the tensors they use.
@@ -135,7 +139,6 @@ struct Binding {
   std::optional<std::vector<int64_t>> dims;
   std::optional<format::Encoding> encoding;
   bool input = false;
-  int64_t entries = -1; ///< stored, where known
 };
 
 /// Names used in the text with the order each is used at, first appearance first: what a caller needs in

@@ -1,5 +1,6 @@
 #include "Inputs.h"
 #include "Progress.h"
+#include "notation/Schedule.h"
 #include "runtime/generate/Generate.h"
 #include <charconv>
 #include <chrono>
@@ -36,6 +37,13 @@ void addProgramOptions(CLI::App &command, ProgramOptions &options) {
       "NAME=FORMAT: a name of `tulle formats` or an encoding such as '(i,j) -> (i : dense, j : compressed)'");
   addList(command, "--type", options.types,
           "NAME=TYPE, or TYPE for all: f64 f32 f16 bf16 c64 c128 i8 i16 i32 i64 bool");
+  command
+      .add_option(
+          "--schedule", options.schedule,
+          "How to compute, where the default is not wanted: 'assemble(C, count)' counts the entries of a "
+          "sparse result first, 'bound' takes room for the most there can be, 'grow' takes it while there is "
+          "memory")
+      ->type_name("");
   addList(command, "--dims", options.dims, "NAME=4x5: sizes that neither a file nor the other tensors give");
 }
 
@@ -345,6 +353,7 @@ LoadedProgram Loader::run() {
     makeGenerated();
   loaded.readMs = msSince(begin);
   loaded.program = check();
+  notation::applySchedule(loaded.program, options.schedule, "--schedule");
 
   begin = Clock::now();
   engine::ConversionReport report;
@@ -362,7 +371,6 @@ LoadedProgram Loader::run() {
     Tensor tensor = store(decl.name, std::move(found->second), decl.encoding, engineOptions, &report);
     loaded.entries[t] = entries < 0 ? tensor.storedCount() : entries;
     decl.encoding = tensor.encoding;
-    decl.entries = tensor.storedCount();
     loaded.tensors[t] = std::move(tensor);
     contents.erase(found);
   }

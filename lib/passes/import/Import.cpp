@@ -1,5 +1,4 @@
 #include "passes/import/Import.h"
-#include "dialect/Costs.h"
 #include "dialect/Dialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -36,6 +35,9 @@ public:
     Value result = !computed      ? intoArgument(b)
                    : inTwoSteps() ? finishIncrements(b, makeIncrements(b))
                                   : intoNewTensor(b);
+    if (computed && statement.plan != notation::AssemblyPlan::Auto)
+      b.getBlock()->walk(
+          [&](linalg::GenericOp made) { made->setAttr(kPlanAttr, planAttr(*b.getContext())); });
     if (computed && options.dropZeros)
       result.getDefiningOp()->setAttr(kDropAttr, b.getUnitAttr());
     func::ReturnOp::create(b, loc(b), result);
@@ -43,6 +45,14 @@ public:
 
 private:
   Location loc(OpBuilder &b) const { return b.getUnknownLoc(); }
+
+  dialect::AssemblyPlanAttr planAttr(MLIRContext &context) const {
+    using Plan = notation::AssemblyPlan;
+    return dialect::AssemblyPlanAttr::get(&context,
+                                          statement.plan == Plan::Count   ? dialect::AssemblyPlan::Count
+                                          : statement.plan == Plan::Bound ? dialect::AssemblyPlan::Bound
+                                                                          : dialect::AssemblyPlan::Grow);
+  }
 
   void collect(const notation::Expr &e) {
     if (e->op == notation::Op::Access)
@@ -126,12 +136,8 @@ private:
     function = func::FuncOp::create(builder, loc(builder), "statement" + std::to_string(number),
                                     builder.getFunctionType(types, resultType));
     function.addEntryBlock();
-    for (auto [i, t] : llvm::enumerate(read)) {
-      const notation::TensorDecl &tensor = program.tensors[t];
-      function.setArgAttr(i, kNameAttr, builder.getStringAttr(tensor.name));
-      if (tensor.entries >= 0 && !format::isAllDense(tensor.encoding))
-        function.setArgAttr(i, dialect::kEntriesAttr, builder.getI64IntegerAttr(tensor.entries));
-    }
+    for (auto [i, t] : llvm::enumerate(read))
+      function.setArgAttr(i, kNameAttr, builder.getStringAttr(program.tensors[t].name));
     if (!computed)
       function.setArgAttr(read.size(), kNameAttr, builder.getStringAttr(result().name));
     function.setResultAttr(0, kNameAttr, builder.getStringAttr(result().name));
@@ -194,10 +200,6 @@ private:
     auto generic =
         linalg::GenericOp::create(b, loc(b), init.getType(), inputs, init, maps, kinds,
                                   [&](OpBuilder &nested, Location, ValueRange args) { body(nested, args); });
-    SmallVector<StringRef> names;
-    for (unsigned index : ArrayRef(loops).take_front(kinds.size()))
-      names.push_back(program.indices[index].name);
-    generic->setAttr(dialect::kIndicesAttr, b.getStrArrayAttr(names));
     return generic.getResult(0);
   }
 

@@ -17,6 +17,9 @@ inline constexpr llvm::StringLiteral kNameAttr = "tulle.name";
 /// Attribute of linalg.generic: its new sparse tensor does not store what equals its fill.
 inline constexpr llvm::StringLiteral kDropAttr = "tulle.drop_fill";
 
+/// Attribute of linalg.generic: how the memory of its new sparse tensor is sized, as its schedule says.
+inline constexpr llvm::StringLiteral kPlanAttr = "tulle.plan";
+
 /// One `func.func @statement<k>` per statement (HACKING.md, contract 1). The dialects of stage 1 must be
 /// loaded. Throws SyntaxError, pointing into program.text, for a sparse result that would be dense.
 mlir::OwningOpRef<mlir::ModuleOp> importProgram(mlir::MLIRContext &context, const notation::Program &program,

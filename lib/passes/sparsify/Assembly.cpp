@@ -22,9 +22,11 @@ Value LoopEmitter::assemble() {
     return {};
   }
   AffineMap order = insertionOrder();
-  auto op = dialect::AssembleOp::create(
-      b, loc, type, dims, insertionBound(), order.isEmpty() ? AffineMapAttr() : AffineMapAttr::get(order),
-      onceEach, combine.value_or(Combine::Add), dialect::AssemblyPlan::Auto);
+  auto scheduled = statement.generic->getAttrOfType<dialect::AssemblyPlanAttr>(kPlanAttr);
+  auto op = dialect::AssembleOp::create(b, loc, type, dims, insertionBound(),
+                                        order.isEmpty() ? AffineMapAttr() : AffineMapAttr::get(order),
+                                        onceEach, combine.value_or(Combine::Add),
+                                        scheduled ? scheduled.getValue() : dialect::AssemblyPlan::Auto);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(&op.getBody().emplaceBlock());
   LoopState s;
