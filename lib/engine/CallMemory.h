@@ -30,6 +30,7 @@ public:
   void *allocate(uint64_t bytes);
   void free(void *data);
   int64_t checkedSize(int64_t level, int64_t parents, int64_t each);
+  int64_t checkedPositions(int64_t level, int64_t parents, int64_t each);
   [[noreturn]] void widthError(int64_t level, int64_t value, int64_t width);
   [[noreturn]] void groupError(int64_t level, int64_t parent, int64_t found, int64_t wanted);
   using Part = void (*)(void *context, int64_t part);

@@ -1,8 +1,8 @@
 #include "engine/Compilation.h"
-#include "dialect/Costs.h"
 #include "dialect/Dialect.h"
 #include "engine/Codegen.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/assemble/Phase.h"
 #include "passes/import/Import.h"
 #include <algorithm>
 
@@ -14,7 +14,6 @@ Compilation::Compilation(std::string source, std::vector<std::string> tensors,
                          const pipeline::Options &options, const Build &build)
     : source(std::move(source)), tensors(std::move(tensors)), options(options) {
   module = build(lease.context());
-  dialect::setCpu(*module, iteration::hostCpu());
 }
 
 void Compilation::advance(Stage stage) {
@@ -83,16 +82,6 @@ ObjectCode Compilation::object() {
 }
 
 std::string Compilation::text(Stage stage) {
-  lease.keepReasons();
-  const std::string comment = stage == Stage::LlvmIr ? "; " : stage == Stage::Asm ? "# " : "// ";
-  const std::string code = codeAt(stage);
-  std::string text;
-  for (const std::string &reason : lease.reasons())
-    text += comment + reason + "\n";
-  return text + code;
-}
-
-std::string Compilation::codeAt(Stage stage) {
   for (Stage next : {Stage::Iteration, Stage::Assembly, Stage::Loops, Stage::Vector, Stage::Llvm})
     if (next <= stage)
       advance(next);
@@ -100,10 +89,7 @@ std::string Compilation::codeAt(Stage stage) {
     return generate(CodeForm::LlvmIr);
   if (stage == Stage::Asm)
     return generate(CodeForm::Assembly);
-  std::string text;
-  llvm::raw_string_ostream stream(text);
-  module->print(stream);
-  return text;
+  return assemble::printWithPhases(*module);
 }
 
 } // namespace tulle::engine

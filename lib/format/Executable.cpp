@@ -2,6 +2,7 @@
 #include "format/Bits.h"
 #include "format/Layout.h"
 #include "format/LevelKinds.h"
+#include "format/Places.h"
 #include <fmt/format.h>
 
 namespace tulle::format {
@@ -35,6 +36,11 @@ std::string whyNotNeighbours(const Encoding &e, unsigned l) {
   if (!singletonBelow && !level.unique)
     return fmt::format(
         "level {} is nonunique, and only a singleton level can stand below it yet; leave nonunique out", l);
+  if (next.kind == LevelKind::Structured && hasReserve(e, l))
+    return fmt::format(
+        "below the places in reserve of a loose_compressed[n], the groups of level {} would have "
+        "no entries; leave [n] out",
+        l + 1);
   return "";
 }
 
@@ -52,8 +58,11 @@ std::string whyNotBatches(const Encoding &e) {
     case LevelKind::Batch:
       continue;
     case LevelKind::Compressed:
-    case LevelKind::LooseCompressed:
     case LevelKind::Structured:
+      break;
+    case LevelKind::LooseCompressed:
+      if (level.n != 0) // places in reserve are not left as entries are appended
+        special = l;
       break;
     default:
       if (level.kind != LevelKind::Singleton || level.padded)

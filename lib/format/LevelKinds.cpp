@@ -12,7 +12,7 @@ const std::vector<LevelKindInfo> &levelKinds() {
       {K::Dense, "dense", 0, 0, false, false, false, false, full},
       {K::Batch, "batch", 0, 0, false, false, false, false, full},
       {K::Compressed, "compressed", 0, 0, true, true, false, false, stored},
-      {K::LooseCompressed, "loose_compressed", 0, 0, true, true, false, false, stored},
+      {K::LooseCompressed, "loose_compressed", 0, 1, true, true, false, false, stored},
       {K::Singleton, "singleton", 0, 0, true, true, true, true, ""},
       {K::Structured, "structured", 2, 2, false, false, false, false,
        "its n coordinates of every m are distinct and in order"},

@@ -30,4 +30,11 @@ bool mayLieOutside(const Encoding &encoding, unsigned dim, const Expr &inverse) 
   return readsImplied(encoding, inverse);
 }
 
+bool hasReserve(const Encoding &encoding, unsigned level) {
+  for (unsigned l = 0; l <= level; ++l)
+    if (encoding.levels[l].format.kind == LevelKind::LooseCompressed && encoding.levels[l].format.n != 0)
+      return true;
+  return false;
+}
+
 } // namespace tulle::format

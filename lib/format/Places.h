@@ -9,6 +9,10 @@ namespace tulle::format {
 /// itself. `inverse` is the dimension's, without an outermost `unrank`.
 bool mayLieOutside(const Encoding &encoding, unsigned dim, const Expr &inverse);
 
+/// Whether positions of the level may be places in reserve, which no entry has: those of a
+/// `loose_compressed[n]`, and what lies below them.
+bool hasReserve(const Encoding &encoding, unsigned level);
+
 /// The dimension whose coordinates differ wherever those of the level do: the level is a digit of it, or of
 /// its rank.
 std::optional<unsigned> separatedDimension(const Encoding &encoding, unsigned level);

@@ -1,5 +1,5 @@
 // Canonical text of encodings.
-#include "format/Encoding.h"
+#include "format/Print.h"
 #include "format/LevelKinds.h"
 
 namespace tulle::format {
@@ -62,14 +62,23 @@ public:
     for (unsigned d = 0; d < encoding.dims.size(); ++d)
       dimSpecs.push_back(dimSpec(d));
     for (unsigned l = 0; l < levels.size(); ++l)
-      levelSpecs.push_back((levels[l].empty() ? "" : levels[l] + " = ") + expr(encoding.levels[l].expr, -1) +
-                           " : " + print(encoding.levels[l].format));
+      levelSpecs.push_back((levels[l].empty() ? "" : levels[l] + " = ") + level(l) + " : " +
+                           print(encoding.levels[l].format));
     std::string out;
     if (!encoding.symbols.empty())
       out += "[" + joined(encoding.symbols) + "]";
     if (explicitInverse)
       out += "{" + joined(levels) + "} ";
     return out + "(" + joined(dimSpecs) + ") -> (" + joined(levelSpecs) + ")";
+  }
+
+  std::string level(unsigned l) const { return expr(encoding.levels[l].expr, -1); }
+
+  std::string remapping() const {
+    std::vector<std::string> exprs;
+    for (unsigned l = 0; l < encoding.levels.size(); ++l)
+      exprs.push_back(level(l));
+    return "(" + joined(dims) + ") -> (" + joined(exprs) + ")";
   }
 
 private:
@@ -173,6 +182,12 @@ std::string printBody(const Encoding &encoding) {
 }
 
 std::string print(const Encoding &encoding) { return "#tulle.encoding<{ " + printBody(encoding) + " }>"; }
+
+std::string printLevel(const Encoding &encoding, unsigned level) {
+  return Printer(encoding).level(level) + " : " + print(encoding.levels[level].format);
+}
+
+std::string printRemapping(const Encoding &encoding) { return Printer(encoding).remapping(); }
 
 bool Encoding::operator==(const Encoding &other) const { return print(*this) == print(other); }
 

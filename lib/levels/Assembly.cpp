@@ -1,4 +1,5 @@
 #include "levels/Assembly.h"
+#include "format/Places.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace mlir;
@@ -93,6 +94,12 @@ void Assembly::clearCoordinates(unsigned level, Value count) const {
     emptySlot(level, at);
     return Values{};
   });
+}
+
+void Assembly::clearReserve(unsigned level, Value count) const {
+  const format::CoordinateRef &ref = *made.layout.coordinates[level];
+  if (made.layout.fields[ref.field].level == level && format::hasReserve(made.encoding, level))
+    clearCoordinates(level, mul(count, constant(ref.stride)));
 }
 
 Value Assembly::zeros(Type element, Value count) const {

@@ -31,8 +31,12 @@ public:
 
   Storage &made;
 
-  /// a * b, positions of `level`; the caller hears of a size that no memory holds.
+  /// a * b, elements of `level`; the caller hears of a size that no memory holds.
   virtual mlir::Value product(unsigned level, mlir::Value a, mlir::Value b) const = 0;
+  /// parents * each, all positions of `level`: where they follow from that many parents, or were counted
+  /// (`each` is 1). The caller hears the size of what is stored for them and below them where no memory
+  /// holds it, before any of it is allocated.
+  virtual mlir::Value positions(unsigned level, mlir::Value parents, mlir::Value each) const = 0;
   /// New memory for `count` elements of a field.
   virtual void allocate(unsigned field, mlir::Value count) const = 0;
   /// The field's buffer ends after `count` elements.
@@ -59,6 +63,8 @@ public:
   void emptySlot(unsigned level, mlir::Value position) const;
   /// All elements of a coordinates field get all bits set: empty slots.
   void clearCoordinates(unsigned level, mlir::Value count) const;
+  /// The same for the level's `count` positions, where some may be in reserve.
+  void clearReserve(unsigned level, mlir::Value count) const;
 
   /// Elements of scratch memory are integers; these read and write them as index.
   mlir::Value read(mlir::Value buffer, mlir::Value at) const;

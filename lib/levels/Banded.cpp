@@ -57,7 +57,7 @@ struct Banded : LevelFormat {
                             return Values{a.add(sum[0], a.sub(a.read(build.work, parent), first))};
                           })[0];
     a.storeChecked(field, build.parents, total);
-    return total;
+    return a.positions(build.level, total, a.constant(1));
   }
   Value place(const Assembly &a, LevelBuild &build, Value parent, Value coordinate) const override {
     Value begin = a.load(*a.made.layout.positions[build.level], parent);

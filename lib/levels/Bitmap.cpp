@@ -27,7 +27,7 @@ struct Bitmap : LevelFormat {
   Placement placement() const override { return Placement::Computed; }
   Value size(const Assembly &a, LevelBuild &build) const override {
     build.size = a.levelSize(build.level);
-    Value count = a.product(build.level, build.parents, build.size);
+    Value count = a.positions(build.level, build.parents, build.size);
     // Whole words of 64 bits.
     Value words = arith::ShRUIOp::create(a.builder, a.loc, a.add(count, a.constant(63)), a.constant(6));
     Value bytes = a.mul(words, a.constant(8));

@@ -46,7 +46,7 @@ struct Fixed : LevelFormat {
     build.size = n != 0 ? a.constant(n) : most;
     if (n == 0)
       a.makeSize(build.level, most);
-    Value count = a.product(build.level, build.parents, build.size);
+    Value count = a.positions(build.level, build.parents, build.size);
     a.allocateCoordinates(build.level, count);
     a.clearCoordinates(build.level, count);
     return count;

@@ -83,6 +83,7 @@ struct Hashed : LevelFormat {
           return Values{a.add(sum[0], arith::SelectOp::create(b, a.loc, none, zero, slots))};
         })[0];
     a.storeChecked(field, build.parents, total);
+    total = a.positions(build.level, total, one);
     a.allocateCoordinates(build.level, total);
     a.clearCoordinates(build.level, total);
     return total;

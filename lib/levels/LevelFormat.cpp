@@ -86,7 +86,7 @@ Value FullLevelFormat::size(const Assembly &a, LevelBuild &build) const {
   } else {
     build.size = a.levelSize(build.level);
   }
-  return a.product(build.level, build.parents, build.size);
+  return a.positions(build.level, build.parents, build.size);
 }
 
 Value FullLevelFormat::place(const Assembly &a, LevelBuild &build, Value parent, Value coordinate) const {

@@ -1,5 +1,5 @@
 // loose_compressed: the coordinates of parent p are crd[pos[2p]] … crd[pos[2p + 1] - 1]; segments may leave
-// gaps.
+// gaps. loose_compressed[n] leaves n places in reserve behind each.
 #include "levels/LevelFormat.h"
 
 using namespace mlir;
@@ -26,19 +26,25 @@ struct LooseCompressed : LevelFormat {
   }
   Value size(const Assembly &a, LevelBuild &build) const override {
     unsigned field = *a.made.layout.positions[build.level];
+    Value zero = a.constant(0), reserve = a.constant(a.made.encoding.levels[build.level].format.n);
+    if (a.made.encoding.levels[build.level].format.n != 0)
+      a.product(build.level, build.parents, reserve);
     a.allocate(field, a.product(build.level, build.parents, a.constant(2)));
-    Value total = forLoop(a.builder, a.loc, a.constant(0), build.parents, dialect::LoopKind::Reduction,
-                          a.constant(0), [&](Value parent, Values sum) {
-                            Value at = a.mul(parent, a.constant(2));
-                            Value end = a.add(sum[0], a.read(build.work, parent));
-                            a.write(a.made.fields[field], at, sum[0]);
-                            a.write(a.made.fields[field], a.add(at, a.constant(1)), end);
-                            a.write(build.work, parent, sum[0]);
-                            return Values{end};
-                          })[0];
-    a.checkWidth(field, total);
-    a.allocateCoordinates(build.level, total);
-    return total;
+    // Where the next segment begins, and where the last one ended.
+    Values reached = forLoop(a.builder, a.loc, zero, build.parents, dialect::LoopKind::Reduction,
+                             ValueRange{zero, zero}, [&](Value parent, Values sum) {
+                               Value at = a.mul(parent, a.constant(2));
+                               Value end = a.add(sum[0], a.read(build.work, parent));
+                               a.write(a.made.fields[field], at, sum[0]);
+                               a.write(a.made.fields[field], a.add(at, a.constant(1)), end);
+                               a.write(build.work, parent, sum[0]);
+                               return Values{a.add(end, reserve), end};
+                             });
+    a.checkWidth(field, reached[1]);
+    Value count = a.positions(build.level, reached[0], a.constant(1));
+    a.allocateCoordinates(build.level, count);
+    a.clearReserve(build.level, count);
+    return count;
   }
   Value place(const Assembly &a, LevelBuild &build, Value parent, Value coordinate) const override {
     Value position = a.take(build.work, parent, build.fresh);

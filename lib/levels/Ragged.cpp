@@ -40,7 +40,7 @@ struct Ragged : LevelFormat {
                             return Values{a.add(sum[0], a.read(build.work, parent))};
                           })[0];
     a.storeChecked(field, build.parents, total);
-    return total;
+    return a.positions(build.level, total, a.constant(1));
   }
   Value place(const Assembly &a, LevelBuild &build, Value parent, Value coordinate) const override {
     return a.add(a.load(*a.made.layout.positions[build.level], parent), coordinate);

@@ -24,6 +24,8 @@ struct Singleton : LevelFormat {
     a.allocateCoordinates(build.level, build.parents);
     if (a.made.encoding.levels[build.level].format.padded && !build.slotsAreEmptied)
       a.clearCoordinates(build.level, build.parents);
+    else
+      a.clearReserve(build.level, build.parents);
     return build.parents;
   }
   Value place(const Assembly &a, LevelBuild &build, Value parent, Value coordinate) const override {

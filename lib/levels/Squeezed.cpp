@@ -52,7 +52,7 @@ struct Squeezed : LevelFormat {
       });
       return Values{a.add(next[0], a.read(build.work, at))};
     });
-    return a.product(build.level, build.parents, build.size);
+    return a.positions(build.level, build.parents, build.size);
   }
   Value place(const Assembly &a, LevelBuild &build, Value parent, Value coordinate) const override {
     Value number = a.read(build.extra, a.difference(coordinate, build.low));

@@ -35,7 +35,7 @@ struct Structured : LevelFormat {
               });
               return Values{};
             });
-    Value count = a.product(build.level, build.parents, n);
+    Value count = a.positions(build.level, build.parents, n);
     a.allocateCoordinates(build.level, count);
     // What block padding put outside the tensor holds 0 … n - 1.
     forLoop(a.builder, a.loc, zero, build.parents, dialect::LoopKind::Parallel, {},

@@ -235,6 +235,8 @@ class Builder:
             for key, entries in self.groups(slot, l, end).items():
                 out.append(slot.below(key[0], entries))
             ends.append(len(out))
+            # A place in reserve: no coordinates and no entries.
+            out += [slot.below(None) for _ in range(self.levels[l].integers[0] if self.levels[l].integers else 0)]
         if loose:
             pos = [p for segment in zip(starts, ends) for p in segment]
         else:
@@ -255,7 +257,7 @@ class Builder:
         self.interleaved = end if end > l and "soa" not in self.levels[end].properties else l
         data = []
         for slot in out:
-            coords = self.coords[slot.entries[0]]
+            coords = self.coords[slot.entries[0]] if slot.entries else (EMPTY,) * len(self.levels)
             data += coords[l:self.interleaved + 1]
         self.add("coordinates", l, data)
 
@@ -266,7 +268,7 @@ class Builder:
             if len(groups) > 1:
                 raise Refused(f"level {l}: {len(groups)} coordinates where a singleton holds one")
             c = next(iter(groups), None)
-            if c is None and not self.levels[l].padded:
+            if c is None and slot.at is not None and not self.levels[l].padded:
                 raise Refused(f"level {l}: no coordinate for a singleton")
             out.append(slot.below(c, slot.entries))
             data.append(EMPTY if c is None else c)

@@ -105,6 +105,12 @@ class Pictures(unittest.TestCase):
         self.check(". 1\n. .\n2 3", "(i,j) -> (i : dense, j : loose_compressed)", pos1=[0, 1, 1, 1, 1, 3], coo1=[1, 0, 1],
                    val=[1, 2, 3])
 
+    def test_reserve(self):
+        self.check(". 1\n. .\n2 3", "(i,j) -> (i : dense, j : loose_compressed[1])", pos1=[0, 1, 2, 2, 3, 5],
+                   coo1=[1, -1, -1, 0, 1, -1], val=[1, 0, 0, 2, 3, 0])
+        self.check(". 1\n2 3", "(i,j) -> (i : loose_compressed[2](nonunique), j : singleton)", pos0=[0, 3],
+                   coo0=[0, 1, 1, 0, 1, 1, -1, -1, -1, -1], val=[1, 2, 3, 0, 0])
+
     def test_refusals(self):
         for picture, text in [("1 2 3 .", "NV24"), ("1 2 3", "(i,j) -> (i : dense, j : fixed[2])"),
                               ("1 " * 300, "(i,j) -> (i : dense, j : compressed), crdWidth = 8")]:

@@ -1,6 +1,6 @@
 """Random encodings: every dimension split into digits, the levels in any order, each in any format that may stand there."""
 
-KINDS = ["dense", "dense", "compressed", "compressed", "compressed", "loose_compressed", "hashed", "bitmap", "ragged", "fixed",
+KINDS = ["dense", "dense", "compressed", "compressed", "compressed", "loose_compressed", "loose_compressed[2]", "hashed", "bitmap", "ragged", "fixed",
          "squeezed", "banded", "compressed(nonordered)"]
 
 
@@ -29,7 +29,7 @@ def encoding(rng, order):
             # A run: one position for each tuple of the coordinates of its levels.
             run = rng.randint(2, left)
             soa = rng.random() < 0.5
-            start = rng.choice(["compressed(nonunique)", "compressed(nonunique)", "loose_compressed(nonunique)"])
+            start = rng.choice(["compressed(nonunique)", "compressed(nonunique)", "loose_compressed(nonunique)", "loose_compressed[1](nonunique)"])
             inner = "singleton(nonunique, soa)" if soa else "singleton(nonunique)"
             kinds += [start] + [inner] * (run - 2) + ["singleton(soa)" if soa else "singleton"]
         else:

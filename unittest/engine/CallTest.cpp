@@ -27,6 +27,7 @@ struct Statement {
       llvm.func @_mlir_memref_to_llvm_alloc(i64) -> !llvm.ptr
       llvm.func @_mlir_memref_to_llvm_free(!llvm.ptr)
       llvm.func @tulle_checked_size(i64, i64, i64) -> i64
+      llvm.func @tulle_checked_positions(i64, i64, i64) -> i64
       llvm.func @tulle_fits(i64) -> i1
       llvm.func @tulle_error_width(i64, i64, i64)
       llvm.func @tulle_error_group(i64, i64, i64, i64)
@@ -122,6 +123,25 @@ TEST(Call, refusesSizesThatOverflow) {
     llvm.store %n, %p : i64, !llvm.ptr)";
   EXPECT_THAT(errorOf(body),
               testing::AllOf(HasSubstr("8589934592 x 8589934592"), HasSubstr("level 0 (compressed)")));
+}
+
+TEST(Call, refusesPositionsWithAllThatIsStoredForThem) {
+  const char *body = R"(
+    %n = llvm.mlir.constant(1073741824 : i64) : i64
+    %m = llvm.mlir.constant(1048576 : i64) : i64
+    %l = llvm.mlir.constant(0 : i64) : i64
+    %s = llvm.call @tulle_checked_positions(%l, %n, %m) : (i64, i64, i64) -> i64)";
+  // 2^50 positions: coordinates of 4 bytes, values of 8.
+  EXPECT_THAT(errorOf(body), testing::AllOf(HasSubstr("needs 13.5 PB (13510798882111488 bytes)"),
+                                            HasSubstr("level 0 (compressed) has 1073741824 x 1048576")));
+  // Below each, 10 blocks; how many there are below these is not known.
+  Tensor made =
+      shell("map = (i,j) -> (i floordiv 5 : compressed, j : dense, i mod 5 : compressed), crdWidth = 8, "
+            "posWidth = 32");
+  made.dims = {10, 10};
+  EXPECT_THAT(errorOf(body, made),
+              testing::AllOf(HasSubstr("needs at least 46.2 PB (46161896180547584 bytes)"),
+                             HasSubstr("level 1 (dense) has 1125899906842624 x 10")));
 }
 
 TEST(Call, reportsWidthsAndGroups) {

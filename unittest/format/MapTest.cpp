@@ -236,6 +236,13 @@ TEST(Executable, saysWhichPartAndWhichFormats) {
   for (const Preset &preset : presets())
     EXPECT_EQ(why(preset.pattern), "") << preset.name;
   EXPECT_EQ(why("(i) -> (i : compressed(nonordered))"), "");
+  EXPECT_EQ(why("(i, j) -> (i : dense, j : loose_compressed[2])"), "");
+  EXPECT_EQ(why("(i, j) -> (i : batch, j : loose_compressed[2])"), "");
+  EXPECT_EQ(why("(i, j, k) -> (i : batch, j : loose_compressed[2], k : compressed)"),
+            "below batch levels, the loose_compressed level 1 can stand with dense levels only");
+  EXPECT_EQ(why("(i, j) -> (i : loose_compressed[2], j mod 4 : structured[2,4], j floordiv 4 : dense)")
+                .substr(0, 30),
+            "below the places in reserve of");
   EXPECT_EQ(why("(i) -> (i : singleton(padded))"), "");
   EXPECT_EQ(why("(i) -> (i : singleton(padded, nonunique))"), "level 0 is padded and nonunique");
   EXPECT_EQ(why("(i, j) -> (j - i : dense, i : dense)"),

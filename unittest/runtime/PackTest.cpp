@@ -75,6 +75,26 @@ TEST(Pack, CsrAndItsVariants) {
   EXPECT_EQ(field(loose, 1), (Ints{0, 3, 1}));
 }
 
+TEST(Pack, PlacesInReserve) {
+  const int64_t free = 0xffffffff;
+  // Rows (1 . . 2), nothing, nothing, (. 3 . .).
+  Entries entries = makeEntries({4, 4}, {{{3, 1}, 3}, {{0, 3}, 2}, {{0, 0}, 1}});
+  Tensor t = engine::store(entries, encoding("(i,j) -> (i : dense, j : loose_compressed[2])"));
+  EXPECT_EQ(field(t, 0), (Ints{0, 2, 4, 4, 6, 6, 8, 9}));
+  EXPECT_EQ(field(t, 1), (Ints{0, 3, free, free, free, free, free, free, 1, free, free}));
+  EXPECT_THAT(values(t), ElementsAre(1, 2, 0, 0, 0, 0, 0, 0, 3, 0, 0));
+  validate(t);
+  // What lies below a place in reserve holds nothing: no segment, and a block of the fill.
+  t = engine::store(entries, encoding("(i,j) -> (i : loose_compressed[1], j : compressed)"));
+  EXPECT_EQ(field(t, 0), (Ints{0, 2}));
+  EXPECT_EQ(field(t, 1), (Ints{0, 3, free}));
+  EXPECT_EQ(field(t, 2), (Ints{0, 2, 3, 3}));
+  t = engine::store(entries,
+                    encoding("(i,j) -> (i floordiv 2 : loose_compressed[1], j : dense, i mod 2 : dense)"));
+  EXPECT_EQ(field(t, 1), (Ints{0, 1, free}));
+  EXPECT_THAT(values(t), ElementsAre(1, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0));
+}
+
 TEST(Pack, WithoutDimensionsAllValuesMeet) {
   Entries entries;
   Tensor nothing = engine::store(entries, encoding("dense", 0));
@@ -229,6 +249,26 @@ TEST(Pack, SizesBeyondMemoryAreRefusedBeforeAllocation) {
   EXPECT_EQ(engine::store(makeEntries({large, large}, {{{large - 1, 0}, 1}}), encoding("DCSR")).storedCount(),
             1);
   EXPECT_EQ(makeDense(ElementType::F64, {large, large, 0}).storedCount(), 0);
+}
+
+TEST(Pack, PaddingBeyondMemoryIsRefusedWithItsTotal) {
+  // One row of 30000 entries on as many diagonals.
+  const int64_t rows = int64_t(1) << 22, entries = 30000;
+  std::vector<std::pair<Coordinates, double>> row;
+  for (int64_t k = 0; k < entries; ++k)
+    row.push_back({{0, 7 * k}, 1});
+  auto refusal = [&](const char *format) {
+    return errorOf([&] { engine::store(makeEntries({rows, rows}, row), encoding(format)); });
+  };
+  EXPECT_THAT(refusal("DIA"), AllOf(HasSubstr("DIA needs 1.01 TB (1006632960000 bytes)"),
+                                    HasSubstr("level 1 (dense) has 30000 x 4194304 positions")));
+  // A coordinate and a value at each place.
+  EXPECT_THAT(refusal("ELL"), AllOf(HasSubstr("ELL needs 1.51 TB (1509949440000 bytes)"),
+                                    HasSubstr("level 1 (dense) has 30000 x 4194304 positions")));
+  EXPECT_THAT(refusal("ELLR"), AllOf(HasSubstr("(1509949440000 bytes)"), HasSubstr("level 1 (fixed)")));
+  // A bit for each eight bytes of values.
+  EXPECT_THAT(refusal("bitmap"), AllOf(HasSubstr("bitmap needs 143 TB (142936511610880 bytes)"),
+                                       HasSubstr("level 1 (bitmap) has 4194304 x 4194304 positions")));
 }
 
 TEST(Pack, EntriesThatContradictThemselves) {

@@ -1,4 +1,5 @@
 #include "passes/assemble/Appender.h"
+#include "format/Places.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "passes/lower/Control.h"
@@ -34,7 +35,8 @@ bool Appender::supports(const Target &target) {
       ++l;
       continue;
     }
-    if (!startsRun(kind))
+    // Places in reserve lie between segments: their ends are not where the next ones start.
+    if (!startsRun(kind) || format::hasReserve(target.encoding(), l))
       return false;
     unsigned end = runEnd(target, l);
     for (; l < end; ++l)

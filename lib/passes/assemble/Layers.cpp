@@ -1,6 +1,8 @@
 #include "passes/assemble/Layers.h"
+#include "format/Print.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "passes/assemble/Appender.h"
+#include "passes/assemble/Phase.h"
 #include "passes/assemble/Queries.h"
 #include "passes/assemble/SourceWalk.h"
 #include <limits>
@@ -142,14 +144,17 @@ void Layers::forEachNew(unsigned l, bool place) {
 }
 
 void Layers::make(unsigned l) {
+  std::string text = "level " + std::to_string(l) + " (" + format::printLevel(target.encoding(), l) + ")";
   LevelBuild &build = builds.emplace_back();
   build.level = l;
   build.parents = parents;
   build.batches = batches;
   if (format(l).asksEntries(target.encoding().levels[l])) {
+    Phase phase(b, "analysis: for " + text);
     format(l).startQuery(assembly, build);
     forEachNew(l, /*place=*/false);
   }
+  Phase phase(b, "assembly: " + text);
   parents = format(l).size(assembly, build);
   if (format(l).separatesBatches())
     batches = parents;
@@ -157,6 +162,7 @@ void Layers::make(unsigned l) {
 }
 
 void Layers::store() {
+  Phase phase(b, "assembly: values");
   target.allocate(b, target.storage.layout.valuesField(), parents);
   target.fillValues(b, assembly.constant(0), parents);
   forEach([&](Value number, ValueRange, Value value) {

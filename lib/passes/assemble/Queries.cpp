@@ -16,6 +16,10 @@ Value TargetAssembly::product(unsigned level, Value a, Value b) const {
   return target.checkedSize(builder, level, a, b);
 }
 
+Value TargetAssembly::positions(unsigned level, Value parents, Value each) const {
+  return target.checkedPositions(builder, level, parents, each);
+}
+
 void TargetAssembly::allocate(unsigned field, Value count) const { target.allocate(builder, field, count); }
 void TargetAssembly::shrink(unsigned field, Value count) const { target.shrink(builder, field, count); }
 void TargetAssembly::checkWidth(unsigned field, Value value) const {
@@ -225,7 +229,7 @@ Value Ranks::startQuery() {
   return counts = assembly.zeros(assembly.builder.getI64Type(), assembly.made.dims[rank->dims[0]]);
 }
 
-void Ranks::query(ValueRange dims) { assembly.increment(counts, dims[rank->dims[0]]); }
+void Ranks::query(Value ranked) { assembly.increment(counts, ranked); }
 
 /// Counting sort: `places` has, for each count, where the next coordinate with it goes.
 void Ranks::sortWindow(Value begin, Value end, Value places) const {

@@ -15,6 +15,7 @@ public:
       : Assembly(b, target.loc, target.storage), target(target) {}
 
   mlir::Value product(unsigned level, mlir::Value a, mlir::Value b) const override;
+  mlir::Value positions(unsigned level, mlir::Value parents, mlir::Value each) const override;
   void allocate(unsigned field, mlir::Value count) const override;
   void shrink(unsigned field, mlir::Value count) const override;
   void checkWidth(unsigned field, mlir::Value value) const override;
@@ -84,9 +85,10 @@ public:
 
   bool any() const { return rank != nullptr; }
   unsigned dimension() const { return rank->dims[0]; }
+  unsigned counted() const { return rank->dims[1]; }
   /// The numbers of entries are asked for in a copy of the loops.
   mlir::Value startQuery();
-  void query(mlir::ValueRange dims);
+  void query(mlir::Value ranked);
   /// Makes the permutation, and its inverse for `number`.
   void sort();
   /// The rank of a coordinate of `i`.

@@ -1,11 +1,15 @@
 #include "passes/assemble/Scatter.h"
+#include "format/Places.h"
+#include "format/Print.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "passes/assemble/Chain.h"
 #include "passes/assemble/Clone.h"
 #include "passes/assemble/InOrder.h"
 #include "passes/assemble/Partition.h"
+#include "passes/assemble/Phase.h"
 #include "passes/assemble/Queries.h"
 #include "passes/assemble/Segments.h"
+#include "passes/assemble/SourceWalk.h"
 #include <algorithm>
 #include <limits>
 
@@ -62,8 +66,7 @@ static bool isBuildable(const format::Encoding &encoding, const Order &order) {
     if (bucket && l > *bucket && levels::find(level.format.kind)->asksEntries(level))
       return false;
   }
-  // The entries of a row of a matrix are its columns; beyond that, they would have to be told apart.
-  return !has(order, ExprKind::Symbol) && (!has(order, ExprKind::Rank) || encoding.order() == 2);
+  return !has(order, ExprKind::Symbol);
 }
 
 /// Whether what arrives below one parent of the level arrives in storage order.
@@ -78,7 +81,7 @@ static bool sortsSegments(const format::Encoding &encoding, unsigned level) {
   bool batched = false;
   for (unsigned l = 0; l < level; ++l)
     batched |= encoding.levels[l].format.kind == LevelKind::Batch;
-  return level + 1 == encoding.levels.size() && !batched &&
+  return level + 1 == encoding.levels.size() && !batched && !format::hasReserve(encoding, level) &&
          (kind == LevelKind::Compressed || kind == LevelKind::LooseCompressed);
 }
 
@@ -165,6 +168,7 @@ public:
     if (canShare())
       pieces = ThreadsOp::create(b, op.getLoc(), op.getBound(), /*fixed=*/false);
     analyse();
+    Phase phase(b, "assembly: coordinates and values");
     store();
     for (LevelBuild &build : builds)
       format(build.level).finish(assembly, build);
@@ -181,9 +185,13 @@ public:
 private:
   const levels::LevelFormat &format(unsigned l) const { return *levels::find(target.format(l).kind); }
   const format::Level &level(unsigned l) const { return target.encoding().levels[l]; }
+  std::string levelText(unsigned l) const {
+    return "level " + std::to_string(l) + " (" + format::printLevel(target.encoding(), l) + ")";
+  }
 
   void analyse();
   void ask(ArrayRef<unsigned> asked);
+  void countPairs();
   void size(unsigned l);
   void store();
   void restart();
@@ -256,8 +264,18 @@ static std::optional<unsigned> countedDimension(const Expr &e, const levels::Lev
 }
 
 void Scatter::ask(ArrayRef<unsigned> asked) {
+  std::string levels;
+  for (unsigned l : asked)
+    levels += (levels.empty() ? "" : ", ") + levelText(l);
+  Phase phase(b, "analysis: for " + (levels.empty() ? "the ranks" : levels));
   bool sortsRanks = ranks.any() && !ranked;
+  // The entries of a row of a matrix are its columns; beyond that, several have the same one.
+  const bool pairs = sortsRanks && target.encoding().order() > 2;
   Value rankCounts = sortsRanks ? ranks.startQuery() : Value();
+  if (pairs) {
+    countPairs();
+    rankCounts = {};
+  }
   Values counts(builds.size());
   std::optional<unsigned> numbersRounds; // a level that asks how many entries the longest round has
   for (unsigned l : asked) {
@@ -276,8 +294,8 @@ void Scatter::ask(ArrayRef<unsigned> asked) {
   for (unsigned l = 0; !asked.empty() && l <= asked.back(); ++l)
     needsNumbers |= !isCounted(l) && has(order.levels[l], ExprKind::Counter);
   auto query = [&](OpBuilder &, ValueRange dims) {
-    if (sortsRanks)
-      ranks.query(dims);
+    if (sortsRanks && !pairs)
+      ranks.query(dims[ranks.dimension()]);
     if (asked.empty())
       return;
     noteRound();
@@ -328,7 +346,31 @@ void Scatter::ask(ArrayRef<unsigned> asked) {
   ranked = true;
 }
 
+/// Ranks count different coordinates: those of the ranked and the counted dimension become a matrix of their
+/// own.
+void Scatter::countPairs() {
+  Location loc = target.loc;
+  format::Encoding encoding = format::parseFormat("CSR", 2);
+  encoding.posWidth = encoding.crdWidth = 64;
+  auto dense = RankedTensorType::get({ShapedType::kDynamic, ShapedType::kDynamic}, b.getI1Type());
+  auto of = [&](ValueRange dims) { return Values{dims[ranks.dimension()], dims[ranks.counted()]}; };
+  Values sizes = of(target.storage.dims);
+  auto made = AssembleOp::create(b, loc, withEncoding(dense, encoding), sizes, Value(), AffineMapAttr(),
+                                 /*unique=*/false, Combine::Or, AssemblyPlan::Auto);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(&made.getBody().emplaceBlock());
+    Value present = assembly.constantInt(b.getI1Type(), 1);
+    cloneCounting(b, op, [&](OpBuilder &inner, ValueRange dims) {
+      InsertOp::create(inner, loc, present, of(dims));
+    });
+  }
+  walkStored(b, loc, made.getResult(), sizes, *format::inverseMap(encoding),
+             [&](ValueRange pair, Value) { ranks.query(pair[0]); });
+}
+
 void Scatter::size(unsigned l) {
+  Phase phase(b, "assembly: " + levelText(l));
   LevelBuild &build = builds[l];
   build.slotsAreEmptied = entryCounts || emptiesRounds;
   build.parents = parents;
@@ -358,6 +400,7 @@ void Scatter::restart() {
 /// The level coordinates of an entry (without `numbered`, 0 for counters), and which levels have their first
 /// entry in it.
 Values Scatter::coordinates(ValueRange dims, bool numbered) {
+  Phase phase(b, "remapping: " + format::printRemapping(target.encoding()));
   counters->enter(dims);
   Values at = target.levelCoordinates(b, dims, [&](const format::ExprNode &e) {
     if (e.kind == ExprKind::Counter)
@@ -378,6 +421,8 @@ Values Scatter::coordinates(ValueRange dims, bool numbered) {
 
 /// Whether there can be positions that no entry comes to.
 bool Scatter::leavesEmptySlots() const {
+  if (format::hasReserve(target.encoding(), target.levels() - 1))
+    return true;
   for (unsigned l = target.levels(); l-- > 0;) {
     LevelKind kind = target.format(l).kind;
     if (kind == LevelKind::Compressed || kind == LevelKind::LooseCompressed)

@@ -84,7 +84,23 @@ Value Target::checkedSize(OpBuilder &b, unsigned level, Value parents, Value eac
   if (matchPattern(parents, m_ConstantInt(&x)) && matchPattern(each, m_ConstantInt(&y)))
     if (int64_t product; !__builtin_mul_overflow(x.getSExtValue(), y.getSExtValue(), &product))
       return arith::ConstantIndexOp::create(b, loc, product);
-  func::FuncOp function = declare(b, op, "tulle_checked_size", 3, b.getI64Type());
+  return sizeFrom(b, "tulle_checked_size", level, parents, each);
+}
+
+Value Target::checkedPositions(OpBuilder &b, unsigned level, Value parents, Value each) const {
+  // What is known to be small fits; what is known anyway stays known to the code behind.
+  constexpr int64_t few = 1 << 16;
+  APInt x, y;
+  bool known = matchPattern(parents, m_ConstantInt(&x)) && matchPattern(each, m_ConstantInt(&y));
+  if (known && x.ule(few) && y.ule(few) && (x.getZExtValue() * y.getZExtValue()) <= few)
+    return checkedSize(b, level, parents, each);
+  Value positions = sizeFrom(b, "tulle_checked_positions", level, parents, each);
+  bool product = !matchPattern(parents, m_One()) && !matchPattern(each, m_One());
+  return product && !known ? positions : checkedSize(b, level, parents, each);
+}
+
+Value Target::sizeFrom(OpBuilder &b, StringRef name, unsigned level, Value parents, Value each) const {
+  func::FuncOp function = declare(b, op, name, 3, b.getI64Type());
   Value number = arith::ConstantIntOp::create(b, loc, level, 64);
   Values arguments = asI64(b, loc, {parents, each});
   auto product = func::CallOp::create(b, loc, function, ValueRange{number, arguments[0], arguments[1]});

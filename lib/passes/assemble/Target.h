@@ -34,6 +34,9 @@ public:
 
   /// parents * each, the number of positions of a level; the caller hears of a size that no memory holds.
   mlir::Value checkedSize(mlir::OpBuilder &b, unsigned level, mlir::Value parents, mlir::Value each) const;
+  /// The same for all positions of a level (see levels::Assembly::positions).
+  mlir::Value checkedPositions(mlir::OpBuilder &b, unsigned level, mlir::Value parents,
+                               mlir::Value each) const;
   /// `wide` as i64, and calls `name` with the arguments, all i64.
   void call(mlir::OpBuilder &b, llvm::StringRef name, mlir::ValueRange arguments) const;
   /// The same of a function that returns an i64, as index.
@@ -63,6 +66,10 @@ public:
 
   /// The tensor of the buffers: replaces the op.
   mlir::Value finish(mlir::OpBuilder &b) const;
+
+private:
+  mlir::Value sizeFrom(mlir::OpBuilder &b, llvm::StringRef function, unsigned level, mlir::Value parents,
+                       mlir::Value each) const;
 };
 
 /// An index in a register: `memref.alloca` at the entry of the function, or of the parallel region the

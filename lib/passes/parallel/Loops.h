@@ -2,7 +2,6 @@
 // concerned.
 #pragma once
 #include "dialect/Dialect.h"
-#include "iteration/CostModel.h"
 
 namespace tulle::parallel {
 
@@ -11,7 +10,6 @@ using mlir::Value;
 
 struct Settings {
   bool deterministic = false;
-  iteration::Costs costs = {};
 };
 
 bool isLoop(Operation *op);
