@@ -36,6 +36,8 @@
 // CHECK:         tulle.iterate
 // CHECK:           memref.store %{{.*}}, %[[ROOM]]
 // CHECK:       func.call @tulle_turn
+// CHECK:       vector.load %[[ROOM]]
+// CHECK:       vector.store %{{.*}}, %[[CRD]][%{{.*}}] {alignment = 64 : i64, nontemporal = true}
 // CHECK:       memref.load %[[ROOM]]
 // CHECK:       memref.store %{{.*}}, %[[CRD]]
 // CHECK:       memref.store %{{.*}}, %[[VALUES]]

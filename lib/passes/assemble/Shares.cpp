@@ -2,6 +2,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "passes/assemble/Groups.h"
 #include "passes/assemble/Memory.h"
+#include "passes/assemble/Stream.h"
 #include "passes/lower/Control.h"
 #include "passes/parallel/Loops.h"
 
@@ -241,13 +242,8 @@ void Shares::freeRoom(OpBuilder &b, const Target &room) const {
 void Shares::move(OpBuilder &b, const Target &room, unsigned field, Value base, Value count,
                   Value each) const {
   levels::Emitter emit = target.emitter(b);
-  Value to = emit.mul(base, each);
-  lower::forLoop(b, loc, emit.constant(0), emit.mul(count, each), LoopKind::Parallel, {},
-                 [&](Value at, lower::Values) {
-                   Value element = memref::LoadOp::create(b, loc, room.storage.fields[field], at);
-                   memref::StoreOp::create(b, loc, element, target.storage.fields[field], emit.add(to, at));
-                   return lower::Values{};
-                 });
+  copyElements(b, target, room.storage.fields[field], target.storage.fields[field], emit.mul(base, each),
+               emit.mul(count, each));
 }
 
 /// Modulo the field's width: whether the last position fits is checked in the end.
@@ -347,6 +343,7 @@ void Shares::assemble(OpBuilder &b, const Order &order, int64_t block, Work work
       });
     });
     freeRoom(b, room);
+    fence(b, loc);
   });
 
   Values counts;

@@ -1,5 +1,4 @@
 #include "passes/assemble/Workspace.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "passes/assemble/Appender.h"
@@ -9,6 +8,7 @@
 #include "passes/assemble/Groups.h"
 #include "passes/assemble/Memory.h"
 #include "passes/assemble/Shares.h"
+#include "passes/assemble/Stream.h"
 #include "passes/lower/Control.h"
 
 using namespace mlir;
@@ -24,9 +24,6 @@ namespace {
 constexpr int64_t kLargestBlock = 4096;
 /// Blocks up to this size are moved without a loop.
 constexpr int64_t kUnrolled = 64;
-/// Values of a result that no cache holds: its blocks go past them.
-constexpr int64_t kStreamed = int64_t(1) << 22;
-constexpr int64_t kCacheLine = 64;
 /// A level of this size is always worth a workspace, and a larger one while it has at most so many
 /// coordinates for each insert.
 constexpr int64_t kSmallLevel = int64_t(1) << 20, kSparsest = 16;
@@ -244,7 +241,7 @@ static void insertAll(OpBuilder &b, Target &target, const Order &order, Workspac
   groups.finish(b, [&](OpBuilder &b, ValueRange group) { workspace.flush(b, appender, group, counting); });
   // Other threads do not see what went past the caches before.
   if (!counting && workspace.streams())
-    LLVM::FenceOp::create(b, target.loc, LLVM::AtomicOrdering::seq_cst);
+    fence(b, target.loc);
 }
 
 /// The numbers of positions, by a copy of the loops that collects coordinates only.

@@ -1,0 +1,19 @@
+// Copies of runs of elements from buffers that caches hold to large ones that they do not.
+#pragma once
+#include "passes/assemble/Target.h"
+
+namespace tulle::assemble {
+
+/// Bytes of a cache line: what goes past the caches is whole lines.
+constexpr int64_t kCacheLine = 64;
+/// Buffers with more elements are held by no cache: what is stored there goes past them, since a line that is
+/// read only to be overwritten costs as much again.
+constexpr int64_t kStreamed = int64_t(1) << 22;
+
+/// Elements 0 … count - 1 of `from` go to element `at` of `to` and on; both have the same element type, and
+/// start at cache lines. Other threads see what went past the caches behind `fence` only.
+void copyElements(mlir::OpBuilder &b, const Target &target, mlir::Value from, mlir::Value to, mlir::Value at,
+                  mlir::Value count);
+void fence(mlir::OpBuilder &b, mlir::Location loc);
+
+} // namespace tulle::assemble
