@@ -88,7 +88,7 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine, bool qu
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, sccs, modules);
-  builder.buildPerModuleDefaultPipeline(quick ? llvm::OptimizationLevel::O1 : llvm::OptimizationLevel::O3)
+  builder.buildPerModuleDefaultPipeline(quick ? llvm::OptimizationLevel::O0 : llvm::OptimizationLevel::O3)
       .run(module, modules);
 }
 

@@ -1,4 +1,5 @@
 #include "engine/Compilation.h"
+#include "dialect/Costs.h"
 #include "dialect/Dialect.h"
 #include "engine/Codegen.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -14,6 +15,7 @@ Compilation::Compilation(std::string source, std::vector<std::string> tensors,
                          const pipeline::Options &options, const Build &build)
     : source(std::move(source)), tensors(std::move(tensors)), options(options) {
   module = build(lease.context());
+  dialect::setCpu(*module, iteration::hostCpu());
 }
 
 void Compilation::advance(Stage stage) {
@@ -82,6 +84,16 @@ ObjectCode Compilation::object() {
 }
 
 std::string Compilation::text(Stage stage) {
+  lease.keepReasons();
+  const std::string comment = stage == Stage::LlvmIr ? "; " : stage == Stage::Asm ? "# " : "// ";
+  const std::string code = codeAt(stage);
+  std::string text;
+  for (const std::string &reason : lease.reasons())
+    text += comment + reason + "\n";
+  return text + code;
+}
+
+std::string Compilation::codeAt(Stage stage) {
   for (Stage next : {Stage::Iteration, Stage::Assembly, Stage::Loops, Stage::Vector, Stage::Llvm})
     if (next <= stage)
       advance(next);

@@ -22,11 +22,12 @@ public:
 
   /// Runs all stages. Throws Error for what the passes refuse, InternalError for our own mistakes.
   ObjectCode object();
-  /// The module at a stage from Linalg on.
+  /// The module at a stage from Linalg on, below the reasons of what was chosen on the way there.
   std::string text(pipeline::Stage stage);
 
 private:
   void advance(pipeline::Stage stage);
+  std::string codeAt(pipeline::Stage stage);
   std::string generate(CodeForm form);
   std::vector<StatementCode> statements();
 

@@ -2,6 +2,7 @@
 #include "engine/Codegen.h"
 #include "engine/Compilation.h"
 #include "engine/Parallel.h"
+#include "iteration/CostModel.h"
 #include "notation/Schedule.h"
 #include "passes/import/Import.h"
 #include "llvm/Config/llvm-config.h"
@@ -23,6 +24,9 @@ void checkOptions(const Options &options) {
   if (options.threads > kMostThreads)
     throw Error("threads = " + std::to_string(options.threads) + ": expected at most " +
                 std::to_string(kMostThreads) + ", or 0 for all cores");
+  constexpr std::string_view strategies[] = {"auto", "merge", "gallop", "blocks"};
+  if (std::find(std::begin(strategies), std::end(strategies), options.strategy) == std::end(strategies))
+    throw Error("strategy '" + options.strategy + "': expected auto, merge, gallop or blocks");
 }
 
 bool coordinatesFit32(const notation::Program &program) {
@@ -34,7 +38,8 @@ bool coordinatesFit32(const notation::Program &program) {
 }
 
 pipeline::Options pipelineOptions(const Options &options, bool index32) {
-  return {options.vectorLength, index32, emitsParallelCode(options), options.deterministic, options.quick};
+  return {options.vectorLength,  index32,       emitsParallelCode(options),
+          options.deterministic, options.quick, options.strategy};
 }
 static pipeline::Options pipelineOptions(const notation::Program &program, const Options &options) {
   return pipelineOptions(options, coordinatesFit32(program));
@@ -78,9 +83,12 @@ static bool dependsOnSizes(const notation::Mask &mask) {
 
 std::string cacheKeyHead(const Options &options) {
   static const std::string compiler = compilerVersion();
-  return compiler + "\n" + host().triple + " " + host().cpu + " " + host().features + "\nstrict " +
-         std::to_string(options.strictFp) + " drop " + std::to_string(options.dropZeros) + " vl " +
-         std::to_string(options.vectorLength) + " parallel " + std::to_string(emitsParallelCode(options)) +
+  const iteration::Cpu &cpu = iteration::hostCpu();
+  return compiler + "\n" + host().triple + " " + host().cpu + " " + host().features + "\ncaches " +
+         std::to_string(cpu.l1) + " " + std::to_string(cpu.l2) + " " + std::to_string(cpu.line) +
+         "\nstrict " + std::to_string(options.strictFp) + " drop " + std::to_string(options.dropZeros) +
+         " vl " + std::to_string(options.vectorLength) + " wide " + std::to_string(options.wideIndices) +
+         " strategy " + options.strategy + " parallel " + std::to_string(emitsParallelCode(options)) +
          " deterministic " + std::to_string(options.deterministic) + " quick " +
          std::to_string(options.quick) + "\n";
 }
@@ -129,6 +137,16 @@ std::string cacheKey(const notation::Program &program, const Options &options) {
            (tensor.input ? " input" : "") + (tensor.written ? " written" : "");
     for (int64_t size : sizes ? tensor.dims : std::vector<int64_t>())
       key += " " + std::to_string(size);
+    key += "\n";
+  }
+  std::vector<int64_t> entries;
+  for (const notation::TensorDecl &tensor : program.tensors)
+    if (tensor.entries >= 0 && !format::isAllDense(tensor.encoding))
+      entries.push_back(tensor.entries);
+  if (entries.size() > 1) { // how many one operand has against another
+    key += "entries";
+    for (double ratio : iteration::relativeEntries(entries))
+      key += " " + std::to_string(int64_t(ratio));
     key += "\n";
   }
   return key + program.text + "\n" + notation::printSchedule(program);

@@ -1,5 +1,8 @@
 #include "engine/Contexts.h"
+#include "dialect/Costs.h"
+#include "mlir/IR/Remarks.h"
 #include "pipeline/Stages.h"
+#include <algorithm>
 #include <mutex>
 
 namespace tulle::engine {
@@ -51,8 +54,36 @@ ContextLease::ContextLease() {
   });
 }
 
+namespace {
+
+/// Hands what passes say about their choices to a list.
+class ReasonStreamer : public mlir::remark::detail::MLIRRemarkStreamerBase {
+public:
+  explicit ReasonStreamer(std::vector<std::string> &into) : into(into) {}
+  void streamOptimizationRemark(const mlir::remark::detail::Remark &remark) override {
+    for (const mlir::remark::detail::Remark::Arg &arg : remark.getArgs())
+      if (arg.key == "Reason" && std::find(into.begin(), into.end(), arg.val) == into.end())
+        into.push_back(arg.val);
+  }
+
+private:
+  std::vector<std::string> &into;
+};
+
+} // namespace
+
+void ContextLease::keepReasons() {
+  mlir::remark::RemarkCategories categories;
+  categories.passed = dialect::kChoice.str();
+  // Fails for files that cannot be opened only.
+  (void)mlir::remark::enableOptimizationRemarks(*held, std::make_unique<ReasonStreamer>(reasonTexts),
+                                                std::make_unique<mlir::remark::RemarkEmittingPolicyAll>(),
+                                                categories);
+}
+
 ContextLease::~ContextLease() {
   handler.reset();
+  held->setRemarkEngine(nullptr);
   if (++uses >= mostUses)
     return;
   std::lock_guard lock(poolMutex);

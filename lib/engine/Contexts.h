@@ -22,11 +22,16 @@ public:
   /// The errors so far with their notes, one per line; empty when there were none.
   const std::string &errors() const { return errorText; }
 
+  /// From now on, reasons of what passes choose are kept.
+  void keepReasons();
+  /// One line each, in the order in which passes said them, each once.
+  const std::vector<std::string> &reasons() const { return reasonTexts; }
+
 private:
   std::unique_ptr<mlir::MLIRContext> held;
   unsigned uses = 0; ///< of the context, before this one
   std::unique_ptr<mlir::ScopedDiagnosticHandler> handler;
-  std::vector<std::string> remarkTexts;
+  std::vector<std::string> remarkTexts, reasonTexts;
   std::string errorText;
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 #include "notation/Program.h"
 #include "runtime/tensor/Tensor.h"
+#include <functional>
 #include <map>
 
 namespace tulle::engine {
@@ -10,10 +11,14 @@ struct Options {
   bool strictFp = false;     ///< reductions keep the order of the loops
   bool dropZeros = false;    ///< sparse results do not store what equals their fill
   unsigned vectorLength = 0; ///< elements of a vector, a power of 2 up to 64; 0: chosen for the element type
+  bool wideIndices = false;  ///< gather with 64-bit indices even where coordinates fit 32. For tests
   unsigned threads =
       0; ///< at most; 0: OMP_NUM_THREADS, else the cores this process may run on; 1: code without threads
   bool deterministic = false; ///< results have the same bits for any number of threads
+  std::string strategy = "auto"; ///< how sets of coordinates are walked: auto, merge, gallop or blocks
   int64_t workPerThread = 0;  ///< stored entries that pay for another thread; 0: measured. For tests
+  /// Runs one part of a parallel region, on its thread. For tests that watch parts.
+  std::function<void(const std::function<void()> &run)> aroundPart = {};
   bool quick = false;        ///< less optimization: code comes sooner and runs slower
   bool diskCache =
       true; ///< objects are kept below $TULLE_CACHE_DIR, else $XDG_CACHE_HOME/tulle, else ~/.cache/tulle

@@ -1,12 +1,11 @@
 #include "engine/Parallel.h"
+#include "iteration/CostModel.h"
 #include <algorithm>
 #include <atomic>
 #include <omp.h>
 
 namespace tulle::engine {
 
-/// Waking a thread takes some ten microseconds: as long as this many entries take one.
-static constexpr int64_t kWorkPerThread = int64_t(1) << 15;
 /// More threads for each core only cost memory, and OpenMP ends a process that cannot have another one.
 static constexpr int kMostThreadsPerCore = 8;
 /// Partial results cost memory for each part.
@@ -15,7 +14,8 @@ static constexpr int64_t kMostFixedParts = 16;
 ThreadSettings threadSettings(const Options &options) {
   int threads = options.threads > 0 ? int(options.threads) : omp_get_max_threads();
   return {std::clamp(threads, 1, kMostThreadsPerCore * omp_get_num_procs()),
-          options.workPerThread > 0 ? options.workPerThread : kWorkPerThread};
+          options.workPerThread > 0 ? options.workPerThread : iteration::Costs().workPerThread,
+          options.aroundPart};
 }
 
 bool emitsParallelCode(const Options &options) {
@@ -52,7 +52,15 @@ int64_t fixedParts(const ThreadSettings &settings, int64_t work) {
 bool runParts(const ThreadSettings &settings, int64_t parts, bool (*part)(void *, int64_t), void *context) {
   std::atomic<bool> good = true;
   auto run = [&](int64_t p) {
-    if (good && !part(context, p))
+    if (!good)
+      return;
+    bool done = true;
+    auto own = [&] { done = part(context, p); };
+    if (settings.aroundPart)
+      settings.aroundPart(own);
+    else
+      own();
+    if (!done)
       good = false;
   };
   int wanted = int(std::min<int64_t>(parts, settings.threads)) - 1;

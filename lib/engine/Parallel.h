@@ -9,6 +9,7 @@ struct ThreadSettings {
   int threads = 1;
   int64_t workPerThread =
       0; ///< stored entries, or what costs as much: with less, another thread does not pay
+  std::function<void(const std::function<void()> &run)> aroundPart = {}; ///< as in Options
 };
 
 /// The number asked for, else OMP_NUM_THREADS, else the cores this process may run on; at most eight for each

@@ -20,6 +20,13 @@ struct Cpu {
   bool operator==(const Cpu &) const = default;
 };
 
+/// Results that stay in registers: so many vectors of so many elements.
+struct Tile {
+  int64_t vectors;
+  unsigned elements;
+  bool operator==(const Tile &) const = default;
+};
+
 /// What was chosen, and one line that says against what, with the figures.
 template <typename T> struct Choice {
   T value{};
@@ -39,6 +46,8 @@ struct Costs {
   /// A level selected by coordinates: so many rounds before its segment is reached its bounds are fetched,
   /// and its entries; and so many cache lines of these, as later ones are foreseen by the hardware.
   int64_t fetchBounds = 8, fetchEntries = 4, fetchLines = 2;
+  /// Rounds ahead for places to store at: a round does little, so that more of them pass meanwhile.
+  int64_t fetchStores = 16;
   /// The same for dense rows: rounds, and the least vectors of a tile for which it pays.
   int64_t fetchRows = 6, fetchVectors = 4;
 
@@ -53,6 +62,9 @@ struct Costs {
   /// Work that pays for another thread: waking one takes some ten microseconds, as long as so many entries
   /// take one.
   int64_t workPerThread = 1 << 15;
+  /// What an intersection costs for each entry of its shortest operand at most, in entries that a loop walks:
+  /// a leap through a much longer list misses the cache once or twice.
+  int64_t leapWork = 32;
   /// Where one coordinate may hold most entries: shares for each part, so that what is left uneven is small.
   int64_t sharesPerPart = 4;
 };
@@ -68,8 +80,9 @@ public:
   /// Elements of a vector for an innermost sparse loop over elements of so many bits. `asked`: what an option
   /// says, or 0.
   Choice<unsigned> vectorLength(unsigned elementBits, unsigned asked = 0) const;
-  /// Tiles of a row that stays in registers while a loop adds to it, in vectors, widest first.
-  Choice<std::vector<int64_t>> tileVectors(bool gathers) const;
+  /// Tiles of a row that stays in registers while a loop adds to it, widest first. `elements`: those of a
+  /// vector; `regular`: nothing speaks against wider ones; `gathers`: a load for each lane.
+  Choice<std::vector<Tile>> tiles(unsigned elementBits, unsigned elements, bool regular, bool gathers) const;
 };
 
 /// Entry counts as far as loop orders depend on them: powers of four relative to the smallest, so that code

@@ -1,6 +1,9 @@
 #include "iteration/Plan.h"
+#include "iteration/CostModel.h"
 #include <algorithm>
 #include <cassert>
+#include <cmath>
+#include <limits>
 #include <numeric>
 #include <set>
 
@@ -72,8 +75,9 @@ struct Shape {
 /// The constraints gathered from the operands accepted so far.
 class Planner {
 public:
-  Planner(const std::vector<bool> &reduction, const std::vector<Operand> &operands)
-      : reduction(reduction), chains(reduction.size()), drivenChain(reduction.size(), false) {
+  /// `first`: the operand that decides before the others, or -1.
+  Planner(const std::vector<bool> &reduction, const std::vector<Operand> &operands, int first = -1)
+      : reduction(reduction), first(first), chains(reduction.size()), drivenChain(reduction.size(), false) {
     for (const Operand &op : operands)
       shapes.emplace_back(op);
     for (unsigned i = 0; i < reduction.size(); ++i)
@@ -90,19 +94,26 @@ public:
         continue;
       Encoding better = target(o);
       // What is stored in the best order already stays, whatever it costs.
-      if (better == shapes[o].operand->encoding && accept(o, true).empty())
+      if (better == shapes[o].operand->encoding && accept(o, true).empty()) {
+        anyCost = true;
         continue;
+      }
       // What cannot be stored otherwise decides against the result.
       if (better == shapes[o].operand->encoding) {
         outer.assign(outer.size(), Outer::None);
-        if (accept(o, true).empty())
+        if (accept(o, true).empty()) {
+          anyCost = true;
           continue;
+        }
       }
-      return Conversion{o, better, reason};
+      return Conversion{o, better, reason, ""};
     }
     splitDense();
     return build();
   }
+
+  /// Loops were accepted that may visit far more than what is stored.
+  bool acceptedAnyCost() const { return anyCost; }
 
 private:
   /// Which digits of an index must stand outside the reductions.
@@ -149,7 +160,8 @@ private:
         result.push_back(o);
     std::ranges::stable_sort(result, [&](unsigned a, unsigned b) {
       const Operand &x = *shapes[a].operand, &y = *shapes[b].operand;
-      return std::pair(x.keep, x.encoding.order()) > std::pair(y.keep, y.encoding.order());
+      return std::tuple(x.keep, int(a) == first, x.encoding.order()) >
+             std::tuple(y.keep, int(b) == first, y.encoding.order());
     });
     return result;
   }
@@ -391,6 +403,8 @@ private:
   }
 
   const std::vector<bool> &reduction;
+  int first;
+  bool anyCost = false;
   std::vector<Shape> shapes;
   std::vector<std::vector<Digit>> chains; ///< per index, high digit first; empty: nobody said
   std::vector<bool> drivenChain;          ///< the chain comes from a walked level: it cannot change
@@ -402,9 +416,100 @@ private:
 
 } // namespace
 
+/// Whether loops in this order insert the entries of a new tensor one row after the other.
+static bool insertsInOrder(const Plan &plan, const std::vector<bool> &reduction, const Operand &result) {
+  size_t last = 0, row = 0; // of the levels so far, and of those above the last
+  const std::vector<Digit> digits = *format::digits(result.encoding);
+  for (const Digit &digit : digits) {
+    const LoopVar wanted{result.subscripts[digit.dim].terms[0].first, digit.stride, digit.modulus};
+    const size_t at = std::find(plan.order.begin(), plan.order.end(), wanted) - plan.order.begin();
+    if (at < last)
+      return false;
+    row = last;
+    last = at;
+  }
+  return std::none_of(plan.order.begin(), plan.order.begin() + std::min(row, plan.order.size()),
+                      [&](const LoopVar &loop) { return reduction[loop.index]; });
+}
+
+namespace {
+
+/// Where planning begins with one operand, and what that costs in all.
+struct Candidate {
+  int first = -1;
+  double cost = 0;
+  std::variant<Plan, Conversion> outcome;
+};
+
+std::vector<double> weightsOf(const std::vector<Operand> &operands) {
+  std::vector<int64_t> entries;
+  for (const Operand &operand : operands)
+    entries.push_back(operand.entries);
+  return relativeEntries(entries);
+}
+
+std::string describeCost(int64_t entries, double cost, double worst) {
+  std::string text = std::to_string(entries) + " entries";
+  if (std::isfinite(cost) && cost > 0 && worst > cost) {
+    char ratio[32];
+    std::snprintf(ratio, sizeof(ratio), "%.2g", worst / cost);
+    text += "; what else would fit costs up to " + std::string(ratio) + " times as much";
+  }
+  return text;
+}
+
+/// Everything that has to be converted when planning begins with `first`.
+Candidate evaluate(const std::vector<bool> &reduction, std::vector<Operand> operands, int first) {
+  const std::vector<double> entries = weightsOf(operands);
+  const Costs costs;
+  Candidate result{first, 0, {}};
+  for (size_t round = 0; round <= operands.size() + 1; ++round) {
+    Planner planner(reduction, operands, first);
+    auto outcome = planner.run();
+    if (round == 0)
+      result.outcome = outcome;
+    if (planner.acceptedAnyCost())
+      break;
+    if (auto *done = std::get_if<Plan>(&outcome)) {
+      if (operands.back().assembled && !insertsInOrder(*done, reduction, operands.back()))
+        result.cost += costs.insertOutOfOrder * std::accumulate(entries.begin(), entries.end(), 0.0);
+      return result;
+    }
+    const Conversion &conversion = std::get<Conversion>(outcome);
+    result.cost += costs.convert * entries[conversion.operand];
+    operands[conversion.operand].encoding = conversion.target;
+  }
+  result.cost = std::numeric_limits<double>::infinity();
+  return result;
+}
+
+} // namespace
+
 std::variant<Plan, Conversion> plan(const std::vector<bool> &reduction,
                                     const std::vector<Operand> &operands) {
-  return Planner(reduction, operands).run();
+  std::vector<int> sparse;
+  bool known = true;
+  for (size_t o = 0; o < operands.size(); ++o)
+    if (operands[o].follows < 0 && Shape(operands[o]).sparse) {
+      sparse.push_back(int(o));
+      known = known && operands[o].entries >= 0;
+    }
+  if (!known || sparse.size() < 2)
+    return Planner(reduction, operands).run();
+  Candidate best = evaluate(reduction, operands, -1);
+  double worst = best.cost;
+  for (int first : sparse) {
+    if (best.cost == 0)
+      break;
+    Candidate other = evaluate(reduction, operands, first);
+    if (std::isfinite(other.cost))
+      worst = std::max(worst, other.cost);
+    if (other.cost < best.cost)
+      best = std::move(other);
+  }
+  if (auto *conversion = std::get_if<Conversion>(&best.outcome))
+    conversion->figures = describeCost(operands[conversion->operand].entries, best.cost, worst);
+  return best.outcome;
 }
 
 } // namespace tulle::iteration

@@ -25,7 +25,8 @@ struct Operand {
   /// levels, and all but the last of these outside the reductions, so that one row after the other is
   /// finished.
   bool assembled = false;
-  int follows = -1; ///< result only: the operand whose pattern it shares
+  int follows = -1;     ///< result only: the operand whose pattern it shares
+  int64_t entries = -1; ///< stored, where known
 };
 
 /// A loop: one digit of an index variable. An index of unblocked operands has the one digit (stride 1,
@@ -57,12 +58,19 @@ struct Conversion {
   unsigned operand = 0;
   format::Encoding target;
   std::string reason;
+  std::string figures; ///< what it costs against the alternatives, where entries are known
 };
 
 /// Chooses the loops: a topological order of the digits that respects every operand's level order; loops over
 /// stored coordinates (and what they need) outside pure dense loops, reductions inside, the stride-1 dense
 /// digit innermost. Operands are considered by decreasing order, the result's pattern first; the first one
-/// that does not fit is returned for conversion. `reduction[i]`: index i does not occur in the result.
+/// that does not fit is returned for conversion. Where the entries of all sparse operands are known, the one
+/// to begin with is that for which conversions and a result inserted out of order cost least (`CostModel`).
+/// `reduction[i]`: index i does not occur in the result.
 std::variant<Plan, Conversion> plan(const std::vector<bool> &reduction, const std::vector<Operand> &operands);
+
+/// One line: the loops, and what made them so. Names are those of the indices and of the operands.
+std::string explainOrder(const Plan &plan, const std::vector<Operand> &operands,
+                         const std::vector<std::string> &indices, const std::vector<std::string> &names);
 
 } // namespace tulle::iteration

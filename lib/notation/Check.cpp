@@ -122,6 +122,7 @@ private:
       decl.dims = resolved.dims[t];
       decl.encoding = b && b->encoding ? *b->encoding : format::denseEncoding(resolved.orders[t]);
       decl.input = b && b->input;
+      decl.entries = b ? b->entries : -1;
       auto uses = [&](const Use &u) { return u.access.tensor == t; };
       if (decl.encoding.order() != resolved.orders[t])
         fail(std::find_if(resolved.uses.begin(), resolved.uses.end(), uses)->access.range,

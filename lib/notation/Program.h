@@ -123,6 +123,7 @@ struct TensorDecl {
   format::Encoding encoding; ///< widths may be 0
   bool input = false;        ///< given by the user
   bool written = false;      ///< on some left-hand side
+  int64_t entries = -1;      ///< stored in an input, where known: choices between loop orders follow it
 };
 
 /// Semicolon-separated statements, checked against the tensors they use.
@@ -139,6 +140,7 @@ struct Binding {
   std::optional<std::vector<int64_t>> dims;
   std::optional<format::Encoding> encoding;
   bool input = false;
+  int64_t entries = -1; ///< stored, where known
 };
 
 /// Names used in the text with the order each is used at, first appearance first: what a caller needs in

@@ -64,6 +64,9 @@ def Sparsify : Pass<"tulle-sparsify", "::mlir::func::FuncOp"> {
     intersect, sums unite, `tulle.stored` restricts. Each case of a `tulle.coiterate` holds the body simplified for the
     operands that are present.
   }];
+  let options = [
+    Option<"strategy", "strategy", "std::string", /*default=*/"\"auto\"", "How sets of coordinates are walked: auto, merge, gallop or blocks">
+  ];
   let dependentDialects = ["::tulle::dialect::TulleDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect",
                            "::mlir::tensor::TensorDialect", "::mlir::complex::ComplexDialect"];
 }

@@ -1,4 +1,5 @@
 #include "pipeline/Stages.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "llvm/ADT/STLExtras.h"
@@ -52,8 +53,8 @@ std::string passes(Stage stage, const Options &options) {
     return "";
   case Stage::Iteration:
     return "func.func(tulle-expand-query,tulle-expand-convert,tulle-resolve-order,tulle-hoist-convert,"
-           "tulle-sparsify,canonicalize,tulle-sink-fill" +
-           parallelize(options) + ")";
+           "tulle-sparsify{strategy=" +
+           options.strategy + "},canonicalize,tulle-sink-fill" + parallelize(options) + ")";
   case Stage::Assembly:
     return std::string("tulle-assemble{parallel=") + (options.parallel ? "true" : "false") +
            "},func.func(canonicalize)";
@@ -81,7 +82,13 @@ mlir::LogicalResult run(mlir::ModuleOp module, Stage from, Stage to, const Optio
     if (!text.empty() && mlir::failed(mlir::parsePassPipeline(text, manager, llvm::errs())))
       return module.emitError("the passes of stage '") << info.name << "' are not registered: " << text;
   }
+#ifdef NDEBUG
+  // Verifying after each pass takes a third of the passes' time: once for each stage, then.
+  manager.enableVerifier(false);
+  return mlir::success(mlir::succeeded(manager.run(module)) && mlir::succeeded(mlir::verify(module)));
+#else
   return manager.run(module);
+#endif
 }
 
 } // namespace tulle::pipeline

@@ -25,11 +25,12 @@ std::optional<Stage> findStage(std::string_view name);
 std::string stageNames();
 
 struct Options {
-  unsigned vectorLength = 0;  ///< elements of a vector; 0: chosen for the element type
-  bool index32 = false;       ///< every coordinate fits a signed 32-bit integer
-  bool parallel = false;      ///< loops are shared among threads
-  bool deterministic = false; ///< in parts that do not depend on their number
-  bool quick = false;         ///< machine code that comes sooner and runs slower
+  unsigned vectorLength = 0;     ///< elements of a vector; 0: chosen for the element type
+  bool index32 = false;          ///< every coordinate fits a signed 32-bit integer
+  bool parallel = false;         ///< loops are shared among threads
+  bool deterministic = false;    ///< in parts that do not depend on their number
+  bool quick = false;            ///< machine code that comes sooner and runs slower
+  std::string strategy = "auto"; ///< of loops over sets of coordinates, as in `tulle.coiterate`
 };
 
 /// The passes from the stage before to `stage`, as text; empty where none are needed.

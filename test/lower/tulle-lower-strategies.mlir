@@ -36,8 +36,8 @@ func.func @intersection(%a: tensor<?xf64, #SV>, %b: tensor<?xf64, #SV>) {
 func.func @ratio(%a: tensor<?xf64, #SV>, %b: tensor<?xf64, #SV>) {
   %sa = tulle.space %a level(0) : tensor<?xf64, #SV> -> !tulle.space<#SV, 0>
   %sb = tulle.space %b level(0) : tensor<?xf64, #SV> -> !tulle.space<#SV, 0>
-  // CHECK: %[[HALF:.*]] = arith.shrui %{{.*}}, %c1
-  // CHECK: arith.cmpi ule, %{{.*}}, %[[HALF]]
+  // CHECK: %[[TWICE:.*]] = arith.muli %{{.*}}, %c2
+  // CHECK: arith.cmpi ule, %[[TWICE]], %{{.*}}
   // CHECK: vector.load {{.*}} vector<16xi32>
   // CHECK: "both"
   // CHECK: vector.load {{.*}} vector<16xi32>

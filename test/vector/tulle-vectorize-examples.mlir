@@ -166,3 +166,32 @@ func.func @guarded(%crd: memref<?xi32>, %val: memref<?xf64>, %n: index, %init: f
   } {tulle.kind = "reduction"}
   return %r : f64
 }
+
+// A sum over rows: lanes are carried by the loops around too, and combined once, after all of them. Each row begins with the lanes
+// the row before ended with; what the vectors leave of a row goes into the scalar next to them.
+// CHECK-LABEL: func.func @rows
+// CHECK-SAME: %[[INIT:[a-z0-9]*]]: f64)
+// CHECK: %[[ZERO:.*]] = arith.constant dense<-0.000000e+00> : vector<8xf64>
+// CHECK: %[[ALL:.*]]:2 = scf.for {{.*}} iter_args(%[[S:.*]] = %[[INIT]], %[[L:.*]] = %[[ZERO]]) -> (f64, vector<8xf64>)
+// CHECK:   scf.for {{.*}} iter_args({{.*}}, %{{.*}} = %[[L]]{{.*}}) -> (index, vector<8xf64>
+// CHECK-NOT: vector.reduction
+// CHECK:   %[[REST:.*]] = scf.for {{.*}} iter_args(%{{.*}} = %[[S]]) -> (f64)
+// CHECK:   scf.yield %[[REST]], %{{.*}} : f64, vector<8xf64>
+// CHECK: %[[SUM:.*]] = vector.reduction <add>, %[[ALL]]#1, %[[ALL]]#0 fastmath<reassoc> : vector<8xf64> into f64
+// CHECK: return %[[SUM]]
+func.func @rows(%pos: memref<?xindex>, %x: memref<?xf64>, %n: index, %init: f64) -> f64 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%sum = %init) -> (f64) {
+    %next = arith.addi %i, %c1 : index
+    %lo = memref.load %pos[%i] : memref<?xindex>
+    %hi = memref.load %pos[%next] : memref<?xindex>
+    %row = scf.for %p = %lo to %hi step %c1 iter_args(%acc = %sum) -> (f64) {
+      %v = memref.load %x[%p] : memref<?xf64>
+      %s = arith.addf %acc, %v fastmath<reassoc> : f64
+      scf.yield %s : f64
+    } {tulle.kind = "reduction"}
+    scf.yield %row : f64
+  } {tulle.kind = "reduction"}
+  return %r : f64
+}

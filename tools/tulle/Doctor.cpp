@@ -3,6 +3,7 @@
 #include "Inputs.h"
 #include "Report.h"
 #include "engine/Engine.h"
+#include "engine/Parallel.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Config/llvm-config.h"
@@ -59,7 +60,9 @@ static void doctor() {
   line("MLIR and LLVM", LLVM_VERSION_STRING);
   line("processor", llvm::sys::getHostCPUName().str());
   line("vector units", vectorUnits());
-  line("threads", std::to_string(std::thread::hardware_concurrency()) + " (kernels use one)");
+  line("threads", fmt::format("{}; kernels use {}{}", std::thread::hardware_concurrency(),
+                              engine::threadSettings({}).threads,
+                              std::getenv("OMP_NUM_THREADS") ? ", as OMP_NUM_THREADS says" : ""));
   line("memory", fmt::format("{:.1f} GiB",
                              double(sysconf(_SC_PHYS_PAGES)) * double(sysconf(_SC_PAGESIZE)) / (1 << 30)));
   std::string folder = cacheFolder();

@@ -17,7 +17,7 @@ namespace {
 struct ExplainOptions {
   ProgramOptions program;
   ThreadOptions threads{.threads = 1};
-  std::string stage, output;
+  std::string stage, output, strategy = "auto";
   std::vector<std::string> convert; ///< from, to
   unsigned order = 2;
   bool strictFp = false;
@@ -54,6 +54,7 @@ static std::function<std::string(std::string_view)> textOf(const ExplainOptions 
   engine::Options engineOptions;
   engineOptions.strictFp = options.strictFp;
   options.threads.applyTo(engineOptions);
+  engineOptions.strategy = options.strategy;
   if (options.convert.empty())
     return [loaded = load(options.program, /*withData=*/false), engineOptions](std::string_view stage) {
       return engine::explain(loaded.program, stage, engineOptions);
@@ -109,6 +110,12 @@ void addExplain(CLI::App &app) {
       ->type_name("");
   addThreadOptions(*command, options->threads);
   command->get_option("--threads")->description("Threads the code is for (default 1: code without threads)");
+  command
+      ->add_option("--strategy", options->strategy,
+                   "How loops over sets of coordinates run: merge, gallop or blocks (default: auto, by the "
+                   "cost model)")
+      ->check(CLI::IsMember({"auto", "merge", "gallop", "blocks"}))
+      ->type_name("");
   command->add_flag("--strict-fp", options->strictFp, "Keep the order of floating-point reductions");
   command->footer("Sizes that nothing fixes are set to 1000.\n"
                   "Example:\n  tulle explain 'y(i) = A(i,j) * x(j)' -f A=CSR --stage loops\n"

@@ -371,6 +371,7 @@ LoadedProgram Loader::run() {
     Tensor tensor = store(decl.name, std::move(found->second), decl.encoding, engineOptions, &report);
     loaded.entries[t] = entries < 0 ? tensor.storedCount() : entries;
     decl.encoding = tensor.encoding;
+    decl.entries = tensor.storedCount();
     loaded.tensors[t] = std::move(tensor);
     contents.erase(found);
   }

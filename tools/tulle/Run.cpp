@@ -20,6 +20,7 @@ namespace {
 struct RunOptions {
   ProgramOptions program;
   ThreadOptions threads;
+  std::string strategy = "auto";
   std::vector<std::string> outputs;
   int time = 0;
   bool strictFp = false, dropZeros = false, check = false, noCache = false, quiet = false;
@@ -110,6 +111,7 @@ static void run(const RunOptions &options) {
   engineOptions.dropZeros = options.dropZeros;
   engineOptions.diskCache = !options.noCache;
   options.threads.applyTo(engineOptions);
+  engineOptions.strategy = options.strategy;
   LoadedProgram loaded = load(options.program, /*withData=*/true, engineOptions);
   const notation::Program &program = loaded.program;
   std::map<unsigned, std::string> outputs = resolveOutputs(options.outputs, program);
@@ -166,6 +168,12 @@ void addRun(CLI::App &app) {
   command->add_flag("--drop-zeros", options->dropZeros,
                     "Do not store what a sparse result computes to its fill, such as sums that cancel");
   addThreadOptions(*command, options->threads);
+  command
+      ->add_option("--strategy", options->strategy,
+                   "How loops over sets of coordinates run: merge, gallop or blocks (default: auto, by the "
+                   "cost model)")
+      ->check(CLI::IsMember({"auto", "merge", "gallop", "blocks"}))
+      ->type_name("");
   command->add_flag("--no-cache", options->noCache, "Neither read nor write the kernel cache on disk");
   command->add_flag("--quiet", options->quiet, "No summaries and remarks");
   command->footer("Without -f a tensor has the format its file suggests (.mtx CSR, .tns CSF, .npy dense); "

@@ -119,6 +119,7 @@ static engine::Options optionsOf(const Case &c) {
   options.diskCache = false;
   constexpr unsigned lengths[] = {0, 1, 2, 8, 16};
   options.vectorLength = lengths[c.seed / 7 % 5];
+  options.wideIndices = c.seed / 35 % 4 == 0;
   options.quick = c.seed % 8 != 0;
   // Without threads, and with several for tensors of any size.
   options.threads = c.seed % 3 == 0 ? 1 : 10;
@@ -153,7 +154,7 @@ std::map<std::string, runtime::Tensor> pack(const Case &c) {
 notation::Program checked(const Case &c, const std::map<std::string, runtime::Tensor> &inputs) {
   std::map<std::string, notation::Binding> bindings;
   for (const auto &[name, tensor] : inputs)
-    bindings[name] = {tensor.type, tensor.dims, tensor.encoding, true};
+    bindings[name] = {tensor.type, tensor.dims, tensor.encoding, true, tensor.storedCount()};
   for (const auto &[name, result] : c.results) {
     notation::Binding &b = bindings[name];
     b.type = result.type;

@@ -28,6 +28,17 @@ TEST(CostModel, ReasonsNameTheAlternative) {
   EXPECT_EQ(CostModel().vectorLength(64).reason.find("512 bits"), std::string::npos);
 }
 
+TEST(CostModel, TilesAreOfWholeCacheLinesWhereTheyMayBe) {
+  const CostModel model;
+  EXPECT_EQ(model.tiles(64, 4, true, false).value, (std::vector<Tile>{{4, 8}, {2, 4}}));
+  EXPECT_EQ(model.tiles(32, 8, true, false).value, (std::vector<Tile>{{4, 16}, {2, 8}}));
+  EXPECT_EQ(model.tiles(64, 4, false, false).value, (std::vector<Tile>{{8, 4}, {2, 4}}));
+  EXPECT_EQ(model.tiles(64, 4, false, true).value, (std::vector<Tile>{{4, 4}, {2, 4}}));
+  Cpu narrow; // a line would take four of its registers
+  narrow.vectorBits = 128;
+  EXPECT_EQ(CostModel(narrow).tiles(64, 2, true, false).value, (std::vector<Tile>{{8, 2}, {2, 2}}));
+}
+
 TEST(CostModel, EntriesCountInPowersOfFour) {
   EXPECT_EQ(relativeEntries({1000, 4100, 64000, -1}), (std::vector<double>{1, 4, 64, 1}));
   // About as many is as many, and only proportions count.

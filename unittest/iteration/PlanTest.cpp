@@ -57,6 +57,38 @@ TEST(Plan, WalksSparseLevelsAndLocatesDenseOnes) {
   EXPECT_EQ(levels[1][0].mode, LevelMode::Locate);
 }
 
+/// The operand converted in A(i,j) + B(i,j), whose orders clash.
+unsigned converted(int64_t entriesOfA, int64_t entriesOfB, Operand result) {
+  std::vector<Operand> operands{operand("CSC", {i, j}), operand("CSR", {i, j}), std::move(result)};
+  operands[0].entries = entriesOfA;
+  operands[1].entries = entriesOfB;
+  return std::get<Conversion>(plan({false, false}, operands)).operand;
+}
+
+TEST(Plan, TheSmallerOperandIsConverted) {
+  EXPECT_EQ(converted(1 << 20, 1 << 10, operand("Dense", {i, j})), 1u);
+  EXPECT_EQ(converted(1 << 10, 1 << 20, operand("Dense", {i, j})), 0u);
+  // As written where nothing is known, or the difference is small.
+  EXPECT_EQ(converted(-1, 1 << 20, operand("Dense", {i, j})), 1u);
+  EXPECT_EQ(converted(1000, 1100, operand("Dense", {i, j})), 1u);
+}
+
+TEST(Plan, AConversionIsCheaperThanAResultOutOfOrder) {
+  Operand rows = operand("Dense", {i, j}), columns = operand("denseColMajor", {i, j});
+  rows.assembled = columns.assembled = true;
+  EXPECT_EQ(converted(1 << 20, 1 << 10, rows), 0u);
+  EXPECT_EQ(converted(1 << 10, 1 << 20, rows), 0u);
+  EXPECT_EQ(converted(1 << 20, 1 << 10, columns), 1u);
+  EXPECT_EQ(converted(1 << 10, 1 << 20, columns), 1u);
+}
+
+TEST(Plan, TheOrderIsExplained) {
+  std::vector<Operand> operands{operand("CSR", {i, k}), operand("Dense", {k, j}), operand("Dense", {i, j})};
+  auto planned = plan({false, false, true}, operands);
+  EXPECT_EQ(explainOrder(std::get<Plan>(planned), operands, {"i", "j", "k"}, {"A", "X", "C"}),
+            "loop order i, k, j: A is stored by i, then k; j innermost: consecutive in X, C");
+}
+
 TEST(Plan, ADiagonalIsSearched) {
   auto planned = plan({false}, {operand("CSR", {i, i}), operand("Dense", {i})});
   EXPECT_EQ(std::get<Plan>(planned).levels[0][1].mode, LevelMode::Search);

@@ -1,4 +1,5 @@
 // tulle-assemble: every tulle.assemble becomes loops that allocate and write the buffers of its tensor.
+#include "dialect/Costs.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -22,13 +23,20 @@ namespace {
 struct Strategy {
   bool (*fits)(const assemble::Target &, dialect::AssembleOp, const assemble::Order &);
   FailureOr<Value> (*lower)(OpBuilder &, assemble::Target &, dialect::AssembleOp, const assemble::Order &);
+  const char *what;
 };
 
 /// The cheapest first.
 constexpr Strategy strategies[] = {
-    {assemble::fitsAppend, assemble::lowerByAppend},   {assemble::fitsWorkspace, assemble::lowerByWorkspace},
-    {assemble::fitsScatter, assemble::lowerByScatter}, {assemble::fitsChain, assemble::lowerByChain},
-    {assemble::fitsLayers, assemble::lowerByLayers},
+    {assemble::fitsAppend, assemble::lowerByAppend,
+     "appended: entries arrive in the order in which they are stored"},
+    {assemble::fitsWorkspace, assemble::lowerByWorkspace,
+     "gathered in a workspace, a row at a time: rows arrive in order, their entries do not"},
+    {assemble::fitsScatter, assemble::lowerByScatter,
+     "counted, then stored each at its place: entries arrive out of order, and the loops can run twice"},
+    {assemble::fitsChain, assemble::lowerByChain, "sorted by counting, level by level: no order is known"},
+    {assemble::fitsLayers, assemble::lowerByLayers,
+     "sorted, then stored level by level: no other way makes this nesting of levels"},
 };
 
 struct Assemble : impl::AssembleBase<Assemble> {
@@ -74,6 +82,7 @@ struct Assemble : impl::AssembleBase<Assemble> {
       FailureOr<Value> made = strategy.lower(b, target, op, order);
       if (failed(made))
         return failure();
+      dialect::explainChoice(op, "entries of a new tensor are " + std::string(strategy.what));
       op.getResult().replaceAllUsesWith(*made);
       op.erase();
       return success();

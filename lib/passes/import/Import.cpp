@@ -1,4 +1,5 @@
 #include "passes/import/Import.h"
+#include "dialect/Costs.h"
 #include "dialect/Dialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -136,8 +137,12 @@ private:
     function = func::FuncOp::create(builder, loc(builder), "statement" + std::to_string(number),
                                     builder.getFunctionType(types, resultType));
     function.addEntryBlock();
-    for (auto [i, t] : llvm::enumerate(read))
-      function.setArgAttr(i, kNameAttr, builder.getStringAttr(program.tensors[t].name));
+    for (auto [i, t] : llvm::enumerate(read)) {
+      const notation::TensorDecl &tensor = program.tensors[t];
+      function.setArgAttr(i, kNameAttr, builder.getStringAttr(tensor.name));
+      if (tensor.entries >= 0 && !format::isAllDense(tensor.encoding))
+        function.setArgAttr(i, dialect::kEntriesAttr, builder.getI64IntegerAttr(tensor.entries));
+    }
     if (!computed)
       function.setArgAttr(read.size(), kNameAttr, builder.getStringAttr(result().name));
     function.setResultAttr(0, kNameAttr, builder.getStringAttr(result().name));
@@ -200,6 +205,10 @@ private:
     auto generic =
         linalg::GenericOp::create(b, loc(b), init.getType(), inputs, init, maps, kinds,
                                   [&](OpBuilder &nested, Location, ValueRange args) { body(nested, args); });
+    SmallVector<StringRef> names;
+    for (unsigned index : ArrayRef(loops).take_front(kinds.size()))
+      names.push_back(program.indices[index].name);
+    generic->setAttr(dialect::kIndicesAttr, b.getStrArrayAttr(names));
     return generic.getResult(0);
   }
 

@@ -22,6 +22,7 @@ using namespace tulle::dialect;
 namespace tulle::lower {
 
 using arith::CmpIPredicate;
+using iteration::Costs;
 using iteration::Minterm;
 
 class CoiterateLowering {
@@ -55,6 +56,9 @@ private:
   std::optional<Values> compareMany(Values inits);
   /// Chosen at run time, by the ratio of the lengths.
   Values mergeOrGallop(Values inits);
+  void explain(const std::string &how) {
+    explainChoice(op, ("strategy of " + op.getSet() + ": " + how).str());
+  }
   /// No loop runs inside, and the cases are short enough for several copies.
   bool innermost();
   /// What is left of one operand once the others have ended.
@@ -451,17 +455,28 @@ Values CoiterateLowering::gallopAll(Values inits) {
 Values CoiterateLowering::lower(Values inits) {
   Minterm all = (Minterm(1) << count) - 1;
   bool intersection = count > 1 && cases == ArrayRef<int64_t>{int64_t(all)};
+  const Costs &costs = parent.model.costs;
   if (op.getStrategy() == Strategy::Peek)
     return peek(inits);
-  if (op.getRange())
+  if (op.getRange()) {
+    explain("merge with the gaps between entries, as coordinates without any are visited too");
     return gaps(inits);
+  }
   if (intersection && count == 2 && op.getStrategy() != Strategy::Merge && innermost())
     if (std::optional<Values> results = compareMany(inits))
       return *results;
-  if (intersection && op.getStrategy() == Strategy::Gallop)
+  if (intersection && op.getStrategy() == Strategy::Gallop) {
+    explain("gallop, as asked for");
     return gallopAll(inits);
-  if (intersection && count == 2 && op.getStrategy() == Strategy::Auto && innermost())
+  }
+  if (intersection && count == 2 && op.getStrategy() == Strategy::Auto && innermost()) {
+    explain("merge, or from lengths of 1:" + std::to_string(costs.gallopRatio) +
+            " on gallop, at run time; coordinates lie too far apart to compare vectors of them");
     return mergeOrGallop(inits);
+  }
+  explain(op.getStrategy() == Strategy::Merge ? "merge, as asked for"
+          : intersection ? "merge; the body holds a loop or is too long for several copies"
+                         : "merge; every entry of some operand is visited");
   return merge(inits);
 }
 
@@ -472,16 +487,23 @@ std::optional<Values> CoiterateLowering::compareMany(Values inits) {
                                      spaces[1].at(y, emitter().add(y, one), coordinate)};
     return visit(3, coordinate, at, carried);
   };
-  if (op.getStrategy() != Strategy::Gallop && comparesWords(spaces[0], spaces[1]))
+  if (op.getStrategy() != Strategy::Gallop && comparesWords(spaces[0], spaces[1])) {
+    explain("words of both bitmaps; a merge would take a step for each entry");
     return intersectWords(b, loc, spaces[0], spaces[1], inits, meet);
+  }
   if (!comparesBlocks(spaces[0], spaces[1]))
     return std::nullopt;
   Intersection how = op.getStrategy() == Strategy::Blocks   ? Intersection::Blocks
                      : op.getStrategy() == Strategy::Gallop ? Intersection::Gallop
                                                             : Intersection::Auto;
+  explain(
+      how == Intersection::Auto
+          ? "blocks of 8 coordinates, or from lengths of 1:" + std::to_string(parent.model.costs.leapRatio) +
+                " on leaps of the shorter list, at run time; a merge mispredicts every other entry"
+          : std::string("as asked for"));
   Values carried = begins;
   llvm::append_range(carried, inits);
-  carried = intersectBlocks(b, loc, spaces[0], spaces[1], how, carried, meet);
+  carried = intersectBlocks(b, loc, spaces[0], spaces[1], how, parent.model.costs.leapRatio, carried, meet);
   return Values(llvm::drop_begin(step(3, {3}, carried), 2));
 }
 
@@ -501,12 +523,9 @@ bool CoiterateLowering::innermost() {
 }
 
 Values CoiterateLowering::mergeOrGallop(Values inits) {
-  // A merge takes as many steps as both have entries; leaps take two logarithms of the ratio per entry of the
-  // shorter one. Below this ratio the merge's steps, which predict well, are cheaper.
-  constexpr int64_t log2Ratio = 5;
   auto length = [&](unsigned k) { return emitter().sub(spaces[k].range.end, spaces[k].range.begin); };
   auto muchLonger = [&](Value x, Value y) -> Value {
-    return compare(CmpIPredicate::ugt, arith::ShRUIOp::create(b, loc, x, constant(log2Ratio)), y);
+    return compare(CmpIPredicate::ugt, x, emitter().mul(y, constant(parent.model.costs.gallopRatio)));
   };
   Value x = length(0), y = length(1);
   Value skewed = arith::OrIOp::create(b, loc, muchLonger(x, y), muchLonger(y, x));

@@ -222,23 +222,24 @@ bool comparesBlocks(const Space &x, const Space &y) {
 }
 
 Values intersectBlocks(OpBuilder &b, Location loc, const Space &x, const Space &y, Intersection how,
-                       Values carried, Meet meet) {
+                       int64_t leapRatio, Values carried, Meet meet) {
   Pairs p(b, loc, x, y);
   if (how == Intersection::Blocks)
     return compareBlocks(p, carried, meet);
-  // From twice the length on it is cheaper to look for each coordinate of the shorter list.
   auto length = [&](unsigned k) { return p.emit.sub(p.end(k), carried[k]); };
-  auto half = [&](Value n) { return arith::ShRUIOp::create(b, loc, n, p.constant(1)); };
+  auto longEnough = [&](Value longer, Value shorter) {
+    return p.upTo(p.emit.mul(shorter, p.constant(leapRatio)), longer);
+  };
   Value xLength = length(0), yLength = length(1);
   SmallVector<Type> types(ValueRange(carried).getTypes());
   auto leap = [&](unsigned shorter) { return leapBlocks(p, shorter, carried, meet); };
   if (how == Intersection::Gallop)
     return ifElse(b, loc, p.upTo(xLength, yLength), types, [&] { return leap(0); }, [&] { return leap(1); });
   return ifElse(
-      b, loc, p.upTo(xLength, half(yLength)), types, [&] { return leap(0); },
+      b, loc, longEnough(yLength, xLength), types, [&] { return leap(0); },
       [&] {
         return ifElse(
-            b, loc, p.upTo(yLength, half(xLength)), types, [&] { return leap(1); },
+            b, loc, longEnough(xLength, yLength), types, [&] { return leap(1); },
             [&] { return compareBlocks(p, carried, meet); });
       });
 }

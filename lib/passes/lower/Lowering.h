@@ -1,5 +1,6 @@
 // The state of lowering one function from stage 2 to stage 3.
 #pragma once
+#include "dialect/Costs.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/lower/Space.h"
@@ -11,7 +12,8 @@ namespace tulle::lower {
 /// range.
 class Lowering {
 public:
-  explicit Lowering(mlir::func::FuncOp func) : func(func), b(func.getContext()) {}
+  explicit Lowering(mlir::func::FuncOp func)
+      : func(func), b(func.getContext()), model(dialect::costModel(func)) {}
 
   /// Replaces the function by its lowered form. Errors are reported; the function is then left as it was.
   mlir::LogicalResult run();
@@ -82,6 +84,7 @@ private:
 
   mlir::func::FuncOp func;
   mlir::OpBuilder b;
+  const iteration::CostModel model;
   mlir::IRMapping values;
   llvm::DenseMap<mlir::Value, const levels::Storage *> tensors;
   llvm::DenseMap<mlir::Value, levels::Iterator> iterators;

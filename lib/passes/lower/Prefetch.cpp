@@ -13,14 +13,6 @@ namespace tulle::lower {
 
 namespace {
 
-/// Rounds ahead. The segment's bounds are asked for first, and must have come when its entries are.
-constexpr int64_t kBounds = 8, kEntries = 4;
-/// The same for places to store at: a round does little, so that more of them pass meanwhile.
-constexpr int64_t kStores = 16;
-/// Bytes of a cache line, and lines of a segment's start that are asked for: later ones follow each other,
-/// which the hardware sees.
-constexpr int64_t kLine = 64, kLines = 2;
-
 void prefetch(const levels::Emitter &emit, unsigned field, Value at) {
   memref::PrefetchOp::create(emit.builder, emit.loc, emit.storage.fields[field], at, /*isWrite=*/false,
                              /*localityHint=*/3, /*isDataCache=*/true);
@@ -35,8 +27,8 @@ unsigned bytesOf(Type type) {
 /// The segments of a level that are selected by coordinates of a loop.
 class Gathered {
 public:
-  Gathered(levels::Emitter emit, unsigned level, levels::Iterator above)
-      : emit(emit), level(level), above(above) {}
+  Gathered(levels::Emitter emit, unsigned level, levels::Iterator above, const iteration::CostModel &model)
+      : emit(emit), level(level), above(above), model(model) {}
 
   void prefetchBounds(Value coordinate) const { prefetch(emit, positions(), parent(coordinate)); }
   void prefetchEntries(Value coordinate) const {
@@ -44,7 +36,7 @@ public:
     const format::Layout &layout = emit.storage.layout;
     prefetchLines(layout.coordinates[level]->field, first, 1);
     if (level + 1 == emit.storage.encoding.levels.size())
-      prefetchLines(layout.valuesField(), first, kLines);
+      prefetchLines(layout.valuesField(), first, model.costs.fetchLines);
   }
 
 private:
@@ -56,7 +48,7 @@ private:
   }
   void prefetchLines(unsigned field, Value at, int64_t lines) const {
     int64_t elements =
-        kLine / bytesOf(cast<MemRefType>(emit.storage.fields[field].getType()).getElementType());
+        model.cpu.line / bytesOf(cast<MemRefType>(emit.storage.fields[field].getType()).getElementType());
     for (int64_t k = 0; k < lines; ++k)
       prefetch(emit, field, emit.add(at, emit.constant(k * elements)));
   }
@@ -64,6 +56,7 @@ private:
   levels::Emitter emit;
   unsigned level;
   levels::Iterator above;
+  const iteration::CostModel &model;
 };
 
 /// Where the rounds of a loop store, as far as its coordinate decides it by way of what is read there.
@@ -82,6 +75,10 @@ public:
   /// Asks for the places of the round at another coordinate.
   void prefetch(OpBuilder &b, Value coordinate) const {
     IRMapping there = outside;
+    // A body may be emitted several times: what its values became elsewhere is nothing here.
+    for (Operation &op : block)
+      for (Value result : op.getResults())
+        there.erase(result);
     there.map(block.getArgument(0), coordinate);
     for (memref::StoreOp store : found)
       memref::PrefetchOp::create(b, store.getLoc(), outside.lookup(store.getMemRef()),
@@ -92,10 +89,12 @@ public:
 private:
   /// Whether nothing but the coordinate, and memory at it, decides the value.
   bool isKnown(Value value) const {
-    if (value == block.getArgument(0) || outside.contains(value))
+    if (value == block.getArgument(0))
       return true;
+    if (value.getParentBlock() != &block)
+      return outside.contains(value);
     Operation *op = value.getDefiningOp();
-    return op && op->getBlock() == &block && (isa<memref::LoadOp>(op) || isArithmetic(op)) &&
+    return op && (isa<memref::LoadOp>(op) || isArithmetic(op)) &&
            llvm::all_of(op->getOperands(), [&](Value operand) { return isKnown(operand); });
   }
   static bool isArithmetic(Operation *op) {
@@ -152,7 +151,7 @@ void Lowering::prefetchAhead(IterateOp op, const Space &space, Value position) {
     return space.coordinate(b, loc, at);
   };
   if (Stores stores(op, values); stores.any())
-    stores.prefetch(b, coordinateAhead(kStores));
+    stores.prefetch(b, coordinateAhead(model.costs.fetchStores));
   Value far, near;
   for (SpaceOp selected : op.getBody().getOps<SpaceOp>()) {
     auto locate = selected.getParent() ? selected.getParent().getDefiningOp<LocateOp>() : LocateOp();
@@ -162,13 +161,13 @@ void Lowering::prefetchAhead(IterateOp op, const Space &space, Value position) {
         (locate.getParent() && !iterators.contains(locate.getParent())))
       continue;
     if (!far) {
-      far = coordinateAhead(kBounds);
-      near = coordinateAhead(kEntries);
+      far = coordinateAhead(model.costs.fetchBounds);
+      near = coordinateAhead(model.costs.fetchEntries);
     }
     levels::Emitter theirs(b, loc, *storage);
     levels::Iterator root{theirs.constant(0), {}, {}, {}};
     Gathered gathered(theirs, unsigned(selected.getLevel()),
-                      locate.getParent() ? *parentIterator(locate.getParent()) : root);
+                      locate.getParent() ? *parentIterator(locate.getParent()) : root, model);
     gathered.prefetchBounds(far);
     // Where only their number is asked for, the entries are not reached.
     if (llvm::any_of(selected.getResult().getUsers(), llvm::IsaPred<IterateOp, CoiterateOp>))

@@ -7,9 +7,6 @@ using namespace tulle::dialect;
 
 namespace tulle::parallel {
 
-/// More shares than parts, so that what is left uneven is small.
-static constexpr int64_t kSharesPerPart = 4;
-
 /// A copy of the loop over other coordinates and with another start.
 static IterateOp copyOf(OpBuilder &b, IterateOp loop, Value space, ValueRange inits) {
   auto copy = cast<IterateOp>(b.clone(*loop));
@@ -60,8 +57,10 @@ static bool hasOrder(IterateOp loop) {
 ///     from = what follows
 bool shareHeavyRounds(Operation *op, const Settings &settings) {
   auto loop = dyn_cast<IterateOp>(op);
-  if (!loop || loop.getKind() != LoopKind::Parallel || !carriesTensorsOnly(loop) || !canCut(loop) ||
-      loop.getEach() || !hasOrder(loop))
+  if (!loop || !canCut(loop) || loop.getEach() || !hasOrder(loop))
+    return false;
+  const bool adds = addsToValues(loop);
+  if (!adds && (loop.getKind() != LoopKind::Parallel || !carriesTensorsOnly(loop)))
     return false;
   OpBuilder b(loop);
   Location loc = loop.getLoc();
@@ -73,7 +72,8 @@ bool shareHeavyRounds(Operation *op, const Settings &settings) {
   }
   Value zero = arith::ConstantIndexOp::create(b, loc, 0), one = arith::ConstantIndexOp::create(b, loc, 1);
   Value parts = ThreadsOp::create(b, loc, work(b, loop), settings.deterministic);
-  Value many = arith::MulIOp::create(b, loc, parts, arith::ConstantIndexOp::create(b, loc, kSharesPerPart));
+  Value many = arith::MulIOp::create(b, loc, parts,
+                                     arith::ConstantIndexOp::create(b, loc, settings.costs.sharesPerPart));
   Value alone = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ule, parts, one);
   Value shares = arith::SelectOp::create(b, loc, alone, one, many);
   Value final = arith::SubIOp::create(b, loc, shares, one);
@@ -106,13 +106,19 @@ bool shareHeavyRounds(Operation *op, const Settings &settings) {
   // Heavy coordinates may follow each other: nothing wakes threads for what lies between.
   Value some = compare(arith::CmpIPredicate::ult, from, found.getBegin());
   Value wanted = arith::SelectOp::create(b, loc, some, parts, one);
-  ValueRange lightResults = region(b, loc, wanted, carried, [&](Value part, ValueRange now) {
-    Value piece = PartOp::create(b, loc, light.getType(), light, part, wanted, tensor);
-    loop->moveBefore(b.getInsertionBlock(), b.getInsertionPoint());
-    loop.getSpaceMutable().assign(piece);
-    loop.getInitsMutable().assign(now);
-    return SmallVector<Value>(loop.getResults());
-  });
+  ValueRange lightResults = loop.getResults();
+  if (adds) {
+    loop.getSpaceMutable().assign(light);
+    loop.getInitsMutable().assign(carried);
+  } else {
+    lightResults = region(b, loc, wanted, carried, [&](Value part, ValueRange now) {
+      Value piece = PartOp::create(b, loc, light.getType(), light, part, wanted, tensor);
+      loop->moveBefore(b.getInsertionBlock(), b.getInsertionPoint());
+      loop.getSpaceMutable().assign(piece);
+      loop.getInitsMutable().assign(now);
+      return SmallVector<Value>(loop.getResults());
+    });
+  }
   auto within = scf::IfOp::create(b, loc, loop.getResultTypes(), isHeavy, /*withElseRegion=*/true);
   SmallVector<Value> next{found.getEnd()};
   llvm::append_range(next, within.getResults());
@@ -124,6 +130,10 @@ bool shareHeavyRounds(Operation *op, const Settings &settings) {
   heavy.getSpaceMutable().assign(only);
   heavy.getInitsMutable().assign(lightResults);
   scf::YieldOp::create(b, loc, heavy.getResults());
+  if (adds) {
+    loop->moveAfter(wanted.getDefiningOp());
+    sharePartials(loop, wanted);
+  }
   return true;
 }
 

@@ -125,10 +125,30 @@ Value weights(IterateOp loop) {
   return found;
 }
 
+/// Coordinates that all operands have: the longer ones need not be walked.
+static bool isIntersection(CoiterateOp loop) {
+  const int64_t all = (int64_t(1) << loop.getSpaces().size()) - 1;
+  return !loop.getRange() && loop.getCases() == ArrayRef<int64_t>{all};
+}
+
+/// The least of what walking all of these tensors and what searching for the entries of the shortest costs.
+static Value intersectionWork(OpBuilder &b, Location loc, ArrayRef<Value> tensors) {
+  Value sum, least;
+  for (Value tensor : tensors) {
+    Value count = StoredCountOp::create(b, loc, tensor);
+    sum = sum ? arith::AddIOp::create(b, loc, sum, count).getResult() : count;
+    least = least ? arith::MinUIOp::create(b, loc, least, count).getResult() : count;
+  }
+  Value each = arith::ConstantIndexOp::create(b, loc, iteration::Costs().leapWork);
+  Value searched = arith::MulIOp::create(b, loc, least, each);
+  return arith::MinUIOp::create(b, loc, sum, searched);
+}
+
 Value work(OpBuilder &b, Operation *loop) {
   Location loc = loop->getLoc();
   auto outside = [&](Value value) { return !loop->isAncestor(value.getParentBlock()->getParentOp()); };
   llvm::SetVector<Value> walked;
+  SmallVector<SmallVector<Value>> intersections;
   auto add = [&](Value space) {
     if (auto op = space.getDefiningOp<SpaceOp>(); op && outside(op.getTensor()))
       walked.insert(op.getTensor());
@@ -138,8 +158,18 @@ Value work(OpBuilder &b, Operation *loop) {
     total = total ? arith::AddIOp::create(b, loc, total, more).getResult() : more;
   };
   loop->walk([&](Operation *op) {
-    if (auto inner = dyn_cast<CoiterateOp>(op))
-      llvm::for_each(inner.getSpaces(), add);
+    if (auto inner = dyn_cast<CoiterateOp>(op)) {
+      SmallVector<Value> tensors;
+      for (Value space : inner.getSpaces())
+        if (auto from = space.getDefiningOp<SpaceOp>(); from && outside(from.getTensor()))
+          tensors.push_back(from.getTensor());
+      if (isIntersection(inner) && tensors.size() == inner.getSpaces().size()) {
+        if (!llvm::is_contained(intersections, tensors)) // of the level above
+          intersections.push_back(tensors);
+        return;
+      }
+      walked.insert(tensors.begin(), tensors.end());
+    }
     auto inner = dyn_cast<IterateOp>(op);
     if (!inner)
       return;
@@ -153,6 +183,11 @@ Value work(OpBuilder &b, Operation *loop) {
     else
       times = times ? arith::MulIOp::create(b, loc, times, length).getResult() : length;
   });
+  for (ArrayRef<Value> tensors : intersections)
+    if (llvm::any_of(tensors, [&](Value tensor) { return walked.contains(tensor); }))
+      walked.insert(tensors.begin(), tensors.end());
+    else
+      plus(intersectionWork(b, loc, tensors));
   for (Value tensor : walked)
     plus(StoredCountOp::create(b, loc, tensor));
   if (!total)

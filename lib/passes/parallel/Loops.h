@@ -2,6 +2,7 @@
 // concerned.
 #pragma once
 #include "dialect/Dialect.h"
+#include "iteration/CostModel.h"
 
 namespace tulle::parallel {
 
@@ -10,6 +11,7 @@ using mlir::Value;
 
 struct Settings {
   bool deterministic = false;
+  iteration::Costs costs = {};
 };
 
 bool isLoop(Operation *op);

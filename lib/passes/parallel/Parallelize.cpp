@@ -1,4 +1,5 @@
 // tulle-parallelize: outermost loops are shared among threads.
+#include "dialect/Costs.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -21,8 +22,9 @@ struct Parallelize : impl::ParallelizeBase<Parallelize> {
       if (parallel::isLoop(&op))
         outermost.push_back(&op);
     SmallVector<dialect::FillOp> fills(getOperation().getOps<dialect::FillOp>());
+    const iteration::Costs costs = dialect::costModel(getOperation()).costs;
     for (Operation *loop : outermost)
-      parallel::share(loop, {deterministic});
+      parallel::share(loop, {deterministic, costs});
     for (dialect::FillOp fill : fills)
       parallel::shareFill(fill);
   }

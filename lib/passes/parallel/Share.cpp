@@ -1,4 +1,5 @@
 #include "passes/parallel/Share.h"
+#include "dialect/Costs.h"
 #include "format/Expr.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -36,11 +37,16 @@ bool shareRounds(Operation *loop, const Settings &) {
   return true;
 }
 
-bool sharePartials(Operation *loop, const Settings &settings) {
-  if (!carriesValuesOnly(loop) || !canCut(loop))
-    return false;
-  SmallVector<Operation *> combiners;
+namespace {
+
+/// What a loop combines its values with, for each result.
+struct Combiners {
+  SmallVector<Operation *> operations;
   SmallVector<TypedAttr> identities;
+};
+
+std::optional<Combiners> combinersOf(Operation *loop) {
+  Combiners found;
   for (OpResult result : loop->getResults()) {
     // The loop is all that must use its init in this way, so any value may stand for it.
     Operation *combiner = nullptr;
@@ -52,19 +58,34 @@ bool sharePartials(Operation *loop, const Settings &settings) {
       if (block.getTerminator()->getOperand(result.getResultNumber()) == carried)
         continue;
       if (!own || (combiner && combiner->getName() != own->getName()))
-        return false;
+        return std::nullopt;
       combiner = own;
     }
     std::optional<TypedAttr> neutral = combiner ? identity(combiner) : std::nullopt;
     if (!neutral)
-      return false;
-    combiners.push_back(combiner);
-    identities.push_back(*neutral);
+      return std::nullopt;
+    found.operations.push_back(combiner);
+    found.identities.push_back(*neutral);
   }
+  return found;
+}
 
+} // namespace
+
+bool addsToValues(Operation *loop) { return carriesValuesOnly(loop) && combinersOf(loop); }
+
+bool sharePartials(Operation *loop, const Settings &settings) {
+  if (!addsToValues(loop) || !canCut(loop))
+    return false;
+  OpBuilder b(loop);
+  sharePartials(loop, ThreadsOp::create(b, loop->getLoc(), work(b, loop), settings.deterministic));
+  return true;
+}
+
+void sharePartials(Operation *loop, Value parts) {
+  const Combiners combiners = *combinersOf(loop);
   OpBuilder b(loop);
   Location loc = loop->getLoc();
-  Value parts = ThreadsOp::create(b, loc, work(b, loop), settings.deterministic);
   // Results stand a cache line apart: threads that write next to each other wait for each other.
   Value line = arith::ConstantIndexOp::create(b, loc, 64);
   Value count = arith::MulIOp::create(b, loc, parts, line);
@@ -72,7 +93,7 @@ bool sharePartials(Operation *loop, const Settings &settings) {
   for (Type type : loop->getResultTypes())
     partials.push_back(memref::AllocOp::create(b, loc, MemRefType::get({ShapedType::kDynamic}, type), count));
   SmallVector<Value> inits = initValues(loop), starts;
-  for (TypedAttr attr : identities)
+  for (TypedAttr attr : combiners.identities)
     starts.push_back(constant(b, loc, attr));
 
   auto op = ParallelOp::create(b, loc, TypeRange(), parts, ValueRange());
@@ -88,7 +109,7 @@ bool sharePartials(Operation *loop, const Settings &settings) {
   b.setInsertionPointToEnd(all.getBody());
   SmallVector<Value> combined;
   Value at = arith::MulIOp::create(b, loc, all.getInductionVar(), line);
-  for (auto [combiner, partial, sum] : llvm::zip(combiners, partials, all.getRegionIterArgs()))
+  for (auto [combiner, partial, sum] : llvm::zip(combiners.operations, partials, all.getRegionIterArgs()))
     combined.push_back(combine(b, loc, combiner, sum, memref::LoadOp::create(b, loc, partial, at)));
   scf::YieldOp::create(b, loc, combined);
 
@@ -100,7 +121,6 @@ bool sharePartials(Operation *loop, const Settings &settings) {
   at = arith::MulIOp::create(b, loc, block->getArgument(0), line);
   for (auto [result, partial] : llvm::zip(loop->getResults(), partials))
     memref::StoreOp::create(b, loc, result, partial, at);
-  return true;
 }
 
 //===--- Inner loops ---===//
@@ -205,8 +225,34 @@ void shareFill(FillOp fill) {
 }
 
 bool share(Operation *loop, const Settings &settings) {
-  return shareHeavyRounds(loop, settings) || shareRounds(loop, settings) || sharePartials(loop, settings) ||
-         shareInside(loop, settings) || shareCopies(loop, settings);
+  struct Way {
+    bool (*apply)(Operation *, const Settings &);
+    const char *what;
+  };
+  static constexpr Way ways[] = {
+      {shareHeavyRounds,
+       "the outermost loop in parts of equal entries, a coordinate with more than a share of "
+       "them by itself"},
+      {shareRounds,
+       "the outermost loop in parts of equal entries, whose rounds store to places of their own"},
+      {sharePartials, "the outermost loop in parts of equal entries, each with a partial result"},
+      {shareInside, "an inner loop over all coordinates in equal parts; rounds of the outer one may store to "
+                    "the same place"},
+      {shareCopies, "the outermost loop in parts of equal entries, each with a copy of the result, as rounds "
+                    "may store to the same place"},
+  };
+  // A loop that is shared is moved or replaced.
+  Operation *function = loop->getParentOp();
+  for (const Way &way : ways)
+    if (way.apply(loop, settings)) {
+      dialect::explainChoice(function, ("threads: " + llvm::Twine(way.what) + "; another thread from " +
+                                        llvm::Twine(settings.costs.workPerThread) + " entries on")
+                                           .str());
+      return true;
+    }
+  dialect::explainChoice(function, "threads: none; the outermost loop cannot be cut, or its rounds depend on "
+                                   "each other");
+  return false;
 }
 
 } // namespace tulle::parallel

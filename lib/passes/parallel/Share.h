@@ -8,8 +8,12 @@ namespace tulle::parallel {
 bool shareRounds(Operation *loop, const Settings &settings);
 /// The same, but what one coordinate alone holds more than a share of is shared by itself: its inner loop is.
 bool shareHeavyRounds(Operation *loop, const Settings &settings);
-/// Values that the rounds add to (or the like): each part makes one of its own, which are added up.
+/// Values that the rounds add to (or the like): each part makes one of its own, which are added up. `parts`:
+/// how many, where that is known.
 bool sharePartials(Operation *loop, const Settings &settings);
+void sharePartials(Operation *loop, Value parts);
+/// Whether the loop only adds to values.
+bool addsToValues(Operation *loop);
 /// Rounds of an inner loop over all coordinates of a dimension store to places of their own, in all rounds of
 /// the loop: each part runs a piece of the inner one.
 bool shareInside(Operation *loop, const Settings &settings);

@@ -9,8 +9,9 @@ using namespace mlir;
 using dialect::CoiterateOp;
 using dialect::IterateOp;
 
-LoopEmitter::LoopEmitter(OpBuilder &builder, SparseStatement &statement, const iteration::Plan &plan)
-    : b(builder), loc(statement.generic.getLoc()), statement(statement), plan(plan),
+LoopEmitter::LoopEmitter(OpBuilder &builder, SparseStatement &statement, const iteration::Plan &plan,
+                         dialect::Strategy strategy)
+    : b(builder), loc(statement.generic.getLoc()), statement(statement), plan(plan), strategy(strategy),
       algebra(statement.generic) {
   for (BlockArgument arg : statement.generic.getRegionInputArgs()) {
     auto tests = [](Operation *user) { return isa<dialect::StoredOp>(user); };
@@ -217,8 +218,8 @@ LoopEmitter::Carried LoopEmitter::loop(const LoopState &s, unsigned depth, Array
   }
   iteration::CoordinateSet set(who.size(), std::vector<iteration::Minterm>(minterms.begin(), minterms.end()));
   SmallVector<int64_t> cases(minterms.begin(), minterms.end());
-  auto op = CoiterateOp::create(b, loc, types, set.print(), cases, spaces, range, inits, kind,
-                                dialect::Strategy::Auto, cases.size());
+  auto op = CoiterateOp::create(b, loc, types, set.print(), cases, spaces, range, inits, kind, strategy,
+                                cases.size());
   for (auto [region, minterm] : llvm::zip(op.getCaseRegions(), minterms))
     fillBody(&region.emplaceBlock(), s, depth, who, minterm, counted);
   return Carried(op.getResults());

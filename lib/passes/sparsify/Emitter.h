@@ -25,7 +25,8 @@ class LoopEmitter {
   using Carried = llvm::SmallVector<mlir::Value, 2>;
 
 public:
-  LoopEmitter(mlir::OpBuilder &builder, SparseStatement &statement, const iteration::Plan &plan);
+  LoopEmitter(mlir::OpBuilder &builder, SparseStatement &statement, const iteration::Plan &plan,
+              dialect::Strategy strategy);
   /// The result tensor; null after a diagnostic.
   mlir::Value emit();
   /// The same with loops over the levels of one operand outside, which bind the first loops of the plan.
@@ -91,6 +92,7 @@ private:
   mlir::Location loc;
   SparseStatement &statement;
   const iteration::Plan &plan;
+  dialect::Strategy strategy; ///< of sets of coordinates
   BodyAlgebra algebra;
   std::vector<mlir::Value> sizes; ///< per index
   std::vector<bool> readByBody;   ///< per input: its value is used

@@ -1,4 +1,5 @@
 // Moves conversions of arguments to the caller.
+#include "dialect/Costs.h"
 #include "dialect/Dialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -32,11 +33,14 @@ struct HoistConvert : impl::HoistConvertBase<HoistConvert> {
     Builder b(function.getContext());
     Attribute source = dialect::getEncoding(cast<RankedTensorType>(op.getSource().getType()));
     Attribute name = function.getArgAttr(number, kNameAttr);
+    Attribute entries = function.getArgAttr(number, dialect::kEntriesAttr);
     Value target = existing(function, op, name);
     if (!target) {
       SmallVector<NamedAttribute> attrs{b.getNamedAttr("tulle.source", source)};
       if (name)
         attrs.push_back(b.getNamedAttr(kNameAttr, name));
+      if (entries)
+        attrs.push_back(b.getNamedAttr(dialect::kEntriesAttr, entries));
       (void)function.insertArgument(number + 1, op.getType(), b.getDictionaryAttr(attrs), op.getLoc());
       target = function.getArgument(number + 1);
     }

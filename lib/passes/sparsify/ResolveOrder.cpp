@@ -1,7 +1,7 @@
 // Inserts conversions where operands' level orders clash.
+#include "dialect/Costs.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/Passes.h"
-#include "passes/import/Import.h"
 #include "passes/sparsify/StorageWalk.h"
 
 namespace tulle::passes {
@@ -10,18 +10,6 @@ using namespace mlir;
 #include "passes/Passes.h.inc"
 
 namespace {
-
-/// What the user calls an operand: its tensor's name, else its number.
-std::string operandName(linalg::GenericOp generic, unsigned operand) {
-  Value v = generic->getOperand(operand);
-  if (auto convert = v.getDefiningOp<dialect::ConvertOp>())
-    v = convert.getSource();
-  if (auto arg = dyn_cast<BlockArgument>(v))
-    if (auto function = dyn_cast<func::FuncOp>(arg.getOwner()->getParentOp()))
-      if (auto name = function.getArgAttrOfType<StringAttr>(arg.getArgNumber(), kNameAttr))
-        return name.str();
-  return "operand " + std::to_string(operand);
-}
 
 struct ResolveOrder : impl::ResolveOrderBase<ResolveOrder> {
   void runOnOperation() override {
@@ -55,10 +43,13 @@ struct ResolveOrder : impl::ResolveOrderBase<ResolveOrder> {
   void convert(linalg::GenericOp generic, const iteration::Conversion &conversion) {
     OpOperand &use = generic->getOpOperand(conversion.operand);
     auto type = cast<RankedTensorType>(use.get().getType());
-    generic.emitRemark() << operandName(generic, conversion.operand) << " is converted from "
+    generic.emitRemark() << nameOfOperand(generic, conversion.operand) << " is converted from "
                          << format::displayName(dialect::getEncoding(type).getValue()) << " to "
                          << format::displayName(conversion.target)
                          << " before the loops: " << conversion.reason;
+    dialect::explainChoice(generic, nameOfOperand(generic, conversion.operand) + " is converted to " +
+                                        format::displayName(conversion.target) + ": " + conversion.reason +
+                                        (conversion.figures.empty() ? "" : " (" + conversion.figures + ")"));
     OpBuilder b(generic);
     // A conversion that turns out to be the wrong one is replaced, not followed by another.
     Value source = use.get();

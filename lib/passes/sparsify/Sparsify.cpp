@@ -1,4 +1,5 @@
 // Stage 1 to stage 2: linalg.generic on tensors with encodings becomes loops over sets of coordinates.
+#include "dialect/Costs.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -15,7 +16,15 @@ using namespace mlir;
 namespace {
 
 struct Sparsify : impl::SparsifyBase<Sparsify> {
+  using SparsifyBase::SparsifyBase;
+
   void runOnOperation() override {
+    std::optional<dialect::Strategy> named = dialect::symbolizeStrategy(strategy);
+    if (!named) {
+      getOperation().emitError("strategy '") << strategy << "': expected auto, merge, gallop or blocks";
+      return signalPassFailure();
+    }
+    chosen = *named;
     SmallVector<linalg::GenericOp> generics;
     getOperation()->walk([&](linalg::GenericOp op) { generics.push_back(op); });
     for (linalg::GenericOp generic : generics)
@@ -23,6 +32,8 @@ struct Sparsify : impl::SparsifyBase<Sparsify> {
         return signalPassFailure();
     eraseUnused();
   }
+
+  dialect::Strategy chosen = dialect::Strategy::Auto;
 
   /// What only described the statements: users come after what they use.
   void eraseUnused() {
@@ -42,7 +53,7 @@ struct Sparsify : impl::SparsifyBase<Sparsify> {
       return failure();
     OpBuilder b(generic);
     if (std::optional<StorageWalk> walk = planStorageWalk(*statement))
-      return replace(generic, LoopEmitter(b, *statement, walk->plan).emit(*walk));
+      return replace(generic, LoopEmitter(b, *statement, walk->plan, chosen).emit(*walk));
     if (std::optional<iteration::Conversion> conversion = conversionToDigits(*statement))
       return generic.emitError("operand ")
              << conversion->operand << " cannot be walked by loops over indices (" << conversion->reason
@@ -51,7 +62,23 @@ struct Sparsify : impl::SparsifyBase<Sparsify> {
     if (auto *conversion = std::get_if<iteration::Conversion>(&planned))
       return generic.emitError("operand ") << conversion->operand << " does not fit the loops of the others ("
                                            << conversion->reason << "); run tulle-resolve-order first";
-    return replace(generic, LoopEmitter(b, *statement, std::get<iteration::Plan>(planned)).emit());
+    explain(*statement, std::get<iteration::Plan>(planned));
+    return replace(generic, LoopEmitter(b, *statement, std::get<iteration::Plan>(planned), chosen).emit());
+  }
+
+  static void explain(SparseStatement &statement, const iteration::Plan &plan) {
+    linalg::GenericOp generic = statement.generic;
+    if (!generic.getContext()->getRemarkEngine())
+      return;
+    std::vector<std::string> indices, names;
+    auto given = generic->getAttrOfType<ArrayAttr>(dialect::kIndicesAttr);
+    for (unsigned d = 0; d < statement.reduction.size(); ++d)
+      indices.push_back(given && d < given.size() ? cast<StringAttr>(given[d]).str()
+                                                  : "d" + std::to_string(d));
+    for (unsigned o = 0; o < statement.operands.size(); ++o)
+      names.push_back(nameOfOperand(generic, o));
+    names.back() = "the result";
+    dialect::explainChoice(generic, iteration::explainOrder(plan, statement.planOperands(), indices, names));
   }
 
   static LogicalResult replace(linalg::GenericOp generic, Value result) {

@@ -1,11 +1,35 @@
 #include "passes/sparsify/Statement.h"
+#include "dialect/Costs.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "passes/import/Import.h"
 
 namespace tulle::passes {
 using namespace mlir;
 using iteration::Subscript;
 
 namespace {
+
+/// The function argument that an operand is, or is converted from.
+BlockArgument argumentOf(Value operand) {
+  if (auto convert = operand.getDefiningOp<dialect::ConvertOp>())
+    operand = convert.getSource();
+  auto arg = dyn_cast<BlockArgument>(operand);
+  return arg && isa<func::FuncOp>(arg.getOwner()->getParentOp()) ? arg : BlockArgument();
+}
+
+template <typename Attr> Attr argumentAttr(Value operand, StringRef name) {
+  BlockArgument arg = argumentOf(operand);
+  if (!arg)
+    return {};
+  auto function = cast<func::FuncOp>(arg.getOwner()->getParentOp());
+  return function.getArgAttrOfType<Attr>(arg.getArgNumber(), name);
+}
+
+int64_t entriesOf(Value operand) {
+  auto entries = argumentAttr<IntegerAttr>(operand, dialect::kEntriesAttr);
+  return entries ? entries.getInt() : -1;
+}
 
 /// Adds `scale * expr` to the subscript; false for mod, div and symbols.
 bool addTerms(AffineExpr expr, int64_t scale, Subscript &out) {
@@ -149,10 +173,17 @@ static format::Encoding inLoopOrder(const SparseOperand &operand) {
   return to;
 }
 
+std::string nameOfOperand(linalg::GenericOp generic, unsigned operand) {
+  if (auto name = argumentAttr<StringAttr>(generic->getOperand(operand), kNameAttr))
+    return name.str();
+  return "operand " + std::to_string(operand);
+}
+
 std::vector<iteration::Operand> SparseStatement::planOperands() const {
   std::vector<iteration::Operand> result;
   for (const SparseOperand &o : operands)
-    result.push_back({o.byStorage ? inLoopOrder(o) : o.encoding.getValue(), o.subscripts});
+    result.emplace_back(o.byStorage ? inLoopOrder(o) : o.encoding.getValue(), o.subscripts).entries =
+        entriesOf(o.tensor);
   if (pattern && operands[*pattern].byStorage)
     result.back().encoding = result[*pattern].encoding;
   linalg::GenericOp body = generic;

@@ -40,4 +40,7 @@ struct SparseStatement {
   static mlir::FailureOr<SparseStatement> read(mlir::linalg::GenericOp generic);
 };
 
+/// What the user calls an operand: its tensor's name, else its number.
+std::string nameOfOperand(mlir::linalg::GenericOp generic, unsigned operand);
+
 } // namespace tulle::passes

@@ -10,12 +10,8 @@ namespace scf = mlir::scf;
 using mlir::Operation;
 using mlir::Value;
 
-/// Rows nearer than this are in the cache when rows around them are: fetching those as well measures slower
-/// (SpMM with 32 columns on `grid2d:1000`: 32 instead of 26 ms), not fetching the others too (on
-/// `uniform:200000:200000:16`: 83 instead of 75 ms).
-constexpr int64_t farBytes = int64_t(8) << 20;
-
-Ahead::Ahead(scf::ForOp outerLoop, const LoopPlan &inner) : outer(outerLoop) {
+Ahead::Ahead(scf::ForOp outerLoop, const LoopPlan &inner, const iteration::Cpu &cpu)
+    : outer(outerLoop), nearBytes(cpu.nearBytes) {
   scf::ForOp loop = inner.loop;
   for (auto load : loop.getBody()->getOps<memref::LoadOp>()) {
     llvm::SetVector<Operation *> found;
@@ -73,7 +69,7 @@ void Ahead::fetch(mlir::OpBuilder &b, mlir::Location loc, const mlir::IRMapping 
       return clonePlace(b, load.getIndices()[0], load->getBlock(), map);
     };
     // now - far <= later <= now + far, as one unsigned comparison.
-    const int64_t far = farBytes * 8 / load.getType().getIntOrFloatBitWidth();
+    const int64_t far = nearBytes * 8 / load.getType().getIntOrFloatBitWidth();
     Value distance = arith::SubIOp::create(b, loc, place(later, steps[0]), place(now, steps[0]));
     Value shifted = arith::AddIOp::create(b, loc, distance, arith::ConstantIndexOp::create(b, loc, far));
     Value isFar = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ugt, shifted,

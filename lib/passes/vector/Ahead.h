@@ -1,5 +1,6 @@
 // Rows that later steps of a loop will read, fetched before.
 #pragma once
+#include "iteration/CostModel.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
@@ -10,7 +11,7 @@ namespace tulle::passes {
 /// Reads of an inner loop at places that coordinates name (`B[crd[p] * n + k]`), which no hardware foresees.
 class Ahead {
 public:
-  Ahead(mlir::scf::ForOp outer, const LoopPlan &inner);
+  Ahead(mlir::scf::ForOp outer, const LoopPlan &inner, const iteration::Cpu &cpu);
 
   bool any() const { return !rows.empty(); }
   /// Puts into `map` what the places of step `p` are computed from in the outer loop's body; past the last
@@ -23,6 +24,7 @@ public:
 
 private:
   mlir::scf::ForOp outer;
+  int64_t nearBytes;
   llvm::SmallVector<mlir::memref::LoadOp> rows; ///< reads of the inner loop
   llvm::SetVector<mlir::Operation *> places;    ///< what their places are computed from, in the outer loop
   llvm::SmallVector<mlir::memref::LoadOp> coordinates; ///< those that read, at the outer loop's index

@@ -3,6 +3,7 @@
 // In `for p: for k: C[i*n + k] += …` every step of p loads and stores a whole row of C. A tile of k is
 // hoisted: its elements are loaded once, updated over all p, and stored once. Each element still sees the
 // same operations in the same order.
+#include "dialect/Costs.h"
 #include "dialect/Dialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -25,27 +26,15 @@ namespace scf = mlir::scf;
 using mlir::Operation;
 using mlir::Value;
 
-/// Where k is long, every step of p reads streams of its own: more at a time than this, and they displace
-/// each other in the cache and outrun the prefetchers (measured: 6 diagonals at a time are best of 4 to 27).
-constexpr int64_t stepsAtATime = 6, longLoop = 4096;
-
 /// Rows of a sample that tells how far apart neighboring rows gather: less than a quarter of a long loop.
 constexpr int64_t sampledRows = 16;
 
-/// Steps of the outer loop between the fetch of a row and its use, and the vectors a tile has where that
-/// pays.
-constexpr int64_t fetchAhead = 6, fetchVectors = 4;
-constexpr int64_t cacheLineBits = 512;
-
-/// A tile of long rows: four vectors of a cache line each. On SpMM with 128 columns they take 0.8 of the time
-/// of eight vectors of half a line, whose loads and multiplications are twice as many.
-constexpr int64_t wideVectors = 4;
-
 class Tiler {
 public:
-  Tiler(Nest nest, Lanes lanes, bool vectorLengthIsGiven)
-      : nest(std::move(nest)), lanes(lanes), vectorLengthIsGiven(vectorLengthIsGiven), b(this->nest.top()),
-        loc(this->nest.top().getLoc()), ahead(this->nest.outer(), this->nest.plan) {}
+  Tiler(Nest nest, Lanes lanes, bool vectorLengthIsGiven, const iteration::CostModel &model)
+      : nest(std::move(nest)), lanes(lanes), vectorLengthIsGiven(vectorLengthIsGiven), model(model),
+        b(this->nest.top()), loc(this->nest.top().getLoc()),
+        ahead(this->nest.outer(), this->nest.plan, model.cpu) {}
 
   void run() {
     scf::ForOp top = nest.top();
@@ -59,7 +48,7 @@ public:
     if (lanes.takesGathersApart() && !nest.plan.guardedGathers.empty())
       branchOnEmptyBuffers();
     std::optional<int64_t> most = mostIterations(nest.inner);
-    bool mayBeLong = !most || *most > longLoop;
+    bool mayBeLong = !most || *most > model.costs.longLoop;
     llvm::SmallVector<Value> places;
     if (mayBeLong && !nest.movingBounds && lanes.takesGathersApart())
       places = coordinatesOf(nest.plan);
@@ -76,6 +65,7 @@ private:
   Nest nest;
   Lanes lanes; ///< of all but wide tiles
   bool vectorLengthIsGiven;
+  const iteration::CostModel &model;
   mlir::OpBuilder b;
   mlir::Location loc;
   Ahead ahead;
@@ -125,7 +115,8 @@ private:
     Value length = arith::SubIOp::create(b, loc, inner.getUpperBound(), inner.getLowerBound());
     Value any = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, outer.getLowerBound(),
                                       outer.getUpperBound());
-    Value isLong = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt, length, constant(longLoop));
+    Value isLong =
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt, length, constant(model.costs.longLoop));
     auto branch = scf::IfOp::create(b, loc, b.getI1Type(), arith::AndIOp::create(b, loc, any, isLong),
                                     /*addThenBlock=*/true, /*addElseBlock=*/true);
     mlir::OpBuilder::InsertionGuard guard(b);
@@ -149,11 +140,12 @@ private:
   /// Runs a few steps of the outer loop at a time where the inner one is long.
   void groups() {
     scf::ForOp outer = nest.outer(), inner = nest.inner;
-    Value step = constant(stepsAtATime);
+    Value step = constant(model.costs.stepsAtATime);
     if (!nest.movingBounds) {
       Value length = arith::SubIOp::create(b, loc, inner.getUpperBound(), inner.getLowerBound());
       Value steps = arith::SubIOp::create(b, loc, outer.getUpperBound(), outer.getLowerBound());
-      Value isLong = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt, length, constant(longLoop));
+      Value isLong =
+          arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt, length, constant(model.costs.longLoop));
       step = arith::SelectOp::create(b, loc, isLong, step, max(steps, constant(1)));
     }
     auto loop = scf::ForOp::create(b, loc, outer.getLowerBound(), outer.getUpperBound(), step);
@@ -174,12 +166,18 @@ private:
 
   /// All tiles, for the steps of the outer loop from `begin` to `end`.
   void group(Value begin, Value end) {
+    const bool regular = !nest.plan.gathers && !nest.movingBounds && !vectorLengthIsGiven;
+    const iteration::Choice<std::vector<iteration::Tile>> tiles =
+        model.tiles(nest.plan.widestBits, unsigned(lanes.count), regular, nest.plan.gathers);
+    dialect::explainChoice(nest.inner, tiles.reason);
     auto [lower, upper] = commonBounds(begin, end);
     std::optional<int64_t> most = mostIterations(nest.inner), exactly = constantIterations(nest.inner);
     Value position = lower;
     int64_t left = exactly.value_or(-1);
-    for (auto [vectors, tile] : tiles()) {
-      const int64_t width = vectors * tile.count;
+    for (const iteration::Tile &shape : tiles.value) {
+      Lanes tile = lanes;
+      tile.count = shape.elements;
+      const int64_t vectors = shape.vectors, width = vectors * tile.count;
       if (most && *most < width)
         continue;
       position = tileLoop(begin, end, position, upper, vectors, tile);
@@ -192,15 +190,6 @@ private:
     } else if (left != 0) {
       maskedRest(begin, end, position, upper);
     }
-  }
-
-  /// How many vectors of how many elements the tiles have, from the largest.
-  llvm::SmallVector<std::pair<int64_t, Lanes>> tiles() const {
-    if (nest.plan.gathers || nest.movingBounds || vectorLengthIsGiven)
-      return {{nest.plan.gathers ? 4 : 8, lanes}, {2, lanes}};
-    Lanes wide = lanes;
-    wide.count = cacheLineBits / nest.plan.widestBits;
-    return {{wideVectors, wide}, {2, lanes}};
   }
 
   /// The start value of what no tile covers in the first steps.
@@ -305,7 +294,7 @@ private:
   void store(llvm::MutableArrayRef<BodyEmitter> parts, llvm::ArrayRef<Value> values, const Lanes &tile) {
     const int64_t bits = tile.count * nest.plan.widestBits;
     if (!large || nest.store->getParentOp() != nest.inner ||
-        int64_t(parts.size()) * bits % cacheLineBits != 0) {
+        int64_t(parts.size()) * bits % (model.cpu.line * 8) != 0) {
       for (auto [part, value] : llvm::zip_equal(parts, values))
         part.storeHoisted(nest.store, value);
       return;
@@ -353,13 +342,13 @@ private:
   /// Fetches a later step's rows, a cache line at a time.
   void fetch(Value p, const mlir::IRMapping &map, llvm::ArrayRef<BodyEmitter> parts, const Lanes &tile) {
     // Rows whose ends move are diagonals: what they read follows what the tile before has read.
-    if (!ahead.any() || nest.movingBounds || int64_t(parts.size()) < fetchVectors)
+    if (!ahead.any() || nest.movingBounds || int64_t(parts.size()) < model.costs.fetchVectors)
       return;
     const int64_t vectorBits = tile.count * nest.plan.widestBits;
     mlir::IRMapping later = map;
-    ahead.at(b, loc, arith::AddIOp::create(b, loc, p, constant(fetchAhead)), later);
+    ahead.at(b, loc, arith::AddIOp::create(b, loc, p, constant(model.costs.fetchRows)), later);
     llvm::SmallVector<Value> lines;
-    for (size_t v = 0; v < parts.size(); v += std::max<int64_t>(1, cacheLineBits / vectorBits))
+    for (size_t v = 0; v < parts.size(); v += std::max<int64_t>(1, model.cpu.line * 8 / vectorBits))
       lines.push_back(parts[v].first());
     ahead.fetch(b, loc, map, later, lines);
   }
@@ -370,6 +359,7 @@ struct RegisterTilesPass : impl::RegisterTilesBase<RegisterTilesPass> {
 
   void runOnOperation() override {
     // Loops around a nest come after it: they are gone when the nest reaches that far.
+    const iteration::CostModel model = dialect::costModel(getOperation());
     llvm::SetVector<Operation *> loops;
     getOperation().walk([&](scf::ForOp loop) { loops.insert(loop); });
     while (!loops.empty()) {
@@ -377,14 +367,16 @@ struct RegisterTilesPass : impl::RegisterTilesBase<RegisterTilesPass> {
       loops.remove(loop);
       if (std::optional<Nest> nest = matchNest(loop)) {
         Lanes lanes;
-        lanes.count = vl ? unsigned(vl) : std::max(2u, 256 / nest->plan.widestBits);
+        const iteration::Choice<unsigned> length = model.vectorLength(nest->plan.widestBits, vl);
+        lanes.count = length.value;
         lanes.index32 = index32;
         lanes.gatherElements = gatherElements;
         if (std::optional<int64_t> most = mostIterations(nest->inner); most && *most < lanes.count)
           continue; // no vector fits
+        dialect::explainChoice(nest->inner, length.reason);
         for (scf::ForOp gone : nest->outers)
           loops.remove(gone);
-        Tiler(std::move(*nest), lanes, vl != 0).run();
+        Tiler(std::move(*nest), lanes, vl != 0, model).run();
       }
     }
   }

@@ -3,11 +3,13 @@
 // A planned loop becomes a loop of whole vectors (for sums of consecutive data: two loops, the first with
 // several independent partial results), and a scalar loop for the rest. Rows of sparse matrices are short: on
 // them a scalar rest measures faster than a masked one, and half-width gathers faster than full-width ones.
+#include "dialect/Costs.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Remarks.h"
 #include "passes/Passes.h"
 #include "passes/vector/Distance.h"
+#include "passes/vector/LaneChain.h"
 #include "passes/vector/LoopAnnotation.h"
 #include "passes/vector/Reductions.h"
 #include "passes/vector/TripCount.h"
@@ -33,10 +35,15 @@ constexpr int64_t fetchAhead = 256;
 class LoopEmitter {
 public:
   LoopEmitter(LoopPlan plan, Lanes lanes)
-      : plan(std::move(plan)), lanes(lanes), b(this->plan.loop), loc(this->plan.loop.getLoc()) {}
+      : plan(std::move(plan)), lanes(lanes), b(this->plan.loop), loc(this->plan.loop.getLoc()),
+        chain(this->plan, lanes) {}
+
+  /// The loops around that carry lanes now: what they were, and what they are.
+  llvm::ArrayRef<std::pair<Operation *, Operation *>> replaced() const { return chain.replaced(); }
 
   void run() {
     scf::ForOp loop = plan.loop;
+    b.setInsertionPoint(loop);
     upper = loop.getUpperBound();
     // Lanes that are off read the first element: where there is none, the scalar rest does everything.
     if (lanes.takesGathersApart() && !plan.guardedGathers.empty())
@@ -46,8 +53,11 @@ public:
     if (lanes.scalable)
       step = arith::MulIOp::create(b, loc, step, vector::VectorScaleOp::create(b, loc));
     Values partial;
-    for (auto [reduction, init] : llvm::zip_equal(plan.reductions, loop.getInitArgs()))
-      partial.push_back(startLanes(b, loc, reduction, lanes, init));
+    if (chain)
+      partial = chain.lanesBefore();
+    else
+      for (auto [reduction, init] : llvm::zip_equal(plan.reductions, loop.getInitArgs()))
+        partial.push_back(startLanes(b, loc, reduction, lanes, init));
 
     // Gathers already keep many loads in flight; sums of consecutive data wait on the adder unless it has
     // several chains.
@@ -60,10 +70,13 @@ public:
     std::tie(position, partial) = places.empty() ? vectorLoop(position, partial, step, 1)
                                                  : vectorLoopByDistance(places, position, partial, step);
 
-    Values inits;
-    for (auto [reduction, value, init] : llvm::zip_equal(plan.reductions, partial, loop.getInitArgs()))
-      inits.push_back(combineLanes(b, loc, reduction, value, init));
+    Values inits(loop.getInitArgs());
+    if (!chain)
+      for (auto [reduction, value, init] : llvm::zip_equal(plan.reductions, partial, inits))
+        init = combineLanes(b, loc, reduction, value, init);
     scalarRest(position, inits);
+    if (chain)
+      chain.finish(partial);
   }
 
 private:
@@ -73,6 +86,7 @@ private:
   Lanes lanes;
   mlir::OpBuilder b;
   mlir::Location loc;
+  LaneChain chain;
   Value upper; ///< where the vectors end
 
   /// The loop of vectors in two forms: gathers of neighbors are taken apart. What the first and the last
@@ -182,6 +196,7 @@ struct VectorizePass : impl::VectorizeBase<VectorizePass> {
   using VectorizeBase::VectorizeBase;
 
   void runOnOperation() override {
+    const iteration::CostModel model = dialect::costModel(getOperation());
     llvm::SmallVector<scf::ForOp> loops;
     getOperation().walk([&](scf::ForOp loop) { loops.push_back(loop); });
     for (scf::ForOp loop : loops) {
@@ -197,15 +212,22 @@ struct VectorizePass : impl::VectorizeBase<VectorizePass> {
       if (!vl && (consecutive || plan->scatters))
         continue;
       Lanes lanes;
-      lanes.count = vl ? unsigned(vl) : std::max(2u, 256 / plan->widestBits);
+      const iteration::Choice<unsigned> length = model.vectorLength(plan->widestBits, vl);
+      lanes.count = length.value;
       // Loops over parts of a block, or over few entries, are left to LLVM, which unrolls them where it can.
       std::optional<int64_t> most = mostIterations(loop), exactly = constantIterations(loop);
       if (most && *most <= 4 * lanes.count && !(exactly && *exactly >= 2 * lanes.count))
         continue;
+      dialect::explainChoice(loop, length.reason);
       lanes.scalable = scalable;
       lanes.index32 = index32;
       lanes.gatherElements = gatherElements;
-      LoopEmitter(std::move(*plan), lanes).run();
+      LoopEmitter emitter(std::move(*plan), lanes);
+      emitter.run();
+      for (auto [before, now] : emitter.replaced())
+        for (scf::ForOp &other : loops)
+          if (other.getOperation() == before)
+            other = mlir::cast<scf::ForOp>(now);
     }
   }
 };

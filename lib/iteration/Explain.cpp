@@ -1,0 +1,68 @@
+#include "iteration/Plan.h"
+#include <algorithm>
+
+namespace tulle::iteration {
+
+static std::string join(const std::vector<std::string> &words, const std::string &separator = ", ") {
+  std::string text;
+  for (const std::string &word : words)
+    text += (text.empty() ? "" : separator) + word;
+  return text;
+}
+
+/// An index, or the digit of it that a loop runs over: `i/4` for blocks, `i%4` within them.
+static std::string nameOf(const LoopVar &loop, const std::vector<std::string> &indices) {
+  std::string text = indices[loop.index];
+  if (loop.stride != 1)
+    text += "/" + std::to_string(loop.stride);
+  if (loop.modulus != 0)
+    text += "%" + std::to_string(loop.modulus);
+  return text;
+}
+
+std::string explainOrder(const Plan &plan, const std::vector<Operand> &operands,
+                         const std::vector<std::string> &indices, const std::vector<std::string> &names) {
+  std::vector<std::string> loops, reasons;
+  for (const LoopVar &loop : plan.order)
+    loops.push_back(nameOf(loop, indices));
+  std::vector<bool> walked(plan.order.size(), false);
+  for (size_t o = 0; o < operands.size(); ++o) {
+    std::vector<std::string> order;
+    bool searched = false, drives = false;
+    const auto digits = format::digits(operands[o].encoding);
+    for (size_t l = 0; l < plan.levels[o].size(); ++l) {
+      const LevelPlan &level = plan.levels[o][l];
+      searched |= level.mode == LevelMode::Search;
+      const Subscript &subscript = operands[o].subscripts[(*digits)[l].dim];
+      if (subscript.isVariable())
+        order.push_back(
+            nameOf({subscript.terms[0].first, (*digits)[l].stride, (*digits)[l].modulus}, indices));
+      if (level.mode != LevelMode::Drive)
+        continue;
+      drives = true;
+      walked[level.loop] = true;
+    }
+    if (drives)
+      reasons.push_back(names[o] + " is stored by " + join(order, ", then "));
+    if (searched)
+      reasons.push_back(names[o] + " is searched");
+  }
+  if (operands.back().assembled)
+    reasons.push_back("rows of " + names.back() +
+                      " are finished one after the other where the order allows it");
+  if (!plan.order.empty() && !walked.back()) {
+    std::vector<std::string> unit;
+    for (size_t o = 0; o < operands.size(); ++o)
+      if (const format::Encoding &encoding = operands[o].encoding; !encoding.levels.empty())
+        if (auto digits = format::digits(encoding))
+          if (const Subscript &s = operands[o].subscripts[digits->back().dim];
+              s.isVariable() && s.terms[0].first == plan.order.back().index)
+            unit.push_back(names[o]);
+    reasons.push_back(loops.back() + " innermost" +
+                      (unit.empty() ? ": no operand stores it" : ": consecutive in " + join(unit)));
+  }
+  return "loop order " + (loops.empty() ? "(none)" : join(loops)) + (reasons.empty() ? "" : ": ") +
+         join(reasons, "; ");
+}
+
+} // namespace tulle::iteration
