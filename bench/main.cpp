@@ -48,12 +48,12 @@ static void writeReport(const Options &options, const Report &report) {
 static void declare(CLI::App &app, Options &options) {
   Selection &selection = options.selection;
   app.name("tulle bench");
-  app.add_option(
-         "what", selection.what,
-         "Which part: kernels (products with dense operands), tensors (order 3), assemble (sparse results), "
-         "convert, compile, bounds (the machine alone), quick (some inputs of each), all")
-      ->check(
-          CLI::IsMember({"kernels", "tensors", "assemble", "convert", "compile", "bounds", "quick", "all"}))
+  app.add_option("what", selection.what,
+                 "Which part: kernels (products with dense operands), strategies (ways to intersect), "
+                 "tensors (order 3), assemble (sparse results), "
+                 "convert, compile, bounds (the machine alone), quick (some inputs of each), all")
+      ->check(CLI::IsMember(
+          {"kernels", "strategies", "tensors", "assemble", "convert", "compile", "bounds", "quick", "all"}))
       ->capture_default_str();
   app.add_option("--kernels", selection.kernels, "Only kernels whose name contains one of these")
       ->delimiter(',');

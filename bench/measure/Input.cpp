@@ -134,12 +134,12 @@ Tensor Input::stored(const std::string &format) {
   return formats[format] = made;
 }
 
-Tensor Input::storedB() {
+Tensor Input::storedB(const std::string &format) {
   if (order() == 2)
     return csrTensor(b());
-  if (auto found = formats.find("B"); found != formats.end())
+  if (auto found = formats.find("B " + format); found != formats.end())
     return found->second;
-  return formats["B"] = engine::store(entriesB, format::parseFormat("(i) -> (i : compressed)", 1));
+  return formats["B " + format] = engine::store(entriesB, format::parseFormat(format, 1));
 }
 
 Tensor Input::dense(const std::string &operand, std::vector<int64_t> shape) {

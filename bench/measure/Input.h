@@ -11,6 +11,9 @@
 
 namespace tulle::bench {
 
+/// A list of coordinates.
+inline constexpr const char *kSparseVector = "(i) -> (i : compressed)";
+
 class SciPy;
 
 class Input {
@@ -36,10 +39,10 @@ public:
   CooView coo();      ///< of a, sorted
   CooView shuffled(); ///< of a, in random order
 
-  /// A in a format by name ("COO shuffled" is one), B in CSR. They borrow the arrays above where these are
-  /// the format's.
+  /// A in a format by name ("COO shuffled" is one), B in CSR or, a vector, in a format. They borrow the
+  /// arrays above where these are the format's.
   runtime::Tensor stored(const std::string &format);
-  runtime::Tensor storedB();
+  runtime::Tensor storedB(const std::string &format = kSparseVector);
   /// A dense operand that depends on nothing but its name and its shape: element k is
   /// ((k + seed) * 2654435761 mod 2^32) / 2^32 with the sum of the name's bytes as seed.
   runtime::Tensor dense(const std::string &name, std::vector<int64_t> shape);

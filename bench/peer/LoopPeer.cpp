@@ -132,7 +132,7 @@ static Runner tensorProduct(const Task &task) {
 }
 
 static Runner sparseDot(const Task &task) {
-  const Tensor a = task.a(), b = task.input.storedB();
+  const Tensor a = task.input.stored(kSparseVector), b = task.input.storedB();
   auto vector = [](const Tensor &v) {
     return SparseVector{v.storedCount(), indicesOf(v, 1).data(), values(v)};
   };

@@ -5,7 +5,7 @@
 namespace tulle::bench {
 
 struct Kernel {
-  std::string group; ///< "kernels", "convert", "assemble"
+  std::string group; ///< "kernels", "strategies", "convert", "assemble", …
   std::string name;
   std::string text; ///< index notation over the operands of its Op; empty for conversions
   Op op;
@@ -17,6 +17,8 @@ struct Kernel {
   std::string wantPeer = ""; ///< of this peer alone
   double wantThreads = 0;    ///< the same with several threads
   double wantMs = 0;         ///< milliseconds that are not to be exceeded; 0: none
+  /// Instead of peers: ours with each of these ways to walk a set of coordinates, against the default.
+  std::vector<std::string> strategies = {};
 };
 
 /// In the order in which they run.
@@ -26,8 +28,9 @@ const std::vector<Kernel> &kernels();
 std::string unsuited(const Kernel &kernel, const Input &input);
 
 /// Tulle's contender. `made` receives the bytes of its last result. `threads`: 0 is what OMP_NUM_THREADS
-/// says.
-Runner ours(const Kernel &kernel, const Task &task, std::shared_ptr<int64_t> made, unsigned threads);
+/// says. `strategy`: as in engine::Options.
+Runner ours(const Kernel &kernel, const Task &task, std::shared_ptr<int64_t> made, unsigned threads,
+            const std::string &strategy = "auto");
 
 /// The least bytes and floating-point operations of one run, `made` bytes of a new result among them.
 void setWork(Row &row, const Task &task, int64_t made);

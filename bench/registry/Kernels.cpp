@@ -37,7 +37,7 @@ static std::vector<Kernel> products() {
                     {"nm24:1024:1024"},
                     1.3,
                     "OpenBLAS"});
-  const std::string dot = "s = a(i) * b(i)", sparse = "(i) -> (i : compressed)";
+  const std::string dot = "s = a(i) * b(i)", sparse = kSparseVector;
   list.push_back(
       {"kernels", "dot 1:1", dot, Op::Dot, sparse, "", 0, {"vectors:10000000:1000000:1000000"}, 1.5});
   list.push_back(
@@ -68,6 +68,26 @@ static std::vector<Kernel> assemblies() {
            {"lower:rmat:17:16", "lower:grid3d27:64"},
            1.0,
            "GraphBLAS"}};
+}
+
+/// The default way to intersect against each of the ways there are: at most a tenth slower than the best.
+static std::vector<Kernel> intersections() {
+  std::vector<Kernel> list;
+  for (const char *shorter : {"1000000", "100000", "1000"})
+    for (const auto &[name, format] : {std::pair("lists", kSparseVector), {"bitmaps", "bitmap"}}) {
+      Kernel &kernel = list.emplace_back();
+      kernel = {"strategies",
+                fmt::format("dot 1:{} of {}", 1000000 / std::stoi(shorter), name),
+                "s = a(i) * b(i)",
+                Op::Dot,
+                format,
+                "",
+                0,
+                {fmt::format("vectors:10000000:{}:1000000", shorter)},
+                0.9};
+      kernel.strategies = {"merge", "gallop", "blocks"};
+    }
+  return list;
 }
 
 static std::vector<Kernel> compilations() {
@@ -105,7 +125,7 @@ static std::vector<Kernel> conversions() {
 const std::vector<Kernel> &kernels() {
   static const std::vector<Kernel> all = [] {
     std::vector<Kernel> list = products();
-    for (const auto &more : {tensors(), assemblies(), conversions(), compilations()})
+    for (const auto &more : {intersections(), tensors(), assemblies(), conversions(), compilations()})
       list.insert(list.end(), more.begin(), more.end());
     // With several threads fewer are asked for.
     for (Kernel &kernel : list)

@@ -26,7 +26,7 @@ static std::map<std::string, Tensor> operands(const Task &task) {
   case Op::Add:
     return {{"A", task.a()}, {"B", input.storedB()}};
   case Op::Dot:
-    return {{"a", task.a()}, {"b", input.storedB()}};
+    return {{"a", task.a()}, {"b", input.storedB(task.format)}};
   case Op::Multiply:
   case Op::Masked:
     return {{"A", task.a()}, {"B", task.a()}};
@@ -100,7 +100,7 @@ struct Program {
           const std::map<std::string, format::Encoding> &made, const engine::Options &options) {
     std::map<std::string, notation::Binding> bindings;
     for (const auto &[name, tensor] : named)
-      bindings[name] = {tensor.type, tensor.dims, tensor.encoding, true};
+      bindings[name] = {tensor.type, tensor.dims, tensor.encoding, true, tensor.storedCount()};
     sparse = !made.empty();
     for (const auto &[name, encoding] : made)
       bindings[name].encoding = encoding;
@@ -135,9 +135,11 @@ static Runner converting(const Task &task, std::shared_ptr<int64_t> bytes, const
   return runner;
 }
 
-Runner ours(const Kernel &kernel, const Task &task, std::shared_ptr<int64_t> bytes, unsigned threads) {
+Runner ours(const Kernel &kernel, const Task &task, std::shared_ptr<int64_t> bytes, unsigned threads,
+            const std::string &strategy) {
   engine::Options options;
   options.threads = threads;
+  options.strategy = strategy;
   if (task.op == Op::Compile)
     return compilation(kernel);
   if (task.op == Op::Convert)
@@ -197,7 +199,7 @@ void setWork(Row &row, const Task &task, int64_t made) {
     break;
   case Op::Dot:
     // A search need not read all of the longer one.
-    row.bytes = 2 * double(std::min(a.bytes(), input.storedB().bytes()));
+    row.bytes = 2 * double(std::min(a.bytes(), input.storedB(task.format).bytes()));
     break;
   case Op::Multiply:
     row.flops = 2 * products(input.a().view());

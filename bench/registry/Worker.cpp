@@ -68,8 +68,12 @@ static Row measure(const Kernel &kernel, Input &input, const Selection &selectio
   auto made = std::make_shared<int64_t>(0);
   std::vector<Contender> contenders;
   for (const Peer &peer : peers())
-    if (peer.name == "loop" || chosen(selection.peers, peer.name))
+    if (peer.name == "loop" || (kernel.strategies.empty() && chosen(selection.peers, peer.name)))
       contenders.push_back({peer.name, [&] { return peer.make(task); }});
+  for (const std::string &strategy : kernel.strategies)
+    contenders.push_back(
+        {strategy,
+         [&] { return ours(kernel, task, std::make_shared<int64_t>(0), unsigned(threads), strategy); }});
   contenders.insert(contenders.begin() + 1,
                     {"tulle", [&] { return ours(kernel, task, made, unsigned(threads)); }});
   if (threads > 1)
