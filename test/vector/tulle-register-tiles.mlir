@@ -367,3 +367,30 @@ func.func @two_loops(%pos: memref<?xi64>, %val: memref<?xf64>, %c: memref<?xf64>
   } {tulle.kind = "reduction"}
   return
 }
+
+// Columns of CSC: segments that follow each other have no rows in common, so that no tile would be larger than nothing.
+// CHECK-LABEL: func.func @segments
+// CHECK-NOT: vector.
+// CHECK: return
+func.func @segments(%pos: memref<?xi32>, %crd: memref<?xi32>, %val: memref<?xf64>, %x: memref<?xf64>, %y: memref<?xf64>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.for %j = %c0 to %n step %c1 {
+    %lo32 = memref.load %pos[%j] : memref<?xi32>
+    %lo = arith.index_castui %lo32 : i32 to index
+    %j1 = arith.addi %j, %c1 : index
+    %hi32 = memref.load %pos[%j1] : memref<?xi32>
+    %hi = arith.index_castui %hi32 : i32 to index
+    %xv = memref.load %x[%j] : memref<?xf64>
+    scf.for %p = %lo to %hi step %c1 {
+      %i32 = memref.load %crd[%p] : memref<?xi32>
+      %i = arith.index_castui %i32 : i32 to index
+      %a = memref.load %val[%p] : memref<?xf64>
+      %yv = memref.load %y[%i] : memref<?xf64>
+      %m = arith.mulf %a, %xv : f64
+      %sum = arith.addf %yv, %m : f64
+      memref.store %sum, %y[%i] : memref<?xf64>
+    } {tulle.kind = "parallel"}
+  } {tulle.kind = "reduction"}
+  return
+}

@@ -39,3 +39,31 @@ func.func @copy(%crd: memref<?xi32>, %values: memref<?xf64>, %out: memref<?xf64>
   } {tulle.kind = "reduction"}
   return
 }
+
+// Sums at positions that are read: two at a time, and what is read in order is fetched ahead; one may be left.
+// CHECK-LABEL: func.func @sums
+// CHECK-SAME: %[[CRD:[a-z0-9]*]]: memref<?xi32>, %[[VAL:[a-z0-9]*]]: memref<?xf64>, %[[Y:[a-z0-9]*]]: memref<?xf64>, %[[LO:[a-z0-9]*]]: index, %[[HI:[a-z0-9]*]]: index)
+// CHECK: %[[LIMIT:.*]] = arith.subi %[[HI]], %c1
+// CHECK: %[[REST:.*]] = scf.for %[[P:.*]] = %[[LO]] to %[[LIMIT]] step %c2
+// CHECK: %[[LATER:.*]] = arith.addi %[[P]], %c256
+// CHECK: memref.prefetch %[[CRD]][%[[LATER]]], read
+// CHECK: memref.prefetch %[[VAL]][%[[LATER]]], read
+// CHECK: memref.store %{{.*}}, %[[Y]]
+// CHECK: memref.load %[[Y]]
+// CHECK: memref.store %{{.*}}, %[[Y]]
+// CHECK: scf.for %{{.*}} = %[[REST]] to %[[HI]]
+// CHECK: memref.store %{{.*}}, %[[Y]]
+// CHECK-NOT: memref.store
+// CHECK: return
+func.func @sums(%crd: memref<?xi32>, %values: memref<?xf64>, %y: memref<?xf64>, %lo: index, %hi: index) {
+  %c1 = arith.constant 1 : index
+  scf.for %k = %lo to %hi step %c1 {
+    %c = memref.load %crd[%k] : memref<?xi32>
+    %at = arith.index_castui %c : i32 to index
+    %v = memref.load %values[%k] : memref<?xf64>
+    %old = memref.load %y[%at] : memref<?xf64>
+    %sum = arith.addf %old, %v : f64
+    memref.store %sum, %y[%at] : memref<?xf64>
+  } {tulle.kind = "parallel"}
+  return
+}

@@ -4,6 +4,7 @@
 
 namespace tulle::passes {
 
+namespace arith = mlir::arith;
 namespace memref = mlir::memref;
 namespace scf = mlir::scf;
 using mlir::Operation;
@@ -70,6 +71,14 @@ static bool updatesSameElements(Nest &nest) {
          nest.isFixed(nest.store.getIndices()[0]);
 }
 
+/// The value is read from memory as it is.
+static bool isRead(Value value) {
+  while (mlir::isa_and_nonnull<arith::IndexCastUIOp, arith::IndexCastOp, arith::ExtUIOp>(
+      value.getDefiningOp()))
+    value = value.getDefiningOp()->getOperand(0);
+  return value.getDefiningOp<memref::LoadOp>() != nullptr;
+}
+
 std::optional<Nest> matchNest(scf::ForOp outer) {
   Nest nest;
   nest.outers = {outer};
@@ -82,6 +91,9 @@ std::optional<Nest> matchNest(scf::ForOp outer) {
   if (!plan)
     return std::nullopt;
   nest.plan = std::move(*plan);
+  // Segments of stored entries have none in common, nor rows that they name.
+  if (nest.movingBounds && (nest.plan.scatters || isRead(nest.inner.getLowerBound())))
+    return std::nullopt;
   if (!updatesSameElements(nest))
     return std::nullopt;
   while (!nest.movingBounds && !nest.plan.gathers) {

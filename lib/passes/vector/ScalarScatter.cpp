@@ -3,11 +3,18 @@
 // Where each entry goes to a place of its own, the stores are the work. Addresses put together in vectors
 // have to come apart again for them, and the processors that have a scatter instruction take longer for it
 // than for its stores one by one.
+//
+// Where a loop adds to places it reads, the places are fetched early: until they are known, no later load can
+// tell whether it reads what was stored.
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
 #include "passes/Passes.h"
 #include "passes/vector/LoopAnnotation.h"
+#include "passes/vector/TripCount.h"
 
 namespace tulle::passes {
 #define GEN_PASS_DEF_SCALARSCATTER
@@ -15,6 +22,7 @@ namespace tulle::passes {
 
 namespace {
 
+namespace arith = mlir::arith;
 namespace memref = mlir::memref;
 namespace scf = mlir::scf;
 using mlir::Operation;
@@ -46,12 +54,72 @@ bool isInnermost(scf::ForOp loop) {
               .wasInterrupted();
 }
 
+/// Iterations between the fetch of a place and its use, and iterations for each fetch: SpMV in CSC takes,
+/// with none, one, two and four, 5.6 / 4.7 / 4.4 / 4.0 ms on `grid2d:1000`, 4.0 / 5.5 / 4.3 / 4.7 ms on
+/// `grid3d27:64`, 9.9 / 5.0 / 4.7 / 6.5 ms on `uniform:200000:200000:16`.
+constexpr int64_t fetchAhead = 256, iterationsPerFetch = 2;
+
+/// What the loop reads in order, if all it does is add such things to an element of a buffer; nothing
+/// otherwise.
+llvm::SmallVector<memref::LoadOp> streamsAddedUp(scf::ForOp loop) {
+  llvm::SmallVector<memref::LoadOp> streams;
+  auto stores = loop.getBody()->getOps<memref::StoreOp>();
+  if (loop.getNumRegionIterArgs() != 0 || !mlir::matchPattern(loop.getStep(), mlir::m_One()) ||
+      mostIterations(loop) || !llvm::hasSingleElement(stores))
+    return streams;
+  memref::StoreOp store = *stores.begin();
+  bool updates = false;
+  for (Operation &op : loop.getBody()->without_terminator()) {
+    if (auto load = mlir::dyn_cast<memref::LoadOp>(op)) {
+      if (load.getIndices().size() == 1 && load.getIndices()[0] == loop.getInductionVar())
+        streams.push_back(load);
+      updates |= load.getMemRef() == store.getMemRef() && load.getIndices() == store.getIndices();
+    } else if (&op != store && !mlir::isMemoryEffectFree(&op)) {
+      return {};
+    }
+  }
+  return updates && streams.size() > 1 ? streams : llvm::SmallVector<memref::LoadOp>();
+}
+
+/// Two iterations at a time, with the streams fetched ahead.
+void fetchStreams(scf::ForOp loop, llvm::ArrayRef<memref::LoadOp> streams) {
+  mlir::OpBuilder b(loop);
+  mlir::Location loc = loop.getLoc();
+  auto constant = [&](int64_t value) { return arith::ConstantIndexOp::create(b, loc, value); };
+  Value lower = loop.getLowerBound(), step = constant(iterationsPerFetch);
+  Value limit = arith::SubIOp::create(b, loc, loop.getUpperBound(), constant(iterationsPerFetch - 1));
+  auto several = scf::ForOp::create(b, loc, lower, limit, step, lower);
+  keepScalar(several);
+  b.setInsertionPointToStart(several.getBody());
+  Value position = several.getInductionVar();
+  Value later = arith::AddIOp::create(b, loc, position, constant(fetchAhead));
+  for (memref::LoadOp stream : streams)
+    memref::PrefetchOp::create(b, loc, stream.getMemRef(), later, /*isWrite=*/false, /*localityHint=*/3,
+                               /*isDataCache=*/true);
+  for (int64_t k = 0; k < iterationsPerFetch; ++k) {
+    mlir::IRMapping map;
+    map.map(loop.getInductionVar(), arith::AddIOp::create(b, loc, position, constant(k)));
+    for (Operation &op : loop.getBody()->without_terminator())
+      b.clone(op, map);
+  }
+  scf::YieldOp::create(b, loc, arith::AddIOp::create(b, loc, position, step).getResult());
+  loop.getLowerBoundMutable().assign(several.getResult(0));
+  keepScalar(loop);
+}
+
 struct ScalarScatterPass : impl::ScalarScatterBase<ScalarScatterPass> {
   void runOnOperation() override {
-    getOperation().walk([](scf::ForOp loop) {
+    llvm::SmallVector<scf::ForOp> loops;
+    getOperation().walk([&](scf::ForOp loop) {
       if (isInnermost(loop) && !loop->hasAttr("llvm.loop_annotation") && scatters(loop))
-        keepFromVectors(loop);
+        loops.push_back(loop);
     });
+    for (scf::ForOp loop : loops) {
+      if (llvm::SmallVector<memref::LoadOp> streams = streamsAddedUp(loop); !streams.empty())
+        fetchStreams(loop, streams);
+      else
+        keepFromVectors(loop);
+    }
   }
 };
 
