@@ -155,7 +155,12 @@ func.func @padded(%crd: memref<?xi32>, %val: memref<?xf64>, %x: memref<?xf64>, %
 // CHECK-NOT: %[[Y]]
 // CHECK-NOT: %[[PERM]]
 // CHECK: scf.yield
+// CHECK: %[[ALL:.*]] = vector.reduction <and>
+// CHECK: scf.if %[[ALL]]
+// CHECK-COUNT-4: memref.store %{{.*}}, %[[Y]]
+// CHECK: else
 // CHECK: vector.scatter %[[Y]]
+// CHECK-COUNT-4: memref.store %{{.*}}, %[[Y]]
 // CHECK: vector.scatter %[[Y]]
 // CHECK: else
 func.func @sliced(%perm: memref<?xi64>, %val: memref<?xf64>, %y: memref<?xf64>, %row: index, %n: index, %lo: index, %hi: index) {

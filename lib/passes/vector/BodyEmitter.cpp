@@ -288,9 +288,34 @@ void BodyEmitter::emitStore(memref::StoreOp store, Value value, Value mask, bool
       vector::StoreOp::create(b, loc, value, buffer, first);
     return;
   }
+  emitScatter(loc, value, buffer, narrowIndex(loc, index), mask);
+}
+
+/// Taken apart, a store for each lane where all are on: the instruction takes longer than those.
+void BodyEmitter::emitScatter(mlir::Location loc, Value value, Value buffer, Value places, Value mask) {
+  if (lanes.takesGathersApart() && mask) {
+    Value all = vector::ReductionOp::create(b, loc, vector::CombiningKind::AND, mask);
+    auto branch = scf::IfOp::create(b, loc, all, /*withElseRegion=*/true);
+    mlir::OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(branch.thenBlock()->getTerminator());
+    emitScatter(loc, value, buffer, places, {});
+    b.setInsertionPoint(branch.elseBlock()->getTerminator());
+    Value zero = arith::ConstantIndexOp::create(b, loc, 0);
+    vector::ScatterOp::create(b, loc, mlir::Type(), buffer, zero, places, mask, value);
+    return;
+  }
+  if (lanes.takesGathersApart()) {
+    for (int64_t lane = 0; lane < lanes.count; ++lane) {
+      Value at = vector::ExtractOp::create(b, loc, places, lane);
+      if (!at.getType().isIndex())
+        at = arith::IndexCastUIOp::create(b, loc, b.getIndexType(), at);
+      memref::StoreOp::create(b, loc, vector::ExtractOp::create(b, loc, value, lane), buffer, at);
+    }
+    return;
+  }
   Value zero = arith::ConstantIndexOp::create(b, loc, 0);
   Value all = mask ? mask : splat(loc, b.getI1Type(), b.getBoolAttr(true));
-  vector::ScatterOp::create(b, loc, mlir::Type(), buffer, zero, narrowIndex(loc, index), all, value);
+  vector::ScatterOp::create(b, loc, mlir::Type(), buffer, zero, places, all, value);
 }
 
 /// The index in lane 0 when it grows by two from lane to lane: consecutive * 2, or that plus a uniform

@@ -80,6 +80,8 @@ private:
   mlir::Value emitLoad(mlir::memref::LoadOp load, mlir::Value mask, mlir::Value otherwise = {});
   mlir::Value emitGather(mlir::memref::LoadOp load, mlir::Value mask);
   void emitStore(mlir::memref::StoreOp store, mlir::Value value, mlir::Value mask, bool streams = false);
+  void emitScatter(mlir::Location loc, mlir::Value value, mlir::Value buffer, mlir::Value places,
+                   mlir::Value mask);
   mlir::Value everySecond(mlir::Location loc, mlir::Value index);
   mlir::Value loadEverySecond(mlir::Location loc, mlir::VectorType type, mlir::Value buffer,
                               mlir::Value first);

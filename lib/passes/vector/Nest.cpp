@@ -73,8 +73,8 @@ static bool updatesSameElements(Nest &nest) {
 
 /// The value is read from memory as it is.
 static bool isRead(Value value) {
-  while (mlir::isa_and_nonnull<arith::IndexCastUIOp, arith::IndexCastOp, arith::ExtUIOp>(
-      value.getDefiningOp()))
+  while (
+      mlir::isa_and_nonnull<arith::IndexCastUIOp, arith::IndexCastOp, arith::ExtUIOp>(value.getDefiningOp()))
     value = value.getDefiningOp()->getOperand(0);
   return value.getDefiningOp<memref::LoadOp>() != nullptr;
 }
