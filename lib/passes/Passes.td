@@ -148,6 +148,17 @@ def BlockRows : Pass<"tulle-block-rows", "::mlir::func::FuncOp"> {
                            "::mlir::LLVM::LLVMDialect"];
 }
 
+def Panels : Pass<"tulle-panels", "::mlir::func::FuncOp"> {
+  let summary = "Products over a dense range work on panels that fit the innermost cache";
+  let description = [{
+    `for i: for g: for k: C[i*n + k] = C[…] + … B[row(g)*m + k]`, where the range of g is the same for all i and row(g) is g, or a choice
+    among a few rows from g times a constant on (2:4 formats), becomes loops over tiles of k and blocks of g outside of i. The part of
+    B that these need is copied to a panel of 32 KiB first. Where B is small or rows are few, the loops stay as they were. Every
+    element sees the same operations in the same order.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::mlir::memref::MemRefDialect"];
+}
+
 def RegisterTiles : Pass<"tulle-register-tiles", "::mlir::func::FuncOp"> {
   let summary = "Rows of a result that a loop adds to stay in registers";
   let description = [{

@@ -118,16 +118,6 @@ Value BodyEmitter::loadHoisted(memref::LoadOp load) {
   return emitLoad(load, always ? baseMask : hoistedMask(load, load.getMemRef(), load.getIndices()[0]));
 }
 
-Value BodyEmitter::loadHoisted(memref::LoadOp load, Value replaced, mlir::TypedAttr value) {
-  mlir::Location loc = load.getLoc();
-  bool always = load->getParentOp() == plan.loop;
-  Value mask = always ? baseMask : hoistedMask(load, load.getMemRef(), load.getIndices()[0]);
-  Value yes = arith::ConstantOp::create(b, loc, b.getBoolAttr(true));
-  Value stored = arith::XOrIOp::create(b, loc, replaced, yes);
-  Value read = vector::BroadcastOp::create(b, loc, lanes.of(b.getI1Type()), stored);
-  return emitLoad(load, both(loc, mask, read), splat(loc, load.getType(), value));
-}
-
 void BodyEmitter::storeHoisted(memref::StoreOp store, Value value, bool streams) {
   Value index = store.getIndices()[0];
   bool always = store->getParentOp() == plan.loop;
@@ -232,7 +222,7 @@ void BodyEmitter::emitOp(Operation *op) {
 
 //===--- Memory ---===//
 
-Value BodyEmitter::emitLoad(memref::LoadOp load, Value mask, Value otherwise) {
+Value BodyEmitter::emitLoad(memref::LoadOp load, Value mask) {
   mlir::Location loc = load.getLoc();
   Value index = load.getIndices()[0], buffer = scalars.lookupOrDefault(load.getMemRef());
   mlir::VectorType type = lanes.of(load.getType());
@@ -240,8 +230,7 @@ Value BodyEmitter::emitLoad(memref::LoadOp load, Value mask, Value otherwise) {
     Value first = scalars.lookupOrDefault(index);
     if (!mask)
       return vector::LoadOp::create(b, loc, type, buffer, first);
-    return vector::MaskedLoadOp::create(b, loc, type, buffer, first, mask,
-                                        otherwise ? otherwise : zeros(loc, load.getType()));
+    return vector::MaskedLoadOp::create(b, loc, type, buffer, first, mask, zeros(loc, load.getType()));
   }
   if (Value first = mask ? Value() : everySecond(loc, index))
     return loadEverySecond(loc, type, buffer, first);

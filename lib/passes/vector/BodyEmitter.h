@@ -34,8 +34,8 @@ public:
   void hoist(Filter isFixed);
   /// The elements that `load`, whose index is hoisted, would read.
   mlir::Value loadHoisted(mlir::memref::LoadOp load);
-  /// The same where `replaced` is false at run time, else `value` in all lanes.
-  mlir::Value loadHoisted(mlir::memref::LoadOp load, mlir::Value replaced, mlir::TypedAttr value);
+  /// `value` in all lanes.
+  mlir::Value splat(mlir::Location loc, mlir::Type element, mlir::TypedAttr value);
   /// `streams`: past the caches; the place is a multiple of the vector's size then.
   void storeHoisted(mlir::memref::StoreOp store, mlir::Value value, bool streams = false);
   /// At run time: `condition`, and the first lane's element is at the beginning of a cache line.
@@ -69,7 +69,6 @@ private:
   void emitOp(mlir::Operation *op);
   bool isEmitted(mlir::Value value) const { return vectors.contains(value) || scalars.contains(value); }
   mlir::Value asVector(mlir::Location loc, mlir::Value value);
-  mlir::Value splat(mlir::Location loc, mlir::Type element, mlir::TypedAttr value);
   mlir::Value zeros(mlir::Location loc, mlir::Type element);
   mlir::Value laneNumbers(mlir::Location loc);
   /// The lanes in which the operation runs; null where all do.
@@ -77,7 +76,7 @@ private:
   mlir::Value maskAt(mlir::Operation *op);
   mlir::Value hoistedMask(mlir::Operation *op, mlir::Value buffer, mlir::Value index);
   mlir::Value both(mlir::Location loc, mlir::Value a, mlir::Value c);
-  mlir::Value emitLoad(mlir::memref::LoadOp load, mlir::Value mask, mlir::Value otherwise = {});
+  mlir::Value emitLoad(mlir::memref::LoadOp load, mlir::Value mask);
   mlir::Value emitGather(mlir::memref::LoadOp load, mlir::Value mask);
   void emitStore(mlir::memref::StoreOp store, mlir::Value value, mlir::Value mask, bool streams = false);
   void emitScatter(mlir::Location loc, mlir::Value value, mlir::Value buffer, mlir::Value places,

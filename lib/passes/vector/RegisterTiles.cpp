@@ -280,13 +280,31 @@ private:
 
   /// The outer loops over the tile's elements: loaded before, stored after.
   void updates(Value begin, Value end, llvm::MutableArrayRef<BodyEmitter> parts, const Lanes &tile) {
-    llvm::SmallVector<Value> elements;
-    for (BodyEmitter &part : parts)
-      elements.push_back(fill ? part.loadHoisted(nest.load, fromFill, fill->value)
-                              : part.loadHoisted(nest.load));
+    llvm::SmallVector<Value> elements = start(parts);
     mlir::IRMapping map;
     llvm::SmallVector<Value> results = outerLoop(0, begin, end, map, elements, parts, tile);
     store(parts, results, tile);
+  }
+
+  /// The elements of a tile before the outer loops. Where they start from the fill nothing is read, not even
+  /// by a mask without lanes: that would bring the lines into the cache.
+  llvm::SmallVector<Value> start(llvm::MutableArrayRef<BodyEmitter> parts) {
+    auto loads = [&] {
+      return llvm::map_to_vector(parts, [&](BodyEmitter part) { return part.loadHoisted(nest.load); });
+    };
+    if (!fill)
+      return loads();
+    llvm::SmallVector<Value> filled;
+    for (BodyEmitter &part : parts)
+      filled.push_back(part.splat(loc, nest.load.getType(), fill->value));
+    auto branch = scf::IfOp::create(b, loc, mlir::ValueRange(filled).getTypes(), fromFill,
+                                    /*withElseRegion=*/true);
+    mlir::OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    scf::YieldOp::create(b, loc, filled);
+    b.setInsertionPointToStart(branch.elseBlock());
+    scf::YieldOp::create(b, loc, loads());
+    return llvm::map_to_vector(branch.getResults(), [](mlir::OpResult r) -> Value { return r; });
   }
 
   /// Stores a tile: past the caches where the result starts from its fill and is larger than they are,
