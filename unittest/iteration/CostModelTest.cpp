@@ -30,10 +30,14 @@ TEST(CostModel, ReasonsNameTheAlternative) {
 
 TEST(CostModel, TilesAreOfWholeCacheLinesWhereTheyMayBe) {
   const CostModel model;
-  EXPECT_EQ(model.tiles(64, 4, true, false).value, (std::vector<Tile>{{4, 8}, {2, 4}}));
-  EXPECT_EQ(model.tiles(32, 8, true, false).value, (std::vector<Tile>{{4, 16}, {2, 8}}));
+  EXPECT_EQ(model.tiles(64, 4, true, false).value, (std::vector<Tile>{{4, 8}, {2, 4}, {1, 4}}));
+  EXPECT_EQ(model.tiles(32, 8, true, false).value, (std::vector<Tile>{{4, 16}, {2, 8}, {1, 8}}));
   EXPECT_EQ(model.tiles(64, 4, false, false).value, (std::vector<Tile>{{8, 4}, {2, 4}}));
   EXPECT_EQ(model.tiles(64, 4, false, true).value, (std::vector<Tile>{{4, 4}, {2, 4}}));
+  Cpu wide;
+  wide.vectorBits = 512;
+  EXPECT_EQ(CostModel(wide).tiles(64, 4, true, false).value,
+            (std::vector<Tile>{{8, 8}, {4, 8}, {2, 4}, {1, 4}}));
   Cpu narrow; // a line would take four of its registers
   narrow.vectorBits = 128;
   EXPECT_EQ(CostModel(narrow).tiles(64, 2, true, false).value, (std::vector<Tile>{{8, 2}, {2, 2}}));

@@ -17,9 +17,12 @@ public:
   /// Puts into `map` what the places of step `p` are computed from in the outer loop's body; past the last
   /// coordinate, of the last one.
   void at(mlir::OpBuilder &b, mlir::Location loc, mlir::Value p, mlir::IRMapping &map) const;
-  /// Fetches the cache lines that each row has at these steps of the inner loop, where the row is far from
-  /// the one that is read now.
-  void fetch(mlir::OpBuilder &b, mlir::Location loc, const mlir::IRMapping &now, const mlir::IRMapping &later,
+  /// At run time: whether the rows of some operand at steps `first` and `last` are far from each other.
+  /// `map`: what the loops around have copies of.
+  mlir::Value areFar(mlir::OpBuilder &b, mlir::Location loc, const mlir::IRMapping &map, mlir::Value first,
+                     mlir::Value last) const;
+  /// Fetches the cache lines that each row of step `later` has at these steps of the inner loop.
+  void fetch(mlir::OpBuilder &b, mlir::Location loc, const mlir::IRMapping &later,
              mlir::ValueRange steps) const;
 
 private:
@@ -29,6 +32,8 @@ private:
   llvm::SetVector<mlir::Operation *> places;    ///< what their places are computed from, in the outer loop
   llvm::SmallVector<mlir::memref::LoadOp> coordinates; ///< those that read, at the outer loop's index
 
+  /// The index that `load` reads at step `k` of the inner loop.
+  static mlir::Value place(mlir::OpBuilder &b, mlir::memref::LoadOp load, mlir::IRMapping map, mlir::Value k);
   bool addPlace(mlir::Value value, llvm::SetVector<mlir::Operation *> &found, bool &reads) const;
 };
 

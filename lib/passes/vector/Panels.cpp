@@ -3,6 +3,7 @@
 // In `for i: for g: for k: C[i, k] += … B[g, k]` every i reads all of B. Where that is more than the cache
 // holds, a block of g and a tile of k are done for all i, with that part of B copied to where it is
 // consecutive: rows a power of two apart would displace each other.
+#include "dialect/Costs.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Matchers.h"
@@ -22,9 +23,11 @@ using arith::CmpIPredicate;
 using mlir::Operation;
 using mlir::Value;
 
-/// A panel fills the innermost cache, and is as wide as a tile of registers (four cache lines). Of 16, 64 and
-/// 128 rows, 128 of them measure best (2:4 times 128 columns: 8.6, 4.3 and 3.5 ms; 5.3 ms with all of B).
-constexpr int64_t panelBytes = 32 << 10, panelRowBytes = 256;
+/// A panel fills the innermost cache, and is as wide as a tile of registers. Of 32, 64 and 128 rows of 256
+/// bytes, 128 (32 KiB) measure best (2:4 times 128 columns: 8.6, 4.3 and 3.5 ms; 5.3 ms with all of B).
+constexpr int64_t panelRowBytes = 256;
+/// Rows of B that a step of the range may choose from.
+constexpr uint64_t mostScale = 32;
 /// Rows of the result for which copying pays.
 constexpr int64_t fewRows = 32;
 
@@ -72,7 +75,7 @@ int64_t scaleOf(Value row, Value step) {
     llvm::APInt scale;
     Value factor = other<arith::MulIOp>(block, step);
     if (factor && mlir::matchPattern(factor, mlir::m_ConstantInt(&scale)) && scale.ugt(0) &&
-        scale.ule(panelBytes / panelRowBytes) && isBelow(within, scale.getSExtValue()))
+        scale.ule(mostScale) && isBelow(within, scale.getSExtValue()))
       return scale.getSExtValue();
   }
   return 0;
@@ -152,7 +155,9 @@ std::optional<Product> matchProduct(scf::ForOp loop) {
 
 class Blocker {
 public:
-  explicit Blocker(Product product) : p(std::move(product)), b(p.rows), loc(p.rows.getLoc()) {}
+  Blocker(Product product, const iteration::Cpu &cpu)
+      : p(std::move(product)), panelBytes(std::max(cpu.l1, panelRowBytes * int64_t(mostScale))), b(p.rows),
+        loc(p.rows.getLoc()) {}
 
   void run() {
     const int64_t bytes = std::max(1u, p.load.getType().getIntOrFloatBitWidth() / 8);
@@ -166,6 +171,7 @@ public:
 
 private:
   Product p;
+  int64_t panelBytes;
   mlir::OpBuilder b;
   mlir::Location loc;
   Value width, height; ///< of a panel: elements, and steps of the range
@@ -267,11 +273,12 @@ private:
 
 struct PanelsPass : impl::PanelsBase<PanelsPass> {
   void runOnOperation() override {
+    const iteration::CostModel model = dialect::costModel(getOperation());
     llvm::SmallVector<scf::ForOp> loops;
     getOperation().walk([&](scf::ForOp loop) { loops.push_back(loop); });
     for (scf::ForOp loop : loops)
       if (std::optional<Product> product = matchProduct(loop))
-        Blocker(std::move(*product)).run();
+        Blocker(std::move(*product), model.cpu).run();
   }
 };
 

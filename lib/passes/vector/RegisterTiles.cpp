@@ -327,9 +327,26 @@ private:
     }
   }
 
-  llvm::SmallVector<Value> outerLoop(size_t depth, Value begin, Value end, mlir::IRMapping &map,
+  llvm::SmallVector<Value> outerLoop(size_t depth, Value begin, Value end, const mlir::IRMapping &map,
                                      mlir::ValueRange elements, llvm::MutableArrayRef<BodyEmitter> parts,
                                      const Lanes &tile) {
+    // Rows whose ends move are diagonals: what they read follows what the tile before has read.
+    if (depth + 1 < nest.outers.size() || !ahead.any() || nest.movingBounds ||
+        int64_t(parts.size()) < model.costs.fetchVectors)
+      return loopOver(depth, begin, end, map, elements, parts, tile, /*fetches=*/false);
+    auto branch = scf::IfOp::create(b, loc, elements.getTypes(), readsFar(begin, end, map),
+                                    /*withElseRegion=*/true);
+    for (bool fetches : {true, false}) {
+      mlir::OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(fetches ? branch.thenBlock() : branch.elseBlock());
+      scf::YieldOp::create(b, loc, loopOver(depth, begin, end, map, elements, parts, tile, fetches));
+    }
+    return llvm::map_to_vector(branch.getResults(), [](mlir::OpResult r) -> Value { return r; });
+  }
+
+  llvm::SmallVector<Value> loopOver(size_t depth, Value begin, Value end, mlir::IRMapping map,
+                                    mlir::ValueRange elements, llvm::MutableArrayRef<BodyEmitter> parts,
+                                    const Lanes &tile, bool fetches) {
     scf::ForOp original = nest.outers[depth];
     auto loop = scf::ForOp::create(b, loc, begin, end, original.getStep(), elements);
     loop->setAttrs(original->getAttrs());
@@ -344,7 +361,8 @@ private:
           outerLoop(depth + 1, map.lookupOrDefault(next.getLowerBound()),
                     map.lookupOrDefault(next.getUpperBound()), map, loop.getRegionIterArgs(), parts, tile);
     } else {
-      fetch(loop.getInductionVar(), map, parts, tile);
+      if (fetches)
+        fetch(loop.getInductionVar(), map, parts, tile);
       for (auto [part, element] : llvm::zip_equal(parts, loop.getRegionIterArgs())) {
         BodyEmitter emitter = part;
         emitter.bind(map);
@@ -354,21 +372,33 @@ private:
       }
     }
     scf::YieldOp::create(b, loc, updated);
-    return llvm::to_vector(llvm::map_range(loop.getResults(), [](mlir::OpResult r) -> Value { return r; }));
+    return llvm::map_to_vector(loop.getResults(), [](mlir::OpResult r) -> Value { return r; });
+  }
+
+  /// At run time: whether what these steps read is far apart. Where there are few, what is fetched for the
+  /// steps after them counts too.
+  Value readsFar(Value begin, Value end, const mlir::IRMapping &map) {
+    Value some = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, begin, end);
+    auto branch = scf::IfOp::create(b, loc, b.getI1Type(), some, /*withElseRegion=*/true);
+    mlir::OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    Value last = max(arith::SubIOp::create(b, loc, end, constant(1)),
+                     arith::AddIOp::create(b, loc, begin, constant(model.costs.fetchRows)));
+    scf::YieldOp::create(b, loc, ahead.areFar(b, loc, map, begin, last));
+    b.setInsertionPointToStart(branch.elseBlock());
+    scf::YieldOp::create(b, loc, arith::ConstantOp::create(b, loc, b.getBoolAttr(false)).getResult());
+    return branch.getResult(0);
   }
 
   /// Fetches a later step's rows, a cache line at a time.
   void fetch(Value p, const mlir::IRMapping &map, llvm::ArrayRef<BodyEmitter> parts, const Lanes &tile) {
-    // Rows whose ends move are diagonals: what they read follows what the tile before has read.
-    if (!ahead.any() || nest.movingBounds || int64_t(parts.size()) < model.costs.fetchVectors)
-      return;
     const int64_t vectorBits = tile.count * nest.plan.widestBits;
     mlir::IRMapping later = map;
     ahead.at(b, loc, arith::AddIOp::create(b, loc, p, constant(model.costs.fetchRows)), later);
     llvm::SmallVector<Value> lines;
     for (size_t v = 0; v < parts.size(); v += std::max<int64_t>(1, model.cpu.line * 8 / vectorBits))
       lines.push_back(parts[v].first());
-    ahead.fetch(b, loc, map, later, lines);
+    ahead.fetch(b, loc, later, lines);
   }
 };
 
