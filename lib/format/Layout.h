@@ -80,8 +80,9 @@ struct Layout {
 /// - A counter `#(…)` numbers the entries that agree in its dimensions in ascending order of their coordinates, dimension by
 ///   dimension: the storage of a tensor does not depend on where it came from.
 /// - Conversions store an entry once, duplicates combined, also where a level is nonunique, and in ascending order, also where
-///   it is nonordered. They leave no room in loose_compressed: segments follow each other, and an empty one starts and ends
-///   where the one before it ended.
+///   it is nonordered. Segments of loose_compressed follow each other, and an empty one starts and ends where
+///   the one before it ended; loose_compressed[n] leaves n places in reserve behind each, whose coordinates have all bits set,
+///   whose values are the fill, and below which nothing is stored.
 /// - structured: a group without entries is right only where block padding put it outside the tensor; it holds 0 .. n-1.
 /// - ragged: the coordinates of a parent are 0 .. the last one that is stored; with `padded` likewise, and slots without
 ///   an entry below are empty.

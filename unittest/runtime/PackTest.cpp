@@ -95,6 +95,19 @@ TEST(Pack, PlacesInReserve) {
   EXPECT_THAT(values(t), ElementsAre(1, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0));
 }
 
+TEST(Pack, RanksCountDifferentCoordinates) {
+  // Of the first slice all three entries have j = 1; of the second, one each has j = 0 and j = 2.
+  Entries entries = makeEntries(
+      {2, 3, 4}, {{{0, 1, 0}, 1}, {{0, 1, 1}, 2}, {{0, 1, 2}, 3}, {{1, 0, 3}, 4}, {{1, 2, 0}, 5}});
+  Tensor t = engine::store(
+      entries, encoding("(i,j,k) -> (rank(i by count(j)) : dense, j : dense, k : compressed)", 3));
+  EXPECT_EQ(field(t, 0), (Ints{1, 0}));
+  EXPECT_EQ(field(t, 1), (Ints{0, 1, 1, 2, 2, 5, 5}));
+  EXPECT_EQ(field(t, 2), (Ints{3, 0, 0, 1, 2}));
+  EXPECT_THAT(values(t), ElementsAre(4, 5, 1, 2, 3));
+  validate(t);
+}
+
 TEST(Pack, WithoutDimensionsAllValuesMeet) {
   Entries entries;
   Tensor nothing = engine::store(entries, encoding("dense", 0));

@@ -88,7 +88,10 @@ struct Assemble : impl::AssembleBase<Assemble> {
       return success();
     }
     return op.emitError("a tensor in ")
-           << format::displayName(target.encoding()) << " cannot be assembled from entries in this order";
+           << format::displayName(target.encoding())
+           << " cannot be assembled: where there is a counter or a rank, levels that store coordinates come "
+              "last; "
+              "write dense for those above the last one, or leave the counter or the rank out";
   }
 };
 
