@@ -39,24 +39,48 @@ struct Squeezed : LevelFormat {
   Value size(const Assembly &a, LevelBuild &build) const override {
     OpBuilder &b = a.builder;
     Value span = build.size, zero = a.constant(0);
-    build.size = forLoop(b, a.loc, zero, span, dialect::LoopKind::Reduction, zero, [&](Value at, Values sum) {
-      return Values{a.add(sum[0], a.read(build.work, at))};
-    })[0];
+    build.size = countMarks(a, build, zero, span);
     a.makeSize(build.level, build.size);
     a.allocateCoordinates(build.level, build.size);
     build.extra = a.scratch(b.getI64Type(), span);
-    forLoop(b, a.loc, zero, span, dialect::LoopKind::Reduction, zero, [&](Value at, Values next) {
-      a.when(a.compare(arith::CmpIPredicate::ne, a.read(build.work, at), zero), [&] {
-        a.storeCoordinate(build.level, next[0], a.sum(at, build.low));
-        a.write(build.extra, at, next[0]);
-      });
-      return Values{a.add(next[0], a.read(build.work, at))};
+    // Most coordinates do not occur: whole blocks of marks are passed over.
+    Value block = a.constant(kMarks), last = a.constant(kMarks - 1);
+    Value blocks = arith::DivUIOp::create(b, a.loc, a.add(span, last), block);
+    forLoop(b, a.loc, zero, blocks, dialect::LoopKind::Reduction, zero, [&](Value number, Values next) {
+      Value begin = a.mul(number, block);
+      Value end = arith::MinUIOp::create(b, a.loc, a.add(begin, block), span);
+      Value found = countMarks(a, build, begin, end);
+      return ifElse(
+          b, a.loc, a.compare(arith::CmpIPredicate::ne, found, zero), b.getIndexType(),
+          [&] { return listMarks(a, build, begin, end, next[0]); }, [&] { return Values{next[0]}; });
     });
     return a.positions(build.level, build.parents, build.size);
   }
   Value place(const Assembly &a, LevelBuild &build, Value parent, Value coordinate) const override {
     Value number = a.read(build.extra, a.difference(coordinate, build.low));
     return a.add(a.mul(parent, build.size), number);
+  }
+
+private:
+  /// A cache line of them.
+  static constexpr int64_t kMarks = 64;
+
+  static Value countMarks(const Assembly &a, const LevelBuild &build, Value begin, Value end) {
+    return forLoop(a.builder, a.loc, begin, end, dialect::LoopKind::Reduction, a.constant(0),
+                   [&](Value at, Values sum) { return Values{a.add(sum[0], a.read(build.work, at))}; })[0];
+  }
+
+  /// Stores the coordinates marked there from place `next` on; returns the place after them.
+  static Values listMarks(const Assembly &a, const LevelBuild &build, Value begin, Value end, Value next) {
+    return forLoop(a.builder, a.loc, begin, end, dialect::LoopKind::Reduction, next,
+                   [&](Value at, Values next) {
+                     Value mark = a.read(build.work, at);
+                     a.when(a.compare(arith::CmpIPredicate::ne, mark, a.constant(0)), [&] {
+                       a.storeCoordinate(build.level, next[0], a.sum(at, build.low));
+                       a.write(build.extra, at, next[0]);
+                     });
+                     return Values{a.add(next[0], mark)};
+                   });
   }
 };
 

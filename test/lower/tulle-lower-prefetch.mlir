@@ -1,6 +1,7 @@
 // RUN: tulle-opt %s --allow-unregistered-dialect --tulle-lower --canonicalize --cse | FileCheck %s
 
 #CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed), posWidth = 32, crdWidth = 32 }>
+#COO = #tulle.encoding<{ map = (i, j) -> (i : compressed(nonunique), j : singleton(soa)), posWidth = 32, crdWidth = 32 }>
 #SV = #tulle.encoding<{ map = (i) -> (i : compressed), posWidth = 32, crdWidth = 32 }>
 
 // The rows of B that coordinates of a select: the bounds of the row eight rounds on are asked for, and the entries of
@@ -95,6 +96,30 @@ func.func @streams(%A: tensor<?x?xf64, #CSR>, %starts: memref<?xindex>, %out: me
       %start = memref.load %starts[%j] : memref<?xindex>
       %place = arith.addi %start, %i : index
       memref.store %value, %out[%place] : memref<?xf64>
+    }
+  }
+  return
+}
+
+// A loop over the one coordinate that goes with an entry's is part of its round.
+// CHECK-LABEL: @rounds(
+// CHECK-SAME: %{{[^:]*}}: memref<?xi32>, %[[I:[^:]*]]: memref<?xi32>, %{{[^:]*}}: memref<?xi32>, %{{[^:]*}}: memref<?xf64>, %{{[^:]*}}: index, %{{[^:]*}}: index, %[[CURSORS:[^:]*]]: memref<?xindex>, %[[OUT:[^:]*]]: memref<?xindex>
+// CHECK: memref.load %[[I]][%{{.*}}]
+// CHECK: %[[LATER:.*]] = memref.load %[[I]][%{{.*}}]
+// CHECK: %[[AHEAD:.*]] = arith.index_castui %[[LATER]]
+// CHECK: %[[PLACE:.*]] = memref.load %[[CURSORS]][%[[AHEAD]]]
+// CHECK: memref.prefetch %[[OUT]][%[[PLACE]]], write
+// CHECK: return
+func.func @rounds(%A: tensor<?x?xf64, #COO>, %cursors: memref<?xindex>, %out: memref<?xindex>) {
+  %one = arith.constant 1 : index
+  %all = tulle.space %A level(0) : tensor<?x?xf64, #COO> -> !tulle.space<#COO, 0>
+  tulle.iterate %i, %entry in %all : !tulle.space<#COO, 0> kind = reduction attributes {each} {
+    %own = tulle.space %A level(1) under %entry : !tulle.iterator<#COO, 0> : tensor<?x?xf64, #COO> -> !tulle.space<#COO, 1>
+    tulle.iterate %j, %ij in %own : !tulle.space<#COO, 1> kind = reduction attributes {each} {
+      %place = memref.load %cursors[%i] : memref<?xindex>
+      %next = arith.addi %place, %one : index
+      memref.store %next, %cursors[%i] : memref<?xindex>
+      memref.store %j, %out[%place] : memref<?xindex>
     }
   }
   return

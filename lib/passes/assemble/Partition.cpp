@@ -63,7 +63,8 @@ Value Partition::parent(OpBuilder &b, ValueRange dims) const {
 
 //===--- Whether it pays ---===//
 
-/// More than half of the sampled entries go to another place than those shortly before them.
+/// Hardly any of the sampled entries goes near those shortly before it: where one in eight does, it costs
+/// less to fetch their places ahead.
 Value Partition::scattered(OpBuilder &b) const {
   TargetAssembly a(b, target);
   Value zero = a.constant(0), one = a.constant(1), lines = a.zeros(b.getI64Type(), a.constant(kLines));
@@ -84,8 +85,8 @@ Value Partition::scattered(OpBuilder &b) const {
     return Carried{};
   });
   a.freeScratch();
-  Value half = arith::ShRUIOp::create(b, loc, seen.get(b), one);
-  return a.compare(CmpIPredicate::ugt, missed.get(b), half);
+  Value eighth = arith::ShRUIOp::create(b, loc, seen.get(b), a.constant(3));
+  return a.compare(CmpIPredicate::ugt, missed.get(b), a.sub(seen.get(b), eighth));
 }
 
 Value Partition::pays(OpBuilder &b) {

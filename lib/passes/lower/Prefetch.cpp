@@ -62,24 +62,30 @@ private:
 /// Where the rounds of a loop store, as far as its coordinate decides it by way of what is read there.
 class Stores {
 public:
-  Stores(IterateOp op, const IRMapping &outside) : block(op.getBody().front()), outside(outside) {
-    for (auto store : block.getOps<memref::StoreOp>()) {
-      Value index = store.getIndices().size() == 1 ? store.getIndices()[0] : Value();
-      if (index && outside.contains(store.getMemRef()) && isKnown(index) && isLookedUp(index))
-        found.push_back(store);
-    }
+  Stores(IterateOp op, const IRMapping &outside) : coordinate(op.getBody().getArgument(0)), outside(outside) {
+    addRound(op);
+    for (Block *block : round)
+      for (auto store : block->getOps<memref::StoreOp>()) {
+        Value index = store.getIndices().size() == 1 ? store.getIndices()[0] : Value();
+        if (index && outside.contains(store.getMemRef()) && isKnown(index) && isLookedUp(index))
+          found.push_back(store);
+      }
   }
 
   bool any() const { return !found.empty(); }
 
   /// Asks for the places of the round at another coordinate.
-  void prefetch(OpBuilder &b, Value coordinate) const {
+  void prefetch(OpBuilder &b, Value later) const {
     IRMapping there = outside;
     // A body may be emitted several times: what its values became elsewhere is nothing here.
-    for (Operation &op : block)
-      for (Value result : op.getResults())
-        there.erase(result);
-    there.map(block.getArgument(0), coordinate);
+    for (Block *block : round) {
+      for (Value argument : block->getArguments())
+        there.erase(argument);
+      for (Operation &op : *block)
+        for (Value result : op.getResults())
+          there.erase(result);
+    }
+    there.map(coordinate, later);
     for (memref::StoreOp store : found)
       memref::PrefetchOp::create(b, store.getLoc(), outside.lookup(store.getMemRef()),
                                  emit(b, store.getIndices()[0], there), /*isWrite=*/true,
@@ -87,14 +93,26 @@ public:
   }
 
 private:
+  /// What runs once in a round: the loops inside over the one coordinate that goes with an entry's are part
+  /// of it.
+  void addRound(IterateOp op) {
+    Block &block = op.getBody().front();
+    round.push_back(&block);
+    for (auto inner : block.getOps<IterateOp>())
+      if (auto type = dyn_cast<SpaceType>(inner.getSpace().getType());
+          type &&
+          type.getEncoding().getValue().levels[type.getLevel()].format.kind == format::LevelKind::Singleton)
+        addRound(inner);
+  }
+  bool isInRound(Operation *op) const { return op && llvm::is_contained(round, op->getBlock()); }
   /// Whether nothing but the coordinate, and memory at it, decides the value.
   bool isKnown(Value value) const {
-    if (value == block.getArgument(0))
+    if (value == coordinate)
       return true;
-    if (value.getParentBlock() != &block)
+    if (!llvm::is_contained(round, value.getParentBlock()))
       return outside.contains(value);
     Operation *op = value.getDefiningOp();
-    return op && (isa<memref::LoadOp>(op) || isArithmetic(op)) &&
+    return isInRound(op) && (isa<memref::LoadOp>(op) || isArithmetic(op)) &&
            llvm::all_of(op->getOperands(), [&](Value operand) { return isKnown(operand); });
   }
   static bool isArithmetic(Operation *op) {
@@ -102,19 +120,19 @@ private:
   }
   bool depends(Value value) const {
     Operation *op = value.getDefiningOp();
-    return value == block.getArgument(0) ||
-           (op && op->getBlock() == &block &&
-            llvm::any_of(op->getOperands(), [&](Value operand) { return depends(operand); }));
+    return value == coordinate || (isInRound(op) && llvm::any_of(op->getOperands(), [&](Value operand) {
+                                     return depends(operand);
+                                   }));
   }
   /// Whether the value comes from a cursor at the coordinate, one that every round moves on: tables that stay
   /// as they are give places on a few streams, which the hardware sees.
   bool isLookedUp(Value value) const {
     Operation *op = value.getDefiningOp();
-    if (!op || op->getBlock() != &block)
+    if (!isInRound(op))
       return false;
     if (auto load = dyn_cast<memref::LoadOp>(op))
       return llvm::any_of(load.getIndices(), [&](Value index) { return depends(index); }) &&
-             llvm::any_of(block.getOps<memref::StoreOp>(), [&](memref::StoreOp store) {
+             llvm::any_of(op->getBlock()->getOps<memref::StoreOp>(), [&](memref::StoreOp store) {
                return store.getMemRef() == load.getMemRef() && store.getIndices() == load.getIndices();
              });
     return llvm::any_of(op->getOperands(), [&](Value operand) { return isLookedUp(operand); });
@@ -128,7 +146,8 @@ private:
     return b.clone(*op, there)->getResult(0);
   }
 
-  Block &block;
+  Value coordinate;
+  SmallVector<Block *> round;
   const IRMapping &outside; ///< what the values around the loop have become
   SmallVector<memref::StoreOp> found;
 };
