@@ -74,7 +74,22 @@ static LogicalResult verifyOrdered(Operation *op, Value space) {
   return success();
 }
 
-LogicalResult PartOp::verify() { return verifyWeights(*this, getSpace(), getWeights()); }
+LogicalResult PartOp::verify() {
+  if (failed(verifyWeights(*this, getSpace(), getWeights())))
+    return failure();
+  auto attr = (*this)->getAttrOfType<IntegerAttr>("tulle.grain");
+  int64_t grain = attr ? attr.getInt() : 1;
+  if (grain < 1)
+    return emitOpError("expected a positive grain, got ") << grain << " (constraint 2)";
+  auto space = dyn_cast<SpaceType>(getSpace().getType());
+  if (grain == 1 || !space)
+    return success();
+  format::LevelKind kind = space.getEncoding().getValue().levels[space.getLevel()].format.kind;
+  if (kind != format::LevelKind::Dense && kind != format::LevelKind::Batch)
+    return emitOpError("expected a grain of 1 for a level that stores its coordinates, got ")
+           << grain << " (constraint 2)";
+  return success();
+}
 
 LogicalResult WeightOp::verify() { return verifyWeights(*this, getSpace(), getWeights()); }
 

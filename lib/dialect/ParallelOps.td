@@ -46,10 +46,13 @@ def Tulle_PartOp : Tulle_Op<"part", [Pure, AllTypesMatch<["space", "result"]>]> 
     through compressed, dense and singleton levels. For a range they are those of `weights`, whose first level the range runs over;
     without it all coordinates weigh the same.
 
-    Of a level where every coordinate exists, pieces are cut by coordinates: the same ones below every parent.
+    Of a level where every coordinate exists, pieces are cut by coordinates: the same ones below every parent. Pieces of such a
+    level, or of a range, begin at multiples of the attribute `tulle.grain` (default 1): coordinates that a result stores together
+    stay together.
 
     Constraints:
     1. `weights` belongs to a range, and its first level is dense.
+    2. The grain is positive; it is 1 where the space stores its coordinates.
   }];
   let arguments = (ins AnyTypeOf<[Tulle_SpaceType, Tulle_RangeType]>:$space, Index:$part, Index:$parts,
                        Optional<AnyRankedTensor>:$weights);

@@ -17,6 +17,8 @@ func.func @parts(%a: tensor<?xf64, #SV>, %y: tensor<?xf64, #D>, %n: index) -> te
     %piece = tulle.part %s, %part of %parts : !tulle.space<#SV, 0>
     // CHECK: tulle.part %{{.*}}, %[[PART]] of %[[PARTS]] by %{{.*}} : tensor<?xf64, #{{.*}}> : !tulle.range
     %rows = tulle.part %r, %part of %parts by %y : tensor<?xf64, #D> : !tulle.range
+    // CHECK: tulle.part %{{.*}}, %[[PART]] of %[[PARTS]] {tulle.grain = 4 : i64} : !tulle.range
+    %blocks = tulle.part %r, %part of %parts {tulle.grain = 4} : !tulle.range
     // CHECK: tulle.weight %{{.*}} : !tulle.space
     %w = tulle.weight %piece : !tulle.space<#SV, 0>
     // CHECK: tulle.weight %{{.*}} by %{{.*}} : tensor<?xf64, #{{.*}}> : !tulle.range
@@ -56,5 +58,26 @@ func.func @unordered(%a: tensor<?xf64, #DOK>, %n: index) {
   %s = tulle.space %a level(0) : tensor<?xf64, #DOK> -> !tulle.space<#DOK, 0>
   // expected-error @+1 {{expected an ordered level, got hashed (constraint 1)}}
   %p = tulle.restrict %s to %r : !tulle.space<#DOK, 0>
+  return
+}
+
+// -----
+
+#SV = #tulle.encoding<{ map = (i) -> (i : compressed) }>
+func.func @grain(%a: tensor<?xf64, #SV>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %s = tulle.space %a level(0) : tensor<?xf64, #SV> -> !tulle.space<#SV, 0>
+  // expected-error @+1 {{expected a grain of 1 for a level that stores its coordinates, got 4 (constraint 2)}}
+  %p = tulle.part %s, %c0 of %n {tulle.grain = 4} : !tulle.space<#SV, 0>
+  return
+}
+
+// -----
+
+func.func @no_grain(%n: index) {
+  %c0 = arith.constant 0 : index
+  %r = tulle.range %c0 to %n
+  // expected-error @+1 {{expected a positive grain, got 0 (constraint 2)}}
+  %p = tulle.part %r, %c0 of %n {tulle.grain = 0} : !tulle.range
   return
 }

@@ -1,6 +1,5 @@
 #include "passes/assemble/Chain.h"
 #include "passes/assemble/Appender.h"
-#include "passes/assemble/Clone.h"
 #include "passes/assemble/Entries.h"
 #include "passes/assemble/Memory.h"
 
@@ -47,7 +46,7 @@ static int64_t blockSize(const Target &target) {
 
 void assembleByChain(OpBuilder &b, Target &target, const Order &order, Value inserts) {
   Entries entries(b, target, inserts);
-  cloneLoops(b, target.op, [&](OpBuilder &b, ValueRange dims, Value value) { entries.push(b, dims, value); });
+  entries.collect(b);
   entries.sort(b, levelsToSort(target, order));
   auto appendAll = [&](OpBuilder &b, Appender &appender) {
     entries.forEach(b, [&](OpBuilder &b, ValueRange dims, Value value) {

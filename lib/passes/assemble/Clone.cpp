@@ -2,6 +2,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "passes/parallel/Loops.h"
+#include "passes/parallel/Names.h"
 
 using namespace mlir;
 using namespace tulle::dialect;
@@ -100,12 +101,47 @@ bool canCut(AssembleOp op) {
                        format::LevelKind::Singleton;
 }
 
+std::optional<int64_t> grainOf(AssembleOp op) {
+  Operation *loop = outermostLoop(op);
+  const auto &levels = getEncoding(op.getResult().getType()).getValue().levels;
+  if (!loop || levels.empty())
+    return std::nullopt;
+  // Variables of `let` would have to be written out; no block's first level has any.
+  format::Expr e = levels[0].expr;
+  int64_t grain = 1;
+  if (e->kind == format::ExprKind::FloorDiv && e->rhs->kind == format::ExprKind::Constant) {
+    grain = e->rhs->value;
+    e = e->lhs;
+  }
+  if (e->kind != format::ExprKind::Dim || grain < 1)
+    return std::nullopt;
+  auto iterate = dyn_cast<IterateOp>(loop);
+  auto space = iterate ? dyn_cast<SpaceType>(iterate.getSpace().getType()) : SpaceType();
+  bool full = iterate && (!space || space.getEncoding().getValue().levels[space.getLevel()].format.kind ==
+                                        format::LevelKind::Dense);
+  if (grain > 1 && !full)
+    return std::nullopt;
+  bool all = true;
+  op->walk([&](InsertOp insert) {
+    auto argument = dyn_cast<BlockArgument>(insert.getCoordinates()[size_t(e->value)]);
+    all &= argument && argument.getArgNumber() == 0 && argument.getOwner()->getParentOp() == loop;
+  });
+  return all ? std::optional(grain) : std::nullopt;
+}
+
+void setGrain(Value piece, AssembleOp op) {
+  if (int64_t grain = grainOf(op).value_or(1); grain != 1)
+    piece.getDefiningOp<PartOp>()->setAttr(passes::kGrain, OpBuilder(op).getI64IntegerAttr(grain));
+}
+
 static SmallVector<Operation *> copyPiece(OpBuilder &b, AssembleOp op, const Piece &piece) {
   SmallVector<Operation *> copies = copyOps(b, op);
   Operation *loop = outermostLoop(copies);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(loop);
   parallel::cutToPart(b, loop, piece.part, piece.parts);
+  if (auto iterate = dyn_cast<IterateOp>(loop))
+    setGrain(iterate.getSpace(), op);
   return copies;
 }
 

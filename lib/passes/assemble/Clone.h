@@ -1,6 +1,7 @@
 // Copies of the loops of a tulle.assemble.
 #pragma once
 #include "dialect/Dialect.h"
+#include <optional>
 
 namespace tulle::assemble {
 
@@ -23,6 +24,12 @@ struct Piece {
 mlir::Operation *outermostLoop(dialect::AssembleOp op);
 /// Whether the region is one loop over one space that can be cut into pieces.
 bool canCut(dialect::AssembleOp op);
+/// How many coordinates of that loop the target's first level stores together, where it has one position for
+/// each block of them (BCSR): pieces begin at multiples. 1 where it stores them one by one; null where pieces
+/// could cut what it stores together.
+std::optional<int64_t> grainOf(dialect::AssembleOp op);
+/// Has a tulle.part of that loop's coordinates cut so.
+void setGrain(mlir::Value piece, dialect::AssembleOp op);
 /// The same copies, of a piece.
 void cloneLoops(mlir::OpBuilder &b, dialect::AssembleOp op, const Piece &piece, OnInsert onInsert);
 void cloneCounting(mlir::OpBuilder &b, dialect::AssembleOp op, const Piece &piece, OnCoordinates onInsert);

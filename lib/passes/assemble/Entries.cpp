@@ -1,6 +1,7 @@
 #include "passes/assemble/Entries.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "passes/assemble/Clone.h"
 #include "passes/lower/Control.h"
 #include <limits>
 
@@ -53,9 +54,57 @@ Lists Entries::allocate(OpBuilder &b) const {
   return made;
 }
 
-void Entries::push(OpBuilder &b, ValueRange dims, Value value) {
-  put(b, size.get(b), dims, value);
-  size.increment(b);
+Value Entries::table(OpBuilder &b, Value count) const {
+  return memref::AllocOp::create(b, loc, MemRefType::get({ShapedType::kDynamic}, b.getIndexType()), count);
+}
+
+void Entries::collect(OpBuilder &b) {
+  if (target.parallel && canCut(target.op))
+    return collectPieces(b);
+  cloneLoops(b, target.op, [&](OpBuilder &b, ValueRange dims, Value value) {
+    put(b, size.get(b), dims, value);
+    size.increment(b);
+  });
+}
+
+/// A copy of the loops counts what each piece inserts, so that each knows where its entries go.
+void Entries::collectPieces(OpBuilder &b) {
+  levels::Emitter emit = target.emitter(b);
+  Value zero = emit.constant(0), parts = ThreadsOp::create(b, loc, bound, /*fixed=*/false);
+  Value starts = table(b, parts);
+  levels::parallelParts(b, loc, parts, [&](Value part) {
+    Register count(b, loc, zero);
+    cloneCounting(b, target.op, Piece{part, parts}, [&](OpBuilder &b, ValueRange) { count.increment(b); });
+    memref::StoreOp::create(b, loc, count.get(b), starts, part);
+  });
+  size.set(b, lower::forLoop(b, loc, zero, parts, LoopKind::Reduction, zero,
+                             [&](Value part, lower::Values before) {
+                               Value count = memref::LoadOp::create(b, loc, starts, part);
+                               memref::StoreOp::create(b, loc, before[0], starts, part);
+                               return lower::Values{emit.add(before[0], count)};
+                             })[0]);
+  levels::parallelParts(b, loc, parts, [&](Value part) {
+    Register next(b, loc, Value(memref::LoadOp::create(b, loc, starts, part)));
+    cloneLoops(b, target.op, Piece{part, parts}, [&](OpBuilder &b, ValueRange dims, Value value) {
+      put(b, next.get(b), dims, value);
+      next.increment(b);
+    });
+  });
+  memref::DeallocOp::create(b, loc, starts);
+}
+
+/// Runs the body for each piece of the list; without threads, for all of it.
+void Entries::forPieces(OpBuilder &b, function_ref<void(Value, Value, Value)> body) const {
+  levels::Emitter emit = target.emitter(b);
+  Value count = size.get(b);
+  if (!target.parallel)
+    return body(emit.constant(0), emit.constant(0), count);
+  levels::parallelParts(b, loc, pieces, [&](Value piece) {
+    Value share = arith::DivUIOp::create(b, loc, count, pieces);
+    Value each = emit.add(share, emit.constant(1));
+    Value begin = arith::MinUIOp::create(b, loc, emit.mul(each, piece), count);
+    body(piece, begin, arith::MinUIOp::create(b, loc, emit.add(begin, each), count));
+  });
 }
 
 void Entries::put(OpBuilder &b, Value at, ValueRange dims, Value value) const {
@@ -102,46 +151,83 @@ std::pair<Value, Value> Entries::keyRange(OpBuilder &b, unsigned level) const {
   levels::Emitter emit = target.emitter(b);
   Value high = emit.constant(std::numeric_limits<int64_t>::max());
   Value low = emit.constant(std::numeric_limits<int64_t>::min());
-  lower::Values range = lower::forLoop(
-      b, loc, emit.constant(0), size.get(b), LoopKind::Reduction, ValueRange{high, low},
-      [&](Value at, lower::Values known) -> lower::Values {
-        Value k = key(b, lists, level, at);
-        return {arith::MinSIOp::create(b, loc, known[0], k), arith::MaxSIOp::create(b, loc, known[1], k)};
-      });
+  auto join = [&](lower::Values known, Value least, Value most) -> lower::Values {
+    return {arith::MinSIOp::create(b, loc, known[0], least), arith::MaxSIOp::create(b, loc, known[1], most)};
+  };
+  Value leasts = table(b, pieces), mosts = table(b, pieces);
+  forPieces(b, [&](Value piece, Value begin, Value end) {
+    lower::Values own = lower::forLoop(b, loc, begin, end, LoopKind::Reduction, ValueRange{high, low},
+                                       [&](Value at, lower::Values known) {
+                                         Value k = key(b, lists, level, at);
+                                         return join(known, k, k);
+                                       });
+    memref::StoreOp::create(b, loc, own[0], leasts, piece);
+    memref::StoreOp::create(b, loc, own[1], mosts, piece);
+  });
+  lower::Values range = lower::forLoop(b, loc, emit.constant(0), pieces, LoopKind::Reduction,
+                                       ValueRange{high, low}, [&](Value piece, lower::Values known) {
+                                         return join(known, memref::LoadOp::create(b, loc, leasts, piece),
+                                                     memref::LoadOp::create(b, loc, mosts, piece));
+                                       });
+  memref::DeallocOp::create(b, loc, leasts);
+  memref::DeallocOp::create(b, loc, mosts);
   // Without entries the least key is above the largest: nothing to sort.
   Value some = emit.compare(CmpIPredicate::slt, range[0], range[1]);
   Value span = arith::SubIOp::create(b, loc, range[1], range[0]);
   return {range[0], arith::SelectOp::create(b, loc, some, span, emit.constant(0))};
 }
 
-/// A stable counting sort by one digit.
+/// Counts become where each bucket's entries begin: bucket by bucket, in a bucket piece by piece.
+void Entries::startBuckets(OpBuilder &b, Value buckets, Value bucketCount) const {
+  levels::Emitter emit = target.emitter(b);
+  Value zero = emit.constant(0);
+  lower::forLoop(b, loc, zero, bucketCount, LoopKind::Reduction, zero,
+                 [&](Value bucket, lower::Values before) {
+                   return lower::forLoop(b, loc, zero, pieces, LoopKind::Reduction, before,
+                                         [&](Value piece, lower::Values before) {
+                                           Value at = emit.add(emit.mul(piece, bucketCount), bucket);
+                                           Value count = memref::LoadOp::create(b, loc, buckets, at);
+                                           memref::StoreOp::create(b, loc, before[0], buckets, at);
+                                           return lower::Values{emit.add(before[0], count)};
+                                         });
+                 });
+}
+
+/// A stable counting sort by one digit. Each piece has buckets of its own.
 void Entries::distribute(OpBuilder &b, const Lists &from, const Lists &to, Value buckets, Value bucketCount,
                          function_ref<Value(OpBuilder &, Value)> bucketOf) const {
   levels::Emitter emit = target.emitter(b);
-  Value zero = emit.constant(0), one = emit.constant(1), entries = size.get(b);
-  lower::forLoop(b, loc, zero, bucketCount, LoopKind::Parallel, {}, [&](Value at, lower::Values) {
-    memref::StoreOp::create(b, loc, zero, buckets, at);
-    return lower::Values{};
-  });
-  lower::forLoop(b, loc, zero, entries, LoopKind::Reduction, {}, [&](Value at, lower::Values) {
-    Value bucket = bucketOf(b, at);
+  Value zero = emit.constant(0), one = emit.constant(1);
+  /// The number in the bucket of the entry there, before it is one more.
+  auto take = [&](Value first, Value at) -> Value {
+    Value bucket = emit.add(first, bucketOf(b, at));
     Value count = memref::LoadOp::create(b, loc, buckets, bucket);
     memref::StoreOp::create(b, loc, emit.add(count, one), buckets, bucket);
-    return lower::Values{};
+    return count;
+  };
+  forPieces(b, [&](Value piece, Value begin, Value end) {
+    Value first = emit.mul(piece, bucketCount);
+    lower::forLoop(b, loc, first, emit.add(first, bucketCount), LoopKind::Parallel, {},
+                   [&](Value at, lower::Values) {
+                     memref::StoreOp::create(b, loc, zero, buckets, at);
+                     return lower::Values{};
+                   });
+    lower::forLoop(b, loc, begin, end, LoopKind::Reduction, {}, [&](Value at, lower::Values) {
+      take(first, at);
+      return lower::Values{};
+    });
   });
-  lower::forLoop(b, loc, zero, bucketCount, LoopKind::Reduction, zero, [&](Value at, lower::Values before) {
-    Value count = memref::LoadOp::create(b, loc, buckets, at);
-    memref::StoreOp::create(b, loc, before[0], buckets, at);
-    return lower::Values{emit.add(before[0], count)};
-  });
-  lower::forLoop(b, loc, zero, entries, LoopKind::Reduction, {}, [&](Value at, lower::Values) {
-    Value bucket = bucketOf(b, at);
-    Value place = memref::LoadOp::create(b, loc, buckets, bucket);
-    memref::StoreOp::create(b, loc, emit.add(place, one), buckets, bucket);
-    for (auto [source, sink] : llvm::zip(from.coordinates, to.coordinates))
-      memref::StoreOp::create(b, loc, Value(memref::LoadOp::create(b, loc, source, at)), sink, place);
-    memref::StoreOp::create(b, loc, Value(memref::LoadOp::create(b, loc, from.values, at)), to.values, place);
-    return lower::Values{};
+  startBuckets(b, buckets, bucketCount);
+  forPieces(b, [&](Value piece, Value begin, Value end) {
+    Value first = emit.mul(piece, bucketCount);
+    lower::forLoop(b, loc, begin, end, LoopKind::Reduction, {}, [&](Value at, lower::Values) {
+      Value place = take(first, at);
+      for (auto [source, sink] : llvm::zip(from.coordinates, to.coordinates))
+        memref::StoreOp::create(b, loc, Value(memref::LoadOp::create(b, loc, source, at)), sink, place);
+      memref::StoreOp::create(b, loc, Value(memref::LoadOp::create(b, loc, from.values, at)), to.values,
+                              place);
+      return lower::Values{};
+    });
   });
 }
 
@@ -172,8 +258,7 @@ void Entries::sortByLevel(OpBuilder &b, unsigned level) {
   Value width = arith::DivUIOp::create(b, loc, emit.add(bits, emit.sub(some, emit.constant(1))), some);
   Value bucketCount = arith::ShLIOp::create(b, loc, emit.constant(1), width);
   Value mask = emit.sub(bucketCount, emit.constant(1));
-  Value buckets =
-      memref::AllocOp::create(b, loc, MemRefType::get({ShapedType::kDynamic}, b.getIndexType()), bucketCount);
+  Value buckets = table(b, emit.mul(pieces, bucketCount));
   lower::Values sorted = lower::forLoop(
       b, loc, emit.constant(0), digits, LoopKind::Reduction, flatten(lists, spare),
       [&](Value digit, lower::Values carried) -> lower::Values {
@@ -192,6 +277,8 @@ void Entries::sortByLevel(OpBuilder &b, unsigned level) {
 void Entries::sort(OpBuilder &b, unsigned levels) {
   if (levels > 0 && !spare.values)
     spare = allocate(b);
+  pieces = target.parallel ? Value(ThreadsOp::create(b, loc, size.get(b), /*fixed=*/false))
+                           : target.emitter(b).constant(1);
   for (unsigned l = levels; l-- > 0;)
     sortByLevel(b, l);
 }

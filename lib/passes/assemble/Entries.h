@@ -13,13 +13,16 @@ struct Lists {
 
 /// Emits code that collects entries in any order and sorts them by level expressions: stable counting sorts,
 /// from the least significant digit of the innermost expression to the most significant one of the outermost.
+/// Threads collect a piece of the stream each; and in each pass of a sort they count, and then move, a piece
+/// of the list.
 class Entries {
 public:
   /// Room for `bound` entries of the target.
   Entries(mlir::OpBuilder &b, const Target &target, mlir::Value bound);
 
-  void push(mlir::OpBuilder &b, mlir::ValueRange dims, mlir::Value value);
-  /// The same, at a place of the caller's choice, which is not counted.
+  /// All that the loops of the target's op insert, in their order.
+  void collect(mlir::OpBuilder &b);
+  /// An entry at a place of the caller's choice, which is not counted.
   void put(mlir::OpBuilder &b, mlir::Value at, mlir::ValueRange dims, mlir::Value value) const;
   /// Sorts by the first `levels` of the target's levels, where equal by what was the order before.
   void sort(mlir::OpBuilder &b, unsigned levels);
@@ -33,6 +36,10 @@ public:
 
 private:
   Lists allocate(mlir::OpBuilder &b) const;
+  void collectPieces(mlir::OpBuilder &b);
+  void forPieces(mlir::OpBuilder &b,
+                 llvm::function_ref<void(mlir::Value piece, mlir::Value begin, mlir::Value end)> body) const;
+  mlir::Value table(mlir::OpBuilder &b, mlir::Value count) const;
   mlir::Value key(mlir::OpBuilder &b, const Lists &lists, unsigned level, mlir::Value at) const;
   Values dimsAt(mlir::OpBuilder &b, const Lists &lists, mlir::Value at) const;
   std::pair<mlir::Value, mlir::Value> keyRange(mlir::OpBuilder &b, unsigned level) const;
@@ -40,11 +47,13 @@ private:
   void distribute(mlir::OpBuilder &b, const Lists &from, const Lists &to, mlir::Value buckets,
                   mlir::Value bucketCount,
                   llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Value at)> bucketOf) const;
+  void startBuckets(mlir::OpBuilder &b, mlir::Value buckets, mlir::Value bucketCount) const;
 
   const Target &target;
   mlir::Location loc;
   mlir::Value bound;
   Register size;
+  mlir::Value pieces; ///< of the list, which threads share; 1 without threads
   Lists lists, spare; ///< `spare` is what the next distribution fills
 };
 

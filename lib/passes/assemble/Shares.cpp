@@ -44,8 +44,8 @@ bool Shares::possible(const Target &target, AssembleOp op, const Order &order) {
     if (ref && target.storage.layout.fields[ref->field].width == 2)
       return false;
   }
-  // Each coordinate of the first level is met in one pass of the loop.
-  if (!cutsLoop(op) || order.levels[0]->kind != format::ExprKind::Dim)
+  // Each position of the first level is met in passes of the loop that one piece has.
+  if (!cutsLoop(op) || !grainOf(op))
     return false;
   Operation *loop = outermostLoop(op);
   // How much work there is must be known outside of the loop.
@@ -56,13 +56,7 @@ bool Shares::possible(const Target &target, AssembleOp op, const Order &order) {
         }))
       return false;
   }
-  bool all = true;
-  op->walk([&](InsertOp insert) {
-    Value coordinate = insert.getCoordinates()[size_t(order.levels[0]->value)];
-    auto argument = dyn_cast<BlockArgument>(coordinate);
-    all &= argument && argument.getArgNumber() == 0 && argument.getOwner()->getParentOp() == loop;
-  });
-  return all;
+  return true;
 }
 
 //===--- Tables with an element for each piece ---===//
@@ -102,8 +96,12 @@ static bool weighsAll(const format::Encoding &encoding) {
 static Value pieceOf(OpBuilder &b, Operation *loop, Value place, const Piece &piece) {
   Location loc = loop->getLoc();
   Value all = b.clone(*place.getDefiningOp())->getResult(0);
-  if (auto iterate = dyn_cast<IterateOp>(loop))
-    return PartOp::create(b, loc, all.getType(), all, piece.part, piece.parts, parallel::weights(iterate));
+  if (auto iterate = dyn_cast<IterateOp>(loop)) {
+    Value part =
+        PartOp::create(b, loc, all.getType(), all, piece.part, piece.parts, parallel::weights(iterate));
+    setGrain(part, cast<AssembleOp>(loop->getParentOp()));
+    return part;
+  }
   return parallel::partOf(b, cast<CoiterateOp>(loop), all, piece.part, piece.parts);
 }
 

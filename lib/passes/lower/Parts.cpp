@@ -1,6 +1,7 @@
 // What threads share: parallel regions keep their form without the tensors, and pieces of spaces become
 // bounds.
 #include "passes/lower/Lowering.h"
+#include "passes/parallel/Names.h"
 
 using namespace mlir;
 using namespace tulle::dialect;
@@ -123,8 +124,15 @@ struct Places {
   Value begin, end;
   std::optional<Weight> weight;
 
-  Value cut(Value part, Value parts) const {
-    return lower::cut(emit, weight ? &*weight : nullptr, begin, end, part, parts);
+  Value cut(Value part, Value parts, int64_t grain = 1) const {
+    Value at = lower::cut(emit, weight ? &*weight : nullptr, begin, end, part, parts);
+    if (grain == 1)
+      return at;
+    // Up to the next multiple. Where a piece begins another one ends, at the same place.
+    OpBuilder &b = emit.builder;
+    Value each = emit.constant(grain), rest = arith::RemUIOp::create(b, emit.loc, at, each);
+    Value more = arith::RemUIOp::create(b, emit.loc, emit.sub(each, rest), each);
+    return arith::MinUIOp::create(b, emit.loc, emit.add(at, more), end);
   }
   Value before(Value place) const { return weight ? weight->before(place) : place; }
 };
@@ -159,12 +167,14 @@ void limit(Space &space, levels::PositionRange piece) {
 
 void Lowering::lowerPart(PartOp op) {
   Location loc = op.getLoc();
+  auto attr = op->getAttrOfType<IntegerAttr>(passes::kGrain);
+  int64_t grain = attr ? attr.getInt() : 1;
   Value part = values.lookup(op.getPart()), parts = values.lookup(op.getParts());
   Value next = arith::AddIOp::create(b, loc, part, arith::ConstantIndexOp::create(b, loc, 1));
   if (auto range = ranges.find(op.getSpace()); range != ranges.end()) {
     const levels::Storage *weights = op.getWeights() ? tensors.lookup(op.getWeights()) : nullptr;
     Places places = placesOf(b, loc, range->second, weights);
-    std::pair<Value, Value> piece{places.cut(part, parts), places.cut(next, parts)};
+    std::pair<Value, Value> piece{places.cut(part, parts, grain), places.cut(next, parts, grain)};
     ranges[op.getResult()] = piece;
     return;
   }
@@ -175,7 +185,7 @@ void Lowering::lowerPart(PartOp op) {
     return;
   }
   Places places = placesOf(b, loc, space);
-  levels::PositionRange piece{places.cut(part, parts), places.cut(next, parts)};
+  levels::PositionRange piece{places.cut(part, parts, grain), places.cut(next, parts, grain)};
   if (!space.format->full() && !space.unique())
     piece = {afterSegment(b, loc, space, piece.begin), afterSegment(b, loc, space, piece.end)};
   limit(space, piece);

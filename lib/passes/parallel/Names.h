@@ -1,4 +1,4 @@
-// What the functions of a parallel region are called.
+// What the functions of a parallel region are called, and an attribute of tulle.part.
 #pragma once
 #include <string>
 
@@ -9,5 +9,7 @@ inline const std::string kPartPrefix = "part";
 /// `launch<n>_<function>(parts, captures…)`: runs all parts; declared by tulle-outline, defined by
 /// tulle-launch.
 inline const std::string kLaunchPrefix = "launch";
+/// Of a tulle.part: its pieces begin at multiples.
+inline const std::string kGrain = "tulle.grain";
 
 } // namespace tulle::passes
