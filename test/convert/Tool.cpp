@@ -72,7 +72,7 @@ struct Converted {
   std::string origin;
 };
 
-constexpr engine::Options options = {.diskCache = false};
+const engine::Options options = {.diskCache = false};
 
 Converted import(const runtime::FileContents &contents, const format::Encoding &encoding) {
   engine::ConversionReport report;
