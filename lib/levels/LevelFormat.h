@@ -55,6 +55,8 @@ public:
                                  mlir::Value position) const = 0;
   /// Some slots may hold no entry.
   virtual bool hasEmptySlots(const format::LevelFormat &) const { return false; }
+  /// Positions between two segments may belong to neither: what is stored there is no coordinate.
+  virtual bool leavesGaps() const { return false; }
   /// Whether the slot at a position holds an entry; null where every slot does. `coordinate` is the one at
   /// the position.
   virtual mlir::Value valid(const Emitter &emit, unsigned level, const Iterator &parent, mlir::Value position,

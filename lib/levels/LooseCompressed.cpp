@@ -14,6 +14,8 @@ struct LooseCompressed : LevelFormat {
     return storedCoordinate(emit, level, position);
   }
 
+  bool leavesGaps() const override { return true; }
+
   Placement placement() const override { return Placement::Bucket; }
   bool asksEntries(const format::Level &) const override { return true; }
 

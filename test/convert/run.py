@@ -40,7 +40,7 @@ TENSOR_FORMATS = {3: ["dense", "denseColMajor", "COO", "COO-soa", "CSF", "CSF(2,
                       "(i,j,k) -> (i floordiv 2 : dense, j : compressed, k : compressed, i mod 2 : dense)",
                       "(i,j,k) -> (i : batch, k : dense, j : compressed)",
                       "(i,j,k) -> (rank(i by count(j)) : dense, j : dense, k : compressed)",
-                      "(i,j,k) -> (i : dense, rank(j by count(k) within 2) : dense, k : hashed)"],
+                      "(i,j,k) -> (i : dense, rank(j by count(k) within 2) : dense, k : compressed)"],
                   4: ["COO", "COO-soa", "CSF", "CSF(3,1,0,2)", "DOK"], 5: ["COO", "COO-soa", "CSF", "CSF(4,3,0,2,1)", "DOK"]}
 # Padding would take more than the slow model can follow in these for a large tensor.
 PADDED = ["dense", "denseColMajor", "BCSR(2,3)", "BCSC(3,2)", "DIA", "ELL", "ELLR", "SELL(2,4)", "skyline", "DOK", "bitmap", "ragged",

@@ -89,9 +89,9 @@ struct Assemble : impl::AssembleBase<Assemble> {
     }
     return op.emitError("a tensor in ")
            << format::displayName(target.encoding())
-           << " cannot be assembled: where there is a counter or a rank, levels that store coordinates come "
-              "last; "
-              "write dense for those above the last one, or leave the counter or the rank out";
+           << " cannot be assembled: with a counter or a rank, one level stores coordinates, the last one, "
+              "and "
+              "no hash table; write dense for those above it, or leave the counter or the rank out";
   }
 };
 

@@ -15,6 +15,12 @@ Space makeSpace(OpBuilder &b, Location loc, const levels::Storage &storage, unsi
   return space;
 }
 
+bool Space::hasGaps() const {
+  auto upToHere = llvm::ArrayRef(storage->encoding.levels).take_front(level + 1);
+  return llvm::any_of(upToHere,
+                      [](const format::Level &l) { return levels::find(l.format.kind)->leavesGaps(); });
+}
+
 Value guarded(OpBuilder &b, Location loc, Value inBounds, function_ref<Value()> test) {
   auto no = [&] { return Values{arith::ConstantIntOp::create(b, loc, 0, 1)}; };
   return ifElse(b, loc, inBounds, b.getI1Type(), [&] { return Values{test()}; }, no)[0];

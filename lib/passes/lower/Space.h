@@ -27,6 +27,9 @@ struct Space {
     return result;
   }
   bool hasEmptySlots() const { return format->hasEmptySlots(storage->encoding.levels[level].format); }
+  /// Whether positions outside of all segments may be among those of the level: below such a gap nothing is
+  /// stored, either.
+  bool hasGaps() const;
   /// Whether the slot holds an entry; null where every slot does.
   mlir::Value valid(mlir::OpBuilder &b, mlir::Location loc, mlir::Value position,
                     mlir::Value coordinate) const {
