@@ -14,6 +14,10 @@ static void printLine(const std::string &kernel, const std::string &input, const
   fmt::print("\n");
 }
 
+/// What was not measured is 0.
+static std::string number(double value) { return value > 0 ? fmt::format("{:.2f}", value) : "-"; }
+static std::string percent(double part) { return part > 0 ? fmt::format("{:.0f}%", 100 * part) : "-"; }
+
 static std::string cell(const Row &row, const std::string &name) {
   auto found = row.times.find(name);
   return found != row.times.end() ? fmt::format("{:.3f}", found->second.median)
@@ -48,8 +52,8 @@ void printTable(const Report &report) {
     for (const std::string &name : columns)
       cells.push_back(cell(row, name));
     const double ratio = bestRatio(row), part = ofBound(row);
-    cells.push_back(ratio > 0 ? fmt::format("{:.2f}", ratio) : "-");
-    cells.push_back(part > 0 ? fmt::format("{:.0f}%", 100 * part) : "-");
+    cells.push_back(number(ratio));
+    cells.push_back(percent(part));
     cells.push_back(std::to_string(row.compared.size()));
     printLine(row.kernel, row.input, std::to_string(row.threads), cells);
   }
@@ -58,8 +62,8 @@ void printTable(const Report &report) {
   for (const Family &family : families(report.rows)) {
     const std::optional<bool> met = family.met();
     printLine(family.kernel, family.wanted(), std::to_string(family.threads),
-              {fmt::format("{:.2f}", family.mean()), fmt::format("{:.2f}", family.worst()),
-               fmt::format("{:.0f}%", 100 * family.bound()),
+              {number(family.mean()), number(family.worst()), percent(family.bound()),
+               number(family.scaling()),
                !met   ? ""
                : *met ? "met"
                       : "missed"});
