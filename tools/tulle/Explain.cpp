@@ -110,12 +110,7 @@ void addExplain(CLI::App &app) {
       ->type_name("");
   addThreadOptions(*command, options->threads);
   command->get_option("--threads")->description("Threads the code is for (default 1: code without threads)");
-  command
-      ->add_option("--strategy", options->strategy,
-                   "How loops over sets of coordinates run: merge, gallop or blocks (default: auto, by the "
-                   "cost model)")
-      ->check(CLI::IsMember({"auto", "merge", "gallop", "blocks"}))
-      ->type_name("");
+  addStrategyOption(*command, options->strategy);
   command->add_flag("--strict-fp", options->strictFp, "Keep the order of floating-point reductions");
   command->footer("Sizes that nothing fixes are set to 1000.\n"
                   "Example:\n  tulle explain 'y(i) = A(i,j) * x(j)' -f A=CSR --stage loops\n"

@@ -58,6 +58,15 @@ void addThreadOptions(CLI::App &command, ThreadOptions &options) {
                    "Results have the same bits for any number of threads");
 }
 
+void addStrategyOption(CLI::App &command, std::string &strategy) {
+  command
+      .add_option("--strategy", strategy,
+                  "How loops over sets of coordinates run: merge, gallop or blocks (default: auto, by the "
+                  "cost model)")
+      ->check(CLI::IsMember({"auto", "merge", "gallop", "blocks"}))
+      ->type_name("");
+}
+
 std::pair<std::string, std::string> splitAssignment(std::string_view flag, const std::string &text) {
   size_t at = text.find('=');
   if (at == 0 || at == std::string::npos)

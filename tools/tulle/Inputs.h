@@ -29,6 +29,8 @@ struct ThreadOptions {
   }
 };
 void addThreadOptions(CLI::App &command, ThreadOptions &options);
+/// --strategy, for engine::Options::strategy.
+void addStrategyOption(CLI::App &command, std::string &strategy);
 
 void addProgramOptions(CLI::App &command, ProgramOptions &options);
 

@@ -168,12 +168,7 @@ void addRun(CLI::App &app) {
   command->add_flag("--drop-zeros", options->dropZeros,
                     "Do not store what a sparse result computes to its fill, such as sums that cancel");
   addThreadOptions(*command, options->threads);
-  command
-      ->add_option("--strategy", options->strategy,
-                   "How loops over sets of coordinates run: merge, gallop or blocks (default: auto, by the "
-                   "cost model)")
-      ->check(CLI::IsMember({"auto", "merge", "gallop", "blocks"}))
-      ->type_name("");
+  addStrategyOption(*command, options->strategy);
   command->add_flag("--no-cache", options->noCache, "Neither read nor write the kernel cache on disk");
   command->add_flag("--quiet", options->quiet, "No summaries and remarks");
   command->footer("Without -f a tensor has the format its file suggests (.mtx CSR, .tns CSF, .npy dense); "
