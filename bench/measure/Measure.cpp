@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <malloc.h>
 #include <memory>
+#include <numeric>
+#include <random>
 #include <time.h>
 #include <unistd.h>
 
@@ -148,11 +150,18 @@ void race(Row &row, std::vector<Contender> contenders, double seconds) {
   for (Entrant &entrant : entrants)
     if (entrant.first > longRun)
       entrant.samples.push_back(entrant.first);
+  // Each round in another order: who comes after a contender with threads finds them awake, or finds the
+  // caches as it left them, and that must not always be the same one.
+  std::vector<size_t> order(entrants.size());
+  std::iota(order.begin(), order.end(), size_t(0));
+  std::mt19937 random(1);
   for (int round = 0; round < 51; ++round) {
+    std::shuffle(order.begin(), order.end(), random);
     const double now = spent() - start;
     if (now > 8 * seconds || (round >= 3 && now > seconds))
       break;
-    for (Entrant &entrant : entrants) {
+    for (size_t place : order) {
+      Entrant &entrant = entrants[place];
       // One far behind would take the time of the rest.
       const bool far = entrant.first > 5 * fastest && entrant.first > seconds * 1e3 / 20;
       if (row.absent.count(entrant.name) || entrant.first > longRun || (far && round > 0))
