@@ -1,4 +1,5 @@
 #include "Measure.h"
+#include "runtime/tensor/Blocks.h"
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -7,7 +8,6 @@
 #include <fmt/format.h>
 #include <malloc.h>
 #include <memory>
-#include <numeric>
 #include <random>
 #include <time.h>
 #include <unistd.h>
@@ -81,7 +81,8 @@ struct Entrant {
   std::string name;
   Runner runner;
   double first; ///< ms of the run that was compared: caches and pages are cold in it
-  std::vector<double> samples;
+  std::vector<double> samples = {};
+  double spent = 0; ///< ms in them
 };
 
 /// The reference's answer, in memory of its own: contenders may share their result's.
@@ -107,7 +108,16 @@ struct Reference {
 
 } // namespace
 
-static std::vector<Entrant> enter(Row &row, std::vector<Contender> &contenders) {
+/// One run was enough: what it made goes, or the results of all contenders together exceed the memory.
+static void retire(Entrant &entrant) {
+  entrant.samples.push_back(entrant.first);
+  entrant.runner = {};
+  runtime::releaseBlocks();
+  malloc_trim(0);
+}
+
+/// `longRun`: milliseconds from which on the run that is compared is the only one.
+static std::vector<Entrant> enter(Row &row, std::vector<Contender> &contenders, double longRun) {
   std::vector<Entrant> entrants;
   Reference reference;
   for (Contender &contender : contenders) {
@@ -126,7 +136,9 @@ static std::vector<Entrant> enter(Row &row, std::vector<Contender> &contenders) 
           reference.keep(runner.answer());
         }
       }
-      entrants.push_back({contender.name, std::move(runner), first, {}});
+      entrants.push_back({contender.name, std::move(runner), first});
+      if (first > longRun)
+        retire(entrants.back());
     } catch (const std::exception &error) {
       row.absent[contender.name] = error.what();
     }
@@ -140,41 +152,40 @@ void race(Row &row, std::vector<Contender> contenders, double seconds) {
   auto spent = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   };
-  std::vector<Entrant> entrants = enter(row, contenders);
+  // A run so long that caches and fresh pages hardly matter in it is a sample by itself.
+  const double longRun = std::max(2e3, 4e3 * seconds);
+  std::vector<Entrant> entrants = enter(row, contenders, longRun);
   double fastest = INFINITY;
   for (const Entrant &entrant : entrants)
     fastest = std::min(fastest, entrant.first);
-  const double start = spent();
-  // A run so long that caches and fresh pages hardly matter in it is a sample by itself.
-  const double longRun = std::max(2e3, 4e3 * seconds);
-  for (Entrant &entrant : entrants)
-    if (entrant.first > longRun)
-      entrant.samples.push_back(entrant.first);
+  const double start = spent(), share = 1e3 * seconds / double(std::max<size_t>(entrants.size(), 1));
+  // The slow must not take the rounds of the fast: each has a share of the time.
+  auto waits = [&](const Entrant &entrant) {
+    const size_t least = entrant.first > 5 * fastest && entrant.first > share ? 1 : 3;
+    return entrant.runner.run && !row.absent.count(entrant.name) && entrant.samples.size() < 51 &&
+           (entrant.samples.size() < least || entrant.spent < share);
+  };
   // Each round in another order: who comes after a contender with threads finds them awake, or finds the
   // caches as it left them, and that must not always be the same one.
-  std::vector<size_t> order(entrants.size());
-  std::iota(order.begin(), order.end(), size_t(0));
+  std::vector<Entrant *> order;
+  for (Entrant &entrant : entrants)
+    order.push_back(&entrant);
   std::mt19937 random(1);
-  for (int round = 0; round < 51; ++round) {
-    std::shuffle(order.begin(), order.end(), random);
-    const double now = spent() - start;
-    if (now > 8 * seconds || (round >= 3 && now > seconds))
+  while (spent() - start < 8 * seconds) {
+    std::erase_if(order, [&](const Entrant *entrant) { return !waits(*entrant); });
+    if (order.empty())
       break;
-    for (size_t place : order) {
-      Entrant &entrant = entrants[place];
-      // One far behind would take the time of the rest.
-      const bool far = entrant.first > 5 * fastest && entrant.first > seconds * 1e3 / 20;
-      if (row.absent.count(entrant.name) || entrant.first > longRun || (far && round > 0))
-        continue;
+    std::shuffle(order.begin(), order.end(), random);
+    for (Entrant *entrant : order)
       try {
-        entrant.samples.push_back(entrant.runner.run());
+        entrant->samples.push_back(entrant->runner.run());
+        entrant->spent += entrant->samples.back();
       } catch (const std::exception &error) {
-        row.absent[entrant.name] = error.what();
+        row.absent[entrant->name] = error.what();
       }
-    }
   }
   for (Entrant &entrant : entrants)
-    if (!row.absent.count(entrant.name))
+    if (!row.absent.count(entrant.name) && !entrant.samples.empty())
       row.times[entrant.name] = summary(std::move(entrant.samples));
 }
 

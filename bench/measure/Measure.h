@@ -67,6 +67,15 @@ struct Timing {
   int rounds = 0;
 };
 
+/// What is asked for of a kernel with one number of threads. Ratios are the peer's time / ours; 0: not asked
+/// for.
+struct Target {
+  double mean = 0;       ///< geometric mean of the ratios over the inputs
+  std::string peer = ""; ///< empty: the best of each input
+  double each = 0;       ///< ratio on every input
+  double ms = 0;         ///< milliseconds that no input exceeds
+};
+
 struct Row {
   std::string group, kernel, input;
   int threads = 1;
@@ -75,15 +84,13 @@ struct Row {
   std::vector<std::string> compared;         ///< whose answers agreed with the reference's
   double bytes = 0, flops = 0;               ///< the least a run must move and compute
   double boundMs = 0;                        ///< what this machine needs for that; 0: unknown
-  double target = 0;                         ///< wanted: time of the best peer / ours; 0: none
-  double targetMs = 0;                       ///< wanted: no more milliseconds than this; 0: none
-  std::string targetPeer;                    ///< the target is against this one alone
+  std::vector<Target> targets;
 };
 
-/// Makes and runs each once, compares its answer with that of the first, then runs all in turn until
-/// `seconds` have passed: at least 3 rounds where these take less than 8 times that, but one for contenders
-/// far behind the fastest, and at most 51. One that takes more than 4 times `seconds`, and 2 seconds, runs
-/// once. A contender that throws, or whose answer differs, is absent with the reason.
+/// Makes and runs each once, compares its answer with that of the first, then runs all in turn, in another
+/// order each round: each until it spent its share of `seconds`, at least 3 times (once where it is far
+/// behind the fastest) and at most 51. One that takes more than 4 times `seconds`, and 2 seconds, runs once.
+/// A contender that throws, or whose answer differs, is absent with the reason.
 void race(Row &row, std::vector<Contender> contenders, double seconds);
 
 /// Throws std::runtime_error naming the first difference. Values may differ in the last bits.

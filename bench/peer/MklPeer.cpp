@@ -13,7 +13,8 @@ struct Description {
   int type, mode, diagonal;
 };
 constexpr Description general{20, 0, 0};
-constexpr int plain = 10, transposed = 11, zeroBased = 0, rowMajor = 101, success = 0;
+constexpr int plain = 10, transposed = 11, zeroBased = 0, rowMajor = 101, success = 0, memoryNone = 80,
+              memoryAggressive = 81;
 
 struct Mkl {
   Library library{"MKL", {"libmkl_rt.so.3", "libmkl_rt.so.2", "libmkl_rt.so"}};
@@ -35,6 +36,7 @@ struct Mkl {
                 int) = library.get<int(Handle, int, Description, int)>("mkl_sparse_set_mv_hint");
   int (*mmHint)(Handle, int, Description, int, int,
                 int) = library.get<int(Handle, int, Description, int, int, int)>("mkl_sparse_set_mm_hint");
+  int (*memoryHint)(Handle, int) = library.get<int(Handle, int)>("mkl_sparse_set_memory_hint");
   int (*multiply)(int, Handle, Handle,
                   Handle *) = library.get<int(int, Handle, Handle, Handle *)>("mkl_sparse_spmm");
   int (*add)(int, Handle, double, Handle,
@@ -106,11 +108,13 @@ static bool has(const std::string &format) {
          format == "COO shuffled";
 }
 
-static Runner spmv(const Task &task) {
+/// `memory`: whether optimize may keep the matrix in another format.
+static Runner spmv(const Task &task, int memory) {
   Input &input = task.input;
   if (task.format == "BCSR(4,4)" && (input.rows() % 4 || input.columns() % 4))
     throw Absent("MKL's blocks must divide the matrix");
   auto a = matrix(task.a(), task.format);
+  mkl().memoryHint(a->handle, memory);
   mkl().mvHint(a->handle, plain, general, 1000);
   mkl().optimize(a->handle);
   const Tensor x = input.dense("x", {input.columns()});
@@ -121,6 +125,7 @@ static Runner spmv(const Task &task) {
 static Runner spmm(const Task &task) {
   Input &input = task.input;
   auto a = matrix(task.a(), task.format);
+  mkl().memoryHint(a->handle, memoryNone);
   mkl().mmHint(a->handle, plain, general, rowMajor, int(task.n), 1000);
   mkl().optimize(a->handle);
   const Tensor x = input.dense("X", {input.columns(), task.n});
@@ -171,12 +176,18 @@ static std::optional<Runner> conversion(const Task &task) {
       true);
 }
 
+std::optional<Runner> mklOwnFormatPeer(const Task &task) {
+  if (task.op != Op::SpMV || task.format != "CSR")
+    return std::nullopt;
+  return spmv(task, memoryAggressive);
+}
+
 std::optional<Runner> mklPeer(const Task &task) {
   if (!has(task.format))
     return std::nullopt;
   switch (task.op) {
   case Op::SpMV:
-    return spmv(task);
+    return spmv(task, memoryNone);
   case Op::SpMM:
     return spmm(task);
   case Op::Add:

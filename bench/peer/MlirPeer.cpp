@@ -109,6 +109,44 @@ static std::optional<Runner> tensorProduct(const Task &task) {
   return into(s, [k = kernel(dotText(a.dims[0]), plain, false, arguments), a, b] { k->run(); });
 }
 
+std::optional<Runner> mlirLibraryPeer(const Task &task) {
+  const bool pairs = task.format == "COO-soa";
+  const char *from = pairs ? "(i, j) -> (i : compressed(nonunique), j : singleton)" : mapOf(task.format),
+             *to = mapOf(task.target);
+  if (task.op != Op::Convert || !from || !to)
+    return std::nullopt;
+  Input &input = task.input;
+  const int64_t rows = input.rows(), columns = input.columns();
+  if (task.target == "BCSR(4,4)" && (rows % 4 || columns % 4))
+    throw Absent("MLIR's blocks must divide the matrix");
+  const Tensor a = task.a();
+  std::vector<MemRef> buffers;
+  append(buffers, a);
+  // The library takes the coordinates of trailing singletons as one list, whatever their type says.
+  std::vector<int32_t> interleaved;
+  if (pairs) {
+    for (size_t k = 0; k < indicesOf(a, 1).size(); ++k)
+      interleaved.insert(interleaved.end(), {indicesOf(a, 1)[k], indicesOf(a, 2)[k]});
+    buffers.erase(buffers.begin() + 1);
+    buffers[1] = {interleaved.data(), {int64_t(interleaved.size()) / 2, 2}};
+  }
+  auto count = std::make_shared<int64_t>(0);
+  auto made =
+      std::make_shared<MlirKernel>(packedConversionText(fmt::format("{}x{}", rows, columns), from,
+                                                        unsigned(buffers.size() - 1), pairs ? 2 : 1, to),
+                                   "", false);
+  made->pack(buffers);
+  made->bind({{count.get(), {1}}});
+  Runner runner{[made, count] { return timed([&] { made->run(); }); }, nullptr};
+  if (task.target[0] == 'C')
+    runner.answer = [count] {
+      Answer answer;
+      answer.count = *count;
+      return answer;
+    };
+  return runner;
+}
+
 std::optional<Runner> mlirPeer(const Task &task) {
   Input &input = task.input;
   if (input.order() != 2)

@@ -15,6 +15,7 @@
 #include "llvm/Target/TargetMachine.h"
 #include <mutex>
 #include <stdexcept>
+#include <unistd.h>
 
 namespace tulle::bench {
 
@@ -26,7 +27,21 @@ struct MlirKernel::Impl {
   std::vector<std::vector<int64_t>> descriptors; ///< pointer, pointer, offset, sizes, strides
   std::vector<void *> pointers, slots;
   int64_t result[5] = {};
+  void *packed = nullptr;
+
+  void lookUp(const char *name, void (*&function)(void **)) {
+    auto found = engine->lookupPacked(name);
+    if (!found)
+      throw std::runtime_error(llvm::toString(found.takeError()));
+    function = *found;
+  }
 };
+
+/// Where MLIR's own run-time library is; nothing where it is not installed.
+static std::vector<llvm::StringRef> runtimeLibraries() {
+  static const char *path = MLIR_RUNTIME_LIBRARY;
+  return access(path, R_OK) == 0 ? std::vector<llvm::StringRef>{path} : std::vector<llvm::StringRef>{};
+}
 
 static std::unique_ptr<llvm::TargetMachine> hostMachine() {
   auto builder = llvm::orc::JITTargetMachineBuilder::detectHost();
@@ -67,17 +82,33 @@ MlirKernel::MlirKernel(const std::string &text, const std::string &sparsifierOpt
   auto optimize = mlir::makeOptimizingTransformer(3, 0, machine.get());
   options.transformer = optimize;
   options.jitCodeGenOptLevel = llvm::CodeGenOptLevel::Aggressive;
+  const std::vector<llvm::StringRef> libraries = runtimeLibraries();
+  options.sharedLibPaths = libraries;
   auto engine = mlir::ExecutionEngine::create(*module, options, hostMachine());
   if (!engine)
     throw std::runtime_error(llvm::toString(engine.takeError()));
   impl->engine = std::move(*engine);
-  auto entry = impl->engine->lookupPacked("_mlir_ciface_kernel");
-  if (!entry)
-    throw std::runtime_error(llvm::toString(entry.takeError()));
-  impl->entry = *entry;
+  impl->lookUp("_mlir_ciface_kernel", impl->entry);
 }
 
-MlirKernel::~MlirKernel() = default;
+MlirKernel::~MlirKernel() {
+  void (*release)(void **) = nullptr;
+  if (!impl->packed)
+    return;
+  impl->lookUp("_mlir_ciface_release", release);
+  void *slots[] = {&impl->packed};
+  release(slots);
+}
+
+void MlirKernel::pack(const std::vector<MemRef> &arguments) {
+  void (*entry)(void **) = nullptr;
+  impl->lookUp("_mlir_ciface_pack", entry);
+  bind(arguments);
+  void *made = nullptr;
+  impl->slots.push_back(&made);
+  entry(impl->slots.data());
+  impl->packed = made;
+}
 
 void MlirKernel::bind(const std::vector<MemRef> &arguments) {
   impl->descriptors.clear();
@@ -97,6 +128,8 @@ void MlirKernel::bind(const std::vector<MemRef> &arguments) {
   for (std::vector<int64_t> &descriptor : impl->descriptors)
     impl->pointers.push_back(descriptor.data());
   impl->slots.clear();
+  if (impl->packed)
+    impl->slots.push_back(&impl->packed);
   for (void *&pointer : impl->pointers)
     impl->slots.push_back(&pointer);
 }

@@ -22,6 +22,9 @@ public:
   MlirKernel(const std::string &text, const std::string &sparsifierOptions, bool returnsMemref);
   ~MlirKernel();
   void bind(const std::vector<MemRef> &arguments);
+  /// Runs the function `@pack` on these, before `bind`: what it returns becomes the first argument of the
+  /// kernel, and goes to `@release` in the end.
+  void pack(const std::vector<MemRef> &arguments);
   /// Runs on what was bound.
   void run();
 
@@ -54,6 +57,10 @@ std::string dotText(int64_t size);
 /// from level 0 on, the values, and one index that receives the number of entries. What is made is freed.
 std::string conversionText(int64_t rows, int64_t columns, const std::string &from, unsigned levelBuffers,
                            const std::string &to);
+/// The same with A made once by `@pack`, from its buffers; `columns`: how many coordinates of an entry stand
+/// together in them. The kernel takes A and the index.
+std::string packedConversionText(const std::string &shape, const std::string &from, unsigned levelBuffers,
+                                 unsigned columns, const std::string &to);
 /// C = A + B and C = A * B, all in CSR. Arguments: pos, crd, values of A, then of B, then the index.
 std::string sumText(int64_t rows, int64_t columns);
 std::string spgemmText(int64_t size);

@@ -50,7 +50,17 @@ std::optional<Runner> scipyPeer(const Task &task);
 /// A product whose rows are not sorted: less than what the others do.
 std::optional<Runner> scipyUnsortedPeer(const Task &task);
 std::optional<Runner> mlirPeer(const Task &task);
+/// Conversions as MLIR's pipeline makes them without options: a run-time library inserts entry by entry.
+std::optional<Runner> mlirLibraryPeer(const Task &task);
+/// The matrix as it is stored: optimize may only divide the work.
 std::optional<Runner> mklPeer(const Task &task);
+/// SpMV after mkl_sparse_optimize made a copy in a format of MKL's own, as it does unless told not to.
+std::optional<Runner> mklOwnFormatPeer(const Task &task);
+
+/// Names of contenders that targets speak of; kOneThread is ours with one thread among runs with several.
+inline constexpr const char *kOneThread = "tulle 1", *kMklOwnFormat = "MKL own format",
+                            *kMlirLibrary = "MLIR library";
+
 std::optional<Runner> graphBlasPeer(const Task &task);
 std::optional<Runner> rsbPeer(const Task &task);
 std::optional<Runner> blasPeer(const Task &task);

@@ -4,11 +4,17 @@ namespace tulle::bench {
 
 const std::vector<Peer> &peers() {
   static const std::vector<Peer> all = {
-      {"loop", loopPeer},   {"Eigen", eigenPeer},
-      {"MKL", mklPeer},     {"GraphBLAS", graphBlasPeer},
-      {"librsb", rsbPeer},  {"OpenBLAS", blasPeer},
-      {"SciPy", scipyPeer}, {"SciPy unsorted", scipyUnsortedPeer},
+      {"loop", loopPeer},
+      {"Eigen", eigenPeer},
+      {"MKL", mklPeer},
+      {kMklOwnFormat, mklOwnFormatPeer},
+      {"GraphBLAS", graphBlasPeer},
+      {"librsb", rsbPeer},
+      {"OpenBLAS", blasPeer},
+      {"SciPy", scipyPeer},
+      {"SciPy unsorted", scipyUnsortedPeer},
       {"MLIR", mlirPeer},
+      {kMlirLibrary, mlirLibraryPeer},
   };
   return all;
 }

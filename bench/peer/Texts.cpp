@@ -6,14 +6,21 @@ namespace tulle::bench {
 // Everything is marked restrict and the sparse buffers writable, so that MLIR copies nothing: only its loops
 // are timed.
 /// Assembles tensor `name` of type `type` from `levelBuffers` index buffers `name0`, … and values `namev`.
-static std::string assembled(const std::string &name, const std::string &type, unsigned levelBuffers) {
+/// Of list k of a tensor's levels. `columns`: how many coordinates stand together in lists of coordinates.
+static std::string listShape(unsigned k, unsigned columns) {
+  return k > 0 && columns > 1 ? fmt::format("<?x{}xi32>", columns) : "<?xi32>";
+}
+
+static std::string assembled(const std::string &name, const std::string &type, unsigned levelBuffers,
+                             unsigned columns = 1) {
   std::string text, operands, types;
   for (unsigned k = 0; k < levelBuffers; ++k) {
+    const std::string shape = listShape(k, columns);
     text += fmt::format(
-        "  %{0}t{1} = bufferization.to_tensor %{0}{1} restrict writable : memref<?xi32> to tensor<?xi32>\n",
-        name, k);
+        "  %{0}t{1} = bufferization.to_tensor %{0}{1} restrict writable : memref{2} to tensor{2}\n", name, k,
+        shape);
     operands += fmt::format("{}%{}t{}", k ? ", " : "", name, k);
-    types += k ? ", tensor<?xi32>" : "tensor<?xi32>";
+    types += (k ? ", tensor" : "tensor") + shape;
   }
   return text +
          fmt::format(
@@ -22,10 +29,10 @@ static std::string assembled(const std::string &name, const std::string &type, u
              name, operands, types, type);
 }
 
-static std::string parameters(const std::string &name, unsigned levelBuffers) {
+static std::string parameters(const std::string &name, unsigned levelBuffers, unsigned columns = 1) {
   std::string text;
   for (unsigned k = 0; k < levelBuffers; ++k)
-    text += fmt::format("%{}{}: memref<?xi32>, ", name, k);
+    text += fmt::format("%{}{}: memref{}, ", name, k, listShape(k, columns));
   return text + fmt::format("%{}v: memref<?xf64>, ", name);
 }
 
@@ -169,6 +176,20 @@ std::string conversionText(int64_t rows, int64_t columns, const std::string &fro
              "func.func @kernel({}%count: memref<1xindex>) attributes {{ llvm.emit_c_interface }} {{\n",
              from, to, parameters("A", levelBuffers)) +
          assembled("A", source, levelBuffers) +
+         fmt::format("  %C = sparse_tensor.convert %A : {} to {}\n", source, target) + counted(target);
+}
+
+std::string packedConversionText(const std::string &shape, const std::string &from, unsigned levelBuffers,
+                                 unsigned columns, const std::string &to) {
+  const std::string source = fmt::format("tensor<{}xf64, #F>", shape),
+                    target = fmt::format("tensor<{}xf64, #T>", shape);
+  std::string buffers = parameters("A", levelBuffers, columns);
+  buffers.resize(buffers.size() - 2); // the last comma
+  const std::string c = " attributes { llvm.emit_c_interface } {\n";
+  return encoding("F", from) + encoding("T", to) + "func.func @pack(" + buffers + ") -> " + source + c +
+         assembled("A", source, levelBuffers, columns) + "  return %A : " + source +
+         "\n}\nfunc.func @release(%A: " + source + ")" + c + "  bufferization.dealloc_tensor %A : " + source +
+         "\n  return\n}\nfunc.func @kernel(%A: " + source + ", %count: memref<1xindex>)" + c +
          fmt::format("  %C = sparse_tensor.convert %A : {} to {}\n", source, target) + counted(target);
 }
 

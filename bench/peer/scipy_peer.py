@@ -69,13 +69,14 @@ def convert(a, target):
 def operation(name, form, target, n):
     """(what is not timed, what is)"""
     return {
-        "SpMV": (lambda: (stored(form), dense("x", A.shape[1])), lambda a, x: a @ x),
-        "SpMM": (lambda: (stored(form), dense("X", A.shape[1], n)), lambda a, x: a @ x),
-        "Add": (lambda: (A, B), lambda a, b: a + b),
-        "Multiply": (lambda: (A, A), lambda a, b: product(a, b, True)),
-        "Multiply unsorted": (lambda: (A, A), lambda a, b: product(a, b, False)),
-        "Convert": (lambda: (stored(form),), lambda a: convert(a, target)),
-    }[name]
+  "SpMV" : (lambda : (stored(form), dense("x", A.shape[1])), lambda a, x : a @x),
+           "SpMM" : (lambda : (stored(form), dense("X", A.shape[1], n)), lambda a, x : a @x),
+                    "Add" : (lambda : (A, B), lambda a, b : a + b),
+                            "Multiply" : (lambda : (A, A), lambda a, b : product(a, b, True)),
+                                         "Multiply unsorted"
+      : (lambda : (A, A), lambda a, b : product(a, b, False)),
+        "Convert" : (lambda : (stored(form), ), lambda a : convert(a, target)),
+}[name]
 
 
 def timed(name, form, target, n):

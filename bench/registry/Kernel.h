@@ -13,10 +13,8 @@ struct Kernel {
   std::string target = ""; ///< of a sparse result
   int64_t n = 0;           ///< dense columns
   std::vector<std::string> inputs = {};
-  double want = 0;           ///< time of the best peer / ours that is asked for; 0: none
-  std::string wantPeer = ""; ///< of this peer alone
-  double wantThreads = 0;    ///< the same with several threads
-  double wantMs = 0;         ///< milliseconds that are not to be exceeded; 0: none
+  std::vector<Target> want = {};        ///< with one thread
+  std::vector<Target> wantThreads = {}; ///< with several
   /// Instead of peers: ours with each of these ways to walk a set of coordinates, against the default.
   std::vector<std::string> strategies = {};
 };

@@ -13,15 +13,43 @@ static const std::vector<std::string> matrices = {"grid2d:1000", "grid3d27:64", 
 static std::vector<Kernel> products() {
   const std::string spmv = "y(i) = A(i,j) * x(j)", spmm = "C(i,k) = A(i,j) * X(j,k)";
   std::vector<Kernel> list;
-  for (const char *format : {"CSR", "CSC", "COO-soa", "DCSR"})
-    list.push_back({"kernels", fmt::format("SpMV {}", format), spmv, Op::SpMV, format, "", 0, matrices, 1.0});
+  list.push_back({"kernels",
+                  "SpMV CSR",
+                  spmv,
+                  Op::SpMV,
+                  "CSR",
+                  "",
+                  0,
+                  matrices,
+                  {{.mean = 1.15, .each = 1}},
+                  {{.each = 1}, {.mean = 1.7, .peer = kOneThread}}});
+  for (const char *format : {"CSC", "COO-soa", "DCSR"})
+    list.push_back(
+        {"kernels", fmt::format("SpMV {}", format), spmv, Op::SpMV, format, "", 0, matrices, {{1}}});
   for (const char *format : {"BCSR(4,4)", "DIA", "ELL", "SELL(8,64)"})
-    list.push_back({"kernels", fmt::format("SpMV {}", format), spmv, Op::SpMV, format, "", 0, matrices, 1.5});
+    list.push_back(
+        {"kernels", fmt::format("SpMV {}", format), spmv, Op::SpMV, format, "", 0, matrices, {{1.5}}});
   for (int n : {4, 32, 128})
-    list.push_back({"kernels", fmt::format("SpMM {}", n), spmm, Op::SpMM, "CSR", "", n,
-                    n == 128 ? narrow : matrices, n == 4 ? 1.0 : 1.5});
-  list.push_back({"kernels", "SDDMM 64", "C(i,j) = D(i,k) * E(j,k) where A", Op::SDDMM, "CSR", "CSR", 64,
-                  matrices, 1.5});
+    list.push_back({"kernels",
+                    fmt::format("SpMM {}", n),
+                    spmm,
+                    Op::SpMM,
+                    "CSR",
+                    "",
+                    n,
+                    n == 128 ? narrow : matrices,
+                    {{n == 4 ? 1.0 : 1.5}},
+                    {{n == 4 ? 1.0 : 1.5}}});
+  list.push_back({"kernels",
+                  "SDDMM 64",
+                  "C(i,j) = D(i,k) * E(j,k) where A",
+                  Op::SDDMM,
+                  "CSR",
+                  "CSR",
+                  64,
+                  matrices,
+                  {{1.5}},
+                  {{1.5}}});
   list.push_back({"kernels", "softmax",
                   "m(i) max= A(i,j) where A; e(i,j) = exp(A(i,j) - m(i)) where A; d(i) = e(i,j); "
                   "C(i,j) = e(i,j) / d(i) where A",
@@ -35,29 +63,53 @@ static std::vector<Kernel> products() {
                     "",
                     n,
                     {"nm24:1024:1024"},
-                    1.3,
-                    "OpenBLAS"});
+                    {{1.3, "OpenBLAS"}}});
   const std::string dot = "s = a(i) * b(i)", sparse = kSparseVector;
   list.push_back(
-      {"kernels", "dot 1:1", dot, Op::Dot, sparse, "", 0, {"vectors:10000000:1000000:1000000"}, 1.5});
+      {"kernels", "dot 1:1", dot, Op::Dot, sparse, "", 0, {"vectors:10000000:1000000:1000000"}, {{1.5}}});
   list.push_back(
-      {"kernels", "dot 1:1000", dot, Op::Dot, sparse, "", 0, {"vectors:10000000:1000:1000000"}, 5});
+      {"kernels", "dot 1:1000", dot, Op::Dot, sparse, "", 0, {"vectors:10000000:1000:1000000"}, {{5}}});
   return list;
 }
 
 static std::vector<Kernel> tensors() {
   const std::vector<std::string> inputs = {"2000x3000x4000:0.000208"};
-  return {{"tensors", "MTTKRP 32", "C(i,r) = A(i,j,k) * D(j,r) * E(k,r)", Op::MTTKRP, "CSF", "", 32, inputs,
-           1.5, "MLIR"},
+  return {{"tensors",
+           "MTTKRP 32",
+           "C(i,r) = A(i,j,k) * D(j,r) * E(k,r)",
+           Op::MTTKRP,
+           "CSF",
+           "",
+           32,
+           inputs,
+           {{1.5, "MLIR"}},
+           {{1.7, kOneThread}}},
           {"tensors", "TTV", "C(i,j) = A(i,j,k) * x(k)", Op::TTV, "CSF", "DCSR", 0, inputs},
           {"tensors", "TTM 8", "C(i,j,r) = A(i,j,k) * X(k,r)", Op::TTM, "CSF",
            "(i, j, r) -> (i : compressed, j : compressed, r : dense)", 8, inputs}};
 }
 
 static std::vector<Kernel> assemblies() {
-  return {{"assemble", "A + B", "C(i,j) = A(i,j) + B(i,j)", Op::Add, "CSR", "CSR", 0, matrices, 1.5, "SciPy"},
-          {"assemble", "A * A", "C(i,j) = A(i,k) * B(k,j)", Op::Multiply, "CSR", "CSR", 0, matrices, 1.5,
-           "SciPy"},
+  return {{"assemble",
+           "A + B",
+           "C(i,j) = A(i,j) + B(i,j)",
+           Op::Add,
+           "CSR",
+           "CSR",
+           0,
+           matrices,
+           {{1.5}, {1.5, "SciPy"}},
+           {{1.5}}},
+          {"assemble",
+           "A * A",
+           "C(i,j) = A(i,k) * B(k,j)",
+           Op::Multiply,
+           "CSR",
+           "CSR",
+           0,
+           matrices,
+           {{1.5, "SciPy"}, {1.2, "SciPy unsorted"}, {1.3, "Eigen"}, {.each = 0.8}},
+           {{1.6, kOneThread}}},
           {"assemble",
            "masked A * A",
            "C(i,j) = A(i,k) * B(k,j) where A",
@@ -66,8 +118,8 @@ static std::vector<Kernel> assemblies() {
            "CSR",
            0,
            {"lower:rmat:17:16", "lower:grid3d27:64"},
-           1.0,
-           "GraphBLAS"}};
+           {{.mean = 1, .peer = "GraphBLAS", .each = 1}},
+           {{1.5, "GraphBLAS"}}}};
 }
 
 /// The default way to intersect against each of the ways there are: at most a tenth slower than the best.
@@ -84,7 +136,7 @@ static std::vector<Kernel> intersections() {
                 "",
                 0,
                 {fmt::format("vectors:10000000:{}:1000000", shorter)},
-                0.9};
+                {{0.9}}};
       kernel.strategies = {"merge", "gallop", "blocks"};
     }
   return list;
@@ -96,7 +148,7 @@ static std::vector<Kernel> compilations() {
   for (const char *format : {"CSR", "COO-soa", "BCSR(4,4)"})
     list.push_back({"compile", fmt::format("compile {}", format), "", Op::Compile, format, "anew", 0, small});
   for (Kernel &kernel : list)
-    kernel.wantMs = 30;
+    kernel.want = {{.ms = 30}};
   for (const char *from : {"disk", "memory"})
     list.push_back({"compile", fmt::format("from {} cache", from), "", Op::Compile, "CSR", from, 0, small});
   list.push_back({"compile", "empty call", "", Op::Compile, "CSR", "call", 0, small});
@@ -106,19 +158,22 @@ static std::vector<Kernel> compilations() {
 static std::vector<Kernel> conversions() {
   struct Pair {
     const char *name, *from, *to;
-    double want;
-    const char *peer;
+    std::vector<Target> want;
   };
+  const Target loop{1, "loop"}, library{5, kMlirLibrary};
   std::vector<Kernel> list;
-  for (const Pair &p : {Pair{"COO->CSR sorted", "COO-soa", "CSR", 2, "SciPy"},
-                        {"COO->CSR shuffled", "COO shuffled", "CSR", 1.2, "SciPy"},
-                        {"CSR->CSC", "CSR", "CSC", 1.3, "SciPy"},
-                        {"CSR->DIA", "CSR", "DIA", 4, "SciPy"},
-                        {"CSC->DIA", "CSC", "DIA", 4, "SciPy"},
-                        {"COO->DIA", "COO-soa", "DIA", 4, "SciPy"},
-                        {"CSR->ELL", "CSR", "ELL", 1, "loop"},
-                        {"CSR->BCSR(4,4)", "CSR", "BCSR(4,4)", 2, "SciPy"}})
-    list.push_back({"convert", p.name, "", Op::Convert, p.from, p.to, 0, matrices, p.want, p.peer});
+  for (const Pair &p : {Pair{"COO->CSR sorted", "COO-soa", "CSR", {{2, "SciPy"}, loop, library}},
+                        {"COO->CSR shuffled", "COO shuffled", "CSR", {{1.2, "SciPy"}, loop}},
+                        {"CSR->CSC", "CSR", "CSC", {{1.3, "SciPy"}, loop, library}},
+                        {"CSR->DIA", "CSR", "DIA", {{4, "SciPy"}, loop}},
+                        {"CSC->DIA", "CSC", "DIA", {{4, "SciPy"}}},
+                        {"COO->DIA", "COO-soa", "DIA", {{4, "SciPy"}}},
+                        {"CSR->ELL", "CSR", "ELL", {loop}},
+                        {"CSR->BCSR(4,4)", "CSR", "BCSR(4,4)", {{2, "SciPy"}, loop, library}}}) {
+    list.push_back(
+        {"convert", p.name, "", Op::Convert, p.from, p.to, 0, matrices, p.want, {{1.6, kOneThread}}});
+    list.back().want.push_back({.each = 0.8});
+  }
   return list;
 }
 
@@ -127,13 +182,6 @@ const std::vector<Kernel> &kernels() {
     std::vector<Kernel> list = products();
     for (const auto &more : {intersections(), tensors(), assemblies(), conversions(), compilations()})
       list.insert(list.end(), more.begin(), more.end());
-    // With several threads fewer are asked for.
-    for (Kernel &kernel : list)
-      if (kernel.name == "SpMV CSR")
-        kernel.wantThreads = 1;
-      else if (kernel.name.starts_with("SpMM") || kernel.op == Op::SDDMM || kernel.op == Op::Add ||
-               kernel.op == Op::Masked)
-        kernel.wantThreads = 1.5;
     return list;
   }();
   return all;

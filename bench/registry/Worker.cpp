@@ -62,9 +62,7 @@ static Row measure(const Kernel &kernel, Input &input, const Selection &selectio
   row.kernel = kernel.name;
   row.input = input.name;
   row.threads = threads;
-  row.target = threads == 1 ? kernel.want : kernel.wantThreads;
-  row.targetPeer = kernel.wantPeer;
-  row.targetMs = kernel.wantMs;
+  row.targets = threads == 1 ? kernel.want : kernel.wantThreads;
   auto made = std::make_shared<int64_t>(0);
   std::vector<Contender> contenders;
   for (const Peer &peer : peers())
@@ -78,7 +76,7 @@ static Row measure(const Kernel &kernel, Input &input, const Selection &selectio
                     {"tulle", [&] { return ours(kernel, task, made, unsigned(threads)); }});
   if (threads > 1)
     contenders.insert(contenders.begin() + 2,
-                      {"tulle 1", [&] { return ours(kernel, task, std::make_shared<int64_t>(0), 1); }});
+                      {kOneThread, [&] { return ours(kernel, task, std::make_shared<int64_t>(0), 1); }});
   race(row, std::move(contenders), selection.seconds);
   setWork(row, task, *made);
   row.boundMs = machine().bound(row.bytes, row.flops);

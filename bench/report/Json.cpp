@@ -8,11 +8,14 @@ nlohmann::json toJson(const Row &row) {
   for (const auto &[name, timing] : row.times)
     times[name] = {
         {"median", timing.median}, {"low", timing.low}, {"high", timing.high}, {"rounds", timing.rounds}};
+  nlohmann::json targets = nlohmann::json::array();
+  for (const Target &target : row.targets)
+    targets.push_back(
+        {{"mean", target.mean}, {"peer", target.peer}, {"each", target.each}, {"ms", target.ms}});
   return {{"group", row.group},       {"kernel", row.kernel}, {"input", row.input},
           {"threads", row.threads},   {"times", times},       {"absent", row.absent},
           {"compared", row.compared}, {"bytes", row.bytes},   {"flops", row.flops},
-          {"boundMs", row.boundMs},   {"target", row.target}, {"targetPeer", row.targetPeer},
-          {"targetMs", row.targetMs}};
+          {"boundMs", row.boundMs},   {"targets", targets}};
 }
 
 Row rowFromJson(const nlohmann::json &json) {
@@ -28,9 +31,8 @@ Row rowFromJson(const nlohmann::json &json) {
   row.bytes = json.at("bytes");
   row.flops = json.at("flops");
   row.boundMs = json.at("boundMs");
-  row.target = json.at("target");
-  row.targetPeer = json.at("targetPeer");
-  row.targetMs = json.at("targetMs");
+  for (const nlohmann::json &target : json.at("targets"))
+    row.targets.push_back({target.at("mean"), target.at("peer"), target.at("each"), target.at("ms")});
   return row;
 }
 

@@ -1,5 +1,6 @@
 // docs/performance.md.
 #include "Report.h"
+#include "peer/Peer.h"
 #include <fmt/format.h>
 #include <set>
 
@@ -38,8 +39,9 @@ static std::string summary(const Report &report) {
   for (const Family &family : families(report.rows)) {
     const std::optional<bool> met = family.met();
     text += line({family.kernel, std::to_string(family.threads), std::to_string(family.rows.size()),
-                  number(family.mean()), number(family.worst()), percent(family.bound()),
-                  number(family.scaling()), family.wanted(),
+                  number(family.mean()), number(family.worst()),
+                  family.number == 0 ? percent(family.bound()) : "",
+                  family.number == 0 ? number(family.scaling()) : "", family.wanted(),
                   !met   ? ""
                   : *met ? "met"
                          : "**missed**"});
@@ -99,18 +101,21 @@ static std::string limits(const Report &report) {
 }
 
 std::string markdown(const Report &report, const std::string &plot) {
-  std::string text =
-      fmt::format("# Performance\n\nWritten by `{}`.\n\n{}\n\n{}\n"
-                  "Double precision, 32-bit indices, medians of runs in turn within one process, after every "
-                  "answer was compared\n"
-                  "with that of a loop by hand: processor time for one thread, the clock for several. A "
-                  "ratio is a peer's time /\n"
-                  "Tulle's; the peer is the one a target names, else the fastest library (loops by hand "
-                  "count where there is no other).\n"
-                  "The bound is the time that the bytes of operands and result take at the bandwidth "
-                  "measured for that much\n"
-                  "memory, or the operations at the peak of fused multiply-adds, whichever is longer.\n\n",
-                  report.command, report.machine, limits(report));
+  std::string text = fmt::format(
+      "# Performance\n\nWritten by `{}`.\n\n{}\n\n{}\n"
+      "Double precision, 32-bit indices, medians of runs in turn within one process, after every "
+      "answer was compared\n"
+      "with that of a loop by hand: processor time for one thread, the clock for several. A "
+      "ratio is a peer's time /\n"
+      "Tulle's; the peer is the one a target names, else the fastest library (loops by hand "
+      "count where there is no other).\n"
+      "Peers take the matrix in the format of the row; {} is what mkl_sparse_optimize makes of CSR when "
+      "it may copy it, and is\n"
+      "compared with our best format.\n"
+      "The bound is the time that the bytes of operands and result take at the bandwidth "
+      "measured for that much\n"
+      "memory, or the operations at the peak of fused multiply-adds, whichever is longer.\n\n",
+      report.command, report.machine, limits(report), kMklOwnFormat);
   if (!plot.empty())
     text += fmt::format("![ratio to the best peer and to the bound]({})\n\n", plot);
   text += "## Targets\n\nGeometric means over the inputs.\n\n" + summary(report);

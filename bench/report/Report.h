@@ -14,11 +14,10 @@ struct Report {
 
 /// The time of `peer` / ours; 0 where one is missing.
 double ratioTo(const Row &row, const std::string &peer);
-/// The same of the fastest peer; loops by hand and products without order count only where nothing else ran.
+/// The same of the fastest peer; loops by hand, products without order and formats of a peer's own count only
+/// where nothing else ran.
 /// `peer`, if given, receives its name.
 double bestRatio(const Row &row, std::string *peer = nullptr);
-/// The ratio the row's target is about: that of `targetPeer`, or bestRatio.
-double targetRatio(const Row &row);
 /// The part of the machine's bound that was reached; 0 where unknown.
 double ofBound(const Row &row);
 /// Of positive numbers; 0 for none.
@@ -28,18 +27,21 @@ double geometricMean(const std::vector<double> &values);
 /// the peers' CSR.
 void addBestFormats(std::vector<Row> &rows);
 
-/// The rows of one kernel with one number of threads, in the order in which they ran.
+/// The rows of one kernel with one number of threads, in the order in which they ran, and one of its targets.
 struct Family {
   std::string kernel;
   int threads;
+  Target target; ///< with nothing in it: none
+  size_t number; ///< of the target: the same rows are in the families of the others
   std::vector<const Row *> rows;
 
-  double mean() const;    ///< geometric, of targetRatio
-  double worst() const;   ///< of targetRatio
+  /// The ratio the target is about: that of its peer, or bestRatio.
+  double ratio(const Row &row) const;
+  double mean() const;    ///< geometric, of `ratio`
+  double worst() const;   ///< of `ratio`
   double bound() const;   ///< geometric mean of ofBound
   double scaling() const; ///< geometric mean of our one thread's time / ours
-  /// Whether the target holds: the geometric mean for ratios, every row for milliseconds. Nothing without
-  /// one.
+  /// Whether the target holds; nothing without one, or where its peer did not run.
   std::optional<bool> met() const;
   /// "1.5 over SciPy", "30 ms", or empty.
   std::string wanted() const;

@@ -44,7 +44,7 @@ std::string kernel(const Family &family, double y) {
                         std::min(place(1), place(mean)), y - 4, std::abs(place(mean) - place(1)),
                         mean >= 1 ? "#8fc79a" : "#e8a08f");
   for (const Row *row : family.rows)
-    if (const double ratio = targetRatio(*row); ratio > 0)
+    if (const double ratio = family.ratio(*row); ratio > 0)
       text += fmt::format(
           "<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3\" fill=\"#1d5c2e\"><title>{}: {:.2f}</title></circle>\n",
           place(ratio), y, escaped(row->input), ratio);
@@ -53,10 +53,10 @@ std::string kernel(const Family &family, double y) {
         "<path d=\"M {0:.1f} {1:.1f} l 4 4 l -4 4 l -4 -4 z\" fill=\"#2b4c9b\"><title>{2:.0f}% of the "
         "bound</title></path>\n",
         place(bound), y - 4, 100 * bound);
-  if (family.rows.front()->target > 0)
+  if (family.target.mean > 0)
     text +=
         fmt::format("<line x1=\"{0:.1f}\" y1=\"{1:.1f}\" x2=\"{0:.1f}\" y2=\"{2:.1f}\" stroke=\"#c00\"/>\n",
-                    place(family.rows.front()->target), y - 7, y + 7);
+                    place(family.target.mean), y - 7, y + 7);
   return text;
 }
 
@@ -66,7 +66,7 @@ std::string svg(const Report &report) {
   std::string body;
   double y = top + 5;
   for (const Family &family : families(report.rows))
-    if (family.mean() > 0 || family.bound() > 0) {
+    if (family.number == 0 && (family.mean() > 0 || family.bound() > 0)) {
       body += kernel(family, y);
       y += lineHeight;
     }

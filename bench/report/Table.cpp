@@ -62,8 +62,9 @@ void printTable(const Report &report) {
   for (const Family &family : families(report.rows)) {
     const std::optional<bool> met = family.met();
     printLine(family.kernel, family.wanted(), std::to_string(family.threads),
-              {number(family.mean()), number(family.worst()), percent(family.bound()),
-               number(family.scaling()),
+              {number(family.mean()), number(family.worst()),
+               family.number == 0 ? percent(family.bound()) : "",
+               family.number == 0 ? number(family.scaling()) : "",
                !met   ? ""
                : *met ? "met"
                       : "missed"});
