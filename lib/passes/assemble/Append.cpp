@@ -74,7 +74,8 @@ static void appendAlone(OpBuilder &b, Target &target, AssembleOp op, const Order
 }
 
 static void appendInShares(OpBuilder &b, Shares &shares, AssembleOp op, const Order &order) {
-  shares.assemble(b, order, 1, [&](OpBuilder &b, Target &room, bool counting, Shares::EachPiece eachPiece) {
+  Value one = arith::ConstantIndexOp::create(b, op.getLoc(), 1);
+  shares.assemble(b, order, one, [&](OpBuilder &b, Target &room, bool counting, Shares::EachPiece eachPiece) {
     eachPiece([&](const Piece &piece, Shares::OnAppender begin, Shares::OnAppender end) {
       Appender appender(b, room, order, counting);
       begin(appender);

@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "passes/Passes.h"
 #include "passes/assemble/Append.h"
+#include "passes/assemble/Blocks.h"
 #include "passes/assemble/Chain.h"
 #include "passes/assemble/Layers.h"
 #include "passes/assemble/Scatter.h"
@@ -28,6 +29,8 @@ struct Strategy {
 
 /// The cheapest first.
 constexpr Strategy strategies[] = {
+    {assemble::fitsBlocks, assemble::lowerByBlocks,
+     "appended in blocks: each pass of a loop makes one, and adds to it"},
     {assemble::fitsAppend, assemble::lowerByAppend,
      "appended: entries arrive in the order in which they are stored"},
     {assemble::fitsWorkspace, assemble::lowerByWorkspace,

@@ -62,7 +62,8 @@ void assembleByChain(OpBuilder &b, Target &target, const Order &order, Value ins
     return counts;
   };
   unsigned runs = Appender(b, target, order, /*counting=*/true).runCount();
-  Values bounds = planPositions(b, target, entries.count(b), runs, blockSize(target), count);
+  Values bounds =
+      planPositions(b, target, entries.count(b), runs, target.emitter(b).constant(blockSize(target)), count);
   Appender appender(b, target, order, /*counting=*/false);
   appender.allocate(b, bounds);
   appendAll(b, appender);

@@ -60,13 +60,14 @@ Value fitsMemory(OpBuilder &b, const Target &target, Value bytes) {
   return func::CallOp::create(b, target.loc, function, wide).getResult(0);
 }
 
-int64_t bytesPerEntry(const Target &target, int64_t block) {
+Value bytesPerEntry(OpBuilder &b, const Target &target, Value block) {
   Type element = target.storage.element;
   int64_t value = isa<ComplexType>(element) ? 16 : std::max<int64_t>(element.getIntOrFloatBitWidth() / 8, 1);
-  return value * block + 8 * target.storedLevels();
+  levels::Emitter emit = target.emitter(b);
+  return emit.add(emit.mul(block, emit.constant(value)), emit.constant(8 * target.storedLevels()));
 }
 
-Values planPositions(OpBuilder &b, Target &target, Value entries, unsigned runs, int64_t block,
+Values planPositions(OpBuilder &b, Target &target, Value entries, unsigned runs, Value block,
                      function_ref<Values(OpBuilder &)> count) {
   AssemblyPlan plan = target.op.getPlan();
   if (plan == AssemblyPlan::Count)
@@ -77,7 +78,7 @@ Values planPositions(OpBuilder &b, Target &target, Value entries, unsigned runs,
   // Saturated: what would wrap does not fit either.
   levels::Emitter emit = target.emitter(b);
   Value few = arith::MinUIOp::create(b, target.loc, entries, emit.constant(int64_t(1) << 40));
-  Value fits = fitsMemory(b, target, emit.mul(few, emit.constant(bytesPerEntry(target, block))));
+  Value fits = fitsMemory(b, target, emit.mul(few, bytesPerEntry(b, target, block)));
   return lower::ifElse(
       b, target.loc, fits, SmallVector<Type>(runs, b.getIndexType()), [&] { return bounds; },
       [&] { return count(b); });

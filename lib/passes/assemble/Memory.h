@@ -16,14 +16,14 @@ mlir::Value boundEntries(mlir::OpBuilder &b, Target &target, dialect::AssembleOp
 mlir::Value countEntries(mlir::OpBuilder &b, Target &target, dialect::AssembleOp op, const Order &order,
                          const Piece *piece = nullptr);
 /// Bytes that an entry with `block` values can take.
-int64_t bytesPerEntry(const Target &target, int64_t block);
+mlir::Value bytesPerEntry(mlir::OpBuilder &b, const Target &target, mlir::Value block);
 /// Whether that many bytes of memory are available (i1).
 mlir::Value fitsMemory(mlir::OpBuilder &b, const Target &target, mlir::Value bytes);
 
 /// The numbers of positions of a target's runs to allocate, for at most `entries` entries with `block` values
 /// each: this bound for each where the op's plan, or without one the memory available, allows it; else what
 /// `count()` computes.
-Values planPositions(mlir::OpBuilder &b, Target &target, mlir::Value entries, unsigned runs, int64_t block,
-                     llvm::function_ref<Values(mlir::OpBuilder &)> count);
+Values planPositions(mlir::OpBuilder &b, Target &target, mlir::Value entries, unsigned runs,
+                     mlir::Value block, llvm::function_ref<Values(mlir::OpBuilder &)> count);
 
 } // namespace tulle::assemble

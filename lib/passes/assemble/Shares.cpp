@@ -187,7 +187,7 @@ Value Shares::worthwhile(OpBuilder &b) const {
   return emit.compare(CmpIPredicate::ugt, threads, emit.constant(1));
 }
 
-void Shares::plan(OpBuilder &b, int64_t block, Work work) {
+void Shares::plan(OpBuilder &b, Value block, Work work) {
   AssemblyPlan plan = target.op.getPlan();
   if (plan == AssemblyPlan::Bound)
     return;
@@ -201,7 +201,7 @@ void Shares::plan(OpBuilder &b, int64_t block, Work work) {
     return arith::MinUIOp::create(b, loc, count, emit.constant(int64_t(1) << 40));
   };
   Value rooms = emit.mul(threads, few(largest));
-  Value bytes = emit.mul(emit.add(few(most), rooms), emit.constant(bytesPerEntry(target, block)));
+  Value bytes = emit.mul(emit.add(few(most), rooms), bytesPerEntry(b, target, block));
   lower::Values chosen = lower::ifElse(
       b, loc, fitsMemory(b, target, bytes), SmallVector<Type>(2, b.getIndexType()),
       [&] { return lower::Values{most, largest}; },
@@ -321,7 +321,7 @@ std::pair<Value, Value> Shares::count(OpBuilder &b, Work work) {
   return summarize(b, counts);
 }
 
-void Shares::assemble(OpBuilder &b, const Order &order, int64_t block, Work work) {
+void Shares::assemble(OpBuilder &b, const Order &order, Value block, Work work) {
   levels::Emitter emit = target.emitter(b);
   plan(b, block, work);
   Appender whole(b, target, order, /*counting=*/false);

@@ -32,7 +32,7 @@ public:
   using AppendPiece = llvm::function_ref<void(const Piece &piece, OnAppender begin, OnAppender end)>;
   using EachPiece = llvm::function_ref<void(AppendPiece)>;
   using Work = llvm::function_ref<void(mlir::OpBuilder &b, Target &room, bool counting, EachPiece eachPiece)>;
-  void assemble(mlir::OpBuilder &b, const Order &order, int64_t block, Work work);
+  void assemble(mlir::OpBuilder &b, const Order &order, mlir::Value block, Work work);
 
 private:
   mlir::Value table(mlir::OpBuilder &b, mlir::Value size) const;
@@ -53,7 +53,7 @@ private:
   /// The number of the next piece that nobody has begun, in a loop until there is none.
   void eachNumber(mlir::OpBuilder &b, llvm::function_ref<void(mlir::Value number)> body) const;
   /// Chooses `most` and `largest`: the bounds they are, or by `work` exactly.
-  void plan(mlir::OpBuilder &b, int64_t block, Work work);
+  void plan(mlir::OpBuilder &b, mlir::Value block, Work work);
   std::pair<mlir::Value, mlir::Value> count(mlir::OpBuilder &b, Work work);
   /// The sum and the maximum of a table.
   std::pair<mlir::Value, mlir::Value> summarize(mlir::OpBuilder &b, mlir::Value counts) const;

@@ -261,9 +261,9 @@ static void assembleInWorkspace(OpBuilder &b, Target &target, const Order &order
   flushed.unique = true;
   Workspace workspace(b, target, order);
   unsigned runs = Appender(b, target, flushed, /*counting=*/true).runCount();
-  Values bounds = planPositions(b, target, entries, runs, *blockSize(target), [&](OpBuilder &b) {
-    return countPositions(b, target, order, flushed, workspace);
-  });
+  Values bounds =
+      planPositions(b, target, entries, runs, target.emitter(b).constant(*blockSize(target)),
+                    [&](OpBuilder &b) { return countPositions(b, target, order, flushed, workspace); });
   Appender appender(b, target, flushed, /*counting=*/false, workspace.wholeBlocks());
   appender.allocate(b, bounds);
   insertAll(b, target, order, workspace, appender, /*counting=*/false);
@@ -272,7 +272,7 @@ static void assembleInWorkspace(OpBuilder &b, Target &target, const Order &order
 }
 
 /// The same by several threads, each with a workspace of its own.
-static void assembleInShares(OpBuilder &b, Shares &shares, const Order &order, int64_t block) {
+static void assembleInShares(OpBuilder &b, Shares &shares, const Order &order, Value block) {
   Order flushed = order;
   flushed.unique = true;
   auto work = [&](OpBuilder &b, Target &room, bool counting, Shares::EachPiece eachPiece) {
@@ -296,7 +296,7 @@ static void assembleByMany(OpBuilder &b, Target &target, const Order &order, Sha
   lower::Values buffers = lower::ifElse(
       b, target.loc, shares.worthwhile(b), types,
       [&] {
-        assembleInShares(b, shares, order, *blockSize(target));
+        assembleInShares(b, shares, order, target.emitter(b).constant(*blockSize(target)));
         return lower::Values(target.storage.fields);
       },
       [&] {

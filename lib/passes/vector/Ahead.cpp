@@ -1,5 +1,6 @@
 #include "passes/vector/Ahead.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
 #include "passes/vector/Nest.h"
 
 namespace tulle::passes {
@@ -61,8 +62,23 @@ void Ahead::at(mlir::OpBuilder &b, mlir::Location loc, Value p, mlir::IRMapping 
     b.clone(*op, map);
 }
 
-Value Ahead::areFar(mlir::OpBuilder &b, mlir::Location loc, const mlir::IRMapping &map, Value first,
-                    Value last) const {
+Value Ahead::areFar(mlir::OpBuilder &b, mlir::Location loc, const mlir::IRMapping &map, Value begin,
+                    Value end, int64_t least) const {
+  auto constant = [&](int64_t value) { return arith::ConstantIndexOp::create(b, loc, value); };
+  Value some = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, begin, end);
+  auto branch = scf::IfOp::create(b, loc, b.getI1Type(), some, /*withElseRegion=*/true);
+  mlir::OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  Value last = arith::MaxSIOp::create(b, loc, arith::SubIOp::create(b, loc, end, constant(1)),
+                                      arith::AddIOp::create(b, loc, begin, constant(least)));
+  scf::YieldOp::create(b, loc, areFarAt(b, loc, map, begin, last));
+  b.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(b, loc, arith::ConstantOp::create(b, loc, b.getBoolAttr(false)).getResult());
+  return branch.getResult(0);
+}
+
+Value Ahead::areFarAt(mlir::OpBuilder &b, mlir::Location loc, const mlir::IRMapping &map, Value first,
+                      Value last) const {
   Value zero = arith::ConstantIndexOp::create(b, loc, 0), any;
   mlir::IRMapping begin = map, end = map;
   at(b, loc, first, begin);
@@ -90,6 +106,10 @@ void Ahead::fetch(mlir::OpBuilder &b, mlir::Location loc, const mlir::IRMapping 
 }
 
 Value Ahead::place(mlir::OpBuilder &b, memref::LoadOp load, mlir::IRMapping map, Value k) {
+  // The constant last: the lines of a row share the rest of the address.
+  if (auto sum = k.getDefiningOp<arith::AddIOp>();
+      sum && mlir::matchPattern(sum.getRhs(), mlir::m_Constant()))
+    return arith::AddIOp::create(b, load.getLoc(), place(b, load, map, sum.getLhs()), sum.getRhs());
   map.map(mlir::cast<scf::ForOp>(load->getParentOp()).getInductionVar(), k);
   return clonePlace(b, load.getIndices()[0], load->getBlock(), map);
 }

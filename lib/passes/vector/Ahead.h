@@ -17,15 +17,19 @@ public:
   /// Puts into `map` what the places of step `p` are computed from in the outer loop's body; past the last
   /// coordinate, of the last one.
   void at(mlir::OpBuilder &b, mlir::Location loc, mlir::Value p, mlir::IRMapping &map) const;
-  /// At run time: whether the rows of some operand at steps `first` and `last` are far from each other.
-  /// `map`: what the loops around have copies of.
-  mlir::Value areFar(mlir::OpBuilder &b, mlir::Location loc, const mlir::IRMapping &map, mlir::Value first,
-                     mlir::Value last) const;
+  /// At run time: whether the rows that some operand has at the steps `begin` … `end - 1` of the outer loop
+  /// are far from each other. Where there are few steps, the `least` from the first one on count. `map`: what
+  /// the loops around have copies of.
+  mlir::Value areFar(mlir::OpBuilder &b, mlir::Location loc, const mlir::IRMapping &map, mlir::Value begin,
+                     mlir::Value end, int64_t least) const;
   /// Fetches the cache lines that each row of step `later` has at these steps of the inner loop.
   void fetch(mlir::OpBuilder &b, mlir::Location loc, const mlir::IRMapping &later,
              mlir::ValueRange steps) const;
 
 private:
+  mlir::Value areFarAt(mlir::OpBuilder &b, mlir::Location loc, const mlir::IRMapping &map, mlir::Value first,
+                       mlir::Value last) const;
+
   mlir::scf::ForOp outer;
   int64_t nearBytes;
   llvm::SmallVector<mlir::memref::LoadOp> rows; ///< reads of the inner loop

@@ -204,7 +204,8 @@ void BodyEmitter::emitOp(Operation *op) {
   if (isEmitted(result))
     return;
   if (plan.shapeOf(result) != LaneShape::PerLane) {
-    b.clone(*op, scalars);
+    if (!emitConstantLast(op))
+      b.clone(*op, scalars);
     return;
   }
   if (auto load = mlir::dyn_cast<memref::LoadOp>(op)) {
@@ -218,6 +219,23 @@ void BodyEmitter::emitOp(Operation *op) {
   state.addAttributes(op->getAttrs());
   state.propertiesAttr = op->getPropertiesAsAttribute();
   vectors.map(result, b.create(state)->getResult(0));
+}
+
+/// `x + (p + constant)` becomes `(x + p) + constant`: the vectors of a tile share the sum, and the constant
+/// is part of the address.
+bool BodyEmitter::emitConstantLast(Operation *op) {
+  auto sum = mlir::dyn_cast<arith::AddIOp>(op);
+  if (!sum || plan.shapeOf(sum) != LaneShape::Consecutive)
+    return false;
+  for (auto [x, y] : {std::pair(sum.getLhs(), sum.getRhs()), {sum.getRhs(), sum.getLhs()}}) {
+    auto place = scalars.lookupOrDefault(y).getDefiningOp<arith::AddIOp>();
+    if (!place || !mlir::matchPattern(place.getRhs(), mlir::m_Constant()))
+      continue;
+    Value shared = arith::AddIOp::create(b, op->getLoc(), scalars.lookupOrDefault(x), place.getLhs());
+    scalars.map(sum.getResult(), arith::AddIOp::create(b, op->getLoc(), shared, place.getRhs()).getResult());
+    return true;
+  }
+  return false;
 }
 
 //===--- Memory ---===//

@@ -67,6 +67,7 @@ private:
 
   void emitBlock(mlir::Block &block, Filter wanted);
   void emitOp(mlir::Operation *op);
+  bool emitConstantLast(mlir::Operation *op);
   bool isEmitted(mlir::Value value) const { return vectors.contains(value) || scalars.contains(value); }
   mlir::Value asVector(mlir::Location loc, mlir::Value value);
   mlir::Value zeros(mlir::Location loc, mlir::Type element);

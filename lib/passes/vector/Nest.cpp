@@ -71,12 +71,28 @@ static bool updatesSameElements(Nest &nest) {
          nest.isFixed(nest.store.getIndices()[0]);
 }
 
-/// The value is read from memory as it is.
-static bool isRead(Value value) {
+/// The read that the value is, as it is in memory; null where it is none.
+static memref::LoadOp asRead(Value value) {
   while (
       mlir::isa_and_nonnull<arith::IndexCastUIOp, arith::IndexCastOp, arith::ExtUIOp>(value.getDefiningOp()))
     value = value.getDefiningOp()->getOperand(0);
-  return value.getDefiningOp<memref::LoadOp>() != nullptr;
+  return value.getDefiningOp<memref::LoadOp>();
+}
+
+bool isRead(Value value) { return bool(asRead(value)); }
+
+bool walksSegments(const Nest &nest) {
+  if (nest.outers.size() < 2)
+    return false;
+  scf::ForOp around = nest.outers.end()[-2], walk = nest.outer();
+  memref::LoadOp begin = asRead(walk.getLowerBound()), end = asRead(walk.getUpperBound());
+  if (!begin || !end || begin.getMemRef() != end.getMemRef() ||
+      !around.isDefinedOutsideOfLoop(begin.getMemRef()) || begin->getBlock() != around.getBody() ||
+      begin.getIndices()[0] != around.getInductionVar())
+    return false;
+  auto next = end.getIndices()[0].getDefiningOp<arith::AddIOp>();
+  return next && next.getLhs() == around.getInductionVar() &&
+         mlir::matchPattern(next.getRhs(), mlir::m_One());
 }
 
 std::optional<Nest> matchNest(scf::ForOp outer) {

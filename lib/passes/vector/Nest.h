@@ -25,6 +25,13 @@ struct Nest {
 /// nothing.
 std::optional<Nest> matchNest(mlir::scf::ForOp outer);
 
+/// Whether the value is read from memory as it is.
+bool isRead(mlir::Value value);
+
+/// Whether the innermost of several outer loops walks the segments of a compressed level: from `pos[q]` to
+/// `pos[q + 1]` in each step q of the loop around it.
+bool walksSegments(const Nest &nest);
+
 /// The body of a loop of a nest without the loop at its end; `map` is extended.
 void cloneReads(mlir::OpBuilder &b, mlir::scf::ForOp loop, mlir::IRMapping &map);
 

@@ -5,6 +5,7 @@
 // same operations in the same order.
 #include "dialect/Costs.h"
 #include "dialect/Dialect.h"
+#include "levels/Control.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -34,7 +35,10 @@ public:
   Tiler(Nest nest, Lanes lanes, bool vectorLengthIsGiven, const iteration::CostModel &model)
       : nest(std::move(nest)), lanes(lanes), vectorLengthIsGiven(vectorLengthIsGiven), model(model),
         b(this->nest.top()), loc(this->nest.top().getLoc()),
-        ahead(this->nest.outer(), this->nest.plan, model.cpu) {}
+        ahead(this->nest.outer(), this->nest.plan, model.cpu) {
+    if (walksSegments(this->nest))
+      segmentsAhead.emplace(this->nest.outers.end()[-2], this->nest.plan, model.cpu);
+  }
 
   void run() {
     scf::ForOp top = nest.top();
@@ -69,6 +73,7 @@ private:
   mlir::OpBuilder b;
   mlir::Location loc;
   Ahead ahead;
+  std::optional<Ahead> segmentsAhead; ///< of the loop around the outer one, where that walks segments
   std::optional<Fill> fill;
   Value fromFill; ///< at run time: elements start from the fill, not from what is stored
   Value large;    ///< at run time: that, and what is stored is not read again before caches forget it
@@ -330,11 +335,14 @@ private:
   llvm::SmallVector<Value> outerLoop(size_t depth, Value begin, Value end, const mlir::IRMapping &map,
                                      mlir::ValueRange elements, llvm::MutableArrayRef<BodyEmitter> parts,
                                      const Lanes &tile) {
+    if (depth + 2 == nest.outers.size() && segmentsAhead && int64_t(parts.size()) >= model.costs.fetchVectors)
+      return segmentLoops(depth, begin, end, map, elements, parts, tile);
     // Rows whose ends move are diagonals: what they read follows what the tile before has read.
     if (depth + 1 < nest.outers.size() || !ahead.any() || nest.movingBounds ||
         int64_t(parts.size()) < model.costs.fetchVectors)
       return loopOver(depth, begin, end, map, elements, parts, tile, /*fetches=*/false);
-    auto branch = scf::IfOp::create(b, loc, elements.getTypes(), readsFar(begin, end, map),
+    auto branch = scf::IfOp::create(b, loc, elements.getTypes(),
+                                    ahead.areFar(b, loc, map, begin, end, model.costs.fetchRows),
                                     /*withElseRegion=*/true);
     for (bool fetches : {true, false}) {
       mlir::OpBuilder::InsertionGuard guard(b);
@@ -362,43 +370,115 @@ private:
                     map.lookupOrDefault(next.getUpperBound()), map, loop.getRegionIterArgs(), parts, tile);
     } else {
       if (fetches)
-        fetch(loop.getInductionVar(), map, parts, tile);
-      for (auto [part, element] : llvm::zip_equal(parts, loop.getRegionIterArgs())) {
-        BodyEmitter emitter = part;
-        emitter.bind(map);
-        emitter.keepInRegister(nest.load, element, nest.store);
-        emitter.emit(mlir::ValueRange());
-        updated.push_back(emitter.storedValue());
-      }
+        fetch(ahead, loop.getInductionVar(), map, parts, tile, /*lineStep=*/1);
+      updated = update(map, loop.getRegionIterArgs(), parts);
     }
     scf::YieldOp::create(b, loc, updated);
     return llvm::map_to_vector(loop.getResults(), [](mlir::OpResult r) -> Value { return r; });
   }
 
-  /// At run time: whether what these steps read is far apart. Where there are few, what is fetched for the
-  /// steps after them counts too.
-  Value readsFar(Value begin, Value end, const mlir::IRMapping &map) {
-    Value some = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, begin, end);
-    auto branch = scf::IfOp::create(b, loc, b.getI1Type(), some, /*withElseRegion=*/true);
-    mlir::OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(branch.thenBlock());
-    Value last = max(arith::SubIOp::create(b, loc, end, constant(1)),
-                     arith::AddIOp::create(b, loc, begin, constant(model.costs.fetchRows)));
-    scf::YieldOp::create(b, loc, ahead.areFar(b, loc, map, begin, last));
-    b.setInsertionPointToStart(branch.elseBlock());
-    scf::YieldOp::create(b, loc, arith::ConstantOp::create(b, loc, b.getBoolAttr(false)).getResult());
-    return branch.getResult(0);
+  /// The tile after one step of the outer loops, which `map` has copies of.
+  llvm::SmallVector<Value> update(const mlir::IRMapping &map, mlir::ValueRange elements,
+                                  llvm::ArrayRef<BodyEmitter> parts) {
+    llvm::SmallVector<Value> updated;
+    for (auto [part, element] : llvm::zip_equal(parts, elements)) {
+      BodyEmitter emitter = part;
+      emitter.bind(map);
+      emitter.keepInRegister(nest.load, element, nest.store);
+      emitter.emit(mlir::ValueRange());
+      updated.push_back(emitter.storedValue());
+    }
+    return updated;
   }
 
-  /// Fetches a later step's rows, a cache line at a time.
-  void fetch(Value p, const mlir::IRMapping &map, llvm::ArrayRef<BodyEmitter> parts, const Lanes &tile) {
+  //===--- Segments ---===//
+
+  /// The first position of a segment: the one behind the last of the segment before.
+  Value segmentStart(Value segment, mlir::IRMapping map) {
+    scf::ForOp around = nest.outers.end()[-2];
+    map.map(around.getInductionVar(), segment);
+    return clonePlace(b, nest.outer().getLowerBound(), around.getBody(), map);
+  }
+
+  /// The two innermost outer loops, where the inner one walks the segments of the other: as one loop where
+  /// these are short, since the end of a short loop is not foreseen.
+  llvm::SmallVector<Value> segmentLoops(size_t depth, Value begin, Value end, const mlir::IRMapping &map,
+                                        mlir::ValueRange elements, llvm::MutableArrayRef<BodyEmitter> parts,
+                                        const Lanes &tile) {
+    Value some = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, begin, end);
+    auto branch = scf::IfOp::create(b, loc, elements.getTypes(), some, /*withElseRegion=*/true);
+    mlir::OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.elseBlock());
+    scf::YieldOp::create(b, loc, elements);
+    b.setInsertionPointToStart(branch.thenBlock());
+    Value first = segmentStart(begin, map), last = segmentStart(end, map);
+    Value mean = arith::MulIOp::create(b, loc, arith::SubIOp::create(b, loc, end, begin),
+                                       constant(model.costs.shortSegment));
+    Value areShort = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
+                                           arith::SubIOp::create(b, loc, last, first), mean);
+    auto choice = scf::IfOp::create(b, loc, elements.getTypes(), areShort, /*withElseRegion=*/true);
+    scf::YieldOp::create(b, loc, choice.getResults());
+    b.setInsertionPointToStart(choice.thenBlock());
+    scf::YieldOp::create(b, loc, joinedLoop(begin, first, last, map, elements, parts, tile));
+    b.setInsertionPointToStart(choice.elseBlock());
+    scf::YieldOp::create(b, loc, loopOver(depth, begin, end, map, elements, parts, tile, /*fetches=*/false));
+    return llvm::map_to_vector(branch.getResults(), [](mlir::OpResult r) -> Value { return r; });
+  }
+
+  /// One loop over the positions of all segments, which carries the segment: the same steps in the same
+  /// order.
+  llvm::SmallVector<Value> joinedLoop(Value begin, Value first, Value last, mlir::IRMapping map,
+                                      mlir::ValueRange elements, llvm::MutableArrayRef<BodyEmitter> parts,
+                                      const Lanes &tile) {
+    scf::ForOp segments = nest.outers.end()[-2];
+    llvm::SmallVector<Value> inits{begin, segmentStart(next(begin), map)};
+    inits.append(elements.begin(), elements.end());
+    auto loop = scf::ForOp::create(b, loc, first, last, constant(1), inits);
+    loop->setAttrs(nest.outer()->getAttrs());
+    mlir::OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    Value position = loop.getInductionVar();
+    auto [segment, segmentEnd] = segmentOf(position, loop.getRegionIterArg(0), loop.getRegionIterArg(1), map);
+    map.map(segments.getInductionVar(), segment);
+    cloneReads(b, segments, map);
+    map.map(nest.outer().getInductionVar(), position);
+    cloneReads(b, nest.outer(), map);
+    fetch(*segmentsAhead, segment, map, parts, tile, model.costs.fetchNearLines);
+    fetch(ahead, position, map, parts, tile, model.costs.fetchNearLines);
+    llvm::SmallVector<Value> yielded{segment, segmentEnd};
+    yielded.append(update(map, loop.getRegionIterArgs().drop_front(2), parts));
+    scf::YieldOp::create(b, loc, yielded);
+    return llvm::map_to_vector(loop.getResults().drop_front(2), [](mlir::OpResult r) -> Value { return r; });
+  }
+
+  Value next(Value segment) { return arith::AddIOp::create(b, loc, segment, constant(1)); }
+
+  /// The segment of a position, and its end, from those of the position before: the same or the next one,
+  /// without a branch, or, which is rare, one behind empty ones.
+  std::pair<Value, Value> segmentOf(Value position, Value segment, Value end, const mlir::IRMapping &map) {
+    auto isBehind = [&](Value stop) {
+      return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, position, stop);
+    };
+    Value step = arith::IndexCastUIOp::create(b, loc, b.getIndexType(), isBehind(end));
+    segment = arith::AddIOp::create(b, loc, segment, step);
+    llvm::SmallVector<Value> found = levels::whileLoop(
+        b, loc, mlir::ValueRange{segment, segmentStart(next(segment), map)},
+        [&](levels::Values at) { return isBehind(at[1]); },
+        [&](levels::Values at) { return levels::Values{next(at[0]), segmentStart(next(next(at[0])), map)}; });
+    return {found[0], found[1]};
+  }
+
+  /// Fetches the rows of a later step of a loop, one of so many lines.
+  void fetch(const Ahead &rows, Value step, const mlir::IRMapping &map, llvm::ArrayRef<BodyEmitter> parts,
+             const Lanes &tile, int64_t lineStep) {
     const int64_t vectorBits = tile.count * nest.plan.widestBits;
     mlir::IRMapping later = map;
-    ahead.at(b, loc, arith::AddIOp::create(b, loc, p, constant(model.costs.fetchRows)), later);
+    rows.at(b, loc, arith::AddIOp::create(b, loc, step, constant(model.costs.fetchRows)), later);
     llvm::SmallVector<Value> lines;
-    for (size_t v = 0; v < parts.size(); v += std::max<int64_t>(1, model.cpu.line * 8 / vectorBits))
+    for (size_t v = 0; v < parts.size();
+         v += std::max<int64_t>(1, lineStep * model.cpu.line * 8 / vectorBits))
       lines.push_back(parts[v].first());
-    ahead.fetch(b, loc, later, lines);
+    rows.fetch(b, loc, later, lines);
   }
 };
 

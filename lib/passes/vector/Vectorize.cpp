@@ -8,9 +8,11 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Remarks.h"
 #include "passes/Passes.h"
+#include "passes/vector/Ahead.h"
 #include "passes/vector/Distance.h"
 #include "passes/vector/LaneChain.h"
 #include "passes/vector/LoopAnnotation.h"
+#include "passes/vector/Nest.h"
 #include "passes/vector/Reductions.h"
 #include "passes/vector/TripCount.h"
 
@@ -34,9 +36,10 @@ constexpr int64_t fetchAhead = 256;
 /// Rewrites one planned loop.
 class LoopEmitter {
 public:
-  LoopEmitter(LoopPlan plan, Lanes lanes)
-      : plan(std::move(plan)), lanes(lanes), b(this->plan.loop), loc(this->plan.loop.getLoc()),
-        chain(this->plan, lanes) {}
+  /// `rowLanes`: of vectors that long rows of a reduction are walked by first.
+  LoopEmitter(LoopPlan plan, Lanes lanes, unsigned rowLanes, const iteration::CostModel &model)
+      : plan(std::move(plan)), lanes(lanes), rowLanes(rowLanes), model(model), b(this->plan.loop),
+        loc(this->plan.loop.getLoc()), chain(this->plan, lanes) {}
 
   /// The loops around that carry lanes now: what they were, and what they are.
   llvm::ArrayRef<std::pair<Operation *, Operation *>> replaced() const { return chain.replaced(); }
@@ -52,18 +55,18 @@ public:
     Value step = arith::ConstantIndexOp::create(b, loc, lanes.count);
     if (lanes.scalable)
       step = arith::MulIOp::create(b, loc, step, vector::VectorScaleOp::create(b, loc));
-    Values partial;
-    if (chain)
-      partial = chain.lanesBefore();
-    else
-      for (auto [reduction, init] : llvm::zip_equal(plan.reductions, loop.getInitArgs()))
-        partial.push_back(startLanes(b, loc, reduction, lanes, init));
-
+    Value position = loop.getLowerBound();
+    Values partial = chain ? chain.lanesBefore() : start();
     // Gathers already keep many loads in flight; sums of consecutive data wait on the adder unless it has
     // several chains.
-    Value position = loop.getLowerBound();
-    if (!plan.gathers && !plan.reductions.empty())
-      std::tie(position, partial) = vectorLoop(position, partial, step, 4);
+    if (!plan.gathers && !plan.reductions.empty()) {
+      if (!chain && rowLanes > lanes.count)
+        fetchLaterRows();
+      if (!chain && rowLanes > lanes.count)
+        std::tie(position, partial) = wideLoops(position);
+      else
+        std::tie(position, partial) = vectorLoop(position, partial, step, 4);
+    }
     Values places;
     if (!plan.branches && !lanes.scalable && !lanes.gatherElements)
       places = coordinatesOf(plan);
@@ -84,10 +87,66 @@ private:
 
   LoopPlan plan;
   Lanes lanes;
+  unsigned rowLanes;
+  const iteration::CostModel &model;
   mlir::OpBuilder b;
   mlir::Location loc;
   LaneChain chain;
   Value upper; ///< where the vectors end
+
+  /// The lanes of every reduction before the first vector.
+  Values start() {
+    Values lanesBefore;
+    for (auto [reduction, init] : llvm::zip_equal(plan.reductions, plan.loop.getInitArgs()))
+      lanesBefore.push_back(startLanes(b, loc, reduction, lanes, init));
+    return lanesBefore;
+  }
+
+  /// Asks for the rows that a later round of the loop around names by its coordinate, where these are far
+  /// apart (SDDMM with 64 columns on `rmat:17:16`: 41 ms by hand, 58 ms without).
+  void fetchLaterRows() {
+    auto around = mlir::dyn_cast<scf::ForOp>(plan.loop->getParentOp());
+    if (!around)
+      return;
+    Ahead ahead(around, plan, model.cpu);
+    if (!ahead.any())
+      return;
+    mlir::OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(around);
+    Value areFar =
+        ahead.areFar(b, loc, {}, around.getLowerBound(), around.getUpperBound(), model.costs.fetchRows);
+    b.setInsertionPoint(plan.loop);
+    auto branch = scf::IfOp::create(b, loc, areFar, /*withElseRegion=*/false);
+    b.setInsertionPointToStart(branch.thenBlock());
+    mlir::IRMapping later;
+    Value rounds = arith::ConstantIndexOp::create(b, loc, model.costs.fetchRows);
+    ahead.at(b, loc, arith::AddIOp::create(b, loc, around.getInductionVar(), rounds), later);
+    Value line = arith::ConstantIndexOp::create(
+        b, loc, std::max<int64_t>(1, model.cpu.line * 8 / int64_t(plan.widestBits)));
+    auto lines = scf::ForOp::create(b, loc, plan.loop.getLowerBound(), plan.loop.getUpperBound(), line);
+    keepAsItIs(lines);
+    b.setInsertionPointToStart(lines.getBody());
+    ahead.fetch(b, loc, later, lines.getInductionVar());
+  }
+
+  /// Loops of wider vectors, whose halves are combined behind them.
+  std::pair<Value, Values> wideLoops(Value position) {
+    const Lanes narrow = lanes;
+    lanes.count = rowLanes;
+    Value step = arith::ConstantIndexOp::create(b, loc, lanes.count);
+    Values partial = start();
+    for (int64_t chains : {4, 1})
+      std::tie(position, partial) = vectorLoop(position, partial, step, chains);
+    for (auto [reduction, value] : llvm::zip_equal(plan.reductions, partial))
+      for (int64_t half = lanes.count / 2; half >= narrow.count; half /= 2) {
+        auto part = [&](int64_t first) {
+          return vector::ExtractStridedSliceOp::create(b, loc, value, first, half, 1);
+        };
+        value = combine(b, loc, reduction, part(0), part(half));
+      }
+    lanes = narrow;
+    return {position, partial};
+  }
 
   /// The loop of vectors in two forms: gathers of neighbors are taken apart. What the first and the last
   /// iteration gather tells how far a row reaches, since its coordinates ascend as a rule.
@@ -222,7 +281,10 @@ struct VectorizePass : impl::VectorizeBase<VectorizePass> {
       lanes.scalable = scalable;
       lanes.index32 = index32;
       lanes.gatherElements = gatherElements;
-      LoopEmitter emitter(std::move(*plan), lanes);
+      // Rows of a dense operand are as long as a dimension, segments of stored entries are short.
+      bool regular = !vl && !scalable && !plan->gathers && !plan->branches && !isRead(loop.getLowerBound());
+      const unsigned rowLanes = regular ? model.rowVectorLength(plan->widestBits, lanes.count) : lanes.count;
+      LoopEmitter emitter(std::move(*plan), lanes, rowLanes, model);
       emitter.run();
       for (auto [before, now] : emitter.replaced())
         for (scf::ForOp &other : loops)

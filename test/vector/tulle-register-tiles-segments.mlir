@@ -1,0 +1,67 @@
+// RUN: tulle-opt %s --pass-pipeline='builtin.module(func.func(tulle-register-tiles))' | FileCheck %s
+
+// Loops over segments, and over the entries of each (MTTKRP). Where segments hold fewer than four entries in the mean, one
+// loop walks the entries of all of them and carries the segment: the next one where the entry is not before the end, and
+// further where segments are empty. The rows that later entries and segments name are fetched, one line of two.
+// CHECK-LABEL: func.func @short_segments
+// CHECK-SAME: %[[POS:[a-z0-9]*]]: memref<?xi32>, %[[JCRD:[a-z0-9]*]]: memref<?xi32>, %[[KCRD:[a-z0-9]*]]: memref<?xi32>, %{{.*}}: memref<?xf64>, %[[D:[a-z0-9]*]]: memref<?xf64>, %[[E:[a-z0-9]*]]: memref<?xf64>, %[[C:[a-z0-9]*]]: memref<?xf64>, %[[LO:[a-z0-9]*]]: index, %[[HI:[a-z0-9]*]]: index, %{{.*}}: index)
+// CHECK: scf.for
+// CHECK: %[[SOME:.*]] = arith.cmpi slt, %[[LO]], %[[HI]]
+// CHECK: scf.if %[[SOME]]
+// CHECK: %[[FIRST32:.*]] = memref.load %[[POS]][%[[LO]]]
+// CHECK: %[[FIRST:.*]] = arith.index_castui %[[FIRST32]]
+// CHECK: %[[LAST32:.*]] = memref.load %[[POS]][%[[HI]]]
+// CHECK: %[[LAST:.*]] = arith.index_castui %[[LAST32]]
+// CHECK: %[[COUNT:.*]] = arith.subi %[[HI]], %[[LO]]
+// CHECK: %[[MEAN:.*]] = arith.muli %[[COUNT]], %c4
+// CHECK: %[[ENTRIES:.*]] = arith.subi %[[LAST]], %[[FIRST]]
+// CHECK: %[[SHORT:.*]] = arith.cmpi slt, %[[ENTRIES]], %[[MEAN]]
+// CHECK: scf.if %[[SHORT]]
+// CHECK:   scf.for %[[P:.*]] = %[[FIRST]] to %[[LAST]] step %{{.*}} iter_args(%[[Q:[a-z0-9]*]] = %[[LO]], %[[END:[a-z0-9]*]] = %{{[a-z0-9]*}}, %{{.*}})
+// CHECK:     %[[BEHIND:.*]] = arith.cmpi sge, %[[P]], %[[END]]
+// CHECK:     %[[STEP:.*]] = arith.index_castui %[[BEHIND]] : i1 to index
+// CHECK:     %[[NEXT:.*]] = arith.addi %[[Q]], %[[STEP]]
+// CHECK:     %[[FOUND:.*]]:2 = scf.while (%{{.*}} = %[[NEXT]],
+// CHECK:       arith.cmpi sge, %[[P]]
+// CHECK:     memref.load %[[JCRD]][%[[FOUND]]#0]
+// CHECK:     memref.load %[[KCRD]][%[[P]]]
+// CHECK-COUNT-2: memref.prefetch %[[D]]
+// CHECK-COUNT-2: memref.prefetch %[[E]]
+// CHECK-NOT: memref.prefetch
+// CHECK-COUNT-4: arith.addf %{{.*}} : vector<8xf64>
+// CHECK:     scf.yield %[[FOUND]]#0, %[[FOUND]]#1
+// CHECK: } else {
+// CHECK:   scf.for %{{.*}} = %[[LO]] to %[[HI]]
+// CHECK:     scf.for
+func.func @short_segments(%pos: memref<?xi32>, %jcrd: memref<?xi32>, %kcrd: memref<?xi32>, %val: memref<?xf64>, %d: memref<?xf64>, %e: memref<?xf64>, %c: memref<?xf64>, %lo: index, %hi: index, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.for %q = %lo to %hi step %c1 {
+    %j32 = memref.load %jcrd[%q] : memref<?xi32>
+    %j = arith.index_castui %j32 : i32 to index
+    %b32 = memref.load %pos[%q] : memref<?xi32>
+    %begin = arith.index_castui %b32 : i32 to index
+    %q1 = arith.addi %q, %c1 : index
+    %e32 = memref.load %pos[%q1] : memref<?xi32>
+    %end = arith.index_castui %e32 : i32 to index
+    %jn = arith.muli %j, %n : index
+    scf.for %p = %begin to %end step %c1 {
+      %k32 = memref.load %kcrd[%p] : memref<?xi32>
+      %k = arith.index_castui %k32 : i32 to index
+      %a = memref.load %val[%p] : memref<?xf64>
+      %kn = arith.muli %k, %n : index
+      scf.for %r = %c0 to %n step %c1 {
+        %di = arith.addi %jn, %r : index
+        %dv = memref.load %d[%di] : memref<?xf64>
+        %ei = arith.addi %kn, %r : index
+        %ev = memref.load %e[%ei] : memref<?xf64>
+        %cv = memref.load %c[%r] : memref<?xf64>
+        %ad = arith.mulf %a, %dv : f64
+        %m = arith.mulf %ad, %ev : f64
+        %s = arith.addf %cv, %m : f64
+        memref.store %s, %c[%r] : memref<?xf64>
+      } {tulle.kind = "parallel"}
+    } {tulle.kind = "reduction"}
+  } {tulle.kind = "reduction"}
+  return
+}

@@ -1,0 +1,46 @@
+// RUN: tulle-opt %s --pass-pipeline='builtin.module(func.func(tulle-vectorize))' | FileCheck %s
+
+// With vectors of a cache line, reductions along rows of dense operands take these first, four at a time; their halves are
+// added before the shorter vectors, and the scalar rest. Segments of stored entries are too short for that.
+module attributes {tulle.cpu = {l1 = 32768 : i64, l2 = 1048576 : i64, line = 64 : i64, name = "AVX-512", near = 8388608 : i64, registers = 32 : i64, vector_bits = 512 : i64}} {
+
+// CHECK-LABEL: func.func @row
+// CHECK: %[[FOUR:.*]]:5 = scf.for {{.*}} -> (index, vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf64>)
+// CHECK-COUNT-3: arith.addf %{{.*}} : vector<8xf64>
+// CHECK: %[[ONE:.*]]:2 = scf.for %{{.*}} = %[[FOUR]]#0 to {{.*}} -> (index, vector<8xf64>)
+// CHECK: %[[LOW:.*]] = vector.extract_strided_slice %[[ONE]]#1 {offsets = [0], sizes = [4], strides = [1]}
+// CHECK: %[[HIGH:.*]] = vector.extract_strided_slice %[[ONE]]#1 {offsets = [4], sizes = [4], strides = [1]}
+// CHECK: %[[HALF:.*]] = arith.addf %[[LOW]], %[[HIGH]]
+// CHECK: scf.for %{{.*}} = %[[ONE]]#0 to {{.*}} iter_args(%{{.*}} = %[[ONE]]#0, %{{.*}} = %[[HALF]]) -> (index, vector<4xf64>)
+// CHECK: vector.reduction <add>
+func.func @row(%x: memref<?xf64>, %n: index) -> f64 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f64
+  %s = scf.for %k = %c0 to %n step %c1 iter_args(%sum = %zero) -> f64 {
+    %v = memref.load %x[%k] : memref<?xf64>
+    %new = arith.addf %sum, %v fastmath<reassoc> : f64
+    scf.yield %new : f64
+  } {tulle.kind = "reduction"}
+  return %s : f64
+}
+
+// CHECK-LABEL: func.func @segment
+// CHECK-NOT: vector<8xf64>
+// CHECK: vector.reduction <add>
+func.func @segment(%pos: memref<?xi32>, %x: memref<?xf64>, %i: index) -> f64 {
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f64
+  %lo32 = memref.load %pos[%i] : memref<?xi32>
+  %lo = arith.index_castui %lo32 : i32 to index
+  %i1 = arith.addi %i, %c1 : index
+  %hi32 = memref.load %pos[%i1] : memref<?xi32>
+  %hi = arith.index_castui %hi32 : i32 to index
+  %s = scf.for %k = %lo to %hi step %c1 iter_args(%sum = %zero) -> f64 {
+    %v = memref.load %x[%k] : memref<?xf64>
+    %new = arith.addf %sum, %v fastmath<reassoc> : f64
+    scf.yield %new : f64
+  } {tulle.kind = "reduction"}
+  return %s : f64
+}
+}
