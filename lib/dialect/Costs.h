@@ -12,6 +12,9 @@ void setCpu(mlir::ModuleOp module, const iteration::Cpu &cpu);
 
 /// Argument attribute: how many entries the tensor stores, where the caller knows (i64).
 inline constexpr llvm::StringLiteral kEntriesAttr = "tulle.entries";
+/// Attribute of a function whose loops keep lanes as scalars on purpose: packing them into vectors (LLVM's
+/// SLP vectorizer) would bring the gathers back that they avoid.
+inline constexpr llvm::StringLiteral kScalarLanesAttr = "tulle.scalar_lanes";
 /// Attribute of linalg.generic: what its indices are called.
 inline constexpr llvm::StringLiteral kIndicesAttr = "tulle.indices";
 

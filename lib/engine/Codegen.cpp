@@ -1,4 +1,5 @@
 #include "engine/Codegen.h"
+#include "dialect/Costs.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "tulle/error.h"
 #include "llvm/ADT/SmallString.h"
@@ -56,7 +57,7 @@ static std::unique_ptr<llvm::TargetMachine> makeTargetMachine(bool quick) {
   return machine;
 }
 
-static void optimize(llvm::Module &module, llvm::TargetMachine &machine, bool quick) {
+static void optimize(llvm::Module &module, llvm::TargetMachine &machine, bool quick, bool scalarLanes) {
   for (llvm::Function &function : module) {
     function.addFnAttr("target-cpu", host().cpu);
     function.addFnAttr("target-features", host().features);
@@ -76,8 +77,8 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine, bool qu
     }
   }
   llvm::PipelineTuningOptions tuning;
-  tuning.LoopVectorization = tuning.SLPVectorization = tuning.LoopUnrolling = tuning.LoopInterleaving =
-      !quick;
+  tuning.SLPVectorization = !quick && !scalarLanes;
+  tuning.LoopVectorization = tuning.LoopUnrolling = tuning.LoopInterleaving = !quick;
   llvm::PassBuilder builder(&machine, tuning);
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
@@ -90,6 +91,11 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine, bool qu
   builder.crossRegisterProxies(loops, functions, sccs, modules);
   builder.buildPerModuleDefaultPipeline(quick ? llvm::OptimizationLevel::O0 : llvm::OptimizationLevel::O3)
       .run(module, modules);
+}
+
+static bool keepsScalarLanes(mlir::ModuleOp module) {
+  return llvm::any_of(*module.getBody(),
+                      [](mlir::Operation &op) { return op.hasAttr(dialect::kScalarLanesAttr); });
 }
 
 /// Without a handler, an error of the code generator ends the process.
@@ -111,7 +117,7 @@ std::string generateCode(mlir::ModuleOp module, CodeForm form, bool quick) {
   std::unique_ptr<llvm::TargetMachine> machine = makeTargetMachine(quick);
   llvmModule->setTargetTriple(llvm::Triple(host().triple));
   llvmModule->setDataLayout(machine->createDataLayout());
-  optimize(*llvmModule, *machine, quick);
+  optimize(*llvmModule, *machine, quick, keepsScalarLanes(module));
 
   llvm::SmallString<0> text;
   llvm::raw_svector_ostream stream(text);

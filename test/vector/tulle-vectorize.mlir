@@ -3,21 +3,31 @@
 // RUN: tulle-opt %s --pass-pipeline='builtin.module(func.func(tulle-vectorize{vl=2 scalable=true}))' | FileCheck %s --check-prefix=SVE
 
 // A row of CSR times a vector: whole vectors, one horizontal sum that starts from the caller's value, a scalar rest that
-// continues where the vectors ended. Vectors there are come in two forms: a row whose ends are near each other gathers by a load
-// for each lane. What is read in order is asked for ahead.
+// continues where the vectors ended. A row of two vectors or more whose ends are near each other gathers by loads, so its lanes
+// are scalars: the first starts from the caller's value, the others from what changes nothing. What vectors read in order is
+// asked for ahead.
 // CHECK-LABEL: func.func @row
 // CHECK-SAME: %[[CRD:.*]]: memref<?xi32>, %[[VAL:.*]]: memref<?xf64>, %[[X:.*]]: memref<?xf64>, %[[LO:.*]]: index, %[[HI:.*]]: index, %[[INIT:.*]]: f64
-// CHECK: %[[ANY:.*]] = arith.cmpi slt, %[[LO]], %{{.*}} : index
-// CHECK: %[[V:.*]]:2 = scf.if %[[ANY]]
+// CHECK-SAME: attributes {tulle.scalar_lanes}
+// CHECK: %[[TWO:.*]] = arith.muli %{{.*}}, %c2
+// CHECK: %[[HIGHEST:.*]] = arith.subi %[[HI]], %[[TWO]]
+// CHECK: %[[ENOUGH:.*]] = arith.cmpi sle, %[[LO]], %[[HIGHEST]]
+// CHECK: %[[NEAR:.*]] = scf.if %[[ENOUGH]] -> (i1)
 // CHECK:   %[[LAST:.*]] = arith.subi %[[HI]]
 // CHECK:   memref.load %[[CRD]][%[[LO]]]
 // CHECK:   memref.load %[[CRD]][%[[LAST]]]
-// CHECK:   %[[NEAR:.*]] = arith.cmpi ult, %{{.*}}, %c16384
-// CHECK:   scf.if %[[NEAR]]
-// CHECK:   scf.for %{{.*}} = %[[LO]] to
-// CHECK:   memref.load %[[X]]
-// CHECK:   vector.from_elements
-// CHECK:   else
+// CHECK:   arith.cmpi ult, %{{.*}}, %c16384
+// CHECK: %[[V:.*]]:2 = scf.if %[[NEAR]] -> (index, f64)
+// CHECK:   %[[LANES:.*]]:5 = scf.for %[[Q:.*]] = %[[LO]] to {{.*}} iter_args(%{{.*}} = %[[LO]], %[[ACC0:.*]] = %[[INIT]], %{{.*}} = %cst{{.*}}, %{{.*}} = %cst{{.*}}, %{{.*}} = %cst{{.*}})
+// CHECK:     memref.load %[[X]]
+// CHECK:     %[[FIRST:.*]] = arith.addf %[[ACC0]]
+// CHECK-COUNT-3: memref.load %[[X]]
+// CHECK:     scf.yield %{{.*}}, %[[FIRST]]
+// CHECK:   %[[LOW:.*]] = arith.addf %[[LANES]]#1, %[[LANES]]#2
+// CHECK:   %[[HIGH:.*]] = arith.addf %[[LANES]]#3, %[[LANES]]#4
+// CHECK:   %[[ALL:.*]] = arith.addf %[[LOW]], %[[HIGH]]
+// CHECK:   scf.yield %[[LANES]]#0, %[[ALL]]
+// CHECK: } else {
 // CHECK:   scf.for %[[P:.*]] = %[[LO]] to {{.*}} step {{.*}} iter_args(%{{.*}} = %[[LO]], %[[ACC:.*]] = %{{.*}}) -> (index, vector<4xf64>)
 // CHECK:   %[[J:.*]] = vector.load %[[CRD]][%[[P]]] : memref<?xi32>, vector<4xi32>
 // CHECK:   %[[A:.*]] = vector.load %[[VAL]][%[[P]]] : memref<?xf64>, vector<4xf64>
@@ -27,8 +37,8 @@
 // CHECK:   %[[LATER:.*]] = arith.addi %[[P]], %c256
 // CHECK:   memref.prefetch %[[CRD]][%[[LATER]]], read
 // CHECK:   memref.prefetch %[[VAL]]
-// CHECK: %[[SUM:.*]] = vector.reduction <add>, %[[V]]#1, %[[INIT]] fastmath<reassoc,contract>
-// CHECK: scf.for %{{.*}} = %[[V]]#0 to %[[HI]] step %{{.*}} iter_args(%{{.*}} = %[[SUM]]) -> (f64)
+// CHECK:   vector.reduction <add>, %{{.*}}, %[[INIT]] fastmath<reassoc,contract>
+// CHECK: scf.for %{{.*}} = %[[V]]#0 to %[[HI]] step %{{.*}} iter_args(%{{.*}} = %[[V]]#1) -> (f64)
 // CHECK:   memref.load %[[X]]
 // WIDE-LABEL: func.func @row
 // WIDE: %[[J:.*]] = arith.index_castui %{{.*}} : vector<4xi32> to vector<4xindex>
@@ -171,6 +181,7 @@ func.func @left_alone(%crd: memref<?xi32>, %val: memref<?xf64>, %y: memref<?xf64
 // second ends with the last one needed.
 // CHECK-LABEL: func.func @interleaved
 // CHECK-SAME: %[[CRD:.*]]: memref<?xi32>, %{{.*}}: memref<?xf64>, %[[X:.*]]: memref<?xf64>
+// CHECK: scf.if {{.*}} -> (index, f64)
 // CHECK: else
 // CHECK: %[[TWICE:.*]] = arith.muli %{{.*}}, %{{.*}} : index
 // CHECK: %[[FIRST:.*]] = arith.addi %[[TWICE]], %{{.*}} : index

@@ -56,34 +56,28 @@ public:
     if (lanes.scalable)
       step = arith::MulIOp::create(b, loc, step, vector::VectorScaleOp::create(b, loc));
     Value position = loop.getLowerBound();
-    Values partial = chain ? chain.lanesBefore() : start();
-    // Gathers already keep many loads in flight; sums of consecutive data wait on the adder unless it has
-    // several chains.
-    if (!plan.gathers && !plan.reductions.empty()) {
-      if (!chain && rowLanes > lanes.count)
-        fetchLaterRows();
-      if (!chain && rowLanes > lanes.count)
-        std::tie(position, partial) = wideLoops(position);
-      else
-        std::tie(position, partial) = vectorLoop(position, partial, step, 4);
-    }
-    Values places;
+    Values places, results(loop.getInitArgs());
     if (!plan.branches && !lanes.scalable && !lanes.gatherElements)
       places = coordinatesOf(plan);
-    std::tie(position, partial) = places.empty() ? vectorLoop(position, partial, step, 1)
-                                                 : vectorLoopByDistance(places, position, partial, step);
-
-    Values inits(loop.getInitArgs());
-    if (!chain)
-      for (auto [reduction, value, init] : llvm::zip_equal(plan.reductions, partial, inits))
-        init = combineLanes(b, loc, reduction, value, init);
-    scalarRest(position, inits);
-    if (chain)
-      chain.finish(partial);
+    if (chain || plan.reductions.empty()) {
+      Values partial;
+      if (chain)
+        partial = chain.lanesBefore();
+      std::tie(position, partial) = places.empty() ? vectorLoops(position, partial, step)
+                                                   : apartWhereNear(places, position, partial, step);
+      scalarRest(position, results);
+      if (chain)
+        chain.finish(partial);
+      return;
+    }
+    std::tie(position, results) = places.empty() ? combined(vectorLoops(position, start(), step))
+                                                 : aloneWhereNear(places, position, step);
+    scalarRest(position, results);
   }
 
 private:
   using Values = llvm::SmallVector<Value>;
+  using Ended = std::pair<Value, Values>; ///< where a loop ends, and its results
 
   LoopPlan plan;
   Lanes lanes;
@@ -148,48 +142,87 @@ private:
     return {position, partial};
   }
 
-  /// The loop of vectors in two forms: gathers of neighbors are taken apart. What the first and the last
-  /// iteration gather tells how far a row reaches, since its coordinates ascend as a rule.
-  std::pair<Value, Values> vectorLoopByDistance(llvm::ArrayRef<Value> places, Value lower, Values partial,
-                                                Value step) {
-    Values inits{lower};
-    inits.append(partial);
-    llvm::SmallVector<mlir::Type> types(mlir::ValueRange(inits).getTypes());
-    Value one = arith::ConstantIndexOp::create(b, loc, 1);
-    Value limit = arith::SubIOp::create(b, loc, upper, arith::SubIOp::create(b, loc, step, one));
-    Value any = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, lower, limit);
+  /// With the lanes combined.
+  Ended combined(Ended ended) {
+    for (auto [reduction, value, init] :
+         llvm::zip_equal(plan.reductions, ended.second, plan.loop.getInitArgs()))
+      value = combineLanes(b, loc, reduction, value, init);
+    return ended;
+  }
+
+  /// Gathers already keep many loads in flight; sums of consecutive data wait on the adder unless it has
+  /// several chains.
+  Ended vectorLoops(Value position, Values partial, Value step) {
+    if (!plan.gathers && !plan.reductions.empty()) {
+      if (!chain && rowLanes > lanes.count) {
+        fetchLaterRows();
+        std::tie(position, partial) = wideLoops(position);
+      } else {
+        std::tie(position, partial) = vectorLoop(position, partial, step, 4);
+      }
+    }
+    return vectorLoop(position, partial, step, 1);
+  }
+
+  /// Lanes that are stored, or that loops around carry, stay vectors: gathers of neighbors are taken apart.
+  Ended apartWhereNear(llvm::ArrayRef<Value> places, Value lower, Values partial, Value step) {
     auto vectors = [&](bool apart) {
       lanes.gatherElements = apart;
-      auto [position, results] = vectorLoop(lower, partial, step, 1);
+      Ended ended = vectorLoop(lower, partial, step, 1);
       lanes.gatherElements = false;
-      results.insert(results.begin(), position);
-      return results;
+      return ended;
     };
-    auto choose = [&] {
-      mlir::IRMapping first, last;
-      first.map(plan.loop.getInductionVar(), lower);
-      last.map(plan.loop.getInductionVar(), arith::SubIOp::create(b, loc, upper, one));
-      Value near = areNear(b, loc, plan, places, first, last);
-      return branch(types, near, [&] { return vectors(true); }, [&] { return vectors(false); });
+    return byDistance(places, lower, step, 1, [&] { return vectors(true); }, [&] { return vectors(false); });
+  }
+
+  /// Where what is gathered is near, lanes need no vectors.
+  Ended aloneWhereNear(llvm::ArrayRef<Value> places, Value lower, Value step) {
+    return byDistance(
+        places, lower, step, 2, [&] { return laneLoop(lower, step); },
+        [&] { return combined(vectorLoop(lower, start(), step, 1)); });
+  }
+
+  /// One of two loops: the first where there are iterations for `least` vectors and what they gather is near.
+  /// What the first and the last iteration gather tells how far a row reaches, since its coordinates ascend
+  /// as a rule.
+  Ended byDistance(llvm::ArrayRef<Value> places, Value lower, Value step, int64_t least,
+                   llvm::function_ref<Ended()> whereNear, llvm::function_ref<Ended()> whereFar) {
+    Value one = arith::ConstantIndexOp::create(b, loc, 1);
+    Value vectors = arith::ConstantIndexOp::create(b, loc, least);
+    Value last = arith::SubIOp::create(b, loc, upper, arith::MulIOp::create(b, loc, step, vectors));
+    Value enough = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sle, lower, last);
+    Value near = branch(
+        enough,
+        [&] {
+          mlir::IRMapping first, last;
+          first.map(plan.loop.getInductionVar(), lower);
+          last.map(plan.loop.getInductionVar(), arith::SubIOp::create(b, loc, upper, one));
+          return Values{areNear(b, loc, plan, places, first, last)};
+        },
+        [&] { return Values{arith::ConstantIntOp::create(b, loc, 0, 1)}; })[0];
+    auto together = [](Ended ended) {
+      ended.second.insert(ended.second.begin(), ended.first);
+      return ended.second;
     };
-    Values results = branch(types, any, choose, [&] { return inits; });
+    Values results =
+        branch(near, [&] { return together(whereNear()); }, [&] { return together(whereFar()); });
     return {results[0], Values(llvm::drop_begin(results))};
   }
 
-  Values branch(mlir::TypeRange types, Value condition, llvm::function_ref<Values()> then,
-                llvm::function_ref<Values()> otherwise) {
-    auto result = scf::IfOp::create(b, loc, types, condition, /*addThenBlock=*/true, /*addElseBlock=*/true);
-    b.setInsertionPointToStart(result.thenBlock());
-    scf::YieldOp::create(b, loc, then());
-    b.setInsertionPointToStart(result.elseBlock());
-    scf::YieldOp::create(b, loc, otherwise());
-    b.setInsertionPointAfter(result);
-    return Values(result.getResults());
+  Values branch(Value condition, llvm::function_ref<Values()> then, llvm::function_ref<Values()> otherwise) {
+    auto region = [&](llvm::function_ref<Values()> values) {
+      return [=, this](mlir::OpBuilder &inside, mlir::Location) {
+        mlir::OpBuilder::InsertionGuard guard(b);
+        b.setInsertionPoint(inside.getInsertionBlock(), inside.getInsertionPoint());
+        scf::YieldOp::create(b, loc, values());
+      };
+    };
+    return Values(scf::IfOp::create(b, loc, condition, region(then), region(otherwise)).getResults());
   }
 
   /// A loop over `chains` vectors at a time from `lower` while they fit; returns where it ends, and its
   /// results.
-  std::pair<Value, Values> vectorLoop(Value lower, Values partial, Value step, int64_t chains) {
+  Ended vectorLoop(Value lower, Values partial, Value step, int64_t chains) {
     Value wide = step;
     if (chains > 1)
       wide = arith::MulIOp::create(b, loc, step, arith::ConstantIndexOp::create(b, loc, chains));
@@ -224,6 +257,58 @@ private:
       for (auto [k, reduction] : llvm::enumerate(plan.reductions))
         results[k] = combine(b, loc, reduction, results[k], loop.getResult(1 + chain * count + k));
     return {loop.getResult(0), results};
+  }
+
+  /// The loop of vectors with each lane by itself: a gather of loads needs no vector, and what it is
+  /// multiplied by none either.
+  Ended laneLoop(Value lower, Value step) {
+    Value one = arith::ConstantIndexOp::create(b, loc, 1);
+    Value limit = arith::SubIOp::create(b, loc, upper, arith::SubIOp::create(b, loc, step, one));
+    plan.loop->getParentOfType<mlir::func::FuncOp>()->setAttr(dialect::kScalarLanesAttr, b.getUnitAttr());
+    const size_t count = plan.reductions.size();
+    Values inits{lower};
+    for (int64_t lane = 0; lane < lanes.count; ++lane)
+      for (auto [reduction, init] : llvm::zip_equal(plan.reductions, plan.loop.getInitArgs())) {
+        std::optional<mlir::TypedAttr> neutral = identity(reduction.kind, init.getType());
+        inits.push_back(lane > 0 && neutral ? arith::ConstantOp::create(b, loc, *neutral).getResult() : init);
+      }
+    auto loop = scf::ForOp::create(b, loc, lower, limit, step, inits);
+    keepAsItIs(loop);
+    b.setInsertionPointToStart(loop.getBody());
+    Values yields{arith::AddIOp::create(b, loc, loop.getInductionVar(), step)};
+    for (int64_t lane = 0; lane < lanes.count; ++lane) {
+      Value at =
+          arith::AddIOp::create(b, loc, loop.getInductionVar(), arith::ConstantIndexOp::create(b, loc, lane));
+      yields.append(cloneBody(at, loop.getRegionIterArgs().slice(1 + lane * count, count)));
+    }
+    scf::YieldOp::create(b, loc, yields);
+    b.setInsertionPointAfter(loop);
+    // Neighbors first: a chain of combinations would be as long as there are lanes.
+    Values results(llvm::drop_begin(loop.getResults()));
+    while (results.size() > count) {
+      Values half;
+      for (size_t k = 0; k < results.size(); k += 2 * count)
+        for (auto [r, reduction] : llvm::enumerate(plan.reductions))
+          half.push_back(k + count < results.size()
+                             ? combine(b, loc, reduction, results[k + r], results[k + count + r])
+                             : results[k + r]);
+      results = std::move(half);
+    }
+    return {loop.getResult(0), results};
+  }
+
+  /// The body for one iteration; returns what it hands on.
+  Values cloneBody(Value iteration, mlir::ValueRange carried) {
+    mlir::Block *body = plan.loop.getBody();
+    mlir::IRMapping copy;
+    copy.map(plan.loop.getInductionVar(), iteration);
+    copy.map(plan.loop.getRegionIterArgs(), carried);
+    for (Operation &op : body->without_terminator())
+      b.clone(op, copy);
+    Values results;
+    for (Value result : body->getTerminator()->getOperands())
+      results.push_back(copy.lookupOrDefault(result));
+    return results;
   }
 
   /// The original loop, from where the vectors ended.
