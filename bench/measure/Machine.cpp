@@ -22,10 +22,10 @@ struct Arrays {
   explicit Arrays(int64_t count)
       : count(count), a(size_t(count), 1.0), b(size_t(count), 2.0), c(size_t(count), 3.0) {}
 
-  void copy() {
+  void copy(int threads = threadCount()) {
     double *to = a.data();
     const double *from = b.data();
-#pragma omp parallel for simd schedule(static)
+#pragma omp parallel for simd schedule(static) num_threads(threads)
     for (int64_t k = 0; k < count; ++k)
       to[k] = from[k];
   }
@@ -79,6 +79,11 @@ double Machine::bandwidth(double workingSet) {
                 fastest(3 * each, [&] { sink = arrays.sum(); })});
   (void)sink;
   return known[power] = best;
+}
+
+double Machine::copyMs(int threads) {
+  static Arrays arrays(int64_t(1) << 23);
+  return timed([&] { arrays.copy(threads); });
 }
 
 double Machine::peak() {

@@ -15,6 +15,10 @@ public:
   /// The least milliseconds for so much work.
   double bound(double bytes, double flops);
 
+  /// Milliseconds of one copy of 64 MiB by so many threads, now: what memory gives several threads over one
+  /// differs from minute to minute where processors are virtual.
+  double copyMs(int threads);
+
   /// The processor, its caches, the system, and how much else runs there, in a line.
   static std::string describe();
 };

@@ -57,9 +57,10 @@ std::optional<Runner> mklPeer(const Task &task);
 /// SpMV after mkl_sparse_optimize made a copy in a format of MKL's own, as it does unless told not to.
 std::optional<Runner> mklOwnFormatPeer(const Task &task);
 
-/// Names of contenders that targets speak of; kOneThread is ours with one thread among runs with several.
-inline constexpr const char *kOneThread = "tulle 1", *kMklOwnFormat = "MKL own format",
-                            *kMlirLibrary = "MLIR library";
+/// Names of contenders that targets speak of; kOneThread is ours with one thread among runs with several, and
+/// kCopy and kCopyOneThread show what memory gives these.
+inline constexpr const char *kOneThread = "tulle 1", *kCopy = "copy", *kCopyOneThread = "copy 1",
+                            *kMklOwnFormat = "MKL own format", *kMlirLibrary = "MLIR library";
 
 std::optional<Runner> graphBlasPeer(const Task &task);
 std::optional<Runner> rsbPeer(const Task &task);

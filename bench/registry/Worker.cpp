@@ -77,6 +77,10 @@ static Row measure(const Kernel &kernel, Input &input, const Selection &selectio
   if (threads > 1)
     contenders.insert(contenders.begin() + 2,
                       {kOneThread, [&] { return ours(kernel, task, std::make_shared<int64_t>(0), 1); }});
+  if (threads > 1)
+    for (const auto &[name, count] : {std::pair(kCopy, threads), {kCopyOneThread, 1}})
+      contenders.push_back(
+          {name, [count] { return Runner{[count] { return machine().copyMs(count); }, nullptr}; }});
   race(row, std::move(contenders), selection.seconds);
   setWork(row, task, *made);
   row.boundMs = machine().bound(row.bytes, row.flops);

@@ -34,14 +34,15 @@ static std::string percent(double part) { return part > 0 ? fmt::format("{:.0f}%
 
 static std::string summary(const Report &report) {
   std::string text = head({"kernel", "threads", "inputs", "peer / tulle", "worst input", "of bound",
-                           "over one thread", "wanted", ""},
+                           "over one thread", "a copy", "wanted", ""},
                           1);
   for (const Family &family : families(report.rows)) {
     const std::optional<bool> met = family.met();
     text += line({family.kernel, std::to_string(family.threads), std::to_string(family.rows.size()),
                   number(family.mean()), number(family.worst()),
                   family.number == 0 ? percent(family.bound()) : "",
-                  family.number == 0 ? number(family.scaling()) : "", family.wanted(),
+                  family.number == 0 ? number(family.scaling()) : "",
+                  family.number == 0 ? number(family.memoryScaling()) : "", family.wanted(),
                   !met   ? ""
                   : *met ? "met"
                          : "**missed**"});
@@ -114,7 +115,11 @@ std::string markdown(const Report &report, const std::string &plot) {
       "compared with our best format.\n"
       "The bound is the time that the bytes of operands and result take at the bandwidth "
       "measured for that much\n"
-      "memory, or the operations at the peak of fused multiply-adds, whichever is longer.\n\n",
+      "memory, or the operations at the peak of fused multiply-adds, whichever is longer.\n"
+      "\"A copy\": what several threads gain over one when they copy 64 MiB, in turn with the runs of the "
+      "row: "
+      "memory's share\n"
+      "of what can be gained; on virtual processors it changes by the minute.\n\n",
       report.command, report.machine, limits(report), kMklOwnFormat);
   if (!plot.empty())
     text += fmt::format("![ratio to the best peer and to the bound]({})\n\n", plot);

@@ -15,7 +15,8 @@ double ratioTo(const Row &row, const std::string &peer) {
 }
 
 double bestRatio(const Row &row, std::string *peer) {
-  static const std::set<std::string> apart = {"tulle", kOneThread, "loop", "SciPy unsorted", kMklOwnFormat};
+  static const std::set<std::string> apart = {"tulle",       kOneThread, "loop",        "SciPy unsorted",
+                                              kMklOwnFormat, kCopy,      kCopyOneThread};
   double best = 0;
   auto consider = [&](const std::string &name) {
     if (const double ratio = ratioTo(row, name); ratio > 0 && (best == 0 || ratio < best)) {
@@ -78,6 +79,15 @@ double Family::scaling() const {
   std::vector<double> ratios;
   for (const Row *row : rows)
     ratios.push_back(ratioTo(*row, kOneThread));
+  return geometricMean(ratios);
+}
+
+double Family::memoryScaling() const {
+  std::vector<double> ratios;
+  for (const Row *row : rows)
+    if (auto one = row->times.find(kCopyOneThread), all = row->times.find(kCopy);
+        one != row->times.end() && all != row->times.end() && all->second.median > 0)
+      ratios.push_back(one->second.median / all->second.median);
   return geometricMean(ratios);
 }
 

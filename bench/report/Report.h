@@ -37,10 +37,11 @@ struct Family {
 
   /// The ratio the target is about: that of its peer, or bestRatio.
   double ratio(const Row &row) const;
-  double mean() const;    ///< geometric, of `ratio`
-  double worst() const;   ///< of `ratio`
-  double bound() const;   ///< geometric mean of ofBound
-  double scaling() const; ///< geometric mean of our one thread's time / ours
+  double mean() const;          ///< geometric, of `ratio`
+  double worst() const;         ///< of `ratio`
+  double bound() const;         ///< geometric mean of ofBound
+  double scaling() const;       ///< geometric mean of our one thread's time / ours
+  double memoryScaling() const; ///< the same of a copy that ran in turn with them
   /// Whether the target holds; nothing without one, or where its peer did not run.
   std::optional<bool> met() const;
   /// "1.5 over SciPy", "30 ms", or empty.
