@@ -44,18 +44,19 @@ def Tulle_AssembleOp : Tulle_Op<"assemble", [AttrSizedOperandSegments, NoTermina
       results, or absent: they arrive in any order.
     - `unique`: no coordinates are inserted twice. Otherwise values at equal coordinates are combined by `combine`.
     - `bound`: at most this many inserts run.
+    - `entries`: at most this many coordinates are inserted at, however often.
 
     Constraints:
     1. One size for each dimension; static sizes agree with the type.
     2. `order` has one dimension for each of the tensor's, and no symbols.
     3. The region has no arguments, and inserts of nested tulle.assemble are not its own.
   }];
-  let arguments = (ins Variadic<Index>:$sizes, Optional<Index>:$bound, OptionalAttr<AffineMapAttr>:$order, UnitAttr:$unique,
+  let arguments = (ins Variadic<Index>:$sizes, Optional<Index>:$bound, Optional<Index>:$entries, OptionalAttr<AffineMapAttr>:$order, UnitAttr:$unique,
                        DefaultValuedAttr<Tulle_CombineAttr, "::tulle::dialect::Combine::Add">:$combine,
                        DefaultValuedAttr<Tulle_PlanAttr, "::tulle::dialect::AssemblyPlan::Auto">:$plan);
   let results = (outs AnyRankedTensor:$result);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "`(` $sizes `)` (`bound` $bound^)? attr-dict-with-keyword $body `:` type($result)";
+  let assemblyFormat = "`(` $sizes `)` (`bound` $bound^)? (`entries` $entries^)? attr-dict-with-keyword $body `:` type($result)";
   let hasVerifier = 1;
 }
 

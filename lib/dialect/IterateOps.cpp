@@ -1,6 +1,7 @@
 // Parsers, printers and verifiers of the ops of stage 2.
 #include "dialect/Dialect.h"
 #include "dialect/Inits.h"
+#include "iteration/Plan.h"
 #include "mlir/IR/OpImplementation.h"
 #include <bit>
 
@@ -157,7 +158,8 @@ LogicalResult SearchOp::verify() {
   const format::LevelFormat &level = levelFormat(getEncoding(tensor), unsigned(getLevel()));
   bool hashed = level.kind == format::LevelKind::Hashed;
   if (isFull(level) || !(level.ordered || hashed))
-    return emitOpError("expected an ordered sparse level or a hashed one, got ") << format::print(level) << " (constraint 2)";
+    return emitOpError("expected an ordered sparse level or a hashed one, got ")
+           << format::print(level) << " (constraint 2)";
   return verifyResultType<IteratorType>(*this, tensor, getLevel(), cast<IteratorType>(getResult().getType()));
 }
 
@@ -170,6 +172,28 @@ LogicalResult SpaceSizeOp::verify() {
   const format::LevelFormat &level = levelFormat(space.getEncoding(), space.getLevel());
   if (!level.unique)
     return emitOpError("expected a unique level, got ") << format::print(level) << " (constraint 1)";
+  return success();
+}
+
+/// Whether positions say which parent and which coordinate they belong to.
+static LogicalResult verifyTabled(Operation *op, SpaceType space, int constraint) {
+  const format::LevelFormat &level = levelFormat(space.getEncoding(), space.getLevel());
+  if (!iteration::hasTables(level))
+    return op->emitOpError("expected a unique level, compressed or loose_compressed, got ")
+           << format::print(level) << " (constraint " << constraint << ")";
+  return success();
+}
+
+LogicalResult TabulateOp::verify() { return verifyTabled(*this, getSpace().getType(), 1); }
+
+LogicalResult LookupOp::verify() {
+  SpaceType space = getSpace().getType();
+  if (failed(verifyTabled(*this, space, 2)))
+    return failure();
+  auto expected = IteratorType::get(getContext(), space.getEncoding(), space.getLevel());
+  if (getResult().getType() != expected)
+    return emitOpError("expected an iterator of type ")
+           << expected << ", got " << getResult().getType() << " (constraint 2)";
   return success();
 }
 

@@ -35,4 +35,5 @@ include "dialect/StructuredOps.td"
 include "dialect/IterateOps.td"
 include "dialect/AssembleOps.td"
 include "dialect/ParallelOps.td"
+include "dialect/TableOps.td"
 #endif // TULLE_OPS

@@ -1,5 +1,6 @@
 #include "engine/CallMemory.h"
 #include "engine/Call.h"
+#include "format/Room.h"
 #include "runtime/tensor/Memory.h"
 #include "tulle/error.h"
 #include <algorithm>
@@ -207,74 +208,7 @@ int64_t CallMemory::checkedSize(int64_t level, int64_t parents, int64_t each) {
 
 namespace {
 
-using Large = unsigned __int128;
-
-/// What a tensor stores for the positions of a level and those below, and the lowest level that has several
-/// for each parent, parents * each in all.
-struct Room {
-  size_t level;
-  Large parents, each;
-  Large bytes = 0;
-  bool exact = true; ///< else there are levels below whose positions do not follow
-
-  Large positions() const { return std::min(parents * each, Large(INT64_MAX)); } // beyond any memory
-};
-
-/// How many positions of level `l` each parent has; nullopt where that does not follow from the sizes.
-std::optional<uint64_t> positionsOfEach(const runtime::Tensor &made, const format::Layout &layout, size_t l) {
-  using format::LevelKind;
-  const format::LevelFormat &format = made.encoding.levels[l].format;
-  switch (format.kind) {
-  case LevelKind::Singleton:
-  case LevelKind::Offset:
-    return 1;
-  case LevelKind::Structured:
-    return uint64_t(format.n);
-  case LevelKind::Fixed:
-    return format.n ? std::optional(uint64_t(format.n)) : std::nullopt;
-  case LevelKind::Dense:
-  case LevelKind::Batch:
-  case LevelKind::Bitmap:
-    if (std::optional<format::CoordinateRange> range =
-            format::levelRange(made.encoding, unsigned(l), made.dims);
-        range && !layout.sizes[l])
-      return uint64_t(range->size());
-    return std::nullopt;
-  default:
-    return std::nullopt;
-  }
-}
-
-/// Of `parents * each` positions of a level.
-Room roomFor(const runtime::Tensor &made, size_t level, int64_t parents, int64_t each) {
-  const format::Layout layout = format::layout(made.encoding);
-  Room room{level, uint64_t(parents), uint64_t(each)};
-  for (size_t l = level; l < made.encoding.levels.size(); ++l) {
-    if (l > level) {
-      std::optional<uint64_t> below = positionsOfEach(made, layout, l);
-      room.exact = room.exact && below;
-      if (!below) {
-        if (layout.positions[l])
-          room.bytes += room.positions() * layout.fields[*layout.positions[l]].width / 8;
-        return room;
-      }
-      if (*below != 1)
-        room = {l, room.positions(), *below, room.bytes};
-    }
-    const format::LevelKind kind = made.encoding.levels[l].format.kind;
-    const auto &coordinates = layout.coordinates[l];
-    const bool perPosition = kind != format::LevelKind::Squeezed && kind != format::LevelKind::Banded;
-    if (coordinates && perPosition && layout.fields[coordinates->field].level == l)
-      room.bytes +=
-          (room.positions() * coordinates->stride * layout.fields[coordinates->field].width + 7) / 8;
-    if (layout.bits[l])
-      room.bytes += (room.positions() + 63) / 64 * 8;
-  }
-  room.bytes += room.positions() * byteWidth(made.type);
-  return room;
-}
-
-std::string productText(Large parents, Large each) {
+std::string productText(format::Large parents, format::Large each) {
   if (parents == 1 || each == 1)
     return fmt::format("{}", uint64_t(parents * each));
   return fmt::format("{} x {}", uint64_t(parents), uint64_t(each));
@@ -288,8 +222,9 @@ int64_t CallMemory::checkedPositions(int64_t level, int64_t parents, int64_t eac
     return positions;
   bool refused = true;
   report([&] {
-    const Room room = roomFor(*made, size_t(level), parents, each);
-    const int64_t bytes = int64_t(std::min(room.bytes, Large(INT64_MAX)));
+    const format::Room room =
+        format::roomFor(made->encoding, made->dims, byteWidth(made->type), size_t(level), parents, each);
+    const int64_t bytes = int64_t(std::min(room.bytes, format::Large(INT64_MAX)));
     refused = !runtime::fitsMemory(bytes);
     if (refused)
       throw Error(

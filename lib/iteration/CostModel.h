@@ -62,6 +62,13 @@ struct Costs {
   /// many steps of the outer loop (diagonals) are done at a time. Best of 4 to 27.
   int64_t longLoop = 4096, stepsAtATime = 6;
 
+  /// An array with an element for every coordinate of a level: worth while for a level of this size, and for a
+  /// larger one while it has at most so many coordinates for each entry.
+  int64_t smallLevel = int64_t(1) << 20, sparsest = 16;
+  /// Walking a row of one factor for every entry of the other, against a merge of two rows for every entry of
+  /// the mask: a step of a merge, which is mispredicted or compares whole vectors, in steps of that walk.
+  double mergeStep = 4;
+
   /// Loop orders, in the time one entry takes to be converted: a result whose entries do not arrive row after
   /// row has its loops run twice, and its entries scattered.
   double convert = 1, insertOutOfOrder = 2;

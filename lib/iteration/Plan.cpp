@@ -12,6 +12,11 @@ using format::Digit;
 using format::Encoding;
 using format::LevelKind;
 
+bool hasTables(const format::LevelFormat &level) {
+  return level.unique && !level.padded &&
+         (level.kind == LevelKind::Compressed || level.kind == LevelKind::LooseCompressed);
+}
+
 namespace {
 
 bool isFull(const format::LevelFormat &format) {
@@ -322,11 +327,54 @@ private:
             continue;
           auto mine = outside(shapes[o], l), theirs = outside(shapes[other], k);
           if (!std::includes(theirs.begin(), theirs.end(), mine.begin(), mine.end()) &&
-              !std::includes(mine.begin(), mine.end(), theirs.begin(), theirs.end()))
+              !std::includes(mine.begin(), mine.end(), theirs.begin(), theirs.end()) &&
+              !isLookedUp(o, l, other, k) && !isLookedUp(other, k, o, l))
             return true;
         }
     return false;
   }
+  /// Whether level l of operand o is met again and again by the rows of `other` at its level k, which another
+  /// operand selects: then it can be looked up in a table (tulle-tabulate), and what is visited is these
+  /// rows.
+  bool isLookedUp(unsigned o, size_t l, unsigned other, size_t k) const {
+    if (!hasTables(shapes[o].operand->encoding.levels[l].format))
+      return false;
+    const auto mine = outside(shapes[o], l), theirs = outside(shapes[other], k);
+    std::set<unsigned> rounds;
+    std::ranges::set_difference(theirs, mine, std::inserter(rounds, rounds.end()));
+    bool inRounds = false;
+    const std::vector<LoopVar> loops = *order();
+    for (const LoopVar &v : loops) {
+      if (rounds.count(v.index))
+        inRounds = true;
+      else if (inRounds && mine.count(v.index))
+        return false;
+    }
+    return std::ranges::all_of(rounds, [&](unsigned index) { return isSelected(index, o, other); });
+  }
+
+  /// Whether an operand besides `walked` says which coordinates of the index there are for those of `table`,
+  /// and the walk is worth while: against a merge of a row of either for every entry of the table's operand,
+  /// where the numbers of entries are known, as if all dimensions had one size.
+  bool isSelected(unsigned index, unsigned table, unsigned walked) const {
+    for (unsigned s = 0; s < shapes.size(); ++s) {
+      if (s == walked || s == table)
+        continue;
+      for (size_t l = 0; l < shapes[s].digits.size(); ++l) {
+        if (shapes[s].modes[l] != LevelMode::Drive || shapes[s].index(l) != index ||
+            outside(shapes[s], l).empty())
+          continue;
+        const double selecting = double(shapes[s].operand->entries),
+                     rows = double(shapes[walked].operand->entries),
+                     tabled = double(shapes[table].operand->entries);
+        if (selecting < 0 || rows < 0 || tabled < 0 ||
+            selecting * rows <= Costs().mergeStep * tabled * (selecting + rows))
+          return true;
+      }
+    }
+    return false;
+  }
+
   static std::set<unsigned> outside(const Shape &s, size_t level) {
     std::set<unsigned> result;
     for (size_t k = 0; k < level; ++k)

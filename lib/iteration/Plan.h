@@ -73,4 +73,8 @@ std::variant<Plan, Conversion> plan(const std::vector<bool> &reduction, const st
 std::string explainOrder(const Plan &plan, const std::vector<Operand> &operands,
                          const std::vector<std::string> &indices, const std::vector<std::string> &names);
 
+/// Whether a level's entries can be found by a table of their positions: each belongs to one parent, and the
+/// coordinates below a parent differ.
+bool hasTables(const format::LevelFormat &level);
+
 } // namespace tulle::iteration

@@ -111,6 +111,18 @@ def Assemble : Pass<"tulle-assemble", "::mlir::ModuleOp"> {
                            "::mlir::LLVM::LLVMDialect", "::mlir::vector::VectorDialect"];
 }
 
+def Tabulate : Pass<"tulle-tabulate", "::mlir::func::FuncOp"> {
+  let summary = "Sparse rows that many rounds of a loop meet become tables";
+  let description = [{
+    A co-iteration inside a loop meets some of its spaces in every round of that loop: the row of a mask, for every row of
+    the second factor in a product. Where all but one are such, and nothing is visited without that one, the others are written to
+    tables before the loop (`tulle.tabulate`): what is left is an iteration over the one space, which looks its coordinates up
+    (`tulle.lookup`). Chosen when the code runs: a level with far more coordinates than entries has no table, and in a row that is much
+    longer than the others of an intersection these are searched for.
+  }];
+  let dependentDialects = ["::tulle::dialect::TulleDialect", "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
+}
+
 //===--- Stage 3: buffers and loops ---===//
 
 def Lower : Pass<"tulle-lower", "::mlir::ModuleOp"> {

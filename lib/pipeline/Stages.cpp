@@ -57,7 +57,7 @@ std::string passes(Stage stage, const Options &options) {
            options.strategy + "},canonicalize,tulle-sink-fill" + parallelize(options) + ")";
   case Stage::Assembly:
     return std::string("tulle-assemble{parallel=") + (options.parallel ? "true" : "false") +
-           "},func.func(canonicalize)";
+           "},func.func(canonicalize,tulle-tabulate)";
   case Stage::Loops:
     return "tulle-lower,func.func(canonicalize,loop-invariant-code-motion,cse)";
   case Stage::Vector:

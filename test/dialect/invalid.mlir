@@ -154,3 +154,23 @@ func.func @empty_body(%a: !tulle.range) {
   }) : (!tulle.range) -> ()
   return
 }
+
+// -----
+
+#COO = #tulle.encoding<{ map = (i, j) -> (i : compressed(nonunique), j : singleton(soa)) }>
+func.func @table_of_repeated(%A: tensor<3x4xf64, #COO>, %t: memref<?xi32>) {
+  %s = tulle.space %A level(0) : tensor<3x4xf64, #COO> -> !tulle.space<#COO, 0>
+  // expected-error @+1 {{expected a unique level, compressed or loose_compressed, got compressed(nonunique) (constraint 1)}}
+  tulle.tabulate %s in %t : !tulle.space<#COO, 0>, memref<?xi32>
+  return
+}
+
+// -----
+
+#CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>
+func.func @looked_up_elsewhere(%A: tensor<3x4xf64, #CSR>, %i: !tulle.iterator<#CSR, 0>, %j: index, %t: memref<?xi32>) {
+  %s = tulle.space %A level(1) under %i : !tulle.iterator<#CSR, 0> : tensor<3x4xf64, #CSR> -> !tulle.space<#CSR, 1>
+  // expected-error @+1 {{expected an iterator of type}}
+  %at, %found = tulle.lookup %j of %s in %t : !tulle.space<#CSR, 1>, memref<?xi32> -> !tulle.iterator<#CSR, 0>
+  return
+}

@@ -159,3 +159,41 @@ func.func @row_sums(%a: tensor<?x?xf64, #CSR>, %y: tensor<?xf64, #D>, %n: index,
   }
   return %r : tensor<?xf64, #D>
 }
+
+// -----
+
+#CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>
+#D = #tulle.encoding<{ map = (i) -> (i : dense) }>
+
+// Which rows of B a round walks depends on the coordinates in A's row: four parts for each thread, as equal numbers of A's
+// entries are not equal work.
+// CHECK-LABEL: @selected
+// CHECK: %[[THREADS:.*]] = tulle.threads
+// CHECK: %[[MANY:.*]] = arith.muli %[[THREADS]], %c4
+// CHECK: %[[ALONE:.*]] = arith.cmpi ule, %[[THREADS]], %c1
+// CHECK: %[[PARTS:.*]] = arith.select %[[ALONE]], %c1{{.*}}, %[[MANY]]
+// CHECK: tulle.parallel %[[PART:.*]] of %[[PARTS]]
+// CHECK: tulle.part %{{.*}}, %[[PART]] of %[[PARTS]] by %arg0
+func.func @selected(%a: tensor<?x?xf64, #CSR>, %b: tensor<?x?xf64, #CSR>, %y: tensor<?xf64, #D>, %n: index) -> tensor<?xf64, #D> {
+  %zero = arith.constant 0 : index
+  %all = tulle.range %zero to %n
+  %r = tulle.iterate %i in %all : !tulle.range iter_args(%acc = %y) -> (tensor<?xf64, #D>) kind = parallel {
+    %ai = tulle.locate %a level(0) at %i : tensor<?x?xf64, #CSR> -> !tulle.iterator<#CSR, 0>
+    %yi = tulle.locate %y level(0) at %i : tensor<?xf64, #D> -> !tulle.iterator<#D, 0>
+    %sa = tulle.space %a level(1) under %ai : !tulle.iterator<#CSR, 0> : tensor<?x?xf64, #CSR> -> !tulle.space<#CSR, 1>
+    %s = tulle.iterate %k, %ak in %sa : !tulle.space<#CSR, 1> iter_args(%t = %acc) -> (tensor<?xf64, #D>) kind = reduction {
+      %bk = tulle.locate %b level(0) at %k : tensor<?x?xf64, #CSR> -> !tulle.iterator<#CSR, 0>
+      %sb = tulle.space %b level(1) under %bk : !tulle.iterator<#CSR, 0> : tensor<?x?xf64, #CSR> -> !tulle.space<#CSR, 1>
+      %u = tulle.iterate %j, %bj in %sb : !tulle.space<#CSR, 1> iter_args(%w = %t) -> (tensor<?xf64, #D>) kind = reduction {
+        %v = tulle.load %b[%bj : !tulle.iterator<#CSR, 1>] : tensor<?x?xf64, #CSR> -> f64
+        %old = tulle.load %w[%yi : !tulle.iterator<#D, 0>] : tensor<?xf64, #D> -> f64
+        %sum = arith.addf %old, %v : f64
+        %st = tulle.store %sum, %w[%yi : !tulle.iterator<#D, 0>] : f64, tensor<?xf64, #D>
+        tulle.yield %st : tensor<?xf64, #D>
+      }
+      tulle.yield %u : tensor<?xf64, #D>
+    }
+    tulle.yield %s : tensor<?xf64, #D>
+  }
+  return %r : tensor<?xf64, #D>
+}

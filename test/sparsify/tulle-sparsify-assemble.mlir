@@ -113,3 +113,36 @@ func.func @transpose(%A: tensor<?x?xf64, #CSR>, %m: index, %n: index) -> tensor<
   } -> tensor<?x?xf64, #CSR>
   return %r : tensor<?x?xf64, #CSR>
 }
+
+// -----
+
+#CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>
+#ik = affine_map<(i, j, k) -> (i, k)>
+#kj = affine_map<(i, j, k) -> (k, j)>
+#ij = affine_map<(i, j, k) -> (i, j)>
+
+// However many products there are, no more coordinates than the mask has get one; those of the other mask say nothing.
+// CHECK-LABEL: func.func @masked
+// CHECK: %[[ENTRIES:.*]] = tulle.stored_count %arg2
+// CHECK-NOT: tulle.stored_count
+// CHECK: tulle.assemble({{.*}}) entries %[[ENTRIES]] attributes {order = {{.*}}} {
+// CHECK: tulle.coiterate %{{.*}} in "a & b \\ c"
+func.func @masked(%A: tensor<?x?xf64, #CSR>, %B: tensor<?x?xf64, #CSR>, %M: tensor<?x?xf64, #CSR>, %N: tensor<?x?xf64, #CSR>, %m: index, %n: index) -> tensor<?x?xf64, #CSR> {
+  %zero = arith.constant 0.0 : f64
+  %empty = tensor.empty(%m, %n) : tensor<?x?xf64, #CSR>
+  %init = tulle.fill %zero, %empty : f64, tensor<?x?xf64, #CSR>
+  %r = linalg.generic {indexing_maps = [#ik, #kj, #ij, #ij, #ij], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%A, %B, %M, %N : tensor<?x?xf64, #CSR>, tensor<?x?xf64, #CSR>, tensor<?x?xf64, #CSR>, tensor<?x?xf64, #CSR>) outs(%init : tensor<?x?xf64, #CSR>) {
+  ^bb0(%a: f64, %b: f64, %inM: f64, %inN: f64, %acc: f64):
+    %p = arith.mulf %a, %b : f64
+    %s = arith.addf %acc, %p : f64
+    %isM = tulle.stored %inM : f64
+    %isN = tulle.stored %inN : f64
+    %true = arith.constant true
+    %notN = arith.xori %isN, %true : i1
+    %allowed = arith.andi %isM, %notN : i1
+    %new = arith.select %allowed, %s, %acc : f64
+    linalg.yield %new : f64
+  } -> tensor<?x?xf64, #CSR>
+  return %r : tensor<?x?xf64, #CSR>
+}

@@ -110,6 +110,29 @@ TEST(Plan, InnerProductsConvert) {
   EXPECT_EQ(format::displayName(c.target), "CSR");
 }
 
+/// `C(i,j) = A(i,k) * B(k,j) where M`, whose result has the mask's pattern.
+std::vector<Operand> maskedProduct(int64_t factors, int64_t mask) {
+  std::vector<Operand> operands = {operand("CSR", {i, k}), operand("CSR", {k, j}), operand("CSR", {i, j}),
+                                   operand("CSR", {i, j})};
+  operands[0].entries = operands[1].entries = factors;
+  operands[2].entries = mask;
+  operands[2].keep = true;
+  operands[3].follows = 2;
+  return operands;
+}
+
+TEST(Plan, RowsOfTheMaskOfAProductAreLookedUp) {
+  EXPECT_EQ(order(plan({false, false, true}, maskedProduct(-1, -1))), "i k j ");
+  EXPECT_EQ(order(plan({false, false, true}, maskedProduct(1000, 1000))), "i k j ");
+}
+
+TEST(Plan, AMaskWithFewEntriesHasAProductOfRowsForEach) {
+  auto planned = plan({false, false, true}, maskedProduct(1000, 10));
+  const auto &c = std::get<Conversion>(planned);
+  EXPECT_EQ(c.operand, 1u);
+  EXPECT_EQ(format::displayName(c.target), "CSC");
+}
+
 TEST(Plan, ThePatternOfTheResultStays) {
   Operand pattern = operand("CSC", {i, j}), result = operand("CSC", {i, j});
   pattern.keep = true;

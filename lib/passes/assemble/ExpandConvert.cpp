@@ -48,7 +48,7 @@ struct ExpandConvert : impl::ExpandConvertBase<ExpandConvert> {
     // A dense source may hold far fewer entries than slots: they are counted.
     bool drop = format::isAllDense(source) && !format::isAllDense(target);
     Value bound = drop ? Value() : StoredCountOp::create(b, loc, op.getSource());
-    auto made = AssembleOp::create(b, loc, type, sizes, bound, order, unique);
+    auto made = AssembleOp::create(b, loc, type, sizes, bound, Value(), order, unique);
     b.createBlock(&made.getBody());
     assemble::walkStored(b, loc, op.getSource(), sizes, *inverse, [&](ValueRange dims, Value value) {
       if (drop) {

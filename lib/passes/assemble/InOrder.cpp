@@ -34,14 +34,15 @@ Value bringInOrder(OpBuilder &b, Target &target, AssembleOp op) {
   encoding.posWidth = 64;
   encoding.crdWidth = target.encoding().crdWidth == 32 ? 32 : 64;
   encoding.fill = target.encoding().fill;
-  auto sorted =
-      AssembleOp::create(b, loc, withEncoding(target.type(), encoding), op.getSizes(), op.getBound(),
-                         op.getOrderAttr(), op.getUniqueAttr(), op.getCombineAttr(), op.getPlanAttr());
+  auto sorted = AssembleOp::create(b, loc, withEncoding(target.type(), encoding), op.getSizes(),
+                                   op.getBound(), op.getEntries(), op.getOrderAttr(), op.getUniqueAttr(),
+                                   op.getCombineAttr(), op.getPlanAttr());
   sorted.getBody().takeBody(op.getBody());
   op.getBody().emplaceBlock();
   AffineMap identity = AffineMap::getMultiDimIdentityMap(rank, b.getContext());
-  auto made = AssembleOp::create(b, loc, target.type(), op.getSizes(), Value(), AffineMapAttr::get(identity),
-                                 b.getUnitAttr(), op.getCombineAttr(), op.getPlanAttr());
+  auto made =
+      AssembleOp::create(b, loc, target.type(), op.getSizes(), Value(), Value(), AffineMapAttr::get(identity),
+                         b.getUnitAttr(), op.getCombineAttr(), op.getPlanAttr());
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(&made.getBody().emplaceBlock());
   walk(b, loc, sorted.getResult(),

@@ -173,9 +173,10 @@ void Layers::store() {
 } // namespace
 
 FailureOr<Value> lowerByLayers(OpBuilder &b, Target &target, AssembleOp op, const Order &) {
-  auto sorted = AssembleOp::create(
-      b, op.getLoc(), withEncoding(target.type(), entriesEncoding(target.encoding())), op.getSizes(),
-      op.getBound(), op.getOrderAttr(), op.getUniqueAttr(), op.getCombineAttr(), op.getPlanAttr());
+  auto sorted =
+      AssembleOp::create(b, op.getLoc(), withEncoding(target.type(), entriesEncoding(target.encoding())),
+                         op.getSizes(), op.getBound(), op.getEntries(), op.getOrderAttr(), op.getUniqueAttr(),
+                         op.getCombineAttr(), op.getPlanAttr());
   sorted.getBody().takeBody(op.getBody());
   op.getBody().emplaceBlock();
   return Layers(b, target, sorted.getResult()).run();

@@ -16,8 +16,15 @@ Value boundInserts(OpBuilder &b, Target &target, AssembleOp op) {
   return inserts.get(b);
 }
 
+Value leastBound(OpBuilder &b, AssembleOp op) {
+  Value bound = op.getBound(), entries = op.getEntries();
+  if (!bound || !entries)
+    return bound ? bound : entries;
+  return arith::MinUIOp::create(b, op.getLoc(), bound, entries);
+}
+
 Value boundEntries(OpBuilder &b, Target &target, AssembleOp op, const Order &order) {
-  Value bound = op.getBound();
+  Value bound = leastBound(b, op);
   return bound ? bound : countEntries(b, target, op, order);
 }
 

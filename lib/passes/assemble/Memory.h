@@ -8,6 +8,8 @@ namespace tulle::assemble {
 
 /// An upper bound of the number of inserts: the op's own, else a copy of its loops counts them.
 mlir::Value boundInserts(mlir::OpBuilder &b, Target &target, dialect::AssembleOp op);
+/// The op's own bound of the number of entries: of inserts, or of coordinates they are made at; null without.
+mlir::Value leastBound(mlir::OpBuilder &b, dialect::AssembleOp op);
 /// An upper bound of the number of entries: the op's own, else countEntries.
 mlir::Value boundEntries(mlir::OpBuilder &b, Target &target, dialect::AssembleOp op, const Order &order);
 /// The same from a copy of the loops, or of one piece of them, that counts the inserts: below each position

@@ -355,15 +355,15 @@ void Scatter::countPairs() {
   auto dense = RankedTensorType::get({ShapedType::kDynamic, ShapedType::kDynamic}, b.getI1Type());
   auto of = [&](ValueRange dims) { return Values{dims[ranks.dimension()], dims[ranks.counted()]}; };
   Values sizes = of(target.storage.dims);
-  auto made = AssembleOp::create(b, loc, withEncoding(dense, encoding), sizes, Value(), AffineMapAttr(),
-                                 /*unique=*/false, Combine::Or, AssemblyPlan::Auto);
+  auto made =
+      AssembleOp::create(b, loc, withEncoding(dense, encoding), sizes, Value(), Value(), AffineMapAttr(),
+                         /*unique=*/false, Combine::Or, AssemblyPlan::Auto);
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(&made.getBody().emplaceBlock());
     Value present = assembly.constantInt(b.getI1Type(), 1);
-    cloneCounting(b, op, [&](OpBuilder &inner, ValueRange dims) {
-      InsertOp::create(inner, loc, present, of(dims));
-    });
+    cloneCounting(
+        b, op, [&](OpBuilder &inner, ValueRange dims) { InsertOp::create(inner, loc, present, of(dims)); });
   }
   walkStored(b, loc, made.getResult(), sizes, *format::inverseMap(encoding),
              [&](ValueRange pair, Value) { ranks.query(pair[0]); });

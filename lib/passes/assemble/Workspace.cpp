@@ -1,4 +1,5 @@
 #include "passes/assemble/Workspace.h"
+#include "iteration/CostModel.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "passes/assemble/Appender.h"
@@ -24,9 +25,6 @@ namespace {
 constexpr int64_t kLargestBlock = 4096;
 /// Blocks up to this size are moved without a loop.
 constexpr int64_t kUnrolled = 64;
-/// A level of this size is always worth a workspace, and a larger one while it has at most so many
-/// coordinates for each insert.
-constexpr int64_t kSmallLevel = int64_t(1) << 20, kSparsest = 16;
 
 /// The values below one coordinate of the workspace's level; nullopt where that is not known or too many.
 std::optional<int64_t> blockSize(const Target &target) {
@@ -308,21 +306,22 @@ static void assembleByMany(OpBuilder &b, Target &target, const Order &order, Sha
 
 /// Whether the level is worth an array: i1, or null where that is known.
 static Value isSmall(OpBuilder &b, const Target &target, Value entries) {
+  const iteration::Costs costs;
   levels::Emitter emit = target.emitter(b);
   Value size = emit.levelSize(target.storedLevels() - 1);
-  if (APInt known; matchPattern(size, m_ConstantInt(&known)) && known.getSExtValue() <= kSmallLevel)
+  if (APInt known; matchPattern(size, m_ConstantInt(&known)) && known.getSExtValue() <= costs.smallLevel)
     return {};
   // Saturated, so that the product does not wrap.
   Value few = arith::MinUIOp::create(b, target.loc, entries, emit.constant(int64_t(1) << 40));
-  Value limit = arith::MaxUIOp::create(b, target.loc, emit.mul(few, emit.constant(kSparsest)),
-                                       emit.constant(kSmallLevel));
+  Value limit = arith::MaxUIOp::create(b, target.loc, emit.mul(few, emit.constant(costs.sparsest)),
+                                       emit.constant(costs.smallLevel));
   return emit.compare(arith::CmpIPredicate::ule, size, limit);
 }
 
 FailureOr<Value> lowerByWorkspace(OpBuilder &b, Target &target, AssembleOp op, const Order &order) {
   std::optional<Shares> shares;
   if (Shares::possible(target, op, order))
-    shares.emplace(b, target, order, op.getBound());
+    shares.emplace(b, target, order, leastBound(b, op));
   Value entries = shares ? shares->entries() : boundEntries(b, target, op, order);
   auto assemble = [&](OpBuilder &b) {
     if (shares)

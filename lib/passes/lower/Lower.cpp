@@ -185,6 +185,8 @@ void Lowering::lowerOp(Operation &op) {
       .Case([&](SpaceOp op) { lowerSpace(op); })
       .Case([&](LocateOp op) { lowerLocate(op); })
       .Case([&](SearchOp op) { lowerSearch(op); })
+      .Case([&](TabulateOp op) { lowerTabulate(op); })
+      .Case([&](LookupOp op) { lowerLookup(op); })
       .Case([&](LoadOp op) { lowerLoad(op); })
       .Case([&](StoreOp op) { lowerStore(op); })
       .Case([&](FillOp op) { lowerFill(op); })
@@ -230,7 +232,7 @@ static bool understands(Operation *op) {
     std::optional<int64_t> index = dim.getConstantIndex();
     return type && index && *index >= 0 && *index < type.getRank();
   }
-  return isa<SpaceOp, LocateOp, SearchOp, RangeOp, LoadOp, StoreOp, FillOp, LikeOp, LevelSizeOp, SpaceSizeOp,
+  return isa<SpaceOp, LocateOp, SearchOp, TabulateOp, LookupOp, RangeOp, LoadOp, StoreOp, FillOp, LikeOp, LevelSizeOp, SpaceSizeOp,
              StoredCountOp, StorageOp, CoordinatesOp, IterateOp, CoiterateOp, ParallelOp, PartOp, WeightOp,
              HeavyOp, SliceOp, RestrictOp, ValuesOp>(op) ||
          // Tensors pass through these, as the storage they are; places in them do not.

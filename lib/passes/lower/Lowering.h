@@ -38,6 +38,10 @@ private:
   void lowerFill(dialect::FillOp op);
   void lowerStorage(dialect::StorageOp op);
 
+  // Tables.cpp
+  void lowerTabulate(dialect::TabulateOp op);
+  void lowerLookup(dialect::LookupOp op);
+
   // Coordinates.cpp
   void lowerCoordinates(dialect::CoordinatesOp op);
 

@@ -258,8 +258,20 @@ void Lowering::lowerRestrict(RestrictOp op) {
   if (space.format->full()) {
     limit(space, {lo, hi});
   } else {
-    Value begin = lowerBound(b, loc, space, space.range.begin, space.range.end, lo);
-    limit(space, {begin, lowerBound(b, loc, space, begin, space.range.end, hi)});
+    // All coordinates are one part where threads are not worth while: a search, which misses the cache at
+    // every step, would cost more than a short loop.
+    levels::Emitter emit = space.emitter(b, loc);
+    auto [first, last] = space.range;
+    auto unless = [&](Value whole, Value bound, llvm::function_ref<Value()> search) {
+      return ifElse(
+          b, loc, whole, b.getIndexType(), [&] { return Values{bound}; },
+          [&] { return Values{search()}; })[0];
+    };
+    Value begin = unless(emit.compare(CmpIPredicate::eq, lo, emit.constant(0)), first,
+                         [&] { return lowerBound(b, loc, space, first, last, lo); });
+    Value end = unless(emit.compare(CmpIPredicate::uge, hi, emit.levelSize(space.level)), last,
+                       [&] { return lowerBound(b, loc, space, begin, last, hi); });
+    limit(space, {begin, end});
   }
   spaces[op.getResult()] = space;
 }

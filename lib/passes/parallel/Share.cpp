@@ -25,12 +25,35 @@ static Block &wrap(OpBuilder &b, Operation *loop, Value parts) {
   return *block;
 }
 
-bool shareRounds(Operation *loop, const Settings &) {
+/// Whether rounds walk rows that coordinates of a loop inside select: how much that is, the entries by which
+/// the loop is cut do not tell.
+static bool selectsRows(Operation *loop) {
+  return loop
+      ->walk([&](SpaceOp space) {
+        auto row = space.getParent() ? space.getParent().getDefiningOp<LocateOp>() : LocateOp();
+        auto by = row ? dyn_cast<BlockArgument>(row.getCoordinate()) : BlockArgument();
+        Operation *inner = by ? by.getOwner()->getParentOp() : nullptr;
+        auto walked = dyn_cast_or_null<IterateOp>(inner);
+        bool selects = inner && loop->isProperAncestor(inner) && by.getArgNumber() == 0 &&
+                       (isa<CoiterateOp>(inner) || (walked && isa<SpaceType>(walked.getSpace().getType())));
+        return selects ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+bool shareRounds(Operation *loop, const Settings &settings) {
   if (kindOf(loop) != LoopKind::Parallel || !carriesTensorsOnly(loop) || !canCut(loop))
     return false;
   OpBuilder b(loop);
   Location loc = loop->getLoc();
   Value parts = ThreadsOp::create(b, loc, work(b, loop), /*fixed=*/false);
+  if (selectsRows(loop)) {
+    Value one = arith::ConstantIndexOp::create(b, loc, 1);
+    Value many = arith::MulIOp::create(b, loc, parts,
+                                       arith::ConstantIndexOp::create(b, loc, settings.costs.sharesPerPart));
+    Value alone = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ule, parts, one);
+    parts = arith::SelectOp::create(b, loc, alone, one, many);
+  }
   Block &block = wrap(b, loop, parts);
   b.setInsertionPoint(loop);
   cutToPart(b, loop, block.getArgument(0), parts);

@@ -23,7 +23,7 @@ Value LoopEmitter::assemble() {
   }
   AffineMap order = insertionOrder();
   auto scheduled = statement.generic->getAttrOfType<dialect::AssemblyPlanAttr>(kPlanAttr);
-  auto op = dialect::AssembleOp::create(b, loc, type, dims, insertionBound(),
+  auto op = dialect::AssembleOp::create(b, loc, type, dims, insertionBound(), entriesBound(),
                                         order.isEmpty() ? AffineMapAttr() : AffineMapAttr::get(order),
                                         onceEach, combine.value_or(Combine::Add),
                                         scheduled ? scheduled.getValue() : dialect::AssemblyPlan::Auto);
@@ -73,6 +73,27 @@ Value LoopEmitter::insertionBound() {
       Value count = dialect::StoredCountOp::create(b, loc, statement.operands[o].tensor);
       bound = bound ? arith::AddIOp::create(b, loc, bound, count).getResult() : count;
     }
+  return bound;
+}
+
+/// At most as many coordinates as entries of an operand without which nothing is inserted, where each entry
+/// belongs to one of them: a mask. Null where inserts are bounded, or nothing is that cheap.
+Value LoopEmitter::entriesBound() {
+  if (onceEach)
+    return {};
+  Value bound;
+  for (unsigned o = 0; o + 1 < statement.operands.size(); ++o) {
+    const SparseOperand &operand = statement.operands[o];
+    bool covers = operand.sparse && algebra.isNoOp({uint64_t(1) << o, 0});
+    for (unsigned i = 0; covers && i < statement.reduction.size(); ++i)
+      covers = statement.reduction[i] || llvm::any_of(operand.subscripts, [&](const iteration::Subscript &s) {
+                 return s.isVariable() && s.terms[0].first == i;
+               });
+    if (!covers)
+      continue;
+    Value count = dialect::StoredCountOp::create(b, loc, operand.tensor);
+    bound = bound ? arith::MinUIOp::create(b, loc, bound, count).getResult() : count;
+  }
   return bound;
 }
 

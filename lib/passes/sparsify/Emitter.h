@@ -56,6 +56,7 @@ private:
   // Assembly.cpp: results that are new tensors
   mlir::Value assemble();
   mlir::Value insertionBound();
+  mlir::Value entriesBound();
   Carried newElement(LoopState s, unsigned depth);
   void insert(const LoopState &s, mlir::Value value);
   mlir::Value isNot(mlir::Value x, mlir::Value y);
