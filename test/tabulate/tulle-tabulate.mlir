@@ -153,3 +153,74 @@ func.func @either(%A: tensor<?x8xf64, #CSR>, %b: tensor<8xf64, #SV>) {
   }
   return
 }
+
+// -----
+
+#CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed), posWidth = 32, crdWidth = 32 }>
+#DCSR = #tulle.encoding<{ map = (i, j) -> (i : compressed, j : compressed), posWidth = 32, crdWidth = 32 }>
+
+// Which rows B has is the same for all rows of A: their table is written once, before all loops. The sum travels through the
+// cases.
+// CHECK-LABEL: @rows_of_b
+// CHECK: %[[TABLE:.*]] = memref.alloc
+// CHECK: %[[ROWS:.*]] = tulle.space %arg1 level(0)
+// CHECK-NEXT: tulle.tabulate %[[ROWS]] in %[[TABLE]]
+// CHECK-NEXT: tulle.iterate %[[I:.*]] in
+// CHECK: scf.if %{{.*}} -> (f64) {
+// CHECK-NEXT: tulle.iterate %[[K:.*]], %{{.*}} in %{{.*}} iter_args(%[[SUM:.*]] = %{{.*}}) -> (f64)
+// CHECK-NEXT: %[[AT:.*]], %[[FOUND:.*]] = tulle.lookup %[[K]] of %[[ROWS]] in %[[TABLE]]
+// CHECK-NEXT: scf.if %[[FOUND]] -> (f64) {
+// CHECK: tulle.space %arg1 level(1) under %[[AT]]
+// CHECK: } else {
+// CHECK-NEXT: scf.yield %[[SUM]] : f64
+// CHECK: tulle.coiterate
+func.func @rows_of_b(%A: tensor<?x64xf64, #CSR>, %B: tensor<64x?xf64, #DCSR>, %zero: f64) {
+  %c0 = arith.constant 0 : index
+  %rows = tensor.dim %A, %c0 : tensor<?x64xf64, #CSR>
+  %all = tulle.range %c0 to %rows
+  tulle.iterate %i in %all : !tulle.range {
+    %ai = tulle.locate %A level(0) at %i : tensor<?x64xf64, #CSR> -> !tulle.iterator<#CSR, 0>
+    %sa = tulle.space %A level(1) under %ai : !tulle.iterator<#CSR, 0> : tensor<?x64xf64, #CSR> -> !tulle.space<#CSR, 1>
+    %sb = tulle.space %B level(0) : tensor<64x?xf64, #DCSR> -> !tulle.space<#DCSR, 0>
+    %r = tulle.coiterate %k in "a & b" (%sa, %sb : !tulle.space<#CSR, 1>, !tulle.space<#DCSR, 0>) iter_args(%acc = %zero) -> (f64) kind = reduction strategy = auto
+    case "a & b" (%x, %y) {
+      %row = tulle.space %B level(1) under %y : !tulle.iterator<#DCSR, 0> : tensor<64x?xf64, #DCSR> -> !tulle.space<#DCSR, 1>
+      %s = tulle.iterate %j, %at in %row : !tulle.space<#DCSR, 1> iter_args(%t = %acc) -> (f64) kind = reduction {
+        %v = tulle.load %B[%at : !tulle.iterator<#DCSR, 1>] : tensor<64x?xf64, #DCSR> -> f64
+        %u = arith.addf %t, %v : f64
+        tulle.yield %u : f64
+      }
+      tulle.yield %s : f64
+    }
+    "sum"(%r) : (f64) -> ()
+  }
+  return
+}
+
+// -----
+
+#CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed), posWidth = 32, crdWidth = 32 }>
+#SV = #tulle.encoding<{ map = (i) -> (i : compressed), posWidth = 32, crdWidth = 32 }>
+
+// A sum without a loop inside: blocks of coordinates are compared.
+// CHECK-LABEL: @dot
+// CHECK-NOT: tulle.tabulate
+// CHECK: tulle.coiterate
+func.func @dot(%A: tensor<?x8xf64, #CSR>, %b: tensor<8xf64, #SV>, %zero: f64) {
+  %c0 = arith.constant 0 : index
+  %rows = tensor.dim %A, %c0 : tensor<?x8xf64, #CSR>
+  %all = tulle.range %c0 to %rows
+  tulle.iterate %i in %all : !tulle.range {
+    %ai = tulle.locate %A level(0) at %i : tensor<?x8xf64, #CSR> -> !tulle.iterator<#CSR, 0>
+    %sa = tulle.space %A level(1) under %ai : !tulle.iterator<#CSR, 0> : tensor<?x8xf64, #CSR> -> !tulle.space<#CSR, 1>
+    %sb = tulle.space %b level(0) : tensor<8xf64, #SV> -> !tulle.space<#SV, 0>
+    %r = tulle.coiterate %k in "a & b" (%sa, %sb : !tulle.space<#CSR, 1>, !tulle.space<#SV, 0>) iter_args(%acc = %zero) -> (f64) kind = reduction strategy = auto
+    case "a & b" (%x, %y) {
+      %v = tulle.load %A[%x : !tulle.iterator<#CSR, 1>] : tensor<?x8xf64, #CSR> -> f64
+      %u = arith.addf %acc, %v : f64
+      tulle.yield %u : f64
+    }
+    "sum"(%r) : (f64) -> ()
+  }
+  return
+}

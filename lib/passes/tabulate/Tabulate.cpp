@@ -102,9 +102,7 @@ public:
 private:
   /// Whether all spaces but one are met again and again, and each case has that one.
   bool match() {
-    // Where values travel in registers, whole vectors of coordinates are compared.
-    if (op.getStrategy() != Strategy::Auto || op.getRange() ||
-        llvm::any_of(op.getResultTypes(), [](Type t) { return !isa<RankedTensorType>(t); }))
+    if (op.getStrategy() != Strategy::Auto || op.getRange() || comparesVectors())
       return false;
     unsigned drivers = 0;
     for (auto [k, value] : llvm::enumerate(op.getSpaces())) {
@@ -121,6 +119,15 @@ private:
     }
     return drivers == 1 && !tabled.empty() &&
            llvm::all_of(op.getCases(), [&](int64_t minterm) { return minterm >> driver & 1; });
+  }
+
+  /// Where values travel in registers and no loop runs inside, whole vectors of coordinates are compared.
+  bool comparesVectors() {
+    bool carries = llvm::any_of(op.getResultTypes(), [](Type t) { return !isa<RankedTensorType>(t); });
+    return carries && !op->walk([&](Operation *inner) {
+                           return inner != op && isLoop(inner) ? WalkResult::interrupt()
+                                                               : WalkResult::advance();
+                         }).wasInterrupted();
   }
 
   /// Whether the walked row is not so much longer than the others that these are better searched for in it;
