@@ -259,11 +259,7 @@ ParseResult IterateOp::parse(OpAsmParser &parser, OperationState &result) {
       parseWord<LoopKindAttr, LoopKind>(parser, "kind", symbolizeLoopKind, result))
     return failure();
   llvm::append_range(args, carried);
-  Region *body = result.addRegion();
-  if (parser.parseOptionalAttrDictWithKeyword(result.attributes) || parser.parseRegion(*body, args))
-    return failure();
-  ensureTerminator(*body, parser.getBuilder(), result.location);
-  return success();
+  return parseBody<IterateOp>(parser, args, result);
 }
 
 void IterateOp::print(OpAsmPrinter &p) {

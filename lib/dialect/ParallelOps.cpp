@@ -16,11 +16,7 @@ ParseResult ParallelOp::parse(OpAsmParser &parser, OperationState &result) {
       parser.resolveOperand(parts, index, result.operands) || parseInits(parser, carried, result))
     return failure();
   llvm::append_range(args, carried);
-  Region *body = result.addRegion();
-  if (parser.parseOptionalAttrDictWithKeyword(result.attributes) || parser.parseRegion(*body, args))
-    return failure();
-  ensureTerminator(*body, parser.getBuilder(), result.location);
-  return success();
+  return parseBody<ParallelOp>(parser, args, result);
 }
 
 void ParallelOp::print(OpAsmPrinter &p) {

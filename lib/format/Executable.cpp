@@ -4,6 +4,7 @@
 #include "format/LevelKinds.h"
 #include "format/Places.h"
 #include <fmt/format.h>
+#include <set>
 
 namespace tulle::format {
 namespace {
@@ -132,6 +133,72 @@ std::string whyNotRanks(const Encoding &e) {
   return "";
 }
 
+/// `e` with the body below its leading `let`s replaced.
+Expr withBody(const Expr &e, const Expr &body) {
+  return e->kind == ExprKind::Let ? let(e->name, e->lhs, withBody(e->rhs, body)) : body;
+}
+
+/// Whether the levels without this one, and without those that follow from others, still give every
+/// dimension's coordinate back.
+bool canDoWithout(Encoding e, unsigned l) {
+  for (Dimension &dimension : e.dims)
+    dimension.inverse = nullptr;
+  for (unsigned k = 0; k < e.levels.size(); ++k)
+    if (k == l || e.levels[k].format.kind == LevelKind::Offset)
+      e.levels[k].expr = withBody(e.levels[k].expr, constant(0));
+  return inverseMap(e).has_value();
+}
+
+/// A level that says again what others say, in whole or in part; null where there is none.
+std::optional<unsigned> redundantLevel(const Encoding &e) {
+  if (digits(e))
+    return std::nullopt;
+  Lets lets;
+  std::set<std::pair<unsigned, unsigned>> stored; // bits of dimensions
+  for (unsigned l = 0; l < e.levels.size(); ++l) {
+    const Expr &body = enterLets(e.levels[l].expr, lets);
+    // What follows from the levels above has no place of its own, and there is one entry for all dimensions.
+    if (e.levels[l].format.kind == LevelKind::Offset ||
+        (body->kind == ExprKind::Counter && body->dims.size() == e.order()))
+      continue;
+    if (canDoWithout(e, l))
+      return l;
+    std::optional<BitSources> sources = bitSources(body, lets, std::vector<unsigned>(e.order(), 40));
+    for (unsigned bit = 0; sources && bit < sources->size(); ++bit)
+      if (const BitSource &source = (*sources)[bit];
+          source.kind == BitSource::FromDim && !stored.insert({source.dim, source.bit}).second)
+        return l;
+  }
+  return std::nullopt;
+}
+
+/// Where a level says what others say, most of its coordinates belong to no entry, and coordinates that
+/// another place stores would be read from there as well: the last level must store entries only.
+std::string whyNotRedundant(const Encoding &e) {
+  unsigned last = unsigned(e.levels.size());
+  while (last > 0 && e.levels[last - 1].format.kind == LevelKind::Offset)
+    --last;
+  if (last == 0)
+    return "";
+  switch (e.levels[--last].format.kind) {
+  case LevelKind::Dense:
+  case LevelKind::Batch:
+  case LevelKind::Ragged:
+  case LevelKind::Banded:
+  case LevelKind::Squeezed:
+    break;
+  default:
+    return "";
+  }
+  std::optional<unsigned> again = redundantLevel(e);
+  if (!again)
+    return "";
+  return fmt::format(
+      "level {} repeats what other levels say, so that the {} level {} would store places of no "
+      "entry; write compressed for level {}, or leave level {} out",
+      *again, name(e.levels[last].format.kind), last, last, *again);
+}
+
 std::string whyNotMap(const Encoding &e) {
   for (const Dimension &dimension : e.dims)
     if (dimension.slice)
@@ -146,6 +213,8 @@ std::string whyNotMap(const Encoding &e) {
   if (!inverseMap(e))
     return "this map cannot be inverted: the levels must together give every dimension's coordinate back; "
            "give the inverse as (i = …, j = …)";
+  if (std::string reason = whyNotRedundant(e); !reason.empty())
+    return reason;
   if (e.explicitVal)
     return "explicitVal cannot be used yet: values are always stored";
   return "";

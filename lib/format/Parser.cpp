@@ -43,6 +43,7 @@ private:
   std::string upstreamComplex();
   std::string number();
   void check();
+  void readCounters();
   void rename();
 
   Cursor cursor;
@@ -97,6 +98,7 @@ Encoding Parser::run() {
     cursor.expect(std::string_view(&c, 1), "to close the encoding");
   if (cursor.peek().kind != Token::End)
     cursor.failExpected(closing.empty() ? "',' or the end of the encoding" : "nothing after the encoding");
+  readCounters();
   check();
   rename();
   return std::move(out);
@@ -449,6 +451,52 @@ void Parser::check() {
   case Violation::CrdWidth:
     cursor.fail(crdRange, found->message);
   }
+}
+
+/// The symbol of `c * n * i` (the factors in any order, n a positive integer) and its dimension.
+static std::optional<std::pair<unsigned, unsigned>> countingProduct(const Expr &e) {
+  std::optional<unsigned> symbol, dim;
+  std::vector<Expr> factors{e};
+  while (!factors.empty()) {
+    Expr factor = factors.back();
+    factors.pop_back();
+    if (factor->kind == ExprKind::Mul) {
+      factors.push_back(factor->lhs);
+      factors.push_back(factor->rhs);
+    } else if (factor->kind == ExprKind::Symbol && !symbol) {
+      symbol = unsigned(factor->value);
+    } else if (factor->kind == ExprKind::Dim && !dim) {
+      dim = unsigned(factor->value);
+    } else if (factor->kind != ExprKind::Constant || factor->value < 1) {
+      return std::nullopt;
+    }
+  }
+  return symbol && dim ? std::optional(std::pair(*symbol, *dim)) : std::nullopt;
+}
+
+// MLIR, whose maps have no counters, writes `#i` with n slices as a product with a symbol that stands for
+// nothing else. How many slices there are follows from what is stored.
+void Parser::readCounters() {
+  std::vector<unsigned> counts(out.symbols.size());
+  std::vector<Expr> exprs;
+  for (const Level &level : out.levels) {
+    auto product = countingProduct(level.expr);
+    if (product)
+      ++counts[product->first];
+    exprs.push_back(product ? counter({product->second}) : level.expr);
+  }
+  auto hasSymbol = [](auto &&self, const Expr &e) -> bool {
+    return e && (e->kind == ExprKind::Symbol || self(self, e->lhs) || self(self, e->rhs));
+  };
+  auto remains = [&](const Expr &e) { return hasSymbol(hasSymbol, e); };
+  if (std::any_of(counts.begin(), counts.end(), [](unsigned count) { return count != 1; }) ||
+      std::any_of(exprs.begin(), exprs.end(), remains) ||
+      std::any_of(out.dims.begin(), out.dims.end(), [&](const Dimension &d) { return remains(d.inverse); }))
+    return;
+  out.symbols.clear();
+  names.symbols.clear();
+  for (unsigned l = 0; l < out.levels.size(); ++l)
+    out.levels[l].expr = exprs[l];
 }
 
 // Two texts that differ in the names of dimensions only are the same format, so dimensions get fixed names;

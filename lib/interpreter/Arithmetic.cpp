@@ -39,6 +39,24 @@ int64_t power(int64_t base, int64_t exponent, ElementType type) {
   return wrap(result, type);
 }
 
+/// Whether the operands, of an ordered type, compare as the operation says.
+template <typename T> Scalar comparison(Op op, T a, T b) {
+  switch (op) {
+  case Op::Eq:
+    return truth(a == b);
+  case Op::Ne:
+    return truth(a != b);
+  case Op::Lt:
+    return truth(a < b);
+  case Op::Le:
+    return truth(a <= b);
+  case Op::Gt:
+    return truth(a > b);
+  default:
+    return truth(a >= b);
+  }
+}
+
 Scalar applyInteger(Op op, ElementType type, const std::vector<Scalar> &args) {
   int64_t a = args[0].i, b = args.size() > 1 ? args[1].i : 0;
   uint64_t ua = uint64_t(a), ub = uint64_t(b);
@@ -78,18 +96,8 @@ Scalar applyInteger(Op op, ElementType type, const std::vector<Scalar> &args) {
     return integer(outside ? 0 : wrap(ua << b, type));
   case Op::Shr:
     return integer(outside ? (a < 0 ? -1 : 0) : a >> b);
-  case Op::Eq:
-    return truth(a == b);
-  case Op::Ne:
-    return truth(a != b);
-  case Op::Lt:
-    return truth(a < b);
-  case Op::Le:
-    return truth(a <= b);
-  case Op::Gt:
-    return truth(a > b);
   default:
-    return truth(a >= b);
+    return comparison(op, a, b);
   }
 }
 
@@ -141,18 +149,8 @@ template <typename T> Scalar applyFloat(Op op, const std::vector<Scalar> &args) 
     return real(unordered ? nan : a == b ? (std::signbit(a) ? a : b) : std::min(a, b));
   case Op::Max:
     return real(unordered ? nan : a == b ? (std::signbit(a) ? b : a) : std::max(a, b));
-  case Op::Eq:
-    return truth(a == b);
-  case Op::Ne:
-    return truth(a != b);
-  case Op::Lt:
-    return truth(a < b);
-  case Op::Le:
-    return truth(a <= b);
-  case Op::Gt:
-    return truth(a > b);
   default:
-    return truth(a >= b);
+    return comparison(op, a, b);
   }
 }
 

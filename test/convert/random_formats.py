@@ -16,8 +16,23 @@ def digits(rng, name):
     return [f"{name} floordiv {b * c}", f"{name} floordiv {b} mod {c}", f"{name} mod {b}"]
 
 
+def counted(rng, names):
+    """A counter among dense levels, above the one level that stores coordinates."""
+    names = rng.sample(names, len(names))
+    others = sorted(rng.sample(names[:-1], rng.randint(1, len(names) - 1)))
+    kinds = ["compressed", "compressed(nonordered)", "loose_compressed", "bitmap"]
+    if len(others) + 1 == len(names):
+        kinds.append("singleton(padded)")
+    levels = [f"{name} : dense" for name in names[:-1]]
+    counter = f"#{others[0]}" if len(others) == 1 else f"#({', '.join(others)})"
+    levels.insert(rng.randint(0, len(levels)), f"{counter} : dense")
+    return f"({', '.join(sorted(names))}) -> ({', '.join(levels)}, {names[-1]} : {rng.choice(kinds)})"
+
+
 def encoding(rng, order):
     names = "ijk"[:order]
+    if order > 1 and rng.random() < 0.15:
+        return counted(rng, names)
     exprs = [expr for name in names for expr in digits(rng, name)]
     rng.shuffle(exprs)
     kinds = []

@@ -35,6 +35,7 @@ MATRIX_FORMATS = ["dense", "denseColMajor", "COO", "COO-soa", "CSR", "CSC", "DCS
                   "(i,j) -> (i : batch, j : compressed)", "(i,j) -> (j : compressed(nonordered), i : compressed(nonordered))",
                   "map = (i,j) -> (i : dense, j : fixed[3]), crdWidth = 16", "(i,j) -> (i : dense, j : loose_compressed[2])",
                   "(i,j) -> (i mod 2 : compressed, j : compressed, i floordiv 2 : dense)",
+                  "(i,j) -> (#i : dense, i : dense, j : compressed)", "(i,j) -> (j : dense, #j : dense, i : compressed)",
                   "map = (i,j) -> (i mod 2 : dense, j : compressed, i floordiv 2 : compressed), posWidth = 64, crdWidth = 8"]
 TENSOR_FORMATS = {3: ["dense", "denseColMajor", "COO", "COO-soa", "CSF", "CSF(2,0,1)", "CSF(1,2,0)", "BCOO", "DOK", "bitmap", "ragged",
                       "(i,j,k) -> (i floordiv 2 : dense, j : compressed, k : compressed, i mod 2 : dense)",

@@ -9,6 +9,7 @@ import scipy.io
 import scipy.sparse
 
 import data
+import presets
 
 MATRIX_FORMATS = ["dense", "COO", "COO-soa", "CSR", "CSC", "DCSR", "DCSC", "BCSR(2,3)", "BCSR(4,4)", "BCSC(8,8)",
                   "(i,j) -> (i : batch, j : compressed)", "(i,j) -> (i : dense, j : loose_compressed)",
@@ -364,7 +365,7 @@ def files(make):
 
 def small(make):
     for group in (spmv, products, unions, complements, vectors, tensors, others, sparse_sums, sparse_products, sparse_tensors, types,
-                  files):
+                  files, presets.every):
         yield from group(make)
 
 

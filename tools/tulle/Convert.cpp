@@ -49,15 +49,9 @@ static std::string measure(const runtime::Tensor &source, const format::Encoding
 }
 
 static void convert(const ConvertOptions &options) {
-  std::optional<ElementType> type;
-  if (!options.type.empty())
-    type = parseType("--type", options.type);
-  std::vector<int64_t> dims;
-  if (!options.dims.empty())
-    dims = parseDims("--dims", options.dims);
   if (!options.output.empty())
     requireOutput("-o " + options.output, options.output);
-  runtime::FileContents contents = readContents(options.file, options.file, std::nullopt, dims, type);
+  runtime::FileContents contents = readAlone(options.file, options.dims, options.type);
   unsigned order = contents.dims().size();
   format::Encoding to = executable("--to", options.to, order);
   format::Encoding from =

@@ -218,6 +218,16 @@ FileContents readContents(const std::string &name, const std::string &spec, std:
   return contents;
 }
 
+FileContents readAlone(const std::string &file, const std::string &dims, const std::string &type) {
+  std::optional<ElementType> element;
+  if (!type.empty())
+    element = parseType("--type", type);
+  std::vector<int64_t> sizes;
+  if (!dims.empty())
+    sizes = parseDims("--dims", dims);
+  return readContents(file, file, std::nullopt, sizes, element);
+}
+
 Tensor store(const std::string &name, FileContents contents, const format::Encoding &encoding,
              const engine::Options &options, engine::ConversionReport *report) {
   Progress progress("storing " + name);

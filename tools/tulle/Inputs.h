@@ -57,6 +57,9 @@ runtime::FileContents readContents(const std::string &name, const std::string &s
                                    std::optional<unsigned> order, const std::vector<int64_t> &dims,
                                    std::optional<ElementType> type);
 
+/// The one file or generator of a command, with its `--dims` and `--type`; either may be empty.
+runtime::FileContents readAlone(const std::string &file, const std::string &dims, const std::string &type);
+
 /// Stores what was read in `encoding`, without a copy where it has that form already.
 runtime::Tensor store(const std::string &name, runtime::FileContents contents,
                       const format::Encoding &encoding, const engine::Options &options = {},

@@ -13,13 +13,7 @@ struct PrintOptions {
 } // namespace
 
 static void print(const PrintOptions &options) {
-  std::optional<ElementType> type;
-  if (!options.type.empty())
-    type = parseType("--type", options.type);
-  std::vector<int64_t> dims;
-  if (!options.dims.empty())
-    dims = parseDims("--dims", options.dims);
-  runtime::FileContents contents = readContents(options.file, options.file, std::nullopt, dims, type);
+  runtime::FileContents contents = readAlone(options.file, options.dims, options.type);
   unsigned order = contents.dims().size();
   format::Encoding encoding =
       format::parseFormat(options.format.empty() ? contents.suggested : options.format, order,

@@ -34,10 +34,7 @@ static std::map<std::string, std::string> outputsOf(const QueryOptions &options,
 }
 
 static void query(const QueryOptions &options) {
-  std::vector<int64_t> dims;
-  if (!options.dims.empty())
-    dims = parseDims("--dims", options.dims);
-  runtime::FileContents contents = readContents(options.file, options.file, std::nullopt, dims, std::nullopt);
+  runtime::FileContents contents = readAlone(options.file, options.dims, "");
   auto order = unsigned(contents.dims().size());
   notation::Query parsed = notation::parseQuery(options.text, format::dimensionNames(order));
   std::map<std::string, std::string> outputs = outputsOf(options, parsed);

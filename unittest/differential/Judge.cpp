@@ -121,8 +121,9 @@ static engine::Options optionsOf(const Case &c) {
   options.vectorLength = lengths[c.seed / 7 % 5];
   options.wideIndices = c.seed / 35 % 4 == 0;
   options.quick = c.seed % 8 != 0;
-  // Without threads, and with several for tensors of any size.
-  options.threads = c.seed % 3 == 0 ? 1 : 10;
+  // Without threads, and with two or several for tensors of any size.
+  constexpr unsigned threads[] = {1, 2, 10};
+  options.threads = threads[c.seed % 3];
   options.deterministic = c.seed % 5 == 0;
   options.workPerThread = 1;
   return options;

@@ -134,10 +134,10 @@ TEST(OffsetCoordinate, followsFromTheLevelsAbove) {
 }
 
 TEST(InverseMap, whereThereIsNone) {
-  for (const char *text : {"(i, j) -> (i + j : dense, i + j : dense)",
-                           "(i, j) -> (#i : dense, rank(i by count(j)) floordiv 2 : ragged, j : singleton)",
-                           "[c](i, j) -> (c * 3 * i : dense, j : compressed)", "(i) -> (i & 3 : dense)",
-                           "(i) -> (i mod 3 : dense)"})
+  for (const char *text :
+       {"(i, j) -> (i + j : dense, i + j : dense)",
+        "(i, j) -> (#i : dense, rank(i by count(j)) floordiv 2 : ragged, j : singleton)",
+        "[c](i, j) -> (c + i : dense, j : compressed)", "(i) -> (i & 3 : dense)", "(i) -> (i mod 3 : dense)"})
     EXPECT_FALSE(inverseMap(parseEncoding(text))) << text;
 }
 
@@ -255,6 +255,23 @@ TEST(Executable, saysWhichPartAndWhichFormats) {
             "it ranks in two ways, and only one permutation can be stored");
   EXPECT_EQ(why("(i, j) -> (i floordiv 2 : dense, j : compressed, i : offset)"),
             "the levels above the offset level 2 do not determine its coordinate");
+  // Places of no entry would have coordinates that are stored elsewhere.
+  for (const char *map :
+       {"(#i : dense, i : dense, j : dense)", "(i : dense, j : dense, i + j : dense)",
+        "(i ^ j : dense, i : dense, j : ragged)", "(i : dense, i mod 2 : dense, j : banded)",
+        "(j - i : squeezed, i : dense, j : dense)", "(i : dense, j : compressed, j + i : squeezed)",
+        "(i floordiv 2 : dense, i mod 4 : dense, j : dense)"})
+    EXPECT_NE(why(std::string("(i, j) -> ") + map).find("repeats what other levels say"), std::string::npos)
+        << map;
+  EXPECT_EQ(
+      why("(i, j) -> (#i : dense, i : dense, j : dense)"),
+      "level 0 repeats what other levels say, so that the dense level 2 would store places of no entry");
+  for (const char *map :
+       {"(#i : dense, i : dense, j : compressed)", "(i ^ j : compressed, i : dense, j : bitmap)",
+        "(i : dense, i mod 2 : dense, j : compressed)", "(i : dense, j : dense, #(i, j) : dense)",
+        "(i - 2 * j : compressed, j : dense)", "(i ^ j : dense, j : dense)",
+        "(i shr 1 : dense, j : dense, i & 1 : dense)", "(i + j : squeezed, i : dense, j : offset)"})
+    EXPECT_EQ(why(std::string("(i, j) -> ") + map), "") << map;
   EXPECT_EQ(why("[c](i, j) -> (i : dense, j + c : compressed)"),
             "it has symbols, whose values nothing gives");
   EXPECT_EQ(why("(i) -> (i : compressed), fill = inf"), "");

@@ -319,15 +319,16 @@ void Scatter::ask(ArrayRef<unsigned> asked) {
     restart();
     Value zero = assembly.constant(0), most = numbersRounds ? assembly.cell(zero) : Value();
     piece ? cloneCounting(b, op, *piece, query) : cloneCounting(b, op, query);
-    if (!numbersRounds)
-      return;
-    atRounds([&] { counters->startRound(); },
-             [&] {
-               Value entries = counters->roundEntries();
-               assembly.write(most, zero,
-                              arith::MaxUIOp::create(b, op.getLoc(), assembly.read(most, zero), entries));
-             });
-    assembly.write(longest, piece ? piece->part : zero, assembly.read(most, zero));
+    auto end = [&] {
+      if (numbersRounds)
+        assembly.write(
+            most, zero,
+            arith::MaxUIOp::create(b, op.getLoc(), assembly.read(most, zero), counters->roundEntries()));
+    };
+    if (numbersRounds || needsNumbers)
+      atRounds([&] { counters->startRound(); }, end);
+    if (numbersRounds)
+      assembly.write(longest, piece ? piece->part : zero, assembly.read(most, zero));
   });
   for (unsigned l : asked)
     if (counts[l])

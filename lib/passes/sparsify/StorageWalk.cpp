@@ -110,9 +110,11 @@ std::optional<iteration::Conversion> conversionToDigits(const SparseStatement &s
   if (!found)
     return std::nullopt;
   return iteration::Conversion{
-      *found, digits[*found].encoding,
+      *found,
+      digits[*found].encoding,
       "its levels can only be walked as they are stored, and the statement needs them "
-      "in the order of its loops"};
+      "in the order of its loops",
+      {}};
 }
 
 Value LoopEmitter::emit(const StorageWalk &walk) {
