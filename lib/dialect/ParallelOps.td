@@ -118,7 +118,8 @@ def Tulle_RestrictOp : Tulle_Op<"restrict", [Pure, AllTypesMatch<["space", "resu
 def Tulle_ValuesOp : Tulle_Op<"values", [Pure]> {
   let summary = "The buffer of a tensor's values";
   let description = [{
-    For code that treats all values alike, wherever they stand. Truth values are bytes.
+    For code that treats all values alike, wherever they stand. Truth values are bytes. With the attribute `tulle.level`, the
+    buffer of that level's coordinates instead, where it stores one for each of its positions and nothing else there.
   }];
   let arguments = (ins AnyRankedTensor:$tensor);
   let results = (outs AnyMemRef:$result);

@@ -39,20 +39,26 @@ struct Squeezed : LevelFormat {
   Value size(const Assembly &a, LevelBuild &build) const override {
     OpBuilder &b = a.builder;
     Value span = build.size, zero = a.constant(0);
-    build.size = countMarks(a, build, zero, span);
-    a.makeSize(build.level, build.size);
-    a.allocateCoordinates(build.level, build.size);
     build.extra = a.scratch(b.getI64Type(), span);
+    Value occurring = a.scratch(b.getI64Type(), span);
     // Most coordinates do not occur: whole blocks of marks are passed over.
     Value block = a.constant(kMarks), last = a.constant(kMarks - 1);
     Value blocks = arith::DivUIOp::create(b, a.loc, a.add(span, last), block);
-    forLoop(b, a.loc, zero, blocks, dialect::LoopKind::Reduction, zero, [&](Value number, Values next) {
-      Value begin = a.mul(number, block);
-      Value end = arith::MinUIOp::create(b, a.loc, a.add(begin, block), span);
-      Value found = countMarks(a, build, begin, end);
-      return ifElse(
-          b, a.loc, a.compare(arith::CmpIPredicate::ne, found, zero), b.getIndexType(),
-          [&] { return listMarks(a, build, begin, end, next[0]); }, [&] { return Values{next[0]}; });
+    build.size =
+        forLoop(b, a.loc, zero, blocks, dialect::LoopKind::Reduction, zero, [&](Value number, Values next) {
+          Value begin = a.mul(number, block);
+          Value end = arith::MinUIOp::create(b, a.loc, a.add(begin, block), span);
+          Value found = countMarks(a, build, begin, end);
+          return ifElse(
+              b, a.loc, a.compare(arith::CmpIPredicate::ne, found, zero), b.getIndexType(),
+              [&] { return listMarks(a, build, occurring, begin, end, next[0]); },
+              [&] { return Values{next[0]}; });
+        })[0];
+    a.makeSize(build.level, build.size);
+    a.allocateCoordinates(build.level, build.size);
+    forLoop(b, a.loc, zero, build.size, dialect::LoopKind::Reduction, {}, [&](Value number, Values) {
+      a.storeCoordinate(build.level, number, a.sum(a.read(occurring, number), build.low));
+      return Values{};
     });
     return a.positions(build.level, build.parents, build.size);
   }
@@ -70,13 +76,14 @@ private:
                    [&](Value at, Values sum) { return Values{a.add(sum[0], a.read(build.work, at))}; })[0];
   }
 
-  /// Stores the coordinates marked there from place `next` on; returns the place after them.
-  static Values listMarks(const Assembly &a, const LevelBuild &build, Value begin, Value end, Value next) {
+  /// Lists the marks set there from place `next` on; returns the place after them.
+  static Values listMarks(const Assembly &a, const LevelBuild &build, Value list, Value begin, Value end,
+                          Value next) {
     return forLoop(a.builder, a.loc, begin, end, dialect::LoopKind::Reduction, next,
                    [&](Value at, Values next) {
                      Value mark = a.read(build.work, at);
                      a.when(a.compare(arith::CmpIPredicate::ne, mark, a.constant(0)), [&] {
-                       a.storeCoordinate(build.level, next[0], a.sum(at, build.low));
+                       a.write(list, next[0], at);
                        a.write(build.extra, at, next[0]);
                      });
                      return Values{a.add(next[0], mark)};

@@ -2,6 +2,7 @@
 // RUN: tulle-opt %s --tulle-assemble --canonicalize | FileCheck %s --check-prefix=ALONE
 
 #CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed), posWidth = 32, crdWidth = 32 }>
+#BCSR = #tulle.encoding<{ map = (i, j) -> (i floordiv 4 : dense, j floordiv 4 : compressed, i mod 4 : dense, j mod 4 : dense), posWidth = 32, crdWidth = 32 }>
 #DCSR = #tulle.encoding<{ map = (i, j) -> (i : compressed, j : compressed), posWidth = 32, crdWidth = 32 }>
 
 // ALONE-NOT: tulle.parallel
@@ -55,7 +56,8 @@ func.func @rows(%A: tensor<4x6xf64, #CSR>) -> tensor<4x6xf64, #CSR> {
       %sj = tulle.space %A level(1) under %ri : !tulle.iterator<#CSR, 0> : tensor<4x6xf64, #CSR> -> !tulle.space<#CSR, 1>
       tulle.iterate %j, %rj in %sj : !tulle.space<#CSR, 1> kind = reduction {
         %v = tulle.load %A[%rj : !tulle.iterator<#CSR, 1>] : tensor<4x6xf64, #CSR> -> f64
-        tulle.insert %v at (%i, %j) : f64
+        %w = arith.addf %v, %v : f64
+        tulle.insert %w at (%i, %j) : f64
       }
     }
   } : tensor<4x6xf64, #CSR>
@@ -85,11 +87,46 @@ func.func @counted(%A: tensor<4x6xf64, #CSR>) -> tensor<4x6xf64, #CSR> {
       %sj = tulle.space %A level(1) under %ri : !tulle.iterator<#CSR, 0> : tensor<4x6xf64, #CSR> -> !tulle.space<#CSR, 1>
       tulle.iterate %j, %rj in %sj : !tulle.space<#CSR, 1> kind = reduction {
         %v = tulle.load %A[%rj : !tulle.iterator<#CSR, 1>] : tensor<4x6xf64, #CSR> -> f64
-        tulle.insert %v at (%i, %j) : f64
+        %w = arith.addf %v, %v : f64
+        tulle.insert %w at (%i, %j) : f64
       }
     }
   } : tensor<4x6xf64, #CSR>
   return %C : tensor<4x6xf64, #CSR>
+}
+
+// Blocks that are whole lines are written once: a thread counts the blocks of a piece, without values, takes its turn, and
+// goes through the piece again to store them where they belong. There is no room.
+// CHECK-LABEL: @blocks(
+// CHECK: %[[VALUES:.*]] = memref.alloc(%{{.*}}) : memref<?xf64>
+// CHECK: tulle.parallel
+// CHECK:   scf.while
+// CHECK:     tulle.part
+// CHECK:     tulle.iterate
+// CHECK-NOT: tulle.load
+// CHECK:     %[[BEGIN:.*]] = func.call @tulle_turn
+// CHECK:     tulle.part
+// CHECK:     tulle.iterate
+// CHECK:       tulle.load
+// CHECK:     vector.store %{{.*}}, %[[VALUES]]{{.*}}nontemporal = true
+// CHECK-NOT: func.call @tulle_turn
+// CHECK:     memref.atomic_rmw addi
+// CHECK: return
+func.func @blocks(%A: tensor<400x600xf64, #CSR>) -> tensor<400x600xf64, #BCSR> {
+  %m = arith.constant 400 : index
+  %n = arith.constant 600 : index
+  %count = tulle.stored_count %A : tensor<400x600xf64, #CSR>
+  %C = tulle.assemble (%m, %n) bound %count attributes {order = affine_map<(i, j) -> (i, j)>, unique} {
+    %si = tulle.space %A level(0) : tensor<400x600xf64, #CSR> -> !tulle.space<#CSR, 0>
+    tulle.iterate %i, %ri in %si : !tulle.space<#CSR, 0> kind = reduction {
+      %sj = tulle.space %A level(1) under %ri : !tulle.iterator<#CSR, 0> : tensor<400x600xf64, #CSR> -> !tulle.space<#CSR, 1>
+      tulle.iterate %j, %rj in %sj : !tulle.space<#CSR, 1> kind = reduction {
+        %v = tulle.load %A[%rj : !tulle.iterator<#CSR, 1>] : tensor<400x600xf64, #CSR> -> f64
+        tulle.insert %v at (%i, %j) : f64
+      }
+    }
+  } : tensor<400x600xf64, #BCSR>
+  return %C : tensor<400x600xf64, #BCSR>
 }
 
 // Rows of two operands, in pieces of all coordinates: each run takes its turn, and the positions of the second are moved by

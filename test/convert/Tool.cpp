@@ -73,6 +73,17 @@ struct Converted {
 };
 
 const engine::Options options = {.diskCache = false};
+/// Several threads, however little there is to do.
+const engine::Options shared = {.threads = 3, .workPerThread = 1, .diskCache = false};
+
+void requireSame(const runtime::Tensor &one, const runtime::Tensor &other) {
+  for (size_t f = 0; f < one.buffers.size(); ++f) {
+    const runtime::Buffer &a = one.buffers[f], &b = other.buffers[f];
+    if (a.count != b.count || a.bytes != b.bytes ||
+        (a.bytes > 0 && std::memcmp(a.data, b.data, a.bytes) != 0))
+      throw Error("three threads make something else than one in field " + std::to_string(f));
+  }
+}
 
 Converted import(const runtime::FileContents &contents, const format::Encoding &encoding) {
   engine::ConversionReport report;
@@ -91,6 +102,7 @@ Converted converted(Source &source, const std::string &from, const std::string &
     at = source.stored.emplace(from, import(source.contents, format::parseFormat(from, order)).tensor).first;
   engine::ConversionReport report;
   runtime::Tensor made = engine::convert(at->second, target, options, &report);
+  requireSame(made, engine::convert(at->second, target, shared));
   return {std::move(made), report.origin};
 }
 

@@ -3,6 +3,7 @@
 #include "passes/assemble/Clone.h"
 #include "passes/assemble/Groups.h"
 #include "passes/assemble/Shares.h"
+#include "passes/assemble/Verbatim.h"
 #include "passes/lower/Control.h"
 
 using namespace mlir;
@@ -20,7 +21,7 @@ bool fitsAppend(const Target &target, AssembleOp op, const Order &order) {
   return order.unique || stored == target.levels() || target.fillIsIdentity() || order.sorted();
 }
 
-/// Emits a copy of the loops that appends every entry.
+/// Emits a copy of the loops that appends every entry; with `counting` only its coordinates.
 static void appendAll(OpBuilder &b, Target &target, AssembleOp op, const Order &order, Appender &appender,
                       bool counting, const Piece *piece = nullptr) {
   bool grouped = Groups::arePasses(target, op, order, appender.groupLevels());
@@ -55,39 +56,51 @@ static Values countPositions(OpBuilder &b, Target &target, AssembleOp op, const 
 }
 
 static void appendToEnds(OpBuilder &b, Target &target, AssembleOp op, const Order &order, ValueRange bounds,
-                         bool loose) {
+                         bool loose, const Verbatim *copied) {
   Appender appender(b, target, order, /*counting=*/false);
   appender.allocate(b, bounds);
-  appendAll(b, target, op, order, appender, /*counting=*/false);
+  if (copied) {
+    copied->copy(b, target, target.emitter(b).constant(0), target.emitter(b).constant(1));
+    appender.leaveOut(copied->fields());
+  }
+  appendAll(b, target, op, order, appender, /*counting=*/copied != nullptr);
   appender.finish(b, loose);
 }
 
 /// For at most as many entries as the op says, or as copies of the loops count.
-static void appendAlone(OpBuilder &b, Target &target, AssembleOp op, const Order &order) {
+static void appendAlone(OpBuilder &b, Target &target, AssembleOp op, const Order &order,
+                        const Verbatim *copied) {
   Value bound = op.getBound();
   bool stores = target.storedLevels() > 0;
   bool loose = stores && bound && op.getPlan() != AssemblyPlan::Count;
   Values bounds{bound};
   if (!loose)
     bounds = stores ? countPositions(b, target, op, order) : Values();
-  appendToEnds(b, target, op, order, bounds, loose);
+  appendToEnds(b, target, op, order, bounds, loose, copied);
 }
 
-static void appendInShares(OpBuilder &b, Shares &shares, AssembleOp op, const Order &order) {
-  Value one = arith::ConstantIndexOp::create(b, op.getLoc(), 1);
-  shares.assemble(b, order, one, [&](OpBuilder &b, Target &room, bool counting, Shares::EachPiece eachPiece) {
-    eachPiece([&](const Piece &piece, Shares::OnAppender begin, Shares::OnAppender end) {
+/// What is copied anyway needs no room: where a piece begins, its loops hardly have to run to say.
+static void appendInShares(OpBuilder &b, Shares &shares, AssembleOp op, const Order &order,
+                           const Verbatim *copied) {
+  auto work = [&](OpBuilder &b, Target &room, Shares::EachPiece eachPiece) {
+    eachPiece([&](const Piece &piece, bool counting, Shares::OnAppender begin, Shares::OnAppender end) {
       Appender appender(b, room, order, counting);
+      if (copied)
+        appender.leaveOut(copied->fields());
       begin(appender);
-      appendAll(b, room, op, order, appender, counting, &piece);
+      appendAll(b, room, op, order, appender, counting || copied, &piece);
       end(appender);
     });
-  });
+  };
+  Value one = arith::ConstantIndexOp::create(b, op.getLoc(), 1);
+  shares.assemble(b, order, one, /*inPlace=*/copied != nullptr, work, copied);
 }
 
 FailureOr<Value> lowerByAppend(OpBuilder &b, Target &target, AssembleOp op, const Order &order) {
+  std::optional<Verbatim> found = Verbatim::find(target, op, order);
+  const Verbatim *copied = found ? &*found : nullptr;
   if (!op.getBound() || !Shares::possible(target, op, order)) {
-    appendAlone(b, target, op, order);
+    appendAlone(b, target, op, order, copied);
     return target.finish(b);
   }
   Shares shares(b, target, order, op.getBound());
@@ -96,11 +109,11 @@ FailureOr<Value> lowerByAppend(OpBuilder &b, Target &target, AssembleOp op, cons
   lower::Values buffers = lower::ifElse(
       b, target.loc, shares.worthwhile(b), types,
       [&] {
-        appendInShares(b, shares, op, order);
+        appendInShares(b, shares, op, order, copied);
         return lower::Values(target.storage.fields);
       },
       [&] {
-        appendAlone(b, alone, op, order);
+        appendAlone(b, alone, op, order, copied);
         return lower::Values(alone.storage.fields);
       });
   target.storage.fields.assign(buffers.begin(), buffers.end());

@@ -125,8 +125,8 @@ void Appender::allocate(OpBuilder &b, ValueRange bounds) {
   }
   block = blockSize(b);
   positions = target.checkedSize(b, target.levels(), positions, block);
-  // The largest field first: where memory of an earlier result is used again, it gets the largest block, which
-  // need not grow then.
+  // The largest field first: where memory of an earlier result is used again, it gets the largest block,
+  // which need not grow then.
   target.allocate(b, layout.valuesField(), positions);
   for (auto [run, count] : llvm::zip(runs, entries))
     for (unsigned k = run.first; k < run.end; ++k)
@@ -177,6 +177,8 @@ Value Appender::appendPosition(OpBuilder &b, unsigned run, ValueRange coordinate
   Value position = state.count.get(b);
   for (unsigned k = 0; !counting && k < coordinates.size(); ++k) {
     const format::CoordinateRef &ref = *target.storage.layout.coordinates[runs[run].first + k];
+    if (llvm::is_contained(leftOut, ref.field))
+      continue;
     Value at = emit.add(emit.mul(position, emit.constant(ref.stride)), emit.constant(ref.offset));
     target.checkWidth(b, ref.field, coordinates[k]);
     emit.store(ref.field, at, coordinates[k]);
@@ -232,7 +234,7 @@ Value Appender::extend(OpBuilder &b, unsigned r, Value end, ValueRange coordinat
   bool last = run.end == target.levels();
   if (run.alwaysFresh) {
     Value position = grow();
-    if (last && !counting)
+    if (last && value && !counting)
       target.storeValue(b, position, value);
     return position;
   }
@@ -328,9 +330,18 @@ void Appender::closeGroup(OpBuilder &b, ValueRange coordinates) {
 
 //===--- Pieces ---===//
 
-void Appender::beginPiece(OpBuilder &b) {
-  first.emplace(b, target.loc, target.emitter(b).constant(-1));
+void Appender::beginPiece(OpBuilder &b, ValueRange starts) {
+  levels::Emitter emit = target.emitter(b);
+  first.emplace(b, target.loc, emit.constant(-1));
   block = blockSize(b);
+  for (unsigned r = 0; r < runs.size(); ++r) {
+    states[r].count.set(b, starts[r]);
+    // The first element, where the first parent's begin, is written with the piece before.
+    if (r > 0)
+      states[r].filled.set(b, emit.add(parents(b, r, starts[r - 1]), emit.constant(1)));
+  }
+  if (closed)
+    closed->set(b, starts.back());
 }
 
 /// What a piece writes first of the positions field is element `from`.

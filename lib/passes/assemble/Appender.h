@@ -24,6 +24,9 @@ public:
   /// block (appendBlock).
   Appender(mlir::OpBuilder &b, Target &target, const Order &order, bool counting, bool wholeBlocks = false);
 
+  /// Coordinates of these fields are not stored, nor are values where entries come without.
+  void leaveOut(llvm::ArrayRef<unsigned> fields) { leftOut = fields; }
+
   /// The target's levels are of kinds that can grow at their ends.
   static bool supports(const Target &target);
 
@@ -48,9 +51,9 @@ public:
   /// empty, and may be closed before all its entries are there.
   void closeGroup(mlir::OpBuilder &b, mlir::ValueRange coordinates);
 
-  /// For an appender of one piece of the entries, whose positions count from 0 on in every run: what the
-  /// first run's positions field says of parents before the first one with entries is left alone.
-  void beginPiece(mlir::OpBuilder &b);
+  /// For an appender of one piece of the entries, whose positions count from `starts[r]` on in run r: what
+  /// the first run's positions field says of parents before the first one with entries is left alone.
+  void beginPiece(mlir::OpBuilder &b, mlir::ValueRange starts);
   /// What stands behind the last entry of a piece, in runs below others.
   void finishPiece(mlir::OpBuilder &b);
   /// Elements first … last - 1 of the first run's positions field have been written by the piece; none:
@@ -107,8 +110,9 @@ private:
 
   Target &target;
   bool unique, counting;
-  unsigned stored;   ///< levels up to the last run's
-  mlir::Value block; ///< values below each of the last run's positions
+  unsigned stored;                  ///< levels up to the last run's
+  mlir::Value block;                ///< values below each of the last run's positions
+  llvm::ArrayRef<unsigned> leftOut; ///< fields that something else stores
   std::vector<Run> runs;
   std::vector<State> states;
   std::optional<Register>

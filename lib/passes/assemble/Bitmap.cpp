@@ -52,7 +52,7 @@ std::pair<Value, Value> Bitmap::setBit(OpBuilder &b, Value words, Value key) con
   return {at, word};
 }
 
-void Bitmap::insert(OpBuilder &b, Value key) const {
+Value Bitmap::insert(OpBuilder &b, Value key) const {
   // The bit is set without a test: a branch that is guessed wrong costs more. Whether its word was empty is
   // tested: entries close to each other share words, so that this is guessed right, and the summary is left
   // alone.
@@ -60,11 +60,18 @@ void Bitmap::insert(OpBuilder &b, Value key) const {
   Value zero = arith::ConstantIntOp::create(b, loc, 0, 64);
   Value empty = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, before, zero);
   auto branch = scf::IfOp::create(b, loc, empty, /*withElseRegion=*/false);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(branch.thenBlock());
-  Value at = setBit(b, summary, word).first;
-  least.set(b, arith::MinUIOp::create(b, loc, least.get(b), at));
-  most.set(b, arith::MaxUIOp::create(b, loc, most.get(b), at));
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    Value at = setBit(b, summary, word).first;
+    least.set(b, arith::MinUIOp::create(b, loc, least.get(b), at));
+    most.set(b, arith::MaxUIOp::create(b, loc, most.get(b), at));
+  }
+  Value low = arith::AndIOp::create(b, loc, key, target.emitter(b).constant(63));
+  Value shift = arith::IndexCastUIOp::create(b, loc, b.getI64Type(), low);
+  Value bit =
+      arith::TruncIOp::create(b, loc, b.getI1Type(), Value(arith::ShRUIOp::create(b, loc, before, shift)));
+  return arith::XOrIOp::create(b, loc, bit, arith::ConstantIntOp::create(b, loc, 1, 1));
 }
 
 /// Visits the bits of one word, which becomes zero.

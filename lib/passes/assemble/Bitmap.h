@@ -11,7 +11,8 @@ public:
   /// An empty set of keys below `size`; memory of the call.
   Bitmap(mlir::OpBuilder &b, const Target &target, mlir::Value size);
 
-  void insert(mlir::OpBuilder &b, mlir::Value key) const;
+  /// Returns whether the key is new (i1).
+  mlir::Value insert(mlir::OpBuilder &b, mlir::Value key) const;
   /// Visits the keys in ascending order and empties the set.
   void drain(mlir::OpBuilder &b, llvm::function_ref<void(mlir::Value key)> visit) const;
   void free(mlir::OpBuilder &b) const;

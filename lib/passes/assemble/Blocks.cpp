@@ -145,15 +145,15 @@ private:
 
   void inShares(OpBuilder &b, Shares &shares) const {
     Value block = Appender(b, target, order, /*counting=*/true, /*wholeBlocks=*/true).blockSize(b);
-    auto work = [&](OpBuilder &b, Target &room, bool counting, Shares::EachPiece eachPiece) {
-      eachPiece([&](const Piece &piece, Shares::OnAppender begin, Shares::OnAppender end) {
+    auto work = [&](OpBuilder &b, Target &room, Shares::EachPiece eachPiece) {
+      eachPiece([&](const Piece &piece, bool counting, Shares::OnAppender begin, Shares::OnAppender end) {
         Appender appender(b, room, order, counting, /*wholeBlocks=*/true);
         begin(appender);
         appendAll(b, room, appender, counting, &piece);
         end(appender);
       });
     };
-    shares.assemble(b, order, block, work);
+    shares.assemble(b, order, block, /*inPlace=*/false, work);
   }
 
   /// A copy of the loops, or of one piece, that appends a block for each pass that has entries.

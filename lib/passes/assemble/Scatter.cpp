@@ -2,6 +2,7 @@
 #include "format/Places.h"
 #include "format/Print.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "passes/assemble/ByPosition.h"
 #include "passes/assemble/Chain.h"
 #include "passes/assemble/Clone.h"
 #include "passes/assemble/InOrder.h"
@@ -10,7 +11,8 @@
 #include "passes/assemble/Queries.h"
 #include "passes/assemble/Segments.h"
 #include "passes/assemble/SourceWalk.h"
-#include <algorithm>
+#include "passes/assemble/Stream.h"
+#include "passes/assemble/Strips.h"
 #include <limits>
 
 using namespace mlir;
@@ -23,90 +25,6 @@ using format::ExprKind;
 using format::LevelKind;
 using levels::LevelBuild;
 using levels::Placement;
-
-//===--- What scatter can do ---===//
-
-static Placement placementOf(const format::Level &level) {
-  const levels::LevelFormat *format = levels::find(level.format.kind);
-  return format ? format->placement() : Placement::None;
-}
-
-/// The first level whose positions are handed out one by one; null without one.
-static std::optional<unsigned> bucketLevel(const format::Encoding &encoding) {
-  for (unsigned l = 0; l < encoding.levels.size(); ++l)
-    if (placementOf(encoding.levels[l]) == Placement::Bucket)
-      return l;
-  return std::nullopt;
-}
-
-/// Whether every entry has a position of its own at the level: below it there is one each.
-static bool isLeaf(const format::Encoding &encoding, unsigned level) {
-  for (unsigned l = level + 1; l < encoding.levels.size(); ++l)
-    if (LevelKind kind = encoding.levels[l].format.kind;
-        kind != LevelKind::Singleton && kind != LevelKind::Offset)
-      return false;
-  return true;
-}
-
-static bool has(const Expr &e, ExprKind kind) {
-  return e && (e->kind == kind || has(e->lhs, kind) || has(e->rhs, kind));
-}
-
-static bool has(const Order &order, ExprKind kind) {
-  return std::any_of(order.levels.begin(), order.levels.end(), [&](const Expr &e) { return has(e, kind); });
-}
-
-static bool isBuildable(const format::Encoding &encoding, const Order &order) {
-  std::optional<unsigned> bucket = bucketLevel(encoding);
-  for (unsigned l = 0; l < encoding.levels.size(); ++l) {
-    const format::Level &level = encoding.levels[l];
-    if (placementOf(level) == Placement::None)
-      return false;
-    // While it asks, the places of a bucket above are not handed out yet.
-    if (bucket && l > *bucket && levels::find(level.format.kind)->asksEntries(level))
-      return false;
-  }
-  return !has(order, ExprKind::Symbol);
-}
-
-/// Whether what arrives below one parent of the level arrives in storage order.
-static bool arrivesInOrder(const Order &order, unsigned level) {
-  return order.sortedLevels(level) == order.levels.size() - level;
-}
-
-/// Whether segments can be sorted after the entries are stored: nothing but values goes along with a
-/// coordinate.
-static bool sortsSegments(const format::Encoding &encoding, unsigned level) {
-  LevelKind kind = encoding.levels[level].format.kind;
-  bool batched = false;
-  for (unsigned l = 0; l < level; ++l)
-    batched |= encoding.levels[l].format.kind == LevelKind::Batch;
-  return level + 1 == encoding.levels.size() && !batched && !format::hasReserve(encoding, level) &&
-         (kind == LevelKind::Compressed || kind == LevelKind::LooseCompressed);
-}
-
-/// Whether entries that arrive like this can be stored where they belong at once.
-static bool isReady(const Target &target, const Order &order) {
-  const format::Encoding &encoding = target.encoding();
-  bool numbered = has(order, ExprKind::Counter) || has(order, ExprKind::Rank);
-  if (numbered && (!order.unique || !Counters::ascend(order, encoding.order())))
-    return false;
-  bool combines = true; // repeats meet at their position
-  for (unsigned l = 0; l < encoding.levels.size(); ++l) {
-    Placement placement = placementOf(encoding.levels[l]);
-    if (placement == Placement::Computed)
-      continue;
-    bool leaf = isLeaf(encoding, l);
-    if (placement == Placement::Bucket && leaf && sortsSegments(encoding, l))
-      return true;
-    combines &= !leaf;
-    if (placement == Placement::Table ? !order.sorted()
-        : leaf                        ? !arrivesInOrder(order, l)
-                                      : order.sortedLevels() <= l)
-      return false;
-  }
-  return order.unique || (combines && target.fillIsIdentity());
-}
 
 /// The entries once each, in order of the dimensions.
 static Order inDimensionOrder(const Order &order, unsigned dims) {
@@ -126,27 +44,6 @@ bool fitsScatter(const Target &target, AssembleOp op, const Order &order) {
                                     isReady(target, inDimensionOrder(order, target.encoding().order())));
 }
 
-/// The dimension that the outermost loop goes through, a round for each coordinate; null without one.
-static std::optional<unsigned> roundDimension(AssembleOp op) {
-  auto loop = dyn_cast_or_null<IterateOp>(outermostLoop(op));
-  auto space = loop && loop.getNumResults() == 0 ? loop.getSpace().getDefiningOp<SpaceOp>() : SpaceOp();
-  if (!space)
-    return std::nullopt;
-  const auto &levels = getEncoding(space.getTensor().getType()).getValue().levels;
-  // A level whose coordinates follow from those above may leave some of these out.
-  if (space.getLevel() != 0 || levels[0].format.kind != LevelKind::Dense ||
-      levels[0].expr->kind != ExprKind::Dim ||
-      (levels.size() > 1 && levels[1].format.kind == LevelKind::Offset))
-    return std::nullopt;
-  for (unsigned d = 0; d < op.getSizes().size(); ++d) {
-    bool all = true;
-    op->walk([&](InsertOp insert) { all &= insert.getCoordinates()[d] == loop.getBody().getArgument(0); });
-    if (all)
-      return d;
-  }
-  return std::nullopt;
-}
-
 //===--- The phases ---===//
 
 namespace {
@@ -155,7 +52,8 @@ class Scatter {
 public:
   Scatter(OpBuilder &b, Target &target, AssembleOp op, const Order &order)
       : b(b), target(target), op(op), order(order), assembly(b, target), ranks(assembly, order),
-        rounds(ranks.any() ? std::nullopt : roundDimension(op)), ownCounters(assembly, order, rounds) {
+        rounds(ranks.any() ? std::nullopt : roundDimension(op)), ownCounters(assembly, order, rounds),
+        stripLevel(ranks.any() ? std::nullopt : Strips::levelOf(target, order)) {
     for (unsigned l = 0; l < target.levels(); ++l) {
       builds.emplace_back();
       builds.back().level = l;
@@ -199,6 +97,10 @@ private:
   bool leavesEmptySlots() const;
   bool positionsAreEntries() const;
   std::optional<unsigned> numberedSlots() const;
+  std::pair<Target *, Value> placeEntry(ValueRange at);
+  void storeInStrips(OnInsert insert);
+  /// Whether the rounds of the outermost loop are the coordinates that strips are made of.
+  bool stripRounds() const { return rounds && order.levels[*stripLevel]->value == int64_t(*rounds); }
   void emptyRest();
   void emptySlots(Value row, Value first);
   void noteRound();
@@ -220,7 +122,9 @@ private:
   Counters *counters = &ownCounters; ///< in a parallel region, those of the part
   bool ranked = false;               ///< the ranks are known
   Value entryCounts; ///< of the rows whose entries a level numbers, where the rest of its slots is emptied
-  bool emptiesRounds = false; ///< it is emptied when a round, which is a row, ends
+  bool emptiesRounds = false;         ///< it is emptied when a round, which is a row, ends
+  std::optional<unsigned> stripLevel; ///< whose coordinates are assembled a strip at a time
+  std::optional<Strips> strips;       ///< of the part in the making
   SmallVector<LevelBuild> builds;
   Values last; ///< coordinates of the entry before, as far down as levels must tell their first ones
   Value parents, batches; ///< positions of the levels that have their size
@@ -338,7 +242,7 @@ void Scatter::ask(ArrayRef<unsigned> asked) {
       assembly.write(
           builds[l].work, assembly.constant(0),
           largest(assembly, longest, assembly.constant(0), pieces ? pieces : assembly.constant(1)));
-  if (std::optional<unsigned> l = numberedSlots(); l && isCounted(*l)) {
+  if (std::optional<unsigned> l = numberedSlots(); !stripLevel && l && isCounted(*l)) {
     entryCounts = counts[*l];
     emptiesRounds = !entryCounts;
   }
@@ -373,7 +277,7 @@ void Scatter::countPairs() {
 void Scatter::size(unsigned l) {
   Phase phase(b, "assembly: " + levelText(l));
   LevelBuild &build = builds[l];
-  build.slotsAreEmptied = entryCounts || emptiesRounds;
+  build.slotsAreEmptied = entryCounts || emptiesRounds || stripLevel;
   build.parents = parents;
   build.batches = batches;
   parents = format(l).size(assembly, build);
@@ -488,24 +392,75 @@ bool Scatter::positionsAreEntries() const {
   return order.unique || (bucket && sortsSegments(target.encoding(), *bucket));
 }
 
+/// The entry's position, and what it is stored in.
+std::pair<Target *, Value> Scatter::placeEntry(ValueRange at) {
+  Value position = assembly.constant(0);
+  if (!strips) {
+    for (unsigned l = 0; l < builds.size(); ++l)
+      position = format(l).place(assembly, builds[l], position, at[l]);
+    return {&target, position};
+  }
+  for (unsigned l = 0; l < *stripLevel; ++l)
+    position = format(l).place(assembly, builds[l], position, at[l]);
+  if (!stripRounds())
+    strips->enter(at[*stripLevel]);
+  position = strips->place(position, at[*stripLevel]);
+  TargetAssembly room(b, strips->room());
+  for (unsigned l = *stripLevel + 1; l < builds.size(); ++l)
+    position = format(l).place(room, builds[l], position, at[l]);
+  return {&strips->room(), position};
+}
+
+/// Each part of the stream stores the coordinates from its first one to its last one; those between parts are
+/// emptied behind.
+void Scatter::storeInStrips(OnInsert insert) {
+  Value parts = pieces ? pieces : assembly.constant(1), zero = assembly.constant(0);
+  Value firsts = assembly.scratch(b.getI64Type(), parts), ends = assembly.scratch(b.getI64Type(), parts);
+  forPieces([&](const Piece *piece) {
+    strips.emplace(assembly, *stripLevel, builds);
+    restart();
+    piece ? cloneLoops(b, op, *piece, insert) : cloneLoops(b, op, insert);
+    auto start = [&] {
+      counters->startRound();
+      if (stripRounds())
+        strips->enter(roundLoop.getBody().getArgument(0));
+    };
+    atRounds(start, [] {});
+    auto [first, end] = strips->finish();
+    assembly.write(firsts, piece ? piece->part : zero, first);
+    assembly.write(ends, piece ? piece->part : zero, end);
+    strips.reset();
+  });
+  auto join = [&](Value part, levels::Values reached) {
+    Strips::empty(assembly, *stripLevel, builds, reached[0], assembly.read(firsts, part));
+    Value end = assembly.read(ends, part);
+    return levels::Values{arith::MaxUIOp::create(b, op.getLoc(), reached[0], end)};
+  };
+  Value reached = levels::forLoop(b, op.getLoc(), zero, parts, LoopKind::Reduction, zero, join)[0];
+  Strips::empty(assembly, *stripLevel, builds, reached, builds[*stripLevel].size);
+}
+
 void Scatter::store() {
   unsigned values = target.storage.layout.valuesField();
   target.allocate(b, values, parents);
   if (entryCounts)
     emptyRest();
-  else if (leavesEmptySlots() && !emptiesRounds)
-    forShares(parents, [&](Value first, Value last) { target.fillValues(b, first, last); });
+  else if (leavesEmptySlots() && !emptiesRounds && !stripLevel)
+    forShares(parents, [&](Value first, Value last) {
+      fillElements(b, target, target.storage.fields.back(), first, last, target.fill(b));
+      fence(b, target.loc);
+    });
   auto insert = [&](OpBuilder &, ValueRange dims, Value value) {
     noteRound();
     Values at = coordinates(dims);
-    Value position = assembly.constant(0);
-    for (unsigned l = 0; l < builds.size(); ++l)
-      position = format(l).place(assembly, builds[l], position, at[l]);
+    auto [to, position] = placeEntry(at);
     if (positionsAreEntries())
-      target.storeValue(b, position, value);
+      to->storeValue(b, position, value);
     else
-      target.combineValue(b, position, value);
+      to->combineValue(b, position, value);
   };
+  if (stripLevel)
+    return storeInStrips(insert);
   forPieces([&](const Piece *piece) {
     restart();
     piece ? cloneLoops(b, op, *piece, insert) : cloneLoops(b, op, insert);

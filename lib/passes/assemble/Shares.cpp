@@ -187,7 +187,13 @@ Value Shares::worthwhile(OpBuilder &b) const {
   return emit.compare(CmpIPredicate::ugt, threads, emit.constant(1));
 }
 
-void Shares::plan(OpBuilder &b, Value block, Work work) {
+bool Shares::copiesOnly(AssembleOp op) {
+  bool all = true;
+  op->walk([&](InsertOp insert) { all &= bool(insert.getValue().getDefiningOp<LoadOp>()); });
+  return all;
+}
+
+void Shares::plan(OpBuilder &b, Value block, bool inPlace, Work work) {
   AssemblyPlan plan = target.op.getPlan();
   if (plan == AssemblyPlan::Bound)
     return;
@@ -200,8 +206,10 @@ void Shares::plan(OpBuilder &b, Value block, Work work) {
   auto few = [&](Value count) -> Value {
     return arith::MinUIOp::create(b, loc, count, emit.constant(int64_t(1) << 40));
   };
-  Value rooms = emit.mul(threads, few(largest));
-  Value bytes = emit.mul(emit.add(few(most), rooms), bytesPerEntry(b, target, block));
+  Value held = few(most);
+  if (!inPlace)
+    held = emit.add(held, emit.mul(threads, few(largest)));
+  Value bytes = emit.mul(held, bytesPerEntry(b, target, block));
   lower::Values chosen = lower::ifElse(
       b, loc, fitsMemory(b, target, bytes), SmallVector<Type>(2, b.getIndexType()),
       [&] { return lower::Values{most, largest}; },
@@ -240,8 +248,8 @@ void Shares::freeRoom(OpBuilder &b, const Target &room) const {
 void Shares::move(OpBuilder &b, const Target &room, unsigned field, Value base, Value count,
                   Value each) const {
   levels::Emitter emit = target.emitter(b);
-  copyElements(b, target, room.storage.fields[field], target.storage.fields[field], emit.mul(base, each),
-               emit.mul(count, each));
+  copyElements(b, target, room.storage.fields[field], emit.constant(0), target.storage.fields[field],
+               emit.mul(base, each), emit.mul(count, each));
 }
 
 /// Modulo the field's width: whether the last position fits is checked in the end.
@@ -307,10 +315,10 @@ std::pair<Value, Value> Shares::count(OpBuilder &b, Work work) {
   Value counts = table(b, pieces);
   lower::parallelParts(b, loc, threads, [&](Value) {
     Target none = target;
-    work(b, none, /*counting=*/true, [&](AppendPiece append) {
+    work(b, none, [&](AppendPiece append) {
       eachNumber(b, [&](Value number) {
         append(
-            Piece{number, pieces}, [&](Appender &) {},
+            Piece{number, pieces}, /*counting=*/true, [&](Appender &) {},
             [&](Appender &appender) {
               store(b, appender.count(b, appender.runCount() - 1), counts, number);
             });
@@ -321,26 +329,66 @@ std::pair<Value, Value> Shares::count(OpBuilder &b, Work work) {
   return summarize(b, counts);
 }
 
-void Shares::assemble(OpBuilder &b, const Order &order, Value block, Work work) {
+void Shares::appendToRoom(OpBuilder &b, const Order &order, Work work) const {
+  Value zero = target.emitter(b).constant(0);
+  Target room = makeRoom(b, order);
+  work(b, room, [&](AppendPiece append) {
+    eachNumber(b, [&](Value number) {
+      append(
+          Piece{number, pieces}, /*counting=*/false,
+          [&](Appender &appender) { appender.beginPiece(b, Values(appender.runCount(), zero)); },
+          [&](Appender &appender) {
+            appender.finishPiece(b);
+            Values starts = takeTurns(b, appender, number);
+            movePiece(b, room, appender, starts);
+            notePositions(b, appender, number, starts[0], starts[0]);
+          });
+    });
+  });
+  freeRoom(b, room);
+}
+
+/// The second time, a piece of the operands is in the caches.
+void Shares::appendInPlace(OpBuilder &b, Work work) const {
+  Target result = target;
+  work(b, result, [&](AppendPiece append) {
+    eachNumber(b, [&](Value number) {
+      Piece piece{number, pieces};
+      Values starts;
+      append(
+          piece, /*counting=*/true, [&](Appender &) {},
+          [&](Appender &counter) { starts = takeTurns(b, counter, number); });
+      append(
+          piece, /*counting=*/false, [&](Appender &appender) { appender.beginPiece(b, starts); },
+          [&](Appender &appender) {
+            appender.finishPiece(b);
+            notePositions(b, appender, number, starts[0], {});
+          });
+    });
+  });
+}
+
+void Shares::assemble(OpBuilder &b, const Order &order, Value block, bool inPlace, Work work,
+                      const Verbatim *copied) {
   levels::Emitter emit = target.emitter(b);
-  plan(b, block, work);
+  plan(b, block, inPlace, work);
   Appender whole(b, target, order, /*counting=*/false);
   whole.allocate(b, most);
+  if (copied)
+    lower::parallelParts(b, loc, threads, [&](Value part) {
+      copied->copy(b, target, part, threads);
+      fence(b, loc);
+    });
   begin(b);
   turns = zeros(b, kCellWords * whole.runCount());
   for (Value *table : {&bases, &firsts, &lasts})
     *table = this->table(b, pieces);
 
   lower::parallelParts(b, loc, threads, [&](Value) {
-    Target room = makeRoom(b, order);
-    work(b, room, /*counting=*/false, [&](AppendPiece append) {
-      eachNumber(b, [&](Value number) {
-        append(
-            Piece{number, pieces}, [&](Appender &appender) { appender.beginPiece(b); },
-            [&](Appender &appender) { finishPiece(b, room, appender, number); });
-      });
-    });
-    freeRoom(b, room);
+    if (inPlace)
+      appendInPlace(b, work);
+    else
+      appendToRoom(b, order, work);
     fence(b, loc);
   });
 
@@ -353,28 +401,35 @@ void Shares::assemble(OpBuilder &b, const Order &order, Value block, Work work) 
     memref::DeallocOp::create(b, loc, table);
 }
 
-void Shares::finishPiece(OpBuilder &b, const Target &room, Appender &appender, Value number) const {
+Values Shares::takeTurns(OpBuilder &b, Appender &appender, Value number) const {
   levels::Emitter emit = target.emitter(b);
-  appender.finishPiece(b);
   Value address = memref::ExtractAlignedPointerAsIndexOp::create(b, loc, turns);
   Values starts;
   for (unsigned r = 0; r < appender.runCount(); ++r) {
     Value cell = emit.add(address, emit.constant(int64_t(sizeof(int64_t)) * kCellWords * r));
     starts.push_back(target.callForIndex(b, "tulle_turn", {cell, number, appender.count(b, r)}));
   }
+  return starts;
+}
+
+void Shares::movePiece(OpBuilder &b, const Target &room, Appender &appender, ValueRange starts) const {
   for (unsigned r = 0; r < appender.runCount(); ++r)
     moveRun(b, room, appender, r, starts);
   Value count = appender.count(b, appender.runCount() - 1);
   move(b, room, target.storage.layout.valuesField(), starts.back(), count, appender.blockSize(b));
+}
+
+void Shares::notePositions(OpBuilder &b, Appender &appender, Value number, Value start, Value by) const {
   auto shared = sharedPositions();
   if (!shared)
     return;
   auto [first, last] = appender.piecePositions(b);
-  store(b, starts[0], bases, number);
+  store(b, start, bases, number);
   store(b, first, firsts, number);
   store(b, last, lasts, number);
   Value positions = target.storage.fields[*shared];
-  shift(b, positions, positions, first, last, emit.constant(0), starts[0]);
+  if (by)
+    shift(b, positions, positions, first, last, target.emitter(b).constant(0), by);
 }
 
 Value Shares::joinPositions(OpBuilder &b, unsigned field) const {

@@ -3,13 +3,15 @@
 #pragma once
 #include "passes/assemble/Appender.h"
 #include "passes/assemble/Clone.h"
+#include "passes/assemble/Verbatim.h"
 
 namespace tulle::assemble {
 
 /// The outermost loop of an assembly in many consecutive pieces. Each thread takes one after the other,
 /// appends its entries to a room that its caches hold, takes its turn (`tulle_turn`: where the pieces before
 /// it end), and moves them to the result: every entry goes to memory once, as if there were one thread, and
-/// the tensor is the same.
+/// the tensor is the same. Where values are large and the loops only copy them, a piece is counted first,
+/// takes its turn, and is then stored where it belongs.
 class Shares {
 public:
   /// Whether the loops can be cut so. The target's levels are full ones and runs.
@@ -24,15 +26,22 @@ public:
   /// Whether there are several threads (i1).
   mlir::Value worthwhile(mlir::OpBuilder &b) const;
 
+  /// Whether what the loops insert is only copied, so that going through a piece again costs little.
+  static bool copiesOnly(dialect::AssembleOp op);
+
   /// Emits what makes the target's buffers. `work` emits what one thread does: it calls its last argument,
   /// once, where the pieces are to be gone through, with what emits the appending of one of them. That hands
   /// its appender to `begin` first and to `end` last. With `counting` nothing is stored: the op's plan, or
-  /// memory that `block` values for each of the entries do not fit into, asks for exact numbers first.
+  /// memory that `block` values for each of the entries do not fit into, asks for exact numbers first; and
+  /// with `inPlace` there are no rooms, and every piece is counted before it is stored. What is `copied` the
+  /// threads copy first, in equal shares.
   using OnAppender = llvm::function_ref<void(Appender &)>;
-  using AppendPiece = llvm::function_ref<void(const Piece &piece, OnAppender begin, OnAppender end)>;
+  using AppendPiece =
+      llvm::function_ref<void(const Piece &piece, bool counting, OnAppender begin, OnAppender end)>;
   using EachPiece = llvm::function_ref<void(AppendPiece)>;
-  using Work = llvm::function_ref<void(mlir::OpBuilder &b, Target &room, bool counting, EachPiece eachPiece)>;
-  void assemble(mlir::OpBuilder &b, const Order &order, mlir::Value block, Work work);
+  using Work = llvm::function_ref<void(mlir::OpBuilder &b, Target &room, EachPiece eachPiece)>;
+  void assemble(mlir::OpBuilder &b, const Order &order, mlir::Value block, bool inPlace, Work work,
+                const Verbatim *copied = nullptr);
 
 private:
   mlir::Value table(mlir::OpBuilder &b, mlir::Value size) const;
@@ -53,11 +62,19 @@ private:
   /// The number of the next piece that nobody has begun, in a loop until there is none.
   void eachNumber(mlir::OpBuilder &b, llvm::function_ref<void(mlir::Value number)> body) const;
   /// Chooses `most` and `largest`: the bounds they are, or by `work` exactly.
-  void plan(mlir::OpBuilder &b, mlir::Value block, Work work);
+  void plan(mlir::OpBuilder &b, mlir::Value block, bool inPlace, Work work);
   std::pair<mlir::Value, mlir::Value> count(mlir::OpBuilder &b, Work work);
   /// The sum and the maximum of a table.
   std::pair<mlir::Value, mlir::Value> summarize(mlir::OpBuilder &b, mlir::Value counts) const;
-  void finishPiece(mlir::OpBuilder &b, const Target &room, Appender &appender, mlir::Value number) const;
+  /// One thread's pieces, by way of its room, and without one.
+  void appendToRoom(mlir::OpBuilder &b, const Order &order, Work work) const;
+  void appendInPlace(mlir::OpBuilder &b, Work work) const;
+  /// Where a piece begins in each run: waits until the pieces before it have said what they hold.
+  Values takeTurns(mlir::OpBuilder &b, Appender &appender, mlir::Value number) const;
+  void movePiece(mlir::OpBuilder &b, const Target &room, Appender &appender, mlir::ValueRange starts) const;
+  /// What a piece that begins at `start` has written of the shared positions; `by` is added to these.
+  void notePositions(mlir::OpBuilder &b, Appender &appender, mlir::Value number, mlir::Value start,
+                     mlir::Value by) const;
   /// What a piece has of a run goes to its place, which begins at `bases[r]` in run r.
   void moveRun(mlir::OpBuilder &b, const Target &room, Appender &appender, unsigned run,
                mlir::ValueRange bases) const;

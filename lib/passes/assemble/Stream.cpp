@@ -13,65 +13,87 @@ using arith::CmpIPredicate;
 
 namespace {
 
-struct Copy {
-  levels::Emitter emit;
-  Location loc;
-  Value from, to, at;
+/// Writes `count` elements of a buffer from `at` on. `element` and `line` emit what goes to element at + k,
+/// and to the line that begins there.
+struct Run {
+  const Target &target;
+  Value to, at, count;
+  function_ref<Value(Value k)> element;
+  function_ref<Value(Value k, VectorType type)> line;
 
+  void write(OpBuilder &b) const {
+    levels::Emitter emit = target.emitter(b);
+    auto plain = [&] {
+      some(b, emit.constant(0), count);
+      return lower::Values{};
+    };
+    Type type = cast<MemRefType>(to.getType()).getElementType();
+    if (!type.isIntOrFloat()) {
+      plain();
+      return;
+    }
+    Value size = memref::DimOp::create(b, target.loc, to, emit.constant(0));
+    Value large = emit.compare(CmpIPredicate::ugt, size, emit.constant(kStreamed));
+    lower::ifElse(
+        b, target.loc, large, TypeRange(),
+        [&] {
+          lines(b, VectorType::get({kCacheLine * 8 / type.getIntOrFloatBitWidth()}, type));
+          return lower::Values{};
+        },
+        plain);
+  }
+
+private:
   /// Elements begin … end - 1, one by one.
   void some(OpBuilder &b, Value begin, Value end) const {
-    lower::forLoop(b, loc, begin, end, LoopKind::Parallel, {}, [&](Value k, lower::Values) {
-      Value element = memref::LoadOp::create(b, loc, from, k);
-      memref::StoreOp::create(b, loc, element, to, emit.add(at, k));
+    lower::forLoop(b, target.loc, begin, end, LoopKind::Parallel, {}, [&](Value k, lower::Values) {
+      memref::StoreOp::create(b, target.loc, element(k), to, target.emitter(b).add(at, k));
       return lower::Values{};
     });
   }
 
   /// All of them, line by line past the caches, but for what is no whole line at either end.
-  void lines(OpBuilder &b, Value count, Type element, int64_t lanes) const {
-    auto type = VectorType::get({lanes}, element);
-    Value last = emit.constant(lanes - 1);
+  void lines(OpBuilder &b, VectorType type) const {
+    Location loc = target.loc;
+    levels::Emitter emit = target.emitter(b);
+    int64_t lanes = type.getNumElements();
     // Wraps, as sizes do not.
     Value negated = arith::SubIOp::create(b, loc, emit.constant(0), at);
-    Value ahead = arith::AndIOp::create(b, loc, negated, last);
+    Value ahead = arith::AndIOp::create(b, loc, negated, emit.constant(lanes - 1));
     Value head = arith::MinUIOp::create(b, loc, ahead, count);
     Value whole = arith::DivUIOp::create(b, loc, emit.sub(count, head), emit.constant(lanes));
     some(b, emit.constant(0), head);
-    lower::forLoop(b, loc, emit.constant(0), whole, LoopKind::Reduction, {}, [&](Value line, lower::Values) {
-      Value k = emit.add(head, emit.mul(line, emit.constant(lanes)));
-      Value held = vector::LoadOp::create(b, loc, type, from, k, /*nontemporal=*/false,
-                                          llvm::Align(uint64_t(kCacheLine / lanes)));
-      vector::StoreOp::create(b, loc, held, to, emit.add(at, k), /*nontemporal=*/true,
-                              llvm::Align(uint64_t(kCacheLine)));
-      return lower::Values{};
-    });
+    lower::forLoop(b, loc, emit.constant(0), whole, LoopKind::Reduction, {},
+                   [&](Value number, lower::Values) {
+                     Value k = emit.add(head, emit.mul(number, emit.constant(lanes)));
+                     vector::StoreOp::create(b, loc, line(k, type), to, emit.add(at, k), /*nontemporal=*/true,
+                                             llvm::Align(uint64_t(kCacheLine)));
+                     return lower::Values{};
+                   });
     some(b, emit.add(head, emit.mul(whole, emit.constant(lanes))), count);
   }
 };
 
 } // namespace
 
-void copyElements(OpBuilder &b, const Target &target, Value from, Value to, Value at, Value count) {
+void copyElements(OpBuilder &b, const Target &target, Value from, Value first, Value to, Value at,
+                  Value count) {
+  Location loc = target.loc;
   levels::Emitter emit = target.emitter(b);
-  Copy copy{emit, target.loc, from, to, at};
-  Type element = cast<MemRefType>(to.getType()).getElementType();
-  auto plain = [&] {
-    copy.some(b, emit.constant(0), count);
-    return lower::Values{};
+  auto element = [&](Value k) -> Value { return memref::LoadOp::create(b, loc, from, emit.add(first, k)); };
+  auto line = [&](Value k, VectorType type) -> Value {
+    return vector::LoadOp::create(b, loc, type, from, emit.add(first, k), /*nontemporal=*/false,
+                                  llvm::Align(uint64_t(kCacheLine / type.getNumElements())));
   };
-  if (!element.isIntOrFloat()) {
-    plain();
-    return;
-  }
-  Value size = memref::DimOp::create(b, target.loc, to, emit.constant(0));
-  Value large = emit.compare(CmpIPredicate::ugt, size, emit.constant(kStreamed));
-  lower::ifElse(
-      b, target.loc, large, TypeRange(),
-      [&] {
-        copy.lines(b, count, element, kCacheLine * 8 / element.getIntOrFloatBitWidth());
-        return lower::Values{};
-      },
-      plain);
+  Run{target, to, at, count, element, line}.write(b);
+}
+
+void fillElements(OpBuilder &b, const Target &target, Value to, Value first, Value last, Value value) {
+  auto element = [&](Value) { return value; };
+  auto line = [&](Value, VectorType type) -> Value {
+    return vector::BroadcastOp::create(b, target.loc, type, value);
+  };
+  Run{target, to, first, target.emitter(b).sub(last, first), element, line}.write(b);
 }
 
 void fence(OpBuilder &b, Location loc) { LLVM::FenceOp::create(b, loc, LLVM::AtomicOrdering::seq_cst); }

@@ -1,4 +1,4 @@
-// Copies of runs of elements from buffers that caches hold to large ones that they do not.
+// Runs of elements of large buffers, which no cache holds, are written past the caches.
 #pragma once
 #include "passes/assemble/Target.h"
 
@@ -8,12 +8,15 @@ namespace tulle::assemble {
 constexpr int64_t kCacheLine = 64;
 /// Buffers with more elements are held by no cache: what is stored there goes past them, since a line that is
 /// read only to be overwritten costs as much again.
-constexpr int64_t kStreamed = int64_t(1) << 22;
+constexpr int64_t kStreamed = int64_t(1) << 21;
 
-/// Elements 0 … count - 1 of `from` go to element `at` of `to` and on; both have the same element type, and
-/// start at cache lines. Other threads see what went past the caches behind `fence` only.
-void copyElements(mlir::OpBuilder &b, const Target &target, mlir::Value from, mlir::Value to, mlir::Value at,
-                  mlir::Value count);
+/// Elements first … first + count - 1 of `from` go to element `at` of `to` and on; both have the same element
+/// type, and `to` starts at a cache line. Other threads see what went past the caches behind `fence` only.
+void copyElements(mlir::OpBuilder &b, const Target &target, mlir::Value from, mlir::Value first,
+                  mlir::Value to, mlir::Value at, mlir::Value count);
+/// Elements first … last - 1 of `to` become `value`, in the same way.
+void fillElements(mlir::OpBuilder &b, const Target &target, mlir::Value to, mlir::Value first,
+                  mlir::Value last, mlir::Value value);
 void fence(mlir::OpBuilder &b, mlir::Location loc);
 
 } // namespace tulle::assemble

@@ -1,6 +1,7 @@
 #include "passes/assemble/Target.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "passes/lower/Control.h"
@@ -276,6 +277,11 @@ Value Target::finish(OpBuilder &b) const {
 }
 
 //===--- Registers ---===//
+
+Value rarely(OpBuilder &b, Location loc, Value condition) {
+  Value no = arith::ConstantIntOp::create(b, loc, 0, 1);
+  return LLVM::ExpectOp::create(b, loc, condition.getType(), condition, no);
+}
 
 Register::Register(OpBuilder &b, Location loc, Type type) : loc(loc) {
   OpBuilder::InsertionGuard guard(b);

@@ -72,6 +72,9 @@ private:
                        mlir::Value each) const;
 };
 
+/// The condition (i1), which hardly ever holds: what is done then does not get the registers.
+mlir::Value rarely(mlir::OpBuilder &b, mlir::Location loc, mlir::Value condition);
+
 /// An index in a register: `memref.alloca` at the entry of the function, or of the parallel region the
 /// builder stands in, which LLVM promotes.
 class Register {

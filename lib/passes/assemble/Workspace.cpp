@@ -37,32 +37,60 @@ std::optional<int64_t> blockSize(const Target &target) {
   return size;
 }
 
-/// The values of one group, by coordinate of the last stored level and place in its block.
+/// What an element of the values takes in memory.
+Type storedElement(const Target &target) {
+  Type values = levels::fieldTypes(target.storage.layout, target.storage.element).back();
+  return cast<MemRefType>(values).getElementType();
+}
+
+/// What no entry has touched must be told from what one has, where the fill is not what it holds.
+bool staysByElement(const Target &target, const Order &order) {
+  return *blockSize(target) > 1 && !order.unique && !target.fillIsIdentity();
+}
+
+/// Whether small blocks are appended as a whole, and are whole cache lines.
+bool blocksAreLines(const Target &target, const Order &order) {
+  int64_t block = *blockSize(target);
+  Type element = storedElement(target);
+  return block > 1 && block <= kUnrolled && !staysByElement(target, order) && element.isIntOrFloat() &&
+         block * element.getIntOrFloatBitWidth() / 8 % kCacheLine == 0;
+}
+
+/// The values of one group, by coordinate of the last stored level and place in its block. Whole blocks stand
+/// next to each other in the order in which they are met, so that the caches hold those of a group, however
+/// far apart they are in the tensor.
 class Workspace {
 public:
   Workspace(OpBuilder &b, Target &target, const Order &order)
       : target(target), loc(target.loc), unique(order.unique), level(target.storedLevels() - 1),
-        block(*blockSize(target)),
-        // What no entry has touched must be told from what one has, where the fill is not what it holds.
-        byElement(block > 1 && !unique && !target.fillIsIdentity()),
+        block(*blockSize(target)), byElement(staysByElement(target, order)),
+        lines(blocksAreLines(target, order)),
         size(target.checkedSize(b, target.levels(), target.emitter(b).levelSize(level),
                                 target.emitter(b).constant(block))),
         keys(b, target, byElement ? size : target.emitter(b).levelSize(level)) {
-    Type element = levels::fieldTypes(target.storage.layout, target.storage.element).back();
-    element = cast<MemRefType>(element).getElementType();
-    values = memref::AllocOp::create(b, loc, MemRefType::get({ShapedType::kDynamic}, element), size);
+    auto type = MemRefType::get({ShapedType::kDynamic}, storedElement(target));
+    values = memref::AllocOp::create(b, loc, type, size);
     untouched = initial(b);
-    lower::forLoop(b, loc, target.emitter(b).constant(0), size, LoopKind::Parallel, {},
-                   [&](Value at, lower::Values) {
-                     memref::StoreOp::create(b, loc, untouched, values, at);
-                     return lower::Values{};
-                   });
+    Value zero = target.emitter(b).constant(0);
+    if (!wholeBlocks()) {
+      clear(b, zero, size);
+      return;
+    }
+    auto slotType = MemRefType::get({ShapedType::kDynamic}, b.getI32Type());
+    slots = memref::AllocOp::create(b, loc, slotType, target.emitter(b).levelSize(level));
+    met.emplace(b, loc, zero);
+    cleared.emplace(b, loc, zero);
   }
 
   /// Remembers the coordinate of an entry, and combines its value.
   void insert(OpBuilder &b, ValueRange coordinates, Value value) {
     levels::Emitter emit = target.emitter(b);
-    Value place = coordinates[level];
+    Value place = coordinates[level], isNew;
+    if (wholeBlocks()) {
+      isNew = keys.insert(b, place);
+      if (value)
+        place = slotOf(b, place, isNew);
+    }
     for (unsigned l = level + 1; l < target.levels(); ++l)
       place = emit.add(emit.mul(place, emit.levelSize(l)), coordinates[l]);
     if (value) {
@@ -70,14 +98,12 @@ public:
         value = target.combine(b, fromMemory(b, memref::LoadOp::create(b, loc, values, place)), value);
       memref::StoreOp::create(b, loc, toMemory(b, value), values, place);
     }
-    keys.insert(b, byElement ? place : coordinates[level]);
+    if (!isNew)
+      keys.insert(b, byElement ? place : coordinates[level]);
   }
 
-  /// Whether blocks of a large result go past the caches: they are whole lines.
-  bool streams() const {
-    return wholeBlocks() && block <= kUnrolled && untouched.getType().isIntOrFloat() &&
-           block * elementBytes() % kCacheLine == 0;
-  }
+  /// Whether blocks of a large result go past the caches.
+  bool streams() const { return lines; }
 
   /// What is appended is whole blocks.
   bool wholeBlocks() const { return block > 1 && !byElement; }
@@ -89,16 +115,58 @@ public:
         return flushBlock(b, appender, group, key, counting);
       flushElement(b, appender, group, key, counting);
     });
+    if (met && !counting)
+      met->set(b, target.emitter(b).constant(0));
     if (appender.groups())
       appender.closeGroup(b, group);
   }
 
   void free(OpBuilder &b) {
     memref::DeallocOp::create(b, loc, values);
+    if (slots)
+      memref::DeallocOp::create(b, loc, slots);
     keys.free(b);
   }
 
 private:
+  void clear(OpBuilder &b, Value first, Value last) {
+    lower::forLoop(b, loc, first, last, LoopKind::Parallel, {}, [&](Value at, lower::Values) {
+      memref::StoreOp::create(b, loc, untouched, values, at);
+      return lower::Values{};
+    });
+  }
+
+  Value loadSlot(OpBuilder &b, Value key) const {
+    Value slot = memref::LoadOp::create(b, loc, slots, key);
+    return arith::IndexCastUIOp::create(b, loc, b.getIndexType(), slot);
+  }
+
+  /// Where the key's block is: the next place where the key is new. Which ones are is as regular as the
+  /// tensor.
+  Value slotOf(OpBuilder &b, Value key, Value isNew) {
+    return lower::ifElse(
+        b, loc, isNew, b.getIndexType(), [&] { return lower::Values{takeSlot(b, key)}; },
+        [&] { return lower::Values{loadSlot(b, key)}; })[0];
+  }
+
+  /// A place that no group has used is cleared first.
+  Value takeSlot(OpBuilder &b, Value key) {
+    levels::Emitter emit = target.emitter(b);
+    Value slot = met->get(b), next = emit.add(slot, emit.constant(1));
+    memref::StoreOp::create(b, loc, arith::IndexCastUIOp::create(b, loc, b.getI32Type(), slot), slots, key);
+    met->set(b, next);
+    Value fresh = emit.compare(arith::CmpIPredicate::eq, slot, cleared->get(b));
+    lower::ifElse(
+        b, loc, rarely(b, loc, fresh), TypeRange(),
+        [&] {
+          clear(b, emit.mul(slot, emit.constant(block)), emit.mul(next, emit.constant(block)));
+          cleared->set(b, next);
+          return lower::Values{};
+        },
+        [&] { return lower::Values{}; });
+    return slot;
+  }
+
   void flushBlock(OpBuilder &b, Appender &appender, ValueRange group, Value key, bool counting) {
     levels::Emitter emit = target.emitter(b);
     Values coordinates(group);
@@ -107,7 +175,7 @@ private:
       return append(b, appender, coordinates, {});
     Value to = appender.groups() ? appender.appendBlockInGroup(b, coordinates)
                                  : appender.appendBlock(b, coordinates);
-    Value from = emit.mul(key, emit.constant(block));
+    Value from = emit.mul(loadSlot(b, key), emit.constant(block));
     if (!streams())
       return moveBlock(b, from, to);
     Value held = memref::DimOp::create(b, loc, target.storage.fields.back(), emit.constant(0));
@@ -203,10 +271,12 @@ private:
   bool unique;
   unsigned level;
   int64_t block;
-  bool byElement;
+  bool byElement, lines;
   Value size;
   Bitmap keys;
   Value values, untouched;
+  Value slots;                          ///< where the blocks of keys are, if they are whole
+  std::optional<Register> met, cleared; ///< blocks of the group so far; that have been cleared once
 };
 
 } // namespace
@@ -269,13 +339,15 @@ static void assembleInWorkspace(OpBuilder &b, Target &target, const Order &order
   workspace.free(b);
 }
 
-/// The same by several threads, each with a workspace of its own.
-static void assembleInShares(OpBuilder &b, Shares &shares, const Order &order, Value block) {
+/// The same by several threads, each with a workspace of its own. To read the operands twice is less than to
+/// write blocks twice.
+static void assembleInShares(OpBuilder &b, const Target &target, Shares &shares, const Order &order) {
   Order flushed = order;
   flushed.unique = true;
-  auto work = [&](OpBuilder &b, Target &room, bool counting, Shares::EachPiece eachPiece) {
+  bool inPlace = blocksAreLines(target, order) && Shares::copiesOnly(target.op);
+  auto work = [&](OpBuilder &b, Target &room, Shares::EachPiece eachPiece) {
     Workspace workspace(b, room, order);
-    eachPiece([&](const Piece &piece, Shares::OnAppender begin, Shares::OnAppender end) {
+    eachPiece([&](const Piece &piece, bool counting, Shares::OnAppender begin, Shares::OnAppender end) {
       Appender appender(b, room, flushed, counting, workspace.wholeBlocks());
       begin(appender);
       insertAll(b, room, order, workspace, appender, counting, &piece);
@@ -283,7 +355,7 @@ static void assembleInShares(OpBuilder &b, Shares &shares, const Order &order, V
     });
     workspace.free(b);
   };
-  shares.assemble(b, flushed, block, work);
+  shares.assemble(b, flushed, target.emitter(b).constant(*blockSize(target)), inPlace, work);
 }
 
 /// By several threads where that is worth while.
@@ -294,7 +366,7 @@ static void assembleByMany(OpBuilder &b, Target &target, const Order &order, Sha
   lower::Values buffers = lower::ifElse(
       b, target.loc, shares.worthwhile(b), types,
       [&] {
-        assembleInShares(b, shares, order, target.emitter(b).constant(*blockSize(target)));
+        assembleInShares(b, target, shares, order);
         return lower::Values(target.storage.fields);
       },
       [&] {

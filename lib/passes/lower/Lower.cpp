@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "passes/Passes.h"
 #include "passes/lower/Lowering.h"
+#include "passes/parallel/Names.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -105,6 +106,22 @@ void Lowering::lowerSpaceSize(SpaceSizeOp op) {
   else
     size = emit.sub(space.range.end, space.range.begin);
   values.map(op.getResult(), size);
+}
+
+void Lowering::lowerValues(ValuesOp op) {
+  const levels::Storage &storage = *tensors.lookup(op.getTensor());
+  unsigned field = storage.layout.valuesField();
+  if (auto level = op->getAttrOfType<IntegerAttr>(passes::kLevel)) {
+    auto l = uint64_t(level.getInt());
+    const auto &ref = l < storage.layout.coordinates.size() ? storage.layout.coordinates[l] : std::nullopt;
+    if (!ref || ref->stride != 1) {
+      op.emitError("expected a level that stores its coordinates in a buffer of their own");
+      ok = false;
+      return;
+    }
+    field = ref->field;
+  }
+  values.map(op.getResult(), storage.fields[field]);
 }
 
 void Lowering::lowerLoad(LoadOp op) {
@@ -218,7 +235,7 @@ void Lowering::lowerOp(Operation &op) {
       .Case([&](HeavyOp op) { lowerHeavy(op); })
       .Case([&](SliceOp op) { lowerSlice(op); })
       .Case([&](RestrictOp op) { lowerRestrict(op); })
-      .Case([&](ValuesOp op) { values.map(op.getResult(), tensors.lookup(op.getTensor())->fields.back()); })
+      .Case([&](ValuesOp op) { lowerValues(op); })
       .Case([&](ThreadsOp op) { lowerThreads(op); })
       .Case([&](scf::IfOp op) { lowerIf(op); })
       .Case([&](scf::ForOp op) { lowerFor(op); })

@@ -34,6 +34,7 @@ private:
   void lowerSearch(dialect::SearchOp op);
   void lowerSpaceSize(dialect::SpaceSizeOp op);
   void lowerLoad(dialect::LoadOp op);
+  void lowerValues(dialect::ValuesOp op);
   void lowerStore(dialect::StoreOp op);
   void lowerFill(dialect::FillOp op);
   void lowerStorage(dialect::StorageOp op);

@@ -1,4 +1,4 @@
-// What the functions of a parallel region are called, and an attribute of tulle.part.
+// What the functions of a parallel region are called, and attributes of tulle.part and tulle.values.
 #pragma once
 #include <string>
 
@@ -11,5 +11,7 @@ inline const std::string kPartPrefix = "part";
 inline const std::string kLaunchPrefix = "launch";
 /// Of a tulle.part: its pieces begin at multiples.
 inline const std::string kGrain = "tulle.grain";
+/// Of a tulle.values: it means the coordinates that the level stores one by one.
+inline const std::string kLevel = "tulle.level";
 
 } // namespace tulle::passes

@@ -1,0 +1,113 @@
+#include "passes/assemble/ByPosition.h"
+#include "format/Places.h"
+#include "passes/assemble/Clone.h"
+#include "passes/assemble/Queries.h"
+#include <algorithm>
+
+using namespace mlir;
+using namespace tulle::dialect;
+
+namespace tulle::assemble {
+
+using format::Expr;
+using format::ExprKind;
+using format::LevelKind;
+using levels::Placement;
+
+Placement placementOf(const format::Level &level) {
+  const levels::LevelFormat *format = levels::find(level.format.kind);
+  return format ? format->placement() : Placement::None;
+}
+
+std::optional<unsigned> bucketLevel(const format::Encoding &encoding) {
+  for (unsigned l = 0; l < encoding.levels.size(); ++l)
+    if (placementOf(encoding.levels[l]) == Placement::Bucket)
+      return l;
+  return std::nullopt;
+}
+
+bool isLeaf(const format::Encoding &encoding, unsigned level) {
+  for (unsigned l = level + 1; l < encoding.levels.size(); ++l)
+    if (LevelKind kind = encoding.levels[l].format.kind;
+        kind != LevelKind::Singleton && kind != LevelKind::Offset)
+      return false;
+  return true;
+}
+
+bool has(const Expr &e, ExprKind kind) {
+  return e && (e->kind == kind || has(e->lhs, kind) || has(e->rhs, kind));
+}
+
+bool has(const Order &order, ExprKind kind) {
+  return std::any_of(order.levels.begin(), order.levels.end(), [&](const Expr &e) { return has(e, kind); });
+}
+
+bool isBuildable(const format::Encoding &encoding, const Order &order) {
+  std::optional<unsigned> bucket = bucketLevel(encoding);
+  for (unsigned l = 0; l < encoding.levels.size(); ++l) {
+    const format::Level &level = encoding.levels[l];
+    if (placementOf(level) == Placement::None)
+      return false;
+    // While it asks, the places of a bucket above are not handed out yet.
+    if (bucket && l > *bucket && levels::find(level.format.kind)->asksEntries(level))
+      return false;
+  }
+  return !has(order, ExprKind::Symbol);
+}
+
+bool arrivesInOrder(const Order &order, unsigned level) {
+  return order.sortedLevels(level) == order.levels.size() - level;
+}
+
+bool sortsSegments(const format::Encoding &encoding, unsigned level) {
+  LevelKind kind = encoding.levels[level].format.kind;
+  bool batched = false;
+  for (unsigned l = 0; l < level; ++l)
+    batched |= encoding.levels[l].format.kind == LevelKind::Batch;
+  return level + 1 == encoding.levels.size() && !batched && !format::hasReserve(encoding, level) &&
+         (kind == LevelKind::Compressed || kind == LevelKind::LooseCompressed);
+}
+
+bool isReady(const Target &target, const Order &order) {
+  const format::Encoding &encoding = target.encoding();
+  bool numbered = has(order, ExprKind::Counter) || has(order, ExprKind::Rank);
+  if (numbered && (!order.unique || !Counters::ascend(order, encoding.order())))
+    return false;
+  bool combines = true; // repeats meet at their position
+  for (unsigned l = 0; l < encoding.levels.size(); ++l) {
+    Placement placement = placementOf(encoding.levels[l]);
+    if (placement == Placement::Computed)
+      continue;
+    bool leaf = isLeaf(encoding, l);
+    if (placement == Placement::Bucket && leaf && sortsSegments(encoding, l))
+      return true;
+    combines &= !leaf;
+    if (placement == Placement::Table ? !order.sorted()
+        : leaf                        ? !arrivesInOrder(order, l)
+                                      : order.sortedLevels() <= l)
+      return false;
+  }
+  return order.unique || (combines && target.fillIsIdentity());
+}
+
+std::optional<unsigned> roundDimension(AssembleOp op) {
+  auto loop = dyn_cast_or_null<IterateOp>(outermostLoop(op));
+  auto space = loop && loop.getNumResults() == 0 ? loop.getSpace().getDefiningOp<SpaceOp>() : SpaceOp();
+  if (!space)
+    return std::nullopt;
+  const auto &levels = getEncoding(space.getTensor().getType()).getValue().levels;
+  // A level whose coordinates follow from those above may leave some of these out.
+  if (space.getLevel() != 0 || levels[0].format.kind != LevelKind::Dense ||
+      levels[0].expr->kind != ExprKind::Dim ||
+      (levels.size() > 1 && levels[1].format.kind == LevelKind::Offset))
+    return std::nullopt;
+  for (unsigned d = 0; d < op.getSizes().size(); ++d) {
+    bool all = true;
+    op->walk([&](InsertOp insert) { all &= insert.getCoordinates()[d] == loop.getBody().getArgument(0); });
+    if (all)
+      return d;
+  }
+  return std::nullopt;
+}
+
+} // namespace tulle::assemble

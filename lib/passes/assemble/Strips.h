@@ -1,0 +1,48 @@
+// Slots that lie far apart, filled a strip at a time: what one coordinate has is stored all over the result.
+#pragma once
+#include "passes/assemble/Queries.h"
+
+namespace tulle::assemble {
+
+/// Assembly by position where a dense level inside holds the coordinates that the stream ascends by (DIA,
+/// ELL): each entry goes somewhere else, and every slot without one has to be emptied. Here a strip of
+/// consecutive coordinates is put together in a room that the caches hold, empty at first, and then goes to
+/// the result slab by slab, past the caches where that is large: every slot is written once, and slots whose
+/// addresses collide in the caches do not.
+class Strips {
+public:
+  /// The dense level whose coordinates come in ascending order; nullopt where there is none, or where strips
+  /// do not help.
+  static std::optional<unsigned> levelOf(const Target &target, const Order &order);
+
+  /// Where the builder stands one part of the stream begins: makes its room. `builds` have their sizes.
+  Strips(const TargetAssembly &assembly, unsigned level, llvm::ArrayRef<levels::LevelBuild> builds);
+  /// An entry, or a round, is at this coordinate of the level.
+  void enter(mlir::Value coordinate) const;
+  /// The room's position of an entry at a position of the level above; what levels below the dense one store
+  /// goes to `room`.
+  mlir::Value place(mlir::Value above, mlir::Value coordinate) const;
+  Target &room() { return roomTarget; }
+  /// Behind the entries. Returns the coordinates that the result now has the slots of, from the first to
+  /// before the second; both are 0 without entries.
+  std::pair<mlir::Value, mlir::Value> finish() const;
+
+  /// Empties the slots of coordinates from … to - 1, which no entry comes to.
+  static void empty(const TargetAssembly &assembly, unsigned level, llvm::ArrayRef<levels::LevelBuild> builds,
+                    mlir::Value from, mlir::Value to);
+
+private:
+  void flush(mlir::Value end) const;
+  void emptyRoom(mlir::Value from, mlir::Value to) const;
+
+  const TargetAssembly &assembly;
+  unsigned level;
+  llvm::ArrayRef<levels::LevelBuild> builds;
+  Target roomTarget;
+  mlir::Value length;                 ///< coordinates of a strip
+  mlir::Value stride;                 ///< of slabs in the room
+  llvm::SmallVector<unsigned> fields; ///< that the room has
+  Register first, base, limit, end;   ///< of the part; of the strip; behind the newest coordinate
+};
+
+} // namespace tulle::assemble

@@ -1,0 +1,124 @@
+#include "passes/assemble/Verbatim.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "passes/assemble/Appender.h"
+#include "passes/assemble/Stream.h"
+#include "passes/parallel/Names.h"
+
+using namespace mlir;
+using namespace tulle::dialect;
+
+namespace tulle::assemble {
+
+using format::LevelKind;
+
+/// The loop whose rounds go through the positions `iterator` is one of, each by itself, and nothing else.
+static IterateOp walkedBy(Value iterator, Value tensor, unsigned level) {
+  auto argument = dyn_cast_or_null<BlockArgument>(iterator);
+  auto loop = argument ? dyn_cast<IterateOp>(argument.getOwner()->getParentOp()) : IterateOp();
+  auto space = loop && loop.getNumResults() == 0 ? loop.getSpace().getDefiningOp<SpaceOp>() : SpaceOp();
+  if (!space || space.getTensor() != tensor || space.getLevel() != level)
+    return {};
+  const auto &levels = getEncoding(cast<RankedTensorType>(tensor.getType())).getValue().levels;
+  return loop.getEach() || levels[level].format.unique ? loop : IterateOp();
+}
+
+/// The loops that visit every value of the tensor once, in order, around the op; empty where these do not.
+static SmallVector<IterateOp> loopsAround(InsertOp insert, LoadOp load, AssembleOp op) {
+  Value tensor = load.getTensor(), iterator = load.getIterator();
+  auto levels = unsigned(getEncoding(cast<RankedTensorType>(tensor.getType())).getValue().levels.size());
+  SmallVector<IterateOp> loops(levels);
+  Operation *inside = insert;
+  for (unsigned l = levels; l-- > 0;) {
+    IterateOp loop = walkedBy(iterator, tensor, l);
+    if (!loop || inside->getParentOp() != loop)
+      return {};
+    loops[l] = loop;
+    iterator = loop.getSpace().getDefiningOp<SpaceOp>().getParent();
+    inside = loop;
+  }
+  return inside->getParentOp() == op ? loops : SmallVector<IterateOp>();
+}
+
+/// Whether the positions of the last level follow each other without gaps, in the order of storage.
+static bool isPacked(const format::Encoding &encoding) {
+  return llvm::all_of(encoding.levels, [](const format::Level &level) {
+    LevelKind kind = level.format.kind;
+    return kind == LevelKind::Dense || kind == LevelKind::Compressed ||
+           (kind == LevelKind::Singleton && !level.format.padded);
+  });
+}
+
+/// Whether there is a coordinate of the level for each value.
+static bool belongsToValues(const format::Encoding &encoding, unsigned level) {
+  for (unsigned l = level + 1; l < encoding.levels.size(); ++l)
+    if (encoding.levels[l].format.kind != LevelKind::Singleton)
+      return false;
+  return true;
+}
+
+/// The field of coordinates that stand by themselves, one for each position.
+static const format::Field *ownField(const format::Layout &layout, unsigned level) {
+  const auto &ref = layout.coordinates[level];
+  return ref && ref->stride == 1 && layout.fields[ref->field].width != 2 ? &layout.fields[ref->field]
+                                                                         : nullptr;
+}
+
+std::optional<Verbatim> Verbatim::find(const Target &target, AssembleOp op, const Order &order) {
+  if (!order.unique || !order.sorted() || !Appender::supports(target) || target.storedLevels() == 0 ||
+      target.storedLevels() != target.levels())
+    return std::nullopt;
+  SmallVector<InsertOp> inserts;
+  op->walk([&](InsertOp insert) { inserts.push_back(insert); });
+  auto load = inserts.size() == 1 ? inserts[0].getValue().getDefiningOp<LoadOp>() : LoadOp();
+  // Truth values become 0 or 1 when they are read.
+  if (!load || !load.getIterator() || load.getType() != target.storage.element || load.getType().isInteger(1))
+    return std::nullopt;
+  format::Encoding from = getEncoding(cast<RankedTensorType>(load.getTensor().getType())).getValue();
+  SmallVector<IterateOp> loops = loopsAround(inserts[0], load, op);
+  if (loops.empty() || !isPacked(from))
+    return std::nullopt;
+
+  Verbatim found;
+  found.source = load.getTensor();
+  format::Layout layout = format::layout(from);
+  for (unsigned l = 0; l < target.levels(); ++l) {
+    const format::Field *own = ownField(target.storage.layout, l);
+    const format::Expr &e = order.levels[l];
+    if (!own || !belongsToValues(target.encoding(), l) || e->kind != format::ExprKind::Dim)
+      continue;
+    Value coordinate = inserts[0].getCoordinates()[size_t(e->value)];
+    for (unsigned k = 0; k < from.levels.size(); ++k)
+      if (const format::Field *other = ownField(layout, k);
+          other && belongsToValues(from, k) && coordinate == loops[k].getBody().getArgument(0) &&
+          other->width == own->width && other->isSigned == own->isSigned) {
+        found.targetFields.push_back(target.storage.layout.coordinates[l]->field);
+        found.sourceLevels.push_back(k);
+        break;
+      }
+  }
+  found.targetFields.push_back(target.storage.layout.valuesField());
+  return found;
+}
+
+void Verbatim::copy(OpBuilder &b, const Target &target, Value part, Value parts) const {
+  Location loc = target.loc;
+  levels::Emitter emit = target.emitter(b);
+  // Shares begin at whole lines of any element.
+  Value line = emit.constant(kCacheLine), count = StoredCountOp::create(b, loc, source);
+  // The source may have room behind its last entry.
+  Value held = memref::DimOp::create(b, loc, target.storage.fields.back(), emit.constant(0));
+  count = arith::MinUIOp::create(b, loc, count, held);
+  Value lines = arith::CeilDivUIOp::create(b, loc, count, line);
+  Value each = emit.mul(arith::CeilDivUIOp::create(b, loc, lines, parts), line);
+  Value first = arith::MinUIOp::create(b, loc, emit.mul(each, part), count);
+  Value last = arith::MinUIOp::create(b, loc, emit.add(first, each), count);
+  for (auto [number, field] : llvm::enumerate(targetFields)) {
+    Value to = target.storage.fields[field];
+    auto from = ValuesOp::create(b, loc, to.getType(), source);
+    if (number < sourceLevels.size())
+      from->setAttr(passes::kLevel, b.getI64IntegerAttr(sourceLevels[number]));
+    copyElements(b, target, from, first, to, first, emit.sub(last, first));
+  }
+}
+
+} // namespace tulle::assemble

@@ -1,0 +1,63 @@
+// RUN: tulle-opt %s --tulle-assemble --canonicalize | FileCheck %s
+// RUN: tulle-opt %s --pass-pipeline='builtin.module(tulle-assemble{parallel=true},func.func(canonicalize))' | FileCheck %s --check-prefix=PARTS
+
+#CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed), posWidth = 32, crdWidth = 32 }>
+#DIA = #tulle.encoding<{ map = (i, j) -> (j - i : squeezed, i : dense, j : offset), posWidth = 32, crdWidth = 32 }>
+
+// Rows ascend, and what a row has is stored 40 values apart, a diagonal each. A strip of 40 rows or 128 is put together in a
+// room, which starts out empty; where a row of the next strip begins, each diagonal's piece goes to its place, and the room is
+// empty again. The result is not emptied first.
+// CHECK-LABEL: @diagonals(
+// CHECK-DAG: %[[LENGTH:.*]] = arith.constant 128 : index
+// CHECK: tulle.iterate
+// CHECK: %[[VALUES:.*]] = memref.alloc(%{{.*}}) : memref<?xf64>
+// CHECK: %[[ROOM:.*]] = memref.alloc(%{{.*}}) : memref<?xf64>
+// CHECK: scf.for
+// CHECK:   memref.store %{{.*}}, %[[ROOM]]
+// CHECK: tulle.iterate %[[ROW:.*]], %{{.*}} in
+// CHECK:   %[[LIMIT:.*]] = memref.load
+// CHECK:   %[[NEXT:.*]] = arith.cmpi uge, %[[ROW]], %[[LIMIT]]
+// CHECK:   %[[RARE:.*]] = llvm.intr.expect %[[NEXT]], %false
+// CHECK:   scf.if %[[RARE]]
+// CHECK:     scf.for
+// CHECK:       vector.load %[[ROOM]]
+// CHECK:       vector.store %{{.*}}, %[[VALUES]]{{.*}}nontemporal = true
+// CHECK:       scf.for
+// CHECK:         memref.store %{{.*}}, %[[ROOM]]
+// CHECK:     arith.divui %[[ROW]], %[[LENGTH]]
+// CHECK:   tulle.iterate
+// CHECK:     memref.store %{{.*}}, %[[ROOM]]
+// CHECK: vector.store %{{.*}}, %[[VALUES]]{{.*}}nontemporal = true
+// CHECK: memref.dealloc %[[ROOM]]
+
+// Each part has a room of its own, and says which rows it has stored; rows between parts are emptied behind.
+// PARTS-LABEL: @diagonals(
+// PARTS: %[[PARTS:.*]] = tulle.threads
+// PARTS: %[[VALUES:.*]] = memref.alloc(%{{.*}}) : memref<?xf64>
+// PARTS: %[[FIRSTS:.*]] = memref.alloc(%[[PARTS]]) : memref<?xi64>
+// PARTS: %[[ENDS:.*]] = memref.alloc(%[[PARTS]]) : memref<?xi64>
+// PARTS: tulle.parallel %[[PART:.*]] of %[[PARTS]]
+// PARTS:   memref.alloc(%{{.*}}) : memref<?xf64>
+// PARTS:   tulle.iterate
+// PARTS:   memref.store %{{.*}}, %[[FIRSTS]][%[[PART]]]
+// PARTS:   memref.store %{{.*}}, %[[ENDS]][%[[PART]]]
+// PARTS: scf.for %{{.*}} = %{{.*}} to %[[PARTS]]
+// PARTS:   memref.load %[[FIRSTS]]
+// PARTS:   memref.store %{{.*}}, %[[VALUES]]
+// PARTS:   memref.load %[[ENDS]]
+func.func @diagonals(%A: tensor<40x50xf64, #CSR>) -> tensor<40x50xf64, #DIA> {
+  %m = arith.constant 40 : index
+  %n = arith.constant 50 : index
+  %count = tulle.stored_count %A : tensor<40x50xf64, #CSR>
+  %C = tulle.assemble (%m, %n) bound %count attributes {order = affine_map<(i, j) -> (i, j)>, unique} {
+    %si = tulle.space %A level(0) : tensor<40x50xf64, #CSR> -> !tulle.space<#CSR, 0>
+    tulle.iterate %i, %ri in %si : !tulle.space<#CSR, 0> kind = reduction {
+      %sj = tulle.space %A level(1) under %ri : !tulle.iterator<#CSR, 0> : tensor<40x50xf64, #CSR> -> !tulle.space<#CSR, 1>
+      tulle.iterate %j, %rj in %sj : !tulle.space<#CSR, 1> kind = reduction {
+        %v = tulle.load %A[%rj : !tulle.iterator<#CSR, 1>] : tensor<40x50xf64, #CSR> -> f64
+        tulle.insert %v at (%i, %j) : f64
+      }
+    }
+  } : tensor<40x50xf64, #DIA>
+  return %C : tensor<40x50xf64, #DIA>
+}
