@@ -1,6 +1,7 @@
 #include "passes/assemble/Scatter.h"
 #include "format/Places.h"
 #include "format/Print.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "passes/assemble/ByPosition.h"
 #include "passes/assemble/Chain.h"
