@@ -58,6 +58,12 @@ struct Costs {
   /// columns on `uniform:200000:200000:16`: 255 ms, 281 ms with one of two).
   int64_t fetchNearLines = 2;
 
+  /// Rows of a result that share the rows of an operand while these are in the innermost cache: so many rows,
+  /// where at least so many of the operand's fit there (48 rows of 256 bytes and 16 of the result: MTTKRP
+  /// takes 27 ms, 38 ms without; 64 and 8: 32 ms), and each row of the result names one of so many of the
+  /// operand's.
+  int64_t sharingRows = 16, sharedRows = 32, sharedRarely = 3;
+
   /// Where an inner loop is longer than this, its operand's streams displace each other from the cache: so
   /// many steps of the outer loop (diagonals) are done at a time. Best of 4 to 27.
   int64_t longLoop = 4096, stepsAtATime = 6;

@@ -171,6 +171,18 @@ def Panels : Pass<"tulle-panels", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::mlir::memref::MemRefDialect"];
 }
 
+def StripMine : Pass<"tulle-strip-mine", "::mlir::func::FuncOp"> {
+  let summary = "Rows of a result share the rows of an operand while these are in the innermost cache";
+  let description = [{
+    `for i: for q in segment(i): for p in segment(q): for k: C[i*n + k] = C[…] + … D[crd[q]*n + k]` reads most of D for every i where
+    segments(i) name most of its rows (MTTKRP). The loop over q is cut where crd[q] passes multiples of a block, and the pieces of some i run
+    one after another, so that a block of D is read into the innermost cache once for all of them. Where each piece begins stands in a
+    table, and the stored entries of the next piece are fetched, since the pieces of an i are far apart in time. Chosen when the code runs,
+    from sizes. Every element sees the same operations in the same order.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::mlir::memref::MemRefDialect"];
+}
+
 def RegisterTiles : Pass<"tulle-register-tiles", "::mlir::func::FuncOp"> {
   let summary = "Rows of a result that a loop adds to stay in registers";
   let description = [{

@@ -61,7 +61,7 @@ std::string passes(Stage stage, const Options &options) {
   case Stage::Loops:
     return "tulle-lower,func.func(canonicalize,loop-invariant-code-motion,cse)";
   case Stage::Vector:
-    return "func.func(tulle-block-rows,tulle-split-blocks,tulle-panels,tulle-register-tiles{" + vectorOptions(options) +
+    return "func.func(tulle-block-rows,tulle-split-blocks,tulle-panels,tulle-strip-mine,tulle-register-tiles{" + vectorOptions(options) +
            "},tulle-vectorize{" + vectorOptions(options) + "},tulle-scalar-scatter)" +
            (options.parallel ? ",tulle-outline" : "");
   case Stage::Llvm:

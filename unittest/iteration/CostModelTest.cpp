@@ -43,6 +43,14 @@ TEST(CostModel, TilesAreOfWholeCacheLinesWhereTheyMayBe) {
   EXPECT_EQ(CostModel(narrow).tiles(64, 2, true, false).value, (std::vector<Tile>{{8, 2}, {2, 2}}));
 }
 
+TEST(CostModel, RowsAreReducedByWholeCacheLinesWhereThereAreSuchVectors) {
+  Cpu wide;
+  wide.vectorBits = 512;
+  EXPECT_EQ(CostModel(wide).rowVectorLength(64, 4), 8u);
+  EXPECT_EQ(CostModel(wide).rowVectorLength(32, 8), 16u);
+  EXPECT_EQ(CostModel().rowVectorLength(64, 4), 4u);
+}
+
 TEST(CostModel, EntriesCountInPowersOfFour) {
   EXPECT_EQ(relativeEntries({1000, 4100, 64000, -1}), (std::vector<double>{1, 4, 64, 1}));
   // About as many is as many, and only proportions count.

@@ -14,6 +14,8 @@ public:
   Ahead(mlir::scf::ForOp outer, const LoopPlan &inner, const iteration::Cpu &cpu);
 
   bool any() const { return !rows.empty(); }
+  /// The reads, at the outer loop's index, of what names the places.
+  llvm::ArrayRef<mlir::memref::LoadOp> names() const { return coordinates; }
   /// Puts into `map` what the places of step `p` are computed from in the outer loop's body; past the last
   /// coordinate, of the last one.
   void at(mlir::OpBuilder &b, mlir::Location loc, mlir::Value p, mlir::IRMapping &map) const;

@@ -30,8 +30,7 @@ bool Nest::isFixed(Operation *op) const {
   return llvm::all_of(op->getOperands(), [&](Value operand) { return isFixed(operand); });
 }
 
-/// The one loop at the end of the body, where everything before it only reads.
-static scf::ForOp innerLoop(scf::ForOp outer) {
+scf::ForOp innerLoop(scf::ForOp outer) {
   auto before = outer.getBody()->without_terminator();
   if (before.empty() || outer.getNumRegionIterArgs() != 0 ||
       !mlir::matchPattern(outer.getStep(), mlir::m_One()))

@@ -25,6 +25,12 @@ struct Nest {
 /// nothing.
 std::optional<Nest> matchNest(mlir::scf::ForOp outer);
 
+/// Attribute of a loop: the rows that its coordinates name are in the innermost cache.
+inline constexpr llvm::StringLiteral kNear = "tulle.near";
+
+/// The loop at the end of a body where everything before it only reads; null where there is none.
+mlir::scf::ForOp innerLoop(mlir::scf::ForOp outer);
+
 /// Whether the value is read from memory as it is.
 bool isRead(mlir::Value value);
 

@@ -443,7 +443,8 @@ private:
     cloneReads(b, segments, map);
     map.map(nest.outer().getInductionVar(), position);
     cloneReads(b, nest.outer(), map);
-    fetch(*segmentsAhead, segment, map, parts, tile, model.costs.fetchNearLines);
+    if (!segments->hasAttr(kNear))
+      fetch(*segmentsAhead, segment, map, parts, tile, model.costs.fetchNearLines);
     fetch(ahead, position, map, parts, tile, model.costs.fetchNearLines);
     llvm::SmallVector<Value> yielded{segment, segmentEnd};
     yielded.append(update(map, loop.getRegionIterArgs().drop_front(2), parts));
