@@ -14,6 +14,7 @@ struct Compressed : LevelFormat {
   Value coordinate(const Emitter &emit, unsigned level, const Iterator &, Value position) const override {
     return storedCoordinate(emit, level, position);
   }
+  bool storesEachCoordinate() const override { return true; }
 
   Placement placement() const override { return Placement::Bucket; }
   bool asksEntries(const format::Level &) const override { return true; }

@@ -55,6 +55,9 @@ public:
                                  mlir::Value position) const = 0;
   /// Some slots may hold no entry.
   virtual bool hasEmptySlots(const format::LevelFormat &) const { return false; }
+  /// What is stored at a position is its coordinate, whoever the parent is: one may be read before its parent
+  /// is reached.
+  virtual bool storesEachCoordinate() const { return false; }
   /// Positions between two segments may belong to neither: what is stored there is no coordinate.
   virtual bool leavesGaps() const { return false; }
   /// Whether the slot at a position holds an entry; null where every slot does. `coordinate` is the one at

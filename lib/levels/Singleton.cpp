@@ -14,6 +14,7 @@ struct Singleton : LevelFormat {
   Value coordinate(const Emitter &emit, unsigned level, const Iterator &, Value position) const override {
     return storedCoordinate(emit, level, position);
   }
+  bool storesEachCoordinate() const override { return true; }
   bool hasEmptySlots(const format::LevelFormat &format) const override { return format.padded; }
   Value valid(const Emitter &emit, unsigned level, const Iterator &, Value, Value coordinate) const override {
     return emit.storage.encoding.levels[level].format.padded ? isEntry(emit, level, coordinate) : Value();

@@ -1,5 +1,6 @@
 // RUN: tulle-opt %s --allow-unregistered-dialect --tulle-lower --canonicalize --cse | FileCheck %s
 
+#Skyline = #tulle.encoding<{ map = (i, j) -> (i : dense, j : banded), posWidth = 32, crdWidth = 32 }>
 #CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed), posWidth = 32, crdWidth = 32 }>
 #COO = #tulle.encoding<{ map = (i, j) -> (i : compressed(nonunique), j : singleton(soa)), posWidth = 32, crdWidth = 32 }>
 #SV = #tulle.encoding<{ map = (i) -> (i : compressed), posWidth = 32, crdWidth = 32 }>
@@ -120,6 +121,28 @@ func.func @rounds(%A: tensor<?x?xf64, #COO>, %cursors: memref<?xindex>, %out: me
       %next = arith.addi %place, %one : index
       memref.store %next, %cursors[%i] : memref<?xindex>
       memref.store %j, %out[%place] : memref<?xindex>
+    }
+  }
+  return
+}
+
+// A banded level stores where its bands begin, no coordinate for each position: what a later band's position would give with this
+// band's beginning may lie outside of the tensor, so that no cursor may be read there.
+// CHECK-LABEL: @inBands(
+// CHECK-NOT: memref.prefetch
+// CHECK: return
+func.func @inBands(%A: tensor<?x?xf64, #Skyline>, %cursors: memref<?xi32>, %out: memref<?xf64>) {
+  %one = arith.constant 1 : i32
+  %rows = tulle.space %A level(0) : tensor<?x?xf64, #Skyline> -> !tulle.space<#Skyline, 0>
+  tulle.iterate %i, %row in %rows : !tulle.space<#Skyline, 0> {
+    %sa = tulle.space %A level(1) under %row : !tulle.iterator<#Skyline, 0> : tensor<?x?xf64, #Skyline> -> !tulle.space<#Skyline, 1>
+    tulle.iterate %j, %ij in %sa : !tulle.space<#Skyline, 1> {
+      %value = tulle.load %A[%ij : !tulle.iterator<#Skyline, 1>] : tensor<?x?xf64, #Skyline> -> f64
+      %cursor = memref.load %cursors[%j] : memref<?xi32>
+      %next = arith.addi %cursor, %one : i32
+      memref.store %next, %cursors[%j] : memref<?xi32>
+      %place = arith.index_castui %cursor : i32 to index
+      memref.store %value, %out[%place] : memref<?xf64>
     }
   }
   return

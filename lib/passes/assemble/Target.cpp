@@ -155,7 +155,15 @@ void Target::allocate(OpBuilder &b, unsigned field, Value count) {
   // Beyond this the size in bytes would wrap; the allocator refuses both.
   if (APInt known; !matchPattern(length, m_ConstantInt(&known)))
     length = arith::MinUIOp::create(b, loc, length, emit.constant(int64_t(1) << 58));
-  storage.fields[field] = memref::AllocOp::create(b, loc, type, length);
+  Value buffer = storage.fields[field] = memref::AllocOp::create(b, loc, type, length);
+  if (storage.layout.fields[field].width != 2)
+    return;
+  // The last byte may hold fewer coordinates than fit: its other bits are the same every time.
+  auto any = scf::IfOp::create(b, loc, emit.compare(CmpIPredicate::ne, length, emit.constant(0)), false);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(any.thenBlock());
+  Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(type.getElementType()));
+  memref::StoreOp::create(b, loc, zero, buffer, emit.sub(length, emit.constant(1)));
 }
 
 void Target::shrink(OpBuilder &b, unsigned field, Value count) {

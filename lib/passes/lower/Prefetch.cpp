@@ -159,8 +159,8 @@ void Lowering::prefetchAhead(IterateOp op, const Space &space, Value position) {
   const format::Layout &layout = space.storage->layout;
   const std::optional<format::CoordinateRef> &own = layout.coordinates[space.level];
   // What is read at a later position selects memory that is read in turn, so that it has to be a coordinate.
-  if (!own || own->stride != 1 || layout.fields[own->field].width < 8 || space.hasEmptySlots() ||
-      space.hasGaps())
+  if (!own || own->stride != 1 || layout.fields[own->field].width < 8 ||
+      !space.format->storesEachCoordinate() || space.hasEmptySlots() || space.hasGaps())
     return;
   levels::Emitter emit = space.emitter(b, loc);
   // Rows are often shorter than the distance, so that it reaches into later ones: up to the last coordinate
