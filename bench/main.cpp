@@ -16,8 +16,7 @@ struct Options {
   Selection selection;
   std::vector<int> threads = {1};
   std::string json, markdown, svg, folder, from;
-  int worker = -1;                   ///< file descriptor of the process that collects
-  size_t first = 0;                  ///< job a worker begins with
+  Assignment assignment;             ///< of a worker
   std::vector<uint64_t> compileOnly; ///< first text and how many
 };
 
@@ -81,8 +80,11 @@ static void declare(CLI::App &app, Options &options) {
       ->check(CLI::ExistingDirectory);
   app.add_option("--from", options.from, "Measure nothing: the report is one that --json wrote");
   // Between this program's own processes.
-  app.add_option("--worker", options.worker)->group("");
-  app.add_option("--first", options.first)->group("");
+  app.add_option("--worker", options.assignment.out)->group("");
+  app.add_option("--turns", options.assignment.turns)->group("");
+  app.add_option("--first", options.assignment.first)->group("");
+  app.add_option("--without", options.assignment.without)->group("");
+  app.add_option("--fake", selection.fake)->group("");
   app.add_option("--compile-only", options.compileOnly)->expected(2)->group("");
   app.footer("Medians: processor time of one thread, the clock for several. Ratios are the best peer's time "
              "/ Tulle's.\n"
@@ -119,8 +121,8 @@ static int main(int argc, char **argv) {
     compileTexts(options.compileOnly[0], options.compileOnly[1]);
     return 0;
   }
-  if (options.worker >= 0) {
-    work(options.selection, options.first, options.worker);
+  if (options.assignment.out >= 0) {
+    work(options.selection, options.assignment);
     return 0;
   }
   Report report =

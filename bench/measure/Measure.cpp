@@ -117,10 +117,12 @@ static void retire(Entrant &entrant) {
 }
 
 /// `longRun`: milliseconds from which on the run that is compared is the only one.
-static std::vector<Entrant> enter(Row &row, std::vector<Contender> &contenders, double longRun) {
+static std::vector<Entrant> enter(Row &row, std::vector<Contender> &contenders, double longRun,
+                                  const OnTurn &onTurn) {
   std::vector<Entrant> entrants;
   Reference reference;
   for (Contender &contender : contenders) {
+    onTurn(contender.name);
     try {
       std::optional<Runner> made = contender.make();
       if (!made)
@@ -147,14 +149,14 @@ static std::vector<Entrant> enter(Row &row, std::vector<Contender> &contenders, 
   return entrants;
 }
 
-void race(Row &row, std::vector<Contender> contenders, double seconds) {
+void race(Row &row, std::vector<Contender> contenders, double seconds, const OnTurn &onTurn) {
   const auto begin = std::chrono::steady_clock::now();
   auto spent = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   };
   // A run so long that caches and fresh pages hardly matter in it is a sample by itself.
   const double longRun = std::max(2e3, 4e3 * seconds);
-  std::vector<Entrant> entrants = enter(row, contenders, longRun);
+  std::vector<Entrant> entrants = enter(row, contenders, longRun, onTurn);
   double fastest = INFINITY;
   for (const Entrant &entrant : entrants)
     fastest = std::min(fastest, entrant.first);
@@ -176,13 +178,15 @@ void race(Row &row, std::vector<Contender> contenders, double seconds) {
     if (order.empty())
       break;
     std::shuffle(order.begin(), order.end(), random);
-    for (Entrant *entrant : order)
+    for (Entrant *entrant : order) {
+      onTurn(entrant->name);
       try {
         entrant->samples.push_back(entrant->runner.run());
         entrant->spent += entrant->samples.back();
       } catch (const std::exception &error) {
         row.absent[entrant->name] = error.what();
       }
+    }
   }
   for (Entrant &entrant : entrants)
     if (!row.absent.count(entrant.name) && !entrant.samples.empty())

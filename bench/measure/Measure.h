@@ -87,11 +87,14 @@ struct Row {
   std::vector<Target> targets;
 };
 
+/// Hears whose turn it is before anything of that contender runs.
+using OnTurn = std::function<void(const std::string &name)>;
+
 /// Makes and runs each once, compares its answer with that of the first, then runs all in turn, in another
 /// order each round: each until it spent its share of `seconds`, at least 3 times (once where it is far
 /// behind the fastest) and at most 51. One that takes more than 4 times `seconds`, and 2 seconds, runs once.
 /// A contender that throws, or whose answer differs, is absent with the reason.
-void race(Row &row, std::vector<Contender> contenders, double seconds);
+void race(Row &row, std::vector<Contender> contenders, double seconds, const OnTurn &onTurn);
 
 /// Throws std::runtime_error naming the first difference. Values may differ in the last bits.
 void requireEqual(const Answer &made, const Answer &want);

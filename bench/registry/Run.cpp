@@ -11,6 +11,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <poll.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,14 +23,21 @@ static volatile std::sig_atomic_t interrupted = 0;
 
 namespace {
 
-/// A worker process and the pipe it writes to.
+/// Why contenders have no time, by their names.
+using Reasons = std::map<std::string, std::string>;
+
+/// A worker process, the pipe it writes to, and the file that names the contender whose turn it is.
 class Worker {
 public:
-  Worker(const Selection &selection, int threads, size_t first) {
+  Worker(const Selection &selection, int threads, size_t first, const Reasons &without) {
     int ends[2];
-    if (pipe(ends) != 0)
+    turns = memfd_create("turns", 0);
+    if (turns < 0 || pipe(ends) != 0)
       throw Error(fmt::format("bench: no pipe to a worker: {}", std::strerror(errno)));
-    const std::vector<std::string> arguments = commandLine(selection, first, ends[1]);
+    Assignment assignment{ends[1], turns, first, {}};
+    for (const auto &[name, why] : without)
+      assignment.without.push_back(name);
+    const std::vector<std::string> arguments = commandLine(selection, assignment);
     process = fork();
     if (process == 0) {
       close(ends[0]);
@@ -48,12 +57,20 @@ public:
   }
   ~Worker() {
     close(from);
+    close(turns);
     end();
   }
   Worker(const Worker &) = delete;
 
-  /// The next line; nothing when the worker ended, or was silent for `seconds` and is stopped for it.
+  /// Whose turn it is, or was at the end; empty between rows.
+  std::string turn() const {
+    char name[256] = {};
+    return pread(turns, name, sizeof name - 1, 0) > 0 ? name : "";
+  }
+
+  /// The next line; nothing when the worker ended, or when one contender took `seconds` and it is stopped.
   std::optional<std::string> line(int seconds) {
+    std::string last = turn();
     for (;;) {
       if (const size_t at = buffer.find('\n'); at != std::string::npos) {
         std::string text = buffer.substr(0, at);
@@ -65,6 +82,10 @@ public:
       if (interrupted) {
         stop();
         return std::nullopt;
+      }
+      if (ready == 0 && last != turn()) {
+        last = turn();
+        continue;
       }
       if (ready == 0) {
         reason = fmt::format("no answer within {} s", seconds);
@@ -83,11 +104,12 @@ public:
 
   void stop() { kill(process, SIGKILL); }
 
-  /// Waits for the end, and says what it was.
+  /// Waits for the end, and says what it was, with the most memory that was used.
   std::string end() {
     if (process > 0) {
       int status = 0;
-      waitpid(process, &status, 0);
+      rusage used{};
+      wait4(process, &status, 0, &used);
       process = -1;
       failed = !WIFEXITED(status) || WEXITSTATUS(status) != 0;
       refused = WIFEXITED(status) && WEXITSTATUS(status) == 1;
@@ -95,6 +117,7 @@ public:
         reason = WIFSIGNALED(status)
                      ? fmt::format("ended by signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)))
                      : fmt::format("ended with {}", WEXITSTATUS(status));
+      reason += fmt::format(", at most {:.1f} GB in use", double(used.ru_maxrss) * 1024 / 1e9);
     }
     return reason;
   }
@@ -102,13 +125,16 @@ public:
   bool refused = false; ///< it said why on its own
 
 private:
-  static std::vector<std::string> commandLine(const Selection &selection, size_t first, int out) {
-    std::vector<std::string> list = {
-        "tulle-bench", selection.what,        "--worker",  std::to_string(out),
-        "--first",     std::to_string(first), "--seconds", std::to_string(selection.seconds)};
+  static std::vector<std::string> commandLine(const Selection &selection, const Assignment &assignment) {
+    std::vector<std::string> list = {"tulle-bench", selection.what,
+                                     "--worker",    std::to_string(assignment.out),
+                                     "--turns",     std::to_string(assignment.turns),
+                                     "--first",     std::to_string(assignment.first),
+                                     "--seconds",   std::to_string(selection.seconds)};
     for (const auto &[flag, values] :
          {std::pair("--kernels", selection.kernels), std::pair("--inputs", selection.inputs),
-          std::pair("--peers", selection.peers)})
+          std::pair("--more", selection.more), std::pair("--peers", selection.peers),
+          std::pair("--fake", selection.fake), std::pair("--without", assignment.without)})
       for (const std::string &value : values) {
         list.push_back(flag);
         list.push_back(value);
@@ -117,7 +143,7 @@ private:
   }
 
   pid_t process = -1;
-  int from = -1;
+  int from = -1, turns = -1;
   std::string buffer, reason;
 };
 
@@ -141,8 +167,9 @@ static void run(const Selection &selection, int threads, double limit, Report &r
   auto seconds = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   };
+  Reasons ended; // of contenders that ended workers in the job `first`
   for (size_t first = 0; !interrupted;) {
-    Worker worker(selection, threads, first);
+    Worker worker(selection, threads, first, ended);
     bool done = false;
     size_t current = first;
     while (auto text = worker.line(patience)) {
@@ -153,6 +180,8 @@ static void run(const Selection &selection, int threads, double limit, Report &r
         current = line["begin"];
       else if (line.contains("row")) {
         report.rows.push_back(rowFromJson(line["row"]));
+        if (current == first)
+          report.rows.back().absent.insert(ended.begin(), ended.end());
         fmt::print(stderr, "{:5.0f} s  {} {} ×{}\n", seconds(), report.rows.back().kernel,
                    report.rows.back().input, threads);
       } else
@@ -168,9 +197,19 @@ static void run(const Selection &selection, int threads, double limit, Report &r
       throw Error(""); // what is wrong with the input was said there
     if (done || interrupted || current >= list.size())
       return;
+    // The others still have their row, without the contender whose turn it was.
+    const std::string turn = worker.turn();
+    fmt::print(stderr, "{} {}: {}{}\n", list[current].kernel->name, list[current].input,
+               turn.empty() ? "" : turn + ": ", why);
+    if (current != first)
+      ended.clear();
+    first = current;
+    if (!turn.empty() && ended.emplace(turn, "the process that ran it " + why).second)
+      continue;
     report.rows.push_back(lost(list[current], threads, why));
-    fmt::print(stderr, "{} {}: {}\n", list[current].kernel->name, list[current].input, why);
-    first = current + 1;
+    report.rows.back().absent.insert(ended.begin(), ended.end());
+    ended.clear();
+    ++first;
   }
 }
 

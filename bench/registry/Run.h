@@ -1,4 +1,5 @@
-// Which kernels run on which inputs, in worker processes: a peer that crashes or hangs costs one row.
+// Which kernels run on which inputs, in worker processes: a peer that crashes, hangs or takes all memory is
+// absent from one row.
 #pragma once
 #include "registry/Kernel.h"
 #include "report/Report.h"
@@ -13,6 +14,7 @@ struct Selection {
   double seconds = 1;                              ///< for each kernel and input
   double limit =
       0; ///< seconds for everything, 60% of what is left for each number of threads but the last; 0: none
+  std::vector<std::string> fake; ///< contenders that kill their process, for tests of that
 };
 
 struct Job {
@@ -26,7 +28,14 @@ std::vector<Job> jobs(const Selection &selection);
 /// early, with what was measured by then, at the limit and when interrupted.
 Report runAll(const Selection &selection, const std::vector<int> &threads);
 
-/// The worker: jobs from `first` on, as lines of JSON to the file descriptor.
-void work(const Selection &selection, size_t first, int out);
+/// What a worker is to do, and the file descriptors by which it answers.
+struct Assignment {
+  int out = -1;     ///< rows, as lines of JSON
+  int turns = -1;   ///< the name of the contender whose turn it is, from offset 0, to its '\0'
+  size_t first = 0; ///< job
+  std::vector<std::string> without; ///< contenders that ended workers in that job
+};
+/// The worker.
+void work(const Selection &selection, const Assignment &assignment);
 
 } // namespace tulle::bench

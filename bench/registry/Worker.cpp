@@ -4,6 +4,7 @@
 #include "peer/Library.h"
 #include "report/Json.h"
 #include <algorithm>
+#include <csignal>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
@@ -54,16 +55,10 @@ std::vector<Job> jobs(const Selection &selection) {
   return list;
 }
 
-static Row measure(const Kernel &kernel, Input &input, const Selection &selection) {
-  const Task task{kernel.op, kernel.format, kernel.target, kernel.n, input};
+/// All that run in a row, the reference first. `made` receives the bytes of our last result.
+static std::vector<Contender> contendersFor(const Kernel &kernel, const Task &task,
+                                            const Selection &selection, std::shared_ptr<int64_t> made) {
   const int threads = threadCount();
-  Row row;
-  row.group = kernel.group;
-  row.kernel = kernel.name;
-  row.input = input.name;
-  row.threads = threads;
-  row.targets = threads == 1 ? kernel.want : kernel.wantThreads;
-  auto made = std::make_shared<int64_t>(0);
   std::vector<Contender> contenders;
   for (const Peer &peer : peers())
     if (peer.name == "loop" || (kernel.strategies.empty() && chosen(selection.peers, peer.name)))
@@ -81,7 +76,28 @@ static Row measure(const Kernel &kernel, Input &input, const Selection &selectio
     for (const auto &[name, count] : {std::pair(kCopy, threads), {kCopyOneThread, 1}})
       contenders.push_back(
           {name, [count] { return Runner{[count] { return machine().copyMs(count); }, nullptr}; }});
-  race(row, std::move(contenders), selection.seconds);
+  for (const std::string &name : selection.fake)
+    contenders.push_back({name, []() -> std::optional<Runner> {
+                            std::raise(SIGKILL); // what the system does when memory runs out
+                            return std::nullopt;
+                          }});
+  return contenders;
+}
+
+static Row measure(const Kernel &kernel, Input &input, const Selection &selection,
+                   const std::vector<std::string> &without, const OnTurn &onTurn) {
+  const Task task{kernel.op, kernel.format, kernel.target, kernel.n, input};
+  const int threads = threadCount();
+  Row row;
+  row.group = kernel.group;
+  row.kernel = kernel.name;
+  row.input = input.name;
+  row.threads = threads;
+  row.targets = threads == 1 ? kernel.want : kernel.wantThreads;
+  auto made = std::make_shared<int64_t>(0);
+  std::vector<Contender> contenders = contendersFor(kernel, task, selection, made);
+  std::erase_if(contenders, [&](const Contender &contender) { return isIn(without, contender.name); });
+  race(row, std::move(contenders), selection.seconds, onTurn);
   setWork(row, task, *made);
   row.boundMs = machine().bound(row.bytes, row.flops);
   input.dropDense();
@@ -126,17 +142,25 @@ static Row failed(const Job &job, const std::string &why) {
   return row;
 }
 
-void work(const Selection &selection, size_t first, int out) {
+void work(const Selection &selection, const Assignment &assignment) {
   useClock(threadCount() == 1 ? Clock::Thread : Clock::Wall);
-  const Output output{out};
-  if (first == 0)
+  const Output output{assignment.out};
+  const size_t first = assignment.first;
+  // A file and not a message: nobody wakes up in the middle of what is timed.
+  auto onTurn = [&](const std::string &name) {
+    if (pwrite(assignment.turns, name.c_str(), name.size() + 1, 0) < 0)
+      throw std::runtime_error("the process that wanted the figures is gone");
+  };
+  if (first == 0 && assignment.without.empty())
     output.send({{"limits", limits()}});
   const std::vector<Job> list = jobs(selection);
   std::unique_ptr<Input> input;
   std::string loaded;
   for (size_t k = first; k < list.size(); ++k) {
     const Job &job = list[k];
+    const std::vector<std::string> without = k == first ? assignment.without : std::vector<std::string>();
     output.send({{"begin", k}});
+    onTurn("");
     try {
       if (loaded != job.input) {
         input.reset();
@@ -144,8 +168,11 @@ void work(const Selection &selection, size_t first, int out) {
         input = std::make_unique<Input>(job.input);
         loaded = job.input;
       }
-      if (unsuited(*job.kernel, *input).empty())
-        output.send({{"row", toJson(measure(*job.kernel, *input, selection))}});
+      if (!unsuited(*job.kernel, *input).empty())
+        continue;
+      const Row row = measure(*job.kernel, *input, selection, without, onTurn);
+      onTurn("");
+      output.send({{"row", toJson(row)}});
     } catch (const std::exception &error) {
       // What the user named must be right; the rest goes on.
       if (loaded.empty() && (!selection.inputs.empty() || isIn(selection.more, job.input)))

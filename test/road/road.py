@@ -63,6 +63,7 @@ def main():
     parser.add_argument("--tulle", default="tulle")
     options = parser.parse_args()
     folder = tempfile.mkdtemp(prefix="tulle-road-")
+    os.environ["TULLE_CACHE_DIR"] = os.path.join(folder, "kernels")  # not the user's
     make = cases.Maker(pathlib.Path(folder))
     every = list(cases.from_folder(make, options.data) if options.data else cases.small(make))
     chosen = [case for case in every if options.filter in case.name]

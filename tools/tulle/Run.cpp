@@ -23,7 +23,7 @@ struct RunOptions {
   std::string strategy = "auto";
   std::vector<std::string> outputs;
   int time = 0;
-  bool strictFp = false, dropZeros = false, check = false, noCache = false, quiet = false;
+  bool strictFp = false, dropZeros = false, check = false, noCache = false, quick = false, quiet = false;
 };
 
 } // namespace
@@ -110,6 +110,7 @@ static void run(const RunOptions &options) {
   engineOptions.strictFp = options.strictFp;
   engineOptions.dropZeros = options.dropZeros;
   engineOptions.diskCache = !options.noCache;
+  engineOptions.quick = options.quick;
   options.threads.applyTo(engineOptions);
   engineOptions.strategy = options.strategy;
   LoadedProgram loaded = load(options.program, /*withData=*/true, engineOptions);
@@ -167,6 +168,7 @@ void addRun(CLI::App &app) {
   command->add_flag("--strict-fp", options->strictFp, "Keep the order of floating-point reductions");
   command->add_flag("--drop-zeros", options->dropZeros,
                     "Do not store what a sparse result computes to its fill, such as sums that cancel");
+  command->add_flag("--quick", options->quick, "Optimize less: code comes sooner and runs slower");
   addThreadOptions(*command, options->threads);
   addStrategyOption(*command, options->strategy);
   command->add_flag("--no-cache", options->noCache, "Neither read nor write the kernel cache on disk");

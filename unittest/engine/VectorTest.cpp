@@ -116,5 +116,45 @@ TEST(Vector, conditionsKeepLanes) {
   }
 }
 
+/// C(i,r) = A(i,j,k) * D(j,r) * E(k,r). Every row of A reaches most of D, which is larger than the innermost
+/// cache, and segments are short, empty ones among them: rows share pieces of D where the format lists its
+/// segments, and one loop walks the segments of a row together.
+TEST(Vector, shortSegmentsShareRows) {
+  std::mt19937 random(4);
+  const int64_t rows = 37, fibers = 700, depth = 20, columns = 32;
+  std::vector<double> a(size_t(rows * fibers * depth)), d(size_t(fibers * columns)),
+      e(size_t(depth * columns)), expected(size_t(rows * columns));
+  for (std::vector<double> *list : {&d, &e})
+    for (double &v : *list)
+      v = double(random() % 9) - 4;
+  for (int64_t i = 0; i < rows; ++i)
+    // Rows without any, and ones that end early.
+    for (int64_t j = 0, end = i % 9 == 4 ? 0 : i % 5 == 1 ? fibers / 3 : fibers; j < end; ++j)
+      for (uint32_t n = random() % 4; n > 0; --n) {
+        const int64_t k = int64_t(random() % uint32_t(depth));
+        double &value = a[size_t((i * fibers + j) * depth + k)];
+        if (value != 0)
+          continue;
+        value = double(random() % 7) + 1;
+        for (int64_t r = 0; r < columns; ++r)
+          expected[size_t(i * columns + r)] +=
+              value * d[size_t(j * columns + r)] * e[size_t(k * columns + r)];
+      }
+  Tensors in{{"D", doubles({fibers, columns}, d)}, {"E", doubles({depth, columns}, e)}};
+  for (const char *form : {"CSF", "(i,j,k) -> (i : dense, j : compressed, k : compressed)",
+                           "(i,j,k) -> (i : dense, j : dense, k : compressed)",
+                           "(i,j,k) -> (i : dense, j : compressed, k : loose_compressed[2])",
+                           "(i,j,k) -> (i : dense, j : bitmap, k : compressed)"}) {
+    in["A"] = doubles({rows, fibers, depth}, a, form);
+    for (unsigned threads : {1u, 2u})
+      for (unsigned vl : {0u, 2u})
+        EXPECT_THAT(
+            elements(evaluate("C(i,r) = A(i,j,k) * D(j,r) * E(k,r)", "C", in, {},
+                              {.vectorLength = vl, .threads = threads, .workPerThread = 1, .quick = true})),
+            ElementsAreArray(expected))
+            << form << " vl=" << vl << " threads=" << threads;
+  }
+}
+
 } // namespace
 } // namespace tulle::engine

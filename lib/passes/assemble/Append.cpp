@@ -32,15 +32,7 @@ static void appendAll(OpBuilder &b, Target &target, AssembleOp op, const Order &
     groups.atInsert(b, dims);
     appender.appendInGroup(b, target.levelCoordinates(b, dims), value);
   };
-  auto count = [&](OpBuilder &b, ValueRange dims) { append(b, dims, {}); };
-  if (counting && piece)
-    cloneCounting(b, op, *piece, count);
-  else if (counting)
-    cloneCounting(b, op, count);
-  else if (piece)
-    cloneLoops(b, op, *piece, append);
-  else
-    cloneLoops(b, op, append);
+  cloneLoops(b, op, piece, append, counting);
   if (grouped)
     groups.finish(b, [&](OpBuilder &b, ValueRange group) { appender.closeGroup(b, group); });
 }

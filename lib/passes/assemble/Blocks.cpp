@@ -171,15 +171,7 @@ private:
       else
         made.combineValue(b, placeInBlock(b, made, place, dims), value);
     };
-    auto count = [&](OpBuilder &b, ValueRange dims) { append(b, dims, {}); };
-    if (counting && piece)
-      cloneCounting(b, op, *piece, count);
-    else if (counting)
-      cloneCounting(b, op, count);
-    else if (piece)
-      cloneLoops(b, op, *piece, append);
-    else
-      cloneLoops(b, op, append);
+    cloneLoops(b, op, piece, append, counting);
     if (appender.groups())
       groups.finish(b, [&](OpBuilder &b, ValueRange group) { appender.closeGroup(b, group); });
     // What a pass does with its entries does not change their number.

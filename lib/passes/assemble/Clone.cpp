@@ -35,40 +35,6 @@ static SmallVector<InsertOp> insertsOf(ArrayRef<Operation *> copies) {
   return inserts;
 }
 
-/// `onInsert` in place of the inserts in the copies.
-static void replaceInserts(OpBuilder &b, ArrayRef<Operation *> copies, OnInsert onInsert) {
-  OpBuilder::InsertionGuard guard(b);
-  for (InsertOp insert : insertsOf(copies)) {
-    b.setInsertionPoint(insert);
-    onInsert(b, insert.getCoordinates(), insert.getValue());
-    insert.erase();
-  }
-}
-
-static void countInserts(OpBuilder &b, ArrayRef<Operation *> copies, OnCoordinates onInsert) {
-  OpBuilder::InsertionGuard guard(b);
-  for (InsertOp insert : insertsOf(copies)) {
-    b.setInsertionPoint(insert);
-    onInsert(b, insert.getCoordinates());
-    Operation *value = insert.getValue().getDefiningOp();
-    insert.erase();
-    // Reading a value can cost as much as everything else here.
-    while (value && isOpTriviallyDead(value)) {
-      Operation *from = value->getNumOperands() ? value->getOperand(0).getDefiningOp() : nullptr;
-      value->erase();
-      value = from;
-    }
-  }
-}
-
-void cloneLoops(OpBuilder &b, AssembleOp op, OnInsert onInsert) {
-  replaceInserts(b, copyOps(b, op), onInsert);
-}
-
-void cloneCounting(OpBuilder &b, AssembleOp op, OnCoordinates onInsert) {
-  countInserts(b, copyOps(b, op), onInsert);
-}
-
 //===--- Pieces ---===//
 
 /// The loop that everything with an effect is in.
@@ -134,23 +100,43 @@ void setGrain(Value piece, AssembleOp op) {
     piece.getDefiningOp<PartOp>()->setAttr(passes::kGrain, OpBuilder(op).getI64IntegerAttr(grain));
 }
 
-static SmallVector<Operation *> copyPiece(OpBuilder &b, AssembleOp op, const Piece &piece) {
-  SmallVector<Operation *> copies = copyOps(b, op);
-  Operation *loop = outermostLoop(copies);
+static void cut(OpBuilder &b, Operation *loop, AssembleOp op, const Piece &piece) {
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(loop);
   parallel::cutToPart(b, loop, piece.part, piece.parts);
   if (auto iterate = dyn_cast<IterateOp>(loop))
     setGrain(iterate.getSpace(), op);
-  return copies;
 }
 
-void cloneLoops(OpBuilder &b, AssembleOp op, const Piece &piece, OnInsert onInsert) {
-  replaceInserts(b, copyPiece(b, op, piece), onInsert);
+//===--- Copies ---===//
+
+/// Reading a value can cost as much as everything else in a copy that counts.
+static void eraseUnused(Operation *value) {
+  while (value && isOpTriviallyDead(value)) {
+    Operation *from = value->getNumOperands() ? value->getOperand(0).getDefiningOp() : nullptr;
+    value->erase();
+    value = from;
+  }
 }
 
-void cloneCounting(OpBuilder &b, AssembleOp op, const Piece &piece, OnCoordinates onInsert) {
-  countInserts(b, copyPiece(b, op, piece), onInsert);
+void cloneLoops(OpBuilder &b, AssembleOp op, const Piece *piece, OnInsert onInsert, bool counting) {
+  SmallVector<Operation *> copies = copyOps(b, op);
+  if (piece)
+    cut(b, outermostLoop(copies), op, *piece);
+  OpBuilder::InsertionGuard guard(b);
+  for (InsertOp insert : insertsOf(copies)) {
+    b.setInsertionPoint(insert);
+    onInsert(b, insert.getCoordinates(), counting ? Value() : insert.getValue());
+    Operation *value = insert.getValue().getDefiningOp();
+    insert.erase();
+    if (counting)
+      eraseUnused(value);
+  }
+}
+
+void cloneCounting(OpBuilder &b, AssembleOp op, const Piece *piece, OnCoordinates onInsert) {
+  cloneLoops(
+      b, op, piece, [&](OpBuilder &b, ValueRange dims, Value) { onInsert(b, dims); }, /*counting=*/true);
 }
 
 } // namespace tulle::assemble

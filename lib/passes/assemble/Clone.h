@@ -10,16 +10,17 @@ using OnInsert =
     llvm::function_ref<void(mlir::OpBuilder &b, mlir::ValueRange coordinates, mlir::Value value)>;
 using OnCoordinates = llvm::function_ref<void(mlir::OpBuilder &b, mlir::ValueRange coordinates)>;
 
-/// Copies the op's region to where the builder stands, with `onInsert` in place of every insert. The builder
-/// stands behind the copy afterwards.
-void cloneLoops(mlir::OpBuilder &b, dialect::AssembleOp op, OnInsert onInsert);
-/// A copy that counts: what only the values needed is left out.
-void cloneCounting(mlir::OpBuilder &b, dialect::AssembleOp op, OnCoordinates onInsert);
-
 /// A consecutive piece of what the outermost loop goes through, as tulle.part cuts it.
 struct Piece {
   mlir::Value part, parts;
 };
+/// Copies the op's region, or of its outermost loop one piece (null: all), to where the builder stands, with
+/// `onInsert` in place of every insert. The builder stands behind the copy afterwards. A copy that counts
+/// leaves out what only the values needed: its values are null.
+void cloneLoops(mlir::OpBuilder &b, dialect::AssembleOp op, const Piece *piece, OnInsert onInsert,
+                bool counting = false);
+/// A copy that counts.
+void cloneCounting(mlir::OpBuilder &b, dialect::AssembleOp op, const Piece *piece, OnCoordinates onInsert);
 /// The loop, over one space or a set of several, that everything the region does is in; null without one.
 mlir::Operation *outermostLoop(dialect::AssembleOp op);
 /// Whether the region is one loop over one space that can be cut into pieces.
@@ -30,8 +31,5 @@ bool canCut(dialect::AssembleOp op);
 std::optional<int64_t> grainOf(dialect::AssembleOp op);
 /// Has a tulle.part of that loop's coordinates cut so.
 void setGrain(mlir::Value piece, dialect::AssembleOp op);
-/// The same copies, of a piece.
-void cloneLoops(mlir::OpBuilder &b, dialect::AssembleOp op, const Piece &piece, OnInsert onInsert);
-void cloneCounting(mlir::OpBuilder &b, dialect::AssembleOp op, const Piece &piece, OnCoordinates onInsert);
 
 } // namespace tulle::assemble

@@ -61,7 +61,7 @@ Value Entries::table(OpBuilder &b, Value count) const {
 void Entries::collect(OpBuilder &b) {
   if (target.parallel && canCut(target.op))
     return collectPieces(b);
-  cloneLoops(b, target.op, [&](OpBuilder &b, ValueRange dims, Value value) {
+  cloneLoops(b, target.op, nullptr, [&](OpBuilder &b, ValueRange dims, Value value) {
     put(b, size.get(b), dims, value);
     size.increment(b);
   });
@@ -74,7 +74,8 @@ void Entries::collectPieces(OpBuilder &b) {
   Value starts = table(b, parts);
   levels::parallelParts(b, loc, parts, [&](Value part) {
     Register count(b, loc, zero);
-    cloneCounting(b, target.op, Piece{part, parts}, [&](OpBuilder &b, ValueRange) { count.increment(b); });
+    const Piece piece{part, parts};
+    cloneCounting(b, target.op, &piece, [&](OpBuilder &b, ValueRange) { count.increment(b); });
     memref::StoreOp::create(b, loc, count.get(b), starts, part);
   });
   size.set(b, lower::forLoop(b, loc, zero, parts, LoopKind::Reduction, zero,
@@ -85,7 +86,8 @@ void Entries::collectPieces(OpBuilder &b) {
                              })[0]);
   levels::parallelParts(b, loc, parts, [&](Value part) {
     Register next(b, loc, Value(memref::LoadOp::create(b, loc, starts, part)));
-    cloneLoops(b, target.op, Piece{part, parts}, [&](OpBuilder &b, ValueRange dims, Value value) {
+    const Piece piece{part, parts};
+    cloneLoops(b, target.op, &piece, [&](OpBuilder &b, ValueRange dims, Value value) {
       put(b, next.get(b), dims, value);
       next.increment(b);
     });

@@ -12,7 +12,7 @@ Value boundInserts(OpBuilder &b, Target &target, AssembleOp op) {
   if (Value bound = op.getBound())
     return bound;
   Register inserts(b, target.loc, target.emitter(b).constant(0));
-  cloneCounting(b, op, [&](OpBuilder &b, ValueRange) { inserts.increment(b); });
+  cloneCounting(b, op, nullptr, [&](OpBuilder &b, ValueRange) { inserts.increment(b); });
   return inserts.get(b);
 }
 
@@ -39,10 +39,7 @@ Value countEntries(OpBuilder &b, Target &target, AssembleOp op, const Order &ord
     groups.atInsert(b, dims);
     inserts.increment(b);
   };
-  if (piece)
-    cloneCounting(b, op, *piece, count);
-  else
-    cloneCounting(b, op, count);
+  cloneCounting(b, op, piece, count);
   if (!grouped)
     return inserts.get(b);
   groups.finish(b, [&](OpBuilder &b, ValueRange) {

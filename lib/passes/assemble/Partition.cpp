@@ -72,7 +72,8 @@ Value Partition::scattered(OpBuilder &b) const {
   Value cuts = arith::DivUIOp::create(b, loc, inserts, a.constant(kSampleEntries));
   Value apart = arith::DivUIOp::create(b, loc, cuts, a.constant(kSamples));
   forLoop(b, loc, zero, a.constant(kSamples), LoopKind::Reduction, {}, [&](Value sample, Carried) {
-    cloneCounting(b, op, Piece{a.mul(sample, apart), cuts}, [&](OpBuilder &b, ValueRange dims) {
+    const Piece piece{a.mul(sample, apart), cuts};
+    cloneCounting(b, op, &piece, [&](OpBuilder &b, ValueRange dims) {
       // No line has the number 0.
       Value line = a.add(arith::DivUIOp::create(b, loc, parent(b, dims), a.constant(kLineParents)), one);
       Value slot = arith::RemUIOp::create(b, loc, line, a.constant(kLines));
@@ -160,7 +161,7 @@ void Partition::countRanges(OpBuilder &b, Value ends) const {
       TargetAssembly a(b, target);
       a.increment(ends, a.add(first, rangeOf(b, dims)));
     };
-    piece ? cloneCounting(b, op, *piece, count) : cloneCounting(b, op, count);
+    cloneCounting(b, op, piece, count);
   });
 }
 
@@ -187,7 +188,7 @@ void Partition::distribute(OpBuilder &b, Value ends, const Entries &lists) const
       TargetAssembly a(b, target);
       lists.put(b, a.increment(ends, a.add(first, rangeOf(b, dims))), dims, value);
     };
-    piece ? cloneLoops(b, op, *piece, put) : cloneLoops(b, op, put);
+    cloneLoops(b, op, piece, put);
   });
 }
 
@@ -327,7 +328,7 @@ void Partition::assembleShared(OpBuilder &b) {
   allocate(a, startShares(a, ends, sums));
   placeShares(a, ends, sums);
   forPieces(b, [&](OpBuilder &b, const Piece *piece, Value first) {
-    cloneLoops(b, op, *piece, [&](OpBuilder &b, ValueRange dims, Value value) {
+    cloneLoops(b, op, piece, [&](OpBuilder &b, ValueRange dims, Value value) {
       Value position = a.increment(ends, a.add(first, rangeOf(b, dims)));
       a.storeCoordinate(level, position, target.levelCoordinates(b, dims)[level]);
       target.storeValue(b, position, value);

@@ -223,7 +223,7 @@ void Scatter::ask(ArrayRef<unsigned> asked) {
   forPieces([&](const Piece *piece) {
     restart();
     Value zero = assembly.constant(0), most = numbersRounds ? assembly.cell(zero) : Value();
-    piece ? cloneCounting(b, op, *piece, query) : cloneCounting(b, op, query);
+    cloneCounting(b, op, piece, query);
     auto end = [&] {
       if (numbersRounds)
         assembly.write(
@@ -268,8 +268,9 @@ void Scatter::countPairs() {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(&made.getBody().emplaceBlock());
     Value present = assembly.constantInt(b.getI1Type(), 1);
-    cloneCounting(
-        b, op, [&](OpBuilder &inner, ValueRange dims) { InsertOp::create(inner, loc, present, of(dims)); });
+    cloneCounting(b, op, nullptr, [&](OpBuilder &inner, ValueRange dims) {
+      InsertOp::create(inner, loc, present, of(dims));
+    });
   }
   walkStored(b, loc, made.getResult(), sizes, *format::inverseMap(encoding),
              [&](ValueRange pair, Value) { ranks.query(pair[0]); });
@@ -420,7 +421,7 @@ void Scatter::storeInStrips(OnInsert insert) {
   forPieces([&](const Piece *piece) {
     strips.emplace(assembly, *stripLevel, builds);
     restart();
-    piece ? cloneLoops(b, op, *piece, insert) : cloneLoops(b, op, insert);
+    cloneLoops(b, op, piece, insert);
     auto start = [&] {
       counters->startRound();
       if (stripRounds())
@@ -464,7 +465,7 @@ void Scatter::store() {
     return storeInStrips(insert);
   forPieces([&](const Piece *piece) {
     restart();
-    piece ? cloneLoops(b, op, *piece, insert) : cloneLoops(b, op, insert);
+    cloneLoops(b, op, piece, insert);
     auto end = [&] {
       if (emptiesRounds)
         emptySlots(roundLoop.getBody().getArgument(0), counters->roundEntries());

@@ -1,5 +1,5 @@
 #include "passes/assemble/Workspace.h"
-#include "iteration/CostModel.h"
+#include "dialect/Costs.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "passes/assemble/Appender.h"
@@ -297,15 +297,7 @@ static void insertAll(OpBuilder &b, Target &target, const Order &order, Workspac
     groups.atInsert(b, dims);
     workspace.insert(b, target.levelCoordinates(b, dims), value);
   };
-  auto remember = [&](OpBuilder &b, ValueRange dims) { insert(b, dims, {}); };
-  if (counting && piece)
-    cloneCounting(b, target.op, *piece, remember);
-  else if (counting)
-    cloneCounting(b, target.op, remember);
-  else if (piece)
-    cloneLoops(b, target.op, *piece, insert);
-  else
-    cloneLoops(b, target.op, insert);
+  cloneLoops(b, target.op, piece, insert, counting);
   groups.finish(b, [&](OpBuilder &b, ValueRange group) { workspace.flush(b, appender, group, counting); });
   // Other threads do not see what went past the caches before.
   if (!counting && workspace.streams())
@@ -378,7 +370,7 @@ static void assembleByMany(OpBuilder &b, Target &target, const Order &order, Sha
 
 /// Whether the level is worth an array: i1, or null where that is known.
 static Value isSmall(OpBuilder &b, const Target &target, Value entries) {
-  const iteration::Costs costs;
+  const iteration::Costs costs = costModel(target.op).costs;
   levels::Emitter emit = target.emitter(b);
   Value size = emit.levelSize(target.storedLevels() - 1);
   if (APInt known; matchPattern(size, m_ConstantInt(&known)) && known.getSExtValue() <= costs.smallLevel)

@@ -1,4 +1,5 @@
 #include "passes/parallel/Loops.h"
+#include "dialect/Costs.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/SetVector.h"
@@ -132,14 +133,15 @@ static bool isIntersection(CoiterateOp loop) {
 }
 
 /// The least of what walking all of these tensors and what searching for the entries of the shortest costs.
-static Value intersectionWork(OpBuilder &b, Location loc, ArrayRef<Value> tensors) {
+static Value intersectionWork(OpBuilder &b, Operation *loop, ArrayRef<Value> tensors) {
+  Location loc = loop->getLoc();
   Value sum, least;
   for (Value tensor : tensors) {
     Value count = StoredCountOp::create(b, loc, tensor);
     sum = sum ? arith::AddIOp::create(b, loc, sum, count).getResult() : count;
     least = least ? arith::MinUIOp::create(b, loc, least, count).getResult() : count;
   }
-  Value each = arith::ConstantIndexOp::create(b, loc, iteration::Costs().leapWork);
+  Value each = arith::ConstantIndexOp::create(b, loc, costModel(loop).costs.leapWork);
   Value searched = arith::MulIOp::create(b, loc, least, each);
   return arith::MinUIOp::create(b, loc, sum, searched);
 }
@@ -187,7 +189,7 @@ Value work(OpBuilder &b, Operation *loop) {
     if (llvm::any_of(tensors, [&](Value tensor) { return walked.contains(tensor); }))
       walked.insert(tensors.begin(), tensors.end());
     else
-      plus(intersectionWork(b, loc, tensors));
+      plus(intersectionWork(b, loop, tensors));
   for (Value tensor : walked)
     plus(StoredCountOp::create(b, loc, tensor));
   if (!total)

@@ -58,7 +58,7 @@ struct Tabled {
 
 class Rewrite {
 public:
-  explicit Rewrite(CoiterateOp op) : op(op), loc(op.getLoc()), b(op) {}
+  Rewrite(CoiterateOp op, const iteration::Costs &costs) : op(op), loc(op.getLoc()), b(op), costs(costs) {}
 
   void run() {
     if (!match())
@@ -277,7 +277,7 @@ private:
   CoiterateOp op;
   Location loc;
   OpBuilder b;
-  const iteration::Costs costs;
+  const iteration::Costs &costs;
   unsigned driver = 0;
   SmallVector<Tabled> tabled;
   SmallVector<Value> iterators, found; ///< by the number of a space
@@ -287,8 +287,9 @@ struct Tabulate : impl::TabulateBase<Tabulate> {
   void runOnOperation() override {
     SmallVector<CoiterateOp> ops;
     getOperation()->walk([&](CoiterateOp op) { ops.push_back(op); });
+    const iteration::Costs costs = dialect::costModel(getOperation()).costs;
     for (CoiterateOp op : ops)
-      Rewrite(op).run();
+      Rewrite(op, costs).run();
   }
 };
 

@@ -4,10 +4,10 @@
 // holds, a block of g and a tile of k are done for all i, with that part of B copied to where it is
 // consecutive: rows a power of two apart would displace each other.
 #include "dialect/Costs.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/Passes.h"
+#include "passes/vector/Indices.h"
 #include "passes/vector/Nest.h"
 
 namespace tulle::passes {
@@ -153,11 +153,11 @@ std::optional<Product> matchProduct(scf::ForOp loop) {
   return p;
 }
 
-class Blocker {
+class Blocker : Indices {
 public:
   Blocker(Product product, const iteration::Cpu &cpu)
-      : p(std::move(product)), panelBytes(std::max(cpu.l1, panelRowBytes * int64_t(mostScale))), b(p.rows),
-        loc(p.rows.getLoc()) {}
+      : Indices(product.rows), p(std::move(product)),
+        panelBytes(std::max(cpu.l1, panelRowBytes * int64_t(mostScale))) {}
 
   void run() {
     const int64_t bytes = std::max(1u, p.load.getType().getIntOrFloatBitWidth() / 8);
@@ -172,24 +172,8 @@ public:
 private:
   Product p;
   int64_t panelBytes;
-  mlir::OpBuilder b;
-  mlir::Location loc;
   Value width, height; ///< of a panel: elements, and steps of the range
 
-  Value constant(int64_t value) { return arith::ConstantIndexOp::create(b, loc, value); }
-  Value add(Value x, Value y) { return arith::AddIOp::create(b, loc, x, y); }
-  Value sub(Value x, Value y) { return arith::SubIOp::create(b, loc, x, y); }
-  Value times(Value x, Value y) { return arith::MulIOp::create(b, loc, x, y); }
-  Value min(Value x, Value y) { return arith::MinSIOp::create(b, loc, x, y); }
-  Value is(CmpIPredicate predicate, Value x, Value y) {
-    return arith::CmpIOp::create(b, loc, predicate, x, y);
-  }
-  Value all(llvm::ArrayRef<Value> conditions) {
-    Value result = conditions.front();
-    for (Value condition : conditions.drop_front())
-      result = arith::AndIOp::create(b, loc, result, condition);
-    return result;
-  }
   Value columns() { return p.nest.inner.getUpperBound(); }
 
   /// Many rows, more of B than a panel holds, rows of B that the columns cover, and a row set that they

@@ -14,6 +14,7 @@
 #include "passes/vector/BodyEmitter.h"
 #include "passes/vector/Distance.h"
 #include "passes/vector/Fill.h"
+#include "passes/vector/Indices.h"
 #include "passes/vector/TripCount.h"
 
 namespace tulle::passes {
@@ -30,12 +31,11 @@ using mlir::Value;
 /// Rows of a sample that tells how far apart neighboring rows gather: less than a quarter of a long loop.
 constexpr int64_t sampledRows = 16;
 
-class Tiler {
+class Tiler : Indices {
 public:
   Tiler(Nest nest, Lanes lanes, bool vectorLengthIsGiven, const iteration::CostModel &model)
-      : nest(std::move(nest)), lanes(lanes), vectorLengthIsGiven(vectorLengthIsGiven), model(model),
-        b(this->nest.top()), loc(this->nest.top().getLoc()),
-        ahead(this->nest.outer(), this->nest.plan, model.cpu) {
+      : Indices(nest.top()), nest(std::move(nest)), lanes(lanes), vectorLengthIsGiven(vectorLengthIsGiven),
+        model(model), ahead(this->nest.outer(), this->nest.plan, model.cpu) {
     if (walksSegments(this->nest))
       segmentsAhead.emplace(this->nest.outers.end()[-2], this->nest.plan, model.cpu);
   }
@@ -70,17 +70,11 @@ private:
   Lanes lanes; ///< of all but wide tiles
   bool vectorLengthIsGiven;
   const iteration::CostModel &model;
-  mlir::OpBuilder b;
-  mlir::Location loc;
   Ahead ahead;
   std::optional<Ahead> segmentsAhead; ///< of the loop around the outer one, where that walks segments
   std::optional<Fill> fill;
   Value fromFill; ///< at run time: elements start from the fill, not from what is stored
   Value large;    ///< at run time: that, and what is stored is not read again before caches forget it
-
-  Value constant(int64_t value) { return arith::ConstantIndexOp::create(b, loc, value); }
-  Value min(Value x, Value y) { return arith::MinSIOp::create(b, loc, x, y); }
-  Value max(Value x, Value y) { return arith::MaxSIOp::create(b, loc, x, y); }
 
   /// What goes past the caches is visible to other threads after a fence: one for each thread, after the
   /// outermost loop.

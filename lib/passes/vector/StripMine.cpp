@@ -9,6 +9,7 @@
 #include "mlir/IR/Matchers.h"
 #include "passes/Passes.h"
 #include "passes/vector/Ahead.h"
+#include "passes/vector/Indices.h"
 #include "passes/vector/Nest.h"
 
 namespace tulle::passes {
@@ -52,11 +53,11 @@ std::optional<Rows> matchRows(scf::ForOp loop, const iteration::Cpu &cpu) {
   return found;
 }
 
-class Cutter {
+class Cutter : Indices {
 public:
   Cutter(Rows found, const iteration::CostModel &model)
-      : rows(found.rows), segments(found.nest.top()), walk(found.nest.outer()), inner(found.nest.inner),
-        coordinate(found.coordinate), model(model), b(found.rows), loc(found.rows.getLoc()),
+      : Indices(found.rows), rows(found.rows), segments(found.nest.top()), walk(found.nest.outer()),
+        inner(found.nest.inner), coordinate(found.coordinate), model(model),
         rowBits(std::max(8u, found.nest.load.getType().getIntOrFloatBitWidth())) {}
 
   void run() {
@@ -75,21 +76,8 @@ private:
   scf::ForOp rows, segments, walk, inner;
   Value coordinate;
   const iteration::CostModel &model;
-  mlir::OpBuilder b;
-  mlir::Location loc;
   int64_t rowBits;
   Value starts; ///< for each row of a group, where its next piece begins
-
-  Value constant(int64_t value) { return arith::ConstantIndexOp::create(b, loc, value); }
-  Value add(Value x, Value y) { return arith::AddIOp::create(b, loc, x, y); }
-  Value sub(Value x, Value y) { return arith::SubIOp::create(b, loc, x, y); }
-  Value times(Value x, Value y) { return arith::MulIOp::create(b, loc, x, y); }
-  Value min(Value x, Value y) { return arith::MinSIOp::create(b, loc, x, y); }
-  Value max(Value x, Value y) { return arith::MaxSIOp::create(b, loc, x, y); }
-  Value is(CmpIPredicate predicate, Value x, Value y) {
-    return arith::CmpIOp::create(b, loc, predicate, x, y);
-  }
-  Value both(Value x, Value y) { return arith::AndIOp::create(b, loc, x, y); }
 
   /// The segment of row i: first and last + 1.
   std::pair<Value, Value> segmentOf(Value i) {
@@ -113,8 +101,8 @@ private:
   /// little else to read for each of these.
   Value pays(Value block, Value bytes) {
     Value count = sub(rows.getUpperBound(), rows.getLowerBound());
-    Value shapes = both(is(CmpIPredicate::sge, count, constant(2 * model.costs.sharingRows)),
-                        is(CmpIPredicate::sge, block, constant(model.costs.sharedRows)));
+    Value shapes = all({is(CmpIPredicate::sge, count, constant(2 * model.costs.sharingRows)),
+                        is(CmpIPredicate::sge, block, constant(model.costs.sharedRows))});
     auto some = scf::IfOp::create(b, loc, b.getI1Type(), shapes, /*withElseRegion=*/true);
     mlir::OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(some.elseBlock());
@@ -131,11 +119,12 @@ private:
     scf::YieldOp::create(b, loc, no);
     b.setInsertionPointToStart(any.thenBlock());
     Value reach = add(coordinateAt(sub(firstEnd, constant(1))), constant(1));
-    Value all = sub(last, first), entries = sub(positionAt(last), positionAt(first));
-    Value dense = is(CmpIPredicate::sge, times(all, constant(model.costs.sharedRarely)), times(count, reach));
+    Value named = sub(last, first), entries = sub(positionAt(last), positionAt(first));
+    Value dense =
+        is(CmpIPredicate::sge, times(named, constant(model.costs.sharedRarely)), times(count, reach));
     Value large = is(CmpIPredicate::sgt, times(reach, bytes), constant(2 * model.cpu.l1));
-    Value few = is(CmpIPredicate::slt, entries, times(all, constant(model.costs.shortSegment)));
-    scf::YieldOp::create(b, loc, both(both(dense, large), few));
+    Value few = is(CmpIPredicate::slt, entries, times(named, constant(model.costs.shortSegment)));
+    scf::YieldOp::create(b, loc, all({dense, large, few}));
     return some.getResult(0);
   }
 
