@@ -96,12 +96,13 @@ public:
     if (e.dims[d].inverse || fromDigits(d))
       return 0;
     // A map that keeps only a few bits of a dimension is no inverse, whatever the sizes.
-    unsigned low = 15, high = 63;
+    constexpr unsigned few = 7;
+    unsigned low = few, high = 63;
     while (high - low > 1) {
       unsigned middle = (low + high) / 2;
       (fromBits(d, middle) ? low : high) = middle;
     }
-    return low == 15 ? 0 : low;
+    return low == few ? 0 : low;
   }
 
 private:

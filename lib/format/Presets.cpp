@@ -2,6 +2,7 @@
 #include "format/Cursor.h"
 #include "format/Encoding.h"
 #include <algorithm>
+#include <bit>
 #include <charconv>
 #include <fmt/format.h>
 #include <set>
@@ -12,7 +13,7 @@ namespace {
 using Arguments = std::vector<int64_t>;
 
 // Beyond what any text can hold; MLIR has tensors of any rank.
-constexpr unsigned maxOrder = 64;
+constexpr unsigned largestOrder = 64;
 
 /// One named format. Those of a fixed order give the whole text, with `{0}`, `{1}` for the arguments; those
 /// of any order give the level formats from the outermost on, of which the last repeats, and `innermost`
@@ -24,7 +25,7 @@ struct Row {
   std::string_view text = {};
   std::vector<std::string_view> levels = {};
   std::string_view innermost = {};
-  unsigned minOrder = 0;
+  unsigned minOrder = 0, maxOrder = largestOrder;
   unsigned exampleOrder = 2;
   bool reversed = false;
   Arguments example = {};
@@ -110,8 +111,9 @@ const std::vector<Row> &rows() {
        .optionalOrder = true},
       {.name = "HiCOO",
        .parameters = "(bits)",
-       .what = "blocks of 2^bits along the Morton curve, up to 65536 a side; offsets inside as coordinates",
-       .text = "",
+       .what = "blocks of 2^bits along the Morton curve; offsets inside as coordinates",
+       .minOrder = 2,
+       .maxOrder = 8, // with more dimensions each would have too few bits
        .example = {2}},
       {.name = "DOK",
        .what = "hash tables, for entries that come in any order",
@@ -140,25 +142,38 @@ unsigned arity(const Row &row) {
 
 std::string shownName(const Row &row) { return std::string(row.name) + std::string(row.parameters); }
 
-unsigned fixedOrder(const Row &row) { return row.levels.empty() ? 2 : 0; }
+unsigned fixedOrder(const Row &row) { return row.text.empty() ? 0 : 2; }
 
-/// Spreads the low 16 bits of a block coordinate to every second bit, in the usual four steps.
-std::string spread(char dim, unsigned bits) {
+/// Spreads the low `width` bits of a block coordinate to every `order`th bit: each step halves the runs of
+/// bits that are still together and moves the upper half of each to its place.
+std::string spread(const std::string &dim, unsigned order, unsigned width, int64_t bits, unsigned &steps) {
   std::string text = fmt::format("let {0}0 = {0} shr {1} in ", dim, bits);
-  constexpr struct {
-    int shift, mask;
-  } steps[] = {{8, 0x00FF00FF}, {4, 0x0F0F0F0F}, {2, 0x33333333}, {1, 0x55555555}};
-  for (int s = 0; s < 4; ++s)
-    text += fmt::format("let {0}{2} = ({0}{1} | {0}{1} shl {3}) & {4} in ", dim, s, s + 1, steps[s].shift,
-                        steps[s].mask);
+  steps = 0;
+  for (unsigned run = std::bit_ceil(width) / 2; run >= 1; run /= 2, ++steps) {
+    uint64_t mask = 0;
+    for (unsigned b = 0; b < width; ++b)
+      mask |= uint64_t(1) << (b / run * run * order + b % run);
+    text += fmt::format("let {0}{2} = ({0}{1} | {0}{1} shl {3}) & {4} in ", dim, steps, steps + 1,
+                        run * (order - 1), mask);
+  }
   return text;
 }
 
-std::string hicooText(int64_t bits) {
-  return fmt::format(
-      "(i, j) -> ({}{}i4 shl 1 | j4 : compressed(nonunique), i mod {} : singleton(nonunique), j mod {} : "
-      "singleton)",
-      spread('i', unsigned(bits)), spread('j', unsigned(bits)), 1 << bits, 1 << bits);
+/// The bits of the blocks' coordinates in turn, the innermost dimension's lowest (Li et al. 2018, HiCOO): 16
+/// of each dimension or as many as have room, since a coordinate has 63.
+std::string hicooText(unsigned order, int64_t bits) {
+  std::vector<std::string> dims = dimensionNames(order), code, levels;
+  std::string spreads;
+  unsigned width = std::min(16u, 63 / order);
+  for (unsigned d = 0; d < order; ++d) {
+    unsigned steps = 0;
+    spreads += spread(dims[d], order, width, bits, steps);
+    bool last = d + 1 == order;
+    code.push_back(fmt::format("{}{}{}", dims[d], steps, last ? "" : fmt::format(" shl {}", order - 1 - d)));
+    levels.push_back(fmt::format("{} mod {} : singleton{}", dims[d], 1 << bits, last ? "" : "(nonunique)"));
+  }
+  return fmt::format("({}) -> ({}{} : compressed(nonunique), {})", fmt::join(dims, ", "), spreads,
+                     fmt::join(code, " | "), fmt::join(levels, ", "));
 }
 
 /// The text of a preset of any order.
@@ -182,7 +197,7 @@ std::string levelsText(const Row &row, unsigned order, const Arguments &argument
 
 std::string text(const Row &row, unsigned order, const Arguments &arguments) {
   if (isHiCOO(row))
-    return hicooText(arguments[0]);
+    return hicooText(order, arguments[0]);
   if (!row.levels.empty())
     return levelsText(row, order, arguments);
   int64_t first = arguments.size() > 0 ? arguments[0] : 0, second = arguments.size() > 1 ? arguments[1] : 0;
@@ -280,6 +295,9 @@ void checkOrder(const Cursor &cursor, const Use &use, const Row &row, unsigned o
     cursor.fail(use.range,
                 fmt::format("{} is for tensors of {}, this one has {}; dense, COO and CSF fit any number",
                             row.name, dimensions(fixed), dimensions(order)));
+  if (order > row.maxOrder)
+    cursor.fail(use.range, fmt::format("{} is for tensors of at most {}, this one has {}; write COO or CSF",
+                                       row.name, dimensions(row.maxOrder), dimensions(order)));
   if (order < row.minOrder)
     cursor.fail(use.range, fmt::format("{} is for tensors of at least {}, this one has {}; write dense",
                                        row.name, dimensions(row.minOrder), dimensions(order)));
@@ -372,7 +390,7 @@ std::string displayName(const Encoding &encoding) {
   std::string wanted = printBody(plain);
   for (const Row &row : rows()) {
     unsigned fixed = fixedOrder(row);
-    if (encoding.order() > maxOrder || (fixed != 0 && fixed != encoding.order()) ||
+    if (encoding.order() > row.maxOrder || (fixed != 0 && fixed != encoding.order()) ||
         encoding.order() < row.minOrder)
       continue;
     for (const Arguments &arguments : candidates(row, encoding)) {

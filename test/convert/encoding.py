@@ -173,10 +173,9 @@ class Reader:
         return ("dim", self.dims.index(token))
 
 
-def morton(bits):
-    """Bit k of j's block at bit 2k, bit k of i's block at bit 2k + 1."""
-    block = lambda d: ("shr", ("dim", d), ("const", bits))
-    return ("morton", block(0), block(1))
+def morton(bits, order):
+    """Bit k of dimension d's block at bit k * order + order - 1 - d."""
+    return ("morton", *(("shr", ("dim", d), ("const", bits)) for d in range(order)))
 
 
 def preset(name, arguments, order):
@@ -211,8 +210,9 @@ def preset(name, arguments, order):
         return out
     if name == "HiCOO":
         side = 1 << a[0]
-        out = Reader(text(f"i : compressed(nonunique), i mod {side} : singleton(nonunique), j mod {side} : singleton")).encoding()
-        out.levels[0].expr = morton(a[0])
+        offsets = [f"{n} mod {side} : singleton{'' if n == names[-1] else '(nonunique)'}" for n in names]
+        out = Reader(text(", ".join(["i : compressed(nonunique)", *offsets]))).encoding()
+        out.levels[0].expr = morton(a[0], order)
         return out
     if name == "CSF":
         return Reader(same("compressed", [names[d] for d in a] if a else names)).encoding()

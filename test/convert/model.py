@@ -63,9 +63,10 @@ def evaluate(expr, at, numbers):
         return at[expr[1]]
     if kind in ("counter", "rank"):
         return numbers[expr][at if kind == "counter" else at[expr[1]]]
-    a, b = (evaluate(part, at, numbers) for part in expr[1:])
+    of = [evaluate(part, at, numbers) for part in expr[1:]]
     if kind == "morton":
-        return sum(((b >> k & 1) << 2 * k) | ((a >> k & 1) << 2 * k + 1) for k in range(16))
+        return sum((x >> k & 1) << k * len(of) + len(of) - 1 - d for d, x in enumerate(of) for k in range(16))
+    a, b = of
     return {"+": lambda: a + b, "-": lambda: a - b, "*": lambda: a * b, "floordiv": lambda: a // b, "mod": lambda: a % b,
             "&": lambda: a & b, "|": lambda: a | b, "^": lambda: a ^ b, "shl": lambda: a << b, "shr": lambda: a >> b}[kind]()
 
@@ -397,8 +398,8 @@ def dimension(expr, levels, at):
     return sum(c * stride for (d, stride, _), c in mine if d == expr[1])
 
 
-def deinterleave(code):
-    return (sum((code >> 2 * k + 1 & 1) << k for k in range(16)), sum((code >> 2 * k & 1) << k for k in range(16)))
+def deinterleave(code, d, order):
+    return sum((code >> k * order + order - 1 - d & 1) << k for k in range(16))
 
 
 def inverse(storage, at):
@@ -412,7 +413,7 @@ def inverse(storage, at):
             if found and found[0] == d:
                 total += c * found[1]
             elif expr[0] == "morton":
-                total += deinterleave(c)[d] << expr[1][2][1]
+                total += deinterleave(c, d, order) << expr[1][2][1]
             else:
                 for part in parts(expr):
                     if part[0] == "rank" and part[1] == d:

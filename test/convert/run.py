@@ -37,12 +37,13 @@ MATRIX_FORMATS = ["dense", "denseColMajor", "COO", "COO-soa", "CSR", "CSC", "DCS
                   "(i,j) -> (i mod 2 : compressed, j : compressed, i floordiv 2 : dense)",
                   "(i,j) -> (#i : dense, i : dense, j : compressed)", "(i,j) -> (j : dense, #j : dense, i : compressed)",
                   "map = (i,j) -> (i mod 2 : dense, j : compressed, i floordiv 2 : compressed), posWidth = 64, crdWidth = 8"]
-TENSOR_FORMATS = {3: ["dense", "denseColMajor", "COO", "COO-soa", "CSF", "CSF(2,0,1)", "CSF(1,2,0)", "BCOO", "DOK", "bitmap", "ragged",
+TENSOR_FORMATS = {3: ["dense", "denseColMajor", "COO", "COO-soa", "CSF", "CSF(2,0,1)", "CSF(1,2,0)", "BCOO", "HiCOO(1)", "DOK", "bitmap", "ragged",
                       "(i,j,k) -> (i floordiv 2 : dense, j : compressed, k : compressed, i mod 2 : dense)",
                       "(i,j,k) -> (i : batch, k : dense, j : compressed)",
                       "(i,j,k) -> (rank(i by count(j)) : dense, j : dense, k : compressed)",
                       "(i,j,k) -> (i : dense, rank(j by count(k) within 2) : dense, k : compressed)"],
-                  4: ["COO", "COO-soa", "CSF", "CSF(3,1,0,2)", "DOK"], 5: ["COO", "COO-soa", "CSF", "CSF(4,3,0,2,1)", "DOK"]}
+                  4: ["COO", "COO-soa", "CSF", "CSF(3,1,0,2)", "HiCOO(4)", "DOK"],
+                  5: ["COO", "COO-soa", "CSF", "CSF(4,3,0,2,1)", "HiCOO(6)", "DOK"]}
 # Padding would take more than the slow model can follow in these for a large tensor.
 PADDED = ["dense", "denseColMajor", "BCSR(2,3)", "BCSC(3,2)", "DIA", "ELL", "ELLR", "SELL(2,4)", "skyline", "DOK", "bitmap", "ragged",
           "BCOO"]

@@ -10,7 +10,7 @@ EXACT = ["COO", "COO-soa", "CSR", "CSC", "DCSR", "DCSC", "JDS", "BCOO", "CSF", "
          "(i,j) -> (j : compressed(nonordered), i : compressed(nonordered))"]
 PADDED = ["dense", "denseColMajor", "BCSR(2,3)", "BCSC(3,2)", "DIA", "skyline", "ragged"]
 TWO_OF_FOUR = ["NV24", "NM(2,4)"]
-TENSORS = ["dense", "denseColMajor", "COO", "COO-soa", "CSF", "CSF(2,0,1)", "CSF(1,2,0)", "BCOO", "DOK", "bitmap", "ragged"]
+TENSORS = ["dense", "denseColMajor", "COO", "COO-soa", "CSF", "CSF(2,0,1)", "CSF(1,2,0)", "BCOO", "HiCOO(1)", "DOK", "bitmap", "ragged"]
 
 
 def operands(make):

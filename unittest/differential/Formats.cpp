@@ -78,7 +78,7 @@ std::string randomFormat(Random &random, unsigned order) {
     return random.pick<std::string>(
         {"CSR", "CSR", "CSC", "COO", "COO-soa", "DCSR", "DCSC", "BCSR(2,3)", "BCSR(4,4)", "BCSC(2,2)"});
   if (order >= 3 && random.chance(0.15))
-    if (auto text = random.pick<std::string>({"BCOO", "DOK", "bitmap", "ragged"}); executable(text, order))
+    if (auto text = random.pick<std::string>({"BCOO", "HiCOO(2)", "DOK", "bitmap", "ragged"}); executable(text, order))
       return text;
   if (order >= 3 && random.chance(0.3))
     return random.pick<std::string>({"CSF", "COO"});

@@ -101,6 +101,10 @@ TEST(InverseMap, ofTheMortonCurveTakesItsBitsApart) {
     }
   // 16 bits of the block, 3 inside it.
   EXPECT_EQ(largestSize(parseFormat("HiCOO(3)", 2), 0), 1 << 19);
+  // A coordinate has 63 bits for the blocks of all dimensions.
+  EXPECT_EQ(largestSize(parseFormat("HiCOO(3)", 3), 0), 1 << 19);
+  EXPECT_EQ(largestSize(parseFormat("HiCOO(3)", 4), 2), 1 << 18);
+  EXPECT_EQ(largestSize(parseFormat("HiCOO(3)", 8), 7), 1 << 10);
   EXPECT_EQ(largestSize(parseFormat("CSR", 2), 0), std::numeric_limits<int64_t>::max());
 }
 

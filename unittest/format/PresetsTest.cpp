@@ -66,6 +66,23 @@ TEST(Presets, hicooInterleavesTheBitsOfTheBlock) {
   EXPECT_EQ(at(0, 0xFFFF * 4, 0), 0xAAAAAAAA);
 }
 
+// Blocks of 2 of (i, j, k) = (5, 2, 7) = (10 1, 01 0, 11 1): bits 1 0 1 of the second, 0 1 1 of the first place.
+TEST(Presets, hicooOfThreeDimensionsTakesABitOfEachInTurn) {
+  Encoding e = parseFormat("HiCOO(1)", 3);
+  Bindings bindings;
+  auto at = [&](unsigned l, int64_t i, int64_t j, int64_t k) {
+    return evaluate(e.levels[l].expr, {i, j, k}, {}, bindings);
+  };
+  EXPECT_EQ(at(0, 5, 2, 7), 0b101011);
+  EXPECT_EQ(at(1, 5, 2, 7), 1);
+  EXPECT_EQ(at(2, 5, 2, 7), 0);
+  EXPECT_EQ(at(3, 5, 2, 7), 1);
+  EXPECT_EQ(at(0, 0, 0, 0xFFFF * 2), 0x249249249249);
+  EXPECT_EQ(displayName(e), "HiCOO(1)");
+  for (unsigned order = 2; order <= 8; ++order)
+    EXPECT_EQ(whyNotExecutable(parseFormat("HiCOO(1)", order)), "") << order;
+}
+
 TEST(Presets, everyRowParsesAndIsFoundByItsText) {
   for (const Preset &preset : presets()) {
     Encoding encoding = parseEncoding(preset.pattern);
