@@ -14,6 +14,10 @@ class Refused(Exception):
     """The data does not fit the encoding; the compiler must refuse it, too."""
 
 
+class TooLarge(Exception):
+    """More slots than this slow model was asked to follow."""
+
+
 @dataclasses.dataclass
 class Slot:
     """A position: the level coordinates that lead to it (None: it is empty) and the entries below it."""
@@ -130,10 +134,10 @@ def level_size(expr, dims, numbers):
 
 
 class Builder:
-    """Stores entries, level by level."""
+    """Stores entries, level by level; no level may have more than `most` slots."""
 
-    def __init__(self, dims, stored, encoding):
-        self.dims, self.stored, self.encoding, self.levels = tuple(dims), stored, encoding, encoding.levels
+    def __init__(self, dims, stored, encoding, most=math.inf):
+        self.dims, self.stored, self.encoding, self.levels, self.most = tuple(dims), stored, encoding, encoding.levels, most
         self.numbers = numbering(encoding, stored, self.dims)
         self.coords = {at: tuple(evaluate(level.expr, at, self.numbers) for level in self.levels) for at in stored}
         self.fields, self.batch_count = [], 1
@@ -143,6 +147,7 @@ class Builder:
         for l, level in enumerate(self.levels):
             self.extra_fields(l)
             slots = getattr(self, level.kind)(l, slots)
+            self.allow(len(slots))
         fill = self.encoding.fill
         values = []
         for slot in slots:
@@ -157,6 +162,11 @@ class Builder:
 
     def add(self, kind, l, data):
         self.fields.append(Field(kind, l, data))
+
+    def allow(self, slots):
+        """Levels that can have many more slots than entries ask before they make them."""
+        if slots > self.most:
+            raise TooLarge(f"{slots} slots, {self.most} allowed")
 
     def size(self, l):
         return level_size(self.levels[l].expr, self.dims, self.numbers)
@@ -187,10 +197,11 @@ class Builder:
     # Levels without coordinates of their own.
 
     def dense(self, l, slots):
-        out = []
+        out, size = [], self.size(l)
+        self.allow(len(slots) * size)
         for slot in slots:
             groups = self.groups(slot, l)
-            for c in range(self.size(l)):
+            for c in range(size):
                 out.append(slot.below(c, groups.get(c, [])))
         return out
 
@@ -220,6 +231,7 @@ class Builder:
         out, pos = [], [0]
         for slot in slots:
             groups = self.groups(slot, l)
+            self.allow(len(out) + max(groups, default=-1) + 1)
             for c in range(max(groups, default=-1) + 1):
                 out.append(slot.below(c, groups.get(c, [])))
             pos.append(len(out))
@@ -306,6 +318,7 @@ class Builder:
             raise Refused(f"level {l}: {longest} coordinates below one parent, fixed[{n}] holds {n}")
         if not self.levels[l].integers:
             self.add("sizes", l, [n])
+        self.allow(len(slots) * n)
         out = []
         for slot, group in zip(slots, groups):
             out += [slot.below(c, entries) for c, entries in group.items()]
@@ -317,6 +330,7 @@ class Builder:
         occur = sorted({self.coords[e][l] for slot in slots for e in slot.entries})
         self.add("sizes", l, [len(occur)])
         self.add("coordinates", l, occur)
+        self.allow(len(slots) * len(occur))
         out = []
         for slot in slots:
             groups = self.groups(slot, l)
@@ -331,7 +345,9 @@ class Builder:
             first.append(min(groups, default=0))
             if groups:
                 above = [min(slot.at[-1], size - 1)] if l > 0 else []
-                for c in range(min(groups), max([*groups, *above]) + 1):
+                end = max([*groups, *above]) + 1
+                self.allow(len(out) + end - min(groups))
+                for c in range(min(groups), end):
                     out.append(slot.below(c, groups.get(c, [])))
             pos.append(len(out))
         self.add("positions", l, pos)
@@ -362,9 +378,9 @@ class Builder:
                     raise Refused(f"{kind} {max(field.data)} of level {field.level} does not fit {width} bits")
 
 
-def store(dims, stored, encoding):
-    """The storage of `stored`, {coordinates: value}, explicit zeros and all."""
-    return Builder(dims, stored, encoding).run()
+def store(dims, stored, encoding, most=math.inf):
+    """The storage of `stored`, {coordinates: value}, explicit zeros and all; TooLarge where a level has more than `most` slots."""
+    return Builder(dims, stored, encoding, most).run()
 
 
 # --- Back ------------------------------------------------------------------------------------------------------------------

@@ -117,6 +117,19 @@ class Pictures(unittest.TestCase):
             with self.assertRaises(model.Refused):
                 model.store(*entries(picture), encoding.parse(text, 2))
 
+    def test_slots_are_counted_before_they_are_made(self):
+        # Padded storage of the picture, counted by hand: DIA 4 diagonals of 2 rows, ELL 2 rows of 3, ragged
+        # runs of 5 and 3, skyline of 5 and 1, DOK tables of 8 and 2.
+        picture = "1 . 2 . 3\n. . 4 . ."
+        for text, slots in [("dense", 10), ("DIA", 8), ("ELL", 6), ("ragged", 8), ("skyline", 6), ("CSR", 4), ("DOK", 10), ("bitmap", 10)]:
+            form = encoding.parse(text, 2)
+            model.store(*entries(picture), form, slots)
+            with self.assertRaises(model.TooLarge, msg=text):
+                model.store(*entries(picture), form, slots - 1)
+        dims, stored = (10**9, 10**9), {(5, 7): 1.0, (10**9 - 1, 3): 2.0}
+        with self.assertRaises(model.TooLarge):
+            model.store(dims, stored, encoding.parse("ELL", 2), 1000)
+
 
 class RoundTrips(unittest.TestCase):
     def test_walk_undoes_store(self):
