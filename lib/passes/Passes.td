@@ -206,7 +206,8 @@ def ScalarScatter : Pass<"tulle-scalar-scatter", "::mlir::func::FuncOp"> {
   let summary = "Innermost loops that store at positions they read stay scalar";
   let description = [{
     LLVM would vectorize such a loop where the processor can scatter, or take vectors of addresses apart. Either is slower than
-    the stores one by one. The loop gets an `llvm.loop_annotation` that says so, unless it has one already. A loop that
+    the stores one by one. The loop gets an `llvm.loop_annotation` that says so, unless it has one already; a reduction inside
+    of another loop, which may be over short segments, is not unrolled either. A loop that
     only adds what it reads in order to such positions runs two iterations at a time, and what it reads is fetched ahead.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"];

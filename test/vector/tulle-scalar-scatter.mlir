@@ -1,8 +1,10 @@
 // RUN: tulle-opt %s --pass-pipeline='builtin.module(func.func(tulle-scalar-scatter))' | FileCheck %s
 
 // A position that is read is one that LLVM must not put into a vector.
-// CHECK: #[[NEVER:.*]] = #llvm.loop_vectorize<disable = true>
-// CHECK: #[[ANNOTATION:.*]] = #llvm.loop_annotation<vectorize = #[[NEVER]]>
+// CHECK-DAG: #[[NEVER:.*]] = #llvm.loop_vectorize<disable = true>
+// CHECK-DAG: #[[NOUNROLL:.*]] = #llvm.loop_unroll<disable = true>
+// CHECK-DAG: #[[ANNOTATION:.*]] = #llvm.loop_annotation<vectorize = #[[NEVER]]>{{$}}
+// CHECK-DAG: #[[SHORT:.*]] = #llvm.loop_annotation<vectorize = #[[NEVER]], unroll = #[[NOUNROLL]]>
 // CHECK-LABEL: func.func @scatter
 // CHECK: scf.for
 // CHECK: } {llvm.loop_annotation = #[[ANNOTATION]], tulle.kind = "reduction"}
@@ -14,6 +16,35 @@ func.func @scatter(%crd: memref<?xi32>, %values: memref<?xf64>, %out: memref<?xf
     %at = arith.index_castui %c : i32 to index
     %v = memref.load %values[%k] : memref<?xf64>
     memref.store %v, %out[%at] : memref<?xf64>
+  } {tulle.kind = "reduction"}
+  return
+}
+
+// Segments may be short: what is left of unrolled loops would be most of them. Rounds that may overlap gain by it.
+// CHECK-LABEL: func.func @segments
+// CHECK: scf.for
+// CHECK: scf.for
+// CHECK: } {llvm.loop_annotation = #[[SHORT]], tulle.kind = "reduction"}
+// CHECK: scf.for
+// CHECK: } {llvm.loop_annotation = #[[ANNOTATION]], tulle.kind = "parallel"}
+// CHECK-NEXT: } {tulle.kind = "reduction"}
+func.func @segments(%pos: memref<?xindex>, %crd: memref<?xi32>, %out: memref<?xindex>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.for %i = %c0 to %n step %c1 {
+    %begin = memref.load %pos[%i] : memref<?xindex>
+    %next = arith.addi %i, %c1 : index
+    %end = memref.load %pos[%next] : memref<?xindex>
+    scf.for %k = %begin to %end step %c1 {
+      %c = memref.load %crd[%k] : memref<?xi32>
+      %at = arith.index_castui %c : i32 to index
+      memref.store %i, %out[%at] : memref<?xindex>
+    } {tulle.kind = "reduction"}
+    scf.for %k = %begin to %end step %c1 {
+      %c = memref.load %crd[%k] : memref<?xi32>
+      %at = arith.index_castui %c : i32 to index
+      memref.store %i, %out[%at] : memref<?xindex>
+    } {tulle.kind = "parallel"}
   } {tulle.kind = "reduction"}
   return
 }
