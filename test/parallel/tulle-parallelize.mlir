@@ -126,16 +126,24 @@ func.func @columns(%a: tensor<?x?xf64, #CSC>, %y: tensor<?xf64, #D>, %n: index) 
 
 // -----
 
-// Rows that add up to one each: a heavy one is a loop of its own, whose entries are shared.
+// Rows that add up to one each: a heavy one is a loop of its own, whose entries are shared. The others, which store apart, are
+// cut into sixteen pieces for each thread.
 #CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>
 #D = #tulle.encoding<{ map = (i) -> (i : dense) }>
 // CHECK-LABEL: @row_sums
 // CHECK: %[[ALL:.*]] = tulle.range
+// CHECK: %[[THREADS:.*]] = tulle.threads
+// CHECK: arith.muli %[[THREADS]], %c4
+// CHECK: %[[MANY:.*]] = arith.muli %[[THREADS]], %c16
+// CHECK: %[[ALONE:.*]] = arith.cmpi ule, %[[THREADS]], %c1
+// CHECK: %[[PIECES:.*]] = arith.select %[[ALONE]], %c1{{.*}}, %[[MANY]]
 // CHECK: scf.for %[[SHARE:.*]] = {{.*}} iter_args(%[[FROM:.*]] = %{{.*}}, %{{.*}} = %{{.*}})
 // CHECK: %[[BEGIN:.*]], %[[END:.*]] = tulle.heavy %[[ALL]], %[[SHARE]] of %{{.*}} by
 // CHECK: %[[LIGHT:.*]] = tulle.slice %[[ALL]][%[[FROM]] to %[[BEGIN]]]
-// CHECK: tulle.parallel
-// CHECK: tulle.part %[[LIGHT]]
+// CHECK: %[[SOME:.*]] = arith.cmpi ult, %[[FROM]], %[[BEGIN]]
+// CHECK: %[[WANTED:.*]] = arith.select %[[SOME]], %[[PIECES]], %c1
+// CHECK: tulle.parallel %[[PART:.*]] of %[[WANTED]]
+// CHECK: tulle.part %[[LIGHT]], %[[PART]] of %[[WANTED]]
 // CHECK: scf.if
 // CHECK: %[[ONLY:.*]] = tulle.slice %[[ALL]][%[[BEGIN]] to %[[END]]]
 // CHECK: tulle.iterate %{{.*}} in %[[ONLY]]

@@ -4,6 +4,9 @@
 
 namespace tulle::parallel {
 
+/// So many pieces for each part; one where there is one part.
+Value severalEach(mlir::OpBuilder &b, mlir::Location loc, Value parts, int64_t each);
+
 /// Rounds that store to places of their own: each part runs a piece of the loop.
 bool shareRounds(Operation *loop, const Settings &settings);
 /// The same, but what one coordinate alone holds more than a share of is shared by itself: its inner loop is.
