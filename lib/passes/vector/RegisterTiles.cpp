@@ -15,6 +15,7 @@
 #include "passes/vector/Distance.h"
 #include "passes/vector/Fill.h"
 #include "passes/vector/Indices.h"
+#include "passes/vector/ShortRows.h"
 #include "passes/vector/TripCount.h"
 
 namespace tulle::passes {
@@ -173,6 +174,8 @@ private:
     std::optional<int64_t> most = mostIterations(nest.inner), exactly = constantIterations(nest.inner);
     Value position = lower;
     int64_t left = exactly.value_or(-1);
+    if (!exactly && !nest.movingBounds && most && *most <= lanes.count)
+      return oneVector(begin, end, lower, upper);
     for (const iteration::Tile &shape : tiles.value) {
       Lanes tile = lanes;
       tile.count = shape.elements;
@@ -264,11 +267,24 @@ private:
   void maskedRest(Value begin, Value end, Value lower, Value upper) {
     auto loop = scf::ForOp::create(b, loc, lower, upper, constant(lanes.count));
     b.setInsertionPointToStart(loop.getBody());
-    Value left = arith::SubIOp::create(b, loc, upper, loop.getInductionVar());
-    Value mask = firstLanes(b, loc, lanes, left);
-    std::vector<BodyEmitter> parts{part(loop.getInductionVar(), mask, lanes)};
-    updates(begin, end, parts, lanes);
+    maskedVector(begin, end, loop.getInductionVar(), upper);
     b.setInsertionPointAfter(loop);
+  }
+
+  /// All elements of rows that are no longer than a vector.
+  void oneVector(Value begin, Value end, Value lower, Value upper) {
+    Value some = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, lower, upper);
+    auto branch = scf::IfOp::create(b, loc, some, /*withElseRegion=*/false);
+    mlir::OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    maskedVector(begin, end, lower, upper);
+  }
+
+  /// The elements from `first` on, which one vector holds.
+  void maskedVector(Value begin, Value end, Value first, Value upper) {
+    Value mask = firstLanes(b, loc, lanes, arith::SubIOp::create(b, loc, upper, first));
+    std::vector<BodyEmitter> parts{part(first, mask, lanes)};
+    updates(begin, end, parts, lanes);
   }
 
   BodyEmitter part(Value first, Value mask, const Lanes &tile) {
@@ -483,6 +499,7 @@ struct RegisterTilesPass : impl::RegisterTilesBase<RegisterTilesPass> {
   void runOnOperation() override {
     // Loops around a nest come after it: they are gone when the nest reaches that far.
     const iteration::CostModel model = dialect::costModel(getOperation());
+    copyForShortRows(getOperation(), model, vl);
     llvm::SetVector<Operation *> loops;
     getOperation().walk([&](scf::ForOp loop) { loops.insert(loop); });
     while (!loops.empty()) {
