@@ -1,11 +1,13 @@
 // fixed[n]: n slots for every parent, empty ones last; without n, as many as the longest parent needs.
-#include "levels/LevelFormat.h"
+#include "levels/Counted.h"
 
 using namespace mlir;
 
 namespace tulle::levels {
 
-struct Fixed : LevelFormat {
+struct Fixed : CountedLevelFormat {
+  Fixed() : CountedLevelFormat(32) {}
+
   static Value slots(const Emitter &emit, unsigned level) {
     Value stored = emit.storage.sizes[level];
     return stored ? stored : emit.constant(emit.storage.encoding.levels[level].format.n);
@@ -23,13 +25,6 @@ struct Fixed : LevelFormat {
   }
 
   Placement placement() const override { return Placement::Bucket; }
-  bool asksEntries(const format::Level &) const override { return true; }
-  void startQuery(const Assembly &a, LevelBuild &build) const override {
-    build.work = a.zeros(a.builder.getI32Type(), build.parents);
-  }
-  void query(const Assembly &a, LevelBuild &build, Value parent, Value, ValueRange) const override {
-    a.take(build.work, parent, build.fresh);
-  }
   Value size(const Assembly &a, LevelBuild &build) const override {
     int64_t n = a.made.encoding.levels[build.level].format.n;
     Value zero = a.constant(0);

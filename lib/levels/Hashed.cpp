@@ -1,13 +1,15 @@
 // hashed: parent p owns the table of slots pos[p] .. pos[p + 1], a power of two of them or none.
 #include "levels/Control.h"
-#include "levels/LevelFormat.h"
+#include "levels/Counted.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
 
 namespace tulle::levels {
 
-struct Hashed : LevelFormat {
+struct Hashed : CountedLevelFormat {
+  Hashed() : CountedLevelFormat(64) {}
+
   PositionRange positions(const Emitter &emit, unsigned level, const Iterator &parent) const override {
     return storedRange(emit, level, parent.position);
   }
@@ -58,13 +60,6 @@ struct Hashed : LevelFormat {
 
   // Tables do not depend on the source: entries come in ascending order.
   Placement placement() const override { return Placement::Table; }
-  bool asksEntries(const format::Level &) const override { return true; }
-  void startQuery(const Assembly &a, LevelBuild &build) const override {
-    build.work = a.zeros(a.builder.getI64Type(), build.parents);
-  }
-  void query(const Assembly &a, LevelBuild &build, Value parent, Value, ValueRange) const override {
-    a.take(build.work, parent, build.fresh);
-  }
   Value size(const Assembly &a, LevelBuild &build) const override {
     OpBuilder &b = a.builder;
     unsigned field = *a.made.layout.positions[build.level];

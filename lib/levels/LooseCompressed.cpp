@@ -1,12 +1,14 @@
 // loose_compressed: the coordinates of parent p are crd[pos[2p]] … crd[pos[2p + 1] - 1]; segments may leave
 // gaps. loose_compressed[n] leaves n places in reserve behind each.
-#include "levels/LevelFormat.h"
+#include "levels/Counted.h"
 
 using namespace mlir;
 
 namespace tulle::levels {
 
-struct LooseCompressed : LevelFormat {
+struct LooseCompressed : CountedLevelFormat {
+  LooseCompressed() : CountedLevelFormat(64) {}
+
   PositionRange positions(const Emitter &emit, unsigned level, const Iterator &parent) const override {
     return storedRange(emit, level, emit.mul(parent.position, emit.constant(2)));
   }
@@ -17,15 +19,8 @@ struct LooseCompressed : LevelFormat {
   bool leavesGaps() const override { return true; }
 
   Placement placement() const override { return Placement::Bucket; }
-  bool asksEntries(const format::Level &) const override { return true; }
 
   // The end of a segment counts first, and is the cursor then.
-  void startQuery(const Assembly &a, LevelBuild &build) const override {
-    build.work = a.zeros(a.builder.getI64Type(), build.parents);
-  }
-  void query(const Assembly &a, LevelBuild &build, Value parent, Value, ValueRange) const override {
-    a.take(build.work, parent, build.fresh);
-  }
   Value size(const Assembly &a, LevelBuild &build) const override {
     unsigned field = *a.made.layout.positions[build.level];
     Value zero = a.constant(0), reserve = a.constant(a.made.encoding.levels[build.level].format.n);

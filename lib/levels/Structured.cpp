@@ -1,11 +1,13 @@
 // structured[n,m]: exactly n of every m coordinates are stored.
-#include "levels/LevelFormat.h"
+#include "levels/Counted.h"
 
 using namespace mlir;
 
 namespace tulle::levels {
 
-struct Structured : LevelFormat {
+struct Structured : CountedLevelFormat {
+  Structured() : CountedLevelFormat(32) {}
+
   PositionRange positions(const Emitter &emit, unsigned level, const Iterator &parent) const override {
     Value n = emit.constant(emit.storage.encoding.levels[level].format.n);
     Value begin = emit.mul(parent.position, n);
@@ -16,13 +18,6 @@ struct Structured : LevelFormat {
   }
 
   Placement placement() const override { return Placement::Bucket; }
-  bool asksEntries(const format::Level &) const override { return true; }
-  void startQuery(const Assembly &a, LevelBuild &build) const override {
-    build.work = a.zeros(a.builder.getI32Type(), build.parents);
-  }
-  void query(const Assembly &a, LevelBuild &build, Value parent, Value, ValueRange) const override {
-    a.take(build.work, parent, build.fresh);
-  }
   Value size(const Assembly &a, LevelBuild &build) const override {
     Value n = a.constant(a.made.encoding.levels[build.level].format.n), zero = a.constant(0);
     // Data that is not structured at all needs far more memory than it should, and deserves the better error.
