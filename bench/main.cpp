@@ -59,7 +59,8 @@ static void declare(CLI::App &app, Options &options) {
   app.add_option(
          "--inputs", selection.inputs,
          "Generators or files, instead of each kernel's own: grid2d:N, grid3d27:N, uniform:R:C:K, rmat:S:D, "
-         "lower:SPEC, 2000x3000x4000:DENSITY, vectors:N:COUNT:COUNT, nm24:R:C, FILE.mtx, FILE.tns")
+         "lower:SPEC, 2000x3000x4000:DENSITY, vectors:N:COUNT:COUNT, nm24:R:C, "
+         "blocks:ROWS:SIZE:PER-ROW, FILE.mtx, FILE.tns")
       ->delimiter(',');
   app.add_option("--more", selection.more, "Inputs besides each kernel's own, for every kernel they suit")
       ->delimiter(',');

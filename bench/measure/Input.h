@@ -19,8 +19,8 @@ class SciPy;
 class Input {
 public:
   /// `spec` names a generator of a matrix, a file, or one of measure/Specs.cpp: "2000x3000x4000:0.0002",
-  /// "vectors:SIZE:COUNT:COUNT", "lower:SPEC", "nm24:ROWS:COLUMNS". 32-bit indices must suffice. Throws
-  /// tulle::Error.
+  /// "vectors:SIZE:COUNT:COUNT", "lower:SPEC", "nm24:ROWS:COLUMNS", "blocks:ROWS:SIZE:PER-ROW" (dense blocks,
+  /// so many in each row of blocks). 32-bit indices must suffice. Throws tulle::Error.
   explicit Input(const std::string &spec);
   ~Input();
   Input(const Input &) = delete;

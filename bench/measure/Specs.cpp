@@ -2,6 +2,7 @@
 #include "Input.h"
 #include "runtime/generate/Generate.h"
 #include "runtime/io/Io.h"
+#include "runtime/tensor/Memory.h"
 #include "tulle/error.h"
 #include <algorithm>
 #include <cstring>
@@ -84,6 +85,23 @@ static Entries structured(int64_t rows, int64_t columns) {
   return withValues(std::move(entries));
 }
 
+/// Dense blocks of `size` rows and columns where `pattern` has entries, as finite elements with many unknowns
+/// each give.
+static Entries blocks(const Entries &pattern, int64_t size, const std::string &spec) {
+  constexpr int64_t bytesEach = 2 * sizeof(int64_t) + sizeof(double);
+  const int64_t count = runtime::checkedMul(pattern.count(), runtime::checkedMul(size, size, spec), spec);
+  runtime::requireMemory(runtime::checkedMul(count, bytesEach, spec), spec);
+  Entries entries;
+  entries.dims = {pattern.dims[0] * size, pattern.dims[1] * size};
+  entries.coords.resize(2);
+  for (int64_t k = 0; k < pattern.count(); ++k)
+    for (int64_t inside = 0; inside < size * size; ++inside) {
+      entries.coords[0].push_back(pattern.coords[0][size_t(k)] * size + inside / size);
+      entries.coords[1].push_back(pattern.coords[1][size_t(k)] * size + inside % size);
+    }
+  return withValues(std::move(entries));
+}
+
 /// The entries below the diagonal of the pattern and its transpose.
 static Entries lower(const Entries &all) {
   std::vector<std::pair<int64_t, int64_t>> below;
@@ -123,6 +141,11 @@ std::pair<Entries, Entries> loadInput(const std::string &spec) {
     if (columns % 4)
       throw Error("bench: " + spec + ": the number of columns must be a multiple of 4");
     return {structured(number(parts[1], spec), columns), {}};
+  }
+  if (parts[0] == "blocks" && parts.size() == 4) {
+    const std::string pattern = "uniform:" + parts[1] + ":" + parts[1] + ":" + parts[3];
+    return {blocks(runtime::generate(pattern, {}, ElementType::F64).entries, number(parts[2], spec), spec),
+            {}};
   }
   if (parts.size() == 2 && parts[0].find('x') != std::string::npos && spec.find('/') == std::string::npos) {
     std::vector<int64_t> dims;

@@ -7,6 +7,8 @@ namespace tulle::bench {
 static const std::vector<std::string> matrices = {"grid2d:1000", "grid3d27:64", "uniform:200000:200000:16",
                                                   "rmat:17:16"},
                                       grids = {"grid2d:1000", "grid3d27:64"},
+                                      // The last is like ldg_diffusion, whose blocks have 21 rows.
+    blocked = {"grid2d:1000", "grid3d27:64", "blocks:46:20:5"},
                                       narrow = {"grid2d:500", "grid3d27:64", "uniform:200000:200000:16",
                                                 "rmat:17:16"};
 
@@ -26,7 +28,8 @@ static std::vector<Kernel> products() {
   for (const char *format : {"CSC", "COO-soa", "DCSR"})
     list.push_back(
         {"kernels", fmt::format("SpMV {}", format), spmv, Op::SpMV, format, "", 0, matrices, {{1}}});
-  for (const char *format : {"BCSR(4,4)", "DIA", "ELL", "SELL(8,64)"})
+  list.push_back({"kernels", "SpMV BCSR(4,4)", spmv, Op::SpMV, "BCSR(4,4)", "", 0, blocked, {{1.5}}});
+  for (const char *format : {"DIA", "ELL", "SELL(8,64)"})
     list.push_back(
         {"kernels", fmt::format("SpMV {}", format), spmv, Op::SpMV, format, "", 0, matrices, {{1.5}}});
   for (int n : {4, 32, 128})

@@ -5,6 +5,7 @@
 #include "engine/Convert.h"
 #include "notation/Sparsity.h"
 #include <cstring>
+#include <deque>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -17,11 +18,14 @@ using runtime::Tensor;
 
 /// Whether code for one encoding can read data stored in the other: widths mean nothing where no level stores
 /// numbers.
-bool sameStorage(format::Encoding a, format::Encoding b) {
-  for (format::Encoding *encoding : {&a, &b})
-    if (format::isAllDense(*encoding))
-      encoding->posWidth = encoding->crdWidth = 0;
-  return a == b;
+bool sameStorage(const format::Encoding &a, const format::Encoding &b) {
+  if (!format::isAllDense(a) || !format::isAllDense(b) ||
+      (a.posWidth == b.posWidth && a.crdWidth == b.crdWidth))
+    return a == b;
+  format::Encoding alike = a;
+  alike.posWidth = b.posWidth;
+  alike.crdWidth = b.crdWidth;
+  return alike == b;
 }
 
 /// One run: tensors in the formats the statements want them in, so that none is converted twice.
@@ -152,22 +156,23 @@ private:
 
   double statement(unsigned number) {
     const CompiledStatement &code = kernel.statements[number];
-    // Operands first: the result may replace one of them, and its old value is what the right-hand side
-    // means.
-    std::vector<Tensor> operands;
+    std::vector<const Tensor *> arguments;
     for (const Argument &argument : code.arguments)
       if (!argument.result)
-        operands.push_back(in(argument.tensor, argument.encoding));
-    std::vector<const Tensor *> arguments;
-    for (const Tensor &operand : operands)
-      arguments.push_back(&operand);
+        arguments.push_back(&in(argument.tensor, argument.encoding));
     if (code.made)
       return makeNew(code, arguments, program.statements[number].lhs.tensor);
     const Argument &last = code.arguments.back();
+    // The result may replace an operand, whose old value is what the right-hand side means.
+    std::deque<Tensor> kept;
+    auto keep = [&](size_t k, Tensor tensor) { arguments[k] = &kept.emplace_back(std::move(tensor)); };
+    for (size_t k = 0; k < arguments.size(); ++k)
+      if (code.arguments[k].tensor == last.tensor)
+        keep(k, *arguments[k]);
     Tensor &out = result(number, last);
-    for (Tensor &operand : operands)
-      if (overlap(operand.buffers.back(), out.buffers.back()))
-        operand = withOwnValues(operand); // generated code takes buffers to be distinct
+    for (size_t k = 0; k < arguments.size(); ++k)
+      if (overlap(arguments[k]->buffers.back(), out.buffers.back()))
+        keep(k, withOwnValues(*arguments[k])); // generated code takes buffers to be distinct
     arguments.push_back(&out);
     return call(code, arguments, program.tensors[last.tensor].name, nullptr, threadSettings(options));
   }

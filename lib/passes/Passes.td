@@ -74,8 +74,8 @@ def Sparsify : Pass<"tulle-sparsify", "::mlir::func::FuncOp"> {
 def SinkFill : Pass<"tulle-sink-fill", "::mlir::func::FuncOp"> {
   let summary = "Rows of a dense result get their start value where they are updated";
   let description = [{
-    `tulle.fill` of a result whose rows the rounds of one loop update, each its own, becomes a loop over the row at the
-    beginning of the round.
+    `tulle.fill` of a result whose rows the rounds of one loop update, each its own row or block of rows, becomes a loop over
+    them at the beginning of the round.
   }];
   let dependentDialects = ["::tulle::dialect::TulleDialect", "::mlir::arith::ArithDialect"];
 }

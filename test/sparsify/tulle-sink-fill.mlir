@@ -68,3 +68,77 @@ func.func @some_rows(%n: index, %c: tensor<?x?xf64, #dense>) -> tensor<?x?xf64, 
   }
   return %r : tensor<?x?xf64, #dense>
 }
+
+#vector = #tulle.encoding<{ map = (i) -> (i : dense) }>
+
+// Each round updates four rows, the last one those that are left: it starts with the loop that sets them.
+// CHECK-LABEL: func.func @blocks
+// CHECK-SAME: %[[A:[a-z0-9]*]]: tensor<?xf64>, %[[Y:[a-z0-9]*]]: tensor<?xf64
+// CHECK-NOT: tulle.fill
+// CHECK: tulle.iterate %[[I:.*]] in %{{.*}} iter_args(%[[ACC:.*]] = %[[Y]])
+// CHECK: %[[FIRST:.*]] = arith.muli %[[I]], %[[FOUR:.*]] : index
+// CHECK: %[[N:.*]] = tulle.level_size %[[Y]] level(0)
+// CHECK: %[[LEFT:.*]] = arith.subi %[[N]], %[[FIRST]]
+// CHECK: %[[COUNT:.*]] = arith.minui %[[LEFT]], %[[FOUR]]
+// CHECK: %[[ROWS:.*]] = tulle.range %{{.*}} to %[[COUNT]]
+// CHECK: %[[SET:.*]] = tulle.iterate %[[R:.*]] in %[[ROWS]] : !tulle.range iter_args(%[[CARRIED:.*]] = %[[ACC]])
+// CHECK: %[[ROW:.*]] = arith.addi %[[FIRST]], %[[R]]
+// CHECK: %[[AT:.*]] = tulle.locate %[[Y]] level(0) at %[[ROW]]
+// CHECK: tulle.store %{{.*}}, %[[CARRIED]][%[[AT]]
+// CHECK: tulle.iterate %{{.*}} iter_args(%{{.*}} = %[[SET]])
+func.func @blocks(%a: tensor<?xf64>, %y: tensor<?xf64, #vector>) -> tensor<?xf64, #vector> {
+  %c0 = arith.constant 0 : index
+  %c3 = arith.constant 3 : index
+  %c4 = arith.constant 4 : index
+  %zero = arith.constant 0.0 : f64
+  %m = tensor.dim %a, %c0 : tensor<?xf64>
+  %filled = tulle.fill %zero, %y : f64, tensor<?xf64, #vector>
+  %more = arith.addi %m, %c3 : index
+  %rounds = arith.divui %more, %c4 : index
+  %blocks = tulle.range %c0 to %rounds
+  %r = tulle.iterate %i in %blocks : !tulle.range iter_args(%acc = %filled) -> (tensor<?xf64, #vector>) kind = parallel {
+    %first = arith.muli %i, %c4 : index
+    %left = arith.subi %m, %first : index
+    %count = arith.minui %left, %c4 : index
+    %rows = tulle.range %c0 to %count
+    %done = tulle.iterate %o in %rows : !tulle.range iter_args(%inside = %acc) -> (tensor<?xf64, #vector>) kind = parallel {
+      %row = arith.addi %first, %o : index
+      %at = tulle.locate %y level(0) at %row : tensor<?xf64, #vector> -> !tulle.iterator<#vector, 0>
+      %old = tulle.load %inside[%at : !tulle.iterator<#vector, 0>] : tensor<?xf64, #vector> -> f64
+      %new = arith.addf %old, %old : f64
+      %next = tulle.store %new, %inside[%at : !tulle.iterator<#vector, 0>] : f64, tensor<?xf64, #vector>
+      tulle.yield %next : tensor<?xf64, #vector>
+    }
+    tulle.yield %done : tensor<?xf64, #vector>
+  }
+  return %r : tensor<?xf64, #vector>
+}
+
+// Rounds of blocks of three that update four rows write each other's: the fill stays before them.
+// CHECK-LABEL: func.func @overlapping_blocks
+// CHECK: tulle.fill
+// CHECK-NOT: tulle.level_size
+func.func @overlapping_blocks(%a: tensor<?xf64>, %y: tensor<?xf64, #vector>) -> tensor<?xf64, #vector> {
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  %c3 = arith.constant 3 : index
+  %c4 = arith.constant 4 : index
+  %zero = arith.constant 0.0 : f64
+  %m = tensor.dim %a, %c0 : tensor<?xf64>
+  %filled = tulle.fill %zero, %y : f64, tensor<?xf64, #vector>
+  %more = arith.addi %m, %c2 : index
+  %rounds = arith.divui %more, %c3 : index
+  %blocks = tulle.range %c0 to %rounds
+  %r = tulle.iterate %i in %blocks : !tulle.range iter_args(%acc = %filled) -> (tensor<?xf64, #vector>) kind = parallel {
+    %first = arith.muli %i, %c3 : index
+    %rows = tulle.range %c0 to %c4
+    %done = tulle.iterate %o in %rows : !tulle.range iter_args(%inside = %acc) -> (tensor<?xf64, #vector>) kind = parallel {
+      %row = arith.addi %first, %o : index
+      %at = tulle.locate %y level(0) at %row : tensor<?xf64, #vector> -> !tulle.iterator<#vector, 0>
+      %next = tulle.store %zero, %inside[%at : !tulle.iterator<#vector, 0>] : f64, tensor<?xf64, #vector>
+      tulle.yield %next : tensor<?xf64, #vector>
+    }
+    tulle.yield %done : tensor<?xf64, #vector>
+  }
+  return %r : tensor<?xf64, #vector>
+}

@@ -2,11 +2,13 @@
 //
 // In `for p: for r in 0..R: y[f(r)] += sum over c in 0..C of A[p, r, c] * x[…]` every block stores and
 // reloads its R results, and each sum is too short for a loop of vectors. R vectors, a lane for each c, are
-// carried over all p instead, and combined once at the end.
+// carried over all p instead, and combined once at the end; where a loop before them fills those results,
+// they start with its value and memory is written once.
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/Passes.h"
+#include "passes/vector/Fill.h"
 #include "passes/vector/LoopAnnotation.h"
 #include "passes/vector/Nest.h"
 #include "passes/vector/Reductions.h"
@@ -121,14 +123,19 @@ public:
   void run() {
     if (constantIterations(blocks.rows))
       return wholeRows(), blocks.walk.erase();
-    Value height = arith::ConstantIndexOp::create(b, loc, blocks.height);
-    Value whole =
-        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, blocks.rows.getUpperBound(), height);
+    findStart();
+    Value whole = isWhole(blocks.rows.getUpperBound());
+    if (start)
+      whole = arith::AndIOp::create(b, loc, whole, isWhole(start->size));
     auto branch = scf::IfOp::create(b, loc, whole, /*withElseRegion=*/true);
     b.setInsertionPoint(branch.thenBlock()->getTerminator());
     wholeRows();
-    blocks.walk->moveBefore(branch.elseBlock()->getTerminator());
-    blocks.walk.walk([](scf::ForOp loop) { keepScalar(loop); }); // the last, incomplete row of blocks is rare
+    for (scf::ForOp loop : {start ? start->loop : scf::ForOp(), blocks.walk})
+      if (loop) {
+        loop->moveBefore(branch.elseBlock()->getTerminator());
+        loop.walk(
+            [](scf::ForOp inside) { keepScalar(inside); }); // the last, incomplete row of blocks is rare
+      }
   }
 
 private:
@@ -136,6 +143,19 @@ private:
   mlir::OpBuilder b;
   mlir::Location loc;
   Lanes lanes;
+  std::optional<FillLoop> start; ///< what fills the rows' results before the walk
+
+  void findStart() {
+    std::optional<FillLoop> fill = findFill(blocks.walk, blocks.store.getMemRef());
+    std::optional<Value> place = placeOf(blocks.store.getIndices()[0], blocks.rows);
+    if (fill && place && *place == fill->place)
+      start = fill;
+  }
+
+  Value isWhole(Value rows) {
+    Value height = arith::ConstantIndexOp::create(b, loc, blocks.height);
+    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, rows, height);
+  }
 
   const Reduction &reduction() const { return blocks.plan.reductions[0]; }
 
@@ -185,7 +205,8 @@ private:
       mlir::IRMapping map;
       map.map(blocks.rows.getInductionVar(), arith::ConstantIndexOp::create(b, loc, r));
       clonePlace(b, blocks.store.getIndices()[0], blocks.rows.getBody(), map);
-      Value old = b.clone(*blocks.load, map)->getResult(0);
+      Value old = start ? arith::ConstantOp::create(b, loc, start->value).getResult()
+                        : b.clone(*blocks.load, map)->getResult(0);
       Value sum = each ? combine(b, loc, reduction(), old, mlir::vector::ExtractOp::create(b, loc, each, r))
                        : combineLanes(b, loc, reduction(), sums[r], old);
       map.map(blocks.store.getValueToStore(), sum);

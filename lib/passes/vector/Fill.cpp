@@ -14,21 +14,9 @@ using mlir::Value;
 /// What is larger than this does not stay in a cache from being written to being read.
 constexpr int64_t cacheBytes = int64_t(32) << 20;
 
-namespace {
-
-/// `for i in 0..size: buffer[place + i] = constant`, with or without a place.
-struct FillLoop {
-  scf::ForOp loop;
-  Value place, size;
-  mlir::TypedAttr value;
-};
-
-} // namespace
-
 static bool isZero(Value value) { return mlir::matchPattern(value, mlir::m_Zero()); }
 
-/// What an index adds to the loop's: null where nothing; fails where the index is computed otherwise.
-static std::optional<Value> placeOf(Value index, scf::ForOp loop) {
+std::optional<Value> placeOf(Value index, scf::ForOp loop) {
   Value step = loop.getInductionVar();
   if (index == step)
     return Value();
@@ -71,11 +59,8 @@ static std::optional<FillLoop> asFill(Operation *op, Value buffer) {
   return fill;
 }
 
-/// The loop in the nest's block that fills its buffer, where nothing between the two touches the buffer.
-static std::optional<FillLoop> findLoop(const Nest &nest) {
-  memref::StoreOp written = nest.store;
-  Value buffer = written.getMemRef();
-  for (Operation *op = nest.top()->getPrevNode(); op; op = op->getPrevNode()) {
+std::optional<FillLoop> findFill(Operation *op, Value buffer) {
+  while ((op = op->getPrevNode())) {
     if (std::optional<FillLoop> fill = asFill(op, buffer))
       return fill;
     if (mayTouch(op, buffer))
@@ -99,7 +84,7 @@ std::optional<Fill> replaceFill(const Nest &nest) {
   memref::StoreOp written = nest.store;
   if (nest.plan.scatters || (!nest.movingBounds && !isZero(inner.getLowerBound())) || leavesOut(nest))
     return std::nullopt;
-  std::optional<FillLoop> found = findLoop(nest);
+  std::optional<FillLoop> found = findFill(top, written.getMemRef());
   std::optional<Value> place = placeOf(written.getIndices()[0], inner);
   if (!found || !place || *place != found->place || (nest.movingBounds && *place))
     return std::nullopt;

@@ -4,6 +4,20 @@
 
 namespace tulle::passes {
 
+/// `for i in 0..size: buffer[place + i] = value`; place is null where there is none.
+struct FillLoop {
+  mlir::scf::ForOp loop;
+  mlir::Value place, size;
+  mlir::TypedAttr value;
+};
+
+/// The loop before `op`, in its block, that fills the buffer, where nothing between the two touches the
+/// buffer.
+std::optional<FillLoop> findFill(mlir::Operation *op, mlir::Value buffer);
+
+/// What an index adds to the loop's: null where nothing; fails where the index is computed otherwise.
+std::optional<mlir::Value> placeOf(mlir::Value index, mlir::scf::ForOp loop);
+
 /// The start value of a nest's elements, stored by a loop before the nest.
 struct Fill {
   mlir::TypedAttr value;
