@@ -191,7 +191,8 @@ def RegisterTiles : Pass<"tulle-register-tiles", "::mlir::func::FuncOp"> {
     operations in the same order, so no reordering is needed. Updates may be under conditions (empty slots of a padded
     format), which become masks, and f may be a load (the rows of a permutation). A loop just before that sets the same elements to a constant does not run: tiles start from the
     constant, and go past the caches where the buffer is larger than these. Where k is long and every p reads streams of its
-    own (diagonals), a few p are done at a time, and rows of an operand that coordinates name are prefetched where they are far; where the bounds of k depend on p, the tiles cover what these have in common.
+    own (diagonals), a few p are done at a time, and rows of an operand that coordinates name are prefetched where they are far; where the bounds of k depend on p, the tiles cover what these have in common. A loop around for whose
+    rounds k is as long has a copy that runs where one vector holds all of k, so that not every round asks how many tiles fit.
   }];
   let options = [
     Option<"vl", "vl", "unsigned", /*default=*/"0", "Elements of a vector; 0: 256 bits of the widest element, 512 in tiles of long rows">,
