@@ -1,7 +1,8 @@
 // RUN: tulle-opt %s --pass-pipeline='builtin.module(func.func(tulle-strip-mine,canonicalize))' | FileCheck %s
 
 // Rows of MTTKRP: where they name most rows of D, sixteen at a time are cut where the coordinate passes multiples of what the
-// innermost cache holds of D. The last pieces take what is left. What a row reads in order is fetched for its next piece.
+// innermost cache holds of D. The last pieces take what is left. What a row reads in order is fetched for its next piece but one, in as many lines as the pieces of the
+// sixteen rows take in the mean.
 // CHECK-LABEL: func.func @mttkrp
 // CHECK-SAME: %[[ICRD:[a-z0-9]*]]: memref<?xi32>, %[[IPOS:[a-z0-9]*]]: memref<?xi32>, %[[JCRD:[a-z0-9]*]]: memref<?xi32>, %[[JPOS:[a-z0-9]*]]: memref<?xi32>, %[[KCRD:[a-z0-9]*]]: memref<?xi32>, %[[VAL:[a-z0-9]*]]: memref<?xf64>, %[[D:[a-z0-9]*]]: memref<?xf64>, %{{.*}}: memref<?xf64>, %[[C:[a-z0-9]*]]: memref<?xf64>, %[[LO:[a-z0-9]*]]: index, %[[HI:[a-z0-9]*]]: index, %[[N:[a-z0-9]*]]: index)
 // CHECK: %[[BLOCK:.*]] = arith.divui %c12288, %{{.*}} : index
@@ -15,6 +16,9 @@
 // CHECK:     %[[LAST:.*]] = arith.minsi %[[BEHIND]], %[[HI]]
 // CHECK:     %[[LIMIT:.*]] = scf.for %{{.*}} = %[[FIRST]] to %[[LAST]]
 // CHECK:       memref.store %{{.*}}, %[[STARTS]]
+// CHECK:     %[[BLOCKS:.*]] = arith.ceildivui %{{.*}}, %[[BLOCK]]
+// CHECK:     %[[PIECES:.*]] = arith.muli %[[BLOCKS]], %{{.*}}
+// CHECK:     %[[USUAL:.*]] = arith.divui %{{.*}}, %[[PIECES]]
 // CHECK:     scf.for %[[J:.*]] = %c0 to %[[LIMIT]] step %[[BLOCK]]
 // CHECK:       %[[STOP:.*]] = arith.addi %[[J]], %[[BLOCK]]
 // CHECK:       %[[ISLAST:.*]] = arith.cmpi sge, %[[STOP]], %[[LIMIT]]
@@ -25,14 +29,19 @@
 // CHECK:           arith.cmpi slt, %{{.*}}, %[[STOP]]
 // CHECK:         %[[TO:.*]] = arith.select %[[ISLAST]], %[[END:.*]], %[[FOUND]]
 // CHECK:         memref.store %[[TO]], %[[STARTS]]
-// CHECK:         scf.for %{{.*}} = %[[FROM]] to %[[TO]] step %c1
-// CHECK:           scf.for
-// CHECK:             scf.for
-// CHECK:         tulle.near
+// CHECK:         %[[LENGTH:.*]] = arith.subi %[[TO]], %[[FROM]]
+// CHECK:         %[[LATER:.*]] = arith.addi %[[TO]], %[[LENGTH]]
+// CHECK:         %[[LINES:.*]] = arith.addi %[[USUAL]], %c16
+// CHECK:         %[[LATEST:.*]] = arith.addi %[[LATER]], %[[LINES]]
+// CHECK:         scf.for %{{.*}} = %[[LATER]] to %[[LATEST]] step %c16
 // CHECK:         memref.prefetch %[[JCRD]]
 // CHECK:         memref.prefetch %[[JPOS]]
 // CHECK:         memref.prefetch %[[KCRD]]
 // CHECK:         memref.prefetch %[[VAL]]
+// CHECK:         scf.for %{{.*}} = %[[FROM]] to %[[TO]] step %c1
+// CHECK:           scf.for
+// CHECK:             scf.for
+// CHECK:         tulle.near
 // CHECK:   memref.dealloc %[[STARTS]]
 // CHECK: } else {
 // CHECK:   scf.for %{{.*}} = %[[LO]] to %[[HI]] step %c1

@@ -20,8 +20,8 @@ namespace {
 class StatementImporter {
 public:
   StatementImporter(const notation::Program &program, const Statement &statement,
-                    const ImportOptions &options)
-      : program(program), statement(statement), options(options) {}
+                    const ImportOptions &options, ArrayRef<int64_t> patterns)
+      : program(program), statement(statement), options(options), patterns(patterns) {}
 
   void build(OpBuilder &builder, unsigned number) {
     collect(statement.rhs);
@@ -42,6 +42,14 @@ public:
     if (computed && options.dropZeros)
       result.getDefiningOp()->setAttr(kDropAttr, b.getUnitAttr());
     func::ReturnOp::create(b, loc(b), result);
+  }
+
+  /// The tensor that stores the same coordinates at the same positions as the result, after the statement.
+  std::optional<unsigned> sharesPatternOf() const {
+    if (!patternOperand || statement.accumulate)
+      return std::nullopt;
+    unsigned tensor = operands[*patternOperand].tensor;
+    return program.tensors[tensor].encoding == resultEncoding ? std::optional(tensor) : std::nullopt;
   }
 
 private:
@@ -143,6 +151,9 @@ private:
       if (tensor.entries >= 0 && !format::isAllDense(tensor.encoding))
         function.setArgAttr(i, dialect::kEntriesAttr, builder.getI64IntegerAttr(tensor.entries));
     }
+    for (auto [i, t] : llvm::enumerate(read))
+      if (llvm::count_if(read, [&](unsigned other) { return patterns[other] == patterns[t]; }) > 1)
+        function.setArgAttr(i, kPatternAttr, builder.getI64IntegerAttr(patterns[t]));
     if (!computed)
       function.setArgAttr(read.size(), kNameAttr, builder.getStringAttr(result().name));
     function.setResultAttr(0, kNameAttr, builder.getStringAttr(result().name));
@@ -388,6 +399,7 @@ private:
   const notation::Program &program;
   const Statement &statement;
   const ImportOptions &options;
+  ArrayRef<int64_t> patterns; ///< of the tensors, before the statement
   std::vector<Access> operands;
   SmallVector<unsigned> read;  ///< tensors, one function argument each
   SmallVector<unsigned> loops; ///< linalg dimension -> index variable
@@ -404,9 +416,15 @@ OwningOpRef<ModuleOp> importProgram(MLIRContext &context, const notation::Progra
                                     const ImportOptions &options) {
   OpBuilder b(&context);
   OwningOpRef<ModuleOp> module(ModuleOp::create(b, b.getUnknownLoc()));
+  // A number for the pattern each tensor has: its own until a statement gives it another's.
+  SmallVector<int64_t> patterns = llvm::to_vector(llvm::seq<int64_t>(0, int64_t(program.tensors.size())));
+  auto unused = int64_t(program.tensors.size());
   for (auto [number, statement] : llvm::enumerate(program.statements)) {
     b.setInsertionPointToEnd(module->getBody());
-    StatementImporter(program, statement, options).build(b, number);
+    StatementImporter importer(program, statement, options, patterns);
+    importer.build(b, number);
+    std::optional<unsigned> shared = importer.sharesPatternOf();
+    patterns[statement.lhs.tensor] = shared ? patterns[*shared] : unused++;
   }
   return module;
 }

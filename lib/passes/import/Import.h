@@ -14,6 +14,10 @@ struct ImportOptions {
 /// Argument attribute with the tensor's name; results repeat the name of the tensor they replace.
 inline constexpr llvm::StringLiteral kNameAttr = "tulle.name";
 
+/// Argument attribute: a number; arguments of one type with the same number store the same coordinates at the
+/// same positions, because one was made with the other's pattern.
+inline constexpr llvm::StringLiteral kPatternAttr = "tulle.pattern";
+
 /// Attribute of linalg.generic: its new sparse tensor does not store what equals its fill.
 inline constexpr llvm::StringLiteral kDropAttr = "tulle.drop_fill";
 

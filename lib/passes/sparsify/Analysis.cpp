@@ -11,9 +11,10 @@ Presence LoopEmitter::presence(const LoopState &s) const {
   for (size_t o = 0; o + 1 < statement.operands.size(); ++o) {
     uint64_t bit = uint64_t(1) << o;
     bool sure = true;
-    for (size_t l = s.operands[o].iterators.size(); l < plan.levels[o].size(); ++l)
-      sure &= plan.levels[o][l].mode == LevelMode::Locate;
-    if (s.operands[o].absent)
+    const unsigned walked = statement.leaderOf(unsigned(o));
+    for (size_t l = s.operands[walked].iterators.size(); l < plan.levels[walked].size(); ++l)
+      sure &= plan.levels[walked][l].mode == LevelMode::Locate;
+    if (s.operands[walked].absent)
       result.absent |= bit;
     else if (sure)
       result.present |= bit;
@@ -39,11 +40,19 @@ LoopState LoopEmitter::inCase(const LoopState &s, ArrayRef<unsigned> who, unsign
   return inside;
 }
 
+/// Whether what the input stores matters, or what one that it leads stores.
+bool LoopEmitter::isWalked(unsigned input) const {
+  for (unsigned o = input; o + 1 < statement.operands.size(); ++o)
+    if (statement.leaderOf(o) == input && (readByBody[o] || testedByBody[o] || statement.pattern == o))
+      return true;
+  return false;
+}
+
 /// Inputs whose next level this loop walks.
 SmallVector<unsigned> LoopEmitter::participants(const LoopState &s, unsigned depth) const {
   SmallVector<unsigned> result;
   for (unsigned o = 0; o + 1 < statement.operands.size(); ++o) {
-    if (s.operands[o].absent || !(readByBody[o] || testedByBody[o] || statement.pattern == o))
+    if (s.operands[o].absent || statement.operands[o].leader || !isWalked(o))
       continue;
     for (const iteration::LevelPlan &level : plan.levels[o])
       if (level.mode == LevelMode::Drive && level.loop == depth)
@@ -90,7 +99,7 @@ bool LoopEmitter::writesEverySlot(const LoopState &s, unsigned depth) {
   for (unsigned minterm = 0; minterm < 1u << who.size(); ++minterm) {
     bool hasSlots = true;
     for (auto [k, o] : llvm::enumerate(who))
-      hasSlots &= statement.pattern != o || (minterm >> k & 1);
+      hasSlots &= !statement.pattern || statement.leaderOf(*statement.pattern) != o || (minterm >> k & 1);
     if (!hasSlots)
       continue;
     if (!llvm::is_contained(minterms, minterm) || !writesEverySlot(inCase(s, who, minterm), depth + 1))

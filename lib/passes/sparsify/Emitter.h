@@ -80,6 +80,7 @@ private:
   Presence presence(const LoopState &s) const;
   /// As in the loop's case for a minterm: its participants have the coordinate, the others are absent.
   Presence presence(const LoopState &s, llvm::ArrayRef<unsigned> participants, unsigned minterm) const;
+  bool isWalked(unsigned input) const;
   llvm::SmallVector<unsigned> participants(const LoopState &s, unsigned depth) const;
   LoopState withMinterm(LoopState s, llvm::ArrayRef<unsigned> participants, unsigned minterm) const;
   LoopState inCase(const LoopState &s, llvm::ArrayRef<unsigned> participants, unsigned minterm) const;

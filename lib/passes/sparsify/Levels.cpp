@@ -30,13 +30,17 @@ struct Arith {
 void LoopEmitter::advance(LoopState &s) {
   for (auto [o, operand] : llvm::enumerate(statement.operands)) {
     OperandState &state = s.operands[o];
+    if (operand.leader) {
+      state.absent = s.operands[*operand.leader].absent;
+      state.iterators = s.operands[*operand.leader].iterators;
+    }
     bool isResult = o + 1 == statement.operands.size();
     if (state.absent || state.value || operand.extent ||
         (isResult && (statement.pattern || statement.assembled)))
       continue;
-    if (!isResult && !readByBody[o] && !testedByBody[o] && statement.pattern != o)
+    if (!isResult && !operand.leader && !isWalked(unsigned(o)))
       continue;
-    while (state.iterators.size() < operand.digits.size()) {
+    while (!operand.leader && state.iterators.size() < operand.digits.size()) {
       size_t level = state.iterators.size();
       Value coordinate;
       if (plan.levels[o][level].mode != LevelMode::Locate || !coordinateOf(s, operand, level, coordinate))
@@ -140,7 +144,7 @@ Value LoopEmitter::space(const LoopState &s, unsigned operand) {
 /// reached.
 Value LoopEmitter::iteratorOf(const LoopState &s, unsigned operand) const {
   if (operand + 1 == statement.operands.size() && statement.pattern)
-    operand = *statement.pattern;
+    operand = statement.leaderOf(*statement.pattern);
   const auto &iterators = s.operands[operand].iterators;
   bool reached = iterators.size() == plan.levels[operand].size() && !iterators.empty();
   return reached ? iterators.back() : Value();
@@ -148,8 +152,8 @@ Value LoopEmitter::iteratorOf(const LoopState &s, unsigned operand) const {
 
 std::optional<unsigned> LoopEmitter::nextSearch(const LoopState &s) const {
   for (unsigned o = 0; o + 1 < statement.operands.size(); ++o)
-    if ((readByBody[o] || testedByBody[o]) && !statement.operands[o].extent && !s.operands[o].absent &&
-        s.operands[o].iterators.size() < statement.operands[o].digits.size())
+    if (!statement.operands[o].leader && isWalked(o) && !statement.operands[o].extent &&
+        !s.operands[o].absent && s.operands[o].iterators.size() < statement.operands[o].digits.size())
       return o;
   return std::nullopt;
 }

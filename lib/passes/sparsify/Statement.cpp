@@ -125,6 +125,25 @@ LogicalResult readPattern(SparseStatement &s) {
   return success();
 }
 
+/// The number of the pattern an operand has, where it is stored as an argument is; null for others.
+Attribute patternOf(const SparseOperand &operand) {
+  auto arg = dyn_cast<BlockArgument>(operand.tensor);
+  if (!operand.sparse || operand.byStorage || !arg || argumentAttr<Attribute>(arg, "tulle.source"))
+    return {};
+  return argumentAttr<Attribute>(arg, kPatternAttr);
+}
+
+void findLeaders(SparseStatement &s) {
+  MutableArrayRef<SparseOperand> inputs = MutableArrayRef(s.operands).drop_back();
+  for (auto [o, operand] : llvm::enumerate(inputs))
+    for (auto [k, leader] : llvm::enumerate(inputs.take_front(o)))
+      if (Attribute pattern = patternOf(operand);
+          pattern && !leader.leader && patternOf(leader) == pattern && leader.encoding == operand.encoding &&
+          s.generic.getMatchingIndexingMap(&s.generic->getOpOperand(k)) ==
+              s.generic.getMatchingIndexingMap(&s.generic->getOpOperand(o)))
+        operand.leader = k;
+}
+
 } // namespace
 
 FailureOr<SparseStatement> SparseStatement::read(linalg::GenericOp generic) {
@@ -146,6 +165,7 @@ FailureOr<SparseStatement> SparseStatement::read(linalg::GenericOp generic) {
   s.result().tensor = s.init;
   if (failed(readPattern(s)))
     return failure();
+  findLeaders(s);
   return s;
 }
 
@@ -196,9 +216,11 @@ std::vector<iteration::Operand> SparseStatement::planOperands() const {
     result.back().encoding = storedOrder();
     result.back().assembled = true;
   }
+  for (auto [operand, planned] : llvm::zip(operands, result))
+    planned.follows = operand.leader ? int(*operand.leader) : -1;
   if (pattern) {
-    result[*pattern].keep = true;
-    result.back().follows = *pattern;
+    result[leaderOf(*pattern)].keep = true;
+    result.back().follows = int(leaderOf(*pattern));
   }
   return result;
 }

@@ -19,6 +19,9 @@ struct SparseOperand {
   /// No loop over a dimension follows its levels, because they are no digits of dimensions or not in order:
   /// it can only be walked as it is stored.
   bool byStorage = false;
+  /// An operand before it that stores the same coordinates at the same positions: that one is walked for
+  /// both.
+  std::optional<unsigned> leader;
 };
 
 struct SparseStatement {
@@ -30,6 +33,8 @@ struct SparseStatement {
   std::optional<unsigned> pattern;     ///< input whose pattern a sparse result shares
   bool assembled = false;              ///< the result is a new sparse tensor: the loops insert its entries
 
+  /// The operand that is walked for this one.
+  unsigned leaderOf(unsigned operand) const { return operands[operand].leader.value_or(operand); }
   SparseOperand &result() { return operands.back(); }
   const SparseOperand &result() const { return operands.back(); }
   std::vector<iteration::Operand> planOperands() const;

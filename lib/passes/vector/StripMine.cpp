@@ -77,7 +77,8 @@ private:
   Value coordinate;
   const iteration::CostModel &model;
   int64_t rowBits;
-  Value starts; ///< for each row of a group, where its next piece begins
+  Value starts;                    ///< for each row of a group, where its next piece begins
+  Value usualSegments, usualSteps; ///< of a piece of the group: rounds of the two loops, in the mean
 
   /// The segment of row i: first and last + 1.
   std::pair<Value, Value> segmentOf(Value i) {
@@ -140,6 +141,7 @@ private:
       Value first = loop.getInductionVar();
       Value last = min(add(first, constant(model.costs.sharingRows)), rows.getUpperBound());
       Value limit = begin(first, last);
+      measure(first, last, limit, block);
       auto blocks = scf::ForOp::create(b, loc, constant(0), limit, block);
       b.setInsertionPointToStart(blocks.getBody());
       Value stop = add(blocks.getInductionVar(), block), isLast = is(CmpIPredicate::sge, stop, limit);
@@ -165,6 +167,14 @@ private:
                            })[0];
   }
 
+  void measure(Value first, Value last, Value limit, Value block) {
+    Value from = segmentOf(first).first, to = segmentOf(sub(last, constant(1))).second;
+    Value blocks = arith::CeilDivUIOp::create(b, loc, max(limit, constant(1)), block);
+    Value pieces = times(blocks, sub(last, first));
+    usualSegments = arith::DivUIOp::create(b, loc, sub(to, from), pieces);
+    usualSteps = arith::DivUIOp::create(b, loc, sub(positionAt(to), positionAt(from)), pieces);
+  }
+
   /// Row i, as long as its coordinates are below `stop`; all that is left in the last block.
   void piece(Value i, Value first, Value stop, Value isLast) {
     mlir::IRMapping map;
@@ -183,23 +193,25 @@ private:
         [&](Values q) { return Values{add(q[0], constant(1))}; })[0];
     to = arith::SelectOp::create(b, loc, isLast, end, to);
     memref::StoreOp::create(b, loc, to, starts, sub(i, first));
+    fetchLater(segments, from, to, usualSegments);
+    fetchLater(walk, positionAt(from), positionAt(to), usualSteps);
     auto part = mlir::cast<scf::ForOp>(b.clone(*segments, map));
     part.getLowerBoundMutable().assign(from);
     part.getUpperBoundMutable().assign(to);
     part->setAttr(kNear, b.getUnitAttr());
-    fetchNext(segments, from, to);
-    fetchNext(walk, positionAt(from), positionAt(to));
   }
 
-  /// Asks for what the next piece of this row reads in a loop's order: about as much as this piece.
-  void fetchNext(scf::ForOp loop, Value from, Value to) {
+  /// Asks for what the piece after the next of this row reads in a loop's order: no sooner, as it would not
+  /// arrive before its turn. As many lines for every piece: a loop of another length each time is
+  /// mispredicted.
+  void fetchLater(scf::ForOp loop, Value from, Value to, Value usual) {
+    Value begin = add(to, sub(to, from));
     for (auto load : loop.getBody()->getOps<memref::LoadOp>()) {
       const int64_t bits = load.getType().isIndex() ? 64 : load.getType().getIntOrFloatBitWidth();
       if (load.getIndices()[0] != loop.getInductionVar() || !rows.isDefinedOutsideOfLoop(load.getMemRef()))
         continue;
       Value line = constant(std::max<int64_t>(1, model.cpu.line * 8 / bits));
-      Value next = add(to, add(sub(to, from), line));
-      auto lines = scf::ForOp::create(b, loc, to, next, line);
+      auto lines = scf::ForOp::create(b, loc, begin, add(begin, add(usual, line)), line);
       mlir::OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(lines.getBody());
       memref::PrefetchOp::create(b, loc, load.getMemRef(), lines.getInductionVar(), /*isWrite=*/false,

@@ -6,10 +6,12 @@
 #include "dialect/Costs.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Remarks.h"
 #include "passes/Passes.h"
 #include "passes/vector/Ahead.h"
 #include "passes/vector/Distance.h"
+#include "passes/vector/ExpandExp.h"
 #include "passes/vector/LaneChain.h"
 #include "passes/vector/LoopAnnotation.h"
 #include "passes/vector/Nest.h"
@@ -336,11 +338,41 @@ void missed(scf::ForOp loop, const Obstacle &obstacle) {
       << mlir::remark::reason("{0}", reason);
 }
 
+/// Whether an iteration computes so much that a vector with lanes switched off takes less than some of them
+/// one by one.
+bool isHeavy(scf::ForOp loop) {
+  int64_t work = 0;
+  for (Operation &op : *loop.getBody())
+    if (mlir::isa<arith::DivFOp, mlir::math::SqrtOp>(op))
+      work += 8;
+    else if (op.getNumResults() == 1 && mlir::isa<mlir::FloatType>(op.getResult(0).getType()) &&
+             !mlir::isa<mlir::memref::LoadOp>(op))
+      ++work;
+  return work >= 8;
+}
+
+/// A loop of vectors without a rest: the lanes behind the end are off. Segments of stored entries are often
+/// shorter than a vector.
+void allByMask(const LoopPlan &plan, const Lanes &lanes) {
+  scf::ForOp loop = plan.loop;
+  mlir::OpBuilder b(loop);
+  mlir::Location loc = loop.getLoc();
+  Value step = arith::ConstantIndexOp::create(b, loc, lanes.count);
+  auto vectors = scf::ForOp::create(b, loc, loop.getLowerBound(), loop.getUpperBound(), step);
+  keepScalar(vectors);
+  b.setInsertionPointToStart(vectors.getBody());
+  Value first = vectors.getInductionVar();
+  Value left = arith::SubIOp::create(b, loc, loop.getUpperBound(), first);
+  BodyEmitter(b, plan, lanes, first, firstLanes(b, loc, lanes, left)).emit({});
+  loop.erase();
+}
+
 struct VectorizePass : impl::VectorizeBase<VectorizePass> {
   using VectorizeBase::VectorizeBase;
 
   void runOnOperation() override {
     const iteration::CostModel model = dialect::costModel(getOperation());
+    expandExponentials(getOperation());
     llvm::SmallVector<scf::ForOp> loops;
     getOperation().walk([&](scf::ForOp loop) { loops.push_back(loop); });
     for (scf::ForOp loop : loops) {
@@ -353,6 +385,12 @@ struct VectorizePass : impl::VectorizeBase<VectorizePass> {
       // LLVM vectorizes consecutive accesses well, and elements scattered one by one cost what the scalar
       // loop costs.
       bool consecutive = !plan->gathers && !plan->branches && plan->reductions.empty();
+      if (!vl && !scalable && consecutive && isRead(loop.getLowerBound()) && isHeavy(loop)) {
+        Lanes lanes;
+        lanes.count = model.rowVectorLength(plan->widestBits, model.vectorLength(plan->widestBits, 0).value);
+        allByMask(*plan, lanes);
+        continue;
+      }
       if (!vl && (consecutive || plan->scatters))
         continue;
       Lanes lanes;
