@@ -310,8 +310,10 @@ def main():
         tasks.append((run_random, (options.tool, range(begin, min(begin + 10, options.seed + rounds)))))
     total, wrong, missing = 0, 0, set()
     with multiprocessing.Pool(options.jobs) as pool:
-        for order, count, failures, absent in pool.imap_unordered(call, tasks, chunksize=1):
+        for done, (order, count, failures, absent) in enumerate(pool.imap_unordered(call, tasks, chunksize=1), 1):
             total, wrong, missing = total + count, wrong + len(failures), missing | {(order, *pair) for pair in absent}
+            if options.data:
+                print(f"{done} of {len(tasks)} tensors, {total} conversions, {wrong} wrong ({time.time() - started:.0f} s)", file=sys.stderr)
             for failure in failures:
                 print(failure, flush=True)
     if options.verbose:
