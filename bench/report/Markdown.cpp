@@ -1,6 +1,7 @@
 // docs/performance.md.
 #include "Report.h"
 #include "peer/Peer.h"
+#include <algorithm>
 #include <fmt/format.h>
 #include <set>
 
@@ -66,6 +67,10 @@ static std::string table(const std::vector<Row> &rows) {
   std::vector<std::string> titles = {"kernel", "input"};
   titles.insert(titles.end(), names.begin(), names.end());
   titles.insert(titles.end(), {"best peer / tulle", "of bound"});
+  const bool severalThreads =
+      std::any_of(rows.begin(), rows.end(), [](const Row &row) { return row.threads > 1; });
+  if (severalThreads)
+    titles.push_back("a copy");
   std::string text = head(titles, 2);
   for (const Row &row : rows) {
     std::string best;
@@ -75,6 +80,8 @@ static std::string table(const std::vector<Row> &rows) {
       cells.push_back(cell(row, name, best));
     cells.push_back(number(ratio));
     cells.push_back(percent(ofBound(row)));
+    if (severalThreads)
+      cells.push_back(number(copyGain(row)));
     text += line(cells);
   }
   return text;

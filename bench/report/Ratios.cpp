@@ -42,6 +42,13 @@ double ofBound(const Row &row) {
   return ours == row.times.end() || ours->second.median <= 0 ? 0 : row.boundMs / ours->second.median;
 }
 
+double copyGain(const Row &row) {
+  auto one = row.times.find(kCopyOneThread), all = row.times.find(kCopy);
+  return one == row.times.end() || all == row.times.end() || all->second.median <= 0
+             ? 0
+             : one->second.median / all->second.median;
+}
+
 double geometricMean(const std::vector<double> &values) {
   double logs = 0;
   int count = 0;
@@ -85,9 +92,7 @@ double Family::scaling() const {
 double Family::memoryScaling() const {
   std::vector<double> ratios;
   for (const Row *row : rows)
-    if (auto one = row->times.find(kCopyOneThread), all = row->times.find(kCopy);
-        one != row->times.end() && all != row->times.end() && all->second.median > 0)
-      ratios.push_back(one->second.median / all->second.median);
+    ratios.push_back(copyGain(*row));
   return geometricMean(ratios);
 }
 

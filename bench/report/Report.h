@@ -20,6 +20,9 @@ double ratioTo(const Row &row, const std::string &peer);
 double bestRatio(const Row &row, std::string *peer = nullptr);
 /// The part of the machine's bound that was reached; 0 where unknown.
 double ofBound(const Row &row);
+/// What a copy with the row's threads, in turn with it, gained over a copy with one: memory's share of what
+/// the row could gain. 0: not measured.
+double copyGain(const Row &row);
 /// Of positive numbers; 0 for none.
 double geometricMean(const std::vector<double> &values);
 
@@ -41,7 +44,7 @@ struct Family {
   double worst() const;         ///< of `ratio`
   double bound() const;         ///< geometric mean of ofBound
   double scaling() const;       ///< geometric mean of our one thread's time / ours
-  double memoryScaling() const; ///< the same of a copy that ran in turn with them
+  double memoryScaling() const; ///< geometric mean of copyGain
   /// Whether the target holds; nothing without one, or where its peer did not run.
   std::optional<bool> met() const;
   /// "1.5 over SciPy", "30 ms", or empty.

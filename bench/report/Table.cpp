@@ -44,7 +44,7 @@ void printTable(const Report &report) {
   std::vector<std::string> titles;
   for (const std::string &name : columns)
     titles.push_back(name.substr(0, 10));
-  titles.insert(titles.end(), {"best/ours", "of bound", "compared"});
+  titles.insert(titles.end(), {"best/ours", "of bound", "copy / 1", "compared"});
   fmt::print("\nmilliseconds (medians)\n");
   printLine("kernel", "input", "t", titles);
   for (const Row &row : report.rows) {
@@ -54,6 +54,7 @@ void printTable(const Report &report) {
     const double ratio = bestRatio(row), part = ofBound(row);
     cells.push_back(number(ratio));
     cells.push_back(percent(part));
+    cells.push_back(number(copyGain(row)));
     cells.push_back(std::to_string(row.compared.size()));
     printLine(row.kernel, row.input, std::to_string(row.threads), cells);
   }
