@@ -76,11 +76,37 @@ private:
   unsigned level;
 };
 
+/// Moves an operation and those it needs out of the loop where that may be; returns whether it is outside.
+bool moveOut(Operation *op, scf::ForOp loop) {
+  for (Value operand : op->getOperands()) {
+    Operation *needed = operand.getDefiningOp();
+    if (loop.isDefinedOutsideOfLoop(operand))
+      continue;
+    if (!needed || needed->getNumRegions() != 0 || !isMemoryEffectFree(needed) || !isSpeculatable(needed) ||
+        !moveOut(needed, loop))
+      return false;
+  }
+  op->moveBefore(loop);
+  return true;
+}
+
+/// total / divisor, which is not zero, outside of the loops that do not change it. What moves invariant code
+/// leaves divisions there, since they could be by zero, and bounds that are computed in a loop look as if
+/// they moved.
+Value divideOutside(const levels::Emitter &emit, Value total, Value divisor) {
+  auto division = arith::DivUIOp::create(emit.builder, emit.loc, total, divisor);
+  while (auto loop = dyn_cast<scf::ForOp>(division->getParentOp()))
+    if (!moveOut(division, loop))
+      break;
+  return division;
+}
+
 /// `part` of `parts` equal shares of `total` ends where the next one begins: here. Nothing wraps.
 Value shareBegin(const levels::Emitter &emit, Value total, Value part, Value parts) {
   OpBuilder &b = emit.builder;
-  Value each = arith::DivUIOp::create(b, emit.loc, total, parts);
-  Value rest = arith::RemUIOp::create(b, emit.loc, total, parts);
+  Value divisor = arith::MaxUIOp::create(b, emit.loc, parts, emit.constant(1));
+  Value each = divideOutside(emit, total, divisor);
+  Value rest = arith::RemUIOp::create(b, emit.loc, total, divisor);
   return emit.add(emit.mul(each, part), arith::MinUIOp::create(b, emit.loc, part, rest));
 }
 
