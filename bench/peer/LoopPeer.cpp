@@ -104,10 +104,10 @@ static std::optional<Runner> conversion(const Task &task) {
 }
 
 static CsfView csf(const Tensor &a) {
-  CsfView view{{a.dims[0], a.dims[1], a.dims[2]}, {}, {}, values(a)};
-  for (size_t l = 0; l < 3; ++l) {
-    view.pos[l] = indicesOf(a, 2 * l).data();
-    view.crd[l] = indicesOf(a, 2 * l + 1).data();
+  CsfView view{a.dims, {}, {}, values(a)};
+  for (size_t l = 0; l < a.dims.size(); ++l) {
+    view.pos.push_back(indicesOf(a, 2 * l).data());
+    view.crd.push_back(indicesOf(a, 2 * l + 1).data());
   }
   return view;
 }
@@ -117,9 +117,14 @@ static Runner tensorProduct(const Task &task) {
   const Tensor a = input.stored("CSF");
   const int64_t n = task.n, fibers = a.buffers[3].count;
   if (task.op == Op::MTTKRP) {
-    const Tensor d = input.dense("D", {a.dims[1], n}), e = input.dense("E", {a.dims[2], n});
+    const std::vector<Tensor> dense = task.factors();
     const auto c = input.room(a.dims[0] * n);
-    return into(c, [=] { mttkrp(csf(a), values(d), values(e), n, c.data()); });
+    return into(c, [=] {
+      std::vector<const double *> factors;
+      for (const Tensor &factor : dense)
+        factors.push_back(values(factor));
+      mttkrp(csf(a), factors, n, c.data());
+    });
   }
   if (task.op == Op::TTV) {
     const Tensor x = input.dense("x", {a.dims[2]});

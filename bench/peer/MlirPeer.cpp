@@ -93,11 +93,8 @@ static std::optional<Runner> tensorProduct(const Task &task) {
   Input &input = task.input;
   const Tensor a = task.a();
   if (task.op == Op::MTTKRP)
-    return product(task, a,
-                   mttkrpText(matrix(a, "(i, j, k) -> (i : compressed, j : compressed, k : compressed)"),
-                              a.dims, task.n),
-                   vectors, {input.dense("D", {a.dims[1], task.n}), input.dense("E", {a.dims[2], task.n})},
-                   {a.dims[0], task.n});
+    return product(task, a, mttkrpText(matrix(a, csfMap(a.dims.size())), a.dims, task.n), vectors,
+                   task.factors(), {a.dims[0], task.n});
   if (task.op != Op::Dot)
     return std::nullopt;
   const Tensor b = input.storedB();

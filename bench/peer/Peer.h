@@ -11,7 +11,7 @@ enum class Op {
   SpMV,         ///< y(i) = A(i,j) * x(j)
   SpMM,         ///< C(i,k) = A(i,j) * X(j,k), n columns
   SDDMM,        ///< C(i,j) = D(i,k) * E(j,k) where A, n columns
-  MTTKRP,       ///< C(i,r) = A(i,j,k) * D(j,r) * E(k,r), n columns
+  MTTKRP,       ///< C(i,r) = A(i,j,k,…) * D(j,r) * E(k,r) * …, n columns
   TTV,          ///< C(i,j) = A(i,j,k) * x(k)
   TTM,          ///< C(i,j,r) = A(i,j,k) * X(k,r), n columns
   Add,          ///< C(i,j) = A(i,j) + B(i,j)
@@ -33,6 +33,8 @@ struct Task {
   Input &input;
 
   runtime::Tensor a() const { return input.stored(format); }
+  /// MTTKRP: D, E, …, one of n columns for each dimension but the first.
+  std::vector<runtime::Tensor> factors() const;
 };
 
 struct Peer {

@@ -2,6 +2,13 @@
 
 namespace tulle::bench {
 
+std::vector<runtime::Tensor> Task::factors() const {
+  std::vector<runtime::Tensor> made;
+  for (size_t d = 1; d < input.dims.size(); ++d)
+    made.push_back(input.dense(std::string(1, char('D' + d - 1)), {input.dims[d], n}));
+  return made;
+}
+
 const std::vector<Peer> &peers() {
   static const std::vector<Peer> all = {
       {"loop", loopPeer},

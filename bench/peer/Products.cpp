@@ -122,24 +122,47 @@ void sddmm(const CsrView &a, const double *d, const double *e, int64_t n, double
     }
 }
 
-void mttkrp(const CsfView &a, const double *d, const double *e, int64_t n, double *__restrict c) {
+namespace {
+
+/// The sums below one position after the other, each level's in room of its own.
+struct Mttkrp {
+  const CsfView &a;
+  const std::vector<const double *> &factors; ///< of level 1 and up
+  int64_t n;
+  std::vector<double> room = std::vector<double>(factors.size() * size_t(n));
+
+  double *sums(size_t level) { return room.data() + (level - 1) * size_t(n); }
+
+  /// row += what is stored in the segment of level `l` from `begin` on.
+  void add(size_t l, int32_t begin, int32_t end, double *__restrict row) {
+    double *__restrict below = sums(l);
+    const double *own = factors[l - 1], *leaf = factors[l], *value = a.value;
+    const int32_t *crd = a.crd[l], *pos = a.pos[l + 1], *leafCrd = a.crd[l + 1];
+    const int64_t columns = n;
+    for (int32_t q = begin; q < end; ++q) {
+      std::fill_n(below, columns, 0.0);
+      if (l + 2 < a.dims.size())
+        add(l + 1, pos[q], pos[q + 1], below);
+      else
+        for (int32_t k = pos[q]; k < pos[q + 1]; ++k)
+          for (int64_t r = 0; r < columns; ++r)
+            below[r] += value[k] * leaf[int64_t(leafCrd[k]) * columns + r];
+      for (int64_t r = 0; r < columns; ++r)
+        row[r] += below[r] * own[int64_t(crd[q]) * columns + r];
+    }
+  }
+};
+
+} // namespace
+
+void mttkrp(const CsfView &a, const std::vector<const double *> &factors, int64_t n, double *__restrict c) {
   std::fill_n(c, a.dims[0] * n, 0.0);
 #pragma omp parallel
   {
-    std::vector<double> room(static_cast<size_t>(n));
-    double *__restrict fiber = room.data();
+    Mttkrp walk{a, factors, n};
 #pragma omp for schedule(dynamic, 16)
-    for (int32_t p = 0; p < a.pos[0][1]; ++p) {
-      double *row = c + int64_t(a.crd[0][p]) * n;
-      for (int32_t q = a.pos[1][p]; q < a.pos[1][p + 1]; ++q) {
-        std::fill_n(fiber, n, 0.0);
-        for (int32_t k = a.pos[2][q]; k < a.pos[2][q + 1]; ++k)
-          for (int64_t r = 0; r < n; ++r)
-            fiber[r] += a.value[k] * e[int64_t(a.crd[2][k]) * n + r];
-        for (int64_t r = 0; r < n; ++r)
-          row[r] += fiber[r] * d[int64_t(a.crd[1][q]) * n + r];
-      }
-    }
+    for (int32_t p = 0; p < a.pos[0][1]; ++p)
+      walk.add(1, a.pos[1][p], a.pos[1][p + 1], c + int64_t(a.crd[0][p]) * n);
   }
 }
 

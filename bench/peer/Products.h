@@ -3,6 +3,7 @@
 #pragma once
 #include "Loops.h"
 #include <cstdint>
+#include <vector>
 
 namespace tulle::bench {
 
@@ -31,14 +32,15 @@ void spmm(const CsrView &a, const double *x, int64_t n, double *c);
 /// value(i,j) = sum over k of D(i,k) * E(j,k) for the entries of A.
 void sddmm(const CsrView &a, const double *d, const double *e, int64_t n, double *value);
 
-/// A tensor of order 3 stored as compressed fibers (CSF): pos[l], crd[l] of level l.
+/// A tensor stored as compressed fibers (CSF): pos[l], crd[l] of level l.
 struct CsfView {
-  int64_t dims[3];
-  const int32_t *pos[3], *crd[3];
+  std::vector<int64_t> dims;
+  std::vector<const int32_t *> pos, crd;
   const double *value;
 };
-/// C(i,r) = sum over j, k of A(i,j,k) * D(j,r) * E(k,r); all row-major with n columns.
-void mttkrp(const CsfView &a, const double *d, const double *e, int64_t n, double *c);
+/// C(i,r) = sum over j, k, … of A(i,j,k,…) * D(j,r) * E(k,r) * …; the factors, of dimensions 1 and up, and C
+/// are row-major with n columns. The order is 3 at least.
+void mttkrp(const CsfView &a, const std::vector<const double *> &factors, int64_t n, double *c);
 /// For each stored fiber (i,j): c = sum over k of A(i,j,k) * x(k).
 void ttv(const CsfView &a, const double *x, double *c);
 /// For each stored fiber (i,j) and r < n: c = sum over k of A(i,j,k) * X(k,r).

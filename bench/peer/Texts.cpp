@@ -92,12 +92,31 @@ std::string spmmText(const MlirMatrix &a, int64_t rows, int64_t columns, int64_t
                  R"("parallel", "reduction", "parallel")");
 }
 
+std::string csfMap(size_t order) {
+  std::string dims, levels;
+  for (size_t d = 0; d < order; ++d) {
+    dims += fmt::format("{}d{}", d ? ", " : "", d);
+    levels += fmt::format("{}d{} : compressed", d ? ", " : "", d);
+  }
+  return fmt::format("({}) -> ({})", dims, levels);
+}
+
 std::string mttkrpText(const MlirMatrix &a, const std::vector<int64_t> &dims, int64_t n) {
-  return product(a, {fmt::format("{}x{}", dims[1], n), fmt::format("{}x{}", dims[2], n)},
-                 fmt::format("{}x{}", dims[0], n),
-                 "affine_map<(i,j,k,r) -> (i,j,k)>, affine_map<(i,j,k,r) -> (j,r)>, "
-                 "affine_map<(i,j,k,r) -> (k,r)>, affine_map<(i,j,k,r) -> (i,r)>",
-                 R"("parallel", "reduction", "reduction", "parallel")");
+  std::string all, own = "d0", kinds = "\"parallel\"", maps;
+  for (size_t d = 1; d < dims.size(); ++d) {
+    own += fmt::format(", d{}", d);
+    kinds += ", \"reduction\"";
+  }
+  all = own + ", r";
+  auto map = [&](const std::string &to) { return fmt::format("affine_map<({}) -> ({})>", all, to); };
+  maps = map(own);
+  std::vector<std::string> factors;
+  for (size_t d = 1; d < dims.size(); ++d) {
+    factors.push_back(fmt::format("{}x{}", dims[d], n));
+    maps += ", " + map(fmt::format("d{}, r", d));
+  }
+  return product(a, factors, fmt::format("{}x{}", dims[0], n), maps + ", " + map("d0, r"),
+                 kinds + ", \"parallel\"");
 }
 
 std::string dotText(int64_t size) {

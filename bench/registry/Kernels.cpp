@@ -190,6 +190,7 @@ const std::vector<Kernel> &kernels() {
   return all;
 }
 
+/// The order of A, which for MTTKRP is the least.
 static int64_t orderOf(Op op) {
   return op == Op::Dot ? 1 : op == Op::MTTKRP || op == Op::TTV || op == Op::TTM ? 3 : 2;
 }
@@ -197,7 +198,9 @@ static int64_t orderOf(Op op) {
 std::string unsuited(const Kernel &kernel, const Input &input) {
   if (kernel.op == Op::Compile && threadCount() > 1)
     return "compiling is one thread's work";
-  if (input.order() != orderOf(kernel.op))
+  // Beyond order 8 the factors run out of letters.
+  const bool higher = kernel.op == Op::MTTKRP && input.order() > 3 && input.order() <= 8;
+  if (input.order() != orderOf(kernel.op) && !higher)
     return fmt::format("the input has {} dimensions", input.order());
   if ((kernel.op == Op::StructuredMM) != input.name.starts_with("nm24:"))
     return "its rows do not have two entries in every four columns";

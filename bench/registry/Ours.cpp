@@ -2,6 +2,7 @@
 #include "Compile.h"
 #include "engine/Convert.h"
 #include "engine/Engine.h"
+#include <fmt/format.h>
 
 namespace tulle::bench {
 
@@ -21,8 +22,13 @@ static std::map<std::string, Tensor> operands(const Task &task) {
     return {{"A", task.a()}, {"X", input.dense("X", {last, n})}};
   case Op::SDDMM:
     return {{"A", task.a()}, {"D", input.dense("D", {dims[0], n})}, {"E", input.dense("E", {dims[1], n})}};
-  case Op::MTTKRP:
-    return {{"A", task.a()}, {"D", input.dense("D", {dims[1], n})}, {"E", input.dense("E", {dims[2], n})}};
+  case Op::MTTKRP: {
+    std::map<std::string, Tensor> named{{"A", task.a()}};
+    char name = 'D';
+    for (const Tensor &factor : task.factors())
+      named[std::string(1, name++)] = factor;
+    return named;
+  }
   case Op::Add:
     return {{"A", task.a()}, {"B", input.storedB()}};
   case Op::Dot:
@@ -36,6 +42,19 @@ static std::map<std::string, Tensor> operands(const Task &task) {
     return {{"A", task.a()}};
   }
   return {};
+}
+
+/// The kernel's text; for tensors of higher order than it is written for, with their further factors.
+static std::string textOf(const Kernel &kernel, const Input &input) {
+  if (kernel.op != Op::MTTKRP)
+    return kernel.text;
+  std::string subscripts = "i", factors;
+  for (int64_t d = 1; d < input.order(); ++d) {
+    const auto index = char('i' + d);
+    subscripts += fmt::format(",{}", index);
+    factors += fmt::format(" * {}({},r)", char('D' + d - 1), index);
+  }
+  return fmt::format("C(i,r) = A({}){}", subscripts, factors);
 }
 
 /// Formats of the tensors a kernel makes; those without one are dense.
@@ -144,7 +163,8 @@ Runner ours(const Kernel &kernel, const Task &task, std::shared_ptr<int64_t> byt
     return compilation(kernel);
   if (task.op == Op::Convert)
     return converting(task, bytes, options);
-  auto program = std::make_shared<Program>(kernel.text, operands(task), results(kernel, task), options);
+  auto program =
+      std::make_shared<Program>(textOf(kernel, task.input), operands(task), results(kernel, task), options);
   // The other references give values alone: the pattern is A's, or that of its fibers.
   const bool pattern = task.op == Op::Add || task.op == Op::Multiply || task.op == Op::Masked;
   const bool masked = task.op == Op::Masked;
@@ -190,8 +210,11 @@ void setWork(Row &row, const Task &task, int64_t made) {
     row.flops = 2 * count * n;
     break;
   case Op::MTTKRP:
-    row.bytes += 8 * double(dims[1] + dims[2]) * n;
-    row.flops = 2 * (count + double(a.buffers[3].count)) * n;
+    row.flops = 2 * count * n;
+    for (size_t d = 1; d < dims.size(); ++d)
+      row.bytes += 8 * double(dims[d]) * n;
+    for (size_t l = 1; l + 1 < dims.size(); ++l)
+      row.flops += 2 * double(a.buffers[2 * l + 1].count) * n;
     break;
   case Op::Add:
     row.bytes += double(input.storedB().bytes());

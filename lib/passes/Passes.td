@@ -222,7 +222,9 @@ def Vectorize : Pass<"tulle-vectorize", "::mlir::func::FuncOp"> {
     vector of partial results. Floating-point sums and products are only reordered when they carry
     `fastmath<reassoc>`. Loops whose accesses are all consecutive and that reduce nothing are left to LLVM, which
     vectorizes and interleaves them well, and so are loops that run a few times only, and any loop with an operation or
-    a dependence this pass does not know.
+    a dependence this pass does not know. Of those, loops over segments of stored entries that compute much (an exponential,
+    a division) become vectors whose lanes behind the end are off, without a scalar rest. `math.exp` of f32 and f64 with
+    `fastmath<contract>` becomes a polynomial before, within one unit in the last place of the exact value.
   }];
   let options = [
     Option<"vl", "vl", "unsigned", /*default=*/"0", "Elements of a vector; 0: 256 bits of the widest element">,
