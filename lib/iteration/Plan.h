@@ -25,7 +25,7 @@ struct Operand {
   /// levels, and all but the last of these outside the reductions, so that one row after the other is
   /// finished.
   bool assembled = false;
-  int follows = -1;     ///< result only: the operand whose pattern it shares
+  int follows = -1;     ///< the operand whose pattern it shares, which is walked for both
   int64_t entries = -1; ///< stored, where known
 };
 
