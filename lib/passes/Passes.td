@@ -138,6 +138,15 @@ def Lower : Pass<"tulle-lower", "::mlir::ModuleOp"> {
                            "::mlir::math::MathDialect", "::mlir::vector::VectorDialect"];
 }
 
+def JoinSegments : Pass<"tulle-join-segments", "::mlir::func::FuncOp"> {
+  let summary = "Loops over segments that do not ask which one they are in become one loop";
+  let description = [{
+    `for i: for k in positions[i] … positions[i + 1]: body(k)`, where nothing in the body depends on i, becomes a loop over k from
+    the first segment's begin to the last one's end, in the same order. The positions are an argument that nobody writes.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::mlir::memref::MemRefDialect"];
+}
+
 //===--- Stage 4: vectors ---===//
 
 def SplitBlocks : Pass<"tulle-split-blocks", "::mlir::func::FuncOp"> {

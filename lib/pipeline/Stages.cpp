@@ -59,7 +59,7 @@ std::string passes(Stage stage, const Options &options) {
     return std::string("tulle-assemble{parallel=") + (options.parallel ? "true" : "false") +
            "},func.func(canonicalize,tulle-tabulate)";
   case Stage::Loops:
-    return "tulle-lower,func.func(canonicalize,loop-invariant-code-motion,cse)";
+    return "tulle-lower,func.func(canonicalize,loop-invariant-code-motion,cse,tulle-join-segments)";
   case Stage::Vector:
     return "func.func(tulle-block-rows,tulle-split-blocks,tulle-panels,tulle-strip-mine,tulle-register-tiles{" + vectorOptions(options) +
            "},tulle-vectorize{" + vectorOptions(options) + "},tulle-scalar-scatter)" +
