@@ -95,20 +95,22 @@ func.func @counted(%A: tensor<4x6xf64, #CSR>) -> tensor<4x6xf64, #CSR> {
   return %C : tensor<4x6xf64, #CSR>
 }
 
-// Blocks that are whole lines are written once: a thread counts the blocks of a piece, without values, takes its turn, and
-// goes through the piece again to store them where they belong. There is no room.
+// Blocks stay where they are collected until the piece has had its turn, and then go to where they belong, past the caches
+// where the tensor is large. The operands are read once.
 // CHECK-LABEL: @blocks(
 // CHECK: %[[VALUES:.*]] = memref.alloc(%{{.*}}) : memref<?xf64>
 // CHECK: tulle.parallel
+// CHECK:   %[[ROOM:.*]] = memref.alloc(%{{.*}}) : memref<?xf64>
 // CHECK:   scf.while
 // CHECK:     tulle.part
 // CHECK:     tulle.iterate
-// CHECK-NOT: tulle.load
-// CHECK:     %[[BEGIN:.*]] = func.call @tulle_turn
-// CHECK:     tulle.part
-// CHECK:     tulle.iterate
 // CHECK:       tulle.load
-// CHECK:     vector.store %{{.*}}, %[[VALUES]]{{.*}}nontemporal = true
+// CHECK:       memref.store %{{.*}}, %[[ROOM]]
+// CHECK:     func.call @tulle_turn
+// CHECK-NOT: tulle.iterate
+// CHECK:     %[[BLOCK:.*]] = vector.load %[[ROOM]]
+// CHECK:     vector.store %{{.*}}, %[[ROOM]]
+// CHECK:     vector.store %[[BLOCK]], %[[VALUES]]{{.*}}nontemporal = true
 // CHECK-NOT: func.call @tulle_turn
 // CHECK:     memref.atomic_rmw addi
 // CHECK: return

@@ -75,13 +75,13 @@ static void appendAlone(OpBuilder &b, Target &target, AssembleOp op, const Order
 static void appendInShares(OpBuilder &b, Shares &shares, AssembleOp op, const Order &order,
                            const Verbatim *copied) {
   auto work = [&](OpBuilder &b, Target &room, Shares::EachPiece eachPiece) {
-    eachPiece([&](const Piece &piece, bool counting, Shares::OnAppender begin, Shares::OnAppender end) {
+    eachPiece([&](const Piece &piece, bool counting, Shares::OnAppender begin, Shares::OnPiece end) {
       Appender appender(b, room, order, counting);
       if (copied)
         appender.leaveOut(copied->fields());
       begin(appender);
       appendAll(b, room, op, order, appender, counting || copied, &piece);
-      end(appender);
+      end(appender, {});
     });
   };
   Value one = arith::ConstantIndexOp::create(b, op.getLoc(), 1);

@@ -146,11 +146,11 @@ private:
   void inShares(OpBuilder &b, Shares &shares) const {
     Value block = Appender(b, target, order, /*counting=*/true, /*wholeBlocks=*/true).blockSize(b);
     auto work = [&](OpBuilder &b, Target &room, Shares::EachPiece eachPiece) {
-      eachPiece([&](const Piece &piece, bool counting, Shares::OnAppender begin, Shares::OnAppender end) {
+      eachPiece([&](const Piece &piece, bool counting, Shares::OnAppender begin, Shares::OnPiece end) {
         Appender appender(b, room, order, counting, /*wholeBlocks=*/true);
         begin(appender);
         appendAll(b, room, appender, counting, &piece);
-        end(appender);
+        end(appender, {});
       });
     };
     shares.assemble(b, order, block, /*inPlace=*/false, work);

@@ -82,7 +82,15 @@ Value Shares::zeros(OpBuilder &b, int64_t words) const {
 //===--- How many pieces, and room for them ---===//
 
 /// A thread takes many pieces, so that none waits long for the last one; but each is some work.
-constexpr int64_t kPiecesPerThread = 16, kWorkPerPiece = int64_t(1) << 15;
+constexpr int64_t kPiecesPerThread = 16, kWorkPerPiece = int64_t(1) << 15, kLeastWork = int64_t(1) << 12;
+
+/// Entries for each piece: fewer where each may make a block, so that the caches hold a room.
+static int64_t workPerPiece(const Target &target) {
+  int64_t work = kWorkPerPiece;
+  for (unsigned l = target.storedLevels(); l < target.levels(); ++l)
+    work = std::max(work / std::max<int64_t>(target.storage.digits[l].modulus, 1), kLeastWork);
+  return work;
+}
 
 /// Whether tulle.weight of a piece of the tensor's first level is never less than the piece has value slots.
 static bool weighsAll(const format::Encoding &encoding) {
@@ -150,8 +158,9 @@ Shares::Shares(OpBuilder &b, Target &target, const Order &order, Value bound)
   Value work = parallel::work(b, loop);
   threads = ThreadsOp::create(b, loc, work, /*fixed=*/false);
   Value several = emit.compare(CmpIPredicate::ugt, threads, emit.constant(1));
-  Value wanted = arith::MaxUIOp::create(b, loc, emit.mul(threads, emit.constant(kPiecesPerThread)),
-                                        arith::DivUIOp::create(b, loc, work, emit.constant(kWorkPerPiece)));
+  Value wanted =
+      arith::MaxUIOp::create(b, loc, emit.mul(threads, emit.constant(kPiecesPerThread)),
+                             arith::DivUIOp::create(b, loc, work, emit.constant(workPerPiece(target))));
   pieces = arith::SelectOp::create(b, loc, several, wanted, emit.constant(1));
   if (bound) {
     most = bound;
@@ -185,12 +194,6 @@ std::pair<Value, Value> Shares::summarize(OpBuilder &b, Value counts) const {
 Value Shares::worthwhile(OpBuilder &b) const {
   levels::Emitter emit = target.emitter(b);
   return emit.compare(CmpIPredicate::ugt, threads, emit.constant(1));
-}
-
-bool Shares::copiesOnly(AssembleOp op) {
-  bool all = true;
-  op->walk([&](InsertOp insert) { all &= bool(insert.getValue().getDefiningOp<LoadOp>()); });
-  return all;
 }
 
 void Shares::plan(OpBuilder &b, Value block, bool inPlace, Work work) {
@@ -319,7 +322,7 @@ std::pair<Value, Value> Shares::count(OpBuilder &b, Work work) {
       eachNumber(b, [&](Value number) {
         append(
             Piece{number, pieces}, /*counting=*/true, [&](Appender &) {},
-            [&](Appender &appender) {
+            [&](Appender &appender, MoveValues) {
               store(b, appender.count(b, appender.runCount() - 1), counts, number);
             });
       });
@@ -337,10 +340,10 @@ void Shares::appendToRoom(OpBuilder &b, const Order &order, Work work) const {
       append(
           Piece{number, pieces}, /*counting=*/false,
           [&](Appender &appender) { appender.beginPiece(b, Values(appender.runCount(), zero)); },
-          [&](Appender &appender) {
+          [&](Appender &appender, MoveValues moveValues) {
             appender.finishPiece(b);
             Values starts = takeTurns(b, appender, number);
-            movePiece(b, room, appender, starts);
+            movePiece(b, room, appender, starts, moveValues);
             notePositions(b, appender, number, starts[0], starts[0]);
           });
     });
@@ -357,10 +360,10 @@ void Shares::appendInPlace(OpBuilder &b, Work work) const {
       Values starts;
       append(
           piece, /*counting=*/true, [&](Appender &) {},
-          [&](Appender &counter) { starts = takeTurns(b, counter, number); });
+          [&](Appender &counter, MoveValues) { starts = takeTurns(b, counter, number); });
       append(
           piece, /*counting=*/false, [&](Appender &appender) { appender.beginPiece(b, starts); },
-          [&](Appender &appender) {
+          [&](Appender &appender, MoveValues) {
             appender.finishPiece(b);
             notePositions(b, appender, number, starts[0], {});
           });
@@ -412,11 +415,15 @@ Values Shares::takeTurns(OpBuilder &b, Appender &appender, Value number) const {
   return starts;
 }
 
-void Shares::movePiece(OpBuilder &b, const Target &room, Appender &appender, ValueRange starts) const {
+void Shares::movePiece(OpBuilder &b, const Target &room, Appender &appender, ValueRange starts,
+                       MoveValues moveValues) const {
   for (unsigned r = 0; r < appender.runCount(); ++r)
     moveRun(b, room, appender, r, starts);
   Value count = appender.count(b, appender.runCount() - 1);
-  move(b, room, target.storage.layout.valuesField(), starts.back(), count, appender.blockSize(b));
+  if (moveValues)
+    moveValues(starts.back(), count);
+  else
+    move(b, room, target.storage.layout.valuesField(), starts.back(), count, appender.blockSize(b));
 }
 
 void Shares::notePositions(OpBuilder &b, Appender &appender, Value number, Value start, Value by) const {

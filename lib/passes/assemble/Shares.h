@@ -10,7 +10,7 @@ namespace tulle::assemble {
 /// The outermost loop of an assembly in many consecutive pieces. Each thread takes one after the other,
 /// appends its entries to a room that its caches hold, takes its turn (`tulle_turn`: where the pieces before
 /// it end), and moves them to the result: every entry goes to memory once, as if there were one thread, and
-/// the tensor is the same. Where values are large and the loops only copy them, a piece is counted first,
+/// the tensor is the same. Where little is left to append because the rest is copied, a piece is counted first,
 /// takes its turn, and is then stored where it belongs.
 class Shares {
 public:
@@ -23,21 +23,23 @@ public:
 
   /// At most so many entries are made.
   mlir::Value entries() const { return most; }
+  /// At most so many in one piece.
+  mlir::Value entriesOfPiece() const { return largest; }
   /// Whether there are several threads (i1).
   mlir::Value worthwhile(mlir::OpBuilder &b) const;
 
-  /// Whether what the loops insert is only copied, so that going through a piece again costs little.
-  static bool copiesOnly(dialect::AssembleOp op);
-
   /// Emits what makes the target's buffers. `work` emits what one thread does: it calls its last argument,
   /// once, where the pieces are to be gone through, with what emits the appending of one of them. That hands
-  /// its appender to `begin` first and to `end` last. With `counting` nothing is stored: the op's plan, or
-  /// memory that `block` values for each of the entries do not fit into, asks for exact numbers first; and
-  /// with `inPlace` there are no rooms, and every piece is counted before it is stored. What is `copied` the
-  /// threads copy first, in equal shares.
+  /// its appender to `begin` first and to `end` last, with what moves the values of
+  /// `count` positions to the result, from position `start` on, where they are not in order in the room. With
+  /// `counting` nothing is stored: the op's plan, or memory that `block` values for each of the entries do
+  /// not fit into, asks for exact numbers first; and with `inPlace` there are no rooms, and every piece is
+  /// counted before it is stored. What is `copied` the threads copy first, in equal shares.
   using OnAppender = llvm::function_ref<void(Appender &)>;
+  using MoveValues = llvm::function_ref<void(mlir::Value start, mlir::Value count)>;
+  using OnPiece = llvm::function_ref<void(Appender &, MoveValues)>;
   using AppendPiece =
-      llvm::function_ref<void(const Piece &piece, bool counting, OnAppender begin, OnAppender end)>;
+      llvm::function_ref<void(const Piece &piece, bool counting, OnAppender begin, OnPiece end)>;
   using EachPiece = llvm::function_ref<void(AppendPiece)>;
   using Work = llvm::function_ref<void(mlir::OpBuilder &b, Target &room, EachPiece eachPiece)>;
   void assemble(mlir::OpBuilder &b, const Order &order, mlir::Value block, bool inPlace, Work work,
@@ -71,7 +73,8 @@ private:
   void appendInPlace(mlir::OpBuilder &b, Work work) const;
   /// Where a piece begins in each run: waits until the pieces before it have said what they hold.
   Values takeTurns(mlir::OpBuilder &b, Appender &appender, mlir::Value number) const;
-  void movePiece(mlir::OpBuilder &b, const Target &room, Appender &appender, mlir::ValueRange starts) const;
+  void movePiece(mlir::OpBuilder &b, const Target &room, Appender &appender, mlir::ValueRange starts,
+                 MoveValues moveValues) const;
   /// What a piece that begins at `start` has written of the shared positions; `by` is added to these.
   void notePositions(mlir::OpBuilder &b, Appender &appender, mlir::Value number, mlir::Value start,
                      mlir::Value by) const;

@@ -61,15 +61,18 @@ bool blocksAreLines(const Target &target, const Order &order) {
 /// far apart they are in the tensor.
 class Workspace {
 public:
-  Workspace(OpBuilder &b, Target &target, const Order &order)
+  /// With room for so many blocks, those of all groups stay in the target's values until they are moved to
+  /// the tensor that this is a part of.
+  Workspace(OpBuilder &b, Target &target, const Order &order, Value blocks = {})
       : target(target), loc(target.loc), unique(order.unique), level(target.storedLevels() - 1),
         block(*blockSize(target)), byElement(staysByElement(target, order)),
         lines(blocksAreLines(target, order)),
         size(target.checkedSize(b, target.levels(), target.emitter(b).levelSize(level),
                                 target.emitter(b).constant(block))),
         keys(b, target, byElement ? size : target.emitter(b).levelSize(level)) {
+    stays = blocks && wholeBlocks();
     auto type = MemRefType::get({ShapedType::kDynamic}, storedElement(target));
-    values = memref::AllocOp::create(b, loc, type, size);
+    values = stays ? target.storage.fields.back() : Value(memref::AllocOp::create(b, loc, type, size));
     untouched = initial(b);
     Value zero = target.emitter(b).constant(0);
     if (!wholeBlocks()) {
@@ -78,6 +81,8 @@ public:
     }
     auto slotType = MemRefType::get({ShapedType::kDynamic}, b.getI32Type());
     slots = memref::AllocOp::create(b, loc, slotType, target.emitter(b).levelSize(level));
+    if (stays)
+      sources = memref::AllocOp::create(b, loc, slotType, blocks);
     met.emplace(b, loc, zero);
     cleared.emplace(b, loc, zero);
   }
@@ -115,16 +120,32 @@ public:
         return flushBlock(b, appender, group, key, counting);
       flushElement(b, appender, group, key, counting);
     });
-    if (met && !counting)
+    if (met && !counting && !stays)
       met->set(b, target.emitter(b).constant(0));
     if (appender.groups())
       appender.closeGroup(b, group);
   }
 
+  /// Whether blocks stay until moveBlocks.
+  bool blocksStay() const { return stays; }
+
+  /// Moves the `count` blocks that have been appended to the values of the tensor, from block `start` on.
+  void moveBlocks(OpBuilder &b, Value sink, Value start, Value count) {
+    levels::Emitter emit = target.emitter(b);
+    lower::forLoop(b, loc, emit.constant(0), count, LoopKind::Reduction, {}, [&](Value k, lower::Values) {
+      moveBlock(b, emit.mul(loadIndex(b, sources, k), emit.constant(block)), sink,
+                emit.mul(emit.add(start, k), emit.constant(block)));
+      return lower::Values{};
+    });
+    met->set(b, emit.constant(0));
+  }
+
   void free(OpBuilder &b) {
-    memref::DeallocOp::create(b, loc, values);
-    if (slots)
-      memref::DeallocOp::create(b, loc, slots);
+    if (!stays)
+      memref::DeallocOp::create(b, loc, values);
+    for (Value table : {slots, sources})
+      if (table)
+        memref::DeallocOp::create(b, loc, table);
     keys.free(b);
   }
 
@@ -136,9 +157,9 @@ private:
     });
   }
 
-  Value loadSlot(OpBuilder &b, Value key) const {
-    Value slot = memref::LoadOp::create(b, loc, slots, key);
-    return arith::IndexCastUIOp::create(b, loc, b.getIndexType(), slot);
+  Value loadIndex(OpBuilder &b, Value table, Value at) const {
+    Value held = memref::LoadOp::create(b, loc, table, at);
+    return arith::IndexCastUIOp::create(b, loc, b.getIndexType(), held);
   }
 
   /// Where the key's block is: the next place where the key is new. Which ones are is as regular as the
@@ -146,7 +167,7 @@ private:
   Value slotOf(OpBuilder &b, Value key, Value isNew) {
     return lower::ifElse(
         b, loc, isNew, b.getIndexType(), [&] { return lower::Values{takeSlot(b, key)}; },
-        [&] { return lower::Values{loadSlot(b, key)}; })[0];
+        [&] { return lower::Values{loadIndex(b, slots, key)}; })[0];
   }
 
   /// A place that no group has used is cleared first.
@@ -173,27 +194,35 @@ private:
     coordinates.push_back(key);
     if (counting)
       return append(b, appender, coordinates, {});
+    Value number = appender.count(b, appender.runCount() - 1);
     Value to = appender.groups() ? appender.appendBlockInGroup(b, coordinates)
                                  : appender.appendBlock(b, coordinates);
-    Value from = emit.mul(loadSlot(b, key), emit.constant(block));
-    if (!streams())
-      return moveBlock(b, from, to);
-    Value held = memref::DimOp::create(b, loc, target.storage.fields.back(), emit.constant(0));
+    if (stays)
+      memref::StoreOp::create(b, loc, Value(memref::LoadOp::create(b, loc, slots, key)), sources, number);
+    else
+      moveBlock(b, emit.mul(loadIndex(b, slots, key), emit.constant(block)), target.storage.fields.back(),
+                to);
+  }
+
+  void moveBlock(OpBuilder &b, Value from, Value sink, Value to) {
+    levels::Emitter emit = target.emitter(b);
+    if (!lines)
+      return copyBlock(b, from, sink, to);
+    Value held = memref::DimOp::create(b, loc, sink, emit.constant(0));
     Value large = emit.compare(arith::CmpIPredicate::ugt, held, emit.constant(kStreamed));
-    auto run = [&](void (Workspace::*move)(OpBuilder &, Value, Value)) {
-      (this->*move)(b, from, to);
+    auto run = [&](void (Workspace::*move)(OpBuilder &, Value, Value, Value)) {
+      (this->*move)(b, from, sink, to);
       return lower::Values{};
     };
     lower::ifElse(
         b, loc, large, TypeRange(), [&] { return run(&Workspace::streamBlock); },
-        [&] { return run(&Workspace::moveBlock); });
+        [&] { return run(&Workspace::copyBlock); });
   }
 
   /// The block's values move to the tensor; small blocks as one run of loads and stores, which become
   /// vectors.
-  void moveBlock(OpBuilder &b, Value from, Value to) {
+  void copyBlock(OpBuilder &b, Value from, Value sink, Value to) {
     levels::Emitter emit = target.emitter(b);
-    Value sink = target.storage.fields.back();
     if (block > kUnrolled) {
       lower::forLoop(b, loc, emit.constant(0), emit.constant(block), LoopKind::Parallel, {},
                      [&](Value k, lower::Values) {
@@ -215,7 +244,7 @@ private:
   }
 
   /// The same for whole lines, past the caches.
-  void streamBlock(OpBuilder &b, Value from, Value to) {
+  void streamBlock(OpBuilder &b, Value from, Value sink, Value to) {
     levels::Emitter emit = target.emitter(b);
     int64_t lanes = kCacheLine / elementBytes();
     auto type = VectorType::get({lanes}, untouched.getType());
@@ -224,8 +253,7 @@ private:
       Value at = emit.add(from, emit.constant(k)), out = emit.add(to, emit.constant(k));
       Value held = vector::LoadOp::create(b, loc, type, values, at, false, llvm::Align(kCacheLine));
       vector::StoreOp::create(b, loc, clear, values, at, false, llvm::Align(kCacheLine));
-      vector::StoreOp::create(b, loc, held, target.storage.fields.back(), out, /*nontemporal=*/true,
-                              llvm::Align(kCacheLine));
+      vector::StoreOp::create(b, loc, held, sink, out, /*nontemporal=*/true, llvm::Align(kCacheLine));
     }
   }
 
@@ -271,12 +299,13 @@ private:
   bool unique;
   unsigned level;
   int64_t block;
-  bool byElement, lines;
+  bool byElement, lines, stays = false;
   Value size;
   Bitmap keys;
   Value values, untouched;
   Value slots;                          ///< where the blocks of keys are, if they are whole
-  std::optional<Register> met, cleared; ///< blocks of the group so far; that have been cleared once
+  Value sources;                        ///< by number of an appended block: where it is, if blocks stay
+  std::optional<Register> met, cleared; ///< blocks that are there; that have been cleared once
 };
 
 } // namespace
@@ -299,9 +328,6 @@ static void insertAll(OpBuilder &b, Target &target, const Order &order, Workspac
   };
   cloneLoops(b, target.op, piece, insert, counting);
   groups.finish(b, [&](OpBuilder &b, ValueRange group) { workspace.flush(b, appender, group, counting); });
-  // Other threads do not see what went past the caches before.
-  if (!counting && workspace.streams())
-    fence(b, target.loc);
 }
 
 /// The numbers of positions, by a copy of the loops that collects coordinates only.
@@ -327,27 +353,35 @@ static void assembleInWorkspace(OpBuilder &b, Target &target, const Order &order
   Appender appender(b, target, flushed, /*counting=*/false, workspace.wholeBlocks());
   appender.allocate(b, bounds);
   insertAll(b, target, order, workspace, appender, /*counting=*/false);
+  // Other threads do not see what went past the caches before.
+  if (workspace.streams())
+    fence(b, target.loc);
   appender.finish(b, /*loose=*/true);
   workspace.free(b);
 }
 
-/// The same by several threads, each with a workspace of its own. To read the operands twice is less than to
-/// write blocks twice.
+/// The same by several threads, each with a workspace of its own. Whole blocks go from there to the result
+/// when it is known where the piece begins: the room holds them but once.
 static void assembleInShares(OpBuilder &b, const Target &target, Shares &shares, const Order &order) {
   Order flushed = order;
   flushed.unique = true;
-  bool inPlace = blocksAreLines(target, order) && Shares::copiesOnly(target.op);
   auto work = [&](OpBuilder &b, Target &room, Shares::EachPiece eachPiece) {
-    Workspace workspace(b, room, order);
-    eachPiece([&](const Piece &piece, bool counting, Shares::OnAppender begin, Shares::OnAppender end) {
+    Workspace workspace(b, room, order, shares.entriesOfPiece());
+    auto moveBlocks = [&](Value start, Value count) {
+      workspace.moveBlocks(b, target.storage.fields.back(), start, count);
+    };
+    eachPiece([&](const Piece &piece, bool counting, Shares::OnAppender begin, Shares::OnPiece end) {
       Appender appender(b, room, flushed, counting, workspace.wholeBlocks());
       begin(appender);
       insertAll(b, room, order, workspace, appender, counting, &piece);
-      end(appender);
+      if (workspace.blocksStay())
+        end(appender, moveBlocks);
+      else
+        end(appender, {});
     });
     workspace.free(b);
   };
-  shares.assemble(b, flushed, target.emitter(b).constant(*blockSize(target)), inPlace, work);
+  shares.assemble(b, flushed, target.emitter(b).constant(*blockSize(target)), /*inPlace=*/false, work);
 }
 
 /// By several threads where that is worth while.
