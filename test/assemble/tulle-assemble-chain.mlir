@@ -3,28 +3,31 @@
 #CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed), posWidth = 32, crdWidth = 32 }>
 #DCSC = #tulle.encoding<{ map = (i, j) -> (j : compressed, i : compressed), posWidth = 32, crdWidth = 32 }>
 
-// Rows to columns, both levels stored. The entries are listed; the rows of each column ascend already, so that one
-// level is sorted: least and largest column, then passes over its digits (count, prefix sums, distribute); the
-// sorted list is appended.
+// Rows to columns, both levels stored. The entries are listed, the coordinates in one word and the value in the next; the
+// rows of each column ascend already, so that one level is sorted: least and largest column, then passes over its digits
+// (count, prefix sums, distribute); the sorted list is appended.
 
 // CHECK-LABEL: @dcsc(
 // CHECK-SAME: %[[A:[a-zA-Z0-9]+]]: tensor
 // CHECK-SAME: %[[BOUND:[a-zA-Z0-9]+]]: index
-// CHECK: %[[IS:.*]] = memref.alloc(%[[BOUND]]) : memref<?xi32>
-// CHECK: %[[JS:.*]] = memref.alloc(%[[BOUND]]) : memref<?xi32>
-// CHECK: %[[VS:.*]] = memref.alloc(%[[BOUND]]) : memref<?xf64>
+// CHECK: %[[ENTRIES:.*]] = arith.index_cast %[[BOUND]]
+// CHECK: %[[WORDS:.*]] = call @tulle_checked_size(%{{.*}}, %[[ENTRIES]], %c2_i64)
+// CHECK: %[[SIZE:.*]] = arith.index_cast %[[WORDS]]
+// CHECK: %[[LIST:.*]] = memref.alloc(%[[SIZE]]) : memref<?xi64>
 // CHECK: tulle.iterate %[[I:[a-z0-9_]+]],
 // CHECK:   tulle.iterate %[[J:[a-z0-9_]+]],
-// CHECK:     memref.store %{{.*}}, %[[IS]]
-// CHECK:     memref.store %{{.*}}, %[[JS]]
-// CHECK:     memref.store %{{.*}}, %[[VS]]
+// CHECK:     %[[COLUMN:.*]] = arith.shli
+// CHECK:     %[[BOTH:.*]] = arith.ori %{{.*}}, %[[COLUMN]]
+// CHECK:     memref.store %[[BOTH]], %[[LIST]]
+// CHECK:     memref.store %{{.*}}, %[[LIST]]
 // CHECK: %[[RANGE:.*]]:2 = scf.for {{.*}} iter_args
-// CHECK:   memref.load %[[JS]]
+// CHECK:   memref.load %[[LIST]]
+// CHECK:   arith.shrui
 // CHECK:   arith.minsi
 // CHECK:   arith.maxsi
 // CHECK: llvm.intr.ctlz
 // CHECK: %[[BUCKETS:.*]] = memref.alloc(%[[COUNT:.*]]) : memref<?xindex>
-// CHECK: %[[SORTED:.*]]:6 = scf.for {{.*}} iter_args(
+// CHECK: %[[SORTED:.*]]:2 = scf.for {{.*}} iter_args(
 // CHECK:   scf.for {{.*}} to %[[COUNT]]
 // CHECK:   scf.for
 // CHECK:   scf.for {{.*}} to %[[COUNT]] step %{{.*}} iter_args
@@ -32,7 +35,7 @@
 // CHECK: memref.dealloc %[[BUCKETS]]
 // No second level is sorted.
 // CHECK-NOT: llvm.intr.ctlz
-// CHECK: memref.load %[[SORTED]]#2
+// CHECK: memref.load %[[SORTED]]#0
 // CHECK: tulle.storage
 func.func @dcsc(%A: tensor<?x?xf64, #CSR>, %stored: index) -> tensor<?x?xf64, #DCSC> {
   %c0 = arith.constant 0 : index

@@ -4,6 +4,9 @@
 #include "Programs.h"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <map>
+#include <numeric>
+#include <random>
 #include <thread>
 
 namespace tulle::engine {
@@ -96,6 +99,47 @@ TEST(Convert, entriesInAnyOrder) {
   EXPECT_EQ(store(entries, formatOf("CSR")).storedCount(), 5);
   entries.coords[1][2] = 4;
   EXPECT_THAT(errorOf([&] { store(entries, formatOf("CSR")); }), HasSubstr("entry 2 at (2, 4) lies outside"));
+}
+
+// So many, and so far from each other, that they are partitioned first: ranges lose different numbers of entries
+// to repeats, and move together.
+TEST(Convert, manyRepeatsInAnyOrder) {
+  constexpr int64_t rows = 60000, columns = 50000, count = 400000;
+  std::mt19937_64 random(11);
+  runtime::Entries entries;
+  entries.dims = {rows, columns};
+  entries.coords.resize(2);
+  std::map<std::pair<int64_t, int64_t>, double> sums;
+  std::vector<double> values;
+  for (int64_t k = 0; k < count; ++k) {
+    // Some are one of the first rows' few places.
+    bool few = k % 16 == 0;
+    int64_t i = int64_t(random() % (few ? 500 : rows)), j = int64_t(random() % (few ? 20 : columns));
+    entries.coords[0].push_back(i);
+    entries.coords[1].push_back(j);
+    values.push_back(double(1 + k % 5));
+    sums[{i, j}] += values.back();
+  }
+  entries.values.resize(values.size() * sizeof(double));
+  std::memcpy(entries.values.data(), values.data(), entries.values.size());
+  std::vector<uint32_t> columnsOf;
+  std::vector<double> valuesOf;
+  std::vector<uint32_t> ends(rows + 1);
+  for (const auto &[at, sum] : sums) {
+    ++ends[size_t(at.first) + 1];
+    columnsOf.push_back(uint32_t(at.second));
+    valuesOf.push_back(sum);
+  }
+  std::partial_sum(ends.begin(), ends.end(), ends.begin());
+  for (unsigned threads : {1u, 3u}) {
+    Options options;
+    options.threads = threads;
+    Tensor made = store(entries, formatOf("CSR"), options);
+    runtime::validate(made);
+    EXPECT_EQ(contents<uint32_t>(made.buffers[0]), ends) << threads;
+    EXPECT_EQ(contents<uint32_t>(made.buffers[1]), columnsOf) << threads;
+    EXPECT_EQ(contents<double>(made.buffers[2]), valuesOf) << threads;
+  }
 }
 
 TEST(Convert, differentFills) {

@@ -17,18 +17,18 @@ using format::ExprKind;
 constexpr int64_t kDigitBits = 11;
 
 /// Dimensions' coordinates fit the target's coordinates field where every level is a dimension as it is.
-static Type coordinateType(OpBuilder &b, const Target &target) {
+static Type coordinateType(const Target &target) {
   bool plain = llvm::all_of(target.encoding().levels,
                             [](const format::Level &level) { return level.expr->kind == ExprKind::Dim; });
-  return plain && target.encoding().crdWidth == 32 ? b.getI32Type() : b.getI64Type();
+  return IntegerType::get(target.op.getContext(), plain && target.encoding().crdWidth == 32 ? 32 : 64);
 }
 
 Entries::Entries(OpBuilder &b, const Target &target, Value bound)
-    : target(target), loc(target.loc), bound(bound), size(b, loc, target.emitter(b).constant(0)) {
-  lists = allocate(b);
+    : target(target), loc(target.loc), bound(bound), size(b, loc, target.emitter(b).constant(0)),
+      records(target, coordinateType(target)), list(records.allocate(b, bound)) {
   // A dense level's coordinate is stored nowhere, so that nobody else would notice that it does not fit.
   levels::Emitter emit = target.emitter(b);
-  if (!coordinateType(b, target).isInteger(32))
+  if (!coordinateType(target).isInteger(32))
     return;
   for (auto [l, level] : llvm::enumerate(target.encoding().levels)) {
     Value wide = emit.compare(CmpIPredicate::ugt, target.storage.dims[size_t(level.expr->value)],
@@ -40,18 +40,6 @@ Entries::Entries(OpBuilder &b, const Target &target, Value bound)
         b, "tulle_error_width",
         {emit.constant(int64_t(l)), target.storage.dims[size_t(level.expr->value)], emit.constant(32)});
   }
-}
-
-Lists Entries::allocate(OpBuilder &b) const {
-  Lists made;
-  auto list = [&](Type element) -> Value {
-    return memref::AllocOp::create(b, loc, MemRefType::get({ShapedType::kDynamic}, element), bound);
-  };
-  for (size_t d = 0; d < target.storage.dims.size(); ++d)
-    made.coordinates.push_back(list(coordinateType(b, target)));
-  Type element = levels::fieldTypes(target.storage.layout, target.storage.element).back();
-  made.values = list(cast<MemRefType>(element).getElementType());
-  return made;
 }
 
 Value Entries::table(OpBuilder &b, Value count) const {
@@ -110,22 +98,7 @@ void Entries::forPieces(OpBuilder &b, function_ref<void(Value, Value, Value)> bo
 }
 
 void Entries::put(OpBuilder &b, Value at, ValueRange dims, Value value) const {
-  for (auto [dim, list] : llvm::zip(dims, lists.coordinates)) {
-    Type type = cast<MemRefType>(list.getType()).getElementType();
-    memref::StoreOp::create(b, loc, Value(arith::IndexCastUIOp::create(b, loc, type, dim)), list, at);
-  }
-  if (value.getType().isInteger(1))
-    value = arith::ExtUIOp::create(b, loc, b.getI8Type(), value);
-  memref::StoreOp::create(b, loc, value, lists.values, at);
-}
-
-Values Entries::dimsAt(OpBuilder &b, const Lists &lists, Value at) const {
-  Values dims;
-  for (Value list : lists.coordinates) {
-    Value stored = memref::LoadOp::create(b, loc, list, at);
-    dims.push_back(arith::IndexCastUIOp::create(b, loc, b.getIndexType(), stored));
-  }
-  return dims;
+  records.put(b, list, at, dims, value);
 }
 
 void Entries::forEach(OpBuilder &b, function_ref<void(OpBuilder &, ValueRange, Value)> visit) const {
@@ -138,14 +111,11 @@ void Entries::forEach(OpBuilder &b, function_ref<void(OpBuilder &, ValueRange, V
 }
 
 std::pair<Values, Value> Entries::at(OpBuilder &b, Value place) const {
-  Value value = memref::LoadOp::create(b, loc, lists.values, place);
-  if (target.storage.element.isInteger(1))
-    value = arith::TruncIOp::create(b, loc, b.getI1Type(), value);
-  return {dimsAt(b, lists, place), value};
+  return {records.dims(b, list, place), records.value(b, list, place)};
 }
 
-Value Entries::key(OpBuilder &b, const Lists &lists, unsigned level, Value at) const {
-  return target.levelCoordinates(b, dimsAt(b, lists, at))[level];
+Value Entries::key(OpBuilder &b, Value list, unsigned level, Value at) const {
+  return target.levelCoordinates(b, records.dims(b, list, at))[level];
 }
 
 /// The least key, and the largest one less this.
@@ -160,7 +130,7 @@ std::pair<Value, Value> Entries::keyRange(OpBuilder &b, unsigned level) const {
   forPieces(b, [&](Value piece, Value begin, Value end) {
     lower::Values own = lower::forLoop(b, loc, begin, end, LoopKind::Reduction, ValueRange{high, low},
                                        [&](Value at, lower::Values known) {
-                                         Value k = key(b, lists, level, at);
+                                         Value k = key(b, list, level, at);
                                          return join(known, k, k);
                                        });
     memref::StoreOp::create(b, loc, own[0], leasts, piece);
@@ -196,7 +166,7 @@ void Entries::startBuckets(OpBuilder &b, Value buckets, Value bucketCount) const
 }
 
 /// A stable counting sort by one digit. Each piece has buckets of its own.
-void Entries::distribute(OpBuilder &b, const Lists &from, const Lists &to, Value buckets, Value bucketCount,
+void Entries::distribute(OpBuilder &b, Value from, Value to, Value buckets, Value bucketCount,
                          function_ref<Value(OpBuilder &, Value)> bucketOf) const {
   levels::Emitter emit = target.emitter(b);
   Value zero = emit.constant(0), one = emit.constant(1);
@@ -224,27 +194,10 @@ void Entries::distribute(OpBuilder &b, const Lists &from, const Lists &to, Value
     Value first = emit.mul(piece, bucketCount);
     lower::forLoop(b, loc, begin, end, LoopKind::Reduction, {}, [&](Value at, lower::Values) {
       Value place = take(first, at);
-      for (auto [source, sink] : llvm::zip(from.coordinates, to.coordinates))
-        memref::StoreOp::create(b, loc, Value(memref::LoadOp::create(b, loc, source, at)), sink, place);
-      memref::StoreOp::create(b, loc, Value(memref::LoadOp::create(b, loc, from.values, at)), to.values,
-                              place);
+      records.copy(b, from, at, to, place);
       return lower::Values{};
     });
   });
-}
-
-static Values flatten(const Lists &a, const Lists &c) {
-  Values all(a.coordinates);
-  all.push_back(a.values);
-  all.append(c.coordinates);
-  all.push_back(c.values);
-  return all;
-}
-
-static std::pair<Lists, Lists> unflatten(ArrayRef<Value> all) {
-  size_t half = all.size() / 2;
-  auto lists = [](ArrayRef<Value> part) { return Lists{Values(part.drop_back()), part.back()}; };
-  return {lists(all.take_front(half)), lists(all.drop_front(half))};
 }
 
 /// Passes over digits of equal width, as few as the keys that occur need.
@@ -262,23 +215,24 @@ void Entries::sortByLevel(OpBuilder &b, unsigned level) {
   Value mask = emit.sub(bucketCount, emit.constant(1));
   Value buckets = table(b, emit.mul(pieces, bucketCount));
   lower::Values sorted = lower::forLoop(
-      b, loc, emit.constant(0), digits, LoopKind::Reduction, flatten(lists, spare),
+      b, loc, emit.constant(0), digits, LoopKind::Reduction, ValueRange{list, spare},
       [&](Value digit, lower::Values carried) -> lower::Values {
-        auto [from, to] = unflatten(carried);
+        Value from = carried[0], to = carried[1];
         Value shift = emit.mul(digit, width);
         distribute(b, from, to, buckets, bucketCount, [&](OpBuilder &b, Value at) -> Value {
           Value offset = arith::SubIOp::create(b, loc, key(b, from, level, at), least);
           return arith::AndIOp::create(b, loc, arith::ShRUIOp::create(b, loc, offset, shift), mask);
         });
-        return flatten(to, from);
+        return {to, from};
       });
   memref::DeallocOp::create(b, loc, buckets);
-  std::tie(lists, spare) = unflatten(sorted);
+  list = sorted[0];
+  spare = sorted[1];
 }
 
 void Entries::sort(OpBuilder &b, unsigned levels) {
-  if (levels > 0 && !spare.values)
-    spare = allocate(b);
+  if (levels > 0 && !spare)
+    spare = records.allocate(b, bound);
   pieces = target.parallel ? Value(ThreadsOp::create(b, loc, size.get(b), /*fixed=*/false))
                            : target.emitter(b).constant(1);
   for (unsigned l = levels; l-- > 0;)
@@ -286,12 +240,9 @@ void Entries::sort(OpBuilder &b, unsigned levels) {
 }
 
 void Entries::free(OpBuilder &b) const {
-  for (const Lists *held : {&lists, &spare}) {
-    for (Value list : held->coordinates)
-      memref::DeallocOp::create(b, loc, list);
-    if (held->values)
-      memref::DeallocOp::create(b, loc, held->values);
-  }
+  for (Value held : {list, spare})
+    if (held)
+      memref::DeallocOp::create(b, loc, held);
 }
 
 } // namespace tulle::assemble

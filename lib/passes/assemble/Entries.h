@@ -1,15 +1,9 @@
-// The entries of a new tensor as lists of coordinates and values, while they are put in order.
+// The entries of a new tensor as a list, while they are put in order.
 #pragma once
 #include "passes/assemble/Order.h"
-#include "passes/assemble/Target.h"
+#include "passes/assemble/Records.h"
 
 namespace tulle::assemble {
-
-/// One array per dimension and one of values; memory of the call.
-struct Lists {
-  Values coordinates;
-  mlir::Value values;
-};
 
 /// Emits code that collects entries in any order and sorts them by level expressions: stable counting sorts,
 /// from the least significant digit of the innermost expression to the most significant one of the outermost.
@@ -35,16 +29,14 @@ public:
   void free(mlir::OpBuilder &b) const;
 
 private:
-  Lists allocate(mlir::OpBuilder &b) const;
   void collectPieces(mlir::OpBuilder &b);
   void forPieces(mlir::OpBuilder &b,
                  llvm::function_ref<void(mlir::Value piece, mlir::Value begin, mlir::Value end)> body) const;
   mlir::Value table(mlir::OpBuilder &b, mlir::Value count) const;
-  mlir::Value key(mlir::OpBuilder &b, const Lists &lists, unsigned level, mlir::Value at) const;
-  Values dimsAt(mlir::OpBuilder &b, const Lists &lists, mlir::Value at) const;
+  mlir::Value key(mlir::OpBuilder &b, mlir::Value list, unsigned level, mlir::Value at) const;
   std::pair<mlir::Value, mlir::Value> keyRange(mlir::OpBuilder &b, unsigned level) const;
   void sortByLevel(mlir::OpBuilder &b, unsigned level);
-  void distribute(mlir::OpBuilder &b, const Lists &from, const Lists &to, mlir::Value buckets,
+  void distribute(mlir::OpBuilder &b, mlir::Value from, mlir::Value to, mlir::Value buckets,
                   mlir::Value bucketCount,
                   llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Value at)> bucketOf) const;
   void startBuckets(mlir::OpBuilder &b, mlir::Value buckets, mlir::Value bucketCount) const;
@@ -54,7 +46,8 @@ private:
   mlir::Value bound;
   Register size;
   mlir::Value pieces; ///< of the list, which threads share; 1 without threads
-  Lists lists, spare; ///< `spare` is what the next distribution fills
+  Records records;
+  mlir::Value list, spare; ///< `spare` is what the next distribution fills
 };
 
 } // namespace tulle::assemble

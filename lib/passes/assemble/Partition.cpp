@@ -1,8 +1,10 @@
 #include "passes/assemble/Partition.h"
+#include "dialect/Costs.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "passes/assemble/Memory.h"
 #include "passes/assemble/Segments.h"
+#include <limits>
 
 using namespace mlir;
 using namespace tulle::dialect;
@@ -63,19 +65,41 @@ Value Partition::parent(OpBuilder &b, ValueRange dims) const {
 
 //===--- Whether it pays ---===//
 
-/// Hardly any of the sampled entries goes near those shortly before it: where one in eight does, it costs
-/// less to fetch their places ahead.
-Value Partition::scattered(OpBuilder &b) const {
+/// Whether the entries of so many parents stay in the second cache until the next ones arrive.
+Value Partition::fitsCache(OpBuilder &b, Value span) const {
+  levels::Emitter emit = target.emitter(b);
+  const format::Layout &layout = target.storage.layout;
+  int64_t bytes = (layout.fields[layout.coordinates[level]->field].width + 7) / 8;
+  Type element = target.storage.element;
+  bytes += isa<ComplexType>(element) ? 16 : std::max<int64_t>(element.getIntOrFloatBitWidth() / 8, 1);
+  Value one = emit.constant(1);
+  Value shares = arith::DivUIOp::create(b, loc, parents, Value(arith::MaxUIOp::create(b, loc, span, one)));
+  shares = arith::MaxUIOp::create(b, loc, shares, one);
+  // Other data needs room as well.
+  return emit.compare(CmpIPredicate::ule, arith::DivUIOp::create(b, loc, inserts, shares),
+                      emit.constant(costModel(op).cpu.l2 / 4 / bytes));
+}
+
+/// It pays where hardly any of the sampled entries goes near those shortly before it: where one in eight
+/// does, it costs less to fetch their places ahead.
+Partition::Arrival Partition::sample(OpBuilder &b) const {
   TargetAssembly a(b, target);
   Value zero = a.constant(0), one = a.constant(1), lines = a.zeros(b.getI64Type(), a.constant(kLines));
-  Register seen(b, loc, zero), missed(b, loc, zero);
+  Value none = a.constant(std::numeric_limits<int64_t>::max());
+  Register seen(b, loc, zero), missed(b, loc, zero), least(b, loc, none), most(b, loc, zero),
+      span(b, loc, zero);
   Value cuts = arith::DivUIOp::create(b, loc, inserts, a.constant(kSampleEntries));
   Value apart = arith::DivUIOp::create(b, loc, cuts, a.constant(kSamples));
   forLoop(b, loc, zero, a.constant(kSamples), LoopKind::Reduction, {}, [&](Value sample, Carried) {
+    least.set(b, none);
+    most.set(b, zero);
     const Piece piece{a.mul(sample, apart), cuts};
     cloneCounting(b, op, &piece, [&](OpBuilder &b, ValueRange dims) {
+      Value parent = this->parent(b, dims);
+      least.set(b, arith::MinUIOp::create(b, loc, least.get(b), parent));
+      most.set(b, arith::MaxUIOp::create(b, loc, most.get(b), parent));
       // No line has the number 0.
-      Value line = a.add(arith::DivUIOp::create(b, loc, parent(b, dims), a.constant(kLineParents)), one);
+      Value line = a.add(arith::DivUIOp::create(b, loc, parent, a.constant(kLineParents)), one);
       Value slot = arith::RemUIOp::create(b, loc, line, a.constant(kLines));
       Value other = a.compare(CmpIPredicate::ne, a.read(lines, slot), line);
       a.write(lines, slot, line);
@@ -83,14 +107,17 @@ Value Partition::scattered(OpBuilder &b) const {
       missed.set(b, a.add(missed.get(b), step));
       seen.increment(b);
     });
+    Value low = arith::MinUIOp::create(b, loc, least.get(b), most.get(b));
+    span.set(b, arith::MaxUIOp::create(b, loc, span.get(b), a.sub(most.get(b), low)));
     return Carried{};
   });
   a.freeScratch();
   Value eighth = arith::ShRUIOp::create(b, loc, seen.get(b), a.constant(3));
-  return a.compare(CmpIPredicate::ugt, missed.get(b), a.sub(seen.get(b), eighth));
+  return {a.compare(CmpIPredicate::ugt, missed.get(b), a.sub(seen.get(b), eighth)),
+          fitsCache(b, span.get(b))};
 }
 
-Value Partition::pays(OpBuilder &b) {
+Partition::Arrival Partition::arrival(OpBuilder &b) const {
   levels::Emitter emit = target.emitter(b);
   Value many = emit.compare(CmpIPredicate::ugt, inserts, emit.constant(kCached));
   // The lists take memory of their own; saturated, what would wrap does not fit.
@@ -102,9 +129,15 @@ Value Partition::pays(OpBuilder &b) {
     Value narrow = emit.compare(CmpIPredicate::ult, size, emit.constant(int64_t(1) << 32));
     many = arith::AndIOp::create(b, loc, many, narrow);
   }
-  return levels::ifElse(
-      b, loc, many, b.getI1Type(), [&] { return Carried{scattered(b)}; },
-      [&] { return Carried{emit.compare(CmpIPredicate::ne, parents, parents)}; })[0];
+  Value no = arith::ConstantIntOp::create(b, loc, 0, 1);
+  Carried both = levels::ifElse(
+      b, loc, many, {b.getI1Type(), b.getI1Type()},
+      [&] {
+        Arrival found = sample(b);
+        return Carried{found.pays, found.near};
+      },
+      [&] { return Carried{no, no}; });
+  return {both[0], both[1]};
 }
 
 //===--- Lists ---===//
@@ -194,15 +227,21 @@ void Partition::distribute(OpBuilder &b, Value ends, const Entries &lists) const
 
 //===--- The tensor ---===//
 
+/// The first parent of a range, and the one behind its last.
+std::pair<Value, Value> Partition::parentsOf(const TargetAssembly &a, Value range) const {
+  OpBuilder &b = a.builder;
+  Value first = arith::ShLIOp::create(b, loc, range, shift);
+  Value next = arith::ShLIOp::create(b, loc, a.add(range, a.constant(1)), shift);
+  return {first, arith::MinUIOp::create(b, loc, next, parents)};
+}
+
 /// Element p + 1 of the positions counts the entries of parent p, is where they begin then, and where they
 /// end when all are stored.
 void Partition::buildRange(const TargetAssembly &a, const levels::LevelBuild &build, const Entries &lists,
-                           Value starts, Value range) const {
+                           Value starts, Value kept, Value range) const {
   OpBuilder &b = a.builder;
   Value one = a.constant(1), positions = a.made.fields[*a.made.layout.positions[level]];
-  Value first = arith::ShLIOp::create(b, loc, range, shift);
-  Value last =
-      arith::MinUIOp::create(b, loc, arith::ShLIOp::create(b, loc, a.add(range, one), shift), parents);
+  auto [first, last] = parentsOf(a, range);
   Value begin = a.read(starts, range), end = a.read(starts, a.add(range, one));
   a.fill(positions, a.add(first, one), a.add(last, one), a.constant(0));
   forLoop(b, loc, begin, end, LoopKind::Reduction, {}, [&](Value k, Carried) {
@@ -224,6 +263,37 @@ void Partition::buildRange(const TargetAssembly &a, const levels::LevelBuild &bu
   });
   if (order.sortedLevels(level) != order.levels.size() - level)
     sortSegments(a, build, first, last, begin);
+  if (!order.unique)
+    a.write(kept, range, a.sub(combineRepeats(a, build, first, last, begin), begin));
+}
+
+/// Ranges that have lost entries leave gaps: those behind move up.
+void Partition::joinRanges(const TargetAssembly &a, Value starts, Value kept) const {
+  OpBuilder &b = a.builder;
+  Value one = a.constant(1), positions = a.made.fields[*a.made.layout.positions[level]];
+  unsigned coordinates = a.made.layout.coordinates[level]->field, values = a.made.layout.valuesField();
+  auto moveRange = [&](Value range, Value begin, Value to) {
+    Value distance = a.sub(begin, to), count = a.read(kept, range);
+    for (Value buffer : {a.made.fields[coordinates], a.made.fields[values]})
+      forLoop(b, loc, a.constant(0), count, LoopKind::Reduction, {}, [&](Value k, Carried) {
+        Value moved = memref::LoadOp::create(b, loc, buffer, a.add(begin, k));
+        memref::StoreOp::create(b, loc, moved, buffer, a.add(to, k));
+        return Carried{};
+      });
+    auto [first, last] = parentsOf(a, range);
+    forLoop(b, loc, a.add(first, one), a.add(last, one), LoopKind::Parallel, {}, [&](Value at, Carried) {
+      a.write(positions, at, a.sub(a.read(positions, at), distance));
+      return Carried{};
+    });
+  };
+  Value total = forLoop(
+      b, loc, a.constant(0), ranges, LoopKind::Reduction, a.constant(0), [&](Value range, Carried to) {
+        Value begin = a.read(starts, range);
+        a.when(a.compare(CmpIPredicate::ne, begin, to[0]), [&] { moveRange(range, begin, to[0]); });
+        return Carried{a.add(to[0], a.read(kept, range))};
+      })[0];
+  a.shrink(coordinates, total);
+  a.shrink(values, total);
 }
 
 /// The buffers for so many entries; the first position is in place.
@@ -251,15 +321,19 @@ void Partition::assemble(OpBuilder &b) {
   build.level = level;
   build.parents = parents;
   allocate(a, total);
+  Value kept = order.unique ? Value() : buffer(b, loc, ranges);
   if (target.parallel)
-    levels::parallelParts(b, loc, ranges, [&](Value range) { buildRange(a, build, lists, starts, range); });
+    levels::parallelParts(b, loc, ranges,
+                          [&](Value range) { buildRange(a, build, lists, starts, kept, range); });
   else
     forLoop(b, loc, zero, ranges, LoopKind::Reduction, {}, [&](Value range, Carried) {
-      buildRange(a, build, lists, starts, range);
+      buildRange(a, build, lists, starts, kept, range);
       return Carried{};
     });
-  if (!order.unique)
-    combineRepeats(a, build);
+  if (kept) {
+    joinRanges(a, starts, kept);
+    memref::DeallocOp::create(b, loc, kept);
+  }
   memref::DeallocOp::create(b, loc, ends);
   memref::DeallocOp::create(b, loc, starts);
   lists.free(b);

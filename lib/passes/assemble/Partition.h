@@ -7,8 +7,8 @@
 namespace tulle::assemble {
 
 /// Assembles a target whose last level is compressed, below dense ones. A first pass distributes the entries
-/// to lists, one for each of some hundred ranges of parents; then each range is counted, stored and sorted
-/// while it is in the cache. Every order of arrival below one parent stays what it is.
+/// to lists, one for each of some hundred ranges of parents; then each range is counted, stored, sorted
+/// and rid of repeats while it is in the cache. Every order of arrival below one parent stays what it is.
 class Partition {
 public:
   static bool fits(const Target &target, dialect::AssembleOp op, const Order &order, unsigned level);
@@ -16,9 +16,13 @@ public:
   /// `level` is the compressed one.
   Partition(mlir::OpBuilder &b, Target &target, dialect::AssembleOp op, const Order &order, unsigned level);
 
-  /// Whether it pays (i1): there are more entries than a cache holds, and those that arrive after each other
-  /// go to places far from each other.
-  mlir::Value pays(mlir::OpBuilder &b);
+  /// How entries arrive, from a sample (i1 each). A partition pays: there are more than a cache holds, and
+  /// those that arrive after each other go to places far from each other. Or all these places are near, in
+  /// the cache.
+  struct Arrival {
+    mlir::Value pays, near;
+  };
+  Arrival arrival(mlir::OpBuilder &b) const;
   /// Makes the target's buffers.
   void assemble(mlir::OpBuilder &b);
 
@@ -29,7 +33,8 @@ public:
 
 private:
   mlir::Value parent(mlir::OpBuilder &b, mlir::ValueRange dims) const;
-  mlir::Value scattered(mlir::OpBuilder &b) const;
+  Arrival sample(mlir::OpBuilder &b) const;
+  mlir::Value fitsCache(mlir::OpBuilder &b, mlir::Value span) const;
   void chooseRanges(mlir::OpBuilder &b);
   mlir::Value rangeOf(mlir::OpBuilder &b, mlir::ValueRange dims) const;
   void forPieces(mlir::OpBuilder &b,
@@ -42,8 +47,10 @@ private:
   void allocate(const TargetAssembly &a, mlir::Value total) const;
   mlir::Value startShares(const TargetAssembly &a, mlir::Value ends, mlir::Value sums) const;
   void placeShares(const TargetAssembly &a, mlir::Value ends, mlir::Value sums) const;
+  std::pair<mlir::Value, mlir::Value> parentsOf(const TargetAssembly &a, mlir::Value range) const;
   void buildRange(const TargetAssembly &a, const levels::LevelBuild &build, const Entries &lists,
-                  mlir::Value starts, mlir::Value range) const;
+                  mlir::Value starts, mlir::Value kept, mlir::Value range) const;
+  void joinRanges(const TargetAssembly &a, mlir::Value starts, mlir::Value kept) const;
 
   Target &target;
   dialect::AssembleOp op;

@@ -14,6 +14,7 @@
 #include "passes/assemble/SourceWalk.h"
 #include "passes/assemble/Stream.h"
 #include "passes/assemble/Strips.h"
+#include "passes/lower/Near.h"
 #include <limits>
 
 using namespace mlir;
@@ -51,8 +52,9 @@ namespace {
 
 class Scatter {
 public:
-  Scatter(OpBuilder &b, Target &target, AssembleOp op, const Order &order)
-      : b(b), target(target), op(op), order(order), assembly(b, target), ranks(assembly, order),
+  /// `near` (i1), if any: places that are stored to after each other are in the cache.
+  Scatter(OpBuilder &b, Target &target, AssembleOp op, const Order &order, Value near = {})
+      : b(b), target(target), op(op), order(order), near(near), assembly(b, target), ranks(assembly, order),
         rounds(ranks.any() ? std::nullopt : roundDimension(op)), ownCounters(assembly, order, rounds),
         stripLevel(ranks.any() ? std::nullopt : Strips::levelOf(target, order)) {
     for (unsigned l = 0; l < target.levels(); ++l) {
@@ -100,6 +102,7 @@ private:
   std::optional<unsigned> numberedSlots() const;
   std::pair<Target *, Value> placeEntry(ValueRange at);
   void storeInStrips(OnInsert insert);
+  void storePiece(const Piece *piece, OnInsert insert);
   /// Whether the rounds of the outermost loop are the coordinates that strips are made of.
   bool stripRounds() const { return rounds && order.levels[*stripLevel]->value == int64_t(*rounds); }
   void emptyRest();
@@ -114,6 +117,7 @@ private:
   Target &target;
   AssembleOp op;
   const Order &order;
+  Value near;
   TargetAssembly assembly;
   Ranks ranks;
   std::optional<unsigned> rounds;  ///< the dimension the outermost loop goes through, if it does
@@ -465,13 +469,31 @@ void Scatter::store() {
     return storeInStrips(insert);
   forPieces([&](const Piece *piece) {
     restart();
-    cloneLoops(b, op, piece, insert);
+    storePiece(piece, insert);
     auto end = [&] {
       if (emptiesRounds)
         emptySlots(roundLoop.getBody().getArgument(0), counters->roundEntries());
     };
     atRounds([&] { counters->startRound(); }, end);
   });
+}
+
+/// Places in the cache are not fetched ahead: that would be work for nothing.
+void Scatter::storePiece(const Piece *piece, OnInsert insert) {
+  auto all = [&] {
+    cloneLoops(b, op, piece, insert);
+    return levels::Values{};
+  };
+  if (!near || rounds) {
+    all();
+    return;
+  }
+  auto fetchNothing = [&] {
+    all();
+    b.getBlock()->walk([&](IterateOp loop) { loop->setAttr(lower::kStoresNear, b.getUnitAttr()); });
+    return levels::Values{};
+  };
+  levels::ifElse(b, op.getLoc(), near, TypeRange(), fetchNothing, all);
 }
 
 //===--- Rounds ---===//
@@ -566,17 +588,17 @@ FailureOr<Value> lowerByScatter(OpBuilder &b, Target &target, AssembleOp op, con
   }
   Target near = target;
   Partition partition(b, near, op, order, *bucketLevel(target.encoding()));
-  Value pays = partition.pays(b);
+  Partition::Arrival arrival = partition.arrival(b);
   SmallVector<Type> types = levels::fieldTypes(target.storage.layout, target.storage.element);
   levels::Values buffers = levels::ifElse(
-      b, target.loc, pays, types,
+      b, target.loc, arrival.pays, types,
       [&] {
         partition.assemble(b);
         return levels::Values(near.storage.fields);
       },
       [&] {
         auto directly = [&] {
-          Scatter(b, target, op, order).run();
+          Scatter(b, target, op, order, arrival.near).run();
           return levels::Values(target.storage.fields);
         };
         Target own = target;

@@ -27,7 +27,7 @@ public:
   /// Of the parents `first` … `last - 1`.
   Segments(const TargetAssembly &assembly, const levels::LevelBuild &build, Value first, Value last,
            Value start)
-      : a(assembly), b(assembly.builder), loc(assembly.loc), build(build),
+      : a(assembly), b(assembly.builder), loc(assembly.loc),
         coordinates(a.made.fields[a.made.layout.coordinates[build.level]->field]),
         values(a.made.fields.back()), edges(a.made.fields[*a.made.layout.positions[build.level]]),
         isSigned(a.made.layout.fields[a.made.layout.coordinates[build.level]->field].isSigned),
@@ -35,7 +35,7 @@ public:
         first(first), last(last), start(start) {}
 
   void sort();
-  void combine();
+  Value combine();
 
 private:
   Pair load(Value at) const { return load(coordinates, values, at); }
@@ -63,7 +63,6 @@ private:
   const TargetAssembly &a;
   OpBuilder &b;
   Location loc;
-  const levels::LevelBuild &build;
   Value coordinates, values, edges;
   bool isSigned, loose;
   Value first, last, start; ///< `start`: where the first segment begins
@@ -76,11 +75,12 @@ levels::PositionRange Segments::segment(Value parent) const {
 }
 
 /// Visits the segments one after the other: merges share their spare memory. Of a range of parents whose
-/// neighbours are still in the making only the ends of the segments are read: one begins where another ends.
+/// neighbours are still in the making only the ends of the segments are read: one begins where another ends,
+/// but for loose ones, which gaps may be between.
 void Segments::forSegments(llvm::function_ref<void(Value, Value)> body) const {
   forLoop(b, loc, first, last, LoopKind::Reduction, start, [&](Value parent, Carried before) {
     levels::PositionRange range = segment(parent);
-    body(loose ? range.begin : before[0], range.end); // gaps may be between loose ones
+    body(loose ? range.begin : before[0], range.end);
     return Carried{range.end};
   });
 }
@@ -184,47 +184,42 @@ void Segments::sort() {
   memref::DeallocOp::create(b, loc, spareValues);
 }
 
-void Segments::combine() {
-  Value zero = a.constant(0);
-  // Carried: where the next entry goes. The edge of a parent is read before it is written.
-  Carried ends =
-      forLoop(b, loc, zero, build.parents, LoopKind::Reduction, zero, [&](Value parent, Carried at) {
-        levels::PositionRange range = segment(parent);
-        Value out =
-            forLoop(b, loc, range.begin, range.end, LoopKind::Reduction, at[0], [&](Value next, Carried to) {
-              Pair pair = load(next);
-              Value before = a.sub(to[0], one());
-              Value repeated = ifElse(
-                  b, loc, below(at[0], to[0]), b.getI1Type(),
-                  [&] {
-                    Value last = memref::LoadOp::create(b, loc, coordinates, before);
-                    return Carried{a.compare(CmpIPredicate::eq, last, pair.coordinate)};
-                  },
-                  [&] { return Carried{a.constantInt(b.getI1Type(), 0)}; })[0];
-              return ifElse(
-                  b, loc, repeated, b.getIndexType(),
-                  [&] {
-                    Value value = pair.value;
-                    if (a.made.element.isInteger(1))
-                      value = arith::TruncIOp::create(b, loc, b.getI1Type(), value);
-                    a.target.combineValue(b, before, value);
-                    return Carried{to[0]};
-                  },
-                  [&] {
-                    store(pair, to[0]);
-                    return Carried{a.add(to[0], one())};
-                  });
-            })[0];
-        Value edge = loose ? a.mul(parent, a.constant(2)) : parent;
-        a.write(edges, edge, at[0]);
-        if (loose)
-          a.write(edges, a.add(edge, one()), out);
-        return Carried{out};
-      });
-  if (!loose)
-    a.write(edges, build.parents, ends[0]);
-  a.shrink(a.made.layout.coordinates[build.level]->field, ends[0]);
-  a.shrink(a.made.layout.valuesField(), ends[0]);
+/// Returns where the entries that are left end. The edge of a parent is read before it is written.
+Value Segments::combine() {
+  // Carried: where the segment before ended, and where the next entry goes.
+  return forLoop(b, loc, first, last, LoopKind::Reduction, {start, start}, [&](Value parent, Carried at) {
+    levels::PositionRange range = segment(parent);
+    Value begin = loose ? range.begin : at[0]; // gaps may be between loose ones
+    Value out = forLoop(b, loc, begin, range.end, LoopKind::Reduction, at[1], [&](Value next, Carried to) {
+      Pair pair = load(next);
+      Value before = a.sub(to[0], one());
+      Value repeated = ifElse(
+          b, loc, below(at[1], to[0]), b.getI1Type(),
+          [&] {
+            Value last = memref::LoadOp::create(b, loc, coordinates, before);
+            return Carried{a.compare(CmpIPredicate::eq, last, pair.coordinate)};
+          },
+          [&] { return Carried{a.constantInt(b.getI1Type(), 0)}; })[0];
+      return ifElse(
+          b, loc, repeated, b.getIndexType(),
+          [&] {
+            Value value = pair.value;
+            if (a.made.element.isInteger(1))
+              value = arith::TruncIOp::create(b, loc, b.getI1Type(), value);
+            a.target.combineValue(b, before, value);
+            return Carried{to[0]};
+          },
+          [&] {
+            store(pair, to[0]);
+            return Carried{a.add(to[0], one())};
+          });
+    })[0];
+    Value edge = loose ? a.mul(parent, a.constant(2)) : parent;
+    if (loose)
+      a.write(edges, edge, at[1]);
+    a.write(edges, a.add(edge, one()), out);
+    return Carried{range.end, out};
+  })[1];
 }
 
 } // namespace
@@ -238,8 +233,15 @@ void sortSegments(const TargetAssembly &assembly, const levels::LevelBuild &buil
   Segments(assembly, build, first, last, start).sort();
 }
 
+Value combineRepeats(const TargetAssembly &assembly, const levels::LevelBuild &build, Value first, Value last,
+                     Value start) {
+  return Segments(assembly, build, first, last, start).combine();
+}
+
 void combineRepeats(const TargetAssembly &assembly, const levels::LevelBuild &build) {
-  Segments(assembly, build, assembly.constant(0), build.parents, {}).combine();
+  Value zero = assembly.constant(0), end = combineRepeats(assembly, build, zero, build.parents, zero);
+  assembly.shrink(assembly.made.layout.coordinates[build.level]->field, end);
+  assembly.shrink(assembly.made.layout.valuesField(), end);
 }
 
 } // namespace tulle::assemble

@@ -14,5 +14,9 @@ void sortSegments(const TargetAssembly &assembly, const levels::LevelBuild &buil
 /// Combines the values at equal coordinates of sorted segments, and closes the gaps; coordinates and values
 /// end behind the last entry then.
 void combineRepeats(const TargetAssembly &assembly, const levels::LevelBuild &build);
+/// The same for the parents `first` … `last - 1`, whose segments begin at `start` and stay there: returns
+/// where the last one ends then.
+mlir::Value combineRepeats(const TargetAssembly &assembly, const levels::LevelBuild &build, mlir::Value first,
+                           mlir::Value last, mlir::Value start);
 
 } // namespace tulle::assemble

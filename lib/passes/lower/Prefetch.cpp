@@ -5,6 +5,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "passes/lower/Lowering.h"
+#include "passes/lower/Near.h"
 
 using namespace mlir;
 using namespace tulle::dialect;
@@ -67,7 +68,9 @@ public:
     for (Block *block : round)
       for (auto store : block->getOps<memref::StoreOp>()) {
         Value index = store.getIndices().size() == 1 ? store.getIndices()[0] : Value();
-        if (index && outside.contains(store.getMemRef()) && isKnown(index) && isLookedUp(index))
+        bool near = llvm::any_of(
+            found, [&](memref::StoreOp other) { return other.getMemRef() == store.getMemRef(); });
+        if (index && !near && outside.contains(store.getMemRef()) && isKnown(index) && isLookedUp(index))
           found.push_back(store);
       }
   }
@@ -148,8 +151,8 @@ private:
 
   Value coordinate;
   SmallVector<Block *> round;
-  const IRMapping &outside; ///< what the values around the loop have become
-  SmallVector<memref::StoreOp> found;
+  const IRMapping &outside;           ///< what the values around the loop have become
+  SmallVector<memref::StoreOp> found; ///< the first in each buffer: others store next to it
 };
 
 } // namespace
@@ -171,7 +174,7 @@ void Lowering::prefetchAhead(IterateOp op, const Space &space, Value position) {
     Value at = arith::MinUIOp::create(b, loc, later, emit.sub(count, emit.constant(1)));
     return space.coordinate(b, loc, at);
   };
-  if (Stores stores(op, values); stores.any())
+  if (Stores stores(op, values); stores.any() && !op->hasAttr(kStoresNear))
     stores.prefetch(b, coordinateAhead(model.costs.fetchStores));
   Value far, near;
   for (SpaceOp selected : op.getBody().getOps<SpaceOp>()) {
