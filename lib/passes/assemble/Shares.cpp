@@ -82,7 +82,7 @@ Value Shares::zeros(OpBuilder &b, int64_t words) const {
 //===--- How many pieces, and room for them ---===//
 
 /// A thread takes many pieces, so that none waits long for the last one; but each is some work.
-constexpr int64_t kPiecesPerThread = 16, kWorkPerPiece = int64_t(1) << 15, kLeastWork = int64_t(1) << 12;
+constexpr int64_t kPiecesPerThread = 16, kWorkPerPiece = int64_t(1) << 15, kLeastWork = int64_t(1) << 14;
 
 /// Entries for each piece: fewer where each may make a block, so that the caches hold a room.
 static int64_t workPerPiece(const Target &target) {
