@@ -61,12 +61,16 @@ struct Conversion {
 
 bool isTooLong(int64_t size) { return size > std::numeric_limits<int32_t>::max(); }
 
-/// Widths that are not named: what sizes and entries suggest. A level whose coordinates are larger than every
-/// dimension's shows while converting.
+/// Widths that are not named: what sizes and entries suggest. A level whose coordinates are larger than its
+/// range tells shows while converting.
 Encoding chooseWidths(const Encoding &encoding, const Tensor &tensor) {
   int64_t largest = 0;
   for (int64_t size : tensor.dims)
     largest = std::max(largest, size);
+  const format::Layout layout = format::layout(encoding);
+  for (unsigned l = 0; l < encoding.levels.size(); ++l)
+    if (auto range = format::levelRange(encoding, l, tensor.dims); range && layout.coordinates[l])
+      largest = std::max(largest, range->high);
   return format::resolveWidths(encoding, largest, tensor.storedCount());
 }
 

@@ -444,6 +444,13 @@ def inverse(storage, at):
     return tuple(out)
 
 
+def largest_coordinate(storage):
+    """What sizes allow: a code that interleaves bits is largest, up to its highest bit, at the last corner."""
+    corner = tuple(max(n - 1, 0) for n in storage.dims)
+    codes = [evaluate(level.expr, corner, {}) for level in storage.encoding.levels if level.expr[0] == "morton"]
+    return max([*corner, *codes])
+
+
 def children(storage, l, p, at, sizes):
     """(position, coordinate or None) of every slot below position p."""
     level = storage.encoding.levels[l]

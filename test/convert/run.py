@@ -95,10 +95,12 @@ def packed(bits):
     return data + [0] * (-len(data) % 8)
 
 
-def width(field, form):
+def width(field, storage):
     if field.kind in ("sizes", "permutation"):
         return 64
-    return {"positions": form.pos_width or 32, "coordinates": form.crd_width or 32, "bits": 8, "values": 0}[field.kind]
+    form = storage.encoding
+    enough = 32 if model.largest_coordinate(storage) < 2**31 else 64
+    return {"positions": form.pos_width or 32, "coordinates": form.crd_width or enough, "bits": 8, "values": 0}[field.kind]
 
 
 def expected_fields(storage, crc):
@@ -107,7 +109,7 @@ def expected_fields(storage, crc):
         data = packed(field.data) if field.kind == "bits" else field.data
         if crc:
             data = [len(data), zlib.crc32(numpy.array(data, "<f8" if field.kind == "values" else "<i8").tobytes())]
-        out.append([field.kind, field.level, width(field, storage.encoding), data])
+        out.append([field.kind, field.level, width(field, storage), data])
     return out
 
 

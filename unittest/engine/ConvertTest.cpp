@@ -87,6 +87,19 @@ TEST(Convert, widthsWhereTheDataNeedsThem) {
       testing::AllOf(HasSubstr("999"), HasSubstr("8")));
 }
 
+// Sixteen bits of each block interleave to one more than a signed word has; how many entries there are is
+// another matter.
+TEST(Convert, coordinatesLargerThanDimensionsLeavePositionsAlone) {
+  runtime::Entries entries;
+  entries.dims = {1 << 17, 1 << 17};
+  entries.coords = {{(1 << 17) - 1}, {0}};
+  entries.values.resize(8);
+  Tensor made = store(entries, formatOf("HiCOO(1)"));
+  EXPECT_EQ(made.encoding.crdWidth, 64u);
+  EXPECT_EQ(made.encoding.posWidth, 32u);
+  EXPECT_THAT(contents<uint64_t>(made.buffers[1]), ElementsAre(0xAAAAAAAA, 1, 0));
+}
+
 TEST(Convert, entriesInAnyOrder) {
   runtime::Entries entries;
   entries.dims = {3, 4};
@@ -101,8 +114,8 @@ TEST(Convert, entriesInAnyOrder) {
   EXPECT_THAT(errorOf([&] { store(entries, formatOf("CSR")); }), HasSubstr("entry 2 at (2, 4) lies outside"));
 }
 
-// So many, and so far from each other, that they are partitioned first: ranges lose different numbers of entries
-// to repeats, and move together.
+// So many, and so far from each other, that they are partitioned first: ranges lose different numbers of
+// entries to repeats, and move together.
 TEST(Convert, manyRepeatsInAnyOrder) {
   constexpr int64_t rows = 60000, columns = 50000, count = 400000;
   std::mt19937_64 random(11);
@@ -144,8 +157,9 @@ TEST(Convert, manyRepeatsInAnyOrder) {
 
 TEST(Convert, differentFills) {
   Tensor tensor = doubles({3, 4}, matrix, "CSR");
-  EXPECT_THAT(errorOf([&] { engine::convert(tensor, formatOf("(i,j) -> (i : dense, j : compressed), fill = inf")); }),
-              HasSubstr("give both the same fill"));
+  EXPECT_THAT(
+      errorOf([&] { engine::convert(tensor, formatOf("(i,j) -> (i : dense, j : compressed), fill = inf")); }),
+      HasSubstr("give both the same fill"));
 }
 
 TEST(Convert, wrongOrder) {
