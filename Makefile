@@ -34,7 +34,7 @@ road: build
 	test/road/road.py --tulle $(BUILD)/bin/tulle --data $(DATA)
 
 # Every .mtx.gz and .tns.gz of a folder, up to MOST entries, between all pairs of formats: make convert-test DATA=FOLDER.
-MOST ?= 20000
+MOST ?= 65000
 convert-test: configure
 	@test -n "$(DATA)" || { echo "usage: make convert-test DATA=FOLDER [MOST=ENTRIES]"; exit 1; }
 	cmake --build $(BUILD) --target tulle-convert-test

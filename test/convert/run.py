@@ -282,7 +282,7 @@ def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("--tool", required=True)
     parser.add_argument("--data", type=pathlib.Path)
-    parser.add_argument("--most", type=int, default=20000)
+    parser.add_argument("--most", type=int, default=65000)
     parser.add_argument("--random", type=int)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--filter", default="")
