@@ -15,6 +15,9 @@ inline constexpr llvm::StringLiteral kEntriesAttr = "tulle.entries";
 /// Attribute of a function whose loops keep lanes as scalars on purpose: packing them into vectors (LLVM's
 /// SLP vectorizer) would bring the gathers back that they avoid.
 inline constexpr llvm::StringLiteral kScalarLanesAttr = "tulle.scalar_lanes";
+/// Attribute of a tulle.iterate: the places that its rounds look up and store to are in the cache, so that
+/// fetching them ahead would be work for nothing.
+inline constexpr llvm::StringLiteral kStoresNearAttr = "tulle.stores_near";
 /// Attribute of linalg.generic: what its indices are called.
 inline constexpr llvm::StringLiteral kIndicesAttr = "tulle.indices";
 

@@ -192,6 +192,27 @@ def StripMine : Pass<"tulle-strip-mine", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::mlir::memref::MemRefDialect"];
 }
 
+def ShortRows : Pass<"tulle-short-rows", "::mlir::func::FuncOp"> {
+  let summary = "Loops over rows that one vector holds have a copy of their own";
+  let description = [{
+    `for i: for p: for k < n: C[f(i, k)] = …`, where n does not depend on i, gets a copy that runs where one vector holds n elements and
+    that says so in its bound: not every i asks how many tiles of which width fit.
+  }];
+  let options = [
+    Option<"vl", "vl", "unsigned", /*default=*/"0", "Elements of a vector; 0: 256 bits of the widest element">
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+
+def ExpandExp : Pass<"tulle-expand-exp", "::mlir::func::FuncOp"> {
+  let summary = "Exponentials become polynomials";
+  let description = [{
+    Every `math.exp` of f32 and f64 with `fastmath<contract>` becomes arithmetic, less than one unit in the last place from the exact value
+    for all inputs: infinities, nan, and where the result is subnormal, too.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def RegisterTiles : Pass<"tulle-register-tiles", "::mlir::func::FuncOp"> {
   let summary = "Rows of a result that a loop adds to stay in registers";
   let description = [{
@@ -200,8 +221,7 @@ def RegisterTiles : Pass<"tulle-register-tiles", "::mlir::func::FuncOp"> {
     operations in the same order, so no reordering is needed. Updates may be under conditions (empty slots of a padded
     format), which become masks, and f may be a load (the rows of a permutation). A loop just before that sets the same elements to a constant does not run: tiles start from the
     constant, and go past the caches where the buffer is larger than these. Where k is long and every p reads streams of its
-    own (diagonals), a few p are done at a time, and rows of an operand that coordinates name are prefetched where they are far; where the bounds of k depend on p, the tiles cover what these have in common. A loop around for whose
-    rounds k is as long has a copy that runs where one vector holds all of k, so that not every round asks how many tiles fit.
+    own (diagonals), a few p are done at a time, and rows of an operand that coordinates name are prefetched where they are far; where the bounds of k depend on p, the tiles cover what these have in common.
   }];
   let options = [
     Option<"vl", "vl", "unsigned", /*default=*/"0", "Elements of a vector; 0: 256 bits of the widest element, 512 in tiles of long rows">,

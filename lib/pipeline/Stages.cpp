@@ -61,8 +61,10 @@ std::string passes(Stage stage, const Options &options) {
   case Stage::Loops:
     return "tulle-lower,func.func(canonicalize,loop-invariant-code-motion,cse,tulle-join-segments)";
   case Stage::Vector:
-    return "func.func(tulle-block-rows,tulle-split-blocks,tulle-panels,tulle-strip-mine,tulle-register-tiles{" + vectorOptions(options) +
-           "},tulle-vectorize{" + vectorOptions(options) + "},tulle-scalar-scatter)" +
+    return "func.func(tulle-block-rows,tulle-split-blocks,tulle-panels,tulle-strip-mine,tulle-short-rows{"
+           "vl=" +
+           std::to_string(options.vectorLength) + "},tulle-register-tiles{" + vectorOptions(options) +
+           "},tulle-expand-exp,tulle-vectorize{" + vectorOptions(options) + "},tulle-scalar-scatter)" +
            (options.parallel ? ",tulle-outline" : "");
   case Stage::Llvm:
     // Allocation goes through functions that the engine binds: unlike malloc, they may refuse.

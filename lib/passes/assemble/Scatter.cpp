@@ -1,4 +1,5 @@
 #include "passes/assemble/Scatter.h"
+#include "dialect/Costs.h"
 #include "format/Places.h"
 #include "format/Print.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -14,7 +15,6 @@
 #include "passes/assemble/SourceWalk.h"
 #include "passes/assemble/Stream.h"
 #include "passes/assemble/Strips.h"
-#include "passes/lower/Near.h"
 #include <limits>
 
 using namespace mlir;
@@ -490,7 +490,7 @@ void Scatter::storePiece(const Piece *piece, OnInsert insert) {
   }
   auto fetchNothing = [&] {
     all();
-    b.getBlock()->walk([&](IterateOp loop) { loop->setAttr(lower::kStoresNear, b.getUnitAttr()); });
+    b.getBlock()->walk([&](IterateOp loop) { loop->setAttr(dialect::kStoresNearAttr, b.getUnitAttr()); });
     return levels::Values{};
   };
   levels::ifElse(b, op.getLoc(), near, TypeRange(), fetchNothing, all);

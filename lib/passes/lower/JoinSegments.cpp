@@ -134,16 +134,13 @@ struct JoinSegments : impl::JoinSegmentsBase<JoinSegments> {
   void runOnOperation() override {
     SmallVector<scf::ForOp> loops;
     getOperation().walk<WalkOrder::PreOrder>([&](scf::ForOp loop) { loops.push_back(loop); });
-    SmallPtrSet<Operation *, 8> gone;
+    SmallPtrSet<Operation *, 8> joined; ///< segments, which come later in the list
     for (scf::ForOp rows : loops)
-      while (!gone.contains(rows)) {
-        scf::ForOp segment = segmentOf(rows);
-        if (!segment)
-          break;
-        gone.insert(segment);
-        gone.insert(rows);
-        rows = join(segment, rows);
-      }
+      if (!joined.contains(rows))
+        while (scf::ForOp segment = segmentOf(rows)) {
+          joined.insert(segment);
+          rows = join(segment, rows);
+        }
   }
 };
 

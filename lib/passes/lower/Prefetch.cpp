@@ -2,10 +2,10 @@
 // product), or places to store at that it looks up by them (the cursors of a conversion), waits for memory at
 // every one, since no hardware predicts where these are. The coordinates of later rounds are in memory
 // already, and so say which memory to ask for.
+#include "dialect/Costs.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "passes/lower/Lowering.h"
-#include "passes/lower/Near.h"
 
 using namespace mlir;
 using namespace tulle::dialect;
@@ -174,7 +174,7 @@ void Lowering::prefetchAhead(IterateOp op, const Space &space, Value position) {
     Value at = arith::MinUIOp::create(b, loc, later, emit.sub(count, emit.constant(1)));
     return space.coordinate(b, loc, at);
   };
-  if (Stores stores(op, values); stores.any() && !op->hasAttr(kStoresNear))
+  if (Stores stores(op, values); stores.any() && !op->hasAttr(kStoresNearAttr))
     stores.prefetch(b, coordinateAhead(model.costs.fetchStores));
   Value far, near;
   for (SpaceOp selected : op.getBody().getOps<SpaceOp>()) {

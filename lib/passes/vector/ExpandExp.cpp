@@ -1,8 +1,13 @@
-#include "passes/vector/ExpandExp.h"
+// tulle-expand-exp: exponentials as arithmetic, which runs in lanes where the call of a function would not.
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "passes/Passes.h"
 
 namespace tulle::passes {
+#define GEN_PASS_DEF_EXPANDEXP
+#include "passes/Passes.h.inc"
+
 namespace {
 
 namespace arith = mlir::arith;
@@ -93,16 +98,17 @@ private:
   }
 };
 
+struct ExpandExpPass : impl::ExpandExpBase<ExpandExpPass> {
+  void runOnOperation() override {
+    getOperation().walk([](mlir::math::ExpOp op) {
+      const bool mayDiffer = arith::bitEnumContainsAll(op.getFastmath(), arith::FastMathFlags::contract);
+      if (!mayDiffer || !(op.getType().isF64() || op.getType().isF32()))
+        return;
+      op.replaceAllUsesWith(Expander(op).run());
+      op.erase();
+    });
+  }
+};
+
 } // namespace
-
-void expandExponentials(mlir::Operation *root) {
-  root->walk([](mlir::math::ExpOp op) {
-    const bool mayDiffer = arith::bitEnumContainsAll(op.getFastmath(), arith::FastMathFlags::contract);
-    if (!mayDiffer || !(op.getType().isF64() || op.getType().isF32()))
-      return;
-    op.replaceAllUsesWith(Expander(op).run());
-    op.erase();
-  });
-}
-
 } // namespace tulle::passes

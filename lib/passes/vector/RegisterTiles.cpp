@@ -15,7 +15,6 @@
 #include "passes/vector/Distance.h"
 #include "passes/vector/Fill.h"
 #include "passes/vector/Indices.h"
-#include "passes/vector/ShortRows.h"
 #include "passes/vector/TripCount.h"
 
 namespace tulle::passes {
@@ -499,7 +498,6 @@ struct RegisterTilesPass : impl::RegisterTilesBase<RegisterTilesPass> {
   void runOnOperation() override {
     // Loops around a nest come after it: they are gone when the nest reaches that far.
     const iteration::CostModel model = dialect::costModel(getOperation());
-    copyForShortRows(getOperation(), model, vl);
     llvm::SetVector<Operation *> loops;
     getOperation().walk([&](scf::ForOp loop) { loops.insert(loop); });
     while (!loops.empty()) {

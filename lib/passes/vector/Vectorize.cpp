@@ -11,7 +11,6 @@
 #include "passes/Passes.h"
 #include "passes/vector/Ahead.h"
 #include "passes/vector/Distance.h"
-#include "passes/vector/ExpandExp.h"
 #include "passes/vector/LaneChain.h"
 #include "passes/vector/LoopAnnotation.h"
 #include "passes/vector/Nest.h"
@@ -372,7 +371,6 @@ struct VectorizePass : impl::VectorizeBase<VectorizePass> {
 
   void runOnOperation() override {
     const iteration::CostModel model = dialect::costModel(getOperation());
-    expandExponentials(getOperation());
     llvm::SmallVector<scf::ForOp> loops;
     getOperation().walk([&](scf::ForOp loop) { loops.push_back(loop); });
     for (scf::ForOp loop : loops) {

@@ -1,4 +1,4 @@
-// RUN: tulle-opt %s --pass-pipeline='builtin.module(func.func(tulle-register-tiles))' | FileCheck %s
+// RUN: tulle-opt %s --pass-pipeline='builtin.module(func.func(tulle-short-rows,tulle-register-tiles))' | FileCheck %s
 
 // SpMM: whether a row of C is one vector (256 bits of f64) at most is asked once, and the loop over rows has a copy for that. There the
 // row is one vector with a mask; no loop asks for tiles.

@@ -1,4 +1,4 @@
-// RUN: tulle-opt %s --pass-pipeline='builtin.module(func.func(tulle-vectorize))' | FileCheck %s
+// RUN: tulle-opt %s --pass-pipeline='builtin.module(func.func(tulle-expand-exp,tulle-vectorize))' | FileCheck %s
 
 // The nearest whole number of halvings by an addition that rounds, what is left of x in two steps, the polynomial of degree 10 from
 // its last coefficient, and two powers of two: of half the number, and of the rest.
