@@ -30,6 +30,26 @@ TEST(Blocks, largeBlocksAreUsedAgain) {
   releaseBlocks();
 }
 
+// With other addresses the system would have to break its huge pages up.
+TEST(Blocks, blocksMadeLongerBeginAtAHugePage) {
+  releaseBlocks();
+  Block block = takeBlock(9 * kMiB + 4096);
+  ASSERT_NE(block.data, nullptr);
+  static_cast<char *>(block.data)[4096] = 7;
+  Block behind = takeBlock(5 * kMiB); // so that the block cannot grow where it is
+  for (int64_t mib : {31, 67, 133}) {
+    giveBlock(block);
+    block = takeBlock(mib * kMiB + 4096);
+    ASSERT_NE(block.data, nullptr);
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(block.data) % size_t(2 * kMiB), 0u) << mib;
+    EXPECT_EQ(static_cast<char *>(block.data)[4096], 7) << "the block was not made longer";
+    static_cast<char *>(block.data)[block.bytes - 1] = 1;
+  }
+  giveBlock(behind);
+  giveBlock(block);
+  releaseBlocks();
+}
+
 TEST(Blocks, smallBlocksAreAligned) {
   for (int64_t bytes : {0, 1, 63, 64, 65, 100000}) {
     Block block = takeBlock(bytes);

@@ -23,6 +23,28 @@ int64_t pageBytes() {
 
 int64_t roundUp(int64_t bytes, int64_t unit) { return (bytes + unit - 1) / unit * unit; }
 
+/// Addresses for `bytes` that begin at a huge page: a block that does not has only small ones.
+void *reserve(int64_t bytes, int protection) {
+  int64_t mapped = bytes + kHugePage;
+  void *found = mmap(nullptr, size_t(mapped), protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (found == MAP_FAILED)
+    return nullptr;
+  auto begin = reinterpret_cast<intptr_t>(found), start = intptr_t(roundUp(begin, kHugePage));
+  if (start > begin)
+    munmap(found, size_t(start - begin));
+  if (int64_t rest = begin + mapped - (start + bytes); rest > 0)
+    munmap(reinterpret_cast<void *>(start + bytes), size_t(rest));
+  return reinterpret_cast<void *>(start);
+}
+
+Block mapBlock(int64_t bytes) {
+  void *data = reserve(bytes, PROT_READ | PROT_WRITE);
+  if (!data)
+    return {};
+  (void)madvise(data, size_t(bytes), MADV_HUGEPAGE); // a refusal is harmless
+  return {data, bytes};
+}
+
 /// The blocks freed last, up to a small share of the machine's memory.
 class Pool {
 public:
@@ -75,9 +97,15 @@ private:
         largest = it;
     if (largest == kept.end())
       return {};
-    void *data = mremap(largest->data, size_t(largest->bytes), size_t(bytes), MREMAP_MAYMOVE);
-    if (data == MAP_FAILED)
+    void *place = reserve(bytes, PROT_NONE);
+    if (!place)
       return {};
+    void *data =
+        mremap(largest->data, size_t(largest->bytes), size_t(bytes), MREMAP_MAYMOVE | MREMAP_FIXED, place);
+    if (data == MAP_FAILED) {
+      munmap(place, size_t(bytes));
+      return {};
+    }
     remove(largest);
     (void)madvise(data, size_t(bytes), MADV_HUGEPAGE); // a refusal is harmless
     return {data, bytes};
@@ -98,22 +126,6 @@ private:
 Pool &pool() {
   static auto *blocks = new Pool; // never destroyed: tensors may be freed while the process ends
   return *blocks;
-}
-
-Block mapBlock(int64_t bytes) {
-  int64_t mapped = bytes + kHugePage;
-  void *found = mmap(nullptr, size_t(mapped), PROT_READ | PROT_WRITE,
-                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (found == MAP_FAILED)
-    return {};
-  auto begin = reinterpret_cast<intptr_t>(found), start = intptr_t(roundUp(begin, kHugePage));
-  if (start > begin)
-    munmap(found, size_t(start - begin));
-  if (int64_t rest = begin + mapped - (start + bytes); rest > 0)
-    munmap(reinterpret_cast<void *>(start + bytes), size_t(rest));
-  void *data = reinterpret_cast<void *>(start);
-  (void)madvise(data, size_t(bytes), MADV_HUGEPAGE); // a refusal is harmless
-  return {data, bytes};
 }
 
 } // namespace
