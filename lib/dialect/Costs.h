@@ -12,8 +12,8 @@ void setCpu(mlir::ModuleOp module, const iteration::Cpu &cpu);
 
 /// Argument attribute: how many entries the tensor stores, where the caller knows (i64).
 inline constexpr llvm::StringLiteral kEntriesAttr = "tulle.entries";
-/// Attribute of a function whose loops keep lanes as scalars on purpose: packing them into vectors (LLVM's
-/// SLP vectorizer) would bring the gathers back that they avoid.
+/// Attribute of a function whose loops load lanes one by one on purpose: LLVM's SLP vectorizer would bring
+/// the gathers back that they avoid.
 inline constexpr llvm::StringLiteral kScalarLanesAttr = "tulle.scalar_lanes";
 /// Attribute of a tulle.iterate: the places that its rounds look up and store to are in the cache, so that
 /// fetching them ahead would be work for nothing.

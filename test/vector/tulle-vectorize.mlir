@@ -3,9 +3,8 @@
 // RUN: tulle-opt %s --pass-pipeline='builtin.module(func.func(tulle-vectorize{vl=2 scalable=true}))' | FileCheck %s --check-prefix=SVE
 
 // A row of CSR times a vector: whole vectors, one horizontal sum that starts from the caller's value, a scalar rest that
-// continues where the vectors ended. A row of two vectors or more whose ends are near each other gathers by loads, so its lanes
-// are scalars: the first starts from the caller's value, the others from what changes nothing. What vectors read in order is
-// asked for ahead.
+// continues where the vectors ended. A row of two vectors or more whose ends are near each other gathers by loads, and what it
+// reads in order is not asked for ahead: the hardware sees it coming.
 // CHECK-LABEL: func.func @row
 // CHECK-SAME: %[[CRD:.*]]: memref<?xi32>, %[[VAL:.*]]: memref<?xf64>, %[[X:.*]]: memref<?xf64>, %[[LO:.*]]: index, %[[HI:.*]]: index, %[[INIT:.*]]: f64
 // CHECK-SAME: attributes {tulle.scalar_lanes}
@@ -17,16 +16,21 @@
 // CHECK:   memref.load %[[CRD]][%[[LO]]]
 // CHECK:   memref.load %[[CRD]][%[[LAST]]]
 // CHECK:   arith.cmpi ult, %{{.*}}, %c16384
-// CHECK: %[[V:.*]]:2 = scf.if %[[NEAR]] -> (index, f64)
-// CHECK:   %[[LANES:.*]]:5 = scf.for %[[Q:.*]] = %[[LO]] to {{.*}} iter_args(%{{.*}} = %[[LO]], %[[ACC0:.*]] = %[[INIT]], %{{.*}} = %cst{{.*}}, %{{.*}} = %cst{{.*}}, %{{.*}} = %cst{{.*}})
-// CHECK:     memref.load %[[X]]
-// CHECK:     %[[FIRST:.*]] = arith.addf %[[ACC0]]
-// CHECK-COUNT-3: memref.load %[[X]]
-// CHECK:     scf.yield %{{.*}}, %[[FIRST]]
-// CHECK:   %[[LOW:.*]] = arith.addf %[[LANES]]#1, %[[LANES]]#2
-// CHECK:   %[[HIGH:.*]] = arith.addf %[[LANES]]#3, %[[LANES]]#4
-// CHECK:   %[[ALL:.*]] = arith.addf %[[LOW]], %[[HIGH]]
-// CHECK:   scf.yield %[[LANES]]#0, %[[ALL]]
+// CHECK: %[[V:.*]]:2 = scf.if %[[NEAR]] -> (index, vector<4xf64>)
+// CHECK:   scf.for %[[Q:.*]] = %[[LO]] to {{.*}} step {{.*}} iter_args(%{{.*}} = %[[LO]], %[[ACC0:.*]] = %{{.*}}) -> (index, vector<4xf64>)
+// CHECK:     %[[A0:.*]] = vector.load %[[VAL]][%[[Q]]] : memref<?xf64>, vector<4xf64>
+// CHECK:     %[[Q0:.*]] = arith.addi %[[Q]], %c0
+// CHECK:     %[[C0:.*]] = memref.load %[[CRD]][%[[Q0]]] : memref<?xi32>
+// CHECK:     %[[J0:.*]] = arith.index_castui %[[C0]] : i32 to index
+// CHECK:     %[[Q3:.*]] = arith.addi %[[Q]], %c3
+// CHECK:     %[[C3:.*]] = memref.load %[[CRD]][%[[Q3]]] : memref<?xi32>
+// CHECK:     %[[J3:.*]] = arith.index_castui %[[C3]] : i32 to index
+// CHECK:     memref.load %[[X]][%[[J0]]]
+// CHECK:     memref.load %[[X]][%[[J3]]]
+// CHECK:     %[[XS:.*]] = vector.from_elements
+// CHECK:     %[[M0:.*]] = arith.mulf %[[A0]], %[[XS]] fastmath<reassoc,contract> : vector<4xf64>
+// CHECK:     arith.addf %[[ACC0]], %[[M0]] fastmath<reassoc,contract> : vector<4xf64>
+// CHECK-NOT: memref.prefetch
 // CHECK: } else {
 // CHECK:   scf.for %[[P:.*]] = %[[LO]] to {{.*}} step {{.*}} iter_args(%{{.*}} = %[[LO]], %[[ACC:.*]] = %{{.*}}) -> (index, vector<4xf64>)
 // CHECK:   %[[J:.*]] = vector.load %[[CRD]][%[[P]]] : memref<?xi32>, vector<4xi32>
@@ -37,8 +41,8 @@
 // CHECK:   %[[LATER:.*]] = arith.addi %[[P]], %c256
 // CHECK:   memref.prefetch %[[CRD]][%[[LATER]]], read
 // CHECK:   memref.prefetch %[[VAL]]
-// CHECK:   vector.reduction <add>, %{{.*}}, %[[INIT]] fastmath<reassoc,contract>
-// CHECK: scf.for %{{.*}} = %[[V]]#0 to %[[HI]] step %{{.*}} iter_args(%{{.*}} = %[[V]]#1) -> (f64)
+// CHECK: %[[SUM:.*]] = vector.reduction <add>, %[[V]]#1, %[[INIT]] fastmath<reassoc,contract>
+// CHECK: scf.for %{{.*}} = %[[V]]#0 to %[[HI]] step %{{.*}} iter_args(%{{.*}} = %[[SUM]]) -> (f64)
 // CHECK:   memref.load %[[X]]
 // WIDE-LABEL: func.func @row
 // WIDE: %[[J:.*]] = arith.index_castui %{{.*}} : vector<4xi32> to vector<4xindex>
@@ -181,7 +185,12 @@ func.func @left_alone(%crd: memref<?xi32>, %val: memref<?xf64>, %y: memref<?xf64
 // second ends with the last one needed.
 // CHECK-LABEL: func.func @interleaved
 // CHECK-SAME: %[[CRD:.*]]: memref<?xi32>, %{{.*}}: memref<?xf64>, %[[X:.*]]: memref<?xf64>
-// CHECK: scf.if {{.*}} -> (index, f64)
+// Where neighbors are gathered, each lane's is loaded by itself.
+// CHECK: scf.if {{.*}} -> (index, vector<4xf64>)
+// CHECK: %[[Q3:.*]] = arith.addi %{{.*}}, %c6
+// CHECK: %[[J3:.*]] = memref.load %[[CRD]][%[[Q3]]]
+// CHECK: %[[K3:.*]] = arith.index_castui %[[J3]]
+// CHECK: memref.load %[[X]][%[[K3]]]
 // CHECK: else
 // CHECK: %[[TWICE:.*]] = arith.muli %{{.*}}, %{{.*}} : index
 // CHECK: %[[FIRST:.*]] = arith.addi %[[TWICE]], %{{.*}} : index

@@ -91,11 +91,13 @@ void BodyEmitter::hoist(Filter isFixed) {
     if (plan.isReductionStep(op) || op->getNumResults() != 1 || !isFixed(op))
       return;
     auto load = mlir::dyn_cast<memref::LoadOp>(op);
-    if (load && plan.shapeOf(load) == LaneShape::PerLane)
+    if (load && plan.shapeOf(load) == LaneShape::PerLane) {
+      hoistedLoads.insert(load);
       vectors.map(load.getResult(),
                   emitLoad(load, hoistedMask(load, load.getMemRef(), load.getIndices()[0])));
-    else
+    } else {
       emitOp(op);
+    }
   });
 }
 
@@ -267,18 +269,59 @@ Value BodyEmitter::emitGather(memref::LoadOp load, Value mask) {
     return vector::GatherOp::create(b, loc, type, buffer, zero, narrowIndex(loc, index), all,
                                     zeros(loc, load.getType()));
   }
-  Value places = narrowIndex(loc, index);
-  Type place = mlir::cast<mlir::VectorType>(places.getType()).getElementType();
-  if (mask)
-    places = arith::SelectOp::create(b, loc, mask, places, zeros(loc, place));
   llvm::SmallVector<Value> elements;
-  for (int64_t lane = 0; lane < lanes.count; ++lane) {
-    Value at = vector::ExtractOp::create(b, loc, places, lane);
-    if (!place.isIndex())
-      at = arith::IndexCastUIOp::create(b, loc, b.getIndexType(), at);
+  for (Value at : placesApart(loc, index, mask))
     elements.push_back(memref::LoadOp::create(b, loc, buffer, at));
-  }
   return vector::FromElementsOp::create(b, loc, type, elements);
+}
+
+/// The index of each lane.
+llvm::SmallVector<Value> BodyEmitter::placesApart(mlir::Location loc, Value index, Value mask) {
+  if (llvm::SmallVector<Value> places = mask ? llvm::SmallVector<Value>() : storedPlaces(loc, index);
+      !places.empty())
+    return places;
+  Value vector = narrowIndex(loc, index);
+  Type place = mlir::cast<mlir::VectorType>(vector.getType()).getElementType();
+  if (mask)
+    vector = arith::SelectOp::create(b, loc, mask, vector, zeros(loc, place));
+  llvm::SmallVector<Value> places;
+  for (int64_t lane = 0; lane < lanes.count; ++lane) {
+    Value at = vector::ExtractOp::create(b, loc, vector, lane);
+    places.push_back(place.isIndex() ? at : arith::IndexCastUIOp::create(b, loc, b.getIndexType(), at));
+  }
+  return places;
+}
+
+/// An index that is read from memory in order, read for each lane: taking a vector of them apart takes
+/// longer. Empty where it is not.
+llvm::SmallVector<Value> BodyEmitter::storedPlaces(mlir::Location loc, Value index) {
+  llvm::SmallVector<Operation *> casts;
+  Value stored = index;
+  while (mlir::isa_and_nonnull<arith::IndexCastUIOp, arith::IndexCastOp, arith::ExtUIOp>(
+      stored.getDefiningOp())) {
+    casts.push_back(stored.getDefiningOp());
+    stored = casts.back()->getOperand(0);
+  }
+  auto load = stored.getDefiningOp<memref::LoadOp>();
+  if (!load || plan.shapeOf(stored) != LaneShape::PerLane || hoistedLoads.contains(load))
+    return {};
+  Value place = load.getIndices()[0];
+  const bool inOrder = plan.shapeOf(place) == LaneShape::Consecutive;
+  Value first = inOrder ? scalars.lookupOrDefault(place) : everySecond(loc, place);
+  if (!first)
+    return {};
+  llvm::SmallVector<Value> places;
+  for (int64_t lane = 0; lane < lanes.count; ++lane) {
+    Value offset = arith::ConstantIndexOp::create(b, loc, inOrder ? lane : 2 * lane);
+    Value at = arith::AddIOp::create(b, loc, first, offset);
+    mlir::IRMapping copy;
+    copy.map(stored,
+             memref::LoadOp::create(b, loc, scalars.lookupOrDefault(load.getMemRef()), at).getResult());
+    for (Operation *cast : llvm::reverse(casts))
+      b.clone(*cast, copy);
+    places.push_back(copy.lookup(index));
+  }
+  return places;
 }
 
 void BodyEmitter::emitStore(memref::StoreOp store, Value value, Value mask, bool streams) {

@@ -62,7 +62,7 @@ private:
   mlir::IRMapping vectors;
   mlir::memref::StoreOp keptStore;
   mlir::Value keptElement;
-  llvm::SmallPtrSet<mlir::Operation *, 4> hoistedBranches;
+  llvm::SmallPtrSet<mlir::Operation *, 4> hoistedBranches, hoistedLoads;
   llvm::DenseMap<mlir::Operation *, mlir::Value> masks; ///< of what is directly in a branch or the loop
 
   void emitBlock(mlir::Block &block, Filter wanted);
@@ -79,6 +79,8 @@ private:
   mlir::Value both(mlir::Location loc, mlir::Value a, mlir::Value c);
   mlir::Value emitLoad(mlir::memref::LoadOp load, mlir::Value mask);
   mlir::Value emitGather(mlir::memref::LoadOp load, mlir::Value mask);
+  llvm::SmallVector<mlir::Value> placesApart(mlir::Location loc, mlir::Value index, mlir::Value mask);
+  llvm::SmallVector<mlir::Value> storedPlaces(mlir::Location loc, mlir::Value index);
   void emitStore(mlir::memref::StoreOp store, mlir::Value value, mlir::Value mask, bool streams = false);
   void emitScatter(mlir::Location loc, mlir::Value value, mlir::Value buffer, mlir::Value places,
                    mlir::Value mask);

@@ -31,7 +31,8 @@ using mlir::Value;
 
 /// Iterations between the fetch of what a loop reads in order and its use. The hardware sees such streams
 /// too, but each only up to the end of a page, while entries that gathers wait for hold up the loads behind
-/// them. (SpMV on `grid2d:1000`: 256, 512 and 1024 take 3.23, 3.29 and 3.58 ms, none 3.86 ms.)
+/// them; loads of neighbors wait for nothing. (SpMV on `grid2d:1000`: 256, 512 and 1024 take 3.23, 3.29
+/// and 3.58 ms, none 3.86 ms.)
 constexpr int64_t fetchAhead = 256;
 
 /// Rewrites one planned loop.
@@ -60,20 +61,14 @@ public:
     Values places, results(loop.getInitArgs());
     if (!plan.branches && !lanes.scalable && !lanes.gatherElements)
       places = coordinatesOf(plan);
-    if (chain || plan.reductions.empty()) {
-      Values partial;
-      if (chain)
-        partial = chain.lanesBefore();
-      std::tie(position, partial) = places.empty() ? vectorLoops(position, partial, step)
-                                                   : apartWhereNear(places, position, partial, step);
-      scalarRest(position, results);
-      if (chain)
-        chain.finish(partial);
-      return;
-    }
-    std::tie(position, results) = places.empty() ? combined(vectorLoops(position, start(), step))
-                                                 : aloneWhereNear(places, position, step);
+    Values partial = chain ? chain.lanesBefore() : start();
+    std::tie(position, partial) = places.empty() ? vectorLoops(position, partial, step)
+                                                 : apartWhereNear(places, position, partial, step);
+    if (!chain)
+      results = combined(partial);
     scalarRest(position, results);
+    if (chain)
+      chain.finish(partial);
   }
 
 private:
@@ -143,12 +138,12 @@ private:
     return {position, partial};
   }
 
-  /// With the lanes combined.
-  Ended combined(Ended ended) {
+  /// The lanes of each reduction combined.
+  Values combined(Values lanesAfter) {
     for (auto [reduction, value, init] :
-         llvm::zip_equal(plan.reductions, ended.second, plan.loop.getInitArgs()))
+         llvm::zip_equal(plan.reductions, lanesAfter, plan.loop.getInitArgs()))
       value = combineLanes(b, loc, reduction, value, init);
-    return ended;
+    return lanesAfter;
   }
 
   /// Gathers already keep many loads in flight; sums of consecutive data wait on the adder unless it has
@@ -165,7 +160,8 @@ private:
     return vectorLoop(position, partial, step, 1);
   }
 
-  /// Lanes that are stored, or that loops around carry, stay vectors: gathers of neighbors are taken apart.
+  /// A gather of neighbors is a load for each lane, which takes less time than the instruction; a row must
+  /// be worth asking.
   Ended apartWhereNear(llvm::ArrayRef<Value> places, Value lower, Values partial, Value step) {
     auto vectors = [&](bool apart) {
       lanes.gatherElements = apart;
@@ -173,14 +169,9 @@ private:
       lanes.gatherElements = false;
       return ended;
     };
-    return byDistance(places, lower, step, 1, [&] { return vectors(true); }, [&] { return vectors(false); });
-  }
-
-  /// Where what is gathered is near, lanes need no vectors.
-  Ended aloneWhereNear(llvm::ArrayRef<Value> places, Value lower, Value step) {
+    plan.loop->getParentOfType<mlir::func::FuncOp>()->setAttr(dialect::kScalarLanesAttr, b.getUnitAttr());
     return byDistance(
-        places, lower, step, 2, [&] { return laneLoop(lower, step); },
-        [&] { return combined(vectorLoop(lower, start(), step, 1)); });
+        places, lower, step, chain ? 1 : 2, [&] { return vectors(true); }, [&] { return vectors(false); });
   }
 
   /// One of two loops: the first where there are iterations for `least` vectors and what they gather is near.
@@ -247,7 +238,7 @@ private:
         first = arith::AddIOp::create(b, loc, first, step);
       BodyEmitter body(b, plan, lanes, first);
       yields.append(body.emit(loop.getRegionIterArgs().slice(1 + chain * count, count)));
-      if (plan.gathers)
+      if (plan.gathers && !lanes.gatherElements)
         body.prefetch(fetchAhead);
     }
     scf::YieldOp::create(b, loc, yields);
@@ -258,58 +249,6 @@ private:
       for (auto [k, reduction] : llvm::enumerate(plan.reductions))
         results[k] = combine(b, loc, reduction, results[k], loop.getResult(1 + chain * count + k));
     return {loop.getResult(0), results};
-  }
-
-  /// The loop of vectors with each lane by itself: a gather of loads needs no vector, and what it is
-  /// multiplied by none either.
-  Ended laneLoop(Value lower, Value step) {
-    Value one = arith::ConstantIndexOp::create(b, loc, 1);
-    Value limit = arith::SubIOp::create(b, loc, upper, arith::SubIOp::create(b, loc, step, one));
-    plan.loop->getParentOfType<mlir::func::FuncOp>()->setAttr(dialect::kScalarLanesAttr, b.getUnitAttr());
-    const size_t count = plan.reductions.size();
-    Values inits{lower};
-    for (int64_t lane = 0; lane < lanes.count; ++lane)
-      for (auto [reduction, init] : llvm::zip_equal(plan.reductions, plan.loop.getInitArgs())) {
-        std::optional<mlir::TypedAttr> neutral = identity(reduction.kind, init.getType());
-        inits.push_back(lane > 0 && neutral ? arith::ConstantOp::create(b, loc, *neutral).getResult() : init);
-      }
-    auto loop = scf::ForOp::create(b, loc, lower, limit, step, inits);
-    keepAsItIs(loop);
-    b.setInsertionPointToStart(loop.getBody());
-    Values yields{arith::AddIOp::create(b, loc, loop.getInductionVar(), step)};
-    for (int64_t lane = 0; lane < lanes.count; ++lane) {
-      Value at =
-          arith::AddIOp::create(b, loc, loop.getInductionVar(), arith::ConstantIndexOp::create(b, loc, lane));
-      yields.append(cloneBody(at, loop.getRegionIterArgs().slice(1 + lane * count, count)));
-    }
-    scf::YieldOp::create(b, loc, yields);
-    b.setInsertionPointAfter(loop);
-    // Neighbors first: a chain of combinations would be as long as there are lanes.
-    Values results(llvm::drop_begin(loop.getResults()));
-    while (results.size() > count) {
-      Values half;
-      for (size_t k = 0; k < results.size(); k += 2 * count)
-        for (auto [r, reduction] : llvm::enumerate(plan.reductions))
-          half.push_back(k + count < results.size()
-                             ? combine(b, loc, reduction, results[k + r], results[k + count + r])
-                             : results[k + r]);
-      results = std::move(half);
-    }
-    return {loop.getResult(0), results};
-  }
-
-  /// The body for one iteration; returns what it hands on.
-  Values cloneBody(Value iteration, mlir::ValueRange carried) {
-    mlir::Block *body = plan.loop.getBody();
-    mlir::IRMapping copy;
-    copy.map(plan.loop.getInductionVar(), iteration);
-    copy.map(plan.loop.getRegionIterArgs(), carried);
-    for (Operation &op : body->without_terminator())
-      b.clone(op, copy);
-    Values results;
-    for (Value result : body->getTerminator()->getOperands())
-      results.push_back(copy.lookupOrDefault(result));
-    return results;
   }
 
   /// The original loop, from where the vectors ended.
