@@ -89,14 +89,21 @@ func.func @reads_its_result(%c: memref<?xf64>, %base: index, %lo: index, %hi: in
 
 // Rows padded to one length, a column of slots at a time (ELL): empty slots become masks, and where rows are
 // many, six columns are done at a time. Nothing is read for empty slots: an x without elements gets the loop as it was.
-// Where three samples of the first column gather from near places, gathers are taken apart.
+// Where eight samples, of the first column and the middle one by turns, gather from near places, gathers are taken apart.
 // CHECK-LABEL: func.func @padded
 // CHECK-SAME: %[[CRD:[a-z0-9]*]]: memref<?xi32>, %[[VAL:[a-z0-9]*]]: memref<?xf64>, %[[X:[a-z0-9]*]]: memref<?xf64>, %[[Y:[a-z0-9]*]]: memref<?xf64>, %[[K:[a-z0-9]*]]: index, %[[N:[a-z0-9]*]]: index)
 // CHECK: %[[SIZE:.*]] = memref.dim %[[X]]
 // CHECK: arith.cmpi sgt, %[[SIZE]]
 // CHECK: scf.if
 // CHECK: %[[NEAR:.*]] = scf.if %{{.*}} -> (i1)
-// CHECK-COUNT-3: arith.cmpi ult, %{{.*}}, %c16384
+// CHECK: %[[MIDDLE:.*]] = arith.divui %{{.*}}, %c2
+// CHECK: %[[STRIDE:.*]] = arith.divui %{{.*}}, %c9
+// CHECK: scf.for %[[SAMPLE:.*]] = %c1{{.*}} to %c9{{.*}} step %c1{{.*}} iter_args(%[[SOFAR:.*]] = %true)
+// CHECK: %[[TURN:.*]] = arith.andi %[[SAMPLE]], %c1
+// CHECK: arith.muli %[[TURN]], %[[MIDDLE]]
+// CHECK: arith.muli %[[SAMPLE]], %[[STRIDE]]
+// CHECK: %[[HERE:.*]] = arith.cmpi ult, %{{.*}}, %c16384
+// CHECK: arith.andi %[[SOFAR]], %[[HERE]]
 // CHECK: scf.if %[[NEAR]]
 // CHECK: %[[LONG:.*]] = arith.cmpi sgt, %{{.*}}, %{{.*}} : index
 // CHECK: %[[STEP:.*]] = arith.select %[[LONG]], %c6

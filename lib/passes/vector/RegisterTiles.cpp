@@ -28,8 +28,10 @@ namespace scf = mlir::scf;
 using mlir::Operation;
 using mlir::Value;
 
-/// Rows of a sample that tells how far apart neighboring rows gather: less than a quarter of a long loop.
-constexpr int64_t sampledRows = 16;
+/// How far apart neighboring rows gather is told by so many samples of so many rows, together less than a
+/// long loop. One says little: the first entries of rows of a matrix without structure are often near each
+/// other.
+constexpr int64_t samples = 8, sampledRows = 16;
 
 class Tiler : Indices {
 public:
@@ -108,7 +110,8 @@ private:
     b.setInsertionPointAfter(branch);
   }
 
-  /// Whether in the first step neighboring iterations gather from near places, in three samples of the rows.
+  /// Whether neighboring iterations gather from near places, in samples of the first step and of the middle
+  /// one by turns.
   Value looksNear(llvm::ArrayRef<Value> places) {
     scf::ForOp outer = nest.outer(), inner = nest.inner;
     Value length = arith::SubIOp::create(b, loc, inner.getUpperBound(), inner.getLowerBound());
@@ -118,21 +121,28 @@ private:
         arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt, length, constant(model.costs.longLoop));
     auto branch = scf::IfOp::create(b, loc, b.getI1Type(), arith::AndIOp::create(b, loc, any, isLong),
                                     /*addThenBlock=*/true, /*addElseBlock=*/true);
+    Value yes = arith::ConstantOp::create(b, loc, b.getBoolAttr(true));
+    yes.getDefiningOp()->moveBefore(branch);
     mlir::OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(branch.thenBlock());
-    mlir::IRMapping first = reads(outer.getLowerBound());
-    Value stride = arith::DivUIOp::create(b, loc, length, constant(4)), at = inner.getLowerBound(), near;
-    for (int sample = 0; sample < 3; ++sample) {
-      at = arith::AddIOp::create(b, loc, at, stride);
-      mlir::IRMapping begin = first, end = first;
-      begin.map(inner.getInductionVar(), at);
-      end.map(inner.getInductionVar(), arith::AddIOp::create(b, loc, at, constant(sampledRows)));
-      Value here = areNear(b, loc, nest.plan, places, begin, end);
-      near = near ? arith::AndIOp::create(b, loc, near, here).getResult() : here;
-    }
-    scf::YieldOp::create(b, loc, near);
     b.setInsertionPointToStart(branch.elseBlock());
-    scf::YieldOp::create(b, loc, arith::ConstantOp::create(b, loc, b.getBoolAttr(true)).getResult());
+    scf::YieldOp::create(b, loc, yes);
+    b.setInsertionPointToStart(branch.thenBlock());
+    Value steps = arith::SubIOp::create(b, loc, outer.getUpperBound(), outer.getLowerBound());
+    Value middle = arith::DivUIOp::create(b, loc, steps, constant(2));
+    Value stride = arith::DivUIOp::create(b, loc, length, constant(samples + 1));
+    auto loop = scf::ForOp::create(b, loc, constant(1), constant(samples + 1), constant(1), yes);
+    scf::YieldOp::create(b, loc, loop.getResult(0));
+    b.setInsertionPointToStart(loop.getBody());
+    Value sample = loop.getInductionVar(), turn = arith::AndIOp::create(b, loc, sample, constant(1));
+    Value step =
+        arith::AddIOp::create(b, loc, outer.getLowerBound(), arith::MulIOp::create(b, loc, turn, middle));
+    Value at =
+        arith::AddIOp::create(b, loc, inner.getLowerBound(), arith::MulIOp::create(b, loc, sample, stride));
+    mlir::IRMapping begin = reads(step), end = begin;
+    begin.map(inner.getInductionVar(), at);
+    end.map(inner.getInductionVar(), arith::AddIOp::create(b, loc, at, constant(sampledRows)));
+    Value near = areNear(b, loc, nest.plan, places, begin, end);
+    scf::YieldOp::create(b, loc, arith::AndIOp::create(b, loc, loop.getRegionIterArg(0), near).getResult());
     return branch.getResult(0);
   }
 
