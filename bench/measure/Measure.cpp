@@ -177,6 +177,8 @@ void race(Row &row, std::vector<Contender> contenders, double seconds, const OnT
   // Operands of a run this short stay in the caches of a program that runs it again and again: here, too,
   // where the others' operands were there in between.
   constexpr double shortRun = 0.2;
+  // The medians of 51 runs of 20 us differ by a tenth.
+  constexpr size_t mostRuns = 501;
   std::vector<Entrant> entrants = enter(row, contenders, longRun, onTurn);
   double fastest = INFINITY;
   for (const Entrant &entrant : entrants)
@@ -187,7 +189,7 @@ void race(Row &row, std::vector<Contender> contenders, double seconds, const OnT
   auto waits = [&](const Entrant &entrant) {
     const size_t least = entrant.first > 5 * fastest && entrant.first > share ? 1 : 3;
     const bool inTime = entrant.spent < share && spent() - start < 8 * seconds;
-    return entrant.runner.run && !row.absent.count(entrant.name) && entrant.samples.size() < 51 &&
+    return entrant.runner.run && !row.absent.count(entrant.name) && entrant.samples.size() < mostRuns &&
            (entrant.samples.size() < least || inTime);
   };
   // Each round in another order: who comes after a contender with threads finds them awake, or finds the
