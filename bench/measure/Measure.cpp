@@ -101,6 +101,12 @@ struct Entrant {
   double first; ///< ms of the run that was compared: caches and pages are cold in it
   std::vector<double> samples = {};
   double spent = 0; ///< ms in them
+  int64_t runs = 1;
+
+  double run() {
+    ++runs;
+    return runner.run();
+  }
 };
 
 /// The reference's answer, in memory of its own: contenders may share their result's.
@@ -190,7 +196,7 @@ void race(Row &row, std::vector<Contender> contenders, double seconds, const OnT
     const size_t least = entrant.first > 5 * fastest && entrant.first > share ? 1 : 3;
     const bool inTime = entrant.spent < share && spent() - start < 8 * seconds;
     return entrant.runner.run && !row.absent.count(entrant.name) && entrant.samples.size() < mostRuns &&
-           (entrant.samples.size() < least || inTime);
+           entrant.runs < entrant.runner.most && (entrant.samples.size() < least || inTime);
   };
   // Each round in another order: who comes after a contender with threads finds them awake, or finds the
   // caches as it left them, and that must not always be the same one.
@@ -206,9 +212,9 @@ void race(Row &row, std::vector<Contender> contenders, double seconds, const OnT
     for (Entrant *entrant : order) {
       onTurn(entrant->name);
       try {
-        double ms = entrant->runner.run();
-        if (ms < shortRun)
-          ms = entrant->runner.run();
+        double ms = entrant->run();
+        if (ms < shortRun && entrant->runs < entrant->runner.most)
+          ms = entrant->run();
         entrant->samples.push_back(ms);
         entrant->spent += entrant->samples.back();
       } catch (const std::exception &error) {

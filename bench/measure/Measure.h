@@ -51,6 +51,7 @@ struct Answer {
 struct Runner {
   std::function<double()> run;    ///< once; milliseconds
   std::function<Answer()> answer; ///< of the last run; none: nothing can be compared
+  int64_t most = INT64_MAX;       ///< runs that there are
 };
 
 /// Thrown where a peer is not installed, or its version lacks the operation.

@@ -28,13 +28,13 @@ namespace {
 /// A disk cache that another process filled; it goes with the contender.
 struct FilledCache {
   std::string folder = (std::filesystem::temp_directory_path() / "tulle-bench-XXXXXX").string();
-  static constexpr uint64_t count = 60;
+  static constexpr int64_t count = 60;
   uint64_t next;
 
   FilledCache() {
     // A text that this process once had from a disk cache is in its memory.
     static uint64_t caches = 0;
-    const uint64_t first = next = (1u << 20) + caches++ * count;
+    const uint64_t first = next = (1u << 20) + caches++ * uint64_t(count);
     if (!mkdtemp(folder.data()))
       throw Absent("no temporary folder for a disk cache");
     setenv("TULLE_CACHE_DIR", folder.c_str(), 1);
@@ -67,7 +67,7 @@ static Runner fromDisk() {
               throw std::runtime_error("the disk cache missed");
             return ms;
           },
-          nullptr};
+          nullptr, FilledCache::count};
 }
 
 /// A call of a kernel that has next to nothing to compute.
