@@ -136,7 +136,7 @@ static std::string sizeText(uint64_t bytes) {
 /// would wait for each other (the processor compares the low 12 bits of addresses), so that blocks of a call
 /// start apart: copying CSR to COO takes a sixth of the time.
 static int64_t distance(size_t blocks, uint64_t bytes) {
-  constexpr uint64_t large = uint64_t(1) << 20;
+  constexpr uint64_t large = uint64_t(1) << 19;
   return bytes < large ? 0 : int64_t(1 + blocks % 16) * 13 * 64;
 }
 
@@ -150,14 +150,17 @@ void *CallMemory::allocate(uint64_t bytes) {
   report([&] {
     std::lock_guard lock(mutex);
     skipped = distance(blocks.size(), bytes);
-    // What this call holds already is used memory, so only the new block has to fit.
-    if (bytes > uint64_t(INT64_MAX) || !runtime::fitsMemory(int64_t(bytes)))
+    blocks.reserve(blocks.size() + 1);
+    if (bytes <= uint64_t(INT64_MAX / 2))
+      block = runtime::takeKeptBlock(int64_t(bytes) + skipped);
+    // What this call holds already, or is kept, is used memory, so only a new block has to fit.
+    if (!block.data && (bytes > uint64_t(INT64_MAX) || !runtime::fitsMemory(int64_t(bytes))))
       throw Error(
           fmt::format("out of memory: {} needs {} ({} bytes), which this machine does not have; use a "
                       "sparser format or smaller sizes",
                       resultText(), sizeText(bytes + uint64_t(held)), bytes + uint64_t(held)));
-    blocks.reserve(blocks.size() + 1);
-    block = runtime::takeBlock(int64_t(bytes) + skipped);
+    if (!block.data)
+      block = runtime::takeBlock(int64_t(bytes) + skipped);
     if (!block.data)
       throw Error(fmt::format("out of memory: the system refused {} bytes for {}", bytes, resultText()));
     blocks.push_back(block);

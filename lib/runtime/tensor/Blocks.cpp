@@ -4,6 +4,7 @@
 #include <cstring>
 #include <mutex>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #include <vector>
 
@@ -13,8 +14,8 @@ namespace {
 
 constexpr int64_t kSmallAlignment = 64;
 constexpr int64_t kHugePage = int64_t(1) << 21;
-constexpr int64_t kLarge = 2 * kHugePage; ///< mapped by itself from here on
-constexpr size_t kMostKept = 32;
+constexpr int64_t kLarge = kHugePage / 4; ///< mapped by itself from here on
+constexpr size_t kMostKept = 256;         ///< several for each thread
 
 int64_t pageBytes() {
   static const int64_t bytes = sysconf(_SC_PAGESIZE);
@@ -22,6 +23,9 @@ int64_t pageBytes() {
 }
 
 int64_t roundUp(int64_t bytes, int64_t unit) { return (bytes + unit - 1) / unit * unit; }
+
+/// Whole huge pages, where there is one.
+int64_t wholePages(int64_t bytes) { return roundUp(bytes, bytes < kHugePage ? pageBytes() : kHugePage); }
 
 /// Addresses for `bytes` that begin at a huge page: a block that does not has only small ones.
 void *reserve(int64_t bytes, int protection) {
@@ -45,18 +49,32 @@ Block mapBlock(int64_t bytes) {
   return {data, bytes};
 }
 
+/// Whether blocks may keep addresses they have no memory for: not where those are limited.
+bool addressesAreFree() {
+  rlimit space;
+  return getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur == RLIM_INFINITY;
+}
+
 /// The blocks freed last, up to a small share of the machine's memory.
 class Pool {
 public:
   /// The smallest block that holds `bytes` and wastes little.
-  Block take(int64_t bytes) {
+  Block takeWhole(int64_t bytes) {
     std::lock_guard lock(mutex);
-    auto best = kept.end();
-    for (auto it = kept.begin(); it != kept.end(); ++it)
-      if (it->bytes >= bytes && it->bytes <= bytes + bytes / 4 + kHugePage &&
-          (best == kept.end() || it->bytes < best->bytes))
-        best = it;
-    return best == kept.end() ? grown(bytes) : remove(best);
+    auto best = find(bytes, [&](const Block &block) { return block.bytes >= bytes ? -block.bytes : 0; });
+    return best == kept.end() ? Block() : remove(best);
+  }
+
+  /// One that has the addresses for `bytes`, and much memory; else one that is made longer. A block that
+  /// moves costs every processor that runs one of the threads an interrupt for each huge page.
+  Block takePart(int64_t bytes) {
+    std::lock_guard lock(mutex);
+    auto best = find(bytes, [&](const Block &block) { return block.addresses >= bytes ? block.bytes : 0; });
+    if (best == kept.end())
+      return grown(bytes);
+    Block block = remove(best);
+    block.bytes = std::max(block.bytes, bytes);
+    return block;
   }
 
   void give(Block block) {
@@ -81,6 +99,16 @@ public:
   }
 
 private:
+  /// The block of the largest rank among those that are no waste for `bytes`; rank 0: none of them.
+  template <class Rank> std::vector<Block>::iterator find(int64_t bytes, Rank rank) {
+    auto best = kept.end();
+    for (auto it = kept.begin(); it != kept.end(); ++it)
+      if (it->bytes <= bytes + bytes / 4 + kHugePage && rank(*it) != 0 &&
+          (best == kept.end() || rank(*it) > rank(*best)))
+        best = it;
+    return best;
+  }
+
   Block remove(std::vector<Block>::iterator at) {
     Block block = *at;
     kept.erase(at);
@@ -100,13 +128,15 @@ private:
     void *place = reserve(bytes, PROT_NONE);
     if (!place)
       return {};
-    void *data =
-        mremap(largest->data, size_t(largest->bytes), size_t(bytes), MREMAP_MAYMOVE | MREMAP_FIXED, place);
+    Block old = *largest;
+    void *data = mremap(old.data, size_t(old.bytes), size_t(bytes), MREMAP_MAYMOVE | MREMAP_FIXED, place);
     if (data == MAP_FAILED) {
       munmap(place, size_t(bytes));
       return {};
     }
     remove(largest);
+    if (old.addresses > old.bytes)
+      munmap(static_cast<char *>(old.data) + old.bytes, size_t(old.addresses - old.bytes));
     (void)madvise(data, size_t(bytes), MADV_HUGEPAGE); // a refusal is harmless
     return {data, bytes};
   }
@@ -116,7 +146,7 @@ private:
         std::min<int64_t>(int64_t(1) << 30, sysconf(_SC_PHYS_PAGES) / 16 * pageBytes());
     return bytes;
   }
-  static void unmap(Block block) { munmap(block.data, size_t(block.bytes)); }
+  static void unmap(Block block) { munmap(block.data, size_t(block.addresses)); }
 
   std::mutex mutex;
   std::vector<Block> kept; ///< in the order in which they came
@@ -130,6 +160,11 @@ Pool &pool() {
 
 } // namespace
 
+Block takeKeptBlock(int64_t bytes) {
+  constexpr int64_t most = INT64_MAX - 2 * kHugePage;
+  return bytes < kLarge || bytes > most ? Block() : pool().takeWhole(wholePages(bytes));
+}
+
 Block takeBlock(int64_t bytes) {
   if (bytes < kLarge) {
     int64_t rounded = std::max(roundUp(bytes, kSmallAlignment), kSmallAlignment);
@@ -137,8 +172,10 @@ Block takeBlock(int64_t bytes) {
   }
   if (bytes > INT64_MAX - 2 * kHugePage)
     return {};
-  bytes = roundUp(bytes, pageBytes());
-  if (Block block = pool().take(bytes); block.data)
+  if (Block block = takeKeptBlock(bytes); block.data)
+    return block;
+  bytes = wholePages(bytes);
+  if (Block block = pool().takePart(bytes); block.data)
     return block;
   return mapBlock(bytes);
 }
@@ -151,15 +188,22 @@ void giveBlock(Block block) {
 }
 
 void trimBlock(Block &block, int64_t bytes) {
-  if (block.bytes - bytes < pageBytes())
-    return;
   if (bytes >= kLarge) {
-    int64_t wanted = roundUp(bytes, pageBytes());
-    if (block.bytes > wanted)
-      munmap(static_cast<char *>(block.data) + wanted, size_t(block.bytes - wanted));
+    int64_t wanted = wholePages(bytes);
+    if (block.bytes <= wanted)
+      return;
+    char *behind = static_cast<char *>(block.data) + wanted;
     block.bytes = wanted;
+    if (!addressesAreFree()) {
+      munmap(behind, size_t(block.addresses - wanted));
+      block.addresses = wanted;
+    } else {
+      (void)madvise(behind, size_t(block.addresses - wanted), MADV_DONTNEED); // private pages: not refused
+    }
     return;
   }
+  if (block.bytes - bytes < pageBytes())
+    return;
   Block smaller = takeBlock(bytes);
   if (!smaller.data)
     return;

@@ -5,22 +5,27 @@
 
 namespace tulle::runtime {
 
-/// `bytes` is what the block holds, at least what was asked for.
+/// `bytes` is what the block holds, at least what was asked for. So many `addresses` are its own: behind what
+/// a large block holds there is no memory, but it can hold more another time without moving.
 struct Block {
   void *data = nullptr;
   int64_t bytes = 0;
+  int64_t addresses = bytes;
 };
 
 /// A block of at least `bytes` bytes with any content, 64-byte aligned; pages that were never touched cost
-/// nothing. Large blocks ask for huge pages. `data` is null when the system
+/// nothing. Large blocks are whole pages, of the huge ones where they can. `data` is null when the system
 /// refuses. Thread-safe, as all of these.
 Block takeBlock(int64_t bytes);
+
+/// The same of what is kept, where a block has the memory already; else `data` is null.
+Block takeKeptBlock(int64_t bytes);
 
 /// Gives a block back.
 void giveBlock(Block block);
 
-/// Returns what lies behind the first `bytes` bytes to the system, where that is a page or more. A block of
-/// which little is left moves.
+/// Returns what lies behind the first `bytes` bytes to the system, where that is a whole page of the block's.
+/// A block of which little is left moves.
 void trimBlock(Block &block, int64_t bytes);
 
 /// Returns all blocks that are kept to the system.
