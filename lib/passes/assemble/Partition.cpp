@@ -159,7 +159,6 @@ void Partition::chooseRanges(OpBuilder &b) {
   Value more = arith::SubIOp::create(b, loc, bitLength(b, loc, last), bitLength(b, loc, wanted));
   shift = arith::MaxSIOp::create(b, loc, more, zero);
   ranges = emit.add(arith::ShRUIOp::create(b, loc, last, shift), one);
-  pieces = target.parallel ? Value(ThreadsOp::create(b, loc, inserts, /*fixed=*/false)) : one;
 }
 
 Value Partition::rangeOf(OpBuilder &b, ValueRange dims) const {
@@ -261,10 +260,40 @@ void Partition::buildRange(const TargetAssembly &a, const levels::LevelBuild &bu
     target.storeValue(b, position, value);
     return Carried{};
   });
-  if (order.sortedLevels(level) != order.levels.size() - level)
+  finishRange(a, build, starts, kept, range);
+}
+
+/// Whether entries of one parent arrive in order.
+bool Partition::arrivesSorted() const { return order.sortedLevels(level) == order.levels.size() - level; }
+
+/// Sorts what the parents of a range have, and combines repeats; `kept` has the number that is left.
+void Partition::finishRange(const TargetAssembly &a, const levels::LevelBuild &build, Value starts,
+                            Value kept, Value range) const {
+  auto [first, last] = parentsOf(a, range);
+  Value begin = a.read(starts, range);
+  if (!arrivesSorted())
     sortSegments(a, build, first, last, begin);
-  if (!order.unique)
+  if (kept)
     a.write(kept, range, a.sub(combineRepeats(a, build, first, last, begin), begin));
+}
+
+/// Runs the body for each range, on several threads where there are any; it is told where it leaves the
+/// numbers of entries that are left, if there may be fewer: ranges move together then.
+void Partition::forRanges(const TargetAssembly &a, Value starts,
+                          function_ref<void(Value range, Value kept)> body) const {
+  OpBuilder &b = a.builder;
+  Value kept = order.unique ? Value() : buffer(b, loc, ranges);
+  if (target.parallel)
+    levels::parallelParts(b, loc, ranges, [&](Value range) { body(range, kept); });
+  else
+    forLoop(b, loc, a.constant(0), ranges, LoopKind::Reduction, {}, [&](Value range, Carried) {
+      body(range, kept);
+      return Carried{};
+    });
+  if (!kept)
+    return;
+  joinRanges(a, starts, kept);
+  memref::DeallocOp::create(b, loc, kept);
 }
 
 /// Ranges that have lost entries leave gaps: those behind move up.
@@ -310,6 +339,7 @@ void Partition::assemble(OpBuilder &b) {
   chooseRanges(b);
   TargetAssembly a(b, target);
   Value zero = a.constant(0), one = a.constant(1);
+  pieces = target.parallel ? Value(ThreadsOp::create(b, loc, inserts, /*fixed=*/false)) : one;
   Value ends = buffer(b, loc, a.mul(pieces, ranges)), starts = buffer(b, loc, a.add(ranges, one));
   a.fill(ends, zero, a.mul(pieces, ranges), zero);
   countRanges(b, ends);
@@ -321,19 +351,7 @@ void Partition::assemble(OpBuilder &b) {
   build.level = level;
   build.parents = parents;
   allocate(a, total);
-  Value kept = order.unique ? Value() : buffer(b, loc, ranges);
-  if (target.parallel)
-    levels::parallelParts(b, loc, ranges,
-                          [&](Value range) { buildRange(a, build, lists, starts, kept, range); });
-  else
-    forLoop(b, loc, zero, ranges, LoopKind::Reduction, {}, [&](Value range, Carried) {
-      buildRange(a, build, lists, starts, kept, range);
-      return Carried{};
-    });
-  if (kept) {
-    joinRanges(a, starts, kept);
-    memref::DeallocOp::create(b, loc, kept);
-  }
+  forRanges(a, starts, [&](Value range, Value kept) { buildRange(a, build, lists, starts, kept, range); });
   memref::DeallocOp::create(b, loc, ends);
   memref::DeallocOp::create(b, loc, starts);
   lists.free(b);
@@ -408,17 +426,28 @@ void Partition::assembleShared(OpBuilder &b) {
       target.storeValue(b, position, value);
     });
   });
+  memref::DeallocOp::create(b, loc, ends);
+  memref::DeallocOp::create(b, loc, sums);
+  if (!order.unique || !arrivesSorted())
+    finishRanges(a);
+}
+
+/// In many ranges: few parents may have most of the entries.
+void Partition::finishRanges(const TargetAssembly &a) {
+  OpBuilder &b = a.builder;
+  chooseRanges(b);
+  Value zero = a.constant(0), positions = a.made.fields[*a.made.layout.positions[level]];
+  Value starts = buffer(b, loc, ranges);
+  // A range that loses entries moves where the next one begins.
+  forLoop(b, loc, zero, ranges, LoopKind::Reduction, {}, [&](Value range, Carried) {
+    a.write(starts, range, a.read(positions, parentsOf(a, range).first));
+    return Carried{};
+  });
   levels::LevelBuild build;
   build.level = level;
   build.parents = parents;
-  if (order.sortedLevels(level) != order.levels.size() - level)
-    forShares(b, parents, [&](Value, Value first, Value last) {
-      sortSegments(a, build, first, last, a.read(a.made.fields[field], first));
-    });
-  if (!order.unique)
-    combineRepeats(a, build);
-  memref::DeallocOp::create(b, loc, ends);
-  memref::DeallocOp::create(b, loc, sums);
+  forRanges(a, starts, [&](Value range, Value kept) { finishRange(a, build, starts, kept, range); });
+  memref::DeallocOp::create(b, loc, starts);
 }
 
 } // namespace tulle::assemble

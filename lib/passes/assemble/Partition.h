@@ -50,6 +50,12 @@ private:
   std::pair<mlir::Value, mlir::Value> parentsOf(const TargetAssembly &a, mlir::Value range) const;
   void buildRange(const TargetAssembly &a, const levels::LevelBuild &build, const Entries &lists,
                   mlir::Value starts, mlir::Value kept, mlir::Value range) const;
+  bool arrivesSorted() const;
+  void finishRange(const TargetAssembly &a, const levels::LevelBuild &build, mlir::Value starts,
+                   mlir::Value kept, mlir::Value range) const;
+  void forRanges(const TargetAssembly &a, mlir::Value starts,
+                 llvm::function_ref<void(mlir::Value range, mlir::Value kept)> body) const;
+  void finishRanges(const TargetAssembly &a);
   void joinRanges(const TargetAssembly &a, mlir::Value starts, mlir::Value kept) const;
 
   Target &target;
