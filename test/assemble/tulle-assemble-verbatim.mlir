@@ -23,16 +23,18 @@
 // CHECK: memref.store %{{.*}}, %[[POS]]
 // CHECK: return
 
-// The threads copy a share each; then each takes pieces of the rows, counts one, takes its turn, and writes the positions
-// where they belong: nothing is moved.
+// The threads take pieces of the rows: each copies as large a share of the entries, counts its rows, takes its turn, and
+// writes the positions where they belong: nothing is moved.
 // PARTS-LABEL: @rows(
 // PARTS: scf.if
-// PARTS: tulle.parallel %[[PART:.*]] of %[[THREADS:.*]] {
-// PARTS:   arith.muli %{{.*}}, %[[PART]]
-// PARTS:   tulle.values
-// PARTS:   tulle.values
-// PARTS: tulle.parallel %{{.*}} of %[[THREADS]]
+// PARTS: tulle.parallel %{{.*}} of %{{.*}} {
 // PARTS-NOT: memref.alloc(
+// PARTS:   scf.while
+// PARTS:   ^bb0(%[[NUMBER:.*]]: index):
+// PARTS:   arith.muli %{{.*}}, %[[NUMBER]]
+// PARTS:   tulle.values
+// PARTS:   tulle.values
+// PARTS-NOT: tulle.parallel
 // PARTS:   tulle.part
 // PARTS:   tulle.iterate
 // PARTS:   func.call @tulle_turn

@@ -85,7 +85,7 @@ static void appendInShares(OpBuilder &b, Shares &shares, AssembleOp op, const Or
     });
   };
   Value one = arith::ConstantIndexOp::create(b, op.getLoc(), 1);
-  shares.assemble(b, order, one, /*inPlace=*/copied != nullptr, work, copied);
+  shares.assemble(b, order, one, work, copied);
 }
 
 FailureOr<Value> lowerByAppend(OpBuilder &b, Target &target, AssembleOp op, const Order &order) {

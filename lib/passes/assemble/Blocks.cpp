@@ -153,7 +153,7 @@ private:
         end(appender, {});
       });
     };
-    shares.assemble(b, order, block, /*inPlace=*/false, work);
+    shares.assemble(b, order, block, work);
   }
 
   /// A copy of the loops, or of one piece, that appends a block for each pass that has entries.

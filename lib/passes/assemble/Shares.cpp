@@ -196,7 +196,7 @@ Value Shares::worthwhile(OpBuilder &b) const {
   return emit.compare(CmpIPredicate::ugt, threads, emit.constant(1));
 }
 
-void Shares::plan(OpBuilder &b, Value block, bool inPlace, Work work) {
+void Shares::plan(OpBuilder &b, Value block, bool rooms, Work work) {
   AssemblyPlan plan = target.op.getPlan();
   if (plan == AssemblyPlan::Bound)
     return;
@@ -210,7 +210,7 @@ void Shares::plan(OpBuilder &b, Value block, bool inPlace, Work work) {
     return arith::MinUIOp::create(b, loc, count, emit.constant(int64_t(1) << 40));
   };
   Value held = few(most);
-  if (!inPlace)
+  if (rooms)
     held = emit.add(held, emit.mul(threads, few(largest)));
   Value bytes = emit.mul(held, bytesPerEntry(b, target, block));
   lower::Values chosen = lower::ifElse(
@@ -351,12 +351,14 @@ void Shares::appendToRoom(OpBuilder &b, const Order &order, Work work) const {
   freeRoom(b, room);
 }
 
-/// The second time, a piece of the operands is in the caches.
-void Shares::appendInPlace(OpBuilder &b, Work work) const {
+/// The second time, a piece of the operands is in the caches. What is copied is copied piece by piece as
+/// well: while one thread waits for memory, another one has something else to do.
+void Shares::appendInPlace(OpBuilder &b, Work work, const Verbatim &copied) const {
   Target result = target;
   work(b, result, [&](AppendPiece append) {
     eachNumber(b, [&](Value number) {
       Piece piece{number, pieces};
+      copied.copy(b, target, number, pieces);
       Values starts;
       append(
           piece, /*counting=*/true, [&](Appender &) {},
@@ -371,25 +373,19 @@ void Shares::appendInPlace(OpBuilder &b, Work work) const {
   });
 }
 
-void Shares::assemble(OpBuilder &b, const Order &order, Value block, bool inPlace, Work work,
-                      const Verbatim *copied) {
+void Shares::assemble(OpBuilder &b, const Order &order, Value block, Work work, const Verbatim *copied) {
   levels::Emitter emit = target.emitter(b);
-  plan(b, block, inPlace, work);
+  plan(b, block, /*rooms=*/!copied, work);
   Appender whole(b, target, order, /*counting=*/false);
   whole.allocate(b, most);
-  if (copied)
-    lower::parallelParts(b, loc, threads, [&](Value part) {
-      copied->copy(b, target, part, threads);
-      fence(b, loc);
-    });
   begin(b);
   turns = zeros(b, kCellWords * whole.runCount());
   for (Value *table : {&bases, &firsts, &lasts})
     *table = this->table(b, pieces);
 
   lower::parallelParts(b, loc, threads, [&](Value) {
-    if (inPlace)
-      appendInPlace(b, work);
+    if (copied)
+      appendInPlace(b, work, *copied);
     else
       appendToRoom(b, order, work);
     fence(b, loc);

@@ -10,8 +10,8 @@ namespace tulle::assemble {
 /// The outermost loop of an assembly in many consecutive pieces. Each thread takes one after the other,
 /// appends its entries to a room that its caches hold, takes its turn (`tulle_turn`: where the pieces before
 /// it end), and moves them to the result: every entry goes to memory once, as if there were one thread, and
-/// the tensor is the same. Where little is left to append because the rest is copied, a piece is counted first,
-/// takes its turn, and is then stored where it belongs.
+/// the tensor is the same. Where little is left to append because the rest is copied, a piece is counted
+/// first, takes its turn, and is then stored where it belongs.
 class Shares {
 public:
   /// Whether the loops can be cut so. The target's levels are full ones and runs.
@@ -33,8 +33,8 @@ public:
   /// its appender to `begin` first and to `end` last, with what moves the values of
   /// `count` positions to the result, from position `start` on, where they are not in order in the room. With
   /// `counting` nothing is stored: the op's plan, or memory that `block` values for each of the entries do
-  /// not fit into, asks for exact numbers first; and with `inPlace` there are no rooms, and every piece is
-  /// counted before it is stored. What is `copied` the threads copy first, in equal shares.
+  /// not fit into, asks for exact numbers first. What is `copied` the threads copy, piece by piece; there are
+  /// no rooms for the rest then, and every piece is counted before it is stored.
   using OnAppender = llvm::function_ref<void(Appender &)>;
   using MoveValues = llvm::function_ref<void(mlir::Value start, mlir::Value count)>;
   using OnPiece = llvm::function_ref<void(Appender &, MoveValues)>;
@@ -42,7 +42,7 @@ public:
       llvm::function_ref<void(const Piece &piece, bool counting, OnAppender begin, OnPiece end)>;
   using EachPiece = llvm::function_ref<void(AppendPiece)>;
   using Work = llvm::function_ref<void(mlir::OpBuilder &b, Target &room, EachPiece eachPiece)>;
-  void assemble(mlir::OpBuilder &b, const Order &order, mlir::Value block, bool inPlace, Work work,
+  void assemble(mlir::OpBuilder &b, const Order &order, mlir::Value block, Work work,
                 const Verbatim *copied = nullptr);
 
 private:
@@ -64,13 +64,13 @@ private:
   /// The number of the next piece that nobody has begun, in a loop until there is none.
   void eachNumber(mlir::OpBuilder &b, llvm::function_ref<void(mlir::Value number)> body) const;
   /// Chooses `most` and `largest`: the bounds they are, or by `work` exactly.
-  void plan(mlir::OpBuilder &b, mlir::Value block, bool inPlace, Work work);
+  void plan(mlir::OpBuilder &b, mlir::Value block, bool rooms, Work work);
   std::pair<mlir::Value, mlir::Value> count(mlir::OpBuilder &b, Work work);
   /// The sum and the maximum of a table.
   std::pair<mlir::Value, mlir::Value> summarize(mlir::OpBuilder &b, mlir::Value counts) const;
   /// One thread's pieces, by way of its room, and without one.
   void appendToRoom(mlir::OpBuilder &b, const Order &order, Work work) const;
-  void appendInPlace(mlir::OpBuilder &b, Work work) const;
+  void appendInPlace(mlir::OpBuilder &b, Work work, const Verbatim &copied) const;
   /// Where a piece begins in each run: waits until the pieces before it have said what they hold.
   Values takeTurns(mlir::OpBuilder &b, Appender &appender, mlir::Value number) const;
   void movePiece(mlir::OpBuilder &b, const Target &room, Appender &appender, mlir::ValueRange starts,

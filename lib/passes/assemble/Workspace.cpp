@@ -381,7 +381,7 @@ static void assembleInShares(OpBuilder &b, const Target &target, Shares &shares,
     });
     workspace.free(b);
   };
-  shares.assemble(b, flushed, target.emitter(b).constant(*blockSize(target)), /*inPlace=*/false, work);
+  shares.assemble(b, flushed, target.emitter(b).constant(*blockSize(target)), work);
 }
 
 /// By several threads where that is worth while.
