@@ -80,6 +80,7 @@ public:
   /// there is no such level.
   BufferView positions(unsigned level) const;
   BufferView coordinates(unsigned level) const;
+  /// Throws Error where the format has `explicitVal`: there are no values then.
   BufferView rawValues() const;
 
   /// The same tensor in another format. Throws Error when it cannot hold the data.
@@ -104,7 +105,7 @@ public:
       requireElement(ElementName<T>::value);
   }
   /// The value slots in storage order; for a dense tensor its elements in row-major order. Writing through it
-  /// changes every copy that shares the buffers.
+  /// changes every copy that shares the buffers. Throws Error as rawValues does.
   std::span<T> values() const {
     BufferView view = rawValues();
     return {static_cast<T *>(const_cast<void *>(view.data)), size_t(view.count)};
@@ -158,8 +159,9 @@ template <class T> Tensor<T> pack(const Entries<T> &entries, const Format &forma
                       int64_t(entries.values.size()), format);
 }
 /// A tensor over the caller's buffers, which are borrowed and must outlive every copy: for each level its
-/// positions, then its coordinates where the format has them, then the values. Every invariant a kernel
-/// relies on is checked first; throws Error naming the buffer and the element.
+/// positions, then its coordinates where the format has them, then the values (a format with `explicitVal`
+/// has none: a view of their number, without data). Every invariant a kernel relies on is checked first;
+/// throws Error naming the buffer and the element.
 template <class T>
 Tensor<T> borrow(std::vector<int64_t> dims, const Format &format, const std::vector<BufferView> &buffers) {
   return detail::borrow(ElementName<T>::value, std::move(dims), format, buffers);

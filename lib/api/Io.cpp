@@ -25,9 +25,12 @@ static AnyTensor store(runtime::FileContents contents, const std::string &format
                        std::optional<ElementType> element) {
   unsigned order = contents.dims().size();
   format::Encoding encoding = format::parseFormat(format, order);
-  runtime::Tensor tensor = contents.isStored ? engine::convert(contents.stored, encoding)
-                                             : engine::store(std::move(contents.entries), encoding);
-  return Access::wrap(element ? withElement(tensor, *element) : tensor);
+  format::Encoding stored = format::withStoredValues(encoding); // values of which type is seen at the end
+  runtime::Tensor tensor = contents.isStored ? engine::convert(contents.stored, stored)
+                                             : engine::store(std::move(contents.entries), stored);
+  if (element)
+    tensor = withElement(tensor, *element);
+  return Access::wrap(engine::convert(tensor, encoding));
 }
 
 AnyTensor readAny(const std::string &path, const Format &format, const std::string &element) {

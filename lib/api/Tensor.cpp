@@ -67,6 +67,11 @@ BufferView AnyTensor::coordinates(unsigned level) const {
 
 BufferView AnyTensor::rawValues() const {
   const runtime::Tensor &tensor = Access::unwrap(*this);
+  if (tensor.encoding.explicitVal)
+    throw Error(
+        fmt::format("a tensor of format {} has no values in memory: all are {}; convert it to the format "
+                    "without explicitVal first",
+                    format::displayName(tensor.encoding), *tensor.encoding.explicitVal));
   return viewOf(tensor, tensor.layout.valuesField());
 }
 
@@ -153,6 +158,10 @@ AnyTensor borrow(const char *element, std::vector<int64_t> dims, const Format &f
   tensor.layout = format::layout(tensor.encoding);
   for (size_t f = 0; f < buffers.size(); ++f) {
     const BufferView &view = buffers[f];
+    if (tensor.layout.fields[f].implied) {
+      tensor.buffers.push_back(runtime::Buffer::borrow(nullptr, view.count, 0));
+      continue;
+    }
     bool isValues = f == tensor.layout.valuesField();
     unsigned width = isValues ? 8 * byteWidth(tensor.type) : tensor.layout.fields[f].width;
     if (view.width != width || view.count < 0 || (view.count && !view.data))

@@ -24,6 +24,9 @@ LogicalResult AssembleOp::verify() {
     if (int64_t(order->getNumDims()) != getResult().getType().getRank() || order->getNumSymbols() != 0)
       return emitOpError("expected an order over ")
              << getResult().getType().getRank() << " dimensions and no symbols (constraint 2)";
+  if (getEncoding(getResult().getType()).getValue().explicitVal)
+    return emitOpError("makes a tensor with values of its own, and explicitVal leaves no place for them "
+                       "(constraint 4)");
   if (getBody().getNumArguments() != 0)
     return emitOpError("expected a region without arguments (constraint 3)");
   return success();

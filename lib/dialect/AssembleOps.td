@@ -50,6 +50,7 @@ def Tulle_AssembleOp : Tulle_Op<"assemble", [AttrSizedOperandSegments, NoTermina
     1. One size for each dimension; static sizes agree with the type.
     2. `order` has one dimension for each of the tensor's, and no symbols.
     3. The region has no arguments, and inserts of nested tulle.assemble are not its own.
+    4. The encoding has no `explicitVal`.
   }];
   let arguments = (ins Variadic<Index>:$sizes, Optional<Index>:$bound, Optional<Index>:$entries, OptionalAttr<AffineMapAttr>:$order, UnitAttr:$unique,
                        DefaultValuedAttr<Tulle_CombineAttr, "::tulle::dialect::Combine::Add">:$combine,

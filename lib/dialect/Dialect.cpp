@@ -1,6 +1,7 @@
 // The dialect itself, its encoding attribute and its types.
 #include "dialect/Dialect.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "mlir/Support/DebugStringHelper.h"
 #include "support/Diagnostic.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -147,4 +148,19 @@ RankedTensorType dialect::withEncoding(RankedTensorType type, const format::Enco
   if (!(encoding == format::denseEncoding(unsigned(type.getRank()))))
     attr = EncodingAttr::get(type.getContext(), encoding);
   return RankedTensorType::get(type.getShape(), type.getElementType(), attr);
+}
+
+/// The element type that has the IR type; nullopt where none does.
+static std::optional<ElementType> elementType(Type type) {
+  if (auto complex = dyn_cast<ComplexType>(type))
+    return complex.getElementType().isF32()   ? std::optional(ElementType::C64)
+           : complex.getElementType().isF64() ? std::optional(ElementType::C128)
+                                              : std::nullopt;
+  std::string text = debugString(type);
+  return text == "i1" ? ElementType::Bool : parseElementType(text);
+}
+
+std::string dialect::whyNotExecutable(const format::Encoding &encoding, Type element) {
+  std::optional<ElementType> type = elementType(element);
+  return type ? format::whyNotExecutable(encoding, *type) : format::whyNotExecutable(encoding);
 }

@@ -37,5 +37,7 @@ namespace tulle::dialect {
 EncodingAttr getEncoding(mlir::RankedTensorType type);
 /// The same shape and element type with another encoding (none when it is dense row-major).
 mlir::RankedTensorType withEncoding(mlir::RankedTensorType type, const format::Encoding &encoding);
+/// format::whyNotExecutable for elements of an IR type.
+std::string whyNotExecutable(const format::Encoding &encoding, mlir::Type element);
 
 } // namespace tulle::dialect

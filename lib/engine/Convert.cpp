@@ -84,7 +84,7 @@ std::string fillText(const Encoding &encoding) {
 }
 
 void requireFormat(const Tensor &tensor, const Encoding &encoding) {
-  if (std::string why = format::whyNotExecutable(encoding); !why.empty())
+  if (std::string why = format::whyNotExecutable(encoding, tensor.type); !why.empty())
     throw Error(why);
   if (encoding.order() != tensor.dims.size())
     throw Error(
@@ -121,12 +121,20 @@ Tensor run(const Tensor &tensor, const Encoding &encoding, const Options &option
   return made;
 }
 
-/// With widths that are not named chosen.
+/// With widths that are not named chosen. The code makes tensors that store their values.
 Tensor generated(const Tensor &tensor, const Encoding &encoding, const Options &options,
                  ConversionReport &report) {
   Encoding target = chooseWidths(encoding, tensor);
   if (encoding == tensor.encoding || target == tensor.encoding)
     return tensor;
+  if (format::withStoredValues(tensor.encoding) == target)
+    return runtime::withStoredValues(tensor);
+  if (encoding.explicitVal) {
+    Tensor made = generated(tensor, format::withStoredValues(encoding), options, report);
+    target.posWidth = made.encoding.posWidth;
+    target.crdWidth = made.encoding.crdWidth;
+    return runtime::withExplicitValue(made, target);
+  }
   try {
     return run(tensor, target, options, report);
   } catch (const WidthError &) {
@@ -192,12 +200,12 @@ std::string explainConversion(ElementType type, const Encoding &from, const Enco
     throw Error("unknown stage '" + std::string(stageName) + "': expected one of " + pipeline::stageNames());
   checkOptions(options);
   for (const Encoding *encoding : {&from, &to})
-    if (std::string why = format::whyNotExecutable(*encoding); !why.empty())
+    if (std::string why = format::whyNotExecutable(*encoding, type); !why.empty())
       throw Error(why);
   if (*stage == pipeline::Stage::Notation)
     return fmt::format("// {}\n// from {}\n// to   {}\n", Conversion{type, from, to, true}.text(),
                        format::print(from), format::print(to));
-  return Conversion{type, from, to, true}.start(options).text(*stage);
+  return Conversion{type, from, format::withStoredValues(to), true}.start(options).text(*stage);
 }
 
 } // namespace tulle::engine

@@ -13,8 +13,10 @@ struct ConversionReport {
 /// The same tensor in another executable format; it shares the buffers of `tensor` when it has that format
 /// already. Widths the format does not name are 32, or 64 where the data needs it. What is stored stays
 /// stored, zeros and block padding included, except that a dense tensor stored sparsely leaves out what
-/// equals the fill. Throws Error when the format cannot hold data of this order, size or pattern, when memory
-/// does not suffice (before it is touched), and when the two formats have different fills. Thread-safe.
+/// equals the fill. A format with `explicitVal` takes tensors only whose entries all have that value: zeros
+/// that are stored are entries. Throws Error when the format cannot hold data of this order, size or pattern,
+/// when memory does not suffice (before it is touched), and when the two formats have different fills.
+/// Thread-safe.
 runtime::Tensor convert(const runtime::Tensor &tensor, const format::Encoding &encoding,
                         const Options &options = {}, ConversionReport *report = nullptr);
 

@@ -118,9 +118,17 @@ int64_t largestSize(const Encoding &encoding, unsigned dim);
 Scalar fillValue(const Encoding &encoding, ElementType type);
 bool hasZeroFill(const Encoding &encoding);
 
+/// The value of everything stored, where the encoding names one (`explicitVal`), in the tensor's element
+/// type: no values are stored then.
+std::optional<Scalar> explicitValue(const Encoding &encoding, ElementType type);
+/// The encoding whose tensors store their values.
+Encoding withStoredValues(Encoding encoding);
+
 /// Empty when the compiler can hold data in this encoding today, else one sentence that says which part it
 /// cannot and which formats it can.
 std::string whyNotExecutable(const Encoding &encoding);
+/// The same for elements of that type: `explicitVal` must be one of its values, and not the fill.
+std::string whyNotExecutable(const Encoding &encoding, ElementType type);
 
 /// One row of the table of presets.
 struct Preset {

@@ -3,6 +3,7 @@
 #include "format/Layout.h"
 #include "format/LevelKinds.h"
 #include "format/Places.h"
+#include <cmath>
 #include <fmt/format.h>
 #include <set>
 
@@ -215,8 +216,79 @@ std::string whyNotMap(const Encoding &e) {
            "give the inverse as (i = …, j = …)";
   if (std::string reason = whyNotRedundant(e); !reason.empty())
     return reason;
-  if (e.explicitVal)
-    return "explicitVal cannot be used yet: values are always stored";
+  return "";
+}
+
+/// Whether each position of the level may be a place of no entry that nothing marks as one.
+bool hasUnmarkedPlaces(LevelKind kind) {
+  switch (kind) {
+  case LevelKind::Dense:
+  case LevelKind::Batch:
+  case LevelKind::Ragged:
+  case LevelKind::Squeezed:
+  case LevelKind::Banded:
+    return true;
+  default:
+    return false;
+  }
+}
+
+/// Where every stored value is the same, a place that holds the fill must be known by its coordinate.
+std::string whyNotExplicit(const Encoding &e) {
+  if (!e.explicitVal)
+    return "";
+  if (std::complex<double> value = explicitValue(e, ElementType::C128)->f; value != value)
+    return fmt::format("explicitVal = {} equals no value, not even itself; write a number", *e.explicitVal);
+  unsigned last = unsigned(e.levels.size());
+  auto onePlaceEach = [&](const LevelFormat &level) {
+    return level.kind == LevelKind::Offset || (level.kind == LevelKind::Singleton && !level.padded);
+  };
+  while (last > 0 && onePlaceEach(e.levels[last - 1].format))
+    --last;
+  if (last == 0)
+    return "explicitVal: a tensor without dimensions has one place, and it is always stored; leave it out";
+  if (LevelKind kind = e.levels[last - 1].format.kind; hasUnmarkedPlaces(kind))
+    return fmt::format(
+        "explicitVal: the {} level {} has places of no entry that only their value, the fill, tells "
+        "from entries; write compressed for it, or leave explicitVal out",
+        name(kind), last - 1);
+  return "";
+}
+
+/// `complex<f64>` has a name of its own here; `i1` is the IR's word.
+ElementType namedType(std::string_view text) {
+  return text == "i1" ? ElementType::Bool : parseElementType(text).value();
+}
+
+std::string whyNotElements(const Encoding &e, ElementType type) {
+  if (!e.explicitVal)
+    return "";
+  const std::string &text = *e.explicitVal;
+  if (size_t colon = text.find(" : ");
+      colon != std::string::npos && namedType(text.substr(colon + 3)) != type)
+    return fmt::format(
+        "explicitVal = {} is of another type than the elements, {}; write it without its type, or "
+        "as one of theirs",
+        text, name(type));
+  // As the element that it would be in memory.
+  auto element = [&](const Scalar &scalar) {
+    std::byte bytes[16] = {};
+    storeScalar(type, bytes, scalar);
+    return loadScalar(type, bytes);
+  };
+  const Scalar value = element(*explicitValue(e, type)), fill = element(fillValue(e, type));
+  const std::complex<double> given = explicitValue(e, ElementType::C128)->f,
+                             taken = convertScalar(value, type, ElementType::C128).f;
+  const bool rounds = isFloat(type) || isComplex(type);
+  const bool overflows = std::isinf(taken.real()) != std::isinf(given.real()) ||
+                         (isComplex(type) && std::isinf(taken.imag()) != std::isinf(given.imag()));
+  if (rounds ? overflows || (isFloat(type) && given.imag() != 0) : taken != given)
+    return fmt::format("explicitVal = {} is no value of type {}; write one that is", text, name(type));
+  if (value.i == fill.i && value.f == fill.f)
+    return fmt::format(
+        "explicitVal = {} is also the fill, so that what is stored could not be told from what is "
+        "not; write another value for one of them",
+        text);
   return "";
 }
 
@@ -226,7 +298,9 @@ std::string whyNot(const Encoding &e) {
       return reason;
   if (std::string reason = whyNotBatches(e); !reason.empty())
     return reason;
-  return whyNotMap(e);
+  if (std::string reason = whyNotMap(e); !reason.empty())
+    return reason;
+  return whyNotExplicit(e);
 }
 
 } // namespace
@@ -234,6 +308,11 @@ std::string whyNot(const Encoding &e) {
 std::string whyNotExecutable(const Encoding &encoding) {
   std::string reason = whyNot(encoding);
   return reason.empty() ? "" : reason + std::string(cure);
+}
+
+std::string whyNotExecutable(const Encoding &encoding, ElementType type) {
+  std::string reason = whyNotExecutable(encoding);
+  return reason.empty() ? whyNotElements(encoding, type) : reason;
 }
 
 } // namespace tulle::format

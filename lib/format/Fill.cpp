@@ -1,4 +1,4 @@
-// The value of coordinates that are not stored.
+// Values that an encoding names: of coordinates that are not stored, and of all that are.
 #include "format/Encoding.h"
 #include <charconv>
 
@@ -15,14 +15,10 @@ double takeNumber(std::string_view &text) {
   return error == std::errc() ? value : 0;
 }
 
-} // namespace
-
-Scalar fillValue(const Encoding &encoding, ElementType type) {
-  const std::optional<std::string> &given = encoding.fill ? encoding.fill : encoding.implicitVal;
+/// The number of a canonical scalar text; the type the text names is not looked at.
+Scalar scalarOf(const std::string &given, ElementType type) {
   Scalar value;
-  if (!given)
-    return value;
-  std::string_view text = std::string_view(*given).substr(0, given->find(" :"));
+  std::string_view text = std::string_view(given).substr(0, given.find(" :"));
   if (text == "true" || text == "false") {
     value.i = text == "true";
     return convertScalar(value, ElementType::Bool, type);
@@ -34,6 +30,22 @@ Scalar fillValue(const Encoding &encoding, ElementType type) {
   double re = takeNumber(text), im = takeNumber(text);
   value = {0, {re, im}};
   return convertScalar(value, ElementType::C128, type);
+}
+
+} // namespace
+
+Scalar fillValue(const Encoding &encoding, ElementType type) {
+  const std::optional<std::string> &given = encoding.fill ? encoding.fill : encoding.implicitVal;
+  return given ? scalarOf(*given, type) : Scalar();
+}
+
+std::optional<Scalar> explicitValue(const Encoding &encoding, ElementType type) {
+  return encoding.explicitVal ? std::optional(scalarOf(*encoding.explicitVal, type)) : std::nullopt;
+}
+
+Encoding withStoredValues(Encoding encoding) {
+  encoding.explicitVal.reset();
+  return encoding;
 }
 
 bool hasZeroFill(const Encoding &encoding) {

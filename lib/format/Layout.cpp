@@ -96,7 +96,8 @@ Layout layout(const Encoding &encoding) {
       out.coordinates[l + offset] = CoordinateRef{field, stride, offset};
     out.fields.push_back({FieldKind::Coordinates, l, bits(encoding.crdWidth), canBeNegative(level.expr)});
   }
-  out.fields.push_back({FieldKind::Values, unsigned(encoding.levels.size()), 0});
+  out.fields.push_back(
+      {FieldKind::Values, unsigned(encoding.levels.size()), 0, false, encoding.explicitVal.has_value()});
   return out;
 }
 

@@ -20,6 +20,7 @@ struct Field {
   unsigned width =
       0; ///< bits of one element: 8..64, or 2 (packed four to a byte, low bits first); 0 for Values
   bool isSigned = false; ///< coordinates of an expression that can be negative: sign-extended when read
+  bool implied = false;  ///< values that `explicitVal` says: they are counted, and take no memory
 };
 
 /// Where a level's coordinates are: element `position * stride + offset` of field `field`.
@@ -77,6 +78,7 @@ struct Layout {
 /// - rank(i by count(j) within s): the coordinates of i, s at a time (without `within`: all), sorted stably by decreasing
 ///   number of stored j; Permutation[rank] = i, 64 bits, owned by the first level that reads it. A last window that is not
 ///   full keeps its place; where levels round its size up, the missing ranks are empty.
+/// - `explicitVal`: every entry has that value, so that no values are stored; the field says how many there would be.
 /// - A counter `#(…)` numbers the entries that agree in its dimensions in ascending order of their coordinates, dimension by
 ///   dimension: the storage of a tensor does not depend on where it came from.
 /// - Conversions store an entry once, duplicates combined, also where a level is nonunique, and in ascending order, also where

@@ -141,12 +141,12 @@ DenseTensor fromTensor(const runtime::Tensor &tensor) {
   DenseTensor result = {tensor.type, tensor.dims,
                         std::vector<Scalar>(count, format::fillValue(tensor.encoding, tensor.type)),
                         std::vector<bool>(count, dense)};
-  const char *values = static_cast<const char *>(tensor.values());
+  const runtime::StoredValues values(tensor);
   runtime::forEachStored(tensor, [&](std::span<const int64_t> coords, int64_t value) {
     int64_t at = 0;
     for (size_t d = 0; d < coords.size(); ++d)
       at = at * tensor.dims[d] + coords[d];
-    result.values[at] = loadScalar(tensor.type, values + value * byteWidth(tensor.type));
+    result.values[at] = loadScalar(tensor.type, values[value]);
     result.stored[at] = true;
   });
   return result;

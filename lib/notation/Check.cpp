@@ -33,6 +33,7 @@ public:
     program.indices = resolved.indices;
     for (unsigned t = 0; t < program.tensors.size(); ++t)
       program.tensors[t].type = *types[t];
+    checkExplicit();
     for (const Statement &s : program.statements)
       takeWidths(s);
     return std::move(program);
@@ -157,6 +158,23 @@ private:
     hasValue[s.lhs.tensor] = true;
     program.tensors[s.lhs.tensor].written = true;
     return s;
+  }
+
+  /// Where the format says what every stored value is, only a conversion checks that it is true.
+  void checkExplicit() const {
+    for (const Use &use : resolved.uses) {
+      const TensorDecl &tensor = program.tensors[use.access.tensor];
+      if (!tensor.encoding.explicitVal)
+        continue;
+      if (use.written)
+        fail(use.access.range,
+             fmt::format(
+                 "'{}' is computed, so that its values are its own, but its format says that all are {}; "
+                 "leave explicitVal out, and convert the result",
+                 tensor.name, *tensor.encoding.explicitVal));
+      if (std::string why = format::whyNotExecutable(tensor.encoding, tensor.type); !why.empty())
+        fail(use.access.range, fmt::format("the format of '{}': {}", tensor.name, why));
+    }
   }
 
   /// A result that shares an operand's pattern shares its coordinates, and so their widths where none are

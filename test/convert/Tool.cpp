@@ -122,10 +122,10 @@ template <class Element> json data(int64_t count, bool crc, Element element) {
 json fieldData(const runtime::Tensor &tensor, size_t f, bool crc) {
   const format::Field &field = tensor.layout.fields[f];
   const runtime::Buffer &buffer = tensor.buffers[f];
+  const runtime::StoredValues values(tensor);
   if (field.kind == format::FieldKind::Values)
     return data(buffer.count, crc, [&](int64_t i) {
-      Scalar value =
-          loadScalar(tensor.type, static_cast<const std::byte *>(buffer.data) + i * byteWidth(tensor.type));
+      Scalar value = loadScalar(tensor.type, values[i]);
       return isFloat(tensor.type) || isComplex(tensor.type) ? value.f.real() : double(value.i);
     });
   bool mayBeEmpty = field.kind == format::FieldKind::Coordinates && field.width > 2;
@@ -147,6 +147,8 @@ json answer(const Converted &converted, bool crc) {
     const format::Field &field = tensor.layout.fields[f];
     fields.push_back({kinds[size_t(field.kind)], field.level, field.width, fieldData(tensor, f, crc)});
   }
+  if (tensor.encoding.explicitVal && tensor.buffers.back().bytes != 0)
+    throw Error("values are stored though the format says what they are");
   json out = {{"fields", fields}, {"origin", converted.origin}};
   try {
     runtime::validate(tensor);

@@ -29,6 +29,7 @@ class Encoding:
     pos_width: int = 0
     crd_width: int = 0
     fill: float = 0.0
+    explicit: float | None = None
     text: str = ""
 
     @property
@@ -104,6 +105,8 @@ class Reader:
                 out.crd_width = int(value)
             elif name == "fill":
                 out.fill = float(value)
+            elif name == "explicitVal":
+                out.explicit = float(value)
             else:
                 raise ValueError(f"unknown field {name}")
         self.take("")

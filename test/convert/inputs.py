@@ -31,6 +31,9 @@ def adversarial():
     yield numbered("one by one", (1, 1), [(0, 0)])
     yield numbered("one entry", (5, 7), [(3, 2)])
     yield numbered("last corner", (7, 5), [(6, 4)])
+    pattern = some(6, 9, 0.3)
+    yield Input("ones", (6, 9), pattern, [1.0] * len(pattern))
+    yield Input("ones, one of them twice", (6, 9), pattern + pattern[3:4], [1.0] * (len(pattern) + 1))
     yield numbered("one full row", (6, 9), [(2, j) for j in range(9)])
     yield numbered("one full column", (9, 6), [(i, 4) for i in range(9)])
     yield numbered("all diagonals", (5, 6), [(i, j) for i in range(5) for j in range(6)])
@@ -61,6 +64,7 @@ def adversarial_tensors():
     yield numbered("one full fiber", (3, 4, 5), [(1, 2, k) for k in range(5)])
     yield numbered("unsorted of order 3", (4, 5, 3), rng.sample(every, 20))
     yield numbered("duplicates of order 3", (4, 5, 3), rng.choices(every, k=30))
+    yield Input("ones of order 3", (4, 5, 3), every[::2], [1.0] * len(every[::2]))
     full = numbered("explicit zeros of order 3", (4, 5, 3), [at for at in every if rng.random() < 0.6])
     full.values = [v if v % 3 else 0.0 for v in full.values]
     yield full

@@ -154,6 +154,12 @@ class Builder:
             if len(slot.entries) > 1:
                 raise Refused(f"several entries at one position: {slot.entries}")
             values.append(self.stored[slot.entries[0]] if slot.entries else fill)
+        if self.encoding.explicit is not None:
+            # All entries have the one value, which is not stored; how many there are is.
+            for at, value in self.stored.items():
+                if value != self.encoding.explicit:
+                    raise Refused(f"the entry at {at} is {value}, not {self.encoding.explicit}")
+            values = [self.encoding.explicit] * len(slots)
         self.add("values", len(self.levels), values)
         self.check_widths()
         order = {kind: k for k, kind in enumerate(["sizes", "permutation", "positions", "coordinates", "bits", "values"])}

@@ -111,6 +111,13 @@ class Pictures(unittest.TestCase):
         self.check(". 1\n2 3", "(i,j) -> (i : loose_compressed[2](nonunique), j : singleton)", pos0=[0, 3],
                    coo0=[0, 1, 1, 0, 1, 1, -1, -1, -1, -1], val=[1, 2, 3, 0, 0])
 
+    def test_explicit_values(self):
+        ones = "(i,j) -> (i : dense, j : compressed), explicitVal = 1"
+        self.check(". 1\n1 1", ones, pos1=[0, 1, 3], coo1=[1, 0, 1], val=[1, 1, 1])
+        for picture in [". 1\n1 2", ". 1\n1 0"]:
+            with self.assertRaises(model.Refused):
+                model.store(*entries(picture), encoding.parse(ones, 2))
+
     def test_refusals(self):
         for picture, text in [("1 2 3 .", "NV24"), ("1 2 3", "(i,j) -> (i : dense, j : fixed[2])"),
                               ("1 " * 300, "(i,j) -> (i : dense, j : compressed), crdWidth = 8")]:

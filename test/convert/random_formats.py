@@ -51,7 +51,8 @@ def encoding(rng, order):
             kinds.append(rng.choice(KINDS))
     levels = ", ".join(f"{expr} : {kind}" for expr, kind in zip(exprs, kinds))
     widths = rng.choice(["", "", ", posWidth = 64", ", crdWidth = 16", ", posWidth = 16, crdWidth = 8"])
-    return f"map = ({', '.join(names)}) -> ({levels}){widths}"
+    explicit = rng.choice([", explicitVal = 1"] + [""] * 7)
+    return f"map = ({', '.join(names)}) -> ({levels}){widths}{explicit}"
 
 
 def tensor(rng, order):
@@ -59,5 +60,6 @@ def tensor(rng, order):
     dims = tuple(rng.choice([1, 2, 3, 4, 5, 7, 9]) for _ in range(order))
     count = rng.choice([0, 1, 3, 10, 25])
     coords = [tuple(rng.randrange(n) for n in dims) for _ in range(count)]
-    values = [float(rng.choice([0, 1, 2, 3, 4, 5, -1, -2])) for _ in coords]
+    some = rng.choice([[0, 1, 2, 3, 4, 5, -1, -2]] * 3 + [[1]])
+    values = [float(rng.choice(some)) for _ in coords]
     return dims, coords, values

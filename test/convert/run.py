@@ -36,10 +36,12 @@ MATRIX_FORMATS = ["dense", "denseColMajor", "COO", "COO-soa", "CSR", "CSC", "DCS
                   "map = (i,j) -> (i : dense, j : fixed[3]), crdWidth = 16", "(i,j) -> (i : dense, j : loose_compressed[2])",
                   "(i,j) -> (i mod 2 : compressed, j : compressed, i floordiv 2 : dense)",
                   "(i,j) -> (#i : dense, i : dense, j : compressed)", "(i,j) -> (j : dense, #j : dense, i : compressed)",
-                  "map = (i,j) -> (i mod 2 : dense, j : compressed, i floordiv 2 : compressed), posWidth = 64, crdWidth = 8"]
+                  "map = (i,j) -> (i mod 2 : dense, j : compressed, i floordiv 2 : compressed), posWidth = 64, crdWidth = 8",
+                  "map = (i,j) -> (i : dense, j : compressed), explicitVal = 1", "map = (i,j) -> (#j : dense, j : dense, i : singleton(padded)), explicitVal = 1"]
 TENSOR_FORMATS = {3: ["dense", "denseColMajor", "COO", "COO-soa", "CSF", "CSF(2,0,1)", "CSF(1,2,0)", "BCOO", "HiCOO(1)", "DOK", "bitmap", "ragged",
                       "(i,j,k) -> (i floordiv 2 : dense, j : compressed, k : compressed, i mod 2 : dense)",
                       "(i,j,k) -> (i : batch, k : dense, j : compressed)",
+                      "map = (i,j,k) -> (k : compressed, j : compressed, i : compressed), explicitVal = 1",
                       "(i,j,k) -> (rank(i by count(j)) : dense, j : dense, k : compressed)",
                       "(i,j,k) -> (i : dense, rank(j by count(k) within 2) : dense, k : compressed)"],
                   4: ["COO", "COO-soa", "CSF", "CSF(3,1,0,2)", "HiCOO(4)", "DOK"],

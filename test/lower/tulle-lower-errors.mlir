@@ -7,6 +7,13 @@ func.func @not_executable(%A: tensor<?x?xf64, #tulle.encoding<{ map = (i, j) -> 
 
 // -----
 
+// expected-error @+1 {{explicitVal = 1 : f32 is of another type than the elements, f64}}
+func.func @of_another_type(%A: tensor<?xf64, #tulle.encoding<{ map = (i) -> (i : compressed), explicitVal = 1 : f32 }>>) {
+  return
+}
+
+// -----
+
 func.func @whole_tensors(%a: tensor<4xf64>, %b: tensor<4xf64>) -> tensor<4xf64> {
   // expected-error @+1 {{expected tensors and places in them to be used by loads, stores and loops only; run tulle-sparsify first}}
   %c = arith.addf %a, %b : tensor<4xf64>

@@ -25,9 +25,9 @@ std::string summarize(const std::string &name, const runtime::Tensor &tensor) {
   std::string text =
       fmt::format("{}: {} [{}], {}, {} stored:", name, tulle::name(tensor.type), fmt::join(tensor.dims, "x"),
                   format::displayName(tensor.encoding), tensor.storedCount());
-  const std::byte *values = static_cast<const std::byte *>(tensor.values());
+  const runtime::StoredValues values(tensor);
   for (int64_t i = 0; i < std::min(shown, tensor.storedCount()); ++i)
-    text += " " + scalarText(tensor.type, loadScalar(tensor.type, values + i * byteWidth(tensor.type)));
+    text += " " + scalarText(tensor.type, loadScalar(tensor.type, values[i]));
   return text + (tensor.storedCount() > shown ? " …" : "");
 }
 

@@ -57,6 +57,31 @@ TEST(Api, RunsKernelsOnOtherSizesThanCompiledFor) {
   EXPECT_THAT(messageOf([&] { spmv(A, tulle::zeros<double>({4})); }), HasSubstr("<expr>:1:"));
 }
 
+TEST(Api, FormatsMaySayWhatTheValuesAre) {
+  tulle::Format ones("(i, j) -> (i : dense, j : compressed), explicitVal = 1");
+  tulle::Tensor<double> A =
+      tulle::pack(tulle::Entries<double>{{2, 3}, {{1, 0, 0}, {2, 1, 0}}, {1, 1, 1}}, ones);
+  EXPECT_EQ(A.storedCount(), 3);
+  EXPECT_EQ(A.bytes(), (3 + 3) * 4);
+  EXPECT_THAT(messageOf([&] { A.values(); }), HasSubstr("convert it to the format without explicitVal"));
+  EXPECT_THAT(A.print(), HasSubstr("explicitVal : 1"));
+  auto x = tulle::full<double>({3}, 2.0);
+  tulle::Kernel spmv = tulle::compile("y(i) = A(i,j) * x(j)", {{"A", A.type()}, {"x", x.type()}});
+  tulle::Tensor<double> y = spmv(A, x);
+  EXPECT_THAT(std::vector<double>(y.values().begin(), y.values().end()), ElementsAre(4, 2));
+  tulle::Tensor<double> B = A.to(tulle::CSC);
+  EXPECT_THAT(std::vector<double>(B.values().begin(), B.values().end()), ElementsAre(1, 1, 1));
+  EXPECT_THAT(messageOf([&] { tulle::pack(example(), ones); }), HasSubstr("every entry must be 1"));
+  EXPECT_THAT(
+      messageOf([&] { tulle::compile("C(i,j) = A(i,j)", {{"A", A.type()}, {"C", {"f64", ones, {}}}}); }),
+      HasSubstr("'C' is computed"));
+  uint32_t positions[] = {0, 2, 3}, coordinates[] = {0, 1, 2};
+  auto same =
+      tulle::borrow<double>({2, 3}, ones, {{positions, 3, 32}, {coordinates, 3, 32}, {nullptr, 3, 0}});
+  tulle::Tensor<double> z = spmv(same, x);
+  EXPECT_THAT(std::vector<double>(z.values().begin(), z.values().end()), ElementsAre(4, 2));
+}
+
 TEST(Api, ReturnsEveryResultByName) {
   tulle::Tensor<double> A = tulle::pack(example(), tulle::CSR);
   tulle::TensorType scaled = {.format = tulle::CSR};

@@ -117,6 +117,8 @@ private:
     if (name.empty()) {
       name = std::string(1, char('A' + out.inputs.size()));
       out.inputs[name] = data(operandType(), dims);
+      if (random.chance(0.1))
+        makeExplicit(out.inputs[name]);
     }
     return {name, fmt::format("{}({})", name, fmt::join(subscripts, ",")), out.inputs[name].type};
   }
@@ -194,6 +196,20 @@ private:
                            : random.pick<std::string>({"1", "-2", "3"});
     std::string filled = fmt::format("{{ {}, fill = {} }}", format::printBody(encoding), fill);
     return executable(filled, order) ? filled : text;
+  }
+
+  /// All that is stored may have one value, which then is no data but part of the format.
+  void makeExplicit(Given &g) {
+    format::Encoding encoding = format::parseFormat(g.format, g.dims.size());
+    const std::string text = classOf(g.type) == Class::Bool ? "true"
+                             : classOf(g.type) == Class::Complex
+                                 ? "(0.5, -1.5)"
+                                 : random.pick<std::string>({"1", "1", "-3", "2"});
+    encoding.explicitVal = text;
+    if (!format::whyNotExecutable(encoding, g.type).empty())
+      return;
+    g.format = fmt::format("{{ {} }}", format::printBody(encoding));
+    std::fill(g.values.begin(), g.values.end(), *format::explicitValue(encoding, g.type));
   }
 
   Given data(ElementType type, const std::vector<int64_t> &dims) {
@@ -467,6 +483,14 @@ private:
     }
   }
 
+  /// What is computed has values of its own.
+  static std::string withStoredValues(const Given &given) {
+    format::Encoding encoding = format::parseFormat(given.format, given.dims.size());
+    return encoding.explicitVal
+               ? fmt::format("{{ {} }}", format::printBody(format::withStoredValues(encoding)))
+               : given.format;
+  }
+
   /// The format of the operand whose pattern the result has; empty when it has one of its own, `dense` when
   /// it would be stored everywhere.
   std::string shared(const std::string &name) const {
@@ -484,7 +508,7 @@ private:
           continue;
         const std::string &operand = program.tensors[pattern.operand->tensor].name;
         if (out.inputs.count(operand))
-          found = out.inputs.at(operand).format;
+          found = withStoredValues(out.inputs.at(operand));
       }
       return found;
     } catch (const Error &) {

@@ -2,6 +2,7 @@
 // elsewhere.
 #include "engine/Convert.h"
 #include "Programs.h"
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <map>
@@ -188,6 +189,61 @@ TEST(Convert, manyThreads) {
     });
   for (std::thread &thread : threads)
     thread.join();
+}
+
+const std::string onesByRow = "(i, j) -> (i : dense, j : compressed), explicitVal = 1",
+                  onesByColumn = "(i, j) -> (j : dense, i : compressed), explicitVal = 1";
+const std::vector<double> ones = {0, 1, 0, 1, 0, 0, 0, 0, 1, 0, 1, 1};
+
+TEST(Convert, explicitValuesTakeNoMemory) {
+  Tensor rows = doubles({3, 4}, ones, "CSR");
+  ConversionReport report;
+  Tensor pattern = engine::convert(rows, formatOf(onesByRow), {}, &report);
+  EXPECT_EQ(std::string(report.origin), "shared");
+  EXPECT_EQ(pattern.bytes(), rows.bytes() - 5 * 8);
+  EXPECT_EQ(pattern.values(), nullptr);
+  EXPECT_EQ(pattern.storedCount(), 5);
+  EXPECT_EQ(pattern.buffers[1].data, rows.buffers[1].data);
+  runtime::validate(pattern);
+  Tensor columns = engine::convert(pattern, formatOf(onesByColumn));
+  EXPECT_THAT(contents<uint32_t>(columns.buffers[1]), ElementsAre(2, 0, 2, 0, 2));
+  EXPECT_EQ(columns.buffers[2].bytes, 0);
+  Tensor back = engine::convert(columns, formatOf("CSR"));
+  EXPECT_THAT(contents<double>(back.buffers[2]), ElementsAre(1, 1, 1, 1, 1));
+  Tensor same = engine::convert(pattern, formatOf("CSR"), {}, &report);
+  EXPECT_THAT(contents<double>(same.buffers[2]), ElementsAre(1, 1, 1, 1, 1));
+  EXPECT_EQ(same.buffers[1].data, rows.buffers[1].data);
+  // A copy where nothing but values has to be made: coordinates go as they are.
+  Tensor wide = engine::convert(pattern, formatOf("(i, j) -> (i : dense, j : compressed), posWidth = 64"));
+  EXPECT_THAT(contents<double>(wide.buffers[2]), ElementsAre(1, 1, 1, 1, 1));
+}
+
+TEST(Convert, explicitValuesAreChecked) {
+  auto error = [](const Tensor &tensor, const std::string &format) {
+    return errorOf([&] { engine::convert(tensor, formatOf(format)); });
+  };
+  Tensor mixed = doubles({3, 4}, matrix, "CSR");
+  EXPECT_THAT(
+      error(mixed, onesByRow),
+      HasSubstr("the entry at (0, 1), counted from 0, is 2, and every entry must be 1; leave explicitVal"));
+  EXPECT_THAT(error(mixed, onesByColumn), HasSubstr("the entry at (2, 0)"));
+  // Padding of blocks is stored.
+  EXPECT_THAT(error(doubles({3, 4}, ones, "BCSR(2,2)"), onesByRow),
+              HasSubstr("the entry at (0, 0), counted from 0, is 0"));
+  Tensor pattern = engine::convert(doubles({3, 4}, ones, "CSR"), formatOf(onesByRow));
+  EXPECT_THAT(error(pattern, "(i, j) -> (i : dense, j : compressed), explicitVal = 2"),
+              HasSubstr("every entry must be 2"));
+  EXPECT_THAT(error(mixed, "(i, j) -> (i : dense, j : compressed), explicitVal = 2 : f32"),
+              HasSubstr("another type"));
+  // Empty slots are none.
+  for (const char *map :
+       {"(#i : dense, i : dense, j : singleton(padded))", "(i : dense, j : fixed[3])",
+        "(i : dense, j : hashed)", "(i : dense, j : bitmap)", "(i : dense, j : loose_compressed[2])"}) {
+    Tensor slots = engine::convert(pattern, formatOf(fmt::format("(i, j) -> {}, explicitVal = 1", map)));
+    EXPECT_EQ(slots.buffers.back().bytes, 0) << map;
+    Tensor dense = runtime::toDense(slots);
+    EXPECT_EQ(contents<double>(dense.buffers[0]), ones) << map;
+  }
 }
 
 } // namespace

@@ -279,8 +279,6 @@ TEST(Executable, saysWhichPartAndWhichFormats) {
   EXPECT_EQ(why("[c](i, j) -> (i : dense, j + c : compressed)"),
             "it has symbols, whose values nothing gives");
   EXPECT_EQ(why("(i) -> (i : compressed), fill = inf"), "");
-  EXPECT_EQ(why("(i) -> (i : compressed), explicitVal = 1"),
-            "explicitVal cannot be used yet: values are always stored");
   EXPECT_EQ(why("(i : #tulle<slice(0, 4, ?)>) -> (i : dense)"),
             "dimension i is a slice, and slices cannot hold data yet");
   EXPECT_EQ(why("(i) -> (i mod 2 : dense)").substr(0, 27), "this map cannot be inverted");
@@ -289,6 +287,57 @@ TEST(Executable, saysWhichPartAndWhichFormats) {
             "level 0 is nonunique, and only a singleton level can stand below it yet");
   EXPECT_NE(whyNotExecutable(parseEncoding("(i) -> (i mod 2 : dense)")).find("`tulle formats`"),
             std::string::npos);
+}
+
+TEST(Executable, explicitValuesNeedLevelsThatTellEntriesApart) {
+  auto why = [](std::string_view map) {
+    std::string reason = whyNotExecutable(parseEncoding(std::string(map) + ", explicitVal = 1"));
+    return reason.substr(0, reason.find(" has places"));
+  };
+  for (const char *map :
+       {"(i) -> (i : compressed)", "(i, j) -> (i : dense, j : compressed)",
+        "(i, j) -> (i : compressed(nonunique), j : singleton)", "(i, j) -> (i : dense, j : bitmap)",
+        "(i, j) -> (i : dense, j : hashed)", "(i, j) -> (i : dense, j : fixed[3])",
+        "(i, j) -> (#i : dense, i : dense, j : singleton(padded))",
+        "(i, j) -> (i : dense, j : loose_compressed[2])",
+        "(i, j) -> (i + j : compressed, i : compressed, j : offset)",
+        "(i, j) -> (i floordiv 2 : dense, j : compressed, i mod 2 : compressed)",
+        "(i, j) -> (i : dense, j floordiv 4 : dense, j mod 4 : structured[2,4])"})
+    EXPECT_EQ(why(map), "") << map;
+  EXPECT_EQ(why("(i) -> (i : dense)"), "explicitVal: the dense level 0");
+  EXPECT_EQ(why("(i, j) -> (i : dense, j : ragged)"), "explicitVal: the ragged level 1");
+  EXPECT_EQ(why("(i, j) -> (i : dense, j : banded)"), "explicitVal: the banded level 1");
+  EXPECT_EQ(why("(i, j) -> (j - i : squeezed, i : dense, j : offset)"), "explicitVal: the dense level 1");
+  EXPECT_EQ(why("() -> ()").substr(0, 34), "explicitVal: a tensor without dime");
+}
+
+TEST(Executable, explicitValuesAreElements) {
+  auto why = [](std::string_view fields, tulle::ElementType type) {
+    std::string reason =
+        whyNotExecutable(parseEncoding("(i) -> (i : compressed)" + std::string(fields)), type);
+    return reason.substr(0, reason.find_first_of(";,"));
+  };
+  using enum tulle::ElementType;
+  EXPECT_EQ(why(", explicitVal = 1", F64), "");
+  EXPECT_EQ(why(", explicitVal = 1", tulle::ElementType::Bool), "");
+  EXPECT_EQ(why(", explicitVal = true", tulle::ElementType::Bool), "");
+  EXPECT_EQ(why(", explicitVal = 1 : i1", tulle::ElementType::Bool), "");
+  EXPECT_EQ(why(", explicitVal = 0.1", F32), "");
+  EXPECT_EQ(why(", explicitVal = (0.5, -1.0)", C64), "");
+  EXPECT_EQ(why(", explicitVal = inf", F16), "");
+  EXPECT_EQ(why(", explicitVal = -128", I8), "");
+  EXPECT_EQ(why(", explicitVal = 9007199254740993", I64), "");
+  EXPECT_EQ(why(", explicitVal = 1 : f32", F64),
+            "explicitVal = 1 : f32 is of another type than the elements");
+  EXPECT_EQ(why(", explicitVal = 0.5", I32), "explicitVal = 0.5 is no value of type i32");
+  EXPECT_EQ(why(", explicitVal = 200", I8), "explicitVal = 200 is no value of type i8");
+  EXPECT_EQ(why(", explicitVal = 2", tulle::ElementType::Bool), "explicitVal = 2 is no value of type bool");
+  EXPECT_EQ(why(", explicitVal = 1.0e300", F32), "explicitVal = 1e+300 is no value of type f32");
+  EXPECT_EQ(why(", explicitVal = (1.0, 2.0)", F64), "explicitVal = (1.0");
+  EXPECT_EQ(why(", explicitVal = 0", F64), "explicitVal = 0 is also the fill");
+  EXPECT_EQ(why(", explicitVal = 0, fill = 1", F64), "");
+  EXPECT_EQ(why(", explicitVal = 1.0, implicitVal = 1", I16), "explicitVal = 1.0 is also the fill");
+  EXPECT_EQ(why(", explicitVal = nan", F64), "explicitVal = nan equals no value");
 }
 
 } // namespace

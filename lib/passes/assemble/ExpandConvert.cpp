@@ -35,6 +35,9 @@ struct ExpandConvert : impl::ExpandConvertBase<ExpandConvert> {
     RankedTensorType type = op.getResult().getType();
     const format::Encoding &source = getEncoding(op.getSource().getType()).getValue();
     const format::Encoding &target = getEncoding(type).getValue();
+    if (target.explicitVal)
+      return op.emitError("cannot check here that every value is ")
+             << *target.explicitVal << "; convert to the format without explicitVal";
     std::optional<std::vector<format::Expr>> inverse = format::inverseMap(source);
     if (!inverse)
       return op.emitError("cannot walk over ")

@@ -3,6 +3,7 @@
 #include "passes/assemble/Appender.h"
 #include "passes/assemble/Stream.h"
 #include "passes/parallel/Names.h"
+#include "passes/sparsify/Algebra.h"
 
 using namespace mlir;
 using namespace tulle::dialect;
@@ -114,6 +115,12 @@ void Verbatim::copy(OpBuilder &b, const Target &target, Value part, Value parts)
   Value last = arith::MinUIOp::create(b, loc, emit.add(first, each), count);
   for (auto [number, field] : llvm::enumerate(targetFields)) {
     Value to = target.storage.fields[field];
+    if (field == target.storage.layout.valuesField())
+      if (Attribute same = passes::explicitAttr(
+              getEncoding(cast<RankedTensorType>(source.getType())).getValue(), target.storage.element)) {
+        fillElements(b, target, to, first, last, passes::materialize(b, loc, same, target.storage.element));
+        continue;
+      }
     auto from = ValuesOp::create(b, loc, to.getType(), source);
     if (number < sourceLevels.size())
       from->setAttr(passes::kLevel, b.getI64IntegerAttr(sourceLevels[number]));

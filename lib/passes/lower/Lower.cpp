@@ -7,6 +7,7 @@
 #include "passes/Passes.h"
 #include "passes/lower/Lowering.h"
 #include "passes/parallel/Names.h"
+#include "passes/sparsify/Algebra.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -78,8 +79,10 @@ static Value sum(OpBuilder &b, Location loc, Value x, Value y) {
   return arith::AddIOp::create(b, loc, x, y);
 }
 
-/// Truth values are bytes in memory.
+/// Truth values are bytes in memory. What the format says is in none.
 static Value loadValue(OpBuilder &b, Location loc, const levels::Storage &storage, Value at) {
+  if (Attribute same = passes::explicitAttr(storage.encoding, storage.element))
+    return passes::materialize(b, loc, same, storage.element);
   Value value = memref::LoadOp::create(b, loc, storage.fields.back(), at);
   if (!storage.element.isInteger(1))
     return value;
@@ -249,9 +252,9 @@ static bool understands(Operation *op) {
     std::optional<int64_t> index = dim.getConstantIndex();
     return type && index && *index >= 0 && *index < type.getRank();
   }
-  return isa<SpaceOp, LocateOp, SearchOp, TabulateOp, LookupOp, RangeOp, LoadOp, StoreOp, FillOp, LikeOp, LevelSizeOp, SpaceSizeOp,
-             StoredCountOp, StorageOp, CoordinatesOp, IterateOp, CoiterateOp, ParallelOp, PartOp, WeightOp,
-             HeavyOp, SliceOp, RestrictOp, ValuesOp>(op) ||
+  return isa<SpaceOp, LocateOp, SearchOp, TabulateOp, LookupOp, RangeOp, LoadOp, StoreOp, FillOp, LikeOp,
+             LevelSizeOp, SpaceSizeOp, StoredCountOp, StorageOp, CoordinatesOp, IterateOp, CoiterateOp,
+             ParallelOp, PartOp, WeightOp, HeavyOp, SliceOp, RestrictOp, ValuesOp>(op) ||
          // Tensors pass through these, as the storage they are; places in them do not.
          isa<tensor::CastOp, YieldOp, scf::IfOp, scf::ForOp, func::ReturnOp>(op) ||
          (isa<scf::YieldOp>(op) && isa<scf::IfOp, scf::ForOp>(op->getParentOp()));
@@ -265,7 +268,7 @@ LogicalResult Lowering::check() {
     if (!tensor)
       return success();
     const format::Encoding &encoding = getEncoding(tensor).getValue();
-    std::string why = format::whyNotExecutable(encoding);
+    std::string why = whyNotExecutable(encoding, tensor.getElementType());
     if (!why.empty())
       return emitError(loc) << "cannot hold data in " << tensor << ": " << why;
     return success();

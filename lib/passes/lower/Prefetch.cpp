@@ -36,7 +36,7 @@ public:
     Value first = emit.load(positions(), parent(coordinate));
     const format::Layout &layout = emit.storage.layout;
     prefetchLines(layout.coordinates[level]->field, first, 1);
-    if (level + 1 == emit.storage.encoding.levels.size())
+    if (level + 1 == emit.storage.encoding.levels.size() && !layout.fields[layout.valuesField()].implied)
       prefetchLines(layout.valuesField(), first, model.costs.fetchLines);
   }
 

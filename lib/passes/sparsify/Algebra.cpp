@@ -73,13 +73,22 @@ Attribute zeroAttr(Type type) {
   return b.getZeroAttr(type);
 }
 
+/// The widest type of the kind: scalarAttr rounds.
+static ElementType widest(Type type) {
+  return isa<ComplexType>(type) ? ElementType::C128
+         : isa<FloatType>(type) ? ElementType::F64
+         : type.isInteger(1)    ? ElementType::Bool
+                                : ElementType::I64;
+}
+
 Attribute fillAttr(RankedTensorType tensor) {
   Type type = tensor.getElementType();
-  ElementType wide = isa<ComplexType>(type) ? ElementType::C128
-                     : isa<FloatType>(type) ? ElementType::F64
-                     : type.isInteger(1)    ? ElementType::Bool
-                                            : ElementType::I64;
-  return scalarAttr(type, format::fillValue(dialect::getEncoding(tensor).getValue(), wide));
+  return scalarAttr(type, format::fillValue(dialect::getEncoding(tensor).getValue(), widest(type)));
+}
+
+Attribute explicitAttr(const format::Encoding &encoding, Type type) {
+  std::optional<Scalar> value = format::explicitValue(encoding, widest(type));
+  return value ? scalarAttr(type, *value) : Attribute();
 }
 
 Attribute scalarAttr(Type type, const Scalar &value) {

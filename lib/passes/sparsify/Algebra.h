@@ -1,5 +1,6 @@
 // What a statement's body yields when some operands store nothing: the algebra that decides sparsity.
 #pragma once
+#include "format/Encoding.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/OpDefinition.h"
 #include "support/ElementType.h"
@@ -56,6 +57,9 @@ mlir::Value materialize(mlir::OpBuilder &builder, mlir::Location loc, mlir::Attr
 mlir::Attribute scalarAttr(mlir::Type type, const Scalar &value);
 /// What a tensor does not store.
 mlir::Attribute fillAttr(mlir::RankedTensorType type);
+/// The value of everything stored, of that element type, where the encoding names one (`explicitVal`); else
+/// null.
+mlir::Attribute explicitAttr(const format::Encoding &encoding, mlir::Type type);
 /// 0 of a scalar type (complex: a pair of zeros).
 mlir::Attribute zeroAttr(mlir::Type type);
 

@@ -67,7 +67,11 @@ LogicalResult readOperand(linalg::GenericOp generic, OpOperand &use, SparseOpera
   out.encoding = dialect::getEncoding(type);
   out.extent = bool(out.tensor.getDefiningOp<tensor::EmptyOp>()) && !generic.isDpsInit(&use);
   const format::Encoding &encoding = out.encoding.getValue();
-  std::string why = format::whyNotExecutable(encoding);
+  std::string why = dialect::whyNotExecutable(encoding, type.getElementType());
+  if (why.empty() && generic.isDpsInit(&use) && encoding.explicitVal)
+    why =
+        "what is computed has values of its own, and explicitVal leaves no place for them; leave it out, and "
+        "convert the result";
   auto digits = format::digits(encoding);
   if (!why.empty())
     return generic.emitError("operand ") << use.getOperandNumber() << ": " << why;

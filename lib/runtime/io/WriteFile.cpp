@@ -114,6 +114,8 @@ void writeTns(Output &out, const Tensor &tensor) {
 } // namespace
 
 std::string writeFile(const std::string &path, const Tensor &tensor) {
+  if (tensor.encoding.explicitVal) // files list the values
+    return writeFile(path, withStoredValues(tensor));
   std::string_view stem = path;
   auto takeEnding = [&](std::string_view ending) {
     bool yes = stem.size() > ending.size() && stem.ends_with(ending);

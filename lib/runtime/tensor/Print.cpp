@@ -139,9 +139,11 @@ std::string printStorage(const Tensor &tensor) {
         positions ? runs(field.level, loose ? 2 : 1, loose ? 0 : 1) : runs(field.level + 1, stride, 0);
     out += nested.print(element) + "\n";
   }
-  const auto *values = static_cast<const std::byte *>(tensor.values());
+  const StoredValues values(tensor);
+  if (tensor.encoding.explicitVal)
+    return out + fmt::format("explicitVal : {}\n----\n", valueText(tensor.type, values[0]));
   out += fmt::format("values : {}\n", runs(shapes.size(), 1, 0).print([&](int64_t i, int64_t) {
-    return valueText(tensor.type, values + i * byteWidth(tensor.type));
+    return valueText(tensor.type, values[i]);
   }));
   return out + "----\n";
 }

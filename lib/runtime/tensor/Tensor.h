@@ -30,11 +30,31 @@ struct Tensor {
   format::Layout layout;       ///< of `encoding`
   std::vector<Buffer> buffers; ///< one per layout field
 
+  /// Null where the format has `explicitVal`: StoredValues reads the values of any tensor.
   void *values() const { return buffers.back().data; }
   /// Number of value slots (stored entries, block padding included).
   int64_t storedCount() const { return buffers.back().count; }
   int64_t bytes() const; ///< of all buffers
 };
+
+/// The values of a tensor by position, those its format has instead of a buffer included.
+class StoredValues {
+public:
+  explicit StoredValues(const Tensor &tensor);
+  StoredValues(const StoredValues &) = delete;
+  const std::byte *operator[](int64_t position) const { return first + position * step; }
+
+private:
+  std::byte same[16] = {};
+  const std::byte *first;
+  int64_t step; ///< bytes
+};
+
+/// The tensor with a buffer of values: itself where it has one.
+Tensor withStoredValues(const Tensor &tensor);
+/// The tensor, whose values are stored, in the encoding that has `explicitVal` instead: it shares the other
+/// buffers. Throws Error naming an entry that has another value.
+Tensor withExplicitValue(const Tensor &tensor, const format::Encoding &encoding);
 
 /// Coordinates and values, dimension by dimension: what files and generators produce, in any order.
 struct Entries {

@@ -37,7 +37,7 @@ Entries unpack(const Tensor &tensor) {
   entries.dims = tensor.dims;
   const size_t order = tensor.dims.size(), width = byteWidth(tensor.type);
   entries.coords.resize(order);
-  const auto *values = static_cast<const std::byte *>(tensor.values());
+  const StoredValues values(tensor);
   const int64_t capacity = tensor.storedCount();
   requireMemory(checkedMul(capacity, 8 * int64_t(order) + int64_t(width), "a list of entries"),
                 "a list of entries");
@@ -50,7 +50,7 @@ Entries unpack(const Tensor &tensor) {
       entries.coords[d].push_back(coords[d]);
     if (size_t(count + 1) * width > entries.values.size()) // segments that share positions
       entries.values.resize(2 * size_t(count + 1) * width);
-    copyValue(entries.values.data() + count++ * width, values + p * width, width);
+    copyValue(entries.values.data() + count++ * width, values[p], width);
   });
   entries.values.resize(count * width);
   return entries;
@@ -78,10 +78,10 @@ Tensor toDense(const Tensor &tensor) {
   Tensor dense = makeDense(tensor.type, tensor.dims, false);
   const size_t width = byteWidth(tensor.type);
   auto *out = static_cast<std::byte *>(dense.values());
-  const auto *values = static_cast<const std::byte *>(tensor.values());
+  const StoredValues values(tensor);
   if (isRowMajor(tensor, shapes)) {
     if (dense.storedCount() > 0)
-      std::memcpy(out, values, dense.storedCount() * width);
+      std::memcpy(out, values[0], dense.storedCount() * width);
     return dense;
   }
   fillBuffer(out, dense.storedCount(), fillBytes(tensor.encoding, tensor.type));
@@ -93,10 +93,10 @@ Tensor toDense(const Tensor &tensor) {
       at = at * tensor.dims[d] + coords[d];
     // The first of several is copied: adding to a fill would change -0.0.
     if (repeats && seen[size_t(at)])
-      return addScalar(tensor.type, out + at * width, values + p * width);
+      return addScalar(tensor.type, out + at * width, values[p]);
     if (repeats)
       seen[size_t(at)] = true;
-    copyValue(out + at * width, values + p * width, width);
+    copyValue(out + at * width, values[p], width);
   });
   return dense;
 }

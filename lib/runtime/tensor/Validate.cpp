@@ -85,13 +85,16 @@ void Validator::checkFields() const {
                             expected.fields.size(), tensor.buffers.size()));
   for (unsigned f = 0; f < expected.fields.size(); ++f) {
     const format::Field &want = expected.fields[f], &have = tensor.layout.fields[f];
-    if (want.kind != have.kind || want.level != have.level || want.width != have.width)
+    if (want.kind != have.kind || want.level != have.level || want.width != have.width ||
+        want.implied != have.implied)
       throw Error(fmt::format("{}: the tensor's layout is not that of its format {}", fieldName(f),
                               format::displayName(tensor.encoding)));
     const Buffer &b = tensor.buffers[f];
-    if (b.count < 0 || b.bytes < 0 || (b.count > 0 && !b.data))
+    if (b.count < 0 || b.bytes < 0 || (b.count > 0 && !b.data && !want.implied))
       throw Error(fmt::format("{}: count {}, {} bytes at address {} is not a buffer", fieldName(f), b.count,
                               b.bytes, b.data));
+    if (want.implied)
+      continue;
     bool values = want.kind == format::FieldKind::Values;
     int64_t bytes = values ? checkedMul(b.count, byteWidth(tensor.type), fieldName(f))
                            : fieldBytes(b.count, want.width, fieldName(f));
