@@ -88,6 +88,17 @@ TEST(Blocks, smallBlocksAreAligned) {
   }
 }
 
+// Blocks of half a megabyte are mapped; rounded up, those a little smaller hold as much.
+TEST(Blocks, blocksRoundedUpToALargeOneAreMapped) {
+  Block block = takeBlock(kMiB / 2 - 1);
+  ASSERT_NE(block.data, nullptr);
+  EXPECT_GE(block.bytes, kMiB / 2);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(block.data) % 4096, 0u)
+      << "it is the C library's, and would be unmapped";
+  giveBlock(block);
+  releaseBlocks();
+}
+
 TEST(Blocks, trimmingKeepsTheContents) {
   for (int64_t from : {16 * kMiB, 3 * kMiB})
     for (int64_t to : {int64_t(0), int64_t(5000), 2 * kMiB, 5 * kMiB}) {

@@ -166,12 +166,11 @@ Block takeKeptBlock(int64_t bytes) {
 }
 
 Block takeBlock(int64_t bytes) {
-  if (bytes < kLarge) {
-    int64_t rounded = std::max(roundUp(bytes, kSmallAlignment), kSmallAlignment);
-    return {std::aligned_alloc(size_t(kSmallAlignment), size_t(rounded)), rounded};
-  }
   if (bytes > INT64_MAX - 2 * kHugePage)
     return {};
+  // What a block holds says where it goes when it is given back.
+  if (int64_t rounded = std::max(roundUp(bytes, kSmallAlignment), kSmallAlignment); rounded < kLarge)
+    return {std::aligned_alloc(size_t(kSmallAlignment), size_t(rounded)), rounded};
   if (Block block = takeKeptBlock(bytes); block.data)
     return block;
   bytes = wholePages(bytes);
