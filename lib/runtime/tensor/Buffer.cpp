@@ -8,6 +8,7 @@
 #include <fstream>
 #include <limits>
 #include <sys/resource.h>
+#include <sys/sysinfo.h>
 #include <unistd.h>
 
 namespace tulle::runtime {
@@ -43,6 +44,19 @@ int64_t availableMemory() {
   return available;
 }
 
+/// Whether no limit of a group or of the process stands below what the machine has.
+bool isUnlimited() {
+  rlimit space{};
+  return getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur == RLIM_INFINITY &&
+         readNumber("/sys/fs/cgroup/memory.max") < 0;
+}
+
+/// Whether so much is free, by far: what is available is more, but takes a tenth of a millisecond to learn.
+bool isFree(int64_t bytes) {
+  struct sysinfo info;
+  return isUnlimited() && sysinfo(&info) == 0 && uint64_t(bytes) / info.mem_unit < info.freeram / 2;
+}
+
 [[noreturn]] void outOfMemory(std::string_view what) {
   throw Error(fmt::format(
       "out of memory: {} needs more than 2^63 bytes; use smaller sizes or a sparse format", what));
@@ -51,7 +65,7 @@ int64_t availableMemory() {
 } // namespace
 
 bool fitsMemory(int64_t bytes) {
-  if (bytes < kCheckedFrom || bytes <= availableMemory())
+  if (bytes < kCheckedFrom || isFree(bytes) || bytes <= availableMemory())
     return true;
   releaseBlocks(); // memory that is only kept does not stand in the way
   return bytes <= availableMemory();
