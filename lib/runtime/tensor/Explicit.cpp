@@ -54,10 +54,9 @@ Tensor withExplicitValue(const Tensor &tensor, const format::Encoding &encoding)
   const StoredValues have(tensor), want(made);
   const size_t width = byteWidth(tensor.type);
   auto differs = [&](int64_t position) { return std::memcmp(have[position], want[0], width) != 0; };
-  int64_t position = 0;
-  while (position < tensor.storedCount() && !differs(position))
-    ++position;
-  if (position == tensor.storedCount())
+  // All are equal where the first is, and each equals the next: comparing memory is as fast as reading it.
+  const int64_t count = tensor.storedCount();
+  if (count == 0 || (!differs(0) && std::memcmp(have[0], have[1], size_t(count - 1) * width) == 0))
     return made;
   // Places of no entry hold the fill, and are no matter.
   forEachStored(tensor, [&](std::span<const int64_t> at, int64_t entry) {
