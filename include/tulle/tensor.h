@@ -83,8 +83,16 @@ public:
   /// Throws Error where the format has `explicitVal`: there are no values then.
   BufferView rawValues() const;
 
-  /// The same tensor in another format. Throws Error when it cannot hold the data.
+  /// The same tensor in another format. Throws Error when it cannot hold the data, and for a format with
+  /// slices. Of a slice: a copy of what it shows.
   AnyTensor to(const Format &format) const;
+  /// The tensor of the coordinates offset, offset + stride, … of a dimension (counted from 0), `size` of
+  /// them: its entry c there is this tensor's entry offset + stride * c. Nothing is copied: buffers are
+  /// shared, and those that `positions`, `coordinates` and `values` give hold what lies outside as well.
+  /// Kernels read it as any tensor of its type(), whose format has the slices; it cannot be a result. A slice
+  /// can be cut again. Throws Error unless 0 <= offset, 1 <= size, 1 <= stride and offset + (size - 1) *
+  /// stride is below the dimension's size.
+  AnyTensor slice(unsigned dimension, int64_t offset, int64_t size, int64_t stride = 1) const;
   /// The storage as text: nse, dim, lvl, pos[l], crd[l], values.
   std::string print() const;
 
@@ -111,6 +119,9 @@ public:
     return {static_cast<T *>(const_cast<void *>(view.data)), size_t(view.count)};
   }
   Tensor<T> to(const Format &format) const { return Tensor<T>(AnyTensor::to(format)); }
+  Tensor<T> slice(unsigned dimension, int64_t offset, int64_t size, int64_t stride = 1) const {
+    return Tensor<T>(AnyTensor::slice(dimension, offset, size, stride));
+  }
 };
 
 /// Coordinates and values in any order; duplicates are summed when stored.

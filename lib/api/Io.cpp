@@ -47,7 +47,11 @@ AnyTensor readAny(const std::string &path) {
 }
 
 void write(const std::string &path, const AnyTensor &tensor) {
-  runtime::writeFile(path, Access::unwrap(tensor));
+  const runtime::Tensor &stored = Access::unwrap(tensor);
+  const bool isSlice =
+      format::hasSlices(stored.encoding); // files hold buffers, and those of a slice hold more
+  runtime::writeFile(path,
+                     isSlice ? engine::convert(stored, format::withoutSlices(stored.encoding)) : stored);
 }
 
 AnyTensor generateAny(const std::string &spec, const std::vector<int64_t> &dims, const Format &format,

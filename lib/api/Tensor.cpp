@@ -80,6 +80,10 @@ AnyTensor AnyTensor::to(const Format &format) const {
   return Access::wrap(engine::convert(tensor, format::parseFormat(format.text(), order())));
 }
 
+AnyTensor AnyTensor::slice(unsigned dimension, int64_t offset, int64_t size, int64_t stride) const {
+  return Access::wrap(runtime::slice(Access::unwrap(*this), dimension, offset, size, stride));
+}
+
 std::string AnyTensor::print() const { return runtime::printStorage(Access::unwrap(*this)); }
 
 void AnyTensor::requireElement(const char *wanted) const {
@@ -151,6 +155,10 @@ AnyTensor borrow(const char *element, std::vector<int64_t> dims, const Format &f
   format::Encoding encoding = format::parseFormat(format.text(), dims.size());
   if (std::string why = format::whyNotExecutable(encoding); !why.empty())
     throw Error("tulle::borrow: " + why);
+  if (format::hasSlices(encoding))
+    throw Error("tulle::borrow: the sizes of what the slices are cut from are not given; borrow the whole, "
+                "and cut it "
+                "with slice()");
   runtime::Tensor tensor;
   tensor.encoding = withWidths(encoding, buffers);
   tensor.type = elementType(element);

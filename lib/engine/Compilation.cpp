@@ -52,8 +52,9 @@ std::vector<StatementCode> Compilation::statements() {
       auto tensor = std::find(tensors.begin(), tensors.end(), name.str());
       if (tensor == tensors.end())
         throw InternalError("no tensor is called '" + name.str() + "'");
-      statement.arguments.push_back(
-          {unsigned(tensor - tensors.begin()), dialect::getEncoding(type).getValue(), false});
+      statement.arguments.push_back({unsigned(tensor - tensors.begin()),
+                                     dialect::getEncoding(type).getValue(), false,
+                                     bool(function.getArgAttr(argument.getArgNumber(), passes::kWholeAttr))});
     }
     auto type = mlir::dyn_cast<mlir::RankedTensorType>(function.getResultTypes().front());
     if (!type)

@@ -86,6 +86,11 @@ std::string fillText(const Encoding &encoding) {
 void requireFormat(const Tensor &tensor, const Encoding &encoding) {
   if (std::string why = format::whyNotExecutable(encoding, tensor.type); !why.empty())
     throw Error(why);
+  if (format::hasSlices(encoding))
+    throw Error(
+        fmt::format("a tensor cannot be converted to {}: what lies outside the slices is not known; convert "
+                    "the whole to that format without slices, and cut it with slice()",
+                    format::displayName(encoding)));
   if (encoding.order() != tensor.dims.size())
     throw Error(
         fmt::format("the format {} has {} dimensions, the tensor has {}; choose a format of that order",
@@ -103,7 +108,8 @@ void requireFormat(const Tensor &tensor, const Encoding &encoding) {
 
 Tensor run(const Tensor &tensor, const Encoding &encoding, const Options &options, ConversionReport &report) {
   Conversion conversion{tensor.type, tensor.encoding, encoding, true};
-  for (int64_t size : tensor.dims)
+  const Tensor source = runtime::whole(tensor); // the code of a slice takes what it was cut from
+  for (int64_t size : source.dims)
     conversion.index32 &= !isTooLong(size);
   auto begin = std::chrono::steady_clock::now();
   auto [kernel, origin] =
@@ -117,7 +123,7 @@ Tensor run(const Tensor &tensor, const Encoding &encoding, const Options &option
   made.encoding = encoding;
   made.type = tensor.type;
   made.dims = tensor.dims;
-  report.convertMs += call(kernel->statements.front(), {&tensor}, {}, &made, threadSettings(options));
+  report.convertMs += call(kernel->statements.front(), {&source}, {}, &made, threadSettings(options));
   return made;
 }
 
@@ -202,6 +208,8 @@ std::string explainConversion(ElementType type, const Encoding &from, const Enco
   for (const Encoding *encoding : {&from, &to})
     if (std::string why = format::whyNotExecutable(*encoding, type); !why.empty())
       throw Error(why);
+  if (format::hasSlices(to))
+    throw Error("a conversion cannot make a slice; leave slice(…) out of " + format::displayName(to));
   if (*stage == pipeline::Stage::Notation)
     return fmt::format("// {}\n// from {}\n// to   {}\n", Conversion{type, from, to, true}.text(),
                        format::print(from), format::print(to));

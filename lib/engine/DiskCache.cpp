@@ -51,7 +51,10 @@ static std::string metadataText(const ObjectCode &code) {
   for (const StatementCode &statement : code.statements) {
     nlohmann::json list = nlohmann::json::array();
     for (const Argument &a : statement.arguments)
-      list.push_back({{"tensor", a.tensor}, {"encoding", format::print(a.encoding)}, {"result", a.result}});
+      list.push_back({{"tensor", a.tensor},
+                      {"encoding", format::print(a.encoding)},
+                      {"result", a.result},
+                      {"whole", a.whole}});
     statements.push_back({{"arguments", std::move(list)},
                           {"made", statement.made ? format::print(*statement.made) : std::string()}});
   }
@@ -66,7 +69,7 @@ static void parseMetadata(std::string_view text, ObjectCode &code) {
     for (const nlohmann::json &a : json.at("arguments"))
       statement.arguments.push_back({a.at("tensor").get<unsigned>(),
                                      format::parseEncoding(a.at("encoding").get<std::string>()),
-                                     a.at("result").get<bool>()});
+                                     a.at("result").get<bool>(), a.at("whole").get<bool>()});
     if (std::string made = json.at("made").get<std::string>(); !made.empty())
       statement.made = format::parseEncoding(made);
   }

@@ -14,12 +14,12 @@ struct Options {
   bool wideIndices = false;  ///< gather with 64-bit indices even where coordinates fit 32. For tests
   unsigned threads =
       0; ///< at most; 0: OMP_NUM_THREADS, else the cores this process may run on; 1: code without threads
-  bool deterministic = false; ///< results have the same bits for any number of threads
+  bool deterministic = false;    ///< results have the same bits for any number of threads
   std::string strategy = "auto"; ///< how sets of coordinates are walked: auto, merge, gallop or blocks
-  int64_t workPerThread = 0;  ///< stored entries that pay for another thread; 0: measured. For tests
+  int64_t workPerThread = 0;     ///< stored entries that pay for another thread; 0: measured. For tests
   /// Runs one part of a parallel region, on its thread. For tests that watch parts.
   std::function<void(const std::function<void()> &run)> aroundPart = {};
-  bool quick = false;        ///< less optimization: code comes sooner and runs slower
+  bool quick = false; ///< less optimization: code comes sooner and runs slower
   bool diskCache =
       true; ///< objects are kept below $TULLE_CACHE_DIR, else $XDG_CACHE_HOME/tulle, else ~/.cache/tulle
 };
@@ -30,6 +30,7 @@ struct Argument {
   format::Encoding
       encoding; ///< how the kernel wants it: the caller converts when the tensor is stored otherwise
   bool result = false;
+  bool whole = false; ///< the tensor that the caller's slice was cut from
 };
 
 /// A compiled statement: `entry(slots)` with 8-byte slots, five for each buffer (data, data, 0, count, 1) of

@@ -8,6 +8,7 @@
 #include <deque>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <limits>
 
 namespace tulle::engine {
 namespace {
@@ -85,20 +86,36 @@ private:
     return copy;
   }
 
-  /// The tensor in `encoding`: as it is, or converted once.
-  const Tensor &in(unsigned t, const format::Encoding &encoding) {
+  /// The tensor in `encoding`: as it is, or converted once; `whole`: the one it was cut from.
+  const Tensor &in(unsigned t, const format::Encoding &encoding, bool whole = false) {
     if (!tensors[t])
       throw InternalError(fmt::format("tensor '{}' is read before it is computed", program.tensors[t].name));
-    if (sameStorage(tensors[t]->encoding, encoding))
-      return *tensors[t];
-    auto [it, fresh] = converted[t].try_emplace(format::print(encoding));
+    const Tensor &stored = whole ? wholeOf(t) : *tensors[t];
+    if (sameStorage(stored.encoding, encoding))
+      return stored;
+    auto [it, fresh] = converted[t].try_emplace((whole ? "whole " : "") + format::print(encoding));
     if (fresh)
-      it->second = engine::convert(*tensors[t], encoding, options);
+      it->second = engine::convert(stored, encoding, options);
     // Code reads buffers of exactly these widths.
     if (!sameStorage(it->second.encoding, encoding))
       throw InternalError(fmt::format("tensor '{}' was asked for in {} and came in {}",
                                       program.tensors[t].name, format::print(encoding),
                                       format::print(it->second.encoding)));
+    return it->second;
+  }
+
+  const Tensor &wholeOf(unsigned t) {
+    auto [it, fresh] = converted[t].try_emplace("whole");
+    if (!fresh)
+      return it->second;
+    it->second = runtime::whole(*tensors[t]);
+    if (coordinatesFit32(program) && !options.wideIndices)
+      for (int64_t size : it->second.dims)
+        if (size > std::numeric_limits<int32_t>::max())
+          throw Error(fmt::format(
+              "'{}' is a slice of a tensor with a dimension of size {}, and the code reads 32-bit "
+              "indices; convert it to a format without slices first",
+              program.tensors[t].name, size));
     return it->second;
   }
 
@@ -159,7 +176,7 @@ private:
     std::vector<const Tensor *> arguments;
     for (const Argument &argument : code.arguments)
       if (!argument.result)
-        arguments.push_back(&in(argument.tensor, argument.encoding));
+        arguments.push_back(&in(argument.tensor, argument.encoding, argument.whole));
     if (code.made)
       return makeNew(code, arguments, program.statements[number].lhs.tensor);
     const Argument &last = code.arguments.back();

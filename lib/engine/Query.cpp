@@ -149,7 +149,8 @@ Tensor emptyAnswer(const Tensor &tensor, const std::vector<unsigned> &select, co
 Tensor answer(const Tensor &tensor, const std::vector<unsigned> &select, const Aggregate &aggregate,
               const Options &options) {
   QueryKernel kernel{tensor.type, tensor.encoding, select, aggregate, true};
-  for (int64_t size : tensor.dims)
+  const Tensor whole = runtime::whole(tensor);
+  for (int64_t size : whole.dims)
     kernel.index32 &= size <= std::numeric_limits<int32_t>::max();
   auto [code, origin] =
       findOrCompile(kernel.key(options), options, [&] { return kernel.start(options).object(); });
@@ -157,7 +158,7 @@ Tensor answer(const Tensor &tensor, const std::vector<unsigned> &select, const A
   std::vector<Tensor> operands;
   for (const Argument &argument : code->statements.front().arguments)
     if (!argument.result)
-      operands.push_back(engine::convert(tensor, argument.encoding, options));
+      operands.push_back(engine::convert(argument.whole ? whole : tensor, argument.encoding, options));
   std::vector<const Tensor *> arguments;
   for (const Tensor &operand : operands)
     arguments.push_back(&operand);

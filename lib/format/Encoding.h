@@ -34,7 +34,8 @@ struct LevelFormat {
   bool operator==(const LevelFormat &) const = default;
 };
 
-/// `slice(offset, size, stride)`; nullopt is '?'.
+/// `slice(offset, size, stride)`: coordinate c of the dimension is coordinate offset + stride * c of the
+/// tensor that was cut; nullopt is '?'.
 struct Slice {
   std::optional<int64_t> offset, size, stride;
   bool operator==(const Slice &) const = default;
@@ -96,6 +97,13 @@ std::vector<std::string> dimensionNames(unsigned order);
 /// All levels dense in dimension order: what a tensor without an encoding means.
 Encoding denseEncoding(unsigned order);
 bool isAllDense(const Encoding &encoding); ///< every level dense or batch, in any order and blocking
+
+/// Whether some dimension is a slice: the tensor then is a part of one that has the same storage.
+bool hasSlices(const Encoding &encoding);
+/// The encoding of the tensor that was cut: the same levels over whole dimensions.
+Encoding withoutSlices(Encoding encoding);
+/// Empty when every number of every slice is known, else one sentence about the first '?'.
+std::string whyNotResolved(const Encoding &encoding);
 
 /// The digits of a map made of permutations and floordiv/mod chains; nullopt for any other map. For every
 /// dimension the digits form a complete mixed-radix system, so the map is a bijection onto the padded

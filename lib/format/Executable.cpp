@@ -201,9 +201,6 @@ std::string whyNotRedundant(const Encoding &e) {
 }
 
 std::string whyNotMap(const Encoding &e) {
-  for (const Dimension &dimension : e.dims)
-    if (dimension.slice)
-      return fmt::format("dimension {} is a slice, and slices cannot hold data yet", dimension.name);
   if (!e.symbols.empty())
     return "it has symbols, whose values nothing gives";
   for (unsigned l = 0; l < e.levels.size(); ++l)
@@ -306,6 +303,8 @@ std::string whyNot(const Encoding &e) {
 } // namespace
 
 std::string whyNotExecutable(const Encoding &encoding) {
+  if (std::string unknown = whyNotResolved(encoding); !unknown.empty())
+    return unknown;
   std::string reason = whyNot(encoding);
   return reason.empty() ? "" : reason + std::string(cure);
 }

@@ -142,6 +142,11 @@ private:
     Statement s;
     s.range = source.range;
     s.lhs = resolved.access(number, source.lhs);
+    if (const TensorDecl &result = program.tensors[s.lhs.tensor]; format::hasSlices(result.encoding))
+      fail(s.lhs.range,
+           fmt::format("'{}' is computed, and its format has slices: a result has storage of its own; "
+                       "write its dimensions without slice(…)",
+                       result.name));
     Typer typer(resolved, types);
     Typed rhs = typer.type(number, source.rhs);
     auto &type = types[s.lhs.tensor];

@@ -215,9 +215,11 @@ private:
   const TensorDecl &result;
   std::vector<const Access *> accesses, masks;
 
-  /// Stored alike: another format may pad, or order, differently.
+  /// Stored alike: another format may pad, or order, differently, and a slice stores what lies outside it as
+  /// well.
   static bool sameLevels(const format::Encoding &a, const format::Encoding &b) {
-    return std::equal(a.levels.begin(), a.levels.end(), b.levels.begin(), b.levels.end(),
+    return !format::hasSlices(a) &&
+           std::equal(a.levels.begin(), a.levels.end(), b.levels.begin(), b.levels.end(),
                       [](const format::Level &x, const format::Level &y) {
                         return x.format == y.format && format::equal(x.expr, y.expr);
                       });

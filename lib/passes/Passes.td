@@ -39,6 +39,18 @@ def ResolveOrder : Pass<"tulle-resolve-order", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::tulle::dialect::TulleDialect"];
 }
 
+def ResolveSlices : Pass<"tulle-resolve-slices", "::mlir::func::FuncOp"> {
+  let summary = "Operands that are slices become subscripts of the tensors they were cut from";
+  let description = [{
+    An argument whose encoding has slices, each of a dimension that one dense level stores, becomes the tensor it was cut from:
+    subscript `c` is `offset + stride * c` there, nothing is copied, and the argument's attribute `tulle.whole` records the encoding
+    the caller has. Other slices are read through a `tulle.convert` to a format without slices, which the caller runs; a remark says so.
+    A slice cannot be a result.
+  }];
+  let dependentDialects = ["::tulle::dialect::TulleDialect", "::mlir::linalg::LinalgDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def HoistConvert : Pass<"tulle-hoist-convert", "::mlir::func::FuncOp"> {
   let summary = "Let the caller convert arguments";
   let description = [{

@@ -52,7 +52,8 @@ std::string passes(Stage stage, const Options &options) {
   case Stage::Asm:
     return "";
   case Stage::Iteration:
-    return "func.func(tulle-expand-query,tulle-expand-convert,tulle-resolve-order,tulle-hoist-convert,"
+    return "func.func(tulle-expand-query,tulle-expand-convert,tulle-resolve-slices,tulle-resolve-order,"
+           "tulle-hoist-convert,"
            "tulle-sparsify{strategy=" +
            options.strategy + "},canonicalize,tulle-sink-fill" + parallelize(options) + ")";
   case Stage::Assembly:

@@ -96,3 +96,10 @@ func.func @no_dimension(%a: tensor<4xf64>) -> index {
   %d = tensor.dim %a, %c7 : tensor<4xf64>
   return %d : index
 }
+
+// -----
+
+// expected-error @+1 {{expected no slices: run tulle-resolve-slices before tulle-sparsify}}
+func.func @sliced(%x: tensor<?xf64, #tulle.encoding<{ map = (i : #tulle<slice(0, 4, 1)>) -> (i : dense) }>>) {
+  return
+}

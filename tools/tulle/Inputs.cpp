@@ -230,6 +230,9 @@ FileContents readAlone(const std::string &file, const std::string &dims, const s
 
 Tensor store(const std::string &name, FileContents contents, const format::Encoding &encoding,
              const engine::Options &options, engine::ConversionReport *report) {
+  if (format::hasSlices(encoding)) // a file holds what the slices are cut from
+    return runtime::cut(store(name, std::move(contents), format::withoutSlices(encoding), options, report),
+                        encoding);
   Progress progress("storing " + name);
   if (!contents.isStored)
     return engine::store(std::move(contents.entries), encoding, options, report);
@@ -247,7 +250,9 @@ public:
   LoadedProgram run();
 
 private:
+  void parseFormats();
   void readFiles();
+  void cutDims();
   void completeDims();
   void makeGenerated();
   notation::Program check();
@@ -256,13 +261,43 @@ private:
   bool withData;
   const engine::Options &engineOptions; ///< of the conversions that store
   std::vector<TensorUse> uses;
-  std::map<std::string, std::string> specs, formats;
+  std::map<std::string, std::string> specs;
+  std::map<std::string, format::Encoding> formats; ///< those given
   std::map<std::string, ElementType> types;
   std::map<std::string, std::vector<int64_t>> dims; ///< known sizes; after completeDims all of them
+  std::map<std::string, std::vector<int64_t>>
+      wholeDims; ///< of inputs that are slices: what they are cut from
   std::map<std::string, FileContents> contents;
 };
 
 } // namespace
+
+void Loader::parseFormats() {
+  for (const auto &[name, text] : collect("-f", options.formats, uses)) {
+    format::Encoding encoding = format::parseFormat(text, findUse("-f", name, uses).order, "-f " + name);
+    if (std::string why = format::whyNotExecutable(encoding); !why.empty())
+      throw Error(fmt::format("-f {}={}: {}", name, text, why));
+    formats.emplace(name, std::move(encoding));
+  }
+}
+
+/// What is read is what slices are cut from; sizes of the program are those of the slices.
+void Loader::cutDims() {
+  for (const auto &[name, encoding] : formats) {
+    if (!format::hasSlices(encoding))
+      continue;
+    if (auto found = dims.find(name); found != dims.end())
+      wholeDims[name] = found->second;
+    else if (withData && specs.count(name))
+      throw Error(
+          fmt::format("-t {}={}: the size of what the slices are cut from is unknown; add --dims {}=SIZE…",
+                      name, specs[name], name));
+    std::vector<int64_t> &sizes = dims.try_emplace(name, encoding.order(), -1).first->second;
+    for (unsigned d = 0; d < std::min<size_t>(encoding.order(), sizes.size()); ++d)
+      if (encoding.dims[d].slice)
+        sizes[d] = *encoding.dims[d].slice->size;
+  }
+}
 
 void Loader::readFiles() {
   for (const auto &[name, text] : collect("--dims", options.dims, uses))
@@ -327,7 +362,8 @@ void Loader::makeGenerated() {
       std::optional<ElementType> type;
       if (types.count(name))
         type = types[name];
-      contents[name] = readContents(name, spec, std::nullopt, dims[name], type);
+      contents[name] =
+          readContents(name, spec, std::nullopt, wholeDims.count(name) ? wholeDims[name] : dims[name], type);
     }
 }
 
@@ -346,11 +382,9 @@ notation::Program Loader::check() {
       binding.encoding = format::parseFormat(read.suggested, use.order, "<suggested>");
     }
     if (auto given = formats.find(use.name); given != formats.end())
-      binding.encoding = format::parseFormat(given->second, use.order, "-f " + use.name);
+      binding.encoding = given->second;
     if (!binding.encoding)
       binding.encoding = format::denseEncoding(use.order);
-    if (std::string why = format::whyNotExecutable(*binding.encoding); !why.empty())
-      throw Error(fmt::format("-f {}={}: {}", use.name, formats[use.name], why));
     bindings[use.name] = std::move(binding);
   }
   return notation::check(options.text, bindings);
@@ -358,15 +392,16 @@ notation::Program Loader::check() {
 
 LoadedProgram Loader::run() {
   specs = collect("-t", options.tensors, uses);
-  formats = collect("-f", options.formats, uses);
   types = collectTypes(options.types, uses);
   for (const TensorUse &use : uses)
     if (withData && use.read && !use.written && !specs.count(use.name))
       throw Error(fmt::format("the program reads '{}', but it is not given; add -t {}=FILE or -t {}=random",
                               use.name, use.name, use.name));
+  parseFormats();
   LoadedProgram loaded;
   auto begin = Clock::now();
   readFiles();
+  cutDims();
   completeDims();
   if (withData)
     makeGenerated();

@@ -145,4 +145,20 @@ TEST(Api, ErrorsSayWhatToDo) {
   EXPECT_THAT(messageOf([&] { kernel.run({}); }), HasSubstr("'x'"));
 }
 
+/// Row 1 and every second column, without a copy, as an operand and on its own.
+TEST(Api, Slices) {
+  tulle::Tensor<double> A = tulle::pack(example(), tulle::CSR);
+  tulle::Tensor<double> part = A.slice(0, 1, 1).slice(1, 0, 2, 2);
+  EXPECT_THAT(part.dims(), ElementsAre(1, 2));
+  EXPECT_EQ(part.values().data(), A.values().data());
+  auto sum = tulle::compile("s = 10 * A(i,j)", {{"A", part.type()}});
+  tulle::Tensor<double> s = sum(part);
+  EXPECT_THAT(std::vector<double>(s.values().begin(), s.values().end()), ElementsAre(30));
+  tulle::Tensor<double> copy = part.to(tulle::Format("dense"));
+  EXPECT_THAT(std::vector<double>(copy.values().begin(), copy.values().end()), ElementsAre(0, 3));
+  EXPECT_THAT(messageOf([&] { A.slice(0, 1, 2); }), HasSubstr("reaches beyond it"));
+  EXPECT_THAT(messageOf([&] { A.to(part.type().format); }), HasSubstr("cut it with slice()"));
+  EXPECT_THAT(messageOf([&] { sum(A); }), HasSubstr("was compiled for"));
+}
+
 } // namespace

@@ -25,7 +25,9 @@ struct StatementText {
 struct Given {
   ElementType type = ElementType::F64;
   std::vector<int64_t> dims;
-  std::string format;                        ///< encoding text or preset
+  std::string format; ///< encoding text or preset
+  /// Of each dimension, or none: what is stored is larger, has entries outside as well, and is cut.
+  std::vector<std::optional<format::Slice>> slices;
   std::vector<std::vector<int64_t>> entries; ///< coordinates
   std::vector<Scalar> values;
 };

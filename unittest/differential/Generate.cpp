@@ -247,7 +247,22 @@ private:
       g.entries.push_back(std::move(coords));
       g.values.push_back(value(type));
     }
+    if (!structured && count > 0)
+      g.slices = slices(dims);
     return g;
+  }
+
+  /// By a generator of its own: programs stay those that their seeds had before there were slices.
+  std::vector<std::optional<format::Slice>> slices(const std::vector<int64_t> &dims) const {
+    Random own(out.seed * 16 + out.inputs.size() + 0x51ce);
+    std::vector<std::optional<format::Slice>> result;
+    if (!dims.empty() && own.chance(0.15))
+      for (int64_t size : dims) {
+        auto &slice = result.emplace_back();
+        if (own.chance(0.7))
+          slice = format::Slice{own.below(4), size, own.pick({1, 1, 2, 3})};
+      }
+    return result;
   }
 
   // ---- expressions
@@ -424,6 +439,7 @@ private:
       Given start = data(type, dims);
       if (random.chance(0.5))
         start.format = randomDenseFormat(random, dims.size());
+      start.slices.clear(); // a result has storage of its own
       out.inputs[name] = start;
       out.results.erase(name);
     }
@@ -554,6 +570,10 @@ std::string Case::describe() const {
   for (const auto &[name, g] : inputs) {
     out += fmt::format("input    {}: {}[{}] as {}, {} stored\n", name, tulle::name(g.type),
                        fmt::join(g.dims, ","), g.format, g.entries.size());
+    for (size_t d = 0; d < g.slices.size(); ++d)
+      if (const auto &s = g.slices[d])
+        out +=
+            fmt::format("         dimension {} is slice({}, {}, {})\n", d, *s->offset, *s->size, *s->stride);
     for (size_t e = 0; e < std::min<size_t>(g.entries.size(), 40); ++e) {
       const Scalar &v = g.values[e];
       out += fmt::format("         ({}) {}\n", fmt::join(g.entries[e], ","),

@@ -129,6 +129,34 @@ static engine::Options optionsOf(const Case &c) {
   return options;
 }
 
+/// The tensor that the slices are cut from: entries of its own lie before them and between their coordinates.
+static runtime::Entries around(runtime::Entries entries,
+                               const std::vector<std::optional<format::Slice>> &slices) {
+  const unsigned width = byteWidth(entries.type);
+  auto addAt = [&](size_t e, size_t d, int64_t coordinate) {
+    for (size_t other = 0; other < entries.coords.size(); ++other)
+      entries.coords[other].push_back(other == d ? coordinate : entries.coords[other][e]);
+    for (unsigned byte = 0; byte < width; ++byte)
+      entries.values.push_back(entries.values[e * width + byte]);
+  };
+  for (size_t d = 0; d < slices.size(); ++d) {
+    if (!slices[d])
+      continue;
+    const int64_t offset = *slices[d]->offset, stride = *slices[d]->stride;
+    entries.dims[d] = offset + stride * entries.dims[d] + 1;
+    for (int64_t &coordinate : entries.coords[d])
+      coordinate = offset + stride * coordinate;
+    for (size_t e = 0, count = size_t(entries.count()); e < count; ++e) {
+      const int64_t coordinate = entries.coords[d][e];
+      if (offset > 0 && e % 2 == 0)
+        addAt(e, d, offset - 1);
+      if (stride > 1 && e % 3 != 1)
+        addAt(e, d, coordinate + 1);
+    }
+  }
+  return entries;
+}
+
 std::map<std::string, runtime::Tensor> pack(const Case &c) {
   engine::Options options;
   options.diskCache = false;
@@ -147,7 +175,12 @@ std::map<std::string, runtime::Tensor> pack(const Case &c) {
         entries.coords[d].push_back(given.entries[e][d]);
       storeScalar(given.type, entries.values.data() + e * width, given.values[e]);
     }
+    if (!given.slices.empty())
+      entries = around(std::move(entries), given.slices);
     tensors[name] = engine::store(entries, format::parseFormat(given.format, given.dims.size()), options);
+    for (unsigned d = 0; d < given.slices.size(); ++d)
+      if (const auto &s = given.slices[d])
+        tensors[name] = runtime::slice(tensors[name], d, *s->offset, *s->size, *s->stride);
   }
   return tensors;
 }

@@ -280,7 +280,8 @@ TEST(Executable, saysWhichPartAndWhichFormats) {
             "it has symbols, whose values nothing gives");
   EXPECT_EQ(why("(i) -> (i : compressed), fill = inf"), "");
   EXPECT_EQ(why("(i : #tulle<slice(0, 4, ?)>) -> (i : dense)"),
-            "dimension i is a slice, and slices cannot hold data yet");
+            "the stride of the slice of dimension i is '?', and nothing says what it is");
+  EXPECT_EQ(why("(i : #tulle<slice(0, 4, 2)>) -> (i : dense)"), "");
   EXPECT_EQ(why("(i) -> (i mod 2 : dense)").substr(0, 27), "this map cannot be inverted");
   EXPECT_EQ(why("(i, j) -> (i : compressed, j : singleton)").substr(0, 17), "level 0 is unique");
   EXPECT_EQ(why("(i, j) -> (i : compressed(nonunique), j : dense)"),

@@ -6,6 +6,7 @@
 #include "passes/Passes.h"
 #include "passes/assemble/SourceWalk.h"
 #include "passes/sparsify/Algebra.h"
+#include "passes/sparsify/Slices.h"
 
 namespace tulle::passes {
 using namespace mlir;
@@ -33,7 +34,9 @@ struct ExpandConvert : impl::ExpandConvertBase<ExpandConvert> {
     OpBuilder b(op);
     Location loc = op.getLoc();
     RankedTensorType type = op.getResult().getType();
+    const SmallVector<std::optional<format::Slice>> slices = slicesOf(op.getSource().getType());
     const format::Encoding &source = getEncoding(op.getSource().getType()).getValue();
+    const bool part = format::hasSlices(source);
     const format::Encoding &target = getEncoding(type).getValue();
     if (target.explicitVal)
       return op.emitError("cannot check here that every value is ")
@@ -43,17 +46,24 @@ struct ExpandConvert : impl::ExpandConvertBase<ExpandConvert> {
       return op.emitError("cannot walk over ")
              << format::displayName(source)
              << ": the coordinates of its dimensions do not follow from those of its levels";
+    if (std::string unknown = format::whyNotResolved(source); !unknown.empty())
+      return op.emitError() << unknown;
+    if (part && !isa<BlockArgument>(op.getSource()))
+      return op.emitError("only an argument of the function can be a slice");
     SmallVector<Value> sizes;
     for (int64_t d = 0; d < type.getRank(); ++d)
-      sizes.push_back(b.createOrFold<tensor::DimOp>(loc, op.getSource(), d));
+      sizes.push_back(slices[d] ? arith::ConstantIndexOp::create(b, loc, *slices[d]->size).getResult()
+                                : b.createOrFold<tensor::DimOp>(loc, op.getSource(), d));
     auto order = AffineMapAttr::get(assemble::storageOrder(source, op.getContext()));
     UnitAttr unique = assemble::storesOnce(source) ? b.getUnitAttr() : UnitAttr();
-    // A dense source may hold far fewer entries than slots: they are counted.
-    bool drop = format::isAllDense(source) && !format::isAllDense(target);
-    Value bound = drop ? Value() : StoredCountOp::create(b, loc, op.getSource());
+    const bool drop = format::isAllDense(source) && !format::isAllDense(target);
+    // A dense source may hold far fewer entries than slots, and a slice than what it was cut from.
+    Value bound = drop || part ? Value() : StoredCountOp::create(b, loc, op.getSource());
     auto made = AssembleOp::create(b, loc, type, sizes, bound, Value(), order, unique);
     b.createBlock(&made.getBody());
-    assemble::walkStored(b, loc, op.getSource(), sizes, *inverse, [&](ValueRange dims, Value value) {
+    if (part)
+      takeWhole(cast<BlockArgument>(op.getSource()));
+    assemble::walkStored(b, loc, op.getSource(), sizes, *inverse, slices, [&](ValueRange dims, Value value) {
       if (drop) {
         auto differs = scf::IfOp::create(b, loc, differsFromFill(b, loc, target, value), false);
         b.setInsertionPointToStart(differs.thenBlock());

@@ -96,7 +96,7 @@ private:
 /// Visits the entries in storage order, numbered, at the target's level coordinates.
 void Layers::forEach(function_ref<void(Value, ValueRange, Value)> body) {
   Value next = assembly.cell(assembly.constant(0));
-  walkStored(b, target.loc, entries, target.storage.dims, inverse, [&](ValueRange dims, Value value) {
+  walkStored(b, target.loc, entries, target.storage.dims, inverse, {}, [&](ValueRange dims, Value value) {
     Value number = assembly.increment(next, assembly.constant(0));
     body(number, target.levelCoordinates(b, dims), value);
   });

@@ -276,7 +276,7 @@ void Scatter::countPairs() {
       InsertOp::create(inner, loc, present, of(dims));
     });
   }
-  walkStored(b, loc, made.getResult(), sizes, *format::inverseMap(encoding),
+  walkStored(b, loc, made.getResult(), sizes, *format::inverseMap(encoding), {},
              [&](ValueRange pair, Value) { ranks.query(pair[0]); });
 }
 

@@ -12,6 +12,17 @@ using format::Expr;
 using format::ExprKind;
 using format::LevelKind;
 
+/// Whether ascending coordinates of the level mean ascending coordinates of the dimensions, sliced ones
+/// included.
+static bool ascendsInSlices(AffineExpr key, const format::Encoding &encoding) {
+  if (isa<AffineDimExpr>(key))
+    return true;
+  for (unsigned d = 0; d < encoding.order(); ++d)
+    if (encoding.dims[d].slice && key.isFunctionOfDim(d))
+      return false;
+  return true;
+}
+
 /// The expression as MLIR writes it; null where it is not affine.
 static AffineExpr affine(const Expr &e, MLIRContext *context) {
   if (e->kind == ExprKind::Constant)
@@ -46,7 +57,7 @@ AffineMap storageOrder(const format::Encoding &encoding, MLIRContext *context) {
   for (unsigned l = 0; l < levels.size(); ++l) {
     const format::LevelFormat &format = encoding.levels[l].format;
     AffineExpr key = affine(levels[l], context);
-    if (!format.ordered || format.kind == LevelKind::Hashed || !key)
+    if (!format.ordered || format.kind == LevelKind::Hashed || !key || !ascendsInSlices(key, encoding))
       break;
     keys.push_back(key);
   }
@@ -69,8 +80,9 @@ namespace {
 /// Emits the loops, and checks as soon as a coordinate is known whether it is block padding.
 class Walk {
 public:
-  Walk(OpBuilder &b, Location loc, Value tensor, ValueRange sizes, const std::vector<Expr> &inverse)
-      : b(b), loc(loc), tensor(tensor), sizes(sizes), inverse(inverse),
+  Walk(OpBuilder &b, Location loc, Value tensor, ValueRange sizes, const std::vector<Expr> &inverse,
+       ArrayRef<std::optional<format::Slice>> slices)
+      : b(b), loc(loc), tensor(tensor), sizes(sizes), inverse(inverse), slices(slices),
         encoding(getEncoding(cast<RankedTensorType>(tensor.getType())).getValue()), dims(sizes.size()) {}
 
   void run(function_ref<void(ValueRange, Value)> leaf) {
@@ -116,7 +128,9 @@ private:
       if (dims[d] || depth(inverse[d]) > l + 1)
         continue;
       dims[d] = Coordinates(b, loc, {}, levels)(inverse[d]);
-      if (mayBePadding(inverse[d]))
+      if (isSliced(d))
+        restrict(d);
+      else if (mayBePadding(inverse[d]))
         guard(d);
     }
   }
@@ -127,6 +141,30 @@ private:
     dims.assign(read.getCoordinates().begin(), read.getCoordinates().end());
     auto inside = scf::IfOp::create(b, loc, read.getInside(), false);
     b.setInsertionPointToStart(inside.thenBlock());
+    for (unsigned d = 0; d < dims.size(); ++d)
+      if (isSliced(d))
+        restrict(d);
+  }
+
+  bool isSliced(unsigned d) const { return !slices.empty() && slices[d]; }
+
+  /// Goes on where the coordinate is one of the slice, with its coordinate there.
+  void restrict(unsigned d) {
+    const int64_t stride = *slices[d]->stride, size = *slices[d]->size;
+    auto constant = [&](int64_t value) -> Value { return arith::ConstantIndexOp::create(b, loc, value); };
+    Value distance = b.createOrFold<arith::SubIOp>(loc, dims[d], constant(*slices[d]->offset));
+    Value own = distance, inside;
+    if (stride != 1) {
+      own = arith::DivUIOp::create(b, loc, distance, constant(stride));
+      Value between = arith::RemUIOp::create(b, loc, distance, constant(stride));
+      inside = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, between, constant(0));
+    }
+    // A coordinate before the slice is a huge unsigned one.
+    Value below = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, own, constant(size));
+    inside = inside ? arith::AndIOp::create(b, loc, inside, below) : below;
+    auto branch = scf::IfOp::create(b, loc, inside, false);
+    b.setInsertionPointToStart(branch.thenBlock());
+    dims[d] = own;
   }
 
   /// A block at the edge of the tensor has coordinates beyond it where the last of the dimension's digits is
@@ -159,6 +197,7 @@ private:
   Value tensor;
   ValueRange sizes;
   const std::vector<Expr> &inverse; ///< looked at where the map is made of digits
+  ArrayRef<std::optional<format::Slice>> slices;
   const format::Encoding &encoding;
   SmallVector<Value> levels, dims;
 };
@@ -166,9 +205,9 @@ private:
 } // namespace
 
 void walkStored(OpBuilder &b, Location loc, Value tensor, ValueRange sizes, const std::vector<Expr> &inverse,
-                function_ref<void(ValueRange, Value)> leaf) {
+                ArrayRef<std::optional<format::Slice>> slices, function_ref<void(ValueRange, Value)> leaf) {
   OpBuilder::InsertionGuard guard(b);
-  Walk(b, loc, tensor, sizes, inverse).run(leaf);
+  Walk(b, loc, tensor, sizes, inverse, slices).run(leaf);
 }
 
 } // namespace tulle::assemble

@@ -18,6 +18,10 @@ inline constexpr llvm::StringLiteral kNameAttr = "tulle.name";
 /// same positions, because one was made with the other's pattern.
 inline constexpr llvm::StringLiteral kPatternAttr = "tulle.pattern";
 
+/// Argument attribute: the encoding, with slices, of the tensor that the caller has; the argument is the
+/// tensor that these were cut from.
+inline constexpr llvm::StringLiteral kWholeAttr = "tulle.whole";
+
 /// Attribute of linalg.generic: its new sparse tensor does not store what equals its fill.
 inline constexpr llvm::StringLiteral kDropAttr = "tulle.drop_fill";
 

@@ -271,6 +271,8 @@ LogicalResult Lowering::check() {
     std::string why = whyNotExecutable(encoding, tensor.getElementType());
     if (!why.empty())
       return emitError(loc) << "cannot hold data in " << tensor << ": " << why;
+    if (format::hasSlices(encoding))
+      return emitError(loc) << "expected no slices: run tulle-resolve-slices before tulle-sparsify";
     return success();
   };
   if (!func.getBody().hasOneBlock())

@@ -34,6 +34,7 @@ struct HoistConvert : impl::HoistConvertBase<HoistConvert> {
     Attribute source = dialect::getEncoding(cast<RankedTensorType>(op.getSource().getType()));
     Attribute name = function.getArgAttr(number, kNameAttr);
     Attribute entries = function.getArgAttr(number, dialect::kEntriesAttr);
+    Attribute whole = function.getArgAttr(number, kWholeAttr);
     Value target = existing(function, op, name);
     if (!target) {
       SmallVector<NamedAttribute> attrs{b.getNamedAttr("tulle.source", source)};
@@ -41,6 +42,8 @@ struct HoistConvert : impl::HoistConvertBase<HoistConvert> {
         attrs.push_back(b.getNamedAttr(kNameAttr, name));
       if (entries)
         attrs.push_back(b.getNamedAttr(dialect::kEntriesAttr, entries));
+      if (whole)
+        attrs.push_back(b.getNamedAttr(kWholeAttr, whole));
       (void)function.insertArgument(number + 1, op.getType(), b.getDictionaryAttr(attrs), op.getLoc());
       target = function.getArgument(number + 1);
     }

@@ -127,6 +127,11 @@ std::string writeFile(const std::string &path, const Tensor &tensor) {
   if (npz || takeEnding(".h5")) {
     if (compressed)
       throw Error(fmt::format("{}: error: .npz and .h5 files are not compressed again; leave .gz out", path));
+    if (format::hasSlices(tensor.encoding))
+      throw Error(
+          fmt::format("{}: error: .npz and .h5 files hold buffers, and those of a slice hold more than "
+                      "the slice; convert it to a format without slices first",
+                      path));
     return npz ? io::writeNpz(path, tensor) : io::writeH5(path, tensor);
   }
   const bool mtx = takeEnding(".mtx"), tns = !mtx && takeEnding(".tns");

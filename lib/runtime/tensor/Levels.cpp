@@ -95,7 +95,8 @@ std::vector<LevelShape> levelShapes(const format::Encoding &encoding, const std:
 }
 
 std::vector<LevelShape> levelShapes(const Tensor &tensor) {
-  std::vector<LevelShape> shapes = levelShapes(tensor.encoding, tensor.dims);
+  const bool isSlice = !tensor.wholeDims.empty();
+  std::vector<LevelShape> shapes = levelShapes(tensor.encoding, isSlice ? tensor.wholeDims : tensor.dims);
   for (unsigned l = 0; l < shapes.size(); ++l)
     if (auto field = tensor.layout.sizes[l]) {
       int64_t size = loadIndex(tensor.buffers[*field].data, 64, 0);

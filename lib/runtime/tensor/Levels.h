@@ -31,6 +31,9 @@ std::vector<LevelShape> levelShapes(const format::Encoding &encoding, const std:
 /// Its size buffers must be there.
 std::vector<LevelShape> levelShapes(const Tensor &tensor);
 
+/// Turns coordinates of the tensor that was cut into those of the slice; false where they are none of its.
+bool toSlice(const Tensor &tensor, std::vector<int64_t> &coords);
+
 /// Linear index over the batch levels: how many levels lead with `batch`, and the product of their sizes.
 struct Batches {
   unsigned levels = 0;

@@ -26,9 +26,10 @@ struct Buffer {
 struct Tensor {
   format::Encoding encoding; ///< widths resolved
   ElementType type = ElementType::F64;
-  std::vector<int64_t> dims;   ///< size of each dimension
-  format::Layout layout;       ///< of `encoding`
-  std::vector<Buffer> buffers; ///< one per layout field
+  std::vector<int64_t> dims;      ///< size of each dimension, of a slice those of the slice
+  std::vector<int64_t> wholeDims; ///< of a slice: the sizes of the tensor that was cut; else empty
+  format::Layout layout;          ///< of `encoding`
+  std::vector<Buffer> buffers;    ///< one per layout field
 
   /// Null where the format has `explicitVal`: StoredValues reads the values of any tensor.
   void *values() const { return buffers.back().data; }
@@ -80,6 +81,15 @@ Tensor borrowDense(ElementType type, std::vector<int64_t> dims, void *data,
 /// New values buffer (zeroed), everything else shared: the result of an operation that keeps a pattern.
 Tensor likePattern(const Tensor &pattern, ElementType type);
 
+/// The tensor of coordinates offset, offset + stride, … of a dimension, `size` of them. It shares all
+/// buffers, and its encoding has the slice; a slice may be cut again. Throws Error for numbers that leave the
+/// dimension.
+Tensor slice(const Tensor &tensor, unsigned dimension, int64_t offset, int64_t size, int64_t stride = 1);
+/// The part of a tensor that the slices of `encoding` show. Throws Error as `slice` does, and for a '?'.
+Tensor cut(const Tensor &tensor, const format::Encoding &encoding);
+/// The tensor that a slice was cut from, over the same buffers; what is no slice, as it is.
+Tensor whole(const Tensor &tensor);
+
 /// Calls `visit(dimension coordinates, value position)` for every stored slot that lies within the
 /// dimensions, in storage order. Explicit zeros and block fill count as stored.
 void forEachStored(const Tensor &tensor, const std::function<void(std::span<const int64_t>, int64_t)> &visit);
@@ -94,7 +104,8 @@ Tensor toDense(const Tensor &tensor);
 void validate(const Tensor &tensor);
 
 /// What MLIR's sparse_tensor.print writes: nse, dim, lvl, pos[l], crd[l], values. The tensor must be valid.
-/// Batch levels nest brackets, and their positions count from the start of the batch, as they do there.
+/// Of a slice, `dim` is its own, and everything else that of the tensor that was cut. Batch levels nest
+/// brackets, and their positions count from the start of the batch, as they do there.
 std::string printStorage(const Tensor &tensor);
 
 } // namespace tulle::runtime

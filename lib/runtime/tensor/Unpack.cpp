@@ -58,6 +58,8 @@ Entries unpack(const Tensor &tensor) {
 
 /// Row-major without blocking: the storage already is the dense array.
 static bool isRowMajor(const Tensor &tensor, const std::vector<LevelShape> &shapes) {
+  if (format::hasSlices(tensor.encoding))
+    return false;
   for (unsigned l = 0; l < shapes.size(); ++l)
     if (!shapes[l].full() || shapes[l].digit != format::Digit{l, 1, 0})
       return false;
@@ -74,7 +76,7 @@ static bool mayRepeat(const std::vector<LevelShape> &shapes) {
 }
 
 Tensor toDense(const Tensor &tensor) {
-  const std::vector<LevelShape> shapes = levelShapes(tensor.encoding, tensor.dims);
+  const std::vector<LevelShape> shapes = levelShapes(tensor);
   Tensor dense = makeDense(tensor.type, tensor.dims, false);
   const size_t width = byteWidth(tensor.type);
   auto *out = static_cast<std::byte *>(dense.values());

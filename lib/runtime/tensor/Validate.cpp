@@ -486,6 +486,9 @@ void Validator::checkWithinDims() const {
 
 } // namespace
 
-void validate(const Tensor &tensor) { Validator(tensor).run(); }
+void validate(const Tensor &tensor) {
+  const Tensor all = whole(tensor); // what lies outside a slice is walked, too
+  Validator(all).run();
+}
 
 } // namespace tulle::runtime

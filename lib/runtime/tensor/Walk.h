@@ -151,8 +151,18 @@ private:
   F f;
 };
 
+/// Of a slice, only the slots at its coordinates.
 template <class F> void walk(const Tensor &tensor, bool padding, F f) {
-  Walker<F>(tensor, padding, std::move(f)).run();
+  if (tensor.wholeDims.empty())
+    return Walker<F>(tensor, padding, std::move(f)).run();
+  const Tensor all = whole(tensor);
+  std::vector<int64_t> own;
+  auto inside = [&](const std::vector<int64_t> &coords, int64_t position) {
+    own = coords;
+    if (toSlice(tensor, own))
+      f(own, position);
+  };
+  Walker<decltype(inside)>(all, false, inside).run();
 }
 
 } // namespace tulle::runtime

@@ -1,0 +1,15 @@
+// Arguments that are slices: what the code takes instead.
+#pragma once
+#include "dialect/Dialect.h"
+
+namespace tulle::passes {
+
+/// The slice of every dimension of the tensor's encoding; nothing where a dimension is whole.
+llvm::SmallVector<std::optional<format::Slice>> slicesOf(mlir::RankedTensorType type);
+
+/// Makes a function's argument the tensor that its slices were cut from, and notes what the caller has in
+/// `tulle.whole`. The sizes of sliced dimensions become constants; whoever else uses the argument must be
+/// rewritten.
+void takeWhole(mlir::BlockArgument arg);
+
+} // namespace tulle::passes

@@ -1,0 +1,94 @@
+// RUN: tulle-opt %s --pass-pipeline='builtin.module(func.func(tulle-resolve-slices))' -split-input-file -verify-diagnostics | FileCheck %s
+
+#ROWS = #tulle.encoding<{ map = (i : #tulle<slice(3, 4, 2)>, j) -> (i : dense, j : compressed) }>
+#CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>
+
+// Row i is row 3 + 2 i of the whole. An operand that is never read says how far i runs.
+// CHECK: #CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>
+// CHECK: #[[ROW:.*]] = affine_map<(d0, d1) -> (d0 * 2 + 3, d1)>
+// CHECK: #[[I:.*]] = affine_map<(d0, d1) -> (d0)>
+// CHECK-LABEL: func.func @total(
+// CHECK-SAME: %[[A:.*]]: tensor<?x?xf64, #CSR> {tulle.name = "A", tulle.whole = #{{.*}}slice(3, 4, 2){{.*}}}
+// CHECK-DAG: %[[FOUR:.*]] = arith.constant 4 : index
+// CHECK-DAG: %[[EXTENT:.*]] = tensor.empty() : tensor<4xi1>
+// CHECK: linalg.generic {indexing_maps = [#[[ROW]], #[[I]], #{{.*}}]{{.*}}ins(%[[A]], %[[EXTENT]] :
+// CHECK-NEXT: ^bb0(%{{.*}}: f64, %{{.*}}: i1, %{{.*}}: f64):
+// CHECK: return %{{.*}}, %[[FOUR]]
+func.func @total(%A: tensor<?x?xf64, #ROWS> {tulle.name = "A"}, %s: tensor<f64> {tulle.name = "s"}) -> (tensor<f64>, index) {
+  %c0 = arith.constant 0 : index
+  %rows = tensor.dim %A, %c0 : tensor<?x?xf64, #ROWS>
+  %r = linalg.generic {
+    indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> ()>], iterator_types = ["reduction", "reduction"]
+  } ins(%A : tensor<?x?xf64, #ROWS>) outs(%s : tensor<f64>) {
+  ^bb0(%a: f64, %acc: f64):
+    %sum = arith.addf %acc, %a : f64
+    linalg.yield %sum : f64
+  } -> tensor<f64>
+  return %r, %rows : tensor<f64>, index
+}
+
+// -----
+
+#COLUMNS = #tulle.encoding<{ map = (i, j : #tulle<slice(3, 4, 2)>) -> (i : dense, j : compressed) }>
+
+// Columns of the compressed level: the caller copies them.
+// CHECK: #[[SLICED:.*]] = #tulle.encoding<{ map = (i, j : #tulle<slice(3, 4, 2)>)
+// CHECK-LABEL: func.func @rows(
+// CHECK-SAME: %[[A:.*]]: tensor<?x?xf64, #[[SLICED]]> {tulle.name = "A"}
+// CHECK: %[[COPY:.*]] = tulle.convert %[[A]] : tensor<?x?xf64, #[[SLICED]]> to tensor<?x?xf64, #CSR>
+// CHECK: linalg.generic {{.*}}ins(%[[COPY]] : tensor<?x?xf64, #CSR>)
+func.func @rows(%A: tensor<?x?xf64, #COLUMNS> {tulle.name = "A"}, %y: tensor<?xf64> {tulle.name = "y"}) -> tensor<?xf64> {
+  // expected-remark @below {{A is copied before the loops}}
+  %r = linalg.generic {
+    indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]
+  } ins(%A : tensor<?x?xf64, #COLUMNS>) outs(%y : tensor<?xf64>) {
+  ^bb0(%a: f64, %acc: f64):
+    %sum = arith.addf %acc, %a : f64
+    linalg.yield %sum : f64
+  } -> tensor<?xf64>
+  return %r : tensor<?xf64>
+}
+
+// -----
+
+#BLOCKS = #tulle.encoding<{ map = (i, j : #tulle<slice(1, 4, 1)>) -> (i floordiv 2 : dense, j floordiv 2 : compressed, i mod 2 : dense, j mod 2 : dense) }>
+
+// A copy in blocks would store coordinates that the slice does not.
+// CHECK-LABEL: func.func @blocks(
+// CHECK: tulle.convert {{.*}} to tensor<?x?xf64, #CSR>
+func.func @blocks(%A: tensor<?x?xf64, #BLOCKS> {tulle.name = "A"}, %y: tensor<?xf64> {tulle.name = "y"}) -> tensor<?xf64> {
+  // expected-remark @below {{A is copied before the loops}}
+  %r = linalg.generic {
+    indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]
+  } ins(%A : tensor<?x?xf64, #BLOCKS>) outs(%y : tensor<?xf64>) {
+  ^bb0(%a: f64, %acc: f64):
+    %sum = arith.addf %acc, %a : f64
+    linalg.yield %sum : f64
+  } -> tensor<?xf64>
+  return %r : tensor<?xf64>
+}
+
+// -----
+
+#PART = #tulle.encoding<{ map = (i : #tulle<slice(0, 4, 1)>) -> (i : dense) }>
+
+// expected-error @below {{a result is a slice}}
+func.func @result(%x: tensor<4xf64, #PART>) -> tensor<4xf64, #PART> {
+  return %x : tensor<4xf64, #PART>
+}
+
+// -----
+
+#UNKNOWN = #tulle.encoding<{ map = (i : #tulle<slice(0, 4, ?)>) -> (i : dense) }>
+
+// expected-error @below {{argument 0: the stride of the slice of dimension i is '?', and nothing says what it is; give a number}}
+func.func @unknown(%x: tensor<4xf64, #UNKNOWN>, %s: tensor<f64>) -> tensor<f64> {
+  %r = linalg.generic {
+    indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> ()>], iterator_types = ["reduction"]
+  } ins(%x : tensor<4xf64, #UNKNOWN>) outs(%s : tensor<f64>) {
+  ^bb0(%a: f64, %acc: f64):
+    %sum = arith.addf %acc, %a : f64
+    linalg.yield %sum : f64
+  } -> tensor<f64>
+  return %r : tensor<f64>
+}
