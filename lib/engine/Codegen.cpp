@@ -1,5 +1,5 @@
 #include "engine/Codegen.h"
-#include "dialect/Costs.h"
+#include "dialect/Attributes.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "tulle/error.h"
 #include "llvm/ADT/SmallString.h"

@@ -1,10 +1,10 @@
 #include "engine/Compilation.h"
+#include "dialect/Attributes.h"
 #include "dialect/Costs.h"
 #include "dialect/Dialect.h"
 #include "engine/Codegen.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/assemble/Phase.h"
-#include "passes/import/Import.h"
 #include <algorithm>
 
 namespace tulle::engine {
@@ -45,16 +45,16 @@ std::vector<StatementCode> Compilation::statements() {
   for (auto function : module->getOps<mlir::func::FuncOp>()) {
     StatementCode &statement = list.emplace_back();
     for (mlir::BlockArgument argument : function.getArguments()) {
-      auto name = function.getArgAttrOfType<mlir::StringAttr>(argument.getArgNumber(), passes::kNameAttr);
+      auto name = function.getArgAttrOfType<mlir::StringAttr>(argument.getArgNumber(), dialect::kNameAttr);
       auto type = mlir::dyn_cast<mlir::RankedTensorType>(argument.getType());
       if (!name || !type)
         throw InternalError("an argument of a statement is not a named tensor");
       auto tensor = std::find(tensors.begin(), tensors.end(), name.str());
       if (tensor == tensors.end())
         throw InternalError("no tensor is called '" + name.str() + "'");
-      statement.arguments.push_back({unsigned(tensor - tensors.begin()),
-                                     dialect::getEncoding(type).getValue(), false,
-                                     bool(function.getArgAttr(argument.getArgNumber(), passes::kWholeAttr))});
+      statement.arguments.push_back(
+          {unsigned(tensor - tensors.begin()), dialect::getEncoding(type).getValue(), false,
+           bool(function.getArgAttr(argument.getArgNumber(), dialect::kWholeAttr))});
     }
     auto type = mlir::dyn_cast<mlir::RankedTensorType>(function.getResultTypes().front());
     if (!type)

@@ -1,11 +1,11 @@
 #include "engine/Convert.h"
+#include "dialect/Attributes.h"
 #include "dialect/Dialect.h"
 #include "engine/Call.h"
 #include "engine/Codegen.h"
 #include "engine/Compilation.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/import/Body.h"
-#include "passes/import/Import.h"
 #include "runtime/tensor/Sum.h"
 #include <algorithm>
 #include <chrono>
@@ -47,7 +47,7 @@ struct Conversion {
                            target = dialect::withEncoding(dense, to);
     auto function = mlir::func::FuncOp::create(b, loc, "statement0", b.getFunctionType({source}, {target}));
     b.setInsertionPointToStart(function.addEntryBlock());
-    function.setArgAttr(0, passes::kNameAttr, b.getStringAttr("A"));
+    function.setArgAttr(0, dialect::kNameAttr, b.getStringAttr("A"));
     mlir::Value converted = dialect::ConvertOp::create(b, loc, target, function.getArgument(0));
     mlir::func::ReturnOp::create(b, loc, converted);
     return module;

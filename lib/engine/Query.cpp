@@ -1,11 +1,11 @@
 #include "engine/Query.h"
+#include "dialect/Attributes.h"
 #include "dialect/Dialect.h"
 #include "engine/Call.h"
 #include "engine/Compilation.h"
 #include "engine/Convert.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/import/Body.h"
-#include "passes/import/Import.h"
 #include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -86,8 +86,8 @@ struct QueryKernel {
     auto function =
         mlir::func::FuncOp::create(b, loc, "statement0", b.getFunctionType({source, result}, {result}));
     b.setInsertionPointToStart(function.addEntryBlock());
-    function.setArgAttr(0, passes::kNameAttr, b.getStringAttr("A"));
-    function.setArgAttr(1, passes::kNameAttr, b.getStringAttr("result"));
+    function.setArgAttr(0, dialect::kNameAttr, b.getStringAttr("A"));
+    function.setArgAttr(1, dialect::kNameAttr, b.getStringAttr("result"));
     llvm::SmallVector<mlir::AffineExpr> selected;
     for (unsigned d : select)
       selected.push_back(mlir::getAffineDimExpr(d, &context));

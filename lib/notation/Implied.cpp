@@ -85,6 +85,11 @@ std::optional<Scalar> implied(const Program &program, const Expr &expr, const Ab
   case Op::Max:
   case Op::Or:
     return binary(program, node, absent);
+  case Op::Pow: // whatever is raised to 0 is 1, as C's pow has it; not so of complex numbers
+    if (auto y = implied(program, node.args[1], absent);
+        y && sameValue(node.args[1]->type, *y, {}) && isNumber(node.type))
+      return identity(Reduce::Mul, node.type);
+    return std::nullopt;
   default:
     return std::nullopt;
   }

@@ -110,6 +110,19 @@ TEST(Sparsity, FillsThatReductionsStartFrom) {
   EXPECT_THAT(dense("C(i,j) max= A(i,k) * B(k,j)"), HasSubstr("add `where A(i,k) & B(k,j)`"));
 }
 
+// What a factor of 1 contributes is nothing, and x ** 0 is 1 for every x.
+TEST(Sparsity, PowersOfWhatIsNotStored) {
+  auto isNeutralWithout = [](std::string_view text, std::string_view absent) {
+    Analysis a = analyze(text);
+    return isNeutral(a.program, a.program.statements.back(),
+                     [&](const Access &access) { return print(a.program, access) == absent; });
+  };
+  EXPECT_TRUE(isNeutralWithout("x(i) *= P(i,j) ** B(i,j)", "B(i,j)"));
+  EXPECT_FALSE(isNeutralWithout("x(i) *= A(i,j) ** P(i,j)", "A(i,j)")); // 0 ** 0 is 1, 0 ** 1 is not
+  EXPECT_FALSE(isNeutralWithout("x(i) += P(i,j) ** B(i,j)", "B(i,j)"));
+  EXPECT_FALSE(isNeutralWithout("x(i) *= P(i,j) ** E(i,j)", "E(i,j)")); // not stored is infinite there
+}
+
 TEST(Sparsity, ZerosThatAreWrittenDoNotAnnihilate) {
   Analysis a = analyze("C(i,j) = 0 * x(i) * A(i,j)");
   auto nothing = [](const Access &) { return false; };

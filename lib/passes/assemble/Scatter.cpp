@@ -1,5 +1,5 @@
 #include "passes/assemble/Scatter.h"
-#include "dialect/Costs.h"
+#include "dialect/Attributes.h"
 #include "format/Places.h"
 #include "format/Print.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -1,5 +1,5 @@
 #include "passes/import/Import.h"
-#include "dialect/Costs.h"
+#include "dialect/Attributes.h"
 #include "dialect/Dialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -38,9 +38,9 @@ public:
                                   : intoNewTensor(b);
     if (computed && statement.plan != notation::AssemblyPlan::Auto)
       b.getBlock()->walk(
-          [&](linalg::GenericOp made) { made->setAttr(kPlanAttr, planAttr(*b.getContext())); });
+          [&](linalg::GenericOp made) { made->setAttr(dialect::kPlanAttr, planAttr(*b.getContext())); });
     if (computed && options.dropZeros)
-      result.getDefiningOp()->setAttr(kDropAttr, b.getUnitAttr());
+      result.getDefiningOp()->setAttr(dialect::kDropAttr, b.getUnitAttr());
     func::ReturnOp::create(b, loc(b), result);
   }
 
@@ -147,16 +147,16 @@ private:
     function.addEntryBlock();
     for (auto [i, t] : llvm::enumerate(read)) {
       const notation::TensorDecl &tensor = program.tensors[t];
-      function.setArgAttr(i, kNameAttr, builder.getStringAttr(tensor.name));
+      function.setArgAttr(i, dialect::kNameAttr, builder.getStringAttr(tensor.name));
       if (tensor.entries >= 0 && !format::isAllDense(tensor.encoding))
         function.setArgAttr(i, dialect::kEntriesAttr, builder.getI64IntegerAttr(tensor.entries));
     }
     for (auto [i, t] : llvm::enumerate(read))
       if (llvm::count_if(read, [&](unsigned other) { return patterns[other] == patterns[t]; }) > 1)
-        function.setArgAttr(i, kPatternAttr, builder.getI64IntegerAttr(patterns[t]));
+        function.setArgAttr(i, dialect::kPatternAttr, builder.getI64IntegerAttr(patterns[t]));
     if (!computed)
-      function.setArgAttr(read.size(), kNameAttr, builder.getStringAttr(result().name));
-    function.setResultAttr(0, kNameAttr, builder.getStringAttr(result().name));
+      function.setArgAttr(read.size(), dialect::kNameAttr, builder.getStringAttr(result().name));
+    function.setResultAttr(0, dialect::kNameAttr, builder.getStringAttr(result().name));
   }
 
   AffineMap mapOf(MLIRContext *context, const std::vector<notation::Affine> &subscripts) const {

@@ -2,6 +2,7 @@
 // product), or places to store at that it looks up by them (the cursors of a conversion), waits for memory at
 // every one, since no hardware predicts where these are. The coordinates of later rounds are in memory
 // already, and so say which memory to ask for.
+#include "dialect/Attributes.h"
 #include "dialect/Costs.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"

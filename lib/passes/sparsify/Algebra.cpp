@@ -206,6 +206,8 @@ OpFoldResult BodyAlgebra::rule(Operation *op, ArrayRef<OpFoldResult> args, Prese
     return isZero(args[0]) || isZero(args[1]) ? OpFoldResult(zeroAttr(type)) : dropIdentity(args, isAllOnes);
   if (isa<arith::OrIOp>(op) && (isAllOnes(args[0]) || isAllOnes(args[1])))
     return isAllOnes(args[0]) ? args[0] : args[1];
+  if (isa<math::PowFOp>(op) && isZero(args[1]))
+    return OpFoldResult(scalarAttr(type, {1, 1.0}));
   // An infinite fill swallows what is added to it.
   if (isa<arith::AddFOp>(op))
     for (unsigned k : {0, 1})

@@ -1,8 +1,8 @@
 // Results whose pattern nobody has yet: the loops insert entries instead of storing values.
+#include "dialect/Attributes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "passes/import/Import.h"
 #include "passes/sparsify/Emitter.h"
 
 namespace tulle::passes {
@@ -22,7 +22,7 @@ Value LoopEmitter::assemble() {
     return {};
   }
   AffineMap order = insertionOrder();
-  auto scheduled = statement.generic->getAttrOfType<dialect::AssemblyPlanAttr>(kPlanAttr);
+  auto scheduled = statement.generic->getAttrOfType<dialect::AssemblyPlanAttr>(dialect::kPlanAttr);
   auto op = dialect::AssembleOp::create(b, loc, type, dims, insertionBound(), entriesBound(),
                                         order.isEmpty() ? AffineMapAttr() : AffineMapAttr::get(order),
                                         onceEach, combine.value_or(Combine::Add),
@@ -121,7 +121,7 @@ void LoopEmitter::insert(const LoopState &s, Value value) {
   for (const iteration::Subscript &subscript : statement.result().subscripts)
     coordinates.push_back(indexValue(s, subscript.terms[0].first));
   OpBuilder::InsertionGuard guard(b);
-  if (statement.generic->hasAttr(kDropAttr)) {
+  if (statement.generic->hasAttr(dialect::kDropAttr)) {
     Value kept =
         isNot(value, materialize(b, loc, fillAttr(cast<RankedTensorType>(statement.init.getType())), type));
     auto branch = scf::IfOp::create(b, loc, kept, /*withElseRegion=*/false);

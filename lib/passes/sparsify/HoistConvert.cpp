@@ -1,10 +1,9 @@
 // Moves conversions of arguments to the caller.
-#include "dialect/Costs.h"
+#include "dialect/Attributes.h"
 #include "dialect/Dialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/Passes.h"
-#include "passes/import/Import.h"
 
 namespace tulle::passes {
 using namespace mlir;
@@ -32,18 +31,18 @@ struct HoistConvert : impl::HoistConvertBase<HoistConvert> {
   void hoist(func::FuncOp function, dialect::ConvertOp op, unsigned number) {
     Builder b(function.getContext());
     Attribute source = dialect::getEncoding(cast<RankedTensorType>(op.getSource().getType()));
-    Attribute name = function.getArgAttr(number, kNameAttr);
+    Attribute name = function.getArgAttr(number, dialect::kNameAttr);
     Attribute entries = function.getArgAttr(number, dialect::kEntriesAttr);
-    Attribute whole = function.getArgAttr(number, kWholeAttr);
+    Attribute whole = function.getArgAttr(number, dialect::kWholeAttr);
     Value target = existing(function, op, name);
     if (!target) {
       SmallVector<NamedAttribute> attrs{b.getNamedAttr("tulle.source", source)};
       if (name)
-        attrs.push_back(b.getNamedAttr(kNameAttr, name));
+        attrs.push_back(b.getNamedAttr(dialect::kNameAttr, name));
       if (entries)
         attrs.push_back(b.getNamedAttr(dialect::kEntriesAttr, entries));
       if (whole)
-        attrs.push_back(b.getNamedAttr(kWholeAttr, whole));
+        attrs.push_back(b.getNamedAttr(dialect::kWholeAttr, whole));
       (void)function.insertArgument(number + 1, op.getType(), b.getDictionaryAttr(attrs), op.getLoc());
       target = function.getArgument(number + 1);
     }
@@ -60,7 +59,7 @@ struct HoistConvert : impl::HoistConvertBase<HoistConvert> {
   static Value existing(func::FuncOp function, dialect::ConvertOp op, Attribute name) {
     for (BlockArgument arg : function.getArguments())
       if (name && arg.getType() == op.getType() &&
-          function.getArgAttr(arg.getArgNumber(), kNameAttr) == name &&
+          function.getArgAttr(arg.getArgNumber(), dialect::kNameAttr) == name &&
           function.getArgAttr(arg.getArgNumber(), "tulle.source"))
         return arg;
     return {};

@@ -1,10 +1,10 @@
 // Operands that are slices, as subscripts of the tensors they were cut from.
+#include "dialect/Attributes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/Passes.h"
-#include "passes/import/Import.h"
 #include "passes/sparsify/Slices.h"
 #include "passes/sparsify/Statement.h"
 #include <map>
@@ -42,7 +42,7 @@ void takeWhole(BlockArgument arg) {
   const dialect::EncodingAttr encoding = dialect::getEncoding(type);
   auto whole = RankedTensorType::get(shape, type.getElementType());
   arg.setType(dialect::withEncoding(whole, format::withoutSlices(encoding.getValue())));
-  function.setArgAttr(arg.getArgNumber(), kWholeAttr, encoding);
+  function.setArgAttr(arg.getArgNumber(), dialect::kWholeAttr, encoding);
   function.setType(FunctionType::get(function.getContext(), function.getBody().front().getArgumentTypes(),
                                      function.getResultTypes()));
 }

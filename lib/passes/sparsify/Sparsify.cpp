@@ -1,4 +1,5 @@
 // Stage 1 to stage 2: linalg.generic on tensors with encodings becomes loops over sets of coordinates.
+#include "dialect/Attributes.h"
 #include "dialect/Costs.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

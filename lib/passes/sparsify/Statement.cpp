@@ -1,8 +1,7 @@
 #include "passes/sparsify/Statement.h"
-#include "dialect/Costs.h"
+#include "dialect/Attributes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "passes/import/Import.h"
 
 namespace tulle::passes {
 using namespace mlir;
@@ -134,7 +133,7 @@ Attribute patternOf(const SparseOperand &operand) {
   auto arg = dyn_cast<BlockArgument>(operand.tensor);
   if (!operand.sparse || operand.byStorage || !arg || argumentAttr<Attribute>(arg, "tulle.source"))
     return {};
-  return argumentAttr<Attribute>(arg, kPatternAttr);
+  return argumentAttr<Attribute>(arg, dialect::kPatternAttr);
 }
 
 void findLeaders(SparseStatement &s) {
@@ -198,7 +197,7 @@ static format::Encoding inLoopOrder(const SparseOperand &operand) {
 }
 
 std::string nameOfOperand(linalg::GenericOp generic, unsigned operand) {
-  if (auto name = argumentAttr<StringAttr>(generic->getOperand(operand), kNameAttr))
+  if (auto name = argumentAttr<StringAttr>(generic->getOperand(operand), dialect::kNameAttr))
     return name.str();
   return "operand " + std::to_string(operand);
 }

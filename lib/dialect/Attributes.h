@@ -1,0 +1,38 @@
+// Discardable attributes by which one stage tells a later one what the ops do not say.
+#pragma once
+#include "llvm/ADT/StringRef.h"
+
+namespace tulle::dialect {
+
+//===--- Of arguments of a function ---===//
+
+/// The tensor's name; results repeat the name of the tensor they replace.
+inline constexpr llvm::StringLiteral kNameAttr = "tulle.name";
+/// How many entries the tensor stores, where the caller knows (i64).
+inline constexpr llvm::StringLiteral kEntriesAttr = "tulle.entries";
+/// A number; arguments of one type with the same number store the same coordinates at the same positions,
+/// because one was made with the other's pattern.
+inline constexpr llvm::StringLiteral kPatternAttr = "tulle.pattern";
+/// The encoding, with slices, of the tensor that the caller has; the argument is the tensor that these were
+/// cut from.
+inline constexpr llvm::StringLiteral kWholeAttr = "tulle.whole";
+
+//===--- Of linalg.generic ---===//
+
+/// What its indices are called.
+inline constexpr llvm::StringLiteral kIndicesAttr = "tulle.indices";
+/// Its new sparse tensor does not store what equals its fill.
+inline constexpr llvm::StringLiteral kDropAttr = "tulle.drop_fill";
+/// How the memory of its new sparse tensor is sized, as its schedule says.
+inline constexpr llvm::StringLiteral kPlanAttr = "tulle.plan";
+
+//===--- Of loops and functions ---===//
+
+/// Of a tulle.iterate: the places that its rounds look up and store to are in the cache, so that fetching
+/// them ahead would be work for nothing.
+inline constexpr llvm::StringLiteral kStoresNearAttr = "tulle.stores_near";
+/// Of a function whose loops load lanes one by one on purpose: LLVM's SLP vectorizer would bring the gathers
+/// back that they avoid.
+inline constexpr llvm::StringLiteral kScalarLanesAttr = "tulle.scalar_lanes";
+
+} // namespace tulle::dialect
