@@ -1,6 +1,7 @@
 // Verifiers of the ops that make tensors.
 #include "dialect/Dialect.h"
 #include "format/Layout.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace tulle;

@@ -2,6 +2,7 @@
 #include "dialect/Dialect.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
 
 namespace tulle::passes {
 using namespace mlir;
