@@ -1,11 +1,11 @@
 #include "passes/assemble/Target.h"
+#include "dialect/Scalars.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "passes/lower/Control.h"
-#include "passes/sparsify/Algebra.h"
 
 using namespace mlir;
 using namespace tulle::dialect;
@@ -176,23 +176,12 @@ void Target::shrink(OpBuilder &b, unsigned field, Value count) {
 
 //===--- Values ---===//
 
-static ElementType widest(Type type) {
-  return isa<ComplexType>(type) ? ElementType::C128
-         : isa<FloatType>(type) ? ElementType::F64
-         : type.isInteger(1)    ? ElementType::Bool
-                                : ElementType::I64;
-}
-
-static Attribute fillAttr(const levels::Storage &storage) {
-  return passes::scalarAttr(storage.element, format::fillValue(storage.encoding, widest(storage.element)));
-}
-
 static Value toMemory(OpBuilder &b, Location loc, Value value) {
   return value.getType().isInteger(1) ? b.createOrFold<arith::ExtUIOp>(loc, b.getI8Type(), value) : value;
 }
 
 Value Target::fill(OpBuilder &b) const {
-  return toMemory(b, loc, passes::materialize(b, loc, fillAttr(storage), storage.element));
+  return toMemory(b, loc, materialize(b, loc, fillAttr(storage.encoding, storage.element), storage.element));
 }
 
 void Target::fillValues(OpBuilder &b, Value begin, Value end) const {
@@ -252,7 +241,7 @@ Value Target::combine(OpBuilder &b, Value x, Value y) const {
 
 static Attribute identityAttr(Type type, Combine combine) {
   OpBuilder b(type.getContext());
-  auto number = [&](int64_t i, double f) { return passes::scalarAttr(type, Scalar{i, f}); };
+  auto number = [&](int64_t i, double f) { return scalarAttr(type, Scalar{i, f}); };
   unsigned bits = type.isInteger() ? type.getIntOrFloatBitWidth() : 64;
   constexpr double infinity = std::numeric_limits<double>::infinity();
   switch (combine) {
@@ -273,11 +262,11 @@ static Attribute identityAttr(Type type, Combine combine) {
 }
 
 Value Target::identity(OpBuilder &b) const {
-  return passes::materialize(b, loc, identityAttr(storage.element, op.getCombine()), storage.element);
+  return materialize(b, loc, identityAttr(storage.element, op.getCombine()), storage.element);
 }
 
 bool Target::fillIsIdentity() const {
-  return fillAttr(storage) == identityAttr(storage.element, op.getCombine());
+  return fillAttr(storage.encoding, storage.element) == identityAttr(storage.element, op.getCombine());
 }
 
 Value Target::finish(OpBuilder &b) const {

@@ -1,9 +1,9 @@
 #include "passes/assemble/Verbatim.h"
+#include "dialect/Attributes.h"
+#include "dialect/Scalars.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "passes/assemble/Appender.h"
 #include "passes/assemble/Stream.h"
-#include "passes/parallel/Names.h"
-#include "passes/sparsify/Algebra.h"
 
 using namespace mlir;
 using namespace tulle::dialect;
@@ -116,14 +116,14 @@ void Verbatim::copy(OpBuilder &b, const Target &target, Value part, Value parts)
   for (auto [number, field] : llvm::enumerate(targetFields)) {
     Value to = target.storage.fields[field];
     if (field == target.storage.layout.valuesField())
-      if (Attribute same = passes::explicitAttr(
-              getEncoding(cast<RankedTensorType>(source.getType())).getValue(), target.storage.element)) {
-        fillElements(b, target, to, first, last, passes::materialize(b, loc, same, target.storage.element));
+      if (Attribute same = explicitAttr(getEncoding(cast<RankedTensorType>(source.getType())).getValue(),
+                                        target.storage.element)) {
+        fillElements(b, target, to, first, last, materialize(b, loc, same, target.storage.element));
         continue;
       }
     auto from = ValuesOp::create(b, loc, to.getType(), source);
     if (number < sourceLevels.size())
-      from->setAttr(passes::kLevel, b.getI64IntegerAttr(sourceLevels[number]));
+      from->setAttr(kLevelAttr, b.getI64IntegerAttr(sourceLevels[number]));
     copyElements(b, target, from, first, to, first, emit.sub(last, first));
   }
 }

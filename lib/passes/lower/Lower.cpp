@@ -1,4 +1,6 @@
 // tulle-lower: functions and their signatures, and every op that is not a loop.
+#include "dialect/Attributes.h"
+#include "dialect/Scalars.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -6,8 +8,6 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "passes/Passes.h"
 #include "passes/lower/Lowering.h"
-#include "passes/parallel/Names.h"
-#include "passes/sparsify/Algebra.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -81,8 +81,8 @@ static Value sum(OpBuilder &b, Location loc, Value x, Value y) {
 
 /// Truth values are bytes in memory. What the format says is in none.
 static Value loadValue(OpBuilder &b, Location loc, const levels::Storage &storage, Value at) {
-  if (Attribute same = passes::explicitAttr(storage.encoding, storage.element))
-    return passes::materialize(b, loc, same, storage.element);
+  if (Attribute same = explicitAttr(storage.encoding, storage.element))
+    return materialize(b, loc, same, storage.element);
   Value value = memref::LoadOp::create(b, loc, storage.fields.back(), at);
   if (!storage.element.isInteger(1))
     return value;
@@ -114,7 +114,7 @@ void Lowering::lowerSpaceSize(SpaceSizeOp op) {
 void Lowering::lowerValues(ValuesOp op) {
   const levels::Storage &storage = *tensors.lookup(op.getTensor());
   unsigned field = storage.layout.valuesField();
-  if (auto level = op->getAttrOfType<IntegerAttr>(passes::kLevel)) {
+  if (auto level = op->getAttrOfType<IntegerAttr>(kLevelAttr)) {
     auto l = uint64_t(level.getInt());
     const auto &ref = l < storage.layout.coordinates.size() ? storage.layout.coordinates[l] : std::nullopt;
     if (!ref || ref->stride != 1) {

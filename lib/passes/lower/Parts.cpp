@@ -1,7 +1,7 @@
 // What threads share: parallel regions keep their form without the tensors, and pieces of spaces become
 // bounds.
+#include "dialect/Attributes.h"
 #include "passes/lower/Lowering.h"
-#include "passes/parallel/Names.h"
 
 using namespace mlir;
 using namespace tulle::dialect;
@@ -193,7 +193,7 @@ void limit(Space &space, levels::PositionRange piece) {
 
 void Lowering::lowerPart(PartOp op) {
   Location loc = op.getLoc();
-  auto attr = op->getAttrOfType<IntegerAttr>(passes::kGrain);
+  auto attr = op->getAttrOfType<IntegerAttr>(kGrainAttr);
   int64_t grain = attr ? attr.getInt() : 1;
   Value part = values.lookup(op.getPart()), parts = values.lookup(op.getParts());
   Value next = arith::AddIOp::create(b, loc, part, arith::ConstantIndexOp::create(b, loc, 1));

@@ -1,4 +1,4 @@
-// What the functions of a parallel region are called, and attributes of tulle.part and tulle.values.
+// What the functions of a parallel region are called.
 #pragma once
 #include <string>
 
@@ -9,9 +9,5 @@ inline const std::string kPartPrefix = "part";
 /// `launch<n>_<function>(parts, captures…)`: runs all parts; declared by tulle-outline, defined by
 /// tulle-launch.
 inline const std::string kLaunchPrefix = "launch";
-/// Of a tulle.part: its pieces begin at multiples.
-inline const std::string kGrain = "tulle.grain";
-/// Of a tulle.values: it means the coordinates that the level stores one by one.
-inline const std::string kLevel = "tulle.level";
 
 } // namespace tulle::passes

@@ -1,5 +1,6 @@
 #include "passes/sparsify/Algebra.h"
 #include "dialect/Dialect.h"
+#include "dialect/Scalars.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
@@ -65,50 +66,6 @@ bool isFloat(Operation *op) { return !op->getResult(0).getType().isInteger(); }
 
 } // namespace
 
-Attribute zeroAttr(Type type) {
-  Builder b(type.getContext());
-  if (auto pair = dyn_cast<ComplexType>(type)) {
-    Attribute part = b.getZeroAttr(pair.getElementType());
-    return b.getArrayAttr({part, part});
-  }
-  return b.getZeroAttr(type);
-}
-
-/// The widest type of the kind: scalarAttr rounds.
-static ElementType widest(Type type) {
-  return isa<ComplexType>(type) ? ElementType::C128
-         : isa<FloatType>(type) ? ElementType::F64
-         : type.isInteger(1)    ? ElementType::Bool
-                                : ElementType::I64;
-}
-
-Attribute fillAttr(RankedTensorType tensor) {
-  Type type = tensor.getElementType();
-  return scalarAttr(type, format::fillValue(dialect::getEncoding(tensor).getValue(), widest(type)));
-}
-
-Attribute explicitAttr(const format::Encoding &encoding, Type type) {
-  std::optional<Scalar> value = format::explicitValue(encoding, widest(type));
-  return value ? scalarAttr(type, *value) : Attribute();
-}
-
-Attribute scalarAttr(Type type, const Scalar &value) {
-  if (auto pair = dyn_cast<ComplexType>(type)) {
-    Type part = pair.getElementType();
-    return ArrayAttr::get(type.getContext(),
-                          {FloatAttr::get(part, value.f.real()), FloatAttr::get(part, value.f.imag())});
-  }
-  if (isa<FloatType>(type))
-    return FloatAttr::get(type, value.f.real());
-  return IntegerAttr::get(type, APInt(type.getIntOrFloatBitWidth(), uint64_t(value.i), true, true));
-}
-
-Value materialize(OpBuilder &b, Location loc, Attribute value, Type type) {
-  if (auto pair = dyn_cast<ArrayAttr>(value))
-    return complex::ConstantOp::create(b, loc, type, pair);
-  return arith::ConstantOp::create(b, loc, cast<TypedAttr>(value));
-}
-
 BodyAlgebra::BodyAlgebra(linalg::GenericOp generic) : generic(generic) {
   accumulatorValue = generic.getBody()->getArguments().back();
   yieldValue = generic.getBody()->getTerminator()->getOperand(0);
@@ -139,7 +96,7 @@ OpFoldResult BodyAlgebra::simplify(Value value, Presence at) {
       return value;
     unsigned k = arg.getArgNumber();
     return at.absent >> k & 1
-               ? OpFoldResult(fillAttr(cast<RankedTensorType>(generic->getOperand(k).getType())))
+               ? OpFoldResult(dialect::fillAttr(cast<RankedTensorType>(generic->getOperand(k).getType())))
                : OpFoldResult(value);
   }
   Operation *op = value.getDefiningOp();
@@ -202,13 +159,14 @@ OpFoldResult BodyAlgebra::rule(Operation *op, ArrayRef<OpFoldResult> args, Prese
     return isZero(args[k]) && (!isFloat(op) || annihilates(op->getOperand(k), at));
   };
   if (isa<arith::MulFOp, arith::MulIOp, complex::MulOp>(op))
-    return empties(0) || empties(1) ? OpFoldResult(zeroAttr(type)) : dropIdentity(args, isOne);
+    return empties(0) || empties(1) ? OpFoldResult(dialect::zeroAttr(type)) : dropIdentity(args, isOne);
   if (isa<arith::AndIOp>(op))
-    return isZero(args[0]) || isZero(args[1]) ? OpFoldResult(zeroAttr(type)) : dropIdentity(args, isAllOnes);
+    return isZero(args[0]) || isZero(args[1]) ? OpFoldResult(dialect::zeroAttr(type))
+                                              : dropIdentity(args, isAllOnes);
   if (isa<arith::OrIOp>(op) && (isAllOnes(args[0]) || isAllOnes(args[1])))
     return isAllOnes(args[0]) ? args[0] : args[1];
   if (isa<math::PowFOp>(op) && isZero(args[1]))
-    return OpFoldResult(scalarAttr(type, {1, 1.0}));
+    return OpFoldResult(dialect::scalarAttr(type, {1, 1.0}));
   // An infinite fill swallows what is added to it.
   if (isa<arith::AddFOp>(op))
     for (unsigned k : {0, 1})
@@ -220,7 +178,7 @@ OpFoldResult BodyAlgebra::rule(Operation *op, ArrayRef<OpFoldResult> args, Prese
     return isZero(args[1]) ? args[0] : OpFoldResult();
   if (isa<arith::DivFOp, arith::DivSIOp, arith::RemSIOp, arith::RemFOp, complex::DivOp, arith::ShLIOp,
           arith::ShRSIOp>(op))
-    return empties(0) ? OpFoldResult(zeroAttr(type)) : OpFoldResult();
+    return empties(0) ? OpFoldResult(dialect::zeroAttr(type)) : OpFoldResult();
   if (isa<arith::MinimumFOp, arith::MinSIOp>(op))
     return dropIdentity(args, [](OpFoldResult x) { return isExtreme(x, 1); });
   if (isa<arith::MaximumFOp, arith::MaxSIOp>(op))
@@ -233,7 +191,7 @@ OpFoldResult BodyAlgebra::rule(Operation *op, ArrayRef<OpFoldResult> args, Prese
   if (isa<complex::CreateOp>(op) && attr(args[0]) && attr(args[1]))
     return OpFoldResult(ArrayAttr::get(op->getContext(), {attr(args[0]), attr(args[1])}));
   if (preservesZero(op) && isZero(args[0]))
-    return zeroAttr(type);
+    return dialect::zeroAttr(type);
   return {};
 }
 

@@ -51,16 +51,4 @@ private:
   llvm::DenseMap<std::tuple<mlir::Value, uint64_t, uint64_t>, mlir::OpFoldResult> known;
 };
 
-/// The constant as an operation: arith.constant, or complex.constant for pairs.
-mlir::Value materialize(mlir::OpBuilder &builder, mlir::Location loc, mlir::Attribute value, mlir::Type type);
-/// A number as an attribute of the type: integers from `i`, floats and complex pairs from `f`.
-mlir::Attribute scalarAttr(mlir::Type type, const Scalar &value);
-/// What a tensor does not store.
-mlir::Attribute fillAttr(mlir::RankedTensorType type);
-/// The value of everything stored, of that element type, where the encoding names one (`explicitVal`); else
-/// null.
-mlir::Attribute explicitAttr(const format::Encoding &encoding, mlir::Type type);
-/// 0 of a scalar type (complex: a pair of zeros).
-mlir::Attribute zeroAttr(mlir::Type type);
-
 } // namespace tulle::passes

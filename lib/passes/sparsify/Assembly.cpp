@@ -1,5 +1,6 @@
 // Results whose pattern nobody has yet: the loops insert entries instead of storing values.
 #include "dialect/Attributes.h"
+#include "dialect/Scalars.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -123,7 +124,8 @@ void LoopEmitter::insert(const LoopState &s, Value value) {
   OpBuilder::InsertionGuard guard(b);
   if (statement.generic->hasAttr(dialect::kDropAttr)) {
     Value kept =
-        isNot(value, materialize(b, loc, fillAttr(cast<RankedTensorType>(statement.init.getType())), type));
+        isNot(value, dialect::materialize(
+                         b, loc, dialect::fillAttr(cast<RankedTensorType>(statement.init.getType())), type));
     auto branch = scf::IfOp::create(b, loc, kept, /*withElseRegion=*/false);
     b.setInsertionPointToStart(branch.thenBlock());
   }
@@ -142,7 +144,7 @@ Value LoopEmitter::isNot(Value x, Value y) {
 Value LoopEmitter::startValue() {
   Type type = cast<RankedTensorType>(statement.init.getType()).getElementType();
   Type wide = algebra.yieldOperand().getType();
-  Value start = materialize(b, loc, statement.start, type);
+  Value start = dialect::materialize(b, loc, statement.start, type);
   return wide == type ? start : b.createOrFold<arith::ExtFOp>(loc, wide, start);
 }
 

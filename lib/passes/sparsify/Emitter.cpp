@@ -1,4 +1,5 @@
 #include "passes/sparsify/Emitter.h"
+#include "dialect/Scalars.h"
 #include "iteration/Set.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -40,7 +41,8 @@ Value LoopEmitter::emit() {
   s.coordinates.resize(plan.order.size());
   s.carried = {statement.init};
   if (statement.start && !writesEverySlot(s, 0)) {
-    Value start = materialize(b, loc, statement.start, getElementTypeOrSelf(statement.init.getType()));
+    Value start =
+        dialect::materialize(b, loc, statement.start, getElementTypeOrSelf(statement.init.getType()));
     s.carried[0] = dialect::FillOp::create(b, loc, statement.init.getType(), start, statement.init);
   } else if (auto fill = statement.generic.getDpsInits()[0].getDefiningOp<dialect::FillOp>();
              fill && !statement.start) {
@@ -90,7 +92,7 @@ LoopEmitter::Carried LoopEmitter::element(LoopState s, unsigned depth) {
   LoopState inner = s;
   inner.scalar = true;
   Value before = statement.start && onceEach
-                     ? materialize(b, loc, statement.start, type)
+                     ? dialect::materialize(b, loc, statement.start, type)
                      : dialect::LoadOp::create(b, loc, type, tensor, iterator).getResult();
   Type wide = algebra.yieldOperand().getType();
   inner.carried = {wide == type ? before : b.createOrFold<arith::ExtFOp>(loc, wide, before)};
@@ -151,7 +153,7 @@ LoopEmitter::Carried LoopEmitter::body(LoopState &s) {
 Value LoopEmitter::bodyValue(LoopState &s, Value v, DenseMap<Value, Value> &done) {
   OpFoldResult simple = v == algebra.accumulatorArg() ? OpFoldResult(v) : algebra.simplify(v, presence(s));
   if (auto constant = dyn_cast<Attribute>(simple))
-    return materialize(b, loc, constant, v.getType());
+    return dialect::materialize(b, loc, constant, v.getType());
   Value value = cast<Value>(simple);
   if (Value found = done.lookup(value))
     return found;

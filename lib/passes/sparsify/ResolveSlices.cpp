@@ -1,11 +1,11 @@
 // Operands that are slices, as subscripts of the tensors they were cut from.
-#include "dialect/Attributes.h"
+#include "dialect/Dialect.h"
+#include "dialect/Slices.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/Passes.h"
-#include "passes/sparsify/Slices.h"
 #include "passes/sparsify/Statement.h"
 #include <map>
 
@@ -13,39 +13,6 @@ namespace tulle::passes {
 using namespace mlir;
 #define GEN_PASS_DEF_RESOLVESLICES
 #include "passes/Passes.h.inc"
-
-SmallVector<std::optional<format::Slice>> slicesOf(RankedTensorType type) {
-  SmallVector<std::optional<format::Slice>> slices;
-  for (const format::Dimension &dimension : dialect::getEncoding(type).getValue().dims)
-    slices.push_back(dimension.slice);
-  return slices;
-}
-
-void takeWhole(BlockArgument arg) {
-  auto function = cast<func::FuncOp>(arg.getOwner()->getParentOp());
-  auto type = cast<RankedTensorType>(arg.getType());
-  const SmallVector<std::optional<format::Slice>> slices = slicesOf(type);
-  SmallVector<int64_t> shape(type.getShape());
-  for (auto [d, slice] : llvm::enumerate(slices))
-    if (slice)
-      shape[d] = ShapedType::kDynamic;
-  for (OpOperand &use : llvm::make_early_inc_range(arg.getUses())) {
-    auto size = dyn_cast<tensor::DimOp>(use.getOwner());
-    std::optional<int64_t> d = size ? size.getConstantIndex() : std::nullopt;
-    if (!d || !slices[*d])
-      continue;
-    OpBuilder b(size);
-    size.getResult().replaceAllUsesWith(
-        arith::ConstantIndexOp::create(b, size.getLoc(), *slices[*d]->size).getResult());
-    size.erase();
-  }
-  const dialect::EncodingAttr encoding = dialect::getEncoding(type);
-  auto whole = RankedTensorType::get(shape, type.getElementType());
-  arg.setType(dialect::withEncoding(whole, format::withoutSlices(encoding.getValue())));
-  function.setArgAttr(arg.getArgNumber(), dialect::kWholeAttr, encoding);
-  function.setType(FunctionType::get(function.getContext(), function.getBody().front().getArgumentTypes(),
-                                     function.getResultTypes()));
-}
 
 namespace {
 
@@ -130,8 +97,9 @@ struct ResolveSlices : impl::ResolveSlicesBase<ResolveSlices> {
 
   /// Entry c of a slice is entry offset + stride * c of the whole.
   static void subscriptWhole(BlockArgument arg) {
-    const SmallVector<std::optional<format::Slice>> slices = slicesOf(cast<RankedTensorType>(arg.getType()));
-    takeWhole(arg);
+    const SmallVector<std::optional<format::Slice>> slices =
+        dialect::slicesOf(cast<RankedTensorType>(arg.getType()));
+    dialect::takeWhole(arg);
     SmallVector<linalg::GenericOp> users;
     for (Operation *user : arg.getUsers())
       if (auto generic = dyn_cast<linalg::GenericOp>(user); generic && !llvm::is_contained(users, generic))

@@ -1,5 +1,6 @@
 #include "passes/sparsify/Statement.h"
 #include "dialect/Attributes.h"
+#include "dialect/Scalars.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
@@ -95,7 +96,7 @@ void readInit(SparseStatement &s) {
   s.init = s.generic.getDpsInitOperand(0)->get();
   s.assembled = isNewTensor(s.init);
   if (s.assembled)
-    s.start = fillAttr(cast<RankedTensorType>(s.init.getType()));
+    s.start = dialect::fillAttr(cast<RankedTensorType>(s.init.getType()));
   if (auto fill = s.init.getDefiningOp<dialect::FillOp>()) {
     Attribute constant;
     if (!matchPattern(fill.getValue(), m_Constant(&constant)))

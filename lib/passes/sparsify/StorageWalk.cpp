@@ -1,4 +1,5 @@
 #include "passes/sparsify/StorageWalk.h"
+#include "dialect/Scalars.h"
 #include "format/Places.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "passes/sparsify/Emitter.h"
@@ -131,7 +132,7 @@ Value LoopEmitter::emit(const StorageWalk &walk) {
   auto fill = statement.generic.getDpsInits()[0].getDefiningOp<dialect::FillOp>();
   Value start = fill ? fill.getValue() : Value();
   if (statement.start)
-    start = materialize(b, loc, statement.start, getElementTypeOrSelf(statement.init.getType()));
+    start = dialect::materialize(b, loc, statement.start, getElementTypeOrSelf(statement.init.getType()));
   if (start)
     s.carried[0] = dialect::FillOp::create(b, loc, statement.init.getType(), start, statement.init);
   Value result = walkLevels(s, walk)[0];

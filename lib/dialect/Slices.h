@@ -2,7 +2,7 @@
 #pragma once
 #include "dialect/Dialect.h"
 
-namespace tulle::passes {
+namespace tulle::dialect {
 
 /// The slice of every dimension of the tensor's encoding; nothing where a dimension is whole.
 llvm::SmallVector<std::optional<format::Slice>> slicesOf(mlir::RankedTensorType type);
@@ -12,4 +12,4 @@ llvm::SmallVector<std::optional<format::Slice>> slicesOf(mlir::RankedTensorType 
 /// rewritten.
 void takeWhole(mlir::BlockArgument arg);
 
-} // namespace tulle::passes
+} // namespace tulle::dialect
