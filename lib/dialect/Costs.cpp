@@ -28,6 +28,9 @@ iteration::CostModel costModel(Operation *op) {
   read("l2", cpu.l2);
   read("near", cpu.nearBytes);
   read("line", cpu.line);
+  read("gathers", cpu.gathers);
+  read("masks", cpu.masks);
+  read("foresees", cpu.foresees);
   return iteration::CostModel(cpu);
 }
 
@@ -40,7 +43,8 @@ void setCpu(ModuleOp module, const iteration::Cpu &cpu) {
       kCpu, b.getDictionaryAttr({b.getNamedAttr("name", b.getStringAttr(cpu.name)),
                                  number("vector_bits", cpu.vectorBits), number("registers", cpu.registers),
                                  number("l1", cpu.l1), number("l2", cpu.l2), number("near", cpu.nearBytes),
-                                 number("line", cpu.line)}));
+                                 number("line", cpu.line), number("gathers", cpu.gathers),
+                                 number("masks", cpu.masks), number("foresees", cpu.foresees)}));
 }
 
 void explainChoice(Operation *op, StringRef reason) {

@@ -17,6 +17,9 @@ struct Cpu {
   int64_t l2 = 1 << 20;        ///< of one core
   int64_t nearBytes = 8 << 20; ///< what measures as near: rows this far apart need no fetching ahead
   int64_t line = 64;           ///< bytes of a cache line
+  bool gathers = true;         ///< an instruction gathers from far places sooner than a load for each lane
+  bool masks = true;           ///< loads and stores by mask take no longer than whole ones
+  bool foresees = true;        ///< what loops of such loads read in order is fetched without being asked for
   bool operator==(const Cpu &) const = default;
 };
 
@@ -48,6 +51,9 @@ struct Costs {
   int64_t fetchBounds = 8, fetchEntries = 4, fetchLines = 2;
   /// Rounds ahead for places to store at: a round does little, so that more of them pass meanwhile.
   int64_t fetchStores = 16;
+  /// Elements between the fetch of what tiles read in order and its use, on processors that do not foresee it
+  /// (Zen 3, ELL by hand: `grid2d:1000` 6.5 ms, 10.4 without; 32 and 128 take as long or longer).
+  int64_t fetchTiles = 64;
   /// The same for dense rows: rounds, and the least vectors of a tile for which it pays.
   int64_t fetchRows = 6, fetchVectors = 4;
   /// Segments that hold fewer positions each, in the mean, are walked by one loop: MTTKRP with 32 columns on
@@ -68,8 +74,8 @@ struct Costs {
   /// many steps of the outer loop (diagonals) are done at a time. Best of 4 to 27.
   int64_t longLoop = 4096, stepsAtATime = 6;
 
-  /// An array with an element for every coordinate of a level: worth while for a level of this size, and for a
-  /// larger one while it has at most so many coordinates for each entry.
+  /// An array with an element for every coordinate of a level: worth while for a level of this size, and for
+  /// a larger one while it has at most so many coordinates for each entry.
   int64_t smallLevel = int64_t(1) << 20, sparsest = 16;
   /// Walking a row of one factor for every entry of the other, against a merge of two rows for every entry of
   /// the mask: a step of a merge, which is mispredicted or compares whole vectors, in steps of that walk.
@@ -103,6 +109,8 @@ public:
   /// Elements of a vector for a reduction along rows of a dense operand, where vectors of other loops have
   /// `elements`: a cache line where the processor has such vectors.
   unsigned rowVectorLength(unsigned elementBits, unsigned elements) const;
+  /// Steps of an outer loop, each with streams of its own, that run over a long inner loop together.
+  int64_t stepsAtATime(bool gathers) const;
   /// Tiles of a row that stays in registers while a loop adds to it, widest first. `elements`: those of a
   /// vector; `regular`: nothing speaks against wider ones; `gathers`: a load for each lane.
   Choice<std::vector<Tile>> tiles(unsigned elementBits, unsigned elements, bool regular, bool gathers) const;

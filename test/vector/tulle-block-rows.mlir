@@ -1,6 +1,6 @@
 // RUN: tulle-opt %s --pass-pipeline='builtin.module(func.func(tulle-block-rows))' | FileCheck %s
 
-// A row of 4 x 4 blocks: four vectors are carried over the blocks; the columns of a block that is cut off are masked. At
+// A row of 4 x 4 blocks: four vectors are carried over the blocks; the columns of a block that is cut off are masked, others read whole rows. At
 // the end three rounds of pairs (2 + 1 sums of shuffles) give the four sums. The last row of blocks, if cut off, keeps its loops.
 // CHECK-LABEL: func.func @whole_blocks
 // CHECK-SAME: %[[VAL:[a-z0-9]*]]: memref<?xf64>, %[[CRD:[a-z0-9]*]]: memref<?xi32>, %[[X:[a-z0-9]*]]: memref<?xf64>, %[[Y:[a-z0-9]*]]: memref<?xf64>, %[[LO:[a-z0-9]*]]: index, %[[HI:[a-z0-9]*]]: index
@@ -9,6 +9,11 @@
 // CHECK: scf.if %[[WHOLE]]
 // CHECK: %[[S:.*]]:4 = scf.for %{{.*}} = %[[LO]] to %[[HI]] step %{{.*}} iter_args(%[[A0:[a-z0-9_]*]] = %{{.*}}) -> (vector<4xf64>, vector<4xf64>, vector<4xf64>, vector<4xf64>)
 // CHECK: %[[WIDTH:.*]] = arith.minui
+// CHECK: %[[FULL:.*]] = arith.cmpi sge, %[[WIDTH]], %{{.*}}
+// CHECK: scf.if %[[FULL]]
+// CHECK-NOT: masked
+// CHECK-COUNT-2: vector.load
+// CHECK: else
 // CHECK: %[[SOME:.*]] = arith.minsi %[[WIDTH]]
 // CHECK: %[[MASK:.*]] = vector.create_mask %[[SOME]] : vector<4xi1>
 // CHECK: %[[A:.*]] = vector.maskedload %[[VAL]][%{{.*}}], %[[MASK]]

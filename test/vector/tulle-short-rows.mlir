@@ -1,11 +1,21 @@
 // RUN: tulle-opt %s --pass-pipeline='builtin.module(func.func(tulle-short-rows,tulle-register-tiles))' | FileCheck %s
 
-// SpMM: whether a row of C is one vector (256 bits of f64) at most is asked once, and the loop over rows has a copy for that. There the
-// row is one vector with a mask; no loop asks for tiles.
+// SpMM: whether a row of C is one vector (256 bits of f64) at most is asked once, and the loop over rows has two copies for that. There the
+// row is one vector, whole or with a mask; no loop asks for tiles.
 // CHECK-LABEL: func.func @spmm
 // CHECK-SAME: %[[C:[a-z0-9]*]]: memref<?xf64>, %[[ROWS:[a-z0-9]*]]: index, %[[N:[a-z0-9]*]]: index)
 // CHECK: %[[FOUR:.*]] = arith.constant 4 : index
-// CHECK: %[[SHORT:.*]] = arith.cmpi sle, %[[N]], %[[FOUR]]
+// CHECK: %[[ONE:.*]] = arith.cmpi eq, %[[N]], %[[FOUR]]
+// CHECK: scf.if %[[ONE]] {
+// CHECK:   scf.for %{{.*}} = %c0 to %[[ROWS]]
+// CHECK-NOT: create_mask
+// CHECK:     vector.load %[[C]]
+// CHECK:     scf.for {{.*}} -> (vector<4xf64>)
+// CHECK-NOT: maskedload
+// CHECK:     vector.store %{{.*}}, %[[C]]
+// CHECK-NOT: scf.for
+// CHECK: } else {
+// CHECK: %[[SHORT:.*]] = arith.cmpi slt, %[[N]], %[[FOUR]]
 // CHECK: scf.if %[[SHORT]] {
 // CHECK:   %[[MOST:.*]] = arith.minsi %[[N]], %[[FOUR]]
 // CHECK:   scf.for %{{.*}} = %c0 to %[[ROWS]]

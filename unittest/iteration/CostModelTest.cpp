@@ -51,6 +51,14 @@ TEST(CostModel, RowsAreReducedByWholeCacheLinesWhereThereAreSuchVectors) {
   EXPECT_EQ(CostModel().rowVectorLength(64, 4), 4u);
 }
 
+TEST(CostModel, FewerStepsShareALongLoopWhereStreamsAreNotForeseen) {
+  Cpu cpu;
+  EXPECT_EQ(CostModel(cpu).stepsAtATime(/*gathers=*/true), 6);
+  cpu.foresees = false;
+  EXPECT_EQ(CostModel(cpu).stepsAtATime(true), 3);
+  EXPECT_EQ(CostModel(cpu).stepsAtATime(false), 6);
+}
+
 TEST(CostModel, EntriesCountInPowersOfFour) {
   EXPECT_EQ(relativeEntries({1000, 4100, 64000, -1}), (std::vector<double>{1, 4, 64, 1}));
   // About as many is as many, and only proportions count.

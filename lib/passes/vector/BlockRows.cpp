@@ -171,21 +171,36 @@ private:
       mlir::IRMapping map;
       map.map(blocks.walk.getInductionVar(), loop.getInductionVar());
       cloneReads(b, blocks.walk, map);
-      Value mask = columnMask(map);
-      llvm::SmallVector<Value> sums;
-      for (auto [r, sum] : llvm::enumerate(loop.getRegionIterArgs()))
-        sums.push_back(rowOfBlock(r, sum, mask, map));
-      scf::YieldOp::create(b, loc, sums);
+      scf::YieldOp::create(b, loc, sumsOfBlock(loop.getRegionIterArgs(), map));
     }
     storeRows(loop.getResults());
   }
 
-  /// The columns the block has inside the tensor; null for all.
-  Value columnMask(const mlir::IRMapping &map) {
+  /// The sums after one block. Columns outside of the tensor are switched off; only the last block has some,
+  /// where the width is that of a vector, and a branch takes less than masks in all others (AVX2, whose
+  /// masks are vectors: half of the time).
+  llvm::SmallVector<Value> sumsOfBlock(mlir::ValueRange sums, const mlir::IRMapping &map) {
     scf::ForOp inner = blocks.plan.loop;
+    auto with = [&](Value mask) {
+      llvm::SmallVector<Value> updated;
+      for (auto [r, sum] : llvm::enumerate(sums))
+        updated.push_back(rowOfBlock(r, sum, mask, map));
+      return updated;
+    };
+    Value columns = map.lookupOrDefault(inner.getUpperBound());
     if (constantIterations(inner) == lanes.count)
-      return {};
-    return firstLanes(b, loc, lanes, map.lookupOrDefault(inner.getUpperBound()));
+      return with({});
+    if (blocks.width != lanes.count)
+      return with(firstLanes(b, loc, lanes, columns));
+    Value all = arith::ConstantIndexOp::create(b, loc, lanes.count);
+    Value whole = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, columns, all);
+    auto branch = scf::IfOp::create(b, loc, sums.getTypes(), whole, /*withElseRegion=*/true);
+    mlir::OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    scf::YieldOp::create(b, loc, with({}));
+    b.setInsertionPointToStart(branch.elseBlock());
+    scf::YieldOp::create(b, loc, with(firstLanes(b, loc, lanes, columns)));
+    return llvm::to_vector_of<Value>(branch.getResults());
   }
 
   Value rowOfBlock(int64_t r, Value sum, Value mask, mlir::IRMapping map) {

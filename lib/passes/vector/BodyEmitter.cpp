@@ -33,6 +33,7 @@ void BodyEmitter::bind(const mlir::IRMapping &outer) {
 
 void BodyEmitter::keepInRegister(memref::LoadOp load, Value value, memref::StoreOp store) {
   vectors.map(load.getResult(), value);
+  keptLoad = load;
   keptElement = value;
   keptStore = store;
 }
@@ -41,9 +42,8 @@ Value BodyEmitter::storedValue() {
   mlir::Location loc = keptStore->getLoc();
   Value value = asVector(loc, keptStore.getValueToStore());
   // Lanes that are off all through keep garbage: they are not stored.
-  if (keptStore->getParentOp() == plan.loop)
-    return value;
-  return arith::SelectOp::create(b, loc, maskAt(keptStore), value, keptElement);
+  Value mask = keptStore->getParentOp() == plan.loop ? Value() : maskAt(keptStore);
+  return mask ? arith::SelectOp::create(b, loc, mask, value, keptElement).getResult() : value;
 }
 
 llvm::SmallVector<Value> BodyEmitter::emit(mlir::ValueRange accumulators) {
@@ -64,11 +64,13 @@ void BodyEmitter::emitBlock(mlir::Block &block, Filter wanted) {
   }
 }
 
-void BodyEmitter::prefetch(int64_t iterations) {
+void BodyEmitter::prefetch(int64_t iterations, int64_t offset) {
   scf::ForOp loop = plan.loop;
   loop.getBody()->walk([&](memref::LoadOp load) {
     Value index = load.getIndices()[0], buffer = scalars.lookupOrDefault(load.getMemRef());
-    if (plan.shapeOf(index) != LaneShape::Consecutive)
+    const int64_t bytes = load.getType().isIndex() ? 8 : load.getType().getIntOrFloatBitWidth() / 8;
+    if (plan.shapeOf(index) != LaneShape::Consecutive || hoistedLoads.contains(load) || load == keptLoad ||
+        (offset * bytes) % cacheLineBytes >= lanes.count * bytes)
       return;
     mlir::Location loc = load.getLoc();
     Value later = arith::AddIOp::create(b, loc, scalars.lookupOrDefault(index),
@@ -101,18 +103,55 @@ void BodyEmitter::hoist(Filter isFixed) {
   });
 }
 
-Value BodyEmitter::hoistedMask(Operation *op, Value buffer, Value index) {
+/// The lanes whose element the buffer has; of consecutive ones, how many are left from the first on.
+Value BodyEmitter::isInside(Operation *op, Value buffer, Value index) {
   mlir::Location loc = op->getLoc();
-  Value mask = maskAt(op, [&](Operation *branch) { return hoistedBranches.contains(branch); });
   Value zero = arith::ConstantIndexOp::create(b, loc, 0);
   Value size = memref::DimOp::create(b, loc, buffer, zero);
-  if (plan.shapeOf(index) == LaneShape::Consecutive) {
-    Value left = arith::SubIOp::create(b, loc, size, scalars.lookupOrDefault(index));
-    return both(loc, mask, firstLanes(b, loc, lanes, left));
-  }
+  if (plan.shapeOf(index) == LaneShape::Consecutive)
+    return arith::SubIOp::create(b, loc, size, scalars.lookupOrDefault(index));
   Value sizes = vector::BroadcastOp::create(b, loc, lanes.of(b.getIndexType()), size);
-  return both(loc, mask,
-              arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, asVector(loc, index), sizes));
+  return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, asVector(loc, index), sizes);
+}
+
+Value BodyEmitter::hoistedMask(Operation *op, Value buffer, Value index) {
+  if (allAreOn)
+    return baseMask;
+  mlir::Location loc = op->getLoc();
+  Value mask = maskAt(op, [&](Operation *branch) { return hoistedBranches.contains(branch); });
+  Value inside = isInside(op, buffer, index);
+  if (plan.shapeOf(index) == LaneShape::Consecutive)
+    inside = firstLanes(b, loc, lanes, inside);
+  return both(loc, mask, inside);
+}
+
+Value BodyEmitter::allOn(memref::LoadOp load, memref::StoreOp store) {
+  Value all;
+  auto add = [&](mlir::Location loc, Value lanesOn) {
+    if (mlir::isa<mlir::VectorType>(lanesOn.getType()))
+      lanesOn = vector::ReductionOp::create(b, loc, vector::CombiningKind::AND, lanesOn);
+    all = all ? arith::AndIOp::create(b, loc, all, lanesOn).getResult() : lanesOn;
+  };
+  auto addAccess = [&](Operation *op, Value buffer, Value index) {
+    Value inside = isInside(op, buffer, index);
+    if (plan.shapeOf(index) == LaneShape::Consecutive)
+      inside = arith::CmpIOp::create(b, op->getLoc(), arith::CmpIPredicate::sge, inside,
+                                     arith::ConstantIndexOp::create(b, op->getLoc(), lanes.count));
+    add(op->getLoc(), inside);
+  };
+  for (Operation *branch : hoistedBranches)
+    add(branch->getLoc(), asVector(branch->getLoc(), mlir::cast<scf::IfOp>(branch).getCondition()));
+  for (Operation *op : hoistedLoads)
+    addAccess(op, mlir::cast<memref::LoadOp>(op).getMemRef(), mlir::cast<memref::LoadOp>(op).getIndices()[0]);
+  addAccess(load, load.getMemRef(), load.getIndices()[0]);
+  if (store.getMemRef() != load.getMemRef() || store.getIndices() != load.getIndices())
+    addAccess(store, store.getMemRef(), store.getIndices()[0]);
+  return all;
+}
+
+void BodyEmitter::assumeAllOn() {
+  allAreOn = true;
+  masks.clear();
 }
 
 Value BodyEmitter::loadHoisted(memref::LoadOp load) {
@@ -184,7 +223,7 @@ Value BodyEmitter::maskAt(Operation *op, Filter counts) {
     branches.push_back(mlir::cast<scf::IfOp>(parent));
   Value mask = baseMask;
   for (scf::IfOp branch : llvm::reverse(branches))
-    if (counts(branch))
+    if (counts(branch) && !(allAreOn && hoistedBranches.contains(branch)))
       mask = both(op->getLoc(), mask, asVector(op->getLoc(), branch.getCondition()));
   return mask;
 }

@@ -3,6 +3,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "passes/vector/LoopPlan.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace tulle::passes {
 
@@ -32,6 +33,11 @@ public:
   /// Emits operations of the body that an outer loop does not change, ahead of that loop. What they read is
   /// in bounds only in iterations they run in: other lanes are masked off.
   void hoist(Filter isFixed);
+  /// At run time: no lane is off in what `hoist` has emitted, nor for want of the element that `load` and
+  /// `store` touch.
+  mlir::Value allOn(mlir::memref::LoadOp load, mlir::memref::StoreOp store);
+  /// What is emitted from here on runs only where `allOn`.
+  void assumeAllOn();
   /// The elements that `load`, whose index is hoisted, would read.
   mlir::Value loadHoisted(mlir::memref::LoadOp load);
   /// `value` in all lanes.
@@ -50,8 +56,9 @@ public:
 
   /// Returns the combined accumulators.
   llvm::SmallVector<mlir::Value> emit(mlir::ValueRange accumulators);
-  /// Asks, after emit, for what the loads of consecutive elements read so many iterations later.
-  void prefetch(int64_t iterations);
+  /// Asks, after emit, for what the loads of consecutive elements read so many iterations later. `offset`: of
+  /// this vector in a tile, in which each cache line is asked for once.
+  void prefetch(int64_t iterations, int64_t offset = 0);
 
 private:
   mlir::OpBuilder &b;
@@ -60,9 +67,11 @@ private:
   mlir::Value baseMask;
   mlir::IRMapping scalars; ///< uniform values, and lane 0 of consecutive ones
   mlir::IRMapping vectors;
+  mlir::memref::LoadOp keptLoad;
   mlir::memref::StoreOp keptStore;
   mlir::Value keptElement;
-  llvm::SmallPtrSet<mlir::Operation *, 4> hoistedBranches, hoistedLoads;
+  llvm::SmallSetVector<mlir::Operation *, 4> hoistedBranches, hoistedLoads;
+  bool allAreOn = false; ///< in hoisted branches, and where hoisted loads and stores are in bounds
   llvm::DenseMap<mlir::Operation *, mlir::Value> masks; ///< of what is directly in a branch or the loop
 
   void emitBlock(mlir::Block &block, Filter wanted);
@@ -75,6 +84,7 @@ private:
   /// The lanes in which the operation runs; null where all do.
   mlir::Value maskAt(mlir::Operation *op, Filter counts);
   mlir::Value maskAt(mlir::Operation *op);
+  mlir::Value isInside(mlir::Operation *op, mlir::Value buffer, mlir::Value index);
   mlir::Value hoistedMask(mlir::Operation *op, mlir::Value buffer, mlir::Value index);
   mlir::Value both(mlir::Location loc, mlir::Value a, mlir::Value c);
   mlir::Value emitLoad(mlir::memref::LoadOp load, mlir::Value mask);

@@ -56,7 +56,7 @@ public:
     std::optional<int64_t> most = mostIterations(nest.inner);
     bool mayBeLong = !most || *most > model.costs.longLoop;
     llvm::SmallVector<Value> places;
-    if (mayBeLong && !nest.movingBounds && lanes.takesGathersApart())
+    if (mayBeLong && !nest.movingBounds && lanes.takesGathersApart() && model.cpu.gathers)
       places = coordinatesOf(nest.plan);
     if (!places.empty())
       groupsByDistance(places);
@@ -149,7 +149,7 @@ private:
   /// Runs a few steps of the outer loop at a time where the inner one is long.
   void groups() {
     scf::ForOp outer = nest.outer(), inner = nest.inner;
-    Value step = constant(model.costs.stepsAtATime);
+    Value step = constant(model.stepsAtATime(nest.plan.gathers));
     if (!nest.movingBounds) {
       Value length = arith::SubIOp::create(b, loc, inner.getUpperBound(), inner.getLowerBound());
       Value steps = arith::SubIOp::create(b, loc, outer.getUpperBound(), outer.getLowerBound());
@@ -266,7 +266,7 @@ private:
     std::vector<BodyEmitter> parts;
     for (int64_t v = 0; v < vectors; ++v)
       parts.push_back(part(arith::AddIOp::create(b, loc, position, constant(v * tile.count)), {}, tile));
-    updates(begin, end, parts, tile);
+    wholeTile(begin, end, parts, tile);
     scf::YieldOp::create(b, loc, arith::AddIOp::create(b, loc, position, step).getResult());
     b.setInsertionPointAfter(loop);
     return loop.getResult(0);
@@ -300,6 +300,27 @@ private:
     BodyEmitter emitter(b, nest.plan, tile, first, mask);
     emitter.hoist([&](Operation *op) { return nest.isFixed(op); });
     return emitter;
+  }
+
+  /// The outer loops over a whole tile: where masks take time, in a copy of their own for tiles in which no
+  /// element is switched off but by the steps of these loops.
+  void wholeTile(Value begin, Value end, llvm::MutableArrayRef<BodyEmitter> parts, const Lanes &tile) {
+    if (model.cpu.masks || nest.load->getParentOp() == nest.inner)
+      return updates(begin, end, parts, tile);
+    Value all;
+    for (BodyEmitter &part : parts) {
+      Value on = part.allOn(nest.load, nest.store);
+      all = all ? arith::AndIOp::create(b, loc, all, on).getResult() : on;
+    }
+    auto branch = scf::IfOp::create(b, loc, all, /*withElseRegion=*/true);
+    mlir::OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(branch.thenBlock()->getTerminator());
+    std::vector<BodyEmitter> whole(parts.begin(), parts.end());
+    for (BodyEmitter &part : whole)
+      part.assumeAllOn();
+    updates(begin, end, whole, tile);
+    b.setInsertionPoint(branch.elseBlock()->getTerminator());
+    updates(begin, end, parts, tile);
   }
 
   /// The outer loops over the tile's elements: loaded before, stored after.
@@ -390,7 +411,7 @@ private:
     } else {
       if (fetches)
         fetch(ahead, loop.getInductionVar(), map, parts, tile, /*lineStep=*/1);
-      updated = update(map, loop.getRegionIterArgs(), parts);
+      updated = update(map, loop.getRegionIterArgs(), parts, tile);
     }
     scf::YieldOp::create(b, loc, updated);
     return llvm::map_to_vector(loop.getResults(), [](mlir::OpResult r) -> Value { return r; });
@@ -398,14 +419,18 @@ private:
 
   /// The tile after one step of the outer loops, which `map` has copies of.
   llvm::SmallVector<Value> update(const mlir::IRMapping &map, mlir::ValueRange elements,
-                                  llvm::ArrayRef<BodyEmitter> parts) {
+                                  llvm::ArrayRef<BodyEmitter> parts, const Lanes &tile) {
     llvm::SmallVector<Value> updated;
+    int64_t offset = 0;
     for (auto [part, element] : llvm::zip_equal(parts, elements)) {
       BodyEmitter emitter = part;
       emitter.bind(map);
       emitter.keepInRegister(nest.load, element, nest.store);
       emitter.emit(mlir::ValueRange());
       updated.push_back(emitter.storedValue());
+      if (nest.plan.gathers && !model.cpu.foresees)
+        emitter.prefetch(model.costs.fetchTiles, offset);
+      offset += tile.count;
     }
     return updated;
   }
@@ -431,6 +456,12 @@ private:
     scf::YieldOp::create(b, loc, elements);
     b.setInsertionPointToStart(branch.thenBlock());
     Value first = segmentStart(begin, map), last = segmentStart(end, map);
+    if (scf::ForOp(nest.outers.end()[-2])->hasAttr(kNear)) {
+      // They are short there, and registers that a loop for each would take are free for this one (AVX2: two
+      // of eight sums stayed in memory).
+      scf::YieldOp::create(b, loc, joinedLoop(begin, first, last, map, elements, parts, tile));
+      return llvm::map_to_vector(branch.getResults(), [](mlir::OpResult r) -> Value { return r; });
+    }
     Value mean = arith::MulIOp::create(b, loc, arith::SubIOp::create(b, loc, end, begin),
                                        constant(model.costs.shortSegment));
     Value areShort = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
@@ -466,7 +497,7 @@ private:
       fetch(*segmentsAhead, segment, map, parts, tile, model.costs.fetchNearLines);
     fetch(ahead, position, map, parts, tile, model.costs.fetchNearLines);
     llvm::SmallVector<Value> yielded{segment, segmentEnd};
-    yielded.append(update(map, loop.getRegionIterArgs().drop_front(2), parts));
+    yielded.append(update(map, loop.getRegionIterArgs().drop_front(2), parts, tile));
     scf::YieldOp::create(b, loc, yielded);
     return llvm::map_to_vector(loop.getResults().drop_front(2), [](mlir::OpResult r) -> Value { return r; });
   }

@@ -31,19 +31,24 @@ scf::ForOp rowsAround(const Nest &nest) {
   return rows;
 }
 
-/// The copy says how long its inner loop is at most.
+/// Two copies: one says how long its inner loop is, the other how long it is at most.
 void copyForOneVector(scf::ForOp rows, scf::ForOp inner, int64_t elements) {
   mlir::OpBuilder b(rows);
   mlir::Location loc = rows.getLoc();
   Value length = inner.getUpperBound(), most = arith::ConstantIndexOp::create(b, loc, elements);
-  Value isShort = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sle, length, most);
-  auto branch = scf::IfOp::create(b, loc, isShort, /*withElseRegion=*/true);
-  b.setInsertionPoint(branch.thenBlock()->getTerminator());
-  Value bound = arith::MinSIOp::create(b, loc, length, most);
-  mlir::IRMapping map;
-  b.clone(*rows, map);
-  mlir::cast<scf::ForOp>(map.lookup(inner.getOperation())).getUpperBoundMutable().assign(bound);
-  rows->moveBefore(branch.elseBlock()->getTerminator());
+  auto copy = [&](arith::CmpIPredicate predicate, llvm::function_ref<Value()> bound) {
+    Value isShort = arith::CmpIOp::create(b, loc, predicate, length, most);
+    auto branch = scf::IfOp::create(b, loc, isShort, /*withElseRegion=*/true);
+    b.setInsertionPoint(branch.thenBlock()->getTerminator());
+    mlir::IRMapping map;
+    Value known = bound();
+    b.clone(*rows, map);
+    mlir::cast<scf::ForOp>(map.lookup(inner.getOperation())).getUpperBoundMutable().assign(known);
+    b.setInsertionPoint(branch.elseBlock()->getTerminator());
+  };
+  copy(arith::CmpIPredicate::eq, [&] { return most; });
+  copy(arith::CmpIPredicate::slt, [&] { return arith::MinSIOp::create(b, loc, length, most).getResult(); });
+  rows->moveBefore(b.getInsertionBlock()->getTerminator());
 }
 
 struct ShortRowsPass : impl::ShortRowsBase<ShortRowsPass> {

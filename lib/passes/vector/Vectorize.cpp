@@ -62,6 +62,8 @@ public:
     Values places, results(loop.getInitArgs());
     if (!plan.branches && !lanes.scalable && !lanes.gatherElements)
       places = coordinatesOf(plan);
+    if (!places.empty() || (plan.gathers && lanes.takesGathersApart()))
+      keepLanesApart();
     Values partial = chain ? chain.lanesBefore() : start();
     std::tie(position, partial) = places.empty() ? vectorLoops(position, partial, step)
                                                  : apartWhereNear(places, position, partial, step);
@@ -161,6 +163,11 @@ private:
     return vectorLoop(position, partial, step, 1);
   }
 
+  /// LLVM would make gathers of the loads again.
+  void keepLanesApart() {
+    plan.loop->getParentOfType<mlir::func::FuncOp>()->setAttr(dialect::kScalarLanesAttr, b.getUnitAttr());
+  }
+
   /// A gather of neighbors is a load for each lane, which takes less time than the instruction; a row must
   /// be worth asking.
   Ended apartWhereNear(llvm::ArrayRef<Value> places, Value lower, Values partial, Value step) {
@@ -170,7 +177,6 @@ private:
       lanes.gatherElements = false;
       return ended;
     };
-    plan.loop->getParentOfType<mlir::func::FuncOp>()->setAttr(dialect::kScalarLanesAttr, b.getUnitAttr());
     return byDistance(
         places, lower, step, chain ? 1 : 2, [&] { return vectors(true); }, [&] { return vectors(false); });
   }
@@ -239,7 +245,7 @@ private:
         first = arith::AddIOp::create(b, loc, first, step);
       BodyEmitter body(b, plan, lanes, first);
       yields.append(body.emit(loop.getRegionIterArgs().slice(1 + chain * count, count)));
-      if (plan.gathers && !lanes.gatherElements)
+      if (plan.gathers && (!lanes.gatherElements || !model.cpu.foresees))
         body.prefetch(fetchAhead);
     }
     scf::YieldOp::create(b, loc, yields);
@@ -291,18 +297,31 @@ bool isHeavy(scf::ForOp loop) {
 }
 
 /// A loop of vectors without a rest: the lanes behind the end are off. Segments of stored entries are often
-/// shorter than a vector.
-void allByMask(const LoopPlan &plan, const Lanes &lanes) {
+/// shorter than a vector. Whole vectors have a loop of their own where masks take time.
+void allByMask(const LoopPlan &plan, const Lanes &lanes, bool wholeOnesApart) {
   scf::ForOp loop = plan.loop;
   mlir::OpBuilder b(loop);
   mlir::Location loc = loop.getLoc();
   Value step = arith::ConstantIndexOp::create(b, loc, lanes.count);
-  auto vectors = scf::ForOp::create(b, loc, loop.getLowerBound(), loop.getUpperBound(), step);
-  keepScalar(vectors);
-  b.setInsertionPointToStart(vectors.getBody());
-  Value first = vectors.getInductionVar();
-  Value left = arith::SubIOp::create(b, loc, loop.getUpperBound(), first);
-  BodyEmitter(b, plan, lanes, first, firstLanes(b, loc, lanes, left)).emit({});
+  Value position = loop.getLowerBound(), end = loop.getUpperBound();
+  auto vectors = [&](Value limit, mlir::ValueRange carried, llvm::function_ref<Value(Value)> maskAt) {
+    auto some = scf::ForOp::create(b, loc, position, limit, step, carried);
+    keepScalar(some);
+    mlir::OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(some.getBody());
+    BodyEmitter(b, plan, lanes, some.getInductionVar(), maskAt(some.getInductionVar())).emit({});
+    return some;
+  };
+  if (wholeOnesApart) {
+    Value limit = arith::SubIOp::create(b, loc, end, arith::ConstantIndexOp::create(b, loc, lanes.count - 1));
+    scf::ForOp whole = vectors(limit, position, [](Value) { return Value(); });
+    mlir::OpBuilder last = mlir::OpBuilder::atBlockEnd(whole.getBody());
+    scf::YieldOp::create(last, loc,
+                         arith::AddIOp::create(last, loc, whole.getInductionVar(), step).getResult());
+    position = whole.getResult(0);
+  }
+  vectors(end, {},
+          [&](Value first) { return firstLanes(b, loc, lanes, arith::SubIOp::create(b, loc, end, first)); });
   loop.erase();
 }
 
@@ -326,7 +345,7 @@ struct VectorizePass : impl::VectorizeBase<VectorizePass> {
       if (!vl && !scalable && consecutive && isRead(loop.getLowerBound()) && isHeavy(loop)) {
         Lanes lanes;
         lanes.count = model.rowVectorLength(plan->widestBits, model.vectorLength(plan->widestBits, 0).value);
-        allByMask(*plan, lanes);
+        allByMask(*plan, lanes, !model.cpu.masks);
         continue;
       }
       if (!vl && (consecutive || plan->scatters))
@@ -341,7 +360,7 @@ struct VectorizePass : impl::VectorizeBase<VectorizePass> {
       dialect::explainChoice(loop, length.reason);
       lanes.scalable = scalable;
       lanes.index32 = index32;
-      lanes.gatherElements = gatherElements;
+      lanes.gatherElements = gatherElements || (!vl && !model.cpu.gathers);
       // Rows of a dense operand are as long as a dimension, segments of stored entries are short.
       bool regular = !vl && !scalable && !plan->gathers && !plan->branches && !isRead(loop.getLowerBound());
       const unsigned rowLanes = regular ? model.rowVectorLength(plan->widestBits, lanes.count) : lanes.count;

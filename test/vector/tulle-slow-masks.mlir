@@ -1,0 +1,143 @@
+// RUN: tulle-opt %s --pass-pipeline='builtin.module(func.func(tulle-register-tiles,tulle-vectorize))' | FileCheck %s
+
+// A processor whose masks are vectors, and on which a load for each lane beats the gather instruction (AVX2).
+module attributes {tulle.cpu = {foresees = 0 : i64, gathers = 0 : i64, l1 = 32768 : i64, l2 = 524288 : i64, line = 64 : i64, masks = 0 : i64, name = "AVX2", near = 8388608 : i64, registers = 16 : i64, vector_bits = 256 : i64}} {
+
+// ELL: nothing is sampled, three columns are done at a time, and tiles in which every element exists have a copy
+// without masks around the steps; each cache line of the two streams is asked for once.
+// CHECK-LABEL: func.func @padded
+// CHECK-SAME: %[[CRD:[a-z0-9]*]]: memref<?xi32>, %[[VAL:[a-z0-9]*]]: memref<?xf64>, %[[X:[a-z0-9]*]]: memref<?xf64>, %[[Y:[a-z0-9]*]]: memref<?xf64>
+// CHECK-NOT: %c16384
+// CHECK: arith.select %{{.*}}, %c3{{.*}}, %{{.*}} : index
+// CHECK: %[[SIZE:.*]] = memref.dim %[[Y]]
+// CHECK: %[[LEFT:.*]] = arith.subi %[[SIZE]]
+// CHECK: %[[FOUR:.*]] = arith.constant 4
+// CHECK: arith.cmpi sge, %[[LEFT]], %[[FOUR]]
+// CHECK: scf.if
+// CHECK-NOT: maskedload %[[Y]]
+// CHECK-COUNT-4: vector.load %[[Y]]
+// CHECK: scf.for
+// CHECK-NOT: vector.gather
+// CHECK: vector.extract
+// CHECK-COUNT-4: memref.load %[[X]]
+// CHECK: arith.select
+// CHECK: memref.prefetch %[[CRD]]
+// CHECK: memref.prefetch %[[VAL]]
+// CHECK: memref.load %[[X]]
+// CHECK-NOT: memref.prefetch %[[CRD]]
+// CHECK: memref.prefetch %[[VAL]]
+// CHECK-NOT: maskedstore
+// CHECK-COUNT-4: vector.store %{{.*}}, %[[Y]]
+// CHECK: else
+// CHECK-COUNT-4: vector.maskedload %[[Y]]
+// CHECK-COUNT-4: vector.maskedstore %[[Y]]
+func.func @padded(%crd: memref<?xi32>, %val: memref<?xf64>, %x: memref<?xf64>, %y: memref<?xf64>, %k: index, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %empty = arith.constant 4294967295 : index
+  scf.for %s = %c0 to %k step %c1 {
+    %base = arith.muli %s, %n : index
+    scf.for %i = %c0 to %n step %c1 {
+      %p = arith.addi %base, %i : index
+      %j32 = memref.load %crd[%p] : memref<?xi32>
+      %j = arith.index_castui %j32 : i32 to index
+      %entry = arith.cmpi ne, %j, %empty : index
+      scf.if %entry {
+        %a = memref.load %val[%p] : memref<?xf64>
+        %xv = memref.load %x[%j] : memref<?xf64>
+        %yv = memref.load %y[%i] : memref<?xf64>
+        %m = arith.mulf %a, %xv : f64
+        %sum = arith.addf %yv, %m : f64
+        memref.store %sum, %y[%i] : memref<?xf64>
+      }
+    } {tulle.kind = "parallel"}
+  } {tulle.kind = "reduction"}
+  return
+}
+
+// SELL: whether all rows of a slice exist is one condition of their numbers, the permutation's and the result's sizes.
+// CHECK-LABEL: func.func @sliced
+// CHECK-SAME: %[[PERM:[a-z0-9]*]]: memref<?xi64>, %{{.*}}: memref<?xf64>, %[[Y:[a-z0-9]*]]: memref<?xf64>
+// CHECK: vector.maskedload %[[PERM]]
+// CHECK: %[[ROWS:.*]] = vector.reduction <and>
+// CHECK: %[[SIZE:.*]] = arith.cmpi sge
+// CHECK: arith.andi %[[ROWS]], %[[SIZE]]
+// CHECK: vector.reduction <and>
+// CHECK: scf.if
+// CHECK-COUNT-8: memref.load %[[Y]]
+// CHECK-NOT: masked
+// CHECK-COUNT-8: memref.store %{{.*}}, %[[Y]]
+// CHECK: else
+// CHECK: vector.scatter
+func.func @sliced(%perm: memref<?xi64>, %val: memref<?xf64>, %y: memref<?xf64>, %row: index, %n: index, %lo: index, %hi: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  scf.for %s = %lo to %hi step %c1 {
+    %base = arith.muli %s, %c8 : index
+    scf.for %r = %c0 to %c8 step %c1 {
+      %i = arith.addi %row, %r : index
+      %inside = arith.cmpi ult, %i, %n : index
+      scf.if %inside {
+        %p = arith.addi %base, %r : index
+        %t64 = memref.load %perm[%i] : memref<?xi64>
+        %t = arith.index_castui %t64 : i64 to index
+        %a = memref.load %val[%p] : memref<?xf64>
+        %yv = memref.load %y[%t] : memref<?xf64>
+        %sum = arith.addf %yv, %a : f64
+        memref.store %sum, %y[%t] : memref<?xf64>
+      }
+    } {tulle.kind = "parallel"}
+  } {tulle.kind = "reduction"}
+  return
+}
+
+// CSR: one loop of vectors, whose lanes are loads, with what it reads in order asked for before.
+// CHECK-LABEL: func.func @row
+// CHECK-SAME: attributes {tulle.scalar_lanes}
+// CHECK-NOT: scf.if
+// CHECK: scf.for
+// CHECK-COUNT-2: memref.prefetch
+// CHECK: vector.reduction <add>
+// CHECK: scf.for
+// CHECK-NOT: vector
+// CHECK: return
+func.func @row(%crd: memref<?xi32>, %val: memref<?xf64>, %x: memref<?xf64>, %lo: index, %hi: index) -> f64 {
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f64
+  %sum = scf.for %p = %lo to %hi step %c1 iter_args(%acc = %zero) -> (f64) {
+    %j32 = memref.load %crd[%p] : memref<?xi32>
+    %j = arith.index_castui %j32 : i32 to index
+    %a = memref.load %val[%p] : memref<?xf64>
+    %xv = memref.load %x[%j] : memref<?xf64>
+    %m = arith.mulf %a, %xv fastmath<reassoc> : f64
+    %s = arith.addf %acc, %m fastmath<reassoc> : f64
+    scf.yield %s : f64
+  } {tulle.kind = "reduction"}
+  return %sum : f64
+}
+
+// Entries that take long each: whole vectors without a mask, then what is left with one.
+// CHECK-LABEL: func.func @scaled
+// CHECK: %[[END:.*]] = scf.for %{{.*}} = %[[LO:.*]] to %{{.*}} step %{{.*}} iter_args
+// CHECK: vector.load
+// CHECK: vector.store
+// CHECK-NOT: masked
+// CHECK: scf.for %{{.*}} = %[[END]] to
+// CHECK: vector.maskedload
+// CHECK: vector.maskedstore
+func.func @scaled(%pos: memref<?xi32>, %val: memref<?xf64>, %out: memref<?xf64>, %d: f64) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %lo32 = memref.load %pos[%c0] : memref<?xi32>
+  %lo = arith.index_castui %lo32 : i32 to index
+  %hi32 = memref.load %pos[%c1] : memref<?xi32>
+  %hi = arith.index_castui %hi32 : i32 to index
+  scf.for %p = %lo to %hi step %c1 {
+    %a = memref.load %val[%p] : memref<?xf64>
+    %q = arith.divf %a, %d : f64
+    memref.store %q, %out[%p] : memref<?xf64>
+  } {tulle.kind = "parallel"}
+  return
+}
+}
