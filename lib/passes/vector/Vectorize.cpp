@@ -358,6 +358,9 @@ struct VectorizePass : impl::VectorizeBase<VectorizePass> {
       if (most && *most <= 4 * lanes.count && !(exactly && *exactly >= 2 * lanes.count))
         continue;
       dialect::explainChoice(loop, length.reason);
+      if (plan->gathers && !vl && !model.cpu.gathers)
+        dialect::explainChoice(loop, "gathers are a load for each lane: " + model.cpu.name +
+                                         " has no instruction that takes less");
       lanes.scalable = scalable;
       lanes.index32 = index32;
       lanes.gatherElements = gatherElements || (!vl && !model.cpu.gathers);
