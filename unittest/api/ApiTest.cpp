@@ -84,7 +84,7 @@ TEST(Api, FormatsMaySayWhatTheValuesAre) {
 
 TEST(Api, ReturnsEveryResultByName) {
   tulle::Tensor<double> A = tulle::pack(example(), tulle::CSR);
-  tulle::TensorType scaled = {.format = tulle::CSR};
+  tulle::TensorType scaled = {.format = tulle::CSR, .dims = {}};
   tulle::Kernel kernel = tulle::compile("B(i,j) = 2 * A(i,j); s = B(i,j)", {{"A", A.type()}, {"B", scaled}});
   std::map<std::string, tulle::AnyTensor> results = kernel.run({{"A", A}});
   EXPECT_EQ(tulle::Tensor<double>(results.at("s")).values()[0], 12);

@@ -170,7 +170,7 @@ TEST(Engine, explainsEveryStage) {
   EXPECT_THAT(explain(program, "linalg"), HasSubstr("linalg.generic"));
   EXPECT_THAT(explain(program, "iteration"), HasSubstr("tulle.iterate"));
   EXPECT_THAT(explain(program, "loops"), HasSubstr("scf.for"));
-  EXPECT_THAT(explain(program, "vector"), HasSubstr("vector.gather"));
+  EXPECT_THAT(explain(program, "vector"), HasSubstr("vector.reduction"));
   EXPECT_THAT(explain(program, "llvm"), HasSubstr("llvm.noalias"));
   EXPECT_THAT(explain(program, "llvm-ir"), HasSubstr("define void @statement0_entry"));
   EXPECT_THAT(explain(program, "asm"), HasSubstr("statement0_entry:"));
