@@ -207,8 +207,8 @@ def StripMine : Pass<"tulle-strip-mine", "::mlir::func::FuncOp"> {
 def ShortRows : Pass<"tulle-short-rows", "::mlir::func::FuncOp"> {
   let summary = "Loops over rows that one vector holds have a copy of their own";
   let description = [{
-    `for i: for p: for k < n: C[f(i, k)] = …`, where n does not depend on i, gets a copy that runs where one vector holds n elements and
-    that says so in its bound: not every i asks how many tiles of which width fit.
+    `for i: for p: for k < n: C[f(i, k)] = …`, where n does not depend on i, gets two copies, one that runs where n elements are one
+    vector and one for fewer, that say so in their bounds: not every i asks how many tiles of which width fit.
   }];
   let options = [
     Option<"vl", "vl", "unsigned", /*default=*/"0", "Elements of a vector; 0: 256 bits of the widest element">
@@ -231,7 +231,8 @@ def RegisterTiles : Pass<"tulle-register-tiles", "::mlir::func::FuncOp"> {
     `for p: for k: C[f(k)] = g(C[f(k)], …)`, where f does not depend on p, becomes a loop over tiles of k (several vectors, then
     one with a mask) in which the elements are loaded once, updated over all p and stored once. Every element sees the same
     operations in the same order, so no reordering is needed. Updates may be under conditions (empty slots of a padded
-    format), which become masks, and f may be a load (the rows of a permutation). A loop just before that sets the same elements to a constant does not run: tiles start from the
+    format), which become masks, and f may be a load (the rows of a permutation); where masks take time (`masks` of `tulle.cpu`), tiles whose
+    elements all exist have a copy without those. A loop just before that sets the same elements to a constant does not run: tiles start from the
     constant, and go past the caches where the buffer is larger than these. Where k is long and every p reads streams of its
     own (diagonals), a few p are done at a time, and rows of an operand that coordinates name are prefetched where they are far; where the bounds of k depend on p, the tiles cover what these have in common.
   }];
@@ -264,7 +265,8 @@ def Vectorize : Pass<"tulle-vectorize", "::mlir::func::FuncOp"> {
     `fastmath<reassoc>`. Loops whose accesses are all consecutive and that reduce nothing are left to LLVM, which
     vectorizes and interleaves them well, and so are loops that run a few times only, and any loop with an operation or
     a dependence this pass does not know. Of those, loops over segments of stored entries that compute much (an exponential,
-    a division) become vectors whose lanes behind the end are off, without a scalar rest. `math.exp` of f32 and f64 with
+    a division) become vectors whose lanes behind the end are off, without a scalar rest; whole vectors come first where masks take time.
+    Where the processor has no gather that is worth while (`gathers` of the module's `tulle.cpu`), each is a load for each lane. `math.exp` of f32 and f64 with
     `fastmath<contract>` becomes a polynomial before, within one unit in the last place of the exact value.
   }];
   let options = [
