@@ -109,15 +109,20 @@ TEST(RoundTrip, EveryFormatTimesEveryShapeAgreesWithAMap) {
         }
 }
 
-TEST(RoundTrip, EveryFormatConvertsIntoEveryOther) {
+/// Each format is the source and the target of a third of the others: test/convert/ has all pairs of the named
+/// ones.
+TEST(RoundTrip, EveryFormatConvertsIntoOthersOfEveryKind) {
   std::mt19937 random(2);
   for (unsigned order = 0; order < kFormats.size(); ++order) {
     const std::vector<int64_t> &dims = kShapes[order].back();
     Entries entries = randomEntries(dims, 50, random);
     Map expected = sum(entries);
-    for (const std::string &from : kFormats[order]) {
+    const std::vector<std::string> &formats = kFormats[order];
+    for (size_t s = 0; s < formats.size(); ++s) {
+      const std::string &from = formats[s];
       Tensor source = engine::store(entries, encoding(from, order));
-      for (const std::string &to : kFormats[order]) {
+      for (size_t t = s % 3; t < formats.size(); t += 3) {
+        const std::string &to = formats[t];
         SCOPED_TRACE(from + " to " + to);
         Tensor result = engine::convert(source, encoding(to, order));
         ASSERT_EQ(errorOf([&] { validate(result); }), "no error");
