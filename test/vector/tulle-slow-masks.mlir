@@ -117,6 +117,31 @@ func.func @row(%crd: memref<?xi32>, %val: memref<?xf64>, %x: memref<?xf64>, %lo:
   return %sum : f64
 }
 
+// What is not read in order is of any type, and not asked for.
+// CHECK-LABEL: func.func @complex_factor
+// CHECK: scf.for
+// CHECK-COUNT-2: memref.prefetch
+// CHECK-NOT: memref.prefetch
+// CHECK: vector.reduction <add>
+func.func @complex_factor(%crd: memref<?xi32>, %val: memref<?xf64>, %x: memref<?xf64>, %factor: memref<?xcomplex<f64>>, %lo: index, %hi: index) -> f64 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f64
+  %sum = scf.for %p = %lo to %hi step %c1 iter_args(%acc = %zero) -> (f64) {
+    %j32 = memref.load %crd[%p] : memref<?xi32>
+    %j = arith.index_castui %j32 : i32 to index
+    %a = memref.load %val[%p] : memref<?xf64>
+    %xv = memref.load %x[%j] : memref<?xf64>
+    %f = memref.load %factor[%c0] : memref<?xcomplex<f64>>
+    %re = complex.re %f : complex<f64>
+    %ax = arith.mulf %a, %xv fastmath<reassoc> : f64
+    %m = arith.mulf %ax, %re fastmath<reassoc> : f64
+    %s = arith.addf %acc, %m fastmath<reassoc> : f64
+    scf.yield %s : f64
+  } {tulle.kind = "reduction"}
+  return %sum : f64
+}
+
 // Entries that take long each: whole vectors without a mask, then what is left with one.
 // CHECK-LABEL: func.func @scaled
 // CHECK: %[[END:.*]] = scf.for %{{.*}} = %[[LO:.*]] to %{{.*}} step %{{.*}} iter_args

@@ -68,9 +68,10 @@ void BodyEmitter::prefetch(int64_t iterations, int64_t offset) {
   scf::ForOp loop = plan.loop;
   loop.getBody()->walk([&](memref::LoadOp load) {
     Value index = load.getIndices()[0], buffer = scalars.lookupOrDefault(load.getMemRef());
-    const int64_t bytes = load.getType().isIndex() ? 8 : load.getType().getIntOrFloatBitWidth() / 8;
-    if (plan.shapeOf(index) != LaneShape::Consecutive || hoistedLoads.contains(load) || load == keptLoad ||
-        (offset * bytes) % cacheLineBytes >= lanes.count * bytes)
+    if (plan.shapeOf(index) != LaneShape::Consecutive || hoistedLoads.contains(load) || load == keptLoad)
+      return;
+    const int64_t bytes = load.getType().getIntOrFloatBitWidth() / 8;
+    if ((offset * bytes) % cacheLineBytes >= lanes.count * bytes)
       return;
     mlir::Location loc = load.getLoc();
     Value later = arith::AddIOp::create(b, loc, scalars.lookupOrDefault(index),

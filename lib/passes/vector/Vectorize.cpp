@@ -245,7 +245,7 @@ private:
         first = arith::AddIOp::create(b, loc, first, step);
       BodyEmitter body(b, plan, lanes, first);
       yields.append(body.emit(loop.getRegionIterArgs().slice(1 + chain * count, count)));
-      if (plan.gathers && (!lanes.gatherElements || !model.cpu.foresees))
+      if (plan.gathers && (!lanes.takesGathersApart() || !model.cpu.foresees))
         body.prefetch(fetchAhead);
     }
     scf::YieldOp::create(b, loc, yields);
