@@ -1,0 +1,146 @@
+// tulle-batch-scatters: loops that store at positions they read run several iterations at once.
+//
+// Until the address of a store is known, a processor does not know which later loads read what it stores.
+// Those that guess are often told not to (speculative store bypass is off in many containers and virtual
+// machines), so that each iteration waits for the one before it to find its place. Here all that a few
+// iterations read comes first, then what they update, then their stores.
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/IRMapping.h"
+#include "passes/Passes.h"
+#include "passes/vector/BatchPlan.h"
+#include "passes/vector/LoopAnnotation.h"
+#include "passes/vector/TripCount.h"
+
+namespace tulle::passes {
+#define GEN_PASS_DEF_BATCHSCATTERS
+#include "passes/Passes.h.inc"
+
+namespace {
+
+namespace arith = mlir::arith;
+namespace scf = mlir::scf;
+using mlir::Operation;
+using mlir::Value;
+
+class Batcher {
+public:
+  Batcher(scf::ForOp loop, const BatchPlan &plan) : loop(loop), plan(plan), b(loop), loc(loop.getLoc()) {}
+
+  /// Batches of `size` iterations come before the loop, which runs the rest.
+  void run(int64_t size) {
+    Value lower = loop.getLowerBound(), step = constant(size);
+    Value limit = arith::SubIOp::create(b, loc, loop.getUpperBound(), constant(size - 1));
+    llvm::SmallVector<Value> inits{lower};
+    llvm::append_range(inits, loop.getInitArgs());
+    auto batches = scf::ForOp::create(b, loc, lower, limit, step, inits);
+    keepScalar(batches);
+    b.setInsertionPointToStart(batches.getBody());
+    Value first = batches.getInductionVar();
+    llvm::SmallVector<Value> results{arith::AddIOp::create(b, loc, first, step)};
+    llvm::append_range(results, batch(first, size, batches.getRegionIterArgs().drop_front()));
+    scf::YieldOp::create(b, loc, results);
+    loop.getLowerBoundMutable().assign(batches.getResult(0));
+    loop.getInitArgsMutable().assign(batches.getResults().drop_front());
+  }
+
+private:
+  using Values = llvm::SmallVector<Value>;
+
+  Value constant(int64_t value) { return arith::ConstantIndexOp::create(b, loc, value); }
+
+  /// One batch from iteration `first`; returns what the last iteration yields.
+  Values batch(Value first, int64_t size, mlir::ValueRange carried) {
+    llvm::SmallVector<mlir::IRMapping> maps(size);
+    for (int64_t k = 0; k < size; ++k) {
+      maps[k].map(loop.getInductionVar(), k == 0 ? first : arith::AddIOp::create(b, loc, first, constant(k)));
+      clone(maps[k], BatchStage::Read);
+      clone(maps[k], BatchStage::Test);
+    }
+    Value guarded;
+    for (mlir::IRMapping &map : maps)
+      for (scf::IfOp guard : plan.guards) {
+        Value taken = map.lookupOrDefault(guard.getCondition());
+        guarded = guarded ? arith::OrIOp::create(b, loc, guarded, taken).getResult() : taken;
+      }
+    if (!guarded)
+      return straight(maps, carried);
+    auto branch = scf::IfOp::create(b, loc, carried.getTypes(), guarded, /*addThenBlock=*/true,
+                                    /*addElseBlock=*/true);
+    mlir::OpBuilder::InsertionGuard restore(b);
+    b.setInsertionPointToEnd(branch.thenBlock());
+    Values results = inOrder(first, size, carried);
+    scf::YieldOp::create(b, loc, results);
+    b.setInsertionPointToEnd(branch.elseBlock());
+    results = straight(maps, carried);
+    scf::YieldOp::create(b, loc, results);
+    return branch.getResults();
+  }
+
+  void clone(mlir::IRMapping &map, BatchStage wanted) {
+    for (auto [op, stage] : plan.stages)
+      if (stage == wanted)
+        b.clone(*op, map);
+  }
+
+  Values straight(llvm::MutableArrayRef<mlir::IRMapping> maps, mlir::ValueRange carried) {
+    Values values(carried);
+    keepOrder();
+    auto *end = loop.getBody()->getTerminator();
+    for (mlir::IRMapping &map : maps) {
+      map.map(loop.getRegionIterArgs(), values);
+      clone(map, BatchStage::Update);
+      values.clear();
+      for (Value yielded : end->getOperands())
+        values.push_back(map.lookupOrDefault(yielded));
+    }
+    if (llvm::any_of(plan.stages, [](auto entry) { return entry.second == BatchStage::Write; }))
+      keepOrder();
+    for (mlir::IRMapping &map : maps)
+      clone(map, BatchStage::Write);
+    return values;
+  }
+
+  /// The compiler moves no load or store across; the processor is told nothing. To need fewer registers it
+  /// would put each load in front of its store again.
+  void keepOrder() {
+    mlir::LLVM::FenceOp::create(b, loc, mlir::LLVM::AtomicOrdering::seq_cst, "singlethread");
+  }
+
+  Values inOrder(Value first, int64_t size, mlir::ValueRange carried) {
+    Value end = arith::AddIOp::create(b, loc, first, constant(size));
+    auto copy = mlir::cast<scf::ForOp>(b.clone(*loop));
+    copy.setLowerBound(first);
+    copy.setUpperBound(end);
+    copy.getInitArgsMutable().assign(carried);
+    keepScalar(copy);
+    return copy.getResults();
+  }
+
+  scf::ForOp loop;
+  const BatchPlan &plan;
+  mlir::OpBuilder b;
+  mlir::Location loc;
+};
+
+/// Segments are often short: what does not fill a batch takes its time one by one.
+constexpr int64_t batchOfSegment = 4, batchOfStream = 8;
+
+struct BatchScattersPass : impl::BatchScattersBase<BatchScattersPass> {
+  void runOnOperation() override {
+    llvm::SmallVector<std::pair<scf::ForOp, BatchPlan>> loops;
+    getOperation().walk([&](scf::ForOp loop) {
+      if (isKeptScalar(loop) || mostIterations(loop))
+        return;
+      if (std::optional<BatchPlan> plan = BatchPlan::of(loop))
+        loops.emplace_back(loop, std::move(*plan));
+    });
+    for (auto &[loop, plan] : loops) {
+      Batcher(loop, plan).run(loop->getParentOfType<scf::ForOp>() ? batchOfSegment : batchOfStream);
+      keepScalar(loop);
+    }
+  }
+};
+
+} // namespace
+} // namespace tulle::passes
