@@ -45,6 +45,8 @@ def adversarial():
     yield numbered("unsorted", (8, 8), unsorted)
     yield numbered("duplicates", (4, 6), sorted(rng.choices(some(4, 6, 0.6), k=25)))
     yield numbered("unsorted duplicates", (6, 4), rng.choices(some(6, 4, 0.6), k=25))
+    # More than one vector of coordinates, and more than one run that is sorted at once.
+    yield numbered("long unsorted rows", (3, 70), rng.choices(some(3, 70, 0.9), k=200))
     zeros = numbered("explicit zeros", (6, 6), some(6, 6, 0.4))
     zeros.values = [v if v % 3 else 0.0 for v in zeros.values]
     yield zeros

@@ -1,5 +1,6 @@
 #include "passes/assemble/Segments.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 
@@ -14,8 +15,10 @@ using Carried = levels::Values;
 
 namespace {
 
-/// What insertion sorts at once; merging pays beyond.
+/// What is sorted by counting; merging pays beyond.
 constexpr int64_t runLength = 32;
+/// Coordinates compared at once.
+constexpr int64_t lanes = 8;
 
 /// A coordinate and its value, as they stand in memory.
 struct Pair {
@@ -56,7 +59,10 @@ private:
 
   levels::PositionRange segment(Value parent) const;
   void forSegments(llvm::function_ref<void(Value begin, Value end)> body) const;
-  void insertionSort(Value begin, Value end) const;
+  Value isOutOfOrder(Value begin, Value end) const;
+  Value countBefore(Value begin, Value end, Value first) const;
+  Value loadLanes(VectorType type, Value begin, Value first) const;
+  void sortRun(Value begin, Value end) const;
   void mergeRuns(Value begin, Value end) const;
   void merge(Value begin, Value middle, Value end) const;
 
@@ -66,7 +72,8 @@ private:
   Value coordinates, values, edges;
   bool isSigned, loose;
   Value first, last, start; ///< `start`: where the first segment begins
-  Value spare, spareValues; ///< the left half of a merge
+  Value spare, spareValues; ///< a run, or the left half of a merge
+  Value places;             ///< in the sorted run, of each entry of a run
 };
 
 levels::PositionRange Segments::segment(Value parent) const {
@@ -85,25 +92,72 @@ void Segments::forSegments(llvm::function_ref<void(Value, Value)> body) const {
   });
 }
 
-void Segments::insertionSort(Value begin, Value end) const {
-  forLoop(b, loc, a.add(begin, one()), end, LoopKind::Reduction, {}, [&](Value next, Carried) {
-    Pair pair = load(next);
-    auto misplaced = [&](Carried at) {
-      return ifElse(
-          b, loc, below(begin, at[0]), b.getI1Type(),
-          [&] {
-            Value before = memref::LoadOp::create(b, loc, coordinates, a.sub(at[0], one()));
-            return Carried{less(pair.coordinate, before)};
-          },
-          [&] { return Carried{a.constantInt(b.getI1Type(), 0)}; })[0];
-    };
-    Carried place = whileLoop(b, loc, next, misplaced, [&](Carried at) {
-      Value before = a.sub(at[0], one());
-      store(load(before), at[0]);
-      return Carried{before};
+/// Whether some coordinate is less than the one before it.
+Value Segments::isOutOfOrder(Value begin, Value end) const {
+  Value no = a.constantInt(b.getI1Type(), 0);
+  return forLoop(b, loc, a.add(begin, one()), end, LoopKind::Reduction, no, [&](Value next, Carried found) {
+    Value before = memref::LoadOp::create(b, loc, coordinates, a.sub(next, one()));
+    Value descends = less(memref::LoadOp::create(b, loc, coordinates, next), before);
+    return Carried{arith::OrIOp::create(b, loc, found[0], descends)};
+  })[0];
+}
+
+/// Coordinates of a run from its entry `first` on. Its copy, which has room behind its end, is read where the
+/// buffer ends: a vector of what was stored one by one a moment ago would wait.
+Value Segments::loadLanes(VectorType type, Value begin, Value first) const {
+  Value at = a.add(begin, first), size = memref::DimOp::create(b, loc, coordinates, 0);
+  auto from = [&](Value buffer, Value position) {
+    return Carried{vector::LoadOp::create(b, loc, type, buffer, position)};
+  };
+  return ifElse(
+      b, loc, below(size, a.add(at, a.constant(lanes))), type, [&] { return from(spare, first); },
+      [&] { return from(coordinates, at); })[0];
+}
+
+/// For each of `lanes` entries of a run from its entry `first` on: how many of the run go before it. Of equal
+/// coordinates the first does.
+Value Segments::countBefore(Value begin, Value end, Value first) const {
+  Type element = cast<MemRefType>(coordinates.getType()).getElementType();
+  auto type = VectorType::get(lanes, element);
+  auto spread = [&](Value scalar) -> Value { return vector::BroadcastOp::create(b, loc, type, scalar); };
+  auto asElement = [&](Value index) -> Value { return arith::IndexCastOp::create(b, loc, element, index); };
+  SmallVector<APInt> steps;
+  for (int64_t lane = 0; lane < lanes; ++lane)
+    steps.push_back(APInt(element.getIntOrFloatBitWidth(), lane));
+  Value numbers = arith::ConstantOp::create(b, loc, DenseElementsAttr::get(type, steps));
+  numbers = arith::AddIOp::create(b, loc, numbers, spread(asElement(first)));
+  Value own = loadLanes(type, begin, first);
+  Value none = spread(a.constantInt(element, 0));
+  return forLoop(b, loc, begin, end, LoopKind::Reduction, none, [&](Value at, Carried counted) {
+    Value other = spread(memref::LoadOp::create(b, loc, coordinates, at));
+    Value equal = arith::CmpIOp::create(b, loc, CmpIPredicate::eq, other, own);
+    Value earlier =
+        arith::CmpIOp::create(b, loc, CmpIPredicate::ult, spread(asElement(a.sub(at, begin))), numbers);
+    Value tie = arith::AndIOp::create(b, loc, equal, earlier);
+    Value before = arith::OrIOp::create(b, loc, less(other, own), tie);
+    return Carried{arith::AddIOp::create(b, loc, counted[0], arith::ExtUIOp::create(b, loc, type, before))};
+  })[0];
+}
+
+/// At most `runLength` entries: each goes behind those that are less. Unlike insertion this takes no branch
+/// that depends on the coordinates, which a processor could only guess.
+void Segments::sortRun(Value begin, Value end) const {
+  a.when(isOutOfOrder(begin, end), [&] {
+    Value zero = a.constant(0), count = a.sub(end, begin);
+    forLoop(b, loc, zero, count, LoopKind::Parallel, {}, [&](Value k, Carried) {
+      store(load(a.add(begin, k)), spare, spareValues, k);
+      return Carried{};
     });
-    store(pair, place[0]);
-    return Carried{};
+    Value vectors = arith::CeilDivUIOp::create(b, loc, count, a.constant(lanes));
+    forLoop(b, loc, zero, vectors, LoopKind::Reduction, {}, [&](Value vector, Carried) {
+      Value first = a.mul(vector, a.constant(lanes));
+      vector::StoreOp::create(b, loc, countBefore(begin, end, first), places, first);
+      return Carried{};
+    });
+    forLoop(b, loc, zero, count, LoopKind::Reduction, {}, [&](Value k, Carried) {
+      store(load(spare, spareValues, k), a.add(begin, a.read(places, k)));
+      return Carried{};
+    });
   });
 }
 
@@ -160,28 +214,27 @@ void Segments::sort() {
   forSegments([&](Value begin, Value end) {
     most.set(b, arith::MaxUIOp::create(b, loc, most.get(b), a.sub(end, begin)));
   });
-  Value longest = most.get(b);
-  // Nothing is merged where every segment is one run.
-  Value needed =
-      arith::SelectOp::create(b, loc, below(a.constant(runLength), longest), longest, a.constant(0));
-  auto room = [&](Value buffer) -> Value {
+  // A run, or the left half of a merge.
+  Value needed = arith::MaxUIOp::create(b, loc, most.get(b), a.constant(runLength));
+  auto room = [&](Value buffer, Value size) -> Value {
     Type element = cast<MemRefType>(buffer.getType()).getElementType();
-    return memref::AllocOp::create(b, loc, MemRefType::get({ShapedType::kDynamic}, element), needed);
+    return memref::AllocOp::create(b, loc, MemRefType::get({ShapedType::kDynamic}, element), size);
   };
-  spare = room(coordinates);
-  spareValues = room(values);
+  spare = room(coordinates, needed);
+  spareValues = room(values, needed);
+  places = room(coordinates, a.constant(runLength));
   forSegments([&](Value begin, Value end) {
     Value run = a.constant(runLength);
     auto more = [&](Carried at) { return below(at[0], end); };
     whileLoop(b, loc, begin, more, [&](Carried at) {
       Value next = a.add(at[0], run);
-      insertionSort(at[0], minimum(next, end));
+      sortRun(at[0], minimum(next, end));
       return Carried{next};
     });
     mergeRuns(begin, end);
   });
-  memref::DeallocOp::create(b, loc, spare);
-  memref::DeallocOp::create(b, loc, spareValues);
+  for (Value room : {spare, spareValues, places})
+    memref::DeallocOp::create(b, loc, room);
 }
 
 /// Returns where the entries that are left end. The edge of a parent is read before it is written.

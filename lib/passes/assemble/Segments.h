@@ -4,7 +4,7 @@
 
 namespace tulle::assemble {
 
-/// Sorts the coordinates, with the values, of every parent's segment: stably, by insertion where segments are
+/// Sorts the coordinates, with the values, of every parent's segment: stably, by counting where segments are
 /// short, by merging where they are long. The level is the last one, and its positions are final.
 void sortSegments(const TargetAssembly &assembly, const levels::LevelBuild &build);
 /// Those of the parents `first` … `last - 1`; the first one's begins at `start`.
