@@ -3,7 +3,7 @@
 // What four entries read comes first, then their counters in order, then their stores; the compiler moves nothing
 // across.
 // CHECK-LABEL: func.func @counters
-// CHECK-SAME: %[[POS:.*]]: memref<?xindex>, %[[CRD:.*]]: memref<?xindex>, %[[VALUES:.*]]: memref<?xf64>, %[[NEXT:.*]]: memref<?xindex>, %[[OUT:.*]]: memref<?xf64>
+// CHECK-SAME: %[[POS:[^:]*]]: memref<?xindex>, %[[CRD:[^:]*]]: memref<?xindex>, %[[VALUES:[^:]*]]: memref<?xf64>, %[[NEXT:[^:]*]]: memref<?xindex>, %[[OUT:[^:]*]]: memref<?xf64>
 // CHECK: scf.for
 // CHECK: %[[LIMIT:.*]] = arith.subi %[[END:.*]], %c3
 // CHECK: %[[REST:.*]] = scf.for %[[K:.*]] = %{{.*}} to %[[LIMIT]] step %c4
@@ -48,7 +48,7 @@ func.func @counters(%pos: memref<?xindex>, %crd: memref<?xindex>, %values: memre
 // Where the limit is met by one of eight entries, they run one by one: what is read at `limit` holds for the others only
 // while none is. What the guard reads at `state` must not be read before it ran, nor what is carried change hands.
 // CHECK-LABEL: func.func @guarded
-// CHECK-SAME: %[[CRD:.*]]: memref<?xindex>, %[[PLACE:.*]]: memref<?xindex>, %[[OUT:.*]]: memref<?xindex>
+// CHECK-SAME: %[[CRD:[^:]*]]: memref<?xindex>, %[[PLACE:[^:]*]]: memref<?xindex>, %[[OUT:[^:]*]]: memref<?xindex>
 // CHECK: %[[LIMIT:.*]] = memref.alloca() : memref<index>
 // CHECK: %[[MOVED:.*]] = memref.alloca() : memref<8xindex>
 // CHECK: %[[BATCHES:.*]]:2 = scf.for %[[K:.*]] = %c0 to %{{.*}} step %c8{{.*}} iter_args(%{{.*}} = %c0, %[[SUM:.*]] = %c0)
@@ -91,6 +91,62 @@ func.func @guarded(%crd: memref<?xindex>, %place: memref<?xindex>, %out: memref<
     scf.yield %after : index
   }
   return %sum : index
+}
+
+// Places are found for four entries, then each is cleared where it is new and stored to: what touches the buffer of the
+// scattered store, and what that changes (`cleared`), stays in order.
+// CHECK-LABEL: func.func @found
+// CHECK-SAME: %[[CRD:[^:]*]]: memref<?xindex>, %[[SLOTS:[^:]*]]: memref<?xindex>, %[[ROOM:[^:]*]]: memref<?xindex>
+// CHECK: %[[MET:.*]] = memref.alloca() : memref<index>
+// CHECK: %[[CLEARED:.*]] = memref.alloca() : memref<index>
+// CHECK: scf.for
+// CHECK: scf.for %{{.*}} step %c4
+// CHECK-COUNT-4: memref.load %[[CRD]]
+// CHECK: llvm.fence
+// CHECK: %[[S0:.*]] = scf.if %{{.*}} -> (index)
+// CHECK: memref.store %{{.*}}, %[[SLOTS]]
+// CHECK-COUNT-3: = scf.if
+// CHECK-NOT: memref.load %[[CLEARED]]
+// CHECK: llvm.fence
+// CHECK: %[[C0:.*]] = memref.load %[[CLEARED]][]
+// CHECK: arith.cmpi eq, %[[S0]], %[[C0]]
+// CHECK: scf.if
+// CHECK: memref.store %{{.*}}, %[[CLEARED]][]
+// CHECK: memref.store %{{.*}}, %[[ROOM]][%[[S0]]]
+// CHECK: memref.load %[[CLEARED]][]
+func.func @found(%crd: memref<?xindex>, %slots: memref<?xindex>, %room: memref<?xindex>, %pos: memref<?xindex>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %met = memref.alloca() : memref<index>
+  %cleared = memref.alloca() : memref<index>
+  memref.store %c0, %met[] : memref<index>
+  memref.store %c0, %cleared[] : memref<index>
+  scf.for %i = %c0 to %n step %c1 {
+    %end = memref.load %pos[%i] : memref<?xindex>
+    scf.for %k = %c0 to %end step %c1 {
+      %c = memref.load %crd[%k] : memref<?xindex>
+      %s = memref.load %slots[%c] : memref<?xindex>
+      %new = arith.cmpi eq, %s, %c0 : index
+      %slot = scf.if %new -> (index) {
+        %m = memref.load %met[] : memref<index>
+        %m1 = arith.addi %m, %c1 : index
+        memref.store %m1, %met[] : memref<index>
+        memref.store %m1, %slots[%c] : memref<?xindex>
+        scf.yield %m1 : index
+      } else {
+        scf.yield %s : index
+      }
+      %limit = memref.load %cleared[] : memref<index>
+      %fresh = arith.cmpi eq, %slot, %limit : index
+      scf.if %fresh {
+        memref.store %c0, %room[%slot] : memref<?xindex>
+        %next = arith.addi %slot, %c1 : index
+        memref.store %next, %cleared[] : memref<index>
+      }
+      memref.store %k, %room[%slot] : memref<?xindex>
+    }
+  }
+  return
 }
 
 // A place that is read itself is known soon enough, and a buffer that may be another's stays in order.

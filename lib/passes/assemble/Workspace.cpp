@@ -163,28 +163,30 @@ private:
   }
 
   /// Where the key's block is: the next place where the key is new. Which ones are is as regular as the
-  /// tensor.
+  /// tensor. A place that no group has used is cleared first, apart from finding it: several entries may look
+  /// for theirs before any of them stores.
   Value slotOf(OpBuilder &b, Value key, Value isNew) {
-    return lower::ifElse(
+    levels::Emitter emit = target.emitter(b);
+    Value slot = lower::ifElse(
         b, loc, isNew, b.getIndexType(), [&] { return lower::Values{takeSlot(b, key)}; },
         [&] { return lower::Values{loadIndex(b, slots, key)}; })[0];
-  }
-
-  /// A place that no group has used is cleared first.
-  Value takeSlot(OpBuilder &b, Value key) {
-    levels::Emitter emit = target.emitter(b);
-    Value slot = met->get(b), next = emit.add(slot, emit.constant(1));
-    memref::StoreOp::create(b, loc, arith::IndexCastUIOp::create(b, loc, b.getI32Type(), slot), slots, key);
-    met->set(b, next);
     Value fresh = emit.compare(arith::CmpIPredicate::eq, slot, cleared->get(b));
     lower::ifElse(
         b, loc, rarely(b, loc, fresh), TypeRange(),
         [&] {
+          Value next = emit.add(slot, emit.constant(1));
           clear(b, emit.mul(slot, emit.constant(block)), emit.mul(next, emit.constant(block)));
           cleared->set(b, next);
           return lower::Values{};
         },
         [&] { return lower::Values{}; });
+    return slot;
+  }
+
+  Value takeSlot(OpBuilder &b, Value key) {
+    Value slot = met->get(b);
+    memref::StoreOp::create(b, loc, arith::IndexCastUIOp::create(b, loc, b.getI32Type(), slot), slots, key);
+    met->set(b, target.emitter(b).add(slot, target.emitter(b).constant(1)));
     return slot;
   }
 

@@ -4,6 +4,7 @@
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SetOperations.h"
 
 namespace tulle::passes {
 
@@ -13,6 +14,14 @@ namespace memref = mlir::memref;
 namespace scf = mlir::scf;
 using mlir::Operation;
 using mlir::Value;
+using mlir::WalkResult;
+
+using Buffers = llvm::SmallDenseSet<Value>;
+
+/// What an operation and those in it access.
+struct Accesses {
+  Buffers read, written;
+};
 
 /// The buffer behind views, where no other value names its memory: one made here, or an argument of a
 /// function (whose arguments do not overlap). Null otherwise.
@@ -26,80 +35,174 @@ Value ownBuffer(Value memref) {
   return ofFunction ? memref : Value();
 }
 
+/// nullopt where an access is not known, or to a buffer that may be another one as well. A call without
+/// buffers reports an error.
+std::optional<Accesses> accessesOf(Operation &root) {
+  Accesses accesses;
+  auto add = [](Buffers &buffers, Value memref) {
+    Value buffer = ownBuffer(memref);
+    buffers.insert(buffer);
+    return static_cast<bool>(buffer);
+  };
+  WalkResult result = root.walk([&](Operation *op) {
+    bool known = false;
+    if (auto load = mlir::dyn_cast<memref::LoadOp>(op))
+      known = add(accesses.read, load.getMemRef());
+    else if (auto store = mlir::dyn_cast<memref::StoreOp>(op))
+      known = add(accesses.written, store.getMemRef());
+    else if (mlir::isa<mlir::func::CallOp>(op))
+      known = op != &root && llvm::none_of(op->getOperandTypes(), llvm::IsaPred<mlir::MemRefType>);
+    else
+      known = op->getNumRegions() != 0 || mlir::isa<memref::PrefetchOp>(op) || mlir::isMemoryEffectFree(op);
+    return known ? WalkResult::advance() : WalkResult::interrupt();
+  });
+  return result.wasInterrupted() ? std::nullopt : std::optional(accesses);
+}
+
+/// What a guard may write: of everything it names but does not only load from. It runs in order, whatever it
+/// does.
+std::optional<Buffers> writtenBy(scf::IfOp guard) {
+  Buffers written;
+  WalkResult result = guard->walk([&](Operation *op) {
+    if (mlir::isa<memref::LoadOp>(op))
+      return WalkResult::advance();
+    for (Value operand : op->getOperands())
+      if (mlir::isa<mlir::MemRefType>(operand.getType())) {
+        written.insert(ownBuffer(operand));
+        if (!ownBuffer(operand))
+          return WalkResult::interrupt();
+      }
+    return WalkResult::advance();
+  });
+  return result.wasInterrupted() ? std::nullopt : std::optional(written);
+}
+
 class Planner {
 public:
   explicit Planner(scf::ForOp loop) : loop(loop) {}
 
   std::optional<BatchPlan> run() {
-    if (!mlir::matchPattern(loop.getStep(), mlir::m_One()) || !collect())
+    if (!mlir::matchPattern(loop.getStep(), mlir::m_One()) || hasLoops())
       return std::nullopt;
     for (Operation &op : loop.getBody()->without_terminator())
-      if (!isGuard(op))
-        plan.stages.emplace_back(&op, stages[&op] = stageOf(op));
-    bool guardsAreKnown = llvm::all_of(
-        plan.guards, [&](scf::IfOp guard) { return stageOf(guard.getCondition()) <= BatchStage::Test; });
-    return guardsAreKnown && gains() ? std::optional(plan) : std::nullopt;
+      stages.try_emplace(&op, BatchStage::Read);
+    chooseGuards();
+    if (!collect() || !delayScatters())
+      return std::nullopt;
+    bool reads = false;
+    for (auto &[op, stage] : plan.stages) {
+      stages[op] = stage = stageOf(*op);
+      reads |= mlir::isa<memref::LoadOp>(op) && stage == BatchStage::Read;
+    }
+    for (scf::IfOp guard : plan.guards)
+      if (stageOf(guard.getCondition()) > BatchStage::Test)
+        return std::nullopt;
+    return reads ? std::optional(plan) : std::nullopt;
   }
 
 private:
-  /// What each operation accesses. False where that is not known.
-  bool collect() {
+  bool hasLoops() {
+    return llvm::any_of(loop.getBody()->getOperations(), llvm::IsaPred<mlir::LoopLikeOpInterface>);
+  }
+
+  /// An `scf.if` with buffers and without results whose condition needs none that the loop writes outside of
+  /// such operations; the others take their place among the updates.
+  void chooseGuards() {
+    Buffers changed; ///< by what is no guard whatever its condition
+    llvm::SmallVector<scf::IfOp> candidates;
     for (Operation &op : loop.getBody()->without_terminator()) {
       auto branch = mlir::dyn_cast<scf::IfOp>(op);
-      if (op.getNumRegions() == 0 ? !noteAccess(op) : !branch || branch->getNumResults() != 0)
-        return false;
-      // One that touches no buffer, as one that reports an error, takes its place among the updates.
-      if (branch && touchesBuffers(branch)) {
-        plan.guards.push_back(branch);
-        if (branch.elseBlock() || !noteGuard(branch))
-          return false;
-      }
+      if (branch && op.getNumResults() == 0 && touchesBuffers(branch))
+        candidates.push_back(branch);
+      else
+        op.walk([&](memref::StoreOp store) { changed.insert(ownBuffer(store.getMemRef())); });
     }
-    return true;
+    for (scf::IfOp branch : candidates)
+      if (!dependsOn(branch.getCondition(), changed))
+        plan.guards.push_back(branch);
   }
 
   static bool touchesBuffers(scf::IfOp branch) {
     return branch
         ->walk([](Operation *op) {
           bool touches = llvm::any_of(op->getOperandTypes(), llvm::IsaPred<mlir::MemRefType>);
-          return touches ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
+          return touches ? WalkResult::interrupt() : WalkResult::advance();
         })
         .wasInterrupted();
   }
 
-  using Buffers = llvm::SmallDenseSet<Value>;
-
-  static bool add(Buffers &buffers, Value memref) {
-    Value buffer = ownBuffer(memref);
-    buffers.insert(buffer);
-    return static_cast<bool>(buffer);
+  /// Whether the value is computed from an element of one of the buffers, or from what the loop carries.
+  bool dependsOn(Value value, const Buffers &buffers) {
+    if (auto argument = mlir::dyn_cast<mlir::BlockArgument>(value))
+      return argument.getOwner() == loop.getBody() && argument != loop.getInductionVar();
+    Operation *op = value.getDefiningOp();
+    if (!stages.contains(op))
+      return false;
+    if (auto load = mlir::dyn_cast<memref::LoadOp>(op); load && buffers.contains(ownBuffer(load.getMemRef())))
+      return true;
+    return op->getNumRegions() != 0 ||
+           llvm::any_of(op->getOperands(), [&](Value operand) { return dependsOn(operand, buffers); });
   }
 
-  bool noteAccess(Operation &op) {
-    if (auto load = mlir::dyn_cast<memref::LoadOp>(op))
-      return add(read, load.getMemRef());
-    if (auto store = mlir::dyn_cast<memref::StoreOp>(op))
-      return add(written, store.getMemRef());
-    return mlir::isa<memref::PrefetchOp>(op) || mlir::isMemoryEffectFree(&op);
+  /// What each operation accesses. False where that is not known.
+  bool collect() {
+    for (scf::IfOp guard : plan.guards) {
+      std::optional<Buffers> written = writtenBy(guard);
+      if (!written)
+        return false;
+      llvm::set_union(writtenByGuards, *written);
+    }
+    for (Operation &op : loop.getBody()->without_terminator()) {
+      if (auto branch = mlir::dyn_cast<scf::IfOp>(op); branch && llvm::is_contained(plan.guards, branch))
+        continue;
+      std::optional<Accesses> own = accessesOf(op);
+      if (!own)
+        return false;
+      plan.stages.emplace_back(&op, BatchStage::Read);
+      llvm::set_union(written, own->written);
+      accesses[&op] = std::move(*own);
+    }
+    return true;
   }
 
-  /// A guard runs in order: only what it may write matters.
-  bool noteGuard(scf::IfOp guard) {
-    return !guard
-                ->walk([&](Operation *op) {
-                  bool known =
-                      mlir::isa<memref::LoadOp>(op) || llvm::all_of(op->getOperands(), [&](Value operand) {
-                        return !mlir::isa<mlir::MemRefType>(operand.getType()) ||
-                               add(writtenByGuards, operand);
-                      });
-                  return known ? mlir::WalkResult::advance() : mlir::WalkResult::interrupt();
-                })
-                .wasInterrupted();
+  /// Finds the stores whose places are looked up, and all operations that have to stay in order with them.
+  /// False where there are none, or where what the loop carries comes from them.
+  bool delayScatters() {
+    for (auto &[op, stage] : plan.stages)
+      if (auto store = mlir::dyn_cast<memref::StoreOp>(op))
+        if (llvm::any_of(store.getIndices(), [&](Value index) { return readsInARow(index) >= 2; }))
+          delayedBuffers.insert(ownBuffer(store.getMemRef()));
+    size_t before;
+    do {
+      before = delayed.size();
+      for (auto &[op, stage] : plan.stages)
+        if (!delayed.contains(op) && mustBeDelayed(*op))
+          delay(*op);
+    } while (delayed.size() != before);
+    auto isDelayed = [&](Value value) { return delayed.contains(value.getDefiningOp()); };
+    return !delayed.empty() && llvm::none_of(loop.getBody()->getTerminator()->getOperands(), isDelayed);
   }
 
-  bool isGuard(Operation &op) const {
-    auto branch = mlir::dyn_cast<scf::IfOp>(op);
-    return branch && llvm::is_contained(plan.guards, branch);
+  bool mustBeDelayed(Operation &op) {
+    auto touches = [&](Value buffer) { return delayedBuffers.contains(buffer); };
+    if (llvm::any_of(accesses[&op].read, touches) || llvm::any_of(accesses[&op].written, touches))
+      return true;
+    return op
+        .walk([&](Operation *inner) {
+          bool uses = llvm::any_of(inner->getOperands(),
+                                   [&](Value operand) { return delayed.contains(operand.getDefiningOp()); });
+          return uses ? WalkResult::interrupt() : WalkResult::advance();
+        })
+        .wasInterrupted();
+  }
+
+  void delay(Operation &op) {
+    delayed.insert(&op);
+    for (Value buffer : accesses[&op].written)
+      delayedBuffers.insert(buffer);
+    for (Value buffer : accesses[&op].read)
+      if (written.contains(buffer))
+        delayedBuffers.insert(buffer);
   }
 
   BatchStage stageOf(Value value) {
@@ -111,7 +214,11 @@ private:
   }
 
   BatchStage stageOf(Operation &op) {
-    BatchStage stage = op.getNumRegions() == 0 ? BatchStage::Read : BatchStage::Update;
+    if (delayed.contains(&op))
+      return BatchStage::Write;
+    if (op.getNumRegions() != 0 || mlir::isa<memref::StoreOp>(op))
+      return BatchStage::Update;
+    BatchStage stage = BatchStage::Read;
     for (Value operand : op.getOperands())
       stage = std::max(stage, stageOf(operand));
     if (auto load = mlir::dyn_cast<memref::LoadOp>(op)) {
@@ -121,40 +228,32 @@ private:
       if (writtenByGuards.contains(buffer) && stage == BatchStage::Read)
         return BatchStage::Test;
     }
-    if (auto store = mlir::dyn_cast<memref::StoreOp>(op))
-      return read.contains(ownBuffer(store.getMemRef())) ? BatchStage::Update : BatchStage::Write;
     // An address or divisor that holds only where no guard runs must not be used before that is known.
     return stage == BatchStage::Test && !mlir::isSpeculatable(&op) ? BatchStage::Update : stage;
   }
 
-  /// How many reads in a row the value takes. Buffers on the stack become registers.
+  /// How many reads in a row the value takes. Buffers on the stack become registers, and a place that is read
+  /// itself is known soon enough.
   unsigned readsInARow(Value value) {
     Operation *op = value.getDefiningOp();
     if (!op || !stages.contains(op))
       return 0;
     unsigned most = 0;
-    for (Value operand : op->getOperands())
-      most = std::max(most, readsInARow(operand));
-    auto load = mlir::dyn_cast<memref::LoadOp>(op);
-    return most + (load && !load.getMemRef().getDefiningOp<memref::AllocaOp>());
-  }
-
-  /// A store whose place is looked up by something read, and reads that need not wait for it. A place that is
-  /// read itself is known soon enough.
-  bool gains() {
-    bool scatters = false, reads = false;
-    for (auto [op, stage] : plan.stages) {
-      if (auto store = mlir::dyn_cast<memref::StoreOp>(op))
-        scatters |= llvm::any_of(store.getIndices(), [&](Value index) { return readsInARow(index) >= 2; });
-      reads |= mlir::isa<memref::LoadOp>(op) && stage == BatchStage::Read;
-    }
-    return scatters && reads;
+    op->walk([&](Operation *inner) {
+      auto load = mlir::dyn_cast<memref::LoadOp>(inner);
+      bool counts = load && !load.getMemRef().getDefiningOp<memref::AllocaOp>();
+      for (Value operand : inner->getOperands())
+        most = std::max(most, readsInARow(operand) + counts);
+    });
+    return most;
   }
 
   scf::ForOp loop;
   BatchPlan plan;
-  llvm::DenseMap<Operation *, BatchStage> stages;
-  Buffers read, written, writtenByGuards;
+  llvm::DenseMap<Operation *, BatchStage> stages; ///< of the body's operations
+  llvm::DenseMap<Operation *, Accesses> accesses; ///< of those that are no guards
+  Buffers written, writtenByGuards, delayedBuffers;
+  llvm::SmallDenseSet<Operation *> delayed;
 };
 
 } // namespace

@@ -1,7 +1,6 @@
 // Which parts of a loop that scatters can run for several iterations at once.
 #pragma once
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "llvm/ADT/DenseMap.h"
 #include <optional>
 
 namespace tulle::passes {
@@ -11,11 +10,11 @@ enum class BatchStage {
   Read,   ///< what no iteration changes, and what is computed from it
   Test,   ///< the same, where only guards change it: holds if no guard runs
   Update, ///< what an iteration reads after an earlier one may have written it
-  Write,  ///< stores to what no iteration reads
+  Write,  ///< stores at places that were looked up, and all else that touches the same buffers
 };
 
-/// The batch of an innermost loop that stores at positions it reads. A guard is an `scf.if` without results
-/// whose condition is known before the batch's updates: a batch in which one is taken runs in order.
+/// The batch of a loop without loops in it that stores at places it looks up. A guard is an `scf.if` without
+/// results whose condition is known before the batch's updates: a batch in which one is taken runs in order.
 struct BatchPlan {
   llvm::SmallVector<std::pair<mlir::Operation *, BatchStage>> stages; ///< in the body's order, without guards
   llvm::SmallVector<mlir::scf::IfOp> guards;
