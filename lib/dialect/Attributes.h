@@ -39,5 +39,7 @@ inline constexpr llvm::StringLiteral kStoresNearAttr = "tulle.stores_near";
 /// Of a function whose loops load lanes one by one on purpose: LLVM's SLP vectorizer would bring the gathers
 /// back that they avoid.
 inline constexpr llvm::StringLiteral kScalarLanesAttr = "tulle.scalar_lanes";
+/// Of the names of functions that end the call with an error: they do not return.
+inline constexpr llvm::StringLiteral kErrorPrefix = "tulle_error_";
 
 } // namespace tulle::dialect

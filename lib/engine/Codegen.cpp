@@ -71,7 +71,7 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine, bool qu
       function.addRetAttr(llvm::Attribute::NoAlias);
       function.addRetAttr(llvm::Attribute::getWithAlignment(module.getContext(), llvm::Align(64)));
     }
-    if (function.getName().starts_with("tulle_error_")) {
+    if (function.getName().starts_with(dialect::kErrorPrefix)) {
       function.addFnAttr(llvm::Attribute::NoReturn);
       function.addFnAttr(llvm::Attribute::Cold);
     }

@@ -1,4 +1,5 @@
 #include "passes/assemble/Target.h"
+#include "dialect/Attributes.h"
 #include "dialect/Scalars.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -64,7 +65,7 @@ static func::FuncOp declare(OpBuilder &b, Operation *from, StringRef name, unsig
   SmallVector<Type> types(arguments, b.getI64Type());
   auto function = func::FuncOp::create(b, from->getLoc(), name, b.getFunctionType(types, results));
   function.setPrivate();
-  if (name.starts_with("tulle_error"))
+  if (name.starts_with(kErrorPrefix))
     function->setAttr("passthrough", b.getStrArrayAttr({"noreturn", "cold"}));
   return function;
 }

@@ -1,4 +1,5 @@
 #include "passes/vector/BatchPlan.h"
+#include "dialect/Attributes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Matchers.h"
@@ -35,8 +36,7 @@ Value ownBuffer(Value memref) {
   return ofFunction ? memref : Value();
 }
 
-/// nullopt where an access is not known, or to a buffer that may be another one as well. A call without
-/// buffers reports an error.
+/// nullopt where an access is not known, or to a buffer that may be another one as well.
 std::optional<Accesses> accessesOf(Operation &root) {
   Accesses accesses;
   auto add = [](Buffers &buffers, Value memref) {
@@ -50,8 +50,8 @@ std::optional<Accesses> accessesOf(Operation &root) {
       known = add(accesses.read, load.getMemRef());
     else if (auto store = mlir::dyn_cast<memref::StoreOp>(op))
       known = add(accesses.written, store.getMemRef());
-    else if (mlir::isa<mlir::func::CallOp>(op))
-      known = op != &root && llvm::none_of(op->getOperandTypes(), llvm::IsaPred<mlir::MemRefType>);
+    else if (auto call = mlir::dyn_cast<mlir::func::CallOp>(op))
+      known = op != &root && call.getCallee().starts_with(dialect::kErrorPrefix);
     else
       known = op->getNumRegions() != 0 || mlir::isa<memref::PrefetchOp>(op) || mlir::isMemoryEffectFree(op);
     return known ? WalkResult::advance() : WalkResult::interrupt();
@@ -82,7 +82,8 @@ public:
   explicit Planner(scf::ForOp loop) : loop(loop) {}
 
   std::optional<BatchPlan> run() {
-    if (!mlir::matchPattern(loop.getStep(), mlir::m_One()) || hasLoops())
+    if (!loop.getInductionVar().getType().isIndex() || !mlir::matchPattern(loop.getStep(), mlir::m_One()) ||
+        hasLoops())
       return std::nullopt;
     for (Operation &op : loop.getBody()->without_terminator())
       stages.try_emplace(&op, BatchStage::Read);
@@ -117,9 +118,11 @@ private:
       else
         op.walk([&](memref::StoreOp store) { changed.insert(ownBuffer(store.getMemRef())); });
     }
-    for (scf::IfOp branch : candidates)
-      if (!dependsOn(branch.getCondition(), changed))
+    for (scf::IfOp branch : candidates) {
+      llvm::SmallDenseSet<Operation *> seen;
+      if (!dependsOn(branch.getCondition(), changed, seen))
         plan.guards.push_back(branch);
+    }
   }
 
   static bool touchesBuffers(scf::IfOp branch) {
@@ -132,16 +135,16 @@ private:
   }
 
   /// Whether the value is computed from an element of one of the buffers, or from what the loop carries.
-  bool dependsOn(Value value, const Buffers &buffers) {
+  bool dependsOn(Value value, const Buffers &buffers, llvm::SmallDenseSet<Operation *> &seen) {
     if (auto argument = mlir::dyn_cast<mlir::BlockArgument>(value))
       return argument.getOwner() == loop.getBody() && argument != loop.getInductionVar();
     Operation *op = value.getDefiningOp();
-    if (!stages.contains(op))
+    if (!stages.contains(op) || !seen.insert(op).second)
       return false;
     if (auto load = mlir::dyn_cast<memref::LoadOp>(op); load && buffers.contains(ownBuffer(load.getMemRef())))
       return true;
     return op->getNumRegions() != 0 ||
-           llvm::any_of(op->getOperands(), [&](Value operand) { return dependsOn(operand, buffers); });
+           llvm::any_of(op->getOperands(), [&](Value operand) { return dependsOn(operand, buffers, seen); });
   }
 
   /// What each operation accesses. False where that is not known.
@@ -238,6 +241,8 @@ private:
     Operation *op = value.getDefiningOp();
     if (!op || !stages.contains(op))
       return 0;
+    if (auto known = chains.find(op); known != chains.end())
+      return known->second;
     unsigned most = 0;
     op->walk([&](Operation *inner) {
       auto load = mlir::dyn_cast<memref::LoadOp>(inner);
@@ -245,13 +250,14 @@ private:
       for (Value operand : inner->getOperands())
         most = std::max(most, readsInARow(operand) + counts);
     });
-    return most;
+    return chains[op] = most;
   }
 
   scf::ForOp loop;
   BatchPlan plan;
   llvm::DenseMap<Operation *, BatchStage> stages; ///< of the body's operations
   llvm::DenseMap<Operation *, Accesses> accesses; ///< of those that are no guards
+  llvm::DenseMap<Operation *, unsigned> chains;   ///< of reads, of what has been asked for
   Buffers written, writtenByGuards, delayedBuffers;
   llvm::SmallDenseSet<Operation *> delayed;
 };
