@@ -8,19 +8,22 @@
 // ALONE-NOT: tulle.parallel
 
 // Each thread takes the next piece of the rows, appends it to its room, learns in its turn where the pieces before it end,
-// and moves it there. The bound is cut with the rows, and says how large a room is; where
+// and moves it there. The bound is cut with the rows, by all threads, and says how large a room is; where
 // that does not fit into memory, a copy of the loops counts.
 // CHECK-LABEL: @rows(
 // CHECK: %[[THREADS:.*]] = tulle.threads
 // CHECK: %[[SEVERAL:.*]] = arith.cmpi ugt, %[[THREADS]]
 // CHECK: %[[PIECES:.*]] = arith.select %[[SEVERAL]]
-// CHECK: %[[LARGEST:.*]] = scf.for %[[K:.*]] = %{{.*}} to %[[PIECES]]
-// CHECK:   %[[PIECE:.*]] = tulle.part %{{.*}}, %[[K]] of %[[PIECES]]
+// CHECK: tulle.parallel %{{.*}} of %[[THREADS]]
+// CHECK:   scf.for
+// CHECK:   %[[PIECE:.*]] = tulle.part %{{.*}}, %{{.*}} of %[[PIECES]]
 // CHECK:   tulle.weight %[[PIECE]]
+// CHECK:   arith.maxui
+// CHECK: %[[LARGEST:.*]]:2 = scf.for %{{.*}} to %[[THREADS]]
 // CHECK: scf.if
 // CHECK:   call @tulle_fits
 // CHECK:   %[[PLAN:.*]]:2 = scf.if
-// CHECK:     scf.yield %{{.*}}, %[[LARGEST]]
+// CHECK:     scf.yield %{{.*}}, %[[LARGEST]]#1
 // CHECK:   memref.alloc() : memref<5xi32>
 // CHECK:   %[[VALUES:.*]] = memref.alloc(%{{.*}}) : memref<?xf64>
 // CHECK:   %[[CRD:.*]] = memref.alloc(%{{.*}}) : memref<?xi32>

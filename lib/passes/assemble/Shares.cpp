@@ -82,7 +82,7 @@ Value Shares::zeros(OpBuilder &b, int64_t words) const {
 //===--- How many pieces, and room for them ---===//
 
 /// A thread takes many pieces, so that none waits long for the last one; but each is some work.
-constexpr int64_t kPiecesPerThread = 16, kWorkPerPiece = int64_t(1) << 15, kLeastWork = int64_t(1) << 14;
+constexpr int64_t kPiecesPerThread = 16, kWorkPerPiece = int64_t(1) << 15, kLeastWork = int64_t(1) << 11;
 
 /// Entries for each piece: fewer where each may make a block, so that the caches hold a room.
 static int64_t workPerPiece(const Target &target) {
@@ -164,11 +164,21 @@ Shares::Shares(OpBuilder &b, Target &target, const Order &order, Value bound)
   pieces = arith::SelectOp::create(b, loc, several, wanted, emit.constant(1));
   if (bound) {
     most = bound;
-    largest = lower::forLoop(b, loc, emit.constant(0), pieces, LoopKind::Reduction, emit.constant(0),
-                             [&](Value number, lower::Values so) {
-                               Value own = boundOfPiece(b, loop, bound, Piece{number, pieces});
-                               return lower::Values{arith::MaxUIOp::create(b, loc, so[0], own)};
-                             })[0];
+    // Where a piece ends is searched for, and there are many.
+    Value counts = table(b, threads);
+    lower::parallelParts(b, loc, threads, [&](Value part) {
+      Value rounds = arith::CeilDivUIOp::create(b, loc, pieces, threads);
+      Value longest = lower::forLoop(b, loc, emit.constant(0), rounds, LoopKind::Reduction, emit.constant(0),
+                                     [&](Value round, lower::Values so) {
+                                       Value number = emit.add(emit.mul(round, threads), part);
+                                       number = arith::MinUIOp::create(b, loc, number,
+                                                                       emit.sub(pieces, emit.constant(1)));
+                                       Value own = boundOfPiece(b, loop, bound, Piece{number, pieces});
+                                       return lower::Values{arith::MaxUIOp::create(b, loc, so[0], own)};
+                                     })[0];
+      store(b, longest, counts, part);
+    });
+    largest = summarize(b, counts, threads).second;
     return;
   }
   Value counts = table(b, pieces);
@@ -176,15 +186,15 @@ Shares::Shares(OpBuilder &b, Target &target, const Order &order, Value bound)
     Piece piece{number, pieces};
     store(b, countEntries(b, target, target.op, order, &piece), counts, number);
   });
-  std::tie(most, largest) = summarize(b, counts);
+  std::tie(most, largest) = summarize(b, counts, pieces);
 }
 
-std::pair<Value, Value> Shares::summarize(OpBuilder &b, Value counts) const {
+std::pair<Value, Value> Shares::summarize(OpBuilder &b, Value counts, Value number) const {
   levels::Emitter emit = target.emitter(b);
   lower::Values both =
-      lower::forLoop(b, loc, emit.constant(0), pieces, LoopKind::Reduction,
-                     ValueRange{emit.constant(0), emit.constant(0)}, [&](Value number, lower::Values so) {
-                       Value own = load(b, counts, number);
+      lower::forLoop(b, loc, emit.constant(0), number, LoopKind::Reduction,
+                     ValueRange{emit.constant(0), emit.constant(0)}, [&](Value at, lower::Values so) {
+                       Value own = load(b, counts, at);
                        return lower::Values{emit.add(so[0], own), arith::MaxUIOp::create(b, loc, so[1], own)};
                      });
   memref::DeallocOp::create(b, loc, counts);
@@ -329,7 +339,7 @@ std::pair<Value, Value> Shares::count(OpBuilder &b, Work work) {
     });
   });
   memref::DeallocOp::create(b, loc, next);
-  return summarize(b, counts);
+  return summarize(b, counts, pieces);
 }
 
 void Shares::appendToRoom(OpBuilder &b, const Order &order, Work work) const {

@@ -67,7 +67,8 @@ private:
   void plan(mlir::OpBuilder &b, mlir::Value block, bool rooms, Work work);
   std::pair<mlir::Value, mlir::Value> count(mlir::OpBuilder &b, Work work);
   /// The sum and the maximum of a table.
-  std::pair<mlir::Value, mlir::Value> summarize(mlir::OpBuilder &b, mlir::Value counts) const;
+  std::pair<mlir::Value, mlir::Value> summarize(mlir::OpBuilder &b, mlir::Value counts,
+                                                mlir::Value number) const;
   /// One thread's pieces, by way of its room, and without one.
   void appendToRoom(mlir::OpBuilder &b, const Order &order, Work work) const;
   void appendInPlace(mlir::OpBuilder &b, Work work, const Verbatim &copied) const;
