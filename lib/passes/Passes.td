@@ -246,12 +246,13 @@ def RegisterTiles : Pass<"tulle-register-tiles", "::mlir::func::FuncOp"> {
 }
 
 def BatchScatters : Pass<"tulle-batch-scatters", "::mlir::func::FuncOp"> {
-  let summary = "Loops that store at positions they read run several iterations at once";
+  let summary = "Loops that store at places they look up run several iterations at once";
   let description = [{
-    In such a loop each iteration waits for the one before it: until the address of a store is known, later loads may have to read
-    what it stores. A few iterations at a time, all loads of what no iteration changes come first, then what iterations read after an
-    earlier one may have written it (counters), in order, then the stores to what no iteration reads. An `scf.if` without results whose
-    condition is known before is a guard: where a batch has one that is taken, its iterations run in order. Buffers made by
+    The place of such a store is computed from an element that was read at a place which was read itself. Until it is known, later
+    loads may have to read what is stored. A few iterations at a time, all loads of what no iteration changes come first, then what
+    iterations read after an earlier one may have written it (counters), in order, then those stores, with all else that touches
+    their buffers. An `scf.if` without results whose condition is known before is a guard: where a batch has one that is
+    taken, its iterations run in order. Nothing is read before a check for an error that may be about its place. Buffers made by
     the function, and its arguments, do not overlap; loops over others stay as they are.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];

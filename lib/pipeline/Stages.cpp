@@ -65,8 +65,8 @@ std::string passes(Stage stage, const Options &options) {
     return "func.func(tulle-block-rows,tulle-split-blocks,tulle-panels,tulle-strip-mine,tulle-short-rows{"
            "vl=" +
            std::to_string(options.vectorLength) + "},tulle-register-tiles{" + vectorOptions(options) +
-           "},tulle-expand-exp,tulle-vectorize{" + vectorOptions(options) + "},tulle-batch-scatters,tulle-scalar-scatter)" +
-           (options.parallel ? ",tulle-outline" : "");
+           "},tulle-expand-exp,tulle-vectorize{" + vectorOptions(options) +
+           "},tulle-batch-scatters,tulle-scalar-scatter)" + (options.parallel ? ",tulle-outline" : "");
   case Stage::Llvm:
     // Allocation goes through functions that the engine binds: unlike malloc, they may refuse.
     // Masks of vectors have no lowering in convert-to-llvm.

@@ -46,7 +46,7 @@ func.func @counters(%pos: memref<?xindex>, %crd: memref<?xindex>, %values: memre
 }
 
 // Where the limit is met by one of eight entries, they run one by one: what is read at `limit` holds for the others only
-// while none is. What the guard reads at `state` must not be read before it ran, nor what is carried change hands.
+// while none is. What is read at `moved` is where that says, so it must not be read before the test.
 // CHECK-LABEL: func.func @guarded
 // CHECK-SAME: %[[CRD:[^:]*]]: memref<?xindex>, %[[PLACE:[^:]*]]: memref<?xindex>, %[[OUT:[^:]*]]: memref<?xindex>
 // CHECK: %[[LIMIT:.*]] = memref.alloca() : memref<index>
@@ -145,6 +145,32 @@ func.func @found(%crd: memref<?xindex>, %slots: memref<?xindex>, %room: memref<?
       }
       memref.store %k, %room[%slot] : memref<?xindex>
     }
+  }
+  return
+}
+
+// A coordinate may be wrong until it was checked: nothing is looked up by it before.
+// CHECK-LABEL: func.func @checked
+// CHECK-SAME: %[[CRD:[^:]*]]: memref<?xindex>, %[[PLACE:[^:]*]]: memref<?xindex>, %[[VALUES:[^:]*]]: memref<?xindex>
+// CHECK: scf.for
+// CHECK-COUNT-8: memref.load %[[VALUES]]
+// CHECK-NOT: memref.load %[[PLACE]]
+// CHECK: llvm.fence
+// CHECK: func.call @tulle_error_width
+// CHECK: memref.load %[[PLACE]]
+func.func private @tulle_error_width(i64, i64, i64)
+func.func @checked(%crd: memref<?xindex>, %place: memref<?xindex>, %values: memref<?xindex>, %out: memref<?xindex>, %n: index, %size: index, %code: i64) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.for %k = %c0 to %n step %c1 {
+    %c = memref.load %crd[%k] : memref<?xindex>
+    %v = memref.load %values[%k] : memref<?xindex>
+    %bad = arith.cmpi uge, %c, %size : index
+    scf.if %bad {
+      func.call @tulle_error_width(%code, %code, %code) : (i64, i64, i64) -> ()
+    }
+    %p = memref.load %place[%c] : memref<?xindex>
+    memref.store %v, %out[%p] : memref<?xindex>
   }
   return
 }

@@ -109,8 +109,8 @@ TEST(RoundTrip, EveryFormatTimesEveryShapeAgreesWithAMap) {
         }
 }
 
-/// Each format is the source and the target of a third of the others: test/convert/ has all pairs of the named
-/// ones.
+/// Each format is the source and the target of a third of the others: test/convert/ has all pairs of the
+/// named ones.
 TEST(RoundTrip, EveryFormatConvertsIntoOthersOfEveryKind) {
   std::mt19937 random(2);
   for (unsigned order = 0; order < kFormats.size(); ++order) {

@@ -19,6 +19,7 @@ namespace {
 constexpr int64_t runLength = 32;
 /// Coordinates compared at once.
 constexpr int64_t lanes = 8;
+static_assert(runLength % lanes == 0, "the room of a run is read by whole vectors");
 
 /// A coordinate and its value, as they stand in memory.
 struct Pair {
@@ -102,8 +103,9 @@ Value Segments::isOutOfOrder(Value begin, Value end) const {
   })[0];
 }
 
-/// Coordinates of a run from its entry `first` on. Its copy, which has room behind its end, is read where the
-/// buffer ends: a vector of what was stored one by one a moment ago would wait.
+/// Coordinates of a run from its entry `first` on, and whatever is behind it: nobody uses that. Its copy,
+/// which has room behind its end, is read where the buffer ends: a vector of what was stored one by one a
+/// moment ago would wait.
 Value Segments::loadLanes(VectorType type, Value begin, Value first) const {
   Value at = a.add(begin, first), size = memref::DimOp::create(b, loc, coordinates, 0);
   auto from = [&](Value buffer, Value position) {
@@ -148,9 +150,9 @@ void Segments::sortRun(Value begin, Value end) const {
       store(load(a.add(begin, k)), spare, spareValues, k);
       return Carried{};
     });
-    Value vectors = arith::CeilDivUIOp::create(b, loc, count, a.constant(lanes));
-    forLoop(b, loc, zero, vectors, LoopKind::Reduction, {}, [&](Value vector, Carried) {
-      Value first = a.mul(vector, a.constant(lanes));
+    Value chunks = arith::CeilDivUIOp::create(b, loc, count, a.constant(lanes));
+    forLoop(b, loc, zero, chunks, LoopKind::Reduction, {}, [&](Value chunk, Carried) {
+      Value first = a.mul(chunk, a.constant(lanes));
       vector::StoreOp::create(b, loc, countBefore(begin, end, first), places, first);
       return Carried{};
     });

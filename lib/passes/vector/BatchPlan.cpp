@@ -91,9 +91,14 @@ public:
     if (!collect() || !delayScatters())
       return std::nullopt;
     bool reads = false;
-    for (auto &[op, stage] : plan.stages) {
-      stages[op] = stage = stageOf(*op);
-      reads |= mlir::isa<memref::LoadOp>(op) && stage == BatchStage::Read;
+    auto *next = plan.stages.begin(); // guards have no stage, but may end the call as well
+    for (Operation &op : loop.getBody()->without_terminator()) {
+      if (next != plan.stages.end() && next->first == &op) {
+        stages[&op] = next->second = stageOf(op);
+        reads |= mlir::isa<memref::LoadOp>(op) && next->second == BatchStage::Read;
+        ++next;
+      }
+      checked |= mayEndCall(op);
     }
     for (scf::IfOp guard : plan.guards)
       if (stageOf(guard.getCondition()) > BatchStage::Test)
@@ -226,13 +231,18 @@ private:
       stage = std::max(stage, stageOf(operand));
     if (auto load = mlir::dyn_cast<memref::LoadOp>(op)) {
       Value buffer = ownBuffer(load.getMemRef());
-      if (written.contains(buffer))
+      auto isLookedUp = [&](Value index) { return readsInARow(index) > 0; };
+      if (written.contains(buffer) || (checked && llvm::any_of(load.getIndices(), isLookedUp)))
         return BatchStage::Update;
       if (writtenByGuards.contains(buffer) && stage == BatchStage::Read)
         return BatchStage::Test;
     }
     // An address or divisor that holds only where no guard runs must not be used before that is known.
     return stage == BatchStage::Test && !mlir::isSpeculatable(&op) ? BatchStage::Update : stage;
+  }
+
+  static bool mayEndCall(Operation &op) {
+    return op.walk([](mlir::func::CallOp) { return WalkResult::interrupt(); }).wasInterrupted();
   }
 
   /// How many reads in a row the value takes. Buffers on the stack become registers, and a place that is read
@@ -260,6 +270,7 @@ private:
   llvm::DenseMap<Operation *, unsigned> chains;   ///< of reads, of what has been asked for
   Buffers written, writtenByGuards, delayedBuffers;
   llvm::SmallDenseSet<Operation *> delayed;
+  bool checked = false; ///< an operation before may have ended the call because of what was read
 };
 
 } // namespace

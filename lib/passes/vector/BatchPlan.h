@@ -13,8 +13,9 @@ enum class BatchStage {
   Write,  ///< stores at places that were looked up, and all else that touches the same buffers
 };
 
-/// The batch of a loop without loops in it that stores at places it looks up. A guard is an `scf.if` without
-/// results whose condition is known before the batch's updates: a batch in which one is taken runs in order.
+/// The batch of a loop that stores at places it looks up and has no other loop in it, but under a condition.
+/// A guard is an `scf.if` without results whose condition is known before the batch's updates: a batch in
+/// which one is taken runs in order.
 struct BatchPlan {
   llvm::SmallVector<std::pair<mlir::Operation *, BatchStage>> stages; ///< in the body's order, without guards
   llvm::SmallVector<mlir::scf::IfOp> guards;

@@ -1,9 +1,8 @@
-// tulle-batch-scatters: loops that store at positions they read run several iterations at once.
+// tulle-batch-scatters: loops that store at places they look up run several iterations at once.
 //
-// Until the address of a store is known, a processor does not know which later loads read what it stores.
-// Those that guess are often told not to (speculative store bypass is off in many containers and virtual
-// machines), so that each iteration waits for the one before it to find its place. Here all that a few
-// iterations read comes first, then what they update, then their stores.
+// Until the address of a store is known, a processor can only guess which later loads read what it stores,
+// and the longer it takes to find that address, the longer such loops take (the figures are in README.md).
+// Here all that a few iterations read comes first, then what they update, then their stores.
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
