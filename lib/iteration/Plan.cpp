@@ -209,8 +209,10 @@ private:
     return "";
   }
 
-  /// Every digit an earlier level needs comes before a walked level's digit. Edges are kept as level pairs
-  /// and read against the chains when ordering, because a later operand may split an index into digits.
+  /// Every digit an earlier level needs comes before a walked level's digit, and full levels below a walked one
+  /// of their dimension come after it: only there is it known where the last block's padding begins. Edges are
+  /// kept as level pairs and read against the chains when ordering, because a later operand may split an index
+  /// into digits.
   void addEdges(const Shape &s) {
     for (size_t l = 0; l < s.digits.size(); ++l) {
       if (s.modes[l] != LevelMode::Drive)
@@ -221,6 +223,9 @@ private:
           bool plain = s.operand->subscripts[s.digits[k].dim].isVariable();
           edges.push_back({{index, plain ? s.digits[k].stride : 0, plain ? s.digits[k].modulus : 0}, to});
         }
+      for (size_t k = l + 1; k < s.digits.size(); ++k)
+        if (s.digits[k].dim == s.digits[l].dim && s.modes[k] == LevelMode::Locate)
+          edges.push_back({to, {to.index, s.digits[k].stride, s.digits[k].modulus}});
     }
   }
 

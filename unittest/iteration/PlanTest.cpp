@@ -48,6 +48,15 @@ TEST(Plan, BlocksBecomeDigits) {
             "i/2 j/3 i%2 j%3 ");
 }
 
+TEST(Plan, PaddedDigitsStandInsideTheBlocksThatAreWalked) {
+  // j%2 could stand outside, as B asks for both of j before i: the last block's padding would be visited.
+  EXPECT_EQ(order(plan({false, false, true},
+                       {operand("BCSC(2,2)", {j, k}),
+                        operand("(a, b, c) -> (a : compressed, b : dense, c : compressed)", {k, j, i}),
+                        operand("Dense", {i, j})})),
+            "k j/2 j%2 i ");
+}
+
 TEST(Plan, WalksSparseLevelsAndLocatesDenseOnes) {
   auto planned = plan({false, true}, {operand("CSR", {i, j}), operand("Dense", {j}), operand("Dense", {i})});
   const auto &levels = std::get<Plan>(planned).levels;
