@@ -18,6 +18,7 @@
 // elements].
 #include "engine/Convert.h"
 #include "runtime/generate/Generate.h"
+#include "runtime/tensor/Guard.h"
 #include "runtime/tensor/Levels.h"
 #include "tulle/error.h"
 #include <charconv>
@@ -187,6 +188,7 @@ private:
 } // namespace
 
 int main() {
+  runtime::guardBlocks();
   Service service;
   for (std::string line; std::getline(std::cin, line);) {
     std::vector<std::string> words;

@@ -84,6 +84,37 @@ func.func @places(%A: tensor<?x?xf64, #CSR>, %cursors: memref<?xi32>, %out: memr
   return
 }
 
+// What is put together with a coordinate of a loop around may leave the dimension, since later rounds may belong to another
+// one of its rounds: the cursor is read inside of its buffer.
+// CHECK-LABEL: @blocks(
+// CHECK-SAME: %{{.*}}: memref<?xi32>, %[[J:[^:]*]]: memref<?xi32>, %{{[^:]*}}: memref<?xf64>, %{{[^:]*}}: index, %{{[^:]*}}: index, %[[CURSORS:[^:]*]]: memref<?xi32>, %[[OUT:[^:]*]]: memref<?xf64>
+// CHECK: %[[SIZE:.*]] = memref.dim %[[CURSORS]]
+// CHECK: %[[END:.*]] = arith.subi %[[SIZE]], %c1
+// CHECK: %[[INSIDE:.*]] = arith.minui %{{.*}}, %[[END]]
+// CHECK: %[[CURSOR:.*]] = memref.load %[[CURSORS]][%[[INSIDE]]]
+// CHECK: %[[PLACE:.*]] = arith.index_castui %[[CURSOR]]
+// CHECK: memref.prefetch %[[OUT]][%[[PLACE]]], write
+// CHECK: return
+func.func @blocks(%A: tensor<?x?xf64, #CSR>, %cursors: memref<?xi32>, %out: memref<?xf64>) {
+  %one = arith.constant 1 : i32
+  %two = arith.constant 2 : index
+  %rows = tulle.space %A level(0) : tensor<?x?xf64, #CSR> -> !tulle.space<#CSR, 0>
+  tulle.iterate %i, %row in %rows : !tulle.space<#CSR, 0> {
+    %sa = tulle.space %A level(1) under %row : !tulle.iterator<#CSR, 0> : tensor<?x?xf64, #CSR> -> !tulle.space<#CSR, 1>
+    tulle.iterate %j, %ij in %sa : !tulle.space<#CSR, 1> {
+      %value = tulle.load %A[%ij : !tulle.iterator<#CSR, 1>] : tensor<?x?xf64, #CSR> -> f64
+      %high = arith.muli %j, %two : index
+      %at = arith.addi %high, %i : index
+      %cursor = memref.load %cursors[%at] : memref<?xi32>
+      %next = arith.addi %cursor, %one : i32
+      memref.store %next, %cursors[%at] : memref<?xi32>
+      %place = arith.index_castui %cursor : i32 to index
+      memref.store %value, %out[%place] : memref<?xf64>
+    }
+  }
+  return
+}
+
 // A table that stays as it is gives places on few streams.
 // CHECK-LABEL: @streams(
 // CHECK-NOT: memref.prefetch

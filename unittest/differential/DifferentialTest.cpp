@@ -5,7 +5,9 @@
 //   TULLE_DIFFERENTIAL_SEED=n              only that program, described
 //   TULLE_DIFFERENTIAL_COUNT=n, _FIRST=n   how many, from which seed
 #include "Case.h"
+#include "runtime/tensor/Guard.h"
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -21,12 +23,18 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 std::optional<Clock::time_point> end; ///< with --seconds and --forever
-thread_local std::string current;     ///< the case in progress, for a crash (which strikes on its own thread)
+
+/// The cases in progress, one for each thread that runs cases.
+std::array<std::string, 8> current;
+/// That of this thread; null on the threads of a case's own.
+thread_local std::string *mine = nullptr;
 
 extern "C" void reportCrash(int number) {
   const char head[] = "\ncrashed in the differential test on\n";
   (void)!write(STDERR_FILENO, head, sizeof(head) - 1);
-  (void)!write(STDERR_FILENO, current.data(), current.size());
+  for (const std::string &text : current)
+    if (!text.empty() && (!mine || mine == &text))
+      (void)!write(STDERR_FILENO, text.data(), text.size());
   signal(number, SIG_DFL);
   raise(number);
 }
@@ -49,7 +57,7 @@ struct Tally {
 
 void one(uint64_t seed, Tally &tally) {
   Case c = generate(seed);
-  current = c.describe();
+  *mine = c.describe();
   Verdict verdict = judge(c);
   switch (verdict.kind) {
   case Verdict::Kind::Agrees:
@@ -79,6 +87,7 @@ TEST(Differential, CompiledProgramsMeanWhatTheInterpreterSays) {
   for (int number : {SIGSEGV, SIGABRT, SIGFPE, SIGILL, SIGBUS})
     signal(number, reportCrash);
   Tally tally;
+  mine = &current[0];
   if (uint64_t seed = environment("TULLE_DIFFERENTIAL_SEED", 0)) {
     fmt::print("{}", generate(seed).describe());
     std::fflush(stdout);
@@ -91,8 +100,12 @@ TEST(Differential, CompiledProgramsMeanWhatTheInterpreterSays) {
     seed = uint64_t(std::chrono::system_clock::now().time_since_epoch().count());
   // Programs are independent of each other, and compiling is meant to be safe from many threads.
   std::vector<std::thread> threads;
-  for (unsigned n = 0; n < std::clamp(std::thread::hardware_concurrency(), 1u, 8u); ++n)
-    threads.emplace_back([&] { work(seed, count, tally); });
+  for (unsigned n = 0; n < std::clamp(std::thread::hardware_concurrency(), 1u, unsigned(current.size())); ++n)
+    threads.emplace_back([&, n] {
+      mine = &current[n];
+      work(seed, count, tally);
+      mine->clear();
+    });
   for (std::thread &thread : threads)
     thread.join();
   fmt::print("{} programs agree, {} failed, {} were refused by the checker\n", tally.agreed.load(),
@@ -112,5 +125,6 @@ int main(int argc, char **argv) {
     else if (std::strcmp(argv[a], "--seconds") == 0 && a + 1 < argc)
       tulle::differential::end =
           tulle::differential::Clock::now() + std::chrono::seconds(std::atol(argv[a + 1]));
+  tulle::runtime::guardBlocks();
   return RUN_ALL_TESTS();
 }

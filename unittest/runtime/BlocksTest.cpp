@@ -1,5 +1,6 @@
 // Memory in blocks: what is kept, what is given back.
 #include "runtime/tensor/Blocks.h"
+#include "runtime/tensor/Guard.h"
 #include <cstring>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -136,6 +137,29 @@ TEST(Blocks, threads) {
     });
   for (std::thread &thread : threads)
     thread.join();
+}
+
+/// What happens to a guarded block of 20 bytes that `touch` is given the first byte of.
+template <class Touch> void touchGuarded(Touch touch) {
+  guardBlocks();
+  Block block = takeBlock(20);
+  touch(static_cast<volatile char *>(block.data));
+  giveBlock(block);
+}
+
+TEST(Guard, WhatIsTouchedOutsideOfABlockEndsTheProgram) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_DEATH(touchGuarded([](volatile char *data) { data[20] = 0; }), "written behind its end");
+  EXPECT_EXIT(touchGuarded([](volatile char *data) { (void)data[64]; }), testing::KilledBySignal(SIGSEGV),
+              "");
+  EXPECT_EXIT(touchGuarded([](volatile char *data) { (void)data[-4096]; }), testing::KilledBySignal(SIGSEGV),
+              "");
+  EXPECT_EXIT(
+      {
+        touchGuarded([](volatile char *data) { data[0] = data[19] = 1; });
+        std::exit(0);
+      },
+      testing::ExitedWithCode(0), "");
 }
 
 } // namespace

@@ -147,7 +147,23 @@ private:
     Operation *op = value.getDefiningOp();
     for (Value operand : op->getOperands())
       emit(b, operand, there);
-    return b.clone(*op, there)->getResult(0);
+    Operation *copy = b.clone(*op, there);
+    if (auto load = dyn_cast<memref::LoadOp>(copy))
+      stayInside(b, load, cast<memref::LoadOp>(op).getIndices());
+    return copy->getResult(0);
+  }
+
+  /// A later round may belong to another one of the loops around, whose coordinate it would have to be put
+  /// together with, or have run already, where its cursor stands behind its last place.
+  static void stayInside(OpBuilder &b, memref::LoadOp load, ValueRange original) {
+    if (original.size() != 1 || isa<BlockArgument>(original[0]))
+      return;
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(load);
+    Location loc = load.getLoc();
+    Value size = memref::DimOp::create(b, loc, load.getMemRef(), arith::ConstantIndexOp::create(b, loc, 0));
+    Value last = arith::SubIOp::create(b, loc, size, arith::ConstantIndexOp::create(b, loc, 1));
+    load.getIndicesMutable()[0].set(arith::MinUIOp::create(b, loc, load.getIndices()[0], last));
   }
 
   Value coordinate;

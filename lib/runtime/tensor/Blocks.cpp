@@ -1,4 +1,5 @@
 #include "runtime/tensor/Blocks.h"
+#include "runtime/tensor/Guard.h"
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -169,6 +170,8 @@ Block takeBlock(int64_t bytes) {
   if (bytes > INT64_MAX - 2 * kHugePage)
     return {};
   // What a block holds says where it goes when it is given back.
+  if (blocksAreGuarded() && bytes < kLarge - kSmallAlignment)
+    return takeGuardedBlock(bytes, kSmallAlignment);
   if (int64_t rounded = std::max(roundUp(bytes, kSmallAlignment), kSmallAlignment); rounded < kLarge)
     return {std::aligned_alloc(size_t(kSmallAlignment), size_t(rounded)), rounded};
   if (Block block = takeKeptBlock(bytes); block.data)
@@ -182,7 +185,7 @@ Block takeBlock(int64_t bytes) {
 void giveBlock(Block block) {
   if (block.bytes >= kLarge)
     pool().give(block);
-  else
+  else if (!blocksAreGuarded() || !giveGuardedBlock(block))
     std::free(block.data);
 }
 
