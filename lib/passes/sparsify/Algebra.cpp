@@ -214,10 +214,14 @@ OpFoldResult BodyAlgebra::compute(Operation *op, Presence at) {
     args.push_back(simplify(operand, at));
     constants.push_back(attr(args.back()));
   }
-  // The running product may be infinite or nan, which a 0 does not undo, in whatever order they meet.
+  // What runs may be infinite or nan, which neither a 0 undoes in a product nor an infinity in a sum, in
+  // whatever order they meet.
   OpFoldResult accumulated(accumulatorArg());
-  bool isProduct = isa<arith::MulFOp, complex::MulOp>(op) && llvm::is_contained(args, accumulated);
-  if (OpFoldResult result = isProduct ? dropIdentity(args, isOne) : rule(op, args, at))
+  bool runs = llvm::is_contained(args, accumulated);
+  OpFoldResult result = runs && isa<arith::MulFOp, complex::MulOp>(op) ? dropIdentity(args, isOne)
+                        : runs && isa<arith::AddFOp>(op)               ? dropIdentity(args, isZero)
+                                                                       : rule(op, args, at);
+  if (result)
     return result;
   // Folding with constants only: a fold with some values may rewrite the operation in place.
   SmallVector<OpFoldResult> folded;
@@ -251,6 +255,8 @@ bool BodyAlgebra::isIdempotentConstant(Presence at) {
   Attribute constant = x == acc ? attr(y) : y == acc ? attr(x) : Attribute();
   if (isa<arith::MulFOp, complex::MulOp>(op))
     return constant && isZero(constant);
+  if (isa<arith::AddFOp>(op))
+    return constant && isInfinite(constant);
   return constant && isa<arith::MinimumFOp, arith::MaximumFOp, arith::MinSIOp, arith::MaxSIOp, arith::AndIOp,
                          arith::OrIOp>(op);
 }
