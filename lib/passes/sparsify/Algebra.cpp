@@ -113,19 +113,21 @@ OpFoldResult BodyAlgebra::simplify(Value value, Presence at) {
   return known[key] = result;
 }
 
-/// Whether the value is the fill because operands are absent, by the rules of notation/Sparsity (vanishes).
-bool BodyAlgebra::vanishes(Value value, Presence at) {
+/// Whether the value is a constant because operands are absent, by the rules of notation/Sparsity (vanishes):
+/// only the fill 0 makes a 0 that annihilates inf and nan, as the maximum of -2 and 0 does not.
+bool BodyAlgebra::vanishes(Value value, Presence at, Lack lack) {
   Attribute constant = attr(simplify(value, at));
   if (!constant)
     return false;
   if (auto arg = dyn_cast<BlockArgument>(value))
-    return arg.getOwner() == generic.getBody() && value != accumulatorValue;
+    return arg.getOwner() == generic.getBody() && value != accumulatorValue &&
+           (lack == Lack::Fill || isZero(constant));
   Operation *op = value.getDefiningOp();
   if (op->getBlock() != generic.getBody() || op->hasTrait<OpTrait::ConstantLike>())
     return isZero(constant);
-  auto arg = [&](unsigned k) { return vanishes(op->getOperand(k), at); };
+  auto arg = [&](unsigned k) { return vanishes(op->getOperand(k), at, lack); };
   auto swallows = [&](unsigned k) {
-    return annihilates(op->getOperand(k), at) &&
+    return annihilates(op->getOperand(k), at, lack) &&
            (!isa<arith::AddFOp>(op) || isInfinite(simplify(op->getOperand(k), at)));
   };
   if (isa<arith::MulFOp, arith::MulIOp, complex::MulOp, arith::AndIOp, arith::AddFOp>(op) &&
@@ -133,7 +135,7 @@ bool BodyAlgebra::vanishes(Value value, Presence at) {
     return true;
   if (isa<arith::DivFOp, arith::DivSIOp, arith::RemSIOp, arith::RemFOp, complex::DivOp, arith::ShLIOp,
           arith::ShRSIOp, math::PowFOp, complex::CreateOp>(op))
-    return annihilates(op->getOperand(0), at);
+    return annihilates(op->getOperand(0), at, lack);
   if (isa<arith::AddFOp, arith::AddIOp, complex::AddOp, arith::SubFOp, arith::SubIOp, complex::SubOp,
           arith::OrIOp, arith::XOrIOp, arith::MinimumFOp, arith::MinSIOp, arith::MaximumFOp, arith::MaxSIOp>(
           op))
@@ -146,9 +148,9 @@ bool BodyAlgebra::vanishes(Value value, Presence at) {
 }
 
 /// A factor that is written as 0 is a value like others.
-bool BodyAlgebra::annihilates(Value factor, Presence at) {
+bool BodyAlgebra::annihilates(Value factor, Presence at, Lack lack) {
   Operation *op = factor.getDefiningOp();
-  return !(op && op->hasTrait<OpTrait::ConstantLike>()) && vanishes(factor, at);
+  return !(op && op->hasTrait<OpTrait::ConstantLike>()) && vanishes(factor, at, lack);
 }
 
 /// The rules of the algebra for one operation; null when none applies.
@@ -170,7 +172,7 @@ OpFoldResult BodyAlgebra::rule(Operation *op, ArrayRef<OpFoldResult> args, Prese
   // An infinite fill swallows what is added to it.
   if (isa<arith::AddFOp>(op))
     for (unsigned k : {0, 1})
-      if (isInfinite(args[k]) && annihilates(op->getOperand(k), at))
+      if (isInfinite(args[k]) && annihilates(op->getOperand(k), at, Lack::Fill))
         return args[k];
   if (isa<arith::AddFOp, arith::AddIOp, complex::AddOp, arith::OrIOp, arith::XOrIOp>(op))
     return dropIdentity(args, isZero);

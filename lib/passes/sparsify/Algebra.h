@@ -40,8 +40,10 @@ public:
   bool isIdempotentConstant(Presence at);
 
 private:
-  bool vanishes(mlir::Value value, Presence at);
-  bool annihilates(mlir::Value factor, Presence at);
+  /// What a value has to be for lack of entries: 0, or the fill whatever that is.
+  enum class Lack { Zero, Fill };
+  bool vanishes(mlir::Value value, Presence at, Lack lack);
+  bool annihilates(mlir::Value factor, Presence at, Lack lack = Lack::Zero);
   mlir::OpFoldResult rule(mlir::Operation *op, llvm::ArrayRef<mlir::OpFoldResult> args, Presence at);
   mlir::OpFoldResult compute(mlir::Operation *op, Presence at);
 
