@@ -150,6 +150,8 @@ template <class Touch> void touchGuarded(Touch touch) {
 TEST(Guard, WhatIsTouchedOutsideOfABlockEndsTheProgram) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_DEATH(touchGuarded([](volatile char *data) { data[20] = 0; }), "written behind its end");
+  auto addNothing = [](volatile char *data) { reinterpret_cast<volatile double *>(data)[3] += 0.0; };
+  EXPECT_DEATH(touchGuarded(addNothing), "written behind its end");
   EXPECT_EXIT(touchGuarded([](volatile char *data) { (void)data[64]; }), testing::KilledBySignal(SIGSEGV),
               "");
   EXPECT_EXIT(touchGuarded([](volatile char *data) { (void)data[-4096]; }), testing::KilledBySignal(SIGSEGV),

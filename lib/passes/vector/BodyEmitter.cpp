@@ -104,13 +104,17 @@ void BodyEmitter::hoist(Filter isFixed) {
   });
 }
 
-/// The lanes whose element the buffer has; of consecutive ones, how many are left from the first on.
-Value BodyEmitter::isInside(Operation *op, Value buffer, Value index) {
-  mlir::Location loc = op->getLoc();
-  Value zero = arith::ConstantIndexOp::create(b, loc, 0);
-  Value size = memref::DimOp::create(b, loc, buffer, zero);
+/// How many elements of the buffer are left from the first of consecutive lanes on; not positive where none.
+Value BodyEmitter::elementsLeft(mlir::Location loc, Value buffer, Value index) {
+  Value size = memref::DimOp::create(b, loc, buffer, arith::ConstantIndexOp::create(b, loc, 0));
+  return arith::SubIOp::create(b, loc, size, scalars.lookupOrDefault(index));
+}
+
+/// The lanes whose element the buffer has.
+Value BodyEmitter::lanesInside(mlir::Location loc, Value buffer, Value index) {
   if (plan.shapeOf(index) == LaneShape::Consecutive)
-    return arith::SubIOp::create(b, loc, size, scalars.lookupOrDefault(index));
+    return firstLanes(b, loc, lanes, elementsLeft(loc, buffer, index));
+  Value size = memref::DimOp::create(b, loc, buffer, arith::ConstantIndexOp::create(b, loc, 0));
   Value sizes = vector::BroadcastOp::create(b, loc, lanes.of(b.getIndexType()), size);
   return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, asVector(loc, index), sizes);
 }
@@ -120,10 +124,7 @@ Value BodyEmitter::hoistedMask(Operation *op, Value buffer, Value index) {
     return baseMask;
   mlir::Location loc = op->getLoc();
   Value mask = maskAt(op, [&](Operation *branch) { return hoistedBranches.contains(branch); });
-  Value inside = isInside(op, buffer, index);
-  if (plan.shapeOf(index) == LaneShape::Consecutive)
-    inside = firstLanes(b, loc, lanes, inside);
-  return both(loc, mask, inside);
+  return both(loc, mask, lanesInside(loc, buffer, index));
 }
 
 Value BodyEmitter::allOn(memref::LoadOp load, memref::StoreOp store) {
@@ -134,11 +135,12 @@ Value BodyEmitter::allOn(memref::LoadOp load, memref::StoreOp store) {
     all = all ? arith::AndIOp::create(b, loc, all, lanesOn).getResult() : lanesOn;
   };
   auto addAccess = [&](Operation *op, Value buffer, Value index) {
-    Value inside = isInside(op, buffer, index);
-    if (plan.shapeOf(index) == LaneShape::Consecutive)
-      inside = arith::CmpIOp::create(b, op->getLoc(), arith::CmpIPredicate::sge, inside,
-                                     arith::ConstantIndexOp::create(b, op->getLoc(), lanes.count));
-    add(op->getLoc(), inside);
+    mlir::Location loc = op->getLoc();
+    if (plan.shapeOf(index) != LaneShape::Consecutive)
+      return add(loc, lanesInside(loc, buffer, index));
+    Value left = elementsLeft(loc, buffer, index);
+    Value count = arith::ConstantIndexOp::create(b, loc, lanes.count);
+    add(loc, arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, left, count));
   };
   for (Operation *branch : hoistedBranches)
     add(branch->getLoc(), asVector(branch->getLoc(), mlir::cast<scf::IfOp>(branch).getCondition()));

@@ -84,7 +84,8 @@ private:
   /// The lanes in which the operation runs; null where all do.
   mlir::Value maskAt(mlir::Operation *op, Filter counts);
   mlir::Value maskAt(mlir::Operation *op);
-  mlir::Value isInside(mlir::Operation *op, mlir::Value buffer, mlir::Value index);
+  mlir::Value elementsLeft(mlir::Location loc, mlir::Value buffer, mlir::Value index);
+  mlir::Value lanesInside(mlir::Location loc, mlir::Value buffer, mlir::Value index);
   mlir::Value hoistedMask(mlir::Operation *op, mlir::Value buffer, mlir::Value index);
   mlir::Value both(mlir::Location loc, mlir::Value a, mlir::Value c);
   mlir::Value emitLoad(mlir::memref::LoadOp load, mlir::Value mask);
