@@ -142,3 +142,19 @@ func.func @overlapping_blocks(%a: tensor<?xf64>, %y: tensor<?xf64, #vector>) -> 
   }
   return %r : tensor<?xf64, #vector>
 }
+
+// Nothing says that the rounds of a loop that touches no row are the rows.
+// CHECK-LABEL: func.func @untouched
+// CHECK: tulle.fill
+// CHECK-NOT: tulle.level_size
+func.func @untouched(%a: tensor<?xf64>, %c: tensor<?x?xf64, #dense>) -> tensor<?x?xf64, #dense> {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : f64
+  %m = tensor.dim %a, %c0 : tensor<?xf64>
+  %filled = tulle.fill %zero, %c : f64, tensor<?x?xf64, #dense>
+  %others = tulle.range %c0 to %m
+  %r = tulle.iterate %i in %others : !tulle.range iter_args(%acc = %filled) -> (tensor<?x?xf64, #dense>) kind = parallel {
+    tulle.yield %acc : tensor<?x?xf64, #dense>
+  }
+  return %r : tensor<?x?xf64, #dense>
+}

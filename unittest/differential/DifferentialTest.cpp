@@ -24,17 +24,24 @@ namespace {
 using Clock = std::chrono::steady_clock;
 std::optional<Clock::time_point> end; ///< with --seconds and --forever
 
-/// The cases in progress, one for each thread that runs cases.
-std::array<std::string, 8> current;
+/// A case in progress.
+struct Running {
+  std::string text;
+  std::atomic<Clock::rep> since = 0; ///< 0: none
+};
+/// One for each thread that runs cases.
+std::array<Running, 8> current;
 /// That of this thread; null on the threads of a case's own.
-thread_local std::string *mine = nullptr;
+thread_local Running *mine = nullptr;
+/// A case may take so long, which is a hundred times what most take with a sanitizer.
+constexpr std::chrono::seconds kLongest(300);
 
 extern "C" void reportCrash(int number) {
   const char head[] = "\ncrashed in the differential test on\n";
   (void)!write(STDERR_FILENO, head, sizeof(head) - 1);
-  for (const std::string &text : current)
-    if (!text.empty() && (!mine || mine == &text))
-      (void)!write(STDERR_FILENO, text.data(), text.size());
+  for (const Running &running : current)
+    if (running.since != 0 && (!mine || mine == &running))
+      (void)!write(STDERR_FILENO, running.text.data(), running.text.size());
   signal(number, SIG_DFL);
   raise(number);
 }
@@ -57,7 +64,8 @@ struct Tally {
 
 void one(uint64_t seed, Tally &tally) {
   Case c = generate(seed);
-  *mine = c.describe();
+  mine->text = c.describe();
+  mine->since = Clock::now().time_since_epoch().count();
   Verdict verdict = judge(c);
   switch (verdict.kind) {
   case Verdict::Kind::Agrees:
@@ -83,10 +91,26 @@ void work(std::atomic<uint64_t> &seed, uint64_t count, Tally &tally) {
   }
 }
 
+/// Ends the program with the case that does not end.
+void watch(std::stop_token stop) {
+  while (!stop.stop_requested()) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    for (Running &running : current) {
+      Clock::time_point since{Clock::duration(running.since)};
+      if (running.since == 0 || Clock::now() - since < kLongest)
+        continue;
+      fmt::print(stderr, "no end after {} s\n", kLongest.count());
+      mine = &running;
+      std::abort();
+    }
+  }
+}
+
 TEST(Differential, CompiledProgramsMeanWhatTheInterpreterSays) {
   for (int number : {SIGSEGV, SIGABRT, SIGFPE, SIGILL, SIGBUS})
     signal(number, reportCrash);
   Tally tally;
+  std::jthread watcher(watch);
   mine = &current[0];
   if (uint64_t seed = environment("TULLE_DIFFERENTIAL_SEED", 0)) {
     fmt::print("{}", generate(seed).describe());
@@ -104,7 +128,7 @@ TEST(Differential, CompiledProgramsMeanWhatTheInterpreterSays) {
     threads.emplace_back([&, n] {
       mine = &current[n];
       work(seed, count, tally);
-      mine->clear();
+      mine->since = 0;
     });
   for (std::thread &thread : threads)
     thread.join();

@@ -62,8 +62,6 @@ bool preservesZero(Operation *op) {
              arith::ExtUIOp, arith::TruncIOp, arith::SIToFPOp, arith::UIToFPOp, arith::FPToSIOp>(op);
 }
 
-bool isFloat(Operation *op) { return !op->getResult(0).getType().isInteger(); }
-
 } // namespace
 
 BodyAlgebra::BodyAlgebra(linalg::GenericOp generic) : generic(generic) {
@@ -156,10 +154,7 @@ bool BodyAlgebra::annihilates(Value factor, Presence at, Lack lack) {
 /// The rules of the algebra for one operation; null when none applies.
 OpFoldResult BodyAlgebra::rule(Operation *op, ArrayRef<OpFoldResult> args, Presence at) {
   Type type = op->getResult(0).getType();
-  // Of integers, 0 annihilates wherever it comes from.
-  auto empties = [&](unsigned k) {
-    return isZero(args[k]) && (!isFloat(op) || annihilates(op->getOperand(k), at));
-  };
+  auto empties = [&](unsigned k) { return isZero(args[k]) && annihilates(op->getOperand(k), at); };
   if (isa<arith::MulFOp, arith::MulIOp, complex::MulOp>(op))
     return empties(0) || empties(1) ? OpFoldResult(dialect::zeroAttr(type)) : dropIdentity(args, isOne);
   if (isa<arith::AndIOp>(op))

@@ -67,14 +67,19 @@ bool isOfRound(Value row, IterateOp loop, int64_t rows) {
          isBelow(add.getRhs(), rows);
 }
 
-/// Whether every round touches no row of the tensor but its own.
+/// Whether every round touches no row of the tensor but its own. Where none touches any, nothing says that
+/// the rounds are the rows.
 bool staysInRows(IterateOp loop, Value tensor, int64_t rows) {
-  return llvm::all_of(tensor.getUsers(), [&](Operation *user) {
+  bool touches = false;
+  for (Operation *user : tensor.getUsers()) {
     if (!loop->isProperAncestor(user) || isa<tensor::DimOp, LevelSizeOp>(user))
-      return true;
+      continue;
     auto locate = dyn_cast<LocateOp>(user);
-    return locate && (locate.getLevel() != 0 || isOfRound(locate.getCoordinate(), loop, rows));
-  });
+    if (!locate || (locate.getLevel() == 0 && !isOfRound(locate.getCoordinate(), loop, rows)))
+      return false;
+    touches = true;
+  }
+  return touches;
 }
 
 Value fillBelow(OpBuilder &b, FillOp fill, Value parent, unsigned level, Value carried);
