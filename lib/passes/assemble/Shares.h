@@ -66,7 +66,7 @@ private:
   /// Chooses `most` and `largest`: the bounds they are, or by `work` exactly.
   void plan(mlir::OpBuilder &b, mlir::Value block, bool rooms, Work work);
   std::pair<mlir::Value, mlir::Value> count(mlir::OpBuilder &b, Work work);
-  /// The sum and the maximum of a table.
+  /// The sum and the maximum of a table of `number` elements, which is freed.
   std::pair<mlir::Value, mlir::Value> summarize(mlir::OpBuilder &b, mlir::Value counts,
                                                 mlir::Value number) const;
   /// One thread's pieces, by way of its room, and without one.

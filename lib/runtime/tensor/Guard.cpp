@@ -21,7 +21,11 @@ struct Mapping {
 };
 
 std::mutex mutex;
-std::unordered_map<void *, Mapping> mappings; ///< by the block's first byte
+/// By the block's first byte; never destroyed: tensors may be freed while the process ends.
+std::unordered_map<void *, Mapping> &mappings() {
+  static auto *all = new std::unordered_map<void *, Mapping>;
+  return *all;
+}
 
 /// What no one has written: signaling nans, as f64 and in every other word as f32, which even adding 0 to
 /// changes.
@@ -51,24 +55,25 @@ Block takeGuardedBlock(int64_t bytes, int64_t alignment) {
   for (int64_t at = 0; at < held; ++at) // what is read before it is written is not 0 by chance
     data[at] = untouched(at);
   std::lock_guard lock(mutex);
-  mappings[data] = {begin, mapped, bytes};
+  mappings()[data] = {begin, mapped, bytes};
   return {data, held};
 }
 
 bool giveGuardedBlock(Block block) {
   std::lock_guard lock(mutex);
-  auto found = mappings.find(block.data);
-  if (found == mappings.end())
+  auto found = mappings().find(block.data);
+  if (found == mappings().end())
     return false;
   const Mapping mapping = found->second;
   const char *data = static_cast<const char *>(block.data);
   for (int64_t at = mapping.asked; at < block.bytes; ++at) {
     if (data[at] == untouched(at))
       continue;
-    std::fprintf(stderr, "a block of %lld bytes was written behind its end\n", (long long)mapping.asked);
+    std::fprintf(stderr, "a block of %lld bytes was written behind its end\n",
+                 static_cast<long long>(mapping.asked));
     std::abort();
   }
-  mappings.erase(found);
+  mappings().erase(found);
   munmap(mapping.begin, mapping.bytes);
   return true;
 }
