@@ -1,6 +1,6 @@
 #include "interpreter/Interpreter.h"
-#include "interpreter/Arithmetic.h"
 #include "interpreter/Blocks.h"
+#include "notation/Arithmetic.h"
 #include "notation/Monoid.h"
 #include "notation/Sparsity.h"
 #include <algorithm>
@@ -81,7 +81,8 @@ private:
     int64_t at = position(statement.lhs);
     Scalar value = evaluate(statement.rhs);
     Scalar &target = result().values[at];
-    target = statement.assign ? value : combine(statement.reduce, statement.rhs->type, target, value);
+    target =
+        statement.assign ? value : notation::combine(statement.reduce, statement.rhs->type, target, value);
     if (!isNeutral(program, statement, unstored))
       contributed[at] = true;
   }
@@ -93,7 +94,7 @@ private:
     notation::ResultPattern pattern = resultPattern(program, statement);
     bool shared = isSparse() && pattern.kind == notation::PatternKind::Operand;
     for (size_t at = 0; at < r.values.size(); ++at) {
-      r.values[at] = rounded(r.values[at], r.type);
+      r.values[at] = notation::rounded(r.values[at], r.type);
       r.stored[at] = !isSparse() ||
                      (shared ? tensors[pattern.operand->tensor].stored[at] : r.stored[at] || contributed[at]);
       if (!r.stored[at])
@@ -129,7 +130,8 @@ private:
     for (const Expr &arg : node.args)
       args.push_back(evaluate(arg));
     ElementType operands = node.args[0]->type;
-    return node.op == Op::Convert ? convert(args[0], operands, node.type) : apply(node.op, operands, args);
+    return node.op == Op::Convert ? notation::convert(args[0], operands, node.type)
+                                  : apply(node.op, operands, args);
   }
 };
 

@@ -1,7 +1,7 @@
 // Values that follow from what is not stored alone.
+#include "notation/Arithmetic.h"
 #include "notation/Monoid.h"
 #include "notation/Sparsity.h"
-#include <algorithm>
 #include <cmath>
 
 namespace tulle::notation {
@@ -9,96 +9,105 @@ namespace {
 
 using Absent = std::function<bool(const Access &)>;
 
-Scalar rounded(const Scalar &value, ElementType type) {
-  alignas(16) unsigned char element[16];
-  storeScalar(type, element, value);
-  return loadScalar(type, element);
-}
-
 bool isNumber(ElementType type) { return isFloat(type) || isInteger(type); }
 bool isInfinite(ElementType type, const Scalar &s) { return isFloat(type) && std::isinf(s.f.real()); }
 
-/// Ordered operations on two known values; nothing for what is not worth knowing.
-std::optional<Scalar> combine(Op op, ElementType type, const Scalar &a, const Scalar &b) {
-  if (!isNumber(type))
-    return std::nullopt;
-  bool exact = isInteger(type);
-  double x = a.f.real(), y = b.f.real();
-  auto wrap = [](uint64_t value) { return Scalar{int64_t(value), 0}; };
-  switch (op) {
-  case Op::Add:
-    return rounded(exact ? wrap(uint64_t(a.i) + uint64_t(b.i)) : Scalar{0, x + y}, type);
-  case Op::Sub:
-    return rounded(exact ? wrap(uint64_t(a.i) - uint64_t(b.i)) : Scalar{0, x - y}, type);
-  case Op::Mul:
-    return rounded(exact ? wrap(uint64_t(a.i) * uint64_t(b.i)) : Scalar{0, x * y}, type);
-  case Op::Min:
-  case Op::Max:
-    if (std::isnan(x) || std::isnan(y))
-      return std::nullopt;
-    if (exact ? a.i < b.i : x < y)
-      return op == Op::Min ? a : b;
-    return op == Op::Min ? b : a;
-  default:
-    return std::nullopt;
+class Implied {
+public:
+  Implied(const Program &program, const Absent &absent) : program(program), absent(absent) {}
+
+  std::optional<Scalar> value(const Expr &expr) const {
+    const ExprNode &node = *expr;
+    if (node.op == Op::Literal)
+      return node.literal;
+    auto isZero = [&](const Access &a) {
+      return absent(a) && format::hasZeroFill(program.tensors[a.tensor].encoding);
+    };
+    if (isAbsent(expr, isZero))
+      return Scalar{};
+    if (node.op == Op::Access)
+      return absent(node.access)
+                 ? std::optional(format::fillValue(program.tensors[node.access.tensor].encoding, node.type))
+                 : std::nullopt;
+    if (node.op == Op::Select)
+      return selected(node);
+    std::vector<std::optional<Scalar>> args;
+    for (const Expr &arg : node.args)
+      args.push_back(value(arg));
+    if (auto alone = args.size() == 2 ? decided(node, args[0], args[1]) : std::nullopt)
+      return alone;
+    return folded(node, args);
   }
-}
 
-std::optional<Scalar> implied(const Program &program, const Expr &expr, const Absent &absent);
-
-std::optional<Scalar> binary(const Program &program, const ExprNode &node, const Absent &absent) {
-  auto a = implied(program, node.args[0], absent), b = implied(program, node.args[1], absent);
-  // What is not stored annihilates: an infinity that is added to, a truth that is united with.
-  for (const auto &x : {a, b})
-    if (x && ((node.op == Op::Add && isInfinite(node.type, *x)) ||
-              (node.op == Op::Or && node.type == ElementType::Bool && x->i)))
-      return x;
-  return a && b ? combine(node.op, node.type, *a, *b) : std::nullopt;
-}
-
-std::optional<Scalar> implied(const Program &program, const Expr &expr, const Absent &absent) {
-  const ExprNode &node = *expr;
-  if (node.op == Op::Literal)
-    return node.literal;
-  auto isZero = [&](const Access &a) {
-    return absent(a) && format::hasZeroFill(program.tensors[a.tensor].encoding);
-  };
-  if (isAbsent(expr, isZero))
-    return Scalar{};
-  switch (node.op) {
-  case Op::Access:
-    if (!absent(node.access))
-      return std::nullopt;
-    return format::fillValue(program.tensors[node.access.tensor].encoding, node.type);
-  case Op::Convert:
-    if (auto x = implied(program, node.args[0], absent))
-      return convertScalar(*x, node.args[0]->type, node.type);
-    return std::nullopt;
-  case Op::Neg:
-    if (auto x = implied(program, node.args[0], absent))
-      return combine(Op::Sub, node.type, {}, *x);
-    return std::nullopt;
-  case Op::Add:
-  case Op::Sub:
-  case Op::Mul:
-  case Op::Min:
-  case Op::Max:
-  case Op::Or:
-    return binary(program, node, absent);
-  case Op::Pow: // whatever is raised to 0 is 1, as C's pow has it; not so of complex numbers
-    if (auto y = implied(program, node.args[1], absent);
-        y && sameValue(node.args[1]->type, *y, {}) && isNumber(node.type))
-      return identity(Reduce::Mul, node.type);
-    return std::nullopt;
-  default:
-    return std::nullopt;
+private:
+  std::optional<Scalar> selected(const ExprNode &node) const {
+    if (auto condition = value(node.args[0]))
+      return value(node.args[condition->i ? 1 : 2]);
+    auto yes = value(node.args[1]), no = value(node.args[2]);
+    return yes && no && sameValue(node.type, *yes, *no) ? yes : std::nullopt;
   }
-}
+
+  /// What one operand decides, whatever the other is.
+  static std::optional<Scalar> decided(const ExprNode &node, const std::optional<Scalar> &a,
+                                       const std::optional<Scalar> &b) {
+    ElementType type = node.args[0]->type;
+    const Scalar no{}, ones = identity(Reduce::And, type);
+    auto either = [&](const Scalar &s) {
+      return (a && sameValue(type, *a, s)) || (b && sameValue(type, *b, s)) ? std::optional(s) : std::nullopt;
+    };
+    switch (node.op) {
+    case Op::And:
+      return either(no);
+    case Op::Or:
+      return either(ones);
+    case Op::Mul:
+    case Op::Min:
+      return type == ElementType::Bool ? either(no) : std::nullopt;
+    case Op::Add:
+    case Op::Max:
+      if (type == ElementType::Bool)
+        return either(ones);
+      // An infinity that is not stored stays.
+      for (const auto &x : {a, b})
+        if (x && node.op == Op::Add && isInfinite(type, *x))
+          return x;
+      return std::nullopt;
+    case Op::Div:
+    case Op::Mod: // division by 0 is 0
+      return b && isInteger(type) && (b->i == 0 || (b->i == -1 && node.op == Op::Mod)) ? std::optional(no)
+                                                                                       : std::nullopt;
+    case Op::Shl: // every bit moves out
+      return b && (b->i < 0 || b->i >= 8 * int64_t(byteWidth(type))) ? std::optional(no) : std::nullopt;
+    case Op::Pow: // whatever is raised to 0 is 1, as C's pow has it; not so of complex numbers
+      return b && isNumber(type) && sameValue(type, *b, {}) ? std::optional(identity(Reduce::Mul, type))
+                                                            : std::nullopt;
+    default:
+      return std::nullopt;
+    }
+  }
+
+  /// The operation on values that are all known; of complex numbers, nothing is worth knowing.
+  static std::optional<Scalar> folded(const ExprNode &node, const std::vector<std::optional<Scalar>> &args) {
+    std::vector<Scalar> known;
+    for (const auto &arg : args) {
+      if (!arg)
+        return std::nullopt;
+      known.push_back(*arg);
+    }
+    ElementType type = node.args[0]->type;
+    if (node.op == Op::Convert)
+      return convertScalar(known[0], type, node.type);
+    return isComplex(type) ? std::nullopt : std::optional(rounded(apply(node.op, type, known), node.type));
+  }
+
+  const Program &program;
+  const Absent &absent;
+};
 
 } // namespace
 
 std::optional<Scalar> impliedValue(const Program &program, const Expr &expr, const Absent &absent) {
-  return implied(program, expr, absent);
+  return Implied(program, absent).value(expr);
 }
 
 bool isNeutral(const Program &program, const Statement &statement, const Absent &absent) {

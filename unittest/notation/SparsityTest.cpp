@@ -110,17 +110,28 @@ TEST(Sparsity, FillsThatReductionsStartFrom) {
   EXPECT_THAT(dense("C(i,j) max= A(i,k) * B(k,j)"), HasSubstr("add `where A(i,k) & B(k,j)`"));
 }
 
+bool isNeutralWithout(std::string_view text, std::string_view absent) {
+  Analysis a = analyze(text);
+  return isNeutral(a.program, a.program.statements.back(),
+                   [&](const Access &access) { return print(a.program, access) == absent; });
+}
+
 // What a factor of 1 contributes is nothing, and x ** 0 is 1 for every x.
 TEST(Sparsity, PowersOfWhatIsNotStored) {
-  auto isNeutralWithout = [](std::string_view text, std::string_view absent) {
-    Analysis a = analyze(text);
-    return isNeutral(a.program, a.program.statements.back(),
-                     [&](const Access &access) { return print(a.program, access) == absent; });
-  };
   EXPECT_TRUE(isNeutralWithout("x(i) *= P(i,j) ** B(i,j)", "B(i,j)"));
   EXPECT_FALSE(isNeutralWithout("x(i) *= A(i,j) ** P(i,j)", "A(i,j)")); // 0 ** 0 is 1, 0 ** 1 is not
   EXPECT_FALSE(isNeutralWithout("x(i) += P(i,j) ** B(i,j)", "B(i,j)"));
   EXPECT_FALSE(isNeutralWithout("x(i) *= P(i,j) ** E(i,j)", "E(i,j)")); // not stored is infinite there
+}
+
+TEST(Sparsity, ValuesThatFollowFromWhatIsNotStored) {
+  EXPECT_TRUE(isNeutralWithout("C(i,j) = exp(A(i,j)) - 1", "A(i,j)"));
+  EXPECT_FALSE(isNeutralWithout("C(i,j) = exp(A(i,j)) - P(i,j)", "A(i,j)"));
+  EXPECT_TRUE(isNeutralWithout("x(i) += select(A(i,j) > 0, P(i,j), 0)", "A(i,j)"));
+  // Division of integers by 0 is 0, whatever is divided; of floats it is not.
+  EXPECT_TRUE(isNeutralWithout("x(i) += i64(P(i,j)) % i64(A(i,j))", "A(i,j)"));
+  EXPECT_TRUE(isNeutralWithout("x(i) += i64(P(i,j)) / i64(A(i,j))", "A(i,j)"));
+  EXPECT_FALSE(isNeutralWithout("x(i) += P(i,j) / A(i,j)", "A(i,j)"));
 }
 
 TEST(Sparsity, ZerosThatAreWrittenDoNotAnnihilate) {

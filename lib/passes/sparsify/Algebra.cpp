@@ -117,6 +117,15 @@ bool BodyAlgebra::vanishes(Value value, Presence at, Lack lack) {
   Attribute constant = attr(simplify(value, at));
   if (!constant)
     return false;
+  // A body is a graph, not a tree: repeated squaring has as many paths as its result.
+  std::tuple key(value, at.absent, at.present, unsigned(lack));
+  if (auto found = vanishing.find(key); found != vanishing.end())
+    return found->second;
+  bool result = isEmptied(value, constant, at, lack);
+  return vanishing[key] = result;
+}
+
+bool BodyAlgebra::isEmptied(Value value, Attribute constant, Presence at, Lack lack) {
   if (auto arg = dyn_cast<BlockArgument>(value))
     return arg.getOwner() == generic.getBody() && value != accumulatorValue &&
            (lack == Lack::Fill || isZero(constant));

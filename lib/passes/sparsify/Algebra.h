@@ -43,6 +43,7 @@ private:
   /// What a value has to be for lack of entries: 0, or the fill whatever that is.
   enum class Lack { Zero, Fill };
   bool vanishes(mlir::Value value, Presence at, Lack lack);
+  bool isEmptied(mlir::Value value, mlir::Attribute constant, Presence at, Lack lack);
   bool annihilates(mlir::Value factor, Presence at, Lack lack = Lack::Zero);
   mlir::OpFoldResult rule(mlir::Operation *op, llvm::ArrayRef<mlir::OpFoldResult> args, Presence at);
   mlir::OpFoldResult compute(mlir::Operation *op, Presence at);
@@ -51,6 +52,7 @@ private:
   mlir::Value accumulatorValue, yieldValue;
   mlir::Attribute accumulator;
   llvm::DenseMap<std::tuple<mlir::Value, uint64_t, uint64_t>, mlir::OpFoldResult> known;
+  llvm::DenseMap<std::tuple<mlir::Value, uint64_t, uint64_t, unsigned>, bool> vanishing;
 };
 
 } // namespace tulle::passes

@@ -1,13 +1,10 @@
-#include "interpreter/Arithmetic.h"
+#include "notation/Arithmetic.h"
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-namespace tulle::interpreter {
+namespace tulle::notation {
 namespace {
-
-using notation::Op;
-using notation::Reduce;
 
 unsigned bits(ElementType type) { return 8 * byteWidth(type); }
 int64_t smallest(ElementType type) {
@@ -274,4 +271,4 @@ Scalar rounded(const Scalar &value, ElementType type) {
   return loadScalar(type, element);
 }
 
-} // namespace tulle::interpreter
+} // namespace tulle::notation

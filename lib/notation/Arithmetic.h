@@ -2,7 +2,7 @@
 #pragma once
 #include "notation/Program.h"
 
-namespace tulle::interpreter {
+namespace tulle::notation {
 
 /// One operation on operands of type `operands` (see Program.h: they are converted already).
 ///
@@ -12,16 +12,16 @@ namespace tulle::interpreter {
 /// give 0 (`<<`) or the sign
 /// (`>>`). A negative integer exponent gives 1 / (base ** -exponent) truncated. Floats round to their type
 /// after every operation; min and max propagate nan and order -0 before 0.
-Scalar apply(notation::Op op, ElementType operands, const std::vector<Scalar> &args);
+Scalar apply(Op op, ElementType operands, const std::vector<Scalar> &args);
 
 /// Between any two types; float to integer truncates, saturates, and makes nan 0; integer to narrower integer
 /// wraps; to bool is != 0; complex from real has imaginary part 0.
 Scalar convert(const Scalar &value, ElementType from, ElementType to);
 
 /// `a` reduced with `b`.
-Scalar combine(notation::Reduce reduce, ElementType type, const Scalar &a, const Scalar &b);
+Scalar combine(Reduce reduce, ElementType type, const Scalar &a, const Scalar &b);
 
 /// The value as an element of `type` holds it.
 Scalar rounded(const Scalar &value, ElementType type);
 
-} // namespace tulle::interpreter
+} // namespace tulle::notation
