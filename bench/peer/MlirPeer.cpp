@@ -92,9 +92,14 @@ static Runner sddmm(const Task &task) {
 static std::optional<Runner> tensorProduct(const Task &task) {
   Input &input = task.input;
   const Tensor a = task.a();
-  if (task.op == Op::MTTKRP)
-    return product(task, a, mttkrpText(matrix(a, csfMap(a.dims.size())), a.dims, task.n), vectors,
-                   task.factors(), {a.dims[0], task.n});
+  if (task.op == Op::MTTKRP) {
+    if (task.format != "CSF" && task.format != "COO-soa")
+      return std::nullopt;
+    const size_t order = a.dims.size();
+    const std::string map = task.format == "CSF" ? csfMap(order) : cooMap(order);
+    return product(task, a, mttkrpText(matrix(a, map), a.dims, task.n), vectors, task.factors(),
+                   {a.dims[0], task.n});
+  }
   if (task.op != Op::Dot)
     return std::nullopt;
   const Tensor b = input.storedB();

@@ -75,11 +75,17 @@ static std::vector<Kernel> products() {
   return list;
 }
 
+/// Entries by tiles in which the rows of both factors stay in the second cache: 128 rows of D, 512 of E.
+static const char *const kTiled =
+    "(i,j,k) -> (j floordiv 128 : dense, k floordiv 512 : dense, i : compressed, "
+    "j mod 128 : compressed(nonunique), k mod 512 : singleton(soa))";
+
 static std::vector<Kernel> tensors() {
   const std::vector<std::string> inputs = {"2000x3000x4000:0.000208"};
+  const std::string mttkrp = "C(i,r) = A(i,j,k) * D(j,r) * E(k,r)";
   return {{"tensors",
            "MTTKRP 32",
-           "C(i,r) = A(i,j,k) * D(j,r) * E(k,r)",
+           mttkrp,
            Op::MTTKRP,
            "CSF",
            "",
@@ -87,6 +93,8 @@ static std::vector<Kernel> tensors() {
            inputs,
            {{1.5, "MLIR"}},
            {{1.7, kOneThread}}},
+          {"tensors", "MTTKRP 32 COO", mttkrp, Op::MTTKRP, "COO-soa", "", 32, inputs},
+          {"tensors", "MTTKRP 32 tiled", mttkrp, Op::MTTKRP, kTiled, "", 32, inputs},
           {"tensors", "TTV", "C(i,j) = A(i,j,k) * x(k)", Op::TTV, "CSF", "DCSR", 0, inputs},
           {"tensors", "TTM 8", "C(i,j,r) = A(i,j,k) * X(k,r)", Op::TTM, "CSF",
            "(i, j, r) -> (i : compressed, j : compressed, r : dense)", 8, inputs}};
@@ -202,6 +210,8 @@ std::string unsuited(const Kernel &kernel, const Input &input) {
   const bool higher = kernel.op == Op::MTTKRP && input.order() > 3 && input.order() <= 8;
   if (input.order() != orderOf(kernel.op) && !higher)
     return fmt::format("the input has {} dimensions", input.order());
+  if (kernel.format == kTiled && input.order() != 3)
+    return "its encoding is one of three dimensions";
   if ((kernel.op == Op::StructuredMM) != input.name.starts_with("nm24:"))
     return "its rows do not have two entries in every four columns";
   if ((kernel.op == Op::Multiply || kernel.op == Op::Masked) && input.rows() != input.columns())

@@ -210,11 +210,14 @@ void setWork(Row &row, const Task &task, int64_t made) {
     row.flops = 2 * count * n;
     break;
   case Op::MTTKRP:
-    row.flops = 2 * count * n;
     for (size_t d = 1; d < dims.size(); ++d)
       row.bytes += 8 * double(dims[d]) * n;
-    for (size_t l = 1; l + 1 < dims.size(); ++l)
-      row.flops += 2 * double(a.buffers[2 * l + 1].count) * n;
+    row.flops = double(dims.size()) * count * n;
+    if (task.format == "CSF") { // products with a factor are shared by the entries of a fiber
+      row.flops = 2 * count * n;
+      for (size_t l = 1; l + 1 < dims.size(); ++l)
+        row.flops += 2 * double(a.buffers[2 * l + 1].count) * n;
+    }
     break;
   case Op::Add:
     row.bytes += double(input.storedB().bytes());

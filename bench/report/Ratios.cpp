@@ -96,26 +96,59 @@ double Family::memoryScaling() const {
   return geometricMean(ratios);
 }
 
-void addBestFormats(std::vector<Row> &rows) {
-  std::vector<Row> made;
-  for (const Row &csr : rows) {
-    if (csr.kernel != "SpMV CSR" || !csr.times.count("tulle") || !csr.input.starts_with("grid"))
+namespace {
+
+/// The kernels that are one but for the format.
+struct Formats {
+  std::string base, others, name;   ///< the kernel the peers are those of, how the others begin, the row made
+  std::string inputs;               ///< how they begin
+  std::vector<Target> want, always; ///< with one thread; with any number of them
+  std::string everywhere;           ///< a peer whose fastest format counts, too
+};
+
+} // namespace
+
+static Row bestOf(const Formats &formats, const Row &base, const std::vector<Row> &rows) {
+  Row best = base;
+  best.kernel = formats.name;
+  best.targets = formats.always;
+  if (base.threads == 1)
+    best.targets.insert(best.targets.begin(), formats.want.begin(), formats.want.end());
+  auto take = [&](const std::string &name, const Row &row) {
+    const auto found = row.times.find(name);
+    const auto known = best.times.find(name);
+    const bool faster = found != row.times.end() &&
+                        (known == best.times.end() || found->second.median < known->second.median);
+    if (faster)
+      best.times[name] = found->second;
+    return faster;
+  };
+  for (const Row &row : rows) {
+    if (!row.kernel.starts_with(formats.others) || row.input != base.input || row.threads != base.threads)
       continue;
-    Row best = csr;
-    best.kernel = "SpMV best format";
-    best.targets.clear();
-    if (csr.threads == 1)
-      best.targets = {{.mean = 1.5}};
-    best.targets.push_back({.mean = 1, .peer = kMklOwnFormat});
-    for (const Row &row : rows)
-      if (row.kernel.starts_with("SpMV ") && row.input == csr.input && row.threads == csr.threads)
-        if (auto ours = row.times.find("tulle");
-            ours != row.times.end() && ours->second.median < best.times["tulle"].median) {
-          best.times["tulle"] = ours->second;
-          best.boundMs = row.boundMs;
-        }
-    made.push_back(std::move(best));
+    if (take("tulle", row))
+      best.boundMs = row.boundMs;
+    if (!formats.everywhere.empty())
+      take(formats.everywhere, row);
   }
+  return best;
+}
+
+void addBestFormats(std::vector<Row> &rows) {
+  const std::vector<Formats> kernels = {
+      {"SpMV CSR",
+       "SpMV ",
+       "SpMV best format",
+       "grid",
+       {{.mean = 1.5}},
+       {{.mean = 1, .peer = kMklOwnFormat}},
+       ""},
+      {"MTTKRP 32", "MTTKRP 32 ", "MTTKRP 32 best format", "", {{.mean = 1.5, .peer = "MLIR"}}, {}, "MLIR"}};
+  std::vector<Row> made;
+  for (const Formats &formats : kernels)
+    for (const Row &base : rows)
+      if (base.kernel == formats.base && base.times.count("tulle") && base.input.starts_with(formats.inputs))
+        made.push_back(bestOf(formats, base, rows));
   rows.insert(rows.end(), made.begin(), made.end());
 }
 

@@ -26,8 +26,8 @@ double copyGain(const Row &row);
 /// Of positive numbers; 0 for none.
 double geometricMean(const std::vector<double> &values);
 
-/// Appends, for each grid and number of threads, a row "SpMV best format": the fastest of our formats against
-/// the peers' CSR.
+/// Appends, for each number of threads, rows "SpMV best format" of the grids, the fastest of our formats
+/// against the peers' CSR, and "MTTKRP 32 best format" of all tensors, against the fastest of MLIR's formats.
 void addBestFormats(std::vector<Row> &rows);
 
 /// The rows of one kernel with one number of threads, in the order in which they ran, and one of its targets.

@@ -77,6 +77,27 @@ SmallVector<unsigned> LoopEmitter::visited(const LoopState &s, unsigned depth, A
   return result;
 }
 
+/// A reduction over a level that stores a coordinate again for each entry below it takes the entries one by
+/// one: segments of a few would be found only to be left again. Only where entries alone contribute, and
+/// nothing else is walked down to them.
+bool LoopEmitter::visitsEach(const LoopState &s, unsigned depth, ArrayRef<unsigned> who) {
+  if (who.size() != 1 || !isReduction(depth) || !algebra.isNoOp(presence(s, who, 0)))
+    return false;
+  const unsigned walked = who[0];
+  const size_t level = s.operands[walked].iterators.size(), levels = plan.levels[walked].size();
+  if (level == 0 || statement.operands[walked].encoding.getValue().levels[level].format.unique)
+    return false;
+  for (unsigned o = 0; o + 1 < statement.operands.size(); ++o)
+    for (const iteration::LevelPlan &other : plan.levels[o])
+      if (o != walked && !statement.operands[o].leader && other.mode == LevelMode::Drive &&
+          other.loop > depth && other.loop < depth + (levels - level))
+        return false;
+  for (size_t l = level + 1; l < levels; ++l)
+    if (plan.levels[walked][l].mode != LevelMode::Drive || plan.levels[walked][l].loop != depth + (l - level))
+      return false;
+  return true;
+}
+
 /// The number of loops up to the result's last one.
 unsigned LoopEmitter::resultDepth() const {
   unsigned last = 0;

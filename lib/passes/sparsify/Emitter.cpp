@@ -214,7 +214,8 @@ LoopEmitter::Carried LoopEmitter::loop(const LoopState &s, unsigned depth, Array
     spaces.push_back(space(s, o));
   bool alone = who.empty() || (who.size() == 1 && minterms[0] == 1);
   if (alone) {
-    auto op = IterateOp::create(b, loc, types, who.empty() ? range : spaces[0], inits, kind);
+    auto op = IterateOp::create(b, loc, types, who.empty() ? range : spaces[0], inits, kind,
+                                !counted && visitsEach(s, depth, who));
     fillBody(&op.getBody().emplaceBlock(), s, depth, who, minterms[0], counted);
     return Carried(op.getResults());
   }

@@ -86,6 +86,7 @@ private:
   LoopState inCase(const LoopState &s, llvm::ArrayRef<unsigned> participants, unsigned minterm) const;
   llvm::SmallVector<unsigned> visited(const LoopState &s, unsigned depth,
                                       llvm::ArrayRef<unsigned> participants);
+  bool visitsEach(const LoopState &s, unsigned depth, llvm::ArrayRef<unsigned> participants);
   bool writesEverySlot(const LoopState &s, unsigned depth);
   bool isReduction(unsigned depth) const { return statement.reduction[plan.order[depth].index]; }
   unsigned resultDepth() const;
