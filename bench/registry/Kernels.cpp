@@ -75,10 +75,10 @@ static std::vector<Kernel> products() {
   return list;
 }
 
-/// Entries by tiles in which the rows of both factors stay in the second cache: 128 rows of D, 512 of E.
+/// Entries by tiles in which the rows of both factors stay in the second cache: 128 rows of D, 1,024 of E.
 static const char *const kTiled =
-    "(i,j,k) -> (j floordiv 128 : dense, k floordiv 512 : dense, i : compressed, "
-    "j mod 128 : compressed(nonunique), k mod 512 : singleton(soa))";
+    "(i,j,k) -> (j floordiv 128 : dense, k floordiv 1024 : dense, i : compressed, "
+    "j mod 128 : compressed(nonunique), k mod 1024 : singleton(soa))";
 
 static std::vector<Kernel> tensors() {
   const std::vector<std::string> inputs = {"2000x3000x4000:0.000208"};

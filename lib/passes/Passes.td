@@ -204,6 +204,16 @@ def StripMine : Pass<"tulle-strip-mine", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::mlir::memref::MemRefDialect"];
 }
 
+def FactorRows : Pass<"tulle-factor-rows", "::mlir::func::FuncOp"> {
+  let summary = "What all entries of a segment are multiplied by is taken out of their sum";
+  let description = [{
+    `for q: for p in segment(q): for k: C[k] += v[p] * D[q, k] * E[crd[p], k]` (MTTKRP) reads a row of D for every entry. Where segments
+    are long, which is asked when the code runs, `W[k] = Σ v[p] * E[crd[p], k]` is summed first, and `C[k] += W[k] * D[q, k]` follows
+    once for each segment. Floating-point sums that may be reassociated only; the loops over short segments are marked `tulle.short`.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::mlir::memref::MemRefDialect"];
+}
+
 def ShortRows : Pass<"tulle-short-rows", "::mlir::func::FuncOp"> {
   let summary = "Loops over rows that one vector holds have a copy of their own";
   let description = [{

@@ -62,10 +62,11 @@ std::string passes(Stage stage, const Options &options) {
   case Stage::Loops:
     return "tulle-lower,func.func(canonicalize,loop-invariant-code-motion,cse,tulle-join-segments)";
   case Stage::Vector:
-    return "func.func(tulle-block-rows,tulle-split-blocks,tulle-panels,tulle-strip-mine,tulle-short-rows{"
-           "vl=" +
-           std::to_string(options.vectorLength) + "},tulle-register-tiles{" + vectorOptions(options) +
-           "},tulle-expand-exp,tulle-vectorize{" + vectorOptions(options) +
+    // Which segments are long depends on the part of a loop that a thread has.
+    return std::string("func.func(tulle-block-rows,tulle-split-blocks,tulle-panels,tulle-strip-mine,") +
+           (options.deterministic ? "" : "tulle-factor-rows,") +
+           "tulle-short-rows{vl=" + std::to_string(options.vectorLength) + "},tulle-register-tiles{" +
+           vectorOptions(options) + "},tulle-expand-exp,tulle-vectorize{" + vectorOptions(options) +
            "},tulle-batch-scatters,tulle-scalar-scatter)" + (options.parallel ? ",tulle-outline" : "");
   case Stage::Llvm:
     // Allocation goes through functions that the engine binds: unlike malloc, they may refuse.

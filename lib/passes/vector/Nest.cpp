@@ -81,9 +81,10 @@ static memref::LoadOp asRead(Value value) {
 bool isRead(Value value) { return bool(asRead(value)); }
 
 bool walksSegments(const Nest &nest) {
-  if (nest.outers.size() < 2)
-    return false;
-  scf::ForOp around = nest.outers.end()[-2], walk = nest.outer();
+  return nest.outers.size() >= 2 && walksSegments(nest.outers.end()[-2], nest.outer());
+}
+
+bool walksSegments(scf::ForOp around, scf::ForOp walk) {
   memref::LoadOp begin = asRead(walk.getLowerBound()), end = asRead(walk.getUpperBound());
   if (!begin || !end || begin.getMemRef() != end.getMemRef() ||
       !around.isDefinedOutsideOfLoop(begin.getMemRef()) || begin->getBlock() != around.getBody() ||

@@ -27,6 +27,8 @@ std::optional<Nest> matchNest(mlir::scf::ForOp outer);
 
 /// Attribute of a loop: the rows that its coordinates name are in the innermost cache.
 inline constexpr llvm::StringLiteral kNear = "tulle.near";
+/// Attribute of a loop: the segments that it selects hold few positions each, in the mean.
+inline constexpr llvm::StringLiteral kShort = "tulle.short";
 
 /// The loop at the end of a body where everything before it only reads; null where there is none.
 mlir::scf::ForOp innerLoop(mlir::scf::ForOp outer);
@@ -37,6 +39,7 @@ bool isRead(mlir::Value value);
 /// Whether the innermost of several outer loops walks the segments of a compressed level: from `pos[q]` to
 /// `pos[q + 1]` in each step q of the loop around it.
 bool walksSegments(const Nest &nest);
+bool walksSegments(mlir::scf::ForOp around, mlir::scf::ForOp walk);
 
 /// The body of a loop of a nest without the loop at its end; `map` is extended.
 void cloneReads(mlir::OpBuilder &b, mlir::scf::ForOp loop, mlir::IRMapping &map);

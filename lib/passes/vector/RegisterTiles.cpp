@@ -456,7 +456,7 @@ private:
     scf::YieldOp::create(b, loc, elements);
     b.setInsertionPointToStart(branch.thenBlock());
     Value first = segmentStart(begin, map), last = segmentStart(end, map);
-    if (scf::ForOp(nest.outers.end()[-2])->hasAttr(kNear)) {
+    if (scf::ForOp around = nest.outers.end()[-2]; around->hasAttr(kNear) || around->hasAttr(kShort)) {
       // They are short there, and registers that a loop for each would take are free for this one (AVX2: two
       // of eight sums stayed in memory).
       scf::YieldOp::create(b, loc, joinedLoop(begin, first, last, map, elements, parts, tile));
