@@ -98,24 +98,21 @@ func.func @counted(%A: tensor<4x6xf64, #CSR>) -> tensor<4x6xf64, #CSR> {
   return %C : tensor<4x6xf64, #CSR>
 }
 
-// Blocks stay where they are collected until the piece has had its turn, and then go to where they belong, past the caches
-// where the tensor is large. The operands are read once.
+// The blocks of all threads but the last are counted by marking them, and a thread stores its own ones where they belong, past the
+// caches where the tensor is large. No piece waits for another one.
 // CHECK-LABEL: @blocks(
-// CHECK: %[[VALUES:.*]] = memref.alloc(%{{.*}}) : memref<?xf64>
+// CHECK: %[[BEFORE:.*]] = memref.load %[[MARKS:.*]][%[[J:.*]]] : memref<150xi32>
+// CHECK-NEXT: memref.store %[[OWN:.*]], %[[MARKS]][%[[J]]]
+// CHECK-NEXT: arith.cmpi ne, %[[BEFORE]], %[[OWN]] : i32
+// CHECK: memref.dealloc %[[MARKS]]
 // CHECK: tulle.parallel
-// CHECK:   %[[ROOM:.*]] = memref.alloc(%{{.*}}) : memref<?xf64>
-// CHECK:   scf.while
+// CHECK:   scf.for
 // CHECK:     tulle.part
 // CHECK:     tulle.iterate
 // CHECK:       tulle.load
-// CHECK:       memref.store %{{.*}}, %[[ROOM]]
-// CHECK:     func.call @tulle_turn
-// CHECK-NOT: tulle.iterate
-// CHECK:     %[[BLOCK:.*]] = vector.load %[[ROOM]]
-// CHECK:     vector.store %{{.*}}, %[[ROOM]]
-// CHECK:     vector.store %[[BLOCK]], %[[VALUES]]{{.*}}nontemporal = true
+// CHECK:       %[[BLOCK:.*]] = vector.load
+// CHECK:       vector.store %[[BLOCK]], %{{.*}}nontemporal = true
 // CHECK-NOT: func.call @tulle_turn
-// CHECK:     memref.atomic_rmw addi
 // CHECK: return
 func.func @blocks(%A: tensor<400x600xf64, #CSR>) -> tensor<400x600xf64, #BCSR> {
   %m = arith.constant 400 : index
@@ -132,6 +129,47 @@ func.func @blocks(%A: tensor<400x600xf64, #CSR>) -> tensor<400x600xf64, #BCSR> {
     }
   } : tensor<400x600xf64, #BCSR>
   return %C : tensor<400x600xf64, #BCSR>
+}
+
+// Of a product, counting is as much work as multiplying. Blocks stay where they are collected until the piece has had its turn, and
+// then go to where they belong. The operands are read once.
+// CHECK-LABEL: @product(
+// CHECK: %[[VALUES:.*]] = memref.alloc(%{{.*}}) : memref<?xf64>
+// CHECK: tulle.parallel
+// CHECK:   %[[ROOM:.*]] = memref.alloc(%{{.*}}) : memref<?xf64>
+// CHECK:   scf.while
+// CHECK:     tulle.part
+// CHECK:     tulle.iterate
+// CHECK:       tulle.load
+// CHECK:       memref.store %{{.*}}, %[[ROOM]]
+// CHECK:     func.call @tulle_turn
+// CHECK-NOT: tulle.iterate
+// CHECK:     %[[BLOCK:.*]] = vector.load %[[ROOM]]
+// CHECK:     vector.store %{{.*}}, %[[ROOM]]
+// CHECK:     vector.store %[[BLOCK]], %[[VALUES]]{{.*}}nontemporal = true
+// CHECK-NOT: func.call @tulle_turn
+// CHECK:     memref.atomic_rmw addi
+// CHECK: return
+func.func @product(%A: tensor<400x400xf64, #CSR>) -> tensor<400x400xf64, #BCSR> {
+  %n = arith.constant 400 : index
+  %count = tulle.stored_count %A : tensor<400x400xf64, #CSR>
+  %C = tulle.assemble (%n, %n) bound %count attributes {order = affine_map<(i, j) -> (i, j)>} {
+    %si = tulle.space %A level(0) : tensor<400x400xf64, #CSR> -> !tulle.space<#CSR, 0>
+    tulle.iterate %i, %ri in %si : !tulle.space<#CSR, 0> kind = reduction {
+      %sk = tulle.space %A level(1) under %ri : !tulle.iterator<#CSR, 0> : tensor<400x400xf64, #CSR> -> !tulle.space<#CSR, 1>
+      tulle.iterate %k, %rk in %sk : !tulle.space<#CSR, 1> kind = reduction {
+        %v = tulle.load %A[%rk : !tulle.iterator<#CSR, 1>] : tensor<400x400xf64, #CSR> -> f64
+        %row = tulle.locate %A level(0) at %k : tensor<400x400xf64, #CSR> -> !tulle.iterator<#CSR, 0>
+        %sj = tulle.space %A level(1) under %row : !tulle.iterator<#CSR, 0> : tensor<400x400xf64, #CSR> -> !tulle.space<#CSR, 1>
+        tulle.iterate %j, %rj in %sj : !tulle.space<#CSR, 1> kind = reduction {
+          %w = tulle.load %A[%rj : !tulle.iterator<#CSR, 1>] : tensor<400x400xf64, #CSR> -> f64
+          %x = arith.mulf %v, %w : f64
+          tulle.insert %x at (%i, %j) : f64
+        }
+      }
+    }
+  } : tensor<400x400xf64, #BCSR>
+  return %C : tensor<400x400xf64, #BCSR>
 }
 
 // Rows of two operands, in pieces of all coordinates: each run takes its turn, and the positions of the second are moved by

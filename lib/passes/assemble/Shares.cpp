@@ -151,19 +151,22 @@ static Value boundOfPiece(OpBuilder &b, Operation *loop, Value bound, const Piec
   return arith::MinUIOp::create(b, op->getLoc(), lhs, rhs);
 }
 
-Shares::Shares(OpBuilder &b, Target &target, const Order &order, Value bound)
+Shares::Shares(OpBuilder &b, Target &target, const Order &order, Value bound, bool counted)
     : target(target), loc(target.loc) {
   levels::Emitter emit = target.emitter(b);
   Operation *loop = outermostLoop(target.op);
   Value work = parallel::work(b, loop);
   threads = ThreadsOp::create(b, loc, work, /*fixed=*/false);
   Value several = emit.compare(CmpIPredicate::ugt, threads, emit.constant(1));
-  Value wanted =
-      arith::MaxUIOp::create(b, loc, emit.mul(threads, emit.constant(kPiecesPerThread)),
-                             arith::DivUIOp::create(b, loc, work, emit.constant(workPerPiece(target))));
+  Value wanted = emit.mul(threads, emit.constant(kPiecesPerThread));
+  if (!counted)
+    wanted = arith::MaxUIOp::create(
+        b, loc, wanted, arith::DivUIOp::create(b, loc, work, emit.constant(workPerPiece(target))));
   pieces = arith::SelectOp::create(b, loc, several, wanted, emit.constant(1));
+  most = largest = bound;
+  if (counted)
+    return;
   if (bound) {
-    most = bound;
     // Where a piece ends is searched for, and there are many.
     Value counts = table(b, threads);
     lower::parallelParts(b, loc, threads, [&](Value part) {
@@ -305,7 +308,7 @@ void Shares::begin(OpBuilder &b) {
 
 /// Every thread takes the next piece that nobody has begun: the pieces before it have been begun, too, so
 /// that its turn comes.
-void Shares::eachNumber(OpBuilder &b, function_ref<void(Value)> body) const {
+void Shares::eachNumber(OpBuilder &b, Value end, function_ref<void(Value)> body) const {
   levels::Emitter emit = target.emitter(b);
   auto take = [&]() -> Value {
     Value one = arith::ConstantIntOp::create(b, loc, 1, 64);
@@ -314,8 +317,7 @@ void Shares::eachNumber(OpBuilder &b, function_ref<void(Value)> body) const {
     return arith::IndexCastOp::create(b, loc, b.getIndexType(), taken);
   };
   lower::whileLoop(
-      b, loc, take(),
-      [&](lower::Values number) { return emit.compare(CmpIPredicate::ult, number[0], pieces); },
+      b, loc, take(), [&](lower::Values number) { return emit.compare(CmpIPredicate::ult, number[0], end); },
       [&](lower::Values number) {
         body(number[0]);
         return lower::Values{take()};
@@ -329,7 +331,7 @@ std::pair<Value, Value> Shares::count(OpBuilder &b, Work work) {
   lower::parallelParts(b, loc, threads, [&](Value) {
     Target none = target;
     work(b, none, [&](AppendPiece append) {
-      eachNumber(b, [&](Value number) {
+      eachNumber(b, pieces, [&](Value number) {
         append(
             Piece{number, pieces}, /*counting=*/true, [&](Appender &) {},
             [&](Appender &appender, MoveValues) {
@@ -346,7 +348,7 @@ void Shares::appendToRoom(OpBuilder &b, const Order &order, Work work) const {
   Value zero = target.emitter(b).constant(0);
   Target room = makeRoom(b, order);
   work(b, room, [&](AppendPiece append) {
-    eachNumber(b, [&](Value number) {
+    eachNumber(b, pieces, [&](Value number) {
       append(
           Piece{number, pieces}, /*counting=*/false,
           [&](Appender &appender) { appender.beginPiece(b, Values(appender.runCount(), zero)); },
@@ -366,7 +368,7 @@ void Shares::appendToRoom(OpBuilder &b, const Order &order, Work work) const {
 void Shares::appendInPlace(OpBuilder &b, Work work, const Verbatim &copied) const {
   Target result = target;
   work(b, result, [&](AppendPiece append) {
-    eachNumber(b, [&](Value number) {
+    eachNumber(b, pieces, [&](Value number) {
       Piece piece{number, pieces};
       copied.copy(b, target, number, pieces);
       Values starts;
@@ -404,10 +406,83 @@ void Shares::assemble(OpBuilder &b, const Order &order, Value block, Work work, 
   Values counts;
   for (unsigned r = 0; r < whole.runCount(); ++r)
     counts.push_back(load(b, turns, emit.constant(kCellWords * r + 1)));
-  auto shared = sharedPositions();
-  whole.finishJoined(b, counts, shared ? joinPositions(b, *shared) : emit.constant(0));
-  for (Value table : {next, turns, bases, firsts, lasts})
+  finish(b, whole, counts);
+  for (Value table : {next, turns})
     memref::DeallocOp::create(b, loc, table);
+}
+
+void Shares::finish(OpBuilder &b, Appender &whole, ValueRange counts) const {
+  auto shared = sharedPositions();
+  whole.finishJoined(b, counts, shared ? joinPositions(b, *shared) : target.emitter(b).constant(0));
+  for (Value table : {bases, firsts, lasts})
+    memref::DeallocOp::create(b, loc, table);
+}
+
+//===--- Counted pieces ---===//
+
+void Shares::assembleCounted(OpBuilder &b, const Order &order, Value block, CountWork count, Work work) {
+  levels::Emitter emit = target.emitter(b);
+  plan(b, block, /*rooms=*/false, work);
+  Appender whole(b, target, order, /*counting=*/false);
+  whole.allocate(b, most);
+  for (Value *table : {&bases, &firsts, &lasts})
+    *table = this->table(b, pieces);
+  Value starts = countBefore(b, count), ends = table(b, threads);
+  lower::parallelParts(b, loc, threads, [&](Value part) {
+    store(b, appendOwn(b, work, part, starts), ends, part);
+    fence(b, loc);
+  });
+  finish(b, whole, load(b, ends, emit.sub(threads, emit.constant(1))));
+  for (Value table : {starts, ends})
+    memref::DeallocOp::create(b, loc, table);
+}
+
+Value Shares::countBefore(OpBuilder &b, CountWork count) {
+  levels::Emitter emit = target.emitter(b);
+  Value zero = emit.constant(0), one = emit.constant(1), each = emit.constant(kPiecesPerThread);
+  Value counted = emit.mul(emit.sub(threads, one), each), counts = table(b, pieces);
+  begin(b);
+  lower::parallelParts(b, loc, threads, [&](Value) {
+    count(b, [&](CountPiece countPiece) {
+      eachNumber(b, counted,
+                 [&](Value number) { store(b, countPiece(Piece{number, pieces}), counts, number); });
+    });
+  });
+  Value starts = table(b, threads);
+  lower::forLoop(b, loc, zero, threads, LoopKind::Reduction, zero, [&](Value part, lower::Values so) {
+    store(b, so[0], starts, part);
+    Value last = arith::MinUIOp::create(b, loc, emit.mul(emit.add(part, one), each), counted);
+    return lower::forLoop(b, loc, emit.mul(part, each), last, LoopKind::Reduction, so[0],
+                          [&](Value number, lower::Values sum) {
+                            return lower::Values{emit.add(sum[0], load(b, counts, number))};
+                          });
+  });
+  for (Value table : {next, counts})
+    memref::DeallocOp::create(b, loc, table);
+  return starts;
+}
+
+Value Shares::appendOwn(OpBuilder &b, Work work, Value part, Value starts) const {
+  levels::Emitter emit = target.emitter(b);
+  Target result = target;
+  Register reached(b, loc, load(b, starts, part));
+  work(b, result, [&](AppendPiece append) {
+    Value each = emit.constant(kPiecesPerThread), first = emit.mul(part, each);
+    lower::forLoop(b, loc, first, emit.add(first, each), LoopKind::Reduction, {},
+                   [&](Value number, lower::Values) {
+                     Value start = reached.get(b);
+                     append(
+                         Piece{number, pieces}, /*counting=*/false,
+                         [&](Appender &appender) { appender.beginPiece(b, start); },
+                         [&](Appender &appender, MoveValues) {
+                           appender.finishPiece(b);
+                           notePositions(b, appender, number, start, {});
+                           reached.set(b, appender.count(b, 0));
+                         });
+                     return lower::Values{};
+                   });
+  });
+  return reached.get(b);
 }
 
 Values Shares::takeTurns(OpBuilder &b, Appender &appender, Value number) const {

@@ -11,15 +11,16 @@ namespace tulle::assemble {
 /// appends its entries to a room that its caches hold, takes its turn (`tulle_turn`: where the pieces before
 /// it end), and moves them to the result: every entry goes to memory once, as if there were one thread, and
 /// the tensor is the same. Where little is left to append because the rest is copied, a piece is counted
-/// first, takes its turn, and is then stored where it belongs.
+/// first, takes its turn, and is then stored where it belongs. Where counting is cheap and storing is not,
+/// all threads' pieces but the last one's are counted before any is stored (assembleCounted).
 class Shares {
 public:
   /// Whether the loops can be cut so. The target's levels are full ones and runs.
   static bool possible(const Target &target, dialect::AssembleOp op, const Order &order);
 
   /// How many threads are worth while, and room for each piece: for `bound` entries, or without one for as
-  /// many as copies of the loops count.
-  Shares(mlir::OpBuilder &b, Target &target, const Order &order, mlir::Value bound);
+  /// many as copies of the loops count. `counted` (which needs a bound): for assembleCounted, without rooms.
+  Shares(mlir::OpBuilder &b, Target &target, const Order &order, mlir::Value bound, bool counted = false);
 
   /// At most so many entries are made.
   mlir::Value entries() const { return most; }
@@ -45,6 +46,15 @@ public:
   void assemble(mlir::OpBuilder &b, const Order &order, mlir::Value block, Work work,
                 const Verbatim *copied = nullptr);
 
+  /// The same where each position of the only run belongs to parents that are known before, and counting
+  /// takes little of the time: the pieces of all threads but the last are counted, and each thread stores its
+  /// own ones, one after the other, where they belong. `count` emits the counting of one thread, as `work`
+  /// its work.
+  using CountPiece = llvm::function_ref<mlir::Value(const Piece &piece)>;
+  using EachCount = llvm::function_ref<void(CountPiece)>;
+  using CountWork = llvm::function_ref<void(mlir::OpBuilder &b, EachCount eachPiece)>;
+  void assembleCounted(mlir::OpBuilder &b, const Order &order, mlir::Value block, CountWork count, Work work);
+
 private:
   mlir::Value table(mlir::OpBuilder &b, mlir::Value size) const;
   mlir::Value load(mlir::OpBuilder &b, mlir::Value table, mlir::Value at) const;
@@ -61,8 +71,9 @@ private:
   Target makeRoom(mlir::OpBuilder &b, const Order &order) const;
   void freeRoom(mlir::OpBuilder &b, const Target &room) const;
   void begin(mlir::OpBuilder &b);
-  /// The number of the next piece that nobody has begun, in a loop until there is none.
-  void eachNumber(mlir::OpBuilder &b, llvm::function_ref<void(mlir::Value number)> body) const;
+  /// The number of the next piece that nobody has begun, in a loop until there is none below `end`.
+  void eachNumber(mlir::OpBuilder &b, mlir::Value end,
+                  llvm::function_ref<void(mlir::Value number)> body) const;
   /// Chooses `most` and `largest`: the bounds they are, or by `work` exactly.
   void plan(mlir::OpBuilder &b, mlir::Value block, bool rooms, Work work);
   std::pair<mlir::Value, mlir::Value> count(mlir::OpBuilder &b, Work work);
@@ -72,6 +83,12 @@ private:
   /// One thread's pieces, by way of its room, and without one.
   void appendToRoom(mlir::OpBuilder &b, const Order &order, Work work) const;
   void appendInPlace(mlir::OpBuilder &b, Work work, const Verbatim &copied) const;
+  /// A table with the positions before the first piece of each thread.
+  mlir::Value countBefore(mlir::OpBuilder &b, CountWork count);
+  /// One thread's pieces, where they belong; returns where they end.
+  mlir::Value appendOwn(mlir::OpBuilder &b, Work work, mlir::Value part, mlir::Value starts) const;
+  /// What the buffers hold as soon as the pieces are done, with so many positions of each run.
+  void finish(mlir::OpBuilder &b, Appender &whole, mlir::ValueRange counts) const;
   /// Where a piece begins in each run: waits until the pieces before it have said what they hold.
   Values takeTurns(mlir::OpBuilder &b, Appender &appender, mlir::Value number) const;
   void movePiece(mlir::OpBuilder &b, const Target &room, Appender &appender, mlir::ValueRange starts,

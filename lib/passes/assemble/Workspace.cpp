@@ -7,6 +7,7 @@
 #include "passes/assemble/Chain.h"
 #include "passes/assemble/Clone.h"
 #include "passes/assemble/Groups.h"
+#include "passes/assemble/Marks.h"
 #include "passes/assemble/Memory.h"
 #include "passes/assemble/Shares.h"
 #include "passes/assemble/Stream.h"
@@ -386,15 +387,77 @@ static void assembleInShares(OpBuilder &b, const Target &target, Shares &shares,
   shares.assemble(b, flushed, target.emitter(b).constant(*blockSize(target)), work);
 }
 
+/// Whether the blocks of pieces can be counted before they are stored, in little of the time: each entry of
+/// one tensor makes one of the new one, in an order in which each block's entries are in one piece.
+static bool countsFirst(const Target &target, AssembleOp op, const Order &order, Value bound) {
+  const unsigned level = target.storedLevels() - 1;
+  if (!bound || level == 0 || *blockSize(target) == 1 || staysByElement(target, order) ||
+      target.format(level).kind != LevelKind::Compressed)
+    return false;
+  for (unsigned l = 0; l < level; ++l)
+    if (target.format(l).kind != LevelKind::Dense)
+      return false;
+  Value tensor;
+  llvm::SmallDenseSet<int64_t> levels;
+  auto walk = op.getBody().walk([&](Operation *inner) {
+    if (isa<CoiterateOp, SearchOp>(inner))
+      return WalkResult::interrupt();
+    auto space = dyn_cast<SpaceOp>(inner);
+    if (!space)
+      return WalkResult::advance();
+    bool other = tensor && tensor != space.getTensor();
+    tensor = space.getTensor();
+    return other || !levels.insert(space.getLevel()).second ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return tensor && !walk.wasInterrupted();
+}
+
+/// Groups have numbers for marks (i1).
+static Value fewGroups(OpBuilder &b, const Target &target) {
+  levels::Emitter emit = target.emitter(b);
+  Value groups = emit.constant(1);
+  for (unsigned l = 0; l + 1 < target.storedLevels(); ++l)
+    groups = emit.mul(groups, emit.levelSize(l));
+  return emit.compare(arith::CmpIPredicate::ult, groups, emit.constant(Marks::kMostGroups));
+}
+
+/// By several threads, each of which knows where its blocks belong before it stores them: they go to memory
+/// once, and the threads' caches hold no more than a row of blocks.
+static void assembleCounted(OpBuilder &b, const Target &target, Shares &shares, const Order &order) {
+  Order flushed = order;
+  flushed.unique = true;
+  auto count = [&](OpBuilder &b, Shares::EachCount eachPiece) {
+    Marks marks(b, target);
+    eachPiece([&](const Piece &piece) { return marks.count(b, piece); });
+    marks.free(b);
+  };
+  auto work = [&](OpBuilder &b, Target &result, Shares::EachPiece eachPiece) {
+    Workspace workspace(b, result, order);
+    eachPiece([&](const Piece &piece, bool counting, Shares::OnAppender begin, Shares::OnPiece end) {
+      Appender appender(b, result, flushed, counting, workspace.wholeBlocks());
+      begin(appender);
+      insertAll(b, result, order, workspace, appender, counting, &piece);
+      end(appender, {});
+    });
+    workspace.free(b);
+  };
+  shares.assembleCounted(b, flushed, target.emitter(b).constant(*blockSize(target)), count, work);
+}
+
 /// By several threads where that is worth while.
-static void assembleByMany(OpBuilder &b, Target &target, const Order &order, Shares &shares) {
+static void assembleByMany(OpBuilder &b, Target &target, const Order &order, Shares &shares, bool counted) {
   Target alone = target;
   SmallVector<Type> types = levels::fieldTypes(target.storage.layout, target.storage.element);
-  Value entries = shares.entries();
+  Value entries = shares.entries(), several = shares.worthwhile(b);
+  if (counted)
+    several = arith::AndIOp::create(b, target.loc, several, fewGroups(b, target));
   lower::Values buffers = lower::ifElse(
-      b, target.loc, shares.worthwhile(b), types,
+      b, target.loc, several, types,
       [&] {
-        assembleInShares(b, target, shares, order);
+        if (counted)
+          assembleCounted(b, target, shares, order);
+        else
+          assembleInShares(b, target, shares, order);
         return lower::Values(target.storage.fields);
       },
       [&] {
@@ -420,12 +483,16 @@ static Value isSmall(OpBuilder &b, const Target &target, Value entries) {
 
 FailureOr<Value> lowerByWorkspace(OpBuilder &b, Target &target, AssembleOp op, const Order &order) {
   std::optional<Shares> shares;
-  if (Shares::possible(target, op, order))
-    shares.emplace(b, target, order, leastBound(b, op));
+  bool counted = false;
+  if (Shares::possible(target, op, order)) {
+    Value bound = leastBound(b, op);
+    counted = countsFirst(target, op, order, bound);
+    shares.emplace(b, target, order, bound, counted);
+  }
   Value entries = shares ? shares->entries() : boundEntries(b, target, op, order);
   auto assemble = [&](OpBuilder &b) {
     if (shares)
-      assembleByMany(b, target, order, *shares);
+      assembleByMany(b, target, order, *shares, counted);
     else
       assembleInWorkspace(b, target, order, entries);
   };
