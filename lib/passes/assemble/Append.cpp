@@ -85,7 +85,10 @@ static void appendInShares(OpBuilder &b, Shares &shares, AssembleOp op, const Or
     });
   };
   Value one = arith::ConstantIndexOp::create(b, op.getLoc(), 1);
-  shares.assemble(b, order, one, work, copied);
+  if (copied)
+    shares.assembleInPlace(b, order, one, work, copied);
+  else
+    shares.assemble(b, order, one, work);
 }
 
 FailureOr<Value> lowerByAppend(OpBuilder &b, Target &target, AssembleOp op, const Order &order) {

@@ -153,7 +153,8 @@ private:
         end(appender, {});
       });
     };
-    shares.assemble(b, order, block, work);
+    // To count a piece its blocks need not be computed.
+    shares.assembleInPlace(b, order, block, work, /*copied=*/nullptr);
   }
 
   /// A copy of the loops, or of one piece, that appends a block for each pass that has entries.

@@ -365,12 +365,13 @@ void Shares::appendToRoom(OpBuilder &b, const Order &order, Work work) const {
 
 /// The second time, a piece of the operands is in the caches. What is copied is copied piece by piece as
 /// well: while one thread waits for memory, another one has something else to do.
-void Shares::appendInPlace(OpBuilder &b, Work work, const Verbatim &copied) const {
+void Shares::appendInPlace(OpBuilder &b, Work work, const Verbatim *copied) const {
   Target result = target;
   work(b, result, [&](AppendPiece append) {
     eachNumber(b, pieces, [&](Value number) {
       Piece piece{number, pieces};
-      copied.copy(b, target, number, pieces);
+      if (copied)
+        copied->copy(b, target, number, pieces);
       Values starts;
       append(
           piece, /*counting=*/true, [&](Appender &) {},
@@ -385,21 +386,28 @@ void Shares::appendInPlace(OpBuilder &b, Work work, const Verbatim &copied) cons
   });
 }
 
-void Shares::assemble(OpBuilder &b, const Order &order, Value block, Work work, const Verbatim *copied) {
+void Shares::assemble(OpBuilder &b, const Order &order, Value block, Work work) {
+  share(b, order, block, /*rooms=*/true, work, [&] { appendToRoom(b, order, work); });
+}
+
+void Shares::assembleInPlace(OpBuilder &b, const Order &order, Value block, Work work,
+                             const Verbatim *copied) {
+  share(b, order, block, /*rooms=*/false, work, [&] { appendInPlace(b, work, copied); });
+}
+
+void Shares::share(OpBuilder &b, const Order &order, Value block, bool rooms, Work work,
+                   function_ref<void()> pieces) {
   levels::Emitter emit = target.emitter(b);
-  plan(b, block, /*rooms=*/!copied, work);
+  plan(b, block, rooms, work);
   Appender whole(b, target, order, /*counting=*/false);
   whole.allocate(b, most);
   begin(b);
   turns = zeros(b, kCellWords * whole.runCount());
   for (Value *table : {&bases, &firsts, &lasts})
-    *table = this->table(b, pieces);
+    *table = this->table(b, this->pieces);
 
   lower::parallelParts(b, loc, threads, [&](Value) {
-    if (copied)
-      appendInPlace(b, work, *copied);
-    else
-      appendToRoom(b, order, work);
+    pieces();
     fence(b, loc);
   });
 

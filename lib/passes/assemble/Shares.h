@@ -10,7 +10,7 @@ namespace tulle::assemble {
 /// The outermost loop of an assembly in many consecutive pieces. Each thread takes one after the other,
 /// appends its entries to a room that its caches hold, takes its turn (`tulle_turn`: where the pieces before
 /// it end), and moves them to the result: every entry goes to memory once, as if there were one thread, and
-/// the tensor is the same. Where little is left to append because the rest is copied, a piece is counted
+/// the tensor is the same. Where counting takes little, as where the rest is copied, a piece is counted
 /// first, takes its turn, and is then stored where it belongs. Where counting is cheap and storing is not,
 /// all threads' pieces but the last one's are counted before any is stored (assembleCounted).
 class Shares {
@@ -34,8 +34,7 @@ public:
   /// its appender to `begin` first and to `end` last, with what moves the values of
   /// `count` positions to the result, from position `start` on, where they are not in order in the room. With
   /// `counting` nothing is stored: the op's plan, or memory that `block` values for each of the entries do
-  /// not fit into, asks for exact numbers first. What is `copied` the threads copy, piece by piece; there are
-  /// no rooms for the rest then, and every piece is counted before it is stored.
+  /// not fit into, asks for exact numbers first.
   using OnAppender = llvm::function_ref<void(Appender &)>;
   using MoveValues = llvm::function_ref<void(mlir::Value start, mlir::Value count)>;
   using OnPiece = llvm::function_ref<void(Appender &, MoveValues)>;
@@ -43,8 +42,13 @@ public:
       llvm::function_ref<void(const Piece &piece, bool counting, OnAppender begin, OnPiece end)>;
   using EachPiece = llvm::function_ref<void(AppendPiece)>;
   using Work = llvm::function_ref<void(mlir::OpBuilder &b, Target &room, EachPiece eachPiece)>;
-  void assemble(mlir::OpBuilder &b, const Order &order, mlir::Value block, Work work,
-                const Verbatim *copied = nullptr);
+  void assemble(mlir::OpBuilder &b, const Order &order, mlir::Value block, Work work);
+
+  /// The same where counting a piece takes little of the time that storing it does: every piece is counted
+  /// before it is stored where it belongs, without rooms. What is `copied`, if anything, the threads copy
+  /// piece by piece as well.
+  void assembleInPlace(mlir::OpBuilder &b, const Order &order, mlir::Value block, Work work,
+                       const Verbatim *copied);
 
   /// The same where each position of the only run belongs to parents that are known before, and counting
   /// takes little of the time: the pieces of all threads but the last are counted, and each thread stores its
@@ -82,7 +86,10 @@ private:
                                                 mlir::Value number) const;
   /// One thread's pieces, by way of its room, and without one.
   void appendToRoom(mlir::OpBuilder &b, const Order &order, Work work) const;
-  void appendInPlace(mlir::OpBuilder &b, Work work, const Verbatim &copied) const;
+  void appendInPlace(mlir::OpBuilder &b, Work work, const Verbatim *copied) const;
+  /// The buffers, and what `pieces` emits for one thread.
+  void share(mlir::OpBuilder &b, const Order &order, mlir::Value block, bool rooms, Work work,
+             llvm::function_ref<void()> pieces);
   /// A table with the positions before the first piece of each thread.
   mlir::Value countBefore(mlir::OpBuilder &b, CountWork count);
   /// One thread's pieces, where they belong; returns where they end.
