@@ -417,7 +417,7 @@ static Value fewGroups(OpBuilder &b, const Target &target) {
   levels::Emitter emit = target.emitter(b);
   Value groups = emit.constant(1);
   for (unsigned l = 0; l + 1 < target.storedLevels(); ++l)
-    groups = emit.mul(groups, emit.levelSize(l));
+    groups = target.checkedSize(b, l, groups, emit.levelSize(l));
   return emit.compare(arith::CmpIPredicate::ult, groups, emit.constant(Marks::kMostGroups));
 }
 
