@@ -87,6 +87,11 @@ LoopEmitter::Carried LoopEmitter::element(LoopState s, unsigned depth) {
     failed = true;
     return s.carried;
   }
+  return accumulate(s, iterator, [&](const LoopState &inner) { return loops(inner, depth); });
+}
+
+LoopEmitter::Carried LoopEmitter::accumulate(const LoopState &s, Value iterator,
+                                             llvm::function_ref<Carried(const LoopState &)> contributions) {
   Value tensor = s.carried[0];
   Type type = cast<RankedTensorType>(tensor.getType()).getElementType();
   LoopState inner = s;
@@ -96,7 +101,7 @@ LoopEmitter::Carried LoopEmitter::element(LoopState s, unsigned depth) {
                      : dialect::LoadOp::create(b, loc, type, tensor, iterator).getResult();
   Type wide = algebra.yieldOperand().getType();
   inner.carried = {wide == type ? before : b.createOrFold<arith::ExtFOp>(loc, wide, before)};
-  Value value = loops(inner, depth)[0];
+  Value value = contributions(inner)[0];
   if (wide != type)
     value = arith::TruncFOp::create(b, loc, type, value);
   return {dialect::StoreOp::create(b, loc, tensor.getType(), value, tensor, iterator)};

@@ -36,6 +36,9 @@ private:
   // Emitter.cpp: the loops
   Carried loops(LoopState s, unsigned depth);
   Carried element(LoopState s, unsigned depth);
+  /// The element at `iterator` of the result: what `contributions` makes of it in a register, then stored.
+  Carried accumulate(const LoopState &s, mlir::Value iterator,
+                     llvm::function_ref<Carried(const LoopState &)> contributions);
   Carried leaf(LoopState s);
   Carried body(LoopState &s);
   mlir::Value bodyValue(LoopState &s, mlir::Value v, llvm::DenseMap<mlir::Value, mlir::Value> &done);

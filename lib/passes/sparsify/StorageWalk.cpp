@@ -135,7 +135,11 @@ Value LoopEmitter::emit(const StorageWalk &walk) {
     start = dialect::materialize(b, loc, statement.start, getElementTypeOrSelf(statement.init.getType()));
   if (start)
     s.carried[0] = dialect::FillOp::create(b, loc, statement.init.getType(), start, statement.init);
-  Value result = walkLevels(s, walk)[0];
+  // A single number stays in a register: a narrow one would be rounded with every entry.
+  const bool single = statement.result().encoding.getValue().levels.empty();
+  Value result =
+      single ? accumulate(s, Value(), [&](const LoopState &inner) { return walkLevels(inner, walk); })[0]
+             : walkLevels(s, walk)[0];
   return failed ? Value() : result;
 }
 
