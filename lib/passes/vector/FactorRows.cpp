@@ -38,14 +38,23 @@ struct Sum {
   scf::ForOp walk() const { return nest.outer(); }
 };
 
-/// Whether the value is computed from the loop's index.
+/// Whether the value is computed from the loop's index. Every value is asked once, however many paths lead to
+/// it.
 bool dependsOn(Value value, scf::ForOp loop) {
-  if (value == loop.getInductionVar())
-    return true;
-  Operation *op = value.getDefiningOp();
-  return op && loop->isProperAncestor(op) &&
-         (op->getNumRegions() != 0 ||
-          llvm::any_of(op->getOperands(), [&](Value operand) { return dependsOn(operand, loop); }));
+  llvm::SmallVector<Value> open{value};
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  while (!open.empty()) {
+    Value next = open.pop_back_val();
+    if (next == loop.getInductionVar())
+      return true;
+    Operation *op = next.getDefiningOp();
+    if (!op || !loop->isProperAncestor(op) || !seen.insert(op).second)
+      continue;
+    if (op->getNumRegions() != 0)
+      return true;
+    llvm::append_range(open, op->getOperands());
+  }
+  return false;
 }
 
 void collectFactors(Value value, scf::ForOp inner, llvm::SmallVectorImpl<Value> &factors) {
@@ -159,15 +168,16 @@ private:
 
     b.setInsertionPointAfter(walk);
     overRow([&](Value k) {
-      mlir::IRMapping own = map;
+      mlir::IRMapping own = map, copies;
       own.map(found.nest.inner.getInductionVar(), k);
       Value value = memref::LoadOp::create(b, loc, row, k);
       for (Value factor : found.shared)
-        value = arith::MulFOp::create(b, loc, value, cloned(factor, own), found.sum.getFastmathAttr());
-      Value before = cloned(found.nest.load, own);
+        value =
+            arith::MulFOp::create(b, loc, value, cloned(factor, own, copies), found.sum.getFastmathAttr());
+      Value before = cloned(found.nest.load, own, copies);
       Value after = arith::AddFOp::create(b, loc, before, value, found.sum.getFastmathAttr());
       memref::StoreOp::create(b, loc, after, found.nest.store.getMemRef(),
-                              cloned(found.nest.store.getIndices()[0], own));
+                              cloned(found.nest.store.getIndices()[0], own, copies));
     });
 
     memref::StoreOp store = copy(found.nest.store);
@@ -205,16 +215,19 @@ private:
     body(loop.getInductionVar());
   }
 
-  /// The value again, from what the walk over a segment computes it of.
-  Value cloned(Value value, mlir::IRMapping &map) {
+  /// The value again, from what the walk over a segment computes it of. `copies` has what has been cloned.
+  Value cloned(Value value, const mlir::IRMapping &map, mlir::IRMapping &copies) {
     Operation *op = value.getDefiningOp();
-    if (!op || !found.walk()->isProperAncestor(op))
+    if (!op ||
+        !found.walk()->isProperAncestor(op)) // what it has a copy of within the walk is cloned all the same
       return map.lookupOrDefault(value);
-    // Its copy stands within the walk, too.
-    mlir::IRMapping own;
-    for (Value operand : op->getOperands())
-      own.map(operand, cloned(operand, map));
-    return b.clone(*op, own)->getResult(0);
+    if (!copies.contains(value)) {
+      mlir::IRMapping own;
+      for (Value operand : op->getOperands())
+        own.map(operand, cloned(operand, map, copies));
+      copies.map(value, b.clone(*op, own)->getResult(0));
+    }
+    return copies.lookup(value);
   }
 };
 

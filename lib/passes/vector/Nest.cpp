@@ -10,25 +10,45 @@ namespace scf = mlir::scf;
 using mlir::Operation;
 using mlir::Value;
 
-bool Nest::isFixed(Value value) const {
-  scf::ForOp loop = inner, around = top();
-  if (value == loop.getInductionVar() || !around.getRegion().isAncestor(value.getParentRegion()))
-    return true;
-  Operation *op = value.getDefiningOp();
-  return op && isFixed(op);
-}
+namespace {
 
-bool Nest::isFixed(Operation *op) const {
-  scf::ForOp loop = inner;
-  if (!loop->isProperAncestor(op) || op->getNumRegions() != 0 || op->getNumResults() != 1)
-    return false;
-  auto read = mlir::dyn_cast<memref::LoadOp>(op);
-  memref::StoreOp written = store;
-  if (read ? read.getMemRef() == written.getMemRef()
-           : !(mlir::isMemoryEffectFree(op) && mlir::isSpeculatable(op)))
-    return false;
-  return llvm::all_of(op->getOperands(), [&](Value operand) { return isFixed(operand); });
-}
+/// Asks every value once: a body is a graph, and repeated squaring has as many paths as its result.
+class Fixed {
+public:
+  explicit Fixed(const Nest &nest) : nest(nest) {}
+
+  bool value(Value value) {
+    scf::ForOp loop = nest.inner, around = nest.top();
+    if (value == loop.getInductionVar() || !around.getRegion().isAncestor(value.getParentRegion()))
+      return true;
+    if (auto found = known.find(value); found != known.end())
+      return found->second;
+    Operation *op = value.getDefiningOp();
+    const bool result = op && operation(op);
+    return known[value] = result;
+  }
+
+  bool operation(Operation *op) {
+    scf::ForOp loop = nest.inner;
+    if (!loop->isProperAncestor(op) || op->getNumRegions() != 0 || op->getNumResults() != 1)
+      return false;
+    auto read = mlir::dyn_cast<memref::LoadOp>(op);
+    memref::StoreOp written = nest.store;
+    if (read ? read.getMemRef() == written.getMemRef()
+             : !(mlir::isMemoryEffectFree(op) && mlir::isSpeculatable(op)))
+      return false;
+    return llvm::all_of(op->getOperands(), [&](Value operand) { return value(operand); });
+  }
+
+private:
+  const Nest &nest;
+  llvm::SmallDenseMap<Value, bool> known;
+};
+
+} // namespace
+
+bool Nest::isFixed(Value value) const { return Fixed(*this).value(value); }
+bool Nest::isFixed(Operation *op) const { return Fixed(*this).operation(op); }
 
 scf::ForOp innerLoop(scf::ForOp outer) {
   auto before = outer.getBody()->without_terminator();
