@@ -96,3 +96,17 @@ LogicalResult HeavyOp::verify() {
 }
 
 LogicalResult RestrictOp::verify() { return verifyOrdered(*this, getSpace()); }
+
+LogicalResult WithValuesOp::verify() {
+  RankedTensorType tensor = getTensor().getType(), result = getResult().getType();
+  if (getEncoding(tensor) != getEncoding(result) || failed(verifyCompatibleShape(tensor, result)))
+    return emitOpError("expected equal encodings and shapes, got ")
+           << tensor << " and " << result << " (constraint 1)";
+  Type stored =
+      result.getElementType().isInteger(1) ? IntegerType::get(getContext(), 8) : result.getElementType();
+  auto buffer = MemRefType::get({ShapedType::kDynamic}, stored);
+  if (getValues().getType() != buffer)
+    return emitOpError("expected a buffer ")
+           << buffer << ", got " << getValues().getType() << " (constraint 2)";
+  return success();
+}

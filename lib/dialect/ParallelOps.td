@@ -125,3 +125,18 @@ def Tulle_ValuesOp : Tulle_Op<"values", [Pure]> {
   let results = (outs AnyMemRef:$result);
   let assemblyFormat = "$tensor attr-dict `:` type($tensor) `->` type($result)";
 }
+
+def Tulle_WithValuesOp : Tulle_Op<"with_values", [Pure]> {
+  let summary = "A tensor with the pattern of another and a buffer of values of its own";
+  let description = [{
+    Constraints:
+    1. Both tensors have equal encodings and shapes; the element types may differ.
+    2. The buffer is one of the result's values: it has as many as the other tensor has slots (`tulle.stored_count`).
+
+    A result whose pattern exists is summed in it where its own values are too narrow.
+  }];
+  let arguments = (ins AnyRankedTensor:$tensor, AnyMemRef:$values);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$tensor `,` $values attr-dict `:` type($tensor) `,` type($values) `->` type($result)";
+  let hasVerifier = 1;
+}

@@ -80,7 +80,7 @@ def Sparsify : Pass<"tulle-sparsify", "::mlir::func::FuncOp"> {
     Option<"strategy", "strategy", "std::string", /*default=*/"\"auto\"", "How sets of coordinates are walked: auto, merge, gallop or blocks">
   ];
   let dependentDialects = ["::tulle::dialect::TulleDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect",
-                           "::mlir::tensor::TensorDialect", "::mlir::complex::ComplexDialect"];
+                           "::mlir::tensor::TensorDialect", "::mlir::complex::ComplexDialect", "::mlir::memref::MemRefDialect"];
 }
 
 def SinkFill : Pass<"tulle-sink-fill", "::mlir::func::FuncOp"> {
@@ -159,6 +159,15 @@ def JoinSegments : Pass<"tulle-join-segments", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::mlir::memref::MemRefDialect"];
 }
 
+def HoistWorkspaces : Pass<"tulle-hoist-workspaces", "::mlir::func::FuncOp"> {
+  let summary = "Memory that every round of a loop takes and gives back is taken once";
+  let description = [{
+    `memref.alloc` and `memref.dealloc` in one round of a loop move out of all loops that the size does not depend on. Each part of a
+    parallel region keeps memory of its own.
+  }];
+  let dependentDialects = ["::mlir::memref::MemRefDialect"];
+}
+
 //===--- Stage 4: vectors ---===//
 
 def SplitBlocks : Pass<"tulle-split-blocks", "::mlir::func::FuncOp"> {
@@ -231,6 +240,15 @@ def ExpandExp : Pass<"tulle-expand-exp", "::mlir::func::FuncOp"> {
   let description = [{
     Every `math.exp` of f32 and f64 with `fastmath<contract>` becomes arithmetic, less than one unit in the last place from the exact value
     for all inputs: infinities, nan, and where the result is subnormal, too.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
+def ExpandNarrow : Pass<"tulle-expand-narrow", "::mlir::func::FuncOp"> {
+  let summary = "Rounding to bf16 becomes arithmetic";
+  let description = [{
+    Every `arith.truncf` of f32 to bf16, of a number or a vector, becomes integer arithmetic: to the nearest, the even one of two as near;
+    subnormal numbers are kept, nan stays nan.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }

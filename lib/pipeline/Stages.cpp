@@ -60,14 +60,16 @@ std::string passes(Stage stage, const Options &options) {
     return std::string("tulle-assemble{parallel=") + (options.parallel ? "true" : "false") +
            "},func.func(canonicalize,tulle-tabulate)";
   case Stage::Loops:
-    return "tulle-lower,func.func(canonicalize,loop-invariant-code-motion,cse,tulle-join-segments)";
+    return "tulle-lower,func.func(canonicalize,loop-invariant-code-motion,cse,tulle-join-segments,tulle-"
+           "hoist-workspaces)";
   case Stage::Vector:
     // Which segments are long depends on the part of a loop that a thread has.
     return std::string("func.func(tulle-block-rows,tulle-split-blocks,tulle-panels,tulle-strip-mine,") +
            (options.deterministic ? "" : "tulle-factor-rows,") +
            "tulle-short-rows{vl=" + std::to_string(options.vectorLength) + "},tulle-register-tiles{" +
-           vectorOptions(options) + "},tulle-expand-exp,tulle-vectorize{" + vectorOptions(options) +
-           "},tulle-batch-scatters,tulle-scalar-scatter)" + (options.parallel ? ",tulle-outline" : "");
+           vectorOptions(options) + "},tulle-expand-exp,tulle-expand-narrow,tulle-vectorize{" +
+           vectorOptions(options) + "},tulle-batch-scatters,tulle-scalar-scatter)" +
+           (options.parallel ? ",tulle-outline" : "");
   case Stage::Llvm:
     // Allocation goes through functions that the engine binds: unlike malloc, they may refuse.
     // Masks of vectors have no lowering in convert-to-llvm.

@@ -81,3 +81,21 @@ func.func @no_grain(%n: index) {
   %p = tulle.part %r, %c0 of %n {tulle.grain = 0} : !tulle.range
   return
 }
+
+// -----
+
+#CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>
+func.func @values_of_another_pattern(%a: tensor<?x?xf16, #CSR>, %v: memref<?xf32>) {
+  // expected-error @+1 {{expected equal encodings and shapes, got}}
+  %w = tulle.with_values %a, %v : tensor<?x?xf16, #CSR>, memref<?xf32> -> tensor<?x?xf32>
+  return
+}
+
+// -----
+
+#CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>
+func.func @values_of_another_type(%a: tensor<?x?xf16, #CSR>, %v: memref<?xf64>) {
+  // expected-error @+1 {{expected a buffer 'memref<?xf32>', got 'memref<?xf64>' (constraint 2)}}
+  %w = tulle.with_values %a, %v : tensor<?x?xf16, #CSR>, memref<?xf64> -> tensor<?x?xf32, #CSR>
+  return
+}

@@ -133,3 +133,10 @@ func.func @ranges(%a: tensor<?xf64, #SV>) {
   }
   return
 }
+
+// CHECK-LABEL: @own_values
+func.func @own_values(%a: tensor<?xf64, #SV>, %v: memref<?xf32>) -> tensor<?xf32, #SV> {
+  // CHECK: tulle.with_values %{{.*}}, %{{.*}} : tensor<?xf64, #[[$SV]]>, memref<?xf32> -> tensor<?xf32, #[[$SV]]>
+  %w = tulle.with_values %a, %v : tensor<?xf64, #SV>, memref<?xf32> -> tensor<?xf32, #SV>
+  return %w : tensor<?xf32, #SV>
+}

@@ -1,5 +1,6 @@
 // Every element type through the whole road, with expectations worked out by hand.
 #include "Programs.h"
+#include <bit>
 #include <cmath>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -71,6 +72,28 @@ TEST(Types, halfPrecisionSums) {
       {"a", tensor<uint16_t>(ElementType::BF16, {4}, {bfOneAndAHalf, 0, bfTwoAndAQuarter, bfOneAndAHalf},
                              "(i) -> (i : compressed)")}};
   EXPECT_THAT(elements<uint16_t>(evaluate("s = a(i)", "s", brain)), ElementsAre(0x40A8)); // 5.25
+}
+
+/// Every place of a float's last 16 bits that rounding depends on, behind exponents of all kinds: the same as
+/// by support/ElementType, one at a time.
+TEST(Types, bfloatRoundsToTheNearest) {
+  std::vector<float> x;
+  for (uint32_t high :
+       {0x0000u, 0x0001u, 0x0080u, 0x3f80u, 0x3f81u, 0x7f7fu, 0x7f80u, 0x7fc1u, 0x8001u, 0xff7fu})
+    for (uint32_t low : {0x0000u, 0x0001u, 0x7fffu, 0x8000u, 0x8001u, 0xffffu})
+      x.push_back(std::bit_cast<float>(high << 16 | low));
+  const auto size = int64_t(x.size());
+  Tensors in{{"x", tensor<float>(ElementType::F32, {size}, x, "dense")},
+             {"y", tensor<uint16_t>(ElementType::BF16, {size}, std::vector<uint16_t>(x.size()), "dense")}};
+  const std::vector<uint16_t> y = elements<uint16_t>(evaluate("y(i) = x(i)", "y", in));
+  for (size_t k = 0; k < x.size(); ++k) {
+    uint16_t wanted = 0;
+    storeScalar(ElementType::BF16, &wanted, {0, x[k]});
+    if (std::isnan(x[k]))
+      EXPECT_GT(y[k] & 0x7fff, 0x7f80) << k;
+    else
+      EXPECT_EQ(y[k], wanted) << x[k];
+  }
 }
 
 TEST(Types, booleanReachability) {

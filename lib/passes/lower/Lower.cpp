@@ -225,6 +225,7 @@ void Lowering::lowerOp(Operation &op) {
         values.map(op.getResult(), count);
       })
       .Case([&](StorageOp op) { lowerStorage(op); })
+      .Case([&](WithValuesOp op) { lowerWithValues(op); })
       .Case([&](CoordinatesOp op) { lowerCoordinates(op); })
       .Case([&](tensor::DimOp op) {
         values.map(op.getResult(), tensors.lookup(op.getSource())->dims[*op.getConstantIndex()]);
@@ -254,7 +255,7 @@ static bool understands(Operation *op) {
   }
   return isa<SpaceOp, LocateOp, SearchOp, TabulateOp, LookupOp, RangeOp, LoadOp, StoreOp, FillOp, LikeOp,
              LevelSizeOp, SpaceSizeOp, StoredCountOp, StorageOp, CoordinatesOp, IterateOp, CoiterateOp,
-             ParallelOp, PartOp, WeightOp, HeavyOp, SliceOp, RestrictOp, ValuesOp>(op) ||
+             ParallelOp, PartOp, WeightOp, HeavyOp, SliceOp, RestrictOp, ValuesOp, WithValuesOp>(op) ||
          // Tensors pass through these, as the storage they are; places in them do not.
          isa<tensor::CastOp, YieldOp, scf::IfOp, scf::ForOp, func::ReturnOp>(op) ||
          (isa<scf::YieldOp>(op) && isa<scf::IfOp, scf::ForOp>(op->getParentOp()));
@@ -327,6 +328,13 @@ void Lowering::lowerStorage(StorageOp op) {
                        ? values.lookup(size)
                        : Value(arith::ConstantIndexOp::create(b, op.getLoc(), known)));
   made.insert(addStorage(op.getResult(), fields, dims));
+}
+
+void Lowering::lowerWithValues(WithValuesOp op) {
+  const levels::Storage &pattern = *tensors.lookup(op.getTensor());
+  Values fields(pattern.fields.begin(), pattern.fields.end());
+  fields[pattern.layout.valuesField()] = values.lookup(op.getValues());
+  addStorage(op.getResult(), fields, Values(pattern.dims.begin(), pattern.dims.end()));
 }
 
 func::FuncOp Lowering::createFunction() {

@@ -38,6 +38,7 @@ private:
   void lowerStore(dialect::StoreOp op);
   void lowerFill(dialect::FillOp op);
   void lowerStorage(dialect::StorageOp op);
+  void lowerWithValues(dialect::WithValuesOp op);
 
   // Tables.cpp
   void lowerTabulate(dialect::TabulateOp op);

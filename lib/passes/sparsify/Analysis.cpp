@@ -111,9 +111,9 @@ unsigned LoopEmitter::resultDepth() const {
 bool LoopEmitter::writesEverySlot(const LoopState &s, unsigned depth) {
   if (depth == 0)
     for (const format::Digit &digit : statement.result().digits)
-      if (!onceEach || digit.modulus != 0 || digit.stride != 1)
+      if (!(onceEach || sumsWide()) || digit.modulus != 0 || digit.stride != 1)
         return false; // padding is nobody's coordinate
-  if (depth == resultDepth())
+  if (depth == resultDepth() || (sumsWide() && depth == workspaceDepth()))
     return true;
   SmallVector<unsigned> who = participants(s, depth);
   SmallVector<unsigned> minterms = visited(s, depth, who);

@@ -58,6 +58,8 @@ LoopEmitter::Carried LoopEmitter::loops(LoopState s, unsigned depth) {
     return statement.assembled ? newElement(s, depth) : element(s, depth);
   if (depth == plan.order.size())
     return leaf(s);
+  if (!s.scalar && !workspace && sumsWide() && depth == workspaceDepth())
+    return inWorkspace(s, [&](const LoopState &inner) { return loops(inner, depth); });
   SmallVector<unsigned> who = participants(s, depth);
   if (who.size() > 12) {
     statement.generic.emitError("more than 12 sparse operands meet in one loop: split the statement");

@@ -56,6 +56,25 @@ private:
   Carried walkLeaf(LoopState s, const StorageWalk &walk);
   bool separatesResults(const StorageWalk &walk, size_t level) const;
 
+  // WideSums.cpp: narrow results whose elements are added to again and again
+  bool sumsWide() const;
+  /// The elements of the result below the levels that `s` has reached: what `contributions` makes of them in
+  /// a workspace of the type they are summed in, then narrowed once and stored.
+  Carried inWorkspace(const LoopState &s, llvm::function_ref<Carried(const LoopState &)> contributions);
+  struct Workspace {
+    mlir::Value tensor, memory;
+    std::vector<mlir::Value>
+        fixed; ///< per level of the result: its coordinate; null where it is a level here
+    std::vector<mlir::Value> sizes; ///< of the levels here; null for the others
+  };
+  Carried inPattern(const LoopState &s, llvm::function_ref<Carried(const LoopState &)> contributions);
+  unsigned workspaceDepth() const;
+  Workspace makeWorkspace(const LoopState &s);
+  mlir::Value
+  forWorkspace(const Workspace &workspace, unsigned level, std::pair<mlir::Value, mlir::Value> at,
+               unsigned depth, mlir::Value carried,
+               llvm::function_ref<mlir::Value(mlir::Value, std::pair<mlir::Value, mlir::Value>)> each);
+
   // Assembly.cpp: results that are new tensors
   mlir::Value assemble();
   mlir::Value insertionBound();
@@ -100,10 +119,11 @@ private:
   const iteration::Plan &plan;
   dialect::Strategy strategy; ///< of sets of coordinates
   BodyAlgebra algebra;
-  std::vector<mlir::Value> sizes; ///< per index
-  std::vector<bool> readByBody;   ///< per input: its value is used
-  std::vector<bool> testedByBody; ///< per input: whether it stores an entry is used
-  bool onceEach = false;          ///< no reduction runs outside the result's loops
+  std::vector<mlir::Value> sizes;       ///< per index
+  std::vector<bool> readByBody;         ///< per input: its value is used
+  std::vector<bool> testedByBody;       ///< per input: whether it stores an entry is used
+  bool onceEach = false;                ///< no reduction runs outside the result's loops
+  const Workspace *workspace = nullptr; ///< where the result's elements are while they are summed
   bool failed = false;
 };
 

@@ -41,13 +41,22 @@ void LoopEmitter::advance(LoopState &s) {
     if (!isResult && !operand.leader && !isWalked(unsigned(o)))
       continue;
     while (!operand.leader && state.iterators.size() < operand.digits.size()) {
-      size_t level = state.iterators.size();
+      size_t level = state.iterators.size(), own = level;
+      if (isResult && workspace) {
+        // Levels that the workspace does not have have the iterator of the one above.
+        if (workspace->fixed[level]) {
+          state.iterators.push_back(level ? state.iterators.back() : Value());
+          continue;
+        }
+        own -= size_t(
+            llvm::count_if(ArrayRef(workspace->fixed).take_front(level), [](Value v) { return bool(v); }));
+      }
       Value coordinate;
       if (plan.levels[o][level].mode != LevelMode::Locate || !coordinateOf(s, operand, level, coordinate))
         break;
-      Value parent = level ? state.iterators.back() : Value();
-      state.iterators.push_back(dialect::LocateOp::create(b, loc, iteratorType(o, level), operand.tensor,
-                                                          b.getI64IntegerAttr(level), parent, coordinate));
+      Value parent = own ? state.iterators.back() : Value();
+      state.iterators.push_back(dialect::LocateOp::create(b, loc, iteratorType(o, own), operand.tensor,
+                                                          b.getI64IntegerAttr(own), parent, coordinate));
     }
     if (state.iterators.size() < operand.digits.size() || isResult || !readByBody[o])
       continue;

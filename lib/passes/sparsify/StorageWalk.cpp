@@ -133,14 +133,14 @@ Value LoopEmitter::emit(const StorageWalk &walk) {
   Value start = fill ? fill.getValue() : Value();
   if (statement.start)
     start = dialect::materialize(b, loc, statement.start, getElementTypeOrSelf(statement.init.getType()));
-  if (start)
-    s.carried[0] = dialect::FillOp::create(b, loc, statement.init.getType(), start, statement.init);
   // A single number stays in a register: a narrow one would be rounded with every entry.
   const bool single = statement.result().encoding.getValue().levels.empty();
-  Value result =
-      single ? accumulate(s, Value(), [&](const LoopState &inner) { return walkLevels(inner, walk); })[0]
-             : walkLevels(s, walk)[0];
-  return failed ? Value() : result;
+  const bool wide = !single && sumsWide();
+  if (start && !(wide && statement.start))
+    s.carried[0] = dialect::FillOp::create(b, loc, statement.init.getType(), start, statement.init);
+  auto walked = [&](const LoopState &inner) { return walkLevels(inner, walk); };
+  Carried result = single ? accumulate(s, Value(), walked) : wide ? inWorkspace(s, walked) : walked(s);
+  return failed ? Value() : result[0];
 }
 
 /// Whether different coordinates of the level mean different elements of the result, so that its loop is
