@@ -63,9 +63,9 @@ std::string passes(Stage stage, const Options &options) {
     return "tulle-lower,func.func(canonicalize,loop-invariant-code-motion,cse,tulle-join-segments,tulle-"
            "hoist-workspaces)";
   case Stage::Vector:
-    // Which segments are long depends on the part of a loop that a thread has.
+    // Which segments are long, and how rows differ, depends on the part of a loop that a thread has.
     return std::string("func.func(tulle-block-rows,tulle-split-blocks,tulle-panels,tulle-strip-mine,") +
-           (options.deterministic ? "" : "tulle-factor-rows,") +
+           (options.deterministic ? "" : "tulle-factor-rows,tulle-sample-rows,") +
            "tulle-short-rows{vl=" + std::to_string(options.vectorLength) + "},tulle-register-tiles{" +
            vectorOptions(options) + "},tulle-expand-exp,tulle-expand-narrow,tulle-vectorize{" +
            vectorOptions(options) + "},tulle-batch-scatters,tulle-scalar-scatter)" +

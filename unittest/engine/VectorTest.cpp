@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <random>
+#include <set>
 
 namespace tulle::engine {
 namespace {
@@ -154,6 +155,56 @@ TEST(Vector, shortSegmentsShareRows) {
             ElementsAreArray(expected))
             << form << " vl=" << vl << " threads=" << threads;
   }
+}
+
+/// Rows enough to be sampled, whose last vectors read on into the next row where that pays: what stands there
+/// must not count, though it is infinite. Even rows name even columns, odd ones odd columns.
+runtime::Entries manyRows(int64_t rows, int64_t columns, unsigned least, unsigned most) {
+  std::mt19937 random(3);
+  runtime::Entries entries;
+  entries.type = ElementType::F64;
+  entries.dims = {rows, columns};
+  entries.coords.resize(2);
+  std::vector<double> values;
+  for (int64_t i = 0; i < rows; ++i) {
+    std::set<int64_t> row;
+    for (unsigned wanted = least + random() % (most - least + 1); row.size() < wanted;)
+      row.insert(int64_t(random() % uint64_t(columns / 2)) * 2 + i % 2);
+    for (int64_t j : row) {
+      entries.coords[0].push_back(i);
+      entries.coords[1].push_back(j);
+      values.push_back(double(random() % 7) + 1);
+    }
+  }
+  entries.values.resize(values.size() * sizeof(double));
+  std::memcpy(entries.values.data(), values.data(), entries.values.size());
+  return entries;
+}
+
+void expectOwnEntries(const runtime::Entries &entries, const char *form, int64_t parity, Options options) {
+  const int64_t rows = entries.dims[0], columns = entries.dims[1];
+  std::vector<double> x(static_cast<size_t>(columns)), expected(static_cast<size_t>(rows));
+  for (int64_t j = 0; j < columns; ++j)
+    x[size_t(j)] = j % 2 == parity ? double(j % 11) - 5 : std::numeric_limits<double>::infinity();
+  for (size_t k = 0; k < entries.coords[0].size(); ++k) {
+    double value;
+    std::memcpy(&value, &entries.values[k * sizeof(double)], sizeof(double));
+    expected[size_t(entries.coords[0][k])] += value * x[size_t(entries.coords[1][k])];
+  }
+  Tensors in{{"A", store(entries, format::parseFormat(form, 2))}, {"x", doubles({columns}, x)}};
+  const std::vector<double> y = elements(evaluate("y(i) = A(i,j) * x(j)", "y", in, {}, options));
+  for (int64_t i = parity; i < rows; i += 2)
+    ASSERT_EQ(y[size_t(i)], expected[size_t(i)]) << form << " row " << i;
+}
+
+TEST(Vector, rowsEndWhereTheyEnd) {
+  const runtime::Entries different = manyRows(9001, 500, 0, 9), far = manyRows(9000, 70000, 9, 9),
+                         whole = manyRows(9000, 70000, 12, 12);
+  for (const char *form : {"CSR", "DCSR", "{ map = (i,j) -> (i : dense, j : compressed), posWidth = 64 }"})
+    for (int64_t parity : {0, 1})
+      for (unsigned threads : {1u, 2u})
+        for (const runtime::Entries *entries : {&different, &far, &whole})
+          expectOwnEntries(*entries, form, parity, {.threads = threads, .workPerThread = 1, .quick = true});
 }
 
 } // namespace

@@ -54,11 +54,15 @@ public:
   /// What the element of keepInRegister is after the body.
   mlir::Value storedValue();
 
+  /// What lanes that are off read is there, too: only the accumulators leave it out.
+  void readWhereOff() { readsWhereOff = true; }
   /// Returns the combined accumulators.
   llvm::SmallVector<mlir::Value> emit(mlir::ValueRange accumulators);
   /// Asks, after emit, for what the loads of consecutive elements read so many iterations later. `offset`: of
   /// this vector in a tile, in which each cache line is asked for once.
   void prefetch(int64_t iterations, int64_t offset = 0);
+  /// Asks for what gathers at places that are read in order would read with lane 0 at `first`.
+  void fetchGathers(mlir::Value first);
 
 private:
   mlir::OpBuilder &b;
@@ -71,6 +75,7 @@ private:
   mlir::memref::StoreOp keptStore;
   mlir::Value keptElement;
   llvm::SmallSetVector<mlir::Operation *, 4> hoistedBranches, hoistedLoads;
+  bool readsWhereOff = false;
   bool allAreOn = false; ///< in hoisted branches, and where hoisted loads and stores are in bounds
   llvm::DenseMap<mlir::Operation *, mlir::Value> masks; ///< of what is directly in a branch or the loop
 

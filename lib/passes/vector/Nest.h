@@ -30,6 +30,11 @@ inline constexpr llvm::StringLiteral kNear = "tulle.near";
 /// Attribute of a loop: the segments that it selects hold few positions each, in the mean.
 inline constexpr llvm::StringLiteral kShort = "tulle.short";
 
+/// Attribute of a loop over the entries of a row: a vector at its end may read on into the next row.
+inline constexpr llvm::StringLiteral kReadsOn = "tulle.reads_on";
+/// Attribute of such a loop: the places that it gathers from are asked for ahead.
+inline constexpr llvm::StringLiteral kFetchesGathers = "tulle.fetches_gathers";
+
 /// The loop at the end of a body where everything before it only reads; null where there is none.
 mlir::scf::ForOp innerLoop(mlir::scf::ForOp outer);
 

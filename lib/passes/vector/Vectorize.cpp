@@ -55,6 +55,8 @@ public:
     if (lanes.takesGathersApart() && !plan.guardedGathers.empty())
       upper = arith::SelectOp::create(b, loc, hasFirstElements(b, loc, plan.guardedGathers), upper,
                                       loop.getLowerBound());
+    if (loop->hasAttr(kReadsOn) && lanes.takesGathersApart() && !chain)
+      rowsEnd = endOfRows();
     Value step = arith::ConstantIndexOp::create(b, loc, lanes.count);
     if (lanes.scalable)
       step = arith::MulIOp::create(b, loc, step, vector::VectorScaleOp::create(b, loc));
@@ -67,6 +69,8 @@ public:
     Values partial = chain ? chain.lanesBefore() : start();
     std::tie(position, partial) = places.empty() ? vectorLoops(position, partial, step)
                                                  : apartWhereNear(places, position, partial, step);
+    if (rowsEnd)
+      return restReadingOn(position, partial);
     if (!chain)
       results = combined(partial);
     scalarRest(position, results);
@@ -85,7 +89,8 @@ private:
   mlir::OpBuilder b;
   mlir::Location loc;
   LaneChain chain;
-  Value upper; ///< where the vectors end
+  Value upper;   ///< where the vectors end
+  Value rowsEnd; ///< where the last row ends, if vectors may read on into the next one; else null
 
   /// The lanes of every reduction before the first vector.
   Values start() {
@@ -247,6 +252,8 @@ private:
       yields.append(body.emit(loop.getRegionIterArgs().slice(1 + chain * count, count)));
       if (plan.gathers && (!lanes.takesGathersApart() || !model.cpu.foresees))
         body.prefetch(fetchAhead);
+      if (rowsEnd && plan.loop->hasAttr(kFetchesGathers))
+        body.fetchGathers(later(first, step));
     }
     scf::YieldOp::create(b, loc, yields);
 
@@ -256,6 +263,46 @@ private:
       for (auto [k, reduction] : llvm::enumerate(plan.reductions))
         results[k] = combine(b, loc, reduction, results[k], loop.getResult(1 + chain * count + k));
     return {loop.getResult(0), results};
+  }
+
+  /// Where the entries of the last row end, which the row of this loop is one of.
+  Value endOfRows() {
+    auto rows = mlir::cast<scf::ForOp>(plan.loop->getParentOp());
+    mlir::OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(rows);
+    Value one = arith::ConstantIndexOp::create(b, loc, 1);
+    mlir::IRMapping map;
+    map.map(rows.getInductionVar(), arith::SubIOp::create(b, loc, rows.getUpperBound(), one).getResult());
+    return clonePlace(b, plan.loop.getUpperBound(), rows.getBody(), map);
+  }
+
+  /// The first of a vector of entries behind those from `first` on; at the end of all rows, the last ones.
+  Value later(Value first, Value step) {
+    Value distance = arith::ConstantIndexOp::create(b, loc, model.costs.fetchGathers);
+    Value last = arith::SubIOp::create(b, loc, rowsEnd, step);
+    return arith::MinSIOp::create(b, loc, arith::AddIOp::create(b, loc, first, distance), last);
+  }
+
+  /// One more vector, whose lanes behind the end of the row are left out of the sums; a scalar rest where the
+  /// last row has nothing behind it.
+  void restReadingOn(Value position, Values partial) {
+    scf::ForOp loop = plan.loop;
+    Value count = arith::ConstantIndexOp::create(b, loc, lanes.count);
+    Value behind = arith::AddIOp::create(b, loc, position, count);
+    Value fits = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sle, behind, rowsEnd);
+    auto either = scf::IfOp::create(b, loc, loop.getResultTypes(), fits, /*withElseRegion=*/true);
+    loop.replaceAllUsesWith(either.getResults());
+    b.setInsertionPointToStart(either.thenBlock());
+    Value left = arith::SubIOp::create(b, loc, loop.getUpperBound(), position);
+    BodyEmitter body(b, plan, lanes, position, firstLanes(b, loc, lanes, left));
+    body.readWhereOff();
+    scf::YieldOp::create(b, loc, combined(body.emit(partial)));
+    b.setInsertionPointToStart(either.elseBlock());
+    Values results = combined(partial);
+    scalarRest(position, results);
+    loop->moveBefore(either.elseBlock(), either.elseBlock()->end());
+    b.setInsertionPointToEnd(either.elseBlock());
+    scf::YieldOp::create(b, loc, loop.getResults());
   }
 
   /// The original loop, from where the vectors ended.
