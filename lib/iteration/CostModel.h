@@ -65,12 +65,11 @@ struct Costs {
   int64_t fetchNearLines = 2;
 
   /// Loops over so many rows are sampled at so many places: a processor learns the lengths of fewer by heart.
-  /// Rows that are to be asked for ahead have so many entries. (SpMV by hand, Zen 3, a vector that reads on
-  /// against a scalar rest: `rmat:17:16` 0.87, `ct2010` 0.65, `grid2d:1000` 1.3; with fetching, far rows of
-  /// 16, 17, 19 and 5 entries 0.82, 0.83, 0.81 and 1.35.)
+  /// Rows count as far from so many entries on. (SpMV by hand, Zen 3, a vector that reads on against a scalar
+  /// rest: `rmat:17:16` 0.87, `ct2010` 0.65, `grid2d:1000` 1.3; far rows of 16, 17, 19 and 5 entries 0.85,
+  /// 0.87, 0.92 and 1.25. Asking for the places of 64 entries later as well: 0.82, 0.83, 0.81, 1.35 by hand,
+  /// no gain in generated code, which takes 10 ms longer to compile.)
   int64_t sampledRows = 8192, rowSamples = 32, farRow = 8;
-  /// Entries between the fetch of a place that is gathered from and its use.
-  int64_t fetchGathers = 64;
 
   /// Rows of a result that share the rows of an operand while these are in the innermost cache: so many rows,
   /// where at least so many of the operand's fit there (48 rows of 256 bytes and 16 of the result: MTTKRP

@@ -226,12 +226,11 @@ def FactorRows : Pass<"tulle-factor-rows", "::mlir::func::FuncOp"> {
 def SampleRows : Pass<"tulle-sample-rows", "::mlir::func::FuncOp"> {
   let summary = "Rows that no hardware foresees end with a vector that reads on into the next row";
   let description = [{
-    A reduction over the entries of each row that gathers has three copies, of which a sample of the rows takes one at run time: as it is, where
-    rows leave as many entries behind the last whole vector; marked `tulle.reads_on`, where they differ; and where they are long and name places
-    that are far apart in a buffer larger than the second cache, marked `tulle.fetches_gathers`, too. For processors that gather by a load for
-    each lane.
+    A reduction over the entries of each row that gathers has two copies, of which a sample of the rows takes one at run time: as it is, where
+    rows leave as many entries behind the last whole vector; marked `tulle.reads_on`, where they differ, or where they are long and name places
+    that are far apart in a buffer larger than the second cache. For processors that gather by a load for each lane.
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::mlir::memref::MemRefDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::mlir::memref::MemRefDialect", "::mlir::LLVM::LLVMDialect"];
 }
 
 def ShortRows : Pass<"tulle-short-rows", "::mlir::func::FuncOp"> {

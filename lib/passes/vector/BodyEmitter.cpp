@@ -19,17 +19,6 @@ static uint64_t bytesOf(Value vector) {
   return uint64_t(type.getNumElements()) * type.getElementTypeBitWidth() / 8;
 }
 
-/// What reads an index from memory, and the casts of it, from the last one; null where nothing does.
-static std::pair<memref::LoadOp, llvm::SmallVector<Operation *>> readIndex(Value index) {
-  llvm::SmallVector<Operation *> casts;
-  while (mlir::isa_and_nonnull<arith::IndexCastUIOp, arith::IndexCastOp, arith::ExtUIOp>(
-      index.getDefiningOp())) {
-    casts.push_back(index.getDefiningOp());
-    index = casts.back()->getOperand(0);
-  }
-  return {index.getDefiningOp<memref::LoadOp>(), casts};
-}
-
 BodyEmitter::BodyEmitter(mlir::OpBuilder &builder, const LoopPlan &plan, const Lanes &lanes, Value first,
                          Value mask)
     : b(builder), plan(plan), lanes(lanes), baseMask(mask) {
@@ -90,21 +79,6 @@ void BodyEmitter::prefetch(int64_t iterations, int64_t offset) {
     memref::PrefetchOp::create(b, loc, buffer, later, /*isWrite=*/false, /*localityHint=*/3,
                                /*isDataCache=*/true);
   });
-}
-
-void BodyEmitter::fetchGathers(Value first) {
-  Value induction = scf::ForOp(plan.loop).getInductionVar(), here = scalars.lookup(induction);
-  scalars.map(induction, first);
-  scf::ForOp(plan.loop).getBody()->walk([&](memref::LoadOp load) {
-    auto [coordinate, casts] = readIndex(load.getIndices()[0]);
-    if (!coordinate || plan.shapeOf(load.getIndices()[0]) != LaneShape::PerLane ||
-        coordinate.getIndices()[0] != induction)
-      return;
-    for (Value at : storedPlaces(load.getLoc(), load.getIndices()[0]))
-      memref::PrefetchOp::create(b, load.getLoc(), scalars.lookupOrDefault(load.getMemRef()), at,
-                                 /*isWrite=*/false, /*localityHint=*/3, /*isDataCache=*/true);
-  });
-  scalars.map(induction, here);
 }
 
 //===--- Ahead of an outer loop ---===//
@@ -363,8 +337,15 @@ llvm::SmallVector<Value> BodyEmitter::placesApart(mlir::Location loc, Value inde
 /// An index that is read from memory in order, read for each lane: taking a vector of them apart takes
 /// longer. Empty where it is not.
 llvm::SmallVector<Value> BodyEmitter::storedPlaces(mlir::Location loc, Value index) {
-  auto [load, casts] = readIndex(index);
-  if (!load || plan.shapeOf(load) != LaneShape::PerLane || hoistedLoads.contains(load))
+  llvm::SmallVector<Operation *> casts;
+  Value stored = index;
+  while (mlir::isa_and_nonnull<arith::IndexCastUIOp, arith::IndexCastOp, arith::ExtUIOp>(
+      stored.getDefiningOp())) {
+    casts.push_back(stored.getDefiningOp());
+    stored = casts.back()->getOperand(0);
+  }
+  auto load = stored.getDefiningOp<memref::LoadOp>();
+  if (!load || plan.shapeOf(stored) != LaneShape::PerLane || hoistedLoads.contains(load))
     return {};
   Value place = load.getIndices()[0];
   const bool inOrder = plan.shapeOf(place) == LaneShape::Consecutive;
@@ -376,7 +357,7 @@ llvm::SmallVector<Value> BodyEmitter::storedPlaces(mlir::Location loc, Value ind
     Value offset = arith::ConstantIndexOp::create(b, loc, inOrder ? lane : 2 * lane);
     Value at = arith::AddIOp::create(b, loc, first, offset);
     mlir::IRMapping copy;
-    copy.map(load.getResult(),
+    copy.map(stored,
              memref::LoadOp::create(b, loc, scalars.lookupOrDefault(load.getMemRef()), at).getResult());
     for (Operation *cast : llvm::reverse(casts))
       b.clone(*cast, copy);

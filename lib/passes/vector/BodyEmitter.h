@@ -61,8 +61,6 @@ public:
   /// Asks, after emit, for what the loads of consecutive elements read so many iterations later. `offset`: of
   /// this vector in a tile, in which each cache line is asked for once.
   void prefetch(int64_t iterations, int64_t offset = 0);
-  /// Asks for what gathers at places that are read in order would read with lane 0 at `first`.
-  void fetchGathers(mlir::Value first);
 
 private:
   mlir::OpBuilder &b;

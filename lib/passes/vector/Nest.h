@@ -32,8 +32,6 @@ inline constexpr llvm::StringLiteral kShort = "tulle.short";
 
 /// Attribute of a loop over the entries of a row: a vector at its end may read on into the next row.
 inline constexpr llvm::StringLiteral kReadsOn = "tulle.reads_on";
-/// Attribute of such a loop: the places that it gathers from are asked for ahead.
-inline constexpr llvm::StringLiteral kFetchesGathers = "tulle.fetches_gathers";
 
 /// The loop at the end of a body where everything before it only reads; null where there is none.
 mlir::scf::ForOp innerLoop(mlir::scf::ForOp outer);

@@ -1,14 +1,15 @@
-// tulle-sample-rows: loops over rows of gathered entries have copies for rows that no hardware foresees.
+// tulle-sample-rows: loops over rows of gathered entries have a copy for rows that no hardware foresees.
 //
 // Behind the last whole vector of a row a few entries are left. One by one they take least where every row
 // leaves as many; where rows differ, the end of that loop is guessed wrong for most of them. A whole vector
 // that reads on into the next row, with the lanes behind the end left out of the sum, has no end to guess.
-// Rows of far places gain from it, too, and from asking for places of rows behind.
+// Rows of far places gain from it, too: what the next row begins with is on its way.
 #include "dialect/Costs.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/Passes.h"
 #include "passes/vector/Distance.h"
 #include "passes/vector/Indices.h"
+#include "passes/vector/LoopAnnotation.h"
 
 namespace tulle::passes {
 #define GEN_PASS_DEF_SAMPLEROWS
@@ -43,20 +44,18 @@ public:
   void run() {
     Value count = sub(rows.getUpperBound(), rows.getLowerBound());
     Value many = is(CmpIPredicate::sge, count, constant(model.costs.sampledRows));
-    auto asked = scf::IfOp::create(b, loc, {b.getI1Type(), b.getI1Type()}, many, /*withElseRegion=*/true);
+    auto asked = scf::IfOp::create(b, loc, b.getI1Type(), many, /*withElseRegion=*/true);
     b.setInsertionPointToStart(asked.thenBlock());
-    auto [irregular, far] = sample(count);
-    scf::YieldOp::create(b, loc, {irregular, far});
+    scf::YieldOp::create(b, loc, sample(count));
     b.setInsertionPointToStart(asked.elseBlock());
-    Value no = arith::ConstantIntOp::create(b, loc, 0, 1);
-    scf::YieldOp::create(b, loc, {no, no});
+    scf::YieldOp::create(b, loc, arith::ConstantIntOp::create(b, loc, 0, 1).getResult());
     b.setInsertionPointAfter(asked);
-    auto farOnes = scf::IfOp::create(b, loc, asked.getResult(1), /*withElseRegion=*/true);
-    copyInto(farOnes.thenBlock(), {kReadsOn, kFetchesGathers});
-    b.setInsertionPointToStart(farOnes.elseBlock());
-    auto irregularOnes = scf::IfOp::create(b, loc, asked.getResult(0), /*withElseRegion=*/true);
-    copyInto(irregularOnes.thenBlock(), {kReadsOn});
-    rows->moveBefore(irregularOnes.elseBlock(), irregularOnes.elseBlock()->begin());
+    auto either = scf::IfOp::create(b, loc, asked.getResult(0), /*withElseRegion=*/true);
+    b.setInsertionPointToStart(either.thenBlock());
+    mlir::IRMapping map;
+    b.clone(*rows, map);
+    map.lookup(walk.getOperation())->setAttr(kReadsOn, b.getUnitAttr());
+    rows->moveBefore(either.elseBlock(), either.elseBlock()->begin());
   }
 
 private:
@@ -80,11 +79,12 @@ private:
     return arith::ShRUIOp::create(b, loc, times(spread, end), constant(32));
   }
 
-  /// Whether rows leave different numbers of entries as a rule, and whether they are long and far.
-  std::pair<Value, Value> sample(Value count) {
+  /// Whether many rows leave other numbers of entries than the next one, or half of them are long and far.
+  Value sample(Value count) {
     const int64_t samples = model.costs.rowSamples;
     Value zero = constant(0), one = constant(1), beyond = isBeyondCache();
     auto loop = scf::ForOp::create(b, loc, zero, constant(samples), one, mlir::ValueRange{zero, zero});
+    keepScalar(loop);
     {
       mlir::OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(loop.getBody());
@@ -100,8 +100,9 @@ private:
       Value irregular = add(loop.getRegionIterArg(0), asNumber(differs));
       scf::YieldOp::create(b, loc, {irregular, add(loop.getRegionIterArg(1), asNumber(far))});
     }
-    Value some = is(CmpIPredicate::sge, loop.getResult(0), constant(samples * 3 / 8));
-    return {some, is(CmpIPredicate::sge, loop.getResult(1), constant(samples / 2))};
+    Value irregular = is(CmpIPredicate::sge, loop.getResult(0), constant(samples * 3 / 8));
+    Value far = is(CmpIPredicate::sge, loop.getResult(1), constant(samples / 2));
+    return arith::OrIOp::create(b, loc, irregular, far);
   }
 
   Value asNumber(Value yes) { return arith::IndexCastUIOp::create(b, loc, b.getIndexType(), yes); }
@@ -132,15 +133,6 @@ private:
     b.setInsertionPointToStart(branch.elseBlock());
     scf::YieldOp::create(b, loc, arith::ConstantIntOp::create(b, loc, 0, 1).getResult());
     return branch.getResult(0);
-  }
-
-  void copyInto(mlir::Block *block, llvm::ArrayRef<llvm::StringRef> marks) {
-    mlir::OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(block);
-    mlir::IRMapping map;
-    b.clone(*rows, map);
-    for (llvm::StringRef mark : marks)
-      map.lookup(walk.getOperation())->setAttr(mark, b.getUnitAttr());
   }
 };
 

@@ -252,8 +252,6 @@ private:
       yields.append(body.emit(loop.getRegionIterArgs().slice(1 + chain * count, count)));
       if (plan.gathers && (!lanes.takesGathersApart() || !model.cpu.foresees))
         body.prefetch(fetchAhead);
-      if (rowsEnd && plan.loop->hasAttr(kFetchesGathers))
-        body.fetchGathers(later(first, step));
     }
     scf::YieldOp::create(b, loc, yields);
 
@@ -274,13 +272,6 @@ private:
     mlir::IRMapping map;
     map.map(rows.getInductionVar(), arith::SubIOp::create(b, loc, rows.getUpperBound(), one).getResult());
     return clonePlace(b, plan.loop.getUpperBound(), rows.getBody(), map);
-  }
-
-  /// The first of a vector of entries behind those from `first` on; at the end of all rows, the last ones.
-  Value later(Value first, Value step) {
-    Value distance = arith::ConstantIndexOp::create(b, loc, model.costs.fetchGathers);
-    Value last = arith::SubIOp::create(b, loc, rowsEnd, step);
-    return arith::MinSIOp::create(b, loc, arith::AddIOp::create(b, loc, first, distance), last);
   }
 
   /// One more vector, whose lanes behind the end of the row are left out of the sums; a scalar rest where the
