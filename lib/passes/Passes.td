@@ -190,6 +190,15 @@ def BlockRows : Pass<"tulle-block-rows", "::mlir::func::FuncOp"> {
                            "::mlir::LLVM::LLVMDialect"];
 }
 
+def InterleaveRows : Pass<"tulle-interleave-rows", "::mlir::func::FuncOp"> {
+  let summary = "Rows of blocks are walked from two places in turn";
+  let description = [{
+    A loop over rows whose blocks (`tulle.block_bytes`) are larger than the caches takes a row of its first half and one of its second in turn:
+    round t is row t / 2, or half + t / 2.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+
 def Panels : Pass<"tulle-panels", "::mlir::func::FuncOp"> {
   let summary = "Products over a dense range work on panels that fit the innermost cache";
   let description = [{

@@ -64,7 +64,8 @@ std::string passes(Stage stage, const Options &options) {
            "hoist-workspaces)";
   case Stage::Vector:
     // Which segments are long, and how rows differ, depends on the part of a loop that a thread has.
-    return std::string("func.func(tulle-block-rows,tulle-split-blocks,tulle-panels,tulle-strip-mine,") +
+    return std::string("func.func(tulle-block-rows,tulle-interleave-rows,tulle-split-blocks,tulle-panels,"
+                       "tulle-strip-mine,") +
            (options.deterministic ? "" : "tulle-factor-rows,tulle-sample-rows,") +
            "tulle-short-rows{vl=" + std::to_string(options.vectorLength) + "},tulle-register-tiles{" +
            vectorOptions(options) + "},tulle-expand-exp,tulle-expand-narrow,tulle-vectorize{" +

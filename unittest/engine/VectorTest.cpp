@@ -207,5 +207,27 @@ TEST(Vector, rowsEndWhereTheyEnd) {
           expectOwnEntries(*entries, form, parity, {.threads = threads, .workPerThread = 1, .quick = true});
 }
 
+/// Blocks that the caches do not hold, in an odd number of rows of which the last is cut off: rows are walked
+/// from two places in turn, each once.
+TEST(Vector, manyBlocks) {
+  const int64_t rows = 4 * 70000 + 3, columns = 40;
+  runtime::Entries entries;
+  entries.type = ElementType::F64;
+  entries.dims = {rows, columns};
+  entries.coords.resize(2);
+  std::vector<double> values, x(static_cast<size_t>(columns), 1), expected(static_cast<size_t>(rows));
+  for (int64_t i = 0; i < rows; i += i % 7 == 3 ? 2 : 1) {
+    entries.coords[0].push_back(i);
+    entries.coords[1].push_back(i % columns);
+    values.push_back(double(i % 1000) + 1);
+    expected[size_t(i)] = values.back();
+  }
+  entries.values.resize(values.size() * sizeof(double));
+  std::memcpy(entries.values.data(), values.data(), entries.values.size());
+  Tensors in{{"A", store(entries, format::parseFormat("BCSR(4,4)", 2))}, {"x", doubles({columns}, x)}};
+  for (unsigned threads : {1u, 2u})
+    EXPECT_EQ(elements(evaluate("y(i) = A(i,j) * x(j)", "y", in, {}, {.threads = threads})), expected);
+}
+
 } // namespace
 } // namespace tulle::engine

@@ -165,6 +165,8 @@ private:
     llvm::SmallVector<Value> starts(blocks.height, start);
     auto loop = scf::ForOp::create(b, loc, blocks.walk.getLowerBound(), blocks.walk.getUpperBound(),
                                    blocks.walk.getStep(), starts);
+    const int64_t bytes = blocks.height * blocks.width * int64_t(blocks.plan.widestBits) / 8;
+    loop->setAttr(kBlockBytes, b.getI64IntegerAttr(bytes));
     {
       mlir::OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(loop.getBody());

@@ -33,6 +33,9 @@ inline constexpr llvm::StringLiteral kShort = "tulle.short";
 /// Attribute of a loop over the entries of a row: a vector at its end may read on into the next row.
 inline constexpr llvm::StringLiteral kReadsOn = "tulle.reads_on";
 
+/// Attribute of a loop over the blocks of a row: how many bytes of values each has.
+inline constexpr llvm::StringLiteral kBlockBytes = "tulle.block_bytes";
+
 /// The loop at the end of a body where everything before it only reads; null where there is none.
 mlir::scf::ForOp innerLoop(mlir::scf::ForOp outer);
 
