@@ -111,8 +111,8 @@ public:
   Costs costs;
 
   /// Elements of a vector for an innermost sparse loop over elements of so many bits. `asked`: what an option
-  /// says, or 0.
-  Choice<unsigned> vectorLength(unsigned elementBits, unsigned asked = 0) const;
+  /// says, or 0; `gathers`: the loop does.
+  Choice<unsigned> vectorLength(unsigned elementBits, unsigned asked = 0, bool gathers = false) const;
   /// Elements of a vector for a reduction along rows of a dense operand, where vectors of other loops have
   /// `elements`: a cache line where the processor has such vectors.
   unsigned rowVectorLength(unsigned elementBits, unsigned elements) const;

@@ -8,7 +8,7 @@
 // CHECK: %[[MANY:.*]] = arith.cmpi sge, %[[N]], %c8192
 // CHECK: %[[SAMPLE:.*]] = scf.if %[[MANY]]
 // CHECK:   %[[SIZE:.*]] = memref.dim %[[X]]
-// CHECK:   %[[LARGE:.*]] = arith.cmpi ugt, %[[SIZE]], %c65536
+// CHECK:   %[[LARGE:.*]] = arith.cmpi ugt, %[[SIZE]], %c131072
 // CHECK:   scf.for %[[S:.*]] = %c0 to %c32
 // CHECK:     %[[SPREAD:.*]] = arith.muli %[[S]], %c2654435761
 // CHECK:     %[[LOW:.*]] = arith.andi %[[SPREAD]], %c4294967295

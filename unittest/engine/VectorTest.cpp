@@ -198,8 +198,8 @@ void expectOwnEntries(const runtime::Entries &entries, const char *form, int64_t
 }
 
 TEST(Vector, rowsEndWhereTheyEnd) {
-  const runtime::Entries different = manyRows(9001, 500, 0, 9), far = manyRows(9000, 70000, 9, 9),
-                         whole = manyRows(9000, 70000, 12, 12);
+  const runtime::Entries different = manyRows(9001, 500, 0, 9), far = manyRows(9000, 140000, 9, 9),
+                         whole = manyRows(9000, 140000, 12, 12);
   for (const char *form : {"CSR", "DCSR", "{ map = (i,j) -> (i : dense, j : compressed), posWidth = 64 }"})
     for (int64_t parity : {0, 1})
       for (unsigned threads : {1u, 2u})

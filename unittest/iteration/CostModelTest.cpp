@@ -15,6 +15,15 @@ TEST(CostModel, VectorsAreOf256BitsWhereTheProcessorHasThem) {
   EXPECT_EQ(CostModel(narrow).vectorLength(64).value, 2u);
 }
 
+TEST(CostModel, PlacesOfGathersTakeRegisters) {
+  Cpu apart;
+  apart.gathers = false;
+  EXPECT_EQ(CostModel(apart).vectorLength(32, 0, /*gathers=*/true).value, 4u);
+  EXPECT_EQ(CostModel(apart).vectorLength(32, 8, /*gathers=*/true).value, 8u);
+  EXPECT_EQ(CostModel(apart).vectorLength(32).value, 8u);
+  EXPECT_EQ(CostModel().vectorLength(32, 0, /*gathers=*/true).value, 8u);
+}
+
 TEST(CostModel, WhatIsAskedForIsWhatComes) {
   Choice<unsigned> choice = CostModel().vectorLength(64, 16);
   EXPECT_EQ(choice.value, 16u);

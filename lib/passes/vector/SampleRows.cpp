@@ -91,7 +91,7 @@ private:
       Value row = add(rows.getLowerBound(), scattered(loop.getInductionVar(), sub(count, one)));
       auto [begin, end] = segment(row);
       Value length = sub(end, begin), next = sub(segment(add(row, one)).second, end);
-      const int64_t lanes = model.vectorLength(plan.widestBits).value;
+      const int64_t lanes = model.vectorLength(plan.widestBits, 0, /*gathers=*/true).value;
       Value left =
           arith::AndIOp::create(b, loc, arith::XOrIOp::create(b, loc, length, next), constant(lanes - 1));
       Value differs = is(CmpIPredicate::ne, left, zero);
@@ -107,13 +107,13 @@ private:
 
   Value asNumber(Value yes) { return arith::IndexCastUIOp::create(b, loc, b.getIndexType(), yes); }
 
-  /// Whether something that is gathered from is larger than the caches of a core.
+  /// Whether something that is gathered from is well larger than the caches of a core.
   Value isBeyondCache() {
     Value any = arith::ConstantIntOp::create(b, loc, 0, 1);
     walk.getBody()->walk([&](memref::LoadOp load) {
       if (plan.shapeOf(load.getIndices()[0]) != LaneShape::PerLane)
         return;
-      const int64_t elements = model.cpu.l2 * 8 / load.getType().getIntOrFloatBitWidth();
+      const int64_t elements = 2 * model.cpu.l2 * 8 / load.getType().getIntOrFloatBitWidth();
       Value size = memref::DimOp::create(b, loc, load.getMemRef(), constant(0));
       any = arith::OrIOp::create(b, loc, any, is(CmpIPredicate::ugt, size, constant(elements)));
     });

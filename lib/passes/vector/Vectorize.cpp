@@ -389,7 +389,7 @@ struct VectorizePass : impl::VectorizeBase<VectorizePass> {
       if (!vl && (consecutive || plan->scatters))
         continue;
       Lanes lanes;
-      const iteration::Choice<unsigned> length = model.vectorLength(plan->widestBits, vl);
+      const iteration::Choice<unsigned> length = model.vectorLength(plan->widestBits, vl, plan->gathers);
       lanes.count = length.value;
       // Loops over parts of a block, or over few entries, are left to LLVM, which unrolls them where it can.
       std::optional<int64_t> most = mostIterations(loop), exactly = constantIterations(loop);
