@@ -1,4 +1,6 @@
 #include "passes/assemble/Append.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
 #include "passes/assemble/Appender.h"
 #include "passes/assemble/Clone.h"
 #include "passes/assemble/Groups.h"
@@ -71,7 +73,27 @@ static void appendAlone(OpBuilder &b, Target &target, AssembleOp op, const Order
   appendToEnds(b, target, op, order, bounds, loose, copied);
 }
 
-/// What is copied anyway needs no room: where a piece begins, its loops hardly have to run to say.
+/// Whether each insert only waits for whether a segment has entries, which are summed: its ends say so, and
+/// counting does not go through them.
+static bool countsBySegments(AssembleOp op) {
+  auto isOfSegment = [](InsertOp insert) {
+    auto branch = dyn_cast<scf::IfOp>(insert->getParentOp());
+    auto some = branch ? dyn_cast<OpResult>(branch.getCondition()) : OpResult();
+    auto loop = some ? dyn_cast<IterateOp>(some.getOwner()) : IterateOp();
+    auto type = loop ? dyn_cast<SpaceType>(loop.getSpace().getType()) : SpaceType();
+    if (!type || !isa<IterateOp>(branch->getParentOp()))
+      return false;
+    const format::LevelFormat &level = type.getEncoding().getValue().levels[type.getLevel()].format;
+    Value inEach = loop.getBody().front().getTerminator()->getOperand(some.getResultNumber());
+    return level.kind == format::LevelKind::Compressed && !level.padded && matchPattern(inEach, m_One());
+  };
+  return !op->walk([&](InsertOp insert) {
+              return isOfSegment(insert) ? WalkResult::advance() : WalkResult::interrupt();
+            }).wasInterrupted();
+}
+
+/// What is copied anyway, or counted in a moment, needs no room: where a piece begins, its loops hardly have
+/// to run to say.
 static void appendInShares(OpBuilder &b, Shares &shares, AssembleOp op, const Order &order,
                            const Verbatim *copied) {
   auto work = [&](OpBuilder &b, Target &room, Shares::EachPiece eachPiece) {
@@ -85,7 +107,7 @@ static void appendInShares(OpBuilder &b, Shares &shares, AssembleOp op, const Or
     });
   };
   Value one = arith::ConstantIndexOp::create(b, op.getLoc(), 1);
-  if (copied)
+  if (copied || countsBySegments(op))
     shares.assembleInPlace(b, order, one, work, copied);
   else
     shares.assemble(b, order, one, work);
