@@ -2,7 +2,8 @@
 //
 // A planned loop becomes a loop of whole vectors (for sums of consecutive data: two loops, the first with
 // several independent partial results), and a scalar loop for the rest. Rows of sparse matrices are short: on
-// them a scalar rest measures faster than a masked one, and half-width gathers faster than full-width ones.
+// them a scalar rest measures faster than a masked one, unless tulle-sample-rows finds that they differ, and
+// half-width gathers faster than full-width ones.
 #include "dialect/Attributes.h"
 #include "dialect/Costs.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
