@@ -70,21 +70,6 @@ static Entries vectorEntries(int64_t size, int64_t count, uint64_t seed) {
   return withValues(std::move(entries));
 }
 
-/// Two of every four columns.
-static Entries structured(int64_t rows, int64_t columns) {
-  static constexpr int pairs[6][2] = {{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}};
-  Entries entries;
-  entries.dims = {rows, columns};
-  entries.coords.resize(2);
-  for (int64_t i = 0; i < rows; ++i)
-    for (int64_t g = 0; g < columns / 4; ++g)
-      for (int part : pairs[uint64_t(i * columns + g) * 2654435761u % 1000003 % 6]) {
-        entries.coords[0].push_back(i);
-        entries.coords[1].push_back(4 * g + part);
-      }
-  return withValues(std::move(entries));
-}
-
 /// Dense blocks of `size` rows and columns where `pattern` has entries, as finite elements with many unknowns
 /// each give.
 static Entries blocks(const Entries &pattern, int64_t size, const std::string &spec) {
@@ -137,10 +122,8 @@ std::pair<Entries, Entries> loadInput(const std::string &spec) {
     return {vectorEntries(size, a, 7), vectorEntries(size, b, 8)};
   }
   if (parts[0] == "nm24" && parts.size() == 3) {
-    const int64_t columns = number(parts[2], spec);
-    if (columns % 4)
-      throw Error("bench: " + spec + ": the number of columns must be a multiple of 4");
-    return {structured(number(parts[1], spec), columns), {}};
+    const std::string grouped = "nm:" + parts[1] + ":" + parts[2] + ":2:4";
+    return {runtime::generate(grouped, {}, ElementType::F64).entries, {}};
   }
   if (parts[0] == "blocks" && parts.size() == 4) {
     const std::string pattern = "uniform:" + parts[1] + ":" + parts[1] + ":" + parts[3];

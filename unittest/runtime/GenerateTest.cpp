@@ -13,8 +13,8 @@ using ::testing::HasSubstr;
 Map make(const char *spec) { return sum(generate(spec, {}, ElementType::F64).entries); }
 
 TEST(Generate, Names) {
-  for (const char *spec :
-       {"random", "random:7", "ones", "iota", "grid2d:3", "grid3d27:3", "uniform:1:2:1", "rmat:3:2"})
+  for (const char *spec : {"random", "random:7", "ones", "iota", "grid2d:3", "grid3d27:3", "uniform:1:2:1",
+                           "nm:1:4:2:4", "rmat:3:2"})
     EXPECT_TRUE(isGenerator(spec)) << spec;
   for (const char *spec : {"a.mtx", "", "randomly", "./random", "grid2d.mtx"})
     EXPECT_FALSE(isGenerator(spec)) << spec;
@@ -64,6 +64,25 @@ TEST(Generate, UniformRowsHaveTheSameNumberOfEntries) {
       EXPECT_EQ(count, int64_t(m.size()) / dims[0]);
   }
   EXPECT_EQ(make("uniform:7:3:0").size(), 0u);
+}
+
+TEST(Generate, GroupsHaveTheSameNumberOfEntries) {
+  const std::tuple<const char *, int64_t, int64_t, const char *> specs[] = {
+      {"nm:50:40:2:4", 2, 4, "NV24"}, {"nm:30:60:1:20", 1, 20, "NM(1,20)"}, {"nm:3:5:5:5", 5, 5, "NM(5,5)"}};
+  for (auto [spec, n, group, format] : specs) {
+    FileContents contents = generate(spec, {}, ElementType::F64);
+    EXPECT_EQ(contents.suggested, format);
+    const std::vector<int64_t> dims = *impliedDims(spec);
+    std::map<std::pair<int64_t, int64_t>, std::set<int64_t>> groups;
+    for (const auto &[c, v] : sum(contents.entries)) {
+      EXPECT_LT(c[1], dims[1]);
+      groups[{c[0], c[1] / group}].insert(c[1]);
+    }
+    EXPECT_EQ(int64_t(groups.size()), dims[0] * dims[1] / group);
+    for (const auto &[at, columns] : groups)
+      EXPECT_EQ(int64_t(columns.size()), n) << spec;
+  }
+  EXPECT_EQ(make("nm:7:8:0:4").size(), 0u);
 }
 
 TEST(Generate, Rmat) {
@@ -125,6 +144,10 @@ TEST(Generate, Errors) {
   EXPECT_THAT(error("uniform:3:4:5"), HasSubstr("nnz-per-row must be an integer from 0 to 4"));
   EXPECT_THAT(error("uniform:-3:4:4"), HasSubstr("rows"));
   EXPECT_THAT(error("uniform:9000000000000000000:4:4"), HasSubstr("out of memory"));
+  EXPECT_THAT(error("nm:4:6:2:4"), HasSubstr("cols must be a multiple of m, 4"));
+  EXPECT_THAT(error("nm:4:8:5:4"), HasSubstr("n must be an integer from 0 to 4"));
+  EXPECT_THAT(error("nm:4:8:1:0"), HasSubstr("m must be an integer from 1 to 256"));
+  EXPECT_THAT(error("nm:4000000000000:4000000000000:2:4"), HasSubstr("nm:4000000000000"));
   EXPECT_THAT(error("rmat:41:4"), HasSubstr("scale"));
   EXPECT_THAT(error("random:-1", {3}), HasSubstr("seed"));
   EXPECT_THAT(error("random:1:1.5", {3}), HasSubstr("density"));

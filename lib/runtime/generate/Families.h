@@ -27,6 +27,8 @@ std::vector<int64_t> gridDims(const GeneratorSpec &spec);
 FileContents generateGrid(const GeneratorSpec &spec, ElementType type);
 std::vector<int64_t> uniformDims(const GeneratorSpec &spec);
 FileContents generateUniform(const GeneratorSpec &spec, ElementType type);
+std::vector<int64_t> groupedDims(const GeneratorSpec &spec);
+FileContents generateGrouped(const GeneratorSpec &spec, ElementType type);
 std::vector<int64_t> rmatDims(const GeneratorSpec &spec);
 FileContents generateRmat(const GeneratorSpec &spec, ElementType type);
 

@@ -23,6 +23,7 @@ constexpr Generator kGenerators[] = {
     {"grid2d", "grid2d:N", 1, 1, gridDims, generateGrid},
     {"grid3d27", "grid3d27:N", 1, 1, gridDims, generateGrid},
     {"uniform", "uniform:rows:cols:nnz-per-row", 3, 3, uniformDims, generateUniform},
+    {"nm", "nm:rows:cols:n:m", 4, 4, groupedDims, generateGrouped},
     {"rmat", "rmat:scale:degree", 2, 2, rmatDims, generateRmat},
 };
 

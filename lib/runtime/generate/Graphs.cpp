@@ -1,7 +1,10 @@
-// Random matrices: uniform (the same number of entries in every row) and rmat (power-law graphs).
+// Random matrices: uniform (the same number of entries in every row), nm (in every group of columns) and rmat
+// (power-law graphs).
 #include "runtime/generate/Families.h"
 #include "runtime/tensor/Memory.h"
+#include "tulle/error.h"
 #include <algorithm>
+#include <fmt/format.h>
 
 namespace tulle::runtime {
 
@@ -66,6 +69,44 @@ FileContents generateUniform(const GeneratorSpec &spec, ElementType type) {
     for (int64_t k = 0; k < perRow; ++k, value += width)
       storeRandom(type, value, random);
   }
+  return contents;
+}
+
+/// Columns of a group: what formats of them number in a byte.
+constexpr int64_t kLargestGroup = 256;
+
+std::vector<int64_t> groupedDims(const GeneratorSpec &spec) {
+  const int64_t columns = spec.integer(1, "cols", 0, INT64_MAX);
+  const int64_t group = spec.integer(3, "m", 1, kLargestGroup);
+  spec.integer(2, "n", 0, group);
+  if (columns % group != 0)
+    throw Error(fmt::format("'{}': cols must be a multiple of m, {}", spec.text, group));
+  return {spec.integer(0, "rows", 0, INT64_MAX), columns};
+}
+
+FileContents generateGrouped(const GeneratorSpec &spec, ElementType type) {
+  std::vector<int64_t> dims = groupedDims(spec);
+  const int64_t n = spec.integer(2, "n", 0, kLargestGroup), m = spec.integer(3, "m", 1, kLargestGroup);
+  const int64_t groups = checkedMul(dims[0], dims[1] / m, spec.text), width = byteWidth(type);
+  const int64_t count = checkedMul(groups, n, spec.text);
+  FileContents contents;
+  contents.suggested = n == 2 && m == 4 ? "NV24" : n > 0 ? fmt::format("NM({},{})", n, m) : "CSR";
+  Entries &entries = contents.entries = reserveEntries(type, dims, count, spec.text);
+  entries.values.resize(count * width);
+  Random random(1);
+  std::vector<int64_t> chosen;
+  std::vector<bool> marks;
+  std::byte *value = entries.values.data();
+  for (int64_t i = 0; count > 0 && i < dims[0]; ++i)
+    for (int64_t first = 0; first < dims[1]; first += m) {
+      drawRow(chosen, m, n, random, marks);
+      for (int64_t c : chosen) {
+        entries.coords[0].push_back(i);
+        entries.coords[1].push_back(first + c);
+        storeRandom(type, value, random);
+        value += width;
+      }
+    }
   return contents;
 }
 
