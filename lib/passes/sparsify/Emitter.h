@@ -63,9 +63,8 @@ private:
   Carried inWorkspace(const LoopState &s, llvm::function_ref<Carried(const LoopState &)> contributions);
   struct Workspace {
     mlir::Value tensor, memory;
-    std::vector<mlir::Value>
-        fixed; ///< per level of the result: its coordinate; null where it is a level here
-    std::vector<mlir::Value> sizes; ///< of the levels here; null for the others
+    std::vector<mlir::Value> fixed; ///< per level of the result: its coordinate; null for the levels here
+    std::vector<mlir::Value> sizes; ///< per level of the result: null, but for the levels here
   };
   Carried inPattern(const LoopState &s, llvm::function_ref<Carried(const LoopState &)> contributions);
   unsigned workspaceDepth() const;
