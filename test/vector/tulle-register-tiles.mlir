@@ -420,3 +420,29 @@ func.func @segments(%pos: memref<?xi32>, %crd: memref<?xi32>, %val: memref<?xf64
   } {tulle.kind = "reduction"}
   return
 }
+
+// A row of a new tensor whose place is looked up: where the loop around has no step there may be none, and nothing is touched.
+// CHECK-LABEL: func.func @looked_up
+// CHECK-SAME: %[[POS:[a-z0-9]*]]: memref<?xi32>, %[[I:[a-z0-9]*]]: index, %[[LO2:[a-z0-9]*]]: index, %[[HI2:[a-z0-9]*]]: index,
+// CHECK: %[[MADE:.*]] = memref.alloc
+// CHECK: %[[STEP:.*]] = arith.cmpi slt, %[[LO2]], %[[HI2]]
+// CHECK: scf.if %[[STEP]] {
+// CHECK: vector.load %[[MADE]]
+// CHECK: vector.store %{{.*}}, %[[MADE]]
+func.func @looked_up(%pos: memref<?xi32>, %i: index, %lo: index, %hi: index, %n: index, %size: index, %a: memref<?xf64>) -> memref<?xf64> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %made = memref.alloc(%size) : memref<?xf64>
+  %at = memref.load %pos[%i] : memref<?xi32>
+  %first = arith.index_castui %at : i32 to index
+  scf.for %p = %lo to %hi step %c1 {
+    %v = memref.load %a[%p] : memref<?xf64>
+    scf.for %k = %c0 to %n step %c1 {
+      %place = arith.addi %first, %k : index
+      %old = memref.load %made[%place] : memref<?xf64>
+      %new = arith.addf %old, %v : f64
+      memref.store %new, %made[%place] : memref<?xf64>
+    } {tulle.kind = "parallel"}
+  } {tulle.kind = "reduction"}
+  return %made : memref<?xf64>
+}

@@ -229,5 +229,31 @@ TEST(Vector, manyBlocks) {
     EXPECT_EQ(elements(evaluate("y(i) = A(i,j) * x(j)", "y", in, {}, {.threads = threads})), expected);
 }
 
+/// Rows of a skyline without entries have no places: tiles of them would read, and write, those of the next
+/// row, or behind the end of memory.
+TEST(Vector, rowsWithoutPlaces) {
+  std::vector<int64_t> a(30), b(18), expected(18);
+  a[6] = 3;
+  a[15] = a[16] = -2;
+  b[1] = 2;
+  b[8] = -2;
+  b[10] = 3;
+  for (int64_t l = 0; l < 6; ++l)
+    for (int64_t i = 0; i < 3; ++i) {
+      expected[size_t(3 * l + i)] = b[size_t(6 * i + l)];
+      for (int64_t k = 0; k < 5; ++k) // the sum is of what k stands in
+        expected[size_t(3 * l + i)] += a[size_t(5 * l + k)];
+    }
+  Tensors in{{"A", tensor<int64_t>(ElementType::I64, {6, 5}, a, "DCSC")},
+             {"B", tensor<int64_t>(ElementType::I64, {3, 6}, b, "ELL")}};
+  for (unsigned vl : {0u, 1u, 2u})
+    EXPECT_EQ(
+        elements<int64_t>(evaluate(
+            "y(l,i) = A(l,k) + B(i,l)", "y", in, {{"y", "skyline"}},
+            {.vectorLength = vl, .deterministic = true, .threads = 2, .workPerThread = 1, .quick = true})),
+        expected)
+        << vl;
+}
+
 } // namespace
 } // namespace tulle::engine

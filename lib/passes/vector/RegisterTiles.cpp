@@ -33,6 +33,23 @@ using mlir::Value;
 /// other.
 constexpr int64_t samples = 8, sampledRows = 16;
 
+/// Whether the elements may not be there where the loops around have no step: memory is read to know the
+/// place, and rows of a new tensor without entries can be without one. Those of the next row stand there.
+bool mayBeNowhere(const Nest &nest) {
+  mlir::memref::StoreOp store = nest.store;
+  if (!store.getMemRef().getDefiningOp())
+    return false;
+  llvm::SetVector<Value> place;
+  place.insert(store.getIndices()[0]);
+  for (size_t k = 0; k < place.size(); ++k)
+    if (Operation *op = place[k].getDefiningOp()) {
+      if (mlir::isa<mlir::memref::LoadOp>(op))
+        return true;
+      place.insert(op->operand_begin(), op->operand_end());
+    }
+  return false;
+}
+
 class Tiler : Indices {
 public:
   Tiler(Nest nest, Lanes lanes, bool vectorLengthIsGiven, const iteration::CostModel &model)
@@ -51,6 +68,8 @@ public:
     }
     if (large)
       fenceAfter(top);
+    if (!fill && mayBeNowhere(nest))
+      branchOnEmptyLoop();
     if (lanes.takesGathersApart() && !nest.plan.guardedGathers.empty())
       branchOnEmptyBuffers();
     std::optional<int64_t> most = mostIterations(nest.inner);
@@ -87,6 +106,14 @@ private:
       return;
     mlir::OpBuilder after(loop->getBlock(), std::next(loop->getIterator()));
     mlir::LLVM::FenceOp::create(after, loop->getLoc(), mlir::LLVM::AtomicOrdering::seq_cst, "");
+  }
+
+  /// The tiles go where the outer loop has a step.
+  void branchOnEmptyLoop() {
+    Value some = is(arith::CmpIPredicate::slt, nest.top().getLowerBound(), nest.top().getUpperBound());
+    auto branch = scf::IfOp::create(b, loc, some, /*withElseRegion=*/false);
+    nest.top()->moveBefore(branch.thenBlock()->getTerminator());
+    b.setInsertionPoint(nest.top());
   }
 
   /// The tiles go where no gathered buffer is empty, a copy of the nest where one is.
@@ -553,6 +580,10 @@ struct RegisterTilesPass : impl::RegisterTilesBase<RegisterTilesPass> {
         if (std::optional<int64_t> most = mostIterations(nest->inner); most && *most < lanes.count)
           continue; // no vector fits
         dialect::explainChoice(nest->inner, length.reason);
+        // Several loops around say whether there is a step only while they run.
+        if (nest->outers.size() > 1 && mayBeNowhere(*nest) &&
+            !findFill(nest->top(), mlir::memref::StoreOp(nest->store).getMemRef()))
+          nest->outers.erase(nest->outers.begin(), std::prev(nest->outers.end()));
         for (scf::ForOp gone : nest->outers)
           loops.remove(gone);
         Tiler(std::move(*nest), lanes, vl != 0, model).run();
