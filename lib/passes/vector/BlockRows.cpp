@@ -107,6 +107,9 @@ std::optional<Blocks> matchBlocks(scf::ForOp walk) {
       !isFixed(blocks.store.getIndices()[0], blocks) ||
       !onlyReads(*blocks.rows.getBody(), {inner.getOperation(), blocks.store.getOperation()}))
     return std::nullopt;
+  // Rows are stored where the walk has no block, too.
+  if (mayBeNowhere(blocks.store) && !findFill(walk, buffer))
+    return std::nullopt;
   unsigned reads = 0;
   walk.walk([&](memref::LoadOp load) { reads += load.getMemRef() == buffer; });
   return reads == 1 ? std::optional(blocks) : std::nullopt;

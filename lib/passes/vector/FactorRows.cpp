@@ -70,8 +70,8 @@ void collectFactors(Value value, scf::ForOp inner, llvm::SmallVectorImpl<Value> 
 
 std::optional<Sum> matchSum(scf::ForOp loop) {
   std::optional<Nest> nest = matchNest(loop);
-  if (!nest || nest->movingBounds || !walksSegments(*nest))
-    return std::nullopt;
+  if (!nest || nest->movingBounds || !walksSegments(*nest) || mayBeNowhere(nest->store))
+    return std::nullopt; // segments without entries add to their row, too
   for (size_t l = 0; l + 1 < nest->outers.size(); ++l)
     if (nest->outers[l]->hasAttr(kNear) || nest->outers[l]->hasAttr(kShort) ||
         !walksSegments(nest->outers[l], nest->outers[l + 1]))

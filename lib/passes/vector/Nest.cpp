@@ -100,6 +100,20 @@ static memref::LoadOp asRead(Value value) {
 
 bool isRead(Value value) { return bool(asRead(value)); }
 
+bool mayBeNowhere(memref::StoreOp store) {
+  if (!store.getMemRef().getDefiningOp())
+    return false;
+  llvm::SetVector<Value> place;
+  place.insert(store.getIndices()[0]);
+  for (size_t k = 0; k < place.size(); ++k)
+    if (Operation *op = place[k].getDefiningOp()) {
+      if (mlir::isa<memref::LoadOp>(op))
+        return true;
+      place.insert(op->operand_begin(), op->operand_end());
+    }
+  return false;
+}
+
 bool walksSegments(const Nest &nest) {
   return nest.outers.size() >= 2 && walksSegments(nest.outers.end()[-2], nest.outer());
 }

@@ -36,6 +36,10 @@ inline constexpr llvm::StringLiteral kReadsOn = "tulle.reads_on";
 /// Attribute of a loop over the blocks of a row: how many bytes of values each has.
 inline constexpr llvm::StringLiteral kBlockBytes = "tulle.block_bytes";
 
+/// Whether the element may not be there where the loops around the store have no step: memory is read to know
+/// its place, and rows of a new tensor without entries can be without one. Those of the next row stand there.
+bool mayBeNowhere(mlir::memref::StoreOp store);
+
 /// The loop at the end of a body where everything before it only reads; null where there is none.
 mlir::scf::ForOp innerLoop(mlir::scf::ForOp outer);
 

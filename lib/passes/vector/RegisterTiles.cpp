@@ -33,23 +33,6 @@ using mlir::Value;
 /// other.
 constexpr int64_t samples = 8, sampledRows = 16;
 
-/// Whether the elements may not be there where the loops around have no step: memory is read to know the
-/// place, and rows of a new tensor without entries can be without one. Those of the next row stand there.
-bool mayBeNowhere(const Nest &nest) {
-  mlir::memref::StoreOp store = nest.store;
-  if (!store.getMemRef().getDefiningOp())
-    return false;
-  llvm::SetVector<Value> place;
-  place.insert(store.getIndices()[0]);
-  for (size_t k = 0; k < place.size(); ++k)
-    if (Operation *op = place[k].getDefiningOp()) {
-      if (mlir::isa<mlir::memref::LoadOp>(op))
-        return true;
-      place.insert(op->operand_begin(), op->operand_end());
-    }
-  return false;
-}
-
 class Tiler : Indices {
 public:
   Tiler(Nest nest, Lanes lanes, bool vectorLengthIsGiven, const iteration::CostModel &model)
@@ -68,7 +51,7 @@ public:
     }
     if (large)
       fenceAfter(top);
-    if (!fill && mayBeNowhere(nest))
+    if (!fill && mayBeNowhere(nest.store))
       branchOnEmptyLoop();
     if (lanes.takesGathersApart() && !nest.plan.guardedGathers.empty())
       branchOnEmptyBuffers();
@@ -581,8 +564,8 @@ struct RegisterTilesPass : impl::RegisterTilesBase<RegisterTilesPass> {
           continue; // no vector fits
         dialect::explainChoice(nest->inner, length.reason);
         // Several loops around say whether there is a step only while they run.
-        if (nest->outers.size() > 1 && mayBeNowhere(*nest) &&
-            !findFill(nest->top(), mlir::memref::StoreOp(nest->store).getMemRef()))
+        if (nest->outers.size() > 1 && mayBeNowhere(nest->store) &&
+            !findFill(nest->top(), nest->store.getMemRef()))
           nest->outers.erase(nest->outers.begin(), std::prev(nest->outers.end()));
         for (scf::ForOp gone : nest->outers)
           loops.remove(gone);
