@@ -64,3 +64,33 @@ func.func @ordered(%pos: memref<?xi32>, %a: memref<?xf64>, %y: memref<?xf64>, %f
   } {tulle.kind = "reduction"}
   return
 }
+
+// -----
+
+// Marks that say nothing are no marks.
+// CHECK-LABEL: func.func @no_bytes
+// CHECK-NOT: arith.remui
+func.func @no_bytes(%pos: memref<?xi32>, %a: memref<?xf64>, %y: memref<?xf64>, %n: index) {
+  %zero = arith.constant 0.0 : f64
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.for %i = %c0 to %n step %c1 {
+    %b = memref.load %pos[%i] : memref<?xi32>
+    %begin = arith.index_castui %b : i32 to index
+    %next = arith.addi %i, %c1 : index
+    %e = memref.load %pos[%next] : memref<?xi32>
+    %end = arith.index_castui %e : i32 to index
+    %sum = scf.for %k = %begin to %end step %c1 iter_args(%s = %zero) -> (f64) {
+      %v = memref.load %a[%k] : memref<?xf64>
+      %t = arith.addf %s, %v : f64
+      scf.yield %t : f64
+    } {tulle.block_bytes = 0 : i64}
+    %more = scf.for %k = %begin to %end step %c1 iter_args(%s = %sum) -> (f64) {
+      %v = memref.load %a[%k] : memref<?xf64>
+      %t = arith.addf %s, %v : f64
+      scf.yield %t : f64
+    } {tulle.block_bytes = "many"}
+    memref.store %more, %y[%i] : memref<?xf64>
+  } {tulle.kind = "parallel"}
+  return
+}

@@ -100,3 +100,50 @@ module attributes {tulle.cpu = {foresees = 0 : i64, gathers = 0 : i64, l1 = 3276
     return
   }
 }
+
+// -----
+
+// What a table has at the next row's coordinates may be anything; and a mark on a loop without rows around it is none.
+// CHECK-LABEL: func.func @table
+// CHECK-NOT: tulle.reads_on
+// CHECK: func.func @alone
+// VECTOR-LABEL: func.func @table
+// VECTOR-LABEL: func.func @alone
+// VECTOR-NOT: vector.create_mask
+module attributes {tulle.cpu = {foresees = 0 : i64, gathers = 0 : i64, l1 = 32768 : i64, l2 = 524288 : i64, line = 64 : i64, masks = 0 : i64, name = "AVX2", near = 8388608 : i64, registers = 16 : i64, vector_bits = 256 : i64}} {
+  func.func @table(%pos: memref<?xi32>, %crd: memref<?xi32>, %t: memref<?xi32>, %x: memref<?xf64>, %y: memref<?xf64>, %n: index) {
+    %zero = arith.constant 0.0 : f64
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    scf.for %i = %c0 to %n step %c1 {
+      %b = memref.load %pos[%i] : memref<?xi32>
+      %begin = arith.index_castui %b : i32 to index
+      %next = arith.addi %i, %c1 : index
+      %e = memref.load %pos[%next] : memref<?xi32>
+      %end = arith.index_castui %e : i32 to index
+      %sum = scf.for %k = %begin to %end step %c1 iter_args(%s = %zero) -> (f64) {
+        %c = memref.load %crd[%k] : memref<?xi32>
+        %j = arith.index_castui %c : i32 to index
+        %l = memref.load %t[%j] : memref<?xi32>
+        %p = arith.index_castui %l : i32 to index
+        %w = memref.load %x[%p] : memref<?xf64>
+        %r = arith.addf %s, %w fastmath<reassoc,contract> : f64
+        scf.yield %r : f64
+      } {tulle.kind = "reduction"}
+      memref.store %sum, %y[%i] : memref<?xf64>
+    } {tulle.kind = "parallel"}
+    return
+  }
+  func.func @alone(%crd: memref<?xi32>, %x: memref<?xf64>, %begin: index, %end: index) -> f64 {
+    %zero = arith.constant 0.0 : f64
+    %c1 = arith.constant 1 : index
+    %sum = scf.for %k = %begin to %end step %c1 iter_args(%s = %zero) -> (f64) {
+      %c = memref.load %crd[%k] : memref<?xi32>
+      %j = arith.index_castui %c : i32 to index
+      %w = memref.load %x[%j] : memref<?xf64>
+      %r = arith.addf %s, %w fastmath<reassoc,contract> : f64
+      scf.yield %r : f64
+    } {tulle.kind = "reduction", tulle.reads_on}
+    return %sum : f64
+  }
+}

@@ -70,14 +70,10 @@ private:
   }
 };
 
-/// The rows around a walk over their blocks, in no other loop and in any order; null where they are not.
-scf::ForOp rowsAround(scf::ForOp walk) {
-  auto rows = walk->getParentOfType<scf::ForOp>();
-  auto kind = rows ? rows->getAttrOfType<mlir::StringAttr>("tulle.kind") : mlir::StringAttr();
-  bool anyOrder = kind && kind.getValue() == "parallel" && rows.getNumResults() == 0;
-  return anyOrder && walksSegments(rows, walk) && !rows->getParentOfType<mlir::LoopLikeOpInterface>()
-             ? rows
-             : scf::ForOp();
+/// Whether the loop's steps may run in any order.
+bool isParallel(scf::ForOp loop) {
+  auto kind = loop->getAttrOfType<mlir::StringAttr>("tulle.kind");
+  return kind && kind.getValue() == "parallel";
 }
 
 struct InterleaveRowsPass : impl::InterleaveRowsBase<InterleaveRowsPass> {
@@ -85,9 +81,10 @@ struct InterleaveRowsPass : impl::InterleaveRowsBase<InterleaveRowsPass> {
     const iteration::CostModel model = dialect::costModel(getOperation());
     llvm::SmallVector<std::pair<scf::ForOp, scf::ForOp>> found;
     getOperation().walk([&](scf::ForOp walk) {
-      if (walk->hasAttr(kBlockBytes))
-        if (scf::ForOp rows = rowsAround(walk))
-          found.emplace_back(rows, walk);
+      auto bytes = walk->getAttrOfType<mlir::IntegerAttr>(kBlockBytes);
+      scf::ForOp rows = bytes && bytes.getInt() > 0 ? rowsAround(walk) : scf::ForOp();
+      if (rows && isParallel(rows))
+        found.emplace_back(rows, walk);
     });
     llvm::SmallPtrSet<mlir::Operation *, 4> done;
     for (auto [rows, walk] : found)

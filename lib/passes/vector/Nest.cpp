@@ -90,8 +90,7 @@ static bool updatesSameElements(Nest &nest) {
          nest.isFixed(nest.store.getIndices()[0]);
 }
 
-/// The read that the value is, as it is in memory; null where it is none.
-static memref::LoadOp asRead(Value value) {
+memref::LoadOp asRead(Value value) {
   while (
       mlir::isa_and_nonnull<arith::IndexCastUIOp, arith::IndexCastOp, arith::ExtUIOp>(value.getDefiningOp()))
     value = value.getDefiningOp()->getOperand(0);
@@ -127,6 +126,12 @@ bool walksSegments(scf::ForOp around, scf::ForOp walk) {
   auto next = end.getIndices()[0].getDefiningOp<arith::AddIOp>();
   return next && next.getLhs() == around.getInductionVar() &&
          mlir::matchPattern(next.getRhs(), mlir::m_One());
+}
+
+scf::ForOp rowsAround(scf::ForOp walk) {
+  auto rows = walk->getParentOfType<scf::ForOp>();
+  bool outermost = rows && !rows->getParentOfType<mlir::LoopLikeOpInterface>();
+  return outermost && rows.getNumResults() == 0 && walksSegments(rows, walk) ? rows : scf::ForOp();
 }
 
 std::optional<Nest> matchNest(scf::ForOp outer) {

@@ -43,13 +43,18 @@ bool mayBeNowhere(mlir::memref::StoreOp store);
 /// The loop at the end of a body where everything before it only reads; null where there is none.
 mlir::scf::ForOp innerLoop(mlir::scf::ForOp outer);
 
-/// Whether the value is read from memory as it is.
+/// The read that the value is, as it is in memory; null where it is none.
+mlir::memref::LoadOp asRead(mlir::Value value);
 bool isRead(mlir::Value value);
 
 /// Whether the innermost of several outer loops walks the segments of a compressed level: from `pos[q]` to
 /// `pos[q + 1]` in each step q of the loop around it.
 bool walksSegments(const Nest &nest);
 bool walksSegments(mlir::scf::ForOp around, mlir::scf::ForOp walk);
+
+/// The loop around a walk over segments, one in each step; null where there is none, where it has results, or
+/// is in another loop itself.
+mlir::scf::ForOp rowsAround(mlir::scf::ForOp walk);
 
 /// The body of a loop of a nest without the loop at its end; `map` is extended.
 void cloneReads(mlir::OpBuilder &b, mlir::scf::ForOp loop, mlir::IRMapping &map);

@@ -23,16 +23,19 @@ namespace scf = mlir::scf;
 using arith::CmpIPredicate;
 using mlir::Value;
 
-/// The rows around a walk over their entries, in no other loop: each part of them is sampled once.
-scf::ForOp rowsAround(scf::ForOp walk) {
-  auto rows = mlir::dyn_cast<scf::ForOp>(walk->getParentOp());
-  if (!rows || rows.getNumResults() != 0 || !walksSegments(rows, walk))
-    return {};
-  for (mlir::Operation *around = rows->getParentOp(); !mlir::isa<mlir::func::FuncOp>(around);
-       around = around->getParentOp())
-    if (mlir::isa<mlir::LoopLikeOpInterface>(around))
-      return {};
-  return rows;
+/// Whether all that the loop gathers is at coordinates, which those of the next row are as well. What is
+/// looked up at one of them may be the row's own.
+bool gathersAtCoordinates(const LoopPlan &plan, llvm::ArrayRef<Value> places) {
+  bool all = !places.empty();
+  scf::ForOp(plan.loop).getBody()->walk([&](memref::LoadOp load) {
+    Value place = load.getIndices()[0];
+    if (plan.shapeOf(place) != LaneShape::PerLane)
+      return;
+    memref::LoadOp coordinate = asRead(place);
+    all &= llvm::is_contained(places, place) && coordinate &&
+           plan.shapeOf(coordinate.getIndices()[0]) == LaneShape::Consecutive;
+  });
+  return all;
 }
 
 class Sampler : Indices {
@@ -151,7 +154,7 @@ struct SampleRowsPass : impl::SampleRowsBase<SampleRowsPass> {
       if (!plan || !plan->gathers || plan->scatters || plan->branches || plan->reductions.empty())
         continue;
       llvm::SmallVector<Value> places = coordinatesOf(*plan);
-      if (places.empty())
+      if (!gathersAtCoordinates(*plan, places))
         continue;
       dialect::explainChoice(walk,
                              "rows of different lengths, and long rows of far places, end with a vector that "

@@ -56,8 +56,9 @@ public:
     if (lanes.takesGathersApart() && !plan.guardedGathers.empty())
       upper = arith::SelectOp::create(b, loc, hasFirstElements(b, loc, plan.guardedGathers), upper,
                                       loop.getLowerBound());
-    if (loop->hasAttr(kReadsOn) && lanes.takesGathersApart() && !chain)
-      rowsEnd = endOfRows();
+    if (scf::ForOp rows = rowsAround(loop);
+        rows && loop->hasAttr(kReadsOn) && lanes.takesGathersApart() && !chain && !plan.branches)
+      rowsEnd = endOf(rows);
     Value step = arith::ConstantIndexOp::create(b, loc, lanes.count);
     if (lanes.scalable)
       step = arith::MulIOp::create(b, loc, step, vector::VectorScaleOp::create(b, loc));
@@ -265,8 +266,7 @@ private:
   }
 
   /// Where the entries of the last row end, which the row of this loop is one of.
-  Value endOfRows() {
-    auto rows = mlir::cast<scf::ForOp>(plan.loop->getParentOp());
+  Value endOf(scf::ForOp rows) {
     mlir::OpBuilder::InsertionGuard guard(b);
     b.setInsertionPoint(rows);
     Value one = arith::ConstantIndexOp::create(b, loc, 1);
