@@ -19,6 +19,9 @@ struct Kernel {
   std::vector<std::string> strategies = {};
 };
 
+/// How the names of conversions end whose source is in the caller's memory, of which nothing can be shared.
+inline constexpr const char *kBorrowed = "borrowed";
+
 /// In the order in which they run.
 const std::vector<Kernel> &kernels();
 

@@ -174,6 +174,7 @@ static std::vector<Kernel> conversions() {
   const Target loop{1, "loop"}, library{5, kMlirLibrary};
   std::vector<Kernel> list;
   for (const Pair &p : {Pair{"COO->CSR sorted", "COO-soa", "CSR", {{2, "SciPy"}, loop, library}},
+                        {"COO->CSR borrowed", "COO-soa", "CSR", {{2, "SciPy"}, loop, library}},
                         {"COO->CSR shuffled", "COO shuffled", "CSR", {{1.2, "SciPy"}, loop}},
                         {"CSR->CSC", "CSR", "CSC", {{1.3, "SciPy"}, loop, library}},
                         {"CSR->DIA", "CSR", "DIA", {{4, "SciPy"}, loop}},

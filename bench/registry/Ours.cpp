@@ -142,16 +142,26 @@ struct Program {
 
 } // namespace
 
-static Runner converting(const Task &task, std::shared_ptr<int64_t> bytes, const engine::Options &options) {
+/// Bytes of buffers that are the source's.
+static int64_t sharedBytes(const Tensor &made, const Tensor &source) {
+  int64_t bytes = 0;
+  for (const runtime::Buffer &buffer : made.buffers)
+    for (const runtime::Buffer &from : source.buffers)
+      bytes += buffer.data == from.data ? buffer.bytes : 0;
+  return bytes;
+}
+
+/// From a tensor of Tulle's, as `read` and every conversion make them, or from the caller's memory.
+static Runner converting(const Task &task, bool borrowed, std::shared_ptr<int64_t> bytes,
+                         const engine::Options &options) {
   const format::Encoding target = format::parseFormat(task.target, unsigned(task.input.order()));
-  engine::convert(task.a(), target, options); // compiled once, which no run is to pay for
-  Runner runner =
-      making([from = task.a(), target, options] { return engine::convert(from, target, options); },
-             [bytes](const Tensor &made) {
-               *bytes = made.bytes();
-               return describe(made);
-             });
-  return runner;
+  const Tensor from = borrowed ? task.a() : runtime::copyOf(task.a());
+  engine::convert(from, target, options); // compiled once, which no run is to pay for
+  return making([from, target, options] { return engine::convert(from, target, options); },
+                [from, bytes](const Tensor &made) {
+                  *bytes = made.bytes() - 2 * sharedBytes(made, from); // neither read nor written
+                  return describe(made);
+                });
 }
 
 Runner ours(const Kernel &kernel, const Task &task, std::shared_ptr<int64_t> bytes, unsigned threads,
@@ -162,7 +172,7 @@ Runner ours(const Kernel &kernel, const Task &task, std::shared_ptr<int64_t> byt
   if (task.op == Op::Compile)
     return compilation(kernel);
   if (task.op == Op::Convert)
-    return converting(task, bytes, options);
+    return converting(task, kernel.name.ends_with(kBorrowed), bytes, options);
   auto program =
       std::make_shared<Program>(textOf(kernel, task.input), operands(task), results(kernel, task), options);
   // The other references give values alone: the pattern is A's, or that of its fibers.

@@ -60,7 +60,8 @@ struct BufferView {
   unsigned width = 0;
 };
 
-/// A tensor of any element type. Copies share their buffers.
+/// A tensor of any element type. Copies of the handle are the same tensor. Tensors that hold the same share
+/// memory where they can (conversions, slices), which nobody can tell: writing to one never changes another.
 class TULLE_EXPORT AnyTensor {
 public:
   AnyTensor() = default;
@@ -83,15 +84,16 @@ public:
   /// Throws Error where the format has `explicitVal`: there are no values then.
   BufferView rawValues() const;
 
-  /// The same tensor in another format. Throws Error when it cannot hold the data, and for a format with
-  /// slices. Of a slice: a copy of what it shows.
+  /// The same tensor in another format. Buffers that both formats store alike, in memory that is Tulle's, are
+  /// not copied: the columns and values of a COO in order are those of the CSR. Throws Error when the format
+  /// cannot hold the data, and for one with slices. Of a slice: a copy of what it shows.
   AnyTensor to(const Format &format) const;
   /// The tensor of the coordinates offset, offset + stride, … of a dimension (counted from 0), `size` of
-  /// them: its entry c there is this tensor's entry offset + stride * c. Nothing is copied: buffers are
-  /// shared, and those that `positions`, `coordinates` and `values` give hold what lies outside as well.
-  /// Kernels read it as any tensor of its type(), whose format has the slices; it cannot be a result. A slice
-  /// can be cut again. Throws Error unless 0 <= offset, 1 <= size, 1 <= stride and offset + (size - 1) *
-  /// stride is below the dimension's size.
+  /// them: its entry c there is this tensor's entry offset + stride * c. Nothing is copied before one of the
+  /// two is written to, and what `positions`, `coordinates` and `values` give holds what lies outside as
+  /// well. Kernels read it as any tensor of its type(), whose format has the slices; it cannot be a result. A
+  /// slice can be cut again. Throws Error unless 0 <= offset, 1 <= size, 1 <= stride and offset + (size - 1)
+  /// * stride is below the dimension's size.
   AnyTensor slice(unsigned dimension, int64_t offset, int64_t size, int64_t stride = 1) const;
   /// The storage as text: nse, dim, lvl, pos[l], crd[l], values.
   std::string print() const;
@@ -99,6 +101,7 @@ public:
 protected:
   explicit AnyTensor(std::shared_ptr<detail::TensorImpl> impl) : impl(std::move(impl)) {}
   void requireElement(const char *wanted) const; ///< throws Error unless the elements have this type
+  void *ownValues(); ///< the values, copied first where anything else can see them
   friend struct detail::Access;
   std::shared_ptr<detail::TensorImpl> impl;
 };
@@ -112,11 +115,18 @@ public:
     if (!any.empty())
       requireElement(ElementName<T>::value);
   }
-  /// The value slots in storage order; for a dense tensor its elements in row-major order. Writing through it
-  /// changes every copy that shares the buffers. Throws Error as rawValues does.
-  std::span<T> values() const {
+  /// The value slots in storage order; for a dense tensor its elements in row-major order. Throws Error as
+  /// rawValues does.
+  std::span<const T> values() const {
     BufferView view = rawValues();
-    return {static_cast<T *>(const_cast<void *>(view.data)), size_t(view.count)};
+    return {static_cast<const T *>(view.data), size_t(view.count)};
+  }
+  /// Calls `change(std::span<T>)` with the value slots, to be read and written until it returns. Where
+  /// another tensor shares them, or they are the caller's own (`dense`, `borrow`), they are copied first, and
+  /// spans that `values` gave before show what was there before. Throws Error as rawValues does.
+  template <class Change> void write(Change &&change) {
+    const size_t count = size_t(rawValues().count);
+    change(std::span<T>(static_cast<T *>(ownValues()), count));
   }
   Tensor<T> to(const Format &format) const { return Tensor<T>(AnyTensor::to(format)); }
   Tensor<T> slice(unsigned dimension, int64_t offset, int64_t size, int64_t stride = 1) const {
@@ -148,8 +158,10 @@ template <class T> Tensor<T> zeros(std::vector<int64_t> dims) {
 /// A dense tensor with every element `value`.
 template <class T> Tensor<T> full(std::vector<int64_t> dims, T value) {
   Tensor<T> made = zeros<T>(std::move(dims));
-  for (T &element : made.values())
-    element = value;
+  made.write([&](std::span<T> elements) {
+    for (T &element : elements)
+      element = value;
+  });
   return made;
 }
 /// A dense tensor over the caller's row-major elements, which are borrowed: they must outlive every copy.

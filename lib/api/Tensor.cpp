@@ -75,6 +75,13 @@ BufferView AnyTensor::rawValues() const {
   return viewOf(tensor, tensor.layout.valuesField());
 }
 
+void *AnyTensor::ownValues() {
+  runtime::Buffer &values = impl->tensor.buffers[impl->tensor.layout.valuesField()];
+  if (!values.own || values.owner.use_count() > 1)
+    values = runtime::Buffer::copyOf(values, "a copy of the values");
+  return values.data;
+}
+
 AnyTensor AnyTensor::to(const Format &format) const {
   const runtime::Tensor &tensor = Access::unwrap(*this);
   return Access::wrap(engine::convert(tensor, format::parseFormat(format.text(), order())));

@@ -46,6 +46,9 @@ def Tulle_AssembleOp : Tulle_Op<"assemble", [AttrSizedOperandSegments, NoTermina
     - `bound`: at most this many inserts run.
     - `entries`: at most this many coordinates are inserted at, however often.
 
+    With `share`, buffers of the tensor that the entries come from may become the new tensor's, where both store the same
+    (tulle.convert).
+
     Constraints:
     1. One size for each dimension; static sizes agree with the type.
     2. `order` has one dimension for each of the tensor's, and no symbols.
@@ -54,7 +57,7 @@ def Tulle_AssembleOp : Tulle_Op<"assemble", [AttrSizedOperandSegments, NoTermina
   }];
   let arguments = (ins Variadic<Index>:$sizes, Optional<Index>:$bound, Optional<Index>:$entries, OptionalAttr<AffineMapAttr>:$order, UnitAttr:$unique,
                        DefaultValuedAttr<Tulle_CombineAttr, "::tulle::dialect::Combine::Add">:$combine,
-                       DefaultValuedAttr<Tulle_PlanAttr, "::tulle::dialect::AssemblyPlan::Auto">:$plan);
+                       DefaultValuedAttr<Tulle_PlanAttr, "::tulle::dialect::AssemblyPlan::Auto">:$plan, UnitAttr:$share);
   let results = (outs AnyRankedTensor:$result);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "`(` $sizes `)` (`bound` $bound^)? (`entries` $entries^)? attr-dict-with-keyword $body `:` type($result)";

@@ -45,12 +45,15 @@ def Tulle_LikeOp : Tulle_Op<"like", [Pure, AllTypesMatch<["tensor", "result"]>]>
 def Tulle_ConvertOp : Tulle_Op<"convert", [Pure]> {
   let summary = "The same tensor in another encoding";
   let description = [{
+    With `share`, the result may have buffers of the source, where both store the same: whoever asks for this keeps them alive and
+    unchanged as long as either is used.
+
     Constraints:
     1. Shapes and element types of source and result are equal; only the encoding differs.
   }];
-  let arguments = (ins AnyRankedTensor:$source);
+  let arguments = (ins AnyRankedTensor:$source, UnitAttr:$share);
   let results = (outs AnyRankedTensor:$result);
-  let assemblyFormat = "$source attr-dict `:` type($source) `to` type($result)";
+  let assemblyFormat = "$source (`share` $share^)? attr-dict `:` type($source) `to` type($result)";
   let hasVerifier = 1;
   let hasFolder = 1;
 }

@@ -37,7 +37,8 @@ static int64_t packedCount(const Tensor &tensor, unsigned level) {
 }
 
 /// Makes the buffers that came back in slots those of the tensor.
-static void adopt(CallMemory &memory, Tensor &made, void *const *slots) {
+static void adopt(CallMemory &memory, Tensor &made, void *const *slots,
+                  const std::vector<const Tensor *> &arguments) {
   made.layout = format::layout(made.encoding);
   made.buffers.clear();
   for (const format::Field &field : made.layout.fields) {
@@ -46,7 +47,7 @@ static void adopt(CallMemory &memory, Tensor &made, void *const *slots) {
     unsigned bits = values ? 8 * byteWidth(made.type) : field.width;
     // 2-bit coordinates are counted in bytes of four.
     int64_t bytes = bits == 2 ? count : count * int64_t(bits / 8);
-    made.buffers.push_back(memory.adopt(slots[0], slots[1], count, bytes));
+    made.buffers.push_back(memory.adopt(slots[0], slots[1], count, bytes, arguments));
     slots += 5;
   }
   for (const format::Field &field : made.layout.fields)
@@ -68,7 +69,7 @@ double call(const CompiledStatement &code, const std::vector<const Tensor *> &ar
   memory.enter(code.entry, slots.data());
   double ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
   if (made)
-    adopt(memory, *made, slots.data() + results);
+    adopt(memory, *made, slots.data() + results, arguments);
   return ms;
 }
 

@@ -181,7 +181,12 @@ void CallMemory::free(void *data) {
   blocks.erase(it);
 }
 
-runtime::Buffer CallMemory::adopt(void *allocated, void *data, int64_t count, int64_t bytes) {
+runtime::Buffer CallMemory::adopt(void *allocated, void *data, int64_t count, int64_t bytes,
+                                  const std::vector<const runtime::Tensor *> &arguments) {
+  for (const runtime::Tensor *argument : arguments)
+    for (const runtime::Buffer &buffer : argument->buffers)
+      if (buffer.own && buffer.data == data && bytes <= buffer.bytes)
+        return {buffer.owner, data, count, bytes, /*own=*/true};
   auto it = std::find_if(blocks.begin(), blocks.end(), [&](const Block &b) { return holds(b, allocated); });
   int64_t offset = it == blocks.end() ? 0 : static_cast<char *>(data) - static_cast<char *>(it->data);
   if (it == blocks.end() || count < 0 || offset < 0 || offset + bytes > it->bytes)
@@ -191,7 +196,7 @@ runtime::Buffer CallMemory::adopt(void *allocated, void *data, int64_t count, in
   held -= block.bytes;
   trimBlock(block, offset + bytes);
   return {std::shared_ptr<void>(block.data, [block](void *) { giveBlock(block); }),
-          static_cast<char *>(block.data) + offset, count, bytes};
+          static_cast<char *>(block.data) + offset, count, bytes, /*own=*/true};
 }
 
 int64_t CallMemory::checkedSize(int64_t level, int64_t parents, int64_t each) {

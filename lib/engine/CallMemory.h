@@ -23,8 +23,9 @@ public:
   /// Calls `entry`; throws what generated code reported.
   void enter(void (*entry)(void **), void **slots);
 
-  /// The memory behind a memref that came back, cut to its size.
-  runtime::Buffer adopt(void *allocated, void *data, int64_t count, int64_t bytes);
+  /// The memory behind a memref that came back, cut to its size; one of an argument's own buffers is shared.
+  runtime::Buffer adopt(void *allocated, void *data, int64_t count, int64_t bytes,
+                        const std::vector<const runtime::Tensor *> &arguments);
 
   // What generated code calls. They do not throw.
   void *allocate(uint64_t bytes);

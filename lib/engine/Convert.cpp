@@ -25,14 +25,15 @@ struct Conversion {
   ElementType type;
   Encoding from, to;
   bool index32;
+  bool share; ///< buffers that both have
 
   std::string text() const {
     return fmt::format("convert {} to {}", format::displayName(from), format::displayName(to));
   }
 
   std::string key(const Options &options) const {
-    return fmt::format("{}index32 {}\nconvert {}\n{}\n{}", cacheKeyHead(options), int(index32), name(type),
-                       format::print(from), format::print(to));
+    return fmt::format("{}index32 {} share {}\nconvert {}\n{}\n{}", cacheKeyHead(options), int(index32),
+                       int(share), name(type), format::print(from), format::print(to));
   }
 
   /// func.func @statement0(%A) { return (tulle.convert %A) }
@@ -48,7 +49,7 @@ struct Conversion {
     auto function = mlir::func::FuncOp::create(b, loc, "statement0", b.getFunctionType({source}, {target}));
     b.setInsertionPointToStart(function.addEntryBlock());
     function.setArgAttr(0, dialect::kNameAttr, b.getStringAttr("A"));
-    mlir::Value converted = dialect::ConvertOp::create(b, loc, target, function.getArgument(0));
+    mlir::Value converted = dialect::ConvertOp::create(b, loc, target, function.getArgument(0), share);
     mlir::func::ReturnOp::create(b, loc, converted);
     return module;
   }
@@ -107,7 +108,9 @@ void requireFormat(const Tensor &tensor, const Encoding &encoding) {
 }
 
 Tensor run(const Tensor &tensor, const Encoding &encoding, const Options &options, ConversionReport &report) {
-  Conversion conversion{tensor.type, tensor.encoding, encoding, true};
+  const bool own = std::all_of(tensor.buffers.begin(), tensor.buffers.end(),
+                               [](const runtime::Buffer &buffer) { return buffer.own; });
+  Conversion conversion{tensor.type, tensor.encoding, encoding, /*index32=*/true, /*share=*/own};
   const Tensor source = runtime::whole(tensor); // the code of a slice takes what it was cut from
   for (int64_t size : source.dims)
     conversion.index32 &= !isTooLong(size);
@@ -211,9 +214,9 @@ std::string explainConversion(ElementType type, const Encoding &from, const Enco
   if (format::hasSlices(to))
     throw Error("a conversion cannot make a slice; leave slice(…) out of " + format::displayName(to));
   if (*stage == pipeline::Stage::Notation)
-    return fmt::format("// {}\n// from {}\n// to   {}\n", Conversion{type, from, to, true}.text(),
+    return fmt::format("// {}\n// from {}\n// to   {}\n", Conversion{type, from, to, true, true}.text(),
                        format::print(from), format::print(to));
-  return Conversion{type, from, format::withStoredValues(to), true}.start(options).text(*stage);
+  return Conversion{type, from, format::withStoredValues(to), true, true}.start(options).text(*stage);
 }
 
 } // namespace tulle::engine

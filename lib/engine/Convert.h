@@ -10,8 +10,9 @@ struct ConversionReport {
       "shared"; ///< "compiled", "memory cache", "disk cache"; "shared": there was nothing to do
 };
 
-/// The same tensor in another executable format; it shares the buffers of `tensor` when it has that format
-/// already. Widths the format does not name are 32, or 64 where the data needs it. What is stored stays
+/// The same tensor in another executable format. Buffers that are `own` and the same in both formats are
+/// shared, all of them where `tensor` has that format already: who writes to one of the two copies them first.
+/// Widths the format does not name are 32, or 64 where the data needs it. What is stored stays
 /// stored, zeros and block padding included, except that a dense tensor stored sparsely leaves out what
 /// equals the fill. A format with `explicitVal` takes tensors only whose entries all have that value: zeros
 /// that are stored are entries. Throws Error when the format cannot hold data of this order, size or pattern,

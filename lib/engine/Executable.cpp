@@ -4,7 +4,6 @@
 #include "engine/Call.h"
 #include "engine/Convert.h"
 #include "notation/Sparsity.h"
-#include <cstring>
 #include <deque>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -78,11 +77,7 @@ private:
 
   static Tensor withOwnValues(const Tensor &tensor) {
     Tensor copy = tensor;
-    Buffer &values = copy.buffers.back();
-    const Buffer old = values;
-    values = Buffer::allocate(old.count, old.bytes, false, "a copy of the result's start value");
-    if (old.bytes > 0)
-      std::memcpy(values.data, old.data, size_t(old.bytes));
+    copy.buffers.back() = Buffer::copyOf(tensor.buffers.back(), "a copy of the result's start value");
     return copy;
   }
 

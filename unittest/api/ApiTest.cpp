@@ -105,6 +105,40 @@ TEST(Api, BorrowsWithoutCopying) {
   EXPECT_THAT(std::vector<double>(y.values().begin(), y.values().end()), ElementsAre(21, 500));
 }
 
+/// What a conversion or a slice shares, writing to one tensor leaves as it is in the others.
+TEST(Api, WritingChangesNoOtherTensor) {
+  tulle::Tensor<double> coo = tulle::pack(example(), tulle::Format("COO-soa"));
+  tulle::Tensor<double> csr = coo.to(tulle::CSR), part = csr.slice(0, 1, 1), same = csr;
+  EXPECT_EQ(csr.values().data(), coo.values().data());
+  EXPECT_EQ(csr.coordinates(1).data, coo.coordinates(1).data);
+  csr.write([](std::span<double> values) { values[0] = 100; });
+  auto list = [](const tulle::Tensor<double> &t) {
+    return std::vector<double>(t.values().begin(), t.values().end());
+  };
+  EXPECT_THAT(list(csr), ElementsAre(100, 2, 3));
+  EXPECT_THAT(list(same), ElementsAre(100, 2, 3)); // another handle of the same tensor
+  EXPECT_THAT(list(coo), ElementsAre(1, 2, 3));
+  EXPECT_THAT(list(part), ElementsAre(1, 2, 3));
+  const double *alone = csr.values().data();
+  csr.write([](std::span<double> values) { values[1] = 200; });
+  EXPECT_EQ(csr.values().data(), alone); // nobody shares it any more
+  coo = {};
+  EXPECT_THAT(list(part), ElementsAre(1, 2, 3)); // memory outlives who shared it first
+}
+
+TEST(Api, WritesToACopyOfWhatIsBorrowed) {
+  int32_t positions[] = {0, 1}, rows[] = {0}, columns[] = {1};
+  double values[] = {7};
+  auto coo = tulle::borrow<double>({1, 2}, tulle::Format("COO-soa"),
+                                   {{positions, 2, 32}, {rows, 1, 32}, {columns, 1, 32}, {values, 1, 64}});
+  tulle::Tensor<double> csr = coo.to(tulle::CSR);
+  values[0] = 8; // the caller may: what was converted has values of its own
+  EXPECT_EQ(csr.values()[0], 7);
+  coo.write([](std::span<double> slots) { slots[0] = 9; });
+  EXPECT_EQ(coo.values()[0], 9);
+  EXPECT_EQ(values[0], 8);
+}
+
 TEST(Api, RefusesDamagedBuffers) {
   int32_t positions[] = {0, 2, 3}, falling[] = {0, 3, 2}, beyond[] = {0, 1, 3};
   double values[] = {1, 2, 3};

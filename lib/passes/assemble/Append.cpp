@@ -3,8 +3,10 @@
 #include "mlir/IR/Matchers.h"
 #include "passes/assemble/Appender.h"
 #include "passes/assemble/Clone.h"
+#include "passes/assemble/Ends.h"
 #include "passes/assemble/Groups.h"
 #include "passes/assemble/Shares.h"
+#include "passes/assemble/Stream.h"
 #include "passes/assemble/Verbatim.h"
 #include "passes/lower/Control.h"
 
@@ -52,6 +54,8 @@ static Values countPositions(OpBuilder &b, Target &target, AssembleOp op, const 
 static void appendToEnds(OpBuilder &b, Target &target, AssembleOp op, const Order &order, ValueRange bounds,
                          bool loose, const Verbatim *copied) {
   Appender appender(b, target, order, /*counting=*/false);
+  if (copied)
+    copied->share(b, target);
   appender.allocate(b, bounds);
   if (copied) {
     copied->copy(b, target, target.emitter(b).constant(0), target.emitter(b).constant(1));
@@ -113,9 +117,41 @@ static void appendInShares(OpBuilder &b, Shares &shares, AssembleOp op, const Or
     shares.assemble(b, order, one, work);
 }
 
+/// Everything but where segments end is there already.
+static Value appendEnds(OpBuilder &b, Target &target, AssembleOp op, const Order &order,
+                        const Verbatim &copied, Value coordinates) {
+  Value count = countPositions(b, target, op, order).front();
+  copied.share(b, target);
+  Appender appender(b, target, order, /*counting=*/false);
+  appender.allocate(b, count);
+  target.checkWidth(b, *target.storage.layout.positions[1], count);
+  Ends ends(target, coordinates, count);
+  ends.open(b);
+  auto share = [&](Value part, Value parts) {
+    copied.copy(b, target, part, parts);
+    ends.write(b, part, parts);
+  };
+  levels::Emitter emit = target.emitter(b);
+  if (!target.parallel) {
+    share(emit.constant(0), emit.constant(1));
+  } else {
+    Value parts = ThreadsOp::create(b, target.loc, count, /*fixed=*/false);
+    lower::parallelParts(b, target.loc, parts, [&](Value part) {
+      share(part, parts);
+      fence(b, target.loc);
+    });
+  }
+  for (unsigned field : copied.fields())
+    target.shrink(b, field, count);
+  return target.finish(b);
+}
+
 FailureOr<Value> lowerByAppend(OpBuilder &b, Target &target, AssembleOp op, const Order &order) {
   std::optional<Verbatim> found = Verbatim::find(target, op, order);
   const Verbatim *copied = found ? &*found : nullptr;
+  if (copied && Ends::fits(target))
+    if (Value coordinates = copied->outerCoordinates(b, target))
+      return appendEnds(b, target, op, order, *copied, coordinates);
   if (!op.getBound() || !Shares::possible(target, op, order)) {
     appendAlone(b, target, op, order, copied);
     return target.finish(b);

@@ -127,7 +127,8 @@ void Appender::allocate(OpBuilder &b, ValueRange bounds) {
   positions = target.checkedSize(b, target.levels(), positions, block);
   // The largest field first: where memory of an earlier result is used again, it gets the largest block,
   // which need not grow then.
-  target.allocate(b, layout.valuesField(), positions);
+  if (!target.storage.fields[layout.valuesField()])
+    target.allocate(b, layout.valuesField(), positions);
   for (auto [run, count] : llvm::zip(runs, entries))
     for (unsigned k = run.first; k < run.end; ++k)
       if (unsigned field = layout.coordinates[k]->field; !target.storage.fields[field])

@@ -60,6 +60,7 @@ struct ExpandConvert : impl::ExpandConvertBase<ExpandConvert> {
     // A dense source may hold far fewer entries than slots, and a slice than what it was cut from.
     Value bound = drop || part ? Value() : StoredCountOp::create(b, loc, op.getSource());
     auto made = AssembleOp::create(b, loc, type, sizes, bound, Value(), order, unique);
+    made.setShare(op.getShare());
     b.createBlock(&made.getBody());
     if (part)
       takeWhole(cast<BlockArgument>(op.getSource()));

@@ -387,18 +387,20 @@ void Shares::appendInPlace(OpBuilder &b, Work work, const Verbatim *copied) cons
 }
 
 void Shares::assemble(OpBuilder &b, const Order &order, Value block, Work work) {
-  share(b, order, block, /*rooms=*/true, work, [&] { appendToRoom(b, order, work); });
+  share(b, order, block, /*rooms=*/true, work, nullptr, [&] { appendToRoom(b, order, work); });
 }
 
 void Shares::assembleInPlace(OpBuilder &b, const Order &order, Value block, Work work,
                              const Verbatim *copied) {
-  share(b, order, block, /*rooms=*/false, work, [&] { appendInPlace(b, work, copied); });
+  share(b, order, block, /*rooms=*/false, work, copied, [&] { appendInPlace(b, work, copied); });
 }
 
 void Shares::share(OpBuilder &b, const Order &order, Value block, bool rooms, Work work,
-                   function_ref<void()> pieces) {
+                   const Verbatim *copied, function_ref<void()> pieces) {
   levels::Emitter emit = target.emitter(b);
   plan(b, block, rooms, work);
+  if (copied)
+    copied->share(b, target);
   Appender whole(b, target, order, /*counting=*/false);
   whole.allocate(b, most);
   begin(b);

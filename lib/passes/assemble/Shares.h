@@ -89,7 +89,7 @@ private:
   void appendInPlace(mlir::OpBuilder &b, Work work, const Verbatim *copied) const;
   /// The buffers, and what `pieces` emits for one thread.
   void share(mlir::OpBuilder &b, const Order &order, mlir::Value block, bool rooms, Work work,
-             llvm::function_ref<void()> pieces);
+             const Verbatim *copied, llvm::function_ref<void()> pieces);
   /// A table with the positions before the first piece of each thread.
   mlir::Value countBefore(mlir::OpBuilder &b, CountWork count);
   /// One thread's pieces, where they belong; returns where they end.

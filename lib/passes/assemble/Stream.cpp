@@ -32,10 +32,8 @@ struct Run {
       plain();
       return;
     }
-    Value size = memref::DimOp::create(b, target.loc, to, emit.constant(0));
-    Value large = emit.compare(CmpIPredicate::ugt, size, emit.constant(kStreamed));
     lower::ifElse(
-        b, target.loc, large, TypeRange(),
+        b, target.loc, isStreamed(b, target, to), TypeRange(),
         [&] {
           lines(b, VectorType::get({kCacheLine * 8 / type.getIntOrFloatBitWidth()}, type));
           return lower::Values{};
@@ -75,6 +73,12 @@ private:
 };
 
 } // namespace
+
+Value isStreamed(OpBuilder &b, const Target &target, Value buffer) {
+  levels::Emitter emit = target.emitter(b);
+  Value size = memref::DimOp::create(b, target.loc, buffer, emit.constant(0));
+  return emit.compare(CmpIPredicate::ugt, size, emit.constant(kStreamed));
+}
 
 void copyElements(OpBuilder &b, const Target &target, Value from, Value first, Value to, Value at,
                   Value count) {

@@ -10,6 +10,8 @@ constexpr int64_t kCacheLine = 64;
 /// read only to be overwritten costs as much again.
 constexpr int64_t kStreamed = int64_t(1) << 21;
 
+/// Whether that is done with a buffer (i1).
+mlir::Value isStreamed(mlir::OpBuilder &b, const Target &target, mlir::Value buffer);
 /// Elements first … first + count - 1 of `from` go to element `at` of `to` and on; both have the same element
 /// type, and `to` starts at a cache line. Other threads see what went past the caches behind `fence` only.
 void copyElements(mlir::OpBuilder &b, const Target &target, mlir::Value from, mlir::Value first,

@@ -1,6 +1,7 @@
 #include "passes/assemble/Strips.h"
 #include "format/Places.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "passes/assemble/Stream.h"
 
 using namespace mlir;
@@ -15,8 +16,10 @@ using format::LevelKind;
 /// Slabs of this many slots are whole pages' worth of lines, and those of a hundred still fit a second-level
 /// cache.
 constexpr int64_t kStripLength = 128;
-/// Between slabs, so that their beginnings do not meet in the caches: a line of the widest elements.
-constexpr int64_t kApart = 8;
+/// Elements before each slab: room for a line's end that waits for the rest of the line, of elements of 32
+/// bits and wider, and so many that slabs do not begin where the caches hold one another's.
+constexpr int64_t kApart = 24;
+constexpr int64_t kMostWaiting = 16;
 
 /// Whether a level above the dense one has no memory for each of its positions.
 static bool fitsAbove(const format::LevelFormat &format) {
@@ -107,8 +110,10 @@ void Strips::empty(const TargetAssembly &a, unsigned level, ArrayRef<levels::Lev
 Strips::Strips(const TargetAssembly &a, unsigned level, ArrayRef<levels::LevelBuild> builds)
     : assembly(a), level(level), builds(builds), roomTarget(a.target), fields(slotFields(a.target, level)),
       first(a.builder, a.loc, a.constant(0)), base(a.builder, a.loc, a.constant(0)),
-      limit(a.builder, a.loc, a.constant(0)), end(a.builder, a.loc, a.constant(0)) {
+      limit(a.builder, a.loc, a.constant(0)), end(a.builder, a.loc, a.constant(0)),
+      waits(a.builder, a.loc, a.constant(0)) {
   OpBuilder &b = a.builder;
+  large = isStreamed(b, a.target, a.target.storage.fields[a.target.storage.layout.valuesField()]);
   length = a.constant(kStripLength);
   stride = arith::MinUIOp::create(b, a.loc, length, builds[level].size);
   stride = a.add(stride, a.constant(kApart));
@@ -126,12 +131,13 @@ void Strips::enter(Value coordinate) const {
   const TargetAssembly &a = assembly;
   OpBuilder &b = a.builder;
   a.when(rarely(b, a.loc, a.compare(CmpIPredicate::uge, coordinate, limit.get(b))), [&] {
+    Value now = opaque(b, a.loc, coordinate);
     Value begins = a.compare(CmpIPredicate::eq, limit.get(b), a.constant(0));
-    first.set(b, arith::SelectOp::create(b, a.loc, begins, coordinate, first.get(b)));
-    base.set(b, arith::SelectOp::create(b, a.loc, begins, coordinate, base.get(b)));
-    flush(coordinate);
-    base.set(b, coordinate);
-    Value strip = arith::DivUIOp::create(b, a.loc, coordinate, length);
+    first.set(b, arith::SelectOp::create(b, a.loc, begins, now, first.get(b)));
+    base.set(b, arith::SelectOp::create(b, a.loc, begins, now, base.get(b)));
+    flush(now, /*more=*/true);
+    base.set(b, now);
+    Value strip = arith::DivUIOp::create(b, a.loc, now, length);
     limit.set(b, a.mul(a.add(strip, a.constant(1)), length));
   });
   end.set(b, a.add(coordinate, a.constant(1)));
@@ -139,30 +145,73 @@ void Strips::enter(Value coordinate) const {
 
 Value Strips::place(Value above, Value coordinate) const {
   const TargetAssembly &a = assembly;
-  return a.add(a.mul(above, stride), a.sub(coordinate, base.get(a.builder)));
+  return a.add(slabStart(above), a.sub(coordinate, base.get(a.builder)));
+}
+
+Value Strips::slabStart(Value slab) const {
+  return assembly.add(assembly.mul(slab, stride), assembly.constant(kApart));
+}
+
+/// Elements of a line of a field; 0 where none of them wait.
+static int64_t waitingLine(const Target &target, unsigned field) {
+  auto type = cast<MemRefType>(levels::fieldTypes(target.storage.layout, target.storage.element)[field]);
+  Type element = type.getElementType();
+  const int64_t lanes = element.isIntOrFloat() ? kCacheLine * 8 / element.getIntOrFloatBitWidth() : 0;
+  return lanes <= kMostWaiting ? lanes : 0;
+}
+
+/// `count` elements of a slab, and those that wait, go to the result from coordinate `from` on; where it
+/// `keeps` some, but for what does not fill the last line, which waits then.
+void Strips::copySlab(unsigned field, Value slab, Value from, Value count, Value keeps) const {
+  const TargetAssembly &a = assembly;
+  OpBuilder &b = a.builder;
+  Value room = roomTarget.storage.fields[field], result = a.target.storage.fields[field];
+  Value held = slabStart(slab), to = a.add(a.mul(slab, builds[level].size), from);
+  const int64_t lanes = waitingLine(a.target, field);
+  if (!lanes)
+    return copyElements(b, a.target, room, held, result, to, count);
+  auto inLine = [&](Value at, Value condition) -> Value {
+    Value rest = arith::AndIOp::create(b, a.loc, at, a.constant(lanes - 1));
+    return arith::SelectOp::create(b, a.loc, condition, rest, a.constant(0));
+  };
+  Value before = inLine(to, a.compare(CmpIPredicate::ne, waits.get(b), a.constant(0)));
+  Value behind = inLine(a.add(to, count), keeps), whole = a.sub(a.add(count, before), behind);
+  copyElements(b, a.target, room, a.sub(held, before), result, a.sub(to, before), whole);
+  a.when(a.compare(CmpIPredicate::ne, behind, a.constant(0)), [&] {
+    auto type = VectorType::get({lanes}, cast<MemRefType>(room.getType()).getElementType());
+    Value last = a.sub(a.add(held, count), a.constant(lanes));
+    Value line = vector::LoadOp::create(b, a.loc, type, room, last);
+    vector::StoreOp::create(b, a.loc, line, room, a.sub(held, a.constant(lanes)));
+  });
 }
 
 /// The strip's coordinates before `end` go to the result; those between it and `end` are empty.
-void Strips::flush(Value end) const {
+void Strips::flush(Value end, bool more) const {
   const TargetAssembly &a = assembly;
   OpBuilder &b = a.builder;
   Value from = base.get(b), stop = arith::MinUIOp::create(b, a.loc, limit.get(b), end);
   stop = arith::MaxUIOp::create(b, a.loc, from, stop);
-  Value count = a.sub(stop, from);
+  Value count = a.sub(stop, from), keeps = arith::ConstantIntOp::create(b, a.loc, 0, 1);
+  if (more) {
+    Value follows = a.compare(CmpIPredicate::eq, stop, end);
+    Value fills = a.compare(CmpIPredicate::uge, count, a.constant(kMostWaiting));
+    keeps = arith::AndIOp::create(b, a.loc, large, arith::AndIOp::create(b, a.loc, follows, fills));
+  }
   forSlabs(a, builds[level].parents, [&](Value slab) {
-    Value held = a.mul(slab, stride), to = a.add(a.mul(slab, builds[level].size), from);
     for (unsigned field : fields) {
-      copyElements(b, a.target, roomTarget.storage.fields[field], held, a.target.storage.fields[field], to,
-                   count);
+      copySlab(field, slab, from, count, keeps);
+      Value held = slabStart(slab);
       emptyElements(b, roomTarget, field, held, a.add(held, count));
     }
   });
+  if (more)
+    waits.set(b, arith::SelectOp::create(b, a.loc, keeps, a.constant(1), a.constant(0)));
   empty(a, level, builds, stop, end);
 }
 
 std::pair<Value, Value> Strips::finish() const {
   OpBuilder &b = assembly.builder;
-  flush(end.get(b));
+  flush(end.get(b), /*more=*/false);
   for (unsigned field : fields)
     memref::DeallocOp::create(b, assembly.loc, roomTarget.storage.fields[field]);
   fence(b, assembly.loc);

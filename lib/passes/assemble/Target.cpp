@@ -281,6 +281,15 @@ Value rarely(OpBuilder &b, Location loc, Value condition) {
   return LLVM::ExpectOp::create(b, loc, condition.getType(), condition, no);
 }
 
+Value opaque(OpBuilder &b, Location loc, Value index) {
+  Type type = b.getI64Type();
+  Value wide = arith::IndexCastOp::create(b, loc, type, index);
+  auto same = LLVM::InlineAsmOp::create(b, loc, TypeRange(type), ValueRange(wide), "", "=r,0",
+                                        /*has_side_effects=*/false, /*is_align_stack=*/false,
+                                        LLVM::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr());
+  return arith::IndexCastOp::create(b, loc, b.getIndexType(), same.getResult(0));
+}
+
 Register::Register(OpBuilder &b, Location loc, Type type) : loc(loc) {
   OpBuilder::InsertionGuard guard(b);
   // Only what stands at the entry of a function is promoted, and does not grow the stack in a loop. A

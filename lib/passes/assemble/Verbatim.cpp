@@ -82,26 +82,75 @@ std::optional<Verbatim> Verbatim::find(const Target &target, AssembleOp op, cons
   Verbatim found;
   found.source = load.getTensor();
   format::Layout layout = format::layout(from);
+  // The source's level that stores the coordinates of a target's, one for each entry.
+  auto sourceLevel = [&](unsigned l) -> std::optional<unsigned> {
+    const format::Expr &e = order.levels[l];
+    if (e->kind == format::ExprKind::Dim)
+      for (unsigned k = 0; k < from.levels.size(); ++k)
+        if (ownField(layout, k) && belongsToValues(from, k) &&
+            inserts[0].getCoordinates()[size_t(e->value)] == loops[k].getBody().getArgument(0))
+          return k;
+    return std::nullopt;
+  };
+  found.outerLevel = sourceLevel(0);
   for (unsigned l = 0; l < target.levels(); ++l) {
     const format::Field *own = ownField(target.storage.layout, l);
-    const format::Expr &e = order.levels[l];
-    if (!own || !belongsToValues(target.encoding(), l) || e->kind != format::ExprKind::Dim)
+    std::optional<unsigned> k = sourceLevel(l);
+    if (!own || !k || !belongsToValues(target.encoding(), l))
       continue;
-    Value coordinate = inserts[0].getCoordinates()[size_t(e->value)];
-    for (unsigned k = 0; k < from.levels.size(); ++k)
-      if (const format::Field *other = ownField(layout, k);
-          other && belongsToValues(from, k) && coordinate == loops[k].getBody().getArgument(0) &&
-          other->width == own->width && other->isSigned == own->isSigned) {
-        found.targetFields.push_back(target.storage.layout.coordinates[l]->field);
-        found.sourceLevels.push_back(k);
-        break;
-      }
+    const format::Field *other = ownField(layout, *k);
+    if (other->width == own->width && other->isSigned == own->isSigned) {
+      found.targetFields.push_back(target.storage.layout.coordinates[l]->field);
+      found.sourceLevels.push_back(*k);
+    }
   }
   found.targetFields.push_back(target.storage.layout.valuesField());
   return found;
 }
 
+Attribute Verbatim::valueOfAll(const Target &target) const {
+  return explicitAttr(getEncoding(cast<RankedTensorType>(source.getType())).getValue(),
+                      target.storage.element);
+}
+
+/// A bound of the entries is where the end of a shared buffer is cut off, as that of one with room to spare.
+bool Verbatim::isShared(const Target &target, size_t number) const {
+  const bool isValues = number == sourceLevels.size();
+  return target.op.getShare() && target.op.getBound() && target.op.getPlan() != AssemblyPlan::Count &&
+         !(isValues && valueOfAll(target));
+}
+
+Value Verbatim::buffer(OpBuilder &b, Location loc, Type type, std::optional<unsigned> level) const {
+  auto found = ValuesOp::create(b, loc, type, source);
+  if (level)
+    found->setAttr(kLevelAttr, b.getI64IntegerAttr(*level));
+  return found;
+}
+
+Value Verbatim::buffer(OpBuilder &b, const Target &target, size_t number) const {
+  Type type = levels::fieldTypes(target.storage.layout, target.storage.element)[targetFields[number]];
+  return buffer(b, target.loc, type,
+                number < sourceLevels.size() ? std::optional(sourceLevels[number]) : std::nullopt);
+}
+
+Value Verbatim::outerCoordinates(OpBuilder &b, const Target &target) const {
+  if (!outerLevel || targetFields.size() + 1 != target.storage.layout.fields.size())
+    return {};
+  auto from = cast<RankedTensorType>(source.getType());
+  format::Layout layout = format::layout(getEncoding(from).getValue());
+  Type type = levels::fieldTypes(layout, from.getElementType())[layout.coordinates[*outerLevel]->field];
+  return buffer(b, target.loc, type, outerLevel);
+}
+
+void Verbatim::share(OpBuilder &b, Target &target) const {
+  for (size_t number = 0; number < targetFields.size(); ++number)
+    if (isShared(target, number))
+      target.storage.fields[targetFields[number]] = buffer(b, target, number);
+}
+
 void Verbatim::copy(OpBuilder &b, const Target &target, Value part, Value parts) const {
+  if (llvm::all_of(llvm::seq(targetFields.size()), [&](size_t n) { return isShared(target, n); }))
+    return;
   Location loc = target.loc;
   levels::Emitter emit = target.emitter(b);
   // Shares begin at whole lines of any element.
@@ -114,17 +163,14 @@ void Verbatim::copy(OpBuilder &b, const Target &target, Value part, Value parts)
   Value first = arith::MinUIOp::create(b, loc, emit.mul(each, part), count);
   Value last = arith::MinUIOp::create(b, loc, emit.add(first, each), count);
   for (auto [number, field] : llvm::enumerate(targetFields)) {
+    if (isShared(target, number))
+      continue;
     Value to = target.storage.fields[field];
-    if (field == target.storage.layout.valuesField())
-      if (Attribute same = explicitAttr(getEncoding(cast<RankedTensorType>(source.getType())).getValue(),
-                                        target.storage.element)) {
-        fillElements(b, target, to, first, last, materialize(b, loc, same, target.storage.element));
-        continue;
-      }
-    auto from = ValuesOp::create(b, loc, to.getType(), source);
-    if (number < sourceLevels.size())
-      from->setAttr(kLevelAttr, b.getI64IntegerAttr(sourceLevels[number]));
-    copyElements(b, target, from, first, to, first, emit.sub(last, first));
+    Attribute same = number == sourceLevels.size() ? valueOfAll(target) : Attribute();
+    if (same)
+      fillElements(b, target, to, first, last, materialize(b, loc, same, target.storage.element));
+    else
+      copyElements(b, target, buffer(b, target, number), first, to, first, emit.sub(last, first));
   }
 }
 

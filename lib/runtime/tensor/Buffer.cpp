@@ -99,7 +99,15 @@ Buffer Buffer::allocate(int64_t count, int64_t bytes, bool zeroed, std::string_v
     throw Error(fmt::format("out of memory: {} needs {} bytes", what, bytes));
   if (zeroed)
     std::memset(block.data, 0, bytes);
-  return {std::shared_ptr<void>(block.data, [block](void *) { giveBlock(block); }), block.data, count, bytes};
+  return {std::shared_ptr<void>(block.data, [block](void *) { giveBlock(block); }), block.data, count, bytes,
+          /*own=*/true};
+}
+
+Buffer Buffer::copyOf(const Buffer &buffer, std::string_view what) {
+  Buffer copy = allocate(buffer.count, buffer.bytes, /*zeroed=*/false, what);
+  if (buffer.bytes > 0)
+    std::memcpy(copy.data, buffer.data, size_t(buffer.bytes));
+  return copy;
 }
 
 Buffer Buffer::borrow(void *data, int64_t count, int64_t bytes, std::shared_ptr<void> keepAlive) {

@@ -50,6 +50,13 @@ Tensor borrowDense(ElementType type, std::vector<int64_t> dims, void *data, std:
   return std::move(t);
 }
 
+Tensor copyOf(const Tensor &tensor) {
+  Tensor copy = tensor;
+  for (Buffer &buffer : copy.buffers)
+    buffer = Buffer::copyOf(buffer, "a copy of a tensor");
+  return copy;
+}
+
 Tensor likePattern(const Tensor &pattern, ElementType type) {
   Tensor t = pattern;
   t.type = type;

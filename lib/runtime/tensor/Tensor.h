@@ -15,10 +15,12 @@ struct Buffer {
   void *data = nullptr;
   int64_t count = 0; ///< elements (2-bit coordinates: of packed entries)
   int64_t bytes = 0;
+  bool own = false; ///< only tensors reach this memory, so that those that hold the same can share it
 
   /// 64-byte aligned, uninitialized or zeroed. Throws Error ("out of memory: … needs N bytes") instead of
   /// bad_alloc.
   static Buffer allocate(int64_t count, int64_t bytes, bool zeroed, std::string_view what);
+  static Buffer copyOf(const Buffer &buffer, std::string_view what);
   static Buffer borrow(void *data, int64_t count, int64_t bytes, std::shared_ptr<void> keepAlive = {});
 };
 
@@ -78,6 +80,8 @@ Tensor makeDense(ElementType type, std::vector<int64_t> dims, bool zeroed = true
 /// A dense row-major tensor that borrows `data`.
 Tensor borrowDense(ElementType type, std::vector<int64_t> dims, void *data,
                    std::shared_ptr<void> keepAlive = {});
+/// The same tensor in buffers of its own.
+Tensor copyOf(const Tensor &tensor);
 /// New values buffer (zeroed), everything else shared: the result of an operation that keeps a pattern.
 Tensor likePattern(const Tensor &pattern, ElementType type);
 
