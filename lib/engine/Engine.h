@@ -52,8 +52,8 @@ public:
   virtual double compileMs() const = 0;
   virtual const char *origin() const = 0; ///< "compiled", "memory cache", "disk cache"
   /// Runs all statements. `tensors` is indexed as program().tensors: inputs set; results and intermediates
-  /// are allocated here unless set with the right format (then reused). `computeMs`, if given, receives the
-  /// time in kernels alone.
+  /// are allocated here unless set with the right format (then reused, where no other tensor shares the
+  /// memory). `computeMs`, if given, receives the time in kernels alone.
   virtual void run(std::vector<std::optional<runtime::Tensor>> &tensors,
                    double *computeMs = nullptr) const = 0;
 };

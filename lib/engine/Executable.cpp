@@ -131,14 +131,17 @@ private:
       if (pattern.kind != notation::PatternKind::Operand)
         throw InternalError(fmt::format("the pattern of '{}' is not one operand's", decl.name));
       const Tensor &like = in(pattern.operand->tensor, argument.encoding);
-      if (!slot || !samePattern(*slot, like))
+      if (!slot || !samePattern(*slot, like) || isShared(slot->buffers.back()))
         slot = runtime::likePattern(like, decl.type);
-    } else if (!slot || !sameStorage(slot->encoding, argument.encoding)) {
+    } else if (!slot || !sameStorage(slot->encoding, argument.encoding) || isShared(slot->buffers.back())) {
       slot = dense(decl, argument.encoding);
     }
     converted[argument.tensor].clear(); // copies of the old value
     return *slot;
   }
+
+  /// Whether another tensor has this memory, too: what a result of an earlier run was converted to.
+  static bool isShared(const Buffer &buffer) { return buffer.own && buffer.owner.use_count() > 1; }
 
   /// Same positions and coordinates, by identity: a result of an earlier run, which can be overwritten.
   static bool samePattern(const Tensor &a, const Tensor &b) {

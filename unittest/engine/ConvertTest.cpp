@@ -60,6 +60,45 @@ TEST(Convert, nothingToDo) {
   EXPECT_EQ(std::string(report.origin), "shared");
 }
 
+TEST(Convert, sharesBuffersThatBothHave) {
+  const Tensor coo = engine::convert(doubles({3, 4}, matrix, "CSR"), formatOf("COO-soa"));
+  for (unsigned threads : {1, 2}) {
+    const Tensor csr = engine::convert(coo, formatOf("CSR"), {.threads = threads});
+    EXPECT_THAT(contents<uint32_t>(csr.buffers[0]), ElementsAre(0, 2, 2, 5));
+    EXPECT_EQ(csr.buffers[1].data, coo.buffers[2].data);
+    EXPECT_EQ(csr.buffers[2].data, coo.buffers[3].data);
+    runtime::validate(csr);
+  }
+  Tensor borrowed = coo;
+  for (runtime::Buffer &buffer : borrowed.buffers)
+    buffer = runtime::Buffer::borrow(buffer.data, buffer.count, buffer.bytes);
+  const Tensor csr = engine::convert(borrowed, formatOf("CSR"));
+  EXPECT_NE(csr.buffers[1].data, coo.buffers[2].data);
+  EXPECT_NE(csr.buffers[2].data, coo.buffers[3].data);
+  EXPECT_EQ(elements(csr), matrix);
+}
+
+/// A kernel that runs again writes over its result, but not over what the result was converted to.
+TEST(Convert, resultsOfLaterRunsLeaveItAlone) {
+  Tensors in{{"A", doubles({3, 4}, matrix, "COO-soa")}, {"x", doubles({4}, {1, 1, 1, 1})}};
+  notation::Program program = check("B(i,j) = A(i,j) * x(j)", in, {{"B", "COO-soa"}});
+  auto executable = compile(program);
+  auto slots = slotsFor(program, in);
+  auto slotOf = [&](const std::string &name) -> std::optional<Tensor> & {
+    for (size_t t = 0; t < slots.size(); ++t)
+      if (program.tensors[t].name == name)
+        return slots[t];
+    throw InternalError("no tensor " + name);
+  };
+  executable->run(slots);
+  const Tensor converted = engine::convert(*slotOf("B"), formatOf("CSR"));
+  ASSERT_EQ(converted.values(), slotOf("B")->values());
+  slotOf("x") = doubles({4}, {2, 2, 2, 2});
+  executable->run(slots);
+  EXPECT_EQ(elements(converted), matrix);
+  EXPECT_EQ(elements(*slotOf("B"))[1], 4);
+}
+
 TEST(Convert, buffersHaveExactlyTheirSize) {
   for (const char *form : {"CSR", "CSC", "DCSR", "COO", "COO-soa", "BCSR(2,2)"}) {
     Tensor made = engine::convert(doubles({3, 4}, matrix, "COO"), formatOf(form));

@@ -250,7 +250,7 @@ TEST(Vector, rowsWithoutPlaces) {
     EXPECT_EQ(
         elements<int64_t>(evaluate(
             "y(l,i) = A(l,k) + B(i,l)", "y", in, {{"y", "skyline"}},
-            {.vectorLength = vl, .deterministic = true, .threads = 2, .workPerThread = 1, .quick = true})),
+            {.vectorLength = vl, .threads = 2, .deterministic = true, .workPerThread = 1, .quick = true})),
         expected)
         << vl;
 }
