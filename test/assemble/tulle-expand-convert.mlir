@@ -97,3 +97,16 @@ func.func @operand(%A: tensor<?x?xf64, #CSC>) -> index {
   %n = tulle.stored_count %C : tensor<?x?xf64, #CSR>
   return %n : index
 }
+
+// -----
+
+#COO = #tulle.encoding<{ map = (i, j) -> (i : compressed(nonunique), j : singleton(soa)) }>
+#CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>
+
+// Whoever makes the tensor hears that it may have the source's buffers.
+// CHECK-LABEL: @shared(
+// CHECK: tulle.assemble{{.*}} {order = #{{.*}}, share, unique}
+func.func @shared(%A: tensor<?x?xf64, #COO>) -> tensor<?x?xf64, #CSR> {
+  %C = tulle.convert %A share : tensor<?x?xf64, #COO> to tensor<?x?xf64, #CSR>
+  return %C : tensor<?x?xf64, #CSR>
+}

@@ -31,6 +31,8 @@ func.func @structured(%A: tensor<?x?xf64, #CSR>, %B: tensor<?x?xf32, #CSR>, %d: 
   %1 = tulle.like %0, %B : tensor<?x?xf64, #CSR>, tensor<?x?xf32, #CSR>
   // CHECK: tulle.convert %{{.*}} : tensor<?x?xf64> to tensor<?x?xf64, #[[$CSR]]>
   %2 = tulle.convert %d : tensor<?x?xf64> to tensor<?x?xf64, #CSR>
+  // CHECK: tulle.convert %{{.*}} share : tensor<?x?xf64> to tensor<?x?xf64, #[[$CSR]]>
+  %3 = tulle.convert %d share : tensor<?x?xf64> to tensor<?x?xf64, #CSR>
   return %1, %2 : tensor<?x?xf64, #CSR>, tensor<?x?xf64, #CSR>
 }
 
