@@ -17,10 +17,9 @@ struct Kernel {
   std::vector<Target> wantThreads = {}; ///< with several
   /// Instead of peers: ours with each of these ways to walk a set of coordinates, against the default.
   std::vector<std::string> strategies = {};
+  /// Of a conversion: the source is in the caller's memory, of which nothing can be shared.
+  bool borrowed = false;
 };
-
-/// How the names of conversions end whose source is in the caller's memory, of which nothing can be shared.
-inline constexpr const char *kBorrowed = "borrowed";
 
 /// In the order in which they run.
 const std::vector<Kernel> &kernels();

@@ -170,21 +170,24 @@ static std::vector<Kernel> conversions() {
   struct Pair {
     const char *name, *from, *to;
     std::vector<Target> want;
+    bool borrowed = false;
   };
   const Target loop{1, "loop"}, library{5, kMlirLibrary};
   std::vector<Kernel> list;
-  for (const Pair &p : {Pair{"COO->CSR sorted", "COO-soa", "CSR", {{2, "SciPy"}, loop, library}},
-                        {"COO->CSR borrowed", "COO-soa", "CSR", {{2, "SciPy"}, loop, library}},
-                        {"COO->CSR shuffled", "COO shuffled", "CSR", {{1.2, "SciPy"}, loop}},
-                        {"CSR->CSC", "CSR", "CSC", {{1.3, "SciPy"}, loop, library}},
-                        {"CSR->DIA", "CSR", "DIA", {{4, "SciPy"}, loop}},
-                        {"CSC->DIA", "CSC", "DIA", {{4, "SciPy"}}},
-                        {"COO->DIA", "COO-soa", "DIA", {{4, "SciPy"}}},
-                        {"CSR->ELL", "CSR", "ELL", {loop}},
-                        {"CSR->BCSR(4,4)", "CSR", "BCSR(4,4)", {{2, "SciPy"}, loop, library}}}) {
+  for (const Pair &p :
+       {Pair{"COO->CSR sorted", "COO-soa", "CSR", {{2, "SciPy"}, loop, library}},
+        {"COO->CSR borrowed", "COO-soa", "CSR", {{2, "SciPy"}, loop, library}, /*borrowed=*/true},
+        {"COO->CSR shuffled", "COO shuffled", "CSR", {{1.2, "SciPy"}, loop}},
+        {"CSR->CSC", "CSR", "CSC", {{1.3, "SciPy"}, loop, library}},
+        {"CSR->DIA", "CSR", "DIA", {{4, "SciPy"}, loop}},
+        {"CSC->DIA", "CSC", "DIA", {{4, "SciPy"}}},
+        {"COO->DIA", "COO-soa", "DIA", {{4, "SciPy"}}},
+        {"CSR->ELL", "CSR", "ELL", {loop}},
+        {"CSR->BCSR(4,4)", "CSR", "BCSR(4,4)", {{2, "SciPy"}, loop, library}}}) {
     list.push_back(
         {"convert", p.name, "", Op::Convert, p.from, p.to, 0, matrices, p.want, {{1.6, kOneThread}}});
     list.back().want.push_back({.each = 0.8});
+    list.back().borrowed = p.borrowed;
   }
   return list;
 }

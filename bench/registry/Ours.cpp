@@ -172,7 +172,7 @@ Runner ours(const Kernel &kernel, const Task &task, std::shared_ptr<int64_t> byt
   if (task.op == Op::Compile)
     return compilation(kernel);
   if (task.op == Op::Convert)
-    return converting(task, kernel.name.ends_with(kBorrowed), bytes, options);
+    return converting(task, kernel.borrowed, bytes, options);
   auto program =
       std::make_shared<Program>(textOf(kernel, task.input), operands(task), results(kernel, task), options);
   // The other references give values alone: the pattern is A's, or that of its fibers.

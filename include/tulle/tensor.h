@@ -85,8 +85,9 @@ public:
   BufferView rawValues() const;
 
   /// The same tensor in another format. Buffers that both formats store alike, in memory that is Tulle's, are
-  /// not copied: the columns and values of a COO in order are those of the CSR. Throws Error when the format
-  /// cannot hold the data, and for one with slices. Of a slice: a copy of what it shows.
+  /// not copied: the columns and values of a COO in order are those of the CSR. In the format that it has
+  /// already a tensor stays as it is, borrowed where it was. Throws Error when the format cannot hold the
+  /// data, and for one with slices. Of a slice: a copy of what it shows.
   AnyTensor to(const Format &format) const;
   /// The tensor of the coordinates offset, offset + stride, … of a dimension (counted from 0), `size` of
   /// them: its entry c there is this tensor's entry offset + stride * c. Nothing is copied before one of the
@@ -121,9 +122,10 @@ public:
     BufferView view = rawValues();
     return {static_cast<const T *>(view.data), size_t(view.count)};
   }
-  /// Calls `change(std::span<T>)` with the value slots, to be read and written until it returns. Where
-  /// another tensor shares them, or they are the caller's own (`dense`, `borrow`), they are copied first: spans
-  /// that `values` gave before are to be taken anew. Throws Error as rawValues does.
+  /// Calls `change(std::span<T>)` with the value slots, to be read and written until it returns; before that,
+  /// nothing else is made of the tensor. Where
+  /// another tensor shares them, or they are the caller's own (`dense`, `borrow`), they are copied first:
+  /// spans that `values` gave before are to be taken anew. Throws Error as rawValues does.
   template <class Change> void write(Change &&change) {
     const size_t count = size_t(rawValues().count);
     change(std::span<T>(static_cast<T *>(ownValues()), count));

@@ -185,7 +185,7 @@ runtime::Buffer CallMemory::adopt(void *allocated, void *data, int64_t count, in
                                   const std::vector<const runtime::Tensor *> &arguments) {
   for (const runtime::Tensor *argument : arguments)
     for (const runtime::Buffer &buffer : argument->buffers)
-      if (buffer.own && buffer.data == data && bytes <= buffer.bytes)
+      if (buffer.own && buffer.data == data && count >= 0 && bytes <= buffer.bytes)
         return {buffer.owner, data, count, bytes, /*own=*/true};
   auto it = std::find_if(blocks.begin(), blocks.end(), [&](const Block &b) { return holds(b, allocated); });
   int64_t offset = it == blocks.end() ? 0 : static_cast<char *>(data) - static_cast<char *>(it->data);

@@ -39,7 +39,6 @@ private:
   mlir::Value slabStart(mlir::Value slab) const;
   void copySlab(unsigned field, mlir::Value slab, mlir::Value from, mlir::Value count,
                 mlir::Value keeps) const;
-  void emptyRoom(mlir::Value from, mlir::Value to) const;
 
   const TargetAssembly &assembly;
   unsigned level;
