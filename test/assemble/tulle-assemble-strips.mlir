@@ -2,6 +2,7 @@
 // RUN: tulle-opt %s --pass-pipeline='builtin.module(tulle-assemble{parallel=true},func.func(canonicalize))' | FileCheck %s --check-prefix=PARTS
 
 #CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed), posWidth = 32, crdWidth = 32 }>
+#CSC = #tulle.encoding<{ map = (i, j) -> (j : dense, i : compressed), posWidth = 32, crdWidth = 32 }>
 #DIA = #tulle.encoding<{ map = (i, j) -> (j - i : squeezed, i : dense, j : offset), posWidth = 32, crdWidth = 32 }>
 
 // Rows ascend, and what a row has is stored 40 values apart, a diagonal each. A strip of 40 rows or 128 is put together in a
@@ -59,6 +60,46 @@ func.func @diagonals(%A: tensor<40x50xf64, #CSR>) -> tensor<40x50xf64, #DIA> {
       %sj = tulle.space %A level(1) under %ri : !tulle.iterator<#CSR, 0> : tensor<40x50xf64, #CSR> -> !tulle.space<#CSR, 1>
       tulle.iterate %j, %rj in %sj : !tulle.space<#CSR, 1> kind = reduction {
         %v = tulle.load %A[%rj : !tulle.iterator<#CSR, 1>] : tensor<40x50xf64, #CSR> -> f64
+        tulle.insert %v at (%i, %j) : f64
+      }
+    }
+  } : tensor<40x50xf64, #DIA>
+  return %C : tensor<40x50xf64, #DIA>
+}
+
+// Columns ascend: of a strip of them, diagonal d has rows from d below its first column on, as far as there are such rows.
+// What no column has a row of is emptied behind.
+// CHECK-LABEL: @columns(
+// CHECK: %[[VALUES:.*]] = memref.alloc(%{{.*}}) : memref<?xf64>
+// CHECK: %[[ROOM:.*]] = memref.alloc(%{{.*}}) : memref<?xf64>
+// CHECK: tulle.iterate %[[COLUMN:.*]], %{{.*}} in
+// CHECK:   %[[LIMIT:.*]] = memref.load
+// CHECK:   arith.cmpi uge, %[[COLUMN]], %[[LIMIT]]
+// CHECK:   scf.for
+// CHECK:     %[[STORED:.*]] = memref.load %{{.*}} : memref<?xi32>
+// CHECK:     %[[APART:.*]] = arith.index_cast %[[STORED]] : i32 to index
+// CHECK:     %[[SHIFT:.*]] = arith.subi %c0, %[[APART]] : index
+// CHECK:     %[[START:.*]] = arith.addi %{{.*}}, %[[SHIFT]] : index
+// CHECK:     arith.maxsi %[[START]], %c0
+// CHECK:     vector.load %[[ROOM]]
+// CHECK:   tulle.iterate
+// CHECK:     memref.store %{{.*}}, %[[ROOM]]
+// CHECK: memref.dealloc %[[ROOM]]
+// CHECK: scf.for
+// CHECK:   %[[END:.*]] = arith.subi %c50, %{{.*}} : index
+// CHECK:   arith.maxsi %[[END]], %c0
+// CHECK:   memref.store %cst, %[[VALUES]]
+// CHECK:   memref.store %cst, %[[VALUES]]
+func.func @columns(%A: tensor<40x50xf64, #CSC>) -> tensor<40x50xf64, #DIA> {
+  %m = arith.constant 40 : index
+  %n = arith.constant 50 : index
+  %count = tulle.stored_count %A : tensor<40x50xf64, #CSC>
+  %C = tulle.assemble (%m, %n) bound %count attributes {order = affine_map<(i, j) -> (j, i)>, unique} {
+    %sj = tulle.space %A level(0) : tensor<40x50xf64, #CSC> -> !tulle.space<#CSC, 0>
+    tulle.iterate %j, %rj in %sj : !tulle.space<#CSC, 0> kind = reduction {
+      %si = tulle.space %A level(1) under %rj : !tulle.iterator<#CSC, 0> : tensor<40x50xf64, #CSC> -> !tulle.space<#CSC, 1>
+      tulle.iterate %i, %ri in %si : !tulle.space<#CSC, 1> kind = reduction {
+        %v = tulle.load %A[%ri : !tulle.iterator<#CSC, 1>] : tensor<40x50xf64, #CSC> -> f64
         tulle.insert %v at (%i, %j) : f64
       }
     }

@@ -53,6 +53,9 @@ def adversarial():
     cancelled = numbered("cancelled", (3, 3), [(1, 1), (2, 0), (1, 1)])
     cancelled.values = [2.0, 1.0, -2.0]
     yield cancelled
+    # More rows and columns than are put together at once, and diagonals that begin and end in other strips.
+    bands = {0: 1, -1: 1, 100: 1, -140: 1, 7: 0.3}
+    yield numbered("bands", (170, 165), [(i, i + d) for i in range(170) for d, p in bands.items() if 0 <= i + d < 165 and rng.random() < p])
     yield numbered("two of four", (3, 8), [(i, g + c) for i in range(3) for g in (0, 4) for c in sorted(rng.sample(range(4), 2))])
     yield numbered("one of four", (5, 8), [(i, g + rng.randrange(4)) for i in range(5) for g in (0, 4)])
 

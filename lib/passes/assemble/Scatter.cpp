@@ -56,7 +56,7 @@ public:
   Scatter(OpBuilder &b, Target &target, AssembleOp op, const Order &order, Value near = {})
       : b(b), target(target), op(op), order(order), near(near), assembly(b, target), ranks(assembly, order),
         rounds(ranks.any() ? std::nullopt : roundDimension(op)), ownCounters(assembly, order, rounds),
-        stripLevel(ranks.any() ? std::nullopt : Strips::levelOf(target, order)) {
+        stripLevel(ranks.any() ? std::nullopt : StripLevel::find(target, order)) {
     for (unsigned l = 0; l < target.levels(); ++l) {
       builds.emplace_back();
       builds.back().level = l;
@@ -100,11 +100,11 @@ private:
   bool leavesEmptySlots() const;
   bool positionsAreEntries() const;
   std::optional<unsigned> numberedSlots() const;
-  std::pair<Target *, Value> placeEntry(ValueRange at);
+  std::pair<Target *, Value> placeEntry(ValueRange dims, ValueRange at);
   void storeInStrips(OnInsert insert);
   void storePiece(const Piece *piece, OnInsert insert);
   /// Whether the rounds of the outermost loop are the coordinates that strips are made of.
-  bool stripRounds() const { return rounds && order.levels[*stripLevel]->value == int64_t(*rounds); }
+  bool stripRounds() const { return rounds == stripLevel->dim; }
   void emptyRest();
   void emptySlots(Value row, Value first);
   void noteRound();
@@ -127,9 +127,9 @@ private:
   Counters *counters = &ownCounters; ///< in a parallel region, those of the part
   bool ranked = false;               ///< the ranks are known
   Value entryCounts; ///< of the rows whose entries a level numbers, where the rest of its slots is emptied
-  bool emptiesRounds = false;         ///< it is emptied when a round, which is a row, ends
-  std::optional<unsigned> stripLevel; ///< whose coordinates are assembled a strip at a time
-  std::optional<Strips> strips;       ///< of the part in the making
+  bool emptiesRounds = false;           ///< it is emptied when a round, which is a row, ends
+  std::optional<StripLevel> stripLevel; ///< whose coordinates are assembled a strip at a time
+  std::optional<Strips> strips;         ///< of the part in the making
   SmallVector<LevelBuild> builds;
   Values last; ///< coordinates of the entry before, as far down as levels must tell their first ones
   Value parents, batches; ///< positions of the levels that have their size
@@ -399,20 +399,21 @@ bool Scatter::positionsAreEntries() const {
 }
 
 /// The entry's position, and what it is stored in.
-std::pair<Target *, Value> Scatter::placeEntry(ValueRange at) {
+std::pair<Target *, Value> Scatter::placeEntry(ValueRange dims, ValueRange at) {
   Value position = assembly.constant(0);
   if (!strips) {
     for (unsigned l = 0; l < builds.size(); ++l)
       position = format(l).place(assembly, builds[l], position, at[l]);
     return {&target, position};
   }
-  for (unsigned l = 0; l < *stripLevel; ++l)
+  for (unsigned l = 0; l < stripLevel->level; ++l)
     position = format(l).place(assembly, builds[l], position, at[l]);
+  Value coordinate = dims[stripLevel->dim];
   if (!stripRounds())
-    strips->enter(at[*stripLevel]);
-  position = strips->place(position, at[*stripLevel]);
+    strips->enter(coordinate);
+  position = strips->place(position, coordinate);
   TargetAssembly room(b, strips->room());
-  for (unsigned l = *stripLevel + 1; l < builds.size(); ++l)
+  for (unsigned l = stripLevel->level + 1; l < builds.size(); ++l)
     position = format(l).place(room, builds[l], position, at[l]);
   return {&strips->room(), position};
 }
@@ -443,7 +444,8 @@ void Scatter::storeInStrips(OnInsert insert) {
     return levels::Values{arith::MaxUIOp::create(b, op.getLoc(), reached[0], end)};
   };
   Value reached = levels::forLoop(b, op.getLoc(), zero, parts, LoopKind::Reduction, zero, join)[0];
-  Strips::empty(assembly, *stripLevel, builds, reached, builds[*stripLevel].size);
+  Strips::empty(assembly, *stripLevel, builds, reached, target.storage.dims[stripLevel->dim]);
+  Strips::emptyOutside(assembly, *stripLevel, builds);
 }
 
 void Scatter::store() {
@@ -459,7 +461,7 @@ void Scatter::store() {
   auto insert = [&](OpBuilder &, ValueRange dims, Value value) {
     noteRound();
     Values at = coordinates(dims);
-    auto [to, position] = placeEntry(at);
+    auto [to, position] = placeEntry(dims, at);
     if (positionsAreEntries())
       to->storeValue(b, position, value);
     else

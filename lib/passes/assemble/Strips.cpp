@@ -41,24 +41,43 @@ static bool leavesSlots(const Target &target) {
   return last.kind != LevelKind::Singleton || last.padded;
 }
 
-std::optional<unsigned> Strips::levelOf(const Target &target, const Order &order) {
+/// The level above `below` that is the difference of two dimensions, and which is taken from the other.
+static std::optional<StripLevel> findApart(const Order &order, unsigned below, int64_t level, int64_t dim) {
+  auto isDim = [](const format::Expr &e, int64_t d) {
+    return e && e->kind == ExprKind::Dim && e->value == d;
+  };
+  for (unsigned l = 0; l < below; ++l) {
+    const format::Expr &e = order.levels[l];
+    if (e->kind != ExprKind::Sub)
+      continue;
+    const bool negated = isDim(e->lhs, level) && isDim(e->rhs, dim);
+    if (negated || (isDim(e->lhs, dim) && isDim(e->rhs, level)))
+      return StripLevel{below, unsigned(dim), l, negated};
+  }
+  return std::nullopt;
+}
+
+std::optional<StripLevel> StripLevel::find(const Target &target, const Order &order) {
   if (order.keys.empty() || order.keys[0]->kind != ExprKind::Dim || !leavesSlots(target))
     return std::nullopt;
-  unsigned level = 0;
-  while (level < target.levels() &&
-         (order.levels[level]->kind != ExprKind::Dim || order.levels[level]->value != order.keys[0]->value)) {
-    if (!fitsAbove(target.format(level)))
+  const int64_t dim = order.keys[0]->value;
+  std::optional<StripLevel> found;
+  for (unsigned l = 0; l < target.levels() && !found; ++l) {
+    const format::Expr &e = order.levels[l];
+    if (e->kind == ExprKind::Dim)
+      found = e->value == dim ? StripLevel{l, unsigned(dim), {}} : findApart(order, l, e->value, dim);
+    if (!found && !fitsAbove(target.format(l)))
       return std::nullopt;
-    ++level;
   }
   // Of the first level, the slots of a coordinate stand together.
-  if (level == 0 || level + 1 >= target.levels() || target.format(level).kind != LevelKind::Dense ||
+  if (!found || found->level == 0 || found->level + 1 >= target.levels() ||
+      target.format(found->level).kind != LevelKind::Dense ||
       format::hasReserve(target.encoding(), target.levels() - 1))
     return std::nullopt;
-  for (unsigned l = level + 1; l < target.levels(); ++l)
+  for (unsigned l = found->level + 1; l < target.levels(); ++l)
     if (!fitsBelow(target, l))
       return std::nullopt;
-  return level;
+  return found;
 }
 
 /// All bits set in coordinates: an empty slot. Values become the fill.
@@ -96,28 +115,75 @@ static void forSlabs(const TargetAssembly &a, Value slabs, function_ref<void(Val
                   });
 }
 
-void Strips::empty(const TargetAssembly &a, unsigned level, ArrayRef<levels::LevelBuild> builds, Value from,
-                   Value to) {
+/// What is added to a dimension's coordinate to have that of the dense level, in one slab; null for 0.
+static Value shiftOf(const TargetAssembly &a, const StripLevel &at, ArrayRef<levels::LevelBuild> builds,
+                     Value slab) {
+  if (!at.apart)
+    return {};
+  Value position = slab;
+  for (unsigned l = at.level - 1; l > *at.apart; --l)
+    position = arith::DivUIOp::create(a.builder, a.loc, position, builds[l].size);
+  levels::Iterator parent;
+  parent.position = a.constant(0);
+  if (*at.apart != 0)
+    parent.position = arith::DivUIOp::create(a.builder, a.loc, position, builds[*at.apart].size);
+  const levels::LevelFormat &format = *levels::find(a.target.format(*at.apart).kind);
+  Value apart = format.coordinate(a, *at.apart, parent, position);
+  return at.negated ? apart : a.difference(a.constant(0), apart);
+}
+
+/// The part of from … to - 1 that is in a slab of `size`, which may be none.
+static std::pair<Value, Value> clip(const TargetAssembly &a, Value from, Value to, Value size) {
+  auto inside = [&](Value x) -> Value {
+    x = arith::MaxSIOp::create(a.builder, a.loc, x, a.constant(0));
+    return arith::MinSIOp::create(a.builder, a.loc, x, size);
+  };
+  return {inside(from), inside(to)};
+}
+
+static void emptySlab(const TargetAssembly &a, unsigned level, Value begin, Value from, Value to) {
+  for (unsigned field : slotFields(a.target, level))
+    emptyElements(a.builder, a.target, field, a.add(begin, from), a.add(begin, to));
+}
+
+void Strips::empty(const TargetAssembly &a, const StripLevel &at, ArrayRef<levels::LevelBuild> builds,
+                   Value from, Value to) {
+  const levels::LevelBuild &build = builds[at.level];
   a.when(a.compare(CmpIPredicate::ult, from, to), [&] {
-    forSlabs(a, builds[level].parents, [&](Value slab) {
-      Value begin = a.mul(slab, builds[level].size);
-      for (unsigned field : slotFields(a.target, level))
-        emptyElements(a.builder, a.target, field, a.add(begin, from), a.add(begin, to));
+    forSlabs(a, build.parents, [&](Value slab) {
+      Value begin = a.mul(slab, build.size);
+      Value first = from, last = to;
+      if (Value shift = shiftOf(a, at, builds, slab))
+        std::tie(first, last) = clip(a, a.sum(from, shift), a.sum(to, shift), build.size);
+      emptySlab(a, at.level, begin, first, last);
     });
   });
 }
 
-Strips::Strips(const TargetAssembly &a, unsigned level, ArrayRef<levels::LevelBuild> builds)
-    : assembly(a), level(level), builds(builds), roomTarget(a.target), fields(slotFields(a.target, level)),
+void Strips::emptyOutside(const TargetAssembly &a, const StripLevel &at,
+                          ArrayRef<levels::LevelBuild> builds) {
+  const levels::LevelBuild &build = builds[at.level];
+  if (!at.apart)
+    return;
+  forSlabs(a, build.parents, [&](Value slab) {
+    Value begin = a.mul(slab, build.size), shift = shiftOf(a, at, builds, slab);
+    auto [first, last] = clip(a, shift, a.sum(shift, a.target.storage.dims[at.dim]), build.size);
+    emptySlab(a, at.level, begin, a.constant(0), first);
+    emptySlab(a, at.level, begin, last, build.size);
+  });
+}
+
+Strips::Strips(const TargetAssembly &a, const StripLevel &at, ArrayRef<levels::LevelBuild> builds)
+    : assembly(a), at(at), builds(builds), roomTarget(a.target), fields(slotFields(a.target, at.level)),
       first(a.builder, a.loc, a.constant(0)), base(a.builder, a.loc, a.constant(0)),
       limit(a.builder, a.loc, a.constant(0)), end(a.builder, a.loc, a.constant(0)),
       waits(a.builder, a.loc, a.constant(0)) {
   OpBuilder &b = a.builder;
   large = isStreamed(b, a.target, a.target.storage.fields[a.target.storage.layout.valuesField()]);
   length = a.constant(kStripLength);
-  stride = arith::MinUIOp::create(b, a.loc, length, builds[level].size);
+  stride = arith::MinUIOp::create(b, a.loc, length, a.target.storage.dims[at.dim]);
   stride = a.add(stride, a.constant(kApart));
-  Value slots = a.target.checkedSize(b, level, builds[level].parents, stride);
+  Value slots = a.target.checkedSize(b, at.level, builds[at.level].parents, stride);
   for (unsigned field : fields) {
     Target &room = roomTarget;
     auto type = cast<MemRefType>(levels::fieldTypes(room.storage.layout, room.storage.element)[field]);
@@ -160,28 +226,56 @@ static int64_t waitingLine(const Target &target, unsigned field) {
   return lanes <= kMostWaiting ? lanes : 0;
 }
 
-/// `count` elements of a slab, and those that wait, go to the result from coordinate `from` on; where it
-/// `keeps` some, but for what does not fill the last line, which waits then.
-void Strips::copySlab(unsigned field, Value slab, Value from, Value count, Value keeps) const {
+Strips::Piece Strips::pieceOf(Value slab, Value from, Value stop, Value keeps) const {
+  const TargetAssembly &a = assembly;
+  Value begin = a.mul(slab, builds[at.level].size), held = slabStart(slab);
+  Value shift = shiftOf(a, at, builds, slab);
+  if (!shift)
+    return {a.add(begin, from), a.sub(stop, from), held, held, {}, keeps};
+  Value size = builds[at.level].size, start = a.sum(from, shift);
+  auto [first, last] = clip(a, start, a.sum(stop, shift), size);
+  Value left = a.difference(a.constant(0), start); // of the slab
+  left = arith::MaxSIOp::create(a.builder, a.loc, left, a.constant(0));
+  // What the slab ends with does not wait: nothing behind it fills the line.
+  auto inside = [&](Value x) { return a.compare(CmpIPredicate::ult, x, size); };
+  Value before = arith::SelectOp::create(a.builder, a.loc, inside(first), first, a.constant(0));
+  return {a.add(begin, first),
+          a.sub(last, first),
+          a.add(held, left),
+          held,
+          before,
+          arith::AndIOp::create(a.builder, a.loc, keeps, inside(last))};
+}
+
+/// A piece, and what waits before it, goes to the result; where it `keeps` some, but for what does not fill
+/// the last line, which waits then.
+void Strips::copyPiece(unsigned field, const Piece &piece) const {
   const TargetAssembly &a = assembly;
   OpBuilder &b = a.builder;
   Value room = roomTarget.storage.fields[field], result = a.target.storage.fields[field];
-  Value held = slabStart(slab), to = a.add(a.mul(slab, builds[level].size), from);
   const int64_t lanes = waitingLine(a.target, field);
   if (!lanes)
-    return copyElements(b, a.target, room, held, result, to, count);
-  auto inLine = [&](Value at, Value condition) -> Value {
-    Value rest = arith::AndIOp::create(b, a.loc, at, a.constant(lanes - 1));
+    return copyElements(b, a.target, room, piece.held, result, piece.to, piece.count);
+  auto inLine = [&](Value position, Value condition) -> Value {
+    Value rest = arith::AndIOp::create(b, a.loc, position, a.constant(lanes - 1));
     return arith::SelectOp::create(b, a.loc, condition, rest, a.constant(0));
   };
-  Value before = inLine(to, a.compare(CmpIPredicate::ne, waits.get(b), a.constant(0)));
-  Value behind = inLine(a.add(to, count), keeps), whole = a.sub(a.add(count, before), behind);
-  copyElements(b, a.target, room, a.sub(held, before), result, a.sub(to, before), whole);
+  // A slab's first line begins in the slab before, and what is not of this slab does not wait here.
+  auto atMost = [&](Value elements, Value most) -> Value {
+    return most ? Value(arith::MinUIOp::create(b, a.loc, elements, most)) : elements;
+  };
+  Value before = inLine(piece.to, a.compare(CmpIPredicate::ne, waits.get(b), a.constant(0)));
+  before = atMost(before, piece.before);
+  Value all = a.add(piece.count, before);
+  Value behind = inLine(a.add(piece.to, piece.count), piece.keeps);
+  behind = atMost(behind, piece.before ? all : Value());
+  copyElements(b, a.target, room, a.sub(piece.held, before), result, a.sub(piece.to, before),
+               a.sub(all, behind));
   a.when(a.compare(CmpIPredicate::ne, behind, a.constant(0)), [&] {
     auto type = VectorType::get({lanes}, cast<MemRefType>(room.getType()).getElementType());
-    Value last = a.sub(a.add(held, count), a.constant(lanes));
+    Value last = a.sub(a.add(piece.held, piece.count), a.constant(lanes));
     Value line = vector::LoadOp::create(b, a.loc, type, room, last);
-    vector::StoreOp::create(b, a.loc, line, room, a.sub(held, a.constant(lanes)));
+    vector::StoreOp::create(b, a.loc, line, room, a.sub(piece.next, a.constant(lanes)));
   });
 }
 
@@ -197,16 +291,16 @@ void Strips::flush(Value end, bool more) const {
     Value fills = a.compare(CmpIPredicate::uge, count, a.constant(kMostWaiting));
     keeps = arith::AndIOp::create(b, a.loc, large, arith::AndIOp::create(b, a.loc, follows, fills));
   }
-  forSlabs(a, builds[level].parents, [&](Value slab) {
+  forSlabs(a, builds[at.level].parents, [&](Value slab) {
+    const Piece piece = pieceOf(slab, from, stop, keeps);
     for (unsigned field : fields) {
-      copySlab(field, slab, from, count, keeps);
-      Value held = slabStart(slab);
-      emptyElements(b, roomTarget, field, held, a.add(held, count));
+      copyPiece(field, piece);
+      emptyElements(b, roomTarget, field, piece.held, a.add(piece.held, piece.count));
     }
   });
   if (more)
     waits.set(b, arith::SelectOp::create(b, a.loc, keeps, a.constant(1), a.constant(0)));
-  empty(a, level, builds, stop, end);
+  empty(a, at, builds, stop, end);
 }
 
 std::pair<Value, Value> Strips::finish() const {
