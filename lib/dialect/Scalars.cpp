@@ -15,16 +15,29 @@ Attribute zeroAttr(Type type) {
   return b.getZeroAttr(type);
 }
 
-/// The widest type of the kind: scalarAttr rounds.
-static ElementType widest(Type type) {
-  return isa<ComplexType>(type) ? ElementType::C128
-         : isa<FloatType>(type) ? ElementType::F64
-         : type.isInteger(1)    ? ElementType::Bool
-                                : ElementType::I64;
+/// The type that a number of an encoding is read as: integers end at those of their own width (an infinite
+/// fill of i8 is 127), and scalarAttr rounds the others.
+static ElementType readAs(Type type) {
+  if (isa<ComplexType>(type))
+    return ElementType::C128;
+  if (isa<FloatType>(type))
+    return ElementType::F64;
+  switch (type.getIntOrFloatBitWidth()) {
+  case 1:
+    return ElementType::Bool;
+  case 8:
+    return ElementType::I8;
+  case 16:
+    return ElementType::I16;
+  case 32:
+    return ElementType::I32;
+  default:
+    return ElementType::I64;
+  }
 }
 
 Attribute fillAttr(const format::Encoding &encoding, Type type) {
-  return scalarAttr(type, format::fillValue(encoding, widest(type)));
+  return scalarAttr(type, format::fillValue(encoding, readAs(type)));
 }
 
 Attribute fillAttr(RankedTensorType tensor) {
@@ -32,7 +45,7 @@ Attribute fillAttr(RankedTensorType tensor) {
 }
 
 Attribute explicitAttr(const format::Encoding &encoding, Type type) {
-  std::optional<Scalar> value = format::explicitValue(encoding, widest(type));
+  std::optional<Scalar> value = format::explicitValue(encoding, readAs(type));
   return value ? scalarAttr(type, *value) : Attribute();
 }
 
