@@ -298,7 +298,9 @@ private:
   /// The result's encoding, unset where the reduction has not been.
   format::Encoding incrementEncoding(const Scalar &start) const {
     format::Encoding encoding = resultEncoding;
-    if (!isPlain(encoding))
+    // The slots of a row that nothing came to would look like entries in the second step.
+    const bool full = encoding.levels.back().format.kind == format::LevelKind::Dense;
+    if (!isPlain(encoding) || (full && !statement.accumulate && startsElsewhere(start)))
       encoding.levels = plainLevels(encoding.order());
     ElementType type = statement.rhs->type;
     encoding.implicitVal.reset();
@@ -310,6 +312,13 @@ private:
       encoding.fill = type == ElementType::Bool ? "true" : std::to_string(start.i);
     }
     return encoding;
+  }
+
+  /// Whether the reduction does not start from the result's fill.
+  bool startsElsewhere(const Scalar &start) const {
+    const ElementType type = statement.rhs->type;
+    const Scalar fill = format::fillValue(resultEncoding, type);
+    return isFloat(type) || isComplex(type) ? fill.f != start.f : fill.i != start.i;
   }
 
   /// Formats in which the increments can meet the old entries coordinate by coordinate.
