@@ -180,9 +180,10 @@ void race(Row &row, std::vector<Contender> contenders, double seconds, const OnT
   };
   // A run so long that caches and fresh pages hardly matter in it is a sample by itself.
   const double longRun = std::max(2e3, 4e3 * seconds);
-  // Operands of a run this short stay in the caches of a program that runs it again and again: here, too,
-  // where the others' operands were there in between.
-  constexpr double shortRun = 0.2;
+  // What ran before left its own lines in the caches, written ones among them, and who comes next waits until
+  // these are in memory: a program that runs one kernel again and again has its own. In a longer run it does
+  // not show.
+  constexpr double unsettled = 50;
   // The medians of 51 runs of 20 us differ by a tenth.
   constexpr size_t mostRuns = 501;
   std::vector<Entrant> entrants = enter(row, contenders, longRun, onTurn);
@@ -213,10 +214,10 @@ void race(Row &row, std::vector<Contender> contenders, double seconds, const OnT
       onTurn(entrant->name);
       try {
         double ms = entrant->run();
-        if (ms < shortRun && entrant->runs < entrant->runner.most)
-          ms = entrant->run();
+        entrant->spent += ms;
+        if (ms < unsettled && entrant->runs < entrant->runner.most)
+          entrant->spent += ms = entrant->run();
         entrant->samples.push_back(ms);
-        entrant->spent += entrant->samples.back();
       } catch (const std::exception &error) {
         row.absent[entrant->name] = error.what();
       }

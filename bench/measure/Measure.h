@@ -95,8 +95,10 @@ using OnTurn = std::function<void(const std::string &name)>;
 
 /// Makes and runs each once, compares its answer with that of the first, then runs all in turn, in another
 /// order each round: each until it spent its share of `seconds`, at least 3 times (once where it is far
-/// behind the fastest) and at most 51. One that takes more than 4 times `seconds`, and 2 seconds, runs once.
-/// A contender that throws, or whose answer differs, is absent with the reason.
+/// behind the fastest) and at most 501. A run of less than 50 ms is timed behind another one of the same
+/// contender: what the one before it left in the caches is not its own. One that takes more than 4 times
+/// `seconds`, and 2 seconds, runs once. A contender that throws, or whose answer differs, is absent with the
+/// reason.
 void race(Row &row, std::vector<Contender> contenders, double seconds, const OnTurn &onTurn);
 
 /// Throws std::runtime_error naming the first difference. Values may differ in the last bits.
