@@ -234,14 +234,15 @@ Strips::Piece Strips::pieceOf(Value slab, Value from, Value stop, Value keeps) c
     return {a.add(begin, from), a.sub(stop, from), held, held, {}, keeps};
   Value size = builds[at.level].size, start = a.sum(from, shift);
   auto [first, last] = clip(a, start, a.sum(stop, shift), size);
-  Value left = a.difference(a.constant(0), start); // of the slab
-  left = arith::MaxSIOp::create(a.builder, a.loc, left, a.constant(0));
+  // What of the strip lies before the slab's first slot.
+  Value outside = a.difference(a.constant(0), start);
+  outside = arith::MaxSIOp::create(a.builder, a.loc, outside, a.constant(0));
   // What the slab ends with does not wait: nothing behind it fills the line.
   auto inside = [&](Value x) { return a.compare(CmpIPredicate::ult, x, size); };
   Value before = arith::SelectOp::create(a.builder, a.loc, inside(first), first, a.constant(0));
   return {a.add(begin, first),
           a.sub(last, first),
-          a.add(held, left),
+          a.add(held, outside),
           held,
           before,
           arith::AndIOp::create(a.builder, a.loc, keeps, inside(last))};
