@@ -123,9 +123,9 @@ public:
     return {static_cast<const T *>(view.data), size_t(view.count)};
   }
   /// Calls `change(std::span<T>)` with the value slots, to be read and written until it returns; before that,
-  /// nothing else is made of the tensor. Where
-  /// another tensor shares them, or they are the caller's own (`dense`, `borrow`), they are copied first:
-  /// spans that `values` gave before are to be taken anew. Throws Error as rawValues does.
+  /// nothing else is made of the tensor. Where another tensor shares them, or they are the caller's own
+  /// (`dense`, `borrow`), they are copied first: spans that `values` gave before are to be taken anew. Throws
+  /// Error as rawValues does.
   template <class Change> void write(Change &&change) {
     const size_t count = size_t(rawValues().count);
     change(std::span<T>(static_cast<T *>(ownValues()), count));

@@ -68,7 +68,7 @@ func.func @diagonals(%A: tensor<40x50xf64, #CSR>) -> tensor<40x50xf64, #DIA> {
 }
 
 // Columns ascend: of a strip of them, diagonal d has rows from d below its first column on, as far as there are such rows.
-// What no column has a row of is emptied behind.
+// What no column has a row of is emptied behind. Where there are many more columns than rows, entries go to their places.
 // CHECK-LABEL: @columns(
 // CHECK: %[[VALUES:.*]] = memref.alloc(%{{.*}}) : memref<?xf64>
 // CHECK: %[[ROOM:.*]] = memref.alloc(%{{.*}}) : memref<?xf64>

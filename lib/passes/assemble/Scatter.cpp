@@ -101,7 +101,8 @@ private:
   bool positionsAreEntries() const;
   std::optional<unsigned> numberedSlots() const;
   std::pair<Target *, Value> placeEntry(ValueRange dims, ValueRange at);
-  void storeInStrips(OnInsert insert);
+  void storeInStrips(OnInsert insert, Value firsts, Value ends);
+  void storeDirectly(OnInsert insert);
   void storePiece(const Piece *piece, OnInsert insert);
   /// Whether the rounds of the outermost loop are the coordinates that strips are made of.
   bool stripRounds() const { return rounds == stripLevel->dim; }
@@ -420,9 +421,8 @@ std::pair<Target *, Value> Scatter::placeEntry(ValueRange dims, ValueRange at) {
 
 /// Each part of the stream stores the coordinates from its first one to its last one; those between parts are
 /// emptied behind.
-void Scatter::storeInStrips(OnInsert insert) {
+void Scatter::storeInStrips(OnInsert insert, Value firsts, Value ends) {
   Value parts = pieces ? pieces : assembly.constant(1), zero = assembly.constant(0);
-  Value firsts = assembly.scratch(b.getI64Type(), parts), ends = assembly.scratch(b.getI64Type(), parts);
   forPieces([&](const Piece *piece) {
     strips.emplace(assembly, *stripLevel, builds);
     restart();
@@ -448,27 +448,15 @@ void Scatter::storeInStrips(OnInsert insert) {
   Strips::emptyOutside(assembly, *stripLevel, builds);
 }
 
-void Scatter::store() {
-  unsigned values = target.storage.layout.valuesField();
-  target.allocate(b, values, parents);
+/// Each entry at its place, where the slots that no entry comes to are emptied first, or with their rows.
+void Scatter::storeDirectly(OnInsert insert) {
   if (entryCounts)
     emptyRest();
-  else if (leavesEmptySlots() && !emptiesRounds && !stripLevel)
+  else if (leavesEmptySlots() && !emptiesRounds)
     forShares(parents, [&](Value first, Value last) {
       fillElements(b, target, target.storage.fields.back(), first, last, target.fill(b));
       fence(b, target.loc);
     });
-  auto insert = [&](OpBuilder &, ValueRange dims, Value value) {
-    noteRound();
-    Values at = coordinates(dims);
-    auto [to, position] = placeEntry(dims, at);
-    if (positionsAreEntries())
-      to->storeValue(b, position, value);
-    else
-      to->combineValue(b, position, value);
-  };
-  if (stripLevel)
-    return storeInStrips(insert);
   forPieces([&](const Piece *piece) {
     restart();
     storePiece(piece, insert);
@@ -478,6 +466,35 @@ void Scatter::store() {
     };
     atRounds([&] { counters->startRound(); }, end);
   });
+}
+
+void Scatter::store() {
+  target.allocate(b, target.storage.layout.valuesField(), parents);
+  auto insert = [&](OpBuilder &, ValueRange dims, Value value) {
+    noteRound();
+    Values at = coordinates(dims);
+    auto [to, position] = placeEntry(dims, at);
+    if (positionsAreEntries())
+      to->storeValue(b, position, value);
+    else
+      to->combineValue(b, position, value);
+  };
+  if (!stripLevel)
+    return storeDirectly(insert);
+  Value parts = pieces ? pieces : assembly.constant(1);
+  Value firsts = assembly.scratch(b.getI64Type(), parts), ends = assembly.scratch(b.getI64Type(), parts);
+  Value fits = Strips::fit(assembly, *stripLevel, builds);
+  if (!fits)
+    return storeInStrips(insert, firsts, ends);
+  auto inStrips = [&] {
+    storeInStrips(insert, firsts, ends);
+    return levels::Values{};
+  };
+  auto directly = [&] {
+    storeDirectly(insert);
+    return levels::Values{};
+  };
+  levels::ifElse(b, op.getLoc(), fits, TypeRange(), inStrips, directly);
 }
 
 /// Places in the cache are not fetched ahead: that would be work for nothing.

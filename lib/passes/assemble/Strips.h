@@ -27,6 +27,9 @@ struct StripLevel {
 /// (ELL of 1,000,001 rows takes 1.67 of the time of 1,000,000 then, on AMD Zen 3).
 class Strips {
 public:
+  /// Whether strips are as much work as the result is large (i1); null where they always are.
+  static mlir::Value fit(const TargetAssembly &assembly, const StripLevel &at,
+                         llvm::ArrayRef<levels::LevelBuild> builds);
   /// Where the builder stands one part of the stream begins: makes its room. `builds` have their sizes.
   Strips(const TargetAssembly &assembly, const StripLevel &at, llvm::ArrayRef<levels::LevelBuild> builds);
   /// An entry, or a round, is at this coordinate of the dimension.
