@@ -1,12 +1,12 @@
 #include "passes/assemble/Scatter.h"
 #include "dialect/Attributes.h"
-#include "format/Places.h"
 #include "format/Print.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "passes/assemble/ByPosition.h"
 #include "passes/assemble/Chain.h"
 #include "passes/assemble/Clone.h"
+#include "passes/assemble/EmptySlots.h"
 #include "passes/assemble/InOrder.h"
 #include "passes/assemble/Partition.h"
 #include "passes/assemble/Phase.h"
@@ -97,9 +97,7 @@ private:
   void store();
   void restart();
   Values coordinates(ValueRange dims, bool numbered = true);
-  bool leavesEmptySlots() const;
   bool positionsAreEntries() const;
-  std::optional<unsigned> numberedSlots() const;
   std::pair<Target *, Value> placeEntry(ValueRange dims, ValueRange at);
   void storeInStrips(OnInsert insert, Value firsts, Value ends);
   void storeDirectly(OnInsert insert);
@@ -107,7 +105,6 @@ private:
   /// Whether the rounds of the outermost loop are the coordinates that strips are made of.
   bool stripRounds() const { return rounds == stripLevel->dim; }
   void emptyRest();
-  void emptySlots(Value row, Value first);
   void noteRound();
   void atRounds(function_ref<void()> start, function_ref<void()> end);
   bool canShare();
@@ -248,7 +245,7 @@ void Scatter::ask(ArrayRef<unsigned> asked) {
       assembly.write(
           builds[l].work, assembly.constant(0),
           largest(assembly, longest, assembly.constant(0), pieces ? pieces : assembly.constant(1)));
-  if (std::optional<unsigned> l = numberedSlots(); !stripLevel && l && isCounted(*l)) {
+  if (std::optional<unsigned> l = numberedSlots(target, order); !stripLevel && l && isCounted(*l)) {
     entryCounts = counts[*l];
     emptiesRounds = !entryCounts;
   }
@@ -331,63 +328,13 @@ Values Scatter::coordinates(ValueRange dims, bool numbered) {
   return at;
 }
 
-/// Whether there can be positions that no entry comes to.
-bool Scatter::leavesEmptySlots() const {
-  if (format::hasReserve(target.encoding(), target.levels() - 1))
-    return true;
-  for (unsigned l = target.levels(); l-- > 0;) {
-    LevelKind kind = target.format(l).kind;
-    if (kind == LevelKind::Compressed || kind == LevelKind::LooseCompressed)
-      return false;
-    if (kind != LevelKind::Singleton || target.format(l).padded)
-      return true;
-  }
-  return true;
-}
-
-/// The level that numbers the entries of each row, where it and the row make the positions: the slots of a
-/// row without an entry are then its last ones (ELL).
-std::optional<unsigned> Scatter::numberedSlots() const {
-  if (target.levels() < 3)
-    return std::nullopt;
-  for (unsigned l = 0; l < target.levels(); ++l) {
-    LevelKind kind = target.format(l).kind;
-    if (kind != (l < 2 ? LevelKind::Dense : LevelKind::Singleton))
-      return std::nullopt;
-    if (l >= 2 && target.storage.layout.fields[target.storage.layout.coordinates[l]->field].width == 2)
-      return std::nullopt;
-  }
-  for (unsigned l : {0, 1}) {
-    const Expr &number = order.levels[l], &row = order.levels[1 - l];
-    if (number->kind == ExprKind::Counter && row->kind == ExprKind::Dim && number->dims.size() == 1 &&
-        number->dims[0] == unsigned(row->value))
-      return l;
-  }
-  return std::nullopt;
-}
-
-/// The slots of a row from its `first` on.
-void Scatter::emptySlots(Value row, Value first) {
-  unsigned number = *numberedSlots();
-  levels::forLoop(
-      b, target.loc, first, builds[number].size, LoopKind::Parallel, {}, [&](Value k, levels::Values) {
-        Value position = assembly.constant(0);
-        for (unsigned l : {0, 1})
-          position = format(l).place(assembly, builds[l], position, l == number ? k : row);
-        for (unsigned l = 2; l < target.levels(); ++l)
-          if (target.format(l).padded)
-            assembly.emptySlot(l, position);
-        memref::StoreOp::create(b, target.loc, target.fill(b), target.storage.fields.back(), position);
-        return levels::Values{};
-      });
-}
-
 /// Most rows have hardly such a slot, so that this is less work than to empty all.
 void Scatter::emptyRest() {
-  Value rows = target.storage.dims[order.levels[*numberedSlots()]->dims[0]];
+  const unsigned numbered = *numberedSlots(target, order);
+  Value rows = target.storage.dims[order.levels[numbered]->dims[0]];
   forShares(rows, [&](Value first, Value last) {
     levels::forLoop(b, target.loc, first, last, LoopKind::Parallel, {}, [&](Value row, levels::Values) {
-      emptySlots(row, assembly.read(entryCounts, row));
+      emptySlots(assembly, builds, numbered, row, assembly.read(entryCounts, row));
       return levels::Values{};
     });
   });
@@ -452,7 +399,7 @@ void Scatter::storeInStrips(OnInsert insert, Value firsts, Value ends) {
 void Scatter::storeDirectly(OnInsert insert) {
   if (entryCounts)
     emptyRest();
-  else if (leavesEmptySlots() && !emptiesRounds)
+  else if (leavesEmptySlots(target) && !emptiesRounds)
     forShares(parents, [&](Value first, Value last) {
       fillElements(b, target, target.storage.fields.back(), first, last, target.fill(b));
       fence(b, target.loc);
@@ -462,7 +409,8 @@ void Scatter::storeDirectly(OnInsert insert) {
     storePiece(piece, insert);
     auto end = [&] {
       if (emptiesRounds)
-        emptySlots(roundLoop.getBody().getArgument(0), counters->roundEntries());
+        emptySlots(assembly, builds, *numberedSlots(target, order), roundLoop.getBody().getArgument(0),
+                   counters->roundEntries());
     };
     atRounds([&] { counters->startRound(); }, end);
   });
