@@ -93,10 +93,15 @@ static std::optional<Runner> tensorProduct(const Task &task) {
   Input &input = task.input;
   const Tensor a = task.a();
   if (task.op == Op::MTTKRP) {
-    if (task.format != "CSF" && task.format != "COO-soa")
+    const bool isTree = task.format.starts_with("CSF");
+    if (!isTree && task.format != "COO-soa")
       return std::nullopt;
-    const size_t order = a.dims.size();
-    const std::string map = task.format == "CSF" ? csfMap(order) : cooMap(order);
+    std::vector<size_t> dims;
+    for (const format::Level &level : a.encoding.levels)
+      dims.push_back(size_t(level.expr->value));
+    const std::string map =
+        isTree ? levelMap(dims, "compressed", "compressed", "compressed")
+               : levelMap(dims, "compressed(nonunique)", "singleton(nonunique, soa)", "singleton(soa)");
     return product(task, a, mttkrpText(matrix(a, map), a.dims, task.n), vectors, task.factors(),
                    {a.dims[0], task.n});
   }

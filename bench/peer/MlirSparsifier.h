@@ -48,11 +48,10 @@ std::string spmvText(const MlirMatrix &a, int64_t rows, int64_t columns);
 std::string spmmText(const MlirMatrix &a, int64_t rows, int64_t columns, int64_t n);
 std::string sddmmText(int64_t rows, int64_t columns, int64_t n);
 
+/// `(d0, …) -> (d0 : first, …, : between, …, : last)`: a level for each dimension, in this order.
+std::string levelMap(const std::vector<size_t> &dims, const char *first, const char *between,
+                     const char *last);
 /// C(i,r) = A(i,j,k) * D(j,r) * E(k,r): A's buffers, D, E, C.
-/// `(d0, …) -> (d0 : compressed, …)`.
-std::string csfMap(size_t order);
-/// `(d0, …) -> (d0 : compressed(nonunique), …, : singleton(soa))`.
-std::string cooMap(size_t order);
 std::string mttkrpText(const MlirMatrix &a, const std::vector<int64_t> &dims, int64_t n);
 /// s = a * b of two compressed vectors: a's buffers, b's, s (a memref without dimensions).
 std::string dotText(int64_t size);

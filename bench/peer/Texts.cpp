@@ -92,20 +92,17 @@ std::string spmmText(const MlirMatrix &a, int64_t rows, int64_t columns, int64_t
                  R"("parallel", "reduction", "parallel")");
 }
 
-/// One level for each dimension: the first, those between, the last.
-static std::string levelMap(size_t order, const char *first, const char *between, const char *last) {
-  std::string dims, levels;
-  for (size_t d = 0; d < order; ++d) {
-    dims += fmt::format("{}d{}", d ? ", " : "", d);
-    levels += fmt::format("{}d{} : {}", d ? ", " : "", d, d == 0 ? first : d + 1 < order ? between : last);
+std::string levelMap(const std::vector<size_t> &dims, const char *first, const char *between,
+                     const char *last) {
+  std::string names, levels;
+  for (size_t l = 0; l < dims.size(); ++l) {
+    names += fmt::format("{}d{}", l ? ", " : "", l);
+    levels += fmt::format("{}d{} : {}", l ? ", " : "", dims[l],
+                          l == 0                ? first
+                          : l + 1 < dims.size() ? between
+                                                : last);
   }
-  return fmt::format("({}) -> ({})", dims, levels);
-}
-
-std::string csfMap(size_t order) { return levelMap(order, "compressed", "compressed", "compressed"); }
-
-std::string cooMap(size_t order) {
-  return levelMap(order, "compressed(nonunique)", "singleton(nonunique, soa)", "singleton(soa)");
+  return fmt::format("({}) -> ({})", names, levels);
 }
 
 std::string mttkrpText(const MlirMatrix &a, const std::vector<int64_t> &dims, int64_t n) {

@@ -24,6 +24,8 @@ struct Kernel {
 /// In the order in which they run.
 const std::vector<Kernel> &kernels();
 
+/// The format of A: what a kernel says of the input's sizes is replaced by what it comes to.
+std::string formatOf(const Kernel &kernel, const Input &input);
 /// Why this input does not suit the kernel; empty: it does.
 std::string unsuited(const Kernel &kernel, const Input &input);
 

@@ -1,6 +1,8 @@
 #include "Kernel.h"
 #include "peer/Library.h"
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <numeric>
 
 namespace tulle::bench {
 
@@ -80,6 +82,10 @@ static const char *const kTiled =
     "(i,j,k) -> (j floordiv 128 : dense, k floordiv 1024 : dense, i : compressed, "
     "j mod 128 : compressed(nonunique), k mod 1024 : singleton(soa))";
 
+/// The dimension that the result keeps first, then from the smallest to the largest: the fewest rows of
+/// factors are read for each level above the entries (SPLATT stores its trees so).
+static const char *const kBySize = "CSF by size";
+
 static std::vector<Kernel> tensors() {
   const std::vector<std::string> inputs = {"2000x3000x4000:0.000208"};
   const std::string mttkrp = "C(i,r) = A(i,j,k) * D(j,r) * E(k,r)";
@@ -93,6 +99,7 @@ static std::vector<Kernel> tensors() {
            inputs,
            {{1.5, "MLIR"}},
            {{1.7, kOneThread}}},
+          {"tensors", "MTTKRP 32 CSF by size", mttkrp, Op::MTTKRP, kBySize, "", 32, inputs},
           {"tensors", "MTTKRP 32 COO", mttkrp, Op::MTTKRP, "COO-soa", "", 32, inputs},
           {"tensors", "MTTKRP 32 tiled", mttkrp, Op::MTTKRP, kTiled, "", 32, inputs},
           {"tensors", "TTV", "C(i,j) = A(i,j,k) * x(k)", Op::TTV, "CSF", "DCSR", 0, inputs},
@@ -207,6 +214,17 @@ static int64_t orderOf(Op op) {
   return op == Op::Dot ? 1 : op == Op::MTTKRP || op == Op::TTV || op == Op::TTM ? 3 : 2;
 }
 
+std::string formatOf(const Kernel &kernel, const Input &input) {
+  if (kernel.format != kBySize)
+    return kernel.format;
+  std::vector<int64_t> levels(input.order());
+  std::iota(levels.begin(), levels.end(), 0);
+  std::stable_sort(levels.begin() + 1, levels.end(),
+                   [&](int64_t a, int64_t b) { return input.dims[a] < input.dims[b]; });
+  return std::is_sorted(levels.begin(), levels.end()) ? "CSF"
+                                                      : fmt::format("CSF({})", fmt::join(levels, ","));
+}
+
 std::string unsuited(const Kernel &kernel, const Input &input) {
   if (kernel.op == Op::Compile && threadCount() > 1)
     return "compiling is one thread's work";
@@ -216,6 +234,8 @@ std::string unsuited(const Kernel &kernel, const Input &input) {
     return fmt::format("the input has {} dimensions", input.order());
   if (kernel.format == kTiled && input.order() != 3)
     return "its encoding is one of three dimensions";
+  if (kernel.format == kBySize && formatOf(kernel, input) == "CSF")
+    return "its dimensions ascend: its CSF is that already";
   if ((kernel.op == Op::StructuredMM) != input.name.starts_with("nm24:"))
     return "its rows do not have two entries in every four columns";
   if ((kernel.op == Op::Multiply || kernel.op == Op::Masked) && input.rows() != input.columns())

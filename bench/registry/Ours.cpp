@@ -223,7 +223,7 @@ void setWork(Row &row, const Task &task, int64_t made) {
     for (size_t d = 1; d < dims.size(); ++d)
       row.bytes += 8 * double(dims[d]) * n;
     row.flops = double(dims.size()) * count * n;
-    if (task.format == "CSF") { // products with a factor are shared by the entries of a fiber
+    if (task.format.starts_with("CSF")) { // products with a factor are shared by the entries of a fiber
       row.flops = 2 * count * n;
       for (size_t l = 1; l + 1 < dims.size(); ++l)
         row.flops += 2 * double(a.buffers[2 * l + 1].count) * n;

@@ -86,7 +86,7 @@ static std::vector<Contender> contendersFor(const Kernel &kernel, const Task &ta
 
 static Row measure(const Kernel &kernel, Input &input, const Selection &selection,
                    const std::vector<std::string> &without, const OnTurn &onTurn) {
-  const Task task{kernel.op, kernel.format, kernel.target, kernel.n, input};
+  const Task task{kernel.op, formatOf(kernel, input), kernel.target, kernel.n, input};
   const int threads = threadCount();
   Row row;
   row.group = kernel.group;

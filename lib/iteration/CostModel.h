@@ -57,8 +57,9 @@ struct Costs {
   /// The same for dense rows: rounds, and the least vectors of a tile for which it pays.
   int64_t fetchRows = 6, fetchVectors = 4;
   /// Segments that hold fewer positions each, in the mean, are walked by one loop: MTTKRP with 32 columns on
-  /// fibers of 1.5 entries takes 0.8 of the time of a loop for each, and with both operands fetched 0.7.
-  int64_t shortSegment = 4;
+  /// fibers of 1.5 entries takes 0.8 of the time of a loop for each, and with both operands fetched 0.7; on
+  /// fibers of 2.2 entries (KG_JF17K_3) a loop for each takes 0.9 of the time of one.
+  int64_t shortSegment = 2;
   /// What is fetched from an outer cache of the core's own comes with the line beside it: one of so many
   /// lines is asked for (MTTKRP: 0.9 of the time of all lines). From memory every line is (SpMM with 128
   /// columns on `uniform:200000:200000:16`: 255 ms, 281 ms with one of two).

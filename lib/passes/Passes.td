@@ -222,16 +222,6 @@ def StripMine : Pass<"tulle-strip-mine", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::mlir::memref::MemRefDialect"];
 }
 
-def FactorRows : Pass<"tulle-factor-rows", "::mlir::func::FuncOp"> {
-  let summary = "What all entries of a segment are multiplied by is taken out of their sum";
-  let description = [{
-    `for q: for p in segment(q): for k: C[k] += v[p] * D[q, k] * E[crd[p], k]` (MTTKRP) reads a row of D for every entry. Where segments
-    are long, which is asked when the code runs, `W[k] = Σ v[p] * E[crd[p], k]` is summed first, and `C[k] += W[k] * D[q, k]` follows
-    once for each segment. Floating-point sums that may be reassociated only; the loops over short segments are marked `tulle.short`.
-  }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::mlir::memref::MemRefDialect"];
-}
-
 def SampleRows : Pass<"tulle-sample-rows", "::mlir::func::FuncOp"> {
   let summary = "Rows that no hardware foresees end with a vector that reads on into the next row";
   let description = [{
@@ -282,11 +272,14 @@ def RegisterTiles : Pass<"tulle-register-tiles", "::mlir::func::FuncOp"> {
     elements all exist have a copy without those. A loop just before that sets the same elements to a constant does not run: tiles start from the
     constant, and go past the caches where the buffer is larger than these. Where k is long and every p reads streams of its
     own (diagonals), a few p are done at a time, and rows of an operand that coordinates name are prefetched where they are far; where the bounds of k depend on p, the tiles cover what these have in common.
+    Of products that several loops sum (MTTKRP: `C[k] += v[p] * D[q, k] * E[crd[p], k]` for p in segment(q)) and that may be reassociated, rows that
+    an outer one of these decides are taken out of the sums of those inside, at every level; the innermost two are one loop where segments hold few positions each.
   }];
   let options = [
     Option<"vl", "vl", "unsigned", /*default=*/"0", "Elements of a vector; 0: 256 bits of the widest element, 512 in tiles of long rows">,
     Option<"index32", "index32", "bool", /*default=*/"false", "Coordinates fit a signed 32-bit integer: gather with 32-bit indices">,
-    Option<"gatherElements", "gather-elements", "bool", /*default=*/"true", "Gather by a load for each lane instead of an instruction">
+    Option<"gatherElements", "gather-elements", "bool", /*default=*/"true", "Gather by a load for each lane instead of an instruction">,
+    Option<"factors", "factors", "bool", /*default=*/"true", "Take factors out of sums, where operations may be reassociated">
   ];
   let dependentDialects = ["::mlir::vector::VectorDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect",
                            "::mlir::memref::MemRefDialect", "::mlir::LLVM::LLVMDialect"];

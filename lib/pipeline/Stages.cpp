@@ -66,8 +66,8 @@ std::string passes(Stage stage, const Options &options) {
     // Which segments are long, and how rows differ, depends on the part of a loop that a thread has.
     return std::string("func.func(tulle-block-rows,tulle-interleave-rows,tulle-split-blocks,tulle-panels,"
                        "tulle-strip-mine,") +
-           (options.deterministic ? "" : "tulle-factor-rows,tulle-sample-rows,") +
-           "tulle-short-rows{vl=" + std::to_string(options.vectorLength) + "},tulle-register-tiles{" +
+           (options.deterministic ? "" : "tulle-sample-rows,") +
+           "tulle-short-rows{vl=" + std::to_string(options.vectorLength) + "},tulle-register-tiles{factors=" + (options.deterministic ? "false " : "true ") +
            vectorOptions(options) + "},tulle-expand-exp,tulle-expand-narrow,tulle-vectorize{" +
            vectorOptions(options) + "},tulle-batch-scatters,tulle-scalar-scatter)" +
            (options.parallel ? ",tulle-outline" : "");

@@ -1,22 +1,42 @@
 // RUN: tulle-opt %s --pass-pipeline='builtin.module(func.func(tulle-register-tiles))' | FileCheck %s
 
-// Loops over segments, and over the entries of each (MTTKRP). Where segments hold fewer than four entries in the mean, one
+// Loops over segments, and over the entries of each (MTTKRP). Where segments hold fewer than two entries in the mean, one
 // loop walks the entries of all of them and carries the segment: the next one where the entry is not before the end, and
-// further where segments are empty. The rows that later entries and segments name are fetched, one line of two.
+// further where segments are empty. The rows that later entries and segments name are fetched, one line of two. Where they
+// hold more, each has its loop, and rows are fetched where those that one segment in the middle names are far apart.
 // CHECK-LABEL: func.func @short_segments
 // CHECK-SAME: %[[POS:[a-z0-9]*]]: memref<?xi32>, %[[JCRD:[a-z0-9]*]]: memref<?xi32>, %[[KCRD:[a-z0-9]*]]: memref<?xi32>, %{{.*}}: memref<?xf64>, %[[D:[a-z0-9]*]]: memref<?xf64>, %[[E:[a-z0-9]*]]: memref<?xf64>, %[[C:[a-z0-9]*]]: memref<?xf64>, %[[LO:[a-z0-9]*]]: index, %[[HI:[a-z0-9]*]]: index, %{{.*}}: index)
 // CHECK: scf.for
 // CHECK: %[[SOME:.*]] = arith.cmpi slt, %[[LO]], %[[HI]]
-// CHECK: scf.if %[[SOME]]
+// CHECK: %[[CHOICE:.*]]:2 = scf.if %[[SOME]] -> (i1, index)
+// CHECK: %[[COUNT:.*]] = arith.subi %[[HI]], %[[LO]]
+// CHECK: %[[HALF:.*]] = arith.divui %[[COUNT]], %c2
+// CHECK: %[[MIDDLE:.*]] = arith.addi %[[LO]], %[[HALF]]
 // CHECK: %[[FIRST32:.*]] = memref.load %[[POS]][%[[LO]]]
 // CHECK: %[[FIRST:.*]] = arith.index_castui %[[FIRST32]]
 // CHECK: %[[LAST32:.*]] = memref.load %[[POS]][%[[HI]]]
 // CHECK: %[[LAST:.*]] = arith.index_castui %[[LAST32]]
-// CHECK: %[[COUNT:.*]] = arith.subi %[[HI]], %[[LO]]
-// CHECK: %[[MEAN:.*]] = arith.muli %[[COUNT]], %c4
+// CHECK: %[[FEW:.*]] = arith.muli %[[COUNT]], %c2
 // CHECK: %[[ENTRIES:.*]] = arith.subi %[[LAST]], %[[FIRST]]
-// CHECK: %[[SHORT:.*]] = arith.cmpi slt, %[[ENTRIES]], %[[MEAN]]
-// CHECK: scf.if %[[SHORT]]
+// CHECK: %[[LONG:.*]] = arith.cmpi sge, %[[ENTRIES]], %[[FEW]]
+// CHECK: scf.if %[[CHOICE]]#0
+// CHECK:   memref.load %[[POS]][%[[CHOICE]]#1]
+// CHECK:   %[[FAR:.*]] = scf.if
+// CHECK:   scf.if %[[FAR]]
+// CHECK:     scf.for %{{.*}} = %[[LO]] to %[[HI]]
+// CHECK-COUNT-4: memref.prefetch %[[D]]
+// CHECK:       scf.for
+// CHECK-COUNT-4: memref.prefetch %[[E]]
+// CHECK:   } else {
+// CHECK:     scf.for %{{.*}} = %[[LO]] to %[[HI]]
+// CHECK-NOT:   memref.prefetch
+// CHECK:       scf.for
+// CHECK-NOT:   memref.prefetch
+// CHECK: } else {
+// CHECK:   %[[FIRST32:.*]] = memref.load %[[POS]][%[[LO]]]
+// CHECK:   %[[FIRST:.*]] = arith.index_castui %[[FIRST32]]
+// CHECK:   %[[LAST32:.*]] = memref.load %[[POS]][%[[HI]]]
+// CHECK:   %[[LAST:.*]] = arith.index_castui %[[LAST32]]
 // CHECK:   scf.for %[[P:.*]] = %[[FIRST]] to %[[LAST]] step %{{.*}} iter_args(%[[Q:[a-z0-9]*]] = %[[LO]], %[[END:[a-z0-9]*]] = %{{[a-z0-9]*}}, %{{.*}})
 // CHECK:     %[[BEHIND:.*]] = arith.cmpi sge, %[[P]], %[[END]]
 // CHECK:     %[[STEP:.*]] = arith.index_castui %[[BEHIND]] : i1 to index
@@ -30,9 +50,6 @@
 // CHECK-NOT: memref.prefetch
 // CHECK-COUNT-4: arith.addf %{{.*}} : vector<8xf64>
 // CHECK:     scf.yield %[[FOUND]]#0, %[[FOUND]]#1
-// CHECK: } else {
-// CHECK:   scf.for %{{.*}} = %[[LO]] to %[[HI]]
-// CHECK:     scf.for
 func.func @short_segments(%pos: memref<?xi32>, %jcrd: memref<?xi32>, %kcrd: memref<?xi32>, %val: memref<?xf64>, %d: memref<?xf64>, %e: memref<?xf64>, %c: memref<?xf64>, %lo: index, %hi: index, %n: index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -46,6 +46,21 @@ Value BodyEmitter::storedValue() {
   return mask ? arith::SelectOp::create(b, loc, mask, value, keptElement).getResult() : value;
 }
 
+Value BodyEmitter::valueOf(Value value) {
+  emitFor(value);
+  return asVector(value.getLoc(), value);
+}
+
+void BodyEmitter::emitFor(Value value) {
+  scf::ForOp loop = plan.loop;
+  Operation *op = value.getDefiningOp();
+  if (!op || !loop->isProperAncestor(op) || isEmitted(value))
+    return;
+  for (Value operand : op->getOperands())
+    emitFor(operand);
+  emitOp(op);
+}
+
 llvm::SmallVector<Value> BodyEmitter::emit(mlir::ValueRange accumulators) {
   scf::ForOp loop = plan.loop;
   emitBlock(*loop.getBody(), [](Operation *) { return true; });

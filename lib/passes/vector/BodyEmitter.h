@@ -54,6 +54,9 @@ public:
   /// What the element of keepInRegister is after the body.
   mlir::Value storedValue();
 
+  /// A value of the body, of which no more is emitted than it needs.
+  mlir::Value valueOf(mlir::Value value);
+
   /// What lanes that are off read is there, too: only the accumulators leave it out.
   void readWhereOff() { readsWhereOff = true; }
   /// Returns the combined accumulators.
@@ -79,6 +82,7 @@ private:
 
   void emitBlock(mlir::Block &block, Filter wanted);
   void emitOp(mlir::Operation *op);
+  void emitFor(mlir::Value value);
   bool emitConstantLast(mlir::Operation *op);
   bool isEmitted(mlir::Value value) const { return vectors.contains(value) || scalars.contains(value); }
   mlir::Value asVector(mlir::Location loc, mlir::Value value);

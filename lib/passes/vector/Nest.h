@@ -27,8 +27,6 @@ std::optional<Nest> matchNest(mlir::scf::ForOp outer);
 
 /// Attribute of a loop: the rows that its coordinates name are in the innermost cache.
 inline constexpr llvm::StringLiteral kNear = "tulle.near";
-/// Attribute of a loop: the segments that it selects hold few positions each, in the mean.
-inline constexpr llvm::StringLiteral kShort = "tulle.short";
 
 /// Attribute of a loop over the entries of a row: a vector at its end may read on into the next row.
 inline constexpr llvm::StringLiteral kReadsOn = "tulle.reads_on";

@@ -10,11 +10,11 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "passes/Passes.h"
-#include "passes/vector/Ahead.h"
 #include "passes/vector/BodyEmitter.h"
 #include "passes/vector/Distance.h"
 #include "passes/vector/Fill.h"
 #include "passes/vector/Indices.h"
+#include "passes/vector/TileLoops.h"
 #include "passes/vector/TripCount.h"
 
 namespace tulle::passes {
@@ -35,12 +35,10 @@ constexpr int64_t samples = 8, sampledRows = 16;
 
 class Tiler : Indices {
 public:
-  Tiler(Nest nest, Lanes lanes, bool vectorLengthIsGiven, const iteration::CostModel &model)
+  Tiler(Nest nest, Lanes lanes, bool vectorLengthIsGiven, bool takesFactorsOut,
+        const iteration::CostModel &model)
       : Indices(nest.top()), nest(std::move(nest)), lanes(lanes), vectorLengthIsGiven(vectorLengthIsGiven),
-        model(model), ahead(this->nest.outer(), this->nest.plan, model.cpu) {
-    if (walksSegments(this->nest))
-      segmentsAhead.emplace(this->nest.outers.end()[-2], this->nest.plan, model.cpu);
-  }
+        model(model), loops(b, this->nest, model, takesFactorsOut) {}
 
   void run() {
     scf::ForOp top = nest.top();
@@ -74,8 +72,7 @@ private:
   Lanes lanes; ///< of all but wide tiles
   bool vectorLengthIsGiven;
   const iteration::CostModel &model;
-  Ahead ahead;
-  std::optional<Ahead> segmentsAhead; ///< of the loop around the outer one, where that walks segments
+  TileLoops loops;
   std::optional<Fill> fill;
   Value fromFill; ///< at run time: elements start from the fill, not from what is stored
   Value large;    ///< at run time: that, and what is stored is not read again before caches forget it
@@ -336,9 +333,7 @@ private:
   /// The outer loops over the tile's elements: loaded before, stored after.
   void updates(Value begin, Value end, llvm::MutableArrayRef<BodyEmitter> parts, const Lanes &tile) {
     llvm::SmallVector<Value> elements = start(parts);
-    mlir::IRMapping map;
-    llvm::SmallVector<Value> results = outerLoop(0, begin, end, map, elements, parts, tile);
-    store(parts, results, tile);
+    store(parts, loops.run(begin, end, elements, parts, tile), tile);
   }
 
   /// The elements of a tile before the outer loops. Where they start from the fill nothing is read, not even
@@ -381,166 +376,6 @@ private:
         part.storeHoisted(nest.store, value, streams);
     }
   }
-
-  llvm::SmallVector<Value> outerLoop(size_t depth, Value begin, Value end, const mlir::IRMapping &map,
-                                     mlir::ValueRange elements, llvm::MutableArrayRef<BodyEmitter> parts,
-                                     const Lanes &tile) {
-    if (depth + 2 == nest.outers.size() && segmentsAhead && int64_t(parts.size()) >= model.costs.fetchVectors)
-      return segmentLoops(depth, begin, end, map, elements, parts, tile);
-    // Rows whose ends move are diagonals: what they read follows what the tile before has read.
-    if (depth + 1 < nest.outers.size() || !ahead.any() || nest.movingBounds ||
-        int64_t(parts.size()) < model.costs.fetchVectors)
-      return loopOver(depth, begin, end, map, elements, parts, tile, /*fetches=*/false);
-    auto branch = scf::IfOp::create(b, loc, elements.getTypes(),
-                                    ahead.areFar(b, loc, map, begin, end, model.costs.fetchRows),
-                                    /*withElseRegion=*/true);
-    for (bool fetches : {true, false}) {
-      mlir::OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPointToStart(fetches ? branch.thenBlock() : branch.elseBlock());
-      scf::YieldOp::create(b, loc, loopOver(depth, begin, end, map, elements, parts, tile, fetches));
-    }
-    return llvm::map_to_vector(branch.getResults(), [](mlir::OpResult r) -> Value { return r; });
-  }
-
-  llvm::SmallVector<Value> loopOver(size_t depth, Value begin, Value end, mlir::IRMapping map,
-                                    mlir::ValueRange elements, llvm::MutableArrayRef<BodyEmitter> parts,
-                                    const Lanes &tile, bool fetches) {
-    scf::ForOp original = nest.outers[depth];
-    auto loop = scf::ForOp::create(b, loc, begin, end, original.getStep(), elements);
-    loop->setAttrs(original->getAttrs());
-    mlir::OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(loop.getBody());
-    map.map(original.getInductionVar(), loop.getInductionVar());
-    cloneReads(b, original, map);
-    llvm::SmallVector<Value> updated;
-    if (depth + 1 < nest.outers.size()) {
-      scf::ForOp next = nest.outers[depth + 1];
-      updated =
-          outerLoop(depth + 1, map.lookupOrDefault(next.getLowerBound()),
-                    map.lookupOrDefault(next.getUpperBound()), map, loop.getRegionIterArgs(), parts, tile);
-    } else {
-      if (fetches)
-        fetch(ahead, loop.getInductionVar(), map, parts, tile, /*lineStep=*/1);
-      updated = update(map, loop.getRegionIterArgs(), parts, tile);
-    }
-    scf::YieldOp::create(b, loc, updated);
-    return llvm::map_to_vector(loop.getResults(), [](mlir::OpResult r) -> Value { return r; });
-  }
-
-  /// The tile after one step of the outer loops, which `map` has copies of.
-  llvm::SmallVector<Value> update(const mlir::IRMapping &map, mlir::ValueRange elements,
-                                  llvm::ArrayRef<BodyEmitter> parts, const Lanes &tile) {
-    llvm::SmallVector<Value> updated;
-    int64_t offset = 0;
-    for (auto [part, element] : llvm::zip_equal(parts, elements)) {
-      BodyEmitter emitter = part;
-      emitter.bind(map);
-      emitter.keepInRegister(nest.load, element, nest.store);
-      emitter.emit(mlir::ValueRange());
-      updated.push_back(emitter.storedValue());
-      if (nest.plan.gathers && !model.cpu.foresees)
-        emitter.prefetch(model.costs.fetchTiles, offset);
-      offset += tile.count;
-    }
-    return updated;
-  }
-
-  //===--- Segments ---===//
-
-  /// The first position of a segment: the one behind the last of the segment before.
-  Value segmentStart(Value segment, mlir::IRMapping map) {
-    scf::ForOp around = nest.outers.end()[-2];
-    map.map(around.getInductionVar(), segment);
-    return clonePlace(b, nest.outer().getLowerBound(), around.getBody(), map);
-  }
-
-  /// The two innermost outer loops, where the inner one walks the segments of the other: as one loop where
-  /// these are short, since the end of a short loop is not foreseen.
-  llvm::SmallVector<Value> segmentLoops(size_t depth, Value begin, Value end, const mlir::IRMapping &map,
-                                        mlir::ValueRange elements, llvm::MutableArrayRef<BodyEmitter> parts,
-                                        const Lanes &tile) {
-    Value some = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, begin, end);
-    auto branch = scf::IfOp::create(b, loc, elements.getTypes(), some, /*withElseRegion=*/true);
-    mlir::OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(branch.elseBlock());
-    scf::YieldOp::create(b, loc, elements);
-    b.setInsertionPointToStart(branch.thenBlock());
-    Value first = segmentStart(begin, map), last = segmentStart(end, map);
-    if (scf::ForOp around = nest.outers.end()[-2]; around->hasAttr(kNear) || around->hasAttr(kShort)) {
-      // They are short there, and registers that a loop for each would take are free for this one (AVX2: two
-      // of eight sums stayed in memory).
-      scf::YieldOp::create(b, loc, joinedLoop(begin, first, last, map, elements, parts, tile));
-      return llvm::map_to_vector(branch.getResults(), [](mlir::OpResult r) -> Value { return r; });
-    }
-    Value mean = arith::MulIOp::create(b, loc, arith::SubIOp::create(b, loc, end, begin),
-                                       constant(model.costs.shortSegment));
-    Value areShort = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
-                                           arith::SubIOp::create(b, loc, last, first), mean);
-    auto choice = scf::IfOp::create(b, loc, elements.getTypes(), areShort, /*withElseRegion=*/true);
-    scf::YieldOp::create(b, loc, choice.getResults());
-    b.setInsertionPointToStart(choice.thenBlock());
-    scf::YieldOp::create(b, loc, joinedLoop(begin, first, last, map, elements, parts, tile));
-    b.setInsertionPointToStart(choice.elseBlock());
-    scf::YieldOp::create(b, loc, loopOver(depth, begin, end, map, elements, parts, tile, /*fetches=*/false));
-    return llvm::map_to_vector(branch.getResults(), [](mlir::OpResult r) -> Value { return r; });
-  }
-
-  /// One loop over the positions of all segments, which carries the segment: the same steps in the same
-  /// order.
-  llvm::SmallVector<Value> joinedLoop(Value begin, Value first, Value last, mlir::IRMapping map,
-                                      mlir::ValueRange elements, llvm::MutableArrayRef<BodyEmitter> parts,
-                                      const Lanes &tile) {
-    scf::ForOp segments = nest.outers.end()[-2];
-    llvm::SmallVector<Value> inits{begin, segmentStart(next(begin), map)};
-    inits.append(elements.begin(), elements.end());
-    auto loop = scf::ForOp::create(b, loc, first, last, constant(1), inits);
-    loop->setAttrs(nest.outer()->getAttrs());
-    mlir::OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(loop.getBody());
-    Value position = loop.getInductionVar();
-    auto [segment, segmentEnd] = segmentOf(position, loop.getRegionIterArg(0), loop.getRegionIterArg(1), map);
-    map.map(segments.getInductionVar(), segment);
-    cloneReads(b, segments, map);
-    map.map(nest.outer().getInductionVar(), position);
-    cloneReads(b, nest.outer(), map);
-    if (!segments->hasAttr(kNear))
-      fetch(*segmentsAhead, segment, map, parts, tile, model.costs.fetchNearLines);
-    fetch(ahead, position, map, parts, tile, model.costs.fetchNearLines);
-    llvm::SmallVector<Value> yielded{segment, segmentEnd};
-    yielded.append(update(map, loop.getRegionIterArgs().drop_front(2), parts, tile));
-    scf::YieldOp::create(b, loc, yielded);
-    return llvm::map_to_vector(loop.getResults().drop_front(2), [](mlir::OpResult r) -> Value { return r; });
-  }
-
-  Value next(Value segment) { return arith::AddIOp::create(b, loc, segment, constant(1)); }
-
-  /// The segment of a position, and its end, from those of the position before: the same or the next one,
-  /// without a branch, or, which is rare, one behind empty ones.
-  std::pair<Value, Value> segmentOf(Value position, Value segment, Value end, const mlir::IRMapping &map) {
-    auto isBehind = [&](Value stop) {
-      return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, position, stop);
-    };
-    Value step = arith::IndexCastUIOp::create(b, loc, b.getIndexType(), isBehind(end));
-    segment = arith::AddIOp::create(b, loc, segment, step);
-    llvm::SmallVector<Value> found = levels::whileLoop(
-        b, loc, mlir::ValueRange{segment, segmentStart(next(segment), map)},
-        [&](levels::Values at) { return isBehind(at[1]); },
-        [&](levels::Values at) { return levels::Values{next(at[0]), segmentStart(next(next(at[0])), map)}; });
-    return {found[0], found[1]};
-  }
-
-  /// Fetches the rows of a later step of a loop, one of so many lines.
-  void fetch(const Ahead &rows, Value step, const mlir::IRMapping &map, llvm::ArrayRef<BodyEmitter> parts,
-             const Lanes &tile, int64_t lineStep) {
-    const int64_t vectorBits = tile.count * nest.plan.widestBits;
-    mlir::IRMapping later = map;
-    rows.at(b, loc, arith::AddIOp::create(b, loc, step, constant(model.costs.fetchRows)), later);
-    llvm::SmallVector<Value> lines;
-    for (size_t v = 0; v < parts.size();
-         v += std::max<int64_t>(1, lineStep * model.cpu.line * 8 / vectorBits))
-      lines.push_back(parts[v].first());
-    rows.fetch(b, loc, later, lines);
-  }
 };
 
 struct RegisterTilesPass : impl::RegisterTilesBase<RegisterTilesPass> {
@@ -569,7 +404,7 @@ struct RegisterTilesPass : impl::RegisterTilesBase<RegisterTilesPass> {
           nest->outers.erase(nest->outers.begin(), std::prev(nest->outers.end()));
         for (scf::ForOp gone : nest->outers)
           loops.remove(gone);
-        Tiler(std::move(*nest), lanes, vl != 0, model).run();
+        Tiler(std::move(*nest), lanes, vl != 0, factors, model).run();
       }
     }
   }
