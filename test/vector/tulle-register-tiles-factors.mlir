@@ -2,7 +2,7 @@
 // RUN: tulle-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(tulle-register-tiles{factors=false},canonicalize,cse))' | FileCheck %s --check-prefix=KEPT
 
 // A slice of MTTKRP of order 4: C[k] += v[p] * B[i, k] * D[j, k] * E[l, k]. The rows of E are summed for each q, that sum is multiplied by the row of
-// D once, and the sum of those by the row of B once. Nothing is added where a segment is empty.
+// D once, and the sum of those by the row of B once. Nothing is added where no entry is below.
 // CHECK-LABEL: func.func @tree
 // CHECK-SAME: %[[ICRD:[a-z0-9]*]]: memref<?xi32>, %[[IPOS:[a-z0-9]*]]: memref<?xi32>, %[[JCRD:[a-z0-9]*]]: memref<?xi32>, %[[JPOS:[a-z0-9]*]]: memref<?xi32>, %[[LCRD:[a-z0-9]*]]: memref<?xi32>, %[[VAL:[a-z0-9]*]]: memref<?xf64>, %[[B:[a-z0-9]*]]: memref<?xf64>, %[[D:[a-z0-9]*]]: memref<?xf64>, %[[E:[a-z0-9]*]]: memref<?xf64>, %[[C:[a-z0-9]*]]: memref<?xf64>, %[[LO:[a-z0-9]*]]: index, %[[HI:[a-z0-9]*]]: index, %[[N:[a-z0-9]*]]: index)
 // CHECK: %[[ZERO:.*]] = arith.constant dense<0.000000e+00> : vector<8xf64>
@@ -19,7 +19,13 @@
 // CHECK:   arith.cmpi sge, %[[POSITIONS]], %[[FEW]]
 // Where rows are far from each other, those of later steps are fetched.
 // CHECK: scf.for %{{.*}} = %[[LO]] to %[[HI]] step %{{.*}} iter_args(%[[C0:[a-z0-9]*]] =
-// CHECK:   scf.if %{{.*}} -> (vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf64>) {
+// CHECK:   %[[ANY:.*]] = scf.if %{{.*}} -> (i1) {
+// CHECK:     %[[BEGIN32:.*]] = memref.load %[[JPOS]]
+// CHECK:     %[[BEGIN:.*]] = arith.index_castui %[[BEGIN32]]
+// CHECK:     %[[END32:.*]] = memref.load %[[JPOS]]
+// CHECK:     %[[END:.*]] = arith.index_castui %[[END32]]
+// CHECK:     arith.cmpi slt, %[[BEGIN]], %[[END]]
+// CHECK:   scf.if %[[ANY]] -> (vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf64>) {
 // CHECK:     scf.for %{{.*}} iter_args(%[[I0:[a-z0-9]*]] = %[[ZERO]]
 // CHECK-COUNT-4: memref.prefetch %[[D]]
 // CHECK:       %[[SUM:.*]]:4 = scf.if %{{.*}} -> (vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf64>) {

@@ -57,7 +57,7 @@ static llvm::SmallVector<Value> summedFactors(const Nest &nest, arith::AddFOp su
   return factors;
 }
 
-std::optional<Factors> findFactors(const Nest &nest) {
+std::optional<Factors> findFactors(const Nest &nest, size_t tree) {
   mlir::memref::StoreOp store = nest.store;
   auto sum = store.getValueToStore().getDefiningOp<arith::AddFOp>();
   const size_t loops = nest.outers.size();
@@ -72,7 +72,8 @@ std::optional<Factors> findFactors(const Nest &nest) {
   bool any = false;
   for (size_t depth = 0; depth + 1 < loops; ++depth) {
     llvm::SmallVector<Value> &own = found.of[depth];
-    if (llvm::any_of(own, [&](Value factor) { return isDecidedIn(factor, nest.inner, nest.inner); })) {
+    if (depth >= tree &&
+        llvm::any_of(own, [&](Value factor) { return isDecidedIn(factor, nest.inner, nest.inner); })) {
       any = true;
       continue;
     }

@@ -13,7 +13,8 @@ struct Factors {
   mlir::arith::FastMathFlagsAttr flags;
 };
 
-/// Nothing where no loop has such factors, or where the order of operations must be kept.
-std::optional<Factors> findFactors(const Nest &nest);
+/// The loops from `tree` on each walk the segments of the one before: only there it is known which steps have
+/// entries. Nothing where no loop has such factors, or where the order of operations must be kept.
+std::optional<Factors> findFactors(const Nest &nest, size_t tree);
 
 } // namespace tulle::passes

@@ -23,7 +23,7 @@ TileLoops::TileLoops(mlir::OpBuilder &builder, const Nest &nest, const iteration
   if (walksTree())
     segmentsAhead.emplace(nest.outers[last() - 1], nest.plan, model.cpu);
   if (takesFactorsOut)
-    factors = findFactors(nest);
+    factors = findFactors(nest, tree);
 }
 
 TileLoops::Values TileLoops::run(Value begin, Value end, mlir::ValueRange elements,
@@ -84,8 +84,8 @@ TileLoops::Values TileLoops::loopOver(size_t depth, Value begin, Value end, mlir
 
 //===--- What is summed ---===//
 
-/// Adds the sum of the loop inside times this loop's factors. Where that loop has no step nothing is added:
-/// a factor may be infinite.
+/// Adds the sum of the loop inside times this loop's factors. Where no entry is below nothing is added: a
+/// factor may be infinite.
 TileLoops::Values TileLoops::sumOf(size_t depth, Value begin, Value end, const mlir::IRMapping &map,
                                    mlir::ValueRange elements, const Tile &tile) {
   auto add = [&] {
@@ -103,8 +103,22 @@ TileLoops::Values TileLoops::sumOf(size_t depth, Value begin, Value end, const m
     }
     return results;
   };
-  return levels::ifElse(b, loc, is(CmpIPredicate::slt, begin, end), elements.getTypes(), add,
+  return levels::ifElse(b, loc, hasEntries(depth + 1, begin, end, map), elements.getTypes(), add,
                         [&] { return Values(elements); });
+}
+
+/// At run time: whether a position of the innermost loop is below these steps of a loop of the tree.
+Value TileLoops::hasEntries(size_t depth, Value begin, Value end, const mlir::IRMapping &map) {
+  Value some = is(CmpIPredicate::slt, begin, end);
+  if (depth == last())
+    return some;
+  return levels::ifElse(
+      b, loc, some, b.getI1Type(),
+      [&] {
+        return Values{hasEntries(depth + 1, segmentStart(depth + 1, begin, map),
+                                 segmentStart(depth + 1, end, map), map)};
+      },
+      [&] { return Values{arith::ConstantOp::create(b, loc, b.getBoolAttr(false))}; })[0];
 }
 
 Value TileLoops::product(BodyEmitter &emitter, llvm::ArrayRef<Value> of, Value first) {

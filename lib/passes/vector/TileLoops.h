@@ -57,6 +57,7 @@ private:
                   const Tile &tile);
   Values sumOf(size_t depth, Value begin, Value end, const mlir::IRMapping &map, mlir::ValueRange elements,
                const Tile &tile);
+  Value hasEntries(size_t depth, Value begin, Value end, const mlir::IRMapping &map);
   Values update(const mlir::IRMapping &map, mlir::ValueRange elements, const Tile &tile);
   Value product(BodyEmitter &emitter, llvm::ArrayRef<Value> of, Value first = {});
 
