@@ -67,7 +67,8 @@ std::string passes(Stage stage, const Options &options) {
     return std::string("func.func(tulle-block-rows,tulle-interleave-rows,tulle-split-blocks,tulle-panels,"
                        "tulle-strip-mine,") +
            (options.deterministic ? "" : "tulle-sample-rows,") +
-           "tulle-short-rows{vl=" + std::to_string(options.vectorLength) + "},tulle-register-tiles{factors=" + (options.deterministic ? "false " : "true ") +
+           "tulle-short-rows{vl=" + std::to_string(options.vectorLength) +
+           "},tulle-register-tiles{factors=" + (options.deterministic ? "false " : "true ") +
            vectorOptions(options) + "},tulle-expand-exp,tulle-expand-narrow,tulle-vectorize{" +
            vectorOptions(options) + "},tulle-batch-scatters,tulle-scalar-scatter)" +
            (options.parallel ? ",tulle-outline" : "");

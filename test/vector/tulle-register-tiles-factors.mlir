@@ -8,7 +8,8 @@
 // CHECK: %[[ZERO:.*]] = arith.constant dense<0.000000e+00> : vector<8xf64>
 // Whether segments are long is asked of the innermost ones, once for the tile.
 // CHECK: %[[SOME:.*]] = arith.cmpi slt, %[[LO]], %[[HI]]
-// CHECK: scf.if %[[SOME]] -> (i1, index)
+// CHECK: %[[ENTRIES:.*]] = scf.if %[[SOME]] -> (i1)
+// CHECK: scf.if %[[ENTRIES]] -> (i1, index)
 // CHECK:   memref.load %[[IPOS]][%[[LO]]]
 // CHECK:   memref.load %[[IPOS]][%[[HI]]]
 // CHECK:   %[[SEGMENTS:.*]] = arith.subi

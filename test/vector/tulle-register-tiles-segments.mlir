@@ -8,7 +8,8 @@
 // CHECK-SAME: %[[POS:[a-z0-9]*]]: memref<?xi32>, %[[JCRD:[a-z0-9]*]]: memref<?xi32>, %[[KCRD:[a-z0-9]*]]: memref<?xi32>, %{{.*}}: memref<?xf64>, %[[D:[a-z0-9]*]]: memref<?xf64>, %[[E:[a-z0-9]*]]: memref<?xf64>, %[[C:[a-z0-9]*]]: memref<?xf64>, %[[LO:[a-z0-9]*]]: index, %[[HI:[a-z0-9]*]]: index, %{{.*}}: index)
 // CHECK: scf.for
 // CHECK: %[[SOME:.*]] = arith.cmpi slt, %[[LO]], %[[HI]]
-// CHECK: %[[CHOICE:.*]]:2 = scf.if %[[SOME]] -> (i1, index)
+// CHECK: %[[ANY:.*]] = scf.if %[[SOME]] -> (i1)
+// CHECK: %[[CHOICE:.*]]:2 = scf.if %[[ANY]] -> (i1, index)
 // CHECK: %[[COUNT:.*]] = arith.subi %[[HI]], %[[LO]]
 // CHECK: %[[HALF:.*]] = arith.divui %[[COUNT]], %c2
 // CHECK: %[[MIDDLE:.*]] = arith.addi %[[LO]], %[[HALF]]

@@ -183,21 +183,22 @@ TileLoops::Values TileLoops::treeFrom(Value begin, Value end, const mlir::IRMapp
   // eight sums stayed in memory).
   if (scf::ForOp(nest.outers[last() - 1])->hasAttr(kNear))
     return withWalk(Walk::Joined)();
-  auto [areLong, middle] = lengths(begin, end, map);
-  Value some = areLong, sample = middle;
+  Value areLong, sample;
+  std::tie(areLong, sample) = lengths(begin, end, map);
   auto inLoops = [&] {
     if (!ahead.any())
       return withWalk(Walk::Each)();
     return levels::ifElse(b, loc, areFar(sample, map), elements.getTypes(), withWalk(Walk::Fetching),
                           withWalk(Walk::Each));
   };
-  return levels::ifElse(b, loc, some, elements.getTypes(), inLoops, withWalk(Walk::Joined));
+  return levels::ifElse(b, loc, areLong, elements.getTypes(), inLoops, withWalk(Walk::Joined));
 }
 
-/// At run time: whether the innermost segments hold many positions each, in the mean; and one of them.
+/// At run time: whether the innermost segments hold many positions each, in the mean; and one of them. Levels
+/// without segments need not have positions: they are read where there are entries.
 std::pair<Value, Value> TileLoops::lengths(Value begin, Value end, const mlir::IRMapping &map) {
   Values found = levels::ifElse(
-      b, loc, is(CmpIPredicate::slt, begin, end), {b.getI1Type(), b.getIndexType()},
+      b, loc, hasEntries(tree, begin, end, map), {b.getI1Type(), b.getIndexType()},
       [&] {
         Value first = begin, behind = end, segments, sample;
         for (size_t depth = tree + 1; depth <= last(); ++depth) {
@@ -209,9 +210,7 @@ std::pair<Value, Value> TileLoops::lengths(Value begin, Value end, const mlir::I
         }
         Value few = arith::MulIOp::create(b, loc, segments, constant(model.costs.shortSegment));
         Value positions = arith::SubIOp::create(b, loc, behind, first);
-        Value some = is(CmpIPredicate::ne, segments, constant(0));
-        Value many = is(CmpIPredicate::sge, positions, few);
-        return Values{arith::AndIOp::create(b, loc, many, some), sample};
+        return Values{is(CmpIPredicate::sge, positions, few), sample};
       },
       [&] { return Values{arith::ConstantOp::create(b, loc, b.getBoolAttr(false)), constant(0)}; });
   return {found[0], found[1]};
