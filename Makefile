@@ -48,8 +48,9 @@ fuzz: setup
 	scripts/fuzz build/fuzz
 
 # Installs the peers that are missing where it can, and writes docs/performance.md.
-bench: configure
+bench: setup
 	-scripts/setup-bench
+	cmake --preset $(PRESET) >/dev/null
 	cmake --build $(BUILD) --target tulle bench
 	$(BUILD)/bin/tulle bench all --threads 1,2 --seconds 0.5 --write docs
 

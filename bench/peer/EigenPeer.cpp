@@ -1,12 +1,12 @@
 // Eigen over the same arrays.
 #include "Peer.h"
-#if __has_include(<Eigen/SparseCore>)
+#ifdef TULLE_EIGEN
 #include <Eigen/SparseCore>
 #endif
 
 namespace tulle::bench {
 
-#if __has_include(<Eigen/SparseCore>)
+#ifdef TULLE_EIGEN
 using Rows = Eigen::SparseMatrix<double, Eigen::RowMajor, int32_t>;
 using Columns = Eigen::SparseMatrix<double, Eigen::ColMajor, int32_t>;
 using Dense = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;

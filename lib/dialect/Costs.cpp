@@ -8,6 +8,26 @@ namespace tulle::dialect {
 
 static constexpr StringLiteral kCpu = "tulle.cpu";
 
+/// Calls `field` with the name and the value of everything that is a number.
+template <typename Cpu, typename Field> static void forEachNumber(Cpu &cpu, Field field) {
+  field("vector_bits", cpu.vectorBits);
+  field("registers", cpu.registers);
+  field("l1", cpu.l1);
+  field("l2", cpu.l2);
+  field("near", cpu.nearBytes);
+  field("line", cpu.line);
+  field("gathers", cpu.gathers);
+  field("masks", cpu.masks);
+  field("foresees", cpu.foresees);
+  field("fetch_ahead", cpu.fetchAhead);
+  field("fetch_gathers", cpu.fetchGathers);
+  field("fetch_tiles", cpu.fetchTiles);
+  field("fetch_following", cpu.fetchFollowing);
+  field("fetch_rows", cpu.fetchRows);
+  field("entries_per_fetch", cpu.entriesPerFetch);
+  field("gather_steps", cpu.gatherSteps);
+}
+
 iteration::CostModel costModel(Operation *op) {
   iteration::Cpu cpu;
   auto module = dyn_cast<ModuleOp>(op);
@@ -16,35 +36,22 @@ iteration::CostModel costModel(Operation *op) {
   auto attributes = module ? module->getAttrOfType<DictionaryAttr>(kCpu) : DictionaryAttr();
   if (!attributes)
     return iteration::CostModel(cpu);
-  auto read = [&](StringRef name, auto &into) {
-    if (auto value = attributes.getAs<IntegerAttr>(name))
-      into = value.getInt();
-  };
   if (auto name = attributes.getAs<StringAttr>("name"))
     cpu.name = name.str();
-  read("vector_bits", cpu.vectorBits);
-  read("registers", cpu.registers);
-  read("l1", cpu.l1);
-  read("l2", cpu.l2);
-  read("near", cpu.nearBytes);
-  read("line", cpu.line);
-  read("gathers", cpu.gathers);
-  read("masks", cpu.masks);
-  read("foresees", cpu.foresees);
+  forEachNumber(cpu, [&](StringRef name, auto &into) {
+    if (auto value = attributes.getAs<IntegerAttr>(name))
+      into = value.getInt();
+  });
   return iteration::CostModel(cpu);
 }
 
 void setCpu(ModuleOp module, const iteration::Cpu &cpu) {
   Builder b(module.getContext());
-  auto number = [&](StringRef name, int64_t value) {
-    return b.getNamedAttr(name, b.getI64IntegerAttr(value));
-  };
-  module->setAttr(
-      kCpu, b.getDictionaryAttr({b.getNamedAttr("name", b.getStringAttr(cpu.name)),
-                                 number("vector_bits", cpu.vectorBits), number("registers", cpu.registers),
-                                 number("l1", cpu.l1), number("l2", cpu.l2), number("near", cpu.nearBytes),
-                                 number("line", cpu.line), number("gathers", cpu.gathers),
-                                 number("masks", cpu.masks), number("foresees", cpu.foresees)}));
+  SmallVector<NamedAttribute> attributes{b.getNamedAttr("name", b.getStringAttr(cpu.name))};
+  forEachNumber(cpu, [&](StringRef name, int64_t value) {
+    attributes.push_back(b.getNamedAttr(name, b.getI64IntegerAttr(value)));
+  });
+  module->setAttr(kCpu, b.getDictionaryAttr(attributes));
 }
 
 void explainChoice(Operation *op, StringRef reason) {

@@ -20,6 +20,14 @@ struct Cpu {
   bool gathers = true;         ///< an instruction gathers from far places sooner than a load for each lane
   bool masks = true;           ///< loads and stores by mask take no longer than whole ones
   bool foresees = true;        ///< what loops of such loads read in order is fetched without being asked for
+  // How long before its use something is asked for; 0: not at all.
+  int64_t fetchAhead = 256;    ///< entries: what loops that gather or scatter read in order
+  int64_t fetchGathers = 64;   ///< elements: what tiles that gather read in order, where it is not foreseen
+  int64_t fetchTiles = 0;      ///< elements: the diagonals that a tile takes in turn
+  int64_t fetchFollowing = 0;  ///< elements: rows of an operand that follow each other in memory
+  int64_t fetchRows = 6;       ///< rounds: rows of an operand that are far from each other
+  int64_t entriesPerFetch = 2; ///< entries that a loop which scatters takes between such fetches
+  int64_t gatherSteps = 3;     ///< steps that tiles which gather take at a time, where nothing is foreseen
   bool operator==(const Cpu &) const = default;
 };
 
@@ -51,11 +59,8 @@ struct Costs {
   int64_t fetchBounds = 8, fetchEntries = 4, fetchLines = 2;
   /// Rounds ahead for places to store at: a round does little, so that more of them pass meanwhile.
   int64_t fetchStores = 16;
-  /// Elements between the fetch of what tiles read in order and its use, on processors that do not foresee it
-  /// (Zen 3, ELL by hand: `grid2d:1000` 6.5 ms, 10.4 without; 32 and 128 take as long or longer).
-  int64_t fetchTiles = 64;
-  /// The same for dense rows: rounds, and the least vectors of a tile for which it pays.
-  int64_t fetchRows = 6, fetchVectors = 4;
+  /// The least vectors of a tile for which the fetch of a dense row pays.
+  int64_t fetchVectors = 4;
   /// Segments that hold fewer positions each, in the mean, are walked by one loop: MTTKRP with 32 columns on
   /// fibers of 1.5 entries takes 0.8 of the time of a loop for each, and with both operands fetched 0.7; on
   /// fibers of 2.2 entries (KG_JF17K_3) a loop for each takes 0.9 of the time of one.
@@ -119,6 +124,8 @@ public:
   unsigned rowVectorLength(unsigned elementBits, unsigned elements) const;
   /// Steps of an outer loop, each with streams of its own, that run over a long inner loop together.
   int64_t stepsAtATime(bool gathers) const;
+  /// Whether a vector holds a cache line.
+  bool hasWholeLines() const { return cpu.vectorBits >= unsigned(cpu.line * 8); }
   /// Tiles of a row that stays in registers while a loop adds to it, widest first. `elements`: those of a
   /// vector; `regular`: nothing speaks against wider ones; `gathers`: a load for each lane.
   Choice<std::vector<Tile>> tiles(unsigned elementBits, unsigned elements, bool regular, bool gathers) const;

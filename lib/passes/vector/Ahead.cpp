@@ -1,4 +1,5 @@
 #include "passes/vector/Ahead.h"
+#include "levels/Control.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/vector/Nest.h"
@@ -12,7 +13,7 @@ using mlir::Operation;
 using mlir::Value;
 
 Ahead::Ahead(scf::ForOp outerLoop, const LoopPlan &inner, const iteration::Cpu &cpu)
-    : outer(outerLoop), nearBytes(cpu.nearBytes) {
+    : outer(outerLoop), nearBytes(cpu.nearBytes), coreBytes(cpu.l2) {
   scf::ForOp loop = inner.loop;
   for (auto load : loop.getBody()->getOps<memref::LoadOp>()) {
     llvm::SetVector<Operation *> found;
@@ -62,23 +63,41 @@ void Ahead::at(mlir::OpBuilder &b, mlir::Location loc, Value p, mlir::IRMapping 
     b.clone(*op, map);
 }
 
+/// What `answer` says where there is a step, else no.
+static Value whereSome(mlir::OpBuilder &b, mlir::Location loc, Value begin, Value end,
+                       llvm::function_ref<Value()> answer) {
+  Value some = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, begin, end);
+  return levels::ifElse(
+      b, loc, some, b.getI1Type(), [&] { return levels::Values{answer()}; },
+      [&] { return levels::Values{arith::ConstantOp::create(b, loc, b.getBoolAttr(false))}; })[0];
+}
+
 Value Ahead::areFar(mlir::OpBuilder &b, mlir::Location loc, const mlir::IRMapping &map, Value begin,
                     Value end, int64_t least) const {
   auto constant = [&](int64_t value) { return arith::ConstantIndexOp::create(b, loc, value); };
-  Value some = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, begin, end);
-  auto branch = scf::IfOp::create(b, loc, b.getI1Type(), some, /*withElseRegion=*/true);
-  mlir::OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(branch.thenBlock());
-  Value last = arith::MaxSIOp::create(b, loc, arith::SubIOp::create(b, loc, end, constant(1)),
-                                      arith::AddIOp::create(b, loc, begin, constant(least)));
-  scf::YieldOp::create(b, loc, areFarAt(b, loc, map, begin, last));
-  b.setInsertionPointToStart(branch.elseBlock());
-  scf::YieldOp::create(b, loc, arith::ConstantOp::create(b, loc, b.getBoolAttr(false)).getResult());
-  return branch.getResult(0);
+  return whereSome(b, loc, begin, end, [&] {
+    Value last = arith::MaxSIOp::create(b, loc, arith::SubIOp::create(b, loc, end, constant(1)),
+                                        arith::AddIOp::create(b, loc, begin, constant(least)));
+    return areFarAt(b, loc, map, begin, last, nearBytes);
+  });
+}
+
+Value Ahead::follow(mlir::OpBuilder &b, mlir::Location loc, const mlir::IRMapping &map, Value begin,
+                    Value end, int64_t elements) const {
+  auto constant = [&](int64_t value) { return arith::ConstantIndexOp::create(b, loc, value); };
+  return whereSome(b, loc, begin, end, [&]() -> Value {
+    Value half = arith::DivUIOp::create(b, loc, arith::SubIOp::create(b, loc, end, begin), constant(2));
+    Value middle = arith::AddIOp::create(b, loc, begin, half);
+    const int64_t bytes = elements * memref::LoadOp(rows.front()).getType().getIntOrFloatBitWidth() / 8;
+    Value apart = areFarAt(b, loc, map, middle, arith::AddIOp::create(b, loc, middle, constant(1)), bytes);
+    Value yes = arith::ConstantOp::create(b, loc, b.getBoolAttr(true));
+    return arith::AndIOp::create(b, loc, arith::XOrIOp::create(b, loc, apart, yes),
+                                 areLarge(b, loc, 2 * coreBytes));
+  });
 }
 
 Value Ahead::areFarAt(mlir::OpBuilder &b, mlir::Location loc, const mlir::IRMapping &map, Value first,
-                      Value last) const {
+                      Value last, int64_t bytes) const {
   Value zero = arith::ConstantIndexOp::create(b, loc, 0), any;
   mlir::IRMapping begin = map, end = map;
   at(b, loc, first, begin);
@@ -87,12 +106,24 @@ Value Ahead::areFarAt(mlir::OpBuilder &b, mlir::Location loc, const mlir::IRMapp
     // Asked once for a row: asking at every entry takes as long as fetching saves (SpMM with 32 columns on
     // rmat:17:16: 21 ms, 18 ms so, 19 ms without). first - far <= last <= first + far, as one unsigned
     // comparison.
-    const int64_t far = nearBytes * 8 / load.getType().getIntOrFloatBitWidth();
+    const int64_t far = bytes * 8 / load.getType().getIntOrFloatBitWidth();
     Value distance = arith::SubIOp::create(b, loc, place(b, load, end, zero), place(b, load, begin, zero));
     Value shifted = arith::AddIOp::create(b, loc, distance, arith::ConstantIndexOp::create(b, loc, far));
     Value isFar = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ugt, shifted,
                                         arith::ConstantIndexOp::create(b, loc, 2 * far));
     any = any ? arith::OrIOp::create(b, loc, any, isFar).getResult() : isFar;
+  }
+  return any;
+}
+
+Value Ahead::areLarge(mlir::OpBuilder &b, mlir::Location loc, int64_t bytes) const {
+  Value zero = arith::ConstantIndexOp::create(b, loc, 0), any;
+  for (memref::LoadOp load : rows) {
+    const int64_t elements = bytes * 8 / load.getType().getIntOrFloatBitWidth();
+    Value isLarge = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ugt,
+                                          memref::DimOp::create(b, loc, load.getMemRef(), zero),
+                                          arith::ConstantIndexOp::create(b, loc, elements));
+    any = any ? arith::OrIOp::create(b, loc, any, isLarge).getResult() : isLarge;
   }
   return any;
 }

@@ -24,16 +24,21 @@ public:
   /// the loops around have copies of.
   mlir::Value areFar(mlir::OpBuilder &b, mlir::Location loc, const mlir::IRMapping &map, mlir::Value begin,
                      mlir::Value end, int64_t least) const;
+  /// At run time: whether two entries in the middle of these steps name rows of each operand that are at most
+  /// so many elements from each other, and some operand is well larger than the caches of a core.
+  mlir::Value follow(mlir::OpBuilder &b, mlir::Location loc, const mlir::IRMapping &map, mlir::Value begin,
+                     mlir::Value end, int64_t elements) const;
   /// Fetches the cache lines that each row of step `later` has at these steps of the inner loop.
   void fetch(mlir::OpBuilder &b, mlir::Location loc, const mlir::IRMapping &later,
              mlir::ValueRange steps) const;
 
 private:
   mlir::Value areFarAt(mlir::OpBuilder &b, mlir::Location loc, const mlir::IRMapping &map, mlir::Value first,
-                       mlir::Value last) const;
+                       mlir::Value last, int64_t bytes) const;
+  mlir::Value areLarge(mlir::OpBuilder &b, mlir::Location loc, int64_t bytes) const;
 
   mlir::scf::ForOp outer;
-  int64_t nearBytes;
+  int64_t nearBytes, coreBytes;
   llvm::SmallVector<mlir::memref::LoadOp> rows; ///< reads of the inner loop
   llvm::SetVector<mlir::Operation *> places;    ///< what their places are computed from, in the outer loop
   llvm::SmallVector<mlir::memref::LoadOp> coordinates; ///< those that read, at the outer loop's index

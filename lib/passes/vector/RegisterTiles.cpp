@@ -182,7 +182,8 @@ private:
 
   /// All tiles, for the steps of the outer loop from `begin` to `end`.
   void group(Value begin, Value end) {
-    const bool regular = !nest.plan.gathers && !nest.movingBounds && !vectorLengthIsGiven;
+    const bool regular =
+        !nest.plan.gathers && !vectorLengthIsGiven && (!nest.movingBounds || model.hasWholeLines());
     const iteration::Choice<std::vector<iteration::Tile>> tiles =
         model.tiles(nest.plan.widestBits, unsigned(lanes.count), regular, nest.plan.gathers);
     dialect::explainChoice(nest.inner, tiles.reason);

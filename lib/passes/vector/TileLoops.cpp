@@ -50,8 +50,14 @@ TileLoops::Values TileLoops::loopsFrom(size_t depth, Value begin, Value end, con
   auto withWalk = [&](Walk walk) {
     return [&, walk] { return loopOver(depth, begin, end, map, elements, {tile.parts, tile.lanes, walk}); };
   };
-  return levels::ifElse(b, loc, ahead.areFar(b, loc, map, begin, end, model.costs.fetchRows),
-                        elements.getTypes(), withWalk(Walk::Fetching), withWalk(Walk::Each));
+  auto scattered = [&] {
+    return levels::ifElse(b, loc, ahead.areFar(b, loc, map, begin, end, model.cpu.fetchRows),
+                          elements.getTypes(), withWalk(Walk::Fetching), withWalk(Walk::Each));
+  };
+  if (model.cpu.fetchFollowing == 0)
+    return scattered();
+  return levels::ifElse(b, loc, ahead.follow(b, loc, map, begin, end, model.cpu.fetchFollowing),
+                        elements.getTypes(), withWalk(Walk::Following), scattered);
 }
 
 TileLoops::Values TileLoops::loopOver(size_t depth, Value begin, Value end, mlir::IRMapping map,
@@ -130,6 +136,15 @@ Value TileLoops::product(BodyEmitter &emitter, llvm::ArrayRef<Value> of, Value f
   return result;
 }
 
+/// Elements between the fetch of what a tile reads in order and its use, or 0.
+int64_t TileLoops::fetchedAhead(Walk walk) const {
+  if (nest.plan.gathers)
+    return model.cpu.foresees ? 0 : model.cpu.fetchGathers;
+  if (walk == Walk::Following)
+    return model.cpu.fetchFollowing;
+  return nest.movingBounds ? model.cpu.fetchTiles : 0;
+}
+
 /// The tile after one step of the outer loops, which `map` has copies of.
 TileLoops::Values TileLoops::update(const mlir::IRMapping &map, mlir::ValueRange elements, const Tile &tile) {
   bool isPart = false; // of the factors: the others are multiplied with the sum
@@ -151,8 +166,8 @@ TileLoops::Values TileLoops::update(const mlir::IRMapping &map, mlir::ValueRange
     emitter.keepInRegister(nest.load, element, nest.store);
     emitter.emit(mlir::ValueRange());
     updated.push_back(emitter.storedValue());
-    if (nest.plan.gathers && !model.cpu.foresees)
-      emitter.prefetch(model.costs.fetchTiles, offset);
+    if (int64_t elements = fetchedAhead(tile.walk))
+      emitter.prefetch(elements, offset);
     offset += tile.lanes.count;
   }
   return updated;
@@ -219,7 +234,7 @@ std::pair<Value, Value> TileLoops::lengths(Value begin, Value end, const mlir::I
 /// At run time: whether the rows that one of the innermost segments names are far from each other.
 Value TileLoops::areFar(Value segment, mlir::IRMapping map) {
   Value first = segmentStart(last(), segment, map), behind = segmentStart(last(), next(segment), map);
-  return ahead.areFar(b, loc, map, first, behind, model.costs.fetchRows);
+  return ahead.areFar(b, loc, map, first, behind, model.cpu.fetchRows);
 }
 
 /// One loop over the positions of all these segments, which carries the segment: the same steps in the same
@@ -274,7 +289,7 @@ void TileLoops::fetch(const Ahead &rows, Value step, const mlir::IRMapping &map,
                       int64_t lineStep) {
   const int64_t vectorBits = tile.lanes.count * nest.plan.widestBits;
   mlir::IRMapping later = map;
-  rows.at(b, loc, arith::AddIOp::create(b, loc, step, constant(model.costs.fetchRows)), later);
+  rows.at(b, loc, arith::AddIOp::create(b, loc, step, constant(model.cpu.fetchRows)), later);
   Values lines;
   for (size_t v = 0; v < tile.parts.size();
        v += std::max<int64_t>(1, lineStep * model.cpu.line * 8 / vectorBits))

@@ -22,8 +22,9 @@ private:
   using Value = mlir::Value;
   using Values = llvm::SmallVector<Value>;
 
-  /// How the innermost loops run: one in the other, the same with later rows fetched, or as one.
-  enum class Walk { Each, Fetching, Joined };
+  /// How the innermost loops run: one in the other, the same with the rows of later entries fetched, with the
+  /// rows that follow in memory fetched, or as one.
+  enum class Walk { Each, Fetching, Following, Joined };
   struct Tile {
     llvm::MutableArrayRef<BodyEmitter> parts;
     const Lanes &lanes;
@@ -58,6 +59,7 @@ private:
   Values sumOf(size_t depth, Value begin, Value end, const mlir::IRMapping &map, mlir::ValueRange elements,
                const Tile &tile);
   Value hasEntries(size_t depth, Value begin, Value end, const mlir::IRMapping &map);
+  int64_t fetchedAhead(Walk walk) const;
   Values update(const mlir::IRMapping &map, mlir::ValueRange elements, const Tile &tile);
   Value product(BodyEmitter &emitter, llvm::ArrayRef<Value> of, Value first = {});
 

@@ -31,12 +31,6 @@ namespace vector = mlir::vector;
 using mlir::Operation;
 using mlir::Value;
 
-/// Iterations between the fetch of what a loop reads in order and its use. The hardware sees such streams
-/// too, but each only up to the end of a page, while entries that gathers wait for hold up the loads behind
-/// them; loads of neighbors wait for nothing. (SpMV on `grid2d:1000`: 256, 512 and 1024 take 3.23, 3.29
-/// and 3.58 ms, none 3.86 ms.)
-constexpr int64_t fetchAhead = 256;
-
 /// Rewrites one planned loop.
 class LoopEmitter {
 public:
@@ -114,12 +108,12 @@ private:
     mlir::OpBuilder::InsertionGuard guard(b);
     b.setInsertionPoint(around);
     Value areFar =
-        ahead.areFar(b, loc, {}, around.getLowerBound(), around.getUpperBound(), model.costs.fetchRows);
+        ahead.areFar(b, loc, {}, around.getLowerBound(), around.getUpperBound(), model.cpu.fetchRows);
     b.setInsertionPoint(plan.loop);
     auto branch = scf::IfOp::create(b, loc, areFar, /*withElseRegion=*/false);
     b.setInsertionPointToStart(branch.thenBlock());
     mlir::IRMapping later;
-    Value rounds = arith::ConstantIndexOp::create(b, loc, model.costs.fetchRows);
+    Value rounds = arith::ConstantIndexOp::create(b, loc, model.cpu.fetchRows);
     ahead.at(b, loc, arith::AddIOp::create(b, loc, around.getInductionVar(), rounds), later);
     Value line = arith::ConstantIndexOp::create(
         b, loc, std::max<int64_t>(1, model.cpu.line * 8 / int64_t(plan.widestBits)));
@@ -252,8 +246,11 @@ private:
         first = arith::AddIOp::create(b, loc, first, step);
       BodyEmitter body(b, plan, lanes, first);
       yields.append(body.emit(loop.getRegionIterArgs().slice(1 + chain * count, count)));
+      // The hardware sees such streams too, but each only up to the end of a page, while entries that gathers
+      // wait for hold up the loads behind them; loads of neighbors wait for nothing. (SpMV on `grid2d:1000`,
+      // Zen 4: 256, 512 and 1024 ahead take 3.23, 3.29 and 3.58 ms, none 3.86 ms.)
       if (plan.gathers && (!lanes.takesGathersApart() || !model.cpu.foresees))
-        body.prefetch(fetchAhead);
+        body.prefetch(model.cpu.fetchAhead);
     }
     scf::YieldOp::create(b, loc, yields);
 

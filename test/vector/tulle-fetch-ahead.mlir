@@ -1,0 +1,116 @@
+// RUN: tulle-opt %s --pass-pipeline='builtin.module(func.func(tulle-register-tiles,tulle-scalar-scatter))' | FileCheck %s
+
+// A processor that must be asked long before for what loops read in order (Zen 5).
+module attributes {tulle.cpu = {entries_per_fetch = 4 : i64, fetch_ahead = 768 : i64, fetch_following = 384 : i64, fetch_rows = 29 : i64, fetch_tiles = 192 : i64, l2 = 1048576 : i64, line = 64 : i64, registers = 32 : i64, vector_bits = 512 : i64}} {
+
+// Where two entries in the middle of a row of A name rows of B that are at most 384 elements apart, and B is larger than
+// two of a core's caches, what follows a row of B is fetched; where they are far, the row that the entry 29 rounds later names.
+// CHECK-LABEL: func.func @spmm_row
+// CHECK-SAME: %[[CRD:[a-z0-9]*]]: memref<?xi32>, %{{.*}}: memref<?xf64>, %[[B:[a-z0-9]*]]: memref<?xf64>, %[[C:[a-z0-9]*]]: memref<?xf64>, %{{[a-z0-9]*}}: index, %[[LO:[a-z0-9]*]]: index, %[[HI:[a-z0-9]*]]: index
+// CHECK-COUNT-8: vector.load %[[C]][%{{.*}}] : memref<?xf64>, vector<8xf64>
+// CHECK: %[[SOME:.*]] = arith.cmpi slt, %[[LO]], %[[HI]]
+// CHECK: %[[FOLLOW:.*]] = scf.if %[[SOME]] -> (i1)
+// CHECK: %[[LENGTH:.*]] = arith.subi %[[HI]], %[[LO]]
+// CHECK: %[[HALF:.*]] = arith.divui %[[LENGTH]], %c2
+// CHECK: %[[MIDDLE:.*]] = arith.addi %[[LO]], %[[HALF]]
+// CHECK: arith.addi %[[MIDDLE]], %c1
+// CHECK: %[[APART:.*]] = arith.cmpi ugt, %{{.*}}, %c768
+// CHECK: %[[CLOSE:.*]] = arith.xori %[[APART]], %true
+// CHECK: %[[SIZE:.*]] = memref.dim %[[B]]
+// CHECK: %[[LARGE:.*]] = arith.cmpi ugt, %[[SIZE]], %c262144
+// CHECK: arith.andi %[[CLOSE]], %[[LARGE]]
+// CHECK: scf.if %[[FOLLOW]]
+// CHECK: scf.for
+// CHECK-COUNT-8: memref.prefetch %[[B]]
+// CHECK-NOT: memref.prefetch
+// CHECK: } else {
+// CHECK: arith.cmpi ugt
+// CHECK: scf.for
+// CHECK: arith.addi %{{.*}}, %c29
+// CHECK-COUNT-8: memref.prefetch %[[B]]
+// CHECK-NOT: memref.prefetch
+// CHECK: scf.for
+// CHECK-NOT: memref.prefetch
+// CHECK: } else {
+// CHECK-NOT: memref.prefetch
+// CHECK: scf.yield
+func.func @spmm_row(%crd: memref<?xi32>, %val: memref<?xf64>, %b: memref<?xf64>, %c: memref<?xf64>, %base: index, %lo: index, %hi: index, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.for %p = %lo to %hi step %c1 {
+    %j32 = memref.load %crd[%p] : memref<?xi32>
+    %j = arith.index_castui %j32 : i32 to index
+    %a = memref.load %val[%p] : memref<?xf64>
+    %row = arith.muli %j, %n : index
+    scf.for %k = %c0 to %n step %c1 {
+      %bi = arith.addi %row, %k : index
+      %bv = memref.load %b[%bi] : memref<?xf64>
+      %ci = arith.addi %base, %k : index
+      %cv = memref.load %c[%ci] : memref<?xf64>
+      %m = arith.mulf %a, %bv : f64
+      %s = arith.addf %cv, %m : f64
+      memref.store %s, %c[%ci] : memref<?xf64>
+    } {tulle.kind = "parallel"}
+  } {tulle.kind = "reduction"}
+  return
+}
+
+// Diagonals in turn: vectors of a cache line, each fetched 192 elements ahead.
+// CHECK-LABEL: func.func @diagonals
+// CHECK-SAME: %{{.*}}: memref<?xi64>, %[[VAL:[a-z0-9]*]]: memref<?xf64>, %[[X:[a-z0-9]*]]: memref<?xf64>, %[[Y:[a-z0-9]*]]: memref<?xf64>
+// CHECK: scf.for %{{.*}} iter_args({{.*}}) -> (vector<8xf64>,
+// CHECK: vector.load %[[VAL]][%[[AT:.*]]] : memref<?xf64>, vector<8xf64>
+// CHECK: %[[LATER:.*]] = arith.addi %[[AT]], %c192
+// CHECK: memref.prefetch %[[VAL]][%[[LATER]]]
+func.func @diagonals(%off: memref<?xi64>, %val: memref<?xf64>, %x: memref<?xf64>, %y: memref<?xf64>, %k: index, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f64
+  %size = memref.dim %y, %c0 : memref<?xf64>
+  scf.for %i = %c0 to %size step %c1 {
+    memref.store %zero, %y[%i] : memref<?xf64>
+  } {tulle.kind = "parallel"}
+  scf.for %d = %c0 to %k step %c1 {
+    %o64 = memref.load %off[%d] : memref<?xi64>
+    %o = arith.index_cast %o64 : i64 to index
+    %neg = arith.subi %c0, %o : index
+    %lo = arith.maxsi %neg, %c0 : index
+    %end = arith.subi %n, %o : index
+    %hi = arith.minsi %end, %n : index
+    %base = arith.muli %d, %n : index
+    scf.for %i = %lo to %hi step %c1 {
+      %p = arith.addi %base, %i : index
+      %j = arith.addi %o, %i : index
+      %a = memref.load %val[%p] : memref<?xf64>
+      %xv = memref.load %x[%j] : memref<?xf64>
+      %yv = memref.load %y[%i] : memref<?xf64>
+      %m = arith.mulf %a, %xv : f64
+      %sum = arith.addf %yv, %m : f64
+      memref.store %sum, %y[%i] : memref<?xf64>
+    } {tulle.kind = "parallel"}
+  } {tulle.kind = "reduction"}
+  return
+}
+
+// Four entries of a column for each fetch, 768 entries ahead.
+// CHECK-LABEL: func.func @sums
+// CHECK-SAME: %[[CRD:[a-z0-9]*]]: memref<?xi32>, %[[VALUES:[a-z0-9]*]]: memref<?xf64>, %[[Y:[a-z0-9]*]]: memref<?xf64>
+// CHECK: scf.for %[[P:.*]] = %{{.*}} to %{{.*}} step %c4
+// CHECK: %[[LATER:.*]] = arith.addi %[[P]], %c768
+// CHECK: memref.prefetch %[[CRD]][%[[LATER]]], read
+// CHECK: memref.prefetch %[[VALUES]][%[[LATER]]], read
+// CHECK-NOT: memref.prefetch
+// CHECK-COUNT-4: memref.store %{{.*}}, %[[Y]]
+func.func @sums(%crd: memref<?xi32>, %values: memref<?xf64>, %y: memref<?xf64>, %lo: index, %hi: index) {
+  %c1 = arith.constant 1 : index
+  scf.for %k = %lo to %hi step %c1 {
+    %c = memref.load %crd[%k] : memref<?xi32>
+    %at = arith.index_castui %c : i32 to index
+    %v = memref.load %values[%k] : memref<?xf64>
+    %old = memref.load %y[%at] : memref<?xf64>
+    %sum = arith.addf %old, %v : f64
+    memref.store %sum, %y[%at] : memref<?xf64>
+  } {tulle.kind = "parallel"}
+  return
+}
+}
