@@ -19,6 +19,7 @@ template <typename Cpu, typename Field> static void forEachNumber(Cpu &cpu, Fiel
   field("gathers", cpu.gathers);
   field("masks", cpu.masks);
   field("foresees", cpu.foresees);
+  field("intersects", cpu.intersects);
   field("fetch_ahead", cpu.fetchAhead);
   field("fetch_gathers", cpu.fetchGathers);
   field("fetch_tiles", cpu.fetchTiles);

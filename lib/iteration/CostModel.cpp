@@ -107,6 +107,7 @@ static void tuneForZen5(Cpu &cpu) {
   // read again, and cannot be forwarded. ELL on uniform with the instruction 6.5, with a load for each
   // lane 2.1.
   cpu.gathers = cpu.foresees = cpu.masks = false;
+  cpu.intersects = __builtin_cpu_supports("avx512vp2intersect");
   // CSR on the grids and uniform: 2.5, 2.8, 2.0 with 256; 1.7, 2.1, 2.0 with 768; 1.8, 2.1, 2.0 with
   // 2048; 3.9, 2.4, 3.3 without.
   cpu.fetchAhead = 768;

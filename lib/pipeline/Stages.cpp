@@ -75,7 +75,8 @@ std::string passes(Stage stage, const Options &options) {
   case Stage::Llvm:
     // Allocation goes through functions that the engine binds: unlike malloc, they may refuse.
     // Masks of vectors have no lowering in convert-to-llvm.
-    return "convert-scf-to-cf,func.func(convert-complex-to-standard),convert-vector-to-llvm,finalize-memref-"
+    return "convert-scf-to-cf,func.func(convert-complex-to-standard),convert-vector-to-llvm{enable-x86vector="
+           "true},finalize-memref-"
            "to-llvm{use-generic-functions=true},"
            "convert-to-llvm,reconcile-unrealized-casts,tulle-loop-hints,tulle-launch,tulle-noalias,"
            "tulle-entry";

@@ -496,14 +496,14 @@ std::optional<Values> CoiterateLowering::compareMany(Values inits) {
   Intersection how = op.getStrategy() == Strategy::Blocks   ? Intersection::Blocks
                      : op.getStrategy() == Strategy::Gallop ? Intersection::Gallop
                                                             : Intersection::Auto;
-  explain(
-      how == Intersection::Auto
-          ? "blocks of 8 coordinates, or from lengths of 1:" + std::to_string(parent.model.costs.leapRatio) +
-                " on leaps of the shorter list, at run time; a merge mispredicts every other entry"
-          : std::string("as asked for"));
+  explain(how == Intersection::Auto
+              ? "blocks of " + std::to_string(parent.model.comparedLanes()) +
+                    " coordinates, or from lengths of 1:" + std::to_string(parent.model.leapRatio()) +
+                    " on leaps of the shorter list, at run time; a merge mispredicts every other entry"
+              : std::string("as asked for"));
   Values carried = begins;
   llvm::append_range(carried, inits);
-  carried = intersectBlocks(b, loc, spaces[0], spaces[1], how, parent.model.costs.leapRatio, carried, meet);
+  carried = intersectBlocks(b, loc, spaces[0], spaces[1], how, parent.model, carried, meet);
   return Values(llvm::drop_begin(step(3, {3}, carried), 2));
 }
 

@@ -1,5 +1,6 @@
 // Intersections of two lists of coordinates, and of two bitmaps, many coordinates at a time.
 #pragma once
+#include "iteration/CostModel.h"
 #include "passes/lower/Space.h"
 
 namespace tulle::lower {
@@ -15,9 +16,9 @@ using Meet = llvm::function_ref<Values(mlir::Value coordinate, mlir::Value x, ml
 bool comparesBlocks(const Space &x, const Space &y);
 /// Visits the coordinates that both have, in ascending order, while both have enough of them for a vector.
 /// `carried` begins with the positions of x and y; so does what is returned, where a merge of the rest goes
-/// on. Left to itself it leaps where one list is `leapRatio` times as long as the other.
+/// on. Left to itself it leaps where one list is `model.leapRatio()` times as long as the other.
 Values intersectBlocks(mlir::OpBuilder &b, mlir::Location loc, const Space &x, const Space &y,
-                       Intersection how, int64_t leapRatio, Values carried, Meet meet);
+                       Intersection how, const iteration::CostModel &model, Values carried, Meet meet);
 
 /// Whether both operands are bitmaps.
 bool comparesWords(const Space &x, const Space &y);
