@@ -77,6 +77,7 @@ struct Target {
   std::string peer = ""; ///< empty: the best of each input
   double each = 0;       ///< ratio on every input
   double ms = 0;         ///< milliseconds that no input exceeds
+  bool byMemory = false; ///< it is asked for as far as memory gives several threads as much: as a copy gains
 };
 
 struct Row {

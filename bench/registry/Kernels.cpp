@@ -26,7 +26,7 @@ static std::vector<Kernel> products() {
                   0,
                   matrices,
                   {{.mean = 1.15, .each = 1}},
-                  {{.each = 1}, {.mean = 1.7, .peer = kOneThread}}});
+                  {{.each = 1}, {.mean = 1.7, .peer = kOneThread, .byMemory = true}}});
   for (const char *format : {"CSC", "COO-soa", "DCSR"})
     list.push_back(
         {"kernels", fmt::format("SpMV {}", format), spmv, Op::SpMV, format, "", 0, matrices, {{1}}});

@@ -10,8 +10,11 @@ nlohmann::json toJson(const Row &row) {
         {"median", timing.median}, {"low", timing.low}, {"high", timing.high}, {"rounds", timing.rounds}};
   nlohmann::json targets = nlohmann::json::array();
   for (const Target &target : row.targets)
-    targets.push_back(
-        {{"mean", target.mean}, {"peer", target.peer}, {"each", target.each}, {"ms", target.ms}});
+    targets.push_back({{"mean", target.mean},
+                       {"peer", target.peer},
+                       {"each", target.each},
+                       {"ms", target.ms},
+                       {"by_memory", target.byMemory}});
   return {{"group", row.group},       {"kernel", row.kernel}, {"input", row.input},
           {"threads", row.threads},   {"times", times},       {"absent", row.absent},
           {"compared", row.compared}, {"bytes", row.bytes},   {"flops", row.flops},
@@ -32,7 +35,8 @@ Row rowFromJson(const nlohmann::json &json) {
   row.flops = json.at("flops");
   row.boundMs = json.at("boundMs");
   for (const nlohmann::json &target : json.at("targets"))
-    row.targets.push_back({target.at("mean"), target.at("peer"), target.at("each"), target.at("ms")});
+    row.targets.push_back({target.at("mean"), target.at("peer"), target.at("each"), target.at("ms"),
+                           target.value("by_memory", false)});
   return row;
 }
 

@@ -38,15 +38,13 @@ static std::string summary(const Report &report) {
                            "over one thread", "a copy", "wanted", ""},
                           1);
   for (const Family &family : families(report.rows)) {
-    const std::optional<bool> met = family.met();
+    const Verdict verdict = family.verdict();
     text += line({family.kernel, std::to_string(family.threads), std::to_string(family.rows.size()),
                   number(family.mean()), number(family.worst()),
                   family.number == 0 ? percent(family.bound()) : "",
                   family.number == 0 ? number(family.scaling()) : "",
                   family.number == 0 ? number(family.memoryScaling()) : "", family.wanted(),
-                  !met   ? ""
-                  : *met ? "met"
-                         : "**missed**"});
+                  verdict == Verdict::Missed ? "**missed**" : toString(verdict)});
   }
   return text;
 }
@@ -126,7 +124,10 @@ std::string markdown(const Report &report, const std::string &plot) {
       "\"A copy\": what several threads gain over one when they copy 64 MiB, in turn with the runs of the "
       "row: "
       "memory's share\n"
-      "of what can be gained; on virtual processors it changes by the minute.\n\n",
+      "of what can be gained; on virtual processors it changes by the minute. \"As memory allows\": a target "
+      "that holds where the\n"
+      "machine's bandwidth allows it; Tulle gains what a copy does or more, which is less than is "
+      "wanted.\n\n",
       report.command, report.machine, limits(report), kMklOwnFormat);
   if (!plot.empty())
     text += fmt::format("![ratio to the best peer and to the bound]({})\n\n", plot);

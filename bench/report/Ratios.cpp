@@ -152,15 +152,36 @@ void addBestFormats(std::vector<Row> &rows) {
   rows.insert(rows.end(), made.begin(), made.end());
 }
 
-std::optional<bool> Family::met() const {
+Verdict Family::verdict() const {
   if (target.ms > 0)
-    return std::all_of(rows.begin(), rows.end(), [&](const Row *row) {
-      auto ours = row->times.find("tulle");
-      return ours != row->times.end() && ours->second.median <= target.ms;
-    });
+    return std::all_of(rows.begin(), rows.end(),
+                       [&](const Row *row) {
+                         auto ours = row->times.find("tulle");
+                         return ours != row->times.end() && ours->second.median <= target.ms;
+                       })
+               ? Verdict::Met
+               : Verdict::Missed;
   if ((target.mean <= 0 && target.each <= 0) || mean() <= 0)
-    return std::nullopt;
-  return mean() >= target.mean && worst() >= target.each;
+    return Verdict::None;
+  if (mean() >= target.mean && worst() >= target.each)
+    return Verdict::Met;
+  const double memory = memoryScaling();
+  return target.byMemory && memory > 0 && memory < target.mean && mean() >= memory ? Verdict::Memory
+                                                                                   : Verdict::Missed;
+}
+
+std::string toString(Verdict verdict) {
+  switch (verdict) {
+  case Verdict::None:
+    return "";
+  case Verdict::Met:
+    return "met";
+  case Verdict::Missed:
+    return "missed";
+  case Verdict::Memory:
+    return "as memory allows";
+  }
+  return "";
 }
 
 std::string Family::wanted() const {

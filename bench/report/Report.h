@@ -30,6 +30,10 @@ double geometricMean(const std::vector<double> &values);
 /// against the peers' CSR, and "MTTKRP 32 best format" of all tensors, against the fastest of MLIR's formats.
 void addBestFormats(std::vector<Row> &rows);
 
+/// Of a target. Memory: not met, but we gain what a copy does, which is less than what is asked for.
+enum class Verdict : uint8_t { None, Met, Missed, Memory };
+std::string toString(Verdict verdict);
+
 /// The rows of one kernel with one number of threads, in the order in which they ran, and one of its targets.
 struct Family {
   std::string kernel;
@@ -45,8 +49,8 @@ struct Family {
   double bound() const;         ///< geometric mean of ofBound
   double scaling() const;       ///< geometric mean of our one thread's time / ours
   double memoryScaling() const; ///< geometric mean of copyGain
-  /// Whether the target holds; nothing without one, or where its peer did not run.
-  std::optional<bool> met() const;
+  /// None without a target, or where its peer did not run.
+  Verdict verdict() const;
   /// "1.5 over SciPy", "30 ms", or empty.
   std::string wanted() const;
 };

@@ -61,15 +61,11 @@ void printTable(const Report &report) {
   fmt::print("\ngeometric means over the inputs, peer / tulle\n");
   printLine("kernel", "wanted", "t", {"mean", "worst", "of bound", "/ 1 thread", "copy / 1", ""});
   for (const Family &family : families(report.rows)) {
-    const std::optional<bool> met = family.met();
     printLine(family.kernel, family.wanted(), std::to_string(family.threads),
               {number(family.mean()), number(family.worst()),
                family.number == 0 ? percent(family.bound()) : "",
                family.number == 0 ? number(family.scaling()) : "",
-               family.number == 0 ? number(family.memoryScaling()) : "",
-               !met   ? ""
-               : *met ? "met"
-                      : "missed"});
+               family.number == 0 ? number(family.memoryScaling()) : "", toString(family.verdict())});
   }
   std::fflush(stdout);
   printAbsent(report.rows);
