@@ -1,4 +1,5 @@
 // RUN: tulle-opt %s --pass-pipeline='builtin.module(func.func(tulle-register-tiles,tulle-scalar-scatter))' | FileCheck %s
+// RUN: tulle-opt %s --pass-pipeline='builtin.module(func.func(tulle-vectorize))' | FileCheck %s --check-prefix=ROWS
 
 // A processor that must be asked long before for what loops read in order (Zen 5).
 module attributes {tulle.cpu = {entries_per_fetch = 4 : i64, fetch_ahead = 768 : i64, fetch_following = 384 : i64, fetch_rows = 29 : i64, fetch_tiles = 192 : i64, l2 = 1048576 : i64, line = 64 : i64, registers = 32 : i64, vector_bits = 512 : i64}} {
@@ -110,6 +111,80 @@ func.func @sums(%crd: memref<?xi32>, %values: memref<?xf64>, %y: memref<?xf64>, 
     %old = memref.load %y[%at] : memref<?xf64>
     %sum = arith.addf %old, %v : f64
     memref.store %sum, %y[%at] : memref<?xf64>
+  } {tulle.kind = "parallel"}
+  return
+}
+
+// Dot products of a row of D with rows of E that follow each other: what follows the last of them, which is the one that no
+// row of A before has named, and D's row, once. Where E's rows are far, the row that the entry 29 rounds later names.
+// ROWS-LABEL: func.func @sampled_products
+// ROWS-SAME: %[[CRD:[a-z0-9]*]]: memref<?xi32>, %[[D:[a-z0-9]*]]: memref<?xf64>, %[[E:[a-z0-9]*]]: memref<?xf64>, %{{[a-z0-9]*}}: memref<?xf64>, %[[ROW:[a-z0-9]*]]: index, %[[LO:[a-z0-9]*]]: index, %[[HI:[a-z0-9]*]]: index
+// ROWS: %[[FAR:.*]] = scf.if
+// ROWS: %[[FOLLOW:.*]] = scf.if %[[FAR]]
+// ROWS: arith.divui
+// ROWS: scf.if %[[FOLLOW]]
+// ROWS: %[[LAST:.*]] = arith.subi %[[HI]], %c1
+// ROWS: %[[WITHIN:.*]] = arith.minsi %[[LAST]]
+// ROWS: %[[J:.*]] = memref.load %[[CRD]][%[[WITHIN]]]
+// ROWS: scf.for %[[LINE:.*]] = %c0 to %{{.*}} step %c8
+// ROWS: %[[NAMED:.*]] = arith.addi %{{.*}}, %[[LINE]]
+// ROWS: %[[BEHIND:.*]] = arith.addi %[[NAMED]], %c384
+// ROWS: memref.prefetch %[[E]][%[[BEHIND]]]
+// ROWS: %[[SHARED:.*]] = arith.addi %[[ROW]], %[[LINE]]
+// ROWS: %[[BEHIND:.*]] = arith.addi %[[SHARED]], %c384
+// ROWS: memref.prefetch %[[D]][%[[BEHIND]]]
+// ROWS: scf.for
+// ROWS: scf.if %[[FAR]]
+// ROWS: arith.addi %{{.*}}, %c29
+// ROWS: memref.prefetch %[[E]]
+// ROWS-NOT: memref.prefetch
+// ROWS: return
+func.func @sampled_products(%crd: memref<?xi32>, %d: memref<?xf64>, %e: memref<?xf64>, %out: memref<?xf64>, %row: index, %lo: index, %hi: index, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f64
+  scf.for %p = %lo to %hi step %c1 {
+    %j32 = memref.load %crd[%p] : memref<?xi32>
+    %j = arith.index_castui %j32 : i32 to index
+    %start = arith.muli %j, %n : index
+    %sum = scf.for %k = %c0 to %n step %c1 iter_args(%s = %zero) -> (f64) {
+      %di = arith.addi %row, %k : index
+      %dv = memref.load %d[%di] : memref<?xf64>
+      %ei = arith.addi %start, %k : index
+      %ev = memref.load %e[%ei] : memref<?xf64>
+      %m = arith.mulf %dv, %ev fastmath<reassoc,contract> : f64
+      %t = arith.addf %s, %m fastmath<reassoc,contract> : f64
+      scf.yield %t : f64
+    } {tulle.kind = "reduction"}
+    memref.store %sum, %out[%p] : memref<?xf64>
+  } {tulle.kind = "parallel"}
+  return
+}
+
+// A row that moves with the loop around is not one that all of its steps share.
+// ROWS-LABEL: func.func @moving_row
+// ROWS-SAME: %{{[a-z0-9]*}}: memref<?xi32>, %[[D:[a-z0-9]*]]: memref<?xf64>, %[[E:[a-z0-9]*]]: memref<?xf64>
+// ROWS: memref.prefetch %[[E]]
+// ROWS-NOT: memref.prefetch %[[D]]
+// ROWS: return
+func.func @moving_row(%crd: memref<?xi32>, %d: memref<?xf64>, %e: memref<?xf64>, %out: memref<?xf64>, %lo: index, %hi: index, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f64
+  scf.for %p = %lo to %hi step %c1 {
+    %j32 = memref.load %crd[%p] : memref<?xi32>
+    %j = arith.index_castui %j32 : i32 to index
+    %start = arith.muli %j, %n : index
+    %sum = scf.for %k = %c0 to %n step %c1 iter_args(%s = %zero) -> (f64) {
+      %di = arith.addi %p, %k : index
+      %dv = memref.load %d[%di] : memref<?xf64>
+      %ei = arith.addi %start, %k : index
+      %ev = memref.load %e[%ei] : memref<?xf64>
+      %m = arith.mulf %dv, %ev fastmath<reassoc,contract> : f64
+      %t = arith.addf %s, %m fastmath<reassoc,contract> : f64
+      scf.yield %t : f64
+    } {tulle.kind = "reduction"}
+    memref.store %sum, %out[%p] : memref<?xf64>
   } {tulle.kind = "parallel"}
   return
 }

@@ -19,15 +19,30 @@ Ahead::Ahead(scf::ForOp outerLoop, const LoopPlan &inner, const iteration::Cpu &
     llvm::SetVector<Operation *> found;
     bool reads = false;
     if (inner.shapeOf(load.getIndices()[0]) != LaneShape::Consecutive ||
-        !outer.isDefinedOutsideOfLoop(load.getMemRef()) || !addPlace(load.getIndices()[0], found, reads) ||
-        !reads)
+        !outer.isDefinedOutsideOfLoop(load.getMemRef()) || !addPlace(load.getIndices()[0], found, reads))
       continue;
+    if (!reads) {
+      if (stays(load.getIndices()[0], loop))
+        beside.push_back(load);
+      continue;
+    }
     rows.push_back(load);
     places.insert(found.begin(), found.end());
   }
   for (Operation *op : places)
     if (auto load = mlir::dyn_cast<memref::LoadOp>(op))
       coordinates.push_back(load);
+}
+
+/// Whether what `value` is computed from in the inner loop, besides its index, is known before the outer
+/// loop.
+bool Ahead::stays(Value value, scf::ForOp inner) const {
+  scf::ForOp loop = outer;
+  if (value == inner.getInductionVar() || loop.isDefinedOutsideOfLoop(value))
+    return true;
+  Operation *op = value.getDefiningOp();
+  return op && op->getBlock() == inner.getBody() && mlir::isMemoryEffectFree(op) &&
+         llvm::all_of(op->getOperands(), [&](Value operand) { return stays(operand, inner); });
 }
 
 /// Adds the operations of the outer loop's body that `value` needs; fails where one reads elsewhere than at
@@ -134,6 +149,12 @@ void Ahead::fetch(mlir::OpBuilder &b, mlir::Location loc, const mlir::IRMapping 
     for (Value k : steps)
       memref::PrefetchOp::create(b, loc, load.getMemRef(), place(b, load, later, k), /*isWrite=*/false,
                                  /*localityHint=*/3, /*isDataCache=*/true);
+}
+
+void Ahead::fetchBeside(mlir::OpBuilder &b, mlir::Location loc, Value step) const {
+  for (memref::LoadOp load : beside)
+    memref::PrefetchOp::create(b, loc, load.getMemRef(), place(b, load, {}, step), /*isWrite=*/false,
+                               /*localityHint=*/3, /*isDataCache=*/true);
 }
 
 Value Ahead::place(mlir::OpBuilder &b, memref::LoadOp load, mlir::IRMapping map, Value k) {

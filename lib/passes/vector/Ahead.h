@@ -31,6 +31,9 @@ public:
   /// Fetches the cache lines that each row of step `later` has at these steps of the inner loop.
   void fetch(mlir::OpBuilder &b, mlir::Location loc, const mlir::IRMapping &later,
              mlir::ValueRange steps) const;
+  /// Fetches the cache lines at this step of the inner loop in the rows that all steps of the outer loop
+  /// share.
+  void fetchBeside(mlir::OpBuilder &b, mlir::Location loc, mlir::Value step) const;
 
 private:
   mlir::Value areFarAt(mlir::OpBuilder &b, mlir::Location loc, const mlir::IRMapping &map, mlir::Value first,
@@ -39,12 +42,14 @@ private:
 
   mlir::scf::ForOp outer;
   int64_t nearBytes, coreBytes;
-  llvm::SmallVector<mlir::memref::LoadOp> rows; ///< reads of the inner loop
-  llvm::SetVector<mlir::Operation *> places;    ///< what their places are computed from, in the outer loop
+  llvm::SmallVector<mlir::memref::LoadOp> rows;   ///< reads of the inner loop
+  llvm::SmallVector<mlir::memref::LoadOp> beside; ///< those whose places no coordinate names
+  llvm::SetVector<mlir::Operation *> places;      ///< what their places are computed from, in the outer loop
   llvm::SmallVector<mlir::memref::LoadOp> coordinates; ///< those that read, at the outer loop's index
 
   /// The index that `load` reads at step `k` of the inner loop.
   static mlir::Value place(mlir::OpBuilder &b, mlir::memref::LoadOp load, mlir::IRMapping map, mlir::Value k);
+  bool stays(mlir::Value value, mlir::scf::ForOp inner) const;
   bool addPlace(mlir::Value value, llvm::SetVector<mlir::Operation *> &found, bool &reads) const;
 };
 
