@@ -125,10 +125,10 @@ public:
   unsigned rowVectorLength(unsigned elementBits, unsigned elements) const;
   /// Steps of an outer loop, each with streams of its own, that run over a long inner loop together.
   int64_t stepsAtATime(bool gathers) const;
-  /// costs.leapRatio; where one instruction compares blocks, leaps gain later: lists of 3e5 and 1e6 take 0.95
-  /// ms by blocks, 0.87 by leaps; 5e5 and 1e6 1.2 and 1.3 where a twentieth meets, 1.2 and 2.5 where a sixth
-  /// does (Zen 5).
-  int64_t leapRatio() const { return cpu.intersects ? 4 : costs.leapRatio; }
+  /// costs.leapRatio; where one instruction compares blocks, leaps gain later: lists of 7e4 and 1e6 take 0.22
+  /// ms by blocks, 0.28 by leaps (two threads 0.10 and 0.13), 3e4 and 1e6 0.17 and 0.20 (0.095 and 0.060), 1e4
+  /// and 1e5 0.017 and 0.016 (Zen 5).
+  int64_t leapRatio() const { return cpu.intersects ? 20 : costs.leapRatio; }
   /// Coordinates of 32 bits compared all with all: those of a vector; as few as `fewestCompared`, which
   /// others have in AVX2's.
   static constexpr int64_t fewestCompared = 8;

@@ -13,7 +13,7 @@ module attributes {tulle.cpu = {intersects = 1 : i64, vector_bits = 512 : i64}} 
 func.func @compared(%a: tensor<?xf64, #SV>, %b: tensor<?xf64, #SV>) {
   %sa = tulle.space %a level(0) : tensor<?xf64, #SV> -> !tulle.space<#SV, 0>
   %sb = tulle.space %b level(0) : tensor<?xf64, #SV> -> !tulle.space<#SV, 0>
-  // CHECK: arith.muli %{{.*}}, %c4
+  // CHECK: arith.muli %{{.*}}, %c20
   // CHECK: scf.while
   // CHECK: %[[K1:.*]], %[[K2:.*]] = x86vector.avx512.vp2intersect %{{.*}}, %{{.*}} : vector<16xi32>
   // CHECK-NOT: vector.shuffle
@@ -35,6 +35,26 @@ func.func @compared(%a: tensor<?xf64, #SV>, %b: tensor<?xf64, #SV>) {
     %w = tulle.load %b[%y : !tulle.iterator<#SV, 0>] : tensor<?xf64, #SV> -> f64
     "both"(%i, %v, %w) : (index, f64, f64) -> ()
   }
+  return
+}
+
+// The last coordinates of both are read for themselves, before the blocks: the next ones wait for no vector.
+// CHECK-LABEL: @never_leapt
+func.func @never_leapt(%a: tensor<?xf64, #SV>, %b: tensor<?xf64, #SV>) {
+  %sa = tulle.space %a level(0) : tensor<?xf64, #SV> -> !tulle.space<#SV, 0>
+  %sb = tulle.space %b level(0) : tensor<?xf64, #SV> -> !tulle.space<#SV, 0>
+  // CHECK: scf.while
+  // CHECK: arith.addi %{{.*}}, %c15
+  // CHECK-NEXT: memref.load
+  // CHECK-NEXT: arith.index_castui
+  // CHECK-NEXT: arith.addi %{{.*}}, %c15
+  // CHECK-NEXT: memref.load
+  // CHECK-NEXT: arith.index_castui
+  // CHECK-NEXT: vector.load {{.*}} vector<16xi32>
+  // CHECK-NEXT: vector.load {{.*}} vector<16xi32>
+  // CHECK-NEXT: x86vector.avx512.vp2intersect
+  tulle.coiterate %i in "a & b" (%sa, %sb : !tulle.space<#SV, 0>, !tulle.space<#SV, 0>) strategy = blocks
+  case "a & b" (%x, %y) { "both"(%i) : (index) -> () }
   return
 }
 
