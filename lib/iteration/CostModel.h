@@ -28,6 +28,7 @@ struct Cpu {
   int64_t fetchFollowing = 0;  ///< elements: rows of an operand that follow each other in memory
   int64_t fetchRows = 6;       ///< rounds: rows of an operand that are far from each other
   int64_t entriesPerFetch = 2; ///< entries that a loop which scatters takes between such fetches
+  int64_t vectorsPerFetch = 1; ///< vectors that a loop which gathers takes between them
   int64_t gatherSteps = 3;     ///< steps that tiles which gather take at a time, where nothing is foreseen
   bool operator==(const Cpu &) const = default;
 };
@@ -126,8 +127,8 @@ public:
   /// Steps of an outer loop, each with streams of its own, that run over a long inner loop together.
   int64_t stepsAtATime(bool gathers) const;
   /// costs.leapRatio; where one instruction compares blocks, leaps gain later: lists of 7e4 and 1e6 take 0.22
-  /// ms by blocks, 0.28 by leaps (two threads 0.10 and 0.13), 3e4 and 1e6 0.17 and 0.20 (0.095 and 0.060), 1e4
-  /// and 1e5 0.017 and 0.016 (Zen 5).
+  /// ms by blocks, 0.28 by leaps (two threads 0.10 and 0.13), 3e4 and 1e6 0.17 and 0.20 (0.095 and 0.060),
+  /// 1e4 and 1e5 0.017 and 0.016 (Zen 5).
   int64_t leapRatio() const { return cpu.intersects ? 20 : costs.leapRatio; }
   /// Coordinates of 32 bits compared all with all: those of a vector; as few as `fewestCompared`, which
   /// others have in AVX2's.

@@ -2,7 +2,7 @@
 // RUN: tulle-opt %s --pass-pipeline='builtin.module(func.func(tulle-vectorize))' | FileCheck %s --check-prefix=ROWS
 
 // A processor that must be asked long before for what loops read in order (Zen 5).
-module attributes {tulle.cpu = {entries_per_fetch = 4 : i64, fetch_ahead = 768 : i64, fetch_following = 384 : i64, fetch_rows = 29 : i64, fetch_tiles = 192 : i64, l2 = 1048576 : i64, line = 64 : i64, registers = 32 : i64, vector_bits = 512 : i64}} {
+module attributes {tulle.cpu = {entries_per_fetch = 4 : i64, fetch_ahead = 768 : i64, fetch_following = 384 : i64, fetch_rows = 29 : i64, fetch_tiles = 192 : i64, foresees = 0 : i64, gathers = 0 : i64, l2 = 1048576 : i64, line = 64 : i64, registers = 32 : i64, vector_bits = 512 : i64, vectors_per_fetch = 2 : i64}} {
 
 // Where two entries in the middle of a row of A name rows of B that are at most 384 elements apart, and B is larger than
 // two of a core's caches, what follows a row of B is fetched; where they are far, the row that the entry 29 rounds later names.
@@ -187,5 +187,36 @@ func.func @moving_row(%crd: memref<?xi32>, %d: memref<?xf64>, %e: memref<?xf64>,
     memref.store %sum, %out[%p] : memref<?xf64>
   } {tulle.kind = "parallel"}
   return
+}
+
+// Two vectors for each fetch, whose sums share a register, before those that are left.
+// ROWS-LABEL: func.func @row
+// ROWS-SAME: %[[CRD:[a-z0-9]*]]: memref<?xi32>, %[[VALUES:[a-z0-9]*]]: memref<?xf64>
+// ROWS: scf.for %[[P:[a-z0-9]*]] = {{.*}} -> (index, vector<4xf64>)
+// ROWS: arith.mulf {{.*}} : vector<4xf64>
+// ROWS: memref.prefetch %[[CRD]]
+// ROWS: %[[LATER:.*]] = arith.addi %[[P]], %c768{{.*}} : index
+// ROWS: memref.prefetch %[[VALUES]][%[[LATER]]]
+// ROWS: arith.mulf {{.*}} : vector<4xf64>
+// ROWS-NOT: memref.prefetch
+// ROWS: scf.yield
+// ROWS: scf.for {{.*}} -> (index, vector<4xf64>)
+// ROWS: memref.prefetch %[[CRD]]
+// ROWS: memref.prefetch %[[VALUES]]
+// ROWS: scf.yield
+// ROWS: scf.for {{.*}} -> (f64)
+func.func @row(%crd: memref<?xi32>, %values: memref<?xf64>, %x: memref<?xf64>, %lo: index, %hi: index) -> f64 {
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f64
+  %sum = scf.for %p = %lo to %hi step %c1 iter_args(%s = %zero) -> (f64) {
+    %j32 = memref.load %crd[%p] : memref<?xi32>
+    %j = arith.index_castui %j32 : i32 to index
+    %v = memref.load %values[%p] : memref<?xf64>
+    %xv = memref.load %x[%j] : memref<?xf64>
+    %m = arith.mulf %v, %xv fastmath<reassoc,contract> : f64
+    %t = arith.addf %s, %m fastmath<reassoc,contract> : f64
+    scf.yield %t : f64
+  } {tulle.kind = "reduction"}
+  return %sum : f64
 }
 }
