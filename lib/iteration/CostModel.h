@@ -27,6 +27,7 @@ struct Cpu {
   int64_t fetchTiles = 0;      ///< elements: the diagonals that a tile takes in turn
   int64_t fetchFollowing = 0;  ///< elements: rows of an operand that follow each other in memory
   int64_t fetchRows = 6;       ///< rounds: rows of an operand that are far from each other
+  int64_t fetchTrees = 6;      ///< rounds: rows that the segments of a tree name (MTTKRP)
   int64_t entriesPerFetch = 2; ///< entries that a loop which scatters takes between such fetches
   int64_t vectorsPerFetch = 1; ///< vectors that a loop which gathers takes between them
   int64_t gatherSteps = 3;     ///< steps that tiles which gather take at a time, where nothing is foreseen

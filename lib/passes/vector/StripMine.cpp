@@ -215,7 +215,7 @@ private:
       mlir::OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(lines.getBody());
       memref::PrefetchOp::create(b, loc, load.getMemRef(), lines.getInductionVar(), /*isWrite=*/false,
-                                 /*localityHint=*/2, /*isDataCache=*/true);
+                                 /*localityHint=*/3, /*isDataCache=*/true);
     }
   }
 };

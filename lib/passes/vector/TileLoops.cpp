@@ -288,8 +288,9 @@ std::pair<Value, Value> TileLoops::segmentOf(Value position, Value segment, Valu
 void TileLoops::fetch(const Ahead &rows, Value step, const mlir::IRMapping &map, const Tile &tile,
                       int64_t lineStep) {
   const int64_t vectorBits = tile.lanes.count * nest.plan.widestBits;
+  const int64_t rounds = walksTree() ? model.cpu.fetchTrees : model.cpu.fetchRows;
   mlir::IRMapping later = map;
-  rows.at(b, loc, arith::AddIOp::create(b, loc, step, constant(model.cpu.fetchRows)), later);
+  rows.at(b, loc, arith::AddIOp::create(b, loc, step, constant(rounds)), later);
   Values lines;
   for (size_t v = 0; v < tile.parts.size();
        v += std::max<int64_t>(1, lineStep * model.cpu.line * 8 / vectorBits))
