@@ -109,6 +109,8 @@ struct Costs {
   int64_t leapWork = 32;
   /// Where one coordinate may hold most entries: shares for each part, so that what is left uneven is small.
   int64_t sharesPerPart = 4;
+  /// Pieces for each thread at most, and the work that pays for another one.
+  int64_t piecesPerThread = 16, workPerPiece = 1 << 16;
 };
 
 class CostModel {

@@ -127,14 +127,18 @@ func.func @columns(%a: tensor<?x?xf64, #CSC>, %y: tensor<?xf64, #D>, %n: index) 
 // -----
 
 // Rows that add up to one each: a heavy one is a loop of its own, whose entries are shared. The others, which store apart, are
-// cut into sixteen pieces for each thread.
+// cut into up to sixteen pieces for each thread, of 65,536 entries and more.
 #CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>
 #D = #tulle.encoding<{ map = (i) -> (i : dense) }>
 // CHECK-LABEL: @row_sums
 // CHECK: %[[ALL:.*]] = tulle.range
-// CHECK: %[[THREADS:.*]] = tulle.threads
+// CHECK: %[[THREADS:.*]] = tulle.threads %[[WORK:.*]]
 // CHECK: arith.muli %[[THREADS]], %c4
-// CHECK: %[[MANY:.*]] = arith.muli %[[THREADS]], %c16
+// CHECK: %[[SMALLEST:.*]] = arith.muli %[[THREADS]], %c65536
+// CHECK: %[[ROOM:.*]] = arith.divui %[[WORK]], %[[SMALLEST]]
+// CHECK: %[[MOST:.*]] = arith.minui %[[ROOM]], %c16
+// CHECK: %[[EACH:.*]] = arith.maxui %[[MOST]], %c1
+// CHECK: %[[MANY:.*]] = arith.muli %[[THREADS]], %[[EACH]]
 // CHECK: %[[ALONE:.*]] = arith.cmpi ule, %[[THREADS]], %c1
 // CHECK: %[[PIECES:.*]] = arith.select %[[ALONE]], %c1{{.*}}, %[[MANY]]
 // CHECK: scf.for %[[SHARE:.*]] = {{.*}} iter_args(%[[FROM:.*]] = %{{.*}}, %{{.*}} = %{{.*}})
@@ -166,6 +170,46 @@ func.func @row_sums(%a: tensor<?x?xf64, #CSR>, %y: tensor<?xf64, #D>, %n: index,
     tulle.yield %next : tensor<?xf64, #D>
   }
   return %r : tensor<?xf64, #D>
+}
+
+// -----
+
+// Rows whose inner loops add to the same places: threads take columns of a heavy one, each with all of its entries, which pays where
+// the others have less to do meanwhile than that one: where it holds more than one of as many shares as there are threads.
+#CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>
+#D = #tulle.encoding<{ map = (i, k) -> (i : dense, k : dense) }>
+// CHECK-LABEL: @columns_of_heavy_rows
+// CHECK: %[[THREADS:.*]] = tulle.threads
+// CHECK: %[[SHARES:.*]] = arith.muli %[[THREADS]], %c1
+// CHECK: %[[ALONE:.*]] = arith.cmpi ule, %[[THREADS]], %c1
+// CHECK: %[[ALL:.*]] = arith.select %[[ALONE]], %c1{{.*}}, %[[SHARES]]
+// CHECK: tulle.heavy %{{.*}}, %{{.*}} of %[[ALL]] by
+func.func @columns_of_heavy_rows(%a: tensor<?x?xf64, #CSR>, %b: tensor<?x?xf64, #D>, %c: tensor<?x?xf64, #D>, %n: index, %columns: index) -> tensor<?x?xf64, #D> {
+  %c0 = arith.constant 0 : index
+  %rows = tulle.range %c0 to %n
+  %all = tulle.range %c0 to %columns
+  %r = tulle.iterate %i in %rows : !tulle.range iter_args(%acc = %c) -> (tensor<?x?xf64, #D>) kind = parallel {
+    %p = tulle.locate %a level(0) at %i : tensor<?x?xf64, #CSR> -> !tulle.iterator<#CSR, 0>
+    %ci = tulle.locate %c level(0) at %i : tensor<?x?xf64, #D> -> !tulle.iterator<#D, 0>
+    %s = tulle.space %a level(1) under %p : !tulle.iterator<#CSR, 0> : tensor<?x?xf64, #CSR> -> !tulle.space<#CSR, 1>
+    %row = tulle.iterate %j, %it in %s : !tulle.space<#CSR, 1> iter_args(%now = %acc) -> (tensor<?x?xf64, #D>) kind = reduction {
+      %v = tulle.load %a[%it : !tulle.iterator<#CSR, 1>] : tensor<?x?xf64, #CSR> -> f64
+      %bj = tulle.locate %b level(0) at %j : tensor<?x?xf64, #D> -> !tulle.iterator<#D, 0>
+      %t = tulle.iterate %k in %all : !tulle.range iter_args(%then = %now) -> (tensor<?x?xf64, #D>) kind = parallel {
+        %bk = tulle.locate %b level(1) under %bj : !tulle.iterator<#D, 0> at %k : tensor<?x?xf64, #D> -> !tulle.iterator<#D, 1>
+        %ck = tulle.locate %c level(1) under %ci : !tulle.iterator<#D, 0> at %k : tensor<?x?xf64, #D> -> !tulle.iterator<#D, 1>
+        %x = tulle.load %b[%bk : !tulle.iterator<#D, 1>] : tensor<?x?xf64, #D> -> f64
+        %m = arith.mulf %v, %x : f64
+        %old = tulle.load %then[%ck : !tulle.iterator<#D, 1>] : tensor<?x?xf64, #D> -> f64
+        %sum = arith.addf %old, %m fastmath<reassoc> : f64
+        %next = tulle.store %sum, %then[%ck : !tulle.iterator<#D, 1>] : f64, tensor<?x?xf64, #D>
+        tulle.yield %next : tensor<?x?xf64, #D>
+      }
+      tulle.yield %t : tensor<?x?xf64, #D>
+    }
+    tulle.yield %row : tensor<?x?xf64, #D>
+  }
+  return %r : tensor<?x?xf64, #D>
 }
 
 // -----

@@ -41,9 +41,9 @@ static bool selectsRows(Operation *loop) {
       .wasInterrupted();
 }
 
-Value severalEach(OpBuilder &b, Location loc, Value parts, int64_t each) {
+Value severalEach(OpBuilder &b, Location loc, Value parts, Value each) {
   Value one = arith::ConstantIndexOp::create(b, loc, 1);
-  Value many = arith::MulIOp::create(b, loc, parts, arith::ConstantIndexOp::create(b, loc, each));
+  Value many = arith::MulIOp::create(b, loc, parts, each);
   Value alone = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ule, parts, one);
   return arith::SelectOp::create(b, loc, alone, one, many);
 }
@@ -55,7 +55,7 @@ bool shareRounds(Operation *loop, const Settings &settings) {
   Location loc = loop->getLoc();
   Value parts = ThreadsOp::create(b, loc, work(b, loop), /*fixed=*/false);
   if (selectsRows(loop))
-    parts = severalEach(b, loc, parts, settings.costs.sharesPerPart);
+    parts = severalEach(b, loc, parts, arith::ConstantIndexOp::create(b, loc, settings.costs.sharesPerPart));
   Block &block = wrap(b, loop, parts);
   b.setInsertionPoint(loop);
   cutToPart(b, loop, block.getArgument(0), parts);

@@ -5,7 +5,7 @@
 namespace tulle::parallel {
 
 /// So many pieces for each part; one where there is one part.
-Value severalEach(mlir::OpBuilder &b, mlir::Location loc, Value parts, int64_t each);
+Value severalEach(mlir::OpBuilder &b, mlir::Location loc, Value parts, Value each);
 
 /// Rounds that store to places of their own: each part runs a piece of the loop.
 bool shareRounds(Operation *loop, const Settings &settings);
