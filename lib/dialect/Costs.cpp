@@ -25,6 +25,7 @@ template <typename Cpu, typename Field> static void forEachNumber(Cpu &cpu, Fiel
   field("fetch_tiles", cpu.fetchTiles);
   field("fetch_following", cpu.fetchFollowing);
   field("fetch_rows", cpu.fetchRows);
+  field("fetch_blocks", cpu.fetchBlocks);
   field("fetch_trees", cpu.fetchTrees);
   field("entries_per_fetch", cpu.entriesPerFetch);
   field("vectors_per_fetch", cpu.vectorsPerFetch);

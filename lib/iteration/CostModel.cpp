@@ -121,6 +121,9 @@ static void tuneForZen5(Cpu &cpu) {
   cpu.gatherSteps = 32;
   // DIA on the grids: 1.15 and 1.35, without 1.4 and 2.4, with 512 1.5 and 2.1.
   cpu.fetchTiles = 192;
+  // BCSR(4,4) on the grids: 4.3 and 5.5; from two places in turn 4.7 and 5.7, neither 5.6 and 5.6; with 512
+  // and 1536 5.6 and 5.4, 6.1 and 6.1 where 768 took 4.9 and 5.8.
+  cpu.fetchBlocks = 768;
   // SpMM with 32 columns on `grid2d:1000` 16.5 (192: 21, none: 26), with 128 on `grid2d:500` 17 (none: 30;
   // generated).
   cpu.fetchFollowing = 384;

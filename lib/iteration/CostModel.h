@@ -25,6 +25,7 @@ struct Cpu {
   int64_t fetchAhead = 256;    ///< entries: what loops that gather or scatter read in order
   int64_t fetchGathers = 64;   ///< elements: what tiles that gather read in order, where it is not foreseen
   int64_t fetchTiles = 0;      ///< elements: the diagonals that a tile takes in turn
+  int64_t fetchBlocks = 0;     ///< elements: the blocks of a row
   int64_t fetchFollowing = 0;  ///< elements: rows of an operand that follow each other in memory
   int64_t fetchRows = 6;       ///< rounds: rows of an operand that are far from each other
   int64_t fetchTrees = 6;      ///< rounds: rows that the segments of a tree name (MTTKRP)

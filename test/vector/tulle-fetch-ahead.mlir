@@ -1,8 +1,9 @@
 // RUN: tulle-opt %s --pass-pipeline='builtin.module(func.func(tulle-register-tiles,tulle-scalar-scatter))' | FileCheck %s
+// RUN: tulle-opt %s --pass-pipeline='builtin.module(func.func(tulle-block-rows,tulle-interleave-rows))' | FileCheck %s --check-prefix=BLOCKS
 // RUN: tulle-opt %s --pass-pipeline='builtin.module(func.func(tulle-vectorize))' | FileCheck %s --check-prefix=ROWS
 
 // A processor that must be asked long before for what loops read in order (Zen 5).
-module attributes {tulle.cpu = {entries_per_fetch = 4 : i64, fetch_ahead = 768 : i64, fetch_following = 384 : i64, fetch_rows = 29 : i64, fetch_tiles = 192 : i64, foresees = 0 : i64, gathers = 0 : i64, l2 = 1048576 : i64, line = 64 : i64, registers = 32 : i64, vector_bits = 512 : i64, vectors_per_fetch = 2 : i64}} {
+module attributes {tulle.cpu = {entries_per_fetch = 4 : i64, fetch_ahead = 768 : i64, fetch_blocks = 640 : i64, fetch_following = 384 : i64, fetch_rows = 29 : i64, fetch_tiles = 192 : i64, foresees = 0 : i64, gathers = 0 : i64, l2 = 1048576 : i64, line = 64 : i64, registers = 32 : i64, vector_bits = 512 : i64, vectors_per_fetch = 2 : i64}} {
 
 // Where two entries in the middle of a row of A name rows of B that are at most 384 elements apart, and B is larger than
 // two of a core's caches, what follows a row of B is fetched; where they are far, the row that the entry 29 rounds later names.
@@ -218,5 +219,60 @@ func.func @row(%crd: memref<?xi32>, %values: memref<?xf64>, %x: memref<?xf64>, %
     scf.yield %t : f64
   } {tulle.kind = "reduction"}
   return %sum : f64
+}
+
+// Rows of 4 x 4 blocks one after the other: with every block its two cache lines of values 640 elements later, and nothing of x, which
+// a coordinate names.
+// BLOCKS-LABEL: func.func @rows_of_blocks
+// BLOCKS-SAME: %[[VAL:[a-z0-9]*]]: memref<?xf64>, %{{[a-z0-9]*}}: memref<?xi32>, %[[X:[a-z0-9]*]]: memref<?xf64>
+// BLOCKS-NOT: arith.remui
+// BLOCKS: scf.for {{.*}} -> (vector<4xf64>, vector<4xf64>, vector<4xf64>, vector<4xf64>)
+// BLOCKS: %[[A:.*]] = vector.load %[[VAL]][%[[FIRST:.*]]] : memref<?xf64>, vector<4xf64>
+// BLOCKS: vector.load %[[X]]
+// BLOCKS: %[[LATER:.*]] = arith.addi %[[FIRST]], %c640{{.*}} : index
+// BLOCKS: memref.prefetch %[[VAL]][%[[LATER]]], read, locality<3>
+// BLOCKS-NOT: memref.prefetch
+// BLOCKS: vector.load %[[VAL]]
+// BLOCKS-NOT: memref.prefetch
+// BLOCKS: vector.load %[[VAL]][%[[THIRD:.*]]] : memref<?xf64>, vector<4xf64>
+// BLOCKS: %[[LATER:.*]] = arith.addi %[[THIRD]], %c640{{.*}} : index
+// BLOCKS: memref.prefetch %[[VAL]][%[[LATER]]], read, locality<3>
+// BLOCKS-NOT: memref.prefetch
+// BLOCKS: return
+func.func @rows_of_blocks(%val: memref<?xf64>, %crd: memref<?xi32>, %x: memref<?xf64>, %y: memref<?xf64>, %pos: memref<?xi32>, %first: index, %last: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  scf.for %b = %first to %last step %c1 {
+    %lo32 = memref.load %pos[%b] : memref<?xi32>
+    %lo = arith.index_castui %lo32 : i32 to index
+    %next = arith.addi %b, %c1 : index
+    %hi32 = memref.load %pos[%next] : memref<?xi32>
+    %hi = arith.index_castui %hi32 : i32 to index
+    %row = arith.muli %b, %c4 : index
+    scf.for %p = %lo to %hi step %c1 {
+      %j32 = memref.load %crd[%p] : memref<?xi32>
+      %j = arith.index_castui %j32 : i32 to index
+      %start = arith.muli %p, %c4 : index
+      %column = arith.muli %j, %c4 : index
+      scf.for %r = %c0 to %c4 step %c1 {
+        %pr = arith.addi %start, %r : index
+        %i = arith.addi %row, %r : index
+        %old = memref.load %y[%i] : memref<?xf64>
+        %base = arith.muli %pr, %c4 : index
+        %sum = scf.for %c = %c0 to %c4 step %c1 iter_args(%acc = %old) -> (f64) {
+          %q = arith.addi %base, %c : index
+          %a = memref.load %val[%q] : memref<?xf64>
+          %k = arith.addi %column, %c : index
+          %xv = memref.load %x[%k] : memref<?xf64>
+          %m = arith.mulf %a, %xv fastmath<reassoc,contract> : f64
+          %t = arith.addf %acc, %m fastmath<reassoc,contract> : f64
+          scf.yield %t : f64
+        } {tulle.kind = "reduction"}
+        memref.store %sum, %y[%i] : memref<?xf64>
+      } {tulle.kind = "parallel"}
+    } {tulle.kind = "reduction"}
+  } {tulle.kind = "parallel"}
+  return
 }
 }

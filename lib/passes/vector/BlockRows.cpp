@@ -4,6 +4,7 @@
 // reloads its R results, and each sum is too short for a loop of vectors. R vectors, a lane for each c, are
 // carried over all p instead, and combined once at the end; where a loop before them fills those results,
 // they start with its value and memory is written once.
+#include "dialect/Costs.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Matchers.h"
@@ -54,6 +55,14 @@ bool isFixed(Value value, const Blocks &blocks) {
   Operation *op = value.getDefiningOp();
   return op && op->getBlock() == rows.getBody() && mlir::isMemoryEffectFree(op) && op->getNumRegions() == 0 &&
          llvm::all_of(op->getOperands(), [&](Value operand) { return isFixed(operand, blocks); });
+}
+
+/// Whether the place is computed without reading within the walk: what stands there is read in order.
+bool isInOrder(Value place, scf::ForOp walk) {
+  Operation *op = place.getDefiningOp();
+  return !op || walk.isDefinedOutsideOfLoop(place) ||
+         (mlir::isMemoryEffectFree(op) &&
+          llvm::all_of(op->getOperands(), [&](Value operand) { return isInOrder(operand, walk); }));
 }
 
 bool isZero(Value value) { return mlir::matchPattern(value, mlir::m_Zero()); }
@@ -117,7 +126,9 @@ std::optional<Blocks> matchBlocks(scf::ForOp walk) {
 
 class Emitter {
 public:
-  explicit Emitter(Blocks found) : blocks(std::move(found)), b(blocks.walk), loc(blocks.walk.getLoc()) {
+  /// `fetched`: elements ahead of a block that are asked for with it, or 0.
+  Emitter(Blocks found, int64_t fetched)
+      : blocks(std::move(found)), fetched(fetched), b(blocks.walk), loc(blocks.walk.getLoc()) {
     lanes.count = int64_t(llvm::PowerOf2Ceil(uint64_t(blocks.width)));
   }
 
@@ -143,6 +154,7 @@ public:
 
 private:
   Blocks blocks;
+  int64_t fetched;
   mlir::OpBuilder b;
   mlir::Location loc;
   Lanes lanes;
@@ -170,6 +182,7 @@ private:
                                    blocks.walk.getStep(), starts);
     const int64_t bytes = blocks.height * blocks.width * int64_t(blocks.plan.widestBits) / 8;
     loop->setAttr(kBlockBytes, b.getI64IntegerAttr(bytes));
+    keepScalar(loop);
     {
       mlir::OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(loop.getBody());
@@ -215,7 +228,11 @@ private:
         b.clone(op, map);
     BodyEmitter emitter(b, blocks.plan, lanes, arith::ConstantIndexOp::create(b, loc, 0), mask);
     emitter.bind(map);
-    return emitter.emit(sum)[0];
+    Value updated = emitter.emit(sum)[0];
+    if (fetched > 0)
+      emitter.prefetch(fetched, r * blocks.width,
+                       [&](memref::LoadOp load) { return isInOrder(load.getIndices()[0], blocks.walk); });
+    return updated;
   }
 
   void storeRows(mlir::ValueRange sums) {
@@ -237,13 +254,14 @@ private:
 
 struct BlockRowsPass : impl::BlockRowsBase<BlockRowsPass> {
   void runOnOperation() override {
+    const int64_t fetched = dialect::costModel(getOperation()).cpu.fetchBlocks;
     llvm::SmallVector<Blocks> found;
     getOperation().walk([&](scf::ForOp loop) {
       if (std::optional<Blocks> blocks = matchBlocks(loop))
         found.push_back(std::move(*blocks));
     });
     for (Blocks &blocks : found)
-      if (Emitter emitter(std::move(blocks)); emitter.fits())
+      if (Emitter emitter(std::move(blocks), fetched); emitter.fits())
         emitter.run();
   }
 };

@@ -79,11 +79,13 @@ void BodyEmitter::emitBlock(mlir::Block &block, Filter wanted) {
   }
 }
 
-void BodyEmitter::prefetch(int64_t iterations, int64_t offset) {
+void BodyEmitter::prefetch(int64_t iterations, int64_t offset,
+                           llvm::function_ref<bool(memref::LoadOp)> which) {
   scf::ForOp loop = plan.loop;
   loop.getBody()->walk([&](memref::LoadOp load) {
     Value index = load.getIndices()[0], buffer = scalars.lookupOrDefault(load.getMemRef());
-    if (plan.shapeOf(index) != LaneShape::Consecutive || hoistedLoads.contains(load) || load == keptLoad)
+    if (plan.shapeOf(index) != LaneShape::Consecutive || hoistedLoads.contains(load) || load == keptLoad ||
+        (which && !which(load)))
       return;
     const int64_t bytes = load.getType().getIntOrFloatBitWidth() / 8;
     if ((offset * bytes) % cacheLineBytes >= lanes.count * bytes)

@@ -62,8 +62,9 @@ public:
   /// Returns the combined accumulators.
   llvm::SmallVector<mlir::Value> emit(mlir::ValueRange accumulators);
   /// Asks, after emit, for what the loads of consecutive elements read so many iterations later. `offset`: of
-  /// this vector in a tile, in which each cache line is asked for once.
-  void prefetch(int64_t iterations, int64_t offset = 0);
+  /// this vector in a tile, in which each cache line is asked for once. `which`: of those, all without it.
+  void prefetch(int64_t iterations, int64_t offset = 0,
+                llvm::function_ref<bool(mlir::memref::LoadOp)> which = nullptr);
 
 private:
   mlir::OpBuilder &b;

@@ -79,6 +79,8 @@ bool isParallel(scf::ForOp loop) {
 struct InterleaveRowsPass : impl::InterleaveRowsBase<InterleaveRowsPass> {
   void runOnOperation() override {
     const iteration::CostModel model = dialect::costModel(getOperation());
+    if (model.cpu.fetchBlocks > 0) // one stream that is asked for early is as good as two
+      return;
     llvm::SmallVector<std::pair<scf::ForOp, scf::ForOp>> found;
     getOperation().walk([&](scf::ForOp walk) {
       auto bytes = walk->getAttrOfType<mlir::IntegerAttr>(kBlockBytes);
