@@ -190,6 +190,33 @@ func.func @moving_row(%crd: memref<?xi32>, %d: memref<?xf64>, %e: memref<?xf64>,
   return
 }
 
+// Where the rows' lengths are read in the loop, as those of segments are, nothing can be asked for before it.
+// ROWS-LABEL: func.func @products_of_segments
+// ROWS: scf.for
+// ROWS: memref.prefetch
+// ROWS-NOT: memref.prefetch
+// ROWS: return
+func.func @products_of_segments(%crd: memref<?xi32>, %pos: memref<?xi32>, %e: memref<?xf64>, %out: memref<?xf64>, %lo: index, %hi: index, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f64
+  scf.for %p = %lo to %hi step %c1 {
+    %j32 = memref.load %crd[%p] : memref<?xi32>
+    %j = arith.index_castui %j32 : i32 to index
+    %start = arith.muli %j, %n : index
+    %length32 = memref.load %pos[%p] : memref<?xi32>
+    %length = arith.index_castui %length32 : i32 to index
+    %sum = scf.for %k = %c0 to %length step %c1 iter_args(%s = %zero) -> (f64) {
+      %ei = arith.addi %start, %k : index
+      %ev = memref.load %e[%ei] : memref<?xf64>
+      %t = arith.addf %s, %ev fastmath<reassoc,contract> : f64
+      scf.yield %t : f64
+    } {tulle.kind = "reduction"}
+    memref.store %sum, %out[%p] : memref<?xf64>
+  } {tulle.kind = "parallel"}
+  return
+}
+
 // Two vectors for each fetch, whose sums share a register, before those that are left.
 // ROWS-LABEL: func.func @row
 // ROWS-SAME: %[[CRD:[a-z0-9]*]]: memref<?xi32>, %[[VALUES:[a-z0-9]*]]: memref<?xf64>

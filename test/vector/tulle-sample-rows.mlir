@@ -110,6 +110,7 @@ module attributes {tulle.cpu = {foresees = 0 : i64, gathers = 0 : i64, l1 = 3276
 // VECTOR-LABEL: func.func @table
 // VECTOR-LABEL: func.func @alone
 // VECTOR-NOT: vector.create_mask
+// VECTOR-LABEL: func.func @pieces
 module attributes {tulle.cpu = {foresees = 0 : i64, gathers = 0 : i64, l1 = 32768 : i64, l2 = 524288 : i64, line = 64 : i64, masks = 0 : i64, name = "AVX2", near = 8388608 : i64, registers = 16 : i64, vector_bits = 256 : i64}} {
   func.func @table(%pos: memref<?xi32>, %crd: memref<?xi32>, %t: memref<?xi32>, %x: memref<?xf64>, %y: memref<?xf64>, %n: index) {
     %zero = arith.constant 0.0 : f64
@@ -145,5 +146,78 @@ module attributes {tulle.cpu = {foresees = 0 : i64, gathers = 0 : i64, l1 = 3276
       scf.yield %r : f64
     } {tulle.kind = "reduction", tulle.reads_on}
     return %sum : f64
+  }
+}
+
+// -----
+
+// The part of the rows that a thread has, whatever loop is around the region: a sixteenth of as many rows is worth a sample.
+// CHECK-LABEL: func.func @pieces
+// CHECK: tulle.parallel
+// CHECK: %[[MANY:.*]] = arith.cmpi sge, %{{.*}}, %c512
+// CHECK: scf.if %[[MANY]]
+// CHECK: tulle.reads_on
+module attributes {tulle.cpu = {foresees = 0 : i64, gathers = 0 : i64, l1 = 32768 : i64, l2 = 524288 : i64, line = 64 : i64, masks = 0 : i64, name = "AVX2", near = 8388608 : i64, registers = 16 : i64, vector_bits = 256 : i64}} {
+  func.func @pieces(%pos: memref<?xi32>, %crd: memref<?xi32>, %a: memref<?xf64>, %x: memref<?xf64>, %y: memref<?xf64>, %n: index, %parts: index) {
+    %zero = arith.constant 0.0 : f64
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    scf.for %share = %c0 to %parts step %c1 {
+      tulle.parallel %part of %parts {
+        %first = arith.muli %part, %n : index
+        %last = arith.addi %first, %n : index
+        scf.for %i = %first to %last step %c1 {
+          %b = memref.load %pos[%i] : memref<?xi32>
+          %begin = arith.index_castui %b : i32 to index
+          %next = arith.addi %i, %c1 : index
+          %e = memref.load %pos[%next] : memref<?xi32>
+          %end = arith.index_castui %e : i32 to index
+          %sum = scf.for %k = %begin to %end step %c1 iter_args(%s = %zero) -> (f64) {
+            %c = memref.load %crd[%k] : memref<?xi32>
+            %j = arith.index_castui %c : i32 to index
+            %v = memref.load %a[%k] : memref<?xf64>
+            %w = memref.load %x[%j] : memref<?xf64>
+            %p = arith.mulf %v, %w fastmath<reassoc,contract> : f64
+            %t = arith.addf %s, %p fastmath<reassoc,contract> : f64
+            scf.yield %t : f64
+          } {tulle.kind = "reduction"}
+          memref.store %sum, %y[%i] : memref<?xf64>
+        } {tulle.kind = "parallel"}
+      }
+    }
+    return
+  }
+}
+
+// -----
+
+// A loop within another one is asked too often.
+// CHECK-LABEL: func.func @within
+// CHECK-NOT: tulle.reads_on
+module attributes {tulle.cpu = {foresees = 0 : i64, gathers = 0 : i64, l1 = 32768 : i64, l2 = 524288 : i64, line = 64 : i64, masks = 0 : i64, name = "AVX2", near = 8388608 : i64, registers = 16 : i64, vector_bits = 256 : i64}} {
+  func.func @within(%pos: memref<?xi32>, %crd: memref<?xi32>, %a: memref<?xf64>, %x: memref<?xf64>, %y: memref<?xf64>, %n: index, %m: index) {
+    %zero = arith.constant 0.0 : f64
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    scf.for %g = %c0 to %m step %c1 {
+      scf.for %i = %c0 to %n step %c1 {
+        %b = memref.load %pos[%i] : memref<?xi32>
+        %begin = arith.index_castui %b : i32 to index
+        %next = arith.addi %i, %c1 : index
+        %e = memref.load %pos[%next] : memref<?xi32>
+        %end = arith.index_castui %e : i32 to index
+        %sum = scf.for %k = %begin to %end step %c1 iter_args(%s = %zero) -> (f64) {
+          %c = memref.load %crd[%k] : memref<?xi32>
+          %j = arith.index_castui %c : i32 to index
+          %v = memref.load %a[%k] : memref<?xf64>
+          %w = memref.load %x[%j] : memref<?xf64>
+          %p = arith.mulf %v, %w fastmath<reassoc,contract> : f64
+          %t = arith.addf %s, %p fastmath<reassoc,contract> : f64
+          scf.yield %t : f64
+        } {tulle.kind = "reduction"}
+        memref.store %sum, %y[%i] : memref<?xf64>
+      } {tulle.kind = "parallel"}
+    }
+    return
   }
 }

@@ -9,6 +9,7 @@
 #include "passes/Passes.h"
 #include "passes/vector/BatchPlan.h"
 #include "passes/vector/LoopAnnotation.h"
+#include "passes/vector/Nest.h"
 #include "passes/vector/TripCount.h"
 
 namespace tulle::passes {
@@ -135,7 +136,7 @@ struct BatchScattersPass : impl::BatchScattersBase<BatchScattersPass> {
         loops.emplace_back(loop, std::move(*plan));
     });
     for (auto &[loop, plan] : loops) {
-      Batcher(loop, plan).run(loop->getParentOfType<scf::ForOp>() ? batchOfSegment : batchOfStream);
+      Batcher(loop, plan).run(isOutermost(loop) ? batchOfStream : batchOfSegment);
       keepScalar(loop);
     }
   }

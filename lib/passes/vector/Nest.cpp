@@ -1,5 +1,7 @@
 #include "passes/vector/Nest.h"
+#include "dialect/Dialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Matchers.h"
 
 namespace tulle::passes {
@@ -128,10 +130,17 @@ bool walksSegments(scf::ForOp around, scf::ForOp walk) {
          mlir::matchPattern(next.getRhs(), mlir::m_One());
 }
 
+bool isOutermost(Operation *loop) {
+  Operation *around = loop->getParentOp();
+  while (!mlir::isa<mlir::LoopLikeOpInterface, dialect::ParallelOp, mlir::func::FuncOp>(around))
+    around = around->getParentOp();
+  return !mlir::isa<mlir::LoopLikeOpInterface>(around);
+}
+
 scf::ForOp rowsAround(scf::ForOp walk) {
   auto rows = walk->getParentOfType<scf::ForOp>();
-  bool outermost = rows && !rows->getParentOfType<mlir::LoopLikeOpInterface>();
-  return outermost && rows.getNumResults() == 0 && walksSegments(rows, walk) ? rows : scf::ForOp();
+  return rows && isOutermost(rows) && rows.getNumResults() == 0 && walksSegments(rows, walk) ? rows
+                                                                                             : scf::ForOp();
 }
 
 std::optional<Nest> matchNest(scf::ForOp outer) {

@@ -50,8 +50,10 @@ bool isRead(mlir::Value value);
 bool walksSegments(const Nest &nest);
 bool walksSegments(mlir::scf::ForOp around, mlir::scf::ForOp walk);
 
+/// Whether no loop is around this one in the function, or in the part of a loop that a thread has.
+bool isOutermost(mlir::Operation *loop);
 /// The loop around a walk over segments, one in each step; null where there is none, where it has results, or
-/// is in another loop itself.
+/// is not an outermost one.
 mlir::scf::ForOp rowsAround(mlir::scf::ForOp walk);
 
 /// The body of a loop of a nest without the loop at its end; `map` is extended.

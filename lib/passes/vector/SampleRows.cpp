@@ -5,6 +5,7 @@
 // that reads on into the next row, with the lanes behind the end left out of the sum, has no end to guess.
 // Rows of far places gain from it, too: what the next row begins with is on its way.
 #include "dialect/Costs.h"
+#include "dialect/Dialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/Passes.h"
 #include "passes/vector/Distance.h"
@@ -46,7 +47,9 @@ public:
 
   void run() {
     Value count = sub(rows.getUpperBound(), rows.getLowerBound());
-    Value many = is(CmpIPredicate::sge, count, constant(model.costs.sampledRows));
+    // The rows of all pieces are what a processor would have to learn.
+    const int64_t pieces = rows->getParentOfType<dialect::ParallelOp>() ? model.costs.piecesPerThread : 1;
+    Value many = is(CmpIPredicate::sge, count, constant(model.costs.sampledRows / pieces));
     auto asked = scf::IfOp::create(b, loc, b.getI1Type(), many, /*withElseRegion=*/true);
     b.setInsertionPointToStart(asked.thenBlock());
     scf::YieldOp::create(b, loc, sample(count));

@@ -16,6 +16,7 @@
 #include "mlir/IR/Matchers.h"
 #include "passes/Passes.h"
 #include "passes/vector/LoopAnnotation.h"
+#include "passes/vector/Nest.h"
 #include "passes/vector/TripCount.h"
 
 namespace tulle::passes {
@@ -124,7 +125,7 @@ struct ScalarScatterPass : impl::ScalarScatterBase<ScalarScatterPass> {
     for (scf::ForOp loop : loops) {
       if (llvm::SmallVector<memref::LoadOp> streams = streamsAddedUp(loop); !streams.empty())
         fetchStreams(loop, streams, model.cpu);
-      else if (isReduction(loop) && loop->getParentOfType<scf::ForOp>())
+      else if (isReduction(loop) && !isOutermost(loop))
         keepScalar(loop); // segments are often shorter than what is unrolled: the rest would be most of them
       else
         keepFromVectors(loop);

@@ -110,7 +110,8 @@ private:
     b.setInsertionPoint(around);
     Value areFar =
         ahead.areFar(b, loc, {}, around.getLowerBound(), around.getUpperBound(), model.cpu.fetchRows);
-    if (model.cpu.fetchFollowing > 0)
+    if (model.cpu.fetchFollowing > 0 && around.isDefinedOutsideOfLoop(plan.loop.getLowerBound()) &&
+        around.isDefinedOutsideOfLoop(plan.loop.getUpperBound()))
       fetchFollowing(ahead, around, areFar);
     b.setInsertionPoint(plan.loop);
     auto branch = scf::IfOp::create(b, loc, areFar, /*withElseRegion=*/false);
