@@ -26,6 +26,7 @@ template <typename Cpu, typename Field> static void forEachNumber(Cpu &cpu, Fiel
   field("fetch_following", cpu.fetchFollowing);
   field("fetch_rows", cpu.fetchRows);
   field("fetch_blocks", cpu.fetchBlocks);
+  field("fetch_wide_rows", cpu.fetchWideRows);
   field("fetch_trees", cpu.fetchTrees);
   field("entries_per_fetch", cpu.entriesPerFetch);
   field("vectors_per_fetch", cpu.vectorsPerFetch);

@@ -130,6 +130,9 @@ static void tuneForZen5(Cpu &cpu) {
   // SpMM with 32 columns on uniform 20 (6: 33, 16: 37, 24: 22, 32: 37: not a multiple of what rows hold;
   // generated).
   cpu.fetchRows = 29;
+  // SDDMM with 64 columns and two threads on uniform 35 to 45 (29: 51 to 54), SpMM with 128 58 to 78 (78 to
+  // 86; generated).
+  cpu.fetchWideRows = 15;
   // MTTKRP with 32 columns on 5M entries, `splatt_med.tns` and `KG_WikiPeople_4.tns` by size 20.6, 0.41 and
   // 0.076 (6: 20.7, 0.44 and 0.076; 20: 21.6, 0.45 and 0.082; 29: 21.6, 0.53 and 0.090; generated).
   cpu.fetchTrees = 12;

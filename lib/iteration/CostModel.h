@@ -28,6 +28,7 @@ struct Cpu {
   int64_t fetchBlocks = 0;     ///< elements: the blocks of a row
   int64_t fetchFollowing = 0;  ///< elements: rows of an operand that follow each other in memory
   int64_t fetchRows = 6;       ///< rounds: rows of an operand that are far from each other
+  int64_t fetchWideRows = 6;   ///< the same of rows of costs.wideRow cache lines or more
   int64_t fetchTrees = 6;      ///< rounds: rows that the segments of a tree name (MTTKRP)
   int64_t entriesPerFetch = 2; ///< entries that a loop which scatters takes between such fetches
   int64_t vectorsPerFetch = 1; ///< vectors that a loop which gathers takes between them
@@ -73,6 +74,8 @@ struct Costs {
   /// lines is asked for (MTTKRP: 0.9 of the time of all lines). From memory every line is (SpMM with 128
   /// columns on `uniform:200000:200000:16`: 255 ms, 281 ms with one of two).
   int64_t fetchNearLines = 2;
+  /// Cache lines of a row from which on fewer rows are on their way at a time.
+  int64_t wideRow = 8;
 
   /// Loops over so many rows are sampled at so many places: a processor learns the lengths of fewer by heart.
   /// Rows count as far from so many entries on. (SpMV by hand, Zen 3, a vector that reads on against a scalar

@@ -209,10 +209,10 @@ private:
     return "";
   }
 
-  /// Every digit an earlier level needs comes before a walked level's digit, and full levels below a walked one
-  /// of their dimension come after it: only there is it known where the last block's padding begins. Edges are
-  /// kept as level pairs and read against the chains when ordering, because a later operand may split an index
-  /// into digits.
+  /// Every digit an earlier level needs comes before a walked level's digit, and full levels below a walked
+  /// one of their dimension come after it: only there is it known where the last block's padding begins.
+  /// Edges are kept as level pairs and read against the chains when ordering, because a later operand may
+  /// split an index into digits.
   void addEdges(const Shape &s) {
     for (size_t l = 0; l < s.digits.size(); ++l) {
       if (s.modes[l] != LevelMode::Drive)

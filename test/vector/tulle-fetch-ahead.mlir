@@ -3,10 +3,11 @@
 // RUN: tulle-opt %s --pass-pipeline='builtin.module(func.func(tulle-vectorize))' | FileCheck %s --check-prefix=ROWS
 
 // A processor that must be asked long before for what loops read in order (Zen 5).
-module attributes {tulle.cpu = {entries_per_fetch = 4 : i64, fetch_ahead = 768 : i64, fetch_blocks = 640 : i64, fetch_following = 384 : i64, fetch_rows = 29 : i64, fetch_tiles = 192 : i64, foresees = 0 : i64, gathers = 0 : i64, l2 = 1048576 : i64, line = 64 : i64, registers = 32 : i64, vector_bits = 512 : i64, vectors_per_fetch = 2 : i64}} {
+module attributes {tulle.cpu = {entries_per_fetch = 4 : i64, fetch_ahead = 768 : i64, fetch_blocks = 640 : i64, fetch_following = 384 : i64, fetch_rows = 29 : i64, fetch_tiles = 192 : i64, fetch_wide_rows = 15 : i64, foresees = 0 : i64, gathers = 0 : i64, l2 = 1048576 : i64, line = 64 : i64, registers = 32 : i64, vector_bits = 512 : i64, vectors_per_fetch = 2 : i64}} {
 
 // Where two entries in the middle of a row of A name rows of B that are at most 384 elements apart, and B is larger than
-// two of a core's caches, what follows a row of B is fetched; where they are far, the row that the entry 29 rounds later names.
+// two of a core's caches, what follows a row of B is fetched; where they are far, the row that the entry 15 rounds later names: tiles of
+// eight cache lines are wide.
 // CHECK-LABEL: func.func @spmm_row
 // CHECK-SAME: %[[CRD:[a-z0-9]*]]: memref<?xi32>, %{{.*}}: memref<?xf64>, %[[B:[a-z0-9]*]]: memref<?xf64>, %[[C:[a-z0-9]*]]: memref<?xf64>, %{{[a-z0-9]*}}: index, %[[LO:[a-z0-9]*]]: index, %[[HI:[a-z0-9]*]]: index
 // CHECK-COUNT-8: vector.load %[[C]][%{{.*}}] : memref<?xf64>, vector<8xf64>
@@ -28,7 +29,7 @@ module attributes {tulle.cpu = {entries_per_fetch = 4 : i64, fetch_ahead = 768 :
 // CHECK: } else {
 // CHECK: arith.cmpi ugt
 // CHECK: scf.for
-// CHECK: arith.addi %{{.*}}, %c29
+// CHECK: arith.addi %{{.*}}, %c15
 // CHECK-COUNT-8: memref.prefetch %[[B]]
 // CHECK-NOT: memref.prefetch
 // CHECK: scf.for
@@ -117,7 +118,8 @@ func.func @sums(%crd: memref<?xi32>, %values: memref<?xf64>, %y: memref<?xf64>, 
 }
 
 // Dot products of a row of D with rows of E that follow each other: what follows the last of them, which is the one that no
-// row of A before has named, and D's row, once. Where E's rows are far, the row that the entry 29 rounds later names.
+// row of A before has named, and D's row, once. Where E's rows are far, the row that the entry 29 rounds later names,
+// 15 where rows have 64 elements or more.
 // ROWS-LABEL: func.func @sampled_products
 // ROWS-SAME: %[[CRD:[a-z0-9]*]]: memref<?xi32>, %[[D:[a-z0-9]*]]: memref<?xf64>, %[[E:[a-z0-9]*]]: memref<?xf64>, %{{[a-z0-9]*}}: memref<?xf64>, %[[ROW:[a-z0-9]*]]: index, %[[LO:[a-z0-9]*]]: index, %[[HI:[a-z0-9]*]]: index
 // ROWS: %[[FAR:.*]] = scf.if
@@ -136,7 +138,9 @@ func.func @sums(%crd: memref<?xi32>, %values: memref<?xf64>, %y: memref<?xf64>, 
 // ROWS: memref.prefetch %[[D]][%[[BEHIND]]]
 // ROWS: scf.for
 // ROWS: scf.if %[[FAR]]
-// ROWS: arith.addi %{{.*}}, %c29
+// ROWS: %[[WIDE:.*]] = arith.cmpi sge, %{{.*}}, %c64
+// ROWS: %[[ROUNDS:.*]] = arith.select %[[WIDE]], %c15{{.*}}, %c29
+// ROWS: arith.addi %{{.*}}, %[[ROUNDS]]
 // ROWS: memref.prefetch %[[E]]
 // ROWS-NOT: memref.prefetch
 // ROWS: return

@@ -288,7 +288,10 @@ std::pair<Value, Value> TileLoops::segmentOf(Value position, Value segment, Valu
 void TileLoops::fetch(const Ahead &rows, Value step, const mlir::IRMapping &map, const Tile &tile,
                       int64_t lineStep) {
   const int64_t vectorBits = tile.lanes.count * nest.plan.widestBits;
-  const int64_t rounds = walksTree() ? model.cpu.fetchTrees : model.cpu.fetchRows;
+  const bool isWideRow = int64_t(tile.parts.size()) * vectorBits >= model.costs.wideRow * model.cpu.line * 8;
+  const int64_t rounds = walksTree() ? model.cpu.fetchTrees
+                         : isWideRow ? model.cpu.fetchWideRows
+                                     : model.cpu.fetchRows;
   mlir::IRMapping later = map;
   rows.at(b, loc, arith::AddIOp::create(b, loc, step, constant(rounds)), later);
   Values lines;

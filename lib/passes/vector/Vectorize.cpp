@@ -117,8 +117,7 @@ private:
     auto branch = scf::IfOp::create(b, loc, areFar, /*withElseRegion=*/false);
     b.setInsertionPointToStart(branch.thenBlock());
     mlir::IRMapping later;
-    Value rounds = arith::ConstantIndexOp::create(b, loc, model.cpu.fetchRows);
-    ahead.at(b, loc, arith::AddIOp::create(b, loc, around.getInductionVar(), rounds), later);
+    ahead.at(b, loc, arith::AddIOp::create(b, loc, around.getInductionVar(), roundsAhead()), later);
     ahead.fetch(b, loc, later, lineLoop());
   }
 
@@ -141,10 +140,22 @@ private:
     ahead.fetchBeside(b, loc, behind);
   }
 
+  /// Elements of the inner loop's operands in a cache line.
+  int64_t lineElements() const { return std::max<int64_t>(1, model.cpu.line * 8 / int64_t(plan.widestBits)); }
+
+  /// Rounds of the loop around before a row is read: wide rows are fewer.
+  Value roundsAhead() {
+    auto constant = [&](int64_t value) { return arith::ConstantIndexOp::create(b, loc, value); };
+    Value length = arith::SubIOp::create(b, loc, plan.loop.getUpperBound(), plan.loop.getLowerBound());
+    Value wide = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, length,
+                                       constant(model.costs.wideRow * lineElements()));
+    return arith::SelectOp::create(b, loc, wide, constant(model.cpu.fetchWideRows),
+                                   constant(model.cpu.fetchRows));
+  }
+
   /// The index of a loop built here, to go on in, over the cache lines of the inner loop's operands.
   Value lineLoop() {
-    Value line = arith::ConstantIndexOp::create(
-        b, loc, std::max<int64_t>(1, model.cpu.line * 8 / int64_t(plan.widestBits)));
+    Value line = arith::ConstantIndexOp::create(b, loc, lineElements());
     auto lines = scf::ForOp::create(b, loc, plan.loop.getLowerBound(), plan.loop.getUpperBound(), line);
     keepAsItIs(lines);
     b.setInsertionPointToStart(lines.getBody());
