@@ -83,3 +83,94 @@ func.func @short_segments(%pos: memref<?xi32>, %jcrd: memref<?xi32>, %kcrd: memr
   } {tulle.kind = "reduction"}
   return
 }
+
+// The row that an entry names is one of those that its segment names: a segment in the middle tells how far they are from each other, by its
+// own coordinate.
+// CHECK-LABEL: func.func @named_by_two
+// CHECK-SAME: %[[POS:[a-z0-9]*]]: memref<?xi32>, %[[JCRD:[a-z0-9]*]]: memref<?xi32>, %[[KCRD:[a-z0-9]*]]: memref<?xi32>
+// CHECK: %[[LONG:.*]]:2 = scf.if
+// CHECK: scf.if %[[LONG]]#0
+// CHECK: memref.load %[[JCRD]][%[[LONG]]#1]
+// CHECK: %[[FAR:.*]] = scf.if
+// CHECK: memref.load %[[KCRD]]
+// CHECK: memref.load %[[KCRD]]
+// CHECK: arith.cmpi ugt
+// CHECK: scf.if %[[FAR]]
+// CHECK: memref.prefetch
+func.func @named_by_two(%pos: memref<?xi32>, %jcrd: memref<?xi32>, %kcrd: memref<?xi32>, %val: memref<?xf64>, %e: memref<?xf64>, %c: memref<?xf64>, %lo: index, %hi: index, %m: index, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.for %q = %lo to %hi step %c1 {
+    %j32 = memref.load %jcrd[%q] : memref<?xi32>
+    %j = arith.index_castui %j32 : i32 to index
+    %pb32 = memref.load %pos[%q] : memref<?xi32>
+    %pb = arith.index_castui %pb32 : i32 to index
+    %q1 = arith.addi %q, %c1 : index
+    %pe32 = memref.load %pos[%q1] : memref<?xi32>
+    %pe = arith.index_castui %pe32 : i32 to index
+    %jm = arith.muli %j, %m : index
+    scf.for %p = %pb to %pe step %c1 {
+      %k32 = memref.load %kcrd[%p] : memref<?xi32>
+      %k = arith.index_castui %k32 : i32 to index
+      %v = memref.load %val[%p] : memref<?xf64>
+      %row = arith.addi %jm, %k : index
+      %start = arith.muli %row, %n : index
+      scf.for %r = %c0 to %n step %c1 {
+        %eat = arith.addi %start, %r : index
+        %ev = memref.load %e[%eat] : memref<?xf64>
+        %old = memref.load %c[%r] : memref<?xf64>
+        %m1 = arith.mulf %v, %ev fastmath<reassoc> : f64
+        %new = arith.addf %old, %m1 fastmath<reassoc> : f64
+        memref.store %new, %c[%r] : memref<?xf64>
+      } {tulle.kind = "parallel"}
+    } {tulle.kind = "reduction"}
+  } {tulle.kind = "reduction"}
+  return
+}
+
+// A third level names it, too: in which of its segments the one in the middle is, is not known. Nothing is asked.
+// CHECK-LABEL: func.func @named_by_three
+// CHECK: scf.if %{{.*}}#0
+// CHECK-NOT: arith.cmpi ugt
+// CHECK: return
+func.func @named_by_three(%ipos: memref<?xi32>, %icrd: memref<?xi32>, %pos: memref<?xi32>, %jcrd: memref<?xi32>, %kcrd: memref<?xi32>, %val: memref<?xf64>, %e: memref<?xf64>, %c: memref<?xf64>, %lo: index, %hi: index, %m: index, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.for %x = %lo to %hi step %c1 {
+    %i32 = memref.load %icrd[%x] : memref<?xi32>
+    %i = arith.index_castui %i32 : i32 to index
+    %qb32 = memref.load %ipos[%x] : memref<?xi32>
+    %qb = arith.index_castui %qb32 : i32 to index
+    %x1 = arith.addi %x, %c1 : index
+    %qe32 = memref.load %ipos[%x1] : memref<?xi32>
+    %qe = arith.index_castui %qe32 : i32 to index
+    scf.for %q = %qb to %qe step %c1 {
+      %j32 = memref.load %jcrd[%q] : memref<?xi32>
+      %j = arith.index_castui %j32 : i32 to index
+      %pb32 = memref.load %pos[%q] : memref<?xi32>
+      %pb = arith.index_castui %pb32 : i32 to index
+      %q1 = arith.addi %q, %c1 : index
+      %pe32 = memref.load %pos[%q1] : memref<?xi32>
+      %pe = arith.index_castui %pe32 : i32 to index
+      %jm = arith.muli %j, %m : index
+      scf.for %p = %pb to %pe step %c1 {
+        %k32 = memref.load %kcrd[%p] : memref<?xi32>
+        %k = arith.index_castui %k32 : i32 to index
+        %v = memref.load %val[%p] : memref<?xf64>
+        %part = arith.addi %jm, %k : index
+        %whole = arith.muli %part, %m : index
+        %row = arith.addi %whole, %i : index
+        %start = arith.muli %row, %n : index
+        scf.for %r = %c0 to %n step %c1 {
+          %eat = arith.addi %start, %r : index
+          %ev = memref.load %e[%eat] : memref<?xf64>
+          %old = memref.load %c[%r] : memref<?xf64>
+          %m1 = arith.mulf %v, %ev fastmath<reassoc> : f64
+          %new = arith.addf %old, %m1 fastmath<reassoc> : f64
+          memref.store %new, %c[%r] : memref<?xf64>
+        } {tulle.kind = "parallel"}
+      } {tulle.kind = "reduction"}
+    } {tulle.kind = "reduction"}
+  } {tulle.kind = "reduction"}
+  return
+}

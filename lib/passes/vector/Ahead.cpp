@@ -45,6 +45,21 @@ bool Ahead::stays(Value value, scf::ForOp inner) const {
          llvm::all_of(op->getOperands(), [&](Value operand) { return stays(operand, inner); });
 }
 
+bool Ahead::isNamedBy(scf::ForOp around) const {
+  llvm::SmallVector<Value> left;
+  for (memref::LoadOp load : rows)
+    left.push_back(load.getIndices()[0]);
+  while (!left.empty()) {
+    Value value = left.pop_back_val();
+    if (value.getParentBlock() == around.getBody())
+      return true;
+    Operation *op = value.getDefiningOp();
+    if (op && scf::ForOp(outer)->isAncestor(op))
+      llvm::append_range(left, op->getOperands());
+  }
+  return false;
+}
+
 /// Adds the operations of the outer loop's body that `value` needs; fails where one reads elsewhere than at
 /// the loop's index.
 bool Ahead::addPlace(Value value, llvm::SetVector<Operation *> &found, bool &reads) const {

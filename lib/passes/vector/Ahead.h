@@ -16,6 +16,8 @@ public:
   bool any() const { return !rows.empty(); }
   /// The reads, at the outer loop's index, of what names the places.
   llvm::ArrayRef<mlir::memref::LoadOp> names() const { return coordinates; }
+  /// Whether the body of a loop around computes something of the places.
+  bool isNamedBy(mlir::scf::ForOp around) const;
   /// Puts into `map` what the places of step `p` are computed from in the outer loop's body; past the last
   /// coordinate, of the last one.
   void at(mlir::OpBuilder &b, mlir::Location loc, mlir::Value p, mlir::IRMapping &map) const;

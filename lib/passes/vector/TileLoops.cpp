@@ -231,9 +231,16 @@ std::pair<Value, Value> TileLoops::lengths(Value begin, Value end, const mlir::I
   return {found[0], found[1]};
 }
 
-/// At run time: whether the rows that one of the innermost segments names are far from each other.
+/// At run time: whether the rows that one of the innermost segments names are far from each other. Which one
+/// of the others it is in is not known: where rows are named by that too, no.
 Value TileLoops::areFar(Value segment, mlir::IRMapping map) {
+  for (size_t depth = tree; depth + 1 < last(); ++depth)
+    if (ahead.isNamedBy(nest.outers[depth]))
+      return arith::ConstantOp::create(b, loc, b.getBoolAttr(false));
   Value first = segmentStart(last(), segment, map), behind = segmentStart(last(), next(segment), map);
+  scf::ForOp segments = nest.outers[last() - 1];
+  map.map(segments.getInductionVar(), segment);
+  cloneReads(b, segments, map);
   return ahead.areFar(b, loc, map, first, behind, model.cpu.fetchRows);
 }
 
