@@ -17,6 +17,7 @@ def Tulle_Dialect : Dialect {
   let summary = "Sparse tensors as types, iteration over coordinate sets, and storage";
   let useDefaultAttributePrinterParser = 0;
   let useDefaultTypePrinterParser = 1;
+  let hasOperationAttrVerify = 1;
   let extraClassDeclaration = [{
     ::mlir::Attribute parseAttribute(::mlir::DialectAsmParser &parser, ::mlir::Type type) const override;
     void printAttribute(::mlir::Attribute attr, ::mlir::DialectAsmPrinter &printer) const override;

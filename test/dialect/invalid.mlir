@@ -174,3 +174,33 @@ func.func @looked_up_elsewhere(%A: tensor<3x4xf64, #CSR>, %i: !tulle.iterator<#C
   %at, %found = tulle.lookup %j of %s in %t : !tulle.space<#CSR, 1>, memref<?xi32> -> !tulle.iterator<#CSR, 0>
   return
 }
+
+// -----
+
+// expected-error @below {{'tulle.cpu': 'entries_per_fetch' is a number of 64 bits, from 1 to 64}}
+module attributes {tulle.cpu = {entries_per_fetch = 0 : i64}} {}
+
+// -----
+
+// expected-error @below {{'tulle.cpu': 'line' is a number of 64 bits, a power of two from 16 to 1024}}
+module attributes {tulle.cpu = {line = 48 : i64}} {}
+
+// -----
+
+// expected-error @below {{'tulle.cpu': 'l2' is a number of 64 bits, from 1024 to 1099511627776}}
+module attributes {tulle.cpu = {l2 = 4096 : i32}} {}
+
+// -----
+
+// expected-error @below {{'tulle.cpu': 'name' is a string}}
+module attributes {tulle.cpu = {name = 5 : i64}} {}
+
+// -----
+
+// expected-error @below {{'tulle.cpu' has something that is not known of a processor}}
+module attributes {tulle.cpu = {l4 = 4096 : i64}} {}
+
+// -----
+
+// expected-error @below {{'tulle.cpu' is a dictionary of a module}}
+module attributes {tulle.cpu = 5 : i64} {}
