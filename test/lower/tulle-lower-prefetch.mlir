@@ -178,3 +178,33 @@ func.func @inBands(%A: tensor<?x?xf64, #Skyline>, %cursors: memref<?xi32>, %out:
   }
   return
 }
+
+// Rows on the diagonal of what the loop itself walks: their place is not known ahead. The body is emitted twice, before the last
+// coordinate of a and behind it; the loop that the first one became means nothing to the second.
+#Blocks = #tulle.encoding<{ map = (i, j, k) -> (i : compressed, j : dense, k : compressed), posWidth = 32, crdWidth = 32 }>
+// CHECK-LABEL: @emittedTwice(
+// CHECK-NOT: memref.prefetch
+// CHECK: "entry"
+// CHECK-NOT: memref.prefetch
+// CHECK: "entry"
+// CHECK-NOT: memref.prefetch
+// CHECK: return
+func.func @emittedTwice(%a: tensor<?xf64, #SV>, %B: tensor<?x?x?xf64, #Blocks>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %all = tulle.range %c0 to %n
+  %sa = tulle.space %a level(0) : tensor<?xf64, #SV> -> !tulle.space<#SV, 0>
+  tulle.coiterate %k in "1" (%sa : !tulle.space<#SV, 0>) range %all
+  case "none" {
+    %sb = tulle.space %B level(0) : tensor<?x?x?xf64, #Blocks> -> !tulle.space<#Blocks, 0>
+    tulle.iterate %i, %at in %sb : !tulle.space<#Blocks, 0> {
+      %diagonal = tulle.locate %B level(1) under %at : !tulle.iterator<#Blocks, 0> at %i : tensor<?x?x?xf64, #Blocks> -> !tulle.iterator<#Blocks, 1>
+      %row = tulle.space %B level(2) under %diagonal : !tulle.iterator<#Blocks, 1> : tensor<?x?x?xf64, #Blocks> -> !tulle.space<#Blocks, 2>
+      tulle.iterate %j, %entry in %row : !tulle.space<#Blocks, 2> {
+        "entry"(%j) : (index) -> ()
+      }
+    }
+  }
+  case "a" (%ia) {
+  }
+  return
+}

@@ -199,8 +199,8 @@ void Lowering::prefetchAhead(IterateOp op, const Space &space, Value position) {
     const levels::Storage *storage = tensors.lookup(selected.getTensor());
     if (!locate || locate.getCoordinate() != op.getBody().getArgument(0) ||
         storage->encoding.levels[selected.getLevel()].format.kind != format::LevelKind::Compressed ||
-        (locate.getParent() && !iterators.contains(locate.getParent())))
-      continue;
+        (locate.getParent() && op->isAncestor(locate.getParent().getParentBlock()->getParentOp())))
+      continue; // in a body that is emitted several times, an iterator is known from before
     if (!far) {
       far = coordinateAhead(model.costs.fetchBounds);
       near = coordinateAhead(model.costs.fetchEntries);
