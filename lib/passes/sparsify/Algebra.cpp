@@ -245,7 +245,10 @@ OpFoldResult BodyAlgebra::compute(Operation *op, Presence at) {
 
 bool BodyAlgebra::isNoOp(Presence at) {
   OpFoldResult y = yielded(at);
-  return accumulator ? attr(y) == accumulator : y == OpFoldResult(accumulatorArg());
+  if (!accumulator)
+    return y == OpFoldResult(accumulatorArg());
+  // Zeros are equal, of whatever sign.
+  return attr(y) == accumulator || (attr(y) && isZero(y) && isZero(accumulator));
 }
 
 bool BodyAlgebra::isIdempotentConstant(Presence at) {

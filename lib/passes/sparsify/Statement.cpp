@@ -212,10 +212,14 @@ std::vector<iteration::Operand> SparseStatement::planOperands() const {
   if (pattern && operands[*pattern].byStorage)
     result.back().encoding = result[*pattern].encoding;
   linalg::GenericOp body = generic;
+  // Padding is stored: a mask and the pattern of a new tensor would see it, and 0 * inf is nan, of an integer
+  // that becomes a float too.
+  bool integers = llvm::all_of(*body.getBody(), [](Operation &op) {
+    return llvm::all_of(op.getResultTypes(), [](Type type) { return type.isInteger(); });
+  });
   for (auto [operand, arg] : llvm::zip(result, body.getRegionInputArgs())) {
-    // Padding is stored: a mask and the pattern of a new tensor would see it, and 0 * inf is nan.
     bool tested = llvm::any_of(arg.getUsers(), [](Operation *user) { return isa<dialect::StoredOp>(user); });
-    operand.exact = tested || assembled || !arg.getType().isInteger();
+    operand.exact = tested || assembled || !integers || !arg.getType().isInteger();
   }
   if (assembled) {
     result.back().encoding = storedOrder();
