@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <omp.h>
+#include <vector>
 
 namespace tulle::engine {
 
@@ -49,6 +50,14 @@ int64_t fixedParts(const ThreadSettings &settings, int64_t work) {
   return std::clamp<int64_t>(work / settings.workPerThread, 1, kMostFixedParts);
 }
 
+/// Parts that follow each other are one thread's, since what one leaves in the caches the next may need; who
+/// has none left takes those of others. OpenMP's `dynamic` does the same, and takes 1.9 microseconds for two
+/// parts in place of 0.7 (Zen 5).
+struct alignas(64) Share {
+  std::atomic<int64_t> next = 0;
+  int64_t end = 0;
+};
+
 bool runParts(const ThreadSettings &settings, int64_t parts, bool (*part)(void *, int64_t), void *context) {
   std::atomic<bool> good = true;
   auto run = [&](int64_t p) {
@@ -70,9 +79,18 @@ bool runParts(const ThreadSettings &settings, int64_t parts, bool (*part)(void *
       run(p);
     return good;
   }
-#pragma omp parallel for schedule(dynamic, 1) num_threads(workers + 1)
-  for (int64_t p = 0; p < parts; ++p)
-    run(p);
+  const int64_t shares = workers + 1;
+  std::vector<Share> own(static_cast<size_t>(shares));
+  for (int64_t k = 0; k < shares; ++k) {
+    own[size_t(k)].next = k * parts / shares;
+    own[size_t(k)].end = (k + 1) * parts / shares;
+  }
+#pragma omp parallel num_threads(workers + 1)
+  for (int64_t k = 0; k < shares; ++k) {
+    Share &share = own[size_t((omp_get_thread_num() + k) % shares)];
+    for (int64_t p = share.next++; p < share.end; p = share.next++)
+      run(p);
+  }
   running -= workers;
   return good;
 }
