@@ -89,7 +89,7 @@ LogicalResult PartOp::verify() {
 
 LogicalResult WeightOp::verify() { return verifyWeights(*this, getSpace(), getWeights()); }
 
-LogicalResult HeavyOp::verify() {
+LogicalResult CutOp::verify() {
   if (failed(verifyWeights(*this, getSpace(), getWeights())))
     return failure();
   return verifyOrdered(*this, getSpace());

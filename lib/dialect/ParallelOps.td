@@ -38,13 +38,13 @@ def Tulle_ParallelOp : Tulle_Op<"parallel", [SingleBlockImplicitTerminator<"Yiel
   let hasVerifier = 1;
 }
 
-def Tulle_PartOp : Tulle_Op<"part", [Pure, AllTypesMatch<["space", "result"]>]> {
+def Tulle_PartOp : Tulle_Op<"part", [Pure, AttrSizedOperandSegments, AllTypesMatch<["space", "result"]>]> {
   let summary = "A consecutive piece of a space or a range: one of several that together are all of it";
   let description = [{
     The pieces of part 0, 1, … follow each other in the order of storage. No piece cuts the segment of a coordinate that is stored
     several times. They hold about as many stored entries each, as far as positions say: entries below a space are counted
     through compressed, dense and singleton levels. For a range they are those of `weights`, whose first level the range runs over;
-    without it all coordinates weigh the same.
+    without it all coordinates weigh the same. With `to`, all pieces from `part` on and before that one.
 
     Of a level where every coordinate exists, pieces are cut by coordinates: the same ones below every parent. Pieces of such a
     level, or of a range, begin at multiples of the attribute `tulle.grain` (default 1): coordinates that a result stores together
@@ -54,10 +54,15 @@ def Tulle_PartOp : Tulle_Op<"part", [Pure, AllTypesMatch<["space", "result"]>]> 
     1. `weights` belongs to a range, and its first level is dense.
     2. The grain is positive; it is 1 where the space stores its coordinates.
   }];
-  let arguments = (ins AnyTypeOf<[Tulle_SpaceType, Tulle_RangeType]>:$space, Index:$part, Index:$parts,
+  let arguments = (ins AnyTypeOf<[Tulle_SpaceType, Tulle_RangeType]>:$space, Index:$part, Optional<Index>:$to, Index:$parts,
                        Optional<AnyRankedTensor>:$weights);
   let results = (outs AnyTypeOf<[Tulle_SpaceType, Tulle_RangeType]>:$result);
-  let assemblyFormat = "$space `,` $part `of` $parts (`by` $weights^ `:` type($weights))? attr-dict `:` qualified(type($space))";
+  let builders = [OpBuilder<(ins "::mlir::Value":$space, "::mlir::Value":$part, "::mlir::Value":$parts,
+                                 CArg<"::mlir::Value", "{}">:$weights, CArg<"::mlir::Value", "{}">:$to),
+                            [{ build($_builder, $_state, space.getType(), space, part, to, parts, weights); }]>];
+  let assemblyFormat = [{
+    $space `,` $part (`to` $to^)? `of` $parts (`by` $weights^ `:` type($weights))? attr-dict `:` qualified(type($space))
+  }];
   let hasVerifier = 1;
 }
 
@@ -76,31 +81,36 @@ def Tulle_WeightOp : Tulle_Op<"weight", [Pure]> {
   let hasVerifier = 1;
 }
 
-def Tulle_HeavyOp : Tulle_Op<"heavy", [Pure]> {
-  let summary = "The coordinate that fills more than one of several equal shares, if one does at the end of a share";
+def Tulle_CutOp : Tulle_Op<"cut", [Pure]> {
+  let summary = "Where one of several equal shares begins, be it inside of a coordinate that holds much";
   let description = [{
     Where what is stored below one coordinate is more than a share, cutting between coordinates cannot give every thread as much.
-    Such a coordinate holds the end of at least one share. With the shares of `tulle.part`, `begin` and `end` are where it stands
-    around the end of share `part`, counted as `tulle.slice` does; where none does, both are the end of the share.
+    The shares are those of `tulle.part`. Share `part` may begin inside a coordinate, between the entries stored below it. If what
+    that coordinate holds (`whole`, counted as `tulle.weight` does) is more than `least`, then `begin` and `end` are the places around
+    it, counted as `tulle.slice` does, and `before` of `whole` belongs to the shares before; of more than 2^31 entries, both are
+    in larger units. Else `begin` and `end` are the same place, where `tulle.part` begins the share, and the other two mean nothing.
 
     Constraints:
     1. `weights` as for tulle.part; a space's level holds its coordinates in order.
   }];
-  let arguments = (ins AnyTypeOf<[Tulle_SpaceType, Tulle_RangeType]>:$space, Index:$part, Index:$parts,
+  let arguments = (ins AnyTypeOf<[Tulle_SpaceType, Tulle_RangeType]>:$space, Index:$part, Index:$parts, Index:$least,
                        Optional<AnyRankedTensor>:$weights);
-  let results = (outs Index:$begin, Index:$end);
-  let assemblyFormat = "$space `,` $part `of` $parts (`by` $weights^ `:` type($weights))? attr-dict `:` qualified(type($space))";
+  let results = (outs Index:$begin, Index:$end, Index:$before, Index:$whole);
+  let assemblyFormat = [{
+    $space `,` $part `of` $parts `over` $least (`by` $weights^ `:` type($weights))? attr-dict `:` qualified(type($space))
+  }];
   let hasVerifier = 1;
 }
 
 def Tulle_SliceOp : Tulle_Op<"slice", [Pure, AllTypesMatch<["space", "result"]>]> {
   let summary = "What a space or a range holds from one place to another";
   let description = [{
-    Places are counted from 0 on: the positions of a space that stores coordinates, else its coordinates.
+    Places are counted from 0 on: the positions of a space that stores coordinates, else its coordinates. With `one`, there is one
+    coordinate at all of them.
   }];
-  let arguments = (ins AnyTypeOf<[Tulle_SpaceType, Tulle_RangeType]>:$space, Index:$begin, Index:$end);
+  let arguments = (ins AnyTypeOf<[Tulle_SpaceType, Tulle_RangeType]>:$space, Index:$begin, Index:$end, UnitAttr:$one);
   let results = (outs AnyTypeOf<[Tulle_SpaceType, Tulle_RangeType]>:$result);
-  let assemblyFormat = "$space `[` $begin `to` $end `]` attr-dict `:` qualified(type($space))";
+  let assemblyFormat = "$space `[` $begin `to` $end `]` (`one` $one^)? attr-dict `:` qualified(type($space))";
 }
 
 def Tulle_RestrictOp : Tulle_Op<"restrict", [Pure, AllTypesMatch<["space", "result"]>]> {

@@ -111,9 +111,11 @@ struct Costs {
   /// What an intersection costs for each entry of its shortest operand at most, in entries that a loop walks:
   /// a leap through a much longer list misses the cache once or twice.
   int64_t leapWork = 32;
-  /// Where one coordinate may hold most entries: shares for each part, so that what is left uneven is small.
+  /// Where equal numbers of entries are not equal work: shares for each part, so that what is left uneven is
+  /// small.
   int64_t sharesPerPart = 4;
-  /// Pieces for each thread at most, and the work that pays for another one.
+  /// Pieces for each thread at most, and the work that pays for another one. What one coordinate holds is cut
+  /// where it is more than such a piece.
   int64_t piecesPerThread = 16, workPerPiece = 1 << 16;
 };
 

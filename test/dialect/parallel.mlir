@@ -28,10 +28,14 @@ func.func @parts(%a: tensor<?xf64, #SV>, %y: tensor<?xf64, #D>, %n: index) -> te
     // CHECK: tulle.yield %[[ACC]]
     tulle.yield %acc : tensor<?xf64, #D>
   }
-  // CHECK: tulle.heavy %{{.*}}, %{{.*}} of %{{.*}} : !tulle.space
-  %begin, %end = tulle.heavy %s, %c0 of %parts : !tulle.space<#SV, 0>
+  // CHECK: tulle.cut %{{.*}}, %{{.*}} of %{{.*}} over %{{.*}} : !tulle.space
+  %begin, %end, %before, %whole = tulle.cut %s, %c0 of %parts over %n : !tulle.space<#SV, 0>
+  // CHECK: tulle.part %{{.*}}, %{{.*}} to %{{.*}} of %{{.*}} : !tulle.space
+  %several = tulle.part %s, %before to %whole of %n : !tulle.space<#SV, 0>
   // CHECK: tulle.slice %{{.*}}[%{{.*}} to %{{.*}}] : !tulle.space
   %u = tulle.slice %s[%begin to %end] : !tulle.space<#SV, 0>
+  // CHECK: tulle.slice %{{.*}}[%{{.*}} to %{{.*}}] one : !tulle.space
+  %v = tulle.slice %s[%begin to %end] one : !tulle.space<#SV, 0>
   // CHECK: tulle.parallel %{{.*}} of %{{.*}} {
   tulle.parallel %part of %parts {
   }

@@ -126,14 +126,15 @@ func.func @columns(%a: tensor<?x?xf64, #CSC>, %y: tensor<?xf64, #D>, %n: index) 
 
 // -----
 
-// Rows that add up to one each: a heavy one is a loop of its own, whose entries are shared. The others, which store apart, are
-// cut into up to sixteen pieces for each thread, of 65,536 entries and more.
+// Rows that add up to one each. Parts have equal numbers of entries and may begin inside of a row that holds more than a sixteenth of
+// what a thread gets: its sum is one of pieces, put together behind all. Other rows are done by one part. There are up to sixteen pieces
+// for each thread, of 65,536 entries and more.
 #CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>
 #D = #tulle.encoding<{ map = (i) -> (i : dense) }>
 // CHECK-LABEL: @row_sums
+// CHECK-SAME: %[[A:.*]]: tensor<?x?xf64, #{{.*}}>, %{{.*}}, %{{.*}}, %[[ZERO:.*]]: f64)
 // CHECK: %[[ALL:.*]] = tulle.range
 // CHECK: %[[THREADS:.*]] = tulle.threads %[[WORK:.*]]
-// CHECK: arith.muli %[[THREADS]], %c4
 // CHECK: %[[SMALLEST:.*]] = arith.muli %[[THREADS]], %c65536
 // CHECK: %[[ROOM:.*]] = arith.divui %[[WORK]], %[[SMALLEST]]
 // CHECK: %[[MOST:.*]] = arith.minui %[[ROOM]], %c16
@@ -141,19 +142,49 @@ func.func @columns(%a: tensor<?x?xf64, #CSC>, %y: tensor<?xf64, #D>, %n: index) 
 // CHECK: %[[MANY:.*]] = arith.muli %[[THREADS]], %[[EACH]]
 // CHECK: %[[ALONE:.*]] = arith.cmpi ule, %[[THREADS]], %c1
 // CHECK: %[[PIECES:.*]] = arith.select %[[ALONE]], %c1{{.*}}, %[[MANY]]
-// CHECK: scf.for %[[SHARE:.*]] = {{.*}} iter_args(%[[FROM:.*]] = %{{.*}}, %{{.*}} = %{{.*}})
-// CHECK: %[[BEGIN:.*]], %[[END:.*]] = tulle.heavy %[[ALL]], %[[SHARE]] of %{{.*}} by
-// CHECK: %[[LIGHT:.*]] = tulle.slice %[[ALL]][%[[FROM]] to %[[BEGIN]]]
-// CHECK: %[[SOME:.*]] = arith.cmpi ult, %[[FROM]], %[[BEGIN]]
-// CHECK: %[[WANTED:.*]] = arith.select %[[SOME]], %[[PIECES]], %c1
-// CHECK: tulle.parallel %[[PART:.*]] of %[[WANTED]]
-// CHECK: tulle.part %[[LIGHT]], %[[PART]] of %[[WANTED]]
+// CHECK: %[[SLOTS:.*]] = arith.muli %[[PIECES]], %c2
+// CHECK: %[[WEIGHT:.*]] = tulle.weight %[[ALL]] by %[[A]]
+// CHECK: %[[SIXTEENTHS:.*]] = arith.muli %[[THREADS]], %c16
+// CHECK: %[[LEAST:.*]] = arith.divui %[[WEIGHT]], %[[SIXTEENTHS]]
+// CHECK: %[[BEGINS:.*]] = memref.alloc(%[[SLOTS]]) : memref<?xindex>
+// CHECK: %[[ENDS:.*]] = memref.alloc(%[[SLOTS]]) : memref<?xindex>
+// CHECK: %[[SUMS:.*]] = memref.alloc
+// CHECK: %[[R:.*]] = tulle.parallel %[[PART:.*]] of %[[PIECES]]
+// CHECK: %[[B0:.*]], %[[E0:.*]], %[[BEFORE0:.*]], %[[WHOLE0:.*]] = tulle.cut %[[ALL]], %[[PART]] of %[[PIECES]] over %[[LEAST]] by %[[A]]
+// CHECK: %[[B1:.*]], %[[E1:.*]], %[[BEFORE1:.*]], %[[WHOLE1:.*]] = tulle.cut
+// CHECK: %[[TO:.*]] = arith.maxui %[[E0]], %[[B1]]
+// CHECK: %[[LIGHT:.*]] = tulle.slice %[[ALL]][%[[E0]] to %[[TO]]] : !tulle.range
+// The rows at both ends: pieces of them, from what changes nothing. Nothing is stored in the result.
+// CHECK: scf.for
+// CHECK: tulle.slice %[[ALL]]{{.*}} one : !tulle.range
+// CHECK: tulle.iterate
+// CHECK: %[[PIECE:.*]] = tulle.part %{{.*}}, %{{.*}} to %{{.*}} of %{{.*}} : !tulle.space
+// CHECK: %[[NEUTRAL:.*]] = arith.constant -0.0
+// CHECK: %[[OWN:.*]] = tulle.iterate %{{.*}} in %[[PIECE]] {{.*}} iter_args(%{{.*}} = %[[NEUTRAL]])
+// CHECK: memref.store %[[OWN]], %[[SUMS]]
+// CHECK-NOT: tulle.store
+// Rows between them.
+// CHECK: tulle.iterate %{{.*}} in %[[LIGHT]] {{.*}} iter_args
+// CHECK: tulle.iterate {{.*}} iter_args(%{{.*}} = %[[ZERO]])
+// CHECK: tulle.store
+// Rows that were cut: what follows the sum happens once.
+// CHECK: scf.for %[[SLOT:.*]] = %{{.*}} to %[[SLOTS]] {{.*}} iter_args(%[[DONE:.*]] = %{{.*}}, %{{.*}} = %[[R]])
+// CHECK: %[[BEGIN:.*]] = memref.load %[[BEGINS]][%[[SLOT]]]
+// CHECK: %[[END:.*]] = memref.load %[[ENDS]][%[[SLOT]]]
 // CHECK: scf.if
-// CHECK: %[[ONLY:.*]] = tulle.slice %[[ALL]][%[[BEGIN]] to %[[END]]]
-// CHECK: tulle.iterate %{{.*}} in %[[ONLY]]
-// CHECK: tulle.parallel
-// CHECK: tulle.part {{.*}} : !tulle.space
-// CHECK: scf.yield %[[END]], %{{.*}}
+// CHECK: tulle.slice %[[ALL]][%[[BEGIN]] to %[[END]]] one
+// CHECK: tulle.iterate
+// CHECK: scf.for %{{.*}} = %[[SLOT]] to %[[SLOTS]] {{.*}} iter_args(%[[SUM:.*]] = %[[ZERO]])
+// CHECK: memref.load %[[SUMS]]
+// CHECK: arith.addf %[[SUM]], %{{.*}} fastmath<reassoc>
+// CHECK: arith.select
+// CHECK: tulle.store
+// CHECK: memref.dealloc %[[BEGINS]]
+// CHECK: memref.dealloc %[[ENDS]]
+// CHECK: memref.dealloc %[[SUMS]]
+// With deterministic results, where rows are cut must not depend on the number of threads.
+// FIXED-LABEL: @row_sums
+// FIXED: tulle.threads %{{.*}} fixed
 func.func @row_sums(%a: tensor<?x?xf64, #CSR>, %y: tensor<?xf64, #D>, %n: index, %zero: f64) -> tensor<?xf64, #D> {
   %c0 = arith.constant 0 : index
   %all = tulle.range %c0 to %n
@@ -174,17 +205,38 @@ func.func @row_sums(%a: tensor<?x?xf64, #CSR>, %y: tensor<?xf64, #D>, %n: index,
 
 // -----
 
-// Rows whose inner loops add to the same places: threads take columns of a heavy one, each with all of its entries, which pays where
-// the others have less to do meanwhile than that one: where it holds more than one of as many shares as there are threads.
+// Rows that entries add to: a row that is cut is summed in rows of the parts' own, of as many columns, which are added to it one after the
+// other. None is cut where such rows are as much as all of the work.
 #CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>
 #D = #tulle.encoding<{ map = (i, k) -> (i : dense, k : dense) }>
-// CHECK-LABEL: @columns_of_heavy_rows
-// CHECK: %[[THREADS:.*]] = tulle.threads
-// CHECK: %[[SHARES:.*]] = arith.muli %[[THREADS]], %c1
-// CHECK: %[[ALONE:.*]] = arith.cmpi ule, %[[THREADS]], %c1
-// CHECK: %[[ALL:.*]] = arith.select %[[ALONE]], %c1{{.*}}, %[[SHARES]]
-// CHECK: tulle.heavy %{{.*}}, %{{.*}} of %[[ALL]] by
-func.func @columns_of_heavy_rows(%a: tensor<?x?xf64, #CSR>, %b: tensor<?x?xf64, #D>, %c: tensor<?x?xf64, #D>, %n: index, %columns: index) -> tensor<?x?xf64, #D> {
+// CHECK-LABEL: @heavy_rows_of_sums
+// CHECK-SAME: %{{.*}}, %{{.*}}, %[[C:.*]]: tensor<?x?xf64, #{{.*}}>, %{{.*}}, %{{.*}})
+// CHECK: %[[WORK:.*]] = arith.muli
+// CHECK: tulle.threads %[[WORK]]
+// CHECK: %[[WIDTH:.*]] = tulle.level_size %[[C]] level(1)
+// CHECK: %[[COLUMNS:.*]] = arith.muli %c1{{.*}}, %[[WIDTH]]
+// CHECK: %[[SIZE:.*]] = arith.muli %[[SLOTS:.*]], %[[COLUMNS]]
+// CHECK: %[[FITS:.*]] = arith.cmpi ule, %[[SIZE]], %[[WORK]]
+// CHECK: %[[LEAST:.*]] = arith.select %[[FITS]], %{{.*}}, %c9223372036854775807
+// CHECK: %[[ROOM:.*]] = arith.select %[[FITS]], %[[SIZE]], %c0
+// CHECK: %[[MEMORY:.*]] = memref.alloc(%[[ROOM]])
+// CHECK: %[[ROWS:.*]] = tulle.storage(%[[MEMORY]]) sizes(%[[SLOTS]], %{{.*}}) : memref<?xf64> -> tensor<?x?xf64>
+// CHECK: tulle.parallel {{.*}} iter_args(%[[ALL:.*]] = %[[C]], %[[MINE:.*]] = %[[ROWS]])
+// CHECK: tulle.cut {{.*}} over %[[LEAST]]
+// CHECK: scf.for {{.*}} iter_args(%[[NOW:.*]] = %[[MINE]])
+// CHECK: %[[ROW:.*]] = tulle.locate %[[NOW]] level(0) at %[[SLOT:.*]] : tensor<?x?xf64>
+// CHECK: tulle.iterate
+// CHECK: memref.store %{{.*}}, %[[MEMORY]]
+// CHECK: tulle.part %{{.*}}, %{{.*}} to
+// CHECK: tulle.locate %[[NOW]] level(1) under %[[ROW]]
+// CHECK: tulle.iterate {{.*}} iter_args(%{{.*}} = %[[ALL]])
+// CHECK: scf.for
+// CHECK: %[[VALUES:.*]] = tulle.values
+// CHECK: scf.if
+// CHECK: %[[SUM:.*]] = arith.addf
+// CHECK: memref.store %[[SUM]], %[[VALUES]]
+// CHECK: memref.dealloc %[[MEMORY]]
+func.func @heavy_rows_of_sums(%a: tensor<?x?xf64, #CSR>, %b: tensor<?x?xf64, #D>, %c: tensor<?x?xf64, #D>, %n: index, %columns: index) -> tensor<?x?xf64, #D> {
   %c0 = arith.constant 0 : index
   %rows = tulle.range %c0 to %n
   %all = tulle.range %c0 to %columns
@@ -248,4 +300,117 @@ func.func @selected(%a: tensor<?x?xf64, #CSR>, %b: tensor<?x?xf64, #CSR>, %y: te
     tulle.yield %s : tensor<?xf64, #D>
   }
   return %r : tensor<?xf64, #D>
+}
+
+// -----
+
+// Entries that have places of their own in the result: nothing remains to be done for a row that is cut.
+#CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>
+// CHECK-LABEL: @own_places
+// CHECK: %[[R:.*]] = tulle.parallel {{.*}} iter_args(%[[ACC:.*]] = %{{.*}})
+// CHECK: %[[ENDS:.*]] = scf.for {{.*}} iter_args(%[[NOW:.*]] = %[[ACC]])
+// CHECK: tulle.iterate {{.*}} iter_args(%{{.*}} = %[[NOW]])
+// CHECK: tulle.part %{{.*}}, %{{.*}} to
+// CHECK: tulle.iterate {{.*}} iter_args(%{{.*}} = %[[ENDS]])
+// CHECK: tulle.yield
+// CHECK: return %[[R]]
+func.func @own_places(%a: tensor<?x?xf64, #CSR>, %y: tensor<?x?xf64, #CSR>, %n: index) -> tensor<?x?xf64, #CSR> {
+  %c0 = arith.constant 0 : index
+  %all = tulle.range %c0 to %n
+  %r = tulle.iterate %i in %all : !tulle.range iter_args(%acc = %y) -> (tensor<?x?xf64, #CSR>) kind = parallel {
+    %p = tulle.locate %a level(0) at %i : tensor<?x?xf64, #CSR> -> !tulle.iterator<#CSR, 0>
+    %s = tulle.space %a level(1) under %p : !tulle.iterator<#CSR, 0> : tensor<?x?xf64, #CSR> -> !tulle.space<#CSR, 1>
+    %t = tulle.iterate %j, %it in %s : !tulle.space<#CSR, 1> iter_args(%now = %acc) -> (tensor<?x?xf64, #CSR>) kind = parallel {
+      %v = tulle.load %a[%it : !tulle.iterator<#CSR, 1>] : tensor<?x?xf64, #CSR> -> f64
+      %next = tulle.store %v, %now[%it : !tulle.iterator<#CSR, 1>] : f64, tensor<?x?xf64, #CSR>
+      tulle.yield %next : tensor<?x?xf64, #CSR>
+    }
+    tulle.yield %t : tensor<?x?xf64, #CSR>
+  }
+  return %r : tensor<?x?xf64, #CSR>
+}
+
+// -----
+
+// A sum that needs another one of all of the row is no sum of pieces: only the first is.
+#CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>
+#D = #tulle.encoding<{ map = (i) -> (i : dense) }>
+// CHECK-LABEL: @one_after_the_other
+// CHECK: tulle.parallel
+// CHECK: tulle.part %{{.*}}, %{{.*}} to
+// CHECK-NOT: tulle.part
+// CHECK: arith.maximumf
+// CHECK: memref.store
+// CHECK-NOT: arith.addf %{{.*}} fastmath<reassoc>
+// CHECK: tulle.iterate
+func.func @one_after_the_other(%a: tensor<?x?xf64, #CSR>, %y: tensor<?xf64, #D>, %n: index, %zero: f64) -> tensor<?xf64, #D> {
+  %c0 = arith.constant 0 : index
+  %all = tulle.range %c0 to %n
+  %r = tulle.iterate %i in %all : !tulle.range iter_args(%acc = %y) -> (tensor<?xf64, #D>) kind = parallel {
+    %p = tulle.locate %a level(0) at %i : tensor<?x?xf64, #CSR> -> !tulle.iterator<#CSR, 0>
+    %s = tulle.space %a level(1) under %p : !tulle.iterator<#CSR, 0> : tensor<?x?xf64, #CSR> -> !tulle.space<#CSR, 1>
+    %max = tulle.iterate %j, %it in %s : !tulle.space<#CSR, 1> iter_args(%so_far = %zero) -> (f64) kind = reduction {
+      %v = tulle.load %a[%it : !tulle.iterator<#CSR, 1>] : tensor<?x?xf64, #CSR> -> f64
+      %more = arith.maximumf %so_far, %v : f64
+      tulle.yield %more : f64
+    }
+    %sum = tulle.iterate %j, %it in %s : !tulle.space<#CSR, 1> iter_args(%so_far = %zero) -> (f64) kind = reduction {
+      %v = tulle.load %a[%it : !tulle.iterator<#CSR, 1>] : tensor<?x?xf64, #CSR> -> f64
+      %scaled = arith.divf %v, %max : f64
+      %more = arith.addf %so_far, %scaled fastmath<reassoc> : f64
+      tulle.yield %more : f64
+    }
+    %at = tulle.locate %y level(0) at %i : tensor<?xf64, #D> -> !tulle.iterator<#D, 0>
+    %next = tulle.store %sum, %acc[%at : !tulle.iterator<#D, 0>] : f64, tensor<?xf64, #D>
+    tulle.yield %next : tensor<?xf64, #D>
+  }
+  return %r : tensor<?xf64, #D>
+}
+
+// -----
+
+// What a row begins with is stored when its pieces are put together, once; they begin with what changes nothing.
+#CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>
+#D = #tulle.encoding<{ map = (i, k) -> (i : dense, k : dense) }>
+// CHECK-LABEL: @rows_that_begin
+// CHECK-SAME: %[[START:[^:]*]]: f64)
+// CHECK: tulle.parallel
+// CHECK: tulle.slice {{.*}} one
+// CHECK: %[[NEUTRAL:.*]] = arith.constant -0.0
+// CHECK: memref.store %[[NEUTRAL]]
+// CHECK-NOT: tulle.store %[[START]]
+// CHECK: tulle.part %{{.*}}, %{{.*}} to
+// CHECK: tulle.iterate {{.*}} kind = reduction
+// CHECK: tulle.store %[[START]]
+// CHECK: scf.for
+// CHECK: tulle.slice {{.*}} one
+// CHECK: tulle.store %[[START]]
+// CHECK: tulle.values
+func.func @rows_that_begin(%a: tensor<?x?xf64, #CSR>, %c: tensor<?x?xf64, #D>, %n: index, %columns: index, %start: f64) -> tensor<?x?xf64, #D> {
+  %c0 = arith.constant 0 : index
+  %rows = tulle.range %c0 to %n
+  %all = tulle.range %c0 to %columns
+  %r = tulle.iterate %i in %rows : !tulle.range iter_args(%acc = %c) -> (tensor<?x?xf64, #D>) kind = parallel {
+    %p = tulle.locate %a level(0) at %i : tensor<?x?xf64, #CSR> -> !tulle.iterator<#CSR, 0>
+    %ci = tulle.locate %c level(0) at %i : tensor<?x?xf64, #D> -> !tulle.iterator<#D, 0>
+    %begun = tulle.iterate %k in %all : !tulle.range iter_args(%now = %acc) -> (tensor<?x?xf64, #D>) kind = parallel {
+      %ck = tulle.locate %c level(1) under %ci : !tulle.iterator<#D, 0> at %k : tensor<?x?xf64, #D> -> !tulle.iterator<#D, 1>
+      %next = tulle.store %start, %now[%ck : !tulle.iterator<#D, 1>] : f64, tensor<?x?xf64, #D>
+      tulle.yield %next : tensor<?x?xf64, #D>
+    }
+    %s = tulle.space %a level(1) under %p : !tulle.iterator<#CSR, 0> : tensor<?x?xf64, #CSR> -> !tulle.space<#CSR, 1>
+    %row = tulle.iterate %j, %it in %s : !tulle.space<#CSR, 1> iter_args(%now = %begun) -> (tensor<?x?xf64, #D>) kind = reduction {
+      %v = tulle.load %a[%it : !tulle.iterator<#CSR, 1>] : tensor<?x?xf64, #CSR> -> f64
+      %t = tulle.iterate %k in %all : !tulle.range iter_args(%then = %now) -> (tensor<?x?xf64, #D>) kind = parallel {
+        %ck = tulle.locate %c level(1) under %ci : !tulle.iterator<#D, 0> at %k : tensor<?x?xf64, #D> -> !tulle.iterator<#D, 1>
+        %old = tulle.load %then[%ck : !tulle.iterator<#D, 1>] : tensor<?x?xf64, #D> -> f64
+        %sum = arith.addf %old, %v fastmath<reassoc> : f64
+        %next = tulle.store %sum, %then[%ck : !tulle.iterator<#D, 1>] : f64, tensor<?x?xf64, #D>
+        tulle.yield %next : tensor<?x?xf64, #D>
+      }
+      tulle.yield %t : tensor<?x?xf64, #D>
+    }
+    tulle.yield %row : tensor<?x?xf64, #D>
+  }
+  return %r : tensor<?x?xf64, #D>
 }

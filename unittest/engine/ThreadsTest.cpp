@@ -154,6 +154,45 @@ TEST(Threads, tensorsOfHigherOrder) {
   }
 }
 
+/// A part may begin inside of the slice or row that holds most, whatever its inner loops make.
+TEST(Threads, oneSliceMayHoldMostEntries) {
+  std::vector<double> elements = integers(13 * 17 * 19, 40, 1);
+  for (size_t e = 7 * 17 * 19; e < 8 * 17 * 19; ++e)
+    elements[e] = double(e % 5) + 1;
+  for (const char *form : {"CSF", "COO", "(i, j, k) -> (i : dense, j : compressed, k : compressed)"}) {
+    Tensors in{{"T", doubles({13, 17, 19}, elements, form)},
+               {"B", doubles({17, 33}, integers(17 * 33, 1, 2))},
+               {"C", doubles({19, 33}, integers(19 * 33, 1, 3))}};
+    expectSame("D(i,r) = T(i,j,k) * B(j,r) * C(k,r)", "D", in, {}, 20);
+    expectSame("D(i,r) max= T(i,j,k) * B(j,r) * C(k,r)", "D", in);
+    expectSame("s = T(i,j,k) * B(j,r) * C(k,r)", "s", in);
+  }
+}
+
+TEST(Threads, roundsOfARowThatIsCutGoOn) {
+  for (const char *form : {"CSR", "DCSR", "COO"}) {
+    runtime::Tensor A = doubles({kRows, kColumns}, arrow(40), form);
+    Tensors in{{"A", A}, {"x", doubles({kColumns}, integers(kColumns, 1, 2))}};
+    // What follows the sum happens once; a sum goes on from what was there, or from another one.
+    in.insert({"y", doubles({kRows}, integers(kRows, 1, 3))});
+    expectSame("y(i) += A(i,j) * x(j)", "y", in);
+    in.erase("y");
+    in.insert({"w", doubles({kRows}, integers(kRows, 1, 3))});
+    expectSame("y(i) = w(i) + 2 * A(i,j) * x(j)", "y", in);
+    expectSame("s = w(i) * A(i,j) * x(j)", "s", in);
+    expectSame("s max= w(i) * A(i,j) * x(j)", "s", in);
+    in.erase("w");
+    in.insert({"B", doubles({kRows, kColumns}, arrow(9), form)});
+    expectSame("y(i) = A(i,j) * x(j) + B(i,k) * x(k)", "y", in);
+    // Every entry has a place of its own.
+    in.erase("B");
+    in.erase("x");
+    in.insert({"P", doubles({kRows, 9}, integers(kRows * 9, 1, 4))});
+    in.insert({"Q", doubles({9, kColumns}, integers(kColumns * 9, 1, 5))});
+    expectSame("S(i,j) = A(i,j) * P(i,k) * Q(k,j)", "S", in);
+  }
+}
+
 TEST(Threads, emptyTensors) {
   Tensors in{{"A", doubles({0, 0}, {}, "CSR")}, {"x", doubles({0}, {})}};
   expectSame("y(i) = A(i,j) * x(j)", "y", in);

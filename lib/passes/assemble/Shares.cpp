@@ -105,8 +105,7 @@ static Value pieceOf(OpBuilder &b, Operation *loop, Value place, const Piece &pi
   Location loc = loop->getLoc();
   Value all = b.clone(*place.getDefiningOp())->getResult(0);
   if (auto iterate = dyn_cast<IterateOp>(loop)) {
-    Value part =
-        PartOp::create(b, loc, all.getType(), all, piece.part, piece.parts, parallel::weights(iterate));
+    Value part = PartOp::create(b, loc, all, piece.part, piece.parts, parallel::weights(iterate));
     setGrain(part, cast<AssembleOp>(loop->getParentOp()));
     return part;
   }

@@ -237,7 +237,7 @@ void Lowering::lowerOp(Operation &op) {
       .Case([&](ParallelOp op) { lowerParallel(op); })
       .Case([&](PartOp op) { lowerPart(op); })
       .Case([&](WeightOp op) { lowerWeight(op); })
-      .Case([&](HeavyOp op) { lowerHeavy(op); })
+      .Case([&](CutOp op) { lowerCut(op); })
       .Case([&](SliceOp op) { lowerSlice(op); })
       .Case([&](RestrictOp op) { lowerRestrict(op); })
       .Case([&](ValuesOp op) { lowerValues(op); })
@@ -256,7 +256,7 @@ static bool understands(Operation *op) {
   }
   return isa<SpaceOp, LocateOp, SearchOp, TabulateOp, LookupOp, RangeOp, LoadOp, StoreOp, FillOp, LikeOp,
              LevelSizeOp, SpaceSizeOp, StoredCountOp, StorageOp, CoordinatesOp, IterateOp, CoiterateOp,
-             ParallelOp, PartOp, WeightOp, HeavyOp, SliceOp, RestrictOp, ValuesOp, WithValuesOp>(op) ||
+             ParallelOp, PartOp, WeightOp, CutOp, SliceOp, RestrictOp, ValuesOp, WithValuesOp>(op) ||
          // Tensors pass through these, as the storage they are; places in them do not.
          isa<tensor::CastOp, YieldOp, scf::IfOp, scf::ForOp, func::ReturnOp>(op) ||
          (isa<scf::YieldOp>(op) && isa<scf::IfOp, scf::ForOp>(op->getParentOp()));

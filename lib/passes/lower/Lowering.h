@@ -57,7 +57,7 @@ private:
   void lowerPart(dialect::PartOp op);
   void lowerThreads(dialect::ThreadsOp op);
   void lowerWeight(dialect::WeightOp op);
-  void lowerHeavy(dialect::HeavyOp op);
+  void lowerCut(dialect::CutOp op);
   void lowerSlice(dialect::SliceOp op);
   void lowerRestrict(dialect::RestrictOp op);
 

@@ -101,29 +101,24 @@ Value divideOutside(const levels::Emitter &emit, Value total, Value divisor) {
   return division;
 }
 
-/// `part` of `parts` equal shares of `total` ends where the next one begins: here. Nothing wraps.
+/// total * part / parts: where share `part` begins, and the one before ends. Nothing wraps up to 2^32 parts.
 Value shareBegin(const levels::Emitter &emit, Value total, Value part, Value parts) {
   OpBuilder &b = emit.builder;
   Value divisor = arith::MaxUIOp::create(b, emit.loc, parts, emit.constant(1));
   Value each = divideOutside(emit, total, divisor);
   Value rest = arith::RemUIOp::create(b, emit.loc, total, divisor);
-  return emit.add(emit.mul(each, part), arith::MinUIOp::create(b, emit.loc, part, rest));
+  return emit.add(emit.mul(each, part), divideOutside(emit, emit.mul(rest, part), divisor));
 }
 
-/// The first position from `begin` on before which there is at least share `part`.
-Value cut(const levels::Emitter &emit, const Weight *weight, Value begin, Value end, Value part,
-          Value parts) {
+/// The first position from `begin` on before which there is at least as much as `target`.
+Value cut(const levels::Emitter &emit, const Weight &weight, Value begin, Value end, Value target) {
   OpBuilder &b = emit.builder;
   Location loc = emit.loc;
-  if (!weight)
-    return emit.add(begin, shareBegin(emit, emit.sub(end, begin), part, parts));
-  Value first = weight->before(begin);
-  Value target = emit.add(first, shareBegin(emit, emit.sub(weight->before(end), first), part, parts));
   auto open = [&](Values at) { return emit.compare(CmpIPredicate::ult, at[0], at[1]); };
   auto halve = [&](Values at) -> Values {
     Value half = arith::ShRUIOp::create(b, loc, emit.sub(at[1], at[0]), emit.constant(1));
     Value middle = emit.add(at[0], half);
-    Value below = emit.compare(CmpIPredicate::ult, weight->before(middle), target);
+    Value below = emit.compare(CmpIPredicate::ult, weight.before(middle), target);
     return {arith::SelectOp::create(b, loc, below, emit.add(middle, emit.constant(1)), at[0]),
             arith::SelectOp::create(b, loc, below, at[1], middle)};
   };
@@ -138,8 +133,10 @@ Value afterSegment(OpBuilder &b, Location loc, const Space &space, Value positio
   return ifElse(
       b, loc, inside, b.getIndexType(),
       [&] {
-        Value last = emit.sub(position, emit.constant(1));
-        return Values{segmentEnd(b, loc, space, last, space.coordinate(b, loc, last))};
+        Value last = emit.sub(position, emit.constant(1)), coordinate = space.coordinate(b, loc, last);
+        if (!space.storage->encoding.levels[space.level].format.ordered)
+          return Values{segmentEnd(b, loc, space, last, coordinate)};
+        return Values{gallop(b, loc, space, last, space.range.end, emit.add(coordinate, emit.constant(1)))};
       },
       [&] { return Values{position}; })[0];
 }
@@ -150,8 +147,14 @@ struct Places {
   Value begin, end;
   std::optional<Weight> weight;
 
-  Value cut(Value part, Value parts, int64_t grain = 1) const {
-    Value at = lower::cut(emit, weight ? &*weight : nullptr, begin, end, part, parts);
+  /// How much there is before share `part`.
+  Value target(Value part, Value parts) const {
+    Value first = before(begin);
+    return emit.add(first, shareBegin(emit, emit.sub(before(end), first), part, parts));
+  }
+  Value cut(Value target) const { return weight ? lower::cut(emit, *weight, begin, end, target) : target; }
+  Value cut(Value part, Value parts, int64_t grain) const {
+    Value at = cut(target(part, parts));
     if (grain == 1)
       return at;
     // Up to the next multiple. Where a piece begins another one ends, at the same place.
@@ -196,7 +199,8 @@ void Lowering::lowerPart(PartOp op) {
   auto attr = op->getAttrOfType<IntegerAttr>(kGrainAttr);
   int64_t grain = attr ? attr.getInt() : 1;
   Value part = values.lookup(op.getPart()), parts = values.lookup(op.getParts());
-  Value next = arith::AddIOp::create(b, loc, part, arith::ConstantIndexOp::create(b, loc, 1));
+  Value next = op.getTo() ? values.lookup(op.getTo())
+                          : arith::AddIOp::create(b, loc, part, arith::ConstantIndexOp::create(b, loc, 1));
   if (auto range = ranges.find(op.getSpace()); range != ranges.end()) {
     const levels::Storage *weights = op.getWeights() ? tensors.lookup(op.getWeights()) : nullptr;
     Places places = placesOf(b, loc, range->second, weights);
@@ -227,7 +231,7 @@ void Lowering::lowerWeight(WeightOp op) {
   values.map(op.getResult(), places.emit.sub(places.before(places.end), places.before(places.begin)));
 }
 
-void Lowering::lowerHeavy(HeavyOp op) {
+void Lowering::lowerCut(CutOp op) {
   Location loc = op.getLoc();
   auto range = ranges.find(op.getSpace());
   std::optional<Space> space;
@@ -236,27 +240,29 @@ void Lowering::lowerHeavy(HeavyOp op) {
   const levels::Storage *weights = op.getWeights() ? tensors.lookup(op.getWeights()) : nullptr;
   Places places = space ? placesOf(b, loc, *space) : placesOf(b, loc, range->second, weights);
   const levels::Emitter &emit = places.emit;
-  Value one = emit.constant(1), parts = values.lookup(op.getParts());
-  Value end = places.cut(arith::AddIOp::create(b, loc, values.lookup(op.getPart()), one), parts);
-  Value some = emit.compare(CmpIPredicate::ugt, end, places.begin);
+  Value target = places.target(values.lookup(op.getPart()), values.lookup(op.getParts()));
+  Value at = places.cut(target), least = values.lookup(op.getLeast()), zero = emit.constant(0);
   Values result = ifElse(
-      b, loc, some, SmallVector<Type>(2, b.getIndexType()),
+      b, loc, emit.compare(CmpIPredicate::ugt, at, places.begin), SmallVector<Type>(4, b.getIndexType()),
       [&] {
-        Value first = emit.sub(end, one), last = end;
+        Value first = emit.sub(at, emit.constant(1)), last = at;
         if (space && !space->format->full() && !space->unique()) {
           Value coordinate = space->coordinate(b, loc, first);
           first = lowerBound(b, loc, *space, places.begin, first, coordinate);
           last = afterSegment(b, loc, *space, last);
         }
-        Value share = arith::DivUIOp::create(
-            b, loc, emit.sub(places.before(places.end), places.before(places.begin)), parts);
-        Value own = emit.sub(places.before(last), places.before(first));
-        Value heavy = emit.compare(CmpIPredicate::ugt, own, emit.add(share, one));
-        return Values{arith::SelectOp::create(b, loc, heavy, first, last), last};
+        Value start = places.before(first), stop = places.before(last), whole = emit.sub(stop, start);
+        Value inside = arith::AndIOp::create(b, loc, emit.compare(CmpIPredicate::ult, target, stop),
+                                             emit.compare(CmpIPredicate::ugt, whole, least));
+        // As a ratio of numbers that can be multiplied with each other.
+        Value unit = emit.add(arith::ShRUIOp::create(b, loc, whole, emit.constant(31)), emit.constant(1));
+        return Values{arith::SelectOp::create(b, loc, inside, first, last), last,
+                      arith::DivUIOp::create(b, loc, emit.sub(target, start), unit),
+                      arith::DivUIOp::create(b, loc, whole, unit)};
       },
-      [&] { return Values{end, end}; });
-  values.map(op.getBegin(), result[0]);
-  values.map(op.getEnd(), result[1]);
+      [&] { return Values{at, at, zero, zero}; });
+  for (auto [value, found] : llvm::zip(op.getResults(), result))
+    values.map(value, found);
 }
 
 void Lowering::lowerSlice(SliceOp op) {
@@ -274,6 +280,7 @@ void Lowering::lowerSlice(SliceOp op) {
   Space space = spaces.lookup(op.getSpace());
   Places places = placesOf(b, op.getLoc(), space);
   limit(space, clamp(places.begin, places.end));
+  space.one = op.getOne();
   spaces[op.getResult()] = space;
 }
 

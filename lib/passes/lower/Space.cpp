@@ -47,6 +47,8 @@ Value segmentEnd(OpBuilder &b, Location loc, const Space &space, Value position,
   Value next = emit.add(position, emit.constant(1));
   if (space.unique())
     return next;
+  if (space.one)
+    return space.range.end;
   auto same = [&](Values at) {
     return guarded(b, loc, emit.compare(CmpIPredicate::ult, at[0], space.range.end), [&] {
       return emit.compare(CmpIPredicate::eq, space.coordinate(b, loc, at[0]), coordinate);

@@ -13,6 +13,7 @@ struct Space {
   const levels::LevelFormat *format = nullptr;
   levels::PositionRange range;
   std::optional<levels::PositionRange> slice; ///< of a full level: the coordinates of a part
+  bool one = false;                           ///< whether the range is the segment of one coordinate
 
   bool unique() const { return storage->encoding.levels[level].format.unique; }
   levels::Emitter emitter(mlir::OpBuilder &b, mlir::Location loc) const { return {b, loc, *storage}; }

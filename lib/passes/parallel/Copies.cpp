@@ -1,4 +1,5 @@
 // Dense results that all threads add to.
+#include "passes/parallel/Copies.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -10,44 +11,41 @@ using namespace mlir;
 using namespace tulle::dialect;
 
 namespace tulle::parallel {
-namespace {
 
-/// Values that are one tensor's storage.
-class Aliases {
-public:
-  Aliases(Operation *loop) {
-    for (Value value = initsOf(loop)[0].get(); value;) {
-      all.insert(value);
-      Operation *op = value.getDefiningOp();
-      value = isa_and_nonnull<FillOp, LikeOp, tensor::CastOp>(op) ? tensorOf(op) : Value();
-    }
-    loop->walk([&](Operation *op) {
-      auto add = [&](Value value) {
-        if (isa<RankedTensorType>(value.getType()))
-          all.insert(value);
-      };
-      llvm::for_each(op->getResults(), add);
-      for (Region &region : op->getRegions())
-        for (Block &block : region)
-          llvm::for_each(block.getArguments(), add);
-    });
+/// The value whose storage this one is, where that is known.
+static Value sameStorage(Value value) {
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    Operation *loop = argument.getOwner()->getParentOp();
+    if (!isLoop(loop))
+      return {};
+    unsigned first = argument.getOwner()->getNumArguments() - loop->getNumResults();
+    return initsOf(loop)[argument.getArgNumber() - first].get();
   }
-  bool contains(Value value) const { return all.contains(value); }
-  auto begin() const { return all.begin(); }
-  auto end() const { return all.end(); }
+  Operation *op = value.getDefiningOp();
+  if (op && isLoop(op))
+    return initsOf(op)[cast<OpResult>(value).getResultNumber()].get();
+  if (auto fill = dyn_cast_or_null<FillOp>(op))
+    return fill.getTensor();
+  if (auto like = dyn_cast_or_null<LikeOp>(op))
+    return like.getTensor();
+  return isa_and_nonnull<tensor::CastOp>(op) ? op->getOperand(0) : Value();
+}
 
-private:
-  static Value tensorOf(Operation *op) {
-    if (auto fill = dyn_cast<FillOp>(op))
-      return fill.getTensor();
-    if (auto like = dyn_cast<LikeOp>(op))
-      return like.getTensor();
-    return op->getOperand(0);
-  }
-  llvm::SmallSetVector<Value, 8> all;
-};
+Aliases::Aliases(Operation *loop) {
+  for (Value value = initsOf(loop)[0].get(); value; value = sameStorage(value))
+    all.insert(value);
+  loop->walk([&](Operation *op) {
+    auto add = [&](Value value) {
+      if (isa<RankedTensorType>(value.getType()))
+        all.insert(value);
+    };
+    llvm::for_each(op->getResults(), add);
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        llvm::for_each(block.getArguments(), add);
+  });
+}
 
-/// One operation by which all stores below change what was there; null where there is none.
 Operation *combinerOfStores(Operation *loop, const Aliases &aliases) {
   Operation *found = nullptr;
   llvm::SmallPtrSet<Operation *, 8> loads;
@@ -78,29 +76,50 @@ Operation *combinerOfStores(Operation *loop, const Aliases &aliases) {
   return others ? nullptr : found;
 }
 
-/// A tensor of so many copies of the result: dense over the part, then over the result's levels, so that
-/// copies are stored as the result is.
-RankedTensorType copiesType(RankedTensorType type) {
-  size_t levels = getEncoding(type).getValue().levels.size();
+RankedTensorType copiesType(RankedTensorType type, size_t first) {
+  size_t levels = getEncoding(type).getValue().levels.size() - first;
   return RankedTensorType::get(SmallVector<int64_t>(1 + levels, ShapedType::kDynamic), type.getElementType());
 }
 
-/// Makes code that works on the result work on the copy of one part.
-void redirect(Operation *loop, const Aliases &aliases, Value copies, Value part) {
+Value copiesOf(OpBuilder &b, Location loc, Value tensor, size_t first, Value memory, Value count) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  SmallVector<Value> sizes{count};
+  for (size_t l = first; l < getEncoding(type).getValue().levels.size(); ++l)
+    sizes.push_back(LevelSizeOp::create(b, loc, tensor, b.getI64IntegerAttr(int64_t(l))));
+  return StorageOp::create(b, loc, copiesType(type, first), memory, sizes);
+}
+
+bool isDense(RankedTensorType type) {
+  const format::Encoding &encoding = getEncoding(type).getValue();
+  return !encoding.levels.empty() && format::digits(encoding) &&
+         llvm::all_of(encoding.levels, [](const format::Level &level) {
+           return level.format.kind == format::LevelKind::Dense;
+         });
+}
+
+void redirect(Operation *loop, const Aliases &aliases, Value copies, Value copy, LocateOp base) {
   auto type = cast<RankedTensorType>(copies.getType());
   EncodingAttr encoding = getEncoding(type);
   OpBuilder b(loop);
   auto iterator = [&](unsigned level) { return IteratorType::get(b.getContext(), encoding, level); };
-  Value copy =
-      LocateOp::create(b, loop->getLoc(), iterator(0), copies, b.getI64IntegerAttr(0), Value(), part);
+  Value first =
+      LocateOp::create(b, loop->getLoc(), iterator(0), copies, b.getI64IntegerAttr(0), Value(), copy);
+  SmallVector<LocateOp> above;
+  for (LocateOp at = base; at; at = at.getParent() ? at.getParent().getDefiningOp<LocateOp>() : LocateOp())
+    above.push_back(at);
+  const int64_t levels = int64_t(above.size());
+  loop->walk([&](LocateOp locate) {
+    if (!aliases.contains(locate.getTensor()) || llvm::is_contained(above, locate))
+      return;
+    int64_t level = locate.getLevel() - levels + 1;
+    locate.setLevel(level);
+    if (level == 1)
+      locate.getParentMutable().assign(first);
+    locate.getResult().setType(iterator(unsigned(level)));
+  });
+  for (LocateOp at : above)
+    at.erase();
   loop->walk<WalkOrder::PreOrder>([&](Operation *op) {
-    if (auto locate = dyn_cast<LocateOp>(op); locate && aliases.contains(locate.getTensor())) {
-      unsigned level = unsigned(locate.getLevel()) + 1;
-      locate.setLevel(level);
-      if (level == 1)
-        locate.getParentMutable().assign(copy);
-      locate.getResult().setType(iterator(level));
-    }
     auto retype = [&](Value value) {
       if (isa<RankedTensorType>(value.getType()))
         value.setType(type);
@@ -115,8 +134,6 @@ void redirect(Operation *loop, const Aliases &aliases, Value copies, Value part)
         operand.set(copies);
   });
 }
-
-} // namespace
 
 /// Adds `parts` copies to what the tensor holds; several threads take a piece of its values each.
 static Value addUp(OpBuilder &b, Location loc, Operation *combiner, Value tensor, Value size, Value copies,
@@ -143,13 +160,7 @@ static Value addUp(OpBuilder &b, Location loc, Operation *combiner, Value tensor
 bool shareCopies(Operation *loop, const Settings &settings) {
   auto type = loop->getNumResults() == 1 ? dyn_cast<RankedTensorType>(loop->getResult(0).getType())
                                          : RankedTensorType();
-  if (!type || !canCut(loop) || type.getElementType().isInteger(1))
-    return false;
-  const format::Encoding &encoding = getEncoding(type).getValue();
-  bool dense = !encoding.levels.empty() && llvm::all_of(encoding.levels, [](const format::Level &level) {
-    return level.format.kind == format::LevelKind::Dense;
-  });
-  if (!dense || !format::digits(encoding))
+  if (!type || !canCut(loop) || type.getElementType().isInteger(1) || !isDense(type))
     return false;
   Aliases aliases(loop);
   Operation *combiner = combinerOfStores(loop, aliases);
@@ -170,14 +181,10 @@ bool shareCopies(Operation *loop, const Settings &settings) {
   auto branch = scf::IfOp::create(b, loc, type, several, /*withElseRegion=*/true);
 
   b.setInsertionPointToStart(branch.thenBlock());
-  RankedTensorType copiesOf = copiesType(type);
   auto buffer = MemRefType::get({ShapedType::kDynamic}, type.getElementType());
   Value memory =
       memref::AllocOp::create(b, loc, buffer, arith::MulIOp::create(b, loc, parts, size).getResult());
-  SmallVector<Value> sizes{parts};
-  for (size_t l = 0; l < encoding.levels.size(); ++l)
-    sizes.push_back(LevelSizeOp::create(b, loc, result, b.getI64IntegerAttr(int64_t(l))));
-  Value copies = StorageOp::create(b, loc, copiesOf, memory, sizes);
+  Value copies = copiesOf(b, loc, result, /*first=*/0, memory, parts);
   region(b, loc, parts, copies, [&](Value part, ValueRange carried) {
     Value start = constant(b, loc, *neutral), zero = arith::ConstantIndexOp::create(b, loc, 0);
     Value first = arith::MulIOp::create(b, loc, part, size);

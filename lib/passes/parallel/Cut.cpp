@@ -1,33 +1,34 @@
-// Loops where one coordinate can hold most of the work: a dense row of a matrix.
+// Loops where one coordinate can hold most of the work, a dense row of a matrix: parts begin inside of it.
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "passes/parallel/Copies.h"
+#include "passes/parallel/Monoid.h"
 #include "passes/parallel/Share.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace tulle::dialect;
 
 namespace tulle::parallel {
+namespace {
 
-/// Pieces for each thread of rounds that store apart: how long one takes depends on where its operands are
-/// too (SpMM with two threads: 0.93 of the time of one piece for each). Finding and handing out one takes 0.7
-/// microseconds: SpMV on `grid2d:200` takes 39 so, 47 with as many pieces (Zen 5).
-static Value piecesOf(OpBuilder &b, Location loc, Value parts, Value work, const iteration::Costs &costs) {
-  auto constant = [&](int64_t value) { return arith::ConstantIndexOp::create(b, loc, value); };
-  Value of = arith::MulIOp::create(b, loc, parts, constant(costs.workPerPiece));
-  Value each = arith::MinUIOp::create(b, loc, arith::DivUIOp::create(b, loc, work, of),
-                                      constant(costs.piecesPerThread));
-  return severalEach(b, loc, parts, arith::MaxUIOp::create(b, loc, each, constant(1)));
-}
+/// How what the parts of one coordinate make comes together.
+enum class Joined {
+  Apart,  ///< They store to places of their own.
+  Values, ///< Each makes values of its own, which are combined.
+  Rows    ///< Each adds to a copy of what the coordinate selects of a dense tensor, and nothing does later.
+};
 
-/// A copy of the loop over other coordinates and with another start.
-static IterateOp copyOf(OpBuilder &b, IterateOp loop, Value space, ValueRange inits) {
-  auto copy = cast<IterateOp>(b.clone(*loop));
-  copy.getSpaceMutable().assign(space);
-  copy.getInitsMutable().assign(inits);
-  return copy;
-}
+struct Plan {
+  Joined joined;
+  SmallVector<IterateOp> inner;  ///< The loops that are cut.
+  LocateOp row = {};             ///< Rows: what the coordinate selects,
+  Operation *combiner = nullptr; ///< and what is done to it.
+};
 
 /// Whether the loop walks what is stored below one coordinate of `outer` only.
-static bool walksBelow(IterateOp outer, IterateOp inner) {
+bool walksBelow(IterateOp outer, IterateOp inner) {
   auto space = inner.getSpace().getDefiningOp<SpaceOp>();
   if (!space || !space.getParent())
     return false;
@@ -38,23 +39,131 @@ static bool walksBelow(IterateOp outer, IterateOp inner) {
   return !locate || locate.getCoordinate() == outer.getBody().getArgument(0);
 }
 
-/// Shares the loops over what one coordinate holds; returns of how many equal shares for each thread it has
-/// to hold more than one for that, or nothing where there is no such loop.
-static std::optional<int64_t> shareWithin(IterateOp loop, const Settings &settings) {
-  SmallVector<IterateOp> inner;
-  for (IterateOp op : loop.getBody().getOps<IterateOp>())
-    if (walksBelow(loop, op))
-      inner.push_back(op);
-  std::optional<int64_t> shares;
-  for (IterateOp op : inner)
-    if (shareRounds(op, settings) || sharePartials(op, settings))
-      shares = shares.value_or(settings.costs.sharesPerPart);
-    else if (shareInside(op, settings))
-      shares = 1; // every thread walks all entries: no gain where others have as much to do meanwhile
-  return shares;
+/// What the loop needs of its body, but for what it goes on from.
+llvm::SetVector<Operation *> needsOf(IterateOp inner) {
+  Block *body = inner->getBlock();
+  llvm::SetVector<Operation *> needed;
+  auto add = [&](Value value) {
+    Operation *op = value.getDefiningOp();
+    if (op && op != inner && op->getBlock() == body)
+      needed.insert(op);
+  };
+  auto addAll = [&](Operation *op) {
+    op->walk([&](Operation *inside) { llvm::for_each(inside->getOperands(), add); });
+  };
+  add(inner.getSpace());
+  for (Operation &op : inner.getBody().front())
+    addAll(&op);
+  for (size_t k = 0; k < needed.size(); ++k)
+    addAll(needed[k]);
+  return needed;
 }
 
-static bool hasOrder(IterateOp loop) {
+bool needsOthers(IterateOp inner, const SmallVector<IterateOp> &others) {
+  llvm::SetVector<Operation *> needed = needsOf(inner);
+  return llvm::any_of(others, [&](IterateOp other) { return needed.contains(other); });
+}
+
+/// What the loop hands on goes through the inner loops, the last of its body that change it: what they begin
+/// with.
+Value startOf(IterateOp loop, const SmallVector<IterateOp> &inner, unsigned result) {
+  Value at = loop.getBody().front().getTerminator()->getOperand(result);
+  for (;;) {
+    auto from = at.getDefiningOp<IterateOp>();
+    if (!at.hasOneUse() || !from || !llvm::is_contained(inner, from))
+      return at;
+    at = from.getInits()[cast<OpResult>(at).getResultNumber()];
+  }
+}
+
+/// Whether the inner loops are all that changes what the loop carries, and that reads it.
+bool changeAll(IterateOp loop, const SmallVector<IterateOp> &inner) {
+  Block &body = loop.getBody().front();
+  const unsigned first = body.getNumArguments() - loop->getNumResults();
+  return llvm::all_of(loop->getResults(), [&](OpResult result) {
+    Value carried = body.getArgument(first + result.getResultNumber());
+    return carried.hasOneUse() && startOf(loop, inner, result.getResultNumber()) == carried;
+  });
+}
+
+/// The iterator above all places of the carried tensor that the inner loops touch; null where there is none.
+LocateOp rowOf(const SmallVector<IterateOp> &inner, const Aliases &aliases) {
+  LocateOp row;
+  for (IterateOp loop : inner) {
+    WalkResult result = loop->walk([&](LocateOp locate) {
+      if (!aliases.contains(locate.getTensor()))
+        return WalkResult::advance();
+      auto above = locate.getParent() ? locate.getParent().getDefiningOp<LocateOp>() : LocateOp();
+      if (!above || (!loop->isAncestor(above) && row && row != above))
+        return WalkResult::interrupt();
+      if (!loop->isAncestor(above))
+        row = above;
+      return WalkResult::advance();
+    });
+    if (result.wasInterrupted())
+      return {};
+  }
+  return row;
+}
+
+std::optional<Plan> planRows(IterateOp loop, const SmallVector<IterateOp> &inner) {
+  auto type = loop->getNumResults() == 1 ? dyn_cast<RankedTensorType>(loop->getResult(0).getType())
+                                         : RankedTensorType();
+  if (!type || !isDense(type) || type.getElementType().isInteger(1))
+    return std::nullopt;
+  Aliases aliases(loop);
+  Plan plan{Joined::Rows, inner, rowOf(inner, aliases)};
+  Value begin = plan.inner[0].getInits()[0];
+  if (!plan.row || startOf(loop, inner, 0) != begin)
+    return std::nullopt;
+  auto reads = [&](Operation *op) {
+    return llvm::any_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>) ||
+           (isa<LoadOp>(op) && aliases.contains(cast<LoadOp>(op).getTensor()));
+  };
+  for (IterateOp op : inner) {
+    Operation *own = combinerOfStores(op, aliases);
+    if (!own || !identity(own) || (plan.combiner && plan.combiner->getName() != own->getName()) ||
+        llvm::any_of(needsOf(op), reads))
+      return std::nullopt;
+    plan.combiner = own;
+  }
+  return plan;
+}
+
+std::optional<Plan> planOf(IterateOp loop) {
+  if (!isMemoryEffectFree(loop))
+    return std::nullopt;
+  SmallVector<IterateOp> below;
+  for (IterateOp op : loop.getBody().getOps<IterateOp>())
+    if (walksBelow(loop, op) && canCut(op))
+      below.push_back(op);
+  Plan values{Joined::Values, {}};
+  for (IterateOp op : below)
+    if (addsToValues(op) && !needsOthers(op, values.inner))
+      values.inner.push_back(op);
+  if (!values.inner.empty())
+    return values;
+  if (below.empty() || !carriesTensorsOnly(loop) ||
+      llvm::any_of(below, [&](IterateOp op) { return needsOthers(op, below); }))
+    return std::nullopt;
+  const bool apart = llvm::all_of(below, [](IterateOp op) { return op.getKind() == LoopKind::Parallel; });
+  if (!apart)
+    return planRows(loop, below);
+  return changeAll(loop, below) ? std::optional(Plan{Joined::Apart, below}) : std::nullopt;
+}
+
+/// Pieces for each thread of rounds that store apart: how long one takes depends on where its operands are
+/// too (SpMM with two threads: 0.93 of the time of one piece for each). Finding and handing out one takes 0.7
+/// microseconds: SpMV on `grid2d:200` takes 39 so, 47 with as many pieces (Zen 5).
+Value piecesOf(OpBuilder &b, Location loc, Value parts, Value work, const iteration::Costs &costs) {
+  auto constant = [&](int64_t value) { return arith::ConstantIndexOp::create(b, loc, value); };
+  Value of = arith::MulIOp::create(b, loc, parts, constant(costs.workPerPiece));
+  Value each = arith::MinUIOp::create(b, loc, arith::DivUIOp::create(b, loc, work, of),
+                                      constant(costs.piecesPerThread));
+  return severalEach(b, loc, parts, arith::MaxUIOp::create(b, loc, each, constant(1)));
+}
+
+bool hasOrder(IterateOp loop) {
   auto type = dyn_cast<SpaceType>(loop.getSpace().getType());
   if (!type)
     return bool(weights(loop));
@@ -63,92 +172,329 @@ static bool hasOrder(IterateOp loop) {
          (level.kind == format::LevelKind::Compressed || level.kind == format::LevelKind::Dense);
 }
 
-/// Coordinates with more than a share become loops of their own:
+/// Rewrites one loop:
 ///
-///   from = 0
-///   for each share: if a heavy coordinate ends it, or it is the last
-///     parallel: what lies between `from` and there
-///     the heavy coordinate, its inner loops in parallel
-///     from = what follows
-bool shareHeavyRounds(Operation *op, const Settings &settings) {
+///   parallel: for the coordinate that the part begins inside of, and for the one that it ends inside of:
+///               what the inner loops make of the part's piece of it
+///             all coordinates between them
+///   for each coordinate that was cut: its round, with those pieces put together in place of inner loops
+///
+/// A part has two slots for what it makes of pieces.
+class Rewriter {
+public:
+  Rewriter(IterateOp loop, Plan plan, const Settings &settings)
+      : b(loop), loc(loop.getLoc()), loop(loop), plan(std::move(plan)), settings(settings),
+        space(loop.getSpace()), weighedBy(weights(loop)), adds(carriesValuesOnly(loop)) {
+    Value all = work(b, loop);
+    Value parts = ThreadsOp::create(b, loc, all, settings.deterministic);
+    pieces = adds ? parts : piecesOf(b, loc, parts, all, settings.costs);
+    slots = arith::MulIOp::create(b, loc, pieces, constant(2));
+    Value total = WeightOp::create(b, loc, space, weighedBy);
+    Value many = arith::MulIOp::create(b, loc, parts, constant(settings.costs.piecesPerThread));
+    least = arith::DivUIOp::create(b, loc, total, many);
+    makeRoom(all);
+  }
+
+  void run() {
+    SmallVector<std::pair<OpOperand *, unsigned>> uses;
+    for (OpResult result : loop->getResults())
+      for (OpOperand &use : result.getUses())
+        uses.push_back({&use, result.getResultNumber()});
+    b.setInsertionPointAfter(loop);
+    SmallVector<Value> now = adds ? addUp() : store();
+    if (plan.joined != Joined::Apart)
+      now = finish(now);
+    for (Value buffer : buffers)
+      memref::DeallocOp::create(b, loc, buffer);
+    for (auto [use, number] : uses)
+      use->set(now[number]);
+  }
+
+private:
+  Value constant(int64_t value) { return arith::ConstantIndexOp::create(b, loc, value); }
+  Value compare(arith::CmpIPredicate predicate, Value x, Value y) {
+    return arith::CmpIOp::create(b, loc, predicate, x, y);
+  }
+  Value select(Value which, Value x, Value y) { return arith::SelectOp::create(b, loc, which, x, y); }
+  Value times(Value x, Value y) { return arith::MulIOp::create(b, loc, x, y); }
+  Value plus(Value x, Value y) { return arith::AddIOp::create(b, loc, x, y); }
+  Value buffer(Type type, Value size) {
+    buffers.push_back(memref::AllocOp::create(b, loc, MemRefType::get({ShapedType::kDynamic}, type), size));
+    return buffers.back();
+  }
+
+  void makeRoom(Value all) {
+    if (plan.joined == Joined::Apart)
+      return;
+    begins = buffer(b.getIndexType(), slots);
+    ends = buffer(b.getIndexType(), slots);
+    if (plan.joined == Joined::Values) {
+      for (IterateOp op : plan.inner)
+        for (Type type : op->getResultTypes())
+          partials.push_back(buffer(type, times(slots, constant(kApart))));
+      return;
+    }
+    Value tensor = loop.getInits()[0];
+    const size_t below = size_t(plan.row.getLevel()) + 1;
+    auto type = cast<RankedTensorType>(tensor.getType());
+    rowSize = constant(1);
+    for (size_t l = below; l < getEncoding(type).getValue().levels.size(); ++l)
+      rowSize = times(rowSize, LevelSizeOp::create(b, loc, tensor, b.getI64IntegerAttr(int64_t(l))));
+    // Copies are written and read once: nothing is cut where there is less to do than that.
+    Value size = times(slots, rowSize);
+    Value fits = compare(arith::CmpIPredicate::ule, size, all);
+    least = select(fits, least, constant(std::numeric_limits<int64_t>::max()));
+    partials.push_back(buffer(type.getElementType(), select(fits, size, constant(0))));
+    copies = copiesOf(b, loc, tensor, below, partials[0], slots);
+  }
+
+  /// A loop that adds to values: the parts' own are added up.
+  SmallVector<Value> addUp() {
+    ValueRange sums = sharePartials(loop, pieces, [&](OpBuilder &inside, Value part) {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPoint(inside.getInsertionBlock(), inside.getInsertionPoint());
+      share(part, {});
+    });
+    return SmallVector<Value>(sums);
+  }
+
+  /// A loop whose rounds store apart.
+  SmallVector<Value> store() {
+    SmallVector<Value> inits = initValues(loop);
+    const size_t own = inits.size();
+    if (copies)
+      inits.push_back(copies);
+    ValueRange results = region(b, loc, pieces, inits, [&](Value part, ValueRange carried) {
+      ValueRange tensors = carried.take_front(own);
+      SmallVector<Value> shared =
+          share(part, plan.joined == Joined::Apart ? tensors : carried.drop_front(own));
+      loop->moveBefore(b.getInsertionBlock(), b.getInsertionPoint());
+      initsOf(loop).assign(plan.joined == Joined::Apart ? ValueRange(shared) : tensors);
+      SmallVector<Value> yielded(loop->getResults());
+      if (plan.joined == Joined::Rows)
+        llvm::append_range(yielded, shared);
+      return yielded;
+    });
+    return SmallVector<Value>(results.take_front(own));
+  }
+
+  /// Makes the loop visit the coordinates that are in the part as a whole, and does the part's pieces of
+  /// those at its ends; returns the tensors that these have stored to.
+  SmallVector<Value> share(Value part, ValueRange tensors) {
+    auto first = CutOp::create(b, loc, space, part, pieces, least, weighedBy);
+    auto last = CutOp::create(b, loc, space, plus(part, constant(1)), pieces, least, weighedBy);
+    Value end = arith::MaxUIOp::create(b, loc, first.getEnd(), last.getBegin());
+    loop.getSpaceMutable().assign(
+        SliceOp::create(b, loc, space.getType(), space, first.getEnd(), end, /*one=*/false));
+    auto halves = scf::ForOp::create(b, loc, constant(0), constant(2), constant(1), tensors);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(halves.getBody());
+    Value half = halves.getInductionVar();
+    SmallVector<Value> stored =
+        shareOne(first, last, half, plus(times(part, constant(2)), half), halves.getRegionIterArgs());
+    if (!tensors.empty())
+      scf::YieldOp::create(b, loc, stored);
+    return SmallVector<Value>(halves.getResults());
+  }
+
+  SmallVector<Value> shareOne(CutOp first, CutOp last, Value half, Value slot, ValueRange tensors) {
+    using arith::CmpIPredicate;
+    Value behind = compare(CmpIPredicate::eq, half, constant(1));
+    // All of the part may be inside of one coordinate.
+    Value one = arith::AndIOp::create(b, loc, compare(CmpIPredicate::eq, first.getBegin(), last.getBegin()),
+                                      compare(CmpIPredicate::eq, first.getEnd(), last.getEnd()));
+    Value begin = select(behind, last.getBegin(), first.getBegin());
+    Value end = select(behind, select(one, last.getBegin(), last.getEnd()), first.getEnd());
+    Value from = select(behind, constant(0), first.getBefore());
+    Value to = select(behind, last.getBefore(), select(one, last.getBefore(), first.getWhole()));
+    Value whole = select(behind, last.getWhole(), first.getWhole());
+    if (plan.joined != Joined::Apart) {
+      memref::StoreOp::create(b, loc, begin, begins, slot);
+      Value some = compare(CmpIPredicate::ult, begin, end);
+      memref::StoreOp::create(b, loc, select(some, end, constant(0)), ends, slot);
+    }
+    IRMapping map;
+    auto copy = cast<IterateOp>(b.clone(*loop, map));
+    copy.getSpaceMutable().assign(SliceOp::create(b, loc, space.getType(), space, begin, end, /*one=*/true));
+    copy.getSpace().getDefiningOp()->moveBefore(copy);
+    OpBuilder::InsertionGuard guard(b);
+    for (IterateOp op : plan.inner) {
+      auto own = cast<IterateOp>(map.lookup(op.getResult(0)).getDefiningOp());
+      b.setInsertionPoint(own);
+      cutToParts(b, own, from, to, whole);
+    }
+    if (plan.joined == Joined::Apart)
+      copy.getInitsMutable().assign(tensors);
+    else if (plan.joined == Joined::Values)
+      keepValues(copy, map, slot);
+    else
+      keepRow(copy, map, tensors[0], slot);
+    return plan.joined == Joined::Values ? SmallVector<Value>() : SmallVector<Value>(copy.getResults());
+  }
+
+  /// Makes the inner loops start anew and keep what they come to; nothing else of the round remains.
+  void keepValues(IterateOp copy, IRMapping &map, Value slot) {
+    size_t number = 0;
+    Value at;
+    for (IterateOp op : plan.inner) {
+      auto own = cast<IterateOp>(map.lookup(op.getResult(0)).getDefiningOp());
+      const Combiners combiners = *combinersOf(own);
+      b.setInsertionPoint(own);
+      for (auto [init, start] : llvm::zip(own.getInitsMutable(), combiners.identities))
+        init.set(parallel::constant(b, loc, start));
+      b.setInsertionPointAfter(own);
+      at = times(slot, constant(kApart));
+      for (Value result : own.getResults())
+        memref::StoreOp::create(b, loc, result, partials[number++], at);
+    }
+    Block &body = copy.getBody().front();
+    body.getTerminator()->setOperands(body.getArguments().take_back(copy->getNumResults()));
+    eraseUnused(body);
+  }
+
+  static void eraseUnused(Block &body) {
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body)))
+      if (isOpTriviallyDead(&op))
+        op.erase();
+  }
+
+  /// Makes the inner loops add to the slot's row, from what changes nothing.
+  void keepRow(IterateOp copy, IRMapping &map, Value rows, Value slot) {
+    auto first = cast<IterateOp>(map.lookup(plan.inner[0].getResult(0)).getDefiningOp());
+    first.getInitsMutable().assign(copy.getBody().front().getArguments().take_back());
+    eraseUnused(copy.getBody().front());
+    auto row = cast<LocateOp>(map.lookup(plan.row.getResult()).getDefiningOp());
+    redirect(copy, Aliases(copy), rows, slot, row);
+    b.setInsertionPointToStart(&copy.getBody().front());
+    Value neutral = parallel::constant(b, loc, *identity(plan.combiner)), begin = times(slot, rowSize);
+    forEach(b, loc, {constant(0), rowSize}, [&](OpBuilder &b, Value at) {
+      memref::StoreOp::create(b, loc, neutral, partials[0],
+                              arith::AddIOp::create(b, loc, begin, at).getResult());
+    });
+  }
+
+  /// The rounds of the coordinates that were cut.
+  SmallVector<Value> finish(ArrayRef<Value> now) {
+    SmallVector<Value> inits{constant(0)};
+    llvm::append_range(inits, now);
+    auto each = scf::ForOp::create(b, loc, constant(0), slots, constant(1), inits);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(each.getBody());
+    Value slot = each.getInductionVar(), done = each.getRegionIterArgs()[0];
+    ValueRange carried = each.getRegionIterArgs().drop_front();
+    Value begin = memref::LoadOp::create(b, loc, begins, slot),
+          end = memref::LoadOp::create(b, loc, ends, slot);
+    // Slots without a piece end at 0; those of one coordinate follow each other.
+    Value isNew = arith::AndIOp::create(b, loc, compare(arith::CmpIPredicate::ne, end, constant(0)),
+                                        compare(arith::CmpIPredicate::ne, end, done));
+    auto branch = scf::IfOp::create(b, loc, carried.getTypes(), isNew, /*withElseRegion=*/true);
+    SmallVector<Value> next{select(isNew, end, done)};
+    llvm::append_range(next, branch.getResults());
+    scf::YieldOp::create(b, loc, next);
+    b.setInsertionPointToStart(branch.elseBlock());
+    scf::YieldOp::create(b, loc, carried);
+    b.setInsertionPointToStart(branch.thenBlock());
+    Value only = SliceOp::create(b, loc, space.getType(), space, begin, end, /*one=*/true);
+    IRMapping map;
+    auto copy = cast<IterateOp>(b.clone(*loop, map));
+    copy.getSpaceMutable().assign(only);
+    copy.getInitsMutable().assign(carried);
+    scf::YieldOp::create(b, loc, copy.getResults());
+    if (plan.joined == Joined::Values)
+      joinValues(map, slot, end);
+    else
+      joinRows(map, slot, end);
+    // What needs these results is shared by itself.
+    for (IterateOp op : llvm::make_early_inc_range(copy.getBody().getOps<IterateOp>()))
+      if (walksBelow(copy, op) && !shareRounds(op, settings))
+        sharePartials(op, settings);
+    return SmallVector<Value>(each.getResults().drop_front());
+  }
+
+  /// Whether the slot has a piece of the coordinate that ends there.
+  Value belongs(Value slot, Value end) {
+    return compare(arith::CmpIPredicate::eq, memref::LoadOp::create(b, loc, ends, slot), end);
+  }
+
+  void joinValues(IRMapping &map, Value slot, Value end) {
+    size_t number = 0;
+    for (IterateOp op : plan.inner) {
+      auto own = cast<IterateOp>(map.lookup(op.getResult(0)).getDefiningOp());
+      const Combiners combiners = *combinersOf(own);
+      b.setInsertionPoint(own);
+      auto pieces = scf::ForOp::create(b, loc, slot, slots, constant(1), initValues(own));
+      own->replaceAllUsesWith(pieces.getResults());
+      b.setInsertionPointToStart(pieces.getBody());
+      Value at = times(pieces.getInductionVar(), constant(kApart));
+      Value mine = belongs(pieces.getInductionVar(), end);
+      SmallVector<Value> sums;
+      for (auto [combiner, sum] : llvm::zip(combiners.operations, pieces.getRegionIterArgs())) {
+        Value piece = memref::LoadOp::create(b, loc, partials[number++], at);
+        sums.push_back(select(mine, combine(b, loc, combiner, sum, piece), sum));
+      }
+      scf::YieldOp::create(b, loc, sums);
+      own->erase();
+    }
+  }
+
+  void joinRows(IRMapping &map, Value slot, Value end) {
+    SmallVector<IterateOp> inner;
+    for (IterateOp op : plan.inner)
+      inner.push_back(cast<IterateOp>(map.lookup(op.getResult(0)).getDefiningOp()));
+    b.setInsertionPoint(inner[0]);
+    Value position = constant(0), tensor = inner[0].getInits()[0];
+    SmallVector<LocateOp> path;
+    for (Value at = map.lookup(plan.row.getResult()); at; at = path.back().getParent())
+      path.push_back(at.getDefiningOp<LocateOp>());
+    for (LocateOp at : llvm::reverse(path)) {
+      Value size = LevelSizeOp::create(b, loc, tensor, at.getLevelAttr());
+      position = plus(times(position, size), at.getCoordinate());
+    }
+    Value values = ValuesOp::create(b, loc, partials[0].getType(), tensor);
+    Value first = times(position, rowSize);
+    auto pieces = scf::ForOp::create(b, loc, slot, slots, constant(1));
+    b.setInsertionPointToStart(pieces.getBody());
+    auto mine = scf::IfOp::create(b, loc, belongs(pieces.getInductionVar(), end));
+    b.setInsertionPointToStart(mine.thenBlock());
+    Value copy = times(pieces.getInductionVar(), rowSize);
+    forEach(b, loc, {constant(0), rowSize}, [&](OpBuilder &b, Value at) {
+      Value to = arith::AddIOp::create(b, loc, first, at), from = arith::AddIOp::create(b, loc, copy, at);
+      Value sum = combine(b, loc, plan.combiner, memref::LoadOp::create(b, loc, values, to),
+                          memref::LoadOp::create(b, loc, partials[0], from));
+      memref::StoreOp::create(b, loc, sum, values, to);
+    });
+    for (IterateOp op : inner) {
+      op->replaceAllUsesWith(op.getInits());
+      op->erase();
+    }
+  }
+
+  OpBuilder b;
+  Location loc;
+  IterateOp loop;
+  Plan plan;
+  const Settings &settings;
+  Value space, weighedBy;
+  bool adds;
+  Value pieces, slots, least;
+  Value begins, ends;                   // the places of each slot's coordinate
+  SmallVector<Value> partials, buffers; // what the inner loops make, by slots; all that is allocated
+  Value rowSize, copies;                // Rows: of a slot, and all of them as a tensor
+};
+
+} // namespace
+
+bool shareCutRounds(Operation *op, const Settings &settings) {
   auto loop = dyn_cast<IterateOp>(op);
   if (!loop || !canCut(loop) || loop.getEach() || !hasOrder(loop))
     return false;
   const bool adds = addsToValues(loop);
   if (!adds && (loop.getKind() != LoopKind::Parallel || !carriesTensorsOnly(loop)))
     return false;
-  OpBuilder b(loop);
-  Location loc = loop.getLoc();
-  // Tried on a copy: nothing is left behind where it does not apply.
-  IterateOp heavy = copyOf(b, loop, loop.getSpace(), loop.getInits());
-  const std::optional<int64_t> sharesPerPart = shareWithin(heavy, settings);
-  if (!sharesPerPart) {
-    heavy->erase();
+  std::optional<Plan> plan = planOf(loop);
+  if (!plan)
     return false;
-  }
-  Value zero = arith::ConstantIndexOp::create(b, loc, 0), one = arith::ConstantIndexOp::create(b, loc, 1);
-  Value all = work(b, loop);
-  Value parts = ThreadsOp::create(b, loc, all, settings.deterministic);
-  Value shares = severalEach(b, loc, parts, arith::ConstantIndexOp::create(b, loc, *sharesPerPart));
-  Value pieces = adds ? parts : piecesOf(b, loc, parts, all, settings.costs);
-  Value final = arith::SubIOp::create(b, loc, shares, one);
-
-  SmallVector<Value> inits{zero};
-  llvm::append_range(inits, loop.getInits());
-  auto each = scf::ForOp::create(b, loc, zero, shares, one, inits);
-  loop.replaceAllUsesWith(each.getResults().drop_front());
-  b.setInsertionPointToEnd(each.getBody());
-  Value from = each.getRegionIterArgs().front(), share = each.getInductionVar();
-  ValueRange carried = each.getRegionIterArgs().drop_front();
-  auto found = HeavyOp::create(b, loc, b.getIndexType(), b.getIndexType(), loop.getSpace(), share, shares,
-                               weights(loop));
-  auto compare = [&](arith::CmpIPredicate predicate, Value x, Value y) -> Value {
-    return arith::CmpIOp::create(b, loc, predicate, x, y);
-  };
-  Value isHeavy = compare(arith::CmpIPredicate::ult, found.getBegin(), found.getEnd());
-  Value isLast = compare(arith::CmpIPredicate::eq, share, final);
-  Value isNew = compare(arith::CmpIPredicate::uge, found.getBegin(), from);
-  Value stop = arith::AndIOp::create(b, loc, arith::OrIOp::create(b, loc, isHeavy, isLast), isNew);
-  auto branch = scf::IfOp::create(b, loc, ValueRange(inits).getTypes(), stop, /*withElseRegion=*/true);
-  scf::YieldOp::create(b, loc, branch.getResults());
-  OpBuilder::atBlockEnd(branch.elseBlock()).create<scf::YieldOp>(loc, each.getRegionIterArgs());
-
-  b.setInsertionPointToStart(branch.thenBlock());
-  Value light = SliceOp::create(b, loc, loop.getSpace().getType(), loop.getSpace(), from, found.getBegin());
-  loop->moveBefore(branch.thenBlock(), b.getInsertionPoint());
-  Value space = loop.getSpace();
-  Value tensor = weights(loop);
-  // Heavy coordinates may follow each other: nothing wakes threads for what lies between.
-  Value some = compare(arith::CmpIPredicate::ult, from, found.getBegin());
-  Value wanted = arith::SelectOp::create(b, loc, some, pieces, one);
-  ValueRange lightResults = loop.getResults();
-  if (adds) {
-    loop.getSpaceMutable().assign(light);
-    loop.getInitsMutable().assign(carried);
-  } else {
-    lightResults = region(b, loc, wanted, carried, [&](Value part, ValueRange now) {
-      Value piece = PartOp::create(b, loc, light.getType(), light, part, wanted, tensor);
-      loop->moveBefore(b.getInsertionBlock(), b.getInsertionPoint());
-      loop.getSpaceMutable().assign(piece);
-      loop.getInitsMutable().assign(now);
-      return SmallVector<Value>(loop.getResults());
-    });
-  }
-  auto within = scf::IfOp::create(b, loc, loop.getResultTypes(), isHeavy, /*withElseRegion=*/true);
-  SmallVector<Value> next{found.getEnd()};
-  llvm::append_range(next, within.getResults());
-  scf::YieldOp::create(b, loc, next);
-  OpBuilder::atBlockEnd(within.elseBlock()).create<scf::YieldOp>(loc, lightResults);
-  b.setInsertionPointToStart(within.thenBlock());
-  Value only = SliceOp::create(b, loc, space.getType(), space, found.getBegin(), found.getEnd());
-  heavy->moveBefore(within.thenBlock(), b.getInsertionPoint());
-  heavy.getSpaceMutable().assign(only);
-  heavy.getInitsMutable().assign(lightResults);
-  scf::YieldOp::create(b, loc, heavy.getResults());
-  if (adds) {
-    loop->moveAfter(wanted.getDefiningOp());
-    sharePartials(loop, wanted);
-  }
+  Rewriter(loop, *plan, settings).run();
   return true;
 }
 

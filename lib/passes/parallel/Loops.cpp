@@ -86,17 +86,18 @@ static Value partOfRange(OpBuilder &b, CoiterateOp loop, Value space, Value part
     Value size = LevelSizeOp::create(b, loc, first.getTensor(), first.getLevel());
     range = RangeOp::create(b, loc, zero, size);
   }
-  return PartOp::create(b, loc, range.getType(), range, part, parts, Value());
+  return PartOp::create(b, loc, range, part, parts);
+}
+
+void cutToParts(OpBuilder &b, IterateOp loop, Value part, Value to, Value parts) {
+  loop.getSpaceMutable().assign(
+      PartOp::create(b, loop.getLoc(), loop.getSpace(), part, parts, weights(loop), to));
 }
 
 void cutToPart(OpBuilder &b, Operation *loop, Value part, Value parts) {
   Location loc = loop->getLoc();
-  if (auto iterate = dyn_cast<IterateOp>(loop)) {
-    Value space = iterate.getSpace();
-    iterate.getSpaceMutable().assign(
-        PartOp::create(b, loc, space.getType(), space, part, parts, weights(iterate)));
-    return;
-  }
+  if (auto iterate = dyn_cast<IterateOp>(loop))
+    return cutToParts(b, iterate, part, /*to=*/{}, parts);
   auto coiterate = cast<CoiterateOp>(loop);
   Value piece = partOfRange(b, coiterate, coiterate.getSpaces().front(), part, parts);
   for (OpOperand &space : coiterate.getSpacesMutable())

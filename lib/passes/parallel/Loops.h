@@ -27,6 +27,8 @@ bool carriesValuesOnly(Operation *loop);
 bool canCut(Operation *loop);
 /// Makes the loop visit one piece of its coordinates only; the builder stands where that can be computed.
 void cutToPart(mlir::OpBuilder &b, Operation *loop, Value part, Value parts);
+/// The same for the pieces from `part` on and before `to`.
+void cutToParts(mlir::OpBuilder &b, dialect::IterateOp loop, Value part, Value to, Value parts);
 
 /// The same piece of one of a coiterate's spaces, which may have been copied.
 Value partOf(mlir::OpBuilder &b, dialect::CoiterateOp loop, Value space, Value part, Value parts);

@@ -62,14 +62,6 @@ bool shareRounds(Operation *loop, const Settings &settings) {
   return true;
 }
 
-namespace {
-
-/// What a loop combines its values with, for each result.
-struct Combiners {
-  SmallVector<Operation *> operations;
-  SmallVector<TypedAttr> identities;
-};
-
 std::optional<Combiners> combinersOf(Operation *loop) {
   Combiners found;
   for (OpResult result : loop->getResults()) {
@@ -95,24 +87,22 @@ std::optional<Combiners> combinersOf(Operation *loop) {
   return found;
 }
 
-} // namespace
-
 bool addsToValues(Operation *loop) { return carriesValuesOnly(loop) && combinersOf(loop); }
 
 bool sharePartials(Operation *loop, const Settings &settings) {
   if (!addsToValues(loop) || !canCut(loop))
     return false;
   OpBuilder b(loop);
-  sharePartials(loop, ThreadsOp::create(b, loop->getLoc(), work(b, loop), settings.deterministic));
+  Value parts = ThreadsOp::create(b, loop->getLoc(), work(b, loop), settings.deterministic);
+  sharePartials(loop, parts, [&](OpBuilder &b, Value part) { cutToPart(b, loop, part, parts); });
   return true;
 }
 
-void sharePartials(Operation *loop, Value parts) {
+ValueRange sharePartials(Operation *loop, Value parts, function_ref<void(OpBuilder &, Value)> cut) {
   const Combiners combiners = *combinersOf(loop);
   OpBuilder b(loop);
   Location loc = loop->getLoc();
-  // Results stand a cache line apart: threads that write next to each other wait for each other.
-  Value line = arith::ConstantIndexOp::create(b, loc, 64);
+  Value line = arith::ConstantIndexOp::create(b, loc, kApart);
   Value count = arith::MulIOp::create(b, loc, parts, line);
   SmallVector<Value> partials;
   for (Type type : loop->getResultTypes())
@@ -138,14 +128,15 @@ void sharePartials(Operation *loop, Value parts) {
     combined.push_back(combine(b, loc, combiner, sum, memref::LoadOp::create(b, loc, partial, at)));
   scf::YieldOp::create(b, loc, combined);
 
-  b.setInsertionPoint(block->getTerminator());
-  cutToPart(b, loop, block->getArgument(0), parts);
   loop->moveBefore(block->getTerminator());
   initsOf(loop).assign(starts);
+  b.setInsertionPoint(loop);
+  cut(b, block->getArgument(0));
   b.setInsertionPointAfter(loop);
   at = arith::MulIOp::create(b, loc, block->getArgument(0), line);
   for (auto [result, partial] : llvm::zip(loop->getResults(), partials))
     memref::StoreOp::create(b, loc, result, partial, at);
+  return all.getResults();
 }
 
 //===--- Inner loops ---===//
@@ -255,9 +246,8 @@ bool share(Operation *loop, const Settings &settings) {
     const char *what;
   };
   static constexpr Way ways[] = {
-      {shareHeavyRounds,
-       "the outermost loop in parts of equal entries, a coordinate with more than a share of "
-       "them by itself"},
+      {shareCutRounds, "the outermost loop in parts of equal entries, which may begin inside of a coordinate "
+                       "that holds many of them"},
       {shareRounds,
        "the outermost loop in parts of equal entries, whose rounds store to places of their own"},
       {sharePartials, "the outermost loop in parts of equal entries, each with a partial result"},

@@ -9,14 +9,26 @@ Value severalEach(mlir::OpBuilder &b, mlir::Location loc, Value parts, Value eac
 
 /// Rounds that store to places of their own: each part runs a piece of the loop.
 bool shareRounds(Operation *loop, const Settings &settings);
-/// The same, but what one coordinate alone holds more than a share of is shared by itself: its inner loop is.
-bool shareHeavyRounds(Operation *loop, const Settings &settings);
-/// Values that the rounds add to (or the like): each part makes one of its own, which are added up. `parts`:
-/// how many, where that is known.
+/// The same, or rounds that add to values, in equal parts that may begin inside of a coordinate that holds
+/// much: its inner loops are cut, too.
+bool shareCutRounds(Operation *loop, const Settings &settings);
+/// Values that the rounds add to (or the like): each part makes one of its own, which are added up.
 bool sharePartials(Operation *loop, const Settings &settings);
-void sharePartials(Operation *loop, Value parts);
-/// Whether the loop only adds to values.
+/// The same in so many parts; `cut` makes the loop, in front of which the builder stands, be one of them.
+/// Returns the sums.
+mlir::ValueRange sharePartials(Operation *loop, Value parts,
+                               llvm::function_ref<void(mlir::OpBuilder &, Value part)> cut);
+/// What a loop combines its values with, for each result.
+struct Combiners {
+  llvm::SmallVector<Operation *> operations;
+  llvm::SmallVector<mlir::TypedAttr> identities;
+};
+std::optional<Combiners> combinersOf(Operation *loop);
+/// Whether the loop only adds to values (or the like).
 bool addsToValues(Operation *loop);
+
+/// Results stand so many elements apart: threads that write next to each other wait for each other.
+inline constexpr int64_t kApart = 64;
 /// Rounds of an inner loop over all coordinates of a dimension store to places of their own, in all rounds of
 /// the loop: each part runs a piece of the inner one.
 bool shareInside(Operation *loop, const Settings &settings);
