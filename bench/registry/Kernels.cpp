@@ -27,6 +27,16 @@ static std::vector<Kernel> products() {
                   matrices,
                   {{.mean = 1.15, .each = 1}},
                   {{.each = 1}, {.mean = 1.7, .peer = kOneThread, .byMemory = true}}});
+  // x in the first cache (31 KB), and in the second (391 KB).
+  list.push_back({"kernels",
+                  "SpMV CSR near",
+                  spmv,
+                  Op::SpMV,
+                  "CSR",
+                  "",
+                  0,
+                  {"uniform:1000000:4000:16", "uniform:500000:50000:16"},
+                  {{.each = 1}}});
   for (const char *format : {"CSC", "COO-soa", "DCSR"})
     list.push_back(
         {"kernels", fmt::format("SpMV {}", format), spmv, Op::SpMV, format, "", 0, matrices, {{1}}});
