@@ -1,9 +1,9 @@
 #include "engine/Parallel.h"
 #include "iteration/CostModel.h"
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <omp.h>
-#include <vector>
 
 namespace tulle::engine {
 
@@ -79,8 +79,8 @@ bool runParts(const ThreadSettings &settings, int64_t parts, bool (*part)(void *
       run(p);
     return good;
   }
-  const int64_t shares = workers + 1;
-  std::vector<Share> own(static_cast<size_t>(shares));
+  std::array<Share, 64> own; // of more threads, some begin with the same one
+  const int64_t shares = std::min<int64_t>(workers + 1, int64_t(own.size()));
   for (int64_t k = 0; k < shares; ++k) {
     own[size_t(k)].next = k * parts / shares;
     own[size_t(k)].end = (k + 1) * parts / shares;

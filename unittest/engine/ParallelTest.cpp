@@ -1,7 +1,10 @@
 // Who runs the parts of a parallel region, and how much each part has to do.
 #include "engine/Parallel.h"
 #include "Programs.h"
+#include <algorithm>
+#include <array>
 #include <atomic>
+#include <chrono>
 #include <csignal>
 #include <dlfcn.h>
 #include <gmock/gmock.h>
@@ -48,6 +51,30 @@ TEST(Parallel, OneCallerHasAllThreads) {
   callFrom(watch, {4, 1}, 16);
   EXPECT_LE(watch.most, 4);
   EXPECT_GE(watch.seen.size(), 2u);
+}
+
+/// Part 0 waits for all others, those that would be its thread's among them.
+TEST(Parallel, PartsOfAThreadThatIsLateAreOthers) {
+  struct Late {
+    std::array<std::atomic<int>, 97> times = {};
+    std::atomic<int> done = 0;
+    static bool part(void *context, int64_t p) {
+      auto &late = *static_cast<Late *>(context);
+      ++late.times[size_t(p)];
+      const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+      while (p == 0 && late.done < 96 && std::chrono::steady_clock::now() < end)
+        std::this_thread::yield();
+      const bool others = p != 0 || late.done == 96;
+      ++late.done;
+      return others;
+    }
+  };
+  for (int threads : {2, 3, 7}) {
+    Late late;
+    RunningThread running;
+    EXPECT_TRUE(runParts({threads, 1}, 97, Late::part, &late)) << threads << " threads";
+    EXPECT_EQ(std::count(late.times.begin(), late.times.end(), 1), 97);
+  }
 }
 
 TEST(Parallel, CallersShareTheThreads) {
