@@ -4,6 +4,7 @@
 #include "notation/Monoid.h"
 #include "notation/Sparsity.h"
 #include <algorithm>
+#include <cmath>
 
 namespace tulle::interpreter {
 namespace {
@@ -46,6 +47,7 @@ private:
   std::vector<unsigned> loops;   ///< index variables, outermost first
   std::vector<int64_t> point;    ///< the current value of every index variable
   std::vector<bool> contributed; ///< of the result: some contribution that is not neutral
+  bool keepsFill = false;        ///< where the result is not stored, nothing changes it
   const std::function<bool(const Access &)> unstored = [this](const Access &a) {
     return !tensors[a.tensor].stored[position(a)];
   };
@@ -64,6 +66,23 @@ private:
       r.values.assign(count, statement.assign ? unset : notation::identity(statement.reduce, decl.type));
     }
     contributed.assign(count, false);
+    keepsFill = statement.accumulate && isSparse() &&
+                absorbs(statement.reduce, decl.type, format::fillValue(decl.encoding, decl.type));
+  }
+
+  /// Whether the reduction leaves a value as it is, whatever it is combined with.
+  static bool absorbs(notation::Reduce reduce, ElementType type, const Scalar &value) {
+    switch (reduce) {
+    case notation::Reduce::Mul:
+    case notation::Reduce::And:
+      return notation::sameValue(type, value, {});
+    case notation::Reduce::Or:
+      return notation::sameValue(type, value, notation::identity(notation::Reduce::And, type));
+    case notation::Reduce::Add:
+      return isFloat(type) && std::isinf(value.f.real());
+    default:
+      return false;
+    }
   }
 
   void loop(unsigned depth) {
@@ -79,6 +98,8 @@ private:
     if (statement.where && !admits(statement.where, stored))
       return;
     int64_t at = position(statement.lhs);
+    if (keepsFill && !result().stored[at])
+      return; // a factor that is not stored annihilates, be it the result's old value
     Scalar value = evaluate(statement.rhs);
     Scalar &target = result().values[at];
     target =
