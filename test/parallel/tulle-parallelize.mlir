@@ -414,3 +414,44 @@ func.func @rows_that_begin(%a: tensor<?x?xf64, #CSR>, %c: tensor<?x?xf64, #D>, %
   }
   return %r : tensor<?x?xf64, #D>
 }
+
+// -----
+
+// Rounds that add to rows which others add to as well: threads take columns, at least eight each, and walk all entries.
+#CSC = #tulle.encoding<{ map = (i, j) -> (j : dense, i : compressed) }>
+#D = #tulle.encoding<{ map = (i, k) -> (i : dense, k : dense) }>
+// CHECK-LABEL: @columns_of_rows
+// CHECK-SAME: %{{[^:]*}}: {{[^:]*}}, %[[C0:[^:]*]]: {{[^:]*}}, %{{[^:]*}}: index, %[[COLUMNS:[^:]*]]: index)
+// CHECK: %[[LENGTH:.*]] = arith.subi %[[COLUMNS]]
+// CHECK: %[[THREADS:.*]] = tulle.threads
+// CHECK: %[[EIGHTHS:.*]] = arith.divui %[[LENGTH]], %c8
+// CHECK: %[[FEW:.*]] = arith.maxui %[[EIGHTHS]], %c1
+// CHECK: %[[PARTS:.*]] = arith.minui %[[THREADS]], %[[FEW]]
+// CHECK: tulle.parallel %[[PART:.*]] of %[[PARTS]] iter_args(%[[ACC:.*]] = %[[C0]])
+// CHECK: tulle.iterate %{{.*}} in %{{.*}} iter_args(%{{.*}} = %[[ACC]])
+// CHECK: tulle.iterate
+// CHECK: tulle.part %{{.*}}, %[[PART]] of %[[PARTS]] : !tulle.range
+// CHECK: tulle.iterate
+func.func @columns_of_rows(%a: tensor<?x?xf64, #CSC>, %c: tensor<?x?xf64, #D>, %n: index, %columns: index) -> tensor<?x?xf64, #D> {
+  %c0 = arith.constant 0 : index
+  %cols = tulle.range %c0 to %n
+  %all = tulle.range %c0 to %columns
+  %r = tulle.iterate %j in %cols : !tulle.range iter_args(%acc = %c) -> (tensor<?x?xf64, #D>) kind = reduction {
+    %p = tulle.locate %a level(0) at %j : tensor<?x?xf64, #CSC> -> !tulle.iterator<#CSC, 0>
+    %s = tulle.space %a level(1) under %p : !tulle.iterator<#CSC, 0> : tensor<?x?xf64, #CSC> -> !tulle.space<#CSC, 1>
+    %rows = tulle.iterate %i, %it in %s : !tulle.space<#CSC, 1> iter_args(%now = %acc) -> (tensor<?x?xf64, #D>) kind = parallel {
+      %v = tulle.load %a[%it : !tulle.iterator<#CSC, 1>] : tensor<?x?xf64, #CSC> -> f64
+      %ci = tulle.locate %c level(0) at %i : tensor<?x?xf64, #D> -> !tulle.iterator<#D, 0>
+      %t = tulle.iterate %k in %all : !tulle.range iter_args(%then = %now) -> (tensor<?x?xf64, #D>) kind = parallel {
+        %ck = tulle.locate %c level(1) under %ci : !tulle.iterator<#D, 0> at %k : tensor<?x?xf64, #D> -> !tulle.iterator<#D, 1>
+        %old = tulle.load %then[%ck : !tulle.iterator<#D, 1>] : tensor<?x?xf64, #D> -> f64
+        %sum = arith.addf %old, %v fastmath<reassoc> : f64
+        %next = tulle.store %sum, %then[%ck : !tulle.iterator<#D, 1>] : f64, tensor<?x?xf64, #D>
+        tulle.yield %next : tensor<?x?xf64, #D>
+      }
+      tulle.yield %t : tensor<?x?xf64, #D>
+    }
+    tulle.yield %rows : tensor<?x?xf64, #D>
+  }
+  return %r : tensor<?x?xf64, #D>
+}
