@@ -103,3 +103,23 @@ func.func @no_dimension(%a: tensor<4xf64>) -> index {
 func.func @sliced(%x: tensor<?xf64, #tulle.encoding<{ map = (i : #tulle<slice(0, 4, 1)>) -> (i : dense) }>>) {
   return
 }
+
+// -----
+
+// Every parent has one position there: nothing to cut. Uses of what is refused are no further errors.
+#COO = #tulle.encoding<{ map = (i, j) -> (i : compressed(nonunique), j : singleton) }>
+func.func @single(%A: tensor<?x?xf64, #COO>, %n: index) -> index {
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  %all = tulle.space %A level(0) : tensor<?x?xf64, #COO> -> !tulle.space<#COO, 0>
+  %r = tulle.iterate %i, %it in %all : !tulle.space<#COO, 0> iter_args(%x = %c0) -> (index) kind = reduction attributes {each} {
+    %s = tulle.space %A level(1) under %it : !tulle.iterator<#COO, 0> : tensor<?x?xf64, #COO> -> !tulle.space<#COO, 1>
+    // expected-error@+1 {{expected a space that can hold several coordinates: this one cannot be cut}}
+    %begin, %end, %before, %whole = tulle.cut %s, %c0 of %c2 over %n : !tulle.space<#COO, 1>
+    // expected-error@+1 {{expected a space that can hold several coordinates: this one cannot be cut}}
+    %p = tulle.part %s, %before to %whole of %c2 : !tulle.space<#COO, 1>
+    %m = tulle.weight %p : !tulle.space<#COO, 1>
+    tulle.yield %m : index
+  }
+  return %r : index
+}

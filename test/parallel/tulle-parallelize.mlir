@@ -455,3 +455,68 @@ func.func @columns_of_rows(%a: tensor<?x?xf64, #CSC>, %c: tensor<?x?xf64, #D>, %
   }
   return %r : tensor<?x?xf64, #D>
 }
+
+// -----
+
+// The second loop overwrites what the first one stored, maybe at places that another part would have: rows stay whole.
+#CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>
+#D = #tulle.encoding<{ map = (i, j) -> (i : dense, j : dense) }>
+// CHECK-LABEL: @two_loops
+// CHECK-NOT: tulle.cut
+// CHECK: tulle.parallel
+// CHECK: tulle.part
+// CHECK-NOT: tulle.part
+// CHECK: return
+func.func @two_loops(%a: tensor<?x?xf64, #CSR>, %b: tensor<?x?xf64, #CSR>, %c: tensor<?x?xf64, #D>, %n: index) -> tensor<?x?xf64, #D> {
+  %c0 = arith.constant 0 : index
+  %rows = tulle.range %c0 to %n
+  %r = tulle.iterate %i in %rows : !tulle.range iter_args(%acc = %c) -> (tensor<?x?xf64, #D>) kind = parallel {
+    %p = tulle.locate %a level(0) at %i : tensor<?x?xf64, #CSR> -> !tulle.iterator<#CSR, 0>
+    %q = tulle.locate %b level(0) at %i : tensor<?x?xf64, #CSR> -> !tulle.iterator<#CSR, 0>
+    %ci = tulle.locate %c level(0) at %i : tensor<?x?xf64, #D> -> !tulle.iterator<#D, 0>
+    %s = tulle.space %a level(1) under %p : !tulle.iterator<#CSR, 0> : tensor<?x?xf64, #CSR> -> !tulle.space<#CSR, 1>
+    %first = tulle.iterate %j, %it in %s : !tulle.space<#CSR, 1> iter_args(%now = %acc) -> (tensor<?x?xf64, #D>) kind = parallel {
+      %v = tulle.load %a[%it : !tulle.iterator<#CSR, 1>] : tensor<?x?xf64, #CSR> -> f64
+      %at = tulle.locate %c level(1) under %ci : !tulle.iterator<#D, 0> at %j : tensor<?x?xf64, #D> -> !tulle.iterator<#D, 1>
+      %next = tulle.store %v, %now[%at : !tulle.iterator<#D, 1>] : f64, tensor<?x?xf64, #D>
+      tulle.yield %next : tensor<?x?xf64, #D>
+    }
+    %t = tulle.space %b level(1) under %q : !tulle.iterator<#CSR, 0> : tensor<?x?xf64, #CSR> -> !tulle.space<#CSR, 1>
+    %second = tulle.iterate %j, %it in %t : !tulle.space<#CSR, 1> iter_args(%now = %first) -> (tensor<?x?xf64, #D>) kind = parallel {
+      %v = tulle.load %b[%it : !tulle.iterator<#CSR, 1>] : tensor<?x?xf64, #CSR> -> f64
+      %at = tulle.locate %c level(1) under %ci : !tulle.iterator<#D, 0> at %j : tensor<?x?xf64, #D> -> !tulle.iterator<#D, 1>
+      %next = tulle.store %v, %now[%at : !tulle.iterator<#D, 1>] : f64, tensor<?x?xf64, #D>
+      tulle.yield %next : tensor<?x?xf64, #D>
+    }
+    tulle.yield %second : tensor<?x?xf64, #D>
+  }
+  return %r : tensor<?x?xf64, #D>
+}
+
+// -----
+
+// A row that is located outside of the loop is not one of its rounds' own: nothing is cut, and nothing breaks.
+#CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>
+#D = #tulle.encoding<{ map = (i, k) -> (i : dense, k : dense) }>
+// CHECK-LABEL: @row_from_outside
+// CHECK-NOT: tulle.cut
+// CHECK: return
+func.func @row_from_outside(%a: tensor<?x?xf64, #CSR>, %c: tensor<?x?xf64, #D>, %n: index) -> tensor<?x?xf64, #D> {
+  %c0 = arith.constant 0 : index
+  %rows = tulle.range %c0 to %n
+  %ci = tulle.locate %c level(0) at %c0 : tensor<?x?xf64, #D> -> !tulle.iterator<#D, 0>
+  %r = tulle.iterate %i in %rows : !tulle.range iter_args(%acc = %c) -> (tensor<?x?xf64, #D>) kind = parallel {
+    %p = tulle.locate %a level(0) at %i : tensor<?x?xf64, #CSR> -> !tulle.iterator<#CSR, 0>
+    %s = tulle.space %a level(1) under %p : !tulle.iterator<#CSR, 0> : tensor<?x?xf64, #CSR> -> !tulle.space<#CSR, 1>
+    %row = tulle.iterate %j, %it in %s : !tulle.space<#CSR, 1> iter_args(%now = %acc) -> (tensor<?x?xf64, #D>) kind = reduction {
+      %v = tulle.load %a[%it : !tulle.iterator<#CSR, 1>] : tensor<?x?xf64, #CSR> -> f64
+      %at = tulle.locate %c level(1) under %ci : !tulle.iterator<#D, 0> at %i : tensor<?x?xf64, #D> -> !tulle.iterator<#D, 1>
+      %old = tulle.load %now[%at : !tulle.iterator<#D, 1>] : tensor<?x?xf64, #D> -> f64
+      %sum = arith.addf %old, %v fastmath<reassoc> : f64
+      %next = tulle.store %sum, %now[%at : !tulle.iterator<#D, 1>] : f64, tensor<?x?xf64, #D>
+      tulle.yield %next : tensor<?x?xf64, #D>
+    }
+    tulle.yield %row : tensor<?x?xf64, #D>
+  }
+  return %r : tensor<?x?xf64, #D>
+}

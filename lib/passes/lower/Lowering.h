@@ -54,6 +54,8 @@ private:
 
   // Parts.cpp: what threads share.
   void lowerParallel(dialect::ParallelOp op);
+  /// Whether the space can be cut; an error of the operation where it cannot.
+  bool checkCut(mlir::Operation *op, const Space &space);
   void lowerPart(dialect::PartOp op);
   void lowerThreads(dialect::ThreadsOp op);
   void lowerWeight(dialect::WeightOp op);

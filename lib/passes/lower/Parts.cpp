@@ -194,6 +194,13 @@ void limit(Space &space, levels::PositionRange piece) {
 
 } // namespace
 
+bool Lowering::checkCut(Operation *op, const Space &space) {
+  if (!space.format->single(space.parent))
+    return true;
+  op->emitError("expected a space that can hold several coordinates: this one cannot be cut");
+  return ok = false;
+}
+
 void Lowering::lowerPart(PartOp op) {
   Location loc = op.getLoc();
   auto attr = op->getAttrOfType<IntegerAttr>(kGrainAttr);
@@ -209,9 +216,8 @@ void Lowering::lowerPart(PartOp op) {
     return;
   }
   Space space = spaces.lookup(op.getSpace());
-  if (space.format->single(space.parent)) {
-    op.emitError("expected a space that can hold several coordinates: this one cannot be cut");
-    ok = false;
+  if (!checkCut(op, space)) {
+    spaces[op.getResult()] = space; // what follows is lowered, too, for its errors
     return;
   }
   Places places = placesOf(b, loc, space);
@@ -237,6 +243,11 @@ void Lowering::lowerCut(CutOp op) {
   std::optional<Space> space;
   if (range == ranges.end())
     space = spaces.lookup(op.getSpace());
+  if (space && !checkCut(op, *space)) {
+    for (Value result : op.getResults())
+      values.map(result, arith::ConstantIndexOp::create(b, loc, 0));
+    return;
+  }
   const levels::Storage *weights = op.getWeights() ? tensors.lookup(op.getWeights()) : nullptr;
   Places places = space ? placesOf(b, loc, *space) : placesOf(b, loc, range->second, weights);
   const levels::Emitter &emit = places.emit;

@@ -76,7 +76,7 @@ Operation *combinerOfStores(Operation *loop, const Aliases &aliases) {
   return others ? nullptr : found;
 }
 
-RankedTensorType copiesType(RankedTensorType type, size_t first) {
+static RankedTensorType copiesType(RankedTensorType type, size_t first) {
   size_t levels = getEncoding(type).getValue().levels.size() - first;
   return RankedTensorType::get(SmallVector<int64_t>(1 + levels, ShapedType::kDynamic), type.getElementType());
 }

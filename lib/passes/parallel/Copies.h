@@ -10,8 +10,6 @@ class Aliases {
 public:
   Aliases(Operation *loop);
   bool contains(Value value) const { return all.contains(value); }
-  auto begin() const { return all.begin(); }
-  auto end() const { return all.end(); }
 
 private:
   llvm::SmallSetVector<Value, 8> all;

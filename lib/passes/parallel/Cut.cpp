@@ -86,7 +86,8 @@ bool changeAll(IterateOp loop, const SmallVector<IterateOp> &inner) {
   });
 }
 
-/// The iterator above all places of the carried tensor that the inner loops touch; null where there is none.
+/// The iterator above all places of the carried tensor that the inner loops touch, which a round locates from
+/// the first level on; null where there is none.
 LocateOp rowOf(const SmallVector<IterateOp> &inner, const Aliases &aliases) {
   LocateOp row;
   for (IterateOp loop : inner) {
@@ -101,6 +102,14 @@ LocateOp rowOf(const SmallVector<IterateOp> &inner, const Aliases &aliases) {
       return WalkResult::advance();
     });
     if (result.wasInterrupted())
+      return {};
+  }
+  for (LocateOp at = row; at;) {
+    if (at->getBlock() != inner[0]->getBlock())
+      return {};
+    Value parent = at.getParent();
+    at = parent ? parent.getDefiningOp<LocateOp>() : LocateOp();
+    if (parent && !at)
       return {};
   }
   return row;
@@ -146,8 +155,8 @@ std::optional<Plan> planOf(IterateOp loop) {
   if (below.empty() || !carriesTensorsOnly(loop) ||
       llvm::any_of(below, [&](IterateOp op) { return needsOthers(op, below); }))
     return std::nullopt;
-  const bool apart = llvm::all_of(below, [](IterateOp op) { return op.getKind() == LoopKind::Parallel; });
-  if (!apart)
+  // Of two loops, one may go on from what the other stored, at places that are in another part there.
+  if (below.size() > 1 || below[0].getKind() != LoopKind::Parallel)
     return planRows(loop, below);
   return changeAll(loop, below) ? std::optional(Plan{Joined::Apart, below}) : std::nullopt;
 }
