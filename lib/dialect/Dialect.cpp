@@ -114,10 +114,15 @@ void EncodingAttr::print(AsmPrinter &printer) const {
 
 LogicalResult EncodingAttr::verifyEncoding(ArrayRef<int64_t> shape, Type,
                                            function_ref<InFlightDiagnostic()> emitError) const {
-  if (shape.size() == getValue().order())
+  const format::Encoding &encoding = getValue();
+  if (shape.size() != encoding.order())
+    return emitError() << "the encoding is for tensors with " << encoding.order()
+                       << " dimensions, got one with " << shape.size();
+  if (ShapedType::isDynamicShape(shape) || format::hasSlices(encoding) ||
+      !format::whyNotExecutable(encoding).empty())
     return success();
-  return emitError() << "the encoding is for tensors with " << getValue().order()
-                     << " dimensions, got one with " << shape.size();
+  std::string why = format::whyNotSizes(encoding, {shape.begin(), shape.end()});
+  return why.empty() ? success() : LogicalResult(emitError() << why);
 }
 
 static LogicalResult verifyLevel(function_ref<InFlightDiagnostic()> emitError, EncodingAttr encoding,

@@ -92,10 +92,8 @@ void requireFormat(const Tensor &tensor, const Encoding &encoding) {
         fmt::format("a tensor cannot be converted to {}: what lies outside the slices is not known; convert "
                     "the whole to that format without slices, and cut it with slice()",
                     format::displayName(encoding)));
-  if (encoding.order() != tensor.dims.size())
-    throw Error(
-        fmt::format("the format {} has {} dimensions, the tensor has {}; choose a format of that order",
-                    format::displayName(encoding), encoding.order(), tensor.dims.size()));
+  if (std::string why = format::whyNotSizes(encoding, tensor.dims); !why.empty())
+    throw Error(why);
   std::byte have[16] = {}, wanted[16] = {};
   storeScalar(tensor.type, have, format::fillValue(tensor.encoding, tensor.type));
   storeScalar(tensor.type, wanted, format::fillValue(encoding, tensor.type));

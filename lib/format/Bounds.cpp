@@ -1,8 +1,10 @@
 // Which coordinates a level can have: interval arithmetic over the sizes of the dimensions.
 #include "format/Bits.h"
 #include "format/Layout.h"
+#include "format/LevelKinds.h"
 #include <algorithm>
 #include <bit>
+#include <limits>
 
 namespace tulle::format {
 namespace {
@@ -28,10 +30,12 @@ Expr make(ExprKind kind, const Expr &a, const Expr &b) {
   bool nested = additive && isConstant(b) && (a->kind == ExprKind::Add || a->kind == ExprKind::Sub) &&
                 isConstant(a->rhs);
   if (nested) {
-    int64_t inner = a->kind == ExprKind::Add ? a->rhs->value : -a->rhs->value;
-    int64_t sum = inner + (kind == ExprKind::Add ? b->value : -b->value);
-    return sum >= 0 ? make(ExprKind::Add, a->lhs, constant(sum))
-                    : binary(ExprKind::Sub, a->lhs, constant(-sum));
+    const __int128 inner = a->rhs->value, outer = b->value;
+    const __int128 sum =
+        (a->kind == ExprKind::Add ? inner : -inner) + (kind == ExprKind::Add ? outer : -outer);
+    const __int128 size = sum >= 0 ? sum : -sum;
+    if (size <= std::numeric_limits<int64_t>::max())
+      return make(sum >= 0 ? ExprKind::Add : ExprKind::Sub, a->lhs, constant(int64_t(size)));
   }
   return binary(kind, a, b);
 }
@@ -153,7 +157,12 @@ std::optional<int64_t> largestByBits(const Expr &e, const Lets &lets, const std:
 } // namespace
 
 std::optional<LevelBounds> levelBounds(const Encoding &encoding, unsigned level) {
-  return Analysis(encoding).level(level);
+  std::optional<LevelBounds> bounds = Analysis(encoding).level(level);
+  // Places below the least coordinate have no entry, as those of padding.
+  const LevelFormat &format = encoding.levels[level].format;
+  if (bounds && startsAtZero(format) && isConstant(bounds->low) && bounds->low->value > 0)
+    bounds->low = constant(0);
+  return bounds;
 }
 
 std::optional<CoordinateRange> levelRange(const Encoding &encoding, unsigned level,
@@ -161,15 +170,17 @@ std::optional<CoordinateRange> levelRange(const Encoding &encoding, unsigned lev
   std::optional<LevelBounds> bounds = levelBounds(encoding, level);
   if (!bounds)
     return std::nullopt;
-  Bindings none;
-  auto low = evaluate(bounds->low, dims, {}, none), high = evaluate(bounds->high, dims, {}, none);
-  if (!low || !high)
-    return std::nullopt;
-  CoordinateRange range{*low, *high};
   Lets lets;
   for (unsigned k = 0; k < level; ++k)
     enterLets(encoding.levels[k].expr, lets);
   const Expr &body = enterLets(encoding.levels[level].expr, lets);
+  Bindings none;
+  auto low = evaluate(bounds->low, dims, {}, none), high = evaluate(bounds->high, dims, {}, none);
+  if (!high && body->kind == ExprKind::Counter) // an upper bound, which no tensor reaches
+    high = std::numeric_limits<int64_t>::max() - 1;
+  if (!low || !high)
+    return std::nullopt;
+  CoordinateRange range{*low, *high};
   if (std::optional<int64_t> bits = largestByBits(body, lets, dims); bits && range.low == 0)
     range.high = std::min(range.high, *bits);
   return range;

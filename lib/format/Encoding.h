@@ -137,6 +137,10 @@ Encoding withStoredValues(Encoding encoding);
 std::string whyNotExecutable(const Encoding &encoding);
 /// The same for elements of that type: `explicitVal` must be one of its values, and not the fill.
 std::string whyNotExecutable(const Encoding &encoding, ElementType type);
+/// Empty when a tensor of these sizes can be stored in the executable encoding: the map keeps so many
+/// coordinates, and all that code computes with them (levels, their sizes, the way back) fits 64 bits. Else
+/// one sentence with the dimension or level and a cure. Every way from sizes to storage asks this.
+std::string whyNotSizes(const Encoding &encoding, const std::vector<int64_t> &sizes);
 
 /// One row of the table of presets.
 struct Preset {

@@ -29,8 +29,11 @@ std::string whyNotNeighbours(const Encoding &e, unsigned l) {
     return "";
   const LevelFormat &next = e.levels[l + 1].format;
   bool singletonBelow = next.kind == LevelKind::Singleton;
-  // A counter sets the entries of one coordinate apart.
-  if (singletonBelow && level.unique && !next.padded && !countedAbove(e, l + 1))
+  // A counter sets the entries of one coordinate apart. Below a place for each coordinate, padding may hold
+  // none, and conversions refuse two.
+  const bool placed = !storesCoordinates(level.kind) || level.kind == LevelKind::Squeezed ||
+                      level.kind == LevelKind::Banded;
+  if (singletonBelow && level.unique && !(next.padded && placed) && !countedAbove(e, l + 1))
     return fmt::format(
         "level {} is unique, so the singleton below it could hold one entry per coordinate only; "
         "write {}(nonunique)",
@@ -80,13 +83,6 @@ std::string whyNotBatches(const Encoding &e) {
       name(e.levels[*special].format.kind), *special);
 }
 
-/// Coordinates that start at 0: those that positions, bits or empty slots imply.
-bool startsAtZero(LevelKind kind, bool padded) {
-  return kind == LevelKind::Dense || kind == LevelKind::Batch || kind == LevelKind::Bitmap ||
-         kind == LevelKind::Ragged || kind == LevelKind::Fixed || kind == LevelKind::Hashed ||
-         kind == LevelKind::Banded || padded;
-}
-
 std::string whyNotCoordinates(const Encoding &e, unsigned l) {
   const LevelFormat &level = e.levels[l].format;
   Lets lets;
@@ -99,7 +95,7 @@ std::string whyNotCoordinates(const Encoding &e, unsigned l) {
                        "multiply, and divide, shift and mask by integers",
                        l);
   bool negative = bounds->low->kind != ExprKind::Constant || bounds->low->value < 0;
-  if (negative && startsAtZero(level.kind, level.padded))
+  if (negative && startsAtZero(level))
     return fmt::format("coordinates of level {} can be negative, and those of a {} level start at 0; write "
                        "squeezed or compressed",
                        l, print(level));

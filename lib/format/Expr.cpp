@@ -7,26 +7,25 @@ Expr make(ExprNode node) { return std::make_shared<const ExprNode>(std::move(nod
 
 Expr leaf(ExprKind kind, int64_t value) { return make({kind, value, {}, {}, nullptr, nullptr}); }
 
-// Wraps like two's complement, so that no text can make evaluation undefined.
-int64_t wrap(uint64_t value) { return int64_t(value); }
-
 int64_t floorDiv(int64_t a, int64_t b) {
   int64_t q = a / b;
   return a % b != 0 && (a < 0) != (b < 0) ? q - 1 : q;
 }
 
 std::optional<int64_t> apply(ExprKind kind, int64_t a, int64_t b) {
+  int64_t exact = 0;
+  auto unless = [&](bool overflows) { return overflows ? std::nullopt : std::optional(exact); };
   switch (kind) {
   case ExprKind::Add:
-    return wrap(uint64_t(a) + uint64_t(b));
+    return unless(__builtin_add_overflow(a, b, &exact));
   case ExprKind::Sub:
-    return wrap(uint64_t(a) - uint64_t(b));
+    return unless(__builtin_sub_overflow(a, b, &exact));
   case ExprKind::Mul:
-    return wrap(uint64_t(a) * uint64_t(b));
+    return unless(__builtin_mul_overflow(a, b, &exact));
   case ExprKind::FloorDiv:
     return b > 0 ? std::optional(floorDiv(a, b)) : std::nullopt;
   case ExprKind::Mod:
-    return b > 0 ? std::optional(((a % b) + b) % b) : std::nullopt;
+    return b > 0 ? std::optional(a % b < 0 ? a % b + b : a % b) : std::nullopt;
   case ExprKind::And:
     return a & b;
   case ExprKind::Or:
@@ -34,7 +33,8 @@ std::optional<int64_t> apply(ExprKind kind, int64_t a, int64_t b) {
   case ExprKind::Xor:
     return a ^ b;
   case ExprKind::Shl:
-    return b >= 0 && b < 64 ? std::optional(wrap(uint64_t(a) << b)) : std::nullopt;
+    exact = b >= 0 && b < 64 ? int64_t(uint64_t(a) << b) : 0;
+    return unless(b < 0 || b >= 64 || exact >> b != a);
   case ExprKind::Shr:
     return b >= 0 && b < 64 ? std::optional(a >> b) : std::nullopt;
   default:

@@ -60,7 +60,8 @@ bool equal(const Expr &a, const Expr &b);
 /// levels.
 using Bindings = std::map<std::string, int64_t>;
 /// The value at given dimension and level coordinates (either may be empty); nullopt where it depends on more
-/// than these (symbols, counters, ranks) or does not exist (division by zero). Arithmetic wraps at 64 bits.
+/// than these (symbols, counters, ranks) or does not exist (division by zero, a value on the way that leaves
+/// 64 bits).
 std::optional<int64_t> evaluate(const Expr &expr, const std::vector<int64_t> &dims,
                                 const std::vector<int64_t> &levels, Bindings &bindings);
 

@@ -48,6 +48,21 @@ bool storesCoordinates(LevelKind kind) {
   }
 }
 
+bool startsAtZero(const LevelFormat &format) {
+  switch (format.kind) {
+  case LevelKind::Dense:
+  case LevelKind::Batch:
+  case LevelKind::Bitmap:
+  case LevelKind::Ragged:
+  case LevelKind::Fixed:
+  case LevelKind::Hashed:
+  case LevelKind::Banded:
+    return true;
+  default:
+    return format.padded;
+  }
+}
+
 bool storesPositions(LevelKind kind) {
   switch (kind) {
   case LevelKind::Compressed:

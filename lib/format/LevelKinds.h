@@ -19,6 +19,9 @@ const std::vector<LevelKindInfo> &levelKinds();
 
 /// Whether the level stores a coordinate for each of its positions in a buffer.
 bool storesCoordinates(LevelKind kind);
+/// Whether the level's coordinates count from 0: those that positions or bits imply, and where slots can be
+/// empty.
+bool startsAtZero(const LevelFormat &format);
 /// Whether the level stores positions.
 bool storesPositions(LevelKind kind);
 

@@ -3,8 +3,10 @@
 #include "notation/Arithmetic.h"
 #include "notation/Monoid.h"
 #include "notation/Sparsity.h"
+#include "runtime/tensor/Sum.h"
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 namespace tulle::interpreter {
 namespace {
@@ -172,6 +174,27 @@ DenseTensor fromTensor(const runtime::Tensor &tensor) {
     result.values[at] = loadScalar(tensor.type, values[value]);
     result.stored[at] = true;
   });
+  return result;
+}
+
+DenseTensor fromEntries(const runtime::Entries &entries, const Scalar &fill) {
+  const size_t count = size_t(elements(entries.dims)), width = byteWidth(entries.type);
+  DenseTensor result = {entries.type, entries.dims, std::vector<Scalar>(count, fill),
+                        std::vector<bool>(count, false)};
+  for (size_t e = 0; e < size_t(entries.count()); ++e) {
+    size_t at = 0;
+    for (size_t d = 0; d < entries.dims.size(); ++d)
+      at = at * size_t(entries.dims[d]) + size_t(entries.coords[d][e]);
+    std::byte sum[16];
+    std::memcpy(sum, entries.values.data() + e * width, width);
+    if (result.stored[at]) {
+      std::byte before[16];
+      storeScalar(entries.type, before, result.values[at]);
+      runtime::addScalar(entries.type, sum, before);
+    }
+    result.values[at] = loadScalar(entries.type, sum);
+    result.stored[at] = true;
+  }
   return result;
 }
 

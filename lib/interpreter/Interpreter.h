@@ -14,6 +14,8 @@ struct DenseTensor {
 };
 
 DenseTensor fromTensor(const runtime::Tensor &tensor);
+/// Entries as a file gives them, before any format: duplicates summed, `fill` and not stored elsewhere.
+DenseTensor fromEntries(const runtime::Entries &entries, const Scalar &fill);
 
 /// Runs all statements; `tensors` is indexed as program.tensors, inputs filled in. Results are written into
 /// it. A tensor that is written in a sparse format gets the stored pattern of the rule in notation/README.md.

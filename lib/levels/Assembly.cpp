@@ -1,6 +1,7 @@
 #include "levels/Assembly.h"
 #include "format/Places.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 
@@ -11,6 +12,16 @@ using arith::CmpIPredicate;
 /// Index to an integer of the buffer's width; what does not fit was reported before.
 static Value narrow(const Assembly &a, Value value, Type type) {
   return type.isIndex() ? value : Value(arith::IndexCastUIOp::create(a.builder, a.loc, type, value));
+}
+
+Value allocate(OpBuilder &b, Location loc, MemRefType type, Value length) {
+  constexpr int64_t most = int64_t(1) << 58;
+  APInt known;
+  if (!matchPattern(length, m_ConstantInt(&known)))
+    length = arith::MinUIOp::create(b, loc, length, arith::ConstantIndexOp::create(b, loc, most));
+  else if (known.ugt(most))
+    length = arith::ConstantIndexOp::create(b, loc, most);
+  return memref::AllocOp::create(b, loc, type, length);
 }
 
 Value Assembly::read(Value buffer, Value at) const {
@@ -74,6 +85,20 @@ void Assembly::storeCoordinate(unsigned level, Value position, Value coordinate)
   if (ref.stride != 1)
     at = add(mul(position, constant(ref.stride)), constant(ref.offset));
   storeChecked(ref.field, at, coordinate);
+}
+
+Value Assembly::exchangeCoordinate(unsigned level, Value position, Value coordinate) const {
+  const format::CoordinateRef &ref = *made.layout.coordinates[level];
+  checkWidth(ref.field, coordinate);
+  Value at = add(mul(position, constant(ref.stride)), constant(ref.offset)), buffer = made.fields[ref.field];
+  Type type = cast<MemRefType>(buffer.getType()).getElementType();
+  Value mine = narrow(*this, coordinate, type);
+  Value old = memref::AtomicRMWOp::create(builder, loc, arith::AtomicRMWKind::assign, mine, buffer, at);
+  Value isEmpty = compare(CmpIPredicate::eq, old, constantInt(type, -1));
+  Value isOther = compare(CmpIPredicate::ne, old, mine);
+  return arith::AndIOp::create(
+      builder, loc, isOther,
+      arith::XOrIOp::create(builder, loc, isEmpty, constantInt(builder.getI1Type(), 1)));
 }
 
 void Assembly::makeSize(unsigned level, Value size) const {

@@ -57,6 +57,9 @@ public:
   void allocateCoordinates(unsigned level, mlir::Value count) const;
   /// Writes the coordinate of a position.
   void storeCoordinate(unsigned level, mlir::Value position, mlir::Value coordinate) const;
+  /// The same where several threads may write the same slot: whether it held another coordinate. A slot
+  /// holds none while all its bits are set.
+  mlir::Value exchangeCoordinate(unsigned level, mlir::Value position, mlir::Value coordinate) const;
   /// A sizes field of one element.
   void makeSize(unsigned level, mlir::Value size) const;
   /// A position's coordinate gets all bits set: an empty slot.

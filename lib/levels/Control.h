@@ -15,6 +15,10 @@ inline mlir::StringAttr kindValue(mlir::MLIRContext *context, dialect::LoopKind 
   return mlir::StringAttr::get(context, dialect::stringifyLoopKind(kind));
 }
 
+/// Memory for `length` elements of at most 16 bytes. Lengths beyond 2^58, whose bytes could leave 64 bits,
+/// are cut to that, which no allocator gives.
+mlir::Value allocate(mlir::OpBuilder &b, mlir::Location loc, mlir::MemRefType type, mlir::Value length);
+
 /// `body(iv, carried) -> carried`, for lo <= iv < hi.
 template <typename Body>
 Values forLoop(mlir::OpBuilder &b, mlir::Location loc, mlir::Value lo, mlir::Value hi, dialect::LoopKind kind,

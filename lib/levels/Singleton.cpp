@@ -23,15 +23,32 @@ struct Singleton : LevelFormat {
   Placement placement() const override { return Placement::Computed; }
   Value size(const Assembly &a, LevelBuild &build) const override {
     a.allocateCoordinates(build.level, build.parents);
-    if (a.made.encoding.levels[build.level].format.padded && !build.slotsAreEmptied)
+    const bool padded = a.made.encoding.levels[build.level].format.padded;
+    if (padded && (!build.slotsAreEmptied || mayCollide(a, build.level)))
       a.clearCoordinates(build.level, build.parents);
     else
       a.clearReserve(build.level, build.parents);
     return build.parents;
   }
   Value place(const Assembly &a, LevelBuild &build, Value parent, Value coordinate) const override {
-    a.storeCoordinate(build.level, parent, coordinate);
+    if (!mayCollide(a, build.level)) {
+      a.storeCoordinate(build.level, parent, coordinate);
+      return parent;
+    }
+    Value taken = a.exchangeCoordinate(build.level, parent, coordinate);
+    a.when(taken, [&] { a.refuseGroup(build.level, parent, a.constant(2), a.constant(1)); });
     return parent;
+  }
+
+private:
+  /// Whether several entries may want one slot: a counter above sets them apart, and without padding the
+  /// level above has a position for each.
+  static bool mayCollide(const Assembly &a, unsigned level) {
+    const format::Encoding &encoding = a.made.encoding;
+    bool counted = false;
+    for (unsigned l = 0; l < level; ++l)
+      counted |= encoding.levels[l].expr->kind == format::ExprKind::Counter;
+    return encoding.levels[level].format.padded && !counted;
   }
 };
 

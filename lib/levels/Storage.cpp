@@ -2,6 +2,7 @@
 #include "levels/Expression.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Matchers.h"
+#include <limits>
 
 using namespace mlir;
 
@@ -40,11 +41,26 @@ constexpr arith::IntegerOverflowFlags noWrap =
 
 Value Emitter::constant(int64_t value) const { return arith::ConstantIndexOp::create(builder, loc, value); }
 
+/// The result of an operation on two sizes or positions that are known; one beyond 64 bits is the largest
+/// number, which the caller's memory is refused for: with `noWrap` it would fold to poison, and what reads
+/// that to anything.
+template <typename Operation> static std::optional<int64_t> known(Value a, Value b, Operation overflows) {
+  APInt x, y;
+  if (!matchPattern(a, m_ConstantInt(&x)) || !matchPattern(b, m_ConstantInt(&y)))
+    return std::nullopt;
+  int64_t result = 0;
+  return overflows(x.getSExtValue(), y.getSExtValue(), &result) ? std::numeric_limits<int64_t>::max()
+                                                                : result;
+}
+
 Value Emitter::add(Value a, Value b) const {
   if (matchPattern(a, m_Zero()))
     return b;
   if (matchPattern(b, m_Zero()))
     return a;
+  if (auto sum =
+          known(a, b, [](int64_t x, int64_t y, int64_t *to) { return __builtin_add_overflow(x, y, to); }))
+    return constant(*sum);
   return arith::AddIOp::create(builder, loc, a, b, noWrap);
 }
 
@@ -59,6 +75,9 @@ Value Emitter::mul(Value a, Value b) const {
     return a;
   if (matchPattern(b, m_Zero()) || matchPattern(a, m_One()))
     return b;
+  if (auto product =
+          known(a, b, [](int64_t x, int64_t y, int64_t *to) { return __builtin_mul_overflow(x, y, to); }))
+    return constant(*product);
   return arith::MulIOp::create(builder, loc, a, b, noWrap);
 }
 
@@ -134,6 +153,22 @@ Value Emitter::levelLow(unsigned level) const {
   return expression(format::levelBounds(storage.encoding, level)->low);
 }
 
+/// Whether the last coordinate can lie further below the first than by one, where a dimension has size 0.
+static bool mayBeEmpty(const format::LevelBounds &bounds, unsigned order) {
+  constexpr unsigned most = 8; // dimensions whose combinations are worth trying
+  for (unsigned which = 0; order <= most && which < 1u << order; ++which) {
+    std::vector<int64_t> sizes;
+    for (unsigned d = 0; d < order; ++d)
+      sizes.push_back(which >> d & 1);
+    format::Bindings none;
+    auto low = format::evaluate(bounds.low, sizes, {}, none),
+         high = format::evaluate(bounds.high, sizes, {}, none);
+    if (!low || !high || *high < *low - 1)
+      return true;
+  }
+  return order > most;
+}
+
 Value Emitter::levelSize(unsigned level) const {
   if (storage.sizes[level] && storage.encoding.levels[level].format.kind == format::LevelKind::Dense)
     return storage.sizes[level];
@@ -142,7 +177,10 @@ Value Emitter::levelSize(unsigned level) const {
     format::LevelBounds bounds = *format::levelBounds(storage.encoding, level);
     Value low = expression(bounds.low), high = expression(bounds.high);
     Value length = builder.createOrFold<arith::SubIOp>(loc, high, low);
-    return builder.createOrFold<arith::AddIOp>(loc, length, constant(1));
+    Value size = builder.createOrFold<arith::AddIOp>(loc, length, constant(1));
+    return mayBeEmpty(bounds, storage.encoding.order())
+               ? builder.createOrFold<arith::MaxSIOp>(loc, size, constant(0))
+               : size;
   }
   const format::Digit &digit = storage.digits[level];
   if (digit.modulus != 0)

@@ -125,10 +125,14 @@ private:
       decl.input = b && b->input;
       decl.entries = b ? b->entries : -1;
       auto uses = [&](const Use &u) { return u.access.tensor == t; };
+      const SourceRange range = std::find_if(resolved.uses.begin(), resolved.uses.end(), uses)->access.range;
       if (decl.encoding.order() != resolved.orders[t])
-        fail(std::find_if(resolved.uses.begin(), resolved.uses.end(), uses)->access.range,
-             fmt::format("the format of '{}' has {} dimension(s), but the tensor {}", decl.name,
-                         decl.encoding.order(), resolved.orders[t]));
+        fail(range, fmt::format("the format of '{}' has {} dimension(s), but the tensor {}", decl.name,
+                                decl.encoding.order(), resolved.orders[t]));
+      // What slices are cut from is stored already.
+      if (!format::hasSlices(decl.encoding) && format::whyNotExecutable(decl.encoding).empty())
+        if (std::string why = format::whyNotSizes(decl.encoding, decl.dims); !why.empty())
+          fail(range, fmt::format("'{}' cannot be stored: {}", decl.name, why));
       program.tensors.push_back(std::move(decl));
       types.push_back(b && b->type    ? b->type
                       : b && b->input ? std::optional(ElementType::F64)

@@ -47,11 +47,11 @@ static std::string tryKernel() {
   program.tensors = {"A=grid2d:3", "x=iota"};
   engine::Options options;
   options.diskCache = false;
-  LoadedProgram loaded = load(program, true, options);
+  LoadedProgram loaded = load(program, true, options, /*keep=*/true);
   auto executable = engine::compile(loaded.program, options);
   Tensors tensors = loaded.tensors;
   executable->run(tensors);
-  checkAgainstInterpreter(loaded.program, loaded.tensors, tensors);
+  checkAgainstInterpreter(loaded, tensors);
   return fmt::format("ok, compiled in {:.0f} ms", executable->compileMs());
 }
 

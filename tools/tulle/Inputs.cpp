@@ -244,8 +244,8 @@ namespace {
 /// The steps of load(), over what they share.
 class Loader {
 public:
-  Loader(const ProgramOptions &options, bool withData, const engine::Options &engineOptions)
-      : options(options), withData(withData), engineOptions(engineOptions),
+  Loader(const ProgramOptions &options, bool withData, const engine::Options &engineOptions, bool keep)
+      : options(options), withData(withData), keep(keep), engineOptions(engineOptions),
         uses(notation::tensorsUsed(options.text)) {}
   LoadedProgram run();
 
@@ -258,7 +258,7 @@ private:
   notation::Program check();
 
   const ProgramOptions &options;
-  bool withData;
+  bool withData, keep;
   const engine::Options &engineOptions; ///< of the conversions that store
   std::vector<TensorUse> uses;
   std::map<std::string, std::string> specs;
@@ -414,6 +414,7 @@ LoadedProgram Loader::run() {
   size_t count = loaded.program.tensors.size();
   loaded.tensors.resize(count);
   loaded.entries.assign(count, -1);
+  loaded.given.resize(count);
   for (size_t t = 0; t < count; ++t) {
     notation::TensorDecl &decl = loaded.program.tensors[t];
     auto found = contents.find(decl.name);
@@ -422,6 +423,9 @@ LoadedProgram Loader::run() {
       continue;
     }
     int64_t entries = found->second.isStored ? -1 : found->second.entries.count();
+    if (keep)
+      loaded.given[t] =
+          found->second.isStored ? runtime::unpack(found->second.stored) : found->second.entries;
     Tensor tensor = store(decl.name, std::move(found->second), decl.encoding, engineOptions, &report);
     loaded.entries[t] = entries < 0 ? tensor.storedCount() : entries;
     decl.encoding = tensor.encoding;
@@ -433,8 +437,9 @@ LoadedProgram Loader::run() {
   return loaded;
 }
 
-LoadedProgram load(const ProgramOptions &options, bool withData, const engine::Options &engineOptions) {
-  return Loader(options, withData, engineOptions).run();
+LoadedProgram load(const ProgramOptions &options, bool withData, const engine::Options &engineOptions,
+                   bool keep) {
+  return Loader(options, withData, engineOptions, keep).run();
 }
 
 } // namespace tulle::cli

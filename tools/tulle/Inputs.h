@@ -69,13 +69,16 @@ runtime::Tensor store(const std::string &name, runtime::FileContents contents,
 struct LoadedProgram {
   notation::Program program;
   std::vector<std::optional<runtime::Tensor>> tensors;
-  std::vector<int64_t> entries;  ///< stored entries before block padding; -1 for tensors that are not inputs
-  double readMs = 0, packMs = 0; ///< compiling the conversions left out
+  std::vector<int64_t> entries; ///< stored entries before block padding; -1 for tensors that are not inputs
+  std::vector<std::optional<runtime::Entries>> given; ///< inputs as they came, before any format; see `keep`
+  double readMs = 0, packMs = 0;                      ///< compiling the conversions left out
 };
 
 /// Throws Error for everything wrong with the options, the text or the data. Without `withData` no file has
-/// to be given: sizes that nothing fixes are set to `nominalSize`, and no tensor is stored.
-LoadedProgram load(const ProgramOptions &options, bool withData, const engine::Options &engineOptions = {});
+/// to be given: sizes that nothing fixes are set to `nominalSize`, and no tensor is stored. `keep`: fill
+/// LoadedProgram::given, for checkAgainstInterpreter.
+LoadedProgram load(const ProgramOptions &options, bool withData, const engine::Options &engineOptions = {},
+                   bool keep = false);
 constexpr int64_t nominalSize = 1000;
 
 } // namespace tulle::cli

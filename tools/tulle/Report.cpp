@@ -1,5 +1,6 @@
 #include "Report.h"
 #include "interpreter/Interpreter.h"
+#include "runtime/tensor/Levels.h"
 #include "tulle/error.h"
 #include <cmath>
 #include <fmt/format.h>
@@ -101,18 +102,16 @@ static double tolerance(ElementType type) {
   }
 }
 
+/// `whose` says what `want` is, for the message.
 static void compare(const std::string &name, const interpreter::DenseTensor &want,
-                    const runtime::Tensor &result) {
-  runtime::Tensor got = runtime::toDense(result);
-  const std::byte *values = static_cast<const std::byte *>(got.values());
-  bool exact = !isFloat(want.type) && !isComplex(want.type);
+                    const interpreter::DenseTensor &got, std::string_view whose) {
+  const bool exact = !isFloat(want.type) && !isComplex(want.type);
   double scale = 0;
   for (const Scalar &value : want.values)
     if (!exact && std::isfinite(std::abs(value.f)))
       scale = std::max(scale, std::abs(value.f));
   for (size_t i = 0; i < want.values.size(); ++i) {
-    Scalar found = loadScalar(got.type, values + i * byteWidth(got.type));
-    const Scalar &wanted = want.values[i];
+    const Scalar &found = got.values[i], &wanted = want.values[i];
     bool same = exact ? found.i == wanted.i
                       : found.f == wanted.f ||
                             (std::isnan(std::abs(found.f)) && std::isnan(std::abs(wanted.f))) ||
@@ -122,13 +121,48 @@ static void compare(const std::string &name, const interpreter::DenseTensor &wan
     std::vector<int64_t> at(want.dims.size());
     for (size_t d = at.size(), rest = i; d-- > 0; rest /= want.dims[d])
       at[d] = rest % want.dims[d];
-    throw Error(fmt::format("--check: {}({}) is {}, but the dense interpreter says {}", name,
-                            fmt::join(at, ","), scalarText(want.type, found), scalarText(want.type, wanted)));
+    throw Error(fmt::format("--check: {}({}) is {}, but {} says {}", name, fmt::join(at, ","),
+                            scalarText(want.type, found), whose, scalarText(want.type, wanted)));
   }
 }
 
-void checkAgainstInterpreter(const Program &program, const Tensors &inputs, const Tensors &results) {
+/// The entries at the coordinates that the tensor's slices show.
+static runtime::Entries shown(const runtime::Entries &given, const runtime::Tensor &stored) {
+  if (stored.wholeDims.empty())
+    return given;
+  runtime::Entries out;
+  out.type = given.type;
+  out.dims = stored.dims;
+  out.coords.resize(out.dims.size());
+  const size_t width = byteWidth(given.type);
+  std::vector<int64_t> at(out.dims.size());
+  for (size_t e = 0; e < size_t(given.count()); ++e) {
+    for (size_t d = 0; d < at.size(); ++d)
+      at[d] = given.coords[d][e];
+    if (!runtime::toSlice(stored, at))
+      continue;
+    for (size_t d = 0; d < at.size(); ++d)
+      out.coords[d].push_back(at[d]);
+    const std::byte *value = given.values.data() + e * width;
+    out.values.insert(out.values.end(), value, value + width);
+  }
+  return out;
+}
+
+/// An input as it was given. What its format stores besides (zeros of blocks) is stored, too.
+static interpreter::DenseTensor input(const std::string &name, const runtime::Entries &given,
+                                      const runtime::Tensor &stored) {
+  interpreter::DenseTensor want =
+      interpreter::fromEntries(shown(given, stored), format::fillValue(stored.encoding, stored.type));
+  compare(fmt::format("storing {} as {}: {}", name, format::displayName(stored.encoding), name), want,
+          interpreter::fromTensor(runtime::toDense(stored)), "what was given");
+  want.stored = interpreter::fromTensor(stored).stored;
+  return want;
+}
+
+void checkAgainstInterpreter(const LoadedProgram &loaded, const Tensors &results) {
   constexpr double most = 3e8;
+  const Program &program = loaded.program;
   for (const Statement &statement : program.statements)
     if (double dense = countStatement(program, statement, std::vector<int64_t>(program.tensors.size(), -1));
         dense > most)
@@ -138,12 +172,13 @@ void checkAgainstInterpreter(const Program &program, const Tensors &inputs, cons
           dense, most));
   std::vector<interpreter::DenseTensor> dense(program.tensors.size());
   for (size_t t = 0; t < dense.size(); ++t)
-    if (inputs[t])
-      dense[t] = interpreter::fromTensor(*inputs[t]);
+    if (loaded.tensors[t])
+      dense[t] = input(program.tensors[t].name, *loaded.given[t], *loaded.tensors[t]);
   interpreter::run(program, dense);
   for (size_t t = 0; t < dense.size(); ++t)
     if (program.tensors[t].written)
-      compare(program.tensors[t].name, dense[t], *results[t]);
+      compare(program.tensors[t].name, dense[t], interpreter::fromTensor(runtime::toDense(*results[t])),
+              "the dense interpreter");
 }
 
 } // namespace tulle::cli

@@ -1,10 +1,6 @@
 // What `tulle run` says about results: a summary, the JSON of --time, and the comparison of --check.
 #pragma once
-#include "notation/Program.h"
-#include "runtime/tensor/Tensor.h"
-#include <optional>
-#include <string>
-#include <vector>
+#include "Inputs.h"
 
 namespace tulle::cli {
 
@@ -17,9 +13,9 @@ std::string summarize(const std::string &name, const runtime::Tensor &tensor);
 /// `entries` is as in LoadedProgram.
 double countOperations(const notation::Program &program, const std::vector<int64_t> &entries);
 
-/// Compares every written tensor with the dense interpreter's answer for `inputs`. Throws Error naming the
-/// first element that differs by more than the rounding of its type explains, and when the dense form is too
-/// large to compute.
-void checkAgainstInterpreter(const notation::Program &program, const Tensors &inputs, const Tensors &results);
+/// Compares every written tensor with the dense interpreter's answer for what was given (so that storing it
+/// is checked, too). Throws Error naming the first element that differs by more than the rounding of its type
+/// explains, and when the dense form is too large to compute. `loaded.given` must be there.
+void checkAgainstInterpreter(const LoadedProgram &loaded, const Tensors &results);
 
 } // namespace tulle::cli

@@ -113,7 +113,7 @@ static void run(const RunOptions &options) {
   engineOptions.quick = options.quick;
   options.threads.applyTo(engineOptions);
   engineOptions.strategy = options.strategy;
-  LoadedProgram loaded = load(options.program, /*withData=*/true, engineOptions);
+  LoadedProgram loaded = load(options.program, /*withData=*/true, engineOptions, /*keep=*/options.check);
   const notation::Program &program = loaded.program;
   std::map<unsigned, std::string> outputs = resolveOutputs(options.outputs, program);
 
@@ -135,7 +135,7 @@ static void run(const RunOptions &options) {
     executable->run(tensors);
   }
   if (options.check)
-    checkAgainstInterpreter(program, loaded.tensors, tensors);
+    checkAgainstInterpreter(loaded, tensors);
   std::string timing = options.time > 0 ? measure(*executable, loaded, tensors, options.time) : "";
   for (const auto &[t, path] : outputs) {
     Progress progress("writing " + path);

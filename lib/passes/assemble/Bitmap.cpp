@@ -14,8 +14,7 @@ static Value emptyWords(OpBuilder &b, const levels::Emitter &emit, Value bits) {
   Location loc = emit.loc;
   Value rounded = emit.add(bits, emit.constant(63));
   Value count = b.createOrFold<arith::ShRUIOp>(loc, rounded, emit.constant(6));
-  Value words =
-      memref::AllocOp::create(b, loc, MemRefType::get({ShapedType::kDynamic}, b.getI64Type()), count);
+  Value words = levels::allocate(b, loc, MemRefType::get({ShapedType::kDynamic}, b.getI64Type()), count);
   Value zero = arith::ConstantIntOp::create(b, loc, 0, 64);
   lower::forLoop(b, loc, emit.constant(0), count, LoopKind::Parallel, {}, [&](Value at, lower::Values) {
     memref::StoreOp::create(b, loc, zero, words, at);

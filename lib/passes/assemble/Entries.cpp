@@ -43,7 +43,7 @@ Entries::Entries(OpBuilder &b, const Target &target, Value bound)
 }
 
 Value Entries::table(OpBuilder &b, Value count) const {
-  return memref::AllocOp::create(b, loc, MemRefType::get({ShapedType::kDynamic}, b.getIndexType()), count);
+  return levels::allocate(b, loc, MemRefType::get({ShapedType::kDynamic}, b.getIndexType()), count);
 }
 
 void Entries::collect(OpBuilder &b) {

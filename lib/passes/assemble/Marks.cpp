@@ -10,7 +10,7 @@ Marks::Marks(OpBuilder &b, const Target &target) : target(target) {
   levels::Emitter emit = target.emitter(b);
   Value size = emit.levelSize(target.storedLevels() - 1);
   auto type = MemRefType::get({ShapedType::kDynamic}, b.getI32Type());
-  marks = memref::AllocOp::create(b, target.loc, type, size);
+  marks = levels::allocate(b, target.loc, type, size);
   Value none = arith::ConstantIntOp::create(b, target.loc, 0, 32);
   lower::forLoop(b, target.loc, emit.constant(0), size, dialect::LoopKind::Parallel, {},
                  [&](Value at, lower::Values) {

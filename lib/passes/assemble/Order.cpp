@@ -143,7 +143,7 @@ private:
       Part part = partOf(e->lhs);
       int64_t n = e->rhs->value, edge;
       bool fits = !__builtin_mul_overflow(part.low, n, &edge);
-      if (e->kind == ExprKind::FloorDiv && fits &&
+      if (e->kind == ExprKind::FloorDiv && fits && edge < kWhole &&
           (part.high == kWhole || (part.high % edge == 0 && edge <= part.high)))
         return {part.quantity, edge, part.high};
       if (e->kind == ExprKind::Mod && fits && (part.high == kWhole || part.high % edge == 0))

@@ -51,7 +51,7 @@ Partition::Partition(OpBuilder &b, Target &target, AssembleOp op, const Order &o
 }
 
 static Value buffer(OpBuilder &b, Location loc, Value count) {
-  return memref::AllocOp::create(b, loc, MemRefType::get({ShapedType::kDynamic}, b.getI64Type()), count);
+  return levels::allocate(b, loc, MemRefType::get({ShapedType::kDynamic}, b.getI64Type()), count);
 }
 
 Value Partition::parent(OpBuilder &b, ValueRange dims) const {
@@ -414,7 +414,7 @@ void Partition::assembleShared(OpBuilder &b) {
   // As wide as positions, which are as many as entries.
   auto type = cast<MemRefType>(levels::fieldTypes(a.made.layout, a.made.element)[field]);
   Value cells = target.checkedSize(b, level, pieces, parents);
-  Value ends = memref::AllocOp::create(b, loc, type, cells), sums = buffer(b, loc, pieces);
+  Value ends = levels::allocate(b, loc, type, cells), sums = buffer(b, loc, pieces);
   forShares(b, cells, [&](Value, Value first, Value last) { a.fill(ends, first, last, zero); });
   countRanges(b, ends);
   allocate(a, startShares(a, ends, sums));

@@ -31,8 +31,7 @@ void TargetAssembly::refuseGroup(unsigned level, Value parent, Value found, Valu
 }
 
 Value TargetAssembly::scratch(Type element, Value count) const {
-  Value buffer =
-      memref::AllocOp::create(builder, loc, MemRefType::get({ShapedType::kDynamic}, element), count);
+  Value buffer = levels::allocate(builder, loc, MemRefType::get({ShapedType::kDynamic}, element), count);
   temporaries.push_back(buffer);
   return buffer;
 }

@@ -41,7 +41,7 @@ void Records::add(Type type) {
 
 Value Records::allocate(OpBuilder &b, Value bound) const {
   Value size = target.checkedSize(b, target.levels(), bound, target.emitter(b).constant(words));
-  return memref::AllocOp::create(b, loc, MemRefType::get({ShapedType::kDynamic}, b.getI64Type()), size);
+  return levels::allocate(b, loc, MemRefType::get({ShapedType::kDynamic}, b.getI64Type()), size);
 }
 
 Value Records::place(OpBuilder &b, Value at, int64_t word) const {

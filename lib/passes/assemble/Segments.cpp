@@ -220,7 +220,7 @@ void Segments::sort() {
   Value needed = arith::MaxUIOp::create(b, loc, most.get(b), a.constant(runLength));
   auto room = [&](Value buffer, Value size) -> Value {
     Type element = cast<MemRefType>(buffer.getType()).getElementType();
-    return memref::AllocOp::create(b, loc, MemRefType::get({ShapedType::kDynamic}, element), size);
+    return levels::allocate(b, loc, MemRefType::get({ShapedType::kDynamic}, element), size);
   };
   spare = room(coordinates, needed);
   spareValues = room(values, needed);

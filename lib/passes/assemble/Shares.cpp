@@ -62,7 +62,7 @@ bool Shares::possible(const Target &target, AssembleOp op, const Order &order) {
 //===--- Tables with an element for each piece ---===//
 
 Value Shares::table(OpBuilder &b, Value size) const {
-  return memref::AllocOp::create(b, loc, MemRefType::get({ShapedType::kDynamic}, b.getIndexType()), size);
+  return levels::allocate(b, loc, MemRefType::get({ShapedType::kDynamic}, b.getIndexType()), size);
 }
 Value Shares::load(OpBuilder &b, Value table, Value at) const {
   return memref::LoadOp::create(b, loc, table, at);

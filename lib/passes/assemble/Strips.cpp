@@ -200,7 +200,7 @@ Strips::Strips(const TargetAssembly &a, const StripLevel &at, ArrayRef<levels::L
   for (unsigned field : fields) {
     Target &room = roomTarget;
     auto type = cast<MemRefType>(levels::fieldTypes(room.storage.layout, room.storage.element)[field]);
-    room.storage.fields[field] = memref::AllocOp::create(b, a.loc, type, slots);
+    room.storage.fields[field] = levels::allocate(b, a.loc, type, slots);
     emptyElements(b, room, field, a.constant(0), slots);
   }
 }

@@ -153,10 +153,7 @@ void Target::allocate(OpBuilder &b, unsigned field, Value count) {
   levels::Emitter emit = emitter(b);
   auto type = cast<MemRefType>(levels::fieldTypes(storage.layout, storage.element)[field]);
   Value length = bufferLength(emit, field, count);
-  // Beyond this the size in bytes would wrap; the allocator refuses both.
-  if (APInt known; !matchPattern(length, m_ConstantInt(&known)))
-    length = arith::MinUIOp::create(b, loc, length, emit.constant(int64_t(1) << 58));
-  Value buffer = storage.fields[field] = memref::AllocOp::create(b, loc, type, length);
+  Value buffer = storage.fields[field] = levels::allocate(b, loc, type, length);
   if (storage.layout.fields[field].width != 2)
     return;
   // The last byte may hold fewer coordinates than fit: its other bits are the same every time.

@@ -73,7 +73,7 @@ public:
         keys(b, target, byElement ? size : target.emitter(b).levelSize(level)) {
     stays = blocks && wholeBlocks();
     auto type = MemRefType::get({ShapedType::kDynamic}, storedElement(target));
-    values = stays ? target.storage.fields.back() : Value(memref::AllocOp::create(b, loc, type, size));
+    values = stays ? target.storage.fields.back() : Value(levels::allocate(b, loc, type, size));
     untouched = initial(b);
     Value zero = target.emitter(b).constant(0);
     if (!wholeBlocks()) {
@@ -81,9 +81,9 @@ public:
       return;
     }
     auto slotType = MemRefType::get({ShapedType::kDynamic}, b.getI32Type());
-    slots = memref::AllocOp::create(b, loc, slotType, target.emitter(b).levelSize(level));
+    slots = levels::allocate(b, loc, slotType, target.emitter(b).levelSize(level));
     if (stays)
-      sources = memref::AllocOp::create(b, loc, slotType, blocks);
+      sources = levels::allocate(b, loc, slotType, blocks);
     met.emplace(b, loc, zero);
     cleared.emplace(b, loc, zero);
   }

@@ -51,7 +51,7 @@ static bool isSingle(SpaceOp space) {
     return true;
   if (kind != format::LevelKind::Singleton)
     return false;
-  auto parent = dyn_cast<BlockArgument>(space.getParent());
+  auto parent = dyn_cast_if_present<BlockArgument>(space.getParent()); // the first level has none
   auto loop = parent ? dyn_cast<IterateOp>(parent.getOwner()->getParentOp()) : IterateOp();
   auto above = loop ? dyn_cast<SpaceType>(loop.getSpace().getType()) : SpaceType();
   return !above || loop.getEach() || levelOf(above).format.unique;

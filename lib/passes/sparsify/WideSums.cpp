@@ -1,5 +1,6 @@
 // Narrow results whose elements the loops come to again: they are summed in a wide workspace.
 #include "dialect/Scalars.h"
+#include "levels/Control.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "passes/sparsify/Emitter.h"
@@ -53,8 +54,7 @@ LoopEmitter::Workspace LoopEmitter::makeWorkspace(const LoopState &s) {
     count = b.createOrFold<arith::MulIOp>(loc, count, size);
   }
   Type wide = algebra.yieldOperand().getType();
-  made.memory =
-      memref::AllocOp::create(b, loc, MemRefType::get({ShapedType::kDynamic}, wide), ValueRange(count));
+  made.memory = levels::allocate(b, loc, MemRefType::get({ShapedType::kDynamic}, wide), count);
   auto type = RankedTensorType::get(SmallVector<int64_t>(sizes.size(), ShapedType::kDynamic), wide);
   made.tensor = dialect::StorageOp::create(b, loc, type, made.memory, sizes);
   return made;
@@ -135,7 +135,7 @@ LoopEmitter::Carried LoopEmitter::inPattern(const LoopState &s,
   Value count = dialect::StoredCountOp::create(b, loc, s.carried[0]);
   Value range = dialect::RangeOp::create(b, loc, arith::ConstantIndexOp::create(b, loc, 0), count);
   auto memoryType = [](Type element) { return MemRefType::get({ShapedType::kDynamic}, element); };
-  Value memory = memref::AllocOp::create(b, loc, memoryType(wide), ValueRange(count));
+  Value memory = levels::allocate(b, loc, memoryType(wide), count);
   auto forSlots = [&](Value tensor, llvm::function_ref<void(Value values, Value at)> each) -> Value {
     auto loop =
         dialect::IterateOp::create(b, loc, tensor.getType(), range, tensor, dialect::LoopKind::Parallel);

@@ -8,6 +8,7 @@
 #include "dialect/Costs.h"
 #include "dialect/Dialect.h"
 #include "iteration/Plan.h"
+#include "levels/Control.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -173,7 +174,7 @@ private:
       size = arith::SelectOp::create(b, loc, t.worthwhile, size, zero);
     }
     Type element = b.getIntegerType(encoding.posWidth > 32 ? 64 : 32);
-    t.table = memref::AllocOp::create(b, loc, MemRefType::get({ShapedType::kDynamic}, element), size);
+    t.table = levels::allocate(b, loc, MemRefType::get({ShapedType::kDynamic}, element), size);
     Value none = arith::ConstantIntOp::create(b, loc, element, -1);
     Value one = arith::ConstantIndexOp::create(b, loc, 1);
     auto clear = scf::ForOp::create(b, loc, zero, size, one);

@@ -46,25 +46,12 @@ static std::string levelText(const format::Encoding &encoding, unsigned l, const
   return fmt::format("level {} ({} : {})", l, expr, format);
 }
 
-static void checkSizes(const format::Encoding &encoding, const std::vector<int64_t> &dims) {
-  if (encoding.order() != dims.size())
-    throw Error(
-        fmt::format("the format {} has {} dimensions, the tensor {} has {}; choose a format of that order",
-                    format::displayName(encoding), encoding.order(), shapeText(dims), dims.size()));
-  for (size_t d = 0; d < dims.size(); ++d) {
-    if (dims[d] < 0)
-      throw Error(fmt::format("dimension {} has size {}; sizes must not be negative", d, dims[d]));
-    if (int64_t largest = format::largestSize(encoding, unsigned(d)); dims[d] > largest)
-      throw Error(fmt::format("dimension {} has size {}, and {} holds at most {}; choose another format", d,
-                              dims[d], format::displayName(encoding), largest));
-  }
-}
-
 std::vector<LevelShape> levelShapes(const format::Encoding &encoding, const std::vector<int64_t> &dims) {
   if (std::string why = format::whyNotExecutable(encoding); !why.empty())
     throw Error(why);
+  if (std::string why = format::whyNotSizes(encoding, dims); !why.empty())
+    throw Error(why);
   auto digits = format::digits(encoding);
-  checkSizes(encoding, dims);
   std::vector<LevelShape> shapes;
   for (unsigned l = 0; l < encoding.levels.size(); ++l) {
     const format::LevelFormat &f = encoding.levels[l].format;

@@ -24,8 +24,7 @@ struct LevelShape {
   }
 };
 
-/// Throws Error when the encoding cannot hold data, the number of sizes is not its order, or a size is
-/// negative or more than the map keeps.
+/// Throws Error when the encoding cannot hold data, or none of these sizes (format::whyNotSizes).
 std::vector<LevelShape> levelShapes(const format::Encoding &encoding, const std::vector<int64_t> &dims);
 /// The same with the sizes that the tensor itself stores, those of counters, `fixed` and `squeezed` levels.
 /// Its size buffers must be there.

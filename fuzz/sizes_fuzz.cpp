@@ -1,0 +1,19 @@
+// Any encoding at any sizes: refused with an Error, or stored, converted and summed right.
+#include "../unittest/differential/Sizes.h"
+#include <cstdio>
+#include <cstdlib>
+
+using namespace tulle::differential;
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  Random random(std::span(data, size));
+  const std::optional<Storing> storing = drawStoring(random);
+  if (!storing)
+    return -1; // no input worth keeping
+  bool refused = false;
+  const std::string wrong = judgeStoring(*storing, refused);
+  if (wrong.empty())
+    return 0;
+  std::fprintf(stderr, "%s\n%s\n", wrong.c_str(), storing->describe().c_str());
+  std::abort();
+}
