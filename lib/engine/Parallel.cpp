@@ -1,4 +1,5 @@
 #include "engine/Parallel.h"
+#include "engine/OmpVariables.h"
 #include "iteration/CostModel.h"
 #include <algorithm>
 #include <array>
@@ -13,6 +14,8 @@ static constexpr int kMostThreadsPerCore = 8;
 static constexpr int64_t kMostFixedParts = 16;
 
 ThreadSettings threadSettings(const Options &options) {
+  // Thread settings are made before any thread is used; what has passed once needs no other look.
+  [[maybe_unused]] static const bool checked = (checkOmpVariables(), true);
   int threads = options.threads > 0 ? int(options.threads) : omp_get_max_threads();
   return {std::clamp(threads, 1, kMostThreadsPerCore * omp_get_num_procs()),
           options.workPerThread > 0 ? options.workPerThread : iteration::Costs().workPerThread,

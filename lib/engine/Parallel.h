@@ -13,7 +13,8 @@ struct ThreadSettings {
 };
 
 /// The number asked for, else OMP_NUM_THREADS, else the cores this process may run on; at most eight for each
-/// of these.
+/// of these. Throws an Error for OpenMP's environment variables with values that its library does not
+/// survive, whether or not they are asked here.
 ThreadSettings threadSettings(const Options &options);
 /// Whether code for these options holds parallel regions.
 bool emitsParallelCode(const Options &options);

@@ -3,6 +3,7 @@
 #include "Inputs.h"
 #include "Report.h"
 #include "engine/Engine.h"
+#include "engine/OmpVariables.h"
 #include "engine/Parallel.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringRef.h"
@@ -55,14 +56,22 @@ static std::string tryKernel() {
   return fmt::format("ok, compiled in {:.0f} ms", executable->compileMs());
 }
 
+/// What the kernels make of OMP_NUM_THREADS.
+static std::string threadsOfKernels() {
+  const int64_t used = engine::threadSettings({}).threads;
+  std::optional<int64_t> wanted = engine::ompNumThreads();
+  std::string why = !wanted           ? ""
+                    : *wanted == used ? ", as OMP_NUM_THREADS says"
+                                      : fmt::format(", of the {} that OMP_NUM_THREADS asks for", *wanted);
+  return fmt::format("kernels use {}{}", used, why);
+}
+
 static void doctor() {
   auto line = [](const char *what, const std::string &text) { fmt::print("{:14}  {}\n", what, text); };
   line("MLIR and LLVM", LLVM_VERSION_STRING);
   line("processor", llvm::sys::getHostCPUName().str());
   line("vector units", vectorUnits());
-  line("threads", fmt::format("{}; kernels use {}{}", std::thread::hardware_concurrency(),
-                              engine::threadSettings({}).threads,
-                              std::getenv("OMP_NUM_THREADS") ? ", as OMP_NUM_THREADS says" : ""));
+  line("threads", fmt::format("{}; {}", std::thread::hardware_concurrency(), threadsOfKernels()));
   line("memory", fmt::format("{:.1f} GiB",
                              double(sysconf(_SC_PHYS_PAGES)) * double(sysconf(_SC_PAGESIZE)) / (1 << 30)));
   std::string folder = cacheFolder();
