@@ -16,9 +16,15 @@ struct Outline : impl::OutlineBase<Outline> {
   void runOnOperation() override {
     // Regions inside others first: what is left of them is a call.
     SmallVector<dialect::ParallelOp> regions;
-    getOperation().walk([&](dialect::ParallelOp op) { regions.push_back(op); });
-    for (auto [number, op] : llvm::enumerate(regions))
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      function.walk([&](dialect::ParallelOp op) { regions.push_back(op); });
+    for (auto [number, op] : llvm::enumerate(regions)) {
+      if (op->getNumResults() != 0) {
+        op.emitError("expected a region that carries nothing; run tulle-lower first");
+        return signalPassFailure();
+      }
       outline(op, unsigned(number));
+    }
   }
 
   /// Values from outside become arguments; constants are made again, so that code keeps knowing them.

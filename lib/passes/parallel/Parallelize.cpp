@@ -18,7 +18,7 @@ struct Parallelize : impl::ParallelizeBase<Parallelize> {
 
   void runOnOperation() override {
     SmallVector<Operation *> outermost;
-    for (Operation &op : getOperation().getBody().front())
+    for (Operation &op : getOperation().getOps())
       if (parallel::isLoop(&op))
         outermost.push_back(&op);
     SmallVector<dialect::FillOp> fills(getOperation().getOps<dialect::FillOp>());
