@@ -1,5 +1,6 @@
 #include "iteration/Plan.h"
 #include "iteration/CostModel.h"
+#include "iteration/Shape.h"
 #include <algorithm>
 #include <cassert>
 #include <cmath>
@@ -19,70 +20,15 @@ bool hasTables(const format::LevelFormat &level) {
 
 namespace {
 
-bool isFull(const format::LevelFormat &format) {
-  return format.kind == LevelKind::Dense || format.kind == LevelKind::Batch;
-}
-
-/// What the planner derives once per operand.
-struct Shape {
-  const Operand *operand;
-  std::vector<Digit> digits;
-  bool sparse = false; ///< some level is not full
-  std::vector<LevelMode> modes;
-
-  explicit Shape(const Operand &op) : operand(&op), digits(*format::digits(op.encoding)) {
-    std::set<std::tuple<unsigned, int64_t, int64_t>> driven;
-    bool searching = false;
-    for (size_t l = 0; l < digits.size(); ++l) {
-      const auto &level = op.encoding.levels[l].format;
-      if (isFull(level)) {
-        modes.push_back(LevelMode::Locate);
-        continue;
-      }
-      sparse = true;
-      const Subscript &s = op.subscripts[digits[l].dim];
-      // Below a searched level nothing can be walked; a second level on the same digit (a diagonal) is
-      // searched too.
-      bool drive = !searching && s.isVariable() && !usedBefore(l) &&
-                   driven.insert({s.terms[0].first, digits[l].stride, digits[l].modulus}).second;
-      modes.push_back(drive ? LevelMode::Drive : LevelMode::Search);
-      searching |= !drive;
-    }
-  }
-
-  /// The index of level l already fixes an earlier dimension of this operand (`A(i,i)`).
-  bool usedBefore(size_t l) const {
-    unsigned index = operand->subscripts[digits[l].dim].terms[0].first;
-    for (size_t k = 0; k < l; ++k)
-      if (digits[k].dim != digits[l].dim)
-        for (auto [other, coefficient] : operand->subscripts[digits[k].dim].terms)
-          if (other == index)
-            return true;
-    return false;
-  }
-  unsigned index(size_t l) const { return operand->subscripts[digits[l].dim].terms[0].first; }
-  std::vector<Digit> chain(unsigned dim) const {
-    std::vector<Digit> result;
-    for (const Digit &d : digits)
-      if (d.dim == dim)
-        result.push_back({0, d.stride, d.modulus});
-    std::sort(result.begin(), result.end(), [](auto &a, auto &b) { return a.stride > b.stride; });
-    return result;
-  }
-  bool drivesDim(unsigned dim) const {
-    for (size_t l = 0; l < digits.size(); ++l)
-      if (digits[l].dim == dim && modes[l] == LevelMode::Drive)
-        return true;
-    return false;
-  }
-};
-
 /// The constraints gathered from the operands accepted so far.
 class Planner {
 public:
-  /// `first`: the operand that decides before the others, or -1.
-  Planner(const std::vector<bool> &reduction, const std::vector<Operand> &operands, int first = -1)
-      : reduction(reduction), first(first), chains(reduction.size()), drivenChain(reduction.size(), false) {
+  /// `first`: the operand that decides before the others, or -1. `lowOutside`: operands may be converted for
+  /// loops over a low digit that stand outside those over its high one.
+  Planner(const std::vector<bool> &reduction, const std::vector<Operand> &operands, int first,
+          bool lowOutside)
+      : reduction(reduction), first(first), lowOutside(lowOutside), chains(reduction.size()),
+        drivenChain(reduction.size(), false) {
     for (const Operand &op : operands)
       shapes.emplace_back(op);
     for (unsigned i = 0; i < reduction.size(); ++i)
@@ -391,7 +337,7 @@ private:
 
   /// An encoding for operand o that follows the loops of those accepted: its dimensions in loop order, split
   /// as they are, the first high digit dense, the others compressed, low digits dense inside (compressed
-  /// where padding would be seen).
+  /// where padding would be seen, or where the loops may have them outside).
   Encoding target(unsigned o) const {
     const Operand &op = *shapes[o].operand;
     Encoding result;
@@ -407,13 +353,14 @@ private:
       std::vector<Digit> chain{{d, 1, 0}};
       if (s.isVariable() && !chains[s.terms[0].first].empty())
         chain = chains[s.terms[0].first];
-      size_t outside = 0; // a low digit ends where its high digit's block does: it stands inside
+      size_t outside = 0; // padding ends where the high digit's block does: the low one stands inside
       for (const Digit &digit : chain) {
         size_t at = loops.size();
         if (s.isVariable())
           at = std::find(loops.begin(), loops.end(), LoopVar{s.terms[0].first, digit.stride, digit.modulus}) -
                loops.begin();
-        outside = at = std::max(at, outside);
+        if (!lowOutside)
+          outside = at = std::max(at, outside);
         format::Expr e = format::dim(d);
         if (digit.stride != 1)
           e = format::binary(format::ExprKind::FloorDiv, e, format::constant(digit.stride));
@@ -421,7 +368,7 @@ private:
           e = format::binary(format::ExprKind::Mod, e, format::constant(digit.modulus));
         format::Level level{"", e, {}};
         // Without padding every level is walked, and walking follows the loops.
-        (digit.modulus == 0 || op.exact ? high : low).push_back({at, level});
+        (digit.modulus == 0 || op.exact || lowOutside ? high : low).push_back({at, level});
       }
     }
     auto byLoop = [](auto &a, auto &b) { return a.first < b.first; };
@@ -457,6 +404,7 @@ private:
 
   const std::vector<bool> &reduction;
   int first;
+  bool lowOutside;
   bool anyCost = false;
   std::vector<Shape> shapes;
   std::vector<std::vector<Digit>> chains; ///< per index, high digit first; empty: nobody said
@@ -469,17 +417,38 @@ private:
 
 } // namespace
 
+/// The first and the last of the loops over a digit, which they may split; they are in its order where the
+/// highest comes first.
+struct LoopsOf {
+  size_t first = 0, last = 0;
+  bool ordered = true;
+};
+
+static LoopsOf loopsOf(const LoopVar &digit, const std::vector<LoopVar> &order) {
+  const size_t own = std::find(order.begin(), order.end(), digit) - order.begin();
+  LoopsOf result{own, own};
+  int64_t before = std::numeric_limits<int64_t>::max();
+  for (size_t at = 0; at < order.size() && own == order.size() && digit.modulus == 0; ++at)
+    if (const LoopVar &loop = order[at]; loop.index == digit.index && loop.stride >= digit.stride) {
+      result.first = std::min(result.first, at);
+      result.last = at;
+      result.ordered &= loop.stride < before;
+      before = loop.stride;
+    }
+  return result;
+}
+
 /// Whether loops in this order insert the entries of a new tensor one row after the other.
 static bool insertsInOrder(const Plan &plan, const std::vector<bool> &reduction, const Operand &result) {
   size_t last = 0, row = 0; // of the levels so far, and of those above the last
   const std::vector<Digit> digits = *format::digits(result.encoding);
   for (const Digit &digit : digits) {
-    const LoopVar wanted{result.subscripts[digit.dim].terms[0].first, digit.stride, digit.modulus};
-    const size_t at = std::find(plan.order.begin(), plan.order.end(), wanted) - plan.order.begin();
-    if (at < last)
+    const LoopsOf loops =
+        loopsOf({result.subscripts[digit.dim].terms[0].first, digit.stride, digit.modulus}, plan.order);
+    if (loops.first < last || !loops.ordered)
       return false;
     row = last;
-    last = at;
+    last = loops.last;
   }
   return std::none_of(plan.order.begin(), plan.order.begin() + std::min(row, plan.order.size()),
                       [&](const LoopVar &loop) { return reduction[loop.index]; });
@@ -489,12 +458,19 @@ namespace {
 
 /// Where planning begins with one operand, and what that costs in all.
 struct Candidate {
-  int first = -1;
   double cost = 0;
   std::variant<Plan, Conversion> outcome;
+  bool possible = true; ///< the conversions come to an end
+
+  bool isBetterThan(const Candidate &other) const {
+    return std::tuple(!possible, cost) < std::tuple(!other.possible, other.cost);
+  }
 };
 
-std::vector<double> weightsOf(const std::vector<Operand> &operands) {
+/// Of entries; all the same where not every sparse operand's number is known.
+std::vector<double> weightsOf(const std::vector<Operand> &operands, bool known) {
+  if (!known)
+    return std::vector<double>(operands.size(), 1);
   std::vector<int64_t> entries;
   for (const Operand &operand : operands)
     entries.push_back(operand.entries);
@@ -511,58 +487,87 @@ std::string describeCost(int64_t entries, double cost, double worst) {
   return text;
 }
 
-/// Everything that has to be converted when planning begins with `first`.
-Candidate evaluate(const std::vector<bool> &reduction, std::vector<Operand> operands, int first) {
-  const std::vector<double> entries = weightsOf(operands);
-  const Costs costs;
-  Candidate result{first, 0, {}};
-  for (size_t round = 0; round <= operands.size() + 1; ++round) {
-    Planner planner(reduction, operands, first);
-    auto outcome = planner.run();
-    if (round == 0)
-      result.outcome = outcome;
-    if (planner.acceptedAnyCost())
-      break;
-    if (auto *done = std::get_if<Plan>(&outcome)) {
-      if (operands.back().assembled && !insertsInOrder(*done, reduction, operands.back()))
-        result.cost += costs.insertOutOfOrder * std::accumulate(entries.begin(), entries.end(), 0.0);
-      return result;
-    }
-    const Conversion &conversion = std::get<Conversion>(outcome);
-    result.cost += costs.convert * entries[conversion.operand];
-    operands[conversion.operand].encoding = conversion.target;
+/// Finds the candidate that costs least.
+class Search {
+public:
+  Search(const std::vector<bool> &reduction, const std::vector<Operand> &operands)
+      : reduction(reduction), operands(operands) {
+    for (size_t o = 0; o < operands.size(); ++o)
+      if (operands[o].follows < 0 && Shape(operands[o]).sparse) {
+        sparse.push_back(int(o));
+        known = known && operands[o].entries >= 0;
+      }
+    entries = weightsOf(operands, known);
   }
-  result.cost = std::numeric_limits<double>::infinity();
-  return result;
-}
+
+  std::variant<Plan, Conversion> run() {
+    // Loops over blocks are best outside of those inside a block. An operand that has to stay as it is may
+    // have them the other way round.
+    Candidate best = cheapest(/*lowOutside=*/false);
+    if (!best.possible)
+      best = cheapest(/*lowOutside=*/true);
+    return best.outcome;
+  }
+
+private:
+  Candidate cheapest(bool lowOutside) const {
+    Candidate best = evaluate(-1, lowOutside);
+    if (sparse.size() < 2)
+      return best;
+    double worst = best.possible ? best.cost : 0;
+    for (int first : sparse) {
+      if (best.possible && best.cost == 0)
+        break;
+      Candidate other = evaluate(first, lowOutside);
+      if (other.possible && std::isfinite(other.cost))
+        worst = std::max(worst, other.cost);
+      if (other.isBetterThan(best))
+        best = std::move(other);
+    }
+    if (auto *conversion = std::get_if<Conversion>(&best.outcome); conversion && known)
+      conversion->figures = describeCost(operands[conversion->operand].entries, best.cost, worst);
+    return best;
+  }
+
+  /// Everything that has to be converted when planning begins with `first`.
+  Candidate evaluate(int first, bool lowOutside) const {
+    const Costs costs;
+    std::vector<Operand> stored = operands;
+    Candidate result;
+    for (size_t round = 0; round <= operands.size() + 1; ++round) {
+      Planner planner(reduction, stored, first, lowOutside);
+      auto outcome = planner.run();
+      if (round == 0)
+        result.outcome = outcome;
+      if (planner.acceptedAnyCost()) {
+        result.cost = std::numeric_limits<double>::infinity();
+        return result;
+      }
+      if (auto *done = std::get_if<Plan>(&outcome)) {
+        if (stored.back().assembled && !insertsInOrder(*done, reduction, stored.back()))
+          result.cost += costs.insertOutOfOrder * std::accumulate(entries.begin(), entries.end(), 0.0);
+        return result;
+      }
+      const Conversion &conversion = std::get<Conversion>(outcome);
+      result.cost += costs.convert * entries[conversion.operand];
+      stored[conversion.operand].encoding = conversion.target;
+    }
+    result.possible = false;
+    return result;
+  }
+
+  const std::vector<bool> &reduction;
+  const std::vector<Operand> &operands;
+  std::vector<int> sparse;
+  bool known = true;           ///< how many entries each of these has
+  std::vector<double> entries; ///< relative to each other
+};
 
 } // namespace
 
 std::variant<Plan, Conversion> plan(const std::vector<bool> &reduction,
                                     const std::vector<Operand> &operands) {
-  std::vector<int> sparse;
-  bool known = true;
-  for (size_t o = 0; o < operands.size(); ++o)
-    if (operands[o].follows < 0 && Shape(operands[o]).sparse) {
-      sparse.push_back(int(o));
-      known = known && operands[o].entries >= 0;
-    }
-  if (!known || sparse.size() < 2)
-    return Planner(reduction, operands).run();
-  Candidate best = evaluate(reduction, operands, -1);
-  double worst = best.cost;
-  for (int first : sparse) {
-    if (best.cost == 0)
-      break;
-    Candidate other = evaluate(reduction, operands, first);
-    if (std::isfinite(other.cost))
-      worst = std::max(worst, other.cost);
-    if (other.cost < best.cost)
-      best = std::move(other);
-  }
-  if (auto *conversion = std::get_if<Conversion>(&best.outcome))
-    conversion->figures = describeCost(operands[conversion->operand].entries, best.cost, worst);
-  return best.outcome;
+  return Search(reduction, operands).run();
 }
 
 } // namespace tulle::iteration

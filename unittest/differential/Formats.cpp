@@ -39,9 +39,13 @@ std::string randomMap(Random &random, unsigned order) {
                                                                 ? (soa ? "(nonunique, soa)" : "(nonunique)")
                                                                 : (soa ? "(soa)" : "")));
   }
-  if (blocked)
-    levels.push_back(
-        fmt::format("d{} mod {} : {}", *blocked, block, random.chance(0.8) ? "dense" : "compressed"));
+  if (blocked) {
+    std::string inside =
+        fmt::format("d{} mod {} : {}", *blocked, block, random.chance(0.8) ? "dense" : "compressed");
+    // Mostly inside of all blocks; the coordinates in a block may as well come before them.
+    levels.insert(random.chance(0.7) ? levels.end() : levels.begin() + random.below(int64_t(levels.size())),
+                  std::move(inside));
+  }
   std::vector<std::string> names;
   for (unsigned d = 0; d < order; ++d)
     names.push_back(fmt::format("d{}", d));
@@ -78,7 +82,8 @@ std::string randomFormat(Random &random, unsigned order) {
     return random.pick<std::string>(
         {"CSR", "CSR", "CSC", "COO", "COO-soa", "DCSR", "DCSC", "BCSR(2,3)", "BCSR(4,4)", "BCSC(2,2)"});
   if (order >= 3 && random.chance(0.15))
-    if (auto text = random.pick<std::string>({"BCOO", "HiCOO(2)", "DOK", "bitmap", "ragged"}); executable(text, order))
+    if (auto text = random.pick<std::string>({"BCOO", "HiCOO(2)", "DOK", "bitmap", "ragged"});
+        executable(text, order))
       return text;
   if (order >= 3 && random.chance(0.3))
     return random.pick<std::string>({"CSF", "COO"});

@@ -197,7 +197,7 @@ TEST(Plan, LowDigitsOfUnpaddedBlocksStandInsideHighOnes) {
   std::vector<Operand> operands = {
       operand("(d0, d1) -> (d1 : compressed, d0 floordiv 2 : compressed, d0 mod 2 : dense)", {j, k}),
       operand("DCSR", {j, i}), operand("Dense", {i, j, k})};
-  operands[1].exact = true;
+  operands[0].keep = operands[1].exact = true;
   auto planned = plan({false, false, false}, operands);
   while (auto *conversion = std::get_if<Conversion>(&planned)) {
     ASSERT_NE(operands[conversion->operand].encoding, conversion->target);
@@ -208,6 +208,45 @@ TEST(Plan, LowDigitsOfUnpaddedBlocksStandInsideHighOnes) {
   EXPECT_LT(loops.find("j/2"), loops.find("j%2")) << loops;
 }
 
+/// A format whose loops stand in an order that blocks do not allow: what is left of the division outside.
+constexpr const char *byRemainder = "(i, j) -> (j mod 2 : dense, j floordiv 2 : compressed, i : compressed)";
+
+/// Converts until there is a plan, and returns its loops.
+std::string settledOrder(std::vector<Operand> operands, const std::vector<bool> &reduction) {
+  auto planned = plan(reduction, operands);
+  while (auto *conversion = std::get_if<Conversion>(&planned)) {
+    if (operands[conversion->operand].keep || operands[conversion->operand].encoding == conversion->target)
+      return "none";
+    operands[conversion->operand].encoding = conversion->target;
+    planned = plan(reduction, operands);
+  }
+  return order(planned);
+}
+
+TEST(Plan, WhatNoBlocksFollowIsConverted) {
+  for (bool exact : {false, true})
+    for (int64_t entries : {-1, 1000}) {
+      std::vector<Operand> operands{operand(byRemainder, {i, j}), operand("CSR", {i, j}),
+                                    operand("Dense", {i, j})};
+      operands[0].entries = entries;
+      operands[0].exact = operands[1].exact = exact;
+      auto planned = plan({false, false}, operands);
+      EXPECT_EQ(std::get<Conversion>(planned).operand, exact ? 0u : 1u);
+      EXPECT_NE(settledOrder(operands, {false, false}), "none");
+    }
+}
+
+TEST(Plan, WhatStaysIsFollowedInAnyOrder) {
+  std::vector<Operand> operands{operand(byRemainder, {i, j}), operand("CSR", {i, j}), operand("CSC", {i, j}),
+                                operand(byRemainder, {i, j})};
+  operands[0].keep = true;
+  operands[3].follows = 0;
+  for (bool exact : {false, true}) {
+    operands[1].exact = operands[2].exact = exact;
+    EXPECT_EQ(settledOrder(operands, {false, false}), "j%2 j/2 i ");
+  }
+}
+
 /// A new tensor that the loops insert into.
 Operand inserted(const char *format, std::vector<unsigned> indices) {
   Operand result = operand(format, indices);
@@ -215,6 +254,18 @@ Operand inserted(const char *format, std::vector<unsigned> indices) {
     level.format = {};
   result.assembled = true;
   return result;
+}
+
+TEST(Plan, OperandsOfUnknownSizeAreConvertedForTheResult) {
+  for (bool exact : {false, true}) {
+    std::vector<Operand> operands{operand(byRemainder, {i, j}), operand("CSR", {i, j}),
+                                  inserted("CSR", {i, j})};
+    operands[0].exact = operands[1].exact = exact;
+    auto planned = plan({false, false}, operands);
+    EXPECT_EQ(std::get<Conversion>(planned).operand, 0u);
+    EXPECT_EQ(format::displayName(std::get<Conversion>(planned).target), "CSR");
+    EXPECT_EQ(settledOrder(operands, {false, false}), "i j ");
+  }
 }
 
 // Every row of the product is finished before the next: Gustavson's order, by rows or by columns.

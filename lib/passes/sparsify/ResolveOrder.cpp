@@ -20,9 +20,11 @@ struct ResolveOrder : impl::ResolveOrderBase<ResolveOrder> {
       signalPassFailure();
   }
 
-  /// Every conversion makes one more operand follow the loops, so there are at most as many as operands.
+  /// Every conversion makes one more operand follow the loops; one that cannot be walked by loops over
+  /// indices may be converted again for these.
   LogicalResult resolve(linalg::GenericOp generic) {
-    for (unsigned round = 0; round <= generic->getNumOperands(); ++round) {
+    const unsigned most = 2 * generic->getNumOperands();
+    for (unsigned round = 0;; ++round) {
       FailureOr<SparseStatement> statement = SparseStatement::read(generic);
       if (failed(statement))
         return failure();
@@ -35,16 +37,36 @@ struct ResolveOrder : impl::ResolveOrderBase<ResolveOrder> {
         return success();
       if (!conversion)
         conversion = &*unwalkable;
+      if (round == most || conversion->target == encodingOf(generic, conversion->operand))
+        return refuse(*statement, *conversion);
       convert(generic, *conversion);
     }
-    return generic.emitError("no loop order found");
+  }
+
+  static const format::Encoding &encodingOf(linalg::GenericOp generic, unsigned operand) {
+    return dialect::getEncoding(cast<RankedTensorType>(generic->getOperand(operand).getType())).getValue();
+  }
+
+  /// Names the operand that no conversion helps, and those that its order clashes with.
+  static LogicalResult refuse(const SparseStatement &statement, const iteration::Conversion &conversion) {
+    linalg::GenericOp generic = statement.generic;
+    auto describe = [&](unsigned operand) {
+      return nameOfOperand(generic, operand) + " as " + format::displayName(encodingOf(generic, operand));
+    };
+    InFlightDiagnostic error = generic.emitError("no loop order follows ");
+    error << describe(conversion.operand);
+    for (auto [o, operand] : llvm::enumerate(statement.operands))
+      if (o != conversion.operand && operand.sparse)
+        error << ", " << describe(unsigned(o));
+    return error << ": of " << nameOfOperand(generic, conversion.operand) << ", " << conversion.reason
+                 << "; store one of them in the order of the others' dimensions, without blocks";
   }
 
   void convert(linalg::GenericOp generic, const iteration::Conversion &conversion) {
     OpOperand &use = generic->getOpOperand(conversion.operand);
     auto type = cast<RankedTensorType>(use.get().getType());
     generic.emitRemark() << nameOfOperand(generic, conversion.operand) << " is converted from "
-                         << format::displayName(dialect::getEncoding(type).getValue()) << " to "
+                         << format::displayName(encodingOf(generic, conversion.operand)) << " to "
                          << format::displayName(conversion.target)
                          << " before the loops: " << conversion.reason;
     dialect::explainChoice(generic, nameOfOperand(generic, conversion.operand) + " is converted to " +
