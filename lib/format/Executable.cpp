@@ -3,6 +3,8 @@
 #include "format/Layout.h"
 #include "format/LevelKinds.h"
 #include "format/Places.h"
+#include "format/Print.h"
+#include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 #include <set>
@@ -14,6 +16,13 @@ constexpr std::string_view cure = "; formats that can: all that `tulle formats` 
 
 bool contains(const Expr &e, ExprKind kind) {
   return e && (e->kind == kind || contains(e->lhs, kind) || contains(e->rhs, kind));
+}
+
+/// One more than the largest number of a dimension that occurs.
+unsigned dimensionsOf(const Expr &e) {
+  return !e                         ? 0
+         : e->kind == ExprKind::Dim ? unsigned(e->value) + 1
+                                    : std::max(dimensionsOf(e->lhs), dimensionsOf(e->rhs));
 }
 
 bool countedAbove(const Encoding &e, unsigned l) {
@@ -31,8 +40,8 @@ std::string whyNotNeighbours(const Encoding &e, unsigned l) {
   bool singletonBelow = next.kind == LevelKind::Singleton;
   // A counter sets the entries of one coordinate apart. Below a place for each coordinate, padding may hold
   // none, and conversions refuse two.
-  const bool placed = !storesCoordinates(level.kind) || level.kind == LevelKind::Squeezed ||
-                      level.kind == LevelKind::Banded;
+  const bool placed =
+      !storesCoordinates(level.kind) || level.kind == LevelKind::Squeezed || level.kind == LevelKind::Banded;
   if (singletonBelow && level.unique && !(next.padded && placed) && !countedAbove(e, l + 1))
     return fmt::format(
         "level {} is unique, so the singleton below it could hold one entry per coordinate only; "
@@ -196,6 +205,73 @@ std::string whyNotRedundant(const Encoding &e) {
       *again, name(e.levels[last].format.kind), last, last, *again);
 }
 
+/// Whether a coordinate between the first and the last can be that of no dimensions' coordinates, as those
+/// between the multiples of a number.
+bool leavesGaps(const Expr &x, const Lets &lets) {
+  switch (x->kind) {
+  case ExprKind::Variable: {
+    auto bound = lets.find(x->name);
+    return bound != lets.end() && leavesGaps(bound->second, lets);
+  }
+  case ExprKind::Add:
+  case ExprKind::Sub: { // what one leaves out the other fills, unless it has one value only
+    auto gaps = [&](const Expr &side) { return side->kind == ExprKind::Constant || leavesGaps(side, lets); };
+    return gaps(x->lhs) && gaps(x->rhs) && (leavesGaps(x->lhs, lets) || leavesGaps(x->rhs, lets));
+  }
+  case ExprKind::Mul: {
+    auto isUnit = [](const Expr &side) {
+      return side->kind == ExprKind::Constant && (side->value == 1 || side->value == -1);
+    };
+    return isUnit(x->lhs) ? leavesGaps(x->rhs, lets) : !isUnit(x->rhs) || leavesGaps(x->lhs, lets);
+  }
+  case ExprKind::FloorDiv:
+  case ExprKind::Mod:
+  case ExprKind::Shr:
+    return leavesGaps(x->lhs, lets);
+  case ExprKind::And:
+  case ExprKind::Or:
+  case ExprKind::Xor:
+  case ExprKind::Shl: {
+    unsigned dims = 0;
+    for (const auto &[name, bound] : lets)
+      dims = std::max(dims, dimensionsOf(bound));
+    dims = std::max(dims, dimensionsOf(x));
+    std::optional<BitSources> sources = bitSources(x, lets, std::vector<unsigned>(dims, 40));
+    if (!sources)
+      return true;
+    auto isZero = [](const BitSource &source) { return source.kind == BitSource::Zero; };
+    const auto end = std::find_if(sources->begin(), sources->end(), isZero);
+    return !std::all_of(end, sources->end(), isZero);
+  }
+  default:
+    return false;
+  }
+}
+
+/// Places of levels that imply their coordinates, below which all places are stored: one that is of no
+/// coordinate would be read as that of another.
+std::string whyNotGaps(const Encoding &e) {
+  Lets lets;
+  std::vector<Expr> bodies;
+  for (const Level &level : e.levels)
+    bodies.push_back(enterLets(level.expr, lets));
+  for (unsigned l = unsigned(e.levels.size()); l-- > 0;) {
+    const LevelKind kind = e.levels[l].format.kind;
+    if (kind == LevelKind::Offset || kind == LevelKind::Squeezed)
+      continue;
+    const bool full = kind == LevelKind::Dense || kind == LevelKind::Batch;
+    if (!full && kind != LevelKind::Ragged && kind != LevelKind::Banded)
+      return "";
+    if (leavesGaps(bodies[l], lets))
+      return fmt::format("the {} level {} would store places between the coordinates that ({}) has; write "
+                         "compressed or squeezed",
+                         name(kind), l, printLevel(e, l));
+    if (!full)
+      return "";
+  }
+  return "";
+}
+
 std::string whyNotMap(const Encoding &e) {
   if (!e.symbols.empty())
     return "it has symbols, whose values nothing gives";
@@ -209,7 +285,7 @@ std::string whyNotMap(const Encoding &e) {
            "give the inverse as (i = …, j = …)";
   if (std::string reason = whyNotRedundant(e); !reason.empty())
     return reason;
-  return "";
+  return whyNotGaps(e);
 }
 
 /// Whether each position of the level may be a place of no entry that nothing marks as one.

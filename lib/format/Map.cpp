@@ -97,7 +97,7 @@ public:
       return 0;
     // A map that keeps only a few bits of a dimension is no inverse, whatever the sizes.
     constexpr unsigned few = 7;
-    unsigned low = few, high = 63;
+    unsigned low = few, high = 64;
     while (high - low > 1) {
       unsigned middle = (low + high) / 2;
       (fromBits(d, middle) ? low : high) = middle;
@@ -254,7 +254,7 @@ std::optional<unsigned> separatedDimension(const Encoding &encoding, unsigned le
 
 int64_t largestSize(const Encoding &encoding, unsigned dim) {
   unsigned bits = Inverter(encoding, unsigned(encoding.levels.size())).keptBits(dim);
-  return bits == 0 || bits >= 62 ? std::numeric_limits<int64_t>::max() : int64_t(1) << bits;
+  return bits == 0 || bits >= 63 ? std::numeric_limits<int64_t>::max() : int64_t(1) << bits;
 }
 
 int64_t levelSize(const Digit &digit, const std::vector<int64_t> &dims) {

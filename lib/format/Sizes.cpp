@@ -23,6 +23,8 @@ struct Interval {
   }
 };
 
+/// Of a division by what may be 0, or a shift by more than a word: fits nowhere.
+constexpr Interval undefined = {-(Wide(1) << 100), Wide(1) << 100};
 constexpr Interval anything = {std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max()};
 
 Wide floorDiv(Wide a, Wide b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
@@ -35,9 +37,7 @@ Interval product(const Interval &a, const Interval &b) {
 /// 2^n - 1, the largest value with the bits that either operand can have.
 Wide allBits(Wide high) { return (Wide(1) << std::bit_width(uint64_t(high))) - 1; }
 
-/// Nullopt where the operation is not defined for all operands: a divisor that may be 0, a shift by more than
-/// a word.
-std::optional<Interval> apply(ExprKind kind, const Interval &a, const Interval &b) {
+Interval apply(ExprKind kind, const Interval &a, const Interval &b) {
   const bool positive = a.low >= 0 && b.low >= 0;
   switch (kind) {
   case ExprKind::Add:
@@ -48,13 +48,13 @@ std::optional<Interval> apply(ExprKind kind, const Interval &a, const Interval &
     return product(a, b);
   case ExprKind::FloorDiv: {
     if (b.low < 1)
-      return std::nullopt;
+      return undefined;
     const auto [low, high] = std::minmax(
         {floorDiv(a.low, b.low), floorDiv(a.low, b.high), floorDiv(a.high, b.low), floorDiv(a.high, b.high)});
     return Interval{low, high};
   }
   case ExprKind::Mod:
-    return b.low < 1 ? std::nullopt : std::optional(Interval{0, b.high - 1});
+    return b.low < 1 ? undefined : Interval{0, b.high - 1};
   case ExprKind::And:
     if (!positive) // what one of them cannot have, the result has not
       return a.low >= 0 ? Interval{0, a.high} : b.low >= 0 ? Interval{0, b.high} : anything;
@@ -64,28 +64,27 @@ std::optional<Interval> apply(ExprKind kind, const Interval &a, const Interval &
     return positive ? Interval{0, allBits(std::max(a.high, b.high))} : anything;
   case ExprKind::Shl:
     if (b.low < 0 || b.high > 63)
-      return std::nullopt;
+      return undefined;
     return product(a, {Wide(1) << int(b.low), Wide(1) << int(b.high)});
   case ExprKind::Shr:
     if (b.low < 0 || b.high > 63)
-      return std::nullopt;
+      return undefined;
     return Interval{std::min(a.low, a.low >> int(b.high)), std::max(a.high, Wide(0))};
   default:
     return anything;
   }
 }
 
-/// Expressions over dimensions, or over levels, by interval arithmetic; the first that leaves 64 bits ends
-/// it.
+/// Expressions over dimensions, or over levels, by interval arithmetic.
 class Evaluation {
 public:
   Evaluation(const std::vector<int64_t> &sizes, std::vector<Interval> levels = {})
       : sizes(sizes), levels(std::move(levels)) {}
 
-  /// Empty, or what is wrong with a value on the way to that of `e`.
-  std::string check(const Expr &e) {
+  /// Whether the value of `e`, and all on the way to it, fit 64 bits.
+  bool stays(const Expr &e) {
     value(e);
-    return why;
+    return fits;
   }
 
 private:
@@ -95,7 +94,7 @@ private:
   }
 
   Interval value(const Expr &e) {
-    if (!why.empty())
+    if (!fits)
       return anything;
     switch (e->kind) {
     case ExprKind::Constant:
@@ -128,20 +127,17 @@ private:
 
   Interval binary(const Expr &e) {
     const Interval a = value(e->lhs), b = value(e->rhs);
-    if (!why.empty())
-      return anything;
-    const std::optional<Interval> result = apply(e->kind, a, b);
-    if (!result)
-      why = "divides by what can be 0, or shifts by what can be outside of 0..63";
-    else if (!result->fits())
-      why = "leaves 64 bits";
-    return result && result->fits() ? *result : anything;
+    const Interval result = apply(e->kind, a, b);
+    if (result.fits())
+      return result;
+    fits = false;
+    return anything;
   }
 
   const std::vector<int64_t> &sizes;
   std::vector<Interval> levels;
   std::map<std::string, Interval> lets;
-  std::string why;
+  bool fits = true;
 };
 
 std::string sizesText(const std::vector<int64_t> &sizes) {
@@ -207,26 +203,19 @@ std::string whyNotInverse(const Encoding &encoding, const std::vector<int64_t> &
     levels.push_back(range ? Interval{std::min<Wide>(range->low, 0), std::max<Wide>(range->high, 0)}
                            : anything);
   }
-  auto check = [&](const Expr &e, const std::string &what) {
-    const std::string why = e ? Evaluation(sizes, levels).check(e) : "";
-    return why.empty()
-               ? ""
-               : fmt::format("{}: its expression {} for sizes {}{}", what, why, sizesText(sizes), cure);
+  auto refuse = [&](const std::string &what) {
+    return fmt::format(
+        "the coordinate of {}, computed from those of the levels of {}, leaves 64 bits for sizes {}{}", what,
+        displayName(encoding), sizesText(sizes), cure);
   };
   const std::optional<std::vector<Expr>> inverse = inverseMap(encoding);
   for (unsigned d = 0; inverse && d < encoding.order(); ++d)
-    if (std::string why =
-            check((*inverse)[d], fmt::format("the coordinate of dimension {}, computed from those "
-                                             "of the levels of {}",
-                                             d, displayName(encoding)));
-        !why.empty())
-      return why;
+    if (!Evaluation(sizes, levels).stays((*inverse)[d]))
+      return refuse(fmt::format("dimension {}", d));
   for (unsigned l = 0; l < encoding.levels.size(); ++l)
     if (encoding.levels[l].format.kind == LevelKind::Offset)
-      if (std::string why =
-              check(offsetCoordinate(encoding, l), fmt::format("the coordinate of level {}", l));
-          !why.empty())
-        return why;
+      if (const Expr e = offsetCoordinate(encoding, l); e && !Evaluation(sizes, levels).stays(e))
+        return refuse(fmt::format("level {}", l));
   return "";
 }
 
@@ -246,9 +235,9 @@ std::string whyNotSizes(const Encoding &encoding, const std::vector<int64_t> &si
   Lets lets;
   for (unsigned l = 0; l < encoding.levels.size(); ++l) {
     const Expr &e = encoding.levels[l].expr;
-    if (std::string why = expressions.check(e); !why.empty())
-      return fmt::format("the coordinates of level {} ({}): the expression {} for sizes {}{}", l,
-                         printLevel(encoding, l), why, sizesText(sizes), cure);
+    if (!expressions.stays(e))
+      return fmt::format("the coordinates of level {} ({}): the expression leaves 64 bits for sizes {}{}", l,
+                         printLevel(encoding, l), sizesText(sizes), cure);
     if (std::string why = whyNotLevel(encoding, l, enterLets(e, lets), sizes); !why.empty())
       return why;
   }
