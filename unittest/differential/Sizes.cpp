@@ -1,6 +1,7 @@
 #include "Sizes.h"
 #include "Formats.h"
 #include "engine/Convert.h"
+#include "format/Layout.h"
 #include "notation/Program.h"
 #include <algorithm>
 #include <fmt/format.h>
@@ -107,11 +108,12 @@ int64_t drawSize(Random &random) {
 bool takesMuch(const format::Encoding &encoding, const std::vector<int64_t> &sizes, int64_t entries) {
   if (!format::whyNotSizes(encoding, sizes).empty())
     return false;
+  const auto digits = format::digits(encoding);
   __int128 positions = 1;
   bool middle = false;
   for (unsigned l = 0; l < encoding.levels.size(); ++l) {
     const auto range = format::levelRange(encoding, l, sizes);
-    const __int128 size = range ? range->size() : 0;
+    const __int128 size = digits ? format::levelSize((*digits)[l], sizes) : range ? range->size() : 0;
     switch (encoding.levels[l].format.kind) {
     case LevelKind::Squeezed: // what occurs is marked first
       middle = middle || (size > 1 << 24 && size < __int128(1) << 42);
