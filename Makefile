@@ -1,10 +1,11 @@
-# make build | demo | test | test-asan | road | convert-test | fuzz | bench | format | tidy | clean
+# make build | install | demo | test | test-asan | road | convert-test | fuzz | bench | format | tidy | clean
 PRESET ?= release
 BUILD := build/$(PRESET)
 JOBS ?= $(shell nproc)
+PREFIX ?= /usr/local
 export CMAKE_BUILD_PARALLEL_LEVEL := $(JOBS)
 
-.PHONY: all setup configure build demo test test-asan road convert-test fuzz bench format tidy clean
+.PHONY: all setup configure build install demo test test-asan road convert-test fuzz bench format tidy clean
 all: build
 
 setup:
@@ -16,6 +17,11 @@ configure: setup
 # The command line tools alone; `make test` builds the tests too.
 build: configure
 	cmake --build $(BUILD) --target tulle tulle-opt
+
+# The command line tools and the C++ package: make install PREFIX=FOLDER (default /usr/local); DESTDIR is put before it.
+install: configure
+	cmake --build $(BUILD) --target tulle tulle-opt libtulle
+	cmake --install $(BUILD) --prefix $(abspath $(PREFIX))
 
 demo: build
 	PATH="$(CURDIR)/$(BUILD)/bin:$$PATH" scripts/demo

@@ -20,5 +20,7 @@ struct Access {
 
 /// Throws Error for an unknown name.
 ElementType elementType(const std::string &name);
+/// Throws Error for a negative size.
+void requireSizes(const std::vector<int64_t> &dims);
 
 } // namespace tulle::detail

@@ -101,7 +101,7 @@ void AnyTensor::requireElement(const char *wanted) const {
 
 namespace detail {
 
-static void requireSizes(const std::vector<int64_t> &dims) {
+void requireSizes(const std::vector<int64_t> &dims) {
   for (int64_t size : dims)
     if (size < 0)
       throw Error(fmt::format("a dimension of size {}; sizes are 0 or more", size));

@@ -258,7 +258,7 @@ void CallMemory::widthError(int64_t level, int64_t value, int64_t width) {
     }
     throw WidthError(
         fmt::format("{}: {}: {} {} does not fit {} = {}; use a wider one, or 0 to let it be chosen",
-                    resultText(), levelText(level), what, uint64_t(value), option, width));
+                    resultText(), levelText(level), what, value, option, width));
   });
   leave();
 }

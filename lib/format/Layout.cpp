@@ -92,9 +92,12 @@ Layout layout(const Encoding &encoding) {
     if (!storesCoordinates(kind) || out.coordinates[l])
       continue;
     unsigned field = unsigned(out.fields.size()), stride = runLength(encoding, l);
-    for (unsigned offset = 0; offset < stride; ++offset)
+    bool isSigned = false; // one coordinate of a run that is makes all of them so
+    for (unsigned offset = 0; offset < stride; ++offset) {
       out.coordinates[l + offset] = CoordinateRef{field, stride, offset};
-    out.fields.push_back({FieldKind::Coordinates, l, bits(encoding.crdWidth), canBeNegative(level.expr)});
+      isSigned |= canBeNegative(encoding.levels[l + offset].expr);
+    }
+    out.fields.push_back({FieldKind::Coordinates, l, bits(encoding.crdWidth), isSigned});
   }
   out.fields.push_back(
       {FieldKind::Values, unsigned(encoding.levels.size()), 0, false, encoding.explicitVal.has_value()});

@@ -92,7 +92,8 @@ void addConvert(CLI::App &app) {
   command->add_option("--from", options->from, "The format to convert from; default: what the file suggests")
       ->type_name("");
   command->add_option("--type", options->type, "Element type")->type_name("");
-  command->add_option("--dims", options->dims, "Sizes for a generator that implies none: 4x5")->type_name("");
+  command->add_option("-d,--dims", options->dims, "Sizes for a generator that implies none: 4x5")
+      ->type_name("");
   command
       ->add_option("-o,--output", options->output,
                    "Write the tensor (.mtx, .tns, .npz, .h5, .npy for dense; .gz)")

@@ -100,6 +100,7 @@ void addExplain(CLI::App &app) {
       ->expected(2)
       ->type_name("");
   command->add_option("--order", options->order, "Number of dimensions for --convert (default 2)")
+      ->check(CLI::Range(0, 64))
       ->type_name("");
   command
       ->add_option("--stage", options->stage,

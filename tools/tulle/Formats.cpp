@@ -32,7 +32,9 @@ void addFormats(CLI::App &app) {
   auto options = std::make_shared<Options>();
   CLI::App *command = app.add_subcommand("formats", "List the storage formats that have a name");
   command->add_option("format", options->name, "Show the encoding of this format instead")->type_name("");
-  command->add_option("--order", options->order, "Number of dimensions (default 2)")->type_name("");
+  command->add_option("--order", options->order, "Number of dimensions (default 2)")
+      ->check(CLI::Range(0, 64))
+      ->type_name("");
   command->footer("Example:\n  tulle formats\n  tulle formats 'BCSR(2,3)'\n  tulle formats CSF --order 3");
   command->callback([options] {
     if (options->name.empty())

@@ -2,6 +2,7 @@
 #include "Progress.h"
 #include "notation/Schedule.h"
 #include "runtime/generate/Generate.h"
+#include "runtime/tensor/Elements.h"
 #include <charconv>
 #include <chrono>
 #include <cstring>
@@ -44,7 +45,8 @@ void addProgramOptions(CLI::App &command, ProgramOptions &options) {
           "sparse result first, 'bound' takes room for the most there can be, 'grow' takes it while there is "
           "memory")
       ->type_name("");
-  addList(command, "--dims", options.dims, "NAME=4x5: sizes that neither a file nor the other tensors give");
+  addList(command, "-d,--dims", options.dims,
+          "NAME=4x5: sizes that neither a file nor the other tensors give");
 }
 
 void addThreadOptions(CLI::App &command, ThreadOptions &options) {
@@ -71,17 +73,25 @@ std::pair<std::string, std::string> splitAssignment(std::string_view flag, const
   size_t at = text.find('=');
   if (at == 0 || at == std::string::npos)
     throw Error(fmt::format("{} '{}': expected NAME=VALUE", flag, text));
+  if (at + 1 == text.size())
+    throw Error(fmt::format("{} '{}': nothing stands after '='; expected NAME=VALUE", flag, text));
   return {text.substr(0, at), text.substr(at + 1)};
 }
 
 std::vector<int64_t> parseDims(const std::string &what, std::string_view text) {
+  if (text.empty())
+    throw Error(fmt::format("{}: no size is given; write sizes such as 4x5", what));
   std::vector<int64_t> dims;
   const char *at = text.data(), *end = text.data() + text.size();
   while (at != end) {
     int64_t size = 0;
     auto [next, code] = std::from_chars(at, end, size);
+    if (code == std::errc() && size < 0)
+      throw Error(fmt::format("{}: the size {} in '{}' is negative; sizes are 0 or more", what, size, text));
+    if (code == std::errc::result_out_of_range)
+      throw Error(fmt::format("{}: a size in '{}' does not fit a signed 64-bit integer", what, text));
     bool separated = next != end && (*next == 'x' || *next == ',') && next + 1 != end;
-    if (code != std::errc() || size < 0 || (next != end && !separated))
+    if (code != std::errc() || (next != end && !separated))
       throw Error(fmt::format("{}: '{}' is not a list of sizes such as 4x5", what, text));
     dims.push_back(size);
     at = next == end ? end : next + 1;
@@ -148,21 +158,14 @@ static std::map<std::string, ElementType> collectTypes(const std::vector<std::st
   return types;
 }
 
-static void convertValues(ElementType from, ElementType to, const std::byte *source, std::byte *target,
-                          int64_t count) {
-  for (int64_t i = 0; i < count; ++i)
-    storeScalar(to, target + i * byteWidth(to),
-                convertScalar(loadScalar(from, source + i * byteWidth(from)), from, to));
-}
-
 static void convertType(FileContents &contents, ElementType type) {
   if (contents.isStored) {
     Tensor &old = contents.stored;
     if (old.type == type)
       return;
     Tensor made = runtime::likePattern(old, type);
-    convertValues(old.type, type, static_cast<std::byte *>(old.values()),
-                  static_cast<std::byte *>(made.values()), old.storedCount());
+    runtime::convertElements(old.type, static_cast<const std::byte *>(old.values()), type,
+                             static_cast<std::byte *>(made.values()), old.storedCount());
     contents.stored = std::move(made);
     return;
   }
@@ -170,9 +173,18 @@ static void convertType(FileContents &contents, ElementType type) {
   if (entries.type == type)
     return;
   std::vector<std::byte> values(entries.count() * byteWidth(type));
-  convertValues(entries.type, type, entries.values.data(), values.data(), entries.count());
+  runtime::convertElements(entries.type, entries.values.data(), type, values.data(), entries.count());
   entries.values = std::move(values);
   entries.type = type;
+}
+
+/// Calls `work`; its errors, which know no file, begin with `name`.
+template <class Work> static auto naming(const std::string &name, Work work) {
+  try {
+    return work();
+  } catch (const Error &error) {
+    throw Error(fmt::format("{}: {}", name, error.what()));
+  }
 }
 
 /// Drops dimensions of size one, last first, until `order` are left.
@@ -207,7 +219,7 @@ FileContents readContents(const std::string &name, const std::string &spec, std:
   FileContents contents =
       runtime::readFile(spec, [&](double value) { progress.fraction(value); }, order.value_or(0));
   if (type)
-    convertType(contents, *type);
+    naming(spec, [&] { convertType(contents, *type); });
   size_t had = contents.dims().size();
   if (order && *order < had) {
     dropUnitDims(contents, *order);
@@ -231,12 +243,13 @@ FileContents readAlone(const std::string &file, const std::string &dims, const s
 Tensor store(const std::string &name, FileContents contents, const format::Encoding &encoding,
              const engine::Options &options, engine::ConversionReport *report) {
   if (format::hasSlices(encoding)) // a file holds what the slices are cut from
-    return runtime::cut(store(name, std::move(contents), format::withoutSlices(encoding), options, report),
-                        encoding);
+    return naming(name, [&, whole = store(name, std::move(contents), format::withoutSlices(encoding), options,
+                                          report)] { return runtime::cut(whole, encoding); });
   Progress progress("storing " + name);
-  if (!contents.isStored)
-    return engine::store(std::move(contents.entries), encoding, options, report);
-  return engine::convert(contents.stored, encoding, options, report);
+  return naming(name, [&] {
+    return contents.isStored ? engine::convert(contents.stored, encoding, options, report)
+                             : engine::store(std::move(contents.entries), encoding, options, report);
+  });
 }
 
 namespace {
@@ -426,7 +439,8 @@ LoadedProgram Loader::run() {
     if (keep)
       loaded.given[t] =
           found->second.isStored ? runtime::unpack(found->second.stored) : found->second.entries;
-    Tensor tensor = store(decl.name, std::move(found->second), decl.encoding, engineOptions, &report);
+    Tensor tensor = store(fmt::format("-t {}={}", decl.name, specs[decl.name]), std::move(found->second),
+                          decl.encoding, engineOptions, &report);
     loaded.entries[t] = entries < 0 ? tensor.storedCount() : entries;
     decl.encoding = tensor.encoding;
     decl.entries = tensor.storedCount();

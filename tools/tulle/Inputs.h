@@ -51,7 +51,8 @@ ElementType parseType(const std::string &what, const std::string &text);
 /// Throws Error unless a tensor can be written to a file of that name; `what` names the option.
 void requireOutput(const std::string &what, const std::string &path);
 
-/// What a file or a generator gives, with its element type made `type` when one is asked for. Sizes of length
+/// What a file or a generator gives, with its element type made `type` when one is asked for (a file's values
+/// must be the same numbers there, but for rounding). Sizes of length
 /// one that `order` has no room for are dropped: an n x 1 matrix file is a vector.
 runtime::FileContents readContents(const std::string &name, const std::string &spec,
                                    std::optional<unsigned> order, const std::vector<int64_t> &dims,
@@ -60,7 +61,8 @@ runtime::FileContents readContents(const std::string &name, const std::string &s
 /// The one file or generator of a command, with its `--dims` and `--type`; either may be empty.
 runtime::FileContents readAlone(const std::string &file, const std::string &dims, const std::string &type);
 
-/// Stores what was read in `encoding`, without a copy where it has that form already.
+/// Stores what was read in `encoding`, without a copy where it has that form already. Errors begin with
+/// `name`.
 runtime::Tensor store(const std::string &name, runtime::FileContents contents,
                       const format::Encoding &encoding, const engine::Options &options = {},
                       engine::ConversionReport *report = nullptr);

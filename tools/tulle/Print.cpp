@@ -35,7 +35,8 @@ void addPrint(CLI::App &app) {
   command->add_option("-f,--format", options->format, "The format; default: what the file suggests")
       ->type_name("");
   command->add_option("--type", options->type, "Element type to convert to")->type_name("");
-  command->add_option("--dims", options->dims, "Sizes for a generator that implies none: 4x5")->type_name("");
+  command->add_option("-d,--dims", options->dims, "Sizes for a generator that implies none: 4x5")
+      ->type_name("");
   command->footer(
       "Example:\n  tulle print grid2d:2 -f CSR\n"
       "  tulle print m.mtx -f '(i,j) -> (i floordiv 2 : dense, j floordiv 2 : compressed, i mod 2 : dense, "

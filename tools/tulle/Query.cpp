@@ -69,7 +69,8 @@ void addQuery(CLI::App &app) {
   command->add_option("file", options->file, "A tensor file, or a generator")->required()->type_name("");
   command->add_option("-f,--format", options->format, "The storage format; default: what the file suggests")
       ->type_name("");
-  command->add_option("--dims", options->dims, "Sizes for a generator that implies none: 4x5")->type_name("");
+  command->add_option("-d,--dims", options->dims, "Sizes for a generator that implies none: 4x5")
+      ->type_name("");
   addList(*command, "-o,--output", options->outputs,
           "NAME=FILE: write an answer (.npy, .mtx, .tns); default: print a summary");
   command

@@ -1,11 +1,14 @@
 #include "Report.h"
 #include "interpreter/Interpreter.h"
+#include "notation/Sparsity.h"
+#include "runtime/tensor/Elements.h"
 #include "runtime/tensor/Levels.h"
 #include "tulle/error.h"
+#include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <limits>
+#include <iterator>
 #include <set>
 
 namespace tulle::cli {
@@ -15,12 +18,6 @@ using notation::Op;
 using notation::Program;
 using notation::Statement;
 
-static std::string scalarText(ElementType type, const Scalar &value) {
-  if (isComplex(type))
-    return fmt::format("{}{:+}i", value.f.real(), value.f.imag());
-  return isFloat(type) ? fmt::format("{}", value.f.real()) : fmt::format("{}", value.i);
-}
-
 std::string summarize(const std::string &name, const runtime::Tensor &tensor) {
   constexpr int64_t shown = 6;
   std::string text =
@@ -28,7 +25,7 @@ std::string summarize(const std::string &name, const runtime::Tensor &tensor) {
                   format::displayName(tensor.encoding), tensor.storedCount());
   const runtime::StoredValues values(tensor);
   for (int64_t i = 0; i < std::min(shown, tensor.storedCount()); ++i)
-    text += " " + scalarText(tensor.type, loadScalar(tensor.type, values[i]));
+    text += " " + runtime::scalarText(tensor.type, loadScalar(tensor.type, values[i]));
   return text + (tensor.storedCount() > shown ? " …" : "");
 }
 
@@ -36,51 +33,116 @@ std::string summarize(const std::string &name, const runtime::Tensor &tensor) {
 static void survey(const Expr &expr, int &operations, std::vector<const notation::Access *> &accesses) {
   if (expr->op == Op::Access)
     accesses.push_back(&expr->access);
-  else if (expr->op != Op::Literal && expr->op != Op::Convert)
+  else if (expr->op != Op::Literal && expr->op != Op::Convert && expr->op != Op::Neg)
     ++operations;
   for (const Expr &arg : expr->args)
     survey(arg, operations, accesses);
 }
 
-static double countStatement(const Program &program, const Statement &statement,
-                             const std::vector<int64_t> &entries) {
-  int operations = 0;
-  std::vector<const notation::Access *> accesses;
-  survey(statement.rhs, operations, accesses);
-  operations += !statement.assign;
+static std::set<unsigned> indicesOf(const notation::Access &access) {
   std::set<unsigned> used;
-  auto note = [&](const notation::Access &access) {
-    for (const notation::Affine &subscript : access.subscripts)
-      for (auto [index, coefficient] : subscript.terms)
-        used.insert(index);
-  };
-  note(statement.lhs);
-  for (const notation::Access *access : accesses)
-    note(*access);
-  auto iterations = [&](const std::set<unsigned> &skipped, double begin) {
-    for (unsigned index : used)
-      if (!skipped.count(index))
-        begin *= double(program.indices[index].size);
-    return begin;
-  };
-  // The sparse operand that leaves the fewest iterations bounds them all.
-  double fewest = iterations({}, 1);
-  for (const notation::Access *access : accesses) {
-    if (entries[access->tensor] < 0 || format::isAllDense(program.tensors[access->tensor].encoding))
-      continue;
-    std::set<unsigned> bound;
-    for (const notation::Affine &subscript : access->subscripts)
-      if (subscript.isVariable())
-        bound.insert(subscript.terms[0].first);
-    fewest = std::min(fewest, iterations(bound, double(entries[access->tensor])));
-  }
-  return fewest * operations;
+  for (const notation::Affine &subscript : access.subscripts)
+    for (auto [index, coefficient] : subscript.terms)
+      used.insert(index);
+  return used;
 }
 
-double countOperations(const Program &program, const std::vector<int64_t> &entries) {
+static std::set<unsigned> indicesOf(const Expr &expr) {
+  std::set<unsigned> used = expr->op == Op::Access ? indicesOf(expr->access) : std::set<unsigned>();
+  for (const Expr &arg : expr->args)
+    used.merge(indicesOf(arg));
+  return used;
+}
+
+static std::set<unsigned> indicesOf(const Statement &statement) {
+  std::set<unsigned> used = indicesOf(statement.rhs);
+  used.merge(indicesOf(statement.lhs));
+  return used;
+}
+
+static double points(const Program &program, const std::set<unsigned> &indices) {
+  double count = 1;
+  for (unsigned index : indices)
+    count *= double(program.indices[index].size);
+  return count;
+}
+
+/// Whether each arithmetic operation is done at each point of the loops: on floating point numbers, with
+/// operands for every index, so that loops further out cannot do it, nor a sum its factors.
+static bool atEveryPoint(const Expr &expr, const std::set<unsigned> &indices,
+                         const std::vector<unsigned> &summed) {
+  if (!isFloat(expr->type))
+    return false;
+  if (expr->args.empty()) {
+    const std::set<unsigned> own = indicesOf(expr);
+    return std::all_of(summed.begin(), summed.end(), [&](unsigned index) { return own.count(index); });
+  }
+  if (expr->op != Op::Convert && expr->op != Op::Neg && indicesOf(expr) != indices)
+    return false;
+  return std::all_of(expr->args.begin(), expr->args.end(),
+                     [&](const Expr &arg) { return atEveryPoint(arg, indices, summed); });
+}
+
+/// Entries of an operand that a statement's loops walk; nothing where other values of it may come in between.
+static std::optional<int64_t> walkedEntries(const Program &program, unsigned t,
+                                            const std::vector<int64_t> &entries, const Tensors &results) {
+  auto writes = [t](const Statement &statement) { return statement.lhs.tensor == t; };
+  if (std::count_if(program.statements.begin(), program.statements.end(), writes) > (entries[t] < 0) ||
+      !results[t] || format::hasSlices(results[t]->encoding))
+    return std::nullopt;
+  int64_t stored = results[t]->storedCount();
+  return entries[t] < 0 ? stored : std::min(entries[t], stored);
+}
+
+static std::optional<double> countStatement(const Program &program, const Statement &statement,
+                                            const std::vector<int64_t> &entries, const Tensors &results) {
+  int operations = !statement.assign;
+  std::vector<const notation::Access *> accesses;
+  survey(statement.rhs, operations, accesses);
+  const std::set<unsigned> indices = indicesOf(statement);
+  if (operations == 0)
+    return 0;
+  if (statement.where || !atEveryPoint(statement.rhs, indices, statement.reductionIndices))
+    return std::nullopt;
+  const notation::Access *walked = nullptr;
+  for (size_t k = 0; k < accesses.size(); ++k) {
+    // What is read twice is computed with once.
+    for (size_t other = 0; other < k; ++other)
+      if (notation::sameAccess(*accesses[k], *accesses[other]))
+        return std::nullopt;
+    if (notation::isDense(program.tensors[accesses[k]->tensor]))
+      continue;
+    if (walked)
+      return std::nullopt; // what both store, or either, is for the loops to find out
+    walked = accesses[k];
+  }
+  if (!walked)
+    return points(program, indices) * operations;
+  const std::set<unsigned> own = indicesOf(*walked);
+  const bool plain = own.size() == walked->subscripts.size() &&
+                     std::all_of(walked->subscripts.begin(), walked->subscripts.end(),
+                                 [](const notation::Affine &subscript) { return subscript.isVariable(); });
+  const bool walks = plain && notation::isNeutral(program, statement, [&](const notation::Access &access) {
+                       return access.tensor == walked->tensor;
+                     });
+  std::optional<int64_t> count = walkedEntries(program, walked->tensor, entries, results);
+  if (!walks || !count)
+    return std::nullopt;
+  std::set<unsigned> others;
+  std::set_difference(indices.begin(), indices.end(), own.begin(), own.end(),
+                      std::inserter(others, others.end()));
+  return double(*count) * points(program, others) * operations;
+}
+
+std::optional<double> countOperations(const Program &program, const std::vector<int64_t> &entries,
+                                      const Tensors &results) {
   double total = 0;
-  for (const Statement &statement : program.statements)
-    total += countStatement(program, statement, entries);
+  for (const Statement &statement : program.statements) {
+    std::optional<double> own = countStatement(program, statement, entries, results);
+    if (!own)
+      return std::nullopt;
+    total += *own;
+  }
   return total;
 }
 
@@ -122,7 +184,8 @@ static void compare(const std::string &name, const interpreter::DenseTensor &wan
     for (size_t d = at.size(), rest = i; d-- > 0; rest /= want.dims[d])
       at[d] = rest % want.dims[d];
     throw Error(fmt::format("--check: {}({}) is {}, but {} says {}", name, fmt::join(at, ","),
-                            scalarText(want.type, found), whose, scalarText(want.type, wanted)));
+                            runtime::scalarText(want.type, found), whose,
+                            runtime::scalarText(want.type, wanted)));
   }
 }
 
@@ -163,13 +226,16 @@ static interpreter::DenseTensor input(const std::string &name, const runtime::En
 void checkAgainstInterpreter(const LoadedProgram &loaded, const Tensors &results) {
   constexpr double most = 3e8;
   const Program &program = loaded.program;
-  for (const Statement &statement : program.statements)
-    if (double dense = countStatement(program, statement, std::vector<int64_t>(program.tensors.size(), -1));
-        dense > most)
+  for (const Statement &statement : program.statements) {
+    int operations = !statement.assign;
+    std::vector<const notation::Access *> accesses;
+    survey(statement.rhs, operations, accesses);
+    if (double dense = points(program, indicesOf(statement)) * operations; dense > most)
       throw Error(fmt::format(
           "--check: the dense interpreter would do {:.2g} operations, more than {:.2g}; check with "
           "smaller tensors",
           dense, most));
+  }
   std::vector<interpreter::DenseTensor> dense(program.tensors.size());
   for (size_t t = 0; t < dense.size(); ++t)
     if (loaded.tensors[t])

@@ -9,9 +9,12 @@ using Tensors = std::vector<std::optional<runtime::Tensor>>;
 /// `y: f64 [1000], dense, 1000 stored: 0.25 1 0 …`
 std::string summarize(const std::string &name, const runtime::Tensor &tensor);
 
-/// Arithmetic on stored entries that one run does, by the usual count (SpMV: two for each stored entry).
-/// `entries` is as in LoadedProgram.
-double countOperations(const notation::Program &program, const std::vector<int64_t> &entries);
+/// Floating point operations that one run does, by the usual count (SpMV: two for each stored entry; padding
+/// is not counted). Nothing unless it is exactly known: each statement does all of its operations at every
+/// point of dense loops, or at every entry of one sparse operand. `entries` is as in LoadedProgram, `results`
+/// what a run left.
+std::optional<double> countOperations(const notation::Program &program, const std::vector<int64_t> &entries,
+                                      const Tensors &results);
 
 /// Compares every written tensor with the dense interpreter's answer for what was given (so that storing it
 /// is checked, too). Throws Error naming the first element that differs by more than the rounding of its type

@@ -92,7 +92,6 @@ static std::string measure(const engine::Executable &executable, const LoadedPro
     tensorBytes[program.tensors[t].name] = own;
     bytes += own;
   }
-  double operations = countOperations(program, loaded.entries);
   nlohmann::ordered_json json = {{"read_ms", loaded.readMs},
                                  {"pack_ms", loaded.packMs},
                                  {"compile_ms", executable.compileMs()},
@@ -100,8 +99,10 @@ static std::string measure(const engine::Executable &executable, const LoadedPro
                                  {"assemble_ms", spread(assemble).median},
                                  {"compute_ms", toJson(ms)},
                                  {"bytes", bytes},
-                                 {"tensor_bytes", tensorBytes},
-                                 {"gflops", ms.median > 0 ? operations / ms.median * 1e-6 : 0}};
+                                 {"tensor_bytes", tensorBytes}};
+  if (std::optional<double> operations = countOperations(program, loaded.entries, results);
+      operations && ms.median > 0)
+    json["gflops"] = *operations / ms.median * 1e-6;
   return json.dump(2);
 }
 

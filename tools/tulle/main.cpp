@@ -1,5 +1,6 @@
 // The `tulle` command: sub-commands, and the one place where errors become text and exit codes.
 #include "Commands.h"
+#include "Misuse.h"
 #include "tulle/error.h"
 #include <cstdio>
 #include <exception>
@@ -29,7 +30,9 @@ int dispatch(int argc, char **argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {
-    return app.exit(error) == 0 ? 0 : userError;
+    if (error.get_exit_code() == 0) // --help, --version
+      return app.exit(error);
+    throw tulle::Error(tulle::cli::explainMisuse(app, error, {argv + 1, argv + argc}));
   }
   return 0;
 }

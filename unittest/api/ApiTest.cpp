@@ -195,4 +195,17 @@ TEST(Api, Slices) {
   EXPECT_THAT(messageOf([&] { sum(A); }), HasSubstr("was compiled for"));
 }
 
+TEST(Io, NumbersThatAnElementCannotHoldAreRefused) {
+  const std::string path = testing::TempDir() + "tulle-complex.tns";
+  tulle::write(path, tulle::pack<std::complex<double>>({{2}, {{0}}, {{1, 2}}},
+                                                       tulle::Format("(i) -> (i : compressed)")));
+  EXPECT_THAT(messageOf([&] { tulle::read<double>(path, tulle::Format("(i) -> (i : compressed)")); }),
+              testing::AllOf(testing::StartsWith(path), HasSubstr("the value 1+2i as f64")));
+}
+
+TEST(Io, ANegativeSizeIsNamed) {
+  EXPECT_THAT(messageOf([] { tulle::generate<double>("random", tulle::Format("dense"), {-1}); }),
+              HasSubstr("size -1"));
+}
+
 } // namespace

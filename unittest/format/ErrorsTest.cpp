@@ -31,8 +31,8 @@ TEST(Errors, renderedWithLineColumnAndCaret) {
   } catch (const Error &error) {
     EXPECT_STREQ(error.what(),
                  "a.mlir:3:6: error: unknown level format 'compresed'; did you mean 'compressed'?\n"
-                 "  \tj : compresed)\n"
-                 "  \t    ^~~~~~~~~");
+                 "   j : compresed)\n" // a tab takes one place
+                 "       ^~~~~~~~~");
   }
 }
 

@@ -149,10 +149,11 @@ TEST(Generate, Errors) {
   EXPECT_THAT(error("nm:4:8:1:0"), HasSubstr("m must be an integer from 1 to 256"));
   EXPECT_THAT(error("nm:4000000000000:4000000000000:2:4"), HasSubstr("nm:4000000000000"));
   EXPECT_THAT(error("rmat:41:4"), HasSubstr("scale"));
+  EXPECT_THAT(error("random", {3, -1}), HasSubstr("dimension 1 has size -1"));
+  EXPECT_THAT(error("grid2d:2", {-1, 4}), HasSubstr("dimension 0 has size -1"));
   EXPECT_THAT(error("random:-1", {3}), HasSubstr("seed"));
   EXPECT_THAT(error("random:1:1.5", {3}), HasSubstr("density"));
   EXPECT_THAT(error("random:1:nan", {3}), HasSubstr("density"));
-  EXPECT_THAT(error("random", {3, -1}), HasSubstr("dimension 1"));
   EXPECT_THAT(error("ones", {int64_t(1) << 50}), HasSubstr("out of memory"));
   EXPECT_THAT(error("random:1:0.5", {int64_t(1) << 31, int64_t(1) << 31}), HasSubstr("out of memory"));
   EXPECT_THAT(error("grid2d:3", {9, 8}), AllOf(HasSubstr("9 x 9"), HasSubstr("9 x 8")));

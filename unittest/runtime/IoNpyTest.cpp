@@ -115,7 +115,7 @@ TEST(IoNpy, Refusals) {
       {npy(header("<f8", "(1000000000000,)"), "x"),
        "promises 8000000000000 bytes of data, but 1 byte follows"},
       {npy(header("<f8", "(99999999999999999999,)"), ""), "does not fit a signed 64-bit integer"},
-      {npy(header("<f8", "(-1,)"), ""), "expected the size of a dimension (an unsigned integer)"},
+      {npy(header("<f8", "(-1,)"), ""), "the size -1 of a dimension is negative; sizes are 0 or more"},
       {npy(header("<f8", "1"), ""), "expected '('"},
       {npy(header("<f8", "(1 2)"), ""), "expected ')'"},
       {npy(header("<f8", "(1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1)"), "12345678"),

@@ -52,12 +52,6 @@ FileContents sparseRandom(const GeneratorSpec &spec, const std::vector<int64_t> 
 } // namespace
 
 FileContents generateFilled(const GeneratorSpec &spec, const std::vector<int64_t> &dims, ElementType type) {
-  for (size_t d = 0; d < dims.size(); ++d)
-    if (dims[d] < 0)
-      throw Error(fmt::format(
-          "'{}' does not say how large dimension {} is, and nothing else does; give the sizes with "
-          "--dims",
-          spec.text, d));
   int64_t seed = spec.arguments.empty() ? 0 : spec.integer(0, "seed", 0, INT64_MAX);
   double density = spec.arguments.size() > 1 ? spec.real(1, "density", 0, 1) : 1;
   Random random(seed);

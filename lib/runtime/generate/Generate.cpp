@@ -129,13 +129,13 @@ std::optional<std::vector<int64_t>> impliedDims(std::string_view text) {
 
 FileContents generate(std::string_view text, const std::vector<int64_t> &dims, ElementType type) {
   auto [g, spec] = parse(text);
+  for (size_t d = 0; d < dims.size(); ++d)
+    if (dims[d] < 0)
+      throw Error(fmt::format("'{}': dimension {} has size {}; sizes are 0 or more", text, d, dims[d]));
   if (!g->sizes)
     return generateFilled(spec, dims, type);
   std::vector<int64_t> implied = g->sizes(spec);
-  bool agree = dims.empty() || dims.size() == implied.size();
-  for (size_t d = 0; agree && d < dims.size(); ++d)
-    agree = dims[d] < 0 || dims[d] == implied[d]; // negative: not known
-  if (!agree)
+  if (!dims.empty() && dims != implied)
     throw Error(fmt::format("'{}' makes a {} tensor, but {} is needed here; change its arguments", text,
                             shapeText(implied), shapeText(dims)));
   return g->sized(spec, type);

@@ -150,6 +150,12 @@ private:
         if (__builtin_mul_overflow(size, int64_t(10), &size) ||
             __builtin_add_overflow(size, int64_t(*p - '0'), &size))
           failAt(text, at, "the size of a dimension does not fit a signed 64-bit integer");
+      if (p == at && p != end && *p == '-')
+        failAt(text, at,
+               fmt::format("the size {} of a dimension is negative; sizes are 0 or more",
+                           quoted(std::string_view(at, std::find_if(at + 1, end, [](char c) {
+                                                         return c < '0' || c > '9';
+                                                       }) - at))));
       if (p == at)
         failAt(text, at, "expected the size of a dimension (an unsigned integer)");
       if (array.dims.size() == maxOrder)

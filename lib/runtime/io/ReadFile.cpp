@@ -56,6 +56,8 @@ FileContents parseTns(std::string_view text, const std::string &name, unsigned o
 }
 
 FileContents readFile(const std::string &path, const std::function<void(double)> &progress, unsigned order) {
+  if (path.empty())
+    throw Error("the name of the file is empty; name a tensor file, or a generator");
   std::string_view stem = path;
   bool compressed = takeEnding(stem, ".gz");
   auto with = [&](auto reader) {

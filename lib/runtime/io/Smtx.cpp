@@ -20,6 +20,9 @@ public:
   int64_t number(std::string_view what) {
     const char *start = skipBreaks();
     int64_t value = 0;
+    if (!atEnd() && *p == '-')
+      failAt(start, fmt::format("the {} {} is negative; it must be an unsigned integer", what,
+                                quoted(word(start).substr(0, word(start).find(',')))));
     for (; !atEnd() && unsigned(*p - '0') < 10; ++p)
       if (__builtin_mul_overflow(value, int64_t(10), &value) ||
           __builtin_add_overflow(value, int64_t(*p - '0'), &value))

@@ -1,15 +1,12 @@
 #include "runtime/io/Text.h"
+#include "support/Diagnostic.h"
 #include "tulle/error.h"
-#include <algorithm>
 #include <charconv>
 #include <cmath>
 
 namespace tulle::runtime::io {
 
 namespace {
-
-/// A line longer than this is shown as a window around the place.
-constexpr size_t maxShown = 100;
 
 void appendPrintable(std::string &out, char c) {
   if (c >= ' ' && c <= '~')
@@ -33,25 +30,7 @@ std::string counted(int64_t n, std::string_view one, std::string_view many) {
 
 void Text::fail(const char *at, const std::string &message) const {
   size_t offset = size_t(at - begin());
-  size_t lineBegin = offset == 0 ? 0 : bytes.rfind('\n', offset - 1) + 1;
-  size_t lineEnd = std::min(bytes.find('\n', offset), bytes.size());
-  size_t line = 1 + size_t(std::count(bytes.begin(), bytes.begin() + lineBegin, '\n'));
-  std::string head = fmt::format("{}:{}:{}: error: {}", name, line, offset - lineBegin + 1, message);
-  if (lineBegin == lineEnd)
-    throw Error(head);
-
-  size_t from = offset - lineBegin > maxShown / 2 ? offset - maxShown / 2 : lineBegin;
-  size_t to = std::min(lineEnd, from + maxShown);
-  std::string shown = from > lineBegin ? "…" : "", indent = from > lineBegin ? " " : "";
-  for (size_t i = from; i < to; ++i) {
-    if (i + 1 == lineEnd && bytes[i] == '\r')
-      break;
-    size_t before = shown.size();
-    appendPrintable(shown, bytes[i] == '\t' ? ' ' : bytes[i]);
-    if (i < offset)
-      indent.append(shown.size() - before, ' ');
-  }
-  throw Error(fmt::format("{}\n  {}{}\n  {}^", head, shown, to < lineEnd ? "…" : "", indent));
+  throw Error(support::render(name, bytes, {offset, offset + 1}, message));
 }
 
 int64_t Scanner::slowInteger(const char *start, std::string_view what, bool allowNegative) {

@@ -1,6 +1,8 @@
 // The text of MLIR's `sparse_tensor.print`, so that storage can be compared with its documentation and its
 // output.
 #include "runtime/tensor/Walk.h"
+#include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <fmt/printf.h>
 
@@ -11,10 +13,11 @@ namespace {
 /// As vector.print prints: integers plain (bool 0 or 1), floats by %g, complex as a pair.
 std::string valueText(ElementType type, const std::byte *value) {
   Scalar v = loadScalar(type, value);
+  auto text = [](double x) { return std::isnan(x) ? "nan" : fmt::sprintf("%g", x); };
   if (isComplex(type))
-    return fmt::sprintf("( %g, %g )", v.f.real(), v.f.imag());
+    return fmt::format("( {}, {} )", text(v.f.real()), text(v.f.imag()));
   if (isFloat(type))
-    return fmt::sprintf("%g", v.f.real());
+    return text(v.f.real());
   return std::to_string(v.i);
 }
 
@@ -74,6 +77,24 @@ static std::optional<int64_t> ownCount(const Tensor &tensor, const std::vector<L
   }
 }
 
+/// Which coordinates of a level belong to a segment, where it keeps others in reserve; empty for other
+/// levels.
+static std::vector<bool> inSegments(const Tensor &tensor, const std::vector<LevelShape> &shapes, size_t f) {
+  const format::Field &field = tensor.layout.fields[f];
+  const LevelFields fields = levelFields(tensor, field.level);
+  std::vector<bool> held;
+  if (field.kind != format::FieldKind::Coordinates ||
+      shapes[field.level].kind != format::LevelKind::LooseCompressed)
+    return held;
+  held.resize(tensor.buffers[f].count);
+  const int64_t bounds = tensor.buffers[*tensor.layout.positions[field.level]].count;
+  const unsigned stride = tensor.layout.coordinates[field.level]->stride;
+  for (int64_t p = 0; p + 1 < bounds; p += 2)
+    std::fill(held.begin() + fields.position(p) * stride, held.begin() + fields.position(p + 1) * stride,
+              true);
+  return held;
+}
+
 /// Element `i` of a buffer, positions counted from `base`; `_` marks an empty slot.
 static std::string elementText(const Tensor &tensor, const std::vector<LevelShape> &shapes, size_t f,
                                int64_t i, int64_t base) {
@@ -119,7 +140,10 @@ std::string printStorage(const Tensor &tensor) {
     const format::Field &field = tensor.layout.fields[f];
     bool positions = field.kind == format::FieldKind::Positions;
     bool loose = shapes[field.level].kind == format::LevelKind::LooseCompressed;
+    const std::vector<bool> held = inSegments(tensor, shapes, f);
     auto element = [&](int64_t i, int64_t first) {
+      if (!held.empty() && !held[i])
+        return std::string("_");
       // Upstream counts positions from the start of their batch.
       int64_t base =
           positions && !loose && batch.levels ? loadIndex(tensor.buffers[f].data, field.width, first) : 0;
