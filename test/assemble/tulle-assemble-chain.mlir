@@ -13,7 +13,8 @@
 // CHECK: %[[ENTRIES:.*]] = arith.index_cast %[[BOUND]]
 // CHECK: %[[WORDS:.*]] = call @tulle_checked_size(%{{.*}}, %[[ENTRIES]], %c2_i64)
 // CHECK: %[[SIZE:.*]] = arith.index_cast %[[WORDS]]
-// CHECK: %[[LIST:.*]] = memref.alloc(%[[SIZE]]) : memref<?xi64>
+// CHECK: %[[LENGTH:.*]] = arith.minui %[[SIZE]], %{{.*}}
+// CHECK: %[[LIST:.*]] = memref.alloc(%[[LENGTH]]) : memref<?xi64>
 // CHECK: tulle.iterate %[[I:[a-z0-9_]+]],
 // CHECK:   tulle.iterate %[[J:[a-z0-9_]+]],
 // CHECK:     %[[COLUMN:.*]] = arith.shli
@@ -26,7 +27,8 @@
 // CHECK:   arith.minsi
 // CHECK:   arith.maxsi
 // CHECK: llvm.intr.ctlz
-// CHECK: %[[BUCKETS:.*]] = memref.alloc(%[[COUNT:.*]]) : memref<?xindex>
+// CHECK: %[[CELLS:.*]] = arith.minui %[[COUNT:.*]], %{{.*}}
+// CHECK: %[[BUCKETS:.*]] = memref.alloc(%[[CELLS]]) : memref<?xindex>
 // CHECK: %[[SORTED:.*]]:2 = scf.for {{.*}} iter_args(
 // CHECK:   scf.for {{.*}} to %[[COUNT]]
 // CHECK:   scf.for

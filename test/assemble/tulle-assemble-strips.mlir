@@ -39,8 +39,10 @@
 // PARTS-LABEL: @diagonals(
 // PARTS: %[[PARTS:.*]] = tulle.threads
 // PARTS: %[[VALUES:.*]] = memref.alloc(%{{.*}}) : memref<?xf64>
-// PARTS: %[[FIRSTS:.*]] = memref.alloc(%[[PARTS]]) : memref<?xi64>
-// PARTS: %[[ENDS:.*]] = memref.alloc(%[[PARTS]]) : memref<?xi64>
+// PARTS: %[[FIRST_COUNT:.*]] = arith.minui %[[PARTS]], %{{.*}}
+// PARTS: %[[FIRSTS:.*]] = memref.alloc(%[[FIRST_COUNT]]) : memref<?xi64>
+// PARTS: %[[END_COUNT:.*]] = arith.minui %[[PARTS]], %{{.*}}
+// PARTS: %[[ENDS:.*]] = memref.alloc(%[[END_COUNT]]) : memref<?xi64>
 // PARTS: tulle.parallel %[[PART:.*]] of %[[PARTS]]
 // PARTS:   memref.alloc(%{{.*}}) : memref<?xf64>
 // PARTS:   tulle.iterate

@@ -14,7 +14,8 @@
 // CHECK-DAG: %[[C1W:.*]] = arith.constant 1 : i64
 // CHECK: %[[WORDS:.*]] = memref.alloc({{.*}}) : memref<?xi64>
 // CHECK: %[[SUMMARY:.*]] = memref.alloc({{.*}}) : memref<?xi64>
-// CHECK: %[[ROW:.*]] = memref.alloc(%[[N:.*]]) : memref<?xf64>
+// CHECK: %[[LENGTH:.*]] = arith.minui %[[N:.*]], %{{.*}}
+// CHECK: %[[ROW:.*]] = memref.alloc(%[[LENGTH]]) : memref<?xf64>
 // CHECK: scf.for %[[AT:.*]] = %{{.*}} to %[[N]]
 // CHECK-NEXT: memref.store %[[ZERO]], %[[ROW]][%[[AT]]]
 // The inserts are counted without reading a value.
