@@ -23,7 +23,7 @@ static std::shared_ptr<engine::Executable> build(const detail::KernelImpl &kerne
   notation::Program program = notation::check(kernel.text, bindings);
   notation::applySchedule(program, kernel.schedule);
   for (notation::TensorDecl &decl : program.tensors)
-    decl.encoding = format::resolveWidths(decl.encoding, 0, 0);
+    decl.encoding = format::resolveWidths(decl.encoding, decl.dims, 0);
   return engine::compile(program, kernel.options);
 }
 

@@ -282,7 +282,8 @@ static std::string placeText(const runtime::Tensor &tensor, size_t level, int64_
   }
   std::string text;
   for (size_t d = 0; d < begin.size(); ++d) {
-    int64_t last = std::min(begin[d] + extent[d], tensor.dims[d]) - 1;
+    // Blocks may reach beyond the dimension, and what numbers hold.
+    int64_t last = begin[d] + (std::min(extent[d], tensor.dims[d] - begin[d]) - 1);
     text += fmt::format("{}{} = {}", d ? ", " : "", tensor.encoding.dims[d].name, begin[d]);
     if (last > begin[d])
       text += fmt::format("..{}", last);

@@ -30,10 +30,14 @@ void checkOptions(const Options &options) {
 }
 
 bool coordinatesFit32(const notation::Program &program) {
-  for (const notation::TensorDecl &tensor : program.tensors)
+  constexpr int64_t most = std::numeric_limits<int32_t>::max();
+  for (const notation::TensorDecl &tensor : program.tensors) {
+    if (tensor.entries > most) // positions are indices, too
+      return false;
     for (int64_t size : tensor.dims)
-      if (size > int64_t(std::numeric_limits<int32_t>::max()))
+      if (size > most)
         return false;
+  }
   return true;
 }
 

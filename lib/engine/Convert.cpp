@@ -62,19 +62,6 @@ struct Conversion {
 
 bool isTooLong(int64_t size) { return size > std::numeric_limits<int32_t>::max(); }
 
-/// Widths that are not named: what sizes and entries suggest. A level whose coordinates are larger than its
-/// range tells shows while converting.
-Encoding chooseWidths(const Encoding &encoding, const Tensor &tensor) {
-  int64_t largest = 0;
-  for (int64_t size : tensor.dims)
-    largest = std::max(largest, size);
-  const format::Layout layout = format::layout(encoding);
-  for (unsigned l = 0; l < encoding.levels.size(); ++l)
-    if (auto range = format::levelRange(encoding, l, tensor.dims); range && layout.coordinates[l])
-      largest = std::max(largest, range->high);
-  return format::resolveWidths(encoding, largest, tensor.storedCount());
-}
-
 Encoding widest(Encoding encoding) {
   constexpr int64_t large = std::numeric_limits<int64_t>::max();
   return format::resolveWidths(encoding, large, large);
@@ -112,6 +99,7 @@ Tensor run(const Tensor &tensor, const Encoding &encoding, const Options &option
   const Tensor source = runtime::whole(tensor); // the code of a slice takes what it was cut from
   for (int64_t size : source.dims)
     conversion.index32 &= !isTooLong(size);
+  conversion.index32 &= !isTooLong(source.storedCount()); // positions are indices, too
   auto begin = std::chrono::steady_clock::now();
   auto [kernel, origin] =
       findOrCompile(conversion.key(options), options, [&] { return conversion.start(options).object(); });
@@ -131,7 +119,7 @@ Tensor run(const Tensor &tensor, const Encoding &encoding, const Options &option
 /// With widths that are not named chosen. The code makes tensors that store their values.
 Tensor generated(const Tensor &tensor, const Encoding &encoding, const Options &options,
                  ConversionReport &report) {
-  Encoding target = chooseWidths(encoding, tensor);
+  Encoding target = format::resolveWidths(encoding, tensor.dims, tensor.storedCount());
   if (encoding == tensor.encoding || target == tensor.encoding)
     return tensor;
   if (format::withStoredValues(tensor.encoding) == target)

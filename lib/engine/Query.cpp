@@ -150,8 +150,10 @@ Tensor answer(const Tensor &tensor, const std::vector<unsigned> &select, const A
               const Options &options) {
   QueryKernel kernel{tensor.type, tensor.encoding, select, aggregate, true};
   const Tensor whole = runtime::whole(tensor);
+  constexpr int64_t most = std::numeric_limits<int32_t>::max();
+  kernel.index32 = whole.storedCount() <= most; // positions are indices, too
   for (int64_t size : whole.dims)
-    kernel.index32 &= size <= std::numeric_limits<int32_t>::max();
+    kernel.index32 &= size <= most;
   auto [code, origin] =
       findOrCompile(kernel.key(options), options, [&] { return kernel.start(options).object(); });
   Tensor result = emptyAnswer(tensor, select, aggregate);
@@ -178,8 +180,11 @@ std::vector<unsigned> distinguished(const Query &query, const Aggregate &aggrega
 /// The pattern of a tensor over some of its dimensions, as a tensor of those.
 Tensor projectPattern(const Tensor &tensor, const std::vector<unsigned> &dims, const Options &options) {
   std::vector<std::string> names = format::dimensionNames(unsigned(tensor.dims.size())), kept;
-  for (unsigned d : dims)
+  std::vector<int64_t> sizes;
+  for (unsigned d : dims) {
     kept.push_back(names[d]);
+    sizes.push_back(tensor.dims[d]);
+  }
   std::string text = fmt::format("T({}) max= 1 where A({})", fmt::join(kept, ","), fmt::join(names, ","));
   std::map<std::string, notation::Binding> bindings;
   bindings["A"] = {tensor.type, tensor.dims, tensor.encoding, true};
@@ -187,8 +192,9 @@ Tensor projectPattern(const Tensor &tensor, const std::vector<unsigned> &dims, c
   for (const std::string &name : kept)
     levels += (levels.empty() ? "" : ", ") + name + " : compressed";
   bindings["T"].type = ElementType::I8;
-  bindings["T"].encoding = format::resolveWidths(
-      format::parseEncoding(fmt::format("({}) -> ({})", fmt::join(kept, ","), levels)), 0, 0);
+  bindings["T"].encoding =
+      format::resolveWidths(format::parseEncoding(fmt::format("({}) -> ({})", fmt::join(kept, ","), levels)),
+                            sizes, tensor.storedCount());
   notation::Program program = notation::check(text, bindings);
   std::vector<std::optional<Tensor>> tensors(program.tensors.size());
   size_t pattern = 0;

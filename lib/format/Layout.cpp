@@ -114,4 +114,15 @@ Encoding resolveWidths(const Encoding &encoding, int64_t maxCoordinate, int64_t 
   return out;
 }
 
+Encoding resolveWidths(const Encoding &encoding, const std::vector<int64_t> &dims, int64_t maxPosition) {
+  int64_t largest = 0;
+  for (int64_t size : dims)
+    largest = std::max(largest, size);
+  const Layout fields = layout(encoding);
+  for (unsigned l = 0; l < encoding.levels.size(); ++l)
+    if (auto range = levelRange(encoding, l, dims); range && fields.coordinates[l])
+      largest = std::max(largest, range->high);
+  return resolveWidths(encoding, largest, maxPosition);
+}
+
 } // namespace tulle::format

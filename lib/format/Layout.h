@@ -93,6 +93,9 @@ Layout layout(const Encoding &encoding);
 /// The encoding with 0-widths replaced: 32 where `maxCoordinate` / `maxPosition` fit a signed 32-bit integer,
 /// else 64.
 Encoding resolveWidths(const Encoding &encoding, int64_t maxCoordinate, int64_t maxPosition);
+/// The same for the dimensions' sizes: coordinates are those that the dimensions and the levels can have. A
+/// level whose coordinates are larger than its range tells shows while it is stored.
+Encoding resolveWidths(const Encoding &encoding, const std::vector<int64_t> &dims, int64_t maxPosition);
 
 /// Size of level `l` for the given dimension sizes: ceil(dim / stride) or the modulus.
 int64_t levelSize(const Digit &digit, const std::vector<int64_t> &dims);

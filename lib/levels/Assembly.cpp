@@ -136,6 +136,12 @@ Value Assembly::zeros(Type element, Value count) const {
 Value Assembly::sum(Value x, Value y) const { return arith::AddIOp::create(builder, loc, x, y); }
 Value Assembly::difference(Value x, Value y) const { return arith::SubIOp::create(builder, loc, x, y); }
 
+Value Assembly::total(Value sum, Value more) const {
+  // Of two numbers up to this and up to 2^63 - 1 the sum has 64 bits.
+  constexpr int64_t most = int64_t(1) << 62;
+  return arith::MinUIOp::create(builder, loc, this->sum(sum, more), constant(most));
+}
+
 Value Assembly::constantInt(Type type, int64_t value) const {
   return arith::ConstantOp::create(builder, loc, builder.getIntegerAttr(type, value));
 }

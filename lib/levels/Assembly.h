@@ -83,6 +83,8 @@ public:
   /// Of coordinates that may be negative.
   mlir::Value sum(mlir::Value x, mlir::Value y) const;
   mlir::Value difference(mlir::Value x, mlir::Value y) const;
+  /// Of numbers of positions, `sum` from here: what no memory holds stays that, and does not wrap.
+  mlir::Value total(mlir::Value sum, mlir::Value more) const;
   mlir::Value constantInt(mlir::Type type, int64_t value) const;
   /// Scratch memory of `count` elements, all 0.
   mlir::Value zeros(mlir::Type element, mlir::Value count) const;

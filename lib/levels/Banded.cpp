@@ -54,7 +54,7 @@ struct Banded : LevelFormat {
                             Value first = a.read(build.extra, parent);
                             a.store(field, parent, sum[0]);
                             a.storeCoordinate(build.level, parent, first);
-                            return Values{a.add(sum[0], a.sub(a.read(build.work, parent), first))};
+                            return Values{a.total(sum[0], a.sub(a.read(build.work, parent), first))};
                           })[0];
     a.storeChecked(field, build.parents, total);
     return a.positions(build.level, total, a.constant(1));

@@ -35,7 +35,7 @@ struct LooseCompressed : CountedLevelFormat {
                                a.write(a.made.fields[field], at, sum[0]);
                                a.write(a.made.fields[field], a.add(at, a.constant(1)), end);
                                a.write(build.work, parent, sum[0]);
-                               return Values{a.add(end, reserve), end};
+                               return Values{a.total(end, reserve), end};
                              });
     a.checkWidth(field, reached[1]);
     Value count = a.positions(build.level, reached[0], a.constant(1));

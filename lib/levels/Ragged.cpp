@@ -37,7 +37,7 @@ struct Ragged : LevelFormat {
     Value total = forLoop(a.builder, a.loc, a.constant(0), build.parents, dialect::LoopKind::Reduction,
                           a.constant(0), [&](Value parent, Values sum) {
                             a.store(field, parent, sum[0]);
-                            return Values{a.add(sum[0], a.read(build.work, parent))};
+                            return Values{a.total(sum[0], a.read(build.work, parent))};
                           })[0];
     a.storeChecked(field, build.parents, total);
     return a.positions(build.level, total, a.constant(1));

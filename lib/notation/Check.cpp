@@ -34,8 +34,7 @@ public:
     for (unsigned t = 0; t < program.tensors.size(); ++t)
       program.tensors[t].type = *types[t];
     checkExplicit();
-    for (const Statement &s : program.statements)
-      takeWidths(s);
+    takeWidths(program);
     return std::move(program);
   }
 
@@ -186,32 +185,6 @@ private:
     }
   }
 
-  /// A result that shares an operand's pattern shares its coordinates, and so their widths where none are
-  /// named. One with a pattern of its own gets what its coordinates and the most entries it may have need.
-  void takeWidths(const Statement &s) {
-    TensorDecl &result = program.tensors[s.lhs.tensor];
-    format::Encoding &encoding = result.encoding;
-    if (isDense(result) || (encoding.posWidth && encoding.crdWidth))
-      return;
-    ResultPattern pattern = resultPattern(program, s);
-    if (pattern.kind == PatternKind::Dense)
-      return;
-    if (pattern.kind == PatternKind::Computed) {
-      int64_t elements = 1, largest = 0;
-      for (int64_t size : result.dims) {
-        largest = std::max(largest, size);
-        if (__builtin_mul_overflow(elements, std::max<int64_t>(size, 1), &elements))
-          elements = std::numeric_limits<int64_t>::max();
-      }
-      encoding = format::resolveWidths(encoding, largest, elements);
-      return;
-    }
-    const format::Encoding &from = program.tensors[pattern.operand->tensor].encoding;
-    encoding.posWidth = encoding.posWidth ? encoding.posWidth : from.posWidth;
-    // Two-bit coordinates are a property of one format, not of the data.
-    encoding.crdWidth = encoding.crdWidth ? encoding.crdWidth : from.crdWidth == 2 ? 32 : from.crdWidth;
-  }
-
   std::vector<unsigned> reductionIndices(unsigned number, const Access &lhs) const {
     std::vector<unsigned> seen, result;
     for (const Affine &a : lhs.subscripts)
@@ -247,7 +220,36 @@ private:
   }
 };
 
+/// A result that shares an operand's pattern shares its coordinates, and so their widths where none are
+/// named. One with a pattern of its own gets what its coordinates and the most entries it may have need.
+void takeWidths(Program &program, const Statement &s) {
+  TensorDecl &result = program.tensors[s.lhs.tensor];
+  format::Encoding &encoding = result.encoding;
+  if (isDense(result) || (encoding.posWidth && encoding.crdWidth))
+    return;
+  ResultPattern pattern = resultPattern(program, s);
+  if (pattern.kind == PatternKind::Dense)
+    return;
+  if (pattern.kind == PatternKind::Computed) {
+    int64_t elements = 1;
+    for (int64_t size : result.dims)
+      if (__builtin_mul_overflow(elements, std::max<int64_t>(size, 1), &elements))
+        elements = std::numeric_limits<int64_t>::max();
+    encoding = format::resolveWidths(encoding, result.dims, elements);
+    return;
+  }
+  const format::Encoding &from = program.tensors[pattern.operand->tensor].encoding;
+  encoding.posWidth = encoding.posWidth ? encoding.posWidth : from.posWidth;
+  // Two-bit coordinates are a property of one format, not of the data.
+  encoding.crdWidth = encoding.crdWidth ? encoding.crdWidth : from.crdWidth == 2 ? 32 : from.crdWidth;
+}
+
 } // namespace
+
+void takeWidths(Program &program) {
+  for (const Statement &s : program.statements)
+    takeWidths(program, s);
+}
 
 Program check(std::string_view text, const std::map<std::string, Binding> &bindings) {
   return Checker(text, bindings).run();

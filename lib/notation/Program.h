@@ -161,6 +161,11 @@ inferDims(std::string_view text, const std::map<std::string, std::vector<int64_t
 /// Throws SyntaxError pointing into the text.
 Program check(std::string_view text, const std::map<std::string, Binding> &bindings);
 
+/// Chooses widths of results that are not named: those of the operand whose pattern a result shares, where
+/// that has some, else those that the result's sizes need. `check` has done so; what operands have got since
+/// then is taken over.
+void takeWidths(Program &program);
+
 /// Canonical text of a statement or expression, for remarks and tests; it parses.
 std::string print(const Program &program, const Access &access);
 std::string print(const Program &program, const Expr &expr);

@@ -431,10 +431,8 @@ LoadedProgram Loader::run() {
   for (size_t t = 0; t < count; ++t) {
     notation::TensorDecl &decl = loaded.program.tensors[t];
     auto found = contents.find(decl.name);
-    if (found == contents.end()) {
-      decl.encoding = format::resolveWidths(decl.encoding, 0, 0);
+    if (found == contents.end())
       continue;
-    }
     int64_t entries = found->second.isStored ? -1 : found->second.entries.count();
     if (keep)
       loaded.given[t] =
@@ -447,6 +445,9 @@ LoadedProgram Loader::run() {
     loaded.tensors[t] = std::move(tensor);
     contents.erase(found);
   }
+  notation::takeWidths(loaded.program); // those of the data are known now
+  for (notation::TensorDecl &decl : loaded.program.tensors)
+    decl.encoding = format::resolveWidths(decl.encoding, decl.dims, 0);
   loaded.packMs = msSince(begin) - report.compileMs;
   return loaded;
 }

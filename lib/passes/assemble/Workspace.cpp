@@ -32,8 +32,9 @@ std::optional<int64_t> blockSize(const Target &target) {
   int64_t size = 1;
   for (unsigned l = target.storedLevels(); l < target.levels(); ++l) {
     int64_t modulus = target.storage.digits[l].modulus;
-    if (modulus == 0 || target.format(l).kind != LevelKind::Dense || (size *= modulus) > kLargestBlock)
+    if (modulus == 0 || target.format(l).kind != LevelKind::Dense || modulus > kLargestBlock / size)
       return std::nullopt;
+    size *= modulus;
   }
   return size;
 }

@@ -62,7 +62,7 @@ private:
         return true;
     return false;
   }
-  void checkBatchesOfSegments(unsigned l) const;
+  void checkBatchesOfSegments(unsigned l, int64_t parents) const;
   void checkRange(unsigned l, int64_t positions) const;
   void checkCoordinate(unsigned l, int64_t position) const;
   void checkSegment(unsigned l, int64_t begin, int64_t end) const;
@@ -209,7 +209,7 @@ int64_t Validator::checkLoose(unsigned l, int64_t parents) {
     if (low < high)
       segments.push_back({low, high});
   }
-  checkBatchesOfSegments(l);
+  checkBatchesOfSegments(l, parents);
   std::sort(segments.begin(), segments.end());
   for (size_t i = 1; i < segments.size(); ++i)
     if (segments[i].first < segments[i - 1].second)
@@ -226,15 +226,16 @@ int64_t Validator::checkLoose(unsigned l, int64_t parents) {
 
 /// A compressed level below finds a batch's run of positions by the number of the batch: the positions of a
 /// batch must lie behind those of the one before. Where nothing else stores positions segments lie anywhere.
-void Validator::checkBatchesOfSegments(unsigned l) const {
+void Validator::checkBatchesOfSegments(unsigned l, int64_t parents) const {
   bool needed = false;
   for (unsigned k = l + 1; k < shapes.size(); ++k)
     needed |= shapes[k].kind == LevelKind::Compressed;
-  if (!needed || batch.count <= 1)
+  // Without segments there is nothing to check, however many batches are empty.
+  if (!needed || batch.count <= 1 || parents == 0)
     return;
-  std::vector<int64_t> parents = batchStarts(tensor, shapes, l), starts = batchStarts(tensor, shapes, l + 1);
+  std::vector<int64_t> firsts = batchStarts(tensor, shapes, l), starts = batchStarts(tensor, shapes, l + 1);
   for (int64_t b = 0; b < batch.count; ++b)
-    for (int64_t p = parents[b]; p < parents[b + 1]; ++p) {
+    for (int64_t p = firsts[b]; p < firsts[b + 1]; ++p) {
       int64_t low = fields[l].position(2 * p), high = fields[l].position(2 * p + 1);
       if (starts[b] > low || high > starts[b + 1])
         throw Error(fmt::format("pos[{}][{}]: the segment {}..{} of batch {} must lie within {}..{}, between "
