@@ -60,7 +60,7 @@ std::string passes(Stage stage, const Options &options) {
     return std::string("tulle-assemble{parallel=") + (options.parallel ? "true" : "false") +
            "},func.func(canonicalize,tulle-tabulate)";
   case Stage::Loops:
-    return "tulle-lower,func.func(canonicalize,loop-invariant-code-motion,cse,tulle-join-segments,tulle-"
+    return "func.func(tulle-insert-copies),tulle-lower,func.func(canonicalize,loop-invariant-code-motion,cse,tulle-join-segments,tulle-"
            "hoist-workspaces)";
   case Stage::Vector:
     // Which segments are long, and how rows differ, depends on the part of a loop that a thread has.
