@@ -353,7 +353,8 @@ def Outline : Pass<"tulle-outline", "::mlir::ModuleOp"> {
   let summary = "Parallel regions become functions";
   let description = [{
     The region of a `tulle.parallel` becomes `@part<n>_<function>(part, captures…)`, and the op a call of
-    `@launch<n>_<function>(parts, captures…)`, which `tulle-launch` defines. The buffers a region uses are distinct, or only read.
+    `@launch<n>_<function>(parts, captures…)`, which `tulle-launch` defines. The buffers a region uses are distinct, or only read: unless two of them are
+    views of one, the function says so (`tulle.noalias`).
   }];
   let dependentDialects = ["::mlir::func::FuncDialect"];
 }
@@ -378,10 +379,10 @@ def LoopHints : Pass<"tulle-loop-hints", "::mlir::ModuleOp"> {
 }
 
 def Noalias : Pass<"tulle-noalias", "::mlir::ModuleOp"> {
-  let summary = "Buffer arguments of statements are marked llvm.noalias";
+  let summary = "Marks the buffer arguments of statements and parallel regions llvm.noalias";
   let description = [{
     Runs on the LLVM dialect. The caller guarantees that a buffer a statement writes is no other buffer of the statement;
-    buffers that are only read may coincide.
+    buffers that are only read may coincide. Other functions are marked where they have `tulle.noalias`.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }
