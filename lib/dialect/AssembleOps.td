@@ -76,14 +76,16 @@ def Tulle_InsertOp : Tulle_Op<"insert", [MemoryEffects<[MemWrite]>]> {
   let hasVerifier = 1;
 }
 
-def Tulle_StorageOp : Tulle_Op<"storage", [Pure, AttrSizedOperandSegments]> {
+def Tulle_StorageOp : Tulle_Op<"storage", [AttrSizedOperandSegments]> {
   let summary = "The tensor that buffers and sizes make up";
   let description = [{
+    The tensor is what the buffers hold where the op stands: it reads them.
+
     Constraints:
     1. `buffers` are the fields of format::layout of the tensor's encoding, with their types.
     2. One size for each dimension.
   }];
-  let arguments = (ins Variadic<AnyMemRef>:$buffers, Variadic<Index>:$sizes);
+  let arguments = (ins Arg<Variadic<AnyMemRef>, "", [MemRead]>:$buffers, Variadic<Index>:$sizes);
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = "`(` $buffers `)` `sizes` `(` $sizes `)` attr-dict `:` type($buffers) `->` type($result)";
   let hasVerifier = 1;

@@ -1,4 +1,5 @@
-// Discardable attributes by which one stage tells a later one what the ops do not say.
+// Discardable attributes by which one stage tells a later one what the ops do not say. The dialect refuses
+// others, and these on other ops or with other values (Attributes.cpp).
 #pragma once
 #include "llvm/ADT/StringRef.h"
 
@@ -16,6 +17,14 @@ inline constexpr llvm::StringLiteral kPatternAttr = "tulle.pattern";
 /// The encoding, with slices, of the tensor that the caller has; the argument is the tensor that these were
 /// cut from.
 inline constexpr llvm::StringLiteral kWholeAttr = "tulle.whole";
+
+/// The encoding that the caller's tensor has before it converts it to the argument's.
+inline constexpr llvm::StringLiteral kSourceAttr = "tulle.source";
+
+//===--- Of a module ---===//
+
+/// The processor and its caches (Costs.h).
+inline constexpr llvm::StringLiteral kCpuAttr = "tulle.cpu";
 
 //===--- Of linalg.generic ---===//
 
@@ -39,6 +48,16 @@ inline constexpr llvm::StringLiteral kStoresNearAttr = "tulle.stores_near";
 /// Of a function whose loops load lanes one by one on purpose: LLVM's SLP vectorizer would bring the gathers
 /// back that they avoid.
 inline constexpr llvm::StringLiteral kScalarLanesAttr = "tulle.scalar_lanes";
+/// Of a function: the buffers among its arguments do not overlap, or are only read.
+inline constexpr llvm::StringLiteral kNoaliasAttr = "tulle.noalias";
+/// Of an scf.for: whether its rounds are independent ("parallel", "reduction").
+inline constexpr llvm::StringLiteral kKindAttr = "tulle.kind";
+/// Of an scf.for: the rows that its coordinates name are in the innermost cache.
+inline constexpr llvm::StringLiteral kNearAttr = "tulle.near";
+/// Of an scf.for over the entries of a row: a vector at its end may read on into the next row.
+inline constexpr llvm::StringLiteral kReadsOnAttr = "tulle.reads_on";
+/// Of an scf.for over the blocks of a row: how many bytes of values each has (i64).
+inline constexpr llvm::StringLiteral kBlockBytesAttr = "tulle.block_bytes";
 /// Of the names of functions that end the call with an error: they do not return.
 inline constexpr llvm::StringLiteral kErrorPrefix = "tulle_error_";
 

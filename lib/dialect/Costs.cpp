@@ -1,4 +1,5 @@
 #include "dialect/Costs.h"
+#include "dialect/Attributes.h"
 #include "dialect/Dialect.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Remarks.h"
@@ -8,7 +9,7 @@ using namespace mlir;
 
 namespace tulle::dialect {
 
-static constexpr StringLiteral kCpu = "tulle.cpu";
+static constexpr StringLiteral kCpu = kCpuAttr;
 
 namespace {
 
@@ -46,10 +47,8 @@ template <typename Cpu, typename Field> void forEachNumber(Cpu &cpu, Field field
 
 } // namespace
 
-LogicalResult TulleDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
-  if (attribute.getName() != kCpu)
-    return success();
-  auto cpu = dyn_cast<DictionaryAttr>(attribute.getValue());
+LogicalResult verifyCpu(Operation *op, Attribute value) {
+  auto cpu = dyn_cast<DictionaryAttr>(value);
   if (!cpu || !isa<ModuleOp>(op))
     return op->emitError() << "'" << kCpu << "' is a dictionary of a module";
   iteration::Cpu known;

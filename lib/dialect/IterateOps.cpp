@@ -133,6 +133,17 @@ std::optional<Minterm> parseMinterm(StringRef text, unsigned operands) {
 
 } // namespace
 
+/// Iterators that loops are at exist wherever they can be named; of others nothing is known.
+static Speculation::Speculatability whereExists(Value iterator) {
+  return !iterator || isa<BlockArgument>(iterator) ? Speculation::Speculatable : Speculation::NotSpeculatable;
+}
+
+Speculation::Speculatability SpaceOp::getSpeculatability() { return whereExists(getParent()); }
+Speculation::Speculatability SearchOp::getSpeculatability() { return whereExists(getParent()); }
+Speculation::Speculatability CoordinatesOp::getSpeculatability() { return whereExists(getIterator()); }
+Speculation::Speculatability LoadOp::getSpeculatability() { return whereExists(getIterator()); }
+Speculation::Speculatability StoreOp::getSpeculatability() { return whereExists(getIterator()); }
+
 LogicalResult SpaceOp::verify() {
   RankedTensorType tensor = getTensor().getType();
   if (failed(verifyLevel(*this, tensor, getLevel(), parentType(getParent()), true)))
@@ -274,6 +285,15 @@ void IterateOp::print(OpAsmPrinter &p) {
   p << ' ';
   p.printRegion(getBody(), /*printEntryBlockArgs=*/false, /*printBlockTerminators=*/!getInits().empty());
 }
+
+SmallVector<Region *> IterateOp::getLoopRegions() { return {&getBody()}; }
+Block::BlockArgListType IterateOp::getRegionIterArgs() {
+  return getBody().getArguments().take_back(getInits().size());
+}
+std::optional<MutableArrayRef<OpOperand>> IterateOp::getYieldedValuesMutable() {
+  return MutableArrayRef<OpOperand>(cast<YieldOp>(getBody().front().getTerminator()).getValuesMutable());
+}
+std::optional<ResultRange> IterateOp::getLoopResults() { return getResults(); }
 
 LogicalResult IterateOp::verify() {
   SmallVector<Type> leading{IndexType::get(getContext())};

@@ -20,6 +20,11 @@ def Tulle_Strategy : I32EnumAttr<"Strategy", "how a co-iteration is lowered",
 }
 def Tulle_StrategyAttr : EnumAttr<Tulle_Dialect, Tulle_Strategy, "strategy">;
 
+/// An op that reads or writes a tensor's buffers at an iterator. What it does is all in its results, but it may run
+/// only where the iterator exists: a search that found nothing, or a coordinate outside of the tensor, has none.
+class Tulle_AtOp<string mnemonic, list<Trait> traits = []> :
+    Tulle_Op<mnemonic, traits # [NoMemoryEffect, DeclareOpInterfaceMethods<ConditionallySpeculatable>]>;
+
 def Tulle_RangeOp : Tulle_Op<"range", [Pure]> {
   let summary = "All coordinates lo <= c < hi";
   let arguments = (ins Index:$lo, Index:$hi);
@@ -27,7 +32,7 @@ def Tulle_RangeOp : Tulle_Op<"range", [Pure]> {
   let assemblyFormat = "$lo `to` $hi attr-dict";
 }
 
-def Tulle_SpaceOp : Tulle_Op<"space", [Pure]> {
+def Tulle_SpaceOp : Tulle_AtOp<"space"> {
   let summary = "The stored coordinates of one level of a tensor, below a parent iterator";
   let description = [{
     Constraints:
@@ -58,7 +63,7 @@ def Tulle_LocateOp : Tulle_Op<"locate", [Pure]> {
   let hasVerifier = 1;
 }
 
-def Tulle_SearchOp : Tulle_Op<"search", [Pure]> {
+def Tulle_SearchOp : Tulle_AtOp<"search"> {
   let summary = "The iterator at a coordinate of an ordered sparse level, if it is stored there";
   let description = [{
     A tensor read at coordinates it is not being iterated over (an affine subscript, a diagonal) is searched: by an address
@@ -106,7 +111,7 @@ def Tulle_SpaceSizeOp : Tulle_Op<"space_size", [Pure]> {
   let hasVerifier = 1;
 }
 
-def Tulle_CoordinatesOp : Tulle_Op<"coordinates", [Pure, InferTypeOpAdaptor]> {
+def Tulle_CoordinatesOp : Tulle_AtOp<"coordinates", [InferTypeOpAdaptor]> {
   let summary = "The coordinates of the dimensions at an iterator of the last level";
   let description = [{
     The inverse of the encoding's map. Slots that pad blocks, diagonals or windows of ranks may lie outside the tensor: there
@@ -126,7 +131,7 @@ def Tulle_CoordinatesOp : Tulle_Op<"coordinates", [Pure, InferTypeOpAdaptor]> {
   let hasVerifier = 1;
 }
 
-def Tulle_LoadOp : Tulle_Op<"load", [Pure]> {
+def Tulle_LoadOp : Tulle_AtOp<"load"> {
   let summary = "The value at an iterator of the last level";
   let description = [{
     Constraints:
@@ -139,12 +144,14 @@ def Tulle_LoadOp : Tulle_Op<"load", [Pure]> {
   let hasVerifier = 1;
 }
 
-def Tulle_StoreOp : Tulle_Op<"store", [Pure, AllTypesMatch<["tensor", "result"]>]> {
+def Tulle_StoreOp : Tulle_AtOp<"store", [AllTypesMatch<["tensor", "result"]>]> {
   let summary = "The tensor with the value at an iterator replaced";
   let description = [{
     Constraints:
     1. The iterator is of the tensor's last level; a tensor of order 0 takes none.
-    2. Every tensor value is used by at most one chain of stores: the storage is updated in place.
+
+    The tensor before is another value, and may be used behind. Lowering writes to the buffer in place; where the old values
+    are still needed then, `tulle-insert-copies` keeps a copy of them.
   }];
   let arguments = (ins AnyType:$value, AnyRankedTensor:$tensor, Optional<Tulle_IteratorType>:$iterator);
   let results = (outs AnyRankedTensor:$result);
@@ -155,6 +162,7 @@ def Tulle_StoreOp : Tulle_Op<"store", [Pure, AllTypesMatch<["tensor", "result"]>
 }
 
 def Tulle_IterateOp : Tulle_Op<"iterate", [SingleBlockImplicitTerminator<"YieldOp">, RecursiveMemoryEffects, AutomaticAllocationScope,
+                                          DeclareOpInterfaceMethods<LoopLikeOpInterface, ["getRegionIterArgs", "getYieldedValuesMutable", "getLoopResults"]>,
                                           DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmBlockArgumentNames"]>]> {
   let summary = "A loop over one space, or over a range";
   let description = [{

@@ -1,4 +1,5 @@
 // Parser, printer and verifiers of the ops that several threads run.
+#include "dialect/Attributes.h"
 #include "dialect/Dialect.h"
 #include "dialect/Inits.h"
 #include "mlir/IR/OpImplementation.h"
@@ -73,10 +74,8 @@ static LogicalResult verifyOrdered(Operation *op, Value space) {
 LogicalResult PartOp::verify() {
   if (failed(verifyWeights(*this, getSpace(), getWeights())))
     return failure();
-  auto attr = (*this)->getAttrOfType<IntegerAttr>("tulle.grain");
+  auto attr = (*this)->getAttrOfType<IntegerAttr>(kGrainAttr);
   int64_t grain = attr ? attr.getInt() : 1;
-  if (grain < 1)
-    return emitOpError("expected a positive grain, got ") << grain << " (constraint 2)";
   auto space = dyn_cast<SpaceType>(getSpace().getType());
   if (grain == 1 || !space)
     return success();

@@ -128,7 +128,8 @@ def Tulle_RestrictOp : Tulle_Op<"restrict", [Pure, AllTypesMatch<["space", "resu
 def Tulle_ValuesOp : Tulle_Op<"values", [Pure]> {
   let summary = "The buffer of a tensor's values";
   let description = [{
-    For code that treats all values alike, wherever they stand. Truth values are bytes. With the attribute `tulle.level`, the
+    For code that treats all values alike, wherever they stand. What is written to the buffer is not the tensor's any more:
+    the tensor that has it is `tulle.with_values` of the same tensor and this buffer, behind. Truth values are bytes. With the attribute `tulle.level`, the
     buffer of that level's coordinates instead, where it stores one for each of its positions and nothing else there.
   }];
   let arguments = (ins AnyRankedTensor:$tensor);
@@ -136,16 +137,17 @@ def Tulle_ValuesOp : Tulle_Op<"values", [Pure]> {
   let assemblyFormat = "$tensor attr-dict `:` type($tensor) `->` type($result)";
 }
 
-def Tulle_WithValuesOp : Tulle_Op<"with_values", [Pure]> {
+def Tulle_WithValuesOp : Tulle_Op<"with_values"> {
   let summary = "A tensor with the pattern of another and a buffer of values of its own";
   let description = [{
     Constraints:
     1. Both tensors have equal encodings and shapes; the element types may differ.
     2. The buffer is one of the result's values: it has as many as the other tensor has slots (`tulle.stored_count`).
 
-    A result whose pattern exists is summed in it where its own values are too narrow.
+    The values are those that the buffer holds where the op stands: it reads them. A result whose pattern exists is summed in
+    such a tensor where its own values are too narrow.
   }];
-  let arguments = (ins AnyRankedTensor:$tensor, AnyMemRef:$values);
+  let arguments = (ins AnyRankedTensor:$tensor, Arg<AnyMemRef, "", [MemRead]>:$values);
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = "$tensor `,` $values attr-dict `:` type($tensor) `,` type($values) `->` type($result)";
   let hasVerifier = 1;

@@ -42,8 +42,8 @@ bool coordinatesFit32(const notation::Program &program) {
 }
 
 pipeline::Options pipelineOptions(const Options &options, bool index32) {
-  return {options.vectorLength,  index32,       emitsParallelCode(options),
-          options.deterministic, options.quick, options.strategy};
+  return {options.vectorLength, index32,          emitsParallelCode(options), options.deterministic,
+          options.quick,        options.strategy, options.iterationPasses};
 }
 static pipeline::Options pipelineOptions(const notation::Program &program, const Options &options) {
   return pipelineOptions(options, coordinatesFit32(program));
@@ -94,7 +94,7 @@ std::string cacheKeyHead(const Options &options) {
          " vl " + std::to_string(options.vectorLength) + " wide " + std::to_string(options.wideIndices) +
          " strategy " + options.strategy + " parallel " + std::to_string(emitsParallelCode(options)) +
          " deterministic " + std::to_string(options.deterministic) + " quick " +
-         std::to_string(options.quick) + "\n";
+         std::to_string(options.quick) + " passes " + options.iterationPasses + "\n";
 }
 
 static void plainIndices(const notation::Access &access, std::set<unsigned> &out) {

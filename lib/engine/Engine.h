@@ -14,9 +14,10 @@ struct Options {
   bool wideIndices = false;  ///< gather with 64-bit indices even where coordinates fit 32. For tests
   unsigned threads =
       0; ///< at most; 0: OMP_NUM_THREADS, else the cores this process may run on; 1: code without threads
-  bool deterministic = false;    ///< results have the same bits for any number of threads
-  std::string strategy = "auto"; ///< how sets of coordinates are walked: auto, merge, gallop or blocks
-  int64_t workPerThread = 0;     ///< stored entries that pay for another thread; 0: measured. For tests
+  bool deterministic = false;       ///< results have the same bits for any number of threads
+  std::string strategy = "auto";    ///< how sets of coordinates are walked: auto, merge, gallop or blocks
+  int64_t workPerThread = 0;        ///< stored entries that pay for another thread; 0: measured. For tests
+  std::string iterationPasses = {}; ///< MLIR's, run on the loops over sets of coordinates as well. For tests
   /// Runs one part of a parallel region, on its thread. For tests that watch parts.
   std::function<void(const std::function<void()> &run)> aroundPart = {};
   bool quick = false; ///< less optimization: code comes sooner and runs slower

@@ -2,6 +2,7 @@
 // The builder stands inside the new region while the lambda runs, and after the new op when the function
 // returns.
 #pragma once
+#include "dialect/Attributes.h"
 #include "dialect/Dialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -10,7 +11,7 @@ namespace tulle::levels {
 using Values = llvm::SmallVector<mlir::Value>;
 
 /// The attribute that says whether the rounds of an scf.for are independent.
-inline constexpr llvm::StringLiteral kindAttr = "tulle.kind";
+inline constexpr llvm::StringLiteral kindAttr = dialect::kKindAttr;
 inline mlir::StringAttr kindValue(mlir::MLIRContext *context, dialect::LoopKind kind) {
   return mlir::StringAttr::get(context, dialect::stringifyLoopKind(kind));
 }

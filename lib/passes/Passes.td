@@ -137,12 +137,28 @@ def Tabulate : Pass<"tulle-tabulate", "::mlir::func::FuncOp"> {
 
 //===--- Stage 3: buffers and loops ---===//
 
+def InsertCopies : Pass<"tulle-insert-copies", "::mlir::func::FuncOp"> {
+  let summary = "Copies tensors whose values are read after a store has replaced them in place";
+  let description = [{
+    Until here tensors are values, and any pass may move, merge and drop ops that have no memory effects. From here on a
+    store writes to the buffer of its tensor. Where a use of the tensor may come after that, in some execution, one of the two
+    gets a buffer of its own: the use, or the store if its result does not reach the end of the function. A remark says so.
+
+    ```mlir
+    %n = tulle.store %v, %y[…]
+    %old = tulle.load %y[…]      // of a copy of %y that is made before the store
+    ```
+  }];
+  let dependentDialects = ["::tulle::dialect::TulleDialect", "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
+}
+
 def Lower : Pass<"tulle-lower", "::mlir::ModuleOp"> {
   let summary = "Turns tensors into their buffers, and loops over coordinate sets into scf loops";
   let description = [{
     Stage 2 to stage 3. Every tensor argument becomes one `memref<?xT>` for each field of its layout, then one `index`
     for each dimension; results are written in place, but a tensor the function made (`tulle.storage`) is returned as its
-    buffers. What a level costs to walk, locate or
+    buffers. Stores are in place: a function where a tensor's values are read after that is refused (`tulle-insert-copies`
+    mends it). What a level costs to walk, locate or
     search comes from its level format. Every `scf.for` says `tulle.kind = "parallel"` or `"reduction"`.
   }];
   let dependentDialects = ["::tulle::dialect::TulleDialect", "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
@@ -337,7 +353,8 @@ def Outline : Pass<"tulle-outline", "::mlir::ModuleOp"> {
   let summary = "Parallel regions become functions";
   let description = [{
     The region of a `tulle.parallel` becomes `@part<n>_<function>(part, captures…)`, and the op a call of
-    `@launch<n>_<function>(parts, captures…)`, which `tulle-launch` defines. The buffers a region uses are distinct, or only read.
+    `@launch<n>_<function>(parts, captures…)`, which `tulle-launch` defines. The buffers a region uses are distinct, or only read: unless two of them are
+    views of one, the function says so (`tulle.noalias`).
   }];
   let dependentDialects = ["::mlir::func::FuncDialect"];
 }
@@ -362,10 +379,10 @@ def LoopHints : Pass<"tulle-loop-hints", "::mlir::ModuleOp"> {
 }
 
 def Noalias : Pass<"tulle-noalias", "::mlir::ModuleOp"> {
-  let summary = "Buffer arguments of statements are marked llvm.noalias";
+  let summary = "Marks the buffer arguments of statements and parallel regions llvm.noalias";
   let description = [{
     Runs on the LLVM dialect. The caller guarantees that a buffer a statement writes is no other buffer of the statement;
-    buffers that are only read may coincide.
+    buffers that are only read may coincide. Other functions are marked where they have `tulle.noalias`.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }

@@ -39,6 +39,9 @@ static void registerPasses() {
   mlir::registerCanonicalizerPass();
   mlir::registerCSEPass();
   mlir::registerLoopInvariantCodeMotionPass();
+  // Nothing here runs these; tests do, on any stage (Options::iterationPasses).
+  mlir::registerControlFlowSinkPass();
+  mlir::registerLoopInvariantSubsetHoistingPass();
   mlir::registerPass([] { return mlir::createSCFToControlFlowPass(); });
   mlir::registerPass([] { return mlir::createConvertComplexToStandardPass(); });
   mlir::registerPass([] { return mlir::createConvertVectorToLLVMPass(); });

@@ -55,12 +55,14 @@ std::string passes(Stage stage, const Options &options) {
     return "func.func(tulle-expand-query,tulle-expand-convert,tulle-resolve-slices,tulle-resolve-order,"
            "tulle-hoist-convert,"
            "tulle-sparsify{strategy=" +
-           options.strategy + "},canonicalize,tulle-sink-fill" + parallelize(options) + ")";
+           options.strategy + "},canonicalize,tulle-sink-fill" + parallelize(options) +
+           (options.iterationPasses.empty() ? "" : "," + options.iterationPasses) + ")";
   case Stage::Assembly:
     return std::string("tulle-assemble{parallel=") + (options.parallel ? "true" : "false") +
            "},func.func(canonicalize,tulle-tabulate)";
   case Stage::Loops:
-    return "tulle-lower,func.func(canonicalize,loop-invariant-code-motion,cse,tulle-join-segments,tulle-"
+    return "func.func(tulle-insert-copies),tulle-lower,func.func(canonicalize,loop-invariant-code-motion,cse,"
+           "tulle-join-segments,tulle-"
            "hoist-workspaces)";
   case Stage::Vector:
     // Which segments are long, and how rows differ, depends on the part of a loop that a thread has.

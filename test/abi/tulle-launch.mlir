@@ -1,8 +1,8 @@
 // RUN: tulle-opt %s --tulle-launch --tulle-noalias --tulle-entry | FileCheck %s
 
 // The region's function keeps what is known about its buffers, and is not merged with its caller.
-// CHECK: llvm.func internal @part0_statement0(%{{.*}}: i64, %{{.*}}: !llvm.ptr {llvm.noalias}, %{{.*}}: i64) attributes {no_inline}
-llvm.func @part0_statement0(%part: i64, %x: !llvm.ptr, %n: i64) {
+// CHECK: llvm.func internal @part0_statement0(%{{.*}}: i64, %{{.*}}: !llvm.ptr {llvm.noalias}, %{{.*}}: i64) attributes {no_inline, tulle.noalias}
+llvm.func @part0_statement0(%part: i64, %x: !llvm.ptr, %n: i64) attributes {tulle.noalias} {
   llvm.store %n, %x : i64, !llvm.ptr
   llvm.return
 }
@@ -25,6 +25,12 @@ llvm.func @launch0_statement0(i64, !llvm.ptr, i64)
 // CHECK: llvm.func internal @statement0
 llvm.func @statement0(%n: i64, %x: !llvm.ptr) {
   llvm.call @launch0_statement0(%n, %x, %n) : (i64, !llvm.ptr, i64) -> ()
+  llvm.return
+}
+
+// A name says nothing about buffers.
+// CHECK: llvm.func @partition(%{{.*}}: !llvm.ptr, %{{.*}}: !llvm.ptr) {
+llvm.func @partition(%x: !llvm.ptr, %y: !llvm.ptr) {
   llvm.return
 }
 // CHECK: llvm.func @tulle_parallel(i64, !llvm.ptr, !llvm.ptr)

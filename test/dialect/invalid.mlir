@@ -204,3 +204,57 @@ module attributes {tulle.cpu = {l4 = 4096 : i64}} {}
 
 // expected-error @below {{'tulle.cpu' is a dictionary of a module}}
 module attributes {tulle.cpu = 5 : i64} {}
+
+// -----
+
+// expected-error @below {{'tulle.scalar_lane' is no attribute that the tulle dialect knows of operations; did you mean 'tulle.scalar_lanes'?}}
+func.func @unknown() attributes {tulle.scalar_lane} {
+  return
+}
+
+// -----
+
+// expected-error @below {{'tulle.nonsense' is no attribute that the tulle dialect knows of operations}}
+module attributes {tulle.nonsense} {}
+
+// -----
+
+func.func @value(%n: index) {
+  // expected-error @below {{'tulle.kind': expected "parallel" or "reduction", got "paralel"}}
+  scf.for %i = %n to %n step %n {
+  } {tulle.kind = "paralel"}
+  return
+}
+
+// -----
+
+// expected-error @below {{'tulle.kind' is an attribute of scf.for}}
+func.func @place() attributes {tulle.kind = "parallel"} {
+  return
+}
+
+// -----
+
+// expected-error @below {{'tulle.noalias': expected no value, got 1}}
+func.func @unit() attributes {tulle.noalias = 1 : i64} {
+  return
+}
+
+// -----
+
+// expected-error @below {{'tulle.nam' is no attribute that the tulle dialect knows of arguments; did you mean 'tulle.name'?}}
+func.func @argument(%a: tensor<?xf64> {tulle.nam = "A"}) {
+  return
+}
+
+// -----
+
+// expected-error @below {{'tulle.entries': expected a number of entries, an i64, got -1}}
+func.func @entries(%a: tensor<?xf64> {tulle.entries = -1 : i64}) {
+  return
+}
+
+// -----
+
+// expected-error @below {{'tulle.whole' is no attribute that the tulle dialect knows of results}}
+func.func private @result(tensor<?xf64>) -> (tensor<?xf64> {tulle.whole = "A"})

@@ -81,7 +81,7 @@ func.func @grain(%a: tensor<?xf64, #SV>, %n: index) {
 func.func @no_grain(%n: index) {
   %c0 = arith.constant 0 : index
   %r = tulle.range %c0 to %n
-  // expected-error @+1 {{expected a positive grain, got 0 (constraint 2)}}
+  // expected-error @+1 {{'tulle.grain': expected a positive i64, got 0}}
   %p = tulle.part %r, %c0 of %n {tulle.grain = 0} : !tulle.range
   return
 }

@@ -5,7 +5,7 @@
 // CHECK-SAME: %[[X:.*]]: memref<?xf64>, %[[N:.*]]: index)
 // CHECK: call @launch0_statement0(%[[N]], %[[X]]) : (index, memref<?xf64>) -> ()
 // CHECK-NOT: tulle.parallel
-// CHECK: func.func private @part0_statement0(%[[PART:.*]]: index, %[[BUFFER:.*]]: memref<?xf64>) {
+// CHECK: func.func private @part0_statement0(%[[PART:.*]]: index, %[[BUFFER:.*]]: memref<?xf64>) attributes {tulle.noalias} {
 // CHECK: %[[ONE:.*]] = arith.constant 1.0
 // CHECK: memref.store %[[ONE]], %[[BUFFER]][%[[PART]]]
 // CHECK: return
@@ -34,6 +34,19 @@ func.func @statement0(%x: memref<?xindex>, %n: index) {
     tulle.parallel %inner of %n {
       memref.store %outer, %x[%inner] : memref<?xindex>
     }
+  }
+  return
+}
+
+// -----
+
+// Two views of one buffer may overlap.
+// CHECK: func.func private @part0_statement0(%{{.*}}: index, %{{.*}}: memref<?xf64>, %{{.*}}: memref<2xf64>) {
+func.func @statement0(%x: memref<?xf64>, %n: index) {
+  %first = memref.reinterpret_cast %x to offset: [0], sizes: [2], strides: [1] : memref<?xf64> to memref<2xf64>
+  tulle.parallel %part of %n {
+    %v = memref.load %x[%part] : memref<?xf64>
+    memref.store %v, %first[%part] : memref<2xf64>
   }
   return
 }

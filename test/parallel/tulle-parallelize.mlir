@@ -91,14 +91,18 @@ func.func @in_order(%a: tensor<?xf64, #SV>, %init: f64) -> (f64, f64, f64) {
 // CHECK: %[[MEMORY:.*]] = memref.alloc
 // CHECK: %[[COPIES:.*]] = tulle.storage(%[[MEMORY]])
 // CHECK: tulle.parallel %[[PART:.*]] of %{{.*}} iter_args(%[[MINE:.*]] = %[[COPIES]])
+// CHECK: %[[OWN:.*]] = tulle.values %[[MINE]]
 // CHECK: scf.for
-// CHECK: memref.store %{{.*}}, %[[MEMORY]]
-// CHECK: %[[COPY:.*]] = tulle.locate %[[MINE]] level(0) at %[[PART]]
+// CHECK: memref.store %{{.*}}, %[[OWN]]
+// CHECK: %[[CLEARED:.*]] = tulle.with_values %[[MINE]], %[[OWN]]
+// CHECK: %[[COPY:.*]] = tulle.locate %[[CLEARED]] level(0) at %[[PART]]
 // CHECK: tulle.part %{{.*}}, %[[PART]] of %{{.*}} by %{{.*}}
-// CHECK: tulle.locate %[[MINE]] level(1) under %[[COPY]]
+// CHECK: tulle.locate %[[CLEARED]] level(1) under %[[COPY]]
 // CHECK: tulle.parallel
-// CHECK: tulle.values
+// CHECK: %[[VALUES:.*]] = tulle.values
 // CHECK: arith.addf
+// CHECK: memref.store %{{.*}}, %[[VALUES]]
+// CHECK: tulle.with_values %{{.*}}, %[[VALUES]]
 // CHECK: memref.dealloc %[[MEMORY]]
 // CHECK: } else {
 // CHECK-NOT: tulle.parallel
@@ -225,8 +229,10 @@ func.func @row_sums(%a: tensor<?x?xf64, #CSR>, %y: tensor<?xf64, #D>, %n: index,
 // CHECK: tulle.cut {{.*}} over %[[LEAST]]
 // CHECK: scf.for {{.*}} iter_args(%[[NOW:.*]] = %[[MINE]])
 // CHECK: %[[ROW:.*]] = tulle.locate %[[NOW]] level(0) at %[[SLOT:.*]] : tensor<?x?xf64>
-// CHECK: tulle.iterate
-// CHECK: memref.store %{{.*}}, %[[MEMORY]]
+// CHECK: tulle.iterate {{.*}} iter_args(%[[OF:.*]] = %[[NOW]])
+// CHECK: %[[OWN:.*]] = tulle.values %[[OF]]
+// CHECK: memref.store %{{.*}}, %[[OWN]]
+// CHECK: tulle.with_values %[[OF]], %[[OWN]]
 // CHECK: tulle.part %{{.*}}, %{{.*}} to
 // CHECK: tulle.locate %[[NOW]] level(1) under %[[ROW]]
 // CHECK: tulle.iterate {{.*}} iter_args(%{{.*}} = %[[ALL]])
@@ -235,6 +241,7 @@ func.func @row_sums(%a: tensor<?x?xf64, #CSR>, %y: tensor<?xf64, #D>, %n: index,
 // CHECK: scf.if
 // CHECK: %[[SUM:.*]] = arith.addf
 // CHECK: memref.store %[[SUM]], %[[VALUES]]
+// CHECK: tulle.with_values %{{.*}}, %[[VALUES]]
 // CHECK: memref.dealloc %[[MEMORY]]
 func.func @heavy_rows_of_sums(%a: tensor<?x?xf64, #CSR>, %b: tensor<?x?xf64, #D>, %c: tensor<?x?xf64, #D>, %n: index, %columns: index) -> tensor<?x?xf64, #D> {
   %c0 = arith.constant 0 : index

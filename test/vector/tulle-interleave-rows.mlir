@@ -67,7 +67,7 @@ func.func @ordered(%pos: memref<?xi32>, %a: memref<?xf64>, %y: memref<?xf64>, %f
 
 // -----
 
-// Marks that say nothing are no marks.
+// Loops of which nothing says that they are over blocks.
 // CHECK-LABEL: func.func @no_bytes
 // CHECK-NOT: arith.remui
 func.func @no_bytes(%pos: memref<?xi32>, %a: memref<?xf64>, %y: memref<?xf64>, %n: index) {
@@ -84,12 +84,12 @@ func.func @no_bytes(%pos: memref<?xi32>, %a: memref<?xf64>, %y: memref<?xf64>, %
       %v = memref.load %a[%k] : memref<?xf64>
       %t = arith.addf %s, %v : f64
       scf.yield %t : f64
-    } {tulle.block_bytes = 0 : i64}
+    }
     %more = scf.for %k = %begin to %end step %c1 iter_args(%s = %sum) -> (f64) {
       %v = memref.load %a[%k] : memref<?xf64>
       %t = arith.addf %s, %v : f64
       scf.yield %t : f64
-    } {tulle.block_bytes = "many"}
+    }
     memref.store %more, %y[%i] : memref<?xf64>
   } {tulle.kind = "parallel"}
   return

@@ -56,6 +56,9 @@ struct Verdict {
   std::string message;
 };
 
+/// Whether MLIR's passes run on the loops over sets of coordinates; else they do for one program in four.
+extern std::optional<bool> upstreamPasses;
+
 /// Compiles, runs and compares with the interpreter: values (within the error of reassociated sums), stored
 /// patterns, and the invariants of every result. Skipped: the checker refuses the program; Refused: the
 /// compiler does.

@@ -2,6 +2,7 @@
 //
 //   differential_test                      5000 programs, the same every time
 //   differential_test --seconds N          for so long (--forever: until stopped), from a seed of the clock
+//   differential_test --upstream-passes    MLIR's passes on the loops of all programs; else of one in four
 //   TULLE_DIFFERENTIAL_SEED=n              only that program, described
 //   TULLE_DIFFERENTIAL_COUNT=n, _FIRST=n   how many, from which seed
 #include "Case.h"
@@ -144,7 +145,9 @@ TEST(Differential, CompiledProgramsMeanWhatTheInterpreterSays) {
 int main(int argc, char **argv) {
   testing::InitGoogleTest(&argc, argv);
   for (int a = 1; a < argc; ++a)
-    if (std::strcmp(argv[a], "--forever") == 0)
+    if (std::strcmp(argv[a], "--upstream-passes") == 0)
+      tulle::differential::upstreamPasses = true;
+    else if (std::strcmp(argv[a], "--forever") == 0)
       tulle::differential::end = tulle::differential::Clock::time_point::max();
     else if (std::strcmp(argv[a], "--seconds") == 0 && a + 1 < argc)
       tulle::differential::end =

@@ -1,7 +1,7 @@
 // tulle-noalias: the alias facts of a statement's buffers reach LLVM.
+#include "dialect/Attributes.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "passes/Passes.h"
-#include "passes/parallel/Names.h"
 
 namespace tulle::passes {
 #define GEN_PASS_DEF_NOALIAS
@@ -16,7 +16,7 @@ struct NoaliasPass : impl::NoaliasBase<NoaliasPass> {
     if (auto alloc = getOperation().lookupSymbol<mlir::LLVM::LLVMFuncOp>("_mlir_memref_to_llvm_alloc"))
       alloc.setResultAttr(0, mlir::LLVM::LLVMDialect::getNoAliasAttrName(), unit);
     for (auto func : getOperation().getOps<mlir::LLVM::LLVMFuncOp>()) {
-      bool takesBuffers = func.getName().starts_with("statement") || func.getName().starts_with(kPartPrefix);
+      bool takesBuffers = func.getName().starts_with("statement") || func->hasAttr(dialect::kNoaliasAttr);
       if (func.isExternal() || !takesBuffers)
         continue;
       // A memref is passed as two equal pointers and three integers; code only goes through the second,

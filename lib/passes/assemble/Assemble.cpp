@@ -72,9 +72,21 @@ struct Assemble : impl::AssembleBase<Assemble> {
     return found;
   }
 
+  /// How many rounds the loops have is asked before the region, which goes: what it computes of that outside
+  /// of them, as where MLIR's passes have moved it, is computed there.
+  static void hoistSizes(dialect::AssembleOp op) {
+    for (Operation &inner : llvm::make_early_inc_range(op.getBody().front()))
+      if (inner.getNumRegions() == 0 && isMemoryEffectFree(&inner) &&
+          llvm::all_of(inner.getResultTypes(), llvm::IsaPred<IndexType>) &&
+          llvm::none_of(inner.getOperands(),
+                        [&](Value operand) { return op.getBody().isAncestor(operand.getParentRegion()); }))
+        inner.moveBefore(op);
+  }
+
   LogicalResult rewrite(dialect::AssembleOp op) {
     if (!op->getParentOfType<func::FuncOp>())
       return op.emitError("expected to be inside a function");
+    hoistSizes(op);
     OpBuilder b(op);
     assemble::Target target(b, op);
     target.parallel = parallel;

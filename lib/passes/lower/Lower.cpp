@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Dialect/X86Vector/X86VectorDialect.h"
 #include "passes/Passes.h"
+#include "passes/lower/InPlace.h"
 #include "passes/lower/Lowering.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -309,7 +310,10 @@ LogicalResult Lowering::check() {
       }
     return WalkResult::advance();
   });
-  return failure(result.wasInterrupted());
+  if (result.wasInterrupted())
+    return failure();
+  std::optional<Conflict> conflict = findConflict(func);
+  return conflict ? emitConflict(*conflict) : success();
 }
 
 /// What a tensor value is from here on.
@@ -333,6 +337,11 @@ void Lowering::lowerStorage(StorageOp op) {
 
 void Lowering::lowerWithValues(WithValuesOp op) {
   const levels::Storage &pattern = *tensors.lookup(op.getTensor());
+  if (auto own = op.getValues().getDefiningOp<ValuesOp>();
+      own && !own->hasAttr(kLevelAttr) && tensors.lookup(own.getTensor()) == &pattern) {
+    tensors[op.getResult()] = &pattern;
+    return;
+  }
   Values fields(pattern.fields.begin(), pattern.fields.end());
   fields[pattern.layout.valuesField()] = values.lookup(op.getValues());
   addStorage(op.getResult(), fields, Values(pattern.dims.begin(), pattern.dims.end()));

@@ -138,22 +138,25 @@ void redirect(Operation *loop, const Aliases &aliases, Value copies, Value copy,
 /// Adds `parts` copies to what the tensor holds; several threads take a piece of its values each.
 static Value addUp(OpBuilder &b, Location loc, Operation *combiner, Value tensor, Value size, Value copies,
                    Value parts) {
+  auto type = cast<RankedTensorType>(tensor.getType());
   Value work = arith::MulIOp::create(b, loc, size, parts);
   Value pieces = ThreadsOp::create(b, loc, work, /*fixed=*/false);
+  auto memory = MemRefType::get({ShapedType::kDynamic}, type.getElementType());
+  Value summands = ValuesOp::create(b, loc, memory, copies);
   return region(b, loc, pieces, tensor, [&](Value piece, ValueRange carried) {
     Value zero = arith::ConstantIndexOp::create(b, loc, 0), one = arith::ConstantIndexOp::create(b, loc, 1);
-    Value values = ValuesOp::create(b, loc, copies.getType(), carried[0]);
+    Value values = ValuesOp::create(b, loc, memory, carried[0]);
     auto bounds = pieceOf(b, loc, size, piece, pieces);
     auto copy = scf::ForOp::create(b, loc, zero, parts, one);
     OpBuilder inCopy = OpBuilder::atBlockBegin(copy.getBody());
     Value first = arith::MulIOp::create(inCopy, loc, copy.getInductionVar(), size);
     forEach(inCopy, loc, bounds, [&](OpBuilder &b, Value at) {
       Value own =
-          memref::LoadOp::create(b, loc, copies, arith::AddIOp::create(b, loc, first, at).getResult());
+          memref::LoadOp::create(b, loc, summands, arith::AddIOp::create(b, loc, first, at).getResult());
       Value sum = combine(b, loc, combiner, memref::LoadOp::create(b, loc, values, at), own);
       memref::StoreOp::create(b, loc, sum, values, at);
     });
-    return SmallVector<Value>{carried[0]};
+    return SmallVector<Value>{WithValuesOp::create(b, loc, tensor.getType(), carried[0], values)};
   })[0];
 }
 
@@ -185,20 +188,22 @@ bool shareCopies(Operation *loop, const Settings &settings) {
   Value memory =
       memref::AllocOp::create(b, loc, buffer, arith::MulIOp::create(b, loc, parts, size).getResult());
   Value copies = copiesOf(b, loc, result, /*first=*/0, memory, parts);
-  region(b, loc, parts, copies, [&](Value part, ValueRange carried) {
+  ValueRange summed = region(b, loc, parts, copies, [&](Value part, ValueRange carried) {
     Value start = constant(b, loc, *neutral), zero = arith::ConstantIndexOp::create(b, loc, 0);
     Value first = arith::MulIOp::create(b, loc, part, size);
+    Value values = ValuesOp::create(b, loc, buffer, carried[0]);
     forEach(b, loc, {zero, size}, [&](OpBuilder &b, Value at) {
-      memref::StoreOp::create(b, loc, start, memory, arith::AddIOp::create(b, loc, first, at).getResult());
+      memref::StoreOp::create(b, loc, start, values, arith::AddIOp::create(b, loc, first, at).getResult());
     });
+    Value started = WithValuesOp::create(b, loc, copies.getType(), carried[0], values);
     Operation *own = b.clone(*loop);
     Aliases same(own);
-    redirect(own, same, carried[0], part);
+    redirect(own, same, started, part);
     OpBuilder before(own);
     cutToPart(before, own, part, parts);
     return SmallVector<Value>{own->getResult(0)};
   });
-  Value sum = addUp(b, loc, combiner, result, size, memory, parts);
+  Value sum = addUp(b, loc, combiner, result, size, summed[0], parts);
   memref::DeallocOp::create(b, loc, memory);
   scf::YieldOp::create(b, loc, sum);
 

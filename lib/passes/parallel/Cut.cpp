@@ -284,6 +284,8 @@ private:
         llvm::append_range(yielded, shared);
       return yielded;
     });
+    if (plan.joined == Joined::Rows)
+      partials[0] = ValuesOp::create(b, loc, partials[0].getType(), results[own]);
     return SmallVector<Value>(results.take_front(own));
   }
 
@@ -376,9 +378,14 @@ private:
     redirect(copy, Aliases(copy), rows, slot, row);
     b.setInsertionPointToStart(&copy.getBody().front());
     Value neutral = parallel::constant(b, loc, *identity(plan.combiner)), begin = times(slot, rowSize);
+    Value before = copy.getBody().front().getArguments().back();
+    Value values = ValuesOp::create(b, loc, partials[0].getType(), before);
     forEach(b, loc, {constant(0), rowSize}, [&](OpBuilder &b, Value at) {
-      memref::StoreOp::create(b, loc, neutral, partials[0],
-                              arith::AddIOp::create(b, loc, begin, at).getResult());
+      memref::StoreOp::create(b, loc, neutral, values, arith::AddIOp::create(b, loc, begin, at).getResult());
+    });
+    auto started = WithValuesOp::create(b, loc, before.getType(), before, values);
+    before.replaceUsesWithIf(started.getResult(), [&](OpOperand &use) {
+      return use.getOwner() != started && use.getOwner() != values.getDefiningOp();
     });
   }
 
@@ -472,8 +479,11 @@ private:
                           memref::LoadOp::create(b, loc, partials[0], from));
       memref::StoreOp::create(b, loc, sum, values, to);
     });
+    // What came after the inner loops goes on from the row that has everything.
+    b.setInsertionPointAfter(pieces);
+    Value joined = WithValuesOp::create(b, loc, tensor.getType(), tensor, values);
     for (IterateOp op : inner) {
-      op->replaceAllUsesWith(op.getInits());
+      op->replaceAllUsesWith(op == inner[0] ? ValueRange(joined) : ValueRange(op.getInits()));
       op->erase();
     }
   }

@@ -1,4 +1,5 @@
 #include "passes/parallel/Loops.h"
+#include "dialect/Attributes.h"
 #include "dialect/Costs.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -209,7 +210,7 @@ void forEach(OpBuilder &b, Location loc, std::pair<Value, Value> bounds,
              function_ref<void(OpBuilder &, Value)> body) {
   Value one = arith::ConstantIndexOp::create(b, loc, 1);
   auto loop = scf::ForOp::create(b, loc, bounds.first, bounds.second, one);
-  loop->setAttr("tulle.kind", b.getStringAttr(stringifyLoopKind(LoopKind::Parallel)));
+  loop->setAttr(dialect::kKindAttr, b.getStringAttr(stringifyLoopKind(LoopKind::Parallel)));
   OpBuilder inside = OpBuilder::atBlockBegin(loop.getBody());
   body(inside, loop.getInductionVar());
 }

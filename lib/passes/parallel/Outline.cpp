@@ -1,6 +1,8 @@
 // tulle-outline: parallel regions become functions of their own.
+#include "dialect/Attributes.h"
 #include "dialect/Dialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "passes/Passes.h"
 #include "passes/parallel/Names.h"
@@ -45,6 +47,18 @@ struct Outline : impl::OutlineBase<Outline> {
     return kept;
   }
 
+  /// Whether each buffer comes in once: two views of one may overlap.
+  static bool areDistinct(ArrayRef<Value> captured) {
+    llvm::SmallPtrSet<Value, 8> seen;
+    return llvm::all_of(captured, [&](Value value) {
+      if (!isa<MemRefType>(value.getType()))
+        return true;
+      while (auto view = value.getDefiningOp<ViewLikeOpInterface>())
+        value = view.getViewSource();
+      return seen.insert(value).second;
+    });
+  }
+
   static func::FuncOp declare(OpBuilder &b, Location loc, StringRef name, TypeRange types) {
     auto function = func::FuncOp::create(b, loc, name, b.getFunctionType(types, {}));
     function.setPrivate();
@@ -60,6 +74,8 @@ struct Outline : impl::OutlineBase<Outline> {
 
     OpBuilder b = OpBuilder::atBlockEnd(getOperation().getBody());
     func::FuncOp part = declare(b, loc, kPartPrefix + of, types);
+    if (areDistinct(outside))
+      part->setAttr(dialect::kNoaliasAttr, b.getUnitAttr());
     func::FuncOp launch = declare(b, loc, kLaunchPrefix + of, types);
 
     part.getBody().takeBody(op.getBody());

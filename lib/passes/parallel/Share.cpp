@@ -235,7 +235,7 @@ void shareFill(FillOp fill) {
     Value values = ValuesOp::create(b, loc, buffer, carried[0]);
     forEach(b, loc, pieceOf(b, loc, size, part, parts),
             [&](OpBuilder &b, Value at) { memref::StoreOp::create(b, loc, fill.getValue(), values, at); });
-    return SmallVector<Value>{carried[0]};
+    return SmallVector<Value>{WithValuesOp::create(b, loc, type, carried[0], values)};
   })[0]);
   fill.erase();
 }

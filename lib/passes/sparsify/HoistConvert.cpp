@@ -36,7 +36,7 @@ struct HoistConvert : impl::HoistConvertBase<HoistConvert> {
     Attribute whole = function.getArgAttr(number, dialect::kWholeAttr);
     Value target = existing(function, op, name);
     if (!target) {
-      SmallVector<NamedAttribute> attrs{b.getNamedAttr("tulle.source", source)};
+      SmallVector<NamedAttribute> attrs{b.getNamedAttr(dialect::kSourceAttr, source)};
       if (name)
         attrs.push_back(b.getNamedAttr(dialect::kNameAttr, name));
       if (entries)
@@ -60,7 +60,7 @@ struct HoistConvert : impl::HoistConvertBase<HoistConvert> {
     for (BlockArgument arg : function.getArguments())
       if (name && arg.getType() == op.getType() &&
           function.getArgAttr(arg.getArgNumber(), dialect::kNameAttr) == name &&
-          function.getArgAttr(arg.getArgNumber(), "tulle.source"))
+          function.getArgAttr(arg.getArgNumber(), dialect::kSourceAttr))
         return arg;
     return {};
   }

@@ -133,7 +133,7 @@ LogicalResult readPattern(SparseStatement &s) {
 /// The number of the pattern an operand has, where it is stored as an argument is; null for others.
 Attribute patternOf(const SparseOperand &operand) {
   auto arg = dyn_cast<BlockArgument>(operand.tensor);
-  if (!operand.sparse || operand.byStorage || !arg || argumentAttr<Attribute>(arg, "tulle.source"))
+  if (!operand.sparse || operand.byStorage || !arg || argumentAttr<Attribute>(arg, dialect::kSourceAttr))
     return {};
   return argumentAttr<Attribute>(arg, dialect::kPatternAttr);
 }

@@ -142,8 +142,10 @@ LoopEmitter::Carried LoopEmitter::inPattern(const LoopState &s,
     OpBuilder::InsertionGuard guard(b);
     Block *body = b.createBlock(&loop.getBody(), {}, {b.getIndexType(), tensor.getType()}, {loc, loc});
     Type element = getElementTypeOrSelf(tensor.getType());
-    each(dialect::ValuesOp::create(b, loc, memoryType(element), body->getArgument(1)), body->getArgument(0));
-    dialect::YieldOp::create(b, loc, body->getArgument(1));
+    Value values = dialect::ValuesOp::create(b, loc, memoryType(element), body->getArgument(1));
+    each(values, body->getArgument(0));
+    Value next = dialect::WithValuesOp::create(b, loc, tensor.getType(), body->getArgument(1), values);
+    dialect::YieldOp::create(b, loc, next);
     return loop.getResult(0);
   };
   Value sums = dialect::WithValuesOp::create(b, loc, type.clone(wide), s.carried[0], memory);

@@ -5,6 +5,7 @@
 //       …                                               iterate j in B(k, :)
 //                                                         %at, %found = lookup %j of M(i, :) in %table
 //                                                         if %found …
+#include "dialect/Attributes.h"
 #include "dialect/Costs.h"
 #include "dialect/Dialect.h"
 #include "iteration/Plan.h"
@@ -178,7 +179,7 @@ private:
     Value none = arith::ConstantIntOp::create(b, loc, element, -1);
     Value one = arith::ConstantIndexOp::create(b, loc, 1);
     auto clear = scf::ForOp::create(b, loc, zero, size, one);
-    clear->setAttr("tulle.kind", b.getStringAttr(stringifyLoopKind(LoopKind::Parallel)));
+    clear->setAttr(dialect::kKindAttr, b.getStringAttr(stringifyLoopKind(LoopKind::Parallel)));
     b.setInsertionPointToStart(clear.getBody());
     memref::StoreOp::create(b, loc, none, t.table, clear.getInductionVar());
     b.setInsertionPointAfter(all);

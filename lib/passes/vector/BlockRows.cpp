@@ -4,6 +4,7 @@
 // reloads its R results, and each sum is too short for a loop of vectors. R vectors, a lane for each c, are
 // carried over all p instead, and combined once at the end; where a loop before them fills those results,
 // they start with its value and memory is written once.
+#include "dialect/Attributes.h"
 #include "dialect/Costs.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -181,7 +182,7 @@ private:
     auto loop = scf::ForOp::create(b, loc, blocks.walk.getLowerBound(), blocks.walk.getUpperBound(),
                                    blocks.walk.getStep(), starts);
     const int64_t bytes = blocks.height * blocks.width * int64_t(blocks.plan.widestBits) / 8;
-    loop->setAttr(kBlockBytes, b.getI64IntegerAttr(bytes));
+    loop->setAttr(dialect::kBlockBytesAttr, b.getI64IntegerAttr(bytes));
     // Rows have few blocks: what is left of pairs costs more than pairs save (BCSR(4,4) on `grid2d:1000`, Zen
     // 5: 5.4 ms unrolled by two, 4.7 so).
     keepScalar(loop);

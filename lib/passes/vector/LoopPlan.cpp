@@ -1,4 +1,5 @@
 #include "passes/vector/LoopPlan.h"
+#include "dialect/Attributes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -235,7 +236,7 @@ private:
       return refuse(store, "writes elements that no vector can be stored to");
     LaneShape shape = plan.shapeOf(store.getIndices()[0]);
     // The iterations of a parallel loop write different elements.
-    auto kind = plan.loop->getAttrOfType<mlir::StringAttr>("tulle.kind");
+    auto kind = plan.loop->getAttrOfType<mlir::StringAttr>(dialect::kKindAttr);
     if (shape == LaneShape::Uniform ||
         (shape == LaneShape::PerLane &&
          (!kind || kind.getValue() != "parallel" || store.getMemRefType().getElementTypeBitWidth() < 32)))

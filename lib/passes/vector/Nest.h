@@ -25,15 +25,6 @@ struct Nest {
 /// nothing.
 std::optional<Nest> matchNest(mlir::scf::ForOp outer);
 
-/// Attribute of a loop: the rows that its coordinates name are in the innermost cache.
-inline constexpr llvm::StringLiteral kNear = "tulle.near";
-
-/// Attribute of a loop over the entries of a row: a vector at its end may read on into the next row.
-inline constexpr llvm::StringLiteral kReadsOn = "tulle.reads_on";
-
-/// Attribute of a loop over the blocks of a row: how many bytes of values each has.
-inline constexpr llvm::StringLiteral kBlockBytes = "tulle.block_bytes";
-
 /// Whether the element may not be there where the loops around the store have no step: memory is read to know
 /// its place, and rows of a new tensor without entries can be without one. Those of the next row stand there.
 bool mayBeNowhere(mlir::memref::StoreOp store);

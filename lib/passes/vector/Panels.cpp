@@ -3,6 +3,7 @@
 // In `for i: for g: for k: C[i, k] += … B[g, k]` every i reads all of B. Where that is more than the cache
 // holds, a block of g and a tile of k are done for all i, with that part of B copied to where it is
 // consecutive: rows a power of two apart would displace each other.
+#include "dialect/Attributes.h"
 #include "dialect/Costs.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Matchers.h"
@@ -139,7 +140,7 @@ std::optional<Product> matchProduct(scf::ForOp loop) {
   p.range = p.nest.top();
   p.rows = mlir::dyn_cast<scf::ForOp>(p.range->getParentOp());
   scf::ForOp inner = p.nest.inner;
-  auto kind = p.rows ? p.rows->getAttrOfType<mlir::StringAttr>("tulle.kind") : mlir::StringAttr();
+  auto kind = p.rows ? p.rows->getAttrOfType<mlir::StringAttr>(dialect::kKindAttr) : mlir::StringAttr();
   if (!kind || kind.getValue() != "parallel" || p.rows.getNumRegionIterArgs() != 0 ||
       p.range->getNextNode() != p.rows.getBody()->getTerminator() || !isZero(p.range.getLowerBound()) ||
       !isZero(inner.getLowerBound()) || !p.rows.isDefinedOutsideOfLoop(p.range.getUpperBound()) ||
@@ -224,7 +225,7 @@ private:
     Value from = add(times(each.getInductionVar(), p.length), column);
     Value to = times(sub(each.getInductionVar(), first), width);
     auto copy = scf::ForOp::create(b, loc, zero, wide, one);
-    copy->setAttr("tulle.kind", b.getStringAttr("parallel"));
+    copy->setAttr(dialect::kKindAttr, b.getStringAttr("parallel"));
     b.setInsertionPointToStart(copy.getBody());
     Value k = copy.getInductionVar();
     Value element = memref::LoadOp::create(b, loc, p.load.getMemRef(), add(from, k));

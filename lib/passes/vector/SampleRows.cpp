@@ -4,6 +4,7 @@
 // leaves as many; where rows differ, the end of that loop is guessed wrong for most of them. A whole vector
 // that reads on into the next row, with the lanes behind the end left out of the sum, has no end to guess.
 // Rows of far places gain from it, too: what the next row begins with is on its way.
+#include "dialect/Attributes.h"
 #include "dialect/Costs.h"
 #include "dialect/Dialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -60,7 +61,7 @@ public:
     b.setInsertionPointToStart(either.thenBlock());
     mlir::IRMapping map;
     b.clone(*rows, map);
-    map.lookup(walk.getOperation())->setAttr(kReadsOn, b.getUnitAttr());
+    map.lookup(walk.getOperation())->setAttr(dialect::kReadsOnAttr, b.getUnitAttr());
     rows->moveBefore(either.elseBlock(), either.elseBlock()->begin());
   }
 

@@ -3,6 +3,7 @@
 // In `for i: for q: for p: for k: C[i, k] += … D[crd[q], k]` every i reads most of D, from an outer cache
 // each time. The loop over q is cut where crd[q] passes multiples of a block, and the pieces of some i with
 // the same block run one after another.
+#include "dialect/Attributes.h"
 #include "dialect/Costs.h"
 #include "levels/Control.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -198,7 +199,7 @@ private:
     auto part = mlir::cast<scf::ForOp>(b.clone(*segments, map));
     part.getLowerBoundMutable().assign(from);
     part.getUpperBoundMutable().assign(to);
-    part->setAttr(kNear, b.getUnitAttr());
+    part->setAttr(dialect::kNearAttr, b.getUnitAttr());
   }
 
   /// Asks for what the piece after the next of this row reads in a loop's order: no sooner, as it would not

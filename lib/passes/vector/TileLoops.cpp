@@ -1,4 +1,5 @@
 #include "passes/vector/TileLoops.h"
+#include "dialect/Attributes.h"
 #include "levels/Control.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -196,7 +197,7 @@ TileLoops::Values TileLoops::treeFrom(Value begin, Value end, const mlir::IRMapp
   };
   // They are short there, and registers that a loop for each would take are free for this one (AVX2: two of
   // eight sums stayed in memory).
-  if (scf::ForOp(nest.outers[last() - 1])->hasAttr(kNear))
+  if (scf::ForOp(nest.outers[last() - 1])->hasAttr(dialect::kNearAttr))
     return withWalk(Walk::Joined)();
   Value areLong, sample;
   std::tie(areLong, sample) = lengths(begin, end, map);
@@ -263,7 +264,7 @@ TileLoops::Values TileLoops::joinedLoop(Value begin, Value end, mlir::IRMapping 
     cloneReads(b, segments, map);
     map.map(nest.outer().getInductionVar(), position);
     cloneReads(b, nest.outer(), map);
-    if (!segments->hasAttr(kNear))
+    if (!segments->hasAttr(dialect::kNearAttr))
       fetch(*segmentsAhead, segment, map, tile, model.costs.fetchNearLines);
     fetch(ahead, position, map, tile, model.costs.fetchNearLines);
     Values yielded{segment, stop};

@@ -51,7 +51,7 @@ public:
       upper = arith::SelectOp::create(b, loc, hasFirstElements(b, loc, plan.guardedGathers), upper,
                                       loop.getLowerBound());
     if (scf::ForOp rows = rowsAround(loop);
-        rows && loop->hasAttr(kReadsOn) && lanes.takesGathersApart() && !chain && !plan.branches)
+        rows && loop->hasAttr(dialect::kReadsOnAttr) && lanes.takesGathersApart() && !chain && !plan.branches)
       rowsEnd = endOf(rows);
     Value step = arith::ConstantIndexOp::create(b, loc, lanes.count);
     if (lanes.scalable)
