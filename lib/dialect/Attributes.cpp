@@ -60,6 +60,7 @@ const Known ofOps[] = {
     {kNearAttr, kFor, isUnit, "no value"},
     {kReadsOnAttr, kFor, isUnit, "no value"},
     {kBlockBytesAttr, kFor, isPositive, "a positive i64"},
+    {kLargeAttr, kFunctions, isUnit, "no value"},
 };
 
 const Known ofArguments[] = {

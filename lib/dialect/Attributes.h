@@ -58,6 +58,8 @@ inline constexpr llvm::StringLiteral kNearAttr = "tulle.near";
 inline constexpr llvm::StringLiteral kReadsOnAttr = "tulle.reads_on";
 /// Of an scf.for over the blocks of a row: how many bytes of values each has (i64).
 inline constexpr llvm::StringLiteral kBlockBytesAttr = "tulle.block_bytes";
+/// Of a function whose loops are many: LLVM does not make more of each (iteration::Costs::largeStatement).
+inline constexpr llvm::StringLiteral kLargeAttr = "tulle.large";
 /// Of the names of functions that end the call with an error: they do not return.
 inline constexpr llvm::StringLiteral kErrorPrefix = "tulle_error_";
 

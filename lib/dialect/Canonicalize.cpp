@@ -86,7 +86,7 @@ struct CountIsSpaceSize : OpRewritePattern<IterateOp> {
 struct DropEmptySet : OpRewritePattern<CoiterateOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(CoiterateOp op, PatternRewriter &rewriter) const override {
-    if (!op.getCases().empty())
+    if (!op.getCases().empty() || op.getFlags())
       return failure();
     rewriter.replaceOp(op, op.getInits());
     return success();
@@ -104,6 +104,28 @@ struct OneSpaceIsIterate : OpRewritePattern<CoiterateOp> {
     rewriter.inlineRegionBefore(op.getCaseRegions()[0], loop.getBody(), loop.getBody().end());
     rewriter.replaceOp(op, loop);
     return success();
+  }
+};
+
+/// The flag of a space that the set lies within is always set.
+struct RequiredFlagIsSet : OpRewritePattern<CoiterateOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(CoiterateOp op, PatternRewriter &rewriter) const override {
+    if (!op.getFlags())
+      return failure();
+    const std::string_view text(op.getSet().data(), op.getSet().size());
+    auto set = iteration::SetExpression::parse(text, unsigned(op.getSpaces().size()));
+    bool changed = false;
+    for (unsigned k = 0; k < op.getSpaces().size(); ++k) {
+      BlockArgument flag = op.getFlag(k);
+      if (flag.use_empty() || !set->isWithin(k))
+        continue;
+      OpBuilder::InsertionGuard guard(rewriter);
+      rewriter.setInsertionPointToStart(flag.getOwner());
+      rewriter.replaceAllUsesWith(flag, arith::ConstantIntOp::create(rewriter, op.getLoc(), 1, 1));
+      changed = true;
+    }
+    return success(changed);
   }
 };
 
@@ -133,7 +155,7 @@ struct LocateFullSpace : OpRewritePattern<CoiterateOp> {
     std::optional<unsigned> full = fullSpace(op);
     // A given range may be shorter than the level; the coordinates outside it are not visited, which only the
     // original says.
-    if (!full || op.getRange())
+    if (!full || op.getRange() || op.getFlags())
       return failure();
     unsigned k = *full;
     auto space = op.getSpaces()[k].getDefiningOp<SpaceOp>();
@@ -168,7 +190,7 @@ struct LocateFullSpace : OpRewritePattern<CoiterateOp> {
       std::string set = CoordinateSet(unsigned(spaces.size()), minterms).print();
       auto rest =
           CoiterateOp::create(rewriter, loc, op.getResultTypes(), set, cases, spaces, range, op.getInits(),
-                              op.getKind(), op.getStrategy(), unsigned(regions.size()));
+                              op.getKind(), op.getStrategy(), /*flags=*/false, unsigned(regions.size()));
       for (Region &region : rest.getCaseRegions())
         targets.push_back(&region);
       loop = rest;
@@ -258,5 +280,5 @@ void IterateOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRCon
 }
 
 void CoiterateOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
-  patterns.add<DropEmptySet, OneSpaceIsIterate, LocateFullSpace>(context);
+  patterns.add<DropEmptySet, OneSpaceIsIterate, LocateFullSpace, RequiredFlagIsSet>(context);
 }

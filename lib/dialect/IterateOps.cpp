@@ -111,7 +111,7 @@ std::string printMinterm(Minterm minterm) {
   std::string text;
   for (unsigned k = 0; minterm >> k; ++k)
     if (minterm >> k & 1)
-      text += (text.empty() ? "" : " & ") + std::string(1, char('a' + k));
+      text += (text.empty() ? "" : " & ") + iteration::operandName(k);
   return text;
 }
 
@@ -304,6 +304,55 @@ LogicalResult IterateOp::verify() {
   return verifyRegion(*this, getBody(), leading, getInits());
 }
 
+static ParseResult iteratorTypeOf(OpAsmParser &parser, SMLoc loc, Type type,
+                                  OpAsmParser::Argument &iterator) {
+  auto space = dyn_cast<SpaceType>(type);
+  if (!space)
+    return parser.emitError(loc) << "expected a tulle.space, got " << type;
+  iterator.type = IteratorType::get(parser.getContext(), space.getEncoding(), space.getLevel());
+  return success();
+}
+
+static ParseResult parseCase(OpAsmParser &parser, ArrayRef<OpAsmParser::Argument> args,
+                             OperationState &result) {
+  Region *region = result.addRegion();
+  if (parser.parseRegion(*region, args))
+    return failure();
+  if (!region->empty() && !region->front().empty() &&
+      region->front().back().hasTrait<OpTrait::IsTerminator>())
+    return success();
+  if (region->empty())
+    region->emplaceBlock();
+  OpBuilder builder(parser.getContext());
+  builder.setInsertionPointToEnd(&region->front());
+  YieldOp::create(builder, result.location);
+  return success();
+}
+
+/// `(%ia if %pa, …) { … }`
+static ParseResult parseFlagged(OpAsmParser &parser, SMLoc loc, OpAsmParser::Argument coordinate,
+                                ArrayRef<Type> spaces, ArrayRef<OpAsmParser::Argument> carried,
+                                OperationState &result) {
+  SmallVector<OpAsmParser::Argument> args{coordinate}, flags;
+  SMLoc here = parser.getCurrentLocation();
+  auto one = [&] {
+    return failure(parser.parseArgument(args.emplace_back()) || parser.parseKeyword("if") ||
+                   parser.parseArgument(flags.emplace_back()));
+  };
+  if (parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Paren, one))
+    return failure();
+  if (flags.size() != spaces.size())
+    return parser.emitError(here) << "expected an iterator and a flag for each space";
+  for (auto [type, iterator] : llvm::zip(spaces, MutableArrayRef(args).drop_front()))
+    if (iteratorTypeOf(parser, loc, type, iterator))
+      return failure();
+  for (OpAsmParser::Argument &flag : flags)
+    flag.type = parser.getBuilder().getI1Type();
+  llvm::append_range(args, flags);
+  llvm::append_range(args, carried);
+  return parseCase(parser, args, result);
+}
+
 ParseResult CoiterateOp::parse(OpAsmParser &parser, OperationState &result) {
   OpAsmParser::Argument coordinate;
   StringAttr set;
@@ -348,28 +397,19 @@ ParseResult CoiterateOp::parse(OpAsmParser &parser, OperationState &result) {
                 "\"none\", and one iterator for each";
     unsigned next = 0;
     for (unsigned k = 0; *minterm >> k; ++k)
-      if (*minterm >> k & 1) {
-        auto space = dyn_cast<SpaceType>(spaceTypes[k]);
-        if (!space)
-          return parser.emitError(loc) << "expected a tulle.space, got " << spaceTypes[k];
-        iterators[next++].type =
-            IteratorType::get(parser.getContext(), space.getEncoding(), space.getLevel());
-      }
+      if (*minterm >> k & 1 && iteratorTypeOf(parser, loc, spaceTypes[k], iterators[next++]))
+        return failure();
     cases.push_back(*minterm);
     SmallVector<OpAsmParser::Argument> args{coordinate};
     llvm::append_range(args, iterators);
     llvm::append_range(args, carried);
-    Region *region = result.addRegion();
-    if (parser.parseRegion(*region, args))
+    if (parseCase(parser, args, result))
       return failure();
-    if (region->empty() || region->front().empty() ||
-        !region->front().back().hasTrait<OpTrait::IsTerminator>()) {
-      if (region->empty())
-        region->emplaceBlock();
-      OpBuilder builder(parser.getContext());
-      builder.setInsertionPointToEnd(&region->front());
-      YieldOp::create(builder, result.location);
-    }
+  }
+  if (cases.empty() && succeeded(parser.parseOptionalKeyword("flags"))) {
+    result.addAttribute("flags", parser.getBuilder().getUnitAttr());
+    if (parseFlagged(parser, loc, coordinate, spaceTypes, carried, result))
+      return failure();
   }
   result.addAttribute("cases", parser.getBuilder().getDenseI64ArrayAttr(cases));
   return success();
@@ -398,7 +438,17 @@ void CoiterateOp::print(OpAsmPrinter &p) {
   p << " kind = " << stringifyLoopKind(getKind()) << " strategy = " << stringifyStrategy(getStrategy());
   p.printOptionalAttrDictWithKeyword((*this)->getAttrs(),
                                      {getKindAttrName(), getStrategyAttrName(), getSetAttrName(),
-                                      getCasesAttrName(), "operandSegmentSizes"});
+                                      getCasesAttrName(), getFlagsAttrName(), "operandSegmentSizes"});
+  if (getFlags()) {
+    p.printNewline();
+    p << "flags (";
+    llvm::interleaveComma(llvm::seq(getSpaces().size()), p, [&](size_t k) {
+      p << first->getArgument(1 + unsigned(k)) << " if " << getFlag(unsigned(k));
+    });
+    p << ") ";
+    p.printRegion(getCaseRegions()[0], /*printEntryBlockArgs=*/false,
+                  /*printBlockTerminators=*/!getInits().empty());
+  }
   for (auto [region, minterm] : llvm::zip(getCaseRegions(), getCases())) {
     Block &block = region.front();
     p.printNewline();
@@ -420,7 +470,7 @@ static void nameArguments(Block &block, unsigned carried, OpAsmSetValueNameFn se
   for (BlockArgument arg : block.getArguments().take_back(carried))
     setName(arg, "acc");
   for (BlockArgument arg : block.getArguments().drop_back(carried).drop_front())
-    setName(arg, "it");
+    setName(arg, isa<IteratorType>(arg.getType()) ? "it" : "present");
 }
 
 void IterateOp::getAsmBlockArgumentNames(Region &region, OpAsmSetValueNameFn setName) {
@@ -443,11 +493,37 @@ LogicalResult CoiterateOp::verify() {
     if (!level.ordered)
       return emitOpError("expected ordered levels, got ") << format::print(level) << " (constraint 1)";
   }
+  if (getResultTypes() != getInits().getTypes())
+    return emitOpError("expected results of the types of the inits (constraint 5)");
   std::string error;
-  std::optional<CoordinateSet> set = CoordinateSet::parse(std::string_view(getSet().data(), getSet().size()),
-                                                          unsigned(spaces.size()), &error);
+  const std::string_view text(getSet().data(), getSet().size());
+  auto notASet = [&] { return emitOpError("in the set '") << getSet() << "': " << error; };
+  auto checkRange = [&](bool needed) -> LogicalResult {
+    if (needed == bool(getRange()))
+      return success();
+    return emitOpError(needed ? "the set holds coordinates that no space has: expected a range"
+                              : "expected no range: every coordinate of the set is in a space")
+           << " (constraint 3)";
+  };
+  auto iteratorOf = [&](Value space) -> Type {
+    auto type = cast<SpaceType>(space.getType());
+    return IteratorType::get(getContext(), type.getEncoding(), type.getLevel());
+  };
+  if (getFlags()) {
+    auto set = iteration::SetExpression::parse(text, unsigned(spaces.size()), &error);
+    if (!set)
+      return notASet();
+    if (!getCases().empty() || getCaseRegions().size() != 1)
+      return emitOpError("with flags: expected no cases, and one region (constraint 2)");
+    SmallVector<Type> leading{IndexType::get(getContext())};
+    llvm::append_range(leading, llvm::map_range(spaces, iteratorOf));
+    leading.append(spaces.size(), IntegerType::get(getContext(), 1));
+    return failure(failed(checkRange(set->needsUniverse())) ||
+                   failed(verifyRegion(*this, getCaseRegions()[0], leading, getInits())));
+  }
+  std::optional<CoordinateSet> set = CoordinateSet::parse(text, unsigned(spaces.size()), &error);
   if (!set)
-    return emitOpError("in the set '") << getSet() << "': " << error;
+    return notASet();
   SmallVector<int64_t> sorted(getCases());
   llvm::sort(sorted);
   if (!llvm::equal(sorted, set->minterms(), [](int64_t a, Minterm b) { return a == int64_t(b); }) ||
@@ -457,19 +533,13 @@ LogicalResult CoiterateOp::verify() {
       diag << " \"" << printMinterm(m) << "\"";
     return diag << " (constraint 2)";
   }
-  if (set->needsUniverse() != bool(getRange()))
-    return emitOpError(set->needsUniverse() ? "the set holds coordinates that no space has: expected a range"
-                                            : "expected no range: every coordinate of the set is in a space")
-           << " (constraint 3)";
-  if (getResultTypes() != getInits().getTypes())
-    return emitOpError("expected results of the types of the inits (constraint 5)");
+  if (failed(checkRange(set->needsUniverse())))
+    return failure();
   for (auto [region, minterm] : llvm::zip(getCaseRegions(), getCases())) {
     SmallVector<Type> leading{IndexType::get(getContext())};
     for (auto [k, space] : llvm::enumerate(spaces))
-      if (minterm >> k & 1) {
-        auto type = cast<SpaceType>(space.getType());
-        leading.push_back(IteratorType::get(getContext(), type.getEncoding(), type.getLevel()));
-      }
+      if (minterm >> k & 1)
+        leading.push_back(iteratorOf(space));
     if (failed(verifyRegion(*this, region, leading, getInits())))
       return failure();
   }

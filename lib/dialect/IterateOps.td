@@ -32,17 +32,31 @@ def Tulle_RangeOp : Tulle_Op<"range", [Pure]> {
   let assemblyFormat = "$lo `to` $hi attr-dict";
 }
 
-def Tulle_SpaceOp : Tulle_AtOp<"space"> {
+def Tulle_SpaceOp : Tulle_AtOp<"space", [AttrSizedOperandSegments]> {
   let summary = "The stored coordinates of one level of a tensor, below a parent iterator";
   let description = [{
+    With a condition that is false the space is empty, and the parent need not be an entry: below the iterators of a merge
+    by presence flags, which are entries only where their flags say so.
+
+    ```mlir
+    %s = tulle.space %A level(1) under %it : !tulle.iterator<#A, 0> if %present : tensor<?x?xf64, #A> -> !tulle.space<#A, 1>
+    ```
+
     Constraints:
     1. Level 0 has no parent; level k > 0 has the iterator of level k-1 of the same encoding.
     2. The result type names the tensor's encoding and `level`, and the tensor has that level.
   }];
-  let arguments = (ins AnyRankedTensor:$tensor, I64Attr:$level, Optional<Tulle_IteratorType>:$parent);
+  let arguments = (ins AnyRankedTensor:$tensor, I64Attr:$level, Optional<Tulle_IteratorType>:$parent,
+                       Optional<I1>:$condition);
   let results = (outs Tulle_SpaceType:$result);
+  let builders = [OpBuilder<(ins "::mlir::Type":$type, "::mlir::Value":$tensor, "::mlir::IntegerAttr":$level,
+                                 "::mlir::Value":$parent),
+                            [{ build($_builder, $_state, type, tensor, level, parent, ::mlir::Value()); }]>,
+                  OpBuilder<(ins "::mlir::Type":$type, "::mlir::Value":$tensor, "uint64_t":$level, "::mlir::Value":$parent),
+                            [{ build($_builder, $_state, type, tensor, level, parent, ::mlir::Value()); }]>];
   let assemblyFormat = [{
-    $tensor `level` `(` $level `)` (`under` $parent^ `:` type($parent))? attr-dict `:` type($tensor) `->` qualified(type($result))
+    $tensor `level` `(` $level `)` (`under` $parent^ `:` type($parent))? (`if` $condition^)? attr-dict
+    `:` type($tensor) `->` qualified(type($result))
   }];
   let hasVerifier = 1;
 }
@@ -210,19 +224,37 @@ def Tulle_CoiterateOp : Tulle_Op<"coiterate", [AttrSizedOperandSegments, SingleB
     Each coordinate of the set is visited once, in ascending order, by the region of its minterm: the one that
     names exactly the spaces that have the coordinate.
 
+    A set of many spaces has many cases, and the cases of loops in each other multiply. With presence flags there is one region
+    instead, whatever spaces have the coordinate: next to an iterator it takes a flag for each space, whether the space has
+    the coordinate; where it has not, the iterator is none of an entry. The loop is always an n-way merge:
+
+    ```mlir
+    %r = tulle.coiterate %i in "a | b" (%sa, %sb : !tulle.space<#S, 0>, !tulle.space<#S, 0>)
+         iter_args(%acc = %zero) -> (f64) kind = reduction
+      flags (%ia if %pa, %ib if %pb) { … tulle.yield %n : f64 }
+    ```
+
     Constraints:
     1. There is at least one space; all levels are ordered.
     2. `cases` lists distinct minterms (bit k: space k has the coordinate), one region each, and they are exactly the
-       minterms of `set`.
+       minterms of `set`; with `flags` there are none, and one region.
     3. A range is given when the set holds minterm 0 (coordinates no space has); coordinates are then those of the range.
-    4. Block arguments of a region: the coordinate, the iterators of its minterm's spaces in order, one per init.
+    4. Block arguments of a region: the coordinate, the iterators of its minterm's spaces in order, one per init. With `flags`:
+       the coordinate, an iterator of each space, a flag (i1) of each, one per init.
     5. Results and yielded values have the types of the inits.
   }];
   let arguments = (ins StrAttr:$set, DenseI64ArrayAttr:$cases, Variadic<Tulle_SpaceType>:$spaces,
                        Optional<Tulle_RangeType>:$range, Variadic<AnyType>:$inits,
                        DefaultValuedAttr<Tulle_LoopKindAttr, "::tulle::dialect::LoopKind::Parallel">:$kind,
-                       DefaultValuedAttr<Tulle_StrategyAttr, "::tulle::dialect::Strategy::Auto">:$strategy);
+                       DefaultValuedAttr<Tulle_StrategyAttr, "::tulle::dialect::Strategy::Auto">:$strategy,
+                       UnitAttr:$flags);
   let results = (outs Variadic<AnyType>:$results);
+  let extraClassDeclaration = [{
+    /// With flags: whether the space has the coordinate.
+    ::mlir::BlockArgument getFlag(unsigned space) {
+      return getCaseRegions()[0].getArgument(1 + unsigned(getSpaces().size()) + space);
+    }
+  }];
   let regions = (region VariadicRegion<SizedRegion<1>>:$caseRegions);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;

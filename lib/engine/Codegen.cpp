@@ -1,5 +1,6 @@
 #include "engine/Codegen.h"
 #include "dialect/Attributes.h"
+#include "iteration/CostModel.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "tulle/error.h"
 #include "llvm/ADT/SmallString.h"
@@ -62,7 +63,13 @@ static std::unique_ptr<llvm::TargetMachine> makeTargetMachine(bool quick) {
   return machine;
 }
 
-static void optimize(llvm::Module &module, llvm::TargetMachine &machine, bool quick, bool scalarLanes) {
+/// What LLVM makes of one loop.
+struct Effort {
+  bool unrolls = true;
+  bool packs = true; ///< scalars to vectors
+};
+
+static void optimize(llvm::Module &module, llvm::TargetMachine &machine, bool quick, Effort effort) {
   for (llvm::Function &function : module) {
     function.addFnAttr("target-cpu", host().cpu);
     function.addFnAttr("target-features", host().features);
@@ -82,8 +89,8 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine, bool qu
     }
   }
   llvm::PipelineTuningOptions tuning;
-  tuning.SLPVectorization = !quick && !scalarLanes;
-  tuning.LoopVectorization = tuning.LoopUnrolling = tuning.LoopInterleaving = !quick;
+  tuning.SLPVectorization = !quick && effort.packs;
+  tuning.LoopVectorization = tuning.LoopUnrolling = tuning.LoopInterleaving = !quick && effort.unrolls;
   llvm::PassBuilder builder(&machine, tuning);
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
@@ -98,9 +105,13 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine, bool qu
       .run(module, modules);
 }
 
-static bool keepsScalarLanes(mlir::ModuleOp module) {
-  return llvm::any_of(*module.getBody(),
-                      [](mlir::Operation &op) { return op.hasAttr(dialect::kScalarLanesAttr); });
+static Effort effortFor(mlir::ModuleOp module, const llvm::Module &code) {
+  auto any = [&](llvm::StringRef attribute) {
+    return llvm::any_of(*module.getBody(), [&](mlir::Operation &op) { return op.hasAttr(attribute); });
+  };
+  const bool large =
+      any(dialect::kLargeAttr) && int64_t(code.getInstructionCount()) > iteration::Costs().largeModule;
+  return {.unrolls = !large, .packs = !large && !any(dialect::kScalarLanesAttr)};
 }
 
 /// Without a handler, an error of the code generator ends the process.
@@ -122,7 +133,7 @@ std::string generateCode(mlir::ModuleOp module, CodeForm form, bool quick) {
   std::unique_ptr<llvm::TargetMachine> machine = makeTargetMachine(quick);
   llvmModule->setTargetTriple(llvm::Triple(host().triple));
   llvmModule->setDataLayout(machine->createDataLayout());
-  optimize(*llvmModule, *machine, quick, keepsScalarLanes(module));
+  optimize(*llvmModule, *machine, quick, effortFor(module, *llvmModule));
 
   llvm::SmallString<0> text;
   llvm::raw_svector_ostream stream(text);

@@ -31,6 +31,32 @@ Choice<unsigned> CostModel::vectorLength(unsigned elementBits, unsigned asked, b
   return {count, reason};
 }
 
+Choice<unsigned> CostModel::flaggedLoops(unsigned loops, const std::function<int64_t(unsigned)> &size) const {
+  const int64_t cases = size(0);
+  if (cases <= costs.codeBudget)
+    return {0, ""};
+  unsigned least = 0;
+  int64_t taken = cases;
+  for (unsigned outer = 1; outer <= loops + 1 && taken > costs.codeBudget; ++outer)
+    if (int64_t with = size(outer); with < taken) {
+      least = outer;
+      taken = with;
+    }
+  const std::string budget = std::to_string(costs.codeBudget) + " operations";
+  // Measuring ends where it is clear that the budget is passed.
+  const std::string all = (cases > 4 * costs.codeBudget ? "more than " : "") +
+                          std::to_string(std::min(cases, 4 * costs.codeBudget));
+  if (least == 0)
+    return {0, "a case for each set of operands: " + all + " operations are over the budget of " + budget +
+                   ", and presence flags would be as many"};
+  const std::string where = least > loops ? "all loops, and in what is searched in them"
+                            : least == 1  ? "the outermost loop"
+                                          : "the outermost " + std::to_string(least) + " loops";
+  return {least, "presence flags in " + where + ": " + std::to_string(taken) +
+                     " operations; a case for each set of operands would be " + all +
+                     ", over the budget of " + budget};
+}
+
 unsigned CostModel::rowVectorLength(unsigned elementBits, unsigned elements) const {
   // SDDMM with 64 columns on grid2d:1000: 57 ms instead of 71.
   const int64_t bits = std::min<int64_t>(cpu.vectorBits, cpu.line * 8);

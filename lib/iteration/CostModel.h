@@ -2,6 +2,7 @@
 // is known of the processor and of the operands goes in, a choice and its reason come out.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -105,6 +106,18 @@ struct Costs {
   /// row has its loops run twice, and its entries scattered.
   double convert = 1, insertOutOfOrder = 2;
 
+  /// Operations of a statement's loops, roughly, up to which each set of operands that may meet has a case of
+  /// its own; beyond, operands come with presence flags. A sum of five CSR matrices has 1,800 (100,000 rows
+  /// of 8: cases 6.8 ms, flags 8.8), of six 4,100 (8.7 and 10.1), of eight 15,000 (26 and 19).
+  int64_t codeBudget = 2000;
+  /// From so many operations of one copy of the loops on, where LLVM sees so many instructions as well, it
+  /// neither unrolls nor vectorizes what tulle-vectorize left: each of many loops would become several.
+  /// (`max(A(i,j,k), B(j,k) + C(i,k,j) * D(j,i) + E(i))` in five formats: 14,000 lines of assembly in 1,180
+  /// ms, 3,900 in 240 ms.)
+  int64_t largeStatement = 400, largeModule = 2000;
+  /// The loops of a new tensor stand in the code so often: they count and store.
+  int64_t assemblyCopies = 3;
+
   /// Work that pays for another thread: waking one takes some ten microseconds, as long as so many entries
   /// take one.
   int64_t workPerThread = 1 << 15;
@@ -133,6 +146,11 @@ public:
   /// Elements of a vector for a reduction along rows of a dense operand, where vectors of other loops have
   /// `elements`: a cache line where the processor has such vectors.
   unsigned rowVectorLength(unsigned elementBits, unsigned elements) const;
+  /// How many of a statement's loops, from the outermost on, merge with presence flags instead of a case for
+  /// each set of operands: as few as the budget allows, since cases run faster; one more than there are
+  /// loops: what is searched inside has flags, too. `size(n)`: the operations where n have flags. No reason
+  /// where there is nothing to choose.
+  Choice<unsigned> flaggedLoops(unsigned loops, const std::function<int64_t(unsigned)> &size) const;
   /// Steps of an outer loop, each with streams of its own, that run over a long inner loop together.
   int64_t stepsAtATime(bool gathers) const;
   /// costs.leapRatio; where one instruction compares blocks, leaps gain later: lists of 7e4 and 1e6 take 0.22

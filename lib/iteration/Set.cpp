@@ -5,23 +5,19 @@
 namespace tulle::iteration {
 namespace {
 
-/// Every minterm is enumerated, so the number of operands that a text may name is bounded.
-constexpr unsigned maxOperands = 16;
+using Kind = SetExpression::Kind;
 
-/// A set as its truth table: element m says whether minterm m is in the set.
-using Table = std::vector<bool>;
-
-/// Recursive descent over `union := product ('|' product)*`, `product := factor (('&' | '\') factor)*`.
+/// Recursive descent over `union := product ('|' product)*`, `product := factor (('&' | '\\') factor)*`.
 class Parser {
 public:
   Parser(std::string_view text, unsigned operands) : text(text), operands(operands) {}
 
-  std::optional<Table> parse() {
-    std::optional<Table> table = parseUnion(0);
+  std::optional<SetExpression> parse() {
+    std::optional<SetExpression> set = parseUnion(0);
     skipSpace();
-    if (table && at != text.size())
+    if (set && at != text.size())
       return fail("expected '&', '|' or '\\'");
-    return table;
+    return set;
   }
   std::string error;
 
@@ -45,75 +41,95 @@ private:
     ++at;
     return true;
   }
-  template <typename Fn> static void combine(Table &into, const Table &other, Fn fn) {
-    for (size_t m = 0; m < into.size(); ++m)
-      into[m] = fn(into[m], other[m]);
+  static SetExpression join(Kind kind, std::vector<SetExpression> parts) {
+    return parts.size() == 1 ? std::move(parts.front()) : SetExpression{kind, 0, std::move(parts)};
   }
-  std::optional<Table> parseUnion(unsigned depth) {
-    std::optional<Table> left = parseProduct(depth);
-    while (left && consume('|')) {
-      std::optional<Table> right = parseProduct(depth);
-      if (!right)
+  static SetExpression negated(SetExpression set) {
+    std::vector<SetExpression> parts;
+    parts.push_back(std::move(set));
+    return {Kind::Not, 0, std::move(parts)};
+  }
+  std::optional<SetExpression> parseUnion(unsigned depth) {
+    std::vector<SetExpression> parts;
+    do {
+      std::optional<SetExpression> part = parseProduct(depth);
+      if (!part)
         return std::nullopt;
-      combine(*left, *right, [](bool a, bool b) { return a || b; });
-    }
-    return left;
+      parts.push_back(std::move(*part));
+    } while (consume('|'));
+    return join(Kind::Or, std::move(parts));
   }
-  std::optional<Table> parseProduct(unsigned depth) {
-    std::optional<Table> left = parseFactor(depth);
-    while (left) {
-      bool difference = false;
-      if (consume('\\'))
-        difference = true;
-      else if (!consume('&'))
-        break;
-      std::optional<Table> right = parseFactor(depth);
-      if (!right)
+  std::optional<SetExpression> parseProduct(unsigned depth) {
+    std::vector<SetExpression> parts;
+    for (bool difference = false;;) {
+      std::optional<SetExpression> part = parseFactor(depth);
+      if (!part)
         return std::nullopt;
-      combine(*left, *right, [&](bool a, bool b) { return a && (b != difference); });
+      parts.push_back(difference ? negated(std::move(*part)) : std::move(*part));
+      difference = consume('\\');
+      if (!difference && !consume('&'))
+        return join(Kind::And, std::move(parts));
     }
-    return left;
   }
-  std::optional<Table> parseFactor(unsigned depth) {
+  std::optional<SetExpression> parseFactor(unsigned depth) {
     if (depth > maxDepth)
       return fail("the set is nested too deeply");
     if (consume('~')) {
-      std::optional<Table> table = parseFactor(depth + 1);
-      if (table)
-        table->flip();
-      return table;
+      std::optional<SetExpression> set = parseFactor(depth + 1);
+      return set ? std::optional(negated(std::move(*set))) : std::nullopt;
     }
     if (consume('(')) {
-      std::optional<Table> table = parseUnion(depth + 1);
-      if (table && !consume(')'))
+      std::optional<SetExpression> set = parseUnion(depth + 1);
+      if (set && !consume(')'))
         return fail("expected ')'");
-      return table;
+      return set;
     }
-    size_t minterms = size_t(1) << operands;
     if (consume('1'))
-      return Table(minterms, true);
+      return SetExpression{Kind::Everything};
     if (consume('0'))
-      return Table(minterms, false);
+      return SetExpression{Kind::Nothing};
+    return parseOperand();
+  }
+  std::optional<SetExpression> parseOperand() {
     skipSpace();
-    if (at >= text.size())
+    if (at >= text.size() || text[at] < 'a' || text[at] > 'z')
       return fail("expected an operand, '~' or '('");
-    unsigned operand = unsigned(text[at] - 'a');
-    if (text[at] < 'a' || text[at] > 'z')
-      return fail("expected an operand, '~' or '('");
-    if (operand >= operands)
-      return fail(std::string("operand '") + text[at] + "' is not one of the " + std::to_string(operands) +
-                  " given");
-    ++at;
-    Table table(minterms);
-    for (size_t m = 0; m < minterms; ++m)
-      table[m] = m >> operand & 1;
-    return table;
+    size_t end = at + 1;
+    unsigned row = 0;
+    for (; end < text.size() && text[end] >= '0' && text[end] <= '9'; ++end)
+      row = std::min(row * 10 + unsigned(text[end] - '0'), operands);
+    const unsigned operand = row * letters + unsigned(text[at] - 'a');
+    const std::string name(text.substr(at, end - at));
+    if (operand >= operands || name != operandName(operand))
+      return fail("operand '" + name + "' is not one of the " + std::to_string(operands) + " given");
+    at = end;
+    return SetExpression{Kind::Operand, operand};
   }
 
+  static constexpr unsigned letters = 26;
   std::string_view text;
   unsigned operands;
   size_t at = 0;
 };
+
+/// A set as its truth table: element m says whether minterm m is in the set.
+using Table = std::vector<bool>;
+
+Table tableOf(const SetExpression &set, unsigned operands) {
+  const size_t minterms = size_t(1) << operands;
+  Table table(minterms, set.kind == Kind::Everything || set.kind == Kind::And);
+  if (set.kind == Kind::Operand)
+    for (size_t m = 0; m < minterms; ++m)
+      table[m] = m >> set.operand & 1;
+  for (const SetExpression &part : set.parts) {
+    Table other = tableOf(part, operands);
+    for (size_t m = 0; m < minterms; ++m)
+      table[m] = set.kind == Kind::Not   ? !other[m]
+                 : set.kind == Kind::And ? table[m] && other[m]
+                                         : table[m] || other[m];
+  }
+  return table;
+}
 
 /// A product term: operands in `care` have the value of their bit in `value`, the others do not matter.
 struct Product {
@@ -178,15 +194,79 @@ std::string print(const Product &product, unsigned operands) {
   std::string text;
   for (unsigned k = 0; k < operands; ++k)
     if (product.value >> k & 1)
-      text += (text.empty() ? "" : " & ") + std::string(1, char('a' + k));
+      text += (text.empty() ? "" : " & ") + operandName(k);
   bool anyPositive = !text.empty();
   for (unsigned k = 0; k < operands; ++k)
     if ((product.care & ~product.value) >> k & 1)
-      text += (anyPositive ? " \\ " : text.empty() ? "~" : " & ~") + std::string(1, char('a' + k));
+      text += (anyPositive ? " \\ " : text.empty() ? "~" : " & ~") + operandName(k);
   return text;
 }
 
 } // namespace
+
+std::string operandName(unsigned operand) {
+  const unsigned letters = 26, row = operand / letters;
+  return char('a' + operand % letters) + (row ? std::to_string(row) : std::string());
+}
+
+std::optional<SetExpression> SetExpression::parse(std::string_view text, unsigned operands,
+                                                  std::string *error) {
+  Parser parser(text, operands);
+  std::optional<SetExpression> set = parser.parse();
+  if (!set && error)
+    *error = parser.error;
+  return set;
+}
+
+bool SetExpression::needsUniverse() const {
+  auto universal = [](const SetExpression &part) { return part.needsUniverse(); };
+  switch (kind) {
+  case Kind::Operand:
+  case Kind::Nothing:
+    return false;
+  case Kind::Everything:
+    return true;
+  case Kind::And:
+    return std::ranges::all_of(parts, universal);
+  case Kind::Or:
+    return std::ranges::any_of(parts, universal);
+  case Kind::Not:
+    return !parts.front().needsUniverse();
+  }
+  return false;
+}
+
+bool SetExpression::isWithin(unsigned which) const {
+  auto within = [&](const SetExpression &part) { return part.isWithin(which); };
+  switch (kind) {
+  case Kind::Operand:
+    return operand == which;
+  case Kind::Nothing:
+    return true;
+  case Kind::And:
+    return std::ranges::any_of(parts, within);
+  case Kind::Or:
+    return std::ranges::all_of(parts, within);
+  case Kind::Everything:
+  case Kind::Not:
+    return false;
+  }
+  return false;
+}
+
+bool SetExpression::isUnion(unsigned operands) const {
+  if (kind == Kind::Everything)
+    return true;
+  std::vector<bool> named(operands);
+  auto name = [&](const SetExpression &part) {
+    if (part.kind == Kind::Operand)
+      named[part.operand] = true;
+  };
+  name(*this);
+  if (kind == Kind::Or)
+    std::ranges::for_each(parts, name);
+  return std::ranges::all_of(named, [](bool is) { return is; });
+}
 
 CoordinateSet::CoordinateSet(unsigned operands, std::vector<Minterm> minterms)
     : count(operands), sorted(std::move(minterms)) {
@@ -196,22 +276,19 @@ CoordinateSet::CoordinateSet(unsigned operands, std::vector<Minterm> minterms)
 
 std::optional<CoordinateSet> CoordinateSet::parse(std::string_view text, unsigned operands,
                                                   std::string *error) {
-  if (operands > maxOperands) {
+  if (operands > mostOperands) {
     if (error)
       *error =
-          "a set has at most " + std::to_string(maxOperands) + " operands, got " + std::to_string(operands);
+          "a set has at most " + std::to_string(mostOperands) + " operands, got " + std::to_string(operands);
     return std::nullopt;
   }
-  Parser parser(text, operands);
-  std::optional<Table> table = parser.parse();
-  if (!table) {
-    if (error)
-      *error = parser.error;
+  std::optional<SetExpression> set = SetExpression::parse(text, operands, error);
+  if (!set)
     return std::nullopt;
-  }
+  Table table = tableOf(*set, operands);
   std::vector<Minterm> minterms;
-  for (size_t m = 0; m < table->size(); ++m)
-    if ((*table)[m])
+  for (size_t m = 0; m < table.size(); ++m)
+    if (table[m])
       minterms.push_back(Minterm(m));
   return CoordinateSet(operands, std::move(minterms));
 }

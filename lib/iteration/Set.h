@@ -12,9 +12,32 @@ namespace tulle::iteration {
 /// A minterm: bit k is set when operand k has the coordinate.
 using Minterm = uint32_t;
 
+/// A set expression as it is written: `a & (b | c)`. It grows with its text only, unlike a set of minterms,
+/// so that it may name any number of operands: `a` to `z`, then `a1` to `z1`, and so on.
+struct SetExpression {
+  enum class Kind : uint8_t { Operand, Everything, Nothing, And, Or, Not };
+  Kind kind = Kind::Nothing;
+  unsigned operand = 0;               ///< of Operand
+  std::vector<SetExpression> parts{}; ///< of And, Or and Not (one)
+
+  static std::optional<SetExpression> parse(std::string_view text, unsigned operands,
+                                            std::string *error = nullptr);
+  /// Whether the set holds a coordinate that no operand has: the whole dimension must be walked.
+  bool needsUniverse() const;
+  /// Whether each coordinate of the set is one that the operand has, as far as the expression shows it.
+  bool isWithin(unsigned operand) const;
+  /// Whether each coordinate of one operand or several is in the set, as far as the expression shows it.
+  bool isUnion(unsigned operands) const;
+};
+
+/// The name of an operand in set expressions.
+std::string operandName(unsigned operand);
+
 /// The set of minterms that are visited, over `operands` operands. The coordinate set itself.
 class CoordinateSet {
 public:
+  /// Every minterm is enumerated, so the number of operands is bounded.
+  static constexpr unsigned mostOperands = 16;
   CoordinateSet() = default;
   CoordinateSet(unsigned operands, std::vector<Minterm> minterms);
   /// Parses `a & b`, `a | b`, `a \ b`, `~a`, parentheses; operands are the letters a, b, c, … in order; `1`

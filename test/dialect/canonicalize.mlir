@@ -69,3 +69,20 @@ func.func @no_conversion(%a: tensor<?xf64, #SV>) -> tensor<?xf64, #SV> {
   %r = tulle.convert %a : tensor<?xf64, #SV> to tensor<?xf64, #SV>
   return %r : tensor<?xf64, #SV>
 }
+
+// A space that the set lies within has every coordinate that is visited.
+// CHECK-LABEL: @required_flag
+func.func @required_flag(%a: !tulle.space<#SV, 0>, %b: !tulle.space<#SV, 0>, %zero: i64) -> i64 {
+  // CHECK: tulle.coiterate %{{.*}} in "a & (b | a)"
+  // CHECK-NEXT: flags (%{{.*}} if %{{.*}}, %{{.*}} if %[[Q:.*]]) {
+  // CHECK-NEXT: %[[BIT:.*]] = arith.extui %[[Q]] : i1 to i64
+  // CHECK-NEXT: arith.addi %{{.*}}, %[[BIT]] : i64
+  %r = tulle.coiterate %i in "a & (b | a)" (%a, %b : !tulle.space<#SV, 0>, !tulle.space<#SV, 0>) iter_args(%acc = %zero) -> (i64) kind = reduction
+  flags (%x if %p, %y if %q) {
+    %both = arith.andi %p, %q : i1
+    %bit = arith.extui %both : i1 to i64
+    %s = arith.addi %acc, %bit : i64
+    tulle.yield %s : i64
+  }
+  return %r : i64
+}

@@ -96,6 +96,50 @@ func.func @set(%a: !tulle.space<#SV, 0>) {
 // -----
 
 #SV = #tulle.encoding<{ map = (i) -> (i : compressed) }>
+func.func @flags_range(%a: !tulle.space<#SV, 0>) {
+  // expected-error @+1 {{the set holds coordinates that no space has: expected a range (constraint 3)}}
+  tulle.coiterate %i in "~a" (%a : !tulle.space<#SV, 0>)
+  flags (%x if %p) { tulle.yield }
+  return
+}
+
+// -----
+
+#SV = #tulle.encoding<{ map = (i) -> (i : compressed) }>
+func.func @flags_each(%a: !tulle.space<#SV, 0>, %b: !tulle.space<#SV, 0>) {
+  tulle.coiterate %i in "a | b" (%a, %b : !tulle.space<#SV, 0>, !tulle.space<#SV, 0>)
+  // expected-error @+1 {{expected an iterator and a flag for each space}}
+  flags (%x if %p) { tulle.yield }
+  return
+}
+
+// -----
+
+#SV = #tulle.encoding<{ map = (i) -> (i : compressed) }>
+func.func @flags_or_cases(%a: !tulle.space<#SV, 0>) {
+  // expected-error @+1 {{with flags: expected no cases, and one region (constraint 2)}}
+  "tulle.coiterate"(%a) <{set = "a", cases = array<i64: 1>, flags, operandSegmentSizes = array<i32: 1, 0, 0>}> ({
+  ^bb0(%i: index, %x: !tulle.iterator<#SV, 0>, %p: i1):
+    "tulle.yield"() : () -> ()
+  }) : (!tulle.space<#SV, 0>) -> ()
+  return
+}
+
+// -----
+
+#SV = #tulle.encoding<{ map = (i) -> (i : compressed) }>
+func.func @flags_arguments(%a: !tulle.space<#SV, 0>) {
+  // expected-error @+1 {{expected block arguments of types ('index', '!tulle.iterator<}}
+  "tulle.coiterate"(%a) <{set = "a", cases = array<i64>, flags, operandSegmentSizes = array<i32: 1, 0, 0>}> ({
+  ^bb0(%i: index, %x: !tulle.iterator<#SV, 0>):
+    "tulle.yield"() : () -> ()
+  }) : (!tulle.space<#SV, 0>) -> ()
+  return
+}
+
+// -----
+
+#SV = #tulle.encoding<{ map = (i) -> (i : compressed) }>
 func.func @yield(%a: !tulle.space<#SV, 0>, %x: f64) {
   %r = tulle.iterate %i, %it in %a : !tulle.space<#SV, 0> iter_args(%acc = %x) -> (f64) kind = reduction {
     // expected-error @+1 {{expected values of types ('f64'), got ('index')}}

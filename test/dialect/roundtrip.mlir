@@ -142,3 +142,24 @@ func.func @own_values(%a: tensor<?xf64, #SV>, %v: memref<?xf32>) -> tensor<?xf32
   %w = tulle.with_values %a, %v : tensor<?xf64, #SV>, memref<?xf32> -> tensor<?xf32, #SV>
   return %w : tensor<?xf32, #SV>
 }
+
+#DCSR = #tulle.encoding<{ map = (i, j) -> (i : compressed, j : compressed) }>
+// CHECK-LABEL: @flags
+func.func @flags(%A: tensor<?x?xf64, #DCSR>, %B: tensor<?x?xf64, #DCSR>, %zero: f64) -> f64 {
+  %a = tulle.space %A level(0) : tensor<?x?xf64, #DCSR> -> !tulle.space<#DCSR, 0>
+  %b = tulle.space %B level(0) : tensor<?x?xf64, #DCSR> -> !tulle.space<#DCSR, 0>
+  // CHECK: tulle.coiterate %[[I:.*]] in "a | b" ({{.*}}) iter_args(%[[ACC:.*]] = %{{.*}}) -> (f64) kind = reduction strategy = auto
+  // CHECK-NEXT: flags (%[[X:.*]] if %[[HAS:.*]], %{{.*}} if %{{.*}}) {
+  %r = tulle.coiterate %i in "a | b" (%a, %b : !tulle.space<#DCSR, 0>, !tulle.space<#DCSR, 0>) iter_args(%acc = %zero) -> (f64) kind = reduction
+  flags (%x if %p, %y if %q) {
+    // CHECK: tulle.space %{{.*}} level(1) under %[[X]] : !tulle.iterator<{{.*}}, 0> if %[[HAS]] : tensor
+    %row = tulle.space %A level(1) under %x : !tulle.iterator<#DCSR, 0> if %p : tensor<?x?xf64, #DCSR> -> !tulle.space<#DCSR, 1>
+    %n = tulle.space_size %row : !tulle.space<#DCSR, 1>
+    %c = arith.index_cast %n : index to i64
+    %f = arith.sitofp %c : i64 to f64
+    %s = arith.addf %acc, %f : f64
+    // CHECK: tulle.yield
+    tulle.yield %s : f64
+  }
+  return %r : f64
+}

@@ -48,8 +48,9 @@ struct Case {
   std::string describe() const;
 };
 
-/// A program of one to three statements, executable formats, and data; a pure function of the seed.
-Case generate(uint64_t seed);
+/// A program of one to three statements, executable formats, and data; a pure function of the seed and of how
+/// many operands its statements have at most (0: four, and eight in a few programs).
+Case generate(uint64_t seed, unsigned operands = 0);
 
 struct Verdict {
   enum class Kind { Agrees, Skipped, Refused, Differs } kind = Kind::Agrees;
@@ -63,6 +64,10 @@ extern std::optional<bool> upstreamPasses;
 /// patterns, and the invariants of every result. Skipped: the checker refuses the program; Refused: the
 /// compiler does.
 Verdict judge(const Case &c);
+
+/// Compiles with all optimizations for one thread, and runs nothing: milliseconds of the processor, or
+/// nothing where checker or compiler refuse.
+std::optional<double> compileTime(const Case &c);
 
 /// The smallest case found, by dropping parts one at a time, that still fails with the same kind of verdict.
 Case shrink(const Case &c);

@@ -3,6 +3,8 @@
 //   differential_test                      5000 programs, the same every time
 //   differential_test --seconds N          for so long (--forever: until stopped), from a seed of the clock
 //   differential_test --upstream-passes    MLIR's passes on the loops of all programs; else of one in four
+//   differential_test --compile            compiles them only, and prints how long that took; no test
+//   TULLE_DIFFERENTIAL_OPERANDS=n          statements have up to so many operands
 //   TULLE_DIFFERENTIAL_SEED=n              only that program, described
 //   TULLE_DIFFERENTIAL_COUNT=n, _FIRST=n   how many, from which seed
 #include "Case.h"
@@ -52,6 +54,9 @@ uint64_t environment(const char *name, uint64_t otherwise) {
   return text ? std::strtoull(text, nullptr, 10) : otherwise;
 }
 
+/// Operands of a statement at most; 0: as the generator likes.
+unsigned operands() { return unsigned(environment("TULLE_DIFFERENTIAL_OPERANDS", 0)); }
+
 std::string report(const Case &c, const Verdict &verdict) {
   Case small = shrink(c);
   return fmt::format("{}\n{}\nshrunk to\n{}\n{}\n(TULLE_DIFFERENTIAL_SEED={} repeats it)", verdict.message,
@@ -64,7 +69,7 @@ struct Tally {
 };
 
 void one(uint64_t seed, Tally &tally) {
-  Case c = generate(seed);
+  Case c = generate(seed, operands());
   mine->text = c.describe();
   mine->since = Clock::now().time_since_epoch().count();
   Verdict verdict = judge(c);
@@ -114,7 +119,7 @@ TEST(Differential, CompiledProgramsMeanWhatTheInterpreterSays) {
   std::jthread watcher(watch);
   mine = &current[0];
   if (uint64_t seed = environment("TULLE_DIFFERENTIAL_SEED", 0)) {
-    fmt::print("{}", generate(seed).describe());
+    fmt::print("{}", generate(seed, operands()).describe());
     std::fflush(stdout);
     one(seed, tally);
     return;
@@ -139,6 +144,25 @@ TEST(Differential, CompiledProgramsMeanWhatTheInterpreterSays) {
   EXPECT_LE(tally.skipped, 50 + tally.tried()) << "most programs are refused by the checker";
 }
 
+/// How long compiling takes, from the shortest to the longest; and which programs take longest.
+void printCompileTimes() {
+  const uint64_t first = environment("TULLE_DIFFERENTIAL_FIRST", 1);
+  const uint64_t count = environment("TULLE_DIFFERENTIAL_COUNT", 5000);
+  std::vector<std::pair<double, uint64_t>> times;
+  for (uint64_t seed = environment("TULLE_DIFFERENTIAL_SEED", first); times.size() < count; ++seed) {
+    if (std::optional<double> time = compileTime(generate(seed, operands())))
+      times.emplace_back(*time, seed);
+    if (std::getenv("TULLE_DIFFERENTIAL_SEED"))
+      break;
+  }
+  std::sort(times.begin(), times.end());
+  for (double share : {0.5, 0.9, 0.99, 0.999, 1.0})
+    fmt::print("{:5.1f}% of {} programs: {:.0f} ms at most\n", share * 100, times.size(),
+               times[size_t(share * double(times.size() - 1))].first);
+  for (size_t n = times.size(); n-- > 0 && n + 20 > times.size();)
+    fmt::print("seed {}: {:.0f} ms\n", times[n].second, times[n].first);
+}
+
 } // namespace
 } // namespace tulle::differential
 
@@ -152,6 +176,10 @@ int main(int argc, char **argv) {
     else if (std::strcmp(argv[a], "--seconds") == 0 && a + 1 < argc)
       tulle::differential::end =
           tulle::differential::Clock::now() + std::chrono::seconds(std::atol(argv[a + 1]));
+    else if (std::strcmp(argv[a], "--compile") == 0) {
+      tulle::differential::printCompileTimes();
+      return 0;
+    }
   tulle::runtime::guardBlocks();
   return RUN_ALL_TESTS();
 }

@@ -27,7 +27,7 @@ struct Index {
 
 class Generator {
 public:
-  explicit Generator(uint64_t seed) : random(seed) { out.seed = seed; }
+  Generator(uint64_t seed, unsigned operands) : random(seed), most(operands) { out.seed = seed; }
 
   Case run() {
     mixed = random.chance(0.25);
@@ -48,6 +48,7 @@ public:
 
 private:
   Random random;
+  unsigned most; ///< operands of a statement; 0: few, but for a few programs
   Case out;
   ElementType base = F64;
   bool mixed = false;
@@ -370,10 +371,18 @@ private:
 
   // ---- statements
 
+  /// By a generator of its own: the other programs stay those that their seeds had.
+  unsigned operandCount() {
+    constexpr unsigned many = 8;
+    Random own(out.seed * 16 + out.statements.size() + 0xa88);
+    if (most != 0 || own.chance(0.04))
+      return 1 + unsigned(own.below(most != 0 ? most : many));
+    return random.pick({1, 1, 2, 2, 2, 3, 3, 4});
+  }
+
   void statement(unsigned number) {
     std::vector<Operand> operands;
-    unsigned count = random.pick({1, 1, 2, 2, 2, 3, 3, 4});
-    for (unsigned n = 0; n < count; ++n)
+    for (unsigned n = 0, count = operandCount(); n < count; ++n)
       operands.push_back(operand());
     if (number > 0)
       operands.push_back(earlier());
@@ -535,7 +544,7 @@ private:
 
 } // namespace
 
-Case generate(uint64_t seed) { return Generator(seed).run(); }
+Case generate(uint64_t seed, unsigned operands) { return Generator(seed, operands).run(); }
 
 std::string Tree::text() const {
   switch (kind) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <ctime>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -270,6 +271,25 @@ Verdict judge(const Case &c) {
         return {Verdict::Kind::Differs, difference};
     }
   return {};
+}
+
+std::optional<double> compileTime(const Case &c) {
+  engine::Options options;
+  options.diskCache = false;
+  options.threads = 1;
+  auto now = [] {
+    timespec time{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return double(time.tv_sec) * 1e3 + double(time.tv_nsec) * 1e-6;
+  };
+  try {
+    const Program program = checked(c, pack(c));
+    const double start = now();
+    engine::compile(program, options);
+    return now() - start;
+  } catch (const Error &) {
+    return std::nullopt;
+  }
 }
 
 } // namespace tulle::differential

@@ -37,6 +37,41 @@ TEST(CostModel, ReasonsNameTheAlternative) {
   EXPECT_EQ(CostModel().vectorLength(64).reason.find("512 bits"), std::string::npos);
 }
 
+TEST(CostModel, CasesWhereTheyFitTheBudget) {
+  CostModel model;
+  unsigned asked = 0;
+  Choice<unsigned> choice = model.flaggedLoops(2, [&](unsigned) {
+    ++asked;
+    return model.costs.codeBudget;
+  });
+  EXPECT_EQ(choice.value, 0u);
+  EXPECT_EQ(choice.reason, "");
+  EXPECT_EQ(asked, 1u);
+}
+
+TEST(CostModel, AsFewLoopsHaveFlagsAsTheBudgetAllows) {
+  CostModel model;
+  const int64_t budget = model.costs.codeBudget;
+  const std::vector<int64_t> sizes{9 * budget, 3 * budget, budget, 10, 10};
+  Choice<unsigned> choice = model.flaggedLoops(3, [&](unsigned outer) { return sizes.at(outer); });
+  EXPECT_EQ(choice.value, 2u);
+  EXPECT_EQ(choice.reason, "presence flags in the outermost 2 loops: " + std::to_string(budget) +
+                               " operations; a case for each set of operands would be more than " +
+                               std::to_string(4 * budget) + ", over the budget of " + std::to_string(budget) +
+                               " operations");
+}
+
+TEST(CostModel, BeyondTheBudgetTheLeastCodeIsTaken) {
+  CostModel model;
+  const int64_t budget = model.costs.codeBudget;
+  // Flags in what is searched inside are one more than the loops.
+  const std::vector<int64_t> sizes{3 * budget, 4 * budget, 2 * budget, 2 * budget};
+  EXPECT_EQ(model.flaggedLoops(2, [&](unsigned outer) { return sizes.at(outer); }).value, 2u);
+  Choice<unsigned> none = model.flaggedLoops(2, [&](unsigned) { return 3 * budget; });
+  EXPECT_EQ(none.value, 0u);
+  EXPECT_NE(none.reason.find("over the budget"), std::string::npos);
+}
+
 TEST(CostModel, TilesAreOfWholeCacheLinesWhereTheyMayBe) {
   const CostModel model;
   EXPECT_EQ(model.tiles(64, 4, true, false).value, (std::vector<Tile>{{4, 8}, {2, 4}, {1, 4}}));

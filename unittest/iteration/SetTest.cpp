@@ -76,3 +76,40 @@ TEST(Set, Properties) {
   EXPECT_TRUE(CoordinateSet(2, {0, 1}).needsUniverse());
   EXPECT_FALSE(CoordinateSet(2, {1}).needsUniverse());
 }
+
+static std::optional<tulle::iteration::SetExpression> expression(std::string_view text, unsigned operands) {
+  return tulle::iteration::SetExpression::parse(text, operands);
+}
+
+TEST(SetExpression, NamesGoOnAfterTheAlphabet) {
+  using tulle::iteration::operandName;
+  EXPECT_EQ(operandName(0), "a");
+  EXPECT_EQ(operandName(25), "z");
+  EXPECT_EQ(operandName(26), "a1");
+  EXPECT_EQ(operandName(53), "b2");
+  for (unsigned k = 0; k < 80; ++k) {
+    auto set = expression(operandName(k), 80);
+    ASSERT_TRUE(set) << k;
+    EXPECT_EQ(set->operand, k);
+  }
+  EXPECT_FALSE(expression("c2", 54));
+  EXPECT_FALSE(expression("a01", 80));
+  EXPECT_FALSE(expression("a99999999999999999999", 80));
+}
+
+TEST(SetExpression, WhatTheExpressionShows) {
+  auto masked = expression("a & (b | c)", 3);
+  EXPECT_TRUE(masked->isWithin(0));
+  EXPECT_FALSE(masked->isWithin(1));
+  EXPECT_FALSE(masked->isUnion(3));
+  EXPECT_FALSE(masked->needsUniverse());
+  EXPECT_TRUE(expression("a | c | b", 3)->isUnion(3));
+  EXPECT_FALSE(expression("a | c", 3)->isUnion(3));
+  EXPECT_TRUE(expression("1", 3)->isUnion(3));
+  EXPECT_TRUE(expression("1", 3)->needsUniverse());
+  EXPECT_TRUE(expression("~a", 1)->needsUniverse());
+  EXPECT_FALSE(expression("b \\ a", 2)->needsUniverse());
+  EXPECT_TRUE(expression("b \\ a", 2)->isWithin(1));
+  EXPECT_TRUE(expression("a & b | a & c", 3)->isWithin(0));
+  EXPECT_FALSE(expression("a & b | c", 3)->isWithin(0));
+}

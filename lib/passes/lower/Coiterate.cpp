@@ -8,6 +8,7 @@
 //   gaps    a merge over a range: the coordinates that no operand has are runs between those that one has.
 //   peek    one step per coordinate of a range, with one position per operand.
 //   gallop  an intersection: the operands behind the largest coordinate leap to it.
+//   flags   an n-way merge whose body runs once with a presence flag for each operand (Flagged.cpp).
 //   blocks  an intersection of two lists, or of two bitmaps: whole vectors of coordinates, or words, at a
 //   time (Intersect.h).
 // Left to itself (auto), an innermost intersection of two lists is blocks or leaps by the ratio of their
@@ -85,29 +86,15 @@ private:
   Value negate(Value x) {
     return arith::XOrIOp::create(b, loc, x, arith::ConstantIntOp::create(b, loc, 1, 1));
   }
-  Value hasEntries(unsigned k, Value position) {
-    return compare(CmpIPredicate::ult, position, spaces[k].range.end);
-  }
-  /// The coordinate at a position, beyond all others where the operand has ended.
+  Value hasEntries(unsigned k, Value position) { return lower::hasEntries(b, loc, spaces[k], position); }
   Value sentinelCoordinate(unsigned k, Value position) {
-    return ifElse(
-        b, loc, hasEntries(k, position), b.getIndexType(),
-        [&] { return Values{spaces[k].coordinate(b, loc, position)}; },
-        [&] { return Values{constant(std::numeric_limits<int64_t>::max())}; })[0];
+    return lower::sentinelCoordinate(b, loc, spaces[k], position);
   }
-  /// The next entry after those of this coordinate, which begin at `position`.
   Value after(unsigned k, Value position, Value coordinate) {
-    return nextEntry(b, loc, spaces[k], segmentEnd(b, loc, spaces[k], position, coordinate));
+    return lower::after(b, loc, spaces[k], position, coordinate);
   }
-  /// The position after the entries of this coordinate where the operand has it, else the same position.
   Value advance(unsigned k, Value position, Value has, Value coordinate) {
-    if (spaces[k].unique() && !spaces[k].hasEmptySlots()) {
-      Value step = arith::IndexCastUIOp::create(b, loc, b.getIndexType(), has);
-      return emitter().add(position, step);
-    }
-    return ifElse(
-        b, loc, has, b.getIndexType(), [&] { return Values{after(k, position, coordinate)}; },
-        [&] { return Values{position}; })[0];
+    return lower::advance(b, loc, spaces[k], position, has, coordinate);
   }
 
   /// The first entry at or after coordinate `target`, which is beyond that at `position`.
@@ -312,13 +299,6 @@ Values CoiterateLowering::merge(Values inits) {
     return inits;
   carried = step((Minterm(1) << count) - 1, least, carried);
   return Values(llvm::drop_begin(carried, count));
-}
-
-/// The positions of the operands' entries at and after coordinate `lo`.
-static Value firstFrom(OpBuilder &b, Location loc, const Space &space, Value lo) {
-  if (matchPattern(lo, m_Zero()))
-    return nextEntry(b, loc, space, space.range.begin);
-  return nextEntry(b, loc, space, lowerBound(b, loc, space, space.range.begin, space.range.end, lo));
 }
 
 /// The end of the entries below coordinate `hi`. A range that ends early is rare: the last entry is looked at
@@ -535,7 +515,8 @@ Values CoiterateLowering::mergeOrGallop(Values inits) {
 }
 
 void Lowering::lowerCoiterate(CoiterateOp op) {
-  Values results = CoiterateLowering(*this, op).lower(plain(op.getInits()));
+  Values inits = plain(op.getInits());
+  Values results = op.getFlags() ? lowerFlagged(op, inits) : CoiterateLowering(*this, op).lower(inits);
   bindCarried(op.getResults(), op.getInits(), results);
 }
 

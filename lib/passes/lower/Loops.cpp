@@ -39,12 +39,14 @@ Values Lowering::yielded(Block &block, ValueRange inits) {
 }
 
 Values Lowering::emitBody(Region &region, Value coordinate, ArrayRef<levels::Iterator> its, ValueRange inits,
-                          ValueRange plainValues) {
+                          ValueRange plainValues, ArrayRef<Value> flags) {
   Block &block = region.front();
   values.map(block.getArgument(0), coordinate);
   for (auto [arg, iterator] : llvm::zip(block.getArguments().drop_front(), its))
     iterators[arg] = iterator;
-  bindCarried(block.getArguments().drop_front(1 + its.size()), inits, plainValues);
+  for (auto [arg, flag] : llvm::zip(block.getArguments().drop_front(1 + its.size()), flags))
+    values.map(arg, flag);
+  bindCarried(block.getArguments().drop_front(1 + its.size() + flags.size()), inits, plainValues);
   lowerBlock(block);
   return yielded(block, inits);
 }
@@ -122,8 +124,13 @@ Values Lowering::walk(Location loc, const Space &space, Value begin, Value end, 
     auto run = [&] { return body(coordinate, space.at(position, end, coordinate), now); };
     return entry ? ifElse(b, loc, entry, ValueRange(now).getTypes(), run, [&] { return now; }) : run();
   };
-  if (space.format->single(space.parent))
-    return visit(begin, {}, space.coordinate(b, loc, begin), Values(carried));
+  if (space.format->single(space.parent)) {
+    auto only = [&] { return visit(begin, {}, space.coordinate(b, loc, begin), Values(carried)); };
+    if (!space.maybeEmpty)
+      return only();
+    Value any = space.emitter(b, loc).compare(arith::CmpIPredicate::ult, begin, end);
+    return ifElse(b, loc, any, carried.getTypes(), only, [&] { return Values(carried); });
+  }
   if (space.unique() || each)
     return forLoop(b, loc, begin, end, kind, carried, [&](Value position, Values now) {
       return visit(position, {}, space.coordinate(b, loc, position), now);

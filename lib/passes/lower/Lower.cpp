@@ -34,7 +34,9 @@ Space Lowering::spaceAt(Location loc, Value tensor, uint64_t level, Value parent
 }
 
 void Lowering::lowerSpace(SpaceOp op) {
-  spaces[op.getResult()] = spaceAt(op.getLoc(), op.getTensor(), op.getLevel(), op.getParent());
+  Value condition = op.getCondition() ? values.lookup(op.getCondition()) : Value();
+  spaces[op.getResult()] = makeSpace(b, op.getLoc(), *tensors.lookup(op.getTensor()), unsigned(op.getLevel()),
+                                     parentIterator(op.getParent()), condition);
 }
 
 void Lowering::lowerLocate(LocateOp op) {

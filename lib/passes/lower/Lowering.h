@@ -70,6 +70,8 @@ private:
 
   // Coiterate.cpp
   void lowerCoiterate(dialect::CoiterateOp op);
+  // Flagged.cpp
+  Values lowerFlagged(dialect::CoiterateOp op, mlir::ValueRange inits);
 
   /// Visits the coordinates of [begin, end) in storage order, repeated ones once or, with `each`, position by
   /// position: `body(coordinate, iterator, carried) -> carried`.
@@ -82,10 +84,11 @@ private:
   void bindCarried(mlir::ValueRange targets, mlir::ValueRange inits, mlir::ValueRange plainValues);
   /// The terminator's operands without tensors; checks that tensors keep their storage.
   Values yielded(mlir::Block &block, mlir::ValueRange inits);
-  /// Emits a loop body once; its first argument is the coordinate, then its iterators, then the carried
-  /// values.
+  /// Emits a loop body once; its first argument is the coordinate, then its iterators, their presence flags,
+  /// if it has any, then the carried values.
   Values emitBody(mlir::Region &region, mlir::Value coordinate, llvm::ArrayRef<levels::Iterator> iterators,
-                  mlir::ValueRange inits, mlir::ValueRange plainValues);
+                  mlir::ValueRange inits, mlir::ValueRange plainValues,
+                  llvm::ArrayRef<mlir::Value> flags = {});
 
   Space spaceAt(mlir::Location loc, mlir::Value tensor, uint64_t level, mlir::Value parent);
   std::optional<levels::Iterator> parentIterator(mlir::Value parent) const;

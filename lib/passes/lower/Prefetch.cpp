@@ -197,7 +197,8 @@ void Lowering::prefetchAhead(IterateOp op, const Space &space, Value position) {
   for (SpaceOp selected : op.getBody().getOps<SpaceOp>()) {
     auto locate = selected.getParent() ? selected.getParent().getDefiningOp<LocateOp>() : LocateOp();
     const levels::Storage *storage = tensors.lookup(selected.getTensor());
-    if (!locate || locate.getCoordinate() != op.getBody().getArgument(0) ||
+    // Under a condition the parent may be no entry.
+    if (!locate || selected.getCondition() || locate.getCoordinate() != op.getBody().getArgument(0) ||
         storage->encoding.levels[selected.getLevel()].format.kind != format::LevelKind::Compressed ||
         (locate.getParent() && op->isAncestor(locate.getParent().getParentBlock()->getParentOp())))
       continue; // in a body that is emitted several times, an iterator is known from before

@@ -1,4 +1,5 @@
 #include "passes/lower/Space.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 
@@ -7,11 +8,23 @@ namespace tulle::lower {
 using arith::CmpIPredicate;
 
 Space makeSpace(OpBuilder &b, Location loc, const levels::Storage &storage, unsigned level,
-                std::optional<levels::Iterator> parent) {
+                std::optional<levels::Iterator> parent, Value condition) {
   Space space{&storage, level, {}, levels::find(storage.encoding.levels[level].format.kind), {}, {}};
   levels::Emitter emit = space.emitter(b, loc);
   space.parent = parent ? *parent : levels::Iterator{emit.constant(0), {}, {}, {}};
-  space.range = space.format->positions(emit, level, space.parent);
+  if (!condition) {
+    space.range = space.format->positions(emit, level, space.parent);
+    return space;
+  }
+  space.maybeEmpty = true;
+  Values bounds = ifElse(
+      b, loc, condition, {b.getIndexType(), b.getIndexType()},
+      [&] {
+        levels::PositionRange range = space.format->positions(emit, level, space.parent);
+        return Values{range.begin, range.end};
+      },
+      [&] { return Values{emit.constant(0), emit.constant(0)}; });
+  space.range = {bounds[0], bounds[1]};
   return space;
 }
 
@@ -85,6 +98,37 @@ Value gallop(OpBuilder &b, Location loc, const Space &space, Value begin, Value 
   Values last = whileLoop(b, loc, ValueRange{begin, emit.constant(1)}, stillBelow, leap);
   Value limit = arith::MinUIOp::create(b, loc, emit.add(last[0], last[1]), end);
   return lowerBound(b, loc, space, emit.add(last[0], emit.constant(1)), limit, target);
+}
+
+Value hasEntries(OpBuilder &b, Location loc, const Space &space, Value position) {
+  return space.emitter(b, loc).compare(CmpIPredicate::ult, position, space.range.end);
+}
+
+Value sentinelCoordinate(OpBuilder &b, Location loc, const Space &space, Value position) {
+  return ifElse(
+      b, loc, hasEntries(b, loc, space, position), b.getIndexType(),
+      [&] { return Values{space.coordinate(b, loc, position)}; },
+      [&] { return Values{space.emitter(b, loc).constant(std::numeric_limits<int64_t>::max())}; })[0];
+}
+
+Value after(OpBuilder &b, Location loc, const Space &space, Value position, Value coordinate) {
+  return nextEntry(b, loc, space, segmentEnd(b, loc, space, position, coordinate));
+}
+
+Value advance(OpBuilder &b, Location loc, const Space &space, Value position, Value has, Value coordinate) {
+  if (space.unique() && !space.hasEmptySlots()) {
+    Value step = arith::IndexCastUIOp::create(b, loc, b.getIndexType(), has);
+    return space.emitter(b, loc).add(position, step);
+  }
+  return ifElse(
+      b, loc, has, b.getIndexType(), [&] { return Values{after(b, loc, space, position, coordinate)}; },
+      [&] { return Values{position}; })[0];
+}
+
+Value firstFrom(OpBuilder &b, Location loc, const Space &space, Value lo) {
+  if (matchPattern(lo, m_Zero()))
+    return nextEntry(b, loc, space, space.range.begin);
+  return nextEntry(b, loc, space, lowerBound(b, loc, space, space.range.begin, space.range.end, lo));
 }
 
 } // namespace tulle::lower

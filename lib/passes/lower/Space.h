@@ -14,6 +14,7 @@ struct Space {
   levels::PositionRange range;
   std::optional<levels::PositionRange> slice; ///< of a full level: the coordinates of a part
   bool one = false;                           ///< whether the range is the segment of one coordinate
+  bool maybeEmpty = false; ///< under a condition: even a level with one position below each parent may be
 
   bool unique() const { return storage->encoding.levels[level].format.unique; }
   levels::Emitter emitter(mlir::OpBuilder &b, mlir::Location loc) const { return {b, loc, *storage}; }
@@ -38,9 +39,9 @@ struct Space {
   }
 };
 
-/// Without a parent, the parent's position is 0.
+/// Without a parent, the parent's position is 0. Where the condition (if any) is false, the space is empty.
 Space makeSpace(mlir::OpBuilder &b, mlir::Location loc, const levels::Storage &storage, unsigned level,
-                std::optional<levels::Iterator> parent);
+                std::optional<levels::Iterator> parent, mlir::Value condition = {});
 
 /// The first position from `position` on that holds an entry, or the end.
 mlir::Value nextEntry(mlir::OpBuilder &b, mlir::Location loc, const Space &space, mlir::Value position);
@@ -55,6 +56,21 @@ mlir::Value lowerBound(mlir::OpBuilder &b, mlir::Location loc, const Space &spac
 /// near.
 mlir::Value gallop(mlir::OpBuilder &b, mlir::Location loc, const Space &space, mlir::Value begin,
                    mlir::Value end, mlir::Value target);
+
+/// Whether the position is before the end.
+mlir::Value hasEntries(mlir::OpBuilder &b, mlir::Location loc, const Space &space, mlir::Value position);
+/// The coordinate at a position, beyond all others where the operand has ended.
+mlir::Value sentinelCoordinate(mlir::OpBuilder &b, mlir::Location loc, const Space &space,
+                               mlir::Value position);
+/// The next entry after those of this coordinate, which begin at `position`.
+mlir::Value after(mlir::OpBuilder &b, mlir::Location loc, const Space &space, mlir::Value position,
+                  mlir::Value coordinate);
+/// The position after the entries of this coordinate where the operand has it, else the same position.
+mlir::Value advance(mlir::OpBuilder &b, mlir::Location loc, const Space &space, mlir::Value position,
+                    mlir::Value has, mlir::Value coordinate);
+/// The position of the first entry at or after coordinate `lo`.
+mlir::Value firstFrom(mlir::OpBuilder &b, mlir::Location loc, const Space &space, mlir::Value lo);
+
 /// `inBounds && test()`, where `test` may only run in bounds.
 mlir::Value guarded(mlir::OpBuilder &b, mlir::Location loc, mlir::Value inBounds,
                     llvm::function_ref<mlir::Value()> test);

@@ -30,7 +30,7 @@ struct Plan {
 /// Whether the loop walks what is stored below one coordinate of `outer` only.
 bool walksBelow(IterateOp outer, IterateOp inner) {
   auto space = inner.getSpace().getDefiningOp<SpaceOp>();
-  if (!space || !space.getParent())
+  if (!space || !space.getParent() || space.getCondition())
     return false;
   Value parent = space.getParent();
   if (parent.getParentBlock() != &outer.getBody().front())

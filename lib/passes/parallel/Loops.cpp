@@ -130,6 +130,8 @@ Value weights(IterateOp loop) {
 
 /// Coordinates that all operands have: the longer ones need not be walked.
 static bool isIntersection(CoiterateOp loop) {
+  if (loop.getFlags())
+    return false;
   const int64_t all = (int64_t(1) << loop.getSpaces().size()) - 1;
   return !loop.getRange() && loop.getCases() == ArrayRef<int64_t>{all};
 }

@@ -4,6 +4,7 @@
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace tulle::passes {
 using namespace mlir;
@@ -268,6 +269,56 @@ bool BodyAlgebra::isIdempotentConstant(Presence at) {
     return constant && isInfinite(constant);
   return constant && isa<arith::MinimumFOp, arith::MaximumFOp, arith::MinSIOp, arith::MaxSIOp, arith::AndIOp,
                          arith::OrIOp>(op);
+}
+
+BodyAlgebra::Reads BodyAlgebra::reads(Value value, Presence at) {
+  uint64_t inputs = 0;
+  llvm::SetVector<Value> reached;
+  auto reach = [&](Value v) {
+    if (auto simple = dyn_cast<Value>(v == accumulatorValue ? OpFoldResult(v) : simplify(v, at)))
+      reached.insert(simple);
+  };
+  reach(value);
+  for (size_t k = 0; k < reached.size(); ++k) {
+    Value v = reached[k];
+    Operation *op = v.getDefiningOp();
+    if (auto arg = dyn_cast<BlockArgument>(v); arg && arg.getOwner() == generic.getBody())
+      inputs |= uint64_t(1) << arg.getArgNumber();
+    else if (isa_and_nonnull<dialect::StoredOp>(op))
+      inputs |= uint64_t(1) << cast<BlockArgument>(op->getOperand(0)).getArgNumber();
+    else if (op && op->getBlock() == generic.getBody() && v != accumulatorValue)
+      llvm::for_each(op->getOperands(), reach);
+  }
+  return {inputs, unsigned(reached.size())};
+}
+
+unsigned BodyAlgebra::residual(Value value, Presence at) {
+  DenseMap<Value, unsigned> done;
+  return residual(value, at, done);
+}
+
+unsigned BodyAlgebra::residual(Value value, Presence at, DenseMap<Value, unsigned> &done) {
+  if (auto found = done.find(value); found != done.end())
+    return found->second;
+  OpFoldResult simple = value == accumulatorValue ? OpFoldResult(value) : simplify(value, at);
+  std::vector<uintptr_t> key;
+  auto with = [&](const void *what) { key.push_back(reinterpret_cast<uintptr_t>(what)); };
+  if (Attribute constant = attr(simple)) {
+    // Whether it annihilates depends on why it is this constant.
+    with(constant.getAsOpaquePointer());
+    key.push_back(vanishes(value, at, Lack::Zero));
+    key.push_back(vanishes(value, at, Lack::Fill));
+  } else if (Value other = cast<Value>(simple); other != value) {
+    return done[value] = residual(other, at, done);
+  } else {
+    with(value.getAsOpaquePointer());
+    Operation *op = value.getDefiningOp();
+    if (op && op->getBlock() == generic.getBody() && value != accumulatorValue)
+      for (Value operand : op->getOperands())
+        key.push_back(residual(operand, at, done));
+  }
+  unsigned next = unsigned(residuals.size());
+  return done[value] = residuals.try_emplace(std::move(key), next).first->second;
 }
 
 } // namespace tulle::passes

@@ -4,6 +4,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/OpDefinition.h"
 #include "support/ElementType.h"
+#include <map>
 
 namespace tulle::passes {
 
@@ -39,7 +40,17 @@ public:
   /// doing it often.
   bool isIdempotentConstant(Presence at);
 
+  /// What the value depends on, as far as the algebra tells: inputs (bit k: input k), and how many values.
+  struct Reads {
+    uint64_t inputs = 0;
+    unsigned values = 0;
+  };
+  Reads reads(mlir::Value value, Presence at);
+  /// Equal for equal values that stay equal whatever else becomes known about the inputs.
+  unsigned residual(mlir::Value value, Presence at);
+
 private:
+  unsigned residual(mlir::Value value, Presence at, llvm::DenseMap<mlir::Value, unsigned> &done);
   /// What a value has to be for lack of entries: 0, or the fill whatever that is.
   enum class Lack { Zero, Fill };
   bool vanishes(mlir::Value value, Presence at, Lack lack);
@@ -53,6 +64,7 @@ private:
   mlir::Attribute accumulator;
   llvm::DenseMap<std::tuple<mlir::Value, uint64_t, uint64_t>, mlir::OpFoldResult> known;
   llvm::DenseMap<std::tuple<mlir::Value, uint64_t, uint64_t, unsigned>, bool> vanishing;
+  std::map<std::vector<uintptr_t>, unsigned> residuals; ///< numbered as they come
 };
 
 } // namespace tulle::passes

@@ -16,18 +16,18 @@ Presence LoopEmitter::presence(const LoopState &s) const {
       sure &= plan.levels[walked][l].mode == LevelMode::Locate;
     if (s.operands[walked].absent)
       result.absent |= bit;
-    else if (sure)
+    else if (sure && !s.operands[walked].uncertain)
       result.present |= bit;
   }
   return result;
 }
 
-Presence LoopEmitter::presence(const LoopState &s, ArrayRef<unsigned> who, unsigned minterm) const {
+Presence LoopEmitter::presence(const LoopState &s, ArrayRef<unsigned> who, uint64_t minterm) const {
   return presence(inCase(s, who, minterm));
 }
 
 /// As the case of a minterm sees the operands; iterators are only counted.
-LoopState LoopEmitter::inCase(const LoopState &s, ArrayRef<unsigned> who, unsigned minterm) const {
+LoopState LoopEmitter::inCase(const LoopState &s, ArrayRef<unsigned> who, uint64_t minterm) const {
   LoopState inside = withMinterm(s, who, minterm);
   for (auto [k, o] : llvm::enumerate(who)) {
     if (!(minterm >> k & 1))
@@ -36,6 +36,7 @@ LoopState LoopEmitter::inCase(const LoopState &s, ArrayRef<unsigned> who, unsign
     while (plan.levels[o][level].mode != LevelMode::Drive)
       ++level;
     inside.operands[o].iterators.resize(level + 1);
+    inside.operands[o].uncertain = false;
   }
   return inside;
 }
@@ -61,7 +62,7 @@ SmallVector<unsigned> LoopEmitter::participants(const LoopState &s, unsigned dep
   return result;
 }
 
-LoopState LoopEmitter::withMinterm(LoopState s, ArrayRef<unsigned> who, unsigned minterm) const {
+LoopState LoopEmitter::withMinterm(LoopState s, ArrayRef<unsigned> who, uint64_t minterm) const {
   for (auto [k, o] : llvm::enumerate(who))
     if (!(minterm >> k & 1))
       s.operands[o].absent = true;
@@ -71,8 +72,12 @@ LoopState LoopEmitter::withMinterm(LoopState s, ArrayRef<unsigned> who, unsigned
 /// The minterms whose coordinates change something, ascending.
 SmallVector<unsigned> LoopEmitter::visited(const LoopState &s, unsigned depth, ArrayRef<unsigned> who) {
   SmallVector<unsigned> result;
+  unsigned required = 0; // without these nothing changes
+  for (unsigned k = 0; k < who.size(); ++k)
+    if (algebra.isNoOp(presence(withMinterm(s, who[k], 0))))
+      required |= 1u << k;
   for (unsigned minterm = 0; minterm < 1u << who.size(); ++minterm)
-    if (!algebra.isNoOp(presence(s, who, minterm)))
+    if ((minterm & required) == required && !algebra.isNoOp(presence(s, who, minterm)))
       result.push_back(minterm);
   return result;
 }
@@ -116,6 +121,10 @@ bool LoopEmitter::writesEverySlot(const LoopState &s, unsigned depth) {
   if (depth == resultDepth() || (sumsWide() && depth == workspaceDepth()))
     return true;
   SmallVector<unsigned> who = participants(s, depth);
+  if (usesFlags(s, depth, who)) {
+    const FlaggedSet set = flaggedSet(s, who);
+    return !statement.pattern && set.universe && writesEverySlot(withFlags(s, who, set), depth + 1);
+  }
   SmallVector<unsigned> minterms = visited(s, depth, who);
   for (unsigned minterm = 0; minterm < 1u << who.size(); ++minterm) {
     bool hasSlots = true;

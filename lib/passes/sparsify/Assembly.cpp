@@ -30,10 +30,7 @@ Value LoopEmitter::assemble() {
                                         scheduled ? scheduled.getValue() : dialect::AssemblyPlan::Auto);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(&op.getBody().emplaceBlock());
-  LoopState s;
-  s.operands.resize(statement.operands.size());
-  s.coordinates.resize(plan.order.size());
-  loops(s, 0);
+  loops(outermost(), 0);
   return failed ? Value() : op.getResult();
 }
 

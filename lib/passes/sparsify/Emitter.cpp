@@ -31,14 +31,20 @@ LoopEmitter::LoopEmitter(OpBuilder &builder, SparseStatement &statement, const i
     algebra.setAccumulator(statement.start);
 }
 
-Value LoopEmitter::emit() {
-  for (unsigned i = 0; i < statement.reduction.size(); ++i)
-    sizes.push_back(dimSize(i));
-  if (statement.assembled)
-    return assemble();
+LoopState LoopEmitter::outermost() const {
   LoopState s;
   s.operands.resize(statement.operands.size());
   s.coordinates.resize(plan.order.size());
+  return s;
+}
+
+Value LoopEmitter::emit() {
+  for (unsigned i = 0; i < statement.reduction.size(); ++i)
+    sizes.push_back(dimSize(i));
+  LoopState s = outermost();
+  useFlags(s, 0);
+  if (statement.assembled)
+    return assemble();
   s.carried = {statement.init};
   if (statement.start && !writesEverySlot(s, 0)) {
     Value start =
@@ -53,6 +59,7 @@ Value LoopEmitter::emit() {
 }
 
 LoopEmitter::Carried LoopEmitter::loops(LoopState s, unsigned depth) {
+  dropUnread(s);
   advance(s);
   if (!s.scalar && depth >= resultDepth())
     return statement.assembled ? newElement(s, depth) : element(s, depth);
@@ -61,11 +68,8 @@ LoopEmitter::Carried LoopEmitter::loops(LoopState s, unsigned depth) {
   if (!s.scalar && !workspace && sumsWide() && depth == workspaceDepth())
     return inWorkspace(s, [&](const LoopState &inner) { return loops(inner, depth); });
   SmallVector<unsigned> who = participants(s, depth);
-  if (who.size() > 12) {
-    statement.generic.emitError("more than 12 sparse operands meet in one loop: split the statement");
-    failed = true;
-    return s.carried;
-  }
+  if (usesFlags(s, depth, who))
+    return flaggedLoops(s, depth, who);
   SmallVector<unsigned> minterms = visited(s, depth, who);
   if (minterms.empty())
     return s.carried;
@@ -73,7 +77,9 @@ LoopEmitter::Carried LoopEmitter::loops(LoopState s, unsigned depth) {
       algebra.isIdempotentConstant(presence(s, who, 0))) {
     // Also what a mask forbids is counted: it is not left out.
     auto stored = llvm::to_vector(llvm::seq(1u, 1u << who.size()));
-    return remainder(s, depth, who, stored);
+    if (stored.empty())
+      return remainder(s, depth, who, nullptr);
+    return remainder(s, depth, who, [&] { return loop(s, depth, who, stored, /*counted=*/true); });
   }
   return loop(s, depth, who, minterms, /*counted=*/false);
 }
@@ -112,6 +118,8 @@ LoopEmitter::Carried LoopEmitter::accumulate(const LoopState &s, Value iterator,
 /// The innermost place. Operands off the loops' coordinates are searched first; each may or may not have an
 /// entry.
 LoopEmitter::Carried LoopEmitter::leaf(LoopState s) {
+  if (flagged > plan.order.size() || isUncertain(s))
+    return flaggedLeaf(s);
   advance(s);
   std::optional<unsigned> o = nextSearch(s);
   // What contributes nothing must not be inserted either: a search may have found what a mask forbids.
@@ -146,13 +154,24 @@ LoopEmitter::Carried LoopEmitter::leaf(LoopState s) {
 LoopEmitter::Carried LoopEmitter::body(LoopState &s) {
   DenseMap<Value, Value> done;
   Value value = bodyValue(s, algebra.yieldOperand(), done);
+  Value changes = flags && statement.assembled ? flags->changes() : Value();
   if (statement.assembled && !s.scalar) {
-    insert(s, value);
+    if (!changes)
+      insert(s, value);
+    else
+      branch(
+          changes, {},
+          [&] {
+            insert(s, value);
+            return Carried();
+          },
+          nullptr);
     return {};
   }
   Carried result{value};
   if (statement.assembled)
-    result.push_back(arith::ConstantIntOp::create(b, loc, 1, 1));
+    result.push_back(changes ? Value(arith::OrIOp::create(b, loc, s.carried[1], changes))
+                             : arith::ConstantIntOp::create(b, loc, 1, 1));
   return result;
 }
 
@@ -172,13 +191,15 @@ Value LoopEmitter::bodyValue(LoopState &s, Value v, DenseMap<Value, Value> &done
   Operation *op = value.getDefiningOp();
   if (!op || op->getBlock() != block)
     return value;
+  if (auto stored = dyn_cast<dialect::StoredOp>(op))
+    return s.operands[cast<BlockArgument>(stored.getValue()).getArgNumber()].present;
   if (auto index = dyn_cast<linalg::IndexOp>(op))
     return done[value] = indexValue(s, index.getDim());
   IRMapping mapping;
   for (Value operand : op->getOperands())
     mapping.map(operand, bodyValue(s, operand, done));
-  Operation *copy = b.clone(*op, mapping);
-  return done[value] = copy->getResult(cast<OpResult>(value).getResultNumber());
+  Value copy = b.clone(*op, mapping)->getResult(cast<OpResult>(value).getResultNumber());
+  return done[value] = flags ? flags->corrected(value, copy) : copy;
 }
 
 void LoopEmitter::fillBody(Block *block, LoopState s, unsigned depth, ArrayRef<unsigned> who,
@@ -191,6 +212,7 @@ void LoopEmitter::fillBody(Block *block, LoopState s, unsigned depth, ArrayRef<u
     if (minterm >> k & 1) {
       Type type = iteratorType(o, s.operands[o].iterators.size());
       s.operands[o].iterators.push_back(block->addArgument(type, at));
+      s.operands[o].uncertain = false;
     }
   for (Value &carried : s.carried)
     carried = block->addArgument(carried.getType(), at);
@@ -229,7 +251,7 @@ LoopEmitter::Carried LoopEmitter::loop(const LoopState &s, unsigned depth, Array
   iteration::CoordinateSet set(who.size(), std::vector<iteration::Minterm>(minterms.begin(), minterms.end()));
   SmallVector<int64_t> cases(minterms.begin(), minterms.end());
   auto op = CoiterateOp::create(b, loc, types, set.print(), cases, spaces, range, inits, kind, strategy,
-                                cases.size());
+                                /*flags=*/false, cases.size());
   for (auto [region, minterm] : llvm::zip(op.getCaseRegions(), minterms))
     fillBody(&region.emplaceBlock(), s, depth, who, minterm, counted);
   return Carried(op.getResults());
@@ -238,11 +260,11 @@ LoopEmitter::Carried LoopEmitter::loop(const LoopState &s, unsigned depth, Array
 /// Where nothing is stored the accumulator meets one constant, and meeting it once is as good as often: walk
 /// what is stored, count it, and add the constant if some coordinate was left out.
 LoopEmitter::Carried LoopEmitter::remainder(LoopState s, unsigned depth, ArrayRef<unsigned> who,
-                                            ArrayRef<unsigned> minterms) {
+                                            function_ref<Carried()> walk) {
   LoopState rest = withMinterm(s, who, 0);
   Value count = arith::ConstantIndexOp::create(b, loc, 0);
-  if (!minterms.empty()) {
-    rest.carried = loop(s, depth, who, minterms, /*counted=*/true);
+  if (walk) {
+    rest.carried = walk();
     count = rest.carried.pop_back_val();
   }
   Value some = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, count, extent(s, depth));

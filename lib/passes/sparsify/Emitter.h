@@ -1,5 +1,7 @@
 // Builds the loops of one statement: stage 1 to stage 2.
 #pragma once
+#include "iteration/CostModel.h"
+#include "passes/sparsify/FlagAlgebra.h"
 #include "passes/sparsify/StorageWalk.h"
 
 namespace tulle::passes {
@@ -9,6 +11,18 @@ struct OperandState {
   llvm::SmallVector<mlir::Value> iterators; ///< of the levels reached so far
   bool absent = false;                      ///< no entry here
   mlir::Value value;                        ///< loaded, once all levels are reached
+  /// Whether there is an entry here is known only where the code runs, by the flag `present`. Without one the
+  /// iterators are of no entry, and the value is the fill.
+  bool uncertain = false;
+  mlir::Value present;
+};
+
+/// The coordinates that a loop with presence flags visits: those that all required operands have, and one of
+/// the others if `oneOf`. With `universe`, all coordinates.
+struct FlaggedSet {
+  llvm::SmallVector<bool> required; ///< per participant
+  bool oneOf = false, universe = false;
+  std::string print() const;
 };
 
 /// Everything the code below some place in the loops depends on. Copied where the code branches.
@@ -27,6 +41,8 @@ class LoopEmitter {
 public:
   LoopEmitter(mlir::OpBuilder &builder, SparseStatement &statement, const iteration::Plan &plan,
               dialect::Strategy strategy);
+  /// Whether a case for each set of operands that may meet would be too much code.
+  bool isOverBudget();
   /// The result tensor; null after a diagnostic.
   mlir::Value emit();
   /// The same with loops over the levels of one operand outside, which bind the first loops of the plan.
@@ -34,6 +50,8 @@ public:
 
 private:
   // Emitter.cpp: the loops
+  /// Outside of all loops.
+  LoopState outermost() const;
   Carried loops(LoopState s, unsigned depth);
   Carried element(LoopState s, unsigned depth);
   /// The element at `iterator` of the result: what `contributions` makes of it in a register, then stored.
@@ -44,12 +62,38 @@ private:
   mlir::Value bodyValue(LoopState &s, mlir::Value v, llvm::DenseMap<mlir::Value, mlir::Value> &done);
   Carried loop(const LoopState &s, unsigned depth, llvm::ArrayRef<unsigned> participants,
                llvm::ArrayRef<unsigned> minterms, bool counted);
+  /// `walk`: the loop over what is stored, or null where nothing stored is visited.
   Carried remainder(LoopState s, unsigned depth, llvm::ArrayRef<unsigned> participants,
-                    llvm::ArrayRef<unsigned> minterms);
+                    llvm::function_ref<Carried()> walk);
   /// The code of one loop iteration in `block`, whose arguments are the coordinate, one iterator per present
   /// participant, and the carried values.
   void fillBody(mlir::Block *block, LoopState s, unsigned depth, llvm::ArrayRef<unsigned> participants,
                 unsigned minterm, bool counted);
+
+  // Flags.cpp: loops whose body stands once, with a presence flag for each operand
+  bool usesFlags(const LoopState &s, unsigned depth, llvm::ArrayRef<unsigned> participants);
+  /// Inside of such a loop: participants that the set does not require are uncertain.
+  LoopState withFlags(const LoopState &s, llvm::ArrayRef<unsigned> participants, const FlaggedSet &set) const;
+  FlaggedSet flaggedSet(const LoopState &s, llvm::ArrayRef<unsigned> participants);
+  Carried flaggedLoops(const LoopState &s, unsigned depth, llvm::ArrayRef<unsigned> participants);
+  Carried flaggedLoop(const LoopState &s, unsigned depth, llvm::ArrayRef<unsigned> participants,
+                      const FlaggedSet &set, bool counted);
+  Carried flaggedLeaf(LoopState s);
+  void search(LoopState &s, unsigned operand);
+  mlir::Value condition(const LoopState &s, unsigned operand);
+  Carried branch(mlir::Value condition, mlir::TypeRange types, llvm::function_ref<Carried()> yes,
+                 llvm::function_ref<Carried()> no);
+  Carried fills(llvm::ArrayRef<unsigned> operands);
+  bool isUncertain(const LoopState &s) const;
+  bool isRead(const LoopState &s, unsigned operand);
+  void dropUnread(LoopState &s);
+
+  // Size.cpp: which loops these are
+  iteration::Choice<unsigned> chooseFlags(const LoopState &s, unsigned depth);
+  void useFlags(const LoopState &s, unsigned depth);
+  /// Adds what the loops from `depth` on would be in operations, until `size` is above `enough`.
+  void measure(LoopState s, unsigned depth, int64_t copies, int64_t enough, int64_t &size);
+  int64_t leafSize(const LoopState &s);
 
   // StorageWalk.cpp: an operand walked as it is stored
   Carried walkLevels(LoopState s, const StorageWalk &walk);
@@ -100,11 +144,11 @@ private:
   // Analysis.cpp: what must be visited
   Presence presence(const LoopState &s) const;
   /// As in the loop's case for a minterm: its participants have the coordinate, the others are absent.
-  Presence presence(const LoopState &s, llvm::ArrayRef<unsigned> participants, unsigned minterm) const;
+  Presence presence(const LoopState &s, llvm::ArrayRef<unsigned> participants, uint64_t minterm) const;
   bool isWalked(unsigned input) const;
   llvm::SmallVector<unsigned> participants(const LoopState &s, unsigned depth) const;
-  LoopState withMinterm(LoopState s, llvm::ArrayRef<unsigned> participants, unsigned minterm) const;
-  LoopState inCase(const LoopState &s, llvm::ArrayRef<unsigned> participants, unsigned minterm) const;
+  LoopState withMinterm(LoopState s, llvm::ArrayRef<unsigned> participants, uint64_t minterm) const;
+  LoopState inCase(const LoopState &s, llvm::ArrayRef<unsigned> participants, uint64_t minterm) const;
   llvm::SmallVector<unsigned> visited(const LoopState &s, unsigned depth,
                                       llvm::ArrayRef<unsigned> participants);
   bool visitsEach(const LoopState &s, unsigned depth, llvm::ArrayRef<unsigned> participants);
@@ -118,10 +162,15 @@ private:
   const iteration::Plan &plan;
   dialect::Strategy strategy; ///< of sets of coordinates
   BodyAlgebra algebra;
-  std::vector<mlir::Value> sizes;       ///< per index
-  std::vector<bool> readByBody;         ///< per input: its value is used
-  std::vector<bool> testedByBody;       ///< per input: whether it stores an entry is used
-  bool onceEach = false;                ///< no reduction runs outside the result's loops
+  std::vector<mlir::Value> sizes; ///< per index
+  std::vector<bool> readByBody;   ///< per input: its value is used
+  std::vector<bool> testedByBody; ///< per input: whether it stores an entry is used
+  bool onceEach = false;          ///< no reduction runs outside the result's loops
+  /// Loops of this depth and those outside have presence flags where several operands meet; one more than
+  /// there are loops: what is searched inside of them has, too.
+  unsigned flagged = 0;
+  bool large = false;                   ///< so that LLVM should not make more of each loop
+  FlagAlgebra *flags = nullptr;         ///< of the body that is being emitted
   const Workspace *workspace = nullptr; ///< where the result's elements are while they are summed
   bool failed = false;
 };

@@ -33,6 +33,8 @@ void LoopEmitter::advance(LoopState &s) {
     if (operand.leader) {
       state.absent = s.operands[*operand.leader].absent;
       state.iterators = s.operands[*operand.leader].iterators;
+      state.uncertain = s.operands[*operand.leader].uncertain;
+      state.present = s.operands[*operand.leader].present;
     }
     bool isResult = o + 1 == statement.operands.size();
     if (state.absent || state.value || operand.extent ||
@@ -62,7 +64,11 @@ void LoopEmitter::advance(LoopState &s) {
       continue;
     Value iterator = state.iterators.empty() ? Value() : state.iterators.back();
     Type type = cast<RankedTensorType>(operand.tensor.getType()).getElementType();
-    state.value = dialect::LoadOp::create(b, loc, type, operand.tensor, iterator);
+    auto load = [&] {
+      return Carried{dialect::LoadOp::create(b, loc, type, operand.tensor, iterator).getResult()};
+    };
+    state.value = state.uncertain ? branch(state.present, type, load, [&] { return fills(unsigned(o)); })[0]
+                                  : load()[0];
   }
 }
 
@@ -146,7 +152,8 @@ Value LoopEmitter::space(const LoopState &s, unsigned operand) {
   const SparseOperand &o = statement.operands[operand];
   auto type = dialect::SpaceType::get(b.getContext(), o.encoding, iterators.size());
   Value parent = iterators.empty() ? Value() : iterators.back();
-  return dialect::SpaceOp::create(b, loc, type, o.tensor, b.getI64IntegerAttr(iterators.size()), parent);
+  return dialect::SpaceOp::create(b, loc, type, o.tensor, b.getI64IntegerAttr(iterators.size()), parent,
+                                  condition(s, operand));
 }
 
 /// The iterator of the last level, which for a result with a pattern is the pattern's; null when it was not

@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/Passes.h"
 #include "passes/sparsify/Emitter.h"
+#include "passes/sparsify/SplitSum.h"
 
 namespace tulle::passes {
 using namespace mlir;
@@ -63,8 +64,16 @@ struct Sparsify : impl::SparsifyBase<Sparsify> {
     if (auto *conversion = std::get_if<iteration::Conversion>(&planned))
       return generic.emitError("operand ") << conversion->operand << " does not fit the loops of the others ("
                                            << conversion->reason << "); run tulle-resolve-order first";
+    LoopEmitter emitter(b, *statement, std::get<iteration::Plan>(planned), chosen);
+    if (emitter.isOverBudget())
+      if (SmallVector<linalg::GenericOp> parts = splitSum(generic); !parts.empty()) {
+        dialect::explainChoice(parts.front(), "the sum is " + std::to_string(parts.size()) +
+                                                  " statements, one after the other: with loops that all its "
+                                                  "operands meet in it would be over the budget of code");
+        return success(llvm::all_of(parts, [&](linalg::GenericOp part) { return succeeded(rewrite(part)); }));
+      }
     explain(*statement, std::get<iteration::Plan>(planned));
-    return replace(generic, LoopEmitter(b, *statement, std::get<iteration::Plan>(planned), chosen).emit());
+    return replace(generic, emitter.emit());
   }
 
   static void explain(SparseStatement &statement, const iteration::Plan &plan) {

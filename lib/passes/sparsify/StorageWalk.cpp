@@ -121,9 +121,9 @@ std::optional<iteration::Conversion> conversionToDigits(const SparseStatement &s
 Value LoopEmitter::emit(const StorageWalk &walk) {
   for (unsigned i = 0; i < statement.reduction.size(); ++i)
     sizes.push_back(dimSize(i));
-  LoopState s;
-  s.operands.resize(statement.operands.size());
-  s.coordinates.resize(plan.order.size());
+  LoopState s = outermost(), inside = s;
+  inside.operands[walk.operand].iterators.resize(plan.levels[walk.operand].size());
+  useFlags(inside, walk.bound);
   s.carried = {statement.init};
   // An element meets every entry of the walk that its reduced indices lead to.
   for (unsigned d = 0; d < walk.bound; ++d)

@@ -104,13 +104,13 @@ public:
 private:
   /// Whether all spaces but one are met again and again, and each case has that one.
   bool match() {
-    if (op.getStrategy() != Strategy::Auto || op.getRange() || comparesVectors())
+    if (op.getStrategy() != Strategy::Auto || op.getRange() || op.getFlags() || comparesVectors())
       return false;
     unsigned drivers = 0;
     for (auto [k, value] : llvm::enumerate(op.getSpaces())) {
       auto space = value.getDefiningOp<SpaceOp>();
       auto argument = space ? dyn_cast<BlockArgument>(space.getTensor()) : BlockArgument();
-      bool known = argument && isa<func::FuncOp>(argument.getOwner()->getParentOp());
+      bool known = argument && !space.getCondition() && isa<func::FuncOp>(argument.getOwner()->getParentOp());
       Operation *rounds = known && isTabled(space.getType()) ? roundsOver(space, op) : nullptr;
       if (rounds) {
         tabled.push_back({space, unsigned(k), rounds});

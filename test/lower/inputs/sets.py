@@ -185,6 +185,7 @@ class Program:
         self.strategy = rng.choice(["auto", "auto", "merge", "gallop", "blocks", "peek"])
         self.lo, self.hi = rng.choice([(0, N), (0, N), (3, 9), (0, 7), (5, N), (4, 4)])
         self.dynamic = rng.random() < 0.5
+        self.flags = index % 4 == 3 # one body with presence flags instead of the cases
 
     def set(self):
         term = lambda m: " & ".join(("" if m >> k & 1 else "~") + o.name for k, o in enumerate(self.operands))
@@ -208,6 +209,8 @@ class Program:
                 text += f"    %clo = arith.constant {self.lo} : index\n    %chi = arith.constant {self.hi} : index\n    %range = tulle.range %clo to %chi\n"
             range_text = "range %range"
         text += f"    %r:2 = tulle.coiterate %i in \"{self.set()}\" ({names} : {types}) {range_text} iter_args(%t = %none, %g = %start) -> (tensor<{N}xf64>, i64) kind = reduction strategy = {self.strategy}\n"
+        if self.flags:
+            return text + self.flagged(y)
         for m in self.cases:
             present = [o for k, o in enumerate(self.operands) if m >> k & 1]
             name = " & ".join(o.name for o in present) or "none"
@@ -218,12 +221,34 @@ class Program:
                 text += f"      %x_{o.name} = tulle.load %{o.name}[%i_{o.name} : {o.iterator(o.levels() - 1)}] : {o.tensor()} -> f64\n"
                 text += f"      %s_{o.name}_sum = arith.addf {last}, %x_{o.name} : f64\n"
                 last = f"%s_{o.name}_sum"
-            text += f"      %at = tulle.locate %t level(0) at %i : tensor<{N}xf64> -> !tulle.iterator<{y}, 0>\n"
-            text += f"      %t2 = tulle.store {last}, %t[%at : !tulle.iterator<{y}, 0>] : f64, tensor<{N}xf64>\n"
-            text += f"      %ci = arith.index_cast %i : index to i64\n      %mi = arith.constant {100 * m} : i64\n"
-            text += "      %g1 = arith.muli %g, %m31 : i64\n      %g2 = arith.addi %g1, %ci : i64\n      %g3 = arith.addi %g2, %mi : i64\n"
-            text += f"      tulle.yield %t2, %g3 : tensor<{N}xf64>, i64\n    }}\n"
-        text += f"    %h2 = tulle.store %r#1, %h[] : i64, tensor<i64>\n    return %r#0, %h2 : tensor<{N}xf64>, tensor<i64>\n  }}\n"
+            text += f"      %mi = arith.constant {100 * m} : i64\n" + self.record(last, y)
+        return text + self.end()
+
+    def record(self, value, y):
+        """Stores the value at the coordinate, and adds the coordinate and %mi to the hash."""
+        text = f"      %at = tulle.locate %t level(0) at %i : tensor<{N}xf64> -> !tulle.iterator<{y}, 0>\n"
+        text += f"      %t2 = tulle.store {value}, %t[%at : !tulle.iterator<{y}, 0>] : f64, tensor<{N}xf64>\n"
+        text += "      %ci = arith.index_cast %i : index to i64\n"
+        text += "      %g1 = arith.muli %g, %m31 : i64\n      %g2 = arith.addi %g1, %ci : i64\n      %g3 = arith.addi %g2, %mi : i64\n"
+        return text + f"      tulle.yield %t2, %g3 : tensor<{N}xf64>, i64\n    }}\n"
+
+    def flagged(self, y):
+        names = ", ".join(f"%i_{o.name} if %p_{o.name}" for o in self.operands)
+        text = f"    flags ({names}) {{\n      %v0 = arith.constant 0.0 : f64\n      %m0 = arith.constant 0 : i64\n"
+        value, number = "%v0", "%m0"
+        for k, o in enumerate(self.operands):
+            n = o.name
+            text += f"      %x_{n}, %n_{n} = scf.if %p_{n} -> (f64, i64) {{\n        %m_{n} = arith.constant {1000 << k}.0 : f64\n"
+            text += f"        %l_{n} = tulle.load %{n}[%i_{n} : {o.iterator(o.levels() - 1)}] : {o.tensor()} -> f64\n"
+            text += f"        %a_{n} = arith.addf %l_{n}, %m_{n} : f64\n        %b_{n} = arith.constant {100 << k} : i64\n"
+            text += f"        scf.yield %a_{n}, %b_{n} : f64, i64\n      }} else {{\n        scf.yield %v0, %m0 : f64, i64\n      }}\n"
+            text += f"      %sum_{n} = arith.addf {value}, %x_{n} : f64\n      %num_{n} = arith.addi {number}, %n_{n} : i64\n"
+            value, number = f"%sum_{n}", f"%num_{n}"
+        text += f"      %mi = arith.addi {number}, %m0 : i64\n"
+        return text + self.record(value, y) + self.end()
+
+    def end(self):
+        text = f"    %h2 = tulle.store %r#1, %h[] : i64, tensor<i64>\n    return %r#0, %h2 : tensor<{N}xf64>, tensor<i64>\n  }}\n"
         return text
 
     def main(self):
