@@ -7,7 +7,8 @@
 // worth it.
 // CHECK-LABEL: @masked
 // CHECK: %[[SIZE:.*]] = tulle.level_size %arg2 level(1)
-// CHECK: %[[TABLE:.*]] = memref.alloc(%[[SIZE]]) : memref<?xi32>
+// CHECK: %[[TAKEN:.*]] = arith.minui %[[SIZE]], %c288230376151711744
+// CHECK: %[[TABLE:.*]] = memref.alloc(%[[TAKEN]]) : memref<?xi32>
 // CHECK: scf.for %[[C:.*]] = %{{.*}} to %[[SIZE]]
 // CHECK-NEXT: memref.store %c-1_i32, %[[TABLE]][%[[C]]]
 // CHECK: tulle.kind = "parallel"

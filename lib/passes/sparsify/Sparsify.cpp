@@ -56,24 +56,42 @@ struct Sparsify : impl::SparsifyBase<Sparsify> {
     OpBuilder b(generic);
     if (std::optional<StorageWalk> walk = planStorageWalk(*statement))
       return replace(generic, LoopEmitter(b, *statement, walk->plan, chosen).emit(*walk));
-    if (std::optional<iteration::Conversion> conversion = conversionToDigits(*statement))
-      return generic.emitError("operand ")
-             << conversion->operand << " cannot be walked by loops over indices (" << conversion->reason
-             << "); run tulle-resolve-order first";
-    auto planned = iteration::plan(statement->reduction, statement->planOperands());
+    auto planned = planLoops(*statement);
     if (auto *conversion = std::get_if<iteration::Conversion>(&planned))
       return generic.emitError("operand ") << conversion->operand << " does not fit the loops of the others ("
                                            << conversion->reason << "); run tulle-resolve-order first";
     LoopEmitter emitter(b, *statement, std::get<iteration::Plan>(planned), chosen);
     if (emitter.isOverBudget())
-      if (SmallVector<linalg::GenericOp> parts = splitSum(generic); !parts.empty()) {
+      if (SmallVector<linalg::GenericOp> parts = splitThatFits(generic); !parts.empty()) {
         dialect::explainChoice(parts.front(), "the sum is " + std::to_string(parts.size()) +
                                                   " statements, one after the other: with loops that all its "
                                                   "operands meet in it would be over the budget of code");
+        (void)replace(generic, parts.back().getResult(0));
         return success(llvm::all_of(parts, [&](linalg::GenericOp part) { return succeeded(rewrite(part)); }));
       }
     explain(*statement, std::get<iteration::Plan>(planned));
     return replace(generic, emitter.emit());
+  }
+
+  static std::variant<iteration::Plan, iteration::Conversion> planLoops(SparseStatement &statement) {
+    if (std::optional<iteration::Conversion> conversion = conversionToDigits(statement))
+      return *conversion;
+    return iteration::plan(statement.reduction, statement.planOperands());
+  }
+
+  /// A part may need other conversions than the whole, which tulle-resolve-order has seen: then there are none.
+  static SmallVector<linalg::GenericOp> splitThatFits(linalg::GenericOp generic) {
+    SmallVector<linalg::GenericOp> parts = splitSum(generic);
+    const bool fits = llvm::all_of(parts, [](linalg::GenericOp part) {
+      FailureOr<SparseStatement> statement = SparseStatement::read(part);
+      return succeeded(statement) && (planStorageWalk(*statement) ||
+                                      std::holds_alternative<iteration::Plan>(planLoops(*statement)));
+    });
+    if (fits)
+      return parts;
+    for (linalg::GenericOp part : llvm::reverse(parts))
+      part.erase();
+    return {};
   }
 
   static void explain(SparseStatement &statement, const iteration::Plan &plan) {

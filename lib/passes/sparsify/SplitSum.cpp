@@ -59,8 +59,6 @@ public:
       parts.push_back(part(b, members, init, accumulates || !parts.empty()));
       init = parts.back().getResult(0);
     }
-    generic.getResult(0).replaceAllUsesWith(init);
-    generic.erase();
     return parts;
   }
 
