@@ -10,6 +10,13 @@ func.func private @order(tensor<?xf64, #tulle.encoding<{ map = (i, j) -> (i : de
 
 // -----
 
+// Sizes that are known are asked of the encoding; the others when a tensor is stored.
+func.func private @any_size(tensor<?x300000xf64, #tulle.encoding<{ map = (i, j) -> (i shl 40 : compressed, j : compressed) }>>)
+// expected-error @+1 {{dimension 0 has size 16777216, and (i, j) -> (i shl 40 : compressed, j : compressed) holds at most 8388608}}
+func.func private @sizes(tensor<16777216x3xf64, #tulle.encoding<{ map = (i, j) -> (i shl 40 : compressed, j : compressed) }>>)
+
+// -----
+
 #CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>
 func.func @no_parent(%A: tensor<?x?xf64, #CSR>) {
   // expected-error @+1 {{level 1 needs the iterator of level 0 (constraint 1)}}

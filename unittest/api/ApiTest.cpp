@@ -160,6 +160,30 @@ TEST(Api, RefusesDamagedBuffers) {
             "");
 }
 
+TEST(Api, RefusesSizesThatTheFormatCannotHold) {
+  const int64_t beyond = 262145, half = int64_t(1) << 62;
+  tulle::Entries<double> corner = {{beyond, beyond}, {{beyond - 1}, {beyond - 1}}, {2}};
+  int32_t positions[] = {0, 1}, coordinate[] = {0};
+  double values[] = {1};
+  const auto refused = HasSubstr("HiCOO(2) holds at most 262144");
+  EXPECT_THAT(messageOf([&] { tulle::pack(corner, tulle::Format("HiCOO(2)")); }), refused);
+  EXPECT_THAT(messageOf([&] { tulle::pack(corner, tulle::CSR).to(tulle::Format("HiCOO(2)")); }), refused);
+  EXPECT_THAT(messageOf([&] {
+                tulle::borrow<double>({beyond, beyond}, tulle::Format("HiCOO(2)"),
+                                      {{positions, 2, 32}, {coordinate, 1, 32}, {values, 1, 64}});
+              }),
+              refused);
+  tulle::Entries<double> square = {{half + 1, half + 1}, {{half}, {half}}, {2}};
+  const auto diagonals = HasSubstr("more than 64 bits can count");
+  EXPECT_THAT(messageOf([&] { tulle::pack(square, tulle::Format("DIA")); }), diagonals);
+  int64_t offset[] = {0}, one[] = {1};
+  EXPECT_THAT(messageOf([&] {
+                tulle::borrow<double>({half + 1, half + 1}, tulle::Format("DIA"),
+                                      {{one, 1, 64}, {offset, 1, 64}, {values, 1, 64}});
+              }),
+              diagonals);
+}
+
 TEST(Api, ErrorsSayWhatToDo) {
   EXPECT_THAT(messageOf([] { tulle::pack(example(), tulle::Format("CRS")); }), HasSubstr("CSR"));
   EXPECT_THAT(messageOf([] { tulle::Tensor<float> wrong = tulle::zeros<double>({2}); }),

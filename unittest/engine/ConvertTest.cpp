@@ -206,6 +206,22 @@ TEST(Convert, wrongOrder) {
   EXPECT_THAT(errorOf([&] { engine::convert(doubles({3}, {1, 2, 3}), formatOf("CSR")); }), HasSubstr("1"));
 }
 
+/// A kernel does not look: what its map cannot hold must not reach it, however the tensor came to be.
+TEST(Convert, sizesThatTheFormatCannotHold) {
+  runtime::Entries corner;
+  corner.dims = {262145, 262145};
+  corner.coords = {{262144}, {262144}};
+  corner.values.resize(sizeof(double), std::byte{0});
+  Tensor rows = store(corner, formatOf("CSR"));
+  EXPECT_THAT(errorOf([&] { engine::convert(rows, formatOf("HiCOO(2)")); }),
+              HasSubstr("dimension 0 has size 262145, and HiCOO(2) holds at most 262144"));
+  EXPECT_THAT(errorOf([&] { store(corner, formatOf("HiCOO(2)")); }), HasSubstr("holds at most 262144"));
+  corner.dims = {262144, 262144};
+  corner.coords = {{262143}, {262143}};
+  Tensor back = engine::convert(store(corner, formatOf("HiCOO(2)")), formatOf("COO-soa"));
+  EXPECT_THAT(contents<uint32_t>(back.buffers[1]), ElementsAre(262143));
+}
+
 TEST(Convert, emptyTensors) {
   for (const char *form : {"CSR", "CSC", "DCSR", "COO", "dense", "BCSR(2,2)"})
     for (std::vector<int64_t> dims : {std::vector<int64_t>{0, 4}, {3, 0}, {0, 0}, {3, 4}}) {

@@ -276,6 +276,15 @@ TEST(Executable, saysWhichPartAndWhichFormats) {
         "(i - 2 * j : compressed, j : dense)", "(i ^ j : dense, j : dense)",
         "(i shr 1 : dense, j : dense, i & 1 : dense)", "(i + j : squeezed, i : dense, j : offset)"})
     EXPECT_EQ(why(std::string("(i, j) -> ") + map), "") << map;
+  // Places between the coordinates of a level would be read as those of other entries.
+  for (const char *map : {"(i * 3 : dense, j : dense)", "(i : compressed, j * 2 + 1 : ragged)",
+                          "(i shl 2 : dense, j : dense)", "(i : dense, j * 2 : banded)"})
+    EXPECT_NE(why(std::string("(i, j) -> ") + map).find("would store places between the coordinates"),
+              std::string::npos)
+        << map;
+  for (const char *map : {"(i * 3 : dense, j : compressed)", "(i * 3 : squeezed, j : dense)",
+                          "(i * 4 + j mod 4 : dense, j floordiv 4 : dense)", "(i + 7 : dense, j : dense)"})
+    EXPECT_EQ(why(std::string("(i, j) -> ") + map), "") << map;
   EXPECT_EQ(why("[c](i, j) -> (i : dense, j + c : compressed)"),
             "it has symbols, whose values nothing gives");
   EXPECT_EQ(why("(i) -> (i : compressed), fill = inf"), "");

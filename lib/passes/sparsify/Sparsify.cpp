@@ -79,13 +79,14 @@ struct Sparsify : impl::SparsifyBase<Sparsify> {
     return iteration::plan(statement.reduction, statement.planOperands());
   }
 
-  /// A part may need other conversions than the whole, which tulle-resolve-order has seen: then there are none.
+  /// A part may need other conversions than the whole, which tulle-resolve-order has seen: then there are
+  /// none.
   static SmallVector<linalg::GenericOp> splitThatFits(linalg::GenericOp generic) {
     SmallVector<linalg::GenericOp> parts = splitSum(generic);
     const bool fits = llvm::all_of(parts, [](linalg::GenericOp part) {
       FailureOr<SparseStatement> statement = SparseStatement::read(part);
-      return succeeded(statement) && (planStorageWalk(*statement) ||
-                                      std::holds_alternative<iteration::Plan>(planLoops(*statement)));
+      return succeeded(statement) &&
+             (planStorageWalk(*statement) || std::holds_alternative<iteration::Plan>(planLoops(*statement)));
     });
     if (fits)
       return parts;
