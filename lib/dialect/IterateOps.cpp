@@ -133,12 +133,18 @@ std::optional<Minterm> parseMinterm(StringRef text, unsigned operands) {
 
 } // namespace
 
-/// Iterators that loops are at exist wherever they can be named; of others nothing is known.
+/// Iterators that loops are at exist wherever they can be named, but those of a merge by presence flags only where
+/// their flags are set; of others nothing is known.
 static Speculation::Speculatability whereExists(Value iterator) {
-  return !iterator || isa<BlockArgument>(iterator) ? Speculation::Speculatable : Speculation::NotSpeculatable;
+  auto argument = dyn_cast_or_null<BlockArgument>(iterator);
+  auto merge = argument ? dyn_cast<CoiterateOp>(argument.getOwner()->getParentOp()) : CoiterateOp();
+  const bool exists = !iterator || (argument && !(merge && merge.getFlags()));
+  return exists ? Speculation::Speculatable : Speculation::NotSpeculatable;
 }
 
-Speculation::Speculatability SpaceOp::getSpeculatability() { return whereExists(getParent()); }
+Speculation::Speculatability SpaceOp::getSpeculatability() {
+  return getCondition() ? Speculation::Speculatable : whereExists(getParent());
+}
 Speculation::Speculatability SearchOp::getSpeculatability() { return whereExists(getParent()); }
 Speculation::Speculatability CoordinatesOp::getSpeculatability() { return whereExists(getIterator()); }
 Speculation::Speculatability LoadOp::getSpeculatability() { return whereExists(getIterator()); }
