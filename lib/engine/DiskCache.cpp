@@ -1,11 +1,10 @@
 #include "engine/DiskCache.h"
+#include "engine/CacheFolder.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/SHA256.h"
 #include <atomic>
 #include <cstring>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <unistd.h>
 
 namespace tulle::engine {
 
@@ -42,8 +41,8 @@ fs::path cacheDirectory() {
   return {};
 }
 
-fs::path cacheFile(const fs::path &directory, const std::string &key) {
-  return directory / (llvm::toHex(sha256({key}), /*LowerCase=*/true) + ".kernel");
+std::string cacheFile(const std::string &key) {
+  return llvm::toHex(sha256({key}), /*LowerCase=*/true) + ".kernel";
 }
 
 static std::string metadataText(const ObjectCode &code) {
@@ -75,25 +74,16 @@ static void parseMetadata(std::string_view text, ObjectCode &code) {
   }
 }
 
-static std::string readFile(const fs::path &path) {
-  std::ifstream in(path, std::ios::binary | std::ios::ate);
-  if (!in)
-    return {};
-  std::string bytes(size_t(std::max<std::streamoff>(in.tellg(), 0)), '\0');
-  in.seekg(0);
-  in.read(bytes.data(), std::streamsize(bytes.size()));
-  return in ? bytes : std::string();
-}
-
 std::optional<ObjectCode> readCached(const fs::path &directory, const std::string &key) try {
   if (directory.empty())
     return std::nullopt;
-  std::string bytes = readFile(cacheFile(directory, key));
+  CacheFolder folder(directory, /*create=*/false);
+  std::optional<std::string> bytes = folder ? folder.read(cacheFile(key)) : std::nullopt;
   Header header;
-  if (bytes.size() < sizeof header)
+  if (!bytes || bytes->size() < sizeof header)
     return std::nullopt;
-  std::memcpy(&header, bytes.data(), sizeof header);
-  std::string_view body = std::string_view(bytes).substr(sizeof header);
+  std::memcpy(&header, bytes->data(), sizeof header);
+  std::string_view body = std::string_view(*bytes).substr(sizeof header);
   if (std::memcmp(header.magic, magic, sizeof magic) != 0 || header.key != sha256({key}) ||
       header.metadataBytes > body.size() || header.objectBytes != body.size() - header.metadataBytes ||
       header.content != sha256({body}))
@@ -109,29 +99,20 @@ std::optional<ObjectCode> readCached(const fs::path &directory, const std::strin
 void writeCached(const fs::path &directory, const std::string &key, const ObjectCode &code) try {
   if (directory.empty())
     return;
-  std::error_code error;
-  fs::create_directories(directory, error);
   std::string metadata = metadataText(code);
   Header header{{}, metadata.size(), code.object.size(), sha256({key}), sha256({metadata, code.object})};
   std::memcpy(header.magic, magic, sizeof magic);
-
-  // Unique per process and thread: whoever renames last wins, with the same content.
-  static std::atomic<unsigned> serial = 0;
-  fs::path target = cacheFile(directory, key), temporary = target;
-  temporary += "." + std::to_string(getpid()) + "." + std::to_string(serial++) + ".tmp";
-  {
-    std::ofstream out(temporary, std::ios::binary | std::ios::trunc);
-    out.write(reinterpret_cast<const char *>(&header), sizeof header);
-    out << metadata << code.object;
-    out.close();
-    if (!out) {
-      fs::remove(temporary, error);
-      return;
-    }
-  }
-  fs::rename(temporary, target, error);
-  if (error)
-    fs::remove(temporary, error);
+  std::string bytes(reinterpret_cast<const char *>(&header), sizeof header);
+  bytes += metadata;
+  bytes += code.object;
+  const int64_t limit = cacheLimit();
+  CacheFolder folder(directory, /*create=*/true);
+  if (!folder || int64_t(bytes.size()) > limit || !folder.write(cacheFile(key), bytes))
+    return;
+  // Listing the folder takes as long as it has files: not after every kernel.
+  static std::atomic<unsigned> written = 0;
+  if (written++ % 64 == 0)
+    folder.shrink(limit);
 } catch (const std::exception &) {
   // Without a cache everything still works, only slower.
 }

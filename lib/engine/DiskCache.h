@@ -1,5 +1,5 @@
 // Compiled programs on disk. Every failure (no directory, no rights, a truncated, damaged or foreign file) is
-// a miss, never an error; files appear whole, because they are renamed into place.
+// a miss, never an error; files appear whole, because they are renamed into place (CacheFolder.h).
 #pragma once
 #include "engine/Kernel.h"
 #include <filesystem>
@@ -14,7 +14,7 @@ std::filesystem::path cacheDirectory();
 std::optional<ObjectCode> readCached(const std::filesystem::path &directory, const std::string &key);
 void writeCached(const std::filesystem::path &directory, const std::string &key, const ObjectCode &code);
 
-/// Where the code of `key` is kept.
-std::filesystem::path cacheFile(const std::filesystem::path &directory, const std::string &key);
+/// The name of the file that keeps the code of `key`.
+std::string cacheFile(const std::string &key);
 
 } // namespace tulle::engine

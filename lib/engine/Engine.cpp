@@ -1,4 +1,5 @@
 // compile(): in memory, on disk, or anew.
+#include "engine/CacheFolder.h"
 #include "engine/DiskCache.h"
 #include "engine/Executable.h"
 #include "engine/Kernel.h"
@@ -77,6 +78,8 @@ findOrCompile(const std::string &key, const Options &options, const std::functio
   if (std::shared_ptr<const Kernel> kernel = memoryCache().find(key))
     return {kernel, "memory cache"};
   std::filesystem::path directory = options.diskCache ? cacheDirectory() : std::filesystem::path();
+  if (options.diskCache)
+    (void)cacheLimit(); // throws where nobody could know what it means
   const char *origin = "disk cache";
   std::shared_ptr<const Kernel> kernel = fromDisk(directory, key);
   if (!kernel) {

@@ -2,6 +2,8 @@
 #include "Commands.h"
 #include "Inputs.h"
 #include "Report.h"
+#include "engine/CacheFolder.h"
+#include "engine/DiskCache.h"
 #include "engine/Engine.h"
 #include "engine/OmpVariables.h"
 #include "engine/Parallel.h"
@@ -18,19 +20,34 @@
 
 namespace tulle::cli {
 
-static std::string cacheFolder() {
-  if (const char *own = std::getenv("TULLE_CACHE_DIR"))
-    return own;
-  if (const char *xdg = std::getenv("XDG_CACHE_HOME"))
-    return std::string(xdg) + "/tulle";
-  const char *home = std::getenv("HOME");
-  return std::string(home ? home : "") + "/.cache/tulle";
-}
-
 static bool canWrite(std::filesystem::path folder) {
   while (!folder.empty() && !std::filesystem::exists(folder))
     folder = folder.parent_path();
   return access(folder.c_str(), W_OK) == 0;
+}
+
+/// What the kernel cache holds, or why there is none.
+static std::string cacheState() {
+  const std::filesystem::path path = engine::cacheDirectory();
+  constexpr const char *anew = "kernels are compiled anew each time";
+  if (path.empty())
+    return fmt::format("none, {}: TULLE_CACHE_DIR, XDG_CACHE_HOME and HOME are not set", anew);
+  const int64_t limit = engine::cacheLimit();
+  const std::string size = fmt::format("{:.4g} MiB (TULLE_CACHE_SIZE)", double(limit) / (1 << 20));
+  engine::CacheFolder folder(path, /*create=*/false);
+  if (!folder.why().empty())
+    return fmt::format("{}, NOT used, {}: {}; remove it, or set TULLE_CACHE_DIR", path.string(), anew,
+                       folder.why());
+  if (!canWrite(path))
+    return fmt::format("{}, NOT writable: {}; set TULLE_CACHE_DIR", path.string(), anew);
+  if (!folder)
+    return fmt::format("{}, writable, made for the first kernel; at most {}", path.string(), size);
+  const engine::CacheFolder::Contents all = folder.contents();
+  std::string text = fmt::format("{}, writable, {} kernels, {:.1f} of {}", path.string(), all.kernels,
+                                 double(all.bytes) / (1 << 20), size);
+  if (all.foreign > 0)
+    text += fmt::format("; {} more NOT used: of another owner, or others may write to them", all.foreign);
+  return text;
 }
 
 static std::string vectorUnits() {
@@ -74,10 +91,7 @@ static void doctor() {
   line("threads", fmt::format("{}; {}", std::thread::hardware_concurrency(), threadsOfKernels()));
   line("memory", fmt::format("{:.1f} GiB",
                              double(sysconf(_SC_PHYS_PAGES)) * double(sysconf(_SC_PAGESIZE)) / (1 << 30)));
-  std::string folder = cacheFolder();
-  line("kernel cache", folder + (canWrite(folder) ? ", writable"
-                                                  : ", NOT writable: kernels are compiled anew each time; "
-                                                    "set TULLE_CACHE_DIR"));
+  line("kernel cache", cacheState());
   try {
     line("test kernel", tryKernel());
   } catch (const Error &error) {
