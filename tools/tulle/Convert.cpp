@@ -97,6 +97,7 @@ void addConvert(CLI::App &app) {
   command
       ->add_option("-o,--output", options->output,
                    "Write the tensor (.mtx, .tns, .npz, .h5, .npy for dense; .gz)")
+      ->check(CLI::Validator(whyNoFileName, ""))
       ->type_name("");
   command->add_flag("--storage", options->storage,
                     "Print what is stored: sizes, positions, coordinates, values");

@@ -5,11 +5,8 @@
 #include "pipeline/Stages.h"
 #include "runtime/io/Io.h"
 #include <cstdio>
-#include <filesystem>
 #include <fmt/format.h>
-#include <fstream>
 #include <functional>
-#include <unistd.h>
 
 namespace tulle::cli {
 
@@ -23,20 +20,6 @@ struct ExplainOptions {
   bool strictFp = false;
 };
 } // namespace
-
-static void writeText(const std::string &path, const std::string &text) {
-  std::string temporary = fmt::format("{}.tmp{}", path, getpid());
-  std::ofstream out(temporary, std::ios::binary);
-  out << text;
-  out.close();
-  std::error_code code;
-  if (out)
-    std::filesystem::rename(temporary, path, code);
-  if (!out || code) {
-    std::filesystem::remove(temporary, code);
-    throw Error(fmt::format("-o {}: cannot write there; is the folder there, writable and not full?", path));
-  }
-}
 
 /// The two formats of --convert, with the widths that small tensors have.
 static std::pair<format::Encoding, format::Encoding> conversionFormats(const ExplainOptions &options) {
@@ -87,7 +70,7 @@ static void explain(const ExplainOptions &options) {
   if (options.output.empty())
     std::fwrite(text.data(), 1, text.size(), stdout);
   else
-    writeText(options.output, text);
+    runtime::writeTextFile(options.output, text);
 }
 
 void addExplain(CLI::App &app) {
@@ -108,6 +91,7 @@ void addExplain(CLI::App &app) {
                        ", or all (default: iteration; of a conversion: assembly)")
       ->type_name("");
   command->add_option("-o,--output", options->output, "Write to this file instead of printing")
+      ->check(CLI::Validator(whyNoFileName, ""))
       ->type_name("");
   addThreadOptions(*command, options->threads);
   command->get_option("--threads")->description("Threads the code is for (default 1: code without threads)");

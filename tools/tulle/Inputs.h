@@ -5,6 +5,7 @@
 #include "runtime/io/Io.h"
 #include <CLI/CLI.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,10 @@ ElementType parseType(const std::string &what, const std::string &text);
 
 /// Throws Error unless a tensor can be written to a file of that name; `what` names the option.
 void requireOutput(const std::string &what, const std::string &path);
+/// Throws Error when another of `files` is the same one, also through links; adds it to them.
+void requireNewFile(const std::string &what, const std::string &path, std::set<std::string> &files);
+/// A validator of -o: the name is not empty.
+std::string whyNoFileName(const std::string &path);
 
 /// What a file or a generator gives, with its element type made `type` when one is asked for (a file's values
 /// must be the same numbers there, but for rounding). Sizes of length

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <fmt/format.h>
 #include <map>
+#include <set>
 
 namespace tulle::cli {
 
@@ -22,13 +23,17 @@ struct QueryOptions {
 static std::map<std::string, std::string> outputsOf(const QueryOptions &options,
                                                     const notation::Query &query) {
   std::map<std::string, std::string> paths;
+  std::set<std::string> files;
   for (const std::string &text : options.outputs) {
     auto [name, path] = splitAssignment("-o", text);
     if (std::none_of(query.aggregates.begin(), query.aggregates.end(),
                      [&, &wanted = name](const auto &aggregate) { return aggregate.name == wanted; }))
       throw Error(fmt::format("-o {}: the query computes no '{}'", text, name));
     requireOutput("-o " + text, path);
-    paths[name] = path;
+    requireNewFile("-o " + text, path, files);
+    if (!paths.emplace(name, path).second)
+      throw Error(
+          fmt::format("-o {}: '{}' is already written to another file; give -o {} once", text, name, name));
   }
   return paths;
 }

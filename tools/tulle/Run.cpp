@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
+#include <set>
 
 namespace tulle::cli {
 
@@ -44,6 +45,7 @@ static runtime::Tensor deepCopy(const runtime::Tensor &tensor) {
 static std::map<unsigned, std::string> resolveOutputs(const std::vector<std::string> &outputs,
                                                       const notation::Program &program) {
   std::map<unsigned, std::string> paths;
+  std::set<std::string> files;
   std::vector<std::string> written;
   for (const notation::TensorDecl &decl : program.tensors)
     if (decl.written)
@@ -57,6 +59,7 @@ static std::map<unsigned, std::string> resolveOutputs(const std::vector<std::str
       throw Error(fmt::format("-o {}: the program computes no '{}'; it computes {}", text, name,
                               fmt::join(written, ", ")));
     requireOutput("-o " + text, path);
+    requireNewFile("-o " + text, path, files);
     if (!paths.emplace(decl - program.tensors.begin(), path).second)
       throw Error(
           fmt::format("-o {}: '{}' is already written to another file; give -o {} once", text, name, name));

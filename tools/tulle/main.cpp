@@ -1,11 +1,16 @@
 // The `tulle` command: sub-commands, and the one place where errors become text and exit codes.
 #include "Commands.h"
 #include "Misuse.h"
+#include "runtime/io/Io.h"
 #include "tulle/error.h"
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <new>
+#include <string>
 #include <system_error>
+#include <unistd.h>
 
 namespace {
 
@@ -37,14 +42,25 @@ int dispatch(int argc, char **argv) {
   return 0;
 }
 
+/// Output that never reached its file (disk full, closed pipe) is not a success. The stream keeps that an
+/// earlier write failed, but not why: another one says so.
+void requirePrinted() {
+  errno = 0;
+  const bool whole = std::fflush(stdout) == 0 && !std::ferror(stdout);
+  if (whole)
+    return;
+  if (errno == 0 && write(STDOUT_FILENO, "\n", 1) >= 0)
+    throw tulle::Error("cannot write to standard output");
+  throw tulle::Error(std::string("cannot write to standard output: ") + std::strerror(errno));
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
+  tulle::runtime::removeTemporariesOnSignals();
   try {
     int code = dispatch(argc, argv);
-    // Output that never reached its file (disk full, closed pipe) is not a success.
-    if (std::fflush(stdout) != 0)
-      throw tulle::Error("cannot write the output: is the disk full, or the reader gone?");
+    requirePrinted();
     return code;
   } catch (const tulle::Error &error) {
     std::fprintf(stderr, "%s\n", error.what());
@@ -55,7 +71,7 @@ int main(int argc, char **argv) {
         stderr);
     return userError;
   } catch (const std::system_error &error) {
-    std::fprintf(stderr, "cannot write the output: %s\n", error.code().message().c_str());
+    std::fprintf(stderr, "cannot write to standard output: %s\n", error.code().message().c_str());
     return userError;
   } catch (const std::exception &error) {
     std::fprintf(stderr, "%s\nPlease report this with the command line.\n", error.what());

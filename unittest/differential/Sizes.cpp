@@ -103,13 +103,14 @@ int64_t drawSize(Random &random) {
   return power + random.below(5) - 2;
 }
 
-/// Whether storing so few entries could touch much memory, as dense levels of middle sizes would; larger ones
-/// are refused.
+/// Whether storing so few entries could take long, as dense levels of middle sizes would; larger ones are
+/// refused, unless there is nothing below their many positions.
 bool takesMuch(const format::Encoding &encoding, const std::vector<int64_t> &sizes, int64_t entries) {
   if (!format::whyNotSizes(encoding, sizes).empty())
     return false;
   const auto digits = format::digits(encoding);
-  __int128 positions = 1;
+  constexpr __int128 most = 1 << 20;
+  __int128 positions = 1, above = 1;
   bool middle = false;
   for (unsigned l = 0; l < encoding.levels.size(); ++l) {
     const auto range = format::levelRange(encoding, l, sizes);
@@ -133,8 +134,9 @@ bool takesMuch(const format::Encoding &encoding, const std::vector<int64_t> &siz
     default:
       positions *= encoding.levels[l].expr->kind == format::ExprKind::Counter ? entries + 1 : size;
     }
-    positions = std::min<__int128>(positions, __int128(1) << 62);
-    middle = middle || (positions > 1 << 22 && positions < __int128(1) << 38);
+    middle =
+        middle || (positions == 0 && above > most) || (positions > most && positions < __int128(1) << 38);
+    positions = above = std::min<__int128>(positions, __int128(1) << 62);
   }
   return middle;
 }

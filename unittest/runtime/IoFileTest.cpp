@@ -1,5 +1,8 @@
 // Reading by name: endings, gzip, and everything a path can be instead of a good file.
 #include "io_support.h"
+#include <fstream>
+#include <sys/resource.h>
+#include <unistd.h>
 #include <zlib.h>
 
 using namespace tulle;
@@ -56,6 +59,38 @@ TEST_F(IoFile, LongGzip) {
   EXPECT_EQ(entries.count(), 200000);
   EXPECT_EQ(values(entries), (Values{{{0, 0}, 200000}}));
 }
+
+#if !__has_feature(address_sanitizer) // whose own address space is beyond any limit
+/// What is available bounds the contents, to the byte and not to the next power of two.
+TEST_F(IoFile, GzipBeyondWhatIsAvailable) {
+  constexpr size_t mebi = size_t(1) << 20, line = 1 << 10;
+  const std::string comment = "%" + std::string(line - 2, 'c') + "\n";
+  std::string text = matrix.substr(0, matrix.find('\n') + 1);
+  while (text.size() < 80 * mebi)
+    text += comment;
+  text += matrix.substr(matrix.find('\n') + 1);
+  const std::string path = store("large.mtx.gz", gzip(text));
+  std::string().swap(text);
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_AS, &before), 0);
+  auto read = [&](size_t available) -> std::string {
+    int64_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    const rlimit limited{size_t(pages * sysconf(_SC_PAGESIZE)) + available, before.rlim_max};
+    EXPECT_EQ(setrlimit(RLIMIT_AS, &limited), 0);
+    std::string message;
+    try {
+      EXPECT_EQ(values(readFile(path).entries), expected);
+    } catch (const Error &error) {
+      message = error.what();
+    }
+    EXPECT_EQ(setrlimit(RLIMIT_AS, &before), 0);
+    return message;
+  };
+  EXPECT_EQ(read(110 * mebi), "");
+  EXPECT_THAT(read(60 * mebi), HasSubstr("large.mtx.gz: error: out of memory"));
+}
+#endif
 
 TEST_F(IoFile, Progress) {
   std::vector<double> seen;

@@ -209,6 +209,18 @@ TEST_F(IoNpz, DamagedArchives) {
   }
 }
 
+/// Sizes that the archive's length excludes are refused before there is memory for them.
+TEST_F(IoNpz, MembersLargerThanTheArchive) {
+  std::string bytes = load(archive(path("a.npz"), csr()));
+  const uint32_t packed = 1 << 20, whole = uint32_t(1) << 30;
+  for (size_t at = 0; (at = bytes.find("PK\1\2", at)) != std::string::npos; at += 4) {
+    std::memcpy(bytes.data() + at + 20, &packed, sizeof packed);
+    std::memcpy(bytes.data() + at + 24, &whole, sizeof whole);
+  }
+  EXPECT_THAT(errorOf([&] { parseNpz(bytes, "lies.npz"); }),
+              HasSubstr("compressed bytes are more than the archive's"));
+}
+
 TEST_F(IoNpz, WhatItCannotHold) {
   Entries cube;
   cube.dims = {2, 2, 2};

@@ -1,7 +1,8 @@
 #include "runtime/io/H5.h"
 #include "runtime/io/H5Custom.h"
 #include "runtime/io/H5Library.h"
-#include "runtime/io/Output.h"
+#include "runtime/io/TemporaryFile.h"
+#include "runtime/tensor/Memory.h"
 #include "tulle/error.h"
 #include <algorithm>
 #include <cstring>
@@ -239,11 +240,19 @@ std::string Writer::write() {
   descriptor["shape"] = shape;
   valueType();
   TemporaryFile target(path);
-  file = Handle(H5Fcreate(target.name().c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose);
+  // In memory first: the library wants a name, and the file has none until it is whole.
+  requireMemory(tensor.bytes(), "the file " + path);
+  Handle inMemory(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+  check(H5Pset_fapl_core(inMemory, size_t(1) << 20, /*backing_store=*/false) >= 0);
+  file = Handle(H5Fcreate("tulle", H5F_ACC_TRUNC, H5P_DEFAULT, inMemory), H5Fclose);
   check(file >= 0);
   arrays(format);
   attribute();
   check(H5Fflush(file, H5F_SCOPE_LOCAL) >= 0);
+  void *image = nullptr;
+  hsize_t size = 0;
+  check(H5Fget_vfd_handle(file, inMemory, &image) >= 0 && H5Fget_filesize(file, &size) >= 0);
+  target.write({*static_cast<const char **>(image), size});
   file = Handle();
   target.commit();
   return note;

@@ -1,4 +1,5 @@
 #include "runtime/io/Input.h"
+#include "runtime/tensor/Memory.h"
 #include "tulle/error.h"
 #include <algorithm>
 #include <cerrno>
@@ -26,8 +27,6 @@ struct Descriptor {
 [[noreturn]] void failSystem(const std::string &path, std::string_view what) {
   throw Error(fmt::format("{}: error: {}: {}", path, what, std::strerror(errno)));
 }
-
-size_t physicalMemory() { return size_t(sysconf(_SC_PHYS_PAGES)) * size_t(sysconf(_SC_PAGESIZE)); }
 
 /// Ends the stream whichever way decompression is left.
 struct Inflate {
@@ -78,15 +77,18 @@ void Input::release() {
   mapped = false;
 }
 
-void Input::grow(size_t capacity, const std::string &path) {
-  if (capacity > physicalMemory())
-    throw Error(
-        fmt::format("{}: error: out of memory: the contents need more than {} bytes, all this machine has",
-                    path, physicalMemory()));
-  char *grown = static_cast<char *>(std::realloc(data, capacity));
+size_t Input::grow(size_t wanted, const std::string &path) {
+  constexpr size_t least = 1 << 20;
+  size_t more = wanted - size;
+  while (more > least && !fitsMemory(int64_t(more)))
+    more /= 2;
+  char *grown = fitsMemory(int64_t(more)) ? static_cast<char *>(std::realloc(data, size + more)) : nullptr;
   if (!grown)
-    throw Error(fmt::format("{}: error: out of memory: the contents need {} bytes", path, capacity));
+    throw Error(fmt::format("{}: error: out of memory: the contents need more than the {} bytes that are "
+                            "read, and {} more are not available",
+                            path, size, more));
   data = grown;
+  return size + more;
 }
 
 void Input::map(int descriptor, const std::string &path) {
@@ -109,7 +111,7 @@ void Input::map(int descriptor, const std::string &path) {
   size_t capacity = 0;
   for (;;) {
     if (size == capacity)
-      grow(capacity = std::max<size_t>(1 << 16, capacity * 2), path);
+      capacity = grow(std::max<size_t>(1 << 16, capacity * 2), path);
     ssize_t got = read(descriptor, data + size, capacity - size);
     if (got < 0 && errno == EINTR)
       continue;
@@ -143,7 +145,7 @@ void Input::decompress(const std::string &path) {
       ended = false;
     }
     if (size == capacity)
-      grow(capacity = std::max<size_t>(packed.size * 4 + 4096, capacity * 2), path);
+      capacity = grow(std::max<size_t>(packed.size * 4 + 4096, capacity * 2), path);
     constexpr size_t most = size_t(1) << 30; // zlib counts in 32 bits
     size_t in = std::min(packed.size - consumed, most), out = std::min(capacity - size, most);
     stream.next_in = reinterpret_cast<Bytef *>(packed.data + consumed);

@@ -28,7 +28,8 @@ private:
   }
   void map(int descriptor, const std::string &path);
   void decompress(const std::string &path);
-  void grow(size_t capacity, const std::string &path);
+  /// Room for `wanted` bytes, or fewer where memory ends, but more than there are; how many.
+  size_t grow(size_t wanted, const std::string &path);
   void release();
 
   char *data = nullptr;

@@ -33,10 +33,18 @@ FileContents parseNpz(std::string_view bytes, const std::string &name);
 FileContents parseH5(std::string_view bytes, const std::string &name);
 
 /// Writes .npy (dense), .mtx (order <= 2), .tns, each also with .gz appended, and .npz (order <= 2) and .h5,
-/// by the name's ending, to a temporary name in the same folder, then renames. Values round-trip exactly;
-/// explicit zeros and block fill are written as stored. Returns a note for the user where the file holds the
-/// entries, but cannot name the storage format; else an empty text. Throws Error when the file cannot express
-/// the tensor.
+/// by the name's ending; the file appears whole or not at all. Links are followed, a file that was there
+/// gives its permissions, and FIFOs and devices are written into. Values round-trip exactly; explicit zeros
+/// and block fill are written as stored. Returns a note for the user where the file holds the entries, but
+/// cannot name the storage format; else an empty text. Throws Error when the file cannot express the tensor.
 std::string writeFile(const std::string &path, const Tensor &tensor);
+/// The same for a text.
+void writeTextFile(const std::string &path, std::string_view text);
+/// The file that a path leads to: two paths of one file give the same text.
+std::string writtenFile(const std::string &path);
+
+/// For programs: SIGINT, SIGTERM and SIGHUP remove unfinished files before they end the process, and SIGXFSZ
+/// is ignored, so that writing reports the limit.
+void removeTemporariesOnSignals();
 
 } // namespace tulle::runtime

@@ -1,14 +1,6 @@
 #include "runtime/io/Output.h"
 #include "tulle/error.h"
-#include <atomic>
-#include <cerrno>
 #include <charconv>
-#include <cstdio>
-#include <cstring>
-#include <fcntl.h>
-#include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <zlib.h>
 
 namespace tulle::runtime::io {
@@ -26,42 +18,6 @@ struct Output::Deflate {
   }
   ~Deflate() { deflateEnd(&stream); }
 };
-
-TemporaryFile::TemporaryFile(const std::string &path) : path(path) {
-  struct stat info;
-  if (stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode))
-    throw Error(fmt::format("{}: error: cannot write the file: a directory has this name", path));
-  static std::atomic<unsigned> counter = 0;
-  do {
-    temporary = fmt::format("{}.tmp{}-{}", path, getpid(), counter++);
-    opened = open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  } while (opened < 0 && errno == EEXIST);
-  if (opened < 0) {
-    temporary.clear();
-    fail("cannot create a file in this folder");
-  }
-}
-
-TemporaryFile::~TemporaryFile() {
-  if (opened >= 0)
-    close(opened);
-  if (!temporary.empty())
-    unlink(temporary.c_str());
-}
-
-void TemporaryFile::fail(std::string_view what) const {
-  throw Error(fmt::format("{}: error: {}: {}", path, what, std::strerror(errno)));
-}
-
-void TemporaryFile::commit() {
-  int closed = close(opened);
-  opened = -1;
-  if (closed != 0)
-    fail("cannot write the file");
-  if (std::rename(temporary.c_str(), path.c_str()) != 0)
-    fail("cannot rename the finished file");
-  temporary.clear();
-}
 
 Output::Output(const std::string &path, bool compressed) : file(path) {
   if (compressed)
@@ -91,21 +47,9 @@ void Output::number(int64_t value) {
   write({text, size_t(std::to_chars(text, text + sizeof text, value).ptr - text)});
 }
 
-void Output::writeAll(const char *data, size_t size) {
-  while (size != 0) {
-    ssize_t wrote = ::write(file.descriptor(), data, size);
-    if (wrote < 0 && errno == EINTR)
-      continue;
-    if (wrote < 0)
-      file.fail("cannot write the file");
-    data += wrote;
-    size -= size_t(wrote);
-  }
-}
-
 void Output::flush(bool last) {
   if (!deflater) {
-    writeAll(buffer.data(), buffer.size());
+    file.write(buffer);
     buffer.clear();
     return;
   }
@@ -117,7 +61,7 @@ void Output::flush(bool last) {
     stream.next_out = reinterpret_cast<Bytef *>(packed);
     stream.avail_out = sizeof packed;
     deflate(&stream, last ? Z_FINISH : Z_NO_FLUSH);
-    writeAll(packed, sizeof packed - stream.avail_out);
+    file.write({packed, sizeof packed - stream.avail_out});
   } while (stream.avail_out == 0);
   buffer.clear();
 }

@@ -113,6 +113,14 @@ void writeTns(Output &out, const Tensor &tensor) {
 
 } // namespace
 
+void writeTextFile(const std::string &path, std::string_view text) {
+  io::TemporaryFile file(path);
+  file.write(text);
+  file.commit();
+}
+
+std::string writtenFile(const std::string &path) { return io::resolvedPath(path); }
+
 std::string writeFile(const std::string &path, const Tensor &tensor) {
   if (tensor.encoding.explicitVal) // files list the values
     return writeFile(path, withStoredValues(tensor));

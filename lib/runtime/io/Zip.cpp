@@ -3,6 +3,8 @@
 #include "runtime/tensor/Memory.h"
 #include "tulle/error.h"
 #include <algorithm>
+#include <cerrno>
+#include <unistd.h>
 #include <zip.h>
 
 namespace tulle::runtime::io {
@@ -22,7 +24,7 @@ std::string text(zip_error_t *error) {
 
 } // namespace
 
-ZipReader::ZipReader(std::string_view bytes, const std::string &file) : file(file) {
+ZipReader::ZipReader(std::string_view bytes, const std::string &file) : file(file), total(bytes.size()) {
   zip_error_t error;
   zip_error_init(&error);
   zip_source_t *source = zip_source_buffer_create(bytes.data(), bytes.size(), 0, &error);
@@ -60,6 +62,9 @@ std::string ZipReader::read(std::string_view name) {
   constexpr zip_uint64_t wanted = ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE;
   if (zip_stat_index(archive, index, 0, &info) != 0 || (info.valid & wanted) != wanted)
     fail("its size is missing from the archive's directory; write the file again");
+  if (info.comp_size > total)
+    fail(fmt::format("{} compressed bytes are more than the archive's {}; the archive is damaged",
+                     info.comp_size, total));
   if (info.size / maxRatio > info.comp_size || info.size > uint64_t(INT64_MAX))
     fail(fmt::format("{} compressed bytes cannot hold the {} promised; the archive is damaged",
                      info.comp_size, info.size));
@@ -134,12 +139,54 @@ struct ZipWriter::Pieces {
   }
 };
 
-ZipWriter::ZipWriter(const std::string &path) : path(path), file(path) {
-  int code = 0;
-  archive = zip_open(file.name().c_str(), ZIP_CREATE | ZIP_TRUNCATE, &code);
+/// The archive's bytes go to the temporary file: libzip by itself would write another one, and rename it.
+struct ZipWriter::Archive {
+  const TemporaryFile &file;
+  zip_error_t error = {};
+
+  zip_int64_t failed() {
+    zip_error_set(&error, ZIP_ER_WRITE, errno);
+    return -1;
+  }
+
+  static zip_int64_t callback(void *user, void *data, zip_uint64_t length, zip_source_cmd_t command) {
+    auto *self = static_cast<Archive *>(user);
+    const int file = self->file.descriptor();
+    switch (command) {
+    case ZIP_SOURCE_WRITE:
+      return self->file.tryWrite({static_cast<const char *>(data), length}) ? zip_int64_t(length)
+                                                                            : self->failed();
+    case ZIP_SOURCE_SEEK_WRITE: {
+      const auto *to = static_cast<const zip_source_args_seek_t *>(data);
+      return lseek(file, to->offset, to->whence) < 0 ? self->failed() : 0;
+    }
+    case ZIP_SOURCE_TELL_WRITE:
+      return lseek(file, 0, SEEK_CUR);
+    case ZIP_SOURCE_STAT:
+      zip_stat_init(static_cast<zip_stat_t *>(data));
+      return sizeof(zip_stat_t);
+    case ZIP_SOURCE_ERROR:
+      return zip_error_to_data(&self->error, data, length);
+    case ZIP_SOURCE_SUPPORTS:
+      return zip_source_make_command_bitmap(
+          ZIP_SOURCE_OPEN, ZIP_SOURCE_READ, ZIP_SOURCE_CLOSE, ZIP_SOURCE_STAT, ZIP_SOURCE_ERROR,
+          ZIP_SOURCE_FREE, ZIP_SOURCE_SEEK, ZIP_SOURCE_TELL, ZIP_SOURCE_BEGIN_WRITE, ZIP_SOURCE_COMMIT_WRITE,
+          ZIP_SOURCE_ROLLBACK_WRITE, ZIP_SOURCE_WRITE, ZIP_SOURCE_SEEK_WRITE, ZIP_SOURCE_TELL_WRITE,
+          ZIP_SOURCE_REMOVE, -1);
+    default: // nothing of it is read, and what is there at commit() counts
+      return 0;
+    }
+  }
+};
+
+ZipWriter::ZipWriter(const std::string &path)
+    : path(path), file(path), target(std::make_unique<Archive>(Archive{file})) {
+  zip_error_t error;
+  zip_error_init(&error);
+  zip_source_t *source = zip_source_function_create(Archive::callback, target.get(), &error);
+  archive = source ? zip_open_from_source(source, ZIP_CREATE | ZIP_TRUNCATE, &error) : nullptr;
   if (!archive) {
-    zip_error_t error;
-    zip_error_init_with_code(&error, code);
+    zip_source_free(source);
     throw Error(fmt::format("{}: error: cannot write the archive: {}", path, text(&error)));
   }
 }

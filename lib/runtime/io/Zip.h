@@ -26,12 +26,13 @@ public:
 
 private:
   const std::string &file;
+  uint64_t total; ///< bytes of the archive
   zip *archive = nullptr;
   std::vector<std::string> members;
 };
 
-/// Collects members and writes the archive at commit(): under a temporary name first, then renamed. The bytes
-/// given must stay alive until then. Time stamps are fixed, so equal tensors give equal files.
+/// Collects members and writes the archive at commit(). The bytes given must stay alive until then. Time
+/// stamps are fixed, so equal tensors give equal files.
 class ZipWriter {
 public:
   explicit ZipWriter(const std::string &path);
@@ -47,8 +48,10 @@ private:
   [[noreturn]] void fail();
 
   struct Pieces;
+  struct Archive;
   std::string path;
   TemporaryFile file;
+  std::unique_ptr<Archive> target;
   std::vector<std::unique_ptr<Pieces>> sources;
   zip *archive = nullptr;
 };

@@ -1,0 +1,49 @@
+// A file that appears whole or not at all.
+#pragma once
+#include <string>
+#include <string_view>
+#include <sys/stat.h>
+
+namespace tulle::runtime::io {
+
+/// What becomes the file `path` at commit(), and is gone without it. Until then it has no name in any folder,
+/// where the file system can do that (O_TMPFILE), so that nothing is left of a process that is killed.
+///
+/// A link stays a link: the file it leads to is written. A file that was there gives its owner and
+/// permissions. Into what is no regular file (a FIFO, a device), the bytes are copied at commit().
+class TemporaryFile {
+public:
+  /// Throws Error when the folder is missing or full, or `path` is a directory or may not be written.
+  explicit TemporaryFile(const std::string &path);
+  ~TemporaryFile();
+  TemporaryFile(const TemporaryFile &) = delete;
+  TemporaryFile &operator=(const TemporaryFile &) = delete;
+
+  /// The file, open for reading and writing until commit().
+  int descriptor() const { return opened; }
+  void write(std::string_view bytes);
+  /// The same, for callers that no exception may cross: false, with errno, where it fails.
+  bool tryWrite(std::string_view bytes) const;
+  void commit();
+  /// Throws Error `path: error: what: ` and the system's reason.
+  [[noreturn]] void fail(std::string_view what) const;
+
+private:
+  void open();
+  void copyTo(int target);
+  void link();
+
+  std::string path;
+  std::string target;    ///< where the links of `path` lead
+  std::string temporary; ///< its name next to the target, while it has one
+  struct stat before{};  ///< of the target, if it was there
+  bool existed = false;
+  bool special = false; ///< the target is there, and no file that another can take the place of
+  int opened = -1;
+};
+
+/// The file that a path leads to: links are followed, also to what is not there yet. Two paths of one file
+/// give the same text.
+std::string resolvedPath(const std::string &path);
+
+} // namespace tulle::runtime::io
