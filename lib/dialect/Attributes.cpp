@@ -1,6 +1,5 @@
 // Verifies the discardable attributes of the dialect: where each may stand, and what it may say.
 #include "dialect/Attributes.h"
-#include "dialect/Costs.h"
 #include "dialect/Dialect.h"
 #include "support/Suggest.h"
 #include "llvm/ADT/StringExtras.h"
@@ -24,7 +23,7 @@ bool isUnit(Attribute a) { return isa<UnitAttr>(a); }
 bool isString(Attribute a) { return isa<StringAttr>(a); }
 bool isEncoding(Attribute a) { return isa<EncodingAttr>(a); }
 bool isPlan(Attribute a) { return isa<AssemblyPlanAttr>(a); }
-bool isAny(Attribute) { return true; }
+bool isCpu(Attribute a) { return isa<CpuAttr>(a); }
 
 bool isCount(Attribute a) {
   auto number = dyn_cast<IntegerAttr>(a);
@@ -47,7 +46,7 @@ constexpr StringRef kModule[] = {"builtin.module"}, kGeneric[] = {"linalg.generi
                     kPart[] = {"tulle.part"}, kValues[] = {"tulle.values"};
 
 const Known ofOps[] = {
-    {kCpuAttr, kModule, isAny, ""}, // verifyCpu says more
+    {kCpuAttr, kModule, isCpu, "a #tulle.cpu<…>"},
     {kIndicesAttr, kGeneric, isNames, "the indices' names"},
     {kDropAttr, kGeneric, isUnit, "no value"},
     {kPlanAttr, kGeneric, isPlan, "a #tulle<plan …>"},
@@ -94,9 +93,7 @@ LogicalResult verifyKnown(Operation *op, NamedAttribute attribute, ArrayRef<Know
 } // namespace
 
 LogicalResult TulleDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
-  if (failed(verifyKnown(op, attribute, ofOps, "operations")))
-    return failure();
-  return attribute.getName() == kCpuAttr ? verifyCpu(op, attribute.getValue()) : success();
+  return verifyKnown(op, attribute, ofOps, "operations");
 }
 
 LogicalResult TulleDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned,

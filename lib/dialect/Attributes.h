@@ -23,7 +23,7 @@ inline constexpr llvm::StringLiteral kSourceAttr = "tulle.source";
 
 //===--- Of a module ---===//
 
-/// The processor and its caches (Costs.h).
+/// The processor that the code is for (CpuAttr).
 inline constexpr llvm::StringLiteral kCpuAttr = "tulle.cpu";
 
 //===--- Of linalg.generic ---===//

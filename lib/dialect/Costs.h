@@ -5,12 +5,10 @@
 
 namespace tulle::dialect {
 
-/// The model for the processor that the module of `op` names in its attribute `tulle.cpu`, else for a common
+/// The model for the processor that the module of `op` names in its attribute `tulle.cpu`, else for a generic
 /// one: what passes choose depends on the IR alone.
 iteration::CostModel costModel(mlir::Operation *op);
 void setCpu(mlir::ModuleOp module, const iteration::Cpu &cpu);
-/// What is wrong with the module's attribute, as an error of `op`.
-mlir::LogicalResult verifyCpu(mlir::Operation *op, mlir::Attribute value);
 
 /// Category of the remarks that say why something was chosen (`tulle explain`,
 /// `tulle-opt --remarks-filter-passed=tulle-choice`).

@@ -1,4 +1,4 @@
-// The dialect itself, its encoding attribute and its types.
+// The dialect itself, its attributes that have a text of their own, and its types.
 #include "dialect/Dialect.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/Support/DebugStringHelper.h"
@@ -19,6 +19,8 @@ using namespace tulle::dialect;
 llvm::hash_code tulle::format::hash_value(const Encoding &encoding) {
   return llvm::hash_value(print(encoding));
 }
+
+llvm::hash_code tulle::iteration::hash_value(const Cpu &cpu) { return llvm::hash_value(printCpu(cpu)); }
 
 namespace {
 /// Names encodings after their preset, so that IR reads `tensor<?x?xf64, #CSR>`.
@@ -68,26 +70,17 @@ void TulleDialect::registerTypes() {
       >();
 }
 
-/// The encoding language has its own tokens (`mod`, `#i`, comments, properties), so its text goes to its own
-/// parser instead of through MLIR's lexer, which only finds the closing bracket.
-Attribute TulleDialect::parseAttribute(DialectAsmParser &parser, Type type) const {
-  StringRef spec = parser.getFullSymbolSpec();
-  if (!spec.starts_with("encoding")) {
-    StringRef mnemonic;
-    Attribute attr;
-    SMLoc loc = parser.getCurrentLocation();
-    if (!generatedAttributeParser(parser, &mnemonic, type, attr).has_value())
-      parser.emitError(loc) << "unknown attribute '" << mnemonic << "' in dialect 'tulle'";
-    return attr;
-  }
-  StringRef text = spec.drop_front(StringRef("encoding").size());
-  if (!text.starts_with("<") || !text.ends_with(">")) {
-    parser.emitError(parser.getNameLoc(), "expected '<{ map = … }>' after '#tulle.encoding'");
+/// What `parse` makes of the text between the brackets of `spec`, which follows the mnemonic.
+template <typename Attr, typename Parse>
+static Attribute parseText(DialectAsmParser &parser, StringRef spec, StringRef inside, Parse parse) {
+  StringRef text = spec.drop_front(Attr::getMnemonic().size());
+  if (!text.consume_front("<") || !text.consume_back(">")) {
+    parser.emitError(parser.getNameLoc())
+        << "expected '<" << inside << ">' after '#tulle." << Attr::getMnemonic() << "'";
     return {};
   }
-  text = text.drop_front().drop_back();
   try {
-    return EncodingAttr::get(getContext(), format::parseEncoding(std::string_view(text.data(), text.size())));
+    return Attr::get(parser.getContext(), parse(std::string_view(text.data(), text.size())));
   } catch (const support::SyntaxError &error) {
     size_t offset = std::min(error.range.begin, text.size());
     parser.emitError(SMLoc::getFromPointer(text.data() + offset)) << error.message;
@@ -96,6 +89,25 @@ Attribute TulleDialect::parseAttribute(DialectAsmParser &parser, Type type) cons
     parser.emitError(parser.getNameLoc()) << error.what();
     return {};
   }
+}
+
+/// The encoding language has its own tokens (`mod`, `#i`, comments, properties), as names of processors have
+/// (`x86-64-v3`), so these texts go to their own parsers instead of through MLIR's lexer, which only finds
+/// the closing bracket.
+Attribute TulleDialect::parseAttribute(DialectAsmParser &parser, Type type) const {
+  StringRef spec = parser.getFullSymbolSpec();
+  StringRef name = spec.take_while([](char c) { return llvm::isAlnum(c) || c == '_'; });
+  if (name == EncodingAttr::getMnemonic())
+    return parseText<EncodingAttr>(parser, spec, "{ map = … }",
+                                   [](std::string_view text) { return format::parseEncoding(text); });
+  if (name == CpuAttr::getMnemonic())
+    return parseText<CpuAttr>(parser, spec, "znver5", iteration::parseCpu);
+  StringRef mnemonic;
+  Attribute attr;
+  SMLoc loc = parser.getCurrentLocation();
+  if (!generatedAttributeParser(parser, &mnemonic, type, attr).has_value())
+    parser.emitError(loc) << "unknown attribute '" << mnemonic << "' in dialect 'tulle'";
+  return attr;
 }
 
 void TulleDialect::printAttribute(Attribute attr, DialectAsmPrinter &printer) const {
@@ -111,6 +123,14 @@ Attribute EncodingAttr::parse(AsmParser &parser, Type) {
 void EncodingAttr::print(AsmPrinter &printer) const {
   printer << "<{ " << format::printBody(getValue()) << " }>";
 }
+
+/// As that of an encoding.
+Attribute CpuAttr::parse(AsmParser &parser, Type) {
+  parser.emitError(parser.getCurrentLocation(), "expected '#tulle.cpu<znver5>'");
+  return {};
+}
+
+void CpuAttr::print(AsmPrinter &printer) const { printer << "<" << iteration::printCpu(getValue()) << ">"; }
 
 LogicalResult EncodingAttr::verifyEncoding(ArrayRef<int64_t> shape, Type,
                                            function_ref<InFlightDiagnostic()> emitError) const {

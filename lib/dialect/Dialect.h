@@ -1,7 +1,8 @@
-// The tulle dialect: attribute, types and ops.
+// The tulle dialect: attributes, types and ops.
 #pragma once
 #include "format/Encoding.h"
 #include "format/Layout.h"
+#include "iteration/Cpu.h"
 #include "iteration/Set.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -21,6 +22,10 @@ namespace tulle::format {
 /// Encodings are uniqued by their canonical text.
 llvm::hash_code hash_value(const Encoding &encoding);
 } // namespace tulle::format
+namespace tulle::iteration {
+/// Processors likewise.
+llvm::hash_code hash_value(const Cpu &cpu);
+} // namespace tulle::iteration
 
 #include "dialect/TulleDialect.h.inc"
 #include "dialect/TulleEnums.h.inc"

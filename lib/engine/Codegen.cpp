@@ -1,5 +1,6 @@
 #include "engine/Codegen.h"
 #include "dialect/Attributes.h"
+#include "engine/Host.h"
 #include "iteration/CostModel.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "tulle/error.h"
@@ -15,27 +16,8 @@
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Target/TargetOptions.h"
-#include "llvm/TargetParser/Host.h"
-#include "llvm/TargetParser/SubtargetFeature.h"
 
 namespace tulle::engine {
-
-const Host &host() {
-  static const Host value = [] {
-    Host h;
-    h.triple = llvm::sys::getProcessTriple();
-    h.cpu = llvm::sys::getHostCPUName().str();
-    llvm::StringMap<bool> found = llvm::sys::getHostCPUFeatures();
-    std::vector<std::string> names;
-    for (const auto &feature : found)
-      names.push_back((feature.second ? "+" : "-") + feature.first().str());
-    std::sort(names.begin(), names.end()); // a map's order is not stable, a cache key must be
-    for (const std::string &name : names)
-      h.features += (h.features.empty() ? "" : ",") + name;
-    return h;
-  }();
-  return value;
-}
 
 /// Decoded instructions are kept by the line they stand in, and a loop on two lines takes up to 1.4 of the
 /// time (CSR->ELL with two threads, AMD Zen 3), as what code stands before it has it.

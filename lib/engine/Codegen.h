@@ -2,15 +2,8 @@
 #pragma once
 #include "mlir/IR/BuiltinOps.h"
 #include <string>
-#include <string_view>
 
 namespace tulle::engine {
-
-/// What machine code depends on besides the program: part of every cache key.
-struct Host {
-  std::string triple, cpu, features;
-};
-const Host &host();
 
 enum class CodeForm : uint8_t { LlvmIr, Assembly, Object };
 

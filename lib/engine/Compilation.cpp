@@ -3,6 +3,7 @@
 #include "dialect/Costs.h"
 #include "dialect/Dialect.h"
 #include "engine/Codegen.h"
+#include "engine/Host.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/assemble/Phase.h"
 #include <algorithm>
@@ -15,7 +16,7 @@ Compilation::Compilation(std::string source, std::vector<std::string> tensors,
                          const pipeline::Options &options, const Build &build)
     : source(std::move(source)), tensors(std::move(tensors)), options(options) {
   module = build(lease.context());
-  dialect::setCpu(*module, iteration::hostCpu());
+  dialect::setCpu(*module, hostCpu());
 }
 
 void Compilation::advance(Stage stage) {

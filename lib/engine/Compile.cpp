@@ -1,6 +1,7 @@
 // Programs to object code, and the text of every stage on the way.
 #include "engine/Codegen.h"
 #include "engine/Compilation.h"
+#include "engine/Host.h"
 #include "engine/Parallel.h"
 #include "iteration/CostModel.h"
 #include "notation/Schedule.h"
@@ -87,14 +88,13 @@ static bool dependsOnSizes(const notation::Mask &mask) {
 
 std::string cacheKeyHead(const Options &options) {
   static const std::string compiler = compilerVersion();
-  const iteration::Cpu &cpu = iteration::hostCpu();
-  return compiler + "\n" + host().triple + " " + host().cpu + " " + host().features + "\ncaches " +
-         std::to_string(cpu.l1) + " " + std::to_string(cpu.l2) + " " + std::to_string(cpu.line) +
-         "\nstrict " + std::to_string(options.strictFp) + " drop " + std::to_string(options.dropZeros) +
-         " vl " + std::to_string(options.vectorLength) + " wide " + std::to_string(options.wideIndices) +
-         " strategy " + options.strategy + " parallel " + std::to_string(emitsParallelCode(options)) +
-         " deterministic " + std::to_string(options.deterministic) + " quick " +
-         std::to_string(options.quick) + " passes " + options.iterationPasses + "\n";
+  return compiler + "\n" + host().triple + " " + host().cpu + " " + host().features + "\nplanned for " +
+         iteration::printCpu(hostCpu()) + "\nstrict " + std::to_string(options.strictFp) + " drop " +
+         std::to_string(options.dropZeros) + " vl " + std::to_string(options.vectorLength) + " wide " +
+         std::to_string(options.wideIndices) + " strategy " + options.strategy + " parallel " +
+         std::to_string(emitsParallelCode(options)) + " deterministic " +
+         std::to_string(options.deterministic) + " quick " + std::to_string(options.quick) + " passes " +
+         options.iterationPasses + "\n";
 }
 
 static void plainIndices(const notation::Access &access, std::set<unsigned> &out) {

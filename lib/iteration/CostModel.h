@@ -1,6 +1,7 @@
 // The cost model: every figure by which the compiler chooses between loops, in one place. Plain values: what
 // is known of the processor and of the operands goes in, a choice and its reason come out.
 #pragma once
+#include "iteration/Cpu.h"
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -8,34 +9,6 @@
 #include <vector>
 
 namespace tulle::iteration {
-
-/// The processor that code is made for. The values here are those of a common one; `hostCpu` asks this one.
-struct Cpu {
-  std::string name = "a common one";
-  unsigned vectorBits = 256;   ///< of its widest vectors
-  unsigned registers = 16;     ///< that hold vectors
-  int64_t l1 = 32 << 10;       ///< bytes of data cache, of one core
-  int64_t l2 = 1 << 20;        ///< of one core
-  int64_t nearBytes = 8 << 20; ///< what measures as near: rows this far apart need no fetching ahead
-  int64_t line = 64;           ///< bytes of a cache line
-  bool gathers = true;         ///< an instruction gathers from far places sooner than a load for each lane
-  bool masks = true;           ///< loads and stores by mask take no longer than whole ones
-  bool foresees = true;        ///< what loops of such loads read in order is fetched without being asked for
-  bool intersects = false;     ///< an instruction compares two vectors of 16 coordinates all with all
-  // How long before its use something is asked for; 0: not at all.
-  int64_t fetchAhead = 256;    ///< entries: what loops that gather or scatter read in order
-  int64_t fetchGathers = 64;   ///< elements: what tiles that gather read in order, where it is not foreseen
-  int64_t fetchTiles = 0;      ///< elements: the diagonals that a tile takes in turn
-  int64_t fetchBlocks = 0;     ///< elements: the blocks of a row
-  int64_t fetchFollowing = 0;  ///< elements: rows of an operand that follow each other in memory
-  int64_t fetchRows = 6;       ///< rounds: rows of an operand that are far from each other
-  int64_t fetchWideRows = 6;   ///< the same of rows of costs.wideRow cache lines or more
-  int64_t fetchTrees = 6;      ///< rounds: rows that the segments of a tree name (MTTKRP)
-  int64_t entriesPerFetch = 2; ///< entries that a loop which scatters takes between such fetches
-  int64_t vectorsPerFetch = 1; ///< vectors that a loop which gathers takes between them
-  int64_t gatherSteps = 3;     ///< steps that tiles which gather take at a time, where nothing is foreseen
-  bool operator==(const Cpu &) const = default;
-};
 
 /// Results that stay in registers: so many vectors of so many elements.
 struct Tile {
@@ -134,8 +107,7 @@ struct Costs {
 
 class CostModel {
 public:
-  CostModel() = default;
-  explicit CostModel(Cpu cpu) : cpu(std::move(cpu)) {}
+  explicit CostModel(const Cpu &cpu = genericCpu()) : cpu(cpu) {}
 
   Cpu cpu;
   Costs costs;
@@ -153,9 +125,7 @@ public:
   Choice<unsigned> flaggedLoops(unsigned loops, const std::function<int64_t(unsigned)> &size) const;
   /// Steps of an outer loop, each with streams of its own, that run over a long inner loop together.
   int64_t stepsAtATime(bool gathers) const;
-  /// costs.leapRatio; where one instruction compares blocks, leaps gain later: lists of 7e4 and 1e6 take 0.22
-  /// ms by blocks, 0.28 by leaps (two threads 0.10 and 0.13), 3e4 and 1e6 0.17 and 0.20 (0.095 and 0.060),
-  /// 1e4 and 1e5 0.017 and 0.016 (Zen 5).
+  /// costs.leapRatio; where one instruction compares blocks, leaps gain later (experiment 016).
   int64_t leapRatio() const { return cpu.intersects ? 20 : costs.leapRatio; }
   /// Coordinates of 32 bits compared all with all: those of a vector; as few as `fewestCompared`, which
   /// others have in AVX2's.
@@ -172,8 +142,5 @@ public:
 /// compiled for some tensors serves for those of about the same proportions. Unknown ones (-1) count as the
 /// smallest.
 std::vector<double> relativeEntries(const std::vector<int64_t> &entries);
-
-/// The processor this runs on: caches from the operating system, vectors from its features.
-const Cpu &hostCpu();
 
 } // namespace tulle::iteration

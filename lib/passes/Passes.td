@@ -392,7 +392,7 @@ def Entry : Pass<"tulle-entry", "::mlir::ModuleOp"> {
   let description = [{
     Runs on the LLVM dialect. Slot k holds argument k of the statement: five slots for a memref (data, data, 0, count, 1), one
     for an index. Memrefs that the statement returns come back in the slots behind, five each. The statements themselves become private to the module and are never inlined: that would weaken
-    their alias facts.
+    their alias facts. The module's `tulle.cpu` is removed: nothing is chosen after this, and LLVM's own tools can read the module.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }

@@ -23,3 +23,8 @@ func.func @statement0(%y: memref<?xf64>, %n: index) {
 func.func @helper(%y: memref<?xf64>) {
   return
 }
+
+// The processor is no longer asked for.
+// RUN: tulle explain 'y(i) = A(i,j) * x(j)' -f A=CSR --stage llvm | mlir-translate --mlir-to-llvmir | FileCheck %s --check-prefix=WHOLE
+// WHOLE: define internal void @statement0(
+// WHOLE: define void @statement0_entry(

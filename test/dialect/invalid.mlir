@@ -228,33 +228,50 @@ func.func @looked_up_elsewhere(%A: tensor<3x4xf64, #CSR>, %i: !tulle.iterator<#C
 
 // -----
 
-// expected-error @below {{'tulle.cpu': 'entries_per_fetch' is a number of 64 bits, from 1 to 64}}
-module attributes {tulle.cpu = {entries_per_fetch = 0 : i64}} {}
+// expected-error @below {{no processor is called 'znver55'; did you mean 'znver5'?}}
+module attributes {tulle.cpu = #tulle.cpu<znver55>} {}
 
 // -----
 
-// expected-error @below {{'tulle.cpu': 'line' is a number of 64 bits, a power of two from 16 to 1024}}
-module attributes {tulle.cpu = {line = 48 : i64}} {}
+// expected-error @below {{expected 'entries_per_fetch' from 1 to 64, got 0}}
+module attributes {tulle.cpu = #tulle.cpu<znver5, entries_per_fetch = 0>} {}
 
 // -----
 
-// expected-error @below {{'tulle.cpu': 'l2' is a number of 64 bits, from 1024 to 1099511627776}}
-module attributes {tulle.cpu = {l2 = 4096 : i32}} {}
+// expected-error @below {{expected 'line' to be a power of two from 16 to 1024, got 48}}
+module attributes {tulle.cpu = #tulle.cpu<x86-64-v3, line = 48>} {}
 
 // -----
 
-// expected-error @below {{'tulle.cpu': 'name' is a string}}
-module attributes {tulle.cpu = {name = 5 : i64}} {}
+// expected-error @below {{expected a number of 64 bits for 'l2'}}
+module attributes {tulle.cpu = #tulle.cpu<znver5, l2 = large>} {}
 
 // -----
 
-// expected-error @below {{'tulle.cpu' has something that is not known of a processor}}
-module attributes {tulle.cpu = {l4 = 4096 : i64}} {}
+// expected-error @below {{expected true or false for 'masks'}}
+module attributes {tulle.cpu = #tulle.cpu<znver5, masks = 1>} {}
 
 // -----
 
-// expected-error @below {{'tulle.cpu' is a dictionary of a module}}
+// expected-error @below {{'l4' is no figure of a processor; did you mean}}
+module attributes {tulle.cpu = #tulle.cpu<znver5, l4 = 4096>} {}
+
+// -----
+
+// expected-error @below {{expected '<znver5>' after '#tulle.cpu'}}
+module attributes {tulle.cpu = #tulle.cpu} {}
+
+// -----
+
+// expected-error @below {{'tulle.cpu': expected a #tulle.cpu<…>, got 5 : i64}}
 module attributes {tulle.cpu = 5 : i64} {}
+
+// -----
+
+// expected-error @below {{'tulle.cpu' is an attribute of builtin.module}}
+func.func @elsewhere() attributes {tulle.cpu = #tulle.cpu<znver5>} {
+  return
+}
 
 // -----
 

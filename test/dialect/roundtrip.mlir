@@ -163,3 +163,9 @@ func.func @flags(%A: tensor<?x?xf64, #DCSR>, %B: tensor<?x?xf64, #DCSR>, %zero: 
   }
   return %r : f64
 }
+
+// What the row says is not printed again.
+// CHECK: module @row attributes {tulle.cpu = #tulle.cpu<znver5>}
+module @row attributes {tulle.cpu = #tulle.cpu<znver5, l2 = 1048576>} {}
+// CHECK: module @differs attributes {tulle.cpu = #tulle.cpu<x86-64-v3, l2 = 524288, masks = true>}
+module @differs attributes {tulle.cpu = #tulle.cpu<x86-64-v3, masks = true, l2 = 524288>} {}

@@ -4,7 +4,7 @@
 #SV = #tulle.encoding<{ map = (i) -> (i : compressed), posWidth = 32, crdWidth = 32 }>
 #wide = #tulle.encoding<{ map = (i) -> (i : compressed), posWidth = 32, crdWidth = 64 }>
 
-module attributes {tulle.cpu = {intersects = 1 : i64, vector_bits = 512 : i64}} {
+module attributes {tulle.cpu = #tulle.cpu<x86-64-v4, intersects = true>} {
 
 // Where one instruction compares two blocks of sixteen coordinates it gives the lanes of both, which meet in their order. What is
 // left fills blocks of eight, which are compared by rotations. Only much longer lists are leapt through.

@@ -3,7 +3,7 @@
 // RUN: tulle-opt %s --pass-pipeline='builtin.module(func.func(tulle-vectorize))' | FileCheck %s --check-prefix=ROWS
 
 // A processor that must be asked long before for what loops read in order (Zen 5).
-module attributes {tulle.cpu = {entries_per_fetch = 4 : i64, fetch_ahead = 768 : i64, fetch_blocks = 640 : i64, fetch_following = 384 : i64, fetch_rows = 29 : i64, fetch_tiles = 192 : i64, fetch_wide_rows = 15 : i64, foresees = 0 : i64, gathers = 0 : i64, l2 = 1048576 : i64, line = 64 : i64, registers = 32 : i64, vector_bits = 512 : i64, vectors_per_fetch = 2 : i64}} {
+module attributes {tulle.cpu = #tulle.cpu<znver5, masks = true, fetch_ahead = 768, fetch_blocks = 640>} {
 
 // Where two entries in the middle of a row of A name rows of B that are at most 384 elements apart, and B is larger than
 // two of a core's caches, what follows a row of B is fetched; where they are far, the row that the entry 15 rounds later names: tiles of

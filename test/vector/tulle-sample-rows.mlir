@@ -44,7 +44,7 @@
 // VECTOR:     arith.select %[[MASK]], %[[SUM]], %[[VECTORS]]#1
 // VECTOR:   } else {
 // VECTOR:     scf.for %{{.*}} = %[[VECTORS]]#0
-module attributes {tulle.cpu = {foresees = 0 : i64, gathers = 0 : i64, l1 = 32768 : i64, l2 = 524288 : i64, line = 64 : i64, masks = 0 : i64, name = "AVX2", near = 8388608 : i64, registers = 16 : i64, vector_bits = 256 : i64}} {
+module attributes {tulle.cpu = #tulle.cpu<znver3>} {
   func.func @spmv(%pos: memref<?xi32>, %crd: memref<?xi32>, %a: memref<?xf64>, %x: memref<?xf64>, %y: memref<?xf64>, %n: index) {
     %zero = arith.constant 0.0 : f64
     %c0 = arith.constant 0 : index
@@ -75,7 +75,7 @@ module attributes {tulle.cpu = {foresees = 0 : i64, gathers = 0 : i64, l1 = 3276
 // Rows with room between them: what stands behind a row may be anything.
 // CHECK-LABEL: func.func @loose
 // CHECK-NOT: tulle.reads_on
-module attributes {tulle.cpu = {foresees = 0 : i64, gathers = 0 : i64, l1 = 32768 : i64, l2 = 524288 : i64, line = 64 : i64, masks = 0 : i64, name = "AVX2", near = 8388608 : i64, registers = 16 : i64, vector_bits = 256 : i64}} {
+module attributes {tulle.cpu = #tulle.cpu<znver3>} {
   func.func @loose(%pos: memref<?xi32>, %crd: memref<?xi32>, %x: memref<?xf64>, %y: memref<?xf64>, %n: index) {
     %zero = arith.constant 0.0 : f64
     %c0 = arith.constant 0 : index
@@ -111,7 +111,7 @@ module attributes {tulle.cpu = {foresees = 0 : i64, gathers = 0 : i64, l1 = 3276
 // VECTOR-LABEL: func.func @alone
 // VECTOR-NOT: vector.create_mask
 // VECTOR-LABEL: func.func @pieces
-module attributes {tulle.cpu = {foresees = 0 : i64, gathers = 0 : i64, l1 = 32768 : i64, l2 = 524288 : i64, line = 64 : i64, masks = 0 : i64, name = "AVX2", near = 8388608 : i64, registers = 16 : i64, vector_bits = 256 : i64}} {
+module attributes {tulle.cpu = #tulle.cpu<znver3>} {
   func.func @table(%pos: memref<?xi32>, %crd: memref<?xi32>, %t: memref<?xi32>, %x: memref<?xf64>, %y: memref<?xf64>, %n: index) {
     %zero = arith.constant 0.0 : f64
     %c0 = arith.constant 0 : index
@@ -157,7 +157,7 @@ module attributes {tulle.cpu = {foresees = 0 : i64, gathers = 0 : i64, l1 = 3276
 // CHECK: %[[MANY:.*]] = arith.cmpi sge, %{{.*}}, %c512
 // CHECK: scf.if %[[MANY]]
 // CHECK: tulle.reads_on
-module attributes {tulle.cpu = {foresees = 0 : i64, gathers = 0 : i64, l1 = 32768 : i64, l2 = 524288 : i64, line = 64 : i64, masks = 0 : i64, name = "AVX2", near = 8388608 : i64, registers = 16 : i64, vector_bits = 256 : i64}} {
+module attributes {tulle.cpu = #tulle.cpu<znver3>} {
   func.func @pieces(%pos: memref<?xi32>, %crd: memref<?xi32>, %a: memref<?xf64>, %x: memref<?xf64>, %y: memref<?xf64>, %n: index, %parts: index) {
     %zero = arith.constant 0.0 : f64
     %c0 = arith.constant 0 : index
@@ -194,7 +194,7 @@ module attributes {tulle.cpu = {foresees = 0 : i64, gathers = 0 : i64, l1 = 3276
 // A loop within another one is asked too often.
 // CHECK-LABEL: func.func @within
 // CHECK-NOT: tulle.reads_on
-module attributes {tulle.cpu = {foresees = 0 : i64, gathers = 0 : i64, l1 = 32768 : i64, l2 = 524288 : i64, line = 64 : i64, masks = 0 : i64, name = "AVX2", near = 8388608 : i64, registers = 16 : i64, vector_bits = 256 : i64}} {
+module attributes {tulle.cpu = #tulle.cpu<znver3>} {
   func.func @within(%pos: memref<?xi32>, %crd: memref<?xi32>, %a: memref<?xf64>, %x: memref<?xf64>, %y: memref<?xf64>, %n: index, %m: index) {
     %zero = arith.constant 0.0 : f64
     %c0 = arith.constant 0 : index

@@ -1,7 +1,7 @@
 // RUN: tulle-opt %s --pass-pipeline='builtin.module(func.func(tulle-register-tiles,tulle-vectorize))' | FileCheck %s
 
 // A processor whose masks are vectors, and on which a load for each lane beats the gather instruction (AVX2).
-module attributes {tulle.cpu = {foresees = 0 : i64, gathers = 0 : i64, l1 = 32768 : i64, l2 = 524288 : i64, line = 64 : i64, masks = 0 : i64, name = "AVX2", near = 8388608 : i64, registers = 16 : i64, vector_bits = 256 : i64}} {
+module attributes {tulle.cpu = #tulle.cpu<znver3>} {
 
 // ELL: nothing is sampled, three columns are done at a time, and tiles in which every element exists have a copy
 // without masks around the steps; each cache line of the two streams is asked for once.

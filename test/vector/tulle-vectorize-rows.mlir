@@ -2,7 +2,7 @@
 
 // With vectors of a cache line, reductions along rows of dense operands take these first, four at a time; their halves are
 // added before the shorter vectors, and the scalar rest. Segments of stored entries are too short for that.
-module attributes {tulle.cpu = {l1 = 32768 : i64, l2 = 1048576 : i64, line = 64 : i64, name = "AVX-512", near = 8388608 : i64, registers = 32 : i64, vector_bits = 512 : i64}} {
+module attributes {tulle.cpu = #tulle.cpu<znver4>} {
 
 // CHECK-LABEL: func.func @row
 // CHECK: %[[FOUR:.*]]:5 = scf.for {{.*}} -> (index, vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf64>)

@@ -1,4 +1,5 @@
 // tulle-entry: one calling convention for every statement, whatever its arguments.
+#include "dialect/Attributes.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "passes/Passes.h"
 
@@ -99,6 +100,8 @@ struct EntryPass : impl::EntryBase<EntryPass> {
       statement.setLinkage(LLVM::Linkage::Internal);
       statement.setNoInline(true);
     }
+    // LLVM's own tools read the result, and refuse attributes of dialects that they do not have.
+    getOperation()->removeAttr(dialect::kCpuAttr);
   }
 };
 

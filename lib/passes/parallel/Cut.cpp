@@ -1,4 +1,5 @@
 // Loops where one coordinate can hold most of the work, a dense row of a matrix: parts begin inside of it.
+#include "levels/Indices.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -189,11 +190,11 @@ bool hasOrder(IterateOp loop) {
 ///   for each coordinate that was cut: its round, with those pieces put together in place of inner loops
 ///
 /// A part has two slots for what it makes of pieces.
-class Rewriter {
+class Rewriter : levels::Indices {
 public:
   Rewriter(IterateOp loop, Plan plan, const Settings &settings)
-      : b(loop), loc(loop.getLoc()), loop(loop), plan(std::move(plan)), settings(settings),
-        space(loop.getSpace()), weighedBy(weights(loop)), adds(carriesValuesOnly(loop)) {
+      : Indices(loop), loop(loop), plan(std::move(plan)), settings(settings), space(loop.getSpace()),
+        weighedBy(weights(loop)), adds(carriesValuesOnly(loop)) {
     Value all = work(b, loop);
     Value parts = ThreadsOp::create(b, loc, all, settings.deterministic);
     pieces = adds ? parts : piecesOf(b, loc, parts, all, settings.costs);
@@ -220,13 +221,6 @@ public:
   }
 
 private:
-  Value constant(int64_t value) { return arith::ConstantIndexOp::create(b, loc, value); }
-  Value compare(arith::CmpIPredicate predicate, Value x, Value y) {
-    return arith::CmpIOp::create(b, loc, predicate, x, y);
-  }
-  Value select(Value which, Value x, Value y) { return arith::SelectOp::create(b, loc, which, x, y); }
-  Value times(Value x, Value y) { return arith::MulIOp::create(b, loc, x, y); }
-  Value plus(Value x, Value y) { return arith::AddIOp::create(b, loc, x, y); }
   Value buffer(Type type, Value size) {
     buffers.push_back(memref::AllocOp::create(b, loc, MemRefType::get({ShapedType::kDynamic}, type), size));
     return buffers.back();
@@ -251,7 +245,7 @@ private:
       rowSize = times(rowSize, LevelSizeOp::create(b, loc, tensor, b.getI64IntegerAttr(int64_t(l))));
     // Copies are written and read once: nothing is cut where there is less to do than that.
     Value size = times(slots, rowSize);
-    Value fits = compare(arith::CmpIPredicate::ule, size, all);
+    Value fits = is(arith::CmpIPredicate::ule, size, all);
     least = select(fits, least, constant(std::numeric_limits<int64_t>::max()));
     partials.push_back(buffer(type.getElementType(), select(fits, size, constant(0))));
     copies = copiesOf(b, loc, tensor, below, partials[0], slots);
@@ -293,7 +287,7 @@ private:
   /// those at its ends; returns the tensors that these have stored to.
   SmallVector<Value> share(Value part, ValueRange tensors) {
     auto first = CutOp::create(b, loc, space, part, pieces, least, weighedBy);
-    auto last = CutOp::create(b, loc, space, plus(part, constant(1)), pieces, least, weighedBy);
+    auto last = CutOp::create(b, loc, space, add(part, constant(1)), pieces, least, weighedBy);
     Value end = arith::MaxUIOp::create(b, loc, first.getEnd(), last.getBegin());
     loop.getSpaceMutable().assign(
         SliceOp::create(b, loc, space.getType(), space, first.getEnd(), end, /*one=*/false));
@@ -302,7 +296,7 @@ private:
     b.setInsertionPointToStart(halves.getBody());
     Value half = halves.getInductionVar();
     SmallVector<Value> stored =
-        shareOne(first, last, half, plus(times(part, constant(2)), half), halves.getRegionIterArgs());
+        shareOne(first, last, half, add(times(part, constant(2)), half), halves.getRegionIterArgs());
     if (!tensors.empty())
       scf::YieldOp::create(b, loc, stored);
     return SmallVector<Value>(halves.getResults());
@@ -310,10 +304,10 @@ private:
 
   SmallVector<Value> shareOne(CutOp first, CutOp last, Value half, Value slot, ValueRange tensors) {
     using arith::CmpIPredicate;
-    Value behind = compare(CmpIPredicate::eq, half, constant(1));
+    Value behind = is(CmpIPredicate::eq, half, constant(1));
     // All of the part may be inside of one coordinate.
-    Value one = arith::AndIOp::create(b, loc, compare(CmpIPredicate::eq, first.getBegin(), last.getBegin()),
-                                      compare(CmpIPredicate::eq, first.getEnd(), last.getEnd()));
+    Value one = arith::AndIOp::create(b, loc, is(CmpIPredicate::eq, first.getBegin(), last.getBegin()),
+                                      is(CmpIPredicate::eq, first.getEnd(), last.getEnd()));
     Value begin = select(behind, last.getBegin(), first.getBegin());
     Value end = select(behind, select(one, last.getBegin(), last.getEnd()), first.getEnd());
     Value from = select(behind, constant(0), first.getBefore());
@@ -321,7 +315,7 @@ private:
     Value whole = select(behind, last.getWhole(), first.getWhole());
     if (plan.joined != Joined::Apart) {
       memref::StoreOp::create(b, loc, begin, begins, slot);
-      Value some = compare(CmpIPredicate::ult, begin, end);
+      Value some = is(CmpIPredicate::ult, begin, end);
       memref::StoreOp::create(b, loc, select(some, end, constant(0)), ends, slot);
     }
     IRMapping map;
@@ -401,8 +395,8 @@ private:
     Value begin = memref::LoadOp::create(b, loc, begins, slot),
           end = memref::LoadOp::create(b, loc, ends, slot);
     // Slots without a piece end at 0; those of one coordinate follow each other.
-    Value isNew = arith::AndIOp::create(b, loc, compare(arith::CmpIPredicate::ne, end, constant(0)),
-                                        compare(arith::CmpIPredicate::ne, end, done));
+    Value isNew = arith::AndIOp::create(b, loc, is(arith::CmpIPredicate::ne, end, constant(0)),
+                                        is(arith::CmpIPredicate::ne, end, done));
     auto branch = scf::IfOp::create(b, loc, carried.getTypes(), isNew, /*withElseRegion=*/true);
     SmallVector<Value> next{select(isNew, end, done)};
     llvm::append_range(next, branch.getResults());
@@ -429,7 +423,7 @@ private:
 
   /// Whether the slot has a piece of the coordinate that ends there.
   Value belongs(Value slot, Value end) {
-    return compare(arith::CmpIPredicate::eq, memref::LoadOp::create(b, loc, ends, slot), end);
+    return is(arith::CmpIPredicate::eq, memref::LoadOp::create(b, loc, ends, slot), end);
   }
 
   void joinValues(IRMapping &map, Value slot, Value end) {
@@ -464,7 +458,7 @@ private:
       path.push_back(at.getDefiningOp<LocateOp>());
     for (LocateOp at : llvm::reverse(path)) {
       Value size = LevelSizeOp::create(b, loc, tensor, at.getLevelAttr());
-      position = plus(times(position, size), at.getCoordinate());
+      position = add(times(position, size), at.getCoordinate());
     }
     Value values = ValuesOp::create(b, loc, partials[0].getType(), tensor);
     Value first = times(position, rowSize);
@@ -488,8 +482,6 @@ private:
     }
   }
 
-  OpBuilder b;
-  Location loc;
   IterateOp loop;
   Plan plan;
   const Settings &settings;

@@ -3,6 +3,7 @@
 // Until the address of a store is known, a processor can only guess which later loads read what it stores,
 // and the longer it takes to find that address, the longer such loops take (the figures are in README.md).
 // Here all that a few iterations read comes first, then what they update, then their stores.
+#include "levels/Indices.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
@@ -23,21 +24,21 @@ namespace scf = mlir::scf;
 using mlir::Operation;
 using mlir::Value;
 
-class Batcher {
+class Batcher : levels::Indices {
 public:
-  Batcher(scf::ForOp loop, const BatchPlan &plan) : loop(loop), plan(plan), b(loop), loc(loop.getLoc()) {}
+  Batcher(scf::ForOp loop, const BatchPlan &plan) : Indices(loop), loop(loop), plan(plan) {}
 
   /// Batches of `size` iterations come before the loop, which runs the rest.
   void run(int64_t size) {
     Value lower = loop.getLowerBound(), step = constant(size);
-    Value limit = arith::SubIOp::create(b, loc, loop.getUpperBound(), constant(size - 1));
+    Value limit = sub(loop.getUpperBound(), constant(size - 1));
     llvm::SmallVector<Value> inits{lower};
     llvm::append_range(inits, loop.getInitArgs());
     auto batches = scf::ForOp::create(b, loc, lower, limit, step, inits);
     keepScalar(batches);
     b.setInsertionPointToStart(batches.getBody());
     Value first = batches.getInductionVar();
-    llvm::SmallVector<Value> results{arith::AddIOp::create(b, loc, first, step)};
+    llvm::SmallVector<Value> results{add(first, step)};
     llvm::append_range(results, batch(first, size, batches.getRegionIterArgs().drop_front()));
     scf::YieldOp::create(b, loc, results);
     loop.getLowerBoundMutable().assign(batches.getResult(0));
@@ -47,13 +48,11 @@ public:
 private:
   using Values = llvm::SmallVector<Value>;
 
-  Value constant(int64_t value) { return arith::ConstantIndexOp::create(b, loc, value); }
-
   /// One batch from iteration `first`; returns what the last iteration yields.
   Values batch(Value first, int64_t size, mlir::ValueRange carried) {
     llvm::SmallVector<mlir::IRMapping> maps(size);
     for (int64_t k = 0; k < size; ++k) {
-      maps[k].map(loop.getInductionVar(), k == 0 ? first : arith::AddIOp::create(b, loc, first, constant(k)));
+      maps[k].map(loop.getInductionVar(), k == 0 ? first : add(first, constant(k)));
       clone(maps[k], BatchStage::Read);
       clone(maps[k], BatchStage::Test);
     }
@@ -108,7 +107,7 @@ private:
   }
 
   Values inOrder(Value first, int64_t size, mlir::ValueRange carried) {
-    Value end = arith::AddIOp::create(b, loc, first, constant(size));
+    Value end = add(first, constant(size));
     auto copy = mlir::cast<scf::ForOp>(b.clone(*loop));
     copy.setLowerBound(first);
     copy.setUpperBound(end);
@@ -119,8 +118,6 @@ private:
 
   scf::ForOp loop;
   const BatchPlan &plan;
-  mlir::OpBuilder b;
-  mlir::Location loc;
 };
 
 /// Segments are often short: what does not fill a batch takes its time one by one.

@@ -5,9 +5,9 @@
 // single entries read two streams anyway, and gain nothing.
 #include "dialect/Attributes.h"
 #include "dialect/Costs.h"
+#include "levels/Indices.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/Passes.h"
-#include "passes/vector/Indices.h"
 #include "passes/vector/Nest.h"
 
 namespace tulle::passes {
@@ -20,7 +20,7 @@ namespace arith = mlir::arith;
 namespace scf = mlir::scf;
 using mlir::Value;
 
-class Interleaver : Indices {
+class Interleaver : levels::Indices {
 public:
   Interleaver(scf::ForOp rows, scf::ForOp walk, const iteration::CostModel &model)
       : Indices(rows), walk(walk), rows(rows), model(model) {}

@@ -5,10 +5,10 @@
 // consecutive: rows a power of two apart would displace each other.
 #include "dialect/Attributes.h"
 #include "dialect/Costs.h"
+#include "levels/Indices.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/Passes.h"
-#include "passes/vector/Indices.h"
 #include "passes/vector/Nest.h"
 
 namespace tulle::passes {
@@ -154,7 +154,7 @@ std::optional<Product> matchProduct(scf::ForOp loop) {
   return p;
 }
 
-class Blocker : Indices {
+class Blocker : levels::Indices {
 public:
   Blocker(Product product, const iteration::Cpu &cpu)
       : Indices(product.rows), p(std::move(product)),

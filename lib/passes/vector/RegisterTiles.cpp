@@ -6,6 +6,7 @@
 #include "dialect/Costs.h"
 #include "dialect/Dialect.h"
 #include "levels/Control.h"
+#include "levels/Indices.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -13,7 +14,6 @@
 #include "passes/vector/BodyEmitter.h"
 #include "passes/vector/Distance.h"
 #include "passes/vector/Fill.h"
-#include "passes/vector/Indices.h"
 #include "passes/vector/TileLoops.h"
 #include "passes/vector/TripCount.h"
 
@@ -33,7 +33,7 @@ using mlir::Value;
 /// other.
 constexpr int64_t samples = 8, sampledRows = 16;
 
-class Tiler : Indices {
+class Tiler : levels::Indices {
 public:
   Tiler(Nest nest, Lanes lanes, bool vectorLengthIsGiven, bool takesFactorsOut,
         const iteration::CostModel &model)

@@ -7,10 +7,10 @@
 #include "dialect/Attributes.h"
 #include "dialect/Costs.h"
 #include "dialect/Dialect.h"
+#include "levels/Indices.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/Passes.h"
 #include "passes/vector/Distance.h"
-#include "passes/vector/Indices.h"
 #include "passes/vector/LoopAnnotation.h"
 
 namespace tulle::passes {
@@ -40,7 +40,7 @@ bool gathersAtCoordinates(const LoopPlan &plan, llvm::ArrayRef<Value> places) {
   return all;
 }
 
-class Sampler : Indices {
+class Sampler : levels::Indices {
 public:
   Sampler(scf::ForOp rows, scf::ForOp walk, const LoopPlan &plan, llvm::ArrayRef<Value> places,
           const iteration::CostModel &model)

@@ -79,9 +79,7 @@ llvm::SmallVector<memref::LoadOp> streamsAddedUp(scf::ForOp loop) {
   return updates && streams.size() > 1 ? streams : llvm::SmallVector<memref::LoadOp>();
 }
 
-/// A few iterations at a time, with the streams fetched ahead: SpMV in CSC takes, on Zen 4 with none, one,
-/// two and four iterations for each fetch, 5.6 / 4.7 / 4.4 / 4.0 ms on `grid2d:1000`, 4.0 / 5.5 / 4.3 / 4.7
-/// ms on `grid3d27:64`, 9.9 / 5.0 / 4.7 / 6.5 ms on `uniform:200000:200000:16`.
+/// A few iterations at a time, with the streams fetched ahead (experiments 004 and 010).
 void fetchStreams(scf::ForOp loop, llvm::ArrayRef<memref::LoadOp> streams, const iteration::Cpu &cpu) {
   mlir::OpBuilder b(loop);
   mlir::Location loc = loop.getLoc();

@@ -6,11 +6,11 @@
 #include "dialect/Attributes.h"
 #include "dialect/Costs.h"
 #include "levels/Control.h"
+#include "levels/Indices.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/Passes.h"
 #include "passes/vector/Ahead.h"
-#include "passes/vector/Indices.h"
 #include "passes/vector/Nest.h"
 
 namespace tulle::passes {
@@ -54,7 +54,7 @@ std::optional<Rows> matchRows(scf::ForOp loop, const iteration::Cpu &cpu) {
   return found;
 }
 
-class Cutter : Indices {
+class Cutter : levels::Indices {
 public:
   Cutter(Rows found, const iteration::CostModel &model)
       : Indices(found.rows), rows(found.rows), segments(found.nest.top()), walk(found.nest.outer()),

@@ -289,8 +289,8 @@ private:
       const size_t chain = size_t(at % chains) * count;
       llvm::copy(body.emit(mlir::ValueRange(sums).slice(chain, count)), sums.begin() + chain);
       // The hardware sees such streams too, but each only up to the end of a page, while entries that gathers
-      // wait for hold up the loads behind them; loads of neighbors wait for nothing. (SpMV on `grid2d:1000`,
-      // Zen 4: 256, 512 and 1024 ahead take 3.23, 3.29 and 3.58 ms, none 3.86 ms.)
+      // wait for hold up the loads behind them; loads of neighbors wait for nothing (experiments 001 and
+      // 009).
       if (plan.gathers && (!lanes.takesGathersApart() || !model.cpu.foresees))
         body.prefetch(model.cpu.fetchAhead, at * lanes.count);
     }
@@ -438,7 +438,7 @@ struct VectorizePass : impl::VectorizeBase<VectorizePass> {
         continue;
       dialect::explainChoice(loop, length.reason);
       if (plan->gathers && !vl && !model.cpu.gathers)
-        dialect::explainChoice(loop, "gathers are a load for each lane: " + model.cpu.name +
+        dialect::explainChoice(loop, "gathers are a load for each lane: " + std::string(model.cpu.name) +
                                          " has no instruction that takes less");
       lanes.scalable = scalable;
       lanes.index32 = index32;

@@ -1,10 +1,11 @@
-// Index arithmetic for passes that write loops.
+// Index arithmetic for what writes loops.
 #pragma once
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
-namespace tulle::passes {
+namespace tulle::levels {
 
-/// What such a pass derives from: a builder, and short names for what it builds most.
+/// What such a class derives from: a builder, and short names for what it builds most. (Upstream's
+/// ArithBuilder has neither constants nor min, max and predicates.)
 class Indices {
 protected:
   using Value = mlir::Value;
@@ -23,6 +24,7 @@ protected:
   Value is(mlir::arith::CmpIPredicate predicate, Value x, Value y) {
     return mlir::arith::CmpIOp::create(b, loc, predicate, x, y);
   }
+  Value select(Value which, Value x, Value y) { return mlir::arith::SelectOp::create(b, loc, which, x, y); }
   /// The conjunction, evaluated in full.
   Value all(llvm::ArrayRef<Value> conditions) {
     Value result = conditions.front();
@@ -32,4 +34,4 @@ protected:
   }
 };
 
-} // namespace tulle::passes
+} // namespace tulle::levels

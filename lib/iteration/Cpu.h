@@ -1,0 +1,104 @@
+// Processors as data: what the cost model knows of each is a row of one table (Cpus.cpp).
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace tulle::iteration {
+
+/// The processor that code is made for, with the figures of its row and what this machine says of itself.
+struct Cpu {
+  std::string_view name;   ///< of its row
+  unsigned vectorBits = 0; ///< of its widest vectors
+  unsigned registers = 0;  ///< that hold vectors
+  int64_t l1 = 0;          ///< bytes of data cache, of one core
+  int64_t l2 = 0;          ///< of one core
+  int64_t nearBytes = 0;   ///< what measures as near: rows this far apart need no fetching ahead
+  int64_t line = 0;        ///< bytes of a cache line
+  bool gathers = false;    ///< an instruction gathers from far places sooner than a load for each lane
+  bool masks = false;      ///< loads and stores by mask take no longer than whole ones
+  bool foresees = false;   ///< what loops of such loads read in order is fetched without being asked for
+  bool intersects = false; ///< an instruction compares two vectors of 16 coordinates all with all
+  // How long before its use something is asked for; 0: not at all.
+  int64_t fetchAhead = 0;      ///< entries: what loops that gather or scatter read in order
+  int64_t fetchGathers = 0;    ///< elements: what tiles that gather read in order, where it is not foreseen
+  int64_t fetchTiles = 0;      ///< elements: the diagonals that a tile takes in turn
+  int64_t fetchBlocks = 0;     ///< elements: the blocks of a row
+  int64_t fetchFollowing = 0;  ///< elements: rows of an operand that follow each other in memory
+  int64_t fetchRows = 0;       ///< rounds: rows of an operand that are far from each other
+  int64_t fetchWideRows = 0;   ///< the same of rows of costs.wideRow cache lines or more
+  int64_t fetchTrees = 0;      ///< rounds: rows that the segments of a tree name (MTTKRP)
+  int64_t entriesPerFetch = 0; ///< entries that a loop which scatters takes between such fetches
+  int64_t vectorsPerFetch = 0; ///< vectors that a loop which gathers takes between them
+  int64_t gatherSteps = 0;     ///< steps that tiles which gather take at a time, where nothing is foreseen
+  bool operator==(const Cpu &) const = default;
+};
+
+/// What a figure may be: passes divide by some, and unroll by others.
+struct FigureBounds {
+  int64_t least, most;
+  bool powerOfTwo = false;
+};
+
+/// Calls `figure` with the name in the IR, the value and the bounds of each figure. `AnyCpu`: Cpu or const
+/// Cpu.
+template <typename AnyCpu, typename Callable> void forEachFigure(AnyCpu &cpu, Callable figure) {
+  constexpr FigureBounds yesOrNo{0, 1}, bytes{1 << 10, int64_t(1) << 40}, distance{0, 1 << 20}, count{1, 64};
+  figure("vector_bits", cpu.vectorBits, FigureBounds{64, 2048, /*powerOfTwo=*/true});
+  figure("registers", cpu.registers, FigureBounds{4, 1024});
+  figure("l1", cpu.l1, bytes);
+  figure("l2", cpu.l2, bytes);
+  figure("near", cpu.nearBytes, bytes);
+  figure("line", cpu.line, FigureBounds{16, 1024, /*powerOfTwo=*/true});
+  figure("gathers", cpu.gathers, yesOrNo);
+  figure("masks", cpu.masks, yesOrNo);
+  figure("foresees", cpu.foresees, yesOrNo);
+  figure("intersects", cpu.intersects, yesOrNo);
+  figure("fetch_ahead", cpu.fetchAhead, distance);
+  figure("fetch_gathers", cpu.fetchGathers, distance);
+  figure("fetch_tiles", cpu.fetchTiles, distance);
+  figure("fetch_blocks", cpu.fetchBlocks, distance);
+  figure("fetch_following", cpu.fetchFollowing, distance);
+  figure("fetch_rows", cpu.fetchRows, distance);
+  figure("fetch_wide_rows", cpu.fetchWideRows, distance);
+  figure("fetch_trees", cpu.fetchTrees, distance);
+  figure("entries_per_fetch", cpu.entriesPerFetch, count);
+  figure("vectors_per_fetch", cpu.vectorsPerFetch, count);
+  figure("gather_steps", cpu.gatherSteps, count);
+}
+
+/// A figure of a row and where it comes from: the number of a page in docs/experiments, "data sheet", or "not
+/// measured: …" with the reason for the value.
+struct CpuFigure {
+  std::string_view name;
+  int64_t value;
+  std::string_view source;
+};
+
+/// What a processor has that the row it is like has not.
+struct CpuRow {
+  std::string_view name; ///< LLVM's of the processor (`llc -mcpu=help`), or of a level of its architecture
+  std::string_view like; ///< an earlier row; empty of the first, which has every figure
+  std::span<const CpuFigure> figures;
+};
+std::span<const CpuRow> cpuRows();
+
+/// The processor that the first row stands for: what code is made for where nothing is said.
+const Cpu &genericCpu();
+/// The processor of the row; null where there is none of that name.
+const Cpu *findCpu(std::string_view name);
+/// The processor that LLVM calls so and that has the features LLVM calls so: its own row where there is one
+/// whose vectors it has (a virtual machine may hide some), else that of its architecture's level.
+Cpu chooseCpu(std::string_view llvmName, const std::function<bool(std::string_view)> &hasFeature);
+
+/// Sets a figure; returns what is wrong with its name or value, or nothing.
+std::string setFigure(Cpu &cpu, std::string_view name, int64_t value);
+
+/// `znver5, l2 = 2097152`: the row, and what differs from it.
+std::string printCpu(const Cpu &cpu);
+/// The inverse of printCpu; throws support::SyntaxError.
+Cpu parseCpu(std::string_view text);
+
+} // namespace tulle::iteration

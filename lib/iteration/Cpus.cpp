@@ -1,0 +1,93 @@
+// The processors, one row each. A figure that a measurement gave cites its page in docs/experiments by
+// number.
+#include "iteration/Cpu.h"
+
+namespace tulle::iteration {
+
+namespace {
+
+constexpr std::string_view kDataSheet = "data sheet", kCommon = "not measured: what most processors have",
+                           kAsV3 = "not measured: as x86-64-v3",
+                           kNoOther = "not measured: no other value was recorded",
+                           kForZnver5 = "not measured: began with znver5, and others stayed as they were";
+
+/// Vectors as most processors have them, and the figures of AMD Zen 4, on which the cost model began.
+constexpr CpuFigure kGeneric[] = {
+    {"vector_bits", 256, kCommon},
+    {"registers", 16, kCommon},
+    {"l1", 32 << 10, kCommon},
+    {"l2", 1 << 20, "not measured: as znver4"},
+    {"near", 8 << 20, "003"},
+    {"line", 64, kCommon},
+    {"gathers", true, "002"},
+    {"masks", true, kNoOther},
+    {"foresees", true, "001"},
+    {"intersects", false, "not measured: few processors have the instruction"},
+    {"fetch_ahead", 256, "001"},
+    {"fetch_gathers", 64, kAsV3},
+    {"fetch_tiles", 0, kForZnver5},
+    {"fetch_blocks", 0, kForZnver5},
+    {"fetch_following", 0, kForZnver5},
+    {"fetch_rows", 6, kNoOther},
+    {"fetch_wide_rows", 6, "not measured: as fetch_rows"},
+    {"fetch_trees", 6, "not measured: as fetch_rows"},
+    {"entries_per_fetch", 2, "004"},
+    {"vectors_per_fetch", 1, kForZnver5},
+    {"gather_steps", 3, kAsV3},
+};
+
+constexpr CpuFigure kX86_64[] = {
+    {"vector_bits", 128, kDataSheet}, // it has no gathers and no masks
+    {"gathers", false, kDataSheet},
+    {"masks", false, kDataSheet},
+    {"foresees", false, kAsV3},
+};
+
+/// Measured on AMD Zen 3.
+constexpr CpuFigure kX86_64_v3[] = {
+    {"vector_bits", 256, kDataSheet}, {"registers", 16, kDataSheet}, {"gathers", false, "005"},
+    {"masks", false, "006"},          {"foresees", false, "005"},    {"fetch_gathers", 64, "007"},
+    {"gather_steps", 3, "007"},
+};
+
+constexpr CpuFigure kX86_64_v4[] = {{"vector_bits", 512, kDataSheet}, {"registers", 32, kDataSheet}};
+
+constexpr CpuFigure kZnver3[] = {{"l1", 32 << 10, kDataSheet}, {"l2", 512 << 10, kDataSheet}};
+
+constexpr CpuFigure kZnver4[] = {{"l1", 32 << 10, kDataSheet}, {"l2", 1 << 20, kDataSheet}};
+
+constexpr CpuFigure kZnver5[] = {
+    {"l1", 48 << 10, kDataSheet},    {"l2", 1 << 20, kDataSheet},     {"gathers", false, "008"},
+    {"masks", false, "008"},         {"foresees", false, "009"},      {"intersects", true, "016"},
+    {"fetch_ahead", 1536, "009"},    {"fetch_gathers", 256, "011"},   {"fetch_tiles", 192, "012"},
+    {"fetch_blocks", 768, "013"},    {"fetch_following", 384, "014"}, {"fetch_rows", 29, "015"},
+    {"fetch_wide_rows", 15, "015"},  {"fetch_trees", 12, "015"},      {"entries_per_fetch", 4, "010"},
+    {"vectors_per_fetch", 2, "009"}, {"gather_steps", 32, "011"},
+};
+
+constexpr CpuFigure kSapphireRapids[] = {{"l1", 48 << 10, kDataSheet}, {"l2", 2 << 20, kDataSheet}};
+
+constexpr CpuFigure kArmv8[] = {
+    {"vector_bits", 128, kDataSheet}, // it has no gathers and no masks
+    {"registers", 32, kDataSheet},
+    {"gathers", false, kDataSheet},
+    {"masks", false, kDataSheet},
+};
+
+constexpr CpuRow kRows[] = {
+    {"generic", "", kGeneric},
+    {"x86-64", "generic", kX86_64},
+    {"x86-64-v3", "generic", kX86_64_v3},
+    {"x86-64-v4", "generic", kX86_64_v4},
+    {"armv8-a", "generic", kArmv8},
+    {"znver3", "x86-64-v3", kZnver3},
+    {"znver4", "x86-64-v4", kZnver4},
+    {"znver5", "x86-64-v4", kZnver5},
+    {"sapphirerapids", "x86-64-v4", kSapphireRapids},
+};
+
+} // namespace
+
+std::span<const CpuRow> cpuRows() { return kRows; }
+
+} // namespace tulle::iteration
