@@ -53,12 +53,13 @@ fuzz: setup
 	cmake --build build/fuzz
 	scripts/fuzz build/fuzz
 
-# Installs the peers that are missing where it can, and writes docs/performance.md.
+# Installs the peers that are missing where it can, and writes docs/performance.md and what README.md shows of it.
 bench: setup
 	-scripts/setup-bench
 	cmake --preset $(PRESET) >/dev/null
 	cmake --build $(BUILD) --target tulle bench
 	$(BUILD)/bin/tulle bench all --threads 1,2 --seconds 0.5 --write docs
+	scripts/headline
 
 format:
 	git ls-files '*.cpp' '*.h' | xargs clang-format-22 -i

@@ -1,5 +1,5 @@
 // docs/performance.md.
-#include "Report.h"
+#include "Headline.h"
 #include "peer/Peer.h"
 #include <algorithm>
 #include <fmt/format.h>
@@ -106,9 +106,37 @@ static std::string limits(const Report &report) {
   return text;
 }
 
-std::string markdown(const Report &report, const std::string &plot) {
-  std::string text = fmt::format(
-      "# Performance\n\nWritten by `{}`.\n\n{}\n\n{}\n"
+/// A screen: the picture, ten kernels, where Tulle is slower, the machine, and what else there is.
+static std::string firstScreen(const Report &report, const std::string &plot) {
+  std::string text =
+      "# Performance\n\nHow many times as fast Tulle is as the fastest other library that has the "
+      "operation: that library's time / Tulle's,\n"
+      "geometric mean over the inputs (\"loop\": a loop by hand, where no library has it).\n\n";
+  if (!plot.empty())
+    text += "![Tulle's speed over the best peer's, ten kernels](headline.svg)\n\n";
+  const HeadlineTable table = headline(report);
+  text += head(table.titles, 2);
+  for (const std::vector<std::string> &cells : table.rows)
+    text += line(cells);
+  if (const std::string list = slower(report); !list.empty())
+    text += "\nSlower than the best peer, in the mean over the inputs: " + list + ".\n";
+  int met = 0, asked = 0;
+  for (const Family &family : families(report.rows)) {
+    const Verdict verdict = family.verdict();
+    asked += verdict != Verdict::None;
+    met += verdict == Verdict::Met || verdict == Verdict::Memory;
+  }
+  text += fmt::format("\n{} of {} [targets](#targets) are met.\n\n{}\n\nBehind this: [how it is "
+                      "measured](#how-it-is-measured), the [targets](#targets){}, and every measurement.\n"
+                      "Written by `{}`.\n",
+                      met, asked, report.machine,
+                      plot.empty() ? "" : fmt::format(", a [plot of all kernels]({})", plot), report.command);
+  return text;
+}
+
+static std::string howMeasured(const Report &report) {
+  return fmt::format(
+      "\n## How it is measured\n\n{}\n"
       "Double precision, 32-bit indices, medians of runs in turn within one process, after every "
       "answer was compared\n"
       "with that of a loop by hand: processor time for one thread, the clock for several. A "
@@ -127,11 +155,13 @@ std::string markdown(const Report &report, const std::string &plot) {
       "of what can be gained; on virtual processors it changes by the minute. \"As memory allows\": a target "
       "that holds where the\n"
       "machine's bandwidth allows it; Tulle gains what a copy does or more, which is less than is "
-      "wanted.\n\n",
-      report.command, report.machine, limits(report), kMklOwnFormat);
-  if (!plot.empty())
-    text += fmt::format("![ratio to the best peer and to the bound]({})\n\n", plot);
-  text += "## Targets\n\nGeometric means over the inputs.\n\n" + summary(report);
+      "wanted.\n",
+      limits(report), kMklOwnFormat);
+}
+
+std::string markdown(const Report &report, const std::string &plot) {
+  std::string text = firstScreen(report, plot) + howMeasured(report);
+  text += "\n## Targets\n\nGeometric means over the inputs.\n\n" + summary(report);
   std::vector<std::pair<std::string, int>> sections;
   for (const Row &row : report.rows)
     if (std::find(sections.begin(), sections.end(), std::pair(row.group, row.threads)) == sections.end())

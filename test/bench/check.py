@@ -35,6 +35,12 @@ for row in rows:
 widths = {line.count("|") for line in markdown.split("## Targets")[1].split("##")[0].splitlines() if line.startswith("|")}
 if len(widths) != 1:
     wrong.append("the rows of the table of targets differ in length")
+first = [line.split("|") for line in markdown.split("## ")[0].splitlines() if line.startswith("|")]
+if len(first) != 12 or len({len(cells) for cells in first}) != 1:
+    wrong.append(f"the first table has {len(first) - 2} kernels, not ten of the same columns")
+for cells in first[2:]:
+    if cells[5].strip() == "–":
+        wrong.append(f"{cells[2].strip()} has no ratio in the first table")
 xml.etree.ElementTree.parse(folder / "performance.svg")
 print("\n".join(wrong))
 sys.exit(1 if wrong else 0)
