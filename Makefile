@@ -1,11 +1,11 @@
-# make build | install | demo | test | test-asan | road | convert-test | fuzz | bench | format | tidy | clean
+# make build | install | demo | test | test-asan | end-to-end | convert-test | fuzz | bench | format | tidy | clean
 PRESET ?= release
 BUILD := build/$(PRESET)
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 export CMAKE_BUILD_PARALLEL_LEVEL := $(JOBS)
 
-.PHONY: all setup configure build install demo test test-asan road convert-test fuzz bench format tidy clean
+.PHONY: all setup configure build install demo test test-asan end-to-end-test convert-test fuzz bench format tidy clean
 all: build
 
 setup:
@@ -34,10 +34,10 @@ test: configure
 test-asan:
 	$(MAKE) test PRESET=asan
 
-# SpMV and MTTKRP on every .mtx.gz and .tns.gz of a folder: make road DATA=FOLDER.
-road: build
-	@test -n "$(DATA)" || { echo "usage: make road DATA=FOLDER"; exit 1; }
-	test/road/road.py --tulle $(BUILD)/bin/tulle --data $(DATA)
+# SpMV and MTTKRP on every .mtx.gz and .tns.gz of a folder: make end-to-end-test DATA=FOLDER.
+end-to-end-test: build
+	@test -n "$(DATA)" || { echo "usage: make end-to-end-test DATA=FOLDER"; exit 1; }
+	test/end_to_end/end_to_end.py --tulle $(BUILD)/bin/tulle --data $(DATA)
 
 # Every .mtx.gz and .tns.gz of a folder, up to MOST entries, between all pairs of formats: make convert-test DATA=FOLDER.
 MOST ?= 65000

@@ -1,5 +1,5 @@
 // What reading costs: ten million entries of an uncompressed .mtx, as entries and stored as CSR, on one core.
-#include "engine/Convert.h"
+#include "engine/Conversion.h"
 #include "runtime/io/Io.h"
 #include <benchmark/benchmark.h>
 #include <cstdio>

@@ -16,7 +16,7 @@ if os.path.exists(os.path.join(build, "bin", "tulle-bench")):
     config.available_features.add("bench")
 config.test_format = lit.formats.ShTest(execute_external=True)
 config.suffixes = [".mlir", ".test", ".tulle"]
-config.excludes = ["inputs", "Inputs", "CMakeLists.txt", "README.md", "road"]
+config.excludes = ["inputs", "Inputs", "CMakeLists.txt", "README.md", "end_to_end"]
 config.test_source_root = os.path.dirname(os.path.abspath(__file__))
 config.test_exec_root = os.path.join(build, "test")
 config.environment["PATH"] = os.pathsep.join([os.path.join(build, "bin"), llvm, os.environ["PATH"]])

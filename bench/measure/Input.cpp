@@ -1,6 +1,6 @@
 #include "Input.h"
 #include "Measure.h"
-#include "engine/Convert.h"
+#include "engine/Conversion.h"
 #include "peer/SciPy.h"
 #include "tulle/error.h"
 #include <algorithm>

@@ -1,5 +1,5 @@
 #include "Measure.h"
-#include "runtime/tensor/Blocks.h"
+#include "runtime/tensor/BlockPool.h"
 #include <algorithm>
 #include <chrono>
 #include <cmath>

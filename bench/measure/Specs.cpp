@@ -2,7 +2,7 @@
 #include "Input.h"
 #include "runtime/generate/Generate.h"
 #include "runtime/io/Io.h"
-#include "runtime/tensor/Memory.h"
+#include "runtime/tensor/MemoryLimits.h"
 #include "tulle/error.h"
 #include <algorithm>
 #include <cstring>

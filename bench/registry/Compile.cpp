@@ -1,5 +1,5 @@
 #include "Compile.h"
-#include "engine/Convert.h"
+#include "engine/Conversion.h"
 #include "engine/Engine.h"
 #include "tulle/error.h"
 #include <filesystem>

@@ -1,6 +1,6 @@
 // Tulle as a contender: any text over named operands, any conversion.
 #include "Compile.h"
-#include "engine/Convert.h"
+#include "engine/Conversion.h"
 #include "engine/Engine.h"
 #include <fmt/format.h>
 

@@ -43,7 +43,7 @@ bool isKind(Attribute a) {
 
 constexpr StringRef kModule[] = {"builtin.module"}, kGeneric[] = {"linalg.generic"}, kFor[] = {"scf.for"},
                     kFunctions[] = {"func.func", "llvm.func"}, kIterate[] = {"tulle.iterate"},
-                    kPart[] = {"tulle.part"}, kValues[] = {"tulle.values"};
+                    kPart[] = {"tulle.partition"}, kValues[] = {"tulle.values"};
 
 const Known ofOps[] = {
     {kCpuAttr, kModule, isCpu, "a #tulle.cpu<…>"},

@@ -37,7 +37,7 @@ inline constexpr llvm::StringLiteral kPlanAttr = "tulle.plan";
 
 //===--- Of parts, loops and functions ---===//
 
-/// Of a tulle.part: its pieces begin at multiples.
+/// Of a tulle.partition: its pieces begin at multiples.
 inline constexpr llvm::StringLiteral kGrainAttr = "tulle.grain";
 /// Of a tulle.values: it means the coordinates that the level stores one by one.
 inline constexpr llvm::StringLiteral kLevelAttr = "tulle.level";

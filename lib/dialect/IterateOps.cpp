@@ -133,8 +133,8 @@ std::optional<Minterm> parseMinterm(StringRef text, unsigned operands) {
 
 } // namespace
 
-/// Iterators that loops are at exist wherever they can be named, but those of a merge by presence flags only where
-/// their flags are set; of others nothing is known.
+/// Iterators that loops are at exist wherever they can be named, but those of a merge by presence flags only
+/// where their flags are set; of others nothing is known.
 static Speculation::Speculatability whereExists(Value iterator) {
   auto argument = dyn_cast_or_null<BlockArgument>(iterator);
   auto merge = argument ? dyn_cast<CoiterateOp>(argument.getOwner()->getParentOp()) : CoiterateOp();
@@ -201,7 +201,7 @@ static LogicalResult verifyTabled(Operation *op, SpaceType space, int constraint
   return success();
 }
 
-LogicalResult TabulateOp::verify() { return verifyTabled(*this, getSpace().getType(), 1); }
+LogicalResult PositionTableOp::verify() { return verifyTabled(*this, getSpace().getType(), 1); }
 
 LogicalResult LookupOp::verify() {
   SpaceType space = getSpace().getType();

@@ -11,10 +11,10 @@ def Tulle_LoopKindAttr : EnumAttr<Tulle_Dialect, Tulle_LoopKind, "kind">;
 def Tulle_StrategyAuto : I32EnumAttrCase<"Auto", 0, "auto">;
 def Tulle_StrategyMerge : I32EnumAttrCase<"Merge", 1, "merge">;
 def Tulle_StrategyGallop : I32EnumAttrCase<"Gallop", 2, "gallop">;
-def Tulle_StrategyPeek : I32EnumAttrCase<"Peek", 3, "peek">;
+def Tulle_StrategyLocate : I32EnumAttrCase<"Locate", 3, "locate">;
 def Tulle_StrategyBlocks : I32EnumAttrCase<"Blocks", 4, "blocks">;
 def Tulle_Strategy : I32EnumAttr<"Strategy", "how a co-iteration is lowered",
-    [Tulle_StrategyAuto, Tulle_StrategyMerge, Tulle_StrategyGallop, Tulle_StrategyPeek, Tulle_StrategyBlocks]> {
+    [Tulle_StrategyAuto, Tulle_StrategyMerge, Tulle_StrategyGallop, Tulle_StrategyLocate, Tulle_StrategyBlocks]> {
   let cppNamespace = "::tulle::dialect";
   let genSpecializedAttr = 0;
 }
@@ -218,7 +218,7 @@ def Tulle_CoiterateOp : Tulle_Op<"coiterate", [AttrSizedOperandSegments, SingleB
 
     `strategy` says what loop this becomes: `merge` visits the smallest coordinate among the spaces and advances those that have it;
     `gallop` (intersections) lets the spaces that are behind leap by doubling steps; `blocks` (intersections of two) compares
-    vectors of coordinates, and words of bitmaps; `peek` walks the whole range with one position per space; `auto` merges, but
+    vectors of coordinates, and words of bitmaps; `locate` goes through the whole range, with one position per space; `auto` merges, but
     an innermost intersection of two compares blocks, or gallops where their lengths turn out to differ.
 
     Each coordinate of the set is visited once, in ascending order, by the region of its minterm: the one that

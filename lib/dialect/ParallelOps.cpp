@@ -71,7 +71,7 @@ static LogicalResult verifyOrdered(Operation *op, Value space) {
   return success();
 }
 
-LogicalResult PartOp::verify() {
+LogicalResult PartitionOp::verify() {
   if (failed(verifyWeights(*this, getSpace(), getWeights())))
     return failure();
   auto attr = (*this)->getAttrOfType<IntegerAttr>(kGrainAttr);
@@ -86,9 +86,9 @@ LogicalResult PartOp::verify() {
   return success();
 }
 
-LogicalResult WeightOp::verify() { return verifyWeights(*this, getSpace(), getWeights()); }
+LogicalResult WorkOp::verify() { return verifyWeights(*this, getSpace(), getWeights()); }
 
-LogicalResult CutOp::verify() {
+LogicalResult PartitionBoundaryOp::verify() {
   if (failed(verifyWeights(*this, getSpace(), getWeights())))
     return failure();
   return verifyOrdered(*this, getSpace());

@@ -19,7 +19,7 @@ def Tulle_ParallelOp : Tulle_Op<"parallel", [SingleBlockImplicitTerminator<"Yiel
   let description = [{
     ```mlir
     %r = tulle.parallel %part of %parts iter_args(%y = %init) -> (tensor<?xf64, #dense>) {
-      %rows = tulle.part %all, %part of %parts : !tulle.range
+      %rows = tulle.partition %all, %part of %parts : !tulle.range
       %n = tulle.iterate %i in %rows : !tulle.range iter_args(%acc = %y) … 
       tulle.yield %n : tensor<?xf64, #dense>
     }
@@ -38,7 +38,7 @@ def Tulle_ParallelOp : Tulle_Op<"parallel", [SingleBlockImplicitTerminator<"Yiel
   let hasVerifier = 1;
 }
 
-def Tulle_PartOp : Tulle_Op<"part", [Pure, AttrSizedOperandSegments, AllTypesMatch<["space", "result"]>]> {
+def Tulle_PartitionOp : Tulle_Op<"part", [Pure, AttrSizedOperandSegments, AllTypesMatch<["space", "result"]>]> {
   let summary = "A consecutive piece of a space or a range: one of several that together are all of it";
   let description = [{
     The pieces of part 0, 1, … follow each other in the order of storage. No piece cuts the segment of a coordinate that is stored
@@ -66,14 +66,14 @@ def Tulle_PartOp : Tulle_Op<"part", [Pure, AttrSizedOperandSegments, AllTypesMat
   let hasVerifier = 1;
 }
 
-def Tulle_WeightOp : Tulle_Op<"weight", [Pure]> {
-  let summary = "How many stored entries a space or a range holds, counted as tulle.part does";
+def Tulle_WorkOp : Tulle_Op<"weight", [Pure]> {
+  let summary = "How many stored entries a space or a range holds, counted as tulle.partition does";
   let description = [{
     Without levels below that count, positions or coordinates are counted; with them, these and the entries below: never less
     than there are entries.
 
     Constraints:
-    1. `weights` as for tulle.part.
+    1. `weights` as for tulle.partition.
   }];
   let arguments = (ins AnyTypeOf<[Tulle_SpaceType, Tulle_RangeType]>:$space, Optional<AnyRankedTensor>:$weights);
   let results = (outs Index:$result);
@@ -81,17 +81,17 @@ def Tulle_WeightOp : Tulle_Op<"weight", [Pure]> {
   let hasVerifier = 1;
 }
 
-def Tulle_CutOp : Tulle_Op<"cut", [Pure]> {
+def Tulle_PartitionBoundaryOp : Tulle_Op<"cut", [Pure]> {
   let summary = "Where one of several equal shares begins, be it inside of a coordinate that holds much";
   let description = [{
     Where what is stored below one coordinate is more than a share, cutting between coordinates cannot give every thread as much.
-    The shares are those of `tulle.part`. Share `part` may begin inside a coordinate, between the entries stored below it. If what
-    that coordinate holds (`whole`, counted as `tulle.weight` does) is more than `least`, then `begin` and `end` are the places around
+    The shares are those of `tulle.partition`. Share `part` may begin inside a coordinate, between the entries stored below it. If what
+    that coordinate holds (`whole`, counted as `tulle.work` does) is more than `least`, then `begin` and `end` are the places around
     it, counted as `tulle.slice` does, and `before` of `whole` belongs to the shares before; of more than 2^31 entries, both are
-    in larger units. Else `begin` and `end` are the same place, where `tulle.part` begins the share, and the other two mean nothing.
+    in larger units. Else `begin` and `end` are the same place, where `tulle.partition` begins the share, and the other two mean nothing.
 
     Constraints:
-    1. `weights` as for tulle.part; a space's level holds its coordinates in order.
+    1. `weights` as for tulle.partition; a space's level holds its coordinates in order.
   }];
   let arguments = (ins AnyTypeOf<[Tulle_SpaceType, Tulle_RangeType]>:$space, Index:$part, Index:$parts, Index:$least,
                        Optional<AnyRankedTensor>:$weights);

@@ -2,7 +2,7 @@
 
 def Tulle_TableType : MemRefRankOf<[AnyTypeOf<[I32, I64]>], [1]>;
 
-def Tulle_TabulateOp : Tulle_Op<"tabulate", [MemoryEffects<[MemRead, MemWrite]>]> {
+def Tulle_PositionTableOp : Tulle_Op<"tabulate", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "Writes the position of every coordinate of a space into a table";
   let description = [{
     `table[c]` becomes the position of coordinate `c`, of those that the space stores. The other elements keep what they have:
@@ -24,8 +24,8 @@ def Tulle_LookupOp : Tulle_Op<"lookup", [MemoryEffects<[MemRead]>]> {
     Where nothing is found, `found` is false and the iterator must not be used: code that uses it stands under `scf.if %found`.
 
     Constraints:
-    1. tulle.tabulate wrote the space into the table.
-    2. The level is one that tulle.tabulate takes, and the iterator's.
+    1. tulle.position_table wrote the space into the table.
+    2. The level is one that tulle.position_table takes, and the iterator's.
   }];
   let arguments = (ins Tulle_SpaceType:$space, Tulle_TableType:$table, Index:$coordinate);
   let results = (outs Tulle_IteratorType:$result, I1:$found);

@@ -33,8 +33,8 @@ def Tulle_Dialect : Dialect {
 
 class Tulle_Op<string mnemonic, list<Trait> traits = []> : Op<Tulle_Dialect, mnemonic, traits>;
 
-include "dialect/Encoding.td"
-include "dialect/Cpu.td"
+include "dialect/EncodingAttr.td"
+include "dialect/CpuAttr.td"
 include "dialect/StructuredOps.td"
 include "dialect/IterateOps.td"
 include "dialect/AssembleOps.td"

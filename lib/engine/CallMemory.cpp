@@ -1,7 +1,7 @@
 #include "engine/CallMemory.h"
 #include "engine/Call.h"
-#include "format/Room.h"
-#include "runtime/tensor/Memory.h"
+#include "format/Capacity.h"
+#include "runtime/tensor/MemoryLimits.h"
 #include "tulle/error.h"
 #include <algorithm>
 #include <csetjmp>

@@ -1,7 +1,7 @@
 // The blocks that one call of generated code holds, and the way out of it when something is wrong.
 #pragma once
 #include "engine/Parallel.h"
-#include "runtime/tensor/Blocks.h"
+#include "runtime/tensor/BlockPool.h"
 #include "runtime/tensor/Tensor.h"
 #include <atomic>
 #include <exception>

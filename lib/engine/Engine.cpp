@@ -1,8 +1,8 @@
 // compile(): in memory, on disk, or anew.
 #include "engine/CacheFolder.h"
 #include "engine/DiskCache.h"
-#include "engine/Executable.h"
 #include "engine/Kernel.h"
+#include "engine/MakeExecutable.h"
 #include <chrono>
 #include <list>
 #include <mutex>

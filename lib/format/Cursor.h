@@ -1,6 +1,6 @@
 // Where the parsers of encodings stand in their text.
 #pragma once
-#include "format/Lexer.h"
+#include "format/EncodingLexer.h"
 #include "support/Suggest.h"
 
 namespace tulle::format {

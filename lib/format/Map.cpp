@@ -1,7 +1,7 @@
 // What the map says: digits, inverse map, sizes.
 #include "format/Bits.h"
 #include "format/Layout.h"
-#include "format/Places.h"
+#include "format/Slots.h"
 #include <algorithm>
 #include <limits>
 

@@ -1,5 +1,5 @@
 #include "interpreter/Interpreter.h"
-#include "interpreter/Blocks.h"
+#include "interpreter/StoredBlocks.h"
 #include "notation/Arithmetic.h"
 #include "notation/Monoid.h"
 #include "notation/Sparsity.h"

@@ -85,9 +85,9 @@ Choice<std::vector<Tile>> CostModel::tiles(unsigned elementBits, unsigned elemen
   return {tiles, text + why};
 }
 
-int64_t CostModel::stepsAtATime(bool gathers) const {
+int64_t CostModel::jammedIterations(bool gathers) const {
   // Coordinates are streams, too (experiment 007).
-  return gathers && !cpu.foresees ? cpu.gatherSteps : costs.stepsAtATime;
+  return gathers && !cpu.hardwarePrefetch ? cpu.gatherSteps : costs.jammedIterations;
 }
 
 std::vector<double> relativeEntries(const std::vector<int64_t> &entries) {

@@ -28,18 +28,18 @@ template <typename T> struct Choice {
 struct Costs {
   /// An intersection of two lists: from this ratio of their lengths on, each coordinate of the shorter list
   /// is looked for in the longer one.
-  int64_t leapRatio = 2;
+  int64_t blockGallopRatio = 2;
   /// The same where coordinates cannot be compared by whole vectors: a merge takes a step for every entry of
   /// both, a search two logarithms of the ratio.
-  int64_t gallopRatio = 32;
+  int64_t mergeGallopRatio = 32;
 
   /// A level selected by coordinates: so many rounds before its segment is reached its bounds are fetched,
   /// and its entries; and so many cache lines of these, as later ones are foreseen by the hardware.
-  int64_t fetchBounds = 8, fetchEntries = 4, fetchLines = 2;
+  int64_t prefetchSegmentBounds = 8, prefetchSegmentEntries = 4, prefetchSegmentLines = 2;
   /// Rounds ahead for places to store at: a round does little, so that more of them pass meanwhile.
-  int64_t fetchStores = 16;
+  int64_t prefetchStores = 16;
   /// The least vectors of a tile for which the fetch of a dense row pays.
-  int64_t fetchVectors = 4;
+  int64_t prefetchMinVectors = 4;
   /// Segments that hold fewer positions each, in the mean, are walked by one loop: MTTKRP with 32 columns on
   /// fibers of 1.5 entries takes 0.8 of the time of a loop for each, and with both operands fetched 0.7; on
   /// fibers of 2.2 entries (KG_JF17K_3) a loop for each takes 0.9 of the time of one.
@@ -47,7 +47,7 @@ struct Costs {
   /// What is fetched from an outer cache of the core's own comes with the line beside it: one of so many
   /// lines is asked for (MTTKRP: 0.9 of the time of all lines). From memory every line is (SpMM with 128
   /// columns on `uniform:200000:200000:16`: 255 ms, 281 ms with one of two).
-  int64_t fetchNearLines = 2;
+  int64_t prefetchLineStride = 2;
   /// Cache lines of a row from which on fewer rows are on their way at a time.
   int64_t wideRow = 8;
 
@@ -56,17 +56,17 @@ struct Costs {
   /// rest: `rmat:17:16` 0.87, `ct2010` 0.65, `grid2d:1000` 1.3; far rows of 16, 17, 19 and 5 entries 0.85,
   /// 0.87, 0.92 and 1.25. Asking for the places of 64 entries later as well: 0.82, 0.83, 0.81, 1.35 by hand,
   /// no gain in generated code, which takes 10 ms longer to compile.)
-  int64_t sampledRows = 8192, rowSamples = 32, farRow = 8;
+  int64_t sampledRows = 8192, rowSamples = 32, remoteRowEntries = 8;
 
   /// Rows of a result that share the rows of an operand while these are in the innermost cache: so many rows,
   /// where at least so many of the operand's fit there (48 rows of 256 bytes and 16 of the result: MTTKRP
   /// takes 27 ms, 38 ms without; 64 and 8: 32 ms), and each row of the result names one of so many of the
   /// operand's.
-  int64_t sharingRows = 16, sharedRows = 32, sharedRarely = 3;
+  int64_t cacheBlockResultRows = 16, cacheBlockOperandRows = 32, cacheBlockSparsity = 3;
 
   /// Where an inner loop is longer than this, its operand's streams displace each other from the cache: so
   /// many steps of the outer loop (diagonals) are done at a time. Best of 4 to 27.
-  int64_t longLoop = 4096, stepsAtATime = 6;
+  int64_t longLoop = 4096, jammedIterations = 6;
 
   /// An array with an element for every coordinate of a level: worth while for a level of this size, and for
   /// a larger one while it has at most so many coordinates for each entry.
@@ -96,13 +96,13 @@ struct Costs {
   int64_t workPerThread = 1 << 15;
   /// What an intersection costs for each entry of its shortest operand at most, in entries that a loop walks:
   /// a leap through a much longer list misses the cache once or twice.
-  int64_t leapWork = 32;
+  int64_t gallopWork = 32;
   /// Where equal numbers of entries are not equal work: shares for each part, so that what is left uneven is
   /// small.
-  int64_t sharesPerPart = 4;
+  int64_t chunksPerPartition = 4;
   /// Pieces for each thread at most, and the work that pays for another one. What one coordinate holds is cut
   /// where it is more than such a piece.
-  int64_t piecesPerThread = 16, workPerPiece = 1 << 16;
+  int64_t chunksPerThread = 16, workPerChunk = 1 << 16;
 };
 
 class CostModel {
@@ -124,9 +124,9 @@ public:
   /// where there is nothing to choose.
   Choice<unsigned> flaggedLoops(unsigned loops, const std::function<int64_t(unsigned)> &size) const;
   /// Steps of an outer loop, each with streams of its own, that run over a long inner loop together.
-  int64_t stepsAtATime(bool gathers) const;
-  /// costs.leapRatio; where one instruction compares blocks, leaps gain later (experiment 016).
-  int64_t leapRatio() const { return cpu.intersects ? 20 : costs.leapRatio; }
+  int64_t jammedIterations(bool gathers) const;
+  /// costs.blockGallopRatio; where one instruction compares blocks, leaps gain later (experiment 016).
+  int64_t blockGallopRatio() const { return cpu.intersects ? 20 : costs.blockGallopRatio; }
   /// Coordinates of 32 bits compared all with all: those of a vector; as few as `fewestCompared`, which
   /// others have in AVX2's.
   static constexpr int64_t fewestCompared = 8;

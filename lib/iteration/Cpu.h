@@ -10,29 +10,30 @@ namespace tulle::iteration {
 
 /// The processor that code is made for, with the figures of its row and what this machine says of itself.
 struct Cpu {
-  std::string_view name;   ///< of its row
-  unsigned vectorBits = 0; ///< of its widest vectors
-  unsigned registers = 0;  ///< that hold vectors
-  int64_t l1 = 0;          ///< bytes of data cache, of one core
-  int64_t l2 = 0;          ///< of one core
-  int64_t nearBytes = 0;   ///< what measures as near: rows this far apart need no fetching ahead
-  int64_t line = 0;        ///< bytes of a cache line
-  bool gathers = false;    ///< an instruction gathers from far places sooner than a load for each lane
-  bool masks = false;      ///< loads and stores by mask take no longer than whole ones
-  bool foresees = false;   ///< what loops of such loads read in order is fetched without being asked for
+  std::string_view name;     ///< of its row
+  unsigned vectorBits = 0;   ///< of its widest vectors
+  unsigned registers = 0;    ///< that hold vectors
+  int64_t l1 = 0;            ///< bytes of data cache, of one core
+  int64_t l2 = 0;            ///< of one core
+  int64_t residentBytes = 0; ///< what measures as near: rows this far apart need no fetching ahead
+  int64_t line = 0;          ///< bytes of a cache line
+  bool gathers = false;      ///< an instruction gathers from far places sooner than a load for each lane
+  bool masks = false;        ///< loads and stores by mask take no longer than whole ones
+  bool hardwarePrefetch =
+      false;               ///< what loops of such loads read in order is fetched without being asked for
   bool intersects = false; ///< an instruction compares two vectors of 16 coordinates all with all
   // How long before its use something is asked for; 0: not at all.
-  int64_t fetchAhead = 0;      ///< entries: what loops that gather or scatter read in order
-  int64_t fetchGathers = 0;    ///< elements: what tiles that gather read in order, where it is not foreseen
-  int64_t fetchTiles = 0;      ///< elements: the diagonals that a tile takes in turn
-  int64_t fetchBlocks = 0;     ///< elements: the blocks of a row
-  int64_t fetchFollowing = 0;  ///< elements: rows of an operand that follow each other in memory
-  int64_t fetchRows = 0;       ///< rounds: rows of an operand that are far from each other
-  int64_t fetchWideRows = 0;   ///< the same of rows of costs.wideRow cache lines or more
-  int64_t fetchTrees = 0;      ///< rounds: rows that the segments of a tree name (MTTKRP)
-  int64_t entriesPerFetch = 0; ///< entries that a loop which scatters takes between such fetches
-  int64_t vectorsPerFetch = 0; ///< vectors that a loop which gathers takes between them
-  int64_t gatherSteps = 0;     ///< steps that tiles which gather take at a time, where nothing is foreseen
+  int64_t prefetchEntries = 0; ///< entries: what loops that gather or scatter read in order
+  int64_t prefetchGathers = 0; ///< elements: what tiles that gather read in order, where it is not foreseen
+  int64_t prefetchTiles = 0;   ///< elements: the diagonals that a tile takes in turn
+  int64_t prefetchBlocks = 0;  ///< elements: the blocks of a row
+  int64_t prefetchConsecutive = 0; ///< elements: rows of an operand that follow each other in memory
+  int64_t prefetchRows = 0;        ///< rounds: rows of an operand that are far from each other
+  int64_t prefetchWideRows = 0;    ///< the same of rows of costs.wideRow cache lines or more
+  int64_t prefetchTrees = 0;       ///< rounds: rows that the segments of a tree name (MTTKRP)
+  int64_t entriesPerPrefetch = 0;  ///< entries that a loop which scatters takes between such fetches
+  int64_t vectorsPerPrefetch = 0;  ///< vectors that a loop which gathers takes between them
+  int64_t gatherSteps = 0; ///< steps that tiles which gather take at a time, where nothing is foreseen
   bool operator==(const Cpu &) const = default;
 };
 
@@ -50,22 +51,22 @@ template <typename AnyCpu, typename Callable> void forEachFigure(AnyCpu &cpu, Ca
   figure("registers", cpu.registers, FigureBounds{4, 1024});
   figure("l1", cpu.l1, bytes);
   figure("l2", cpu.l2, bytes);
-  figure("near", cpu.nearBytes, bytes);
+  figure("resident_bytes", cpu.residentBytes, bytes);
   figure("line", cpu.line, FigureBounds{16, 1024, /*powerOfTwo=*/true});
   figure("gathers", cpu.gathers, yesOrNo);
   figure("masks", cpu.masks, yesOrNo);
-  figure("foresees", cpu.foresees, yesOrNo);
+  figure("hardware_prefetch", cpu.hardwarePrefetch, yesOrNo);
   figure("intersects", cpu.intersects, yesOrNo);
-  figure("fetch_ahead", cpu.fetchAhead, distance);
-  figure("fetch_gathers", cpu.fetchGathers, distance);
-  figure("fetch_tiles", cpu.fetchTiles, distance);
-  figure("fetch_blocks", cpu.fetchBlocks, distance);
-  figure("fetch_following", cpu.fetchFollowing, distance);
-  figure("fetch_rows", cpu.fetchRows, distance);
-  figure("fetch_wide_rows", cpu.fetchWideRows, distance);
-  figure("fetch_trees", cpu.fetchTrees, distance);
-  figure("entries_per_fetch", cpu.entriesPerFetch, count);
-  figure("vectors_per_fetch", cpu.vectorsPerFetch, count);
+  figure("prefetch_entries", cpu.prefetchEntries, distance);
+  figure("prefetch_gathers", cpu.prefetchGathers, distance);
+  figure("prefetch_tiles", cpu.prefetchTiles, distance);
+  figure("prefetch_blocks", cpu.prefetchBlocks, distance);
+  figure("prefetch_consecutive", cpu.prefetchConsecutive, distance);
+  figure("prefetch_rows", cpu.prefetchRows, distance);
+  figure("prefetch_wide_rows", cpu.prefetchWideRows, distance);
+  figure("prefetch_trees", cpu.prefetchTrees, distance);
+  figure("entries_per_prefetch", cpu.entriesPerPrefetch, count);
+  figure("vectors_per_prefetch", cpu.vectorsPerPrefetch, count);
   figure("gather_steps", cpu.gatherSteps, count);
 }
 

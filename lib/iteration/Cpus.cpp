@@ -17,22 +17,22 @@ constexpr CpuFigure kGeneric[] = {
     {"registers", 16, kCommon},
     {"l1", 32 << 10, kCommon},
     {"l2", 1 << 20, "not measured: as znver4"},
-    {"near", 8 << 20, "003"},
+    {"resident_bytes", 8 << 20, "003"},
     {"line", 64, kCommon},
     {"gathers", true, "002"},
     {"masks", true, kNoOther},
-    {"foresees", true, "001"},
+    {"hardware_prefetch", true, "001"},
     {"intersects", false, "not measured: few processors have the instruction"},
-    {"fetch_ahead", 256, "001"},
-    {"fetch_gathers", 64, kAsV3},
-    {"fetch_tiles", 0, kForZnver5},
-    {"fetch_blocks", 0, kForZnver5},
-    {"fetch_following", 0, kForZnver5},
-    {"fetch_rows", 6, kNoOther},
-    {"fetch_wide_rows", 6, "not measured: as fetch_rows"},
-    {"fetch_trees", 6, "not measured: as fetch_rows"},
-    {"entries_per_fetch", 2, "004"},
-    {"vectors_per_fetch", 1, kForZnver5},
+    {"prefetch_entries", 256, "001"},
+    {"prefetch_gathers", 64, kAsV3},
+    {"prefetch_tiles", 0, kForZnver5},
+    {"prefetch_blocks", 0, kForZnver5},
+    {"prefetch_consecutive", 0, kForZnver5},
+    {"prefetch_rows", 6, kNoOther},
+    {"prefetch_wide_rows", 6, "not measured: as prefetch_rows"},
+    {"prefetch_trees", 6, "not measured: as prefetch_rows"},
+    {"entries_per_prefetch", 2, "004"},
+    {"vectors_per_prefetch", 1, kForZnver5},
     {"gather_steps", 3, kAsV3},
 };
 
@@ -40,13 +40,13 @@ constexpr CpuFigure kX86_64[] = {
     {"vector_bits", 128, kDataSheet}, // it has no gathers and no masks
     {"gathers", false, kDataSheet},
     {"masks", false, kDataSheet},
-    {"foresees", false, kAsV3},
+    {"hardware_prefetch", false, kAsV3},
 };
 
 /// Measured on AMD Zen 3.
 constexpr CpuFigure kX86_64_v3[] = {
-    {"vector_bits", 256, kDataSheet}, {"registers", 16, kDataSheet}, {"gathers", false, "005"},
-    {"masks", false, "006"},          {"foresees", false, "005"},    {"fetch_gathers", 64, "007"},
+    {"vector_bits", 256, kDataSheet}, {"registers", 16, kDataSheet},       {"gathers", false, "005"},
+    {"masks", false, "006"},          {"hardware_prefetch", false, "005"}, {"prefetch_gathers", 64, "007"},
     {"gather_steps", 3, "007"},
 };
 
@@ -57,12 +57,23 @@ constexpr CpuFigure kZnver3[] = {{"l1", 32 << 10, kDataSheet}, {"l2", 512 << 10,
 constexpr CpuFigure kZnver4[] = {{"l1", 32 << 10, kDataSheet}, {"l2", 1 << 20, kDataSheet}};
 
 constexpr CpuFigure kZnver5[] = {
-    {"l1", 48 << 10, kDataSheet},    {"l2", 1 << 20, kDataSheet},     {"gathers", false, "008"},
-    {"masks", false, "008"},         {"foresees", false, "009"},      {"intersects", true, "016"},
-    {"fetch_ahead", 1536, "009"},    {"fetch_gathers", 256, "011"},   {"fetch_tiles", 192, "012"},
-    {"fetch_blocks", 768, "013"},    {"fetch_following", 384, "014"}, {"fetch_rows", 29, "015"},
-    {"fetch_wide_rows", 15, "015"},  {"fetch_trees", 12, "015"},      {"entries_per_fetch", 4, "010"},
-    {"vectors_per_fetch", 2, "009"}, {"gather_steps", 32, "011"},
+    {"l1", 48 << 10, kDataSheet},
+    {"l2", 1 << 20, kDataSheet},
+    {"gathers", false, "008"},
+    {"masks", false, "008"},
+    {"hardware_prefetch", false, "009"},
+    {"intersects", true, "016"},
+    {"prefetch_entries", 1536, "009"},
+    {"prefetch_gathers", 256, "011"},
+    {"prefetch_tiles", 192, "012"},
+    {"prefetch_blocks", 768, "013"},
+    {"prefetch_consecutive", 384, "014"},
+    {"prefetch_rows", 29, "015"},
+    {"prefetch_wide_rows", 15, "015"},
+    {"prefetch_trees", 12, "015"},
+    {"entries_per_prefetch", 4, "010"},
+    {"vectors_per_prefetch", 2, "009"},
+    {"gather_steps", 32, "011"},
 };
 
 constexpr CpuFigure kSapphireRapids[] = {{"l1", 48 << 10, kDataSheet}, {"l2", 2 << 20, kDataSheet}};

@@ -285,8 +285,8 @@ private:
     return false;
   }
   /// Whether level l of operand o is met again and again by the rows of `other` at its level k, which another
-  /// operand selects: then it can be looked up in a table (tulle-tabulate), and what is visited is these
-  /// rows.
+  /// operand selects: then it can be looked up in a table (tulle-index-operands), and what is visited is
+  /// these rows.
   bool isLookedUp(unsigned o, size_t l, unsigned other, size_t k) const {
     if (!hasTables(shapes[o].operand->encoding.levels[l].format))
       return false;

@@ -1,5 +1,5 @@
 #include "levels/Assembly.h"
-#include "format/Places.h"
+#include "format/Slots.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Matchers.h"
 
@@ -108,7 +108,7 @@ void Assembly::makeSize(unsigned level, Value size) const {
   made.sizes[level] = size;
 }
 
-void Assembly::emptySlot(unsigned level, Value position) const {
+void Assembly::storePadding(unsigned level, Value position) const {
   Value buffer = made.fields[made.layout.coordinates[level]->field];
   Value ones = constantInt(cast<MemRefType>(buffer.getType()).getElementType(), -1);
   memref::StoreOp::create(builder, loc, ones, buffer, position);
@@ -116,7 +116,7 @@ void Assembly::emptySlot(unsigned level, Value position) const {
 
 void Assembly::clearCoordinates(unsigned level, Value count) const {
   forLoop(builder, loc, constant(0), count, dialect::LoopKind::Parallel, {}, [&](Value at, Values) {
-    emptySlot(level, at);
+    storePadding(level, at);
     return Values{};
   });
 }

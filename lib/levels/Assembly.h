@@ -14,9 +14,9 @@ struct LevelBuild {
   /// entry is.
   mlir::Value fresh;
   /// The driver empties the slots that no entry comes to, so that `size` need not empty all.
-  bool slotsAreEmptied = false;
+  bool paddingIsCleared = false;
   /// Several threads ask about, and store, entries at the same time.
-  bool isShared = false;
+  bool isConcurrent = false;
   /// What the format itself keeps: the level's size where parents share one, its least
   /// coordinate; counters, cursors, tables.
   mlir::Value size, low, work, extra;
@@ -63,7 +63,7 @@ public:
   /// A sizes field of one element.
   void makeSize(unsigned level, mlir::Value size) const;
   /// A position's coordinate gets all bits set: an empty slot.
-  void emptySlot(unsigned level, mlir::Value position) const;
+  void storePadding(unsigned level, mlir::Value position) const;
   /// All elements of a coordinates field get all bits set: empty slots.
   void clearCoordinates(unsigned level, mlir::Value count) const;
   /// The same for the level's `count` positions, where some may be in reserve.

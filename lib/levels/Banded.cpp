@@ -24,8 +24,8 @@ struct Banded : LevelFormat {
     return Found{arith::AddIOp::create(emit.builder, emit.loc, range.begin, offset), found};
   }
 
-  Placement placement() const override { return Placement::Computed; }
-  bool asksEntries(const format::Level &) const override { return true; }
+  Insertion insertion() const override { return Insertion::Computed; }
+  bool needsQuery(const format::Level &) const override { return true; }
 
   // The first coordinate of each parent, and the end of its run: 0 where there are no entries.
   void startQuery(const Assembly &a, LevelBuild &build) const override {
@@ -59,7 +59,7 @@ struct Banded : LevelFormat {
     a.storeChecked(field, build.parents, total);
     return a.positions(build.level, total, a.constant(1));
   }
-  Value place(const Assembly &a, LevelBuild &build, Value parent, Value coordinate) const override {
+  Value insert(const Assembly &a, LevelBuild &build, Value parent, Value coordinate) const override {
     Value begin = a.load(*a.made.layout.positions[build.level], parent);
     return a.add(begin, a.sub(coordinate, storedCoordinate(a, build.level, parent)));
   }

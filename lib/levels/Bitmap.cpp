@@ -14,7 +14,7 @@ struct Bitmap : LevelFormat {
                    Value position) const override {
     return emit.sub(position, emit.mul(parent.position, emit.levelSize(level)));
   }
-  bool hasEmptySlots(const format::LevelFormat &) const override { return true; }
+  bool hasPadding(const format::LevelFormat &) const override { return true; }
   Value valid(const Emitter &emit, unsigned level, const Iterator &, Value position, Value) const override {
     return emit.loadBit(*emit.storage.layout.bits[level], position);
   }
@@ -24,7 +24,7 @@ struct Bitmap : LevelFormat {
     return Found{position, valid(emit, level, parent, position, coordinate)};
   }
 
-  Placement placement() const override { return Placement::Computed; }
+  Insertion insertion() const override { return Insertion::Computed; }
   Value size(const Assembly &a, LevelBuild &build) const override {
     build.size = a.levelSize(build.level);
     Value count = a.positions(build.level, build.parents, build.size);
@@ -36,7 +36,7 @@ struct Bitmap : LevelFormat {
     a.fill(a.made.fields[field], a.constant(0), bytes, a.constant(0));
     return count;
   }
-  Value place(const Assembly &a, LevelBuild &build, Value parent, Value coordinate) const override {
+  Value insert(const Assembly &a, LevelBuild &build, Value parent, Value coordinate) const override {
     OpBuilder &b = a.builder;
     Value position = a.add(a.mul(parent, build.size), coordinate);
     Value bytes = a.made.fields[*a.made.layout.bits[build.level]];

@@ -16,8 +16,8 @@ struct Compressed : LevelFormat {
   }
   bool storesEachCoordinate() const override { return true; }
 
-  Placement placement() const override { return Placement::Bucket; }
-  bool asksEntries(const format::Level &) const override { return true; }
+  Insertion insertion() const override { return Insertion::Append; }
+  bool needsQuery(const format::Level &) const override { return true; }
 
   // Entry p + 2 counts the entries of parent p. After the prefix sums entry p + 1 is where p begins, and
   // serves as its cursor: when all entries are stored, it is where p ends, which is what positions say.
@@ -47,7 +47,7 @@ struct Compressed : LevelFormat {
     a.allocateCoordinates(build.level, total);
     return total;
   }
-  Value place(const Assembly &a, LevelBuild &build, Value parent, Value coordinate) const override {
+  Value insert(const Assembly &a, LevelBuild &build, Value parent, Value coordinate) const override {
     Value position = a.take(build.work, a.add(parent, a.constant(1)), build.fresh);
     a.storeCoordinate(build.level, position, coordinate);
     return position;

@@ -9,7 +9,7 @@ class CountedLevelFormat : public LevelFormat {
 public:
   explicit CountedLevelFormat(unsigned bits) : bits(bits) {}
 
-  bool asksEntries(const format::Level &) const override { return true; }
+  bool needsQuery(const format::Level &) const override { return true; }
   void startQuery(const Assembly &a, LevelBuild &build) const override {
     build.work = a.zeros(a.builder.getIntegerType(bits), build.parents);
   }

@@ -19,12 +19,12 @@ struct Fixed : CountedLevelFormat {
   Value coordinate(const Emitter &emit, unsigned level, const Iterator &, Value position) const override {
     return storedCoordinate(emit, level, position);
   }
-  bool hasEmptySlots(const format::LevelFormat &) const override { return true; }
+  bool hasPadding(const format::LevelFormat &) const override { return true; }
   Value valid(const Emitter &emit, unsigned level, const Iterator &, Value, Value coordinate) const override {
     return isEntry(emit, level, coordinate);
   }
 
-  Placement placement() const override { return Placement::Bucket; }
+  Insertion insertion() const override { return Insertion::Append; }
   Value size(const Assembly &a, LevelBuild &build) const override {
     int64_t n = a.made.encoding.levels[build.level].format.n;
     Value zero = a.constant(0);
@@ -46,7 +46,7 @@ struct Fixed : CountedLevelFormat {
     a.clearCoordinates(build.level, count);
     return count;
   }
-  Value place(const Assembly &a, LevelBuild &build, Value parent, Value coordinate) const override {
+  Value insert(const Assembly &a, LevelBuild &build, Value parent, Value coordinate) const override {
     Value position = a.add(a.mul(parent, build.size), a.take(build.work, parent, build.fresh));
     a.storeCoordinate(build.level, position, coordinate);
     return position;

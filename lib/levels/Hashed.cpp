@@ -16,7 +16,7 @@ struct Hashed : CountedLevelFormat {
   Value coordinate(const Emitter &emit, unsigned level, const Iterator &, Value position) const override {
     return storedCoordinate(emit, level, position);
   }
-  bool hasEmptySlots(const format::LevelFormat &) const override { return true; }
+  bool hasPadding(const format::LevelFormat &) const override { return true; }
   Value valid(const Emitter &emit, unsigned level, const Iterator &, Value, Value coordinate) const override {
     return isEntry(emit, level, coordinate);
   }
@@ -59,7 +59,7 @@ struct Hashed : CountedLevelFormat {
   }
 
   // Tables do not depend on the source: entries come in ascending order.
-  Placement placement() const override { return Placement::Table; }
+  Insertion insertion() const override { return Insertion::HashTable; }
   Value size(const Assembly &a, LevelBuild &build) const override {
     OpBuilder &b = a.builder;
     unsigned field = *a.made.layout.positions[build.level];
@@ -83,7 +83,7 @@ struct Hashed : CountedLevelFormat {
     a.clearCoordinates(build.level, total);
     return total;
   }
-  Value place(const Assembly &a, LevelBuild &build, Value parent, Value coordinate) const override {
+  Value insert(const Assembly &a, LevelBuild &build, Value parent, Value coordinate) const override {
     OpBuilder &b = a.builder;
     PositionRange range = positions(a, build.level, {parent, {}, {}, {}, false});
     Value slots = a.sub(range.end, range.begin), last = a.sub(slots, a.constant(1));

@@ -28,7 +28,7 @@ Value LevelFormat::size(const Assembly &, LevelBuild &) const {
   llvm_unreachable("only levels with a placement are built by position");
 }
 
-Value LevelFormat::place(const Assembly &, LevelBuild &, Value, Value) const {
+Value LevelFormat::insert(const Assembly &, LevelBuild &, Value, Value) const {
   llvm_unreachable("only levels with a placement are built by position");
 }
 
@@ -65,7 +65,7 @@ Value FullLevelFormat::locate(const Emitter &emit, unsigned level, const Iterato
 }
 
 // Only a counter's rounds depend on the entries: there are as many as the longest count.
-bool FullLevelFormat::asksEntries(const format::Level &level) const {
+bool FullLevelFormat::needsQuery(const format::Level &level) const {
   return level.expr->kind == format::ExprKind::Counter;
 }
 
@@ -89,7 +89,7 @@ Value FullLevelFormat::size(const Assembly &a, LevelBuild &build) const {
   return a.positions(build.level, build.parents, build.size);
 }
 
-Value FullLevelFormat::place(const Assembly &a, LevelBuild &build, Value parent, Value coordinate) const {
+Value FullLevelFormat::insert(const Assembly &a, LevelBuild &build, Value parent, Value coordinate) const {
   return a.add(a.mul(parent, build.size), coordinate);
 }
 

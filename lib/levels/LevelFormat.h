@@ -23,11 +23,11 @@ struct PositionRange {
 };
 
 /// How entries get their positions when they arrive in any order.
-enum class Placement : uint8_t {
-  None,     ///< they cannot
-  Computed, ///< from the parent's position and the coordinate: the same coordinate has the same position
-  Table,    ///< the first one at a coordinate takes a free place: they arrive in storage order
-  Bucket    ///< each takes the next place below its parent
+enum class Insertion : uint8_t {
+  None,      ///< they cannot
+  Computed,  ///< from the parent's position and the coordinate: the same coordinate has the same position
+  HashTable, ///< the first one at a coordinate takes a free place: they arrive in storage order
+  Append     ///< each takes the next place below its parent
 };
 
 /// The place a coordinate would have, and whether it is stored there (a bit).
@@ -54,7 +54,7 @@ public:
   virtual mlir::Value coordinate(const Emitter &emit, unsigned level, const Iterator &parent,
                                  mlir::Value position) const = 0;
   /// Some slots may hold no entry.
-  virtual bool hasEmptySlots(const format::LevelFormat &) const { return false; }
+  virtual bool hasPadding(const format::LevelFormat &) const { return false; }
   /// What is stored at a position is its coordinate, whoever the parent is: one may be read before its parent
   /// is reached.
   virtual bool storesEachCoordinate() const { return false; }
@@ -77,14 +77,14 @@ public:
                                                          const Iterator &grandparent) const;
 
   // Assembly by position. The driver calls these level by level from the top: `startQuery`, and `query` at
-  // every entry of a copy of the loops that only asks (both where `asksEntries`); `size`; `place` at every
+  // every entry of a copy of the loops that only asks (both where `needsQuery`); `size`; `place` at every
   // entry of the copy that stores; `finish`.
 
-  virtual Placement placement() const { return Placement::None; }
+  virtual Insertion insertion() const { return Insertion::None; }
   /// Whether the level's size depends on the entries.
-  virtual bool asksEntries(const format::Level &level) const { return false; }
+  virtual bool needsQuery(const format::Level &level) const { return false; }
   /// Whether what it asks differs from parent to parent.
-  virtual bool asksParents(const format::Level &level) const { return asksEntries(level); }
+  virtual bool needsQueryPerParent(const format::Level &level) const { return needsQuery(level); }
   virtual void startQuery(const Assembly &a, LevelBuild &build) const {}
   /// `above`: the coordinates of the levels above, in order.
   virtual void query(const Assembly &a, LevelBuild &build, mlir::Value parent, mlir::Value coordinate,
@@ -92,8 +92,8 @@ public:
   /// Makes the level's buffers, with the edges from the parents; returns the number of positions.
   virtual mlir::Value size(const Assembly &a, LevelBuild &build) const;
   /// Stores the coordinate below a parent; returns its position.
-  virtual mlir::Value place(const Assembly &a, LevelBuild &build, mlir::Value parent,
-                            mlir::Value coordinate) const;
+  virtual mlir::Value insert(const Assembly &a, LevelBuild &build, mlir::Value parent,
+                             mlir::Value coordinate) const;
   virtual void finish(const Assembly &a, LevelBuild &build) const {}
 
 protected:
@@ -116,15 +116,15 @@ public:
   mlir::Value locate(const Emitter &emit, unsigned level, const Iterator &parent,
                      mlir::Value coordinate) const override;
 
-  Placement placement() const override { return Placement::Computed; }
-  bool asksEntries(const format::Level &level) const override;
-  bool asksParents(const format::Level &) const override { return false; }
+  Insertion insertion() const override { return Insertion::Computed; }
+  bool needsQuery(const format::Level &level) const override;
+  bool needsQueryPerParent(const format::Level &) const override { return false; }
   void startQuery(const Assembly &a, LevelBuild &build) const override;
   void query(const Assembly &a, LevelBuild &build, mlir::Value parent, mlir::Value coordinate,
              mlir::ValueRange above) const override;
   mlir::Value size(const Assembly &a, LevelBuild &build) const override;
-  mlir::Value place(const Assembly &a, LevelBuild &build, mlir::Value parent,
-                    mlir::Value coordinate) const override;
+  mlir::Value insert(const Assembly &a, LevelBuild &build, mlir::Value parent,
+                     mlir::Value coordinate) const override;
 };
 
 /// The class of a level kind. Kinds without one cannot hold data (format::whyNotExecutable says so first).

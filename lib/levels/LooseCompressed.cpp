@@ -18,7 +18,7 @@ struct LooseCompressed : CountedLevelFormat {
 
   bool leavesGaps() const override { return true; }
 
-  Placement placement() const override { return Placement::Bucket; }
+  Insertion insertion() const override { return Insertion::Append; }
 
   // The end of a segment counts first, and is the cursor then.
   Value size(const Assembly &a, LevelBuild &build) const override {
@@ -43,7 +43,7 @@ struct LooseCompressed : CountedLevelFormat {
     a.clearReserve(build.level, count);
     return count;
   }
-  Value place(const Assembly &a, LevelBuild &build, Value parent, Value coordinate) const override {
+  Value insert(const Assembly &a, LevelBuild &build, Value parent, Value coordinate) const override {
     Value position = a.take(build.work, parent, build.fresh);
     a.storeCoordinate(build.level, position, coordinate);
     return position;

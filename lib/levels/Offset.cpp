@@ -15,7 +15,7 @@ struct Offset : LevelFormat {
     return ExpressionEmitter(emit, {{}, parent.coordinates})(
         format::offsetCoordinate(emit.storage.encoding, level));
   }
-  bool hasEmptySlots(const format::LevelFormat &) const override { return true; }
+  bool hasPadding(const format::LevelFormat &) const override { return true; }
   Value valid(const Emitter &emit, unsigned level, const Iterator &parent, Value,
               Value coordinate) const override {
     if (parent.bounded)
@@ -51,9 +51,9 @@ struct Offset : LevelFormat {
     return PositionRange{begin, b.createOrFold<arith::MaxSIOp>(loc, begin, end)};
   }
 
-  Placement placement() const override { return Placement::Computed; }
+  Insertion insertion() const override { return Insertion::Computed; }
   Value size(const Assembly &, LevelBuild &build) const override { return build.parents; }
-  Value place(const Assembly &, LevelBuild &, Value parent, Value) const override { return parent; }
+  Value insert(const Assembly &, LevelBuild &, Value parent, Value) const override { return parent; }
 
 private:
   /// The factor of the level's variable in a sum; false where the expression is no sum in it.

@@ -21,8 +21,8 @@ struct Ragged : LevelFormat {
                  emit.compare(arith::CmpIPredicate::ult, coordinate, length)};
   }
 
-  Placement placement() const override { return Placement::Computed; }
-  bool asksEntries(const format::Level &) const override { return true; }
+  Insertion insertion() const override { return Insertion::Computed; }
+  bool needsQuery(const format::Level &) const override { return true; }
   void startQuery(const Assembly &a, LevelBuild &build) const override {
     build.work = a.zeros(a.builder.getI64Type(), build.parents);
   }
@@ -42,7 +42,7 @@ struct Ragged : LevelFormat {
     a.storeChecked(field, build.parents, total);
     return a.positions(build.level, total, a.constant(1));
   }
-  Value place(const Assembly &a, LevelBuild &build, Value parent, Value coordinate) const override {
+  Value insert(const Assembly &a, LevelBuild &build, Value parent, Value coordinate) const override {
     return a.add(a.load(*a.made.layout.positions[build.level], parent), coordinate);
   }
 };

@@ -15,22 +15,22 @@ struct Singleton : LevelFormat {
     return storedCoordinate(emit, level, position);
   }
   bool storesEachCoordinate() const override { return true; }
-  bool hasEmptySlots(const format::LevelFormat &format) const override { return format.padded; }
+  bool hasPadding(const format::LevelFormat &format) const override { return format.padded; }
   Value valid(const Emitter &emit, unsigned level, const Iterator &, Value, Value coordinate) const override {
     return emit.storage.encoding.levels[level].format.padded ? isEntry(emit, level, coordinate) : Value();
   }
 
-  Placement placement() const override { return Placement::Computed; }
+  Insertion insertion() const override { return Insertion::Computed; }
   Value size(const Assembly &a, LevelBuild &build) const override {
     a.allocateCoordinates(build.level, build.parents);
     const bool padded = a.made.encoding.levels[build.level].format.padded;
-    if (padded && (!build.slotsAreEmptied || mayCollide(a, build.level)))
+    if (padded && (!build.paddingIsCleared || mayCollide(a, build.level)))
       a.clearCoordinates(build.level, build.parents);
     else
       a.clearReserve(build.level, build.parents);
     return build.parents;
   }
-  Value place(const Assembly &a, LevelBuild &build, Value parent, Value coordinate) const override {
+  Value insert(const Assembly &a, LevelBuild &build, Value parent, Value coordinate) const override {
     if (!mayCollide(a, build.level)) {
       a.storeCoordinate(build.level, parent, coordinate);
       return parent;

@@ -16,9 +16,9 @@ struct Squeezed : LevelFormat {
     return storedCoordinate(emit, level, emit.sub(position, begin));
   }
 
-  Placement placement() const override { return Placement::Computed; }
-  bool asksEntries(const format::Level &) const override { return true; }
-  bool asksParents(const format::Level &) const override { return false; }
+  Insertion insertion() const override { return Insertion::Computed; }
+  bool needsQuery(const format::Level &) const override { return true; }
+  bool needsQueryPerParent(const format::Level &) const override { return false; }
 
   // A mark for each coordinate that occurs, then the list of them with the place of each in it.
   void startQuery(const Assembly &a, LevelBuild &build) const override {
@@ -31,7 +31,7 @@ struct Squeezed : LevelFormat {
   void query(const Assembly &a, LevelBuild &build, Value, Value coordinate, ValueRange) const override {
     Value at = a.difference(coordinate, build.low);
     auto mark = [&] { a.write(build.work, at, a.constant(1)); };
-    if (!build.isShared)
+    if (!build.isConcurrent)
       return mark();
     // Most marks are there already: threads that only read them need not take the line from each other.
     a.when(a.compare(arith::CmpIPredicate::eq, a.read(build.work, at), a.constant(0)), mark);
@@ -62,7 +62,7 @@ struct Squeezed : LevelFormat {
     });
     return a.positions(build.level, build.parents, build.size);
   }
-  Value place(const Assembly &a, LevelBuild &build, Value parent, Value coordinate) const override {
+  Value insert(const Assembly &a, LevelBuild &build, Value parent, Value coordinate) const override {
     Value number = a.read(build.extra, a.difference(coordinate, build.low));
     return a.add(a.mul(parent, build.size), number);
   }

@@ -17,7 +17,7 @@ struct Structured : CountedLevelFormat {
     return storedCoordinate(emit, level, position);
   }
 
-  Placement placement() const override { return Placement::Bucket; }
+  Insertion insertion() const override { return Insertion::Append; }
   Value size(const Assembly &a, LevelBuild &build) const override {
     Value n = a.constant(a.made.encoding.levels[build.level].format.n), zero = a.constant(0);
     // Data that is not structured at all needs far more memory than it should, and deserves the better error.
@@ -45,7 +45,7 @@ struct Structured : CountedLevelFormat {
             });
     return count;
   }
-  Value place(const Assembly &a, LevelBuild &build, Value parent, Value coordinate) const override {
+  Value insert(const Assembly &a, LevelBuild &build, Value parent, Value coordinate) const override {
     Value n = a.constant(a.made.encoding.levels[build.level].format.n);
     Value position = a.add(a.mul(parent, n), a.take(build.work, parent, build.fresh));
     a.storeCoordinate(build.level, position, coordinate);

@@ -1,7 +1,7 @@
 // Text and bindings to a checked program.
 #include "format/Layout.h"
 #include "notation/Lexer.h"
-#include "notation/Names.h"
+#include "notation/ReservedWords.h"
 #include "notation/Sparsity.h"
 #include "notation/Terms.h"
 #include "notation/Types.h"

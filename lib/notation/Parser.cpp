@@ -1,5 +1,5 @@
 #include "notation/Lexer.h"
-#include "notation/Names.h"
+#include "notation/ReservedWords.h"
 #include "notation/Syntax.h"
 #include <fmt/format.h>
 #include <limits>

@@ -83,7 +83,7 @@ def Sparsify : Pass<"tulle-sparsify", "::mlir::func::FuncOp"> {
                            "::mlir::tensor::TensorDialect", "::mlir::complex::ComplexDialect", "::mlir::memref::MemRefDialect"];
 }
 
-def SinkFill : Pass<"tulle-sink-fill", "::mlir::func::FuncOp"> {
+def FuseInit : Pass<"tulle-fuse-init", "::mlir::func::FuncOp"> {
   let summary = "Rows of a dense result get their start value where they are updated";
   let description = [{
     `tulle.fill` of a result whose rows the rounds of one loop update, each its own row or block of rows, becomes a loop over
@@ -95,7 +95,7 @@ def SinkFill : Pass<"tulle-sink-fill", "::mlir::func::FuncOp"> {
 def Parallelize : Pass<"tulle-parallelize", "::mlir::func::FuncOp"> {
   let summary = "Outermost loops are shared among threads";
   let description = [{
-    - Rounds that store to places of their own are cut into parts of about as many stored entries (`tulle.part`), which a
+    - Rounds that store to places of their own are cut into parts of about as many stored entries (`tulle.partition`), which a
       `tulle.parallel` runs; a coordinate with more than a share of all entries becomes a loop of its own, whose inner loop is shared.
     - Values that rounds add to: each part makes its own, and they are added up.
     - Rounds that add to a tensor: an inner loop over a dimension of it is shared, or each part adds to a dense copy of
@@ -123,12 +123,12 @@ def Assemble : Pass<"tulle-assemble", "::mlir::ModuleOp"> {
                            "::mlir::LLVM::LLVMDialect", "::mlir::vector::VectorDialect"];
 }
 
-def Tabulate : Pass<"tulle-tabulate", "::mlir::func::FuncOp"> {
+def Tabulate : Pass<"tulle-index-operands", "::mlir::func::FuncOp"> {
   let summary = "Sparse rows that many rounds of a loop meet become tables";
   let description = [{
     A co-iteration inside a loop meets some of its spaces in every round of that loop: the row of a mask, for every row of
     the second factor in a product. Where all but one are such, and nothing is visited without that one, the others are written to
-    tables before the loop (`tulle.tabulate`): what is left is an iteration over the one space, which looks its coordinates up
+    tables before the loop (`tulle.position_table`): what is left is an iteration over the one space, which looks its coordinates up
     (`tulle.lookup`). Chosen when the code runs: a level with far more coordinates than entries has no table, and in a row that is much
     longer than the others of an intersection these are searched for.
   }];
@@ -167,7 +167,7 @@ def Lower : Pass<"tulle-lower", "::mlir::ModuleOp"> {
                            "::mlir::x86vector::X86VectorDialect"];
 }
 
-def JoinSegments : Pass<"tulle-join-segments", "::mlir::func::FuncOp"> {
+def CoalesceSegments : Pass<"tulle-coalesce-segments", "::mlir::func::FuncOp"> {
   let summary = "Loops over segments that do not ask which one they are in become one loop";
   let description = [{
     `for i: for k in positions[i] … positions[i + 1]: body(k)`, where nothing in the body depends on i, becomes a loop over k from
@@ -176,7 +176,7 @@ def JoinSegments : Pass<"tulle-join-segments", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::mlir::memref::MemRefDialect"];
 }
 
-def HoistWorkspaces : Pass<"tulle-hoist-workspaces", "::mlir::func::FuncOp"> {
+def HoistAllocations : Pass<"tulle-hoist-allocations", "::mlir::func::FuncOp"> {
   let summary = "Memory that every round of a loop takes and gives back is taken once";
   let description = [{
     `memref.alloc` and `memref.dealloc` in one round of a loop move out of all loops that the size does not depend on. Each part of a
@@ -187,7 +187,7 @@ def HoistWorkspaces : Pass<"tulle-hoist-workspaces", "::mlir::func::FuncOp"> {
 
 //===--- Stage 4: vectors ---===//
 
-def SplitBlocks : Pass<"tulle-split-blocks", "::mlir::func::FuncOp"> {
+def PeelPartialTiles : Pass<"tulle-peel-partial-tiles", "::mlir::func::FuncOp"> {
   let summary = "Whole blocks of blocked formats get loops of constant length";
   let description = [{
     A nest of loops `0 to min(rest, size)` with small constant sizes becomes a branch: constant bounds when every bound has its
@@ -196,7 +196,7 @@ def SplitBlocks : Pass<"tulle-split-blocks", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::mlir::LLVM::LLVMDialect"];
 }
 
-def BlockRows : Pass<"tulle-block-rows", "::mlir::func::FuncOp"> {
+def VectorizeBlockRows : Pass<"tulle-vectorize-block-rows", "::mlir::func::FuncOp"> {
   let summary = "The results of a row of small blocks stay in vectors";
   let description = [{
     `for p: for r in 0..R: y[f(r)] = y[f(r)] + sum over c in 0..C of …`, with small R and C, becomes a loop over p that carries R vectors, a
@@ -207,7 +207,7 @@ def BlockRows : Pass<"tulle-block-rows", "::mlir::func::FuncOp"> {
                            "::mlir::LLVM::LLVMDialect"];
 }
 
-def InterleaveRows : Pass<"tulle-interleave-rows", "::mlir::func::FuncOp"> {
+def InterleaveStreams : Pass<"tulle-interleave-streams", "::mlir::func::FuncOp"> {
   let summary = "Rows of blocks are walked from two places in turn";
   let description = [{
     A loop over rows whose blocks (`tulle.block_bytes`) are larger than the caches takes a row of its first half and one of its second in turn:
@@ -216,7 +216,7 @@ def InterleaveRows : Pass<"tulle-interleave-rows", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
 
-def Panels : Pass<"tulle-panels", "::mlir::func::FuncOp"> {
+def Panels : Pass<"tulle-pack-operands", "::mlir::func::FuncOp"> {
   let summary = "Products over a dense range work on panels that fit the innermost cache";
   let description = [{
     `for i: for g: for k: C[i*n + k] = C[…] + … B[row(g)*m + k]`, where the range of g is the same for all i and row(g) is g, or a choice
@@ -227,7 +227,7 @@ def Panels : Pass<"tulle-panels", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::mlir::memref::MemRefDialect"];
 }
 
-def StripMine : Pass<"tulle-strip-mine", "::mlir::func::FuncOp"> {
+def CacheBlock : Pass<"tulle-cache-block", "::mlir::func::FuncOp"> {
   let summary = "Rows of a result share the rows of an operand while these are in the innermost cache";
   let description = [{
     `for i: for q in segment(i): for p in segment(q): for k: C[i*n + k] = C[…] + … D[crd[q]*n + k]` reads most of D for every i where
@@ -239,7 +239,7 @@ def StripMine : Pass<"tulle-strip-mine", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::mlir::memref::MemRefDialect"];
 }
 
-def SampleRows : Pass<"tulle-sample-rows", "::mlir::func::FuncOp"> {
+def VersionBySampling : Pass<"tulle-version-by-sampling", "::mlir::func::FuncOp"> {
   let summary = "Rows that no hardware foresees end with a vector that reads on into the next row";
   let description = [{
     A reduction over the entries of each row that gathers has two copies, of which a sample of the rows takes one at run time: as it is, where
@@ -249,7 +249,7 @@ def SampleRows : Pass<"tulle-sample-rows", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::mlir::memref::MemRefDialect", "::mlir::LLVM::LLVMDialect"];
 }
 
-def ShortRows : Pass<"tulle-short-rows", "::mlir::func::FuncOp"> {
+def VersionLoops : Pass<"tulle-version-loops", "::mlir::func::FuncOp"> {
   let summary = "Loops over rows that one vector holds have a copy of their own";
   let description = [{
     `for i: for p: for k < n: C[f(i, k)] = …`, where n does not depend on i, gets two copies, one that runs where n elements are one
@@ -270,7 +270,7 @@ def ExpandExp : Pass<"tulle-expand-exp", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
-def ExpandNarrow : Pass<"tulle-expand-narrow", "::mlir::func::FuncOp"> {
+def ExpandBf16 : Pass<"tulle-expand-bf16", "::mlir::func::FuncOp"> {
   let summary = "Rounding to bf16 becomes arithmetic";
   let description = [{
     Every `arith.truncf` of f32 to bf16, of a number or a vector, becomes integer arithmetic: to the nearest, the even one of two as near;
@@ -302,7 +302,7 @@ def RegisterTiles : Pass<"tulle-register-tiles", "::mlir::func::FuncOp"> {
                            "::mlir::memref::MemRefDialect", "::mlir::LLVM::LLVMDialect"];
 }
 
-def BatchScatters : Pass<"tulle-batch-scatters", "::mlir::func::FuncOp"> {
+def PipelineScatters : Pass<"tulle-pipeline-scatters", "::mlir::func::FuncOp"> {
   let summary = "Loops that store at places they look up run several iterations at once";
   let description = [{
     The place of such a store is computed from an element that was read at a place which was read itself. Until it is known, later
@@ -315,7 +315,7 @@ def BatchScatters : Pass<"tulle-batch-scatters", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
 
-def ScalarScatter : Pass<"tulle-scalar-scatter", "::mlir::func::FuncOp"> {
+def LoopHints : Pass<"tulle-loop-hints", "::mlir::func::FuncOp"> {
   let summary = "Innermost loops that store at positions they read stay scalar";
   let description = [{
     LLVM would vectorize such a loop where the processor can scatter, or take vectors of addresses apart. Either is slower than
@@ -370,7 +370,7 @@ def Launch : Pass<"tulle-launch", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }
 
-def LoopHints : Pass<"tulle-loop-hints", "::mlir::ModuleOp"> {
+def AttachLoopMetadata : Pass<"tulle-attach-loop-metadata", "::mlir::ModuleOp"> {
   let summary = "What LLVM is told about a loop becomes part of its branch";
   let description = [{
     Moves `llvm.loop_annotation` of `llvm.br` and `llvm.cond_br`, where the conversion of `scf.for` leaves it, to the attribute that

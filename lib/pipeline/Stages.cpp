@@ -55,24 +55,25 @@ std::string passes(Stage stage, const Options &options) {
     return "func.func(tulle-expand-query,tulle-expand-convert,tulle-resolve-slices,tulle-resolve-order,"
            "tulle-hoist-convert,"
            "tulle-sparsify{strategy=" +
-           options.strategy + "},canonicalize,tulle-sink-fill" + parallelize(options) +
+           options.strategy + "},canonicalize,tulle-fuse-init" + parallelize(options) +
            (options.iterationPasses.empty() ? "" : "," + options.iterationPasses) + ")";
   case Stage::Assembly:
     return std::string("tulle-assemble{parallel=") + (options.parallel ? "true" : "false") +
-           "},func.func(canonicalize,tulle-tabulate)";
+           "},func.func(canonicalize,tulle-index-operands)";
   case Stage::Loops:
     return "func.func(tulle-insert-copies),tulle-lower,func.func(canonicalize,loop-invariant-code-motion,cse,"
-           "tulle-join-segments,tulle-"
+           "tulle-coalesce-segments,tulle-"
            "hoist-workspaces)";
   case Stage::Vector:
     // Which segments are long, and how rows differ, depends on the part of a loop that a thread has.
-    return std::string("func.func(tulle-block-rows,tulle-interleave-rows,tulle-split-blocks,tulle-panels,"
-                       "tulle-strip-mine,") +
-           (options.deterministic ? "" : "tulle-sample-rows,") +
-           "tulle-short-rows{vl=" + std::to_string(options.vectorLength) +
+    return std::string("func.func(tulle-vectorize-block-rows,tulle-interleave-streams,tulle-peel-partial-"
+                       "tiles,tulle-pack-operands,"
+                       "tulle-cache-block,") +
+           (options.deterministic ? "" : "tulle-version-by-sampling,") +
+           "tulle-version-loops{vl=" + std::to_string(options.vectorLength) +
            "},tulle-register-tiles{factors=" + (options.deterministic ? "false " : "true ") +
-           vectorOptions(options) + "},tulle-expand-exp,tulle-expand-narrow,tulle-vectorize{" +
-           vectorOptions(options) + "},tulle-batch-scatters,tulle-scalar-scatter)" +
+           vectorOptions(options) + "},tulle-expand-exp,tulle-expand-bf16,tulle-vectorize{" +
+           vectorOptions(options) + "},tulle-pipeline-scatters,tulle-loop-hints)" +
            (options.parallel ? ",tulle-outline" : "");
   case Stage::Llvm:
     // Allocation goes through functions that the engine binds: unlike malloc, they may refuse.
@@ -80,7 +81,7 @@ std::string passes(Stage stage, const Options &options) {
     return "convert-scf-to-cf,func.func(convert-complex-to-standard),convert-vector-to-llvm{enable-x86vector="
            "true},finalize-memref-"
            "to-llvm{use-generic-functions=true},"
-           "convert-to-llvm,reconcile-unrealized-casts,tulle-loop-hints,tulle-launch,tulle-noalias,"
+           "convert-to-llvm,reconcile-unrealized-casts,tulle-attach-loop-metadata,tulle-launch,tulle-noalias,"
            "tulle-entry";
   }
   llvm_unreachable("a stage outside its enumeration");

@@ -1,6 +1,6 @@
-// The headers that several files with MLIR need. One that takes a second or more to read belongs here as soon as a
-// handful of files include it (LLVMDialect.h takes seven); ExecutionEngine and conversion passes stay out: they belong
-// to one file each.
+// The headers that several files with MLIR need. One that takes a second or more to read belongs here as soon
+// as a handful of files include it (LLVMDialect.h takes seven); ExecutionEngine and conversion passes stay
+// out: they belong to one file each.
 #pragma once
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"

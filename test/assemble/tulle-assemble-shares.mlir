@@ -16,8 +16,8 @@
 // CHECK: %[[PIECES:.*]] = arith.select %[[SEVERAL]]
 // CHECK: tulle.parallel %{{.*}} of %[[THREADS]]
 // CHECK:   scf.for
-// CHECK:   %[[PIECE:.*]] = tulle.part %{{.*}}, %{{.*}} of %[[PIECES]]
-// CHECK:   tulle.weight %[[PIECE]]
+// CHECK:   %[[PIECE:.*]] = tulle.partition %{{.*}}, %{{.*}} of %[[PIECES]]
+// CHECK:   tulle.work %[[PIECE]]
 // CHECK:   arith.maxui
 // CHECK: %[[LARGEST:.*]]:2 = scf.for %{{.*}} to %[[THREADS]]
 // CHECK: scf.if
@@ -35,7 +35,7 @@
 // CHECK:     scf.while
 // CHECK:       arith.cmpi ult, %{{.*}}, %[[PIECES]]
 // CHECK:     do
-// CHECK:       %[[PIECE:.*]] = tulle.part %{{.*}}, %[[NUMBER:.*]] of %[[PIECES]]
+// CHECK:       %[[PIECE:.*]] = tulle.partition %{{.*}}, %[[NUMBER:.*]] of %[[PIECES]]
 // CHECK:       tulle.iterate %{{.*}}, %{{.*}} in %[[PIECE]]
 // CHECK:         tulle.iterate
 // CHECK:           memref.store %{{.*}}, %[[ROOM]]
@@ -107,7 +107,7 @@ func.func @counted(%A: tensor<4x6xf64, #CSR>) -> tensor<4x6xf64, #CSR> {
 // CHECK: memref.dealloc %[[MARKS]]
 // CHECK: tulle.parallel
 // CHECK:   scf.for
-// CHECK:     tulle.part
+// CHECK:     tulle.partition
 // CHECK:     tulle.iterate
 // CHECK:       tulle.load
 // CHECK:       %[[BLOCK:.*]] = vector.load
@@ -138,7 +138,7 @@ func.func @blocks(%A: tensor<400x600xf64, #CSR>) -> tensor<400x600xf64, #BCSR> {
 // CHECK: tulle.parallel
 // CHECK:   %[[ROOM:.*]] = memref.alloc(%{{.*}}) : memref<?xf64>
 // CHECK:   scf.while
-// CHECK:     tulle.part
+// CHECK:     tulle.partition
 // CHECK:     tulle.iterate
 // CHECK:       tulle.load
 // CHECK:       memref.store %{{.*}}, %[[ROOM]]
@@ -177,7 +177,7 @@ func.func @product(%A: tensor<400x400xf64, #CSR>) -> tensor<400x400xf64, #BCSR> 
 // CHECK-LABEL: @intersection(
 // CHECK: tulle.parallel
 // CHECK:   scf.while
-// CHECK:     %[[PIECE:.*]] = tulle.part
+// CHECK:     %[[PIECE:.*]] = tulle.partition
 // CHECK:     %[[A:.*]] = tulle.restrict %{{.*}} to %[[PIECE]]
 // CHECK:     %[[B:.*]] = tulle.restrict %{{.*}} to %[[PIECE]]
 // CHECK:     tulle.coiterate %{{.*}} in "a & b" (%[[A]], %[[B]]

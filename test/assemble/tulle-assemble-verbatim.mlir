@@ -95,10 +95,10 @@ func.func @shared(%A: tensor<4x6xf64, #COO>) -> tensor<4x6xf64, #CSR> {
 // PARTS:   tulle.values
 // PARTS:   tulle.values
 // PARTS-NOT: tulle.parallel
-// PARTS:   tulle.part
+// PARTS:   tulle.partition
 // PARTS:   tulle.iterate
 // PARTS:   func.call @tulle_turn
-// PARTS:   tulle.part
+// PARTS:   tulle.partition
 // PARTS:   tulle.iterate
 // PARTS-NOT: func.call @tulle_turn
 // PARTS-NOT: vector.store

@@ -212,7 +212,7 @@ func.func @empty_body(%a: !tulle.range) {
 func.func @table_of_repeated(%A: tensor<3x4xf64, #COO>, %t: memref<?xi32>) {
   %s = tulle.space %A level(0) : tensor<3x4xf64, #COO> -> !tulle.space<#COO, 0>
   // expected-error @+1 {{expected a unique level, compressed or loose_compressed, got compressed(nonunique) (constraint 1)}}
-  tulle.tabulate %s in %t : !tulle.space<#COO, 0>, memref<?xi32>
+  tulle.position_table %s in %t : !tulle.space<#COO, 0>, memref<?xi32>
   return
 }
 
@@ -233,8 +233,8 @@ module attributes {tulle.cpu = #tulle.cpu<znver55>} {}
 
 // -----
 
-// expected-error @below {{expected 'entries_per_fetch' from 1 to 64, got 0}}
-module attributes {tulle.cpu = #tulle.cpu<znver5, entries_per_fetch = 0>} {}
+// expected-error @below {{expected 'entries_per_prefetch' from 1 to 64, got 0}}
+module attributes {tulle.cpu = #tulle.cpu<znver5, entries_per_prefetch = 0>} {}
 
 // -----
 

@@ -13,25 +13,25 @@ func.func @parts(%a: tensor<?xf64, #SV>, %y: tensor<?xf64, #D>, %n: index) -> te
   %r = tulle.range %c0 to %n
   // CHECK: tulle.parallel %[[PART:.*]] of %[[PARTS]] iter_args(%[[ACC:.*]] = %{{.*}}) -> (tensor<?xf64, #{{.*}}>) {
   %z = tulle.parallel %part of %parts iter_args(%acc = %y) -> (tensor<?xf64, #D>) {
-    // CHECK: tulle.part %{{.*}}, %[[PART]] of %[[PARTS]] : !tulle.space
-    %piece = tulle.part %s, %part of %parts : !tulle.space<#SV, 0>
-    // CHECK: tulle.part %{{.*}}, %[[PART]] of %[[PARTS]] by %{{.*}} : tensor<?xf64, #{{.*}}> : !tulle.range
-    %rows = tulle.part %r, %part of %parts by %y : tensor<?xf64, #D> : !tulle.range
-    // CHECK: tulle.part %{{.*}}, %[[PART]] of %[[PARTS]] {tulle.grain = 4 : i64} : !tulle.range
-    %blocks = tulle.part %r, %part of %parts {tulle.grain = 4} : !tulle.range
-    // CHECK: tulle.weight %{{.*}} : !tulle.space
-    %w = tulle.weight %piece : !tulle.space<#SV, 0>
-    // CHECK: tulle.weight %{{.*}} by %{{.*}} : tensor<?xf64, #{{.*}}> : !tulle.range
-    %x = tulle.weight %rows by %y : tensor<?xf64, #D> : !tulle.range
+    // CHECK: tulle.partition %{{.*}}, %[[PART]] of %[[PARTS]] : !tulle.space
+    %piece = tulle.partition %s, %part of %parts : !tulle.space<#SV, 0>
+    // CHECK: tulle.partition %{{.*}}, %[[PART]] of %[[PARTS]] by %{{.*}} : tensor<?xf64, #{{.*}}> : !tulle.range
+    %rows = tulle.partition %r, %part of %parts by %y : tensor<?xf64, #D> : !tulle.range
+    // CHECK: tulle.partition %{{.*}}, %[[PART]] of %[[PARTS]] {tulle.grain = 4 : i64} : !tulle.range
+    %blocks = tulle.partition %r, %part of %parts {tulle.grain = 4} : !tulle.range
+    // CHECK: tulle.work %{{.*}} : !tulle.space
+    %w = tulle.work %piece : !tulle.space<#SV, 0>
+    // CHECK: tulle.work %{{.*}} by %{{.*}} : tensor<?xf64, #{{.*}}> : !tulle.range
+    %x = tulle.work %rows by %y : tensor<?xf64, #D> : !tulle.range
     // CHECK: tulle.restrict %{{.*}} to %{{.*}} : !tulle.space
     %t = tulle.restrict %s to %rows : !tulle.space<#SV, 0>
     // CHECK: tulle.yield %[[ACC]]
     tulle.yield %acc : tensor<?xf64, #D>
   }
-  // CHECK: tulle.cut %{{.*}}, %{{.*}} of %{{.*}} over %{{.*}} : !tulle.space
-  %begin, %end, %before, %whole = tulle.cut %s, %c0 of %parts over %n : !tulle.space<#SV, 0>
-  // CHECK: tulle.part %{{.*}}, %{{.*}} to %{{.*}} of %{{.*}} : !tulle.space
-  %several = tulle.part %s, %before to %whole of %n : !tulle.space<#SV, 0>
+  // CHECK: tulle.partition_boundary %{{.*}}, %{{.*}} of %{{.*}} over %{{.*}} : !tulle.space
+  %begin, %end, %before, %whole = tulle.partition_boundary %s, %c0 of %parts over %n : !tulle.space<#SV, 0>
+  // CHECK: tulle.partition %{{.*}}, %{{.*}} to %{{.*}} of %{{.*}} : !tulle.space
+  %several = tulle.partition %s, %before to %whole of %n : !tulle.space<#SV, 0>
   // CHECK: tulle.slice %{{.*}}[%{{.*}} to %{{.*}}] : !tulle.space
   %u = tulle.slice %s[%begin to %end] : !tulle.space<#SV, 0>
   // CHECK: tulle.slice %{{.*}}[%{{.*}} to %{{.*}}] one : !tulle.space
@@ -49,7 +49,7 @@ func.func @weights(%a: tensor<?xf64, #SV>, %n: index) {
   %c0 = arith.constant 0 : index
   %r = tulle.range %c0 to %n
   // expected-error @+1 {{expected weights whose first level is dense (constraint 1)}}
-  %p = tulle.part %r, %c0 of %n by %a : tensor<?xf64, #SV> : !tulle.range
+  %p = tulle.partition %r, %c0 of %n by %a : tensor<?xf64, #SV> : !tulle.range
   return
 }
 
@@ -72,7 +72,7 @@ func.func @grain(%a: tensor<?xf64, #SV>, %n: index) {
   %c0 = arith.constant 0 : index
   %s = tulle.space %a level(0) : tensor<?xf64, #SV> -> !tulle.space<#SV, 0>
   // expected-error @+1 {{expected a grain of 1 for a level that stores its coordinates, got 4 (constraint 2)}}
-  %p = tulle.part %s, %c0 of %n {tulle.grain = 4} : !tulle.space<#SV, 0>
+  %p = tulle.partition %s, %c0 of %n {tulle.grain = 4} : !tulle.space<#SV, 0>
   return
 }
 
@@ -82,7 +82,7 @@ func.func @no_grain(%n: index) {
   %c0 = arith.constant 0 : index
   %r = tulle.range %c0 to %n
   // expected-error @+1 {{'tulle.grain': expected a positive i64, got 0}}
-  %p = tulle.part %r, %c0 of %n {tulle.grain = 0} : !tulle.range
+  %p = tulle.partition %r, %c0 of %n {tulle.grain = 0} : !tulle.range
   return
 }
 

@@ -168,9 +168,9 @@ func.func @gaps(%a: tensor<?xf64, #SV>) {
   return
 }
 
-// Peek: one round per coordinate. Positions are carried, so the rounds depend on each other.
-// CHECK-LABEL: @peek
-func.func @peek(%a: tensor<?xf64, #SV>) {
+// Locate: one round per coordinate. Positions are carried, so the rounds depend on each other.
+// CHECK-LABEL: @locate_all
+func.func @locate_all(%a: tensor<?xf64, #SV>) {
   %c0 = arith.constant 0 : index
   %n = tulle.level_size %a level(0) : tensor<?xf64, #SV>
   %r = tulle.range %c0 to %n
@@ -183,7 +183,7 @@ func.func @peek(%a: tensor<?xf64, #SV>) {
   // CHECK-NEXT: else
   // CHECK-NEXT: "none"
   // CHECK: tulle.kind = "reduction"
-  tulle.coiterate %i in "1" (%sa : !tulle.space<#SV, 0>) range %r strategy = peek
+  tulle.coiterate %i in "1" (%sa : !tulle.space<#SV, 0>) range %r strategy = locate
   case "a" (%x) { "stored"(%i) : (index) -> () }
   case "none" { "none"(%i) : (index) -> () }
   return

@@ -23,7 +23,7 @@
 func.func @row(%A: tensor<?x?xf64, #CSR>, %row: index, %j: index, %table: memref<?xi32>) {
   %i = tulle.locate %A level(0) at %row : tensor<?x?xf64, #CSR> -> !tulle.iterator<#CSR, 0>
   %s = tulle.space %A level(1) under %i : !tulle.iterator<#CSR, 0> : tensor<?x?xf64, #CSR> -> !tulle.space<#CSR, 1>
-  tulle.tabulate %s in %table : !tulle.space<#CSR, 1>, memref<?xi32>
+  tulle.position_table %s in %table : !tulle.space<#CSR, 1>, memref<?xi32>
   %at, %found = tulle.lookup %j of %s in %table : !tulle.space<#CSR, 1>, memref<?xi32> -> !tulle.iterator<#CSR, 1>
   "found"(%found) : (i1) -> ()
   return

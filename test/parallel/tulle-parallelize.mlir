@@ -9,7 +9,7 @@
 // CHECK: %[[WORK:.*]] = tulle.stored_count
 // CHECK: %[[PARTS:.*]] = tulle.threads %[[WORK]]
 // CHECK: tulle.parallel %[[PART:.*]] of %[[PARTS]] iter_args(%[[ACC:.*]] =
-// CHECK: %[[PIECE:.*]] = tulle.part %[[ALL]], %[[PART]] of %[[PARTS]]
+// CHECK: %[[PIECE:.*]] = tulle.partition %[[ALL]], %[[PART]] of %[[PARTS]]
 // CHECK: tulle.iterate %{{.*}}, %{{.*}} in %[[PIECE]] : {{.*}} iter_args(%{{.*}} = %[[ACC]])
 // FIXED-LABEL: @rows
 // FIXED: tulle.threads
@@ -96,7 +96,7 @@ func.func @in_order(%a: tensor<?xf64, #SV>, %init: f64) -> (f64, f64, f64) {
 // CHECK: memref.store %{{.*}}, %[[OWN]]
 // CHECK: %[[CLEARED:.*]] = tulle.with_values %[[MINE]], %[[OWN]]
 // CHECK: %[[COPY:.*]] = tulle.locate %[[CLEARED]] level(0) at %[[PART]]
-// CHECK: tulle.part %{{.*}}, %[[PART]] of %{{.*}} by %{{.*}}
+// CHECK: tulle.partition %{{.*}}, %[[PART]] of %{{.*}} by %{{.*}}
 // CHECK: tulle.locate %[[CLEARED]] level(1) under %[[COPY]]
 // CHECK: tulle.parallel
 // CHECK: %[[VALUES:.*]] = tulle.values
@@ -147,22 +147,22 @@ func.func @columns(%a: tensor<?x?xf64, #CSC>, %y: tensor<?xf64, #D>, %n: index) 
 // CHECK: %[[ALONE:.*]] = arith.cmpi ule, %[[THREADS]], %c1
 // CHECK: %[[PIECES:.*]] = arith.select %[[ALONE]], %c1{{.*}}, %[[MANY]]
 // CHECK: %[[SLOTS:.*]] = arith.muli %[[PIECES]], %c2
-// CHECK: %[[WEIGHT:.*]] = tulle.weight %[[ALL]] by %[[A]]
+// CHECK: %[[WEIGHT:.*]] = tulle.work %[[ALL]] by %[[A]]
 // CHECK: %[[SIXTEENTHS:.*]] = arith.muli %[[THREADS]], %c16
 // CHECK: %[[LEAST:.*]] = arith.divui %[[WEIGHT]], %[[SIXTEENTHS]]
 // CHECK: %[[BEGINS:.*]] = memref.alloc(%[[SLOTS]]) : memref<?xindex>
 // CHECK: %[[ENDS:.*]] = memref.alloc(%[[SLOTS]]) : memref<?xindex>
 // CHECK: %[[SUMS:.*]] = memref.alloc
 // CHECK: %[[R:.*]] = tulle.parallel %[[PART:.*]] of %[[PIECES]]
-// CHECK: %[[B0:.*]], %[[E0:.*]], %[[BEFORE0:.*]], %[[WHOLE0:.*]] = tulle.cut %[[ALL]], %[[PART]] of %[[PIECES]] over %[[LEAST]] by %[[A]]
-// CHECK: %[[B1:.*]], %[[E1:.*]], %[[BEFORE1:.*]], %[[WHOLE1:.*]] = tulle.cut
+// CHECK: %[[B0:.*]], %[[E0:.*]], %[[BEFORE0:.*]], %[[WHOLE0:.*]] = tulle.partition_boundary %[[ALL]], %[[PART]] of %[[PIECES]] over %[[LEAST]] by %[[A]]
+// CHECK: %[[B1:.*]], %[[E1:.*]], %[[BEFORE1:.*]], %[[WHOLE1:.*]] = tulle.partition_boundary
 // CHECK: %[[TO:.*]] = arith.maxui %[[E0]], %[[B1]]
 // CHECK: %[[LIGHT:.*]] = tulle.slice %[[ALL]][%[[E0]] to %[[TO]]] : !tulle.range
 // The rows at both ends: pieces of them, from what changes nothing. Nothing is stored in the result.
 // CHECK: scf.for
 // CHECK: tulle.slice %[[ALL]]{{.*}} one : !tulle.range
 // CHECK: tulle.iterate
-// CHECK: %[[PIECE:.*]] = tulle.part %{{.*}}, %{{.*}} to %{{.*}} of %{{.*}} : !tulle.space
+// CHECK: %[[PIECE:.*]] = tulle.partition %{{.*}}, %{{.*}} to %{{.*}} of %{{.*}} : !tulle.space
 // CHECK: %[[NEUTRAL:.*]] = arith.constant -0.0
 // CHECK: %[[OWN:.*]] = tulle.iterate %{{.*}} in %[[PIECE]] {{.*}} iter_args(%{{.*}} = %[[NEUTRAL]])
 // CHECK: memref.store %[[OWN]], %[[SUMS]]
@@ -226,14 +226,14 @@ func.func @row_sums(%a: tensor<?x?xf64, #CSR>, %y: tensor<?xf64, #D>, %n: index,
 // CHECK: %[[MEMORY:.*]] = memref.alloc(%[[ROOM]])
 // CHECK: %[[ROWS:.*]] = tulle.storage(%[[MEMORY]]) sizes(%[[SLOTS]], %{{.*}}) : memref<?xf64> -> tensor<?x?xf64>
 // CHECK: tulle.parallel {{.*}} iter_args(%[[ALL:.*]] = %[[C]], %[[MINE:.*]] = %[[ROWS]])
-// CHECK: tulle.cut {{.*}} over %[[LEAST]]
+// CHECK: tulle.partition_boundary {{.*}} over %[[LEAST]]
 // CHECK: scf.for {{.*}} iter_args(%[[NOW:.*]] = %[[MINE]])
 // CHECK: %[[ROW:.*]] = tulle.locate %[[NOW]] level(0) at %[[SLOT:.*]] : tensor<?x?xf64>
 // CHECK: tulle.iterate {{.*}} iter_args(%[[OF:.*]] = %[[NOW]])
 // CHECK: %[[OWN:.*]] = tulle.values %[[OF]]
 // CHECK: memref.store %{{.*}}, %[[OWN]]
 // CHECK: tulle.with_values %[[OF]], %[[OWN]]
-// CHECK: tulle.part %{{.*}}, %{{.*}} to
+// CHECK: tulle.partition %{{.*}}, %{{.*}} to
 // CHECK: tulle.locate %[[NOW]] level(1) under %[[ROW]]
 // CHECK: tulle.iterate {{.*}} iter_args(%{{.*}} = %[[ALL]])
 // CHECK: scf.for
@@ -284,7 +284,7 @@ func.func @heavy_rows_of_sums(%a: tensor<?x?xf64, #CSR>, %b: tensor<?x?xf64, #D>
 // CHECK: %[[ALONE:.*]] = arith.cmpi ule, %[[THREADS]], %c1
 // CHECK: %[[PARTS:.*]] = arith.select %[[ALONE]], %c1{{.*}}, %[[MANY]]
 // CHECK: tulle.parallel %[[PART:.*]] of %[[PARTS]]
-// CHECK: tulle.part %{{.*}}, %[[PART]] of %[[PARTS]] by %arg0
+// CHECK: tulle.partition %{{.*}}, %[[PART]] of %[[PARTS]] by %arg0
 func.func @selected(%a: tensor<?x?xf64, #CSR>, %b: tensor<?x?xf64, #CSR>, %y: tensor<?xf64, #D>, %n: index) -> tensor<?xf64, #D> {
   %zero = arith.constant 0 : index
   %all = tulle.range %zero to %n
@@ -317,7 +317,7 @@ func.func @selected(%a: tensor<?x?xf64, #CSR>, %b: tensor<?x?xf64, #CSR>, %y: te
 // CHECK: %[[R:.*]] = tulle.parallel {{.*}} iter_args(%[[ACC:.*]] = %{{.*}})
 // CHECK: %[[ENDS:.*]] = scf.for {{.*}} iter_args(%[[NOW:.*]] = %[[ACC]])
 // CHECK: tulle.iterate {{.*}} iter_args(%{{.*}} = %[[NOW]])
-// CHECK: tulle.part %{{.*}}, %{{.*}} to
+// CHECK: tulle.partition %{{.*}}, %{{.*}} to
 // CHECK: tulle.iterate {{.*}} iter_args(%{{.*}} = %[[ENDS]])
 // CHECK: tulle.yield
 // CHECK: return %[[R]]
@@ -344,8 +344,8 @@ func.func @own_places(%a: tensor<?x?xf64, #CSR>, %y: tensor<?x?xf64, #CSR>, %n: 
 #D = #tulle.encoding<{ map = (i) -> (i : dense) }>
 // CHECK-LABEL: @one_after_the_other
 // CHECK: tulle.parallel
-// CHECK: tulle.part %{{.*}}, %{{.*}} to
-// CHECK-NOT: tulle.part
+// CHECK: tulle.partition %{{.*}}, %{{.*}} to
+// CHECK-NOT: tulle.partition
 // CHECK: arith.maximumf
 // CHECK: memref.store
 // CHECK-NOT: arith.addf %{{.*}} fastmath<reassoc>
@@ -386,7 +386,7 @@ func.func @one_after_the_other(%a: tensor<?x?xf64, #CSR>, %y: tensor<?xf64, #D>,
 // CHECK: %[[NEUTRAL:.*]] = arith.constant -0.0
 // CHECK: memref.store %[[NEUTRAL]]
 // CHECK-NOT: tulle.store %[[START]]
-// CHECK: tulle.part %{{.*}}, %{{.*}} to
+// CHECK: tulle.partition %{{.*}}, %{{.*}} to
 // CHECK: tulle.iterate {{.*}} kind = reduction
 // CHECK: tulle.store %[[START]]
 // CHECK: scf.for
@@ -437,7 +437,7 @@ func.func @rows_that_begin(%a: tensor<?x?xf64, #CSR>, %c: tensor<?x?xf64, #D>, %
 // CHECK: tulle.parallel %[[PART:.*]] of %[[PARTS]] iter_args(%[[ACC:.*]] = %[[C0]])
 // CHECK: tulle.iterate %{{.*}} in %{{.*}} iter_args(%{{.*}} = %[[ACC]])
 // CHECK: tulle.iterate
-// CHECK: tulle.part %{{.*}}, %[[PART]] of %[[PARTS]] : !tulle.range
+// CHECK: tulle.partition %{{.*}}, %[[PART]] of %[[PARTS]] : !tulle.range
 // CHECK: tulle.iterate
 func.func @columns_of_rows(%a: tensor<?x?xf64, #CSC>, %c: tensor<?x?xf64, #D>, %n: index, %columns: index) -> tensor<?x?xf64, #D> {
   %c0 = arith.constant 0 : index
@@ -469,10 +469,10 @@ func.func @columns_of_rows(%a: tensor<?x?xf64, #CSC>, %c: tensor<?x?xf64, #D>, %
 #CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>
 #D = #tulle.encoding<{ map = (i, j) -> (i : dense, j : dense) }>
 // CHECK-LABEL: @two_loops
-// CHECK-NOT: tulle.cut
+// CHECK-NOT: tulle.partition_boundary
 // CHECK: tulle.parallel
-// CHECK: tulle.part
-// CHECK-NOT: tulle.part
+// CHECK: tulle.partition
+// CHECK-NOT: tulle.partition
 // CHECK: return
 func.func @two_loops(%a: tensor<?x?xf64, #CSR>, %b: tensor<?x?xf64, #CSR>, %c: tensor<?x?xf64, #D>, %n: index) -> tensor<?x?xf64, #D> {
   %c0 = arith.constant 0 : index
@@ -506,7 +506,7 @@ func.func @two_loops(%a: tensor<?x?xf64, #CSR>, %b: tensor<?x?xf64, #CSR>, %c: t
 #CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>
 #D = #tulle.encoding<{ map = (i, k) -> (i : dense, k : dense) }>
 // CHECK-LABEL: @row_from_outside
-// CHECK-NOT: tulle.cut
+// CHECK-NOT: tulle.partition_boundary
 // CHECK: return
 func.func @row_from_outside(%a: tensor<?x?xf64, #CSR>, %c: tensor<?x?xf64, #D>, %n: index) -> tensor<?x?xf64, #D> {
   %c0 = arith.constant 0 : index

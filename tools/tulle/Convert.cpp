@@ -1,9 +1,9 @@
 // `tulle convert`: a file in one storage format, converted to another by generated code.
-#include "engine/Convert.h"
 #include "Commands.h"
 #include "Inputs.h"
 #include "Progress.h"
 #include "Timing.h"
+#include "engine/Conversion.h"
 #include <cstdio>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

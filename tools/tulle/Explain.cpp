@@ -1,7 +1,7 @@
 // `tulle explain`: the text of a stage on the road from notation to machine code.
 #include "Commands.h"
 #include "Inputs.h"
-#include "engine/Convert.h"
+#include "engine/Conversion.h"
 #include "pipeline/Stages.h"
 #include "runtime/io/Io.h"
 #include <cstdio>

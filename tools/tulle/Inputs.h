@@ -1,6 +1,6 @@
 // From the options -t, -f, --type, --dims and the text of a program to a checked program and its tensors.
 #pragma once
-#include "engine/Convert.h"
+#include "engine/Conversion.h"
 #include "notation/Program.h"
 #include "runtime/io/Io.h"
 #include <CLI/CLI.hpp>

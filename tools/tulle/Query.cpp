@@ -1,9 +1,9 @@
 // `tulle query`: statistics of where a tensor stores entries.
-#include "engine/Query.h"
 #include "Commands.h"
 #include "Inputs.h"
 #include "Progress.h"
 #include "Report.h"
+#include "engine/AnswerQuery.h"
 #include <algorithm>
 #include <cstdio>
 #include <fmt/format.h>

@@ -2,7 +2,7 @@
 #include "interpreter/Interpreter.h"
 #include "notation/Sparsity.h"
 #include "runtime/tensor/Elements.h"
-#include "runtime/tensor/Levels.h"
+#include "runtime/tensor/LevelShapes.h"
 #include "tulle/error.h"
 #include <algorithm>
 #include <cmath>

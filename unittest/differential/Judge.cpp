@@ -1,5 +1,5 @@
 #include "Case.h"
-#include "engine/Convert.h"
+#include "engine/Conversion.h"
 #include "engine/Engine.h"
 #include "notation/Sparsity.h"
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include "Sizes.h"
 #include "Formats.h"
-#include "engine/Convert.h"
+#include "engine/Conversion.h"
 #include "format/Layout.h"
 #include "notation/Program.h"
 #include <algorithm>

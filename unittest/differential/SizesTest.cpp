@@ -1,5 +1,5 @@
-// See Sizes.h; the fuzzer of that name draws without end. TULLE_SIZES_COUNT says how many, TULLE_SIZES_FIRST from
-// which seed, TULLE_SIZES_TRACE names each before it runs.
+// See Sizes.h; the fuzzer of that name draws without end. TULLE_SIZES_COUNT says how many, TULLE_SIZES_FIRST
+// from which seed, TULLE_SIZES_TRACE names each before it runs.
 #include "Sizes.h"
 #include <cstdio>
 #include <cstdlib>

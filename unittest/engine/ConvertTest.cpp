@@ -1,7 +1,7 @@
 // Conversion as a service: what is shared, chosen, refused. What every pair of formats stores is tested
 // elsewhere.
-#include "engine/Convert.h"
 #include "Programs.h"
+#include "engine/Conversion.h"
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // Small programs for the engine's tests.
 #pragma once
-#include "engine/Convert.h"
+#include "engine/Conversion.h"
 #include <cstring>
 
 namespace tulle::engine {

@@ -1,6 +1,6 @@
 // Queries on formats of every kind, with answers counted by hand.
-#include "engine/Query.h"
 #include "Programs.h"
+#include "engine/AnswerQuery.h"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -66,7 +66,8 @@ TEST(Presets, hicooInterleavesTheBitsOfTheBlock) {
   EXPECT_EQ(at(0, 0xFFFF * 4, 0), 0xAAAAAAAA);
 }
 
-// Blocks of 2 of (i, j, k) = (5, 2, 7) = (10 1, 01 0, 11 1): bits 1 0 1 of the second, 0 1 1 of the first place.
+// Blocks of 2 of (i, j, k) = (5, 2, 7) = (10 1, 01 0, 11 1): bits 1 0 1 of the second, 0 1 1 of the first
+// place.
 TEST(Presets, hicooOfThreeDimensionsTakesABitOfEachInTurn) {
   Encoding e = parseFormat("HiCOO(1)", 3);
   Bindings bindings;

@@ -1,4 +1,4 @@
-#include "format/Room.h"
+#include "format/Capacity.h"
 #include <gtest/gtest.h>
 
 namespace tulle::format {

@@ -1,6 +1,6 @@
 // The meaning of programs, on values worked out by hand.
 #include "interpreter/Interpreter.h"
-#include "engine/Convert.h"
+#include "engine/Conversion.h"
 #include <cmath>
 #include <cstring>
 #include <gmock/gmock.h>

@@ -97,10 +97,10 @@ TEST(CostModel, RowsAreReducedByWholeCacheLinesWhereThereAreSuchVectors) {
 
 TEST(CostModel, FewerStepsShareALongLoopWhereStreamsAreNotForeseen) {
   Cpu cpu = genericCpu();
-  EXPECT_EQ(CostModel(cpu).stepsAtATime(/*gathers=*/true), 6);
-  cpu.foresees = false;
-  EXPECT_EQ(CostModel(cpu).stepsAtATime(true), 3);
-  EXPECT_EQ(CostModel(cpu).stepsAtATime(false), 6);
+  EXPECT_EQ(CostModel(cpu).jammedIterations(/*gathers=*/true), 6);
+  cpu.hardwarePrefetch = false;
+  EXPECT_EQ(CostModel(cpu).jammedIterations(true), 3);
+  EXPECT_EQ(CostModel(cpu).jammedIterations(false), 6);
 }
 
 TEST(CostModel, EntriesCountInPowersOfFour) {

@@ -1,7 +1,7 @@
 // Binsparse .h5: round trips, the features of the specification that we read but do not write, and files that
 // lie.
 #include "Model.h"
-#include "engine/Convert.h"
+#include "engine/Conversion.h"
 #include "io_support.h"
 #include <fmt/format.h>
 #include <hdf5.h>

@@ -1,6 +1,6 @@
 // .npz: round trips of every format SciPy has, notes where it has none, and archives that lie.
 #include "Model.h"
-#include "engine/Convert.h"
+#include "engine/Conversion.h"
 #include "io_support.h"
 #include "runtime/io/Npy.h"
 #include "runtime/io/Zip.h"

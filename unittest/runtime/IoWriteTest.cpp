@@ -1,5 +1,5 @@
 // Writing: the text itself, round trips of every type, and files that appear whole or not at all.
-#include "engine/Convert.h"
+#include "engine/Conversion.h"
 #include "io_support.h"
 #include <cmath>
 #include <csignal>

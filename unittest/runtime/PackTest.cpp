@@ -1,7 +1,7 @@
 // Buffers that must come out exactly, and every refusal.
 #include "Model.h"
-#include "engine/Convert.h"
-#include "runtime/tensor/Memory.h"
+#include "engine/Conversion.h"
+#include "runtime/tensor/MemoryLimits.h"
 #include <algorithm>
 #include <cmath>
 #include <gmock/gmock.h>

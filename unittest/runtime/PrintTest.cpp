@@ -1,6 +1,6 @@
 // Expectations are what `mlir-opt --sparsifier` and `mlir-runner` of LLVM 22 print for the same tensors.
 #include "Model.h"
-#include "engine/Convert.h"
+#include "engine/Conversion.h"
 
 namespace tulle::runtime::testing {
 namespace {

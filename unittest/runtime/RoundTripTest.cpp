@@ -1,6 +1,6 @@
 // Every format times many shapes, against a plain map.
 #include "Model.h"
-#include "engine/Convert.h"
+#include "engine/Conversion.h"
 
 namespace tulle::runtime::testing {
 namespace {

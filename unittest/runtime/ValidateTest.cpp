@@ -1,6 +1,6 @@
 // Each test breaks one buffer of a good tensor.
 #include "Model.h"
-#include "engine/Convert.h"
+#include "engine/Conversion.h"
 #include <gmock/gmock.h>
 
 namespace tulle::runtime::testing {

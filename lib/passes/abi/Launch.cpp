@@ -1,7 +1,7 @@
 // tulle-launch: parallel regions are run by the engine.
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "passes/Passes.h"
-#include "passes/parallel/Names.h"
+#include "passes/parallel/FunctionNames.h"
 
 namespace tulle::passes {
 #define GEN_PASS_DEF_LAUNCH

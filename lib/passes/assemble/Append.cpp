@@ -1,4 +1,5 @@
 #include "passes/assemble/Append.h"
+#include "levels/Control.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/assemble/Appender.h"
@@ -8,7 +9,6 @@
 #include "passes/assemble/Shares.h"
 #include "passes/assemble/Stream.h"
 #include "passes/assemble/Verbatim.h"
-#include "passes/lower/Control.h"
 
 using namespace mlir;
 using namespace tulle::dialect;
@@ -136,7 +136,7 @@ static Value appendEnds(OpBuilder &b, Target &target, AssembleOp op, const Order
     share(emit.constant(0), emit.constant(1));
   } else {
     Value parts = ThreadsOp::create(b, target.loc, count, /*fixed=*/false);
-    lower::parallelParts(b, target.loc, parts, [&](Value part) {
+    levels::parallelParts(b, target.loc, parts, [&](Value part) {
       share(part, parts);
       fence(b, target.loc);
     });
@@ -159,15 +159,15 @@ FailureOr<Value> lowerByAppend(OpBuilder &b, Target &target, AssembleOp op, cons
   Shares shares(b, target, order, op.getBound());
   Target alone = target;
   SmallVector<Type> types = levels::fieldTypes(target.storage.layout, target.storage.element);
-  lower::Values buffers = lower::ifElse(
+  levels::Values buffers = levels::ifElse(
       b, target.loc, shares.worthwhile(b), types,
       [&] {
         appendInShares(b, shares, op, order, copied);
-        return lower::Values(target.storage.fields);
+        return levels::Values(target.storage.fields);
       },
       [&] {
         appendAlone(b, alone, op, order, copied);
-        return lower::Values(alone.storage.fields);
+        return levels::Values(alone.storage.fields);
       });
   target.storage.fields.assign(buffers.begin(), buffers.end());
   return target.finish(b);

@@ -1,8 +1,8 @@
 #include "passes/assemble/Appender.h"
-#include "format/Places.h"
+#include "format/Slots.h"
+#include "levels/Control.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "passes/lower/Control.h"
 #include <limits>
 
 using namespace mlir;
@@ -142,11 +142,11 @@ void Appender::fillPositions(OpBuilder &b, unsigned run, Value end, Value count)
   State &state = states[run];
   if (!counting) {
     unsigned field = *target.storage.layout.positions[runs[run].first];
-    lower::forLoop(b, target.loc, state.filled.get(b), end, LoopKind::Parallel, {},
-                   [&](Value at, lower::Values) {
-                     target.emitter(b).store(field, at, count);
-                     return lower::Values{};
-                   });
+    levels::forLoop(b, target.loc, state.filled.get(b), end, LoopKind::Parallel, {},
+                    [&](Value at, levels::Values) {
+                      target.emitter(b).store(field, at, count);
+                      return levels::Values{};
+                    });
   }
   state.filled.set(b, end);
 }
@@ -207,15 +207,15 @@ void Appender::addValue(OpBuilder &b, Value place, ValueRange coordinates, Value
     return target.combineValue(b, at.position, value);
   Value repeated = emit.compare(CmpIPredicate::eq, at.position, lastInBlock->get(b));
   lastInBlock->set(b, at.position);
-  lower::ifElse(
+  levels::ifElse(
       b, target.loc, repeated, TypeRange(),
       [&] {
         target.combineValue(b, at.position, value);
-        return lower::Values{};
+        return levels::Values{};
       },
       [&] {
         target.storeValue(b, at.position, value);
-        return lower::Values{};
+        return levels::Values{};
       });
 }
 
@@ -240,24 +240,24 @@ Value Appender::extend(OpBuilder &b, unsigned r, Value end, ValueRange coordinat
     return position;
   }
   Value fresh = isFresh(b, r, newParent, coordinates);
-  lower::ifElse(
+  levels::ifElse(
       b, target.loc, fresh, TypeRange(),
       [&] {
         Value position = grow();
         if (counting)
-          return lower::Values{};
+          return levels::Values{};
         if (last)
           target.storeValue(b, position, value);
         else if (run.end == stored) {
           Value begin = emit.mul(position, block);
           target.fillValues(b, begin, emit.add(begin, block));
         }
-        return lower::Values{};
+        return levels::Values{};
       },
       [&] {
         if (last && !counting)
           target.combineValue(b, newest(), value);
-        return lower::Values{};
+        return levels::Values{};
       });
   return newest();
 }

@@ -8,7 +8,7 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "passes/Passes.h"
 #include "passes/assemble/Append.h"
-#include "passes/assemble/Blocks.h"
+#include "passes/assemble/AppendBlocks.h"
 #include "passes/assemble/Chain.h"
 #include "passes/assemble/Layers.h"
 #include "passes/assemble/Scatter.h"

@@ -1,5 +1,5 @@
 #include "passes/assemble/ByPosition.h"
-#include "format/Places.h"
+#include "format/Slots.h"
 #include "passes/assemble/Clone.h"
 #include "passes/assemble/Queries.h"
 #include <algorithm>
@@ -12,16 +12,16 @@ namespace tulle::assemble {
 using format::Expr;
 using format::ExprKind;
 using format::LevelKind;
-using levels::Placement;
+using levels::Insertion;
 
-Placement placementOf(const format::Level &level) {
+Insertion insertionOf(const format::Level &level) {
   const levels::LevelFormat *format = levels::find(level.format.kind);
-  return format ? format->placement() : Placement::None;
+  return format ? format->insertion() : Insertion::None;
 }
 
 std::optional<unsigned> bucketLevel(const format::Encoding &encoding) {
   for (unsigned l = 0; l < encoding.levels.size(); ++l)
-    if (placementOf(encoding.levels[l]) == Placement::Bucket)
+    if (insertionOf(encoding.levels[l]) == Insertion::Append)
       return l;
   return std::nullopt;
 }
@@ -46,10 +46,10 @@ bool isBuildable(const format::Encoding &encoding, const Order &order) {
   std::optional<unsigned> bucket = bucketLevel(encoding);
   for (unsigned l = 0; l < encoding.levels.size(); ++l) {
     const format::Level &level = encoding.levels[l];
-    if (placementOf(level) == Placement::None)
+    if (insertionOf(level) == Insertion::None)
       return false;
     // While it asks, the places of a bucket above are not handed out yet.
-    if (bucket && l > *bucket && levels::find(level.format.kind)->asksEntries(level))
+    if (bucket && l > *bucket && levels::find(level.format.kind)->needsQuery(level))
       return false;
   }
   return !has(order, ExprKind::Symbol);
@@ -75,16 +75,16 @@ bool isReady(const Target &target, const Order &order) {
     return false;
   bool combines = true; // repeats meet at their position
   for (unsigned l = 0; l < encoding.levels.size(); ++l) {
-    Placement placement = placementOf(encoding.levels[l]);
-    if (placement == Placement::Computed)
+    Insertion placement = insertionOf(encoding.levels[l]);
+    if (placement == Insertion::Computed)
       continue;
     bool leaf = isLeaf(encoding, l);
-    if (placement == Placement::Bucket && leaf && sortsSegments(encoding, l))
+    if (placement == Insertion::Append && leaf && sortsSegments(encoding, l))
       return true;
     combines &= !leaf;
-    if (placement == Placement::Table ? !order.sorted()
-        : leaf                        ? !arrivesInOrder(order, l)
-                                      : order.sortedLevels() <= l)
+    if (placement == Insertion::HashTable ? !order.sorted()
+        : leaf                            ? !arrivesInOrder(order, l)
+                                          : order.sortedLevels() <= l)
       return false;
   }
   return order.unique || (combines && target.fillIsIdentity());

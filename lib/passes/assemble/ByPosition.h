@@ -6,7 +6,7 @@
 namespace tulle::assemble {
 
 /// How entries get their positions at the level.
-levels::Placement placementOf(const format::Level &level);
+levels::Insertion insertionOf(const format::Level &level);
 /// The first level whose positions are handed out one by one; null without one.
 std::optional<unsigned> bucketLevel(const format::Encoding &encoding);
 /// Whether every entry has a position of its own at the level: below it there is one each.

@@ -1,7 +1,7 @@
 #include "passes/assemble/Chain.h"
+#include "passes/assemble/AllocationPlan.h"
 #include "passes/assemble/Appender.h"
-#include "passes/assemble/Entries.h"
-#include "passes/assemble/Memory.h"
+#include "passes/assemble/CoordinateList.h"
 
 using namespace mlir;
 using namespace tulle::dialect;

@@ -2,7 +2,7 @@
 #include "dialect/Attributes.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "passes/parallel/Loops.h"
+#include "passes/parallel/SetLoops.h"
 
 using namespace mlir;
 using namespace tulle::dialect;
@@ -97,7 +97,7 @@ std::optional<int64_t> grainOf(AssembleOp op) {
 
 void setGrain(Value piece, AssembleOp op) {
   if (int64_t grain = grainOf(op).value_or(1); grain != 1)
-    piece.getDefiningOp<PartOp>()->setAttr(kGrainAttr, OpBuilder(op).getI64IntegerAttr(grain));
+    piece.getDefiningOp<PartitionOp>()->setAttr(kGrainAttr, OpBuilder(op).getI64IntegerAttr(grain));
 }
 
 static void cut(OpBuilder &b, Operation *loop, AssembleOp op, const Piece &piece) {

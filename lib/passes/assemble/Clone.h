@@ -10,7 +10,7 @@ using OnInsert =
     llvm::function_ref<void(mlir::OpBuilder &b, mlir::ValueRange coordinates, mlir::Value value)>;
 using OnCoordinates = llvm::function_ref<void(mlir::OpBuilder &b, mlir::ValueRange coordinates)>;
 
-/// A consecutive piece of what the outermost loop goes through, as tulle.part cuts it.
+/// A consecutive piece of what the outermost loop goes through, as tulle.partition cuts it.
 struct Piece {
   mlir::Value part, parts;
 };
@@ -29,7 +29,7 @@ bool canCut(dialect::AssembleOp op);
 /// each block of them (BCSR): pieces begin at multiples. 1 where it stores them one by one; null where pieces
 /// could cut what it stores together.
 std::optional<int64_t> grainOf(dialect::AssembleOp op);
-/// Has a tulle.part of that loop's coordinates cut so.
+/// Has a tulle.partition of that loop's coordinates cut so.
 void setGrain(mlir::Value piece, dialect::AssembleOp op);
 
 } // namespace tulle::assemble

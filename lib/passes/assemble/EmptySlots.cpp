@@ -1,5 +1,5 @@
 #include "passes/assemble/EmptySlots.h"
-#include "format/Places.h"
+#include "format/Slots.h"
 #include "levels/Control.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
@@ -53,10 +53,10 @@ void emptySlots(const TargetAssembly &assembly, MutableArrayRef<levels::LevelBui
         Value position = assembly.constant(0);
         for (unsigned l : {0, 1})
           position = levels::find(target.format(l).kind)
-                         ->place(assembly, builds[l], position, l == numbered ? k : row);
+                         ->insert(assembly, builds[l], position, l == numbered ? k : row);
         for (unsigned l = 2; l < target.levels(); ++l)
           if (target.format(l).padded)
-            assembly.emptySlot(l, position);
+            assembly.storePadding(l, position);
         memref::StoreOp::create(b, assembly.loc, target.fill(b), target.storage.fields.back(), position);
         return levels::Values{};
       });

@@ -1,6 +1,6 @@
 #include "passes/assemble/Ends.h"
+#include "levels/Control.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "passes/lower/Control.h"
 
 using namespace mlir;
 using namespace tulle::dialect;
@@ -35,27 +35,27 @@ std::pair<Value, Value> Ends::begin(OpBuilder &b, Value part, Value parts) const
   Value about = arith::MinUIOp::create(b, loc, emit.mul(each, part), count);
   Value inside = arith::AndIOp::create(b, loc, emit.compare(CmpIPredicate::ugt, about, zero),
                                        emit.compare(CmpIPredicate::ult, part, parts));
-  lower::Values found = lower::ifElse(
+  levels::Values found = levels::ifElse(
       b, loc, inside, TypeRange({b.getIndexType(), b.getIndexType()}),
       [&] {
         Value before = load(b, emit.sub(about, one));
-        Value entry = lower::whileLoop(
+        Value entry = levels::whileLoop(
             b, loc, ValueRange{about, count},
-            [&](lower::Values range) { return emit.compare(CmpIPredicate::ult, range[0], range[1]); },
-            [&](lower::Values range) {
+            [&](levels::Values range) { return emit.compare(CmpIPredicate::ult, range[0], range[1]); },
+            [&](levels::Values range) {
               levels::Emitter in = target.emitter(b);
               Value half = arith::ShRUIOp::create(b, loc, in.sub(range[1], range[0]), one);
               Value middle = in.add(range[0], half);
               Value same = in.compare(CmpIPredicate::eq, load(b, middle), before);
-              return lower::Values{arith::SelectOp::create(b, loc, same, in.add(middle, one), range[0]),
-                                   arith::SelectOp::create(b, loc, same, range[1], middle)};
+              return levels::Values{arith::SelectOp::create(b, loc, same, in.add(middle, one), range[0]),
+                                    arith::SelectOp::create(b, loc, same, range[1], middle)};
             })[0];
-        return lower::Values{entry, emit.add(before, one)};
+        return levels::Values{entry, emit.add(before, one)};
       },
       [&] {
         Value isEnd = emit.compare(CmpIPredicate::uge, part, parts);
-        return lower::Values{arith::SelectOp::create(b, loc, isEnd, count, zero),
-                             arith::SelectOp::create(b, loc, isEnd, size, zero)};
+        return levels::Values{arith::SelectOp::create(b, loc, isEnd, count, zero),
+                              arith::SelectOp::create(b, loc, isEnd, size, zero)};
       });
   return {found[0], found[1]};
 }
@@ -75,16 +75,16 @@ void Ends::noteFour(OpBuilder &b, Value first) const {
   levels::Emitter emit = target.emitter(b);
   auto at = [&](int64_t k) { return emit.add(first, emit.constant(k)); };
   Value begin = load(b, first), last = load(b, at(kTogether - 1));
-  lower::ifElse(
+  levels::ifElse(
       b, loc, emit.compare(CmpIPredicate::eq, begin, last), TypeRange(),
       [&] {
         note(b, last, at(kTogether));
-        return lower::Values{};
+        return levels::Values{};
       },
       [&] {
         for (int64_t k = 0; k < kTogether; ++k)
           note(b, load(b, at(k)), at(k + 1));
-        return lower::Values{};
+        return levels::Values{};
       });
 }
 
@@ -96,26 +96,26 @@ void Ends::write(OpBuilder &b, Value part, Value parts) const {
   auto [from, firstCoordinate] = begin(b, part, parts);
   auto [to, lastCoordinate] = begin(b, emit.add(part, one), parts);
   Value low = emit.add(firstCoordinate, one), high = emit.add(lastCoordinate, one);
-  lower::forLoop(b, loc, low, high, LoopKind::Parallel, {}, [&](Value at, lower::Values) {
+  levels::forLoop(b, loc, low, high, LoopKind::Parallel, {}, [&](Value at, levels::Values) {
     target.emitter(b).store(field, at, zero);
-    return lower::Values{};
+    return levels::Values{};
   });
   Value fours = arith::DivUIOp::create(b, loc, emit.sub(to, from), emit.constant(kTogether));
-  lower::forLoop(b, loc, zero, fours, LoopKind::Reduction, {}, [&](Value number, lower::Values) {
+  levels::forLoop(b, loc, zero, fours, LoopKind::Reduction, {}, [&](Value number, levels::Values) {
     noteFour(b, emit.add(from, emit.mul(number, emit.constant(kTogether))));
-    return lower::Values{};
+    return levels::Values{};
   });
   Value rest = emit.add(from, emit.mul(fours, emit.constant(kTogether)));
-  lower::forLoop(b, loc, rest, to, LoopKind::Reduction, {}, [&](Value entry, lower::Values) {
+  levels::forLoop(b, loc, rest, to, LoopKind::Reduction, {}, [&](Value entry, levels::Values) {
     note(b, load(b, entry), emit.add(entry, one));
-    return lower::Values{};
+    return levels::Values{};
   });
   // Segments without entries end where the ones before do.
-  lower::forLoop(b, loc, low, high, LoopKind::Reduction, from, [&](Value at, lower::Values reached) {
+  levels::forLoop(b, loc, low, high, LoopKind::Reduction, from, [&](Value at, levels::Values reached) {
     levels::Emitter in = target.emitter(b);
     Value end = arith::MaxUIOp::create(b, loc, in.load(field, at), reached[0]);
     in.store(field, at, end);
-    return lower::Values{end};
+    return levels::Values{end};
   });
 }
 

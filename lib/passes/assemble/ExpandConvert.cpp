@@ -1,12 +1,12 @@
 // tulle-expand-convert: conversions as walks over their source.
 #include "dialect/Scalars.h"
-#include "dialect/Slices.h"
+#include "dialect/SliceArguments.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/Passes.h"
-#include "passes/assemble/SourceWalk.h"
+#include "passes/assemble/SourceTraversal.h"
 
 namespace tulle::passes {
 using namespace mlir;

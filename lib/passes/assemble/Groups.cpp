@@ -1,6 +1,6 @@
 #include "passes/assemble/Groups.h"
+#include "levels/Control.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "passes/lower/Control.h"
 #include <set>
 
 using namespace mlir;

@@ -1,10 +1,10 @@
 #include "passes/assemble/Layers.h"
-#include "format/Print.h"
+#include "format/PrintEncoding.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "passes/assemble/Appender.h"
 #include "passes/assemble/Phase.h"
 #include "passes/assemble/Queries.h"
-#include "passes/assemble/SourceWalk.h"
+#include "passes/assemble/SourceTraversal.h"
 #include <limits>
 
 using namespace mlir;
@@ -15,8 +15,8 @@ namespace tulle::assemble {
 using arith::CmpIPredicate;
 using format::ExprKind;
 using format::LevelKind;
+using levels::Insertion;
 using levels::LevelBuild;
-using levels::Placement;
 
 static bool dependsOnOthers(const format::Expr &e) {
   return e && (e->kind == ExprKind::Counter || e->kind == ExprKind::Rank || dependsOnOthers(e->lhs) ||
@@ -30,9 +30,9 @@ bool fitsLayers(const Target &target, AssembleOp, const Order &order) {
   unsigned buckets = 0, batches = 0;
   for (const format::Level &level : target.encoding().levels) {
     const levels::LevelFormat *format = levels::find(level.format.kind);
-    if (!format || format->placement() == Placement::None)
+    if (!format || format->insertion() == Insertion::None)
       return false;
-    buckets += format->placement() == Placement::Bucket;
+    buckets += format->insertion() == Insertion::Append;
     batches += format->separatesBatches();
   }
   // Batches of buckets below buckets have different numbers of parents.
@@ -134,7 +134,7 @@ void Layers::forEachNew(unsigned l, bool place) {
       for (auto [now, before] : llvm::zip(at, last))
         assembly.write(before, zero, now);
       if (place)
-        assembly.write(newest, zero, format(l).place(assembly, build, parent, coordinates[l]));
+        assembly.write(newest, zero, format(l).insert(assembly, build, parent, coordinates[l]));
       else
         format(l).query(assembly, build, parent, coordinates[l], coordinates.take_front(l));
     });
@@ -149,7 +149,7 @@ void Layers::make(unsigned l) {
   build.level = l;
   build.parents = parents;
   build.batches = batches;
-  if (format(l).asksEntries(target.encoding().levels[l])) {
+  if (format(l).needsQuery(target.encoding().levels[l])) {
     Phase phase(b, "analysis: for " + text);
     format(l).startQuery(assembly, build);
     forEachNew(l, /*place=*/false);

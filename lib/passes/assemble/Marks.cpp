@@ -1,6 +1,6 @@
 #include "passes/assemble/Marks.h"
+#include "levels/Control.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "passes/lower/Control.h"
 
 using namespace mlir;
 
@@ -12,18 +12,18 @@ Marks::Marks(OpBuilder &b, const Target &target) : target(target) {
   auto type = MemRefType::get({ShapedType::kDynamic}, b.getI32Type());
   marks = levels::allocate(b, target.loc, type, size);
   Value none = arith::ConstantIntOp::create(b, target.loc, 0, 32);
-  lower::forLoop(b, target.loc, emit.constant(0), size, dialect::LoopKind::Parallel, {},
-                 [&](Value at, lower::Values) {
-                   memref::StoreOp::create(b, target.loc, none, marks, at);
-                   return lower::Values{};
-                 });
+  levels::forLoop(b, target.loc, emit.constant(0), size, dialect::LoopKind::Parallel, {},
+                  [&](Value at, levels::Values) {
+                    memref::StoreOp::create(b, target.loc, none, marks, at);
+                    return levels::Values{};
+                  });
 }
 
 Value Marks::count(OpBuilder &b, const Piece &piece) const {
   Register met(b, target.loc, target.emitter(b).constant(0));
   cloneCounting(b, target.op, &piece, [&](OpBuilder &b, ValueRange dims) {
     levels::Emitter emit = target.emitter(b);
-    const lower::Values coordinates = target.levelCoordinates(b, dims);
+    const levels::Values coordinates = target.levelCoordinates(b, dims);
     const unsigned level = target.storedLevels() - 1;
     Value group = emit.constant(0);
     for (unsigned l = 0; l < level; ++l)

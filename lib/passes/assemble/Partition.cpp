@@ -2,7 +2,7 @@
 #include "dialect/Costs.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "passes/assemble/Memory.h"
+#include "passes/assemble/AllocationPlan.h"
 #include "passes/assemble/Segments.h"
 #include <limits>
 
@@ -359,7 +359,7 @@ void Partition::assemble(OpBuilder &b) {
 
 //===--- Threads without lists ---===//
 
-Value Partition::isShared(OpBuilder &b) {
+Value Partition::isConcurrent(OpBuilder &b) {
   if (!target.parallel)
     return {};
   pieces = ThreadsOp::create(b, loc, inserts, /*fixed=*/false);

@@ -1,7 +1,7 @@
 // Entries that arrive all over the place are put next to each other by where they go, and then go there.
 #pragma once
 #include "passes/assemble/Clone.h"
-#include "passes/assemble/Entries.h"
+#include "passes/assemble/CoordinateList.h"
 #include "passes/assemble/Queries.h"
 
 namespace tulle::assemble {
@@ -27,7 +27,7 @@ public:
   void assemble(mlir::OpBuilder &b);
 
   /// Whether several threads are worth while (i1). Null in code without threads.
-  mlir::Value isShared(mlir::OpBuilder &b);
+  mlir::Value isConcurrent(mlir::OpBuilder &b);
   /// Makes the target's buffers without lists: threads count, and then store, a piece of the stream each.
   void assembleShared(mlir::OpBuilder &b);
 

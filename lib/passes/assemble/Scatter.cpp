@@ -1,6 +1,6 @@
 #include "passes/assemble/Scatter.h"
 #include "dialect/Attributes.h"
-#include "format/Print.h"
+#include "format/PrintEncoding.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "passes/assemble/ByPosition.h"
@@ -12,7 +12,7 @@
 #include "passes/assemble/Phase.h"
 #include "passes/assemble/Queries.h"
 #include "passes/assemble/Segments.h"
-#include "passes/assemble/SourceWalk.h"
+#include "passes/assemble/SourceTraversal.h"
 #include "passes/assemble/Stream.h"
 #include "passes/assemble/Strips.h"
 #include <limits>
@@ -25,8 +25,8 @@ namespace tulle::assemble {
 using format::Expr;
 using format::ExprKind;
 using format::LevelKind;
+using levels::Insertion;
 using levels::LevelBuild;
-using levels::Placement;
 
 /// The entries once each, in order of the dimensions.
 static Order inDimensionOrder(const Order &order, unsigned dims) {
@@ -149,8 +149,8 @@ void Scatter::analyse() {
     asked.clear();
   };
   for (unsigned l = 0; l < builds.size(); ++l) {
-    bool asks = format(l).asksEntries(level(l));
-    if (format(l).asksParents(level(l)) || (asks && has(order.levels[l], ExprKind::Rank)))
+    bool asks = format(l).needsQuery(level(l));
+    if (format(l).needsQueryPerParent(level(l)) || (asks && has(order.levels[l], ExprKind::Rank)))
       settle(l);
     if (asks) {
       builds[l].parents = parents;
@@ -186,7 +186,7 @@ void Scatter::ask(ArrayRef<unsigned> asked) {
   Values counts(builds.size());
   std::optional<unsigned> numbersRounds; // a level that asks how many entries the longest round has
   for (unsigned l : asked) {
-    builds[l].isShared = bool(pieces);
+    builds[l].isConcurrent = bool(pieces);
     format(l).startQuery(assembly, builds[l]);
     std::optional<unsigned> dim = countedDimension(order.levels[l], format(l));
     if (dim && dim == rounds)
@@ -217,7 +217,7 @@ void Scatter::ask(ArrayRef<unsigned> asked) {
         format(l).query(assembly, builds[l], parent, at[l], ValueRange(at).take_front(l));
       // Only the first level asked for may depend on its parent, and all above it have their sizes.
       if (l < asked.front())
-        parent = format(l).place(assembly, builds[l], parent, at[l]);
+        parent = format(l).insert(assembly, builds[l], parent, at[l]);
     }
   };
   Value longest =
@@ -281,7 +281,7 @@ void Scatter::countPairs() {
 void Scatter::size(unsigned l) {
   Phase phase(b, "assembly: " + levelText(l));
   LevelBuild &build = builds[l];
-  build.slotsAreEmptied = entryCounts || emptiesRounds || stripLevel;
+  build.paddingIsCleared = entryCounts || emptiesRounds || stripLevel;
   build.parents = parents;
   build.batches = batches;
   parents = format(l).size(assembly, build);
@@ -296,7 +296,7 @@ void Scatter::restart() {
   counters->reset();
   unsigned deepest = 0;
   for (unsigned l = 0; l < builds.size(); ++l)
-    if (placementOf(level(l)) != Placement::Computed && !isLeaf(target.encoding(), l))
+    if (insertionOf(level(l)) != Insertion::Computed && !isLeaf(target.encoding(), l))
       deepest = l + 1;
   Value none = assembly.constant(std::numeric_limits<int64_t>::min());
   for (unsigned l = 0; l < deepest; ++l)
@@ -322,7 +322,7 @@ Values Scatter::coordinates(ValueRange dims, bool numbered) {
     Value other = assembly.compare(arith::CmpIPredicate::ne, assembly.read(last[l], zero), at[l]);
     assembly.write(last[l], zero, at[l]);
     fresh = fresh ? Value(arith::OrIOp::create(b, op.getLoc(), fresh, other)) : other;
-    bool needed = placementOf(level(l)) != Placement::Computed && !isLeaf(target.encoding(), l);
+    bool needed = insertionOf(level(l)) != Insertion::Computed && !isLeaf(target.encoding(), l);
     builds[l].fresh = needed ? fresh : Value();
   }
   return at;
@@ -351,18 +351,18 @@ std::pair<Target *, Value> Scatter::placeEntry(ValueRange dims, ValueRange at) {
   Value position = assembly.constant(0);
   if (!strips) {
     for (unsigned l = 0; l < builds.size(); ++l)
-      position = format(l).place(assembly, builds[l], position, at[l]);
+      position = format(l).insert(assembly, builds[l], position, at[l]);
     return {&target, position};
   }
   for (unsigned l = 0; l < stripLevel->level; ++l)
-    position = format(l).place(assembly, builds[l], position, at[l]);
+    position = format(l).insert(assembly, builds[l], position, at[l]);
   Value coordinate = dims[stripLevel->dim];
   if (!stripRounds())
     strips->enter(coordinate);
   position = strips->place(position, coordinate);
   TargetAssembly room(b, strips->room());
   for (unsigned l = stripLevel->level + 1; l < builds.size(); ++l)
-    position = format(l).place(room, builds[l], position, at[l]);
+    position = format(l).insert(room, builds[l], position, at[l]);
   return {&strips->room(), position};
 }
 
@@ -570,7 +570,7 @@ FailureOr<Value> lowerByScatter(OpBuilder &b, Target &target, AssembleOp op, con
         };
         Target own = target;
         Partition parts(b, own, op, order, *bucketLevel(target.encoding()));
-        Value shared = parts.isShared(b);
+        Value shared = parts.isConcurrent(b);
         if (!shared)
           return directly();
         auto together = [&] {

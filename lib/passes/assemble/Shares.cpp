@@ -1,10 +1,10 @@
 #include "passes/assemble/Shares.h"
+#include "levels/Control.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "passes/assemble/AllocationPlan.h"
 #include "passes/assemble/Groups.h"
-#include "passes/assemble/Memory.h"
 #include "passes/assemble/Stream.h"
-#include "passes/lower/Control.h"
-#include "passes/parallel/Loops.h"
+#include "passes/parallel/SetLoops.h"
 
 using namespace mlir;
 using namespace tulle::dialect;
@@ -85,14 +85,14 @@ Value Shares::zeros(OpBuilder &b, int64_t words) const {
 constexpr int64_t kPiecesPerThread = 16, kWorkPerPiece = int64_t(1) << 15, kLeastWork = int64_t(1) << 11;
 
 /// Entries for each piece: fewer where each may make a block, so that the caches hold a room.
-static int64_t workPerPiece(const Target &target) {
+static int64_t workPerChunk(const Target &target) {
   int64_t work = kWorkPerPiece;
   for (unsigned l = target.storedLevels(); l < target.levels(); ++l)
     work = std::max(work / std::max<int64_t>(target.storage.digits[l].modulus, 1), kLeastWork);
   return work;
 }
 
-/// Whether tulle.weight of a piece of the tensor's first level is never less than the piece has value slots.
+/// Whether tulle.work of a piece of the tensor's first level is never less than the piece has value slots.
 static bool weighsAll(const format::Encoding &encoding) {
   return llvm::all_of(encoding.levels, [](const format::Level &level) {
     return level.format.kind == LevelKind::Dense || level.format.kind == LevelKind::Compressed ||
@@ -100,12 +100,12 @@ static bool weighsAll(const format::Encoding &encoding) {
   });
 }
 
-/// A piece of the loop's `place`, as tulle.part cuts the loop.
+/// A piece of the loop's `place`, as tulle.partition cuts the loop.
 static Value pieceOf(OpBuilder &b, Operation *loop, Value place, const Piece &piece) {
   Location loc = loop->getLoc();
   Value all = b.clone(*place.getDefiningOp())->getResult(0);
   if (auto iterate = dyn_cast<IterateOp>(loop)) {
-    Value part = PartOp::create(b, loc, all, piece.part, piece.parts, parallel::weights(iterate));
+    Value part = PartitionOp::create(b, loc, all, piece.part, piece.parts, parallel::weights(iterate));
     setGrain(part, cast<AssembleOp>(loop->getParentOp()));
     return part;
   }
@@ -120,7 +120,7 @@ static Value slotsOfPiece(OpBuilder &b, Operation *loop, Value tensor, const Pie
   for (Value place : placesOf(loop))
     if (auto space = place.getDefiningOp<SpaceOp>();
         space && space.getTensor() == tensor && space.getLevel() == 0)
-      return WeightOp::create(b, loop->getLoc(), pieceOf(b, loop, place, piece), Value());
+      return WorkOp::create(b, loop->getLoc(), pieceOf(b, loop, place, piece), Value());
   auto iterate = dyn_cast<IterateOp>(loop);
   if (!iterate || !isa<RangeType>(iterate.getSpace().getType()) ||
       encoding.levels[0].format.kind != LevelKind::Dense)
@@ -131,7 +131,7 @@ static Value slotsOfPiece(OpBuilder &b, Operation *loop, Value tensor, const Pie
   });
   if (!located)
     return {};
-  return WeightOp::create(b, loop->getLoc(), pieceOf(b, loop, iterate.getSpace(), piece), tensor);
+  return WorkOp::create(b, loop->getLoc(), pieceOf(b, loop, iterate.getSpace(), piece), tensor);
 }
 
 /// The bound of all inserts, made of sums and minima of stored counts, for one piece.
@@ -160,7 +160,7 @@ Shares::Shares(OpBuilder &b, Target &target, const Order &order, Value bound, bo
   Value wanted = emit.mul(threads, emit.constant(kPiecesPerThread));
   if (!counted)
     wanted = arith::MaxUIOp::create(
-        b, loc, wanted, arith::DivUIOp::create(b, loc, work, emit.constant(workPerPiece(target))));
+        b, loc, wanted, arith::DivUIOp::create(b, loc, work, emit.constant(workPerChunk(target))));
   pieces = arith::SelectOp::create(b, loc, several, wanted, emit.constant(1));
   most = largest = bound;
   if (counted)
@@ -168,23 +168,23 @@ Shares::Shares(OpBuilder &b, Target &target, const Order &order, Value bound, bo
   if (bound) {
     // Where a piece ends is searched for, and there are many.
     Value counts = table(b, threads);
-    lower::parallelParts(b, loc, threads, [&](Value part) {
+    levels::parallelParts(b, loc, threads, [&](Value part) {
       Value rounds = arith::CeilDivUIOp::create(b, loc, pieces, threads);
-      Value longest = lower::forLoop(b, loc, emit.constant(0), rounds, LoopKind::Reduction, emit.constant(0),
-                                     [&](Value round, lower::Values so) {
-                                       Value number = emit.add(emit.mul(round, threads), part);
-                                       number = arith::MinUIOp::create(b, loc, number,
-                                                                       emit.sub(pieces, emit.constant(1)));
-                                       Value own = boundOfPiece(b, loop, bound, Piece{number, pieces});
-                                       return lower::Values{arith::MaxUIOp::create(b, loc, so[0], own)};
-                                     })[0];
+      Value longest = levels::forLoop(b, loc, emit.constant(0), rounds, LoopKind::Reduction, emit.constant(0),
+                                      [&](Value round, levels::Values so) {
+                                        Value number = emit.add(emit.mul(round, threads), part);
+                                        number = arith::MinUIOp::create(b, loc, number,
+                                                                        emit.sub(pieces, emit.constant(1)));
+                                        Value own = boundOfPiece(b, loop, bound, Piece{number, pieces});
+                                        return levels::Values{arith::MaxUIOp::create(b, loc, so[0], own)};
+                                      })[0];
       store(b, longest, counts, part);
     });
     largest = summarize(b, counts, threads).second;
     return;
   }
   Value counts = table(b, pieces);
-  lower::parallelParts(b, loc, pieces, [&](Value number) {
+  levels::parallelParts(b, loc, pieces, [&](Value number) {
     Piece piece{number, pieces};
     store(b, countEntries(b, target, target.op, order, &piece), counts, number);
   });
@@ -193,12 +193,12 @@ Shares::Shares(OpBuilder &b, Target &target, const Order &order, Value bound, bo
 
 std::pair<Value, Value> Shares::summarize(OpBuilder &b, Value counts, Value number) const {
   levels::Emitter emit = target.emitter(b);
-  lower::Values both =
-      lower::forLoop(b, loc, emit.constant(0), number, LoopKind::Reduction,
-                     ValueRange{emit.constant(0), emit.constant(0)}, [&](Value at, lower::Values so) {
-                       Value own = load(b, counts, at);
-                       return lower::Values{emit.add(so[0], own), arith::MaxUIOp::create(b, loc, so[1], own)};
-                     });
+  levels::Values both = levels::forLoop(
+      b, loc, emit.constant(0), number, LoopKind::Reduction, ValueRange{emit.constant(0), emit.constant(0)},
+      [&](Value at, levels::Values so) {
+        Value own = load(b, counts, at);
+        return levels::Values{emit.add(so[0], own), arith::MaxUIOp::create(b, loc, so[1], own)};
+      });
   memref::DeallocOp::create(b, loc, counts);
   return {both[0], both[1]};
 }
@@ -225,12 +225,12 @@ void Shares::plan(OpBuilder &b, Value block, bool rooms, Work work) {
   if (rooms)
     held = emit.add(held, emit.mul(threads, few(largest)));
   Value bytes = emit.mul(held, bytesPerEntry(b, target, block));
-  lower::Values chosen = lower::ifElse(
+  levels::Values chosen = levels::ifElse(
       b, loc, fitsMemory(b, target, bytes), SmallVector<Type>(2, b.getIndexType()),
-      [&] { return lower::Values{most, largest}; },
+      [&] { return levels::Values{most, largest}; },
       [&] {
         auto [all, one] = count(b, work);
-        return lower::Values{all, one};
+        return levels::Values{all, one};
       });
   most = chosen[0];
   largest = chosen[1];
@@ -272,11 +272,11 @@ void Shares::shift(OpBuilder &b, Value from, Value to, Value first, Value last, 
                    Value by) const {
   levels::Emitter emit = target.emitter(b);
   by = arith::IndexCastOp::create(b, loc, cast<MemRefType>(to.getType()).getElementType(), by);
-  lower::forLoop(b, loc, first, last, LoopKind::Parallel, {}, [&](Value at, lower::Values) {
+  levels::forLoop(b, loc, first, last, LoopKind::Parallel, {}, [&](Value at, levels::Values) {
     Value old = memref::LoadOp::create(b, loc, from, at);
     Value moved = arith::AddIOp::create(b, loc, old, by);
     memref::StoreOp::create(b, loc, moved, to, emit.add(at, distance));
-    return lower::Values{};
+    return levels::Values{};
   });
 }
 
@@ -315,11 +315,11 @@ void Shares::eachNumber(OpBuilder &b, Value end, function_ref<void(Value)> body)
                                               ValueRange{emit.constant(0)});
     return arith::IndexCastOp::create(b, loc, b.getIndexType(), taken);
   };
-  lower::whileLoop(
-      b, loc, take(), [&](lower::Values number) { return emit.compare(CmpIPredicate::ult, number[0], end); },
-      [&](lower::Values number) {
+  levels::whileLoop(
+      b, loc, take(), [&](levels::Values number) { return emit.compare(CmpIPredicate::ult, number[0], end); },
+      [&](levels::Values number) {
         body(number[0]);
-        return lower::Values{take()};
+        return levels::Values{take()};
       });
 }
 
@@ -327,7 +327,7 @@ void Shares::eachNumber(OpBuilder &b, Value end, function_ref<void(Value)> body)
 std::pair<Value, Value> Shares::count(OpBuilder &b, Work work) {
   begin(b);
   Value counts = table(b, pieces);
-  lower::parallelParts(b, loc, threads, [&](Value) {
+  levels::parallelParts(b, loc, threads, [&](Value) {
     Target none = target;
     work(b, none, [&](AppendPiece append) {
       eachNumber(b, pieces, [&](Value number) {
@@ -407,7 +407,7 @@ void Shares::share(OpBuilder &b, const Order &order, Value block, bool rooms, Wo
   for (Value *table : {&bases, &firsts, &lasts})
     *table = this->table(b, this->pieces);
 
-  lower::parallelParts(b, loc, threads, [&](Value) {
+  levels::parallelParts(b, loc, threads, [&](Value) {
     pieces();
     fence(b, loc);
   });
@@ -437,7 +437,7 @@ void Shares::assembleCounted(OpBuilder &b, const Order &order, Value block, Coun
   for (Value *table : {&bases, &firsts, &lasts})
     *table = this->table(b, pieces);
   Value starts = countBefore(b, count), ends = table(b, threads);
-  lower::parallelParts(b, loc, threads, [&](Value part) {
+  levels::parallelParts(b, loc, threads, [&](Value part) {
     store(b, appendOwn(b, work, part, starts), ends, part);
     fence(b, loc);
   });
@@ -451,20 +451,20 @@ Value Shares::countBefore(OpBuilder &b, CountWork count) {
   Value zero = emit.constant(0), one = emit.constant(1), each = emit.constant(kPiecesPerThread);
   Value counted = emit.mul(emit.sub(threads, one), each), counts = table(b, pieces);
   begin(b);
-  lower::parallelParts(b, loc, threads, [&](Value) {
+  levels::parallelParts(b, loc, threads, [&](Value) {
     count(b, [&](CountPiece countPiece) {
       eachNumber(b, counted,
                  [&](Value number) { store(b, countPiece(Piece{number, pieces}), counts, number); });
     });
   });
   Value starts = table(b, threads);
-  lower::forLoop(b, loc, zero, threads, LoopKind::Reduction, zero, [&](Value part, lower::Values so) {
+  levels::forLoop(b, loc, zero, threads, LoopKind::Reduction, zero, [&](Value part, levels::Values so) {
     store(b, so[0], starts, part);
     Value last = arith::MinUIOp::create(b, loc, emit.mul(emit.add(part, one), each), counted);
-    return lower::forLoop(b, loc, emit.mul(part, each), last, LoopKind::Reduction, so[0],
-                          [&](Value number, lower::Values sum) {
-                            return lower::Values{emit.add(sum[0], load(b, counts, number))};
-                          });
+    return levels::forLoop(b, loc, emit.mul(part, each), last, LoopKind::Reduction, so[0],
+                           [&](Value number, levels::Values sum) {
+                             return levels::Values{emit.add(sum[0], load(b, counts, number))};
+                           });
   });
   for (Value table : {next, counts})
     memref::DeallocOp::create(b, loc, table);
@@ -477,19 +477,19 @@ Value Shares::appendOwn(OpBuilder &b, Work work, Value part, Value starts) const
   Register reached(b, loc, load(b, starts, part));
   work(b, result, [&](AppendPiece append) {
     Value each = emit.constant(kPiecesPerThread), first = emit.mul(part, each);
-    lower::forLoop(b, loc, first, emit.add(first, each), LoopKind::Reduction, {},
-                   [&](Value number, lower::Values) {
-                     Value start = reached.get(b);
-                     append(
-                         Piece{number, pieces}, /*counting=*/false,
-                         [&](Appender &appender) { appender.beginPiece(b, start); },
-                         [&](Appender &appender, MoveValues) {
-                           appender.finishPiece(b);
-                           notePositions(b, appender, number, start, {});
-                           reached.set(b, appender.count(b, 0));
-                         });
-                     return lower::Values{};
-                   });
+    levels::forLoop(b, loc, first, emit.add(first, each), LoopKind::Reduction, {},
+                    [&](Value number, levels::Values) {
+                      Value start = reached.get(b);
+                      append(
+                          Piece{number, pieces}, /*counting=*/false,
+                          [&](Appender &appender) { appender.beginPiece(b, start); },
+                          [&](Appender &appender, MoveValues) {
+                            appender.finishPiece(b);
+                            notePositions(b, appender, number, start, {});
+                            reached.set(b, appender.count(b, 0));
+                          });
+                      return levels::Values{};
+                    });
   });
   return reached.get(b);
 }
@@ -531,17 +531,17 @@ void Shares::notePositions(OpBuilder &b, Appender &appender, Value number, Value
 
 Value Shares::joinPositions(OpBuilder &b, unsigned field) const {
   levels::Emitter emit = target.emitter(b);
-  return lower::forLoop(b, loc, emit.constant(0), pieces, LoopKind::Reduction, ValueRange{emit.constant(0)},
-                        [&](Value number, lower::Values reached) {
-                          Value base = load(b, bases, number);
-                          lower::forLoop(b, loc, reached[0], load(b, firsts, number), LoopKind::Parallel, {},
-                                         [&](Value at, lower::Values) {
-                                           target.emitter(b).store(field, at, base);
-                                           return lower::Values{};
-                                         });
-                          return lower::Values{
-                              arith::MaxUIOp::create(b, loc, reached[0], load(b, lasts, number))};
-                        })[0];
+  return levels::forLoop(b, loc, emit.constant(0), pieces, LoopKind::Reduction, ValueRange{emit.constant(0)},
+                         [&](Value number, levels::Values reached) {
+                           Value base = load(b, bases, number);
+                           levels::forLoop(b, loc, reached[0], load(b, firsts, number), LoopKind::Parallel,
+                                           {}, [&](Value at, levels::Values) {
+                                             target.emitter(b).store(field, at, base);
+                                             return levels::Values{};
+                                           });
+                           return levels::Values{
+                               arith::MaxUIOp::create(b, loc, reached[0], load(b, lasts, number))};
+                         })[0];
 }
 
 } // namespace tulle::assemble

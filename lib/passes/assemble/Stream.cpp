@@ -1,8 +1,8 @@
 #include "passes/assemble/Stream.h"
+#include "levels/Control.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "passes/lower/Control.h"
 
 using namespace mlir;
 using namespace tulle::dialect;
@@ -25,18 +25,18 @@ struct Run {
     levels::Emitter emit = target.emitter(b);
     auto plain = [&] {
       some(b, emit.constant(0), count);
-      return lower::Values{};
+      return levels::Values{};
     };
     Type type = cast<MemRefType>(to.getType()).getElementType();
     if (!type.isIntOrFloat()) {
       plain();
       return;
     }
-    lower::ifElse(
+    levels::ifElse(
         b, target.loc, isStreamed(b, target, to), TypeRange(),
         [&] {
           lines(b, VectorType::get({kCacheLine * 8 / type.getIntOrFloatBitWidth()}, type));
-          return lower::Values{};
+          return levels::Values{};
         },
         plain);
   }
@@ -44,9 +44,9 @@ struct Run {
 private:
   /// Elements begin … end - 1, one by one.
   void some(OpBuilder &b, Value begin, Value end) const {
-    lower::forLoop(b, target.loc, begin, end, LoopKind::Parallel, {}, [&](Value k, lower::Values) {
+    levels::forLoop(b, target.loc, begin, end, LoopKind::Parallel, {}, [&](Value k, levels::Values) {
       memref::StoreOp::create(b, target.loc, element(k), to, target.emitter(b).add(at, k));
-      return lower::Values{};
+      return levels::Values{};
     });
   }
 
@@ -61,13 +61,13 @@ private:
     Value head = arith::MinUIOp::create(b, loc, ahead, count);
     Value whole = arith::DivUIOp::create(b, loc, emit.sub(count, head), emit.constant(lanes));
     some(b, emit.constant(0), head);
-    lower::forLoop(b, loc, emit.constant(0), whole, LoopKind::Reduction, {},
-                   [&](Value number, lower::Values) {
-                     Value k = emit.add(head, emit.mul(number, emit.constant(lanes)));
-                     vector::StoreOp::create(b, loc, line(k, type), to, emit.add(at, k), /*nontemporal=*/true,
-                                             llvm::Align(uint64_t(kCacheLine)));
-                     return lower::Values{};
-                   });
+    levels::forLoop(b, loc, emit.constant(0), whole, LoopKind::Reduction, {},
+                    [&](Value number, levels::Values) {
+                      Value k = emit.add(head, emit.mul(number, emit.constant(lanes)));
+                      vector::StoreOp::create(b, loc, line(k, type), to, emit.add(at, k),
+                                              /*nontemporal=*/true, llvm::Align(uint64_t(kCacheLine)));
+                      return levels::Values{};
+                    });
     some(b, emit.add(head, emit.mul(whole, emit.constant(lanes))), count);
   }
 };

@@ -1,5 +1,5 @@
 #include "passes/assemble/Strips.h"
-#include "format/Places.h"
+#include "format/Slots.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "passes/assemble/Stream.h"

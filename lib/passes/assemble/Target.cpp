@@ -1,12 +1,12 @@
 #include "passes/assemble/Target.h"
 #include "dialect/Attributes.h"
 #include "dialect/Scalars.h"
+#include "levels/Control.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "passes/lower/Control.h"
 
 using namespace mlir;
 using namespace tulle::dialect;
@@ -184,9 +184,9 @@ Value Target::fill(OpBuilder &b) const {
 
 void Target::fillValues(OpBuilder &b, Value begin, Value end) const {
   Value value = fill(b);
-  lower::forLoop(b, loc, begin, end, LoopKind::Parallel, {}, [&](Value at, lower::Values) {
+  levels::forLoop(b, loc, begin, end, LoopKind::Parallel, {}, [&](Value at, levels::Values) {
     memref::StoreOp::create(b, loc, value, storage.fields.back(), at);
-    return lower::Values{};
+    return levels::Values{};
   });
 }
 

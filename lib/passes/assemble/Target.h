@@ -2,7 +2,7 @@
 #pragma once
 #include "dialect/Dialect.h"
 #include "levels/LevelFormat.h"
-#include "passes/assemble/Coordinates.h"
+#include "passes/assemble/LevelCoordinates.h"
 
 namespace tulle::assemble {
 

@@ -114,7 +114,7 @@ Attribute Verbatim::valueOfAll(const Target &target) const {
 }
 
 /// A bound of the entries is where the end of a shared buffer is cut off, as that of one with room to spare.
-bool Verbatim::isShared(const Target &target, size_t number) const {
+bool Verbatim::isConcurrent(const Target &target, size_t number) const {
   const bool isValues = number == sourceLevels.size();
   return target.op.getShare() && target.op.getBound() && target.op.getPlan() != AssemblyPlan::Count &&
          !(isValues && valueOfAll(target));
@@ -144,12 +144,12 @@ Value Verbatim::outerCoordinates(OpBuilder &b, const Target &target) const {
 
 void Verbatim::share(OpBuilder &b, Target &target) const {
   for (size_t number = 0; number < targetFields.size(); ++number)
-    if (isShared(target, number))
+    if (isConcurrent(target, number))
       target.storage.fields[targetFields[number]] = buffer(b, target, number);
 }
 
 void Verbatim::copy(OpBuilder &b, const Target &target, Value part, Value parts) const {
-  if (llvm::all_of(llvm::seq(targetFields.size()), [&](size_t n) { return isShared(target, n); }))
+  if (llvm::all_of(llvm::seq(targetFields.size()), [&](size_t n) { return isConcurrent(target, n); }))
     return;
   Location loc = target.loc;
   levels::Emitter emit = target.emitter(b);
@@ -163,7 +163,7 @@ void Verbatim::copy(OpBuilder &b, const Target &target, Value part, Value parts)
   Value first = arith::MinUIOp::create(b, loc, emit.mul(each, part), count);
   Value last = arith::MinUIOp::create(b, loc, emit.add(first, each), count);
   for (auto [number, field] : llvm::enumerate(targetFields)) {
-    if (isShared(target, number))
+    if (isConcurrent(target, number))
       continue;
     Value to = target.storage.fields[field];
     Attribute same = number == sourceLevels.size() ? valueOfAll(target) : Attribute();

@@ -24,7 +24,7 @@ public:
   void copy(mlir::OpBuilder &b, const Target &target, mlir::Value part, mlir::Value parts) const;
 
 private:
-  bool isShared(const Target &target, size_t number) const;
+  bool isConcurrent(const Target &target, size_t number) const;
   mlir::Value buffer(mlir::OpBuilder &b, mlir::Location loc, mlir::Type type,
                      std::optional<unsigned> level) const;
   mlir::Value buffer(mlir::OpBuilder &b, const Target &target, size_t number) const;

@@ -1,17 +1,17 @@
 #include "passes/assemble/Workspace.h"
 #include "dialect/Costs.h"
+#include "levels/Control.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "passes/assemble/AllocationPlan.h"
 #include "passes/assemble/Appender.h"
-#include "passes/assemble/Bitmap.h"
+#include "passes/assemble/BitSet.h"
 #include "passes/assemble/Chain.h"
 #include "passes/assemble/Clone.h"
 #include "passes/assemble/Groups.h"
 #include "passes/assemble/Marks.h"
-#include "passes/assemble/Memory.h"
 #include "passes/assemble/Shares.h"
 #include "passes/assemble/Stream.h"
-#include "passes/lower/Control.h"
 
 using namespace mlir;
 using namespace tulle::dialect;
@@ -134,10 +134,10 @@ public:
   /// Moves the `count` blocks that have been appended to the values of the tensor, from block `start` on.
   void moveBlocks(OpBuilder &b, Value sink, Value start, Value count) {
     levels::Emitter emit = target.emitter(b);
-    lower::forLoop(b, loc, emit.constant(0), count, LoopKind::Reduction, {}, [&](Value k, lower::Values) {
+    levels::forLoop(b, loc, emit.constant(0), count, LoopKind::Reduction, {}, [&](Value k, levels::Values) {
       moveBlock(b, emit.mul(loadIndex(b, sources, k), emit.constant(block)), sink,
                 emit.mul(emit.add(start, k), emit.constant(block)));
-      return lower::Values{};
+      return levels::Values{};
     });
     met->set(b, emit.constant(0));
   }
@@ -153,9 +153,9 @@ public:
 
 private:
   void clear(OpBuilder &b, Value first, Value last) {
-    lower::forLoop(b, loc, first, last, LoopKind::Parallel, {}, [&](Value at, lower::Values) {
+    levels::forLoop(b, loc, first, last, LoopKind::Parallel, {}, [&](Value at, levels::Values) {
       memref::StoreOp::create(b, loc, untouched, values, at);
-      return lower::Values{};
+      return levels::Values{};
     });
   }
 
@@ -169,19 +169,19 @@ private:
   /// for theirs before any of them stores.
   Value slotOf(OpBuilder &b, Value key, Value isNew) {
     levels::Emitter emit = target.emitter(b);
-    Value slot = lower::ifElse(
-        b, loc, isNew, b.getIndexType(), [&] { return lower::Values{takeSlot(b, key)}; },
-        [&] { return lower::Values{loadIndex(b, slots, key)}; })[0];
+    Value slot = levels::ifElse(
+        b, loc, isNew, b.getIndexType(), [&] { return levels::Values{takeSlot(b, key)}; },
+        [&] { return levels::Values{loadIndex(b, slots, key)}; })[0];
     Value fresh = emit.compare(arith::CmpIPredicate::eq, slot, cleared->get(b));
-    lower::ifElse(
+    levels::ifElse(
         b, loc, rarely(b, loc, fresh), TypeRange(),
         [&] {
           Value next = emit.add(slot, emit.constant(1));
           clear(b, emit.mul(slot, emit.constant(block)), emit.mul(next, emit.constant(block)));
           cleared->set(b, next);
-          return lower::Values{};
+          return levels::Values{};
         },
-        [&] { return lower::Values{}; });
+        [&] { return levels::Values{}; });
     return slot;
   }
 
@@ -216,9 +216,9 @@ private:
     Value large = emit.compare(arith::CmpIPredicate::ugt, held, emit.constant(kStreamed));
     auto run = [&](void (Workspace::*move)(OpBuilder &, Value, Value, Value)) {
       (this->*move)(b, from, sink, to);
-      return lower::Values{};
+      return levels::Values{};
     };
-    lower::ifElse(
+    levels::ifElse(
         b, loc, large, TypeRange(), [&] { return run(&Workspace::streamBlock); },
         [&] { return run(&Workspace::copyBlock); });
   }
@@ -228,14 +228,14 @@ private:
   void copyBlock(OpBuilder &b, Value from, Value sink, Value to) {
     levels::Emitter emit = target.emitter(b);
     if (block > kUnrolled) {
-      lower::forLoop(b, loc, emit.constant(0), emit.constant(block), LoopKind::Parallel, {},
-                     [&](Value k, lower::Values) {
-                       Value at = emit.add(from, k);
-                       Value held = memref::LoadOp::create(b, loc, values, at);
-                       memref::StoreOp::create(b, loc, untouched, values, at);
-                       memref::StoreOp::create(b, loc, held, sink, emit.add(to, k));
-                       return lower::Values{};
-                     });
+      levels::forLoop(b, loc, emit.constant(0), emit.constant(block), LoopKind::Parallel, {},
+                      [&](Value k, levels::Values) {
+                        Value at = emit.add(from, k);
+                        Value held = memref::LoadOp::create(b, loc, values, at);
+                        memref::StoreOp::create(b, loc, untouched, values, at);
+                        memref::StoreOp::create(b, loc, held, sink, emit.add(to, k));
+                        return levels::Values{};
+                      });
       return;
     }
     Values held;
@@ -452,18 +452,18 @@ static void assembleByMany(OpBuilder &b, Target &target, const Order &order, Sha
   Value entries = shares.entries(), several = shares.worthwhile(b);
   if (counted)
     several = arith::AndIOp::create(b, target.loc, several, fewGroups(b, target));
-  lower::Values buffers = lower::ifElse(
+  levels::Values buffers = levels::ifElse(
       b, target.loc, several, types,
       [&] {
         if (counted)
           assembleCounted(b, target, shares, order);
         else
           assembleInShares(b, target, shares, order);
-        return lower::Values(target.storage.fields);
+        return levels::Values(target.storage.fields);
       },
       [&] {
         assembleInWorkspace(b, alone, order, entries);
-        return lower::Values(alone.storage.fields);
+        return levels::Values(alone.storage.fields);
       });
   target.storage.fields.assign(buffers.begin(), buffers.end());
 }
@@ -505,15 +505,15 @@ FailureOr<Value> lowerByWorkspace(OpBuilder &b, Target &target, AssembleOp op, c
   // An array for a level with far more coordinates than entries would cost more than to sort these.
   Target sorted = target;
   SmallVector<Type> types = levels::fieldTypes(target.storage.layout, target.storage.element);
-  lower::Values buffers = lower::ifElse(
+  levels::Values buffers = levels::ifElse(
       b, target.loc, small, types,
       [&] {
         assemble(b);
-        return lower::Values(target.storage.fields);
+        return levels::Values(target.storage.fields);
       },
       [&] {
         assembleByChain(b, sorted, order, boundInserts(b, sorted, op));
-        return lower::Values(sorted.storage.fields);
+        return levels::Values(sorted.storage.fields);
       });
   target.storage.fields.assign(buffers.begin(), buffers.end());
   return target.finish(b);

@@ -6,7 +6,7 @@
 //           plain loop; over more, one loop runs while a case can still occur, and an exhausted operand reads
 //           as a coordinate beyond all others.
 //   gaps    a merge over a range: the coordinates that no operand has are runs between those that one has.
-//   peek    one step per coordinate of a range, with one position per operand.
+//   locate  one step per coordinate of a range, with one position per operand.
 //   gallop  an intersection: the operands behind the largest coordinate leap to it.
 //   flags   an n-way merge whose body runs once with a presence flag for each operand (Flagged.cpp).
 //   blocks  an intersection of two lists, or of two bitmaps: whole vectors of coordinates, or words, at a
@@ -51,7 +51,7 @@ private:
 
   Values merge(Values inits);
   Values gaps(Values inits);
-  Values peek(Values inits);
+  Values locate(Values inits);
   Values gallopAll(Values inits);
   /// Many coordinates at a time, what is left over by a merge; nullopt where the operands do not allow it.
   std::optional<Values> compareMany(Values inits);
@@ -359,7 +359,7 @@ Values CoiterateLowering::gaps(Values inits) {
   return fill(hi, Values(llvm::drop_begin(carried, count)));
 }
 
-Values CoiterateLowering::peek(Values inits) {
+Values CoiterateLowering::locate(Values inits) {
   Value lo = constant(0), hi = emitter().levelSize(spaces[0].level);
   if (op.getRange())
     std::tie(lo, hi) = parent.ranges.lookup(op.getRange());
@@ -436,8 +436,8 @@ Values CoiterateLowering::lower(Values inits) {
   Minterm all = (Minterm(1) << count) - 1;
   bool intersection = count > 1 && cases == ArrayRef<int64_t>{int64_t(all)};
   const Costs &costs = parent.model.costs;
-  if (op.getStrategy() == Strategy::Peek)
-    return peek(inits);
+  if (op.getStrategy() == Strategy::Locate)
+    return locate(inits);
   if (op.getRange()) {
     explain("merge with the gaps between entries, as coordinates without any are visited too");
     return gaps(inits);
@@ -450,7 +450,7 @@ Values CoiterateLowering::lower(Values inits) {
     return gallopAll(inits);
   }
   if (intersection && count == 2 && op.getStrategy() == Strategy::Auto && innermost()) {
-    explain("merge, or from lengths of 1:" + std::to_string(costs.gallopRatio) +
+    explain("merge, or from lengths of 1:" + std::to_string(costs.mergeGallopRatio) +
             " on gallop, at run time; coordinates lie too far apart to compare vectors of them");
     return mergeOrGallop(inits);
   }
@@ -478,7 +478,7 @@ std::optional<Values> CoiterateLowering::compareMany(Values inits) {
                                                             : Intersection::Auto;
   explain(how == Intersection::Auto
               ? "blocks of " + std::to_string(parent.model.comparedLanes()) +
-                    " coordinates, or from lengths of 1:" + std::to_string(parent.model.leapRatio()) +
+                    " coordinates, or from lengths of 1:" + std::to_string(parent.model.blockGallopRatio()) +
                     " on leaps of the shorter list, at run time; a merge mispredicts every other entry"
               : std::string("as asked for"));
   Values carried = begins;
@@ -505,7 +505,7 @@ bool CoiterateLowering::innermost() {
 Values CoiterateLowering::mergeOrGallop(Values inits) {
   auto length = [&](unsigned k) { return emitter().sub(spaces[k].range.end, spaces[k].range.begin); };
   auto muchLonger = [&](Value x, Value y) -> Value {
-    return compare(CmpIPredicate::ugt, x, emitter().mul(y, constant(parent.model.costs.gallopRatio)));
+    return compare(CmpIPredicate::ugt, x, emitter().mul(y, constant(parent.model.costs.mergeGallopRatio)));
   };
   Value x = length(0), y = length(1);
   Value skewed = arith::OrIOp::create(b, loc, muchLonger(x, y), muchLonger(y, x));

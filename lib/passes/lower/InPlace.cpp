@@ -16,8 +16,8 @@ static bool isTensor(Value value) { return isa<RankedTensorType>(value.getType()
 
 /// Stores change values only: ops that read positions and coordinates are at home in any order.
 static bool readsPattern(Operation *op) {
-  return isa<SpaceOp, LocateOp, SearchOp, CoordinatesOp, LevelSizeOp, StoredCountOp, PartOp, WeightOp, CutOp,
-             tensor::DimOp>(op);
+  return isa<SpaceOp, LocateOp, SearchOp, CoordinatesOp, LevelSizeOp, StoredCountOp, PartitionOp, WorkOp,
+             PartitionBoundaryOp, tensor::DimOp>(op);
 }
 
 /// Loops that carry tensors, all of whose regions end in a yield of what they carry.

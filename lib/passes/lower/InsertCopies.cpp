@@ -7,7 +7,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/Passes.h"
 #include "passes/lower/InPlace.h"
-#include "passes/parallel/Loops.h"
+#include "passes/parallel/SetLoops.h"
 #include "llvm/ADT/SmallPtrSet.h"
 
 namespace tulle::passes {

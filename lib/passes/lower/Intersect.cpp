@@ -231,7 +231,7 @@ bool comparesBlocks(const Space &x, const Space &y) {
   for (const Space *space : {&x, &y}) {
     LevelKind kind = space->storage->encoding.levels[space->level].format.kind;
     if ((kind != LevelKind::Compressed && kind != LevelKind::LooseCompressed) || !space->unique() ||
-        space->hasEmptySlots())
+        space->hasPadding())
       return false;
     const format::CoordinateRef &ref = *space->storage->layout.coordinates[space->level];
     const format::Field &field = space->storage->layout.fields[ref.field];
@@ -255,7 +255,7 @@ Values intersectBlocks(OpBuilder &b, Location loc, const Space &x, const Space &
     return blocks();
   auto length = [&](unsigned k) { return p.emit.sub(p.end(k), carried[k]); };
   auto longEnough = [&](Value longer, Value shorter) {
-    return p.upTo(p.emit.mul(shorter, p.constant(model.leapRatio())), longer);
+    return p.upTo(p.emit.mul(shorter, p.constant(model.blockGallopRatio())), longer);
   };
   Value xLength = length(0), yLength = length(1);
   SmallVector<Type> types(ValueRange(carried).getTypes());

@@ -16,7 +16,7 @@ using Meet = llvm::function_ref<Values(mlir::Value coordinate, mlir::Value x, ml
 bool comparesBlocks(const Space &x, const Space &y);
 /// Visits the coordinates that both have, in ascending order, while both have enough of them for a vector.
 /// `carried` begins with the positions of x and y; so does what is returned, where a merge of the rest goes
-/// on. Left to itself it leaps where one list is `model.leapRatio()` times as long as the other.
+/// on. Left to itself it leaps where one list is `model.blockGallopRatio()` times as long as the other.
 Values intersectBlocks(mlir::OpBuilder &b, mlir::Location loc, const Space &x, const Space &y,
                        Intersection how, const iteration::CostModel &model, Values carried, Meet meet);
 

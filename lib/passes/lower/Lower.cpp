@@ -105,7 +105,7 @@ void Lowering::lowerSpaceSize(SpaceSizeOp op) {
   Value size;
   if (space.format->full())
     size = emit.levelSize(space.level);
-  else if (space.hasEmptySlots())
+  else if (space.hasPadding())
     size = walk(loc, space, space.range.begin, space.range.end, LoopKind::Reduction, /*each=*/false,
                 emit.constant(0), [&](Value, const levels::Iterator &, Values count) {
                   return Values{emit.add(count[0], emit.constant(1))};
@@ -209,7 +209,7 @@ void Lowering::lowerOp(Operation &op) {
       .Case([&](SpaceOp op) { lowerSpace(op); })
       .Case([&](LocateOp op) { lowerLocate(op); })
       .Case([&](SearchOp op) { lowerSearch(op); })
-      .Case([&](TabulateOp op) { lowerTabulate(op); })
+      .Case([&](PositionTableOp op) { lowerPositionTable(op); })
       .Case([&](LookupOp op) { lowerLookup(op); })
       .Case([&](LoadOp op) { lowerLoad(op); })
       .Case([&](StoreOp op) { lowerStore(op); })
@@ -238,9 +238,9 @@ void Lowering::lowerOp(Operation &op) {
       .Case([&](IterateOp op) { lowerIterate(op); })
       .Case([&](CoiterateOp op) { lowerCoiterate(op); })
       .Case([&](ParallelOp op) { lowerParallel(op); })
-      .Case([&](PartOp op) { lowerPart(op); })
-      .Case([&](WeightOp op) { lowerWeight(op); })
-      .Case([&](CutOp op) { lowerCut(op); })
+      .Case([&](PartitionOp op) { lowerPartition(op); })
+      .Case([&](WorkOp op) { lowerWork(op); })
+      .Case([&](PartitionBoundaryOp op) { lowerPartitionBoundary(op); })
       .Case([&](SliceOp op) { lowerSlice(op); })
       .Case([&](RestrictOp op) { lowerRestrict(op); })
       .Case([&](ValuesOp op) { lowerValues(op); })
@@ -257,9 +257,10 @@ static bool understands(Operation *op) {
     std::optional<int64_t> index = dim.getConstantIndex();
     return type && index && *index >= 0 && *index < type.getRank();
   }
-  return isa<SpaceOp, LocateOp, SearchOp, TabulateOp, LookupOp, RangeOp, LoadOp, StoreOp, FillOp, LikeOp,
+  return isa<SpaceOp, LocateOp, SearchOp, PositionTableOp, LookupOp, RangeOp, LoadOp, StoreOp, FillOp, LikeOp,
              LevelSizeOp, SpaceSizeOp, StoredCountOp, StorageOp, CoordinatesOp, IterateOp, CoiterateOp,
-             ParallelOp, PartOp, WeightOp, CutOp, SliceOp, RestrictOp, ValuesOp, WithValuesOp>(op) ||
+             ParallelOp, PartitionOp, WorkOp, PartitionBoundaryOp, SliceOp, RestrictOp, ValuesOp,
+             WithValuesOp>(op) ||
          // Tensors pass through these, as the storage they are; places in them do not.
          isa<tensor::CastOp, YieldOp, scf::IfOp, scf::ForOp, func::ReturnOp>(op) ||
          (isa<scf::YieldOp>(op) && isa<scf::IfOp, scf::ForOp>(op->getParentOp()));

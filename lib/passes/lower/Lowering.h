@@ -41,7 +41,7 @@ private:
   void lowerWithValues(dialect::WithValuesOp op);
 
   // Tables.cpp
-  void lowerTabulate(dialect::TabulateOp op);
+  void lowerPositionTable(dialect::PositionTableOp op);
   void lowerLookup(dialect::LookupOp op);
 
   // Coordinates.cpp
@@ -56,10 +56,10 @@ private:
   void lowerParallel(dialect::ParallelOp op);
   /// Whether the space can be cut; an error of the operation where it cannot.
   bool checkCut(mlir::Operation *op, const Space &space);
-  void lowerPart(dialect::PartOp op);
+  void lowerPartition(dialect::PartitionOp op);
   void lowerThreads(dialect::ThreadsOp op);
-  void lowerWeight(dialect::WeightOp op);
-  void lowerCut(dialect::CutOp op);
+  void lowerWork(dialect::WorkOp op);
+  void lowerPartitionBoundary(dialect::PartitionBoundaryOp op);
   void lowerSlice(dialect::SliceOp op);
   void lowerRestrict(dialect::RestrictOp op);
 

@@ -40,7 +40,7 @@ Value guarded(OpBuilder &b, Location loc, Value inBounds, function_ref<Value()> 
 }
 
 Value nextEntry(OpBuilder &b, Location loc, const Space &space, Value position) {
-  if (!space.hasEmptySlots())
+  if (!space.hasPadding())
     return position;
   levels::Emitter emit = space.emitter(b, loc);
   auto isEmpty = [&](Values at) {
@@ -116,7 +116,7 @@ Value after(OpBuilder &b, Location loc, const Space &space, Value position, Valu
 }
 
 Value advance(OpBuilder &b, Location loc, const Space &space, Value position, Value has, Value coordinate) {
-  if (space.unique() && !space.hasEmptySlots()) {
+  if (space.unique() && !space.hasPadding()) {
     Value step = arith::IndexCastUIOp::create(b, loc, b.getIndexType(), has);
     return space.emitter(b, loc).add(position, step);
   }

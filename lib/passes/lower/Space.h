@@ -1,9 +1,15 @@
 // One level below one parent, as values; and the searches along it.
 #pragma once
+#include "levels/Control.h"
 #include "levels/LevelFormat.h"
-#include "passes/lower/Control.h"
 
 namespace tulle::lower {
+
+using levels::forLoop;
+using levels::ifElse;
+using levels::parallelParts;
+using levels::Values;
+using levels::whileLoop;
 
 /// What a `tulle.space` is at run time.
 struct Space {
@@ -28,7 +34,7 @@ struct Space {
     result.coordinates.push_back(coordinate);
     return result;
   }
-  bool hasEmptySlots() const { return format->hasEmptySlots(storage->encoding.levels[level].format); }
+  bool hasPadding() const { return format->hasPadding(storage->encoding.levels[level].format); }
   /// Whether positions outside of all segments may be among those of the level: below such a gap nothing is
   /// stored, either.
   bool hasGaps() const;

@@ -5,7 +5,7 @@
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "passes/Passes.h"
-#include "passes/parallel/Names.h"
+#include "passes/parallel/FunctionNames.h"
 
 namespace tulle::passes {
 using namespace mlir;

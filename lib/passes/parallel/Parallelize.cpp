@@ -4,7 +4,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "passes/Passes.h"
-#include "passes/parallel/Share.h"
+#include "passes/parallel/PartitionLoops.h"
 
 namespace tulle::passes {
 using namespace mlir;

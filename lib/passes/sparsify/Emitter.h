@@ -2,7 +2,7 @@
 #pragma once
 #include "iteration/CostModel.h"
 #include "passes/sparsify/FlagAlgebra.h"
-#include "passes/sparsify/StorageWalk.h"
+#include "passes/sparsify/StorageTraversal.h"
 
 namespace tulle::passes {
 
@@ -46,7 +46,7 @@ public:
   /// The result tensor; null after a diagnostic.
   mlir::Value emit();
   /// The same with loops over the levels of one operand outside, which bind the first loops of the plan.
-  mlir::Value emit(const StorageWalk &walk);
+  mlir::Value emit(const StorageTraversal &walk);
 
 private:
   // Emitter.cpp: the loops
@@ -95,10 +95,10 @@ private:
   void measure(LoopState s, unsigned depth, int64_t copies, int64_t enough, int64_t &size);
   int64_t leafSize(const LoopState &s);
 
-  // StorageWalk.cpp: an operand walked as it is stored
-  Carried walkLevels(LoopState s, const StorageWalk &walk);
-  Carried walkLeaf(LoopState s, const StorageWalk &walk);
-  bool separatesResults(const StorageWalk &walk, size_t level) const;
+  // StorageTraversal.cpp: an operand walked as it is stored
+  Carried walkLevels(LoopState s, const StorageTraversal &walk);
+  Carried walkLeaf(LoopState s, const StorageTraversal &walk);
+  bool separatesResults(const StorageTraversal &walk, size_t level) const;
 
   // WideSums.cpp: narrow results whose elements are added to again and again
   bool sumsWide() const;

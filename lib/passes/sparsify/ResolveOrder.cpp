@@ -2,7 +2,7 @@
 #include "dialect/Costs.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/Passes.h"
-#include "passes/sparsify/StorageWalk.h"
+#include "passes/sparsify/StorageTraversal.h"
 
 namespace tulle::passes {
 using namespace mlir;

@@ -1,6 +1,6 @@
 // Operands that are slices, as subscripts of the tensors they were cut from.
 #include "dialect/Dialect.h"
-#include "dialect/Slices.h"
+#include "dialect/SliceArguments.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"

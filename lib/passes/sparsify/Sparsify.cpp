@@ -54,7 +54,7 @@ struct Sparsify : impl::SparsifyBase<Sparsify> {
     if (failed(statement))
       return failure();
     OpBuilder b(generic);
-    if (std::optional<StorageWalk> walk = planStorageWalk(*statement))
+    if (std::optional<StorageTraversal> walk = planStorageWalk(*statement))
       return replace(generic, LoopEmitter(b, *statement, walk->plan, chosen).emit(*walk));
     auto planned = planLoops(*statement);
     if (auto *conversion = std::get_if<iteration::Conversion>(&planned))

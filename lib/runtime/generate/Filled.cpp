@@ -1,7 +1,7 @@
 // random, ones, iota: they take their sizes from the expression.
 #include "runtime/generate/Families.h"
-#include "runtime/tensor/Levels.h"
-#include "runtime/tensor/Memory.h"
+#include "runtime/tensor/LevelShapes.h"
+#include "runtime/tensor/MemoryLimits.h"
 #include "tulle/error.h"
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 #include "runtime/generate/Families.h"
-#include "runtime/tensor/Levels.h"
-#include "runtime/tensor/Memory.h"
+#include "runtime/tensor/LevelShapes.h"
+#include "runtime/tensor/MemoryLimits.h"
 #include "tulle/error.h"
 #include <charconv>
 #include <fmt/format.h>

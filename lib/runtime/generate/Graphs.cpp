@@ -1,7 +1,7 @@
 // Random matrices: uniform (the same number of entries in every row), nm (in every group of columns) and rmat
 // (power-law graphs).
 #include "runtime/generate/Families.h"
-#include "runtime/tensor/Memory.h"
+#include "runtime/tensor/MemoryLimits.h"
 #include "tulle/error.h"
 #include <algorithm>
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 #include "runtime/io/H5Extract.h"
 #include "runtime/io/H5Custom.h"
 #include "runtime/io/H5Library.h"
-#include "runtime/tensor/Memory.h"
+#include "runtime/tensor/MemoryLimits.h"
 #include "tulle/error.h"
 #include <cerrno>
 #include <csignal>

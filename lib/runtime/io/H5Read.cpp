@@ -1,11 +1,11 @@
 // Binsparse: a JSON text in the attribute `binsparse` says which of the datasets values, indices_<l> and
 // pointers_to_<l> there are, and what they mean.
-#include "runtime/io/Compressed.h"
+#include "runtime/io/CompressedArrays.h"
 #include "runtime/io/H5.h"
 #include "runtime/io/H5Custom.h"
 #include "runtime/io/H5Extract.h"
 #include "runtime/io/Text.h"
-#include "runtime/tensor/Memory.h"
+#include "runtime/tensor/MemoryLimits.h"
 #include "tulle/error.h"
 #include <nlohmann/json.hpp>
 

@@ -2,7 +2,7 @@
 #include "runtime/io/H5Custom.h"
 #include "runtime/io/H5Library.h"
 #include "runtime/io/TemporaryFile.h"
-#include "runtime/tensor/Memory.h"
+#include "runtime/tensor/MemoryLimits.h"
 #include "tulle/error.h"
 #include <algorithm>
 #include <cstring>

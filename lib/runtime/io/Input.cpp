@@ -1,5 +1,5 @@
 #include "runtime/io/Input.h"
-#include "runtime/tensor/Memory.h"
+#include "runtime/tensor/MemoryLimits.h"
 #include "tulle/error.h"
 #include <algorithm>
 #include <cerrno>

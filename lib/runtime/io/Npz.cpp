@@ -1,6 +1,6 @@
 // scipy.sparse.load_npz is the specification: which members each format has, and which may be unordered.
 #include "runtime/io/Npz.h"
-#include "runtime/io/Compressed.h"
+#include "runtime/io/CompressedArrays.h"
 #include "runtime/io/Npy.h"
 #include "runtime/io/Zip.h"
 #include "tulle/error.h"

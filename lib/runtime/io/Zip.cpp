@@ -1,6 +1,6 @@
 #include "runtime/io/Zip.h"
 #include "runtime/io/Text.h"
-#include "runtime/tensor/Memory.h"
+#include "runtime/tensor/MemoryLimits.h"
 #include "tulle/error.h"
 #include <algorithm>
 #include <cerrno>

@@ -1,5 +1,5 @@
-#include "runtime/tensor/Blocks.h"
-#include "runtime/tensor/Memory.h"
+#include "runtime/tensor/BlockPool.h"
+#include "runtime/tensor/MemoryLimits.h"
 #include "runtime/tensor/Tensor.h"
 #include "tulle/error.h"
 #include <algorithm>

@@ -1,6 +1,6 @@
 // Tensors whose format says what every stored value is.
-#include "runtime/tensor/Levels.h"
-#include "runtime/tensor/Memory.h"
+#include "runtime/tensor/LevelShapes.h"
+#include "runtime/tensor/MemoryLimits.h"
 #include "tulle/error.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,7 +1,7 @@
 // Blocks between memory that nobody may touch: tests learn of what generated code, which no sanitizer has
 // seen, touches outside its buffers.
 #pragma once
-#include "runtime/tensor/Blocks.h"
+#include "runtime/tensor/BlockPool.h"
 
 namespace tulle::runtime {
 

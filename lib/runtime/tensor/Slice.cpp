@@ -1,5 +1,5 @@
 // Parts of tensors over the buffers of the whole.
-#include "runtime/tensor/Levels.h"
+#include "runtime/tensor/LevelShapes.h"
 #include "tulle/error.h"
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 // Values that meet at one place are summed.
 #pragma once
-#include "runtime/tensor/Levels.h"
+#include "runtime/tensor/LevelShapes.h"
 
 namespace tulle::runtime {
 

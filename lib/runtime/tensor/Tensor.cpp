@@ -1,6 +1,6 @@
 #include "runtime/tensor/Tensor.h"
-#include "runtime/tensor/Levels.h"
-#include "runtime/tensor/Memory.h"
+#include "runtime/tensor/LevelShapes.h"
+#include "runtime/tensor/MemoryLimits.h"
 #include "tulle/error.h"
 #include <fmt/format.h>
 

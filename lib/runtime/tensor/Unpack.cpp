@@ -1,4 +1,4 @@
-#include "runtime/tensor/Memory.h"
+#include "runtime/tensor/MemoryLimits.h"
 #include "runtime/tensor/Sum.h"
 #include "runtime/tensor/Walk.h"
 #include "tulle/error.h"

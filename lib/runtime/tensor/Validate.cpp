@@ -1,6 +1,6 @@
 // Buffers that come from outside are checked once here, so that kernels need not check anything.
-#include "format/Places.h"
-#include "runtime/tensor/Memory.h"
+#include "format/Slots.h"
+#include "runtime/tensor/MemoryLimits.h"
 #include "runtime/tensor/Walk.h"
 #include "tulle/error.h"
 #include <algorithm>

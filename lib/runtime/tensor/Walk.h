@@ -1,6 +1,6 @@
 // The one traversal of stored positions, for every format.
 #pragma once
-#include "runtime/tensor/Levels.h"
+#include "runtime/tensor/LevelShapes.h"
 
 namespace tulle::runtime {
 

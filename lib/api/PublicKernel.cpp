@@ -1,0 +1,146 @@
+#include "Impl.h"
+#include "engine/Engine.h"
+#include "notation/Schedule.h"
+#include "tulle/kernel.h"
+#include <algorithm>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace tulle {
+
+using detail::Access;
+
+struct detail::KernelImpl {
+  std::string text, schedule;
+  std::map<std::string, notation::Binding> bindings;
+  engine::Options options;
+  std::shared_ptr<engine::Executable> executable;
+  std::vector<std::string> inputs;
+};
+
+static std::shared_ptr<engine::Executable> build(const detail::KernelImpl &kernel,
+                                                 const std::map<std::string, notation::Binding> &bindings) {
+  notation::Program program = notation::check(kernel.text, bindings);
+  notation::applySchedule(program, kernel.schedule);
+  for (notation::TensorDecl &decl : program.tensors)
+    decl.encoding = format::resolveWidths(decl.encoding, decl.dims, 0);
+  return engine::compile(program, kernel.options);
+}
+
+Kernel compile(const std::string &program, const std::map<std::string, TensorType> &types,
+               const CompileOptions &options) {
+  auto impl = std::make_shared<detail::KernelImpl>();
+  impl->text = program;
+  impl->schedule = options.schedule;
+  impl->options.strictFp = options.strictFp;
+  impl->options.diskCache = options.diskCache;
+  impl->options.threads = options.threads;
+  impl->options.deterministic = options.deterministic;
+  std::vector<notation::TensorUse> uses = notation::tensorsUsed(program);
+  for (const auto &[name, type] : types)
+    if (std::none_of(uses.begin(), uses.end(),
+                     [&, &wanted = name](const auto &use) { return use.name == wanted; }))
+      throw Error(
+          fmt::format("tulle::compile: a type is given for '{}', which the program does not use", name));
+  for (const notation::TensorUse &use : uses) {
+    auto given = types.find(use.name);
+    bool input = use.read && !use.written;
+    if (given == types.end()) {
+      if (input)
+        throw Error(
+            fmt::format("tulle::compile: the program reads '{}', but its type is not given", use.name));
+      impl->bindings[use.name].encoding = format::denseEncoding(use.order);
+      continue;
+    }
+    notation::Binding binding;
+    binding.type = detail::elementType(given->second.element);
+    binding.encoding = format::parseFormat(given->second.format.text(), use.order, "format of " + use.name);
+    if (std::string why = format::whyNotExecutable(*binding.encoding); !why.empty())
+      throw Error(fmt::format("tulle::compile: the format of '{}': {}", use.name, why));
+    if (input || !given->second.dims.empty())
+      binding.dims = given->second.dims;
+    binding.input = input;
+    if (input)
+      impl->inputs.push_back(use.name);
+    impl->bindings[use.name] = std::move(binding);
+  }
+  impl->executable = build(*impl, impl->bindings);
+  return Kernel(std::move(impl));
+}
+
+/// The inputs' sizes are those the kernel was compiled for.
+static bool sameDims(const notation::Program &program, const std::map<std::string, AnyTensor> &inputs) {
+  return std::all_of(program.tensors.begin(), program.tensors.end(), [&](const notation::TensorDecl &decl) {
+    auto found = inputs.find(decl.name);
+    return found == inputs.end() || found->second.dims() == decl.dims;
+  });
+}
+
+static void requireMatch(const std::string &name, const runtime::Tensor &tensor,
+                         const notation::Program &program) {
+  for (const notation::TensorDecl &decl : program.tensors) {
+    if (decl.name != name)
+      continue;
+    if (tensor.type != decl.type)
+      throw Error(fmt::format("'{}' has elements of type {}, but the kernel was compiled for {}", name,
+                              tulle::name(tensor.type), tulle::name(decl.type)));
+    if (!(tensor.encoding == decl.encoding))
+      throw Error(fmt::format(
+          "'{}' is stored as {}, but the kernel was compiled for {}; convert it with to(), or compile "
+          "with its type()",
+          name, format::print(tensor.encoding), format::print(decl.encoding)));
+  }
+}
+
+std::map<std::string, AnyTensor> Kernel::run(const std::map<std::string, AnyTensor> &inputs) const {
+  for (const std::string &name : impl->inputs)
+    if (!inputs.count(name))
+      throw Error(fmt::format("the kernel reads '{}', which is not given; it reads {}", name,
+                              fmt::join(impl->inputs, ", ")));
+  for (const auto &[name, tensor] : inputs) {
+    if (std::find(impl->inputs.begin(), impl->inputs.end(), name) == impl->inputs.end())
+      throw Error(
+          fmt::format("'{}' is no input of this kernel; it reads {}", name, fmt::join(impl->inputs, ", ")));
+    requireMatch(name, Access::unwrap(tensor), impl->executable->program());
+  }
+  std::shared_ptr<engine::Executable> executable = impl->executable;
+  if (!sameDims(executable->program(), inputs)) {
+    // Machine code does not depend on sizes: the engine finds it in its cache.
+    std::map<std::string, notation::Binding> bindings = impl->bindings;
+    for (auto &[name, binding] : bindings) {
+      auto found = inputs.find(name);
+      binding.dims = found == inputs.end() ? std::nullopt : std::optional(found->second.dims());
+    }
+    executable = build(*impl, bindings);
+  }
+  const notation::Program &program = executable->program();
+  std::vector<std::optional<runtime::Tensor>> tensors(program.tensors.size());
+  for (size_t t = 0; t < tensors.size(); ++t)
+    if (auto found = inputs.find(program.tensors[t].name); found != inputs.end())
+      tensors[t] = Access::unwrap(found->second);
+  executable->run(tensors);
+  std::map<std::string, AnyTensor> results;
+  for (size_t t = 0; t < tensors.size(); ++t)
+    if (program.tensors[t].written)
+      results[program.tensors[t].name] = Access::wrap(*tensors[t]);
+  return results;
+}
+
+AnyTensor Kernel::call(const std::vector<AnyTensor> &inputs) const {
+  if (inputs.size() != impl->inputs.size())
+    throw Error(fmt::format("the kernel is called with {} tensors, but reads {}: {}", inputs.size(),
+                            impl->inputs.size(), fmt::join(impl->inputs, ", ")));
+  std::map<std::string, AnyTensor> named;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    named[impl->inputs[i]] = inputs[i];
+  std::map<std::string, AnyTensor> results = run(named);
+  const notation::Program &program = impl->executable->program();
+  return results.at(program.tensors[program.statements.back().lhs.tensor].name);
+}
+
+const std::vector<std::string> &Kernel::inputs() const { return impl->inputs; }
+const std::vector<std::string> &Kernel::remarks() const { return impl->executable->remarks(); }
+double Kernel::compileMs() const { return impl->executable->compileMs(); }
+std::string Kernel::origin() const { return impl->executable->origin(); }
+
+} // namespace tulle

@@ -1,0 +1,195 @@
+#include "Impl.h"
+#include "engine/Conversion.h"
+#include <cstring>
+#include <fmt/format.h>
+
+namespace tulle {
+
+const runtime::Tensor &detail::Access::unwrap(const AnyTensor &tensor) {
+  if (tensor.empty())
+    throw Error("an empty tensor handle is used; make a tensor with tulle::read, pack, zeros or dense first");
+  return tensor.impl->tensor;
+}
+
+ElementType detail::elementType(const std::string &name) {
+  if (auto type = parseElementType(name))
+    return *type;
+  throw Error(fmt::format(
+      "unknown element type '{}'; expected f64 f32 f16 bf16 c64 c128 i8 i16 i32 i64 or bool", name));
+}
+
+using detail::Access;
+
+const std::vector<int64_t> &AnyTensor::dims() const { return Access::unwrap(*this).dims; }
+
+int64_t AnyTensor::dim(unsigned d) const {
+  const std::vector<int64_t> &sizes = dims();
+  if (d >= sizes.size())
+    throw Error(
+        fmt::format("dimension {} of a tensor with {} dimensions; they are counted from 0", d, sizes.size()));
+  return sizes[d];
+}
+
+TensorType AnyTensor::type() const {
+  const runtime::Tensor &tensor = Access::unwrap(*this);
+  return {element(), Format(format::print(tensor.encoding)), tensor.dims};
+}
+
+std::string AnyTensor::element() const { return std::string(name(Access::unwrap(*this).type)); }
+int64_t AnyTensor::storedCount() const { return Access::unwrap(*this).storedCount(); }
+int64_t AnyTensor::bytes() const { return Access::unwrap(*this).bytes(); }
+
+static BufferView viewOf(const runtime::Tensor &tensor, unsigned field) {
+  const format::Field &meta = tensor.layout.fields[field];
+  unsigned width = meta.kind == format::FieldKind::Values ? 8 * byteWidth(tensor.type) : meta.width;
+  return {tensor.buffers[field].data, tensor.buffers[field].count, width};
+}
+
+static void requireLevel(const runtime::Tensor &tensor, unsigned level) {
+  if (level >= tensor.layout.positions.size())
+    throw Error(fmt::format("level {} of a format with {} levels; they are counted from 0", level,
+                            tensor.layout.positions.size()));
+}
+
+BufferView AnyTensor::positions(unsigned level) const {
+  const runtime::Tensor &tensor = Access::unwrap(*this);
+  requireLevel(tensor, level);
+  auto field = tensor.layout.positions[level];
+  return field ? viewOf(tensor, *field) : BufferView{};
+}
+
+BufferView AnyTensor::coordinates(unsigned level) const {
+  const runtime::Tensor &tensor = Access::unwrap(*this);
+  requireLevel(tensor, level);
+  auto ref = tensor.layout.coordinates[level];
+  return ref ? viewOf(tensor, ref->field) : BufferView{};
+}
+
+BufferView AnyTensor::rawValues() const {
+  const runtime::Tensor &tensor = Access::unwrap(*this);
+  if (tensor.encoding.explicitVal)
+    throw Error(
+        fmt::format("a tensor of format {} has no values in memory: all are {}; convert it to the format "
+                    "without explicitVal first",
+                    format::displayName(tensor.encoding), *tensor.encoding.explicitVal));
+  return viewOf(tensor, tensor.layout.valuesField());
+}
+
+void *AnyTensor::ownValues() {
+  runtime::Buffer &values = impl->tensor.buffers[impl->tensor.layout.valuesField()];
+  if (!values.own || values.owner.use_count() > 1)
+    values = runtime::Buffer::copyOf(values, "a copy of the values");
+  return values.data;
+}
+
+AnyTensor AnyTensor::to(const Format &format) const {
+  const runtime::Tensor &tensor = Access::unwrap(*this);
+  return Access::wrap(engine::convert(tensor, format::parseFormat(format.text(), order())));
+}
+
+AnyTensor AnyTensor::slice(unsigned dimension, int64_t offset, int64_t size, int64_t stride) const {
+  return Access::wrap(runtime::slice(Access::unwrap(*this), dimension, offset, size, stride));
+}
+
+std::string AnyTensor::print() const { return runtime::printStorage(Access::unwrap(*this)); }
+
+void AnyTensor::requireElement(const char *wanted) const {
+  if (std::string have = element(); have != wanted)
+    throw Error(fmt::format("the tensor has elements of type {}, not {}; read or convert it as {}", have,
+                            wanted, wanted));
+}
+
+namespace detail {
+
+void requireSizes(const std::vector<int64_t> &dims) {
+  for (int64_t size : dims)
+    if (size < 0)
+      throw Error(fmt::format("a dimension of size {}; sizes are 0 or more", size));
+}
+
+AnyTensor makeDense(const char *element, std::vector<int64_t> dims) {
+  requireSizes(dims);
+  return Access::wrap(runtime::makeDense(elementType(element), std::move(dims)));
+}
+
+AnyTensor borrowDense(const char *element, std::vector<int64_t> dims, void *data) {
+  requireSizes(dims);
+  return Access::wrap(runtime::borrowDense(elementType(element), std::move(dims), data));
+}
+
+AnyTensor pack(const char *element, std::vector<int64_t> dims,
+               const std::vector<std::vector<int64_t>> &coords, const void *values, int64_t count,
+               const Format &format) {
+  requireSizes(dims);
+  if (coords.size() != dims.size())
+    throw Error(
+        fmt::format("tulle::pack: {} sizes, but coordinates for {} dimensions", dims.size(), coords.size()));
+  for (size_t d = 0; d < coords.size(); ++d)
+    if (int64_t(coords[d].size()) != count)
+      throw Error(fmt::format("tulle::pack: dimension {} has {} coordinates for {} values", d,
+                              coords[d].size(), count));
+  runtime::Entries entries;
+  entries.type = elementType(element);
+  entries.coords = coords;
+  entries.values.resize(count * byteWidth(entries.type));
+  if (count)
+    std::memcpy(entries.values.data(), values, entries.values.size());
+  unsigned order = dims.size();
+  entries.dims = std::move(dims);
+  return Access::wrap(engine::store(std::move(entries), format::parseFormat(format.text(), order)));
+}
+
+/// The encoding with the widths of the buffers handed in, where it names none itself.
+static format::Encoding withWidths(format::Encoding encoding, const std::vector<BufferView> &buffers) {
+  format::Layout layout = format::layout(encoding);
+  if (buffers.size() != layout.fields.size())
+    throw Error(fmt::format(
+        "tulle::borrow: the format has {} buffers, but {} are given; they are positions and coordinates "
+        "level by level, then the values",
+        layout.fields.size(), buffers.size()));
+  for (size_t f = 0; f < buffers.size(); ++f) {
+    if (layout.fields[f].kind == format::FieldKind::Positions && !encoding.posWidth)
+      encoding.posWidth = buffers[f].width;
+    if (layout.fields[f].kind == format::FieldKind::Coordinates && !encoding.crdWidth)
+      encoding.crdWidth = buffers[f].width;
+  }
+  return format::resolveWidths(encoding, 0, 0);
+}
+
+AnyTensor borrow(const char *element, std::vector<int64_t> dims, const Format &format,
+                 const std::vector<BufferView> &buffers) {
+  requireSizes(dims);
+  format::Encoding encoding = format::parseFormat(format.text(), dims.size());
+  if (std::string why = format::whyNotExecutable(encoding); !why.empty())
+    throw Error("tulle::borrow: " + why);
+  if (format::hasSlices(encoding))
+    throw Error("tulle::borrow: the sizes of what the slices are cut from are not given; borrow the whole, "
+                "and cut it "
+                "with slice()");
+  runtime::Tensor tensor;
+  tensor.encoding = withWidths(encoding, buffers);
+  tensor.type = elementType(element);
+  tensor.dims = std::move(dims);
+  tensor.layout = format::layout(tensor.encoding);
+  for (size_t f = 0; f < buffers.size(); ++f) {
+    const BufferView &view = buffers[f];
+    if (tensor.layout.fields[f].implied) {
+      tensor.buffers.push_back(runtime::Buffer::borrow(nullptr, view.count, 0));
+      continue;
+    }
+    bool isValues = f == tensor.layout.valuesField();
+    unsigned width = isValues ? 8 * byteWidth(tensor.type) : tensor.layout.fields[f].width;
+    if (view.width != width || view.count < 0 || (view.count && !view.data))
+      throw Error(
+          fmt::format("tulle::borrow: buffer {} has {} elements of {} bits, but the format needs {} bits", f,
+                      view.count, view.width, width));
+    // 2-bit coordinates come packed, four to a byte.
+    int64_t bytes = width == 2 ? view.count : view.count * (width / 8);
+    tensor.buffers.push_back(runtime::Buffer::borrow(const_cast<void *>(view.data), view.count, bytes));
+  }
+  runtime::validate(tensor);
+  return Access::wrap(std::move(tensor));
+}
+
+} // namespace detail
+} // namespace tulle

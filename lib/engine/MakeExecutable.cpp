@@ -1,0 +1,242 @@
+// Running a kernel: results and conversions are made, arguments checked and laid out in slots, statements
+// called in order.
+#include "engine/MakeExecutable.h"
+#include "engine/Call.h"
+#include "engine/Conversion.h"
+#include "notation/Sparsity.h"
+#include <deque>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <limits>
+
+namespace tulle::engine {
+namespace {
+
+using notation::TensorDecl;
+using runtime::Buffer;
+using runtime::Tensor;
+
+/// Whether code for one encoding can read data stored in the other: widths mean nothing where no level stores
+/// numbers.
+bool sameStorage(const format::Encoding &a, const format::Encoding &b) {
+  if (!format::isAllDense(a) || !format::isAllDense(b) ||
+      (a.posWidth == b.posWidth && a.crdWidth == b.crdWidth))
+    return a == b;
+  format::Encoding alike = a;
+  alike.posWidth = b.posWidth;
+  alike.crdWidth = b.crdWidth;
+  return alike == b;
+}
+
+/// One run: tensors in the formats the statements want them in, so that none is converted twice.
+class Run {
+public:
+  Run(const notation::Program &program, const Kernel &kernel, std::vector<std::optional<Tensor>> &tensors,
+      const Options &options)
+      : program(program), kernel(kernel), tensors(tensors), options(options), converted(tensors.size()) {}
+
+  double all() {
+    checkInputs();
+    for (unsigned t = 0; t < program.tensors.size(); ++t)
+      if (program.tensors[t].input && program.tensors[t].written && tensors[t])
+        tensors[t] = withOwnValues(*tensors[t]); // the caller's data stays as it is
+    double ms = 0;
+    for (unsigned s = 0; s < kernel.statements.size(); ++s)
+      ms += statement(s);
+    return ms;
+  }
+
+private:
+  const notation::Program &program;
+  const Kernel &kernel;
+  std::vector<std::optional<Tensor>> &tensors;
+  const Options &options;                               ///< of conversions, too
+  std::vector<std::map<std::string, Tensor>> converted; ///< per tensor, by encoding
+
+  void checkInputs() {
+    if (tensors.size() != program.tensors.size())
+      throw Error(fmt::format("the program has {} tensors, got {}", program.tensors.size(), tensors.size()));
+    for (unsigned t = 0; t < tensors.size(); ++t) {
+      const TensorDecl &decl = program.tensors[t];
+      if (tensors[t])
+        check(decl, *tensors[t]);
+      else if (decl.input)
+        throw Error(
+            fmt::format("tensor '{}' is an input of the program, but no data was given for it", decl.name));
+    }
+  }
+
+  static void check(const TensorDecl &decl, const Tensor &tensor) {
+    if (tensor.dims != decl.dims)
+      throw Error(fmt::format("tensor '{}' has dimensions [{}], but the program was compiled for [{}]",
+                              decl.name, fmt::join(tensor.dims, ","), fmt::join(decl.dims, ",")));
+    if (tensor.type != decl.type)
+      throw Error(fmt::format("tensor '{}' holds {}, but the program was compiled for {}", decl.name,
+                              name(tensor.type), name(decl.type)));
+  }
+
+  static Tensor withOwnValues(const Tensor &tensor) {
+    Tensor copy = tensor;
+    copy.buffers.back() = Buffer::copyOf(tensor.buffers.back(), "a copy of the result's start value");
+    return copy;
+  }
+
+  /// The tensor in `encoding`: as it is, or converted once; `whole`: the one it was cut from.
+  const Tensor &in(unsigned t, const format::Encoding &encoding, bool whole = false) {
+    if (!tensors[t])
+      throw InternalError(fmt::format("tensor '{}' is read before it is computed", program.tensors[t].name));
+    const Tensor &stored = whole ? wholeOf(t) : *tensors[t];
+    if (sameStorage(stored.encoding, encoding))
+      return stored;
+    auto [it, fresh] = converted[t].try_emplace((whole ? "whole " : "") + format::print(encoding));
+    if (fresh)
+      it->second = engine::convert(stored, encoding, options);
+    // Code reads buffers of exactly these widths.
+    if (!sameStorage(it->second.encoding, encoding))
+      throw InternalError(fmt::format("tensor '{}' was asked for in {} and came in {}",
+                                      program.tensors[t].name, format::print(encoding),
+                                      format::print(it->second.encoding)));
+    return it->second;
+  }
+
+  const Tensor &wholeOf(unsigned t) {
+    auto [it, fresh] = converted[t].try_emplace("whole");
+    if (!fresh)
+      return it->second;
+    it->second = runtime::whole(*tensors[t]);
+    if (coordinatesFit32(program) && !options.wideIndices)
+      for (int64_t size : it->second.dims)
+        if (size > std::numeric_limits<int32_t>::max())
+          throw Error(fmt::format(
+              "'{}' is a slice of a tensor with a dimension of size {}, and the code reads 32-bit "
+              "indices; convert it to a format without slices first",
+              program.tensors[t].name, size));
+    return it->second;
+  }
+
+  /// A place for a statement's result: what the caller gave, or an earlier statement left, if it has the
+  /// right format.
+  Tensor &result(unsigned statement, const Argument &argument) {
+    std::optional<Tensor> &slot = tensors[argument.tensor];
+    const TensorDecl &decl = program.tensors[argument.tensor];
+    const notation::Statement &source = program.statements[statement];
+    bool sparse = !format::isAllDense(argument.encoding);
+    if (source.accumulate) {
+      if (!slot)
+        throw InternalError(fmt::format("'{}' accumulates into nothing", decl.name));
+      if (!sameStorage(slot->encoding, argument.encoding))
+        slot = engine::convert(*slot, argument.encoding, options);
+    } else if (sparse) {
+      notation::ResultPattern pattern = notation::resultPattern(program, source);
+      if (pattern.kind != notation::PatternKind::Operand)
+        throw InternalError(fmt::format("the pattern of '{}' is not one operand's", decl.name));
+      const Tensor &like = in(pattern.operand->tensor, argument.encoding);
+      if (!slot || !samePattern(*slot, like) || isConcurrent(slot->buffers.back()))
+        slot = runtime::likePattern(like, decl.type);
+    } else if (!slot || !sameStorage(slot->encoding, argument.encoding) ||
+               isConcurrent(slot->buffers.back())) {
+      slot = dense(decl, argument.encoding);
+    }
+    converted[argument.tensor].clear(); // copies of the old value
+    return *slot;
+  }
+
+  /// Whether another tensor has this memory, too: what a result of an earlier run was converted to.
+  static bool isConcurrent(const Buffer &buffer) { return buffer.own && buffer.owner.use_count() > 1; }
+
+  /// Same positions and coordinates, by identity: a result of an earlier run, which can be overwritten.
+  static bool samePattern(const Tensor &a, const Tensor &b) {
+    if (!sameStorage(a.encoding, b.encoding) || a.dims != b.dims || a.storedCount() != b.storedCount())
+      return false;
+    for (size_t k = 0; k + 1 < a.buffers.size(); ++k)
+      if (a.buffers[k].data != b.buffers[k].data)
+        return false;
+    return a.values() != b.values();
+  }
+
+  Tensor dense(const TensorDecl &decl, const format::Encoding &encoding) const {
+    if (sameStorage(encoding, format::denseEncoding(unsigned(decl.dims.size()))))
+      return runtime::makeDense(decl.type, decl.dims);
+    runtime::Entries nothing;
+    nothing.type = decl.type;
+    nothing.dims = decl.dims;
+    nothing.coords.resize(decl.dims.size());
+    return store(std::move(nothing), encoding, options);
+  }
+
+  static bool overlap(const Buffer &a, const Buffer &b) {
+    auto *aBegin = static_cast<const char *>(a.data), *bBegin = static_cast<const char *>(b.data);
+    return a.bytes > 0 && b.bytes > 0 && std::less<>()(aBegin, bBegin + b.bytes) &&
+           std::less<>()(bBegin, aBegin + a.bytes);
+  }
+
+  double statement(unsigned number) {
+    const CompiledStatement &code = kernel.statements[number];
+    std::vector<const Tensor *> arguments;
+    for (const Argument &argument : code.arguments)
+      if (!argument.result)
+        arguments.push_back(&in(argument.tensor, argument.encoding, argument.whole));
+    if (code.made)
+      return makeNew(code, arguments, program.statements[number].lhs.tensor);
+    const Argument &last = code.arguments.back();
+    // The result may replace an operand, whose old value is what the right-hand side means.
+    std::deque<Tensor> kept;
+    auto keep = [&](size_t k, Tensor tensor) { arguments[k] = &kept.emplace_back(std::move(tensor)); };
+    for (size_t k = 0; k < arguments.size(); ++k)
+      if (code.arguments[k].tensor == last.tensor)
+        keep(k, *arguments[k]);
+    Tensor &out = result(number, last);
+    for (size_t k = 0; k < arguments.size(); ++k)
+      if (overlap(arguments[k]->buffers.back(), out.buffers.back()))
+        keep(k, withOwnValues(*arguments[k])); // generated code takes buffers to be distinct
+    arguments.push_back(&out);
+    return call(code, arguments, program.tensors[last.tensor].name, nullptr, threadSettings(options));
+  }
+
+  /// Runs a statement whose result has a pattern of its own.
+  double makeNew(const CompiledStatement &code, const std::vector<const Tensor *> &arguments, unsigned t) {
+    const TensorDecl &decl = program.tensors[t];
+    Tensor made;
+    made.encoding = *code.made;
+    made.type = decl.type;
+    made.dims = decl.dims;
+    double ms = call(code, arguments, decl.name, &made, threadSettings(options));
+    tensors[t] = std::move(made);
+    converted[t].clear(); // copies of the old value
+    return ms;
+  }
+};
+
+class KernelExecutable final : public Executable {
+public:
+  KernelExecutable(notation::Program program, std::shared_ptr<const Kernel> kernel, double ms,
+                   const char *origin, const Options &options)
+      : checked(std::move(program)), kernel(std::move(kernel)), ms(ms), from(origin), options(options) {}
+
+  const notation::Program &program() const override { return checked; }
+  const std::vector<std::string> &remarks() const override { return kernel->remarks; }
+  double compileMs() const override { return ms; }
+  const char *origin() const override { return from; }
+  void run(std::vector<std::optional<Tensor>> &tensors, double *computeMs) const override {
+    double elapsed = Run(checked, *kernel, tensors, options).all();
+    if (computeMs)
+      *computeMs = elapsed;
+  }
+
+private:
+  notation::Program checked;
+  std::shared_ptr<const Kernel> kernel;
+  double ms;
+  const char *from;
+  Options options;
+};
+
+} // namespace
+
+std::shared_ptr<Executable> makeExecutable(notation::Program program, std::shared_ptr<const Kernel> kernel,
+                                           double compileMs, const char *origin, const Options &options) {
+  return std::make_shared<KernelExecutable>(std::move(program), std::move(kernel), compileMs, origin,
+                                            options);
+}
+
+} // namespace tulle::engine

@@ -1,0 +1,247 @@
+// Whether a tensor of given sizes can be stored: everything that maps compute must fit 64 bits, since
+// generated code does not look.
+#include "format/Bits.h"
+#include "format/Layout.h"
+#include "format/PrintEncoding.h"
+#include <algorithm>
+#include <bit>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <limits>
+
+namespace tulle::format {
+namespace {
+
+using Wide = __int128;
+
+/// The values an expression can have; of operands that fit 64 bits none leaves 128.
+struct Interval {
+  Wide low = 0, high = 0;
+
+  bool fits() const {
+    return low >= std::numeric_limits<int64_t>::min() && high <= std::numeric_limits<int64_t>::max();
+  }
+};
+
+/// Of a division by what may be 0, or a shift by more than a word: fits nowhere.
+constexpr Interval undefined = {-(Wide(1) << 100), Wide(1) << 100};
+constexpr Interval anything = {std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max()};
+
+Wide floorDiv(Wide a, Wide b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
+
+Interval product(const Interval &a, const Interval &b) {
+  const auto [low, high] = std::minmax({a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high});
+  return {low, high};
+}
+
+/// 2^n - 1, the largest value with the bits that either operand can have.
+Wide allBits(Wide high) { return (Wide(1) << std::bit_width(uint64_t(high))) - 1; }
+
+Interval apply(ExprKind kind, const Interval &a, const Interval &b) {
+  const bool positive = a.low >= 0 && b.low >= 0;
+  switch (kind) {
+  case ExprKind::Add:
+    return Interval{a.low + b.low, a.high + b.high};
+  case ExprKind::Sub:
+    return Interval{a.low - b.high, a.high - b.low};
+  case ExprKind::Mul:
+    return product(a, b);
+  case ExprKind::FloorDiv: {
+    if (b.low < 1)
+      return undefined;
+    const auto [low, high] = std::minmax(
+        {floorDiv(a.low, b.low), floorDiv(a.low, b.high), floorDiv(a.high, b.low), floorDiv(a.high, b.high)});
+    return Interval{low, high};
+  }
+  case ExprKind::Mod:
+    return b.low < 1 ? undefined : Interval{0, b.high - 1};
+  case ExprKind::And:
+    if (!positive) // what one of them cannot have, the result has not
+      return a.low >= 0 ? Interval{0, a.high} : b.low >= 0 ? Interval{0, b.high} : anything;
+    return Interval{0, std::min(a.high, b.high)};
+  case ExprKind::Or:
+  case ExprKind::Xor:
+    return positive ? Interval{0, allBits(std::max(a.high, b.high))} : anything;
+  case ExprKind::Shl:
+    if (b.low < 0 || b.high > 63)
+      return undefined;
+    return product(a, {Wide(1) << int(b.low), Wide(1) << int(b.high)});
+  case ExprKind::Shr:
+    if (b.low < 0 || b.high > 63)
+      return undefined;
+    return Interval{std::min(a.low, a.low >> int(b.high)), std::max(a.high, Wide(0))};
+  default:
+    return anything;
+  }
+}
+
+/// Expressions over dimensions, or over levels, by interval arithmetic.
+class Evaluation {
+public:
+  Evaluation(const std::vector<int64_t> &sizes, std::vector<Interval> levels = {})
+      : sizes(sizes), levels(std::move(levels)) {}
+
+  /// Whether the value of `e`, and all on the way to it, fit 64 bits.
+  bool stays(const Expr &e) {
+    value(e);
+    return fits;
+  }
+
+private:
+  /// Of a size of 0, what code computes before it knows that there is nothing to do.
+  static Interval coordinates(int64_t size) {
+    return {std::min<Wide>(size - 1, 0), std::max<Wide>(size - 1, 0)};
+  }
+
+  Interval value(const Expr &e) {
+    if (!fits)
+      return anything;
+    switch (e->kind) {
+    case ExprKind::Constant:
+      return {e->value, e->value};
+    case ExprKind::Dim:
+      return coordinates(sizes[size_t(e->value)]);
+    case ExprKind::Level:
+      return levels[size_t(e->value)];
+    case ExprKind::Variable: {
+      auto bound = lets.find(e->name);
+      return bound == lets.end() ? anything : bound->second;
+    }
+    case ExprKind::Let: {
+      const Interval bound = value(e->lhs);
+      lets[e->name] = bound;
+      return value(e->rhs);
+    }
+    case ExprKind::Rank:
+      return coordinates(sizes[e->dims[0]]);
+    case ExprKind::Unrank:
+      value(e->lhs);
+      return anything; // a coordinate that the permutation holds
+    case ExprKind::Symbol:
+    case ExprKind::Counter:
+      return anything;
+    default:
+      return binary(e);
+    }
+  }
+
+  Interval binary(const Expr &e) {
+    const Interval a = value(e->lhs), b = value(e->rhs);
+    const Interval result = apply(e->kind, a, b);
+    if (result.fits())
+      return result;
+    fits = false;
+    return anything;
+  }
+
+  const std::vector<int64_t> &sizes;
+  std::vector<Interval> levels;
+  std::map<std::string, Interval> lets;
+  bool fits = true;
+};
+
+std::string sizesText(const std::vector<int64_t> &sizes) {
+  return fmt::format("{}", fmt::join(sizes, " x "));
+}
+
+constexpr std::string_view cure = "; choose another format, or smaller sizes";
+
+/// How many entries a counter counts at most: those that differ in the dimensions it does not name.
+bool countsTooFar(const Encoding &encoding, const Expr &counter, const std::vector<int64_t> &sizes) {
+  int64_t product = 1;
+  for (unsigned d = 0; d < encoding.order(); ++d)
+    if (std::find(counter->dims.begin(), counter->dims.end(), d) == counter->dims.end() &&
+        __builtin_mul_overflow(product, std::max<int64_t>(sizes[d], 1), &product))
+      return true;
+  return false;
+}
+
+/// What is wrong with the coordinates of level `l`, and how many there are.
+std::string whyNotLevel(const Encoding &encoding, unsigned l, const Expr &body,
+                        const std::vector<int64_t> &sizes) {
+  auto refuse = [&](std::string_view what) {
+    return fmt::format("the coordinates of level {} ({}): {} for sizes {}{}", l, printLevel(encoding, l),
+                       what, sizesText(sizes), cure);
+  };
+  if (body->kind == ExprKind::Counter) {
+    // How far a dense level's counter runs is stored.
+    const bool isStored = encoding.levels[l].format.kind == LevelKind::Dense;
+    return !isStored && countsTooFar(encoding, body, sizes) ? refuse("the counter can leave 64 bits") : "";
+  }
+  std::optional<CoordinateRange> range = levelRange(encoding, l, sizes);
+  int64_t size = 0, end = 0;
+  if (!range || __builtin_sub_overflow(range->high, range->low, &size) ||
+      __builtin_add_overflow(size, 1, &size) || __builtin_add_overflow(range->high, 1, &end))
+    return refuse("there are more than 64 bits can count");
+  return "";
+}
+
+/// Where a dimension is cut into blocks, its size is rounded up.
+std::string whyNotBlocks(const Encoding &encoding, const std::vector<int64_t> &sizes) {
+  const std::optional<std::vector<Digit>> all = digits(encoding);
+  for (size_t l = 0; all && l < all->size(); ++l)
+    if (int64_t rounded; __builtin_add_overflow(sizes[(*all)[l].dim], (*all)[l].stride - 1, &rounded))
+      return fmt::format("dimension {} has size {}, and in blocks of {} it would leave 64 bits{}",
+                         (*all)[l].dim, sizes[(*all)[l].dim], (*all)[l].stride, cure);
+  return "";
+}
+
+std::string whyNotDimension(const Encoding &encoding, unsigned d, int64_t size) {
+  if (size < 0)
+    return fmt::format("dimension {} has size {}; sizes must not be negative", d, size);
+  if (const int64_t largest = largestSize(encoding, d); size > largest)
+    return fmt::format("dimension {} has size {}, and {} holds at most {}; choose another format", d, size,
+                       displayName(encoding), largest);
+  return "";
+}
+
+/// What reading coordinates back computes, at any coordinates of the levels, padding included.
+std::string whyNotInverse(const Encoding &encoding, const std::vector<int64_t> &sizes) {
+  std::vector<Interval> levels;
+  for (unsigned l = 0; l < encoding.levels.size(); ++l) {
+    const std::optional<CoordinateRange> range = levelRange(encoding, l, sizes);
+    levels.push_back(range ? Interval{std::min<Wide>(range->low, 0), std::max<Wide>(range->high, 0)}
+                           : anything);
+  }
+  auto refuse = [&](const std::string &what) {
+    return fmt::format(
+        "the coordinate of {}, computed from those of the levels of {}, leaves 64 bits for sizes {}{}", what,
+        displayName(encoding), sizesText(sizes), cure);
+  };
+  const std::optional<std::vector<Expr>> inverse = inverseMap(encoding);
+  for (unsigned d = 0; inverse && d < encoding.order(); ++d)
+    if (!Evaluation(sizes, levels).stays((*inverse)[d]))
+      return refuse(fmt::format("dimension {}", d));
+  for (unsigned l = 0; l < encoding.levels.size(); ++l)
+    if (encoding.levels[l].format.kind == LevelKind::Offset)
+      if (const Expr e = offsetCoordinate(encoding, l); e && !Evaluation(sizes, levels).stays(e))
+        return refuse(fmt::format("level {}", l));
+  return "";
+}
+
+} // namespace
+
+std::string whyNotSizes(const Encoding &encoding, const std::vector<int64_t> &sizes) {
+  if (encoding.order() != sizes.size())
+    return fmt::format("the format {} has {} dimensions, the tensor {} has {}; choose a format of that order",
+                       displayName(encoding), encoding.order(), sizes.empty() ? "scalar" : sizesText(sizes),
+                       sizes.size());
+  for (unsigned d = 0; d < encoding.order(); ++d)
+    if (std::string why = whyNotDimension(encoding, d, sizes[d]); !why.empty())
+      return why;
+  if (std::string why = whyNotBlocks(encoding, sizes); !why.empty())
+    return why;
+  Evaluation expressions(sizes); // what `let` binds holds in later levels
+  Lets lets;
+  for (unsigned l = 0; l < encoding.levels.size(); ++l) {
+    const Expr &e = encoding.levels[l].expr;
+    if (!expressions.stays(e))
+      return fmt::format("the coordinates of level {} ({}): the expression leaves 64 bits for sizes {}{}", l,
+                         printLevel(encoding, l), sizesText(sizes), cure);
+    if (std::string why = whyNotLevel(encoding, l, enterLets(e, lets), sizes); !why.empty())
+      return why;
+  }
+  return whyNotInverse(encoding, sizes);
+}
+
+} // namespace tulle::format

@@ -1,0 +1,389 @@
+// Which encodings can hold data in this version, and why the others cannot.
+#include "format/Bits.h"
+#include "format/Layout.h"
+#include "format/LevelKinds.h"
+#include "format/PrintEncoding.h"
+#include "format/Slots.h"
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <set>
+
+namespace tulle::format {
+namespace {
+
+constexpr std::string_view cure = "; formats that can: all that `tulle formats` lists";
+
+bool contains(const Expr &e, ExprKind kind) {
+  return e && (e->kind == kind || contains(e->lhs, kind) || contains(e->rhs, kind));
+}
+
+/// One more than the largest number of a dimension that occurs.
+unsigned dimensionsOf(const Expr &e) {
+  return !e                         ? 0
+         : e->kind == ExprKind::Dim ? unsigned(e->value) + 1
+                                    : std::max(dimensionsOf(e->lhs), dimensionsOf(e->rhs));
+}
+
+bool countedAbove(const Encoding &e, unsigned l) {
+  for (unsigned k = 0; k < l; ++k)
+    if (contains(e.levels[k].expr, ExprKind::Counter))
+      return true;
+  return false;
+}
+
+std::string whyNotNeighbours(const Encoding &e, unsigned l) {
+  const LevelFormat &level = e.levels[l].format;
+  if (l + 1 == e.levels.size())
+    return "";
+  const LevelFormat &next = e.levels[l + 1].format;
+  bool singletonBelow = next.kind == LevelKind::Singleton;
+  // A counter sets the entries of one coordinate apart. Below a place for each coordinate, padding may hold
+  // none, and conversions refuse two.
+  const bool placed =
+      !storesCoordinates(level.kind) || level.kind == LevelKind::Squeezed || level.kind == LevelKind::Banded;
+  if (singletonBelow && level.unique && !(next.padded && placed) && !countedAbove(e, l + 1))
+    return fmt::format(
+        "level {} is unique, so the singleton below it could hold one entry per coordinate only; "
+        "write {}(nonunique)",
+        l, name(level.kind));
+  if (!singletonBelow && !level.unique)
+    return fmt::format(
+        "level {} is nonunique, and only a singleton level can stand below it yet; leave nonunique out", l);
+  if (next.kind == LevelKind::Structured && hasReserve(e, l))
+    return fmt::format(
+        "below the places in reserve of a loose_compressed[n], the groups of level {} would have "
+        "no entries; leave [n] out",
+        l + 1);
+  return "";
+}
+
+/// Below batch levels, each batch has its own run of positions: how many parents it has must follow from
+/// dense levels, or come out as entries are appended.
+std::string whyNotBatches(const Encoding &e) {
+  if (e.levels.empty() || e.levels.front().format.kind != LevelKind::Batch)
+    return "";
+  std::optional<unsigned> special;
+  unsigned stored = 0;
+  for (unsigned l = 0; l < e.levels.size(); ++l) {
+    const LevelFormat &level = e.levels[l].format;
+    switch (level.kind) {
+    case LevelKind::Dense:
+    case LevelKind::Batch:
+      continue;
+    case LevelKind::Compressed:
+    case LevelKind::Structured:
+      break;
+    case LevelKind::LooseCompressed:
+      if (level.n != 0) // places in reserve are not left as entries are appended
+        special = l;
+      break;
+    default:
+      if (level.kind != LevelKind::Singleton || level.padded)
+        special = l;
+    }
+    ++stored;
+  }
+  if (!special || stored == 1)
+    return "";
+  return fmt::format(
+      "below batch levels, the {} level {} can stand with dense levels only; write dense instead "
+      "of batch",
+      name(e.levels[*special].format.kind), *special);
+}
+
+std::string whyNotCoordinates(const Encoding &e, unsigned l) {
+  const LevelFormat &level = e.levels[l].format;
+  Lets lets;
+  for (unsigned k = 0; k < l; ++k)
+    enterLets(e.levels[k].expr, lets);
+  const Expr &body = enterLets(e.levels[l].expr, lets);
+  std::optional<LevelBounds> bounds = levelBounds(e, l);
+  if (!bounds)
+    return fmt::format("the coordinates of level {} have no bounds: its expression may add, subtract and "
+                       "multiply, and divide, shift and mask by integers",
+                       l);
+  bool negative = bounds->low->kind != ExprKind::Constant || bounds->low->value < 0;
+  if (negative && startsAtZero(level))
+    return fmt::format("coordinates of level {} can be negative, and those of a {} level start at 0; write "
+                       "squeezed or compressed",
+                       l, print(level));
+  if (contains(body, ExprKind::Counter) && body->kind != ExprKind::Counter)
+    return fmt::format("level {} computes with a counter, which must stand alone", l);
+  if (body->kind == ExprKind::Counter && (level.kind == LevelKind::Batch || level.kind == LevelKind::Bitmap))
+    return fmt::format("level {} is a {} level, and how far its counter runs is known to dense levels only",
+                       l, name(level.kind));
+  if (level.kind == LevelKind::Offset && !offsetCoordinate(e, l))
+    return fmt::format("the levels above the offset level {} do not determine its coordinate", l);
+  if (level.padded && !level.unique)
+    return fmt::format("level {} is padded and nonunique; leave one of them out", l);
+  return "";
+}
+
+/// All ranks of an encoding are the same: there is one permutation.
+std::string whyNotRanks(const Encoding &e) {
+  Expr first;
+  auto differs = [&](auto &&self, const Expr &x) -> bool {
+    if (!x)
+      return false;
+    if (x->kind == ExprKind::Rank) {
+      if (!first)
+        first = x;
+      return !equal(first, x);
+    }
+    return self(self, x->lhs) || self(self, x->rhs);
+  };
+  for (const Level &level : e.levels)
+    if (differs(differs, level.expr))
+      return "it ranks in two ways, and only one permutation can be stored";
+  return "";
+}
+
+/// `e` with the body below its leading `let`s replaced.
+Expr withBody(const Expr &e, const Expr &body) {
+  return e->kind == ExprKind::Let ? let(e->name, e->lhs, withBody(e->rhs, body)) : body;
+}
+
+/// Whether the levels without this one, and without those that follow from others, still give every
+/// dimension's coordinate back.
+bool canDoWithout(Encoding e, unsigned l) {
+  for (Dimension &dimension : e.dims)
+    dimension.inverse = nullptr;
+  for (unsigned k = 0; k < e.levels.size(); ++k)
+    if (k == l || e.levels[k].format.kind == LevelKind::Offset)
+      e.levels[k].expr = withBody(e.levels[k].expr, constant(0));
+  return inverseMap(e).has_value();
+}
+
+/// A level that says again what others say, in whole or in part; null where there is none.
+std::optional<unsigned> redundantLevel(const Encoding &e) {
+  if (digits(e))
+    return std::nullopt;
+  Lets lets;
+  std::set<std::pair<unsigned, unsigned>> stored; // bits of dimensions
+  for (unsigned l = 0; l < e.levels.size(); ++l) {
+    const Expr &body = enterLets(e.levels[l].expr, lets);
+    // What follows from the levels above has no place of its own, and there is one entry for all dimensions.
+    if (e.levels[l].format.kind == LevelKind::Offset ||
+        (body->kind == ExprKind::Counter && body->dims.size() == e.order()))
+      continue;
+    if (canDoWithout(e, l))
+      return l;
+    std::optional<BitSources> sources = bitSources(body, lets, std::vector<unsigned>(e.order(), 40));
+    for (unsigned bit = 0; sources && bit < sources->size(); ++bit)
+      if (const BitSource &source = (*sources)[bit];
+          source.kind == BitSource::FromDim && !stored.insert({source.dim, source.bit}).second)
+        return l;
+  }
+  return std::nullopt;
+}
+
+/// Where a level says what others say, most of its coordinates belong to no entry, and coordinates that
+/// another place stores would be read from there as well: the last level must store entries only.
+std::string whyNotRedundant(const Encoding &e) {
+  unsigned last = unsigned(e.levels.size());
+  while (last > 0 && e.levels[last - 1].format.kind == LevelKind::Offset)
+    --last;
+  if (last == 0)
+    return "";
+  switch (e.levels[--last].format.kind) {
+  case LevelKind::Dense:
+  case LevelKind::Batch:
+  case LevelKind::Ragged:
+  case LevelKind::Banded:
+  case LevelKind::Squeezed:
+    break;
+  default:
+    return "";
+  }
+  std::optional<unsigned> again = redundantLevel(e);
+  if (!again)
+    return "";
+  return fmt::format(
+      "level {} repeats what other levels say, so that the {} level {} would store places of no "
+      "entry; write compressed for level {}, or leave level {} out",
+      *again, name(e.levels[last].format.kind), last, last, *again);
+}
+
+/// Whether a coordinate between the first and the last can be that of no dimensions' coordinates, as those
+/// between the multiples of a number.
+bool leavesGaps(const Expr &x, const Lets &lets) {
+  switch (x->kind) {
+  case ExprKind::Variable: {
+    auto bound = lets.find(x->name);
+    return bound != lets.end() && leavesGaps(bound->second, lets);
+  }
+  case ExprKind::Add:
+  case ExprKind::Sub: { // what one leaves out the other fills, unless it has one value only
+    auto gaps = [&](const Expr &side) { return side->kind == ExprKind::Constant || leavesGaps(side, lets); };
+    return gaps(x->lhs) && gaps(x->rhs) && (leavesGaps(x->lhs, lets) || leavesGaps(x->rhs, lets));
+  }
+  case ExprKind::Mul: {
+    auto isUnit = [](const Expr &side) {
+      return side->kind == ExprKind::Constant && (side->value == 1 || side->value == -1);
+    };
+    return isUnit(x->lhs) ? leavesGaps(x->rhs, lets) : !isUnit(x->rhs) || leavesGaps(x->lhs, lets);
+  }
+  case ExprKind::FloorDiv:
+  case ExprKind::Mod:
+  case ExprKind::Shr:
+    return leavesGaps(x->lhs, lets);
+  case ExprKind::And:
+  case ExprKind::Or:
+  case ExprKind::Xor:
+  case ExprKind::Shl: {
+    unsigned dims = 0;
+    for (const auto &[name, bound] : lets)
+      dims = std::max(dims, dimensionsOf(bound));
+    dims = std::max(dims, dimensionsOf(x));
+    std::optional<BitSources> sources = bitSources(x, lets, std::vector<unsigned>(dims, 40));
+    if (!sources)
+      return true;
+    auto isZero = [](const BitSource &source) { return source.kind == BitSource::Zero; };
+    const auto end = std::find_if(sources->begin(), sources->end(), isZero);
+    return !std::all_of(end, sources->end(), isZero);
+  }
+  default:
+    return false;
+  }
+}
+
+/// Places of levels that imply their coordinates, below which all places are stored: one that is of no
+/// coordinate would be read as that of another.
+std::string whyNotGaps(const Encoding &e) {
+  Lets lets;
+  std::vector<Expr> bodies;
+  for (const Level &level : e.levels)
+    bodies.push_back(enterLets(level.expr, lets));
+  for (unsigned l = unsigned(e.levels.size()); l-- > 0;) {
+    const LevelKind kind = e.levels[l].format.kind;
+    if (kind == LevelKind::Offset || kind == LevelKind::Squeezed)
+      continue;
+    const bool full = kind == LevelKind::Dense || kind == LevelKind::Batch;
+    if (!full && kind != LevelKind::Ragged && kind != LevelKind::Banded)
+      return "";
+    if (leavesGaps(bodies[l], lets))
+      return fmt::format("the {} level {} would store places between the coordinates that ({}) has; write "
+                         "compressed or squeezed",
+                         name(kind), l, printLevel(e, l));
+    if (!full)
+      return "";
+  }
+  return "";
+}
+
+std::string whyNotMap(const Encoding &e) {
+  if (!e.symbols.empty())
+    return "it has symbols, whose values nothing gives";
+  for (unsigned l = 0; l < e.levels.size(); ++l)
+    if (std::string reason = whyNotCoordinates(e, l); !reason.empty())
+      return reason;
+  if (std::string reason = whyNotRanks(e); !reason.empty())
+    return reason;
+  if (!inverseMap(e))
+    return "this map cannot be inverted: the levels must together give every dimension's coordinate back; "
+           "give the inverse as (i = …, j = …)";
+  if (std::string reason = whyNotRedundant(e); !reason.empty())
+    return reason;
+  return whyNotGaps(e);
+}
+
+/// Whether each position of the level may be a place of no entry that nothing marks as one.
+bool hasUnmarkedPlaces(LevelKind kind) {
+  switch (kind) {
+  case LevelKind::Dense:
+  case LevelKind::Batch:
+  case LevelKind::Ragged:
+  case LevelKind::Squeezed:
+  case LevelKind::Banded:
+    return true;
+  default:
+    return false;
+  }
+}
+
+/// Where every stored value is the same, a place that holds the fill must be known by its coordinate.
+std::string whyNotExplicit(const Encoding &e) {
+  if (!e.explicitVal)
+    return "";
+  if (std::complex<double> value = explicitValue(e, ElementType::C128)->f; value != value)
+    return fmt::format("explicitVal = {} equals no value, not even itself; write a number", *e.explicitVal);
+  unsigned last = unsigned(e.levels.size());
+  auto onePlaceEach = [&](const LevelFormat &level) {
+    return level.kind == LevelKind::Offset || (level.kind == LevelKind::Singleton && !level.padded);
+  };
+  while (last > 0 && onePlaceEach(e.levels[last - 1].format))
+    --last;
+  if (last == 0)
+    return "explicitVal: a tensor without dimensions has one place, and it is always stored; leave it out";
+  if (LevelKind kind = e.levels[last - 1].format.kind; hasUnmarkedPlaces(kind))
+    return fmt::format(
+        "explicitVal: the {} level {} has places of no entry that only their value, the fill, tells "
+        "from entries; write compressed for it, or leave explicitVal out",
+        name(kind), last - 1);
+  return "";
+}
+
+/// `complex<f64>` has a name of its own here; `i1` is the IR's word.
+ElementType namedType(std::string_view text) {
+  return text == "i1" ? ElementType::Bool : parseElementType(text).value();
+}
+
+std::string whyNotElements(const Encoding &e, ElementType type) {
+  if (!e.explicitVal)
+    return "";
+  const std::string &text = *e.explicitVal;
+  if (size_t colon = text.find(" : ");
+      colon != std::string::npos && namedType(text.substr(colon + 3)) != type)
+    return fmt::format(
+        "explicitVal = {} is of another type than the elements, {}; write it without its type, or "
+        "as one of theirs",
+        text, name(type));
+  // As the element that it would be in memory.
+  auto element = [&](const Scalar &scalar) {
+    std::byte bytes[16] = {};
+    storeScalar(type, bytes, scalar);
+    return loadScalar(type, bytes);
+  };
+  const Scalar value = element(*explicitValue(e, type)), fill = element(fillValue(e, type));
+  const std::complex<double> given = explicitValue(e, ElementType::C128)->f,
+                             taken = convertScalar(value, type, ElementType::C128).f;
+  const bool rounds = isFloat(type) || isComplex(type);
+  const bool overflows = std::isinf(taken.real()) != std::isinf(given.real()) ||
+                         (isComplex(type) && std::isinf(taken.imag()) != std::isinf(given.imag()));
+  if (rounds ? overflows || (isFloat(type) && given.imag() != 0) : taken != given)
+    return fmt::format("explicitVal = {} is no value of type {}; write one that is", text, name(type));
+  if (value.i == fill.i && value.f == fill.f)
+    return fmt::format(
+        "explicitVal = {} is also the fill, so that what is stored could not be told from what is "
+        "not; write another value for one of them",
+        text);
+  return "";
+}
+
+std::string whyNot(const Encoding &e) {
+  for (unsigned l = 0; l < e.levels.size(); ++l)
+    if (std::string reason = whyNotNeighbours(e, l); !reason.empty())
+      return reason;
+  if (std::string reason = whyNotBatches(e); !reason.empty())
+    return reason;
+  if (std::string reason = whyNotMap(e); !reason.empty())
+    return reason;
+  return whyNotExplicit(e);
+}
+
+} // namespace
+
+std::string whyNotExecutable(const Encoding &encoding) {
+  if (std::string unknown = whyNotResolved(encoding); !unknown.empty())
+    return unknown;
+  std::string reason = whyNot(encoding);
+  return reason.empty() ? "" : reason + std::string(cure);
+}
+
+std::string whyNotExecutable(const Encoding &encoding, ElementType type) {
+  std::string reason = whyNotExecutable(encoding);
+  return reason.empty() ? whyNotElements(encoding, type) : reason;
+}
+
+} // namespace tulle::format

@@ -1,0 +1,273 @@
+#include "passes/assemble/AppendBlocks.h"
+#include "levels/Control.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "passes/assemble/AllocationPlan.h"
+#include "passes/assemble/Appender.h"
+#include "passes/assemble/Clone.h"
+#include "passes/assemble/Groups.h"
+#include "passes/assemble/Shares.h"
+
+using namespace mlir;
+using namespace tulle::dialect;
+
+namespace tulle::assemble {
+
+using arith::CmpIPredicate;
+
+namespace {
+
+/// The loops inside a pass, from the outermost: over the entries of one level, then over ranges.
+using Pass = SmallVector<IterateOp>;
+
+const format::Encoding &encodingOf(SpaceOp space) {
+  return cast<SpaceType>(space.getResult().getType()).getEncoding().getValue();
+}
+
+/// Whether it is known before the loop whether it has a pass: by the size of a level, or by its ends.
+bool isCountable(AssembleOp op, IterateOp loop, bool first) {
+  if (loop.getNumResults() != 0)
+    return false;
+  if (auto range = loop.getSpace().getDefiningOp<RangeOp>())
+    return llvm::none_of(range->getOperands(),
+                         [&](Value operand) { return op.getBody().isAncestor(operand.getParentRegion()); });
+  auto space = loop.getSpace().getDefiningOp<SpaceOp>();
+  if (!first || !space)
+    return false;
+  const format::LevelFormat &level = encodingOf(space).levels[size_t(space.getLevel())].format;
+  return level.kind == format::LevelKind::Compressed && level.unique && !level.padded;
+}
+
+/// The loops around the op's only insert, up to the one whose coordinate is the last stored level's.
+std::optional<Pass> matchPass(const Target &target, AssembleOp op, const Order &order) {
+  InsertOp insert;
+  unsigned inserts = 0;
+  op->walk([&](InsertOp found) {
+    insert = found;
+    ++inserts;
+  });
+  const format::Expr &last = order.levels[target.storedLevels() - 1];
+  if (inserts != 1 || last->kind != format::ExprKind::Dim)
+    return std::nullopt;
+  auto coordinate = dyn_cast<BlockArgument>(insert.getCoordinates()[size_t(last->value)]);
+  if (!coordinate)
+    return std::nullopt;
+  Pass loops;
+  for (Block *block = insert->getBlock(); block != coordinate.getOwner();) {
+    auto loop = dyn_cast<IterateOp>(block->getParentOp());
+    if (!loop || loop == op)
+      return std::nullopt;
+    loops.insert(loops.begin(), loop);
+    block = loop->getBlock();
+  }
+  for (IterateOp loop : loops)
+    if (!isCountable(op, loop, loop == loops.front()))
+      return std::nullopt;
+  return loops.empty() ? std::nullopt : std::optional(loops);
+}
+
+/// At most as many blocks: the entries of the tensor whose last level the pass goes through, where the loops
+/// around walk its other levels and nothing else, so that no two passes have an entry in common.
+Value boundBlocks(OpBuilder &b, AssembleOp op, const Pass &pass) {
+  Value tensor;
+  IterateOp loop = pass.front();
+  while (loop) {
+    auto space = loop.getSpace().getDefiningOp<SpaceOp>();
+    if (!space || (tensor && space.getTensor() != tensor))
+      return {};
+    if (!tensor && size_t(space.getLevel()) + 1 != encodingOf(space).levels.size())
+      return {};
+    tensor = space.getTensor();
+    Operation *around = loop->getParentOp();
+    loop = dyn_cast<IterateOp>(around);
+    // The parent is the position of the loop around.
+    auto parent = dyn_cast_or_null<BlockArgument>(space.getParent());
+    if (loop ? !parent || parent.getOwner()->getParentOp() != loop : around != op || space.getParent())
+      return {};
+  }
+  if (op.getBody().isAncestor(tensor.getParentRegion()))
+    return {};
+  return StoredCountOp::create(b, op.getLoc(), tensor);
+}
+
+class Blocks {
+public:
+  Blocks(Target &target, AssembleOp op, const Order &order)
+      : target(target), op(op), order(order), pass(*matchPass(target, op, order)) {
+    this->order.unique = true; // of blocks
+  }
+
+  FailureOr<Value> lower(OpBuilder &b) {
+    Value bound = boundBlocks(b, op, pass);
+    if (!bound || !Shares::possible(target, op, order)) {
+      alone(b, target, bound);
+      return target.finish(b);
+    }
+    Shares shares(b, target, order, bound);
+    Target single = target;
+    SmallVector<Type> types = levels::fieldTypes(target.storage.layout, target.storage.element);
+    levels::Values buffers = levels::ifElse(
+        b, target.loc, shares.worthwhile(b), types,
+        [&] {
+          inShares(b, shares);
+          return levels::Values(target.storage.fields);
+        },
+        [&] {
+          alone(b, single, bound);
+          return levels::Values(single.storage.fields);
+        });
+    target.storage.fields.assign(buffers.begin(), buffers.end());
+    return target.finish(b);
+  }
+
+private:
+  Target &target;
+  AssembleOp op;
+  Order order;
+  Pass pass;
+
+  void alone(OpBuilder &b, Target &made, Value bound) const {
+    auto count = [&](OpBuilder &b) {
+      Appender counter(b, made, order, /*counting=*/true, /*wholeBlocks=*/true);
+      appendAll(b, made, counter, /*counting=*/true);
+      Values counts;
+      for (unsigned r = 0; r < counter.runCount(); ++r)
+        counts.push_back(counter.count(b, r));
+      return counts;
+    };
+    Appender appender(b, made, order, /*counting=*/false, /*wholeBlocks=*/true);
+    appender.allocate(b,
+                      bound ? planPositions(b, made, bound, appender.runCount(), appender.blockSize(b), count)
+                            : count(b));
+    appendAll(b, made, appender, /*counting=*/false);
+    appender.finish(b, /*loose=*/true);
+  }
+
+  void inShares(OpBuilder &b, Shares &shares) const {
+    Value block = Appender(b, target, order, /*counting=*/true, /*wholeBlocks=*/true).blockSize(b);
+    auto work = [&](OpBuilder &b, Target &room, Shares::EachPiece eachPiece) {
+      eachPiece([&](const Piece &piece, bool counting, Shares::OnAppender begin, Shares::OnPiece end) {
+        Appender appender(b, room, order, counting, /*wholeBlocks=*/true);
+        begin(appender);
+        appendAll(b, room, appender, counting, &piece);
+        end(appender, {});
+      });
+    };
+    // To count a piece its blocks need not be computed.
+    shares.assembleInPlace(b, order, block, work, /*copied=*/nullptr);
+  }
+
+  /// A copy of the loops, or of one piece, that appends a block for each pass that has entries.
+  void appendAll(OpBuilder &b, Target &made, Appender &appender, bool counting,
+                 const Piece *piece = nullptr) const {
+    Groups groups(b, made, order, appender.groupLevels());
+    Value block = appender.blockSize(b);
+    Operation *counted = nullptr;
+    auto append = [&](OpBuilder &b, ValueRange dims, Value value) {
+      groups.atInsert(b, dims);
+      Pass loops = loopsAround(b);
+      Value place = open(b, loops, made, appender, dims, counting ? Value() : block);
+      if (counting)
+        counted = loops.front();
+      else
+        made.combineValue(b, placeInBlock(b, made, place, dims), value);
+    };
+    cloneLoops(b, op, piece, append, counting);
+    if (appender.groups())
+      groups.finish(b, [&](OpBuilder &b, ValueRange group) { appender.closeGroup(b, group); });
+    // What a pass does with its entries does not change their number.
+    if (counted)
+      counted->erase();
+  }
+
+  /// The copies of the pass's loops: the builder stands in the innermost.
+  Pass loopsAround(OpBuilder &b) const {
+    Pass loops;
+    for (Operation *loop = b.getInsertionBlock()->getParentOp(); loops.size() < pass.size();
+         loop = loop->getParentOp())
+      loops.insert(loops.begin(), cast<IterateOp>(loop));
+    return loops;
+  }
+
+  /// Appends a block of so many values, where the loops have a pass at all, and has them run behind that.
+  /// Returns where the block begins; null `block`: nothing is stored.
+  Value open(OpBuilder &b, const Pass &loops, Target &made, Appender &appender, ValueRange dims,
+             Value block) const {
+    OpBuilder::InsertionGuard guard(b);
+    IterateOp first = loops.front();
+    b.setInsertionPoint(first);
+    auto branch = scf::IfOp::create(b, made.loc, haveRounds(b, made, loops), /*withElseRegion=*/false);
+    b.setInsertionPointToStart(branch.thenBlock());
+    Value begin = append(b, appender, storedCoordinates(b, made, dims), !block);
+    if (block)
+      levels::forLoop(b, made.loc, made.emitter(b).constant(0), block, LoopKind::Parallel, {},
+                      [&](Value k, levels::Values) {
+                        memref::StoreOp::create(b, made.loc, made.fill(b), made.storage.fields.back(),
+                                                made.emitter(b).add(begin, k));
+                        return levels::Values{};
+                      });
+    first->moveBefore(branch.thenBlock()->getTerminator());
+    // Rounds do not change where the next one stores.
+    for (auto [loop, original] : llvm::zip_equal(loops, pass))
+      IterateOp(loop).setKind(IterateOp(original).getKind());
+    return begin;
+  }
+
+  static Value append(OpBuilder &b, Appender &appender, ValueRange coordinates, bool counting) {
+    if (!counting)
+      return appender.groups() ? appender.appendBlockInGroup(b, coordinates)
+                               : appender.appendBlock(b, coordinates);
+    if (appender.groups())
+      appender.appendInGroup(b, coordinates, {});
+    else
+      appender.append(b, coordinates, {});
+    return {};
+  }
+
+  static Value haveRounds(OpBuilder &b, const Target &made, const Pass &loops) {
+    Value all;
+    for (IterateOp loop : loops) {
+      Value some;
+      if (auto range = loop.getSpace().getDefiningOp<RangeOp>())
+        some = arith::CmpIOp::create(b, made.loc, CmpIPredicate::slt, range.getLo(), range.getHi());
+      else
+        some = arith::CmpIOp::create(b, made.loc, CmpIPredicate::ne,
+                                     SpaceSizeOp::create(b, made.loc, loop.getSpace()),
+                                     made.emitter(b).constant(0));
+      all = all ? arith::AndIOp::create(b, made.loc, all, some).getResult() : some;
+    }
+    return all;
+  }
+
+  /// Those of the other dimensions are known inside only, and do not matter.
+  Values storedCoordinates(OpBuilder &b, const Target &made, ValueRange dims) const {
+    Values known(dims.size(), made.emitter(b).constant(0));
+    for (unsigned l = 0; l < made.storedLevels(); ++l)
+      known[size_t(order.levels[l]->value)] = dims[size_t(order.levels[l]->value)];
+    return made.levelCoordinates(b, known);
+  }
+
+  static Value placeInBlock(OpBuilder &b, const Target &made, Value begin, ValueRange dims) {
+    levels::Emitter emit = made.emitter(b);
+    Values coordinates = made.levelCoordinates(b, dims);
+    Value within;
+    for (unsigned l = made.storedLevels(); l < made.levels(); ++l)
+      within = within ? emit.add(emit.mul(within, emit.levelSize(l)), coordinates[l]) : coordinates[l];
+    return emit.add(begin, within);
+  }
+};
+
+} // namespace
+
+bool fitsBlocks(const Target &target, AssembleOp op, const Order &order) {
+  unsigned stored = target.storedLevels();
+  return stored > 0 && stored < target.levels() && !order.unique && target.fillIsIdentity() &&
+         Appender::supports(target) && order.sortedLevels() >= stored &&
+         Groups::arePasses(target, op, order, stored) && matchPass(target, op, order);
+}
+
+FailureOr<Value> lowerByBlocks(OpBuilder &b, Target &target, AssembleOp op, const Order &order) {
+  return Blocks(target, op, order).lower(b);
+}
+
+} // namespace tulle::assemble

@@ -1,0 +1,323 @@
+// What threads share: parallel regions keep their form without the tensors, and pieces of spaces become
+// bounds.
+#include "dialect/Attributes.h"
+#include "passes/lower/Lowering.h"
+
+using namespace mlir;
+using namespace tulle::dialect;
+
+namespace tulle::lower {
+
+using arith::CmpIPredicate;
+
+void Lowering::lowerParallel(ParallelOp op) {
+  Block &source = op.getBody().front();
+  parallelParts(b, op.getLoc(), values.lookup(op.getParts()), [&](Value part) {
+    values.map(source.getArgument(0), part);
+    bindCarried(source.getArguments().drop_front(), op.getInits(), {});
+    lowerBlock(source);
+    yielded(source, op.getInits());
+  });
+  bindCarried(op.getResults(), op.getInits(), {});
+}
+
+void Lowering::lowerThreads(ThreadsOp op) {
+  Location loc = op.getLoc();
+  StringRef name = op.getFixed() ? "tulle_parts" : "tulle_threads";
+  auto module = func->getParentOfType<ModuleOp>();
+  auto function = module.lookupSymbol<func::FuncOp>(name);
+  if (!function) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToEnd(module.getBody());
+    function = func::FuncOp::create(b, loc, name, b.getFunctionType(b.getI64Type(), b.getI64Type()));
+    function.setPrivate();
+  }
+  Value work = arith::IndexCastOp::create(b, loc, b.getI64Type(), values.lookup(op.getWork()));
+  Value parts = func::CallOp::create(b, loc, function, work).getResult(0);
+  values.map(op.getResult(), arith::IndexCastOp::create(b, loc, b.getIndexType(), parts));
+}
+
+namespace {
+
+/// Counts what is stored before a position: the position itself, and the entries below the positions before
+/// it.
+class Weight {
+public:
+  Weight(levels::Emitter emit, unsigned level) : emit(emit), level(level) {}
+
+  Value before(Value position) const {
+    Value total = position, at = position;
+    bool ascends = true; // further below, positions may not
+    for (unsigned l = level + 1; ascends && l < emit.storage.encoding.levels.size(); ++l) {
+      switch (emit.storage.encoding.levels[l].format.kind) {
+      case format::LevelKind::Compressed:
+      case format::LevelKind::Ragged:
+      case format::LevelKind::Banded:
+      case format::LevelKind::Hashed:
+        at = emit.load(*emit.storage.layout.positions[l], at);
+        break;
+      case format::LevelKind::Dense:
+        at = emit.mul(at, emit.levelSize(l));
+        break;
+      case format::LevelKind::Singleton:
+      case format::LevelKind::Offset:
+        break;
+      default:
+        ascends = false;
+      }
+      total = at;
+    }
+    // With the position itself, every place weighs something: the last piece ends where everything does.
+    return total == position ? position : emit.add(total, position);
+  }
+
+private:
+  levels::Emitter emit;
+  unsigned level;
+};
+
+/// Moves an operation and those it needs out of the loop where that may be; returns whether it is outside.
+bool moveOut(Operation *op, scf::ForOp loop) {
+  for (Value operand : op->getOperands()) {
+    Operation *needed = operand.getDefiningOp();
+    if (loop.isDefinedOutsideOfLoop(operand))
+      continue;
+    if (!needed || needed->getNumRegions() != 0 || !isMemoryEffectFree(needed) || !isSpeculatable(needed) ||
+        !moveOut(needed, loop))
+      return false;
+  }
+  op->moveBefore(loop);
+  return true;
+}
+
+/// total / divisor, which is not zero, outside of the loops that do not change it. What moves invariant code
+/// leaves divisions there, since they could be by zero, and bounds that are computed in a loop look as if
+/// they moved.
+Value divideOutside(const levels::Emitter &emit, Value total, Value divisor) {
+  auto division = arith::DivUIOp::create(emit.builder, emit.loc, total, divisor);
+  while (auto loop = dyn_cast<scf::ForOp>(division->getParentOp()))
+    if (!moveOut(division, loop))
+      break;
+  return division;
+}
+
+/// total * part / parts: where share `part` begins, and the one before ends. Nothing wraps up to 2^32 parts.
+Value shareBegin(const levels::Emitter &emit, Value total, Value part, Value parts) {
+  OpBuilder &b = emit.builder;
+  Value divisor = arith::MaxUIOp::create(b, emit.loc, parts, emit.constant(1));
+  Value each = divideOutside(emit, total, divisor);
+  Value rest = arith::RemUIOp::create(b, emit.loc, total, divisor);
+  return emit.add(emit.mul(each, part), divideOutside(emit, emit.mul(rest, part), divisor));
+}
+
+/// The first position from `begin` on before which there is at least as much as `target`.
+Value cut(const levels::Emitter &emit, const Weight &weight, Value begin, Value end, Value target) {
+  OpBuilder &b = emit.builder;
+  Location loc = emit.loc;
+  auto open = [&](Values at) { return emit.compare(CmpIPredicate::ult, at[0], at[1]); };
+  auto halve = [&](Values at) -> Values {
+    Value half = arith::ShRUIOp::create(b, loc, emit.sub(at[1], at[0]), emit.constant(1));
+    Value middle = emit.add(at[0], half);
+    Value below = emit.compare(CmpIPredicate::ult, weight.before(middle), target);
+    return {arith::SelectOp::create(b, loc, below, emit.add(middle, emit.constant(1)), at[0]),
+            arith::SelectOp::create(b, loc, below, at[1], middle)};
+  };
+  return whileLoop(b, loc, ValueRange{begin, end}, open, halve)[0];
+}
+
+/// Moves a cut inside the segment of one coordinate to the segment's end.
+Value afterSegment(OpBuilder &b, Location loc, const Space &space, Value position) {
+  levels::Emitter emit = space.emitter(b, loc);
+  Value inside = arith::AndIOp::create(b, loc, emit.compare(CmpIPredicate::ugt, position, space.range.begin),
+                                       emit.compare(CmpIPredicate::ult, position, space.range.end));
+  return ifElse(
+      b, loc, inside, b.getIndexType(),
+      [&] {
+        Value last = emit.sub(position, emit.constant(1)), coordinate = space.coordinate(b, loc, last);
+        if (!space.storage->encoding.levels[space.level].format.ordered)
+          return Values{segmentEnd(b, loc, space, last, coordinate)};
+        return Values{gallop(b, loc, space, last, space.range.end, emit.add(coordinate, emit.constant(1)))};
+      },
+      [&] { return Values{position}; })[0];
+}
+
+/// The places a space or a range holds, and how they are weighed.
+struct Places {
+  levels::Emitter emit;
+  Value begin, end;
+  std::optional<Weight> weight;
+
+  /// How much there is before share `part`.
+  Value target(Value part, Value parts) const {
+    Value first = before(begin);
+    return emit.add(first, shareBegin(emit, emit.sub(before(end), first), part, parts));
+  }
+  Value cut(Value target) const { return weight ? lower::cut(emit, *weight, begin, end, target) : target; }
+  Value cut(Value part, Value parts, int64_t grain) const {
+    Value at = cut(target(part, parts));
+    if (grain == 1)
+      return at;
+    // Up to the next multiple. Where a piece begins another one ends, at the same place.
+    OpBuilder &b = emit.builder;
+    Value each = emit.constant(grain), rest = arith::RemUIOp::create(b, emit.loc, at, each);
+    Value more = arith::RemUIOp::create(b, emit.loc, emit.sub(each, rest), each);
+    return arith::MinUIOp::create(b, emit.loc, emit.add(at, more), end);
+  }
+  Value before(Value place) const { return weight ? weight->before(place) : place; }
+};
+
+/// The range's coordinates, by what `weights` (if any) stores.
+Places placesOf(OpBuilder &b, Location loc, std::pair<Value, Value> range, const levels::Storage *weights) {
+  static const levels::Storage none{};
+  levels::Emitter emit(b, loc, weights ? *weights : none);
+  // An empty range may have its end before its beginning.
+  Value end = arith::MaxSIOp::create(b, loc, range.first, range.second);
+  return {emit, range.first, end, weights ? std::optional(Weight(emit, 0)) : std::nullopt};
+}
+
+/// Of a full level the coordinates: those of the same piece are the same ones below every parent.
+Places placesOf(OpBuilder &b, Location loc, const Space &space) {
+  levels::Emitter emit = space.emitter(b, loc);
+  if (!space.format->full())
+    return {emit, space.range.begin, space.range.end, Weight(emit, space.level)};
+  levels::PositionRange all =
+      space.slice.value_or(levels::PositionRange{emit.constant(0), emit.levelSize(space.level)});
+  return {emit, all.begin, all.end, space.level == 0 ? std::optional(Weight(emit, 0)) : std::nullopt};
+}
+
+void limit(Space &space, levels::PositionRange piece) {
+  if (space.format->full())
+    space.slice = piece;
+  else
+    space.range = piece;
+}
+
+} // namespace
+
+bool Lowering::checkCut(Operation *op, const Space &space) {
+  if (!space.format->single(space.parent))
+    return true;
+  op->emitError("expected a space that can hold several coordinates: this one cannot be cut");
+  return ok = false;
+}
+
+void Lowering::lowerPartition(PartitionOp op) {
+  Location loc = op.getLoc();
+  auto attr = op->getAttrOfType<IntegerAttr>(kGrainAttr);
+  int64_t grain = attr ? attr.getInt() : 1;
+  Value part = values.lookup(op.getPart()), parts = values.lookup(op.getParts());
+  Value next = op.getTo() ? values.lookup(op.getTo())
+                          : arith::AddIOp::create(b, loc, part, arith::ConstantIndexOp::create(b, loc, 1));
+  if (auto range = ranges.find(op.getSpace()); range != ranges.end()) {
+    const levels::Storage *weights = op.getWeights() ? tensors.lookup(op.getWeights()) : nullptr;
+    Places places = placesOf(b, loc, range->second, weights);
+    std::pair<Value, Value> piece{places.cut(part, parts, grain), places.cut(next, parts, grain)};
+    ranges[op.getResult()] = piece;
+    return;
+  }
+  Space space = spaces.lookup(op.getSpace());
+  if (!checkCut(op, space)) {
+    spaces[op.getResult()] = space; // what follows is lowered, too, for its errors
+    return;
+  }
+  Places places = placesOf(b, loc, space);
+  levels::PositionRange piece{places.cut(part, parts, grain), places.cut(next, parts, grain)};
+  if (!space.format->full() && !space.unique())
+    piece = {afterSegment(b, loc, space, piece.begin), afterSegment(b, loc, space, piece.end)};
+  limit(space, piece);
+  spaces[op.getResult()] = space;
+}
+
+void Lowering::lowerWork(WorkOp op) {
+  Location loc = op.getLoc();
+  auto range = ranges.find(op.getSpace());
+  const levels::Storage *weights = op.getWeights() ? tensors.lookup(op.getWeights()) : nullptr;
+  Places places = range == ranges.end() ? placesOf(b, loc, spaces.lookup(op.getSpace()))
+                                        : placesOf(b, loc, range->second, weights);
+  values.map(op.getResult(), places.emit.sub(places.before(places.end), places.before(places.begin)));
+}
+
+void Lowering::lowerPartitionBoundary(PartitionBoundaryOp op) {
+  Location loc = op.getLoc();
+  auto range = ranges.find(op.getSpace());
+  std::optional<Space> space;
+  if (range == ranges.end())
+    space = spaces.lookup(op.getSpace());
+  if (space && !checkCut(op, *space)) {
+    for (Value result : op.getResults())
+      values.map(result, arith::ConstantIndexOp::create(b, loc, 0));
+    return;
+  }
+  const levels::Storage *weights = op.getWeights() ? tensors.lookup(op.getWeights()) : nullptr;
+  Places places = space ? placesOf(b, loc, *space) : placesOf(b, loc, range->second, weights);
+  const levels::Emitter &emit = places.emit;
+  Value target = places.target(values.lookup(op.getPart()), values.lookup(op.getParts()));
+  Value at = places.cut(target), least = values.lookup(op.getLeast()), zero = emit.constant(0);
+  Values result = ifElse(
+      b, loc, emit.compare(CmpIPredicate::ugt, at, places.begin), SmallVector<Type>(4, b.getIndexType()),
+      [&] {
+        Value first = emit.sub(at, emit.constant(1)), last = at;
+        if (space && !space->format->full() && !space->unique()) {
+          Value coordinate = space->coordinate(b, loc, first);
+          first = lowerBound(b, loc, *space, places.begin, first, coordinate);
+          last = afterSegment(b, loc, *space, last);
+        }
+        Value start = places.before(first), stop = places.before(last), whole = emit.sub(stop, start);
+        Value inside = arith::AndIOp::create(b, loc, emit.compare(CmpIPredicate::ult, target, stop),
+                                             emit.compare(CmpIPredicate::ugt, whole, least));
+        // As a ratio of numbers that can be multiplied with each other.
+        Value unit = emit.add(arith::ShRUIOp::create(b, loc, whole, emit.constant(31)), emit.constant(1));
+        return Values{arith::SelectOp::create(b, loc, inside, first, last), last,
+                      arith::DivUIOp::create(b, loc, emit.sub(target, start), unit),
+                      arith::DivUIOp::create(b, loc, whole, unit)};
+      },
+      [&] { return Values{at, at, zero, zero}; });
+  for (auto [value, found] : llvm::zip(op.getResults(), result))
+    values.map(value, found);
+}
+
+void Lowering::lowerSlice(SliceOp op) {
+  Value begin = values.lookup(op.getBegin()), end = values.lookup(op.getEnd());
+  auto clamp = [&](Value low, Value high) {
+    levels::PositionRange piece{arith::MaxSIOp::create(b, op.getLoc(), begin, low),
+                                arith::MinSIOp::create(b, op.getLoc(), end, high)};
+    return piece;
+  };
+  if (auto range = ranges.find(op.getSpace()); range != ranges.end()) {
+    levels::PositionRange piece = clamp(range->second.first, range->second.second);
+    ranges[op.getResult()] = {piece.begin, piece.end};
+    return;
+  }
+  Space space = spaces.lookup(op.getSpace());
+  Places places = placesOf(b, op.getLoc(), space);
+  limit(space, clamp(places.begin, places.end));
+  space.one = op.getOne();
+  spaces[op.getResult()] = space;
+}
+
+void Lowering::lowerRestrict(RestrictOp op) {
+  Location loc = op.getLoc();
+  Space space = spaces.lookup(op.getSpace());
+  auto [lo, hi] = ranges.lookup(op.getRange());
+  if (space.format->full()) {
+    limit(space, {lo, hi});
+  } else {
+    // All coordinates are one part where threads are not worth while: a search, which misses the cache at
+    // every step, would cost more than a short loop.
+    levels::Emitter emit = space.emitter(b, loc);
+    auto [first, last] = space.range;
+    auto unless = [&](Value whole, Value bound, llvm::function_ref<Value()> search) {
+      return ifElse(
+          b, loc, whole, b.getIndexType(), [&] { return Values{bound}; },
+          [&] { return Values{search()}; })[0];
+    };
+    Value begin = unless(emit.compare(CmpIPredicate::eq, lo, emit.constant(0)), first,
+                         [&] { return lowerBound(b, loc, space, first, last, lo); });
+    Value end = unless(emit.compare(CmpIPredicate::uge, hi, emit.levelSize(space.level)), last,
+                       [&] { return lowerBound(b, loc, space, begin, last, hi); });
+    limit(space, {begin, end});
+  }
+  spaces[op.getResult()] = space;
+}
+
+} // namespace tulle::lower

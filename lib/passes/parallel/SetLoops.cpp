@@ -1,0 +1,232 @@
+#include "passes/parallel/SetLoops.h"
+#include "dialect/Attributes.h"
+#include "dialect/Costs.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace tulle::dialect;
+
+namespace tulle::parallel {
+
+bool isLoop(Operation *op) { return isa<IterateOp, CoiterateOp>(op); }
+
+LoopKind kindOf(Operation *loop) {
+  if (auto iterate = dyn_cast<IterateOp>(loop))
+    return iterate.getKind();
+  return cast<CoiterateOp>(loop).getKind();
+}
+
+MutableOperandRange initsOf(Operation *loop) {
+  if (auto iterate = dyn_cast<IterateOp>(loop))
+    return iterate.getInitsMutable();
+  return cast<CoiterateOp>(loop).getInitsMutable();
+}
+
+SmallVector<Value> initValues(Operation *loop) {
+  SmallVector<Value> values;
+  for (OpOperand &operand : initsOf(loop))
+    values.push_back(operand.get());
+  return values;
+}
+
+static bool isTensor(Type type) { return isa<RankedTensorType>(type); }
+
+bool carriesTensorsOnly(Operation *loop) {
+  return loop->getNumResults() > 0 && llvm::all_of(loop->getResultTypes(), isTensor);
+}
+
+bool carriesValuesOnly(Operation *loop) {
+  return loop->getNumResults() > 0 && llvm::none_of(loop->getResultTypes(), isTensor);
+}
+
+static const format::Level &levelOf(SpaceType type) {
+  return type.getEncoding().getValue().levels[type.getLevel()];
+}
+
+/// Whether every parent has exactly one position there: that is no loop.
+static bool isSingle(SpaceOp space) {
+  format::LevelKind kind = levelOf(space.getType()).format.kind;
+  if (kind == format::LevelKind::Offset)
+    return true;
+  if (kind != format::LevelKind::Singleton)
+    return false;
+  auto parent = dyn_cast_if_present<BlockArgument>(space.getParent()); // the first level has none
+  auto loop = parent ? dyn_cast<IterateOp>(parent.getOwner()->getParentOp()) : IterateOp();
+  auto above = loop ? dyn_cast<SpaceType>(loop.getSpace().getType()) : SpaceType();
+  return !above || loop.getEach() || levelOf(above).format.unique;
+}
+
+bool canCut(Operation *loop) {
+  if (auto iterate = dyn_cast<IterateOp>(loop)) {
+    if (isa<RangeType>(iterate.getSpace().getType()))
+      return true;
+    auto space = iterate.getSpace().getDefiningOp<SpaceOp>();
+    return space && !isSingle(space);
+  }
+  auto coiterate = cast<CoiterateOp>(loop);
+  return llvm::all_of(coiterate.getSpaces(), [](Value value) {
+    auto space = value.getDefiningOp<SpaceOp>();
+    if (!space || isSingle(space))
+      return false;
+    // Digits are at least 0 and below the level's size.
+    const format::Level &level = levelOf(space.getType());
+    return level.format.kind != format::LevelKind::Dense && level.format.kind != format::LevelKind::Batch &&
+           format::digits(space.getType().getEncoding().getValue());
+  });
+}
+
+/// A piece of the coordinates that the loop may visit: those of its range, or of the space's level.
+static Value partOfRange(OpBuilder &b, CoiterateOp loop, Value space, Value part, Value parts) {
+  Location loc = loop.getLoc();
+  Value range = loop.getRange();
+  if (!range) {
+    auto first = space.getDefiningOp<SpaceOp>();
+    Value zero = arith::ConstantIndexOp::create(b, loc, 0);
+    Value size = LevelSizeOp::create(b, loc, first.getTensor(), first.getLevel());
+    range = RangeOp::create(b, loc, zero, size);
+  }
+  return PartitionOp::create(b, loc, range, part, parts);
+}
+
+void cutToParts(OpBuilder &b, IterateOp loop, Value part, Value to, Value parts) {
+  loop.getSpaceMutable().assign(
+      PartitionOp::create(b, loop.getLoc(), loop.getSpace(), part, parts, weights(loop), to));
+}
+
+void cutToPart(OpBuilder &b, Operation *loop, Value part, Value parts) {
+  Location loc = loop->getLoc();
+  if (auto iterate = dyn_cast<IterateOp>(loop))
+    return cutToParts(b, iterate, part, /*to=*/{}, parts);
+  auto coiterate = cast<CoiterateOp>(loop);
+  Value piece = partOfRange(b, coiterate, coiterate.getSpaces().front(), part, parts);
+  for (OpOperand &space : coiterate.getSpacesMutable())
+    space.set(RestrictOp::create(b, loc, space.get().getType(), space.get(), piece));
+  if (coiterate.getRange())
+    coiterate.getRangeMutable().assign(piece);
+}
+
+Value partOf(OpBuilder &b, CoiterateOp loop, Value space, Value part, Value parts) {
+  Value piece = partOfRange(b, loop, space, part, parts);
+  return RestrictOp::create(b, loop.getLoc(), space.getType(), space, piece);
+}
+
+Value weights(IterateOp loop) {
+  if (!isa<RangeType>(loop.getSpace().getType()))
+    return {};
+  Value coordinate = loop.getBody().getArgument(0), found;
+  for (LocateOp locate : loop.getBody().getOps<LocateOp>()) {
+    const format::Encoding &encoding = getEncoding(locate.getTensor().getType()).getValue();
+    if (locate.getLevel() != 0 || locate.getCoordinate() != coordinate || found ||
+        encoding.levels[0].format.kind != format::LevelKind::Dense)
+      continue;
+    for (Operation *user : locate.getResult().getUsers())
+      if (isa<SpaceOp>(user))
+        found = locate.getTensor();
+  }
+  return found;
+}
+
+/// Coordinates that all operands have: the longer ones need not be walked.
+static bool isIntersection(CoiterateOp loop) {
+  if (loop.getFlags())
+    return false;
+  const int64_t all = (int64_t(1) << loop.getSpaces().size()) - 1;
+  return !loop.getRange() && loop.getCases() == ArrayRef<int64_t>{all};
+}
+
+/// The least of what walking all of these tensors and what searching for the entries of the shortest costs.
+static Value intersectionWork(OpBuilder &b, Operation *loop, ArrayRef<Value> tensors) {
+  Location loc = loop->getLoc();
+  Value sum, least;
+  for (Value tensor : tensors) {
+    Value count = StoredCountOp::create(b, loc, tensor);
+    sum = sum ? arith::AddIOp::create(b, loc, sum, count).getResult() : count;
+    least = least ? arith::MinUIOp::create(b, loc, least, count).getResult() : count;
+  }
+  Value each = arith::ConstantIndexOp::create(b, loc, costModel(loop).costs.gallopWork);
+  Value searched = arith::MulIOp::create(b, loc, least, each);
+  return arith::MinUIOp::create(b, loc, sum, searched);
+}
+
+Value work(OpBuilder &b, Operation *loop) {
+  Location loc = loop->getLoc();
+  auto outside = [&](Value value) { return !loop->isAncestor(value.getParentBlock()->getParentOp()); };
+  llvm::SetVector<Value> walked;
+  SmallVector<SmallVector<Value>> intersections;
+  auto add = [&](Value space) {
+    if (auto op = space.getDefiningOp<SpaceOp>(); op && outside(op.getTensor()))
+      walked.insert(op.getTensor());
+  };
+  Value total, times;
+  auto plus = [&](Value more) {
+    total = total ? arith::AddIOp::create(b, loc, total, more).getResult() : more;
+  };
+  loop->walk([&](Operation *op) {
+    if (auto inner = dyn_cast<CoiterateOp>(op)) {
+      SmallVector<Value> tensors;
+      for (Value space : inner.getSpaces())
+        if (auto from = space.getDefiningOp<SpaceOp>(); from && outside(from.getTensor()))
+          tensors.push_back(from.getTensor());
+      if (isIntersection(inner) && tensors.size() == inner.getSpaces().size()) {
+        if (!llvm::is_contained(intersections, tensors)) // of the level above
+          intersections.push_back(tensors);
+        return;
+      }
+      walked.insert(tensors.begin(), tensors.end());
+    }
+    auto inner = dyn_cast<IterateOp>(op);
+    if (!inner)
+      return;
+    add(inner.getSpace());
+    auto range = inner.getSpace().getDefiningOp<RangeOp>();
+    if (!range || !outside(range.getLo()) || !outside(range.getHi()))
+      return;
+    Value length = arith::SubIOp::create(b, loc, range.getHi(), range.getLo());
+    if (op == loop)
+      plus(length);
+    else
+      times = times ? arith::MulIOp::create(b, loc, times, length).getResult() : length;
+  });
+  for (ArrayRef<Value> tensors : intersections)
+    if (llvm::any_of(tensors, [&](Value tensor) { return walked.contains(tensor); }))
+      walked.insert(tensors.begin(), tensors.end());
+    else
+      plus(intersectionWork(b, loop, tensors));
+  for (Value tensor : walked)
+    plus(StoredCountOp::create(b, loc, tensor));
+  if (!total)
+    total = arith::ConstantIndexOp::create(b, loc, 1);
+  return times ? arith::MulIOp::create(b, loc, total, times).getResult() : total;
+}
+
+std::pair<Value, Value> pieceOf(OpBuilder &b, Location loc, Value size, Value part, Value parts) {
+  Value each = arith::CeilDivUIOp::create(b, loc, size, parts);
+  Value begin = arith::MinUIOp::create(b, loc, size, arith::MulIOp::create(b, loc, each, part).getResult());
+  Value end = arith::MinUIOp::create(b, loc, size, arith::AddIOp::create(b, loc, begin, each).getResult());
+  return {begin, end};
+}
+
+void forEach(OpBuilder &b, Location loc, std::pair<Value, Value> bounds,
+             function_ref<void(OpBuilder &, Value)> body) {
+  Value one = arith::ConstantIndexOp::create(b, loc, 1);
+  auto loop = scf::ForOp::create(b, loc, bounds.first, bounds.second, one);
+  loop->setAttr(dialect::kKindAttr, b.getStringAttr(stringifyLoopKind(LoopKind::Parallel)));
+  OpBuilder inside = OpBuilder::atBlockBegin(loop.getBody());
+  body(inside, loop.getInductionVar());
+}
+
+ValueRange region(OpBuilder &b, Location loc, Value parts, ValueRange inits,
+                  function_ref<SmallVector<Value>(Value, ValueRange)> fill) {
+  auto op = ParallelOp::create(b, loc, inits.getTypes(), parts, inits);
+  SmallVector<Type> types{b.getIndexType()};
+  llvm::append_range(types, inits.getTypes());
+  OpBuilder::InsertionGuard guard(b);
+  Block *block = b.createBlock(&op.getBody(), {}, types, SmallVector<Location>(types.size(), loc));
+  SmallVector<Value> yielded = fill(block->getArgument(0), block->getArguments().drop_front());
+  YieldOp::create(b, loc, yielded);
+  return op.getResults();
+}
+
+} // namespace tulle::parallel

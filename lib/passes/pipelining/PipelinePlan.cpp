@@ -1,0 +1,280 @@
+#include "passes/pipelining/PipelinePlan.h"
+#include "dialect/Attributes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SetOperations.h"
+
+namespace tulle::passes {
+
+namespace {
+
+namespace memref = mlir::memref;
+namespace scf = mlir::scf;
+using mlir::Operation;
+using mlir::Value;
+using mlir::WalkResult;
+
+using Buffers = llvm::SmallDenseSet<Value>;
+
+/// What an operation and those in it access.
+struct Accesses {
+  Buffers read, written;
+};
+
+/// The buffer behind views, where no other value names its memory: one made here, or an argument of a
+/// function (whose arguments do not overlap). Null otherwise.
+Value ownBuffer(Value memref) {
+  while (auto view = memref.getDefiningOp<mlir::ViewLikeOpInterface>())
+    memref = view.getViewSource();
+  if (memref.getDefiningOp<memref::AllocOp>() || memref.getDefiningOp<memref::AllocaOp>())
+    return memref;
+  auto argument = mlir::dyn_cast<mlir::BlockArgument>(memref);
+  bool ofFunction = argument && mlir::isa<mlir::func::FuncOp>(argument.getOwner()->getParentOp());
+  return ofFunction ? memref : Value();
+}
+
+/// nullopt where an access is not known, or to a buffer that may be another one as well.
+std::optional<Accesses> accessesOf(Operation &root) {
+  Accesses accesses;
+  auto add = [](Buffers &buffers, Value memref) {
+    Value buffer = ownBuffer(memref);
+    buffers.insert(buffer);
+    return static_cast<bool>(buffer);
+  };
+  WalkResult result = root.walk([&](Operation *op) {
+    bool known = false;
+    if (auto load = mlir::dyn_cast<memref::LoadOp>(op))
+      known = add(accesses.read, load.getMemRef());
+    else if (auto store = mlir::dyn_cast<memref::StoreOp>(op))
+      known = add(accesses.written, store.getMemRef());
+    else if (auto call = mlir::dyn_cast<mlir::func::CallOp>(op))
+      known = op != &root && call.getCallee().starts_with(dialect::kErrorPrefix);
+    else
+      known = op->getNumRegions() != 0 || mlir::isa<memref::PrefetchOp>(op) || mlir::isMemoryEffectFree(op);
+    return known ? WalkResult::advance() : WalkResult::interrupt();
+  });
+  return result.wasInterrupted() ? std::nullopt : std::optional(accesses);
+}
+
+/// What a guard may write: of everything it names but does not only load from. It runs in order, whatever it
+/// does.
+std::optional<Buffers> writtenBy(scf::IfOp guard) {
+  Buffers written;
+  WalkResult result = guard->walk([&](Operation *op) {
+    if (mlir::isa<memref::LoadOp>(op))
+      return WalkResult::advance();
+    for (Value operand : op->getOperands())
+      if (mlir::isa<mlir::MemRefType>(operand.getType())) {
+        written.insert(ownBuffer(operand));
+        if (!ownBuffer(operand))
+          return WalkResult::interrupt();
+      }
+    return WalkResult::advance();
+  });
+  return result.wasInterrupted() ? std::nullopt : std::optional(written);
+}
+
+class Planner {
+public:
+  explicit Planner(scf::ForOp loop) : loop(loop) {}
+
+  std::optional<PipelinePlan> run() {
+    if (!loop.getInductionVar().getType().isIndex() || !mlir::matchPattern(loop.getStep(), mlir::m_One()) ||
+        hasLoops())
+      return std::nullopt;
+    for (Operation &op : loop.getBody()->without_terminator())
+      stages.try_emplace(&op, PipelineStage::Read);
+    chooseGuards();
+    if (!collect() || !delayScatters())
+      return std::nullopt;
+    bool reads = false;
+    auto *next = plan.stages.begin(); // guards have no stage, but may end the call as well
+    for (Operation &op : loop.getBody()->without_terminator()) {
+      if (next != plan.stages.end() && next->first == &op) {
+        stages[&op] = next->second = stageOf(op);
+        reads |= mlir::isa<memref::LoadOp>(op) && next->second == PipelineStage::Read;
+        ++next;
+      }
+      checked |= mayEndCall(op);
+    }
+    for (scf::IfOp guard : plan.guards)
+      if (stageOf(guard.getCondition()) > PipelineStage::Test)
+        return std::nullopt;
+    return reads ? std::optional(plan) : std::nullopt;
+  }
+
+private:
+  bool hasLoops() {
+    return llvm::any_of(loop.getBody()->getOperations(), llvm::IsaPred<mlir::LoopLikeOpInterface>);
+  }
+
+  /// An `scf.if` with buffers and without results whose condition needs none that the loop writes outside of
+  /// such operations; the others take their place among the updates.
+  void chooseGuards() {
+    Buffers changed; ///< by what is no guard whatever its condition
+    llvm::SmallVector<scf::IfOp> candidates;
+    for (Operation &op : loop.getBody()->without_terminator()) {
+      auto branch = mlir::dyn_cast<scf::IfOp>(op);
+      if (branch && op.getNumResults() == 0 && touchesBuffers(branch))
+        candidates.push_back(branch);
+      else
+        op.walk([&](memref::StoreOp store) { changed.insert(ownBuffer(store.getMemRef())); });
+    }
+    for (scf::IfOp branch : candidates) {
+      llvm::SmallDenseSet<Operation *> seen;
+      if (!dependsOn(branch.getCondition(), changed, seen))
+        plan.guards.push_back(branch);
+    }
+  }
+
+  static bool touchesBuffers(scf::IfOp branch) {
+    return branch
+        ->walk([](Operation *op) {
+          bool touches = llvm::any_of(op->getOperandTypes(), llvm::IsaPred<mlir::MemRefType>);
+          return touches ? WalkResult::interrupt() : WalkResult::advance();
+        })
+        .wasInterrupted();
+  }
+
+  /// Whether the value is computed from an element of one of the buffers, or from what the loop carries.
+  bool dependsOn(Value value, const Buffers &buffers, llvm::SmallDenseSet<Operation *> &seen) {
+    if (auto argument = mlir::dyn_cast<mlir::BlockArgument>(value))
+      return argument.getOwner() == loop.getBody() && argument != loop.getInductionVar();
+    Operation *op = value.getDefiningOp();
+    if (!stages.contains(op) || !seen.insert(op).second)
+      return false;
+    if (auto load = mlir::dyn_cast<memref::LoadOp>(op); load && buffers.contains(ownBuffer(load.getMemRef())))
+      return true;
+    return op->getNumRegions() != 0 ||
+           llvm::any_of(op->getOperands(), [&](Value operand) { return dependsOn(operand, buffers, seen); });
+  }
+
+  /// What each operation accesses. False where that is not known.
+  bool collect() {
+    for (scf::IfOp guard : plan.guards) {
+      std::optional<Buffers> written = writtenBy(guard);
+      if (!written)
+        return false;
+      llvm::set_union(writtenByGuards, *written);
+    }
+    for (Operation &op : loop.getBody()->without_terminator()) {
+      if (auto branch = mlir::dyn_cast<scf::IfOp>(op); branch && llvm::is_contained(plan.guards, branch))
+        continue;
+      std::optional<Accesses> own = accessesOf(op);
+      if (!own)
+        return false;
+      plan.stages.emplace_back(&op, PipelineStage::Read);
+      llvm::set_union(written, own->written);
+      accesses[&op] = std::move(*own);
+    }
+    return true;
+  }
+
+  /// Finds the stores whose places are looked up, and all operations that have to stay in order with them.
+  /// False where there are none, or where what the loop carries comes from them.
+  bool delayScatters() {
+    for (auto &[op, stage] : plan.stages)
+      if (auto store = mlir::dyn_cast<memref::StoreOp>(op))
+        if (llvm::any_of(store.getIndices(), [&](Value index) { return readsInARow(index) >= 2; }))
+          delayedBuffers.insert(ownBuffer(store.getMemRef()));
+    size_t before;
+    do {
+      before = delayed.size();
+      for (auto &[op, stage] : plan.stages)
+        if (!delayed.contains(op) && mustBeDelayed(*op))
+          delay(*op);
+    } while (delayed.size() != before);
+    auto isDelayed = [&](Value value) { return delayed.contains(value.getDefiningOp()); };
+    return !delayed.empty() && llvm::none_of(loop.getBody()->getTerminator()->getOperands(), isDelayed);
+  }
+
+  bool mustBeDelayed(Operation &op) {
+    auto touches = [&](Value buffer) { return delayedBuffers.contains(buffer); };
+    if (llvm::any_of(accesses[&op].read, touches) || llvm::any_of(accesses[&op].written, touches))
+      return true;
+    return op
+        .walk([&](Operation *inner) {
+          bool uses = llvm::any_of(inner->getOperands(),
+                                   [&](Value operand) { return delayed.contains(operand.getDefiningOp()); });
+          return uses ? WalkResult::interrupt() : WalkResult::advance();
+        })
+        .wasInterrupted();
+  }
+
+  void delay(Operation &op) {
+    delayed.insert(&op);
+    for (Value buffer : accesses[&op].written)
+      delayedBuffers.insert(buffer);
+    for (Value buffer : accesses[&op].read)
+      if (written.contains(buffer))
+        delayedBuffers.insert(buffer);
+  }
+
+  PipelineStage stageOf(Value value) {
+    if (auto argument = mlir::dyn_cast<mlir::BlockArgument>(value);
+        argument && argument.getOwner() == loop.getBody())
+      return argument == loop.getInductionVar() ? PipelineStage::Read : PipelineStage::Update;
+    auto it = stages.find(value.getDefiningOp());
+    return it == stages.end() ? PipelineStage::Read : it->second;
+  }
+
+  PipelineStage stageOf(Operation &op) {
+    if (delayed.contains(&op))
+      return PipelineStage::Write;
+    if (op.getNumRegions() != 0 || mlir::isa<memref::StoreOp>(op))
+      return PipelineStage::Update;
+    PipelineStage stage = PipelineStage::Read;
+    for (Value operand : op.getOperands())
+      stage = std::max(stage, stageOf(operand));
+    if (auto load = mlir::dyn_cast<memref::LoadOp>(op)) {
+      Value buffer = ownBuffer(load.getMemRef());
+      auto isLookedUp = [&](Value index) { return readsInARow(index) > 0; };
+      if (written.contains(buffer) || (checked && llvm::any_of(load.getIndices(), isLookedUp)))
+        return PipelineStage::Update;
+      if (writtenByGuards.contains(buffer) && stage == PipelineStage::Read)
+        return PipelineStage::Test;
+    }
+    // An address or divisor that holds only where no guard runs must not be used before that is known.
+    return stage == PipelineStage::Test && !mlir::isSpeculatable(&op) ? PipelineStage::Update : stage;
+  }
+
+  static bool mayEndCall(Operation &op) {
+    return op.walk([](mlir::func::CallOp) { return WalkResult::interrupt(); }).wasInterrupted();
+  }
+
+  /// How many reads in a row the value takes. Buffers on the stack become registers, and a place that is read
+  /// itself is known soon enough.
+  unsigned readsInARow(Value value) {
+    Operation *op = value.getDefiningOp();
+    if (!op || !stages.contains(op))
+      return 0;
+    if (auto known = chains.find(op); known != chains.end())
+      return known->second;
+    unsigned most = 0;
+    op->walk([&](Operation *inner) {
+      auto load = mlir::dyn_cast<memref::LoadOp>(inner);
+      bool counts = load && !load.getMemRef().getDefiningOp<memref::AllocaOp>();
+      for (Value operand : inner->getOperands())
+        most = std::max(most, readsInARow(operand) + counts);
+    });
+    return chains[op] = most;
+  }
+
+  scf::ForOp loop;
+  PipelinePlan plan;
+  llvm::DenseMap<Operation *, PipelineStage> stages; ///< of the body's operations
+  llvm::DenseMap<Operation *, Accesses> accesses;    ///< of those that are no guards
+  llvm::DenseMap<Operation *, unsigned> chains;      ///< of reads, of what has been asked for
+  Buffers written, writtenByGuards, delayedBuffers;
+  llvm::SmallDenseSet<Operation *> delayed;
+  bool checked = false; ///< an operation before may have ended the call because of what was read
+};
+
+} // namespace
+
+std::optional<PipelinePlan> PipelinePlan::of(scf::ForOp loop) { return Planner(loop).run(); }
+
+} // namespace tulle::passes

@@ -1,0 +1,238 @@
+#include "runtime/io/CompressedArrays.h"
+#include "runtime/tensor/MemoryLimits.h"
+#include "tulle/error.h"
+#include <cstring>
+#include <fmt/format.h>
+
+namespace tulle::runtime::io {
+
+namespace {
+
+[[noreturn]] void fail(const std::string &file, const std::string &message) {
+  throw Error(fmt::format("{}: error: {}", file, message));
+}
+
+/// Calls `body` with the elements as a span of int32_t or int64_t.
+template <typename Body> auto withElements(const Tensor &index, Body body) {
+  const size_t count = size_t(index.storedCount());
+  if (index.type == ElementType::I32)
+    return body(std::span(static_cast<const int32_t *>(index.values()), count));
+  return body(std::span(static_cast<const int64_t *>(index.values()), count));
+}
+
+class Compressed {
+public:
+  Compressed(const std::string &file, const CompressedArrays &arrays) : file(file), arrays(arrays) {}
+
+  FileContents run() {
+    const int64_t block[] = {arrays.blockRows, arrays.blockColumns};
+    for (unsigned k : {0u, 1u}) {
+      unsigned d = arrays.segmentFirst[k];
+      sizes[k] = arrays.dims[d] / block[d];
+    }
+    positions = indexTensor(file, arrays.positions);
+    coordinates = indexTensor(file, arrays.coordinates);
+    checkPositions();
+    checkValues();
+    if (arrays.segments)
+      checkSegments();
+    withElements(positions, [&](auto pos) {
+      withElements(coordinates, [&](auto crd) { checkCoordinatesOf(pos, crd); });
+    });
+    FileContents contents;
+    contents.suggested = arrays.format;
+    contents.isStored = canonical;
+    if (canonical)
+      contents.stored = storedTensor();
+    else
+      contents.entries = entries();
+    return contents;
+  }
+
+private:
+  int64_t blockSize() const { return arrays.blockRows * arrays.blockColumns; }
+
+  void checkPositions() {
+    const std::string &name = arrays.positions.name;
+    stored = arrays.segments ? indexTensor(file, *arrays.segments).storedCount() : sizes[0];
+    if (positions.storedCount() - 1 != stored)
+      fail(file, fmt::format("'{}' has {} elements, expected {}: one more than there are {}", name,
+                             positions.storedCount(), stored + 1,
+                             arrays.segments               ? "elements of '" + arrays.segments->name + "'"
+                             : arrays.segmentFirst[0] == 0 ? "rows"
+                                                           : "columns"));
+    withElements(positions, [&](auto pos) {
+      if (pos[0] != 0)
+        fail(file, fmt::format("'{}'[0] is {}, expected 0", name, pos[0]));
+      for (size_t k = 1; k < pos.size(); ++k) {
+        if (pos[k] < pos[k - 1])
+          fail(file, fmt::format("'{}'[{}] is {}, less than the {} before it; positions must not fall", name,
+                                 k, pos[k], pos[k - 1]));
+        canonical = canonical && !(arrays.segments && pos[k] == pos[k - 1]);
+      }
+      count = int64_t(pos.back());
+    });
+    if (count > coordinates.storedCount())
+      fail(file, fmt::format("'{}' ends at {}, but '{}' has {} elements", name, count,
+                             arrays.coordinates.name, coordinates.storedCount()));
+  }
+
+  void checkValues() {
+    const Tensor &values = arrays.values.data;
+    if (values.storedCount() / blockSize() < count)
+      fail(file, fmt::format("'{}' has {} elements, but '{}' ends at {}{}", arrays.values.name,
+                             values.storedCount(), arrays.positions.name, count,
+                             blockSize() == 1 ? "" : fmt::format(" blocks of {} elements", blockSize())));
+  }
+
+  void checkSegments() {
+    segments = indexList(file, *arrays.segments);
+    checkCoordinates(file, arrays.segments->name, segments, sizes[0]);
+    for (size_t k = 1; k < segments.size(); ++k)
+      canonical = canonical && segments[k] > segments[k - 1];
+  }
+
+  template <typename P, typename C> void checkCoordinatesOf(std::span<const P> pos, std::span<const C> crd) {
+    for (size_t s = 0; s + 1 < pos.size(); ++s)
+      for (int64_t p = pos[s]; p < int64_t(pos[s + 1]); ++p) {
+        const int64_t c = crd[size_t(p)];
+        if (c < 0 || c >= sizes[1])
+          fail(file,
+               fmt::format("'{}'[{}] is {}, outside 0 to {}", arrays.coordinates.name, p, c, sizes[1] - 1));
+        canonical = canonical && (p == int64_t(pos[s]) || int64_t(crd[size_t(p - 1)]) < c);
+      }
+  }
+
+  /// `used` elements in the width of the layout's field; the file's own buffer where that is the same.
+  Buffer field(const Tensor &index, int64_t used, unsigned width) const {
+    const int64_t bytes = used * width / 8;
+    if (byteWidth(index.type) * 8 == width)
+      return Buffer::borrow(index.values(), used, bytes, index.buffers.back().owner);
+    Buffer made = Buffer::allocate(used, bytes, false, "an index array of " + file);
+    withElements(index, [&](auto from) {
+      for (int64_t k = 0; k < used; ++k)
+        if (width == 32)
+          static_cast<int32_t *>(made.data)[k] = int32_t(from[size_t(k)]);
+        else
+          static_cast<int64_t *>(made.data)[k] = int64_t(from[size_t(k)]);
+    });
+    return made;
+  }
+
+  Tensor storedTensor() const {
+    const int64_t widest = arrays.segments ? std::max(sizes[0], sizes[1]) : sizes[1];
+    Tensor tensor;
+    tensor.encoding =
+        format::resolveWidths(format::parseFormat(arrays.format, 2), widest - 1, std::max(count, stored));
+    tensor.type = arrays.values.data.type;
+    tensor.dims = arrays.dims;
+    tensor.layout = format::layout(tensor.encoding);
+    const unsigned posWidth = tensor.encoding.posWidth, crdWidth = tensor.encoding.crdWidth;
+    if (arrays.segments) {
+      const int64_t ends[] = {0, stored};
+      Buffer outer = Buffer::allocate(2, posWidth / 4, false, "positions");
+      for (int k : {0, 1})
+        if (posWidth == 32)
+          static_cast<int32_t *>(outer.data)[k] = int32_t(ends[k]);
+        else
+          static_cast<int64_t *>(outer.data)[k] = ends[k];
+      tensor.buffers = {outer, field(indexTensor(file, *arrays.segments), stored, crdWidth)};
+    }
+    tensor.buffers.push_back(field(positions, stored + 1, posWidth));
+    tensor.buffers.push_back(field(coordinates, count, crdWidth));
+    const Buffer &values = arrays.values.data.buffers.back();
+    tensor.buffers.push_back(Buffer::borrow(values.data, count * blockSize(),
+                                            count * blockSize() * byteWidth(tensor.type), values.owner));
+    return tensor;
+  }
+
+  Entries entries() const {
+    Entries out;
+    const Tensor &values = arrays.values.data;
+    out.type = values.type;
+    out.dims = arrays.dims;
+    const int64_t total = checkedMul(count, blockSize(), "the entries of " + file);
+    requireMemory(checkedMul(total, 16 + byteWidth(out.type), file), "the entries of " + file);
+    out.coords.assign(2, {});
+    for (auto &list : out.coords)
+      list.reserve(size_t(total));
+    std::vector<int64_t> pos = indexList(file, arrays.positions), crd = indexList(file, arrays.coordinates);
+    const unsigned outer = arrays.segmentFirst[0], inner = arrays.segmentFirst[1];
+    const int64_t block[] = {arrays.blockRows, arrays.blockColumns};
+    for (int64_t s = 0; s < stored; ++s)
+      for (int64_t p = pos[size_t(s)]; p < pos[size_t(s + 1)]; ++p)
+        for (int64_t r = 0; r < block[0]; ++r)
+          for (int64_t c = 0; c < block[1]; ++c) {
+            const int64_t inBlock[] = {r, c};
+            out.coords[outer].push_back((segments.empty() ? s : segments[size_t(s)]) * block[outer] +
+                                        inBlock[outer]);
+            out.coords[inner].push_back(crd[size_t(p)] * block[inner] + inBlock[inner]);
+          }
+    const auto *bytes = static_cast<const std::byte *>(values.values());
+    out.values.assign(bytes, bytes + total * byteWidth(out.type));
+    return out;
+  }
+
+  const std::string &file;
+  const CompressedArrays &arrays;
+  Tensor positions, coordinates;
+  std::vector<int64_t> segments;
+  int64_t sizes[2] = {}; ///< of the level of segments, and of that of coordinates
+  int64_t stored = 0;    ///< segments the positions tell of
+  int64_t count = 0;     ///< coordinates in use
+  bool canonical = true; ///< strictly ascending everywhere
+};
+
+} // namespace
+
+Tensor indexTensor(const std::string &file, const NamedArray &array) {
+  const Tensor &data = array.data;
+  if (!isInteger(data.type) || data.dims.size() != 1)
+    fail(file, fmt::format("'{}' holds {} in {} dimensions, expected a list of integers", array.name,
+                           name(data.type), data.dims.size()));
+  if (data.type == ElementType::I32 || data.type == ElementType::I64)
+    return data;
+  Tensor wide = makeDense(ElementType::I32, data.dims, false);
+  const auto *from = static_cast<const std::byte *>(data.values());
+  for (int64_t k = 0; k < data.storedCount(); ++k)
+    static_cast<int32_t *>(wide.values())[k] =
+        int32_t(loadScalar(data.type, from + k * byteWidth(data.type)).i);
+  return wide;
+}
+
+std::vector<int64_t> indexList(const std::string &file, const NamedArray &array) {
+  return withElements(indexTensor(file, array),
+                      [](auto elements) { return std::vector<int64_t>(elements.begin(), elements.end()); });
+}
+
+void checkCoordinates(const std::string &file, const std::string &name, const std::vector<int64_t> &index,
+                      int64_t size) {
+  for (size_t k = 0; k < index.size(); ++k)
+    if (index[k] < 0 || index[k] >= size)
+      fail(file, fmt::format("'{}'[{}] is {}, outside 0 to {}", name, k, index[k], size - 1));
+}
+
+FileContents coordinateContents(const std::string &file, const std::vector<int64_t> &dims,
+                                std::vector<NamedArray> coordinates, const NamedArray &values) {
+  FileContents contents;
+  contents.suggested = "COO";
+  Entries &out = contents.entries;
+  out.type = values.data.type;
+  out.dims = dims;
+  for (size_t d = 0; d < dims.size(); ++d) {
+    out.coords.push_back(indexList(file, coordinates[d]));
+    checkCoordinates(file, coordinates[d].name, out.coords[d], dims[d]);
+    if (int64_t(out.coords[d].size()) != values.data.storedCount())
+      fail(file, fmt::format("'{}' has {} elements, but '{}' has {}", coordinates[d].name,
+                             out.coords[d].size(), values.name, values.data.storedCount()));
+  }
+  const auto *bytes = static_cast<const std::byte *>(values.data.values());
+  out.values.assign(bytes, bytes + values.data.storedCount() * byteWidth(out.type));
+  return contents;
+}
+
+FileContents compressedContents(const std::string &file, const CompressedArrays &arrays) {
+  return Compressed(file, arrays).run();
+}
+
+} // namespace tulle::runtime::io

@@ -1,0 +1,183 @@
+#include "runtime/tensor/LevelShapes.h"
+#include "runtime/tensor/MemoryLimits.h"
+#include "tulle/error.h"
+#include <algorithm>
+#include <bit>
+#include <fmt/format.h>
+
+namespace tulle::runtime {
+
+using format::LevelKind;
+
+std::string shapeText(const std::vector<int64_t> &dims) {
+  std::string out;
+  for (int64_t size : dims)
+    out += (out.empty() ? "" : " x ") + std::to_string(size);
+  return out.empty() ? "scalar" : out;
+}
+
+std::string_view fieldLabel(format::FieldKind kind) {
+  switch (kind) {
+  case format::FieldKind::Sizes:
+    return "size";
+  case format::FieldKind::Permutation:
+    return "perm";
+  case format::FieldKind::Positions:
+    return "pos";
+  case format::FieldKind::Coordinates:
+    return "crd";
+  case format::FieldKind::Bits:
+    return "bits";
+  case format::FieldKind::Values:
+    break;
+  }
+  return "values";
+}
+
+static std::string levelText(const format::Encoding &encoding, unsigned l, const format::Digit *digit) {
+  std::string format = format::print(encoding.levels[l].format);
+  if (!digit)
+    return fmt::format("level {} ({})", l, format);
+  std::string expr = encoding.dims[digit->dim].name;
+  if (digit->stride != 1)
+    expr += fmt::format(" floordiv {}", digit->stride);
+  if (digit->modulus)
+    expr += fmt::format(" mod {}", digit->modulus);
+  return fmt::format("level {} ({} : {})", l, expr, format);
+}
+
+std::vector<LevelShape> levelShapes(const format::Encoding &encoding, const std::vector<int64_t> &dims) {
+  if (std::string why = format::whyNotExecutable(encoding); !why.empty())
+    throw Error(why);
+  if (std::string why = format::whyNotSizes(encoding, dims); !why.empty())
+    throw Error(why);
+  auto digits = format::digits(encoding);
+  std::vector<LevelShape> shapes;
+  for (unsigned l = 0; l < encoding.levels.size(); ++l) {
+    const format::LevelFormat &f = encoding.levels[l].format;
+    LevelShape s;
+    s.kind = f.kind;
+    s.n = f.n, s.m = f.m, s.unique = f.unique, s.ordered = f.ordered, s.padded = f.padded;
+    if (digits) {
+      s.digit = (*digits)[l];
+      s.size = format::levelSize(s.digit, dims);
+    } else {
+      format::CoordinateRange range = *format::levelRange(encoding, l, dims);
+      s.digit.stride = 0; // none
+      s.low = range.low;
+      s.size = range.size();
+    }
+    s.runEnd = l;
+    s.text = levelText(encoding, l, digits ? &s.digit : nullptr);
+    shapes.push_back(std::move(s));
+  }
+  for (LevelShape &s : shapes) {
+    bool starts = s.kind == LevelKind::Compressed || s.kind == LevelKind::LooseCompressed ||
+                  s.kind == LevelKind::Structured;
+    while (starts && !shapes[s.runEnd].unique && s.runEnd + 1 < shapes.size() &&
+           shapes[s.runEnd + 1].kind == LevelKind::Singleton)
+      ++s.runEnd;
+  }
+  return shapes;
+}
+
+std::vector<LevelShape> levelShapes(const Tensor &tensor) {
+  const bool isSlice = !tensor.wholeDims.empty();
+  std::vector<LevelShape> shapes = levelShapes(tensor.encoding, isSlice ? tensor.wholeDims : tensor.dims);
+  for (unsigned l = 0; l < shapes.size(); ++l)
+    if (auto field = tensor.layout.sizes[l]) {
+      int64_t size = loadIndex(tensor.buffers[*field].data, 64, 0);
+      (shapes[l].kind == LevelKind::Dense ? shapes[l].size : shapes[l].n) = size;
+    }
+  return shapes;
+}
+
+int64_t firstSlot(int64_t coordinate, int64_t slots) {
+  uint64_t product = uint64_t(coordinate) * 0x9E3779B97F4A7C15u;
+  return int64_t(product >> (64 - std::countr_zero(uint64_t(slots))));
+}
+
+Batches batches(const std::vector<LevelShape> &shapes) {
+  Batches b;
+  for (; b.levels < shapes.size() && shapes[b.levels].kind == LevelKind::Batch; ++b.levels)
+    b.count = checkedMul(b.count, shapes[b.levels].size, "the batch levels");
+  return b;
+}
+
+std::vector<std::byte> fillBytes(const format::Encoding &encoding, ElementType type) {
+  std::vector<std::byte> bytes(byteWidth(type));
+  storeScalar(type, bytes.data(), format::fillValue(encoding, type));
+  return bytes;
+}
+
+void fillBuffer(void *data, int64_t count, const std::vector<std::byte> &element) {
+  int64_t width = element.size();
+  if (count == 0)
+    return;
+  if (std::all_of(element.begin(), element.end(), [](std::byte b) { return b == std::byte{0}; })) {
+    std::memset(data, 0, count * width);
+    return;
+  }
+  auto *out = static_cast<std::byte *>(data);
+  std::memcpy(out, element.data(), width);
+  // Doubling what is filled already keeps every copy a plain block copy.
+  for (int64_t done = 1; done < count; done *= 2)
+    std::memcpy(out + done * width, out, std::min(done, count - done) * width);
+}
+
+int64_t fieldBytes(int64_t count, unsigned width, std::string_view what) {
+  return width == 2 ? count / 4 + (count % 4 != 0) : checkedMul(count, width / 8, what);
+}
+
+LevelFields levelFields(const Tensor &tensor, unsigned level) {
+  LevelFields f;
+  if (auto field = tensor.layout.positions[level]) {
+    f.pos = tensor.buffers[*field].data;
+    f.posWidth = tensor.layout.fields[*field].width;
+    f.posCount = tensor.buffers[*field].count;
+  }
+  if (auto ref = tensor.layout.coordinates[level]) {
+    f.crd = tensor.buffers[ref->field].data;
+    f.crdWidth = tensor.layout.fields[ref->field].width;
+    f.crdCount = tensor.buffers[ref->field].count;
+    f.stride = ref->stride;
+    f.offset = ref->offset;
+    f.isSigned = tensor.layout.fields[ref->field].isSigned;
+  }
+  if (auto field = tensor.layout.bits[level])
+    f.bits = tensor.buffers[*field].data;
+  return f;
+}
+
+std::vector<int64_t> batchStarts(const Tensor &tensor, const std::vector<LevelShape> &shapes,
+                                 unsigned level) {
+  Batches batch = batches(shapes);
+  std::vector<int64_t> starts;
+  if (level < batch.levels) // among the batch levels themselves there is only one
+    return {0, 1};
+  for (int64_t b = 0; b <= batch.count; ++b)
+    starts.push_back(b);
+  for (unsigned l = batch.levels; l < level; ++l) {
+    LevelFields fields = levelFields(tensor, l);
+    const int64_t parents = starts.back();
+    for (int64_t b = 0; b <= batch.count; ++b) {
+      int64_t &start = starts[b];
+      if (shapes[l].full() || shapes[l].kind == LevelKind::Bitmap)
+        start *= shapes[l].size;
+      else if (shapes[l].kind == LevelKind::Structured || shapes[l].kind == LevelKind::Fixed ||
+               shapes[l].kind == LevelKind::Squeezed)
+        start *= shapes[l].n;
+      else if (fields.pos && shapes[l].kind != LevelKind::Compressed &&
+               shapes[l].kind != LevelKind::LooseCompressed)
+        start = fields.position(start);
+      else if (shapes[l].kind == LevelKind::Compressed)
+        // The slot past the last batch does not exist; its value is that of the slot before it.
+        start = batch.count == 0 ? 0 : fields.position(start + b - (b == batch.count));
+      else if (shapes[l].kind == LevelKind::LooseCompressed) // where its first segment does, empty or not
+        start = b == 0 ? 0 : start < parents ? fields.position(2 * start) : fields.crdCount / fields.stride;
+    }
+  }
+  return starts;
+}
+
+} // namespace tulle::runtime

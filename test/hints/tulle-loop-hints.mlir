@@ -1,0 +1,100 @@
+// RUN: tulle-opt %s --pass-pipeline='builtin.module(func.func(tulle-loop-hints))' | FileCheck %s
+
+// A position that is read is one that LLVM must not put into a vector.
+// CHECK-DAG: #[[NEVER:.*]] = #llvm.loop_vectorize<disable = true>
+// CHECK-DAG: #[[NOUNROLL:.*]] = #llvm.loop_unroll<disable = true>
+// CHECK-DAG: #[[ANNOTATION:.*]] = #llvm.loop_annotation<vectorize = #[[NEVER]]>{{$}}
+// CHECK-DAG: #[[SHORT:.*]] = #llvm.loop_annotation<vectorize = #[[NEVER]], unroll = #[[NOUNROLL]]>
+// CHECK-LABEL: func.func @scatter
+// CHECK: scf.for
+// CHECK: } {llvm.loop_annotation = #[[ANNOTATION]], tulle.kind = "reduction"}
+func.func @scatter(%crd: memref<?xi32>, %values: memref<?xf64>, %out: memref<?xf64>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.for %k = %c0 to %n step %c1 {
+    %c = memref.load %crd[%k] : memref<?xi32>
+    %at = arith.index_castui %c : i32 to index
+    %v = memref.load %values[%k] : memref<?xf64>
+    memref.store %v, %out[%at] : memref<?xf64>
+  } {tulle.kind = "reduction"}
+  return
+}
+
+// Segments may be short: what is left of unrolled loops would be most of them. Rounds that may overlap gain by it.
+// CHECK-LABEL: func.func @segments
+// CHECK: scf.for
+// CHECK: scf.for
+// CHECK: } {llvm.loop_annotation = #[[SHORT]], tulle.kind = "reduction"}
+// CHECK: scf.for
+// CHECK: } {llvm.loop_annotation = #[[ANNOTATION]], tulle.kind = "parallel"}
+// CHECK-NEXT: } {tulle.kind = "reduction"}
+func.func @segments(%pos: memref<?xindex>, %crd: memref<?xi32>, %out: memref<?xindex>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.for %i = %c0 to %n step %c1 {
+    %begin = memref.load %pos[%i] : memref<?xindex>
+    %next = arith.addi %i, %c1 : index
+    %end = memref.load %pos[%next] : memref<?xindex>
+    scf.for %k = %begin to %end step %c1 {
+      %c = memref.load %crd[%k] : memref<?xi32>
+      %at = arith.index_castui %c : i32 to index
+      memref.store %i, %out[%at] : memref<?xindex>
+    } {tulle.kind = "reduction"}
+    scf.for %k = %begin to %end step %c1 {
+      %c = memref.load %crd[%k] : memref<?xi32>
+      %at = arith.index_castui %c : i32 to index
+      memref.store %i, %out[%at] : memref<?xindex>
+    } {tulle.kind = "parallel"}
+  } {tulle.kind = "reduction"}
+  return
+}
+
+// Consecutive stores, whatever is stored, and loops around others are LLVM's to vectorize.
+// CHECK-LABEL: func.func @copy
+// CHECK-NOT: llvm.loop_annotation
+// CHECK: return
+func.func @copy(%crd: memref<?xi32>, %values: memref<?xf64>, %out: memref<?xf64>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.for %i = %c0 to %n step %c1 {
+    scf.for %k = %c0 to %n step %c1 {
+      %c = memref.load %crd[%k] : memref<?xi32>
+      %at = arith.index_castui %c : i32 to index
+      %v = memref.load %values[%at] : memref<?xf64>
+      memref.store %v, %out[%k] : memref<?xf64>
+    } {tulle.kind = "parallel"}
+    %c = memref.load %crd[%i] : memref<?xi32>
+    %at = arith.index_castui %c : i32 to index
+    %v = memref.load %values[%i] : memref<?xf64>
+    memref.store %v, %out[%at] : memref<?xf64>
+  } {tulle.kind = "reduction"}
+  return
+}
+
+// Sums at positions that are read: two at a time, and what is read in order is fetched ahead; one may be left.
+// CHECK-LABEL: func.func @sums
+// CHECK-SAME: %[[CRD:[a-z0-9]*]]: memref<?xi32>, %[[VAL:[a-z0-9]*]]: memref<?xf64>, %[[Y:[a-z0-9]*]]: memref<?xf64>, %[[LO:[a-z0-9]*]]: index, %[[HI:[a-z0-9]*]]: index)
+// CHECK: %[[LIMIT:.*]] = arith.subi %[[HI]], %c1
+// CHECK: %[[REST:.*]] = scf.for %[[P:.*]] = %[[LO]] to %[[LIMIT]] step %c2
+// CHECK: %[[LATER:.*]] = arith.addi %[[P]], %c256
+// CHECK: memref.prefetch %[[CRD]][%[[LATER]]], read
+// CHECK: memref.prefetch %[[VAL]][%[[LATER]]], read
+// CHECK: memref.store %{{.*}}, %[[Y]]
+// CHECK: memref.load %[[Y]]
+// CHECK: memref.store %{{.*}}, %[[Y]]
+// CHECK: scf.for %{{.*}} = %[[REST]] to %[[HI]]
+// CHECK: memref.store %{{.*}}, %[[Y]]
+// CHECK-NOT: memref.store
+// CHECK: return
+func.func @sums(%crd: memref<?xi32>, %values: memref<?xf64>, %y: memref<?xf64>, %lo: index, %hi: index) {
+  %c1 = arith.constant 1 : index
+  scf.for %k = %lo to %hi step %c1 {
+    %c = memref.load %crd[%k] : memref<?xi32>
+    %at = arith.index_castui %c : i32 to index
+    %v = memref.load %values[%k] : memref<?xf64>
+    %old = memref.load %y[%at] : memref<?xf64>
+    %sum = arith.addf %old, %v : f64
+    memref.store %sum, %y[%at] : memref<?xf64>
+  } {tulle.kind = "parallel"}
+  return
+}

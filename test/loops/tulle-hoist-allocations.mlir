@@ -1,0 +1,61 @@
+// RUN: tulle-opt %s --tulle-hoist-allocations --split-input-file | FileCheck %s
+
+// Out of both loops, and the branch between them.
+// CHECK-LABEL: func.func @row
+// CHECK: %[[ROW:.*]] = memref.alloc(%arg1)
+// CHECK-NEXT: scf.for
+// CHECK: scf.if
+// CHECK: scf.for
+// CHECK-NEXT: memref.store %{{.*}}, %[[ROW]]
+// CHECK-NOT: memref.dealloc
+// CHECK: memref.dealloc %[[ROW]]
+// CHECK-NEXT: return
+func.func @row(%rows: index, %n: index, %some: i1, %x: f32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.for %i = %c0 to %rows step %c1 {
+    scf.if %some {
+      scf.for %j = %c0 to %n step %c1 {
+        %row = memref.alloc(%n) : memref<?xf32>
+        memref.store %x, %row[%j] : memref<?xf32>
+        memref.dealloc %row : memref<?xf32>
+      }
+    }
+  }
+  return
+}
+
+// -----
+
+// Its length is the round's.
+// CHECK-LABEL: func.func @triangle
+// CHECK: scf.for %[[I:.*]] =
+// CHECK-NEXT: memref.alloc(%[[I]])
+func.func @triangle(%rows: index, %x: f32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.for %i = %c0 to %rows step %c1 {
+    %row = memref.alloc(%i) : memref<?xf32>
+    memref.store %x, %row[%c0] : memref<?xf32>
+    memref.dealloc %row : memref<?xf32>
+  }
+  return
+}
+
+// -----
+
+// Given back elsewhere: someone may hold on to it.
+// CHECK-LABEL: func.func @kept
+// CHECK: scf.for
+// CHECK-NEXT: memref.alloc
+func.func @kept(%rows: index, %n: index, %some: i1, %x: f32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.for %i = %c0 to %rows step %c1 {
+    %row = memref.alloc(%n) : memref<?xf32>
+    scf.if %some {
+      memref.dealloc %row : memref<?xf32>
+    }
+  }
+  return
+}
