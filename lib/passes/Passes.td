@@ -123,7 +123,7 @@ def Assemble : Pass<"tulle-assemble", "::mlir::ModuleOp"> {
                            "::mlir::LLVM::LLVMDialect", "::mlir::vector::VectorDialect"];
 }
 
-def Tabulate : Pass<"tulle-index-operands", "::mlir::func::FuncOp"> {
+def IndexOperands : Pass<"tulle-index-operands", "::mlir::func::FuncOp"> {
   let summary = "Sparse rows that many rounds of a loop meet become tables";
   let description = [{
     A co-iteration inside a loop meets some of its spaces in every round of that loop: the row of a mask, for every row of
@@ -216,7 +216,7 @@ def InterleaveStreams : Pass<"tulle-interleave-streams", "::mlir::func::FuncOp">
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
 
-def Panels : Pass<"tulle-pack-operands", "::mlir::func::FuncOp"> {
+def PackOperands : Pass<"tulle-pack-operands", "::mlir::func::FuncOp"> {
   let summary = "Products over a dense range work on panels that fit the innermost cache";
   let description = [{
     `for i: for g: for k: C[i*n + k] = C[…] + … B[row(g)*m + k]`, where the range of g is the same for all i and row(g) is g, or a choice

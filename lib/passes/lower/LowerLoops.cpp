@@ -99,8 +99,8 @@ void Lowering::lowerFor(scf::ForOp op) {
   auto loop = scf::ForOp::create(b, op.getLoc(), values.lookup(op.getLowerBound()),
                                  values.lookup(op.getUpperBound()), values.lookup(op.getStep()), inits);
   loop->setAttrs(op->getAttrs());
-  if (!loop->hasAttr(kindAttr))
-    loop->setAttr(kindAttr, kindValue(b.getContext(), LoopKind::Reduction));
+  if (!loop->hasAttr(levels::kindAttr))
+    loop->setAttr(levels::kindAttr, levels::kindValue(b.getContext(), LoopKind::Reduction));
   {
     OpBuilder::InsertionGuard guard(b);
     Block *block = loop.getBody();

@@ -285,7 +285,7 @@ private:
   SmallVector<Value> iterators, found; ///< by the number of a space
 };
 
-struct Tabulate : impl::IndexOperandsBase<Tabulate> {
+struct IndexOperands : impl::IndexOperandsBase<IndexOperands> {
   void runOnOperation() override {
     SmallVector<CoiterateOp> ops;
     getOperation()->walk([&](CoiterateOp op) { ops.push_back(op); });
