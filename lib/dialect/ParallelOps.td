@@ -38,7 +38,7 @@ def Tulle_ParallelOp : Tulle_Op<"parallel", [SingleBlockImplicitTerminator<"Yiel
   let hasVerifier = 1;
 }
 
-def Tulle_PartitionOp : Tulle_Op<"part", [Pure, AttrSizedOperandSegments, AllTypesMatch<["space", "result"]>]> {
+def Tulle_PartitionOp : Tulle_Op<"partition", [Pure, AttrSizedOperandSegments, AllTypesMatch<["space", "result"]>]> {
   let summary = "A consecutive piece of a space or a range: one of several that together are all of it";
   let description = [{
     The pieces of part 0, 1, … follow each other in the order of storage. No piece cuts the segment of a coordinate that is stored
@@ -66,7 +66,7 @@ def Tulle_PartitionOp : Tulle_Op<"part", [Pure, AttrSizedOperandSegments, AllTyp
   let hasVerifier = 1;
 }
 
-def Tulle_WorkOp : Tulle_Op<"weight", [Pure]> {
+def Tulle_WorkOp : Tulle_Op<"work", [Pure]> {
   let summary = "How many stored entries a space or a range holds, counted as tulle.partition does";
   let description = [{
     Without levels below that count, positions or coordinates are counted; with them, these and the entries below: never less
@@ -81,7 +81,7 @@ def Tulle_WorkOp : Tulle_Op<"weight", [Pure]> {
   let hasVerifier = 1;
 }
 
-def Tulle_PartitionBoundaryOp : Tulle_Op<"cut", [Pure]> {
+def Tulle_PartitionBoundaryOp : Tulle_Op<"partition_boundary", [Pure]> {
   let summary = "Where one of several equal shares begins, be it inside of a coordinate that holds much";
   let description = [{
     Where what is stored below one coordinate is more than a share, cutting between coordinates cannot give every thread as much.

@@ -2,7 +2,7 @@
 
 def Tulle_TableType : MemRefRankOf<[AnyTypeOf<[I32, I64]>], [1]>;
 
-def Tulle_PositionTableOp : Tulle_Op<"tabulate", [MemoryEffects<[MemRead, MemWrite]>]> {
+def Tulle_PositionTableOp : Tulle_Op<"position_table", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "Writes the position of every coordinate of a space into a table";
   let description = [{
     `table[c]` becomes the position of coordinate `c`, of those that the space stores. The other elements keep what they have:

@@ -62,12 +62,11 @@ std::string passes(Stage stage, const Options &options) {
            "},func.func(canonicalize,tulle-index-operands)";
   case Stage::Loops:
     return "func.func(tulle-insert-copies),tulle-lower,func.func(canonicalize,loop-invariant-code-motion,cse,"
-           "tulle-coalesce-segments,tulle-"
-           "hoist-workspaces)";
+           "tulle-coalesce-segments,tulle-hoist-allocations)";
   case Stage::Vector:
     // Which segments are long, and how rows differ, depends on the part of a loop that a thread has.
-    return std::string("func.func(tulle-vectorize-block-rows,tulle-interleave-streams,tulle-peel-partial-"
-                       "tiles,tulle-pack-operands,"
+    return std::string("func.func(tulle-vectorize-block-rows,tulle-interleave-streams,"
+                       "tulle-peel-partial-tiles,tulle-pack-operands,"
                        "tulle-cache-block,") +
            (options.deterministic ? "" : "tulle-version-by-sampling,") +
            "tulle-version-loops{vl=" + std::to_string(options.vectorLength) +
