@@ -42,16 +42,13 @@ bool isKind(Attribute a) {
 }
 
 constexpr StringRef kModule[] = {"builtin.module"}, kGeneric[] = {"linalg.generic"}, kFor[] = {"scf.for"},
-                    kFunctions[] = {"func.func", "llvm.func"}, kIterate[] = {"tulle.iterate"},
-                    kPart[] = {"tulle.partition"}, kValues[] = {"tulle.values"};
+                    kFunctions[] = {"func.func", "llvm.func"}, kIterate[] = {"tulle.iterate"};
 
 const Known ofOps[] = {
     {kCpuAttr, kModule, isCpu, "a #tulle.cpu<…>"},
     {kIndicesAttr, kGeneric, isNames, "the indices' names"},
     {kDropAttr, kGeneric, isUnit, "no value"},
     {kPlanAttr, kGeneric, isPlan, "a #tulle<plan …>"},
-    {kGrainAttr, kPart, isPositive, "a positive i64"},
-    {kLevelAttr, kValues, isCount, "a level, an i64"},
     {kStoresNearAttr, kIterate, isUnit, "no value"},
     {kScalarLanesAttr, kFunctions, isUnit, "no value"},
     {kNoaliasAttr, kFunctions, isUnit, "no value"},

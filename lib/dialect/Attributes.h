@@ -35,12 +35,7 @@ inline constexpr llvm::StringLiteral kDropAttr = "tulle.drop_fill";
 /// How the memory of its new sparse tensor is sized, as its schedule says.
 inline constexpr llvm::StringLiteral kPlanAttr = "tulle.plan";
 
-//===--- Of parts, loops and functions ---===//
-
-/// Of a tulle.partition: its pieces begin at multiples.
-inline constexpr llvm::StringLiteral kGrainAttr = "tulle.grain";
-/// Of a tulle.values: it means the coordinates that the level stores one by one.
-inline constexpr llvm::StringLiteral kLevelAttr = "tulle.level";
+//===--- Of loops and functions ---===//
 
 /// Of a tulle.iterate: the places that its rounds look up and store to are in the cache, so that fetching
 /// them ahead would be work for nothing.

@@ -1,5 +1,4 @@
 // Parser, printer and verifiers of the ops that several threads run.
-#include "dialect/Attributes.h"
 #include "dialect/Dialect.h"
 #include "dialect/Inits.h"
 #include "mlir/IR/OpImplementation.h"
@@ -74,15 +73,13 @@ static LogicalResult verifyOrdered(Operation *op, Value space) {
 LogicalResult PartitionOp::verify() {
   if (failed(verifyWeights(*this, getSpace(), getWeights())))
     return failure();
-  auto attr = (*this)->getAttrOfType<IntegerAttr>(kGrainAttr);
-  int64_t grain = attr ? attr.getInt() : 1;
   auto space = dyn_cast<SpaceType>(getSpace().getType());
-  if (grain == 1 || !space)
+  if (getAlignment() == 1 || !space)
     return success();
   format::LevelKind kind = space.getEncoding().getValue().levels[space.getLevel()].format.kind;
   if (kind != format::LevelKind::Dense && kind != format::LevelKind::Batch)
-    return emitOpError("expected a grain of 1 for a level that stores its coordinates, got ")
-           << grain << " (constraint 2)";
+    return emitOpError("expected an alignment of 1 for a level that stores its coordinates, got ")
+           << getAlignment() << " (constraint 2)";
   return success();
 }
 
@@ -95,6 +92,18 @@ LogicalResult PartitionBoundaryOp::verify() {
 }
 
 LogicalResult RestrictOp::verify() { return verifyOrdered(*this, getSpace()); }
+
+LogicalResult ValuesOp::verify() {
+  if (!getLevel())
+    return success();
+  const format::Layout layout =
+      format::layout(getEncoding(cast<RankedTensorType>(getTensor().getType())).getValue());
+  if (*getLevel() >= layout.coordinates.size() || !layout.coordinates[*getLevel()] ||
+      layout.coordinates[*getLevel()]->stride != 1)
+    return emitOpError("expected a level that stores its coordinates in a buffer of their own, got level ")
+           << *getLevel() << " (constraint 1)";
+  return success();
+}
 
 LogicalResult WithValuesOp::verify() {
   RankedTensorType tensor = getTensor().getType(), result = getResult().getType();

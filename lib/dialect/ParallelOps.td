@@ -46,22 +46,24 @@ def Tulle_PartitionOp : Tulle_Op<"partition", [Pure, AttrSizedOperandSegments, A
     through compressed, dense and singleton levels. For a range they are those of `weights`, whose first level the range runs over;
     without it all coordinates weigh the same. With `to`, all pieces from `part` on and before that one.
 
-    Of a level where every coordinate exists, pieces are cut by coordinates: the same ones below every parent. Pieces of such a
-    level, or of a range, begin at multiples of the attribute `tulle.grain` (default 1): coordinates that a result stores together
-    stay together.
+    Of a level where every coordinate exists, pieces are cut by coordinates: the same ones below every parent. Chunks of such a
+    level, or of a range, begin at multiples of `align` (default 1): coordinates that a result stores together stay together.
 
     Constraints:
     1. `weights` belongs to a range, and its first level is dense.
-    2. The grain is positive; it is 1 where the space stores its coordinates.
+    2. The alignment is positive; it is 1 where the space stores its coordinates.
   }];
   let arguments = (ins AnyTypeOf<[Tulle_SpaceType, Tulle_RangeType]>:$space, Index:$part, Optional<Index>:$to, Index:$parts,
-                       Optional<AnyRankedTensor>:$weights);
+                       Optional<AnyRankedTensor>:$weights,
+                       DefaultValuedAttr<ConfinedAttr<I64Attr, [IntPositive]>, "1">:$alignment);
   let results = (outs AnyTypeOf<[Tulle_SpaceType, Tulle_RangeType]>:$result);
   let builders = [OpBuilder<(ins "::mlir::Value":$space, "::mlir::Value":$part, "::mlir::Value":$parts,
-                                 CArg<"::mlir::Value", "{}">:$weights, CArg<"::mlir::Value", "{}">:$to),
-                            [{ build($_builder, $_state, space.getType(), space, part, to, parts, weights); }]>];
+                                 CArg<"::mlir::Value", "{}">:$weights, CArg<"::mlir::Value", "{}">:$to,
+                                 CArg<"int64_t", "1">:$alignment), [{
+    build($_builder, $_state, space.getType(), space, part, to, parts, weights, uint64_t(alignment));
+  }]>];
   let assemblyFormat = [{
-    $space `,` $part (`to` $to^)? `of` $parts (`by` $weights^ `:` type($weights))? attr-dict `:` qualified(type($space))
+    $space `,` $part (`to` $to^)? `of` $parts (`by` $weights^ `:` type($weights))? (`align` $alignment^)? attr-dict `:` qualified(type($space))
   }];
   let hasVerifier = 1;
 }
@@ -129,12 +131,18 @@ def Tulle_ValuesOp : Tulle_Op<"values", [Pure]> {
   let summary = "The buffer of a tensor's values";
   let description = [{
     For code that treats all values alike, wherever they stand. What is written to the buffer is not the tensor's any more:
-    the tensor that has it is `tulle.with_values` of the same tensor and this buffer, behind. Truth values are bytes. With the attribute `tulle.level`, the
+    the tensor that has it is `tulle.with_values` of the same tensor and this buffer, behind. Truth values are bytes. With `coordinates`, the
     buffer of that level's coordinates instead, where it stores one for each of its positions and nothing else there.
+
+    Constraints:
+    1. The tensor has the level, which stores its coordinates in a buffer of their own.
   }];
-  let arguments = (ins AnyRankedTensor:$tensor);
+  let arguments = (ins AnyRankedTensor:$tensor, OptionalAttr<I64Attr>:$level);
   let results = (outs AnyMemRef:$result);
-  let assemblyFormat = "$tensor attr-dict `:` type($tensor) `->` type($result)";
+  let builders = [OpBuilder<(ins "::mlir::Type":$result, "::mlir::Value":$tensor),
+                            [{ build($_builder, $_state, result, tensor, ::mlir::IntegerAttr()); }]>];
+  let hasVerifier = 1;
+  let assemblyFormat = "$tensor (`coordinates` $level^)? attr-dict `:` type($tensor) `->` type($result)";
 }
 
 def Tulle_WithValuesOp : Tulle_Op<"with_values"> {

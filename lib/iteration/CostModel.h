@@ -97,12 +97,35 @@ struct Costs {
   /// What an intersection costs for each entry of its shortest operand at most, in entries that a loop walks:
   /// a leap through a much longer list misses the cache once or twice.
   int64_t gallopWork = 32;
-  /// Where equal numbers of entries are not equal work: shares for each part, so that what is left uneven is
-  /// small.
-  int64_t chunksPerPartition = 4;
-  /// Pieces for each thread at most, and the work that pays for another one. What one coordinate holds is cut
-  /// where it is more than such a piece.
+  /// Chunks per thread where chunks of as many entries can differ in work: the imbalance that is left is a
+  /// fraction of one chunk.
+  int64_t unevenChunksPerThread = 4;
+  /// Chunks per thread at most, and the entries that make one more profitable. A fiber with more entries than
+  /// such a chunk is split.
   int64_t chunksPerThread = 16, workPerChunk = 1 << 16;
+  /// A parallel loop over the coordinates of a dimension inside of other loops: the fewest coordinates per
+  /// chunk, as every chunk repeats the loops outside.
+  int64_t innerChunk = 8;
+  /// Elements of a buffer that are filled in the time that one entry takes.
+  int64_t fillsPerEntry = 4;
+
+  /// Assembly by several threads: the entries of a chunk, which its staging buffer holds, and the fewest
+  /// where each entry may add a block. Chunks per thread are chunksPerThread.
+  int64_t workPerAssembledChunk = 1 << 15, leastAssembledChunk = 1 << 11;
+  /// Entries that stay in the cache in whatever order they are stored: no partition by destination.
+  int64_t cachedEntries = 1 << 17;
+  /// A partition by destination: entries per bucket, so that a bucket stays in L2 while it is built; and the
+  /// most buckets, so that the ends of all of them stay in L1.
+  int64_t entriesPerBucket = 1 << 14, mostBuckets = 256;
+  /// The sample that estimates the locality of the entries' destinations: so many runs of so many entries, in
+  /// a direct-mapped model of a small cache whose lines hold so many parents.
+  int64_t localityRuns = 8, localityRunEntries = 2048, localityLines = 1024, localityLineParents = 8;
+  /// One of so many accesses that hit makes prefetching cheaper than the partition.
+  int64_t localityHits = 8;
+  /// Bits of a digit of the radix sort: the counters of one digit stay in the cache.
+  int64_t radixBits = 11;
+  /// Buffers of more elements are in no cache: they are written by streaming stores.
+  int64_t streamedElements = 1 << 21;
 };
 
 class CostModel {

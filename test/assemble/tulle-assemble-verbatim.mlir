@@ -12,7 +12,7 @@
 // CHECK: %[[POS:.*]] = memref.alloc() : memref<5xi32>
 // CHECK: %[[VALUES:.*]] = memref.alloc(%{{.*}}) : memref<?xf64>
 // CHECK: %[[CRD:.*]] = memref.alloc(%{{.*}}) : memref<?xi32>
-// CHECK: %[[COLUMNS:.*]] = tulle.values %{{.*}} {tulle.level = 1 : i64} : {{.*}} -> memref<?xi32>
+// CHECK: %[[COLUMNS:.*]] = tulle.values %{{.*}} coordinates 1 : {{.*}} -> memref<?xi32>
 // CHECK: vector.load %[[COLUMNS]]
 // CHECK: vector.store %{{.*}}, %[[CRD]]{{.*}}nontemporal = true
 // CHECK: %[[FROM:.*]] = tulle.values %{{.*}} : {{.*}} -> memref<?xf64>
@@ -123,7 +123,7 @@ func.func @stored_rows(%A: tensor<4x6xf64, #COO>) -> tensor<4x6xf64, #DCSR> {
 
 // Coordinates of another width are stored one by one; the values are still copied.
 // CHECK-LABEL: @widened(
-// CHECK-NOT: tulle.level =
+// CHECK-NOT: coordinates
 // CHECK: %[[CRD:.*]] = memref.alloc(%{{.*}}) : memref<?xi64>
 // CHECK: tulle.values
 // CHECK: tulle.iterate

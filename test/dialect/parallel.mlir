@@ -17,8 +17,8 @@ func.func @parts(%a: tensor<?xf64, #SV>, %y: tensor<?xf64, #D>, %n: index) -> te
     %piece = tulle.partition %s, %part of %parts : !tulle.space<#SV, 0>
     // CHECK: tulle.partition %{{.*}}, %[[PART]] of %[[PARTS]] by %{{.*}} : tensor<?xf64, #{{.*}}> : !tulle.range
     %rows = tulle.partition %r, %part of %parts by %y : tensor<?xf64, #D> : !tulle.range
-    // CHECK: tulle.partition %{{.*}}, %[[PART]] of %[[PARTS]] {tulle.grain = 4 : i64} : !tulle.range
-    %blocks = tulle.partition %r, %part of %parts {tulle.grain = 4} : !tulle.range
+    // CHECK: tulle.partition %{{.*}}, %[[PART]] of %[[PARTS]] align 4 : !tulle.range
+    %blocks = tulle.partition %r, %part of %parts align 4 : !tulle.range
     // CHECK: tulle.work %{{.*}} : !tulle.space
     %w = tulle.work %piece : !tulle.space<#SV, 0>
     // CHECK: tulle.work %{{.*}} by %{{.*}} : tensor<?xf64, #{{.*}}> : !tulle.range
@@ -68,21 +68,21 @@ func.func @unordered(%a: tensor<?xf64, #DOK>, %n: index) {
 // -----
 
 #SV = #tulle.encoding<{ map = (i) -> (i : compressed) }>
-func.func @grain(%a: tensor<?xf64, #SV>, %n: index) {
+func.func @alignment(%a: tensor<?xf64, #SV>, %n: index) {
   %c0 = arith.constant 0 : index
   %s = tulle.space %a level(0) : tensor<?xf64, #SV> -> !tulle.space<#SV, 0>
-  // expected-error @+1 {{expected a grain of 1 for a level that stores its coordinates, got 4 (constraint 2)}}
-  %p = tulle.partition %s, %c0 of %n {tulle.grain = 4} : !tulle.space<#SV, 0>
+  // expected-error @+1 {{expected an alignment of 1 for a level that stores its coordinates, got 4 (constraint 2)}}
+  %p = tulle.partition %s, %c0 of %n align 4 : !tulle.space<#SV, 0>
   return
 }
 
 // -----
 
-func.func @no_grain(%n: index) {
+func.func @no_alignment(%n: index) {
   %c0 = arith.constant 0 : index
   %r = tulle.range %c0 to %n
-  // expected-error @+1 {{'tulle.grain': expected a positive i64, got 0}}
-  %p = tulle.partition %r, %c0 of %n {tulle.grain = 0} : !tulle.range
+  // expected-error @+1 {{attribute 'alignment' failed to satisfy constraint}}
+  %p = tulle.partition %r, %c0 of %n align 0 : !tulle.range
   return
 }
 

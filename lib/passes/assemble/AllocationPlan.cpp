@@ -28,7 +28,8 @@ Value boundEntries(OpBuilder &b, Target &target, AssembleOp op, const Order &ord
   return bound ? bound : countEntries(b, target, op, order);
 }
 
-Value countEntries(OpBuilder &b, Target &target, AssembleOp op, const Order &order, const Piece *piece) {
+Value countEntries(OpBuilder &b, Target &target, AssembleOp op, const Order &order,
+                   const parallel::Chunk *piece) {
   levels::Emitter emit = target.emitter(b);
   unsigned last = target.storedLevels() - 1;
   bool grouped = Groups::arePasses(target, op, order, last);

@@ -16,7 +16,7 @@ mlir::Value boundEntries(mlir::OpBuilder &b, Target &target, dialect::AssembleOp
 /// of the levels above the last stored one, as far as passes of a loop tell these apart, no more than that
 /// level has coordinates.
 mlir::Value countEntries(mlir::OpBuilder &b, Target &target, dialect::AssembleOp op, const Order &order,
-                         const Piece *piece = nullptr);
+                         const parallel::Chunk *piece = nullptr);
 /// Bytes that an entry with `block` values can take.
 mlir::Value bytesPerEntry(mlir::OpBuilder &b, const Target &target, mlir::Value block);
 /// Whether that many bytes of memory are available (i1).

@@ -27,7 +27,7 @@ bool fitsAppend(const Target &target, AssembleOp op, const Order &order) {
 
 /// Emits a copy of the loops that appends every entry; with `counting` only its coordinates.
 static void appendAll(OpBuilder &b, Target &target, AssembleOp op, const Order &order, Appender &appender,
-                      bool counting, const Piece *piece = nullptr) {
+                      bool counting, const parallel::Chunk *piece = nullptr) {
   bool grouped = Groups::arePasses(target, op, order, appender.groupLevels());
   Groups groups(b, target, order, appender.groupLevels());
   auto append = [&](OpBuilder &b, ValueRange dims, Value value) {
@@ -101,14 +101,15 @@ static bool countsBySegments(AssembleOp op) {
 static void appendInShares(OpBuilder &b, Shares &shares, AssembleOp op, const Order &order,
                            const Verbatim *copied) {
   auto work = [&](OpBuilder &b, Target &room, Shares::EachPiece eachPiece) {
-    eachPiece([&](const Piece &piece, bool counting, Shares::OnAppender begin, Shares::OnPiece end) {
-      Appender appender(b, room, order, counting);
-      if (copied)
-        appender.leaveOut(copied->fields());
-      begin(appender);
-      appendAll(b, room, op, order, appender, counting || copied, &piece);
-      end(appender, {});
-    });
+    eachPiece(
+        [&](const parallel::Chunk &piece, bool counting, Shares::OnAppender begin, Shares::OnPiece end) {
+          Appender appender(b, room, order, counting);
+          if (copied)
+            appender.leaveOut(copied->fields());
+          begin(appender);
+          appendAll(b, room, op, order, appender, counting || copied, &piece);
+          end(appender, {});
+        });
   };
   Value one = arith::ConstantIndexOp::create(b, op.getLoc(), 1);
   if (copied || countsBySegments(op))

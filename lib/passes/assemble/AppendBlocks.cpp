@@ -146,12 +146,13 @@ private:
   void inShares(OpBuilder &b, Shares &shares) const {
     Value block = Appender(b, target, order, /*counting=*/true, /*wholeBlocks=*/true).blockSize(b);
     auto work = [&](OpBuilder &b, Target &room, Shares::EachPiece eachPiece) {
-      eachPiece([&](const Piece &piece, bool counting, Shares::OnAppender begin, Shares::OnPiece end) {
-        Appender appender(b, room, order, counting, /*wholeBlocks=*/true);
-        begin(appender);
-        appendAll(b, room, appender, counting, &piece);
-        end(appender, {});
-      });
+      eachPiece(
+          [&](const parallel::Chunk &piece, bool counting, Shares::OnAppender begin, Shares::OnPiece end) {
+            Appender appender(b, room, order, counting, /*wholeBlocks=*/true);
+            begin(appender);
+            appendAll(b, room, appender, counting, &piece);
+            end(appender, {});
+          });
     };
     // To count a piece its blocks need not be computed.
     shares.assembleInPlace(b, order, block, work, /*copied=*/nullptr);
@@ -159,7 +160,7 @@ private:
 
   /// A copy of the loops, or of one piece, that appends a block for each pass that has entries.
   void appendAll(OpBuilder &b, Target &made, Appender &appender, bool counting,
-                 const Piece *piece = nullptr) const {
+                 const parallel::Chunk *piece = nullptr) const {
     Groups groups(b, made, order, appender.groupLevels());
     Value block = appender.blockSize(b);
     Operation *counted = nullptr;

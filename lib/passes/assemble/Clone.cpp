@@ -1,8 +1,6 @@
 #include "passes/assemble/Clone.h"
-#include "dialect/Attributes.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "passes/parallel/SetLoops.h"
 
 using namespace mlir;
 using namespace tulle::dialect;
@@ -35,7 +33,7 @@ static SmallVector<InsertOp> insertsOf(ArrayRef<Operation *> copies) {
   return inserts;
 }
 
-//===--- Pieces ---===//
+//===--- Chunks ---===//
 
 /// The loop that everything with an effect is in.
 static Operation *outermostLoop(ArrayRef<Operation *> ops) {
@@ -57,55 +55,37 @@ Operation *outermostLoop(AssembleOp op) {
   return outermostLoop(ops);
 }
 
-bool canCut(AssembleOp op) {
+bool canPartition(AssembleOp op) {
   auto loop = dyn_cast_or_null<IterateOp>(outermostLoop(op));
-  if (!loop || loop.getNumResults() != 0)
-    return false;
-  auto space = dyn_cast<SpaceType>(loop.getSpace().getType());
-  // A level with one position has no pieces.
-  return !space || space.getEncoding().getValue().levels[size_t(space.getLevel())].format.kind !=
-                       format::LevelKind::Singleton;
+  return loop && loop.getNumResults() == 0 && parallel::canPartition(loop);
 }
 
-std::optional<int64_t> grainOf(AssembleOp op) {
+std::optional<int64_t> alignmentOf(AssembleOp op) {
   Operation *loop = outermostLoop(op);
   const auto &levels = getEncoding(op.getResult().getType()).getValue().levels;
   if (!loop || levels.empty())
     return std::nullopt;
   // Variables of `let` would have to be written out; no block's first level has any.
   format::Expr e = levels[0].expr;
-  int64_t grain = 1;
+  int64_t alignment = 1;
   if (e->kind == format::ExprKind::FloorDiv && e->rhs->kind == format::ExprKind::Constant) {
-    grain = e->rhs->value;
+    alignment = e->rhs->value;
     e = e->lhs;
   }
-  if (e->kind != format::ExprKind::Dim || grain < 1)
+  if (e->kind != format::ExprKind::Dim || alignment < 1)
     return std::nullopt;
   auto iterate = dyn_cast<IterateOp>(loop);
   auto space = iterate ? dyn_cast<SpaceType>(iterate.getSpace().getType()) : SpaceType();
   bool full = iterate && (!space || space.getEncoding().getValue().levels[space.getLevel()].format.kind ==
                                         format::LevelKind::Dense);
-  if (grain > 1 && !full)
+  if (alignment > 1 && !full)
     return std::nullopt;
   bool all = true;
   op->walk([&](InsertOp insert) {
     auto argument = dyn_cast<BlockArgument>(insert.getCoordinates()[size_t(e->value)]);
     all &= argument && argument.getArgNumber() == 0 && argument.getOwner()->getParentOp() == loop;
   });
-  return all ? std::optional(grain) : std::nullopt;
-}
-
-void setGrain(Value piece, AssembleOp op) {
-  if (int64_t grain = grainOf(op).value_or(1); grain != 1)
-    piece.getDefiningOp<PartitionOp>()->setAttr(kGrainAttr, OpBuilder(op).getI64IntegerAttr(grain));
-}
-
-static void cut(OpBuilder &b, Operation *loop, AssembleOp op, const Piece &piece) {
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPoint(loop);
-  parallel::cutToPart(b, loop, piece.part, piece.parts);
-  if (auto iterate = dyn_cast<IterateOp>(loop))
-    setGrain(iterate.getSpace(), op);
+  return all ? std::optional(alignment) : std::nullopt;
 }
 
 //===--- Copies ---===//
@@ -119,11 +99,14 @@ static void eraseUnused(Operation *value) {
   }
 }
 
-void cloneLoops(OpBuilder &b, AssembleOp op, const Piece *piece, OnInsert onInsert, bool counting) {
+void cloneLoops(OpBuilder &b, AssembleOp op, const parallel::Chunk *piece, OnInsert onInsert, bool counting) {
   SmallVector<Operation *> copies = copyOps(b, op);
-  if (piece)
-    cut(b, outermostLoop(copies), op, *piece);
   OpBuilder::InsertionGuard guard(b);
+  if (piece) {
+    Operation *loop = outermostLoop(copies);
+    b.setInsertionPoint(loop);
+    parallel::restrictTo(b, loop, *piece, alignmentOf(op).value_or(1));
+  }
   for (InsertOp insert : insertsOf(copies)) {
     b.setInsertionPoint(insert);
     onInsert(b, insert.getCoordinates(), counting ? Value() : insert.getValue());
@@ -134,7 +117,7 @@ void cloneLoops(OpBuilder &b, AssembleOp op, const Piece *piece, OnInsert onInse
   }
 }
 
-void cloneCounting(OpBuilder &b, AssembleOp op, const Piece *piece, OnCoordinates onInsert) {
+void cloneCounting(OpBuilder &b, AssembleOp op, const parallel::Chunk *piece, OnCoordinates onInsert) {
   cloneLoops(
       b, op, piece, [&](OpBuilder &b, ValueRange dims, Value) { onInsert(b, dims); }, /*counting=*/true);
 }

@@ -13,9 +13,6 @@ namespace tulle::assemble {
 using arith::CmpIPredicate;
 using format::ExprKind;
 
-/// The buckets of one pass are few enough that the ends of all of them stay in the cache.
-constexpr int64_t kDigitBits = 11;
-
 /// Dimensions' coordinates fit the target's coordinates field where every level is a dimension as it is.
 static Type coordinateType(const Target &target) {
   bool plain = llvm::all_of(target.encoding().levels,
@@ -47,7 +44,7 @@ Value Entries::table(OpBuilder &b, Value count) const {
 }
 
 void Entries::collect(OpBuilder &b) {
-  if (target.parallel && canCut(target.op))
+  if (target.parallel && canPartition(target.op))
     return collectPieces(b);
   cloneLoops(b, target.op, nullptr, [&](OpBuilder &b, ValueRange dims, Value value) {
     put(b, size.get(b), dims, value);
@@ -62,7 +59,7 @@ void Entries::collectPieces(OpBuilder &b) {
   Value starts = table(b, parts);
   levels::parallelParts(b, loc, parts, [&](Value part) {
     Register count(b, loc, zero);
-    const Piece piece{part, parts};
+    const parallel::Chunk piece{part, parts};
     cloneCounting(b, target.op, &piece, [&](OpBuilder &b, ValueRange) { count.increment(b); });
     memref::StoreOp::create(b, loc, count.get(b), starts, part);
   });
@@ -74,7 +71,7 @@ void Entries::collectPieces(OpBuilder &b) {
                               })[0]);
   levels::parallelParts(b, loc, parts, [&](Value part) {
     Register next(b, loc, Value(memref::LoadOp::create(b, loc, starts, part)));
-    const Piece piece{part, parts};
+    const parallel::Chunk piece{part, parts};
     cloneLoops(b, target.op, &piece, [&](OpBuilder &b, ValueRange dims, Value value) {
       put(b, next.get(b), dims, value);
       next.increment(b);
@@ -90,10 +87,8 @@ void Entries::forPieces(OpBuilder &b, function_ref<void(Value, Value, Value)> bo
   if (!target.parallel)
     return body(emit.constant(0), emit.constant(0), count);
   levels::parallelParts(b, loc, pieces, [&](Value piece) {
-    Value share = arith::DivUIOp::create(b, loc, count, pieces);
-    Value each = emit.add(share, emit.constant(1));
-    Value begin = arith::MinUIOp::create(b, loc, emit.mul(each, piece), count);
-    body(piece, begin, arith::MinUIOp::create(b, loc, emit.add(begin, each), count));
+    auto [begin, end] = parallel::chunkBounds(b, loc, count, {piece, pieces});
+    body(piece, begin, end);
   });
 }
 
@@ -207,8 +202,8 @@ void Entries::sortByLevel(OpBuilder &b, unsigned level) {
   Value wide = arith::IndexCastOp::create(b, loc, b.getI64Type(), span);
   Value zeros = LLVM::CountLeadingZerosOp::create(b, loc, b.getI64Type(), wide, /*is_zero_poison=*/false);
   Value bits = emit.sub(emit.constant(64), arith::IndexCastUIOp::create(b, loc, b.getIndexType(), zeros));
-  Value digits = arith::DivUIOp::create(b, loc, emit.add(bits, emit.constant(kDigitBits - 1)),
-                                        emit.constant(kDigitBits));
+  Value digits = arith::DivUIOp::create(b, loc, emit.add(bits, emit.constant(target.costs.radixBits - 1)),
+                                        emit.constant(target.costs.radixBits));
   Value some = arith::MaxUIOp::create(b, loc, digits, emit.constant(1));
   Value width = arith::DivUIOp::create(b, loc, emit.add(bits, emit.sub(some, emit.constant(1))), some);
   Value bucketCount = arith::ShLIOp::create(b, loc, emit.constant(1), width);

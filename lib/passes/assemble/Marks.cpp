@@ -19,7 +19,7 @@ Marks::Marks(OpBuilder &b, const Target &target) : target(target) {
                   });
 }
 
-Value Marks::count(OpBuilder &b, const Piece &piece) const {
+Value Marks::count(OpBuilder &b, const parallel::Chunk &piece) const {
   Register met(b, target.loc, target.emitter(b).constant(0));
   cloneCounting(b, target.op, &piece, [&](OpBuilder &b, ValueRange dims) {
     levels::Emitter emit = target.emitter(b);

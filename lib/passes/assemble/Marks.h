@@ -17,7 +17,7 @@ public:
 
   /// By a copy of a piece of the loops: entries of a group follow each other there, and belong to no other
   /// piece.
-  mlir::Value count(mlir::OpBuilder &b, const Piece &piece) const;
+  mlir::Value count(mlir::OpBuilder &b, const parallel::Chunk &piece) const;
   void free(mlir::OpBuilder &b) const;
 
 private:

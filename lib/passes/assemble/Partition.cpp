@@ -16,24 +16,13 @@ using format::LevelKind;
 using levels::forLoop;
 using Carried = levels::Values;
 
-/// Fewer entries stay in the cache wherever they go.
-constexpr int64_t kCached = int64_t(1) << 17;
-/// Entries of a range: what is done with them stays in the cache.
-constexpr int64_t kRangeEntries = int64_t(1) << 14;
-/// The ends of all lists stay in the cache.
-constexpr int64_t kMostRanges = 256;
-
-/// What is looked at to learn how entries arrive: a few runs of them, in a model of a small cache whose lines
-/// are so many parents.
-constexpr int64_t kSamples = 8, kSampleEntries = 2048, kLines = 1024, kLineParents = 8;
-
 bool Partition::fits(const Target &target, AssembleOp op, const Order &order, unsigned level) {
   unsigned width = target.storage.layout.positions[level]
                        ? target.storage.layout.fields[*target.storage.layout.positions[level]].width
                        : 0;
   // Positions count entries before their number is known to fit.
   if (level == 0 || target.storage.digits.empty() || target.format(level).kind != LevelKind::Compressed ||
-      (width != 0 && width < 32) || order.sortedLevels() >= level || !canCut(op))
+      (width != 0 && width < 32) || order.sortedLevels() >= level || !canPartition(op))
     return false;
   for (unsigned l = 0; l < level; ++l)
     if (target.format(l).kind != LevelKind::Dense || target.storage.layout.sizes[l])
@@ -80,27 +69,29 @@ Value Partition::fitsCache(OpBuilder &b, Value span) const {
                       emit.constant(costModel(op).cpu.l2 / 4 / bytes));
 }
 
-/// It pays where hardly any of the sampled entries goes near those shortly before it: where one in eight
-/// does, it costs less to fetch their places ahead.
+/// A partition is profitable where hardly any sampled entry has its destination near those of the entries
+/// shortly before it: else prefetching the destinations costs less.
 Partition::Arrival Partition::sample(OpBuilder &b) const {
   TargetAssembly a(b, target);
-  Value zero = a.constant(0), one = a.constant(1), lines = a.zeros(b.getI64Type(), a.constant(kLines));
+  const iteration::Costs &costs = target.costs;
+  Value zero = a.constant(0), one = a.constant(1),
+        lines = a.zeros(b.getI64Type(), a.constant(costs.localityLines));
   Value none = a.constant(std::numeric_limits<int64_t>::max());
   Register seen(b, loc, zero), missed(b, loc, zero), least(b, loc, none), most(b, loc, zero),
       span(b, loc, zero);
-  Value cuts = arith::DivUIOp::create(b, loc, inserts, a.constant(kSampleEntries));
-  Value apart = arith::DivUIOp::create(b, loc, cuts, a.constant(kSamples));
-  forLoop(b, loc, zero, a.constant(kSamples), LoopKind::Reduction, {}, [&](Value sample, Carried) {
+  Value cuts = arith::DivUIOp::create(b, loc, inserts, a.constant(costs.localityRunEntries));
+  Value apart = arith::DivUIOp::create(b, loc, cuts, a.constant(costs.localityRuns));
+  forLoop(b, loc, zero, a.constant(costs.localityRuns), LoopKind::Reduction, {}, [&](Value sample, Carried) {
     least.set(b, none);
     most.set(b, zero);
-    const Piece piece{a.mul(sample, apart), cuts};
+    const parallel::Chunk piece{a.mul(sample, apart), cuts};
     cloneCounting(b, op, &piece, [&](OpBuilder &b, ValueRange dims) {
       Value parent = this->parent(b, dims);
       least.set(b, arith::MinUIOp::create(b, loc, least.get(b), parent));
       most.set(b, arith::MaxUIOp::create(b, loc, most.get(b), parent));
       // No line has the number 0.
-      Value line = a.add(arith::DivUIOp::create(b, loc, parent, a.constant(kLineParents)), one);
-      Value slot = arith::RemUIOp::create(b, loc, line, a.constant(kLines));
+      Value line = a.add(arith::DivUIOp::create(b, loc, parent, a.constant(costs.localityLineParents)), one);
+      Value slot = arith::RemUIOp::create(b, loc, line, a.constant(costs.localityLines));
       Value other = a.compare(CmpIPredicate::ne, a.read(lines, slot), line);
       a.write(lines, slot, line);
       Value step = arith::IndexCastUIOp::create(b, loc, b.getIndexType(), other);
@@ -112,14 +103,13 @@ Partition::Arrival Partition::sample(OpBuilder &b) const {
     return Carried{};
   });
   a.freeScratch();
-  Value eighth = arith::ShRUIOp::create(b, loc, seen.get(b), a.constant(3));
-  return {a.compare(CmpIPredicate::ugt, missed.get(b), a.sub(seen.get(b), eighth)),
-          fitsCache(b, span.get(b))};
+  Value hits = arith::DivUIOp::create(b, loc, seen.get(b), a.constant(costs.localityHits));
+  return {a.compare(CmpIPredicate::ugt, missed.get(b), a.sub(seen.get(b), hits)), fitsCache(b, span.get(b))};
 }
 
 Partition::Arrival Partition::arrival(OpBuilder &b) const {
   levels::Emitter emit = target.emitter(b);
-  Value many = emit.compare(CmpIPredicate::ugt, inserts, emit.constant(kCached));
+  Value many = emit.compare(CmpIPredicate::ugt, inserts, emit.constant(target.costs.cachedEntries));
   // The lists take memory of their own; saturated, what would wrap does not fit.
   Value few = arith::MinUIOp::create(b, loc, inserts, emit.constant(int64_t(1) << 40));
   Value bytes = emit.mul(few, emit.constant(int64_t(8 * target.storage.dims.size() + 16)));
@@ -153,8 +143,8 @@ static Value bitLength(OpBuilder &b, Location loc, Value value) {
 void Partition::chooseRanges(OpBuilder &b) {
   levels::Emitter emit = target.emitter(b);
   Value zero = emit.constant(0), one = emit.constant(1);
-  Value wanted = arith::DivUIOp::create(b, loc, inserts, emit.constant(kRangeEntries));
-  wanted = arith::MinUIOp::create(b, loc, wanted, emit.constant(kMostRanges - 1));
+  Value wanted = arith::DivUIOp::create(b, loc, inserts, emit.constant(target.costs.entriesPerBucket));
+  wanted = arith::MinUIOp::create(b, loc, wanted, emit.constant(target.costs.mostBuckets - 1));
   Value some = arith::MaxUIOp::create(b, loc, parents, one), last = emit.sub(some, one);
   Value more = arith::SubIOp::create(b, loc, bitLength(b, loc, last), bitLength(b, loc, wanted));
   shift = arith::MaxSIOp::create(b, loc, more, zero);
@@ -166,11 +156,12 @@ Value Partition::rangeOf(OpBuilder &b, ValueRange dims) const {
 }
 
 /// Runs the body for each piece of the stream; without threads, for all of it.
-void Partition::forPieces(OpBuilder &b, function_ref<void(OpBuilder &, const Piece *, Value)> body) const {
+void Partition::forPieces(OpBuilder &b,
+                          function_ref<void(OpBuilder &, const parallel::Chunk *, Value)> body) const {
   if (!target.parallel)
     return body(b, nullptr, target.emitter(b).constant(0));
   levels::parallelParts(b, loc, pieces, [&](Value number) {
-    Piece piece{number, pieces};
+    const parallel::Chunk piece{number, pieces};
     body(b, &piece, target.emitter(b).mul(number, ranges));
   });
 }
@@ -179,16 +170,14 @@ void Partition::forPieces(OpBuilder &b, function_ref<void(OpBuilder &, const Pie
 void Partition::forShares(OpBuilder &b, Value count,
                           function_ref<void(Value number, Value first, Value last)> body) const {
   levels::parallelParts(b, loc, pieces, [&](Value number) {
-    levels::Emitter emit = target.emitter(b);
-    Value each = emit.add(arith::DivUIOp::create(b, loc, count, pieces), emit.constant(1));
-    Value first = arith::MinUIOp::create(b, loc, emit.mul(each, number), count);
-    body(number, first, arith::MinUIOp::create(b, loc, emit.add(first, each), count));
+    auto [first, last] = parallel::chunkBounds(b, loc, count, {number, pieces});
+    body(number, first, last);
   });
 }
 
 /// Counts each piece's entries of each range.
 void Partition::countRanges(OpBuilder &b, Value ends) const {
-  forPieces(b, [&](OpBuilder &b, const Piece *piece, Value first) {
+  forPieces(b, [&](OpBuilder &b, const parallel::Chunk *piece, Value first) {
     auto count = [&](OpBuilder &b, ValueRange dims) {
       TargetAssembly a(b, target);
       a.increment(ends, a.add(first, rangeOf(b, dims)));
@@ -215,7 +204,7 @@ Value Partition::startRanges(OpBuilder &b, Value ends, Value starts) const {
 }
 
 void Partition::distribute(OpBuilder &b, Value ends, const Entries &lists) const {
-  forPieces(b, [&](OpBuilder &b, const Piece *piece, Value first) {
+  forPieces(b, [&](OpBuilder &b, const parallel::Chunk *piece, Value first) {
     auto put = [&](OpBuilder &b, ValueRange dims, Value value) {
       TargetAssembly a(b, target);
       lists.put(b, a.increment(ends, a.add(first, rangeOf(b, dims))), dims, value);
@@ -419,7 +408,7 @@ void Partition::assembleShared(OpBuilder &b) {
   countRanges(b, ends);
   allocate(a, startShares(a, ends, sums));
   placeShares(a, ends, sums);
-  forPieces(b, [&](OpBuilder &b, const Piece *piece, Value first) {
+  forPieces(b, [&](OpBuilder &b, const parallel::Chunk *piece, Value first) {
     cloneLoops(b, op, piece, [&](OpBuilder &b, ValueRange dims, Value value) {
       Value position = a.increment(ends, a.add(first, rangeOf(b, dims)));
       a.storeCoordinate(level, position, target.levelCoordinates(b, dims)[level]);

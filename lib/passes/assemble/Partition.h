@@ -37,8 +37,9 @@ private:
   mlir::Value fitsCache(mlir::OpBuilder &b, mlir::Value span) const;
   void chooseRanges(mlir::OpBuilder &b);
   mlir::Value rangeOf(mlir::OpBuilder &b, mlir::ValueRange dims) const;
-  void forPieces(mlir::OpBuilder &b,
-                 llvm::function_ref<void(mlir::OpBuilder &, const Piece *, mlir::Value)> body) const;
+  void
+  forPieces(mlir::OpBuilder &b,
+            llvm::function_ref<void(mlir::OpBuilder &, const parallel::Chunk *, mlir::Value)> body) const;
   void forShares(mlir::OpBuilder &b, mlir::Value count,
                  llvm::function_ref<void(mlir::Value, mlir::Value, mlir::Value)> body) const;
   void countRanges(mlir::OpBuilder &b, mlir::Value ends) const;

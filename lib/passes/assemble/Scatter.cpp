@@ -101,14 +101,14 @@ private:
   std::pair<Target *, Value> placeEntry(ValueRange dims, ValueRange at);
   void storeInStrips(OnInsert insert, Value firsts, Value ends);
   void storeDirectly(OnInsert insert);
-  void storePiece(const Piece *piece, OnInsert insert);
+  void storePiece(const parallel::Chunk *piece, OnInsert insert);
   /// Whether the rounds of the outermost loop are the coordinates that strips are made of.
   bool stripRounds() const { return rounds == stripLevel->dim; }
   void emptyRest();
   void noteRound();
   void atRounds(function_ref<void()> start, function_ref<void()> end);
   bool canShare();
-  void forPieces(function_ref<void(const Piece *)> body);
+  void forPieces(function_ref<void(const parallel::Chunk *)> body);
   void forShares(Value count, function_ref<void(Value first, Value last)> body) const;
 
   OpBuilder &b;
@@ -222,7 +222,7 @@ void Scatter::ask(ArrayRef<unsigned> asked) {
   };
   Value longest =
       numbersRounds ? assembly.zeros(b.getI64Type(), pieces ? pieces : assembly.constant(1)) : Value();
-  forPieces([&](const Piece *piece) {
+  forPieces([&](const parallel::Chunk *piece) {
     restart();
     Value zero = assembly.constant(0), most = numbersRounds ? assembly.cell(zero) : Value();
     cloneCounting(b, op, piece, query);
@@ -235,7 +235,7 @@ void Scatter::ask(ArrayRef<unsigned> asked) {
     if (numbersRounds || needsNumbers)
       atRounds([&] { counters->startRound(); }, end);
     if (numbersRounds)
-      assembly.write(longest, piece ? piece->part : zero, assembly.read(most, zero));
+      assembly.write(longest, piece ? piece->index : zero, assembly.read(most, zero));
   });
   for (unsigned l : asked)
     if (counts[l])
@@ -370,7 +370,7 @@ std::pair<Target *, Value> Scatter::placeEntry(ValueRange dims, ValueRange at) {
 /// emptied behind.
 void Scatter::storeInStrips(OnInsert insert, Value firsts, Value ends) {
   Value parts = pieces ? pieces : assembly.constant(1), zero = assembly.constant(0);
-  forPieces([&](const Piece *piece) {
+  forPieces([&](const parallel::Chunk *piece) {
     strips.emplace(assembly, *stripLevel, builds);
     restart();
     cloneLoops(b, op, piece, insert);
@@ -381,8 +381,8 @@ void Scatter::storeInStrips(OnInsert insert, Value firsts, Value ends) {
     };
     atRounds(start, [] {});
     auto [first, end] = strips->finish();
-    assembly.write(firsts, piece ? piece->part : zero, first);
-    assembly.write(ends, piece ? piece->part : zero, end);
+    assembly.write(firsts, piece ? piece->index : zero, first);
+    assembly.write(ends, piece ? piece->index : zero, end);
     strips.reset();
   });
   auto join = [&](Value part, levels::Values reached) {
@@ -404,7 +404,7 @@ void Scatter::storeDirectly(OnInsert insert) {
       fillElements(b, target, target.storage.fields.back(), first, last, target.fill(b));
       fence(b, target.loc);
     });
-  forPieces([&](const Piece *piece) {
+  forPieces([&](const parallel::Chunk *piece) {
     restart();
     storePiece(piece, insert);
     auto end = [&] {
@@ -446,7 +446,7 @@ void Scatter::store() {
 }
 
 /// Places in the cache are not fetched ahead: that would be work for nothing.
-void Scatter::storePiece(const Piece *piece, OnInsert insert) {
+void Scatter::storePiece(const parallel::Chunk *piece, OnInsert insert) {
   auto all = [&] {
     cloneLoops(b, op, piece, insert);
     return levels::Values{};
@@ -490,7 +490,7 @@ void Scatter::atRounds(function_ref<void()> start, function_ref<void()> end) {
 /// Whether pieces of the stream may be asked about, and stored, at the same time: each entry has a position
 /// of its own that its coordinates give, and what is counted together comes in one piece.
 bool Scatter::canShare() {
-  if (!target.parallel || !op.getBound() || !order.unique || ranks.any() || !canCut(op))
+  if (!target.parallel || !op.getBound() || !order.unique || ranks.any() || !canPartition(op))
     return false;
   for (unsigned l = 0; l < target.levels(); ++l) {
     const Expr &e = order.levels[l];
@@ -509,11 +509,11 @@ bool Scatter::canShare() {
 }
 
 /// Runs the body for each piece of the stream; without threads, once for all of it.
-void Scatter::forPieces(function_ref<void(const Piece *)> body) {
+void Scatter::forPieces(function_ref<void(const parallel::Chunk *)> body) {
   if (!pieces)
     return body(nullptr);
   levels::parallelParts(b, op.getLoc(), pieces, [&](Value number) {
-    Piece piece{number, pieces};
+    const parallel::Chunk piece{number, pieces};
     Counters own(assembly, order, rounds);
     counters = &own;
     body(&piece);
@@ -526,10 +526,8 @@ void Scatter::forShares(Value count, function_ref<void(Value first, Value last)>
   if (!pieces)
     return body(assembly.constant(0), count);
   levels::parallelParts(b, target.loc, pieces, [&](Value number) {
-    Value share = arith::DivUIOp::create(b, target.loc, count, pieces);
-    Value each = assembly.add(share, assembly.constant(1));
-    Value first = arith::MinUIOp::create(b, target.loc, assembly.mul(each, number), count);
-    body(first, arith::MinUIOp::create(b, target.loc, assembly.add(first, each), count));
+    auto [first, last] = parallel::chunkBounds(b, target.loc, count, {number, pieces});
+    body(first, last);
   });
 }
 

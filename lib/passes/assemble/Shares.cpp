@@ -4,7 +4,6 @@
 #include "passes/assemble/AllocationPlan.h"
 #include "passes/assemble/Groups.h"
 #include "passes/assemble/Stream.h"
-#include "passes/parallel/SetLoops.h"
 
 using namespace mlir;
 using namespace tulle::dialect;
@@ -25,8 +24,8 @@ static SmallVector<Value> placesOf(Operation *loop) {
 static bool cutsLoop(AssembleOp op) {
   auto coiterate = dyn_cast_or_null<CoiterateOp>(outermostLoop(op));
   if (!coiterate)
-    return canCut(op);
-  return coiterate.getNumResults() == 0 && !coiterate.getRange() && parallel::canCut(coiterate);
+    return canPartition(op);
+  return coiterate.getNumResults() == 0 && !coiterate.getRange() && parallel::canPartition(coiterate);
 }
 
 bool Shares::possible(const Target &target, AssembleOp op, const Order &order) {
@@ -45,7 +44,7 @@ bool Shares::possible(const Target &target, AssembleOp op, const Order &order) {
       return false;
   }
   // Each position of the first level is met in passes of the loop that one piece has.
-  if (!cutsLoop(op) || !grainOf(op))
+  if (!cutsLoop(op) || !alignmentOf(op))
     return false;
   Operation *loop = outermostLoop(op);
   // How much work there is must be known outside of the loop.
@@ -81,14 +80,12 @@ Value Shares::zeros(OpBuilder &b, int64_t words) const {
 
 //===--- How many pieces, and room for them ---===//
 
-/// A thread takes many pieces, so that none waits long for the last one; but each is some work.
-constexpr int64_t kPiecesPerThread = 16, kWorkPerPiece = int64_t(1) << 15, kLeastWork = int64_t(1) << 11;
-
 /// Entries for each piece: fewer where each may make a block, so that the caches hold a room.
 static int64_t workPerChunk(const Target &target) {
-  int64_t work = kWorkPerPiece;
+  int64_t work = target.costs.workPerAssembledChunk;
   for (unsigned l = target.storedLevels(); l < target.levels(); ++l)
-    work = std::max(work / std::max<int64_t>(target.storage.digits[l].modulus, 1), kLeastWork);
+    work = std::max(work / std::max<int64_t>(target.storage.digits[l].modulus, 1),
+                    target.costs.leastAssembledChunk);
   return work;
 }
 
@@ -101,19 +98,14 @@ static bool weighsAll(const format::Encoding &encoding) {
 }
 
 /// A piece of the loop's `place`, as tulle.partition cuts the loop.
-static Value pieceOf(OpBuilder &b, Operation *loop, Value place, const Piece &piece) {
-  Location loc = loop->getLoc();
+static Value pieceOf(OpBuilder &b, Operation *loop, Value place, const parallel::Chunk &piece) {
   Value all = b.clone(*place.getDefiningOp())->getResult(0);
-  if (auto iterate = dyn_cast<IterateOp>(loop)) {
-    Value part = PartitionOp::create(b, loc, all, piece.part, piece.parts, parallel::weights(iterate));
-    setGrain(part, cast<AssembleOp>(loop->getParentOp()));
-    return part;
-  }
-  return parallel::partOf(b, cast<CoiterateOp>(loop), all, piece.part, piece.parts);
+  int64_t alignment = alignmentOf(cast<AssembleOp>(loop->getParentOp())).value_or(1);
+  return parallel::chunkOf(b, loop, all, piece, alignment);
 }
 
 /// How many value slots of the tensor a piece of the loop has; null where that is not known from outside.
-static Value slotsOfPiece(OpBuilder &b, Operation *loop, Value tensor, const Piece &piece) {
+static Value slotsOfPiece(OpBuilder &b, Operation *loop, Value tensor, const parallel::Chunk &piece) {
   const format::Encoding &encoding = getEncoding(cast<RankedTensorType>(tensor.getType())).getValue();
   if (!weighsAll(encoding))
     return {};
@@ -135,7 +127,7 @@ static Value slotsOfPiece(OpBuilder &b, Operation *loop, Value tensor, const Pie
 }
 
 /// The bound of all inserts, made of sums and minima of stored counts, for one piece.
-static Value boundOfPiece(OpBuilder &b, Operation *loop, Value bound, const Piece &piece) {
+static Value boundOfPiece(OpBuilder &b, Operation *loop, Value bound, const parallel::Chunk &piece) {
   Operation *op = bound.getDefiningOp();
   if (auto stored = dyn_cast_or_null<StoredCountOp>(op)) {
     Value slots = slotsOfPiece(b, loop, stored.getTensor(), piece);
@@ -157,7 +149,7 @@ Shares::Shares(OpBuilder &b, Target &target, const Order &order, Value bound, bo
   Value work = parallel::work(b, loop);
   threads = ThreadsOp::create(b, loc, work, /*fixed=*/false);
   Value several = emit.compare(CmpIPredicate::ugt, threads, emit.constant(1));
-  Value wanted = emit.mul(threads, emit.constant(kPiecesPerThread));
+  Value wanted = emit.mul(threads, emit.constant(target.costs.chunksPerThread));
   if (!counted)
     wanted = arith::MaxUIOp::create(
         b, loc, wanted, arith::DivUIOp::create(b, loc, work, emit.constant(workPerChunk(target))));
@@ -170,14 +162,15 @@ Shares::Shares(OpBuilder &b, Target &target, const Order &order, Value bound, bo
     Value counts = table(b, threads);
     levels::parallelParts(b, loc, threads, [&](Value part) {
       Value rounds = arith::CeilDivUIOp::create(b, loc, pieces, threads);
-      Value longest = levels::forLoop(b, loc, emit.constant(0), rounds, LoopKind::Reduction, emit.constant(0),
-                                      [&](Value round, levels::Values so) {
-                                        Value number = emit.add(emit.mul(round, threads), part);
-                                        number = arith::MinUIOp::create(b, loc, number,
-                                                                        emit.sub(pieces, emit.constant(1)));
-                                        Value own = boundOfPiece(b, loop, bound, Piece{number, pieces});
-                                        return levels::Values{arith::MaxUIOp::create(b, loc, so[0], own)};
-                                      })[0];
+      Value longest =
+          levels::forLoop(b, loc, emit.constant(0), rounds, LoopKind::Reduction, emit.constant(0),
+                          [&](Value round, levels::Values so) {
+                            Value number = emit.add(emit.mul(round, threads), part);
+                            number =
+                                arith::MinUIOp::create(b, loc, number, emit.sub(pieces, emit.constant(1)));
+                            Value own = boundOfPiece(b, loop, bound, parallel::Chunk{number, pieces});
+                            return levels::Values{arith::MaxUIOp::create(b, loc, so[0], own)};
+                          })[0];
       store(b, longest, counts, part);
     });
     largest = summarize(b, counts, threads).second;
@@ -185,7 +178,7 @@ Shares::Shares(OpBuilder &b, Target &target, const Order &order, Value bound, bo
   }
   Value counts = table(b, pieces);
   levels::parallelParts(b, loc, pieces, [&](Value number) {
-    Piece piece{number, pieces};
+    const parallel::Chunk piece{number, pieces};
     store(b, countEntries(b, target, target.op, order, &piece), counts, number);
   });
   std::tie(most, largest) = summarize(b, counts, pieces);
@@ -332,7 +325,7 @@ std::pair<Value, Value> Shares::count(OpBuilder &b, Work work) {
     work(b, none, [&](AppendPiece append) {
       eachNumber(b, pieces, [&](Value number) {
         append(
-            Piece{number, pieces}, /*counting=*/true, [&](Appender &) {},
+            parallel::Chunk{number, pieces}, /*counting=*/true, [&](Appender &) {},
             [&](Appender &appender, MoveValues) {
               store(b, appender.count(b, appender.runCount() - 1), counts, number);
             });
@@ -349,7 +342,7 @@ void Shares::appendToRoom(OpBuilder &b, const Order &order, Work work) const {
   work(b, room, [&](AppendPiece append) {
     eachNumber(b, pieces, [&](Value number) {
       append(
-          Piece{number, pieces}, /*counting=*/false,
+          parallel::Chunk{number, pieces}, /*counting=*/false,
           [&](Appender &appender) { appender.beginPiece(b, Values(appender.runCount(), zero)); },
           [&](Appender &appender, MoveValues moveValues) {
             appender.finishPiece(b);
@@ -368,7 +361,7 @@ void Shares::appendInPlace(OpBuilder &b, Work work, const Verbatim *copied) cons
   Target result = target;
   work(b, result, [&](AppendPiece append) {
     eachNumber(b, pieces, [&](Value number) {
-      Piece piece{number, pieces};
+      const parallel::Chunk piece{number, pieces};
       if (copied)
         copied->copy(b, target, number, pieces);
       Values starts;
@@ -448,13 +441,14 @@ void Shares::assembleCounted(OpBuilder &b, const Order &order, Value block, Coun
 
 Value Shares::countBefore(OpBuilder &b, CountWork count) {
   levels::Emitter emit = target.emitter(b);
-  Value zero = emit.constant(0), one = emit.constant(1), each = emit.constant(kPiecesPerThread);
+  Value zero = emit.constant(0), one = emit.constant(1), each = emit.constant(target.costs.chunksPerThread);
   Value counted = emit.mul(emit.sub(threads, one), each), counts = table(b, pieces);
   begin(b);
   levels::parallelParts(b, loc, threads, [&](Value) {
     count(b, [&](CountPiece countPiece) {
-      eachNumber(b, counted,
-                 [&](Value number) { store(b, countPiece(Piece{number, pieces}), counts, number); });
+      eachNumber(b, counted, [&](Value number) {
+        store(b, countPiece(parallel::Chunk{number, pieces}), counts, number);
+      });
     });
   });
   Value starts = table(b, threads);
@@ -476,12 +470,12 @@ Value Shares::appendOwn(OpBuilder &b, Work work, Value part, Value starts) const
   Target result = target;
   Register reached(b, loc, load(b, starts, part));
   work(b, result, [&](AppendPiece append) {
-    Value each = emit.constant(kPiecesPerThread), first = emit.mul(part, each);
+    Value each = emit.constant(target.costs.chunksPerThread), first = emit.mul(part, each);
     levels::forLoop(b, loc, first, emit.add(first, each), LoopKind::Reduction, {},
                     [&](Value number, levels::Values) {
                       Value start = reached.get(b);
                       append(
-                          Piece{number, pieces}, /*counting=*/false,
+                          parallel::Chunk{number, pieces}, /*counting=*/false,
                           [&](Appender &appender) { appender.beginPiece(b, start); },
                           [&](Appender &appender, MoveValues) {
                             appender.finishPiece(b);

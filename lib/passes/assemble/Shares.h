@@ -39,7 +39,7 @@ public:
   using MoveValues = llvm::function_ref<void(mlir::Value start, mlir::Value count)>;
   using OnPiece = llvm::function_ref<void(Appender &, MoveValues)>;
   using AppendPiece =
-      llvm::function_ref<void(const Piece &piece, bool counting, OnAppender begin, OnPiece end)>;
+      llvm::function_ref<void(const parallel::Chunk &piece, bool counting, OnAppender begin, OnPiece end)>;
   using EachPiece = llvm::function_ref<void(AppendPiece)>;
   using Work = llvm::function_ref<void(mlir::OpBuilder &b, Target &room, EachPiece eachPiece)>;
   void assemble(mlir::OpBuilder &b, const Order &order, mlir::Value block, Work work);
@@ -54,7 +54,7 @@ public:
   /// takes little of the time: the pieces of all threads but the last are counted, and each thread stores its
   /// own ones, one after the other, where they belong. `count` emits the counting of one thread, as `work`
   /// its work.
-  using CountPiece = llvm::function_ref<mlir::Value(const Piece &piece)>;
+  using CountPiece = llvm::function_ref<mlir::Value(const parallel::Chunk &piece)>;
   using EachCount = llvm::function_ref<void(CountPiece)>;
   using CountWork = llvm::function_ref<void(mlir::OpBuilder &b, EachCount eachPiece)>;
   void assembleCounted(mlir::OpBuilder &b, const Order &order, mlir::Value block, CountWork count, Work work);

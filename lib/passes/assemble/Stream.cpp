@@ -77,7 +77,7 @@ private:
 Value isStreamed(OpBuilder &b, const Target &target, Value buffer) {
   levels::Emitter emit = target.emitter(b);
   Value size = memref::DimOp::create(b, target.loc, buffer, emit.constant(0));
-  return emit.compare(CmpIPredicate::ugt, size, emit.constant(kStreamed));
+  return emit.compare(CmpIPredicate::ugt, size, emit.constant(target.costs.streamedElements));
 }
 
 void copyElements(OpBuilder &b, const Target &target, Value from, Value first, Value to, Value at,

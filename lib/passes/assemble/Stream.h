@@ -6,11 +6,9 @@ namespace tulle::assemble {
 
 /// Bytes of a cache line: what goes past the caches is whole lines.
 constexpr int64_t kCacheLine = 64;
-/// Buffers with more elements are held by no cache: what is stored there goes past them, since a line that is
-/// read only to be overwritten costs as much again.
-constexpr int64_t kStreamed = int64_t(1) << 21;
 
-/// Whether that is done with a buffer (i1).
+/// Whether a buffer is written by streaming stores (i1): no cache holds it, and a line that is read only to
+/// be overwritten costs as much again.
 mlir::Value isStreamed(mlir::OpBuilder &b, const Target &target, mlir::Value buffer);
 /// Elements first … first + count - 1 of `from` go to element `at` of `to` and on; both have the same element
 /// type, and `to` starts at a cache line. Other threads see what went past the caches behind `fence` only.

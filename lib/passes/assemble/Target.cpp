@@ -15,7 +15,7 @@ namespace tulle::assemble {
 
 using arith::CmpIPredicate;
 
-Target::Target(OpBuilder &b, AssembleOp op) : op(op), loc(op.getLoc()) {
+Target::Target(OpBuilder &b, AssembleOp op) : op(op), loc(op.getLoc()), costs(costModel(op).costs) {
   storage.encoding = getEncoding(type()).getValue();
   storage.layout = format::layout(storage.encoding);
   storage.digits = format::digits(storage.encoding).value_or(std::vector<format::Digit>());

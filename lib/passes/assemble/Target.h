@@ -1,5 +1,6 @@
 // The tensor that one tulle.assemble makes, while it is being made.
 #pragma once
+#include "dialect/Costs.h"
 #include "dialect/Dialect.h"
 #include "levels/LevelFormat.h"
 #include "passes/assemble/LevelCoordinates.h"
@@ -17,6 +18,7 @@ public:
   mutable dialect::AssembleOp op; ///< a handle: its accessors are not const
   mlir::Location loc;
   levels::Storage storage;
+  iteration::Costs costs;
   bool parallel = false; ///< threads may share the work
 
   const format::Encoding &encoding() const { return storage.encoding; }

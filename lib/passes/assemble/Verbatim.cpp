@@ -4,6 +4,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "passes/assemble/Appender.h"
 #include "passes/assemble/Stream.h"
+#include "passes/parallel/SetLoops.h"
 
 using namespace mlir;
 using namespace tulle::dialect;
@@ -123,7 +124,7 @@ bool Verbatim::isConcurrent(const Target &target, size_t number) const {
 Value Verbatim::buffer(OpBuilder &b, Location loc, Type type, std::optional<unsigned> level) const {
   auto found = ValuesOp::create(b, loc, type, source);
   if (level)
-    found->setAttr(kLevelAttr, b.getI64IntegerAttr(*level));
+    found.setLevel(*level);
   return found;
 }
 
@@ -153,15 +154,12 @@ void Verbatim::copy(OpBuilder &b, const Target &target, Value part, Value parts)
     return;
   Location loc = target.loc;
   levels::Emitter emit = target.emitter(b);
-  // Shares begin at whole lines of any element.
-  Value line = emit.constant(kCacheLine), count = StoredCountOp::create(b, loc, source);
+  Value count = StoredCountOp::create(b, loc, source);
   // The source may have room behind its last entry.
   Value held = memref::DimOp::create(b, loc, target.storage.fields.back(), emit.constant(0));
   count = arith::MinUIOp::create(b, loc, count, held);
-  Value lines = arith::CeilDivUIOp::create(b, loc, count, line);
-  Value each = emit.mul(arith::CeilDivUIOp::create(b, loc, lines, parts), line);
-  Value first = arith::MinUIOp::create(b, loc, emit.mul(each, part), count);
-  Value last = arith::MinUIOp::create(b, loc, emit.add(first, each), count);
+  // Chunks begin at whole lines of any element.
+  auto [first, last] = parallel::chunkBounds(b, loc, count, {part, parts}, kCacheLine);
   for (auto [number, field] : llvm::enumerate(targetFields)) {
     if (isConcurrent(target, number))
       continue;

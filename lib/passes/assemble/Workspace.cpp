@@ -213,7 +213,7 @@ private:
     if (!lines)
       return copyBlock(b, from, sink, to);
     Value held = memref::DimOp::create(b, loc, sink, emit.constant(0));
-    Value large = emit.compare(arith::CmpIPredicate::ugt, held, emit.constant(kStreamed));
+    Value large = emit.compare(arith::CmpIPredicate::ugt, held, emit.constant(target.costs.streamedElements));
     auto run = [&](void (Workspace::*move)(OpBuilder &, Value, Value, Value)) {
       (this->*move)(b, from, sink, to);
       return levels::Values{};
@@ -324,7 +324,7 @@ bool fitsWorkspace(const Target &target, AssembleOp, const Order &order) {
 /// A copy of the loops, or of one piece, that collects the entries of each group and appends them; when
 /// counting, their coordinates only.
 static void insertAll(OpBuilder &b, Target &target, const Order &order, Workspace &workspace,
-                      Appender &appender, bool counting, const Piece *piece = nullptr) {
+                      Appender &appender, bool counting, const parallel::Chunk *piece = nullptr) {
   Groups groups(b, target, order, target.storedLevels() - 1);
   auto insert = [&](OpBuilder &b, ValueRange dims, Value value) {
     groups.atInsert(b, dims);
@@ -374,15 +374,16 @@ static void assembleInShares(OpBuilder &b, const Target &target, Shares &shares,
     auto moveBlocks = [&](Value start, Value count) {
       workspace.moveBlocks(b, target.storage.fields.back(), start, count);
     };
-    eachPiece([&](const Piece &piece, bool counting, Shares::OnAppender begin, Shares::OnPiece end) {
-      Appender appender(b, room, flushed, counting, workspace.wholeBlocks());
-      begin(appender);
-      insertAll(b, room, order, workspace, appender, counting, &piece);
-      if (workspace.blocksStay())
-        end(appender, moveBlocks);
-      else
-        end(appender, {});
-    });
+    eachPiece(
+        [&](const parallel::Chunk &piece, bool counting, Shares::OnAppender begin, Shares::OnPiece end) {
+          Appender appender(b, room, flushed, counting, workspace.wholeBlocks());
+          begin(appender);
+          insertAll(b, room, order, workspace, appender, counting, &piece);
+          if (workspace.blocksStay())
+            end(appender, moveBlocks);
+          else
+            end(appender, {});
+        });
     workspace.free(b);
   };
   shares.assemble(b, flushed, target.emitter(b).constant(*blockSize(target)), work);
@@ -429,17 +430,18 @@ static void assembleCounted(OpBuilder &b, const Target &target, Shares &shares, 
   flushed.unique = true;
   auto count = [&](OpBuilder &b, Shares::EachCount eachPiece) {
     Marks marks(b, target);
-    eachPiece([&](const Piece &piece) { return marks.count(b, piece); });
+    eachPiece([&](const parallel::Chunk &piece) { return marks.count(b, piece); });
     marks.free(b);
   };
   auto work = [&](OpBuilder &b, Target &result, Shares::EachPiece eachPiece) {
     Workspace workspace(b, result, order);
-    eachPiece([&](const Piece &piece, bool counting, Shares::OnAppender begin, Shares::OnPiece end) {
-      Appender appender(b, result, flushed, counting, workspace.wholeBlocks());
-      begin(appender);
-      insertAll(b, result, order, workspace, appender, counting, &piece);
-      end(appender, {});
-    });
+    eachPiece(
+        [&](const parallel::Chunk &piece, bool counting, Shares::OnAppender begin, Shares::OnPiece end) {
+          Appender appender(b, result, flushed, counting, workspace.wholeBlocks());
+          begin(appender);
+          insertAll(b, result, order, workspace, appender, counting, &piece);
+          end(appender, {});
+        });
     workspace.free(b);
   };
   shares.assembleCounted(b, flushed, target.emitter(b).constant(*blockSize(target)), count, work);

@@ -39,7 +39,7 @@ static ValuesOp valuesBehind(Value memref, Value &base) {
   while (auto view = base.getDefiningOp<ViewLikeOpInterface>())
     base = view.getViewSource();
   auto values = base.getDefiningOp<ValuesOp>();
-  return values && !values->hasAttr(kLevelAttr) ? values : ValuesOp();
+  return values && !values.getLevel() ? values : ValuesOp();
 }
 
 void continuations(OpOperand &use, SmallVectorImpl<Value> &results) {

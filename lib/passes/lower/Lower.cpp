@@ -118,16 +118,8 @@ void Lowering::lowerSpaceSize(SpaceSizeOp op) {
 void Lowering::lowerValues(ValuesOp op) {
   const levels::Storage &storage = *tensors.lookup(op.getTensor());
   unsigned field = storage.layout.valuesField();
-  if (auto level = op->getAttrOfType<IntegerAttr>(kLevelAttr)) {
-    auto l = uint64_t(level.getInt());
-    const auto &ref = l < storage.layout.coordinates.size() ? storage.layout.coordinates[l] : std::nullopt;
-    if (!ref || ref->stride != 1) {
-      op.emitError("expected a level that stores its coordinates in a buffer of their own");
-      ok = false;
-      return;
-    }
-    field = ref->field;
-  }
+  if (op.getLevel())
+    field = storage.layout.coordinates[*op.getLevel()]->field;
   values.map(op.getResult(), storage.fields[field]);
 }
 
@@ -341,7 +333,7 @@ void Lowering::lowerStorage(StorageOp op) {
 void Lowering::lowerWithValues(WithValuesOp op) {
   const levels::Storage &pattern = *tensors.lookup(op.getTensor());
   if (auto own = op.getValues().getDefiningOp<ValuesOp>();
-      own && !own->hasAttr(kLevelAttr) && tensors.lookup(own.getTensor()) == &pattern) {
+      own && !own.getLevel() && tensors.lookup(own.getTensor()) == &pattern) {
     tensors[op.getResult()] = &pattern;
     return;
   }

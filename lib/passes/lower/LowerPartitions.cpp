@@ -1,6 +1,5 @@
 // What threads share: parallel regions keep their form without the tensors, and pieces of spaces become
 // bounds.
-#include "dialect/Attributes.h"
 #include "passes/lower/Lowering.h"
 
 using namespace mlir;
@@ -153,13 +152,13 @@ struct Places {
     return emit.add(first, shareBegin(emit, emit.sub(before(end), first), part, parts));
   }
   Value cut(Value target) const { return weight ? lower::cut(emit, *weight, begin, end, target) : target; }
-  Value cut(Value part, Value parts, int64_t grain) const {
+  Value cut(Value part, Value parts, int64_t alignment) const {
     Value at = cut(target(part, parts));
-    if (grain == 1)
+    if (alignment == 1)
       return at;
     // Up to the next multiple. Where a piece begins another one ends, at the same place.
     OpBuilder &b = emit.builder;
-    Value each = emit.constant(grain), rest = arith::RemUIOp::create(b, emit.loc, at, each);
+    Value each = emit.constant(alignment), rest = arith::RemUIOp::create(b, emit.loc, at, each);
     Value more = arith::RemUIOp::create(b, emit.loc, emit.sub(each, rest), each);
     return arith::MinUIOp::create(b, emit.loc, emit.add(at, more), end);
   }
@@ -203,15 +202,14 @@ bool Lowering::checkCut(Operation *op, const Space &space) {
 
 void Lowering::lowerPartition(PartitionOp op) {
   Location loc = op.getLoc();
-  auto attr = op->getAttrOfType<IntegerAttr>(kGrainAttr);
-  int64_t grain = attr ? attr.getInt() : 1;
+  const auto alignment = int64_t(op.getAlignment());
   Value part = values.lookup(op.getPart()), parts = values.lookup(op.getParts());
   Value next = op.getTo() ? values.lookup(op.getTo())
                           : arith::AddIOp::create(b, loc, part, arith::ConstantIndexOp::create(b, loc, 1));
   if (auto range = ranges.find(op.getSpace()); range != ranges.end()) {
     const levels::Storage *weights = op.getWeights() ? tensors.lookup(op.getWeights()) : nullptr;
     Places places = placesOf(b, loc, range->second, weights);
-    std::pair<Value, Value> piece{places.cut(part, parts, grain), places.cut(next, parts, grain)};
+    std::pair<Value, Value> piece{places.cut(part, parts, alignment), places.cut(next, parts, alignment)};
     ranges[op.getResult()] = piece;
     return;
   }
@@ -221,7 +219,7 @@ void Lowering::lowerPartition(PartitionOp op) {
     return;
   }
   Places places = placesOf(b, loc, space);
-  levels::PositionRange piece{places.cut(part, parts, grain), places.cut(next, parts, grain)};
+  levels::PositionRange piece{places.cut(part, parts, alignment), places.cut(next, parts, alignment)};
   if (!space.format->full() && !space.unique())
     piece = {afterSegment(b, loc, space, piece.begin), afterSegment(b, loc, space, piece.end)};
   limit(space, piece);

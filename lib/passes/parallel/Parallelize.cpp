@@ -22,11 +22,11 @@ struct Parallelize : impl::ParallelizeBase<Parallelize> {
       if (parallel::isLoop(&op))
         outermost.push_back(&op);
     SmallVector<dialect::FillOp> fills(getOperation().getOps<dialect::FillOp>());
-    const iteration::Costs costs = dialect::costModel(getOperation()).costs;
+    const parallel::Settings settings{deterministic, dialect::costModel(getOperation()).costs};
     for (Operation *loop : outermost)
-      parallel::share(loop, {deterministic, costs});
+      parallel::share(loop, settings);
     for (dialect::FillOp fill : fills)
-      parallel::shareFill(fill);
+      parallel::shareFill(fill, settings);
   }
 };
 

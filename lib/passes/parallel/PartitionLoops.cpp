@@ -49,17 +49,17 @@ Value severalEach(OpBuilder &b, Location loc, Value parts, Value each) {
 }
 
 bool shareRounds(Operation *loop, const Settings &settings) {
-  if (kindOf(loop) != LoopKind::Parallel || !carriesTensorsOnly(loop) || !canCut(loop))
+  if (kindOf(loop) != LoopKind::Parallel || !carriesTensorsOnly(loop) || !canPartition(loop))
     return false;
   OpBuilder b(loop);
   Location loc = loop->getLoc();
   Value parts = ThreadsOp::create(b, loc, work(b, loop), /*fixed=*/false);
   if (selectsRows(loop))
-    parts =
-        severalEach(b, loc, parts, arith::ConstantIndexOp::create(b, loc, settings.costs.chunksPerPartition));
+    parts = severalEach(b, loc, parts,
+                        arith::ConstantIndexOp::create(b, loc, settings.costs.unevenChunksPerThread));
   Block &block = wrap(b, loop, parts);
   b.setInsertionPoint(loop);
-  cutToPart(b, loop, block.getArgument(0), parts);
+  restrictTo(b, loop, {block.getArgument(0), parts});
   return true;
 }
 
@@ -91,11 +91,11 @@ std::optional<Combiners> combinersOf(Operation *loop) {
 bool addsToValues(Operation *loop) { return carriesValuesOnly(loop) && combinersOf(loop); }
 
 bool sharePartials(Operation *loop, const Settings &settings) {
-  if (!addsToValues(loop) || !canCut(loop))
+  if (!addsToValues(loop) || !canPartition(loop))
     return false;
   OpBuilder b(loop);
   Value parts = ThreadsOp::create(b, loop->getLoc(), work(b, loop), settings.deterministic);
-  sharePartials(loop, parts, [&](OpBuilder &b, Value part) { cutToPart(b, loop, part, parts); });
+  sharePartials(loop, parts, [&](OpBuilder &b, Value part) { restrictTo(b, loop, {part, parts}); });
   return true;
 }
 
@@ -200,7 +200,7 @@ static IterateOp findInside(OpBuilder &b, Operation *loop, Value &length) {
   return found;
 }
 
-bool shareInside(Operation *loop, const Settings &) {
+bool shareInside(Operation *loop, const Settings &settings) {
   if (!carriesTensorsOnly(loop))
     return false;
   OpBuilder b(loop);
@@ -210,17 +210,17 @@ bool shareInside(Operation *loop, const Settings &) {
   if (!inner)
     return false;
   Value parts = ThreadsOp::create(b, loc, work(b, loop), /*fixed=*/false);
-  // Every part walks the loops outside: pieces of a few coordinates would not pay.
-  Value few = arith::DivUIOp::create(b, loc, length, arith::ConstantIndexOp::create(b, loc, 8));
+  Value fewest = arith::ConstantIndexOp::create(b, loc, settings.costs.innerChunk);
+  Value few = arith::DivUIOp::create(b, loc, length, fewest);
   Value one = arith::ConstantIndexOp::create(b, loc, 1);
   parts = arith::MinUIOp::create(b, loc, parts, arith::MaxUIOp::create(b, loc, few, one));
   Block &block = wrap(b, loop, parts);
   b.setInsertionPoint(inner);
-  cutToPart(b, inner, block.getArgument(0), parts);
+  restrictTo(b, inner, {block.getArgument(0), parts});
   return true;
 }
 
-void shareFill(FillOp fill) {
+void shareFill(FillOp fill, const Settings &settings) {
   auto type = cast<RankedTensorType>(fill.getTensor().getType());
   Type element = type.getElementType();
   if (element.isInteger(1) || getEncoding(type).getValue().levels.empty())
@@ -228,13 +228,13 @@ void shareFill(FillOp fill) {
   OpBuilder b(fill);
   Location loc = fill.getLoc();
   Value size = StoredCountOp::create(b, loc, fill.getTensor());
-  // Four are written as fast as an entry is computed with.
-  Value work = arith::DivUIOp::create(b, loc, size, arith::ConstantIndexOp::create(b, loc, 4));
+  Value fills = arith::ConstantIndexOp::create(b, loc, settings.costs.fillsPerEntry);
+  Value work = arith::DivUIOp::create(b, loc, size, fills);
   Value parts = ThreadsOp::create(b, loc, work, /*fixed=*/false);
   fill.replaceAllUsesWith(region(b, loc, parts, fill.getTensor(), [&](Value part, ValueRange carried) {
     auto buffer = MemRefType::get({ShapedType::kDynamic}, element);
     Value values = ValuesOp::create(b, loc, buffer, carried[0]);
-    forEach(b, loc, pieceOf(b, loc, size, part, parts),
+    forEach(b, loc, chunkBounds(b, loc, size, {part, parts}),
             [&](OpBuilder &b, Value at) { memref::StoreOp::create(b, loc, fill.getValue(), values, at); });
     return SmallVector<Value>{WithValuesOp::create(b, loc, type, carried[0], values)};
   })[0]);

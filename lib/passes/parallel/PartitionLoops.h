@@ -36,7 +36,7 @@ bool shareInside(Operation *loop, const Settings &settings);
 bool shareCopies(Operation *loop, const Settings &settings);
 
 /// A start value for all of a tensor: each part writes a piece of the buffer.
-void shareFill(dialect::FillOp fill);
+void shareFill(dialect::FillOp fill, const Settings &settings);
 
 /// The first of these that applies to a loop.
 bool share(Operation *loop, const Settings &settings);

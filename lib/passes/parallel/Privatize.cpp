@@ -146,7 +146,7 @@ static Value addUp(OpBuilder &b, Location loc, Operation *combiner, Value tensor
   return region(b, loc, pieces, tensor, [&](Value piece, ValueRange carried) {
     Value zero = arith::ConstantIndexOp::create(b, loc, 0), one = arith::ConstantIndexOp::create(b, loc, 1);
     Value values = ValuesOp::create(b, loc, memory, carried[0]);
-    auto bounds = pieceOf(b, loc, size, piece, pieces);
+    auto bounds = chunkBounds(b, loc, size, {piece, pieces});
     auto copy = scf::ForOp::create(b, loc, zero, parts, one);
     OpBuilder inCopy = OpBuilder::atBlockBegin(copy.getBody());
     Value first = arith::MulIOp::create(inCopy, loc, copy.getInductionVar(), size);
@@ -163,7 +163,7 @@ static Value addUp(OpBuilder &b, Location loc, Operation *combiner, Value tensor
 bool shareCopies(Operation *loop, const Settings &settings) {
   auto type = loop->getNumResults() == 1 ? dyn_cast<RankedTensorType>(loop->getResult(0).getType())
                                          : RankedTensorType();
-  if (!type || !canCut(loop) || type.getElementType().isInteger(1) || !isDense(type))
+  if (!type || !canPartition(loop) || type.getElementType().isInteger(1) || !isDense(type))
     return false;
   Aliases aliases(loop);
   Operation *combiner = combinerOfStores(loop, aliases);
@@ -200,7 +200,7 @@ bool shareCopies(Operation *loop, const Settings &settings) {
     Aliases same(own);
     redirect(own, same, started, part);
     OpBuilder before(own);
-    cutToPart(before, own, part, parts);
+    restrictTo(before, own, {part, parts});
     return SmallVector<Value>{own->getResult(0)};
   });
   Value sum = addUp(b, loc, combiner, result, size, summed[0], parts);

@@ -58,7 +58,7 @@ static bool isSingle(SpaceOp space) {
   return !above || loop.getEach() || levelOf(above).format.unique;
 }
 
-bool canCut(Operation *loop) {
+bool canPartition(Operation *loop) {
   if (auto iterate = dyn_cast<IterateOp>(loop)) {
     if (isa<RangeType>(iterate.getSpace().getType()))
       return true;
@@ -77,8 +77,8 @@ bool canCut(Operation *loop) {
   });
 }
 
-/// A piece of the coordinates that the loop may visit: those of its range, or of the space's level.
-static Value partOfRange(OpBuilder &b, CoiterateOp loop, Value space, Value part, Value parts) {
+/// A chunk of the coordinates that the loop may visit: those of its range, or of the space's level.
+static Value chunkOfRange(OpBuilder &b, CoiterateOp loop, Value space, const Chunk &chunk) {
   Location loc = loop.getLoc();
   Value range = loop.getRange();
   if (!range) {
@@ -87,29 +87,33 @@ static Value partOfRange(OpBuilder &b, CoiterateOp loop, Value space, Value part
     Value size = LevelSizeOp::create(b, loc, first.getTensor(), first.getLevel());
     range = RangeOp::create(b, loc, zero, size);
   }
-  return PartitionOp::create(b, loc, range, part, parts);
+  return PartitionOp::create(b, loc, range, chunk.index, chunk.count);
 }
 
-void cutToParts(OpBuilder &b, IterateOp loop, Value part, Value to, Value parts) {
+void restrictTo(OpBuilder &b, IterateOp loop, const Chunk &chunk, Value to) {
   loop.getSpaceMutable().assign(
-      PartitionOp::create(b, loop.getLoc(), loop.getSpace(), part, parts, weights(loop), to));
+      PartitionOp::create(b, loop.getLoc(), loop.getSpace(), chunk.index, chunk.count, weights(loop), to));
 }
 
-void cutToPart(OpBuilder &b, Operation *loop, Value part, Value parts) {
+void restrictTo(OpBuilder &b, Operation *loop, const Chunk &chunk, int64_t alignment) {
   Location loc = loop->getLoc();
   if (auto iterate = dyn_cast<IterateOp>(loop))
-    return cutToParts(b, iterate, part, /*to=*/{}, parts);
+    return iterate.getSpaceMutable().assign(chunkOf(b, loop, iterate.getSpace(), chunk, alignment));
   auto coiterate = cast<CoiterateOp>(loop);
-  Value piece = partOfRange(b, coiterate, coiterate.getSpaces().front(), part, parts);
+  Value range = chunkOfRange(b, coiterate, coiterate.getSpaces().front(), chunk);
   for (OpOperand &space : coiterate.getSpacesMutable())
-    space.set(RestrictOp::create(b, loc, space.get().getType(), space.get(), piece));
+    space.set(RestrictOp::create(b, loc, space.get().getType(), space.get(), range));
   if (coiterate.getRange())
-    coiterate.getRangeMutable().assign(piece);
+    coiterate.getRangeMutable().assign(range);
 }
 
-Value partOf(OpBuilder &b, CoiterateOp loop, Value space, Value part, Value parts) {
-  Value piece = partOfRange(b, loop, space, part, parts);
-  return RestrictOp::create(b, loop.getLoc(), space.getType(), space, piece);
+Value chunkOf(OpBuilder &b, Operation *loop, Value space, const Chunk &chunk, int64_t alignment) {
+  Location loc = loop->getLoc();
+  if (auto iterate = dyn_cast<IterateOp>(loop))
+    return PartitionOp::create(b, loc, space, chunk.index, chunk.count, weights(iterate), /*to=*/Value(),
+                               alignment);
+  Value range = chunkOfRange(b, cast<CoiterateOp>(loop), space, chunk);
+  return RestrictOp::create(b, loc, space.getType(), space, range);
 }
 
 Value weights(IterateOp loop) {
@@ -201,9 +205,15 @@ Value work(OpBuilder &b, Operation *loop) {
   return times ? arith::MulIOp::create(b, loc, total, times).getResult() : total;
 }
 
-std::pair<Value, Value> pieceOf(OpBuilder &b, Location loc, Value size, Value part, Value parts) {
-  Value each = arith::CeilDivUIOp::create(b, loc, size, parts);
-  Value begin = arith::MinUIOp::create(b, loc, size, arith::MulIOp::create(b, loc, each, part).getResult());
+std::pair<Value, Value> chunkBounds(OpBuilder &b, Location loc, Value size, const Chunk &chunk,
+                                    int64_t alignment) {
+  Value unit = arith::ConstantIndexOp::create(b, loc, alignment);
+  Value units = alignment == 1 ? size : arith::CeilDivUIOp::create(b, loc, size, unit).getResult();
+  Value each = arith::CeilDivUIOp::create(b, loc, units, chunk.count);
+  if (alignment != 1)
+    each = arith::MulIOp::create(b, loc, each, unit);
+  Value first = arith::MulIOp::create(b, loc, each, chunk.index);
+  Value begin = arith::MinUIOp::create(b, loc, size, first);
   Value end = arith::MinUIOp::create(b, loc, size, arith::AddIOp::create(b, loc, begin, each).getResult());
   return {begin, end};
 }

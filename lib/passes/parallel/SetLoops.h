@@ -23,15 +23,20 @@ bool carriesTensorsOnly(Operation *loop);
 /// Whether all of it is values, and there are some.
 bool carriesValuesOnly(Operation *loop);
 
-/// Whether the coordinates a loop visits can be cut into pieces.
-bool canCut(Operation *loop);
-/// Makes the loop visit one piece of its coordinates only; the builder stands where that can be computed.
-void cutToPart(mlir::OpBuilder &b, Operation *loop, Value part, Value parts);
-/// The same for the pieces from `part` on and before `to`.
-void cutToParts(mlir::OpBuilder &b, dialect::IterateOp loop, Value part, Value to, Value parts);
+/// Whether the coordinates that the loop visits can be partitioned into chunks.
+bool canPartition(Operation *loop);
+/// One of `count` consecutive chunks of a loop's coordinates, which hold about as much work each.
+struct Chunk {
+  Value index, count;
+};
 
-/// The same piece of one of a coiterate's spaces, which may have been copied.
-Value partOf(mlir::OpBuilder &b, dialect::CoiterateOp loop, Value space, Value part, Value parts);
+/// Restricts the loop to a chunk of its coordinates; the builder stands where that can be computed. Chunks of
+/// a level that does not store its coordinates, or of a range, begin at multiples of `alignment`.
+void restrictTo(mlir::OpBuilder &b, Operation *loop, const Chunk &chunk, int64_t alignment = 1);
+/// Restricts the loop to the chunks from `chunk` on and before number `to`.
+void restrictTo(mlir::OpBuilder &b, dialect::IterateOp loop, const Chunk &chunk, Value to);
+/// The same chunk of one of the loop's spaces, or of its range, or of a copy of these.
+Value chunkOf(mlir::OpBuilder &b, Operation *loop, Value space, const Chunk &chunk, int64_t alignment = 1);
 
 /// The tensor whose stored entries say how much work a loop over a range has: one whose first, dense level is
 /// located at the loop's coordinate and whose second level is walked below. Null without one.
@@ -40,8 +45,9 @@ Value weights(dialect::IterateOp loop);
 /// How much work a loop has, in stored entries, times the lengths of dense loops inside.
 Value work(mlir::OpBuilder &b, Operation *loop);
 
-/// The bounds of a piece of 0 <= k < size.
-std::pair<Value, Value> pieceOf(mlir::OpBuilder &b, mlir::Location loc, Value size, Value part, Value parts);
+/// The bounds of a chunk of 0 <= k < size, which begins at a multiple of `alignment`.
+std::pair<Value, Value> chunkBounds(mlir::OpBuilder &b, mlir::Location loc, Value size, const Chunk &chunk,
+                                    int64_t alignment = 1);
 /// A loop over them, whose rounds are independent.
 void forEach(mlir::OpBuilder &b, mlir::Location loc, std::pair<Value, Value> bounds,
              llvm::function_ref<void(mlir::OpBuilder &, Value)> body);

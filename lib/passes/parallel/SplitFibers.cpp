@@ -145,7 +145,7 @@ std::optional<Plan> planOf(IterateOp loop) {
     return std::nullopt;
   SmallVector<IterateOp> below;
   for (IterateOp op : loop.getBody().getOps<IterateOp>())
-    if (walksBelow(loop, op) && canCut(op))
+    if (walksBelow(loop, op) && canPartition(op))
       below.push_back(op);
   Plan values{Joined::Values, {}};
   for (IterateOp op : below)
@@ -327,7 +327,7 @@ private:
     for (IterateOp op : plan.inner) {
       auto own = cast<IterateOp>(map.lookup(op.getResult(0)).getDefiningOp());
       b.setInsertionPoint(own);
-      cutToParts(b, own, from, to, whole);
+      restrictTo(b, own, {from, whole}, to);
     }
     if (plan.joined == Joined::Apart)
       copy.getInitsMutable().assign(tensors);
@@ -498,7 +498,7 @@ private:
 
 bool shareCutRounds(Operation *op, const Settings &settings) {
   auto loop = dyn_cast<IterateOp>(op);
-  if (!loop || !canCut(loop) || loop.getEach() || !hasOrder(loop))
+  if (!loop || !canPartition(loop) || loop.getEach() || !hasOrder(loop))
     return false;
   const bool adds = addsToValues(loop);
   if (!adds && (loop.getKind() != LoopKind::Parallel || !carriesTensorsOnly(loop)))
