@@ -32,8 +32,8 @@ func.func @located(%a: !tulle.space<#SV, 0>, %d: tensor<?xf64>) {
 }
 
 // A union with a dense level is a loop over the level's range.
-// CHECK-LABEL: @located
-func.func @located(%a: !tulle.space<#SV, 0>, %d: tensor<?xf64>) {
+// CHECK-LABEL: @iterated
+func.func @iterated(%a: !tulle.space<#SV, 0>, %d: tensor<?xf64>) {
   %s = tulle.space %d level(0) : tensor<?xf64> -> !tulle.space<#D, 0>
   // CHECK: %[[N:.*]] = tulle.level_size %{{.*}} level(0)
   // CHECK: %[[R:.*]] = tulle.range %c0 to %[[N]]
