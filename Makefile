@@ -46,7 +46,7 @@ convert-test: configure
 	cmake --build $(BUILD) --target tulle-convert-test
 	test/convert/run.py --tool $(BUILD)/bin/tulle-convert-test --data $(DATA) --most $(MOST) --jobs $(JOBS)
 
-# Runs every fuzzer in turn for ever; SECONDS_EACH=600 changes how long each turn is, ROUNDS=1 stops after one.
+# Runs the fuzzers one after the other, for ever: SECONDS_EACH=600 for so long each, REPETITIONS=1 once.
 fuzz: PRESET := fuzz
 fuzz: setup
 	cmake --preset fuzz >/dev/null

@@ -50,9 +50,9 @@ static void declare(CLI::App &app, Options &options) {
   app.add_option("what", selection.what,
                  "Which part: kernels (products with dense operands), strategies (ways to intersect), "
                  "tensors (order 3), assemble (sparse results), "
-                 "convert, compile, bounds (the machine alone), quick (some inputs of each), all")
+                 "convert, compile, roofline (the machine alone), quick (some inputs of each), all")
       ->check(CLI::IsMember(
-          {"kernels", "strategies", "tensors", "assemble", "convert", "compile", "bounds", "quick", "all"}))
+          {"kernels", "strategies", "tensors", "assemble", "convert", "compile", "roofline", "quick", "all"}))
       ->capture_default_str();
   app.add_option("--kernels", selection.kernels, "Only kernels whose name contains one of these")
       ->delimiter(',');
@@ -64,7 +64,8 @@ static void declare(CLI::App &app, Options &options) {
       ->delimiter(',');
   app.add_option("--more", selection.more, "Inputs besides each kernel's own, for every kernel they suit")
       ->delimiter(',');
-  app.add_option("--peers", selection.peers, "Only these peers; loops by hand always run")->delimiter(',');
+  app.add_option("--peers", selection.peers, "Only these peers; the hand-written loops always run")
+      ->delimiter(',');
   app.add_option("--threads", options.threads, "Numbers of threads, one after the other")
       ->delimiter(',')
       ->check(CLI::Range(1, 1024))
@@ -82,7 +83,7 @@ static void declare(CLI::App &app, Options &options) {
   app.add_option("--from", options.from, "Measure nothing: the report is one that --json wrote");
   // Between this program's own processes.
   app.add_option("--worker", options.assignment.out)->group("");
-  app.add_option("--turns", options.assignment.turns)->group("");
+  app.add_option("--running", options.assignment.running)->group("");
   app.add_option("--first", options.assignment.first)->group("");
   app.add_option("--without", options.assignment.without)->group("");
   app.add_option("--fake", selection.fake)->group("");
@@ -111,7 +112,7 @@ static int main(int argc, char **argv) {
   Options options;
   CLI::App app{
       "Times kernels, sparse results, conversions and compilation against the peers that are installed: "
-      "same data, same process, in turn, after all answers were compared"};
+      "same data, same process, interleaved repetitions, after all answers were compared"};
   declare(app, options);
   try {
     app.parse(argc, argv);

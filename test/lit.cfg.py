@@ -12,8 +12,10 @@ llvm = "/usr/lib/llvm-22/bin"
 config.name = "tulle"
 if lit_config.params.get("sanitize"):
     config.available_features.add("sanitized")
-if os.path.exists(os.path.join(build, "bin", "tulle-bench")):
-    config.available_features.add("bench")
+# What `tulle` and `tulle-opt` alone do not bring.
+for feature, program in [("bench", "tulle-bench"), ("differential", "differential_test")]:
+    if os.path.exists(os.path.join(build, "bin", program)):
+        config.available_features.add(feature)
 config.test_format = lit.formats.ShTest(execute_external=True)
 config.suffixes = [".mlir", ".test", ".tulle"]
 config.excludes = ["inputs", "Inputs", "CMakeLists.txt", "README.md", "end_to_end"]

@@ -156,15 +156,15 @@ Tensor Input::dense(const std::string &operand, std::vector<int64_t> shape) {
   return operands[key] = made;
 }
 
-std::span<double> Input::room(int64_t count) {
-  if (roomBuffer.count < count)
-    roomBuffer = Buffer::allocate(count, count * 8, false, "the peers' result");
-  return {static_cast<double *>(roomBuffer.data), size_t(count)};
+std::span<double> Input::result(int64_t count) {
+  if (resultBuffer.count < count)
+    resultBuffer = Buffer::allocate(count, count * 8, false, "the peers' result");
+  return {static_cast<double *>(resultBuffer.data), size_t(count)};
 }
 
 void Input::dropDense() {
   operands.clear();
-  roomBuffer = {};
+  resultBuffer = {};
 }
 
 double Input::diaPadding() const {

@@ -1,5 +1,5 @@
 // One input in every format, as plain arrays and as Tulle's tensors over the same memory; each is made when a
-// contender first asks for it, and kept for the next.
+// competitor first asks for it, and kept for the next.
 #pragma once
 #include "peer/Loops.h"
 #include "runtime/tensor/Tensor.h"
@@ -46,9 +46,9 @@ public:
   /// A dense operand that depends on nothing but its name and its shape: element k is
   /// ((k + seed) * 2654435761 mod 2^32) / 2^32 with the sum of the name's bytes as seed.
   runtime::Tensor dense(const std::string &name, std::vector<int64_t> shape);
-  /// Room for the result of peers that run in turn, not initialized.
-  std::span<double> room(int64_t count);
-  /// Lets dense operands and the room go.
+  /// Memory for the result of peers, which use it one after the other; not initialized.
+  std::span<double> result(int64_t count);
+  /// Lets dense operands and the result go.
   void dropDense();
 
   /// Slots of DIA, ELL and BCSR(4,4) for each entry.
@@ -63,7 +63,7 @@ private:
   std::vector<int32_t> row, shuffledRow, shuffledColumn, cooPos;
   std::vector<double> shuffledValue;
   std::map<std::string, runtime::Tensor> formats, operands;
-  runtime::Buffer roomBuffer;
+  runtime::Buffer resultBuffer;
   std::unique_ptr<SciPy> child;
 };
 

@@ -56,7 +56,7 @@ template <typename Pass> static double fastest(double bytes, Pass pass) {
   const int repeats = int(std::clamp(4e6 / bytes, 1.0, 2000.0));
   double best = 0;
   pass();
-  for (int round = 0; round < 7; ++round) {
+  for (int repetition = 0; repetition < 7; ++repetition) {
     const double ms = timed([&] {
       for (int k = 0; k < repeats; ++k)
         pass();
@@ -96,7 +96,7 @@ double Machine::peak() {
 #else
   constexpr int64_t chains = 5;
 #endif
-  constexpr int64_t rounds = 200000, lanes = 8;
+  constexpr int64_t steps = 200000, lanes = 8;
   const int threads = threadCount();
   for (int attempt = 0; attempt < 7; ++attempt) {
     double total = 0;
@@ -107,7 +107,7 @@ double Machine::peak() {
         for (int k = 0; k < chains; ++k)
           chain[k] = Lanes{} + double(k);
         const Lanes factor = Lanes{} + 0.999999, term = Lanes{} + 1e-6 * t;
-        for (int64_t r = 0; r < rounds; ++r)
+        for (int64_t r = 0; r < steps; ++r)
 #pragma unroll
           for (int k = 0; k < chains; ++k)
             chain[k] = chain[k] * factor + term;
@@ -119,12 +119,12 @@ double Machine::peak() {
     });
     volatile double sink = total;
     (void)sink;
-    known = std::max(known, 2.0 * double(rounds * chains * lanes * threads) / std::max(ms, 1e-9));
+    known = std::max(known, 2.0 * double(steps * chains * lanes * threads) / std::max(ms, 1e-9));
   }
   return known;
 }
 
-double Machine::bound(double bytes, double flops) {
+double Machine::roofline(double bytes, double flops) {
   return std::max(bytes > 0 ? bytes / bandwidth(bytes) : 0, flops > 0 ? flops / peak() : 0);
 }
 

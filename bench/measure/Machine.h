@@ -1,4 +1,4 @@
-// What this machine can do at most: the bounds of every kernel.
+// What this machine can do at most: the roofline of every kernel.
 #pragma once
 #include <string>
 
@@ -12,8 +12,9 @@ public:
   double bandwidth(double workingSet);
   /// Floating-point operations per millisecond of fused multiply-adds in double precision.
   double peak();
-  /// The least milliseconds for so much work.
-  double bound(double bytes, double flops);
+  /// The least milliseconds for so much work: what its bytes take at this bandwidth, or its operations at
+  /// this peak.
+  double roofline(double bytes, double flops);
 
   /// Milliseconds of one copy of 64 MiB by so many threads, now: what memory gives several threads over one
   /// differs from minute to minute where processors are virtual.

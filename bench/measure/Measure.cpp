@@ -47,8 +47,8 @@ static double readingMs() {
 double sinceMs(double begin) {
   const double end = nowMs();
   static std::map<Clock, double> costs;
-  auto [cost, fresh] = costs.try_emplace(clockInUse);
-  if (fresh)
+  auto [cost, inserted] = costs.try_emplace(clockInUse);
+  if (inserted)
     cost->second = readingMs();
   return std::max(end - begin - cost->second, 0.0);
 }
@@ -95,7 +95,7 @@ void requireEqual(const Answer &made, const Answer &want) {
 
 namespace {
 
-struct Entrant {
+struct Prepared {
   std::string name;
   Runner runner;
   double first; ///< ms of the run that was compared: caches and pages are cold in it
@@ -109,7 +109,7 @@ struct Entrant {
   }
 };
 
-/// The reference's answer, in memory of its own: contenders may share their result's.
+/// The reference's answer, in memory of its own: competitors may write their results to the same memory.
 struct Reference {
   std::vector<std::vector<int32_t>> indices;
   std::vector<double> values;
@@ -132,23 +132,23 @@ struct Reference {
 
 } // namespace
 
-/// One run was enough: what it made goes, or the results of all contenders together exceed the memory.
-static void retire(Entrant &entrant) {
-  entrant.samples.push_back(entrant.first);
-  entrant.runner = {};
+/// One run was enough: what it made goes, or the results of all competitors together exceed the memory.
+static void retire(Prepared &one) {
+  one.samples.push_back(one.first);
+  one.runner = {};
   runtime::releaseBlocks();
   malloc_trim(0);
 }
 
 /// `longRun`: milliseconds from which on the run that is compared is the only one.
-static std::vector<Entrant> enter(Row &row, std::vector<Contender> &contenders, double longRun,
-                                  const OnTurn &onTurn) {
-  std::vector<Entrant> entrants;
+static std::vector<Prepared> prepare(Row &row, std::vector<Competitor> &competitors, double longRun,
+                                     const OnNext &onNext) {
+  std::vector<Prepared> prepared;
   Reference reference;
-  for (Contender &contender : contenders) {
-    onTurn(contender.name);
+  for (Competitor &competitor : competitors) {
+    onNext(competitor.name);
     try {
-      std::optional<Runner> made = contender.make();
+      std::optional<Runner> made = competitor.make();
       if (!made)
         continue;
       Runner runner = std::move(*made);
@@ -157,75 +157,75 @@ static std::vector<Entrant> enter(Row &row, std::vector<Contender> &contenders, 
         if (reference.known) {
           const Answer made = runner.answer(), want = reference.answer();
           requireEqual(made, want);
-          row.compared.push_back(contender.name);
+          row.compared.push_back(competitor.name);
         } else {
           reference.keep(runner.answer());
         }
       }
-      entrants.push_back({contender.name, std::move(runner), first});
+      prepared.push_back({competitor.name, std::move(runner), first});
       if (first > longRun)
-        retire(entrants.back());
+        retire(prepared.back());
     } catch (const std::exception &error) {
-      row.absent[contender.name] = error.what();
+      row.absent[competitor.name] = error.what();
     }
-    contender.make = nullptr;
+    competitor.make = nullptr;
   }
-  return entrants;
+  return prepared;
 }
 
-void race(Row &row, std::vector<Contender> contenders, double seconds, const OnTurn &onTurn) {
+void measureInterleaved(Row &row, std::vector<Competitor> competitors, double seconds, const OnNext &onNext) {
   const auto begin = std::chrono::steady_clock::now();
   auto spent = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   };
   // A run so long that caches and fresh pages hardly matter in it is a sample by itself.
   const double longRun = std::max(2e3, 4e3 * seconds);
-  // What ran before left its own lines in the caches, written ones among them, and who comes next waits until
-  // these are in memory: a program that runs one kernel again and again has its own. In a longer run it does
-  // not show.
+  // The competitor before left its own lines in the caches, dirty ones among them, which the next one has to
+  // write back; a program that runs one kernel repeatedly has none of these. In a longer run it does not
+  // show.
   constexpr double unsettled = 50;
   // The medians of 51 runs of 20 us differ by a tenth.
   constexpr size_t mostRuns = 501;
-  std::vector<Entrant> entrants = enter(row, contenders, longRun, onTurn);
+  std::vector<Prepared> prepared = prepare(row, competitors, longRun, onNext);
   double fastest = INFINITY;
-  for (const Entrant &entrant : entrants)
-    fastest = std::min(fastest, entrant.first);
-  const double start = spent(), share = 1e3 * seconds / double(std::max<size_t>(entrants.size(), 1));
-  // The slow must not take the rounds of the fast: each has a share of the time, and those that compete run
-  // three times however long the others took, since one run is no median.
-  auto waits = [&](const Entrant &entrant) {
-    const size_t least = entrant.first > 5 * fastest && entrant.first > share ? 1 : 3;
-    const bool inTime = entrant.spent < share && spent() - start < 8 * seconds;
-    return entrant.runner.run && !row.absent.count(entrant.name) && entrant.samples.size() < mostRuns &&
-           entrant.runs < entrant.runner.most && (entrant.samples.size() < least || inTime);
+  for (const Prepared &one : prepared)
+    fastest = std::min(fastest, one.first);
+  const double start = spent(), budget = 1e3 * seconds / double(std::max<size_t>(prepared.size(), 1));
+  // The slow must not take the time of the fast: each has the same budget. Three repetitions are the least
+  // for a median, unless a competitor is far behind.
+  auto waits = [&](const Prepared &one) {
+    const size_t least = one.first > 5 * fastest && one.first > budget ? 1 : 3;
+    const bool inTime = one.spent < budget && spent() - start < 8 * seconds;
+    return one.runner.run && !row.absent.count(one.name) && one.samples.size() < mostRuns &&
+           one.runs < one.runner.most && (one.samples.size() < least || inTime);
   };
-  // Each round in another order: who comes after a contender with threads finds them awake, or finds the
+  // Each repetition in another order: the one after a competitor with threads finds these awake and the
   // caches as it left them, and that must not always be the same one.
-  std::vector<Entrant *> order;
-  for (Entrant &entrant : entrants)
-    order.push_back(&entrant);
+  std::vector<Prepared *> order;
+  for (Prepared &one : prepared)
+    order.push_back(&one);
   std::mt19937 random(1);
   for (;;) {
-    std::erase_if(order, [&](const Entrant *entrant) { return !waits(*entrant); });
+    std::erase_if(order, [&](const Prepared *one) { return !waits(*one); });
     if (order.empty())
       break;
     std::shuffle(order.begin(), order.end(), random);
-    for (Entrant *entrant : order) {
-      onTurn(entrant->name);
+    for (Prepared *one : order) {
+      onNext(one->name);
       try {
-        double ms = entrant->run();
-        entrant->spent += ms;
-        if (ms < unsettled && entrant->runs < entrant->runner.most)
-          entrant->spent += ms = entrant->run();
-        entrant->samples.push_back(ms);
+        double ms = one->run();
+        one->spent += ms;
+        if (ms < unsettled && one->runs < one->runner.most)
+          one->spent += ms = one->run();
+        one->samples.push_back(ms);
       } catch (const std::exception &error) {
-        row.absent[entrant->name] = error.what();
+        row.absent[one->name] = error.what();
       }
     }
   }
-  for (Entrant &entrant : entrants)
-    if (!row.absent.count(entrant.name) && !entrant.samples.empty())
-      row.times[entrant.name] = summary(std::move(entrant.samples));
+  for (Prepared &one : prepared)
+    if (!row.absent.count(one.name) && !one.samples.empty())
+      row.times[one.name] = summary(std::move(one.samples));
 }
 
 } // namespace tulle::bench

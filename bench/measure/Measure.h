@@ -1,4 +1,4 @@
-// Contenders for one job, run in turn: what disturbs the machine disturbs all of them alike.
+// Competitors for one job, in interleaved repetitions: what disturbs the machine disturbs all of them alike.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -12,8 +12,8 @@
 
 namespace tulle::bench {
 
-/// Lets this program's memory stay with it, in large pages, so that loops by hand and MLIR's code do not pay
-/// for fresh pages in every run: generated code reuses its blocks as well. Restarts the program once.
+/// Lets this program's memory stay with it, in large pages, so that hand-written loops and MLIR's code do not
+/// fault pages in on every run: generated code reuses its blocks as well. Restarts the program once.
 void keepMemory(char **argv);
 
 /// What times are measured by. Processor time of one thread is less disturbed by other work than the clock,
@@ -37,8 +37,8 @@ template <typename Run> double timed(Run run) {
   }
 }
 
-/// What a contender computed: index arrays and values in the order of the reference. A contender whose arrays
-/// cannot be seen says what it can, and only that is compared.
+/// What a competitor computed: index arrays and values in the order of the reference. A competitor whose
+/// arrays cannot be seen says what it can, and only that is compared.
 struct Answer {
   std::vector<std::span<const int32_t>> indices;
   std::span<const double> values;
@@ -47,7 +47,7 @@ struct Answer {
   std::shared_ptr<void> owner;  ///< keeps the arrays
 };
 
-/// A contender ready to run.
+/// A competitor ready to run.
 struct Runner {
   std::function<double()> run;    ///< once; milliseconds
   std::function<Answer()> answer; ///< of the last run; none: nothing can be compared
@@ -59,48 +59,48 @@ struct Absent : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-struct Contender {
+struct Competitor {
   std::string name;                            ///< "tulle", "loop", "SciPy", …
   std::function<std::optional<Runner>()> make; ///< what is not timed; nothing: it has no such operation
 };
 
-/// Milliseconds over the rounds.
+/// Milliseconds over the repetitions.
 struct Timing {
   double median = 0, low = 0, high = 0; ///< low, high: quartiles
-  int rounds = 0;
+  int repetitions = 0;
 };
 
-/// What is asked for of a kernel with one number of threads. Ratios are the peer's time / ours; 0: not asked
-/// for.
+/// What is asked for of a kernel with one number of threads. Ratios are the peer's time / Tulle's; 0: not
+/// asked for.
 struct Target {
   double mean = 0;       ///< geometric mean of the ratios over the inputs
   std::string peer = ""; ///< empty: the best of each input
   double each = 0;       ///< ratio on every input
   double ms = 0;         ///< milliseconds that no input exceeds
-  bool byMemory = false; ///< it is asked for as far as memory gives several threads as much: as a copy gains
+  bool byMemory = false; ///< met, too, where several threads gain what a copy gains
 };
 
 struct Row {
   std::string group, kernel, input;
   int threads = 1;
-  std::map<std::string, Timing> times;       ///< by contender
-  std::map<std::string, std::string> absent; ///< why a contender has none
+  std::map<std::string, Timing> times;       ///< by competitor
+  std::map<std::string, std::string> absent; ///< why a competitor has none
   std::vector<std::string> compared;         ///< whose answers agreed with the reference's
   double bytes = 0, flops = 0;               ///< the least a run must move and compute
-  double boundMs = 0;                        ///< what this machine needs for that; 0: unknown
+  double rooflineMs = 0;                     ///< the least time this machine needs for that; 0: unknown
   std::vector<Target> targets;
 };
 
-/// Hears whose turn it is before anything of that contender runs.
-using OnTurn = std::function<void(const std::string &name)>;
+/// Hears the name of a competitor before anything of it runs.
+using OnNext = std::function<void(const std::string &name)>;
 
-/// Makes and runs each once, compares its answer with that of the first, then runs all in turn, in another
-/// order each round: each until it spent its share of `seconds`, at least 3 times (once where it is far
-/// behind the fastest) and at most 501. A run of less than 50 ms is timed behind another one of the same
-/// contender: what the one before it left in the caches is not its own. One that takes more than 4 times
-/// `seconds`, and 2 seconds, runs once. A contender that throws, or whose answer differs, is absent with the
-/// reason.
-void race(Row &row, std::vector<Contender> contenders, double seconds, const OnTurn &onTurn);
+/// Makes and runs each once, compares its answer with that of the first, then runs all alternately, in
+/// another order in each repetition: each until it spent its part of `seconds`, at least 3 times (once where
+/// it is far behind the fastest) and at most 501. A run of less than 50 ms follows another one of the same
+/// competitor, which is not timed: the caches hold what that one left, not what another competitor did. One
+/// that takes more than 4 times `seconds`, and 2 seconds, runs once. A competitor that throws, or whose
+/// answer differs, is absent with the reason.
+void measureInterleaved(Row &row, std::vector<Competitor> competitors, double seconds, const OnNext &onNext);
 
 /// Throws std::runtime_error naming the first difference. Values may differ in the last bits.
 void requireEqual(const Answer &made, const Answer &want);

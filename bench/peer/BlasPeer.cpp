@@ -26,7 +26,7 @@ std::optional<Runner> blasPeer(const Task &task) {
     return std::nullopt;
   Input &input = task.input;
   const runtime::Tensor a = input.stored("dense"), x = input.dense("X", {input.columns(), task.n});
-  const auto c = input.room(input.rows() * task.n);
+  const auto c = input.result(input.rows() * task.n);
   constexpr int rowMajor = 101, plain = 111;
   return into(c, [=, &library = blas(), m = int(input.rows()), k = int(input.columns()), n = int(task.n)] {
     library.gemm(rowMajor, plain, plain, m, n, k, 1, valuesOf(a).data(), k, valuesOf(x).data(), n, 0,

@@ -31,15 +31,15 @@ template <typename Matrix, typename Run> static Runner building(Run run) {
 static std::optional<Runner> spmv(const Task &task) {
   Input &input = task.input;
   const runtime::Tensor x = input.dense("x", {input.columns()});
-  const auto room = input.room(input.rows());
+  const auto values = input.result(input.rows());
   Eigen::Map<const Eigen::VectorXd> in(valuesOf(x).data(), input.columns());
-  Eigen::Map<Eigen::VectorXd> out(room.data(), input.rows());
+  Eigen::Map<Eigen::VectorXd> out(values.data(), input.rows());
   if (task.format == "CSR")
-    return into(room, [x, in, out, a = map(input.a().view())]() mutable { out.noalias() = a * in; });
+    return into(values, [x, in, out, a = map(input.a().view())]() mutable { out.noalias() = a * in; });
   if (task.format == "CSC") {
     const CsrView c = input.csc().view();
     Eigen::Map<const Columns> a(c.columns, c.rows, c.pos[c.rows], c.pos, c.crd, c.value);
-    return into(room, [x, in, out, a]() mutable { out.noalias() = a * in; });
+    return into(values, [x, in, out, a]() mutable { out.noalias() = a * in; });
   }
   return std::nullopt;
 }
@@ -53,7 +53,7 @@ static Runner dot(const Task &task) {
       made.insertBack(indicesOf(v, 1)[size_t(k)]) = valuesOf(v)[size_t(k)];
     return made;
   };
-  const auto s = task.input.room(1);
+  const auto s = task.input.result(1);
   return into(s, [s, a = vector(task.a()), b = vector(task.input.storedB())] { s[0] = a.dot(b); });
 }
 
@@ -64,10 +64,10 @@ std::optional<Runner> eigenPeer(const Task &task) {
     return spmv(task);
   case Op::SpMM: {
     const runtime::Tensor x = input.dense("X", {input.columns(), task.n});
-    const auto room = input.room(input.rows() * task.n);
+    const auto values = input.result(input.rows() * task.n);
     Eigen::Map<const Dense> in(valuesOf(x).data(), input.columns(), task.n);
-    Eigen::Map<Dense> out(room.data(), input.rows(), task.n);
-    return into(room, [x, in, out, a = map(input.a().view())]() mutable { out.noalias() = a * in; });
+    Eigen::Map<Dense> out(values.data(), input.rows(), task.n);
+    return into(values, [x, in, out, a = map(input.a().view())]() mutable { out.noalias() = a * in; });
   }
   case Op::Add:
     return building<Rows>([a = map(input.a().view()), b = map(input.b().view())](Rows &c) { c = a + b; });

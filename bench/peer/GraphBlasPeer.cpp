@@ -1,4 +1,4 @@
-// SuiteSparse:GraphBLAS (version 7 or later), declared by hand from GraphBLAS.h. Its indices have 64 bits.
+// SuiteSparse:GraphBLAS (version 7 or later), with prototypes from GraphBLAS.h. Its indices have 64 bits.
 #include "Library.h"
 #include "Peer.h"
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// The loops by hand as contenders.
+// The hand-written loops as competitors: the baseline.
 #include "Peer.h"
 #include "Products.h"
 
@@ -118,7 +118,7 @@ static Runner tensorProduct(const Task &task) {
   const int64_t n = task.n, fibers = a.buffers[3].count;
   if (task.op == Op::MTTKRP) {
     const std::vector<Tensor> dense = task.factors();
-    const auto c = input.room(a.dims[0] * n);
+    const auto c = input.result(a.dims[0] * n);
     return into(c, [=] {
       std::vector<const double *> factors;
       for (const Tensor &factor : dense)
@@ -128,11 +128,11 @@ static Runner tensorProduct(const Task &task) {
   }
   if (task.op == Op::TTV) {
     const Tensor x = input.dense("x", {a.dims[2]});
-    const auto c = input.room(fibers);
+    const auto c = input.result(fibers);
     return into(c, [=] { ttv(csf(a), values(x), c.data()); });
   }
   const Tensor x = input.dense("X", {a.dims[2], n});
-  const auto c = input.room(fibers * n);
+  const auto c = input.result(fibers * n);
   return into(c, [=] { ttm(csf(a), values(x), n, c.data()); });
 }
 
@@ -141,13 +141,13 @@ static Runner sparseDot(const Task &task) {
   auto vector = [](const Tensor &v) {
     return SparseVector{v.storedCount(), indicesOf(v, 1).data(), values(v)};
   };
-  const auto s = task.input.room(1);
+  const auto s = task.input.result(1);
   return into(s, [=] { s[0] = dot(vector(a), vector(b)); });
 }
 
 static Runner structured(const Task &task) {
   const Tensor a = task.a(), x = task.input.dense("X", {task.input.columns(), task.n});
-  const auto c = task.input.room(a.dims[0] * task.n);
+  const auto c = task.input.result(a.dims[0] * task.n);
   const auto *crd = static_cast<const uint8_t *>(a.buffers[a.buffers.size() - 2].data);
   return into(
       c, [=, n = task.n] { structuredMM(a.dims[0], a.dims[1], crd, values(a), values(x), n, c.data()); });
@@ -159,19 +159,19 @@ std::optional<Runner> loopPeer(const Task &task) {
   switch (task.op) {
   case Op::SpMV: {
     const Tensor x = dense("x", {input.columns()});
-    const auto y = input.room(input.rows());
+    const auto y = input.result(input.rows());
     if (auto run = spmv(task, values(x), y.data()))
       return into(y, [x, run = *run] { run(); });
     return std::nullopt;
   }
   case Op::SpMM: {
     const Tensor x = dense("X", {input.columns(), task.n});
-    const auto c = input.room(input.rows() * task.n);
+    const auto c = input.result(input.rows() * task.n);
     return into(c, [=, a = input.a().view(), n = task.n] { spmm(a, values(x), n, c.data()); });
   }
   case Op::SDDMM: {
     const Tensor d = dense("D", {input.rows(), task.n}), e = dense("E", {input.columns(), task.n});
-    const auto c = input.room(input.count());
+    const auto c = input.result(input.count());
     return into(c, [=, a = input.a().view(), n = task.n] { sddmm(a, values(d), values(e), n, c.data()); });
   }
   case Op::Add:
@@ -189,7 +189,7 @@ std::optional<Runner> loopPeer(const Task &task) {
   case Op::StructuredMM:
     return structured(task);
   case Op::Softmax: {
-    const auto c = input.room(input.count());
+    const auto c = input.result(input.count());
     return into(c, [=, a = input.a().view()] { softmax(a, c.data()); });
   }
   case Op::Convert:

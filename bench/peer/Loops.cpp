@@ -48,15 +48,14 @@ Csr sortedCooToCsr(const CooView &from) {
 
 /// Sorts the entries of one row by column.
 static void sortRow(int32_t *crd, double *value, int64_t count,
-                    std::vector<std::pair<int32_t, double>> &room) {
+                    std::vector<std::pair<int32_t, double>> &row) {
   if (count > 32) {
-    room.clear();
+    row.clear();
     for (int64_t k = 0; k < count; ++k)
-      room.emplace_back(crd[k], value[k]);
-    std::stable_sort(room.begin(), room.end(),
-                     [](const auto &a, const auto &b) { return a.first < b.first; });
+      row.emplace_back(crd[k], value[k]);
+    std::stable_sort(row.begin(), row.end(), [](const auto &a, const auto &b) { return a.first < b.first; });
     for (int64_t k = 0; k < count; ++k)
-      std::tie(crd[k], value[k]) = room[size_t(k)];
+      std::tie(crd[k], value[k]) = row[size_t(k)];
     return;
   }
   for (int64_t k = 1; k < count; ++k) {
@@ -87,11 +86,11 @@ Csr cooToCsr(const CooView &from) {
   }
   std::memmove(to.pos.get() + 1, to.pos.get(), size_t(from.rows) * sizeof(int32_t));
   to.pos[0] = 0;
-  std::vector<std::pair<int32_t, double>> room;
+  std::vector<std::pair<int32_t, double>> row;
   int32_t n = 0, begin = 0;
   for (int64_t i = 0; i < from.rows; ++i) {
     const int32_t end = to.pos[i + 1];
-    sortRow(to.crd.get() + begin, to.value.get() + begin, end - begin, room);
+    sortRow(to.crd.get() + begin, to.value.get() + begin, end - begin, row);
     const int32_t first = n;
     for (int32_t k = begin; k < end; ++k) {
       if (n > first && to.crd[n - 1] == to.crd[k]) {
@@ -223,7 +222,7 @@ Bcsr csrToBcsr4(const CsrView &from) {
 }
 
 Csr add(const CsrView &a, const CsrView &b) {
-  // The bound is less work than counting, and untouched pages cost nothing.
+  // An upper bound is less work than counting, and untouched pages cost nothing.
   Csr to = shell(a.rows, a.columns, int64_t(a.pos[a.rows]) + b.pos[b.rows]);
   int32_t n = to.pos[0] = 0;
   for (int64_t i = 0; i < a.rows; ++i) {

@@ -1,4 +1,4 @@
-// The conversions and products that an expert would write by hand for one pair of formats: 32-bit indices,
+// The conversions and products that an expert would write for one pair of formats: 32-bit indices,
 // doubles, memory of its final size, duplicates summed where the source may hold some.
 #pragma once
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Intel MKL's sparse inspector-executor routines, declared by hand from its reference manual (mkl_spblas.h).
+// Intel MKL's sparse inspector-executor routines, with prototypes from its reference manual (mkl_spblas.h).
 #include "Library.h"
 #include "Peer.h"
 
@@ -118,7 +118,7 @@ static Runner spmv(const Task &task, int memory) {
   mkl().mvHint(a->handle, plain, general, 1000);
   mkl().optimize(a->handle);
   const Tensor x = input.dense("x", {input.columns()});
-  const auto y = input.room(input.rows());
+  const auto y = input.result(input.rows());
   return into(y, [=] { mkl().mv(plain, 1, a->handle, general, valuesOf(x).data(), 0, y.data()); });
 }
 
@@ -129,7 +129,7 @@ static Runner spmm(const Task &task) {
   mkl().mmHint(a->handle, plain, general, rowMajor, int(task.n), 1000);
   mkl().optimize(a->handle);
   const Tensor x = input.dense("X", {input.columns(), task.n});
-  const auto c = input.room(input.rows() * task.n);
+  const auto c = input.result(input.rows() * task.n);
   return into(c, [=, n = int(task.n)] {
     mkl().mm(plain, 1, a->handle, general, rowMajor, valuesOf(x).data(), n, n, 0, c.data(), n);
   });

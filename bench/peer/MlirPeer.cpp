@@ -1,4 +1,4 @@
-// MLIR's own sparsifier as a contender.
+// MLIR's own sparsifier as a competitor.
 #include "MlirSparsifier.h"
 #include "Peer.h"
 #include <fmt/format.h>
@@ -45,19 +45,19 @@ static std::shared_ptr<MlirKernel> kernel(const std::string &text, const char *o
   return made;
 }
 
-/// `A` and dense operands to the peers' room.
+/// `A` and dense operands to the peers' result.
 static Runner product(const Task &task, const Tensor &a, const std::string &text, const char *options,
                       const std::vector<Tensor> &dense, std::vector<int64_t> resultDims) {
   int64_t count = 1;
   for (int64_t size : resultDims)
     count *= size;
-  const auto room = task.input.room(count);
+  const auto values = task.input.result(count);
   std::vector<MemRef> arguments;
   append(arguments, a);
   for (const Tensor &operand : dense)
     arguments.push_back({operand.values(), operand.dims});
-  arguments.push_back({room.data(), std::move(resultDims)});
-  return into(room, [k = kernel(text, options, false, arguments), a, dense] { k->run(); });
+  arguments.push_back({values.data(), std::move(resultDims)});
+  return into(values, [k = kernel(text, options, false, arguments), a, dense] { k->run(); });
 }
 
 /// A kernel that frees what it makes and tells how many entries there were.
@@ -79,14 +79,14 @@ static Runner sddmm(const Task &task) {
   Input &input = task.input;
   const Tensor a = input.stored("CSR"), d = input.dense("D", {input.rows(), task.n}),
                e = input.dense("E", {input.columns(), task.n});
-  const auto room = input.room(input.count());
+  const auto values = input.result(input.count());
   std::vector<MemRef> arguments;
   append(arguments, a);
-  arguments.back().data = room.data();
+  arguments.back().data = values.data();
   arguments.push_back({d.values(), d.dims});
   arguments.push_back({e.values(), e.dims});
-  return into(room, [k = kernel(sddmmText(input.rows(), input.columns(), task.n), plain, true, arguments), a,
-                     d, e] { k->run(); });
+  return into(values, [k = kernel(sddmmText(input.rows(), input.columns(), task.n), plain, true, arguments),
+                       a, d, e] { k->run(); });
 }
 
 static std::optional<Runner> tensorProduct(const Task &task) {
@@ -108,7 +108,7 @@ static std::optional<Runner> tensorProduct(const Task &task) {
   if (task.op != Op::Dot)
     return std::nullopt;
   const Tensor b = input.storedB();
-  const auto s = input.room(1);
+  const auto s = input.result(1);
   std::vector<MemRef> arguments;
   append(arguments, a);
   append(arguments, b);

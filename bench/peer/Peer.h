@@ -43,7 +43,7 @@ struct Peer {
   std::function<std::optional<Runner>(const Task &)> make;
 };
 
-/// Loops by hand first: they are the reference.
+/// Hand-written loops first: they are the reference.
 const std::vector<Peer> &peers();
 
 std::optional<Runner> loopPeer(const Task &task);
@@ -59,8 +59,8 @@ std::optional<Runner> mklPeer(const Task &task);
 /// SpMV after mkl_sparse_optimize made a copy in a format of MKL's own, as it does unless told not to.
 std::optional<Runner> mklOwnFormatPeer(const Task &task);
 
-/// Names of contenders that targets speak of; kOneThread is ours with one thread among runs with several, and
-/// kCopy and kCopyOneThread show what memory gives these.
+/// Names of competitors that targets name. kOneThread is Tulle with one thread among runs with several; kCopy
+/// and kCopyOneThread show how memory bandwidth scales with threads.
 inline constexpr const char *kOneThread = "tulle 1", *kCopy = "copy", *kCopyOneThread = "copy 1",
                             *kMklOwnFormat = "MKL own format", *kMlirLibrary = "MLIR library";
 
@@ -68,7 +68,7 @@ std::optional<Runner> graphBlasPeer(const Task &task);
 std::optional<Runner> rsbPeer(const Task &task);
 std::optional<Runner> blasPeer(const Task &task);
 
-/// A contender whose answer are values in `out`, in the order of the loop's.
+/// A competitor whose answer are values in `out`, in the order of the loop's.
 Runner into(std::span<double> out, std::function<void()> run);
 
 /// Runs `make` and keeps what it made until the next run, so that it can be compared; it goes outside of what

@@ -124,14 +124,14 @@ void sddmm(const CsrView &a, const double *d, const double *e, int64_t n, double
 
 namespace {
 
-/// The sums below one position after the other, each level's in room of its own.
+/// The sums below one position after the other, each level's in a buffer of its own.
 struct Mttkrp {
   const CsfView &a;
   const std::vector<const double *> &factors; ///< of level 1 and up
   int64_t n;
-  std::vector<double> room = std::vector<double>(factors.size() * size_t(n));
+  std::vector<double> buffer = std::vector<double>(factors.size() * size_t(n));
 
-  double *sums(size_t level) { return room.data() + (level - 1) * size_t(n); }
+  double *sums(size_t level) { return buffer.data() + (level - 1) * size_t(n); }
 
   /// row += what is stored in the segment of level `l` from `begin` on.
   void add(size_t l, int32_t begin, int32_t end, double *__restrict row) {

@@ -1,4 +1,4 @@
-// librsb, declared by hand from rsb.h: its recursive blocks are made from CSR before anything is timed.
+// librsb, with prototypes from rsb.h: its recursive blocks are made from CSR before anything is timed.
 #include "Library.h"
 #include "Peer.h"
 
@@ -50,11 +50,11 @@ std::optional<Runner> rsbPeer(const Task &task) {
   static const double one = 1, zero = 0;
   if (task.op == Op::SpMV) {
     const runtime::Tensor x = input.dense("x", {input.columns()});
-    const auto y = input.room(input.rows());
+    const auto y = input.result(input.rows());
     return into(y, [=] { rsb().spmv(plain, &one, matrix.get(), valuesOf(x).data(), 1, &zero, y.data(), 1); });
   }
   const runtime::Tensor x = input.dense("X", {input.columns(), task.n});
-  const auto c = input.room(input.rows() * task.n);
+  const auto c = input.result(input.rows() * task.n);
   return into(c, [=, n = int(task.n)] {
     rsb().spmm(plain, &one, matrix.get(), n, rowMajor, valuesOf(x).data(), n, &zero, c.data(), n);
   });

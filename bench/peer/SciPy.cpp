@@ -1,4 +1,4 @@
-// SciPy in a child process, and as a contender.
+// SciPy in a child process, and as a competitor.
 #include "SciPy.h"
 #include "Peer.h"
 #include "runtime/io/Io.h"

@@ -26,7 +26,7 @@ shutil.rmtree(os.path.dirname(sys.argv[1]))  # whoever wrote them may be stopped
 clock = time.process_time if sys.argv[3] == "cpu" else time.perf_counter
 
 
-def fresh(values, rows, columns):
+def copied(values, rows, columns):
     """Without what an earlier run found out about the order of the entries."""
     return scipy.sparse.coo_matrix((values, (rows, columns)), shape=A.shape)
 
@@ -44,12 +44,12 @@ def compressed(form):
 
 
 def stored(form):
-    return fresh(*coordinates(form == "COO shuffled")) if form.startswith("COO") else compressed(form)
+    return copied(*coordinates(form == "COO shuffled")) if form.startswith("COO") else compressed(form)
 
 
 @functools.lru_cache(maxsize=2)
 def dense(name, *shape):
-    """The same numbers as the other contenders have."""
+    """The same numbers as the other competitors have."""
     k = numpy.arange(numpy.prod(shape), dtype=numpy.uint64) + sum(name.encode())
     return ((k * numpy.uint64(2654435761)) % numpy.uint64(2**32) / 2.0**32).reshape(shape)
 

@@ -25,7 +25,7 @@ void compileTexts(uint64_t first, uint64_t count) {
 
 namespace {
 
-/// A disk cache that another process filled; it goes with the contender.
+/// A disk cache that another process filled; it goes with the competitor.
 struct FilledCache {
   std::string folder = (std::filesystem::temp_directory_path() / "tulle-bench-XXXXXX").string();
   static constexpr int64_t count = 60;
@@ -91,7 +91,7 @@ Runner compilation(const Kernel &kernel) {
   const bool anew = kernel.target == "anew";
   auto serial = std::make_shared<uint64_t>(0);
   static uint64_t kernelsMade = 0;
-  *serial = ++kernelsMade * 1000; // each format's texts are its own in any case; each contender's too
+  *serial = ++kernelsMade * 1000; // each format's texts are its own in any case; each competitor's too
   return {[=, format = kernel.format] {
             const notation::Program program = product(format, *serial);
             if (anew)

@@ -1,4 +1,4 @@
-// The kernels that are timed: one table, from which contenders, answers and bounds follow.
+// The kernels that are timed: one table, from which competitors, answers and rooflines follow.
 #pragma once
 #include "peer/Peer.h"
 
@@ -15,7 +15,7 @@ struct Kernel {
   std::vector<std::string> inputs = {};
   std::vector<Target> want = {};        ///< with one thread
   std::vector<Target> wantThreads = {}; ///< with several
-  /// Instead of peers: ours with each of these ways to walk a set of coordinates, against the default.
+  /// Instead of peers: Tulle with each of these strategies of co-iteration, against the default.
   std::vector<std::string> strategies = {};
   /// Of a conversion: the source is in the caller's memory, of which nothing can be shared.
   bool borrowed = false;
@@ -29,10 +29,10 @@ std::string formatOf(const Kernel &kernel, const Input &input);
 /// Why this input does not suit the kernel; empty: it does.
 std::string unsuited(const Kernel &kernel, const Input &input);
 
-/// Tulle's contender. `made` receives the bytes of its last result. `threads`: 0 is what OMP_NUM_THREADS
+/// Tulle as a competitor. `made` receives the bytes of its last result. `threads`: 0 is what OMP_NUM_THREADS
 /// says. `strategy`: as in engine::Options.
-Runner ours(const Kernel &kernel, const Task &task, std::shared_ptr<int64_t> made, unsigned threads,
-            const std::string &strategy = "auto");
+Runner tulleRunner(const Kernel &kernel, const Task &task, std::shared_ptr<int64_t> made, unsigned threads,
+                   const std::string &strategy = "auto");
 
 /// The least bytes and floating-point operations of one run, `made` bytes of a new result among them.
 void setWork(Row &row, const Task &task, int64_t made);

@@ -27,9 +27,9 @@ static std::vector<Kernel> products() {
                   matrices,
                   {{.mean = 1.15, .each = 1}},
                   {{.each = 1}, {.mean = 1.7, .peer = kOneThread, .byMemory = true}}});
-  // x in the first cache (31 KB), and in the second (391 KB).
+  // x in L1 (31 KB), and in L2 (391 KB).
   list.push_back({"kernels",
-                  "SpMV CSR near",
+                  "SpMV CSR cache-resident",
                   spmv,
                   Op::SpMV,
                   "CSR",
@@ -87,7 +87,7 @@ static std::vector<Kernel> products() {
   return list;
 }
 
-/// Entries by tiles in which the rows of both factors stay in the second cache: 128 rows of D, 1,024 of E.
+/// Entries by tiles in which the rows of both factors stay in L2: 128 rows of D, 1,024 of E.
 static const char *const kTiled =
     "(i,j,k) -> (j floordiv 128 : dense, k floordiv 1024 : dense, i : compressed, "
     "j mod 128 : compressed(nonunique), k mod 1024 : singleton(soa))";

@@ -23,18 +23,18 @@ static volatile std::sig_atomic_t interrupted = 0;
 
 namespace {
 
-/// Why contenders have no time, by their names.
+/// Why competitors have no time, by their names.
 using Reasons = std::map<std::string, std::string>;
 
-/// A worker process, the pipe it writes to, and the file that names the contender whose turn it is.
+/// A worker process, the pipe it writes to, and the file that names the competitor that runs.
 class Worker {
 public:
   Worker(const Selection &selection, int threads, size_t first, const Reasons &without) {
     int ends[2];
-    turns = memfd_create("turns", 0);
-    if (turns < 0 || pipe(ends) != 0)
+    running = memfd_create("running", 0);
+    if (running < 0 || pipe(ends) != 0)
       throw Error(fmt::format("bench: no pipe to a worker: {}", std::strerror(errno)));
-    Assignment assignment{ends[1], turns, first, {}};
+    Assignment assignment{ends[1], running, first, {}};
     for (const auto &[name, why] : without)
       assignment.without.push_back(name);
     const std::vector<std::string> arguments = commandLine(selection, assignment);
@@ -57,20 +57,20 @@ public:
   }
   ~Worker() {
     close(from);
-    close(turns);
+    close(running);
     end();
   }
   Worker(const Worker &) = delete;
 
-  /// Whose turn it is, or was at the end; empty between rows.
-  std::string turn() const {
+  /// The competitor that runs, or ran at the end; empty between rows.
+  std::string competitor() const {
     char name[256] = {};
-    return pread(turns, name, sizeof name - 1, 0) > 0 ? name : "";
+    return pread(running, name, sizeof name - 1, 0) > 0 ? name : "";
   }
 
-  /// The next line; nothing when the worker ended, or when one contender took `seconds` and it is stopped.
+  /// The next line; nothing when the worker ended, or when one competitor took `seconds` and it is stopped.
   std::optional<std::string> line(int seconds) {
-    std::string last = turn();
+    std::string last = competitor();
     for (;;) {
       if (const size_t at = buffer.find('\n'); at != std::string::npos) {
         std::string text = buffer.substr(0, at);
@@ -83,8 +83,8 @@ public:
         stop();
         return std::nullopt;
       }
-      if (ready == 0 && last != turn()) {
-        last = turn();
+      if (ready == 0 && last != competitor()) {
+        last = competitor();
         continue;
       }
       if (ready == 0) {
@@ -128,7 +128,7 @@ private:
   static std::vector<std::string> commandLine(const Selection &selection, const Assignment &assignment) {
     std::vector<std::string> list = {"tulle-bench", selection.what,
                                      "--worker",    std::to_string(assignment.out),
-                                     "--turns",     std::to_string(assignment.turns),
+                                     "--running",   std::to_string(assignment.running),
                                      "--first",     std::to_string(assignment.first),
                                      "--seconds",   std::to_string(selection.seconds)};
     for (const auto &[flag, values] :
@@ -143,7 +143,7 @@ private:
   }
 
   pid_t process = -1;
-  int from = -1, turns = -1;
+  int from = -1, running = -1;
   std::string buffer, reason;
 };
 
@@ -167,7 +167,7 @@ static void run(const Selection &selection, int threads, double limit, Report &r
   auto seconds = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   };
-  Reasons ended; // of contenders that ended workers in the job `first`
+  Reasons ended; // of competitors that ended workers in the job `first`
   for (size_t first = 0; !interrupted;) {
     Worker worker(selection, threads, first, ended);
     bool done = false;
@@ -197,14 +197,14 @@ static void run(const Selection &selection, int threads, double limit, Report &r
       throw Error(""); // what is wrong with the input was said there
     if (done || interrupted || current >= list.size())
       return;
-    // The others still have their row, without the contender whose turn it was.
-    const std::string turn = worker.turn();
+    // The others still have their row, without the competitor that ran.
+    const std::string last = worker.competitor();
     fmt::print(stderr, "{} {}: {}{}\n", list[current].kernel->name, list[current].input,
-               turn.empty() ? "" : turn + ": ", why);
+               last.empty() ? "" : last + ": ", why);
     if (current != first)
       ended.clear();
     first = current;
-    if (!turn.empty() && ended.emplace(turn, "the process that ran it " + why).second)
+    if (!last.empty() && ended.emplace(last, "the process that ran it " + why).second)
       continue;
     report.rows.push_back(lost(list[current], threads, why));
     report.rows.back().absent.insert(ended.begin(), ended.end());
@@ -225,8 +225,8 @@ Report runAll(const Selection &selection, const std::vector<int> &threads) {
   for (size_t k = 0; k < threads.size(); ++k) {
     const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
     const double left = std::max(selection.limit - spent.count(), 1.0),
-                 share = k + 1 < threads.size() ? 0.6 : 1;
-    run(selection, threads[k], selection.limit > 0 ? left * share : 0, report);
+                 fraction = k + 1 < threads.size() ? 0.6 : 1;
+    run(selection, threads[k], selection.limit > 0 ? left * fraction : 0, report);
   }
   addBestFormats(report.rows);
   return report;

@@ -8,13 +8,13 @@ namespace tulle::bench {
 
 /// What a run was asked for.
 struct Selection {
-  std::string what = "all";                        ///< a group, or "all", "quick", "bounds"
+  std::string what = "all";                        ///< a group, or "all", "quick", "roofline"
   std::vector<std::string> kernels, inputs, peers; ///< parts of names; inputs: instead of each kernel's own
   std::vector<std::string> more;                   ///< inputs besides these, for every kernel they suit
   double seconds = 1;                              ///< for each kernel and input
   double limit =
       0; ///< seconds for everything, 60% of what is left for each number of threads but the last; 0: none
-  std::vector<std::string> fake; ///< contenders that kill their process, for tests of that
+  std::vector<std::string> fake; ///< competitors that kill their process, for tests of that
 };
 
 struct Job {
@@ -31,9 +31,9 @@ Report runAll(const Selection &selection, const std::vector<int> &threads);
 /// What a worker is to do, and the file descriptors by which it answers.
 struct Assignment {
   int out = -1;     ///< rows, as lines of JSON
-  int turns = -1;   ///< the name of the contender whose turn it is, from offset 0, to its '\0'
+  int running = -1; ///< holds the name of the competitor that runs, from offset 0, to its '\0'
   size_t first = 0; ///< job
-  std::vector<std::string> without; ///< contenders that ended workers in that job
+  std::vector<std::string> without; ///< competitors that ended workers in that job
 };
 /// The worker.
 void work(const Selection &selection, const Assignment &assignment);

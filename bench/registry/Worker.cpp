@@ -55,37 +55,39 @@ std::vector<Job> jobs(const Selection &selection) {
   return list;
 }
 
-/// All that run in a row, the reference first. `made` receives the bytes of our last result.
-static std::vector<Contender> contendersFor(const Kernel &kernel, const Task &task,
-                                            const Selection &selection, std::shared_ptr<int64_t> made) {
+/// All that run in a row, the reference first. `made` receives the bytes of Tulle's last result.
+static std::vector<Competitor> competitorsFor(const Kernel &kernel, const Task &task,
+                                              const Selection &selection, std::shared_ptr<int64_t> made) {
   const int threads = threadCount();
-  std::vector<Contender> contenders;
+  std::vector<Competitor> competitors;
   for (const Peer &peer : peers())
     if (peer.name == "loop" || (kernel.strategies.empty() && chosen(selection.peers, peer.name)))
-      contenders.push_back({peer.name, [&] { return peer.make(task); }});
+      competitors.push_back({peer.name, [&] { return peer.make(task); }});
   for (const std::string &strategy : kernel.strategies)
-    contenders.push_back(
-        {strategy,
-         [&] { return ours(kernel, task, std::make_shared<int64_t>(0), unsigned(threads), strategy); }});
-  contenders.insert(contenders.begin() + 1,
-                    {"tulle", [&] { return ours(kernel, task, made, unsigned(threads)); }});
+    competitors.push_back({strategy, [&] {
+                             return tulleRunner(kernel, task, std::make_shared<int64_t>(0), unsigned(threads),
+                                                strategy);
+                           }});
+  competitors.insert(competitors.begin() + 1,
+                     {"tulle", [&] { return tulleRunner(kernel, task, made, unsigned(threads)); }});
   if (threads > 1)
-    contenders.insert(contenders.begin() + 2,
-                      {kOneThread, [&] { return ours(kernel, task, std::make_shared<int64_t>(0), 1); }});
+    competitors.insert(
+        competitors.begin() + 2,
+        {kOneThread, [&] { return tulleRunner(kernel, task, std::make_shared<int64_t>(0), 1); }});
   if (threads > 1)
     for (const auto &[name, count] : {std::pair(kCopy, threads), {kCopyOneThread, 1}})
-      contenders.push_back(
+      competitors.push_back(
           {name, [count] { return Runner{[count] { return machine().copyMs(count); }, nullptr}; }});
   for (const std::string &name : selection.fake)
-    contenders.push_back({name, []() -> std::optional<Runner> {
-                            std::raise(SIGKILL); // what the system does when memory runs out
-                            return std::nullopt;
-                          }});
-  return contenders;
+    competitors.push_back({name, []() -> std::optional<Runner> {
+                             std::raise(SIGKILL); // what the system does when memory runs out
+                             return std::nullopt;
+                           }});
+  return competitors;
 }
 
 static Row measure(const Kernel &kernel, Input &input, const Selection &selection,
-                   const std::vector<std::string> &without, const OnTurn &onTurn) {
+                   const std::vector<std::string> &without, const OnNext &onNext) {
   const Task task{kernel.op, formatOf(kernel, input), kernel.target, kernel.n, input};
   const int threads = threadCount();
   Row row;
@@ -95,11 +97,11 @@ static Row measure(const Kernel &kernel, Input &input, const Selection &selectio
   row.threads = threads;
   row.targets = threads == 1 ? kernel.want : kernel.wantThreads;
   auto made = std::make_shared<int64_t>(0);
-  std::vector<Contender> contenders = contendersFor(kernel, task, selection, made);
-  std::erase_if(contenders, [&](const Contender &contender) { return isIn(without, contender.name); });
-  race(row, std::move(contenders), selection.seconds, onTurn);
+  std::vector<Competitor> competitors = competitorsFor(kernel, task, selection, made);
+  std::erase_if(competitors, [&](const Competitor &competitor) { return isIn(without, competitor.name); });
+  measureInterleaved(row, std::move(competitors), selection.seconds, onNext);
   setWork(row, task, *made);
-  row.boundMs = machine().bound(row.bytes, row.flops);
+  row.rooflineMs = machine().roofline(row.bytes, row.flops);
   input.dropDense();
   return row;
 }
@@ -147,8 +149,8 @@ void work(const Selection &selection, const Assignment &assignment) {
   const Output output{assignment.out};
   const size_t first = assignment.first;
   // A file and not a message: nobody wakes up in the middle of what is timed.
-  auto onTurn = [&](const std::string &name) {
-    if (pwrite(assignment.turns, name.c_str(), name.size() + 1, 0) < 0)
+  auto onNext = [&](const std::string &name) {
+    if (pwrite(assignment.running, name.c_str(), name.size() + 1, 0) < 0)
       throw std::runtime_error("the process that wanted the figures is gone");
   };
   if (first == 0 && assignment.without.empty())
@@ -160,7 +162,7 @@ void work(const Selection &selection, const Assignment &assignment) {
     const Job &job = list[k];
     const std::vector<std::string> without = k == first ? assignment.without : std::vector<std::string>();
     output.send({{"begin", k}});
-    onTurn("");
+    onNext("");
     try {
       if (loaded != job.input) {
         input.reset();
@@ -170,8 +172,8 @@ void work(const Selection &selection, const Assignment &assignment) {
       }
       if (!unsuited(*job.kernel, *input).empty())
         continue;
-      const Row row = measure(*job.kernel, *input, selection, without, onTurn);
-      onTurn("");
+      const Row row = measure(*job.kernel, *input, selection, without, onNext);
+      onNext("");
       output.send({{"row", toJson(row)}});
     } catch (const std::exception &error) {
       // What the user named must be right; the rest goes on.

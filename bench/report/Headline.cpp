@@ -92,7 +92,7 @@ std::string slower(const Report &report) {
   std::vector<std::string> list;
   std::set<std::pair<std::string, int>> seen;
   for (const Row &row : report.rows) {
-    // The peers of "strategies" are other ways of ours.
+    // The peers of "strategies" are strategies of Tulle.
     if (row.group == "strategies" || !seen.emplace(row.kernel, row.threads).second)
       continue;
     const Ratios ratios(report.rows, row.kernel, row.threads);

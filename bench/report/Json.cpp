@@ -6,8 +6,10 @@ namespace tulle::bench {
 nlohmann::json toJson(const Row &row) {
   nlohmann::json times = nlohmann::json::object();
   for (const auto &[name, timing] : row.times)
-    times[name] = {
-        {"median", timing.median}, {"low", timing.low}, {"high", timing.high}, {"rounds", timing.rounds}};
+    times[name] = {{"median", timing.median},
+                   {"low", timing.low},
+                   {"high", timing.high},
+                   {"repetitions", timing.repetitions}};
   nlohmann::json targets = nlohmann::json::array();
   for (const Target &target : row.targets)
     targets.push_back({{"mean", target.mean},
@@ -15,10 +17,10 @@ nlohmann::json toJson(const Row &row) {
                        {"each", target.each},
                        {"ms", target.ms},
                        {"by_memory", target.byMemory}});
-  return {{"group", row.group},       {"kernel", row.kernel}, {"input", row.input},
-          {"threads", row.threads},   {"times", times},       {"absent", row.absent},
-          {"compared", row.compared}, {"bytes", row.bytes},   {"flops", row.flops},
-          {"boundMs", row.boundMs},   {"targets", targets}};
+  return {{"group", row.group},           {"kernel", row.kernel}, {"input", row.input},
+          {"threads", row.threads},       {"times", times},       {"absent", row.absent},
+          {"compared", row.compared},     {"bytes", row.bytes},   {"flops", row.flops},
+          {"rooflineMs", row.rooflineMs}, {"targets", targets}};
 }
 
 Row rowFromJson(const nlohmann::json &json) {
@@ -28,12 +30,12 @@ Row rowFromJson(const nlohmann::json &json) {
   row.input = json.at("input");
   row.threads = json.at("threads");
   for (const auto &[name, timing] : json.at("times").items())
-    row.times[name] = {timing.at("median"), timing.at("low"), timing.at("high"), timing.at("rounds")};
+    row.times[name] = {timing.at("median"), timing.at("low"), timing.at("high"), timing.at("repetitions")};
   row.absent = json.at("absent");
   row.compared = json.at("compared");
   row.bytes = json.at("bytes");
   row.flops = json.at("flops");
-  row.boundMs = json.at("boundMs");
+  row.rooflineMs = json.at("rooflineMs");
   for (const nlohmann::json &target : json.at("targets"))
     row.targets.push_back({target.at("mean"), target.at("peer"), target.at("each"), target.at("ms"),
                            target.value("by_memory", false)});

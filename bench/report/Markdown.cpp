@@ -34,16 +34,16 @@ static std::string number(double value) {
 static std::string percent(double part) { return part > 0 ? fmt::format("{:.0f}%", 100 * part) : "–"; }
 
 static std::string summary(const Report &report) {
-  std::string text = head({"kernel", "threads", "inputs", "peer / tulle", "worst input", "of bound",
-                           "over one thread", "a copy", "wanted", ""},
+  std::string text = head({"kernel", "threads", "inputs", "peer / tulle", "worst input", "of roofline",
+                           "over one thread", "a copy", "target", ""},
                           1);
   for (const Family &family : families(report.rows)) {
     const Verdict verdict = family.verdict();
     text += line({family.kernel, std::to_string(family.threads), std::to_string(family.rows.size()),
                   number(family.mean()), number(family.worst()),
-                  family.number == 0 ? percent(family.bound()) : "",
+                  family.number == 0 ? percent(family.roofline()) : "",
                   family.number == 0 ? number(family.scaling()) : "",
-                  family.number == 0 ? number(family.memoryScaling()) : "", family.wanted(),
+                  family.number == 0 ? number(family.memoryScaling()) : "", family.targetText(),
                   verdict == Verdict::Missed ? "**missed**" : toString(verdict)});
   }
   return text;
@@ -61,10 +61,10 @@ static std::string cell(const Row &row, const std::string &name, const std::stri
 }
 
 static std::string table(const std::vector<Row> &rows) {
-  const std::vector<std::string> names = contenders(rows);
+  const std::vector<std::string> names = competitors(rows);
   std::vector<std::string> titles = {"kernel", "input"};
   titles.insert(titles.end(), names.begin(), names.end());
-  titles.insert(titles.end(), {"best peer / tulle", "of bound"});
+  titles.insert(titles.end(), {"best peer / tulle", "of roofline"});
   const bool severalThreads =
       std::any_of(rows.begin(), rows.end(), [](const Row &row) { return row.threads > 1; });
   if (severalThreads)
@@ -77,7 +77,7 @@ static std::string table(const std::vector<Row> &rows) {
     for (const std::string &name : names)
       cells.push_back(cell(row, name, best));
     cells.push_back(number(ratio));
-    cells.push_back(percent(ofBound(row)));
+    cells.push_back(percent(ofRoofline(row)));
     if (severalThreads)
       cells.push_back(number(copyGain(row)));
     text += line(cells);
@@ -111,7 +111,7 @@ static std::string firstScreen(const Report &report, const std::string &plot) {
   std::string text =
       "# Performance\n\nHow many times as fast Tulle is as the fastest other library that has the "
       "operation: that library's time / Tulle's,\n"
-      "geometric mean over the inputs (\"loop\": a loop by hand, where no library has it).\n\n";
+      "geometric mean over the inputs (\"loop\": a hand-written loop, where no library has it).\n\n";
   if (!plot.empty())
     text += "![Tulle's speed over the best peer's, ten kernels](headline.svg)\n\n";
   const HeadlineTable table = headline(report);
@@ -137,25 +137,30 @@ static std::string firstScreen(const Report &report, const std::string &plot) {
 static std::string howMeasured(const Report &report) {
   return fmt::format(
       "\n## How it is measured\n\n{}\n"
-      "Double precision, 32-bit indices, medians of runs in turn within one process, after every "
-      "answer was compared\n"
-      "with that of a loop by hand: processor time for one thread, the clock for several. A "
-      "ratio is a peer's time /\n"
-      "Tulle's; the peer is the one a target names, else the fastest library (loops by hand "
-      "count where there is no other).\n"
+      "Double precision, 32-bit indices, medians of interleaved repetitions within one process, after every "
+      "answer "
+      "was compared\n"
+      "with that of a hand-written loop: processor time for one thread, the clock for several. A ratio is a "
+      "peer's "
+      "time /\n"
+      "Tulle's; the peer is the one a target names, else the fastest library (hand-written loops count where "
+      "there "
+      "is no other).\n"
       "Peers take the matrix in the format of the row; {} is what mkl_sparse_optimize makes of CSR when "
       "it may copy it, and is\n"
-      "compared with our best format.\n"
-      "The bound is the time that the bytes of operands and result take at the bandwidth "
-      "measured for that much\n"
-      "memory, or the operations at the peak of fused multiply-adds, whichever is longer.\n"
-      "\"A copy\": what several threads gain over one when they copy 64 MiB, in turn with the runs of the "
-      "row: "
-      "memory's share\n"
-      "of what can be gained; on virtual processors it changes by the minute. \"As memory allows\": a target "
-      "that holds where the\n"
-      "machine's bandwidth allows it; Tulle gains what a copy does or more, which is less than is "
-      "wanted.\n",
+      "compared with Tulle's best format.\n"
+      "The roofline is the time that the bytes of operands and result take at the bandwidth measured for a "
+      "working "
+      "set of\n"
+      "that size, or the operations at the peak of fused multiply-adds, whichever is longer.\n"
+      "\"A copy\": what several threads gain over one when they copy 64 MiB, in the repetitions of the row: "
+      "what "
+      "memory\n"
+      "bandwidth alone allows; on virtual processors it changes by the minute. \"As memory allows\": a "
+      "target that "
+      "holds where\n"
+      "the machine's bandwidth allows it; Tulle gains what a copy gains or more, which is less than the "
+      "target.\n",
       limits(report), kMklOwnFormat);
 }
 

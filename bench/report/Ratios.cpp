@@ -8,10 +8,10 @@
 namespace tulle::bench {
 
 double ratioTo(const Row &row, const std::string &peer) {
-  auto ours = row.times.find("tulle"), theirs = row.times.find(peer);
-  return ours == row.times.end() || theirs == row.times.end() || ours->second.median <= 0
+  auto tulle = row.times.find("tulle"), other = row.times.find(peer);
+  return tulle == row.times.end() || other == row.times.end() || tulle->second.median <= 0
              ? 0
-             : theirs->second.median / ours->second.median;
+             : other->second.median / tulle->second.median;
 }
 
 double bestRatio(const Row &row, std::string *peer) {
@@ -37,9 +37,9 @@ double Family::ratio(const Row &row) const {
   return target.peer.empty() ? bestRatio(row) : ratioTo(row, target.peer);
 }
 
-double ofBound(const Row &row) {
-  auto ours = row.times.find("tulle");
-  return ours == row.times.end() || ours->second.median <= 0 ? 0 : row.boundMs / ours->second.median;
+double ofRoofline(const Row &row) {
+  auto tulle = row.times.find("tulle");
+  return tulle == row.times.end() || tulle->second.median <= 0 ? 0 : row.rooflineMs / tulle->second.median;
 }
 
 double copyGain(const Row &row) {
@@ -75,10 +75,10 @@ double Family::worst() const {
   return least;
 }
 
-double Family::bound() const {
+double Family::roofline() const {
   std::vector<double> parts;
   for (const Row *row : rows)
-    parts.push_back(ofBound(*row));
+    parts.push_back(ofRoofline(*row));
   return geometricMean(parts);
 }
 
@@ -127,7 +127,7 @@ static Row bestOf(const Formats &formats, const Row &base, const std::vector<Row
     if (!row.kernel.starts_with(formats.others) || row.input != base.input || row.threads != base.threads)
       continue;
     if (take("tulle", row))
-      best.boundMs = row.boundMs;
+      best.rooflineMs = row.rooflineMs;
     if (!formats.everywhere.empty())
       take(formats.everywhere, row);
   }
@@ -156,8 +156,8 @@ Verdict Family::verdict() const {
   if (target.ms > 0)
     return std::all_of(rows.begin(), rows.end(),
                        [&](const Row *row) {
-                         auto ours = row->times.find("tulle");
-                         return ours != row->times.end() && ours->second.median <= target.ms;
+                         auto tulle = row->times.find("tulle");
+                         return tulle != row->times.end() && tulle->second.median <= target.ms;
                        })
                ? Verdict::Met
                : Verdict::Missed;
@@ -184,7 +184,7 @@ std::string toString(Verdict verdict) {
   return "";
 }
 
-std::string Family::wanted() const {
+std::string Family::targetText() const {
   if (target.ms > 0)
     return fmt::format("{} ms", target.ms);
   const std::string peer = target.peer.empty()         ? "the best peer"
@@ -219,7 +219,7 @@ std::vector<Family> families(const std::vector<Row> &rows) {
   return list;
 }
 
-std::vector<std::string> contenders(const std::vector<Row> &rows) {
+std::vector<std::string> competitors(const std::vector<Row> &rows) {
   std::vector<std::string> order = {"tulle", kOneThread}, list;
   for (const Peer &peer : peers())
     order.push_back(peer.name);

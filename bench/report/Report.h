@@ -12,25 +12,25 @@ struct Report {
   std::vector<Row> rows;
 };
 
-/// The time of `peer` / ours; 0 where one is missing.
+/// The time of `peer` / Tulle's; 0 where one is missing.
 double ratioTo(const Row &row, const std::string &peer);
-/// The same of the fastest peer; loops by hand, products without order and formats of a peer's own count only
-/// where nothing else ran.
+/// The same of the fastest peer; hand-written loops, products without order and formats of a peer's own
+/// count only where nothing else ran.
 /// `peer`, if given, receives its name.
 double bestRatio(const Row &row, std::string *peer = nullptr);
-/// The part of the machine's bound that was reached; 0 where unknown.
-double ofBound(const Row &row);
-/// What a copy with the row's threads, in turn with it, gained over a copy with one: memory's share of what
-/// the row could gain. 0: not measured.
+/// The fraction of the machine's roofline that was reached; 0 where unknown.
+double ofRoofline(const Row &row);
+/// The speedup of a copy with the row's threads over one with a single thread, measured in the row's
+/// repetitions: what memory bandwidth alone allows the row. 0: not measured.
 double copyGain(const Row &row);
 /// Of positive numbers; 0 for none.
 double geometricMean(const std::vector<double> &values);
 
-/// Appends, for each number of threads, rows "SpMV best format" of the grids, the fastest of our formats
+/// Appends, for each number of threads, rows "SpMV best format" of the grids, the fastest of Tulle's formats
 /// against the peers' CSR, and "MTTKRP 32 best format" of all tensors, against the fastest of MLIR's formats.
 void addBestFormats(std::vector<Row> &rows);
 
-/// Of a target. Memory: not met, but we gain what a copy does, which is less than what is asked for.
+/// Of a target. Memory: not met, but threads gain what a copy gains, which is less than the target.
 enum class Verdict : uint8_t { None, Met, Missed, Memory };
 std::string toString(Verdict verdict);
 
@@ -46,13 +46,13 @@ struct Family {
   double ratio(const Row &row) const;
   double mean() const;          ///< geometric, of `ratio`
   double worst() const;         ///< of `ratio`
-  double bound() const;         ///< geometric mean of ofBound
-  double scaling() const;       ///< geometric mean of our one thread's time / ours
+  double roofline() const;      ///< geometric mean of ofRoofline
+  double scaling() const;       ///< geometric mean of Tulle's time with one thread / with these
   double memoryScaling() const; ///< geometric mean of copyGain
   /// None without a target, or where its peer did not run.
   Verdict verdict() const;
   /// "1.5 over SciPy", "30 ms", or empty.
-  std::string wanted() const;
+  std::string targetText() const;
 };
 std::vector<Family> families(const std::vector<Row> &rows);
 
@@ -63,7 +63,7 @@ std::string json(const Report &report);
 /// Of a file that `json` wrote. Throws tulle::Error naming the file.
 Report readReport(const std::string &file);
 
-/// The names of all contenders that any row has, in the order of the peers.
-std::vector<std::string> contenders(const std::vector<Row> &rows);
+/// The names of all competitors that any row has, in the order of the peers.
+std::vector<std::string> competitors(const std::vector<Row> &rows);
 
 } // namespace tulle::bench

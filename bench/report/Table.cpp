@@ -8,7 +8,7 @@ namespace tulle::bench {
 
 static void printLine(const std::string &kernel, const std::string &input, const std::string &threads,
                       const std::vector<std::string> &cells) {
-  fmt::print("{:18} {:26} {:>2}", kernel, input, threads);
+  fmt::print("{:24} {:26} {:>2}", kernel, input, threads);
   for (const std::string &text : cells)
     fmt::print(" {:>10}", text);
   fmt::print("\n");
@@ -40,18 +40,18 @@ void printTable(const Report &report) {
       fmt::print("{} thread{}: {} {:.1f}\n", threads, threads == 1 ? "" : "s", name, value);
   if (report.rows.empty())
     return;
-  const std::vector<std::string> columns = contenders(report.rows);
+  const std::vector<std::string> columns = competitors(report.rows);
   std::vector<std::string> titles;
   for (const std::string &name : columns)
     titles.push_back(name.substr(0, 10));
-  titles.insert(titles.end(), {"best/ours", "of bound", "copy / 1", "compared"});
+  titles.insert(titles.end(), {"best/tulle", "roofline", "copy / 1", "compared"});
   fmt::print("\nmilliseconds (medians)\n");
   printLine("kernel", "input", "t", titles);
   for (const Row &row : report.rows) {
     std::vector<std::string> cells;
     for (const std::string &name : columns)
       cells.push_back(cell(row, name));
-    const double ratio = bestRatio(row), part = ofBound(row);
+    const double ratio = bestRatio(row), part = ofRoofline(row);
     cells.push_back(number(ratio));
     cells.push_back(percent(part));
     cells.push_back(number(copyGain(row)));
@@ -59,11 +59,11 @@ void printTable(const Report &report) {
     printLine(row.kernel, row.input, std::to_string(row.threads), cells);
   }
   fmt::print("\ngeometric means over the inputs, peer / tulle\n");
-  printLine("kernel", "wanted", "t", {"mean", "worst", "of bound", "/ 1 thread", "copy / 1", ""});
+  printLine("kernel", "target", "t", {"mean", "worst", "roofline", "/ 1 thread", "copy / 1", ""});
   for (const Family &family : families(report.rows)) {
-    printLine(family.kernel, family.wanted(), std::to_string(family.threads),
+    printLine(family.kernel, family.targetText(), std::to_string(family.threads),
               {number(family.mean()), number(family.worst()),
-               family.number == 0 ? percent(family.bound()) : "",
+               family.number == 0 ? percent(family.roofline()) : "",
                family.number == 0 ? number(family.scaling()) : "",
                family.number == 0 ? number(family.memoryScaling()) : "", toString(family.verdict())});
   }

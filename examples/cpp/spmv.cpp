@@ -20,7 +20,7 @@ int main(int argc, char **argv) {
     auto spmv = tulle::compile("y(i) = A(i,j) * x(j)", {{"A", A.type()}, {"x", x.type()}});
     tulle::Tensor<double> y = spmv(A, x);
 
-    // The buffers of the format are in reach: row sums by hand.
+    // The buffers of the format are in reach: row sums in a loop of our own.
     auto positions = static_cast<const int32_t *>(A.positions(1).data);
     for (int64_t row = 0; row < A.dim(0); ++row) {
       double sum = 0;

@@ -11,7 +11,7 @@ rows = [row for row in report["rows"] if row["kernel"] == "SpMV CSR" and row["th
 
 
 def timing(ms):
-    return {"median": ms, "low": ms, "high": ms, "rounds": 3}
+    return {"median": ms, "low": ms, "high": ms, "repetitions": 3}
 
 
 for row in rows:

@@ -1,4 +1,4 @@
-"""The tensors that run.py converts: small ones by hand, windows of real ones (inputs/), or the real ones of a folder."""
+"""The tensors that run.py converts: small hand-written ones, windows of real ones (inputs/), or the real ones of a folder."""
 import dataclasses
 import gzip
 import pathlib

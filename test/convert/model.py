@@ -183,8 +183,8 @@ class Builder:
             self.add("sizes", l, [self.size(l)])
         rank = next((e for e in parts(expr) if e[0] == "rank"), None)
         if rank and not any(f.kind == "permutation" for f in self.fields):
-            place = self.numbers[rank]
-            self.add("permutation", l, sorted(place, key=place.get))
+            position = self.numbers[rank]
+            self.add("permutation", l, sorted(position, key=position.get))
 
     def groups(self, slot, l, last=None):
         """{coordinate: entries} in ascending order; of a run of levels, {coordinates of levels l..last: entries}."""
@@ -254,7 +254,7 @@ class Builder:
             for key, entries in self.groups(slot, l, end).items():
                 out.append(slot.below(key[0], entries))
             ends.append(len(out))
-            # A place in reserve: no coordinates and no entries.
+            # A position in reserve: no coordinates and no entries.
             out += [slot.below(None) for _ in range(self.levels[l].integers[0] if self.levels[l].integers else 0)]
         if loose:
             pos = [p for segment in zip(starts, ends) for p in segment]

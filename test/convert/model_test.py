@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The model of storage against pictures of storage typed by hand: from the paper on sparse tensor types in MLIR (blocks, 2:4),
+"""The model of storage against pictures of storage, written from the paper on sparse tensor types in MLIR (blocks, 2:4),
 from Chou et al. 2020 (DIA, ELL, CSR, skyline) and from the definitions in lib/format/Layout.h.
 """
 import random
@@ -125,7 +125,7 @@ class Pictures(unittest.TestCase):
                 model.store(*entries(picture), encoding.parse(text, 2))
 
     def test_slots_are_counted_before_they_are_made(self):
-        # Padded storage of the picture, counted by hand: DIA 4 diagonals of 2 rows, ELL 2 rows of 3, ragged
+        # Padded storage of the picture, counted in it: DIA 4 diagonals of 2 rows, ELL 2 rows of 3, ragged
         # runs of 5 and 3, skyline of 5 and 1, DOK tables of 8 and 2.
         picture = "1 . 2 . 3\n. . 4 . ."
         for text, slots in [("dense", 10), ("DIA", 8), ("ELL", 6), ("ragged", 8), ("skyline", 6), ("CSR", 4), ("DOK", 10), ("bitmap", 10)]:

@@ -116,7 +116,7 @@ def expected_fields(storage, crc):
 
 
 class Oracle:
-    """What the model says, remembered: a tensor's storage depends only on what is stored."""
+    """What the model says, kept: a tensor's storage depends only on what is stored."""
 
     def __init__(self):
         self.known, self.encodings, self.stored_in, self.patterns = {}, {}, {}, {}
@@ -307,11 +307,11 @@ def main():
         else:
             tasks += [(run_pairs, (options.tool, [source], order, mine, targets)) for source in sources]
     chosen = options.data or options.filter or options.source or options.to
-    rounds = options.random if options.random is not None else 0 if chosen else 100
-    if rounds:
+    drawn = options.random if options.random is not None else 0 if chosen else 100
+    if drawn:
         tasks.append((run_refusals, options.tool))
-    for begin in range(options.seed, options.seed + rounds, 10):
-        tasks.append((run_random, (options.tool, range(begin, min(begin + 10, options.seed + rounds)))))
+    for begin in range(options.seed, options.seed + drawn, 10):
+        tasks.append((run_random, (options.tool, range(begin, min(begin + 10, options.seed + drawn)))))
     total, wrong, missing = 0, 0, set()
     with multiprocessing.Pool(options.jobs) as pool:
         for done, (order, count, failures, absent) in enumerate(pool.imap_unordered(call, tasks, chunksize=1), 1):
@@ -322,7 +322,7 @@ def main():
                 print(failure, flush=True)
     if options.verbose:
         print("refused:", *sorted(map(str, missing)), sep="\n  ")
-    print(f"{total} conversions of {len(every) + rounds} tensors, {wrong} wrong" + (f", {len(missing)} pairs refused" if missing else "") +
+    print(f"{total} conversions of {len(every) + drawn} tensors, {wrong} wrong" + (f", {len(missing)} pairs refused" if missing else "") +
           f" ({time.time() - started:.0f} s)")
     return 1 if wrong or not total else 0
 

@@ -1,13 +1,6 @@
-// Random programs on random formats, compiled and compared with the interpreter.
-//
-//   differential_test                      5000 programs, the same every time
-//   differential_test --seconds N          for so long (--forever: until stopped), from a seed of the clock
-//   differential_test --upstream-passes    MLIR's passes on the loops of all programs; else of one in four
-//   differential_test --compile            compiles them only, and prints how long that took; no test
-//   TULLE_DIFFERENTIAL_OPERANDS=n          statements have up to so many operands
-//   TULLE_DIFFERENTIAL_SEED=n              only that program, described
-//   TULLE_DIFFERENTIAL_COUNT=n, _FIRST=n   how many, from which seed
+// Random programs on random formats, compiled and compared with the interpreter; `--help` lists the options.
 #include "Case.h"
+#include "CompileTimes.h"
 #include "runtime/tensor/Guard.h"
 #include <algorithm>
 #include <array>
@@ -144,23 +137,22 @@ TEST(Differential, CompiledProgramsMeanWhatTheInterpreterSays) {
   EXPECT_LE(tally.skipped, 50 + tally.tried()) << "most programs are refused by the checker";
 }
 
-/// How long compiling takes, from the shortest to the longest; and which programs take longest.
+constexpr const char *kUsage = R"(
+Random programs on random formats, compiled and compared with the interpreter:
+  differential_test                      5000 programs, the same every time
+  differential_test --seconds N          for so long (--forever: until stopped), from a seed of the clock
+  differential_test --upstream-passes    MLIR's passes on the loops of all programs; else of one in four
+  differential_test --compile-times      compiles them only: percentiles of the time, and the seeds that take longest
+  TULLE_DIFFERENTIAL_OPERANDS=n          statements have up to so many operands
+  TULLE_DIFFERENTIAL_SEED=n              only that program, described
+  TULLE_DIFFERENTIAL_COUNT=n, _FIRST=n   how many, from which seed
+)";
+
 void printCompileTimes() {
-  const uint64_t first = environment("TULLE_DIFFERENTIAL_FIRST", 1);
-  const uint64_t count = environment("TULLE_DIFFERENTIAL_COUNT", 5000);
-  std::vector<std::pair<double, uint64_t>> times;
-  for (uint64_t seed = environment("TULLE_DIFFERENTIAL_SEED", first); times.size() < count; ++seed) {
-    if (std::optional<double> time = compileTime(generate(seed, operands())))
-      times.emplace_back(*time, seed);
-    if (std::getenv("TULLE_DIFFERENTIAL_SEED"))
-      break;
-  }
-  std::sort(times.begin(), times.end());
-  for (double share : {0.5, 0.9, 0.99, 0.999, 1.0})
-    fmt::print("{:5.1f}% of {} programs: {:.0f} ms at most\n", share * 100, times.size(),
-               times[size_t(share * double(times.size() - 1))].first);
-  for (size_t n = times.size(); n-- > 0 && n + 20 > times.size();)
-    fmt::print("seed {}: {:.0f} ms\n", times[n].second, times[n].first);
+  const uint64_t seed = environment("TULLE_DIFFERENTIAL_SEED", 0);
+  const uint64_t first = seed ? seed : environment("TULLE_DIFFERENTIAL_FIRST", 1);
+  const uint64_t count = seed ? 1 : environment("TULLE_DIFFERENTIAL_COUNT", 5000);
+  fmt::print("{}", summary(compileTimes(first, count, operands())));
 }
 
 } // namespace
@@ -176,10 +168,11 @@ int main(int argc, char **argv) {
     else if (std::strcmp(argv[a], "--seconds") == 0 && a + 1 < argc)
       tulle::differential::end =
           tulle::differential::Clock::now() + std::chrono::seconds(std::atol(argv[a + 1]));
-    else if (std::strcmp(argv[a], "--compile") == 0) {
+    else if (std::strcmp(argv[a], "--compile-times") == 0) {
       tulle::differential::printCompileTimes();
       return 0;
-    }
+    } else if (std::strcmp(argv[a], "--help") == 0)
+      fmt::print("{}", tulle::differential::kUsage);
   tulle::runtime::guardBlocks();
   return RUN_ALL_TESTS();
 }

@@ -37,7 +37,7 @@ public:
     if (tropical)
       base = random.pick({F64, F32});
     makeIndices();
-    // Narrow floats round what one statement hands to the next, which would need tolerances of its own.
+    // Narrow floats round what one statement passes to the next, which would need tolerances of its own.
     bool narrow = base == F16 || base == BF16 || mixed;
     unsigned count = narrow ? 1 : random.chance(0.15) ? 2 : 1;
     for (unsigned s = 0; s < count; ++s)
@@ -545,56 +545,5 @@ private:
 } // namespace
 
 Case generate(uint64_t seed, unsigned operands) { return Generator(seed, operands).run(); }
-
-std::string Tree::text() const {
-  switch (kind) {
-  case Kind::Leaf:
-    return head.starts_with("-") ? "(" + head + ")" : head;
-  case Kind::Prefix:
-    return "(" + head + args[0].text() + ")";
-  case Kind::Infix:
-    return "(" + args[0].text() + " " + head + " " + args[1].text() + ")";
-  case Kind::Call:
-    break;
-  }
-  std::string text;
-  for (const Tree &arg : args)
-    text += (text.empty() ? "" : ", ") + arg.text();
-  return head + "(" + text + ")";
-}
-
-std::string StatementText::text() const {
-  return lhs + " " + assign + " " + rhs.text() + (where.empty() ? "" : " where " + where);
-}
-
-std::string Case::text() const {
-  std::string text;
-  for (const StatementText &s : statements)
-    text += (text.empty() ? "" : "; ") + s.text();
-  return text;
-}
-
-std::string Case::describe() const {
-  std::string out = fmt::format("seed {}\nprogram  {}\n", seed, text());
-  for (const auto &[name, g] : inputs) {
-    out += fmt::format("input    {}: {}[{}] as {}, {} stored\n", name, tulle::name(g.type),
-                       fmt::join(g.dims, ","), g.format, g.entries.size());
-    for (size_t d = 0; d < g.slices.size(); ++d)
-      if (const auto &s = g.slices[d])
-        out +=
-            fmt::format("         dimension {} is slice({}, {}, {})\n", d, *s->offset, *s->size, *s->stride);
-    for (size_t e = 0; e < std::min<size_t>(g.entries.size(), 40); ++e) {
-      const Scalar &v = g.values[e];
-      out += fmt::format("         ({}) {}\n", fmt::join(g.entries[e], ","),
-                         isComplex(g.type) ? fmt::format("{} + {}i", v.f.real(), v.f.imag())
-                         : isFloat(g.type) ? fmt::format("{}", v.f.real())
-                                           : fmt::format("{}", v.i));
-    }
-  }
-  for (const auto &[name, r] : results)
-    out += fmt::format("result   {}: [{}] as {}\n", name, fmt::join(r.dims, ","),
-                       r.format.empty() ? "dense" : r.format);
-  return out;
-}
 
 } // namespace tulle::differential

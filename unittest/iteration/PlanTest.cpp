@@ -156,7 +156,7 @@ TEST(Plan, ConvertedOperandsStayConverted) {
   std::vector<Operand> operands = {operand("CSF", {i, j, k}), operand("COO", {l, i, k}),
                                    operand("Dense", {i, l, k})};
   auto planned = plan({false, true, false, false}, operands);
-  for (int round = 0; round < 2; ++round)
+  for (int repetition = 0; repetition < 2; ++repetition)
     if (auto *conversion = std::get_if<Conversion>(&planned)) {
       operands[conversion->operand].encoding = conversion->target;
       planned = plan({false, true, false, false}, operands);

@@ -1,4 +1,4 @@
-// Tulle as a contender: any text over named operands, any conversion.
+// Tulle as a competitor: any text over named operands, any conversion.
 #include "Compile.h"
 #include "engine/Conversion.h"
 #include "engine/Engine.h"
@@ -68,7 +68,7 @@ static std::map<std::string, format::Encoding> results(const Kernel &kernel, con
   return {{"C", encoding}};
 }
 
-/// The index arrays of 32 bits and the values: what loops by hand make too.
+/// The index arrays of 32 bits and the values: what the hand-written loops make too.
 static Answer describe(const Tensor &made) {
   Answer answer;
   for (size_t f = 0; f < made.layout.fields.size(); ++f)
@@ -156,7 +156,7 @@ static Runner converting(const Task &task, bool borrowed, std::shared_ptr<int64_
                          const engine::Options &options) {
   const format::Encoding target = format::parseFormat(task.target, unsigned(task.input.order()));
   const Tensor from = borrowed ? task.a() : runtime::copyOf(task.a());
-  engine::convert(from, target, options); // compiled once, which no run is to pay for
+  engine::convert(from, target, options); // compiled once, outside of what is timed
   return making([from, target, options] { return engine::convert(from, target, options); },
                 [from, bytes](const Tensor &made) {
                   *bytes = made.bytes() - 2 * sharedBytes(made, from); // neither read nor written
@@ -164,8 +164,8 @@ static Runner converting(const Task &task, bool borrowed, std::shared_ptr<int64_
                 });
 }
 
-Runner ours(const Kernel &kernel, const Task &task, std::shared_ptr<int64_t> bytes, unsigned threads,
-            const std::string &strategy) {
+Runner tulleRunner(const Kernel &kernel, const Task &task, std::shared_ptr<int64_t> bytes, unsigned threads,
+                   const std::string &strategy) {
   engine::Options options;
   options.threads = threads;
   options.strategy = strategy;

@@ -12,7 +12,7 @@
 #ELL = #tulle.encoding<{ map = (i, j) -> (#i : dense, i : dense, j : singleton(padded)), crdWidth = 32 }>
 #SELL = #tulle.encoding<{ map = (i, j) -> (let r = rank(i by count(j) within 64) in r floordiv 8 : dense, #i : ragged(padded), r mod 8 : dense, j : singleton(padded)), posWidth = 32, crdWidth = 32 }>
 
-// ragged: the coordinate is the place in the segment.
+// ragged: the coordinate is the offset in the segment.
 // CHECK-LABEL: @ragged
 // CHECK-SAME: (%[[POS:[a-z0-9]+]]: memref<?xi32>, %{{.*}}: memref<?xf64>
 func.func @ragged(%A: tensor<?x?xf64, #Ragged>, %i: index) {
@@ -155,11 +155,11 @@ func.func @hashed(%A: tensor<?xf64, #Hashed>, %x: index) -> i1 {
   return %found : i1
 }
 
-// A padded singleton needs no loop, only a test; the rounds of a counter are counted by its buffer.
+// A padded singleton needs no loop, only a test; a counter's size is in its buffer.
 // CHECK-LABEL: @padded
-// CHECK-SAME: (%[[ROUNDS:[a-z0-9]+]]: memref<?xi64>, %[[CRD:[a-z0-9]+]]: memref<?xi32>, %{{.*}}: memref<?xf64>, %[[M:[a-z0-9]+]]: index, %{{.*}}: index)
+// CHECK-SAME: (%[[COUNTS:[a-z0-9]+]]: memref<?xi64>, %[[CRD:[a-z0-9]+]]: memref<?xi32>, %{{.*}}: memref<?xf64>, %[[M:[a-z0-9]+]]: index, %{{.*}}: index)
 func.func @padded(%A: tensor<?x?xf64, #ELL>) {
-  // CHECK: %[[R64:.*]] = memref.load %[[ROUNDS]][%c0]
+  // CHECK: %[[R64:.*]] = memref.load %[[COUNTS]][%c0]
   // CHECK: %[[R:.*]] = arith.index_castui %[[R64]]
   // CHECK: scf.for %[[ROUND:.*]] = %c0 to %[[R]]
   // CHECK: %[[BASE:.*]] = arith.muli %[[ROUND]], %[[M]]
