@@ -44,9 +44,9 @@ inline void checkContents(const runtime::FileContents &contents) {
 }
 
 /// Parses; an Error is a good answer, anything else that is thrown is not.
-template <typename Parse> void checkParser(const uint8_t *data, size_t size, Parse parse) {
+inline void checkFile(const char *name, const uint8_t *data, size_t size) {
   try {
-    checkContents(parse(std::string_view(reinterpret_cast<const char *>(data), size)));
+    checkContents(runtime::parseFile({reinterpret_cast<const char *>(data), size}, name));
   } catch (const Error &error) {
     require(error.what()[0] != '\0');
   }

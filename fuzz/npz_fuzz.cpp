@@ -50,7 +50,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     data = reinterpret_cast<const uint8_t *>(archive.data());
     size = archive.size();
   }
-  tulle::fuzz::checkParser(
-      data, size, [](std::string_view bytes) { return tulle::runtime::parseNpz(bytes, "fuzz.npz"); });
+  tulle::fuzz::checkFile("fuzz.npz", data, size);
   return 0;
 }

@@ -1,9 +1,9 @@
 #include "Impl.h"
 #include "engine/Engine.h"
 #include "notation/Schedule.h"
+#include "support/Errors.h"
 #include "tulle/kernel.h"
 #include <algorithm>
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 namespace tulle {
@@ -40,15 +40,13 @@ Kernel compile(const std::string &program, const std::map<std::string, TensorTyp
   for (const auto &[name, type] : types)
     if (std::none_of(uses.begin(), uses.end(),
                      [&, &wanted = name](const auto &use) { return use.name == wanted; }))
-      throw Error(
-          fmt::format("tulle::compile: a type is given for '{}', which the program does not use", name));
+      throwError("tulle::compile: a type is given for '{}', which the program does not use", name);
   for (const notation::TensorUse &use : uses) {
     auto given = types.find(use.name);
     bool input = use.read && !use.written;
     if (given == types.end()) {
       if (input)
-        throw Error(
-            fmt::format("tulle::compile: the program reads '{}', but its type is not given", use.name));
+        throwError("tulle::compile: the program reads '{}', but its type is not given", use.name);
       impl->bindings[use.name].encoding = format::denseEncoding(use.order);
       continue;
     }
@@ -56,7 +54,7 @@ Kernel compile(const std::string &program, const std::map<std::string, TensorTyp
     binding.type = detail::elementType(given->second.element);
     binding.encoding = format::parseFormat(given->second.format.text(), use.order, "format of " + use.name);
     if (std::string why = format::whyNotExecutable(*binding.encoding); !why.empty())
-      throw Error(fmt::format("tulle::compile: the format of '{}': {}", use.name, why));
+      throwError("tulle::compile: the format of '{}': {}", use.name, why);
     if (input || !given->second.dims.empty())
       binding.dims = given->second.dims;
     binding.input = input;
@@ -82,25 +80,23 @@ static void requireMatch(const std::string &name, const runtime::Tensor &tensor,
     if (decl.name != name)
       continue;
     if (tensor.type != decl.type)
-      throw Error(fmt::format("'{}' has elements of type {}, but the kernel was compiled for {}", name,
-                              tulle::name(tensor.type), tulle::name(decl.type)));
+      throwError("'{}' has elements of type {}, but the kernel was compiled for {}", name,
+                 tulle::name(tensor.type), tulle::name(decl.type));
     if (!(tensor.encoding == decl.encoding))
-      throw Error(fmt::format(
-          "'{}' is stored as {}, but the kernel was compiled for {}; convert it with to(), or compile "
-          "with its type()",
-          name, format::print(tensor.encoding), format::print(decl.encoding)));
+      throwError("'{}' is stored as {}, but the kernel was compiled for {}; convert it with to(), or compile "
+                 "with its type()",
+                 name, format::print(tensor.encoding), format::print(decl.encoding));
   }
 }
 
 std::map<std::string, AnyTensor> Kernel::run(const std::map<std::string, AnyTensor> &inputs) const {
   for (const std::string &name : impl->inputs)
     if (!inputs.count(name))
-      throw Error(fmt::format("the kernel reads '{}', which is not given; it reads {}", name,
-                              fmt::join(impl->inputs, ", ")));
+      throwError("the kernel reads '{}', which is not given; it reads {}", name,
+                 fmt::join(impl->inputs, ", "));
   for (const auto &[name, tensor] : inputs) {
     if (std::find(impl->inputs.begin(), impl->inputs.end(), name) == impl->inputs.end())
-      throw Error(
-          fmt::format("'{}' is no input of this kernel; it reads {}", name, fmt::join(impl->inputs, ", ")));
+      throwError("'{}' is no input of this kernel; it reads {}", name, fmt::join(impl->inputs, ", "));
     requireMatch(name, Access::unwrap(tensor), impl->executable->program());
   }
   std::shared_ptr<engine::Executable> executable = impl->executable;
@@ -128,8 +124,8 @@ std::map<std::string, AnyTensor> Kernel::run(const std::map<std::string, AnyTens
 
 AnyTensor Kernel::call(const std::vector<AnyTensor> &inputs) const {
   if (inputs.size() != impl->inputs.size())
-    throw Error(fmt::format("the kernel is called with {} tensors, but reads {}: {}", inputs.size(),
-                            impl->inputs.size(), fmt::join(impl->inputs, ", ")));
+    throwError("the kernel is called with {} tensors, but reads {}: {}", inputs.size(), impl->inputs.size(),
+               fmt::join(impl->inputs, ", "));
   std::map<std::string, AnyTensor> named;
   for (size_t i = 0; i < inputs.size(); ++i)
     named[impl->inputs[i]] = inputs[i];

@@ -1,7 +1,7 @@
 #include "Impl.h"
 #include "engine/Conversion.h"
+#include "support/Errors.h"
 #include <cstring>
-#include <fmt/format.h>
 
 namespace tulle {
 
@@ -14,8 +14,7 @@ const runtime::Tensor &detail::Access::unwrap(const AnyTensor &tensor) {
 ElementType detail::elementType(const std::string &name) {
   if (auto type = parseElementType(name))
     return *type;
-  throw Error(fmt::format(
-      "unknown element type '{}'; expected f64 f32 f16 bf16 c64 c128 i8 i16 i32 i64 or bool", name));
+  throwError("unknown element type '{}'; expected f64 f32 f16 bf16 c64 c128 i8 i16 i32 i64 or bool", name);
 }
 
 using detail::Access;
@@ -25,8 +24,7 @@ const std::vector<int64_t> &AnyTensor::dims() const { return Access::unwrap(*thi
 int64_t AnyTensor::dim(unsigned d) const {
   const std::vector<int64_t> &sizes = dims();
   if (d >= sizes.size())
-    throw Error(
-        fmt::format("dimension {} of a tensor with {} dimensions; they are counted from 0", d, sizes.size()));
+    throwError("dimension {} of a tensor with {} dimensions; they are counted from 0", d, sizes.size());
   return sizes[d];
 }
 
@@ -47,8 +45,8 @@ static BufferView viewOf(const runtime::Tensor &tensor, unsigned field) {
 
 static void requireLevel(const runtime::Tensor &tensor, unsigned level) {
   if (level >= tensor.layout.positions.size())
-    throw Error(fmt::format("level {} of a format with {} levels; they are counted from 0", level,
-                            tensor.layout.positions.size()));
+    throwError("level {} of a format with {} levels; they are counted from 0", level,
+               tensor.layout.positions.size());
 }
 
 BufferView AnyTensor::positions(unsigned level) const {
@@ -68,10 +66,9 @@ BufferView AnyTensor::coordinates(unsigned level) const {
 BufferView AnyTensor::rawValues() const {
   const runtime::Tensor &tensor = Access::unwrap(*this);
   if (tensor.encoding.explicitVal)
-    throw Error(
-        fmt::format("a tensor of format {} has no values in memory: all are {}; convert it to the format "
-                    "without explicitVal first",
-                    format::displayName(tensor.encoding), *tensor.encoding.explicitVal));
+    throwError("a tensor of format {} has no values in memory: all are {}; convert it to the format without "
+               "explicitVal first",
+               format::displayName(tensor.encoding), *tensor.encoding.explicitVal);
   return viewOf(tensor, tensor.layout.valuesField());
 }
 
@@ -95,8 +92,7 @@ std::string AnyTensor::print() const { return runtime::printStorage(Access::unwr
 
 void AnyTensor::requireElement(const char *wanted) const {
   if (std::string have = element(); have != wanted)
-    throw Error(fmt::format("the tensor has elements of type {}, not {}; read or convert it as {}", have,
-                            wanted, wanted));
+    throwError("the tensor has elements of type {}, not {}; read or convert it as {}", have, wanted, wanted);
 }
 
 namespace detail {
@@ -104,7 +100,7 @@ namespace detail {
 void requireSizes(const std::vector<int64_t> &dims) {
   for (int64_t size : dims)
     if (size < 0)
-      throw Error(fmt::format("a dimension of size {}; sizes are 0 or more", size));
+      throwError("a dimension of size {}; sizes are 0 or more", size);
 }
 
 AnyTensor makeDense(const char *element, std::vector<int64_t> dims) {
@@ -122,12 +118,10 @@ AnyTensor pack(const char *element, std::vector<int64_t> dims,
                const Format &format) {
   requireSizes(dims);
   if (coords.size() != dims.size())
-    throw Error(
-        fmt::format("tulle::pack: {} sizes, but coordinates for {} dimensions", dims.size(), coords.size()));
+    throwError("tulle::pack: {} sizes, but coordinates for {} dimensions", dims.size(), coords.size());
   for (size_t d = 0; d < coords.size(); ++d)
     if (int64_t(coords[d].size()) != count)
-      throw Error(fmt::format("tulle::pack: dimension {} has {} coordinates for {} values", d,
-                              coords[d].size(), count));
+      throwError("tulle::pack: dimension {} has {} coordinates for {} values", d, coords[d].size(), count);
   runtime::Entries entries;
   entries.type = elementType(element);
   entries.coords = coords;
@@ -143,10 +137,9 @@ AnyTensor pack(const char *element, std::vector<int64_t> dims,
 static format::Encoding withWidths(format::Encoding encoding, const std::vector<BufferView> &buffers) {
   format::Layout layout = format::layout(encoding);
   if (buffers.size() != layout.fields.size())
-    throw Error(fmt::format(
-        "tulle::borrow: the format has {} buffers, but {} are given; they are positions and coordinates "
-        "level by level, then the values",
-        layout.fields.size(), buffers.size()));
+    throwError("tulle::borrow: the format has {} buffers, but {} are given; they are positions and "
+               "coordinates level by level, then the values",
+               layout.fields.size(), buffers.size());
   for (size_t f = 0; f < buffers.size(); ++f) {
     if (layout.fields[f].kind == format::FieldKind::Positions && !encoding.posWidth)
       encoding.posWidth = buffers[f].width;
@@ -164,8 +157,7 @@ AnyTensor borrow(const char *element, std::vector<int64_t> dims, const Format &f
     throw Error("tulle::borrow: " + why);
   if (format::hasSlices(encoding))
     throw Error("tulle::borrow: the sizes of what the slices are cut from are not given; borrow the whole, "
-                "and cut it "
-                "with slice()");
+                "and cut it with slice()");
   runtime::Tensor tensor;
   tensor.encoding = withWidths(encoding, buffers);
   tensor.type = elementType(element);
@@ -180,9 +172,8 @@ AnyTensor borrow(const char *element, std::vector<int64_t> dims, const Format &f
     bool isValues = f == tensor.layout.valuesField();
     unsigned width = isValues ? 8 * byteWidth(tensor.type) : tensor.layout.fields[f].width;
     if (view.width != width || view.count < 0 || (view.count && !view.data))
-      throw Error(
-          fmt::format("tulle::borrow: buffer {} has {} elements of {} bits, but the format needs {} bits", f,
-                      view.count, view.width, width));
+      throwError("tulle::borrow: buffer {} has {} elements of {} bits, but the format needs {} bits", f,
+                 view.count, view.width, width);
     // 2-bit coordinates come packed, four to a byte.
     int64_t bytes = width == 2 ? view.count : view.count * (width / 8);
     tensor.buffers.push_back(runtime::Buffer::borrow(const_cast<void *>(view.data), view.count, bytes));

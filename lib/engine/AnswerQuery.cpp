@@ -54,18 +54,8 @@ struct QueryKernel {
     std::vector<std::string> names = format::dimensionNames(encoding.order()), selected;
     for (unsigned d : select)
       selected.push_back(names[d]);
-    std::string text = fmt::format("select [{}] -> ", fmt::join(selected, ","));
-    switch (aggregate.kind) {
-    case AggregateKind::Count:
-      return text + "count";
-    case AggregateKind::Id:
-      return text + "id";
-    case AggregateKind::Max:
-      return text + "max " + valueText();
-    case AggregateKind::Min:
-      return text + "min " + valueText();
-    }
-    return text;
+    return fmt::format("select [{}] -> {}{}", fmt::join(selected, ","),
+                       dialect::stringifyAggregate(kind()).str(), aggregate.value ? " " + valueText() : "");
   }
 
   std::string key(const Options &options) const {
@@ -115,17 +105,11 @@ private:
     return format::printBody(shell);
   }
   dialect::Aggregate kind() const {
-    switch (aggregate.kind) {
-    case AggregateKind::Count:
-      return dialect::Aggregate::Count;
-    case AggregateKind::Max:
-      return dialect::Aggregate::Max;
-    case AggregateKind::Min:
-      return dialect::Aggregate::Min;
-    case AggregateKind::Id:
-      break;
-    }
-    return dialect::Aggregate::Id;
+    static_assert(int(dialect::Aggregate::Count) == int(AggregateKind::Count) &&
+                  int(dialect::Aggregate::Max) == int(AggregateKind::Max) &&
+                  int(dialect::Aggregate::Min) == int(AggregateKind::Min) &&
+                  int(dialect::Aggregate::Id) == int(AggregateKind::Id));
+    return dialect::Aggregate(aggregate.kind);
   }
 };
 
@@ -148,12 +132,9 @@ Tensor emptyAnswer(const Tensor &tensor, const std::vector<unsigned> &select, co
 
 Tensor answer(const Tensor &tensor, const std::vector<unsigned> &select, const Aggregate &aggregate,
               const Options &options) {
-  QueryKernel kernel{tensor.type, tensor.encoding, select, aggregate, true};
   const Tensor whole = runtime::whole(tensor);
-  constexpr int64_t most = std::numeric_limits<int32_t>::max();
-  kernel.index32 = whole.storedCount() <= most; // positions are indices, too
-  for (int64_t size : whole.dims)
-    kernel.index32 &= size <= most;
+  const QueryKernel kernel{tensor.type, tensor.encoding, select, aggregate,
+                           indicesFit32(whole.dims, whole.storedCount())};
   auto [code, origin] =
       findOrCompile(kernel.key(options), options, [&] { return kernel.start(options).object(); });
   Tensor result = emptyAnswer(tensor, select, aggregate);
@@ -228,14 +209,14 @@ std::vector<Tensor> query(const Tensor &tensor, const Query &query, const Option
 
 std::string explainQuery(ElementType type, const format::Encoding &encoding, const Query &query,
                          std::string_view stageName, const Options &options) {
-  std::optional<pipeline::Stage> stage = pipeline::findStage(stageName);
-  if (!stage || *stage == pipeline::Stage::Notation)
-    throw Error("unknown stage '" + std::string(stageName) + "': expected one of " + pipeline::stageNames());
+  const pipeline::Stage stage = stageNamed(stageName);
+  if (stage == pipeline::Stage::Notation)
+    throw Error("a query has no text of stage 'notation'");
   checkOptions(options);
   std::string text;
   for (const Aggregate &aggregate : query.aggregates) {
     QueryKernel kernel{type, encoding, query.select, aggregate, true};
-    text += "// " + aggregate.name + ": " + kernel.text() + "\n" + kernel.start(options).text(*stage);
+    text += "// " + aggregate.name + ": " + kernel.text() + "\n" + kernel.start(options).text(stage);
   }
   return text;
 }

@@ -1,5 +1,8 @@
 #include "engine/CacheFolder.h"
+#include "runtime/io/Descriptor.h"
 #include "support/Diagnostic.h"
+#include "support/Errors.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
@@ -9,7 +12,6 @@
 #include <ctime>
 #include <dirent.h>
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <memory>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,20 +20,9 @@
 namespace tulle::engine {
 
 namespace fs = std::filesystem;
+using runtime::io::Descriptor;
 
 namespace {
-
-/// A descriptor that is closed at the end.
-struct File {
-  int descriptor;
-  explicit File(int descriptor) : descriptor(descriptor) {}
-  ~File() {
-    if (descriptor >= 0)
-      close(descriptor);
-  }
-  File(const File &) = delete;
-  explicit operator bool() const { return descriptor >= 0; }
-};
 
 constexpr mode_t othersWrite = S_IWGRP | S_IWOTH;
 
@@ -46,18 +37,6 @@ std::string whyForeign(const struct stat &status) {
 
 bool isKernel(std::string_view name) { return name.ends_with(".kernel"); }
 bool isTemporary(std::string_view name) { return name.ends_with(".tmp"); }
-
-bool writeAll(int descriptor, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t count = ::write(descriptor, bytes.data(), bytes.size());
-    if (count < 0 && errno == EINTR)
-      continue;
-    if (count <= 0)
-      return false;
-    bytes.remove_prefix(size_t(count));
-  }
-  return true;
-}
 
 struct Listed {
   std::string name;
@@ -116,24 +95,18 @@ CacheFolder::~CacheFolder() {
 
 std::optional<std::string> CacheFolder::read(const std::string &name) const {
   // Without waiting: a FIFO would have no writer.
-  File file(openat(descriptor, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  const Descriptor file(openat(descriptor, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   struct stat status;
-  if (!file || fstat(file.descriptor, &status) != 0 || !S_ISREG(status.st_mode) ||
-      !whyForeign(status).empty())
+  if (!file || fstat(file.fd, &status) != 0 || !S_ISREG(status.st_mode) || !whyForeign(status).empty())
     return std::nullopt;
-  std::string bytes(size_t(status.st_size), '\0');
-  size_t done = 0;
-  while (done < bytes.size()) {
-    const ssize_t count = ::read(file.descriptor, bytes.data() + done, bytes.size() - done);
-    if (count < 0 && errno == EINTR)
-      continue;
-    if (count <= 0)
-      return std::nullopt;
-    done += size_t(count);
-  }
+  // Not mapped: who shortens the file would end the process.
+  auto bytes = llvm::MemoryBuffer::getOpenFile(file.fd, name, uint64_t(status.st_size),
+                                               /*RequiresNullTerminator=*/false, /*IsVolatile=*/true);
+  if (!bytes)
+    return std::nullopt;
   const timespec now[] = {{0, UTIME_NOW}, {0, UTIME_NOW}};
-  (void)futimens(file.descriptor, now);
-  return bytes;
+  (void)futimens(file.fd, now);
+  return (*bytes)->getBuffer().str();
 }
 
 bool CacheFolder::write(const std::string &name, std::string_view bytes) const {
@@ -142,11 +115,11 @@ bool CacheFolder::write(const std::string &name, std::string_view bytes) const {
   const std::string temporary = fmt::format("{}.{}.{}.tmp", name, getpid(), serial++);
   bool whole = false;
   {
-    File file(openat(descriptor, temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-                     S_IRUSR | S_IWUSR));
+    const Descriptor file(openat(descriptor, temporary.c_str(),
+                                 O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR));
     if (!file)
       return false;
-    whole = writeAll(file.descriptor, bytes);
+    whole = runtime::io::writeAll(file.fd, bytes);
   }
   if (whole && renameat(descriptor, temporary.c_str(), descriptor, name.c_str()) == 0)
     return true;
@@ -199,10 +172,9 @@ int64_t cacheLimit() {
   const std::string_view unit(end, size_t(text.data() + text.size() - end));
   const int shift = unit.empty() ? 0 : unit == "K" ? 10 : unit == "M" ? 20 : unit == "G" ? 30 : -1;
   if (error != std::errc() || number < 0 || shift < 0 || number > (INT64_MAX >> shift))
-    throw Error(
-        fmt::format("TULLE_CACHE_SIZE='{}': expected a number of bytes, or one with K, M or G behind it, "
-                    "as in 256M",
-                    text));
+    throwError(
+        "TULLE_CACHE_SIZE='{}': expected a number of bytes, or one with K, M or G behind it, as in 256M",
+        text);
   return number << shift;
 }
 

@@ -1,4 +1,4 @@
-// The folder of the kernel cache as a place to run code from: nothing in it is used that another user could
+// The folder of the kernel cache, whose code is run: nothing in it is used that another user could
 // have written, nothing outside of it is written to, and it does not grow without end.
 #pragma once
 #include <cstdint>

@@ -1,7 +1,7 @@
 #include "engine/Call.h"
 #include "engine/CallMemory.h"
+#include "support/Errors.h"
 #include <chrono>
-#include <fmt/format.h>
 #include <limits>
 
 namespace tulle::engine {
@@ -13,8 +13,8 @@ using runtime::Tensor;
 static void checkCount(const Tensor &tensor) {
   if (tensor.storedCount() > std::numeric_limits<int32_t>::max() && !format::isAllDense(tensor.encoding) &&
       tensor.encoding.posWidth <= 32)
-    throw Error(fmt::format("{} stored entries need posWidth = 64, but the format has posWidth = {}: {}",
-                            tensor.storedCount(), tensor.encoding.posWidth, format::print(tensor.encoding)));
+    throwError("{} stored entries need posWidth = 64, but the format has posWidth = {}: {}",
+               tensor.storedCount(), tensor.encoding.posWidth, format::print(tensor.encoding));
 }
 
 static void append(std::vector<void *> &slots, const Tensor &tensor) {

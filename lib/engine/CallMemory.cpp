@@ -2,10 +2,9 @@
 #include "engine/Call.h"
 #include "format/Capacity.h"
 #include "runtime/tensor/MemoryLimits.h"
-#include "tulle/error.h"
+#include "support/Errors.h"
 #include <algorithm>
 #include <csetjmp>
-#include <fmt/format.h>
 #include <thread>
 
 namespace tulle::engine {
@@ -16,7 +15,7 @@ using runtime::Block;
 struct Exit {
   CallMemory *memory;
   Exit *outer;
-  std::jmp_buf place;
+  std::jmp_buf target;
 };
 static thread_local Exit *innermost = nullptr;
 
@@ -28,18 +27,18 @@ CallMemory::~CallMemory() {
 }
 
 /// Has no local variable with a destructor, and none that changes after setjmp.
-[[gnu::noinline]] static bool runUntilLeft(Exit &exit, CallMemory::Part part, void *context, int64_t number) {
-  if (_setjmp(exit.place) != 0)
+[[gnu::noinline]] static bool runUntilLeft(Exit &exit, CallMemory::Task task, void *context, int64_t number) {
+  if (_setjmp(exit.target) != 0)
     return false;
-  part(context, number);
+  task(context, number);
   return true;
 }
 
 /// Whether the code came to its end.
-bool CallMemory::run(Part part, void *context, int64_t number) {
+bool CallMemory::run(Task task, void *context, int64_t number) {
   Exit exit{this, innermost, {}};
   innermost = &exit;
-  bool returned = runUntilLeft(exit, part, context, number);
+  bool returned = runUntilLeft(exit, task, context, number);
   innermost = exit.outer;
   return returned;
 }
@@ -58,21 +57,21 @@ void CallMemory::enter(void (*entry)(void **), void **slots) {
     std::rethrow_exception(error);
 }
 
-void CallMemory::leave() { _longjmp(innermost->place, 1); }
+void CallMemory::leave() { _longjmp(innermost->target, 1); }
 
-void CallMemory::parallel(int64_t parts, Part part, void *context) {
-  if (parts == 1)
-    return part(context, 0);
+void CallMemory::parallel(int64_t tasks, Task task, void *context) {
+  if (tasks == 1)
+    return task(context, 0);
   struct Region {
     CallMemory *memory;
-    Part part;
+    Task task;
     void *context;
-  } region{this, part, context};
-  auto runPart = [](void *context, int64_t p) {
+  } region{this, task, context};
+  auto runTask = [](void *context, int64_t p) {
     auto *region = static_cast<Region *>(context);
-    return region->memory->run(region->part, region->context, p);
+    return region->memory->run(region->task, region->context, p);
   };
-  if (!runParts(threads, parts, runPart, &region))
+  if (!runTasks(threads, tasks, runTask, &region))
     leave();
 }
 
@@ -132,9 +131,9 @@ static std::string sizeText(uint64_t bytes) {
 
 //===--- Memory ---===//
 
-/// Large blocks start at whole pages. Loops that read one and write another at the same distance from a page
-/// would wait for each other (the processor compares the low 12 bits of addresses), so that blocks of a call
-/// start apart: copying CSR to COO takes a sixth of the time.
+/// Large blocks start at whole pages. A loop that reads one and writes another at the same distance from a
+/// page stalls, since processors compare the low 12 bits of addresses: so blocks of a call start at different
+/// distances (experiments 025).
 static int64_t distance(size_t blocks, uint64_t bytes) {
   constexpr uint64_t large = uint64_t(1) << 19;
   return bytes < large ? 0 : int64_t(1 + blocks % 16) * 13 * 64;
@@ -155,14 +154,13 @@ void *CallMemory::allocate(uint64_t bytes) {
       block = runtime::takeKeptBlock(int64_t(bytes) + skipped);
     // What this call holds already, or is kept, is used memory, so only a new block has to fit.
     if (!block.data && (bytes > uint64_t(INT64_MAX) || !runtime::fitsMemory(int64_t(bytes))))
-      throw Error(
-          fmt::format("out of memory: {} needs {} ({} bytes), which this machine does not have; use a "
-                      "sparser format or smaller sizes",
-                      resultText(), sizeText(bytes + uint64_t(held)), bytes + uint64_t(held)));
+      throwError("out of memory: {} needs {} ({} bytes), which this machine does not have; use a sparser "
+                 "format or smaller sizes",
+                 resultText(), sizeText(bytes + uint64_t(held)), bytes + uint64_t(held));
     if (!block.data)
       block = runtime::takeBlock(int64_t(bytes) + skipped);
     if (!block.data)
-      throw Error(fmt::format("out of memory: the system refused {} bytes for {}", bytes, resultText()));
+      throwError("out of memory: the system refused {} bytes for {}", bytes, resultText());
     blocks.push_back(block);
     held += block.bytes;
   });
@@ -206,10 +204,9 @@ int64_t CallMemory::checkedSize(int64_t level, int64_t parents, int64_t each) {
   if (!__builtin_mul_overflow(parents, each, &positions) && positions >= 0 && positions <= most)
     return positions;
   report([&] {
-    throw Error(
-        fmt::format("out of memory: {} needs {} x {} positions at {}, more than any memory holds; use a "
-                    "sparser format or smaller sizes",
-                    resultText(), parents, each, levelText(level)));
+    throwError("out of memory: {} needs {} x {} positions at {}, more than any memory holds; use a sparser "
+               "format or smaller sizes",
+               resultText(), parents, each, levelText(level));
   });
   leave();
 }
@@ -235,11 +232,10 @@ int64_t CallMemory::checkedPositions(int64_t level, int64_t parents, int64_t eac
     const int64_t bytes = int64_t(std::min(room.bytes, format::Large(INT64_MAX)));
     refused = !runtime::fitsMemory(bytes);
     if (refused)
-      throw Error(
-          fmt::format("out of memory: {} needs {}{} ({} bytes), which this machine does not have: {} has "
-                      "{} positions; use a sparser format or smaller sizes",
-                      resultText(), room.exact ? "" : "at least ", sizeText(uint64_t(bytes)), bytes,
-                      levelText(int64_t(room.level)), productText(room.parents, room.each)));
+      throwError("out of memory: {} needs {}{} ({} bytes), which this machine does not have: {} has {} "
+                 "positions; use a sparser format or smaller sizes",
+                 resultText(), room.exact ? "" : "at least ", sizeText(uint64_t(bytes)), bytes,
+                 levelText(int64_t(room.level)), productText(room.parents, room.each));
   });
   if (refused)
     leave();
@@ -265,7 +261,7 @@ void CallMemory::widthError(int64_t level, int64_t value, int64_t width) {
 
 /// The coordinates below a position, `(i = 1, j = 4..7)`, where the levels above hold all of theirs; else
 /// empty.
-static std::string placeText(const runtime::Tensor &tensor, size_t level, int64_t position) {
+static std::string regionText(const runtime::Tensor &tensor, size_t level, int64_t position) {
   auto digits = format::digits(tensor.encoding);
   if (!digits)
     return "";
@@ -293,60 +289,50 @@ static std::string placeText(const runtime::Tensor &tensor, size_t level, int64_
 
 void CallMemory::groupError(int64_t level, int64_t parent, int64_t found, int64_t wanted) {
   report([&] {
-    std::string place;
+    std::string group;
     bool exactly = true;
     if (made && level >= 0 && level < int64_t(made->encoding.levels.size())) {
-      place = placeText(*made, size_t(level), parent);
+      group = regionText(*made, size_t(level), parent);
       exactly = made->encoding.levels[size_t(level)].format.kind == format::LevelKind::Structured;
     }
-    if (place.empty())
-      place = fmt::format("below position {}", parent);
-    throw Error(fmt::format("{}: {}: group {} has {} entr{}, this level needs {} {}; use compressed instead",
-                            resultText(), levelText(level), place, found, found == 1 ? "y" : "ies",
-                            exactly ? "exactly" : "at most", wanted));
+    if (group.empty())
+      group = fmt::format("below position {}", parent);
+    throwError("{}: {}: group {} has {} entr{}, this level needs {} {}; use compressed instead", resultText(),
+               levelText(level), group, found, found == 1 ? "y" : "ies", exactly ? "exactly" : "at most",
+               wanted);
   });
   leave();
 }
 
 //===--- Symbols ---===//
 
-static void *allocate(uint64_t bytes) { return CallMemory::current().allocate(bytes); }
-static void release(void *data) { CallMemory::current().free(data); }
-static int64_t checkedSize(int64_t level, int64_t parents, int64_t each) {
-  return CallMemory::current().checkedSize(level, parents, each);
-}
-static int64_t checkedPositions(int64_t level, int64_t parents, int64_t each) {
-  return CallMemory::current().checkedPositions(level, parents, each);
-}
+/// A member function of the current call's memory as a plain function.
+template <auto member> struct OfCurrent;
+template <class Result, class... Args, Result (CallMemory::*member)(Args...)> struct OfCurrent<member> {
+  static Result call(Args... args) { return (CallMemory::current().*member)(args...); }
+};
+
 static bool fits(int64_t bytes) { return bytes >= 0 && runtime::fitsMemory(bytes); }
-static void widthError(int64_t level, int64_t value, int64_t width) {
-  CallMemory::current().widthError(level, value, width);
-}
-static void groupError(int64_t level, int64_t parent, int64_t found, int64_t wanted) {
-  CallMemory::current().groupError(level, parent, found, wanted);
-}
-static int64_t threads(int64_t work) { return worthwhileParts(CallMemory::current().threads, work); }
-static int64_t parts(int64_t work) { return fixedParts(CallMemory::current().threads, work); }
-static void parallel(int64_t parts, CallMemory::Part part, void *context) {
-  CallMemory::current().parallel(parts, part, context);
-}
-static int64_t turn(int64_t cell, int64_t number, int64_t amount) {
-  return CallMemory::current().turn(reinterpret_cast<int64_t *>(cell), number, amount);
+static int64_t threads(int64_t work) { return profitableTasks(CallMemory::current().threads, work); }
+static int64_t tasks(int64_t work) { return fixedTasks(CallMemory::current().threads, work); }
+
+template <class Function> static void *address(Function *function) {
+  return reinterpret_cast<void *>(function);
 }
 
 std::span<const RuntimeSymbol> runtimeSymbols() {
   static const RuntimeSymbol symbols[] = {
-      {"_mlir_memref_to_llvm_alloc", reinterpret_cast<void *>(&allocate)},
-      {"_mlir_memref_to_llvm_free", reinterpret_cast<void *>(&release)},
-      {"tulle_checked_size", reinterpret_cast<void *>(&checkedSize)},
-      {"tulle_checked_positions", reinterpret_cast<void *>(&checkedPositions)},
-      {"tulle_fits", reinterpret_cast<void *>(&fits)},
-      {"tulle_threads", reinterpret_cast<void *>(&threads)},
-      {"tulle_parts", reinterpret_cast<void *>(&parts)},
-      {"tulle_parallel", reinterpret_cast<void *>(&parallel)},
-      {"tulle_turn", reinterpret_cast<void *>(&turn)},
-      {"tulle_error_width", reinterpret_cast<void *>(&widthError)},
-      {"tulle_error_group", reinterpret_cast<void *>(&groupError)},
+      {"_mlir_memref_to_llvm_alloc", address(OfCurrent<&CallMemory::allocate>::call)},
+      {"_mlir_memref_to_llvm_free", address(OfCurrent<&CallMemory::free>::call)},
+      {"tulle_checked_size", address(OfCurrent<&CallMemory::checkedSize>::call)},
+      {"tulle_checked_positions", address(OfCurrent<&CallMemory::checkedPositions>::call)},
+      {"tulle_fits", address(fits)},
+      {"tulle_threads", address(threads)},
+      {"tulle_parts", address(tasks)},
+      {"tulle_parallel", address(OfCurrent<&CallMemory::parallel>::call)},
+      {"tulle_turn", address(OfCurrent<&CallMemory::turn>::call)},
+      {"tulle_error_width", address(OfCurrent<&CallMemory::widthError>::call)},
+      {"tulle_error_group", address(OfCurrent<&CallMemory::groupError>::call)},
   };
   return symbols;
 }

@@ -19,8 +19,7 @@
 
 namespace tulle::engine {
 
-/// Decoded instructions are kept by the line they stand in, and a loop on two lines takes up to 1.4 of the
-/// time (CSR->ELL with two threads, AMD Zen 3), as what code stands before it has it.
+/// Processors cache decoded instructions by line: a loop that straddles two runs slower (experiments 025).
 constexpr unsigned kLoopAlignment = 64; // bytes
 
 static std::unique_ptr<llvm::TargetMachine> makeTargetMachine(bool quick) {

@@ -6,8 +6,10 @@
 #include "iteration/CostModel.h"
 #include "notation/Schedule.h"
 #include "passes/import/Import.h"
+#include "support/Errors.h"
 #include "llvm/Config/llvm-config.h"
 #include <dlfcn.h>
+#include <fmt/ranges.h>
 #include <limits>
 #include <set>
 #include <sys/stat.h>
@@ -20,34 +22,34 @@ static constexpr unsigned kMostThreads = 1024;
 
 void checkOptions(const Options &options) {
   if (options.vectorLength > 64 || (options.vectorLength & (options.vectorLength - 1)) != 0)
-    throw Error("vector length " + std::to_string(options.vectorLength) +
-                ": expected a power of 2 up to 64, or 0 to let the compiler choose");
+    throwError("vector length {}: expected a power of 2 up to 64, or 0 to let the compiler choose",
+               options.vectorLength);
   if (options.threads > kMostThreads)
-    throw Error("threads = " + std::to_string(options.threads) + ": expected at most " +
-                std::to_string(kMostThreads) + ", or 0 for all cores");
+    throwError("threads = {}: expected at most {}, or 0 for all cores", options.threads, kMostThreads);
   constexpr std::string_view strategies[] = {"auto", "merge", "gallop", "blocks"};
   if (std::find(std::begin(strategies), std::end(strategies), options.strategy) == std::end(strategies))
-    throw Error("strategy '" + options.strategy + "': expected auto, merge, gallop or blocks");
+    throwError("strategy '{}': expected auto, merge, gallop or blocks", options.strategy);
+}
+
+bool indicesFit32(const std::vector<int64_t> &dims, int64_t entries) {
+  constexpr int64_t most = std::numeric_limits<int32_t>::max();
+  return entries <= most && std::all_of(dims.begin(), dims.end(), [](int64_t size) { return size <= most; });
 }
 
 bool coordinatesFit32(const notation::Program &program) {
-  constexpr int64_t most = std::numeric_limits<int32_t>::max();
-  for (const notation::TensorDecl &tensor : program.tensors) {
-    if (tensor.entries > most) // positions are indices, too
-      return false;
-    for (int64_t size : tensor.dims)
-      if (size > most)
-        return false;
-  }
-  return true;
+  return std::all_of(program.tensors.begin(), program.tensors.end(),
+                     [](const notation::TensorDecl &t) { return indicesFit32(t.dims, t.entries); });
+}
+
+Stage stageNamed(std::string_view name) {
+  if (std::optional<Stage> stage = pipeline::findStage(name))
+    return *stage;
+  throwError("unknown stage '{}': expected one of {}", name, pipeline::stageNames());
 }
 
 pipeline::Options pipelineOptions(const Options &options, bool index32) {
   return {options.vectorLength, index32,          emitsParallelCode(options), options.deterministic,
           options.quick,        options.strategy, options.iterationPasses};
-}
-static pipeline::Options pipelineOptions(const notation::Program &program, const Options &options) {
-  return pipelineOptions(options, coordinatesFit32(program));
 }
 
 /// Changes whenever the library or program that holds this compiler is built anew.
@@ -59,79 +61,60 @@ static std::string compilerVersion() {
   // A program that was found through PATH is known to the loader by the name that was typed only.
   const char *path = found && info.dli_fname[0] == '/' ? info.dli_fname : "/proc/self/exe";
   if (stat(path, &file) == 0)
-    version += " " + std::to_string(file.st_size) + " " + std::to_string(file.st_mtim.tv_sec) + "." +
-               std::to_string(file.st_mtim.tv_nsec);
+    version += fmt::format(" {} {}.{}", file.st_size, file.st_mtim.tv_sec, file.st_mtim.tv_nsec);
   return version;
 }
 
-/// Extents of subscripts such as `A(i+r)` become constants of the code.
-static bool dependsOnSizes(const notation::Expr &expr) {
+/// Calls `visit` with every access of an expression, or of a mask.
+template <class Visit> static void visitAccesses(const notation::Expr &expr, Visit visit) {
   if (expr->op == notation::Op::Access)
-    for (const notation::Affine &subscript : expr->access.subscripts)
-      if (!subscript.isVariable())
-        return true;
+    visit(expr->access);
   for (const notation::Expr &arg : expr->args)
-    if (dependsOnSizes(arg))
-      return true;
-  return false;
+    visitAccesses(arg, visit);
 }
-static bool dependsOnSizes(const notation::Mask &mask) {
+template <class Visit> static void visitAccesses(const notation::Mask &mask, Visit visit) {
   if (!mask)
-    return false;
-  if (mask->op != notation::MaskOp::Stored)
-    return dependsOnSizes(mask->lhs) || dependsOnSizes(mask->rhs);
-  for (const notation::Affine &subscript : mask->access.subscripts)
-    if (!subscript.isVariable())
-      return true;
-  return false;
+    return;
+  if (mask->op == notation::MaskOp::Stored)
+    visit(mask->access);
+  visitAccesses(mask->lhs, visit);
+  visitAccesses(mask->rhs, visit);
+}
+
+/// Extents of subscripts such as `A(i+r)` become constants of the code; so do the sizes of a new tensor that
+/// no operand has.
+static bool dependsOnSizes(const notation::Program &program, const notation::Statement &statement) {
+  bool depends = false;
+  std::set<unsigned> known; // indices with the size of an operand's dimension
+  auto note = [&](const notation::Access &access) {
+    for (const notation::Affine &subscript : access.subscripts)
+      if (subscript.isVariable())
+        known.insert(subscript.terms[0].first);
+      else
+        depends = true;
+  };
+  visitAccesses(statement.rhs, note);
+  visitAccesses(statement.where, note);
+  if (!format::isAllDense(program.tensors[statement.lhs.tensor].encoding))
+    for (const notation::Affine &subscript : statement.lhs.subscripts)
+      depends |= subscript.isVariable() && !known.contains(subscript.terms[0].first);
+  return depends;
 }
 
 std::string cacheKeyHead(const Options &options) {
   static const std::string compiler = compilerVersion();
-  return compiler + "\n" + host().triple + " " + host().cpu + " " + host().features + "\nplanned for " +
-         iteration::printCpu(hostCpu()) + "\nstrict " + std::to_string(options.strictFp) + " drop " +
-         std::to_string(options.dropZeros) + " vl " + std::to_string(options.vectorLength) + " wide " +
-         std::to_string(options.wideIndices) + " strategy " + options.strategy + " parallel " +
-         std::to_string(emitsParallelCode(options)) + " deterministic " +
-         std::to_string(options.deterministic) + " quick " + std::to_string(options.quick) + " passes " +
-         options.iterationPasses + "\n";
-}
-
-static void plainIndices(const notation::Access &access, std::set<unsigned> &out) {
-  for (const notation::Affine &subscript : access.subscripts)
-    if (subscript.isVariable())
-      out.insert(subscript.terms[0].first);
-}
-static void plainIndices(const notation::Expr &expr, std::set<unsigned> &out) {
-  if (expr->op == notation::Op::Access)
-    plainIndices(expr->access, out);
-  for (const notation::Expr &arg : expr->args)
-    plainIndices(arg, out);
-}
-static void plainIndices(const notation::Mask &mask, std::set<unsigned> &out) {
-  if (!mask)
-    return;
-  if (mask->op == notation::MaskOp::Stored)
-    plainIndices(mask->access, out);
-  plainIndices(mask->lhs, out);
-  plainIndices(mask->rhs, out);
-}
-/// A new tensor takes its sizes from the operands; those no operand has become constants of the code.
-static bool resultDependsOnSizes(const notation::Program &program, const notation::Statement &statement) {
-  if (format::isAllDense(program.tensors[statement.lhs.tensor].encoding))
-    return false;
-  std::set<unsigned> known, wanted;
-  plainIndices(statement.rhs, known);
-  plainIndices(statement.where, known);
-  plainIndices(statement.lhs, wanted);
-  return !std::includes(known.begin(), known.end(), wanted.begin(), wanted.end());
+  return fmt::format("{}\n{} {} {}\nplanned for {}\nstrict {:d} drop {:d} vl {} wide {:d} strategy {} "
+                     "parallel {:d} deterministic {:d} quick {:d} passes {}\n",
+                     compiler, host().triple, host().cpu, host().features, iteration::printCpu(hostCpu()),
+                     options.strictFp, options.dropZeros, options.vectorLength, options.wideIndices,
+                     options.strategy, emitsParallelCode(options), options.deterministic, options.quick,
+                     options.iterationPasses);
 }
 
 std::string cacheKey(const notation::Program &program, const Options &options) {
   bool sizes = false;
   for (const notation::Statement &statement : program.statements)
-    sizes |= dependsOnSizes(statement.rhs) || dependsOnSizes(statement.where) ||
-             resultDependsOnSizes(program, statement);
+    sizes |= dependsOnSizes(program, statement);
   std::string key = cacheKeyHead(options) + "index32 " + std::to_string(coordinatesFit32(program)) + "\n";
   for (const notation::TensorDecl &tensor : program.tensors) {
     format::Encoding encoding = tensor.encoding;
@@ -156,15 +139,11 @@ std::string cacheKey(const notation::Program &program, const Options &options) {
   return key + program.text + "\n" + notation::printSchedule(program);
 }
 
-static std::vector<std::string> tensorNames(const notation::Program &program) {
+static Compilation start(const notation::Program &program, const Options &options) {
   std::vector<std::string> names;
   for (const notation::TensorDecl &tensor : program.tensors)
     names.push_back(tensor.name);
-  return names;
-}
-
-static Compilation start(const notation::Program &program, const Options &options) {
-  return Compilation(program.text, tensorNames(program), pipelineOptions(program, options),
+  return Compilation(program.text, std::move(names), pipelineOptions(options, coordinatesFit32(program)),
                      [&](mlir::MLIRContext &context) {
                        return passes::importProgram(context, program, {options.strictFp, options.dropZeros});
                      });
@@ -177,10 +156,8 @@ ObjectCode compileToObject(const notation::Program &program, const Options &opti
 static std::string printProgram(const notation::Program &program) {
   std::string text;
   for (const notation::TensorDecl &tensor : program.tensors) {
-    text += "// " + tensor.name + ": " + std::string(name(tensor.type)) + "[";
-    for (size_t d = 0; d < tensor.dims.size(); ++d)
-      text += (d ? "," : "") + std::to_string(tensor.dims[d]);
-    text += "] " + format::displayName(tensor.encoding) + "\n";
+    text += fmt::format("// {}: {}[{}] {}\n", tensor.name, name(tensor.type), fmt::join(tensor.dims, ","),
+                        format::displayName(tensor.encoding));
   }
   for (const notation::Statement &statement : program.statements)
     text += notation::print(program, statement) + "\n";
@@ -190,13 +167,9 @@ static std::string printProgram(const notation::Program &program) {
 }
 
 std::string explain(const notation::Program &program, std::string_view stageName, const Options &options) {
-  std::optional<Stage> stage = pipeline::findStage(stageName);
-  if (!stage)
-    throw Error("unknown stage '" + std::string(stageName) + "': expected one of " + pipeline::stageNames());
+  const Stage stage = stageNamed(stageName);
   checkOptions(options);
-  if (*stage == Stage::Notation)
-    return printProgram(program);
-  return start(program, options).text(*stage);
+  return stage == Stage::Notation ? printProgram(program) : start(program, options).text(stage);
 }
 
 } // namespace tulle::engine

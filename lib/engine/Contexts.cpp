@@ -56,7 +56,7 @@ ContextLease::ContextLease() {
 
 namespace {
 
-/// Hands what passes say about their choices to a list.
+/// Collects the reasons of the choices that passes report.
 class ReasonStreamer : public mlir::remark::detail::MLIRRemarkStreamerBase {
 public:
   explicit ReasonStreamer(std::vector<std::string> &into) : into(into) {}

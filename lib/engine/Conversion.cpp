@@ -7,10 +7,10 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/import/Body.h"
 #include "runtime/tensor/Sum.h"
+#include "support/Errors.h"
 #include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <fmt/format.h>
 #include <limits>
 
 namespace tulle::engine {
@@ -25,15 +25,15 @@ struct Conversion {
   ElementType type;
   Encoding from, to;
   bool index32;
-  bool share; ///< buffers that both have
+  bool reuse; ///< buffers that both formats have
 
   std::string text() const {
     return fmt::format("convert {} to {}", format::displayName(from), format::displayName(to));
   }
 
   std::string key(const Options &options) const {
-    return fmt::format("{}index32 {} share {}\nconvert {}\n{}\n{}", cacheKeyHead(options), int(index32),
-                       int(share), name(type), format::print(from), format::print(to));
+    return fmt::format("{}index32 {} reuse {}\nconvert {}\n{}\n{}", cacheKeyHead(options), int(index32),
+                       int(reuse), name(type), format::print(from), format::print(to));
   }
 
   /// func.func @statement0(%A) { return (tulle.convert %A) }
@@ -49,7 +49,7 @@ struct Conversion {
     auto function = mlir::func::FuncOp::create(b, loc, "statement0", b.getFunctionType({source}, {target}));
     b.setInsertionPointToStart(function.addEntryBlock());
     function.setArgAttr(0, dialect::kNameAttr, b.getStringAttr("A"));
-    mlir::Value converted = dialect::ConvertOp::create(b, loc, target, function.getArgument(0), share);
+    mlir::Value converted = dialect::ConvertOp::create(b, loc, target, function.getArgument(0), reuse);
     mlir::func::ReturnOp::create(b, loc, converted);
     return module;
   }
@@ -59,8 +59,6 @@ struct Conversion {
                        [&](mlir::MLIRContext &context) { return build(context); });
   }
 };
-
-bool isTooLong(int64_t size) { return size > std::numeric_limits<int32_t>::max(); }
 
 Encoding widest(Encoding encoding) {
   constexpr int64_t large = std::numeric_limits<int64_t>::max();
@@ -75,31 +73,27 @@ void requireFormat(const Tensor &tensor, const Encoding &encoding) {
   if (std::string why = format::whyNotExecutable(encoding, tensor.type); !why.empty())
     throw Error(why);
   if (format::hasSlices(encoding))
-    throw Error(
-        fmt::format("a tensor cannot be converted to {}: what lies outside the slices is not known; convert "
-                    "the whole to that format without slices, and cut it with slice()",
-                    format::displayName(encoding)));
+    throwError("a tensor cannot be converted to {}: what lies outside the slices is not known; convert the "
+               "whole to that format without slices, and cut it with slice()",
+               format::displayName(encoding));
   if (std::string why = format::whyNotSizes(encoding, tensor.dims); !why.empty())
     throw Error(why);
   std::byte have[16] = {}, wanted[16] = {};
   storeScalar(tensor.type, have, format::fillValue(tensor.encoding, tensor.type));
   storeScalar(tensor.type, wanted, format::fillValue(encoding, tensor.type));
   if (!format::isAllDense(tensor.encoding) && std::memcmp(have, wanted, sizeof have) != 0)
-    throw Error(
-        fmt::format("cannot convert {} to {}: what is not stored means {} in one and {} in the other; give "
-                    "both the same fill",
-                    format::displayName(tensor.encoding), format::displayName(encoding),
-                    fillText(tensor.encoding), fillText(encoding)));
+    throwError("cannot convert {} to {}: what is not stored means {} in one and {} in the other; give both "
+               "the same fill",
+               format::displayName(tensor.encoding), format::displayName(encoding), fillText(tensor.encoding),
+               fillText(encoding));
 }
 
 Tensor run(const Tensor &tensor, const Encoding &encoding, const Options &options, ConversionReport &report) {
   const bool own = std::all_of(tensor.buffers.begin(), tensor.buffers.end(),
                                [](const runtime::Buffer &buffer) { return buffer.own; });
-  Conversion conversion{tensor.type, tensor.encoding, encoding, /*index32=*/true, /*share=*/own};
   const Tensor source = runtime::whole(tensor); // the code of a slice takes what it was cut from
-  for (int64_t size : source.dims)
-    conversion.index32 &= !isTooLong(size);
-  conversion.index32 &= !isTooLong(source.storedCount()); // positions are indices, too
+  const Conversion conversion{tensor.type, tensor.encoding, encoding,
+                              indicesFit32(source.dims, source.storedCount()), own};
   auto begin = std::chrono::steady_clock::now();
   auto [kernel, origin] =
       findOrCompile(conversion.key(options), options, [&] { return conversion.start(options).object(); });
@@ -140,14 +134,13 @@ Tensor generated(const Tensor &tensor, const Encoding &encoding, const Options &
   }
 }
 
-/// Without dimensions there are no coordinates to convert: the values meet at one place.
+/// Without dimensions there are no coordinates to convert: all values are summed.
 Tensor sumOf(const runtime::Entries &entries, const Encoding &encoding) {
   const size_t width = byteWidth(entries.type), count = entries.values.size() / width;
   if (!entries.coords.empty() || entries.values.size() != count * width)
-    throw Error(
-        fmt::format("entries of a tensor without dimensions are values of {} bytes; got coordinates for {} "
-                    "dimensions, and {} bytes",
-                    width, entries.coords.size(), entries.values.size()));
+    throwError("entries of a tensor without dimensions are values of {} bytes; got coordinates for {} "
+               "dimensions, and {} bytes",
+               width, entries.coords.size(), entries.values.size());
   Tensor made = runtime::makeDense(entries.type, {});
   requireFormat(made, encoding);
   made.encoding = format::resolveWidths(encoding, 0, 0);
@@ -190,19 +183,17 @@ Tensor store(runtime::Entries entries, const Encoding &encoding, const Options &
 
 std::string explainConversion(ElementType type, const Encoding &from, const Encoding &to,
                               std::string_view stageName, const Options &options) {
-  std::optional<pipeline::Stage> stage = pipeline::findStage(stageName);
-  if (!stage)
-    throw Error("unknown stage '" + std::string(stageName) + "': expected one of " + pipeline::stageNames());
+  const pipeline::Stage stage = stageNamed(stageName);
   checkOptions(options);
   for (const Encoding *encoding : {&from, &to})
     if (std::string why = format::whyNotExecutable(*encoding, type); !why.empty())
       throw Error(why);
   if (format::hasSlices(to))
-    throw Error("a conversion cannot make a slice; leave slice(…) out of " + format::displayName(to));
-  if (*stage == pipeline::Stage::Notation)
+    throwError("a conversion cannot make a slice; leave slice(…) out of {}", format::displayName(to));
+  if (stage == pipeline::Stage::Notation)
     return fmt::format("// {}\n// from {}\n// to   {}\n", Conversion{type, from, to, true, true}.text(),
                        format::print(from), format::print(to));
-  return Conversion{type, from, format::withStoredValues(to), true, true}.start(options).text(*stage);
+  return Conversion{type, from, format::withStoredValues(to), true, true}.start(options).text(stage);
 }
 
 } // namespace tulle::engine

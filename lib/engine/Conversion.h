@@ -6,8 +6,7 @@ namespace tulle::engine {
 
 struct ConversionReport {
   double compileMs = 0, convertMs = 0;
-  const char *origin =
-      "shared"; ///< "compiled", "memory cache", "disk cache"; "shared": there was nothing to do
+  const char *origin = "shared"; ///< "compiled", "memory cache", "disk cache"; "shared": all buffers were
 };
 
 /// The same tensor in another executable format. Buffers that are `own` and the same in both formats are

@@ -2,7 +2,6 @@
 #include "engine/CacheFolder.h"
 #include "engine/DiskCache.h"
 #include "engine/Kernel.h"
-#include "engine/MakeExecutable.h"
 #include <chrono>
 #include <list>
 #include <mutex>
@@ -98,7 +97,7 @@ std::shared_ptr<Executable> compile(const notation::Program &program, const Opti
   auto [kernel, origin] =
       findOrCompile(cacheKey(program, options), options, [&] { return compileToObject(program, options); });
   std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - begin;
-  return makeExecutable(program, std::move(kernel), elapsed.count(), origin, options);
+  return std::make_shared<Executable>(program, std::move(kernel), elapsed.count(), origin, options);
 }
 
 } // namespace tulle::engine

@@ -14,12 +14,13 @@ struct Options {
   bool wideIndices = false;  ///< gather with 64-bit indices even where coordinates fit 32. For tests
   unsigned threads =
       0; ///< at most; 0: OMP_NUM_THREADS, else the cores this process may run on; 1: code without threads
-  bool deterministic = false;       ///< results have the same bits for any number of threads
-  std::string strategy = "auto";    ///< how sets of coordinates are walked: auto, merge, gallop or blocks
-  int64_t workPerThread = 0;        ///< stored entries that pay for another thread; 0: measured. For tests
+  bool deterministic = false;    ///< results have the same bits for any number of threads
+  std::string strategy = "auto"; ///< how sets of coordinates are co-iterated: auto, merge, gallop or blocks
+  int64_t workPerThread =
+      0; ///< stored entries that make another thread profitable; 0: the cost model's. For tests
   std::string iterationPasses = {}; ///< MLIR's, run on the loops over sets of coordinates as well. For tests
-  /// Runs one part of a parallel region, on its thread. For tests that watch parts.
-  std::function<void(const std::function<void()> &run)> aroundPart = {};
+  /// Runs one task of a parallel region, on its thread. For tests that observe tasks.
+  std::function<void(const std::function<void()> &run)> aroundTask = {};
   bool quick = false; ///< less optimization: code comes sooner and runs slower
   bool diskCache =
       true; ///< objects are kept below $TULLE_CACHE_DIR, else $XDG_CACHE_HOME/tulle, else ~/.cache/tulle
@@ -44,19 +45,31 @@ struct CompiledStatement {
       made; ///< format of the new tensor it makes; else the last argument is the result
 };
 
+struct Kernel;
+
 /// A compiled program; keeps its machine code alive. Thread-safe to run.
 class Executable {
 public:
-  virtual ~Executable() = default;
-  virtual const notation::Program &program() const = 0;
-  virtual const std::vector<std::string> &remarks() const = 0; ///< conversions inserted, …
-  virtual double compileMs() const = 0;
-  virtual const char *origin() const = 0; ///< "compiled", "memory cache", "disk cache"
+  Executable(notation::Program program, std::shared_ptr<const Kernel> kernel, double compileMs,
+             const char *origin, const Options &options)
+      : checked(std::move(program)), kernel(std::move(kernel)), ms(compileMs), from(origin),
+        options(options) {}
+
+  const notation::Program &program() const { return checked; }
+  const std::vector<std::string> &remarks() const; ///< conversions inserted, …
+  double compileMs() const { return ms; }
+  const char *origin() const { return from; } ///< "compiled", "memory cache", "disk cache"
   /// Runs all statements. `tensors` is indexed as program().tensors: inputs set; results and intermediates
-  /// are allocated here unless set with the right format (then reused, where no other tensor shares the
+  /// are allocated here unless set with the right format (then reused, where no other tensor has the same
   /// memory). `computeMs`, if given, receives the time in kernels alone.
-  virtual void run(std::vector<std::optional<runtime::Tensor>> &tensors,
-                   double *computeMs = nullptr) const = 0;
+  void run(std::vector<std::optional<runtime::Tensor>> &tensors, double *computeMs = nullptr) const;
+
+private:
+  notation::Program checked;
+  std::shared_ptr<const Kernel> kernel;
+  double ms;
+  const char *from;
+  Options options;
 };
 
 /// Compiles, or finds in memory or on disk. Encodings of inputs must have resolved widths. Throws Error for

@@ -67,6 +67,13 @@ llvm::Expected<orc::LLJIT *> sharedJit() {
   return jit;
 }
 
+/// The value, or an InternalError for a linker's error.
+template <class T> T linked(llvm::Expected<T> value) {
+  if (!value)
+    throw InternalError("compiled code could not be linked: " + llvm::toString(value.takeError()));
+  return *value;
+}
+
 class OrcObject final : public LoadedObject {
 public:
   OrcObject(orc::LLJIT &jit, orc::JITDylib &dylib) : jit(jit), dylib(dylib) {}
@@ -75,10 +82,7 @@ public:
       llvm::consumeError(std::move(error)); // only memory is lost
   }
   Entry lookup(std::string_view name) const override {
-    llvm::Expected<orc::ExecutorAddr> address = jit.lookup(dylib, llvm::StringRef(name));
-    if (!address)
-      throw InternalError("compiled code could not be linked: " + llvm::toString(address.takeError()));
-    return address->toPtr<Entry>();
+    return linked(jit.lookup(dylib, llvm::StringRef(name))).toPtr<Entry>();
   }
 
 private:
@@ -90,17 +94,13 @@ private:
 
 std::unique_ptr<LoadedObject> loadObject(std::string_view object, std::string_view name) {
   static std::atomic<uint64_t> serial = 0;
-  llvm::Expected<orc::LLJIT *> jit = sharedJit();
-  if (!jit)
-    throw InternalError("the just-in-time linker could not start: " + llvm::toString(jit.takeError()));
+  orc::LLJIT &jit = *linked(sharedJit());
   std::string unique = std::string(name) + "." + std::to_string(serial++);
-  llvm::Expected<orc::JITDylib &> dylib = (*jit)->createJITDylib(unique);
-  if (!dylib)
-    throw InternalError("compiled code could not be linked: " + llvm::toString(dylib.takeError()));
-  auto loaded = std::make_unique<OrcObject>(**jit, *dylib);
-  dylib->addToLinkOrder((*jit)->getMainJITDylib());
+  orc::JITDylib &dylib = linked<orc::JITDylib &>(jit.createJITDylib(unique));
+  auto loaded = std::make_unique<OrcObject>(jit, dylib);
+  dylib.addToLinkOrder(jit.getMainJITDylib());
   auto buffer = llvm::MemoryBuffer::getMemBufferCopy(llvm::StringRef(object), unique);
-  if (llvm::Error error = (*jit)->addObjectFile(*dylib, std::move(buffer)))
+  if (llvm::Error error = jit.addObjectFile(dylib, std::move(buffer)))
     throw InternalError("compiled code could not be linked: " + llvm::toString(std::move(error)));
   return loaded;
 }

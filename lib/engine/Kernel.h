@@ -47,10 +47,16 @@ ObjectCode compileToObject(const notation::Program &program, const Options &opti
 /// What the passes are told.
 pipeline::Options pipelineOptions(const Options &options, bool index32);
 
+/// The stage of that name. Throws Error where there is none.
+pipeline::Stage stageNamed(std::string_view name);
+
 /// Throws Error for values no option may have.
 void checkOptions(const Options &options);
 
-/// Whether every coordinate of every tensor fits a signed 32-bit integer.
+/// Whether coordinates of these sizes, and positions of so many entries, fit a signed 32-bit integer.
+bool indicesFit32(const std::vector<int64_t> &dims, int64_t entries = 0);
+
+/// The same for every tensor of a program.
 bool coordinatesFit32(const notation::Program &program);
 
 } // namespace tulle::engine

@@ -7,7 +7,7 @@
 namespace tulle::engine {
 using llvm::StringRef;
 
-/// OpenMP takes memory for as many threads as are asked for: for so many it takes 50 milliseconds.
+/// OpenMP allocates memory for every thread of its variable; for so many that takes 50 ms.
 static constexpr uint64_t kMostThreads = 1 << 16;
 /// A process that cannot have a thread's stack is ended; generated code needs a few kilobytes of it.
 static constexpr uint64_t kLargestStack = uint64_t(1) << 30;

@@ -1,10 +1,9 @@
 // `tulle bench`: the benchmarks of the build that this program belongs to.
 #include "Commands.h"
-#include "tulle/error.h"
+#include "support/Errors.h"
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <fmt/format.h>
 #include <unistd.h>
 
 namespace tulle::cli {
@@ -15,15 +14,15 @@ static void bench(const std::vector<std::string> &options) {
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
   const std::string program = (self.parent_path() / "tulle-bench").string();
   if (error || !std::filesystem::exists(program))
-    throw Error(fmt::format("bench: there is no {}; the benchmarks are part of a build, not of an "
-                            "installation: build the target tulle-bench and run that build's tulle",
-                            program));
+    throwError("bench: there is no {}; the benchmarks are part of a build, not of an installation: build the "
+               "target tulle-bench and run that build's tulle",
+               program);
   std::vector<char *> arguments = {const_cast<char *>(program.c_str())};
   for (const std::string &option : options)
     arguments.push_back(const_cast<char *>(option.c_str()));
   arguments.push_back(nullptr);
   execv(program.c_str(), arguments.data());
-  throw Error(fmt::format("bench: cannot run {}: {}", program, std::strerror(errno)));
+  throwError("bench: cannot run {}: {}", program, std::strerror(errno));
 }
 
 void addBench(CLI::App &app) {

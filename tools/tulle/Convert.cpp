@@ -4,8 +4,8 @@
 #include "Progress.h"
 #include "Timing.h"
 #include "engine/Conversion.h"
+#include "support/Errors.h"
 #include <cstdio>
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 namespace tulle::cli {
@@ -22,7 +22,7 @@ struct ConvertOptions {
 static format::Encoding executable(const char *flag, const std::string &text, unsigned order) {
   format::Encoding encoding = format::parseFormat(text, order, flag);
   if (std::string why = format::whyNotExecutable(encoding); !why.empty())
-    throw Error(fmt::format("{} '{}': {}", flag, text, why));
+    throwError("{} '{}': {}", flag, text, why);
   return encoding;
 }
 

@@ -7,6 +7,7 @@
 #include "engine/Engine.h"
 #include "engine/OmpVariables.h"
 #include "engine/Parallel.h"
+#include "support/Errors.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Config/llvm-config.h"
@@ -14,7 +15,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fmt/format.h>
 #include <thread>
 #include <unistd.h>
 
@@ -95,9 +95,8 @@ static void doctor() {
   try {
     line("test kernel", tryKernel());
   } catch (const Error &error) {
-    throw Error(fmt::format(
-        "test kernel     failed: {}\nThis installation cannot compile; reinstall tulle and LLVM {}.",
-        error.what(), LLVM_VERSION_STRING));
+    throwError("test kernel     failed: {}\nThis installation cannot compile; reinstall tulle and LLVM {}.",
+               error.what(), LLVM_VERSION_STRING);
   }
 }
 

@@ -1,11 +1,11 @@
-// `tulle explain`: the text of a stage on the road from notation to machine code.
+// `tulle explain`: the text of a stage between notation and machine code.
 #include "Commands.h"
 #include "Inputs.h"
 #include "engine/Conversion.h"
 #include "pipeline/Stages.h"
 #include "runtime/io/Io.h"
+#include "support/Errors.h"
 #include <cstdio>
-#include <fmt/format.h>
 #include <functional>
 
 namespace tulle::cli {
@@ -26,7 +26,7 @@ static std::pair<format::Encoding, format::Encoding> conversionFormats(const Exp
   auto parse = [&](const std::string &text) {
     format::Encoding encoding = format::parseFormat(text, options.order, "--convert");
     if (std::string why = format::whyNotExecutable(encoding); !why.empty())
-      throw Error(fmt::format("--convert '{}': {}", text, why));
+      throwError("--convert '{}': {}", text, why);
     return format::resolveWidths(encoding, 0, 0);
   };
   return {parse(options.convert[0]), parse(options.convert[1])};

@@ -3,11 +3,11 @@
 #include "notation/Schedule.h"
 #include "runtime/generate/Generate.h"
 #include "runtime/tensor/Elements.h"
+#include "support/Errors.h"
 #include <charconv>
 #include <chrono>
 #include <cstring>
 #include <filesystem>
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 namespace tulle::cli {
@@ -42,7 +42,8 @@ void addProgramOptions(CLI::App &command, ProgramOptions &options) {
       .add_option(
           "--schedule", options.schedule,
           "How to compute, where the default is not wanted: 'assemble(C, count)' counts the entries of a "
-          "sparse result first, 'bound' takes room for the most there can be, 'grow' takes it while there is "
+          "sparse result first, 'bound' allocates for the most there can be, 'grow' reallocates while there "
+          "is "
           "memory")
       ->type_name("");
   addList(command, "-d,--dims", options.dims,
@@ -72,27 +73,27 @@ void addStrategyOption(CLI::App &command, std::string &strategy) {
 std::pair<std::string, std::string> splitAssignment(std::string_view flag, const std::string &text) {
   size_t at = text.find('=');
   if (at == 0 || at == std::string::npos)
-    throw Error(fmt::format("{} '{}': expected NAME=VALUE", flag, text));
+    throwError("{} '{}': expected NAME=VALUE", flag, text);
   if (at + 1 == text.size())
-    throw Error(fmt::format("{} '{}': nothing stands after '='; expected NAME=VALUE", flag, text));
+    throwError("{} '{}': nothing stands after '='; expected NAME=VALUE", flag, text);
   return {text.substr(0, at), text.substr(at + 1)};
 }
 
 std::vector<int64_t> parseDims(const std::string &what, std::string_view text) {
   if (text.empty())
-    throw Error(fmt::format("{}: no size is given; write sizes such as 4x5", what));
+    throwError("{}: no size is given; write sizes such as 4x5", what);
   std::vector<int64_t> dims;
   const char *at = text.data(), *end = text.data() + text.size();
   while (at != end) {
     int64_t size = 0;
     auto [next, code] = std::from_chars(at, end, size);
     if (code == std::errc() && size < 0)
-      throw Error(fmt::format("{}: the size {} in '{}' is negative; sizes are 0 or more", what, size, text));
+      throwError("{}: the size {} in '{}' is negative; sizes are 0 or more", what, size, text);
     if (code == std::errc::result_out_of_range)
-      throw Error(fmt::format("{}: a size in '{}' does not fit a signed 64-bit integer", what, text));
+      throwError("{}: a size in '{}' does not fit a signed 64-bit integer", what, text);
     bool separated = next != end && (*next == 'x' || *next == ',') && next + 1 != end;
     if (code != std::errc() || (next != end && !separated))
-      throw Error(fmt::format("{}: '{}' is not a list of sizes such as 4x5", what, text));
+      throwError("{}: '{}' is not a list of sizes such as 4x5", what, text);
     dims.push_back(size);
     at = next == end ? end : next + 1;
   }
@@ -108,19 +109,18 @@ void requireNewFile(const std::string &what, const std::string &path, std::set<s
   if (std::error_code error; std::filesystem::is_other(path, error))
     return;
   if (!files.insert(runtime::writtenFile(path)).second)
-    throw Error(fmt::format("{}: another result is written to this file; give each a file of its own", what));
+    throwError("{}: another result is written to this file; give each a file of its own", what);
 }
 
 void requireOutput(const std::string &what, const std::string &path) {
   if (std::string why = whyNoFileName(path); !why.empty())
-    throw Error(fmt::format("{}: {}", what, why));
+    throwError("{}: {}", what, why);
   std::filesystem::path folder = std::filesystem::path(path).parent_path();
   if (!folder.empty() && !std::filesystem::is_directory(folder))
-    throw Error(fmt::format("{}: there is no folder '{}'; create it first", what, folder.string()));
+    throwError("{}: there is no folder '{}'; create it first", what, folder.string());
   constexpr std::string_view endings[] = {".mtx", ".mtx.gz", ".tns", ".tns.gz", ".npy", ".npz", ".h5"};
   if (std::none_of(std::begin(endings), std::end(endings), [&](auto end) { return path.ends_with(end); }))
-    throw Error(fmt::format("{}: unknown file type; expected a name that ends in {}", what,
-                            fmt::join(endings, ", ")));
+    throwError("{}: unknown file type; expected a name that ends in {}", what, fmt::join(endings, ", "));
 }
 
 static const TensorUse &findUse(std::string_view flag, const std::string &name,
@@ -131,8 +131,7 @@ static const TensorUse &findUse(std::string_view flag, const std::string &name,
       return use;
     names.push_back(use.name);
   }
-  throw Error(fmt::format("{} {}: the program has no tensor '{}'; it uses {}", flag, name, name,
-                          fmt::join(names, ", ")));
+  throwError("{} {}: the program has no tensor '{}'; it uses {}", flag, name, name, fmt::join(names, ", "));
 }
 
 /// The values of a NAME=VALUE option by name; every name must be used in the program, once in the options.
@@ -143,7 +142,7 @@ collect(std::string_view flag, const std::vector<std::string> &texts, const std:
     auto [name, value] = splitAssignment(flag, text);
     findUse(flag, name, uses);
     if (!values.emplace(name, value).second)
-      throw Error(fmt::format("{} {}: given twice; keep one of them", flag, name));
+      throwError("{} {}: given twice; keep one of them", flag, name);
   }
   return values;
 }
@@ -151,8 +150,7 @@ collect(std::string_view flag, const std::vector<std::string> &texts, const std:
 ElementType parseType(const std::string &what, const std::string &text) {
   if (auto type = parseElementType(text))
     return *type;
-  throw Error(fmt::format("{}: unknown type '{}'; expected f64 f32 f16 bf16 c64 c128 i8 i16 i32 i64 or bool",
-                          what, text));
+  throwError("{}: unknown type '{}'; expected f64 f32 f16 bf16 c64 c128 i8 i16 i32 i64 or bool", what, text);
 }
 
 static std::map<std::string, ElementType> collectTypes(const std::vector<std::string> &texts,
@@ -197,7 +195,7 @@ template <class Work> static auto naming(const std::string &name, Work work) {
   try {
     return work();
   } catch (const Error &error) {
-    throw Error(fmt::format("{}: {}", name, error.what()));
+    throwError("{}: {}", name, error.what());
   }
 }
 
@@ -303,7 +301,7 @@ void Loader::parseFormats() {
   for (const auto &[name, text] : collect("-f", options.formats, uses)) {
     format::Encoding encoding = format::parseFormat(text, findUse("-f", name, uses).order, "-f " + name);
     if (std::string why = format::whyNotExecutable(encoding); !why.empty())
-      throw Error(fmt::format("-f {}={}: {}", name, text, why));
+      throwError("-f {}={}: {}", name, text, why);
     formats.emplace(name, std::move(encoding));
   }
 }
@@ -316,9 +314,8 @@ void Loader::cutDims() {
     if (auto found = dims.find(name); found != dims.end())
       wholeDims[name] = found->second;
     else if (withData && specs.count(name))
-      throw Error(
-          fmt::format("-t {}={}: the size of what the slices are cut from is unknown; add --dims {}=SIZE…",
-                      name, specs[name], name));
+      throwError("-t {}={}: the size of what the slices are cut from is unknown; add --dims {}=SIZE…", name,
+                 specs[name], name);
     std::vector<int64_t> &sizes = dims.try_emplace(name, encoding.order(), -1).first->second;
     for (unsigned d = 0; d < std::min<size_t>(encoding.order(), sizes.size()); ++d)
       if (encoding.dims[d].slice)
@@ -343,12 +340,11 @@ void Loader::readFiles() {
     FileContents read = readContents(name, spec, order, {}, type);
     const std::vector<int64_t> &sizes = read.dims();
     if (dims.count(name) && dims[name] != sizes)
-      throw Error(
-          fmt::format("--dims {}={}: {} is {}; leave --dims out, or give the file that has these sizes", name,
-                      fmt::join(dims[name], "x"), spec, fmt::join(sizes, "x")));
+      throwError("--dims {}={}: {} is {}; leave --dims out, or give the file that has these sizes", name,
+                 fmt::join(dims[name], "x"), spec, fmt::join(sizes, "x"));
     if (sizes.size() != order)
-      throw Error(fmt::format("-t {}={}: the file has {} dimensions ({}), but the program uses {} with {}",
-                              name, spec, sizes.size(), fmt::join(sizes, "x"), name, order));
+      throwError("-t {}={}: the file has {} dimensions ({}), but the program uses {} with {}", name, spec,
+                 sizes.size(), fmt::join(sizes, "x"), name, order);
     dims[name] = sizes;
     contents[name] = std::move(read);
   }
@@ -370,10 +366,9 @@ void Loader::completeDims() {
       continue; // the checker points at the index that has no size
     if (withData) {
       size_t d = std::find(sizes.begin(), sizes.end(), -1) - sizes.begin();
-      throw Error(fmt::format(
-          "the size of dimension {} of '{}' is unknown: nothing else in the program fixes it; add "
-          "--dims {}=SIZE{}, or read '{}' from a file",
-          d + 1, use.name, use.name, use.order > 1 ? "x..." : "", use.name));
+      throwError("the size of dimension {} of '{}' is unknown: nothing else in the program fixes it; add "
+                 "--dims {}=SIZE{}, or read '{}' from a file",
+                 d + 1, use.name, use.name, use.order > 1 ? "x..." : "", use.name);
     }
     for (int64_t &size : sizes)
       size = size < 0 ? nominalSize : size;
@@ -422,8 +417,8 @@ LoadedProgram Loader::run() {
   types = collectTypes(options.types, uses);
   for (const TensorUse &use : uses)
     if (withData && use.read && !use.written && !specs.count(use.name))
-      throw Error(fmt::format("the program reads '{}', but it is not given; add -t {}=FILE or -t {}=random",
-                              use.name, use.name, use.name));
+      throwError("the program reads '{}', but it is not given; add -t {}=FILE or -t {}=random", use.name,
+                 use.name, use.name);
   parseFormats();
   LoadedProgram loaded;
   auto begin = Clock::now();

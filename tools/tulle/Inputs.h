@@ -43,7 +43,7 @@ CLI::Option *addList(CLI::App &command, const std::string &flags, std::vector<st
 /// `NAME=VALUE` of option `flag`. Throws Error when there is no name.
 std::pair<std::string, std::string> splitAssignment(std::string_view flag, const std::string &text);
 
-/// Sizes written `4x5` or `4,5`; `what` names the place in errors.
+/// Sizes written `4x5` or `4,5`; `what` names the option in errors.
 std::vector<int64_t> parseDims(const std::string &what, std::string_view text);
 
 /// The element type of that name; `what` names the option in errors.
@@ -58,7 +58,7 @@ std::string whyNoFileName(const std::string &path);
 
 /// What a file or a generator gives, with its element type made `type` when one is asked for (a file's values
 /// must be the same numbers there, but for rounding). Sizes of length
-/// one that `order` has no room for are dropped: an n x 1 matrix file is a vector.
+/// one beyond `order` are dropped: an n x 1 matrix file is a vector.
 runtime::FileContents readContents(const std::string &name, const std::string &spec,
                                    std::optional<unsigned> order, const std::vector<int64_t> &dims,
                                    std::optional<ElementType> type);

@@ -1,8 +1,8 @@
 // `tulle print`: a file in a storage format, buffer by buffer.
 #include "Commands.h"
 #include "Inputs.h"
+#include "support/Errors.h"
 #include <cstdio>
-#include <fmt/format.h>
 
 namespace tulle::cli {
 
@@ -19,7 +19,7 @@ static void print(const PrintOptions &options) {
       format::parseFormat(options.format.empty() ? contents.suggested : options.format, order,
                           options.format.empty() ? "<suggested>" : "-f");
   if (std::string why = format::whyNotExecutable(encoding); !why.empty())
-    throw Error(fmt::format("-f '{}': {}", options.format, why));
+    throwError("-f '{}': {}", options.format, why);
   std::string text = runtime::printStorage(store(options.file, std::move(contents), encoding));
   if (!text.empty() && text.back() != '\n')
     text += '\n';

@@ -4,9 +4,9 @@
 #include "Progress.h"
 #include "Report.h"
 #include "engine/AnswerQuery.h"
+#include "support/Errors.h"
 #include <algorithm>
 #include <cstdio>
-#include <fmt/format.h>
 #include <map>
 #include <set>
 
@@ -28,12 +28,11 @@ static std::map<std::string, std::string> outputsOf(const QueryOptions &options,
     auto [name, path] = splitAssignment("-o", text);
     if (std::none_of(query.aggregates.begin(), query.aggregates.end(),
                      [&, &wanted = name](const auto &aggregate) { return aggregate.name == wanted; }))
-      throw Error(fmt::format("-o {}: the query computes no '{}'", text, name));
+      throwError("-o {}: the query computes no '{}'", text, name);
     requireOutput("-o " + text, path);
     requireNewFile("-o " + text, path, files);
     if (!paths.emplace(name, path).second)
-      throw Error(
-          fmt::format("-o {}: '{}' is already written to another file; give -o {} once", text, name, name));
+      throwError("-o {}: '{}' is already written to another file; give -o {} once", text, name, name);
   }
   return paths;
 }
@@ -47,7 +46,7 @@ static void query(const QueryOptions &options) {
   format::Encoding encoding =
       format::parseFormat(format, order, options.format.empty() ? "<suggested>" : "-f");
   if (std::string why = format::whyNotExecutable(encoding); !why.empty())
-    throw Error(fmt::format("-f '{}': {}", options.format, why));
+    throwError("-f '{}': {}", options.format, why);
   runtime::Tensor tensor = store(options.file, std::move(contents), encoding);
   if (!options.stage.empty()) {
     std::string text = engine::explainQuery(tensor.type, tensor.encoding, parsed, options.stage);

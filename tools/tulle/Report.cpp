@@ -3,10 +3,9 @@
 #include "notation/Sparsity.h"
 #include "runtime/tensor/Elements.h"
 #include "runtime/tensor/LevelShapes.h"
-#include "tulle/error.h"
+#include "support/Errors.h"
 #include <algorithm>
 #include <cmath>
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <iterator>
 #include <set>
@@ -83,9 +82,10 @@ static bool atEveryPoint(const Expr &expr, const std::set<unsigned> &indices,
                      [&](const Expr &arg) { return atEveryPoint(arg, indices, summed); });
 }
 
-/// Entries of an operand that a statement's loops walk; nothing where other values of it may come in between.
-static std::optional<int64_t> walkedEntries(const Program &program, unsigned t,
-                                            const std::vector<int64_t> &entries, const Tensors &results) {
+/// Entries of an operand that a statement's loops iterate; nothing where other values of it may come in
+/// between.
+static std::optional<int64_t> iteratedEntries(const Program &program, unsigned t,
+                                              const std::vector<int64_t> &entries, const Tensors &results) {
   auto writes = [t](const Statement &statement) { return statement.lhs.tensor == t; };
   if (std::count_if(program.statements.begin(), program.statements.end(), writes) > (entries[t] < 0) ||
       !results[t] || format::hasSlices(results[t]->encoding))
@@ -104,7 +104,7 @@ static std::optional<double> countStatement(const Program &program, const Statem
     return 0;
   if (statement.where || !atEveryPoint(statement.rhs, indices, statement.reductionIndices))
     return std::nullopt;
-  const notation::Access *walked = nullptr;
+  const notation::Access *iterated = nullptr;
   for (size_t k = 0; k < accesses.size(); ++k) {
     // What is read twice is computed with once.
     for (size_t other = 0; other < k; ++other)
@@ -112,21 +112,21 @@ static std::optional<double> countStatement(const Program &program, const Statem
         return std::nullopt;
     if (notation::isDense(program.tensors[accesses[k]->tensor]))
       continue;
-    if (walked)
+    if (iterated)
       return std::nullopt; // what both store, or either, is for the loops to find out
-    walked = accesses[k];
+    iterated = accesses[k];
   }
-  if (!walked)
+  if (!iterated)
     return points(program, indices) * operations;
-  const std::set<unsigned> own = indicesOf(*walked);
-  const bool plain = own.size() == walked->subscripts.size() &&
-                     std::all_of(walked->subscripts.begin(), walked->subscripts.end(),
+  const std::set<unsigned> own = indicesOf(*iterated);
+  const bool plain = own.size() == iterated->subscripts.size() &&
+                     std::all_of(iterated->subscripts.begin(), iterated->subscripts.end(),
                                  [](const notation::Affine &subscript) { return subscript.isVariable(); });
-  const bool walks = plain && notation::isNeutral(program, statement, [&](const notation::Access &access) {
-                       return access.tensor == walked->tensor;
-                     });
-  std::optional<int64_t> count = walkedEntries(program, walked->tensor, entries, results);
-  if (!walks || !count)
+  const bool iterates = plain && notation::isNeutral(program, statement, [&](const notation::Access &access) {
+                          return access.tensor == iterated->tensor;
+                        });
+  std::optional<int64_t> count = iteratedEntries(program, iterated->tensor, entries, results);
+  if (!iterates || !count)
     return std::nullopt;
   std::set<unsigned> others;
   std::set_difference(indices.begin(), indices.end(), own.begin(), own.end(),
@@ -183,9 +183,8 @@ static void compare(const std::string &name, const interpreter::DenseTensor &wan
     std::vector<int64_t> at(want.dims.size());
     for (size_t d = at.size(), rest = i; d-- > 0; rest /= want.dims[d])
       at[d] = rest % want.dims[d];
-    throw Error(fmt::format("--check: {}({}) is {}, but {} says {}", name, fmt::join(at, ","),
-                            runtime::scalarText(want.type, found), whose,
-                            runtime::scalarText(want.type, wanted)));
+    throwError("--check: {}({}) is {}, but {} says {}", name, fmt::join(at, ","),
+               runtime::scalarText(want.type, found), whose, runtime::scalarText(want.type, wanted));
   }
 }
 
@@ -231,10 +230,9 @@ void checkAgainstInterpreter(const LoadedProgram &loaded, const Tensors &results
     std::vector<const notation::Access *> accesses;
     survey(statement.rhs, operations, accesses);
     if (double dense = points(program, indicesOf(statement)) * operations; dense > most)
-      throw Error(fmt::format(
-          "--check: the dense interpreter would do {:.2g} operations, more than {:.2g}; check with "
-          "smaller tensors",
-          dense, most));
+      throwError("--check: the dense interpreter would do {:.2g} operations, more than {:.2g}; check with "
+                 "smaller tensors",
+                 dense, most);
   }
   std::vector<interpreter::DenseTensor> dense(program.tensors.size());
   for (size_t t = 0; t < dense.size(); ++t)

@@ -5,11 +5,11 @@
 #include "Report.h"
 #include "Timing.h"
 #include "engine/Engine.h"
+#include "support/Errors.h"
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -56,13 +56,11 @@ static std::map<unsigned, std::string> resolveOutputs(const std::vector<std::str
         std::find_if(program.tensors.begin(), program.tensors.end(),
                      [&, &wanted = name](const auto &decl) { return decl.written && decl.name == wanted; });
     if (decl == program.tensors.end())
-      throw Error(fmt::format("-o {}: the program computes no '{}'; it computes {}", text, name,
-                              fmt::join(written, ", ")));
+      throwError("-o {}: the program computes no '{}'; it computes {}", text, name, fmt::join(written, ", "));
     requireOutput("-o " + text, path);
     requireNewFile("-o " + text, path, files);
     if (!paths.emplace(decl - program.tensors.begin(), path).second)
-      throw Error(
-          fmt::format("-o {}: '{}' is already written to another file; give -o {} once", text, name, name));
+      throwError("-o {}: '{}' is already written to another file; give -o {} once", text, name, name);
   }
   return paths;
 }

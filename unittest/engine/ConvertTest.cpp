@@ -144,7 +144,7 @@ TEST(Convert, entriesInAnyOrder) {
   runtime::Entries entries;
   entries.dims = {3, 4};
   entries.coords = {{2, 0, 2, 0, 2, 0}, {3, 3, 0, 1, 2, 3}};
-  std::vector<double> values = {6, 1, 4, 2, 5, 2}; // 3 in two parts
+  std::vector<double> values = {6, 1, 4, 2, 5, 2}; // 3 as 1 + 2
   entries.values.resize(48);
   std::memcpy(entries.values.data(), values.data(), 48);
   for (const char *form : {"CSR", "CSC", "DCSR", "dense", "BCSR(2,3)"})
@@ -154,7 +154,7 @@ TEST(Convert, entriesInAnyOrder) {
   EXPECT_THAT(errorOf([&] { store(entries, formatOf("CSR")); }), HasSubstr("entry 2 at (2, 4) lies outside"));
 }
 
-// So many, and so far from each other, that they are partitioned first: ranges lose different numbers of
+// So many, and so far apart, that they are partitioned first: ranges lose different numbers of
 // entries to repeats, and move together.
 TEST(Convert, manyRepeatsInAnyOrder) {
   constexpr int64_t rows = 60000, columns = 50000, count = 400000;
@@ -165,7 +165,7 @@ TEST(Convert, manyRepeatsInAnyOrder) {
   std::map<std::pair<int64_t, int64_t>, double> sums;
   std::vector<double> values;
   for (int64_t k = 0; k < count; ++k) {
-    // Some are one of the first rows' few places.
+    // Some are one of the first rows' few addresses.
     bool few = k % 16 == 0;
     int64_t i = int64_t(random() % (few ? 500 : rows)), j = int64_t(random() % (few ? 20 : columns));
     entries.coords[0].push_back(i);

@@ -133,7 +133,7 @@ TEST_F(DiskCache, concurrentProcessesSeeWholeFilesOnly) {
     ASSERT_GE(pid, 0);
     if (pid == 0) {
       bool good = true;
-      for (int round = 0; round < 50; ++round) {
+      for (int time = 0; time < 50; ++time) {
         writeCached(directory, "key", code);
         std::optional<ObjectCode> seen = readCached(directory, "key");
         good &= seen && seen->object == code.object;

@@ -265,7 +265,7 @@ TEST(Engine, compilesAndRunsInSeveralThreads) {
   for (int t = 0; t < 4; ++t)
     threads.emplace_back([&, t] {
       auto slots = slotsFor(shared, in);
-      for (int round = 0; round < 20; ++round)
+      for (int time = 0; time < 20; ++time)
         executable->run(slots);
       // A text of its own per thread: compiled at the same time.
       std::string text = "y(i) = A(i,j) * x(j) * " + std::to_string(t + 1) + ".0";

@@ -1,10 +1,11 @@
-// Who runs the parts of a parallel region, and how much each part has to do.
+// Who runs the tasks of a parallel region, and how much each has to do.
 #include "engine/Parallel.h"
 #include "Programs.h"
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <csignal>
 #include <dlfcn.h>
 #include <gmock/gmock.h>
@@ -19,46 +20,50 @@
 namespace tulle::engine {
 namespace {
 
-/// Counts the threads that are inside of parts, and remembers which they were.
+/// Counts the threads that are inside of tasks, and remembers which they were. A task returns when so many
+/// threads as `awaited` have come; the deadline ends a test that fails.
 struct Watch {
+  size_t awaited = 1;
   std::atomic<int> now = 0, most = 0;
   std::mutex mutex;
+  std::condition_variable came;
   std::set<std::thread::id> seen;
 
-  static bool part(void *context, int64_t) {
+  static bool task(void *context, int64_t) {
     auto &watch = *static_cast<Watch *>(context);
     const int running = ++watch.now;
     for (int before = watch.most; before < running && !watch.most.compare_exchange_weak(before, running);)
       ;
     {
-      std::lock_guard lock(watch.mutex);
+      std::unique_lock lock(watch.mutex);
       watch.seen.insert(std::this_thread::get_id());
+      watch.came.notify_all();
+      watch.came.wait_for(lock, std::chrono::seconds(60), [&] { return watch.seen.size() >= watch.awaited; });
     }
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
     --watch.now;
     return true;
   }
 };
 
-/// What a call of generated code does with `parts` parts.
-void callFrom(Watch &watch, const ThreadSettings &settings, int64_t parts) {
+/// What a call of generated code does with `tasks` tasks.
+void callFrom(Watch &watch, const ThreadSettings &settings, int64_t tasks) {
   RunningThread running;
-  EXPECT_TRUE(runParts(settings, parts, Watch::part, &watch));
+  EXPECT_TRUE(runTasks(settings, tasks, Watch::task, &watch));
 }
 
 TEST(Parallel, OneCallerHasAllThreads) {
-  Watch watch;
+  Watch watch{.awaited = 4};
   callFrom(watch, {4, 1}, 16);
   EXPECT_LE(watch.most, 4);
-  EXPECT_GE(watch.seen.size(), 2u);
+  EXPECT_EQ(watch.seen.size(), 4u);
 }
 
-/// Part 0 waits for all others, those that would be its thread's among them.
-TEST(Parallel, PartsOfAThreadThatIsLateAreOthers) {
+/// Task 0 waits for all others, those in its own thread's queue among them.
+TEST(Parallel, TasksOfAThreadThatIsLateAreStolen) {
   struct Late {
     std::array<std::atomic<int>, 97> times = {};
     std::atomic<int> done = 0;
-    static bool part(void *context, int64_t p) {
+    static bool task(void *context, int64_t p) {
       auto &late = *static_cast<Late *>(context);
       ++late.times[size_t(p)];
       const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
@@ -72,14 +77,14 @@ TEST(Parallel, PartsOfAThreadThatIsLateAreOthers) {
   for (int threads : {2, 3, 7}) {
     Late late;
     RunningThread running;
-    EXPECT_TRUE(runParts({threads, 1}, 97, Late::part, &late)) << threads << " threads";
+    EXPECT_TRUE(runTasks({threads, 1}, 97, Late::task, &late)) << threads << " threads";
     EXPECT_EQ(std::count(late.times.begin(), late.times.end(), 1), 97);
   }
 }
 
 TEST(Parallel, CallersShareTheThreads) {
   for (int callers : {2, 4, 9}) {
-    Watch watch;
+    Watch watch{.awaited = size_t(callers)};
     std::vector<std::thread> threads;
     for (int caller = 0; caller < callers; ++caller)
       threads.emplace_back([&] {
@@ -88,7 +93,7 @@ TEST(Parallel, CallersShareTheThreads) {
       });
     for (std::thread &thread : threads)
       thread.join();
-    // Nobody keeps a caller from running its own parts, but all of them together have three workers.
+    // Nobody keeps a caller from running its own tasks, but all of them together have three workers.
     EXPECT_LE(watch.most, callers + 3) << callers << " callers";
   }
 }
@@ -96,18 +101,18 @@ TEST(Parallel, CallersShareTheThreads) {
 TEST(Parallel, WorkersHaveNoWorkers) {
   struct Nested {
     Watch inner;
-    static bool part(void *context, int64_t) {
+    static bool task(void *context, int64_t) {
       callFrom(static_cast<Nested *>(context)->inner, {4, 1}, 4);
       return true;
     }
-  } nested;
+  } nested{.inner = {.awaited = 4}};
   RunningThread running;
   const ThreadSettings settings{4, 1};
-  EXPECT_TRUE(runParts(settings, 4, Nested::part, &nested));
+  EXPECT_TRUE(runTasks(settings, 4, Nested::task, &nested));
   EXPECT_LE(nested.inner.most, 4);
 }
 
-TEST(Parallel, ThreadsOfTheCallersRegionRunTheirOwnParts) {
+TEST(Parallel, ThreadsOfTheCallersRegionRunTheirOwnTasks) {
   // What `#pragma omp parallel num_threads(3)` compiles to; the test itself is no OpenMP code.
   using Fork = void (*)(void (*)(void *), void *, unsigned, unsigned);
   auto fork = reinterpret_cast<Fork>(dlsym(RTLD_DEFAULT, "GOMP_parallel"));
@@ -127,17 +132,17 @@ TEST(Parallel, ThreadsOfTheCallersRegionRunTheirOwnParts) {
   EXPECT_EQ(others, 0);
 }
 
-TEST(Parallel, WorkDecidesHowManyParts) {
+TEST(Parallel, WorkDecidesHowManyTasks) {
   RunningThread running;
   const ThreadSettings settings{4, 1000};
-  EXPECT_EQ(worthwhileParts(settings, 0), 1);
-  EXPECT_EQ(worthwhileParts(settings, 1999), 1);
-  EXPECT_EQ(worthwhileParts(settings, 2000), 2);
-  EXPECT_EQ(worthwhileParts(settings, 1000000), 4);
+  EXPECT_EQ(profitableTasks(settings, 0), 1);
+  EXPECT_EQ(profitableTasks(settings, 1999), 1);
+  EXPECT_EQ(profitableTasks(settings, 2000), 2);
+  EXPECT_EQ(profitableTasks(settings, 1000000), 4);
 }
 
-/// Values of a matrix in memory of their own, which tells how many of them each part reads: pages are closed
-/// before a part runs, and counted when it opens them.
+/// Values of a matrix in memory of their own, which tells how many of them each task reads: pages are closed
+/// before a task runs, and counted when it opens them.
 class Watched {
 public:
   explicit Watched(int64_t count) : pageSize(size_t(sysconf(_SC_PAGESIZE))) {
@@ -184,7 +189,7 @@ private:
 };
 
 /// A CSR matrix whose row 100 holds most of the entries; all values are 1.
-runtime::Tensor heavyRow(int64_t rows, int64_t columns, int64_t each, Watched &watched) {
+runtime::Tensor longRow(int64_t rows, int64_t columns, int64_t each, Watched &watched) {
   auto pos = std::make_shared<std::vector<int32_t>>(1, 0);
   auto crd = std::make_shared<std::vector<int32_t>>();
   for (int64_t i = 0; i < rows; ++i) {
@@ -208,17 +213,17 @@ runtime::Tensor heavyRow(int64_t rows, int64_t columns, int64_t each, Watched &w
   return made;
 }
 
-TEST(Parallel, NoPartHasMuchMoreEntriesThanItsShare) {
+TEST(Parallel, NoTaskHasMuchMoreEntriesThanOthers) {
   constexpr int64_t rows = 2000, columns = 600000, each = 200, total = columns + (rows - 1) * each;
   Watched watched(total);
-  Tensors in{{"A", heavyRow(rows, columns, each, watched)},
+  Tensors in{{"A", longRow(rows, columns, each, watched)},
              {"x", doubles({columns}, std::vector<double>(columns, 1.0))}};
   for (const char *text : {"y(i) = A(i,j) * x(j)", "y = A(i,j) * x(j)"}) {
     std::mutex mutex;
     std::vector<int64_t> read;
     Options options{.threads = 4, .workPerThread = 1, .diskCache = false};
-    options.aroundPart = [&](const std::function<void()> &run) {
-      std::lock_guard lock(mutex); // one after the other, so that it is known which part reads
+    options.aroundTask = [&](const std::function<void()> &run) {
+      std::lock_guard lock(mutex); // one after the other, so that it is known which task reads
       watched.close();
       run();
       read.push_back(watched.read());
@@ -227,7 +232,7 @@ TEST(Parallel, NoPartHasMuchMoreEntriesThanItsShare) {
     const std::vector<double> sums = elements(y);
     EXPECT_EQ(std::accumulate(sums.begin(), sums.end(), 0.0), double(total)) << text;
     ASSERT_GE(read.size(), 4u) << text;
-    // A share of a heavy row's loop may be up to a quarter larger, and pages are read in part.
+    // A task of a long row's loop may be up to a quarter larger, and pages are read in part.
     EXPECT_LE(*std::max_element(read.begin(), read.end()), total / 4 * 5 / 4 + 4096) << text;
     EXPECT_GE(std::accumulate(read.begin(), read.end(), int64_t(0)), total - 4096) << text;
   }

@@ -125,7 +125,7 @@ TEST(Slices, ofDenseFormatsAreMasks) {
   }
 }
 
-/// Results that would share an operand's pattern have one of their own, and slices of one tensor meet.
+/// Results that would have an operand's pattern have one of their own, and slices of one tensor meet.
 TEST(Slices, sparseResults) {
   Tensor all = doubles({9, 9}, matrix, "CSR");
   Tensor upper = cut(all, 0, {0, 4, 1}), lower = cut(all, 0, {5, 4, 1});

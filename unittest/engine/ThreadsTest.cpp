@@ -1,5 +1,5 @@
-// Loops shared among threads: the same results, whatever the number of threads, and as often as one looks.
-// The threshold below which one thread works alone is lowered, so that small tensors are really shared.
+// Loops on several threads: the same results, whatever the number of threads, in every repetition. The
+// threshold below which one thread works alone is lowered, so that small tensors are partitioned, too.
 #include "Programs.h"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -121,7 +121,7 @@ TEST(Threads, reductionsOfEveryKind) {
   }
 }
 
-TEST(Threads, everyRoundBelongsToAPartWhereNothingIsStored) {
+TEST(Threads, everyIterationBelongsToATaskWhereNothingIsStored) {
   std::string loose = "(i, j, k) -> (i : dense, j : compressed, k : loose_compressed)";
   Tensors in{{"A", doubles({50, 3, 5}, integers(750, 2, 1))},
              {"B", doubles({50, 3, 5}, std::vector<double>(750, 0.0), loose)}};
@@ -154,7 +154,7 @@ TEST(Threads, tensorsOfHigherOrder) {
   }
 }
 
-/// A part may begin inside of the slice or row that holds most, whatever its inner loops make.
+/// A task may begin inside of the slice or row that holds most, whatever its inner loops make.
 TEST(Threads, oneSliceMayHoldMostEntries) {
   std::vector<double> elements = integers(13 * 17 * 19, 40, 1);
   for (size_t e = 7 * 17 * 19; e < 8 * 17 * 19; ++e)
@@ -169,7 +169,7 @@ TEST(Threads, oneSliceMayHoldMostEntries) {
   }
 }
 
-TEST(Threads, roundsOfARowThatIsCutGoOn) {
+TEST(Threads, iterationsOfASplitRowGoOn) {
   for (const char *form : {"CSR", "DCSR", "COO"}) {
     runtime::Tensor A = doubles({kRows, kColumns}, arrow(40), form);
     Tensors in{{"A", A}, {"x", doubles({kColumns}, integers(kColumns, 1, 2))}};
@@ -184,7 +184,7 @@ TEST(Threads, roundsOfARowThatIsCutGoOn) {
     in.erase("w");
     in.insert({"B", doubles({kRows, kColumns}, arrow(9), form)});
     expectSame("y(i) = A(i,j) * x(j) + B(i,k) * x(k)", "y", in);
-    // Every entry has a place of its own.
+    // Every entry has an address of its own.
     in.erase("B");
     in.erase("x");
     in.insert({"P", doubles({kRows, 9}, integers(kRows * 9, 1, 4))});

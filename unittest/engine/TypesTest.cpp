@@ -1,4 +1,4 @@
-// Every element type through the whole road, with expectations worked out by hand.
+// Every element type through the whole pipeline, with expectations worked out by hand.
 #include "Programs.h"
 #include <bit>
 #include <cmath>
@@ -74,7 +74,7 @@ TEST(Types, halfPrecisionSums) {
   EXPECT_THAT(elements<uint16_t>(evaluate("s = a(i)", "s", brain)), ElementsAre(0x40A8)); // 5.25
 }
 
-/// Every place of a float's last 16 bits that rounding depends on, behind exponents of all kinds: the same as
+/// Every value of a float's last 16 bits that rounding depends on, behind exponents of all kinds: the same as
 /// by support/ElementType, one at a time.
 TEST(Types, bfloatRoundsToTheNearest) {
   std::vector<float> x;

@@ -118,8 +118,8 @@ TEST(Vector, conditionsKeepLanes) {
 }
 
 /// C(i,r) = A(i,j,k) * D(j,r) * E(k,r). Every row of A reaches most of D, which is larger than the innermost
-/// cache, and segments are short, empty ones among them: rows share pieces of D where the format lists its
-/// segments, and one loop walks the segments of a row together.
+/// cache, and segments are short, empty ones among them: rows read the same vectors of D where the format
+/// lists its segments, and one loop iterates the segments of a row together.
 TEST(Vector, shortSegmentsShareRows) {
   std::mt19937 random(4);
   const int64_t rows = 37, fibers = 700, depth = 20, columns = 32;
@@ -207,8 +207,8 @@ TEST(Vector, rowsEndWhereTheyEnd) {
           expectOwnEntries(*entries, form, parity, {.threads = threads, .workPerThread = 1, .quick = true});
 }
 
-/// Blocks that the caches do not hold, in an odd number of rows of which the last is cut off: rows are walked
-/// from two places in turn, each once.
+/// Blocks that the caches do not hold, in an odd number of rows of which the last is cut off: rows form
+/// two interleaved streams, each row once.
 TEST(Vector, manyBlocks) {
   const int64_t rows = 4 * 70000 + 3, columns = 40;
   runtime::Entries entries;
@@ -229,8 +229,8 @@ TEST(Vector, manyBlocks) {
     EXPECT_EQ(elements(evaluate("y(i) = A(i,j) * x(j)", "y", in, {}, {.threads = threads})), expected);
 }
 
-/// Rows of a skyline without entries have no places: tiles of them would read, and write, those of the next
-/// row, or behind the end of memory.
+/// Rows of a skyline without entries have no addresses: tiles of them would read, and write, those of the
+/// next row, or behind the end of memory.
 TEST(Vector, rowsWithoutPlaces) {
   std::vector<int64_t> a(30), b(18), expected(18);
   a[6] = 3;

@@ -25,7 +25,7 @@ TEST(Blocks, largeBlocksAreUsedAgain) {
   Block third = takeBlock(60 * kMiB);
   EXPECT_NE(third.data, second.data);
   giveBlock(second);
-  Block small = takeBlock(8 * kMiB); // much smaller: not worth it
+  Block small = takeBlock(8 * kMiB); // much smaller: wasteful
   EXPECT_NE(small.data, second.data);
   giveBlock(third);
   giveBlock(small);
@@ -52,7 +52,7 @@ TEST(Blocks, blocksMadeLongerBeginAtAHugePage) {
   releaseBlocks();
 }
 
-// An upper bound is asked for again and again, of which little is used.
+// An upper bound is requested again and again, of which little is used.
 TEST(Blocks, trimmedBlocksHoldTheirBoundAgainWithoutMoving) {
   releaseBlocks();
   Block block = takeBlock(256 * kMiB);
@@ -126,8 +126,8 @@ TEST(Blocks, threads) {
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t)
     threads.emplace_back([t] {
-      for (int round = 0; round < 200; ++round) {
-        Block block = takeBlock((4 + (round + t) % 7) * kMiB);
+      for (int time = 0; time < 200; ++time) {
+        Block block = takeBlock((4 + (time + t) % 7) * kMiB);
         auto *mark = static_cast<int *>(block.data);
         *mark = t;
         std::this_thread::yield();

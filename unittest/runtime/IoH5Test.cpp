@@ -111,7 +111,7 @@ TEST_F(IoH5, EveryFormatOfTheSpecification) {
     if (contents.isStored)
       validate(contents.stored);
     // The same bytes in memory, as a decompressed file is read.
-    EXPECT_EQ(valuesOf(parseH5(load(path("a.h5")), "a.h5")), format.want);
+    EXPECT_EQ(valuesOf(parseFile(load(path("a.h5")), "a.h5")), format.want);
   }
 }
 
@@ -326,12 +326,12 @@ TEST_F(IoH5, WhatIsWrongIsNamed) {
 TEST_F(IoH5, DamagedFiles) {
   const std::string whole = load(h5(path("a.h5"), describe("CSR", "[2, 3]"), csr()));
   for (size_t cut = 0; cut < whole.size(); cut += 61)
-    errorOf([&] { parseH5(std::string_view(whole).substr(0, cut), "cut.h5"); });
+    errorOf([&] { parseFile(std::string_view(whole).substr(0, cut), "cut.h5"); });
   for (size_t at = 0; at < whole.size(); at += 23) {
     std::string changed = whole;
     changed[at] = char(changed[at] ^ 0x55);
     try {
-      valuesOf(parseH5(changed, "changed.h5"));
+      valuesOf(parseFile(changed, "changed.h5"));
     } catch (const Error &error) {
       EXPECT_STRNE(error.what(), "");
     }

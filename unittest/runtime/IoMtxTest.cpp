@@ -13,14 +13,14 @@ namespace {
 using C = std::complex<double>;
 
 Entries coordinate(const std::string &text) {
-  FileContents contents = parseMtx(text, "t.mtx");
+  FileContents contents = parseFile(text, "t.mtx");
   EXPECT_FALSE(contents.isStored);
   EXPECT_EQ(contents.suggested, "CSR");
   return contents.entries;
 }
 
 Tensor array(const std::string &text) {
-  FileContents contents = parseMtx(text, "t.mtx");
+  FileContents contents = parseFile(text, "t.mtx");
   EXPECT_TRUE(contents.isStored);
   EXPECT_EQ(contents.suggested, "dense");
   return contents.stored;
@@ -246,7 +246,7 @@ TEST(IoMtx, Refusals) {
        "the entries (2, 1) and (1, 2) are both stored (the first on line 3)"},
   };
   for (const Refusal &refusal : refusals) {
-    std::string message = errorOf([&] { parseMtx(refusal.text, "t.mtx"); });
+    std::string message = errorOf([&] { parseFile(refusal.text, "t.mtx"); });
     EXPECT_THAT(message, ::testing::StartsWith(refusal.place + ": error: ")) << refusal.text;
     EXPECT_THAT(message, HasSubstr(refusal.reason)) << refusal.text;
   }
@@ -254,12 +254,12 @@ TEST(IoMtx, Refusals) {
 
 TEST(IoMtx, ErrorsShowTheLineAndACaret) {
   EXPECT_EQ(
-      errorOf([] { parseMtx("%%MatrixMarket matrix coordinate real general\n2 2 1\n1\t3 1\n", "m.mtx"); }),
+      errorOf([] { parseFile("%%MatrixMarket matrix coordinate real general\n2 2 1\n1\t3 1\n", "m.mtx"); }),
       "m.mtx:3:3: error: the column index 3 is beyond the matrix's size 2\n  1 3 1\n    ^");
   std::string far = errorOf([] {
-    parseMtx("%%MatrixMarket matrix coordinate real general\n2 2 1\n1 1 1" + std::string(300, ' ') + "x" +
-                 std::string(300, 'y'),
-             "m.mtx");
+    parseFile("%%MatrixMarket matrix coordinate real general\n2 2 1\n1 1 1" + std::string(300, ' ') + "x" +
+                  std::string(300, 'y'),
+              "m.mtx");
   });
   EXPECT_THAT(far, HasSubstr("m.mtx:3:306: error: unexpected 'x"));
   EXPECT_LT(far.size(), 500u);

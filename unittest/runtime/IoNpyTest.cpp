@@ -33,7 +33,7 @@ template <typename T> std::string raw(std::initializer_list<T> values, bool swap
 }
 
 Tensor parse(const std::string &bytes) {
-  FileContents contents = parseNpy(bytes, "t.npy");
+  FileContents contents = parseFile(bytes, "t.npy");
   EXPECT_TRUE(contents.isStored);
   EXPECT_EQ(contents.suggested, "dense");
   return contents.stored;
@@ -135,7 +135,7 @@ TEST(IoNpy, Refusals) {
       {npy(header("<u8", "(1,)"), raw<uint64_t>({UINT64_MAX})), "18446744073709551615, which does not fit"},
   };
   for (const auto &refusal : refusals) {
-    std::string message = errorOf([&] { parseNpy(refusal.bytes, "t.npy"); });
+    std::string message = errorOf([&] { parseFile(refusal.bytes, "t.npy"); });
     EXPECT_THAT(message, ::testing::StartsWith("t.npy:")) << refusal.reason;
     EXPECT_THAT(message, HasSubstr(refusal.reason));
   }

@@ -197,12 +197,12 @@ TEST_F(IoNpz, DamagedArchives) {
   const std::string whole = load(archive(path("a.npz"), csr()));
   // Every cut and every changed byte gives the same contents or an Error, never anything else.
   for (size_t cut = 0; cut < whole.size(); cut += 7)
-    errorOf([&] { parseNpz(std::string_view(whole).substr(0, cut), "cut.npz"); });
+    errorOf([&] { parseFile(std::string_view(whole).substr(0, cut), "cut.npz"); });
   for (size_t at = 0; at < whole.size(); ++at) {
     std::string changed = whole;
     changed[at] = char(changed[at] ^ 0x55);
     try {
-      EXPECT_EQ(valuesOf(parseNpz(changed, "changed.npz")), csrValues) << "byte " << at;
+      EXPECT_EQ(valuesOf(parseFile(changed, "changed.npz")), csrValues) << "byte " << at;
     } catch (const Error &error) {
       EXPECT_THAT(error.what(), HasSubstr("changed.npz"));
     }
@@ -217,7 +217,7 @@ TEST_F(IoNpz, MembersLargerThanTheArchive) {
     std::memcpy(bytes.data() + at + 20, &packed, sizeof packed);
     std::memcpy(bytes.data() + at + 24, &whole, sizeof whole);
   }
-  EXPECT_THAT(errorOf([&] { parseNpz(bytes, "lies.npz"); }),
+  EXPECT_THAT(errorOf([&] { parseFile(bytes, "lies.npz"); }),
               HasSubstr("compressed bytes are more than the archive's"));
 }
 

@@ -12,7 +12,7 @@ namespace {
 using Sizes = std::vector<int64_t>;
 
 Entries tns(std::string_view text, unsigned order = 0) {
-  FileContents contents = parseTns(text, "t.tns", order);
+  FileContents contents = parseFile(text, "t.tns", order);
   EXPECT_FALSE(contents.isStored);
   EXPECT_EQ(contents.suggested, "CSF");
   return contents.entries;
@@ -104,7 +104,7 @@ TEST(IoTns, Refusals) {
       {std::string("1 1 1\n1 \0 1\n", 12), "t.tns:2:3", "found '\\x00'"},
   };
   for (const auto &refusal : refusals) {
-    std::string message = errorOf([&] { parseTns(refusal.text, "t.tns"); });
+    std::string message = errorOf([&] { parseFile(refusal.text, "t.tns"); });
     EXPECT_THAT(message, StartsWith(refusal.place + ": error: ")) << refusal.text;
     EXPECT_THAT(message, HasSubstr(refusal.reason)) << refusal.text;
   }
@@ -114,20 +114,20 @@ TEST(IoTns, ManyColumnsAreNotAnEntry) {
   std::string line;
   for (int i = 0; i < 1000; ++i)
     line += "1 ";
-  EXPECT_THAT(errorOf([&] { parseTns(line, "t.tns"); }), HasSubstr("more than 32 coordinates"));
+  EXPECT_THAT(errorOf([&] { parseFile(line, "t.tns"); }), HasSubstr("more than 32 coordinates"));
 }
 
 TEST(IoSmtx, RowsOfColumns) {
   // [. 1 1; . . .; 1 . .]
   for (std::string_view text :
        {"3, 3, 3\n0 2 2 3\n1 2 0\n", "3,3,3\r\n0 2 2 3\r\n1 2 0", "\n3 3 3 0 2 2 3 1 2 0 \n\n"}) {
-    FileContents contents = parseSmtx(text, "t.smtx");
+    FileContents contents = parseFile(text, "t.smtx");
     EXPECT_EQ(contents.suggested, "CSR");
     EXPECT_EQ(contents.entries.dims, (Sizes{3, 3}));
     EXPECT_EQ(values(contents.entries), (Values{{{0, 1}, 1}, {{0, 2}, 1}, {{2, 0}, 1}}));
   }
-  EXPECT_EQ(parseSmtx("2, 5, 0\n0 0 0\n\n", "t.smtx").entries.count(), 0);
-  EXPECT_EQ(parseSmtx("0, 0, 0\n0\n", "t.smtx").entries.dims, (Sizes{0, 0}));
+  EXPECT_EQ(parseFile("2, 5, 0\n0 0 0\n\n", "t.smtx").entries.count(), 0);
+  EXPECT_EQ(parseFile("0, 0, 0\n0\n", "t.smtx").entries.dims, (Sizes{0, 0}));
 }
 
 TEST(IoSmtx, Refusals) {
@@ -154,7 +154,7 @@ TEST(IoSmtx, Refusals) {
       {"2, 2, 1\n0 1 1\n1 1\n", "t.smtx:3:3", "unexpected '1' after the 1 entry the header promises"},
   };
   for (const auto &refusal : refusals) {
-    std::string message = errorOf([&] { parseSmtx(refusal.text, "t.smtx"); });
+    std::string message = errorOf([&] { parseFile(refusal.text, "t.smtx"); });
     EXPECT_THAT(message, StartsWith(refusal.place + ": error: ")) << refusal.text;
     EXPECT_THAT(message, HasSubstr(refusal.reason)) << refusal.text;
   }

@@ -84,7 +84,7 @@ TEST(Pack, PlacesInReserve) {
   EXPECT_EQ(field(t, 1), (Ints{0, 3, free, free, free, free, free, free, 1, free, free}));
   EXPECT_THAT(values(t), ElementsAre(1, 2, 0, 0, 0, 0, 0, 0, 3, 0, 0));
   validate(t);
-  // What lies below a place in reserve holds nothing: no segment, and a block of the fill.
+  // What lies below a position in reserve holds nothing: no segment, and a block of the fill.
   t = engine::store(entries, encoding("(i,j) -> (i : loose_compressed[1], j : compressed)"));
   EXPECT_EQ(field(t, 0), (Ints{0, 2}));
   EXPECT_EQ(field(t, 1), (Ints{0, 3, free}));
@@ -275,7 +275,7 @@ TEST(Pack, PaddingBeyondMemoryIsRefusedWithItsTotal) {
   };
   EXPECT_THAT(refusal("DIA"), AllOf(HasSubstr("DIA needs 1.01 TB (1006632960000 bytes)"),
                                     HasSubstr("level 1 (dense) has 30000 x 4194304 positions")));
-  // A coordinate and a value at each place.
+  // A coordinate and a value at each position.
   EXPECT_THAT(refusal("ELL"), AllOf(HasSubstr("ELL needs 1.51 TB (1509949440000 bytes)"),
                                     HasSubstr("level 1 (dense) has 30000 x 4194304 positions")));
   EXPECT_THAT(refusal("ELLR"), AllOf(HasSubstr("(1509949440000 bytes)"), HasSubstr("level 1 (fixed)")));

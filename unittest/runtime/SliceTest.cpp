@@ -1,4 +1,4 @@
-// Parts of tensors over the buffers of the whole.
+// Slices of tensors over the buffers of the whole.
 #include "Model.h"
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-// Reading every format: walks, checks, texts.
+// Reading every format: traversals, checks, texts.
 #include "Stored.h"
 #include "Model.h"
 #include <gmock/gmock.h>

@@ -123,7 +123,7 @@ TEST(Validate, StructuredGroups) {
   EXPECT_THAT(broken(t, 0, 1, 4), HasSubstr("crd[2][1] = 4"));
 }
 
-/// Random bytes in random places: an Error or a tensor that can be walked, never a crash.
+/// Random bytes at random addresses: an Error or a tensor that can be read, never a crash.
 TEST(Validate, RandomDamageIsSurvived) {
   std::mt19937 random(7);
   for (const char *format :
@@ -134,7 +134,7 @@ TEST(Validate, RandomDamageIsSurvived) {
         "compressed, j mod 4 : compressed)",
         "(i,j) -> (i : loose_compressed, j : compressed), posWidth = 64, crdWidth = 64"}) {
     const Tensor original = good(format);
-    for (int round = 0; round < 300; ++round) {
+    for (int time = 0; time < 300; ++time) {
       Tensor t = original;
       for (unsigned f = 0; f < t.buffers.size(); ++f) {
         Buffer copy = Buffer::allocate(t.buffers[f].count, t.buffers[f].bytes, false, "test");

@@ -19,7 +19,9 @@ struct GeneratorSpec {
 void storeValue(ElementType type, std::byte *at, double value);
 /// Uniform in [0,1); integers 0..9, bool 0 or 1, complex both parts.
 void storeRandom(ElementType type, std::byte *at, Random &random);
-/// Entries with room for `count`, memory checked.
+/// Adds an entry of a random value.
+void appendRandom(Entries &entries, std::span<const int64_t> at, Random &random);
+/// Empty entries with memory for `count` of them, which is checked.
 Entries reserveEntries(ElementType type, std::vector<int64_t> dims, int64_t count, std::string_view what);
 
 FileContents generateFilled(const GeneratorSpec &spec, const std::vector<int64_t> &dims, ElementType type);

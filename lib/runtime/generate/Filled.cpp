@@ -23,12 +23,7 @@ void append(Entries &entries, int64_t cell, Random &random) {
 
 FileContents sparseRandom(const GeneratorSpec &spec, const std::vector<int64_t> &dims, ElementType type,
                           Random &random, double density) {
-  int64_t cells = 1;
-  for (int64_t size : dims)
-    if (size == 0)
-      cells = 0;
-  for (int64_t size : dims)
-    cells = cells ? checkedMul(cells, size, spec.text) : 0;
+  const int64_t cells = checkedProduct(dims, spec.text);
   double expected = double(cells) * density;
   if (expected > 0x1p62)
     requireMemory(INT64_MAX, spec.text);

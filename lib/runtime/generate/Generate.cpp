@@ -1,9 +1,8 @@
 #include "runtime/generate/Families.h"
 #include "runtime/tensor/LevelShapes.h"
 #include "runtime/tensor/MemoryLimits.h"
-#include "tulle/error.h"
+#include "support/Errors.h"
 #include <charconv>
-#include <fmt/format.h>
 
 namespace tulle::runtime {
 
@@ -45,7 +44,7 @@ std::string usages() {
 std::pair<const Generator *, GeneratorSpec> parse(std::string_view text) {
   const Generator *g = find(text);
   if (!g)
-    throw Error(fmt::format("'{}' is not a generator; there are: {}", text, usages()));
+    throwError("'{}' is not a generator; there are: {}", text, usages());
   GeneratorSpec spec{std::string(text), std::string(g->name), {}};
   for (size_t at = text.find(':'); at != std::string_view::npos;) {
     size_t next = text.find(':', at + 1);
@@ -53,7 +52,7 @@ std::pair<const Generator *, GeneratorSpec> parse(std::string_view text) {
     at = next;
   }
   if (spec.arguments.size() < g->least || spec.arguments.size() > g->most)
-    throw Error(fmt::format("'{}' has {} arguments; write {}", text, spec.arguments.size(), g->usage));
+    throwError("'{}' has {} arguments; write {}", text, spec.arguments.size(), g->usage);
   return {g, std::move(spec)};
 }
 
@@ -64,7 +63,7 @@ int64_t GeneratorSpec::integer(size_t i, std::string_view what, int64_t low, int
   int64_t value = 0;
   auto [end, error] = std::from_chars(s.data(), s.data() + s.size(), value);
   if (error != std::errc() || end != s.data() + s.size() || value < low || value > high)
-    throw Error(fmt::format("'{}': {} must be an integer from {} to {}, got '{}'", text, what, low, high, s));
+    throwError("'{}': {} must be an integer from {} to {}, got '{}'", text, what, low, high, s);
   return value;
 }
 
@@ -73,7 +72,7 @@ double GeneratorSpec::real(size_t i, std::string_view what, double low, double h
   double value = 0;
   auto [end, error] = std::from_chars(s.data(), s.data() + s.size(), value);
   if (error != std::errc() || end != s.data() + s.size() || !(value >= low && value <= high))
-    throw Error(fmt::format("'{}': {} must be a number from {} to {}, got '{}'", text, what, low, high, s));
+    throwError("'{}': {} must be a number from {} to {}, got '{}'", text, what, low, high, s);
   return value;
 }
 
@@ -105,6 +104,14 @@ void storeRandom(ElementType type, std::byte *at, Random &random) {
   storeScalar(type, at, s);
 }
 
+void appendRandom(Entries &entries, std::span<const int64_t> at, Random &random) {
+  for (size_t d = 0; d < at.size(); ++d)
+    entries.coords[d].push_back(at[d]);
+  const size_t end = entries.values.size();
+  entries.values.resize(end + byteWidth(entries.type));
+  storeRandom(entries.type, entries.values.data() + end, random);
+}
+
 Entries reserveEntries(ElementType type, std::vector<int64_t> dims, int64_t count, std::string_view what) {
   Entries entries;
   entries.type = type;
@@ -131,13 +138,13 @@ FileContents generate(std::string_view text, const std::vector<int64_t> &dims, E
   auto [g, spec] = parse(text);
   for (size_t d = 0; d < dims.size(); ++d)
     if (dims[d] < 0)
-      throw Error(fmt::format("'{}': dimension {} has size {}; sizes are 0 or more", text, d, dims[d]));
+      throwError("'{}': dimension {} has size {}; sizes are 0 or more", text, d, dims[d]);
   if (!g->sizes)
     return generateFilled(spec, dims, type);
   std::vector<int64_t> implied = g->sizes(spec);
   if (!dims.empty() && dims != implied)
-    throw Error(fmt::format("'{}' makes a {} tensor, but {} is needed here; change its arguments", text,
-                            shapeText(implied), shapeText(dims)));
+    throwError("'{}' makes a {} tensor, but {} is needed here; change its arguments", text,
+               shapeText(implied), shapeText(dims));
   return g->sized(spec, type);
 }
 

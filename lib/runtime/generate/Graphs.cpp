@@ -2,9 +2,9 @@
 // (power-law graphs).
 #include "runtime/generate/Families.h"
 #include "runtime/tensor/MemoryLimits.h"
-#include "tulle/error.h"
+#include "support/Errors.h"
 #include <algorithm>
-#include <fmt/format.h>
+#include <array>
 
 namespace tulle::runtime {
 
@@ -51,23 +51,19 @@ void drawRow(std::vector<int64_t> &row, int64_t columns, int64_t count, Random &
 FileContents generateUniform(const GeneratorSpec &spec, ElementType type) {
   std::vector<int64_t> dims = uniformDims(spec);
   const int64_t perRow = spec.integer(2, "nnz-per-row", 0, dims[1]);
-  const int64_t count = checkedMul(dims[0], perRow, spec.text), width = byteWidth(type);
+  const int64_t count = checkedMul(dims[0], perRow, spec.text);
   FileContents contents;
   contents.suggested = "CSR";
   Entries &entries = contents.entries = reserveEntries(type, dims, count, spec.text);
   if (perRow > kShortRow)
     requireMemory(dims[1] / 8, spec.text);
-  entries.values.resize(count * width);
   Random random(1);
   std::vector<int64_t> row;
   std::vector<bool> marks;
-  std::byte *value = entries.values.data();
   for (int64_t i = 0; perRow > 0 && i < dims[0]; ++i) {
     drawRow(row, dims[1], perRow, random, marks);
-    entries.coords[0].insert(entries.coords[0].end(), perRow, i);
-    entries.coords[1].insert(entries.coords[1].end(), row.begin(), row.end());
-    for (int64_t k = 0; k < perRow; ++k, value += width)
-      storeRandom(type, value, random);
+    for (int64_t column : row)
+      appendRandom(entries, std::array{i, column}, random);
   }
   return contents;
 }
@@ -80,32 +76,26 @@ std::vector<int64_t> groupedDims(const GeneratorSpec &spec) {
   const int64_t group = spec.integer(3, "m", 1, kLargestGroup);
   spec.integer(2, "n", 0, group);
   if (columns % group != 0)
-    throw Error(fmt::format("'{}': cols must be a multiple of m, {}", spec.text, group));
+    throwError("'{}': cols must be a multiple of m, {}", spec.text, group);
   return {spec.integer(0, "rows", 0, INT64_MAX), columns};
 }
 
 FileContents generateGrouped(const GeneratorSpec &spec, ElementType type) {
   std::vector<int64_t> dims = groupedDims(spec);
   const int64_t n = spec.integer(2, "n", 0, kLargestGroup), m = spec.integer(3, "m", 1, kLargestGroup);
-  const int64_t groups = checkedMul(dims[0], dims[1] / m, spec.text), width = byteWidth(type);
+  const int64_t groups = checkedMul(dims[0], dims[1] / m, spec.text);
   const int64_t count = checkedMul(groups, n, spec.text);
   FileContents contents;
   contents.suggested = n == 2 && m == 4 ? "NV24" : n > 0 ? fmt::format("NM({},{})", n, m) : "CSR";
   Entries &entries = contents.entries = reserveEntries(type, dims, count, spec.text);
-  entries.values.resize(count * width);
   Random random(1);
   std::vector<int64_t> chosen;
   std::vector<bool> marks;
-  std::byte *value = entries.values.data();
   for (int64_t i = 0; count > 0 && i < dims[0]; ++i)
     for (int64_t first = 0; first < dims[1]; first += m) {
       drawRow(chosen, m, n, random, marks);
-      for (int64_t c : chosen) {
-        entries.coords[0].push_back(i);
-        entries.coords[1].push_back(first + c);
-        storeRandom(type, value, random);
-        value += width;
-      }
+      for (int64_t c : chosen)
+        appendRandom(entries, std::array{i, first + c}, random);
     }
   return contents;
 }
@@ -128,8 +118,6 @@ FileContents generateRmat(const GeneratorSpec &spec, ElementType type) {
   FileContents contents;
   contents.suggested = "CSR";
   Entries &entries = contents.entries = reserveEntries(type, dims, count, spec.text);
-  const int64_t width = byteWidth(type);
-  entries.values.resize(count * width);
   Random random(1);
   for (int64_t e = 0; e < count; ++e) {
     int64_t row = 0, column = 0;
@@ -138,9 +126,7 @@ FileContents generateRmat(const GeneratorSpec &spec, ElementType type) {
       row = row << 1 | (draw >= 76);                                    // c or d
       column = column << 1 | ((draw >= 57 && draw < 76) || draw >= 95); // b or d
     }
-    entries.coords[0].push_back(row);
-    entries.coords[1].push_back(column);
-    storeRandom(type, entries.values.data() + e * width, random);
+    appendRandom(entries, std::array{row, column}, random);
   }
   return contents;
 }

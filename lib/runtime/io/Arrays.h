@@ -1,4 +1,4 @@
-// Room for the arrays a file fills.
+// Memory for the arrays a file fills.
 #pragma once
 #include <cstdint>
 #include <sys/mman.h>
@@ -6,7 +6,7 @@
 
 namespace tulle::runtime::io {
 
-/// Room for `capacity` elements, in large pages where the system has them: the kernel's work on 4 KiB pages
+/// Reserves `capacity` elements, in large pages where the system has them: the kernel's work on 4 KiB pages
 /// would take as long as the parsing.
 template <typename T> void reserveLarge(std::vector<T> &array, size_t capacity) {
   array.reserve(capacity);

@@ -1,16 +1,11 @@
 #include "runtime/io/CompressedArrays.h"
 #include "runtime/tensor/MemoryLimits.h"
-#include "tulle/error.h"
+#include "support/Errors.h"
 #include <cstring>
-#include <fmt/format.h>
 
 namespace tulle::runtime::io {
 
 namespace {
-
-[[noreturn]] void fail(const std::string &file, const std::string &message) {
-  throw Error(fmt::format("{}: error: {}", file, message));
-}
 
 /// Calls `body` with the elements as a span of int32_t or int64_t.
 template <typename Body> auto withElements(const Tensor &index, Body body) {
@@ -56,33 +51,33 @@ private:
     const std::string &name = arrays.positions.name;
     stored = arrays.segments ? indexTensor(file, *arrays.segments).storedCount() : sizes[0];
     if (positions.storedCount() - 1 != stored)
-      fail(file, fmt::format("'{}' has {} elements, expected {}: one more than there are {}", name,
-                             positions.storedCount(), stored + 1,
-                             arrays.segments               ? "elements of '" + arrays.segments->name + "'"
-                             : arrays.segmentFirst[0] == 0 ? "rows"
-                                                           : "columns"));
+      throwFileError(file, "'{}' has {} elements, expected {}: one more than there are {}", name,
+                     positions.storedCount(), stored + 1,
+                     arrays.segments               ? "elements of '" + arrays.segments->name + "'"
+                     : arrays.segmentFirst[0] == 0 ? "rows"
+                                                   : "columns");
     withElements(positions, [&](auto pos) {
       if (pos[0] != 0)
-        fail(file, fmt::format("'{}'[0] is {}, expected 0", name, pos[0]));
+        throwFileError(file, "'{}'[0] is {}, expected 0", name, pos[0]);
       for (size_t k = 1; k < pos.size(); ++k) {
         if (pos[k] < pos[k - 1])
-          fail(file, fmt::format("'{}'[{}] is {}, less than the {} before it; positions must not fall", name,
-                                 k, pos[k], pos[k - 1]));
+          throwFileError(file, "'{}'[{}] is {}, less than the {} before it; positions must not fall", name, k,
+                         pos[k], pos[k - 1]);
         canonical = canonical && !(arrays.segments && pos[k] == pos[k - 1]);
       }
       count = int64_t(pos.back());
     });
     if (count > coordinates.storedCount())
-      fail(file, fmt::format("'{}' ends at {}, but '{}' has {} elements", name, count,
-                             arrays.coordinates.name, coordinates.storedCount()));
+      throwFileError(file, "'{}' ends at {}, but '{}' has {} elements", name, count, arrays.coordinates.name,
+                     coordinates.storedCount());
   }
 
   void checkValues() {
     const Tensor &values = arrays.values.data;
     if (values.storedCount() / blockSize() < count)
-      fail(file, fmt::format("'{}' has {} elements, but '{}' ends at {}{}", arrays.values.name,
-                             values.storedCount(), arrays.positions.name, count,
-                             blockSize() == 1 ? "" : fmt::format(" blocks of {} elements", blockSize())));
+      throwFileError(file, "'{}' has {} elements, but '{}' ends at {}{}", arrays.values.name,
+                     values.storedCount(), arrays.positions.name, count,
+                     blockSize() == 1 ? "" : fmt::format(" blocks of {} elements", blockSize()));
   }
 
   void checkSegments() {
@@ -97,26 +92,19 @@ private:
       for (int64_t p = pos[s]; p < int64_t(pos[s + 1]); ++p) {
         const int64_t c = crd[size_t(p)];
         if (c < 0 || c >= sizes[1])
-          fail(file,
-               fmt::format("'{}'[{}] is {}, outside 0 to {}", arrays.coordinates.name, p, c, sizes[1] - 1));
+          throwFileError(file, "'{}'[{}] is {}, outside 0 to {}", arrays.coordinates.name, p, c,
+                         sizes[1] - 1);
         canonical = canonical && (p == int64_t(pos[s]) || int64_t(crd[size_t(p - 1)]) < c);
       }
   }
 
   /// `used` elements in the width of the layout's field; the file's own buffer where that is the same.
   Buffer field(const Tensor &index, int64_t used, unsigned width) const {
-    const int64_t bytes = used * width / 8;
     if (byteWidth(index.type) * 8 == width)
-      return Buffer::borrow(index.values(), used, bytes, index.buffers.back().owner);
-    Buffer made = Buffer::allocate(used, bytes, false, "an index array of " + file);
-    withElements(index, [&](auto from) {
-      for (int64_t k = 0; k < used; ++k)
-        if (width == 32)
-          static_cast<int32_t *>(made.data)[k] = int32_t(from[size_t(k)]);
-        else
-          static_cast<int64_t *>(made.data)[k] = int64_t(from[size_t(k)]);
+      return Buffer::borrow(index.values(), used, used * width / 8, index.buffers.back().owner);
+    return withElements(index, [&](auto from) {
+      return indexBuffer(from.first(size_t(used)), width, "an index array of " + file);
     });
-    return made;
   }
 
   Tensor storedTensor() const {
@@ -130,13 +118,8 @@ private:
     const unsigned posWidth = tensor.encoding.posWidth, crdWidth = tensor.encoding.crdWidth;
     if (arrays.segments) {
       const int64_t ends[] = {0, stored};
-      Buffer outer = Buffer::allocate(2, posWidth / 4, false, "positions");
-      for (int k : {0, 1})
-        if (posWidth == 32)
-          static_cast<int32_t *>(outer.data)[k] = int32_t(ends[k]);
-        else
-          static_cast<int64_t *>(outer.data)[k] = ends[k];
-      tensor.buffers = {outer, field(indexTensor(file, *arrays.segments), stored, crdWidth)};
+      tensor.buffers = {indexBuffer<int64_t>(ends, posWidth, "positions"),
+                        field(indexTensor(file, *arrays.segments), stored, crdWidth)};
     }
     tensor.buffers.push_back(field(positions, stored + 1, posWidth));
     tensor.buffers.push_back(field(coordinates, count, crdWidth));
@@ -188,8 +171,8 @@ private:
 Tensor indexTensor(const std::string &file, const NamedArray &array) {
   const Tensor &data = array.data;
   if (!isInteger(data.type) || data.dims.size() != 1)
-    fail(file, fmt::format("'{}' holds {} in {} dimensions, expected a list of integers", array.name,
-                           name(data.type), data.dims.size()));
+    throwFileError(file, "'{}' holds {} in {} dimensions, expected a list of integers", array.name,
+                   name(data.type), data.dims.size());
   if (data.type == ElementType::I32 || data.type == ElementType::I64)
     return data;
   Tensor wide = makeDense(ElementType::I32, data.dims, false);
@@ -209,7 +192,7 @@ void checkCoordinates(const std::string &file, const std::string &name, const st
                       int64_t size) {
   for (size_t k = 0; k < index.size(); ++k)
     if (index[k] < 0 || index[k] >= size)
-      fail(file, fmt::format("'{}'[{}] is {}, outside 0 to {}", name, k, index[k], size - 1));
+      throwFileError(file, "'{}'[{}] is {}, outside 0 to {}", name, k, index[k], size - 1);
 }
 
 FileContents coordinateContents(const std::string &file, const std::vector<int64_t> &dims,
@@ -223,8 +206,8 @@ FileContents coordinateContents(const std::string &file, const std::vector<int64
     out.coords.push_back(indexList(file, coordinates[d]));
     checkCoordinates(file, coordinates[d].name, out.coords[d], dims[d]);
     if (int64_t(out.coords[d].size()) != values.data.storedCount())
-      fail(file, fmt::format("'{}' has {} elements, but '{}' has {}", coordinates[d].name,
-                             out.coords[d].size(), values.name, values.data.storedCount()));
+      throwFileError(file, "'{}' has {} elements, but '{}' has {}", coordinates[d].name, out.coords[d].size(),
+                     values.name, values.data.storedCount());
   }
   const auto *bytes = static_cast<const std::byte *>(values.data.values());
   out.values.assign(bytes, bytes + values.data.storedCount() * byteWidth(out.type));

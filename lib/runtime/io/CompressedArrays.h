@@ -1,7 +1,9 @@
 // Matrices that a container file (.npz, .h5) holds as arrays of positions, coordinates and values.
 #pragma once
 #include "runtime/io/Io.h"
+#include <algorithm>
 #include <optional>
+#include <span>
 
 namespace tulle::runtime::io {
 
@@ -32,6 +34,17 @@ FileContents compressedContents(const std::string &file, const CompressedArrays 
 Tensor indexTensor(const std::string &file, const NamedArray &array);
 /// The same as one list of i64.
 std::vector<int64_t> indexList(const std::string &file, const NamedArray &array);
+
+/// Indices in a buffer of elements of `width` bits, 32 or 64.
+template <typename T> Buffer indexBuffer(std::span<const T> indices, unsigned width, std::string_view what) {
+  const auto count = int64_t(indices.size());
+  Buffer made = Buffer::allocate(count, count * width / 8, false, what);
+  if (width == 32)
+    std::copy(indices.begin(), indices.end(), static_cast<int32_t *>(made.data));
+  else
+    std::copy(indices.begin(), indices.end(), static_cast<int64_t *>(made.data));
+  return made;
+}
 
 /// Throws Error when coordinates `index` of `array` lie outside 0 … size - 1.
 void checkCoordinates(const std::string &file, const std::string &name, const std::vector<int64_t> &index,

@@ -1,7 +1,6 @@
 #include "runtime/io/H5Custom.h"
 #include "runtime/io/Text.h"
-#include "tulle/error.h"
-#include <fmt/format.h>
+#include "support/Errors.h"
 
 namespace tulle::runtime::io {
 
@@ -34,7 +33,7 @@ public:
 
   format::Encoding run(const Json &custom) {
     if (order == 0 || order > mostLevels)
-      fail(fmt::format("'shape' has {} sizes, expected 1 to {} for levels", order, mostLevels));
+      fail("'shape' has {} sizes, expected 1 to {} for levels", order, mostLevels);
     transpose(custom);
     const Json *level = &child(custom, "level");
     while (kindOf(*level) != "element") {
@@ -42,8 +41,7 @@ public:
       level = &child(*level, "level");
     }
     if (levels.size() != order)
-      fail(
-          fmt::format("the levels of 'custom' have {} dimensions, but 'shape' has {}", levels.size(), order));
+      fail("the levels of 'custom' have {} dimensions, but 'shape' has {}", levels.size(), order);
     std::string text, dims;
     for (size_t l = 0; l < order; ++l) {
       dims += fmt::format("{}d{}", l ? ", " : "", l);
@@ -53,13 +51,13 @@ public:
   }
 
 private:
-  [[noreturn]] void fail(const std::string &message) const {
-    throw Error(fmt::format("{}: error: {}", file, message));
+  template <class... Args> [[noreturn]] void fail(fmt::format_string<Args...> message, Args &&...args) const {
+    throwFileError(file, message, std::forward<Args>(args)...);
   }
 
   const Json &child(const Json &parent, const char *key) const {
     if (!parent.is_object() || !parent.contains(key))
-      fail(fmt::format("a level of 'custom' lacks '{}'", key));
+      fail("a level of 'custom' lacks '{}'", key);
     return parent[key];
   }
   std::string kindOf(const Json &level) const {
@@ -82,8 +80,7 @@ private:
         seen[dimensions[l] = d.get<uint64_t>()] = true;
     }
     if (!legal)
-      fail(fmt::format("'transpose' is {}, expected each of 0 to {} once", io::quoted(found->dump()),
-                       order - 1));
+      fail("'transpose' is {}, expected each of 0 to {} once", io::quoted(found->dump()), order - 1);
   }
 
   void add(const Json &level) {
@@ -91,8 +88,8 @@ private:
     const Json &rank = child(level, "rank");
     if (!rank.is_number_unsigned() || rank.get<uint64_t>() < 1 ||
         rank.get<uint64_t>() > order - levels.size())
-      fail(fmt::format("the rank of a level of 'custom' is {}; {} dimensions are left",
-                       io::quoted(rank.dump()), order - levels.size()));
+      fail("the rank of a level of 'custom' is {}; {} dimensions are left", io::quoted(rank.dump()),
+           order - levels.size());
     const size_t count = rank.get<uint64_t>();
     if (kind == "dense") {
       levels.insert(levels.end(), count, "dense");
@@ -101,8 +98,7 @@ private:
       for (size_t k = 1; k < count; ++k)
         levels.push_back(k + 1 == count ? "singleton(soa)" : "singleton(nonunique, soa)");
     } else {
-      fail(fmt::format("the level '{}' of 'custom' is unknown; dense, sparse and element are",
-                       io::quoted(kind)));
+      fail("the level '{}' of 'custom' is unknown; dense, sparse and element are", io::quoted(kind));
     }
   }
 

@@ -1,13 +1,13 @@
 #include "runtime/io/H5Extract.h"
+#include "runtime/io/Descriptor.h"
 #include "runtime/io/H5Custom.h"
 #include "runtime/io/H5Library.h"
 #include "runtime/tensor/MemoryLimits.h"
-#include "tulle/error.h"
+#include "support/Errors.h"
 #include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <optional>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -187,7 +187,7 @@ std::string Child::dataset(const std::string &name, Found::Array &array) {
   return elements(set, stored, array);
 }
 
-/// Never returns. What the parent prints when it crashes has no place here, nor a core file.
+/// Never returns. What the parent prints when it crashes does not belong here, nor a core file.
 [[noreturn]] void runChild(const std::string &path, const std::vector<std::string> &names,
                            const std::string_view *image, int memory, Found &found, rlim_t seconds) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -230,9 +230,9 @@ ExtractedFile collect(const std::string &path, const std::vector<std::string> &n
     if (!array.error.empty())
       continue;
     const bool known = from.type == ElementType::F32 || from.type == ElementType::F64 || isInteger(from.type);
-    const uint64_t room = from.offset <= all->size ? all->size - from.offset : 0;
-    if (!known || from.count < 0 || uint64_t(from.count) > room / byteWidth(from.type))
-      throw Error(fmt::format("{}: error: the file is damaged; copy it again", path));
+    const uint64_t left = from.offset <= all->size ? all->size - from.offset : 0;
+    if (!known || from.count < 0 || uint64_t(from.count) > left / byteWidth(from.type))
+      throwFileError(path, "the file is damaged; copy it again");
     array.elements = borrowDense(from.type, {from.count}, static_cast<char *>(all->data) + from.offset, all);
   }
   return file;
@@ -242,16 +242,12 @@ ExtractedFile collect(const std::string &path, const std::vector<std::string> &n
 
 ExtractedFile extractH5(const std::string &path, const std::vector<std::string> &names,
                         const std::string_view *image) {
-  auto fail = [&](const std::string &what) { throw Error(fmt::format("{}: error: {}", path, what)); };
-  struct Descriptor {
-    int fd;
-    ~Descriptor() { close(fd); }
-  } memory{memfd_create("tulle-h5", MFD_CLOEXEC)};
-  if (memory.fd < 0 || ftruncate(memory.fd, off_t(foundBytes)) != 0)
-    fail(fmt::format("no shared memory to read the file into: {}", std::strerror(errno)));
+  const Descriptor memory(memfd_create("tulle-h5", MFD_CLOEXEC));
+  if (!memory || ftruncate(memory.fd, off_t(foundBytes)) != 0)
+    throwFileError(path, "no shared memory to read the file into: {}", std::strerror(errno));
   void *head = mmap(nullptr, foundBytes, PROT_READ | PROT_WRITE, MAP_SHARED, memory.fd, 0);
   if (head == MAP_FAILED)
-    fail(fmt::format("no shared memory to read the file into: {}", std::strerror(errno)));
+    throwFileError(path, "no shared memory to read the file into: {}", std::strerror(errno));
   Mapping header(head, foundBytes);
   Found &found = *static_cast<Found *>(head);
 
@@ -266,23 +262,24 @@ ExtractedFile extractH5(const std::string &path, const std::vector<std::string> 
       runChild(path, names, image, memory.fd, found, seconds);
   }
   if (child < 0)
-    fail(fmt::format("no process to read the file in: {}", std::strerror(errno)));
+    throwFileError(path, "no process to read the file in: {}", std::strerror(errno));
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR)
     ;
   if (WIFSIGNALED(status) && (WTERMSIG(status) == SIGXCPU || WTERMSIG(status) == SIGKILL))
-    fail(fmt::format(
+    throwFileError(
+        path,
         "reading was stopped after {} seconds or for want of memory; the file is damaged, copy it again",
-        uint64_t(seconds)));
+        uint64_t(seconds));
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-    fail("the HDF5 library cannot read the file; it is damaged, copy it again");
+    throwFileError(path, "the HDF5 library cannot read the file; it is damaged, copy it again");
   if (found.error[0] != '\0')
-    fail(message(found.error));
+    throwFileError(path, "{}", message(found.error));
   if (fstat(memory.fd, &info) != 0)
-    fail("the shared memory is gone");
+    throwFileError(path, "the shared memory is gone");
   void *data = mmap(nullptr, size_t(info.st_size), PROT_READ | PROT_WRITE, MAP_PRIVATE, memory.fd, 0);
   if (data == MAP_FAILED)
-    fail(fmt::format("the contents do not fit in memory: {}", std::strerror(errno)));
+    throwFileError(path, "the contents do not fit in memory: {}", std::strerror(errno));
   return collect(path, names, found, std::make_shared<Mapping>(data, size_t(info.st_size)));
 }
 

@@ -4,9 +4,10 @@
 #include "runtime/io/H5.h"
 #include "runtime/io/H5Custom.h"
 #include "runtime/io/H5Extract.h"
+#include "runtime/io/Mtx.h"
 #include "runtime/io/Text.h"
 #include "runtime/tensor/MemoryLimits.h"
-#include "tulle/error.h"
+#include "support/Errors.h"
 #include <nlohmann/json.hpp>
 
 namespace tulle::runtime::io {
@@ -27,8 +28,8 @@ public:
   FileContents read();
 
 private:
-  [[noreturn]] void fail(const std::string &message) const {
-    throw Error(fmt::format("{}: error: {}", name, message));
+  template <class... Args> [[noreturn]] void fail(fmt::format_string<Args...> message, Args &&...args) const {
+    throwFileError(name, message, std::forward<Args>(args)...);
   }
   void parseDescriptor();
   const Json &key(const char *key, bool (Json::*is)() const, const char *what) const;
@@ -52,7 +53,7 @@ private:
 const Json &Reader::key(const char *key, bool (Json::*is)() const, const char *what) const {
   auto found = descriptor.find(key);
   if (found == descriptor.end() || !((*found).*is)())
-    fail(fmt::format("the description in 'binsparse' lacks '{}', {}", key, what));
+    fail("the description in 'binsparse' lacks '{}', {}", key, what);
   return *found;
 }
 
@@ -62,10 +63,10 @@ void Reader::parseDescriptor() {
   if (descriptor.is_object() && descriptor.contains("binsparse"))
     descriptor = Json(descriptor["binsparse"]);
   if (!descriptor.is_object())
-    fail(fmt::format("the attribute 'binsparse' holds no JSON object: '{}'", io::quoted(text)));
+    fail("the attribute 'binsparse' holds no JSON object: '{}'", io::quoted(text));
   for (const Json &size : key("shape", &Json::is_array, "a list of sizes")) {
     if (!size.is_number_unsigned() || size.get<uint64_t>() >= uint64_t(INT64_MAX))
-      fail(fmt::format("'shape' holds {}, expected sizes between 0 and 2^63 - 2", io::quoted(size.dump())));
+      fail("'shape' holds {}, expected sizes between 0 and 2^63 - 2", io::quoted(size.dump()));
     dims.push_back(size.get<int64_t>());
   }
   if (auto fill = descriptor.find("fill"); fill != descriptor.end() && *fill != false) {
@@ -92,9 +93,9 @@ void Reader::parseDescriptor() {
 Tensor Reader::dataset(const std::string &dataset) const {
   auto found = file.arrays.find(dataset);
   if (found == file.arrays.end())
-    fail(fmt::format("the dataset '{}' is missing, which the format in 'binsparse' has", dataset));
+    fail("the dataset '{}' is missing, which the format in 'binsparse' has", dataset);
   if (!found->second.error.empty())
-    fail(fmt::format("the dataset '{}' {}", dataset, found->second.error));
+    fail("the dataset '{}' {}", dataset, found->second.error);
   return found->second.elements;
 }
 
@@ -118,7 +119,7 @@ NamedArray Reader::valuesFor(int64_t count) const {
   }
   if (type.iso) {
     if (data.storedCount() != 1)
-      fail(fmt::format("'values' has {} elements, expected 1, since the type says iso", data.storedCount()));
+      fail("'values' has {} elements, expected 1, since the type says iso", data.storedCount());
     Tensor all = makeDense(data.type, {count}, false);
     const unsigned width = byteWidth(data.type);
     for (int64_t k = 0; k < count; ++k)
@@ -131,13 +132,11 @@ NamedArray Reader::valuesFor(int64_t count) const {
 FileContents Reader::dense(const std::string &format) const {
   const bool vector = format == "DVEC", columns = format == "DMATC";
   if (dims.size() != (vector ? 1 : 2))
-    fail(fmt::format("'shape' has {} sizes, expected {} for {}", dims.size(), vector ? 1 : 2, format));
-  int64_t count = 1;
-  for (int64_t size : dims)
-    count = checkedMul(count, size, name);
+    fail("'shape' has {} sizes, expected {} for {}", dims.size(), vector ? 1 : 2, format);
+  const int64_t count = checkedProduct(dims, name);
   const Tensor values = valuesFor(count).data;
   if (values.storedCount() != count)
-    fail(fmt::format("'values' has {} elements, but 'shape' says {}", values.storedCount(), count));
+    fail("'values' has {} elements, but 'shape' says {}", values.storedCount(), count);
   FileContents contents;
   contents.isStored = true;
   contents.suggested = columns ? "denseColMajor" : "dense";
@@ -166,7 +165,7 @@ FileContents Reader::compressed(const std::string &format) const {
 FileContents Reader::matrix(const std::string &format) const {
   const bool vector = format == "CVEC";
   if (dims.size() != (vector ? 1 : 2))
-    fail(fmt::format("'shape' has {} sizes, expected {} for {}", dims.size(), vector ? 1 : 2, format));
+    fail("'shape' has {} sizes, expected {} for {}", dims.size(), vector ? 1 : 2, format);
   if (vector) {
     NamedArray at = array("indices_0");
     NamedArray values = valuesFor(at.data.storedCount());
@@ -181,15 +180,6 @@ FileContents Reader::matrix(const std::string &format) const {
   if (format == "COOC")
     std::swap(first, second);
   return coordinateContents(name, dims, {first, second}, values);
-}
-
-/// A list of indices in a buffer of the field's width.
-static Buffer narrowed(const std::vector<int64_t> &list, unsigned width) {
-  Buffer made =
-      Buffer::allocate(int64_t(list.size()), int64_t(list.size()) * width / 8, false, "an index array");
-  for (size_t k = 0; k < list.size(); ++k) // little-endian: the low bytes come first
-    std::memcpy(static_cast<std::byte *>(made.data) + k * width / 8, &list[k], width / 8);
-  return made;
 }
 
 FileContents Reader::levels() const {
@@ -213,8 +203,8 @@ FileContents Reader::levels() const {
                             : indexList(name, array(fmt::format("pointers_to_{}", l)));
     for (int64_t position : positions[l])
       if (position < 0 || position > int64_t(coordinates[l].size()))
-        fail(fmt::format("'pointers_to_{}' holds {}, outside 0 to {}, the number of indices", l, position,
-                         coordinates[l].size()));
+        fail("'pointers_to_{}' holds {}, outside 0 to {}, the number of indices", l, position,
+             coordinates[l].size());
   }
   FileContents contents;
   Tensor &stored = contents.stored;
@@ -224,9 +214,9 @@ FileContents Reader::levels() const {
   stored.dims = dims;
   for (const format::Field &field : stored.layout.fields)
     if (field.kind != format::FieldKind::Values)
-      stored.buffers.push_back(narrowed(field.kind == format::FieldKind::Positions ? positions[field.level]
-                                                                                   : coordinates[field.level],
-                                        field.width));
+      stored.buffers.push_back(indexBuffer<int64_t>(
+          field.kind == format::FieldKind::Positions ? positions[field.level] : coordinates[field.level],
+          field.width, "an index array"));
   // With one value for all, as many as are promised.
   auto promised = descriptor.find("number_of_stored_values");
   const bool known = promised != descriptor.end() && promised->is_number_unsigned() &&
@@ -237,7 +227,7 @@ FileContents Reader::levels() const {
   try {
     validate(stored);
   } catch (const Error &error) {
-    fail(error.what());
+    fail("{}", error.what());
   }
   contents.isStored = true;
   contents.suggested = format::printBody(encoding);
@@ -250,8 +240,7 @@ void Reader::requireCount(const FileContents &contents) const {
   auto promised = descriptor.find("number_of_stored_values");
   const int64_t count = contents.isStored ? contents.stored.storedCount() : contents.entries.count();
   if (promised != descriptor.end() && *promised != count)
-    fail(fmt::format("'number_of_stored_values' is {}, but the arrays hold {}", io::quoted(promised->dump()),
-                     count));
+    fail("'number_of_stored_values' is {}, but the arrays hold {}", io::quoted(promised->dump()), count);
 }
 
 /// Adds the triangle that a structure leaves out.
@@ -260,16 +249,17 @@ void Reader::mirror(FileContents &contents) const {
   if (found == descriptor.end() || *found == "general")
     return;
   const std::string structure = found->is_string() ? found->get<std::string>() : found->dump();
-  const bool lower = structure.ends_with("_lower"), hermitian = structure.starts_with("hermitian_"),
-             skew = structure.starts_with("skew_symmetric_");
-  if ((!lower && !structure.ends_with("_upper")) ||
-      (!hermitian && !skew && !structure.starts_with("symmetric_")))
-    fail(fmt::format(
-        "the structure '{}' is unknown; symmetric, hermitian and skew_symmetric are, each with _lower "
-        "or _upper",
-        io::quoted(structure)));
+  const bool lower = structure.ends_with("_lower");
+  const MtxSymmetry symmetry = structure.starts_with("hermitian_")        ? MtxSymmetry::Hermitian
+                               : structure.starts_with("skew_symmetric_") ? MtxSymmetry::Skew
+                               : structure.starts_with("symmetric_")      ? MtxSymmetry::Symmetric
+                                                                          : MtxSymmetry::General;
+  if ((!lower && !structure.ends_with("_upper")) || symmetry == MtxSymmetry::General)
+    fail("the structure '{}' is unknown; symmetric, hermitian and skew_symmetric are, each with _lower or "
+         "_upper",
+         io::quoted(structure));
   if (dims.size() != 2 || dims[0] != dims[1])
-    fail(fmt::format("a matrix with the structure '{}' must be square", structure));
+    fail("a matrix with the structure '{}' must be square", structure);
   if (contents.isStored) {
     contents.suggested = format::isAllDense(contents.stored.encoding) ? "CSR" : contents.suggested;
     contents.entries = unpack(contents.stored);
@@ -282,14 +272,10 @@ void Reader::mirror(FileContents &contents) const {
   for (int64_t k = 0; k < count; ++k) {
     const int64_t i = entries.coords[0][size_t(k)], j = entries.coords[1][size_t(k)];
     if (lower ? i < j : i > j)
-      fail(fmt::format("entry ({}, {}) lies outside the triangle of the structure '{}'", i, j, structure));
+      fail("entry ({}, {}) lies outside the triangle of the structure '{}'", i, j, structure);
     if (i == j)
       continue;
-    Scalar value = loadScalar(entries.type, entries.values.data() + k * width);
-    if (hermitian)
-      value.f = std::conj(value.f);
-    if (skew)
-      value = {int64_t(-uint64_t(value.i)), -value.f};
+    const Scalar value = mirrored(symmetry, loadScalar(entries.type, entries.values.data() + k * width));
     entries.coords[0].push_back(j);
     entries.coords[1].push_back(i);
     entries.values.resize(entries.values.size() + width);
@@ -308,10 +294,9 @@ FileContents Reader::read() {
   static constexpr std::string_view known[] = {"CSR",  "CSC",  "DCSR", "DCSC",  "COO",
                                                "COOC", "CVEC", "DVEC", "DMATR", "DMATC"};
   if (format != "custom" && std::find(std::begin(known), std::end(known), format) == std::end(known))
-    fail(fmt::format(
-        "the format '{}' is not read; CSR, CSC, DCSR, DCSC, COO, COOC, CVEC, DVEC, DMATR, DMATC and "
-        "custom are",
-        io::quoted(format)));
+    fail("the format '{}' is not read; CSR, CSC, DCSR, DCSC, COO, COOC, CVEC, DVEC, DMATR, DMATC and custom "
+         "are",
+         io::quoted(format));
   const bool isDense = format == "DVEC" || format.starts_with("DMAT");
   FileContents contents = format == "custom" ? levels() : isDense ? dense(format) : matrix(format);
   requireCount(contents);
@@ -338,7 +323,7 @@ FileContents readH5File(const std::string &path) {
 
 FileContents readH5(const Text &text) {
   if (text.bytes.empty())
-    throw Error(fmt::format("{}: error: the file is empty; expected HDF5", text.name));
+    throwFileError(text.name, "the file is empty; expected HDF5");
   return Reader(text.name, extractH5(text.name, datasets, &text.bytes)).read();
 }
 

@@ -3,10 +3,9 @@
 #include "runtime/io/H5Library.h"
 #include "runtime/io/TemporaryFile.h"
 #include "runtime/tensor/MemoryLimits.h"
-#include "tulle/error.h"
+#include "support/Errors.h"
 #include <algorithm>
 #include <cstring>
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
@@ -34,12 +33,12 @@ public:
   std::string write();
 
 private:
-  [[noreturn]] void fail(const std::string &message) const {
-    throw Error(fmt::format("{}: error: {}", path, message));
+  template <class... Args> [[noreturn]] void fail(fmt::format_string<Args...> message, Args &&...args) const {
+    throwFileError(path, message, std::forward<Args>(args)...);
   }
   void check(bool done) const {
     if (!done)
-      fail(fmt::format("cannot write the file ({})", lastH5Error()));
+      fail("cannot write the file ({})", lastH5Error());
   }
   FileType valueType() const;
   std::string chooseFormat();
@@ -61,43 +60,33 @@ private:
 };
 
 FileType Writer::valueType() const {
-  switch (tensor.type) {
-  case ElementType::Bool:
-    return {H5T_STD_U8LE, "bint8"};
-  case ElementType::I8:
-    return {H5T_STD_I8LE, "int8"};
-  case ElementType::I16:
-    return {H5T_STD_I16LE, "int16"};
-  case ElementType::I32:
-    return {H5T_STD_I32LE, "int32"};
-  case ElementType::I64:
-    return {H5T_STD_I64LE, "int64"};
-  case ElementType::F32:
-    return {H5T_IEEE_F32LE, "float32"};
-  case ElementType::F64:
-    return {H5T_IEEE_F64LE, "float64"};
-  case ElementType::C64:
-    return {H5T_IEEE_F32LE, "complex[float32]"};
-  case ElementType::C128:
-    return {H5T_IEEE_F64LE, "complex[float64]"};
-  default:
-    fail(fmt::format("the binsparse format has no {}; convert the tensor to f32", name(tensor.type)));
-  }
+  const FileType types[] = {{H5T_STD_U8LE, "bint8"},
+                            {H5T_STD_I8LE, "int8"},
+                            {H5T_STD_I16LE, "int16"},
+                            {H5T_STD_I32LE, "int32"},
+                            {H5T_STD_I64LE, "int64"},
+                            {}, // bf16
+                            {},
+                            {H5T_IEEE_F32LE, "float32"},
+                            {H5T_IEEE_F64LE, "float64"},
+                            {H5T_IEEE_F32LE, "complex[float32]"},
+                            {H5T_IEEE_F64LE, "complex[float64]"}};
+  const FileType &found = types[size_t(tensor.type)];
+  if (found.type < 0)
+    fail("the binsparse format has no {}; convert the tensor to f32", name(tensor.type));
+  return found;
 }
 
 std::string Writer::chooseFormat() {
   const size_t order = tensor.dims.size();
   const std::string name = format::displayName(tensor.encoding);
   if (order > mostLevels)
-    fail(fmt::format(
-        "binsparse .h5 files are written for up to {} dimensions, but the tensor has {}; write .tns "
-        "instead",
-        mostLevels, order));
+    fail("binsparse .h5 files are written for up to {} dimensions, but the tensor has {}; write .tns instead",
+         mostLevels, order);
   if (!format::hasZeroFill(tensor.encoding))
-    fail(fmt::format(
-        "binsparse .h5 files mean 0 where nothing is stored, but this tensor's fill is {}; convert it "
-        "to dense",
-        tensor.encoding.fill.value_or("not 0")));
+    fail("binsparse .h5 files mean 0 where nothing is stored, but this tensor's fill is {}; convert it to "
+         "dense",
+         tensor.encoding.fill.value_or("not 0"));
   if (format::isAllDense(tensor.encoding) && order <= 2)
     return order == 1 ? "DVEC" : name == "denseColMajor" && order == 2 ? "DMATC" : "DMATR";
   if (name == "CSR" || name == "CSC" || name == "DCSR" || name == "DCSC")

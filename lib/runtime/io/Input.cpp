@@ -1,12 +1,12 @@
 #include "runtime/io/Input.h"
+#include "runtime/io/Descriptor.h"
 #include "runtime/tensor/MemoryLimits.h"
-#include "tulle/error.h"
+#include "support/Errors.h"
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -16,16 +16,8 @@ namespace tulle::runtime::io {
 
 namespace {
 
-struct Descriptor {
-  int fd;
-  ~Descriptor() {
-    if (fd >= 0)
-      close(fd);
-  }
-};
-
 [[noreturn]] void failSystem(const std::string &path, std::string_view what) {
-  throw Error(fmt::format("{}: error: {}: {}", path, what, std::strerror(errno)));
+  throwFileError(path, "{}: {}", what, std::strerror(errno));
 }
 
 /// Ends the stream whichever way decompression is left.
@@ -41,22 +33,20 @@ struct Inflate {
 } // namespace
 
 Input::Input(const std::string &path, bool compressed) {
-  Descriptor file{open(path.c_str(), O_RDONLY | O_CLOEXEC)};
-  if (file.fd < 0)
+  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file)
     failSystem(path, errno == ENOENT ? "cannot open the file; check the name and the folder"
                                      : "cannot open the file");
   try {
     map(file.fd, path);
     bool magic = size >= 2 && data[0] == '\x1f' && data[1] == '\x8b';
     if (compressed && size == 0)
-      throw Error(fmt::format("{}: error: the file is empty; expected gzip data", path));
+      throwFileError(path, "the file is empty; expected gzip data");
     if (compressed && !magic)
-      throw Error(fmt::format(
-          "{}: error: not gzip data, though the name ends in .gz; remove .gz from the name if the file "
-          "is not compressed",
-          path));
+      throwFileError(path, "not gzip data, though the name ends in .gz; remove .gz from the name if the file "
+                           "is not compressed");
     if (!compressed && magic)
-      throw Error(fmt::format("{}: error: the file is gzip data; append .gz to its name", path));
+      throwFileError(path, "the file is gzip data; append .gz to its name");
     if (compressed)
       decompress(path);
   } catch (...) {
@@ -84,9 +74,10 @@ size_t Input::grow(size_t wanted, const std::string &path) {
     more /= 2;
   char *grown = fitsMemory(int64_t(more)) ? static_cast<char *>(std::realloc(data, size + more)) : nullptr;
   if (!grown)
-    throw Error(fmt::format("{}: error: out of memory: the contents need more than the {} bytes that are "
-                            "read, and {} more are not available",
-                            path, size, more));
+    throwFileError(path,
+                   "out of memory: the contents need more than the {} bytes that are read, and {} more are "
+                   "not available",
+                   size, more);
   data = grown;
   return size + more;
 }
@@ -96,7 +87,7 @@ void Input::map(int descriptor, const std::string &path) {
   if (fstat(descriptor, &info) != 0)
     failSystem(path, "cannot read the file");
   if (S_ISDIR(info.st_mode))
-    throw Error(fmt::format("{}: error: this is a directory; name a file in it", path));
+    throwFileError(path, "this is a directory; name a file in it");
   if (S_ISREG(info.st_mode) && info.st_size > 0) {
     void *address = mmap(nullptr, size_t(info.st_size), PROT_READ, MAP_PRIVATE, descriptor, 0);
     if (address == MAP_FAILED)
@@ -130,8 +121,7 @@ void Input::decompress(const std::string &path) {
   size_t consumed = 0, capacity = 0;
   bool ended = false;
   auto damaged = [&](std::string_view what) {
-    throw Error(fmt::format("{}: error: {} at byte {} of {}; copy or download the file again", path, what,
-                            consumed, packed.size));
+    throwFileError(path, "{} at byte {} of {}; copy or download the file again", what, consumed, packed.size);
   };
   while (consumed < packed.size || !ended) {
     if (ended) {
@@ -157,7 +147,7 @@ void Input::decompress(const std::string &path) {
     size += out - stream.avail_out;
     ended = state == Z_STREAM_END;
     if (state == Z_MEM_ERROR)
-      throw Error(fmt::format("{}: error: out of memory while decompressing", path));
+      throwFileError(path, "out of memory while decompressing");
     if (state != Z_OK && !ended && state != Z_BUF_ERROR)
       damaged(fmt::format("damaged gzip data ({})", stream.msg ? stream.msg : "unknown error"));
     if (!ended && consumed == packed.size && stream.avail_out != 0)

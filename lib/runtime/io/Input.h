@@ -28,7 +28,7 @@ private:
   }
   void map(int descriptor, const std::string &path);
   void decompress(const std::string &path);
-  /// Room for `wanted` bytes, or fewer where memory ends, but more than there are; how many.
+  /// Makes the buffer hold `wanted` bytes, or fewer where memory ends, but more than it does; how many.
   size_t grow(size_t wanted, const std::string &path);
   void release();
 

@@ -24,13 +24,9 @@ struct FileContents {
 FileContents readFile(const std::string &path, const std::function<void(double)> &progress = {},
                       unsigned order = 0);
 
-/// Parsers on bytes, for tests and fuzzing; `name` is what errors call the text.
-FileContents parseMtx(std::string_view text, const std::string &name);
-FileContents parseTns(std::string_view text, const std::string &name, unsigned order = 0);
-FileContents parseSmtx(std::string_view text, const std::string &name);
-FileContents parseNpy(std::string_view bytes, const std::string &name);
-FileContents parseNpz(std::string_view bytes, const std::string &name);
-FileContents parseH5(std::string_view bytes, const std::string &name);
+/// The same for bytes that are no file's, for tests and fuzzing; `name` chooses the format, and errors call
+/// the bytes so.
+FileContents parseFile(std::string_view bytes, const std::string &name, unsigned order = 0);
 
 /// Writes .npy (dense), .mtx (order <= 2), .tns, each also with .gz appended, and .npz (order <= 2) and .h5,
 /// by the name's ending; the file appears whole or not at all. Links are followed, a file that was there
@@ -42,6 +38,11 @@ std::string writeFile(const std::string &path, const Tensor &tensor);
 void writeTextFile(const std::string &path, std::string_view text);
 /// The file that a path leads to: two paths of one file give the same text.
 std::string writtenFile(const std::string &path);
+
+namespace io {
+/// Takes a name's ending off, where it has that and more.
+bool takeEnding(std::string_view &name, std::string_view ending);
+} // namespace io
 
 /// For programs: SIGINT, SIGTERM and SIGHUP remove unfinished files before they end the process, and SIGXFSZ
 /// is ignored, so that writing reports the limit.

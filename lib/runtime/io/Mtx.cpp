@@ -15,69 +15,67 @@ std::string lower(std::string_view word) {
   return out;
 }
 
-/// The banner's words, each with its place, up to the end of the first line.
-std::vector<std::string_view> bannerWords(Scanner &scan) {
+/// The words of the first line.
+struct Banner {
+  static constexpr std::string_view example = "%%MatrixMarket matrix coordinate real general";
+  const Text &text;
+  const char *end; ///< of the line
   std::vector<std::string_view> words;
-  for (scan.skipSpaces(); !scan.atLineEnd(); scan.skipSpaces()) {
-    words.push_back(scan.word(scan.p));
-    scan.p += words.back().size();
+
+  Banner(const Text &text, Scanner &scan) : text(text) {
+    for (scan.skipSpaces(); !scan.atLineEnd(); scan.skipSpaces()) {
+      words.push_back(scan.word(scan.p));
+      scan.p += words.back().size();
+    }
+    end = scan.p;
   }
-  return words;
-}
+
+  /// What word k means; `choices` says which there are.
+  template <class Value>
+  Value choose(size_t k, std::string_view what, std::string_view choices,
+               std::initializer_list<std::pair<std::string_view, Value>> values) const {
+    for (const auto &[name, value] : values)
+      if (k < words.size() && lower(words[k]) == name)
+        return value;
+    text.fail(k < words.size() ? words[k].data() : end,
+              "expected the {} ({}), found {}; a whole banner reads '{}'", what, choices,
+              k < words.size() ? fmt::format("'{}'", quoted(words[k])) : "the end of the line", example);
+  }
+};
 
 MtxHeader readBanner(const Text &text, Scanner &scan) {
-  constexpr std::string_view example = "%%MatrixMarket matrix coordinate real general";
+  using enum MtxField;
+  using enum MtxSymmetry;
   if (text.bytes.empty())
-    text.fail(text.begin(), fmt::format("the file is empty; a Matrix Market file starts with '{}'", example));
-  if (text.bytes.substr(0, 3) == "\xef\xbb\xbf") // a byte order mark some editors leave
+    text.fail(text.begin(), "the file is empty; a Matrix Market file starts with '{}'", Banner::example);
+  if (text.bytes.starts_with("\xef\xbb\xbf")) // a byte order mark some editors leave
     scan.p += 3;
-  auto words = bannerWords(scan);
+  const Banner banner(text, scan);
+  const auto &words = banner.words;
   if (words.empty() || lower(words[0]) != "%%matrixmarket")
-    text.fail(text.begin(), fmt::format("expected the banner '{}' on the first line", example));
-  auto expect = [&](size_t k, std::string_view what, std::string_view choices) {
-    const char *at = k < words.size() ? &words[k].front() : scan.p;
-    std::string found = k < words.size() ? fmt::format("'{}'", quoted(words[k])) : "the end of the line";
-    text.fail(at, fmt::format("expected the {} ({}), found {}; a whole banner reads '{}'", what, choices,
-                              found, example));
-  };
-  auto word = [&](size_t k) { return k < words.size() ? lower(words[k]) : std::string(); };
-
+    text.fail(text.begin(), "expected the banner '{}' on the first line", Banner::example);
+  banner.choose<bool>(1, "object", "matrix", {{"matrix", true}});
   MtxHeader header;
-  if (word(1) != "matrix")
-    expect(1, "object", "matrix");
-  if (word(2) != "coordinate" && word(2) != "array")
-    expect(2, "layout", "coordinate or array");
-  header.array = word(2) == "array";
-  if (word(3) == "real" || word(3) == "double")
-    header.field = MtxField::Real;
-  else if (word(3) == "integer" || word(3) == "unsigned-integer")
-    header.field = MtxField::Integer;
-  else if (word(3) == "complex")
-    header.field = MtxField::Complex;
-  else if (word(3) == "pattern")
-    header.field = MtxField::Pattern;
-  else
-    expect(3, "field", "real, integer, complex or pattern");
-  if (word(4) == "general")
-    header.symmetry = MtxSymmetry::General;
-  else if (word(4) == "symmetric")
-    header.symmetry = MtxSymmetry::Symmetric;
-  else if (word(4) == "skew-symmetric")
-    header.symmetry = MtxSymmetry::Skew;
-  else if (word(4) == "hermitian")
-    header.symmetry = MtxSymmetry::Hermitian;
-  else
-    expect(4, "symmetry", "general, symmetric, skew-symmetric or hermitian");
+  header.array =
+      banner.choose<bool>(2, "layout", "coordinate or array", {{"coordinate", false}, {"array", true}});
+  header.field = banner.choose<MtxField>(3, "field", "real, integer, complex or pattern",
+                                         {{"real", Real},
+                                          {"double", Real},
+                                          {"integer", Integer},
+                                          {"unsigned-integer", Integer},
+                                          {"complex", Complex},
+                                          {"pattern", Pattern}});
+  header.symmetry = banner.choose<MtxSymmetry>(
+      4, "symmetry", "general, symmetric, skew-symmetric or hermitian",
+      {{"general", General}, {"symmetric", Symmetric}, {"skew-symmetric", Skew}, {"hermitian", Hermitian}});
   if (words.size() > 5)
-    text.fail(&words[5].front(),
-              fmt::format("unexpected '{}' after the banner's five words", quoted(words[5])));
-
-  if (header.field == MtxField::Pattern && header.array)
-    text.fail(&words[3].front(), "an array has no pattern; its field is real, integer or complex");
-  if (header.field == MtxField::Pattern && header.symmetry == MtxSymmetry::Skew)
-    text.fail(&words[4].front(), "a pattern has no signs to be skew-symmetric; say symmetric or general");
-  if (header.symmetry == MtxSymmetry::Hermitian && header.field != MtxField::Complex)
-    text.fail(&words[4].front(), "a hermitian matrix has field complex; for other fields say symmetric");
+    text.fail(words[5].data(), "unexpected '{}' after the banner's five words", quoted(words[5]));
+  if (header.field == Pattern && header.array)
+    text.fail(words[3].data(), "an array has no pattern; its field is real, integer or complex");
+  if (header.field == Pattern && header.symmetry == Skew)
+    text.fail(words[4].data(), "a pattern has no signs to be skew-symmetric; say symmetric or general");
+  if (header.symmetry == Hermitian && header.field != Complex)
+    text.fail(words[4].data(), "a hermitian matrix has field complex; for other fields say symmetric");
   scan.skipLine();
   return header;
 }
@@ -96,8 +94,8 @@ int64_t mostEntries(const Text &text, const Scanner &scan, const MtxHeader &head
 
 void readSizes(const Text &text, Scanner &scan, MtxHeader &header) {
   if (!scan.nextLine("%"))
-    text.fail(scan.p, fmt::format("expected the size line ({}), found the end of the file",
-                                  header.array ? "rows columns" : "rows columns entries"));
+    text.fail(scan.p, "expected the size line ({}), found the end of the file",
+              header.array ? "rows columns" : "rows columns entries");
   const char *line = scan.p;
   header.rows = scan.unsignedInteger("number of rows");
   header.cols = scan.unsignedInteger("number of columns");
@@ -106,25 +104,24 @@ void readSizes(const Text &text, Scanner &scan, MtxHeader &header) {
   scan.finishLine(header.array ? "the size line of an array is 'rows columns'"
                                : "the size line is 'rows columns entries'");
   if (header.symmetry != MtxSymmetry::General && header.rows != header.cols)
-    text.fail(line, fmt::format("a {} matrix is square, but this one is {} by {}", name(header.symmetry),
-                                header.rows, header.cols));
+    text.fail(line, "a {} matrix is square, but this one is {} by {}", name(header.symmetry), header.rows,
+              header.cols);
   if (!header.array)
     return;
   int64_t all = 0, bytes = 0;
   if (!multiply(header.rows, header.cols, all) || !multiply(all, 16, bytes))
-    text.fail(line,
-              fmt::format("an array of {} by {} elements does not fit in memory", header.rows, header.cols));
+    text.fail(line, "an array of {} by {} elements does not fit in memory", header.rows, header.cols);
   // Of each column a file stores all, or the part from the diagonal (skew-symmetric: from below it) down.
   header.entries = header.symmetry == MtxSymmetry::General ? all
                    : header.symmetry == MtxSymmetry::Skew  ? (all - header.rows) / 2
                                                            : (all + header.rows) / 2;
   int64_t most = mostEntries(text, scan, header);
   if (header.entries > most)
-    text.fail(line, fmt::format("the header promises {}, but the rest of the file ({}) holds at most {}; the "
-                                "file is truncated or "
-                                "the header wrong",
-                                counted(header.entries, "value", "values"),
-                                counted(text.end() - scan.p, "byte", "bytes"), most));
+    text.fail(line,
+              "the header promises {}, but the rest of the file ({}) holds at most {}; the file is truncated "
+              "or the header wrong",
+              counted(header.entries, "value", "values"), counted(text.end() - scan.p, "byte", "bytes"),
+              most);
 }
 
 /// Reads entry `k`'s value; a pattern's is 1.
@@ -162,20 +159,17 @@ void forEachLine(const Text &text, Scanner &scan, const MtxHeader &header, Read 
   for (; scan.nextLine("%"); ++k) {
     if (k == header.entries)
       text.fail(scan.p,
-                fmt::format(
-                    "more entries than the {} the header promises; correct the size line or remove the rest",
-                    header.entries));
+                "more entries than the {} the header promises; correct the size line or remove the rest",
+                header.entries);
     read(k);
     scan.finishLine(cure);
     if (k % reportEvery == 0)
       text.report(scan.p);
   }
   if (k < header.entries)
-    text.fail(
-        scan.p,
-        fmt::format(
-            "the file ends after {}, but the header promises {}; the file is truncated or the header wrong",
-            counted(k, "entry", "entries"), header.entries));
+    text.fail(scan.p,
+              "the file ends after {}, but the header promises {}; the file is truncated or the header wrong",
+              counted(k, "entry", "entries"), header.entries);
 }
 
 int64_t readIndex(Scanner &scan, std::string_view what, int64_t size) {
@@ -185,8 +179,8 @@ int64_t readIndex(Scanner &scan, std::string_view what, int64_t size) {
     while (at != scan.text.begin() && at[-1] != ' ' && at[-1] != '\t' && at[-1] != '\n')
       --at;
     if (index == 0)
-      scan.failAt(at, fmt::format("the {} is 0; Matrix Market counts from 1", what));
-    scan.failAt(at, fmt::format("the {} {} is beyond the matrix's size {}", what, index, size));
+      scan.text.fail(at, "the {} is 0; Matrix Market counts from 1", what);
+    scan.text.fail(at, "the {} {} is beyond the matrix's size {}", what, index, size);
   }
   return index - 1;
 }
@@ -196,8 +190,8 @@ template <MtxField field> Entries readCoordinate(const Text &text, Scanner &scan
   entries.type = elementType(field);
   entries.dims = {header.rows, header.cols};
   entries.coords.resize(2);
-  // A header may promise anything: room is made for what the file can hold, the last line perhaps cut short.
-  // Mirroring appends at most as many entries again.
+  // A header may promise anything: memory is reserved for what the file can hold, the last line perhaps cut
+  // short. Mirroring appends at most as many entries again.
   size_t stored = size_t(std::min(header.entries, mostEntries(text, scan, header) + 1));
   size_t all = header.symmetry == MtxSymmetry::General ? stored : 2 * stored;
   for (auto &coords : entries.coords) {
@@ -259,31 +253,19 @@ std::string_view name(MtxSymmetry symmetry) {
 }
 
 ElementType elementType(MtxField field) {
-  switch (field) {
-  case MtxField::Integer:
-    return ElementType::I64;
-  case MtxField::Complex:
-    return ElementType::C128;
-  default:
-    return ElementType::F64;
-  }
+  return field == MtxField::Integer   ? ElementType::I64
+         : field == MtxField::Complex ? ElementType::C128
+                                      : ElementType::F64;
 }
 
 FileContents readMtx(const Text &text) {
   Scanner scan(text);
   MtxHeader header = readBanner(text, scan);
   readSizes(text, scan, header);
-  switch (header.field) {
-  case MtxField::Real:
-    return readField<MtxField::Real>(text, scan, header);
-  case MtxField::Integer:
-    return readField<MtxField::Integer>(text, scan, header);
-  case MtxField::Complex:
-    return readField<MtxField::Complex>(text, scan, header);
-  case MtxField::Pattern:
-    break;
-  }
-  return readField<MtxField::Pattern>(text, scan, header);
+  constexpr decltype(&readField<MtxField::Real>) readers[] = {
+      readField<MtxField::Real>, readField<MtxField::Integer>, readField<MtxField::Complex>,
+      readField<MtxField::Pattern>};
+  return readers[size_t(header.field)](text, scan, header);
 }
 
 } // namespace tulle::runtime::io

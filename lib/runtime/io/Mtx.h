@@ -19,6 +19,9 @@ std::string_view name(MtxSymmetry symmetry);
 /// Real and pattern: f64, integer: i64, complex: c128.
 ElementType elementType(MtxField field);
 
+/// The value across the diagonal of one that is not on it.
+Scalar mirrored(MtxSymmetry symmetry, const Scalar &value);
+
 /// Writes the value at `to` that the value at `from` (element numbers of the two buffers) implies across the
 /// diagonal. On the diagonal checks that the value is its own mirror. False when it is not, or when an
 /// integer has no negative.

@@ -44,39 +44,34 @@ void refuseBothTriangles(const Text &text, const char *body, const MtxHeader &he
       continue;
     const char *here = findEntry(text, body, int64_t(k)), *there = findEntry(text, body, found->entry);
     text.fail(std::max(here, there),
-              fmt::format("the entries ({0}, {1}) and ({1}, {0}) are both stored (the first on line {2}), "
-                          "but a {3} file stores one "
-                          "half; say general in the banner if the file holds the whole matrix, else remove "
-                          "one of each pair",
-                          std::max(rows[k], cols[k]) + 1, std::min(rows[k], cols[k]) + 1,
-                          lineNumber(text, std::min(here, there)), name(header.symmetry)));
+              "the entries ({0}, {1}) and ({1}, {0}) are both stored (the first on line {2}), but a {3} file "
+              "stores one half; say general in the banner if the file holds the whole matrix, else remove "
+              "one of each pair",
+              std::max(rows[k], cols[k]) + 1, std::min(rows[k], cols[k]) + 1,
+              lineNumber(text, std::min(here, there)), name(header.symmetry));
   }
 }
 
 } // namespace
 
+Scalar mirrored(MtxSymmetry symmetry, const Scalar &value) {
+  if (symmetry == MtxSymmetry::Skew)
+    return {int64_t(-uint64_t(value.i)), -value.f};
+  return {value.i, symmetry == MtxSymmetry::Hermitian ? std::conj(value.f) : value.f};
+}
+
 bool mirrorValue(const MtxHeader &header, const std::byte *source, int64_t from, std::byte *target,
                  int64_t to, bool onDiagonal) {
+  const ElementType type = elementType(header.field);
+  const Scalar value = loadScalar(type, source + from * byteWidth(type));
   const bool skew = header.symmetry == MtxSymmetry::Skew;
-  if (header.field == MtxField::Integer) {
-    int64_t value = reinterpret_cast<const int64_t *>(source)[from];
-    if (onDiagonal)
-      return !skew || value == 0;
-    if (skew && value == std::numeric_limits<int64_t>::min())
-      return false;
-    reinterpret_cast<int64_t *>(target)[to] = skew ? -value : value;
-    return true;
-  }
-  const bool complex = header.field == MtxField::Complex;
-  const double *value = reinterpret_cast<const double *>(source) + (complex ? 2 * from : from);
-  double *mirrored = reinterpret_cast<double *>(target) + (complex ? 2 * to : to);
   if (onDiagonal && header.symmetry == MtxSymmetry::Hermitian)
-    return value[1] == 0;
+    return value.f.imag() == 0;
   if (onDiagonal)
-    return !skew || (value[0] == 0 && (!complex || value[1] == 0));
-  mirrored[0] = skew ? -value[0] : value[0];
-  if (complex)
-    mirrored[1] = header.symmetry == MtxSymmetry::Symmetric ? value[1] : -value[1];
+    return !skew || (value.i == 0 && value.f == 0.0);
+  if (skew && value.i == std::numeric_limits<int64_t>::min())
+    return false;
+  storeScalar(type, target + to * byteWidth(type), mirrored(header.symmetry, value));
   return true;
 }
 
@@ -84,10 +79,8 @@ void failMirror(const Text &text, const char *at, const MtxHeader &header, bool 
   if (!onDiagonal)
     text.fail(at, "the negative of this entry's integer does not fit 64 bits; make the field real");
   if (header.symmetry == MtxSymmetry::Hermitian)
-    text.fail(
-        at,
-        "the diagonal of a hermitian matrix is real, but this entry has an imaginary part; say symmetric or "
-        "general in the banner");
+    text.fail(at, "the diagonal of a hermitian matrix is real, but this entry has an imaginary part; say "
+                  "symmetric or general in the banner");
   text.fail(at, "the diagonal of a skew-symmetric matrix is zero, but this entry is not; say symmetric or "
                 "general in the banner");
 }

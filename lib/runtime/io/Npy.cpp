@@ -1,6 +1,6 @@
 // NumPy arrays (numpy.lib.format): versions 1 to 3, row- and column-major, both byte orders.
 #include "runtime/io/Npy.h"
-#include "tulle/error.h"
+#include "support/Errors.h"
 #include <algorithm>
 #include <bit>
 #include <charconv>
@@ -26,8 +26,11 @@ struct Array {
 };
 
 /// A line and column say nothing in a binary file; the byte does.
-[[noreturn]] void failAt(const Text &text, const char *at, const std::string &message) {
-  throw Error(fmt::format("{}: error: {} (byte {})", text.name, message, at - text.begin()));
+template <class... Args>
+[[noreturn]] void failAt(const Text &text, const char *at, fmt::format_string<Args...> message,
+                         Args &&...args) {
+  throwFileError(text.name, "{} (byte {})", fmt::format(message, std::forward<Args>(args)...),
+                 at - text.begin());
 }
 
 /// Reads the Python dictionary literal `{'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }`.
@@ -55,11 +58,9 @@ public:
         parseShape();
         shape = true;
       } else {
-        failAt(
-            text, at,
-            fmt::format(
-                "unexpected key '{}' in the .npy header; it holds descr, fortran_order and shape, once each",
-                quoted(key)));
+        failAt(text, at,
+               "unexpected key '{}' in the .npy header; it holds descr, fortran_order and shape, once each",
+               quoted(key));
       }
       if (!accept(',')) {
         expect('}');
@@ -88,7 +89,7 @@ private:
   }
   void expect(char c) {
     if (!accept(c))
-      failAt(text, p, fmt::format("expected '{}' in the .npy header", c));
+      failAt(text, p, "expected '{}' in the .npy header", c);
   }
   std::string_view string() {
     skip();
@@ -133,10 +134,9 @@ private:
                                                  "u4", "u8", "f2", "f4", "f8", "c8", "c16"};
     if (std::find(std::begin(known), std::end(known), rest) == std::end(known))
       failAt(text, at,
-             fmt::format("elements of type '{}' are not supported; convert with a.astype() to bool, "
-                         "int8 to int64, uint8 to "
-                         "uint64, float16 to float64, complex64 or complex128",
-                         quoted(type)));
+             "elements of type '{}' are not supported; convert with a.astype() to bool, int8 to int64, uint8 "
+             "to uint64, float16 to float64, complex64 or complex128",
+             quoted(type));
     array.kind = rest[0] == '?' ? 'b' : rest[0];
     array.width = rest == "?" ? 1 : rest == "c16" ? 16 : unsigned(rest[1] - '0');
   }
@@ -146,20 +146,17 @@ private:
       skip();
       const char *at = p;
       int64_t size = 0;
-      for (; p != end && *p >= '0' && *p <= '9'; ++p)
-        if (__builtin_mul_overflow(size, int64_t(10), &size) ||
-            __builtin_add_overflow(size, int64_t(*p - '0'), &size))
-          failAt(text, at, "the size of a dimension does not fit a signed 64-bit integer");
-      if (p == at && p != end && *p == '-')
-        failAt(text, at,
-               fmt::format("the size {} of a dimension is negative; sizes are 0 or more",
-                           quoted(std::string_view(at, std::find_if(at + 1, end, [](char c) {
-                                                         return c < '0' || c > '9';
-                                                       }) - at))));
+      auto [stop, error] = std::from_chars(at, end, size);
+      if (error == std::errc::result_out_of_range)
+        failAt(text, at, "the size of a dimension does not fit a signed 64-bit integer");
+      if (stop != at && *at == '-')
+        failAt(text, at, "the size {} of a dimension is negative; sizes are 0 or more",
+               quoted({at, size_t(stop - at)}));
+      p = stop;
       if (p == at)
         failAt(text, at, "expected the size of a dimension (an unsigned integer)");
       if (array.dims.size() == maxOrder)
-        failAt(text, at, fmt::format("more than {} dimensions", maxOrder));
+        failAt(text, at, "more than {} dimensions", maxOrder);
       array.dims.push_back(size);
       if (p != end && *p == 'L') // Python 2 wrote long integers so
         ++p;
@@ -214,9 +211,7 @@ void copyElement(const Text &text, const Array &array, const char *from, std::by
   std::memcpy(&value, bytes, array.width);
   if (value > uint64_t(INT64_MAX))
     failAt(text, from,
-           fmt::format(
-               "the element is {}, which does not fit a signed 64-bit integer; save the array as float64",
-               value));
+           "the element is {}, which does not fit a signed 64-bit integer; save the array as float64", value);
   std::memcpy(target, &value, std::min(8u, 2 * array.width));
 }
 
@@ -235,7 +230,7 @@ void copyElements(const Text &text, const Array &array, const char *data, int64_
     std::memcpy(target, data, size_t(count) * width);
     return;
   }
-  // Walk the target in row-major order; `from` is the element's number in the file.
+  // In the target's row-major order; `from` is the element's number in the file.
   const size_t order = array.dims.size();
   std::vector<int64_t> stride(order, 1), index(order, 0);
   for (size_t d = 1; array.columnMajor && d < order; ++d)
@@ -272,8 +267,8 @@ Header readHeader(const Text &text, bool textAllowed) {
   auto byte = [&](size_t k) { return size_t(static_cast<unsigned char>(text.bytes[k])); };
   const size_t version = byte(6), prefix = version == 1 ? 10 : 12;
   if (version < 1 || version > 3)
-    failAt(text, text.begin() + 6,
-           fmt::format("version {}.{} of the .npy format is unknown; versions 1 to 3 are", version, byte(7)));
+    failAt(text, text.begin() + 6, "version {}.{} of the .npy format is unknown; versions 1 to 3 are",
+           version, byte(7));
   if (text.bytes.size() < prefix)
     failAt(text, text.end(), "the .npy header is cut short; copy the file again");
   size_t length = byte(8) | byte(9) << 8;
@@ -281,12 +276,11 @@ Header readHeader(const Text &text, bool textAllowed) {
     length |= byte(10) << 16 | byte(11) << 24;
   if (length > text.bytes.size() - prefix)
     failAt(text, text.begin() + 8,
-           fmt::format("the .npy header should have {} bytes, but only {} follow; the file is truncated",
-                       length, text.bytes.size() - prefix));
+           "the .npy header should have {} bytes, but only {} follow; the file is truncated", length,
+           text.bytes.size() - prefix);
   if (length > maxHeader)
-    failAt(text, text.begin() + 8,
-           fmt::format("the .npy header has {} bytes, more than the {} any plain array needs", length,
-                       maxHeader));
+    failAt(text, text.begin() + 8, "the .npy header has {} bytes, more than the {} any plain array needs",
+           length, maxHeader);
   Header header;
   const char *data = header.data = text.begin() + prefix + length;
   Array array = header.array = HeaderParser(text, text.begin() + prefix, data, textAllowed).parse();
@@ -301,14 +295,12 @@ Header readHeader(const Text &text, bool textAllowed) {
   fits = fits && multiply(count, array.width, bytes);
   const int64_t present = text.end() - data;
   if (!fits || bytes > present)
-    throw Error(fmt::format(
-        "{}: error: the .npy header promises {}, but {} after the header; the file is truncated", text.name,
-        fits ? counted(bytes, "byte", "bytes") + " of data" : "more data than memory can hold",
-        counted(present, "byte follows", "bytes follow")));
+    throwFileError(text.name, "the .npy header promises {}, but {} after the header; the file is truncated",
+                   fits ? counted(bytes, "byte", "bytes") + " of data" : "more data than memory can hold",
+                   counted(present, "byte follows", "bytes follow"));
   if (bytes < present)
-    throw Error(fmt::format("{}: error: {} after the array's {}; a file holds one array", text.name,
-                            counted(present - bytes, "byte follows", "bytes follow"),
-                            counted(bytes, "byte", "bytes")));
+    throwFileError(text.name, "{} after the array's {}; a file holds one array",
+                   counted(present - bytes, "byte follows", "bytes follow"), counted(bytes, "byte", "bytes"));
   return header;
 }
 

@@ -3,7 +3,7 @@
 #include "runtime/io/CompressedArrays.h"
 #include "runtime/io/Npy.h"
 #include "runtime/io/Zip.h"
-#include "tulle/error.h"
+#include "support/Errors.h"
 #include <fmt/ranges.h>
 
 namespace tulle::runtime::io {
@@ -18,37 +18,36 @@ public:
   bool has(const std::string &name) const { return archive.contains(name + ".npy"); }
   NamedArray array(const std::string &name) {
     const std::string bytes = read(name), label = text.name + ": " + name + ".npy";
-    return {name, readNpy({bytes, label, none}).stored};
+    return {name, readNpy({bytes, label}).stored};
   }
   std::string word(const std::string &name) {
     const std::string bytes = read(name), label = text.name + ": " + name + ".npy";
-    return readNpyText({bytes, label, none});
+    return readNpyText({bytes, label});
   }
-  [[noreturn]] void fail(const std::string &message) const {
-    throw Error(fmt::format("{}: error: {}", text.name, message));
+  template <class... Args> [[noreturn]] void fail(fmt::format_string<Args...> message, Args &&...args) const {
+    throwFileError(text.name, message, std::forward<Args>(args)...);
   }
 
 private:
   std::string read(const std::string &name) {
     if (!has(name))
-      fail(fmt::format("the array '{}' is missing; a matrix of scipy.sparse has format, shape, data and the "
-                       "index arrays of its format; write it with scipy.sparse.save_npz",
-                       name));
+      fail("the array '{}' is missing; a matrix of scipy.sparse has format, shape, data and the index arrays "
+           "of its format; write it with scipy.sparse.save_npz",
+           name);
     return archive.read(name + ".npy");
   }
 
   ZipReader &archive;
   const Text &text;
-  Progress none;
 };
 
 std::vector<int64_t> readShape(Members &members, const std::string &file) {
   std::vector<int64_t> dims = indexList(file, members.array("shape"));
   if (dims.size() != 2)
-    members.fail(fmt::format("'shape' has {} elements; matrices with 2 are supported", dims.size()));
+    members.fail("'shape' has {} elements; matrices with 2 are supported", dims.size());
   for (int64_t size : dims)
     if (size < 0 || size == INT64_MAX)
-      members.fail(fmt::format("'shape' is ({}); sizes lie between 0 and 2^63 - 2", fmt::join(dims, ", ")));
+      members.fail("'shape' is ({}); sizes lie between 0 and 2^63 - 2", fmt::join(dims, ", "));
   return dims;
 }
 
@@ -61,7 +60,7 @@ FileContents readCompressed(Members &members, const std::string &file, const std
   arrays.values = members.array("data");
   const std::vector<int64_t> &shape = arrays.values.data.dims;
   if (shape.size() != (format == "bsr" ? 3 : 1))
-    members.fail(fmt::format("'data' has {} dimensions, expected {}", shape.size(), format == "bsr" ? 3 : 1));
+    members.fail("'data' has {} dimensions, expected {}", shape.size(), format == "bsr" ? 3 : 1);
   if (format != "bsr") {
     arrays.format = format == "csr" ? "CSR" : "CSC";
     if (format == "csc")
@@ -70,8 +69,8 @@ FileContents readCompressed(Members &members, const std::string &file, const std
   }
   for (size_t d : {0u, 1u})
     if (shape[d + 1] < 1 || arrays.dims[d] % shape[d + 1] != 0 || shape[d + 1] > INT32_MAX)
-      members.fail(fmt::format("blocks of {} x {} do not divide the sizes {} x {}", shape[1], shape[2],
-                               arrays.dims[0], arrays.dims[1]));
+      members.fail("blocks of {} x {} do not divide the sizes {} x {}", shape[1], shape[2], arrays.dims[0],
+                   arrays.dims[1]);
   arrays.blockRows = shape[1];
   arrays.blockColumns = shape[2];
   arrays.format = fmt::format("BCSR({},{})", shape[1], shape[2]);
@@ -83,8 +82,8 @@ FileContents readDia(Members &members, const std::string &file, std::vector<int6
   const std::vector<int64_t> offsets = indexList(file, members.array("offsets"));
   const Tensor data = members.array("data").data;
   if (data.dims.size() != 2 || data.dims[0] != int64_t(offsets.size()))
-    members.fail(fmt::format("'data' has shape ({}), expected {} rows, as many as 'offsets' has elements",
-                             fmt::join(data.dims, ", "), offsets.size()));
+    members.fail("'data' has shape ({}), expected {} rows, as many as 'offsets' has elements",
+                 fmt::join(data.dims, ", "), offsets.size());
   FileContents contents;
   contents.suggested = "DIA";
   Entries &out = contents.entries;
@@ -114,10 +113,9 @@ FileContents readDia(Members &members, const std::string &file, std::vector<int6
 FileContents readMatrix(Members &members, const std::string &file) {
   const std::string format = members.word("format");
   if (format != "csr" && format != "csc" && format != "bsr" && format != "coo" && format != "dia")
-    members.fail(
-        fmt::format("matrices in SciPy's format '{}' are not supported; csr, csc, coo, bsr and dia are: "
-                    "convert with A.tocsr()",
-                    io::quoted(format)));
+    members.fail("matrices in SciPy's format '{}' are not supported; csr, csc, coo, bsr and dia are: convert "
+                 "with A.tocsr()",
+                 io::quoted(format));
   std::vector<int64_t> dims = readShape(members, file);
   if (format == "dia")
     return readDia(members, file, std::move(dims));
@@ -139,25 +137,17 @@ Member member(const std::string &name, ElementType type, const std::vector<int64
   return {name + ".npy", npyHeader(type, dims), std::move(data)};
 }
 
-template <typename T> Buffer copied(const std::vector<T> &list) {
-  Buffer made =
-      Buffer::allocate(int64_t(list.size()), int64_t(list.size() * sizeof(T)), false, "an index array");
-  if (!list.empty())
-    std::memcpy(made.data, list.data(), list.size() * sizeof(T));
-  return made;
-}
-
 Member indexMember(const std::string &name, const std::vector<int64_t> &list) {
-  return member(name, ElementType::I64, {int64_t(list.size())}, copied(list));
+  return member(name, ElementType::I64, {int64_t(list.size())},
+                Buffer::copyOf(list.data(), int64_t(list.size()), int64_t(list.size() * sizeof list[0]),
+                               "an index array"));
 }
 
 Member formatMember(const std::string &word) {
   // NumPy's text of three bytes; the header of an i8 scalar has the same length.
   std::string header = npyHeader(ElementType::I8, {});
   header.replace(header.find("|i1"), 3, "|S3");
-  Buffer text = Buffer::allocate(3, 3, false, "a word");
-  std::memcpy(text.data, word.data(), 3);
-  return {"format.npy", header, text};
+  return {"format.npy", header, Buffer::copyOf(word.data(), 3, 3, "a word")};
 }
 
 /// An unsigned field of the layout as i64.
@@ -205,10 +195,8 @@ std::vector<Member> cooMembers(const Tensor &tensor) {
   // A vector is a column, as in .mtx.
   while (entries.coords.size() < 2)
     entries.coords.emplace_back(size_t(tensor.dims.empty() ? tensor.storedCount() : entries.count()), 0);
-  Buffer values = Buffer::allocate(int64_t(entries.coords[0].size()), int64_t(entries.values.size()), false,
-                                   "the values of a file");
-  if (!entries.values.empty())
-    std::memcpy(values.data, entries.values.data(), entries.values.size());
+  const Buffer values = Buffer::copyOf(entries.values.data(), int64_t(entries.coords[0].size()),
+                                       int64_t(entries.values.size()), "the values of a file");
   std::vector<Member> members = {indexMember("row", entries.coords[0]),
                                  indexMember("col", entries.coords[1])};
   members.push_back(member("data", tensor.type, {values.count}, values));
@@ -221,9 +209,9 @@ std::vector<Member> diaMembers(const Tensor &tensor) {
   std::vector<int64_t> offsets;
   forEachStored(tensor, [&](std::span<const int64_t> at, int64_t) {
     int64_t k = at[1] - at[0];
-    auto place = std::lower_bound(offsets.begin(), offsets.end(), k);
-    if (place == offsets.end() || *place != k)
-      offsets.insert(place, k);
+    auto found = std::lower_bound(offsets.begin(), offsets.end(), k);
+    if (found == offsets.end() || *found != k)
+      offsets.insert(found, k);
   });
   Tensor data = makeDense(tensor.type, {int64_t(offsets.size()), tensor.dims[1]});
   const unsigned width = byteWidth(tensor.type);
@@ -266,10 +254,9 @@ FileContents readNpz(const Text &text) {
   std::string names;
   for (size_t k = 0; k < archive.names().size() && k < 8; ++k)
     names += (k ? ", " : "") + io::quoted(archive.names()[k]);
-  members.fail(
-      fmt::format("the archive holds {} ({}) and no 'format'; expected one dense array, or a matrix that "
-                  "scipy.sparse.save_npz wrote; save the array you mean with numpy.save",
-                  counted(int64_t(archive.names().size()), "member", "members"), names));
+  members.fail("the archive holds {} ({}) and no 'format'; expected one dense array, or a matrix that "
+               "scipy.sparse.save_npz wrote; save the array you mean with numpy.save",
+               counted(int64_t(archive.names().size()), "member", "members"), names);
 }
 
 std::string writeNpz(const std::string &path, const Tensor &tensor) {
@@ -280,15 +267,13 @@ std::string writeNpz(const std::string &path, const Tensor &tensor) {
     members = {member("arr_0", dense.type, dense.dims, dense.buffers.back())};
   } else {
     if (tensor.dims.size() > 2)
-      throw Error(
-          fmt::format("{}: error: .npz files hold matrices, but the tensor has {} dimensions; write .tns "
-                      "instead",
-                      path, tensor.dims.size()));
+      throwFileError(path, ".npz files hold matrices, but the tensor has {} dimensions; write .tns instead",
+                     tensor.dims.size());
     if (!format::hasZeroFill(tensor.encoding))
-      throw Error(
-          fmt::format("{}: error: .npz files mean 0 where nothing is stored, but this tensor's fill is {}; "
-                      "convert it to dense",
-                      path, tensor.encoding.fill.value_or("not 0")));
+      throwFileError(
+          path,
+          ".npz files mean 0 where nothing is stored, but this tensor's fill is {}; convert it to dense",
+          tensor.encoding.fill.value_or("not 0"));
     const std::string name = format::displayName(tensor.encoding), word = scipyFormat(tensor, name);
     members = word == "coo"   ? cooMembers(tensor)
               : word == "dia" ? diaMembers(tensor)

@@ -1,13 +1,10 @@
 #include "runtime/io/Output.h"
 #include "tulle/error.h"
-#include <charconv>
 #include <zlib.h>
 
 namespace tulle::runtime::io {
 
-namespace {
-constexpr size_t bufferSize = size_t(1) << 18;
-} // namespace
+static constexpr size_t bufferSize = size_t(1) << 18;
 
 struct Output::Deflate {
   z_stream stream{};
@@ -29,22 +26,12 @@ Output::~Output() = default;
 
 void Output::write(std::string_view bytes) {
   while (!bytes.empty()) {
-    size_t room = bufferSize - buffer.size();
-    buffer.append(bytes.substr(0, room));
-    bytes.remove_prefix(std::min(room, bytes.size()));
+    size_t left = bufferSize - buffer.size();
+    buffer.append(bytes.substr(0, left));
+    bytes.remove_prefix(std::min(left, bytes.size()));
     if (buffer.size() == bufferSize)
       flush(false);
   }
-}
-
-void Output::number(double value) {
-  char text[32];
-  write({text, size_t(std::to_chars(text, text + sizeof text, value).ptr - text)});
-}
-
-void Output::number(int64_t value) {
-  char text[24];
-  write({text, size_t(std::to_chars(text, text + sizeof text, value).ptr - text)});
 }
 
 void Output::flush(bool last) {

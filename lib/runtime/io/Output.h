@@ -1,6 +1,7 @@
 // Text and bytes into a file that appears whole or not at all.
 #pragma once
 #include "runtime/io/TemporaryFile.h"
+#include <charconv>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -18,8 +19,10 @@ public:
 
   void write(std::string_view bytes);
   /// A number as the shortest text that reads back to the same value.
-  void number(double value);
-  void number(int64_t value);
+  template <class Number> void number(Number value) {
+    char text[32];
+    write({text, size_t(std::to_chars(text, text + sizeof text, value).ptr - text)});
+  }
   void commit();
 
 private:

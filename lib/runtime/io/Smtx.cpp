@@ -1,6 +1,7 @@
 // Sparse masks of the deep learning matrix collection: 'rows, columns, entries', row offsets, column indices,
 // all 0-based.
 #include "runtime/io/Text.h"
+#include <charconv>
 
 namespace tulle::runtime::io {
 
@@ -11,32 +12,26 @@ class NumberScanner : public Scanner {
 public:
   using Scanner::Scanner;
 
-  /// The place of the next number; end of text when there is none.
+  /// Where the next number starts; the end of the text when there is none.
   const char *skipBreaks() {
-    for (; !atEnd() && (*p == '\n' || *p == ' ' || *p == '\t' || *p == '\r'); ++p)
-      ;
+    while (!atEnd() && isBreak(*p))
+      ++p;
     return p;
   }
   int64_t number(std::string_view what) {
     const char *start = skipBreaks();
+    if (atEnd())
+      text.fail(start, "expected the {}, found the end of the file; the file is truncated", what);
+    if (*p == '-')
+      text.fail(start, "the {} {} is negative; it must be an unsigned integer", what,
+                quoted(word(start).substr(0, word(start).find(','))));
     int64_t value = 0;
-    if (!atEnd() && *p == '-')
-      failAt(start, fmt::format("the {} {} is negative; it must be an unsigned integer", what,
-                                quoted(word(start).substr(0, word(start).find(',')))));
-    for (; !atEnd() && unsigned(*p - '0') < 10; ++p)
-      if (__builtin_mul_overflow(value, int64_t(10), &value) ||
-          __builtin_add_overflow(value, int64_t(*p - '0'), &value))
-        failAt(start, fmt::format("the {} does not fit a signed 64-bit integer", what));
-    if (p == start)
-      failAt(start,
-             atEnd() ? fmt::format("expected the {}, found the end of the file; the file is truncated", what)
-                     : fmt::format("expected the {} (an unsigned integer), found '{}'", what,
-                                   quoted(word(start))));
-    if (!atEnd() && *p == ',')
-      ++p;
-    else if (!atEnd() && *p != '\n' && *p != ' ' && *p != '\t' && *p != '\r')
-      failAt(start,
-             fmt::format("expected the {} (an unsigned integer), found '{}'", what, quoted(word(start))));
+    auto [stop, error] = std::from_chars(start, text.end(), value);
+    if (error == std::errc::result_out_of_range)
+      text.fail(start, "the {} does not fit a signed 64-bit integer", what);
+    if (error != std::errc() || (stop != text.end() && *stop != ',' && !isBreak(*stop)))
+      text.fail(start, "expected the {} (an unsigned integer), found '{}'", what, quoted(word(start)));
+    p = stop + (stop != text.end() && *stop == ',');
     return value;
   }
 };
@@ -53,11 +48,11 @@ FileContents readSmtx(const Text &text) {
   // rows + 1 offsets and `count` columns follow, each at least a digit and a separator.
   int64_t most = (text.end() - scan.p + 1) / 2;
   if (rows >= most || count > most - rows - 1)
-    text.fail(at, fmt::format("the header promises {} row offsets and {}, but the rest of the file ({}) "
-                              "holds at most {} numbers; "
-                              "the file is truncated or the header wrong",
-                              uint64_t(rows) + 1, counted(count, "entry", "entries"),
-                              counted(text.end() - scan.p, "byte", "bytes"), most));
+    text.fail(at,
+              "the header promises {} row offsets and {}, but the rest of the file ({}) holds at most {} "
+              "numbers; the file is truncated or the header wrong",
+              uint64_t(rows) + 1, counted(count, "entry", "entries"),
+              counted(text.end() - scan.p, "byte", "bytes"), most);
   FileContents contents;
   contents.suggested = "CSR";
   Entries &entries = contents.entries;
@@ -69,34 +64,32 @@ FileContents readSmtx(const Text &text) {
     at = scan.skipBreaks();
     int64_t offset = scan.number("row offset");
     if (i == 0 && offset != 0)
-      text.fail(at, fmt::format("the first row offset is {}; offsets count from 0", offset));
+      text.fail(at, "the first row offset is {}; offsets count from 0", offset);
     if (offset < previous || offset > count)
       text.fail(
-          at,
-          fmt::format(
-              "row offset {} is {}; it must lie between the one before it, {}, and the number of entries, {}",
-              i, offset, previous, count));
+          at, "row offset {} is {}; it must lie between the one before it, {}, and the number of entries, {}",
+          i, offset, previous, count);
     for (int64_t k = previous; k < offset; ++k)
       entries.coords[0][size_t(k)] = i - 1;
     previous = offset;
   }
   if (previous != count)
-    text.fail(at, fmt::format("the last row offset is {}, but the header promises {}", previous,
-                              counted(count, "entry", "entries")));
+    text.fail(at, "the last row offset is {}, but the header promises {}", previous,
+              counted(count, "entry", "entries"));
   for (int64_t k = 0; k < count; ++k) {
     at = scan.skipBreaks();
     int64_t column = scan.number("column index");
     if (column >= cols)
-      text.fail(at, fmt::format("the column index {} is beyond the last column {}; .smtx files count from 0",
-                                column, cols - 1));
+      text.fail(at, "the column index {} is beyond the last column {}; .smtx files count from 0", column,
+                cols - 1);
     entries.coords[1][size_t(k)] = column;
     if (k % reportEvery == 0)
       text.report(scan.p);
   }
   at = scan.skipBreaks();
   if (!scan.atEnd())
-    text.fail(at, fmt::format("unexpected '{}' after the {} the header promises", quoted(scan.word(at)),
-                              counted(count, "entry", "entries")));
+    text.fail(at, "unexpected '{}' after the {} the header promises", quoted(scan.word(at)),
+              counted(count, "entry", "entries"));
 
   const double one = 1;
   entries.values.resize(size_t(count) * sizeof(double));

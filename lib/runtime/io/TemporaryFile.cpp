@@ -1,6 +1,7 @@
 #include "runtime/io/TemporaryFile.h"
+#include "runtime/io/Descriptor.h"
 #include "runtime/io/Io.h"
-#include "tulle/error.h"
+#include "support/Errors.h"
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -9,7 +10,6 @@
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
-#include <fmt/format.h>
 #include <unistd.h>
 
 namespace tulle::runtime::io {
@@ -21,13 +21,12 @@ namespace {
 /// Names of temporary files that a signal's handler removes; it may neither lock nor allocate.
 std::array<std::atomic<char *>, 64> pending;
 
-std::atomic<char *> *enroll(const std::string &name) {
+void enroll(const std::string &name) {
   char *copy = strdup(name.c_str());
   for (std::atomic<char *> &slot : pending)
     if (char *none = nullptr; copy && slot.compare_exchange_strong(none, copy))
-      return &slot;
+      return;
   std::free(copy);
-  return nullptr;
 }
 
 void discharge(const std::string &name) {
@@ -87,23 +86,19 @@ TemporaryFile::TemporaryFile(const std::string &path) : path(path), target(resol
     throw Error("expected the name of a file to write, got an empty one");
   existed = stat(target.c_str(), &before) == 0;
   if (existed && S_ISDIR(before.st_mode))
-    throw Error(fmt::format("{}: error: cannot write the file: a directory has this name", path));
+    throwFileError(path, "cannot write the file: a directory has this name");
   special = existed && (!S_ISREG(before.st_mode) || isOpenFile(target));
   if (existed && access(target.c_str(), W_OK) != 0)
     fail("cannot write the file");
   open();
 }
 
-void TemporaryFile::open() {
-  std::error_code error;
-  const std::string folder = special ? fs::temp_directory_path(error).string() : folderOf(target);
-  opened = openNameless(folder);
-  while (opened < 0) {
+template <class Make> void TemporaryFile::name(const std::string &folder, Make make) {
+  for (;;) {
     temporary = newName(folder);
     enroll(temporary);
-    opened = ::open(temporary.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (opened >= 0)
-      break;
+    if (make(temporary.c_str()))
+      return;
     const int reason = errno;
     discharge(temporary);
     temporary.clear();
@@ -111,6 +106,17 @@ void TemporaryFile::open() {
     if (reason != EEXIST)
       fail("cannot create a file in this folder");
   }
+}
+
+void TemporaryFile::open() {
+  std::error_code error;
+  const std::string folder = special ? fs::temp_directory_path(error).string() : folderOf(target);
+  opened = openNameless(folder);
+  if (opened < 0)
+    name(folder, [&](const char *file) {
+      opened = ::open(file, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+      return opened >= 0;
+    });
 }
 
 TemporaryFile::~TemporaryFile() {
@@ -123,25 +129,22 @@ TemporaryFile::~TemporaryFile() {
 }
 
 void TemporaryFile::fail(std::string_view what) const {
-  throw Error(fmt::format("{}: error: {}: {}", path, what, std::strerror(errno)));
+  throwFileError(path, "{}: {}", what, std::strerror(errno));
 }
 
-static bool writeAll(int file, const char *data, size_t size) {
-  while (size != 0) {
-    const ssize_t wrote = ::write(file, data, size);
-    if (wrote < 0 && errno == EINTR)
+bool writeAll(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t count = ::write(fd, bytes.data(), bytes.size());
+    if (count < 0 && errno == EINTR)
       continue;
-    if (wrote < 0)
+    if (count <= 0)
       return false;
-    data += wrote;
-    size -= size_t(wrote);
+    bytes.remove_prefix(size_t(count));
   }
   return true;
 }
 
-bool TemporaryFile::tryWrite(std::string_view bytes) const {
-  return writeAll(opened, bytes.data(), bytes.size());
-}
+bool TemporaryFile::tryWrite(std::string_view bytes) const { return writeAll(opened, bytes); }
 
 void TemporaryFile::write(std::string_view bytes) {
   if (!tryWrite(bytes))
@@ -153,7 +156,7 @@ void TemporaryFile::copyTo(int file) {
   if (lseek(opened, 0, SEEK_SET) != 0)
     fail("cannot write the file");
   while (const ssize_t got = ::read(opened, buffer, sizeof buffer))
-    if (got < 0 || !writeAll(file, buffer, size_t(got)))
+    if (got < 0 || !writeAll(file, {buffer, size_t(got)}))
       fail("cannot write the file");
 }
 
@@ -162,36 +165,17 @@ void TemporaryFile::link() {
   const std::string self = fmt::format("/proc/self/fd/{}", opened);
   if (!existed && linkat(AT_FDCWD, self.c_str(), AT_FDCWD, target.c_str(), AT_SYMLINK_FOLLOW) == 0)
     return;
-  int failed;
-  do {
-    temporary = newName(folderOf(target));
-    enroll(temporary);
-    failed = linkat(AT_FDCWD, self.c_str(), AT_FDCWD, temporary.c_str(), AT_SYMLINK_FOLLOW);
-    if (failed) {
-      const int reason = errno;
-      discharge(temporary);
-      temporary.clear();
-      errno = reason;
-    }
-  } while (failed && errno == EEXIST);
-  if (failed)
-    fail("cannot create a file in this folder");
+  name(folderOf(target), [&](const char *file) {
+    return linkat(AT_FDCWD, self.c_str(), AT_FDCWD, file, AT_SYMLINK_FOLLOW) == 0;
+  });
 }
 
 void TemporaryFile::commit() {
   if (special) {
-    const int file = ::open(target.c_str(), O_WRONLY | O_CLOEXEC);
-    if (file < 0)
+    const Descriptor file(::open(target.c_str(), O_WRONLY | O_CLOEXEC));
+    if (!file)
       fail("cannot write the file");
-    try {
-      copyTo(file);
-    } catch (const Error &) {
-      close(file);
-      throw;
-    }
-    if (close(file) != 0)
-      fail("cannot write the file");
-    return;
+    return copyTo(file.fd);
   }
   if (existed && (fchown(opened, before.st_uid, before.st_gid) == 0 || before.st_uid == geteuid()))
     (void)fchmod(opened, before.st_mode & 07777);

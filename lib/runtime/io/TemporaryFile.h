@@ -29,6 +29,8 @@ public:
   [[noreturn]] void fail(std::string_view what) const;
 
 private:
+  /// Finds a name in the folder with which `make` succeeds, or fails for another reason than EEXIST.
+  template <class Make> void name(const std::string &folder, Make make);
   void open();
   void copyTo(int target);
   void link();

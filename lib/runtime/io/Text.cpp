@@ -28,38 +28,39 @@ std::string counted(int64_t n, std::string_view one, std::string_view many) {
   return fmt::format("{} {}", n, n == 1 ? one : many);
 }
 
-void Text::fail(const char *at, const std::string &message) const {
+void Text::failWith(const char *at, const std::string &message) const {
   size_t offset = size_t(at - begin());
   throw Error(support::render(name, bytes, {offset, offset + 1}, message));
 }
 
+std::string_view Scanner::token(const char *start, std::string_view what) const {
+  const std::string_view found = word(start);
+  if (found.empty())
+    text.fail(start, "expected the {}, found the end of the {}; the line is cut short", what,
+              start == end ? "file" : "line");
+  return found;
+}
+
 int64_t Scanner::slowInteger(const char *start, std::string_view what, bool allowNegative) {
-  std::string_view token = word(start);
-  if (token.empty())
-    failAt(start, fmt::format("expected the {}, found the end of the {}; the line is cut short", what,
-                              start == end ? "file" : "line"));
+  const std::string_view token = this->token(start, what);
   std::string_view digits = token.front() == '+' ? token.substr(1) : token;
   int64_t value = 0;
   auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   bool whole = stop == digits.data() + digits.size() && !(token.front() == '+' && digits.substr(0, 1) == "-");
   if (whole && error == std::errc::result_out_of_range)
-    failAt(start, fmt::format("the {} {} does not fit a signed 64-bit integer", what, quoted(token)));
+    text.fail(start, "the {} {} does not fit a signed 64-bit integer", what, quoted(token));
   if (whole && error == std::errc()) {
     if (value < 0 && !allowNegative)
-      failAt(start,
-             fmt::format("the {} {} is negative; it must be an unsigned integer", what, quoted(token)));
+      text.fail(start, "the {} {} is negative; it must be an unsigned integer", what, quoted(token));
     p = token.data() + token.size();
     return value;
   }
-  failAt(start, fmt::format("expected the {} (an integer), found '{}'", what, quoted(token)));
+  text.fail(start, "expected the {} (an integer), found '{}'", what, quoted(token));
 }
 
 double Scanner::slowReal(std::string_view what) {
   const char *start = p;
-  std::string_view token = word(start);
-  if (token.empty())
-    failAt(start, fmt::format("expected the {}, found the end of the {}; the line is cut short", what,
-                              start == end ? "file" : "line"));
+  const std::string_view token = this->token(start, what);
   std::string number(token);
   if (number.size() > 1 && number[0] == '+' && number[1] != '-')
     number.erase(0, 1);
@@ -73,9 +74,9 @@ double Scanner::slowReal(std::string_view what) {
   bool whole = stop == number.data() + number.size();
   bool spelled = number.find_first_of("iInN") != std::string::npos;
   if (whole && !spelled && (error == std::errc::result_out_of_range || std::isinf(value)))
-    failAt(start, fmt::format("the {} {} is beyond the range of a 64-bit float", what, quoted(token)));
+    text.fail(start, "the {} {} is beyond the range of a 64-bit float", what, quoted(token));
   if (!whole || error != std::errc())
-    failAt(start, fmt::format("expected the {} (a number), found '{}'", what, quoted(token)));
+    text.fail(start, "expected the {} (a number), found '{}'", what, quoted(token));
   p = token.data() + token.size();
   return value;
 }

@@ -17,13 +17,18 @@ using Progress = std::function<void(double)>;
 struct Text {
   std::string_view bytes;
   const std::string &name;
-  const Progress &progress;
+  Progress progress = {};
+  unsigned order = 0; ///< of the tensor, where the caller knows it: see readFile
 
   const char *begin() const { return bytes.data(); }
   const char *end() const { return bytes.data() + bytes.size(); }
 
   /// Throws Error `name:line:column: error: message`, the line (shortened when long) and a caret under `at`.
-  [[noreturn]] void fail(const char *at, const std::string &message) const;
+  template <class... Args>
+  [[noreturn]] void fail(const char *at, fmt::format_string<Args...> message, Args &&...args) const {
+    failWith(at, fmt::format(message, std::forward<Args>(args)...));
+  }
+  [[noreturn]] void failWith(const char *at, const std::string &message) const;
   /// Reports `at` as a fraction of the whole.
   void report(const char *at) const {
     if (progress)
@@ -81,7 +86,7 @@ public:
   void finishLine(std::string_view cure) {
     skipSpaces();
     if (p != end && *p != '\n')
-      failAt(p, fmt::format("unexpected '{}' after the end of the entry; {}", quoted(word(p)), cure));
+      text.fail(p, "unexpected '{}' after the end of the entry; {}", quoted(word(p)), cure);
     if (p != end)
       ++p;
   }
@@ -95,31 +100,9 @@ public:
   }
 
   /// A non-negative integer at p (after spaces). `what` names it in errors ("row index").
-  int64_t unsignedInteger(std::string_view what) {
-    skipSpaces();
-    const char *start = p;
-    uint64_t value = 0;
-    while (p != end && unsigned(*p - '0') < 10)
-      value = value * 10 + unsigned(*p++ - '0');
-    // 18 digits always fit; anything unusual (sign, no digit, text after it, more digits) takes the slow
-    // road.
-    if (p == start || p - start > 18 || (p != end && !isBreak(*p)))
-      return slowInteger(start, what, /*allowNegative=*/false);
-    return int64_t(value);
-  }
+  int64_t unsignedInteger(std::string_view what) { return integer<false>(what); }
   /// A signed integer that fits 64 bits.
-  int64_t signedInteger(std::string_view what) {
-    skipSpaces();
-    const char *start = p;
-    bool negative = p != end && *p == '-';
-    const char *digits = p += negative;
-    uint64_t value = 0;
-    while (p != end && unsigned(*p - '0') < 10)
-      value = value * 10 + unsigned(*p++ - '0');
-    if (p == digits || p - digits > 18 || (p != end && !isBreak(*p)))
-      return slowInteger(start, what, /*allowNegative=*/true);
-    return negative ? -int64_t(value) : int64_t(value);
-  }
+  int64_t signedInteger(std::string_view what) { return integer<true>(what); }
   /// A floating-point number: decimal, nan, inf, a leading '+', Fortran's exponent letter d.
   double real(std::string_view what) {
     skipSpaces();
@@ -132,10 +115,25 @@ public:
     return value;
   }
 
-  [[noreturn]] void failAt(const char *at, const std::string &message) const { text.fail(at, message); }
+protected:
+  static bool isBreak(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
 
 private:
-  static bool isBreak(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
+  template <bool allowNegative> int64_t integer(std::string_view what) {
+    skipSpaces();
+    const char *start = p;
+    const bool negative = allowNegative && p != end && *p == '-';
+    const char *digits = p += negative;
+    uint64_t value = 0;
+    while (p != end && unsigned(*p - '0') < 10)
+      value = value * 10 + unsigned(*p++ - '0');
+    // 18 digits always fit; anything unusual (sign, no digit, text after it, more digits) is parsed anew.
+    if (p == digits || p - digits > 18 || (p != end && !isBreak(*p)))
+      return slowInteger(start, what, allowNegative);
+    return negative ? -int64_t(value) : int64_t(value);
+  }
+  /// The word at `start`, which has at least one character.
+  std::string_view token(const char *start, std::string_view what) const;
   int64_t slowInteger(const char *start, std::string_view what, bool allowNegative);
   double slowReal(std::string_view what);
 
@@ -144,7 +142,7 @@ private:
 
 /// The parsers of each format, on a Text.
 FileContents readMtx(const Text &text);
-FileContents readTns(const Text &text, unsigned order);
+FileContents readTns(const Text &text);
 FileContents readSmtx(const Text &text);
 FileContents readNpy(const Text &text);
 FileContents readNpz(const Text &text);

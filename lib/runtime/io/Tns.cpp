@@ -32,7 +32,7 @@ std::vector<int64_t> readSizes(const Text &text, Scanner &scan) {
   std::vector<int64_t> dims;
   for (scan.skipSpaces(); !scan.atLineEnd(); scan.skipSpaces()) {
     if (dims.size() == maxOrder)
-      text.fail(scan.p, fmt::format("more than {} dimensions", maxOrder));
+      text.fail(scan.p, "more than {} dimensions", maxOrder);
     dims.push_back(scan.unsignedInteger("size of a dimension"));
   }
   return dims;
@@ -48,14 +48,14 @@ void readExtendedHeader(const Text &text, Scanner &scan, Header &header) {
   header.entries = scan.unsignedInteger("number of entries");
   scan.finishLine("this line of the header is 'order entries'");
   if (order > maxOrder)
-    text.fail(line, fmt::format("a tensor of order {}: at most {} dimensions are possible", order, maxOrder));
+    text.fail(line, "a tensor of order {}: at most {} dimensions are possible", order, maxOrder);
   if (!scan.nextLine(comments))
     text.fail(scan.p, "expected the line of sizes, found the end of the file");
   line = scan.p;
   header.dims = readSizes(text, scan);
   if (int64_t(header.dims->size()) != order)
-    text.fail(line, fmt::format("the header says order {}, but this line has {}", order,
-                                counted(int64_t(header.dims->size()), "size", "sizes")));
+    text.fail(line, "the header says order {}, but this line has {}", order,
+              counted(int64_t(header.dims->size()), "size", "sizes"));
 }
 
 /// Reads the comments before the first entry; leaves the scanner there.
@@ -88,10 +88,8 @@ Header readHeader(const Text &text, Scanner &scan) {
       scan.skipSpaces();
       auto type = parseElementType(scan.word(scan.p));
       if (!type)
-        text.fail(
-            scan.p,
-            fmt::format("unknown type '{}'; the types are bool i8 i16 i32 i64 bf16 f16 f32 f64 c64 c128",
-                        quoted(scan.word(scan.p))));
+        text.fail(scan.p, "unknown type '{}'; the types are bool i8 i16 i32 i64 bf16 f16 f32 f64 c64 c128",
+                  quoted(scan.word(scan.p)));
       header.type = *type;
     }
   }
@@ -112,33 +110,31 @@ struct Shape {
 
 /// Sizes in the file say what a line holds. The order a caller expects only decides between a value and none:
 /// that a file is of another order is for the caller to say, who knows the expression.
-Shape findShape(const Text &text, const Scanner &scan, const Header &header, unsigned order) {
-  unsigned named = header.dims ? unsigned(header.dims->size()) : order;
+Shape findShape(const Text &text, const Scanner &scan, const Header &header) {
+  unsigned named = header.dims ? unsigned(header.dims->size()) : text.order;
   if (scan.atEnd()) {
     if (!header.dims)
-      text.fail(scan.p,
-                "the file has no entries, so the sizes are unknown; a line such as '# dims: 10 20 30' "
-                "names them");
+      text.fail(
+          scan.p,
+          "the file has no entries, so the sizes are unknown; a line such as '# dims: 10 20 30' names them");
     return {named, true};
   }
   unsigned columns = countColumns(scan), width = valueColumns(header.type);
   if (columns == named && named != 0)
     return {named, false};
   if (header.dims && columns != named + width)
-    text.fail(scan.p,
-              fmt::format("this line has {}, but an entry of a tensor with {} has {} and at most {}",
-                          counted(columns, "number", "numbers"), counted(named, "size", "sizes"),
-                          counted(named, "coordinate", "coordinates"), counted(width, "value", "values")));
+    text.fail(scan.p, "this line has {}, but an entry of a tensor with {} has {} and at most {}",
+              counted(columns, "number", "numbers"), counted(named, "size", "sizes"),
+              counted(named, "coordinate", "coordinates"), counted(width, "value", "values"));
   if (columns < width)
-    text.fail(scan.p, fmt::format("this line has {}, but a {} value has {}",
-                                  counted(columns, "number", "numbers"), name(header.type), width));
+    text.fail(scan.p, "this line has {}, but a {} value has {}", counted(columns, "number", "numbers"),
+              name(header.type), width);
   if (columns - width > maxOrder)
-    text.fail(scan.p,
-              fmt::format("this line has more than {} coordinates; an entry is 'i j k … value'", maxOrder));
+    text.fail(scan.p, "this line has more than {} coordinates; an entry is 'i j k … value'", maxOrder);
   return {columns - width, true};
 }
 
-/// Makes room for as many entries as the file has if its other lines are like its first ones.
+/// Reserves memory for as many entries as the file has if its other lines are like its first ones.
 void reserveEntries(const Text &text, const Scanner &scan, Entries &entries) {
   std::string_view rest(scan.p, size_t(text.end() - scan.p));
   std::string_view sample = rest.substr(0, 1 << 16);
@@ -169,7 +165,7 @@ void appendValue(Scanner &scan, ElementType type, std::vector<std::byte> &values
     int64_t most = type == ElementType::Bool ? 1 : INT64_MAX >> (64 - 8 * byteWidth(type));
     int64_t least = type == ElementType::Bool ? 0 : -most - 1;
     if (value.i < least || value.i > most)
-      scan.failAt(start, fmt::format("the value {} does not fit the file's type {}", value.i, name(type)));
+      scan.text.fail(start, "the value {} does not fit the file's type {}", value.i, name(type));
   }
   size_t at = values.size();
   values.resize(at + byteWidth(type));
@@ -177,7 +173,7 @@ void appendValue(Scanner &scan, ElementType type, std::vector<std::byte> &values
   std::complex<double> stored = loadScalar(type, values.data() + at).f;
   auto overflows = [](double given, double kept) { return std::isinf(kept) && !std::isinf(given); };
   if (overflows(value.f.real(), stored.real()) || overflows(value.f.imag(), stored.imag()))
-    scan.failAt(start, fmt::format("the value is beyond the range of the file's type {}", name(type)));
+    scan.text.fail(start, "the value is beyond the range of the file's type {}", name(type));
 }
 
 /// Coordinates out of their size are only known to be so with a header; without one the sizes grow.
@@ -191,16 +187,16 @@ void readEntries(const Text &text, Scanner &scan, const Header &header, const Sh
   for (; scan.nextLine(comments); ++k) {
     const char *line = scan.p;
     if (header.entries && k == *header.entries)
-      text.fail(line, fmt::format("more entries than the {} the header promises", k));
+      text.fail(line, "more entries than the {} the header promises", k);
     for (unsigned d = 0; d < shape.order; ++d) {
       scan.skipSpaces();
       const char *at = scan.p;
       int64_t coordinate = scan.unsignedInteger("coordinate");
       if (coordinate == 0)
-        text.fail(at, fmt::format("coordinate {} is 0; .tns files count from 1", d + 1));
+        text.fail(at, "coordinate {} is 0; .tns files count from 1", d + 1);
       if (header.dims && coordinate > entries.dims[d])
-        text.fail(at, fmt::format("coordinate {} is {}, beyond the size {} in the header", d + 1, coordinate,
-                                  entries.dims[d]));
+        text.fail(at, "coordinate {} is {}, beyond the size {} in the header", d + 1, coordinate,
+                  entries.dims[d]);
       entries.dims[d] = std::max(entries.dims[d], coordinate);
       entries.coords[d].push_back(coordinate - 1);
     }
@@ -217,19 +213,19 @@ void readEntries(const Text &text, Scanner &scan, const Header &header, const Sh
       text.report(scan.p);
   }
   if (header.entries && k < *header.entries)
-    text.fail(scan.p, fmt::format("the file ends after {}, but the header promises {}",
-                                  counted(k, "entry", "entries"), *header.entries));
+    text.fail(scan.p, "the file ends after {}, but the header promises {}", counted(k, "entry", "entries"),
+              *header.entries);
 }
 
 } // namespace
 
-FileContents readTns(const Text &text, unsigned order) {
+FileContents readTns(const Text &text) {
   if (text.bytes.empty())
     text.fail(text.begin(), "the file is empty; a .tns file holds lines 'i j k … value', coordinates from 1");
   Scanner scan(text);
   Header header = readHeader(text, scan);
   scan.nextLine(comments);
-  Shape shape = findShape(text, scan, header, order);
+  Shape shape = findShape(text, scan, header);
   if (!shape.values)
     header.type = ElementType::F64;
   FileContents contents;

@@ -2,7 +2,7 @@
 #include "runtime/io/Npy.h"
 #include "runtime/io/Npz.h"
 #include "runtime/io/Output.h"
-#include "tulle/error.h"
+#include "support/Errors.h"
 
 namespace tulle::runtime {
 
@@ -36,15 +36,14 @@ Tensor rowMajor(const Tensor &tensor) {
 
 void writeNpy(Output &out, const std::string &path, const Tensor &tensor) {
   if (!format::isAllDense(tensor.encoding))
-    throw Error(fmt::format("{}: error: .npy files hold dense arrays, but the tensor is stored as {}; write "
-                            "{} or convert it to dense",
-                            path, format::displayName(tensor.encoding),
-                            tensor.dims.size() <= 2 ? ".mtx" : ".tns"));
+    throwFileError(
+        path, ".npy files hold dense arrays, but the tensor is stored as {}; write {} or convert it to dense",
+        format::displayName(tensor.encoding), tensor.dims.size() <= 2 ? ".mtx" : ".tns");
   std::string header;
   try {
     header = io::npyHeader(tensor.type, tensor.dims);
   } catch (const Error &error) {
-    throw Error(fmt::format("{}: error: {}", path, error.what()));
+    throwFileError(path, "{}", error.what());
   }
   out.write(header);
   Tensor dense = rowMajor(tensor);
@@ -63,9 +62,8 @@ void writeMtxArray(Output &out, const Tensor &tensor, int64_t rows, int64_t cols
 /// Order 2 as it is; order 1 as a column, order 0 as 1 by 1.
 void writeMtx(Output &out, const std::string &path, const Tensor &tensor) {
   if (tensor.dims.size() > 2)
-    throw Error(fmt::format(
-        "{}: error: .mtx files hold matrices, but the tensor has {} dimensions; write .tns instead", path,
-        tensor.dims.size()));
+    throwFileError(path, ".mtx files hold matrices, but the tensor has {} dimensions; write .tns instead",
+                   tensor.dims.size());
   int64_t rows = tensor.dims.empty() ? 1 : tensor.dims[0], cols = tensor.dims.size() < 2 ? 1 : tensor.dims[1];
   bool array = format::isAllDense(tensor.encoding);
   std::string_view field = isComplex(tensor.type) ? "complex" : isFloat(tensor.type) ? "real" : "integer";
@@ -125,29 +123,19 @@ std::string writeFile(const std::string &path, const Tensor &tensor) {
   if (tensor.encoding.explicitVal) // files list the values
     return writeFile(path, withStoredValues(tensor));
   std::string_view stem = path;
-  auto takeEnding = [&](std::string_view ending) {
-    bool yes = stem.size() > ending.size() && stem.ends_with(ending);
-    stem.remove_suffix(yes ? ending.size() : 0);
-    return yes;
-  };
-  const bool compressed = takeEnding(".gz");
-  const bool npz = takeEnding(".npz");
-  if (npz || takeEnding(".h5")) {
+  const bool compressed = io::takeEnding(stem, ".gz"), npz = io::takeEnding(stem, ".npz");
+  if (npz || io::takeEnding(stem, ".h5")) {
     if (compressed)
-      throw Error(fmt::format("{}: error: .npz and .h5 files are not compressed again; leave .gz out", path));
+      throwFileError(path, ".npz and .h5 files are not compressed again; leave .gz out");
     if (format::hasSlices(tensor.encoding))
-      throw Error(
-          fmt::format("{}: error: .npz and .h5 files hold buffers, and those of a slice hold more than "
-                      "the slice; convert it to a format without slices first",
-                      path));
+      throwFileError(path, ".npz and .h5 files hold buffers, and those of a slice hold more than the slice; "
+                           "convert it to a format without slices first");
     return npz ? io::writeNpz(path, tensor) : io::writeH5(path, tensor);
   }
-  const bool mtx = takeEnding(".mtx"), tns = !mtx && takeEnding(".tns");
-  if (!mtx && !tns && !takeEnding(".npy"))
-    throw Error(
-        fmt::format("{}: error: unknown file format; the name must end in .mtx, .tns or .npy, each with "
-                    "or without .gz, or in .npz or .h5",
-                    path));
+  const bool mtx = io::takeEnding(stem, ".mtx"), tns = !mtx && io::takeEnding(stem, ".tns");
+  if (!mtx && !tns && !io::takeEnding(stem, ".npy"))
+    throwFileError(path, "unknown file format; the name must end in .mtx, .tns or .npy, each with or without "
+                         ".gz, or in .npz or .h5");
   Output out(path, compressed);
   if (mtx)
     writeMtx(out, path, tensor);

@@ -1,7 +1,7 @@
 #include "runtime/io/Zip.h"
 #include "runtime/io/Text.h"
 #include "runtime/tensor/MemoryLimits.h"
-#include "tulle/error.h"
+#include "support/Errors.h"
 #include <algorithm>
 #include <cerrno>
 #include <unistd.h>
@@ -31,10 +31,10 @@ ZipReader::ZipReader(std::string_view bytes, const std::string &file) : file(fil
   archive = source ? zip_open_from_source(source, ZIP_RDONLY, &error) : nullptr;
   if (!archive) {
     zip_source_free(source);
-    throw Error(
-        fmt::format("{}: error: not a whole zip archive ({}); an .npz file is one that numpy.savez or "
-                    "scipy.sparse.save_npz wrote; copy it again if it was cut short",
-                    file, text(&error)));
+    throwFileError(file,
+                   "not a whole zip archive ({}); an .npz file is one that numpy.savez or "
+                   "scipy.sparse.save_npz wrote; copy it again if it was cut short",
+                   text(&error));
   }
   for (zip_int64_t i = 0, n = zip_get_num_entries(archive, 0); i < n; ++i) {
     const char *name = zip_get_name(archive, zip_uint64_t(i), 0);
@@ -50,8 +50,9 @@ bool ZipReader::contains(std::string_view name) const {
 
 std::string ZipReader::read(std::string_view name) {
   const std::string member(name);
-  auto fail = [&](std::string_view what) {
-    throw Error(fmt::format("{}: error: member '{}': {}", file, io::quoted(member), what));
+  auto fail = [&]<class... Args>(fmt::format_string<Args...> what, Args &&...args) {
+    throwFileError(file, "member '{}': {}", io::quoted(member),
+                   fmt::format(what, std::forward<Args>(args)...));
   };
   auto found = std::find(members.begin(), members.end(), name);
   if (found == members.end())
@@ -63,24 +64,23 @@ std::string ZipReader::read(std::string_view name) {
   if (zip_stat_index(archive, index, 0, &info) != 0 || (info.valid & wanted) != wanted)
     fail("its size is missing from the archive's directory; write the file again");
   if (info.comp_size > total)
-    fail(fmt::format("{} compressed bytes are more than the archive's {}; the archive is damaged",
-                     info.comp_size, total));
+    fail("{} compressed bytes are more than the archive's {}; the archive is damaged", info.comp_size, total);
   if (info.size / maxRatio > info.comp_size || info.size > uint64_t(INT64_MAX))
-    fail(fmt::format("{} compressed bytes cannot hold the {} promised; the archive is damaged",
-                     info.comp_size, info.size));
+    fail("{} compressed bytes cannot hold the {} promised; the archive is damaged", info.comp_size,
+         info.size);
   requireMemory(int64_t(info.size), fmt::format("member '{}' of {}", io::quoted(member), file));
   zip_file_t *opened = zip_fopen_index(archive, index, 0);
   if (!opened)
-    fail(fmt::format("{}; write the file again, without a password", zip_strerror(archive)));
+    fail("{}; write the file again, without a password", zip_strerror(archive));
   std::unique_ptr<zip_file_t, int (*)(zip_file_t *)> stream(opened, zip_fclose);
   std::string bytes(size_t(info.size), '\0');
   size_t got = 0;
   while (got < bytes.size()) {
     zip_int64_t n = zip_fread(stream.get(), bytes.data() + got, bytes.size() - got);
     if (n <= 0)
-      fail(fmt::format("damaged after {} of {} ({}); copy the file again", got,
-                       counted(int64_t(bytes.size()), "byte", "bytes"),
-                       n < 0 ? zip_file_strerror(stream.get()) : "the data ends"));
+      fail("damaged after {} of {} ({}); copy the file again", got,
+           counted(int64_t(bytes.size()), "byte", "bytes"),
+           n < 0 ? zip_file_strerror(stream.get()) : "the data ends");
     got += size_t(n);
   }
   // The checksum is compared when the end is read.
@@ -97,10 +97,10 @@ struct ZipWriter::Pieces {
   uint64_t total = 0;
   zip_error_t error = {};
 
-  zip_int64_t read(char *to, uint64_t room) {
+  zip_int64_t read(char *to, uint64_t capacity) {
     uint64_t copied = 0;
-    while (copied < room && piece < pieces.size()) {
-      const size_t n = std::min<uint64_t>(room - copied, pieces[piece].size() - offset);
+    while (copied < capacity && piece < pieces.size()) {
+      const size_t n = std::min<uint64_t>(capacity - copied, pieces[piece].size() - offset);
       if (n > 0)
         std::memcpy(to + copied, pieces[piece].data() + offset, n);
       copied += n;
@@ -187,7 +187,7 @@ ZipWriter::ZipWriter(const std::string &path)
   archive = source ? zip_open_from_source(source, ZIP_CREATE | ZIP_TRUNCATE, &error) : nullptr;
   if (!archive) {
     zip_source_free(source);
-    throw Error(fmt::format("{}: error: cannot write the archive: {}", path, text(&error)));
+    throwFileError(path, "cannot write the archive: {}", text(&error));
   }
 }
 
@@ -196,9 +196,7 @@ ZipWriter::~ZipWriter() {
     zip_discard(archive);
 }
 
-void ZipWriter::fail() {
-  throw Error(fmt::format("{}: error: cannot write the archive: {}", path, zip_strerror(archive)));
-}
+void ZipWriter::fail() { throwFileError(path, "cannot write the archive: {}", zip_strerror(archive)); }
 
 void ZipWriter::add(const std::string &name, std::vector<std::string_view> pieces) {
   auto source = std::make_unique<Pieces>();

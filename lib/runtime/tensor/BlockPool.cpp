@@ -56,7 +56,7 @@ bool addressesAreFree() {
   return getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur == RLIM_INFINITY;
 }
 
-/// The blocks freed last, up to a small share of the machine's memory.
+/// The blocks freed last, up to a small fraction of the machine's memory.
 class Pool {
 public:
   /// The smallest block that holds `bytes` and wastes little.
@@ -126,13 +126,13 @@ private:
         largest = it;
     if (largest == kept.end())
       return {};
-    void *place = reserve(bytes, PROT_NONE);
-    if (!place)
+    void *target = reserve(bytes, PROT_NONE);
+    if (!target)
       return {};
     Block old = *largest;
-    void *data = mremap(old.data, size_t(old.bytes), size_t(bytes), MREMAP_MAYMOVE | MREMAP_FIXED, place);
+    void *data = mremap(old.data, size_t(old.bytes), size_t(bytes), MREMAP_MAYMOVE | MREMAP_FIXED, target);
     if (data == MAP_FAILED) {
-      munmap(place, size_t(bytes));
+      munmap(target, size_t(bytes));
       return {};
     }
     remove(largest);

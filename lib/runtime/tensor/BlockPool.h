@@ -1,11 +1,11 @@
-// Memory in blocks. Large ones are kept for a while after they are freed: the pages of a fresh one cost more
+// Memory in blocks. Large ones are kept for a while after they are freed: the pages of a new one cost more
 // to get from the system than a conversion costs to fill.
 #pragma once
 #include <cstdint>
 
 namespace tulle::runtime {
 
-/// `bytes` is what the block holds, at least what was asked for. So many `addresses` are its own: behind what
+/// `bytes` is what the block holds, at least what was requested. So many `addresses` are its own: behind what
 /// a large block holds there is no memory, but it can hold more another time without moving.
 struct Block {
   void *data = nullptr;

@@ -1,10 +1,9 @@
 #include "runtime/tensor/BlockPool.h"
 #include "runtime/tensor/MemoryLimits.h"
 #include "runtime/tensor/Tensor.h"
-#include "tulle/error.h"
+#include "support/Errors.h"
 #include <algorithm>
 #include <cstring>
-#include <fmt/format.h>
 #include <fstream>
 #include <limits>
 #include <sys/resource.h>
@@ -58,8 +57,7 @@ bool isFree(int64_t bytes) {
 }
 
 [[noreturn]] void outOfMemory(std::string_view what) {
-  throw Error(fmt::format(
-      "out of memory: {} needs more than 2^63 bytes; use smaller sizes or a sparse format", what));
+  throwError("out of memory: {} needs more than 2^63 bytes; use smaller sizes or a sparse format", what);
 }
 
 } // namespace
@@ -73,9 +71,8 @@ bool fitsMemory(int64_t bytes) {
 
 void requireMemory(int64_t bytes, std::string_view what) {
   if (!fitsMemory(bytes))
-    throw Error(fmt::format(
-        "out of memory: {} needs {} bytes, {} are available; use smaller sizes or a sparser format", what,
-        bytes, availableMemory()));
+    throwError("out of memory: {} needs {} bytes, {} are available; use smaller sizes or a sparser format",
+               what, bytes, availableMemory());
 }
 
 int64_t checkedMul(int64_t a, int64_t b, std::string_view what) {
@@ -92,21 +89,30 @@ int64_t checkedAdd(int64_t a, int64_t b, std::string_view what) {
   return result;
 }
 
+int64_t checkedProduct(const std::vector<int64_t> &sizes, std::string_view what) {
+  if (std::find(sizes.begin(), sizes.end(), 0) != sizes.end())
+    return 0;
+  int64_t product = 1;
+  for (int64_t size : sizes)
+    product = checkedMul(product, size, what);
+  return product;
+}
+
 Buffer Buffer::allocate(int64_t count, int64_t bytes, bool zeroed, std::string_view what) {
   requireMemory(bytes, what);
   Block block = takeBlock(bytes);
   if (!block.data)
-    throw Error(fmt::format("out of memory: {} needs {} bytes", what, bytes));
+    throwError("out of memory: {} needs {} bytes", what, bytes);
   if (zeroed)
     std::memset(block.data, 0, bytes);
   return {std::shared_ptr<void>(block.data, [block](void *) { giveBlock(block); }), block.data, count, bytes,
           /*own=*/true};
 }
 
-Buffer Buffer::copyOf(const Buffer &buffer, std::string_view what) {
-  Buffer copy = allocate(buffer.count, buffer.bytes, /*zeroed=*/false, what);
-  if (buffer.bytes > 0)
-    std::memcpy(copy.data, buffer.data, size_t(buffer.bytes));
+Buffer Buffer::copyOf(const void *data, int64_t count, int64_t bytes, std::string_view what) {
+  Buffer copy = allocate(count, bytes, /*zeroed=*/false, what);
+  if (bytes > 0)
+    std::memcpy(copy.data, data, size_t(bytes));
   return copy;
 }
 

@@ -1,7 +1,6 @@
 #include "runtime/tensor/Elements.h"
-#include "tulle/error.h"
+#include "support/Errors.h"
 #include <cmath>
-#include <fmt/format.h>
 
 namespace tulle::runtime {
 
@@ -44,7 +43,7 @@ void convertElements(ElementType from, const std::byte *source, ElementType to, 
     const Scalar value = loadScalar(from, source + k * byteWidth(from));
     storeScalar(to, made, convertScalar(value, from, to));
     if (std::string why = whyLost(value, from, loadScalar(to, made), to); !why.empty())
-      throw Error(fmt::format("the value {} as {}: it {}", scalarText(from, value), name(to), why));
+      throwError("the value {} as {}: it {}", scalarText(from, value), name(to), why);
   }
 }
 

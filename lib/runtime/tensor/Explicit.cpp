@@ -1,8 +1,8 @@
 // Tensors whose format says what every stored value is.
+#include "runtime/tensor/Elements.h"
 #include "runtime/tensor/LevelShapes.h"
 #include "runtime/tensor/MemoryLimits.h"
-#include "tulle/error.h"
-#include <fmt/format.h>
+#include "support/Errors.h"
 #include <fmt/ranges.h>
 
 namespace tulle::runtime {
@@ -41,13 +41,6 @@ Tensor withStoredValues(const Tensor &tensor) {
   return made;
 }
 
-static std::string valueText(ElementType type, const std::byte *value) {
-  Scalar v = loadScalar(type, value);
-  if (isComplex(type))
-    return fmt::format("({}, {})", v.f.real(), v.f.imag());
-  return isFloat(type) ? fmt::format("{}", v.f.real()) : fmt::format("{}", v.i);
-}
-
 Tensor withExplicitValue(const Tensor &tensor, const format::Encoding &encoding) {
   Tensor made = inEncoding(tensor, encoding);
   made.buffers.back() = Buffer::borrow(nullptr, tensor.storedCount(), 0);
@@ -58,14 +51,14 @@ Tensor withExplicitValue(const Tensor &tensor, const format::Encoding &encoding)
   const int64_t count = tensor.storedCount();
   if (count == 0 || (!differs(0) && std::memcmp(have[0], have[1], size_t(count - 1) * width) == 0))
     return made;
-  // Places of no entry hold the fill, and are no matter.
+  // Padding holds the fill, and does not count.
   forEachStored(tensor, [&](std::span<const int64_t> at, int64_t entry) {
     if (differs(entry))
-      throw Error(
-          fmt::format("cannot store the tensor as {}: the entry at ({}), counted from 0, is {}, and every "
-                      "entry must be {}; leave explicitVal out, or set all values to it first",
-                      format::displayName(encoding), fmt::join(at, ", "), valueText(tensor.type, have[entry]),
-                      valueText(tensor.type, want[0])));
+      throwError("cannot store the tensor as {}: the entry at ({}), counted from 0, is {}, and every entry "
+                 "must be {}; leave explicitVal out, or set all values to it first",
+                 format::displayName(encoding), fmt::join(at, ", "),
+                 scalarText(tensor.type, loadScalar(tensor.type, have[entry])),
+                 scalarText(tensor.type, loadScalar(tensor.type, want[0])));
   });
   return made;
 }

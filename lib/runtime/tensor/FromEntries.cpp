@@ -2,10 +2,9 @@
 // format.
 #include "runtime/tensor/MemoryLimits.h"
 #include "runtime/tensor/Tensor.h"
-#include "tulle/error.h"
+#include "support/Errors.h"
 #include <algorithm>
 #include <array>
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <numeric>
 
@@ -15,19 +14,18 @@ namespace {
 
 void checkCounts(const Entries &entries) {
   if (entries.coords.size() != entries.dims.size())
-    throw Error(fmt::format("entries have coordinates for {} dimensions, their tensor has {}",
-                            entries.coords.size(), entries.dims.size()));
+    throwError("entries have coordinates for {} dimensions, their tensor has {}", entries.coords.size(),
+               entries.dims.size());
   for (size_t d = 0; d < entries.coords.size(); ++d)
     if (entries.coords[d].size() != entries.coords[0].size())
-      throw Error(fmt::format("entries have {} coordinates for dimension 0 and {} for dimension {}",
-                              entries.coords[0].size(), entries.coords[d].size(), d));
+      throwError("entries have {} coordinates for dimension 0 and {} for dimension {}",
+                 entries.coords[0].size(), entries.coords[d].size(), d);
   if (entries.values.size() != size_t(entries.count()) * byteWidth(entries.type))
-    throw Error(fmt::format("{} entries of type {} need {} bytes of values, got {}", entries.count(),
-                            name(entries.type), entries.count() * byteWidth(entries.type),
-                            entries.values.size()));
+    throwError("{} entries of type {} need {} bytes of values, got {}", entries.count(), name(entries.type),
+               entries.count() * byteWidth(entries.type), entries.values.size());
   for (size_t d = 0; d < entries.dims.size(); ++d)
     if (entries.dims[d] < 0)
-      throw Error(fmt::format("dimension {} has size {}; sizes must not be negative", d, entries.dims[d]));
+      throwError("dimension {} has size {}; sizes must not be negative", d, entries.dims[d]);
 }
 
 void checkCoordinates(const Entries &entries) {
@@ -44,10 +42,9 @@ void checkCoordinates(const Entries &entries) {
     std::vector<int64_t> at;
     for (const auto &column : entries.coords)
       at.push_back(column[e]);
-    throw Error(
-        fmt::format("entry {} at ({}) lies outside the tensor: coordinate {} of dimension {}, which has size "
-                    "{} (coordinates count from 0)",
-                    e, fmt::join(at, ", "), coords[e], d, size));
+    throwError("entry {} at ({}) lies outside the tensor: coordinate {} of dimension {}, which has size {} "
+               "(coordinates count from 0)",
+               e, fmt::join(at, ", "), coords[e], d, size);
   }
 }
 

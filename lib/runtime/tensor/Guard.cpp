@@ -17,7 +17,7 @@ std::atomic<bool> guarded = false;
 struct Mapping {
   char *begin;
   size_t bytes;
-  int64_t asked; ///< bytes of the block that are its user's
+  int64_t requested; ///< bytes of the block that are its user's
 };
 
 std::mutex mutex;
@@ -66,11 +66,11 @@ bool giveGuardedBlock(Block block) {
     return false;
   const Mapping mapping = found->second;
   const char *data = static_cast<const char *>(block.data);
-  for (int64_t at = mapping.asked; at < block.bytes; ++at) {
+  for (int64_t at = mapping.requested; at < block.bytes; ++at) {
     if (data[at] == untouched(at))
       continue;
     std::fprintf(stderr, "a block of %lld bytes was written behind its end\n",
-                 static_cast<long long>(mapping.asked));
+                 static_cast<long long>(mapping.requested));
     std::abort();
   }
   mappings().erase(found);

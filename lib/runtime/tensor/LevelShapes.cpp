@@ -17,21 +17,13 @@ std::string shapeText(const std::vector<int64_t> &dims) {
 }
 
 std::string_view fieldLabel(format::FieldKind kind) {
-  switch (kind) {
-  case format::FieldKind::Sizes:
-    return "size";
-  case format::FieldKind::Permutation:
-    return "perm";
-  case format::FieldKind::Positions:
-    return "pos";
-  case format::FieldKind::Coordinates:
-    return "crd";
-  case format::FieldKind::Bits:
-    return "bits";
-  case format::FieldKind::Values:
-    break;
-  }
-  return "values";
+  using K = format::FieldKind;
+  return kind == K::Sizes         ? "size"
+         : kind == K::Permutation ? "perm"
+         : kind == K::Positions   ? "pos"
+         : kind == K::Coordinates ? "crd"
+         : kind == K::Bits        ? "bits"
+                                  : "values";
 }
 
 static std::string levelText(const format::Encoding &encoding, unsigned l, const format::Digit *digit) {

@@ -45,8 +45,6 @@ std::vector<std::byte> fillBytes(const format::Encoding &encoding, ElementType t
 /// Fills `count` elements; zero bytes by memset.
 void fillBuffer(void *data, int64_t count, const std::vector<std::byte> &element);
 
-/// Largest number a field of `width` bits holds.
-inline uint64_t widthLimit(unsigned width) { return width >= 64 ? INT64_MAX : (uint64_t(1) << width) - 1; }
 /// Bytes of `count` elements of `width` bits.
 int64_t fieldBytes(int64_t count, unsigned width, std::string_view what);
 
@@ -63,28 +61,6 @@ inline int64_t loadIndex(const void *data, unsigned width, int64_t i) {
     return static_cast<const uint32_t *>(data)[i];
   default:
     return static_cast<const int64_t *>(data)[i];
-  }
-}
-
-inline void storeIndex(void *data, unsigned width, int64_t i, int64_t value) {
-  switch (width) {
-  case 2: {
-    uint8_t &byte = static_cast<uint8_t *>(data)[i >> 2];
-    unsigned shift = (i & 3) * 2;
-    byte = uint8_t((byte & ~(3u << shift)) | (unsigned(value) & 3u) << shift);
-    return;
-  }
-  case 8:
-    static_cast<uint8_t *>(data)[i] = uint8_t(value);
-    return;
-  case 16:
-    static_cast<uint16_t *>(data)[i] = uint16_t(value);
-    return;
-  case 32:
-    static_cast<uint32_t *>(data)[i] = uint32_t(value);
-    return;
-  default:
-    static_cast<int64_t *>(data)[i] = value;
   }
 }
 
@@ -122,19 +98,5 @@ std::string_view fieldLabel(format::FieldKind kind);
 
 /// `3 x 4 x 5`.
 std::string shapeText(const std::vector<int64_t> &dims);
-
-/// Calls f with a value of the unsigned type of `width` bits (8..64).
-template <class F> decltype(auto) withWidth(unsigned width, F &&f) {
-  switch (width) {
-  case 8:
-    return f(uint8_t{});
-  case 16:
-    return f(uint16_t{});
-  case 32:
-    return f(uint32_t{});
-  default:
-    return f(uint64_t{});
-  }
-}
 
 } // namespace tulle::runtime

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace tulle::runtime {
 
@@ -17,5 +18,7 @@ bool fitsMemory(int64_t bytes);
 /// a * b and a + b for sizes (non-negative); throw Error "out of memory: <what> needs more than 2^63 bytes".
 int64_t checkedMul(int64_t a, int64_t b, std::string_view what);
 int64_t checkedAdd(int64_t a, int64_t b, std::string_view what);
+/// The product of sizes, 0 where one of them is.
+int64_t checkedProduct(const std::vector<int64_t> &sizes, std::string_view what);
 
 } // namespace tulle::runtime

@@ -128,7 +128,7 @@ std::string printStorage(const Tensor &tensor) {
       starts[b] = starts[b] * scale + int64_t(b) * perBatch;
     return Nested(level < batch.levels ? std::vector<int64_t>{} : batchSizes, starts);
   };
-  // With batches, upstream's nse is the room for one batch.
+  // With batches, upstream's nse is the capacity of one batch.
   int64_t nse = batch.levels ? 0 : tensor.storedCount();
   std::vector<int64_t> starts = batchStarts(tensor, shapes, shapes.size());
   for (size_t b = 1; batch.levels && b < starts.size(); ++b)

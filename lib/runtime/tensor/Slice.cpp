@@ -1,7 +1,6 @@
 // Parts of tensors over the buffers of the whole.
 #include "runtime/tensor/LevelShapes.h"
-#include "tulle/error.h"
-#include <fmt/format.h>
+#include "support/Errors.h"
 
 namespace tulle::runtime {
 
@@ -9,20 +8,17 @@ namespace tulle::runtime {
 static void checkSlice(const Tensor &tensor, unsigned dimension, int64_t offset, int64_t size,
                        int64_t stride) {
   if (dimension >= tensor.dims.size())
-    throw Error(
-        fmt::format("dimension {} of a tensor with {} dimensions cannot be cut; they are counted from 0",
-                    dimension, tensor.dims.size()));
+    throwError("dimension {} of a tensor with {} dimensions cannot be cut; they are counted from 0",
+               dimension, tensor.dims.size());
   if (offset < 0 || size < 1 || stride < 1)
-    throw Error(fmt::format("slice({}, {}, {}) of dimension {}: offset is at least 0, size and stride are at "
-                            "least 1",
-                            offset, size, stride, dimension));
+    throwError("slice({}, {}, {}) of dimension {}: offset is at least 0, size and stride are at least 1",
+               offset, size, stride, dimension);
   // No product that may overflow: offset + (size - 1) * stride < length.
   const int64_t length = tensor.dims[dimension];
   if (offset >= length || (size - 1) > (length - 1 - offset) / stride)
-    throw Error(fmt::format("slice({}, {}, {}) of dimension {} reaches beyond it: its size is {}; at most {} "
-                            "coordinates fit",
-                            offset, size, stride, dimension, length,
-                            offset < length ? (length - 1 - offset) / stride + 1 : 0));
+    throwError(
+        "slice({}, {}, {}) of dimension {} reaches beyond it: its size is {}; at most {} coordinates fit",
+        offset, size, stride, dimension, length, offset < length ? (length - 1 - offset) / stride + 1 : 0);
 }
 
 Tensor slice(const Tensor &tensor, unsigned dimension, int64_t offset, int64_t size, int64_t stride) {

@@ -1,4 +1,4 @@
-// Values that meet at one place are summed.
+// Sums of values with the same coordinates.
 #pragma once
 #include "runtime/tensor/LevelShapes.h"
 

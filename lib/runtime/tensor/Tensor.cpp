@@ -1,8 +1,7 @@
 #include "runtime/tensor/Tensor.h"
 #include "runtime/tensor/LevelShapes.h"
 #include "runtime/tensor/MemoryLimits.h"
-#include "tulle/error.h"
-#include <fmt/format.h>
+#include "support/Errors.h"
 
 namespace tulle::runtime {
 
@@ -19,17 +18,10 @@ static std::pair<Tensor, int64_t> denseShell(ElementType type, std::vector<int64
   t.encoding = format::resolveWidths(format::denseEncoding(dims.size()), 0, 0);
   t.type = type;
   t.layout = format::layout(t.encoding);
-  int64_t count = 1;
-  bool empty = false;
-  for (int64_t size : dims) {
-    if (size < 0)
-      throw Error(fmt::format("size {} in {}: sizes must not be negative", size, shapeText(dims)));
-    empty |= size == 0;
-  }
-  if (empty)
-    count = 0;
   for (int64_t size : dims)
-    count = empty ? 0 : checkedMul(count, size, fmt::format("a dense tensor of shape {}", shapeText(dims)));
+    if (size < 0)
+      throwError("size {} in {}: sizes must not be negative", size, shapeText(dims));
+  const int64_t count = checkedProduct(dims, fmt::format("a dense tensor of shape {}", shapeText(dims)));
   t.dims = std::move(dims);
   return {std::move(t), count};
 }
@@ -45,7 +37,7 @@ Tensor borrowDense(ElementType type, std::vector<int64_t> dims, void *data, std:
   auto [t, count] = denseShell(type, std::move(dims));
   std::string what = fmt::format("a dense tensor of shape {} and type {}", shapeText(t.dims), name(type));
   if (!data && count > 0)
-    throw Error(fmt::format("{} was given no memory to borrow", what));
+    throwError("{} was given no memory to borrow", what);
   t.buffers = {Buffer::borrow(data, count, checkedMul(count, byteWidth(type), what), std::move(keepAlive))};
   return std::move(t);
 }

@@ -20,7 +20,10 @@ struct Buffer {
   /// 64-byte aligned, uninitialized or zeroed. Throws Error ("out of memory: … needs N bytes") instead of
   /// bad_alloc.
   static Buffer allocate(int64_t count, int64_t bytes, bool zeroed, std::string_view what);
-  static Buffer copyOf(const Buffer &buffer, std::string_view what);
+  static Buffer copyOf(const void *data, int64_t count, int64_t bytes, std::string_view what);
+  static Buffer copyOf(const Buffer &buffer, std::string_view what) {
+    return copyOf(buffer.data, buffer.count, buffer.bytes, what);
+  }
   static Buffer borrow(void *data, int64_t count, int64_t bytes, std::shared_ptr<void> keepAlive = {});
 };
 

@@ -2,9 +2,8 @@
 #include "format/Slots.h"
 #include "runtime/tensor/MemoryLimits.h"
 #include "runtime/tensor/Walk.h"
-#include "tulle/error.h"
+#include "support/Errors.h"
 #include <algorithm>
-#include <fmt/format.h>
 
 namespace tulle::runtime {
 
@@ -81,37 +80,36 @@ void Validator::checkFields() const {
   const format::Layout expected = format::layout(tensor.encoding);
   if (tensor.layout.fields.size() != expected.fields.size() ||
       tensor.buffers.size() != expected.fields.size())
-    throw Error(fmt::format("a {} tensor has {} buffers, got {}", format::displayName(tensor.encoding),
-                            expected.fields.size(), tensor.buffers.size()));
+    throwError("a {} tensor has {} buffers, got {}", format::displayName(tensor.encoding),
+               expected.fields.size(), tensor.buffers.size());
   for (unsigned f = 0; f < expected.fields.size(); ++f) {
     const format::Field &want = expected.fields[f], &have = tensor.layout.fields[f];
     if (want.kind != have.kind || want.level != have.level || want.width != have.width ||
         want.implied != have.implied)
-      throw Error(fmt::format("{}: the tensor's layout is not that of its format {}", fieldName(f),
-                              format::displayName(tensor.encoding)));
+      throwError("{}: the tensor's layout is not that of its format {}", fieldName(f),
+                 format::displayName(tensor.encoding));
     const Buffer &b = tensor.buffers[f];
     if (b.count < 0 || b.bytes < 0 || (b.count > 0 && !b.data && !want.implied))
-      throw Error(fmt::format("{}: count {}, {} bytes at address {} is not a buffer", fieldName(f), b.count,
-                              b.bytes, b.data));
+      throwError("{}: count {}, {} bytes at address {} is not a buffer", fieldName(f), b.count, b.bytes,
+                 b.data);
     if (want.implied)
       continue;
     bool values = want.kind == format::FieldKind::Values;
     int64_t bytes = values ? checkedMul(b.count, byteWidth(tensor.type), fieldName(f))
                            : fieldBytes(b.count, want.width, fieldName(f));
     if (b.bytes < bytes)
-      throw Error(fmt::format("{}: {} elements need {} bytes, the buffer has {}", fieldName(f), b.count,
-                              bytes, b.bytes));
+      throwError("{}: {} elements need {} bytes, the buffer has {}", fieldName(f), b.count, bytes, b.bytes);
     int64_t alignment =
         values ? byteWidth(tensor.type) / (isComplex(tensor.type) ? 2 : 1) : std::max(want.width / 8, 1u);
     if (reinterpret_cast<uintptr_t>(b.data) % alignment)
-      throw Error(fmt::format("{}: address {} is not aligned to {} bytes", fieldName(f), b.data, alignment));
+      throwError("{}: address {} is not aligned to {} bytes", fieldName(f), b.data, alignment);
   }
 }
 
 void Validator::requireCount(unsigned field, int64_t count) const {
   if (tensor.buffers[field].count < count)
-    throw Error(fmt::format("{}: the buffer has {} elements, the levels above it need {}", fieldName(field),
-                            tensor.buffers[field].count, count));
+    throwError("{}: the buffer has {} elements, the levels above it need {}", fieldName(field),
+               tensor.buffers[field].count, count);
 }
 
 /// Returns the number of positions at level l.
@@ -160,12 +158,12 @@ int64_t Validator::checkPositions(unsigned l, int64_t slots, int64_t limit, cons
   for (int64_t i = 0; i < slots; ++i) {
     int64_t value = here.position(i), before = i ? here.position(i - 1) : 0;
     if (i == 0 && value != 0)
-      throw Error(fmt::format("pos[{}][0] = {}: positions must start at 0", l, value));
+      throwError("pos[{}][0] = {}: positions must start at 0", l, value);
     if (value < before)
-      throw Error(fmt::format("pos[{}][{}] = {} is less than pos[{}][{}] = {}: positions must not decrease",
-                              l, i, value, l, i - 1, before));
+      throwError("pos[{}][{}] = {} is less than pos[{}][{}] = {}: positions must not decrease", l, i, value,
+                 l, i - 1, before);
     if (value > limit)
-      throw Error(fmt::format("pos[{}][{}] = {} exceeds the number of {}, {}", l, i, value, what, limit));
+      throwError("pos[{}][{}] = {} exceeds the number of {}, {}", l, i, value, what, limit);
   }
   return slots ? here.position(slots - 1) : 0;
 }
@@ -178,8 +176,8 @@ int64_t Validator::checkCompressed(unsigned l, int64_t parents) {
   std::vector<int64_t> starts = batchStarts(tensor, shapes, l);
   for (size_t b = 1; b + 1 < starts.size(); ++b)
     if (int64_t i = starts[b] + b; here.position(i) != here.position(i - 1))
-      throw Error(fmt::format("pos[{}][{}] = {}: batch {} must start where batch {} ends, at {}", l, i,
-                              here.position(i), b, b - 1, here.position(i - 1)));
+      throwError("pos[{}][{}] = {}: batch {} must start where batch {} ends, at {}", l, i, here.position(i),
+                 b, b - 1, here.position(i - 1));
   for (unsigned k = l; k <= shapes[l].runEnd; ++k)
     checkRange(k, positions);
   for (int64_t i = 0; i + 1 < slots; ++i)
@@ -200,12 +198,10 @@ int64_t Validator::checkLoose(unsigned l, int64_t parents) {
   for (int64_t p = 0; p < parents; ++p) {
     int64_t low = here.position(2 * p), high = here.position(2 * p + 1);
     if (low < 0 || high < low)
-      throw Error(fmt::format(
-          "pos[{}][{}] = {} is less than pos[{}][{}] = {}: a segment must not end before it starts", l,
-          2 * p + 1, high, l, 2 * p, low));
+      throwError("pos[{}][{}] = {} is less than pos[{}][{}] = {}: a segment must not end before it starts", l,
+                 2 * p + 1, high, l, 2 * p, low);
     if (high > capacity)
-      throw Error(fmt::format("pos[{}][{}] = {} exceeds the number of coordinates, {}", l, 2 * p + 1, high,
-                              capacity));
+      throwError("pos[{}][{}] = {} exceeds the number of coordinates, {}", l, 2 * p + 1, high, capacity);
     if (low < high)
       segments.push_back({low, high});
   }
@@ -213,8 +209,8 @@ int64_t Validator::checkLoose(unsigned l, int64_t parents) {
   std::sort(segments.begin(), segments.end());
   for (size_t i = 1; i < segments.size(); ++i)
     if (segments[i].first < segments[i - 1].second)
-      throw Error(fmt::format("pos[{}]: the segments {}..{} and {}..{} overlap", l, segments[i - 1].first,
-                              segments[i - 1].second, segments[i].first, segments[i].second));
+      throwError("pos[{}]: the segments {}..{} and {}..{} overlap", l, segments[i - 1].first,
+                 segments[i - 1].second, segments[i].first, segments[i].second);
   for (auto [low, high] : segments) {
     for (unsigned k = l; k <= shapes[l].runEnd; ++k)
       for (int64_t q = low; q < high; ++q)
@@ -238,9 +234,9 @@ void Validator::checkBatchesOfSegments(unsigned l, int64_t parents) const {
     for (int64_t p = firsts[b]; p < firsts[b + 1]; ++p) {
       int64_t low = fields[l].position(2 * p), high = fields[l].position(2 * p + 1);
       if (starts[b] > low || high > starts[b + 1])
-        throw Error(fmt::format("pos[{}][{}]: the segment {}..{} of batch {} must lie within {}..{}, between "
-                                "where the first segments of this batch and the next one start",
-                                l, 2 * p, low, high, b, starts[b], starts[b + 1]));
+        throwError("pos[{}][{}]: the segment {}..{} of batch {} must lie within {}..{}, between where the "
+                   "first segments of this batch and the next one start",
+                   l, 2 * p, low, high, b, starts[b], starts[b + 1]);
     }
 }
 
@@ -256,8 +252,8 @@ void Validator::checkRange(unsigned l, int64_t positions) const {
 void Validator::checkCoordinate(unsigned l, int64_t p) const {
   const LevelShape &s = shapes[l];
   if (int64_t c = fields[l].coordinate(p); !s.contains(c))
-    throw Error(fmt::format("crd[{}][{}] = {} is outside the level's coordinates, {}..{}", l, p, c, s.low,
-                            s.low + s.size - 1));
+    throwError("crd[{}][{}] = {} is outside the level's coordinates, {}..{}", l, p, c, s.low,
+               s.low + s.size - 1);
 }
 
 /// Lexicographic comparison of the coordinates at positions p and q over levels l to `last`.
@@ -286,9 +282,8 @@ void Validator::checkSegment(unsigned l, int64_t begin, int64_t end) const {
   for (int64_t p = begin + 1; p < end && ordered > l; ++p) {
     int order = compareRuns(l, ordered - 1, p - 1, p);
     if (order > 0 || (order == 0 && unique && ordered > last))
-      throw Error(fmt::format(
-          "crd[{}][{}] = {} follows {}: coordinates must {}", l, p, runText(l, p), runText(l, p - 1),
-          order == 0 ? "be unique within their segment" : "increase within their segment"));
+      throwError("crd[{}][{}] = {} follows {}: coordinates must {}", l, p, runText(l, p), runText(l, p - 1),
+                 order == 0 ? "be unique within their segment" : "increase within their segment");
   }
   if (unique && ordered <= last)
     checkDistinct(l, begin, end);
@@ -296,18 +291,17 @@ void Validator::checkSegment(unsigned l, int64_t begin, int64_t end) const {
 
 /// The coordinates of a segment without order are distinct.
 void Validator::checkDistinct(unsigned l, int64_t begin, int64_t end) const {
-  std::vector<int64_t> places;
+  std::vector<int64_t> positions;
   for (int64_t p = begin; p < end; ++p)
-    places.push_back(p);
-  std::sort(places.begin(), places.end(), [&](int64_t p, int64_t q) {
+    positions.push_back(p);
+  std::sort(positions.begin(), positions.end(), [&](int64_t p, int64_t q) {
     int order = compareRuns(l, shapes[l].runEnd, p, q);
     return order < 0 || (order == 0 && p < q);
   });
-  for (size_t i = 1; i < places.size(); ++i)
-    if (compareRuns(l, shapes[l].runEnd, places[i - 1], places[i]) == 0)
-      throw Error(
-          fmt::format("crd[{}][{}] = {} is also at {}: coordinates must be unique within their segment", l,
-                      places[i], runText(l, places[i]), places[i - 1]));
+  for (size_t i = 1; i < positions.size(); ++i)
+    if (compareRuns(l, shapes[l].runEnd, positions[i - 1], positions[i]) == 0)
+      throwError("crd[{}][{}] = {} is also at {}: coordinates must be unique within their segment", l,
+                 positions[i], runText(l, positions[i]), positions[i - 1]);
 }
 
 void Validator::checkSizes() const {
@@ -317,10 +311,9 @@ void Validator::checkSizes() const {
       continue;
     requireCount(*field, 1);
     int64_t size = loadIndex(tensor.buffers[*field].data, 64, 0);
-    // A squeezed level shares its coordinates, and a round of a counter has an entry: both are bounded.
+    // A squeezed level shares its coordinates, and every value of a counter has an entry: both are bounded.
     if (size < 0 || size > shapes[l].size)
-      throw Error(fmt::format("size[{}] = {} is outside 0..{}, what {} can have", l, size, shapes[l].size,
-                              shapes[l].text));
+      throwError("size[{}] = {} is outside 0..{}, what {} can have", l, size, shapes[l].size, shapes[l].text);
   }
 }
 
@@ -345,13 +338,12 @@ void Validator::checkPermutation() const {
     for (int64_t r = 0; r < size; ++r) {
       int64_t i = loadIndex(tensor.buffers[f].data, 64, r);
       if (i < 0 || i >= size)
-        throw Error(fmt::format("{}[{}] = {} is outside 0..{}", fieldName(f), r, i, size - 1));
+        throwError("{}[{}] = {} is outside 0..{}", fieldName(f), r, i, size - 1);
       if (i / within != r / within)
-        throw Error(fmt::format("{}[{}] = {}: ranks {}..{} are those of the same coordinates", fieldName(f),
-                                r, i, r / within * within, std::min(r / within * within + within, size) - 1));
+        throwError("{}[{}] = {}: ranks {}..{} are those of the same coordinates", fieldName(f), r, i,
+                   r / within * within, std::min(r / within * within + within, size) - 1);
       if (seen[i])
-        throw Error(
-            fmt::format("{}[{}] = {} occurs before: every coordinate has one rank", fieldName(f), r, i));
+        throwError("{}[{}] = {} occurs before: every coordinate has one rank", fieldName(f), r, i);
       seen[i] = true;
     }
     return;
@@ -362,8 +354,8 @@ int64_t Validator::checkRagged(unsigned l, int64_t parents) {
   int64_t positions = checkPositions(l, checkedAdd(parents, 1, shapes[l].text), INT64_MAX, "positions");
   for (int64_t p = 0; p < parents; ++p)
     if (int64_t length = fields[l].position(p + 1) - fields[l].position(p); length > shapes[l].size)
-      throw Error(fmt::format("pos[{}][{}] = {} ends a segment of {} coordinates; {} has at most {}", l,
-                              p + 1, fields[l].position(p + 1), length, shapes[l].text, shapes[l].size));
+      throwError("pos[{}][{}] = {} ends a segment of {} coordinates; {} has at most {}", l, p + 1,
+                 fields[l].position(p + 1), length, shapes[l].text, shapes[l].size);
   return positions;
 }
 
@@ -378,8 +370,8 @@ int64_t Validator::checkFixed(unsigned l, int64_t parents) {
     checkSegment(l, p * s.n, q);
     for (int64_t entries = q; q < end; ++q)
       if (!fields[l].empty(q))
-        throw Error(fmt::format("crd[{}][{}] = {} follows the empty slot {}: empty slots come last", l, q,
-                                fields[l].coordinate(q), entries));
+        throwError("crd[{}][{}] = {} follows the empty slot {}: empty slots come last", l, q,
+                   fields[l].coordinate(q), entries);
   }
   return positions;
 }
@@ -400,11 +392,10 @@ int64_t Validator::checkBanded(unsigned l, int64_t parents) {
     if (length > 0)
       checkCoordinate(l, p);
     if (length > 0 && length > s.size - (first - s.low))
-      throw Error(fmt::format("crd[{}][{}] = {} begins a run of {}, which ends beyond the level's last "
-                              "coordinate, {}",
-                              l, p, first, length, s.low + s.size - 1));
+      throwError("crd[{}][{}] = {} begins a run of {}, which ends beyond the level's last coordinate, {}", l,
+                 p, first, length, s.low + s.size - 1);
     if (length == 0 && first != 0)
-      throw Error(fmt::format("crd[{}][{}] = {} begins no run: it must be 0", l, p, first));
+      throwError("crd[{}][{}] = {} begins no run: it must be 0", l, p, first);
   }
   return positions;
 }
@@ -424,15 +415,13 @@ void Validator::checkTable(unsigned l, int64_t begin, int64_t end) const {
   if (slots == 0)
     return;
   if (slots < 2 || (slots & (slots - 1)) != 0)
-    throw Error(
-        fmt::format("pos[{}]: the table {}..{} has {} slots: expected a power of two above 1, or none", l,
-                    begin, end, slots));
+    throwError("pos[{}]: the table {}..{} has {} slots: expected a power of two above 1, or none", l, begin,
+               end, slots);
   for (int64_t q = begin; q < end; ++q)
     entries += !here.empty(q);
   if (2 * entries > slots)
-    throw Error(
-        fmt::format("pos[{}]: the table {}..{} holds {} entries: at most half of its slots may be taken", l,
-                    begin, end, entries));
+    throwError("pos[{}]: the table {}..{} holds {} entries: at most half of its slots may be taken", l, begin,
+               end, entries);
   for (int64_t q = begin; q < end; ++q) {
     if (here.empty(q))
       continue;
@@ -443,10 +432,10 @@ void Validator::checkTable(unsigned l, int64_t begin, int64_t end) const {
     if (begin + at == q)
       continue;
     if (here.empty(begin + at))
-      throw Error(fmt::format("crd[{}][{}] = {} is not found from slot {} on, where the search for it begins",
-                              l, q, c, begin + firstSlot(c, slots)));
-    throw Error(fmt::format("crd[{}][{}] = {} is also at {}: coordinates must be unique within their table",
-                            l, q, c, begin + at));
+      throwError("crd[{}][{}] = {} is not found from slot {} on, where the search for it begins", l, q, c,
+                 begin + firstSlot(c, slots));
+    throwError("crd[{}][{}] = {} is also at {}: coordinates must be unique within their table", l, q, c,
+               begin + at);
   }
 }
 
@@ -480,15 +469,15 @@ void Validator::checkWithinDims() const {
   walk(tensor, true, [&](const std::vector<int64_t> &coords, int64_t p) {
     for (size_t d = 0; d < coords.size(); ++d)
       if (checked[d] && (coords[d] < 0 || coords[d] >= tensor.dims[d]))
-        throw Error(fmt::format("value {} lies at coordinate {} of dimension {}, which has size {}", p,
-                                coords[d], d, tensor.dims[d]));
+        throwError("value {} lies at coordinate {} of dimension {}, which has size {}", p, coords[d], d,
+                   tensor.dims[d]);
   });
 }
 
 } // namespace
 
 void validate(const Tensor &tensor) {
-  const Tensor all = whole(tensor); // what lies outside a slice is walked, too
+  const Tensor all = whole(tensor); // what lies outside a slice is read, too
   Validator(all).run();
 }
 

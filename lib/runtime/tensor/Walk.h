@@ -10,7 +10,7 @@ template <class F> class Walker {
 public:
   Walker(const Tensor &tensor, bool padding, F f)
       : tensor(tensor), shapes(levelShapes(tensor)), dims(tensor.dims), coords(tensor.dims.size(), 0),
-        places(shapes.size(), 0), padding(padding), slots(tensor.storedCount()), f(std::move(f)) {
+        levelCoords(shapes.size(), 0), padding(padding), slots(tensor.storedCount()), f(std::move(f)) {
     isDigits = format::digits(tensor.encoding).has_value();
     if (!isDigits)
       inverse = *format::inverseMap(tensor.encoding);
@@ -65,7 +65,7 @@ private:
     }
     case K::Offset: {
       format::Bindings none;
-      int64_t c = *format::evaluate(offsets[l], {}, places, none);
+      int64_t c = *format::evaluate(offsets[l], {}, levelCoords, none);
       if (s.contains(c))
         each(l, parent, parent + 1, batch, [c](int64_t) { return c; });
       return;
@@ -88,7 +88,7 @@ private:
         if (*c >= dims[s.digit.dim] && !padding)
           break; // later coordinates only grow
       }
-      places[l] = i;
+      levelCoords[l] = i;
       descend(l + 1, parent * s.size + i, l < batchLevels ? batch * s.size + i : batch);
     }
     if (c)
@@ -111,9 +111,9 @@ private:
     for (int64_t p = begin; p < end; ++p) {
       if (isEmpty(l, p))
         continue;
-      places[l] = coordinate(p);
+      levelCoords[l] = coordinate(p);
       if (c)
-        *c = saved + places[l] * stride;
+        *c = saved + levelCoords[l] * stride;
       last ? visit(p) : descend(l + 1, p, batch);
     }
     if (c)
@@ -124,7 +124,7 @@ private:
   int64_t invert(unsigned d) const {
     format::Bindings none;
     bool ranked = inverse[d]->kind == format::ExprKind::Unrank;
-    int64_t c = *format::evaluate(ranked ? inverse[d]->lhs : inverse[d], {}, places, none);
+    int64_t c = *format::evaluate(ranked ? inverse[d]->lhs : inverse[d], {}, levelCoords, none);
     return ranked && c >= 0 && c < dims[d] ? permutation[c] : c;
   }
 
@@ -144,7 +144,7 @@ private:
   std::vector<format::Expr> inverse, offsets;
   const int64_t *permutation = nullptr;
   const std::vector<int64_t> &dims;
-  std::vector<int64_t> coords, places; ///< per dimension, per level
+  std::vector<int64_t> coords, levelCoords; ///< per dimension, per level
   unsigned batchLevels = 0;
   bool padding, isDigits = true;
   int64_t slots;

@@ -1,11 +1,10 @@
 // Running a kernel: results and conversions are made, arguments checked and laid out in slots, statements
 // called in order.
-#include "engine/MakeExecutable.h"
 #include "engine/Call.h"
 #include "engine/Conversion.h"
 #include "notation/Sparsity.h"
+#include "support/Errors.h"
 #include <deque>
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <limits>
 
@@ -55,24 +54,23 @@ private:
 
   void checkInputs() {
     if (tensors.size() != program.tensors.size())
-      throw Error(fmt::format("the program has {} tensors, got {}", program.tensors.size(), tensors.size()));
+      throwError("the program has {} tensors, got {}", program.tensors.size(), tensors.size());
     for (unsigned t = 0; t < tensors.size(); ++t) {
       const TensorDecl &decl = program.tensors[t];
       if (tensors[t])
         check(decl, *tensors[t]);
       else if (decl.input)
-        throw Error(
-            fmt::format("tensor '{}' is an input of the program, but no data was given for it", decl.name));
+        throwError("tensor '{}' is an input of the program, but no data was given for it", decl.name);
     }
   }
 
   static void check(const TensorDecl &decl, const Tensor &tensor) {
     if (tensor.dims != decl.dims)
-      throw Error(fmt::format("tensor '{}' has dimensions [{}], but the program was compiled for [{}]",
-                              decl.name, fmt::join(tensor.dims, ","), fmt::join(decl.dims, ",")));
+      throwError("tensor '{}' has dimensions [{}], but the program was compiled for [{}]", decl.name,
+                 fmt::join(tensor.dims, ","), fmt::join(decl.dims, ","));
     if (tensor.type != decl.type)
-      throw Error(fmt::format("tensor '{}' holds {}, but the program was compiled for {}", decl.name,
-                              name(tensor.type), name(decl.type)));
+      throwError("tensor '{}' holds {}, but the program was compiled for {}", decl.name, name(tensor.type),
+                 name(decl.type));
   }
 
   static Tensor withOwnValues(const Tensor &tensor) {
@@ -88,33 +86,30 @@ private:
     const Tensor &stored = whole ? wholeOf(t) : *tensors[t];
     if (sameStorage(stored.encoding, encoding))
       return stored;
-    auto [it, fresh] = converted[t].try_emplace((whole ? "whole " : "") + format::print(encoding));
-    if (fresh)
+    auto [it, isNew] = converted[t].try_emplace((whole ? "whole " : "") + format::print(encoding));
+    if (isNew)
       it->second = engine::convert(stored, encoding, options);
     // Code reads buffers of exactly these widths.
     if (!sameStorage(it->second.encoding, encoding))
-      throw InternalError(fmt::format("tensor '{}' was asked for in {} and came in {}",
-                                      program.tensors[t].name, format::print(encoding),
-                                      format::print(it->second.encoding)));
+      throw InternalError(fmt::format("tensor '{}' was converted to {}, but {} is needed",
+                                      program.tensors[t].name, format::print(it->second.encoding),
+                                      format::print(encoding)));
     return it->second;
   }
 
   const Tensor &wholeOf(unsigned t) {
-    auto [it, fresh] = converted[t].try_emplace("whole");
-    if (!fresh)
+    auto [it, isNew] = converted[t].try_emplace("whole");
+    if (!isNew)
       return it->second;
     it->second = runtime::whole(*tensors[t]);
-    if (coordinatesFit32(program) && !options.wideIndices)
-      for (int64_t size : it->second.dims)
-        if (size > std::numeric_limits<int32_t>::max())
-          throw Error(fmt::format(
-              "'{}' is a slice of a tensor with a dimension of size {}, and the code reads 32-bit "
-              "indices; convert it to a format without slices first",
-              program.tensors[t].name, size));
+    if (coordinatesFit32(program) && !options.wideIndices && !indicesFit32(it->second.dims))
+      throwError("'{}' is a slice of a tensor of sizes {}, and the code reads 32-bit indices; convert it to "
+                 "a format without slices first",
+                 program.tensors[t].name, fmt::join(it->second.dims, " x "));
     return it->second;
   }
 
-  /// A place for a statement's result: what the caller gave, or an earlier statement left, if it has the
+  /// The tensor a statement writes: what the caller gave, or an earlier statement left, if it has the
   /// right format.
   Tensor &result(unsigned statement, const Argument &argument) {
     std::optional<Tensor> &slot = tensors[argument.tensor];
@@ -131,10 +126,9 @@ private:
       if (pattern.kind != notation::PatternKind::Operand)
         throw InternalError(fmt::format("the pattern of '{}' is not one operand's", decl.name));
       const Tensor &like = in(pattern.operand->tensor, argument.encoding);
-      if (!slot || !samePattern(*slot, like) || isConcurrent(slot->buffers.back()))
+      if (!slot || !samePattern(*slot, like) || isAliased(slot->buffers.back()))
         slot = runtime::likePattern(like, decl.type);
-    } else if (!slot || !sameStorage(slot->encoding, argument.encoding) ||
-               isConcurrent(slot->buffers.back())) {
+    } else if (!slot || !sameStorage(slot->encoding, argument.encoding) || isAliased(slot->buffers.back())) {
       slot = dense(decl, argument.encoding);
     }
     converted[argument.tensor].clear(); // copies of the old value
@@ -142,7 +136,7 @@ private:
   }
 
   /// Whether another tensor has this memory, too: what a result of an earlier run was converted to.
-  static bool isConcurrent(const Buffer &buffer) { return buffer.own && buffer.owner.use_count() > 1; }
+  static bool isAliased(const Buffer &buffer) { return buffer.own && buffer.owner.use_count() > 1; }
 
   /// Same positions and coordinates, by identity: a result of an earlier run, which can be overwritten.
   static bool samePattern(const Tensor &a, const Tensor &b) {
@@ -207,36 +201,14 @@ private:
   }
 };
 
-class KernelExecutable final : public Executable {
-public:
-  KernelExecutable(notation::Program program, std::shared_ptr<const Kernel> kernel, double ms,
-                   const char *origin, const Options &options)
-      : checked(std::move(program)), kernel(std::move(kernel)), ms(ms), from(origin), options(options) {}
-
-  const notation::Program &program() const override { return checked; }
-  const std::vector<std::string> &remarks() const override { return kernel->remarks; }
-  double compileMs() const override { return ms; }
-  const char *origin() const override { return from; }
-  void run(std::vector<std::optional<Tensor>> &tensors, double *computeMs) const override {
-    double elapsed = Run(checked, *kernel, tensors, options).all();
-    if (computeMs)
-      *computeMs = elapsed;
-  }
-
-private:
-  notation::Program checked;
-  std::shared_ptr<const Kernel> kernel;
-  double ms;
-  const char *from;
-  Options options;
-};
-
 } // namespace
 
-std::shared_ptr<Executable> makeExecutable(notation::Program program, std::shared_ptr<const Kernel> kernel,
-                                           double compileMs, const char *origin, const Options &options) {
-  return std::make_shared<KernelExecutable>(std::move(program), std::move(kernel), compileMs, origin,
-                                            options);
+const std::vector<std::string> &Executable::remarks() const { return kernel->remarks; }
+
+void Executable::run(std::vector<std::optional<Tensor>> &tensors, double *computeMs) const {
+  double elapsed = Run(checked, *kernel, tensors, options).all();
+  if (computeMs)
+    *computeMs = elapsed;
 }
 
 } // namespace tulle::engine

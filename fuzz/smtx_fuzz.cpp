@@ -1,8 +1,0 @@
-// Any bytes as a .smtx file: contents that hold together, or an Error.
-#include "io_check.h"
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  tulle::fuzz::checkParser(
-      data, size, [](std::string_view bytes) { return tulle::runtime::parseSmtx(bytes, "fuzz.smtx"); });
-  return 0;
-}

@@ -1,0 +1,20 @@
+// Errors from a format and its arguments.
+#pragma once
+#include "tulle/error.h"
+#include <fmt/format.h>
+#include <string_view>
+
+namespace tulle {
+
+/// Throws Error with the formatted text.
+template <class... Args> [[noreturn]] void throwError(fmt::format_string<Args...> text, Args &&...args) {
+  throw Error(fmt::format(text, std::forward<Args>(args)...));
+}
+
+/// Throws Error `file: error: text`.
+template <class... Args>
+[[noreturn]] void throwFileError(std::string_view file, fmt::format_string<Args...> text, Args &&...args) {
+  throwError("{}: error: {}", file, fmt::format(text, std::forward<Args>(args)...));
+}
+
+} // namespace tulle
