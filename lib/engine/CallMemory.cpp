@@ -227,15 +227,15 @@ int64_t CallMemory::checkedPositions(int64_t level, int64_t parents, int64_t eac
     return positions;
   bool refused = true;
   report([&] {
-    const format::Room room =
-        format::roomFor(made->encoding, made->dims, byteWidth(made->type), size_t(level), parents, each);
-    const int64_t bytes = int64_t(std::min(room.bytes, format::Large(INT64_MAX)));
+    const format::Capacity capacity =
+        format::capacityFor(made->encoding, made->dims, byteWidth(made->type), size_t(level), parents, each);
+    const int64_t bytes = int64_t(std::min(capacity.bytes, format::Large(INT64_MAX)));
     refused = !runtime::fitsMemory(bytes);
     if (refused)
       throwError("out of memory: {} needs {}{} ({} bytes), which this machine does not have: {} has {} "
                  "positions; use a sparser format or smaller sizes",
-                 resultText(), room.exact ? "" : "at least ", sizeText(uint64_t(bytes)), bytes,
-                 levelText(int64_t(room.level)), productText(room.parents, room.each));
+                 resultText(), capacity.exact ? "" : "at least ", sizeText(uint64_t(bytes)), bytes,
+                 levelText(int64_t(capacity.level)), productText(capacity.parents, capacity.each));
   });
   if (refused)
     leave();

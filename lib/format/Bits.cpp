@@ -54,22 +54,13 @@ std::optional<BitSources> ofBinary(const Expr &e, const Lets &lets, const std::v
   if (std::optional<int64_t> n = constantOf(e->rhs)) {
     bool power = *n > 0 && std::has_single_bit(uint64_t(*n));
     int64_t log2 = power ? std::countr_zero(uint64_t(*n)) : 0;
-    switch (e->kind) {
-    case ExprKind::And:
-      return masked(*x, *n);
-    case ExprKind::Shl:
-      return shifted(*x, *n);
-    case ExprKind::Shr:
-      return shifted(*x, -*n);
-    case ExprKind::Mul:
-      return power ? std::optional(shifted(*x, log2)) : std::nullopt;
-    case ExprKind::FloorDiv:
-      return power ? std::optional(shifted(*x, -log2)) : std::nullopt;
-    case ExprKind::Mod:
-      return power ? std::optional(masked(*x, *n - 1)) : std::nullopt;
-    default:
-      return std::nullopt;
-    }
+    if (e->kind == ExprKind::And || (e->kind == ExprKind::Mod && power))
+      return masked(*x, e->kind == ExprKind::And ? *n : *n - 1);
+    if (e->kind == ExprKind::Shl || e->kind == ExprKind::Shr)
+      return shifted(*x, e->kind == ExprKind::Shl ? *n : -*n);
+    if (power && (e->kind == ExprKind::Mul || e->kind == ExprKind::FloorDiv))
+      return shifted(*x, e->kind == ExprKind::Mul ? log2 : -log2);
+    return std::nullopt;
   }
   std::optional<BitSources> y = bitSources(e->rhs, lets, dimBits);
   if (!y)
@@ -111,6 +102,10 @@ Expr extract(unsigned level, uint64_t mask) {
 
 } // namespace
 
+bool contains(const Expr &e, ExprKind kind) {
+  return e && (e->kind == kind || contains(e->lhs, kind) || contains(e->rhs, kind));
+}
+
 const Expr &enterLets(const Expr &e, Lets &lets) {
   const Expr *body = &e;
   while ((*body)->kind == ExprKind::Let) {
@@ -118,6 +113,12 @@ const Expr &enterLets(const Expr &e, Lets &lets) {
     body = &(*body)->rhs;
   }
   return *body;
+}
+
+const Expr &enterLets(const Encoding &encoding, unsigned level, Lets &lets) {
+  for (unsigned l = 0; l < level; ++l)
+    enterLets(encoding.levels[l].expr, lets);
+  return enterLets(encoding.levels[level].expr, lets);
 }
 
 std::optional<BitSources> bitSources(const Expr &e, const Lets &lets, const std::vector<unsigned> &dimBits) {
@@ -134,15 +135,8 @@ std::optional<BitSources> bitSources(const Expr &e, const Lets &lets, const std:
     auto it = lets.find(e->name);
     return it == lets.end() ? std::nullopt : bitSources(it->second, lets, dimBits);
   }
-  case ExprKind::Level:
-  case ExprKind::Symbol:
-  case ExprKind::Counter:
-  case ExprKind::Let:
-  case ExprKind::Rank:
-  case ExprKind::Unrank:
-    return std::nullopt;
   default:
-    return ofBinary(e, lets, dimBits);
+    return isBinary(e) ? ofBinary(e, lets, dimBits) : std::nullopt;
   }
 }
 

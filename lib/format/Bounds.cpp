@@ -46,12 +46,7 @@ public:
 
   Bounds level(unsigned l) {
     Lets lets;
-    for (unsigned k = 0; k <= l; ++k) {
-      const Expr &body = enterLets(e.levels[k].expr, lets);
-      if (k == l)
-        return bounds(body, lets);
-    }
-    return std::nullopt;
+    return bounds(enterLets(e, l, lets), lets);
   }
 
 private:
@@ -71,7 +66,7 @@ private:
     case ExprKind::Counter: {
       Expr product = constant(1);
       for (unsigned d = 0; d < e.order(); ++d)
-        if (std::find(x->dims.begin(), x->dims.end(), d) == x->dims.end())
+        if (std::ranges::find(x->dims, d) == x->dims.end())
           product = isConstant(product) ? dim(d) : binary(ExprKind::Mul, product, dim(d));
       return upTo(make(ExprKind::Sub, product, constant(1)));
     }
@@ -79,13 +74,9 @@ private:
       auto it = lets.find(x->name);
       return it == lets.end() ? std::nullopt : bounds(it->second, lets);
     }
-    case ExprKind::Level:
-    case ExprKind::Symbol:
-    case ExprKind::Let:
-    case ExprKind::Unrank:
-      return std::nullopt;
     default: {
-      Bounds a = bounds(x->lhs, lets), b = a ? bounds(x->rhs, lets) : std::nullopt;
+      Bounds a = isBinary(x) ? bounds(x->lhs, lets) : std::nullopt,
+             b = a ? bounds(x->rhs, lets) : std::nullopt;
       return b ? ofBinary(x->kind, *a, *b) : std::nullopt;
     }
     }
@@ -97,9 +88,9 @@ private:
     bool bothNonnegative = nonnegative(a) && nonnegative(b);
     switch (kind) {
     case ExprKind::Add:
-      return LevelBounds{make(ExprKind::Add, a.low, b.low), make(ExprKind::Add, a.high, b.high)};
+      return LevelBounds{make(kind, a.low, b.low), make(kind, a.high, b.high)};
     case ExprKind::Sub:
-      return LevelBounds{make(ExprKind::Sub, a.low, b.high), make(ExprKind::Sub, a.high, b.low)};
+      return LevelBounds{make(kind, a.low, b.high), make(kind, a.high, b.low)};
     case ExprKind::Mul:
       if (!byConstant && isConstant(a.low) && isConstant(a.high) && a.low->value == a.high->value)
         return ofBinary(kind, b, a);
@@ -109,15 +100,9 @@ private:
         return LevelBounds{make(kind, a.high, b.low), make(kind, a.low, b.low)};
       return bothNonnegative ? Bounds(upTo(make(kind, a.high, b.high))) : std::nullopt;
     case ExprKind::FloorDiv:
-      if (!byConstant || n < 1)
-        return std::nullopt;
-      return LevelBounds{make(kind, a.low, b.low), make(kind, a.high, b.low)};
     case ExprKind::Shr:
-      if (!byConstant || n < 0 || n > 62)
-        return std::nullopt;
-      return LevelBounds{make(kind, a.low, b.low), make(kind, a.high, b.low)};
     case ExprKind::Shl:
-      if (!byConstant || n < 0 || n > 62)
+      if (!byConstant || (kind == ExprKind::FloorDiv ? n < 1 : n < 0 || n > 62))
         return std::nullopt;
       return LevelBounds{make(kind, a.low, b.low), make(kind, a.high, b.low)};
     case ExprKind::Mod:
@@ -158,7 +143,7 @@ std::optional<int64_t> largestByBits(const Expr &e, const Lets &lets, const std:
 
 std::optional<LevelBounds> levelBounds(const Encoding &encoding, unsigned level) {
   std::optional<LevelBounds> bounds = Analysis(encoding).level(level);
-  // Places below the least coordinate have no entry, as those of padding.
+  // Positions below the least coordinate have no entry, as padding.
   const LevelFormat &format = encoding.levels[level].format;
   if (bounds && startsAtZero(format) && isConstant(bounds->low) && bounds->low->value > 0)
     bounds->low = constant(0);
@@ -171,9 +156,7 @@ std::optional<CoordinateRange> levelRange(const Encoding &encoding, unsigned lev
   if (!bounds)
     return std::nullopt;
   Lets lets;
-  for (unsigned k = 0; k < level; ++k)
-    enterLets(encoding.levels[k].expr, lets);
-  const Expr &body = enterLets(encoding.levels[level].expr, lets);
+  const Expr &body = enterLets(encoding, level, lets);
   Bindings none;
   auto low = evaluate(bounds->low, dims, {}, none), high = evaluate(bounds->high, dims, {}, none);
   if (!high && body->kind == ExprKind::Counter) // an upper bound, which no tensor reaches

@@ -4,7 +4,7 @@
 
 namespace tulle::format {
 
-Large Room::positions() const { return std::min(parents * each, Large(INT64_MAX)); }
+Large Capacity::positions() const { return std::min(parents * each, Large(INT64_MAX)); }
 
 /// How many positions of level `l` each parent has; nullopt where that does not follow from the sizes.
 static std::optional<uint64_t> positionsOfEach(const Encoding &encoding, const Layout &layout,
@@ -43,26 +43,26 @@ static Large ownBytes(const Encoding &encoding, const Layout &layout, size_t l, 
   return bytes;
 }
 
-Room roomFor(const Encoding &encoding, const std::vector<int64_t> &dims, unsigned valueBytes, size_t level,
-             int64_t parents, int64_t each) {
+Capacity capacityFor(const Encoding &encoding, const std::vector<int64_t> &dims, unsigned valueBytes,
+                     size_t level, int64_t parents, int64_t each) {
   const Layout fields = layout(encoding);
-  Room room{level, uint64_t(parents), uint64_t(each)};
+  Capacity total{level, uint64_t(parents), uint64_t(each)};
   for (size_t l = level; l < encoding.levels.size(); ++l) {
     if (l > level) {
       std::optional<uint64_t> below = positionsOfEach(encoding, fields, dims, l);
-      room.exact = room.exact && below;
+      total.exact = total.exact && below;
       if (!below) {
         if (fields.positions[l])
-          room.bytes += room.positions() * fields.fields[*fields.positions[l]].width / 8;
-        return room;
+          total.bytes += total.positions() * fields.fields[*fields.positions[l]].width / 8;
+        return total;
       }
       if (*below != 1)
-        room = {l, room.positions(), *below, room.bytes};
+        total = {l, total.positions(), *below, total.bytes};
     }
-    room.bytes += ownBytes(encoding, fields, l, room.positions());
+    total.bytes += ownBytes(encoding, fields, l, total.positions());
   }
-  room.bytes += room.positions() * valueBytes;
-  return room;
+  total.bytes += total.positions() * valueBytes;
+  return total;
 }
 
 } // namespace tulle::format

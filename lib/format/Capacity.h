@@ -8,7 +8,7 @@ using Large = unsigned __int128;
 
 /// What a tensor stores for positions of a level and those below, and the lowest level that has several for
 /// each parent, parents * each in all.
-struct Room {
+struct Capacity {
   size_t level;
   Large parents, each;
   Large bytes = 0;
@@ -20,7 +20,7 @@ struct Room {
 
 /// Of `parents * each` positions of a level, where a value takes `valueBytes`. The encoding is executable,
 /// its widths resolved; `dims`: the dimensions' sizes.
-Room roomFor(const Encoding &encoding, const std::vector<int64_t> &dims, unsigned valueBytes, size_t level,
-             int64_t parents, int64_t each);
+Capacity capacityFor(const Encoding &encoding, const std::vector<int64_t> &dims, unsigned valueBytes,
+                     size_t level, int64_t parents, int64_t each);
 
 } // namespace tulle::format

@@ -117,11 +117,8 @@ private:
     case ExprKind::Unrank:
       value(e->lhs);
       return anything; // a coordinate that the permutation holds
-    case ExprKind::Symbol:
-    case ExprKind::Counter:
-      return anything;
     default:
-      return binary(e);
+      return isBinary(e) ? binary(e) : anything;
     }
   }
 
@@ -150,7 +147,7 @@ constexpr std::string_view cure = "; choose another format, or smaller sizes";
 bool countsTooFar(const Encoding &encoding, const Expr &counter, const std::vector<int64_t> &sizes) {
   int64_t product = 1;
   for (unsigned d = 0; d < encoding.order(); ++d)
-    if (std::find(counter->dims.begin(), counter->dims.end(), d) == counter->dims.end() &&
+    if (std::ranges::find(counter->dims, d) == counter->dims.end() &&
         __builtin_mul_overflow(product, std::max<int64_t>(sizes[d], 1), &product))
       return true;
   return false;
@@ -176,7 +173,7 @@ std::string whyNotLevel(const Encoding &encoding, unsigned l, const Expr &body,
   return "";
 }
 
-/// Where a dimension is cut into blocks, its size is rounded up.
+/// Blocks of a dimension round its size up.
 std::string whyNotBlocks(const Encoding &encoding, const std::vector<int64_t> &sizes) {
   const std::optional<std::vector<Digit>> all = digits(encoding);
   for (size_t l = 0; all && l < all->size(); ++l)

@@ -1,4 +1,4 @@
-// Slices of dimensions: which part of a tensor an encoding shows.
+// Slices of dimensions.
 #include "format/Encoding.h"
 #include <algorithm>
 #include <fmt/format.h>
@@ -6,8 +6,8 @@
 namespace tulle::format {
 
 bool hasSlices(const Encoding &encoding) {
-  return std::any_of(encoding.dims.begin(), encoding.dims.end(),
-                     [](const Dimension &dimension) { return dimension.slice.has_value(); });
+  return std::ranges::any_of(encoding.dims,
+                             [](const Dimension &dimension) { return dimension.slice.has_value(); });
 }
 
 Encoding withoutSlices(Encoding encoding) {
@@ -18,16 +18,14 @@ Encoding withoutSlices(Encoding encoding) {
 
 std::string whyNotResolved(const Encoding &encoding) {
   for (const Dimension &dimension : encoding.dims) {
-    if (!dimension.slice)
-      continue;
-    const Slice &slice = *dimension.slice;
+    const Slice slice = dimension.slice.value_or(Slice{0, 1, 1});
     const char *unknown = !slice.offset   ? "offset"
                           : !slice.size   ? "size"
                           : !slice.stride ? "stride"
                                           : nullptr;
     if (unknown)
       return fmt::format("the {} of the slice of dimension {} is '?', and nothing says what it is; give a "
-                         "number, or use the format of a tensor that was cut, which has all of them",
+                         "number, or use the format of a sliced tensor, which has all of them",
                          unknown, dimension.name);
   }
   return "";

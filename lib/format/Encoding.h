@@ -35,7 +35,7 @@ struct LevelFormat {
 };
 
 /// `slice(offset, size, stride)`: coordinate c of the dimension is coordinate offset + stride * c of the
-/// tensor that was cut; nullopt is '?'.
+/// whole tensor; nullopt is '?'.
 struct Slice {
   std::optional<int64_t> offset, size, stride;
   bool operator==(const Slice &) const = default;
@@ -54,8 +54,8 @@ struct Level {
   LevelFormat format;
 };
 
-/// One dimension's share of a level in a map made of permutations and floordiv/mod pairs: the level
-/// coordinate is
+/// A level in a map made of permutations and floordiv/mod pairs, as a digit of one dimension: its coordinate
+/// is
 /// `(coordinate of dim / stride) % modulus`, without the `%` when modulus is 0.
 struct Digit {
   unsigned dim = 0;
@@ -98,9 +98,9 @@ std::vector<std::string> dimensionNames(unsigned order);
 Encoding denseEncoding(unsigned order);
 bool isAllDense(const Encoding &encoding); ///< every level dense or batch, in any order and blocking
 
-/// Whether some dimension is a slice: the tensor then is a part of one that has the same storage.
+/// Whether some dimension is a slice: the tensor then is a view of a whole one.
 bool hasSlices(const Encoding &encoding);
-/// The encoding of the tensor that was cut: the same levels over whole dimensions.
+/// The encoding of the whole tensor: the same levels over whole dimensions.
 Encoding withoutSlices(Encoding encoding);
 /// Empty when every number of every slice is known, else one sentence about the first '?'.
 std::string whyNotResolved(const Encoding &encoding);
@@ -111,7 +111,7 @@ std::string whyNotResolved(const Encoding &encoding);
 std::optional<std::vector<Digit>> digits(const Encoding &encoding);
 
 /// The inverse map (one expression over level variables per dimension): the explicit one, else inferred for
-/// digits, ranks, offsets, additions of one unknown, bits that are moved about; nullopt where it cannot be.
+/// digits, ranks, offsets, additions of one unknown, permutations of bits; nullopt where it cannot be.
 std::optional<std::vector<Expr>> inverseMap(const Encoding &encoding);
 
 /// The coordinate of the `offset` level as an expression over the variables of the levels above it; null
@@ -132,14 +132,14 @@ std::optional<Scalar> explicitValue(const Encoding &encoding, ElementType type);
 /// The encoding whose tensors store their values.
 Encoding withStoredValues(Encoding encoding);
 
-/// Empty when the compiler can hold data in this encoding today, else one sentence that says which part it
-/// cannot and which formats it can.
+/// Empty when tensors can have this encoding, else one sentence: why not, and which formats they can have.
 std::string whyNotExecutable(const Encoding &encoding);
 /// The same for elements of that type: `explicitVal` must be one of its values, and not the fill.
 std::string whyNotExecutable(const Encoding &encoding, ElementType type);
 /// Empty when a tensor of these sizes can be stored in the executable encoding: the map keeps so many
-/// coordinates, and all that code computes with them (levels, their sizes, the way back) fits 64 bits. Else
-/// one sentence with the dimension or level and a cure. Every way from sizes to storage asks this.
+/// coordinates, and all that code computes with them (levels, their sizes, the inverse map) fits 64 bits.
+/// Else one sentence with the dimension or level and a cure. Checked before any storage of given sizes is
+/// made.
 std::string whyNotSizes(const Encoding &encoding, const std::vector<int64_t> &sizes);
 
 /// One row of the table of presets.

@@ -1,7 +1,9 @@
 // Parses encodings in all their spellings.
+#include "format/Bits.h"
 #include "format/ExprParser.h"
 #include "format/LevelKinds.h"
 #include "format/Verify.h"
+#include "support/Suggest.h"
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -20,7 +22,8 @@ const std::vector<std::string> &fieldNames() {
 
 class Parser {
 public:
-  Parser(std::string_view text, std::string_view name) : cursor(text, name), exprs(cursor, names) {}
+  Parser(std::string_view text, std::string_view name)
+      : cursor(encodingLanguage, text, name), exprs(cursor, names) {}
 
   Encoding run();
 
@@ -31,6 +34,7 @@ private:
   void map();
   void nameList(std::vector<std::string> &list, std::string_view close, std::string_view what, size_t limit);
   std::string declare(std::string_view what);
+  void restOfList(void (Parser::*element)(), std::string_view where);
   void dimSpec();
   Slice slice();
   void levelSpec();
@@ -58,17 +62,15 @@ private:
 // One of `#x.encoding<{`, `{ map =`, `map =`, or nothing before a bare map; returns what has to close it.
 std::string_view Parser::opening() {
   // An alias definition, as copied from an MLIR file.
-  if (cursor.next("#") && cursor.peek(1).kind == Token::Word && cursor.peek(2).is("=")) {
-    cursor.take();
-    cursor.take();
-    cursor.take();
-  }
+  if (cursor.next("#") && cursor.peek(1).kind == Token::Word && cursor.peek(2).is("="))
+    for (unsigned token = 0; token < 3; ++token)
+      cursor.take();
   if (cursor.accept("#")) {
     Token dialect = cursor.expectWord("'tulle.encoding' or 'sparse_tensor.encoding' after '#'");
     if (!dialect.is("tulle") && !dialect.is("sparse_tensor"))
-      cursor.fail(dialect.range, "expected 'tulle.encoding' or 'sparse_tensor.encoding' after '#', got '" +
-                                     std::string(dialect.text) + "'" +
-                                     support::didYouMean(dialect.text, {"tulle", "sparse_tensor"}));
+      cursor.fail(dialect.range,
+                  fmt::format("expected 'tulle.encoding' or 'sparse_tensor.encoding' after '#', got '{}'{}",
+                              dialect.text, support::didYouMean(dialect.text, {"tulle", "sparse_tensor"})));
     cursor.expect(".", "and 'encoding' after the dialect's name");
     cursor.expect("encoding", "after the dialect's name");
     cursor.expect("<", "after 'encoding'");
@@ -96,7 +98,7 @@ Encoding Parser::run() {
   }
   for (char c : closing)
     cursor.expect(std::string_view(&c, 1), "to close the encoding");
-  if (cursor.peek().kind != Token::End)
+  if (!cursor.atEnd())
     cursor.failExpected(closing.empty() ? "',' or the end of the encoding" : "nothing after the encoding");
   readCounters();
   check();
@@ -109,21 +111,19 @@ void Parser::fields() {
   do
     field();
   while (cursor.accept(","));
-  if (std::find(seenFields.begin(), seenFields.end(), "map") == seenFields.end())
+  if (std::ranges::find(seenFields, "map") == seenFields.end())
     cursor.fail(cursor.since(begin), "an encoding needs 'map = (i, j) -> (…)'");
 }
 
 void Parser::field() {
   Token word = cursor.expectWord("a map '(i, j) -> (…)' or a field such as 'map' or 'posWidth'");
   std::string field(word.text);
-  if (std::find(fieldNames().begin(), fieldNames().end(), field) == fieldNames().end()) {
-    std::string guess = support::didYouMean(field, fieldNames());
-    cursor.fail(
-        word.range,
-        "unknown field '" + field + "'" +
-            (guess.empty() ? "; expected map, posWidth, crdWidth, fill, explicitVal or implicitVal" : guess));
-  }
-  if (std::find(seenFields.begin(), seenFields.end(), field) != seenFields.end())
+  if (std::ranges::find(fieldNames(), field) == fieldNames().end())
+    cursor.fail(word.range, "unknown field '" + field + "'" +
+                                support::didYouMean(
+                                    field, fieldNames(),
+                                    "; expected map, posWidth, crdWidth, fill, explicitVal or implicitVal"));
+  if (std::ranges::find(seenFields, field) != seenFields.end())
     cursor.fail(word.range, "'" + field + "' is given twice");
   seenFields.push_back(field);
   cursor.expect("=", "after '" + field + "'");
@@ -162,6 +162,16 @@ void Parser::nameList(std::vector<std::string> &list, std::string_view close, st
   cursor.expect(close, "or ',' after " + std::string(what));
 }
 
+/// The elements of a list and the parenthesis that closes it.
+void Parser::restOfList(void (Parser::*element)(), std::string_view where) {
+  if (cursor.accept(")"))
+    return;
+  do
+    (this->*element)();
+  while (cursor.accept(","));
+  cursor.expect(")", where);
+}
+
 void Parser::map() {
   if (cursor.next("["))
     nameList(names.symbols, "]", "a symbol's name", maxSymbols);
@@ -169,20 +179,10 @@ void Parser::map() {
     nameList(names.levels, "}", "a level variable's name", maxLevels);
   out.symbols = names.symbols;
   cursor.expect("(", "before the dimensions of the map '(i, j) -> (…)'");
-  if (!cursor.accept(")")) {
-    do
-      dimSpec();
-    while (cursor.accept(","));
-    cursor.expect(")", "or ',' after a dimension");
-  }
+  restOfList(&Parser::dimSpec, "or ',' after a dimension");
   cursor.expect("->", "between the dimensions and the levels");
   Token open = cursor.expect("(", "before the levels");
-  if (!cursor.accept(")")) {
-    do
-      levelSpec();
-    while (cursor.accept(","));
-    cursor.expect(")", "or ',' after a level");
-  }
+  restOfList(&Parser::levelSpec, "or ',' after a level");
   if (out.levels.size() < names.levels.size())
     cursor.fail(cursor.since(open.range.begin),
                 "level variable '" + names.levels[out.levels.size()] + "' is declared, but no level has it");
@@ -279,13 +279,12 @@ LevelFormat Parser::levelFormat() {
     std::vector<std::string> known;
     for (const LevelKindInfo &row : levelKinds())
       known.emplace_back(row.name);
-    auto it = std::find(known.begin(), known.end(), word.text);
-    if (it == known.end()) {
-      std::string all = fmt::format("; the level formats are {}", fmt::join(known, ", "));
-      std::string guess = support::didYouMean(word.text, known);
-      cursor.fail(word.range,
-                  "unknown level format '" + std::string(word.text) + "'" + (guess.empty() ? all : guess));
-    }
+    auto it = std::ranges::find(known, word.text);
+    if (it == known.end())
+      cursor.fail(word.range, fmt::format("unknown level format '{}'{}", word.text,
+                                          support::didYouMean(word.text, known,
+                                                              fmt::format("; the level formats are {}",
+                                                                          fmt::join(known, ", ")))));
     format.kind = levelKinds()[size_t(it - known.begin())].kind;
     integers(format, word);
   }
@@ -328,39 +327,32 @@ void Parser::properties(LevelFormat &format, const Token &word) {
 }
 
 void Parser::property(LevelFormat &format, const Token &level) {
-  static const std::vector<std::string> known = {"nonunique", "nonordered", "padded", "soa", "high"};
   Token token = cursor.expectWord("a property such as 'nonunique'");
+  auto refuse = [&](std::string_view reason) {
+    cursor.fail(token.range, fmt::format("a {} level cannot be '{}': {}", level.text, token.text, reason));
+  };
+  if (token.is("high")) { // upstream's older word for a level with a lower and an upper position per parent
+    if (!storesPositions(format.kind))
+      refuse("only compressed levels have an upper position");
+    format.kind = LevelKind::LooseCompressed;
+    return;
+  }
   const LevelKindInfo &row = info(format.kind);
-  bool legal = false;
-  if (token.is("nonunique")) {
-    legal = row.mayNonunique;
-    format.unique = false;
-  } else if (token.is("nonordered")) {
-    legal = row.mayNonordered;
-    format.ordered = false;
-  } else if (token.is("padded")) {
-    legal = row.mayPadded;
-    format.padded = true;
-  } else if (token.is("soa")) {
-    legal = row.maySoa;
-    format.soa = true;
-  } else if (token.is("high")) {
-    // Upstream's older word for a level with a lower and an upper position per parent.
-    legal = storesPositions(format.kind);
-    format.kind = legal ? LevelKind::LooseCompressed : format.kind;
-  } else {
-    std::string guess = support::didYouMean(token.text, known);
-    cursor.fail(
-        token.range,
-        "unknown property '" + std::string(token.text) + "'" +
-            (guess.empty() ? "; the properties are nonunique, nonordered, padded, soa, high" : guess));
+  std::vector<std::string> known;
+  for (const Property &property : levelProperties) {
+    known.emplace_back(property.name);
+    if (!token.is(property.name))
+      continue;
+    if (!(row.*property.allowed))
+      refuse(row.why);
+    format.*property.field = property.value;
+    return;
   }
-  if (!legal) {
-    std::string reason =
-        token.is("high") ? "only compressed levels have an upper position" : std::string(row.why);
-    cursor.fail(token.range, "a " + std::string(level.text) + " level cannot be '" + std::string(token.text) +
-                                 "': " + reason);
-  }
+  known.emplace_back("high");
+  cursor.fail(token.range, fmt::format("unknown property '{}'{}", token.text,
+                                       support::didYouMean(token.text, known,
+                                                           "; the properties are nonunique, nonordered, "
+                                                           "padded, soa, high")));
 }
 
 unsigned Parser::width(bool coordinates) {
@@ -368,8 +360,8 @@ unsigned Parser::width(bool coordinates) {
   int64_t bits = cursor.expectInteger("a number of bits");
   bool legal = bits == 0 || bits == 8 || bits == 16 || bits == 32 || bits == 64 || (coordinates && bits == 2);
   if (!legal)
-    cursor.fail(range, std::string("expected a width of 0, ") + (coordinates ? "2, " : "") +
-                           "8, 16, 32 or 64 bits, got " + std::to_string(bits));
+    cursor.fail(range, fmt::format("expected a width of 0, {}8, 16, 32 or 64 bits, got {}",
+                                   coordinates ? "2, " : "", bits));
   if (coordinates)
     crdRange = range;
   return unsigned(bits);
@@ -431,9 +423,9 @@ std::string Parser::scalar() {
   static const std::vector<std::string> types = {"bool", "i1",  "i8",  "i16", "i32", "i64",
                                                  "bf16", "f16", "f32", "f64", "c64", "c128"};
   Token type = cursor.expectWord("a type such as 'f64' after ':'");
-  if (std::find(types.begin(), types.end(), type.text) == types.end())
+  if (std::ranges::find(types, type.text) == types.end())
     cursor.fail(type.range,
-                "unknown type '" + std::string(type.text) + "'" + support::didYouMean(type.text, types));
+                fmt::format("unknown type '{}'{}", type.text, support::didYouMean(type.text, types)));
   return text + " : " + std::string(type.text);
 }
 
@@ -485,13 +477,9 @@ void Parser::readCounters() {
       ++counts[product->first];
     exprs.push_back(product ? counter({product->second}) : level.expr);
   }
-  auto hasSymbol = [](auto &&self, const Expr &e) -> bool {
-    return e && (e->kind == ExprKind::Symbol || self(self, e->lhs) || self(self, e->rhs));
-  };
-  auto remains = [&](const Expr &e) { return hasSymbol(hasSymbol, e); };
-  if (std::any_of(counts.begin(), counts.end(), [](unsigned count) { return count != 1; }) ||
-      std::any_of(exprs.begin(), exprs.end(), remains) ||
-      std::any_of(out.dims.begin(), out.dims.end(), [&](const Dimension &d) { return remains(d.inverse); }))
+  auto remains = [](const Expr &e) { return contains(e, ExprKind::Symbol); };
+  if (std::ranges::any_of(counts, [](unsigned count) { return count != 1; }) ||
+      std::ranges::any_of(exprs, remains) || std::ranges::any_of(out.dims, remains, &Dimension::inverse))
     return;
   out.symbols.clear();
   names.symbols.clear();
@@ -507,9 +495,8 @@ void Parser::rename() {
   for (const Level &level : out.levels)
     others.push_back(level.name);
   std::vector<std::string> fixed = dimensionNames(out.order());
-  for (const std::string &name : fixed)
-    if (std::find(others.begin(), others.end(), name) != others.end())
-      return;
+  if (std::ranges::find_first_of(fixed, others) != fixed.end())
+    return;
   for (unsigned d = 0; d < out.order(); ++d)
     out.dims[d].name = fixed[d];
 }
@@ -521,7 +508,7 @@ Encoding parseEncoding(std::string_view text, std::string_view name) { return Pa
 std::vector<std::string> dimensionNames(unsigned order) {
   std::vector<std::string> names;
   for (unsigned d = 0; d < order; ++d)
-    names.push_back(order <= 8 ? std::string(1, char('i' + d)) : "d" + std::to_string(d));
+    names.push_back(order <= 8 ? std::string(1, char('i' + d)) : fmt::format("d{}", d));
   return names;
 }
 

@@ -84,11 +84,6 @@ std::optional<int64_t> evaluate(const Expr &expr, const std::vector<int64_t> &di
     return at(dims);
   case ExprKind::Level:
     return at(levels);
-  case ExprKind::Symbol:
-  case ExprKind::Counter:
-  case ExprKind::Rank:
-  case ExprKind::Unrank:
-    return std::nullopt;
   case ExprKind::Variable: {
     auto it = bindings.find(expr->name);
     return it == bindings.end() ? std::nullopt : std::optional(it->second);
@@ -101,7 +96,7 @@ std::optional<int64_t> evaluate(const Expr &expr, const std::vector<int64_t> &di
     return evaluate(expr->rhs, dims, levels, bindings);
   }
   default: {
-    auto a = evaluate(expr->lhs, dims, levels, bindings);
+    auto a = isBinary(expr) ? evaluate(expr->lhs, dims, levels, bindings) : std::nullopt;
     auto b = a ? evaluate(expr->rhs, dims, levels, bindings) : std::nullopt;
     return b ? apply(expr->kind, *a, *b) : std::nullopt;
   }

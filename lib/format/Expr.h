@@ -55,6 +55,8 @@ Expr unrank(Expr rank);
 Expr let(std::string name, Expr bound, Expr body);
 Expr binary(ExprKind kind, Expr lhs, Expr rhs);
 bool equal(const Expr &a, const Expr &b);
+/// Whether the expression is an operation on two others: `Add` … `Shr`.
+inline bool isBinary(const Expr &e) { return e->kind >= ExprKind::Add && e->kind <= ExprKind::Shr; }
 
 /// The values of the variables that `let` has bound. A binding made in one level's expression holds in later
 /// levels.

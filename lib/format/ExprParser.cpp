@@ -1,33 +1,13 @@
 #include "format/ExprParser.h"
+#include "support/Suggest.h"
 #include <algorithm>
-#include <array>
+#include <fmt/format.h>
 
 namespace tulle::format {
 namespace {
 
 // Bounds on what one encoding may hold: recursion over an expression must never exhaust the stack.
 constexpr unsigned maxDepth = 100, maxNodes = 2000;
-
-struct Operator {
-  std::string_view text;
-  ExprKind kind;
-  unsigned precedence;
-};
-constexpr std::array<Operator, 14> operators = {{{"|", ExprKind::Or, 0},
-                                                 {"^", ExprKind::Xor, 1},
-                                                 {"&", ExprKind::And, 2},
-                                                 {"<<", ExprKind::Shl, 3},
-                                                 {">>", ExprKind::Shr, 3},
-                                                 {"shl", ExprKind::Shl, 3},
-                                                 {"shr", ExprKind::Shr, 3},
-                                                 {"+", ExprKind::Add, 4},
-                                                 {"-", ExprKind::Sub, 4},
-                                                 {"*", ExprKind::Mul, 5},
-                                                 {"floordiv", ExprKind::FloorDiv, 5},
-                                                 {"/", ExprKind::FloorDiv, 5},
-                                                 {"mod", ExprKind::Mod, 5},
-                                                 {"%", ExprKind::Mod, 5}}};
-constexpr unsigned tightest = 5;
 
 const std::vector<std::string> &keywords() {
   static const std::vector<std::string> words = {"floordiv", "mod", "shl",    "shr",   "let",
@@ -36,29 +16,19 @@ const std::vector<std::string> &keywords() {
 }
 
 const Operator *findOperator(const Token &token) {
-  auto it = std::find_if(operators.begin(), operators.end(), [&](auto &o) { return token.is(o.text); });
-  return it == operators.end() ? nullptr : &*it;
+  const auto *found = std::ranges::find_if(operators, [&](const Operator &o) { return token.is(o.text); });
+  return found == std::end(operators) ? nullptr : found;
 }
 
-bool contains(const std::vector<std::string> &names, const std::string &name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
+bool contains(const std::vector<std::string> &names, std::string_view name) {
+  return std::ranges::find(names, name) != names.end();
 }
 
-/// Free of anything that varies with the entry: integers and symbols.
+/// Affine in symbols alone: nothing in it varies with the entry.
 bool isFixed(const Expr &e) {
-  switch (e->kind) {
-  case ExprKind::Constant:
-  case ExprKind::Symbol:
-    return true;
-  case ExprKind::Add:
-  case ExprKind::Sub:
-  case ExprKind::Mul:
-  case ExprKind::FloorDiv:
-  case ExprKind::Mod:
+  if (e->kind >= ExprKind::Add && e->kind <= ExprKind::Mod)
     return isFixed(e->lhs) && isFixed(e->rhs);
-  default:
-    return false;
-  }
+  return e->kind == ExprKind::Constant || e->kind == ExprKind::Symbol;
 }
 
 } // namespace
@@ -67,7 +37,7 @@ bool Names::has(const std::string &name) const {
   return contains(dims, name) || contains(symbols, name) || contains(levels, name) || contains(lets, name);
 }
 
-bool isKeyword(std::string_view word) { return contains(keywords(), std::string(word)); }
+bool isKeyword(std::string_view word) { return contains(keywords(), word); }
 
 Expr ExprParser::levelExpr() {
   inverse = false;
@@ -84,8 +54,9 @@ Expr ExprParser::inverseExpr() {
 
 void ExprParser::count(const Token &at) {
   if (++nodes > maxNodes)
-    cursor.fail(at.range, "this encoding's expressions are too long: at most " + std::to_string(maxNodes) +
-                              " operands and operators are read");
+    cursor.fail(at.range, fmt::format("this encoding's expressions are too long: at most {} operands and "
+                                      "operators are read",
+                                      maxNodes));
 }
 
 Expr ExprParser::expr() { return cursor.next("let") ? letExpr() : binaryExpr(0); }
@@ -113,25 +84,24 @@ Expr ExprParser::letExpr() {
   return let(variableName, value, body);
 }
 
-Expr ExprParser::binaryExpr(unsigned precedence) {
-  if (precedence > tightest)
-    return unary();
-  Expr lhs = binaryExpr(precedence + 1);
+// Precedence climbing: operators that bind less tightly than `loosest` are left to the caller.
+Expr ExprParser::binaryExpr(unsigned loosest) {
+  Expr lhs = unary();
   for (;;) {
     const Operator *op = findOperator(cursor.peek());
-    if (!op || op->precedence != precedence)
+    if (!op || op->precedence < loosest)
       return lhs;
     Token sign = cursor.take();
     count(sign);
     size_t begin = cursor.peek().range.begin;
-    Expr rhs = binaryExpr(precedence + 1);
+    Expr rhs = binaryExpr(op->precedence + 1);
     lhs = join(op->kind, lhs, rhs, sign, begin);
   }
 }
 
 // Refuses what is not affine: the message says which operand would have to be fixed.
 Expr ExprParser::join(ExprKind kind, Expr lhs, Expr rhs, const Token &sign, size_t rhsBegin) {
-  support::SourceRange place = cursor.since(rhsBegin);
+  support::SourceRange range = cursor.since(rhsBegin);
   std::string word(sign.text);
   bool isConstant = rhs->kind == ExprKind::Constant;
   switch (kind) {
@@ -142,12 +112,12 @@ Expr ExprParser::join(ExprKind kind, Expr lhs, Expr rhs, const Token &sign, size
   case ExprKind::FloorDiv:
   case ExprKind::Mod:
     if (!isFixed(rhs) || (isConstant && rhs->value <= 0))
-      cursor.fail(place, "expected a positive integer after '" + word + "'");
+      cursor.fail(range, "expected a positive integer after '" + word + "'");
     break;
   case ExprKind::Shl:
   case ExprKind::Shr:
     if (!isConstant || rhs->value < 0 || rhs->value > 63)
-      cursor.fail(place, "expected a number of bits from 0 to 63 after '" + word + "'");
+      cursor.fail(range, "expected a number of bits from 0 to 63 after '" + word + "'");
     break;
   default:
     break;
@@ -193,10 +163,10 @@ Expr ExprParser::primary() {
 
 unsigned ExprParser::dimension() {
   Token token = cursor.expectWord("a dimension");
-  auto it = std::find(names.dims.begin(), names.dims.end(), token.text);
+  auto it = std::ranges::find(names.dims, token.text);
   if (it == names.dims.end())
-    cursor.fail(token.range, "expected one of the tensor's dimensions, got '" + std::string(token.text) +
-                                 "'" + support::didYouMean(token.text, names.dims));
+    cursor.fail(token.range, fmt::format("expected one of the tensor's dimensions, got '{}'{}", token.text,
+                                         support::didYouMean(token.text, names.dims)));
   return unsigned(it - names.dims.begin());
 }
 
@@ -246,7 +216,7 @@ Expr ExprParser::name() {
   Token token = cursor.take();
   std::string word(token.text);
   auto find = [&](const std::vector<std::string> &list) {
-    auto it = std::find(list.begin(), list.end(), word);
+    auto it = std::ranges::find(list, word);
     return it == list.end() ? -1 : int64_t(it - list.begin());
   };
   if (find(names.lets) >= 0)
@@ -264,11 +234,10 @@ Expr ExprParser::name() {
     cursor.fail(token.range, "'" + word + "' is a dimension; the inverse map is made of levels");
   if (isKeyword(word))
     cursor.fail(token.range, "expected a variable or an integer before '" + word + "'");
-  std::string cure;
-  if (inverse && names.levels.empty())
-    cure = "; list the level variables in braces before the dimensions: {" + word + ", …} (…) -> (…)";
-  else
-    cure = support::didYouMean(word, candidates);
+  std::string cure =
+      inverse && names.levels.empty()
+          ? "; list the level variables in braces before the dimensions: {" + word + ", …} (…) -> (…)"
+          : support::didYouMean(word, candidates);
   cursor.fail(token.range, "undeclared variable '" + word + "'" + cure);
 }
 

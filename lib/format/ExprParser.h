@@ -1,9 +1,39 @@
 // Parses level expressions and their inverses.
 #pragma once
-#include "format/Cursor.h"
 #include "format/Expr.h"
+#include "support/Cursor.h"
 
 namespace tulle::format {
+
+using support::Cursor;
+using support::Token;
+
+/// The signs of encodings, and of what is written like them (schedules, queries).
+inline constexpr std::string_view signs[] = {"->", "<<", ">>", "(", ")", "[", "]", "{", "}",
+                                             "<",  ">",  ",",  ":", ";", ".", "=", "+", "-",
+                                             "*",  "/",  "%",  "&", "|", "^", "#", "?"};
+inline constexpr support::Language encodingLanguage = {signs, "this character has no meaning in an encoding"};
+
+struct Operator {
+  std::string_view text;
+  ExprKind kind;
+  unsigned precedence; ///< larger ones bind tighter
+};
+/// Every spelling of every operator; of those of a kind the first is the canonical one.
+inline constexpr Operator operators[] = {{"|", ExprKind::Or, 0},
+                                         {"^", ExprKind::Xor, 1},
+                                         {"&", ExprKind::And, 2},
+                                         {"shl", ExprKind::Shl, 3},
+                                         {"<<", ExprKind::Shl, 3},
+                                         {"shr", ExprKind::Shr, 3},
+                                         {">>", ExprKind::Shr, 3},
+                                         {"+", ExprKind::Add, 4},
+                                         {"-", ExprKind::Sub, 4},
+                                         {"*", ExprKind::Mul, 5},
+                                         {"floordiv", ExprKind::FloorDiv, 5},
+                                         {"/", ExprKind::FloorDiv, 5},
+                                         {"mod", ExprKind::Mod, 5},
+                                         {"%", ExprKind::Mod, 5}};
 
 /// The names an expression may use.
 struct Names {
@@ -30,7 +60,7 @@ public:
 private:
   Expr expr();
   Expr letExpr();
-  Expr binaryExpr(unsigned precedence);
+  Expr binaryExpr(unsigned loosest);
   Expr unary();
   Expr primary();
   Expr counterExpr();

@@ -1,4 +1,5 @@
 #include "format/Layout.h"
+#include "format/Bits.h"
 #include "format/LevelKinds.h"
 #include <algorithm>
 #include <limits>
@@ -6,21 +7,16 @@
 namespace tulle::format {
 namespace {
 
-/// How many levels share the coordinates buffer that begins at level `l`.
+/// How many levels have their coordinates in the buffer that begins at level `l`.
 unsigned runLength(const Encoding &e, unsigned l) {
-  LevelKind kind = e.levels[l].format.kind;
-  if ((kind != LevelKind::Compressed && kind != LevelKind::LooseCompressed) || e.levels[l].format.unique)
+  const LevelFormat &first = e.levels[l].format;
+  if (!isOneOf(first.kind, {LevelKind::Compressed, LevelKind::LooseCompressed}) || first.unique)
     return 1;
   unsigned end = l + 1;
   while (end < e.levels.size() && e.levels[end].format.kind == LevelKind::Singleton &&
          !e.levels[end].format.soa)
     ++end;
   return end - l;
-}
-
-/// Whether a `rank` occurs in the expression.
-bool reads(const Expr &e, ExprKind kind) {
-  return e && (e->kind == kind || reads(e->lhs, kind) || reads(e->rhs, kind));
 }
 
 /// Whether the coordinate can be negative: dimensions' coordinates are not, so only a difference is.
@@ -33,18 +29,15 @@ bool canBeNegative(const Expr &e) {
 void bindRanks(const Expr &e, std::vector<std::string> &names) {
   if (!e)
     return;
-  if (e->kind == ExprKind::Let && reads(e->lhs, ExprKind::Rank))
+  if (e->kind == ExprKind::Let && contains(e->lhs, ExprKind::Rank))
     names.push_back(e->name);
   bindRanks(e->lhs, names);
   bindRanks(e->rhs, names);
 }
 
 bool readsName(const Expr &e, const std::vector<std::string> &names) {
-  if (!e)
-    return false;
-  if (e->kind == ExprKind::Variable && std::find(names.begin(), names.end(), e->name) != names.end())
-    return true;
-  return readsName(e->lhs, names) || readsName(e->rhs, names);
+  return e && ((e->kind == ExprKind::Variable && std::ranges::find(names, e->name) != names.end()) ||
+               readsName(e->lhs, names) || readsName(e->rhs, names));
 }
 
 bool hasSize(const Level &level) {
@@ -59,36 +52,31 @@ bool hasSize(const Level &level) {
 Layout layout(const Encoding &encoding) {
   auto bits = [](unsigned width) { return width == 0 ? 64 : width; };
   Layout out;
-  out.sizes.resize(encoding.levels.size());
-  out.permutation.resize(encoding.levels.size());
-  out.positions.resize(encoding.levels.size());
+  for (auto *perLevel : {&out.sizes, &out.permutation, &out.positions, &out.bits})
+    perLevel->resize(encoding.levels.size());
   out.coordinates.resize(encoding.levels.size());
-  out.bits.resize(encoding.levels.size());
+  // The number of the field that is made.
+  auto add = [&](Field field) {
+    out.fields.push_back(field);
+    return unsigned(out.fields.size() - 1);
+  };
   std::vector<std::string> ranks;
   std::optional<unsigned> permutation;
   for (unsigned l = 0; l < encoding.levels.size(); ++l) {
     const Level &level = encoding.levels[l];
     LevelKind kind = level.format.kind;
-    if (hasSize(level)) {
-      out.sizes[l] = unsigned(out.fields.size());
-      out.fields.push_back({FieldKind::Sizes, l, 64});
-    }
+    if (hasSize(level))
+      out.sizes[l] = add({FieldKind::Sizes, l, 64});
     bindRanks(level.expr, ranks);
-    if (reads(level.expr, ExprKind::Rank) || readsName(level.expr, ranks)) {
-      if (!permutation) {
-        permutation = unsigned(out.fields.size());
-        out.fields.push_back({FieldKind::Permutation, l, 64});
-      }
+    if (contains(level.expr, ExprKind::Rank) || readsName(level.expr, ranks)) {
+      if (!permutation)
+        permutation = add({FieldKind::Permutation, l, 64});
       out.permutation[l] = permutation;
     }
-    if (storesPositions(kind)) {
-      out.positions[l] = unsigned(out.fields.size());
-      out.fields.push_back({FieldKind::Positions, l, bits(encoding.posWidth)});
-    }
-    if (kind == LevelKind::Bitmap) {
-      out.bits[l] = unsigned(out.fields.size());
-      out.fields.push_back({FieldKind::Bits, l, 8});
-    }
+    if (storesPositions(kind))
+      out.positions[l] = add({FieldKind::Positions, l, bits(encoding.posWidth)});
+    if (kind == LevelKind::Bitmap)
+      out.bits[l] = add({FieldKind::Bits, l, 8});
     if (!storesCoordinates(kind) || out.coordinates[l])
       continue;
     unsigned field = unsigned(out.fields.size()), stride = runLength(encoding, l);
@@ -97,10 +85,9 @@ Layout layout(const Encoding &encoding) {
       out.coordinates[l + offset] = CoordinateRef{field, stride, offset};
       isSigned |= canBeNegative(encoding.levels[l + offset].expr);
     }
-    out.fields.push_back({FieldKind::Coordinates, l, bits(encoding.crdWidth), isSigned});
+    add({FieldKind::Coordinates, l, bits(encoding.crdWidth), isSigned});
   }
-  out.fields.push_back(
-      {FieldKind::Values, unsigned(encoding.levels.size()), 0, false, encoding.explicitVal.has_value()});
+  add({FieldKind::Values, unsigned(encoding.levels.size()), 0, false, encoding.explicitVal.has_value()});
   return out;
 }
 
@@ -115,9 +102,7 @@ Encoding resolveWidths(const Encoding &encoding, int64_t maxCoordinate, int64_t 
 }
 
 Encoding resolveWidths(const Encoding &encoding, const std::vector<int64_t> &dims, int64_t maxPosition) {
-  int64_t largest = 0;
-  for (int64_t size : dims)
-    largest = std::max(largest, size);
+  int64_t largest = dims.empty() ? 0 : std::max<int64_t>(0, std::ranges::max(dims));
   const Layout fields = layout(encoding);
   for (unsigned l = 0; l < encoding.levels.size(); ++l)
     if (auto range = levelRange(encoding, l, dims); range && fields.coordinates[l])

@@ -33,47 +33,23 @@ const LevelKindInfo &info(LevelKind kind) { return levelKinds()[size_t(kind)]; }
 std::string_view name(LevelKind kind) { return info(kind).name; }
 
 bool storesCoordinates(LevelKind kind) {
-  switch (kind) {
-  case LevelKind::Compressed:
-  case LevelKind::LooseCompressed:
-  case LevelKind::Singleton:
-  case LevelKind::Structured:
-  case LevelKind::Fixed:
-  case LevelKind::Squeezed:
-  case LevelKind::Banded:
-  case LevelKind::Hashed:
-    return true;
-  default:
-    return false;
-  }
+  using enum LevelKind;
+  return isOneOf(kind, {Compressed, LooseCompressed, Singleton, Structured, Fixed, Squeezed, Banded, Hashed});
 }
 
 bool startsAtZero(const LevelFormat &format) {
-  switch (format.kind) {
-  case LevelKind::Dense:
-  case LevelKind::Batch:
-  case LevelKind::Bitmap:
-  case LevelKind::Ragged:
-  case LevelKind::Fixed:
-  case LevelKind::Hashed:
-  case LevelKind::Banded:
-    return true;
-  default:
-    return format.padded;
-  }
+  using enum LevelKind;
+  return format.padded || isOneOf(format.kind, {Dense, Batch, Bitmap, Ragged, Fixed, Hashed, Banded});
 }
 
 bool storesPositions(LevelKind kind) {
-  switch (kind) {
-  case LevelKind::Compressed:
-  case LevelKind::LooseCompressed:
-  case LevelKind::Ragged:
-  case LevelKind::Banded:
-  case LevelKind::Hashed:
-    return true;
-  default:
-    return false;
-  }
+  using enum LevelKind;
+  return isOneOf(kind, {Compressed, LooseCompressed, Ragged, Banded, Hashed});
+}
+
+bool hasUnmarkedPadding(LevelKind kind) {
+  using enum LevelKind;
+  return isOneOf(kind, {Dense, Batch, Ragged, Squeezed, Banded});
 }
 
 } // namespace tulle::format

@@ -1,7 +1,7 @@
 // What the map says: digits, inverse map, sizes.
 #include "format/Bits.h"
 #include "format/Layout.h"
-#include "format/Slots.h"
+#include "format/Padding.h"
 #include <algorithm>
 #include <limits>
 
@@ -75,11 +75,11 @@ public:
     for (unsigned d = 0; d < e.order(); ++d)
       if (unsigned bits = found[d] ? 0 : keptBits(d))
         found[d] = fromBits(d, bits);
-    // Each round may make another level's expression have one unknown only.
-    for (unsigned round = 0; round < e.order(); ++round)
+    // Each iteration may leave another level's expression with one unknown only.
+    for (unsigned iteration = 0; iteration < e.order(); ++iteration)
       for (unsigned l = 0; l < levels.size(); ++l)
         solve(l);
-    if (std::any_of(found.begin(), found.end(), [](const Expr &x) { return !x; }))
+    if (std::ranges::find(found, nullptr) != found.end())
       return std::nullopt;
     return found;
   }
@@ -144,19 +144,12 @@ private:
     case ExprKind::Dim:
       size += sizes[x->value];
       return size < maxSize ? found[x->value] : nullptr;
-    case ExprKind::Level:
-    case ExprKind::Symbol:
-    case ExprKind::Counter:
-    case ExprKind::Let:
-    case ExprKind::Rank:
-    case ExprKind::Unrank:
-      return nullptr;
     case ExprKind::Variable: {
       auto it = lets.find(x->name);
       return it == lets.end() || ++size >= maxSize ? nullptr : known(it->second);
     }
     default: {
-      Expr lhs = known(x->lhs), rhs = lhs ? known(x->rhs) : nullptr;
+      Expr lhs = isBinary(x) ? known(x->lhs) : nullptr, rhs = lhs ? known(x->rhs) : nullptr;
       return rhs && ++size < maxSize ? binary(x->kind, lhs, rhs) : nullptr;
     }
     }
@@ -205,7 +198,7 @@ private:
     }
   }
 
-  // Inverses are shared where they are substituted: written out, a few lines of text could grow beyond all
+  // Inverses are substituted by reference: written out, a few lines of text could grow beyond all
   // memory.
   static constexpr size_t maxSize = 4000;
   const Encoding &e;
@@ -229,9 +222,7 @@ std::optional<std::vector<Digit>> digits(const Encoding &encoding) {
     out.push_back(*digit);
     perDim[digit->dim].push_back(*digit);
   }
-  if (!std::all_of(perDim.begin(), perDim.end(), isComplete))
-    return std::nullopt;
-  return out;
+  return std::ranges::all_of(perDim, isComplete) ? std::optional(out) : std::nullopt;
 }
 
 std::optional<std::vector<Expr>> inverseMap(const Encoding &encoding) {
@@ -246,9 +237,7 @@ Expr offsetCoordinate(const Encoding &encoding, unsigned level) {
 
 std::optional<unsigned> separatedDimension(const Encoding &encoding, unsigned level) {
   Lets lets;
-  for (unsigned l = 0; l < level; ++l)
-    enterLets(encoding.levels[l].expr, lets);
-  std::optional<Digit> digit = digitOf(enterLets(encoding.levels[level].expr, lets), lets, encoding.order());
+  std::optional<Digit> digit = digitOf(enterLets(encoding, level, lets), lets, encoding.order());
   return digit ? std::optional(digit->dim % encoding.order()) : std::nullopt;
 }
 
@@ -274,7 +263,7 @@ Encoding denseEncoding(unsigned order) {
 }
 
 bool isAllDense(const Encoding &encoding) {
-  return std::all_of(encoding.levels.begin(), encoding.levels.end(), [](const Level &level) {
+  return std::ranges::all_of(encoding.levels, [](const Level &level) {
     return level.format.kind == LevelKind::Dense || level.format.kind == LevelKind::Batch;
   });
 }

@@ -1,6 +1,7 @@
 // The table of named formats.
-#include "format/Cursor.h"
 #include "format/Encoding.h"
+#include "format/ExprParser.h"
+#include "support/Suggest.h"
 #include <algorithm>
 #include <bit>
 #include <charconv>
@@ -98,7 +99,7 @@ const std::vector<Row> &rows() {
        .text = "(i, j) -> (i : dense, j floordiv {1} : dense, j mod {1} : structured[{0},{1}])",
        .example = {1, 4}},
       {.name = "BCOO",
-       .what = "a batch of coordinate lists, with room between them",
+       .what = "a batch of coordinate lists, with reserve between them",
        .levels = {"dense", "loose_compressed(nonunique)", "singleton(nonunique)"},
        .minOrder = 2,
        .exampleOrder = 3},
@@ -145,7 +146,7 @@ std::string shownName(const Row &row) { return std::string(row.name) + std::stri
 unsigned fixedOrder(const Row &row) { return row.text.empty() ? 0 : 2; }
 
 /// Spreads the low `width` bits of a block coordinate to every `order`th bit: each step halves the runs of
-/// bits that are still together and moves the upper half of each to its place.
+/// bits that are still together and moves the upper half of each to where it belongs.
 std::string spread(const std::string &dim, unsigned order, unsigned width, int64_t bits, unsigned &steps) {
   std::string text = fmt::format("let {0}0 = {0} shr {1} in ", dim, bits);
   steps = 0;
@@ -159,8 +160,8 @@ std::string spread(const std::string &dim, unsigned order, unsigned width, int64
   return text;
 }
 
-/// The bits of the blocks' coordinates in turn, the innermost dimension's lowest (Li et al. 2018, HiCOO): 16
-/// of each dimension or as many as have room, since a coordinate has 63.
+/// The bits of the blocks' coordinates interleaved, the innermost dimension's lowest (Li et al. 2018, HiCOO):
+/// 16 of each dimension, or as many as fit the 63 of a coordinate.
 std::string hicooText(unsigned order, int64_t bits) {
   std::vector<std::string> dims = dimensionNames(order), code, levels;
   std::string spreads;
@@ -187,8 +188,8 @@ std::string levelsText(const Row &row, unsigned order, const Arguments &argument
       level = row.innermost;
     // Entries are unique as a whole, so the innermost level has no duplicates.
     if (size_t at = level.find("nonunique"); last && at != std::string::npos) {
-      std::string_view rest = level == "singleton(nonunique, soa)" ? "(soa)" : "";
-      level = level.substr(0, at - 1) + std::string(rest);
+      const bool soa = level == "singleton(nonunique, soa)";
+      level = level.substr(0, at - 1) + (soa ? "(soa)" : "");
     }
     levels.push_back(dims[d] + " : " + level);
   }
@@ -204,7 +205,7 @@ std::string text(const Row &row, unsigned order, const Arguments &arguments) {
   return fmt::format(fmt::runtime(row.text), first, second);
 }
 
-/// A preset's name and arguments in a text, with the places for errors.
+/// A preset's name and arguments in a text, with their ranges for errors.
 struct Use {
   std::string name;
   support::SourceRange nameRange, range;
@@ -233,15 +234,13 @@ Use parseUse(Cursor &cursor) {
     cursor.expect(")", "or ',' after an argument");
   }
   use.range = cursor.since(word.range.begin);
-  if (cursor.peek().kind != Token::End)
+  if (!cursor.atEnd())
     cursor.failExpected("nothing after the format");
   return use;
 }
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c; }
-
 bool sameWord(std::string_view a, std::string_view b) {
-  auto same = [](char x, char y) { return lower(x) == lower(y) || (x == '_' && y == '-'); };
+  auto same = [](char x, char y) { return support::lower(x) == support::lower(y) || (x == '_' && y == '-'); };
   return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), same);
 }
 
@@ -252,15 +251,11 @@ const Row &findRow(const Cursor &cursor, const Use &use) {
       return row;
     known.emplace_back(row.name);
   }
-  std::string guess = support::didYouMean(use.name, known);
-  cursor.fail(
-      use.nameRange,
-      "unknown format '" + use.name + "'" +
-          (guess.empty()
-               ? fmt::format("; the formats are {}, or an encoding such as '(i, j) -> (i : dense, j : "
-                             "compressed)'",
-                             fmt::join(known, ", "))
-               : guess));
+  const std::string all =
+      fmt::format("; the formats are {}, or an encoding such as '(i, j) -> (i : dense, j : compressed)'",
+                  fmt::join(known, ", "));
+  cursor.fail(use.nameRange,
+              fmt::format("unknown format '{}'{}", use.name, support::didYouMean(use.name, known, all)));
 }
 
 void checkArguments(const Cursor &cursor, const Use &use, const Row &row, unsigned order) {
@@ -291,16 +286,16 @@ void checkArguments(const Cursor &cursor, const Use &use, const Row &row, unsign
 std::string dimensions(unsigned count) { return fmt::format("{} dimension{}", count, count == 1 ? "" : "s"); }
 
 void checkOrder(const Cursor &cursor, const Use &use, const Row &row, unsigned order) {
+  auto refuse = [&](std::string_view bound, unsigned orders, std::string_view cure) {
+    cursor.fail(use.range, fmt::format("{} is for tensors of {}{}, this one has {}; {}", row.name, bound,
+                                       dimensions(orders), dimensions(order), cure));
+  };
   if (unsigned fixed = fixedOrder(row); fixed != 0 && fixed != order)
-    cursor.fail(use.range,
-                fmt::format("{} is for tensors of {}, this one has {}; dense, COO and CSF fit any number",
-                            row.name, dimensions(fixed), dimensions(order)));
+    refuse("", fixed, "dense, COO and CSF fit any number");
   if (order > row.maxOrder)
-    cursor.fail(use.range, fmt::format("{} is for tensors of at most {}, this one has {}; write COO or CSF",
-                                       row.name, dimensions(row.maxOrder), dimensions(order)));
+    refuse("at most ", row.maxOrder, "write COO or CSF");
   if (order < row.minOrder)
-    cursor.fail(use.range, fmt::format("{} is for tensors of at least {}, this one has {}; write dense",
-                                       row.name, dimensions(row.minOrder), dimensions(order)));
+    refuse("at least ", row.minOrder, "write dense");
 }
 
 /// The integers of an encoding: what the arguments of a preset may have been.
@@ -320,9 +315,10 @@ std::vector<Arguments> candidates(const Row &row, const Encoding &encoding) {
     for (const Level &level : encoding.levels)
       if (level.expr->kind == ExprKind::Dim)
         perm.push_back(level.expr->value);
-    bool full = std::set<int64_t>(perm.begin(), perm.end()).size() == encoding.order() &&
-                perm.size() == encoding.order();
-    return full ? std::vector<Arguments>{{}, perm} : std::vector<Arguments>{{}};
+    const std::set<int64_t> distinct(perm.begin(), perm.end());
+    return perm.size() == encoding.order() && distinct.size() == perm.size()
+               ? std::vector<Arguments>{{}, perm}
+               : std::vector<Arguments>{{}};
   }
   std::vector<Arguments> out = {{}};
   std::set<int64_t> values;
@@ -357,9 +353,9 @@ Encoding withoutWidths(Encoding encoding) {
 } // namespace
 
 Encoding parseFormat(std::string_view source, unsigned order, std::string_view name) {
-  Cursor cursor(source, name);
+  Cursor cursor(encodingLanguage, source, name);
   bool isName = cursor.peek().kind == Token::Word && !cursor.peek(1).is("=");
-  if (!isName && cursor.peek().kind != Token::End) {
+  if (!isName && !cursor.atEnd()) {
     Encoding encoding = parseEncoding(source, name);
     if (encoding.order() != order)
       cursor.fail({0, source.size()}, fmt::format("this encoding is for tensors of {}, this one has {}",

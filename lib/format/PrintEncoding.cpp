@@ -1,50 +1,13 @@
 // Canonical text of encodings.
 #include "format/PrintEncoding.h"
+#include "format/ExprParser.h"
 #include "format/LevelKinds.h"
 #include <algorithm>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace tulle::format {
 namespace {
-
-struct Spelling {
-  std::string_view text;
-  int precedence;
-};
-
-// As in ExprParser.cpp; what is not listed there binds tightest.
-Spelling spelling(ExprKind kind) {
-  switch (kind) {
-  case ExprKind::Or:
-    return {" | ", 0};
-  case ExprKind::Xor:
-    return {" ^ ", 1};
-  case ExprKind::And:
-    return {" & ", 2};
-  case ExprKind::Shl:
-    return {" shl ", 3};
-  case ExprKind::Shr:
-    return {" shr ", 3};
-  case ExprKind::Add:
-    return {" + ", 4};
-  case ExprKind::Sub:
-    return {" - ", 4};
-  case ExprKind::Mul:
-    return {" * ", 5};
-  case ExprKind::FloorDiv:
-    return {" floordiv ", 5};
-  case ExprKind::Mod:
-    return {" mod ", 5};
-  default:
-    return {"", 6};
-  }
-}
-
-std::string joined(const std::vector<std::string> &parts) {
-  std::string out;
-  for (const std::string &part : parts)
-    out += (out.empty() ? "" : ", ") + part;
-  return out;
-}
 
 class Printer {
 public:
@@ -67,10 +30,10 @@ public:
                            print(encoding.levels[l].format));
     std::string out;
     if (!encoding.symbols.empty())
-      out += "[" + joined(encoding.symbols) + "]";
+      out += fmt::format("[{}]", fmt::join(encoding.symbols, ", "));
     if (explicitInverse)
-      out += "{" + joined(levels) + "} ";
-    return out + "(" + joined(dimSpecs) + ") -> (" + joined(levelSpecs) + ")";
+      out += fmt::format("{{{}}} ", fmt::join(levels, ", "));
+    return out + fmt::format("({}) -> ({})", fmt::join(dimSpecs, ", "), fmt::join(levelSpecs, ", "));
   }
 
   std::string level(unsigned l) const { return expr(encoding.levels[l].expr, -1); }
@@ -79,7 +42,7 @@ public:
     std::vector<std::string> exprs;
     for (unsigned l = 0; l < encoding.levels.size(); ++l)
       exprs.push_back(level(l));
-    return "(" + joined(dims) + ") -> (" + joined(exprs) + ")";
+    return fmt::format("({}) -> ({})", fmt::join(dims, ", "), fmt::join(exprs, ", "));
   }
 
 private:
@@ -92,7 +55,7 @@ private:
     std::string out = dims[d];
     if (const std::optional<Slice> &s = dimension.slice)
       out +=
-          " : #tulle<slice(" + number(s->offset) + ", " + number(s->size) + ", " + number(s->stride) + ")>";
+          fmt::format(" : #tulle<slice({}, {}, {})>", number(s->offset), number(s->size), number(s->stride));
     if (dimension.inverse)
       out += " = " + expr(dimension.inverse, -1);
     return out;
@@ -114,18 +77,20 @@ private:
     case ExprKind::Counter:
       return counter(*e);
     case ExprKind::Rank: {
-      std::string within = e->value < 0 ? "" : " within " + std::to_string(e->value);
-      return "rank(" + dims[e->dims[0]] + " by count(" + dims[e->dims[1]] + ")" + within + ")";
+      std::string within = e->value < 0 ? "" : fmt::format(" within {}", e->value);
+      return fmt::format("rank({} by count({}){})", dims[e->dims[0]], dims[e->dims[1]], within);
     }
     case ExprKind::Unrank:
       return "unrank(" + expr(e->lhs, 0) + ")";
     case ExprKind::Let: {
-      std::string out = "let " + e->name + " = " + expr(e->lhs, 0) + " in " + expr(e->rhs, -1);
+      std::string out = fmt::format("let {} = {} in {}", e->name, expr(e->lhs, 0), expr(e->rhs, -1));
       return context < 0 ? out : "(" + out + ")";
     }
     default: {
-      auto [text, precedence] = spelling(e->kind);
-      std::string out = expr(e->lhs, precedence) + std::string(text) + expr(e->rhs, precedence + 1);
+      const Operator &op = *std::ranges::find(operators, e->kind, &Operator::kind);
+      const int precedence = int(op.precedence);
+      std::string out =
+          fmt::format("{} {} {}", expr(e->lhs, precedence), op.text, expr(e->rhs, precedence + 1));
       return precedence < context ? "(" + out + ")" : out;
     }
     }
@@ -137,7 +102,7 @@ private:
     std::vector<std::string> names;
     for (unsigned d : e.dims)
       names.push_back(dims[d]);
-    return "#(" + joined(names) + ")";
+    return fmt::format("#({})", fmt::join(names, ", "));
   }
 
   const Encoding &encoding;
@@ -149,36 +114,32 @@ private:
 
 std::string print(const LevelFormat &format) {
   std::string out(name(format.kind));
-  unsigned integers = format.m != 0 ? 2 : format.n != 0 ? 1 : 0;
-  if (integers == 2)
-    out += "[" + std::to_string(format.n) + "," + std::to_string(format.m) + "]";
-  else if (integers == 1)
-    out += "[" + std::to_string(format.n) + "]";
-  std::vector<std::string> properties;
-  if (!format.unique)
-    properties.push_back("nonunique");
-  // A hash table is never ordered.
-  if (!format.ordered && format.kind != LevelKind::Hashed)
-    properties.push_back("nonordered");
-  if (format.padded)
-    properties.push_back("padded");
-  if (format.soa)
-    properties.push_back("soa");
-  return properties.empty() ? out : out + "(" + joined(properties) + ")";
+  if (format.m != 0)
+    out += fmt::format("[{},{}]", format.n, format.m);
+  else if (format.n != 0)
+    out += fmt::format("[{}]", format.n);
+  std::vector<std::string_view> properties;
+  for (const Property &property : levelProperties) {
+    // A hash table is never ordered.
+    const bool implied = format.kind == LevelKind::Hashed && property.field == &LevelFormat::ordered;
+    if (format.*property.field == property.value && !implied)
+      properties.push_back(property.name);
+  }
+  return properties.empty() ? out : fmt::format("{}({})", out, fmt::join(properties, ", "));
 }
 
 std::string printBody(const Encoding &encoding) {
   std::string out = "map = " + Printer(encoding).map();
-  if (encoding.posWidth)
-    out += ", posWidth = " + std::to_string(encoding.posWidth);
-  if (encoding.crdWidth)
-    out += ", crdWidth = " + std::to_string(encoding.crdWidth);
-  if (encoding.fill)
-    out += ", fill = " + *encoding.fill;
-  if (encoding.explicitVal)
-    out += ", explicitVal = " + *encoding.explicitVal;
-  if (encoding.implicitVal)
-    out += ", implicitVal = " + *encoding.implicitVal;
+  auto width = [](unsigned bits) { return bits ? std::optional(std::to_string(bits)) : std::nullopt; };
+  const std::pair<std::string_view, std::optional<std::string>> fields[] = {
+      {"posWidth", width(encoding.posWidth)},
+      {"crdWidth", width(encoding.crdWidth)},
+      {"fill", encoding.fill},
+      {"explicitVal", encoding.explicitVal},
+      {"implicitVal", encoding.implicitVal}};
+  for (const auto &[name, value] : fields)
+    if (value)
+      out += fmt::format(", {} = {}", name, *value);
   return out;
 }
 
@@ -190,8 +151,8 @@ std::string printLevel(const Encoding &encoding, unsigned level) {
 
 std::string printRemapping(const Encoding &encoding) { return Printer(encoding).remapping(); }
 
-/// Whether the two are put together alike: then their texts are equal, too.
-static bool alike(const Encoding &a, const Encoding &b) {
+/// Whether the two have equal parts: then their texts are equal, too.
+static bool haveEqualParts(const Encoding &a, const Encoding &b) {
   auto sameDimension = [](const Dimension &x, const Dimension &y) {
     return x.name == y.name && x.slice == y.slice && equal(x.inverse, y.inverse);
   };
@@ -206,7 +167,7 @@ static bool alike(const Encoding &a, const Encoding &b) {
 
 // Each call of a kernel compares its operands' encodings, and printing one takes a microsecond.
 bool Encoding::operator==(const Encoding &other) const {
-  return alike(*this, other) || print(*this) == print(other);
+  return haveEqualParts(*this, other) || print(*this) == print(other);
 }
 
 } // namespace tulle::format

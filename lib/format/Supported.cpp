@@ -2,8 +2,8 @@
 #include "format/Bits.h"
 #include "format/Layout.h"
 #include "format/LevelKinds.h"
+#include "format/Padding.h"
 #include "format/PrintEncoding.h"
-#include "format/Slots.h"
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
@@ -14,10 +14,6 @@ namespace {
 
 constexpr std::string_view cure = "; formats that can: all that `tulle formats` lists";
 
-bool contains(const Expr &e, ExprKind kind) {
-  return e && (e->kind == kind || contains(e->lhs, kind) || contains(e->rhs, kind));
-}
-
 /// One more than the largest number of a dimension that occurs.
 unsigned dimensionsOf(const Expr &e) {
   return !e                         ? 0
@@ -26,10 +22,8 @@ unsigned dimensionsOf(const Expr &e) {
 }
 
 bool countedAbove(const Encoding &e, unsigned l) {
-  for (unsigned k = 0; k < l; ++k)
-    if (contains(e.levels[k].expr, ExprKind::Counter))
-      return true;
-  return false;
+  return std::any_of(e.levels.begin(), e.levels.begin() + l,
+                     [](const Level &level) { return contains(level.expr, ExprKind::Counter); });
 }
 
 std::string whyNotNeighbours(const Encoding &e, unsigned l) {
@@ -38,11 +32,11 @@ std::string whyNotNeighbours(const Encoding &e, unsigned l) {
     return "";
   const LevelFormat &next = e.levels[l + 1].format;
   bool singletonBelow = next.kind == LevelKind::Singleton;
-  // A counter sets the entries of one coordinate apart. Below a place for each coordinate, padding may hold
-  // none, and conversions refuse two.
-  const bool placed =
-      !storesCoordinates(level.kind) || level.kind == LevelKind::Squeezed || level.kind == LevelKind::Banded;
-  if (singletonBelow && level.unique && !(next.padded && placed) && !countedAbove(e, l + 1))
+  // A counter sets the entries of one coordinate apart. Below a level with a position for each coordinate
+  // there may be padding, and conversions refuse two entries.
+  const bool hasAllCoordinates =
+      !storesCoordinates(level.kind) || isOneOf(level.kind, {LevelKind::Squeezed, LevelKind::Banded});
+  if (singletonBelow && level.unique && !(next.padded && hasAllCoordinates) && !countedAbove(e, l + 1))
     return fmt::format(
         "level {} is unique, so the singleton below it could hold one entry per coordinate only; "
         "write {}(nonunique)",
@@ -52,7 +46,7 @@ std::string whyNotNeighbours(const Encoding &e, unsigned l) {
         "level {} is nonunique, and only a singleton level can stand below it yet; leave nonunique out", l);
   if (next.kind == LevelKind::Structured && hasReserve(e, l))
     return fmt::format(
-        "below the places in reserve of a loose_compressed[n], the groups of level {} would have "
+        "below the positions in reserve of a loose_compressed[n], the groups of level {} would have "
         "no entries; leave [n] out",
         l + 1);
   return "";
@@ -67,22 +61,15 @@ std::string whyNotBatches(const Encoding &e) {
   unsigned stored = 0;
   for (unsigned l = 0; l < e.levels.size(); ++l) {
     const LevelFormat &level = e.levels[l].format;
-    switch (level.kind) {
-    case LevelKind::Dense:
-    case LevelKind::Batch:
+    if (isOneOf(level.kind, {LevelKind::Dense, LevelKind::Batch}))
       continue;
-    case LevelKind::Compressed:
-    case LevelKind::Structured:
-      break;
-    case LevelKind::LooseCompressed:
-      if (level.n != 0) // places in reserve are not left as entries are appended
-        special = l;
-      break;
-    default:
-      if (level.kind != LevelKind::Singleton || level.padded)
-        special = l;
-    }
     ++stored;
+    // Entries that are appended leave no positions in reserve.
+    const bool appends = isOneOf(level.kind, {LevelKind::Compressed, LevelKind::Structured}) ||
+                         (level.kind == LevelKind::LooseCompressed && level.n == 0) ||
+                         (level.kind == LevelKind::Singleton && !level.padded);
+    if (!appends)
+      special = l;
   }
   if (!special || stored == 1)
     return "";
@@ -95,9 +82,7 @@ std::string whyNotBatches(const Encoding &e) {
 std::string whyNotCoordinates(const Encoding &e, unsigned l) {
   const LevelFormat &level = e.levels[l].format;
   Lets lets;
-  for (unsigned k = 0; k < l; ++k)
-    enterLets(e.levels[k].expr, lets);
-  const Expr &body = enterLets(e.levels[l].expr, lets);
+  const Expr &body = enterLets(e, l, lets);
   std::optional<LevelBounds> bounds = levelBounds(e, l);
   if (!bounds)
     return fmt::format("the coordinates of level {} have no bounds: its expression may add, subtract and "
@@ -120,21 +105,19 @@ std::string whyNotCoordinates(const Encoding &e, unsigned l) {
   return "";
 }
 
+/// Whether the expression has a rank that is not `first`, which becomes the first one met.
+bool hasOtherRank(const Expr &x, Expr &first) {
+  if (x && x->kind == ExprKind::Rank && !first)
+    first = x;
+  return x && (x->kind == ExprKind::Rank ? !equal(first, x)
+                                         : hasOtherRank(x->lhs, first) || hasOtherRank(x->rhs, first));
+}
+
 /// All ranks of an encoding are the same: there is one permutation.
 std::string whyNotRanks(const Encoding &e) {
   Expr first;
-  auto differs = [&](auto &&self, const Expr &x) -> bool {
-    if (!x)
-      return false;
-    if (x->kind == ExprKind::Rank) {
-      if (!first)
-        first = x;
-      return !equal(first, x);
-    }
-    return self(self, x->lhs) || self(self, x->rhs);
-  };
   for (const Level &level : e.levels)
-    if (differs(differs, level.expr))
+    if (hasOtherRank(level.expr, first))
       return "it ranks in two ways, and only one permutation can be stored";
   return "";
 }
@@ -155,7 +138,7 @@ bool canDoWithout(Encoding e, unsigned l) {
   return inverseMap(e).has_value();
 }
 
-/// A level that says again what others say, in whole or in part; null where there is none.
+/// A level that repeats all or some of what others store; null where there is none.
 std::optional<unsigned> redundantLevel(const Encoding &e) {
   if (digits(e))
     return std::nullopt;
@@ -163,7 +146,7 @@ std::optional<unsigned> redundantLevel(const Encoding &e) {
   std::set<std::pair<unsigned, unsigned>> stored; // bits of dimensions
   for (unsigned l = 0; l < e.levels.size(); ++l) {
     const Expr &body = enterLets(e.levels[l].expr, lets);
-    // What follows from the levels above has no place of its own, and there is one entry for all dimensions.
+    // An offset level stores nothing of its own, and a counter of all dimensions has one value.
     if (e.levels[l].format.kind == LevelKind::Offset ||
         (body->kind == ExprKind::Counter && body->dims.size() == e.order()))
       continue;
@@ -178,31 +161,22 @@ std::optional<unsigned> redundantLevel(const Encoding &e) {
   return std::nullopt;
 }
 
-/// Where a level says what others say, most of its coordinates belong to no entry, and coordinates that
-/// another place stores would be read from there as well: the last level must store entries only.
+/// Most coordinates of a redundant level belong to no entry, and those of an entry would be read from several
+/// positions: the last level must store entries only.
 std::string whyNotRedundant(const Encoding &e) {
   unsigned last = unsigned(e.levels.size());
   while (last > 0 && e.levels[last - 1].format.kind == LevelKind::Offset)
     --last;
   if (last == 0)
     return "";
-  switch (e.levels[--last].format.kind) {
-  case LevelKind::Dense:
-  case LevelKind::Batch:
-  case LevelKind::Ragged:
-  case LevelKind::Banded:
-  case LevelKind::Squeezed:
-    break;
-  default:
+  if (!hasUnmarkedPadding(e.levels[--last].format.kind))
     return "";
-  }
   std::optional<unsigned> again = redundantLevel(e);
   if (!again)
     return "";
-  return fmt::format(
-      "level {} repeats what other levels say, so that the {} level {} would store places of no "
-      "entry; write compressed for level {}, or leave level {} out",
-      *again, name(e.levels[last].format.kind), last, last, *again);
+  return fmt::format("level {} repeats what other levels say, so that the {} level {} would store positions "
+                     "without an entry; write compressed for level {}, or leave level {} out",
+                     *again, name(e.levels[last].format.kind), last, last, *again);
 }
 
 /// Whether a coordinate between the first and the last can be that of no dimensions' coordinates, as those
@@ -248,7 +222,7 @@ bool leavesGaps(const Expr &x, const Lets &lets) {
   }
 }
 
-/// Places of levels that imply their coordinates, below which all places are stored: one that is of no
+/// Positions of levels that imply their coordinates, below which every position is stored: one without a
 /// coordinate would be read as that of another.
 std::string whyNotGaps(const Encoding &e) {
   Lets lets;
@@ -263,7 +237,7 @@ std::string whyNotGaps(const Encoding &e) {
     if (!full && kind != LevelKind::Ragged && kind != LevelKind::Banded)
       return "";
     if (leavesGaps(bodies[l], lets))
-      return fmt::format("the {} level {} would store places between the coordinates that ({}) has; write "
+      return fmt::format("the {} level {} would store positions between the coordinates that ({}) has; write "
                          "compressed or squeezed",
                          name(kind), l, printLevel(e, l));
     if (!full)
@@ -288,39 +262,24 @@ std::string whyNotMap(const Encoding &e) {
   return whyNotGaps(e);
 }
 
-/// Whether each position of the level may be a place of no entry that nothing marks as one.
-bool hasUnmarkedPlaces(LevelKind kind) {
-  switch (kind) {
-  case LevelKind::Dense:
-  case LevelKind::Batch:
-  case LevelKind::Ragged:
-  case LevelKind::Squeezed:
-  case LevelKind::Banded:
-    return true;
-  default:
-    return false;
-  }
-}
-
-/// Where every stored value is the same, a place that holds the fill must be known by its coordinate.
+/// Where every stored value is the same, padding must be known by its coordinate.
 std::string whyNotExplicit(const Encoding &e) {
   if (!e.explicitVal)
     return "";
   if (std::complex<double> value = explicitValue(e, ElementType::C128)->f; value != value)
     return fmt::format("explicitVal = {} equals no value, not even itself; write a number", *e.explicitVal);
   unsigned last = unsigned(e.levels.size());
-  auto onePlaceEach = [&](const LevelFormat &level) {
+  auto hasOneEach = [&](const LevelFormat &level) {
     return level.kind == LevelKind::Offset || (level.kind == LevelKind::Singleton && !level.padded);
   };
-  while (last > 0 && onePlaceEach(e.levels[last - 1].format))
+  while (last > 0 && hasOneEach(e.levels[last - 1].format))
     --last;
   if (last == 0)
-    return "explicitVal: a tensor without dimensions has one place, and it is always stored; leave it out";
-  if (LevelKind kind = e.levels[last - 1].format.kind; hasUnmarkedPlaces(kind))
-    return fmt::format(
-        "explicitVal: the {} level {} has places of no entry that only their value, the fill, tells "
-        "from entries; write compressed for it, or leave explicitVal out",
-        name(kind), last - 1);
+    return "explicitVal: a tensor without dimensions has one value, and it is always stored; leave it out";
+  if (LevelKind kind = e.levels[last - 1].format.kind; hasUnmarkedPadding(kind))
+    return fmt::format("explicitVal: the {} level {} has padding that only its value, the fill, tells "
+                       "from entries; write compressed for it, or leave explicitVal out",
+                       name(kind), last - 1);
   return "";
 }
 
@@ -365,11 +324,10 @@ std::string whyNot(const Encoding &e) {
   for (unsigned l = 0; l < e.levels.size(); ++l)
     if (std::string reason = whyNotNeighbours(e, l); !reason.empty())
       return reason;
-  if (std::string reason = whyNotBatches(e); !reason.empty())
-    return reason;
-  if (std::string reason = whyNotMap(e); !reason.empty())
-    return reason;
-  return whyNotExplicit(e);
+  for (auto *check : {whyNotBatches, whyNotMap, whyNotExplicit})
+    if (std::string reason = check(e); !reason.empty())
+      return reason;
+  return "";
 }
 
 } // namespace

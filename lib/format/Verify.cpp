@@ -1,14 +1,18 @@
 #include "format/Verify.h"
 #include "format/LevelKinds.h"
 #include <algorithm>
+#include <fmt/format.h>
 
 namespace tulle::format {
 namespace {
 
 using Found = std::optional<Violation>;
 
+Found violation(Violation::Part part, unsigned index, std::string message) {
+  return Violation{part, index, std::move(message)};
+}
 Found format(unsigned level, std::string message) {
-  return Violation{Violation::LevelFormatPart, level, std::move(message)};
+  return violation(Violation::LevelFormatPart, level, std::move(message));
 }
 
 Found checkParent(const Encoding &e, unsigned l) {
@@ -17,9 +21,7 @@ Found checkParent(const Encoding &e, unsigned l) {
   if (level.kind == LevelKind::Batch && parent && parent->kind != LevelKind::Batch)
     return format(l, "batch levels come before all others");
   if (level.kind == LevelKind::Singleton && !level.padded) {
-    bool full = !parent || parent->kind == LevelKind::Dense || parent->kind == LevelKind::Batch ||
-                parent->kind == LevelKind::Bitmap;
-    if (full)
+    if (!parent || isOneOf(parent->kind, {LevelKind::Dense, LevelKind::Batch, LevelKind::Bitmap}))
       return format(l,
                     "a singleton level has one coordinate for every position above it, so it follows a level "
                     "that stores coordinates; write 'compressed' or 'singleton(padded)'");
@@ -37,14 +39,14 @@ Found checkStructured(const Encoding &e, unsigned l) {
   if (expr->kind == ExprKind::Mod && expr->rhs->kind == ExprKind::Constant &&
       expr->rhs->value == level.format.m)
     return std::nullopt;
-  std::string m = std::to_string(level.format.m);
-  return Violation{Violation::LevelExpr, l,
-                   "the coordinates of " + print(level.format) + " run from 0 to " +
-                       std::to_string(level.format.m - 1) + "; write this level as '… mod " + m +
-                       "' below a level '… floordiv " + m + "'"};
+  return violation(
+      Violation::LevelExpr, l,
+      fmt::format("the coordinates of {} run from 0 to {}; write this level as '… mod {}' below a "
+                  "level '… floordiv {}'",
+                  print(level.format), level.format.m - 1, level.format.m, level.format.m));
 }
 
-/// The singletons of one run share a buffer or have one each.
+/// The singletons of one run are in one buffer or have one each.
 Found checkRuns(const Encoding &e) {
   for (unsigned l = 1; l < e.levels.size(); ++l) {
     const LevelFormat &level = e.levels[l].format, &parent = e.levels[l - 1].format;
@@ -71,12 +73,11 @@ Found checkDims(const Encoding &e) {
   std::vector<bool> seen(e.dims.size());
   for (const Level &level : e.levels)
     markDims(level.expr, seen);
-  auto lost = std::find(seen.begin(), seen.end(), false);
-  if (lost == seen.end())
-    return std::nullopt;
-  unsigned d = unsigned(lost - seen.begin());
-  return Violation{Violation::Inverse, d,
-                   "no level stores dimension '" + e.dims[d].name + "'; add a level for it"};
+  for (unsigned d = 0; d < seen.size(); ++d)
+    if (!seen[d])
+      return violation(Violation::Inverse, d,
+                       fmt::format("no level stores dimension '{}'; add a level for it", e.dims[d].name));
+  return std::nullopt;
 }
 
 Found checkCrdWidth(const Encoding &e) {
@@ -86,17 +87,17 @@ Found checkCrdWidth(const Encoding &e) {
   for (const Level &level : e.levels) {
     bool fits = level.format.kind == LevelKind::Structured && level.format.m <= 4;
     if (storesCoordinates(level.format.kind) && !fits)
-      return Violation{
-          Violation::CrdWidth, 0,
-          "2-bit coordinates are for structured[n,m] levels with m up to 4; this encoding also has " +
-              print(level.format) + ": write 8, 16, 32 or 64"};
+      return violation(Violation::CrdWidth, 0,
+                       fmt::format("2-bit coordinates are for structured[n,m] levels with m up to 4; this "
+                                   "encoding also has {}: write 8, 16, 32 or 64",
+                                   print(level.format)));
     any |= fits;
   }
   if (any)
     return std::nullopt;
-  return Violation{
+  return violation(
       Violation::CrdWidth, 0,
-      "2-bit coordinates are for structured[n,m] levels, and there is none; write 8, 16, 32 or 64"};
+      "2-bit coordinates are for structured[n,m] levels, and there is none; write 8, 16, 32 or 64");
 }
 
 /// Runs points through map and explicit inverse. Exact wherever the map can be evaluated: a wrong
@@ -123,9 +124,11 @@ Found checkInverse(const Encoding &e) {
       Bindings local;
       auto back = any(e.dims[d]) ? evaluate(e.dims[d].inverse, {}, levels, local) : std::nullopt;
       if (back && *back != dims[d])
-        return Violation{Violation::Inverse, d,
-                         "this is not the inverse of the map: at coordinate " + std::to_string(dims[d]) +
-                             " of dimension '" + e.dims[d].name + "' it gives " + std::to_string(*back)};
+        return violation(
+            Violation::Inverse, d,
+            fmt::format("this is not the inverse of the map: at coordinate {} of dimension '{}' it "
+                        "gives {}",
+                        dims[d], e.dims[d].name, *back));
     }
   }
   return std::nullopt;
@@ -134,19 +137,14 @@ Found checkInverse(const Encoding &e) {
 } // namespace
 
 std::optional<Violation> verify(const Encoding &encoding) {
-  for (unsigned l = 0; l < encoding.levels.size(); ++l) {
-    if (Found found = checkParent(encoding, l))
+  for (unsigned l = 0; l < encoding.levels.size(); ++l)
+    for (auto *check : {checkParent, checkStructured})
+      if (Found found = check(encoding, l))
+        return found;
+  for (auto *check : {checkRuns, checkDims, checkInverse, checkCrdWidth})
+    if (Found found = check(encoding))
       return found;
-    if (Found found = checkStructured(encoding, l))
-      return found;
-  }
-  if (Found found = checkRuns(encoding))
-    return found;
-  if (Found found = checkDims(encoding))
-    return found;
-  if (Found found = checkInverse(encoding))
-    return found;
-  return checkCrdWidth(encoding);
+  return std::nullopt;
 }
 
 } // namespace tulle::format

@@ -101,7 +101,7 @@ private:
       return;
     int64_t at = position(statement.lhs);
     if (keepsFill && !result().stored[at])
-      return; // a factor that is not stored annihilates, be it the result's old value
+      return; // an absent factor is an absorbing element, also where it is the result's old value
     Scalar value = evaluate(statement.rhs);
     Scalar &target = result().values[at];
     target =
@@ -115,15 +115,15 @@ private:
     DenseTensor &r = result();
     const notation::TensorDecl &decl = program.tensors[statement.lhs.tensor];
     notation::ResultPattern pattern = resultPattern(program, statement);
-    bool shared = isSparse() && pattern.kind == notation::PatternKind::Operand;
+    bool likeOperand = isSparse() && pattern.kind == notation::PatternKind::Operand;
     for (size_t at = 0; at < r.values.size(); ++at) {
       r.values[at] = notation::rounded(r.values[at], r.type);
-      r.stored[at] = !isSparse() ||
-                     (shared ? tensors[pattern.operand->tensor].stored[at] : r.stored[at] || contributed[at]);
+      r.stored[at] = !isSparse() || (likeOperand ? tensors[pattern.operand->tensor].stored[at]
+                                                 : r.stored[at] || contributed[at]);
       if (!r.stored[at])
         r.values[at] = format::fillValue(decl.encoding, decl.type);
     }
-    if (isSparse() && !shared)
+    if (isSparse() && !likeOperand)
       storeBlocks(r, decl.encoding);
   }
 
@@ -138,7 +138,7 @@ private:
     return at;
   }
 
-  /// What is not stored may decide the value alone: it annihilates even inf and nan.
+  /// An absent operand may decide the value alone: as an absorbing element (annihilator) even of inf and nan.
   Scalar evaluate(const Expr &expr) const {
     const ExprNode &node = *expr;
     if (node.op == Op::Literal)

@@ -48,9 +48,9 @@ private:
   /// The coordinates of an element in levels 0 .. end-1.
   Coordinates levelCoordinates(size_t at, unsigned end) const {
     Coordinates dims(tensor.dims.size()), levels;
-    int64_t rest = int64_t(at);
-    for (size_t d = dims.size(); d-- > 0; rest /= tensor.dims[d])
-      dims[d] = rest % tensor.dims[d];
+    int64_t linear = int64_t(at);
+    for (size_t d = dims.size(); d-- > 0; linear /= tensor.dims[d])
+      dims[d] = linear % tensor.dims[d];
     for (unsigned l = 0; l < end; ++l) {
       int64_t c = dims[digits[l].dim] / digits[l].stride;
       levels.push_back(digits[l].modulus ? c % digits[l].modulus : c);

@@ -1,4 +1,5 @@
 #include "notation/Arithmetic.h"
+#include "notation/Monoid.h"
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -7,12 +8,6 @@ namespace tulle::notation {
 namespace {
 
 unsigned bits(ElementType type) { return 8 * byteWidth(type); }
-int64_t smallest(ElementType type) {
-  return bits(type) == 64 ? INT64_MIN : -(int64_t(1) << (bits(type) - 1));
-}
-int64_t largest(ElementType type) {
-  return bits(type) == 64 ? INT64_MAX : (int64_t(1) << (bits(type) - 1)) - 1;
-}
 
 /// Keeps the low bits of the type, as two's complement.
 int64_t wrap(uint64_t value, ElementType type) {
@@ -105,43 +100,43 @@ Scalar applyBool(Op op, const std::vector<Scalar> &args) {
   return applyInteger(op, ElementType::I8, args);
 }
 
-/// `T` is the type the hardware computes in: rounding after every operation is C++'s own.
+/// What floats and complex numbers have in common: `T` is one of their types, in which C++ computes and
+/// rounds.
+template <typename T> std::optional<T> applyField(Op op, const T &a, const T &b) {
+  struct Row {
+    Op op;
+    T (*function)(const T &, const T &);
+  };
+  constexpr Row table[] = {{Op::Neg, [](const T &a, const T &) { return -a; }},
+                           {Op::Abs, [](const T &a, const T &) { return T(std::abs(a)); }},
+                           {Op::Sqrt, [](const T &a, const T &) { return std::sqrt(a); }},
+                           {Op::Exp, [](const T &a, const T &) { return std::exp(a); }},
+                           {Op::Log, [](const T &a, const T &) { return std::log(a); }},
+                           {Op::Sin, [](const T &a, const T &) { return std::sin(a); }},
+                           {Op::Cos, [](const T &a, const T &) { return std::cos(a); }},
+                           {Op::Tanh, [](const T &a, const T &) { return std::tanh(a); }},
+                           {Op::Add, [](const T &a, const T &b) { return a + b; }},
+                           {Op::Sub, [](const T &a, const T &b) { return a - b; }},
+                           {Op::Div, [](const T &a, const T &b) { return a / b; }},
+                           {Op::Pow, [](const T &a, const T &b) { return std::pow(a, b); }}};
+  const Row *row = std::ranges::find(table, op, &Row::op);
+  return row == std::end(table) ? std::nullopt : std::optional(row->function(a, b));
+}
+
 template <typename T> Scalar applyFloat(Op op, const std::vector<Scalar> &args) {
   T a = T(args[0].f.real()), b = args.size() > 1 ? T(args[1].f.real()) : T(0);
   auto real = [](T value) { return Scalar{0, double(value)}; };
+  if (auto result = applyField(op, a, b))
+    return real(*result);
   bool unordered = std::isnan(a) || std::isnan(b);
   T nan = std::numeric_limits<T>::quiet_NaN();
   switch (op) {
-  case Op::Neg:
-    return real(-a);
-  case Op::Abs:
-    return real(std::abs(a));
-  case Op::Sqrt:
-    return real(std::sqrt(a));
-  case Op::Exp:
-    return real(std::exp(a));
-  case Op::Log:
-    return real(std::log(a));
-  case Op::Sin:
-    return real(std::sin(a));
-  case Op::Cos:
-    return real(std::cos(a));
-  case Op::Tanh:
-    return real(std::tanh(a));
   case Op::Relu:
     return real(std::isnan(a) ? a : std::max(a, T(0)));
-  case Op::Add:
-    return real(a + b);
-  case Op::Sub:
-    return real(a - b);
   case Op::Mul:
     return real(a * b);
-  case Op::Div:
-    return real(a / b);
   case Op::Mod:
     return real(std::fmod(a, b));
-  case Op::Pow:
-    return real(std::pow(a, b));
   case Op::Min:
     return real(unordered ? nan : a == b ? (std::signbit(a) ? a : b) : std::min(a, b));
   case Op::Max:
@@ -154,74 +149,23 @@ template <typename T> Scalar applyFloat(Op op, const std::vector<Scalar> &args) 
 template <typename T> Scalar applyComplex(Op op, const std::vector<Scalar> &args) {
   std::complex<T> a(args[0].f), b(args.size() > 1 ? args[1].f : 0);
   auto value = [](std::complex<T> v) { return Scalar{0, {double(v.real()), double(v.imag())}}; };
+  if (auto result = applyField(op, a, b))
+    return value(*result);
   switch (op) {
-  case Op::Neg:
-    return value(-a);
-  case Op::Abs:
-    return value(std::abs(a));
-  case Op::Sqrt:
-    return value(std::sqrt(a));
-  case Op::Exp:
-    return value(std::exp(a));
-  case Op::Log:
-    return value(std::log(a));
-  case Op::Sin:
-    return value(std::sin(a));
-  case Op::Cos:
-    return value(std::cos(a));
-  case Op::Tanh:
-    return value(std::tanh(a));
   case Op::Conj:
     return value(std::conj(a));
   case Op::Real:
     return value(a.real());
   case Op::Imag:
     return value(a.imag());
-  case Op::Add:
-    return value(a + b);
-  case Op::Sub:
-    return value(a - b);
   // The textbook product: operator* would recover infinities that the textbook one loses.
   case Op::Mul:
     return value({a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()});
-  case Op::Div:
-    return value(a / b);
-  case Op::Pow:
-    return value(std::pow(a, b));
   case Op::Eq:
     return truth(a == b);
   default:
     return truth(a != b);
   }
-}
-
-Op operation(Reduce reduce) {
-  switch (reduce) {
-  case Reduce::Add:
-    return Op::Add;
-  case Reduce::Mul:
-    return Op::Mul;
-  case Reduce::Min:
-    return Op::Min;
-  case Reduce::Max:
-    return Op::Max;
-  case Reduce::Or:
-    return Op::Or;
-  case Reduce::And:
-    return Op::And;
-  case Reduce::Xor:
-    return Op::Xor;
-  }
-  return Op::Add;
-}
-
-int64_t saturate(double value, ElementType to) {
-  if (std::isnan(value))
-    return 0;
-  if (value <= double(smallest(to)))
-    return smallest(to);
-  // double(largest) rounds up to 2^63 for i64, which is just outside.
-  return value >= double(largest(to)) ? largest(to) : int64_t(value);
 }
 
 } // namespace
@@ -250,19 +194,16 @@ Scalar apply(Op op, ElementType operands, const std::vector<Scalar> &args) {
 }
 
 Scalar convert(const Scalar &value, ElementType from, ElementType to) {
-  bool fromInteger = isInteger(from) || from == ElementType::Bool;
-  if (to == ElementType::Bool)
-    return truth(fromInteger ? value.i != 0 : value.f != std::complex<double>(0));
-  if (isInteger(to))
-    return integer(fromInteger ? wrap(uint64_t(value.i), to) : saturate(value.f.real(), to));
-  if (fromInteger) // once, not through f64: rounding twice is not rounding
-    return to == ElementType::F32 || to == ElementType::C64 ? Scalar{0, double(float(value.i))}
-                                                            : rounded({0, double(value.i)}, to);
-  return rounded(value, to);
+  if (isInteger(to) || to == ElementType::Bool)
+    return convertScalar(value, from, to);
+  const bool fromInteger = isInteger(from) || from == ElementType::Bool;
+  if (fromInteger && (to == ElementType::F32 || to == ElementType::C64))
+    return {0, double(float(value.i))}; // once, not through f64: rounding twice is not rounding
+  return rounded(convertScalar(value, from, to), to);
 }
 
 Scalar combine(Reduce reduce, ElementType type, const Scalar &a, const Scalar &b) {
-  return apply(operation(reduce), type, {a, b});
+  return apply(monoid(reduce).op, type, {a, b});
 }
 
 Scalar rounded(const Scalar &value, ElementType type) {

@@ -1,6 +1,5 @@
 // Text and bindings to a checked program.
 #include "format/Layout.h"
-#include "notation/Lexer.h"
 #include "notation/ReservedWords.h"
 #include "notation/Sparsity.h"
 #include "notation/Terms.h"
@@ -45,11 +44,6 @@ private:
   std::vector<std::optional<ElementType>> types;
   std::vector<bool> hasValue; ///< inputs, and what earlier statements wrote
 
-  [[noreturn]] void fail(SourceRange range, const std::string &message,
-                         std::vector<support::Note> notes = {}) const {
-    throw support::SyntaxError(sourceName, resolved.text, range, message, notes);
-  }
-
   const Binding *binding(unsigned tensor) const {
     auto it = bindings.find(resolved.tensors[tensor]);
     return it == bindings.end() ? nullptr : &it->second;
@@ -60,9 +54,8 @@ private:
     for (const auto &[name, binding] : bindings) {
       if (resolved.tensor(name))
         continue;
-      std::string guess = support::nearest(name, resolved.tensors);
-      fail({0, resolved.text.size()}, fmt::format("tensor '{}' is given, but not used{}", name,
-                                                  guess.empty() ? "" : "; did you mean '" + guess + "'?"));
+      resolved.fail({0, resolved.text.size()}, fmt::format("tensor '{}' is given, but not used{}", name,
+                                                           support::didYouMean(name, resolved.tensors)));
     }
     for (const Use &use : resolved.uses) {
       bool given = binding(use.access.tensor) && binding(use.access.tensor)->input;
@@ -72,18 +65,18 @@ private:
         continue;
       const std::string &name = resolved.tensors[use.access.tensor];
       if (writer != resolved.uses.end())
-        fail(use.access.range,
-             fmt::format("'{}' is read before the statement that writes it; swap the statements, or give "
-                         "its first value",
-                         name),
-             {{writer->access.range, "written here"}});
+        resolved.fail(
+            use.access.range,
+            fmt::format("'{}' is read before the statement that writes it; swap the statements, or give "
+                        "its first value",
+                        name),
+            {{writer->access.range, "written here"}});
       std::vector<std::string> others;
       for (const auto &[other, b] : bindings)
         others.push_back(other);
-      std::string guess = support::nearest(name, others);
-      fail(use.access.range,
-           fmt::format("tensor '{}' has no value: give it, or write it in an earlier statement{}", name,
-                       guess.empty() ? "" : "; did you mean '" + guess + "'?"));
+      resolved.fail(use.access.range,
+                    fmt::format("tensor '{}' has no value: give it, or write it in an earlier statement{}",
+                                name, support::didYouMean(name, others)));
     }
   }
 
@@ -98,20 +91,21 @@ private:
     for (const Use &use : resolved.uses)
       for (unsigned d = 0; d < use.access.subscripts.size(); ++d)
         if (resolved.dims[use.access.tensor][d] < 0)
-          fail(use.subscriptRanges[d],
-               fmt::format("the size of dimension {} of '{}' is unknown; give its dimensions", d + 1,
-                           resolved.tensors[use.access.tensor]));
+          resolved.fail(use.subscriptRanges[d],
+                        fmt::format("the size of dimension {} of '{}' is unknown; give its dimensions", d + 1,
+                                    resolved.tensors[use.access.tensor]));
   }
 
   [[noreturn]] void failWithoutSize(const Use &use, unsigned d, const std::string &index) const {
     const std::string &tensor = resolved.tensors[use.access.tensor];
-    fail(use.subscriptRanges[d],
-         use.written
-             ? fmt::format(
-                   "index '{}' is not used on the right, so its size is unknown; use it there, or give the "
-                   "dimensions of '{}'",
-                   index, tensor)
-             : fmt::format("the size of index '{}' is unknown; give the dimensions of '{}'", index, tensor));
+    resolved.fail(
+        use.subscriptRanges[d],
+        use.written
+            ? fmt::format(
+                  "index '{}' is not used on the right, so its size is unknown; use it there, or give the "
+                  "dimensions of '{}'",
+                  index, tensor)
+            : fmt::format("the size of index '{}' is unknown; give the dimensions of '{}'", index, tensor));
   }
 
   void declareTensors() {
@@ -126,12 +120,12 @@ private:
       auto uses = [&](const Use &u) { return u.access.tensor == t; };
       const SourceRange range = std::find_if(resolved.uses.begin(), resolved.uses.end(), uses)->access.range;
       if (decl.encoding.order() != resolved.orders[t])
-        fail(range, fmt::format("the format of '{}' has {} dimension(s), but the tensor {}", decl.name,
-                                decl.encoding.order(), resolved.orders[t]));
-      // What slices are cut from is stored already.
+        resolved.fail(range, fmt::format("the format of '{}' has {} dimension(s), but the tensor {}",
+                                         decl.name, decl.encoding.order(), resolved.orders[t]));
+      // The whole tensor of a slice is stored already.
       if (!format::hasSlices(decl.encoding) && format::whyNotExecutable(decl.encoding).empty())
         if (std::string why = format::whyNotSizes(decl.encoding, decl.dims); !why.empty())
-          fail(range, fmt::format("'{}' cannot be stored: {}", decl.name, why));
+          resolved.fail(range, fmt::format("'{}' cannot be stored: {}", decl.name, why));
       program.tensors.push_back(std::move(decl));
       types.push_back(b && b->type    ? b->type
                       : b && b->input ? std::optional(ElementType::F64)
@@ -146,10 +140,11 @@ private:
     s.range = source.range;
     s.lhs = resolved.access(number, source.lhs);
     if (const TensorDecl &result = program.tensors[s.lhs.tensor]; format::hasSlices(result.encoding))
-      fail(s.lhs.range,
-           fmt::format("'{}' is computed, and its format has slices: a result has storage of its own; "
-                       "write its dimensions without slice(…)",
-                       result.name));
+      resolved.fail(
+          s.lhs.range,
+          fmt::format("'{}' is computed, and its format has slices: a result has storage of its own; "
+                      "write its dimensions without slice(…)",
+                      result.name));
     Typer typer(resolved, types);
     Typed rhs = typer.type(number, source.rhs);
     auto &type = types[s.lhs.tensor];
@@ -175,13 +170,14 @@ private:
       if (!tensor.encoding.explicitVal)
         continue;
       if (use.written)
-        fail(use.access.range,
-             fmt::format(
-                 "'{}' is computed, so that its values are its own, but its format says that all are {}; "
-                 "leave explicitVal out, and convert the result",
-                 tensor.name, *tensor.encoding.explicitVal));
+        resolved.fail(
+            use.access.range,
+            fmt::format(
+                "'{}' is computed, so that its values are its own, but its format says that all are {}; "
+                "leave explicitVal out, and convert the result",
+                tensor.name, *tensor.encoding.explicitVal));
       if (std::string why = format::whyNotExecutable(tensor.encoding, tensor.type); !why.empty())
-        fail(use.access.range, fmt::format("the format of '{}': {}", tensor.name, why));
+        resolved.fail(use.access.range, fmt::format("the format of '{}': {}", tensor.name, why));
     }
   }
 
@@ -193,7 +189,7 @@ private:
       if (use.statement == number)
         for (const Affine &a : use.access.subscripts)
           for (const auto &[index, coefficient] : a.terms)
-            if (std::find(seen.begin(), seen.end(), index) == seen.end()) {
+            if (std::ranges::find(seen, index) == seen.end()) {
               seen.push_back(index);
               result.push_back(index);
             }
@@ -203,8 +199,8 @@ private:
   Reduce reduction(const syntax::Statement &source, ElementType type) const {
     Reduce reduce = source.reduce.value_or(Reduce::Add);
     auto refuse = [&](std::string_view why) {
-      fail(source.assignRange,
-           fmt::format("this reduction is not defined on {} values; {}", name(type), why));
+      resolved.fail(source.assignRange,
+                    fmt::format("this reduction is not defined on {} values; {}", name(type), why));
     };
     if (type == ElementType::Bool) {
       // The semiring of truth values, as in expressions.
@@ -220,8 +216,8 @@ private:
   }
 };
 
-/// A result that shares an operand's pattern shares its coordinates, and so their widths where none are
-/// named. One with a pattern of its own gets what its coordinates and the most entries it may have need.
+/// A result with an operand's pattern has its coordinates, and so their widths where none are named. One with
+/// a pattern of its own gets what its coordinates and the most entries it may have need.
 void takeWidths(Program &program, const Statement &s) {
   TensorDecl &result = program.tensors[s.lhs.tensor];
   format::Encoding &encoding = result.encoding;

@@ -1,5 +1,4 @@
 // Sizes of indices and dimensions, by propagation between the uses of each.
-#include "notation/Lexer.h"
 #include "notation/Resolve.h"
 #include <fmt/format.h>
 #include <set>
@@ -7,7 +6,6 @@
 namespace tulle::notation {
 namespace {
 
-using support::SyntaxError;
 using Wide = __int128; ///< coefficients are below 2^40, sizes below 2^63, at most a few thousand terms
 
 int64_t clamp(Wide value) {
@@ -36,19 +34,14 @@ public:
   }
 
 private:
-  struct Place {
+  struct Origin {
     unsigned tensor = 0, dim = 0;
     SourceRange range;
   };
   Resolved &r;
-  std::vector<Place> indexFrom; ///< where an index got its size
-  std::vector<std::vector<std::optional<Place>>>
+  std::vector<Origin> indexFrom; ///< where an index got its size
+  std::vector<std::vector<std::optional<Origin>>>
       dimFrom; ///< where a dimension got its size; absent: it was given
-
-  [[noreturn]] void fail(SourceRange range, const std::string &message,
-                         std::vector<support::Note> notes = {}) const {
-    throw SyntaxError(sourceName, r.text, range, message, notes);
-  }
 
   void give(unsigned t, const std::vector<int64_t> &dims) {
     SourceRange range;
@@ -58,16 +51,16 @@ private:
         break;
       }
     if (dims.size() != r.orders[t])
-      fail(range, fmt::format("'{}' has {} dimension{}, but {} subscript{} here", r.tensors[t], dims.size(),
-                              dims.size() == 1 ? "" : "s", r.orders[t], r.orders[t] == 1 ? "" : "s"));
+      r.fail(range, fmt::format("'{}' has {} dimension{}, but {} subscript{} here", r.tensors[t], dims.size(),
+                                dims.size() == 1 ? "" : "s", r.orders[t], r.orders[t] == 1 ? "" : "s"));
     for (unsigned d = 0; d < dims.size(); ++d)
       if (dims[d] < -1)
-        fail(range, fmt::format("dimension {} of '{}' has size {}; sizes are not negative", d + 1,
-                                r.tensors[t], dims[d]));
+        r.fail(range, fmt::format("dimension {} of '{}' has size {}; sizes are not negative", d + 1,
+                                  r.tensors[t], dims[d]));
     r.dims[t] = dims;
   }
 
-  std::string describe(const Place &p) const {
+  std::string describe(const Origin &p) const {
     return fmt::format("dimension {} of {}", p.dim + 1, r.tensors[p.tensor]);
   }
   static bool isPlain(const Use &use, unsigned d) {
@@ -87,7 +80,7 @@ private:
   bool unify(const Use &use, unsigned d) {
     unsigned index = use.access.subscripts[d].terms[0].first;
     int64_t &size = r.indices[index].size, &dim = r.dims[use.access.tensor][d];
-    Place here = {use.access.tensor, d, use.subscriptRanges[d]};
+    Origin here = {use.access.tensor, d, use.subscriptRanges[d]};
     if (size < 0 && dim >= 0) {
       size = dim;
       indexFrom[index] = here;
@@ -103,16 +96,16 @@ private:
     return false;
   }
 
-  [[noreturn]] void clash(unsigned index, const Place &here, int64_t dim) const {
-    const Place &first = indexFrom[index];
+  [[noreturn]] void clash(unsigned index, const Origin &here, int64_t dim) const {
+    const Origin &first = indexFrom[index];
     std::vector<support::Note> notes = {
         {first.range, fmt::format("size {} comes from {}", r.indices[index].size, describe(first))}};
     if (const auto &from = dimFrom[here.tensor][here.dim])
       notes.push_back({from->range, fmt::format("{} got size {} here", describe(here), dim)});
-    fail(here.range,
-         fmt::format("index '{}' has size {} in {}, but size {} in {}", r.indices[index].name,
-                     r.indices[index].size, describe(first), dim, describe(here)),
-         notes);
+    r.fail(here.range,
+           fmt::format("index '{}' has size {} in {}, but size {} in {}", r.indices[index].name,
+                       r.indices[index].size, describe(first), dim, describe(here)),
+           notes);
   }
 
   /// The smallest and largest value the known terms of a subscript take; `unknown` gets the one term without
@@ -150,9 +143,9 @@ private:
           if (dim < 0 || !bounds(use.access.subscripts[d], low, high, &term) || !term || term->first != index)
             continue;
           // c*i + high <= dim-1 for a positive c, c*i + low >= 0 for a negative one.
-          Wide room = term->second > 0 ? Wide(dim) - 1 - high : low;
+          Wide reach = term->second > 0 ? Wide(dim) - 1 - high : low;
           Wide step = term->second > 0 ? term->second : -Wide(term->second);
-          Wide size = room < 0 ? 0 : room / step + 1;
+          Wide size = reach < 0 ? 0 : reach / step + 1;
           if (!best || size < *best) {
             best = size;
             indexFrom[index] = {use.access.tensor, d, use.subscriptRanges[d]};
@@ -180,10 +173,10 @@ private:
           continue;
         Wide need = std::max(use.limits[d] ? Wide(*use.limits[d]) : Wide(0), high + 1);
         if (need > clamp(need))
-          fail(use.subscriptRanges[d], "the subscript reaches beyond 2^62");
+          r.fail(use.subscriptRanges[d], "the subscript reaches beyond 2^62");
         if (dim < 0 || (inferred.count(&dim) && need > dim)) {
           dim = int64_t(std::max(need, Wide(0)));
-          from = Place{use.access.tensor, d, use.subscriptRanges[d]};
+          from = Origin{use.access.tensor, d, use.subscriptRanges[d]};
           inferred.insert(&dim);
           found = true;
         }
@@ -197,9 +190,9 @@ private:
     int64_t dim = r.dims[use.access.tensor][d];
     std::optional<int64_t> limit = use.limits[d];
     SourceRange range = use.subscriptRanges[d];
-    Place here = {use.access.tensor, d, range};
+    Origin here = {use.access.tensor, d, range};
     if (limit && dim >= 0 && *limit > dim)
-      fail(range, fmt::format("the slice ends before {}, but {} has size {}", *limit, describe(here), dim));
+      r.fail(range, fmt::format("the slice ends before {}, but {} has size {}", *limit, describe(here), dim));
     if (dim < 0 || isPlain(use, d))
       return;
     Wide low, high;
@@ -210,20 +203,20 @@ private:
     for (const auto &term : affine.terms) {
       if (r.indices[term.first].size == 0)
         return; // no iteration, no access
-      const Place &from = indexFrom[term.first];
+      const Origin &from = indexFrom[term.first];
       if (from.range.begin != range.begin)
         notes.push_back({from.range, fmt::format("index '{}' has size {} from {}", r.indices[term.first].name,
                                                  r.indices[term.first].size, describe(from))});
     }
     int64_t end = limit ? *limit : dim;
     if (low < 0 || high >= end)
-      fail(range,
-           fmt::format("the subscript takes values from {} to {}, but {}{} {}", clamp(low), clamp(high),
-                       limit ? "the slice of " : "", describe(here),
-                       limit ? fmt::format("ends before {}", end) : fmt::format("has size {}", end)),
-           notes);
+      r.fail(range,
+             fmt::format("the subscript takes values from {} to {}, but {}{} {}", clamp(low), clamp(high),
+                         limit ? "the slice of " : "", describe(here),
+                         limit ? fmt::format("ends before {}", end) : fmt::format("has size {}", end)),
+             notes);
     if (affine.isVariable() && limit && end < dim)
-      fail(
+      r.fail(
           range,
           fmt::format(
               "a slice that starts at 0 must end with the dimension, which has size {}; give the first {} as "

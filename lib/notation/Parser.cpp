@@ -1,13 +1,23 @@
-#include "notation/Lexer.h"
+#include "notation/Monoid.h"
 #include "notation/ReservedWords.h"
 #include "notation/Syntax.h"
+#include "support/Cursor.h"
+#include <charconv>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <limits>
 
 namespace tulle::notation::syntax {
 namespace {
 
-using support::SyntaxError;
+using support::Token;
+
+constexpr std::string_view signs[] = {
+    "**", "<<", ">>", "<=", ">=", "==", "!=", "+=", "*=", "-=", "/=", "|=", "&=", "^=", "+", "-", "*", "/",
+    "%",  "&",  "|",  "^",  "~",  "!",  "\\", "<",  ">",  "=",  "(",  ")",  "[",  "]",  ",", ":", ";"};
+constexpr support::Language language = {
+    signs, "unexpected {}; names, numbers, operators, ( ) [ ] , : ; and // comments are understood", true,
+    4000};
 
 constexpr unsigned maxDepth = 500;
 /// Coefficients and constants of subscripts: sums of a few of them times sizes stay far inside 128 bits.
@@ -24,49 +34,37 @@ constexpr BinaryOperator binaryOperators[] = {
     {">>", Op::Shr, 5}, {"+", Op::Add, 6}, {"-", Op::Sub, 6}, {"*", Op::Mul, 7}, {"/", Op::Div, 7},
     {"%", Op::Mod, 7},  {"**", Op::Pow, 8}};
 
-class Parser {
+class Parser : support::Cursor {
 public:
-  explicit Parser(std::string_view text) : text(text), tokens(tokenize(text)) {}
+  explicit Parser(std::string_view text) : Cursor(language, text, sourceName) {}
 
   std::vector<Statement> program() {
     std::vector<Statement> statements;
     while (true) {
       while (accept(";"))
         ;
-      if (here().kind == TokenKind::End)
+      if (atEnd())
         break;
       statements.push_back(statement());
-      if (here().kind != TokenKind::End && !here().is(";"))
-        fail(here(), fmt::format("expected an operator, 'where', ';' or the end, found {}", shown(here())));
+      if (!atEnd() && !next(";"))
+        failFound(peek(), "an operator, 'where', ';' or the end");
     }
     if (statements.empty())
-      fail(here(), "expected a statement, such as y(i) = A(i,j) * x(j)");
+      fail(peek().range, "expected a statement, such as y(i) = A(i,j) * x(j)");
     return statements;
   }
 
 private:
-  std::string_view text;
-  std::vector<Token> tokens;
-  size_t at = 0;
   unsigned nesting = 0;
 
-  const Token &here() const { return tokens[at]; }
-  const Token &ahead(size_t n = 1) const { return tokens[std::min(at + n, tokens.size() - 1)]; }
-  Token take() { return tokens[at + 1 < tokens.size() ? at++ : at]; }
-  bool accept(std::string_view punctuation) {
-    if (!here().is(punctuation))
-      return false;
-    take();
-    return true;
+  [[noreturn]] void failFound(const Token &token, std::string_view expected) const {
+    fail(token.range, fmt::format("expected {}, found {}", expected, shown(token)));
   }
 
-  [[noreturn]] void fail(SourceRange range, const std::string &message,
-                         const std::vector<support::Note> &notes = {}) const {
-    throw SyntaxError(sourceName, text, range, message, notes);
-  }
-  [[noreturn]] void fail(const Token &token, const std::string &message) const { fail(token.range, message); }
-  static std::string shown(const Token &token) {
-    return token.kind == TokenKind::End ? "the end" : fmt::format("'{}'", token.text);
+  Token expectKind(Token::Kind kind, std::string_view what) {
+    if (peek().kind != kind)
+      failFound(peek(), what);
+    return take();
   }
 
   /// Guards every recursion, so that no text overflows the stack.
@@ -74,7 +72,7 @@ private:
     Parser &parser;
     explicit Nested(Parser &p) : parser(p) {
       if (++parser.nesting > maxDepth)
-        parser.fail(parser.here(),
+        parser.fail(parser.peek().range,
                     fmt::format("nested deeper than {} levels; split the expression with ';'", maxDepth));
     }
     ~Nested() { --parser.nesting; }
@@ -91,18 +89,14 @@ private:
 
   Statement statement() {
     Statement s;
-    if (here().kind != TokenKind::Name)
-      fail(here(), fmt::format("expected the name of the result, found {}", shown(here())));
-    s.lhs = access(take());
-    size_t assign = here().range.begin;
+    s.lhs = access(expectKind(Token::Word, "the name of the result"));
+    size_t assign = peek().range.begin;
     s.reduce = assignment();
-    s.assignRange = {assign, tokens[at - 1].range.end};
+    s.assignRange = since(assign);
     s.rhs = expression(1);
-    if (here().kind == TokenKind::Name && here().text == "where") {
-      take();
+    if (accept("where"))
       s.where = mask(0);
-    }
-    s.range = {s.lhs.range.begin, tokens[at - 1].range.end};
+    s.range = since(s.lhs.range.begin);
     return s;
   }
 
@@ -110,70 +104,83 @@ private:
     Token token = take();
     if (token.is("="))
       return std::nullopt;
-    if (token.is("+="))
-      return Reduce::Add;
-    if (token.is("*="))
-      return Reduce::Mul;
-    if (token.is("|="))
-      return Reduce::Or;
-    if (token.is("&="))
-      return Reduce::And;
-    if (token.is("^="))
-      return Reduce::Xor;
-    if (token.kind == TokenKind::Name && accept("=")) {
-      if (token.text == "min" || token.text == "max")
-        return token.text == "min" ? Reduce::Min : Reduce::Max;
-      fail(token, fmt::format("unknown reduction '{}='; there are += *= min= max= |= &= ^=", token.text));
-    }
+    const bool isWord = token.kind == Token::Word && accept("=");
+    const std::string spelled = std::string(token.text) + (isWord ? "=" : "");
+    for (size_t reduce = 0; reduce < std::size(monoids); ++reduce)
+      if (spelled == monoids[reduce].assignment)
+        return Reduce(reduce);
+    if (isWord)
+      fail(token.range,
+           fmt::format("unknown reduction '{}='; there are += *= min= max= |= &= ^=", token.text));
     if (token.is("-="))
-      fail(token, "'-=' is not a reduction; write += with a minus sign on the right");
+      fail(token.range, "'-=' is not a reduction; write += with a minus sign on the right");
     if (token.is("/="))
-      fail(token, "'/=' is not a reduction; write *= with 1 / … on the right");
-    fail(token, fmt::format("expected = or a reduction (+= *= min= max= |= &= ^=), found {}", shown(token)));
+      fail(token.range, "'/=' is not a reduction; write *= with 1 / … on the right");
+    failFound(token, "= or a reduction (+= *= min= max= |= &= ^=)");
   }
 
   // ---- accesses
 
+  void checkName(const Token &name, std::string_view what) const {
+    if (isReserved(name.text))
+      fail(name.range, fmt::format("'{}' is a word of the notation; {} needs another name", name.text, what));
+  }
+
   /// The name has been taken.
   Access access(const Token &name) {
-    if (isReserved(name.text))
-      fail(name, fmt::format("'{}' is a word of the notation; a tensor needs another name", name.text));
+    checkName(name, "a tensor");
     Access result;
     result.tensor = std::string(name.text);
     result.nameRange = result.range = name.range;
-    if (!here().is("(") && !here().is("[")) {
+    if (!next("(") && !next("[")) {
       result.bare = true;
       return result;
     }
     Token open = take();
     std::string_view close = open.is("(") ? ")" : "]";
-    if (!here().is(close))
+    if (!next(close))
       do {
         if (result.subscripts.size() == 32)
-          fail(here(), fmt::format("'{}' has more than 32 subscripts", name.text));
+          fail(peek().range, fmt::format("'{}' has more than 32 subscripts", name.text));
         result.subscripts.push_back(subscript());
       } while (accept(","));
     expectClose(open, close);
-    result.range.end = tokens[at - 1].range.end;
+    result.range = since(name.range.begin);
     return result;
   }
 
   void expectClose(const Token &open, std::string_view close) {
     if (!accept(close))
-      fail(here().range, fmt::format("expected ',' or '{}', found {}", close, shown(here())),
+      fail(peek().range, fmt::format("expected ',' or '{}', found {}", close, shown(peek())),
            {{open.range, fmt::format("to match this '{}'", open.text)}});
   }
 
-  int64_t bounded(const Token &token, __int128 value) {
+  int64_t integer(const Token &token) const {
+    int64_t value = 0;
+    if (support::parseInteger(token.text, value) == std::errc())
+      return value;
+    fail(token.range, token.text.starts_with("0x") || token.text.starts_with("0X")
+                          ? "expected a hexadecimal integer below 0x8000000000000000"
+                          : "the integer does not fit 64 bits; write it with a decimal point to get f64");
+  }
+
+  double real(const Token &token) const {
+    double value = 0;
+    if (std::from_chars(token.text.data(), token.text.data() + token.text.size(), value).ec != std::errc())
+      fail(token.range, "the number does not fit f64; write inf, or 0");
+    return value;
+  }
+
+  int64_t bounded(const Token &token, __int128 value) const {
     if (value > maxSubscript || value < -maxSubscript)
-      fail(token, "a number in a subscript is beyond 2^40");
+      fail(token.range, "a number in a subscript is beyond 2^40");
     return int64_t(value);
   }
 
   /// Sum of terms `i`, `2*i`, `i*2`, `3`, with signs; then `:n`.
   Subscript subscript() {
     Subscript s;
-    s.range.begin = here().range.begin;
+    const size_t begin = peek().range.begin;
     int sign = accept("-") ? -1 : 1;
     while (true) {
       term(s, sign);
@@ -185,69 +192,57 @@ private:
         break;
     }
     if (accept(":")) {
-      if (here().kind != TokenKind::Integer)
-        fail(here(), fmt::format("expected the integer a slice ends before, as in A(i+1:8), found {}",
-                                 shown(here())));
-      Token end = take();
-      s.limit = bounded(end, end.integer);
+      Token end = expectKind(Token::Integer, "the integer a slice ends before, as in A(i+1:8)");
+      s.limit = bounded(end, integer(end));
     }
-    s.range.end = tokens[at - 1].range.end;
+    s.range = since(begin);
     return s;
   }
 
   void term(Subscript &s, int sign) {
     Token token = take();
-    if (token.kind == TokenKind::Integer) {
-      int64_t value = bounded(token, __int128(token.integer) * sign);
-      if (accept("*")) {
-        if (here().kind != TokenKind::Name)
-          fail(here(), fmt::format("expected an index after '*' in a subscript, found {}", shown(here())));
-        return addTerm(s, take(), value, token);
-      }
+    if (token.kind == Token::Integer) {
+      int64_t value = bounded(token, __int128(integer(token)) * sign);
+      if (accept("*"))
+        return addTerm(s, expectKind(Token::Word, "an index after '*' in a subscript"), value, token);
       s.constant = bounded(token, __int128(s.constant) + value);
       return;
     }
-    if (token.kind == TokenKind::Name) {
-      int64_t coefficient = sign;
-      if (accept("*")) {
-        if (here().kind != TokenKind::Integer)
-          fail(here(),
-               fmt::format("expected an integer after '*': a subscript is a sum of integer * index, found {}",
-                           shown(here())));
-        Token factor = take();
-        coefficient = bounded(factor, __int128(factor.integer) * sign);
-      }
-      return addTerm(s, token, coefficient, token);
+    if (token.kind != Token::Word)
+      failFound(token, "an index, such as i, i+1 or 2*i");
+    int64_t coefficient = sign;
+    if (accept("*")) {
+      Token factor =
+          expectKind(Token::Integer, "an integer after '*': a subscript is a sum of integer * index");
+      coefficient = bounded(factor, __int128(integer(factor)) * sign);
     }
-    fail(token, fmt::format("expected an index, such as i, i+1 or 2*i, found {}", shown(token)));
+    addTerm(s, token, coefficient, token);
   }
 
   void addTerm(Subscript &s, const Token &name, int64_t coefficient, const Token &first) {
-    if (isReserved(name.text))
-      fail(name, fmt::format("'{}' is a word of the notation; an index needs another name", name.text));
-    if (here().is("("))
-      fail(here(), "a subscript is a sum of integer * index: tensors cannot be used in it (and an index that "
-                   "is not on "
-                   "the left is summed without a word)");
+    checkName(name, "an index");
+    if (next("("))
+      fail(peek().range,
+           "a subscript is a sum of integer * index: tensors cannot be used in it (and an index "
+           "that is not on the left is summed without a word)");
     for (Term &t : s.terms)
       if (t.index == name.text) {
-        t.coefficient = bounded(name, __int128(t.coefficient) + coefficient);
-        return dropZero(s);
+        coefficient = bounded(name, __int128(t.coefficient) + coefficient);
+        t.coefficient = coefficient;
+        if (coefficient == 0)
+          std::erase_if(s.terms, [](const Term &t) { return t.coefficient == 0; });
+        return;
       }
-    s.terms.push_back({std::string(name.text), coefficient, {first.range.begin, name.range.end}});
-    dropZero(s);
-  }
-  static void dropZero(Subscript &s) {
-    std::erase_if(s.terms, [](const Term &t) { return t.coefficient == 0; });
+    if (coefficient != 0)
+      s.terms.push_back({std::string(name.text), coefficient, {first.range.begin, name.range.end}});
   }
 
   // ---- expressions: precedence climbing
 
   const BinaryOperator *binaryHere() const {
-    if (here().kind == TokenKind::Punctuation)
-      for (const BinaryOperator &b : binaryOperators)
-        if (here().is(b.text))
-          return &b;
+    for (const BinaryOperator &b : binaryOperators)
+      if (next(b.text))
+        return &b;
     return nullptr;
   }
 
@@ -275,25 +270,22 @@ private:
       Expr right = expression(b->op == Op::Pow ? b->precedence : b->precedence + 1);
       left = make(b->op, {left, right}, {left->range.begin, right->range.end}, op.range);
       if (b->precedence == 1 && binaryHere() && binaryHere()->precedence == 1)
-        fail(here(), "comparisons do not chain; write (a < b) & (b < c)");
+        fail(peek().range, "comparisons do not chain; write (a < b) & (b < c)");
     }
     return left;
   }
 
   Expr unary() {
     Nested guard(*this);
-    Token op = here();
-    if (op.is("-") || op.is("~") || op.is("!")) {
-      take();
-      // `-x ** 2` is -(x ** 2), as in mathematics.
-      Expr operand = expression(8);
-      return make(op.is("-") ? Op::Neg : Op::Not, {operand}, {op.range.begin, operand->range.end}, op.range);
-    }
-    if (op.is("+")) {
-      take();
-      return expression(8);
-    }
-    return primary();
+    Token op = peek();
+    if (!op.is("-") && !op.is("~") && !op.is("!") && !op.is("+"))
+      return primary();
+    take();
+    // `-x ** 2` is -(x ** 2), as in mathematics.
+    Expr operand = expression(8);
+    if (op.is("+"))
+      return operand;
+    return make(op.is("-") ? Op::Neg : Op::Not, {operand}, {op.range.begin, operand->range.end}, op.range);
   }
 
   Expr literal(const Token &token, ElementType type, Scalar value) {
@@ -307,33 +299,30 @@ private:
 
   Expr primary() {
     Token token = take();
-    constexpr double infinity = std::numeric_limits<double>::infinity();
     switch (token.kind) {
-    case TokenKind::Integer:
-      return literal(token, ElementType::I64, {token.integer, 0});
-    case TokenKind::Float:
-      return literal(token, ElementType::F64, {0, token.real});
-    case TokenKind::Imaginary:
-      return literal(token, ElementType::C128, {0, {0, token.real}});
-    case TokenKind::Name:
+    case Token::Integer:
+      return literal(token, ElementType::I64, {integer(token), 0});
+    case Token::Real:
+      return literal(token, ElementType::F64, {0, real(token)});
+    case Token::Imaginary:
+      return literal(token, ElementType::C128, {0, {0, real(token)}});
+    case Token::Word:
       break;
     default:
       if (token.is("(")) {
-        Expr inner = expression(1);
+        auto node = std::make_shared<Node>(*expression(1));
         expectClose(token, ")");
-        auto node = std::make_shared<Node>(*inner);
-        node->range = {token.range.begin, tokens[at - 1].range.end};
+        node->range = since(token.range.begin);
         return node;
       }
-      fail(token, fmt::format("expected a tensor, a number, a function or '(', found {}", shown(token)));
+      failFound(token, "a tensor, a number, a function or '('");
     }
-    if (token.text == "inf" || token.text == "nan")
-      return literal(token, ElementType::F64,
-                     {0, token.text == "inf" ? infinity : std::numeric_limits<double>::quiet_NaN()});
-    if (token.text == "true" || token.text == "false")
-      return literal(token, ElementType::Bool, {token.text == "true", 0});
-    if (token.text == "where")
-      fail(token, "expected an expression before 'where'");
+    if (token.is("inf") || token.is("nan"))
+      return literal(token, ElementType::F64, {0, real(token)});
+    if (token.is("true") || token.is("false"))
+      return literal(token, ElementType::Bool, {token.is("true"), 0});
+    if (token.is("where"))
+      fail(token.range, "expected an expression before 'where'");
     if (findFunction(token.text) || parseElementType(token.text))
       return call(token);
     auto node = std::make_shared<Node>();
@@ -347,39 +336,35 @@ private:
 
   /// `sqr(A(i,j))`: what stands in the parentheses is no subscript, so a function was meant.
   void checkMisspelt(const Token &name) {
-    if (!here().is("("))
+    const Token &first = peek(1);
+    const bool isCall =
+        first.kind == Token::Real || first.kind == Token::Imaginary || first.is("(") ||
+        (first.kind == Token::Word && (peek(2).is("(") || peek(2).is("[") || isReserved(first.text)));
+    if (!next("(") || !isCall)
       return;
-    bool isCall = ahead().kind == TokenKind::Float || ahead().kind == TokenKind::Imaginary ||
-                  ahead().is("(") ||
-                  (ahead().kind == TokenKind::Name &&
-                   (ahead(2).is("(") || ahead(2).is("[") || isReserved(ahead().text)));
-    if (!isCall)
-      return;
-    if (name.text == "sum" || name.text == "prod" || name.text == "reduce")
-      fail(name,
+    if (name.is("sum") || name.is("prod") || name.is("reduce"))
+      fail(name.range,
            fmt::format(
                "there is no function '{}': an index that is not on the left is summed, as in y(i) = A(i,j)",
                name.text));
-    std::string guess = support::nearest(name.text, functionNames());
-    std::string all;
-    for (const std::string &f : functionNames())
-      all += (all.empty() ? "" : " ") + f;
-    fail(name, fmt::format("unknown function '{}'; {}", name.text,
-                           guess.empty() ? "there are " + all + ", and the names of types"
-                                         : "did you mean '" + guess + "'?"));
+    const std::vector<std::string> known = functionNames();
+    const std::string all = fmt::format("; there are {}, and the names of types", fmt::join(known, " "));
+    fail(name.range,
+         fmt::format("unknown function '{}'{}", name.text, support::didYouMean(name.text, known, all)));
   }
 
   Expr call(const Token &name) {
-    if (!here().is("("))
-      fail(name, fmt::format("'{}' is a function of the notation and needs arguments in ( )", name.text));
+    if (!next("("))
+      fail(name.range,
+           fmt::format("'{}' is a function of the notation and needs arguments in ( )", name.text));
     Token open = take();
     std::vector<Expr> args;
-    if (!here().is(")"))
+    if (!next(")"))
       do
         args.push_back(expression(1));
       while (accept(","));
     expectClose(open, ")");
-    SourceRange range = {name.range.begin, tokens[at - 1].range.end};
+    SourceRange range = since(name.range.begin);
     const Function *function = findFunction(name.text);
     unsigned least = function ? function->minArgs : 1, most = function ? function->maxArgs : 1;
     if (args.size() < least || args.size() > most)
@@ -404,16 +389,15 @@ private:
   Mask mask(int lowest) {
     Nested guard(*this);
     Mask left = maskPrimary();
+    constexpr std::string_view operators = "|\\&";
+    constexpr MaskOp ops[] = {MaskOp::Or, MaskOp::Minus, MaskOp::And};
     while (true) {
-      int level = here().is("|") ? 0 : here().is("\\") ? 1 : here().is("&") ? 2 : -1;
-      if (level < lowest)
+      const size_t level = atEnd() ? operators.npos : operators.find(peek().text);
+      if (level == operators.npos || int(level) < lowest)
         return left;
       take();
-      Mask right = mask(level + 1);
-      left = makeMask(level == 0   ? MaskOp::Or
-                      : level == 1 ? MaskOp::Minus
-                                   : MaskOp::And,
-                      left, right, {left->range.begin, right->range.end});
+      Mask right = mask(int(level) + 1);
+      left = makeMask(ops[level], left, right, {left->range.begin, right->range.end});
     }
   }
 
@@ -435,17 +419,13 @@ private:
       return makeMask(MaskOp::Not, operand, nullptr, {token.range.begin, operand->range.end});
     }
     if (token.is("(")) {
-      Mask inner = mask(0);
+      auto node = std::make_shared<MaskNode>(*mask(0));
       expectClose(token, ")");
-      auto node = std::make_shared<MaskNode>(*inner);
-      node->range = {token.range.begin, tokens[at - 1].range.end};
+      node->range = since(token.range.begin);
       return node;
     }
-    if (token.kind != TokenKind::Name)
-      fail(token,
-           fmt::format(
-               "expected a tensor whose stored entries select, as in 'where A' or 'where ~A(i,j)', found {}",
-               shown(token)));
+    if (token.kind != Token::Word)
+      failFound(token, "a tensor whose stored entries select, as in 'where A' or 'where ~A(i,j)'");
     auto node = std::make_shared<MaskNode>();
     node->op = MaskOp::Stored;
     node->access = access(token);

@@ -1,4 +1,5 @@
 // Canonical text of checked trees.
+#include "notation/Monoid.h"
 #include "notation/Syntax.h"
 #include <cmath>
 #include <fmt/format.h>
@@ -93,26 +94,9 @@ std::string print(const Program &program, const Mask &mask, int outer) {
 }
 
 std::string_view assignment(const Statement &statement) {
-  if (statement.assign ||
-      (!statement.accumulate && statement.reduce == Reduce::Add && !statement.reductionIndices.empty()))
-    return "=";
-  switch (statement.reduce) {
-  case Reduce::Add:
-    return "+=";
-  case Reduce::Mul:
-    return "*=";
-  case Reduce::Min:
-    return "min=";
-  case Reduce::Max:
-    return "max=";
-  case Reduce::Or:
-    return "|=";
-  case Reduce::And:
-    return "&=";
-  case Reduce::Xor:
-    return "^=";
-  }
-  return "=";
+  const bool isSum =
+      !statement.accumulate && statement.reduce == Reduce::Add && !statement.reductionIndices.empty();
+  return statement.assign || isSum ? "=" : monoid(statement.reduce).assignment;
 }
 
 } // namespace

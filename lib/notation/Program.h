@@ -134,7 +134,7 @@ struct Program {
   std::vector<Statement> statements;
 };
 
-/// What the user says about a tensor before checking; empty dims: unknown.
+/// What is known of a tensor before checking; empty dims: unknown.
 struct Binding {
   std::optional<ElementType> type;
   std::optional<std::vector<int64_t>> dims;
@@ -161,9 +161,9 @@ inferDims(std::string_view text, const std::map<std::string, std::vector<int64_t
 /// Throws SyntaxError pointing into the text.
 Program check(std::string_view text, const std::map<std::string, Binding> &bindings);
 
-/// Chooses widths of results that are not named: those of the operand whose pattern a result shares, where
-/// that has some, else those that the result's sizes need. `check` has done so; what operands have got since
-/// then is taken over.
+/// Chooses widths of results that are not named: those of the operand whose pattern a result has, where that
+/// has some, else those that the result's sizes need. `check` has done so; widths that operands got since are
+/// used.
 void takeWidths(Program &program);
 
 /// Canonical text of a statement or expression, for remarks and tests; it parses.

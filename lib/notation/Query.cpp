@@ -1,26 +1,27 @@
 #include "notation/Query.h"
 #include "format/ExprParser.h"
-#include "support/Suggest.h"
 #include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 namespace tulle::notation {
 
-using format::Cursor;
 using format::ExprKind;
-using format::Token;
+using support::Cursor;
+using support::Token;
 
 namespace {
 
+constexpr support::Language language = {format::signs, "this character has no meaning in a query"};
+
 bool contains(const std::vector<unsigned> &list, unsigned value) {
-  return std::find(list.begin(), list.end(), value) != list.end();
+  return std::ranges::find(list, value) != list.end();
 }
 
 class QueryParser {
 public:
   QueryParser(std::string_view text, const std::vector<std::string> &dimensions, std::string_view name)
-      : cursor(text, name) {
+      : cursor(language, text, name) {
     names.dims = dimensions;
   }
 
@@ -32,7 +33,7 @@ public:
     do
       aggregate();
     while (cursor.accept(","));
-    if (cursor.peek().kind != Token::End)
+    if (!cursor.atEnd())
       cursor.failExpected("',' or the end of the query");
     return std::move(query);
   }
@@ -45,7 +46,7 @@ private:
       return list;
     do {
       Token token = cursor.expectWord("a dimension");
-      auto it = std::find(names.dims.begin(), names.dims.end(), token.text);
+      auto it = std::ranges::find(names.dims, token.text);
       if (it == names.dims.end())
         cursor.fail(token.range, fmt::format("there is no dimension '{}'; the tensor has {}", token.text,
                                              fmt::join(names.dims, ", ")));

@@ -1,13 +1,10 @@
 #include "notation/Resolve.h"
-#include "notation/Lexer.h"
 #include <algorithm>
 #include <fmt/format.h>
 #include <set>
 
 namespace tulle::notation {
 namespace {
-
-using support::SyntaxError;
 
 bool sameSubscripts(const syntax::Access &a, const syntax::Access &b) {
   return std::equal(a.subscripts.begin(), a.subscripts.end(), b.subscripts.begin(), b.subscripts.end(),
@@ -40,11 +37,6 @@ private:
   std::map<std::string, unsigned, std::less<>> tensorNumbers;
   std::vector<SourceRange> firstUse;
 
-  [[noreturn]] void fail(SourceRange range, const std::string &message,
-                         std::vector<support::Note> notes = {}) const {
-    throw SyntaxError(sourceName, out.text, range, message, notes);
-  }
-
   void statement(unsigned number) {
     syntax::Statement &s = out.statements[number];
     out.scopes.emplace_back();
@@ -63,18 +55,19 @@ private:
     }
     for (const syntax::Access &a : reads) {
       if (a.tensor == s.lhs.tensor)
-        fail(a.range,
-             fmt::format(
-                 "'{}' is read by the statement that writes it; use a reduction such as += , or another "
-                 "name for the result",
-                 a.tensor),
-             {{s.lhs.range, "written here"}});
+        out.fail(a.range,
+                 fmt::format(
+                     "'{}' is read by the statement that writes it; use a reduction such as += , or another "
+                     "name for the result",
+                     a.tensor),
+                 {{s.lhs.range, "written here"}});
       if (a.bare && out.scopes[number].count(a.tensor))
-        fail(a.range,
-             fmt::format(
-                 "index '{}' is used as a value; only tensors and numbers have values (give a tensor that "
-                 "holds 0, 1, 2, …)",
-                 a.tensor));
+        out.fail(
+            a.range,
+            fmt::format(
+                "index '{}' is used as a value; only tensors and numbers have values (give a tensor that "
+                "holds 0, 1, 2, …)",
+                a.tensor));
     }
   }
 
@@ -82,17 +75,19 @@ private:
     std::map<std::string, SourceRange> seen;
     for (const syntax::Subscript &s : lhs.subscripts) {
       if (!s.isVariable())
-        fail(s.range,
-             fmt::format(
-                 "a subscript on the left is a single index; write the sum on the right, or {}(i) with an "
-                 "index of its own",
-                 lhs.tensor));
+        out.fail(
+            s.range,
+            fmt::format(
+                "a subscript on the left is a single index; write the sum on the right, or {}(i) with an "
+                "index of its own",
+                lhs.tensor));
       auto [it, isNew] = seen.emplace(s.terms[0].index, s.range);
       if (!isNew)
-        fail(s.range,
-             fmt::format("index '{}' is repeated on the left; the indices of a result differ from each other",
-                         s.terms[0].index),
-             {{it->second, "first used here"}});
+        out.fail(
+            s.range,
+            fmt::format("index '{}' is repeated on the left; the indices of a result differ from each other",
+                        s.terms[0].index),
+            {{it->second, "first used here"}});
     }
   }
 
@@ -105,11 +100,11 @@ private:
       firstUse.push_back(access.range);
     } else if (out.orders[it->second] != order) {
       unsigned first = out.orders[it->second];
-      fail(access.range,
-           fmt::format("'{}' is used with {} subscript{} here, and with {} elsewhere", access.tensor, order,
-                       order == 1 ? "" : "s", first),
-           {{firstUse[it->second],
-             fmt::format("used with {} subscript{} here", first, first == 1 ? "" : "s")}});
+      out.fail(access.range,
+               fmt::format("'{}' is used with {} subscript{} here, and with {} elsewhere", access.tensor,
+                           order, order == 1 ? "" : "s", first),
+               {{firstUse[it->second],
+                 fmt::format("used with {} subscript{} here", first, first == 1 ? "" : "s")}});
     }
     auto &scope = out.scopes[number];
     for (const syntax::Subscript &s : access.subscripts)
@@ -170,8 +165,9 @@ private:
       return lhs.subscripts;
     if (all.size() == 1)
       return all[0]->subscripts;
-    fail(name.range, fmt::format("'where {}' could mean several accesses; write its subscripts", name.tensor),
-         {{all[0]->range, "this one"}, {all[1]->range, "or this one"}});
+    out.fail(name.range,
+             fmt::format("'where {}' could mean several accesses; write its subscripts", name.tensor),
+             {{all[0]->range, "this one"}, {all[1]->range, "or this one"}});
   }
 };
 

@@ -4,7 +4,7 @@
 
 namespace tulle::notation {
 
-/// One access in the text, with the places diagnostics point at.
+/// One access in the text, with the ranges diagnostics point at.
 struct Use {
   unsigned statement = 0;
   Access access;
@@ -23,6 +23,10 @@ struct Resolved {
   std::vector<Use> uses;                  ///< statement by statement: left side, right side, mask
   std::vector<std::vector<int64_t>> dims; ///< of each tensor; -1 unknown
 
+  [[noreturn]] void fail(SourceRange range, const std::string &message,
+                         const std::vector<support::Note> &notes = {}) const {
+    throw support::SyntaxError(sourceName, text, range, message, notes);
+  }
   std::optional<unsigned> tensor(std::string_view name) const;
   Access access(unsigned statement, const syntax::Access &access) const;
 };

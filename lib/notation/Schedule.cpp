@@ -1,5 +1,5 @@
 #include "notation/Schedule.h"
-#include "format/Cursor.h"
+#include "format/ExprParser.h"
 #include "notation/Sparsity.h"
 #include <algorithm>
 #include <array>
@@ -9,10 +9,12 @@
 
 namespace tulle::notation {
 
-using format::Cursor;
-using format::Token;
+using support::Cursor;
+using support::Token;
 
 namespace {
+
+constexpr support::Language language = {format::signs, "this character has no meaning in a schedule"};
 
 struct PlanName {
   std::string_view name;
@@ -24,12 +26,12 @@ constexpr std::array<PlanName, 3> planNames{
 class ScheduleParser {
 public:
   ScheduleParser(Program &program, std::string_view text, std::string_view name)
-      : program(program), cursor(text, name) {}
+      : program(program), cursor(language, text, name) {}
 
   void run() {
-    while (cursor.peek().kind != Token::End) {
+    while (!cursor.atEnd()) {
       primitive();
-      if (cursor.peek().kind != Token::End)
+      if (!cursor.atEnd())
         cursor.expect(";", "between two primitives");
     }
   }
@@ -54,13 +56,13 @@ private:
         return known.plan;
     cursor.fail(token.range,
                 fmt::format("unknown plan '{}': expected count (the entries are counted first), bound "
-                            "(room for the most there can be) or grow (that while there is memory)",
+                            "(memory for the most there can be) or grow (that while there is memory)",
                             token.text));
   }
 
   void assemble(const Token &tensor, AssemblyPlan wanted) {
-    auto decl = std::find_if(program.tensors.begin(), program.tensors.end(),
-                             [&](const TensorDecl &t) { return t.name == tensor.text && t.written; });
+    auto decl = std::ranges::find_if(program.tensors,
+                                     [&](const TensorDecl &t) { return t.name == tensor.text && t.written; });
     if (decl == program.tensors.end()) {
       std::vector<std::string> results;
       for (const TensorDecl &t : program.tensors)

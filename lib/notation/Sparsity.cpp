@@ -1,4 +1,5 @@
 #include "notation/Sparsity.h"
+#include "notation/Arithmetic.h"
 #include "notation/Monoid.h"
 #include <algorithm>
 #include <fmt/format.h>
@@ -15,29 +16,13 @@ bool isPositiveLiteral(const Expr &e) {
 
 /// Whether `0 <op> literal` (or `literal <op> 0`) is false, for a comparison.
 bool zeroComparesFalse(const ExprNode &node) {
-  bool literalLeft = node.args[0]->op == Op::Literal;
-  const Scalar &s = node.args[literalLeft ? 0 : 1]->literal;
-  bool complex = s.f.imag() != 0;
-  double c = s.i != 0 ? double(s.i) : s.f.real();
-  double a = literalLeft ? c : 0, b = literalLeft ? 0 : c;
-  switch (node.op) {
-  case Op::Eq:
-    return complex || !(a == b);
-  case Op::Ne:
-    return !complex && !(a != b);
-  case Op::Lt:
-    return !(a < b);
-  case Op::Le:
-    return !(a <= b);
-  case Op::Gt:
-    return !(a > b);
-  default:
-    return !(a >= b);
-  }
+  auto value = [](const Expr &arg) { return arg->op == Op::Literal ? arg->literal : Scalar{}; };
+  const ElementType type = node.args[0]->type;
+  return apply(node.op, type, {value(node.args[0]), value(node.args[1])}).i == 0;
 }
 
 /// Whether the value of `expr` is 0 when the accesses for which `absent` answers true are not stored. The one
-/// place that knows how zeros pass through operations.
+/// function that knows how zeros pass through operations.
 bool vanishes(const Expr &expr, const std::function<bool(const Access &)> &absent) {
   const ExprNode &node = *expr;
   auto arg = [&](unsigned i) { return vanishes(node.args[i], absent); };
@@ -150,6 +135,13 @@ owners(const Program &program, const Statement &statement, const std::vector<con
 
 bool isDense(const TensorDecl &tensor) { return format::isAllDense(tensor.encoding); }
 
+std::vector<const Access *> accesses(const Statement &statement) {
+  std::vector<const Access *> out;
+  collect(statement.rhs, out);
+  collect(statement.where, out);
+  return out;
+}
+
 bool sameAccess(const Access &a, const Access &b) { return a.tensor == b.tensor && sameSubscripts(a, b); }
 
 bool isAbsent(const Expr &expr, const std::function<bool(const Access &)> &isAccessAbsent) {
@@ -191,7 +183,7 @@ static bool maskEmpties(const Mask &mask, const std::function<bool(const Access 
 
 namespace {
 
-/// The part of a statement that decides where its result is stored.
+/// Decides where the result of a statement is stored.
 class PatternRules {
 public:
   PatternRules(const Program &program, const Statement &statement)
@@ -225,7 +217,7 @@ private:
                       });
   }
 
-  /// The operand whose pattern the result shares, if there is exactly one.
+  /// The operand whose pattern is the result's, if there is exactly one.
   const Access *soleOwner() const {
     if (statement.where) {
       auto byMask = owners(program, statement, masks,

@@ -27,6 +27,9 @@ ResultPattern resultPattern(const Program &program, const Statement &statement);
 /// Whether the format of a tensor stores every coordinate (no compressed, singleton, … level).
 bool isDense(const TensorDecl &tensor);
 
+/// Every access of the right-hand side, then of the mask, in the order of the text.
+std::vector<const Access *> accesses(const Statement &statement);
+
 /// Same tensor, same subscripts.
 bool sameAccess(const Access &a, const Access &b);
 

@@ -3,6 +3,13 @@
 #include "notation/Program.h"
 #include <functional>
 
+namespace tulle::notation {
+
+/// The name under which diagnostics of an expression are printed.
+inline constexpr std::string_view sourceName = "<expr>";
+
+} // namespace tulle::notation
+
 namespace tulle::notation::syntax {
 
 struct Term {

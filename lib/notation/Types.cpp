@@ -1,5 +1,5 @@
 #include "notation/Types.h"
-#include "notation/Lexer.h"
+#include "notation/Arithmetic.h"
 #include <algorithm>
 #include <fmt/format.h>
 #include <limits>
@@ -22,16 +22,7 @@ ElementType realPart(ElementType type) {
 }
 
 bool fits(int64_t value, ElementType type) {
-  switch (type) {
-  case ElementType::I8:
-    return value >= INT8_MIN && value <= INT8_MAX;
-  case ElementType::I16:
-    return value >= INT16_MIN && value <= INT16_MAX;
-  case ElementType::I32:
-    return value >= INT32_MIN && value <= INT32_MAX;
-  default:
-    return true;
-  }
+  return convertScalar({value, 0}, ElementType::I64, type).i == value;
 }
 
 /// The type a literal of type `literal` and a value of type `other` meet in.
@@ -56,36 +47,25 @@ ElementType meet(const Typed &literal, ElementType other) {
   }
 }
 
-Scalar literalAs(const Scalar &value, ElementType from, ElementType to) {
-  Scalar converted = convertScalar(value, from, to);
-  alignas(16) unsigned char bytes[16];
-  storeScalar(to, bytes, converted);
-  return loadScalar(to, bytes);
-}
-
 } // namespace
 
 ElementType computeType(ElementType type) {
   return type == ElementType::BF16 || type == ElementType::F16 ? ElementType::F32 : type;
 }
 
-void Typer::fail(SourceRange range, const std::string &message) const {
-  throw support::SyntaxError(sourceName, resolved.text, range, message);
-}
-
 Expr Typer::convert(const Typed &value, ElementType target) const {
   if (value.expr->type == target)
     return value.expr;
   if (isComplex(value.expr->type) && !isComplex(target) && target != ElementType::Bool)
-    fail(value.expr->range,
-         fmt::format("a {} value does not become {} by itself; write real(…), imag(…) or abs(…)",
-                     name(value.expr->type), name(target)));
+    resolved.fail(value.expr->range,
+                  fmt::format("a {} value does not become {} by itself; write real(…), imag(…) or abs(…)",
+                              name(value.expr->type), name(target)));
   auto node = std::make_shared<ExprNode>();
   node->type = target;
   node->range = value.expr->range;
   if (value.expr->op == Op::Literal) {
     node->op = Op::Literal;
-    node->literal = literalAs(value.expr->literal, value.expr->type, target);
+    node->literal = rounded(convertScalar(value.expr->literal, value.expr->type, target), target);
   } else {
     node->op = Op::Convert;
     node->args = {value.expr};
@@ -145,15 +125,17 @@ Typed Typer::type(unsigned statement, const syntax::Expr &expr) const {
   return args.size() == 1 ? unary(source, args[0]) : binary(source, std::move(args));
 }
 
+void Typer::refuse(const syntax::Node &node, ElementType type, std::string_view cure) const {
+  resolved.fail(node.range,
+                fmt::format("'{}' is not defined on {} values; {}", spelling(node.op), name(type), cure));
+}
+
 Typed Typer::unary(const syntax::Node &node, Typed arg) const {
   ElementType t = arg.natural;
-  auto refuse = [&](std::string_view what) {
-    fail(node.range, fmt::format("'{}' is not defined on {} values; {}", spelling(node.op), name(t), what));
-  };
   switch (node.op) {
   case Op::Neg:
     if (t == ElementType::Bool)
-      refuse("negate with ~, or convert with i32(…)");
+      refuse(node, t, "negate with ~, or convert with i32(…)");
     if (arg.expr->op == Op::Literal) {
       auto literal = std::make_shared<ExprNode>(*arg.expr);
       literal->literal.i = -literal->literal.i;
@@ -164,7 +146,7 @@ Typed Typer::unary(const syntax::Node &node, Typed arg) const {
     break;
   case Op::Not:
     if (t != ElementType::Bool && !isInteger(t))
-      refuse("convert to an integer or compare first");
+      refuse(node, t, "convert to an integer or compare first");
     break;
   case Op::Abs:
     if (t == ElementType::Bool)
@@ -172,19 +154,16 @@ Typed Typer::unary(const syntax::Node &node, Typed arg) const {
     return build(node.op, node, {arg}, t, realPart(t), arg.weak);
   case Op::Relu:
     if (isComplex(t) || t == ElementType::Bool)
-      refuse("it needs an order with a zero");
+      refuse(node, t, "it needs an order with a zero");
     break;
   case Op::Conj:
-    if (!isComplex(t))
-      return arg;
-    break;
   case Op::Real:
     if (!isComplex(t))
       return arg;
-    return build(node.op, node, {arg}, t, realPart(t), arg.weak);
+    return build(node.op, node, {arg}, t, node.op == Op::Real ? realPart(t) : t, arg.weak);
   case Op::Imag:
     if (!isComplex(t))
-      refuse("its imaginary part is 0");
+      refuse(node, t, "its imaginary part is 0");
     return build(node.op, node, {arg}, t, realPart(t), arg.weak);
   default: // sqrt, exp, log, sin, cos, tanh
     if (isInteger(t) || t == ElementType::Bool)
@@ -197,9 +176,6 @@ Typed Typer::unary(const syntax::Node &node, Typed arg) const {
 Typed Typer::binary(const syntax::Node &node, std::vector<Typed> args) const {
   bool weak = false;
   ElementType t = common(args, weak);
-  auto refuse = [&](std::string_view what) {
-    fail(node.range, fmt::format("'{}' is not defined on {} values; {}", spelling(node.op), name(t), what));
-  };
   Op op = node.op;
   bool integral = isInteger(t) || t == ElementType::Bool;
   switch (op) {
@@ -211,32 +187,32 @@ Typed Typer::binary(const syntax::Node &node, std::vector<Typed> args) const {
     if (t == ElementType::Bool)
       op = op == Op::Add || op == Op::Max ? Op::Or : Op::And;
     else if ((op == Op::Min || op == Op::Max) && isComplex(t))
-      refuse("complex numbers have no order; compare abs(…)");
+      refuse(node, t, "complex numbers have no order; compare abs(…)");
     break;
   case Op::Sub:
   case Op::Div:
   case Op::Pow:
     if (t == ElementType::Bool)
-      refuse("convert with i32(…) or f64(…)");
+      refuse(node, t, "convert with i32(…) or f64(…)");
     break;
   case Op::Mod:
     if (t == ElementType::Bool || isComplex(t))
-      refuse("it needs integers or real numbers");
+      refuse(node, t, "it needs integers or real numbers");
     break;
   case Op::And:
   case Op::Or:
   case Op::Xor:
     if (!integral)
-      refuse("it works on bool and integers; convert with i64(…)");
+      refuse(node, t, "it works on bool and integers; convert with i64(…)");
     break;
   case Op::Shl:
   case Op::Shr:
     if (!isInteger(t))
-      refuse("it works on integers; convert with i64(…)");
+      refuse(node, t, "it works on integers; convert with i64(…)");
     break;
   default:
     if (isComplex(t) && op != Op::Eq && op != Op::Ne)
-      refuse("complex numbers have no order; compare abs(…)");
+      refuse(node, t, "complex numbers have no order; compare abs(…)");
     break;
   }
   if (isComparison(op))

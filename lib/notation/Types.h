@@ -35,7 +35,7 @@ private:
   const Resolved &resolved;
   const std::vector<std::optional<ElementType>> &types;
 
-  [[noreturn]] void fail(SourceRange range, const std::string &message) const;
+  [[noreturn]] void refuse(const syntax::Node &node, ElementType type, std::string_view cure) const;
   ElementType common(const std::vector<Typed> &args, bool &weak) const;
   Typed build(Op op, const syntax::Node &node, std::vector<Typed> args, ElementType operands,
               ElementType result, bool weak) const;

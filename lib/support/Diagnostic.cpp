@@ -5,10 +5,10 @@
 namespace tulle::support {
 namespace {
 
-/// A line longer than this is shown as a window around the place.
+/// Of a line longer than this, a window around the range is shown.
 constexpr size_t mostShown = 100;
 
-/// Bytes of the UTF-8 character at the front that a terminal shows in one place; 0 where the byte is to be
+/// Bytes of the UTF-8 character at the front that a terminal shows in one column; 0 where the byte is to be
 /// written as \xNN: control characters, and what is no UTF-8.
 size_t shownBytes(std::string_view text) {
   auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
@@ -25,7 +25,7 @@ size_t shownBytes(std::string_view text) {
 
 bool continues(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
 
-/// The line around a range, cut where it is long, and the caret below with what it underlines.
+/// The line around a range, shortened where it is long, and the caret below with what it underlines.
 std::string renderLine(std::string_view line, size_t begin, size_t end) {
   if (!line.empty() && line.back() == '\r' && begin + 1 < line.size())
     line.remove_suffix(1);

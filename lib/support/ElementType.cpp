@@ -56,10 +56,10 @@ uint16_t narrow(Narrow format, double value) {
     return sign;
   if (std::isinf(value))
     return uint16_t(sign | infinity);
-  int unit = std::max(std::ilogb(value), 1 - format.bias()) - format.mantissa; // exponent of the last place
+  int unit = std::max(std::ilogb(value), 1 - format.bias()) - format.mantissa; // of the mantissa's last bit
   // The sum of the exponent and a mantissa that rounded up carries into the next exponent by itself.
-  auto places = int64_t(std::nearbyint(std::ldexp(value, -unit)));
-  int64_t bits = places + (int64_t(unit + format.mantissa + format.bias() - 1) << format.mantissa);
+  auto mantissa = int64_t(std::nearbyint(std::ldexp(value, -unit)));
+  int64_t bits = mantissa + (int64_t(unit + format.mantissa + format.bias() - 1) << format.mantissa);
   return uint16_t(sign | std::min<int64_t>(bits, infinity));
 }
 

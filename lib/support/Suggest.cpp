@@ -4,9 +4,7 @@
 namespace tulle::support {
 namespace {
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c; }
-
-/// Insertions, deletions, changes, and neighbours that changed places (`CRS` is one slip from `CSR`): optimal
+/// Insertions, deletions, changes, and swapped neighbours (`CRS` is one slip from `CSR`): optimal
 /// string alignment.
 unsigned editDistance(std::string_view a, std::string_view b) {
   std::vector<std::vector<unsigned>> d(a.size() + 1, std::vector<unsigned>(b.size() + 1));
@@ -34,7 +32,7 @@ std::string nearest(std::string_view word, const std::vector<std::string> &candi
     if (word.size() > longest || candidate.size() > longest)
       continue;
     unsigned distance = editDistance(word, candidate);
-    // Two edits turn any two-letter word into any other: a guess must share something with the word.
+    // Two edits turn any two-letter word into any other: a guess must have a letter of the word.
     if (distance < bestDistance && distance < std::min(word.size(), candidate.size())) {
       best = candidate;
       bestDistance = distance;
@@ -43,9 +41,10 @@ std::string nearest(std::string_view word, const std::vector<std::string> &candi
   return best;
 }
 
-std::string didYouMean(std::string_view word, const std::vector<std::string> &candidates) {
+std::string didYouMean(std::string_view word, const std::vector<std::string> &candidates,
+                       const std::string &otherwise) {
   std::string guess = nearest(word, candidates);
-  return guess.empty() ? "" : "; did you mean '" + guess + "'?";
+  return guess.empty() ? otherwise : "; did you mean '" + guess + "'?";
 }
 
 } // namespace tulle::support

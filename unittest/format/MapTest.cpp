@@ -246,7 +246,7 @@ TEST(Executable, saysWhichPartAndWhichFormats) {
             "below batch levels, the loose_compressed level 1 can stand with dense levels only");
   EXPECT_EQ(why("(i, j) -> (i : loose_compressed[2], j mod 4 : structured[2,4], j floordiv 4 : dense)")
                 .substr(0, 30),
-            "below the places in reserve of");
+            "below the positions in reserve");
   EXPECT_EQ(why("(i) -> (i : singleton(padded))"), "");
   EXPECT_EQ(why("(i) -> (i : singleton(padded, nonunique))"), "level 0 is padded and nonunique");
   EXPECT_EQ(why("(i, j) -> (j - i : dense, i : dense)"),
@@ -259,7 +259,7 @@ TEST(Executable, saysWhichPartAndWhichFormats) {
             "it ranks in two ways, and only one permutation can be stored");
   EXPECT_EQ(why("(i, j) -> (i floordiv 2 : dense, j : compressed, i : offset)"),
             "the levels above the offset level 2 do not determine its coordinate");
-  // Places of no entry would have coordinates that are stored elsewhere.
+  // Positions without an entry would have coordinates that are stored elsewhere.
   for (const char *map :
        {"(#i : dense, i : dense, j : dense)", "(i : dense, j : dense, i + j : dense)",
         "(i ^ j : dense, i : dense, j : ragged)", "(i : dense, i mod 2 : dense, j : banded)",
@@ -269,17 +269,17 @@ TEST(Executable, saysWhichPartAndWhichFormats) {
         << map;
   EXPECT_EQ(
       why("(i, j) -> (#i : dense, i : dense, j : dense)"),
-      "level 0 repeats what other levels say, so that the dense level 2 would store places of no entry");
+      "level 0 repeats what other levels say, so that the dense level 2 would store positions without an entry");
   for (const char *map :
        {"(#i : dense, i : dense, j : compressed)", "(i ^ j : compressed, i : dense, j : bitmap)",
         "(i : dense, i mod 2 : dense, j : compressed)", "(i : dense, j : dense, #(i, j) : dense)",
         "(i - 2 * j : compressed, j : dense)", "(i ^ j : dense, j : dense)",
         "(i shr 1 : dense, j : dense, i & 1 : dense)", "(i + j : squeezed, i : dense, j : offset)"})
     EXPECT_EQ(why(std::string("(i, j) -> ") + map), "") << map;
-  // Places between the coordinates of a level would be read as those of other entries.
+  // Positions between the coordinates of a level would be read as those of other entries.
   for (const char *map : {"(i * 3 : dense, j : dense)", "(i : compressed, j * 2 + 1 : ragged)",
                           "(i shl 2 : dense, j : dense)", "(i : dense, j * 2 : banded)"})
-    EXPECT_NE(why(std::string("(i, j) -> ") + map).find("would store places between the coordinates"),
+    EXPECT_NE(why(std::string("(i, j) -> ") + map).find("would store positions between the coordinates"),
               std::string::npos)
         << map;
   for (const char *map : {"(i * 3 : dense, j : compressed)", "(i * 3 : squeezed, j : dense)",
@@ -302,7 +302,7 @@ TEST(Executable, saysWhichPartAndWhichFormats) {
 TEST(Executable, explicitValuesNeedLevelsThatTellEntriesApart) {
   auto why = [](std::string_view map) {
     std::string reason = whyNotExecutable(parseEncoding(std::string(map) + ", explicitVal = 1"));
-    return reason.substr(0, reason.find(" has places"));
+    return reason.substr(0, reason.find(" has padding"));
   };
   for (const char *map :
        {"(i) -> (i : compressed)", "(i, j) -> (i : dense, j : compressed)",

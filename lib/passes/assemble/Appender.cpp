@@ -1,5 +1,5 @@
 #include "passes/assemble/Appender.h"
-#include "format/Slots.h"
+#include "format/Padding.h"
 #include "levels/Control.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"

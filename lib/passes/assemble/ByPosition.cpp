@@ -1,5 +1,5 @@
 #include "passes/assemble/ByPosition.h"
-#include "format/Slots.h"
+#include "format/Padding.h"
 #include "passes/assemble/Clone.h"
 #include "passes/assemble/Queries.h"
 #include <algorithm>

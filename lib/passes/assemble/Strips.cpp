@@ -1,5 +1,5 @@
 #include "passes/assemble/Strips.h"
-#include "format/Slots.h"
+#include "format/Padding.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "passes/assemble/Stream.h"

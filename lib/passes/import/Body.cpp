@@ -4,6 +4,7 @@
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
+#include "notation/Monoid.h"
 
 namespace tulle::passes {
 using namespace mlir;
@@ -13,9 +14,6 @@ using notation::Reduce;
 namespace {
 
 unsigned bits(ElementType type) { return type == ElementType::Bool ? 1 : byteWidth(type) * 8; }
-
-/// The largest double below 2^(n-1), and 2^(n-1) itself, bound what a signed n-bit integer can hold.
-double twoTo(unsigned exponent) { return std::ldexp(1.0, int(exponent)); }
 
 } // namespace
 
@@ -46,6 +44,11 @@ template <typename T, typename... Args> Value BodyBuilder::fp(Args... args) {
   auto op = T::create(b, loc, args...);
   op.setFastmathAttr(arith::FastMathFlagsAttr::get(b.getContext(), flags));
   return op;
+}
+
+/// An operation without such flags.
+template <typename T, typename... Args> Value BodyBuilder::plain(Args... args) {
+  return T::create(b, loc, args...);
 }
 
 Value BodyBuilder::integer(Type type, int64_t value) {
@@ -105,44 +108,7 @@ Value BodyBuilder::mask(const notation::Mask &m) {
 }
 
 Value BodyBuilder::reduce(Reduce reduce, ElementType type, Value accumulator, Value value) {
-  switch (reduce) {
-  case Reduce::Add:
-    return binary(Op::Add, type, accumulator, value);
-  case Reduce::Mul:
-    return binary(Op::Mul, type, accumulator, value);
-  case Reduce::Min:
-    return binary(Op::Min, type, accumulator, value);
-  case Reduce::Max:
-    return binary(Op::Max, type, accumulator, value);
-  case Reduce::Or:
-    return binary(Op::Or, type, accumulator, value);
-  case Reduce::And:
-    return binary(Op::And, type, accumulator, value);
-  case Reduce::Xor:
-    return binary(Op::Xor, type, accumulator, value);
-  }
-  llvm_unreachable("all monoids are listed");
-}
-
-Value BodyBuilder::identity(Reduce reduce, ElementType type) {
-  int64_t low = isInteger(type) ? llvm::minIntN(bits(type)) : 0;
-  int64_t high = isInteger(type) ? llvm::maxIntN(bits(type)) : 1;
-  constexpr double inf = std::numeric_limits<double>::infinity();
-  switch (reduce) {
-  case Reduce::Add:
-  case Reduce::Or:
-  case Reduce::Xor:
-    return constant(type, {0, 0});
-  case Reduce::Mul:
-    return constant(type, {1, 1});
-  case Reduce::Min:
-    return constant(type, {high, inf});
-  case Reduce::Max:
-    return constant(type, {low, -inf});
-  case Reduce::And:
-    return constant(type, {type == ElementType::Bool ? 1 : -1, 0});
-  }
-  llvm_unreachable("all monoids are listed");
+  return binary(notation::monoid(reduce).op, type, accumulator, value);
 }
 
 Value BodyBuilder::unary(Op op, ElementType type, ElementType argType, Value x) {
@@ -151,15 +117,18 @@ Value BodyBuilder::unary(Op op, ElementType type, ElementType argType, Value x) 
   if (isFloat(argType))
     return floatUnary(op, x);
   Type t = x.getType();
+  const bool isBool = argType == ElementType::Bool;
+  if (isBool && (op == Op::Neg || op == Op::Abs || op == Op::Relu))
+    return x;
   switch (op) {
   case Op::Neg:
-    return argType == ElementType::Bool ? x : arith::SubIOp::create(b, loc, integer(t, 0), x);
+    return arith::SubIOp::create(b, loc, integer(t, 0), x);
   case Op::Not:
-    return arith::XOrIOp::create(b, loc, x, integer(t, argType == ElementType::Bool ? 1 : -1));
+    return arith::XOrIOp::create(b, loc, x, integer(t, isBool ? 1 : -1));
   case Op::Abs:
-    return argType == ElementType::Bool ? x : math::AbsIOp::create(b, loc, x);
+    return math::AbsIOp::create(b, loc, x);
   case Op::Relu:
-    return argType == ElementType::Bool ? x : arith::MaxSIOp::create(b, loc, x, integer(t, 0));
+    return arith::MaxSIOp::create(b, loc, x, integer(t, 0));
   case Op::Imag:
     return integer(t, 0);
   default: // real and conj of a real number; the checker makes every other function's argument a float
@@ -167,62 +136,48 @@ Value BodyBuilder::unary(Op op, ElementType type, ElementType argType, Value x) 
   }
 }
 
+/// The operation of the table's row for `op`; null where there is none.
+template <size_t n, typename... Args>
+Value BodyBuilder::fromTable(const std::pair<Op, Value (BodyBuilder::*)(Args...)> (&table)[n], Op op,
+                             Args... args) {
+  for (auto [known, build] : table)
+    if (known == op)
+      return (this->*build)(args...);
+  return {};
+}
+
 Value BodyBuilder::floatUnary(Op op, Value x) {
-  switch (op) {
-  case Op::Neg:
-    return fp<arith::NegFOp>(x);
-  case Op::Not:
-    return arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, x, real(x.getType(), 0));
-  case Op::Abs:
-    return fp<math::AbsFOp>(x);
-  case Op::Sqrt:
-    return fp<math::SqrtOp>(x);
-  case Op::Exp:
-    return fp<math::ExpOp>(x);
-  case Op::Log:
-    return fp<math::LogOp>(x);
-  case Op::Sin:
-    return fp<math::SinOp>(x);
-  case Op::Cos:
-    return fp<math::CosOp>(x);
-  case Op::Tanh:
-    return fp<math::TanhOp>(x);
-  case Op::Relu:
-    return fp<arith::MaximumFOp>(x, real(x.getType(), 0));
-  case Op::Imag:
-    return real(x.getType(), 0);
-  default: // real and conj of a real number
-    return x;
-  }
+  constexpr std::pair<Op, Value (BodyBuilder::*)(Value)> table[] = {
+      {Op::Neg, &BodyBuilder::fp<arith::NegFOp, Value>}, {Op::Abs, &BodyBuilder::fp<math::AbsFOp, Value>},
+      {Op::Sqrt, &BodyBuilder::fp<math::SqrtOp, Value>}, {Op::Exp, &BodyBuilder::fp<math::ExpOp, Value>},
+      {Op::Log, &BodyBuilder::fp<math::LogOp, Value>},   {Op::Sin, &BodyBuilder::fp<math::SinOp, Value>},
+      {Op::Cos, &BodyBuilder::fp<math::CosOp, Value>},   {Op::Tanh, &BodyBuilder::fp<math::TanhOp, Value>}};
+  if (Value result = fromTable(table, op, x))
+    return result;
+  Value zero = real(x.getType(), 0);
+  if (op == Op::Not)
+    return arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, x, zero);
+  if (op == Op::Relu)
+    return fp<arith::MaximumFOp>(x, zero);
+  return op == Op::Imag ? zero : x; // real and conj of a real number are itself
 }
 
 Value BodyBuilder::complexUnary(Op op, Value x) {
-  switch (op) {
-  case Op::Neg:
-    return complex::NegOp::create(b, loc, x);
-  case Op::Abs:
-    return complex::AbsOp::create(b, loc, x);
-  case Op::Sqrt:
-    return complex::SqrtOp::create(b, loc, x);
-  case Op::Exp:
-    return complex::ExpOp::create(b, loc, x);
-  case Op::Log:
-    return complex::LogOp::create(b, loc, x);
-  case Op::Sin:
-    return complex::SinOp::create(b, loc, x);
-  case Op::Cos:
-    return complex::CosOp::create(b, loc, x);
-  case Op::Tanh:
-    return complex::TanhOp::create(b, loc, x);
-  case Op::Conj:
-    return complex::ConjOp::create(b, loc, x);
-  case Op::Real:
-    return complex::ReOp::create(b, loc, x);
-  case Op::Imag:
-    return complex::ImOp::create(b, loc, x);
-  default:
-    llvm_unreachable("the checker refuses other functions of complex numbers");
-  }
+  constexpr std::pair<Op, Value (BodyBuilder::*)(Value)> table[] = {
+      {Op::Neg, &BodyBuilder::plain<complex::NegOp, Value>},
+      {Op::Abs, &BodyBuilder::plain<complex::AbsOp, Value>},
+      {Op::Sqrt, &BodyBuilder::plain<complex::SqrtOp, Value>},
+      {Op::Exp, &BodyBuilder::plain<complex::ExpOp, Value>},
+      {Op::Log, &BodyBuilder::plain<complex::LogOp, Value>},
+      {Op::Sin, &BodyBuilder::plain<complex::SinOp, Value>},
+      {Op::Cos, &BodyBuilder::plain<complex::CosOp, Value>},
+      {Op::Tanh, &BodyBuilder::plain<complex::TanhOp, Value>},
+      {Op::Conj, &BodyBuilder::plain<complex::ConjOp, Value>},
+      {Op::Real, &BodyBuilder::plain<complex::ReOp, Value>},
+      {Op::Imag, &BodyBuilder::plain<complex::ImOp, Value>}};
+  Value result = fromTable(table, op, x);
+  assert(result && "the checker refuses other functions of complex numbers");
+  return result;
 }
 
 Value BodyBuilder::binary(Op op, ElementType argType, Value x, Value y) {
@@ -249,49 +204,16 @@ Value BodyBuilder::boolBinary(Op op, Value x, Value y) {
   }
 }
 
-Value BodyBuilder::intBinary(Op op, Value x, Value y) {
-  switch (op) {
-  case Op::Add:
-    return arith::AddIOp::create(b, loc, x, y);
-  case Op::Sub:
-    return arith::SubIOp::create(b, loc, x, y);
-  case Op::Mul:
-    return arith::MulIOp::create(b, loc, x, y);
-  case Op::Div:
-    return divide(false, x, y);
-  case Op::Mod:
-    return divide(true, x, y);
-  case Op::Pow:
-    return power(x, y);
-  case Op::Min:
-    return arith::MinSIOp::create(b, loc, x, y);
-  case Op::Max:
-    return arith::MaxSIOp::create(b, loc, x, y);
-  case Op::And:
-    return arith::AndIOp::create(b, loc, x, y);
-  case Op::Or:
-    return arith::OrIOp::create(b, loc, x, y);
-  case Op::Xor:
-    return arith::XOrIOp::create(b, loc, x, y);
-  case Op::Shl:
-    return shift(true, x, y);
-  case Op::Shr:
-    return shift(false, x, y);
-  default:
-    llvm_unreachable("the checker refuses other operations on integers");
-  }
-}
-
 /// Division by zero gives 0, and the one quotient that does not fit wraps: no input may stop the machine.
-Value BodyBuilder::divide(bool remainder, Value x, Value y) {
+template <typename Division> Value BodyBuilder::divide(Value x, Value y) {
+  constexpr bool remainder = std::is_same_v<Division, arith::RemSIOp>;
   Value zero = integer(x.getType(), 0), one = integer(x.getType(), 1), minus = integer(x.getType(), -1);
   Value isZero = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, y, zero);
   Value isMinus = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, y, minus);
   Value unsafe = arith::OrIOp::create(b, loc, isZero, isMinus);
   Value divisor = arith::SelectOp::create(b, loc, unsafe, one, y);
   Value negated = remainder ? zero : Value(arith::SubIOp::create(b, loc, zero, x));
-  Value result = remainder ? Value(arith::RemSIOp::create(b, loc, x, divisor))
-                           : Value(arith::DivSIOp::create(b, loc, x, divisor));
+  Value result = Division::create(b, loc, x, divisor);
   Value signedResult = arith::SelectOp::create(b, loc, isMinus, negated, result);
   return arith::SelectOp::create(b, loc, isZero, zero, signedResult);
 }
@@ -328,55 +250,62 @@ Value BodyBuilder::power(Value x, Value y) {
 }
 
 /// Shifting by the width or more moves every bit out.
-Value BodyBuilder::shift(bool left, Value x, Value y) {
+template <typename Shift> Value BodyBuilder::shift(Value x, Value y) {
   unsigned width = x.getType().getIntOrFloatBitWidth();
   Value last = integer(x.getType(), width - 1);
   Value inside = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ule, y, last);
   Value amount = arith::MinUIOp::create(b, loc, y, last);
-  if (!left)
-    return arith::ShRSIOp::create(b, loc, x, amount);
-  Value shifted = arith::ShLIOp::create(b, loc, x, amount);
+  Value shifted = Shift::create(b, loc, x, amount);
+  if (std::is_same_v<Shift, arith::ShRSIOp>)
+    return shifted;
   return arith::SelectOp::create(b, loc, inside, shifted, integer(x.getType(), 0));
 }
 
+Value BodyBuilder::intBinary(Op op, Value x, Value y) {
+  constexpr std::pair<Op, Value (BodyBuilder::*)(Value, Value)> table[] = {
+      {Op::Add, &BodyBuilder::plain<arith::AddIOp, Value, Value>},
+      {Op::Sub, &BodyBuilder::plain<arith::SubIOp, Value, Value>},
+      {Op::Mul, &BodyBuilder::plain<arith::MulIOp, Value, Value>},
+      {Op::Div, &BodyBuilder::divide<arith::DivSIOp>},
+      {Op::Mod, &BodyBuilder::divide<arith::RemSIOp>},
+      {Op::Pow, &BodyBuilder::power},
+      {Op::Min, &BodyBuilder::plain<arith::MinSIOp, Value, Value>},
+      {Op::Max, &BodyBuilder::plain<arith::MaxSIOp, Value, Value>},
+      {Op::And, &BodyBuilder::plain<arith::AndIOp, Value, Value>},
+      {Op::Or, &BodyBuilder::plain<arith::OrIOp, Value, Value>},
+      {Op::Xor, &BodyBuilder::plain<arith::XOrIOp, Value, Value>},
+      {Op::Shl, &BodyBuilder::shift<arith::ShLIOp>},
+      {Op::Shr, &BodyBuilder::shift<arith::ShRSIOp>}};
+  Value result = fromTable(table, op, x, y);
+  assert(result && "the checker refuses other operations on integers");
+  return result;
+}
+
 Value BodyBuilder::floatBinary(Op op, Value x, Value y) {
-  switch (op) {
-  case Op::Add:
-    return fp<arith::AddFOp>(x, y);
-  case Op::Sub:
-    return fp<arith::SubFOp>(x, y);
-  case Op::Mul:
-    return fp<arith::MulFOp>(x, y);
-  case Op::Div:
-    return fp<arith::DivFOp>(x, y);
-  case Op::Mod:
-    return fp<arith::RemFOp>(x, y);
-  case Op::Pow:
-    return fp<math::PowFOp>(x, y);
-  case Op::Min:
-    return fp<arith::MinimumFOp>(x, y);
-  case Op::Max:
-    return fp<arith::MaximumFOp>(x, y);
-  default:
-    llvm_unreachable("the checker refuses bit operations on floats");
-  }
+  constexpr std::pair<Op, Value (BodyBuilder::*)(Value, Value)> table[] = {
+      {Op::Add, &BodyBuilder::fp<arith::AddFOp, Value, Value>},
+      {Op::Sub, &BodyBuilder::fp<arith::SubFOp, Value, Value>},
+      {Op::Mul, &BodyBuilder::fp<arith::MulFOp, Value, Value>},
+      {Op::Div, &BodyBuilder::fp<arith::DivFOp, Value, Value>},
+      {Op::Mod, &BodyBuilder::fp<arith::RemFOp, Value, Value>},
+      {Op::Pow, &BodyBuilder::fp<math::PowFOp, Value, Value>},
+      {Op::Min, &BodyBuilder::fp<arith::MinimumFOp, Value, Value>},
+      {Op::Max, &BodyBuilder::fp<arith::MaximumFOp, Value, Value>}};
+  Value result = fromTable(table, op, x, y);
+  assert(result && "the checker refuses bit operations on floats");
+  return result;
 }
 
 Value BodyBuilder::complexBinary(Op op, Value x, Value y) {
-  switch (op) {
-  case Op::Add:
-    return fp<complex::AddOp>(x, y);
-  case Op::Sub:
-    return fp<complex::SubOp>(x, y);
-  case Op::Mul:
-    return fp<complex::MulOp>(x, y);
-  case Op::Div:
-    return fp<complex::DivOp>(x, y);
-  case Op::Pow:
-    return fp<complex::PowOp>(x, y);
-  default:
-    llvm_unreachable("the checker refuses orders and bits of complex numbers");
-  }
+  constexpr std::pair<Op, Value (BodyBuilder::*)(Value, Value)> table[] = {
+      {Op::Add, &BodyBuilder::fp<complex::AddOp, Value, Value>},
+      {Op::Sub, &BodyBuilder::fp<complex::SubOp, Value, Value>},
+      {Op::Mul, &BodyBuilder::fp<complex::MulOp, Value, Value>},
+      {Op::Div, &BodyBuilder::fp<complex::DivOp, Value, Value>},
+      {Op::Pow, &BodyBuilder::fp<complex::PowOp, Value, Value>}};
+  Value result = fromTable(table, op, x, y);
+  assert(result && "the checker refuses orders and bits of complex numbers");
+  return result;
 }
 
 Value BodyBuilder::compare(Op op, ElementType argType, Value x, Value y) {
@@ -402,24 +331,19 @@ Value BodyBuilder::convert(Value x, ElementType from, ElementType to) {
   Type target = scalarType(*b.getContext(), to);
   if (from == to)
     return x;
+  auto part = [](ElementType type) { return type == ElementType::C64 ? ElementType::F32 : ElementType::F64; };
   if (isComplex(to)) {
-    Type part = cast<ComplexType>(target).getElementType();
-    ElementType partType = to == ElementType::C64 ? ElementType::F32 : ElementType::F64;
     if (!isComplex(from))
-      return complex::CreateOp::create(b, loc, target, convert(x, from, partType), real(part, 0));
-    ElementType source = from == ElementType::C64 ? ElementType::F32 : ElementType::F64;
-    Value re = convert(complex::ReOp::create(b, loc, x), source, partType);
-    Value im = convert(complex::ImOp::create(b, loc, x), source, partType);
+      return complex::CreateOp::create(b, loc, target, convert(x, from, part(to)),
+                                       real(cast<ComplexType>(target).getElementType(), 0));
+    Value re = convert(complex::ReOp::create(b, loc, x), part(from), part(to));
+    Value im = convert(complex::ImOp::create(b, loc, x), part(from), part(to));
     return complex::CreateOp::create(b, loc, target, re, im);
-  }
-  if (isComplex(from)) {
-    if (to == ElementType::Bool)
-      return compare(Op::Ne, from, x, constant(from, {}));
-    return convert(complex::ReOp::create(b, loc, x),
-                   from == ElementType::C64 ? ElementType::F32 : ElementType::F64, to);
   }
   if (to == ElementType::Bool)
     return compare(Op::Ne, from, x, constant(from, {}));
+  if (isComplex(from))
+    return convert(complex::ReOp::create(b, loc, x), part(from), to);
   if (isFloat(from) && isFloat(to)) {
     if (bits(from) == bits(to)) // f16 and bf16 hold neither the other
       return convert(convert(x, from, ElementType::F32), ElementType::F32, to);
@@ -448,7 +372,7 @@ Value BodyBuilder::floatToInt(Value x, ElementType from, ElementType to) {
     from = ElementType::F32;
   }
   Type type = scalarType(*b.getContext(), to), floatType = x.getType();
-  double end = twoTo(bits(to) - 1);
+  double end = std::ldexp(1.0, int(bits(to)) - 1); // one more than the largest value
   Value tooHigh = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OGE, x, real(floatType, end));
   Value tooLow = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OLT, x, real(floatType, -end));
   Value ordered = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::ORD, x, x);

@@ -21,8 +21,6 @@ public:
   mlir::Value mask(const notation::Mask &mask);
   /// `accumulator (op) value` of the monoid, in the element type of the result.
   mlir::Value reduce(notation::Reduce reduce, ElementType type, mlir::Value accumulator, mlir::Value value);
-  /// The monoid's identity.
-  mlir::Value identity(notation::Reduce reduce, ElementType type);
   mlir::Value select(mlir::Value condition, mlir::Value yes, mlir::Value no) {
     return mlir::arith::SelectOp::create(b, loc, condition, yes, no);
   }
@@ -39,13 +37,17 @@ private:
   mlir::Value floatBinary(notation::Op op, mlir::Value x, mlir::Value y);
   mlir::Value complexBinary(notation::Op op, mlir::Value x, mlir::Value y);
   mlir::Value compare(notation::Op op, ElementType argType, mlir::Value x, mlir::Value y);
-  mlir::Value divide(bool remainder, mlir::Value x, mlir::Value y);
+  template <typename Division> mlir::Value divide(mlir::Value x, mlir::Value y);
   mlir::Value power(mlir::Value x, mlir::Value y);
-  mlir::Value shift(bool left, mlir::Value x, mlir::Value y);
+  template <typename Shift> mlir::Value shift(mlir::Value x, mlir::Value y);
   mlir::Value floatToInt(mlir::Value x, ElementType from, ElementType to);
   mlir::Value integer(mlir::Type type, int64_t value);
   mlir::Value real(mlir::Type type, double value);
   template <typename T, typename... Args> mlir::Value fp(Args... args);
+  template <typename T, typename... Args> mlir::Value plain(Args... args);
+  template <size_t n, typename... Args>
+  mlir::Value fromTable(const std::pair<notation::Op, mlir::Value (BodyBuilder::*)(Args...)> (&table)[n],
+                        notation::Op op, Args... args);
 
   mlir::OpBuilder &b;
   mlir::Location loc;

@@ -24,9 +24,8 @@ public:
       : program(program), statement(statement), options(options), patterns(patterns) {}
 
   void build(OpBuilder &builder, unsigned number) {
-    collect(statement.rhs);
-    if (statement.where)
-      collect(statement.where);
+    for (const Access *access : notation::accesses(statement))
+      add(*access);
     pattern();
     if (computed && statement.accumulate)
       addOldValue();
@@ -45,7 +44,7 @@ public:
   }
 
   /// The tensor that stores the same coordinates at the same positions as the result, after the statement.
-  std::optional<unsigned> sharesPatternOf() const {
+  std::optional<unsigned> hasPatternOf() const {
     if (!patternOperand || statement.accumulate)
       return std::nullopt;
     unsigned tensor = operands[*patternOperand].tensor;
@@ -63,38 +62,19 @@ private:
                                                                           : dialect::AssemblyPlan::Grow);
   }
 
-  void collect(const notation::Expr &e) {
-    if (e->op == notation::Op::Access)
-      add(e->access);
-    for (const notation::Expr &arg : e->args)
-      collect(arg);
-  }
-  void collect(const notation::Mask &m) {
-    if (m->op == notation::MaskOp::Stored)
-      return add(m->access);
-    collect(m->lhs);
-    if (m->rhs)
-      collect(m->rhs);
-  }
   void add(const Access &access) {
     if (find(access) < operands.size())
       return;
     operands.push_back(access);
-    if (!llvm::is_contained(read, access.tensor))
-      read.push_back(access.tensor);
-  }
-  static bool same(const Access &a, const Access &b) {
-    return a.tensor == b.tensor && llvm::equal(a.subscripts, b.subscripts, [](auto &x, auto &y) {
-             return x.terms == y.terms && x.constant == y.constant;
-           });
+    addArgument(access.tensor);
   }
   size_t find(const Access &access) const {
-    return llvm::find_if(operands, [&](const Access &o) { return same(o, access); }) - operands.begin();
+    return llvm::find_if(operands, [&](const Access &o) { return sameAccess(o, access); }) - operands.begin();
   }
 
   const notation::TensorDecl &result() const { return program.tensors[statement.lhs.tensor]; }
 
-  /// A result with sparse levels shares one operand's pattern (its encoding then is that operand's, in the
+  /// A result with sparse levels has one operand's pattern (its encoding then is that operand's, in the
   /// result's format), or it is a new tensor.
   void pattern() {
     resultEncoding = result().encoding;
@@ -116,9 +96,11 @@ private:
   }
 
   /// The entries the result already has are one more operand of the new tensor.
-  void addOldValue() {
-    if (!llvm::is_contained(read, statement.lhs.tensor))
-      read.push_back(statement.lhs.tensor);
+  void addOldValue() { addArgument(statement.lhs.tensor); }
+
+  void addArgument(unsigned tensor) {
+    if (!llvm::is_contained(read, tensor))
+      read.push_back(tensor);
   }
 
   /// Increments may meet an entry of a new tensor many times: they are collected in a tensor of their own, as
@@ -150,10 +132,9 @@ private:
       function.setArgAttr(i, dialect::kNameAttr, builder.getStringAttr(tensor.name));
       if (tensor.entries >= 0 && !format::isAllDense(tensor.encoding))
         function.setArgAttr(i, dialect::kEntriesAttr, builder.getI64IntegerAttr(tensor.entries));
-    }
-    for (auto [i, t] : llvm::enumerate(read))
-      if (llvm::count_if(read, [&](unsigned other) { return patterns[other] == patterns[t]; }) > 1)
+      if (llvm::count_if(read, [&, t = t](unsigned other) { return patterns[other] == patterns[t]; }) > 1)
         function.setArgAttr(i, dialect::kPatternAttr, builder.getI64IntegerAttr(patterns[t]));
+    }
     if (!computed)
       function.setArgAttr(read.size(), dialect::kNameAttr, builder.getStringAttr(result().name));
     function.setResultAttr(0, dialect::kNameAttr, builder.getStringAttr(result().name));
@@ -185,8 +166,8 @@ private:
     return f.getArgument(llvm::find(read, tensor) - read.begin());
   }
 
-  /// Operands that only say how far an index runs which no tensor has as a plain subscript (`F` aside, in
-  /// `A(i+r)`).
+  /// Adds an operand without elements for each index that no operand has as a plain subscript (as `i` and `r`
+  /// in `A(i+r)`): linalg takes the extents of its loops from shapes.
   void addExtents(OpBuilder &b, SmallVectorImpl<Value> &inputs, SmallVectorImpl<AffineMap> &maps,
                   AffineMap outMap) const {
     for (auto [l, index] : llvm::enumerate(loops)) {
@@ -298,7 +279,7 @@ private:
   /// The result's encoding, unset where the reduction has not been.
   format::Encoding incrementEncoding(const Scalar &start) const {
     format::Encoding encoding = resultEncoding;
-    // The slots of a row that nothing came to would look like entries in the second step.
+    // Elements of a row that no increment reached would look like entries in the second step.
     const bool full = encoding.levels.back().format.kind == format::LevelKind::Dense;
     if (!isPlain(encoding) || (full && !statement.accumulate && startsElsewhere(start)))
       encoding.levels = plainLevels(encoding.order());
@@ -379,8 +360,8 @@ private:
     if (statement.accumulate)
       return init;
     BodyBuilder builder(b, loc(b), options.strictFp, nullptr);
-    Value start = statement.assign ? builder.constant(result().type, {})
-                                   : builder.identity(statement.reduce, result().type);
+    const Scalar identity = notation::identity(statement.reduce, result().type);
+    Value start = builder.constant(result().type, statement.assign ? Scalar{} : identity);
     return dialect::FillOp::create(b, loc(b), init.getType(), start, init);
   }
 
@@ -432,8 +413,8 @@ OwningOpRef<ModuleOp> importProgram(MLIRContext &context, const notation::Progra
     b.setInsertionPointToEnd(module->getBody());
     StatementImporter importer(program, statement, options, patterns);
     importer.build(b, number);
-    std::optional<unsigned> shared = importer.sharesPatternOf();
-    patterns[statement.lhs.tensor] = shared ? patterns[*shared] : unused++;
+    std::optional<unsigned> operand = importer.hasPatternOf();
+    patterns[statement.lhs.tensor] = operand ? patterns[*operand] : unused++;
   }
   return module;
 }

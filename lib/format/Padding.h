@@ -1,15 +1,15 @@
-// Where the slots of a format can lie.
+// Where formats have padding: positions without an entry.
 #pragma once
 #include "format/Encoding.h"
 
 namespace tulle::format {
 
-/// Whether slots without an entry may lie beyond the end of the dimension: its inverse reads levels whose
+/// Whether padding may lie beyond the end of the dimension: its inverse reads levels whose
 /// coordinates are implied (padded blocks, windows of ranks, diagonals) and which are not the dimension
 /// itself. `inverse` is the dimension's, without an outermost `unrank`.
 bool mayLieOutside(const Encoding &encoding, unsigned dim, const Expr &inverse);
 
-/// Whether positions of the level may be places in reserve, which no entry has: those of a
+/// Whether the level may have positions in reserve, which no entry has: those of a
 /// `loose_compressed[n]`, and what lies below them.
 bool hasReserve(const Encoding &encoding, unsigned level);
 

@@ -1,4 +1,5 @@
-#include "format/Slots.h"
+#include "format/Padding.h"
+#include "format/LevelKinds.h"
 
 namespace tulle::format {
 
@@ -8,16 +9,9 @@ static bool readsImplied(const Encoding &encoding, const Expr &e) {
     return false;
   if (e->kind != ExprKind::Level)
     return readsImplied(encoding, e->lhs) || readsImplied(encoding, e->rhs);
-  switch (encoding.levels[e->value].format.kind) {
-  case LevelKind::Compressed:
-  case LevelKind::LooseCompressed:
-  case LevelKind::Singleton:
-  case LevelKind::Fixed:
-  case LevelKind::Hashed:
-    return false;
-  default:
-    return true;
-  }
+  using enum LevelKind;
+  return !isOneOf(encoding.levels[e->value].format.kind,
+                  {Compressed, LooseCompressed, Singleton, Fixed, Hashed});
 }
 
 bool mayLieOutside(const Encoding &encoding, unsigned dim, const Expr &inverse) {
