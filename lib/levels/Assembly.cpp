@@ -52,10 +52,10 @@ Value Assembly::increment(Value buffer, Value at) const {
              : Value(arith::IndexCastUIOp::create(builder, loc, builder.getIndexType(), old));
 }
 
-Value Assembly::take(Value buffer, Value at, Value fresh) const {
-  if (!fresh)
+Value Assembly::take(Value buffer, Value at, Value firstOccurrence) const {
+  if (!firstOccurrence)
     return increment(buffer, at);
-  Value step = arith::IndexCastUIOp::create(builder, loc, builder.getIndexType(), fresh);
+  Value step = arith::IndexCastUIOp::create(builder, loc, builder.getIndexType(), firstOccurrence);
   Value count = add(read(buffer, at), step);
   write(buffer, at, count);
   return sub(count, constant(1));

@@ -33,7 +33,7 @@ struct Compressed : LevelFormat {
     }
   }
   void query(const Assembly &a, LevelBuild &build, Value parent, Value, ValueRange) const override {
-    a.take(build.work, a.add(parent, a.constant(2)), build.fresh);
+    a.take(build.work, a.add(parent, a.constant(2)), build.firstOccurrence);
   }
   Value size(const Assembly &a, LevelBuild &build) const override {
     Value end = a.add(build.parents, a.constant(2));
@@ -48,7 +48,7 @@ struct Compressed : LevelFormat {
     return total;
   }
   Value insert(const Assembly &a, LevelBuild &build, Value parent, Value coordinate) const override {
-    Value position = a.take(build.work, a.add(parent, a.constant(1)), build.fresh);
+    Value position = a.take(build.work, a.add(parent, a.constant(1)), build.firstOccurrence);
     a.storeCoordinate(build.level, position, coordinate);
     return position;
   }

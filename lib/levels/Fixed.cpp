@@ -47,7 +47,7 @@ struct Fixed : CountedLevelFormat {
     return count;
   }
   Value insert(const Assembly &a, LevelBuild &build, Value parent, Value coordinate) const override {
-    Value position = a.add(a.mul(parent, build.size), a.take(build.work, parent, build.fresh));
+    Value position = a.add(a.mul(parent, build.size), a.take(build.work, parent, build.firstOccurrence));
     a.storeCoordinate(build.level, position, coordinate);
     return position;
   }

@@ -46,7 +46,7 @@ struct Hashed : CountedLevelFormat {
       Value last = emit.sub(slots, emit.constant(1));
       return {arith::AndIOp::create(b, loc, emit.add(slot[0], emit.constant(1)), last)};
     };
-    Values place = ifElse(
+    Values found = ifElse(
         b, loc, emit.compare(arith::CmpIPredicate::ne, slots, emit.constant(0)),
         TypeRange{b.getIndexType(), b.getI1Type()},
         [&] {
@@ -55,7 +55,7 @@ struct Hashed : CountedLevelFormat {
           return Values{position, emit.compare(arith::CmpIPredicate::eq, there, coordinate)};
         },
         [&] { return Values{range.begin, arith::ConstantIntOp::create(b, loc, 0, 1)}; });
-    return Found{place[0], place[1]};
+    return Found{found[0], found[1]};
   }
 
   // Tables do not depend on the source: entries come in ascending order.

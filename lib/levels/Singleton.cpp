@@ -41,7 +41,7 @@ struct Singleton : LevelFormat {
   }
 
 private:
-  /// Whether several entries may want one slot: a counter above sets them apart, and without padding the
+  /// Whether several entries may have one position: a counter above sets them apart, and without padding the
   /// level above has a position for each.
   static bool mayCollide(const Assembly &a, unsigned level) {
     const format::Encoding &encoding = a.made.encoding;

@@ -47,7 +47,7 @@ struct Structured : CountedLevelFormat {
   }
   Value insert(const Assembly &a, LevelBuild &build, Value parent, Value coordinate) const override {
     Value n = a.constant(a.made.encoding.levels[build.level].format.n);
-    Value position = a.add(a.mul(parent, n), a.take(build.work, parent, build.fresh));
+    Value position = a.add(a.mul(parent, n), a.take(build.work, parent, build.firstOccurrence));
     a.storeCoordinate(build.level, position, coordinate);
     return position;
   }

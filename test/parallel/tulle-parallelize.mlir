@@ -7,10 +7,10 @@
 // CHECK-LABEL: @rows
 // CHECK: %[[ALL:.*]] = tulle.space
 // CHECK: %[[WORK:.*]] = tulle.stored_count
-// CHECK: %[[PARTS:.*]] = tulle.threads %[[WORK]]
-// CHECK: tulle.parallel %[[PART:.*]] of %[[PARTS]] iter_args(%[[ACC:.*]] =
-// CHECK: %[[PIECE:.*]] = tulle.partition %[[ALL]], %[[PART]] of %[[PARTS]]
-// CHECK: tulle.iterate %{{.*}}, %{{.*}} in %[[PIECE]] : {{.*}} iter_args(%{{.*}} = %[[ACC]])
+// CHECK: %[[TASKS:.*]] = tulle.threads %[[WORK]]
+// CHECK: tulle.parallel %[[TASK:.*]] of %[[TASKS]] iter_args(%[[ACC:.*]] =
+// CHECK: %[[CHUNK:.*]] = tulle.partition %[[ALL]], %[[TASK]] of %[[TASKS]]
+// CHECK: tulle.iterate %{{.*}}, %{{.*}} in %[[CHUNK]] : {{.*}} iter_args(%{{.*}} = %[[ACC]])
 // FIXED-LABEL: @rows
 // FIXED: tulle.threads
 // FIXED-NOT: fixed
@@ -30,7 +30,7 @@ func.func @rows(%a: tensor<?x?xf64, #DCSR>, %y: tensor<?xf64, #D>, %v: f64) -> t
 #SV = #tulle.encoding<{ map = (i) -> (i : compressed) }>
 // CHECK-LABEL: @sum
 // CHECK-SAME: %{{.*}}, %[[INIT:.*]]: f64)
-// CHECK: %[[PARTS:.*]] = tulle.threads %{{[0-9]+$}}
+// CHECK: %[[TASKS:.*]] = tulle.threads %{{[0-9]+$}}
 // CHECK: %[[PARTIALS:.*]] = memref.alloc
 // CHECK: %[[ZERO:.*]] = arith.constant -0.0
 // CHECK: tulle.parallel
@@ -90,13 +90,13 @@ func.func @in_order(%a: tensor<?xf64, #SV>, %init: f64) -> (f64, f64, f64) {
 // CHECK: scf.if
 // CHECK: %[[MEMORY:.*]] = memref.alloc
 // CHECK: %[[COPIES:.*]] = tulle.storage(%[[MEMORY]])
-// CHECK: tulle.parallel %[[PART:.*]] of %{{.*}} iter_args(%[[MINE:.*]] = %[[COPIES]])
+// CHECK: tulle.parallel %[[TASK:.*]] of %{{.*}} iter_args(%[[MINE:.*]] = %[[COPIES]])
 // CHECK: %[[OWN:.*]] = tulle.values %[[MINE]]
 // CHECK: scf.for
 // CHECK: memref.store %{{.*}}, %[[OWN]]
 // CHECK: %[[CLEARED:.*]] = tulle.with_values %[[MINE]], %[[OWN]]
-// CHECK: %[[COPY:.*]] = tulle.locate %[[CLEARED]] level(0) at %[[PART]]
-// CHECK: tulle.partition %{{.*}}, %[[PART]] of %{{.*}} by %{{.*}}
+// CHECK: %[[COPY:.*]] = tulle.locate %[[CLEARED]] level(0) at %[[TASK]]
+// CHECK: tulle.partition %{{.*}}, %[[TASK]] of %{{.*}} by %{{.*}}
 // CHECK: tulle.locate %[[CLEARED]] level(1) under %[[COPY]]
 // CHECK: tulle.parallel
 // CHECK: %[[VALUES:.*]] = tulle.values
@@ -153,8 +153,8 @@ func.func @columns(%a: tensor<?x?xf64, #CSC>, %y: tensor<?xf64, #D>, %n: index) 
 // CHECK: %[[BEGINS:.*]] = memref.alloc(%[[SLOTS]]) : memref<?xindex>
 // CHECK: %[[ENDS:.*]] = memref.alloc(%[[SLOTS]]) : memref<?xindex>
 // CHECK: %[[SUMS:.*]] = memref.alloc
-// CHECK: %[[R:.*]] = tulle.parallel %[[PART:.*]] of %[[PIECES]]
-// CHECK: %[[B0:.*]], %[[E0:.*]], %[[BEFORE0:.*]], %[[WHOLE0:.*]] = tulle.partition_boundary %[[ALL]], %[[PART]] of %[[PIECES]] over %[[LEAST]] by %[[A]]
+// CHECK: %[[R:.*]] = tulle.parallel %[[TASK:.*]] of %[[PIECES]]
+// CHECK: %[[B0:.*]], %[[E0:.*]], %[[BEFORE0:.*]], %[[WHOLE0:.*]] = tulle.partition_boundary %[[ALL]], %[[TASK]] of %[[PIECES]] over %[[LEAST]] by %[[A]]
 // CHECK: %[[B1:.*]], %[[E1:.*]], %[[BEFORE1:.*]], %[[WHOLE1:.*]] = tulle.partition_boundary
 // CHECK: %[[TO:.*]] = arith.maxui %[[E0]], %[[B1]]
 // CHECK: %[[LIGHT:.*]] = tulle.slice %[[ALL]][%[[E0]] to %[[TO]]] : !tulle.range
@@ -162,9 +162,9 @@ func.func @columns(%a: tensor<?x?xf64, #CSC>, %y: tensor<?xf64, #D>, %n: index) 
 // CHECK: scf.for
 // CHECK: tulle.slice %[[ALL]]{{.*}} one : !tulle.range
 // CHECK: tulle.iterate
-// CHECK: %[[PIECE:.*]] = tulle.partition %{{.*}}, %{{.*}} to %{{.*}} of %{{.*}} : !tulle.space
+// CHECK: %[[CHUNK:.*]] = tulle.partition %{{.*}}, %{{.*}} to %{{.*}} of %{{.*}} : !tulle.space
 // CHECK: %[[NEUTRAL:.*]] = arith.constant -0.0
-// CHECK: %[[OWN:.*]] = tulle.iterate %{{.*}} in %[[PIECE]] {{.*}} iter_args(%{{.*}} = %[[NEUTRAL]])
+// CHECK: %[[OWN:.*]] = tulle.iterate %{{.*}} in %[[CHUNK]] {{.*}} iter_args(%{{.*}} = %[[NEUTRAL]])
 // CHECK: memref.store %[[OWN]], %[[SUMS]]
 // CHECK-NOT: tulle.store
 // Rows between them.
@@ -282,9 +282,9 @@ func.func @heavy_rows_of_sums(%a: tensor<?x?xf64, #CSR>, %b: tensor<?x?xf64, #D>
 // CHECK: %[[THREADS:.*]] = tulle.threads
 // CHECK: %[[MANY:.*]] = arith.muli %[[THREADS]], %c4
 // CHECK: %[[ALONE:.*]] = arith.cmpi ule, %[[THREADS]], %c1
-// CHECK: %[[PARTS:.*]] = arith.select %[[ALONE]], %c1{{.*}}, %[[MANY]]
-// CHECK: tulle.parallel %[[PART:.*]] of %[[PARTS]]
-// CHECK: tulle.partition %{{.*}}, %[[PART]] of %[[PARTS]] by %arg0
+// CHECK: %[[TASKS:.*]] = arith.select %[[ALONE]], %c1{{.*}}, %[[MANY]]
+// CHECK: tulle.parallel %[[TASK:.*]] of %[[TASKS]]
+// CHECK: tulle.partition %{{.*}}, %[[TASK]] of %[[TASKS]] by %arg0
 func.func @selected(%a: tensor<?x?xf64, #CSR>, %b: tensor<?x?xf64, #CSR>, %y: tensor<?xf64, #D>, %n: index) -> tensor<?xf64, #D> {
   %zero = arith.constant 0 : index
   %all = tulle.range %zero to %n
@@ -433,11 +433,11 @@ func.func @rows_that_begin(%a: tensor<?x?xf64, #CSR>, %c: tensor<?x?xf64, #D>, %
 // CHECK: %[[THREADS:.*]] = tulle.threads
 // CHECK: %[[EIGHTHS:.*]] = arith.divui %[[LENGTH]], %c8
 // CHECK: %[[FEW:.*]] = arith.maxui %[[EIGHTHS]], %c1
-// CHECK: %[[PARTS:.*]] = arith.minui %[[THREADS]], %[[FEW]]
-// CHECK: tulle.parallel %[[PART:.*]] of %[[PARTS]] iter_args(%[[ACC:.*]] = %[[C0]])
+// CHECK: %[[TASKS:.*]] = arith.minui %[[THREADS]], %[[FEW]]
+// CHECK: tulle.parallel %[[TASK:.*]] of %[[TASKS]] iter_args(%[[ACC:.*]] = %[[C0]])
 // CHECK: tulle.iterate %{{.*}} in %{{.*}} iter_args(%{{.*}} = %[[ACC]])
 // CHECK: tulle.iterate
-// CHECK: tulle.partition %{{.*}}, %[[PART]] of %[[PARTS]] : !tulle.range
+// CHECK: tulle.partition %{{.*}}, %[[TASK]] of %[[TASKS]] : !tulle.range
 // CHECK: tulle.iterate
 func.func @columns_of_rows(%a: tensor<?x?xf64, #CSC>, %c: tensor<?x?xf64, #D>, %n: index, %columns: index) -> tensor<?x?xf64, #D> {
   %c0 = arith.constant 0 : index

@@ -323,7 +323,7 @@ Values Scatter::coordinates(ValueRange dims, bool numbered) {
     assembly.write(last[l], zero, at[l]);
     fresh = fresh ? Value(arith::OrIOp::create(b, op.getLoc(), fresh, other)) : other;
     bool needed = insertionOf(level(l)) != Insertion::Computed && !isLeaf(target.encoding(), l);
-    builds[l].fresh = needed ? fresh : Value();
+    builds[l].firstOccurrence = needed ? fresh : Value();
   }
   return at;
 }
