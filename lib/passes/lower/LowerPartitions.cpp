@@ -10,7 +10,7 @@ using arith::CmpIPredicate;
 
 void Lowering::lowerParallel(ParallelOp op) {
   Block &source = op.getBody().front();
-  parallelParts(b, op.getLoc(), values.lookup(op.getTasks()), [&](Value task) {
+  parallelTasks(b, op.getLoc(), values.lookup(op.getTasks()), [&](Value task) {
     values.map(source.getArgument(0), task);
     bindCarried(source.getArguments().drop_front(), op.getInits(), {});
     lowerBlock(source);
