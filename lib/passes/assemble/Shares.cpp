@@ -494,7 +494,7 @@ Values Shares::takeTurns(OpBuilder &b, Appender &appender, Value number) const {
   Values starts;
   for (unsigned r = 0; r < appender.runCount(); ++r) {
     Value cell = emit.add(address, emit.constant(int64_t(sizeof(int64_t)) * kCellWords * r));
-    starts.push_back(target.callForIndex(b, "tulle_turn", {cell, number, appender.count(b, r)}));
+    starts.push_back(target.callForIndex(b, "tulle_ordered_scan", {cell, number, appender.count(b, r)}));
   }
   return starts;
 }

@@ -21,7 +21,7 @@ void Lowering::lowerParallel(ParallelOp op) {
 
 void Lowering::lowerThreads(ThreadsOp op) {
   Location loc = op.getLoc();
-  StringRef name = op.getFixed() ? "tulle_parts" : "tulle_threads";
+  StringRef name = op.getFixed() ? "tulle_fixed_tasks" : "tulle_threads";
   auto module = func->getParentOfType<ModuleOp>();
   auto function = module.lookupSymbol<func::FuncOp>(name);
   if (!function) {
