@@ -1,6 +1,7 @@
 #include "passes/parallel/PartitionLoops.h"
 #include "dialect/Costs.h"
 #include "format/Expr.h"
+#include "levels/Control.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "passes/parallel/Combiner.h"
@@ -96,14 +97,21 @@ ValueRange reducePartials(Operation *loop, Value tasks, function_ref<void(OpBuil
   for (TypedAttr attr : combiners.identities)
     starts.push_back(constant(b, loc, attr));
 
-  auto tasksOp = ParallelOp::create(b, loc, TypeRange(), tasks, ValueRange());
-  Block *block = b.createBlock(&tasksOp.getBody(), {}, b.getIndexType(), loc);
-  YieldOp::create(b, loc);
-  b.setInsertionPointAfter(tasksOp);
+  b.setInsertionPointAfter(loop);
+  levels::parallelTasks(b, loc, tasks, [&](Value task) {
+    loop->moveBefore(b.getInsertionBlock(), b.getInsertionPoint());
+    initsOf(loop).assign(starts);
+    b.setInsertionPoint(loop);
+    restrict(b, task);
+    b.setInsertionPointAfter(loop);
+    Value at = arith::MulIOp::create(b, loc, task, stride);
+    for (auto [result, partial] : llvm::zip(loop->getResults(), partials))
+      memref::StoreOp::create(b, loc, result, partial, at);
+  });
 
   Value zero = arith::ConstantIndexOp::create(b, loc, 0), one = arith::ConstantIndexOp::create(b, loc, 1);
   auto all = scf::ForOp::create(b, loc, zero, tasks, one, inits);
-  loop->replaceAllUsesWith(all.getResults());
+  replaceUsesOutside(loop, all.getResults());
   for (Value partial : partials)
     memref::DeallocOp::create(b, loc, partial);
   b.setInsertionPointToEnd(all.getBody());
@@ -112,15 +120,6 @@ ValueRange reducePartials(Operation *loop, Value tasks, function_ref<void(OpBuil
   for (auto [combiner, partial, sum] : llvm::zip(combiners.operations, partials, all.getRegionIterArgs()))
     combined.push_back(combine(b, loc, combiner, sum, memref::LoadOp::create(b, loc, partial, at)));
   scf::YieldOp::create(b, loc, combined);
-
-  loop->moveBefore(block->getTerminator());
-  initsOf(loop).assign(starts);
-  b.setInsertionPoint(loop);
-  restrict(b, block->getArgument(0));
-  b.setInsertionPointAfter(loop);
-  at = arith::MulIOp::create(b, loc, block->getArgument(0), stride);
-  for (auto [result, partial] : llvm::zip(loop->getResults(), partials))
-    memref::StoreOp::create(b, loc, result, partial, at);
   return all.getResults();
 }
 

@@ -240,18 +240,22 @@ ValueRange region(OpBuilder &b, Location loc, Value tasks, ValueRange inits,
   return op.getResults();
 }
 
-void moveIntoRegion(OpBuilder &b, Operation *loop, Value tasks, function_ref<void(Value)> restrict) {
-  ValueRange results =
-      region(b, loop->getLoc(), tasks, initValues(loop), [&](Value task, ValueRange carried) {
-        loop->moveBefore(b.getInsertionBlock(), b.getInsertionPoint());
-        initsOf(loop).assign(carried);
-        b.setInsertionPoint(loop);
-        restrict(task);
-        b.setInsertionPointAfter(loop);
-        return SmallVector<Value>(loop->getResults());
-      });
+void replaceUsesOutside(Operation *loop, ValueRange results) {
   loop->replaceUsesWithIf(results,
                           [&](OpOperand &use) { return use.getOwner()->getBlock() != loop->getBlock(); });
+}
+
+void moveIntoRegion(OpBuilder &b, Operation *loop, Value tasks, function_ref<void(Value)> restrict) {
+  b.setInsertionPointAfter(loop);
+  replaceUsesOutside(loop,
+                     region(b, loop->getLoc(), tasks, initValues(loop), [&](Value task, ValueRange carried) {
+                       loop->moveBefore(b.getInsertionBlock(), b.getInsertionPoint());
+                       initsOf(loop).assign(carried);
+                       b.setInsertionPoint(loop);
+                       restrict(task);
+                       b.setInsertionPointAfter(loop);
+                       return SmallVector<Value>(loop->getResults());
+                     }));
 }
 
 } // namespace tulle::parallel

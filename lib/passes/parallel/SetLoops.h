@@ -56,8 +56,9 @@ void forEach(mlir::OpBuilder &b, mlir::Location loc, std::pair<Value, Value> bou
 mlir::ValueRange
 region(mlir::OpBuilder &b, mlir::Location loc, Value tasks, mlir::ValueRange inits,
        llvm::function_ref<llvm::SmallVector<Value>(Value task, mlir::ValueRange carried)> fill);
-/// Moves the loop into a region where the builder stands, by which its results are replaced; the builder is
-/// in front of it while `restrict` runs.
+/// Replaces uses of the loop's results outside of the region that the loop has been moved into.
+void replaceUsesOutside(Operation *loop, mlir::ValueRange results);
+/// Moves the loop into a region in its stead; the builder is in front of it while `restrict` runs.
 void moveIntoRegion(mlir::OpBuilder &b, Operation *loop, Value tasks,
                     llvm::function_ref<void(Value task)> restrict);
 
