@@ -60,6 +60,10 @@ public:
   /// The same where several threads may write the same slot: whether it held another coordinate. A slot
   /// holds none while all its bits are set.
   mlir::Value exchangeCoordinate(unsigned level, mlir::Value position, mlir::Value coordinate) const;
+  /// Fills the positions field of the level with the exclusive prefix sums of `length(parent)`; returns the
+  /// total.
+  mlir::Value storePositions(const LevelBuild &build,
+                             llvm::function_ref<mlir::Value(mlir::Value parent)> length) const;
   /// A sizes field of one element.
   void makeSize(unsigned level, mlir::Value size) const;
   /// A position becomes padding: its coordinate gets all bits set.

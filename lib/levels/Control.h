@@ -37,6 +37,16 @@ Values forLoop(mlir::OpBuilder &b, mlir::Location loc, mlir::Value lo, mlir::Val
   return Values(loop.getResults());
 }
 
+/// `body(iv)`, for lo <= iv < hi.
+template <typename Body>
+void forEach(mlir::OpBuilder &b, mlir::Location loc, mlir::Value lo, mlir::Value hi, dialect::LoopKind kind,
+             Body body) {
+  forLoop(b, loc, lo, hi, kind, {}, [&](mlir::Value iv, const Values &) {
+    body(iv);
+    return Values{};
+  });
+}
+
 /// While `condition(carried)`, `body(carried) -> carried`.
 template <typename Condition, typename Body>
 Values whileLoop(mlir::OpBuilder &b, mlir::Location loc, mlir::ValueRange inits, Condition condition,

@@ -20,6 +20,10 @@ const LevelFormat *find(format::LevelKind kind) {
   }
 }
 
+Value LevelFormat::coordinate(const Emitter &emit, unsigned level, const Iterator &, Value position) const {
+  return storedCoordinate(emit, level, position);
+}
+
 Value LevelFormat::locate(const Emitter &, unsigned, const Iterator &, Value) const {
   llvm_unreachable("only full levels are located; tulle.locate verifies this");
 }

@@ -50,9 +50,10 @@ public:
   virtual PositionRange positions(const Emitter &emit, unsigned level, const Iterator &parent) const = 0;
   /// There is always exactly one position below the parent: no loop is needed.
   virtual bool single(const Iterator &parent) const;
-  /// The coordinate at a position of `positions(parent)`, as index.
+  /// The coordinate at a position of `positions(parent)`, as index: the stored one unless a format overrides
+  /// it.
   virtual mlir::Value coordinate(const Emitter &emit, unsigned level, const Iterator &parent,
-                                 mlir::Value position) const = 0;
+                                 mlir::Value position) const;
   /// Some positions may be padding.
   virtual bool hasPadding(const format::LevelFormat &) const { return false; }
   /// What is stored at a position is its coordinate, whatever the parent is: one may be read before its

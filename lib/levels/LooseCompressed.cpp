@@ -12,9 +12,6 @@ struct LooseCompressed : CountedLevelFormat {
   PositionRange positions(const Emitter &emit, unsigned level, const Iterator &parent) const override {
     return storedRange(emit, level, emit.mul(parent.position, emit.constant(2)));
   }
-  Value coordinate(const Emitter &emit, unsigned level, const Iterator &, Value position) const override {
-    return storedCoordinate(emit, level, position);
-  }
 
   bool leavesGaps() const override { return true; }
 

@@ -11,9 +11,6 @@ struct Singleton : LevelFormat {
     return {parent.position, parent.end ? parent.end : emit.add(parent.position, emit.constant(1))};
   }
   bool single(const Iterator &parent) const override { return !parent.end; }
-  Value coordinate(const Emitter &emit, unsigned level, const Iterator &, Value position) const override {
-    return storedCoordinate(emit, level, position);
-  }
   bool storesEachCoordinate() const override { return true; }
   bool hasPadding(const format::LevelFormat &format) const override { return format.padded; }
   Value valid(const Emitter &emit, unsigned level, const Iterator &, Value, Value coordinate) const override {

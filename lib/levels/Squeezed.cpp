@@ -56,9 +56,8 @@ struct Squeezed : LevelFormat {
         })[0];
     a.makeSize(build.level, build.size);
     a.allocateCoordinates(build.level, build.size);
-    forLoop(b, a.loc, zero, build.size, dialect::LoopKind::Reduction, {}, [&](Value number, Values) {
+    forEach(b, a.loc, zero, build.size, dialect::LoopKind::Reduction, [&](Value number) {
       a.storeCoordinate(build.level, number, a.sum(a.read(occurring, number), build.low));
-      return Values{};
     });
     return a.positions(build.level, build.parents, build.size);
   }

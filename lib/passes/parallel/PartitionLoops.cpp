@@ -218,8 +218,9 @@ void partitionFill(FillOp fill, const Settings &settings) {
   fill.replaceAllUsesWith(region(b, loc, tasks, fill.getTensor(), [&](Value task, ValueRange carried) {
     auto buffer = MemRefType::get({ShapedType::kDynamic}, element);
     Value values = ValuesOp::create(b, loc, buffer, carried[0]);
-    forEach(b, loc, chunkBounds(b, loc, size, {task, tasks}),
-            [&](OpBuilder &b, Value at) { memref::StoreOp::create(b, loc, fill.getValue(), values, at); });
+    auto [begin, end] = chunkBounds(b, loc, size, {task, tasks});
+    levels::forEach(b, loc, begin, end, LoopKind::Parallel,
+                    [&](Value at) { memref::StoreOp::create(b, loc, fill.getValue(), values, at); });
     return SmallVector<Value>{WithValuesOp::create(b, loc, type, carried[0], values)};
   })[0]);
   fill.erase();

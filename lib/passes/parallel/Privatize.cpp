@@ -1,5 +1,6 @@
 // Dense results that all tasks reduce into.
 #include "passes/parallel/Privatize.h"
+#include "levels/Control.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -146,11 +147,11 @@ static Value reduceCopies(OpBuilder &b, Location loc, Operation *combiner, Value
   return region(b, loc, tasks, tensor, [&](Value task, ValueRange carried) {
     Value zero = arith::ConstantIndexOp::create(b, loc, 0), one = arith::ConstantIndexOp::create(b, loc, 1);
     Value values = ValuesOp::create(b, loc, memory, carried[0]);
-    auto bounds = chunkBounds(b, loc, size, {task, tasks});
+    auto [begin, end] = chunkBounds(b, loc, size, {task, tasks});
     auto copy = scf::ForOp::create(b, loc, zero, count, one);
     OpBuilder inCopy = OpBuilder::atBlockBegin(copy.getBody());
     Value first = arith::MulIOp::create(inCopy, loc, copy.getInductionVar(), size);
-    forEach(inCopy, loc, bounds, [&](OpBuilder &b, Value at) {
+    levels::forEach(inCopy, loc, begin, end, LoopKind::Parallel, [&, &b = inCopy](Value at) {
       Value from = arith::AddIOp::create(b, loc, first, at);
       Value own = memref::LoadOp::create(b, loc, summands, from);
       Value sum = combine(b, loc, combiner, memref::LoadOp::create(b, loc, values, at), own);
@@ -173,7 +174,7 @@ static Value onCopies(OpBuilder &b, Operation *loop, Operation *combiner, Value 
     Value start = constant(b, loc, *identity(combiner)), zero = arith::ConstantIndexOp::create(b, loc, 0);
     Value first = arith::MulIOp::create(b, loc, task, size);
     Value values = ValuesOp::create(b, loc, buffer, carried[0]);
-    forEach(b, loc, {zero, size}, [&](OpBuilder &b, Value at) {
+    levels::forEach(b, loc, zero, size, LoopKind::Parallel, [&](Value at) {
       memref::StoreOp::create(b, loc, start, values, arith::AddIOp::create(b, loc, first, at).getResult());
     });
     Value started = WithValuesOp::create(b, loc, copies.getType(), carried[0], values);

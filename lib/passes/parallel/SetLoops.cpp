@@ -219,15 +219,6 @@ std::pair<Value, Value> chunkBounds(OpBuilder &b, Location loc, Value size, cons
   return {begin, end};
 }
 
-void forEach(OpBuilder &b, Location loc, std::pair<Value, Value> bounds,
-             function_ref<void(OpBuilder &, Value)> body) {
-  Value one = arith::ConstantIndexOp::create(b, loc, 1);
-  auto loop = scf::ForOp::create(b, loc, bounds.first, bounds.second, one);
-  loop->setAttr(dialect::kKindAttr, b.getStringAttr(stringifyLoopKind(LoopKind::Parallel)));
-  OpBuilder inside = OpBuilder::atBlockBegin(loop.getBody());
-  body(inside, loop.getInductionVar());
-}
-
 ValueRange region(OpBuilder &b, Location loc, Value tasks, ValueRange inits,
                   function_ref<SmallVector<Value>(Value, ValueRange)> fill) {
   auto op = ParallelOp::create(b, loc, inits.getTypes(), tasks, inits);

@@ -47,9 +47,6 @@ Value work(mlir::OpBuilder &b, Operation *loop);
 /// The bounds of a chunk of 0 <= k < size, which begins at a multiple of `alignment`.
 std::pair<Value, Value> chunkBounds(mlir::OpBuilder &b, mlir::Location loc, Value size, const Chunk &chunk,
                                     int64_t alignment = 1);
-/// A loop over them, whose iterations are independent.
-void forEach(mlir::OpBuilder &b, mlir::Location loc, std::pair<Value, Value> bounds,
-             llvm::function_ref<void(mlir::OpBuilder &, Value)> body);
 
 /// A parallel region that carries the tensors `inits`; the builder is left inside, before its end. `fill`
 /// gets the task and the carried tensors, and returns what they are at the end.

@@ -1,5 +1,6 @@
 // Splits long fibers: where one coordinate can hold most of the work, a dense row of a matrix, chunks begin
 // inside of it (nonzero splitting).
+#include "levels/Control.h"
 #include "levels/Indices.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -378,9 +379,8 @@ private:
     Value neutral = parallel::constant(b, loc, *identity(plan.combiner)), begin = times(slot, rowSize);
     Value before = copy.getBody().front().getArguments().back();
     Value values = ValuesOp::create(b, loc, partials[0].getType(), before);
-    forEach(b, loc, {constant(0), rowSize}, [&](OpBuilder &b, Value at) {
-      memref::StoreOp::create(b, loc, neutral, values, arith::AddIOp::create(b, loc, begin, at).getResult());
-    });
+    levels::forEach(b, loc, constant(0), rowSize, LoopKind::Parallel,
+                    [&](Value at) { memref::StoreOp::create(b, loc, neutral, values, add(begin, at)); });
     auto started = WithValuesOp::create(b, loc, before.getType(), before, values);
     before.replaceUsesWithIf(started.getResult(), [&](OpOperand &use) {
       return use.getOwner() != started && use.getOwner() != values.getDefiningOp();
@@ -471,8 +471,8 @@ private:
     auto mine = scf::IfOp::create(b, loc, isOfFiber(chunks.getInductionVar(), end));
     b.setInsertionPointToStart(mine.thenBlock());
     Value copy = times(chunks.getInductionVar(), rowSize);
-    forEach(b, loc, {constant(0), rowSize}, [&](OpBuilder &b, Value at) {
-      Value to = arith::AddIOp::create(b, loc, first, at), from = arith::AddIOp::create(b, loc, copy, at);
+    levels::forEach(b, loc, constant(0), rowSize, LoopKind::Parallel, [&](Value at) {
+      Value to = add(first, at), from = add(copy, at);
       Value sum = combine(b, loc, plan.combiner, memref::LoadOp::create(b, loc, values, to),
                           memref::LoadOp::create(b, loc, partials[0], from));
       memref::StoreOp::create(b, loc, sum, values, to);
