@@ -128,8 +128,8 @@ private:
                      ? "its levels are stored in an order in which no row of the result is ever finished"
                      : "its levels are stored in an order that no loop order of the other operands allows";
       else if (!atAnyCost && isInnerProduct(o))
-        reason =
-            "walking it against the other sparse operand would visit every pair of their outer coordinates";
+        reason = "iterating it together with the other sparse operand would visit every pair of their outer "
+                 "coordinates";
     }
     if (!reason.empty())
       std::tie(chains, drivenChain, edges) = saved;
@@ -293,12 +293,12 @@ private:
     const auto mine = outside(shapes[o], l), theirs = outside(shapes[other], k);
     std::set<unsigned> others;
     std::ranges::set_difference(theirs, mine, std::inserter(others, others.end()));
-    bool inRounds = false;
+    bool inIteration = false;
     const std::vector<LoopVar> loops = *order();
     for (const LoopVar &v : loops) {
       if (others.count(v.index))
-        inRounds = true;
-      else if (inRounds && mine.count(v.index))
+        inIteration = true;
+      else if (inIteration && mine.count(v.index))
         return false;
     }
     return std::ranges::all_of(others, [&](unsigned index) { return isSelected(index, o, other); });
