@@ -92,7 +92,8 @@ static Value chunkOfRange(OpBuilder &b, CoiterateOp loop, Value space, const Chu
 
 void restrictTo(OpBuilder &b, IterateOp loop, const Chunk &chunk, Value to) {
   loop.getSpaceMutable().assign(PartitionOp::create(b, loop.getLoc(), loop.getSpace(), chunk.index,
-                                                    chunk.count, workEstimate(loop), to));
+                                                    chunk.count, workEstimate(loop), to,
+                                                    /*alignment=*/int64_t(1)));
 }
 
 void restrictTo(OpBuilder &b, Operation *loop, const Chunk &chunk, int64_t alignment) {
