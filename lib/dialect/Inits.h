@@ -1,4 +1,4 @@
-// What a region op carries from round to round, or through its parts, as text.
+// The text of what a region op carries from iteration to iteration, or through its tasks.
 #pragma once
 #include "mlir/IR/OpImplementation.h"
 

@@ -9,11 +9,11 @@ using namespace tulle::dialect;
 
 ParseResult ParallelOp::parse(OpAsmParser &parser, OperationState &result) {
   Type index = parser.getBuilder().getIndexType();
-  OpAsmParser::UnresolvedOperand parts;
+  OpAsmParser::UnresolvedOperand tasks;
   SmallVector<OpAsmParser::Argument> args(1), carried;
   args[0].type = index;
-  if (parser.parseArgument(args[0]) || parser.parseKeyword("of") || parser.parseOperand(parts) ||
-      parser.resolveOperand(parts, index, result.operands) || parseInits(parser, carried, result))
+  if (parser.parseArgument(args[0]) || parser.parseKeyword("of") || parser.parseOperand(tasks) ||
+      parser.resolveOperand(tasks, index, result.operands) || parseInits(parser, carried, result))
     return failure();
   llvm::append_range(args, carried);
   return parseBody<ParallelOp>(parser, args, result);
@@ -21,7 +21,7 @@ ParseResult ParallelOp::parse(OpAsmParser &parser, OperationState &result) {
 
 void ParallelOp::print(OpAsmPrinter &p) {
   Block &block = getBody().front();
-  p << ' ' << block.getArgument(0) << " of " << getParts();
+  p << ' ' << block.getArgument(0) << " of " << getTasks();
   printInits(p, getInits(), block.getArguments());
   p.printOptionalAttrDictWithKeyword((*this)->getAttrs());
   p << ' ';
@@ -31,7 +31,7 @@ void ParallelOp::print(OpAsmPrinter &p) {
 void ParallelOp::getAsmBlockArgumentNames(Region &region, OpAsmSetValueNameFn setName) {
   if (region.empty() || region.front().getNumArguments() == 0)
     return;
-  setName(region.front().getArgument(0), "part");
+  setName(region.front().getArgument(0), "task");
   for (BlockArgument arg : region.front().getArguments().drop_front())
     setName(arg, "acc");
 }
@@ -49,14 +49,15 @@ LogicalResult ParallelOp::verify() {
   return success();
 }
 
-static LogicalResult verifyWeights(Operation *op, Value space, Value weights) {
-  if (!weights)
+static LogicalResult verifyEstimate(Operation *op, Value space, Value estimate) {
+  if (!estimate)
     return success();
-  const format::Encoding &encoding = getEncoding(cast<RankedTensorType>(weights.getType())).getValue();
+  const format::Encoding &encoding = getEncoding(cast<RankedTensorType>(estimate.getType())).getValue();
   if (!isa<RangeType>(space.getType()))
-    return op->emitOpError("a space weighs by itself: expected no other tensor (constraint 1)");
+    return op->emitOpError(
+        "expected no work estimate for a space, which has entries of its own (constraint 1)");
   if (encoding.levels.empty() || encoding.levels[0].format.kind != format::LevelKind::Dense)
-    return op->emitOpError("expected weights whose first level is dense (constraint 1)");
+    return op->emitOpError("expected a work estimate whose first level is dense (constraint 1)");
   return success();
 }
 
@@ -71,7 +72,7 @@ static LogicalResult verifyOrdered(Operation *op, Value space) {
 }
 
 LogicalResult PartitionOp::verify() {
-  if (failed(verifyWeights(*this, getSpace(), getWeights())))
+  if (failed(verifyEstimate(*this, getSpace(), getEstimate())))
     return failure();
   auto space = dyn_cast<SpaceType>(getSpace().getType());
   if (getAlignment() == 1 || !space)
@@ -83,10 +84,10 @@ LogicalResult PartitionOp::verify() {
   return success();
 }
 
-LogicalResult WorkOp::verify() { return verifyWeights(*this, getSpace(), getWeights()); }
+LogicalResult WorkOp::verify() { return verifyEstimate(*this, getSpace(), getEstimate()); }
 
 LogicalResult PartitionBoundaryOp::verify() {
-  if (failed(verifyWeights(*this, getSpace(), getWeights())))
+  if (failed(verifyEstimate(*this, getSpace(), getEstimate())))
     return failure();
   return verifyOrdered(*this, getSpace());
 }

@@ -1,10 +1,10 @@
 // Stages 2 and 3: work that several threads may share.
 
 def Tulle_ThreadsOp : Tulle_Op<"threads", [Pure]> {
-  let summary = "How many parts are worth while for so much work";
+  let summary = "The number of parallel tasks that is profitable for an amount of work";
   let description = [{
-    `work` counts stored entries, or what costs as much. The answer is 1 where that is too little for two threads, where one
-    thread is asked for, and inside a parallel region; it is at most the number of threads.
+    `work` counts stored entries, or what costs as much. The result is 1 where two threads are not profitable, where one thread
+    is asked for, and inside a parallel region; it is at most the number of threads.
 
     With `fixed`, it depends on the work alone: what combines partial results then gives the same bits for any number of threads.
   }];
@@ -15,23 +15,23 @@ def Tulle_ThreadsOp : Tulle_Op<"threads", [Pure]> {
 
 def Tulle_ParallelOp : Tulle_Op<"parallel", [SingleBlockImplicitTerminator<"YieldOp">, RecursiveMemoryEffects, AutomaticAllocationScope,
                                             DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmBlockArgumentNames"]>]> {
-  let summary = "Runs its region once for each part, in any order, possibly at the same time";
+  let summary = "Runs its region once for each task, in any order, possibly at the same time";
   let description = [{
     ```mlir
-    %r = tulle.parallel %part of %parts iter_args(%y = %init) -> (tensor<?xf64, #dense>) {
-      %rows = tulle.partition %all, %part of %parts : !tulle.range
+    %r = tulle.parallel %task of %tasks iter_args(%y = %init) -> (tensor<?xf64, #dense>) {
+      %rows = tulle.partition %all, %task of %tasks : !tulle.range
       %n = tulle.iterate %i in %rows : !tulle.range iter_args(%acc = %y) … 
       tulle.yield %n : tensor<?xf64, #dense>
     }
     ```
-    Whoever writes the region promises that no part writes what another one reads or writes. Parts may allocate, and may report
-    errors. Stage 3 knows the op without carried tensors.
+    Whoever writes the region guarantees that tasks are race-free: none writes what another one reads or writes. Tasks may
+    allocate, and may report errors. Stage 3 knows the op without carried tensors.
 
     Constraints:
-    1. Block arguments: the part (index), 0 <= part < parts, then one per init with its type.
+    1. Block arguments: the task (index), 0 <= task < tasks, then one per init with its type.
     2. Results and yielded values have the types of the inits; they are the storage of the inits.
   }];
-  let arguments = (ins Index:$parts, Variadic<AnyRankedTensor>:$inits);
+  let arguments = (ins Index:$tasks, Variadic<AnyRankedTensor>:$inits);
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
@@ -39,31 +39,33 @@ def Tulle_ParallelOp : Tulle_Op<"parallel", [SingleBlockImplicitTerminator<"Yiel
 }
 
 def Tulle_PartitionOp : Tulle_Op<"partition", [Pure, AttrSizedOperandSegments, AllTypesMatch<["space", "result"]>]> {
-  let summary = "A consecutive piece of a space or a range: one of several that together are all of it";
+  let summary = "One chunk of a partition of a space or a range into consecutive chunks of equal work";
   let description = [{
-    The pieces of part 0, 1, … follow each other in the order of storage. No piece cuts the segment of a coordinate that is stored
-    several times. They hold about as many stored entries each, as far as positions say: entries below a space are counted
-    through compressed, dense and singleton levels. For a range they are those of `weights`, whose first level the range runs over;
-    without it all coordinates weigh the same. With `to`, all pieces from `part` on and before that one.
+    Chunks 0, 1, … follow each other in storage order and together are all of the space. Entries with equal coordinates, of a level
+    that stores a coordinate several times, are in one chunk. Chunks hold about as many stored entries each, as far as positions
+    tell: entries below a space are counted through compressed, dense and singleton levels. A range is partitioned by the entries of
+    `estimate`, whose first level the range runs over; without it, by the number of coordinates. With `to`, the result is all chunks
+    from `chunk` on and before that one.
 
-    Of a level where every coordinate exists, pieces are cut by coordinates: the same ones below every parent. Chunks of such a
-    level, or of a range, begin at multiples of `align` (default 1): coordinates that a result stores together stay together.
+    A level where every coordinate exists is partitioned by coordinates: the same ones below every parent. Chunks of such a level, or
+    of a range, begin at multiples of `align` (default 1): coordinates that a result stores together stay together.
 
     Constraints:
-    1. `weights` belongs to a range, and its first level is dense.
+    1. `estimate` belongs to a range, and its first level is dense.
     2. The alignment is positive; it is 1 where the space stores its coordinates.
   }];
-  let arguments = (ins AnyTypeOf<[Tulle_SpaceType, Tulle_RangeType]>:$space, Index:$part, Optional<Index>:$to, Index:$parts,
-                       Optional<AnyRankedTensor>:$weights,
+  let arguments = (ins AnyTypeOf<[Tulle_SpaceType, Tulle_RangeType]>:$space, Index:$chunk, Optional<Index>:$to, Index:$chunks,
+                       Optional<AnyRankedTensor>:$estimate,
                        DefaultValuedAttr<ConfinedAttr<I64Attr, [IntPositive]>, "1">:$alignment);
   let results = (outs AnyTypeOf<[Tulle_SpaceType, Tulle_RangeType]>:$result);
-  let builders = [OpBuilder<(ins "::mlir::Value":$space, "::mlir::Value":$part, "::mlir::Value":$parts,
-                                 CArg<"::mlir::Value", "{}">:$weights, CArg<"::mlir::Value", "{}">:$to,
+  let builders = [OpBuilder<(ins "::mlir::Value":$space, "::mlir::Value":$chunk, "::mlir::Value":$chunks,
+                                 CArg<"::mlir::Value", "{}">:$estimate, CArg<"::mlir::Value", "{}">:$to,
                                  CArg<"int64_t", "1">:$alignment), [{
-    build($_builder, $_state, space.getType(), space, part, to, parts, weights, uint64_t(alignment));
+    build($_builder, $_state, space.getType(), space, chunk, to, chunks, estimate, uint64_t(alignment));
   }]>];
   let assemblyFormat = [{
-    $space `,` $part (`to` $to^)? `of` $parts (`by` $weights^ `:` type($weights))? (`align` $alignment^)? attr-dict `:` qualified(type($space))
+    $space `,` $chunk (`to` $to^)? `of` $chunks (`by` $estimate^ `:` type($estimate))? (`align` $alignment^)? attr-dict
+    `:` qualified(type($space))
   }];
   let hasVerifier = 1;
 }
@@ -75,40 +77,41 @@ def Tulle_WorkOp : Tulle_Op<"work", [Pure]> {
     than there are entries.
 
     Constraints:
-    1. `weights` as for tulle.partition.
+    1. `estimate` as for tulle.partition.
   }];
-  let arguments = (ins AnyTypeOf<[Tulle_SpaceType, Tulle_RangeType]>:$space, Optional<AnyRankedTensor>:$weights);
+  let arguments = (ins AnyTypeOf<[Tulle_SpaceType, Tulle_RangeType]>:$space, Optional<AnyRankedTensor>:$estimate);
   let results = (outs Index:$result);
-  let assemblyFormat = "$space (`by` $weights^ `:` type($weights))? attr-dict `:` qualified(type($space))";
+  let assemblyFormat = "$space (`by` $estimate^ `:` type($estimate))? attr-dict `:` qualified(type($space))";
   let hasVerifier = 1;
 }
 
 def Tulle_PartitionBoundaryOp : Tulle_Op<"partition_boundary", [Pure]> {
-  let summary = "Where one of several equal shares begins, be it inside of a coordinate that holds much";
+  let summary = "Where a chunk of a nonzero-split partition begins, be it inside of a long fiber";
   let description = [{
-    Where what is stored below one coordinate is more than a share, cutting between coordinates cannot give every thread as much.
-    The shares are those of `tulle.partition`. Share `part` may begin inside a coordinate, between the entries stored below it. If what
-    that coordinate holds (`whole`, counted as `tulle.work` does) is more than `least`, then `begin` and `end` are the places around
-    it, counted as `tulle.slice` does, and `before` of `whole` belongs to the shares before; of more than 2^31 entries, both are
-    in larger units. Else `begin` and `end` are the same place, where `tulle.partition` begins the share, and the other two mean nothing.
+    Where one fiber (what is stored below one coordinate) is longer than a chunk, boundaries between coordinates cannot balance the
+    work. The chunks are those of `tulle.partition`, but `chunk` may begin between the entries of a fiber. If that fiber (of `whole`
+    entries, counted as `tulle.work` does) is longer than `least`, then `begin` and `end` are the positions around it, counted as
+    `tulle.slice` does, and `before` of its `whole` entries belong to the chunks before; of more than 2^31 entries, both are in
+    larger units. Else `begin` and `end` are the same position, where `tulle.partition` begins the chunk, and the other two mean
+    nothing.
 
     Constraints:
-    1. `weights` as for tulle.partition; a space's level holds its coordinates in order.
+    1. `estimate` as for tulle.partition; a space's level holds its coordinates in order.
   }];
-  let arguments = (ins AnyTypeOf<[Tulle_SpaceType, Tulle_RangeType]>:$space, Index:$part, Index:$parts, Index:$least,
-                       Optional<AnyRankedTensor>:$weights);
+  let arguments = (ins AnyTypeOf<[Tulle_SpaceType, Tulle_RangeType]>:$space, Index:$chunk, Index:$chunks, Index:$least,
+                       Optional<AnyRankedTensor>:$estimate);
   let results = (outs Index:$begin, Index:$end, Index:$before, Index:$whole);
   let assemblyFormat = [{
-    $space `,` $part `of` $parts `over` $least (`by` $weights^ `:` type($weights))? attr-dict `:` qualified(type($space))
+    $space `,` $chunk `of` $chunks `over` $least (`by` $estimate^ `:` type($estimate))? attr-dict `:` qualified(type($space))
   }];
   let hasVerifier = 1;
 }
 
 def Tulle_SliceOp : Tulle_Op<"slice", [Pure, AllTypesMatch<["space", "result"]>]> {
-  let summary = "What a space or a range holds from one place to another";
+  let summary = "The positions of a space, or the coordinates of a range, from one to another";
   let description = [{
-    Places are counted from 0 on: the positions of a space that stores coordinates, else its coordinates. With `one`, there is one
-    coordinate at all of them.
+    A space that stores its coordinates is sliced by positions, another one and a range by coordinates, both counted from 0. With
+    `one`, all of the slice has one coordinate.
   }];
   let arguments = (ins AnyTypeOf<[Tulle_SpaceType, Tulle_RangeType]>:$space, Index:$begin, Index:$end, UnitAttr:$one);
   let results = (outs AnyTypeOf<[Tulle_SpaceType, Tulle_RangeType]>:$result);
@@ -130,8 +133,8 @@ def Tulle_RestrictOp : Tulle_Op<"restrict", [Pure, AllTypesMatch<["space", "resu
 def Tulle_ValuesOp : Tulle_Op<"values", [Pure]> {
   let summary = "The buffer of a tensor's values";
   let description = [{
-    For code that treats all values alike, wherever they stand. What is written to the buffer is not the tensor's any more:
-    the tensor that has it is `tulle.with_values` of the same tensor and this buffer, behind. Truth values are bytes. With `coordinates`, the
+    For code that treats all values alike, whatever their positions. What is written to the buffer is not the tensor's any more:
+    the tensor that has it is `tulle.with_values` of the same tensor and this buffer, afterwards. Truth values are bytes. With `coordinates`, the
     buffer of that level's coordinates instead, where it stores one for each of its positions and nothing else there.
 
     Constraints:
@@ -150,9 +153,9 @@ def Tulle_WithValuesOp : Tulle_Op<"with_values"> {
   let description = [{
     Constraints:
     1. Both tensors have equal encodings and shapes; the element types may differ.
-    2. The buffer is one of the result's values: it has as many as the other tensor has slots (`tulle.stored_count`).
+    2. The buffer is one of the result's values: it has as many as the other tensor (`tulle.stored_count`).
 
-    The values are those that the buffer holds where the op stands: it reads them. A result whose pattern exists is summed in
+    The values are those that the buffer holds when the op executes: it reads them. A result whose pattern exists is summed in
     such a tensor where its own values are too narrow.
   }];
   let arguments = (ins AnyRankedTensor:$tensor, Arg<AnyMemRef, "", [MemRead]>:$values);

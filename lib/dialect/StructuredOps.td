@@ -16,7 +16,7 @@ def Tulle_StoredOp : Tulle_Op<"stored", [Pure]> {
 }
 
 def Tulle_FillOp : Tulle_Op<"fill", [Pure, AllTypesMatch<["tensor", "result"]>]> {
-  let summary = "The tensor with every stored slot set to one value";
+  let summary = "The tensor with every stored value set to one value";
   let description = [{
     Constraints:
     1. The value has the tensor's element type.
@@ -62,7 +62,7 @@ def Tulle_AggregateCount : I32EnumAttrCase<"Count", 0, "count">;
 def Tulle_AggregateMax : I32EnumAttrCase<"Max", 1, "max">;
 def Tulle_AggregateMin : I32EnumAttrCase<"Min", 2, "min">;
 def Tulle_AggregateId : I32EnumAttrCase<"Id", 3, "id">;
-def Tulle_Aggregate : I32EnumAttr<"Aggregate", "what a query says about the entries at one place",
+def Tulle_Aggregate : I32EnumAttr<"Aggregate", "what a query says about the entries of one parent",
     [Tulle_AggregateCount, Tulle_AggregateMax, Tulle_AggregateMin, Tulle_AggregateId]> {
   let cppNamespace = "::tulle::dialect";
   let genSpecializedAttr = 0;

@@ -328,9 +328,9 @@ std::span<const RuntimeSymbol> runtimeSymbols() {
       {"tulle_checked_positions", address(OfCurrent<&CallMemory::checkedPositions>::call)},
       {"tulle_fits", address(fits)},
       {"tulle_threads", address(threads)},
-      {"tulle_parts", address(tasks)},
+      {"tulle_fixed_tasks", address(tasks)},
       {"tulle_parallel", address(OfCurrent<&CallMemory::parallel>::call)},
-      {"tulle_turn", address(OfCurrent<&CallMemory::turn>::call)},
+      {"tulle_ordered_scan", address(OfCurrent<&CallMemory::turn>::call)},
       {"tulle_error_width", address(OfCurrent<&CallMemory::widthError>::call)},
       {"tulle_error_group", address(OfCurrent<&CallMemory::groupError>::call)},
   };

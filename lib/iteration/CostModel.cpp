@@ -9,19 +9,19 @@ Choice<unsigned> CostModel::vectorLength(unsigned elementBits, unsigned asked, b
   const std::string element = std::to_string(elementBits) + "-bit elements";
   if (asked != 0)
     return {asked, "vl=" + std::to_string(asked) + ": asked for; " + element};
-  // Rows of sparse matrices are short: on grid2d:1000 vectors of 512 bits leave most of a row to the scalar
-  // rest (4.6 ms instead of 3.7), on longer rows they gain 5 %.
+  // Rows of sparse matrices are short: vectors of 512 bits leave most of a row to the scalar epilogue
+  // (experiment 020).
   unsigned bits = std::min(cpu.vectorBits, 256u), count = std::max(2u, bits / std::max(elementBits, 1u));
   std::string reason = "vl=" + std::to_string(count) + ": " + std::to_string(bits) + " bits of " + element;
   if (cpu.vectorBits > bits)
     reason +=
-        "; " + std::to_string(cpu.vectorBits) + " bits would leave more of short rows to the scalar rest";
+        "; " + std::to_string(cpu.vectorBits) + " bits would leave more of short rows to the scalar epilogue";
   // SpMV in f32 (experiment 005).
   constexpr unsigned mostApart = 4;
   if (gathers && !cpu.gathers && count > mostApart) {
     count = mostApart;
-    reason =
-        "vl=" + std::to_string(count) + ": " + element + ", each place of a gather in a register of its own";
+    reason = "vl=" + std::to_string(count) + ": " + element +
+             ", each address of a gather in a register of its own";
   }
   return {count, reason};
 }
@@ -53,7 +53,7 @@ Choice<unsigned> CostModel::flaggedLoops(unsigned loops, const std::function<int
 }
 
 unsigned CostModel::rowVectorLength(unsigned elementBits, unsigned elements) const {
-  // SDDMM with 64 columns on grid2d:1000: 57 ms instead of 71.
+  // Whole cache lines (experiment 020).
   const int64_t bits = std::min<int64_t>(cpu.vectorBits, cpu.line * 8);
   return std::max(elements, unsigned(bits / std::max(elementBits, 1u)));
 }
@@ -63,13 +63,12 @@ Choice<std::vector<Tile>> CostModel::tiles(unsigned elementBits, unsigned elemen
   const auto lineElements = unsigned(cpu.line * 8 / std::max(elementBits, 1u));
   std::vector<Tile> tiles{{gathers ? 4 : 8, elements}, {2, elements}};
   std::string why;
-  // On SpMM with 128 columns four vectors of a cache line take 0.8 of the time of eight of half a line, whose
-  // loads and multiplications are twice as many.
+  // Vectors of a cache line need half the loads and multiplications of those of half a line; one vector takes
+  // less time than a mask; eight are better still where registers hold them (experiment 020).
   if (regular && cpu.vectorBits >= 256 && lineElements > elements) {
     tiles.front() = {4, lineElements};
-    tiles.push_back({1, elements}); // rows of one vector take 0.9 of the time that a mask takes
+    tiles.push_back({1, elements});
     why = "; vectors of a whole cache line need half the loads of shorter ones";
-    // Eight take 0.95 of the time of four on grid3d27:64, 0.85 on rmat:17:16.
     if (hasWholeLines() && cpu.registers >= 16)
       tiles.insert(tiles.begin(), {8, lineElements});
   } else if (gathers) {

@@ -97,7 +97,7 @@ std::string printCpu(const Cpu &cpu) {
   return text;
 }
 
-/// The word without the spaces around it, still a part of the text it stands in.
+/// The word without the spaces around it, still a view of the text.
 static std::string_view trim(std::string_view word) {
   constexpr std::string_view spaces = " \t\r\n";
   const size_t first = std::min(word.find_first_not_of(spaces), word.size());

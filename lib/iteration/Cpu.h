@@ -15,25 +15,25 @@ struct Cpu {
   unsigned registers = 0;    ///< that hold vectors
   int64_t l1 = 0;            ///< bytes of data cache, of one core
   int64_t l2 = 0;            ///< of one core
-  int64_t residentBytes = 0; ///< what measures as near: rows this far apart need no fetching ahead
+  int64_t residentBytes = 0; ///< rows at most this far apart are cache-resident: no prefetch
   int64_t line = 0;          ///< bytes of a cache line
-  bool gathers = false;      ///< an instruction gathers from far places sooner than a load for each lane
-  bool masks = false;        ///< loads and stores by mask take no longer than whole ones
-  bool hardwarePrefetch =
-      false;               ///< what loops of such loads read in order is fetched without being asked for
+  bool gathers = false; ///< a gather instruction beats scalarized gathers where data is not cache-resident
+  bool masks = false;   ///< masked loads and stores take no longer than whole ones
+  /// The hardware prefetcher covers what loops with scalarized gathers read in order.
+  bool hardwarePrefetch = false;
   bool intersects = false; ///< an instruction compares two vectors of 16 coordinates all with all
-  // How long before its use something is asked for; 0: not at all.
-  int64_t prefetchEntries = 0; ///< entries: what loops that gather or scatter read in order
-  int64_t prefetchGathers = 0; ///< elements: what tiles that gather read in order, where it is not foreseen
-  int64_t prefetchTiles = 0;   ///< elements: the diagonals that a tile takes in turn
-  int64_t prefetchBlocks = 0;  ///< elements: the blocks of a row
-  int64_t prefetchConsecutive = 0; ///< elements: rows of an operand that follow each other in memory
-  int64_t prefetchRows = 0;        ///< rounds: rows of an operand that are far from each other
+  // Prefetch distances; 0: no prefetch.
+  int64_t prefetchEntries = 0;     ///< entries: the streams of loops that gather or scatter
+  int64_t prefetchGathers = 0;     ///< elements: the streams of tiles that gather, without hardware prefetch
+  int64_t prefetchTiles = 0;       ///< elements: the diagonals that a tile interleaves
+  int64_t prefetchBlocks = 0;      ///< elements: the blocks of a row
+  int64_t prefetchConsecutive = 0; ///< elements: consecutive rows of an operand
+  int64_t prefetchRows = 0;        ///< iterations: rows of an operand without locality
   int64_t prefetchWideRows = 0;    ///< the same of rows of costs.wideRow cache lines or more
-  int64_t prefetchTrees = 0;       ///< rounds: rows that the segments of a tree name (MTTKRP)
-  int64_t entriesPerPrefetch = 0;  ///< entries that a loop which scatters takes between such fetches
-  int64_t vectorsPerPrefetch = 0;  ///< vectors that a loop which gathers takes between them
-  int64_t gatherSteps = 0; ///< steps that tiles which gather take at a time, where nothing is foreseen
+  int64_t prefetchTrees = 0;       ///< iterations: rows that the segments of a tree name (MTTKRP)
+  int64_t entriesPerPrefetch = 0;  ///< entries per prefetch of a loop that scatters
+  int64_t vectorsPerPrefetch = 0;  ///< vectors per prefetch of a loop that gathers
+  int64_t gatherSteps = 0;         ///< steps jammed by tiles that gather, without hardware prefetch
   bool operator==(const Cpu &) const = default;
 };
 
@@ -86,7 +86,7 @@ struct CpuRow {
 };
 std::span<const CpuRow> cpuRows();
 
-/// The processor that the first row stands for: what code is made for where nothing is said.
+/// The processor that the first row stands for: what code is made for by default.
 const Cpu &genericCpu();
 /// The processor of the row; null where there is none of that name.
 const Cpu *findCpu(std::string_view name);

@@ -25,7 +25,7 @@ std::string explainOrder(const Plan &plan, const std::vector<Operand> &operands,
   std::vector<std::string> loops, reasons;
   for (const LoopVar &loop : plan.order)
     loops.push_back(nameOf(loop, indices));
-  std::vector<bool> walked(plan.order.size(), false);
+  std::vector<bool> iterated(plan.order.size(), false);
   for (size_t o = 0; o < operands.size(); ++o) {
     std::vector<std::string> order;
     bool searched = false, drives = false;
@@ -40,7 +40,7 @@ std::string explainOrder(const Plan &plan, const std::vector<Operand> &operands,
       if (level.mode != LevelMode::Drive)
         continue;
       drives = true;
-      walked[level.loop] = true;
+      iterated[level.loop] = true;
     }
     if (drives)
       reasons.push_back(names[o] + " is stored by " + join(order, ", then "));
@@ -50,7 +50,7 @@ std::string explainOrder(const Plan &plan, const std::vector<Operand> &operands,
   if (operands.back().assembled)
     reasons.push_back("rows of " + names.back() +
                       " are finished one after the other where the order allows it");
-  if (!plan.order.empty() && !walked.back()) {
+  if (!plan.order.empty() && !iterated.back()) {
     std::vector<std::string> unit;
     for (size_t o = 0; o < operands.size(); ++o)
       if (const format::Encoding &encoding = operands[o].encoding; !encoding.levels.empty())

@@ -90,8 +90,8 @@ private:
     return outer[v.index] == Outer::All || (outer[v.index] == Outer::High && v.modulus == 0);
   }
 
-  /// An index no sparse operand split is walked by the blocks of a dense operand, which saves a division per
-  /// element.
+  /// An index no sparse operand split is traversed by the blocks of a dense operand, which saves a division
+  /// per element.
   void splitDense() {
     for (const Shape &s : shapes)
       for (unsigned d = 0; !s.sparse && d < s.operand->encoding.order(); ++d) {
@@ -128,8 +128,8 @@ private:
                      ? "its levels are stored in an order in which no row of the result is ever finished"
                      : "its levels are stored in an order that no loop order of the other operands allows";
       else if (!atAnyCost && isInnerProduct(o))
-        reason =
-            "walking it against the other sparse operand would visit every pair of their outer coordinates";
+        reason = "iterating it together with the other sparse operand would visit every pair of their outer "
+                 "coordinates";
     }
     if (!reason.empty())
       std::tie(chains, drivenChain, edges) = saved;
@@ -155,10 +155,10 @@ private:
     return "";
   }
 
-  /// Every digit an earlier level needs comes before a walked level's digit, and full levels below a walked
-  /// one of their dimension come after it: only there is it known where the last block's padding begins.
-  /// Edges are kept as level pairs and read against the chains when ordering, because a later operand may
-  /// split an index into digits.
+  /// Every digit an earlier level needs comes before an iterated level's digit, and full levels below an
+  /// iterated one of their dimension come after it: only there is it known where the last block's padding
+  /// begins. Edges are kept as level pairs and read against the chains when ordering, because a later operand
+  /// may split an index into digits.
   void addEdges(const Shape &s) {
     for (size_t l = 0; l < s.digits.size(); ++l) {
       if (s.modes[l] != LevelMode::Drive)
@@ -205,7 +205,7 @@ private:
     return before;
   }
 
-  /// How good the digit is as the innermost dense loop: operands it walks with stride 1.
+  /// How good the digit is as the innermost dense loop: operands it traverses with stride 1.
   int unitStride(const LoopVar &v) const {
     int score = 0;
     for (const Shape &s : shapes) {
@@ -291,32 +291,32 @@ private:
     if (!hasTables(shapes[o].operand->encoding.levels[l].format))
       return false;
     const auto mine = outside(shapes[o], l), theirs = outside(shapes[other], k);
-    std::set<unsigned> rounds;
-    std::ranges::set_difference(theirs, mine, std::inserter(rounds, rounds.end()));
-    bool inRounds = false;
+    std::set<unsigned> others;
+    std::ranges::set_difference(theirs, mine, std::inserter(others, others.end()));
+    bool inIteration = false;
     const std::vector<LoopVar> loops = *order();
     for (const LoopVar &v : loops) {
-      if (rounds.count(v.index))
-        inRounds = true;
-      else if (inRounds && mine.count(v.index))
+      if (others.count(v.index))
+        inIteration = true;
+      else if (inIteration && mine.count(v.index))
         return false;
     }
-    return std::ranges::all_of(rounds, [&](unsigned index) { return isSelected(index, o, other); });
+    return std::ranges::all_of(others, [&](unsigned index) { return isSelected(index, o, other); });
   }
 
-  /// Whether an operand besides `walked` says which coordinates of the index there are for those of `table`,
-  /// and the walk is worth while: against a merge of a row of either for every entry of the table's operand,
-  /// where the numbers of entries are known, as if all dimensions had one size.
-  bool isSelected(unsigned index, unsigned table, unsigned walked) const {
+  /// Whether an operand besides `iterated` says which coordinates of the index there are for those of
+  /// `table`, and the traversal is profitable: against a merge of a row of either for every entry of the
+  /// table's operand, where the numbers of entries are known, as if all dimensions had one size.
+  bool isSelected(unsigned index, unsigned table, unsigned iterated) const {
     for (unsigned s = 0; s < shapes.size(); ++s) {
-      if (s == walked || s == table)
+      if (s == iterated || s == table)
         continue;
       for (size_t l = 0; l < shapes[s].digits.size(); ++l) {
         if (shapes[s].modes[l] != LevelMode::Drive || shapes[s].index(l) != index ||
             outside(shapes[s], l).empty())
           continue;
         const double selecting = double(shapes[s].operand->entries),
-                     rows = double(shapes[walked].operand->entries),
+                     rows = double(shapes[iterated].operand->entries),
                      tabled = double(shapes[table].operand->entries);
         if (selecting < 0 || rows < 0 || tabled < 0 ||
             selecting * rows <= Costs().mergeStep * tabled * (selecting + rows))
@@ -367,7 +367,7 @@ private:
         if (digit.modulus != 0)
           e = format::binary(format::ExprKind::Mod, e, format::constant(digit.modulus));
         format::Level level{"", e, {}};
-        // Without padding every level is walked, and walking follows the loops.
+        // Without padding every level is iterated, and iteration follows the loops.
         (digit.modulus == 0 || op.exact || lowOutside ? high : low).push_back({at, level});
       }
     }
@@ -408,7 +408,7 @@ private:
   bool anyCost = false;
   std::vector<Shape> shapes;
   std::vector<std::vector<Digit>> chains; ///< per index, high digit first; empty: nobody said
-  std::vector<bool> drivenChain;          ///< the chain comes from a walked level: it cannot change
+  std::vector<bool> drivenChain;          ///< the chain comes from an iterated level: it cannot change
   std::vector<std::pair<LoopVar, LoopVar>> edges;
   std::vector<unsigned> accepted;
   std::vector<Outer> outer;   ///< per index
@@ -502,7 +502,7 @@ public:
 
   std::variant<Plan, Conversion> run() {
     // Loops over blocks are best outside of those inside a block. An operand that has to stay as it is may
-    // have them the other way round.
+    // have them in the opposite order.
     Candidate best = cheapest(/*lowOutside=*/false);
     if (!best.possible)
       best = cheapest(/*lowOutside=*/true);
@@ -534,10 +534,10 @@ private:
     const Costs costs;
     std::vector<Operand> stored = operands;
     Candidate result;
-    for (size_t round = 0; round <= operands.size() + 1; ++round) {
+    for (size_t attempt = 0; attempt <= operands.size() + 1; ++attempt) {
       Planner planner(reduction, stored, first, lowOutside);
       auto outcome = planner.run();
-      if (round == 0)
+      if (attempt == 0)
         result.outcome = outcome;
       if (planner.acceptedAnyCost()) {
         result.cost = std::numeric_limits<double>::infinity();

@@ -25,7 +25,7 @@ struct Operand {
   /// levels, and all but the last of these outside the reductions, so that one row after the other is
   /// finished.
   bool assembled = false;
-  int follows = -1;     ///< the operand whose pattern it shares, which is walked for both
+  int follows = -1;     ///< the operand whose pattern it shares, which is traversed for both
   int64_t entries = -1; ///< stored, where known
 };
 
@@ -38,7 +38,7 @@ struct LoopVar {
 };
 
 enum class LevelMode : uint8_t {
-  Drive,  ///< the loop walks this level's stored coordinates
+  Drive,  ///< the loop iterates this level's stored coordinates
   Locate, ///< every coordinate exists: address arithmetic
   Search, ///< binary search at a coordinate known from elsewhere
 };

@@ -22,7 +22,7 @@ struct SetExpression {
 
   static std::optional<SetExpression> parse(std::string_view text, unsigned operands,
                                             std::string *error = nullptr);
-  /// Whether the set holds a coordinate that no operand has: the whole dimension must be walked.
+  /// Whether the set holds a coordinate that no operand has: the whole dimension must be iterated.
   bool needsUniverse() const;
   /// Whether each coordinate of the set is one that the operand has, as far as the expression shows it.
   bool isWithin(unsigned operand) const;
@@ -51,7 +51,7 @@ public:
   unsigned operands() const { return count; }
   const std::vector<Minterm> &minterms() const { return sorted; } ///< ascending
   bool contains(Minterm m) const;
-  /// Some coordinate outside all operands is visited: the whole dimension must be walked.
+  /// Some coordinate outside all operands is visited: the whole dimension must be iterated.
   bool needsUniverse() const { return contains(0); }
   /// Operands every visited minterm has.
   Minterm required() const;

@@ -1,4 +1,4 @@
-// What planning derives once per operand: which of its levels a loop walks.
+// What planning derives once per operand: which of its levels a loop iterates.
 #pragma once
 #include "iteration/Plan.h"
 #include <algorithm>
@@ -28,7 +28,7 @@ struct Shape {
       }
       sparse = true;
       const Subscript &s = op.subscripts[digits[l].dim];
-      // Below a searched level nothing can be walked; a second level on the same digit (a diagonal) is
+      // Below a searched level nothing can be iterated; a second level on the same digit (a diagonal) is
       // searched too.
       bool drive = !searching && s.isVariable() && !usedBefore(l) &&
                    driven.insert({s.terms[0].first, digits[l].stride, digits[l].modulus}).second;

@@ -37,10 +37,7 @@ void Assembly::write(Value buffer, Value at, Value value) const {
 }
 
 void Assembly::fill(Value buffer, Value from, Value to, Value value) const {
-  forLoop(builder, loc, from, to, dialect::LoopKind::Parallel, {}, [&](Value at, Values) {
-    write(buffer, at, value);
-    return Values{};
-  });
+  forEach(builder, loc, from, to, dialect::LoopKind::Parallel, [&](Value at) { write(buffer, at, value); });
 }
 
 Value Assembly::increment(Value buffer, Value at) const {
@@ -52,10 +49,10 @@ Value Assembly::increment(Value buffer, Value at) const {
              : Value(arith::IndexCastUIOp::create(builder, loc, builder.getIndexType(), old));
 }
 
-Value Assembly::take(Value buffer, Value at, Value fresh) const {
-  if (!fresh)
+Value Assembly::take(Value buffer, Value at, Value firstOccurrence) const {
+  if (!firstOccurrence)
     return increment(buffer, at);
-  Value step = arith::IndexCastUIOp::create(builder, loc, builder.getIndexType(), fresh);
+  Value step = arith::IndexCastUIOp::create(builder, loc, builder.getIndexType(), firstOccurrence);
   Value count = add(read(buffer, at), step);
   write(buffer, at, count);
   return sub(count, constant(1));
@@ -101,6 +98,18 @@ Value Assembly::exchangeCoordinate(unsigned level, Value position, Value coordin
       arith::XOrIOp::create(builder, loc, isEmpty, constantInt(builder.getI1Type(), 1)));
 }
 
+Value Assembly::storePositions(const LevelBuild &build, llvm::function_ref<Value(Value)> length) const {
+  unsigned field = *made.layout.positions[build.level];
+  allocate(field, add(build.parents, constant(1)));
+  Value end = forLoop(builder, loc, constant(0), build.parents, dialect::LoopKind::Reduction, constant(0),
+                      [&](Value parent, Values sum) {
+                        store(field, parent, sum[0]);
+                        return Values{total(sum[0], length(parent))};
+                      })[0];
+  storeChecked(field, build.parents, end);
+  return positions(build.level, end, constant(1));
+}
+
 void Assembly::makeSize(unsigned level, Value size) const {
   unsigned field = *made.layout.sizes[level];
   allocate(field, constant(1));
@@ -115,10 +124,8 @@ void Assembly::storePadding(unsigned level, Value position) const {
 }
 
 void Assembly::clearCoordinates(unsigned level, Value count) const {
-  forLoop(builder, loc, constant(0), count, dialect::LoopKind::Parallel, {}, [&](Value at, Values) {
-    storePadding(level, at);
-    return Values{};
-  });
+  forEach(builder, loc, constant(0), count, dialect::LoopKind::Parallel,
+          [&](Value at) { storePadding(level, at); });
 }
 
 void Assembly::clearReserve(unsigned level, Value count) const {

@@ -10,15 +10,15 @@ struct LevelBuild {
   unsigned level = 0;
   mlir::Value parents; ///< number of positions of the level above; 1 at level 0
   mlir::Value batches; ///< number of positions of the last batch level above; null without one
-  /// Whether the present entry is the first at the level's coordinate (and those above); null where every
-  /// entry is.
-  mlir::Value fresh;
-  /// The driver empties the slots that no entry comes to, so that `size` need not empty all.
+  /// Whether the present entry is the first occurrence of the level's coordinate (and those above); null
+  /// where every entry is.
+  mlir::Value firstOccurrence;
+  /// The driver clears the padding, so that `size` need not clear everything.
   bool paddingIsCleared = false;
-  /// Several threads ask about, and store, entries at the same time.
+  /// Several threads query and store entries at the same time.
   bool isConcurrent = false;
-  /// What the format itself keeps: the level's size where parents share one, its least
-  /// coordinate; counters, cursors, tables.
+  /// State of the format: the level's size where all parents have the same, its least coordinate; counters,
+  /// cursors, tables.
   mlir::Value size, low, work, extra;
 };
 
@@ -60,11 +60,15 @@ public:
   /// The same where several threads may write the same slot: whether it held another coordinate. A slot
   /// holds none while all its bits are set.
   mlir::Value exchangeCoordinate(unsigned level, mlir::Value position, mlir::Value coordinate) const;
+  /// Fills the positions field of the level with the exclusive prefix sums of `length(parent)`; returns the
+  /// total.
+  mlir::Value storePositions(const LevelBuild &build,
+                             llvm::function_ref<mlir::Value(mlir::Value parent)> length) const;
   /// A sizes field of one element.
   void makeSize(unsigned level, mlir::Value size) const;
-  /// A position's coordinate gets all bits set: an empty slot.
+  /// A position becomes padding: its coordinate gets all bits set.
   void storePadding(unsigned level, mlir::Value position) const;
-  /// All elements of a coordinates field get all bits set: empty slots.
+  /// All positions of a coordinates field become padding.
   void clearCoordinates(unsigned level, mlir::Value count) const;
   /// The same for the level's `count` positions, where some may be in reserve.
   void clearReserve(unsigned level, mlir::Value count) const;
@@ -76,8 +80,9 @@ public:
   void fill(mlir::Value buffer, mlir::Value from, mlir::Value to, mlir::Value value) const;
   /// buffer[at] += 1; returns the old value.
   mlir::Value increment(mlir::Value buffer, mlir::Value at) const;
-  /// The same for an entry of a level in the making: counts it where it is fresh. Returns its number.
-  mlir::Value take(mlir::Value buffer, mlir::Value at, mlir::Value fresh) const;
+  /// The same for an entry of a level in the making: counts it where it is a first occurrence. Returns its
+  /// number.
+  mlir::Value take(mlir::Value buffer, mlir::Value at, mlir::Value firstOccurrence) const;
   /// `body()` runs where `condition` holds.
   void when(mlir::Value condition, llvm::function_ref<void()> body) const;
   /// Of coordinates that may be negative.

@@ -46,18 +46,12 @@ struct Banded : LevelFormat {
     a.write(build.work, parent, arith::MaxUIOp::create(b, a.loc, end, behind));
   }
   Value size(const Assembly &a, LevelBuild &build) const override {
-    unsigned field = *a.made.layout.positions[build.level];
-    a.allocate(field, a.add(build.parents, a.constant(1)));
     a.allocateCoordinates(build.level, build.parents);
-    Value total = forLoop(a.builder, a.loc, a.constant(0), build.parents, dialect::LoopKind::Reduction,
-                          a.constant(0), [&](Value parent, Values sum) {
-                            Value first = a.read(build.extra, parent);
-                            a.store(field, parent, sum[0]);
-                            a.storeCoordinate(build.level, parent, first);
-                            return Values{a.total(sum[0], a.sub(a.read(build.work, parent), first))};
-                          })[0];
-    a.storeChecked(field, build.parents, total);
-    return a.positions(build.level, total, a.constant(1));
+    return a.storePositions(build, [&](Value parent) {
+      Value first = a.read(build.extra, parent);
+      a.storeCoordinate(build.level, parent, first);
+      return a.sub(a.read(build.work, parent), first);
+    });
   }
   Value insert(const Assembly &a, LevelBuild &build, Value parent, Value coordinate) const override {
     Value begin = a.load(*a.made.layout.positions[build.level], parent);

@@ -1,4 +1,4 @@
-// bitmap: a slot for every coordinate, and a bit that says whether it holds an entry.
+// bitmap: a position for every coordinate, and a bit that says whether it holds an entry.
 #include "levels/LevelFormat.h"
 
 using namespace mlir;

@@ -11,9 +11,6 @@ struct Compressed : LevelFormat {
     // it.
     return storedRange(emit, level, parent.batch ? emit.add(parent.position, parent.batch) : parent.position);
   }
-  Value coordinate(const Emitter &emit, unsigned level, const Iterator &, Value position) const override {
-    return storedCoordinate(emit, level, position);
-  }
   bool storesEachCoordinate() const override { return true; }
 
   Insertion insertion() const override { return Insertion::Append; }
@@ -33,7 +30,7 @@ struct Compressed : LevelFormat {
     }
   }
   void query(const Assembly &a, LevelBuild &build, Value parent, Value, ValueRange) const override {
-    a.take(build.work, a.add(parent, a.constant(2)), build.fresh);
+    a.take(build.work, a.add(parent, a.constant(2)), build.firstOccurrence);
   }
   Value size(const Assembly &a, LevelBuild &build) const override {
     Value end = a.add(build.parents, a.constant(2));
@@ -48,7 +45,7 @@ struct Compressed : LevelFormat {
     return total;
   }
   Value insert(const Assembly &a, LevelBuild &build, Value parent, Value coordinate) const override {
-    Value position = a.take(build.work, a.add(parent, a.constant(1)), build.fresh);
+    Value position = a.take(build.work, a.add(parent, a.constant(1)), build.firstOccurrence);
     a.storeCoordinate(build.level, position, coordinate);
     return position;
   }
@@ -61,16 +58,13 @@ struct Compressed : LevelFormat {
     a.allocate(field, a.add(build.parents, batches));
     Value safe = arith::MaxUIOp::create(a.builder, a.loc, batches, a.constant(1));
     Value each = arith::DivUIOp::create(a.builder, a.loc, build.parents, safe);
-    forLoop(a.builder, a.loc, a.constant(0), batches, dialect::LoopKind::Parallel, {},
-            [&](Value batch, Values) {
-              Value first = a.mul(batch, each), out = a.add(first, batch);
-              forLoop(a.builder, a.loc, a.constant(0), a.add(each, a.constant(1)),
-                      dialect::LoopKind::Parallel, {}, [&](Value k, Values) {
-                        a.write(a.made.fields[field], a.add(out, k), a.read(build.work, a.add(first, k)));
-                        return Values{};
-                      });
-              return Values{};
-            });
+    forEach(a.builder, a.loc, a.constant(0), batches, dialect::LoopKind::Parallel, [&](Value batch) {
+      Value first = a.mul(batch, each), out = a.add(first, batch);
+      forEach(a.builder, a.loc, a.constant(0), a.add(each, a.constant(1)), dialect::LoopKind::Parallel,
+              [&](Value k) {
+                a.write(a.made.fields[field], a.add(out, k), a.read(build.work, a.add(first, k)));
+              });
+    });
   }
 
 private:

@@ -37,6 +37,16 @@ Values forLoop(mlir::OpBuilder &b, mlir::Location loc, mlir::Value lo, mlir::Val
   return Values(loop.getResults());
 }
 
+/// `body(iv)`, for lo <= iv < hi.
+template <typename Body>
+void forEach(mlir::OpBuilder &b, mlir::Location loc, mlir::Value lo, mlir::Value hi, dialect::LoopKind kind,
+             Body body) {
+  forLoop(b, loc, lo, hi, kind, {}, [&](mlir::Value iv, const Values &) {
+    body(iv);
+    return Values{};
+  });
+}
+
 /// While `condition(carried)`, `body(carried) -> carried`.
 template <typename Condition, typename Body>
 Values whileLoop(mlir::OpBuilder &b, mlir::Location loc, mlir::ValueRange inits, Condition condition,
@@ -54,10 +64,10 @@ Values whileLoop(mlir::OpBuilder &b, mlir::Location loc, mlir::ValueRange inits,
   return Values(loop.getResults());
 }
 
-/// `body(part)` for each part, possibly at the same time: what one writes no other may touch.
+/// `body(task)` for each task, possibly at the same time: what one writes no other may touch.
 template <typename Body>
-void parallelParts(mlir::OpBuilder &b, mlir::Location loc, mlir::Value parts, Body body) {
-  auto region = dialect::ParallelOp::create(b, loc, mlir::TypeRange(), parts, mlir::ValueRange());
+void parallelTasks(mlir::OpBuilder &b, mlir::Location loc, mlir::Value tasks, Body body) {
+  auto region = dialect::ParallelOp::create(b, loc, mlir::TypeRange(), tasks, mlir::ValueRange());
   mlir::OpBuilder::InsertionGuard guard(b);
   mlir::Block *block = b.createBlock(&region.getBody(), {}, b.getIndexType(), loc);
   body(mlir::Value(block->getArgument(0)));

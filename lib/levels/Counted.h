@@ -15,7 +15,7 @@ public:
   }
   void query(const Assembly &a, LevelBuild &build, mlir::Value parent, mlir::Value,
              mlir::ValueRange) const override {
-    a.take(build.work, parent, build.fresh);
+    a.take(build.work, parent, build.firstOccurrence);
   }
 
 private:

@@ -16,9 +16,6 @@ struct Fixed : CountedLevelFormat {
     Value n = slots(emit, level), begin = emit.mul(parent.position, n);
     return {begin, emit.add(begin, n)};
   }
-  Value coordinate(const Emitter &emit, unsigned level, const Iterator &, Value position) const override {
-    return storedCoordinate(emit, level, position);
-  }
   bool hasPadding(const format::LevelFormat &) const override { return true; }
   Value valid(const Emitter &emit, unsigned level, const Iterator &, Value, Value coordinate) const override {
     return isEntry(emit, level, coordinate);
@@ -47,7 +44,7 @@ struct Fixed : CountedLevelFormat {
     return count;
   }
   Value insert(const Assembly &a, LevelBuild &build, Value parent, Value coordinate) const override {
-    Value position = a.add(a.mul(parent, build.size), a.take(build.work, parent, build.fresh));
+    Value position = a.add(a.mul(parent, build.size), a.take(build.work, parent, build.firstOccurrence));
     a.storeCoordinate(build.level, position, coordinate);
     return position;
   }

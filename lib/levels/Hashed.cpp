@@ -13,9 +13,6 @@ struct Hashed : CountedLevelFormat {
   PositionRange positions(const Emitter &emit, unsigned level, const Iterator &parent) const override {
     return storedRange(emit, level, parent.position);
   }
-  Value coordinate(const Emitter &emit, unsigned level, const Iterator &, Value position) const override {
-    return storedCoordinate(emit, level, position);
-  }
   bool hasPadding(const format::LevelFormat &) const override { return true; }
   Value valid(const Emitter &emit, unsigned level, const Iterator &, Value, Value coordinate) const override {
     return isEntry(emit, level, coordinate);
@@ -46,7 +43,7 @@ struct Hashed : CountedLevelFormat {
       Value last = emit.sub(slots, emit.constant(1));
       return {arith::AndIOp::create(b, loc, emit.add(slot[0], emit.constant(1)), last)};
     };
-    Values place = ifElse(
+    Values found = ifElse(
         b, loc, emit.compare(arith::CmpIPredicate::ne, slots, emit.constant(0)),
         TypeRange{b.getIndexType(), b.getI1Type()},
         [&] {
@@ -55,30 +52,24 @@ struct Hashed : CountedLevelFormat {
           return Values{position, emit.compare(arith::CmpIPredicate::eq, there, coordinate)};
         },
         [&] { return Values{range.begin, arith::ConstantIntOp::create(b, loc, 0, 1)}; });
-    return Found{place[0], place[1]};
+    return Found{found[0], found[1]};
   }
 
   // Tables do not depend on the source: entries come in ascending order.
   Insertion insertion() const override { return Insertion::HashTable; }
   Value size(const Assembly &a, LevelBuild &build) const override {
     OpBuilder &b = a.builder;
-    unsigned field = *a.made.layout.positions[build.level];
     Value zero = a.constant(0), one = a.constant(1);
-    a.allocate(field, a.add(build.parents, one));
-    Value total = forLoop(
-        b, a.loc, zero, build.parents, dialect::LoopKind::Reduction, zero, [&](Value parent, Values sum) {
-          a.store(field, parent, sum[0]);
-          // The smallest power of two that is at least twice the count.
-          Value count = a.read(build.work, parent);
-          Value below = arith::SubIOp::create(b, a.loc, a.add(count, count), one);
-          Value leading = math::CountLeadingZerosOp::create(b, a.loc, below);
-          Value log2 = arith::SubIOp::create(b, a.loc, a.constant(64), leading);
-          Value slots = arith::ShLIOp::create(b, a.loc, one, log2);
-          Value none = a.compare(arith::CmpIPredicate::eq, count, zero);
-          return Values{a.add(sum[0], arith::SelectOp::create(b, a.loc, none, zero, slots))};
-        })[0];
-    a.storeChecked(field, build.parents, total);
-    total = a.positions(build.level, total, one);
+    Value total = a.storePositions(build, [&](Value parent) -> Value {
+      // The smallest power of two that is at least twice the count.
+      Value count = a.read(build.work, parent);
+      Value below = arith::SubIOp::create(b, a.loc, a.add(count, count), one);
+      Value leading = math::CountLeadingZerosOp::create(b, a.loc, below);
+      Value log2 = arith::SubIOp::create(b, a.loc, a.constant(64), leading);
+      Value slots = arith::ShLIOp::create(b, a.loc, one, log2);
+      Value none = a.compare(arith::CmpIPredicate::eq, count, zero);
+      return arith::SelectOp::create(b, a.loc, none, zero, slots);
+    });
     a.allocateCoordinates(build.level, total);
     a.clearCoordinates(build.level, total);
     return total;

@@ -20,6 +20,10 @@ const LevelFormat *find(format::LevelKind kind) {
   }
 }
 
+Value LevelFormat::coordinate(const Emitter &emit, unsigned level, const Iterator &, Value position) const {
+  return storedCoordinate(emit, level, position);
+}
+
 Value LevelFormat::locate(const Emitter &, unsigned, const Iterator &, Value) const {
   llvm_unreachable("only full levels are located; tulle.locate verifies this");
 }
@@ -64,7 +68,7 @@ Value FullLevelFormat::locate(const Emitter &emit, unsigned level, const Iterato
   return emit.add(base(emit, level, parent), coordinate);
 }
 
-// Only a counter's rounds depend on the entries: there are as many as the longest count.
+// Only a counter's size depends on the entries: it is the longest count.
 bool FullLevelFormat::needsQuery(const format::Level &level) const {
   return level.expr->kind == format::ExprKind::Counter;
 }
@@ -74,8 +78,8 @@ void FullLevelFormat::startQuery(const Assembly &a, LevelBuild &build) const {
 }
 
 void FullLevelFormat::query(const Assembly &a, LevelBuild &build, Value, Value coordinate, ValueRange) const {
-  Value rounds = a.add(coordinate, a.constant(1));
-  Value most = arith::MaxUIOp::create(a.builder, a.loc, a.read(build.work, a.constant(0)), rounds);
+  Value count = a.add(coordinate, a.constant(1));
+  Value most = arith::MaxUIOp::create(a.builder, a.loc, a.read(build.work, a.constant(0)), count);
   a.write(build.work, a.constant(0), most);
 }
 

@@ -7,14 +7,14 @@
 
 namespace tulle::levels {
 
-/// A place at a level. Where the coordinate may be stored several times (a nonunique level), the segment of
-/// all of them.
+/// A position at a level. Where the coordinate may be stored several times (a nonunique level), the segment
+/// of all of them.
 struct Iterator {
   mlir::Value position; ///< the (first) position
-  mlir::Value end;      ///< of the segment, exclusive; null where the place is a single position
+  mlir::Value end;      ///< of the segment, exclusive; null where it is a single position
   mlir::Value batch;    ///< linear coordinate of the enclosing batch levels; null without batch levels
   llvm::SmallVector<mlir::Value, 4> coordinates; ///< of this level and those above, outermost first
-  bool bounded = false; ///< the loop over this level left out the places below which nothing can be
+  bool bounded = false; ///< the loop over this level left out the positions below which nothing can be
 };
 
 /// Half-open range of positions.
@@ -26,11 +26,11 @@ struct PositionRange {
 enum class Insertion : uint8_t {
   None,      ///< they cannot
   Computed,  ///< from the parent's position and the coordinate: the same coordinate has the same position
-  HashTable, ///< the first one at a coordinate takes a free place: they arrive in storage order
-  Append     ///< each takes the next place below its parent
+  HashTable, ///< the first occurrence of a coordinate takes a free position: insertion order is storage order
+  Append     ///< each takes the next position below its parent
 };
 
-/// The place a coordinate would have, and whether it is stored there (a bit).
+/// The position that a coordinate would have, and whether it is stored there (a bit).
 struct Found {
   mlir::Value position, found;
 };
@@ -50,18 +50,19 @@ public:
   virtual PositionRange positions(const Emitter &emit, unsigned level, const Iterator &parent) const = 0;
   /// There is always exactly one position below the parent: no loop is needed.
   virtual bool single(const Iterator &parent) const;
-  /// The coordinate at a position of `positions(parent)`, as index.
+  /// The coordinate at a position of `positions(parent)`, as index: the stored one unless a format overrides
+  /// it.
   virtual mlir::Value coordinate(const Emitter &emit, unsigned level, const Iterator &parent,
-                                 mlir::Value position) const = 0;
-  /// Some slots may hold no entry.
+                                 mlir::Value position) const;
+  /// Some positions may be padding.
   virtual bool hasPadding(const format::LevelFormat &) const { return false; }
-  /// What is stored at a position is its coordinate, whoever the parent is: one may be read before its parent
-  /// is reached.
+  /// What is stored at a position is its coordinate, whatever the parent is: one may be read before its
+  /// parent is reached.
   virtual bool storesEachCoordinate() const { return false; }
   /// Positions between two segments may belong to neither: what is stored there is no coordinate.
   virtual bool leavesGaps() const { return false; }
-  /// Whether the slot at a position holds an entry; null where every slot does. `coordinate` is the one at
-  /// the position.
+  /// Whether a position holds an entry and is not padding; null where every position does. `coordinate` is
+  /// the one at the position.
   virtual mlir::Value valid(const Emitter &emit, unsigned level, const Iterator &parent, mlir::Value position,
                             mlir::Value coordinate) const;
   /// The position of a coordinate (full levels only).
@@ -71,19 +72,19 @@ public:
   /// such way.
   virtual std::optional<Found> find(const Emitter &emit, unsigned level, const Iterator &parent,
                                     mlir::Value coordinate) const;
-  /// For a level whose one slot may lie outside: the coordinates of the level above, which is full, for which
-  /// it lies inside. `grandparent` is the parent of that level. Nullopt where they are no interval.
+  /// For a level whose one position may lie outside: the coordinates of the level above, which is full, for
+  /// which it lies inside. `grandparent` is the parent of that level. Nullopt where they are no interval.
   virtual std::optional<PositionRange> parentCoordinates(const Emitter &emit, unsigned level,
                                                          const Iterator &grandparent) const;
 
   // Assembly by position. The driver calls these level by level from the top: `startQuery`, and `query` at
-  // every entry of a copy of the loops that only asks (both where `needsQuery`); `size`; `place` at every
+  // every entry of a copy of the loops that only queries (both where `needsQuery`); `size`; `insert` at every
   // entry of the copy that stores; `finish`.
 
   virtual Insertion insertion() const { return Insertion::None; }
   /// Whether the level's size depends on the entries.
   virtual bool needsQuery(const format::Level &level) const { return false; }
-  /// Whether what it asks differs from parent to parent.
+  /// Whether the query differs from parent to parent.
   virtual bool needsQueryPerParent(const format::Level &level) const { return needsQuery(level); }
   virtual void startQuery(const Assembly &a, LevelBuild &build) const {}
   /// `above`: the coordinates of the levels above, in order.
@@ -102,7 +103,7 @@ protected:
   /// Element of the coordinates buffer that belongs to `position`: what every level that stores coordinates
   /// shares.
   static mlir::Value storedCoordinate(const Emitter &emit, unsigned level, mlir::Value position);
-  /// Whether a stored coordinate is that of an entry: all bits set mark an empty slot.
+  /// Whether a stored coordinate is that of an entry: all bits set mark padding.
   static mlir::Value isEntry(const Emitter &emit, unsigned level, mlir::Value coordinate);
 };
 

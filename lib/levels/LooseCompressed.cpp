@@ -1,5 +1,5 @@
 // loose_compressed: the coordinates of parent p are crd[pos[2p]] … crd[pos[2p + 1] - 1]; segments may leave
-// gaps. loose_compressed[n] leaves n places in reserve behind each.
+// gaps. loose_compressed[n] leaves n positions in reserve after each.
 #include "levels/Counted.h"
 
 using namespace mlir;
@@ -11,9 +11,6 @@ struct LooseCompressed : CountedLevelFormat {
 
   PositionRange positions(const Emitter &emit, unsigned level, const Iterator &parent) const override {
     return storedRange(emit, level, emit.mul(parent.position, emit.constant(2)));
-  }
-  Value coordinate(const Emitter &emit, unsigned level, const Iterator &, Value position) const override {
-    return storedCoordinate(emit, level, position);
   }
 
   bool leavesGaps() const override { return true; }
@@ -44,7 +41,7 @@ struct LooseCompressed : CountedLevelFormat {
     return count;
   }
   Value insert(const Assembly &a, LevelBuild &build, Value parent, Value coordinate) const override {
-    Value position = a.take(build.work, parent, build.fresh);
+    Value position = a.take(build.work, parent, build.firstOccurrence);
     a.storeCoordinate(build.level, position, coordinate);
     return position;
   }

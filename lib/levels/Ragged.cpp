@@ -32,15 +32,7 @@ struct Ragged : LevelFormat {
     a.write(build.work, parent, arith::MaxUIOp::create(a.builder, a.loc, a.read(build.work, parent), length));
   }
   Value size(const Assembly &a, LevelBuild &build) const override {
-    unsigned field = *a.made.layout.positions[build.level];
-    a.allocate(field, a.add(build.parents, a.constant(1)));
-    Value total = forLoop(a.builder, a.loc, a.constant(0), build.parents, dialect::LoopKind::Reduction,
-                          a.constant(0), [&](Value parent, Values sum) {
-                            a.store(field, parent, sum[0]);
-                            return Values{a.total(sum[0], a.read(build.work, parent))};
-                          })[0];
-    a.storeChecked(field, build.parents, total);
-    return a.positions(build.level, total, a.constant(1));
+    return a.storePositions(build, [&](Value parent) { return a.read(build.work, parent); });
   }
   Value insert(const Assembly &a, LevelBuild &build, Value parent, Value coordinate) const override {
     return a.add(a.load(*a.made.layout.positions[build.level], parent), coordinate);

@@ -11,9 +11,6 @@ struct Singleton : LevelFormat {
     return {parent.position, parent.end ? parent.end : emit.add(parent.position, emit.constant(1))};
   }
   bool single(const Iterator &parent) const override { return !parent.end; }
-  Value coordinate(const Emitter &emit, unsigned level, const Iterator &, Value position) const override {
-    return storedCoordinate(emit, level, position);
-  }
   bool storesEachCoordinate() const override { return true; }
   bool hasPadding(const format::LevelFormat &format) const override { return format.padded; }
   Value valid(const Emitter &emit, unsigned level, const Iterator &, Value, Value coordinate) const override {
@@ -41,7 +38,7 @@ struct Singleton : LevelFormat {
   }
 
 private:
-  /// Whether several entries may want one slot: a counter above sets them apart, and without padding the
+  /// Whether several entries may have one position: a counter above sets them apart, and without padding the
   /// level above has a position for each.
   static bool mayCollide(const Assembly &a, unsigned level) {
     const format::Encoding &encoding = a.made.encoding;

@@ -20,10 +20,10 @@ struct Squeezed : LevelFormat {
   bool needsQuery(const format::Level &) const override { return true; }
   bool needsQueryPerParent(const format::Level &) const override { return false; }
 
-  // A mark for each coordinate that occurs, then the list of them with the place of each in it.
+  // A mark for each coordinate that occurs, then the list of them, with the index of each in it.
   void startQuery(const Assembly &a, LevelBuild &build) const override {
     build.low = a.levelLow(build.level);
-    // Without rows or columns the bounds are the wrong way round.
+    // Without rows or columns the bounds are inverted.
     Value span = a.levelSize(build.level);
     build.size = arith::MaxSIOp::create(a.builder, a.loc, span, a.constant(0));
     build.work = a.zeros(a.builder.getI8Type(), build.size);
@@ -56,9 +56,8 @@ struct Squeezed : LevelFormat {
         })[0];
     a.makeSize(build.level, build.size);
     a.allocateCoordinates(build.level, build.size);
-    forLoop(b, a.loc, zero, build.size, dialect::LoopKind::Reduction, {}, [&](Value number, Values) {
+    forEach(b, a.loc, zero, build.size, dialect::LoopKind::Reduction, [&](Value number) {
       a.storeCoordinate(build.level, number, a.sum(a.read(occurring, number), build.low));
-      return Values{};
     });
     return a.positions(build.level, build.parents, build.size);
   }
@@ -76,7 +75,7 @@ private:
                    [&](Value at, Values sum) { return Values{a.add(sum[0], a.read(build.work, at))}; })[0];
   }
 
-  /// Lists the marks set there from place `next` on; returns the place after them.
+  /// Lists the marks set there from index `next` on; returns the index after them.
   static Values listMarks(const Assembly &a, const LevelBuild &build, Value list, Value begin, Value end,
                           Value next) {
     return forLoop(a.builder, a.loc, begin, end, dialect::LoopKind::Reduction, next,

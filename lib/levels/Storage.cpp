@@ -109,8 +109,8 @@ Value Emitter::load(unsigned field, Value at) const {
 
 static void storePacked(const Emitter &emit, Value buffer, Value at, Value value) {
   OpBuilder &b = emit.builder;
-  Value place = arith::ShRUIOp::create(b, emit.loc, at, emit.constant(2));
-  Value byte = memref::LoadOp::create(b, emit.loc, buffer, place);
+  Value byteAt = arith::ShRUIOp::create(b, emit.loc, at, emit.constant(2));
+  Value byte = memref::LoadOp::create(b, emit.loc, buffer, byteAt);
   Value wide = arith::IndexCastUIOp::create(b, emit.loc, b.getIndexType(), byte);
   Value slot = arith::AndIOp::create(b, emit.loc, at, emit.constant(3));
   Value shift = emit.add(slot, slot);
@@ -120,7 +120,7 @@ static void storePacked(const Emitter &emit, Value buffer, Value at, Value value
   Value mine = arith::ShLIOp::create(b, emit.loc, value, shift);
   Value merged = arith::OrIOp::create(b, emit.loc, others, mine);
   merged = arith::IndexCastUIOp::create(b, emit.loc, b.getI8Type(), merged);
-  memref::StoreOp::create(b, emit.loc, merged, buffer, place);
+  memref::StoreOp::create(b, emit.loc, merged, buffer, byteAt);
 }
 
 void Emitter::store(unsigned field, Value at, Value value) const {

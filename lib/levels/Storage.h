@@ -16,7 +16,7 @@ struct Storage {
   llvm::SmallVector<mlir::Value> dims;   ///< sizes as index, constants where static
   llvm::SmallVector<mlir::Value> sizes;  ///< per level: the element of its sizes field as index, else null
 
-  /// Loads the size fields at the builder's place: that of the tensor's definition.
+  /// Loads the size fields at the builder's insertion point: that of the tensor's definition.
   static std::unique_ptr<Storage> create(mlir::OpBuilder &builder, mlir::Location loc,
                                          const format::Encoding &encoding, mlir::Type element,
                                          mlir::ValueRange fields, mlir::ValueRange dims);
@@ -53,7 +53,7 @@ public:
   /// The ranked dimension's coordinate at a rank.
   mlir::Value permuted(mlir::Value rank) const;
   /// Number of coordinates level `level` can have: for digits ceil(dim / stride) or the modulus, for a dense
-  /// counter level its number of rounds, else by the bounds of its expression.
+  /// counter level its count, else by the bounds of its expression.
   mlir::Value levelSize(unsigned level) const;
   /// The least coordinate of the level: 0 but for differences.
   mlir::Value levelLow(unsigned level) const;

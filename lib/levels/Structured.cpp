@@ -13,41 +13,32 @@ struct Structured : CountedLevelFormat {
     Value begin = emit.mul(parent.position, n);
     return {begin, emit.add(begin, n)};
   }
-  Value coordinate(const Emitter &emit, unsigned level, const Iterator &, Value position) const override {
-    return storedCoordinate(emit, level, position);
-  }
 
   Insertion insertion() const override { return Insertion::Append; }
   Value size(const Assembly &a, LevelBuild &build) const override {
     Value n = a.constant(a.made.encoding.levels[build.level].format.n), zero = a.constant(0);
     // Data that is not structured at all needs far more memory than it should, and deserves the better error.
-    forLoop(a.builder, a.loc, zero, build.parents, dialect::LoopKind::Reduction, {},
-            [&](Value parent, Values) {
-              Value found = a.read(build.work, parent);
-              a.when(a.compare(arith::CmpIPredicate::ne, found, n), [&] {
-                a.when(mustHaveEntries(a, build.level, parent, found),
-                       [&] { a.refuseGroup(build.level, parent, found, n); });
-              });
-              return Values{};
-            });
+    forEach(a.builder, a.loc, zero, build.parents, dialect::LoopKind::Reduction, [&](Value parent) {
+      Value found = a.read(build.work, parent);
+      a.when(a.compare(arith::CmpIPredicate::ne, found, n), [&] {
+        a.when(mustHaveEntries(a, build.level, parent, found),
+               [&] { a.refuseGroup(build.level, parent, found, n); });
+      });
+    });
     Value count = a.positions(build.level, build.parents, n);
     a.allocateCoordinates(build.level, count);
     // What block padding put outside the tensor holds 0 … n - 1.
-    forLoop(a.builder, a.loc, zero, build.parents, dialect::LoopKind::Parallel, {},
-            [&](Value parent, Values) {
-              Value first = a.mul(parent, n);
-              forLoop(a.builder, a.loc, zero, n, dialect::LoopKind::Parallel, {}, [&](Value k, Values) {
-                a.storeCoordinate(build.level, a.add(first, k), k);
-                return Values{};
-              });
-              a.write(build.work, parent, zero);
-              return Values{};
-            });
+    forEach(a.builder, a.loc, zero, build.parents, dialect::LoopKind::Parallel, [&](Value parent) {
+      Value first = a.mul(parent, n);
+      forEach(a.builder, a.loc, zero, n, dialect::LoopKind::Parallel,
+              [&](Value k) { a.storeCoordinate(build.level, a.add(first, k), k); });
+      a.write(build.work, parent, zero);
+    });
     return count;
   }
   Value insert(const Assembly &a, LevelBuild &build, Value parent, Value coordinate) const override {
     Value n = a.constant(a.made.encoding.levels[build.level].format.n);
-    Value position = a.add(a.mul(parent, n), a.take(build.work, parent, build.fresh));
+    Value position = a.add(a.mul(parent, n), a.take(build.work, parent, build.firstOccurrence));
     a.storeCoordinate(build.level, position, coordinate);
     return position;
   }

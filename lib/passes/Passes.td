@@ -93,19 +93,19 @@ def FuseInit : Pass<"tulle-fuse-init", "::mlir::func::FuncOp"> {
 }
 
 def Parallelize : Pass<"tulle-parallelize", "::mlir::func::FuncOp"> {
-  let summary = "Outermost loops are shared among threads";
+  let summary = "Partition outermost loops into tasks that threads run at the same time";
   let description = [{
-    - Rounds that store to places of their own are cut into parts of about as many stored entries (`tulle.partition`), which a
-      `tulle.parallel` runs; a coordinate with more than a share of all entries becomes a loop of its own, whose inner loop is shared.
-    - Values that rounds add to: each part makes its own, and they are added up.
-    - Rounds that add to a tensor: an inner loop over a dimension of it is shared, or each part adds to a dense copy of
-      its own where copies are small against the work; else one thread does it.
-    - `tulle.fill` writes the buffer in pieces.
+    - Iterations with disjoint stores are partitioned into chunks of about as many stored entries (`tulle.partition`), which a
+      `tulle.parallel` runs; a fiber that is longer than a chunk is split, and its partial results are combined.
+    - A reduction into values: each task makes a partial result, and these are combined.
+    - A reduction into a tensor: an inner loop over a dimension of it is partitioned, or the result is privatized, where copies
+      are small against the work; else one thread runs the loop.
+    - `tulle.fill` fills the buffer in chunks.
 
-    The same goes for minima, products and whatever else may be regrouped; sums of floats only where they say so.
+    The same goes for minima, products and other operations that may be reassociated; sums of floats only where their flags say so.
   }];
   let options = [Option<"deterministic", "deterministic", "bool", /*default=*/"false",
-                        "Partial results are combined in parts that do not depend on the number of threads">];
+                        "Partial results do not depend on the number of threads">];
   let dependentDialects = ["::tulle::dialect::TulleDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect",
                            "::mlir::memref::MemRefDialect"];
 }
@@ -350,10 +350,10 @@ def Vectorize : Pass<"tulle-vectorize", "::mlir::func::FuncOp"> {
 }
 
 def Outline : Pass<"tulle-outline", "::mlir::ModuleOp"> {
-  let summary = "Parallel regions become functions";
+  let summary = "Outline parallel regions into functions";
   let description = [{
-    The region of a `tulle.parallel` becomes `@part<n>_<function>(part, captures…)`, and the op a call of
-    `@launch<n>_<function>(parts, captures…)`, which `tulle-launch` defines. The buffers a region uses are distinct, or only read: unless two of them are
+    The region of a `tulle.parallel` becomes `@task<n>_<function>(task, captures…)`, and the op a call of
+    `@launch<n>_<function>(tasks, captures…)`, which `tulle-launch` defines. The buffers a region uses are distinct, or only read: unless two of them are
     views of one, the function says so (`tulle.noalias`).
   }];
   let dependentDialects = ["::mlir::func::FuncDialect"];
@@ -362,10 +362,10 @@ def Outline : Pass<"tulle-outline", "::mlir::ModuleOp"> {
 //===--- Stage 5: calling convention ---===//
 
 def Launch : Pass<"tulle-launch", "::mlir::ModuleOp"> {
-  let summary = "Defines the functions that run all parts of a parallel region";
+  let summary = "Define the functions that run all tasks of a parallel region";
   let description = [{
     Runs on the LLVM dialect. `@launch<n>_…` leaves its arguments in memory and calls the engine's `tulle_parallel`, which calls
-    `@enter_part<n>_…` with them for each part. The region itself is never inlined there: its arguments say what does not alias.
+    `@enter_task<n>_…` with them for each task. The region itself is never inlined there: its arguments say what does not alias.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }

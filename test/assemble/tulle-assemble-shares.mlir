@@ -39,7 +39,7 @@
 // CHECK:       tulle.iterate %{{.*}}, %{{.*}} in %[[PIECE]]
 // CHECK:         tulle.iterate
 // CHECK:           memref.store %{{.*}}, %[[ROOM]]
-// CHECK:       func.call @tulle_turn
+// CHECK:       func.call @tulle_ordered_scan
 // CHECK:       vector.load %[[ROOM]]
 // CHECK:       vector.store %{{.*}}, %[[CRD]][%{{.*}}] {alignment = 64 : i64, nontemporal = true}
 // CHECK:       memref.load %[[ROOM]]
@@ -78,7 +78,7 @@ func.func @rows(%A: tensor<4x6xf64, #CSR>) -> tensor<4x6xf64, #CSR> {
 // CHECK:   memref.alloc(%{{.*}}) : memref<?xf64>
 // CHECK:   tulle.parallel
 // CHECK:     scf.while
-// CHECK:       func.call @tulle_turn
+// CHECK:       func.call @tulle_ordered_scan
 // CHECK: return
 func.func @counted(%A: tensor<4x6xf64, #CSR>) -> tensor<4x6xf64, #CSR> {
   %m = arith.constant 4 : index
@@ -112,7 +112,7 @@ func.func @counted(%A: tensor<4x6xf64, #CSR>) -> tensor<4x6xf64, #CSR> {
 // CHECK:       tulle.load
 // CHECK:       %[[BLOCK:.*]] = vector.load
 // CHECK:       vector.store %[[BLOCK]], %{{.*}}nontemporal = true
-// CHECK-NOT: func.call @tulle_turn
+// CHECK-NOT: func.call @tulle_ordered_scan
 // CHECK: return
 func.func @blocks(%A: tensor<400x600xf64, #CSR>) -> tensor<400x600xf64, #BCSR> {
   %m = arith.constant 400 : index
@@ -142,12 +142,12 @@ func.func @blocks(%A: tensor<400x600xf64, #CSR>) -> tensor<400x600xf64, #BCSR> {
 // CHECK:     tulle.iterate
 // CHECK:       tulle.load
 // CHECK:       memref.store %{{.*}}, %[[ROOM]]
-// CHECK:     func.call @tulle_turn
+// CHECK:     func.call @tulle_ordered_scan
 // CHECK-NOT: tulle.iterate
 // CHECK:     %[[BLOCK:.*]] = vector.load %[[ROOM]]
 // CHECK:     vector.store %{{.*}}, %[[ROOM]]
 // CHECK:     vector.store %[[BLOCK]], %[[VALUES]]{{.*}}nontemporal = true
-// CHECK-NOT: func.call @tulle_turn
+// CHECK-NOT: func.call @tulle_ordered_scan
 // CHECK:     memref.atomic_rmw addi
 // CHECK: return
 func.func @product(%A: tensor<400x400xf64, #CSR>) -> tensor<400x400xf64, #BCSR> {
@@ -181,8 +181,8 @@ func.func @product(%A: tensor<400x400xf64, #CSR>) -> tensor<400x400xf64, #BCSR> 
 // CHECK:     %[[A:.*]] = tulle.restrict %{{.*}} to %[[PIECE]]
 // CHECK:     %[[B:.*]] = tulle.restrict %{{.*}} to %[[PIECE]]
 // CHECK:     tulle.coiterate %{{.*}} in "a & b" (%[[A]], %[[B]]
-// CHECK:     %[[FIRST:.*]] = func.call @tulle_turn
-// CHECK:     %[[SECOND:.*]] = func.call @tulle_turn
+// CHECK:     %[[FIRST:.*]] = func.call @tulle_ordered_scan
+// CHECK:     %[[SECOND:.*]] = func.call @tulle_ordered_scan
 // CHECK: return
 func.func @intersection(%A: tensor<4x6xf64, #DCSR>, %B: tensor<4x6xf64, #DCSR>) -> tensor<4x6xf64, #DCSR> {
   %m = arith.constant 4 : index

@@ -40,7 +40,7 @@
 // PARTS: scf.while
 // PARTS: arith.maxui
 // PARTS: return
-// PARTS-NOT: tulle_turn
+// PARTS-NOT: tulle_ordered_scan
 func.func @rows(%A: tensor<4x6xf64, #COO>) -> tensor<4x6xf64, #CSR> {
   %m = arith.constant 4 : index
   %n = arith.constant 6 : index
@@ -97,10 +97,10 @@ func.func @shared(%A: tensor<4x6xf64, #COO>) -> tensor<4x6xf64, #CSR> {
 // PARTS-NOT: tulle.parallel
 // PARTS:   tulle.partition
 // PARTS:   tulle.iterate
-// PARTS:   func.call @tulle_turn
+// PARTS:   func.call @tulle_ordered_scan
 // PARTS:   tulle.partition
 // PARTS:   tulle.iterate
-// PARTS-NOT: func.call @tulle_turn
+// PARTS-NOT: func.call @tulle_ordered_scan
 // PARTS-NOT: vector.store
 // PARTS: else
 // PARTS: return

@@ -2,25 +2,25 @@
 
 #SV = #tulle.encoding<{ map = (i) -> (i : compressed) }>
 #D = #tulle.encoding<{ map = (i) -> (i : dense) }>
-// CHECK-LABEL: @parts
-func.func @parts(%a: tensor<?xf64, #SV>, %y: tensor<?xf64, #D>, %n: index) -> tensor<?xf64, #D> {
+// CHECK-LABEL: @tasks
+func.func @tasks(%a: tensor<?xf64, #SV>, %y: tensor<?xf64, #D>, %n: index) -> tensor<?xf64, #D> {
   %c0 = arith.constant 0 : index
-  // CHECK: %[[PARTS:.*]] = tulle.threads %{{.*}}
-  %parts = tulle.threads %n
+  // CHECK: %[[TASKS:.*]] = tulle.threads %{{.*}}
+  %tasks = tulle.threads %n
   // CHECK: tulle.threads %{{.*}} fixed
   %fixed = tulle.threads %n fixed
   %s = tulle.space %a level(0) : tensor<?xf64, #SV> -> !tulle.space<#SV, 0>
   %r = tulle.range %c0 to %n
-  // CHECK: tulle.parallel %[[PART:.*]] of %[[PARTS]] iter_args(%[[ACC:.*]] = %{{.*}}) -> (tensor<?xf64, #{{.*}}>) {
-  %z = tulle.parallel %part of %parts iter_args(%acc = %y) -> (tensor<?xf64, #D>) {
-    // CHECK: tulle.partition %{{.*}}, %[[PART]] of %[[PARTS]] : !tulle.space
-    %piece = tulle.partition %s, %part of %parts : !tulle.space<#SV, 0>
-    // CHECK: tulle.partition %{{.*}}, %[[PART]] of %[[PARTS]] by %{{.*}} : tensor<?xf64, #{{.*}}> : !tulle.range
-    %rows = tulle.partition %r, %part of %parts by %y : tensor<?xf64, #D> : !tulle.range
-    // CHECK: tulle.partition %{{.*}}, %[[PART]] of %[[PARTS]] align 4 : !tulle.range
-    %blocks = tulle.partition %r, %part of %parts align 4 : !tulle.range
+  // CHECK: tulle.parallel %[[TASK:.*]] of %[[TASKS]] iter_args(%[[ACC:.*]] = %{{.*}}) -> (tensor<?xf64, #{{.*}}>) {
+  %z = tulle.parallel %task of %tasks iter_args(%acc = %y) -> (tensor<?xf64, #D>) {
+    // CHECK: tulle.partition %{{.*}}, %[[TASK]] of %[[TASKS]] : !tulle.space
+    %chunk = tulle.partition %s, %task of %tasks : !tulle.space<#SV, 0>
+    // CHECK: tulle.partition %{{.*}}, %[[TASK]] of %[[TASKS]] by %{{.*}} : tensor<?xf64, #{{.*}}> : !tulle.range
+    %rows = tulle.partition %r, %task of %tasks by %y : tensor<?xf64, #D> : !tulle.range
+    // CHECK: tulle.partition %{{.*}}, %[[TASK]] of %[[TASKS]] align 4 : !tulle.range
+    %blocks = tulle.partition %r, %task of %tasks align 4 : !tulle.range
     // CHECK: tulle.work %{{.*}} : !tulle.space
-    %w = tulle.work %piece : !tulle.space<#SV, 0>
+    %w = tulle.work %chunk : !tulle.space<#SV, 0>
     // CHECK: tulle.work %{{.*}} by %{{.*}} : tensor<?xf64, #{{.*}}> : !tulle.range
     %x = tulle.work %rows by %y : tensor<?xf64, #D> : !tulle.range
     // CHECK: tulle.restrict %{{.*}} to %{{.*}} : !tulle.space
@@ -29,7 +29,7 @@ func.func @parts(%a: tensor<?xf64, #SV>, %y: tensor<?xf64, #D>, %n: index) -> te
     tulle.yield %acc : tensor<?xf64, #D>
   }
   // CHECK: tulle.partition_boundary %{{.*}}, %{{.*}} of %{{.*}} over %{{.*}} : !tulle.space
-  %begin, %end, %before, %whole = tulle.partition_boundary %s, %c0 of %parts over %n : !tulle.space<#SV, 0>
+  %begin, %end, %before, %whole = tulle.partition_boundary %s, %c0 of %tasks over %n : !tulle.space<#SV, 0>
   // CHECK: tulle.partition %{{.*}}, %{{.*}} to %{{.*}} of %{{.*}} : !tulle.space
   %several = tulle.partition %s, %before to %whole of %n : !tulle.space<#SV, 0>
   // CHECK: tulle.slice %{{.*}}[%{{.*}} to %{{.*}}] : !tulle.space
@@ -37,7 +37,7 @@ func.func @parts(%a: tensor<?xf64, #SV>, %y: tensor<?xf64, #D>, %n: index) -> te
   // CHECK: tulle.slice %{{.*}}[%{{.*}} to %{{.*}}] one : !tulle.space
   %v = tulle.slice %s[%begin to %end] one : !tulle.space<#SV, 0>
   // CHECK: tulle.parallel %{{.*}} of %{{.*}} {
-  tulle.parallel %part of %parts {
+  tulle.parallel %task of %tasks {
   }
   return %z : tensor<?xf64, #D>
 }
@@ -45,10 +45,10 @@ func.func @parts(%a: tensor<?xf64, #SV>, %y: tensor<?xf64, #D>, %n: index) -> te
 // -----
 
 #SV = #tulle.encoding<{ map = (i) -> (i : compressed) }>
-func.func @weights(%a: tensor<?xf64, #SV>, %n: index) {
+func.func @estimate(%a: tensor<?xf64, #SV>, %n: index) {
   %c0 = arith.constant 0 : index
   %r = tulle.range %c0 to %n
-  // expected-error @+1 {{expected weights whose first level is dense (constraint 1)}}
+  // expected-error @+1 {{expected a work estimate whose first level is dense (constraint 1)}}
   %p = tulle.partition %r, %c0 of %n by %a : tensor<?xf64, #SV> : !tulle.range
   return
 }

@@ -158,13 +158,13 @@ module attributes {tulle.cpu = #tulle.cpu<znver3>} {
 // CHECK: scf.if %[[MANY]]
 // CHECK: tulle.reads_on
 module attributes {tulle.cpu = #tulle.cpu<znver3>} {
-  func.func @pieces(%pos: memref<?xi32>, %crd: memref<?xi32>, %a: memref<?xf64>, %x: memref<?xf64>, %y: memref<?xf64>, %n: index, %parts: index) {
+  func.func @pieces(%pos: memref<?xi32>, %crd: memref<?xi32>, %a: memref<?xf64>, %x: memref<?xf64>, %y: memref<?xf64>, %n: index, %tasks: index) {
     %zero = arith.constant 0.0 : f64
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
-    scf.for %share = %c0 to %parts step %c1 {
-      tulle.parallel %part of %parts {
-        %first = arith.muli %part, %n : index
+    scf.for %share = %c0 to %tasks step %c1 {
+      tulle.parallel %task of %tasks {
+        %first = arith.muli %task, %n : index
         %last = arith.addi %first, %n : index
         scf.for %i = %first to %last step %c1 {
           %b = memref.load %pos[%i] : memref<?xi32>

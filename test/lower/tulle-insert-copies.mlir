@@ -141,12 +141,12 @@ func.func @branch(%y: tensor<?xf64>, %v: f64, %i: index, %c: i1) -> (tensor<?xf6
 // CHECK: %[[COPY:.*]] = tulle.with_values %[[Y]]
 // CHECK: tulle.parallel
 // CHECK: tulle.load %[[COPY]]
-func.func @parts(%y: tensor<?xf64>, %parts: index) -> tensor<?xf64> {
+func.func @parts(%y: tensor<?xf64>, %tasks: index) -> tensor<?xf64> {
   %c0 = arith.constant 0 : index
   %first = tulle.locate %y level(0) at %c0 : tensor<?xf64> -> !tulle.iterator<#D1, 0>
-  %r = tulle.parallel %part of %parts iter_args(%a = %y) -> (tensor<?xf64>) {
+  %r = tulle.parallel %task of %tasks iter_args(%a = %y) -> (tensor<?xf64>) {
     %x = tulle.load %y[%first : !tulle.iterator<#D1, 0>] : tensor<?xf64> -> f64
-    %at = tulle.locate %a level(0) at %part : tensor<?xf64> -> !tulle.iterator<#D1, 0>
+    %at = tulle.locate %a level(0) at %task : tensor<?xf64> -> !tulle.iterator<#D1, 0>
     %n = tulle.store %x, %a[%at : !tulle.iterator<#D1, 0>] : f64, tensor<?xf64>
     tulle.yield %n : tensor<?xf64>
   }

@@ -5,15 +5,15 @@
 // CHECK-SAME: %[[X:.*]]: memref<?xf64>, %[[N:.*]]: index)
 // CHECK: call @launch0_statement0(%[[N]], %[[X]]) : (index, memref<?xf64>) -> ()
 // CHECK-NOT: tulle.parallel
-// CHECK: func.func private @part0_statement0(%[[PART:.*]]: index, %[[BUFFER:.*]]: memref<?xf64>) attributes {tulle.noalias} {
+// CHECK: func.func private @task0_statement0(%[[TASK:.*]]: index, %[[BUFFER:.*]]: memref<?xf64>) attributes {tulle.noalias} {
 // CHECK: %[[ONE:.*]] = arith.constant 1.0
-// CHECK: memref.store %[[ONE]], %[[BUFFER]][%[[PART]]]
+// CHECK: memref.store %[[ONE]], %[[BUFFER]][%[[TASK]]]
 // CHECK: return
 // CHECK: func.func private @launch0_statement0(index, memref<?xf64>)
 func.func @statement0(%x: memref<?xf64>, %n: index) {
   %one = arith.constant 1.0 : f64
-  tulle.parallel %part of %n {
-    memref.store %one, %x[%part] : memref<?xf64>
+  tulle.parallel %task of %n {
+    memref.store %one, %x[%task] : memref<?xf64>
   }
   return
 }
@@ -23,10 +23,10 @@ func.func @statement0(%x: memref<?xf64>, %n: index) {
 // A region inside another one is a call there.
 // CHECK-LABEL: func.func @statement0(
 // CHECK: call @launch1_statement0(%{{.*}}, %{{.*}}, %{{.*}})
-// CHECK: func.func private @part0_statement0(
+// CHECK: func.func private @task0_statement0(
 // CHECK: memref.store
 // CHECK: func.func private @launch0_statement0
-// CHECK: func.func private @part1_statement0(
+// CHECK: func.func private @task1_statement0(
 // CHECK: call @launch0_statement0(
 // CHECK: func.func private @launch1_statement0
 func.func @statement0(%x: memref<?xindex>, %n: index) {
@@ -41,12 +41,12 @@ func.func @statement0(%x: memref<?xindex>, %n: index) {
 // -----
 
 // Two views of one buffer may overlap.
-// CHECK: func.func private @part0_statement0(%{{.*}}: index, %{{.*}}: memref<?xf64>, %{{.*}}: memref<2xf64>) {
+// CHECK: func.func private @task0_statement0(%{{.*}}: index, %{{.*}}: memref<?xf64>, %{{.*}}: memref<2xf64>) {
 func.func @statement0(%x: memref<?xf64>, %n: index) {
   %first = memref.reinterpret_cast %x to offset: [0], sizes: [2], strides: [1] : memref<?xf64> to memref<2xf64>
-  tulle.parallel %part of %n {
-    %v = memref.load %x[%part] : memref<?xf64>
-    memref.store %v, %first[%part] : memref<2xf64>
+  tulle.parallel %task of %n {
+    %v = memref.load %x[%task] : memref<?xf64>
+    memref.store %v, %first[%task] : memref<2xf64>
   }
   return
 }

@@ -1,16 +1,16 @@
 // RUN: tulle-opt %s --tulle-parallelize --split-input-file | FileCheck %s
 // RUN: tulle-opt %s --tulle-parallelize='deterministic=true' --split-input-file | FileCheck %s --check-prefix=FIXED
 
-// Rounds that store apart. They add nothing up, so their number of parts does not show in the results.
+// Iterations with disjoint stores. They combine nothing, so the number of tasks does not show in the results.
 #DCSR = #tulle.encoding<{ map = (i, j) -> (i : compressed, j : compressed) }>
 #D = #tulle.encoding<{ map = (i) -> (i : dense) }>
 // CHECK-LABEL: @rows
 // CHECK: %[[ALL:.*]] = tulle.space
 // CHECK: %[[WORK:.*]] = tulle.stored_count
-// CHECK: %[[PARTS:.*]] = tulle.threads %[[WORK]]
-// CHECK: tulle.parallel %[[PART:.*]] of %[[PARTS]] iter_args(%[[ACC:.*]] =
-// CHECK: %[[PIECE:.*]] = tulle.partition %[[ALL]], %[[PART]] of %[[PARTS]]
-// CHECK: tulle.iterate %{{.*}}, %{{.*}} in %[[PIECE]] : {{.*}} iter_args(%{{.*}} = %[[ACC]])
+// CHECK: %[[TASKS:.*]] = tulle.threads %[[WORK]]
+// CHECK: tulle.parallel %[[TASK:.*]] of %[[TASKS]] iter_args(%[[ACC:.*]] =
+// CHECK: %[[CHUNK:.*]] = tulle.partition %[[ALL]], %[[TASK]] of %[[TASKS]]
+// CHECK: tulle.iterate %{{.*}}, %{{.*}} in %[[CHUNK]] : {{.*}} iter_args(%{{.*}} = %[[ACC]])
 // FIXED-LABEL: @rows
 // FIXED: tulle.threads
 // FIXED-NOT: fixed
@@ -26,11 +26,11 @@ func.func @rows(%a: tensor<?x?xf64, #DCSR>, %y: tensor<?xf64, #D>, %v: f64) -> t
 
 // -----
 
-// A sum: each part starts from what changes nothing, a cache line apart; the init comes in once.
+// A sum: each task starts from the identity, a cache line apart; the init comes in once.
 #SV = #tulle.encoding<{ map = (i) -> (i : compressed) }>
 // CHECK-LABEL: @sum
 // CHECK-SAME: %{{.*}}, %[[INIT:.*]]: f64)
-// CHECK: %[[PARTS:.*]] = tulle.threads %{{[0-9]+$}}
+// CHECK: %[[TASKS:.*]] = tulle.threads %{{[0-9]+$}}
 // CHECK: %[[PARTIALS:.*]] = memref.alloc
 // CHECK: %[[ZERO:.*]] = arith.constant -0.0
 // CHECK: tulle.parallel
@@ -81,7 +81,7 @@ func.func @in_order(%a: tensor<?xf64, #SV>, %init: f64) -> (f64, f64, f64) {
 
 // -----
 
-// Columns add to one vector: copies, each cleared and added to by its part, and added up in pieces of the vector; where
+// Columns reduce into one vector: private copies, each cleared and added to by its task, and reduced in chunks of the vector; where
 // they are as much as the work, the loop as it was.
 #CSC = #tulle.encoding<{ map = (i, j) -> (j : dense, i : compressed) }>
 #D = #tulle.encoding<{ map = (i) -> (i : dense) }>
@@ -90,13 +90,13 @@ func.func @in_order(%a: tensor<?xf64, #SV>, %init: f64) -> (f64, f64, f64) {
 // CHECK: scf.if
 // CHECK: %[[MEMORY:.*]] = memref.alloc
 // CHECK: %[[COPIES:.*]] = tulle.storage(%[[MEMORY]])
-// CHECK: tulle.parallel %[[PART:.*]] of %{{.*}} iter_args(%[[MINE:.*]] = %[[COPIES]])
+// CHECK: tulle.parallel %[[TASK:.*]] of %{{.*}} iter_args(%[[MINE:.*]] = %[[COPIES]])
 // CHECK: %[[OWN:.*]] = tulle.values %[[MINE]]
 // CHECK: scf.for
 // CHECK: memref.store %{{.*}}, %[[OWN]]
 // CHECK: %[[CLEARED:.*]] = tulle.with_values %[[MINE]], %[[OWN]]
-// CHECK: %[[COPY:.*]] = tulle.locate %[[CLEARED]] level(0) at %[[PART]]
-// CHECK: tulle.partition %{{.*}}, %[[PART]] of %{{.*}} by %{{.*}}
+// CHECK: %[[COPY:.*]] = tulle.locate %[[CLEARED]] level(0) at %[[TASK]]
+// CHECK: tulle.partition %{{.*}}, %[[TASK]] of %{{.*}} by %{{.*}}
 // CHECK: tulle.locate %[[CLEARED]] level(1) under %[[COPY]]
 // CHECK: tulle.parallel
 // CHECK: %[[VALUES:.*]] = tulle.values
@@ -130,9 +130,9 @@ func.func @columns(%a: tensor<?x?xf64, #CSC>, %y: tensor<?xf64, #D>, %n: index) 
 
 // -----
 
-// Rows that add up to one each. Parts have equal numbers of entries and may begin inside of a row that holds more than a sixteenth of
-// what a thread gets: its sum is one of pieces, put together behind all. Other rows are done by one part. There are up to sixteen pieces
-// for each thread, of 65,536 entries and more.
+// A sum per row. Chunks have equal numbers of entries and may begin inside of a row that holds more than a sixteenth of a thread's
+// entries: its sum is that of partial results, combined afterwards. Other rows are done by one task. There are up to sixteen chunks
+// per thread, of 65,536 entries and more.
 #CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>
 #D = #tulle.encoding<{ map = (i) -> (i : dense) }>
 // CHECK-LABEL: @row_sums
@@ -153,25 +153,25 @@ func.func @columns(%a: tensor<?x?xf64, #CSC>, %y: tensor<?xf64, #D>, %n: index) 
 // CHECK: %[[BEGINS:.*]] = memref.alloc(%[[SLOTS]]) : memref<?xindex>
 // CHECK: %[[ENDS:.*]] = memref.alloc(%[[SLOTS]]) : memref<?xindex>
 // CHECK: %[[SUMS:.*]] = memref.alloc
-// CHECK: %[[R:.*]] = tulle.parallel %[[PART:.*]] of %[[PIECES]]
-// CHECK: %[[B0:.*]], %[[E0:.*]], %[[BEFORE0:.*]], %[[WHOLE0:.*]] = tulle.partition_boundary %[[ALL]], %[[PART]] of %[[PIECES]] over %[[LEAST]] by %[[A]]
+// CHECK: %[[R:.*]] = tulle.parallel %[[TASK:.*]] of %[[PIECES]]
+// CHECK: %[[B0:.*]], %[[E0:.*]], %[[BEFORE0:.*]], %[[WHOLE0:.*]] = tulle.partition_boundary %[[ALL]], %[[TASK]] of %[[PIECES]] over %[[LEAST]] by %[[A]]
 // CHECK: %[[B1:.*]], %[[E1:.*]], %[[BEFORE1:.*]], %[[WHOLE1:.*]] = tulle.partition_boundary
 // CHECK: %[[TO:.*]] = arith.maxui %[[E0]], %[[B1]]
 // CHECK: %[[LIGHT:.*]] = tulle.slice %[[ALL]][%[[E0]] to %[[TO]]] : !tulle.range
-// The rows at both ends: pieces of them, from what changes nothing. Nothing is stored in the result.
+// The rows at both ends: parts of them, from the identity. Nothing is stored in the result.
 // CHECK: scf.for
 // CHECK: tulle.slice %[[ALL]]{{.*}} one : !tulle.range
 // CHECK: tulle.iterate
-// CHECK: %[[PIECE:.*]] = tulle.partition %{{.*}}, %{{.*}} to %{{.*}} of %{{.*}} : !tulle.space
+// CHECK: %[[CHUNK:.*]] = tulle.partition %{{.*}}, %{{.*}} to %{{.*}} of %{{.*}} : !tulle.space
 // CHECK: %[[NEUTRAL:.*]] = arith.constant -0.0
-// CHECK: %[[OWN:.*]] = tulle.iterate %{{.*}} in %[[PIECE]] {{.*}} iter_args(%{{.*}} = %[[NEUTRAL]])
+// CHECK: %[[OWN:.*]] = tulle.iterate %{{.*}} in %[[CHUNK]] {{.*}} iter_args(%{{.*}} = %[[NEUTRAL]])
 // CHECK: memref.store %[[OWN]], %[[SUMS]]
 // CHECK-NOT: tulle.store
 // Rows between them.
 // CHECK: tulle.iterate %{{.*}} in %[[LIGHT]] {{.*}} iter_args
 // CHECK: tulle.iterate {{.*}} iter_args(%{{.*}} = %[[ZERO]])
 // CHECK: tulle.store
-// Rows that were cut: what follows the sum happens once.
+// Rows that were split: what follows the sum happens once.
 // CHECK: scf.for %[[SLOT:.*]] = %{{.*}} to %[[SLOTS]] {{.*}} iter_args(%[[DONE:.*]] = %{{.*}}, %{{.*}} = %[[R]])
 // CHECK: %[[BEGIN:.*]] = memref.load %[[BEGINS]][%[[SLOT]]]
 // CHECK: %[[END:.*]] = memref.load %[[ENDS]][%[[SLOT]]]
@@ -186,7 +186,7 @@ func.func @columns(%a: tensor<?x?xf64, #CSC>, %y: tensor<?xf64, #D>, %n: index) 
 // CHECK: memref.dealloc %[[BEGINS]]
 // CHECK: memref.dealloc %[[ENDS]]
 // CHECK: memref.dealloc %[[SUMS]]
-// With deterministic results, where rows are cut must not depend on the number of threads.
+// With deterministic results, where rows are split must not depend on the number of threads.
 // FIXED-LABEL: @row_sums
 // FIXED: tulle.threads %{{.*}} fixed
 func.func @row_sums(%a: tensor<?x?xf64, #CSR>, %y: tensor<?xf64, #D>, %n: index, %zero: f64) -> tensor<?xf64, #D> {
@@ -209,8 +209,8 @@ func.func @row_sums(%a: tensor<?x?xf64, #CSR>, %y: tensor<?xf64, #D>, %n: index,
 
 // -----
 
-// Rows that entries add to: a row that is cut is summed in rows of the parts' own, of as many columns, which are added to it one after the
-// other. None is cut where such rows are as much as all of the work.
+// Rows that entries add to: a row that is split is summed in private rows of the chunks, of as many columns, which are reduced into it in
+// order. None is split where such rows are as much as all of the work.
 #CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>
 #D = #tulle.encoding<{ map = (i, k) -> (i : dense, k : dense) }>
 // CHECK-LABEL: @heavy_rows_of_sums
@@ -276,15 +276,15 @@ func.func @heavy_rows_of_sums(%a: tensor<?x?xf64, #CSR>, %b: tensor<?x?xf64, #D>
 #CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>
 #D = #tulle.encoding<{ map = (i) -> (i : dense) }>
 
-// Which rows of B a round walks depends on the coordinates in A's row: four parts for each thread, as equal numbers of A's
+// Which rows of B an iteration traverses depends on the coordinates in A's row: four chunks per thread, as equal numbers of A's
 // entries are not equal work.
 // CHECK-LABEL: @selected
 // CHECK: %[[THREADS:.*]] = tulle.threads
 // CHECK: %[[MANY:.*]] = arith.muli %[[THREADS]], %c4
 // CHECK: %[[ALONE:.*]] = arith.cmpi ule, %[[THREADS]], %c1
-// CHECK: %[[PARTS:.*]] = arith.select %[[ALONE]], %c1{{.*}}, %[[MANY]]
-// CHECK: tulle.parallel %[[PART:.*]] of %[[PARTS]]
-// CHECK: tulle.partition %{{.*}}, %[[PART]] of %[[PARTS]] by %arg0
+// CHECK: %[[TASKS:.*]] = arith.select %[[ALONE]], %c1{{.*}}, %[[MANY]]
+// CHECK: tulle.parallel %[[TASK:.*]] of %[[TASKS]]
+// CHECK: tulle.partition %{{.*}}, %[[TASK]] of %[[TASKS]] by %arg0
 func.func @selected(%a: tensor<?x?xf64, #CSR>, %b: tensor<?x?xf64, #CSR>, %y: tensor<?xf64, #D>, %n: index) -> tensor<?xf64, #D> {
   %zero = arith.constant 0 : index
   %all = tulle.range %zero to %n
@@ -311,7 +311,7 @@ func.func @selected(%a: tensor<?x?xf64, #CSR>, %b: tensor<?x?xf64, #CSR>, %y: te
 
 // -----
 
-// Entries that have places of their own in the result: nothing remains to be done for a row that is cut.
+// Entries with disjoint stores to the result: nothing remains to be done for a row that is split.
 #CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>
 // CHECK-LABEL: @own_places
 // CHECK: %[[R:.*]] = tulle.parallel {{.*}} iter_args(%[[ACC:.*]] = %{{.*}})
@@ -339,7 +339,7 @@ func.func @own_places(%a: tensor<?x?xf64, #CSR>, %y: tensor<?x?xf64, #CSR>, %n: 
 
 // -----
 
-// A sum that needs another one of all of the row is no sum of pieces: only the first is.
+// A sum that needs another one of all of the row is no sum of partial results: only the first is.
 #CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>
 #D = #tulle.encoding<{ map = (i) -> (i : dense) }>
 // CHECK-LABEL: @one_after_the_other
@@ -376,7 +376,7 @@ func.func @one_after_the_other(%a: tensor<?x?xf64, #CSR>, %y: tensor<?xf64, #D>,
 
 // -----
 
-// What a row begins with is stored when its pieces are put together, once; they begin with what changes nothing.
+// The start value of a row is stored when its partial results are combined, once; these start from the identity.
 #CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>
 #D = #tulle.encoding<{ map = (i, k) -> (i : dense, k : dense) }>
 // CHECK-LABEL: @rows_that_begin
@@ -424,7 +424,7 @@ func.func @rows_that_begin(%a: tensor<?x?xf64, #CSR>, %c: tensor<?x?xf64, #D>, %
 
 // -----
 
-// Rounds that add to rows which others add to as well: threads take columns, at least eight each, and walk all entries.
+// Iterations that reduce into rows which others reduce into as well: tasks take columns, at least eight each, and traverse all entries.
 #CSC = #tulle.encoding<{ map = (i, j) -> (j : dense, i : compressed) }>
 #D = #tulle.encoding<{ map = (i, k) -> (i : dense, k : dense) }>
 // CHECK-LABEL: @columns_of_rows
@@ -433,11 +433,11 @@ func.func @rows_that_begin(%a: tensor<?x?xf64, #CSR>, %c: tensor<?x?xf64, #D>, %
 // CHECK: %[[THREADS:.*]] = tulle.threads
 // CHECK: %[[EIGHTHS:.*]] = arith.divui %[[LENGTH]], %c8
 // CHECK: %[[FEW:.*]] = arith.maxui %[[EIGHTHS]], %c1
-// CHECK: %[[PARTS:.*]] = arith.minui %[[THREADS]], %[[FEW]]
-// CHECK: tulle.parallel %[[PART:.*]] of %[[PARTS]] iter_args(%[[ACC:.*]] = %[[C0]])
+// CHECK: %[[TASKS:.*]] = arith.minui %[[THREADS]], %[[FEW]]
+// CHECK: tulle.parallel %[[TASK:.*]] of %[[TASKS]] iter_args(%[[ACC:.*]] = %[[C0]])
 // CHECK: tulle.iterate %{{.*}} in %{{.*}} iter_args(%{{.*}} = %[[ACC]])
 // CHECK: tulle.iterate
-// CHECK: tulle.partition %{{.*}}, %[[PART]] of %[[PARTS]] : !tulle.range
+// CHECK: tulle.partition %{{.*}}, %[[TASK]] of %[[TASKS]] : !tulle.range
 // CHECK: tulle.iterate
 func.func @columns_of_rows(%a: tensor<?x?xf64, #CSC>, %c: tensor<?x?xf64, #D>, %n: index, %columns: index) -> tensor<?x?xf64, #D> {
   %c0 = arith.constant 0 : index
@@ -465,7 +465,7 @@ func.func @columns_of_rows(%a: tensor<?x?xf64, #CSC>, %c: tensor<?x?xf64, #D>, %
 
 // -----
 
-// The second loop overwrites what the first one stored, maybe at places that another part would have: rows stay whole.
+// The second loop overwrites what the first one stored, maybe at addresses of another chunk: rows stay whole.
 #CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>
 #D = #tulle.encoding<{ map = (i, j) -> (i : dense, j : dense) }>
 // CHECK-LABEL: @two_loops
@@ -502,7 +502,7 @@ func.func @two_loops(%a: tensor<?x?xf64, #CSR>, %b: tensor<?x?xf64, #CSR>, %c: t
 
 // -----
 
-// A row that is located outside of the loop is not one of its rounds' own: nothing is cut, and nothing breaks.
+// A row that is located outside of the loop is not one of its iterations' own: nothing is split, and nothing breaks.
 #CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>
 #D = #tulle.encoding<{ map = (i, k) -> (i : dense, k : dense) }>
 // CHECK-LABEL: @row_from_outside

@@ -33,7 +33,7 @@ struct Statement {
       llvm.func @tulle_error_width(i64, i64, i64)
       llvm.func @tulle_error_group(i64, i64, i64, i64)
       llvm.func @tulle_parallel(i64, !llvm.ptr, !llvm.ptr)
-      llvm.func @tulle_turn(i64, i64, i64) -> i64
+      llvm.func @tulle_ordered_scan(i64, i64, i64) -> i64
       )" + functions + R"(
       llvm.func @statement0_entry(%slots: !llvm.ptr) {)" +
                        body + "\n llvm.return }";
@@ -226,7 +226,7 @@ std::string takesTurn(int wrong) {
     llvm.cond_br %is, ^wrong, ^turn
   ^turn:
     %cell = llvm.ptrtoint %context : !llvm.ptr to i64
-    %before = llvm.call @tulle_turn(%cell, %number, %number) : (i64, i64, i64) -> i64
+    %before = llvm.call @tulle_ordered_scan(%cell, %number, %number) : (i64, i64, i64) -> i64
     %less = llvm.sub %number, %one : i64
     %product = llvm.mul %number, %less : i64
     %half = llvm.ashr %product, %one : i64

@@ -1,4 +1,4 @@
-// tulle-launch: parallel regions are run by the engine.
+// tulle-launch: has the engine run parallel regions.
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "passes/Passes.h"
 #include "passes/parallel/FunctionNames.h"
@@ -19,15 +19,15 @@ struct LaunchPass : impl::LaunchBase<LaunchPass> {
       llvm::StringRef name = function.getName();
       if (!function.isExternal() || !name.consume_front(kLaunchPrefix))
         continue;
-      auto part = getOperation().lookupSymbol<LLVM::LLVMFuncOp>(kPartPrefix + name.str());
-      if (part)
-        define(function, part);
+      auto task = getOperation().lookupSymbol<LLVM::LLVMFuncOp>(kTaskPrefix + name.str());
+      if (task)
+        define(function, task);
     }
   }
 
   /// Both functions' arguments but the first, as they lie in memory.
-  static LLVM::LLVMStructType contextType(LLVM::LLVMFuncOp part) {
-    return LLVM::LLVMStructType::getLiteral(part.getContext(), part.getArgumentTypes().drop_front());
+  static LLVM::LLVMStructType contextType(LLVM::LLVMFuncOp task) {
+    return LLVM::LLVMStructType::getLiteral(task.getContext(), task.getArgumentTypes().drop_front());
   }
 
   static Value member(mlir::OpBuilder &b, mlir::Location loc, LLVM::LLVMStructType type, Value context,
@@ -47,12 +47,12 @@ struct LaunchPass : impl::LaunchBase<LaunchPass> {
     return LLVM::LLVMFuncOp::create(b, getOperation().getLoc(), name, type);
   }
 
-  /// `launch(parts, …)` leaves its other arguments in memory for `enter(context, part)`, which the engine
+  /// `launch(tasks, …)` leaves its other arguments in memory for `enter(context, task)`, which the engine
   /// calls.
-  void define(LLVM::LLVMFuncOp launch, LLVM::LLVMFuncOp part) {
+  void define(LLVM::LLVMFuncOp launch, LLVM::LLVMFuncOp task) {
     mlir::Location loc = launch.getLoc();
-    LLVM::LLVMFuncOp runtime = runtimeFunction(), enter = addEnter(part);
-    LLVM::LLVMStructType type = contextType(part);
+    LLVM::LLVMFuncOp runtime = runtimeFunction(), enter = addEnter(task);
+    LLVM::LLVMStructType type = contextType(task);
     mlir::OpBuilder b(&getContext());
     mlir::Block *body = launch.addEntryBlock(b);
     b.setInsertionPointToStart(body);
@@ -67,26 +67,26 @@ struct LaunchPass : impl::LaunchBase<LaunchPass> {
     launch.setLinkage(LLVM::Linkage::Internal);
   }
 
-  LLVM::LLVMFuncOp addEnter(LLVM::LLVMFuncOp part) {
-    mlir::Location loc = part.getLoc();
+  LLVM::LLVMFuncOp addEnter(LLVM::LLVMFuncOp task) {
+    mlir::Location loc = task.getLoc();
     mlir::OpBuilder b(&getContext());
-    b.setInsertionPointAfter(part);
+    b.setInsertionPointAfter(task);
     auto pointer = LLVM::LLVMPointerType::get(&getContext());
     auto type =
         LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(&getContext()), {pointer, b.getI64Type()});
-    auto enter = LLVM::LLVMFuncOp::create(b, loc, "enter_" + part.getName().str(), type);
+    auto enter = LLVM::LLVMFuncOp::create(b, loc, "enter_" + task.getName().str(), type);
     mlir::Block *body = enter.addEntryBlock(b);
     b.setInsertionPointToStart(body);
     llvm::SmallVector<Value> arguments{body->getArgument(1)};
-    LLVM::LLVMStructType context = contextType(part);
+    LLVM::LLVMStructType context = contextType(task);
     for (auto [k, member] : llvm::enumerate(context.getBody()))
       arguments.push_back(
           LLVM::LoadOp::create(b, loc, member, this->member(b, loc, context, body->getArgument(0), k)));
-    LLVM::CallOp::create(b, loc, part, arguments);
+    LLVM::CallOp::create(b, loc, task, arguments);
     LLVM::ReturnOp::create(b, loc, mlir::ValueRange{});
     enter.setLinkage(LLVM::Linkage::Internal);
-    part.setLinkage(LLVM::Linkage::Internal);
-    part.setNoInline(true); // that would lose what its arguments say about aliases
+    task.setLinkage(LLVM::Linkage::Internal);
+    task.setNoInline(true); // that would lose what its arguments say about aliases
     return enter;
   }
 };

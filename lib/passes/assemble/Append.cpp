@@ -137,7 +137,7 @@ static Value appendEnds(OpBuilder &b, Target &target, AssembleOp op, const Order
     share(emit.constant(0), emit.constant(1));
   } else {
     Value parts = ThreadsOp::create(b, target.loc, count, /*fixed=*/false);
-    levels::parallelParts(b, target.loc, parts, [&](Value part) {
+    levels::parallelTasks(b, target.loc, parts, [&](Value part) {
       share(part, parts);
       fence(b, target.loc);
     });

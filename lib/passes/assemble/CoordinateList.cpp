@@ -57,7 +57,7 @@ void Entries::collectPieces(OpBuilder &b) {
   levels::Emitter emit = target.emitter(b);
   Value zero = emit.constant(0), parts = ThreadsOp::create(b, loc, bound, /*fixed=*/false);
   Value starts = table(b, parts);
-  levels::parallelParts(b, loc, parts, [&](Value part) {
+  levels::parallelTasks(b, loc, parts, [&](Value part) {
     Register count(b, loc, zero);
     const parallel::Chunk piece{part, parts};
     cloneCounting(b, target.op, &piece, [&](OpBuilder &b, ValueRange) { count.increment(b); });
@@ -69,7 +69,7 @@ void Entries::collectPieces(OpBuilder &b) {
                                 memref::StoreOp::create(b, loc, before[0], starts, part);
                                 return levels::Values{emit.add(before[0], count)};
                               })[0]);
-  levels::parallelParts(b, loc, parts, [&](Value part) {
+  levels::parallelTasks(b, loc, parts, [&](Value part) {
     Register next(b, loc, Value(memref::LoadOp::create(b, loc, starts, part)));
     const parallel::Chunk piece{part, parts};
     cloneLoops(b, target.op, &piece, [&](OpBuilder &b, ValueRange dims, Value value) {
@@ -86,7 +86,7 @@ void Entries::forPieces(OpBuilder &b, function_ref<void(Value, Value, Value)> bo
   Value count = size.get(b);
   if (!target.parallel)
     return body(emit.constant(0), emit.constant(0), count);
-  levels::parallelParts(b, loc, pieces, [&](Value piece) {
+  levels::parallelTasks(b, loc, pieces, [&](Value piece) {
     auto [begin, end] = parallel::chunkBounds(b, loc, count, {piece, pieces});
     body(piece, begin, end);
   });

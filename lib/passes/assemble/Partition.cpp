@@ -160,7 +160,7 @@ void Partition::forPieces(OpBuilder &b,
                           function_ref<void(OpBuilder &, const parallel::Chunk *, Value)> body) const {
   if (!target.parallel)
     return body(b, nullptr, target.emitter(b).constant(0));
-  levels::parallelParts(b, loc, pieces, [&](Value number) {
+  levels::parallelTasks(b, loc, pieces, [&](Value number) {
     const parallel::Chunk piece{number, pieces};
     body(b, &piece, target.emitter(b).mul(number, ranges));
   });
@@ -169,7 +169,7 @@ void Partition::forPieces(OpBuilder &b,
 /// Runs the body for as many shares of 0 … count-1 as there are pieces.
 void Partition::forShares(OpBuilder &b, Value count,
                           function_ref<void(Value number, Value first, Value last)> body) const {
-  levels::parallelParts(b, loc, pieces, [&](Value number) {
+  levels::parallelTasks(b, loc, pieces, [&](Value number) {
     auto [first, last] = parallel::chunkBounds(b, loc, count, {number, pieces});
     body(number, first, last);
   });
@@ -273,7 +273,7 @@ void Partition::forRanges(const TargetAssembly &a, Value starts,
   OpBuilder &b = a.builder;
   Value kept = order.unique ? Value() : buffer(b, loc, ranges);
   if (target.parallel)
-    levels::parallelParts(b, loc, ranges, [&](Value range) { body(range, kept); });
+    levels::parallelTasks(b, loc, ranges, [&](Value range) { body(range, kept); });
   else
     forLoop(b, loc, a.constant(0), ranges, LoopKind::Reduction, {}, [&](Value range, Carried) {
       body(range, kept);

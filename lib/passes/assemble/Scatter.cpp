@@ -323,7 +323,7 @@ Values Scatter::coordinates(ValueRange dims, bool numbered) {
     assembly.write(last[l], zero, at[l]);
     fresh = fresh ? Value(arith::OrIOp::create(b, op.getLoc(), fresh, other)) : other;
     bool needed = insertionOf(level(l)) != Insertion::Computed && !isLeaf(target.encoding(), l);
-    builds[l].fresh = needed ? fresh : Value();
+    builds[l].firstOccurrence = needed ? fresh : Value();
   }
   return at;
 }
@@ -512,7 +512,7 @@ bool Scatter::canShare() {
 void Scatter::forPieces(function_ref<void(const parallel::Chunk *)> body) {
   if (!pieces)
     return body(nullptr);
-  levels::parallelParts(b, op.getLoc(), pieces, [&](Value number) {
+  levels::parallelTasks(b, op.getLoc(), pieces, [&](Value number) {
     const parallel::Chunk piece{number, pieces};
     Counters own(assembly, order, rounds);
     counters = &own;
@@ -525,7 +525,7 @@ void Scatter::forPieces(function_ref<void(const parallel::Chunk *)> body) {
 void Scatter::forShares(Value count, function_ref<void(Value first, Value last)> body) const {
   if (!pieces)
     return body(assembly.constant(0), count);
-  levels::parallelParts(b, target.loc, pieces, [&](Value number) {
+  levels::parallelTasks(b, target.loc, pieces, [&](Value number) {
     auto [first, last] = parallel::chunkBounds(b, target.loc, count, {number, pieces});
     body(first, last);
   });

@@ -160,7 +160,7 @@ Shares::Shares(OpBuilder &b, Target &target, const Order &order, Value bound, bo
   if (bound) {
     // Where a piece ends is searched for, and there are many.
     Value counts = table(b, threads);
-    levels::parallelParts(b, loc, threads, [&](Value part) {
+    levels::parallelTasks(b, loc, threads, [&](Value part) {
       Value rounds = arith::CeilDivUIOp::create(b, loc, pieces, threads);
       Value longest =
           levels::forLoop(b, loc, emit.constant(0), rounds, LoopKind::Reduction, emit.constant(0),
@@ -177,7 +177,7 @@ Shares::Shares(OpBuilder &b, Target &target, const Order &order, Value bound, bo
     return;
   }
   Value counts = table(b, pieces);
-  levels::parallelParts(b, loc, pieces, [&](Value number) {
+  levels::parallelTasks(b, loc, pieces, [&](Value number) {
     const parallel::Chunk piece{number, pieces};
     store(b, countEntries(b, target, target.op, order, &piece), counts, number);
   });
@@ -320,7 +320,7 @@ void Shares::eachNumber(OpBuilder &b, Value end, function_ref<void(Value)> body)
 std::pair<Value, Value> Shares::count(OpBuilder &b, Work work) {
   begin(b);
   Value counts = table(b, pieces);
-  levels::parallelParts(b, loc, threads, [&](Value) {
+  levels::parallelTasks(b, loc, threads, [&](Value) {
     Target none = target;
     work(b, none, [&](AppendPiece append) {
       eachNumber(b, pieces, [&](Value number) {
@@ -400,7 +400,7 @@ void Shares::share(OpBuilder &b, const Order &order, Value block, bool rooms, Wo
   for (Value *table : {&bases, &firsts, &lasts})
     *table = this->table(b, this->pieces);
 
-  levels::parallelParts(b, loc, threads, [&](Value) {
+  levels::parallelTasks(b, loc, threads, [&](Value) {
     pieces();
     fence(b, loc);
   });
@@ -430,7 +430,7 @@ void Shares::assembleCounted(OpBuilder &b, const Order &order, Value block, Coun
   for (Value *table : {&bases, &firsts, &lasts})
     *table = this->table(b, pieces);
   Value starts = countBefore(b, count), ends = table(b, threads);
-  levels::parallelParts(b, loc, threads, [&](Value part) {
+  levels::parallelTasks(b, loc, threads, [&](Value part) {
     store(b, appendOwn(b, work, part, starts), ends, part);
     fence(b, loc);
   });
@@ -444,7 +444,7 @@ Value Shares::countBefore(OpBuilder &b, CountWork count) {
   Value zero = emit.constant(0), one = emit.constant(1), each = emit.constant(target.costs.chunksPerThread);
   Value counted = emit.mul(emit.sub(threads, one), each), counts = table(b, pieces);
   begin(b);
-  levels::parallelParts(b, loc, threads, [&](Value) {
+  levels::parallelTasks(b, loc, threads, [&](Value) {
     count(b, [&](CountPiece countPiece) {
       eachNumber(b, counted, [&](Value number) {
         store(b, countPiece(parallel::Chunk{number, pieces}), counts, number);
@@ -494,7 +494,7 @@ Values Shares::takeTurns(OpBuilder &b, Appender &appender, Value number) const {
   Values starts;
   for (unsigned r = 0; r < appender.runCount(); ++r) {
     Value cell = emit.add(address, emit.constant(int64_t(sizeof(int64_t)) * kCellWords * r));
-    starts.push_back(target.callForIndex(b, "tulle_turn", {cell, number, appender.count(b, r)}));
+    starts.push_back(target.callForIndex(b, "tulle_ordered_scan", {cell, number, appender.count(b, r)}));
   }
   return starts;
 }

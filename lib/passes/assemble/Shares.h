@@ -8,11 +8,11 @@
 namespace tulle::assemble {
 
 /// The outermost loop of an assembly in many consecutive pieces. Each thread takes one after the other,
-/// appends its entries to a room that its caches hold, takes its turn (`tulle_turn`: where the pieces before
-/// it end), and moves them to the result: every entry goes to memory once, as if there were one thread, and
-/// the tensor is the same. Where counting takes little, as where the rest is copied, a piece is counted
-/// first, takes its turn, and is then stored where it belongs. Where counting is cheap and storing is not,
-/// all threads' pieces but the last one's are counted before any is stored (assembleCounted).
+/// appends its entries to a room that its caches hold, takes its turn (`tulle_ordered_scan`: where the pieces
+/// before it end), and moves them to the result: every entry goes to memory once, as if there were one
+/// thread, and the tensor is the same. Where counting takes little, as where the rest is copied, a piece is
+/// counted first, takes its turn, and is then stored where it belongs. Where counting is cheap and storing is
+/// not, all threads' pieces but the last one's are counted before any is stored (assembleCounted).
 class Shares {
 public:
   /// Whether the loops can be cut so. The target's levels are full ones and runs.

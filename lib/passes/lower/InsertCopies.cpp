@@ -2,12 +2,12 @@
 // them.
 #include "dialect/Costs.h"
 #include "dialect/Dialect.h"
+#include "levels/Control.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/Passes.h"
 #include "passes/lower/InPlace.h"
-#include "passes/parallel/SetLoops.h"
 #include "llvm/ADT/SmallPtrSet.h"
 
 namespace tulle::passes {
@@ -134,10 +134,10 @@ struct InsertCopies : impl::InsertCopiesBase<InsertCopies> {
     Value count = StoredCountOp::create(b, loc, tensor);
     Value from = ValuesOp::create(b, loc, memory, tensor),
           to = memref::AllocOp::create(b, loc, memory, count);
-    parallel::forEach(
-        b, loc, {arith::ConstantIndexOp::create(b, loc, 0), count}, [&](OpBuilder &b, Value at) {
-          memref::StoreOp::create(b, loc, memref::LoadOp::create(b, loc, from, at).getResult(), to, at);
-        });
+    Value zero = arith::ConstantIndexOp::create(b, loc, 0);
+    levels::forEach(b, loc, zero, count, LoopKind::Parallel, [&](Value at) {
+      memref::StoreOp::create(b, loc, memref::LoadOp::create(b, loc, from, at).getResult(), to, at);
+    });
     Value copy = WithValuesOp::create(b, loc, type, tensor, to);
     Block *block = b.getInsertionBlock();
     OpBuilder end =

@@ -1,5 +1,4 @@
-// What threads share: parallel regions keep their form without the tensors, and pieces of spaces become
-// bounds.
+// Parallel regions, which keep their form without the tensors, and partitions, whose chunks become bounds.
 #include "passes/lower/Lowering.h"
 
 using namespace mlir;
@@ -11,8 +10,8 @@ using arith::CmpIPredicate;
 
 void Lowering::lowerParallel(ParallelOp op) {
   Block &source = op.getBody().front();
-  parallelParts(b, op.getLoc(), values.lookup(op.getParts()), [&](Value part) {
-    values.map(source.getArgument(0), part);
+  parallelTasks(b, op.getLoc(), values.lookup(op.getTasks()), [&](Value task) {
+    values.map(source.getArgument(0), task);
     bindCarried(source.getArguments().drop_front(), op.getInits(), {});
     lowerBlock(source);
     yielded(source, op.getInits());
@@ -22,7 +21,7 @@ void Lowering::lowerParallel(ParallelOp op) {
 
 void Lowering::lowerThreads(ThreadsOp op) {
   Location loc = op.getLoc();
-  StringRef name = op.getFixed() ? "tulle_parts" : "tulle_threads";
+  StringRef name = op.getFixed() ? "tulle_fixed_tasks" : "tulle_threads";
   auto module = func->getParentOfType<ModuleOp>();
   auto function = module.lookupSymbol<func::FuncOp>(name);
   if (!function) {
@@ -32,17 +31,16 @@ void Lowering::lowerThreads(ThreadsOp op) {
     function.setPrivate();
   }
   Value work = arith::IndexCastOp::create(b, loc, b.getI64Type(), values.lookup(op.getWork()));
-  Value parts = func::CallOp::create(b, loc, function, work).getResult(0);
-  values.map(op.getResult(), arith::IndexCastOp::create(b, loc, b.getIndexType(), parts));
+  Value tasks = func::CallOp::create(b, loc, function, work).getResult(0);
+  values.map(op.getResult(), arith::IndexCastOp::create(b, loc, b.getIndexType(), tasks));
 }
 
 namespace {
 
-/// Counts what is stored before a position: the position itself, and the entries below the positions before
-/// it.
-class Weight {
+/// Estimates the work before a position: the position itself, and the entries below the positions before it.
+class WorkEstimate {
 public:
-  Weight(levels::Emitter emit, unsigned level) : emit(emit), level(level) {}
+  WorkEstimate(levels::Emitter emit, unsigned level) : emit(emit), level(level) {}
 
   Value before(Value position) const {
     Value total = position, at = position;
@@ -66,7 +64,7 @@ public:
       }
       total = at;
     }
-    // With the position itself, every place weighs something: the last piece ends where everything does.
+    // With the position itself, every position is some work: the last chunk ends at the end of the space.
     return total == position ? position : emit.add(total, position);
   }
 
@@ -75,7 +73,8 @@ private:
   unsigned level;
 };
 
-/// Moves an operation and those it needs out of the loop where that may be; returns whether it is outside.
+/// Moves an operation and those it depends on out of the loop where that is legal; returns whether it is
+/// outside.
 bool moveOut(Operation *op, scf::ForOp loop) {
   for (Value operand : op->getOperands()) {
     Operation *needed = operand.getDefiningOp();
@@ -89,9 +88,9 @@ bool moveOut(Operation *op, scf::ForOp loop) {
   return true;
 }
 
-/// total / divisor, which is not zero, outside of the loops that do not change it. What moves invariant code
-/// leaves divisions there, since they could be by zero, and bounds that are computed in a loop look as if
-/// they moved.
+/// total / divisor, which is not zero, hoisted out of the loops that it is invariant in. Loop-invariant code
+/// motion does not speculate a division, which could be by zero; and bounds that are computed in a loop are
+/// not recognized as invariant.
 Value divideOutside(const levels::Emitter &emit, Value total, Value divisor) {
   auto division = arith::DivUIOp::create(emit.builder, emit.loc, total, divisor);
   while (auto loop = dyn_cast<scf::ForOp>(division->getParentOp()))
@@ -100,31 +99,33 @@ Value divideOutside(const levels::Emitter &emit, Value total, Value divisor) {
   return division;
 }
 
-/// total * part / parts: where share `part` begins, and the one before ends. Nothing wraps up to 2^32 parts.
-Value shareBegin(const levels::Emitter &emit, Value total, Value part, Value parts) {
+/// total * chunk / chunks: where the chunk begins, and the one before ends. Nothing wraps up to 2^32 chunks.
+Value chunkBegin(const levels::Emitter &emit, Value total, Value chunk, Value chunks) {
   OpBuilder &b = emit.builder;
-  Value divisor = arith::MaxUIOp::create(b, emit.loc, parts, emit.constant(1));
+  Value divisor = arith::MaxUIOp::create(b, emit.loc, chunks, emit.constant(1));
   Value each = divideOutside(emit, total, divisor);
   Value rest = arith::RemUIOp::create(b, emit.loc, total, divisor);
-  return emit.add(emit.mul(each, part), divideOutside(emit, emit.mul(rest, part), divisor));
+  return emit.add(emit.mul(each, chunk), divideOutside(emit, emit.mul(rest, chunk), divisor));
 }
 
-/// The first position from `begin` on before which there is at least as much as `target`.
-Value cut(const levels::Emitter &emit, const Weight &weight, Value begin, Value end, Value target) {
+/// The first position from `begin` on before which there is at least as much work as `target`: a binary
+/// search.
+Value boundaryAt(const levels::Emitter &emit, const WorkEstimate &work, Value begin, Value end,
+                 Value target) {
   OpBuilder &b = emit.builder;
   Location loc = emit.loc;
   auto open = [&](Values at) { return emit.compare(CmpIPredicate::ult, at[0], at[1]); };
   auto halve = [&](Values at) -> Values {
     Value half = arith::ShRUIOp::create(b, loc, emit.sub(at[1], at[0]), emit.constant(1));
     Value middle = emit.add(at[0], half);
-    Value below = emit.compare(CmpIPredicate::ult, weight.before(middle), target);
+    Value below = emit.compare(CmpIPredicate::ult, work.before(middle), target);
     return {arith::SelectOp::create(b, loc, below, emit.add(middle, emit.constant(1)), at[0]),
             arith::SelectOp::create(b, loc, below, at[1], middle)};
   };
   return whileLoop(b, loc, ValueRange{begin, end}, open, halve)[0];
 }
 
-/// Moves a cut inside the segment of one coordinate to the segment's end.
+/// Moves a boundary inside the segment of one coordinate to the segment's end.
 Value afterSegment(OpBuilder &b, Location loc, const Space &space, Value position) {
   levels::Emitter emit = space.emitter(b, loc);
   Value inside = arith::AndIOp::create(b, loc, emit.compare(CmpIPredicate::ugt, position, space.range.begin),
@@ -140,99 +141,105 @@ Value afterSegment(OpBuilder &b, Location loc, const Space &space, Value positio
       [&] { return Values{position}; })[0];
 }
 
-/// The places a space or a range holds, and how they are weighed.
-struct Places {
+/// The positions of a space, or the coordinates of a range, and an estimate of their work.
+struct Positions {
   levels::Emitter emit;
   Value begin, end;
-  std::optional<Weight> weight;
+  std::optional<WorkEstimate> work;
 
-  /// How much there is before share `part`.
-  Value target(Value part, Value parts) const {
+  /// The work before a chunk.
+  Value target(Value chunk, Value chunks) const {
     Value first = before(begin);
-    return emit.add(first, shareBegin(emit, emit.sub(before(end), first), part, parts));
+    return emit.add(first, chunkBegin(emit, emit.sub(before(end), first), chunk, chunks));
   }
-  Value cut(Value target) const { return weight ? lower::cut(emit, *weight, begin, end, target) : target; }
-  Value cut(Value part, Value parts, int64_t alignment) const {
-    Value at = cut(target(part, parts));
+  Value boundaryAt(Value target) const {
+    return work ? lower::boundaryAt(emit, *work, begin, end, target) : target;
+  }
+  Value boundary(Value chunk, Value chunks, int64_t alignment) const {
+    Value at = boundaryAt(target(chunk, chunks));
     if (alignment == 1)
       return at;
-    // Up to the next multiple. Where a piece begins another one ends, at the same place.
+    // Up to the next multiple: the same one where this chunk begins and the one before ends.
     OpBuilder &b = emit.builder;
     Value each = emit.constant(alignment), rest = arith::RemUIOp::create(b, emit.loc, at, each);
     Value more = arith::RemUIOp::create(b, emit.loc, emit.sub(each, rest), each);
     return arith::MinUIOp::create(b, emit.loc, emit.add(at, more), end);
   }
-  Value before(Value place) const { return weight ? weight->before(place) : place; }
+  Value before(Value position) const { return work ? work->before(position) : position; }
 };
 
-/// The range's coordinates, by what `weights` (if any) stores.
-Places placesOf(OpBuilder &b, Location loc, std::pair<Value, Value> range, const levels::Storage *weights) {
+/// The range's coordinates, by the entries of `estimate`, if any.
+Positions positionsOf(OpBuilder &b, Location loc, std::pair<Value, Value> range,
+                      const levels::Storage *estimate) {
   static const levels::Storage none{};
-  levels::Emitter emit(b, loc, weights ? *weights : none);
+  levels::Emitter emit(b, loc, estimate ? *estimate : none);
   // An empty range may have its end before its beginning.
   Value end = arith::MaxSIOp::create(b, loc, range.first, range.second);
-  return {emit, range.first, end, weights ? std::optional(Weight(emit, 0)) : std::nullopt};
+  return {emit, range.first, end, estimate ? std::optional(WorkEstimate(emit, 0)) : std::nullopt};
 }
 
-/// Of a full level the coordinates: those of the same piece are the same ones below every parent.
-Places placesOf(OpBuilder &b, Location loc, const Space &space) {
+/// Of a full level the coordinates: a chunk has the same ones below every parent.
+Positions positionsOf(OpBuilder &b, Location loc, const Space &space) {
   levels::Emitter emit = space.emitter(b, loc);
   if (!space.format->full())
-    return {emit, space.range.begin, space.range.end, Weight(emit, space.level)};
+    return {emit, space.range.begin, space.range.end, WorkEstimate(emit, space.level)};
   levels::PositionRange all =
       space.slice.value_or(levels::PositionRange{emit.constant(0), emit.levelSize(space.level)});
-  return {emit, all.begin, all.end, space.level == 0 ? std::optional(Weight(emit, 0)) : std::nullopt};
+  return {emit, all.begin, all.end, space.level == 0 ? std::optional(WorkEstimate(emit, 0)) : std::nullopt};
 }
 
-void limit(Space &space, levels::PositionRange piece) {
+void limit(Space &space, levels::PositionRange chunk) {
   if (space.format->full())
-    space.slice = piece;
+    space.slice = chunk;
   else
-    space.range = piece;
+    space.range = chunk;
 }
 
 } // namespace
 
-bool Lowering::checkCut(Operation *op, const Space &space) {
+bool Lowering::checkPartition(Operation *op, const Space &space) {
   if (!space.format->single(space.parent))
     return true;
-  op->emitError("expected a space that can hold several coordinates: this one cannot be cut");
+  op->emitError("expected a space that can hold several coordinates: this one cannot be partitioned");
   return ok = false;
 }
 
 void Lowering::lowerPartition(PartitionOp op) {
   Location loc = op.getLoc();
   const auto alignment = int64_t(op.getAlignment());
-  Value part = values.lookup(op.getPart()), parts = values.lookup(op.getParts());
+  Value chunk = values.lookup(op.getChunk()), chunks = values.lookup(op.getChunks());
   Value next = op.getTo() ? values.lookup(op.getTo())
-                          : arith::AddIOp::create(b, loc, part, arith::ConstantIndexOp::create(b, loc, 1));
+                          : arith::AddIOp::create(b, loc, chunk, arith::ConstantIndexOp::create(b, loc, 1));
   if (auto range = ranges.find(op.getSpace()); range != ranges.end()) {
-    const levels::Storage *weights = op.getWeights() ? tensors.lookup(op.getWeights()) : nullptr;
-    Places places = placesOf(b, loc, range->second, weights);
-    std::pair<Value, Value> piece{places.cut(part, parts, alignment), places.cut(next, parts, alignment)};
-    ranges[op.getResult()] = piece;
+    const levels::Storage *estimate = op.getEstimate() ? tensors.lookup(op.getEstimate()) : nullptr;
+    Positions positions = positionsOf(b, loc, range->second, estimate);
+    std::pair<Value, Value> bounds{positions.boundary(chunk, chunks, alignment),
+                                   positions.boundary(next, chunks, alignment)};
+    ranges[op.getResult()] = bounds;
     return;
   }
   Space space = spaces.lookup(op.getSpace());
-  if (!checkCut(op, space)) {
+  if (!checkPartition(op, space)) {
     spaces[op.getResult()] = space; // what follows is lowered, too, for its errors
     return;
   }
-  Places places = placesOf(b, loc, space);
-  levels::PositionRange piece{places.cut(part, parts, alignment), places.cut(next, parts, alignment)};
+  Positions positions = positionsOf(b, loc, space);
+  levels::PositionRange bounds{positions.boundary(chunk, chunks, alignment),
+                               positions.boundary(next, chunks, alignment)};
   if (!space.format->full() && !space.unique())
-    piece = {afterSegment(b, loc, space, piece.begin), afterSegment(b, loc, space, piece.end)};
-  limit(space, piece);
+    bounds = {afterSegment(b, loc, space, bounds.begin), afterSegment(b, loc, space, bounds.end)};
+  limit(space, bounds);
   spaces[op.getResult()] = space;
 }
 
 void Lowering::lowerWork(WorkOp op) {
   Location loc = op.getLoc();
   auto range = ranges.find(op.getSpace());
-  const levels::Storage *weights = op.getWeights() ? tensors.lookup(op.getWeights()) : nullptr;
-  Places places = range == ranges.end() ? placesOf(b, loc, spaces.lookup(op.getSpace()))
-                                        : placesOf(b, loc, range->second, weights);
-  values.map(op.getResult(), places.emit.sub(places.before(places.end), places.before(places.begin)));
+  const levels::Storage *estimate = op.getEstimate() ? tensors.lookup(op.getEstimate()) : nullptr;
+  Positions positions = range == ranges.end() ? positionsOf(b, loc, spaces.lookup(op.getSpace()))
+                                              : positionsOf(b, loc, range->second, estimate);
+  values.map(op.getResult(),
+             positions.emit.sub(positions.before(positions.end), positions.before(positions.begin)));
 }
 
 void Lowering::lowerPartitionBoundary(PartitionBoundaryOp op) {
@@ -241,26 +248,26 @@ void Lowering::lowerPartitionBoundary(PartitionBoundaryOp op) {
   std::optional<Space> space;
   if (range == ranges.end())
     space = spaces.lookup(op.getSpace());
-  if (space && !checkCut(op, *space)) {
+  if (space && !checkPartition(op, *space)) {
     for (Value result : op.getResults())
       values.map(result, arith::ConstantIndexOp::create(b, loc, 0));
     return;
   }
-  const levels::Storage *weights = op.getWeights() ? tensors.lookup(op.getWeights()) : nullptr;
-  Places places = space ? placesOf(b, loc, *space) : placesOf(b, loc, range->second, weights);
-  const levels::Emitter &emit = places.emit;
-  Value target = places.target(values.lookup(op.getPart()), values.lookup(op.getParts()));
-  Value at = places.cut(target), least = values.lookup(op.getLeast()), zero = emit.constant(0);
+  const levels::Storage *estimate = op.getEstimate() ? tensors.lookup(op.getEstimate()) : nullptr;
+  Positions positions = space ? positionsOf(b, loc, *space) : positionsOf(b, loc, range->second, estimate);
+  const levels::Emitter &emit = positions.emit;
+  Value target = positions.target(values.lookup(op.getChunk()), values.lookup(op.getChunks()));
+  Value at = positions.boundaryAt(target), least = values.lookup(op.getLeast()), zero = emit.constant(0);
   Values result = ifElse(
-      b, loc, emit.compare(CmpIPredicate::ugt, at, places.begin), SmallVector<Type>(4, b.getIndexType()),
+      b, loc, emit.compare(CmpIPredicate::ugt, at, positions.begin), SmallVector<Type>(4, b.getIndexType()),
       [&] {
         Value first = emit.sub(at, emit.constant(1)), last = at;
         if (space && !space->format->full() && !space->unique()) {
           Value coordinate = space->coordinate(b, loc, first);
-          first = lowerBound(b, loc, *space, places.begin, first, coordinate);
+          first = lowerBound(b, loc, *space, positions.begin, first, coordinate);
           last = afterSegment(b, loc, *space, last);
         }
-        Value start = places.before(first), stop = places.before(last), whole = emit.sub(stop, start);
+        Value start = positions.before(first), stop = positions.before(last), whole = emit.sub(stop, start);
         Value inside = arith::AndIOp::create(b, loc, emit.compare(CmpIPredicate::ult, target, stop),
                                              emit.compare(CmpIPredicate::ugt, whole, least));
         // As a ratio of numbers that can be multiplied with each other.
@@ -277,18 +284,18 @@ void Lowering::lowerPartitionBoundary(PartitionBoundaryOp op) {
 void Lowering::lowerSlice(SliceOp op) {
   Value begin = values.lookup(op.getBegin()), end = values.lookup(op.getEnd());
   auto clamp = [&](Value low, Value high) {
-    levels::PositionRange piece{arith::MaxSIOp::create(b, op.getLoc(), begin, low),
-                                arith::MinSIOp::create(b, op.getLoc(), end, high)};
-    return piece;
+    levels::PositionRange bounds{arith::MaxSIOp::create(b, op.getLoc(), begin, low),
+                                 arith::MinSIOp::create(b, op.getLoc(), end, high)};
+    return bounds;
   };
   if (auto range = ranges.find(op.getSpace()); range != ranges.end()) {
-    levels::PositionRange piece = clamp(range->second.first, range->second.second);
-    ranges[op.getResult()] = {piece.begin, piece.end};
+    levels::PositionRange bounds = clamp(range->second.first, range->second.second);
+    ranges[op.getResult()] = {bounds.begin, bounds.end};
     return;
   }
   Space space = spaces.lookup(op.getSpace());
-  Places places = placesOf(b, op.getLoc(), space);
-  limit(space, clamp(places.begin, places.end));
+  Positions positions = positionsOf(b, op.getLoc(), space);
+  limit(space, clamp(positions.begin, positions.end));
   space.one = op.getOne();
   spaces[op.getResult()] = space;
 }
@@ -300,8 +307,8 @@ void Lowering::lowerRestrict(RestrictOp op) {
   if (space.format->full()) {
     limit(space, {lo, hi});
   } else {
-    // All coordinates are one part where threads are not worth while: a search, which misses the cache at
-    // every step, would cost more than a short loop.
+    // One chunk has all coordinates: a search, which misses the cache at every step, would cost more than a
+    // short loop.
     levels::Emitter emit = space.emitter(b, loc);
     auto [first, last] = space.range;
     auto unless = [&](Value whole, Value bound, llvm::function_ref<Value()> search) {

@@ -52,10 +52,10 @@ private:
   void lowerFor(mlir::scf::ForOp op);
   void lowerIterate(dialect::IterateOp op);
 
-  // Parts.cpp: what threads share.
+  // LowerPartitions.cpp: parallel regions and partitions.
   void lowerParallel(dialect::ParallelOp op);
   /// Whether the space can be cut; an error of the operation where it cannot.
-  bool checkCut(mlir::Operation *op, const Space &space);
+  bool checkPartition(mlir::Operation *op, const Space &space);
   void lowerPartition(dialect::PartitionOp op);
   void lowerThreads(dialect::ThreadsOp op);
   void lowerWork(dialect::WorkOp op);

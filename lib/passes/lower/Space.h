@@ -7,7 +7,7 @@ namespace tulle::lower {
 
 using levels::forLoop;
 using levels::ifElse;
-using levels::parallelParts;
+using levels::parallelTasks;
 using levels::Values;
 using levels::whileLoop;
 

@@ -7,7 +7,7 @@ using namespace tulle::dialect;
 
 namespace tulle::parallel {
 
-/// Sums and products of floats may only be grouped anew where they say so.
+/// Sums and products of floats may be reassociated only where their flags say so.
 static bool isMonoid(Operation *op) {
   auto mayRegroup = [&](arith::FastMathFlags flags) {
     return arith::bitEnumContainsAll(flags, arith::FastMathFlags::reassoc);
@@ -72,7 +72,7 @@ private:
          found->getResult(0).getType() != value.getType()))
       return false;
     found = op;
-    // Once: x + x is no sum of the parts' x.
+    // Once: x + x is no sum of the tasks' x.
     return step(op) && reach(op->getOperand(0), start) != reach(op->getOperand(1), start);
   }
 
@@ -89,7 +89,7 @@ Operation *combinerOf(Value result, Value start) {
   return search.follow(result, start) ? search.found : nullptr;
 }
 
-/// The element a float, integer or complex operation does not change others with.
+/// The identity of a float or integer operation, for one part of a complex number.
 static TypedAttr neutral(Operation *op, Type type) {
   OpBuilder b(type.getContext());
   if (auto real = dyn_cast<FloatType>(type)) {

@@ -1,12 +1,12 @@
-// What the functions of a parallel region are called.
+// The names of the functions of a parallel region.
 #pragma once
 #include <string>
 
 namespace tulle::passes {
 
-/// `part<n>_<function>(part, captures…)`: the region.
-inline const std::string kPartPrefix = "part";
-/// `launch<n>_<function>(parts, captures…)`: runs all parts; declared by tulle-outline, defined by
+/// `task<n>_<function>(task, captures…)`: the region.
+inline const std::string kTaskPrefix = "task";
+/// `launch<n>_<function>(tasks, captures…)`: runs all tasks; declared by tulle-outline, defined by
 /// tulle-launch.
 inline const std::string kLaunchPrefix = "launch";
 

@@ -1,4 +1,4 @@
-// tulle-outline: parallel regions become functions of their own.
+// tulle-outline: outlines parallel regions into functions.
 #include "dialect/Attributes.h"
 #include "dialect/Dialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -29,7 +29,7 @@ struct Outline : impl::OutlineBase<Outline> {
     }
   }
 
-  /// Values from outside become arguments; constants are made again, so that code keeps knowing them.
+  /// Values from outside become arguments; constants are cloned, so that they stay known.
   static SmallVector<Value> captures(dialect::ParallelOp op) {
     llvm::SetVector<Value> used;
     getUsedValuesDefinedAbove(op.getBody(), used);
@@ -47,7 +47,7 @@ struct Outline : impl::OutlineBase<Outline> {
     return kept;
   }
 
-  /// Whether each buffer comes in once: two views of one may overlap.
+  /// Whether each buffer is captured once: two views of one may overlap.
   static bool areDistinct(ArrayRef<Value> captured) {
     llvm::SmallPtrSet<Value, 8> seen;
     return llvm::all_of(captured, [&](Value value) {
@@ -73,22 +73,22 @@ struct Outline : impl::OutlineBase<Outline> {
     std::string of = std::to_string(number) + "_" + op->getParentOfType<func::FuncOp>().getName().str();
 
     OpBuilder b = OpBuilder::atBlockEnd(getOperation().getBody());
-    func::FuncOp part = declare(b, loc, kPartPrefix + of, types);
+    func::FuncOp task = declare(b, loc, kTaskPrefix + of, types);
     if (areDistinct(outside))
-      part->setAttr(dialect::kNoaliasAttr, b.getUnitAttr());
+      task->setAttr(dialect::kNoaliasAttr, b.getUnitAttr());
     func::FuncOp launch = declare(b, loc, kLaunchPrefix + of, types);
 
-    part.getBody().takeBody(op.getBody());
-    Block &body = part.getBody().front();
+    task.getBody().takeBody(op.getBody());
+    Block &body = task.getBody().front();
     for (Value value : outside)
-      replaceAllUsesInRegionWith(value, body.addArgument(value.getType(), loc), part.getBody());
+      replaceAllUsesInRegionWith(value, body.addArgument(value.getType(), loc), task.getBody());
     Operation *terminator = body.getTerminator();
     b.setInsertionPoint(terminator);
     func::ReturnOp::create(b, loc);
     terminator->erase();
 
     b.setInsertionPoint(op);
-    SmallVector<Value> operands{op.getParts()};
+    SmallVector<Value> operands{op.getTasks()};
     llvm::append_range(operands, outside);
     func::CallOp::create(b, loc, launch, operands);
     op.erase();

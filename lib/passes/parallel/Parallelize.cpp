@@ -1,4 +1,4 @@
-// tulle-parallelize: outermost loops are shared among threads.
+// tulle-parallelize: partitions outermost loops into parallel tasks.
 #include "dialect/Costs.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -24,9 +24,9 @@ struct Parallelize : impl::ParallelizeBase<Parallelize> {
     SmallVector<dialect::FillOp> fills(getOperation().getOps<dialect::FillOp>());
     const parallel::Settings settings{deterministic, dialect::costModel(getOperation()).costs};
     for (Operation *loop : outermost)
-      parallel::share(loop, settings);
+      parallel::parallelize(loop, settings);
     for (dialect::FillOp fill : fills)
-      parallel::shareFill(fill, settings);
+      parallel::partitionFill(fill, settings);
   }
 };
 

@@ -1,6 +1,7 @@
 #include "passes/parallel/PartitionLoops.h"
 #include "dialect/Costs.h"
 #include "format/Expr.h"
+#include "levels/Control.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "passes/parallel/Combiner.h"
@@ -10,56 +11,40 @@ using namespace tulle::dialect;
 
 namespace tulle::parallel {
 
-/// Puts the loop into a parallel region; returns the region's block.
-static Block &wrap(OpBuilder &b, Operation *loop, Value parts) {
-  SmallVector<Value> inits = initValues(loop);
-  auto op = ParallelOp::create(b, loop->getLoc(), loop->getResultTypes(), parts, inits);
-  loop->replaceAllUsesWith(op);
-  SmallVector<Type> types{b.getIndexType()};
-  llvm::append_range(types, loop->getResultTypes());
-  OpBuilder::InsertionGuard guard(b);
-  Block *block = b.createBlock(&op.getBody(), {}, types, SmallVector<Location>(types.size(), loop->getLoc()));
-  auto yield = YieldOp::create(b, loop->getLoc(), loop->getResults());
-  loop->moveBefore(yield);
-  initsOf(loop).assign(block->getArguments().drop_front());
-  return *block;
-}
-
-/// Whether rounds walk rows that coordinates of a loop inside select: how much that is, the entries by which
-/// the loop is cut do not tell.
+/// Whether iterations traverse rows that coordinates of an inner loop select: the entries by which the loop
+/// is partitioned do not tell how long these are.
 static bool selectsRows(Operation *loop) {
   return loop
       ->walk([&](SpaceOp space) {
         auto row = space.getParent() ? space.getParent().getDefiningOp<LocateOp>() : LocateOp();
         auto by = row ? dyn_cast<BlockArgument>(row.getCoordinate()) : BlockArgument();
         Operation *inner = by ? by.getOwner()->getParentOp() : nullptr;
-        auto walked = dyn_cast_or_null<IterateOp>(inner);
+        auto iterate = dyn_cast_or_null<IterateOp>(inner);
         bool selects = inner && loop->isProperAncestor(inner) && by.getArgNumber() == 0 &&
-                       (isa<CoiterateOp>(inner) || (walked && isa<SpaceType>(walked.getSpace().getType())));
+                       (isa<CoiterateOp>(inner) || (iterate && isa<SpaceType>(iterate.getSpace().getType())));
         return selects ? WalkResult::interrupt() : WalkResult::advance();
       })
       .wasInterrupted();
 }
 
-Value severalEach(OpBuilder &b, Location loc, Value parts, Value each) {
+Value chunksPerTask(OpBuilder &b, Location loc, Value tasks, Value each) {
   Value one = arith::ConstantIndexOp::create(b, loc, 1);
-  Value many = arith::MulIOp::create(b, loc, parts, each);
-  Value alone = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ule, parts, one);
+  Value many = arith::MulIOp::create(b, loc, tasks, each);
+  Value alone = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ule, tasks, one);
   return arith::SelectOp::create(b, loc, alone, one, many);
 }
 
-bool shareRounds(Operation *loop, const Settings &settings) {
+bool partitionIterations(Operation *loop, const Settings &settings) {
   if (kindOf(loop) != LoopKind::Parallel || !carriesTensorsOnly(loop) || !canPartition(loop))
     return false;
   OpBuilder b(loop);
   Location loc = loop->getLoc();
-  Value parts = ThreadsOp::create(b, loc, work(b, loop), /*fixed=*/false);
-  if (selectsRows(loop))
-    parts = severalEach(b, loc, parts,
-                        arith::ConstantIndexOp::create(b, loc, settings.costs.unevenChunksPerThread));
-  Block &block = wrap(b, loop, parts);
-  b.setInsertionPoint(loop);
-  restrictTo(b, loop, {block.getArgument(0), parts});
+  Value tasks = ThreadsOp::create(b, loc, work(b, loop), /*fixed=*/false);
+  if (selectsRows(loop)) {
+    Value each = arith::ConstantIndexOp::create(b, loc, settings.costs.unevenChunksPerThread);
+    tasks = chunksPerTask(b, loc, tasks, each);
+  }
+  moveIntoRegion(b, loop, tasks, [&](Value task) { restrictTo(b, loop, {task, tasks}); });
   return true;
 }
 
@@ -88,23 +73,23 @@ std::optional<Combiners> combinersOf(Operation *loop) {
   return found;
 }
 
-bool addsToValues(Operation *loop) { return carriesValuesOnly(loop) && combinersOf(loop); }
+bool reducesValues(Operation *loop) { return carriesValuesOnly(loop) && combinersOf(loop); }
 
-bool sharePartials(Operation *loop, const Settings &settings) {
-  if (!addsToValues(loop) || !canPartition(loop))
+bool reducePartials(Operation *loop, const Settings &settings) {
+  if (!reducesValues(loop) || !canPartition(loop))
     return false;
   OpBuilder b(loop);
-  Value parts = ThreadsOp::create(b, loop->getLoc(), work(b, loop), settings.deterministic);
-  sharePartials(loop, parts, [&](OpBuilder &b, Value part) { restrictTo(b, loop, {part, parts}); });
+  Value tasks = ThreadsOp::create(b, loop->getLoc(), work(b, loop), settings.deterministic);
+  reducePartials(loop, tasks, [&](OpBuilder &b, Value task) { restrictTo(b, loop, {task, tasks}); });
   return true;
 }
 
-ValueRange sharePartials(Operation *loop, Value parts, function_ref<void(OpBuilder &, Value)> cut) {
+ValueRange reducePartials(Operation *loop, Value tasks, function_ref<void(OpBuilder &, Value)> restrict) {
   const Combiners combiners = *combinersOf(loop);
   OpBuilder b(loop);
   Location loc = loop->getLoc();
-  Value line = arith::ConstantIndexOp::create(b, loc, kApart);
-  Value count = arith::MulIOp::create(b, loc, parts, line);
+  Value stride = arith::ConstantIndexOp::create(b, loc, kPartialStride);
+  Value count = arith::MulIOp::create(b, loc, tasks, stride);
   SmallVector<Value> partials;
   for (Type type : loop->getResultTypes())
     partials.push_back(memref::AllocOp::create(b, loc, MemRefType::get({ShapedType::kDynamic}, type), count));
@@ -112,38 +97,36 @@ ValueRange sharePartials(Operation *loop, Value parts, function_ref<void(OpBuild
   for (TypedAttr attr : combiners.identities)
     starts.push_back(constant(b, loc, attr));
 
-  auto op = ParallelOp::create(b, loc, TypeRange(), parts, ValueRange());
-  Block *block = b.createBlock(&op.getBody(), {}, b.getIndexType(), loc);
-  YieldOp::create(b, loc);
-  b.setInsertionPointAfter(op);
+  b.setInsertionPointAfter(loop);
+  levels::parallelTasks(b, loc, tasks, [&](Value task) {
+    loop->moveBefore(b.getInsertionBlock(), b.getInsertionPoint());
+    initsOf(loop).assign(starts);
+    b.setInsertionPoint(loop);
+    restrict(b, task);
+    b.setInsertionPointAfter(loop);
+    Value at = arith::MulIOp::create(b, loc, task, stride);
+    for (auto [result, partial] : llvm::zip(loop->getResults(), partials))
+      memref::StoreOp::create(b, loc, result, partial, at);
+  });
 
   Value zero = arith::ConstantIndexOp::create(b, loc, 0), one = arith::ConstantIndexOp::create(b, loc, 1);
-  auto all = scf::ForOp::create(b, loc, zero, parts, one, inits);
-  loop->replaceAllUsesWith(all.getResults());
+  auto all = scf::ForOp::create(b, loc, zero, tasks, one, inits);
+  replaceUsesOutside(loop, all.getResults());
   for (Value partial : partials)
     memref::DeallocOp::create(b, loc, partial);
   b.setInsertionPointToEnd(all.getBody());
   SmallVector<Value> combined;
-  Value at = arith::MulIOp::create(b, loc, all.getInductionVar(), line);
+  Value at = arith::MulIOp::create(b, loc, all.getInductionVar(), stride);
   for (auto [combiner, partial, sum] : llvm::zip(combiners.operations, partials, all.getRegionIterArgs()))
     combined.push_back(combine(b, loc, combiner, sum, memref::LoadOp::create(b, loc, partial, at)));
   scf::YieldOp::create(b, loc, combined);
-
-  loop->moveBefore(block->getTerminator());
-  initsOf(loop).assign(starts);
-  b.setInsertionPoint(loop);
-  cut(b, block->getArgument(0));
-  b.setInsertionPointAfter(loop);
-  at = arith::MulIOp::create(b, loc, block->getArgument(0), line);
-  for (auto [result, partial] : llvm::zip(loop->getResults(), partials))
-    memref::StoreOp::create(b, loc, result, partial, at);
   return all.getResults();
 }
 
 //===--- Inner loops ---===//
 
-/// Whether the coordinate is that of a dimension: rounds of the loop at other coordinates are elsewhere in
-/// it, whatever the loops outside are at.
+/// Whether the coordinate is that of a dimension: iterations at other coordinates are elsewhere in it,
+/// whatever the outer loops are at.
 static bool locatesResult(IterateOp inner, Value coordinate) {
   if (coordinate == inner.getBody().getArgument(0))
     return isa<RangeType>(inner.getSpace().getType());
@@ -158,8 +141,8 @@ static bool locatesResult(IterateOp inner, Value coordinate) {
          level.expr->kind == format::ExprKind::Dim && level.expr->value == int64_t(dim);
 }
 
-/// Whether every store below goes to a place that the inner loop's coordinate is part of.
-static bool storesApart(Operation *loop, IterateOp inner) {
+/// Whether the inner loop's coordinate is part of the address of every store below.
+static bool hasDisjointStores(Operation *loop, IterateOp inner) {
   WalkResult result = loop->walk([&](StoreOp store) {
     if (!inner->isAncestor(store))
       return WalkResult::interrupt();
@@ -176,13 +159,13 @@ static bool storesApart(Operation *loop, IterateOp inner) {
   return !result.wasInterrupted();
 }
 
-/// The outermost loop inside that can be shared, and how many coordinates it has.
-static IterateOp findInside(OpBuilder &b, Operation *loop, Value &length) {
+/// The outermost inner loop that can be partitioned, and how many coordinates it has.
+static IterateOp findInnerLoop(OpBuilder &b, Operation *loop, Value &length) {
   auto outside = [&](Value value) { return !loop->isAncestor(value.getParentBlock()->getParentOp()); };
   IterateOp found;
   loop->walk<WalkOrder::PreOrder>([&](IterateOp inner) {
     if (inner == loop || inner.getKind() != LoopKind::Parallel || !carriesTensorsOnly(inner) ||
-        !storesApart(loop, inner))
+        !hasDisjointStores(loop, inner))
       return WalkResult::advance();
     if (auto range = inner.getSpace().getDefiningOp<RangeOp>();
         range && outside(range.getLo()) && outside(range.getHi())) {
@@ -200,27 +183,28 @@ static IterateOp findInside(OpBuilder &b, Operation *loop, Value &length) {
   return found;
 }
 
-bool shareInside(Operation *loop, const Settings &settings) {
+bool partitionInnerLoop(Operation *loop, const Settings &settings) {
   if (!carriesTensorsOnly(loop))
     return false;
   OpBuilder b(loop);
   Location loc = loop->getLoc();
   Value length;
-  IterateOp inner = findInside(b, loop, length);
+  IterateOp inner = findInnerLoop(b, loop, length);
   if (!inner)
     return false;
-  Value parts = ThreadsOp::create(b, loc, work(b, loop), /*fixed=*/false);
+  Value tasks = ThreadsOp::create(b, loc, work(b, loop), /*fixed=*/false);
   Value fewest = arith::ConstantIndexOp::create(b, loc, settings.costs.innerChunk);
-  Value few = arith::DivUIOp::create(b, loc, length, fewest);
+  Value most = arith::DivUIOp::create(b, loc, length, fewest);
   Value one = arith::ConstantIndexOp::create(b, loc, 1);
-  parts = arith::MinUIOp::create(b, loc, parts, arith::MaxUIOp::create(b, loc, few, one));
-  Block &block = wrap(b, loop, parts);
-  b.setInsertionPoint(inner);
-  restrictTo(b, inner, {block.getArgument(0), parts});
+  tasks = arith::MinUIOp::create(b, loc, tasks, arith::MaxUIOp::create(b, loc, most, one));
+  moveIntoRegion(b, loop, tasks, [&](Value task) {
+    b.setInsertionPoint(inner);
+    restrictTo(b, inner, {task, tasks});
+  });
   return true;
 }
 
-void shareFill(FillOp fill, const Settings &settings) {
+void partitionFill(FillOp fill, const Settings &settings) {
   auto type = cast<RankedTensorType>(fill.getTensor().getType());
   Type element = type.getElementType();
   if (element.isInteger(1) || getEncoding(type).getValue().levels.empty())
@@ -230,44 +214,46 @@ void shareFill(FillOp fill, const Settings &settings) {
   Value size = StoredCountOp::create(b, loc, fill.getTensor());
   Value fills = arith::ConstantIndexOp::create(b, loc, settings.costs.fillsPerEntry);
   Value work = arith::DivUIOp::create(b, loc, size, fills);
-  Value parts = ThreadsOp::create(b, loc, work, /*fixed=*/false);
-  fill.replaceAllUsesWith(region(b, loc, parts, fill.getTensor(), [&](Value part, ValueRange carried) {
+  Value tasks = ThreadsOp::create(b, loc, work, /*fixed=*/false);
+  fill.replaceAllUsesWith(region(b, loc, tasks, fill.getTensor(), [&](Value task, ValueRange carried) {
     auto buffer = MemRefType::get({ShapedType::kDynamic}, element);
     Value values = ValuesOp::create(b, loc, buffer, carried[0]);
-    forEach(b, loc, chunkBounds(b, loc, size, {part, parts}),
-            [&](OpBuilder &b, Value at) { memref::StoreOp::create(b, loc, fill.getValue(), values, at); });
+    auto [begin, end] = chunkBounds(b, loc, size, {task, tasks});
+    levels::forEach(b, loc, begin, end, LoopKind::Parallel,
+                    [&](Value at) { memref::StoreOp::create(b, loc, fill.getValue(), values, at); });
     return SmallVector<Value>{WithValuesOp::create(b, loc, type, carried[0], values)};
   })[0]);
   fill.erase();
 }
 
-bool share(Operation *loop, const Settings &settings) {
-  struct Way {
+bool parallelize(Operation *loop, const Settings &settings) {
+  struct Strategy {
     bool (*apply)(Operation *, const Settings &);
     const char *what;
   };
-  static constexpr Way ways[] = {
-      {shareCutRounds, "the outermost loop in parts of equal entries, which may begin inside of a coordinate "
-                       "that holds many of them"},
-      {shareRounds,
-       "the outermost loop in parts of equal entries, whose rounds store to places of their own"},
-      {sharePartials, "the outermost loop in parts of equal entries, each with a partial result"},
-      {shareInside, "an inner loop over all coordinates in equal parts; rounds of the outer one may store to "
-                    "the same place"},
-      {shareCopies, "the outermost loop in parts of equal entries, each with a copy of the result, as rounds "
-                    "may store to the same place"},
+  static constexpr Strategy strategies[] = {
+      {splitFibers, "the outermost loop in chunks of equal entries, which may begin inside of a long fiber"},
+      {partitionIterations,
+       "the outermost loop in chunks of equal entries; its iterations have disjoint stores"},
+      {reducePartials, "the outermost loop in chunks of equal entries, each with a partial result"},
+      {partitionInnerLoop,
+       "an inner loop over all coordinates in equal chunks; iterations of the outer one may "
+       "store to the same address"},
+      {privatize, "the outermost loop in chunks of equal entries, each with a private copy of the result, as "
+                  "iterations may store to the same address"},
   };
-  // A loop that is shared is moved or replaced.
+  // A loop that is partitioned is moved or replaced.
   Operation *function = loop->getParentOp();
-  for (const Way &way : ways)
-    if (way.apply(loop, settings)) {
-      dialect::explainChoice(function, ("threads: " + llvm::Twine(way.what) + "; another thread from " +
+  for (const Strategy &strategy : strategies)
+    if (strategy.apply(loop, settings)) {
+      dialect::explainChoice(function, ("threads: " + llvm::Twine(strategy.what) + "; another thread from " +
                                         llvm::Twine(settings.costs.workPerThread) + " entries on")
                                            .str());
       return true;
     }
-  dialect::explainChoice(function, "threads: none; the outermost loop cannot be cut, or its rounds depend on "
-                                   "each other");
+  dialect::explainChoice(function,
+                         "threads: none; the outermost loop cannot be partitioned, or its iterations "
+                         "depend on each other");
   return false;
 }
 

@@ -1,5 +1,6 @@
-// Dense results that all threads add to.
+// Dense results that all tasks reduce into.
 #include "passes/parallel/Privatize.h"
+#include "levels/Control.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -135,24 +136,24 @@ void redirect(Operation *loop, const Aliases &aliases, Value copies, Value copy,
   });
 }
 
-/// Adds `parts` copies to what the tensor holds; several threads take a piece of its values each.
-static Value addUp(OpBuilder &b, Location loc, Operation *combiner, Value tensor, Value size, Value copies,
-                   Value parts) {
+/// Reduces the copies into the tensor; several tasks take a chunk of its values each.
+static Value reduceCopies(OpBuilder &b, Location loc, Operation *combiner, Value tensor, Value size,
+                          Value copies, Value count) {
   auto type = cast<RankedTensorType>(tensor.getType());
-  Value work = arith::MulIOp::create(b, loc, size, parts);
-  Value pieces = ThreadsOp::create(b, loc, work, /*fixed=*/false);
+  Value work = arith::MulIOp::create(b, loc, size, count);
+  Value tasks = ThreadsOp::create(b, loc, work, /*fixed=*/false);
   auto memory = MemRefType::get({ShapedType::kDynamic}, type.getElementType());
   Value summands = ValuesOp::create(b, loc, memory, copies);
-  return region(b, loc, pieces, tensor, [&](Value piece, ValueRange carried) {
+  return region(b, loc, tasks, tensor, [&](Value task, ValueRange carried) {
     Value zero = arith::ConstantIndexOp::create(b, loc, 0), one = arith::ConstantIndexOp::create(b, loc, 1);
     Value values = ValuesOp::create(b, loc, memory, carried[0]);
-    auto bounds = chunkBounds(b, loc, size, {piece, pieces});
-    auto copy = scf::ForOp::create(b, loc, zero, parts, one);
+    auto [begin, end] = chunkBounds(b, loc, size, {task, tasks});
+    auto copy = scf::ForOp::create(b, loc, zero, count, one);
     OpBuilder inCopy = OpBuilder::atBlockBegin(copy.getBody());
     Value first = arith::MulIOp::create(inCopy, loc, copy.getInductionVar(), size);
-    forEach(inCopy, loc, bounds, [&](OpBuilder &b, Value at) {
-      Value own =
-          memref::LoadOp::create(b, loc, summands, arith::AddIOp::create(b, loc, first, at).getResult());
+    levels::forEach(inCopy, loc, begin, end, LoopKind::Parallel, [&, &b = inCopy](Value at) {
+      Value from = arith::AddIOp::create(b, loc, first, at);
+      Value own = memref::LoadOp::create(b, loc, summands, from);
       Value sum = combine(b, loc, combiner, memref::LoadOp::create(b, loc, values, at), own);
       memref::StoreOp::create(b, loc, sum, values, at);
     });
@@ -160,55 +161,58 @@ static Value addUp(OpBuilder &b, Location loc, Operation *combiner, Value tensor
   })[0];
 }
 
-bool shareCopies(Operation *loop, const Settings &settings) {
-  auto type = loop->getNumResults() == 1 ? dyn_cast<RankedTensorType>(loop->getResult(0).getType())
-                                         : RankedTensorType();
-  if (!type || !canPartition(loop) || type.getElementType().isInteger(1) || !isDense(type))
-    return false;
-  Aliases aliases(loop);
-  Operation *combiner = combinerOfStores(loop, aliases);
-  std::optional<TypedAttr> neutral = combiner ? identity(combiner) : std::nullopt;
-  if (!neutral)
-    return false;
-
-  OpBuilder b(loop);
+/// The loop on private copies of its result, the first tensor of `inits`, which are reduced into it.
+static Value onCopies(OpBuilder &b, Operation *loop, Operation *combiner, Value size, Value tasks) {
   Location loc = loop->getLoc();
   Value result = initsOf(loop)[0].get();
-  Value entries = work(b, loop), size = StoredCountOp::create(b, loc, result);
-  Value parts = ThreadsOp::create(b, loc, entries, settings.deterministic);
-  // Copies are written and read once: not worth while where there is less to do than that.
-  Value one = arith::ConstantIndexOp::create(b, loc, 1);
-  Value most = arith::DivUIOp::create(b, loc, entries, arith::MaxUIOp::create(b, loc, size, one));
-  parts = arith::MinUIOp::create(b, loc, parts, most);
-  Value several = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ugt, parts, one);
-  auto branch = scf::IfOp::create(b, loc, type, several, /*withElseRegion=*/true);
-
-  b.setInsertionPointToStart(branch.thenBlock());
-  auto buffer = MemRefType::get({ShapedType::kDynamic}, type.getElementType());
-  Value memory =
-      memref::AllocOp::create(b, loc, buffer, arith::MulIOp::create(b, loc, parts, size).getResult());
-  Value copies = copiesOf(b, loc, result, /*first=*/0, memory, parts);
-  ValueRange summed = region(b, loc, parts, copies, [&](Value part, ValueRange carried) {
-    Value start = constant(b, loc, *neutral), zero = arith::ConstantIndexOp::create(b, loc, 0);
-    Value first = arith::MulIOp::create(b, loc, part, size);
+  auto buffer =
+      MemRefType::get({ShapedType::kDynamic}, cast<RankedTensorType>(result.getType()).getElementType());
+  Value elements = arith::MulIOp::create(b, loc, tasks, size);
+  Value memory = memref::AllocOp::create(b, loc, buffer, elements);
+  Value copies = copiesOf(b, loc, result, /*first=*/0, memory, tasks);
+  ValueRange reduced = region(b, loc, tasks, copies, [&](Value task, ValueRange carried) {
+    Value start = constant(b, loc, *identity(combiner)), zero = arith::ConstantIndexOp::create(b, loc, 0);
+    Value first = arith::MulIOp::create(b, loc, task, size);
     Value values = ValuesOp::create(b, loc, buffer, carried[0]);
-    forEach(b, loc, {zero, size}, [&](OpBuilder &b, Value at) {
+    levels::forEach(b, loc, zero, size, LoopKind::Parallel, [&](Value at) {
       memref::StoreOp::create(b, loc, start, values, arith::AddIOp::create(b, loc, first, at).getResult());
     });
     Value started = WithValuesOp::create(b, loc, copies.getType(), carried[0], values);
     Operation *own = b.clone(*loop);
     Aliases same(own);
-    redirect(own, same, started, part);
+    redirect(own, same, started, task);
     OpBuilder before(own);
-    restrictTo(before, own, {part, parts});
+    restrictTo(before, own, {task, tasks});
     return SmallVector<Value>{own->getResult(0)};
   });
-  Value sum = addUp(b, loc, combiner, result, size, summed[0], parts);
+  Value sum = reduceCopies(b, loc, combiner, result, size, reduced[0], tasks);
   memref::DeallocOp::create(b, loc, memory);
-  scf::YieldOp::create(b, loc, sum);
+  return sum;
+}
+
+bool privatize(Operation *loop, const Settings &settings) {
+  auto type = loop->getNumResults() == 1 ? dyn_cast<RankedTensorType>(loop->getResult(0).getType())
+                                         : RankedTensorType();
+  if (!type || !canPartition(loop) || type.getElementType().isInteger(1) || !isDense(type))
+    return false;
+  Operation *combiner = combinerOfStores(loop, Aliases(loop));
+  if (!combiner || !identity(combiner))
+    return false;
+
+  OpBuilder b(loop);
+  Location loc = loop->getLoc();
+  Value entries = work(b, loop), size = StoredCountOp::create(b, loc, initsOf(loop)[0].get());
+  Value tasks = ThreadsOp::create(b, loc, entries, settings.deterministic);
+  // A copy is written and read once: not profitable where the loop has less work than that.
+  Value one = arith::ConstantIndexOp::create(b, loc, 1);
+  Value most = arith::DivUIOp::create(b, loc, entries, arith::MaxUIOp::create(b, loc, size, one));
+  tasks = arith::MinUIOp::create(b, loc, tasks, most);
+  Value several = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ugt, tasks, one);
+  auto branch = scf::IfOp::create(b, loc, type, several, /*withElseRegion=*/true);
+  b.setInsertionPointToStart(branch.thenBlock());
+  scf::YieldOp::create(b, loc, onCopies(b, loop, combiner, size, tasks));
 
   loop->replaceAllUsesWith(branch);
-  b.setInsertionPointToStart(branch.elseBlock());
   loop->moveBefore(branch.elseBlock(), branch.elseBlock()->begin());
   b.setInsertionPointToEnd(branch.elseBlock());
   scf::YieldOp::create(b, loc, loop->getResults());

@@ -45,7 +45,7 @@ static const format::Level &levelOf(SpaceType type) {
   return type.getEncoding().getValue().levels[type.getLevel()];
 }
 
-/// Whether every parent has exactly one position there: that is no loop.
+/// Whether every parent has exactly one position there, so that there is nothing to partition.
 static bool isSingle(SpaceOp space) {
   format::LevelKind kind = levelOf(space.getType()).format.kind;
   if (kind == format::LevelKind::Offset)
@@ -92,7 +92,7 @@ static Value chunkOfRange(OpBuilder &b, CoiterateOp loop, Value space, const Chu
 
 void restrictTo(OpBuilder &b, IterateOp loop, const Chunk &chunk, Value to) {
   loop.getSpaceMutable().assign(PartitionOp::create(b, loop.getLoc(), loop.getSpace(), chunk.index,
-                                                    chunk.count, weights(loop), to,
+                                                    chunk.count, workEstimate(loop), to,
                                                     /*alignment=*/int64_t(1)));
 }
 
@@ -111,13 +111,13 @@ void restrictTo(OpBuilder &b, Operation *loop, const Chunk &chunk, int64_t align
 Value chunkOf(OpBuilder &b, Operation *loop, Value space, const Chunk &chunk, int64_t alignment) {
   Location loc = loop->getLoc();
   if (auto iterate = dyn_cast<IterateOp>(loop))
-    return PartitionOp::create(b, loc, space, chunk.index, chunk.count, weights(iterate), /*to=*/Value(),
+    return PartitionOp::create(b, loc, space, chunk.index, chunk.count, workEstimate(iterate), /*to=*/Value(),
                                alignment);
   Value range = chunkOfRange(b, cast<CoiterateOp>(loop), space, chunk);
   return RestrictOp::create(b, loc, space.getType(), space, range);
 }
 
-Value weights(IterateOp loop) {
+Value workEstimate(IterateOp loop) {
   if (!isa<RangeType>(loop.getSpace().getType()))
     return {};
   Value coordinate = loop.getBody().getArgument(0), found;
@@ -133,7 +133,7 @@ Value weights(IterateOp loop) {
   return found;
 }
 
-/// Coordinates that all operands have: the longer ones need not be walked.
+/// Whether the loop visits the coordinates that all operands have: the longer ones need not be traversed.
 static bool isIntersection(CoiterateOp loop) {
   if (loop.getFlags())
     return false;
@@ -141,7 +141,8 @@ static bool isIntersection(CoiterateOp loop) {
   return !loop.getRange() && loop.getCases() == ArrayRef<int64_t>{all};
 }
 
-/// The least of what walking all of these tensors and what searching for the entries of the shortest costs.
+/// The smaller of the costs of traversing all of these tensors and of searching for the entries of the
+/// shortest.
 static Value intersectionWork(OpBuilder &b, Operation *loop, ArrayRef<Value> tensors) {
   Location loc = loop->getLoc();
   Value sum, least;
@@ -158,11 +159,11 @@ static Value intersectionWork(OpBuilder &b, Operation *loop, ArrayRef<Value> ten
 Value work(OpBuilder &b, Operation *loop) {
   Location loc = loop->getLoc();
   auto outside = [&](Value value) { return !loop->isAncestor(value.getParentBlock()->getParentOp()); };
-  llvm::SetVector<Value> walked;
+  llvm::SetVector<Value> traversed;
   SmallVector<SmallVector<Value>> intersections;
   auto add = [&](Value space) {
     if (auto op = space.getDefiningOp<SpaceOp>(); op && outside(op.getTensor()))
-      walked.insert(op.getTensor());
+      traversed.insert(op.getTensor());
   };
   Value total, times;
   auto plus = [&](Value more) {
@@ -179,7 +180,7 @@ Value work(OpBuilder &b, Operation *loop) {
           intersections.push_back(tensors);
         return;
       }
-      walked.insert(tensors.begin(), tensors.end());
+      traversed.insert(tensors.begin(), tensors.end());
     }
     auto inner = dyn_cast<IterateOp>(op);
     if (!inner)
@@ -195,11 +196,11 @@ Value work(OpBuilder &b, Operation *loop) {
       times = times ? arith::MulIOp::create(b, loc, times, length).getResult() : length;
   });
   for (ArrayRef<Value> tensors : intersections)
-    if (llvm::any_of(tensors, [&](Value tensor) { return walked.contains(tensor); }))
-      walked.insert(tensors.begin(), tensors.end());
+    if (llvm::any_of(tensors, [&](Value tensor) { return traversed.contains(tensor); }))
+      traversed.insert(tensors.begin(), tensors.end());
     else
       plus(intersectionWork(b, loop, tensors));
-  for (Value tensor : walked)
+  for (Value tensor : traversed)
     plus(StoredCountOp::create(b, loc, tensor));
   if (!total)
     total = arith::ConstantIndexOp::create(b, loc, 1);
@@ -219,18 +220,9 @@ std::pair<Value, Value> chunkBounds(OpBuilder &b, Location loc, Value size, cons
   return {begin, end};
 }
 
-void forEach(OpBuilder &b, Location loc, std::pair<Value, Value> bounds,
-             function_ref<void(OpBuilder &, Value)> body) {
-  Value one = arith::ConstantIndexOp::create(b, loc, 1);
-  auto loop = scf::ForOp::create(b, loc, bounds.first, bounds.second, one);
-  loop->setAttr(dialect::kKindAttr, b.getStringAttr(stringifyLoopKind(LoopKind::Parallel)));
-  OpBuilder inside = OpBuilder::atBlockBegin(loop.getBody());
-  body(inside, loop.getInductionVar());
-}
-
-ValueRange region(OpBuilder &b, Location loc, Value parts, ValueRange inits,
+ValueRange region(OpBuilder &b, Location loc, Value tasks, ValueRange inits,
                   function_ref<SmallVector<Value>(Value, ValueRange)> fill) {
-  auto op = ParallelOp::create(b, loc, inits.getTypes(), parts, inits);
+  auto op = ParallelOp::create(b, loc, inits.getTypes(), tasks, inits);
   SmallVector<Type> types{b.getIndexType()};
   llvm::append_range(types, inits.getTypes());
   OpBuilder::InsertionGuard guard(b);
@@ -238,6 +230,24 @@ ValueRange region(OpBuilder &b, Location loc, Value parts, ValueRange inits,
   SmallVector<Value> yielded = fill(block->getArgument(0), block->getArguments().drop_front());
   YieldOp::create(b, loc, yielded);
   return op.getResults();
+}
+
+void replaceUsesOutside(Operation *loop, ValueRange results) {
+  loop->replaceUsesWithIf(results,
+                          [&](OpOperand &use) { return use.getOwner()->getBlock() != loop->getBlock(); });
+}
+
+void moveIntoRegion(OpBuilder &b, Operation *loop, Value tasks, function_ref<void(Value)> restrict) {
+  b.setInsertionPointAfter(loop);
+  replaceUsesOutside(loop,
+                     region(b, loop->getLoc(), tasks, initValues(loop), [&](Value task, ValueRange carried) {
+                       loop->moveBefore(b.getInsertionBlock(), b.getInsertionPoint());
+                       initsOf(loop).assign(carried);
+                       b.setInsertionPoint(loop);
+                       restrict(task);
+                       b.setInsertionPointAfter(loop);
+                       return SmallVector<Value>(loop->getResults());
+                     }));
 }
 
 } // namespace tulle::parallel

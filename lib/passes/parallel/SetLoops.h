@@ -1,5 +1,4 @@
-// Loops of stage 2, over one space or over a set of several, as far as sharing them among threads is
-// concerned.
+// Loops of stage 2, over one space or over a set of several, as far as their partition is concerned.
 #pragma once
 #include "dialect/Dialect.h"
 #include "iteration/CostModel.h"
@@ -18,14 +17,14 @@ bool isLoop(Operation *op);
 dialect::LoopKind kindOf(Operation *loop);
 mlir::MutableOperandRange initsOf(Operation *loop);
 llvm::SmallVector<Value> initValues(Operation *loop);
-/// Whether all that the loop's rounds hand on is storage that they write in place.
+/// Whether all loop-carried values are tensors, which the iterations write in place.
 bool carriesTensorsOnly(Operation *loop);
-/// Whether all of it is values, and there are some.
+/// Whether all loop-carried values are scalars, and there are some.
 bool carriesValuesOnly(Operation *loop);
 
 /// Whether the coordinates that the loop visits can be partitioned into chunks.
 bool canPartition(Operation *loop);
-/// One of `count` consecutive chunks of a loop's coordinates, which hold about as much work each.
+/// One of `count` consecutive chunks of a loop's coordinates, of about as much work each.
 struct Chunk {
   Value index, count;
 };
@@ -38,9 +37,9 @@ void restrictTo(mlir::OpBuilder &b, dialect::IterateOp loop, const Chunk &chunk,
 /// The same chunk of one of the loop's spaces, or of its range, or of a copy of these.
 Value chunkOf(mlir::OpBuilder &b, Operation *loop, Value space, const Chunk &chunk, int64_t alignment = 1);
 
-/// The tensor whose stored entries say how much work a loop over a range has: one whose first, dense level is
-/// located at the loop's coordinate and whose second level is walked below. Null without one.
-Value weights(dialect::IterateOp loop);
+/// The tensor whose stored entries estimate the work of a loop over a range: its first, dense level is
+/// located at the loop's coordinate, and its second level is iterated below. Null without one.
+Value workEstimate(dialect::IterateOp loop);
 
 /// How much work a loop has, in stored entries, times the lengths of dense loops inside.
 Value work(mlir::OpBuilder &b, Operation *loop);
@@ -48,14 +47,16 @@ Value work(mlir::OpBuilder &b, Operation *loop);
 /// The bounds of a chunk of 0 <= k < size, which begins at a multiple of `alignment`.
 std::pair<Value, Value> chunkBounds(mlir::OpBuilder &b, mlir::Location loc, Value size, const Chunk &chunk,
                                     int64_t alignment = 1);
-/// A loop over them, whose rounds are independent.
-void forEach(mlir::OpBuilder &b, mlir::Location loc, std::pair<Value, Value> bounds,
-             llvm::function_ref<void(mlir::OpBuilder &, Value)> body);
 
 /// A parallel region that carries the tensors `inits`; the builder is left inside, before its end. `fill`
-/// gets the part and the carried tensors, and returns what they are at the end.
+/// gets the task and the carried tensors, and returns what they are at the end.
 mlir::ValueRange
-region(mlir::OpBuilder &b, mlir::Location loc, Value parts, mlir::ValueRange inits,
-       llvm::function_ref<llvm::SmallVector<Value>(Value part, mlir::ValueRange carried)> fill);
+region(mlir::OpBuilder &b, mlir::Location loc, Value tasks, mlir::ValueRange inits,
+       llvm::function_ref<llvm::SmallVector<Value>(Value task, mlir::ValueRange carried)> fill);
+/// Replaces uses of the loop's results outside of the region that the loop has been moved into.
+void replaceUsesOutside(Operation *loop, mlir::ValueRange results);
+/// Moves the loop into a region in its stead; the builder is in front of it while `restrict` runs.
+void moveIntoRegion(mlir::OpBuilder &b, Operation *loop, Value tasks,
+                    llvm::function_ref<void(Value task)> restrict);
 
 } // namespace tulle::parallel

@@ -1,4 +1,6 @@
-// Loops where one coordinate can hold most of the work, a dense row of a matrix: parts begin inside of it.
+// Splits long fibers: where one coordinate can hold most of the work, a dense row of a matrix, chunks begin
+// inside of it (nonzero splitting).
+#include "levels/Control.h"
 #include "levels/Indices.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -14,22 +16,22 @@ using namespace tulle::dialect;
 namespace tulle::parallel {
 namespace {
 
-/// How what the parts of one coordinate make comes together.
-enum class Joined {
-  Apart,  ///< They store to places of their own.
-  Values, ///< Each makes values of its own, which are combined.
-  Rows    ///< Each adds to a copy of what the coordinate selects of a dense tensor, and nothing does later.
+/// How the results of the chunks of one fiber are combined.
+enum class Join {
+  Disjoint, ///< Their stores are disjoint.
+  Values,   ///< Each makes partial values, which are combined.
+  Rows ///< Each reduces into a copy of what the coordinate selects of a dense tensor, and nothing does later.
 };
 
 struct Plan {
-  Joined joined;
-  SmallVector<IterateOp> inner;  ///< The loops that are cut.
+  Join join;
+  SmallVector<IterateOp> inner;  ///< The loops over the fiber.
   LocateOp row = {};             ///< Rows: what the coordinate selects,
   Operation *combiner = nullptr; ///< and what is done to it.
 };
 
-/// Whether the loop walks what is stored below one coordinate of `outer` only.
-bool walksBelow(IterateOp outer, IterateOp inner) {
+/// Whether the loop iterates a fiber: what is stored below one coordinate of `outer` only.
+bool iteratesFiber(IterateOp outer, IterateOp inner) {
   auto space = inner.getSpace().getDefiningOp<SpaceOp>();
   if (!space || !space.getParent() || space.getCondition())
     return false;
@@ -40,7 +42,7 @@ bool walksBelow(IterateOp outer, IterateOp inner) {
   return !locate || locate.getCoordinate() == outer.getBody().getArgument(0);
 }
 
-/// What the loop needs of its body, but for what it goes on from.
+/// The ops of the body that the loop depends on, except for its inits.
 llvm::SetVector<Operation *> needsOf(IterateOp inner) {
   Block *body = inner->getBlock();
   llvm::SetVector<Operation *> needed;
@@ -65,8 +67,7 @@ bool needsOthers(IterateOp inner, const SmallVector<IterateOp> &others) {
   return llvm::any_of(others, [&](IterateOp other) { return needed.contains(other); });
 }
 
-/// What the loop hands on goes through the inner loops, the last of its body that change it: what they begin
-/// with.
+/// The start value of a loop-carried value, which the inner loops are the last of the body to change.
 Value startOf(IterateOp loop, const SmallVector<IterateOp> &inner, unsigned result) {
   Value at = loop.getBody().front().getTerminator()->getOperand(result);
   for (;;) {
@@ -77,7 +78,7 @@ Value startOf(IterateOp loop, const SmallVector<IterateOp> &inner, unsigned resu
   }
 }
 
-/// Whether the inner loops are all that changes what the loop carries, and that reads it.
+/// Whether only the inner loops change and read the loop-carried values.
 bool changeAll(IterateOp loop, const SmallVector<IterateOp> &inner) {
   Block &body = loop.getBody().front();
   const unsigned first = body.getNumArguments() - loop->getNumResults();
@@ -87,7 +88,7 @@ bool changeAll(IterateOp loop, const SmallVector<IterateOp> &inner) {
   });
 }
 
-/// The iterator above all places of the carried tensor that the inner loops touch, which a round locates from
+/// The iterator above all accesses of the inner loops to the carried tensor, which an iteration locates from
 /// the first level on; null where there is none.
 LocateOp rowOf(const SmallVector<IterateOp> &inner, const Aliases &aliases) {
   LocateOp row;
@@ -122,7 +123,7 @@ std::optional<Plan> planRows(IterateOp loop, const SmallVector<IterateOp> &inner
   if (!type || !isDense(type) || type.getElementType().isInteger(1))
     return std::nullopt;
   Aliases aliases(loop);
-  Plan plan{Joined::Rows, inner, rowOf(inner, aliases)};
+  Plan plan{Join::Rows, inner, rowOf(inner, aliases)};
   Value begin = plan.inner[0].getInits()[0];
   if (!plan.row || startOf(loop, inner, 0) != begin)
     return std::nullopt;
@@ -145,64 +146,66 @@ std::optional<Plan> planOf(IterateOp loop) {
     return std::nullopt;
   SmallVector<IterateOp> below;
   for (IterateOp op : loop.getBody().getOps<IterateOp>())
-    if (walksBelow(loop, op) && canPartition(op))
+    if (iteratesFiber(loop, op) && canPartition(op))
       below.push_back(op);
-  Plan values{Joined::Values, {}};
+  Plan values{Join::Values, {}};
   for (IterateOp op : below)
-    if (addsToValues(op) && !needsOthers(op, values.inner))
+    if (reducesValues(op) && !needsOthers(op, values.inner))
       values.inner.push_back(op);
   if (!values.inner.empty())
     return values;
   if (below.empty() || !carriesTensorsOnly(loop) ||
       llvm::any_of(below, [&](IterateOp op) { return needsOthers(op, below); }))
     return std::nullopt;
-  // Of two loops, one may go on from what the other stored, at places that are in another part there.
+  // Of two loops, one may continue from what the other stored, at addresses of another chunk there.
   if (below.size() > 1 || below[0].getKind() != LoopKind::Parallel)
     return planRows(loop, below);
-  return changeAll(loop, below) ? std::optional(Plan{Joined::Apart, below}) : std::nullopt;
+  return changeAll(loop, below) ? std::optional(Plan{Join::Disjoint, below}) : std::nullopt;
 }
 
-/// Pieces for each thread of rounds that store apart: how long one takes depends on where its operands are
-/// too (SpMM with two threads: 0.93 of the time of one piece for each). Finding and handing out one takes 0.7
-/// microseconds: SpMV on `grid2d:200` takes 39 so, 47 with as many pieces (Zen 5).
-Value piecesOf(OpBuilder &b, Location loc, Value parts, Value work, const iteration::Costs &costs) {
+/// Several chunks per thread balance the load, as far as each is profitable (experiment 021).
+Value chunksOf(OpBuilder &b, Location loc, Value tasks, Value work, const iteration::Costs &costs) {
   auto constant = [&](int64_t value) { return arith::ConstantIndexOp::create(b, loc, value); };
-  Value of = arith::MulIOp::create(b, loc, parts, constant(costs.workPerChunk));
+  Value of = arith::MulIOp::create(b, loc, tasks, constant(costs.workPerChunk));
   Value each = arith::MinUIOp::create(b, loc, arith::DivUIOp::create(b, loc, work, of),
                                       constant(costs.chunksPerThread));
-  return severalEach(b, loc, parts, arith::MaxUIOp::create(b, loc, each, constant(1)));
+  return chunksPerTask(b, loc, tasks, arith::MaxUIOp::create(b, loc, each, constant(1)));
 }
 
 bool hasOrder(IterateOp loop) {
   auto type = dyn_cast<SpaceType>(loop.getSpace().getType());
   if (!type)
-    return bool(weights(loop));
+    return bool(workEstimate(loop));
   const format::LevelFormat &level = type.getEncoding().getValue().levels[type.getLevel()].format;
   return level.ordered &&
          (level.kind == format::LevelKind::Compressed || level.kind == format::LevelKind::Dense);
 }
 
+IterateOp copyOf(IterateOp loop, const IRMapping &map) {
+  return cast<IterateOp>(map.lookup(loop.getResult(0)).getDefiningOp());
+}
+
 /// Rewrites one loop:
 ///
-///   parallel: for the coordinate that the part begins inside of, and for the one that it ends inside of:
-///               what the inner loops make of the part's piece of it
-///             all coordinates between them
-///   for each coordinate that was cut: its round, with those pieces put together in place of inner loops
+///   parallel: for the fiber that the chunk begins inside of, and for the one that it ends inside of:
+///               the inner loops on the part of the fiber that is in the chunk
+///             all fibers between them
+///   for each fiber that was split: its iteration, with the results of those combined in place of inner loops
 ///
-/// A part has two slots for what it makes of pieces.
-class Rewriter : levels::Indices {
+/// A chunk has two slots for its results of split fibers.
+class FiberSplitter : levels::Indices {
 public:
-  Rewriter(IterateOp loop, Plan plan, const Settings &settings)
+  FiberSplitter(IterateOp loop, Plan plan, const Settings &settings)
       : Indices(loop), loop(loop), plan(std::move(plan)), settings(settings), space(loop.getSpace()),
-        weighedBy(weights(loop)), adds(carriesValuesOnly(loop)) {
+        estimate(workEstimate(loop)), reduces(carriesValuesOnly(loop)) {
     Value all = work(b, loop);
-    Value parts = ThreadsOp::create(b, loc, all, settings.deterministic);
-    pieces = adds ? parts : piecesOf(b, loc, parts, all, settings.costs);
-    slots = arith::MulIOp::create(b, loc, pieces, constant(2));
-    Value total = WorkOp::create(b, loc, space, weighedBy);
-    Value many = arith::MulIOp::create(b, loc, parts, constant(settings.costs.chunksPerThread));
+    Value tasks = ThreadsOp::create(b, loc, all, settings.deterministic);
+    chunks = reduces ? tasks : chunksOf(b, loc, tasks, all, settings.costs);
+    slots = arith::MulIOp::create(b, loc, chunks, constant(2));
+    Value total = WorkOp::create(b, loc, space, estimate);
+    Value many = arith::MulIOp::create(b, loc, tasks, constant(settings.costs.chunksPerThread));
     least = arith::DivUIOp::create(b, loc, total, many);
-    makeRoom(all);
+    allocateSlots(all);
   }
 
   void run() {
@@ -211,8 +214,8 @@ public:
       for (OpOperand &use : result.getUses())
         uses.push_back({&use, result.getResultNumber()});
     b.setInsertionPointAfter(loop);
-    SmallVector<Value> now = adds ? addUp() : store();
-    if (plan.joined != Joined::Apart)
+    SmallVector<Value> now = reduces ? reduce() : partition();
+    if (plan.join != Join::Disjoint)
       now = finish(now);
     for (Value buffer : buffers)
       memref::DeallocOp::create(b, loc, buffer);
@@ -226,15 +229,15 @@ private:
     return buffers.back();
   }
 
-  void makeRoom(Value all) {
-    if (plan.joined == Joined::Apart)
+  void allocateSlots(Value all) {
+    if (plan.join == Join::Disjoint)
       return;
     begins = buffer(b.getIndexType(), slots);
     ends = buffer(b.getIndexType(), slots);
-    if (plan.joined == Joined::Values) {
+    if (plan.join == Join::Values) {
       for (IterateOp op : plan.inner)
         for (Type type : op->getResultTypes())
-          partials.push_back(buffer(type, times(slots, constant(kApart))));
+          partials.push_back(buffer(type, times(slots, constant(kPartialStride))));
       return;
     }
     Value tensor = loop.getInits()[0];
@@ -243,7 +246,7 @@ private:
     rowSize = constant(1);
     for (size_t l = below; l < getEncoding(type).getValue().levels.size(); ++l)
       rowSize = times(rowSize, LevelSizeOp::create(b, loc, tensor, b.getI64IntegerAttr(int64_t(l))));
-    // Copies are written and read once: nothing is cut where there is less to do than that.
+    // Copies are written and read once: no fiber is split where there is less work than that.
     Value size = times(slots, rowSize);
     Value fits = is(arith::CmpIPredicate::ule, size, all);
     least = select(fits, least, constant(std::numeric_limits<int64_t>::max()));
@@ -251,43 +254,43 @@ private:
     copies = copiesOf(b, loc, tensor, below, partials[0], slots);
   }
 
-  /// A loop that adds to values: the parts' own are added up.
-  SmallVector<Value> addUp() {
-    ValueRange sums = sharePartials(loop, pieces, [&](OpBuilder &inside, Value part) {
+  /// A reduction into values: the tasks' partial results are combined.
+  SmallVector<Value> reduce() {
+    ValueRange sums = reducePartials(loop, chunks, [&](OpBuilder &inside, Value chunk) {
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPoint(inside.getInsertionBlock(), inside.getInsertionPoint());
-      share(part, {});
+      runChunk(chunk, {});
     });
     return SmallVector<Value>(sums);
   }
 
-  /// A loop whose rounds store apart.
-  SmallVector<Value> store() {
+  /// A loop whose iterations have disjoint stores.
+  SmallVector<Value> partition() {
     SmallVector<Value> inits = initValues(loop);
     const size_t own = inits.size();
     if (copies)
       inits.push_back(copies);
-    ValueRange results = region(b, loc, pieces, inits, [&](Value part, ValueRange carried) {
+    ValueRange results = region(b, loc, chunks, inits, [&](Value chunk, ValueRange carried) {
       ValueRange tensors = carried.take_front(own);
-      SmallVector<Value> shared =
-          share(part, plan.joined == Joined::Apart ? tensors : carried.drop_front(own));
+      SmallVector<Value> split =
+          runChunk(chunk, plan.join == Join::Disjoint ? tensors : carried.drop_front(own));
       loop->moveBefore(b.getInsertionBlock(), b.getInsertionPoint());
-      initsOf(loop).assign(plan.joined == Joined::Apart ? ValueRange(shared) : tensors);
+      initsOf(loop).assign(plan.join == Join::Disjoint ? ValueRange(split) : tensors);
       SmallVector<Value> yielded(loop->getResults());
-      if (plan.joined == Joined::Rows)
-        llvm::append_range(yielded, shared);
+      if (plan.join == Join::Rows)
+        llvm::append_range(yielded, split);
       return yielded;
     });
-    if (plan.joined == Joined::Rows)
+    if (plan.join == Join::Rows)
       partials[0] = ValuesOp::create(b, loc, partials[0].getType(), results[own]);
     return SmallVector<Value>(results.take_front(own));
   }
 
-  /// Makes the loop visit the coordinates that are in the part as a whole, and does the part's pieces of
-  /// those at its ends; returns the tensors that these have stored to.
-  SmallVector<Value> share(Value part, ValueRange tensors) {
-    auto first = PartitionBoundaryOp::create(b, loc, space, part, pieces, least, weighedBy);
-    auto last = PartitionBoundaryOp::create(b, loc, space, add(part, constant(1)), pieces, least, weighedBy);
+  /// Restricts the loop to the fibers that are in the chunk as a whole, and runs the parts of those at its
+  /// ends; returns the tensors that these have stored to.
+  SmallVector<Value> runChunk(Value chunk, ValueRange tensors) {
+    auto first = PartitionBoundaryOp::create(b, loc, space, chunk, chunks, least, estimate);
+    auto last = PartitionBoundaryOp::create(b, loc, space, add(chunk, constant(1)), chunks, least, estimate);
     Value end = arith::MaxUIOp::create(b, loc, first.getEnd(), last.getBegin());
     loop.getSpaceMutable().assign(
         SliceOp::create(b, loc, space.getType(), space, first.getEnd(), end, /*one=*/false));
@@ -296,17 +299,17 @@ private:
     b.setInsertionPointToStart(halves.getBody());
     Value half = halves.getInductionVar();
     SmallVector<Value> stored =
-        shareOne(first, last, half, add(times(part, constant(2)), half), halves.getRegionIterArgs());
+        splitFiber(first, last, half, add(times(chunk, constant(2)), half), halves.getRegionIterArgs());
     if (!tensors.empty())
       scf::YieldOp::create(b, loc, stored);
     return SmallVector<Value>(halves.getResults());
   }
 
-  SmallVector<Value> shareOne(PartitionBoundaryOp first, PartitionBoundaryOp last, Value half, Value slot,
-                              ValueRange tensors) {
+  SmallVector<Value> splitFiber(PartitionBoundaryOp first, PartitionBoundaryOp last, Value half, Value slot,
+                                ValueRange tensors) {
     using arith::CmpIPredicate;
     Value behind = is(CmpIPredicate::eq, half, constant(1));
-    // All of the part may be inside of one coordinate.
+    // All of the chunk may be inside of one fiber.
     Value one = arith::AndIOp::create(b, loc, is(CmpIPredicate::eq, first.getBegin(), last.getBegin()),
                                       is(CmpIPredicate::eq, first.getEnd(), last.getEnd()));
     Value begin = select(behind, last.getBegin(), first.getBegin());
@@ -314,7 +317,7 @@ private:
     Value from = select(behind, constant(0), first.getBefore());
     Value to = select(behind, last.getBefore(), select(one, last.getBefore(), first.getWhole()));
     Value whole = select(behind, last.getWhole(), first.getWhole());
-    if (plan.joined != Joined::Apart) {
+    if (plan.join != Join::Disjoint) {
       memref::StoreOp::create(b, loc, begin, begins, slot);
       Value some = is(CmpIPredicate::ult, begin, end);
       memref::StoreOp::create(b, loc, select(some, end, constant(0)), ends, slot);
@@ -325,31 +328,32 @@ private:
     copy.getSpace().getDefiningOp()->moveBefore(copy);
     OpBuilder::InsertionGuard guard(b);
     for (IterateOp op : plan.inner) {
-      auto own = cast<IterateOp>(map.lookup(op.getResult(0)).getDefiningOp());
+      auto own = copyOf(op, map);
       b.setInsertionPoint(own);
       restrictTo(b, own, {from, whole}, to);
     }
-    if (plan.joined == Joined::Apart)
+    if (plan.join == Join::Disjoint)
       copy.getInitsMutable().assign(tensors);
-    else if (plan.joined == Joined::Values)
-      keepValues(copy, map, slot);
+    else if (plan.join == Join::Values)
+      storePartials(copy, map, slot);
     else
-      keepRow(copy, map, tensors[0], slot);
-    return plan.joined == Joined::Values ? SmallVector<Value>() : SmallVector<Value>(copy.getResults());
+      reduceIntoSlot(copy, map, tensors[0], slot);
+    return plan.join == Join::Values ? SmallVector<Value>() : SmallVector<Value>(copy.getResults());
   }
 
-  /// Makes the inner loops start anew and keep what they come to; nothing else of the round remains.
-  void keepValues(IterateOp copy, IRMapping &map, Value slot) {
+  /// Makes the inner loops start from the identities and stores their results; drops the rest of the
+  /// iteration.
+  void storePartials(IterateOp copy, IRMapping &map, Value slot) {
     size_t number = 0;
     Value at;
     for (IterateOp op : plan.inner) {
-      auto own = cast<IterateOp>(map.lookup(op.getResult(0)).getDefiningOp());
+      auto own = copyOf(op, map);
       const Combiners combiners = *combinersOf(own);
       b.setInsertionPoint(own);
       for (auto [init, start] : llvm::zip(own.getInitsMutable(), combiners.identities))
         init.set(parallel::constant(b, loc, start));
       b.setInsertionPointAfter(own);
-      at = times(slot, constant(kApart));
+      at = times(slot, constant(kPartialStride));
       for (Value result : own.getResults())
         memref::StoreOp::create(b, loc, result, partials[number++], at);
     }
@@ -364,9 +368,9 @@ private:
         op.erase();
   }
 
-  /// Makes the inner loops add to the slot's row, from what changes nothing.
-  void keepRow(IterateOp copy, IRMapping &map, Value rows, Value slot) {
-    auto first = cast<IterateOp>(map.lookup(plan.inner[0].getResult(0)).getDefiningOp());
+  /// Makes the inner loops reduce into the slot's row, which starts from the identity.
+  void reduceIntoSlot(IterateOp copy, IRMapping &map, Value rows, Value slot) {
+    auto first = copyOf(plan.inner[0], map);
     first.getInitsMutable().assign(copy.getBody().front().getArguments().take_back());
     eraseUnused(copy.getBody().front());
     auto row = cast<LocateOp>(map.lookup(plan.row.getResult()).getDefiningOp());
@@ -375,16 +379,15 @@ private:
     Value neutral = parallel::constant(b, loc, *identity(plan.combiner)), begin = times(slot, rowSize);
     Value before = copy.getBody().front().getArguments().back();
     Value values = ValuesOp::create(b, loc, partials[0].getType(), before);
-    forEach(b, loc, {constant(0), rowSize}, [&](OpBuilder &b, Value at) {
-      memref::StoreOp::create(b, loc, neutral, values, arith::AddIOp::create(b, loc, begin, at).getResult());
-    });
+    levels::forEach(b, loc, constant(0), rowSize, LoopKind::Parallel,
+                    [&](Value at) { memref::StoreOp::create(b, loc, neutral, values, add(begin, at)); });
     auto started = WithValuesOp::create(b, loc, before.getType(), before, values);
     before.replaceUsesWithIf(started.getResult(), [&](OpOperand &use) {
       return use.getOwner() != started && use.getOwner() != values.getDefiningOp();
     });
   }
 
-  /// The rounds of the coordinates that were cut.
+  /// The iterations of the fibers that were split.
   SmallVector<Value> finish(ArrayRef<Value> now) {
     SmallVector<Value> inits{constant(0)};
     llvm::append_range(inits, now);
@@ -395,7 +398,7 @@ private:
     ValueRange carried = each.getRegionIterArgs().drop_front();
     Value begin = memref::LoadOp::create(b, loc, begins, slot),
           end = memref::LoadOp::create(b, loc, ends, slot);
-    // Slots without a piece end at 0; those of one coordinate follow each other.
+    // Slots without a partial result end at 0; those of one fiber are consecutive.
     Value isNew = arith::AndIOp::create(b, loc, is(arith::CmpIPredicate::ne, end, constant(0)),
                                         is(arith::CmpIPredicate::ne, end, done));
     auto branch = scf::IfOp::create(b, loc, carried.getTypes(), isNew, /*withElseRegion=*/true);
@@ -411,47 +414,47 @@ private:
     copy.getSpaceMutable().assign(only);
     copy.getInitsMutable().assign(carried);
     scf::YieldOp::create(b, loc, copy.getResults());
-    if (plan.joined == Joined::Values)
-      joinValues(map, slot, end);
+    if (plan.join == Join::Values)
+      combineValues(map, slot, end);
     else
-      joinRows(map, slot, end);
-    // What needs these results is shared by itself.
+      combineRows(map, slot, end);
+    // Loops that depend on these results are partitioned on their own.
     for (IterateOp op : llvm::make_early_inc_range(copy.getBody().getOps<IterateOp>()))
-      if (walksBelow(copy, op) && !shareRounds(op, settings))
-        sharePartials(op, settings);
+      if (iteratesFiber(copy, op) && !partitionIterations(op, settings))
+        reducePartials(op, settings);
     return SmallVector<Value>(each.getResults().drop_front());
   }
 
-  /// Whether the slot has a piece of the coordinate that ends there.
-  Value belongs(Value slot, Value end) {
+  /// Whether the slot has a partial result of the fiber that ends there.
+  Value isOfFiber(Value slot, Value end) {
     return is(arith::CmpIPredicate::eq, memref::LoadOp::create(b, loc, ends, slot), end);
   }
 
-  void joinValues(IRMapping &map, Value slot, Value end) {
+  void combineValues(IRMapping &map, Value slot, Value end) {
     size_t number = 0;
     for (IterateOp op : plan.inner) {
-      auto own = cast<IterateOp>(map.lookup(op.getResult(0)).getDefiningOp());
+      auto own = copyOf(op, map);
       const Combiners combiners = *combinersOf(own);
       b.setInsertionPoint(own);
-      auto pieces = scf::ForOp::create(b, loc, slot, slots, constant(1), initValues(own));
-      own->replaceAllUsesWith(pieces.getResults());
-      b.setInsertionPointToStart(pieces.getBody());
-      Value at = times(pieces.getInductionVar(), constant(kApart));
-      Value mine = belongs(pieces.getInductionVar(), end);
+      auto chunks = scf::ForOp::create(b, loc, slot, slots, constant(1), initValues(own));
+      own->replaceAllUsesWith(chunks.getResults());
+      b.setInsertionPointToStart(chunks.getBody());
+      Value at = times(chunks.getInductionVar(), constant(kPartialStride));
+      Value mine = isOfFiber(chunks.getInductionVar(), end);
       SmallVector<Value> sums;
-      for (auto [combiner, sum] : llvm::zip(combiners.operations, pieces.getRegionIterArgs())) {
-        Value piece = memref::LoadOp::create(b, loc, partials[number++], at);
-        sums.push_back(select(mine, combine(b, loc, combiner, sum, piece), sum));
+      for (auto [combiner, sum] : llvm::zip(combiners.operations, chunks.getRegionIterArgs())) {
+        Value partial = memref::LoadOp::create(b, loc, partials[number++], at);
+        sums.push_back(select(mine, combine(b, loc, combiner, sum, partial), sum));
       }
       scf::YieldOp::create(b, loc, sums);
       own->erase();
     }
   }
 
-  void joinRows(IRMapping &map, Value slot, Value end) {
+  void combineRows(IRMapping &map, Value slot, Value end) {
     SmallVector<IterateOp> inner;
     for (IterateOp op : plan.inner)
-      inner.push_back(cast<IterateOp>(map.lookup(op.getResult(0)).getDefiningOp()));
+      inner.push_back(copyOf(op, map));
     b.setInsertionPoint(inner[0]);
     Value position = constant(0), tensor = inner[0].getInits()[0];
     SmallVector<LocateOp> path;
@@ -463,19 +466,19 @@ private:
     }
     Value values = ValuesOp::create(b, loc, partials[0].getType(), tensor);
     Value first = times(position, rowSize);
-    auto pieces = scf::ForOp::create(b, loc, slot, slots, constant(1));
-    b.setInsertionPointToStart(pieces.getBody());
-    auto mine = scf::IfOp::create(b, loc, belongs(pieces.getInductionVar(), end));
+    auto chunks = scf::ForOp::create(b, loc, slot, slots, constant(1));
+    b.setInsertionPointToStart(chunks.getBody());
+    auto mine = scf::IfOp::create(b, loc, isOfFiber(chunks.getInductionVar(), end));
     b.setInsertionPointToStart(mine.thenBlock());
-    Value copy = times(pieces.getInductionVar(), rowSize);
-    forEach(b, loc, {constant(0), rowSize}, [&](OpBuilder &b, Value at) {
-      Value to = arith::AddIOp::create(b, loc, first, at), from = arith::AddIOp::create(b, loc, copy, at);
+    Value copy = times(chunks.getInductionVar(), rowSize);
+    levels::forEach(b, loc, constant(0), rowSize, LoopKind::Parallel, [&](Value at) {
+      Value to = add(first, at), from = add(copy, at);
       Value sum = combine(b, loc, plan.combiner, memref::LoadOp::create(b, loc, values, to),
                           memref::LoadOp::create(b, loc, partials[0], from));
       memref::StoreOp::create(b, loc, sum, values, to);
     });
-    // What came after the inner loops goes on from the row that has everything.
-    b.setInsertionPointAfter(pieces);
+    // What came after the inner loops continues from the combined row.
+    b.setInsertionPointAfter(chunks);
     Value joined = WithValuesOp::create(b, loc, tensor.getType(), tensor, values);
     for (IterateOp op : inner) {
       op->replaceAllUsesWith(op == inner[0] ? ValueRange(joined) : ValueRange(op.getInits()));
@@ -486,27 +489,26 @@ private:
   IterateOp loop;
   Plan plan;
   const Settings &settings;
-  Value space, weighedBy;
-  bool adds;
-  Value pieces, slots, least;
-  Value begins, ends;                   // the places of each slot's coordinate
-  SmallVector<Value> partials, buffers; // what the inner loops make, by slots; all that is allocated
+  Value space, estimate;
+  bool reduces;
+  Value chunks, slots, least;
+  Value begins, ends;                   // the positions around each slot's fiber
+  SmallVector<Value> partials, buffers; // results of the inner loops, by slots; all that is allocated
   Value rowSize, copies;                // Rows: of a slot, and all of them as a tensor
 };
 
 } // namespace
 
-bool shareCutRounds(Operation *op, const Settings &settings) {
+bool splitFibers(Operation *op, const Settings &settings) {
   auto loop = dyn_cast<IterateOp>(op);
   if (!loop || !canPartition(loop) || loop.getEach() || !hasOrder(loop))
     return false;
-  const bool adds = addsToValues(loop);
-  if (!adds && (loop.getKind() != LoopKind::Parallel || !carriesTensorsOnly(loop)))
+  if (!reducesValues(loop) && (loop.getKind() != LoopKind::Parallel || !carriesTensorsOnly(loop)))
     return false;
   std::optional<Plan> plan = planOf(loop);
   if (!plan)
     return false;
-  Rewriter(loop, *plan, settings).run();
+  FiberSplitter(loop, *plan, settings).run();
   return true;
 }
 

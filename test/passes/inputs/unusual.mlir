@@ -110,13 +110,13 @@ module {
     func.func private @external(memref<?xf64>)
     func.func @statement0(%x: memref<?xf64>, %n: index) {
       %one = arith.constant 1.0 : f64
-      tulle.parallel %part of %n {
-        memref.store %one, %x[%part] : memref<?xf64>
+      tulle.parallel %task of %n {
+        memref.store %one, %x[%task] : memref<?xf64>
       }
       return
     }
     llvm.func @launch0_f(i64)
-    llvm.func @part0_f(%part: i64) { llvm.return }
+    llvm.func @task0_f(%task: i64) { llvm.return }
   }
   func.func @statement0() { return }
 }
