@@ -20,6 +20,7 @@ public:
 
   std::vector<Token> run() {
     std::vector<Token> tokens;
+    tokens.reserve(std::min<size_t>(text.size() / 2 + 1, 128));
     for (skipBlanks(); at < text.size(); skipBlanks()) {
       if (tokens.size() == language.maxTokens)
         fail(at, at + 1,
@@ -40,13 +41,13 @@ private:
 
   char peek(size_t ahead = 0) const { return at + ahead < text.size() ? text[at + ahead] : '\0'; }
 
-  void skip(bool (*belongs)(char)) {
+  template <bool (*belongs)(char)> void skip() {
     while (belongs(peek()))
       ++at;
   }
 
   void skipBlanks() {
-    for (skip(isBlank); text.substr(at, 2) == "//"; skip(isBlank))
+    for (skip<isBlank>(); text.substr(at, 2) == "//"; skip<isBlank>())
       at = std::min(text.find('\n', at), text.size());
   }
 
@@ -54,11 +55,11 @@ private:
     if (isDigit(peek()) || (language.complexNumbers && peek() == '.' && isDigit(peek(1))))
       return number();
     if (isLetter(peek())) {
-      skip(isWordPart);
+      skip<isWordPart>();
       return Token::Word;
     }
     for (std::string_view sign : language.signs)
-      if (text.substr(at, sign.size()) == sign) {
+      if (sign[0] == text[at] && text.substr(at, sign.size()) == sign) {
         at += sign.size();
         return Token::Sign;
       }
@@ -70,27 +71,27 @@ private:
 
   Token::Kind number() {
     if (isHexadecimal(text.substr(at, 2))) {
-      skip(isWordPart);
+      skip<isWordPart>();
       return Token::Integer;
     }
     const size_t begin = at;
     Token::Kind kind = Token::Integer;
-    skip(isDigit);
+    skip<isDigit>();
     if (peek() == '.') {
       kind = Token::Real;
       ++at;
-      skip(isDigit);
+      skip<isDigit>();
     }
     const size_t exponent = peek(1) == '+' || peek(1) == '-' ? 2 : 1;
     if ((peek() == 'e' || peek() == 'E') && isDigit(peek(exponent))) {
       kind = Token::Real;
       at += exponent;
-      skip(isDigit);
+      skip<isDigit>();
     }
     if (!language.complexNumbers || !isWordPart(peek()))
       return kind;
     const bool imaginary = (peek() == 'i' || peek() == 'j') && !isWordPart(peek(1));
-    skip(isWordPart);
+    skip<isWordPart>();
     if (!imaginary)
       fail(begin, at, "expected a number; a product needs its '*' (2*x), a complex number ends in i (2i)");
     return Token::Imaginary;
