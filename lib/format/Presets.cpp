@@ -99,7 +99,7 @@ const std::vector<Row> &rows() {
        .text = "(i, j) -> (i : dense, j floordiv {1} : dense, j mod {1} : structured[{0},{1}])",
        .example = {1, 4}},
       {.name = "BCOO",
-       .what = "a batch of coordinate lists, with reserve between them",
+       .what = "a batch of coordinate lists, with free space between them",
        .levels = {"dense", "loose_compressed(nonunique)", "singleton(nonunique)"},
        .minOrder = 2,
        .exampleOrder = 3},
