@@ -60,13 +60,4 @@ TEST(Document, theTableOfPresetsIsTheirs) {
   }
 }
 
-TEST(Document, theErrorShownIsTheError) {
-  try {
-    parseFormat("(i, j) -> (i : dense, j : compresed)", 2);
-    FAIL();
-  } catch (const support::SyntaxError &error) {
-    EXPECT_NE(document().find(error.what()), std::string::npos) << error.what();
-  }
-}
-
 } // namespace

@@ -105,7 +105,7 @@ TEST(Cpu, RefusesWhatItDoesNotKnow) {
       "znver3, znver4, znver5, sapphirerapids");
   EXPECT_EQ(errorOf("znver5, 12 = 4096"), "12: '12' is no figure of a processor; did you mean 'l2'?");
   EXPECT_EQ(errorOf("znver5, prefetch_row = 4"),
-            "X of a processor; did you mean 'prefetch_rows'?");
+            "prefetch_row: 'prefetch_row' is no figure of a processor; did you mean 'prefetch_rows'?");
   EXPECT_EQ(errorOf("znver5, line = 48"), "48: expected 'line' to be a power of two from 16 to 1024, got 48");
   EXPECT_EQ(errorOf("znver5, l2 = 4k"), "4k: expected a number of 64 bits for 'l2'");
   EXPECT_EQ(errorOf("znver5, l2"), ": expected a number of 64 bits for 'l2'");
