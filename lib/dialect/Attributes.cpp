@@ -29,7 +29,6 @@ bool isCount(Attribute a) {
   auto number = dyn_cast<IntegerAttr>(a);
   return number && number.getType().isSignlessInteger(64) && number.getInt() >= 0;
 }
-bool isPositive(Attribute a) { return isCount(a) && cast<IntegerAttr>(a).getInt() > 0; }
 
 bool isNames(Attribute a) {
   auto list = dyn_cast<ArrayAttr>(a);
@@ -54,8 +53,6 @@ const Known ofOps[] = {
     {kNoaliasAttr, kFunctions, isUnit, "no value"},
     {kKindAttr, kFor, isKind, "\"parallel\" or \"reduction\""},
     {kNearAttr, kFor, isUnit, "no value"},
-    {kReadsOnAttr, kFor, isUnit, "no value"},
-    {kBlockBytesAttr, kFor, isPositive, "a positive i64"},
     {kLargeAttr, kFunctions, isUnit, "no value"},
 };
 

@@ -49,10 +49,6 @@ inline constexpr llvm::StringLiteral kNoaliasAttr = "tulle.noalias";
 inline constexpr llvm::StringLiteral kKindAttr = "tulle.kind";
 /// Of an scf.for: the rows that its coordinates name are in the innermost cache.
 inline constexpr llvm::StringLiteral kNearAttr = "tulle.near";
-/// Of an scf.for over the entries of a row: a vector at its end may read on into the next row.
-inline constexpr llvm::StringLiteral kReadsOnAttr = "tulle.reads_on";
-/// Of an scf.for over the blocks of a row: how many bytes of values each has (i64).
-inline constexpr llvm::StringLiteral kBlockBytesAttr = "tulle.block_bytes";
 /// Of a function whose loops are many: LLVM does not make more of each (iteration::Costs::largeStatement).
 inline constexpr llvm::StringLiteral kLargeAttr = "tulle.large";
 /// Of the names of functions that end the call with an error: they do not return.

@@ -1,37 +1,62 @@
-// Index arithmetic for what writes loops.
+// Index arithmetic for classes that emit loops.
 #pragma once
-#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "levels/Control.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 namespace tulle::levels {
 
-/// What such a class derives from: a builder, and short names for what it builds most. (Upstream's
+/// Short names for the arithmetic of indices, to derive from or to use in a function. (Upstream's
 /// ArithBuilder has neither constants nor min, max and predicates.)
-class Indices {
-protected:
+template <typename Builder> class IndicesOf {
+public:
   using Value = mlir::Value;
 
-  explicit Indices(mlir::Operation *before) : b(before), loc(before->getLoc()) {}
+  IndicesOf(Builder builder, mlir::Location loc) : b(builder), loc(loc) {}
+  explicit IndicesOf(mlir::Operation *before) : b(before), loc(before->getLoc()) {}
 
-  mlir::OpBuilder b;
+  Builder b;
   mlir::Location loc;
 
   Value constant(int64_t value) { return mlir::arith::ConstantIndexOp::create(b, loc, value); }
+  Value boolean(bool value) { return mlir::arith::ConstantOp::create(b, loc, b.getBoolAttr(value)); }
   Value add(Value x, Value y) { return mlir::arith::AddIOp::create(b, loc, x, y); }
   Value sub(Value x, Value y) { return mlir::arith::SubIOp::create(b, loc, x, y); }
   Value times(Value x, Value y) { return mlir::arith::MulIOp::create(b, loc, x, y); }
+  Value divide(Value x, Value y) { return mlir::arith::DivUIOp::create(b, loc, x, y); }
   Value min(Value x, Value y) { return mlir::arith::MinSIOp::create(b, loc, x, y); }
   Value max(Value x, Value y) { return mlir::arith::MaxSIOp::create(b, loc, x, y); }
   Value is(mlir::arith::CmpIPredicate predicate, Value x, Value y) {
     return mlir::arith::CmpIOp::create(b, loc, predicate, x, y);
   }
+  Value isLess(Value x, Value y) { return is(mlir::arith::CmpIPredicate::slt, x, y); }
   Value select(Value which, Value x, Value y) { return mlir::arith::SelectOp::create(b, loc, which, x, y); }
-  /// The conjunction, evaluated in full.
+  /// The number of elements of a buffer of one dimension.
+  Value sizeOf(Value buffer) { return mlir::memref::DimOp::create(b, loc, buffer, constant(0)); }
+
+  /// Conjunction and disjunction, evaluated in full; a null `x` is their identity.
+  Value both(Value x, Value y) { return x ? mlir::arith::AndIOp::create(b, loc, x, y).getResult() : y; }
+  Value either(Value x, Value y) { return x ? mlir::arith::OrIOp::create(b, loc, x, y).getResult() : y; }
   Value all(llvm::ArrayRef<Value> conditions) {
-    Value result = conditions.front();
-    for (Value condition : conditions.drop_front())
-      result = mlir::arith::AndIOp::create(b, loc, result, condition);
+    Value result;
+    for (Value condition : conditions)
+      result = both(result, condition);
     return result;
   }
+  /// `condition ? then() : otherwise`, a bit.
+  template <typename Then> Value ifThen(Value condition, Then then, bool otherwise = false) {
+    return ifElse(
+        b, loc, condition, b.getI1Type(), [&] { return Values{then()}; },
+        [&] { return Values{boolean(otherwise)}; })[0];
+  }
+};
+
+/// With a builder of its own.
+struct Indices : IndicesOf<mlir::OpBuilder> {
+  using IndicesOf::IndicesOf;
+};
+/// With a builder that others use as well.
+struct IndicesAt : IndicesOf<mlir::OpBuilder &> {
+  using IndicesOf::IndicesOf;
 };
 
 } // namespace tulle::levels

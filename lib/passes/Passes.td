@@ -168,19 +168,20 @@ def Lower : Pass<"tulle-lower", "::mlir::ModuleOp"> {
 }
 
 def CoalesceSegments : Pass<"tulle-coalesce-segments", "::mlir::func::FuncOp"> {
-  let summary = "Loops over segments that do not ask which one they are in become one loop";
+  let summary = "Coalesce a loop over segments with the loop inside it";
   let description = [{
     `for i: for k in positions[i] … positions[i + 1]: body(k)`, where nothing in the body depends on i, becomes a loop over k from
-    the first segment's begin to the last one's end, in the same order. The positions are an argument that nobody writes.
+    the begin of the first segment to the end of the last one, in the same order. The positions are an argument that nobody writes.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::mlir::memref::MemRefDialect"];
 }
 
 def HoistAllocations : Pass<"tulle-hoist-allocations", "::mlir::func::FuncOp"> {
-  let summary = "Memory that every round of a loop takes and gives back is taken once";
+  let summary = "Hoist allocations out of loops";
   let description = [{
-    `memref.alloc` and `memref.dealloc` in one round of a loop move out of all loops that the size does not depend on. Each part of a
-    parallel region keeps memory of its own.
+    A `memref.alloc` with a `memref.dealloc` in its block moves, together with it, out of all loops that the size does not depend on. A
+    parallel region is not left: each thread has memory of its own. (Upstream's `buffer-loop-hoisting` runs before deallocations
+    are inserted: it moves the allocation alone, and leaves a `memref.dealloc` in the loop that frees it in the first iteration.)
   }];
   let dependentDialects = ["::mlir::memref::MemRefDialect"];
 }
@@ -188,72 +189,56 @@ def HoistAllocations : Pass<"tulle-hoist-allocations", "::mlir::func::FuncOp"> {
 //===--- Stage 4: vectors ---===//
 
 def PeelPartialTiles : Pass<"tulle-peel-partial-tiles", "::mlir::func::FuncOp"> {
-  let summary = "Whole blocks of blocked formats get loops of constant length";
+  let summary = "Peel partial tiles off loops over blocks";
   let description = [{
-    A nest of loops `0 to min(rest, size)` with small constant sizes becomes a branch: constant bounds when every bound has its
-    full size, else the nest as it was.
+    A nest of loops `0 to min(rest, size)` with small constant sizes becomes a branch: constant bounds where every tile is full, else
+    the nest as it was.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::mlir::LLVM::LLVMDialect"];
 }
 
 def VectorizeBlockRows : Pass<"tulle-vectorize-block-rows", "::mlir::func::FuncOp"> {
-  let summary = "The results of a row of small blocks stay in vectors";
+  let summary = "Vectorize reductions over rows of small blocks";
   let description = [{
-    `for p: for r in 0..R: y[f(r)] = y[f(r)] + sum over c in 0..C of …`, with small R and C, becomes a loop over p that carries R vectors, a
-    lane for each c, and one combination of their lanes at the end. Blocks cut off by the tensor's last column are masked; a
-    last row of blocks that is cut off keeps its loops.
+    `for p: for r in 0..R: y[f(r)] = y[f(r)] + sum over c in 0..C of …`, with small R and C (the BSR micro-kernel), becomes a loop over p that
+    carries R vector accumulators, with a lane for each c, and one horizontal reduction of each at the end. Blocks with columns outside of the
+    tensor are masked; a partial last row of blocks keeps its loops.
+
+    Where the rows are independent, and no prefetch of the processor covers their stream (`prefetch_blocks` of `tulle.cpu`), two streams are
+    interleaved at run time if the blocks are larger than the caches: iteration t is row t / 2 of the first half of the rows, or of the second.
   }];
   let dependentDialects = ["::mlir::vector::VectorDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect",
                            "::mlir::LLVM::LLVMDialect"];
 }
 
-def InterleaveStreams : Pass<"tulle-interleave-streams", "::mlir::func::FuncOp"> {
-  let summary = "Rows of blocks are walked from two places in turn";
-  let description = [{
-    A loop over rows whose blocks (`tulle.block_bytes`) are larger than the caches takes a row of its first half and one of its second in turn:
-    round t is row t / 2, or half + t / 2.
-  }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
-}
-
 def PackOperands : Pass<"tulle-pack-operands", "::mlir::func::FuncOp"> {
-  let summary = "Products over a dense range work on panels that fit the innermost cache";
+  let summary = "Pack operands of products over a dense range into panels, and block the loops";
   let description = [{
     `for i: for g: for k: C[i*n + k] = C[…] + … B[row(g)*m + k]`, where the range of g is the same for all i and row(g) is g, or a choice
     among a few rows from g times a constant on (2:4 formats), becomes loops over tiles of k and blocks of g outside of i. The part of
-    B that these need is copied to a panel of 32 KiB first. Where B is small or rows are few, the loops stay as they were. Every
+    B that these need is packed into a panel as large as L1 first. Where B is small or rows are few, at run time, the loops stay as they were. Every
     element sees the same operations in the same order.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::mlir::memref::MemRefDialect"];
 }
 
 def CacheBlock : Pass<"tulle-cache-block", "::mlir::func::FuncOp"> {
-  let summary = "Rows of a result share the rows of an operand while these are in the innermost cache";
+  let summary = "Block loops over selected rows of an operand for L1, and interchange";
   let description = [{
     `for i: for q in segment(i): for p in segment(q): for k: C[i*n + k] = C[…] + … D[crd[q]*n + k]` reads most of D for every i where
-    segments(i) name most of its rows (MTTKRP). The loop over q is cut where crd[q] passes multiples of a block, and the pieces of some i run
-    one after another, so that a block of D is read into the innermost cache once for all of them. Where each piece begins stands in a
-    table, and the stored entries of the next piece are fetched, since the pieces of an i are far apart in time. Chosen when the code runs,
-    from sizes. Every element sees the same operations in the same order.
+    segments(i) select most of its rows (MTTKRP). The loop over q is split where crd[q] passes multiples of a block, and the chunks of some i run
+    one after another, so that a block of D is loaded into L1 once for all of them. A table holds where each chunk begins, and
+    the stored entries of the next chunk but one are prefetched, since the chunks of an i are far apart in time. Chosen at run time, by
+    sizes. Every element sees the same operations in the same order.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::mlir::memref::MemRefDialect"];
 }
 
-def VersionBySampling : Pass<"tulle-version-by-sampling", "::mlir::func::FuncOp"> {
-  let summary = "Rows that no hardware foresees end with a vector that reads on into the next row";
-  let description = [{
-    A reduction over the entries of each row that gathers has two copies, of which a sample of the rows takes one at run time: as it is, where
-    rows leave as many entries behind the last whole vector; marked `tulle.reads_on`, where they differ, or where they are long and name places
-    that are far apart in a buffer larger than the second cache. For processors that gather by a load for each lane.
-  }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::mlir::memref::MemRefDialect", "::mlir::LLVM::LLVMDialect"];
-}
-
 def VersionLoops : Pass<"tulle-version-loops", "::mlir::func::FuncOp"> {
-  let summary = "Loops over rows that one vector holds have a copy of their own";
+  let summary = "Version loops over rows that one vector holds";
   let description = [{
-    `for i: for p: for k < n: C[f(i, k)] = …`, where n does not depend on i, gets two copies, one that runs where n elements are one
-    vector and one for fewer, that say so in their bounds: not every i asks how many tiles of which width fit.
+    `for i: for p: for k < n: C[f(i, k)] = …`, where n does not depend on i, gets two versions, one for rows of exactly the elements of a
+    vector and one for fewer, that say so in their bounds: the choice of tiles moves out of the loop over i.
   }];
   let options = [
     Option<"vl", "vl", "unsigned", /*default=*/"0", "Elements of a vector; 0: 256 bits of the widest element">
@@ -262,88 +247,97 @@ def VersionLoops : Pass<"tulle-version-loops", "::mlir::func::FuncOp"> {
 }
 
 def ExpandExp : Pass<"tulle-expand-exp", "::mlir::func::FuncOp"> {
-  let summary = "Exponentials become polynomials";
+  let summary = "Expand exponentials into polynomials";
   let description = [{
-    Every `math.exp` of f32 and f64 with `fastmath<contract>` becomes arithmetic, less than one unit in the last place from the exact value
-    for all inputs: infinities, nan, and where the result is subnormal, too.
+    Every `math.exp` of f32 and f64 with `fastmath<contract>` becomes arithmetic, with an error below one unit in the last place
+    for all inputs, infinities, nan and subnormal results included.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
 def ExpandBf16 : Pass<"tulle-expand-bf16", "::mlir::func::FuncOp"> {
-  let summary = "Rounding to bf16 becomes arithmetic";
+  let summary = "Expand rounding to bf16 into integer arithmetic";
   let description = [{
-    Every `arith.truncf` of f32 to bf16, of a number or a vector, becomes integer arithmetic: to the nearest, the even one of two as near;
-    subnormal numbers are kept, nan stays nan.
+    Every `arith.truncf` of f32 to bf16, of a scalar or a vector, becomes integer arithmetic: round half to even; subnormal numbers are kept,
+    nan stays nan.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
 def RegisterTiles : Pass<"tulle-register-tiles", "::mlir::func::FuncOp"> {
-  let summary = "Rows of a result that a loop adds to stay in registers";
+  let summary = "Tile reduction nests for registers";
   let description = [{
     `for p: for k: C[f(k)] = g(C[f(k)], …)`, where f does not depend on p, becomes a loop over tiles of k (several vectors, then
-    one with a mask) in which the elements are loaded once, updated over all p and stored once. Every element sees the same
-    operations in the same order, so no reordering is needed. Updates may be under conditions (empty slots of a padded
-    format), which become masks, and f may be a load (the rows of a permutation); where masks take time (`masks` of `tulle.cpu`), tiles whose
-    elements all exist have a copy without those. A loop just before that sets the same elements to a constant does not run: tiles start from the
-    constant, and go past the caches where the buffer is larger than these. Where k is long and every p reads streams of its
-    own (diagonals), a few p are done at a time, and rows of an operand that coordinates name are prefetched where they are far; where the bounds of k depend on p, the tiles cover what these have in common.
-    Of products that several loops sum (MTTKRP: `C[k] += v[p] * D[q, k] * E[crd[p], k]` for p in segment(q)) and that may be reassociated, rows that
-    an outer one of these decides are taken out of the sums of those inside, at every level; the innermost two are one loop where segments hold few positions each.
+    a masked one) in which the elements are loaded once, updated over all p and stored once. Every element sees the same
+    operations in the same order, so nothing is reassociated.
+    - Updates may be conditional (padding), which makes masks, and f may be a load (the rows of a permutation); where masks take time
+      (`masks` of `tulle.cpu`), tiles whose lanes are all active have an unmasked version.
+    - A loop just before that initializes the same elements is fused: tiles start from the constant, and stores are non-temporal where the
+      buffer is larger than caches.
+    - Where k is long and every p loads streams of its own (diagonals), a few iterations of p are jammed. Where the bounds of k depend on p,
+      the tiles cover what these have in common.
+    - Rows of an operand that coordinates select are prefetched where they are remote, or follow each other in memory.
+    - Factors of a product that vary in an outer loop only are hoisted out of the sums of the loops inside, at every level, where sums may be
+      reassociated (MTTKRP: `C[k] += v[p] * D[q, k] * E[crd[p], k]` for p in segment(q)); the innermost two loops are coalesced where segments
+      are short.
   }];
   let options = [
     Option<"vl", "vl", "unsigned", /*default=*/"0", "Elements of a vector; 0: 256 bits of the widest element, 512 in tiles of long rows">,
     Option<"index32", "index32", "bool", /*default=*/"false", "Coordinates fit a signed 32-bit integer: gather with 32-bit indices">,
-    Option<"gatherElements", "gather-elements", "bool", /*default=*/"true", "Gather by a load for each lane instead of an instruction">,
-    Option<"factors", "factors", "bool", /*default=*/"true", "Take factors out of sums, where operations may be reassociated">
+    Option<"scalarizeGathers", "scalarize-gathers", "bool", /*default=*/"true", "Scalarize gathers: a load for each lane instead of an instruction">,
+    Option<"factors", "factors", "bool", /*default=*/"true", "Hoist factors out of sums that may be reassociated">
   ];
   let dependentDialects = ["::mlir::vector::VectorDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect",
                            "::mlir::memref::MemRefDialect", "::mlir::LLVM::LLVMDialect"];
 }
 
 def PipelineScatters : Pass<"tulle-pipeline-scatters", "::mlir::func::FuncOp"> {
-  let summary = "Loops that store at places they look up run several iterations at once";
+  let summary = "Pipeline loops with indirect stores";
   let description = [{
-    The place of such a store is computed from an element that was read at a place which was read itself. Until it is known, later
-    loads may have to read what is stored. A few iterations at a time, all loads of what no iteration changes come first, then what
-    iterations read after an earlier one may have written it (counters), in order, then those stores, with all else that touches
-    their buffers. An `scf.if` without results whose condition is known before is a guard: where a batch has one that is
-    taken, its iterations run in order. Nothing is read before a check for an error that may be about its place. Buffers made by
-    the function, and its arguments, do not overlap; loops over others stay as they are.
+    The index of such a store is computed from an element whose own index was loaded. Until it is known, later
+    loads may depend on the store. The loop is unrolled, and a few iterations at a time do all loads of what no iteration changes first, then, in
+    order, loads of what earlier iterations may have written (counters), then the stores, with all else that accesses
+    their buffers. An `scf.if` without results whose condition is known before is a guard: iterations of which one is
+    taken run in order. No load moves over a check for an error that may be about its index. Buffers made by
+    the function, and its arguments, do not alias; loops over others stay as they are.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
 
 def LoopHints : Pass<"tulle-loop-hints", "::mlir::func::FuncOp"> {
-  let summary = "Innermost loops that store at positions they read stay scalar";
+  let summary = "Keep LLVM from vectorizing loops with indirect stores";
   let description = [{
-    LLVM would vectorize such a loop where the processor can scatter, or take vectors of addresses apart. Either is slower than
-    the stores one by one. The loop gets an `llvm.loop_annotation` that says so, unless it has one already; a reduction inside
+    LLVM would vectorize such a loop where the processor can scatter, or extract vectors of addresses. Either is slower than
+    scalar stores. The loop gets an `llvm.loop_annotation` that says so, unless it has one already; a reduction inside
     of another loop, which may be over short segments, is not unrolled either. A loop that
-    only adds what it reads in order to such positions runs two iterations at a time, and what it reads is fetched ahead.
+    only accumulates loads at its index at loaded indices is unrolled by two, with a software prefetch of these loads.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"];
 }
 
 def Vectorize : Pass<"tulle-vectorize", "::mlir::func::FuncOp"> {
-  let summary = "Innermost loops that gather or reduce become vector code";
+  let summary = "Vectorize innermost loops that gather or reduce";
   let description = [{
-    An innermost `scf.for` of step 1 over 1-D memrefs becomes a loop of whole vectors and a scalar loop for the rest:
-    loads at consecutive positions are `vector.load`, loads at computed ones `vector.gather`, a reduction keeps a
-    vector of partial results. Floating-point sums and products are only reordered when they carry
-    `fastmath<reassoc>`. Loops whose accesses are all consecutive and that reduce nothing are left to LLVM, which
-    vectorizes and interleaves them well, and so are loops that run a few times only, and any loop with an operation or
-    a dependence this pass does not know. Of those, loops over segments of stored entries that compute much (an exponential,
-    a division) become vectors whose lanes behind the end are off, without a scalar rest; whole vectors come first where masks take time.
-    Where the processor has no gather that is worth while (`gathers` of the module's `tulle.cpu`), each is a load for each lane. `math.exp` of f32 and f64 with
-    `fastmath<contract>` becomes a polynomial before, within one unit in the last place of the exact value.
+    An innermost `scf.for` of step 1 over 1-D memrefs becomes a loop of whole vectors and a scalar epilogue:
+    loads at consecutive indices are `vector.load`, indirect ones `vector.gather`, a reduction has a vector accumulator, carried through
+    outer loops that only pass it on. Floating-point sums and products are only reassociated when they have
+    `fastmath<reassoc>`. Loops whose accesses are all consecutive and that reduce nothing are left to LLVM, and so are loops with a small
+    constant trip count, and any loop with an operation or a dependence this pass does not know (missed-optimization remarks of the category
+    `tulle-vectorize`). Of the consecutive ones, loops over segments of stored entries that compute much (an exponential,
+    a division) are predicated, without an epilogue; whole vectors come first where masks take time.
+    Where the processor has no profitable gather (`gathers` of `tulle.cpu`), gathers are scalarized; where it has one, rows that gather from
+    local elements scalarize theirs.
+
+    With `sample-rows`, where gathers are scalarized, a reduction over the entries of each row is versioned, and a sample of the rows selects a version at
+    run time: with a scalar epilogue, where rows leave as many entries behind the last whole vector; with an epilogue of one vector that
+    over-reads into the next row, where they differ, or where they are long and gather from remote elements of a buffer larger than L2.
   }];
   let options = [
     Option<"vl", "vl", "unsigned", /*default=*/"0", "Elements of a vector; 0: 256 bits of the widest element">,
     Option<"scalable", "scalable", "bool", /*default=*/"false", "vl counts the elements of one granule of a scalable vector">,
     Option<"index32", "index32", "bool", /*default=*/"false", "Coordinates fit a signed 32-bit integer: gather with 32-bit indices">,
-    Option<"gatherElements", "gather-elements", "bool", /*default=*/"false", "Gather by a load for each lane instead of an instruction">
+    Option<"scalarizeGathers", "scalarize-gathers", "bool", /*default=*/"false", "Scalarize gathers: a load for each lane instead of an instruction">,
+    Option<"sampleRows", "sample-rows", "bool", /*default=*/"false", "Version reductions over rows by a sample of the rows">
   ];
   let dependentDialects = ["::mlir::vector::VectorDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect",
                            "::mlir::memref::MemRefDialect", "::mlir::LLVM::LLVMDialect"];
@@ -362,16 +356,16 @@ def Outline : Pass<"tulle-outline", "::mlir::ModuleOp"> {
 //===--- Stage 5: calling convention ---===//
 
 def Launch : Pass<"tulle-launch", "::mlir::ModuleOp"> {
-  let summary = "Define the functions that run all tasks of a parallel region";
+  let summary = "Define the functions that launch parallel regions";
   let description = [{
-    Runs on the LLVM dialect. `@launch<n>_…` leaves its arguments in memory and calls the engine's `tulle_parallel`, which calls
-    `@enter_task<n>_…` with them for each task. The region itself is never inlined there: its arguments say what does not alias.
+    Runs on the LLVM dialect. `@launch<n>_…` stores its arguments in memory and calls the engine's `tulle_parallel`, which calls
+    `@enter_task<n>_…` with them for each task. The region itself is never inlined there: its arguments carry alias facts.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }
 
 def AttachLoopMetadata : Pass<"tulle-attach-loop-metadata", "::mlir::ModuleOp"> {
-  let summary = "What LLVM is told about a loop becomes part of its branch";
+  let summary = "Attach loop annotations to branches";
   let description = [{
     Moves `llvm.loop_annotation` of `llvm.br` and `llvm.cond_br`, where the conversion of `scf.for` leaves it, to the attribute that
     is translated to LLVM IR.
@@ -379,7 +373,7 @@ def AttachLoopMetadata : Pass<"tulle-attach-loop-metadata", "::mlir::ModuleOp"> 
 }
 
 def Noalias : Pass<"tulle-noalias", "::mlir::ModuleOp"> {
-  let summary = "Marks the buffer arguments of statements and parallel regions llvm.noalias";
+  let summary = "Mark the buffer arguments of statements and parallel regions llvm.noalias";
   let description = [{
     Runs on the LLVM dialect. The caller guarantees that a buffer a statement writes is no other buffer of the statement;
     buffers that are only read may coincide. Other functions are marked where they have `tulle.noalias`.
@@ -388,11 +382,12 @@ def Noalias : Pass<"tulle-noalias", "::mlir::ModuleOp"> {
 }
 
 def Entry : Pass<"tulle-entry", "::mlir::ModuleOp"> {
-  let summary = "Adds @NAME_entry(ptr) for every statement, which takes its arguments from an array of 8-byte slots";
+  let summary = "Add entry functions that take arguments from an array of 8-byte slots";
   let description = [{
-    Runs on the LLVM dialect. Slot k holds argument k of the statement: five slots for a memref (data, data, 0, count, 1), one
-    for an index. Memrefs that the statement returns come back in the slots behind, five each. The statements themselves become private to the module and are never inlined: that would weaken
-    their alias facts. The module's `tulle.cpu` is removed: nothing is chosen after this, and LLVM's own tools can read the module.
+    Runs on the LLVM dialect. `@NAME_entry(ptr)` is added for every statement. Slot k holds argument k of the statement: five slots for a
+    memref (data, data, 0, count, 1), one for an index. Memrefs that the statement returns come back in the slots behind, five each. The statements
+    themselves become private to the module and are never inlined, which would weaken their alias facts. The module's `tulle.cpu` is removed: no
+    pass chooses after this, and LLVM's own tools can read the module.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }

@@ -64,16 +64,14 @@ std::string passes(Stage stage, const Options &options) {
     return "func.func(tulle-insert-copies),tulle-lower,func.func(canonicalize,loop-invariant-code-motion,cse,"
            "tulle-coalesce-segments,tulle-hoist-allocations)";
   case Stage::Vector:
-    // Which segments are long, and how rows differ, depends on the part of a loop that a thread has.
-    return std::string("func.func(tulle-vectorize-block-rows,tulle-interleave-streams,"
-                       "tulle-peel-partial-tiles,tulle-pack-operands,"
-                       "tulle-cache-block,") +
-           (options.deterministic ? "" : "tulle-version-by-sampling,") +
-           "tulle-version-loops{vl=" + std::to_string(options.vectorLength) +
+    return "func.func(tulle-vectorize-block-rows,tulle-peel-partial-tiles,tulle-pack-operands,"
+           "tulle-cache-block,tulle-version-loops{vl=" +
+           std::to_string(options.vectorLength) +
            "},tulle-register-tiles{factors=" + (options.deterministic ? "false " : "true ") +
            vectorOptions(options) + "},tulle-expand-exp,tulle-expand-bf16,tulle-vectorize{" +
-           vectorOptions(options) + "},tulle-pipeline-scatters,tulle-loop-hints)" +
-           (options.parallel ? ",tulle-outline" : "");
+           // Samples depend on the part of a loop that a thread has.
+           (options.deterministic ? "" : "sample-rows=true ") + vectorOptions(options) +
+           "},tulle-pipeline-scatters,tulle-loop-hints)" + (options.parallel ? ",tulle-outline" : "");
   case Stage::Llvm:
     // Allocation goes through functions that the engine binds: unlike malloc, they may refuse.
     // Masks of vectors have no lowering in convert-to-llvm.

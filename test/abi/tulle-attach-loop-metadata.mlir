@@ -1,6 +1,6 @@
 // RUN: tulle-opt %s --tulle-attach-loop-metadata | FileCheck %s
 
-// What the conversion of scf.for leaves becomes what is translated to LLVM IR.
+// The discardable attribute that the conversion of scf.for leaves becomes the branch's own.
 #never = #llvm.loop_vectorize<disable = true>
 #hint = #llvm.loop_annotation<vectorize = #never>
 

@@ -1,6 +1,6 @@
 // RUN: tulle-opt %s --finalize-memref-to-llvm='use-generic-functions=true' --convert-to-llvm --reconcile-unrealized-casts --tulle-noalias --tulle-entry --split-input-file | FileCheck %s
 
-// New memory comes from the caller and is nobody else's. One index takes slot 0; the two memrefs come back in 1 to 5 and 6 to 10.
+// New memory comes from the caller and aliases nothing. One index takes slot 0; the two memrefs come back in 1 to 5 and 6 to 10.
 // CHECK: llvm.func @_mlir_memref_to_llvm_alloc(i64) -> (!llvm.ptr {llvm.noalias})
 // CHECK-LABEL: llvm.func @statement0_entry(
 // CHECK-SAME: %[[SLOTS:.*]]: !llvm.ptr)

@@ -24,7 +24,7 @@ func.func @helper(%y: memref<?xf64>) {
   return
 }
 
-// The processor is no longer asked for.
+// No pass asks for the processor after this one.
 // RUN: tulle explain 'y(i) = A(i,j) * x(j)' -f A=CSR --stage llvm | mlir-translate --mlir-to-llvmir | FileCheck %s --check-prefix=WHOLE
 // WHOLE: define internal void @statement0(
 // WHOLE: define void @statement0_entry(

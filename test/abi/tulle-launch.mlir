@@ -1,6 +1,6 @@
 // RUN: tulle-opt %s --tulle-launch --tulle-noalias --tulle-entry | FileCheck %s
 
-// The region's function keeps what is known about its buffers, and is not merged with its caller.
+// The region's function keeps its alias facts, and is not inlined.
 // CHECK: llvm.func internal @task0_statement0(%{{.*}}: i64, %{{.*}}: !llvm.ptr {llvm.noalias}, %{{.*}}: i64) attributes {no_inline, tulle.noalias}
 llvm.func @task0_statement0(%task: i64, %x: !llvm.ptr, %n: i64) attributes {tulle.noalias} {
   llvm.store %n, %x : i64, !llvm.ptr
@@ -28,7 +28,7 @@ llvm.func @statement0(%n: i64, %x: !llvm.ptr) {
   llvm.return
 }
 
-// A name says nothing about buffers.
+// A name is no alias fact.
 // CHECK: llvm.func @partition(%{{.*}}: !llvm.ptr, %{{.*}}: !llvm.ptr) {
 llvm.func @partition(%x: !llvm.ptr, %y: !llvm.ptr) {
   llvm.return

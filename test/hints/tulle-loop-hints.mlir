@@ -1,6 +1,6 @@
 // RUN: tulle-opt %s --pass-pipeline='builtin.module(func.func(tulle-loop-hints))' | FileCheck %s
 
-// A position that is read is one that LLVM must not put into a vector.
+// LLVM must not vectorize a store at a loaded index.
 // CHECK-DAG: #[[NEVER:.*]] = #llvm.loop_vectorize<disable = true>
 // CHECK-DAG: #[[NOUNROLL:.*]] = #llvm.loop_unroll<disable = true>
 // CHECK-DAG: #[[ANNOTATION:.*]] = #llvm.loop_annotation<vectorize = #[[NEVER]]>{{$}}
@@ -20,7 +20,7 @@ func.func @scatter(%crd: memref<?xi32>, %values: memref<?xf64>, %out: memref<?xf
   return
 }
 
-// Segments may be short: what is left of unrolled loops would be most of them. Rounds that may overlap gain by it.
+// Segments may be short: most of them would run in the epilogue of an unrolled loop. Iterations that may overlap gain by it.
 // CHECK-LABEL: func.func @segments
 // CHECK: scf.for
 // CHECK: scf.for
@@ -71,7 +71,7 @@ func.func @copy(%crd: memref<?xi32>, %values: memref<?xf64>, %out: memref<?xf64>
   return
 }
 
-// Sums at positions that are read: two at a time, and what is read in order is fetched ahead; one may be left.
+// Sums at loaded indices: unrolled by two, with a prefetch of the streams, and an epilogue.
 // CHECK-LABEL: func.func @sums
 // CHECK-SAME: %[[CRD:[a-z0-9]*]]: memref<?xi32>, %[[VAL:[a-z0-9]*]]: memref<?xf64>, %[[Y:[a-z0-9]*]]: memref<?xf64>, %[[LO:[a-z0-9]*]]: index, %[[HI:[a-z0-9]*]]: index)
 // CHECK: %[[LIMIT:.*]] = arith.subi %[[HI]], %c1

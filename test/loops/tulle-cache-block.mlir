@@ -1,8 +1,8 @@
 // RUN: tulle-opt %s --pass-pipeline='builtin.module(func.func(tulle-cache-block,canonicalize))' | FileCheck %s
 
-// Rows of MTTKRP: where they name most rows of D, sixteen at a time are cut where the coordinate passes multiples of what the
-// innermost cache holds of D. The last pieces take what is left. What a row reads in order is fetched for its next piece but one, in as many lines as the pieces of the
-// sixteen rows take in the mean.
+// Rows of MTTKRP: where they select most rows of D, groups of sixteen are split where the coordinate passes multiples of what L1 holds
+// of D. The last chunks take what is left. Loads at a loop's index are prefetched for the next chunk but one of the row, in as many lines as the
+// chunks of the group take in the mean.
 // CHECK-LABEL: func.func @mttkrp
 // CHECK-SAME: %[[ICRD:[a-z0-9]*]]: memref<?xi32>, %[[IPOS:[a-z0-9]*]]: memref<?xi32>, %[[JCRD:[a-z0-9]*]]: memref<?xi32>, %[[JPOS:[a-z0-9]*]]: memref<?xi32>, %[[KCRD:[a-z0-9]*]]: memref<?xi32>, %[[VAL:[a-z0-9]*]]: memref<?xf64>, %[[D:[a-z0-9]*]]: memref<?xf64>, %{{.*}}: memref<?xf64>, %[[C:[a-z0-9]*]]: memref<?xf64>, %[[LO:[a-z0-9]*]]: index, %[[HI:[a-z0-9]*]]: index, %[[N:[a-z0-9]*]]: index)
 // CHECK: %[[BLOCK:.*]] = arith.divui %c12288, %{{.*}} : index

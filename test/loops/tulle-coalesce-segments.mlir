@@ -1,6 +1,6 @@
 // RUN: tulle-opt %s --tulle-coalesce-segments --split-input-file | FileCheck %s
 
-// Counting the entries of each column: which row an entry is in does not matter.
+// Counting the entries of each column: the body does not depend on the row.
 // CHECK-LABEL: func.func @count
 // CHECK-SAME: %[[POS:.*]]: memref<?xi32>, %[[CRD:.*]]: memref<?xi32>, %[[COUNTS:.*]]: memref<?xi32>, %[[ROWS:.*]]: index
 // CHECK: %[[C0:.*]] = arith.constant 0
@@ -35,7 +35,7 @@ func.func @count(%pos: memref<?xi32>, %crd: memref<?xi32>, %counts: memref<?xi32
 
 // -----
 
-// A sum over three levels, for the rows of one part: there may be none, and then the first need not exist.
+// A sum over three levels, for the rows of one partition: there may be none, and then the first need not exist.
 // CHECK-LABEL: func.func @sum
 // CHECK-SAME: %[[POS1:.*]]: memref<?xindex>, %[[POS2:.*]]: memref<?xindex>, %[[VALUES:.*]]: memref<?xf64>, %[[LO:.*]]: index, %[[HI:.*]]: index
 // CHECK: %[[FIRST:.*]] = arith.minui %[[LO]], %[[HI]]
@@ -74,7 +74,7 @@ func.func @sum(%pos1: memref<?xindex>, %pos2: memref<?xindex>, %values: memref<?
 
 // -----
 
-// The row is stored; and here the positions are written: neither is joined.
+// The row is stored; and here the positions are written: neither is coalesced.
 // CHECK-LABEL: func.func @kept
 // CHECK-COUNT-4: scf.for
 func.func @kept(%pos: memref<?xindex>, %own: memref<?xindex>, %out: memref<?xindex>, %rows: index) {

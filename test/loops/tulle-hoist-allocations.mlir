@@ -27,7 +27,7 @@ func.func @row(%rows: index, %n: index, %some: i1, %x: f32) {
 
 // -----
 
-// Its length is the round's.
+// The size varies in the loop.
 // CHECK-LABEL: func.func @triangle
 // CHECK: scf.for %[[I:.*]] =
 // CHECK-NEXT: memref.alloc(%[[I]])
@@ -44,7 +44,7 @@ func.func @triangle(%rows: index, %x: f32) {
 
 // -----
 
-// Given back elsewhere: someone may hold on to it.
+// No deallocation in its block: the memory may be in use beyond the iteration.
 // CHECK-LABEL: func.func @kept
 // CHECK: scf.for
 // CHECK-NEXT: memref.alloc

@@ -78,7 +78,7 @@ func.func @choices(%crd: memref<?xi8>, %val: memref<?xf64>, %b: memref<?xf64>, %
   return
 }
 
-// Any row of B may be read in any step: no block of the range needs a part of it.
+// Any iteration may load any row of B: no block of the range needs a part of it.
 // CHECK-LABEL: func.func @any_row
 // CHECK-NOT: memref.alloc
 // CHECK: return
@@ -104,7 +104,7 @@ func.func @any_row(%crd: memref<?xi32>, %b: memref<?xf64>, %c: memref<?xf64>, %m
   return
 }
 
-// Rounds that add to the same rows of C are not independent: they stay in their order.
+// Iterations that accumulate into the same rows of C are not independent: they stay in their order.
 // CHECK-LABEL: func.func @reduction
 // CHECK-NOT: memref.alloc
 // CHECK: return

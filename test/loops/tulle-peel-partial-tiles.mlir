@@ -1,6 +1,6 @@
 // RUN: tulle-opt %s --tulle-peel-partial-tiles --split-input-file | FileCheck %s
 
-// A block of 4 by 4, cut off at the end of either dimension.
+// A tile of 4 by 4, partial at the end of either dimension.
 // CHECK-LABEL: func.func @block
 // CHECK-SAME: %{{.*}}: memref<?xf64>, %{{.*}}: memref<?xf64>, %[[REST0:[a-z0-9]*]]: index, %[[REST1:[a-z0-9]*]]: index
 // CHECK-DAG: %[[ROWS:.*]] = arith.minui %[[REST0]], %{{.*}} : index
@@ -65,7 +65,7 @@ func.func @result(%a: memref<?xf64>, %rest: index, %init: f64) -> f64 {
 
 // -----
 
-// Blocks too large to unroll, and loops that end elsewhere, stay.
+// Tiles too large to unroll, and loops with other bounds, stay.
 // CHECK-LABEL: func.func @stays
 // CHECK-NOT: scf.if
 func.func @stays(%a: memref<?xf64>, %rest: index, %v: f64) {

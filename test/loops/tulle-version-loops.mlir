@@ -1,7 +1,7 @@
 // RUN: tulle-opt %s --pass-pipeline='builtin.module(func.func(tulle-version-loops,tulle-register-tiles))' | FileCheck %s
 
-// SpMM: whether a row of C is one vector (256 bits of f64) at most is asked once, and the loop over rows has two copies for that. There the
-// row is one vector, whole or with a mask; no loop asks for tiles.
+// SpMM: whether a row of C is one vector (256 bits of f64) at most is tested once, and the loop over rows has two versions for that. There the
+// row is one vector, whole or masked; no loop tests for tiles.
 // CHECK-LABEL: func.func @spmm
 // CHECK-SAME: %[[C:[a-z0-9]*]]: memref<?xf64>, %[[ROWS:[a-z0-9]*]]: index, %[[N:[a-z0-9]*]]: index)
 // CHECK: %[[FOUR:.*]] = arith.constant 4 : index
@@ -57,7 +57,7 @@ func.func @spmm(%pos: memref<?xi32>, %crd: memref<?xi32>, %val: memref<?xf64>, %
   return
 }
 
-// How long rows are is known, or no loop is around: nothing to ask once for all of them.
+// The trip count is known, or no loop is around: nothing to test once for all rows.
 // CHECK-LABEL: func.func @known
 // CHECK-NOT: arith.cmpi sle
 // CHECK: return

@@ -1,7 +1,7 @@
 // RUN: tulle-opt %s --pass-pipeline='builtin.module(func.func(tulle-pipeline-scatters,cse))' | FileCheck %s
 
-// What four entries read comes first, then their counters in order, then their stores; the compiler moves nothing
-// across.
+// The loads of four entries come first, then their counters in order, then their stores; fences keep the compiler from
+// moving them.
 // CHECK-LABEL: func.func @counters
 // CHECK-SAME: %[[POS:[^:]*]]: memref<?xindex>, %[[CRD:[^:]*]]: memref<?xindex>, %[[VALUES:[^:]*]]: memref<?xf64>, %[[NEXT:[^:]*]]: memref<?xindex>, %[[OUT:[^:]*]]: memref<?xf64>
 // CHECK: scf.for
@@ -45,8 +45,8 @@ func.func @counters(%pos: memref<?xindex>, %crd: memref<?xindex>, %values: memre
   return
 }
 
-// Where the limit is met by one of eight entries, they run one by one: what is read at `limit` holds for the others only
-// while none is. What is read at `moved` is where that says, so it must not be read before the test.
+// Where one of eight entries meets the limit, they run one by one: a load of `limit` holds for the others only
+// while none does. The load of `moved` has an index from there, so it must not move before the test.
 // CHECK-LABEL: func.func @guarded
 // CHECK-SAME: %[[CRD:[^:]*]]: memref<?xindex>, %[[PLACE:[^:]*]]: memref<?xindex>, %[[OUT:[^:]*]]: memref<?xindex>
 // CHECK: %[[LIMIT:.*]] = memref.alloca() : memref<index>
@@ -93,8 +93,8 @@ func.func @guarded(%crd: memref<?xindex>, %place: memref<?xindex>, %out: memref<
   return %sum : index
 }
 
-// Places are found for four entries, then each is cleared where it is new and stored to: what touches the buffer of the
-// scattered store, and what that changes (`cleared`), stays in order.
+// The indices of four entries are computed, then each element is cleared where it is new and stored to: accesses to the buffer of the
+// indirect store, and to what it changes (`cleared`), stay in order.
 // CHECK-LABEL: func.func @found
 // CHECK-SAME: %[[CRD:[^:]*]]: memref<?xindex>, %[[SLOTS:[^:]*]]: memref<?xindex>, %[[ROOM:[^:]*]]: memref<?xindex>
 // CHECK: %[[MET:.*]] = memref.alloca() : memref<index>
@@ -149,7 +149,7 @@ func.func @found(%crd: memref<?xindex>, %slots: memref<?xindex>, %room: memref<?
   return
 }
 
-// A coordinate may be wrong until it was checked: nothing is looked up by it before.
+// A coordinate may be out of bounds until it is checked: no load uses it before.
 // CHECK-LABEL: func.func @checked
 // CHECK-SAME: %[[CRD:[^:]*]]: memref<?xindex>, %[[PLACE:[^:]*]]: memref<?xindex>, %[[VALUES:[^:]*]]: memref<?xindex>
 // CHECK: scf.for
@@ -175,7 +175,7 @@ func.func @checked(%crd: memref<?xindex>, %place: memref<?xindex>, %values: memr
   return
 }
 
-// A place that is read itself is known soon enough, and a buffer that may be another's stays in order.
+// An index that is loaded directly is known soon enough, and accesses to a buffer that may alias stay in order.
 // CHECK-LABEL: func.func @direct
 // CHECK-NOT: llvm.fence
 // CHECK-LABEL: func.func @unknown

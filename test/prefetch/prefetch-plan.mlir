@@ -1,13 +1,13 @@
 // RUN: tulle-opt %s --pass-pipeline='builtin.module(func.func(tulle-register-tiles,tulle-loop-hints))' | FileCheck %s
-// RUN: tulle-opt %s --pass-pipeline='builtin.module(func.func(tulle-vectorize-block-rows,tulle-interleave-streams))' | FileCheck %s --check-prefix=BLOCKS
+// RUN: tulle-opt %s --pass-pipeline='builtin.module(func.func(tulle-vectorize-block-rows))' | FileCheck %s --check-prefix=BLOCKS
 // RUN: tulle-opt %s --pass-pipeline='builtin.module(func.func(tulle-vectorize))' | FileCheck %s --check-prefix=ROWS
 
-// A processor that must be asked long before for what loops read in order (Zen 5).
+// A processor that needs software prefetch of streams, at a long distance (Zen 5).
 module attributes {tulle.cpu = #tulle.cpu<znver5, masks = true, prefetch_entries = 768, prefetch_blocks = 640>} {
 
-// Where two entries in the middle of a row of A name rows of B that are at most 384 elements apart, and B is larger than
-// two of a core's caches, what follows a row of B is fetched; where they are far, the row that the entry 15 rounds later names: tiles of
-// eight cache lines are wide.
+// Where two entries in the middle of a row of A select rows of B that are at most 384 elements apart, and B is larger than
+// two of a core's caches, what follows a row of B is prefetched; where they are remote, the row that the entry 15 iterations later selects: tiles
+// of eight cache lines are wide.
 // CHECK-LABEL: func.func @spmm_row
 // CHECK-SAME: %[[CRD:[a-z0-9]*]]: memref<?xi32>, %{{.*}}: memref<?xf64>, %[[B:[a-z0-9]*]]: memref<?xf64>, %[[C:[a-z0-9]*]]: memref<?xf64>, %{{[a-z0-9]*}}: index, %[[LO:[a-z0-9]*]]: index, %[[HI:[a-z0-9]*]]: index
 // CHECK-COUNT-8: vector.load %[[C]][%{{.*}}] : memref<?xf64>, vector<8xf64>
@@ -58,7 +58,7 @@ func.func @spmm_row(%crd: memref<?xi32>, %val: memref<?xf64>, %b: memref<?xf64>,
   return
 }
 
-// Diagonals in turn: vectors of a cache line, each fetched 192 elements ahead.
+// Diagonals: vectors of a cache line, with a prefetch distance of 192 elements.
 // CHECK-LABEL: func.func @diagonals
 // CHECK-SAME: %{{.*}}: memref<?xi64>, %[[VAL:[a-z0-9]*]]: memref<?xf64>, %[[X:[a-z0-9]*]]: memref<?xf64>, %[[Y:[a-z0-9]*]]: memref<?xf64>
 // CHECK: scf.for %{{.*}} iter_args({{.*}}) -> (vector<8xf64>,
@@ -95,7 +95,7 @@ func.func @diagonals(%off: memref<?xi64>, %val: memref<?xf64>, %x: memref<?xf64>
   return
 }
 
-// Four entries of a column for each fetch, 768 entries ahead.
+// Four entries of a column for each prefetch, at a distance of 768 entries.
 // CHECK-LABEL: func.func @sums
 // CHECK-SAME: %[[CRD:[a-z0-9]*]]: memref<?xi32>, %[[VALUES:[a-z0-9]*]]: memref<?xf64>, %[[Y:[a-z0-9]*]]: memref<?xf64>
 // CHECK: scf.for %[[P:.*]] = %{{.*}} to %{{.*}} step %c4
@@ -118,29 +118,29 @@ func.func @sums(%crd: memref<?xi32>, %values: memref<?xf64>, %y: memref<?xf64>, 
 }
 
 // Dot products of a row of D with rows of E that follow each other: what follows the last of them, which is the one that no
-// row of A before has named, and D's row, once. Where E's rows are far, the row that the entry 29 rounds later names,
+// row of A before has selected, and D's row, once. Where E's rows are remote, the row that the entry 29 iterations later selects,
 // 15 where rows have 64 elements or more.
 // ROWS-LABEL: func.func @sampled_products
 // ROWS-SAME: %[[CRD:[a-z0-9]*]]: memref<?xi32>, %[[D:[a-z0-9]*]]: memref<?xf64>, %[[E:[a-z0-9]*]]: memref<?xf64>, %{{[a-z0-9]*}}: memref<?xf64>, %[[ROW:[a-z0-9]*]]: index, %[[LO:[a-z0-9]*]]: index, %[[HI:[a-z0-9]*]]: index
-// ROWS: %[[FAR:.*]] = scf.if
-// ROWS: %[[FOLLOW:.*]] = scf.if %[[FAR]]
+// ROWS: %[[REMOTE:.*]] = scf.if
+// ROWS: %[[FOLLOW:.*]] = scf.if %[[REMOTE]]
 // ROWS: arith.divui
 // ROWS: scf.if %[[FOLLOW]]
 // ROWS: %[[LAST:.*]] = arith.subi %[[HI]], %c1
 // ROWS: %[[WITHIN:.*]] = arith.minsi %[[LAST]]
 // ROWS: %[[J:.*]] = memref.load %[[CRD]][%[[WITHIN]]]
 // ROWS: scf.for %[[LINE:.*]] = %c0 to %{{.*}} step %c8
-// ROWS: %[[NAMED:.*]] = arith.addi %{{.*}}, %[[LINE]]
-// ROWS: %[[BEHIND:.*]] = arith.addi %[[NAMED]], %c384
+// ROWS: %[[ROW_OF:.*]] = arith.addi %{{.*}}, %[[LINE]]
+// ROWS: %[[BEHIND:.*]] = arith.addi %[[ROW_OF]], %c384
 // ROWS: memref.prefetch %[[E]][%[[BEHIND]]]
 // ROWS: %[[SHARED:.*]] = arith.addi %[[ROW]], %[[LINE]]
 // ROWS: %[[BEHIND:.*]] = arith.addi %[[SHARED]], %c384
 // ROWS: memref.prefetch %[[D]][%[[BEHIND]]]
 // ROWS: scf.for
-// ROWS: scf.if %[[FAR]]
+// ROWS: scf.if %[[REMOTE]]
 // ROWS: %[[WIDE:.*]] = arith.cmpi sge, %{{.*}}, %c64
-// ROWS: %[[ROUNDS:.*]] = arith.select %[[WIDE]], %c15{{.*}}, %c29
-// ROWS: arith.addi %{{.*}}, %[[ROUNDS]]
+// ROWS: %[[DISTANCE:.*]] = arith.select %[[WIDE]], %c15{{.*}}, %c29
+// ROWS: arith.addi %{{.*}}, %[[DISTANCE]]
 // ROWS: memref.prefetch %[[E]]
 // ROWS-NOT: memref.prefetch
 // ROWS: return
@@ -166,7 +166,7 @@ func.func @sampled_products(%crd: memref<?xi32>, %d: memref<?xf64>, %e: memref<?
   return
 }
 
-// A row that moves with the loop around is not one that all of its steps share.
+// A row that varies in the loop around is not shared by its iterations.
 // ROWS-LABEL: func.func @moving_row
 // ROWS-SAME: %{{[a-z0-9]*}}: memref<?xi32>, %[[D:[a-z0-9]*]]: memref<?xf64>, %[[E:[a-z0-9]*]]: memref<?xf64>
 // ROWS: memref.prefetch %[[E]]
@@ -194,7 +194,7 @@ func.func @moving_row(%crd: memref<?xi32>, %d: memref<?xf64>, %e: memref<?xf64>,
   return
 }
 
-// Where the rows' lengths are read in the loop, as those of segments are, nothing can be asked for before it.
+// Where the rows' lengths are loaded in the loop, as those of segments are, nothing can be prefetched before it.
 // ROWS-LABEL: func.func @products_of_segments
 // ROWS: scf.for
 // ROWS: memref.prefetch
@@ -221,7 +221,7 @@ func.func @products_of_segments(%crd: memref<?xi32>, %pos: memref<?xi32>, %e: me
   return
 }
 
-// Two vectors for each fetch, whose sums share a register, before those that are left.
+// Two vectors for each prefetch, with one accumulator, before single vectors.
 // ROWS-LABEL: func.func @row
 // ROWS-SAME: %[[CRD:[a-z0-9]*]]: memref<?xi32>, %[[VALUES:[a-z0-9]*]]: memref<?xf64>
 // ROWS: scf.for %[[P:[a-z0-9]*]] = {{.*}} -> (index, vector<4xf64>)
@@ -252,8 +252,8 @@ func.func @row(%crd: memref<?xi32>, %values: memref<?xf64>, %x: memref<?xf64>, %
   return %sum : f64
 }
 
-// Rows of 4 x 4 blocks one after the other: with every block its two cache lines of values 640 elements later, and nothing of x, which
-// a coordinate names.
+// Rows of 4 x 4 blocks, not interleaved: every block prefetches two cache lines of values 640 elements later, and nothing of x, which
+// a coordinate selects.
 // BLOCKS-LABEL: func.func @rows_of_blocks
 // BLOCKS-SAME: %[[VAL:[a-z0-9]*]]: memref<?xf64>, %{{[a-z0-9]*}}: memref<?xi32>, %[[X:[a-z0-9]*]]: memref<?xf64>
 // BLOCKS-NOT: arith.remui

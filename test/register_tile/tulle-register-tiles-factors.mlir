@@ -2,11 +2,11 @@
 // RUN: tulle-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(tulle-register-tiles{factors=false},canonicalize,cse))' | FileCheck %s --check-prefix=KEPT
 
 // A slice of MTTKRP of order 4: C[k] += v[p] * B[i, k] * D[j, k] * E[l, k]. The rows of E are summed for each q, that sum is multiplied by the row of
-// D once, and the sum of those by the row of B once. Nothing is added where no entry is below.
+// D once, and the sum of those by the row of B once. Nothing is added without an entry below.
 // CHECK-LABEL: func.func @tree
 // CHECK-SAME: %[[ICRD:[a-z0-9]*]]: memref<?xi32>, %[[IPOS:[a-z0-9]*]]: memref<?xi32>, %[[JCRD:[a-z0-9]*]]: memref<?xi32>, %[[JPOS:[a-z0-9]*]]: memref<?xi32>, %[[LCRD:[a-z0-9]*]]: memref<?xi32>, %[[VAL:[a-z0-9]*]]: memref<?xf64>, %[[B:[a-z0-9]*]]: memref<?xf64>, %[[D:[a-z0-9]*]]: memref<?xf64>, %[[E:[a-z0-9]*]]: memref<?xf64>, %[[C:[a-z0-9]*]]: memref<?xf64>, %[[LO:[a-z0-9]*]]: index, %[[HI:[a-z0-9]*]]: index, %[[N:[a-z0-9]*]]: index)
 // CHECK: %[[ZERO:.*]] = arith.constant dense<0.000000e+00> : vector<8xf64>
-// Whether segments are long is asked of the innermost ones, once for the tile.
+// Whether segments are long is tested on the innermost ones, once for the tile.
 // CHECK: %[[SOME:.*]] = arith.cmpi slt, %[[LO]], %[[HI]]
 // CHECK: %[[ENTRIES:.*]] = scf.if %[[SOME]] -> (i1)
 // CHECK: scf.if %[[ENTRIES]] -> (i1, index)
@@ -18,7 +18,7 @@
 // CHECK:   %[[FEW:.*]] = arith.muli %[[SEGMENTS]], %c2
 // CHECK:   %[[POSITIONS:.*]] = arith.subi
 // CHECK:   arith.cmpi sge, %[[POSITIONS]], %[[FEW]]
-// Where rows are far from each other, those of later steps are fetched.
+// Where rows are remote, those of later iterations are prefetched.
 // CHECK: scf.for %{{.*}} = %[[LO]] to %[[HI]] step %{{.*}} iter_args(%[[C0:[a-z0-9]*]] =
 // CHECK:   %[[ANY:.*]] = scf.if %{{.*}} -> (i1) {
 // CHECK:     %[[BEGIN32:.*]] = memref.load %[[JPOS]]
@@ -45,14 +45,14 @@
 // CHECK:     %[[BROW:.*]] = vector.load %[[B]]
 // CHECK:     %[[ITERM:.*]] = arith.mulf %{{.*}}, %[[BROW]]
 // CHECK:     arith.addf %[[C0]], %[[ITERM]]
-// Short segments are one loop, in which D is multiplied with every entry; B is with their sum.
+// Loops over short segments are coalesced, and multiply D with every entry, B with their sum.
 // CHECK: scf.while
 // CHECK-NOT: vector.load %[[B]]
 // CHECK: vector.load %[[D]]
 // CHECK-NOT: vector.load %[[B]]
 // CHECK: vector.load %[[E]]
 // CHECK: vector.load %[[B]]
-// Where bits must not depend on how entries are shared out, nothing is taken out.
+// Where bits must not depend on how entries are partitioned, no factor is hoisted.
 // KEPT-LABEL: func.func @tree
 // KEPT-NOT: dense<0.000000e+00> : vector<8xf64>
 // KEPT: return
@@ -104,7 +104,7 @@ func.func @tree(%icrd: memref<?xi32>, %ipos: memref<?xi32>, %jcrd: memref<?xi32>
 
 // -----
 
-// Products in an order that must be kept stay in it: each entry is multiplied with both.
+// Products that must not be reassociated: each entry is multiplied with both.
 // CHECK-LABEL: func.func @strict
 // CHECK-NOT: dense<0.000000e+00> : vector<8xf64>
 // CHECK: arith.mulf %{{.*}}, %{{.*}} : vector<8xf64>

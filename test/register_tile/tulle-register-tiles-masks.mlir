@@ -1,10 +1,10 @@
 // RUN: tulle-opt %s --pass-pipeline='builtin.module(func.func(tulle-register-tiles,tulle-vectorize))' | FileCheck %s
 
-// A processor whose masks are vectors, and on which a load for each lane beats the gather instruction (AVX2).
+// A processor whose masks are vectors, and on which scalarized gathers beat the instruction (AVX2).
 module attributes {tulle.cpu = #tulle.cpu<znver3>} {
 
-// ELL: nothing is sampled, three columns are done at a time, and tiles in which every element exists have a copy
-// without masks around the steps; each cache line of the two streams is asked for once.
+// ELL: nothing is sampled, three columns are jammed, and tiles whose lanes are all active have a version
+// without masks outside of the columns; each cache line of the two streams is prefetched once.
 // CHECK-LABEL: func.func @padded
 // CHECK-SAME: %[[CRD:[a-z0-9]*]]: memref<?xi32>, %[[VAL:[a-z0-9]*]]: memref<?xf64>, %[[X:[a-z0-9]*]]: memref<?xf64>, %[[Y:[a-z0-9]*]]: memref<?xf64>
 // CHECK-NOT: %c16384
@@ -92,7 +92,7 @@ func.func @sliced(%perm: memref<?xi64>, %val: memref<?xf64>, %y: memref<?xf64>, 
   return
 }
 
-// CSR: one loop of vectors, whose lanes are loads, with what it reads in order asked for before.
+// CSR: one loop of vectors with scalarized gathers, and a prefetch of its streams.
 // CHECK-LABEL: func.func @row
 // CHECK-SAME: attributes {tulle.scalar_lanes}
 // CHECK-NOT: scf.if
@@ -117,7 +117,7 @@ func.func @row(%crd: memref<?xi32>, %val: memref<?xf64>, %x: memref<?xf64>, %lo:
   return %sum : f64
 }
 
-// What is not read in order is of any type, and not asked for.
+// Loads at other indices have any type, and no prefetch.
 // CHECK-LABEL: func.func @complex_factor
 // CHECK: scf.for
 // CHECK-COUNT-2: memref.prefetch
@@ -142,7 +142,7 @@ func.func @complex_factor(%crd: memref<?xi32>, %val: memref<?xf64>, %x: memref<?
   return %sum : f64
 }
 
-// Entries that take long each: whole vectors without a mask, then what is left with one.
+// Entries that take long each: whole vectors without a mask, then a masked epilogue.
 // CHECK-LABEL: func.func @scaled
 // CHECK: %[[END:.*]] = scf.for %{{.*}} = %[[LO:.*]] to %{{.*}} step %{{.*}} iter_args
 // CHECK: vector.load

@@ -1,9 +1,9 @@
 // RUN: tulle-opt %s --pass-pipeline='builtin.module(func.func(tulle-register-tiles))' | FileCheck %s
 
 // Loops over segments, and over the entries of each (MTTKRP). Where segments hold fewer than two entries in the mean, one
-// loop walks the entries of all of them and carries the segment: the next one where the entry is not before the end, and
-// further where segments are empty. The rows that later entries and segments name are fetched, one line of two. Where they
-// hold more, each has its loop, and rows are fetched where those that one segment in the middle names are far apart.
+// loop iterates over the entries of all of them and carries the segment: the next one where the entry is not before the end, and
+// further where segments are empty. The rows that later entries and segments select are prefetched, one line of two. Where they
+// hold more, loops are nested, and rows are prefetched where those that one segment in the middle selects are remote.
 // CHECK-LABEL: func.func @short_segments
 // CHECK-SAME: %[[POS:[a-z0-9]*]]: memref<?xi32>, %[[JCRD:[a-z0-9]*]]: memref<?xi32>, %[[KCRD:[a-z0-9]*]]: memref<?xi32>, %{{.*}}: memref<?xf64>, %[[D:[a-z0-9]*]]: memref<?xf64>, %[[E:[a-z0-9]*]]: memref<?xf64>, %[[C:[a-z0-9]*]]: memref<?xf64>, %[[LO:[a-z0-9]*]]: index, %[[HI:[a-z0-9]*]]: index, %{{.*}}: index)
 // CHECK: scf.for
@@ -84,7 +84,7 @@ func.func @short_segments(%pos: memref<?xi32>, %jcrd: memref<?xi32>, %kcrd: memr
   return
 }
 
-// The row that an entry names is one of those that its segment names: a segment in the middle tells how far they are from each other, by its
+// The row that an entry selects is one of those that its segment selects: a segment in the middle tells whether they are remote, by its
 // own coordinate.
 // CHECK-LABEL: func.func @named_by_two
 // CHECK-SAME: %[[POS:[a-z0-9]*]]: memref<?xi32>, %[[JCRD:[a-z0-9]*]]: memref<?xi32>, %[[KCRD:[a-z0-9]*]]: memref<?xi32>
@@ -128,7 +128,7 @@ func.func @named_by_two(%pos: memref<?xi32>, %jcrd: memref<?xi32>, %kcrd: memref
   return
 }
 
-// A third level names it, too: in which of its segments the one in the middle is, is not known. Nothing is asked.
+// It depends on a third level, too: in which of its segments the one in the middle is, is not known. Nothing is tested.
 // CHECK-LABEL: func.func @named_by_three
 // CHECK: scf.if %{{.*}}#0
 // CHECK-NOT: arith.cmpi ugt

@@ -1,7 +1,7 @@
 // RUN: tulle-opt %s --pass-pipeline='builtin.module(func.func(tulle-register-tiles))' | FileCheck %s
 
 // A row of C, updated by every entry of a row of A: tiles of four vectors of a cache line, of two and one of half a line,
-// then what is left by mask.
+// then a masked epilogue.
 // CHECK-LABEL: func.func @spmm_row
 // CHECK-SAME: %[[C:[a-z0-9]*]]: memref<?xf64>, %[[BASE:[a-z0-9]*]]: index, %[[LO:[a-z0-9]*]]: index, %[[HI:[a-z0-9]*]]: index, %[[N:[a-z0-9]*]]: index)
 // CHECK: %[[T:.*]] = scf.for %[[K:.*]] = %{{.*}} to %{{.*}} step %{{.*}} iter_args(%{{.*}}) -> (index)
@@ -46,7 +46,7 @@ func.func @spmm_row(%crd: memref<?xi32>, %val: memref<?xf64>, %b: memref<?xf64>,
   return
 }
 
-// Every step writes another row: nothing to keep.
+// Every iteration stores another row: no reduction.
 // CHECK-LABEL: func.func @scatter_rows
 // CHECK-NOT: vector.
 // CHECK: return
@@ -68,7 +68,7 @@ func.func @scatter_rows(%crd: memref<?xi32>, %b: memref<?xf64>, %c: memref<?xf64
   return
 }
 
-// The entry's factor is read from C itself: it may be an element of the tile.
+// The entry's factor is loaded from C itself: it may be an element of the tile.
 // CHECK-LABEL: func.func @reads_its_result
 // CHECK-NOT: vector.
 // CHECK: return
@@ -87,9 +87,9 @@ func.func @reads_its_result(%c: memref<?xf64>, %base: index, %lo: index, %hi: in
   return
 }
 
-// Rows padded to one length, a column of slots at a time (ELL): empty slots become masks, and where rows are
-// many, six columns are done at a time. Nothing is read for empty slots: an x without elements gets the loop as it was.
-// Where eight samples, of the first column and the middle one by turns, gather from near places, gathers are taken apart.
+// Rows padded to one length, a column at a time (ELL): padding becomes masks, and where rows are
+// many, six columns are jammed. Nothing is loaded for padding: an x without elements gets the loop as it was.
+// Where eight samples, of the first column and the middle one alternately, are local, gathers are scalarized.
 // CHECK-LABEL: func.func @padded
 // CHECK-SAME: %[[CRD:[a-z0-9]*]]: memref<?xi32>, %[[VAL:[a-z0-9]*]]: memref<?xf64>, %[[X:[a-z0-9]*]]: memref<?xf64>, %[[Y:[a-z0-9]*]]: memref<?xf64>, %[[K:[a-z0-9]*]]: index, %[[N:[a-z0-9]*]]: index)
 // CHECK: %[[SIZE:.*]] = memref.dim %[[X]]
@@ -152,8 +152,8 @@ func.func @padded(%crd: memref<?xi32>, %val: memref<?xf64>, %x: memref<?xf64>, %
   return
 }
 
-// Slices of eight rows in the order of a permutation (SELL): the permutation and the rows it names are read once, where
-// they are inside, and the rows are scattered back.
+// Slices of eight rows in the order of a permutation (SELL): the permutation and the rows it selects are loaded once, where
+// they are in bounds, and the rows are scattered back.
 // CHECK-LABEL: func.func @sliced
 // CHECK-SAME: %[[PERM:[a-z0-9]*]]: memref<?xi64>, %{{.*}}: memref<?xf64>, %[[Y:[a-z0-9]*]]: memref<?xf64>, %{{.*}}: index, %{{.*}}: index, %[[LO:[a-z0-9]*]]: index, %[[HI:[a-z0-9]*]]: index)
 // CHECK: scf.if
@@ -195,9 +195,9 @@ func.func @sliced(%perm: memref<?xi64>, %val: memref<?xf64>, %y: memref<?xf64>, 
   return
 }
 
-// Diagonals: each has rows of its own. Tiles cover the rows all of six diagonals have; loops before and after do the rest.
-// Where there is a diagonal, the loop that sets y to zero does not run: in the first steps tiles start from zero, and what
-// is before and after them is set then. Nothing is fetched ahead, since diagonals are read in order.
+// Diagonals: iv-dependent bounds. Tiles cover the rows that six diagonals have in common; peeled loops cover the ends.
+// Where there is a diagonal, the loop that sets y to zero does not run: in the first iterations tiles start from zero, and
+// the elements around them are initialized then. Nothing is prefetched, since diagonals are loaded in order.
 // CHECK-LABEL: func.func @diagonals
 // CHECK-SAME: %[[Y:[a-z0-9]*]]: memref<?xf64>, %[[K:[a-z0-9]*]]: index, %{{[a-z0-9]*}}: index)
 // CHECK: %[[SIZE:.*]] = memref.dim %[[Y]]
@@ -258,10 +258,9 @@ func.func @diagonals(%off: memref<?xi64>, %val: memref<?xf64>, %x: memref<?xf64>
   return
 }
 
-// A row of C, set to zero before: where the loops cover the row, the loop that sets it does not run, and tiles start from zero
-// without reading. Where C is large and a tile begins a cache line, it is stored past the caches, and a fence follows the
-// outermost loop. Where the rows of B that a row of A names
-// are far apart, they are fetched six entries before their use.
+// A row of C, initialized with zero before: where the nest covers the row, the loop that initializes it does not run, and tiles start from
+// zero without loads. Where C is large and a tile begins a cache line, its stores are non-temporal, and a fence follows the
+// outermost loop. Where the rows of B that a row of A selects are remote, they are prefetched six entries before their use.
 // CHECK-LABEL: func.func @fills
 // CHECK-SAME: %{{.*}}: memref<?xi32>, %[[CRD:[a-z0-9]*]]: memref<?xi32>, %{{.*}}: memref<?xf64>, %[[B:[a-z0-9]*]]: memref<?xf64>, %[[C:[a-z0-9]*]]: memref<?xf64>, %[[M:[a-z0-9]*]]: index, %[[N:[a-z0-9]*]]: index, %[[CN:[a-z0-9]*]]: index)
 // CHECK: scf.for %{{.*}} = %{{.*}} to %[[M]]
@@ -339,7 +338,7 @@ func.func @fills(%pos: memref<?xi32>, %crd: memref<?xi32>, %val: memref<?xf64>, 
   return
 }
 
-// Elements that no step of the outer loop updates, whatever it does, must be set by the loop before.
+// Elements that no iteration of the outer loop updates must be initialized by the loop before.
 // CHECK-LABEL: func.func @leaves_out
 // CHECK-SAME: %{{.*}}: memref<?xf64>, %{{.*}}: memref<?xf64>, %{{.*}}: index, %[[N:[a-z0-9]*]]: index, %{{.*}}: index)
 // CHECK: scf.for %{{.*}} = %{{.*}} to %[[N]]
@@ -394,7 +393,7 @@ func.func @two_loops(%pos: memref<?xi64>, %val: memref<?xf64>, %c: memref<?xf64>
   return
 }
 
-// Columns of CSC: segments that follow each other have no rows in common, so that no tile would be larger than nothing.
+// Columns of CSC: segments that follow each other have no rows in common, so that every tile would be empty.
 // CHECK-LABEL: func.func @segments
 // CHECK-NOT: vector.
 // CHECK: return
@@ -421,7 +420,7 @@ func.func @segments(%pos: memref<?xi32>, %crd: memref<?xi32>, %val: memref<?xf64
   return
 }
 
-// A row of a new tensor whose place is looked up: where the loop around has no step there may be none, and nothing is touched.
+// A row of a new tensor whose address is loaded: where the loop around has no iteration there may be none, and nothing is accessed.
 // CHECK-LABEL: func.func @looked_up
 // CHECK-SAME: %[[POS:[a-z0-9]*]]: memref<?xi32>, %[[I:[a-z0-9]*]]: index, %[[LO2:[a-z0-9]*]]: index, %[[HI2:[a-z0-9]*]]: index,
 // CHECK: %[[MADE:.*]] = memref.alloc

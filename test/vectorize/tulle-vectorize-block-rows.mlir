@@ -1,7 +1,7 @@
 // RUN: tulle-opt %s --pass-pipeline='builtin.module(func.func(tulle-vectorize-block-rows))' | FileCheck %s
 
-// A row of 4 x 4 blocks: four vectors are carried over the blocks; the columns of a block that is cut off are masked, others read whole rows. At
-// the end three rounds of pairs (2 + 1 sums of shuffles) give the four sums. The last row of blocks, if cut off, keeps its loops.
+// A row of 4 x 4 blocks: four vectors are carried over the blocks; the columns of a partial block are masked, others load whole rows. At
+// the end pairwise sums of shuffles (2, then 1) give the four results. A partial last row of blocks keeps its loops.
 // CHECK-LABEL: func.func @whole_blocks
 // CHECK-SAME: %[[VAL:[a-z0-9]*]]: memref<?xf64>, %[[CRD:[a-z0-9]*]]: memref<?xi32>, %[[X:[a-z0-9]*]]: memref<?xf64>, %[[Y:[a-z0-9]*]]: memref<?xf64>, %[[LO:[a-z0-9]*]]: index, %[[HI:[a-z0-9]*]]: index
 // CHECK: %[[HEIGHT:.*]] = arith.minui
@@ -70,8 +70,8 @@ func.func @whole_blocks(%val: memref<?xf64>, %crd: memref<?xi32>, %x: memref<?xf
   return
 }
 
-// Where a loop fills the rows first, whole ones start with its value, and nothing of the result is read or written before
-// the end of the walk.
+// Where a loop initializes the rows first, full ones start with its value, and nothing of the result is loaded or stored before
+// the end of the loop.
 // CHECK-LABEL: func.func @filled
 // CHECK-SAME: %[[Y:[a-z0-9]*]]: memref<?xf64>, %[[LO:[a-z0-9]*]]: index, %[[HI:[a-z0-9]*]]: index, %{{[a-z0-9]*}}: index, %{{[a-z0-9]*}}: index, %{{[a-z0-9]*}}: index)
 // CHECK: %[[HEIGHT:.*]] = arith.minui
@@ -130,7 +130,7 @@ func.func @filled(%val: memref<?xf64>, %crd: memref<?xi32>, %x: memref<?xf64>, %
   return
 }
 
-// Sums whose order counts stay as they are.
+// Sums that must not be reassociated stay as they are.
 // CHECK-LABEL: func.func @strict
 // CHECK-NOT: vector
 // CHECK: return
@@ -154,7 +154,7 @@ func.func @strict(%val: memref<?xf64>, %y: memref<?xf64>, %lo: index, %hi: index
   return
 }
 
-// The row a block adds to depends on the block.
+// The row that a block accumulates into depends on the block.
 // CHECK-LABEL: func.func @moving_rows
 // CHECK-NOT: vector
 // CHECK: return

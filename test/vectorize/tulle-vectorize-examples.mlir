@@ -5,8 +5,8 @@
 
 // The loops by which the vectorization of MLIR's sparse compiler is explained, and what each becomes here.
 
-// sum += f(i): a reduction that depends on no order. Four chains of vectors, then single vectors, then what is left one by one;
-// lanes are combined once. With vectors of unknown length the step is vscale * 4.
+// sum += f(i): a reduction that may be reassociated. Four chains of vectors, then single vectors, then a scalar epilogue;
+// one horizontal reduction. With scalable vectors the step is vscale * 4.
 // CHECK-LABEL: func.func @sum
 // CHECK: %[[ZERO:.*]] = arith.constant dense<-0.000000e+00> : vector<8xf64>
 // CHECK: scf.for {{.*}} -> (index, vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf64>)
@@ -35,7 +35,7 @@ func.func @sum(%x: memref<?xf64>, %n: index, %init: f64) -> f64 {
   return %r : f64
 }
 
-// What is subtracted in the lanes is added up at the end.
+// Lanes subtract; the horizontal reduction adds.
 // CHECK-LABEL: func.func @difference
 // CHECK: arith.subi %{{.*}}, %{{.*}} : vector<8xi64>
 // CHECK: arith.addi %{{.*}}, %{{.*}} : vector<8xi64>
@@ -52,7 +52,7 @@ func.func @difference(%x: memref<?xi64>, %n: index, %init: i64) -> i64 {
   return %r : i64
 }
 
-// and, or, xor, and products: each with lanes that start from what changes nothing.
+// and, or, xor, and products: each with lanes that start from the identity.
 // CHECK-LABEL: func.func @bits
 // CHECK: vector.broadcast %{{.*}} : i64 to vector<8xi64>
 // CHECK: arith.andi %{{.*}} : vector<8xi64>
@@ -68,7 +68,7 @@ func.func @bits(%x: memref<?xi64>, %n: index, %init: i64) -> i64 {
   return %r : i64
 }
 
-// a(i) = b(i) + c: a parallel loop, which makes no value. 128 iterations are 16 vectors of 8: nothing is masked.
+// a(i) = b(i) + c: a parallel loop, without results. 128 iterations are 16 vectors of 8: nothing is masked.
 // CHECK-LABEL: func.func @parallel
 // CHECK: scf.for %[[I:[a-z0-9]*]] = %c0
 // CHECK: %[[B:.*]] = vector.load %{{.*}}[%[[I]]] : memref<?xf32>, vector<8xf32>
@@ -94,7 +94,7 @@ func.func @parallel(%a: memref<?xf32>, %b: memref<?xf32>, %c: f32) {
 // CHECK-LABEL: func.func @carried
 // CHECK-NOT: vector
 // CHECK: return
-// REMARK: Missed{{.*}}'memref.load' may touch an element that another lane stores
+// REMARK: Missed{{.*}}'memref.load' may access an element that another lane stores
 func.func @carried(%a: memref<?xf64>, %n: index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -110,7 +110,7 @@ func.func @carried(%a: memref<?xf64>, %n: index) {
 // CHECK-LABEL: func.func @strides
 // CHECK-NOT: vector
 // CHECK: return
-// REMARK: 'scf.for' its step is not 1
+// REMARK: 'scf.for' has a step other than 1
 func.func @strides(%a: memref<?xf64>, %n: index, %v: f64) {
   %c0 = arith.constant 0 : index
   %c2 = arith.constant 2 : index
@@ -120,7 +120,7 @@ func.func @strides(%a: memref<?xf64>, %n: index, %v: f64) {
   return
 }
 
-// Positions read from memory: gathered and scattered, where the loop says that all are different.
+// Loaded indices: gathers and scatters, where the loop is parallel.
 // CHECK-LABEL: func.func @gather_scatter
 // CHECK: %[[J:.*]] = vector.load
 // CHECK: %[[OLD:.*]] = vector.gather %[[Y:.*]][%{{.*}}] [%[[P:.*]]],
@@ -142,7 +142,7 @@ func.func @gather_scatter(%crd: memref<?xi64>, %val: memref<?xf64>, %y: memref<?
   return
 }
 
-// Iterations that a branch leaves out are lanes that are off.
+// Iterations that a branch skips are inactive lanes.
 // CHECK-LABEL: func.func @guarded
 // CHECK: %[[MASK:.*]] = arith.cmpi ne, %{{.*}} : vector<8xindex>
 // CHECK: %[[SUM:.*]] = arith.addf %[[ACC:.*]], %{{.*}} : vector<8xf64>
@@ -167,8 +167,8 @@ func.func @guarded(%crd: memref<?xi32>, %val: memref<?xf64>, %n: index, %init: f
   return %r : f64
 }
 
-// A sum over rows: lanes are carried by the loops around too, and combined once, after all of them. Each row begins with the lanes
-// the row before ended with; what the vectors leave of a row goes into the scalar next to them.
+// A sum over rows: the loops around carry the vector accumulator too, and one horizontal reduction follows all of them. Each row begins with
+// the accumulator of the row before; the scalar epilogue of a row goes into the scalar next to it.
 // CHECK-LABEL: func.func @rows
 // CHECK-SAME: %[[INIT:[a-z0-9]*]]: f64)
 // CHECK: %[[ZERO:.*]] = arith.constant dense<-0.000000e+00> : vector<8xf64>

@@ -1,6 +1,6 @@
 // RUN: tulle-opt %s --pass-pipeline='builtin.module(func.func(tulle-vectorize))' | FileCheck %s
 
-// Segments of stored entries are short, and a division takes long: vectors whose lanes behind the end are off, and no scalar rest.
+// Segments of stored entries are short, and a division takes long: masked vectors, and no epilogue.
 // CHECK-LABEL: func.func @divide(
 // CHECK-SAME: %[[POS:.*]]: memref<?xi32>, %[[A:.*]]: memref<?xf64>, %[[C:.*]]: memref<?xf64>, %[[I:.*]]: index, %[[D:.*]]: f64)
 // CHECK: scf.for %[[P:.*]] = %[[LO:.*]] to %[[HI:.*]] step %c{{[48]}}
@@ -26,7 +26,7 @@ func.func @divide(%pos: memref<?xi32>, %a: memref<?xf64>, %c: memref<?xf64>, %i:
   return
 }
 
-// What takes no longer than a load is left to LLVM.
+// A body as cheap as its loads is left to LLVM.
 // CHECK-LABEL: func.func @scale(
 // CHECK-NOT: vector.
 // CHECK: return

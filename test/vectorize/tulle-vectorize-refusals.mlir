@@ -1,10 +1,10 @@
 // RUN: tulle-opt %s --split-input-file --remarks-filter-missed='tulle-vectorize' --remark-format=emitRemark --pass-pipeline='builtin.module(func.func(tulle-vectorize{vl=4}))' 2>&1 | FileCheck %s
 
-// Every reason for which a loop stays scalar, with the operation it is about. (A step that is not 1, and a load of what another
-// lane stores, are in tulle-vectorize-examples.mlir.)
+// Every reason for which a loop stays scalar, with its operation. (A step other than 1, and a load of what another lane
+// stores, are in tulle-vectorize-examples.mlir.)
 
-// A sum whose order is fixed.
-// CHECK: 'arith.addf' is no reduction whose order may change
+// A sum that must not be reassociated.
+// CHECK: 'arith.addf' is no reduction that may be reassociated
 func.func @ordered(%x: memref<?xf64>, %n: index, %init: f64) -> f64 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -18,7 +18,7 @@ func.func @ordered(%x: memref<?xf64>, %n: index, %init: f64) -> f64 {
 
 // -----
 
-// CHECK: 'func.call' has effects, regions or several results
+// CHECK: 'func.call' has side effects, regions or several results
 func.func private @other(index)
 func.func @calls(%n: index) {
   %c0 = arith.constant 0 : index
@@ -31,8 +31,8 @@ func.func @calls(%n: index) {
 
 // -----
 
-// A division that a branch keeps away from zero.
-// CHECK: 'arith.divsi' must not run in iterations that branch around it
+// A division that a branch guards against zero.
+// CHECK: 'arith.divsi' is not speculatable, and conditional
 func.func @divides(%x: memref<?xi64>, %y: memref<?xi64>, %n: index, %n64: i64) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -50,7 +50,7 @@ func.func @divides(%x: memref<?xi64>, %y: memref<?xi64>, %n: index, %n64: i64) {
 
 // -----
 
-// CHECK: 'complex.create' has no form for vectors
+// CHECK: 'complex.create' is not elementwise
 func.func @pairs(%x: memref<?xf64>, %y: memref<?xf64>, %n: index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -65,7 +65,7 @@ func.func @pairs(%x: memref<?xf64>, %y: memref<?xf64>, %n: index) {
 
 // -----
 
-// CHECK: 'scf.if' has two sides
+// CHECK: 'scf.if' has an else region
 func.func @sides(%x: memref<?xf64>, %y: memref<?xf64>, %n: index, %c: i1, %v: f64) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -81,7 +81,7 @@ func.func @sides(%x: memref<?xf64>, %y: memref<?xf64>, %n: index, %c: i1, %v: f6
 
 // -----
 
-// CHECK: 'scf.if' gives a value that is no reduction
+// CHECK: 'scf.if' yields a value that is no reduction
 func.func @choice(%x: memref<?xf64>, %y: memref<?xf64>, %n: index, %c: i1, %v: f64) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -99,7 +99,7 @@ func.func @choice(%x: memref<?xf64>, %y: memref<?xf64>, %n: index, %c: i1, %v: f
 
 // -----
 
-// CHECK: 'memref.load' reads no plain buffer
+// CHECK: 'memref.load' loads from a memref that is not one-dimensional
 func.func @planes(%x: memref<?x4xf64>, %y: memref<?xf64>, %n: index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -112,7 +112,7 @@ func.func @planes(%x: memref<?x4xf64>, %y: memref<?xf64>, %n: index) {
 
 // -----
 
-// CHECK: 'memref.load' reads elements that no vector can be gathered from
+// CHECK: 'memref.load' loads elements that have no vector gather
 func.func @bytes(%crd: memref<?xi32>, %x: memref<?xi8>, %y: memref<?xi8>, %n: index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -127,7 +127,7 @@ func.func @bytes(%crd: memref<?xi32>, %x: memref<?xi8>, %y: memref<?xi8>, %n: in
 
 // -----
 
-// CHECK: 'memref.store' writes elements that no vector can be stored to
+// CHECK: 'memref.store' stores elements that have no vector store
 func.func @flags(%y: memref<?xi1>, %n: index, %v: i1) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -139,7 +139,7 @@ func.func @flags(%y: memref<?xi1>, %n: index, %v: i1) {
 
 // -----
 
-// CHECK: 'memref.store' may write one element in several lanes
+// CHECK: 'memref.store' may store one element from several lanes
 func.func @scatter(%crd: memref<?xi32>, %y: memref<?xf64>, %n: index, %v: f64) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -1,7 +1,7 @@
 // RUN: tulle-opt %s --pass-pipeline='builtin.module(func.func(tulle-vectorize))' | FileCheck %s
 
-// With vectors of a cache line, reductions along rows of dense operands take these first, four at a time; their halves are
-// added before the shorter vectors, and the scalar rest. Segments of stored entries are too short for that.
+// With vectors of a cache line, reductions along rows of dense operands use these first, four at a time; their halves are
+// added before the shorter vectors, and the scalar epilogue. Segments of stored entries are too short for that.
 module attributes {tulle.cpu = #tulle.cpu<znver4>} {
 
 // CHECK-LABEL: func.func @row

@@ -2,9 +2,9 @@
 // RUN: tulle-opt %s --pass-pipeline='builtin.module(func.func(tulle-vectorize{index32=false}))' | FileCheck %s --check-prefix=WIDE
 // RUN: tulle-opt %s --pass-pipeline='builtin.module(func.func(tulle-vectorize{vl=2 scalable=true}))' | FileCheck %s --check-prefix=SVE
 
-// A row of CSR times a vector: whole vectors, one horizontal sum that starts from the caller's value, a scalar rest that
-// continues where the vectors ended. A row of two vectors or more whose ends are near each other gathers by loads, and what it
-// reads in order is not asked for ahead: the hardware sees it coming.
+// A row of CSR times a vector: whole vectors, one horizontal sum that starts from the caller's value, a scalar epilogue that
+// continues where the vectors ended. A row of two vectors or more whose ends are local scalarizes its gathers, and has no
+// software prefetch: the hardware prefetcher covers its streams.
 // CHECK-LABEL: func.func @row
 // CHECK-SAME: %[[CRD:.*]]: memref<?xi32>, %[[VAL:.*]]: memref<?xf64>, %[[X:.*]]: memref<?xf64>, %[[LO:.*]]: index, %[[HI:.*]]: index, %[[INIT:.*]]: f64
 // CHECK-SAME: attributes {tulle.scalar_lanes}
@@ -64,7 +64,7 @@ func.func @row(%crd: memref<?xi32>, %val: memref<?xf64>, %x: memref<?xf64>, %lo:
   return %r : f64
 }
 
-// The same sum in the order it is written: nothing may change.
+// The same sum without reassoc: nothing may change.
 // CHECK-LABEL: func.func @strict
 // CHECK-NOT: vector.
 // CHECK: return
@@ -80,7 +80,7 @@ func.func @strict(%crd: memref<?xi32>, %val: memref<?xf64>, %x: memref<?xf64>, %
   return %r : f64
 }
 
-// A maximum needs no permission: its order cannot be seen. Lanes start from the initial value. f32: eight lanes.
+// A maximum is associative: it needs no flag. Lanes start from the initial value. f32: eight lanes.
 // CHECK-LABEL: func.func @maximum
 // CHECK-SAME: %[[INIT:[a-z0-9]*]]: f32)
 // CHECK: %[[START:.*]] = vector.broadcast %[[INIT]] : f32 to vector<8xf32>
@@ -117,7 +117,7 @@ func.func @dot(%a: memref<?xf64>, %b: memref<?xf64>, %base: index, %n: index, %i
   return %r : f64
 }
 
-// Only where a condition holds: the lanes that do not hold keep their partial result.
+// A conditional reduction: inactive lanes keep their partial result.
 // CHECK-LABEL: func.func @where
 // CHECK: %[[C:.*]] = arith.cmpi ne, %{{.*}} : vector<8xi32>
 // CHECK: %[[S:.*]] = arith.addi %[[ACC:.*]], %{{.*}} : vector<8xi32>
@@ -153,7 +153,7 @@ func.func @scale_columns(%crd: memref<?xi32>, %val: memref<?xf64>, %d: memref<?x
   return
 }
 
-// Left alone: a scatter (two lanes may meet), a buffer read at another place than it is written, a loop that LLVM does well.
+// Left alone: a scatter (two lanes may conflict), a buffer loaded at another index than it is stored, a loop that LLVM vectorizes well.
 // CHECK-LABEL: func.func @left_alone
 // CHECK-NOT: vector.
 // CHECK: return
@@ -185,7 +185,7 @@ func.func @left_alone(%crd: memref<?xi32>, %val: memref<?xf64>, %y: memref<?xf64
 // second ends with the last one needed.
 // CHECK-LABEL: func.func @interleaved
 // CHECK-SAME: %[[CRD:.*]]: memref<?xi32>, %{{.*}}: memref<?xf64>, %[[X:.*]]: memref<?xf64>
-// Where neighbors are gathered, each lane's is loaded by itself.
+// Where gathers are local, they are scalarized.
 // CHECK: scf.if {{.*}} -> (index, vector<4xf64>)
 // CHECK: %[[Q3:.*]] = arith.addi %{{.*}}, %c6
 // CHECK: %[[J3:.*]] = memref.load %[[CRD]][%[[Q3]]]
@@ -217,7 +217,7 @@ func.func @interleaved(%crd: memref<?xi32>, %val: memref<?xf64>, %x: memref<?xf6
   return %r : f64
 }
 
-// Every third element: gathered, at lane numbers times three.
+// A stride of three: gathered.
 // CHECK-LABEL: func.func @third
 // CHECK: arith.constant dense<[0, 1, 2, 3]> : vector<4xindex>
 // CHECK: %[[P:.*]] = arith.muli %{{.*}}, %{{.*}} : vector<4xindex>

@@ -42,10 +42,10 @@ TEST(PipelinePlan, EntriesGoWhereCursorsAre) {
   auto loads = loop.all<mlir::memref::LoadOp>();
   auto stores = loop.all<mlir::memref::StoreOp>();
   // No iteration changes coordinates. A cursor may be that of an earlier iteration's row: in order.
-  EXPECT_EQ(Loop::stageOf(*plan, loads[0]), PipelineStage::Read);
+  EXPECT_EQ(Loop::stageOf(*plan, loads[0]), PipelineStage::Load);
   EXPECT_EQ(Loop::stageOf(*plan, loads[1]), PipelineStage::Update);
   EXPECT_EQ(Loop::stageOf(*plan, stores[0]), PipelineStage::Update);
-  EXPECT_EQ(Loop::stageOf(*plan, stores[1]), PipelineStage::Write);
+  EXPECT_EQ(Loop::stageOf(*plan, stores[1]), PipelineStage::Store);
 }
 
 TEST(PipelinePlan, WhatReadsAStoredBufferStaysInOrderWithTheStores) {
@@ -53,8 +53,8 @@ TEST(PipelinePlan, WhatReadsAStoredBufferStaysInOrderWithTheStores) {
             "%sum = arith.addf %old, %v : f64\nmemref.store %sum, %out[%at] : memref<?xf64>\n");
   auto plan = loop.plan();
   ASSERT_TRUE(plan);
-  EXPECT_EQ(Loop::stageOf(*plan, loop.all<mlir::memref::LoadOp>()[2]), PipelineStage::Write);
-  EXPECT_EQ(Loop::stageOf(*plan, loop.first<mlir::arith::AddFOp>()), PipelineStage::Write);
+  EXPECT_EQ(Loop::stageOf(*plan, loop.all<mlir::memref::LoadOp>()[2]), PipelineStage::Store);
+  EXPECT_EQ(Loop::stageOf(*plan, loop.first<mlir::arith::AddFOp>()), PipelineStage::Store);
 }
 
 TEST(PipelinePlan, NothingIsGainedWithoutAnIndirectStore) {

@@ -15,8 +15,8 @@ struct Loop : ParsedModule {
                      setup + "\n  scf.for %i = " + lower + " to " + upper +
                      " step %c1 {\n  }\n  return\n}\n") {}
 
-  std::optional<int64_t> most() { return mostIterations(first<mlir::scf::ForOp>()); }
-  std::optional<int64_t> constant() { return constantIterations(first<mlir::scf::ForOp>()); }
+  std::optional<int64_t> most() { return maxTripCount(first<mlir::scf::ForOp>()); }
+  std::optional<int64_t> constant() { return exactTripCount(first<mlir::scf::ForOp>()); }
 };
 
 TEST(TripCount, ConstantBounds) {
@@ -62,10 +62,10 @@ TEST(TripCount, FromAnyNumberToThatManyMore) {
 
 TEST(TripCount, TheBoundOfABlock) {
   Loop loop("%m = arith.minui %n, %c4 : index", "%c0", "%m");
-  EXPECT_EQ(blockBound(loop.first<mlir::scf::ForOp>().getUpperBound()), 4);
-  EXPECT_EQ(blockBound(loop.first<mlir::scf::ForOp>().getLowerBound()), std::nullopt);
+  EXPECT_EQ(minWithConstant(loop.first<mlir::scf::ForOp>().getUpperBound()), 4);
+  EXPECT_EQ(minWithConstant(loop.first<mlir::scf::ForOp>().getLowerBound()), std::nullopt);
   Loop argument("", "%c0", "%n");
-  EXPECT_EQ(blockBound(argument.first<mlir::scf::ForOp>().getUpperBound()), std::nullopt);
+  EXPECT_EQ(minWithConstant(argument.first<mlir::scf::ForOp>().getUpperBound()), std::nullopt);
 }
 
 } // namespace

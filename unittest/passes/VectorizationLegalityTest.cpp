@@ -19,10 +19,10 @@ struct Loop : ParsedModule {
   /// A loop that carries a number of f64; the body yields it.
   static Loop carrying(const std::string &body) { return Loop(Carrying{}, body); }
 
-  std::optional<VectorizationLegality> plan() { return analyzeLoop(first<mlir::scf::ForOp>(), &obstacle); }
+  std::optional<VectorizationLegality> plan() { return analyzeLoop(first<mlir::scf::ForOp>(), &missed); }
   /// The name of the operation that keeps the loop scalar; empty where it may run in lanes.
   std::string refused() {
-    return plan() ? "" : obstacle.op ? obstacle.op->getName().getStringRef().str() : "unknown";
+    return plan() ? "" : missed.op ? missed.op->getName().getStringRef().str() : "unknown";
   }
 
 private:
@@ -33,7 +33,7 @@ private:
                      "\n  }\n  return %r : f64\n}\n") {}
   inline static const std::string constants = "  %c0 = arith.constant 0 : index\n  %c1 = arith.constant 1 : "
                                               "index\n  %c2 = arith.constant 2 : index\n";
-  Obstacle obstacle;
+  MissedVectorization missed;
 };
 
 const std::string readX = "%a = memref.load %x[%i] : memref<?xf64>\n";
@@ -48,7 +48,7 @@ TEST(VectorizationLegality, ElementByElement) {
   EXPECT_TRUE(plan->reductions.empty());
   EXPECT_EQ(plan->widestBits, 64u);
   EXPECT_EQ(plan->shapeOf(plan->loop.getInductionVar()), LaneShape::Consecutive);
-  EXPECT_EQ(plan->shapeOf(loop.first<mlir::memref::LoadOp>()), LaneShape::PerLane);
+  EXPECT_EQ(plan->shapeOf(loop.first<mlir::memref::LoadOp>()), LaneShape::Varying);
   EXPECT_EQ(plan->shapeOf(plan->loop.getUpperBound()), LaneShape::Uniform);
 }
 
@@ -58,7 +58,7 @@ TEST(VectorizationLegality, AddingToTheIndexKeepsItConsecutive) {
   auto plan = loop.plan();
   ASSERT_TRUE(plan);
   EXPECT_EQ(plan->shapeOf(loop.first<mlir::arith::AddIOp>()), LaneShape::Consecutive);
-  EXPECT_EQ(plan->shapeOf(loop.first<mlir::arith::MulIOp>()), LaneShape::PerLane);
+  EXPECT_EQ(plan->shapeOf(loop.first<mlir::arith::MulIOp>()), LaneShape::Varying);
   EXPECT_FALSE(plan->gathers);
 }
 

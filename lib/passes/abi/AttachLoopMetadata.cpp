@@ -1,7 +1,7 @@
-// tulle-attach-loop-metadata: what LLVM is told about a loop becomes part of its branch.
+// tulle-attach-loop-metadata: attach loop annotations to branches.
 //
-// The conversions of scf.for and of branches hand `llvm.loop_annotation` on as an attribute of the branch
-// that nothing reads; the translation to LLVM IR looks for the branch's own.
+// The conversions of scf.for and of branches pass `llvm.loop_annotation` on as a discardable attribute of the
+// branch; the translation to LLVM IR looks for the branch's own.
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "passes/Passes.h"
 

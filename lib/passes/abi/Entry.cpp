@@ -1,4 +1,4 @@
-// tulle-entry: one calling convention for every statement, whatever its arguments.
+// tulle-entry: add an entry function to every statement, with one signature whatever its arguments.
 #include "dialect/Attributes.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "passes/Passes.h"
@@ -9,48 +9,47 @@ namespace tulle::passes {
 
 namespace {
 
-namespace LLVM = mlir::LLVM;
+using namespace mlir;
 
 /// The memrefs that a statement returns; nothing where it returns anything else.
-std::optional<llvm::SmallVector<mlir::Type>> returnedMemrefs(mlir::Type type) {
-  if (mlir::isa<LLVM::LLVMVoidType>(type))
-    return llvm::SmallVector<mlir::Type>();
-  auto isMemref = [](mlir::Type type) {
-    auto descriptor = mlir::dyn_cast<LLVM::LLVMStructType>(type);
+std::optional<SmallVector<Type>> returnedMemrefs(Type type) {
+  if (isa<LLVM::LLVMVoidType>(type))
+    return SmallVector<Type>();
+  auto isMemref = [](Type type) {
+    auto descriptor = dyn_cast<LLVM::LLVMStructType>(type);
     if (!descriptor || descriptor.getBody().size() != 5)
       return false;
-    llvm::ArrayRef<mlir::Type> body = descriptor.getBody();
-    auto isOne = [](mlir::Type type) {
-      auto array = mlir::dyn_cast<LLVM::LLVMArrayType>(type);
+    ArrayRef<Type> body = descriptor.getBody();
+    auto isOne = [](Type type) {
+      auto array = dyn_cast<LLVM::LLVMArrayType>(type);
       return array && array.getNumElements() == 1;
     };
-    return mlir::isa<LLVM::LLVMPointerType>(body[0]) && isOne(body[3]) && isOne(body[4]);
+    return isa<LLVM::LLVMPointerType>(body[0]) && isOne(body[3]) && isOne(body[4]);
   };
   if (isMemref(type))
-    return llvm::SmallVector<mlir::Type>{type};
-  auto several = mlir::dyn_cast<LLVM::LLVMStructType>(type);
+    return SmallVector<Type>{type};
+  auto several = dyn_cast<LLVM::LLVMStructType>(type);
   if (!several || !llvm::all_of(several.getBody(), isMemref))
     return std::nullopt;
   return llvm::to_vector(several.getBody());
 }
 
-mlir::Value slotAddress(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value slots, unsigned slot) {
+Value slotAddress(OpBuilder &builder, Location loc, Value slots, unsigned slot) {
   return LLVM::GEPOp::create(builder, loc, slots.getType(), builder.getI64Type(), slots,
-                             llvm::ArrayRef<LLVM::GEPArg>{int32_t(slot)});
+                             ArrayRef<LLVM::GEPArg>{int32_t(slot)});
 }
 
 /// The five parts of each returned memref, in the slots from `slot` on.
-void storeReturned(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value result, size_t count,
-                   mlir::Value slots, unsigned slot) {
+void storeReturned(OpBuilder &builder, Location loc, Value result, size_t count, Value slots, unsigned slot) {
   for (int64_t k = 0; k < int64_t(count); ++k)
     for (int64_t part = 0; part < 5; ++part) {
-      llvm::SmallVector<int64_t> path;
-      if (!mlir::isa<LLVM::LLVMPointerType>(mlir::cast<LLVM::LLVMStructType>(result.getType()).getBody()[0]))
+      SmallVector<int64_t> path;
+      if (!isa<LLVM::LLVMPointerType>(cast<LLVM::LLVMStructType>(result.getType()).getBody()[0]))
         path.push_back(k);
       path.push_back(part);
       if (part >= 3) // sizes and strides are arrays of one
         path.push_back(0);
-      mlir::Value value = LLVM::ExtractValueOp::create(builder, loc, result, path);
+      Value value = LLVM::ExtractValueOp::create(builder, loc, result, path);
       LLVM::StoreOp::create(builder, loc, value, slotAddress(builder, loc, slots, slot++));
     }
 }
@@ -58,26 +57,26 @@ void storeReturned(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value res
 /// Emits `NAME_entry`: loads every argument from its slot, calls the statement, and stores what it returns in
 /// the slots that follow.
 void addEntry(LLVM::LLVMFuncOp statement) {
-  mlir::MLIRContext *context = statement.getContext();
-  mlir::Location loc = statement.getLoc();
-  mlir::OpBuilder builder(context);
+  MLIRContext *context = statement.getContext();
+  Location loc = statement.getLoc();
+  OpBuilder builder(context);
   builder.setInsertionPointAfter(statement);
-  mlir::Type pointer = LLVM::LLVMPointerType::get(context);
+  Type pointer = LLVM::LLVMPointerType::get(context);
   auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), {pointer});
   auto entry = LLVM::LLVMFuncOp::create(builder, loc, (statement.getName() + "_entry").str(), type);
-  mlir::Block *body = entry.addEntryBlock(builder);
+  Block *body = entry.addEntryBlock(builder);
   builder.setInsertionPointToStart(body);
 
-  llvm::SmallVector<mlir::Value> arguments;
+  SmallVector<Value> arguments;
   for (auto [slot, argument] : llvm::enumerate(statement.getArgumentTypes())) {
-    mlir::Value address = slotAddress(builder, loc, body->getArgument(0), unsigned(slot));
+    Value address = slotAddress(builder, loc, body->getArgument(0), unsigned(slot));
     arguments.push_back(LLVM::LoadOp::create(builder, loc, argument, address));
   }
   auto call = LLVM::CallOp::create(builder, loc, statement, arguments);
   size_t count = returnedMemrefs(statement.getFunctionType().getReturnType())->size();
   if (count > 0)
     storeReturned(builder, loc, call.getResult(), count, body->getArgument(0), unsigned(arguments.size()));
-  LLVM::ReturnOp::create(builder, loc, mlir::ValueRange{});
+  LLVM::ReturnOp::create(builder, loc, ValueRange{});
 }
 
 struct EntryPass : impl::EntryBase<EntryPass> {
@@ -91,8 +90,8 @@ struct EntryPass : impl::EntryBase<EntryPass> {
             "expected a statement that returns nothing, or the buffers of the tensors it made");
         return signalPassFailure();
       }
-      for (mlir::Type type : statement.getArgumentTypes())
-        if (!mlir::isa<LLVM::LLVMPointerType>(type) && !type.isInteger(64)) {
+      for (Type type : statement.getArgumentTypes())
+        if (!isa<LLVM::LLVMPointerType>(type) && !type.isInteger(64)) {
           statement.emitError("expected arguments of 8 bytes (memrefs and indices), got ") << type;
           return signalPassFailure();
         }

@@ -1,4 +1,4 @@
-// tulle-launch: has the engine run parallel regions.
+// tulle-launch: define the functions that launch parallel regions through the engine.
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "passes/Passes.h"
 #include "passes/parallel/FunctionNames.h"
@@ -25,7 +25,7 @@ struct LaunchPass : impl::LaunchBase<LaunchPass> {
     }
   }
 
-  /// Both functions' arguments but the first, as they lie in memory.
+  /// The memory layout of both functions' arguments but the first.
   static LLVM::LLVMStructType contextType(LLVM::LLVMFuncOp task) {
     return LLVM::LLVMStructType::getLiteral(task.getContext(), task.getArgumentTypes().drop_front());
   }
@@ -86,7 +86,7 @@ struct LaunchPass : impl::LaunchBase<LaunchPass> {
     LLVM::ReturnOp::create(b, loc, mlir::ValueRange{});
     enter.setLinkage(LLVM::Linkage::Internal);
     task.setLinkage(LLVM::Linkage::Internal);
-    task.setNoInline(true); // that would lose what its arguments say about aliases
+    task.setNoInline(true); // inlining would lose the alias facts of its arguments
     return enter;
   }
 };

@@ -1,4 +1,4 @@
-// tulle-noalias: the alias facts of a statement's buffers reach LLVM.
+// tulle-noalias: mark the buffer arguments of statements and parallel regions llvm.noalias.
 #include "dialect/Attributes.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "passes/Passes.h"
@@ -12,7 +12,7 @@ namespace {
 struct NoaliasPass : impl::NoaliasBase<NoaliasPass> {
   void runOnOperation() override {
     mlir::UnitAttr unit = mlir::UnitAttr::get(&getContext());
-    // New memory is nobody else's.
+    // An allocation aliases nothing.
     if (auto alloc = getOperation().lookupSymbol<mlir::LLVM::LLVMFuncOp>("_mlir_memref_to_llvm_alloc"))
       alloc.setResultAttr(0, mlir::LLVM::LLVMDialect::getNoAliasAttrName(), unit);
     for (auto func : getOperation().getOps<mlir::LLVM::LLVMFuncOp>()) {

@@ -1,32 +1,28 @@
-// What LLVM is told about a loop.
+// Loop metadata that keeps LLVM from transforming a loop again.
 #pragma once
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 namespace tulle::passes {
 
-/// LLVM neither vectorizes nor unrolls the loop.
-inline void keepScalar(mlir::scf::ForOp loop) {
-  namespace LLVM = mlir::LLVM;
-  mlir::MLIRContext *context = loop.getContext();
-  auto yes = mlir::BoolAttr::get(context, true);
-  auto vectorize = LLVM::LoopVectorizeAttr::get(context, yes, {}, {}, {}, {}, {}, {});
-  auto unroll = LLVM::LoopUnrollAttr::get(context, yes, {}, {}, {}, {}, {}, {});
-  loop->setAttr("llvm.loop_annotation",
-                LLVM::LoopAnnotationAttr::get(context, {}, vectorize, {}, unroll, {}, {}, {}, {}, {}, {}, {},
-                                              {}, {}, {}, {}));
-}
+inline constexpr llvm::StringLiteral kLoopAnnotationAttr = "llvm.loop_annotation";
 
 /// LLVM does not vectorize the loop.
-inline void keepFromVectors(mlir::scf::ForOp loop) {
+inline void disableVectorization(mlir::scf::ForOp loop, mlir::LLVM::LoopUnrollAttr unroll = {}) {
   namespace LLVM = mlir::LLVM;
   mlir::MLIRContext *context = loop.getContext();
-  auto yes = mlir::BoolAttr::get(context, true);
-  auto vectorize = LLVM::LoopVectorizeAttr::get(context, yes, {}, {}, {}, {}, {}, {});
-  loop->setAttr("llvm.loop_annotation", LLVM::LoopAnnotationAttr::get(context, {}, vectorize, {}, {}, {}, {},
-                                                                      {}, {}, {}, {}, {}, {}, {}, {}, {}));
+  auto vectorize =
+      LLVM::LoopVectorizeAttr::get(context, mlir::BoolAttr::get(context, true), {}, {}, {}, {}, {}, {});
+  loop->setAttr(kLoopAnnotationAttr, LLVM::LoopAnnotationAttr::get(context, {}, vectorize, {}, unroll, {}, {},
+                                                                   {}, {}, {}, {}, {}, {}, {}, {}, {}));
 }
 
-inline bool isKeptScalar(mlir::scf::ForOp loop) { return loop->hasAttr("llvm.loop_annotation"); }
+/// LLVM neither vectorizes nor unrolls the loop.
+inline void disableLoopTransforms(mlir::scf::ForOp loop) {
+  auto yes = mlir::BoolAttr::get(loop.getContext(), true);
+  disableVectorization(loop, mlir::LLVM::LoopUnrollAttr::get(loop.getContext(), yes, {}, {}, {}, {}, {}, {}));
+}
+
+inline bool hasLoopAnnotation(mlir::scf::ForOp loop) { return loop->hasAttr(kLoopAnnotationAttr); }
 
 } // namespace tulle::passes

@@ -1,45 +1,36 @@
 #include "passes/analysis/TripCount.h"
-#include "mlir/IR/Matchers.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "passes/analysis/LoopMatchers.h"
 
 namespace tulle::passes {
 
-namespace arith = mlir::arith;
+using namespace mlir;
 
-static std::optional<int64_t> constantOf(mlir::Value value) {
-  llvm::APInt constant;
-  if (mlir::matchPattern(value, mlir::m_ConstantInt(&constant)))
-    return constant.getSExtValue();
-  return std::nullopt;
-}
-
-std::optional<int64_t> blockBound(mlir::Value bound) {
-  mlir::Operation *op = bound.getDefiningOp();
-  if (!mlir::isa_and_nonnull<arith::MinUIOp, arith::MinSIOp>(op))
+std::optional<int64_t> minWithConstant(Value bound) {
+  Operation *op = bound.getDefiningOp();
+  if (!isa_and_nonnull<arith::MinUIOp, arith::MinSIOp>(op))
     return std::nullopt;
-  if (std::optional<int64_t> constant = constantOf(op->getOperand(0)))
+  if (std::optional<int64_t> constant = getConstantIntValue(op->getOperand(0)))
     return constant;
-  return constantOf(op->getOperand(1));
+  return getConstantIntValue(op->getOperand(1));
 }
 
-std::optional<int64_t> constantIterations(mlir::scf::ForOp loop) {
-  std::optional<int64_t> lower = constantOf(loop.getLowerBound()), upper = constantOf(loop.getUpperBound());
+std::optional<int64_t> exactTripCount(scf::ForOp loop) {
+  std::optional<int64_t> lower = getConstantIntValue(loop.getLowerBound());
+  std::optional<int64_t> upper = getConstantIntValue(loop.getUpperBound());
   if (!lower || !upper)
     return std::nullopt;
   return std::max<int64_t>(*upper - *lower, 0);
 }
 
-std::optional<int64_t> mostIterations(mlir::scf::ForOp loop) {
-  if (std::optional<int64_t> exactly = constantIterations(loop))
+std::optional<int64_t> maxTripCount(scf::ForOp loop) {
+  if (std::optional<int64_t> exactly = exactTripCount(loop))
     return exactly;
-  if (std::optional<int64_t> block = blockBound(loop.getUpperBound()))
-    if (std::optional<int64_t> lower = constantOf(loop.getLowerBound()))
-      return std::max<int64_t>(*block - *lower, 0);
-  auto sum = loop.getUpperBound().getDefiningOp<arith::AddIOp>();
-  if (sum && sum.getLhs() == loop.getLowerBound())
-    return constantOf(sum.getRhs());
-  if (sum && sum.getRhs() == loop.getLowerBound())
-    return constantOf(sum.getLhs());
-  return std::nullopt;
+  if (std::optional<int64_t> tile = minWithConstant(loop.getUpperBound()))
+    if (std::optional<int64_t> lower = getConstantIntValue(loop.getLowerBound()))
+      return std::max<int64_t>(*tile - *lower, 0);
+  Value length = otherOperand<arith::AddIOp>(loop.getUpperBound(), loop.getLowerBound());
+  return length ? getConstantIntValue(length) : std::nullopt;
 }
 
 } // namespace tulle::passes

@@ -1,20 +1,17 @@
-// How often a loop can run, where its bounds say so.
+// Trip counts of loops, as far as their bounds tell.
 #pragma once
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include <optional>
 
 namespace tulle::passes {
 
-/// The constant of `min(x, constant)`: what loops over the part of a block inside the dimensions are bounded
-/// by.
-std::optional<int64_t> blockBound(mlir::Value bound);
+/// The constant of `min(x, constant)`, the upper bound of loops over the part of a tile inside a dimension.
+std::optional<int64_t> minWithConstant(mlir::Value bound);
 
-/// An upper bound of the number of iterations: constant bounds, `x to x + constant`, or `0 to min(x,
-/// constant)`.
-std::optional<int64_t> mostIterations(mlir::scf::ForOp loop);
+/// An upper bound of the trip count: of constant bounds, `x to x + constant`, or `0 to min(x, constant)`.
+std::optional<int64_t> maxTripCount(mlir::scf::ForOp loop);
 
-/// The number of iterations where both bounds are constants.
-std::optional<int64_t> constantIterations(mlir::scf::ForOp loop);
+/// The trip count of a loop with constant bounds.
+std::optional<int64_t> exactTripCount(mlir::scf::ForOp loop);
 
 } // namespace tulle::passes

@@ -1,4 +1,4 @@
-// What tulle-vectorize knows about an innermost loop before it changes anything.
+// Whether an innermost loop can be vectorized, and how its values vary over the lanes.
 #pragma once
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -12,10 +12,11 @@ namespace tulle::passes {
 enum class LaneShape : uint8_t {
   Uniform,     ///< the same in every lane
   Consecutive, ///< an index that grows by one from lane to lane
-  PerLane
+  Varying
 };
 
-/// A loop-carried value `acc = acc (combiner) input`, kept in iterations where a condition (if any) says so.
+/// A loop-carried value `acc = acc (combiner) input`, unchanged in iterations where a condition (if any) is
+/// false.
 struct Reduction {
   mlir::Operation *combiner = nullptr;
   mlir::Operation *select = nullptr; ///< select(condition, combined, acc), or null
@@ -25,17 +26,17 @@ struct Reduction {
   bool selectsOnTrue = true;
 };
 
-/// A loop that can run several iterations at once, without an operation reordered that must not be.
+/// A loop that can be vectorized without reordering an operation that must not be.
 struct VectorizationLegality {
   mlir::scf::ForOp loop;
   llvm::DenseMap<mlir::Value, LaneShape>
       shapes;                              ///< of values defined in the body and of the induction variable
   llvm::SmallVector<Reduction> reductions; ///< one per loop-carried value
   unsigned widestBits = 0;                 ///< of elements loaded, stored or reduced
-  bool gathers = false;                    ///< some load is at positions computed per lane
-  bool scatters = false;                   ///< some store is
-  bool branches = false;                   ///< some operations run in some iterations only
-  /// Buffers that lanes switched off read at position 0 when gathers are taken apart.
+  bool gathers = false;                    ///< some load is indirect
+  bool scatters = false;                   ///< some store is indirect
+  bool branches = false;                   ///< some operations are conditional
+  /// Buffers whose first element inactive lanes of scalarized gathers load.
   llvm::SmallVector<mlir::Value> guardedGathers;
 
   LaneShape shapeOf(mlir::Value value) const;
@@ -43,14 +44,15 @@ struct VectorizationLegality {
   bool isReductionStep(mlir::Operation *op) const;
 };
 
-/// Why a loop stays scalar.
-struct Obstacle {
+/// What keeps a loop from being vectorized.
+struct MissedVectorization {
   mlir::Operation *op = nullptr;
   const char *why = "";
 };
 
-/// The plan of an innermost loop of step 1, or nothing when it has an operation, an access or a dependence
-/// that cannot be run in lanes; `obstacle`, if any, then says which.
-std::optional<VectorizationLegality> analyzeLoop(mlir::scf::ForOp loop, Obstacle *obstacle = nullptr);
+/// Analyzes an innermost loop of step 1; nothing, and the reason in `missed`, where it has an operation, an
+/// access or a dependence that cannot be vectorized.
+std::optional<VectorizationLegality> analyzeLoop(mlir::scf::ForOp loop,
+                                                 MissedVectorization *missed = nullptr);
 
 } // namespace tulle::passes

@@ -1,23 +1,20 @@
-// tulle-loop-hints: innermost loops that store at positions they read stay scalar.
+// tulle-loop-hints: keep LLVM from vectorizing innermost loops with indirect stores.
 //
-// Where each entry goes to a place of its own, the stores are the work. Addresses put together in vectors
-// have to come apart again for them, and the processors that have a scatter instruction take longer for it
-// than for its stores one by one.
+// Addresses computed in vectors have to be extracted again for scalar stores, and the processors that have a
+// scatter instruction take longer for it than for its stores one by one.
 //
-// Where a loop adds to places it reads, the places are fetched early: until they are known, no later load can
-// tell whether it reads what was stored.
+// Where a loop accumulates at indices it loads, these are prefetched: until they are known, no later load can
+// tell whether it depends on the store.
 #include "dialect/Costs.h"
-#include "levels/Control.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "levels/Indices.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/IRMapping.h"
-#include "mlir/IR/Matchers.h"
 #include "passes/Passes.h"
 #include "passes/analysis/LoopAnnotation.h"
-#include "passes/analysis/ReductionNest.h"
+#include "passes/analysis/LoopMatchers.h"
+#include "passes/analysis/SegmentLoops.h"
 #include "passes/analysis/TripCount.h"
+#include "passes/prefetch/PrefetchPlan.h"
 
 namespace tulle::passes {
 #define GEN_PASS_DEF_LOOPHINTS
@@ -25,19 +22,15 @@ namespace tulle::passes {
 
 namespace {
 
-namespace arith = mlir::arith;
-namespace memref = mlir::memref;
-namespace scf = mlir::scf;
-using mlir::Operation;
-using mlir::Value;
+using namespace mlir;
 
-/// Whether the value is computed from something the loop reads.
-bool isRead(Value value, scf::ForOp loop, llvm::DenseSet<Operation *> &seen) {
+/// Whether the value depends on a load of the loop.
+bool dependsOnLoad(Value value, scf::ForOp loop, llvm::DenseSet<Operation *> &seen) {
   Operation *op = value.getDefiningOp();
   if (!op || !loop->isProperAncestor(op) || !seen.insert(op).second)
     return false;
-  return mlir::isa<memref::LoadOp>(op) ||
-         llvm::any_of(op->getOperands(), [&](Value operand) { return isRead(operand, loop, seen); });
+  return isa<memref::LoadOp>(op) ||
+         llvm::any_of(op->getOperands(), [&](Value operand) { return dependsOnLoad(operand, loop, seen); });
 }
 
 bool scatters(scf::ForOp loop) {
@@ -45,88 +38,74 @@ bool scatters(scf::ForOp loop) {
       .walk([&](memref::StoreOp store) {
         llvm::DenseSet<Operation *> seen;
         bool scatter =
-            llvm::any_of(store.getIndices(), [&](Value index) { return isRead(index, loop, seen); });
-        return scatter ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
+            llvm::any_of(store.getIndices(), [&](Value index) { return dependsOnLoad(index, loop, seen); });
+        return scatter ? WalkResult::interrupt() : WalkResult::advance();
       })
       .wasInterrupted();
 }
 
-bool isInnermost(scf::ForOp loop) {
-  return !loop.getBody()
-              ->walk([](mlir::LoopLikeOpInterface) { return mlir::WalkResult::interrupt(); })
-              .wasInterrupted();
-}
-
-/// What the loop reads in order, if all it does is add such things to an element of a buffer; nothing
+/// The loads at the loop's index, if all it does is accumulate such elements in one of a buffer; nothing
 /// otherwise.
-llvm::SmallVector<memref::LoadOp> streamsAddedUp(scf::ForOp loop) {
-  llvm::SmallVector<memref::LoadOp> streams;
+SmallVector<memref::LoadOp> accumulatedStreams(scf::ForOp loop) {
+  SmallVector<memref::LoadOp> streams;
   auto stores = loop.getBody()->getOps<memref::StoreOp>();
-  if (loop.getNumRegionIterArgs() != 0 || !mlir::matchPattern(loop.getStep(), mlir::m_One()) ||
-      mostIterations(loop) || !llvm::hasSingleElement(stores))
+  if (loop.getNumRegionIterArgs() != 0 || !hasUnitStep(loop) || maxTripCount(loop) ||
+      !llvm::hasSingleElement(stores))
     return streams;
   memref::StoreOp store = *stores.begin();
   bool updates = false;
   for (Operation &op : loop.getBody()->without_terminator()) {
-    if (auto load = mlir::dyn_cast<memref::LoadOp>(op)) {
+    if (auto load = dyn_cast<memref::LoadOp>(op)) {
       if (load.getIndices().size() == 1 && load.getIndices()[0] == loop.getInductionVar())
         streams.push_back(load);
       updates |= load.getMemRef() == store.getMemRef() && load.getIndices() == store.getIndices();
-    } else if (&op != store && !mlir::isMemoryEffectFree(&op)) {
+    } else if (&op != store && !isMemoryEffectFree(&op)) {
       return {};
     }
   }
-  return updates && streams.size() > 1 ? streams : llvm::SmallVector<memref::LoadOp>();
+  return updates && streams.size() > 1 ? streams : SmallVector<memref::LoadOp>();
 }
 
-/// A few iterations at a time, with the streams fetched ahead (experiments 004 and 010).
-void fetchStreams(scf::ForOp loop, llvm::ArrayRef<memref::LoadOp> streams, const iteration::Cpu &cpu) {
-  mlir::OpBuilder b(loop);
-  mlir::Location loc = loop.getLoc();
-  auto constant = [&](int64_t value) { return arith::ConstantIndexOp::create(b, loc, value); };
-  Value lower = loop.getLowerBound(), step = constant(cpu.entriesPerPrefetch);
-  Value limit = arith::SubIOp::create(b, loc, loop.getUpperBound(), constant(cpu.entriesPerPrefetch - 1));
-  auto several = scf::ForOp::create(b, loc, lower, limit, step, lower);
-  keepScalar(several);
-  b.setInsertionPointToStart(several.getBody());
-  Value position = several.getInductionVar();
-  Value later = arith::AddIOp::create(b, loc, position, constant(cpu.prefetchEntries));
+/// A few iterations at a time, with a prefetch of the streams (experiments 004 and 010).
+void prefetchStreams(scf::ForOp loop, ArrayRef<memref::LoadOp> streams, const iteration::Cpu &cpu) {
+  levels::Indices at(loop);
+  Value lower = loop.getLowerBound(), step = at.constant(cpu.entriesPerPrefetch);
+  Value limit = at.sub(loop.getUpperBound(), at.constant(cpu.entriesPerPrefetch - 1));
+  auto unrolled = scf::ForOp::create(at.b, at.loc, lower, limit, step, lower);
+  disableLoopTransforms(unrolled);
+  at.b.setInsertionPointToStart(unrolled.getBody());
+  Value position = unrolled.getInductionVar();
+  Value later = at.add(position, at.constant(cpu.prefetchEntries));
   for (memref::LoadOp stream : streams)
-    memref::PrefetchOp::create(b, loc, stream.getMemRef(), later, /*isWrite=*/false, /*localityHint=*/3,
-                               /*isDataCache=*/true);
+    emitPrefetch(at.b, at.loc, stream.getMemRef(), later);
   for (int64_t k = 0; k < cpu.entriesPerPrefetch; ++k) {
-    mlir::IRMapping map;
-    map.map(loop.getInductionVar(), arith::AddIOp::create(b, loc, position, constant(k)));
+    IRMapping map;
+    map.map(loop.getInductionVar(), at.add(position, at.constant(k)));
     for (Operation &op : loop.getBody()->without_terminator())
-      b.clone(op, map);
+      at.b.clone(op, map);
   }
-  scf::YieldOp::create(b, loc, arith::AddIOp::create(b, loc, position, step).getResult());
-  loop.getLowerBoundMutable().assign(several.getResult(0));
-  keepScalar(loop);
-}
-
-/// One round after another: unrolling gains nothing then (CSR to ELL takes 0.74 of the time without). Rounds
-/// that overlap gain (the lookups of a masked product take 1.35 of the time without).
-bool isReduction(scf::ForOp loop) {
-  auto kind = loop->getAttrOfType<mlir::StringAttr>(levels::kindAttr);
-  return kind && kind.getValue() == "reduction";
+  scf::YieldOp::create(at.b, at.loc, at.add(position, step));
+  loop.getLowerBoundMutable().assign(unrolled.getResult(0));
+  disableLoopTransforms(loop);
 }
 
 struct LoopHintsPass : impl::LoopHintsBase<LoopHintsPass> {
   void runOnOperation() override {
     const iteration::CostModel model = dialect::costModel(getOperation());
-    llvm::SmallVector<scf::ForOp> loops;
+    SmallVector<scf::ForOp> loops;
     getOperation().walk([&](scf::ForOp loop) {
-      if (isInnermost(loop) && !loop->hasAttr("llvm.loop_annotation") && scatters(loop))
+      if (isInnermost(loop) && !hasLoopAnnotation(loop) && scatters(loop))
         loops.push_back(loop);
     });
     for (scf::ForOp loop : loops) {
-      if (llvm::SmallVector<memref::LoadOp> streams = streamsAddedUp(loop); !streams.empty())
-        fetchStreams(loop, streams, model.cpu);
-      else if (isReduction(loop) && !isOutermost(loop))
-        keepScalar(loop); // segments are often shorter than what is unrolled: the rest would be most of them
+      if (SmallVector<memref::LoadOp> streams = accumulatedStreams(loop); !streams.empty())
+        prefetchStreams(loop, streams, model.cpu);
+      else if (hasKind(loop, dialect::LoopKind::Reduction) && !isOutermost(loop))
+        // Most of a short segment would run in the epilogue, and iterations that depend on each other gain
+        // nothing from being unrolled (experiment 049).
+        disableLoopTransforms(loop);
       else
-        keepFromVectors(loop);
+        disableVectorization(loop);
     }
   }
 };

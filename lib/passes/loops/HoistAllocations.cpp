@@ -1,7 +1,8 @@
-// tulle-hoist-allocations: memory that every round of a loop takes and gives back is taken once, outside.
+// tulle-hoist-allocations: hoist an allocation, with its deallocation, out of loops.
 //
-// A row of sums is allocated where the row begins; asking for it takes longer than a short row's sums, and
+// A row of sums is allocated where the row begins; the allocation takes longer than a short row's sums, and
 // threads wait for each other there.
+#include "dialect/Costs.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -15,7 +16,7 @@ namespace {
 
 using namespace mlir;
 
-/// What gives the memory back in the block that takes it; nothing else can hold on to it then.
+/// The deallocation in the block of the allocation; the memory has no use beyond an iteration then.
 memref::DeallocOp deallocOf(memref::AllocOp alloc) {
   for (Operation *user : alloc->getUsers())
     if (auto dealloc = dyn_cast<memref::DeallocOp>(user); dealloc && user->getBlock() == alloc->getBlock())
@@ -23,8 +24,8 @@ memref::DeallocOp deallocOf(memref::AllocOp alloc) {
   return {};
 }
 
-/// The outermost loop around the operation in which its operands do not change; null without one. Parallel
-/// regions are no loops: each part has memory of its own.
+/// The outermost loop around the operation that its operands do not depend on; null without one. The search
+/// stops at parallel regions: each thread has memory of its own.
 Operation *outermostLoop(memref::AllocOp alloc) {
   Operation *found = nullptr;
   for (Operation *around = alloc->getParentOp(); isa<scf::ForOp, scf::WhileOp, scf::IfOp>(around);
@@ -45,6 +46,7 @@ struct HoistAllocations : impl::HoistAllocationsBase<HoistAllocations> {
       Operation *loop = dealloc ? outermostLoop(alloc) : nullptr;
       if (!loop)
         return;
+      dialect::explainChoice(loop, "hoisting: an allocation in this loop is made once, before it");
       alloc->moveBefore(loop);
       dealloc->moveAfter(loop);
     });

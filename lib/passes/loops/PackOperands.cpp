@@ -1,15 +1,16 @@
-// tulle-pack-operands: products over a dense range read a panel of their operand that fits the innermost
-// cache.
+// tulle-pack-operands: pack an operand of a product over a dense range into panels that fit L1, and block the
+// loops for them.
 //
-// In `for i: for g: for k: C[i, k] += … B[g, k]` every i reads all of B. Where that is more than the cache
-// holds, a block of g and a tile of k are done for all i, with that part of B copied to where it is
-// consecutive: rows a power of two apart would displace each other.
+// In `for i: for g: for k: C[i, k] += … B[g, k]` every i loads all of B. Where that is more than L1 holds, a
+// block of g and a tile of k are done for all i, with that part of B packed into a panel: rows a power of two
+// apart would conflict in the cache.
 #include "dialect/Attributes.h"
 #include "dialect/Costs.h"
 #include "levels/Indices.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/IR/Matchers.h"
 #include "passes/Passes.h"
+#include "passes/analysis/InitLoop.h"
+#include "passes/analysis/LoopMatchers.h"
 #include "passes/analysis/ReductionNest.h"
 
 namespace tulle::passes {
@@ -18,25 +19,20 @@ namespace tulle::passes {
 
 namespace {
 
-namespace arith = mlir::arith;
-namespace memref = mlir::memref;
-namespace scf = mlir::scf;
+using namespace mlir;
 using arith::CmpIPredicate;
-using mlir::Operation;
-using mlir::Value;
 
-/// A panel fills the innermost cache, and is as wide as a tile of registers. Of 32, 64 and 128 rows of 256
-/// bytes, 128 (32 KiB) measure best (2:4 times 128 columns: 8.6, 4.3 and 3.5 ms; 5.3 ms with all of B).
+/// A panel is as large as L1, and as wide as a register tile (experiment 043).
 constexpr int64_t panelRowBytes = 256;
-/// Rows of B that a step of the range may choose from.
+/// Rows of B that an iteration of the range may choose from.
 constexpr uint64_t mostScale = 32;
-/// Rows of the result for which copying pays.
+/// Rows of the result for which packing is profitable.
 constexpr int64_t fewRows = 32;
 
-/// `for i: (reads) [for k: C[base(i) + k] = constant] for g: … for k: C[base(i) + k] += … B[row(g) * length +
+/// `for i: (loads) [for k: C[base(i) + k] = constant] for g: … for k: C[base(i) + k] += … B[row(g) * length +
 /// k]`.
 struct Product {
-  scf::ForOp rows, fill, range; ///< over i; over k, or null; over g
+  scf::ForOp rows, init, range; ///< over i; over k, or null; over g
   ReductionNest nest;
   Value base;
   memref::LoadOp load; ///< of B
@@ -44,40 +40,29 @@ struct Product {
   int64_t scale = 0; ///< scale * g <= row < scale * (g + 1)
 };
 
-bool isZero(Value value) { return mlir::matchPattern(value, mlir::m_Zero()); }
-
-/// The other operand of an addition or a product; null where the operation is none.
-template <typename Op> Value other(Value value, Value operand) {
-  auto op = value.getDefiningOp<Op>();
-  if (!op || (op.getLhs() != operand && op.getRhs() != operand))
-    return {};
-  return op.getLhs() == operand ? op.getRhs() : op.getLhs();
-}
-
 bool isBelow(Value value, int64_t limit) {
-  llvm::APInt constant;
+  APInt constant;
   if (auto mask = value.getDefiningOp<arith::AndIOp>())
     return isBelow(mask.getRhs(), limit) || isBelow(mask.getLhs(), limit);
-  if (mlir::matchPattern(value, mlir::m_ConstantInt(&constant)))
+  if (matchPattern(value, m_ConstantInt(&constant)))
     return constant.ult(uint64_t(limit));
-  auto loop = mlir::dyn_cast_or_null<scf::ForOp>(value.getParentBlock()->getParentOp());
+  auto loop = dyn_cast_or_null<scf::ForOp>(value.getParentBlock()->getParentOp());
   return loop && value == loop.getInductionVar() && isZero(loop.getLowerBound()) &&
-         mlir::matchPattern(loop.getUpperBound(), mlir::m_ConstantInt(&constant)) &&
-         constant.ule(uint64_t(limit));
+         matchPattern(loop.getUpperBound(), m_ConstantInt(&constant)) && constant.ule(uint64_t(limit));
 }
 
-/// How many rows of B a step of the range chooses from, the first being step * that; 0 where this is unknown.
-int64_t scaleOf(Value row, Value step) {
-  if (row == step)
+/// How many rows of B iteration g of the range chooses from, the first being g times that; 0 where unknown.
+int64_t scaleOf(Value row, Value g) {
+  if (row == g)
     return 1;
   auto sum = row.getDefiningOp<arith::AddIOp>();
   if (!sum)
     return 0;
   for (auto [block, within] : {std::pair(sum.getLhs(), sum.getRhs()), {sum.getRhs(), sum.getLhs()}}) {
-    llvm::APInt scale;
-    Value factor = other<arith::MulIOp>(block, step);
-    if (factor && mlir::matchPattern(factor, mlir::m_ConstantInt(&scale)) && scale.ugt(0) &&
-        scale.ule(mostScale) && isBelow(within, scale.getSExtValue()))
+    APInt scale;
+    Value factor = otherOperand<arith::MulIOp>(block, g);
+    if (factor && matchPattern(factor, m_ConstantInt(&scale)) && scale.ugt(0) && scale.ule(mostScale) &&
+        isBelow(within, scale.getSExtValue()))
       return scale.getSExtValue();
   }
   return 0;
@@ -86,15 +71,15 @@ int64_t scaleOf(Value row, Value step) {
 bool matchOperand(Product &p) {
   scf::ForOp inner = p.nest.inner;
   Value k = inner.getInductionVar();
-  unsigned reads = 0;
+  unsigned loads = 0;
   inner.walk([&](memref::LoadOp load) {
-    ++reads;
+    ++loads;
     if (load != p.nest.load)
       p.load = load;
   });
-  if (reads != 2 || !p.load || !p.rows.isDefinedOutsideOfLoop(p.load.getMemRef()))
+  if (loads != 2 || !p.load || !p.rows.isDefinedOutsideOfLoop(p.load.getMemRef()))
     return false;
-  Value start = other<arith::AddIOp>(p.load.getIndices()[0], k);
+  Value start = otherOperand<arith::AddIOp>(p.load.getIndices()[0], k);
   auto product = start ? start.getDefiningOp<arith::MulIOp>() : arith::MulIOp();
   if (!product)
     return false;
@@ -110,98 +95,92 @@ bool matchOperand(Product &p) {
   return false;
 }
 
-/// What else the rounds do: read, and set the row.
-bool matchRound(Product &p) {
+/// Whether the rest of an iteration only loads, and initializes the row.
+bool matchPrologue(Product &p) {
   memref::StoreOp written = p.nest.store;
   for (Operation &op : p.rows.getBody()->without_terminator()) {
-    if (&op == p.range || mlir::isMemoryEffectFree(&op))
+    if (&op == p.range || isMemoryEffectFree(&op))
       continue;
-    if (auto load = mlir::dyn_cast<memref::LoadOp>(op); load && load.getMemRef() != written.getMemRef())
+    if (auto load = dyn_cast<memref::LoadOp>(op); load && load.getMemRef() != written.getMemRef())
       continue;
-    p.fill = p.fill ? scf::ForOp() : mlir::dyn_cast<scf::ForOp>(op);
-    if (!p.fill || !isZero(p.fill.getLowerBound()) || p.fill.getNumRegionIterArgs() != 0)
+    std::optional<InitLoop> init = p.init ? std::nullopt : asInitLoop(&op, written.getMemRef());
+    if (!init || init->offset != p.base || !p.rows.isDefinedOutsideOfLoop(init->size))
       return false;
-    auto body = p.fill.getBody()->without_terminator();
-    auto store = body.empty() ? memref::StoreOp() : mlir::dyn_cast<memref::StoreOp>(*std::prev(body.end()));
-    if (!store || store.getMemRef() != written.getMemRef() || std::distance(body.begin(), body.end()) != 2 ||
-        other<arith::AddIOp>(store.getIndices()[0], p.fill.getInductionVar()) != p.base ||
-        !p.rows.isDefinedOutsideOfLoop(store.getValueToStore()) ||
-        !p.rows.isDefinedOutsideOfLoop(p.fill.getUpperBound()))
-      return false;
+    p.init = init->loop;
   }
   return true;
 }
 
 std::optional<Product> matchProduct(scf::ForOp loop) {
   std::optional<ReductionNest> nest = matchReductionNest(loop);
-  if (!nest || nest->movingBounds || nest->plan.gathers || nest->plan.scatters || nest->plan.branches)
+  if (!nest || nest->ivDependentBounds || nest->legality.gathers || nest->legality.scatters ||
+      nest->legality.branches)
     return std::nullopt;
   Product p;
   p.nest = std::move(*nest);
   p.range = p.nest.top();
-  p.rows = mlir::dyn_cast<scf::ForOp>(p.range->getParentOp());
+  p.rows = dyn_cast<scf::ForOp>(p.range->getParentOp());
   scf::ForOp inner = p.nest.inner;
-  auto kind = p.rows ? p.rows->getAttrOfType<mlir::StringAttr>(dialect::kKindAttr) : mlir::StringAttr();
-  if (!kind || kind.getValue() != "parallel" || p.rows.getNumRegionIterArgs() != 0 ||
+  if (!isParallel(p.rows) || p.rows.getNumRegionIterArgs() != 0 ||
       p.range->getNextNode() != p.rows.getBody()->getTerminator() || !isZero(p.range.getLowerBound()) ||
       !isZero(inner.getLowerBound()) || !p.rows.isDefinedOutsideOfLoop(p.range.getUpperBound()) ||
       !p.rows.isDefinedOutsideOfLoop(inner.getUpperBound()))
     return std::nullopt;
-  p.base = other<arith::AddIOp>(p.nest.store.getIndices()[0], inner.getInductionVar());
+  p.base = otherOperand<arith::AddIOp>(p.nest.store.getIndices()[0], inner.getInductionVar());
   if (!p.base || !p.base.getDefiningOp() || p.base.getDefiningOp()->getBlock() != p.rows.getBody())
     return std::nullopt;
-  if (!matchOperand(p) || !matchRound(p))
+  if (!matchOperand(p) || !matchPrologue(p))
     return std::nullopt;
   return p;
 }
 
-class Blocker : levels::Indices {
+/// The blocked loops over panels of B, where the sizes make them profitable.
+class PackedProduct : levels::Indices {
 public:
-  Blocker(Product product, const iteration::Cpu &cpu)
+  PackedProduct(Product product, const iteration::Cpu &cpu)
       : Indices(product.rows), p(std::move(product)),
         panelBytes(std::max(cpu.l1, panelRowBytes * int64_t(mostScale))) {}
 
-  void run() {
+  void emit() {
     const int64_t bytes = std::max(1u, p.load.getType().getIntOrFloatBitWidth() / 8);
     width = constant(panelRowBytes / bytes);
     height = constant(panelBytes / panelRowBytes / p.scale);
-    auto branch = scf::IfOp::create(b, loc, pays(bytes), /*withElseRegion=*/true);
+    auto branch = scf::IfOp::create(b, loc, isProfitable(bytes), /*withElseRegion=*/true);
     b.setInsertionPoint(branch.thenBlock()->getTerminator());
-    panels();
+    emitPanels();
     p.rows->moveBefore(branch.elseBlock()->getTerminator());
   }
 
 private:
   Product p;
   int64_t panelBytes;
-  Value width, height; ///< of a panel: elements, and steps of the range
+  Value width, height; ///< of a panel: elements, and iterations of the range
 
   Value columns() { return p.nest.inner.getUpperBound(); }
 
-  /// Many rows, more of B than a panel holds, rows of B that the columns cover, and a row set that they
-  /// cover.
-  Value pays(int64_t bytes) {
+  /// At run time: many rows, more of B than a panel holds, and columns that are within the rows of B and are
+  /// those that are initialized.
+  Value isProfitable(int64_t bytes) {
     Value count = sub(p.rows.getUpperBound(), p.rows.getLowerBound());
     Value needed = times(times(p.range.getUpperBound(), constant(p.scale)), columns());
-    llvm::SmallVector<Value> conditions{is(CmpIPredicate::sge, count, constant(fewRows)),
-                                        is(CmpIPredicate::sgt, needed, constant(panelBytes / bytes)),
-                                        is(CmpIPredicate::sge, p.length, columns()),
-                                        is(CmpIPredicate::sgt, columns(), constant(0))};
-    if (p.fill)
-      conditions.push_back(is(CmpIPredicate::eq, p.fill.getUpperBound(), columns()));
+    SmallVector<Value> conditions{is(CmpIPredicate::sge, count, constant(fewRows)),
+                                  is(CmpIPredicate::sgt, needed, constant(panelBytes / bytes)),
+                                  is(CmpIPredicate::sge, p.length, columns()),
+                                  is(CmpIPredicate::sgt, columns(), constant(0))};
+    if (p.init)
+      conditions.push_back(is(CmpIPredicate::eq, p.init.getUpperBound(), columns()));
     return all(conditions);
   }
 
-  void panels() {
-    mlir::Type element = p.load.getType();
-    auto type = mlir::MemRefType::get({mlir::ShapedType::kDynamic}, element);
+  void emitPanels() {
+    Type element = p.load.getType();
+    auto type = MemRefType::get({ShapedType::kDynamic}, element);
     Value steps = constant(panelBytes / panelRowBytes / p.scale * p.scale);
     Value panel = memref::AllocOp::create(b, loc, type, times(steps, width), b.getI64IntegerAttr(64));
-    Value size = memref::DimOp::create(b, loc, p.load.getMemRef(), constant(0));
-    Value stored = arith::DivUIOp::create(b, loc, size, p.length); // rows that B has
+    Value stored = divide(sizeOf(p.load.getMemRef()), p.length); // rows that B has
     auto tiles = scf::ForOp::create(b, loc, constant(0), columns(), width);
     {
-      mlir::OpBuilder::InsertionGuard guard(b);
+      OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(tiles.getBody());
       Value column = tiles.getInductionVar(), zero = constant(0);
       Value wide = min(width, sub(columns(), column));
@@ -211,15 +190,15 @@ private:
       Value end = min(add(begin, height), p.range.getUpperBound());
       Value scale = constant(p.scale), first = times(begin, scale);
       pack(panel, first, min(times(end, scale), stored), column, wide);
-      Value toSet = arith::SelectOp::create(b, loc, is(CmpIPredicate::eq, begin, zero), wide, zero);
-      rowsOver(begin, end, panel, first, column, wide, toSet);
+      Value initialized = select(is(CmpIPredicate::eq, begin, zero), wide, zero);
+      emitRows(begin, end, panel, first, column, wide, initialized);
     }
     memref::DeallocOp::create(b, loc, panel);
   }
 
   /// Copies the columns from `column` on of rows first <= r < last of B.
   void pack(Value panel, Value first, Value last, Value column, Value wide) {
-    mlir::OpBuilder::InsertionGuard guard(b);
+    OpBuilder::InsertionGuard guard(b);
     Value zero = constant(0), one = constant(1);
     auto each = scf::ForOp::create(b, loc, first, last, one);
     b.setInsertionPointToStart(each.getBody());
@@ -233,17 +212,18 @@ private:
     memref::StoreOp::create(b, loc, element, panel, add(to, k));
   }
 
-  /// All rounds, for this block of the range and this tile of the columns.
-  void rowsOver(Value begin, Value end, Value panel, Value first, Value column, Value wide, Value toSet) {
-    mlir::IRMapping map;
+  /// All rows, for this block of the range and this tile of the columns.
+  void emitRows(Value begin, Value end, Value panel, Value first, Value column, Value wide,
+                Value initialized) {
+    IRMapping map;
     b.clone(*p.rows, map);
-    auto copyOf = [&](auto op) { return mlir::cast<decltype(op)>(map.lookup(op.getOperation())); };
+    auto copyOf = [&](auto op) { return cast<decltype(op)>(map.lookup(op.getOperation())); };
     Value base = map.lookup(p.base);
     b.setInsertionPointAfterValue(base);
     Value shifted = add(base, column);
     base.replaceAllUsesExcept(shifted, shifted.getDefiningOp());
-    if (p.fill)
-      copyOf(p.fill).getUpperBoundMutable().assign(toSet);
+    if (p.init)
+      copyOf(p.init).getUpperBoundMutable().assign(initialized);
     scf::ForOp range = copyOf(p.range), inner = copyOf(p.nest.inner);
     range.getLowerBoundMutable().assign(begin);
     range.getUpperBoundMutable().assign(end);
@@ -260,11 +240,12 @@ private:
 struct PackOperandsPass : impl::PackOperandsBase<PackOperandsPass> {
   void runOnOperation() override {
     const iteration::CostModel model = dialect::costModel(getOperation());
-    llvm::SmallVector<scf::ForOp> loops;
-    getOperation().walk([&](scf::ForOp loop) { loops.push_back(loop); });
-    for (scf::ForOp loop : loops)
-      if (std::optional<Product> product = matchProduct(loop))
-        Blocker(std::move(*product), model.cpu).run();
+    for (scf::ForOp loop : loopsIn(getOperation()))
+      if (std::optional<Product> product = matchProduct(loop)) {
+        dialect::explainChoice(product->rows, "packing: where an operand is larger than L1, panels of it are "
+                                              "packed for all rows, at run time");
+        PackedProduct(std::move(*product), model.cpu).emit();
+      }
   }
 };
 

@@ -1,9 +1,10 @@
-// tulle-peel-partial-tiles: whole blocks get loops of constant length.
+// tulle-peel-partial-tiles: give the loops over full tiles constant trip counts.
 //
 // Blocked formats pad the dimensions, so loops over a block end at min(rest, size). All blocks but the last
-// are whole: with constant bounds LLVM unrolls them completely and keeps a block's results in registers.
+// are full: with constant bounds LLVM unrolls them completely and keeps a block's results in registers.
+#include "dialect/Costs.h"
+#include "levels/Indices.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/Passes.h"
 #include "passes/analysis/LoopAnnotation.h"
@@ -15,49 +16,45 @@ namespace tulle::passes {
 
 namespace {
 
-namespace arith = mlir::arith;
-namespace scf = mlir::scf;
-using mlir::Value;
+using namespace mlir;
 
-/// Larger blocks gain nothing from being unrolled.
-constexpr int64_t largestBlock = 16;
+/// Larger tiles gain nothing from being unrolled.
+constexpr int64_t largestTile = 16;
 
-bool isBlockLoop(scf::ForOp loop) {
-  std::optional<int64_t> most = mostIterations(loop);
-  return most && *most > 0 && *most <= largestBlock && blockBound(loop.getUpperBound());
+bool isTileLoop(scf::ForOp loop) {
+  std::optional<int64_t> most = maxTripCount(loop);
+  return most && *most > 0 && *most <= largestTile && minWithConstant(loop.getUpperBound());
 }
 
-/// The loop and those inside it that run over parts of blocks, with bounds known before it starts.
-llvm::SmallVector<scf::ForOp> blockLoops(scf::ForOp outermost) {
-  llvm::SmallVector<scf::ForOp> loops;
+/// The loop and those inside it over tiles, with bounds known before it starts.
+SmallVector<scf::ForOp> tileLoops(scf::ForOp outermost) {
+  SmallVector<scf::ForOp> loops;
   outermost.walk([&](scf::ForOp loop) {
-    mlir::Operation *bound = loop.getUpperBound().getDefiningOp();
-    if (isBlockLoop(loop) && !outermost->isProperAncestor(bound))
+    Operation *bound = loop.getUpperBound().getDefiningOp();
+    if (isTileLoop(loop) && !outermost->isProperAncestor(bound))
       loops.push_back(loop);
   });
   return loops;
 }
 
-void split(scf::ForOp outermost) {
-  mlir::OpBuilder b(outermost);
-  mlir::Location loc = outermost.getLoc();
-  Value whole;
-  llvm::SmallDenseMap<Value, Value> sizes; ///< bound -> the constant it has in a whole block
-  llvm::SmallVector<scf::ForOp> loops = blockLoops(outermost);
+void peel(scf::ForOp outermost) {
+  levels::Indices at(outermost);
+  auto &[b, loc] = at;
+  Value full;
+  llvm::SmallDenseMap<Value, Value> sizes; ///< bound -> the constant it has in a full tile
+  SmallVector<scf::ForOp> loops = tileLoops(outermost);
   for (scf::ForOp loop : loops) {
     Value bound = loop.getUpperBound();
     if (sizes.contains(bound))
       continue;
-    Value size = arith::ConstantIndexOp::create(b, loc, *blockBound(bound));
-    sizes[bound] = size;
-    Value equal = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, bound, size);
-    whole = whole ? arith::AndIOp::create(b, loc, whole, equal).getResult() : equal;
+    Value size = sizes[bound] = at.constant(*minWithConstant(bound));
+    full = at.both(full, at.is(arith::CmpIPredicate::eq, bound, size));
   }
 
-  auto branch = scf::IfOp::create(b, loc, outermost.getResultTypes(), whole, /*addThenBlock=*/true,
+  auto branch = scf::IfOp::create(b, loc, outermost.getResultTypes(), full, /*addThenBlock=*/true,
                                   /*addElseBlock=*/true);
   b.setInsertionPointToEnd(branch.thenBlock());
-  auto constant = mlir::cast<scf::ForOp>(b.clone(*outermost));
+  auto constant = cast<scf::ForOp>(b.clone(*outermost));
   constant.walk([&](scf::ForOp loop) {
     if (auto it = sizes.find(loop.getUpperBound()); it != sizes.end())
       loop.setUpperBound(it->second);
@@ -65,7 +62,7 @@ void split(scf::ForOp outermost) {
   scf::YieldOp::create(b, loc, constant.getResults());
 
   for (scf::ForOp loop : loops)
-    keepScalar(loop); // the last, incomplete block is rare
+    disableLoopTransforms(loop); // partial tiles are rare
   outermost.replaceAllUsesWith(branch.getResults());
   outermost->moveBefore(branch.elseBlock(), branch.elseBlock()->end());
   b.setInsertionPointToEnd(branch.elseBlock());
@@ -74,15 +71,18 @@ void split(scf::ForOp outermost) {
 
 struct PeelPartialTilesPass : impl::PeelPartialTilesBase<PeelPartialTilesPass> {
   void runOnOperation() override {
-    llvm::SmallVector<scf::ForOp> outermost;
-    getOperation().walk<mlir::WalkOrder::PreOrder>([&](scf::ForOp loop) {
-      if (!isBlockLoop(loop) || isKeptScalar(loop))
-        return mlir::WalkResult::advance();
+    SmallVector<scf::ForOp> outermost;
+    getOperation().walk<WalkOrder::PreOrder>([&](scf::ForOp loop) {
+      if (!isTileLoop(loop) || hasLoopAnnotation(loop))
+        return WalkResult::advance();
       outermost.push_back(loop);
-      return mlir::WalkResult::skip();
+      return WalkResult::skip();
     });
-    for (scf::ForOp loop : outermost)
-      split(loop);
+    for (scf::ForOp loop : outermost) {
+      dialect::explainChoice(loop,
+                             "peeling: full tiles have constant trip counts, partial ones keep their loops");
+      peel(loop);
+    }
   }
 };
 

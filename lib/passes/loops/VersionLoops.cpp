@@ -1,13 +1,13 @@
-// tulle-version-loops: loops over rows that one vector holds have a copy of their own.
+// tulle-version-loops: version loops over rows by whether one vector holds a row.
 //
-// A row of C that stays in registers is cut into tiles, and each row asks again how many tiles of which width
-// fit. Where it has few columns (SpMM with 4) that takes a fifth of the time. How many there are is the same
-// for all rows, so that it is asked once: `for i: for p: for k < n: C[f(i, k)] = …`, where n does not depend
-// on i, has a copy, with `min(n, elements of a vector)` for n, that runs where n is not more.
+// A row of C that stays in registers is tiled, and each row tests again how many tiles of which width fit.
+// That is the same for all rows: `for i: for p: for k < n: C[f(i, k)] = …`, where n does not depend on i,
+// gets versions with `min(n, elements of a vector)` for n, which run where n is not more (experiment 044).
 #include "dialect/Costs.h"
+#include "levels/Indices.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/IR/Matchers.h"
 #include "passes/Passes.h"
+#include "passes/analysis/LoopMatchers.h"
 #include "passes/analysis/ReductionNest.h"
 #include "passes/analysis/TripCount.h"
 
@@ -17,38 +17,34 @@ namespace tulle::passes {
 
 namespace {
 
-namespace arith = mlir::arith;
-namespace scf = mlir::scf;
-using mlir::Value;
+using namespace mlir;
 
-/// The loop over rows around a nest whose inner loop is as long for all of them; null where there is none.
-scf::ForOp rowsAround(const ReductionNest &nest) {
+/// The loop over rows around a nest whose inner trip count is the same for all of them; null without one.
+scf::ForOp versionableRows(const ReductionNest &nest) {
   scf::ForOp inner = nest.inner;
-  auto rows = mlir::dyn_cast<scf::ForOp>(nest.top()->getParentOp());
-  if (!rows || rows.getNumResults() != 0 || !rows.isDefinedOutsideOfLoop(inner.getUpperBound()) ||
-      !mlir::matchPattern(inner.getLowerBound(), mlir::m_Zero()) || mostIterations(inner))
-    return {};
-  return rows;
+  auto rows = dyn_cast<scf::ForOp>(nest.top()->getParentOp());
+  return rows && rows.getNumResults() == 0 && rows.isDefinedOutsideOfLoop(inner.getUpperBound()) &&
+                 isZero(inner.getLowerBound()) && !maxTripCount(inner)
+             ? rows
+             : scf::ForOp();
 }
 
-/// Two copies: one says how long its inner loop is, the other how long it is at most.
-void copyForOneVector(scf::ForOp rows, scf::ForOp inner, int64_t elements) {
-  mlir::OpBuilder b(rows);
-  mlir::Location loc = rows.getLoc();
-  Value length = inner.getUpperBound(), most = arith::ConstantIndexOp::create(b, loc, elements);
-  auto copy = [&](arith::CmpIPredicate predicate, llvm::function_ref<Value()> bound) {
-    Value isShort = arith::CmpIOp::create(b, loc, predicate, length, most);
-    auto branch = scf::IfOp::create(b, loc, isShort, /*withElseRegion=*/true);
-    b.setInsertionPoint(branch.thenBlock()->getTerminator());
-    mlir::IRMapping map;
+/// Two versions: one for rows of exactly `elements`, one for shorter ones.
+void addOneVectorVersions(scf::ForOp rows, scf::ForOp inner, int64_t elements) {
+  levels::Indices at(rows);
+  Value length = inner.getUpperBound(), most = at.constant(elements);
+  auto version = [&](arith::CmpIPredicate predicate, function_ref<Value()> bound) {
+    auto branch = scf::IfOp::create(at.b, at.loc, at.is(predicate, length, most), /*withElseRegion=*/true);
+    at.b.setInsertionPoint(branch.thenBlock()->getTerminator());
+    IRMapping map;
     Value known = bound();
-    b.clone(*rows, map);
-    mlir::cast<scf::ForOp>(map.lookup(inner.getOperation())).getUpperBoundMutable().assign(known);
-    b.setInsertionPoint(branch.elseBlock()->getTerminator());
+    at.b.clone(*rows, map);
+    cast<scf::ForOp>(map.lookup(inner.getOperation())).getUpperBoundMutable().assign(known);
+    at.b.setInsertionPoint(branch.elseBlock()->getTerminator());
   };
-  copy(arith::CmpIPredicate::eq, [&] { return most; });
-  copy(arith::CmpIPredicate::slt, [&] { return arith::MinSIOp::create(b, loc, length, most).getResult(); });
-  rows->moveBefore(b.getInsertionBlock()->getTerminator());
+  version(arith::CmpIPredicate::eq, [&] { return most; });
+  version(arith::CmpIPredicate::slt, [&] { return at.min(length, most); });
+  rows->moveBefore(at.b.getInsertionBlock()->getTerminator());
 }
 
 struct VersionLoopsPass : impl::VersionLoopsBase<VersionLoopsPass> {
@@ -56,21 +52,23 @@ struct VersionLoopsPass : impl::VersionLoopsBase<VersionLoopsPass> {
 
   void runOnOperation() override {
     const iteration::CostModel model = dialect::costModel(getOperation());
-    llvm::SmallVector<scf::ForOp> loops;
-    getOperation().walk<mlir::WalkOrder::PreOrder>([&](scf::ForOp loop) { loops.push_back(loop); });
-    llvm::SetVector<mlir::Operation *> copied;
+    SmallVector<scf::ForOp> loops;
+    getOperation().walk<WalkOrder::PreOrder>([&](scf::ForOp loop) { loops.push_back(loop); });
+    SetVector<Operation *> versioned;
     for (scf::ForOp loop : loops) {
       std::optional<ReductionNest> nest = matchReductionNest(loop);
-      if (!nest || nest->movingBounds || nest->plan.gathers || nest->plan.scatters)
+      if (!nest || nest->ivDependentBounds || nest->legality.gathers || nest->legality.scatters)
         continue;
-      scf::ForOp rows = rowsAround(*nest);
-      if (!rows || !copied.insert(rows))
+      scf::ForOp rows = versionableRows(*nest);
+      if (!rows || !versioned.insert(rows))
         continue;
-      const int64_t elements = model.vectorLength(nest->plan.widestBits, vl).value;
-      dialect::explainChoice(nest->inner, "rows of at most " + std::to_string(elements) +
-                                              " elements: one vector with a mask, in loops of their own; "
-                                              "asking every row for tiles takes 1.2 of the time");
-      copyForOneVector(rows, nest->inner, elements);
+      const int64_t elements = model.vectorLength(nest->legality.widestBits, vl).value;
+      dialect::explainChoice(
+          nest->inner,
+          "rows of at most " + std::to_string(elements) +
+              " elements: one masked vector, in a loop version of their own; testing every row for tiles "
+              "takes 1.2 of the time");
+      addOneVectorVersions(rows, nest->inner, elements);
     }
   }
 };

@@ -1,5 +1,7 @@
-// tulle-expand-bf16: rounding to bf16 as arithmetic, which runs in lanes where the call of a function would
-// not. Processors with an instruction for it flush what is tiny; so all of them store the same.
+// tulle-expand-bf16: expand rounding to bf16 into integer arithmetic, which vectorizes where the call of a
+// function would not. Processors with an instruction for it flush subnormal numbers; so all of them store the
+// same. Upstream's arith-expand is not used: it expands extensions too, which makes LLVM vectorize gathers
+// over short rows, and gives every nan one payload (experiment 017).
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/Passes.h"
@@ -18,8 +20,8 @@ Type withElement(Type type, Type element) {
   return vector ? Type(vector.clone(element)) : element;
 }
 
-/// The high half of the bits, after half of its last place, less one where that place is even, was added to
-/// them: what carries rounds up, to the even one of two as near. nan stays one.
+/// Round half to even: the high half of the bits, after half a unit in its last place, less one where that
+/// place is even, was added to them. nan stays nan.
 Value rounded(arith::TruncFOp op) {
   OpBuilder b(op);
   Location loc = op.getLoc();

@@ -1,4 +1,5 @@
-// tulle-expand-exp: exponentials as arithmetic, which runs in lanes where the call of a function would not.
+// tulle-expand-exp: expand exponentials into polynomials, which vectorize where the call of a function would
+// not.
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -10,16 +11,15 @@ namespace tulle::passes {
 
 namespace {
 
-namespace arith = mlir::arith;
+using namespace mlir;
 using arith::CmpFPredicate;
-using mlir::Value;
 
-/// What the two widths differ in.
+/// What differs between the two widths.
 struct Format {
   int64_t mantissaBits, bias;
   double least, most;     ///< below is 0, above is infinite; n stays within two powers that can be stored
   double ln2High, ln2Low; ///< of ln 2: n times the high part is exact
-  llvm::ArrayRef<double> q;
+  ArrayRef<double> q;
 };
 
 constexpr double q64[] = {0.5,
@@ -41,13 +41,13 @@ constexpr Format f32{23, 127, -105, 89, 0x1.63p-1, -0x1.bd0105c610ca8p-13, q32};
 /// exp(x) = 2^n exp(r) with n the integer next to x / ln 2 and r = x - n ln 2, |r| <= ln 2 / 2. There
 /// exp(r) = 1 + (r + r^2 q(r)); q interpolates at Chebyshev's points, where its error is a hundredth of a
 /// unit in the last place; the sums around it lose less than the rest of one.
-class Expander {
+class ExpPolynomial {
 public:
-  explicit Expander(mlir::math::ExpOp op)
+  explicit ExpPolynomial(math::ExpOp op)
       : b(op), loc(op.getLoc()), type(op.getType()), x(op.getOperand()), format(type.isF64() ? f64 : f32),
         integer(b.getIntegerType(type.getIntOrFloatBitWidth())) {}
 
-  Value run() {
+  Value emit() {
     // Comparisons with nan are false: it stays.
     Value low = select(CmpFPredicate::OLT, x, constant(format.least));
     Value within = select(CmpFPredicate::OGT, low, constant(format.most));
@@ -64,12 +64,12 @@ public:
   }
 
 private:
-  mlir::OpBuilder b;
-  mlir::Location loc;
-  mlir::Type type;
+  OpBuilder b;
+  Location loc;
+  Type type;
   Value x;
   const Format &format;
-  mlir::Type integer;
+  Type integer;
 
   Value constant(double value) { return arith::ConstantOp::create(b, loc, b.getFloatAttr(type, value)); }
   Value whole(int64_t value) { return arith::ConstantOp::create(b, loc, b.getIntegerAttr(integer, value)); }
@@ -100,11 +100,11 @@ private:
 
 struct ExpandExpPass : impl::ExpandExpBase<ExpandExpPass> {
   void runOnOperation() override {
-    getOperation().walk([](mlir::math::ExpOp op) {
+    getOperation().walk([](math::ExpOp op) {
       const bool mayDiffer = arith::bitEnumContainsAll(op.getFastmath(), arith::FastMathFlags::contract);
       if (!mayDiffer || !(op.getType().isF64() || op.getType().isF32()))
         return;
-      op.replaceAllUsesWith(Expander(op).run());
+      op.replaceAllUsesWith(ExpPolynomial(op).emit());
       op.erase();
     });
   }

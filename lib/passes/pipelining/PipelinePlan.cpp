@@ -11,11 +11,7 @@ namespace tulle::passes {
 
 namespace {
 
-namespace memref = mlir::memref;
-namespace scf = mlir::scf;
-using mlir::Operation;
-using mlir::Value;
-using mlir::WalkResult;
+using namespace mlir;
 
 using Buffers = llvm::SmallDenseSet<Value>;
 
@@ -24,19 +20,19 @@ struct Accesses {
   Buffers read, written;
 };
 
-/// The buffer behind views, where no other value names its memory: one made here, or an argument of a
-/// function (whose arguments do not overlap). Null otherwise.
+/// The buffer behind views, where no other value aliases it: an allocation, or an argument of a function
+/// (whose arguments do not overlap). Null otherwise.
 Value ownBuffer(Value memref) {
-  while (auto view = memref.getDefiningOp<mlir::ViewLikeOpInterface>())
+  while (auto view = memref.getDefiningOp<ViewLikeOpInterface>())
     memref = view.getViewSource();
   if (memref.getDefiningOp<memref::AllocOp>() || memref.getDefiningOp<memref::AllocaOp>())
     return memref;
-  auto argument = mlir::dyn_cast<mlir::BlockArgument>(memref);
-  bool ofFunction = argument && mlir::isa<mlir::func::FuncOp>(argument.getOwner()->getParentOp());
+  auto argument = dyn_cast<BlockArgument>(memref);
+  bool ofFunction = argument && isa<func::FuncOp>(argument.getOwner()->getParentOp());
   return ofFunction ? memref : Value();
 }
 
-/// nullopt where an access is not known, or to a buffer that may be another one as well.
+/// nullopt where an access is not known, or to a buffer that may alias another one.
 std::optional<Accesses> accessesOf(Operation &root) {
   Accesses accesses;
   auto add = [](Buffers &buffers, Value memref) {
@@ -46,28 +42,27 @@ std::optional<Accesses> accessesOf(Operation &root) {
   };
   WalkResult result = root.walk([&](Operation *op) {
     bool known = false;
-    if (auto load = mlir::dyn_cast<memref::LoadOp>(op))
+    if (auto load = dyn_cast<memref::LoadOp>(op))
       known = add(accesses.read, load.getMemRef());
-    else if (auto store = mlir::dyn_cast<memref::StoreOp>(op))
+    else if (auto store = dyn_cast<memref::StoreOp>(op))
       known = add(accesses.written, store.getMemRef());
-    else if (auto call = mlir::dyn_cast<mlir::func::CallOp>(op))
+    else if (auto call = dyn_cast<func::CallOp>(op))
       known = op != &root && call.getCallee().starts_with(dialect::kErrorPrefix);
     else
-      known = op->getNumRegions() != 0 || mlir::isa<memref::PrefetchOp>(op) || mlir::isMemoryEffectFree(op);
+      known = op->getNumRegions() != 0 || isa<memref::PrefetchOp>(op) || isMemoryEffectFree(op);
     return known ? WalkResult::advance() : WalkResult::interrupt();
   });
   return result.wasInterrupted() ? std::nullopt : std::optional(accesses);
 }
 
-/// What a guard may write: of everything it names but does not only load from. It runs in order, whatever it
-/// does.
+/// What a guard may write: every buffer it uses other than in a load. It runs in order, whatever it does.
 std::optional<Buffers> writtenBy(scf::IfOp guard) {
   Buffers written;
   WalkResult result = guard->walk([&](Operation *op) {
-    if (mlir::isa<memref::LoadOp>(op))
+    if (isa<memref::LoadOp>(op))
       return WalkResult::advance();
     for (Value operand : op->getOperands())
-      if (mlir::isa<mlir::MemRefType>(operand.getType())) {
+      if (isa<MemRefType>(operand.getType())) {
         written.insert(ownBuffer(operand));
         if (!ownBuffer(operand))
           return WalkResult::interrupt();
@@ -77,47 +72,46 @@ std::optional<Buffers> writtenBy(scf::IfOp guard) {
   return result.wasInterrupted() ? std::nullopt : std::optional(written);
 }
 
-class Planner {
+class PlanBuilder {
 public:
-  explicit Planner(scf::ForOp loop) : loop(loop) {}
+  explicit PlanBuilder(scf::ForOp loop) : loop(loop) {}
 
-  std::optional<PipelinePlan> run() {
-    if (!loop.getInductionVar().getType().isIndex() || !mlir::matchPattern(loop.getStep(), mlir::m_One()) ||
-        hasLoops())
+  std::optional<PipelinePlan> build() {
+    if (!loop.getInductionVar().getType().isIndex() || !matchPattern(loop.getStep(), m_One()) || hasLoops())
       return std::nullopt;
     for (Operation &op : loop.getBody()->without_terminator())
-      stages.try_emplace(&op, PipelineStage::Read);
+      stages.try_emplace(&op, PipelineStage::Load);
     chooseGuards();
-    if (!collect() || !delayScatters())
+    if (!collect() || !delayIndirectStores())
       return std::nullopt;
-    bool reads = false;
+    bool loads = false;
     auto *next = plan.stages.begin(); // guards have no stage, but may end the call as well
     for (Operation &op : loop.getBody()->without_terminator()) {
       if (next != plan.stages.end() && next->first == &op) {
         stages[&op] = next->second = stageOf(op);
-        reads |= mlir::isa<memref::LoadOp>(op) && next->second == PipelineStage::Read;
+        loads |= isa<memref::LoadOp>(op) && next->second == PipelineStage::Load;
         ++next;
       }
-      checked |= mayEndCall(op);
+      checked |= mayAbort(op);
     }
     for (scf::IfOp guard : plan.guards)
       if (stageOf(guard.getCondition()) > PipelineStage::Test)
         return std::nullopt;
-    return reads ? std::optional(plan) : std::nullopt;
+    return loads ? std::optional(plan) : std::nullopt;
   }
 
 private:
   bool hasLoops() {
-    return llvm::any_of(loop.getBody()->getOperations(), llvm::IsaPred<mlir::LoopLikeOpInterface>);
+    return llvm::any_of(loop.getBody()->getOperations(), llvm::IsaPred<LoopLikeOpInterface>);
   }
 
-  /// An `scf.if` with buffers and without results whose condition needs none that the loop writes outside of
-  /// such operations; the others take their place among the updates.
+  /// Guards: `scf.if` with buffers and without results whose condition does not depend on buffers that the
+  /// loop writes outside of guards. Others are updates.
   void chooseGuards() {
-    Buffers changed; ///< by what is no guard whatever its condition
-    llvm::SmallVector<scf::IfOp> candidates;
+    Buffers changed; ///< by what cannot be a guard
+    SmallVector<scf::IfOp> candidates;
     for (Operation &op : loop.getBody()->without_terminator()) {
-      auto branch = mlir::dyn_cast<scf::IfOp>(op);
+      auto branch = dyn_cast<scf::IfOp>(op);
       if (branch && op.getNumResults() == 0 && touchesBuffers(branch))
         candidates.push_back(branch);
       else
@@ -133,7 +127,7 @@ private:
   static bool touchesBuffers(scf::IfOp branch) {
     return branch
         ->walk([](Operation *op) {
-          bool touches = llvm::any_of(op->getOperandTypes(), llvm::IsaPred<mlir::MemRefType>);
+          bool touches = llvm::any_of(op->getOperandTypes(), llvm::IsaPred<MemRefType>);
           return touches ? WalkResult::interrupt() : WalkResult::advance();
         })
         .wasInterrupted();
@@ -141,12 +135,12 @@ private:
 
   /// Whether the value is computed from an element of one of the buffers, or from what the loop carries.
   bool dependsOn(Value value, const Buffers &buffers, llvm::SmallDenseSet<Operation *> &seen) {
-    if (auto argument = mlir::dyn_cast<mlir::BlockArgument>(value))
+    if (auto argument = dyn_cast<BlockArgument>(value))
       return argument.getOwner() == loop.getBody() && argument != loop.getInductionVar();
     Operation *op = value.getDefiningOp();
     if (!stages.contains(op) || !seen.insert(op).second)
       return false;
-    if (auto load = mlir::dyn_cast<memref::LoadOp>(op); load && buffers.contains(ownBuffer(load.getMemRef())))
+    if (auto load = dyn_cast<memref::LoadOp>(op); load && buffers.contains(ownBuffer(load.getMemRef())))
       return true;
     return op->getNumRegions() != 0 ||
            llvm::any_of(op->getOperands(), [&](Value operand) { return dependsOn(operand, buffers, seen); });
@@ -161,24 +155,24 @@ private:
       llvm::set_union(writtenByGuards, *written);
     }
     for (Operation &op : loop.getBody()->without_terminator()) {
-      if (auto branch = mlir::dyn_cast<scf::IfOp>(op); branch && llvm::is_contained(plan.guards, branch))
+      if (auto branch = dyn_cast<scf::IfOp>(op); branch && llvm::is_contained(plan.guards, branch))
         continue;
       std::optional<Accesses> own = accessesOf(op);
       if (!own)
         return false;
-      plan.stages.emplace_back(&op, PipelineStage::Read);
+      plan.stages.emplace_back(&op, PipelineStage::Load);
       llvm::set_union(written, own->written);
       accesses[&op] = std::move(*own);
     }
     return true;
   }
 
-  /// Finds the stores whose places are looked up, and all operations that have to stay in order with them.
-  /// False where there are none, or where what the loop carries comes from them.
-  bool delayScatters() {
+  /// Finds the stores at loaded indices, and all operations that have to stay in order with them. False where
+  /// there are none, or where loop-carried values depend on them.
+  bool delayIndirectStores() {
     for (auto &[op, stage] : plan.stages)
-      if (auto store = mlir::dyn_cast<memref::StoreOp>(op))
-        if (llvm::any_of(store.getIndices(), [&](Value index) { return readsInARow(index) >= 2; }))
+      if (auto store = dyn_cast<memref::StoreOp>(op))
+        if (llvm::any_of(store.getIndices(), [&](Value index) { return loadDepth(index) >= 2; }))
           delayedBuffers.insert(ownBuffer(store.getMemRef()));
     size_t before;
     do {
@@ -214,67 +208,66 @@ private:
   }
 
   PipelineStage stageOf(Value value) {
-    if (auto argument = mlir::dyn_cast<mlir::BlockArgument>(value);
-        argument && argument.getOwner() == loop.getBody())
-      return argument == loop.getInductionVar() ? PipelineStage::Read : PipelineStage::Update;
+    if (auto argument = dyn_cast<BlockArgument>(value); argument && argument.getOwner() == loop.getBody())
+      return argument == loop.getInductionVar() ? PipelineStage::Load : PipelineStage::Update;
     auto it = stages.find(value.getDefiningOp());
-    return it == stages.end() ? PipelineStage::Read : it->second;
+    return it == stages.end() ? PipelineStage::Load : it->second;
   }
 
   PipelineStage stageOf(Operation &op) {
     if (delayed.contains(&op))
-      return PipelineStage::Write;
-    if (op.getNumRegions() != 0 || mlir::isa<memref::StoreOp>(op))
+      return PipelineStage::Store;
+    if (op.getNumRegions() != 0 || isa<memref::StoreOp>(op))
       return PipelineStage::Update;
-    PipelineStage stage = PipelineStage::Read;
+    PipelineStage stage = PipelineStage::Load;
     for (Value operand : op.getOperands())
       stage = std::max(stage, stageOf(operand));
-    if (auto load = mlir::dyn_cast<memref::LoadOp>(op)) {
+    if (auto load = dyn_cast<memref::LoadOp>(op)) {
       Value buffer = ownBuffer(load.getMemRef());
-      auto isLookedUp = [&](Value index) { return readsInARow(index) > 0; };
-      if (written.contains(buffer) || (checked && llvm::any_of(load.getIndices(), isLookedUp)))
+      auto isLoaded = [&](Value index) { return loadDepth(index) > 0; };
+      if (written.contains(buffer) || (checked && llvm::any_of(load.getIndices(), isLoaded)))
         return PipelineStage::Update;
-      if (writtenByGuards.contains(buffer) && stage == PipelineStage::Read)
+      if (writtenByGuards.contains(buffer) && stage == PipelineStage::Load)
         return PipelineStage::Test;
     }
     // An address or divisor that holds only where no guard runs must not be used before that is known.
-    return stage == PipelineStage::Test && !mlir::isSpeculatable(&op) ? PipelineStage::Update : stage;
+    return stage == PipelineStage::Test && !isSpeculatable(&op) ? PipelineStage::Update : stage;
   }
 
-  static bool mayEndCall(Operation &op) {
-    return op.walk([](mlir::func::CallOp) { return WalkResult::interrupt(); }).wasInterrupted();
+  static bool mayAbort(Operation &op) {
+    return op.walk([](func::CallOp) { return WalkResult::interrupt(); }).wasInterrupted();
   }
 
-  /// How many reads in a row the value takes. Buffers on the stack become registers, and a place that is read
-  /// itself is known soon enough.
-  unsigned readsInARow(Value value) {
+  /// How many dependent loads the value takes. Buffers on the stack become registers, and an index that is
+  /// loaded directly is known soon enough.
+  unsigned loadDepth(Value value) {
     Operation *op = value.getDefiningOp();
     if (!op || !stages.contains(op))
       return 0;
-    if (auto known = chains.find(op); known != chains.end())
+    if (auto known = depths.find(op); known != depths.end())
       return known->second;
     unsigned most = 0;
     op->walk([&](Operation *inner) {
-      auto load = mlir::dyn_cast<memref::LoadOp>(inner);
+      auto load = dyn_cast<memref::LoadOp>(inner);
       bool counts = load && !load.getMemRef().getDefiningOp<memref::AllocaOp>();
       for (Value operand : inner->getOperands())
-        most = std::max(most, readsInARow(operand) + counts);
+        most = std::max(most, loadDepth(operand) + counts);
     });
-    return chains[op] = most;
+    return depths[op] = most;
   }
 
   scf::ForOp loop;
   PipelinePlan plan;
-  llvm::DenseMap<Operation *, PipelineStage> stages; ///< of the body's operations
-  llvm::DenseMap<Operation *, Accesses> accesses;    ///< of those that are no guards
-  llvm::DenseMap<Operation *, unsigned> chains;      ///< of reads, of what has been asked for
+  DenseMap<Operation *, PipelineStage> stages; ///< of the body's operations
+  DenseMap<Operation *, Accesses> accesses;    ///< of those that are no guards
+  DenseMap<Operation *, unsigned> depths;      ///< results of loadDepth
   Buffers written, writtenByGuards, delayedBuffers;
   llvm::SmallDenseSet<Operation *> delayed;
-  bool checked = false; ///< an operation before may have ended the call because of what was read
+  bool checked = false; ///< an operation before may have ended the call because of what was loaded
 };
 
 } // namespace
 
-std::optional<PipelinePlan> PipelinePlan::of(scf::ForOp loop) { return Planner(loop).run(); }
+std::optional<PipelinePlan> PipelinePlan::of(scf::ForOp loop) { return PlanBuilder(loop).build(); }
 
 } // namespace tulle::passes

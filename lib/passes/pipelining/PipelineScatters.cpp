@@ -1,15 +1,16 @@
-// tulle-pipeline-scatters: loops that store at places they look up run several iterations at once.
+// tulle-pipeline-scatters: unroll loops with indirect stores, and group loads before stores.
 //
-// Until the address of a store is known, a processor can only guess which later loads read what it stores,
-// and the longer it takes to find that address, the longer such loops take (the figures are in README.md).
-// Here all that a few iterations read comes first, then what they update, then their stores.
+// Until the address of a store is known, a processor can only predict which later loads depend on it, and the
+// longer the address takes, the longer such loops take (experiment 048). Here the loads of a few iterations
+// come first, then their updates, then their stores.
+#include "dialect/Costs.h"
 #include "levels/Indices.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/Passes.h"
 #include "passes/analysis/LoopAnnotation.h"
-#include "passes/analysis/ReductionNest.h"
+#include "passes/analysis/SegmentLoops.h"
 #include "passes/analysis/TripCount.h"
 #include "passes/pipelining/PipelinePlan.h"
 
@@ -19,100 +20,85 @@ namespace tulle::passes {
 
 namespace {
 
-namespace arith = mlir::arith;
-namespace scf = mlir::scf;
-using mlir::Operation;
-using mlir::Value;
+using namespace mlir;
 
-class Batcher : levels::Indices {
+/// A loop, unrolled and regrouped by stage; the loop itself is the epilogue.
+class PipelinedLoop : levels::Indices {
 public:
-  Batcher(scf::ForOp loop, const PipelinePlan &plan) : Indices(loop), loop(loop), plan(plan) {}
+  PipelinedLoop(scf::ForOp loop, const PipelinePlan &plan) : Indices(loop), loop(loop), plan(plan) {}
 
-  /// Batches of `size` iterations come before the loop, which runs the rest.
-  void run(int64_t size) {
+  void emit(int64_t size) {
     Value lower = loop.getLowerBound(), step = constant(size);
     Value limit = sub(loop.getUpperBound(), constant(size - 1));
-    llvm::SmallVector<Value> inits{lower};
+    SmallVector<Value> inits{lower};
     llvm::append_range(inits, loop.getInitArgs());
-    auto batches = scf::ForOp::create(b, loc, lower, limit, step, inits);
-    keepScalar(batches);
-    b.setInsertionPointToStart(batches.getBody());
-    Value first = batches.getInductionVar();
-    llvm::SmallVector<Value> results{add(first, step)};
-    llvm::append_range(results, batch(first, size, batches.getRegionIterArgs().drop_front()));
+    auto unrolled = scf::ForOp::create(b, loc, lower, limit, step, inits);
+    disableLoopTransforms(unrolled);
+    b.setInsertionPointToStart(unrolled.getBody());
+    Value first = unrolled.getInductionVar();
+    SmallVector<Value> results{add(first, step)};
+    llvm::append_range(results, group(first, size, unrolled.getRegionIterArgs().drop_front()));
     scf::YieldOp::create(b, loc, results);
-    loop.getLowerBoundMutable().assign(batches.getResult(0));
-    loop.getInitArgsMutable().assign(batches.getResults().drop_front());
+    loop.getLowerBoundMutable().assign(unrolled.getResult(0));
+    loop.getInitArgsMutable().assign(unrolled.getResults().drop_front());
   }
 
 private:
-  using Values = llvm::SmallVector<Value>;
+  using Values = levels::Values;
 
-  /// One batch from iteration `first`; returns what the last iteration yields.
-  Values batch(Value first, int64_t size, mlir::ValueRange carried) {
-    llvm::SmallVector<mlir::IRMapping> maps(size);
+  /// The `size` iterations from `first` on; returns what the last one yields.
+  Values group(Value first, int64_t size, ValueRange carried) {
+    SmallVector<IRMapping> maps(size);
     for (int64_t k = 0; k < size; ++k) {
       maps[k].map(loop.getInductionVar(), k == 0 ? first : add(first, constant(k)));
-      clone(maps[k], PipelineStage::Read);
+      clone(maps[k], PipelineStage::Load);
       clone(maps[k], PipelineStage::Test);
     }
     Value guarded;
-    for (mlir::IRMapping &map : maps)
-      for (scf::IfOp guard : plan.guards) {
-        Value taken = map.lookupOrDefault(guard.getCondition());
-        guarded = guarded ? arith::OrIOp::create(b, loc, guarded, taken).getResult() : taken;
-      }
+    for (IRMapping &map : maps)
+      for (scf::IfOp guard : plan.guards)
+        guarded = either(guarded, map.lookupOrDefault(guard.getCondition()));
     if (!guarded)
-      return straight(maps, carried);
-    auto branch = scf::IfOp::create(b, loc, carried.getTypes(), guarded, /*addThenBlock=*/true,
-                                    /*addElseBlock=*/true);
-    mlir::OpBuilder::InsertionGuard restore(b);
-    b.setInsertionPointToEnd(branch.thenBlock());
-    Values results = inOrder(first, size, carried);
-    scf::YieldOp::create(b, loc, results);
-    b.setInsertionPointToEnd(branch.elseBlock());
-    results = straight(maps, carried);
-    scf::YieldOp::create(b, loc, results);
-    return branch.getResults();
+      return staged(maps, carried);
+    return levels::ifElse(
+        b, loc, guarded, carried.getTypes(), [&] { return inOrder(first, size, carried); },
+        [&] { return staged(maps, carried); });
   }
 
-  void clone(mlir::IRMapping &map, PipelineStage wanted) {
+  void clone(IRMapping &map, PipelineStage wanted) {
     for (auto [op, stage] : plan.stages)
       if (stage == wanted)
         b.clone(*op, map);
   }
 
-  Values straight(llvm::MutableArrayRef<mlir::IRMapping> maps, mlir::ValueRange carried) {
+  Values staged(MutableArrayRef<IRMapping> maps, ValueRange carried) {
     Values values(carried);
     keepOrder();
     auto *end = loop.getBody()->getTerminator();
-    for (mlir::IRMapping &map : maps) {
+    for (IRMapping &map : maps) {
       map.map(loop.getRegionIterArgs(), values);
       clone(map, PipelineStage::Update);
       values.clear();
       for (Value yielded : end->getOperands())
         values.push_back(map.lookupOrDefault(yielded));
     }
-    if (llvm::any_of(plan.stages, [](auto entry) { return entry.second == PipelineStage::Write; }))
+    if (llvm::any_of(plan.stages, [](auto entry) { return entry.second == PipelineStage::Store; }))
       keepOrder();
-    for (mlir::IRMapping &map : maps)
-      clone(map, PipelineStage::Write);
+    for (IRMapping &map : maps)
+      clone(map, PipelineStage::Store);
     return values;
   }
 
-  /// The compiler moves no load or store across; the processor is told nothing. To need fewer registers it
-  /// would put each load in front of its store again.
-  void keepOrder() {
-    mlir::LLVM::FenceOp::create(b, loc, mlir::LLVM::AtomicOrdering::seq_cst, "singlethread");
-  }
+  /// A fence for the compiler alone: to need fewer registers it would move each load to its store again.
+  void keepOrder() { LLVM::FenceOp::create(b, loc, LLVM::AtomicOrdering::seq_cst, "singlethread"); }
 
-  Values inOrder(Value first, int64_t size, mlir::ValueRange carried) {
+  Values inOrder(Value first, int64_t size, ValueRange carried) {
     Value end = add(first, constant(size));
-    auto copy = mlir::cast<scf::ForOp>(b.clone(*loop));
+    auto copy = cast<scf::ForOp>(b.clone(*loop));
     copy.setLowerBound(first);
     copy.setUpperBound(end);
     copy.getInitArgsMutable().assign(carried);
-    keepScalar(copy);
+    disableLoopTransforms(copy);
     return copy.getResults();
   }
 
@@ -120,21 +106,24 @@ private:
   const PipelinePlan &plan;
 };
 
-/// Segments are often short: what does not fill a batch takes its time one by one.
-constexpr int64_t batchOfSegment = 4, batchOfStream = 8;
+/// Iterations that run together. Segments are often short, and their epilogue runs one by one.
+constexpr int64_t segmentUnroll = 4, streamUnroll = 8;
 
 struct PipelineScattersPass : impl::PipelineScattersBase<PipelineScattersPass> {
   void runOnOperation() override {
-    llvm::SmallVector<std::pair<scf::ForOp, PipelinePlan>> loops;
+    SmallVector<std::pair<scf::ForOp, PipelinePlan>> loops;
     getOperation().walk([&](scf::ForOp loop) {
-      if (isKeptScalar(loop) || mostIterations(loop))
+      if (hasLoopAnnotation(loop) || maxTripCount(loop))
         return;
       if (std::optional<PipelinePlan> plan = PipelinePlan::of(loop))
         loops.emplace_back(loop, std::move(*plan));
     });
     for (auto &[loop, plan] : loops) {
-      Batcher(loop, plan).run(isOutermost(loop) ? batchOfStream : batchOfSegment);
-      keepScalar(loop);
+      const int64_t size = isOutermost(loop) ? streamUnroll : segmentUnroll;
+      dialect::explainChoice(loop, "software pipelining: " + std::to_string(size) +
+                                       " iterations load before any of them stores at a loaded index");
+      PipelinedLoop(loop, plan).emit(size);
+      disableLoopTransforms(loop);
     }
   }
 };

@@ -1,15 +1,15 @@
-// How far apart a loop gathers.
+// How far apart the elements lie that a loop gathers.
 #pragma once
 #include "passes/analysis/ReductionNest.h"
 
 namespace tulle::passes {
 
-/// The positions the loop gathers from that are coordinates it reads, and reads in every iteration.
-llvm::SmallVector<mlir::Value> coordinatesOf(const VectorizationLegality &plan);
+/// The indices the loop gathers at that are coordinates it loads unconditionally.
+llvm::SmallVector<mlir::Value> gatherCoordinates(const VectorizationLegality &legality);
 
-/// Whether what is gathered at `places` in two iterations (given by copies of the induction variable and of
-/// what else the body needs) is so near to each other that a load for each lane is the better gather.
-mlir::Value areNear(mlir::OpBuilder &b, mlir::Location loc, const VectorizationLegality &plan,
-                    llvm::ArrayRef<mlir::Value> places, mlir::IRMapping &first, mlir::IRMapping &last);
+/// At run time: whether two iterations gather from elements so close that scalarized gathers are faster than
+/// the instruction. `first`, `last`: copies of the induction variable and of what else the body needs.
+mlir::Value areLocal(mlir::OpBuilder &b, mlir::Location loc, const VectorizationLegality &legality,
+                     llvm::ArrayRef<mlir::Value> coordinates, mlir::IRMapping &first, mlir::IRMapping &last);
 
 } // namespace tulle::passes

@@ -1,53 +1,60 @@
 #include "passes/prefetch/PrefetchPlan.h"
-#include "levels/Control.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "levels/Indices.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/analysis/ReductionNest.h"
 
 namespace tulle::passes {
 
-namespace arith = mlir::arith;
-namespace memref = mlir::memref;
-namespace scf = mlir::scf;
-using mlir::Operation;
-using mlir::Value;
+using namespace mlir;
+using arith::CmpIPredicate;
+using levels::IndicesAt;
+
+void emitPrefetch(OpBuilder &b, Location loc, Value buffer, Value index) {
+  memref::PrefetchOp::create(b, loc, buffer, index, /*isWrite=*/false, /*localityHint=*/3,
+                             /*isDataCache=*/true);
+}
+
+static int64_t elementsIn(int64_t bytes, memref::LoadOp load) {
+  return bytes * 8 / load.getType().getIntOrFloatBitWidth();
+}
 
 PrefetchPlan::PrefetchPlan(scf::ForOp outerLoop, const VectorizationLegality &inner,
                            const iteration::Cpu &cpu)
     : outer(outerLoop), residentBytes(cpu.residentBytes), coreBytes(cpu.l2) {
   scf::ForOp loop = inner.loop;
   for (auto load : loop.getBody()->getOps<memref::LoadOp>()) {
-    llvm::SetVector<Operation *> found;
-    bool reads = false;
-    if (inner.shapeOf(load.getIndices()[0]) != LaneShape::Consecutive ||
-        !outer.isDefinedOutsideOfLoop(load.getMemRef()) || !addPlace(load.getIndices()[0], found, reads))
+    SetVector<Operation *> found;
+    bool loads = false;
+    Value index = load.getIndices()[0];
+    if (inner.shapeOf(index) != LaneShape::Consecutive || !outer.isDefinedOutsideOfLoop(load.getMemRef()) ||
+        !addAddress(index, found, loads))
       continue;
-    if (!reads) {
-      if (stays(load.getIndices()[0], loop))
-        beside.push_back(load);
+    if (!loads) {
+      if (isOuterInvariant(index, loop))
+        shared.push_back(load);
       continue;
     }
     rows.push_back(load);
-    places.insert(found.begin(), found.end());
+    addresses.insert(found.begin(), found.end());
   }
-  for (Operation *op : places)
-    if (auto load = mlir::dyn_cast<memref::LoadOp>(op))
+  for (Operation *op : addresses)
+    if (auto load = dyn_cast<memref::LoadOp>(op))
       coordinates.push_back(load);
 }
 
-/// Whether what `value` is computed from in the inner loop, besides its index, is known before the outer
+/// Whether the value depends in the inner loop on its index alone, and on what is known before the outer
 /// loop.
-bool PrefetchPlan::stays(Value value, scf::ForOp inner) const {
+bool PrefetchPlan::isOuterInvariant(Value value, scf::ForOp inner) const {
   scf::ForOp loop = outer;
   if (value == inner.getInductionVar() || loop.isDefinedOutsideOfLoop(value))
     return true;
   Operation *op = value.getDefiningOp();
-  return op && op->getBlock() == inner.getBody() && mlir::isMemoryEffectFree(op) &&
-         llvm::all_of(op->getOperands(), [&](Value operand) { return stays(operand, inner); });
+  return op && op->getBlock() == inner.getBody() && isMemoryEffectFree(op) &&
+         llvm::all_of(op->getOperands(), [&](Value operand) { return isOuterInvariant(operand, inner); });
 }
 
-bool PrefetchPlan::isNamedBy(scf::ForOp around) const {
-  llvm::SmallVector<Value> left;
+bool PrefetchPlan::dependsOnLoop(scf::ForOp around) const {
+  SmallVector<Value> left;
   for (memref::LoadOp load : rows)
     left.push_back(load.getIndices()[0]);
   while (!left.empty()) {
@@ -61,125 +68,101 @@ bool PrefetchPlan::isNamedBy(scf::ForOp around) const {
   return false;
 }
 
-/// Adds the operations of the outer loop's body that `value` needs; fails where one reads elsewhere than at
-/// the loop's index.
-bool PrefetchPlan::addPlace(Value value, llvm::SetVector<Operation *> &found, bool &reads) const {
+/// Adds the operations of the outer loop's body that `value` depends on; fails where one of them loads at
+/// another index than the loop's.
+bool PrefetchPlan::addAddress(Value value, SetVector<Operation *> &found, bool &loads) const {
   scf::ForOp loop = outer;
   Operation *op = value.getDefiningOp();
   if (!op || loop.isDefinedOutsideOfLoop(value) || found.contains(op))
     return true;
-  if (auto load = mlir::dyn_cast<memref::LoadOp>(op)) {
+  if (auto load = dyn_cast<memref::LoadOp>(op)) {
     if (op->getBlock() != loop.getBody() || load.getIndices()[0] != loop.getInductionVar())
       return false;
-    reads = true;
-  } else if (!mlir::isMemoryEffectFree(op) || op->getNumRegions() != 0) {
+    loads = true;
+  } else if (!isMemoryEffectFree(op) || op->getNumRegions() != 0) {
     return false;
   }
   for (Value operand : op->getOperands())
-    if (!addPlace(operand, found, reads))
+    if (!addAddress(operand, found, loads))
       return false;
   if (op->getBlock() == loop.getBody())
     found.insert(op);
   return true;
 }
 
-void PrefetchPlan::at(mlir::OpBuilder &b, mlir::Location loc, Value p, mlir::IRMapping &map) const {
-  Value zero = arith::ConstantIndexOp::create(b, loc, 0), one = arith::ConstantIndexOp::create(b, loc, 1);
-  for (memref::LoadOp load : coordinates) {
-    Value size = memref::DimOp::create(b, loc, load.getMemRef(), zero);
-    p = arith::MinSIOp::create(b, loc, p, arith::SubIOp::create(b, loc, size, one));
-  }
+void PrefetchPlan::cloneAddresses(OpBuilder &b, Location loc, Value p, IRMapping &map) const {
+  IndicesAt at(b, loc);
+  for (memref::LoadOp load : coordinates)
+    p = at.min(p, at.sub(at.sizeOf(load.getMemRef()), at.constant(1)));
   map.map(scf::ForOp(outer).getInductionVar(), p);
-  for (Operation *op : places)
+  for (Operation *op : addresses)
     b.clone(*op, map);
 }
 
-/// What `answer` says where there is a step, else no.
-static Value whereSome(mlir::OpBuilder &b, mlir::Location loc, Value begin, Value end,
-                       llvm::function_ref<Value()> answer) {
-  Value some = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, begin, end);
-  return levels::ifElse(
-      b, loc, some, b.getI1Type(), [&] { return levels::Values{answer()}; },
-      [&] { return levels::Values{arith::ConstantOp::create(b, loc, b.getBoolAttr(false))}; })[0];
-}
-
-Value PrefetchPlan::areFar(mlir::OpBuilder &b, mlir::Location loc, const mlir::IRMapping &map, Value begin,
-                           Value end, int64_t least) const {
-  auto constant = [&](int64_t value) { return arith::ConstantIndexOp::create(b, loc, value); };
-  return whereSome(b, loc, begin, end, [&] {
-    Value last = arith::MaxSIOp::create(b, loc, arith::SubIOp::create(b, loc, end, constant(1)),
-                                        arith::AddIOp::create(b, loc, begin, constant(least)));
-    return areFarAt(b, loc, map, begin, last, residentBytes);
+Value PrefetchPlan::areRemote(OpBuilder &b, Location loc, const IRMapping &map, Value begin, Value end,
+                              int64_t least) const {
+  IndicesAt at(b, loc);
+  return at.ifThen(at.isLess(begin, end), [&] {
+    Value last = at.max(at.sub(end, at.constant(1)), at.add(begin, at.constant(least)));
+    return areRemoteAt(b, loc, map, begin, last, residentBytes);
   });
 }
 
-Value PrefetchPlan::follow(mlir::OpBuilder &b, mlir::Location loc, const mlir::IRMapping &map, Value begin,
-                           Value end, int64_t elements) const {
-  auto constant = [&](int64_t value) { return arith::ConstantIndexOp::create(b, loc, value); };
-  return whereSome(b, loc, begin, end, [&]() -> Value {
-    Value half = arith::DivUIOp::create(b, loc, arith::SubIOp::create(b, loc, end, begin), constant(2));
-    Value middle = arith::AddIOp::create(b, loc, begin, half);
+Value PrefetchPlan::areConsecutive(OpBuilder &b, Location loc, const IRMapping &map, Value begin, Value end,
+                                   int64_t elements) const {
+  IndicesAt at(b, loc);
+  return at.ifThen(at.isLess(begin, end), [&] {
+    Value middle = at.add(begin, at.divide(at.sub(end, begin), at.constant(2)));
     const int64_t bytes = elements * memref::LoadOp(rows.front()).getType().getIntOrFloatBitWidth() / 8;
-    Value apart = areFarAt(b, loc, map, middle, arith::AddIOp::create(b, loc, middle, constant(1)), bytes);
-    Value yes = arith::ConstantOp::create(b, loc, b.getBoolAttr(true));
-    return arith::AndIOp::create(b, loc, arith::XOrIOp::create(b, loc, apart, yes),
-                                 areLarge(b, loc, 2 * coreBytes));
+    Value remote = areRemoteAt(b, loc, map, middle, at.add(middle, at.constant(1)), bytes);
+    Value close = arith::XOrIOp::create(b, loc, remote, at.boolean(true));
+    return at.both(close, areLarge(b, loc, 2 * coreBytes));
   });
 }
 
-Value PrefetchPlan::areFarAt(mlir::OpBuilder &b, mlir::Location loc, const mlir::IRMapping &map, Value first,
-                             Value last, int64_t bytes) const {
-  Value zero = arith::ConstantIndexOp::create(b, loc, 0), any;
-  mlir::IRMapping begin = map, end = map;
-  at(b, loc, first, begin);
-  at(b, loc, last, end);
+Value PrefetchPlan::areRemoteAt(OpBuilder &b, Location loc, const IRMapping &map, Value first, Value last,
+                                int64_t bytes) const {
+  IndicesAt at(b, loc);
+  Value zero = at.constant(0), any;
+  IRMapping begin = map, end = map;
+  cloneAddresses(b, loc, first, begin);
+  cloneAddresses(b, loc, last, end);
   for (memref::LoadOp load : rows) {
-    // Asked once for a row: asking at every entry takes as long as fetching saves (SpMM with 32 columns on
-    // rmat:17:16: 21 ms, 18 ms so, 19 ms without). first - far <= last <= first + far, as one unsigned
-    // comparison.
-    const int64_t far = bytes * 8 / load.getType().getIntOrFloatBitWidth();
-    Value distance = arith::SubIOp::create(b, loc, place(b, load, end, zero), place(b, load, begin, zero));
-    Value shifted = arith::AddIOp::create(b, loc, distance, arith::ConstantIndexOp::create(b, loc, far));
-    Value isFar = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ugt, shifted,
-                                        arith::ConstantIndexOp::create(b, loc, 2 * far));
-    any = any ? arith::OrIOp::create(b, loc, any, isFar).getResult() : isFar;
+    // first - limit <= last <= first + limit, as one unsigned comparison.
+    const int64_t limit = elementsIn(bytes, load);
+    Value distance = at.sub(indexAt(b, load, end, zero), indexAt(b, load, begin, zero));
+    Value shifted = at.add(distance, at.constant(limit));
+    any = at.either(any, at.is(CmpIPredicate::ugt, shifted, at.constant(2 * limit)));
   }
   return any;
 }
 
-Value PrefetchPlan::areLarge(mlir::OpBuilder &b, mlir::Location loc, int64_t bytes) const {
-  Value zero = arith::ConstantIndexOp::create(b, loc, 0), any;
-  for (memref::LoadOp load : rows) {
-    const int64_t elements = bytes * 8 / load.getType().getIntOrFloatBitWidth();
-    Value isLarge = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ugt,
-                                          memref::DimOp::create(b, loc, load.getMemRef(), zero),
-                                          arith::ConstantIndexOp::create(b, loc, elements));
-    any = any ? arith::OrIOp::create(b, loc, any, isLarge).getResult() : isLarge;
-  }
-  return any;
-}
-
-void PrefetchPlan::fetch(mlir::OpBuilder &b, mlir::Location loc, const mlir::IRMapping &later,
-                         mlir::ValueRange steps) const {
+Value PrefetchPlan::areLarge(OpBuilder &b, Location loc, int64_t bytes) const {
+  IndicesAt at(b, loc);
+  Value any;
   for (memref::LoadOp load : rows)
-    for (Value k : steps)
-      memref::PrefetchOp::create(b, loc, load.getMemRef(), place(b, load, later, k), /*isWrite=*/false,
-                                 /*localityHint=*/3, /*isDataCache=*/true);
+    any = at.either(
+        any, at.is(CmpIPredicate::ugt, at.sizeOf(load.getMemRef()), at.constant(elementsIn(bytes, load))));
+  return any;
 }
 
-void PrefetchPlan::fetchBeside(mlir::OpBuilder &b, mlir::Location loc, Value step) const {
-  for (memref::LoadOp load : beside)
-    memref::PrefetchOp::create(b, loc, load.getMemRef(), place(b, load, {}, step), /*isWrite=*/false,
-                               /*localityHint=*/3, /*isDataCache=*/true);
+void PrefetchPlan::prefetch(OpBuilder &b, Location loc, const IRMapping &later, ValueRange iterations) const {
+  for (memref::LoadOp load : rows)
+    for (Value k : iterations)
+      emitPrefetch(b, loc, load.getMemRef(), indexAt(b, load, later, k));
 }
 
-Value PrefetchPlan::place(mlir::OpBuilder &b, memref::LoadOp load, mlir::IRMapping map, Value k) {
+void PrefetchPlan::prefetchShared(OpBuilder &b, Location loc, Value iteration) const {
+  for (memref::LoadOp load : shared)
+    emitPrefetch(b, loc, load.getMemRef(), indexAt(b, load, {}, iteration));
+}
+
+Value PrefetchPlan::indexAt(OpBuilder &b, memref::LoadOp load, IRMapping map, Value k) {
   // The constant last: the lines of a row share the rest of the address.
-  if (auto sum = k.getDefiningOp<arith::AddIOp>();
-      sum && mlir::matchPattern(sum.getRhs(), mlir::m_Constant()))
-    return arith::AddIOp::create(b, load.getLoc(), place(b, load, map, sum.getLhs()), sum.getRhs());
-  map.map(mlir::cast<scf::ForOp>(load->getParentOp()).getInductionVar(), k);
-  return clonePlace(b, load.getIndices()[0], load->getBlock(), map);
+  if (auto sum = k.getDefiningOp<arith::AddIOp>(); sum && matchPattern(sum.getRhs(), m_Constant()))
+    return arith::AddIOp::create(b, load.getLoc(), indexAt(b, load, map, sum.getLhs()), sum.getRhs());
+  map.map(cast<scf::ForOp>(load->getParentOp()).getInductionVar(), k);
+  return cloneSlice(b, load.getIndices()[0], load->getBlock(), map);
 }
 
 } // namespace tulle::passes

@@ -3,20 +3,17 @@
 
 namespace tulle::passes {
 
-namespace arith = mlir::arith;
-namespace scf = mlir::scf;
-using mlir::Operation;
-using mlir::Value;
+using namespace mlir;
 
 static bool mayReassociate(arith::ArithFastMathInterface op) {
   return arith::bitEnumContainsAll(op.getFastMathFlagsAttr().getValue(), arith::FastMathFlags::reassoc);
 }
 
-/// Whether the value is computed from the loop's index, or by something in its body, except in `inner`: what
-/// is around that is copied as it stands. Every value is asked once, however many paths lead to it.
-static bool isDecidedIn(Value value, scf::ForOp loop, scf::ForOp inner) {
-  llvm::SmallVector<Value> open{value};
-  llvm::SmallPtrSet<Operation *, 16> seen;
+/// Whether the value depends on the loop's index, or on an operation of its body outside of `inner`: that is
+/// cloned as it is. Every value is visited once, however many paths lead to it.
+static bool variesIn(Value value, scf::ForOp loop, scf::ForOp inner) {
+  SmallVector<Value> open{value};
+  SmallPtrSet<Operation *, 16> seen;
   while (!open.empty()) {
     Value next = open.pop_back_val();
     if (next == loop.getInductionVar())
@@ -31,7 +28,7 @@ static bool isDecidedIn(Value value, scf::ForOp loop, scf::ForOp inner) {
   return false;
 }
 
-static void collectFactors(Value value, scf::ForOp inner, llvm::SmallVectorImpl<Value> &factors) {
+static void collectFactors(Value value, scf::ForOp inner, SmallVectorImpl<Value> &factors) {
   auto product = value.getDefiningOp<arith::MulFOp>();
   if (!product || product->getBlock() != inner.getBody() || !product->hasOneUse() ||
       !mayReassociate(product)) {
@@ -43,41 +40,41 @@ static void collectFactors(Value value, scf::ForOp inner, llvm::SmallVectorImpl<
 }
 
 /// The factors of what is added to the element; none where it is no such sum.
-static llvm::SmallVector<Value> summedFactors(const ReductionNest &nest, arith::AddFOp sum) {
+static SmallVector<Value> summedFactors(const ReductionNest &nest, arith::AddFOp sum) {
   scf::ForOp inner = nest.inner;
-  mlir::memref::LoadOp element = nest.load;
+  memref::LoadOp element = nest.load;
   if (!sum || sum->getBlock() != inner.getBody() || !sum->hasOneUse() || !mayReassociate(sum) ||
       !element->hasOneUse())
     return {};
   const bool onTheLeft = sum.getLhs() == element.getResult();
   if (!onTheLeft && sum.getRhs() != element.getResult())
     return {};
-  llvm::SmallVector<Value> factors;
+  SmallVector<Value> factors;
   collectFactors(onTheLeft ? sum.getRhs() : sum.getLhs(), inner, factors);
   return factors;
 }
 
-std::optional<HoistFactors> findFactors(const ReductionNest &nest, size_t tree) {
-  mlir::memref::StoreOp store = nest.store;
+std::optional<HoistFactors> hoistableFactors(const ReductionNest &nest, size_t tree) {
+  memref::StoreOp store = nest.store;
   auto sum = store.getValueToStore().getDefiningOp<arith::AddFOp>();
   const size_t loops = nest.outers.size();
   HoistFactors found;
   found.of.resize(loops);
   for (Value factor : summedFactors(nest, sum)) {
     size_t depth = loops - 1;
-    while (depth > 0 && !isDecidedIn(factor, nest.outers[depth], nest.inner))
+    while (depth > 0 && !variesIn(factor, nest.outers[depth], nest.inner))
       --depth;
     found.of[depth].push_back(factor);
   }
   bool any = false;
   for (size_t depth = 0; depth + 1 < loops; ++depth) {
-    llvm::SmallVector<Value> &own = found.of[depth];
+    SmallVector<Value> &own = found.of[depth];
     if (depth >= tree &&
-        llvm::any_of(own, [&](Value factor) { return isDecidedIn(factor, nest.inner, nest.inner); })) {
+        llvm::any_of(own, [&](Value factor) { return variesIn(factor, nest.inner, nest.inner); })) {
       any = true;
       continue;
     }
-    // A number alone costs less with each entry than a sum of its own.
+    // A scalar alone costs less with each entry than a sum of its own.
     llvm::append_range(found.of[depth + 1], own);
     own.clear();
   }

@@ -1,21 +1,16 @@
-// tulle-register-tiles: results that a loop adds to again and again stay in registers.
+// tulle-register-tiles: tile reduction nests for registers.
 //
-// In `for p: for k: C[i*n + k] += …` every step of p loads and stores a whole row of C. A tile of k is
+// In `for p: for k: C[i*n + k] += …` every iteration of p loads and stores a whole row of C. A tile of k is
 // hoisted: its elements are loaded once, updated over all p, and stored once. Each element still sees the
 // same operations in the same order.
 #include "dialect/Costs.h"
 #include "dialect/Dialect.h"
-#include "levels/Control.h"
-#include "levels/Indices.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "passes/Passes.h"
 #include "passes/analysis/TripCount.h"
 #include "passes/prefetch/GatherLocality.h"
-#include "passes/register_tile/TileLoops.h"
-#include "passes/vectorize/BodyEmitter.h"
-#include "passes/vectorize/InitLoop.h"
+#include "passes/register_tile/TileEmitter.h"
 
 namespace tulle::passes {
 #define GEN_PASS_DEF_REGISTERTILES
@@ -23,82 +18,86 @@ namespace tulle::passes {
 
 namespace {
 
-namespace arith = mlir::arith;
-namespace scf = mlir::scf;
-using mlir::Operation;
-using mlir::Value;
+using namespace mlir;
+using arith::CmpIPredicate;
 
-/// How far apart neighboring rows gather is told by so many samples of so many rows, together less than a
-/// long loop. One says little: the first entries of rows of a matrix without structure are often near each
-/// other.
+/// The locality of gathers is tested by so many samples of so many rows, together less than a long loop
+/// (experiment 047).
 constexpr int64_t samples = 8, sampledRows = 16;
 
-class Tiler : levels::Indices {
-public:
-  Tiler(ReductionNest nest, Lanes lanes, bool vectorLengthIsGiven, bool takesFactorsOut,
-        const iteration::CostModel &model)
-      : Indices(nest.top()), nest(std::move(nest)), lanes(lanes), vectorLengthIsGiven(vectorLengthIsGiven),
-        model(model), loops(b, this->nest, model, takesFactorsOut) {}
+/// Non-temporal stores are visible to other threads after a fence: one for each thread, after the outermost
+/// loop.
+void addFenceAfter(Operation *loop) {
+  while (!isa<func::FuncOp, dialect::ParallelOp>(loop->getParentOp()))
+    loop = loop->getParentOp();
+  if (isa_and_nonnull<LLVM::FenceOp>(loop->getNextNode()))
+    return;
+  OpBuilder after(loop->getBlock(), std::next(loop->getIterator()));
+  LLVM::FenceOp::create(after, loop->getLoc(), LLVM::AtomicOrdering::seq_cst, "");
+}
 
-  void run() {
+/// What the option of the pass and the processor say of a nest's tiles.
+struct TileOptions {
+  Lanes lanes; ///< of all but wide tiles
+  bool fixedLength, hoistsFactors;
+};
+
+/// A nest, tiled: groups of iterations of the outer loop, and in each of them tiles of the inner loop from
+/// the widest on, then an epilogue.
+class TiledNest : levels::Indices {
+public:
+  TiledNest(ReductionNest nest, const TileOptions &options, const iteration::CostModel &model)
+      : Indices(nest.top()), nest(std::move(nest)), lanes(options.lanes), fixedLength(options.fixedLength),
+        model(model), tiles(b, this->nest, model, options.hoistsFactors) {}
+
+  void emit() {
     scf::ForOp top = nest.top();
-    fill = replaceFill(nest);
-    if (fill) {
-      fromFill = fill->replaced;
-      large = fill->large;
+    init = fuseInitLoop(nest);
+    if (init) {
+      dialect::explainChoice(nest.inner,
+                             "fusion: tiles start from the initial value of the result, where they cover "
+                             "what a loop before them initializes, at run time");
+      tiles.setInit(*init, init->fused, init->large);
     }
-    if (large)
-      fenceAfter(top);
-    if (!fill && mayBeNowhere(nest.store))
-      branchOnEmptyLoop();
-    if (lanes.takesGathersApart() && !nest.plan.guardedGathers.empty())
-      branchOnEmptyBuffers();
-    std::optional<int64_t> most = mostIterations(nest.inner);
+    if (init && init->large)
+      addFenceAfter(top);
+    if (!init && !isAlwaysDereferenceable(nest.store))
+      guardEmptyLoop();
+    if (lanes.scalarizesGathers() && !nest.legality.guardedGathers.empty())
+      guardEmptyBuffers();
+    std::optional<int64_t> most = maxTripCount(nest.inner);
     bool mayBeLong = !most || *most > model.costs.longLoop;
-    llvm::SmallVector<Value> places;
-    if (mayBeLong && !nest.movingBounds && lanes.takesGathersApart() && model.cpu.gathers)
-      places = coordinatesOf(nest.plan);
-    if (!places.empty())
-      groupsByDistance(places);
-    else if (mayBeLong && (nest.movingBounds || nest.plan.gathers))
+    SmallVector<Value> coordinates;
+    if (mayBeLong && !nest.ivDependentBounds && lanes.scalarizesGathers() && model.cpu.gathers)
+      coordinates = gatherCoordinates(nest.legality);
+    if (!coordinates.empty())
+      groupsByLocality(coordinates);
+    else if (mayBeLong && (nest.ivDependentBounds || nest.legality.gathers))
       groups();
     else
-      group(top.getLowerBound(), top.getUpperBound());
+      group(top.getLowerBound(), top.getUpperBound(), init ? init->fused : Value());
     top.erase();
   }
 
 private:
   ReductionNest nest;
-  Lanes lanes; ///< of all but wide tiles
-  bool vectorLengthIsGiven;
+  Lanes lanes;
+  bool fixedLength;
   const iteration::CostModel &model;
-  TileLoops loops;
-  std::optional<Fill> fill;
-  Value fromFill; ///< at run time: elements start from the fill, not from what is stored
-  Value large;    ///< at run time: that, and what is stored is not read again before caches forget it
+  TileEmitter tiles;
+  std::optional<FusedInit> init;
 
-  /// What goes past the caches is visible to other threads after a fence: one for each thread, after the
-  /// outermost loop.
-  static void fenceAfter(Operation *loop) {
-    while (!mlir::isa<mlir::func::FuncOp, dialect::ParallelOp>(loop->getParentOp()))
-      loop = loop->getParentOp();
-    if (mlir::isa_and_nonnull<mlir::LLVM::FenceOp>(loop->getNextNode()))
-      return;
-    mlir::OpBuilder after(loop->getBlock(), std::next(loop->getIterator()));
-    mlir::LLVM::FenceOp::create(after, loop->getLoc(), mlir::LLVM::AtomicOrdering::seq_cst, "");
-  }
-
-  /// The tiles go where the outer loop has a step.
-  void branchOnEmptyLoop() {
-    Value some = is(arith::CmpIPredicate::slt, nest.top().getLowerBound(), nest.top().getUpperBound());
+  /// The tiles go where the outer loop has an iteration.
+  void guardEmptyLoop() {
+    Value some = isLess(nest.top().getLowerBound(), nest.top().getUpperBound());
     auto branch = scf::IfOp::create(b, loc, some, /*withElseRegion=*/false);
     nest.top()->moveBefore(branch.thenBlock()->getTerminator());
     b.setInsertionPoint(nest.top());
   }
 
   /// The tiles go where no gathered buffer is empty, a copy of the nest where one is.
-  void branchOnEmptyBuffers() {
-    auto branch = scf::IfOp::create(b, loc, hasFirstElements(b, loc, nest.plan.guardedGathers),
+  void guardEmptyBuffers() {
+    auto branch = scf::IfOp::create(b, loc, areNonEmpty(b, loc, nest.legality.guardedGathers),
                                     /*withElseRegion=*/true);
     b.setInsertionPoint(branch.elseBlock()->getTerminator());
     b.clone(*nest.top());
@@ -106,158 +105,146 @@ private:
     b.setInsertionPoint(nest.top());
   }
 
-  /// The groups in two forms: what is gathered from far apart is gathered by the instruction.
-  void groupsByDistance(llvm::ArrayRef<Value> places) {
-    auto branch = scf::IfOp::create(b, loc, looksNear(places), /*withElseRegion=*/true);
+  /// Two versions of the groups: with scalarized gathers where these are local, with the instruction
+  /// elsewhere.
+  void groupsByLocality(ArrayRef<Value> coordinates) {
+    auto branch = scf::IfOp::create(b, loc, sampleLocality(coordinates), /*withElseRegion=*/true);
     b.setInsertionPoint(branch.thenBlock()->getTerminator());
     groups();
     b.setInsertionPoint(branch.elseBlock()->getTerminator());
-    lanes.gatherElements = false;
+    lanes.scalarizeGathers = false;
     groups();
     b.setInsertionPointAfter(branch);
   }
 
-  /// Whether neighboring iterations gather from near places, in samples of the first step and of the middle
-  /// one by turns.
-  Value looksNear(llvm::ArrayRef<Value> places) {
+  /// Whether neighboring iterations gather from local elements, in samples of the first iteration of the
+  /// outer loop and of the middle one alternately.
+  Value sampleLocality(ArrayRef<Value> coordinates) {
     scf::ForOp outer = nest.outer(), inner = nest.inner;
-    Value length = arith::SubIOp::create(b, loc, inner.getUpperBound(), inner.getLowerBound());
-    Value any = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, outer.getLowerBound(),
-                                      outer.getUpperBound());
-    Value isLong =
-        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt, length, constant(model.costs.longLoop));
-    auto branch = scf::IfOp::create(b, loc, b.getI1Type(), arith::AndIOp::create(b, loc, any, isLong),
-                                    /*addThenBlock=*/true, /*addElseBlock=*/true);
-    Value yes = arith::ConstantOp::create(b, loc, b.getBoolAttr(true));
-    yes.getDefiningOp()->moveBefore(branch);
-    mlir::OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(branch.elseBlock());
-    scf::YieldOp::create(b, loc, yes);
-    b.setInsertionPointToStart(branch.thenBlock());
-    Value steps = arith::SubIOp::create(b, loc, outer.getUpperBound(), outer.getLowerBound());
-    Value middle = arith::DivUIOp::create(b, loc, steps, constant(2));
-    Value stride = arith::DivUIOp::create(b, loc, length, constant(samples + 1));
-    auto loop = scf::ForOp::create(b, loc, constant(1), constant(samples + 1), constant(1), yes);
-    scf::YieldOp::create(b, loc, loop.getResult(0));
-    b.setInsertionPointToStart(loop.getBody());
-    Value sample = loop.getInductionVar(), turn = arith::AndIOp::create(b, loc, sample, constant(1));
-    Value step =
-        arith::AddIOp::create(b, loc, outer.getLowerBound(), arith::MulIOp::create(b, loc, turn, middle));
-    Value at =
-        arith::AddIOp::create(b, loc, inner.getLowerBound(), arith::MulIOp::create(b, loc, sample, stride));
-    mlir::IRMapping begin = reads(step), end = begin;
-    begin.map(inner.getInductionVar(), at);
-    end.map(inner.getInductionVar(), arith::AddIOp::create(b, loc, at, constant(sampledRows)));
-    Value near = areNear(b, loc, nest.plan, places, begin, end);
-    scf::YieldOp::create(b, loc, arith::AndIOp::create(b, loc, loop.getRegionIterArg(0), near).getResult());
-    return branch.getResult(0);
+    Value length = sub(inner.getUpperBound(), inner.getLowerBound());
+    Value any = isLess(outer.getLowerBound(), outer.getUpperBound());
+    Value isLong = is(CmpIPredicate::sgt, length, constant(model.costs.longLoop));
+    auto sample = [&] {
+      Value middle = divide(sub(outer.getUpperBound(), outer.getLowerBound()), constant(2));
+      Value stride = divide(length, constant(samples + 1));
+      auto loop = scf::ForOp::create(b, loc, constant(1), constant(samples + 1), constant(1), boolean(true));
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(loop.getBody());
+      Value number = loop.getInductionVar(), isOdd = arith::AndIOp::create(b, loc, number, constant(1));
+      Value p = add(outer.getLowerBound(), times(isOdd, middle));
+      Value at = add(inner.getLowerBound(), times(number, stride));
+      IRMapping first = prologue(p), last = first;
+      first.map(inner.getInductionVar(), at);
+      last.map(inner.getInductionVar(), add(at, constant(sampledRows)));
+      Value local = areLocal(b, loc, nest.legality, coordinates, first, last);
+      scf::YieldOp::create(b, loc, both(loop.getRegionIterArg(0), local));
+      return loop.getResult(0);
+    };
+    return ifThen(both(any, isLong), sample, /*otherwise=*/true);
   }
 
-  /// Runs a few steps of the outer loop at a time where the inner one is long.
+  /// Runs a few iterations of the outer loop at a time where the inner one is long.
   void groups() {
     scf::ForOp outer = nest.outer(), inner = nest.inner;
-    Value step = constant(model.jammedIterations(nest.plan.gathers));
-    if (!nest.movingBounds) {
-      Value length = arith::SubIOp::create(b, loc, inner.getUpperBound(), inner.getLowerBound());
-      Value steps = arith::SubIOp::create(b, loc, outer.getUpperBound(), outer.getLowerBound());
-      Value isLong =
-          arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt, length, constant(model.costs.longLoop));
-      step = arith::SelectOp::create(b, loc, isLong, step, max(steps, constant(1)));
+    Value step = constant(model.jammedIterations(nest.legality.gathers));
+    if (!nest.ivDependentBounds) {
+      Value length = sub(inner.getUpperBound(), inner.getLowerBound());
+      Value count = sub(outer.getUpperBound(), outer.getLowerBound());
+      Value isLong = is(CmpIPredicate::sgt, length, constant(model.costs.longLoop));
+      step = select(isLong, step, max(count, constant(1)));
     }
     auto loop = scf::ForOp::create(b, loc, outer.getLowerBound(), outer.getUpperBound(), step);
     b.setInsertionPointToStart(loop.getBody());
-    Value first = loop.getInductionVar();
-    if (fill)
-      fromFill = arith::AndIOp::create(
-          b, loc, fill->replaced,
-          arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, first, outer.getLowerBound()));
-    Value left = arith::SubIOp::create(b, loc, outer.getUpperBound(), first);
-    if (large) {
-      Value isLast = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, step, left);
-      large = arith::AndIOp::create(b, loc, arith::AndIOp::create(b, loc, fill->large, fromFill), isLast);
+    Value first = loop.getInductionVar(), starts;
+    if (init)
+      starts = both(init->fused, is(CmpIPredicate::eq, first, outer.getLowerBound()));
+    Value left = sub(outer.getUpperBound(), first), large;
+    if (init && init->large) {
+      Value isLast = is(CmpIPredicate::sge, step, left);
+      large = both(both(init->large, starts), isLast);
     }
-    group(first, arith::AddIOp::create(b, loc, first, min(step, left)));
+    if (init)
+      tiles.setInit(*init, starts, large);
+    group(first, add(first, min(step, left)), starts);
     b.setInsertionPointAfter(loop);
   }
 
-  /// All tiles, for the steps of the outer loop from `begin` to `end`.
-  void group(Value begin, Value end) {
+  /// All tiles, for the iterations of the outer loop from `begin` to `end`.
+  void group(Value begin, Value end, Value startsFromInit) {
     const bool regular =
-        !nest.plan.gathers && !vectorLengthIsGiven && (!nest.movingBounds || model.hasWholeLines());
-    const iteration::Choice<std::vector<iteration::Tile>> tiles =
-        model.tiles(nest.plan.widestBits, unsigned(lanes.count), regular, nest.plan.gathers);
-    dialect::explainChoice(nest.inner, tiles.reason);
+        !nest.legality.gathers && !fixedLength && (!nest.ivDependentBounds || model.hasWholeLines());
+    const iteration::Choice<std::vector<iteration::Tile>> shapes =
+        model.tiles(nest.legality.widestBits, unsigned(lanes.count), regular, nest.legality.gathers);
+    dialect::explainChoice(nest.inner, shapes.reason);
     auto [lower, upper] = commonBounds(begin, end);
-    std::optional<int64_t> most = mostIterations(nest.inner), exactly = constantIterations(nest.inner);
+    std::optional<int64_t> most = maxTripCount(nest.inner), exactly = exactTripCount(nest.inner);
     Value position = lower;
     int64_t left = exactly.value_or(-1);
-    if (!exactly && !nest.movingBounds && most && *most <= lanes.count)
+    if (!exactly && !nest.ivDependentBounds && most && *most <= lanes.count)
       return oneVector(begin, end, lower, upper);
-    for (const iteration::Tile &shape : tiles.value) {
+    for (const iteration::Tile &shape : shapes.value) {
       Lanes tile = lanes;
       tile.count = shape.elements;
-      const int64_t vectors = shape.vectors, width = vectors * tile.count;
+      const int64_t width = shape.vectors * tile.count;
       if (most && *most < width)
         continue;
-      position = tileLoop(begin, end, position, upper, vectors, tile);
+      position = tileLoop(begin, end, position, upper, shape.vectors, tile);
       left = exactly ? left % width : left;
     }
-    if (nest.movingBounds) {
-      fillAround(lower, position);
-      ends(begin, end, [&](Value from, Value to) { return std::pair(from, min(to, lower)); });
-      ends(begin, end, [&](Value from, Value to) { return std::pair(max(from, position), to); });
+    if (nest.ivDependentBounds) {
+      if (init)
+        initializeAround(lower, position, startsFromInit);
+      peeledEnds(begin, end, [&](Value from, Value to) { return std::pair(from, min(to, lower)); });
+      peeledEnds(begin, end, [&](Value from, Value to) { return std::pair(max(from, position), to); });
     } else if (left != 0) {
-      maskedRest(begin, end, position, upper);
+      maskedEpilogue(begin, end, position, upper);
     }
   }
 
-  /// The start value of what no tile covers in the first steps.
-  void fillAround(Value lower, Value position) {
-    if (!fill)
-      return;
+  /// Initializes what no tile covers, in the first iterations.
+  void initializeAround(Value lower, Value position, Value startsFromInit) {
     auto store = [&](Value from, Value to) {
-      auto loop = scf::ForOp::create(
-          b, loc, from, arith::SelectOp::create(b, loc, fromFill, to, from).getResult(), constant(1));
-      mlir::OpBuilder inside = mlir::OpBuilder::atBlockBegin(loop.getBody());
-      Value value = arith::ConstantOp::create(inside, loc, fill->value);
-      mlir::memref::StoreOp::create(inside, loc, value, nest.store.getMemRef(), loop.getInductionVar());
+      auto loop = scf::ForOp::create(b, loc, from, select(startsFromInit, to, from), constant(1));
+      OpBuilder inside = OpBuilder::atBlockBegin(loop.getBody());
+      Value value = arith::ConstantOp::create(inside, loc, init->value);
+      memref::StoreOp::create(inside, loc, value, nest.store.getMemRef(), loop.getInductionVar());
     };
-    store(constant(0), min(lower, fill->size));
-    store(position, fill->size);
+    store(constant(0), min(lower, init->size));
+    store(position, init->size);
   }
 
-  /// What the inner loops of all these steps have in common.
+  /// The bounds that the inner loops of all these iterations have in common.
   std::pair<Value, Value> commonBounds(Value begin, Value end) {
     scf::ForOp outer = nest.outer(), inner = nest.inner;
-    if (!nest.movingBounds)
+    if (!nest.ivDependentBounds)
       return {inner.getLowerBound(), inner.getUpperBound()};
-    llvm::SmallVector<Value> inits{constant(0), constant(std::numeric_limits<int64_t>::max())};
+    SmallVector<Value> inits{constant(0), constant(std::numeric_limits<int64_t>::max())};
     auto loop = scf::ForOp::create(b, loc, begin, end, outer.getStep(), inits);
-    mlir::OpBuilder::InsertionGuard guard(b);
+    OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
-    mlir::IRMapping map = reads(loop.getInductionVar());
+    IRMapping map = prologue(loop.getInductionVar());
     scf::YieldOp::create(b, loc,
                          {max(loop.getRegionIterArg(0), map.lookupOrDefault(inner.getLowerBound())),
                           min(loop.getRegionIterArg(1), map.lookupOrDefault(inner.getUpperBound()))});
     return {loop.getResult(0), loop.getResult(1)};
   }
 
-  /// The outer loop's body without the inner loop.
-  mlir::IRMapping reads(Value index) {
-    mlir::IRMapping map;
+  /// Clones the outer loop's body without the inner loop.
+  IRMapping prologue(Value index) {
+    IRMapping map;
     map.map(nest.outer().getInductionVar(), index);
-    cloneReads(b, nest.outer(), map);
+    clonePrologue(b, nest.outer(), map);
     return map;
   }
 
   /// The nest as it was, over the part of the inner loop that `clip` leaves.
-  template <typename Clip> void ends(Value begin, Value end, Clip clip) {
+  template <typename Clip> void peeledEnds(Value begin, Value end, Clip clip) {
     auto loop = scf::ForOp::create(b, loc, begin, end, nest.outer().getStep());
     b.setInsertionPointToStart(loop.getBody());
-    mlir::IRMapping map = reads(loop.getInductionVar());
+    IRMapping map = prologue(loop.getInductionVar());
     auto [from, to] = clip(map.lookupOrDefault(nest.inner.getLowerBound()),
                            map.lookupOrDefault(nest.inner.getUpperBound()));
-    auto inner = mlir::cast<scf::ForOp>(b.clone(*nest.inner, map));
+    auto inner = cast<scf::ForOp>(b.clone(*nest.inner, map));
     inner.getLowerBoundMutable().assign(from);
     inner.getUpperBoundMutable().assign(to);
     b.setInsertionPointAfter(loop);
@@ -266,116 +253,29 @@ private:
   /// Tiles of so many vectors from `lower` while they fit; returns where they end.
   Value tileLoop(Value begin, Value end, Value lower, Value upper, int64_t vectors, const Lanes &tile) {
     const int64_t width = vectors * tile.count;
-    Value step = constant(width);
-    Value limit = arith::SubIOp::create(b, loc, upper, constant(width - 1));
+    Value step = constant(width), limit = sub(upper, constant(width - 1));
     auto loop = scf::ForOp::create(b, loc, lower, limit, step, lower);
     b.setInsertionPointToStart(loop.getBody());
-    Value position = loop.getInductionVar();
-    std::vector<BodyEmitter> parts;
-    for (int64_t v = 0; v < vectors; ++v)
-      parts.push_back(part(arith::AddIOp::create(b, loc, position, constant(v * tile.count)), {}, tile));
-    wholeTile(begin, end, parts, tile);
-    scf::YieldOp::create(b, loc, arith::AddIOp::create(b, loc, position, step).getResult());
+    tiles.emitFull(begin, end, loop.getInductionVar(), vectors, tile);
+    scf::YieldOp::create(b, loc, add(loop.getInductionVar(), step));
     b.setInsertionPointAfter(loop);
     return loop.getResult(0);
   }
 
-  /// The elements after the last tile: a scalar loop would walk the outer loop once for each.
-  void maskedRest(Value begin, Value end, Value lower, Value upper) {
+  /// The elements after the last tile: a scalar epilogue would run the outer loop once for each.
+  void maskedEpilogue(Value begin, Value end, Value lower, Value upper) {
     auto loop = scf::ForOp::create(b, loc, lower, upper, constant(lanes.count));
     b.setInsertionPointToStart(loop.getBody());
-    maskedVector(begin, end, loop.getInductionVar(), upper);
+    tiles.emitMasked(begin, end, loop.getInductionVar(), upper, lanes);
     b.setInsertionPointAfter(loop);
   }
 
   /// All elements of rows that are no longer than a vector.
   void oneVector(Value begin, Value end, Value lower, Value upper) {
-    Value some = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, lower, upper);
-    auto branch = scf::IfOp::create(b, loc, some, /*withElseRegion=*/false);
-    mlir::OpBuilder::InsertionGuard guard(b);
+    auto branch = scf::IfOp::create(b, loc, isLess(lower, upper), /*withElseRegion=*/false);
+    OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(branch.thenBlock());
-    maskedVector(begin, end, lower, upper);
-  }
-
-  /// The elements from `first` on, which one vector holds.
-  void maskedVector(Value begin, Value end, Value first, Value upper) {
-    Value mask = firstLanes(b, loc, lanes, arith::SubIOp::create(b, loc, upper, first));
-    std::vector<BodyEmitter> parts{part(first, mask, lanes)};
-    updates(begin, end, parts, lanes);
-  }
-
-  BodyEmitter part(Value first, Value mask, const Lanes &tile) {
-    BodyEmitter emitter(b, nest.plan, tile, first, mask);
-    emitter.hoist([&](Operation *op) { return nest.isFixed(op); });
-    return emitter;
-  }
-
-  /// The outer loops over a whole tile: where masks take time, in a copy of their own for tiles in which no
-  /// element is switched off but by the steps of these loops.
-  void wholeTile(Value begin, Value end, llvm::MutableArrayRef<BodyEmitter> parts, const Lanes &tile) {
-    if (model.cpu.masks || nest.load->getParentOp() == nest.inner)
-      return updates(begin, end, parts, tile);
-    Value all;
-    for (BodyEmitter &part : parts) {
-      Value on = part.allOn(nest.load, nest.store);
-      all = all ? arith::AndIOp::create(b, loc, all, on).getResult() : on;
-    }
-    auto branch = scf::IfOp::create(b, loc, all, /*withElseRegion=*/true);
-    mlir::OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPoint(branch.thenBlock()->getTerminator());
-    std::vector<BodyEmitter> whole(parts.begin(), parts.end());
-    for (BodyEmitter &part : whole)
-      part.assumeAllOn();
-    updates(begin, end, whole, tile);
-    b.setInsertionPoint(branch.elseBlock()->getTerminator());
-    updates(begin, end, parts, tile);
-  }
-
-  /// The outer loops over the tile's elements: loaded before, stored after.
-  void updates(Value begin, Value end, llvm::MutableArrayRef<BodyEmitter> parts, const Lanes &tile) {
-    llvm::SmallVector<Value> elements = start(parts);
-    store(parts, loops.run(begin, end, elements, parts, tile), tile);
-  }
-
-  /// The elements of a tile before the outer loops. Where they start from the fill nothing is read, not even
-  /// by a mask without lanes: that would bring the lines into the cache.
-  llvm::SmallVector<Value> start(llvm::MutableArrayRef<BodyEmitter> parts) {
-    auto loads = [&] {
-      return llvm::map_to_vector(parts, [&](BodyEmitter part) { return part.loadHoisted(nest.load); });
-    };
-    if (!fill)
-      return loads();
-    llvm::SmallVector<Value> filled;
-    for (BodyEmitter &part : parts)
-      filled.push_back(part.splat(loc, nest.load.getType(), fill->value));
-    auto branch = scf::IfOp::create(b, loc, mlir::ValueRange(filled).getTypes(), fromFill,
-                                    /*withElseRegion=*/true);
-    mlir::OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(branch.thenBlock());
-    scf::YieldOp::create(b, loc, filled);
-    b.setInsertionPointToStart(branch.elseBlock());
-    scf::YieldOp::create(b, loc, loads());
-    return llvm::map_to_vector(branch.getResults(), [](mlir::OpResult r) -> Value { return r; });
-  }
-
-  /// Stores a tile: past the caches where the result starts from its fill and is larger than they are,
-  /// because the lines would be read only to be overwritten.
-  void store(llvm::MutableArrayRef<BodyEmitter> parts, llvm::ArrayRef<Value> values, const Lanes &tile) {
-    const int64_t bits = tile.count * nest.plan.widestBits;
-    if (!large || nest.store->getParentOp() != nest.inner ||
-        int64_t(parts.size()) * bits % (model.cpu.line * 8) != 0) {
-      for (auto [part, value] : llvm::zip_equal(parts, values))
-        part.storeHoisted(nest.store, value);
-      return;
-    }
-    auto branch = scf::IfOp::create(b, loc, parts.front().startsLine(nest.store, large),
-                                    /*withElseRegion=*/true);
-    for (bool streams : {true, false}) {
-      mlir::OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPoint((streams ? branch.thenBlock() : branch.elseBlock())->getTerminator());
-      for (auto [part, value] : llvm::zip_equal(parts, values))
-        part.storeHoisted(nest.store, value, streams);
-    }
+    tiles.emitMasked(begin, end, lower, upper, lanes);
   }
 };
 
@@ -385,28 +285,26 @@ struct RegisterTilesPass : impl::RegisterTilesBase<RegisterTilesPass> {
   void runOnOperation() override {
     // Loops around a nest come after it: they are gone when the nest reaches that far.
     const iteration::CostModel model = dialect::costModel(getOperation());
-    llvm::SetVector<Operation *> loops;
+    SetVector<Operation *> loops;
     getOperation().walk([&](scf::ForOp loop) { loops.insert(loop); });
     while (!loops.empty()) {
-      auto loop = mlir::cast<scf::ForOp>(loops.front());
+      auto loop = cast<scf::ForOp>(loops.front());
       loops.remove(loop);
-      if (std::optional<ReductionNest> nest = matchReductionNest(loop)) {
-        Lanes lanes;
-        const iteration::Choice<unsigned> length = model.vectorLength(nest->plan.widestBits, vl);
-        lanes.count = length.value;
-        lanes.index32 = index32;
-        lanes.gatherElements = gatherElements;
-        if (std::optional<int64_t> most = mostIterations(nest->inner); most && *most < lanes.count)
-          continue; // no vector fits
-        dialect::explainChoice(nest->inner, length.reason);
-        // Several loops around say whether there is a step only while they run.
-        if (nest->outers.size() > 1 && mayBeNowhere(nest->store) &&
-            !findFill(nest->top(), nest->store.getMemRef()))
-          nest->outers.erase(nest->outers.begin(), std::prev(nest->outers.end()));
-        for (scf::ForOp gone : nest->outers)
-          loops.remove(gone);
-        Tiler(std::move(*nest), lanes, vl != 0, factors, model).run();
-      }
+      std::optional<ReductionNest> nest = matchReductionNest(loop);
+      if (!nest)
+        continue;
+      const iteration::Choice<unsigned> length = model.vectorLength(nest->legality.widestBits, vl);
+      const Lanes lanes{length.value, /*scalable=*/false, index32, scalarizeGathers};
+      if (std::optional<int64_t> most = maxTripCount(nest->inner); most && *most < lanes.count)
+        continue; // no vector fits
+      dialect::explainChoice(nest->inner, length.reason);
+      // Several loops around say whether there is an iteration only while they run.
+      if (nest->outers.size() > 1 && !isAlwaysDereferenceable(nest->store) &&
+          !findInitLoop(nest->top(), nest->store.getMemRef()))
+        nest->outers.erase(nest->outers.begin(), std::prev(nest->outers.end()));
+      for (scf::ForOp gone : nest->outers)
+        loops.remove(gone);
+      TiledNest(std::move(*nest), {lanes, vl != 0, factors}, model).emit();
     }
   }
 };

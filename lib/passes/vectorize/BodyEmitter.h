@@ -1,5 +1,6 @@
-// The body of a planned loop, for one vector of iterations.
+// The body of a loop as vector code, for one vector of iterations.
 #pragma once
+#include "levels/Indices.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/analysis/VectorizationLegality.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -7,113 +8,119 @@
 
 namespace tulle::passes {
 
+/// The vectors of a loop.
 struct Lanes {
   int64_t count = 4;
   bool scalable = false;
-  bool index32 = false;        ///< 32-bit indices stay non-negative as signed numbers
-  bool gatherElements = false; ///< gathers are one load for each lane instead of an instruction
+  bool index32 = false;          ///< 32-bit indices stay non-negative as signed numbers
+  bool scalarizeGathers = false; ///< gathers are one load for each lane instead of an instruction
 
   mlir::VectorType of(mlir::Type element) const {
     return mlir::VectorType::get({count}, element, {scalable});
   }
-  bool takesGathersApart() const { return gatherElements && !scalable; }
+  bool scalarizesGathers() const { return scalarizeGathers && !scalable; }
 };
 
-class BodyEmitter {
+/// Emits operations of the body. Invariant: `scalars` maps values that are uniform, and lane 0 of consecutive
+/// ones; `vectors` maps what has been emitted, or broadcast, as a vector.
+class BodyEmitter : levels::IndicesAt {
 public:
   using Filter = llvm::function_ref<bool(mlir::Operation *)>;
 
-  /// `first` is the induction variable's value in lane 0; lanes where `mask` (null: none) is false are off.
-  BodyEmitter(mlir::OpBuilder &builder, const VectorizationLegality &plan, const Lanes &lanes,
-              mlir::Value first, mlir::Value mask = {});
+  /// `first` is the induction variable's value in lane 0; lanes where `mask` (null: none) is false are
+  /// inactive.
+  BodyEmitter(mlir::OpBuilder &builder, const VectorizationLegality &legality, const Lanes &lanes,
+              Value first, Value mask = {});
 
   /// Lane 0's value of the induction variable.
-  mlir::Value first() const { return scalars.lookup(mlir::scf::ForOp(plan.loop).getInductionVar()); }
+  Value first() const { return scalars.lookup(mlir::scf::ForOp(legality.loop).getInductionVar()); }
 
-  /// Emits operations of the body that an outer loop does not change, ahead of that loop. What they read is
-  /// in bounds only in iterations they run in: other lanes are masked off.
-  void hoist(Filter isFixed);
-  /// At run time: no lane is off in what `hoist` has emitted, nor for want of the element that `load` and
-  /// `store` touch.
-  mlir::Value allOn(mlir::memref::LoadOp load, mlir::memref::StoreOp store);
-  /// What is emitted from here on runs only where `allOn`.
-  void assumeAllOn();
-  /// The elements that `load`, whose index is hoisted, would read.
-  mlir::Value loadHoisted(mlir::memref::LoadOp load);
+  /// Emits operations of the body that are invariant in an outer loop, before that loop. Their accesses are
+  /// in bounds only in iterations that execute them: other lanes are masked.
+  void hoist(Filter isInvariant);
+  /// At run time: all lanes are active in what `hoist` has emitted, and where `load` and `store` access.
+  Value allLanesActive(mlir::memref::LoadOp load, mlir::memref::StoreOp store);
+  /// Code from here on runs only where `allLanesActive`.
+  void assumeAllLanesActive();
+  /// Emits `load`, whose index is hoisted.
+  Value loadHoisted(mlir::memref::LoadOp load);
   /// `value` in all lanes.
-  mlir::Value splat(mlir::Location loc, mlir::Type element, mlir::TypedAttr value);
-  /// `streams`: past the caches; the place is a multiple of the vector's size then.
-  void storeHoisted(mlir::memref::StoreOp store, mlir::Value value, bool streams = false);
+  Value splat(mlir::Type element, mlir::TypedAttr value);
+  /// `nonTemporal`: the address is a multiple of the vector's size then.
+  void storeHoisted(mlir::memref::StoreOp store, Value value, bool nonTemporal = false);
   /// At run time: `condition`, and the first lane's element is at the beginning of a cache line.
-  mlir::Value startsLine(mlir::memref::StoreOp store, mlir::Value condition);
+  Value isLineAligned(mlir::memref::StoreOp store, Value condition);
 
-  /// Values of operations outside of the loop that have copies.
+  /// Values of operations outside of the loop that have clones.
   void bind(const mlir::IRMapping &outer);
-  /// Takes `value` for what `load` reads, and leaves out `store`: the element stays in a register.
-  void keepInRegister(mlir::memref::LoadOp load, mlir::Value value, mlir::memref::StoreOp store);
+  /// Takes `value` for the result of `load`, and omits `store`: the element stays in a register.
+  void keepInRegister(mlir::memref::LoadOp load, Value value, mlir::memref::StoreOp store);
   /// What the element of keepInRegister is after the body.
-  mlir::Value storedValue();
+  Value storedValue();
 
-  /// A value of the body, of which no more is emitted than it needs.
-  mlir::Value valueOf(mlir::Value value);
+  /// A value of the body, with its backward slice.
+  Value valueOf(Value value);
 
-  /// What lanes that are off read is there, too: only the accumulators leave it out.
-  void readWhereOff() { readsWhereOff = true; }
+  /// Inactive lanes are in bounds: no load is masked, only the accumulators are.
+  void readInactiveLanes() { readsInactiveLanes = true; }
   /// Returns the combined accumulators.
-  llvm::SmallVector<mlir::Value> emit(mlir::ValueRange accumulators);
-  /// Asks, after emit, for what the loads of consecutive elements read so many iterations later. `offset`: of
-  /// this vector in a tile, in which each cache line is asked for once. `which`: of those, all without it.
+  llvm::SmallVector<Value> emit(mlir::ValueRange accumulators);
+  /// Prefetches, after emit, what the consecutive loads access so many iterations later. `offset`: of this
+  /// vector in a tile, in which each cache line is prefetched once. `which`: of those, all without it.
   void prefetch(int64_t iterations, int64_t offset = 0,
                 llvm::function_ref<bool(mlir::memref::LoadOp)> which = nullptr);
 
 private:
-  mlir::OpBuilder &b;
-  const VectorizationLegality &plan;
+  const VectorizationLegality &legality;
   Lanes lanes;
-  mlir::Value baseMask;
-  mlir::IRMapping scalars; ///< uniform values, and lane 0 of consecutive ones
-  mlir::IRMapping vectors;
+  Value baseMask;
+  mlir::IRMapping scalars, vectors;
   mlir::memref::LoadOp keptLoad;
   mlir::memref::StoreOp keptStore;
-  mlir::Value keptElement;
+  Value keptElement;
   llvm::SmallSetVector<mlir::Operation *, 4> hoistedBranches, hoistedLoads;
-  bool readsWhereOff = false;
-  bool allAreOn = false; ///< in hoisted branches, and where hoisted loads and stores are in bounds
-  llvm::DenseMap<mlir::Operation *, mlir::Value> masks; ///< of what is directly in a branch or the loop
+  bool readsInactiveLanes = false;
+  bool allActive = false; ///< in hoisted branches, and where hoisted loads and stores are in bounds
+  llvm::DenseMap<mlir::Operation *, Value> masks; ///< of what is directly in a branch or the loop
 
-  void emitBlock(mlir::Block &block, Filter wanted);
+  void emitBlock(mlir::Block &block);
   void emitOp(mlir::Operation *op);
-  void emitFor(mlir::Value value);
-  bool emitConstantLast(mlir::Operation *op);
-  bool isEmitted(mlir::Value value) const { return vectors.contains(value) || scalars.contains(value); }
-  mlir::Value asVector(mlir::Location loc, mlir::Value value);
-  mlir::Value zeros(mlir::Location loc, mlir::Type element);
-  mlir::Value laneNumbers(mlir::Location loc);
-  /// The lanes in which the operation runs; null where all do.
-  mlir::Value maskAt(mlir::Operation *op, Filter counts);
-  mlir::Value maskAt(mlir::Operation *op);
-  mlir::Value elementsLeft(mlir::Location loc, mlir::Value buffer, mlir::Value index);
-  mlir::Value lanesInside(mlir::Location loc, mlir::Value buffer, mlir::Value index);
-  mlir::Value hoistedMask(mlir::Operation *op, mlir::Value buffer, mlir::Value index);
-  mlir::Value both(mlir::Location loc, mlir::Value a, mlir::Value c);
-  mlir::Value emitLoad(mlir::memref::LoadOp load, mlir::Value mask);
-  mlir::Value emitGather(mlir::memref::LoadOp load, mlir::Value mask);
-  llvm::SmallVector<mlir::Value> placesApart(mlir::Location loc, mlir::Value index, mlir::Value mask);
-  llvm::SmallVector<mlir::Value> storedPlaces(mlir::Location loc, mlir::Value index);
-  void emitStore(mlir::memref::StoreOp store, mlir::Value value, mlir::Value mask, bool streams = false);
-  void emitScatter(mlir::Location loc, mlir::Value value, mlir::Value buffer, mlir::Value places,
-                   mlir::Value mask);
-  mlir::Value everySecond(mlir::Location loc, mlir::Value index);
-  mlir::Value loadEverySecond(mlir::Location loc, mlir::VectorType type, mlir::Value buffer,
-                              mlir::Value first);
-  mlir::Value narrowIndex(mlir::Location loc, mlir::Value index);
-  mlir::Value combine(const Reduction &reduction, mlir::Value acc);
+  void emitFor(Value value);
+  bool reassociateConstant(mlir::Operation *op);
+  bool isEmitted(Value value) const { return vectors.contains(value) || scalars.contains(value); }
+  bool isInLoop(mlir::Operation *op) const { return op->getParentOp() == legality.loop; }
+  LaneShape shapeOf(Value value) const { return legality.shapeOf(value); }
+  Value scalar(Value value) const { return scalars.lookupOrDefault(value); }
+  Value asVector(Value value);
+  Value zeros(mlir::Type element);
+  Value stepVector();
+  Value asIndex(Value value);
+  /// The lanes in which the operation is active; null where all are.
+  Value maskAt(mlir::Operation *op, Filter counts);
+  Value maskAt(mlir::Operation *op);
+  Value conjunction(Value a, Value c) { return a && c ? both(a, c) : a ? a : c; }
+  Value elementsLeft(Value buffer, Value index);
+  Value lanesInBounds(Value buffer, Value index);
+  Value hoistedMask(mlir::Operation *op, Value buffer, Value index);
+  Value emitLoad(mlir::memref::LoadOp load, Value mask);
+  Value emitGather(mlir::memref::LoadOp load, Value mask);
+  llvm::SmallVector<Value> laneIndices(Value index, Value mask);
+  llvm::SmallVector<Value> reloadedIndices(Value index);
+  void emitStore(mlir::memref::StoreOp store, Value value, Value mask, bool nonTemporal = false);
+  void emitScatter(Value value, Value buffer, Value indices, Value mask);
+  Value strideTwoStart(Value index);
+  Value loadStrideTwo(mlir::VectorType type, Value buffer, Value first);
+  Value narrowIndex(Value index);
+  Value combine(const Reduction &reduction, Value acc);
 };
 
-/// A mask of the first `count` lanes: all where there are fewer.
-mlir::Value firstLanes(mlir::OpBuilder &b, mlir::Location loc, const Lanes &lanes, mlir::Value count);
+/// The operation on other operands, with another result type.
+mlir::Value cloneOn(mlir::OpBuilder &b, mlir::Operation *op, mlir::ValueRange operands, mlir::Type type);
 
-/// Whether every buffer has an element.
-mlir::Value hasFirstElements(mlir::OpBuilder &b, mlir::Location loc, llvm::ArrayRef<mlir::Value> buffers);
+/// A mask of the first `count` lanes, or of all.
+mlir::Value activeLanes(mlir::OpBuilder &b, mlir::Location loc, const Lanes &lanes, mlir::Value count);
+
+/// At run time: whether every buffer has an element.
+mlir::Value areNonEmpty(mlir::OpBuilder &b, mlir::Location loc, llvm::ArrayRef<mlir::Value> buffers);
 
 } // namespace tulle::passes

@@ -2,67 +2,57 @@
 
 namespace tulle::passes {
 
-namespace arith = mlir::arith;
-namespace vector = mlir::vector;
-using mlir::Value;
+using namespace mlir;
 using vector::CombiningKind;
 
-std::optional<mlir::TypedAttr> identity(CombiningKind kind, mlir::Type type) {
-  mlir::Builder b(type.getContext());
-  bool isFloat = mlir::isa<mlir::FloatType>(type);
+std::optional<TypedAttr> identity(CombiningKind kind, Type type) {
+  Builder b(type.getContext());
+  bool isFloat = isa<FloatType>(type);
   switch (kind) {
   case CombiningKind::ADD:
     // -0.0: the sum of nothing but -0.0 stays -0.0.
-    return isFloat ? mlir::TypedAttr(b.getFloatAttr(type, -0.0)) : b.getIntegerAttr(type, 0);
+    return isFloat ? TypedAttr(b.getFloatAttr(type, -0.0)) : b.getIntegerAttr(type, 0);
   case CombiningKind::MUL:
-    return isFloat ? mlir::TypedAttr(b.getFloatAttr(type, 1.0)) : b.getIntegerAttr(type, 1);
+    return isFloat ? TypedAttr(b.getFloatAttr(type, 1.0)) : b.getIntegerAttr(type, 1);
   case CombiningKind::XOR:
-    return mlir::TypedAttr(b.getIntegerAttr(type, 0));
+    return TypedAttr(b.getIntegerAttr(type, 0));
   default:
     return std::nullopt;
   }
 }
 
-Value startLanes(mlir::OpBuilder &b, mlir::Location loc, const Reduction &reduction, const Lanes &lanes,
-                 Value init) {
-  mlir::VectorType type = lanes.of(init.getType());
-  if (std::optional<mlir::TypedAttr> neutral = identity(reduction.kind, init.getType()))
-    return arith::ConstantOp::create(b, loc, mlir::DenseElementsAttr::get(type, *neutral));
+Value initialLanes(OpBuilder &b, Location loc, const Reduction &reduction, const Lanes &lanes, Value init) {
+  VectorType type = lanes.of(init.getType());
+  if (std::optional<TypedAttr> neutral = identity(reduction.kind, init.getType()))
+    return arith::ConstantOp::create(b, loc, DenseElementsAttr::get(type, *neutral));
   return vector::BroadcastOp::create(b, loc, type, init);
 }
 
-Value combine(mlir::OpBuilder &b, mlir::Location loc, const Reduction &reduction, Value a, Value c) {
-  // What is subtracted was subtracted in the lanes: their results are added up.
-  if (auto sub = mlir::dyn_cast<arith::SubFOp>(reduction.combiner))
-    return arith::AddFOp::create(b, loc, a, c, sub.getFastmath());
-  if (mlir::isa<arith::SubIOp>(reduction.combiner))
-    return arith::AddIOp::create(b, loc, a, c);
-  mlir::OperationState state(loc, reduction.combiner->getName());
-  state.addOperands({a, c});
-  state.addTypes(a.getType());
-  state.addAttributes(reduction.combiner->getAttrs());
-  state.propertiesAttr = reduction.combiner->getPropertiesAsAttribute();
-  return b.create(state)->getResult(0);
+static arith::FastMathFlagsAttr flagsOf(const Reduction &reduction) {
+  auto op = dyn_cast<arith::ArithFastMathInterface>(reduction.combiner);
+  return op ? op.getFastMathFlagsAttr() : arith::FastMathFlagsAttr();
 }
 
-Value combineLanes(mlir::OpBuilder &b, mlir::Location loc, const Reduction &reduction, Value lanes,
-                   Value init) {
-  auto op = mlir::dyn_cast<arith::ArithFastMathInterface>(reduction.combiner);
-  auto flags = op ? op.getFastMathFlagsAttr().getValue() : arith::FastMathFlags::none;
-  return vector::ReductionOp::create(b, loc, reduction.kind, lanes, init, flags);
+Value combine(OpBuilder &b, Location loc, const Reduction &reduction, Value a, Value c) {
+  return vector::makeArithReduction(b, loc, reduction.kind, a, c, flagsOf(reduction));
 }
 
-/// Neighbors are combined until each vector has one lane left: half as many vectors each time.
-Value combineEach(mlir::OpBuilder &b, mlir::Location loc, const Reduction &reduction,
-                  llvm::SmallVector<Value> vectors) {
+Value reduceLanes(OpBuilder &b, Location loc, const Reduction &reduction, Value lanes, Value init) {
+  arith::FastMathFlagsAttr flags = flagsOf(reduction);
+  return vector::ReductionOp::create(b, loc, reduction.kind, lanes, init,
+                                     flags ? flags.getValue() : arith::FastMathFlags::none);
+}
+
+/// Adjacent lanes are combined pairwise, log2(lanes) times: half as many vectors each time.
+Value reduceEach(OpBuilder &b, Location loc, const Reduction &reduction, SmallVector<Value> vectors) {
   const int64_t lanes = vectors.size();
-  llvm::SmallVector<int64_t> even, odd;
+  SmallVector<int64_t> even, odd;
   for (int64_t lane = 0; lane < lanes; ++lane) {
     even.push_back(2 * lane);
     odd.push_back(2 * lane + 1);
   }
   while (vectors.size() > 1) {
-    llvm::SmallVector<Value> half;
+    SmallVector<Value> half;
     for (size_t v = 0; v < vectors.size(); v += 2)
       half.push_back(combine(b, loc, reduction,
                              vector::ShuffleOp::create(b, loc, vectors[v], vectors[v + 1], even),

@@ -1,19 +1,19 @@
-// tulle-vectorize-block-rows: the results of a row of small blocks stay in vectors while the row is walked.
+// tulle-vectorize-block-rows: keep the results of a row of small blocks in vectors.
 //
 // In `for p: for r in 0..R: y[f(r)] += sum over c in 0..C of A[p, r, c] * x[…]` every block stores and
-// reloads its R results, and each sum is too short for a loop of vectors. R vectors, a lane for each c, are
-// carried over all p instead, and combined once at the end; where a loop before them fills those results,
-// they start with its value and memory is written once.
+// reloads its R results, and each sum is too short for a loop of vectors. R vectors, with a lane for each c,
+// are carried over all p instead, and reduced once at the end; where a loop before them initializes those
+// results, they start with its value and memory is written once.
 #include "dialect/Attributes.h"
 #include "dialect/Costs.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/IR/Matchers.h"
 #include "passes/Passes.h"
+#include "passes/analysis/InitLoop.h"
 #include "passes/analysis/LoopAnnotation.h"
+#include "passes/analysis/LoopMatchers.h"
 #include "passes/analysis/ReductionNest.h"
 #include "passes/analysis/TripCount.h"
-#include "passes/vectorize/InitLoop.h"
+#include "passes/vectorize/InterleaveStreams.h"
 #include "passes/vectorize/Reductions.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -23,87 +23,75 @@ namespace tulle::passes {
 
 namespace {
 
-namespace arith = mlir::arith;
-namespace memref = mlir::memref;
-namespace scf = mlir::scf;
-using mlir::Operation;
-using mlir::Value;
+using namespace mlir;
 
 /// Accumulators beyond these would not stay in registers.
 constexpr int64_t mostRows = 8, mostVectorBits = 512;
 
-struct Blocks {
-  scf::ForOp walk, rows;      ///< over blocks, and over the rows of a block
-  VectorizationLegality plan; ///< of the loop over a row's columns
+struct BlockRow {
+  scf::ForOp loop, rows;         ///< over blocks, and over the rows of a block
+  VectorizationLegality columns; ///< of the loop over a row's columns
   memref::LoadOp load;
   memref::StoreOp store;
   int64_t height = 0, width = 0;
 };
 
-/// Only reads, apart from `except`.
-bool onlyReads(mlir::Block &block, llvm::ArrayRef<Operation *> except) {
+/// Whether the block only loads, apart from `except`.
+bool onlyLoads(Block &block, ArrayRef<Operation *> except) {
   return llvm::all_of(block.without_terminator(), [&](Operation &op) {
     return llvm::is_contained(except, &op) ||
-           (op.getNumRegions() == 0 && (mlir::isMemoryEffectFree(&op) || mlir::isa<memref::LoadOp>(op)));
+           (op.getNumRegions() == 0 && (isMemoryEffectFree(&op) || isa<memref::LoadOp>(op)));
   });
 }
 
-/// The value is computed from what is there before the walk and the row's number, without reading.
-bool isFixed(Value value, const Blocks &blocks) {
-  scf::ForOp walk = blocks.walk, rows = blocks.rows;
-  if (walk.isDefinedOutsideOfLoop(value) || value == rows.getInductionVar())
+/// Whether the value is computed from the row's number and what is known before the loop over blocks.
+bool isBlockInvariant(Value value, const BlockRow &blocks) {
+  scf::ForOp loop = blocks.loop, rows = blocks.rows;
+  if (loop.isDefinedOutsideOfLoop(value) || value == rows.getInductionVar())
     return true;
   Operation *op = value.getDefiningOp();
-  return op && op->getBlock() == rows.getBody() && mlir::isMemoryEffectFree(op) && op->getNumRegions() == 0 &&
-         llvm::all_of(op->getOperands(), [&](Value operand) { return isFixed(operand, blocks); });
+  return op && op->getBlock() == rows.getBody() && isMemoryEffectFree(op) && op->getNumRegions() == 0 &&
+         llvm::all_of(op->getOperands(), [&](Value operand) { return isBlockInvariant(operand, blocks); });
 }
 
-/// Whether the place is computed without reading within the walk: what stands there is read in order.
-bool isInOrder(Value place, scf::ForOp walk) {
-  Operation *op = place.getDefiningOp();
-  return !op || walk.isDefinedOutsideOfLoop(place) ||
-         (mlir::isMemoryEffectFree(op) &&
-          llvm::all_of(op->getOperands(), [&](Value operand) { return isInOrder(operand, walk); }));
+/// Whether the index is computed without a load within the loop: then elements are loaded in order.
+bool isDirect(Value index, scf::ForOp loop) {
+  Operation *op = index.getDefiningOp();
+  return !op || loop.isDefinedOutsideOfLoop(index) ||
+         (isMemoryEffectFree(op) &&
+          llvm::all_of(op->getOperands(), [&](Value operand) { return isDirect(operand, loop); }));
 }
 
-bool isZero(Value value) { return mlir::matchPattern(value, mlir::m_Zero()); }
-
-/// The loops and their lengths.
-bool matchLoops(Blocks &blocks) {
-  scf::ForOp walk = blocks.walk;
-  auto body = walk.getBody()->without_terminator();
-  if (body.empty() || walk.getNumRegionIterArgs() != 0 || !mlir::matchPattern(walk.getStep(), mlir::m_One()))
-    return false;
-  blocks.rows = mlir::dyn_cast<scf::ForOp>(&*std::prev(body.end()));
-  if (!blocks.rows || blocks.rows.getNumRegionIterArgs() != 0 || !isZero(blocks.rows.getLowerBound()) ||
-      !mlir::matchPattern(blocks.rows.getStep(), mlir::m_One()) ||
-      !walk.isDefinedOutsideOfLoop(blocks.rows.getUpperBound()) ||
-      !onlyReads(*walk.getBody(), {blocks.rows.getOperation()}))
+/// The loops and their trip counts.
+bool matchLoops(BlockRow &blocks) {
+  blocks.rows = innerLoop(blocks.loop);
+  if (!blocks.rows || !isZero(blocks.rows.getLowerBound()) || !hasUnitStep(blocks.rows) ||
+      !blocks.loop.isDefinedOutsideOfLoop(blocks.rows.getUpperBound()))
     return false;
   auto columns = blocks.rows.getBody()->getOps<scf::ForOp>();
   if (!llvm::hasSingleElement(columns))
     return false;
   scf::ForOp inner = *columns.begin();
-  std::optional<int64_t> height = mostIterations(blocks.rows), width = mostIterations(inner);
+  std::optional<int64_t> height = maxTripCount(blocks.rows), width = maxTripCount(inner);
   if (!height || !width || *height < 2 || *height > mostRows || *width < 2 ||
       !isZero(inner.getLowerBound()) || !blocks.rows.isDefinedOutsideOfLoop(inner.getUpperBound()) ||
       inner.getNumRegionIterArgs() != 1)
     return false;
-  std::optional<VectorizationLegality> plan = analyzeLoop(inner);
-  if (!plan || plan->gathers || plan->branches || !inner.getOps<memref::StoreOp>().empty())
+  std::optional<VectorizationLegality> legality = analyzeLoop(inner);
+  if (!legality || legality->gathers || legality->branches || !inner.getOps<memref::StoreOp>().empty())
     return false;
-  blocks.plan = std::move(*plan);
+  blocks.columns = std::move(*legality);
   blocks.height = *height;
   blocks.width = *width;
-  return identity(blocks.plan.reductions[0].kind, inner.getInitArgs()[0].getType()).has_value();
+  return identity(blocks.columns.reductions[0].kind, inner.getInitArgs()[0].getType()).has_value();
 }
 
-std::optional<Blocks> matchBlocks(scf::ForOp walk) {
-  Blocks blocks;
-  blocks.walk = walk;
+std::optional<BlockRow> matchBlockRow(scf::ForOp loop) {
+  BlockRow blocks;
+  blocks.loop = loop;
   if (!matchLoops(blocks))
     return std::nullopt;
-  scf::ForOp inner = blocks.plan.loop;
+  scf::ForOp inner = blocks.columns.loop;
   auto stores = blocks.rows.getBody()->getOps<memref::StoreOp>();
   if (!llvm::hasSingleElement(stores))
     return std::nullopt;
@@ -113,142 +101,138 @@ std::optional<Blocks> matchBlocks(scf::ForOp walk) {
   if (!blocks.load || blocks.load->getBlock() != blocks.rows.getBody() || blocks.load.getMemRef() != buffer ||
       blocks.load.getIndices() != blocks.store.getIndices() || !blocks.load->hasOneUse() ||
       blocks.store.getValueToStore() != inner.getResult(0) || !inner.getResult(0).hasOneUse() ||
-      !walk.isDefinedOutsideOfLoop(buffer) || blocks.store.getMemRefType().getRank() != 1 ||
-      !isFixed(blocks.store.getIndices()[0], blocks) ||
-      !onlyReads(*blocks.rows.getBody(), {inner.getOperation(), blocks.store.getOperation()}))
+      !loop.isDefinedOutsideOfLoop(buffer) || blocks.store.getMemRefType().getRank() != 1 ||
+      !isBlockInvariant(blocks.store.getIndices()[0], blocks) ||
+      !onlyLoads(*blocks.rows.getBody(), {inner.getOperation(), blocks.store.getOperation()}))
     return std::nullopt;
-  // Rows are stored where the walk has no block, too.
-  if (mayBeNowhere(blocks.store) && !findFill(walk, buffer))
+  // Rows are stored where the loop has no block, too.
+  if (!isAlwaysDereferenceable(blocks.store) && !findInitLoop(loop, buffer))
     return std::nullopt;
-  unsigned reads = 0;
-  walk.walk([&](memref::LoadOp load) { reads += load.getMemRef() == buffer; });
-  return reads == 1 ? std::optional(blocks) : std::nullopt;
+  unsigned loads = 0;
+  loop.walk([&](memref::LoadOp load) { loads += load.getMemRef() == buffer; });
+  return loads == 1 ? std::optional(blocks) : std::nullopt;
 }
 
-class Emitter {
+/// A row of blocks with vector accumulators, a vector for each of a block's rows.
+class VectorizedBlockRow : levels::Indices {
 public:
-  /// `fetched`: elements ahead of a block that are asked for with it, or 0.
-  Emitter(Blocks found, int64_t fetched)
-      : blocks(std::move(found)), fetched(fetched), b(blocks.walk), loc(blocks.walk.getLoc()) {
+  VectorizedBlockRow(BlockRow row, const iteration::CostModel &model)
+      : Indices(row.loop), blocks(std::move(row)), model(model) {
     lanes.count = int64_t(llvm::PowerOf2Ceil(uint64_t(blocks.width)));
   }
 
-  bool fits() const { return lanes.count * int64_t(blocks.plan.widestBits) <= mostVectorBits; }
+  bool fits() const { return lanes.count * int64_t(blocks.columns.widestBits) <= mostVectorBits; }
 
-  void run() {
-    if (constantIterations(blocks.rows))
-      return wholeRows(), blocks.walk.erase();
+  void emit() {
+    dialect::explainChoice(blocks.loop, "block rows: the " + std::to_string(blocks.height) +
+                                            " results of rows of " + std::to_string(blocks.height) + " x " +
+                                            std::to_string(blocks.width) +
+                                            " blocks stay in vectors, reduced once at the end of a row");
+    if (exactTripCount(blocks.rows))
+      return fullRow(), blocks.loop.erase();
     findStart();
-    Value whole = isWhole(blocks.rows.getUpperBound());
+    Value full = isFull(blocks.rows.getUpperBound());
     if (start)
-      whole = arith::AndIOp::create(b, loc, whole, isWhole(start->size));
-    auto branch = scf::IfOp::create(b, loc, whole, /*withElseRegion=*/true);
+      full = both(full, isFull(start->size));
+    auto branch = scf::IfOp::create(b, loc, full, /*withElseRegion=*/true);
     b.setInsertionPoint(branch.thenBlock()->getTerminator());
-    wholeRows();
-    for (scf::ForOp loop : {start ? start->loop : scf::ForOp(), blocks.walk})
+    fullRow();
+    for (scf::ForOp loop : {start ? start->loop : scf::ForOp(), blocks.loop})
       if (loop) {
         loop->moveBefore(branch.elseBlock()->getTerminator());
         loop.walk(
-            [](scf::ForOp inside) { keepScalar(inside); }); // the last, incomplete row of blocks is rare
+            [](scf::ForOp inside) { disableLoopTransforms(inside); }); // partial rows of blocks are rare
       }
   }
 
+  /// Interleaves the rows of blocks around the one emitted.
+  void interleave() const { interleaveStreams(vectorized, blockBytes(), model); }
+
 private:
-  Blocks blocks;
-  int64_t fetched;
-  mlir::OpBuilder b;
-  mlir::Location loc;
+  BlockRow blocks;
+  const iteration::CostModel &model;
   Lanes lanes;
-  std::optional<InitLoop> start; ///< what fills the rows' results before the walk
+  std::optional<InitLoop> start; ///< what initializes the rows' results before the loop
+  scf::ForOp vectorized;         ///< the loop over full blocks
+
+  int64_t blockBytes() const { return blocks.height * blocks.width * int64_t(blocks.columns.widestBits) / 8; }
 
   void findStart() {
-    std::optional<InitLoop> fill = findFill(blocks.walk, blocks.store.getMemRef());
-    std::optional<Value> place = placeOf(blocks.store.getIndices()[0], blocks.rows);
-    if (fill && place && *place == fill->place)
-      start = fill;
+    std::optional<InitLoop> init = findInitLoop(blocks.loop, blocks.store.getMemRef());
+    std::optional<Value> offset = offsetFrom(blocks.store.getIndices()[0], blocks.rows);
+    if (init && offset && *offset == init->offset)
+      start = init;
   }
 
-  Value isWhole(Value rows) {
-    Value height = arith::ConstantIndexOp::create(b, loc, blocks.height);
-    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, rows, height);
-  }
+  Value isFull(Value rows) { return is(arith::CmpIPredicate::eq, rows, constant(blocks.height)); }
 
-  const Reduction &reduction() const { return blocks.plan.reductions[0]; }
+  const Reduction &reduction() const { return blocks.columns.reductions[0]; }
 
-  void wholeRows() {
-    scf::ForOp inner = blocks.plan.loop;
-    Value start = startLanes(b, loc, reduction(), lanes, inner.getInitArgs()[0]);
-    llvm::SmallVector<Value> starts(blocks.height, start);
-    auto loop = scf::ForOp::create(b, loc, blocks.walk.getLowerBound(), blocks.walk.getUpperBound(),
-                                   blocks.walk.getStep(), starts);
-    const int64_t bytes = blocks.height * blocks.width * int64_t(blocks.plan.widestBits) / 8;
-    loop->setAttr(dialect::kBlockBytesAttr, b.getI64IntegerAttr(bytes));
-    // Rows have few blocks: what is left of pairs costs more than pairs save (BCSR(4,4) on `grid2d:1000`, Zen
-    // 5: 5.4 ms unrolled by two, 4.7 so).
-    keepScalar(loop);
+  void fullRow() {
+    scf::ForOp inner = blocks.columns.loop;
+    Value initial = initialLanes(b, loc, reduction(), lanes, inner.getInitArgs()[0]);
+    SmallVector<Value> initials(blocks.height, initial);
+    vectorized = scf::ForOp::create(b, loc, blocks.loop.getLowerBound(), blocks.loop.getUpperBound(),
+                                    blocks.loop.getStep(), initials);
+    // Rows have few blocks: an epilogue costs more than unrolling saves (experiment 046).
+    disableLoopTransforms(vectorized);
     {
-      mlir::OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPointToStart(loop.getBody());
-      mlir::IRMapping map;
-      map.map(blocks.walk.getInductionVar(), loop.getInductionVar());
-      cloneReads(b, blocks.walk, map);
-      scf::YieldOp::create(b, loc, sumsOfBlock(loop.getRegionIterArgs(), map));
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(vectorized.getBody());
+      IRMapping map;
+      map.map(blocks.loop.getInductionVar(), vectorized.getInductionVar());
+      clonePrologue(b, blocks.loop, map);
+      scf::YieldOp::create(b, loc, sumsOfBlock(vectorized.getRegionIterArgs(), map));
     }
-    storeRows(loop.getResults());
+    storeRows(vectorized.getResults());
   }
 
-  /// The sums after one block. Columns outside of the tensor are switched off; only the last block has some,
-  /// where the width is that of a vector, and a branch takes less than masks in all others (AVX2, whose
-  /// masks are vectors: half of the time).
-  llvm::SmallVector<Value> sumsOfBlock(mlir::ValueRange sums, const mlir::IRMapping &map) {
-    scf::ForOp inner = blocks.plan.loop;
+  /// The sums after one block. Columns outside of the tensor are masked; where the width is that of a vector
+  /// only the last block has some, and a branch is faster than masks in all others (experiment 046).
+  SmallVector<Value> sumsOfBlock(ValueRange sums, const IRMapping &map) {
+    scf::ForOp inner = blocks.columns.loop;
     auto with = [&](Value mask) {
-      llvm::SmallVector<Value> updated;
+      SmallVector<Value> updated;
       for (auto [r, sum] : llvm::enumerate(sums))
         updated.push_back(rowOfBlock(r, sum, mask, map));
       return updated;
     };
     Value columns = map.lookupOrDefault(inner.getUpperBound());
-    if (constantIterations(inner) == lanes.count)
+    if (exactTripCount(inner) == lanes.count)
       return with({});
     if (blocks.width != lanes.count)
-      return with(firstLanes(b, loc, lanes, columns));
-    Value all = arith::ConstantIndexOp::create(b, loc, lanes.count);
-    Value whole = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, columns, all);
-    auto branch = scf::IfOp::create(b, loc, sums.getTypes(), whole, /*withElseRegion=*/true);
-    mlir::OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(branch.thenBlock());
-    scf::YieldOp::create(b, loc, with({}));
-    b.setInsertionPointToStart(branch.elseBlock());
-    scf::YieldOp::create(b, loc, with(firstLanes(b, loc, lanes, columns)));
-    return llvm::to_vector_of<Value>(branch.getResults());
+      return with(activeLanes(b, loc, lanes, columns));
+    Value isFullBlock = is(arith::CmpIPredicate::sge, columns, constant(lanes.count));
+    return levels::ifElse(
+        b, loc, isFullBlock, sums.getTypes(), [&] { return with({}); },
+        [&] { return with(activeLanes(b, loc, lanes, columns)); });
   }
 
-  Value rowOfBlock(int64_t r, Value sum, Value mask, mlir::IRMapping map) {
-    map.map(blocks.rows.getInductionVar(), arith::ConstantIndexOp::create(b, loc, r));
+  Value rowOfBlock(int64_t r, Value sum, Value mask, IRMapping map) {
+    map.map(blocks.rows.getInductionVar(), constant(r));
     for (Operation &op : blocks.rows.getBody()->without_terminator())
-      if (&op != blocks.plan.loop && &op != blocks.load && &op != blocks.store)
+      if (&op != blocks.columns.loop && &op != blocks.load && &op != blocks.store)
         b.clone(op, map);
-    BodyEmitter emitter(b, blocks.plan, lanes, arith::ConstantIndexOp::create(b, loc, 0), mask);
+    BodyEmitter emitter(b, blocks.columns, lanes, constant(0), mask);
     emitter.bind(map);
     Value updated = emitter.emit(sum)[0];
-    if (fetched > 0)
-      emitter.prefetch(fetched, r * blocks.width,
-                       [&](memref::LoadOp load) { return isInOrder(load.getIndices()[0], blocks.walk); });
+    if (model.cpu.prefetchBlocks > 0)
+      emitter.prefetch(model.cpu.prefetchBlocks, r * blocks.width,
+                       [&](memref::LoadOp load) { return isDirect(load.getIndices()[0], blocks.loop); });
     return updated;
   }
 
-  void storeRows(mlir::ValueRange sums) {
+  void storeRows(ValueRange sums) {
     Value each =
-        blocks.height == lanes.count ? combineEach(b, loc, reduction(), llvm::to_vector(sums)) : Value();
+        blocks.height == lanes.count ? reduceEach(b, loc, reduction(), llvm::to_vector(sums)) : Value();
     for (int64_t r = 0; r < blocks.height; ++r) {
-      mlir::IRMapping map;
-      map.map(blocks.rows.getInductionVar(), arith::ConstantIndexOp::create(b, loc, r));
-      clonePlace(b, blocks.store.getIndices()[0], blocks.rows.getBody(), map);
+      IRMapping map;
+      map.map(blocks.rows.getInductionVar(), constant(r));
+      cloneSlice(b, blocks.store.getIndices()[0], blocks.rows.getBody(), map);
       Value old = start ? arith::ConstantOp::create(b, loc, start->value).getResult()
                         : b.clone(*blocks.load, map)->getResult(0);
-      Value sum = each ? combine(b, loc, reduction(), old, mlir::vector::ExtractOp::create(b, loc, each, r))
-                       : combineLanes(b, loc, reduction(), sums[r], old);
+      Value sum = each ? combine(b, loc, reduction(), old, vector::ExtractOp::create(b, loc, each, r))
+                       : reduceLanes(b, loc, reduction(), sums[r], old);
       map.map(blocks.store.getValueToStore(), sum);
       b.clone(*blocks.store, map);
     }
@@ -257,15 +241,19 @@ private:
 
 struct VectorizeBlockRowsPass : impl::VectorizeBlockRowsBase<VectorizeBlockRowsPass> {
   void runOnOperation() override {
-    const int64_t fetched = dialect::costModel(getOperation()).cpu.prefetchBlocks;
-    llvm::SmallVector<Blocks> found;
+    const iteration::CostModel model = dialect::costModel(getOperation());
+    std::vector<VectorizedBlockRow> rows;
     getOperation().walk([&](scf::ForOp loop) {
-      if (std::optional<Blocks> blocks = matchBlocks(loop))
-        found.push_back(std::move(*blocks));
+      if (std::optional<BlockRow> blocks = matchBlockRow(loop))
+        if (VectorizedBlockRow row(std::move(*blocks), model); row.fits())
+          rows.push_back(std::move(row));
     });
-    for (Blocks &blocks : found)
-      if (Emitter emitter(std::move(blocks), fetched); emitter.fits())
-        emitter.run();
+    for (VectorizedBlockRow &row : rows)
+      row.emit();
+    // One stream that is prefetched is as good as two.
+    if (model.cpu.prefetchBlocks == 0)
+      for (VectorizedBlockRow &row : rows)
+        row.interleave();
   }
 };
 

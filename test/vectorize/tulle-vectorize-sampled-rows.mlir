@@ -1,8 +1,8 @@
-// RUN: tulle-opt %s --pass-pipeline='builtin.module(func.func(tulle-version-by-sampling,canonicalize))' --split-input-file | FileCheck %s
-// RUN: tulle-opt %s --pass-pipeline='builtin.module(func.func(tulle-version-by-sampling,tulle-vectorize,canonicalize))' --split-input-file | FileCheck %s --check-prefix=VECTOR
+// RUN: tulle-opt %s --pass-pipeline='builtin.module(func.func(tulle-vectorize{sample-rows=true},canonicalize))' --split-input-file | FileCheck %s
 
-// 32 rows, spread without a period, tell which of two copies runs: how many entries each leaves behind the last vector, and, where the
-// operand is larger than the cache, how far the row reaches.
+// 32 rows, spread without a period, select one of two versions: how many entries each leaves behind the last vector, and, where the
+// operand is larger than L2, how far the row reaches. The epilogue of the first version is a vector that loads four entries, with lanes
+// behind the end of the row inactive in the sum.
 // CHECK-LABEL: func.func @spmv
 // CHECK-SAME: %[[POS:[a-z0-9]*]]: memref<?xi32>, %[[CRD:[a-z0-9]*]]: memref<?xi32>, %[[A:[a-z0-9]*]]: memref<?xf64>, %[[X:[a-z0-9]*]]: memref<?xf64>, %[[Y:[a-z0-9]*]]: memref<?xf64>, %[[N:[a-z0-9]*]]: index)
 // CHECK: %[[MANY:.*]] = arith.cmpi sge, %[[N]], %c8192
@@ -20,30 +20,23 @@
 // CHECK:     %[[LONG:.*]] = arith.cmpi sge, %{{.*}}, %c8
 // CHECK:     arith.andi %[[LONG]], %[[LARGE]]
 // CHECK: scf.if %[[SAMPLE]] {
-// CHECK:   scf.for %{{.*}} = %c0 to %[[N]]
-// CHECK:     } {tulle.kind = "reduction", tulle.reads_on}
+// CHECK: %[[END:.*]] = arith.index_castui
+// CHECK-NEXT: scf.for %{{.*}} = %c0 to %[[N]]
+// CHECK:   %[[VECTORS:.*]]:2 = scf.for
+// CHECK:   %[[BEHIND:.*]] = arith.addi %[[VECTORS]]#0, %c4
+// CHECK:   %[[FITS:.*]] = arith.cmpi sle, %[[BEHIND]], %[[END]]
+// CHECK:   scf.if %[[FITS]] -> (f64) {
+// CHECK:     %[[MASK:.*]] = vector.create_mask
+// CHECK-NOT: vector.maskedload
+// CHECK:     vector.load %[[A]][%[[VECTORS]]#0]
+// CHECK-COUNT-4: memref.load %[[X]]
+// CHECK:     %[[SUM:.*]] = arith.addf %[[VECTORS]]#1
+// CHECK:     arith.select %[[MASK]], %[[SUM]], %[[VECTORS]]#1
+// CHECK:   } else {
+// CHECK:     scf.for %{{.*}} = %[[VECTORS]]#0
 // CHECK: } else {
 // CHECK:   scf.for %{{.*}} = %c0 to %[[N]]
-// CHECK:     } {tulle.kind = "reduction"}
-
-// A vector that reads four entries, of which those of the row count.
-// VECTOR-LABEL: func.func @spmv
-// VECTOR: arith.ori
-// VECTOR: scf.if %{{.*}} {
-// VECTOR: %[[END:.*]] = arith.index_castui
-// VECTOR-NEXT: scf.for
-// VECTOR:   %[[VECTORS:.*]]:2 = scf.for
-// VECTOR:   %[[BEHIND:.*]] = arith.addi %[[VECTORS]]#0, %c4
-// VECTOR:   %[[FITS:.*]] = arith.cmpi sle, %[[BEHIND]], %[[END]]
-// VECTOR:   scf.if %[[FITS]] -> (f64) {
-// VECTOR:     %[[MASK:.*]] = vector.create_mask
-// VECTOR-NOT: vector.maskedload
-// VECTOR:     vector.load %arg2[%[[VECTORS]]#0]
-// VECTOR-COUNT-4: memref.load %arg3
-// VECTOR:     %[[SUM:.*]] = arith.addf %[[VECTORS]]#1
-// VECTOR:     arith.select %[[MASK]], %[[SUM]], %[[VECTORS]]#1
-// VECTOR:   } else {
-// VECTOR:     scf.for %{{.*}} = %[[VECTORS]]#0
+// CHECK-NOT: vector.create_mask
 module attributes {tulle.cpu = #tulle.cpu<znver3>} {
   func.func @spmv(%pos: memref<?xi32>, %crd: memref<?xi32>, %a: memref<?xf64>, %x: memref<?xf64>, %y: memref<?xf64>, %n: index) {
     %zero = arith.constant 0.0 : f64
@@ -72,9 +65,9 @@ module attributes {tulle.cpu = #tulle.cpu<znver3>} {
 
 // -----
 
-// Rows with room between them: what stands behind a row may be anything.
+// Rows with unused capacity between them: what follows a row may be anything.
 // CHECK-LABEL: func.func @loose
-// CHECK-NOT: tulle.reads_on
+// CHECK-NOT: vector.create_mask
 module attributes {tulle.cpu = #tulle.cpu<znver3>} {
   func.func @loose(%pos: memref<?xi32>, %crd: memref<?xi32>, %x: memref<?xf64>, %y: memref<?xf64>, %n: index) {
     %zero = arith.constant 0.0 : f64
@@ -103,14 +96,9 @@ module attributes {tulle.cpu = #tulle.cpu<znver3>} {
 
 // -----
 
-// What a table has at the next row's coordinates may be anything; and a mark on a loop without rows around it is none.
+// A table's element at the next row's coordinates may be anything.
 // CHECK-LABEL: func.func @table
-// CHECK-NOT: tulle.reads_on
-// CHECK: func.func @alone
-// VECTOR-LABEL: func.func @table
-// VECTOR-LABEL: func.func @alone
-// VECTOR-NOT: vector.create_mask
-// VECTOR-LABEL: func.func @pieces
+// CHECK-NOT: vector.create_mask
 module attributes {tulle.cpu = #tulle.cpu<znver3>} {
   func.func @table(%pos: memref<?xi32>, %crd: memref<?xi32>, %t: memref<?xi32>, %x: memref<?xf64>, %y: memref<?xf64>, %n: index) {
     %zero = arith.constant 0.0 : f64
@@ -135,28 +123,16 @@ module attributes {tulle.cpu = #tulle.cpu<znver3>} {
     } {tulle.kind = "parallel"}
     return
   }
-  func.func @alone(%crd: memref<?xi32>, %x: memref<?xf64>, %begin: index, %end: index) -> f64 {
-    %zero = arith.constant 0.0 : f64
-    %c1 = arith.constant 1 : index
-    %sum = scf.for %k = %begin to %end step %c1 iter_args(%s = %zero) -> (f64) {
-      %c = memref.load %crd[%k] : memref<?xi32>
-      %j = arith.index_castui %c : i32 to index
-      %w = memref.load %x[%j] : memref<?xf64>
-      %r = arith.addf %s, %w fastmath<reassoc,contract> : f64
-      scf.yield %r : f64
-    } {tulle.kind = "reduction", tulle.reads_on}
-    return %sum : f64
-  }
 }
 
 // -----
 
-// The part of the rows that a thread has, whatever loop is around the region: a sixteenth of as many rows is worth a sample.
+// The rows of one partition, whatever loop is around the region: a sample is profitable for a sixteenth of as many rows.
 // CHECK-LABEL: func.func @pieces
 // CHECK: tulle.parallel
 // CHECK: %[[MANY:.*]] = arith.cmpi sge, %{{.*}}, %c512
 // CHECK: scf.if %[[MANY]]
-// CHECK: tulle.reads_on
+// CHECK: vector.create_mask
 module attributes {tulle.cpu = #tulle.cpu<znver3>} {
   func.func @pieces(%pos: memref<?xi32>, %crd: memref<?xi32>, %a: memref<?xf64>, %x: memref<?xf64>, %y: memref<?xf64>, %n: index, %tasks: index) {
     %zero = arith.constant 0.0 : f64
@@ -191,9 +167,9 @@ module attributes {tulle.cpu = #tulle.cpu<znver3>} {
 
 // -----
 
-// A loop within another one is asked too often.
+// A loop within another one would be sampled too often.
 // CHECK-LABEL: func.func @within
-// CHECK-NOT: tulle.reads_on
+// CHECK-NOT: vector.create_mask
 module attributes {tulle.cpu = #tulle.cpu<znver3>} {
   func.func @within(%pos: memref<?xi32>, %crd: memref<?xi32>, %a: memref<?xf64>, %x: memref<?xf64>, %y: memref<?xf64>, %n: index, %m: index) {
     %zero = arith.constant 0.0 : f64

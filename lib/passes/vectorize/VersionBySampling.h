@@ -1,0 +1,13 @@
+// Loop versioning by a sample of the rows: which epilogue a reduction over segments has.
+#pragma once
+#include "iteration/CostModel.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace tulle::passes {
+
+/// Versions the loop over rows around a gathering reduction over the entries of each row. A sample of the
+/// rows selects one version at run time: with the loop as it is, or with the returned copy, whose last vector
+/// may over-read into the next row. Null where the loop has no such form.
+mlir::scf::ForOp versionBySampling(mlir::scf::ForOp loop, const iteration::CostModel &model);
+
+} // namespace tulle::passes
