@@ -33,17 +33,49 @@ LogicalResult AssembleOp::verify() {
   return success();
 }
 
+LogicalResult EntriesOp::verify() {
+  if (getBody().getNumArguments() != 0)
+    return emitOpError("expected a region without arguments (constraint 1)");
+  if (getAligned().value_or(1) < 1)
+    return emitOpError("expected a positive alignment, got ") << *getAligned() << " (constraint 2)";
+  return success();
+}
+
+LogicalResult ForEachEntryOp::verify() {
+  if (!getEntries().getDefiningOp<EntriesOp>())
+    return emitOpError("expected the result of a tulle.entries (constraint 1)");
+  EntriesType type = getEntries().getType();
+  SmallVector<Type> expected(type.getRank(), IndexType::get(getContext()));
+  expected.push_back(type.getElement());
+  if (!llvm::equal(getBody().getArgumentTypes(), expected))
+    return emitOpError("expected ") << type.getRank() << " coordinates and a value of type "
+                                    << type.getElement() << " as block arguments (constraint 2)";
+  if (bool(getChunk()) != bool(getChunks()))
+    return emitOpError("expected both the number of a chunk and the number of chunks (constraint 3)");
+  return success();
+}
+
+void ForEachEntryOp::getAsmBlockArgumentNames(Region &region, OpAsmSetValueNameFn setName) {
+  setName(region.getArguments().back(), "value");
+}
+
 LogicalResult InsertOp::verify() {
-  auto assemble = (*this)->getParentOfType<AssembleOp>();
-  if (!assemble)
-    return emitOpError("expected to be inside tulle.assemble (constraint 1)");
-  RankedTensorType tensor = assemble.getResult().getType();
-  if (int64_t(getCoordinates().size()) != tensor.getRank())
-    return emitOpError("expected ") << tensor.getRank() << " coordinates, got " << getCoordinates().size()
+  Operation *parent = (*this)->getParentOp();
+  while (parent && !isa<AssembleOp, EntriesOp>(parent))
+    parent = parent->getParentOp();
+  if (!parent)
+    return emitOpError("expected to be inside tulle.assemble or tulle.entries (constraint 1)");
+  auto assemble = dyn_cast<AssembleOp>(parent);
+  auto rank =
+      assemble ? assemble.getResult().getType().getRank() : cast<EntriesOp>(parent).getType().getRank();
+  Type element = assemble ? assemble.getResult().getType().getElementType()
+                          : cast<EntriesOp>(parent).getType().getElement();
+  if (int64_t(getCoordinates().size()) != int64_t(rank))
+    return emitOpError("expected ") << rank << " coordinates, got " << getCoordinates().size()
                                     << " (constraint 1)";
-  if (getValue().getType() != tensor.getElementType())
+  if (getValue().getType() != element)
     return emitOpError("expected a value of type ")
-           << tensor.getElementType() << ", got " << getValue().getType() << " (constraint 2)";
+           << element << ", got " << getValue().getType() << " (constraint 2)";
   return success();
 }
 

@@ -26,6 +26,20 @@ def Tulle_Plan : I32EnumAttr<"AssemblyPlan", "how the memory of a new tensor is 
 }
 def Tulle_PlanAttr : EnumAttr<Tulle_Dialect, Tulle_Plan, "plan">;
 
+def Tulle_BuildAppendBlocks : I32EnumAttrCase<"AppendBlocks", 0, "append_blocks">;
+def Tulle_BuildAppend : I32EnumAttrCase<"Append", 1, "append">;
+def Tulle_BuildWorkspace : I32EnumAttrCase<"Workspace", 2, "workspace">;
+def Tulle_BuildScatter : I32EnumAttrCase<"Scatter", 3, "scatter">;
+def Tulle_BuildRadixSort : I32EnumAttrCase<"RadixSort", 4, "radix_sort">;
+def Tulle_BuildLevelByLevel : I32EnumAttrCase<"LevelByLevel", 5, "level_by_level">;
+def Tulle_AssemblyStrategy : I32EnumAttr<"AssemblyStrategy", "the algorithm that builds a new tensor",
+    [Tulle_BuildAppendBlocks, Tulle_BuildAppend, Tulle_BuildWorkspace, Tulle_BuildScatter,
+     Tulle_BuildRadixSort, Tulle_BuildLevelByLevel]> {
+  let cppNamespace = "::tulle::dialect";
+  let genSpecializedAttr = 0;
+}
+def Tulle_AssemblyStrategyAttr : EnumAttr<Tulle_Dialect, Tulle_AssemblyStrategy, "assembly">;
+
 def Tulle_AssembleOp : Tulle_Op<"assemble", [AttrSizedOperandSegments, NoTerminator, SingleBlock, RecursiveMemoryEffects, AutomaticAllocationScope]> {
   let summary = "A new tensor that holds the entries its region inserts";
   let description = [{
@@ -49,6 +63,14 @@ def Tulle_AssembleOp : Tulle_Op<"assemble", [AttrSizedOperandSegments, NoTermina
     With `share`, buffers of the tensor that the entries come from may become the new tensor's, where both store the same
     (tulle.convert).
 
+    `strategy` names the algorithm that builds the tensor; `tulle-choose-assembly` sets it and verifies one that is set:
+    - `append`: entries arrive in storage order and go to the ends of the levels.
+    - `append_blocks`: the same for blocks of values, each of which one iteration of a loop accumulates.
+    - `workspace`: fibers arrive in order; a dense workspace accumulates each, and its entries are appended.
+    - `scatter`: attribute queries (histograms, prefix sums) give each entry's position, and a second run of the loops stores it.
+    - `radix_sort`: an LSD radix sort by level puts a list of the entries in storage order, and they are appended.
+    - `level_by_level`: the sorted list is traversed once or twice for each level, which gives all entries their positions there.
+
     Constraints:
     1. One size for each dimension; static sizes agree with the type.
     2. `order` has one dimension for each of the tensor's, and no symbols.
@@ -57,19 +79,73 @@ def Tulle_AssembleOp : Tulle_Op<"assemble", [AttrSizedOperandSegments, NoTermina
   }];
   let arguments = (ins Variadic<Index>:$sizes, Optional<Index>:$bound, Optional<Index>:$entries, OptionalAttr<AffineMapAttr>:$order, UnitAttr:$unique,
                        DefaultValuedAttr<Tulle_CombineAttr, "::tulle::dialect::Combine::Add">:$combine,
-                       DefaultValuedAttr<Tulle_PlanAttr, "::tulle::dialect::AssemblyPlan::Auto">:$plan, UnitAttr:$share);
+                       DefaultValuedAttr<Tulle_PlanAttr, "::tulle::dialect::AssemblyPlan::Auto">:$plan, OptionalAttr<Tulle_AssemblyStrategyAttr>:$strategy, UnitAttr:$share);
   let results = (outs AnyRankedTensor:$result);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "`(` $sizes `)` (`bound` $bound^)? (`entries` $entries^)? attr-dict-with-keyword $body `:` type($result)";
   let hasVerifier = 1;
 }
 
+def Tulle_EntriesType : Tulle_Type<"Entries", "entries"> {
+  let summary = "The entries that loops insert: coordinates of so many dimensions, and a value";
+  let parameters = (ins "unsigned":$rank, "::mlir::Type":$element);
+  let assemblyFormat = "`<` $rank `,` $element `>`";
+}
+
+def Tulle_EntriesOp : Tulle_Op<"entries", [Pure, NoTerminator, SingleBlock]> {
+  let summary = "The entries that the loops of its region insert, wherever they are asked for";
+  let description = [{
+    ```mlir
+    %entries = tulle.entries {
+      tulle.iterate …  {
+        tulle.insert %v at (%i, %j) : f64
+      }
+    } : !tulle.entries<2, f64>
+    ```
+    Nothing runs here: each `tulle.for_each_entry` runs a copy of the loops. Chunks of the outermost loop begin at coordinates that
+    are multiples of `aligned`.
+
+    Constraints:
+    1. The region has no arguments, and all its effects are its inserts.
+    2. The alignment is positive.
+  }];
+  let arguments = (ins OptionalAttr<I64Attr>:$aligned);
+  let results = (outs Tulle_EntriesType:$result);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "(`aligned` $aligned^)? attr-dict-with-keyword $body `:` qualified(type($result))";
+  let hasVerifier = 1;
+}
+
+def Tulle_ForEachEntryOp : Tulle_Op<"for_each_entry", [AttrSizedOperandSegments, NoTerminator, SingleBlock,
+                                                       DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmBlockArgumentNames"]>]> {
+  let summary = "Runs its region for each entry, in the order in which the loops insert them";
+  let description = [{
+    ```mlir
+    tulle.for_each_entry %entries chunk %part of %parts {
+    ^bb0(%i: index, %j: index, %value: f64):
+      …
+    } : !tulle.entries<2, f64>
+    ```
+    With `chunk`, for the entries of that chunk of the outermost loop, as tulle.partition splits it. What only the value needs is
+    not computed where the region does not use it.
+
+    Constraints:
+    1. The entries are the result of a tulle.entries.
+    2. Block arguments: a coordinate (index) for each dimension, then the value.
+    3. A chunk has its number and the number of chunks.
+  }];
+  let arguments = (ins Tulle_EntriesType:$entries, Optional<Index>:$chunk, Optional<Index>:$chunks);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$entries (`chunk` $chunk^)? (`of` $chunks^)? $body attr-dict `:` qualified(type($entries))";
+  let hasVerifier = 1;
+}
+
 def Tulle_InsertOp : Tulle_Op<"insert", [MemoryEffects<[MemWrite]>]> {
-  let summary = "Puts an entry into the tensor that the enclosing tulle.assemble makes";
+  let summary = "Puts an entry into the tensor that the enclosing tulle.assemble makes, or into the enclosing tulle.entries";
   let description = [{
     Constraints:
-    1. There is an enclosing tulle.assemble; the coordinates are those of its tensor's dimensions.
-    2. The value has the tensor's element type.
+    1. There is an enclosing tulle.assemble or tulle.entries; the coordinates are those of its dimensions.
+    2. The value has its element type.
   }];
   let arguments = (ins AnyType:$value, Variadic<Index>:$coordinates);
   let assemblyFormat = "$value `at` `(` $coordinates `)` attr-dict `:` type($value)";

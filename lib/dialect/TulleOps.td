@@ -38,6 +38,7 @@ include "dialect/CpuAttr.td"
 include "dialect/StructuredOps.td"
 include "dialect/IterateOps.td"
 include "dialect/AssembleOps.td"
+include "dialect/AlgorithmOps.td"
 include "dialect/ParallelOps.td"
 include "dialect/TableOps.td"
 #endif // TULLE_OPS

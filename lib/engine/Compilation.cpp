@@ -5,7 +5,7 @@
 #include "engine/Codegen.h"
 #include "engine/Host.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "passes/assemble/Phase.h"
+#include "passes/assemble/algorithms/Phase.h"
 #include <algorithm>
 
 namespace tulle::engine {

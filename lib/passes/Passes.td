@@ -110,17 +110,116 @@ def Parallelize : Pass<"tulle-parallelize", "::mlir::func::FuncOp"> {
                            "::mlir::memref::MemRefDialect"];
 }
 
-def Assemble : Pass<"tulle-assemble", "::mlir::ModuleOp"> {
-  let summary = "tulle.assemble to loops that allocate and write the buffers of the new tensor";
+def ChooseAssembly : Pass<"tulle-choose-assembly", "::mlir::ModuleOp"> {
+  let summary = "Choose the strategy that builds each new tensor";
   let description = [{
-    For every `tulle.assemble` the cheapest strategy is taken that the order of its entries allows: they are appended as they
-    come; or each group of them is put in order in a workspace first; or they are stored at positions that attribute
-    queries gave; or they are bucketed by one level after the other before. The tensor is then `tulle.storage` of its buffers.
+    Every `tulle.assemble` gets the cheapest `strategy` that the order of its entries, its format and its loops allow, and a remark
+    says which. A strategy that an op has already stays, and is an error where it does not fit:
+    ```mlir
+    tulle.assemble (%m, %n) attributes {order = affine_map<(i, j) -> (i, j)>, strategy = #tulle<assembly append>, unique} { … }
+    ```
+  }];
+  let dependentDialects = ["::tulle::dialect::TulleDialect"];
+}
+
+def ExpandAssembly : Pass<"tulle-expand-assembly", "::mlir::ModuleOp"> {
+  let summary = "Expand tulle.assemble to the algorithm that its strategy names";
+  let description = [{
+    What a tensor is made of becomes buffers that loops allocate and write, and the tensor `tulle.storage` of these. Assemblies
+    without a strategy are an error (`tulle-choose-assembly`), as are those whose strategy does not fit.
   }];
   let options = [Option<"parallel", "parallel", "bool", /*default=*/"false", "Threads share the work">];
   let dependentDialects = ["::tulle::dialect::TulleDialect", "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
                            "::mlir::func::FuncDialect", "::mlir::complex::ComplexDialect",
                            "::mlir::LLVM::LLVMDialect", "::mlir::vector::VectorDialect"];
+}
+
+//===--- Stage 3: algorithms that build tensors, each lowered alone ---===//
+
+class LowerAlgorithm<string argument> : Pass<argument, "::mlir::ModuleOp"> {
+  let dependentDialects = ["::tulle::dialect::TulleDialect", "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::func::FuncDialect", "::mlir::complex::ComplexDialect", "::mlir::LLVM::LLVMDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
+def LowerCollect : LowerAlgorithm<"tulle-lower-collect"> {
+  let summary = "Lower tulle.collect to loops that write records";
+  let description = [{
+    Each entry is stored behind the one before. With `parallel`, each thread counts the entries of a chunk, a `tulle.scan` of the counts says
+    where the chunks begin, and each thread stores its own.
+  }];
+}
+
+def LowerSort : LowerAlgorithm<"tulle-lower-sort"> {
+  let summary = "Lower tulle.sort to passes of histogram, scan and scatter";
+  let description = [{
+    For each level of the key, from the innermost, the range of its coordinates is found, and for each digit of up to 11 bits
+    `tulle.histogram`, `tulle.scan` and `tulle.scatter_entries` move the records to the other buffer.
+  }];
+}
+
+def LowerAppend : LowerAlgorithm<"tulle-lower-append"> {
+  let summary = "Lower tulle.append to a loop that appends records to levels";
+  let description = [{
+    Memory is allocated for the number of entries, or, as `plan` says, for what a first loop over the list counts.
+  }];
+}
+
+def LowerBuildLevels : LowerAlgorithm<"tulle-lower-build-levels"> {
+  let summary = "Lower tulle.build_levels to traversals of the sorted entries";
+  let description = [{
+    A level that asks about its entries first takes one traversal, placing them another, and storing the values the last.
+  }];
+}
+
+def LowerSortSegments : LowerAlgorithm<"tulle-lower-sort-segments"> {
+  let summary = "Lower tulle.sort_segments to counting and merge sorts";
+  let description = [{
+    Runs of 32 coordinates are sorted by counting, eight at a time, those that are less; longer segments are merged from these.
+  }];
+}
+
+def LowerUnique : LowerAlgorithm<"tulle-lower-unique"> {
+  let summary = "Lower tulle.unique to a loop that combines and moves entries";
+  let description = [{
+    An entry whose coordinate is that of the entry before is combined with it; others move to the end of what is left.
+  }];
+}
+
+def LowerHistogram : LowerAlgorithm<"tulle-lower-histogram"> {
+  let summary = "Lower tulle.histogram to loops that clear and count";
+  let description = [{
+    One loop clears the buckets, and one adds 1 to the bucket of each entry.
+  }];
+}
+
+def LowerScan : LowerAlgorithm<"tulle-lower-scan"> {
+  let summary = "Lower tulle.scan to a loop that carries the sum";
+  let description = [{
+    With `rows`, to a loop over columns around one over rows.
+  }];
+}
+
+def LowerScatterEntries : LowerAlgorithm<"tulle-lower-scatter-entries"> {
+  let summary = "Lower tulle.scatter_entries to a loop that moves records";
+  let description = [{
+    The loop copies the words of each record to the next position of its bucket.
+  }];
+}
+
+def LowerChainedScan : LowerAlgorithm<"tulle-lower-chained-scan"> {
+  let summary = "Lower tulle.chained_scan to a call of the runtime";
+  let description = [{
+    The runtime waits for the chunks before, and knows what an error of another thread ends.
+  }];
+}
+
+def InlineEntries : LowerAlgorithm<"tulle-inline-entries"> {
+  let summary = "Inline tulle.for_each_entry as a copy of the loops of its entries";
+  let description = [{
+    The body takes the place of each `tulle.insert`. A body that does not use the value leaves out what only values need. Of a chunk,
+    the outermost loop is restricted to that.
+  }];
 }
 
 def IndexOperands : Pass<"tulle-index-operands", "::mlir::func::FuncOp"> {

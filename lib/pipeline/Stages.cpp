@@ -58,10 +58,14 @@ std::string passes(Stage stage, const Options &options) {
            options.strategy + "},canonicalize,tulle-fuse-init" + parallelize(options) +
            (options.iterationPasses.empty() ? "" : "," + options.iterationPasses) + ")";
   case Stage::Assembly:
-    return std::string("tulle-assemble{parallel=") + (options.parallel ? "true" : "false") +
-           "},func.func(canonicalize,tulle-index-operands)";
+    return std::string("tulle-choose-assembly,tulle-expand-assembly{parallel=") +
+           (options.parallel ? "true" : "false") + "},func.func(canonicalize)";
   case Stage::Loops:
-    return "func.func(tulle-insert-copies),tulle-lower,func.func(canonicalize,loop-invariant-code-motion,cse,"
+    return "tulle-lower-build-levels,tulle-lower-collect,tulle-lower-sort,tulle-lower-append,"
+           "tulle-lower-sort-segments,tulle-lower-unique,tulle-lower-histogram,tulle-lower-scan,"
+           "tulle-lower-scatter-entries,tulle-lower-chained-scan,tulle-inline-entries,"
+           "func.func(canonicalize,tulle-index-operands,tulle-insert-copies),tulle-lower,func.func("
+           "canonicalize,loop-invariant-code-motion,cse,"
            "tulle-coalesce-segments,tulle-hoist-allocations)";
   case Stage::Vector:
     return "func.func(tulle-vectorize-block-rows,tulle-peel-partial-tiles,tulle-pack-operands,"

@@ -1,5 +1,5 @@
 // What the order of a stream means for the levels of a target.
-#include "passes/assemble/Order.h"
+#include "passes/assemble/choose/Order.h"
 #include <gtest/gtest.h>
 
 namespace tulle::assemble {

@@ -24,10 +24,10 @@ Value LoopEmitter::assemble() {
   }
   AffineMap order = insertionOrder();
   auto scheduled = statement.generic->getAttrOfType<dialect::AssemblyPlanAttr>(dialect::kPlanAttr);
-  auto op = dialect::AssembleOp::create(b, loc, type, dims, insertionBound(), entriesBound(),
-                                        order.isEmpty() ? AffineMapAttr() : AffineMapAttr::get(order),
-                                        onceEach, combine.value_or(Combine::Add),
-                                        scheduled ? scheduled.getValue() : dialect::AssemblyPlan::Auto);
+  auto op = dialect::AssembleOp::create(
+      b, loc, type, dims, insertionBound(), entriesBound(),
+      order.isEmpty() ? AffineMapAttr() : AffineMapAttr::get(order), onceEach, combine.value_or(Combine::Add),
+      scheduled ? scheduled.getValue() : dialect::AssemblyPlan::Auto, dialect::AssemblyStrategyAttr());
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(&op.getBody().emplaceBlock());
   loops(outermost(), 0);

@@ -1,0 +1,101 @@
+// Verifiers of the algorithms that build tensors.
+#include "dialect/Dialect.h"
+#include "format/Layout.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/OpImplementation.h"
+
+using namespace mlir;
+using namespace tulle;
+using namespace tulle::dialect;
+
+/// The tensor that the attribute of an op names; null, with an error, where it is none.
+static RankedTensorType tensorOf(Operation *op, Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor)
+    op->emitOpError("expected a ranked tensor type, got ") << type;
+  return tensor;
+}
+
+static LogicalResult verifySizes(Operation *op, RankedTensorType tensor, OperandRange sizes) {
+  if (int64_t(sizes.size()) != tensor.getRank())
+    return op->emitOpError("expected ")
+           << tensor.getRank() << " sizes, got " << sizes.size() << " (constraint 2)";
+  return success();
+}
+
+static LogicalResult verifyKeys(Operation *op, Region &body) {
+  if (body.getNumArguments() != 1 || !body.getArgument(0).getType().isIndex() ||
+      !isa<KeyOp>(body.front().back()))
+    return op->emitOpError(
+        "expected a region with the number of an entry as argument that ends with tulle.key (constraint 1)");
+  return success();
+}
+
+LogicalResult ScanOp::verify() {
+  if (getRows() && !matchPattern(getBegin(), m_Zero()))
+    return emitOpError("expected rows that begin at 0 (constraint 1)");
+  return success();
+}
+
+LogicalResult HistogramOp::verify() { return verifyKeys(*this, getBody()); }
+
+LogicalResult ScatterEntriesOp::verify() {
+  if (int64_t(getWords()) < 1)
+    return emitOpError("expected records of at least one word, got ") << getWords() << " (constraint 2)";
+  return verifyKeys(*this, getBody());
+}
+
+LogicalResult CollectOp::verify() {
+  RankedTensorType tensor = tensorOf(*this, getTensor());
+  if (!tensor)
+    return failure();
+  EntriesType entries = getEntries().getType();
+  if (int64_t(entries.getRank()) != tensor.getRank() || entries.getElement() != tensor.getElementType())
+    return emitOpError("expected entries of ")
+           << tensor.getRank() << " dimensions with values of type " << tensor.getElementType() << ", got "
+           << entries << " (constraint 1)";
+  return verifySizes(*this, tensor, getSizes());
+}
+
+LogicalResult SortOp::verify() {
+  RankedTensorType tensor = tensorOf(*this, getTensor());
+  if (!tensor)
+    return failure();
+  size_t levels = getEncoding(tensor).getValue().levels.size();
+  if (int64_t(getBy()) < 1 || getBy() > levels)
+    return emitOpError("expected from 1 to ") << levels << " levels, got " << getBy() << " (constraint 1)";
+  return success();
+}
+
+LogicalResult AppendOp::verify() {
+  RankedTensorType tensor = tensorOf(*this, getTensor());
+  if (!tensor)
+    return failure();
+  size_t fields = format::layout(getEncoding(tensor).getValue()).fields.size();
+  if (getBuffers().size() != fields)
+    return emitOpError("expected ") << fields << " buffers, got " << getBuffers().size() << " (constraint 1)";
+  return verifySizes(*this, tensor, getSizes());
+}
+
+LogicalResult BuildLevelsOp::verify() {
+  auto sorted = getSorted().getType(), made = getResult().getType();
+  if (sorted.getShape() != made.getShape() || sorted.getElementType() != made.getElementType())
+    return emitOpError("expected tensors of one shape and element type, got ")
+           << sorted << " and " << made << " (constraint 1)";
+  return verifySizes(*this, made, getSizes());
+}
+
+static LogicalResult verifySegments(Operation *op, Type type) {
+  RankedTensorType tensor = tensorOf(op, type);
+  if (!tensor)
+    return failure();
+  const auto &levels = getEncoding(tensor).getValue().levels;
+  auto kind = levels.empty() ? format::LevelKind::Dense : levels.back().format.kind;
+  if (kind != format::LevelKind::Compressed && kind != format::LevelKind::LooseCompressed)
+    return op->emitOpError(
+        "expected a tensor whose last level is compressed or loose_compressed (constraint 1)");
+  return success();
+}
+
+LogicalResult SortSegmentsOp::verify() { return verifySegments(*this, getTensor()); }
+LogicalResult UniqueOp::verify() { return verifySegments(*this, getTensor()); }

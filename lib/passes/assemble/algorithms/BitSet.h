@@ -1,0 +1,32 @@
+// A set of small integers that is filled in any order, visited in ascending order, and emptied by the visit.
+#pragma once
+#include "passes/assemble/algorithms/Target.h"
+
+namespace tulle::assemble {
+
+/// One bit per key, and above every 64 words of these one word that says which are not empty. Only the
+/// summary words between the smallest and the largest that were touched are looked at.
+class Bitmap {
+public:
+  /// An empty set of keys below `size`; memory of the call.
+  Bitmap(mlir::OpBuilder &b, const Target &target, mlir::Value size);
+
+  /// Returns whether the key is new (i1).
+  mlir::Value insert(mlir::OpBuilder &b, mlir::Value key) const;
+  /// Visits the keys in ascending order and empties the set.
+  void drain(mlir::OpBuilder &b, llvm::function_ref<void(mlir::Value key)> visit) const;
+  void free(mlir::OpBuilder &b) const;
+
+private:
+  std::pair<mlir::Value, mlir::Value> setBit(mlir::OpBuilder &b, mlir::Value words, mlir::Value key) const;
+  void eachBit(mlir::OpBuilder &b, mlir::Value words, mlir::Value at,
+               llvm::function_ref<void(mlir::Value key)> visit) const;
+  void forget(mlir::OpBuilder &b) const;
+
+  const Target &target;
+  mlir::Location loc;
+  mlir::Value words, summary;
+  Register least, most; ///< the summary words that were touched lie between these
+};
+
+} // namespace tulle::assemble

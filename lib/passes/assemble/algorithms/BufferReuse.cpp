@@ -1,0 +1,177 @@
+#include "passes/assemble/algorithms/BufferReuse.h"
+#include "dialect/Attributes.h"
+#include "dialect/Scalars.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "passes/assemble/algorithms/Appender.h"
+#include "passes/assemble/algorithms/StreamingStores.h"
+#include "passes/assemble/choose/Strategies.h"
+#include "passes/parallel/SetLoops.h"
+
+using namespace mlir;
+using namespace tulle::dialect;
+
+namespace tulle::assemble {
+
+using format::LevelKind;
+
+/// The loop whose iterations go through the positions `iterator` is one of, each by itself, and nothing else.
+static IterateOp walkedBy(Value iterator, Value tensor, unsigned level) {
+  auto argument = dyn_cast_or_null<BlockArgument>(iterator);
+  auto loop = argument ? dyn_cast<IterateOp>(argument.getOwner()->getParentOp()) : IterateOp();
+  auto space = loop && loop.getNumResults() == 0 ? loop.getSpace().getDefiningOp<SpaceOp>() : SpaceOp();
+  if (!space || space.getTensor() != tensor || space.getLevel() != level)
+    return {};
+  const auto &levels = getEncoding(cast<RankedTensorType>(tensor.getType())).getValue().levels;
+  return loop.getEach() || levels[level].format.unique ? loop : IterateOp();
+}
+
+/// The loops that visit every value of the tensor once, in order, around the op; empty where these do not.
+static SmallVector<IterateOp> loopsAround(InsertOp insert, LoadOp load, AssembleOp op) {
+  Value tensor = load.getTensor(), iterator = load.getIterator();
+  auto levels = unsigned(getEncoding(cast<RankedTensorType>(tensor.getType())).getValue().levels.size());
+  SmallVector<IterateOp> loops(levels);
+  Operation *inside = insert;
+  for (unsigned l = levels; l-- > 0;) {
+    IterateOp loop = walkedBy(iterator, tensor, l);
+    if (!loop || inside->getParentOp() != loop)
+      return {};
+    loops[l] = loop;
+    iterator = loop.getSpace().getDefiningOp<SpaceOp>().getParent();
+    inside = loop;
+  }
+  return inside->getParentOp() == op ? loops : SmallVector<IterateOp>();
+}
+
+/// Whether the positions of the last level follow each other without gaps, in the order of storage.
+static bool isPacked(const format::Encoding &encoding) {
+  return llvm::all_of(encoding.levels, [](const format::Level &level) {
+    LevelKind kind = level.format.kind;
+    return kind == LevelKind::Dense || kind == LevelKind::Compressed ||
+           (kind == LevelKind::Singleton && !level.format.padded);
+  });
+}
+
+/// Whether there is a coordinate of the level for each value.
+static bool belongsToValues(const format::Encoding &encoding, unsigned level) {
+  for (unsigned l = level + 1; l < encoding.levels.size(); ++l)
+    if (encoding.levels[l].format.kind != LevelKind::Singleton)
+      return false;
+  return true;
+}
+
+/// The field of coordinates that stand by themselves, one for each position.
+static const format::Field *ownField(const format::Layout &layout, unsigned level) {
+  const auto &ref = layout.coordinates[level];
+  return ref && ref->stride == 1 && layout.fields[ref->field].width != 2 ? &layout.fields[ref->field]
+                                                                         : nullptr;
+}
+
+std::optional<BufferReuse> BufferReuse::find(const Target &target, AssembleOp op, const Order &order) {
+  if (!order.unique || !order.sorted() || !growsAtEnds(target) || target.storedLevels() == 0 ||
+      target.storedLevels() != target.levels())
+    return std::nullopt;
+  SmallVector<InsertOp> inserts;
+  op->walk([&](InsertOp insert) { inserts.push_back(insert); });
+  auto load = inserts.size() == 1 ? inserts[0].getValue().getDefiningOp<LoadOp>() : LoadOp();
+  // Truth values become 0 or 1 when they are read.
+  if (!load || !load.getIterator() || load.getType() != target.storage.element || load.getType().isInteger(1))
+    return std::nullopt;
+  format::Encoding from = getEncoding(cast<RankedTensorType>(load.getTensor().getType())).getValue();
+  SmallVector<IterateOp> loops = loopsAround(inserts[0], load, op);
+  if (loops.empty() || !isPacked(from))
+    return std::nullopt;
+
+  BufferReuse found;
+  found.source = load.getTensor();
+  format::Layout layout = format::layout(from);
+  // The source's level that stores the coordinates of a target's, one for each entry.
+  auto sourceLevel = [&](unsigned l) -> std::optional<unsigned> {
+    const format::Expr &e = order.levels[l];
+    if (e->kind == format::ExprKind::Dim)
+      for (unsigned k = 0; k < from.levels.size(); ++k)
+        if (ownField(layout, k) && belongsToValues(from, k) &&
+            inserts[0].getCoordinates()[size_t(e->value)] == loops[k].getBody().getArgument(0))
+          return k;
+    return std::nullopt;
+  };
+  found.outerLevel = sourceLevel(0);
+  for (unsigned l = 0; l < target.levels(); ++l) {
+    const format::Field *own = ownField(target.storage.layout, l);
+    std::optional<unsigned> k = sourceLevel(l);
+    if (!own || !k || !belongsToValues(target.encoding(), l))
+      continue;
+    const format::Field *other = ownField(layout, *k);
+    if (other->width == own->width && other->isSigned == own->isSigned) {
+      found.targetFields.push_back(target.storage.layout.coordinates[l]->field);
+      found.sourceLevels.push_back(*k);
+    }
+  }
+  found.targetFields.push_back(target.storage.layout.valuesField());
+  return found;
+}
+
+Attribute BufferReuse::valueOfAll(const Target &target) const {
+  return explicitAttr(getEncoding(cast<RankedTensorType>(source.getType())).getValue(),
+                      target.storage.element);
+}
+
+/// A bound of the entries is where the end of a shared buffer is cut off, as that of one with memory to
+/// spare.
+bool BufferReuse::isConcurrent(const Target &target, size_t number) const {
+  const bool isValues = number == sourceLevels.size();
+  return target.op.getShare() && target.op.getBound() && target.plan != AssemblyPlan::Count &&
+         !(isValues && valueOfAll(target));
+}
+
+Value BufferReuse::buffer(OpBuilder &b, Location loc, Type type, std::optional<unsigned> level) const {
+  auto found = ValuesOp::create(b, loc, type, source);
+  if (level)
+    found.setLevel(*level);
+  return found;
+}
+
+Value BufferReuse::buffer(OpBuilder &b, const Target &target, size_t number) const {
+  Type type = levels::fieldTypes(target.storage.layout, target.storage.element)[targetFields[number]];
+  return buffer(b, target.loc, type,
+                number < sourceLevels.size() ? std::optional(sourceLevels[number]) : std::nullopt);
+}
+
+Value BufferReuse::outerCoordinates(OpBuilder &b, const Target &target) const {
+  if (!outerLevel || targetFields.size() + 1 != target.storage.layout.fields.size())
+    return {};
+  auto from = cast<RankedTensorType>(source.getType());
+  format::Layout layout = format::layout(getEncoding(from).getValue());
+  Type type = levels::fieldTypes(layout, from.getElementType())[layout.coordinates[*outerLevel]->field];
+  return buffer(b, target.loc, type, outerLevel);
+}
+
+void BufferReuse::share(OpBuilder &b, Target &target) const {
+  for (size_t number = 0; number < targetFields.size(); ++number)
+    if (isConcurrent(target, number))
+      target.storage.fields[targetFields[number]] = buffer(b, target, number);
+}
+
+void BufferReuse::copy(OpBuilder &b, const Target &target, Value part, Value parts) const {
+  if (llvm::all_of(llvm::seq(targetFields.size()), [&](size_t n) { return isConcurrent(target, n); }))
+    return;
+  Location loc = target.loc;
+  levels::Emitter emit = target.emitter(b);
+  Value count = StoredCountOp::create(b, loc, source);
+  // The source may have memory behind its last entry.
+  Value held = memref::DimOp::create(b, loc, target.storage.fields.back(), emit.constant(0));
+  count = arith::MinUIOp::create(b, loc, count, held);
+  // Chunks begin at whole lines of any element.
+  auto [first, last] = parallel::chunkBounds(b, loc, count, {part, parts}, kCacheLine);
+  for (auto [number, field] : llvm::enumerate(targetFields)) {
+    if (isConcurrent(target, number))
+      continue;
+    Value to = target.storage.fields[field];
+    Attribute same = number == sourceLevels.size() ? valueOfAll(target) : Attribute();
+    if (same)
+      fillElements(b, target, to, first, last, materialize(b, loc, same, target.storage.element));
+    else
+      copyElements(b, target, buffer(b, target, number), first, to, first, emit.sub(last, first));
+  }
+}
+
+} // namespace tulle::assemble

@@ -1,0 +1,81 @@
+// What the entries' order of arrival decides: counters and ranks, the parts of a map that no coordinate
+// gives.
+#pragma once
+#include "passes/assemble/algorithms/TargetAssembly.h"
+#include "passes/assemble/choose/Order.h"
+#include <optional>
+
+namespace tulle::assemble {
+
+/// The counters of a map: the number an entry has among those that agree in some dimensions. A register
+/// counts where these arrive together, else there is a counter for each combination of their coordinates.
+class Counters {
+public:
+  /// `iterations`: the dimension whose coordinates the iterations of the outermost loop are, one each, if
+  /// they are.
+  Counters(const TargetAssembly &assembly, const Order &order, std::optional<unsigned> iterations);
+
+  /// All counters start from 0; the builder stands before a copy of the loops.
+  void reset();
+  /// An iteration begins; the builder stands there.
+  void startIteration();
+  /// The next entry is at these coordinates.
+  void enter(mlir::ValueRange dims);
+  /// The entry's number; counts it the first time.
+  mlir::Value number(const format::ExprNode &counter);
+  /// How many entries of the iteration there were; the builder stands at its end.
+  mlir::Value iterationEntries() const;
+
+  /// The largest number of entries that agree in one dimension, without numbering them: a sum for each
+  /// coordinate, which over a compressed level is a difference of positions.
+  mlir::Value startCounts(unsigned dim) const;
+  void count(mlir::Value counts, unsigned dim, mlir::ValueRange dims) const;
+  mlir::Value longest(mlir::Value counts, unsigned dim) const;
+
+private:
+  struct Counter {
+    std::vector<unsigned> dims;
+    bool grouped = false;
+    bool ofIteration = false;            ///< the entries of a iteration are those that agree
+    mlir::Value array;                   ///< of counters, or the one
+    llvm::SmallVector<mlir::Value> last; ///< coordinates of the entry before
+    mlir::Value current;                 ///< the number of the present entry, once asked for
+  };
+  void collect(const format::Expr &e, const Order &order);
+  mlir::Value numberGrouped(Counter &counter);
+
+  const TargetAssembly &assembly;
+  std::optional<unsigned> iterations;
+  std::vector<Counter> counters;
+  mlir::ValueRange dims;
+};
+
+/// The largest element of counts[begin … end), where all are 0 or more; 0 without one.
+mlir::Value largest(const TargetAssembly &a, mlir::Value counts, mlir::Value begin, mlir::Value end);
+
+/// The rank of a map, `rank(i by count(j) within s)`: i sorted by decreasing number of entries, s at a time.
+class Ranks {
+public:
+  Ranks(const TargetAssembly &assembly, const Order &order);
+
+  bool any() const { return rank != nullptr; }
+  unsigned dimension() const { return rank->dims[0]; }
+  unsigned counted() const { return rank->dims[1]; }
+  /// The numbers of entries are asked for in a copy of the loops.
+  mlir::Value startQuery();
+  void query(mlir::Value ranked);
+  /// Makes the permutation, and its inverse for `number`.
+  void sort();
+  /// The rank of a coordinate of `i`.
+  mlir::Value number(mlir::ValueRange dims) const;
+
+private:
+  void sortWindow(mlir::Value begin, mlir::Value end, mlir::Value places) const;
+
+  const TargetAssembly &assembly;
+  const format::ExprNode *rank = nullptr;
+  mlir::Value counts, numbers;
+  unsigned permutation = 0; ///< its field
+};
+
+} // namespace tulle::assemble

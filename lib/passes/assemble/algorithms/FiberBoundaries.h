@@ -1,0 +1,32 @@
+// Where in a copy of the loops the coordinates of the outer levels change.
+#pragma once
+#include "passes/assemble/algorithms/Target.h"
+#include "passes/assemble/choose/FiberAnalysis.h"
+
+namespace tulle::assemble {
+
+/// The fibers of a stream that is sorted by the target's first `levels` levels. Emits, into a copy of the
+/// loops, what runs when a fiber is complete.
+class FiberBoundaries {
+public:
+  FiberBoundaries(mlir::OpBuilder &b, const Target &target, const Order &order, unsigned levels);
+
+  /// To be called at every insert of the copy, before anything is emitted there.
+  void atInsert(mlir::OpBuilder &b, mlir::ValueRange dims);
+  /// To be called behind the copy: `complete(b, coordinates)` emits what follows a fiber, at its end where
+  /// each iteration of a loop is one fiber, else where the next one begins, and behind the loops.
+  void finish(mlir::OpBuilder &b, llvm::function_ref<void(mlir::OpBuilder &, mlir::ValueRange)> complete);
+
+private:
+  using Complete = llvm::function_ref<void(mlir::OpBuilder &, mlir::ValueRange)>;
+
+  Values coordinates(mlir::OpBuilder &b, const FiberAnalysis::Insert &insert) const;
+  void checkAt(mlir::OpBuilder &b, const FiberAnalysis::Insert &insert, Complete complete) const;
+
+  const Target &target;
+  unsigned levels;
+  FiberAnalysis analysis;
+  std::vector<Register> current; ///< coordinates of the newest fiber
+};
+
+} // namespace tulle::assemble

@@ -1,0 +1,44 @@
+// tulle-inline-entries: traversals of entries as copies of the loops that insert them.
+#include "mlir/IR/IRMapping.h"
+#include "passes/Passes.h"
+#include "passes/assemble/algorithms/CloneLoops.h"
+#include "passes/assemble/algorithms/LowerEach.h"
+
+namespace tulle::passes {
+using namespace mlir;
+using namespace dialect;
+#define GEN_PASS_DEF_INLINEENTRIES
+#include "passes/Passes.h.inc"
+
+static levels::Values lower(OpBuilder &b, ForEachEntryOp op) {
+  auto entries = op.getEntries().getDefiningOp<EntriesOp>();
+  Block &body = op.getBody().front();
+  parallel::Chunk chunk{op.getChunk(), op.getChunks()};
+  auto inlineBody = [&](OpBuilder &b, ValueRange coordinates, Value value) {
+    IRMapping mapping;
+    mapping.map(body.getArguments().drop_back(), coordinates);
+    if (value)
+      mapping.map(body.getArguments().back(), value);
+    for (Operation &inner : body)
+      b.clone(inner, mapping);
+  };
+  assemble::cloneLoops(b, entries.getBody(), entries.getAligned().value_or(1),
+                       op.getChunk() ? &chunk : nullptr, inlineBody,
+                       /*counting=*/body.getArguments().back().use_empty());
+  return {};
+}
+
+namespace {
+
+struct InlineEntries : impl::InlineEntriesBase<InlineEntries> {
+  void runOnOperation() override {
+    assemble::lowerEach<ForEachEntryOp>(getOperation(), lower);
+    getOperation()->walk([](EntriesOp entries) {
+      if (entries->use_empty())
+        entries.erase();
+    });
+  }
+};
+
+} // namespace
+} // namespace tulle::passes

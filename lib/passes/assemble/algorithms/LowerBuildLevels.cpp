@@ -1,0 +1,142 @@
+// tulle-lower-build-levels: level-by-level construction as traversals of the sorted entries.
+#include "format/PrintEncoding.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "passes/Passes.h"
+#include "passes/assemble/algorithms/LowerEach.h"
+#include "passes/assemble/algorithms/Phase.h"
+#include "passes/assemble/algorithms/SourceTraversal.h"
+#include "passes/assemble/algorithms/TargetAssembly.h"
+#include <limits>
+
+namespace tulle::passes {
+using namespace mlir;
+using namespace dialect;
+#define GEN_PASS_DEF_LOWERBUILDLEVELS
+#include "passes/Passes.h.inc"
+
+using assemble::Target;
+using assemble::Values;
+using levels::LevelBuild;
+
+namespace {
+
+class LevelByLevel {
+public:
+  LevelByLevel(OpBuilder &b, Target &target, Value entries)
+      : b(b), target(target), entries(entries), assembly(b, target),
+        inverse(*format::inverseMap(target.encoding())) {}
+
+  Value run() {
+    Value count = StoredCountOp::create(b, target.loc, entries);
+    positions = assembly.zeros(b.getI64Type(), count);
+    parents = assembly.constant(1);
+    for (unsigned l = 0; l < target.levels(); ++l)
+      make(l);
+    for (LevelBuild &build : builds)
+      format(build.level).finish(assembly, build);
+    store();
+    assembly.freeScratch();
+    return target.finish(b);
+  }
+
+private:
+  const levels::LevelFormat &format(unsigned l) const { return *levels::find(target.format(l).kind); }
+
+  void make(unsigned l);
+  void store();
+  void forEach(function_ref<void(Value number, ValueRange coordinates, Value value)> body);
+  void forEachNew(unsigned l, bool place);
+
+  OpBuilder &b;
+  Target &target;
+  Value entries;
+  assemble::TargetAssembly assembly;
+  std::vector<format::Expr> inverse;
+  SmallVector<LevelBuild> builds;
+  Value positions; ///< of each entry at the level made last
+  Value parents, batches;
+};
+
+/// Visits the entries in storage order, numbered, at the target's level coordinates.
+void LevelByLevel::forEach(function_ref<void(Value, ValueRange, Value)> body) {
+  Value next = assembly.cell(assembly.constant(0));
+  assemble::traverseStored(b, target.loc, entries, target.storage.dims, inverse, {},
+                           [&](ValueRange dims, Value value) {
+                             Value number = assembly.increment(next, assembly.constant(0));
+                             body(number, target.levelCoordinates(b, dims), value);
+                           });
+}
+
+/// Visits the entries that are the first at their parent's coordinates of level `l`: they follow each other.
+/// Asks the level for each, or places it and notes the position of all.
+void LevelByLevel::forEachNew(unsigned l, bool place) {
+  LevelBuild &build = builds[l];
+  unsigned end = target.positionsEnd(l);
+  Value none = assembly.constant(std::numeric_limits<int64_t>::min()), zero = assembly.constant(0);
+  Values last;
+  for (unsigned k = l; k <= end; ++k) // the parent, and the coordinates
+    last.push_back(assembly.cell(none));
+  Value newest = assembly.cell(zero);
+  forEach([&](Value number, ValueRange coordinates, Value) {
+    Value parent = assembly.read(positions, number);
+    Values at{parent};
+    llvm::append_range(at, coordinates.slice(l, end - l));
+    Value fresh;
+    for (auto [now, before] : llvm::zip(at, last)) {
+      Value differs = assembly.compare(arith::CmpIPredicate::ne, now, assembly.read(before, zero));
+      fresh = fresh ? Value(arith::OrIOp::create(b, target.loc, fresh, differs)) : differs;
+    }
+    assembly.when(fresh, [&] {
+      for (auto [now, before] : llvm::zip(at, last))
+        assembly.write(before, zero, now);
+      if (place)
+        assembly.write(newest, zero, format(l).insert(assembly, build, parent, coordinates[l]));
+      else
+        format(l).query(assembly, build, parent, coordinates[l], coordinates.take_front(l));
+    });
+    if (place)
+      assembly.write(positions, number, assembly.read(newest, zero));
+  });
+}
+
+void LevelByLevel::make(unsigned l) {
+  std::string text = "level " + std::to_string(l) + " (" + format::printLevel(target.encoding(), l) + ")";
+  LevelBuild &build = builds.emplace_back();
+  build.level = l;
+  build.parents = parents;
+  build.batches = batches;
+  if (format(l).needsQuery(target.encoding().levels[l])) {
+    assemble::Phase phase(b, "analysis: for " + text);
+    format(l).startQuery(assembly, build);
+    forEachNew(l, /*place=*/false);
+  }
+  assemble::Phase phase(b, "assembly: " + text);
+  parents = format(l).size(assembly, build);
+  if (format(l).separatesBatches())
+    batches = parents;
+  forEachNew(l, /*place=*/true);
+}
+
+void LevelByLevel::store() {
+  assemble::Phase phase(b, "assembly: values");
+  target.allocate(b, target.storage.layout.valuesField(), parents);
+  target.fillValues(b, assembly.constant(0), parents);
+  forEach([&](Value number, ValueRange, Value value) {
+    target.storeValue(b, assembly.read(positions, number), value);
+  });
+}
+
+struct LowerBuildLevels : impl::LowerBuildLevelsBase<LowerBuildLevels> {
+  void runOnOperation() override {
+    assemble::lowerEach<BuildLevelsOp>(getOperation(), [](OpBuilder &b, BuildLevelsOp op) -> levels::Values {
+      Target target(b, op.getLoc(), op.getResult().getType(), op.getSizes());
+      return {LevelByLevel(b, target, op.getSorted()).run()};
+    });
+  }
+};
+
+} // namespace
+} // namespace tulle::passes

@@ -1,0 +1,23 @@
+// A tensor's entries, in the order in which they are stored.
+#pragma once
+#include "dialect/Dialect.h"
+
+namespace tulle::assemble {
+
+/// The order of a tensor's storage, for `order` of tulle.assemble: the expressions of its leading levels, as
+/// far as these hold their coordinates in ascending order and are affine. Of a slice, coordinates are its
+/// own.
+mlir::AffineMap storageOrder(const format::Encoding &encoding, mlir::MLIRContext *context);
+/// No coordinates are stored twice.
+bool storesOnce(const format::Encoding &encoding);
+
+/// Emits loops over the tensor, level by level, where the builder stands; `leaf` emits what happens at an
+/// entry, given the coordinates of the dimensions and the value. `inverse` is format::inverseMap of its
+/// encoding. What lies outside the slices of dimensions, if some are given, is left out, and coordinates are
+/// theirs.
+void traverseStored(mlir::OpBuilder &b, mlir::Location loc, mlir::Value tensor, mlir::ValueRange sizes,
+                    const std::vector<format::Expr> &inverse,
+                    llvm::ArrayRef<std::optional<format::Slice>> slices,
+                    llvm::function_ref<void(mlir::ValueRange, mlir::Value)> leaf);
+
+} // namespace tulle::assemble

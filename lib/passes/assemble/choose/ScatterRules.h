@@ -1,0 +1,30 @@
+// What a stream's order and a target's levels mean for assembly by position.
+#pragma once
+#include "levels/LevelFormat.h"
+#include "passes/assemble/choose/Order.h"
+#include "passes/assemble/choose/TargetFacts.h"
+
+namespace tulle::assemble {
+
+/// How entries get their positions at the level.
+levels::Insertion insertionOf(const format::Level &level);
+/// The first level whose positions are handed out one by one; null without one.
+std::optional<unsigned> bucketLevel(const format::Encoding &encoding);
+/// Whether every entry has a position of its own at the level: below it there is one each.
+bool isLeaf(const format::Encoding &encoding, unsigned level);
+/// Whether an expression, or one of the stream's levels, has a part of this kind.
+bool has(const format::Expr &e, format::ExprKind kind);
+bool has(const Order &order, format::ExprKind kind);
+/// Whether the target's levels can be built by position.
+bool isBuildable(const format::Encoding &encoding, const Order &order);
+/// Whether what arrives below one parent of the level arrives in storage order.
+bool arrivesInOrder(const Order &order, unsigned level);
+/// Whether segments can be sorted after the entries are stored: nothing but values goes along with a
+/// coordinate.
+bool sortsSegments(const format::Encoding &encoding, unsigned level);
+/// Whether entries that arrive like this can be stored where they belong at once.
+bool isReady(const TargetFacts &target, const Order &order);
+/// Whether a stream in this order numbers entries as their coordinates ascend.
+bool countersAscend(const Order &order, unsigned dims);
+
+} // namespace tulle::assemble

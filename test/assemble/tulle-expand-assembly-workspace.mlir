@@ -1,0 +1,122 @@
+// RUN: tulle-opt %s --tulle-choose-assembly --tulle-expand-assembly --tulle-lower-build-levels --tulle-lower-collect --tulle-lower-sort --tulle-lower-append --tulle-lower-sort-segments --tulle-lower-unique --tulle-lower-histogram --tulle-lower-scan --tulle-lower-scatter-entries --tulle-lower-chained-scan --tulle-inline-entries --canonicalize --cse --split-input-file | FileCheck %s
+
+#CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed), posWidth = 32, crdWidth = 32 }>
+
+// A sparse product, row by row: products are added up in a dense row next to a bitmap of its columns. The loop over i is
+// the only one around, so that each pass is a row, and the row is appended at the end of the pass. Memory: as many
+// entries as there are products; what was not used is given back.
+
+// CHECK-LABEL: @spgemm(
+// CHECK-DAG: %[[ZERO:.*]] = arith.constant 0.000000e+00 : f64
+// CHECK-DAG: %[[C6:.*]] = arith.constant 6 : index
+// CHECK-DAG: %[[C63:.*]] = arith.constant 63 : index
+// CHECK-DAG: %[[C0W:.*]] = arith.constant 0 : i64
+// CHECK-DAG: %[[C1W:.*]] = arith.constant 1 : i64
+// CHECK: %[[WORDS:.*]] = memref.alloc({{.*}}) : memref<?xi64>
+// CHECK: %[[SUMMARY:.*]] = memref.alloc({{.*}}) : memref<?xi64>
+// CHECK: %[[LENGTH:.*]] = arith.minui %[[N:.*]], %{{.*}}
+// CHECK: %[[ROW:.*]] = memref.alloc(%[[LENGTH]]) : memref<?xf64>
+// CHECK: scf.for %[[AT:.*]] = %{{.*}} to %[[N]]
+// CHECK-NEXT: memref.store %[[ZERO]], %[[ROW]][%[[AT]]]
+// The inserts are counted without reading a value.
+// CHECK-NOT: tulle.load
+// CHECK-NOT: tulle_fits
+// CHECK: %[[POS:.*]] = memref.alloc(%{{.*}}) : memref<?xi32>
+// CHECK: %[[VALUES:.*]] = memref.alloc(%[[BOUND:.*]]) : memref<?xf64>
+// CHECK: %[[CRD:.*]] = memref.alloc(%[[BOUND]]) : memref<?xi32>
+// CHECK: tulle.iterate %[[I:[a-z0-9_]+]],
+// CHECK:   tulle.iterate %[[K:[a-z0-9_]+]],
+// CHECK:     tulle.iterate %[[J:[a-z0-9_]+]],
+// CHECK:       %[[P:.*]] = arith.mulf
+// CHECK:       %[[OLD:.*]] = memref.load %[[ROW]][%[[J]]]
+// CHECK:       %[[SUM:.*]] = arith.addf %[[OLD]], %[[P]]
+// CHECK:       memref.store %[[SUM]], %[[ROW]][%[[J]]]
+// CHECK:       %[[WORD:.*]] = arith.shrui %[[J]], %[[C6]]
+// CHECK:       %[[BIT:.*]] = arith.shli %[[C1W]]
+// CHECK:       %[[OLDBITS:.*]] = memref.load %[[WORDS]][%[[WORD]]]
+// CHECK:       %[[BITS:.*]] = arith.ori %[[OLDBITS]], %[[BIT]]
+// CHECK:       memref.store %[[BITS]], %[[WORDS]][%[[WORD]]]
+// CHECK:       memref.store %{{.*}}, %[[SUMMARY]]
+// Out of the loop over j and out of the loop over k:
+// CHECK:     }
+// CHECK-NEXT: }
+// CHECK-NOT:  arith.cmpi
+// CHECK:      scf.for %[[S:.*]] =
+// CHECK:        memref.load %[[SUMMARY]][%[[S]]]
+// CHECK:        memref.store %[[C0W]], %[[SUMMARY]][%[[S]]]
+// CHECK:        scf.while
+// CHECK:          llvm.intr.cttz
+// CHECK:          memref.store %[[C0W]], %[[WORDS]]
+// CHECK:          scf.while
+// CHECK:            %[[COLUMN:.*]] = arith.addi
+// CHECK:            memref.load %[[ROW]][%[[COLUMN]]]
+// CHECK:            memref.store %[[ZERO]], %[[ROW]][%[[COLUMN]]]
+// CHECK:            memref.store %{{.*}}, %[[CRD]]
+// CHECK:            memref.store %{{.*}}, %[[VALUES]]
+// CHECK: memref.dealloc
+// CHECK: tulle.storage
+func.func @spgemm(%A: tensor<?x?xf64, #CSR>, %B: tensor<?x?xf64, #CSR>) -> tensor<?x?xf64, #CSR> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %m = tensor.dim %A, %c0 : tensor<?x?xf64, #CSR>
+  %n = tensor.dim %B, %c1 : tensor<?x?xf64, #CSR>
+  %C = tulle.assemble (%m, %n) attributes {order = affine_map<(i, j) -> (i)>, plan = #tulle<plan bound>} {
+    %s0 = tulle.space %A level(0) : tensor<?x?xf64, #CSR> -> !tulle.space<#CSR, 0>
+    tulle.iterate %i, %ia in %s0 : !tulle.space<#CSR, 0> kind = reduction {
+      %s1 = tulle.space %A level(1) under %ia : !tulle.iterator<#CSR, 0> : tensor<?x?xf64, #CSR> -> !tulle.space<#CSR, 1>
+      tulle.iterate %k, %ik in %s1 : !tulle.space<#CSR, 1> kind = reduction {
+        %a = tulle.load %A[%ik : !tulle.iterator<#CSR, 1>] : tensor<?x?xf64, #CSR> -> f64
+        %bk = tulle.locate %B level(0) at %k : tensor<?x?xf64, #CSR> -> !tulle.iterator<#CSR, 0>
+        %t1 = tulle.space %B level(1) under %bk : !tulle.iterator<#CSR, 0> : tensor<?x?xf64, #CSR> -> !tulle.space<#CSR, 1>
+        tulle.iterate %j, %jb in %t1 : !tulle.space<#CSR, 1> kind = parallel {
+          %b = tulle.load %B[%jb : !tulle.iterator<#CSR, 1>] : tensor<?x?xf64, #CSR> -> f64
+          %p = arith.mulf %a, %b : f64
+          tulle.insert %p at (%i, %j) : f64
+        }
+      }
+    }
+  } : tensor<?x?xf64, #CSR>
+  return %C : tensor<?x?xf64, #CSR>
+}
+
+// -----
+
+#CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed), posWidth = 32, crdWidth = 32 }>
+#BCSR = #tulle.encoding<{ map = (i, j) -> (i floordiv 2 : dense, j floordiv 2 : compressed, i mod 2 : dense, j mod 2 : dense), posWidth = 32, crdWidth = 32 }>
+
+// Rows of blocks: two rows of the source make a group, so that a row looks whether it starts another one, once, before
+// its entries; the last group is appended behind the loops. The entries are unique: nothing is combined, and the
+// workspace holds the fill (7) where none has been.
+
+// CHECK-LABEL: @bcsr(
+// CHECK-SAME: %[[A:[a-zA-Z0-9]+]]: tensor
+// CHECK-SAME: %[[STORED:[a-zA-Z0-9]+]]: index
+// CHECK: tulle_fits
+// CHECK: tulle.iterate %[[I:[a-z0-9_]+]],
+// CHECK:   %[[GROUP:.*]] = arith.divui %[[I]], %c2
+// CHECK:   %[[CHANGED:.*]] = arith.cmpi ne, %[[GROUP]]
+// CHECK:   scf.if %[[CHANGED]] {
+// CHECK:     llvm.intr.cttz
+// CHECK:   tulle.iterate %[[J:[a-z0-9_]+]],
+// CHECK-NOT: scf.if
+// CHECK-NOT: arith.addf
+// CHECK:     memref.store
+// CHECK: llvm.intr.cttz
+// CHECK: tulle.storage
+func.func @bcsr(%A: tensor<?x?xf64, #CSR>, %stored: index) -> tensor<?x?xf64, #BCSR> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %m = tensor.dim %A, %c0 : tensor<?x?xf64, #CSR>
+  %n = tensor.dim %A, %c1 : tensor<?x?xf64, #CSR>
+  %C = tulle.assemble (%m, %n) bound %stored attributes {order = affine_map<(i, j) -> (i, j)>, unique} {
+    %s0 = tulle.space %A level(0) : tensor<?x?xf64, #CSR> -> !tulle.space<#CSR, 0>
+    tulle.iterate %i, %ia in %s0 : !tulle.space<#CSR, 0> kind = reduction {
+      %s1 = tulle.space %A level(1) under %ia : !tulle.iterator<#CSR, 0> : tensor<?x?xf64, #CSR> -> !tulle.space<#CSR, 1>
+      tulle.iterate %j, %ij in %s1 : !tulle.space<#CSR, 1> kind = reduction {
+        %a = tulle.load %A[%ij : !tulle.iterator<#CSR, 1>] : tensor<?x?xf64, #CSR> -> f64
+        tulle.insert %a at (%i, %j) : f64
+      }
+    }
+  } : tensor<?x?xf64, #BCSR>
+  return %C : tensor<?x?xf64, #BCSR>
+}
