@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Every pass has a test named like its flag, in the folder of test/ named like its folder in lib/passes; and what is named `tulle-…` is a test of
+"""Every pass has a test named like its flag, in the folder of test/ named like its folder in lib/passes, of folders in folders the outer one; and what is named `tulle-…` is a test of
 that pass: `FLAG.mlir`, or `FLAG-ASPECT.mlir`.
 
 usage: test-names.py ROOT < flags, one a line
@@ -9,11 +9,11 @@ import re
 import sys
 
 root, flags = pathlib.Path(sys.argv[1]), sys.stdin.read().split()
-names = dict((flag, name) for name, flag in re.findall(r'^def (\w+) : Pass<"([\w-]+)"', (root / "lib/passes/Passes.td").read_text(), re.M))
+names = dict((flag, name) for name, flag in re.findall(r'^def (\w+) : \w+<"(tulle-[\w-]+)"', (root / "lib/passes/Passes.td").read_text(), re.M))
 folders = {}
 for source in (root / "lib/passes").rglob("*.cpp"):
     for name in re.findall(r"^#define GEN_PASS_DEF_(\w+)", source.read_text(), re.M):
-        folders[name] = source.parent.name
+        folders[name] = source.relative_to(root / "lib/passes").parts[0]
 tests, wrong = {flag: [] for flag in flags}, []
 for test in sorted((root / "test").rglob("tulle-*")):
     tested = [flag for flag in flags if test.stem == flag or test.stem.startswith(flag + "-")]
