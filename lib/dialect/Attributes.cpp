@@ -23,6 +23,7 @@ bool isUnit(Attribute a) { return isa<UnitAttr>(a); }
 bool isString(Attribute a) { return isa<StringAttr>(a); }
 bool isEncoding(Attribute a) { return isa<EncodingAttr>(a); }
 bool isPlan(Attribute a) { return isa<AssemblyPlanAttr>(a); }
+bool isLoop(Attribute a) { return isa<LoopAttr>(a); }
 bool isCpu(Attribute a) { return isa<CpuAttr>(a); }
 
 bool isCount(Attribute a) {
@@ -35,24 +36,17 @@ bool isNames(Attribute a) {
   return list && llvm::all_of(list, isString);
 }
 
-bool isKind(Attribute a) {
-  auto word = dyn_cast<StringAttr>(a);
-  return word && symbolizeLoopKind(word.getValue());
-}
-
 constexpr StringRef kModule[] = {"builtin.module"}, kGeneric[] = {"linalg.generic"}, kFor[] = {"scf.for"},
-                    kFunctions[] = {"func.func", "llvm.func"}, kIterate[] = {"tulle.iterate"};
+                    kFunctions[] = {"func.func", "llvm.func"};
 
 const Known ofOps[] = {
     {kCpuAttr, kModule, isCpu, "a #tulle.cpu<…>"},
     {kIndicesAttr, kGeneric, isNames, "the indices' names"},
     {kDropAttr, kGeneric, isUnit, "no value"},
     {kPlanAttr, kGeneric, isPlan, "a #tulle<plan …>"},
-    {kStoresNearAttr, kIterate, isUnit, "no value"},
     {kScalarLanesAttr, kFunctions, isUnit, "no value"},
     {kNoaliasAttr, kFunctions, isUnit, "no value"},
-    {kKindAttr, kFor, isKind, "\"parallel\" or \"reduction\""},
-    {kNearAttr, kFor, isUnit, "no value"},
+    {kLoopAttr, kFor, isLoop, "a #tulle.loop<…>"},
     {kLargeAttr, kFunctions, isUnit, "no value"},
 };
 

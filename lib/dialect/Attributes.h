@@ -37,18 +37,13 @@ inline constexpr llvm::StringLiteral kPlanAttr = "tulle.plan";
 
 //===--- Of loops and functions ---===//
 
-/// Of a tulle.iterate: the places that its rounds look up and store to are in the cache, so that fetching
-/// them ahead would be work for nothing.
-inline constexpr llvm::StringLiteral kStoresNearAttr = "tulle.stores_near";
 /// Of a function whose loops load lanes one by one on purpose: LLVM's SLP vectorizer would bring the gathers
 /// back that they avoid.
 inline constexpr llvm::StringLiteral kScalarLanesAttr = "tulle.scalar_lanes";
 /// Of a function: the buffers among its arguments do not overlap, or are only read.
 inline constexpr llvm::StringLiteral kNoaliasAttr = "tulle.noalias";
-/// Of an scf.for: whether its rounds are independent ("parallel", "reduction").
-inline constexpr llvm::StringLiteral kKindAttr = "tulle.kind";
-/// Of an scf.for: the rows that its coordinates name are in the innermost cache.
-inline constexpr llvm::StringLiteral kNearAttr = "tulle.near";
+/// Of an scf.for: what it is (LoopAttr; read it by loopOf).
+inline constexpr llvm::StringLiteral kLoopAttr = "tulle.loop";
 /// Of a function whose loops are many: LLVM does not make more of each (iteration::Costs::largeStatement).
 inline constexpr llvm::StringLiteral kLargeAttr = "tulle.large";
 /// Of the names of functions that end the call with an error: they do not return.

@@ -33,7 +33,7 @@ struct DropUnchangedCarried : OpRewritePattern<IterateOp> {
       yielded.push_back(yield.getValues()[k]);
     }
     auto slim = IterateOp::create(rewriter, op.getLoc(), ValueRange(inits).getTypes(), op.getSpace(), inits,
-                                  op.getKind(), op.getEach());
+                                  op.getLoop(), op.getEach());
     SmallVector<Type> types(ValueRange(block.getArguments().take_front(leading)).getTypes());
     llvm::append_range(types, ValueRange(inits).getTypes());
     Block *body =
@@ -100,7 +100,7 @@ struct OneSpaceIsIterate : OpRewritePattern<CoiterateOp> {
     if (op.getSpaces().size() != 1 || op.getCases() != ArrayRef<int64_t>{1})
       return failure();
     auto loop = IterateOp::create(rewriter, op.getLoc(), op.getResultTypes(), op.getSpaces()[0],
-                                  op.getInits(), op.getKind());
+                                  op.getInits(), op.getLoop());
     rewriter.inlineRegionBefore(op.getCaseRegions()[0], loop.getBody(), loop.getBody().end());
     rewriter.replaceOp(op, loop);
     return success();
@@ -182,7 +182,7 @@ struct LocateFullSpace : OpRewritePattern<CoiterateOp> {
       if (!universe)
         return failure();
       auto iterate =
-          IterateOp::create(rewriter, loc, op.getResultTypes(), range, op.getInits(), op.getKind());
+          IterateOp::create(rewriter, loc, op.getResultTypes(), range, op.getInits(), op.getLoop());
       targets.push_back(&iterate.getBody());
       loop = iterate;
     } else {
@@ -190,7 +190,7 @@ struct LocateFullSpace : OpRewritePattern<CoiterateOp> {
       std::string set = CoordinateSet(unsigned(spaces.size()), minterms).print();
       auto rest =
           CoiterateOp::create(rewriter, loc, op.getResultTypes(), set, cases, spaces, range, op.getInits(),
-                              op.getKind(), op.getStrategy(), /*flags=*/false, unsigned(regions.size()));
+                              op.getLoop(), op.getStrategy(), /*flags=*/false, unsigned(regions.size()));
       for (Region &region : rest.getCaseRegions())
         targets.push_back(&region);
       loop = rest;

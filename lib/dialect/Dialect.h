@@ -42,6 +42,8 @@ namespace tulle::dialect {
 EncodingAttr getEncoding(mlir::RankedTensorType type);
 /// The same shape and element type with another encoding (none when it is dense row-major).
 mlir::RankedTensorType withEncoding(mlir::RankedTensorType type, const format::Encoding &encoding);
+/// What an scf.for is by its `tulle.loop`.
+LoopAttr loopOf(mlir::Operation *loop);
 /// format::whyNotExecutable for elements of an IR type.
 std::string whyNotExecutable(const format::Encoding &encoding, mlir::Type element);
 

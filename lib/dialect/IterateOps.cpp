@@ -72,19 +72,28 @@ LogicalResult verifyLeaf(Operation *op, RankedTensorType tensor, Value iterator)
   return success();
 }
 
-template <typename Attr, typename Enum>
-ParseResult parseWord(OpAsmParser &parser, StringRef keyword, std::optional<Enum> (*symbolize)(StringRef),
-                      OperationState &result) {
-  if (failed(parser.parseOptionalKeyword(keyword)))
+/// `strategy = merge`
+ParseResult parseStrategy(OpAsmParser &parser, OperationState &result) {
+  if (failed(parser.parseOptionalKeyword("strategy")))
     return success();
   StringRef word;
   SMLoc loc;
   if (parser.parseEqual() || parser.getCurrentLocation(&loc) || parser.parseKeyword(&word))
     return failure();
-  std::optional<Enum> value = symbolize(word);
-  if (!value)
-    return parser.emitError(loc) << "unknown " << keyword << " '" << word << "'";
-  result.addAttribute(keyword, Attr::get(parser.getContext(), *value));
+  std::optional<Strategy> strategy = symbolizeStrategy(word);
+  if (!strategy)
+    return parser.emitError(loc) << "unknown strategy '" << word << "'";
+  result.addAttribute("strategy", StrategyAttr::get(parser.getContext(), *strategy));
+  return success();
+}
+
+/// `loop = <…>`
+ParseResult parseLoop(OpAsmParser &parser, OperationState &result) {
+  Attribute loop = LoopAttr::get(parser.getContext(), LoopKind::Parallel);
+  if (succeeded(parser.parseOptionalKeyword("loop")) &&
+      (parser.parseEqual() || !(loop = LoopAttr::parse(parser, Type()))))
+    return failure();
+  result.addAttribute("loop", loop);
   return success();
 }
 
@@ -272,8 +281,7 @@ ParseResult IterateOp::parse(OpAsmParser &parser, OperationState &result) {
     args.push_back(iterator);
   }
   SmallVector<OpAsmParser::Argument> carried;
-  if (parseInits(parser, carried, result) ||
-      parseWord<LoopKindAttr, LoopKind>(parser, "kind", symbolizeLoopKind, result))
+  if (parseInits(parser, carried, result) || parseLoop(parser, result))
     return failure();
   llvm::append_range(args, carried);
   return parseBody<IterateOp>(parser, args, result);
@@ -286,8 +294,9 @@ void IterateOp::print(OpAsmPrinter &p) {
   llvm::interleaveComma(block.getArguments().take_front(leading), p);
   p << " in " << getSpace() << " : " << getSpace().getType();
   printInits(p, getInits(), block.getArguments());
-  p << " kind = " << stringifyLoopKind(getKind());
-  p.printOptionalAttrDictWithKeyword((*this)->getAttrs(), {getKindAttrName()});
+  p << " loop = ";
+  getLoop().print(p);
+  p.printOptionalAttrDictWithKeyword((*this)->getAttrs(), {getLoopAttrName()});
   p << ' ';
   p.printRegion(getBody(), /*printEntryBlockArgs=*/false, /*printBlockTerminators=*/!getInits().empty());
 }
@@ -380,9 +389,7 @@ ParseResult CoiterateOp::parse(OpAsmParser &parser, OperationState &result) {
       return failure();
   }
   SmallVector<OpAsmParser::Argument> carried;
-  if (parseInits(parser, carried, result) ||
-      parseWord<LoopKindAttr, LoopKind>(parser, "kind", symbolizeLoopKind, result) ||
-      parseWord<StrategyAttr, Strategy>(parser, "strategy", symbolizeStrategy, result) ||
+  if (parseInits(parser, carried, result) || parseLoop(parser, result) || parseStrategy(parser, result) ||
       parser.parseOptionalAttrDictWithKeyword(result.attributes))
     return failure();
   int32_t inits = int32_t(carried.size());
@@ -441,9 +448,11 @@ void CoiterateOp::print(OpAsmPrinter &p) {
     llvm::interleaveComma(getInits(), p, [&](Value init) { p << "%acc" << next++ << " = " << init; });
     p << ") -> (" << getInits().getTypes() << ")";
   }
-  p << " kind = " << stringifyLoopKind(getKind()) << " strategy = " << stringifyStrategy(getStrategy());
+  p << " loop = ";
+  getLoop().print(p);
+  p << " strategy = " << stringifyStrategy(getStrategy());
   p.printOptionalAttrDictWithKeyword((*this)->getAttrs(),
-                                     {getKindAttrName(), getStrategyAttrName(), getSetAttrName(),
+                                     {getLoopAttrName(), getStrategyAttrName(), getSetAttrName(),
                                       getCasesAttrName(), getFlagsAttrName(), "operandSegmentSizes"});
   if (getFlags()) {
     p.printNewline();
@@ -471,8 +480,9 @@ void CoiterateOp::print(OpAsmPrinter &p) {
 }
 
 /// Carried values are named before iterators: their names must not depend on how many iterators a region has.
-static void nameArguments(Block &block, unsigned carried, OpAsmSetValueNameFn setName) {
-  setName(block.getArgument(0), "i");
+static void nameArguments(Block &block, LoopAttr loop, unsigned carried, OpAsmSetValueNameFn setName) {
+  std::string index = loop.valueName();
+  setName(block.getArgument(0), index.empty() ? "i" : index);
   for (BlockArgument arg : block.getArguments().take_back(carried))
     setName(arg, "acc");
   for (BlockArgument arg : block.getArguments().drop_back(carried).drop_front())
@@ -481,12 +491,12 @@ static void nameArguments(Block &block, unsigned carried, OpAsmSetValueNameFn se
 
 void IterateOp::getAsmBlockArgumentNames(Region &region, OpAsmSetValueNameFn setName) {
   if (!region.empty() && region.front().getNumArguments() > getInits().size())
-    nameArguments(region.front(), unsigned(getInits().size()), setName);
+    nameArguments(region.front(), getLoop(), unsigned(getInits().size()), setName);
 }
 
 void CoiterateOp::getAsmBlockArgumentNames(Region &region, OpAsmSetValueNameFn setName) {
   if (!region.empty() && region.front().getNumArguments() > getInits().size())
-    nameArguments(region.front(), unsigned(getInits().size()), setName);
+    nameArguments(region.front(), getLoop(), unsigned(getInits().size()), setName);
 }
 
 LogicalResult CoiterateOp::verify() {

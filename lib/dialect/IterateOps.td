@@ -6,7 +6,44 @@ def Tulle_LoopKind : I32EnumAttr<"LoopKind", "whether iterations are independent
   let cppNamespace = "::tulle::dialect";
   let genSpecializedAttr = 0;
 }
-def Tulle_LoopKindAttr : EnumAttr<Tulle_Dialect, Tulle_LoopKind, "kind">;
+
+def Tulle_LoopAttr : AttrDef<Tulle_Dialect, "Loop"> {
+  let mnemonic = "loop";
+  let summary = "What a loop is: which index it runs over, and what was decided about it";
+  let description = [{
+    The inherent attribute `loop` of tulle.iterate and tulle.coiterate, and the discardable attribute `tulle.loop` of scf.for.
+
+    | parameter | says |
+    |---|---|
+    | `parallel`, `reduction` | whether iterations are independent |
+    | `index` | the index variable whose coordinates the loop visits: `j`, or the digit of it, `j/4` and `j%4` in blocks |
+    | `cache_resident` | the memory that iterations reach by coordinates they read is in the cache: it is not prefetched |
+
+    An upstream pattern that replaces an scf.for by another one may drop its attribute. A loop without one is a
+    reduction over no known index: later passes then vectorize less, and stay correct.
+
+    ```mlir
+    scf.for %j_pos = %begin to %end step %c1 {
+      …
+    } {tulle.loop = #tulle.loop<reduction, index = j>}
+    ```
+  }];
+  let parameters = (ins "::tulle::dialect::LoopKind":$kind,
+                        OptionalParameter<"::mlir::StringAttr">:$index,
+                        DefaultValuedParameter<"bool", "false">:$cacheResident);
+  let builders = [AttrBuilder<(ins "::tulle::dialect::LoopKind":$kind, CArg<"::mlir::StringAttr", "{}">:$index), [{
+    return $_get($_ctxt, kind, index, false);
+  }]>];
+  let extraClassDeclaration = [{
+    bool isParallel() const { return getKind() == LoopKind::Parallel; }
+    LoopAttr withKind(LoopKind kind) const;
+    LoopAttr withCacheResident() const;
+    /// What SSA values of the index are called: the index, as an identifier; empty without one.
+    std::string valueName() const;
+  }];
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+}
 
 def Tulle_StrategyAuto : I32EnumAttrCase<"Auto", 0, "auto">;
 def Tulle_StrategyMerge : I32EnumAttrCase<"Merge", 1, "merge">;
@@ -181,22 +218,24 @@ def Tulle_IterateOp : Tulle_Op<"iterate", [SingleBlockImplicitTerminator<"YieldO
   let summary = "A loop over one space, or over a range";
   let description = [{
     ```mlir
-    %r = tulle.iterate %i, %it in %space : !tulle.space<#CSR, 1> iter_args(%acc = %zero) -> (f64) kind = reduction {
+    %r = tulle.iterate %i, %it in %space : !tulle.space<#CSR, 1> iter_args(%acc = %zero) -> (f64) loop = <reduction, index = j> {
       …
       tulle.yield %next : f64
     }
     ```
     A coordinate that a nonunique level holds several times is visited once, with the segment of them as its iterator; with
     `each`, every position is visited by itself, in storage order, and its iterator is that position alone.
+    Without `loop` in the text, the loop is `<parallel>`.
 
     Constraints:
     1. Block arguments: the coordinate (index), the iterator (absent over a range), then one per init with its type.
     2. Results and yielded values have the types of the inits.
   }];
   let arguments = (ins AnyTypeOf<[Tulle_SpaceType, Tulle_RangeType]>:$space, Variadic<AnyType>:$inits,
-                       DefaultValuedAttr<Tulle_LoopKindAttr, "::tulle::dialect::LoopKind::Parallel">:$kind,
+                       Tulle_LoopAttr:$loop,
                        UnitAttr:$each);
   let results = (outs Variadic<AnyType>:$results);
+  let extraClassDeclaration = [{ LoopKind getKind() { return getLoop().getKind(); } }];
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
@@ -209,7 +248,7 @@ def Tulle_CoiterateOp : Tulle_Op<"coiterate", [AttrSizedOperandSegments, SingleB
   let description = [{
     ```mlir
     %r = tulle.coiterate %i in "a | b" (%sa, %sb : !tulle.space<#S, 0>, !tulle.space<#S, 0>)
-         iter_args(%acc = %zero) -> (f64) kind = reduction strategy = auto
+         iter_args(%acc = %zero) -> (f64) loop = <reduction, index = i> strategy = auto
       case "a & b" (%ia, %ib) { … tulle.yield %n : f64 }
       case "a" (%ia) { … }
       case "b" (%ib) { … }
@@ -230,7 +269,7 @@ def Tulle_CoiterateOp : Tulle_Op<"coiterate", [AttrSizedOperandSegments, SingleB
 
     ```mlir
     %r = tulle.coiterate %i in "a | b" (%sa, %sb : !tulle.space<#S, 0>, !tulle.space<#S, 0>)
-         iter_args(%acc = %zero) -> (f64) kind = reduction
+         iter_args(%acc = %zero) -> (f64) loop = <reduction, index = i>
       flags (%ia if %pa, %ib if %pb) { … tulle.yield %n : f64 }
     ```
 
@@ -245,11 +284,12 @@ def Tulle_CoiterateOp : Tulle_Op<"coiterate", [AttrSizedOperandSegments, SingleB
   }];
   let arguments = (ins StrAttr:$set, DenseI64ArrayAttr:$cases, Variadic<Tulle_SpaceType>:$spaces,
                        Optional<Tulle_RangeType>:$range, Variadic<AnyType>:$inits,
-                       DefaultValuedAttr<Tulle_LoopKindAttr, "::tulle::dialect::LoopKind::Parallel">:$kind,
+                       Tulle_LoopAttr:$loop,
                        DefaultValuedAttr<Tulle_StrategyAttr, "::tulle::dialect::Strategy::Auto">:$strategy,
                        UnitAttr:$flags);
   let results = (outs Variadic<AnyType>:$results);
   let extraClassDeclaration = [{
+    LoopKind getKind() { return getLoop().getKind(); }
     /// With flags: whether the space has the coordinate.
     ::mlir::BlockArgument getFlag(unsigned space) {
       return getCaseRegions()[0].getArgument(1 + unsigned(getSpaces().size()) + space);

@@ -41,4 +41,5 @@ include "dialect/AssembleOps.td"
 include "dialect/AlgorithmOps.td"
 include "dialect/ParallelOps.td"
 include "dialect/TableOps.td"
+include "dialect/BufferOps.td"
 #endif // TULLE_OPS

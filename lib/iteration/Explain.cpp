@@ -10,8 +10,7 @@ static std::string join(const std::vector<std::string> &words, const std::string
   return text;
 }
 
-/// An index, or the digit of it that a loop runs over: `i/4` for blocks, `i%4` within them.
-static std::string nameOf(const LoopVar &loop, const std::vector<std::string> &indices) {
+std::string nameOf(const LoopVar &loop, const std::vector<std::string> &indices) {
   std::string text = indices[loop.index];
   if (loop.stride != 1)
     text += "/" + std::to_string(loop.stride);

@@ -71,6 +71,9 @@ struct Conversion {
 /// `reduction[i]`: index i does not occur in the result.
 std::variant<Plan, Conversion> plan(const std::vector<bool> &reduction, const std::vector<Operand> &operands);
 
+/// An index, or the digit of it that a loop runs over: `i/4` for blocks, `i%4` within them.
+std::string nameOf(const LoopVar &loop, const std::vector<std::string> &indices);
+
 /// One line: the loops, and what made them so. Names are those of the indices and of the operands.
 std::string explainOrder(const Plan &plan, const std::vector<Operand> &operands,
                          const std::vector<std::string> &indices, const std::vector<std::string> &names);

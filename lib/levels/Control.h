@@ -10,10 +10,13 @@ namespace tulle::levels {
 
 using Values = llvm::SmallVector<mlir::Value>;
 
-/// The attribute that says whether the rounds of an scf.for are independent.
-inline constexpr llvm::StringLiteral kindAttr = dialect::kKindAttr;
-inline mlir::StringAttr kindValue(mlir::MLIRContext *context, dialect::LoopKind kind) {
-  return mlir::StringAttr::get(context, dialect::stringifyLoopKind(kind));
+/// Names the value in printed IR, unless it has a name or is a constant.
+inline mlir::Value named(mlir::Value value, llvm::StringRef name) {
+  mlir::Operation *op = value.getDefiningOp();
+  bool isConstant = op && op->hasTrait<mlir::OpTrait::ConstantLike>();
+  if (!name.empty() && !isConstant && !mlir::isa<mlir::NameLoc>(value.getLoc()))
+    value.setLoc(mlir::NameLoc::get(mlir::StringAttr::get(value.getContext(), name), value.getLoc()));
+  return value;
 }
 
 /// Memory for `length` elements of at most 16 bytes. Lengths beyond 2^58, whose bytes could leave 64 bits,
@@ -22,11 +25,11 @@ mlir::Value allocate(mlir::OpBuilder &b, mlir::Location loc, mlir::MemRefType ty
 
 /// `body(iv, carried) -> carried`, for lo <= iv < hi.
 template <typename Body>
-Values forLoop(mlir::OpBuilder &b, mlir::Location loc, mlir::Value lo, mlir::Value hi, dialect::LoopKind kind,
+Values forLoop(mlir::OpBuilder &b, mlir::Location loc, mlir::Value lo, mlir::Value hi, dialect::LoopAttr attr,
                mlir::ValueRange inits, Body body) {
   mlir::Value one = mlir::arith::ConstantIndexOp::create(b, loc, 1);
   auto loop = mlir::scf::ForOp::create(b, loc, lo, hi, one, inits);
-  loop->setAttr(kindAttr, kindValue(b.getContext(), kind));
+  loop->setAttr(dialect::kLoopAttr, attr);
   mlir::OpBuilder::InsertionGuard guard(b);
   mlir::Block *block = loop.getBody();
   if (!block->empty()) // without carried values, scf.for is built with its terminator
@@ -34,7 +37,14 @@ Values forLoop(mlir::OpBuilder &b, mlir::Location loc, mlir::Value lo, mlir::Val
   b.setInsertionPointToEnd(block);
   Values yielded = body(loop.getInductionVar(), Values(loop.getRegionIterArgs()));
   mlir::scf::YieldOp::create(b, loc, yielded);
+  named(loop.getInductionVar(), attr.valueName());
   return Values(loop.getResults());
+}
+
+template <typename Body>
+Values forLoop(mlir::OpBuilder &b, mlir::Location loc, mlir::Value lo, mlir::Value hi, dialect::LoopKind kind,
+               mlir::ValueRange inits, Body body) {
+  return forLoop(b, loc, lo, hi, dialect::LoopAttr::get(b.getContext(), kind), inits, body);
 }
 
 /// `body(iv)`, for lo <= iv < hi.

@@ -98,8 +98,9 @@ Value FullLevelFormat::insert(const Assembly &a, LevelBuild &build, Value parent
 }
 
 PositionRange LevelFormat::storedRange(const Emitter &emit, unsigned level, Value at) {
-  unsigned field = *emit.storage.layout.positions[level];
-  return {emit.load(field, at), emit.load(field, emit.add(at, emit.constant(1)))};
+  Value positions = emit.storage.fields[*emit.storage.layout.positions[level]];
+  auto segment = dialect::SegmentOp::create(emit.builder, emit.loc, positions, at);
+  return {segment.getBegin(), segment.getEnd()};
 }
 
 Value LevelFormat::storedCoordinate(const Emitter &emit, unsigned level, Value position) {

@@ -258,7 +258,7 @@ def Lower : Pass<"tulle-lower", "::mlir::ModuleOp"> {
     for each dimension; results are written in place, but a tensor the function made (`tulle.storage`) is returned as its
     buffers. Stores are in place: a function where a tensor's values are read after that is refused (`tulle-insert-copies`
     mends it). What a level costs to walk, locate or
-    search comes from its level format. Every `scf.for` says `tulle.kind = "parallel"` or `"reduction"`.
+    search comes from its level format. Every `scf.for` says what it is by `tulle.loop`.
   }];
   let dependentDialects = ["::tulle::dialect::TulleDialect", "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
                            "::mlir::func::FuncDialect", "::mlir::complex::ComplexDialect",
@@ -266,13 +266,33 @@ def Lower : Pass<"tulle-lower", "::mlir::ModuleOp"> {
                            "::mlir::x86vector::X86VectorDialect"];
 }
 
+def ExpandSegments : Pass<"tulle-expand-segments", "::mlir::func::FuncOp"> {
+  let summary = "Turns bounds of segments into loads of positions";
+  let description = [{
+    Runs behind the vectorizer, the last pass that asks which segment a loop iterates over.
+
+    ```mlir
+    %begin, %end = tulle.segment %pos[%i] : memref<?xi32>
+    ```
+    becomes
+    ```mlir
+    %0 = memref.load %pos[%i] : memref<?xi32>
+    %begin = arith.index_castui %0 : i32 to index
+    %1 = arith.addi %i, %c1 overflow<nsw, nuw> : index
+    %2 = memref.load %pos[%1] : memref<?xi32>
+    %end = arith.index_castui %2 : i32 to index
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"];
+}
+
 def CoalesceSegments : Pass<"tulle-coalesce-segments", "::mlir::func::FuncOp"> {
   let summary = "Coalesce a loop over segments with the loop inside it";
   let description = [{
-    `for i: for k in positions[i] … positions[i + 1]: body(k)`, where nothing in the body depends on i, becomes a loop over k from
+    `for i: for k in tulle.segment positions[i]: body(k)`, where nothing in the body depends on i, becomes a loop over k from
     the begin of the first segment to the end of the last one, in the same order. The positions are an argument that nobody writes.
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::mlir::memref::MemRefDialect"];
+  let dependentDialects = ["::tulle::dialect::TulleDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
 
 def HoistAllocations : Pass<"tulle-hoist-allocations", "::mlir::func::FuncOp"> {

@@ -75,7 +75,8 @@ std::string passes(Stage stage, const Options &options) {
            vectorOptions(options) + "},tulle-expand-exp,tulle-expand-bf16,tulle-vectorize{" +
            // Samples depend on the part of a loop that a thread has.
            (options.deterministic ? "" : "sample-rows=true ") + vectorOptions(options) +
-           "},tulle-pipeline-scatters,tulle-loop-hints)" + (options.parallel ? ",tulle-outline" : "");
+           "},tulle-expand-segments,tulle-pipeline-scatters,tulle-loop-hints)" +
+           (options.parallel ? ",tulle-outline" : "");
   case Stage::Llvm:
     // Allocation goes through functions that the engine binds: unlike malloc, they may refuse.
     // Masks of vectors have no lowering in convert-to-llvm.

@@ -13,7 +13,7 @@
 // CHECK: %[[VALUES:.*]] = memref.alloc({{.*}}) : memref<?xf64>
 // CHECK: %[[JCRD:.*]] = memref.alloc({{.*}}) : memref<?xi32>
 // CHECK: tulle.iterate %[[I:[a-z0-9_]*]], %{{.*}} in
-// CHECK:   tulle.iterate %[[J:[a-z0-9_]*]], %{{.*}} in {{.*}} kind = reduction
+// CHECK:   tulle.iterate %[[J:[a-z0-9_]*]], %{{.*}} in {{.*}} loop = <reduction>
 // CHECK:     %[[K:.*]] = tulle.space %[[A]] level(2)
 // CHECK:     %[[SIZE:.*]] = tulle.space_size %[[K]]
 // CHECK:     %[[SOME:.*]] = arith.cmpi ne, %[[SIZE]], %c0
@@ -27,8 +27,8 @@
 // CHECK:       scf.for %[[R:.*]] = %c0 to %[[N]]
 // CHECK:         %[[AT:.*]] = arith.addi %[[BEGIN]], %[[R]]
 // CHECK:         memref.store %{{.*}}, %{{.*}}[%[[AT]]] : memref<?xf64>
-// CHECK:       tulle.iterate {{.*}} in %[[K]] {{.*}} kind = reduction
-// CHECK:         tulle.iterate %[[R2:[a-z0-9_]*]] in {{.*}} kind = parallel
+// CHECK:       tulle.iterate {{.*}} in %[[K]] {{.*}} loop = <reduction>
+// CHECK:         tulle.iterate %[[R2:[a-z0-9_]*]] in {{.*}} loop = <parallel>
 // CHECK:           %[[AT2:.*]] = arith.addi %[[BEGIN]], %[[R2]]
 // CHECK:           %[[OLD:.*]] = memref.load %{{.*}}[%[[AT2]]]
 // CHECK:           arith.addf %[[OLD]]
@@ -38,14 +38,14 @@ func.func @fibers(%A: tensor<4x6x9xf64, #CSF>, %n: index) -> tensor<4x6x?xf64, #
   %c0 = arith.constant 0 : index
   %C = tulle.assemble (%m, %l, %n) attributes {order = affine_map<(i, j, r) -> (i, j)>} {
     %s0 = tulle.space %A level(0) : tensor<4x6x9xf64, #CSF> -> !tulle.space<#CSF, 0>
-    tulle.iterate %i, %at0 in %s0 : !tulle.space<#CSF, 0> kind = parallel {
+    tulle.iterate %i, %at0 in %s0 : !tulle.space<#CSF, 0> loop = <parallel> {
       %s1 = tulle.space %A level(1) under %at0 : !tulle.iterator<#CSF, 0> : tensor<4x6x9xf64, #CSF> -> !tulle.space<#CSF, 1>
-      tulle.iterate %j, %at1 in %s1 : !tulle.space<#CSF, 1> kind = parallel {
+      tulle.iterate %j, %at1 in %s1 : !tulle.space<#CSF, 1> loop = <parallel> {
         %s2 = tulle.space %A level(2) under %at1 : !tulle.iterator<#CSF, 1> : tensor<4x6x9xf64, #CSF> -> !tulle.space<#CSF, 2>
-        tulle.iterate %k, %at2 in %s2 : !tulle.space<#CSF, 2> kind = reduction {
+        tulle.iterate %k, %at2 in %s2 : !tulle.space<#CSF, 2> loop = <reduction> {
           %a = tulle.load %A[%at2 : !tulle.iterator<#CSF, 2>] : tensor<4x6x9xf64, #CSF> -> f64
           %range = tulle.range %c0 to %n
-          tulle.iterate %r in %range : !tulle.range kind = parallel {
+          tulle.iterate %r in %range : !tulle.range loop = <parallel> {
             tulle.insert %a at (%i, %j, %r) : f64
           }
         }

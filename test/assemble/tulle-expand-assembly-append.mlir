@@ -183,9 +183,9 @@ func.func @rows(%A: tensor<4x6xf64, #CSR>) -> tensor<4x6xf64, #CSR> {
   %count = tulle.stored_count %A : tensor<4x6xf64, #CSR>
   %C = tulle.assemble (%m, %n) bound %count attributes {order = affine_map<(i, j) -> (i, j)>, unique} {
     %si = tulle.space %A level(0) : tensor<4x6xf64, #CSR> -> !tulle.space<#CSR, 0>
-    tulle.iterate %i, %ri in %si : !tulle.space<#CSR, 0> kind = reduction {
+    tulle.iterate %i, %ri in %si : !tulle.space<#CSR, 0> loop = <reduction> {
       %sj = tulle.space %A level(1) under %ri : !tulle.iterator<#CSR, 0> : tensor<4x6xf64, #CSR> -> !tulle.space<#CSR, 1>
-      tulle.iterate %j, %rj in %sj : !tulle.space<#CSR, 1> kind = reduction {
+      tulle.iterate %j, %rj in %sj : !tulle.space<#CSR, 1> loop = <reduction> {
         %v = tulle.load %A[%rj : !tulle.iterator<#CSR, 1>] : tensor<4x6xf64, #CSR> -> f64
         %w = arith.negf %v : f64
         tulle.insert %w at (%i, %j) : f64

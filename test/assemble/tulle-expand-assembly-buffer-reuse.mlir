@@ -47,9 +47,9 @@ func.func @rows(%A: tensor<4x6xf64, #COO>) -> tensor<4x6xf64, #CSR> {
   %count = tulle.stored_count %A : tensor<4x6xf64, #COO>
   %C = tulle.assemble (%m, %n) bound %count attributes {order = affine_map<(i, j) -> (i, j)>, unique} {
     %si = tulle.space %A level(0) : tensor<4x6xf64, #COO> -> !tulle.space<#COO, 0>
-    tulle.iterate %i, %ri in %si : !tulle.space<#COO, 0> kind = reduction attributes {each} {
+    tulle.iterate %i, %ri in %si : !tulle.space<#COO, 0> loop = <reduction> attributes {each} {
       %sj = tulle.space %A level(1) under %ri : !tulle.iterator<#COO, 0> : tensor<4x6xf64, #COO> -> !tulle.space<#COO, 1>
-      tulle.iterate %j, %rj in %sj : !tulle.space<#COO, 1> kind = reduction {
+      tulle.iterate %j, %rj in %sj : !tulle.space<#COO, 1> loop = <reduction> {
         %v = tulle.load %A[%rj : !tulle.iterator<#COO, 1>] : tensor<4x6xf64, #COO> -> f64
         tulle.insert %v at (%i, %j) : f64
       }
@@ -72,9 +72,9 @@ func.func @shared(%A: tensor<4x6xf64, #COO>) -> tensor<4x6xf64, #CSR> {
   %count = tulle.stored_count %A : tensor<4x6xf64, #COO>
   %C = tulle.assemble (%m, %n) bound %count attributes {order = affine_map<(i, j) -> (i, j)>, unique, share} {
     %si = tulle.space %A level(0) : tensor<4x6xf64, #COO> -> !tulle.space<#COO, 0>
-    tulle.iterate %i, %ri in %si : !tulle.space<#COO, 0> kind = reduction attributes {each} {
+    tulle.iterate %i, %ri in %si : !tulle.space<#COO, 0> loop = <reduction> attributes {each} {
       %sj = tulle.space %A level(1) under %ri : !tulle.iterator<#COO, 0> : tensor<4x6xf64, #COO> -> !tulle.space<#COO, 1>
-      tulle.iterate %j, %rj in %sj : !tulle.space<#COO, 1> kind = reduction {
+      tulle.iterate %j, %rj in %sj : !tulle.space<#COO, 1> loop = <reduction> {
         %v = tulle.load %A[%rj : !tulle.iterator<#COO, 1>] : tensor<4x6xf64, #COO> -> f64
         tulle.insert %v at (%i, %j) : f64
       }
@@ -110,9 +110,9 @@ func.func @stored_rows(%A: tensor<4x6xf64, #COO>) -> tensor<4x6xf64, #DCSR> {
   %count = tulle.stored_count %A : tensor<4x6xf64, #COO>
   %C = tulle.assemble (%m, %n) bound %count attributes {order = affine_map<(i, j) -> (i, j)>, unique} {
     %si = tulle.space %A level(0) : tensor<4x6xf64, #COO> -> !tulle.space<#COO, 0>
-    tulle.iterate %i, %ri in %si : !tulle.space<#COO, 0> kind = reduction attributes {each} {
+    tulle.iterate %i, %ri in %si : !tulle.space<#COO, 0> loop = <reduction> attributes {each} {
       %sj = tulle.space %A level(1) under %ri : !tulle.iterator<#COO, 0> : tensor<4x6xf64, #COO> -> !tulle.space<#COO, 1>
-      tulle.iterate %j, %rj in %sj : !tulle.space<#COO, 1> kind = reduction {
+      tulle.iterate %j, %rj in %sj : !tulle.space<#COO, 1> loop = <reduction> {
         %v = tulle.load %A[%rj : !tulle.iterator<#COO, 1>] : tensor<4x6xf64, #COO> -> f64
         tulle.insert %v at (%i, %j) : f64
       }
@@ -135,9 +135,9 @@ func.func @widened(%A: tensor<4x6xf64, #CSR>) -> tensor<4x6xf64, #wide> {
   %count = tulle.stored_count %A : tensor<4x6xf64, #CSR>
   %C = tulle.assemble (%m, %n) bound %count attributes {order = affine_map<(i, j) -> (i, j)>, unique} {
     %si = tulle.space %A level(0) : tensor<4x6xf64, #CSR> -> !tulle.space<#CSR, 0>
-    tulle.iterate %i, %ri in %si : !tulle.space<#CSR, 0> kind = reduction {
+    tulle.iterate %i, %ri in %si : !tulle.space<#CSR, 0> loop = <reduction> {
       %sj = tulle.space %A level(1) under %ri : !tulle.iterator<#CSR, 0> : tensor<4x6xf64, #CSR> -> !tulle.space<#CSR, 1>
-      tulle.iterate %j, %rj in %sj : !tulle.space<#CSR, 1> kind = reduction {
+      tulle.iterate %j, %rj in %sj : !tulle.space<#CSR, 1> loop = <reduction> {
         %v = tulle.load %A[%rj : !tulle.iterator<#CSR, 1>] : tensor<4x6xf64, #CSR> -> f64
         tulle.insert %v at (%i, %j) : f64
       }
@@ -156,9 +156,9 @@ func.func @computed(%A: tensor<4x6xf64, #CSR>) -> tensor<4x6xf64, #CSR> {
   %count = tulle.stored_count %A : tensor<4x6xf64, #CSR>
   %C = tulle.assemble (%m, %n) bound %count attributes {order = affine_map<(i, j) -> (i, j)>, unique} {
     %si = tulle.space %A level(0) : tensor<4x6xf64, #CSR> -> !tulle.space<#CSR, 0>
-    tulle.iterate %i, %ri in %si : !tulle.space<#CSR, 0> kind = reduction {
+    tulle.iterate %i, %ri in %si : !tulle.space<#CSR, 0> loop = <reduction> {
       %sj = tulle.space %A level(1) under %ri : !tulle.iterator<#CSR, 0> : tensor<4x6xf64, #CSR> -> !tulle.space<#CSR, 1>
-      tulle.iterate %j, %rj in %sj : !tulle.space<#CSR, 1> kind = reduction {
+      tulle.iterate %j, %rj in %sj : !tulle.space<#CSR, 1> loop = <reduction> {
         %v = tulle.load %A[%rj : !tulle.iterator<#CSR, 1>] : tensor<4x6xf64, #CSR> -> f64
         %lower = arith.cmpi ult, %j, %i : index
         scf.if %lower {

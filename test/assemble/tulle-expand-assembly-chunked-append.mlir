@@ -55,9 +55,9 @@ func.func @rows(%A: tensor<4x6xf64, #CSR>) -> tensor<4x6xf64, #CSR> {
   %count = tulle.stored_count %A : tensor<4x6xf64, #CSR>
   %C = tulle.assemble (%m, %n) bound %count attributes {order = affine_map<(i, j) -> (i, j)>, unique} {
     %si = tulle.space %A level(0) : tensor<4x6xf64, #CSR> -> !tulle.space<#CSR, 0>
-    tulle.iterate %i, %ri in %si : !tulle.space<#CSR, 0> kind = reduction {
+    tulle.iterate %i, %ri in %si : !tulle.space<#CSR, 0> loop = <reduction> {
       %sj = tulle.space %A level(1) under %ri : !tulle.iterator<#CSR, 0> : tensor<4x6xf64, #CSR> -> !tulle.space<#CSR, 1>
-      tulle.iterate %j, %rj in %sj : !tulle.space<#CSR, 1> kind = reduction {
+      tulle.iterate %j, %rj in %sj : !tulle.space<#CSR, 1> loop = <reduction> {
         %v = tulle.load %A[%rj : !tulle.iterator<#CSR, 1>] : tensor<4x6xf64, #CSR> -> f64
         %w = arith.addf %v, %v : f64
         tulle.insert %w at (%i, %j) : f64
@@ -86,9 +86,9 @@ func.func @counted(%A: tensor<4x6xf64, #CSR>) -> tensor<4x6xf64, #CSR> {
   %count = tulle.stored_count %A : tensor<4x6xf64, #CSR>
   %C = tulle.assemble (%m, %n) bound %count attributes {order = affine_map<(i, j) -> (i, j)>, unique, plan = #tulle<plan count>} {
     %si = tulle.space %A level(0) : tensor<4x6xf64, #CSR> -> !tulle.space<#CSR, 0>
-    tulle.iterate %i, %ri in %si : !tulle.space<#CSR, 0> kind = reduction {
+    tulle.iterate %i, %ri in %si : !tulle.space<#CSR, 0> loop = <reduction> {
       %sj = tulle.space %A level(1) under %ri : !tulle.iterator<#CSR, 0> : tensor<4x6xf64, #CSR> -> !tulle.space<#CSR, 1>
-      tulle.iterate %j, %rj in %sj : !tulle.space<#CSR, 1> kind = reduction {
+      tulle.iterate %j, %rj in %sj : !tulle.space<#CSR, 1> loop = <reduction> {
         %v = tulle.load %A[%rj : !tulle.iterator<#CSR, 1>] : tensor<4x6xf64, #CSR> -> f64
         %w = arith.addf %v, %v : f64
         tulle.insert %w at (%i, %j) : f64
@@ -120,9 +120,9 @@ func.func @blocks(%A: tensor<400x600xf64, #CSR>) -> tensor<400x600xf64, #BCSR> {
   %count = tulle.stored_count %A : tensor<400x600xf64, #CSR>
   %C = tulle.assemble (%m, %n) bound %count attributes {order = affine_map<(i, j) -> (i, j)>, unique} {
     %si = tulle.space %A level(0) : tensor<400x600xf64, #CSR> -> !tulle.space<#CSR, 0>
-    tulle.iterate %i, %ri in %si : !tulle.space<#CSR, 0> kind = reduction {
+    tulle.iterate %i, %ri in %si : !tulle.space<#CSR, 0> loop = <reduction> {
       %sj = tulle.space %A level(1) under %ri : !tulle.iterator<#CSR, 0> : tensor<400x600xf64, #CSR> -> !tulle.space<#CSR, 1>
-      tulle.iterate %j, %rj in %sj : !tulle.space<#CSR, 1> kind = reduction {
+      tulle.iterate %j, %rj in %sj : !tulle.space<#CSR, 1> loop = <reduction> {
         %v = tulle.load %A[%rj : !tulle.iterator<#CSR, 1>] : tensor<400x600xf64, #CSR> -> f64
         tulle.insert %v at (%i, %j) : f64
       }
@@ -155,13 +155,13 @@ func.func @product(%A: tensor<400x400xf64, #CSR>) -> tensor<400x400xf64, #BCSR> 
   %count = tulle.stored_count %A : tensor<400x400xf64, #CSR>
   %C = tulle.assemble (%n, %n) bound %count attributes {order = affine_map<(i, j) -> (i, j)>} {
     %si = tulle.space %A level(0) : tensor<400x400xf64, #CSR> -> !tulle.space<#CSR, 0>
-    tulle.iterate %i, %ri in %si : !tulle.space<#CSR, 0> kind = reduction {
+    tulle.iterate %i, %ri in %si : !tulle.space<#CSR, 0> loop = <reduction> {
       %sk = tulle.space %A level(1) under %ri : !tulle.iterator<#CSR, 0> : tensor<400x400xf64, #CSR> -> !tulle.space<#CSR, 1>
-      tulle.iterate %k, %rk in %sk : !tulle.space<#CSR, 1> kind = reduction {
+      tulle.iterate %k, %rk in %sk : !tulle.space<#CSR, 1> loop = <reduction> {
         %v = tulle.load %A[%rk : !tulle.iterator<#CSR, 1>] : tensor<400x400xf64, #CSR> -> f64
         %row = tulle.locate %A level(0) at %k : tensor<400x400xf64, #CSR> -> !tulle.iterator<#CSR, 0>
         %sj = tulle.space %A level(1) under %row : !tulle.iterator<#CSR, 0> : tensor<400x400xf64, #CSR> -> !tulle.space<#CSR, 1>
-        tulle.iterate %j, %rj in %sj : !tulle.space<#CSR, 1> kind = reduction {
+        tulle.iterate %j, %rj in %sj : !tulle.space<#CSR, 1> loop = <reduction> {
           %w = tulle.load %A[%rj : !tulle.iterator<#CSR, 1>] : tensor<400x400xf64, #CSR> -> f64
           %x = arith.mulf %v, %w : f64
           tulle.insert %x at (%i, %j) : f64
@@ -193,10 +193,10 @@ func.func @intersection(%A: tensor<4x6xf64, #DCSR>, %B: tensor<4x6xf64, #DCSR>) 
   %C = tulle.assemble (%m, %n) bound %count attributes {order = affine_map<(i, j) -> (i, j)>, unique} {
     %sa = tulle.space %A level(0) : tensor<4x6xf64, #DCSR> -> !tulle.space<#DCSR, 0>
     %sb = tulle.space %B level(0) : tensor<4x6xf64, #DCSR> -> !tulle.space<#DCSR, 0>
-    tulle.coiterate %i in "a & b" (%sa, %sb : !tulle.space<#DCSR, 0>, !tulle.space<#DCSR, 0>) kind = reduction strategy = auto
+    tulle.coiterate %i in "a & b" (%sa, %sb : !tulle.space<#DCSR, 0>, !tulle.space<#DCSR, 0>) loop = <reduction> strategy = auto
     case "a & b" (%ra, %rb) {
       %sj = tulle.space %A level(1) under %ra : !tulle.iterator<#DCSR, 0> : tensor<4x6xf64, #DCSR> -> !tulle.space<#DCSR, 1>
-      tulle.iterate %j, %rj in %sj : !tulle.space<#DCSR, 1> kind = reduction {
+      tulle.iterate %j, %rj in %sj : !tulle.space<#DCSR, 1> loop = <reduction> {
         %v = tulle.load %A[%rj : !tulle.iterator<#DCSR, 1>] : tensor<4x6xf64, #DCSR> -> f64
         tulle.insert %v at (%i, %j) : f64
       }

@@ -58,9 +58,9 @@ func.func @diagonals(%A: tensor<40x50xf64, #CSR>) -> tensor<40x50xf64, #DIA> {
   %count = tulle.stored_count %A : tensor<40x50xf64, #CSR>
   %C = tulle.assemble (%m, %n) bound %count attributes {order = affine_map<(i, j) -> (i, j)>, unique} {
     %si = tulle.space %A level(0) : tensor<40x50xf64, #CSR> -> !tulle.space<#CSR, 0>
-    tulle.iterate %i, %ri in %si : !tulle.space<#CSR, 0> kind = reduction {
+    tulle.iterate %i, %ri in %si : !tulle.space<#CSR, 0> loop = <reduction> {
       %sj = tulle.space %A level(1) under %ri : !tulle.iterator<#CSR, 0> : tensor<40x50xf64, #CSR> -> !tulle.space<#CSR, 1>
-      tulle.iterate %j, %rj in %sj : !tulle.space<#CSR, 1> kind = reduction {
+      tulle.iterate %j, %rj in %sj : !tulle.space<#CSR, 1> loop = <reduction> {
         %v = tulle.load %A[%rj : !tulle.iterator<#CSR, 1>] : tensor<40x50xf64, #CSR> -> f64
         tulle.insert %v at (%i, %j) : f64
       }
@@ -98,9 +98,9 @@ func.func @columns(%A: tensor<40x50xf64, #CSC>) -> tensor<40x50xf64, #DIA> {
   %count = tulle.stored_count %A : tensor<40x50xf64, #CSC>
   %C = tulle.assemble (%m, %n) bound %count attributes {order = affine_map<(i, j) -> (j, i)>, unique} {
     %sj = tulle.space %A level(0) : tensor<40x50xf64, #CSC> -> !tulle.space<#CSC, 0>
-    tulle.iterate %j, %rj in %sj : !tulle.space<#CSC, 0> kind = reduction {
+    tulle.iterate %j, %rj in %sj : !tulle.space<#CSC, 0> loop = <reduction> {
       %si = tulle.space %A level(1) under %rj : !tulle.iterator<#CSC, 0> : tensor<40x50xf64, #CSC> -> !tulle.space<#CSC, 1>
-      tulle.iterate %i, %ri in %si : !tulle.space<#CSC, 1> kind = reduction {
+      tulle.iterate %i, %ri in %si : !tulle.space<#CSC, 1> loop = <reduction> {
         %v = tulle.load %A[%ri : !tulle.iterator<#CSC, 1>] : tensor<40x50xf64, #CSC> -> f64
         tulle.insert %v at (%i, %j) : f64
       }

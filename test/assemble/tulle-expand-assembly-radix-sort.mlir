@@ -46,9 +46,9 @@ func.func @dcsc(%A: tensor<?x?xf64, #CSR>, %stored: index) -> tensor<?x?xf64, #D
   %n = tensor.dim %A, %c1 : tensor<?x?xf64, #CSR>
   %C = tulle.assemble (%m, %n) bound %stored attributes {order = affine_map<(i, j) -> (i, j)>, unique} {
     %s0 = tulle.space %A level(0) : tensor<?x?xf64, #CSR> -> !tulle.space<#CSR, 0>
-    tulle.iterate %i, %ia in %s0 : !tulle.space<#CSR, 0> kind = reduction {
+    tulle.iterate %i, %ia in %s0 : !tulle.space<#CSR, 0> loop = <reduction> {
       %s1 = tulle.space %A level(1) under %ia : !tulle.iterator<#CSR, 0> : tensor<?x?xf64, #CSR> -> !tulle.space<#CSR, 1>
-      tulle.iterate %j, %ij in %s1 : !tulle.space<#CSR, 1> kind = reduction {
+      tulle.iterate %j, %ij in %s1 : !tulle.space<#CSR, 1> loop = <reduction> {
         %a = tulle.load %A[%ij : !tulle.iterator<#CSR, 1>] : tensor<?x?xf64, #CSR> -> f64
         tulle.insert %a at (%i, %j) : f64
       }

@@ -39,9 +39,9 @@ func.func @csc(%A: tensor<3x4xf64, #CSR>) -> tensor<3x4xf64, #CSC> {
   %n = arith.constant 4 : index
   %C = tulle.assemble (%m, %n) attributes {order = affine_map<(i, j) -> (i, j)>, unique} {
     %s0 = tulle.space %A level(0) : tensor<3x4xf64, #CSR> -> !tulle.space<#CSR, 0>
-    tulle.iterate %i, %pi in %s0 : !tulle.space<#CSR, 0> kind = reduction {
+    tulle.iterate %i, %pi in %s0 : !tulle.space<#CSR, 0> loop = <reduction> {
       %s1 = tulle.space %A level(1) under %pi : !tulle.iterator<#CSR, 0> : tensor<3x4xf64, #CSR> -> !tulle.space<#CSR, 1>
-      tulle.iterate %j, %pj in %s1 : !tulle.space<#CSR, 1> kind = reduction {
+      tulle.iterate %j, %pj in %s1 : !tulle.space<#CSR, 1> loop = <reduction> {
         %v = tulle.load %A[%pj : !tulle.iterator<#CSR, 1>] : tensor<3x4xf64, #CSR> -> f64
         tulle.insert %v at (%i, %j) : f64
       }

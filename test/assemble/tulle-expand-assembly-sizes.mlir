@@ -17,9 +17,9 @@ func.func @sizes_inside(%a: tensor<?x?xf64, #D>) -> tensor<?xf64, #SV> {
     %rows = tulle.range %c0 to %m
     %half = arith.divui %n, %c4 : index
     %columns = tulle.range %c0 to %half
-    tulle.iterate %i in %rows : !tulle.range kind = parallel {
+    tulle.iterate %i in %rows : !tulle.range loop = <parallel> {
       %ai = tulle.locate %a level(0) at %i : tensor<?x?xf64, #D> -> !tulle.iterator<#D, 0>
-      %s = tulle.iterate %j in %columns : !tulle.range iter_args(%t = %zero) -> (f64) kind = reduction {
+      %s = tulle.iterate %j in %columns : !tulle.range iter_args(%t = %zero) -> (f64) loop = <reduction> {
         %aj = tulle.locate %a level(1) under %ai : !tulle.iterator<#D, 0> at %j : tensor<?x?xf64, #D> -> !tulle.iterator<#D, 1>
         %v = tulle.load %a[%aj : !tulle.iterator<#D, 1>] : tensor<?x?xf64, #D> -> f64
         %u = arith.addf %t, %v : f64

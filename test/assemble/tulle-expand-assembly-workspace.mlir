@@ -62,13 +62,13 @@ func.func @spgemm(%A: tensor<?x?xf64, #CSR>, %B: tensor<?x?xf64, #CSR>) -> tenso
   %n = tensor.dim %B, %c1 : tensor<?x?xf64, #CSR>
   %C = tulle.assemble (%m, %n) attributes {order = affine_map<(i, j) -> (i)>, plan = #tulle<plan bound>} {
     %s0 = tulle.space %A level(0) : tensor<?x?xf64, #CSR> -> !tulle.space<#CSR, 0>
-    tulle.iterate %i, %ia in %s0 : !tulle.space<#CSR, 0> kind = reduction {
+    tulle.iterate %i, %ia in %s0 : !tulle.space<#CSR, 0> loop = <reduction> {
       %s1 = tulle.space %A level(1) under %ia : !tulle.iterator<#CSR, 0> : tensor<?x?xf64, #CSR> -> !tulle.space<#CSR, 1>
-      tulle.iterate %k, %ik in %s1 : !tulle.space<#CSR, 1> kind = reduction {
+      tulle.iterate %k, %ik in %s1 : !tulle.space<#CSR, 1> loop = <reduction> {
         %a = tulle.load %A[%ik : !tulle.iterator<#CSR, 1>] : tensor<?x?xf64, #CSR> -> f64
         %bk = tulle.locate %B level(0) at %k : tensor<?x?xf64, #CSR> -> !tulle.iterator<#CSR, 0>
         %t1 = tulle.space %B level(1) under %bk : !tulle.iterator<#CSR, 0> : tensor<?x?xf64, #CSR> -> !tulle.space<#CSR, 1>
-        tulle.iterate %j, %jb in %t1 : !tulle.space<#CSR, 1> kind = parallel {
+        tulle.iterate %j, %jb in %t1 : !tulle.space<#CSR, 1> loop = <parallel> {
           %b = tulle.load %B[%jb : !tulle.iterator<#CSR, 1>] : tensor<?x?xf64, #CSR> -> f64
           %p = arith.mulf %a, %b : f64
           tulle.insert %p at (%i, %j) : f64
@@ -110,9 +110,9 @@ func.func @bcsr(%A: tensor<?x?xf64, #CSR>, %stored: index) -> tensor<?x?xf64, #B
   %n = tensor.dim %A, %c1 : tensor<?x?xf64, #CSR>
   %C = tulle.assemble (%m, %n) bound %stored attributes {order = affine_map<(i, j) -> (i, j)>, unique} {
     %s0 = tulle.space %A level(0) : tensor<?x?xf64, #CSR> -> !tulle.space<#CSR, 0>
-    tulle.iterate %i, %ia in %s0 : !tulle.space<#CSR, 0> kind = reduction {
+    tulle.iterate %i, %ia in %s0 : !tulle.space<#CSR, 0> loop = <reduction> {
       %s1 = tulle.space %A level(1) under %ia : !tulle.iterator<#CSR, 0> : tensor<?x?xf64, #CSR> -> !tulle.space<#CSR, 1>
-      tulle.iterate %j, %ij in %s1 : !tulle.space<#CSR, 1> kind = reduction {
+      tulle.iterate %j, %ij in %s1 : !tulle.space<#CSR, 1> loop = <reduction> {
         %a = tulle.load %A[%ij : !tulle.iterator<#CSR, 1>] : tensor<?x?xf64, #CSR> -> f64
         tulle.insert %a at (%i, %j) : f64
       }

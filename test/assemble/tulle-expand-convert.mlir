@@ -13,9 +13,9 @@
 // CHECK: %[[C:.*]] = tulle.assemble(%[[M]], %[[N]]) bound %[[BOUND]]
 // CHECK-SAME: order = #[[ORDER]], unique}
 // CHECK: tulle.space %[[A]] level(0)
-// CHECK: tulle.iterate %[[J:.*]], %[[JT:.*]] in {{.*}} {each}
+// CHECK: tulle.iterate %[[J:[^ ]*]], %[[JT:[^ ]*]] in {{.*}} {each}
 // CHECK: tulle.space %[[A]] level(1) under %[[JT]]
-// CHECK: tulle.iterate %[[I:.*]], %[[IT:.*]] in {{.*}} {each}
+// CHECK: tulle.iterate %[[I:[^ ]*]], %[[IT:[^ ]*]] in {{.*}} {each}
 // CHECK: %[[V:.*]] = tulle.load %[[A]][%[[IT]]
 // CHECK: tulle.insert %[[V]] at(%[[I]], %[[J]])
 // CHECK: return %[[C]]

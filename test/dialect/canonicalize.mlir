@@ -23,7 +23,7 @@ func.func @one_space(%a: !tulle.space<#SV, 0>) {
 // CHECK-LABEL: @located
 func.func @located(%a: !tulle.space<#SV, 0>, %d: tensor<?xf64>) {
   %s = tulle.space %d level(0) : tensor<?xf64> -> !tulle.space<#D, 0>
-  // CHECK: tulle.iterate %[[I:.*]], %[[X:.*]] in %{{.*}} : !tulle.space
+  // CHECK: tulle.iterate %[[I:[^ ]*]], %[[X:[^ ]*]] in %{{.*}} : !tulle.space
   // CHECK-NEXT: %[[Y:.*]] = tulle.locate %{{.*}} level(0) at %[[I]]
   // CHECK-NEXT: "use"(%[[X]], %[[Y]])
   tulle.coiterate %i in "a & b" (%a, %s : !tulle.space<#SV, 0>, !tulle.space<#D, 0>)
@@ -37,7 +37,7 @@ func.func @iterated(%a: !tulle.space<#SV, 0>, %d: tensor<?xf64>) {
   %s = tulle.space %d level(0) : tensor<?xf64> -> !tulle.space<#D, 0>
   // CHECK: %[[N:.*]] = tulle.level_size %{{.*}} level(0)
   // CHECK: %[[R:.*]] = tulle.range %c0 to %[[N]]
-  // CHECK: tulle.coiterate %[[I:.*]] in "1" (%{{.*}} : !tulle.space<{{.*}}>) range %[[R]]
+  // CHECK: tulle.coiterate %[[I:[^ ]*]] in "1" (%{{.*}} : !tulle.space<{{.*}}>) range %[[R]]
   // CHECK: case "a" (%[[X:.*]]) {
   // CHECK: %[[Y:.*]] = tulle.locate %{{.*}} level(0) at %[[I]]
   // CHECK: "both"(%[[X]], %[[Y]])
@@ -56,7 +56,7 @@ func.func @unchanged(%a: !tulle.space<#SV, 0>, %x: f64, %y: f64) -> (f64, f64) {
   // CHECK: %[[R:.*]] = tulle.iterate {{.*}} iter_args(%[[ACC:.*]] = %arg1) -> (f64)
   // CHECK-NEXT: arith.addf %[[ACC]], %arg2
   // CHECK: return %[[R]], %arg2
-  %r:2 = tulle.iterate %i, %it in %a : !tulle.space<#SV, 0> iter_args(%acc = %x, %same = %y) -> (f64, f64) kind = reduction {
+  %r:2 = tulle.iterate %i, %it in %a : !tulle.space<#SV, 0> iter_args(%acc = %x, %same = %y) -> (f64, f64) loop = <reduction> {
     %n = arith.addf %acc, %same : f64
     tulle.yield %n, %same : f64, f64
   }
@@ -77,7 +77,7 @@ func.func @required_flag(%a: !tulle.space<#SV, 0>, %b: !tulle.space<#SV, 0>, %ze
   // CHECK-NEXT: flags (%{{.*}} if %{{.*}}, %{{.*}} if %[[Q:.*]]) {
   // CHECK-NEXT: %[[BIT:.*]] = arith.extui %[[Q]] : i1 to i64
   // CHECK-NEXT: arith.addi %{{.*}}, %[[BIT]] : i64
-  %r = tulle.coiterate %i in "a & (b | a)" (%a, %b : !tulle.space<#SV, 0>, !tulle.space<#SV, 0>) iter_args(%acc = %zero) -> (i64) kind = reduction
+  %r = tulle.coiterate %i in "a & (b | a)" (%a, %b : !tulle.space<#SV, 0>, !tulle.space<#SV, 0>) iter_args(%acc = %zero) -> (i64) loop = <reduction>
   flags (%x if %p, %y if %q) {
     %both = arith.andi %p, %q : i1
     %bit = arith.extui %both : i1 to i64

@@ -17,7 +17,7 @@ func.func @memory(%A: tensor<?x?xf64, #CSR>, %p: !tulle.iterator<#CSR, 0>, %coun
   %one = arith.constant 1 : i32
   %c2 = arith.constant 2 : index
   %s = tulle.space %A level(1) under %p : !tulle.iterator<#CSR, 0> : tensor<?x?xf64, #CSR> -> !tulle.space<#CSR, 1>
-  tulle.iterate %j, %q in %s : !tulle.space<#CSR, 1> kind = reduction {
+  tulle.iterate %j, %q in %s : !tulle.space<#CSR, 1> loop = <reduction> {
     %at = arith.addi %i, %c2 : index
     %old = memref.load %counts[%at] : memref<?xi32>
     %new = arith.addi %old, %one : i32
@@ -33,7 +33,7 @@ func.func @memory(%A: tensor<?x?xf64, #CSR>, %p: !tulle.iterator<#CSR, 0>, %coun
 func.func @carried(%A: tensor<?x?xf64, #CSR>, %p: !tulle.iterator<#CSR, 0>, %start: index) -> index {
   %one = arith.constant 1 : index
   %s = tulle.space %A level(1) under %p : !tulle.iterator<#CSR, 0> : tensor<?x?xf64, #CSR> -> !tulle.space<#CSR, 1>
-  %n = tulle.iterate %j, %q in %s : !tulle.space<#CSR, 1> iter_args(%k = %start) -> (index) kind = reduction {
+  %n = tulle.iterate %j, %q in %s : !tulle.space<#CSR, 1> iter_args(%k = %start) -> (index) loop = <reduction> {
     %next = arith.addi %k, %one : index
     tulle.yield %next : index
   }
@@ -46,7 +46,7 @@ func.func @carried(%A: tensor<?x?xf64, #CSR>, %p: !tulle.iterator<#CSR, 0>, %sta
 func.func @columns(%A: tensor<?x?xf64, #CSR>, %p: !tulle.iterator<#CSR, 0>, %counts: memref<?xi32>) {
   %one = arith.constant 1 : i32
   %s = tulle.space %A level(1) under %p : !tulle.iterator<#CSR, 0> : tensor<?x?xf64, #CSR> -> !tulle.space<#CSR, 1>
-  tulle.iterate %j, %q in %s : !tulle.space<#CSR, 1> kind = reduction {
+  tulle.iterate %j, %q in %s : !tulle.space<#CSR, 1> loop = <reduction> {
     %old = memref.load %counts[%j] : memref<?xi32>
     %new = arith.addi %old, %one : i32
     memref.store %new, %counts[%j] : memref<?xi32>
@@ -60,7 +60,7 @@ func.func @columns(%A: tensor<?x?xf64, #CSR>, %p: !tulle.iterator<#CSR, 0>, %cou
 func.func @slots(%A: tensor<?x?xf64, #ELL>, %p: !tulle.iterator<#ELL, 0>, %start: index) -> index {
   %one = arith.constant 1 : index
   %s = tulle.space %A level(1) under %p : !tulle.iterator<#ELL, 0> : tensor<?x?xf64, #ELL> -> !tulle.space<#ELL, 1>
-  %n = tulle.iterate %j, %q in %s : !tulle.space<#ELL, 1> iter_args(%k = %start) -> (index) kind = reduction {
+  %n = tulle.iterate %j, %q in %s : !tulle.space<#ELL, 1> iter_args(%k = %start) -> (index) loop = <reduction> {
     %next = arith.addi %k, %one : index
     tulle.yield %next : index
   }

@@ -125,7 +125,7 @@ func.func @flags_each(%a: !tulle.space<#SV, 0>, %b: !tulle.space<#SV, 0>) {
 #SV = #tulle.encoding<{ map = (i) -> (i : compressed) }>
 func.func @flags_or_cases(%a: !tulle.space<#SV, 0>) {
   // expected-error @+1 {{with flags: expected no cases, and one region (constraint 2)}}
-  "tulle.coiterate"(%a) <{set = "a", cases = array<i64: 1>, flags, operandSegmentSizes = array<i32: 1, 0, 0>}> ({
+  "tulle.coiterate"(%a) <{set = "a", loop = #tulle.loop<parallel>, cases = array<i64: 1>, flags, operandSegmentSizes = array<i32: 1, 0, 0>}> ({
   ^bb0(%i: index, %x: !tulle.iterator<#SV, 0>, %p: i1):
     "tulle.yield"() : () -> ()
   }) : (!tulle.space<#SV, 0>) -> ()
@@ -137,7 +137,7 @@ func.func @flags_or_cases(%a: !tulle.space<#SV, 0>) {
 #SV = #tulle.encoding<{ map = (i) -> (i : compressed) }>
 func.func @flags_arguments(%a: !tulle.space<#SV, 0>) {
   // expected-error @+1 {{expected block arguments of types ('index', '!tulle.iterator<}}
-  "tulle.coiterate"(%a) <{set = "a", cases = array<i64>, flags, operandSegmentSizes = array<i32: 1, 0, 0>}> ({
+  "tulle.coiterate"(%a) <{set = "a", loop = #tulle.loop<parallel>, cases = array<i64>, flags, operandSegmentSizes = array<i32: 1, 0, 0>}> ({
   ^bb0(%i: index, %x: !tulle.iterator<#SV, 0>):
     "tulle.yield"() : () -> ()
   }) : (!tulle.space<#SV, 0>) -> ()
@@ -148,7 +148,7 @@ func.func @flags_arguments(%a: !tulle.space<#SV, 0>) {
 
 #SV = #tulle.encoding<{ map = (i) -> (i : compressed) }>
 func.func @yield(%a: !tulle.space<#SV, 0>, %x: f64) {
-  %r = tulle.iterate %i, %it in %a : !tulle.space<#SV, 0> iter_args(%acc = %x) -> (f64) kind = reduction {
+  %r = tulle.iterate %i, %it in %a : !tulle.space<#SV, 0> iter_args(%acc = %x) -> (f64) loop = <reduction> {
     // expected-error @+1 {{expected values of types ('f64'), got ('index')}}
     tulle.yield %i : index
   }
@@ -288,16 +288,16 @@ module attributes {tulle.nonsense} {}
 // -----
 
 func.func @value(%n: index) {
-  // expected-error @below {{'tulle.kind': expected "parallel" or "reduction", got "paralel"}}
+  // expected-error @below {{'tulle.loop': expected a #tulle.loop<…>, got "parallel"}}
   scf.for %i = %n to %n step %n {
-  } {tulle.kind = "paralel"}
+  } {tulle.loop = "parallel"}
   return
 }
 
 // -----
 
-// expected-error @below {{'tulle.kind' is an attribute of scf.for}}
-func.func @place() attributes {tulle.kind = "parallel"} {
+// expected-error @below {{'tulle.loop' is an attribute of scf.for}}
+func.func @place() attributes {tulle.loop = #tulle.loop<parallel>} {
   return
 }
 
@@ -326,3 +326,19 @@ func.func @entries(%a: tensor<?xf64> {tulle.entries = -1 : i64}) {
 
 // expected-error @below {{'tulle.whole' is no attribute that the tulle dialect knows of results}}
 func.func private @result(tensor<?xf64>) -> (tensor<?xf64> {tulle.whole = "A"})
+
+// -----
+
+// expected-error @below {{expected 'parallel' or 'reduction', got 'paralel'}}
+#kind = #tulle.loop<paralel>
+
+// -----
+
+// expected-error @below {{'index' is given twice}}
+#twice = #tulle.loop<parallel, index = i, index = j>
+
+// -----
+
+// expected-error @below {{expected 'index' or 'cache_resident', got 'near'}}
+#word = #tulle.loop<parallel, near>
+

@@ -55,14 +55,14 @@ func.func @spmv(%A: tensor<?x?xf64, #CSR>, %x: tensor<?xf64>, %y: tensor<?xf64>)
   %zero = arith.constant 0.0 : f64
   // CHECK: %[[ROWS:.*]] = tulle.space %[[A:.*]] level(0) : tensor<?x?xf64, #[[$CSR]]> -> !tulle.space<#[[$CSR]], 0>
   %rows = tulle.space %A level(0) : tensor<?x?xf64, #CSR> -> !tulle.space<#CSR, 0>
-  // CHECK: tulle.iterate %[[I:.*]], %[[IT:.*]] in %[[ROWS]] : !tulle.space<#[[$CSR]], 0> iter_args(%[[Y:.*]] = %{{.*}}) -> (tensor<?xf64>) kind = parallel {
+  // CHECK: tulle.iterate %[[I:[^ ]*]], %[[IT:[^ ]*]] in %[[ROWS]] : !tulle.space<#[[$CSR]], 0> iter_args(%[[Y:.*]] = %{{.*}}) -> (tensor<?xf64>) loop = <parallel> {
   %r = tulle.iterate %i, %ii in %rows : !tulle.space<#CSR, 0> iter_args(%yy = %y) -> (tensor<?xf64>) {
     // CHECK: tulle.space %[[A]] level(1) under %[[IT]] : !tulle.iterator<#[[$CSR]], 0> : tensor<?x?xf64, #[[$CSR]]> -> !tulle.space<#[[$CSR]], 1>
     %row = tulle.space %A level(1) under %ii : !tulle.iterator<#CSR, 0> : tensor<?x?xf64, #CSR> -> !tulle.space<#CSR, 1>
     // CHECK: tulle.space_size %{{.*}} : !tulle.space<#[[$CSR]], 1>
     %n = tulle.space_size %row : !tulle.space<#CSR, 1>
-    // CHECK: tulle.iterate {{.*}} -> (f64) kind = reduction
-    %sum = tulle.iterate %j, %jj in %row : !tulle.space<#CSR, 1> iter_args(%acc = %zero) -> (f64) kind = reduction {
+    // CHECK: tulle.iterate {{.*}} -> (f64) loop = <reduction>
+    %sum = tulle.iterate %j, %jj in %row : !tulle.space<#CSR, 1> iter_args(%acc = %zero) -> (f64) loop = <reduction> {
       %a = tulle.load %A[%jj : !tulle.iterator<#CSR, 1>] : tensor<?x?xf64, #CSR> -> f64
       // CHECK: tulle.locate %{{.*}} level(0) at %{{.*}} : tensor<?xf64> -> !tulle.iterator<
       %xi = tulle.locate %x level(0) at %j : tensor<?xf64> -> !tulle.iterator<#dense1, 0>
@@ -87,9 +87,9 @@ func.func @union(%a: tensor<?xf64, #SV>, %b: tensor<?xf64, #SV>, %s: tensor<f64>
   // CHECK: tulle.load %{{.*}}[] : tensor<f64> -> f64
   %init = tulle.load %s[] : tensor<f64> -> f64
   %one = arith.constant 1.0 : f64
-  // CHECK: tulle.coiterate %[[I:.*]] in "a | b" (%{{.*}}, %{{.*}} : !tulle.space<#[[$SV]], 0>, !tulle.space<#[[$SV]], 0>) iter_args(%[[ACC:.*]] = %{{.*}}, %[[MORE:.*]] = %{{.*}}) -> (f64, f64) kind = reduction strategy = merge
+  // CHECK: tulle.coiterate %[[I:[^ ]*]] in "a | b" (%{{.*}}, %{{.*}} : !tulle.space<#[[$SV]], 0>, !tulle.space<#[[$SV]], 0>) iter_args(%[[ACC:.*]] = %{{.*}}, %[[MORE:.*]] = %{{.*}}) -> (f64, f64) loop = <reduction> strategy = merge
   %r:2 = tulle.coiterate %i in "a | b" (%sa, %sb : !tulle.space<#SV, 0>, !tulle.space<#SV, 0>)
-      iter_args(%acc = %init, %more = %one) -> (f64, f64) kind = reduction strategy = merge
+      iter_args(%acc = %init, %more = %one) -> (f64, f64) loop = <reduction> strategy = merge
   // CHECK: case "a & b" (%[[ITA:.*]], %[[ITB:.*]]) {
   case "a & b" (%ia, %ib) {
     // CHECK: tulle.load %{{.*}}[%[[ITA]] :
@@ -122,13 +122,13 @@ func.func @ranges(%a: tensor<?xf64, #SV>) {
   %n = tulle.level_size %a level(0) : tensor<?xf64, #SV>
   // CHECK: %[[R:.*]] = tulle.range %{{.*}} to %[[N]]
   %r = tulle.range %c0 to %n
-  // CHECK: tulle.iterate %{{.*}} in %[[R]] : !tulle.range kind = parallel {
+  // CHECK: tulle.iterate %{{.*}} in %[[R]] : !tulle.range loop = <parallel> {
   tulle.iterate %i in %r : !tulle.range {
     // CHECK: tulle.search %{{.*}} level(0) at %{{.*}} : tensor<?xf64, #[[$SV]]> -> !tulle.iterator<#[[$SV]], 0>
     %it, %found = tulle.search %a level(0) at %i : tensor<?xf64, #SV> -> !tulle.iterator<#SV, 0>
   }
   %s = tulle.space %a level(0) : tensor<?xf64, #SV> -> !tulle.space<#SV, 0>
-  // CHECK: tulle.coiterate %{{.*}} in "~a" (%{{.*}} : !tulle.space<#[[$SV]], 0>) range %[[R]] kind = parallel strategy = auto
+  // CHECK: tulle.coiterate %{{.*}} in "~a" (%{{.*}} : !tulle.space<#[[$SV]], 0>) range %[[R]] loop = <parallel> strategy = auto
   // CHECK-NEXT: case "none" {
   tulle.coiterate %i in "~a" (%s : !tulle.space<#SV, 0>) range %r
   case "none" {
@@ -148,9 +148,9 @@ func.func @own_values(%a: tensor<?xf64, #SV>, %v: memref<?xf32>) -> tensor<?xf32
 func.func @flags(%A: tensor<?x?xf64, #DCSR>, %B: tensor<?x?xf64, #DCSR>, %zero: f64) -> f64 {
   %a = tulle.space %A level(0) : tensor<?x?xf64, #DCSR> -> !tulle.space<#DCSR, 0>
   %b = tulle.space %B level(0) : tensor<?x?xf64, #DCSR> -> !tulle.space<#DCSR, 0>
-  // CHECK: tulle.coiterate %[[I:.*]] in "a | b" ({{.*}}) iter_args(%[[ACC:.*]] = %{{.*}}) -> (f64) kind = reduction strategy = auto
+  // CHECK: tulle.coiterate %[[I:[^ ]*]] in "a | b" ({{.*}}) iter_args(%[[ACC:.*]] = %{{.*}}) -> (f64) loop = <reduction> strategy = auto
   // CHECK-NEXT: flags (%[[X:.*]] if %[[HAS:.*]], %{{.*}} if %{{.*}}) {
-  %r = tulle.coiterate %i in "a | b" (%a, %b : !tulle.space<#DCSR, 0>, !tulle.space<#DCSR, 0>) iter_args(%acc = %zero) -> (f64) kind = reduction
+  %r = tulle.coiterate %i in "a | b" (%a, %b : !tulle.space<#DCSR, 0>, !tulle.space<#DCSR, 0>) iter_args(%acc = %zero) -> (f64) loop = <reduction>
   flags (%x if %p, %y if %q) {
     // CHECK: tulle.space %{{.*}} level(1) under %[[X]] : !tulle.iterator<{{.*}}, 0> if %[[HAS]] : tensor
     %row = tulle.space %A level(1) under %x : !tulle.iterator<#DCSR, 0> if %p : tensor<?x?xf64, #DCSR> -> !tulle.space<#DCSR, 1>

@@ -10,7 +10,7 @@ func.func @entries(%a: tensor<?xf64, #SV>, %n: index) {
   %zero = arith.constant 0 : index
   %sa = tulle.space %a level(0) : tensor<?xf64, #SV> -> !tulle.space<#SV, 0>
   %all = tulle.range %zero to %n
-  // CHECK: tulle.iterate %{{.*}}, %[[AT:.*]] in
+  // CHECK: tulle.iterate %{{.*}}, %[[AT:[^ ]*]] in
   // CHECK-NEXT: tulle.load %arg0[%[[AT]]
   // CHECK-NEXT: tulle.iterate
   tulle.iterate %i, %x in %sa : !tulle.space<#SV, 0> {

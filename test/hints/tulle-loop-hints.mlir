@@ -7,7 +7,7 @@
 // CHECK-DAG: #[[SHORT:.*]] = #llvm.loop_annotation<vectorize = #[[NEVER]], unroll = #[[NOUNROLL]]>
 // CHECK-LABEL: func.func @scatter
 // CHECK: scf.for
-// CHECK: } {llvm.loop_annotation = #[[ANNOTATION]], tulle.kind = "reduction"}
+// CHECK: } {llvm.loop_annotation = #[[ANNOTATION]], tulle.loop = #tulle.loop<reduction>}
 func.func @scatter(%crd: memref<?xi32>, %values: memref<?xf64>, %out: memref<?xf64>, %n: index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -16,7 +16,7 @@ func.func @scatter(%crd: memref<?xi32>, %values: memref<?xf64>, %out: memref<?xf
     %at = arith.index_castui %c : i32 to index
     %v = memref.load %values[%k] : memref<?xf64>
     memref.store %v, %out[%at] : memref<?xf64>
-  } {tulle.kind = "reduction"}
+  } {tulle.loop = #tulle.loop<reduction>}
   return
 }
 
@@ -24,10 +24,10 @@ func.func @scatter(%crd: memref<?xi32>, %values: memref<?xf64>, %out: memref<?xf
 // CHECK-LABEL: func.func @segments
 // CHECK: scf.for
 // CHECK: scf.for
-// CHECK: } {llvm.loop_annotation = #[[SHORT]], tulle.kind = "reduction"}
+// CHECK: } {llvm.loop_annotation = #[[SHORT]], tulle.loop = #tulle.loop<reduction>}
 // CHECK: scf.for
-// CHECK: } {llvm.loop_annotation = #[[ANNOTATION]], tulle.kind = "parallel"}
-// CHECK-NEXT: } {tulle.kind = "reduction"}
+// CHECK: } {llvm.loop_annotation = #[[ANNOTATION]], tulle.loop = #tulle.loop<parallel>}
+// CHECK-NEXT: } {tulle.loop = #tulle.loop<reduction>}
 func.func @segments(%pos: memref<?xindex>, %crd: memref<?xi32>, %out: memref<?xindex>, %n: index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -39,13 +39,13 @@ func.func @segments(%pos: memref<?xindex>, %crd: memref<?xi32>, %out: memref<?xi
       %c = memref.load %crd[%k] : memref<?xi32>
       %at = arith.index_castui %c : i32 to index
       memref.store %i, %out[%at] : memref<?xindex>
-    } {tulle.kind = "reduction"}
+    } {tulle.loop = #tulle.loop<reduction>}
     scf.for %k = %begin to %end step %c1 {
       %c = memref.load %crd[%k] : memref<?xi32>
       %at = arith.index_castui %c : i32 to index
       memref.store %i, %out[%at] : memref<?xindex>
-    } {tulle.kind = "parallel"}
-  } {tulle.kind = "reduction"}
+    } {tulle.loop = #tulle.loop<parallel>}
+  } {tulle.loop = #tulle.loop<reduction>}
   return
 }
 
@@ -62,12 +62,12 @@ func.func @copy(%crd: memref<?xi32>, %values: memref<?xf64>, %out: memref<?xf64>
       %at = arith.index_castui %c : i32 to index
       %v = memref.load %values[%at] : memref<?xf64>
       memref.store %v, %out[%k] : memref<?xf64>
-    } {tulle.kind = "parallel"}
+    } {tulle.loop = #tulle.loop<parallel>}
     %c = memref.load %crd[%i] : memref<?xi32>
     %at = arith.index_castui %c : i32 to index
     %v = memref.load %values[%i] : memref<?xf64>
     memref.store %v, %out[%at] : memref<?xf64>
-  } {tulle.kind = "reduction"}
+  } {tulle.loop = #tulle.loop<reduction>}
   return
 }
 
@@ -95,6 +95,6 @@ func.func @sums(%crd: memref<?xi32>, %values: memref<?xf64>, %y: memref<?xf64>, 
     %old = memref.load %y[%at] : memref<?xf64>
     %sum = arith.addf %old, %v : f64
     memref.store %sum, %y[%at] : memref<?xf64>
-  } {tulle.kind = "parallel"}
+  } {tulle.loop = #tulle.loop<parallel>}
   return
 }

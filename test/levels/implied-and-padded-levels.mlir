@@ -16,10 +16,9 @@
 // CHECK-LABEL: @ragged
 // CHECK-SAME: (%[[POS:[a-z0-9]+]]: memref<?xi32>, %{{.*}}: memref<?xf64>
 func.func @ragged(%A: tensor<?x?xf64, #Ragged>, %i: index) {
-  // CHECK: %[[LO:.*]] = arith.index_castui %{{.*}} : i32 to index
-  // CHECK: %[[HI:.*]] = arith.index_castui %{{.*}} : i32 to index
+  // CHECK: %[[LO:.*]], %[[HI:.*]] = tulle.segment %[[POS]]
   // CHECK: scf.for %[[Q:.*]] = %[[LO]] to %[[HI]]
-  // CHECK: %[[J:.*]] = arith.subi %[[Q]], %{{.*}}
+  // CHECK: %[[J:.*]] = arith.subi %[[Q]], %[[LO]]
   // CHECK: "use"(%[[J]])
   %p = tulle.locate %A level(0) at %i : tensor<?x?xf64, #Ragged> -> !tulle.iterator<#Ragged, 0>
   %s = tulle.space %A level(1) under %p : !tulle.iterator<#Ragged, 0> : tensor<?x?xf64, #Ragged> -> !tulle.space<#Ragged, 1>

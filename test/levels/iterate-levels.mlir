@@ -22,7 +22,7 @@ func.func @dense(%A: tensor<?x?xf64, #Dense>, %i: index) {
   // CHECK-DAG: %[[P:.*]] = arith.addi %[[ROW]], %[[J]] overflow<nsw, nuw>
   // CHECK: memref.load %[[V]][%[[P]]]
   // CHECK: "use"(%[[J]],
-  // CHECK: tulle.kind = "parallel"
+  // CHECK: tulle.loop = #tulle.loop<parallel>
   tulle.iterate %j, %q in %s : !tulle.space<#Dense, 1> {
     %v = tulle.load %A[%q : !tulle.iterator<#Dense, 1>] : tensor<?x?xf64, #Dense> -> f64
     "use"(%j, %v) : (index, f64) -> ()
@@ -34,10 +34,7 @@ func.func @dense(%A: tensor<?x?xf64, #Dense>, %i: index) {
 // CHECK-LABEL: @compressed
 // CHECK-SAME: (%[[POS:[a-z0-9]+]]: memref<?xi32>, %[[CRD:[a-z0-9]+]]: memref<?xi16>, %[[V:[a-z0-9]+]]: memref<?xf64>, %{{.*}}: index)
 func.func @compressed(%A: tensor<?xf64, #Compressed>) {
-  // CHECK: %[[LO:.*]] = memref.load %[[POS]][%c0]
-  // CHECK: %[[LOX:.*]] = arith.index_castui %[[LO]] : i32 to index
-  // CHECK: %[[HI:.*]] = memref.load %[[POS]][%c1]
-  // CHECK: %[[HIX:.*]] = arith.index_castui %[[HI]] : i32 to index
+  // CHECK: %[[LOX:.*]], %[[HIX:.*]] = tulle.segment %[[POS]][%c0]
   // CHECK: scf.for %[[P:.*]] = %[[LOX]] to %[[HIX]] step %c1
   // CHECK: %[[C:.*]] = memref.load %[[CRD]][%[[P]]] : memref<?xi16>
   // CHECK: %[[CX:.*]] = arith.index_castui %[[C]] : i16 to index
@@ -116,9 +113,7 @@ func.func @batch(%A: tensor<?x?x?xf64, #Batch>, %b: index, %i: index) {
   // CHECK: %[[BASE:.*]] = arith.muli %[[B]], %[[ROWS]]
   // CHECK: %[[P:.*]] = arith.addi %[[BASE]], %[[I]]
   // CHECK: %[[Q:.*]] = arith.addi %[[P]], %[[B]]
-  // CHECK: memref.load %[[POS]][%[[Q]]]
-  // CHECK: %[[Q1:.*]] = arith.addi %[[Q]], %c1
-  // CHECK: memref.load %[[POS]][%[[Q1]]]
+  // CHECK: tulle.segment %[[POS]][%[[Q]]]
   %p = tulle.locate %A level(0) at %b : tensor<?x?x?xf64, #Batch> -> !tulle.iterator<#Batch, 0>
   %q = tulle.locate %A level(1) under %p : !tulle.iterator<#Batch, 0> at %i : tensor<?x?x?xf64, #Batch> -> !tulle.iterator<#Batch, 1>
   %s = tulle.space %A level(2) under %q : !tulle.iterator<#Batch, 1> : tensor<?x?x?xf64, #Batch> -> !tulle.space<#Batch, 2>

@@ -41,7 +41,7 @@
 // CHECK:         scf.for %{{.*}} = %[[FROM]] to %[[TO]] step %c1
 // CHECK:           scf.for
 // CHECK:             scf.for
-// CHECK:         tulle.near
+// CHECK:         cache_resident
 // CHECK:   memref.dealloc %[[STARTS]]
 // CHECK: } else {
 // CHECK:   scf.for %{{.*}} = %[[LO]] to %[[HI]] step %c1
@@ -51,20 +51,12 @@ func.func @mttkrp(%icrd: memref<?xi32>, %ipos: memref<?xi32>, %jcrd: memref<?xi3
   scf.for %x = %lo to %hi step %c1 {
     %i32 = memref.load %icrd[%x] : memref<?xi32>
     %i = arith.index_castui %i32 : i32 to index
-    %qb32 = memref.load %ipos[%x] : memref<?xi32>
-    %qb = arith.index_castui %qb32 : i32 to index
-    %x1 = arith.addi %x, %c1 : index
-    %qe32 = memref.load %ipos[%x1] : memref<?xi32>
-    %qe = arith.index_castui %qe32 : i32 to index
+    %qb, %qe = tulle.segment %ipos[%x] : memref<?xi32>
     %in = arith.muli %i, %n : index
     scf.for %q = %qb to %qe step %c1 {
       %j32 = memref.load %jcrd[%q] : memref<?xi32>
       %j = arith.index_castui %j32 : i32 to index
-      %b32 = memref.load %jpos[%q] : memref<?xi32>
-      %begin = arith.index_castui %b32 : i32 to index
-      %q1 = arith.addi %q, %c1 : index
-      %e32 = memref.load %jpos[%q1] : memref<?xi32>
-      %end = arith.index_castui %e32 : i32 to index
+      %begin, %end = tulle.segment %jpos[%q] : memref<?xi32>
       %jn = arith.muli %j, %n : index
       scf.for %p = %begin to %end step %c1 {
         %k32 = memref.load %kcrd[%p] : memref<?xi32>
@@ -82,9 +74,9 @@ func.func @mttkrp(%icrd: memref<?xi32>, %ipos: memref<?xi32>, %jcrd: memref<?xi3
           %m = arith.mulf %ad, %ev : f64
           %s = arith.addf %cv, %m : f64
           memref.store %s, %c[%ci] : memref<?xf64>
-        } {tulle.kind = "parallel"}
-      } {tulle.kind = "reduction"}
-    } {tulle.kind = "reduction"}
-  } {tulle.kind = "parallel"}
+        } {tulle.loop = #tulle.loop<parallel>}
+      } {tulle.loop = #tulle.loop<reduction>}
+    } {tulle.loop = #tulle.loop<reduction>}
+  } {tulle.loop = #tulle.loop<parallel>}
   return
 }

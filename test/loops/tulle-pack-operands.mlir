@@ -49,7 +49,7 @@ func.func @choices(%crd: memref<?xi8>, %val: memref<?xf64>, %b: memref<?xf64>, %
     scf.for %k = %c0 to %cn step %c1 {
       %ci = arith.addi %base, %k : index
       memref.store %zero, %c[%ci] : memref<?xf64>
-    } {tulle.kind = "parallel"}
+    } {tulle.loop = #tulle.loop<parallel>}
     %groups = arith.muli %i, %g : index
     scf.for %q = %c0 to %g step %c1 {
       %group = arith.addi %groups, %q : index
@@ -71,10 +71,10 @@ func.func @choices(%crd: memref<?xi8>, %val: memref<?xf64>, %b: memref<?xf64>, %
           %prod = arith.mulf %a, %bv : f64
           %s = arith.addf %cv, %prod : f64
           memref.store %s, %c[%ci] : memref<?xf64>
-        } {tulle.kind = "parallel"}
-      } {tulle.kind = "reduction"}
-    } {tulle.kind = "reduction"}
-  } {tulle.kind = "parallel"}
+        } {tulle.loop = #tulle.loop<parallel>}
+      } {tulle.loop = #tulle.loop<reduction>}
+    } {tulle.loop = #tulle.loop<reduction>}
+  } {tulle.loop = #tulle.loop<parallel>}
   return
 }
 
@@ -98,9 +98,9 @@ func.func @any_row(%crd: memref<?xi32>, %b: memref<?xf64>, %c: memref<?xf64>, %m
         %cv = memref.load %c[%ci] : memref<?xf64>
         %s = arith.addf %cv, %bv : f64
         memref.store %s, %c[%ci] : memref<?xf64>
-      } {tulle.kind = "parallel"}
-    } {tulle.kind = "reduction"}
-  } {tulle.kind = "parallel"}
+      } {tulle.loop = #tulle.loop<parallel>}
+    } {tulle.loop = #tulle.loop<reduction>}
+  } {tulle.loop = #tulle.loop<parallel>}
   return
 }
 
@@ -124,8 +124,8 @@ func.func @reduction(%b: memref<?xf64>, %c: memref<?xf64>, %m: index, %g: index,
         %cv = memref.load %c[%ci] : memref<?xf64>
         %s = arith.addf %cv, %bv : f64
         memref.store %s, %c[%ci] : memref<?xf64>
-      } {tulle.kind = "parallel"}
-    } {tulle.kind = "reduction"}
-  } {tulle.kind = "reduction"}
+      } {tulle.loop = #tulle.loop<parallel>}
+    } {tulle.loop = #tulle.loop<reduction>}
+  } {tulle.loop = #tulle.loop<reduction>}
   return
 }

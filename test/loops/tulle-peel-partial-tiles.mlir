@@ -33,9 +33,9 @@ func.func @block(%a: memref<?xf64>, %y: memref<?xf64>, %rest0: index, %rest1: in
       %v = memref.load %a[%p] : memref<?xf64>
       %s = arith.addf %acc, %v : f64
       scf.yield %s : f64
-    } {tulle.kind = "reduction"}
+    } {tulle.loop = #tulle.loop<reduction>}
     memref.store %r, %y[%i] : memref<?xf64>
-  } {tulle.kind = "parallel"}
+  } {tulle.loop = #tulle.loop<parallel>}
   return
 }
 
@@ -59,7 +59,7 @@ func.func @result(%a: memref<?xf64>, %rest: index, %init: f64) -> f64 {
     %v = memref.load %a[%j] : memref<?xf64>
     %s = arith.addf %acc, %v : f64
     scf.yield %s : f64
-  } {tulle.kind = "reduction"}
+  } {tulle.loop = #tulle.loop<reduction>}
   return %r : f64
 }
 
@@ -75,9 +75,9 @@ func.func @stays(%a: memref<?xf64>, %rest: index, %v: f64) {
   %n = arith.minui %rest, %c64 : index
   scf.for %j = %c0 to %n step %c1 {
     memref.store %v, %a[%j] : memref<?xf64>
-  } {tulle.kind = "parallel"}
+  } {tulle.loop = #tulle.loop<parallel>}
   scf.for %j = %c0 to %rest step %c1 {
     memref.store %v, %a[%j] : memref<?xf64>
-  } {tulle.kind = "parallel"}
+  } {tulle.loop = #tulle.loop<parallel>}
   return
 }

@@ -33,11 +33,7 @@ func.func @spmm(%pos: memref<?xi32>, %crd: memref<?xi32>, %val: memref<?xf64>, %
   %c1 = arith.constant 1 : index
   scf.for %i = %c0 to %rows step %c1 {
     %base = arith.muli %i, %n : index
-    %lo32 = memref.load %pos[%i] : memref<?xi32>
-    %lo = arith.index_castui %lo32 : i32 to index
-    %next = arith.addi %i, %c1 : index
-    %hi32 = memref.load %pos[%next] : memref<?xi32>
-    %hi = arith.index_castui %hi32 : i32 to index
+    %lo, %hi = tulle.segment %pos[%i] : memref<?xi32>
     scf.for %p = %lo to %hi step %c1 {
       %j32 = memref.load %crd[%p] : memref<?xi32>
       %j = arith.index_castui %j32 : i32 to index
@@ -51,9 +47,9 @@ func.func @spmm(%pos: memref<?xi32>, %crd: memref<?xi32>, %val: memref<?xf64>, %
         %m = arith.mulf %a, %bv : f64
         %s = arith.addf %cv, %m : f64
         memref.store %s, %c[%ci] : memref<?xf64>
-      } {tulle.kind = "parallel"}
-    } {tulle.kind = "reduction"}
-  } {tulle.kind = "parallel"}
+      } {tulle.loop = #tulle.loop<parallel>}
+    } {tulle.loop = #tulle.loop<reduction>}
+  } {tulle.loop = #tulle.loop<parallel>}
   return
 }
 
@@ -78,9 +74,9 @@ func.func @known(%crd: memref<?xi32>, %b: memref<?xf64>, %c: memref<?xf64>, %row
         %cv = memref.load %c[%ci] : memref<?xf64>
         %s = arith.addf %cv, %bv : f64
         memref.store %s, %c[%ci] : memref<?xf64>
-      } {tulle.kind = "parallel"}
-    } {tulle.kind = "reduction"}
-  } {tulle.kind = "parallel"}
+      } {tulle.loop = #tulle.loop<parallel>}
+    } {tulle.loop = #tulle.loop<reduction>}
+  } {tulle.loop = #tulle.loop<parallel>}
   scf.for %p = %lo to %hi step %c1 {
     %j32 = memref.load %crd[%p] : memref<?xi32>
     %j = arith.index_castui %j32 : i32 to index
@@ -91,7 +87,7 @@ func.func @known(%crd: memref<?xi32>, %b: memref<?xf64>, %c: memref<?xf64>, %row
       %cv = memref.load %c[%k] : memref<?xf64>
       %s = arith.addf %cv, %bv : f64
       memref.store %s, %c[%k] : memref<?xf64>
-    } {tulle.kind = "parallel"}
-  } {tulle.kind = "reduction"}
+    } {tulle.loop = #tulle.loop<parallel>}
+  } {tulle.loop = #tulle.loop<reduction>}
   return
 }

@@ -112,7 +112,7 @@ func.func @single(%A: tensor<?x?xf64, #COO>, %n: index) -> index {
   %c0 = arith.constant 0 : index
   %c2 = arith.constant 2 : index
   %all = tulle.space %A level(0) : tensor<?x?xf64, #COO> -> !tulle.space<#COO, 0>
-  %r = tulle.iterate %i, %it in %all : !tulle.space<#COO, 0> iter_args(%x = %c0) -> (index) kind = reduction attributes {each} {
+  %r = tulle.iterate %i, %it in %all : !tulle.space<#COO, 0> iter_args(%x = %c0) -> (index) loop = <reduction> attributes {each} {
     %s = tulle.space %A level(1) under %it : !tulle.iterator<#COO, 0> : tensor<?x?xf64, #COO> -> !tulle.space<#COO, 1>
     // expected-error@+1 {{expected a space that can hold several coordinates: this one cannot be partitioned}}
     %begin, %end, %before, %whole = tulle.partition_boundary %s, %c0 of %c2 over %n : !tulle.space<#COO, 1>

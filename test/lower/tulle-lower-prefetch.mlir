@@ -145,9 +145,9 @@ func.func @streams(%A: tensor<?x?xf64, #CSR>, %starts: memref<?xindex>, %out: me
 func.func @rounds(%A: tensor<?x?xf64, #COO>, %cursors: memref<?xindex>, %out: memref<?xindex>) {
   %one = arith.constant 1 : index
   %all = tulle.space %A level(0) : tensor<?x?xf64, #COO> -> !tulle.space<#COO, 0>
-  tulle.iterate %i, %entry in %all : !tulle.space<#COO, 0> kind = reduction attributes {each} {
+  tulle.iterate %i, %entry in %all : !tulle.space<#COO, 0> loop = <reduction> attributes {each} {
     %own = tulle.space %A level(1) under %entry : !tulle.iterator<#COO, 0> : tensor<?x?xf64, #COO> -> !tulle.space<#COO, 1>
-    tulle.iterate %j, %ij in %own : !tulle.space<#COO, 1> kind = reduction attributes {each} {
+    tulle.iterate %j, %ij in %own : !tulle.space<#COO, 1> loop = <reduction> attributes {each} {
       %place = memref.load %cursors[%i] : memref<?xindex>
       %next = arith.addi %place, %one : index
       memref.store %next, %cursors[%i] : memref<?xindex>

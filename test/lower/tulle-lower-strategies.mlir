@@ -89,10 +89,10 @@ func.func @union(%a: tensor<?xf64, #SV>, %b: tensor<?xf64, #SV>) {
   // CHECK: scf.yield %[[P]], %{{.*}} : index, index
   // CHECK: scf.for %{{.*}} = %[[AT]]#0
   // CHECK: "left"
-  // CHECK: tulle.kind = "parallel"
+  // CHECK: tulle.loop = #tulle.loop<parallel>
   // CHECK: scf.for %{{.*}} = %[[AT]]#1
   // CHECK: "right"
-  // CHECK: tulle.kind = "parallel"
+  // CHECK: tulle.loop = #tulle.loop<parallel>
   tulle.coiterate %i in "a | b" (%sa, %sb : !tulle.space<#SV, 0>, !tulle.space<#SV, 0>)
   case "a & b" (%x, %y) { "both"(%i) : (index) -> () }
   case "a" (%x) { "left"(%i) : (index) -> () }
@@ -157,7 +157,7 @@ func.func @gaps(%a: tensor<?xf64, #SV>) {
   // CHECK: %[[AFTER:.*]] = arith.addi %[[C]], %c1
   // CHECK: scf.for %[[GAP:.*]] = %[[NEXT]] to %[[C]]
   // CHECK-NEXT: "none"(%[[GAP]])
-  // CHECK-NEXT: tulle.kind = "parallel"
+  // CHECK-NEXT: tulle.loop = #tulle.loop<parallel>
   // CHECK: "stored"(%[[C]])
   // CHECK: scf.yield %[[AFTER]]
   // CHECK: scf.for %[[GAP:.*]] = %[[LAST]]
@@ -182,7 +182,7 @@ func.func @locate_all(%a: tensor<?xf64, #SV>) {
   // CHECK-NEXT: "stored"
   // CHECK-NEXT: else
   // CHECK-NEXT: "none"
-  // CHECK: tulle.kind = "reduction"
+  // CHECK: tulle.loop = #tulle.loop<reduction>
   tulle.coiterate %i in "1" (%sa : !tulle.space<#SV, 0>) range %r strategy = locate
   case "a" (%x) { "stored"(%i) : (index) -> () }
   case "none" { "none"(%i) : (index) -> () }

@@ -5,10 +5,7 @@
 // A position of another row is not within the row's bounds, and neither are all ones.
 // CHECK-LABEL: @row(
 // CHECK-SAME: %[[POS:[^:]*]]: memref<?xi32>, %[[CRD:[^:]*]]: memref<?xi32>, %{{[^:]*}}: memref<?xf64>, %{{[^:]*}}: index, %{{[^:]*}}: index, %[[ROW:[^:]*]]: index, %[[J:[^:]*]]: index, %[[TABLE:[^:]*]]: memref<?xi32>
-// CHECK: %[[LO:.*]] = memref.load %[[POS]][%[[ROW]]]
-// CHECK: %[[BEGIN:.*]] = arith.index_castui %[[LO]]
-// CHECK: %[[HI:.*]] = memref.load %[[POS]]
-// CHECK: %[[END:.*]] = arith.index_castui %[[HI]]
+// CHECK: %[[BEGIN:.*]], %[[END:.*]] = tulle.segment %[[POS]][%[[ROW]]]
 // CHECK: scf.for %[[P:.*]] = %[[BEGIN]] to %[[END]]
 // CHECK: %[[C:.*]] = memref.load %[[CRD]][%[[P]]]
 // CHECK: %[[AT:.*]] = arith.index_castui %[[C]]

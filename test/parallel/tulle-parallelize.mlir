@@ -16,7 +16,7 @@
 // FIXED-NOT: fixed
 func.func @rows(%a: tensor<?x?xf64, #DCSR>, %y: tensor<?xf64, #D>, %v: f64) -> tensor<?xf64, #D> {
   %s = tulle.space %a level(0) : tensor<?x?xf64, #DCSR> -> !tulle.space<#DCSR, 0>
-  %r = tulle.iterate %i, %it in %s : !tulle.space<#DCSR, 0> iter_args(%acc = %y) -> (tensor<?xf64, #D>) kind = parallel {
+  %r = tulle.iterate %i, %it in %s : !tulle.space<#DCSR, 0> iter_args(%acc = %y) -> (tensor<?xf64, #D>) loop = <parallel> {
     %at = tulle.locate %y level(0) at %i : tensor<?xf64, #D> -> !tulle.iterator<#D, 0>
     %n = tulle.store %v, %acc[%at : !tulle.iterator<#D, 0>] : f64, tensor<?xf64, #D>
     tulle.yield %n : tensor<?xf64, #D>
@@ -45,7 +45,7 @@ func.func @rows(%a: tensor<?x?xf64, #DCSR>, %y: tensor<?xf64, #D>, %v: f64) -> t
 // FIXED: tulle.threads %{{.*}} fixed
 func.func @sum(%a: tensor<?xf64, #SV>, %init: f64) -> f64 {
   %s = tulle.space %a level(0) : tensor<?xf64, #SV> -> !tulle.space<#SV, 0>
-  %r = tulle.iterate %i, %it in %s : !tulle.space<#SV, 0> iter_args(%acc = %init) -> (f64) kind = reduction {
+  %r = tulle.iterate %i, %it in %s : !tulle.space<#SV, 0> iter_args(%acc = %init) -> (f64) loop = <reduction> {
     %v = tulle.load %a[%it : !tulle.iterator<#SV, 0>] : tensor<?xf64, #SV> -> f64
     %n = arith.addf %acc, %v fastmath<reassoc> : f64
     tulle.yield %n : f64
@@ -61,17 +61,17 @@ func.func @sum(%a: tensor<?xf64, #SV>, %init: f64) -> f64 {
 // CHECK-NOT: tulle.parallel
 func.func @in_order(%a: tensor<?xf64, #SV>, %init: f64) -> (f64, f64, f64) {
   %s = tulle.space %a level(0) : tensor<?xf64, #SV> -> !tulle.space<#SV, 0>
-  %strict = tulle.iterate %i, %it in %s : !tulle.space<#SV, 0> iter_args(%acc = %init) -> (f64) kind = reduction {
+  %strict = tulle.iterate %i, %it in %s : !tulle.space<#SV, 0> iter_args(%acc = %init) -> (f64) loop = <reduction> {
     %v = tulle.load %a[%it : !tulle.iterator<#SV, 0>] : tensor<?xf64, #SV> -> f64
     %n = arith.addf %acc, %v : f64
     tulle.yield %n : f64
   }
-  %square = tulle.iterate %i, %it in %s : !tulle.space<#SV, 0> iter_args(%acc = %init) -> (f64) kind = reduction {
+  %square = tulle.iterate %i, %it in %s : !tulle.space<#SV, 0> iter_args(%acc = %init) -> (f64) loop = <reduction> {
     %v = arith.mulf %acc, %acc fastmath<reassoc> : f64
     %n = arith.addf %acc, %v fastmath<reassoc> : f64
     tulle.yield %n : f64
   }
-  %minus = tulle.iterate %i, %it in %s : !tulle.space<#SV, 0> iter_args(%acc = %init) -> (f64) kind = reduction {
+  %minus = tulle.iterate %i, %it in %s : !tulle.space<#SV, 0> iter_args(%acc = %init) -> (f64) loop = <reduction> {
     %v = tulle.load %a[%it : !tulle.iterator<#SV, 0>] : tensor<?xf64, #SV> -> f64
     %n = arith.subf %v, %acc fastmath<reassoc> : f64
     tulle.yield %n : f64
@@ -112,10 +112,10 @@ func.func @in_order(%a: tensor<?xf64, #SV>, %init: f64) -> (f64, f64, f64) {
 func.func @columns(%a: tensor<?x?xf64, #CSC>, %y: tensor<?xf64, #D>, %n: index) -> tensor<?xf64, #D> {
   %c0 = arith.constant 0 : index
   %all = tulle.range %c0 to %n
-  %r = tulle.iterate %j in %all : !tulle.range iter_args(%acc = %y) -> (tensor<?xf64, #D>) kind = reduction {
+  %r = tulle.iterate %j in %all : !tulle.range iter_args(%acc = %y) -> (tensor<?xf64, #D>) loop = <reduction> {
     %p = tulle.locate %a level(0) at %j : tensor<?x?xf64, #CSC> -> !tulle.iterator<#CSC, 0>
     %s = tulle.space %a level(1) under %p : !tulle.iterator<#CSC, 0> : tensor<?x?xf64, #CSC> -> !tulle.space<#CSC, 1>
-    %t = tulle.iterate %i, %it in %s : !tulle.space<#CSC, 1> iter_args(%now = %acc) -> (tensor<?xf64, #D>) kind = parallel {
+    %t = tulle.iterate %i, %it in %s : !tulle.space<#CSC, 1> iter_args(%now = %acc) -> (tensor<?xf64, #D>) loop = <parallel> {
       %v = tulle.load %a[%it : !tulle.iterator<#CSC, 1>] : tensor<?x?xf64, #CSC> -> f64
       %at = tulle.locate %y level(0) at %i : tensor<?xf64, #D> -> !tulle.iterator<#D, 0>
       %old = tulle.load %now[%at : !tulle.iterator<#D, 0>] : tensor<?xf64, #D> -> f64
@@ -192,10 +192,10 @@ func.func @columns(%a: tensor<?x?xf64, #CSC>, %y: tensor<?xf64, #D>, %n: index) 
 func.func @row_sums(%a: tensor<?x?xf64, #CSR>, %y: tensor<?xf64, #D>, %n: index, %zero: f64) -> tensor<?xf64, #D> {
   %c0 = arith.constant 0 : index
   %all = tulle.range %c0 to %n
-  %r = tulle.iterate %i in %all : !tulle.range iter_args(%acc = %y) -> (tensor<?xf64, #D>) kind = parallel {
+  %r = tulle.iterate %i in %all : !tulle.range iter_args(%acc = %y) -> (tensor<?xf64, #D>) loop = <parallel> {
     %p = tulle.locate %a level(0) at %i : tensor<?x?xf64, #CSR> -> !tulle.iterator<#CSR, 0>
     %s = tulle.space %a level(1) under %p : !tulle.iterator<#CSR, 0> : tensor<?x?xf64, #CSR> -> !tulle.space<#CSR, 1>
-    %sum = tulle.iterate %j, %it in %s : !tulle.space<#CSR, 1> iter_args(%so_far = %zero) -> (f64) kind = reduction {
+    %sum = tulle.iterate %j, %it in %s : !tulle.space<#CSR, 1> iter_args(%so_far = %zero) -> (f64) loop = <reduction> {
       %v = tulle.load %a[%it : !tulle.iterator<#CSR, 1>] : tensor<?x?xf64, #CSR> -> f64
       %more = arith.addf %so_far, %v fastmath<reassoc> : f64
       tulle.yield %more : f64
@@ -247,14 +247,14 @@ func.func @heavy_rows_of_sums(%a: tensor<?x?xf64, #CSR>, %b: tensor<?x?xf64, #D>
   %c0 = arith.constant 0 : index
   %rows = tulle.range %c0 to %n
   %all = tulle.range %c0 to %columns
-  %r = tulle.iterate %i in %rows : !tulle.range iter_args(%acc = %c) -> (tensor<?x?xf64, #D>) kind = parallel {
+  %r = tulle.iterate %i in %rows : !tulle.range iter_args(%acc = %c) -> (tensor<?x?xf64, #D>) loop = <parallel> {
     %p = tulle.locate %a level(0) at %i : tensor<?x?xf64, #CSR> -> !tulle.iterator<#CSR, 0>
     %ci = tulle.locate %c level(0) at %i : tensor<?x?xf64, #D> -> !tulle.iterator<#D, 0>
     %s = tulle.space %a level(1) under %p : !tulle.iterator<#CSR, 0> : tensor<?x?xf64, #CSR> -> !tulle.space<#CSR, 1>
-    %row = tulle.iterate %j, %it in %s : !tulle.space<#CSR, 1> iter_args(%now = %acc) -> (tensor<?x?xf64, #D>) kind = reduction {
+    %row = tulle.iterate %j, %it in %s : !tulle.space<#CSR, 1> iter_args(%now = %acc) -> (tensor<?x?xf64, #D>) loop = <reduction> {
       %v = tulle.load %a[%it : !tulle.iterator<#CSR, 1>] : tensor<?x?xf64, #CSR> -> f64
       %bj = tulle.locate %b level(0) at %j : tensor<?x?xf64, #D> -> !tulle.iterator<#D, 0>
-      %t = tulle.iterate %k in %all : !tulle.range iter_args(%then = %now) -> (tensor<?x?xf64, #D>) kind = parallel {
+      %t = tulle.iterate %k in %all : !tulle.range iter_args(%then = %now) -> (tensor<?x?xf64, #D>) loop = <parallel> {
         %bk = tulle.locate %b level(1) under %bj : !tulle.iterator<#D, 0> at %k : tensor<?x?xf64, #D> -> !tulle.iterator<#D, 1>
         %ck = tulle.locate %c level(1) under %ci : !tulle.iterator<#D, 0> at %k : tensor<?x?xf64, #D> -> !tulle.iterator<#D, 1>
         %x = tulle.load %b[%bk : !tulle.iterator<#D, 1>] : tensor<?x?xf64, #D> -> f64
@@ -288,14 +288,14 @@ func.func @heavy_rows_of_sums(%a: tensor<?x?xf64, #CSR>, %b: tensor<?x?xf64, #D>
 func.func @selected(%a: tensor<?x?xf64, #CSR>, %b: tensor<?x?xf64, #CSR>, %y: tensor<?xf64, #D>, %n: index) -> tensor<?xf64, #D> {
   %zero = arith.constant 0 : index
   %all = tulle.range %zero to %n
-  %r = tulle.iterate %i in %all : !tulle.range iter_args(%acc = %y) -> (tensor<?xf64, #D>) kind = parallel {
+  %r = tulle.iterate %i in %all : !tulle.range iter_args(%acc = %y) -> (tensor<?xf64, #D>) loop = <parallel> {
     %ai = tulle.locate %a level(0) at %i : tensor<?x?xf64, #CSR> -> !tulle.iterator<#CSR, 0>
     %yi = tulle.locate %y level(0) at %i : tensor<?xf64, #D> -> !tulle.iterator<#D, 0>
     %sa = tulle.space %a level(1) under %ai : !tulle.iterator<#CSR, 0> : tensor<?x?xf64, #CSR> -> !tulle.space<#CSR, 1>
-    %s = tulle.iterate %k, %ak in %sa : !tulle.space<#CSR, 1> iter_args(%t = %acc) -> (tensor<?xf64, #D>) kind = reduction {
+    %s = tulle.iterate %k, %ak in %sa : !tulle.space<#CSR, 1> iter_args(%t = %acc) -> (tensor<?xf64, #D>) loop = <reduction> {
       %bk = tulle.locate %b level(0) at %k : tensor<?x?xf64, #CSR> -> !tulle.iterator<#CSR, 0>
       %sb = tulle.space %b level(1) under %bk : !tulle.iterator<#CSR, 0> : tensor<?x?xf64, #CSR> -> !tulle.space<#CSR, 1>
-      %u = tulle.iterate %j, %bj in %sb : !tulle.space<#CSR, 1> iter_args(%w = %t) -> (tensor<?xf64, #D>) kind = reduction {
+      %u = tulle.iterate %j, %bj in %sb : !tulle.space<#CSR, 1> iter_args(%w = %t) -> (tensor<?xf64, #D>) loop = <reduction> {
         %v = tulle.load %b[%bj : !tulle.iterator<#CSR, 1>] : tensor<?x?xf64, #CSR> -> f64
         %old = tulle.load %w[%yi : !tulle.iterator<#D, 0>] : tensor<?xf64, #D> -> f64
         %sum = arith.addf %old, %v : f64
@@ -324,10 +324,10 @@ func.func @selected(%a: tensor<?x?xf64, #CSR>, %b: tensor<?x?xf64, #CSR>, %y: te
 func.func @own_places(%a: tensor<?x?xf64, #CSR>, %y: tensor<?x?xf64, #CSR>, %n: index) -> tensor<?x?xf64, #CSR> {
   %c0 = arith.constant 0 : index
   %all = tulle.range %c0 to %n
-  %r = tulle.iterate %i in %all : !tulle.range iter_args(%acc = %y) -> (tensor<?x?xf64, #CSR>) kind = parallel {
+  %r = tulle.iterate %i in %all : !tulle.range iter_args(%acc = %y) -> (tensor<?x?xf64, #CSR>) loop = <parallel> {
     %p = tulle.locate %a level(0) at %i : tensor<?x?xf64, #CSR> -> !tulle.iterator<#CSR, 0>
     %s = tulle.space %a level(1) under %p : !tulle.iterator<#CSR, 0> : tensor<?x?xf64, #CSR> -> !tulle.space<#CSR, 1>
-    %t = tulle.iterate %j, %it in %s : !tulle.space<#CSR, 1> iter_args(%now = %acc) -> (tensor<?x?xf64, #CSR>) kind = parallel {
+    %t = tulle.iterate %j, %it in %s : !tulle.space<#CSR, 1> iter_args(%now = %acc) -> (tensor<?x?xf64, #CSR>) loop = <parallel> {
       %v = tulle.load %a[%it : !tulle.iterator<#CSR, 1>] : tensor<?x?xf64, #CSR> -> f64
       %next = tulle.store %v, %now[%it : !tulle.iterator<#CSR, 1>] : f64, tensor<?x?xf64, #CSR>
       tulle.yield %next : tensor<?x?xf64, #CSR>
@@ -353,15 +353,15 @@ func.func @own_places(%a: tensor<?x?xf64, #CSR>, %y: tensor<?x?xf64, #CSR>, %n: 
 func.func @one_after_the_other(%a: tensor<?x?xf64, #CSR>, %y: tensor<?xf64, #D>, %n: index, %zero: f64) -> tensor<?xf64, #D> {
   %c0 = arith.constant 0 : index
   %all = tulle.range %c0 to %n
-  %r = tulle.iterate %i in %all : !tulle.range iter_args(%acc = %y) -> (tensor<?xf64, #D>) kind = parallel {
+  %r = tulle.iterate %i in %all : !tulle.range iter_args(%acc = %y) -> (tensor<?xf64, #D>) loop = <parallel> {
     %p = tulle.locate %a level(0) at %i : tensor<?x?xf64, #CSR> -> !tulle.iterator<#CSR, 0>
     %s = tulle.space %a level(1) under %p : !tulle.iterator<#CSR, 0> : tensor<?x?xf64, #CSR> -> !tulle.space<#CSR, 1>
-    %max = tulle.iterate %j, %it in %s : !tulle.space<#CSR, 1> iter_args(%so_far = %zero) -> (f64) kind = reduction {
+    %max = tulle.iterate %j, %it in %s : !tulle.space<#CSR, 1> iter_args(%so_far = %zero) -> (f64) loop = <reduction> {
       %v = tulle.load %a[%it : !tulle.iterator<#CSR, 1>] : tensor<?x?xf64, #CSR> -> f64
       %more = arith.maximumf %so_far, %v : f64
       tulle.yield %more : f64
     }
-    %sum = tulle.iterate %j, %it in %s : !tulle.space<#CSR, 1> iter_args(%so_far = %zero) -> (f64) kind = reduction {
+    %sum = tulle.iterate %j, %it in %s : !tulle.space<#CSR, 1> iter_args(%so_far = %zero) -> (f64) loop = <reduction> {
       %v = tulle.load %a[%it : !tulle.iterator<#CSR, 1>] : tensor<?x?xf64, #CSR> -> f64
       %scaled = arith.divf %v, %max : f64
       %more = arith.addf %so_far, %scaled fastmath<reassoc> : f64
@@ -387,7 +387,7 @@ func.func @one_after_the_other(%a: tensor<?x?xf64, #CSR>, %y: tensor<?xf64, #D>,
 // CHECK: memref.store %[[NEUTRAL]]
 // CHECK-NOT: tulle.store %[[START]]
 // CHECK: tulle.partition %{{.*}}, %{{.*}} to
-// CHECK: tulle.iterate {{.*}} kind = reduction
+// CHECK: tulle.iterate {{.*}} loop = <reduction>
 // CHECK: tulle.store %[[START]]
 // CHECK: scf.for
 // CHECK: tulle.slice {{.*}} one
@@ -397,18 +397,18 @@ func.func @rows_that_begin(%a: tensor<?x?xf64, #CSR>, %c: tensor<?x?xf64, #D>, %
   %c0 = arith.constant 0 : index
   %rows = tulle.range %c0 to %n
   %all = tulle.range %c0 to %columns
-  %r = tulle.iterate %i in %rows : !tulle.range iter_args(%acc = %c) -> (tensor<?x?xf64, #D>) kind = parallel {
+  %r = tulle.iterate %i in %rows : !tulle.range iter_args(%acc = %c) -> (tensor<?x?xf64, #D>) loop = <parallel> {
     %p = tulle.locate %a level(0) at %i : tensor<?x?xf64, #CSR> -> !tulle.iterator<#CSR, 0>
     %ci = tulle.locate %c level(0) at %i : tensor<?x?xf64, #D> -> !tulle.iterator<#D, 0>
-    %begun = tulle.iterate %k in %all : !tulle.range iter_args(%now = %acc) -> (tensor<?x?xf64, #D>) kind = parallel {
+    %begun = tulle.iterate %k in %all : !tulle.range iter_args(%now = %acc) -> (tensor<?x?xf64, #D>) loop = <parallel> {
       %ck = tulle.locate %c level(1) under %ci : !tulle.iterator<#D, 0> at %k : tensor<?x?xf64, #D> -> !tulle.iterator<#D, 1>
       %next = tulle.store %start, %now[%ck : !tulle.iterator<#D, 1>] : f64, tensor<?x?xf64, #D>
       tulle.yield %next : tensor<?x?xf64, #D>
     }
     %s = tulle.space %a level(1) under %p : !tulle.iterator<#CSR, 0> : tensor<?x?xf64, #CSR> -> !tulle.space<#CSR, 1>
-    %row = tulle.iterate %j, %it in %s : !tulle.space<#CSR, 1> iter_args(%now = %begun) -> (tensor<?x?xf64, #D>) kind = reduction {
+    %row = tulle.iterate %j, %it in %s : !tulle.space<#CSR, 1> iter_args(%now = %begun) -> (tensor<?x?xf64, #D>) loop = <reduction> {
       %v = tulle.load %a[%it : !tulle.iterator<#CSR, 1>] : tensor<?x?xf64, #CSR> -> f64
-      %t = tulle.iterate %k in %all : !tulle.range iter_args(%then = %now) -> (tensor<?x?xf64, #D>) kind = parallel {
+      %t = tulle.iterate %k in %all : !tulle.range iter_args(%then = %now) -> (tensor<?x?xf64, #D>) loop = <parallel> {
         %ck = tulle.locate %c level(1) under %ci : !tulle.iterator<#D, 0> at %k : tensor<?x?xf64, #D> -> !tulle.iterator<#D, 1>
         %old = tulle.load %then[%ck : !tulle.iterator<#D, 1>] : tensor<?x?xf64, #D> -> f64
         %sum = arith.addf %old, %v fastmath<reassoc> : f64
@@ -443,13 +443,13 @@ func.func @columns_of_rows(%a: tensor<?x?xf64, #CSC>, %c: tensor<?x?xf64, #D>, %
   %c0 = arith.constant 0 : index
   %cols = tulle.range %c0 to %n
   %all = tulle.range %c0 to %columns
-  %r = tulle.iterate %j in %cols : !tulle.range iter_args(%acc = %c) -> (tensor<?x?xf64, #D>) kind = reduction {
+  %r = tulle.iterate %j in %cols : !tulle.range iter_args(%acc = %c) -> (tensor<?x?xf64, #D>) loop = <reduction> {
     %p = tulle.locate %a level(0) at %j : tensor<?x?xf64, #CSC> -> !tulle.iterator<#CSC, 0>
     %s = tulle.space %a level(1) under %p : !tulle.iterator<#CSC, 0> : tensor<?x?xf64, #CSC> -> !tulle.space<#CSC, 1>
-    %rows = tulle.iterate %i, %it in %s : !tulle.space<#CSC, 1> iter_args(%now = %acc) -> (tensor<?x?xf64, #D>) kind = parallel {
+    %rows = tulle.iterate %i, %it in %s : !tulle.space<#CSC, 1> iter_args(%now = %acc) -> (tensor<?x?xf64, #D>) loop = <parallel> {
       %v = tulle.load %a[%it : !tulle.iterator<#CSC, 1>] : tensor<?x?xf64, #CSC> -> f64
       %ci = tulle.locate %c level(0) at %i : tensor<?x?xf64, #D> -> !tulle.iterator<#D, 0>
-      %t = tulle.iterate %k in %all : !tulle.range iter_args(%then = %now) -> (tensor<?x?xf64, #D>) kind = parallel {
+      %t = tulle.iterate %k in %all : !tulle.range iter_args(%then = %now) -> (tensor<?x?xf64, #D>) loop = <parallel> {
         %ck = tulle.locate %c level(1) under %ci : !tulle.iterator<#D, 0> at %k : tensor<?x?xf64, #D> -> !tulle.iterator<#D, 1>
         %old = tulle.load %then[%ck : !tulle.iterator<#D, 1>] : tensor<?x?xf64, #D> -> f64
         %sum = arith.addf %old, %v fastmath<reassoc> : f64
@@ -477,19 +477,19 @@ func.func @columns_of_rows(%a: tensor<?x?xf64, #CSC>, %c: tensor<?x?xf64, #D>, %
 func.func @two_loops(%a: tensor<?x?xf64, #CSR>, %b: tensor<?x?xf64, #CSR>, %c: tensor<?x?xf64, #D>, %n: index) -> tensor<?x?xf64, #D> {
   %c0 = arith.constant 0 : index
   %rows = tulle.range %c0 to %n
-  %r = tulle.iterate %i in %rows : !tulle.range iter_args(%acc = %c) -> (tensor<?x?xf64, #D>) kind = parallel {
+  %r = tulle.iterate %i in %rows : !tulle.range iter_args(%acc = %c) -> (tensor<?x?xf64, #D>) loop = <parallel> {
     %p = tulle.locate %a level(0) at %i : tensor<?x?xf64, #CSR> -> !tulle.iterator<#CSR, 0>
     %q = tulle.locate %b level(0) at %i : tensor<?x?xf64, #CSR> -> !tulle.iterator<#CSR, 0>
     %ci = tulle.locate %c level(0) at %i : tensor<?x?xf64, #D> -> !tulle.iterator<#D, 0>
     %s = tulle.space %a level(1) under %p : !tulle.iterator<#CSR, 0> : tensor<?x?xf64, #CSR> -> !tulle.space<#CSR, 1>
-    %first = tulle.iterate %j, %it in %s : !tulle.space<#CSR, 1> iter_args(%now = %acc) -> (tensor<?x?xf64, #D>) kind = parallel {
+    %first = tulle.iterate %j, %it in %s : !tulle.space<#CSR, 1> iter_args(%now = %acc) -> (tensor<?x?xf64, #D>) loop = <parallel> {
       %v = tulle.load %a[%it : !tulle.iterator<#CSR, 1>] : tensor<?x?xf64, #CSR> -> f64
       %at = tulle.locate %c level(1) under %ci : !tulle.iterator<#D, 0> at %j : tensor<?x?xf64, #D> -> !tulle.iterator<#D, 1>
       %next = tulle.store %v, %now[%at : !tulle.iterator<#D, 1>] : f64, tensor<?x?xf64, #D>
       tulle.yield %next : tensor<?x?xf64, #D>
     }
     %t = tulle.space %b level(1) under %q : !tulle.iterator<#CSR, 0> : tensor<?x?xf64, #CSR> -> !tulle.space<#CSR, 1>
-    %second = tulle.iterate %j, %it in %t : !tulle.space<#CSR, 1> iter_args(%now = %first) -> (tensor<?x?xf64, #D>) kind = parallel {
+    %second = tulle.iterate %j, %it in %t : !tulle.space<#CSR, 1> iter_args(%now = %first) -> (tensor<?x?xf64, #D>) loop = <parallel> {
       %v = tulle.load %b[%it : !tulle.iterator<#CSR, 1>] : tensor<?x?xf64, #CSR> -> f64
       %at = tulle.locate %c level(1) under %ci : !tulle.iterator<#D, 0> at %j : tensor<?x?xf64, #D> -> !tulle.iterator<#D, 1>
       %next = tulle.store %v, %now[%at : !tulle.iterator<#D, 1>] : f64, tensor<?x?xf64, #D>
@@ -512,10 +512,10 @@ func.func @row_from_outside(%a: tensor<?x?xf64, #CSR>, %c: tensor<?x?xf64, #D>, 
   %c0 = arith.constant 0 : index
   %rows = tulle.range %c0 to %n
   %ci = tulle.locate %c level(0) at %c0 : tensor<?x?xf64, #D> -> !tulle.iterator<#D, 0>
-  %r = tulle.iterate %i in %rows : !tulle.range iter_args(%acc = %c) -> (tensor<?x?xf64, #D>) kind = parallel {
+  %r = tulle.iterate %i in %rows : !tulle.range iter_args(%acc = %c) -> (tensor<?x?xf64, #D>) loop = <parallel> {
     %p = tulle.locate %a level(0) at %i : tensor<?x?xf64, #CSR> -> !tulle.iterator<#CSR, 0>
     %s = tulle.space %a level(1) under %p : !tulle.iterator<#CSR, 0> : tensor<?x?xf64, #CSR> -> !tulle.space<#CSR, 1>
-    %row = tulle.iterate %j, %it in %s : !tulle.space<#CSR, 1> iter_args(%now = %acc) -> (tensor<?x?xf64, #D>) kind = reduction {
+    %row = tulle.iterate %j, %it in %s : !tulle.space<#CSR, 1> iter_args(%now = %acc) -> (tensor<?x?xf64, #D>) loop = <reduction> {
       %v = tulle.load %a[%it : !tulle.iterator<#CSR, 1>] : tensor<?x?xf64, #CSR> -> f64
       %at = tulle.locate %c level(1) under %ci : !tulle.iterator<#D, 0> at %i : tensor<?x?xf64, #D> -> !tulle.iterator<#D, 1>
       %old = tulle.load %now[%at : !tulle.iterator<#D, 1>] : tensor<?x?xf64, #D> -> f64

@@ -53,8 +53,8 @@ func.func @spmm_row(%crd: memref<?xi32>, %val: memref<?xf64>, %b: memref<?xf64>,
       %m = arith.mulf %a, %bv : f64
       %s = arith.addf %cv, %m : f64
       memref.store %s, %c[%ci] : memref<?xf64>
-    } {tulle.kind = "parallel"}
-  } {tulle.kind = "reduction"}
+    } {tulle.loop = #tulle.loop<parallel>}
+  } {tulle.loop = #tulle.loop<reduction>}
   return
 }
 
@@ -72,7 +72,7 @@ func.func @diagonals(%off: memref<?xi64>, %val: memref<?xf64>, %x: memref<?xf64>
   %size = memref.dim %y, %c0 : memref<?xf64>
   scf.for %i = %c0 to %size step %c1 {
     memref.store %zero, %y[%i] : memref<?xf64>
-  } {tulle.kind = "parallel"}
+  } {tulle.loop = #tulle.loop<parallel>}
   scf.for %d = %c0 to %k step %c1 {
     %o64 = memref.load %off[%d] : memref<?xi64>
     %o = arith.index_cast %o64 : i64 to index
@@ -90,8 +90,8 @@ func.func @diagonals(%off: memref<?xi64>, %val: memref<?xf64>, %x: memref<?xf64>
       %m = arith.mulf %a, %xv : f64
       %sum = arith.addf %yv, %m : f64
       memref.store %sum, %y[%i] : memref<?xf64>
-    } {tulle.kind = "parallel"}
-  } {tulle.kind = "reduction"}
+    } {tulle.loop = #tulle.loop<parallel>}
+  } {tulle.loop = #tulle.loop<reduction>}
   return
 }
 
@@ -113,7 +113,7 @@ func.func @sums(%crd: memref<?xi32>, %values: memref<?xf64>, %y: memref<?xf64>, 
     %old = memref.load %y[%at] : memref<?xf64>
     %sum = arith.addf %old, %v : f64
     memref.store %sum, %y[%at] : memref<?xf64>
-  } {tulle.kind = "parallel"}
+  } {tulle.loop = #tulle.loop<parallel>}
   return
 }
 
@@ -160,9 +160,9 @@ func.func @sampled_products(%crd: memref<?xi32>, %d: memref<?xf64>, %e: memref<?
       %m = arith.mulf %dv, %ev fastmath<reassoc,contract> : f64
       %t = arith.addf %s, %m fastmath<reassoc,contract> : f64
       scf.yield %t : f64
-    } {tulle.kind = "reduction"}
+    } {tulle.loop = #tulle.loop<reduction>}
     memref.store %sum, %out[%p] : memref<?xf64>
-  } {tulle.kind = "parallel"}
+  } {tulle.loop = #tulle.loop<parallel>}
   return
 }
 
@@ -188,9 +188,9 @@ func.func @moving_row(%crd: memref<?xi32>, %d: memref<?xf64>, %e: memref<?xf64>,
       %m = arith.mulf %dv, %ev fastmath<reassoc,contract> : f64
       %t = arith.addf %s, %m fastmath<reassoc,contract> : f64
       scf.yield %t : f64
-    } {tulle.kind = "reduction"}
+    } {tulle.loop = #tulle.loop<reduction>}
     memref.store %sum, %out[%p] : memref<?xf64>
-  } {tulle.kind = "parallel"}
+  } {tulle.loop = #tulle.loop<parallel>}
   return
 }
 
@@ -215,9 +215,9 @@ func.func @products_of_segments(%crd: memref<?xi32>, %pos: memref<?xi32>, %e: me
       %ev = memref.load %e[%ei] : memref<?xf64>
       %t = arith.addf %s, %ev fastmath<reassoc,contract> : f64
       scf.yield %t : f64
-    } {tulle.kind = "reduction"}
+    } {tulle.loop = #tulle.loop<reduction>}
     memref.store %sum, %out[%p] : memref<?xf64>
-  } {tulle.kind = "parallel"}
+  } {tulle.loop = #tulle.loop<parallel>}
   return
 }
 
@@ -248,7 +248,7 @@ func.func @row(%crd: memref<?xi32>, %values: memref<?xf64>, %x: memref<?xf64>, %
     %m = arith.mulf %v, %xv fastmath<reassoc,contract> : f64
     %t = arith.addf %s, %m fastmath<reassoc,contract> : f64
     scf.yield %t : f64
-  } {tulle.kind = "reduction"}
+  } {tulle.loop = #tulle.loop<reduction>}
   return %sum : f64
 }
 
@@ -275,11 +275,7 @@ func.func @rows_of_blocks(%val: memref<?xf64>, %crd: memref<?xi32>, %x: memref<?
   %c1 = arith.constant 1 : index
   %c4 = arith.constant 4 : index
   scf.for %b = %first to %last step %c1 {
-    %lo32 = memref.load %pos[%b] : memref<?xi32>
-    %lo = arith.index_castui %lo32 : i32 to index
-    %next = arith.addi %b, %c1 : index
-    %hi32 = memref.load %pos[%next] : memref<?xi32>
-    %hi = arith.index_castui %hi32 : i32 to index
+    %lo, %hi = tulle.segment %pos[%b] : memref<?xi32>
     %row = arith.muli %b, %c4 : index
     scf.for %p = %lo to %hi step %c1 {
       %j32 = memref.load %crd[%p] : memref<?xi32>
@@ -299,11 +295,11 @@ func.func @rows_of_blocks(%val: memref<?xf64>, %crd: memref<?xi32>, %x: memref<?
           %m = arith.mulf %a, %xv fastmath<reassoc,contract> : f64
           %t = arith.addf %acc, %m fastmath<reassoc,contract> : f64
           scf.yield %t : f64
-        } {tulle.kind = "reduction"}
+        } {tulle.loop = #tulle.loop<reduction>}
         memref.store %sum, %y[%i] : memref<?xf64>
-      } {tulle.kind = "parallel"}
-    } {tulle.kind = "reduction"}
-  } {tulle.kind = "parallel"}
+      } {tulle.loop = #tulle.loop<parallel>}
+    } {tulle.loop = #tulle.loop<reduction>}
+  } {tulle.loop = #tulle.loop<parallel>}
   return
 }
 }

@@ -62,20 +62,12 @@ func.func @tree(%icrd: memref<?xi32>, %ipos: memref<?xi32>, %jcrd: memref<?xi32>
   scf.for %x = %lo to %hi step %c1 {
     %i32 = memref.load %icrd[%x] : memref<?xi32>
     %i = arith.index_castui %i32 : i32 to index
-    %qb32 = memref.load %ipos[%x] : memref<?xi32>
-    %qb = arith.index_castui %qb32 : i32 to index
-    %x1 = arith.addi %x, %c1 : index
-    %qe32 = memref.load %ipos[%x1] : memref<?xi32>
-    %qe = arith.index_castui %qe32 : i32 to index
+    %qb, %qe = tulle.segment %ipos[%x] : memref<?xi32>
     %in = arith.muli %i, %n : index
     scf.for %q = %qb to %qe step %c1 {
       %j32 = memref.load %jcrd[%q] : memref<?xi32>
       %j = arith.index_castui %j32 : i32 to index
-      %pb32 = memref.load %jpos[%q] : memref<?xi32>
-      %pb = arith.index_castui %pb32 : i32 to index
-      %q1 = arith.addi %q, %c1 : index
-      %pe32 = memref.load %jpos[%q1] : memref<?xi32>
-      %pe = arith.index_castui %pe32 : i32 to index
+      %pb, %pe = tulle.segment %jpos[%q] : memref<?xi32>
       %jn = arith.muli %j, %n : index
       scf.for %p = %pb to %pe step %c1 {
         %l32 = memref.load %lcrd[%p] : memref<?xi32>
@@ -95,10 +87,10 @@ func.func @tree(%icrd: memref<?xi32>, %ipos: memref<?xi32>, %jcrd: memref<?xi32>
           %m2 = arith.mulf %m1, %ev fastmath<reassoc> : f64
           %new = arith.addf %old, %m2 fastmath<reassoc> : f64
           memref.store %new, %c[%k] : memref<?xf64>
-        } {tulle.kind = "parallel"}
-      } {tulle.kind = "reduction"}
-    } {tulle.kind = "reduction"}
-  } {tulle.kind = "reduction"}
+        } {tulle.loop = #tulle.loop<parallel>}
+      } {tulle.loop = #tulle.loop<reduction>}
+    } {tulle.loop = #tulle.loop<reduction>}
+  } {tulle.loop = #tulle.loop<reduction>}
   return
 }
 
@@ -113,11 +105,7 @@ func.func @strict(%pos: memref<?xi32>, %val: memref<?xf64>, %d: memref<?xf64>, %
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   scf.for %q = %lo to %hi step %c1 {
-    %pb32 = memref.load %pos[%q] : memref<?xi32>
-    %pb = arith.index_castui %pb32 : i32 to index
-    %q1 = arith.addi %q, %c1 : index
-    %pe32 = memref.load %pos[%q1] : memref<?xi32>
-    %pe = arith.index_castui %pe32 : i32 to index
+    %pb, %pe = tulle.segment %pos[%q] : memref<?xi32>
     %qn = arith.muli %q, %n : index
     scf.for %p = %pb to %pe step %c1 {
       %v = memref.load %val[%p] : memref<?xf64>
@@ -128,8 +116,8 @@ func.func @strict(%pos: memref<?xi32>, %val: memref<?xf64>, %d: memref<?xf64>, %
         %m = arith.mulf %v, %dv : f64
         %new = arith.addf %old, %m : f64
         memref.store %new, %c[%r] : memref<?xf64>
-      } {tulle.kind = "parallel"}
-    } {tulle.kind = "reduction"}
-  } {tulle.kind = "reduction"}
+      } {tulle.loop = #tulle.loop<parallel>}
+    } {tulle.loop = #tulle.loop<reduction>}
+  } {tulle.loop = #tulle.loop<reduction>}
   return
 }

@@ -50,8 +50,8 @@ func.func @padded(%crd: memref<?xi32>, %val: memref<?xf64>, %x: memref<?xf64>, %
         %sum = arith.addf %yv, %m : f64
         memref.store %sum, %y[%i] : memref<?xf64>
       }
-    } {tulle.kind = "parallel"}
-  } {tulle.kind = "reduction"}
+    } {tulle.loop = #tulle.loop<parallel>}
+  } {tulle.loop = #tulle.loop<reduction>}
   return
 }
 
@@ -87,8 +87,8 @@ func.func @sliced(%perm: memref<?xi64>, %val: memref<?xf64>, %y: memref<?xf64>, 
         %sum = arith.addf %yv, %a : f64
         memref.store %sum, %y[%t] : memref<?xf64>
       }
-    } {tulle.kind = "parallel"}
-  } {tulle.kind = "reduction"}
+    } {tulle.loop = #tulle.loop<parallel>}
+  } {tulle.loop = #tulle.loop<reduction>}
   return
 }
 
@@ -113,7 +113,7 @@ func.func @row(%crd: memref<?xi32>, %val: memref<?xf64>, %x: memref<?xf64>, %lo:
     %m = arith.mulf %a, %xv fastmath<reassoc> : f64
     %s = arith.addf %acc, %m fastmath<reassoc> : f64
     scf.yield %s : f64
-  } {tulle.kind = "reduction"}
+  } {tulle.loop = #tulle.loop<reduction>}
   return %sum : f64
 }
 
@@ -138,7 +138,7 @@ func.func @complex_factor(%crd: memref<?xi32>, %val: memref<?xf64>, %x: memref<?
     %m = arith.mulf %ax, %re fastmath<reassoc> : f64
     %s = arith.addf %acc, %m fastmath<reassoc> : f64
     scf.yield %s : f64
-  } {tulle.kind = "reduction"}
+  } {tulle.loop = #tulle.loop<reduction>}
   return %sum : f64
 }
 
@@ -162,7 +162,7 @@ func.func @scaled(%pos: memref<?xi32>, %val: memref<?xf64>, %out: memref<?xf64>,
     %a = memref.load %val[%p] : memref<?xf64>
     %q = arith.divf %a, %d : f64
     memref.store %q, %out[%p] : memref<?xf64>
-  } {tulle.kind = "parallel"}
+  } {tulle.loop = #tulle.loop<parallel>}
   return
 }
 }

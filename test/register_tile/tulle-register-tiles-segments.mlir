@@ -13,15 +13,13 @@
 // CHECK: %[[COUNT:.*]] = arith.subi %[[HI]], %[[LO]]
 // CHECK: %[[HALF:.*]] = arith.divui %[[COUNT]], %c2
 // CHECK: %[[MIDDLE:.*]] = arith.addi %[[LO]], %[[HALF]]
-// CHECK: %[[FIRST32:.*]] = memref.load %[[POS]][%[[LO]]]
-// CHECK: %[[FIRST:.*]] = arith.index_castui %[[FIRST32]]
-// CHECK: %[[LAST32:.*]] = memref.load %[[POS]][%[[HI]]]
-// CHECK: %[[LAST:.*]] = arith.index_castui %[[LAST32]]
+// CHECK: %[[FIRST:.*]], %{{.*}} = tulle.segment %[[POS]][%[[LO]]]
+// CHECK: %[[LAST:.*]], %{{.*}} = tulle.segment %[[POS]][%[[HI]]]
 // CHECK: %[[FEW:.*]] = arith.muli %[[COUNT]], %c2
 // CHECK: %[[ENTRIES:.*]] = arith.subi %[[LAST]], %[[FIRST]]
 // CHECK: %[[LONG:.*]] = arith.cmpi sge, %[[ENTRIES]], %[[FEW]]
 // CHECK: scf.if %[[CHOICE]]#0
-// CHECK:   memref.load %[[POS]][%[[CHOICE]]#1]
+// CHECK:   tulle.segment %[[POS]][%[[CHOICE]]#1]
 // CHECK:   %[[FAR:.*]] = scf.if
 // CHECK:   scf.if %[[FAR]]
 // CHECK:     scf.for %{{.*}} = %[[LO]] to %[[HI]]
@@ -34,11 +32,9 @@
 // CHECK:       scf.for
 // CHECK-NOT:   memref.prefetch
 // CHECK: } else {
-// CHECK:   %[[FIRST32:.*]] = memref.load %[[POS]][%[[LO]]]
-// CHECK:   %[[FIRST:.*]] = arith.index_castui %[[FIRST32]]
-// CHECK:   %[[LAST32:.*]] = memref.load %[[POS]][%[[HI]]]
-// CHECK:   %[[LAST:.*]] = arith.index_castui %[[LAST32]]
-// CHECK:   scf.for %[[P:.*]] = %[[FIRST]] to %[[LAST]] step %{{.*}} iter_args(%[[Q:[a-z0-9]*]] = %[[LO]], %[[END:[a-z0-9]*]] = %{{[a-z0-9]*}}, %{{.*}})
+// CHECK:   %[[FIRST:.*]], %{{.*}} = tulle.segment %[[POS]][%[[LO]]]
+// CHECK:   %[[LAST:.*]], %{{.*}} = tulle.segment %[[POS]][%[[HI]]]
+// CHECK:   scf.for %[[P:.*]] = %[[FIRST]] to %[[LAST]] step %{{.*}} iter_args(%[[Q:[a-z0-9_]*]] = %[[LO]], %[[END:[a-z0-9_]*]] = %{{[a-z0-9_]*}}, %{{.*}})
 // CHECK:     %[[BEHIND:.*]] = arith.cmpi sge, %[[P]], %[[END]]
 // CHECK:     %[[STEP:.*]] = arith.index_castui %[[BEHIND]] : i1 to index
 // CHECK:     %[[NEXT:.*]] = arith.addi %[[Q]], %[[STEP]]
@@ -57,11 +53,7 @@ func.func @short_segments(%pos: memref<?xi32>, %jcrd: memref<?xi32>, %kcrd: memr
   scf.for %q = %lo to %hi step %c1 {
     %j32 = memref.load %jcrd[%q] : memref<?xi32>
     %j = arith.index_castui %j32 : i32 to index
-    %b32 = memref.load %pos[%q] : memref<?xi32>
-    %begin = arith.index_castui %b32 : i32 to index
-    %q1 = arith.addi %q, %c1 : index
-    %e32 = memref.load %pos[%q1] : memref<?xi32>
-    %end = arith.index_castui %e32 : i32 to index
+    %begin, %end = tulle.segment %pos[%q] : memref<?xi32>
     %jn = arith.muli %j, %n : index
     scf.for %p = %begin to %end step %c1 {
       %k32 = memref.load %kcrd[%p] : memref<?xi32>
@@ -78,9 +70,9 @@ func.func @short_segments(%pos: memref<?xi32>, %jcrd: memref<?xi32>, %kcrd: memr
         %m = arith.mulf %ad, %ev : f64
         %s = arith.addf %cv, %m : f64
         memref.store %s, %c[%r] : memref<?xf64>
-      } {tulle.kind = "parallel"}
-    } {tulle.kind = "reduction"}
-  } {tulle.kind = "reduction"}
+      } {tulle.loop = #tulle.loop<parallel>}
+    } {tulle.loop = #tulle.loop<reduction>}
+  } {tulle.loop = #tulle.loop<reduction>}
   return
 }
 
@@ -103,11 +95,7 @@ func.func @named_by_two(%pos: memref<?xi32>, %jcrd: memref<?xi32>, %kcrd: memref
   scf.for %q = %lo to %hi step %c1 {
     %j32 = memref.load %jcrd[%q] : memref<?xi32>
     %j = arith.index_castui %j32 : i32 to index
-    %pb32 = memref.load %pos[%q] : memref<?xi32>
-    %pb = arith.index_castui %pb32 : i32 to index
-    %q1 = arith.addi %q, %c1 : index
-    %pe32 = memref.load %pos[%q1] : memref<?xi32>
-    %pe = arith.index_castui %pe32 : i32 to index
+    %pb, %pe = tulle.segment %pos[%q] : memref<?xi32>
     %jm = arith.muli %j, %m : index
     scf.for %p = %pb to %pe step %c1 {
       %k32 = memref.load %kcrd[%p] : memref<?xi32>
@@ -122,9 +110,9 @@ func.func @named_by_two(%pos: memref<?xi32>, %jcrd: memref<?xi32>, %kcrd: memref
         %m1 = arith.mulf %v, %ev fastmath<reassoc> : f64
         %new = arith.addf %old, %m1 fastmath<reassoc> : f64
         memref.store %new, %c[%r] : memref<?xf64>
-      } {tulle.kind = "parallel"}
-    } {tulle.kind = "reduction"}
-  } {tulle.kind = "reduction"}
+      } {tulle.loop = #tulle.loop<parallel>}
+    } {tulle.loop = #tulle.loop<reduction>}
+  } {tulle.loop = #tulle.loop<reduction>}
   return
 }
 
@@ -139,19 +127,11 @@ func.func @named_by_three(%ipos: memref<?xi32>, %icrd: memref<?xi32>, %pos: memr
   scf.for %x = %lo to %hi step %c1 {
     %i32 = memref.load %icrd[%x] : memref<?xi32>
     %i = arith.index_castui %i32 : i32 to index
-    %qb32 = memref.load %ipos[%x] : memref<?xi32>
-    %qb = arith.index_castui %qb32 : i32 to index
-    %x1 = arith.addi %x, %c1 : index
-    %qe32 = memref.load %ipos[%x1] : memref<?xi32>
-    %qe = arith.index_castui %qe32 : i32 to index
+    %qb, %qe = tulle.segment %ipos[%x] : memref<?xi32>
     scf.for %q = %qb to %qe step %c1 {
       %j32 = memref.load %jcrd[%q] : memref<?xi32>
       %j = arith.index_castui %j32 : i32 to index
-      %pb32 = memref.load %pos[%q] : memref<?xi32>
-      %pb = arith.index_castui %pb32 : i32 to index
-      %q1 = arith.addi %q, %c1 : index
-      %pe32 = memref.load %pos[%q1] : memref<?xi32>
-      %pe = arith.index_castui %pe32 : i32 to index
+      %pb, %pe = tulle.segment %pos[%q] : memref<?xi32>
       %jm = arith.muli %j, %m : index
       scf.for %p = %pb to %pe step %c1 {
         %k32 = memref.load %kcrd[%p] : memref<?xi32>
@@ -168,9 +148,9 @@ func.func @named_by_three(%ipos: memref<?xi32>, %icrd: memref<?xi32>, %pos: memr
           %m1 = arith.mulf %v, %ev fastmath<reassoc> : f64
           %new = arith.addf %old, %m1 fastmath<reassoc> : f64
           memref.store %new, %c[%r] : memref<?xf64>
-        } {tulle.kind = "parallel"}
-      } {tulle.kind = "reduction"}
-    } {tulle.kind = "reduction"}
-  } {tulle.kind = "reduction"}
+        } {tulle.loop = #tulle.loop<parallel>}
+      } {tulle.loop = #tulle.loop<reduction>}
+    } {tulle.loop = #tulle.loop<reduction>}
+  } {tulle.loop = #tulle.loop<reduction>}
   return
 }

@@ -41,8 +41,8 @@ func.func @spmm_row(%crd: memref<?xi32>, %val: memref<?xf64>, %b: memref<?xf64>,
       %m = arith.mulf %a, %bv : f64
       %s = arith.addf %cv, %m : f64
       memref.store %s, %c[%ci] : memref<?xf64>
-    } {tulle.kind = "parallel"}
-  } {tulle.kind = "reduction"}
+    } {tulle.loop = #tulle.loop<parallel>}
+  } {tulle.loop = #tulle.loop<reduction>}
   return
 }
 
@@ -63,8 +63,8 @@ func.func @scatter_rows(%crd: memref<?xi32>, %b: memref<?xf64>, %c: memref<?xf64
       %cv = memref.load %c[%ci] : memref<?xf64>
       %s = arith.addf %cv, %bv : f64
       memref.store %s, %c[%ci] : memref<?xf64>
-    } {tulle.kind = "parallel"}
-  } {tulle.kind = "reduction"}
+    } {tulle.loop = #tulle.loop<parallel>}
+  } {tulle.loop = #tulle.loop<reduction>}
   return
 }
 
@@ -82,8 +82,8 @@ func.func @reads_its_result(%c: memref<?xf64>, %base: index, %lo: index, %hi: in
       %cv = memref.load %c[%ci] : memref<?xf64>
       %s = arith.addf %cv, %a : f64
       memref.store %s, %c[%ci] : memref<?xf64>
-    } {tulle.kind = "parallel"}
-  } {tulle.kind = "reduction"}
+    } {tulle.loop = #tulle.loop<parallel>}
+  } {tulle.loop = #tulle.loop<reduction>}
   return
 }
 
@@ -147,8 +147,8 @@ func.func @padded(%crd: memref<?xi32>, %val: memref<?xf64>, %x: memref<?xf64>, %
         %sum = arith.addf %yv, %m : f64
         memref.store %sum, %y[%i] : memref<?xf64>
       }
-    } {tulle.kind = "parallel"}
-  } {tulle.kind = "reduction"}
+    } {tulle.loop = #tulle.loop<parallel>}
+  } {tulle.loop = #tulle.loop<reduction>}
   return
 }
 
@@ -190,8 +190,8 @@ func.func @sliced(%perm: memref<?xi64>, %val: memref<?xf64>, %y: memref<?xf64>, 
         %sum = arith.addf %yv, %a : f64
         memref.store %sum, %y[%t] : memref<?xf64>
       }
-    } {tulle.kind = "parallel"}
-  } {tulle.kind = "reduction"}
+    } {tulle.loop = #tulle.loop<parallel>}
+  } {tulle.loop = #tulle.loop<reduction>}
   return
 }
 
@@ -235,7 +235,7 @@ func.func @diagonals(%off: memref<?xi64>, %val: memref<?xf64>, %x: memref<?xf64>
   %size = memref.dim %y, %c0 : memref<?xf64>
   scf.for %i = %c0 to %size step %c1 {
     memref.store %zero, %y[%i] : memref<?xf64>
-  } {tulle.kind = "parallel"}
+  } {tulle.loop = #tulle.loop<parallel>}
   scf.for %d = %c0 to %k step %c1 {
     %o64 = memref.load %off[%d] : memref<?xi64>
     %o = arith.index_cast %o64 : i64 to index
@@ -253,8 +253,8 @@ func.func @diagonals(%off: memref<?xi64>, %val: memref<?xf64>, %x: memref<?xf64>
       %m = arith.mulf %a, %xv : f64
       %sum = arith.addf %yv, %m : f64
       memref.store %sum, %y[%i] : memref<?xf64>
-    } {tulle.kind = "parallel"}
-  } {tulle.kind = "reduction"}
+    } {tulle.loop = #tulle.loop<parallel>}
+  } {tulle.loop = #tulle.loop<reduction>}
   return
 }
 
@@ -313,12 +313,8 @@ func.func @fills(%pos: memref<?xi32>, %crd: memref<?xi32>, %val: memref<?xf64>, 
     scf.for %k = %c0 to %cn step %c1 {
       %ci = arith.addi %base, %k : index
       memref.store %zero, %c[%ci] : memref<?xf64>
-    } {tulle.kind = "parallel"}
-    %lo32 = memref.load %pos[%i] : memref<?xi32>
-    %lo = arith.index_castui %lo32 : i32 to index
-    %i1 = arith.addi %i, %c1 : index
-    %hi32 = memref.load %pos[%i1] : memref<?xi32>
-    %hi = arith.index_castui %hi32 : i32 to index
+    } {tulle.loop = #tulle.loop<parallel>}
+    %lo, %hi = tulle.segment %pos[%i] : memref<?xi32>
     scf.for %p = %lo to %hi step %c1 {
       %j32 = memref.load %crd[%p] : memref<?xi32>
       %j = arith.index_castui %j32 : i32 to index
@@ -332,9 +328,9 @@ func.func @fills(%pos: memref<?xi32>, %crd: memref<?xi32>, %val: memref<?xf64>, 
         %prod = arith.mulf %a, %bv : f64
         %s = arith.addf %cv, %prod : f64
         memref.store %s, %c[%ci] : memref<?xf64>
-      } {tulle.kind = "parallel"}
-    } {tulle.kind = "reduction"}
-  } {tulle.kind = "parallel"}
+      } {tulle.loop = #tulle.loop<parallel>}
+    } {tulle.loop = #tulle.loop<reduction>}
+  } {tulle.loop = #tulle.loop<parallel>}
   return
 }
 
@@ -350,7 +346,7 @@ func.func @leaves_out(%val: memref<?xf64>, %c: memref<?xf64>, %hi: index, %n: in
   %zero = arith.constant 0.0 : f64
   scf.for %k = %c0 to %n step %c1 {
     memref.store %zero, %c[%k] : memref<?xf64>
-  } {tulle.kind = "parallel"}
+  } {tulle.loop = #tulle.loop<parallel>}
   scf.for %p = %c0 to %hi step %c1 {
     %a = memref.load %val[%p] : memref<?xf64>
     scf.for %k = %c0 to %n step %c1 {
@@ -360,8 +356,8 @@ func.func @leaves_out(%val: memref<?xf64>, %c: memref<?xf64>, %hi: index, %n: in
         %s = arith.addf %cv, %a : f64
         memref.store %s, %c[%k] : memref<?xf64>
       }
-    } {tulle.kind = "parallel"}
-  } {tulle.kind = "reduction"}
+    } {tulle.loop = #tulle.loop<parallel>}
+  } {tulle.loop = #tulle.loop<reduction>}
   return
 }
 
@@ -387,9 +383,9 @@ func.func @two_loops(%pos: memref<?xi64>, %val: memref<?xf64>, %c: memref<?xf64>
         %cv = memref.load %c[%k] : memref<?xf64>
         %s = arith.addf %cv, %a : f64
         memref.store %s, %c[%k] : memref<?xf64>
-      } {tulle.kind = "parallel"}
-    } {tulle.kind = "reduction"}
-  } {tulle.kind = "reduction"}
+      } {tulle.loop = #tulle.loop<parallel>}
+    } {tulle.loop = #tulle.loop<reduction>}
+  } {tulle.loop = #tulle.loop<reduction>}
   return
 }
 
@@ -401,11 +397,7 @@ func.func @segments(%pos: memref<?xi32>, %crd: memref<?xi32>, %val: memref<?xf64
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   scf.for %j = %c0 to %n step %c1 {
-    %lo32 = memref.load %pos[%j] : memref<?xi32>
-    %lo = arith.index_castui %lo32 : i32 to index
-    %j1 = arith.addi %j, %c1 : index
-    %hi32 = memref.load %pos[%j1] : memref<?xi32>
-    %hi = arith.index_castui %hi32 : i32 to index
+    %lo, %hi = tulle.segment %pos[%j] : memref<?xi32>
     %xv = memref.load %x[%j] : memref<?xf64>
     scf.for %p = %lo to %hi step %c1 {
       %i32 = memref.load %crd[%p] : memref<?xi32>
@@ -415,8 +407,8 @@ func.func @segments(%pos: memref<?xi32>, %crd: memref<?xi32>, %val: memref<?xf64
       %m = arith.mulf %a, %xv : f64
       %sum = arith.addf %yv, %m : f64
       memref.store %sum, %y[%i] : memref<?xf64>
-    } {tulle.kind = "parallel"}
-  } {tulle.kind = "reduction"}
+    } {tulle.loop = #tulle.loop<parallel>}
+  } {tulle.loop = #tulle.loop<reduction>}
   return
 }
 
@@ -441,7 +433,7 @@ func.func @looked_up(%pos: memref<?xi32>, %i: index, %lo: index, %hi: index, %n:
       %old = memref.load %made[%place] : memref<?xf64>
       %new = arith.addf %old, %v : f64
       memref.store %new, %made[%place] : memref<?xf64>
-    } {tulle.kind = "parallel"}
-  } {tulle.kind = "reduction"}
+    } {tulle.loop = #tulle.loop<parallel>}
+  } {tulle.loop = #tulle.loop<reduction>}
   return %made : memref<?xf64>
 }

@@ -7,11 +7,11 @@
 // CHECK-LABEL: func.func @rows
 // CHECK-SAME: %[[A:[a-z0-9]*]]: tensor<?xf64>, %[[C:[a-z0-9]*]]: tensor<?x?xf64
 // CHECK-NOT: tulle.fill
-// CHECK: tulle.iterate %[[I:.*]] in %{{.*}} iter_args(%[[ACC:.*]] = %[[C]])
+// CHECK: tulle.iterate %[[I:[^ ]*]] in %{{.*}} iter_args(%[[ACC:.*]] = %[[C]])
 // CHECK: %[[ROW:.*]] = tulle.locate %[[C]] level(0) at %[[I]]
 // CHECK: %[[N:.*]] = tulle.level_size %[[C]] level(1)
 // CHECK: %[[ALL:.*]] = tulle.range %{{.*}} to %[[N]]
-// CHECK: %[[SET:.*]] = tulle.iterate %[[K:.*]] in %[[ALL]] : !tulle.range iter_args(%[[CARRIED:.*]] = %[[ACC]])
+// CHECK: %[[SET:.*]] = tulle.iterate %[[K:[^ ]*]] in %[[ALL]] : !tulle.range iter_args(%[[CARRIED:.*]] = %[[ACC]])
 // CHECK: %[[AT:.*]] = tulle.locate %[[C]] level(1) under %[[ROW]] : {{.*}} at %[[K]]
 // CHECK: tulle.store %{{.*}}, %[[CARRIED]][%[[AT]]
 // CHECK: tulle.load %[[SET]]
@@ -22,7 +22,7 @@ func.func @rows(%a: tensor<?xf64>, %c: tensor<?x?xf64, #dense>) -> tensor<?x?xf6
   %m = tensor.dim %a, %c0 : tensor<?xf64>
   %filled = tulle.fill %zero, %c : f64, tensor<?x?xf64, #dense>
   %rows = tulle.range %c0 to %m
-  %r = tulle.iterate %i in %rows : !tulle.range iter_args(%acc = %filled) -> (tensor<?x?xf64, #dense>) kind = parallel {
+  %r = tulle.iterate %i in %rows : !tulle.range iter_args(%acc = %filled) -> (tensor<?x?xf64, #dense>) loop = <parallel> {
     %row = tulle.locate %c level(0) at %i : tensor<?x?xf64, #dense> -> !tulle.iterator<#dense, 0>
     %at = tulle.locate %c level(1) under %row : !tulle.iterator<#dense, 0> at %c0 : tensor<?x?xf64, #dense> -> !tulle.iterator<#dense, 1>
     %old = tulle.load %acc[%at : !tulle.iterator<#dense, 1>] : tensor<?x?xf64, #dense> -> f64
@@ -43,7 +43,7 @@ func.func @columns(%a: tensor<?xf64>, %c: tensor<?x?xf64, #columns>) -> tensor<?
   %m = tensor.dim %a, %c0 : tensor<?xf64>
   %filled = tulle.fill %zero, %c : f64, tensor<?x?xf64, #columns>
   %rows = tulle.range %c0 to %m
-  %r = tulle.iterate %i in %rows : !tulle.range iter_args(%acc = %filled) -> (tensor<?x?xf64, #columns>) kind = parallel {
+  %r = tulle.iterate %i in %rows : !tulle.range iter_args(%acc = %filled) -> (tensor<?x?xf64, #columns>) loop = <parallel> {
     %column = tulle.locate %c level(0) at %c0 : tensor<?x?xf64, #columns> -> !tulle.iterator<#columns, 0>
     %at = tulle.locate %c level(1) under %column : !tulle.iterator<#columns, 0> at %i : tensor<?x?xf64, #columns> -> !tulle.iterator<#columns, 1>
     %next = tulle.store %zero, %acc[%at : !tulle.iterator<#columns, 1>] : f64, tensor<?x?xf64, #columns>
@@ -60,7 +60,7 @@ func.func @some_rows(%n: index, %c: tensor<?x?xf64, #dense>) -> tensor<?x?xf64, 
   %zero = arith.constant 0.0 : f64
   %filled = tulle.fill %zero, %c : f64, tensor<?x?xf64, #dense>
   %rows = tulle.range %c0 to %n
-  %r = tulle.iterate %i in %rows : !tulle.range iter_args(%acc = %filled) -> (tensor<?x?xf64, #dense>) kind = parallel {
+  %r = tulle.iterate %i in %rows : !tulle.range iter_args(%acc = %filled) -> (tensor<?x?xf64, #dense>) loop = <parallel> {
     %row = tulle.locate %c level(0) at %i : tensor<?x?xf64, #dense> -> !tulle.iterator<#dense, 0>
     %at = tulle.locate %c level(1) under %row : !tulle.iterator<#dense, 0> at %c0 : tensor<?x?xf64, #dense> -> !tulle.iterator<#dense, 1>
     %next = tulle.store %zero, %acc[%at : !tulle.iterator<#dense, 1>] : f64, tensor<?x?xf64, #dense>
@@ -75,13 +75,13 @@ func.func @some_rows(%n: index, %c: tensor<?x?xf64, #dense>) -> tensor<?x?xf64, 
 // CHECK-LABEL: func.func @blocks
 // CHECK-SAME: %[[A:[a-z0-9]*]]: tensor<?xf64>, %[[Y:[a-z0-9]*]]: tensor<?xf64
 // CHECK-NOT: tulle.fill
-// CHECK: tulle.iterate %[[I:.*]] in %{{.*}} iter_args(%[[ACC:.*]] = %[[Y]])
+// CHECK: tulle.iterate %[[I:[^ ]*]] in %{{.*}} iter_args(%[[ACC:.*]] = %[[Y]])
 // CHECK: %[[FIRST:.*]] = arith.muli %[[I]], %[[FOUR:.*]] : index
 // CHECK: %[[N:.*]] = tulle.level_size %[[Y]] level(0)
 // CHECK: %[[LEFT:.*]] = arith.subi %[[N]], %[[FIRST]]
 // CHECK: %[[COUNT:.*]] = arith.minui %[[LEFT]], %[[FOUR]]
 // CHECK: %[[ROWS:.*]] = tulle.range %{{.*}} to %[[COUNT]]
-// CHECK: %[[SET:.*]] = tulle.iterate %[[R:.*]] in %[[ROWS]] : !tulle.range iter_args(%[[CARRIED:.*]] = %[[ACC]])
+// CHECK: %[[SET:.*]] = tulle.iterate %[[R:[^ ]*]] in %[[ROWS]] : !tulle.range iter_args(%[[CARRIED:.*]] = %[[ACC]])
 // CHECK: %[[ROW:.*]] = arith.addi %[[FIRST]], %[[R]]
 // CHECK: %[[AT:.*]] = tulle.locate %[[Y]] level(0) at %[[ROW]]
 // CHECK: tulle.store %{{.*}}, %[[CARRIED]][%[[AT]]
@@ -96,12 +96,12 @@ func.func @blocks(%a: tensor<?xf64>, %y: tensor<?xf64, #vector>) -> tensor<?xf64
   %more = arith.addi %m, %c3 : index
   %rounds = arith.divui %more, %c4 : index
   %blocks = tulle.range %c0 to %rounds
-  %r = tulle.iterate %i in %blocks : !tulle.range iter_args(%acc = %filled) -> (tensor<?xf64, #vector>) kind = parallel {
+  %r = tulle.iterate %i in %blocks : !tulle.range iter_args(%acc = %filled) -> (tensor<?xf64, #vector>) loop = <parallel> {
     %first = arith.muli %i, %c4 : index
     %left = arith.subi %m, %first : index
     %count = arith.minui %left, %c4 : index
     %rows = tulle.range %c0 to %count
-    %done = tulle.iterate %o in %rows : !tulle.range iter_args(%inside = %acc) -> (tensor<?xf64, #vector>) kind = parallel {
+    %done = tulle.iterate %o in %rows : !tulle.range iter_args(%inside = %acc) -> (tensor<?xf64, #vector>) loop = <parallel> {
       %row = arith.addi %first, %o : index
       %at = tulle.locate %y level(0) at %row : tensor<?xf64, #vector> -> !tulle.iterator<#vector, 0>
       %old = tulle.load %inside[%at : !tulle.iterator<#vector, 0>] : tensor<?xf64, #vector> -> f64
@@ -129,10 +129,10 @@ func.func @overlapping_blocks(%a: tensor<?xf64>, %y: tensor<?xf64, #vector>) -> 
   %more = arith.addi %m, %c2 : index
   %rounds = arith.divui %more, %c3 : index
   %blocks = tulle.range %c0 to %rounds
-  %r = tulle.iterate %i in %blocks : !tulle.range iter_args(%acc = %filled) -> (tensor<?xf64, #vector>) kind = parallel {
+  %r = tulle.iterate %i in %blocks : !tulle.range iter_args(%acc = %filled) -> (tensor<?xf64, #vector>) loop = <parallel> {
     %first = arith.muli %i, %c3 : index
     %rows = tulle.range %c0 to %c4
-    %done = tulle.iterate %o in %rows : !tulle.range iter_args(%inside = %acc) -> (tensor<?xf64, #vector>) kind = parallel {
+    %done = tulle.iterate %o in %rows : !tulle.range iter_args(%inside = %acc) -> (tensor<?xf64, #vector>) loop = <parallel> {
       %row = arith.addi %first, %o : index
       %at = tulle.locate %y level(0) at %row : tensor<?xf64, #vector> -> !tulle.iterator<#vector, 0>
       %next = tulle.store %zero, %inside[%at : !tulle.iterator<#vector, 0>] : f64, tensor<?xf64, #vector>
@@ -153,7 +153,7 @@ func.func @untouched(%a: tensor<?xf64>, %c: tensor<?x?xf64, #dense>) -> tensor<?
   %m = tensor.dim %a, %c0 : tensor<?xf64>
   %filled = tulle.fill %zero, %c : f64, tensor<?x?xf64, #dense>
   %others = tulle.range %c0 to %m
-  %r = tulle.iterate %i in %others : !tulle.range iter_args(%acc = %filled) -> (tensor<?x?xf64, #dense>) kind = parallel {
+  %r = tulle.iterate %i in %others : !tulle.range iter_args(%acc = %filled) -> (tensor<?x?xf64, #dense>) loop = <parallel> {
     tulle.yield %acc : tensor<?x?xf64, #dense>
   }
   return %r : tensor<?x?xf64, #dense>

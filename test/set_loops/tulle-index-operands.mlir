@@ -11,8 +11,8 @@
 // CHECK: %[[TABLE:.*]] = memref.alloc(%[[TAKEN]]) : memref<?xi32>
 // CHECK: scf.for %[[C:.*]] = %{{.*}} to %[[SIZE]]
 // CHECK-NEXT: memref.store %c-1_i32, %[[TABLE]][%[[C]]]
-// CHECK: tulle.kind = "parallel"
-// CHECK: tulle.iterate %[[I:.*]] in
+// CHECK: tulle.loop = #tulle.loop<parallel>
+// CHECK: tulle.iterate %[[I:[^ ]*]] in
 // CHECK: %[[ROW:.*]] = tulle.locate %arg2 level(0) at %[[I]]
 // CHECK: %[[MASK:.*]] = tulle.space %arg2 level(1) under %[[ROW]]
 // CHECK-NEXT: tulle.position_table %[[MASK]] in %[[TABLE]]
@@ -23,7 +23,7 @@
 // CHECK: %[[MOST:.*]] = arith.muli %[[MASKED]], %c32
 // CHECK: %[[SHORT:.*]] = arith.cmpi ule, %[[WALKED]], %[[MOST]]
 // CHECK: scf.if %[[SHORT]] {
-// CHECK-NEXT: tulle.iterate %[[J:.*]], %[[AT:.*]] in %[[B]]
+// CHECK-NEXT: tulle.iterate %[[J:[^ ]*]], %[[AT:[^ ]*]] in %[[B]]
 // CHECK-NEXT: %[[FOUND:.*]], %[[IS:.*]] = tulle.lookup %[[J]] of %[[MASK]] in %[[TABLE]]
 // CHECK-NEXT: scf.if %[[IS]] {
 // CHECK-NEXT: "entry"(%[[J]], %[[AT]], %[[FOUND]])
@@ -39,11 +39,11 @@ func.func @masked(%A: tensor<?x?xf64, #CSR>, %B: tensor<?x64xf64, #CSR>, %M: ten
     %ai = tulle.locate %A level(0) at %i : tensor<?x?xf64, #CSR> -> !tulle.iterator<#CSR, 0>
     %mi = tulle.locate %M level(0) at %i : tensor<?x64xf64, #CSR> -> !tulle.iterator<#CSR, 0>
     %sa = tulle.space %A level(1) under %ai : !tulle.iterator<#CSR, 0> : tensor<?x?xf64, #CSR> -> !tulle.space<#CSR, 1>
-    tulle.iterate %k, %ak in %sa : !tulle.space<#CSR, 1> kind = reduction {
+    tulle.iterate %k, %ak in %sa : !tulle.space<#CSR, 1> loop = <reduction> {
       %bk = tulle.locate %B level(0) at %k : tensor<?x64xf64, #CSR> -> !tulle.iterator<#CSR, 0>
       %sb = tulle.space %B level(1) under %bk : !tulle.iterator<#CSR, 0> : tensor<?x64xf64, #CSR> -> !tulle.space<#CSR, 1>
       %sm = tulle.space %M level(1) under %mi : !tulle.iterator<#CSR, 0> : tensor<?x64xf64, #CSR> -> !tulle.space<#CSR, 1>
-      tulle.coiterate %j in "a & b" (%sb, %sm : !tulle.space<#CSR, 1>, !tulle.space<#CSR, 1>) kind = reduction strategy = auto
+      tulle.coiterate %j in "a & b" (%sb, %sm : !tulle.space<#CSR, 1>, !tulle.space<#CSR, 1>) loop = <reduction> strategy = auto
       case "a & b" (%x, %y) {
         "entry"(%j, %x, %y) : (index, !tulle.iterator<#CSR, 1>, !tulle.iterator<#CSR, 1>) -> ()
       }
@@ -92,12 +92,12 @@ func.func @difference(%B: tensor<?x?xf64, #CSR>, %M: tensor<?x?xf64, #CSR>, %N: 
   tulle.iterate %i in %all : !tulle.range {
     %mi = tulle.locate %M level(0) at %i : tensor<?x?xf64, #CSR> -> !tulle.iterator<#CSR, 0>
     %ni = tulle.locate %N level(0) at %i : tensor<?x?xf64, #CSR> -> !tulle.iterator<#CSR, 0>
-    tulle.iterate %k in %all : !tulle.range kind = reduction {
+    tulle.iterate %k in %all : !tulle.range loop = <reduction> {
       %bk = tulle.locate %B level(0) at %k : tensor<?x?xf64, #CSR> -> !tulle.iterator<#CSR, 0>
       %sb = tulle.space %B level(1) under %bk : !tulle.iterator<#CSR, 0> : tensor<?x?xf64, #CSR> -> !tulle.space<#CSR, 1>
       %sm = tulle.space %M level(1) under %mi : !tulle.iterator<#CSR, 0> : tensor<?x?xf64, #CSR> -> !tulle.space<#CSR, 1>
       %sn = tulle.space %N level(1) under %ni : !tulle.iterator<#CSR, 0> : tensor<?x?xf64, #CSR> -> !tulle.space<#CSR, 1>
-      tulle.coiterate %j in "a & b \\ c" (%sb, %sm, %sn : !tulle.space<#CSR, 1>, !tulle.space<#CSR, 1>, !tulle.space<#CSR, 1>) kind = reduction strategy = auto
+      tulle.coiterate %j in "a & b \\ c" (%sb, %sm, %sn : !tulle.space<#CSR, 1>, !tulle.space<#CSR, 1>, !tulle.space<#CSR, 1>) loop = <reduction> strategy = auto
       case "a & b" (%x, %y) {
         "entry"(%j, %x, %y) : (index, !tulle.iterator<#CSR, 1>, !tulle.iterator<#CSR, 1>) -> ()
       }
@@ -117,7 +117,7 @@ func.func @difference(%B: tensor<?x?xf64, #CSR>, %M: tensor<?x?xf64, #CSR>, %N: 
 func.func @once(%a: tensor<8xf64, #SV>, %b: tensor<8xf64, #SV>) {
   %sa = tulle.space %a level(0) : tensor<8xf64, #SV> -> !tulle.space<#SV, 0>
   %sb = tulle.space %b level(0) : tensor<8xf64, #SV> -> !tulle.space<#SV, 0>
-  tulle.coiterate %i in "a & b" (%sa, %sb : !tulle.space<#SV, 0>, !tulle.space<#SV, 0>) kind = reduction strategy = auto
+  tulle.coiterate %i in "a & b" (%sa, %sb : !tulle.space<#SV, 0>, !tulle.space<#SV, 0>) loop = <reduction> strategy = auto
   case "a & b" (%x, %y) {
     "entry"(%i) : (index) -> ()
   }
@@ -141,7 +141,7 @@ func.func @either(%A: tensor<?x8xf64, #CSR>, %b: tensor<8xf64, #SV>) {
     %ai = tulle.locate %A level(0) at %i : tensor<?x8xf64, #CSR> -> !tulle.iterator<#CSR, 0>
     %sa = tulle.space %A level(1) under %ai : !tulle.iterator<#CSR, 0> : tensor<?x8xf64, #CSR> -> !tulle.space<#CSR, 1>
     %sb = tulle.space %b level(0) : tensor<8xf64, #SV> -> !tulle.space<#SV, 0>
-    tulle.coiterate %j in "a | b" (%sa, %sb : !tulle.space<#CSR, 1>, !tulle.space<#SV, 0>) kind = reduction strategy = auto
+    tulle.coiterate %j in "a | b" (%sa, %sb : !tulle.space<#CSR, 1>, !tulle.space<#SV, 0>) loop = <reduction> strategy = auto
     case "a & b" (%x, %y) {
       "entry"(%j) : (index) -> ()
     }
@@ -166,7 +166,7 @@ func.func @either(%A: tensor<?x8xf64, #CSR>, %b: tensor<8xf64, #SV>) {
 // CHECK: %[[TABLE:.*]] = memref.alloc
 // CHECK: %[[ROWS:.*]] = tulle.space %arg1 level(0)
 // CHECK-NEXT: tulle.position_table %[[ROWS]] in %[[TABLE]]
-// CHECK-NEXT: tulle.iterate %[[I:.*]] in
+// CHECK-NEXT: tulle.iterate %[[I:[^ ]*]] in
 // CHECK: scf.if %{{.*}} -> (f64) {
 // CHECK-NEXT: tulle.iterate %[[K:.*]], %{{.*}} in %{{.*}} iter_args(%[[SUM:.*]] = %{{.*}}) -> (f64)
 // CHECK-NEXT: %[[AT:.*]], %[[FOUND:.*]] = tulle.lookup %[[K]] of %[[ROWS]] in %[[TABLE]]
@@ -183,10 +183,10 @@ func.func @rows_of_b(%A: tensor<?x64xf64, #CSR>, %B: tensor<64x?xf64, #DCSR>, %z
     %ai = tulle.locate %A level(0) at %i : tensor<?x64xf64, #CSR> -> !tulle.iterator<#CSR, 0>
     %sa = tulle.space %A level(1) under %ai : !tulle.iterator<#CSR, 0> : tensor<?x64xf64, #CSR> -> !tulle.space<#CSR, 1>
     %sb = tulle.space %B level(0) : tensor<64x?xf64, #DCSR> -> !tulle.space<#DCSR, 0>
-    %r = tulle.coiterate %k in "a & b" (%sa, %sb : !tulle.space<#CSR, 1>, !tulle.space<#DCSR, 0>) iter_args(%acc = %zero) -> (f64) kind = reduction strategy = auto
+    %r = tulle.coiterate %k in "a & b" (%sa, %sb : !tulle.space<#CSR, 1>, !tulle.space<#DCSR, 0>) iter_args(%acc = %zero) -> (f64) loop = <reduction> strategy = auto
     case "a & b" (%x, %y) {
       %row = tulle.space %B level(1) under %y : !tulle.iterator<#DCSR, 0> : tensor<64x?xf64, #DCSR> -> !tulle.space<#DCSR, 1>
-      %s = tulle.iterate %j, %at in %row : !tulle.space<#DCSR, 1> iter_args(%t = %acc) -> (f64) kind = reduction {
+      %s = tulle.iterate %j, %at in %row : !tulle.space<#DCSR, 1> iter_args(%t = %acc) -> (f64) loop = <reduction> {
         %v = tulle.load %B[%at : !tulle.iterator<#DCSR, 1>] : tensor<64x?xf64, #DCSR> -> f64
         %u = arith.addf %t, %v : f64
         tulle.yield %u : f64
@@ -215,7 +215,7 @@ func.func @dot(%A: tensor<?x8xf64, #CSR>, %b: tensor<8xf64, #SV>, %zero: f64) {
     %ai = tulle.locate %A level(0) at %i : tensor<?x8xf64, #CSR> -> !tulle.iterator<#CSR, 0>
     %sa = tulle.space %A level(1) under %ai : !tulle.iterator<#CSR, 0> : tensor<?x8xf64, #CSR> -> !tulle.space<#CSR, 1>
     %sb = tulle.space %b level(0) : tensor<8xf64, #SV> -> !tulle.space<#SV, 0>
-    %r = tulle.coiterate %k in "a & b" (%sa, %sb : !tulle.space<#CSR, 1>, !tulle.space<#SV, 0>) iter_args(%acc = %zero) -> (f64) kind = reduction strategy = auto
+    %r = tulle.coiterate %k in "a & b" (%sa, %sb : !tulle.space<#CSR, 1>, !tulle.space<#SV, 0>) iter_args(%acc = %zero) -> (f64) loop = <reduction> strategy = auto
     case "a & b" (%x, %y) {
       %v = tulle.load %A[%x : !tulle.iterator<#CSR, 1>] : tensor<?x8xf64, #CSR> -> f64
       %u = arith.addf %acc, %v : f64

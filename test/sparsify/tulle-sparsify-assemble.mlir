@@ -43,8 +43,8 @@ func.func @add(%A: tensor<?x?xf64, #CSR>, %B: tensor<?x?xf64, #CSR>, %m: index, 
 // CHECK-LABEL: func.func @spgemm
 // CHECK: tulle.assemble({{.*}}) attributes {order = #[[ROWS]]} {
 // CHECK: tulle.iterate %[[I:[a-z0-9_]+]] in
-// CHECK: tulle.iterate %[[K:[a-z0-9_]+]], {{.*}} kind = reduction
-// CHECK: tulle.iterate %[[J:[a-z0-9_]+]], {{.*}} kind = parallel
+// CHECK: tulle.iterate %[[K:[a-z0-9_]+]], {{.*}} loop = <reduction, index = {{.*}}>
+// CHECK: tulle.iterate %[[J:[a-z0-9_]+]], {{.*}} loop = <parallel, index = {{.*}}>
 // CHECK: %[[P:.*]] = arith.mulf
 // CHECK-NEXT: tulle.insert %[[P]] at(%[[I]], %[[J]])
 func.func @spgemm(%A: tensor<?x?xf64, #CSR>, %B: tensor<?x?xf64, #CSR>, %m: index, %n: index) -> tensor<?x?xf64, #CSR> {
@@ -72,7 +72,7 @@ func.func @spgemm(%A: tensor<?x?xf64, #CSR>, %B: tensor<?x?xf64, #CSR>, %m: inde
 // CHECK-LABEL: func.func @nearest
 // CHECK: %[[BOUND:.*]] = tulle.stored_count %arg0
 // CHECK: tulle.assemble({{.*}}) bound %[[BOUND]] attributes {combine = #tulle<combine min>, order = {{.*}}, unique} {
-// CHECK: %[[R:.*]]:2 = tulle.iterate {{.*}} iter_args(%{{.*}} = %{{.*}}, %{{.*}} = %false) -> (f64, i1) kind = reduction
+// CHECK: %[[R:.*]]:2 = tulle.iterate {{.*}} iter_args(%{{.*}} = %{{.*}}, %{{.*}} = %false) -> (f64, i1) loop = <reduction, index = {{.*}}>
 // CHECK: arith.minimumf
 // CHECK: tulle.yield %{{.*}}, %true
 // CHECK: scf.if %[[R]]#1 {
@@ -101,7 +101,7 @@ func.func @nearest(%A: tensor<?x?xf64, #CSR>, %m: index) -> tensor<?xf64, #V> {
 // CHECK-LABEL: func.func @transpose
 // CHECK: tulle.assemble({{.*}}) bound %{{.*}} attributes {order = #[[COLUMNS]], unique}
 // CHECK: tulle.iterate %[[J:[a-z0-9_]+]] in
-// CHECK: tulle.iterate %[[I:[a-z0-9_]+]], %[[IT:.*]] in
+// CHECK: tulle.iterate %[[I:[a-z0-9_]+]], %[[IT:[^ ]*]] in
 // CHECK: tulle.insert %{{.*}} at(%[[I]], %[[J]])
 func.func @transpose(%A: tensor<?x?xf64, #CSR>, %m: index, %n: index) -> tensor<?x?xf64, #CSR> {
   %empty = tensor.empty(%m, %n) : tensor<?x?xf64, #CSR>

@@ -17,9 +17,9 @@
 // CHECK-LABEL: func.func @spmv(
 // CHECK-SAME: %[[M:[a-z0-9]+]]: tensor<?x?xf64, #DIA>, %[[V:[a-z0-9]+]]: tensor<?xf64>, %[[R:[a-z0-9]+]]: tensor<?xf64>
 // CHECK: tulle.fill %{{.*}}, %[[R]]
-// CHECK: tulle.iterate {{.*}} kind = reduction
-// CHECK: tulle.iterate {{.*}} kind = parallel
-// CHECK: tulle.iterate %{{.*}}, %[[Q:.*]] in
+// CHECK: tulle.iterate {{.*}} loop = <reduction>
+// CHECK: tulle.iterate {{.*}} loop = <parallel, index = {{.*}}>
+// CHECK: tulle.iterate %{{.*}}, %[[Q:[^ ]*]] in
 // CHECK: %[[AT:.*]]:2, %[[INSIDE:.*]] = tulle.coordinates %[[M]][%[[Q]]
 // CHECK: scf.if %[[INSIDE]]
 // CHECK-DAG: tulle.locate %[[V]] level(0) at %[[AT]]#1

@@ -7,10 +7,10 @@
 // CHECK-LABEL: func.func @spmv
 // CHECK-NOT: tulle.fill
 // CHECK: %[[ROWS:.*]] = tulle.range
-// CHECK: tulle.iterate %[[I:.*]] in %[[ROWS]]
+// CHECK: tulle.iterate %[[I:[^ ]*]] in %[[ROWS]]
 // CHECK: %[[ROW:.*]] = tulle.locate %arg0 level(0) at %[[I]]
 // CHECK: %[[COLS:.*]] = tulle.space %arg0 level(1) under %[[ROW]]
-// CHECK: tulle.iterate %[[J:.*]], %[[IT:.*]] in %[[COLS]] {{.*}} kind = reduction
+// CHECK: tulle.iterate %[[J:[^ ]*]], %[[IT:[^ ]*]] in %[[COLS]] {{.*}} loop = <reduction, index = {{.*}}>
 // CHECK-DAG: tulle.load %arg0[%[[IT]]
 // CHECK-DAG: tulle.locate %arg1 level(0) at %[[J]]
 // CHECK: arith.mulf
@@ -193,7 +193,7 @@ func.func @product(%A: tensor<?xf64, #V>, %y: tensor<f64>) -> tensor<f64> {
 
 // Read off the iterated coordinates, a sparse operand is searched; where nothing is found nothing is added.
 // CHECK-LABEL: func.func @trace
-// CHECK: tulle.iterate %[[I:.*]] in
+// CHECK: tulle.iterate %[[I:[^ ]*]] in
 // CHECK: %[[ROW:.*]] = tulle.locate %arg0 level(0) at %[[I]]
 // CHECK: %[[IT:.*]], %[[FOUND:.*]] = tulle.search %arg0 level(1) under %[[ROW]] {{.*}} at %[[I]]
 // CHECK: scf.if %[[FOUND]]
@@ -220,12 +220,12 @@ func.func @trace(%A: tensor<?x?xf64, #CSR>, %y: tensor<f64>) -> tensor<f64> {
 
 // Loops run over digits; the last block stops at the end of the dimension, so that padding meets no coordinate.
 // CHECK-LABEL: func.func @blocks
-// CHECK: tulle.iterate {{.*}} kind = parallel
-// CHECK: tulle.iterate {{.*}} kind = reduction
+// CHECK: tulle.iterate {{.*}} loop = <parallel, index = {{.*}}>
+// CHECK: tulle.iterate {{.*}} loop = <reduction, index = {{.*}}>
 // CHECK: arith.minui %{{.*}}, %{{.*}} : index
-// CHECK: tulle.iterate {{.*}} kind = parallel
+// CHECK: tulle.iterate {{.*}} loop = <parallel, index = {{.*}}>
 // CHECK: arith.minui
-// CHECK: tulle.iterate {{.*}} kind = reduction
+// CHECK: tulle.iterate {{.*}} loop = <reduction, index = {{.*}}>
 func.func @blocks(%A: tensor<?x?xf64, #BCSR>, %x: tensor<?xf64>, %y: tensor<?xf64>) -> tensor<?xf64> {
   %zero = arith.constant 0.0 : f64
   %init = tulle.fill %zero, %y : f64, tensor<?xf64>

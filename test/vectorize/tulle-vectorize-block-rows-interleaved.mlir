@@ -19,18 +19,14 @@
 // CHECK:   %[[INTERLEAVED:.*]] = arith.addi %[[PAIR]], %[[BASE]]
 // CHECK:   %[[AT:.*]] = arith.select %[[LARGE]], %[[INTERLEAVED]], %[[T]]
 // CHECK:   %[[ROW:.*]] = arith.addi %[[FIRST]], %[[AT]]
-// CHECK:   memref.load %[[POS]][%[[ROW]]]
+// CHECK:   tulle.segment %[[POS]][%[[ROW]]]
 // CHECK:   -> (vector<4xf64>, vector<4xf64>, vector<4xf64>, vector<4xf64>)
 func.func @independent(%val: memref<?xf64>, %crd: memref<?xi32>, %x: memref<?xf64>, %y: memref<?xf64>, %pos: memref<?xi32>, %first: index, %last: index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c4 = arith.constant 4 : index
   scf.for %b = %first to %last step %c1 {
-    %lo32 = memref.load %pos[%b] : memref<?xi32>
-    %lo = arith.index_castui %lo32 : i32 to index
-    %next = arith.addi %b, %c1 : index
-    %hi32 = memref.load %pos[%next] : memref<?xi32>
-    %hi = arith.index_castui %hi32 : i32 to index
+    %lo, %hi = tulle.segment %pos[%b] : memref<?xi32>
     %row = arith.muli %b, %c4 : index
     scf.for %p = %lo to %hi step %c1 {
       %j32 = memref.load %crd[%p] : memref<?xi32>
@@ -50,11 +46,11 @@ func.func @independent(%val: memref<?xf64>, %crd: memref<?xi32>, %x: memref<?xf6
           %m = arith.mulf %a, %xv fastmath<reassoc,contract> : f64
           %t = arith.addf %acc, %m fastmath<reassoc,contract> : f64
           scf.yield %t : f64
-        } {tulle.kind = "reduction"}
+        } {tulle.loop = #tulle.loop<reduction>}
         memref.store %sum, %y[%i] : memref<?xf64>
-      } {tulle.kind = "parallel"}
-    } {tulle.kind = "reduction"}
-  } {tulle.kind = "parallel"}
+      } {tulle.loop = #tulle.loop<parallel>}
+    } {tulle.loop = #tulle.loop<reduction>}
+  } {tulle.loop = #tulle.loop<parallel>}
   return
 }
 
@@ -68,11 +64,7 @@ func.func @ordered(%val: memref<?xf64>, %crd: memref<?xi32>, %x: memref<?xf64>, 
   %c1 = arith.constant 1 : index
   %c4 = arith.constant 4 : index
   scf.for %b = %first to %last step %c1 {
-    %lo32 = memref.load %pos[%b] : memref<?xi32>
-    %lo = arith.index_castui %lo32 : i32 to index
-    %next = arith.addi %b, %c1 : index
-    %hi32 = memref.load %pos[%next] : memref<?xi32>
-    %hi = arith.index_castui %hi32 : i32 to index
+    %lo, %hi = tulle.segment %pos[%b] : memref<?xi32>
     %row = arith.muli %c0, %c4 : index
     scf.for %p = %lo to %hi step %c1 {
       %j32 = memref.load %crd[%p] : memref<?xi32>
@@ -92,10 +84,10 @@ func.func @ordered(%val: memref<?xf64>, %crd: memref<?xi32>, %x: memref<?xf64>, 
           %m = arith.mulf %a, %xv fastmath<reassoc,contract> : f64
           %t = arith.addf %acc, %m fastmath<reassoc,contract> : f64
           scf.yield %t : f64
-        } {tulle.kind = "reduction"}
+        } {tulle.loop = #tulle.loop<reduction>}
         memref.store %sum, %y[%i] : memref<?xf64>
-      } {tulle.kind = "parallel"}
-    } {tulle.kind = "reduction"}
-  } {tulle.kind = "reduction"}
+      } {tulle.loop = #tulle.loop<parallel>}
+    } {tulle.loop = #tulle.loop<reduction>}
+  } {tulle.loop = #tulle.loop<reduction>}
   return
 }

@@ -63,10 +63,10 @@ func.func @whole_blocks(%val: memref<?xf64>, %crd: memref<?xi32>, %x: memref<?xf
         %prod = arith.mulf %a, %xv fastmath<reassoc> : f64
         %new = arith.addf %acc, %prod fastmath<reassoc> : f64
         scf.yield %new : f64
-      } {tulle.kind = "reduction"}
+      } {tulle.loop = #tulle.loop<reduction>}
       memref.store %sum, %y[%i] : memref<?xf64>
-    } {tulle.kind = "parallel"}
-  } {tulle.kind = "reduction"}
+    } {tulle.loop = #tulle.loop<parallel>}
+  } {tulle.loop = #tulle.loop<reduction>}
   return
 }
 
@@ -123,10 +123,10 @@ func.func @filled(%val: memref<?xf64>, %crd: memref<?xi32>, %x: memref<?xf64>, %
         %prod = arith.mulf %a, %xv fastmath<reassoc> : f64
         %new = arith.addf %acc, %prod fastmath<reassoc> : f64
         scf.yield %new : f64
-      } {tulle.kind = "reduction"}
+      } {tulle.loop = #tulle.loop<reduction>}
       memref.store %sum, %y[%i] : memref<?xf64>
-    } {tulle.kind = "parallel"}
-  } {tulle.kind = "reduction"}
+    } {tulle.loop = #tulle.loop<parallel>}
+  } {tulle.loop = #tulle.loop<reduction>}
   return
 }
 
@@ -147,10 +147,10 @@ func.func @strict(%val: memref<?xf64>, %y: memref<?xf64>, %lo: index, %hi: index
         %a = memref.load %val[%q] : memref<?xf64>
         %new = arith.addf %acc, %a : f64
         scf.yield %new : f64
-      } {tulle.kind = "reduction"}
+      } {tulle.loop = #tulle.loop<reduction>}
       memref.store %sum, %y[%r] : memref<?xf64>
-    } {tulle.kind = "parallel"}
-  } {tulle.kind = "reduction"}
+    } {tulle.loop = #tulle.loop<parallel>}
+  } {tulle.loop = #tulle.loop<reduction>}
   return
 }
 
@@ -172,9 +172,9 @@ func.func @moving_rows(%val: memref<?xf64>, %crd: memref<?xi32>, %y: memref<?xf6
         %a = memref.load %val[%c] : memref<?xf64>
         %new = arith.addf %acc, %a fastmath<reassoc> : f64
         scf.yield %new : f64
-      } {tulle.kind = "reduction"}
+      } {tulle.loop = #tulle.loop<reduction>}
       memref.store %sum, %y[%i] : memref<?xf64>
-    } {tulle.kind = "parallel"}
-  } {tulle.kind = "reduction"}
+    } {tulle.loop = #tulle.loop<parallel>}
+  } {tulle.loop = #tulle.loop<reduction>}
   return
 }

@@ -1,7 +1,7 @@
 // RUN: tulle-opt %s --pass-pipeline='builtin.module(func.func(tulle-vectorize{vl=8}))' | FileCheck %s
 // RUN: tulle-opt %s --pass-pipeline='builtin.module(func.func(tulle-vectorize{vl=4 scalable=true}))' | FileCheck %s --check-prefix=VLA
 // RUN: tulle-opt %s --remarks-filter-missed='tulle-vectorize' --remark-format=emitRemark --pass-pipeline='builtin.module(func.func(tulle-vectorize{vl=8}))' 2>&1 | FileCheck %s --check-prefix=REMARK
-// RUN: tulle-opt %s --pass-pipeline='builtin.module(func.func(tulle-vectorize{vl=2 scalable=true}),convert-scf-to-cf,convert-vector-to-llvm,finalize-memref-to-llvm,convert-to-llvm,reconcile-unrealized-casts)' | mlir-translate --mlir-to-llvmir | llc -O2 -mtriple=aarch64-linux-gnu -mattr=+sve | FileCheck %s --check-prefix=SVE
+// RUN: tulle-opt %s --pass-pipeline='builtin.module(func.func(tulle-vectorize{vl=2 scalable=true},tulle-expand-segments),convert-scf-to-cf,convert-vector-to-llvm,finalize-memref-to-llvm,convert-to-llvm,reconcile-unrealized-casts)' | mlir-translate --mlir-to-llvmir | llc -O2 -mtriple=aarch64-linux-gnu -mattr=+sve | FileCheck %s --check-prefix=SVE
 
 // The loops by which the vectorization of MLIR's sparse compiler is explained, and what each becomes here.
 
@@ -31,7 +31,7 @@ func.func @sum(%x: memref<?xf64>, %n: index, %init: f64) -> f64 {
     %v = memref.load %x[%i] : memref<?xf64>
     %s = arith.addf %acc, %v fastmath<reassoc> : f64
     scf.yield %s : f64
-  } {tulle.kind = "reduction"}
+  } {tulle.loop = #tulle.loop<reduction>}
   return %r : f64
 }
 
@@ -48,7 +48,7 @@ func.func @difference(%x: memref<?xi64>, %n: index, %init: i64) -> i64 {
     %v = memref.load %x[%i] : memref<?xi64>
     %s = arith.subi %acc, %v : i64
     scf.yield %s : i64
-  } {tulle.kind = "reduction"}
+  } {tulle.loop = #tulle.loop<reduction>}
   return %r : i64
 }
 
@@ -64,7 +64,7 @@ func.func @bits(%x: memref<?xi64>, %n: index, %init: i64) -> i64 {
     %v = memref.load %x[%i] : memref<?xi64>
     %s = arith.andi %acc, %v : i64
     scf.yield %s : i64
-  } {tulle.kind = "reduction"}
+  } {tulle.loop = #tulle.loop<reduction>}
   return %r : i64
 }
 
@@ -86,7 +86,7 @@ func.func @parallel(%a: memref<?xf32>, %b: memref<?xf32>, %c: f32) {
     %v = memref.load %b[%i] : memref<?xf32>
     %s = arith.addf %v, %c : f32
     memref.store %s, %a[%i] : memref<?xf32>
-  } {tulle.kind = "parallel"}
+  } {tulle.loop = #tulle.loop<parallel>}
   return
 }
 
@@ -102,7 +102,7 @@ func.func @carried(%a: memref<?xf64>, %n: index) {
     %v = memref.load %a[%i] : memref<?xf64>
     %next = arith.addi %i, %c1 : index
     memref.store %v, %a[%next] : memref<?xf64>
-  } {tulle.kind = "reduction"}
+  } {tulle.loop = #tulle.loop<reduction>}
   return
 }
 
@@ -116,7 +116,7 @@ func.func @strides(%a: memref<?xf64>, %n: index, %v: f64) {
   %c2 = arith.constant 2 : index
   scf.for %i = %c0 to %n step %c2 {
     memref.store %v, %a[%i] : memref<?xf64>
-  } {tulle.kind = "parallel"}
+  } {tulle.loop = #tulle.loop<parallel>}
   return
 }
 
@@ -138,7 +138,7 @@ func.func @gather_scatter(%crd: memref<?xi64>, %val: memref<?xf64>, %y: memref<?
     %old = memref.load %y[%j] : memref<?xf64>
     %new = arith.addf %old, %v : f64
     memref.store %new, %y[%j] : memref<?xf64>
-  } {tulle.kind = "parallel"}
+  } {tulle.loop = #tulle.loop<parallel>}
   return
 }
 
@@ -163,7 +163,7 @@ func.func @guarded(%crd: memref<?xi32>, %val: memref<?xf64>, %n: index, %init: f
       scf.yield %acc : f64
     }
     scf.yield %next : f64
-  } {tulle.kind = "reduction"}
+  } {tulle.loop = #tulle.loop<reduction>}
   return %r : f64
 }
 
@@ -179,19 +179,17 @@ func.func @guarded(%crd: memref<?xi32>, %val: memref<?xf64>, %n: index, %init: f
 // CHECK:   scf.yield %[[REST]], %{{.*}} : f64, vector<8xf64>
 // CHECK: %[[SUM:.*]] = vector.reduction <add>, %[[ALL]]#1, %[[ALL]]#0 fastmath<reassoc> : vector<8xf64> into f64
 // CHECK: return %[[SUM]]
-func.func @rows(%pos: memref<?xindex>, %x: memref<?xf64>, %n: index, %init: f64) -> f64 {
+func.func @rows(%pos: memref<?xi64>, %x: memref<?xf64>, %n: index, %init: f64) -> f64 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %r = scf.for %i = %c0 to %n step %c1 iter_args(%sum = %init) -> (f64) {
-    %next = arith.addi %i, %c1 : index
-    %lo = memref.load %pos[%i] : memref<?xindex>
-    %hi = memref.load %pos[%next] : memref<?xindex>
+    %lo, %hi = tulle.segment %pos[%i] : memref<?xi64>
     %row = scf.for %p = %lo to %hi step %c1 iter_args(%acc = %sum) -> (f64) {
       %v = memref.load %x[%p] : memref<?xf64>
       %s = arith.addf %acc, %v fastmath<reassoc> : f64
       scf.yield %s : f64
-    } {tulle.kind = "reduction"}
+    } {tulle.loop = #tulle.loop<reduction>}
     scf.yield %row : f64
-  } {tulle.kind = "reduction"}
+  } {tulle.loop = #tulle.loop<reduction>}
   return %r : f64
 }

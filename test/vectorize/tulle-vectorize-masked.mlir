@@ -22,7 +22,7 @@ func.func @divide(%pos: memref<?xi32>, %a: memref<?xf64>, %c: memref<?xf64>, %i:
     %v = memref.load %a[%p] : memref<?xf64>
     %q = arith.divf %v, %d : f64
     memref.store %q, %c[%p] : memref<?xf64>
-  } {tulle.kind = "parallel"}
+  } {tulle.loop = #tulle.loop<parallel>}
   return
 }
 
@@ -41,6 +41,6 @@ func.func @scale(%pos: memref<?xi32>, %a: memref<?xf64>, %c: memref<?xf64>, %i: 
     %v = memref.load %a[%p] : memref<?xf64>
     %q = arith.mulf %v, %d : f64
     memref.store %q, %c[%p] : memref<?xf64>
-  } {tulle.kind = "parallel"}
+  } {tulle.loop = #tulle.loop<parallel>}
   return
 }

@@ -12,7 +12,7 @@ func.func @ordered(%x: memref<?xf64>, %n: index, %init: f64) -> f64 {
     %v = memref.load %x[%i] : memref<?xf64>
     %s = arith.addf %acc, %v : f64
     scf.yield %s : f64
-  } {tulle.kind = "reduction"}
+  } {tulle.loop = #tulle.loop<reduction>}
   return %r : f64
 }
 
@@ -25,7 +25,7 @@ func.func @calls(%n: index) {
   %c1 = arith.constant 1 : index
   scf.for %i = %c0 to %n step %c1 {
     func.call @other(%i) : (index) -> ()
-  } {tulle.kind = "parallel"}
+  } {tulle.loop = #tulle.loop<parallel>}
   return
 }
 
@@ -44,7 +44,7 @@ func.func @divides(%x: memref<?xi64>, %y: memref<?xi64>, %n: index, %n64: i64) {
       %q = arith.divsi %n64, %v : i64
       memref.store %q, %y[%i] : memref<?xi64>
     }
-  } {tulle.kind = "parallel"}
+  } {tulle.loop = #tulle.loop<parallel>}
   return
 }
 
@@ -59,7 +59,7 @@ func.func @pairs(%x: memref<?xf64>, %y: memref<?xf64>, %n: index) {
     %z = complex.create %v, %v : complex<f64>
     %a = complex.abs %z : complex<f64>
     memref.store %a, %y[%i] : memref<?xf64>
-  } {tulle.kind = "parallel"}
+  } {tulle.loop = #tulle.loop<parallel>}
   return
 }
 
@@ -75,7 +75,7 @@ func.func @sides(%x: memref<?xf64>, %y: memref<?xf64>, %n: index, %c: i1, %v: f6
     } else {
       memref.store %v, %y[%i] : memref<?xf64>
     }
-  } {tulle.kind = "parallel"}
+  } {tulle.loop = #tulle.loop<parallel>}
   return
 }
 
@@ -93,7 +93,7 @@ func.func @choice(%x: memref<?xf64>, %y: memref<?xf64>, %n: index, %c: i1, %v: f
       scf.yield %v : f64
     }
     memref.store %chosen, %y[%i] : memref<?xf64>
-  } {tulle.kind = "parallel"}
+  } {tulle.loop = #tulle.loop<parallel>}
   return
 }
 
@@ -106,7 +106,7 @@ func.func @planes(%x: memref<?x4xf64>, %y: memref<?xf64>, %n: index) {
   scf.for %i = %c0 to %n step %c1 {
     %v = memref.load %x[%i, %c0] : memref<?x4xf64>
     memref.store %v, %y[%i] : memref<?xf64>
-  } {tulle.kind = "parallel"}
+  } {tulle.loop = #tulle.loop<parallel>}
   return
 }
 
@@ -121,7 +121,7 @@ func.func @bytes(%crd: memref<?xi32>, %x: memref<?xi8>, %y: memref<?xi8>, %n: in
     %j = arith.index_castui %j32 : i32 to index
     %v = memref.load %x[%j] : memref<?xi8>
     memref.store %v, %y[%i] : memref<?xi8>
-  } {tulle.kind = "parallel"}
+  } {tulle.loop = #tulle.loop<parallel>}
   return
 }
 
@@ -133,7 +133,7 @@ func.func @flags(%y: memref<?xi1>, %n: index, %v: i1) {
   %c1 = arith.constant 1 : index
   scf.for %i = %c0 to %n step %c1 {
     memref.store %v, %y[%i] : memref<?xi1>
-  } {tulle.kind = "parallel"}
+  } {tulle.loop = #tulle.loop<parallel>}
   return
 }
 
@@ -147,6 +147,6 @@ func.func @scatter(%crd: memref<?xi32>, %y: memref<?xf64>, %n: index, %v: f64) {
     %j32 = memref.load %crd[%i] : memref<?xi32>
     %j = arith.index_castui %j32 : i32 to index
     memref.store %v, %y[%j] : memref<?xf64>
-  } {tulle.kind = "reduction"}
+  } {tulle.loop = #tulle.loop<reduction>}
   return
 }

@@ -21,7 +21,7 @@ func.func @row(%x: memref<?xf64>, %n: index) -> f64 {
     %v = memref.load %x[%k] : memref<?xf64>
     %new = arith.addf %sum, %v fastmath<reassoc> : f64
     scf.yield %new : f64
-  } {tulle.kind = "reduction"}
+  } {tulle.loop = #tulle.loop<reduction>}
   return %s : f64
 }
 
@@ -40,7 +40,7 @@ func.func @segment(%pos: memref<?xi32>, %x: memref<?xf64>, %i: index) -> f64 {
     %v = memref.load %x[%k] : memref<?xf64>
     %new = arith.addf %sum, %v fastmath<reassoc> : f64
     scf.yield %new : f64
-  } {tulle.kind = "reduction"}
+  } {tulle.loop = #tulle.loop<reduction>}
   return %s : f64
 }
 }

@@ -43,11 +43,7 @@ module attributes {tulle.cpu = #tulle.cpu<znver3>} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     scf.for %i = %c0 to %n step %c1 {
-      %b = memref.load %pos[%i] : memref<?xi32>
-      %begin = arith.index_castui %b : i32 to index
-      %next = arith.addi %i, %c1 : index
-      %e = memref.load %pos[%next] : memref<?xi32>
-      %end = arith.index_castui %e : i32 to index
+      %begin, %end = tulle.segment %pos[%i] : memref<?xi32>
       %sum = scf.for %k = %begin to %end step %c1 iter_args(%s = %zero) -> (f64) {
         %c = memref.load %crd[%k] : memref<?xi32>
         %j = arith.index_castui %c : i32 to index
@@ -56,9 +52,9 @@ module attributes {tulle.cpu = #tulle.cpu<znver3>} {
         %p = arith.mulf %v, %w fastmath<reassoc,contract> : f64
         %t = arith.addf %s, %p fastmath<reassoc,contract> : f64
         scf.yield %t : f64
-      } {tulle.kind = "reduction"}
+      } {tulle.loop = #tulle.loop<reduction>}
       memref.store %sum, %y[%i] : memref<?xf64>
-    } {tulle.kind = "parallel"}
+    } {tulle.loop = #tulle.loop<parallel>}
     return
   }
 }
@@ -87,9 +83,9 @@ module attributes {tulle.cpu = #tulle.cpu<znver3>} {
         %w = memref.load %x[%j] : memref<?xf64>
         %t = arith.addf %s, %w fastmath<reassoc,contract> : f64
         scf.yield %t : f64
-      } {tulle.kind = "reduction"}
+      } {tulle.loop = #tulle.loop<reduction>}
       memref.store %sum, %y[%i] : memref<?xf64>
-    } {tulle.kind = "parallel"}
+    } {tulle.loop = #tulle.loop<parallel>}
     return
   }
 }
@@ -105,11 +101,7 @@ module attributes {tulle.cpu = #tulle.cpu<znver3>} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     scf.for %i = %c0 to %n step %c1 {
-      %b = memref.load %pos[%i] : memref<?xi32>
-      %begin = arith.index_castui %b : i32 to index
-      %next = arith.addi %i, %c1 : index
-      %e = memref.load %pos[%next] : memref<?xi32>
-      %end = arith.index_castui %e : i32 to index
+      %begin, %end = tulle.segment %pos[%i] : memref<?xi32>
       %sum = scf.for %k = %begin to %end step %c1 iter_args(%s = %zero) -> (f64) {
         %c = memref.load %crd[%k] : memref<?xi32>
         %j = arith.index_castui %c : i32 to index
@@ -118,9 +110,9 @@ module attributes {tulle.cpu = #tulle.cpu<znver3>} {
         %w = memref.load %x[%p] : memref<?xf64>
         %r = arith.addf %s, %w fastmath<reassoc,contract> : f64
         scf.yield %r : f64
-      } {tulle.kind = "reduction"}
+      } {tulle.loop = #tulle.loop<reduction>}
       memref.store %sum, %y[%i] : memref<?xf64>
-    } {tulle.kind = "parallel"}
+    } {tulle.loop = #tulle.loop<parallel>}
     return
   }
 }
@@ -143,11 +135,7 @@ module attributes {tulle.cpu = #tulle.cpu<znver3>} {
         %first = arith.muli %task, %n : index
         %last = arith.addi %first, %n : index
         scf.for %i = %first to %last step %c1 {
-          %b = memref.load %pos[%i] : memref<?xi32>
-          %begin = arith.index_castui %b : i32 to index
-          %next = arith.addi %i, %c1 : index
-          %e = memref.load %pos[%next] : memref<?xi32>
-          %end = arith.index_castui %e : i32 to index
+          %begin, %end = tulle.segment %pos[%i] : memref<?xi32>
           %sum = scf.for %k = %begin to %end step %c1 iter_args(%s = %zero) -> (f64) {
             %c = memref.load %crd[%k] : memref<?xi32>
             %j = arith.index_castui %c : i32 to index
@@ -156,9 +144,9 @@ module attributes {tulle.cpu = #tulle.cpu<znver3>} {
             %p = arith.mulf %v, %w fastmath<reassoc,contract> : f64
             %t = arith.addf %s, %p fastmath<reassoc,contract> : f64
             scf.yield %t : f64
-          } {tulle.kind = "reduction"}
+          } {tulle.loop = #tulle.loop<reduction>}
           memref.store %sum, %y[%i] : memref<?xf64>
-        } {tulle.kind = "parallel"}
+        } {tulle.loop = #tulle.loop<parallel>}
       }
     }
     return
@@ -177,11 +165,7 @@ module attributes {tulle.cpu = #tulle.cpu<znver3>} {
     %c1 = arith.constant 1 : index
     scf.for %g = %c0 to %m step %c1 {
       scf.for %i = %c0 to %n step %c1 {
-        %b = memref.load %pos[%i] : memref<?xi32>
-        %begin = arith.index_castui %b : i32 to index
-        %next = arith.addi %i, %c1 : index
-        %e = memref.load %pos[%next] : memref<?xi32>
-        %end = arith.index_castui %e : i32 to index
+        %begin, %end = tulle.segment %pos[%i] : memref<?xi32>
         %sum = scf.for %k = %begin to %end step %c1 iter_args(%s = %zero) -> (f64) {
           %c = memref.load %crd[%k] : memref<?xi32>
           %j = arith.index_castui %c : i32 to index
@@ -190,9 +174,9 @@ module attributes {tulle.cpu = #tulle.cpu<znver3>} {
           %p = arith.mulf %v, %w fastmath<reassoc,contract> : f64
           %t = arith.addf %s, %p fastmath<reassoc,contract> : f64
           scf.yield %t : f64
-        } {tulle.kind = "reduction"}
+        } {tulle.loop = #tulle.loop<reduction>}
         memref.store %sum, %y[%i] : memref<?xf64>
-      } {tulle.kind = "parallel"}
+      } {tulle.loop = #tulle.loop<parallel>}
     }
     return
   }

@@ -60,7 +60,7 @@ func.func @row(%crd: memref<?xi32>, %val: memref<?xf64>, %x: memref<?xf64>, %lo:
     %m = arith.mulf %a, %xj fastmath<reassoc,contract> : f64
     %s = arith.addf %acc, %m fastmath<reassoc,contract> : f64
     scf.yield %s : f64
-  } {tulle.kind = "reduction"}
+  } {tulle.loop = #tulle.loop<reduction>}
   return %r : f64
 }
 
@@ -76,7 +76,7 @@ func.func @strict(%crd: memref<?xi32>, %val: memref<?xf64>, %x: memref<?xf64>, %
     %xj = memref.load %x[%j] : memref<?xf64>
     %s = arith.addf %acc, %xj : f64
     scf.yield %s : f64
-  } {tulle.kind = "reduction"}
+  } {tulle.loop = #tulle.loop<reduction>}
   return %r : f64
 }
 
@@ -92,7 +92,7 @@ func.func @maximum(%val: memref<?xf32>, %lo: index, %hi: index, %init: f32) -> f
     %a = memref.load %val[%p] : memref<?xf32>
     %s = arith.maximumf %acc, %a : f32
     scf.yield %s : f32
-  } {tulle.kind = "reduction"}
+  } {tulle.loop = #tulle.loop<reduction>}
   return %r : f32
 }
 
@@ -113,7 +113,7 @@ func.func @dot(%a: memref<?xf64>, %b: memref<?xf64>, %base: index, %n: index, %i
     %m = arith.mulf %x, %y fastmath<reassoc,contract> : f64
     %s = arith.addf %m, %acc fastmath<reassoc,contract> : f64
     scf.yield %s : f64
-  } {tulle.kind = "reduction"}
+  } {tulle.loop = #tulle.loop<reduction>}
   return %r : f64
 }
 
@@ -132,7 +132,7 @@ func.func @where(%a: memref<?xi32>, %n: index, %init: i32) -> i32 {
     %s = arith.addi %acc, %x : i32
     %t = arith.select %c, %s, %acc : i32
     scf.yield %t : i32
-  } {tulle.kind = "reduction"}
+  } {tulle.loop = #tulle.loop<reduction>}
   return %r : i32
 }
 
@@ -149,7 +149,7 @@ func.func @scale_columns(%crd: memref<?xi32>, %val: memref<?xf64>, %d: memref<?x
     %dj = memref.load %d[%j] : memref<?xf64>
     %m = arith.mulf %a, %dj : f64
     memref.store %m, %out[%p] : memref<?xf64>
-  } {tulle.kind = "parallel"}
+  } {tulle.loop = #tulle.loop<parallel>}
   return
 }
 
@@ -166,18 +166,18 @@ func.func @left_alone(%crd: memref<?xi32>, %val: memref<?xf64>, %y: memref<?xf64
     %o = memref.load %y[%i] : memref<?xf64>
     %m = arith.addf %o, %a fastmath<reassoc> : f64
     memref.store %m, %y[%i] : memref<?xf64>
-  } {tulle.kind = "reduction"}
+  } {tulle.loop = #tulle.loop<reduction>}
   scf.for %p = %lo to %hi step %c1 {
     %i32 = memref.load %crd[%p] : memref<?xi32>
     %i = arith.index_castui %i32 : i32 to index
     %o = memref.load %y[%i] : memref<?xf64>
     memref.store %o, %y[%p] : memref<?xf64>
-  } {tulle.kind = "reduction"}
+  } {tulle.loop = #tulle.loop<reduction>}
   scf.for %p = %lo to %hi step %c1 {
     %a = memref.load %val[%p] : memref<?xf64>
     %m = arith.mulf %a, %s : f64
     memref.store %m, %y[%p] : memref<?xf64>
-  } {tulle.kind = "parallel"}
+  } {tulle.loop = #tulle.loop<parallel>}
   return
 }
 
@@ -213,7 +213,7 @@ func.func @interleaved(%crd: memref<?xi32>, %val: memref<?xf64>, %x: memref<?xf6
     %m = arith.mulf %a, %xj fastmath<reassoc,contract> : f64
     %s = arith.addf %acc, %m fastmath<reassoc,contract> : f64
     scf.yield %s : f64
-  } {tulle.kind = "reduction"}
+  } {tulle.loop = #tulle.loop<reduction>}
   return %r : f64
 }
 
@@ -230,7 +230,7 @@ func.func @third(%val: memref<?xf64>, %lo: index, %hi: index, %init: f64) -> f64
     %a = memref.load %val[%p3] : memref<?xf64>
     %s = arith.addf %acc, %a fastmath<reassoc,contract> : f64
     scf.yield %s : f64
-  } {tulle.kind = "reduction"}
+  } {tulle.loop = #tulle.loop<reduction>}
   return %r : f64
 }
 
@@ -246,6 +246,6 @@ func.func @few(%val: memref<?xf64>, %lo: index, %init: f64) -> f64 {
     %a = memref.load %val[%p] : memref<?xf64>
     %s = arith.addf %acc, %a fastmath<reassoc,contract> : f64
     scf.yield %s : f64
-  } {tulle.kind = "reduction"}
+  } {tulle.loop = #tulle.loop<reduction>}
   return %r : f64
 }

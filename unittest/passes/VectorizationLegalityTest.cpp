@@ -74,8 +74,8 @@ TEST(VectorizationLegality, IndirectReadsAreGathersOf32BitsOrMore) {
 TEST(VectorizationLegality, IndirectStoresOnlyWhereIterationsAreIndependent) {
   const std::string body = coordinate + "memref.store %v, %y[%k] : memref<?xf64>";
   EXPECT_EQ(Loop(body).refused(), "memref.store");
-  EXPECT_EQ(Loop(body, "{tulle.kind = \"reduction\"}").refused(), "memref.store");
-  Loop parallel(body, "{tulle.kind = \"parallel\"}");
+  EXPECT_EQ(Loop(body, "{tulle.loop = #tulle.loop<reduction>}").refused(), "memref.store");
+  Loop parallel(body, "{tulle.loop = #tulle.loop<parallel>}");
   ASSERT_TRUE(parallel.plan());
   EXPECT_TRUE(parallel.plan()->scatters);
 }

@@ -15,7 +15,7 @@ std::optional<Value> offsetFrom(Value index, scf::ForOp loop) {
 static bool mayAccess(Operation *op, Value buffer) {
   return op
       ->walk([&](Operation *inside) {
-        bool elsewhere = isa<memref::LoadOp, memref::StoreOp>(inside) &&
+        bool elsewhere = isa<memref::LoadOp, memref::StoreOp, dialect::SegmentOp>(inside) &&
                          !llvm::is_contained(inside->getOperands(), buffer);
         bool harmless =
             elsewhere || inside->hasTrait<OpTrait::HasRecursiveMemoryEffects>() || isMemoryEffectFree(inside);

@@ -8,11 +8,8 @@ namespace tulle::passes {
 inline bool isZero(mlir::Value value) { return mlir::matchPattern(value, mlir::m_Zero()); }
 inline bool hasUnitStep(mlir::scf::ForOp loop) { return mlir::matchPattern(loop.getStep(), mlir::m_One()); }
 
-/// Whether the loop is there and says that it is of the kind.
-inline bool hasKind(mlir::scf::ForOp loop, dialect::LoopKind kind) {
-  return loop && loop->getAttr(levels::kindAttr) == levels::kindValue(loop.getContext(), kind);
-}
-inline bool isParallel(mlir::scf::ForOp loop) { return hasKind(loop, dialect::LoopKind::Parallel); }
+/// Whether the loop is there, and its iterations are independent.
+inline bool isParallel(mlir::scf::ForOp loop) { return loop && dialect::loopOf(loop).isParallel(); }
 
 inline bool isInnermost(mlir::scf::ForOp loop) {
   return !loop.getBody()

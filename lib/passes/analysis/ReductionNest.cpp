@@ -53,7 +53,8 @@ scf::ForOp innerLoop(scf::ForOp outer) {
   if (!inner || inner.getNumRegionIterArgs() != 0)
     return {};
   for (Operation &op : before)
-    if (&op != inner && (op.getNumRegions() != 0 || !(isMemoryEffectFree(&op) || isa<memref::LoadOp>(op))))
+    if (&op != inner && (op.getNumRegions() != 0 ||
+                         !(isMemoryEffectFree(&op) || isa<memref::LoadOp, dialect::SegmentOp>(op))))
       return {};
   return inner;
 }
@@ -90,7 +91,7 @@ bool isAlwaysDereferenceable(memref::StoreOp store) {
   slice.insert(store.getIndices()[0]);
   for (size_t k = 0; k < slice.size(); ++k)
     if (Operation *op = slice[k].getDefiningOp()) {
-      if (isa<memref::LoadOp>(op))
+      if (isa<memref::LoadOp, dialect::SegmentOp>(op))
         return false;
       slice.insert(op->operand_begin(), op->operand_end());
     }

@@ -13,16 +13,13 @@ memref::LoadOp loadBehindCasts(Value value) {
   return value.getDefiningOp<memref::LoadOp>();
 }
 
-bool isLoaded(Value value) { return bool(loadBehindCasts(value)); }
+bool isLoaded(Value value) { return loadBehindCasts(value) || value.getDefiningOp<dialect::SegmentOp>(); }
 
 bool iteratesSegments(scf::ForOp around, scf::ForOp loop) {
-  memref::LoadOp begin = loadBehindCasts(loop.getLowerBound()), end = loadBehindCasts(loop.getUpperBound());
-  if (!begin || !end || begin.getMemRef() != end.getMemRef() ||
-      !around.isDefinedOutsideOfLoop(begin.getMemRef()) || begin->getBlock() != around.getBody() ||
-      begin.getIndices()[0] != around.getInductionVar())
-    return false;
-  auto next = end.getIndices()[0].getDefiningOp<arith::AddIOp>();
-  return next && next.getLhs() == around.getInductionVar() && matchPattern(next.getRhs(), m_One());
+  auto segment = loop.getLowerBound().getDefiningOp<dialect::SegmentOp>();
+  return segment && segment.getBegin() == loop.getLowerBound() && segment.getEnd() == loop.getUpperBound() &&
+         segment.getAt() == around.getInductionVar() && segment->getBlock() == around.getBody() &&
+         around.isDefinedOutsideOfLoop(segment.getPositions());
 }
 
 bool isOutermost(Operation *loop) {

@@ -1,4 +1,4 @@
-// The one matcher of loops over the segments of a compressed level, and of what is loaded from memory.
+// Loops over the segments of a compressed level, and what is loaded from memory.
 #pragma once
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -7,9 +7,10 @@ namespace tulle::passes {
 
 /// The load behind the integer casts of a value; null where there is none.
 mlir::memref::LoadOp loadBehindCasts(mlir::Value value);
+/// Whether the value is such a load, or a bound of a segment.
 bool isLoaded(mlir::Value value);
 
-/// Whether `loop` iterates over `pos[q]` … `pos[q + 1]` in each iteration q of the loop around it.
+/// Whether `loop` iterates over the `tulle.segment` of `pos` at q in each iteration q of the loop around it.
 bool iteratesSegments(mlir::scf::ForOp around, mlir::scf::ForOp loop);
 
 /// Whether no loop is around this one in the function, or in a parallel region.

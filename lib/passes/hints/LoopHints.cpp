@@ -100,7 +100,7 @@ struct LoopHintsPass : impl::LoopHintsBase<LoopHintsPass> {
     for (scf::ForOp loop : loops) {
       if (SmallVector<memref::LoadOp> streams = accumulatedStreams(loop); !streams.empty())
         prefetchStreams(loop, streams, model.cpu);
-      else if (hasKind(loop, dialect::LoopKind::Reduction) && !isOutermost(loop))
+      else if (!isParallel(loop) && !isOutermost(loop))
         // Most of a short segment would run in the epilogue, and iterations that depend on each other gain
         // nothing from being unrolled (experiment 049).
         disableLoopTransforms(loop);

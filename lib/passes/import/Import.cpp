@@ -137,6 +137,9 @@ private:
     }
     if (!computed)
       function.setArgAttr(read.size(), dialect::kNameAttr, builder.getStringAttr(result().name));
+    for (BlockArgument arg : function.getArguments())
+      if (auto name = function.getArgAttrOfType<StringAttr>(arg.getArgNumber(), dialect::kNameAttr))
+        arg.setLoc(NameLoc::get(name, arg.getLoc()));
     function.setResultAttr(0, dialect::kNameAttr, builder.getStringAttr(result().name));
   }
 

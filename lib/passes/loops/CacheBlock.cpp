@@ -170,7 +170,7 @@ private:
     auto chunk = cast<scf::ForOp>(b.clone(*segments, map));
     chunk.getLowerBoundMutable().assign(from);
     chunk.getUpperBoundMutable().assign(to);
-    chunk->setAttr(dialect::kNearAttr, b.getUnitAttr());
+    chunk->setAttr(dialect::kLoopAttr, dialect::loopOf(chunk).withCacheResident());
   }
 
   /// Prefetches into L1 what the chunk after the next of this row loads at a loop's index: later lines would
@@ -178,14 +178,20 @@ private:
   /// (experiment 041).
   void prefetchNextChunk(scf::ForOp loop, Value from, Value to, Value mean) {
     Value begin = add(to, sub(to, from));
-    for (auto load : loop.getBody()->getOps<memref::LoadOp>()) {
-      const int64_t bits = load.getType().isIndex() ? 64 : load.getType().getIntOrFloatBitWidth();
-      if (load.getIndices()[0] != loop.getInductionVar() || !rows.isDefinedOutsideOfLoop(load.getMemRef()))
+    for (Operation &op : *loop.getBody()) {
+      Value buffer, index;
+      if (auto load = dyn_cast<memref::LoadOp>(op))
+        std::tie(buffer, index) = std::pair(load.getMemRef(), load.getIndices()[0]);
+      else if (auto segment = dyn_cast<dialect::SegmentOp>(op))
+        std::tie(buffer, index) = std::pair(segment.getPositions(), segment.getAt());
+      if (index != loop.getInductionVar() || !rows.isDefinedOutsideOfLoop(buffer))
         continue;
+      Type type = cast<MemRefType>(buffer.getType()).getElementType();
+      const int64_t bits = type.isIndex() ? 64 : type.getIntOrFloatBitWidth();
       Value line = constant(std::max<int64_t>(1, model.cpu.line * 8 / bits));
       auto lines = scf::ForOp::create(b, loc, begin, add(begin, add(mean, line)), line);
       OpBuilder inside = OpBuilder::atBlockBegin(lines.getBody());
-      emitPrefetch(inside, loc, load.getMemRef(), lines.getInductionVar());
+      emitPrefetch(inside, loc, buffer, lines.getInductionVar());
     }
   }
 };

@@ -22,9 +22,11 @@ using namespace mlir;
 
 /// Whether the positions of the segments are an argument that nobody writes.
 bool hasConstantPositions(scf::ForOp segment) {
-  auto positions = dyn_cast<BlockArgument>(loadBehindCasts(segment.getLowerBound()).getMemRef());
+  auto positions =
+      dyn_cast<BlockArgument>(segment.getLowerBound().getDefiningOp<dialect::SegmentOp>().getPositions());
   return positions && isa<func::FuncOp>(positions.getOwner()->getParentOp()) &&
-         llvm::all_of(positions.getUsers(), llvm::IsaPred<memref::LoadOp, memref::DimOp, memref::PrefetchOp>);
+         llvm::all_of(positions.getUsers(),
+                      llvm::IsaPred<memref::LoadOp, memref::DimOp, memref::PrefetchOp, dialect::SegmentOp>);
 }
 
 /// Whether the loop around passes its loop-carried values through the segment unchanged.
@@ -53,11 +55,12 @@ scf::ForOp coalescableSegment(scf::ForOp rows) {
   for (Operation &op : rows.getBody()->without_terminator()) {
     if (auto loop = dyn_cast<scf::ForOp>(op); loop && !segment)
       segment = loop;
-    else if (op.getNumRegions() != 0 || !(isa<memref::LoadOp>(op) || isMemoryEffectFree(&op)))
+    else if (op.getNumRegions() != 0 ||
+             !(isa<memref::LoadOp, dialect::SegmentOp>(op) || isMemoryEffectFree(&op)))
       return {};
   }
   if (!segment || segment.getInitArgs().size() != rows.getInitArgs().size() || !hasUnitStep(rows) ||
-      !hasUnitStep(segment) || !rows->hasAttr(levels::kindAttr) || !segment->hasAttr(levels::kindAttr))
+      !hasUnitStep(segment))
     return {};
   return iteratesSegments(rows, segment) && hasConstantPositions(segment) && carriesTheSame(segment, rows) &&
                  isIndependentOf(segment, rows)
@@ -81,10 +84,9 @@ scf::ForOp coalesce(scf::ForOp segment, scf::ForOp rows) {
   for (auto [from, to] : llvm::zip_equal(segment.getBody()->getArguments(), body->getArguments()))
     from.replaceAllUsesWith(to);
   body->getOperations().splice(body->end(), segment.getBody()->getOperations());
-  Attribute kind = segment->getAttr(levels::kindAttr);
-  bool same = rows->getAttr(levels::kindAttr) == kind;
-  all->setAttr(levels::kindAttr,
-               same ? kind : levels::kindValue(b.getContext(), dialect::LoopKind::Reduction));
+  dialect::LoopAttr loop = dialect::loopOf(segment);
+  bool same = dialect::loopOf(rows).getKind() == loop.getKind();
+  all->setAttr(dialect::kLoopAttr, same ? loop : loop.withKind(dialect::LoopKind::Reduction));
   rows.replaceAllUsesWith(all.getResults());
   rows.erase();
   return all;

@@ -205,7 +205,7 @@ private:
     Value from = add(times(each.getInductionVar(), p.length), column);
     Value to = times(sub(each.getInductionVar(), first), width);
     auto copy = scf::ForOp::create(b, loc, zero, wide, one);
-    copy->setAttr(dialect::kKindAttr, b.getStringAttr("parallel"));
+    copy->setAttr(dialect::kLoopAttr, dialect::LoopAttr::get(b.getContext(), dialect::LoopKind::Parallel));
     b.setInsertionPointToStart(copy.getBody());
     Value k = copy.getInductionVar();
     Value element = memref::LoadOp::create(b, loc, p.load.getMemRef(), add(from, k));

@@ -7,7 +7,7 @@
 //           as a coordinate beyond all others.
 //   gaps    a merge over a range: the coordinates that no operand has are runs between those that one has.
 //   locate  one step per coordinate of a range, with one position per operand.
-//   gallop  an intersection: the operands behind the largest coordinate leap to it.
+//   gallop  an intersection: the operands behind the largest coordinate gallop to it.
 //   flags   an n-way merge whose body runs once with a presence flag for each operand (Flagged.cpp).
 //   blocks  an intersection of two lists, or of two bitmaps: whole vectors of coordinates, or words, at a
 //   time (Intersect.h).
@@ -270,7 +270,7 @@ Values CoiterateLowering::step(Minterm among, ArrayRef<Minterm> live, Values car
 Values CoiterateLowering::tail(unsigned operand, Value begin, Values carried) {
   const Space &space = spaces[operand];
   SmallVector<levels::Iterator> at(count);
-  return parent.walk(loc, space, begin, space.range.end, op.getKind(), /*each=*/false, carried,
+  return parent.walk(loc, space, begin, space.range.end, op.getLoop(), /*each=*/false, carried,
                      [&](Value coordinate, const levels::Iterator &iterator, Values now) {
                        at[operand] = iterator;
                        return visit(Minterm(1) << operand, coordinate, at, now);
@@ -336,14 +336,15 @@ Values CoiterateLowering::gaps(Values inits) {
   // Carried first: the coordinate up to which everything is visited.
   auto fill = [&](Value until, Values now) {
     Values rest(llvm::drop_begin(now));
-    return forLoop(b, loc, now[0], until, op.getKind(), rest,
+    return forLoop(b, loc, now[0], until, op.getLoop(), rest,
                    [&](Value coordinate, Values inner) { return visit(0, coordinate, {}, inner); });
   };
   Values rest{lo};
   llvm::append_range(rest, inits);
   if (count == 1) {
-    rest = parent.walk(loc, spaces[0], carried[0], spaces[0].range.end, LoopKind::Reduction, /*each=*/false,
-                       rest, [&](Value coordinate, const levels::Iterator &iterator, Values now) {
+    rest = parent.walk(loc, spaces[0], carried[0], spaces[0].range.end,
+                       op.getLoop().withKind(LoopKind::Reduction), /*each=*/false, rest,
+                       [&](Value coordinate, const levels::Iterator &iterator, Values now) {
                          Values result{emitter().add(coordinate, constant(1))};
                          llvm::append_range(result, visit(1, coordinate, iterator, fill(coordinate, now)));
                          return result;
@@ -367,26 +368,27 @@ Values CoiterateLowering::locate(Values inits) {
   for (const Space &space : spaces)
     carried.push_back(firstFrom(b, loc, space, lo));
   llvm::append_range(carried, inits);
-  // Positions travel from round to round, so the rounds are not independent whatever the op says.
-  carried = forLoop(b, loc, lo, hi, LoopKind::Reduction, carried, [&](Value coordinate, Values now) {
-    Values has;
-    SmallVector<levels::Iterator> at;
-    Values next;
-    for (unsigned k = 0; k < count; ++k) {
-      Value own = sentinelCoordinate(k, now[k]);
-      has.push_back(compare(CmpIPredicate::eq, own, coordinate));
-      next.push_back(advance(k, now[k], has[k], coordinate));
-      at.push_back(spaces[k].at(now[k], next[k], coordinate));
-    }
-    SmallVector<Minterm> possible(cases.begin(), cases.end());
-    Minterm all = (Minterm(1) << count) - 1;
-    Values rest(llvm::drop_begin(now, count));
-    llvm::append_range(next, dispatch(possible, without(all, 0), has, ValueRange(rest).getTypes(),
-                                      [&](std::optional<Minterm> minterm) {
-                                        return minterm ? visit(*minterm, coordinate, at, rest) : rest;
-                                      }));
-    return next;
-  });
+  // Positions travel from iteration to iteration, so the iterations are not independent whatever the op says.
+  carried = forLoop(
+      b, loc, lo, hi, op.getLoop().withKind(LoopKind::Reduction), carried, [&](Value coordinate, Values now) {
+        Values has;
+        SmallVector<levels::Iterator> at;
+        Values next;
+        for (unsigned k = 0; k < count; ++k) {
+          Value own = sentinelCoordinate(k, now[k]);
+          has.push_back(compare(CmpIPredicate::eq, own, coordinate));
+          next.push_back(advance(k, now[k], has[k], coordinate));
+          at.push_back(spaces[k].at(now[k], next[k], coordinate));
+        }
+        SmallVector<Minterm> possible(cases.begin(), cases.end());
+        Minterm all = (Minterm(1) << count) - 1;
+        Values rest(llvm::drop_begin(now, count));
+        llvm::append_range(next, dispatch(possible, without(all, 0), has, ValueRange(rest).getTypes(),
+                                          [&](std::optional<Minterm> minterm) {
+                                            return minterm ? visit(*minterm, coordinate, at, rest) : rest;
+                                          }));
+        return next;
+      });
   return Values(llvm::drop_begin(carried, count));
 }
 

@@ -251,7 +251,8 @@ private:
       replace(init, op->getResult(unsigned(k)));
       changed.push_back({unsigned(k), known.lookup(init.get()).buffer});
     }
-    // At the head of a round, a carried buffer holds what the round is given, whichever round it is.
+    // At the head of an iteration, a carried buffer holds what the iteration is given, whichever iteration it
+    // is.
     auto enter = [&](Region &region) {
       for (auto [k, buffer] : changed) {
         BlockArgument arg = carriedArgument(region, k, op);

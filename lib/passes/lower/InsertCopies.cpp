@@ -67,7 +67,7 @@ struct InsertCopies : impl::InsertCopiesBase<InsertCopies> {
       return read(use, conflict.version);
     OpOperand *other = conflict.overwrite;
     const bool isOwn = other && isa<RankedTensorType>(other->get().getType());
-    // A store that finds what it left in the round before starts from a copy in each round.
+    // A store that finds what it left in the iteration before starts from a copy in each iteration.
     if (isOwn && (other == &use || !reachesReturn(*other)))
       return detach(*other);
     if (conflict.kind != Conflict::Write || !isa<RankedTensorType>(use.get().getType()))

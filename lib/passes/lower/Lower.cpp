@@ -106,8 +106,9 @@ void Lowering::lowerSpaceSize(SpaceSizeOp op) {
   if (space.format->full())
     size = emit.levelSize(space.level);
   else if (space.hasPadding())
-    size = walk(loc, space, space.range.begin, space.range.end, LoopKind::Reduction, /*each=*/false,
-                emit.constant(0), [&](Value, const levels::Iterator &, Values count) {
+    size = walk(loc, space, space.range.begin, space.range.end,
+                LoopAttr::get(b.getContext(), LoopKind::Reduction), /*each=*/false, emit.constant(0),
+                [&](Value, const levels::Iterator &, Values count) {
                   return Values{emit.add(count[0], emit.constant(1))};
                 })[0];
   else
@@ -314,7 +315,7 @@ LogicalResult Lowering::check() {
 /// What a tensor value is from here on.
 const levels::Storage *Lowering::addStorage(Value tensor, ValueRange fields, ValueRange dims) {
   auto type = cast<RankedTensorType>(tensor.getType());
-  storages.push_back(levels::Storage::create(b, tensor.getLoc(), getEncoding(type).getValue(),
+  storages.push_back(levels::Storage::create(b, func.getLoc(), getEncoding(type).getValue(),
                                              type.getElementType(), fields, dims));
   return tensors[tensor] = storages.back().get();
 }
@@ -342,6 +343,32 @@ void Lowering::lowerWithValues(WithValuesOp op) {
   addStorage(op.getResult(), fields, Values(pattern.dims.begin(), pattern.dims.end()));
 }
 
+static std::string fieldName(const format::Field &field) {
+  static constexpr StringRef names[] = {"size", "perm", "pos", "crd", "bits"};
+  if (field.kind == format::FieldKind::Values)
+    return "val";
+  return (names[size_t(field.kind)] + Twine(field.level)).str();
+}
+
+/// Calls the buffers of a tensor A `A_pos1`, `A_crd1`, `A_val`, its sizes `A_dim0`. `first`: where those of
+/// each argument of the function begin.
+void Lowering::nameBuffers(Block &entry, ArrayRef<unsigned> first) {
+  for (auto [arg, at] : llvm::zip(func.getArguments(), first)) {
+    auto tensor = func.getArgAttrOfType<StringAttr>(arg.getArgNumber(), kNameAttr);
+    auto type = dyn_cast<RankedTensorType>(arg.getType());
+    if (!tensor || !type)
+      continue;
+    unsigned next = at;
+    auto name = [&](const Twine &field) {
+      levels::named(entry.getArgument(next++), (tensor.getValue() + "_" + field).str());
+    };
+    for (const format::Field &field : format::layout(getEncoding(type).getValue()).fields)
+      name(fieldName(field));
+    for (int64_t dim = 0; dim < type.getRank(); ++dim)
+      name("dim" + Twine(dim));
+  }
+}
+
 func::FuncOp Lowering::createFunction() {
   SmallVector<Type> inputs;
   std::vector<unsigned> first;
@@ -363,6 +390,7 @@ func::FuncOp Lowering::createFunction() {
   lowered.setVisibility(func.getVisibility());
   Block *entry = lowered.addEntryBlock();
   b.setInsertionPointToStart(entry);
+  nameBuffers(*entry, first);
   for (auto [arg, at] : llvm::zip(func.getArguments(), first)) {
     auto type = dyn_cast<RankedTensorType>(arg.getType());
     if (!type) {
@@ -376,7 +404,7 @@ func::FuncOp Lowering::createFunction() {
     for (int64_t size : type.getShape()) {
       Value dim = entry->getArgument(at++);
       dims.push_back(
-          ShapedType::isDynamic(size) ? dim : Value(arith::ConstantIndexOp::create(b, arg.getLoc(), size)));
+          ShapedType::isDynamic(size) ? dim : Value(arith::ConstantIndexOp::create(b, func.getLoc(), size)));
     }
     addStorage(arg, fields, dims);
   }

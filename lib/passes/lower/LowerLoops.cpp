@@ -99,8 +99,7 @@ void Lowering::lowerFor(scf::ForOp op) {
   auto loop = scf::ForOp::create(b, op.getLoc(), values.lookup(op.getLowerBound()),
                                  values.lookup(op.getUpperBound()), values.lookup(op.getStep()), inits);
   loop->setAttrs(op->getAttrs());
-  if (!loop->hasAttr(levels::kindAttr))
-    loop->setAttr(levels::kindAttr, levels::kindValue(b.getContext(), LoopKind::Reduction));
+  loop->setAttr(kLoopAttr, loopOf(op));
   {
     OpBuilder::InsertionGuard guard(b);
     Block *block = loop.getBody();
@@ -115,11 +114,14 @@ void Lowering::lowerFor(scf::ForOp op) {
   bindCarried(op.getResults(), op.getInitArgs(), loop.getResults());
 }
 
-Values Lowering::walk(Location loc, const Space &space, Value begin, Value end, LoopKind kind, bool each,
+Values Lowering::walk(Location loc, const Space &space, Value begin, Value end, LoopAttr loop, bool each,
                       ValueRange carried,
                       function_ref<Values(Value, const levels::Iterator &, Values)> body) {
+  const std::string name = loop.valueName(), positionName = name.empty() ? name : name + "_pos";
   // Empty slots are skipped.
   auto visit = [&](Value position, Value end, Value coordinate, Values now) -> Values {
+    levels::named(position, positionName);
+    levels::named(coordinate, name);
     Value entry = space.valid(b, loc, position, coordinate);
     auto run = [&] { return body(coordinate, space.at(position, end, coordinate), now); };
     return entry ? ifElse(b, loc, entry, ValueRange(now).getTypes(), run, [&] { return now; }) : run();
@@ -132,7 +134,7 @@ Values Lowering::walk(Location loc, const Space &space, Value begin, Value end, 
     return ifElse(b, loc, any, carried.getTypes(), only, [&] { return Values(carried); });
   }
   if (space.unique() || each)
-    return forLoop(b, loc, begin, end, kind, carried, [&](Value position, Values now) {
+    return forLoop(b, loc, begin, end, loop, carried, [&](Value position, Values now) {
       return visit(position, {}, space.coordinate(b, loc, position), now);
     });
   // A nonunique level is walked segment by segment; where the next one starts is known only at the end of
@@ -167,7 +169,7 @@ void Lowering::lowerIterate(IterateOp op) {
   auto range = ranges.find(op.getSpace());
   if (range != ranges.end()) {
     auto [lo, hi] = range->second;
-    results = forLoop(b, loc, lo, hi, op.getKind(), inits, [&](Value coordinate, Values carried) {
+    results = forLoop(b, loc, lo, hi, op.getLoop(), inits, [&](Value coordinate, Values carried) {
       return emitBody(op.getBody(), coordinate, {}, op.getInits(), carried);
     });
   } else {
@@ -182,14 +184,14 @@ void Lowering::lowerIterate(IterateOp op) {
         begin = arith::MaxUIOp::create(b, loc, begin, space.slice->begin);
         end = arith::MinUIOp::create(b, loc, end, space.slice->end);
       }
-      results = forLoop(b, loc, begin, end, op.getKind(), inits, [&](Value coordinate, Values carried) {
+      results = forLoop(b, loc, begin, end, op.getLoop(), inits, [&](Value coordinate, Values carried) {
         Value position = space.format->locate(emit, space.level, space.parent, coordinate);
         levels::Iterator iterator = space.at(position, {}, coordinate);
         iterator.bounded = bounds.has_value();
         return emitBody(op.getBody(), coordinate, iterator, op.getInits(), carried);
       });
     } else {
-      results = walk(loc, space, space.range.begin, space.range.end, op.getKind(), op.getEach(), inits,
+      results = walk(loc, space, space.range.begin, space.range.end, op.getLoop(), op.getEach(), inits,
                      [&](Value coordinate, const levels::Iterator &iterator, Values carried) {
                        prefetchAhead(op, space, iterator.position);
                        return emitBody(op.getBody(), coordinate, iterator, op.getInits(), carried);

@@ -12,8 +12,8 @@ void Lowering::lowerPositionTable(PositionTableOp op) {
   Space space = spaces.lookup(op.getSpace());
   Value table = values.lookup(op.getTable());
   Type element = cast<MemRefType>(table.getType()).getElementType();
-  walk(loc, space, space.range.begin, space.range.end, LoopKind::Parallel, /*each=*/false, {},
-       [&](Value coordinate, const levels::Iterator &at, Values) {
+  walk(loc, space, space.range.begin, space.range.end, LoopAttr::get(b.getContext(), LoopKind::Parallel),
+       /*each=*/false, {}, [&](Value coordinate, const levels::Iterator &at, Values) {
          Value position = arith::IndexCastUIOp::create(b, loc, element, at.position);
          memref::StoreOp::create(b, loc, position, table, coordinate);
          return Values{};

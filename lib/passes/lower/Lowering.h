@@ -24,6 +24,7 @@ private:
   // Lower.cpp: functions, and ops without loops.
   mlir::LogicalResult check();
   mlir::func::FuncOp createFunction();
+  void nameBuffers(mlir::Block &entry, llvm::ArrayRef<unsigned> first);
   const levels::Storage *addStorage(mlir::Value tensor, mlir::ValueRange fields, mlir::ValueRange dims);
   Values returned(mlir::ValueRange operands) const;
   void lowerBlock(mlir::Block &block);
@@ -40,14 +41,14 @@ private:
   void lowerStorage(dialect::StorageOp op);
   void lowerWithValues(dialect::WithValuesOp op);
 
-  // Tables.cpp
+  // LowerTables.cpp
   void lowerPositionTable(dialect::PositionTableOp op);
   void lowerLookup(dialect::LookupOp op);
 
-  // Coordinates.cpp
+  // LowerCoordinates.cpp
   void lowerCoordinates(dialect::CoordinatesOp op);
 
-  // Loops.cpp: ops with regions.
+  // LowerLoops.cpp: ops with regions.
   void lowerIf(mlir::scf::IfOp op);
   void lowerFor(mlir::scf::ForOp op);
   void lowerIterate(dialect::IterateOp op);
@@ -63,9 +64,9 @@ private:
   void lowerSlice(dialect::SliceOp op);
   void lowerRestrict(dialect::RestrictOp op);
 
-  // Prefetch.cpp
-  /// Asks for the memory of what the loop will reach by coordinates it reads, some rounds ahead of the one at
-  /// `position` of its space.
+  // PrefetchSegments.cpp
+  /// Prefetches the memory of what the loop will reach by coordinates it reads, some iterations ahead of the
+  /// one at `position` of its space.
   void prefetchAhead(dialect::IterateOp op, const Space &space, mlir::Value position);
 
   // Coiterate.cpp
@@ -76,7 +77,7 @@ private:
   /// Visits the coordinates of [begin, end) in storage order, repeated ones once or, with `each`, position by
   /// position: `body(coordinate, iterator, carried) -> carried`.
   Values walk(mlir::Location loc, const Space &space, mlir::Value begin, mlir::Value end,
-              dialect::LoopKind kind, bool each, mlir::ValueRange carried,
+              dialect::LoopAttr loop, bool each, mlir::ValueRange carried,
               llvm::function_ref<Values(mlir::Value, const levels::Iterator &, Values)> body);
 
   // Carried values: those that are tensors are storage already, so only the others travel at run time.

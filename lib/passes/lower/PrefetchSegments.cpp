@@ -1,8 +1,7 @@
 // Software prefetch: a loop over stored coordinates that selects other segments by them (the rows of B in a
 // product), or places to store at that it looks up by them (the cursors of a conversion), waits for memory at
-// every one, since no hardware predicts where these are. The coordinates of later rounds are in memory
+// every one, since no hardware predicts where these are. The coordinates of later iterations are in memory
 // already, and so say which memory to ask for.
-#include "dialect/Attributes.h"
 #include "dialect/Costs.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -61,7 +60,7 @@ private:
   const iteration::CostModel &model;
 };
 
-/// Where the rounds of a loop store, as far as its coordinate decides it by way of what is read there.
+/// Where the iterations of a loop store, as far as its coordinate decides it by way of what is read there.
 class Stores {
 public:
   Stores(IterateOp op, const IRMapping &outside) : coordinate(op.getBody().getArgument(0)), outside(outside) {
@@ -78,7 +77,7 @@ public:
 
   bool any() const { return !found.empty(); }
 
-  /// Asks for the places of the round at another coordinate.
+  /// Asks for the places of the iteration at another coordinate.
   void prefetch(OpBuilder &b, Value later) const {
     IRMapping there = outside;
     // A body may be emitted several times: what its values became elsewhere is nothing here.
@@ -97,8 +96,8 @@ public:
   }
 
 private:
-  /// What runs once in a round: the loops inside over the one coordinate that goes with an entry's are part
-  /// of it.
+  /// What runs once in an iteration: the loops inside over the one coordinate that goes with an entry's are
+  /// part of it.
   void addRound(IterateOp op) {
     Block &block = op.getBody().front();
     round.push_back(&block);
@@ -128,8 +127,8 @@ private:
                                      return depends(operand);
                                    }));
   }
-  /// Whether the value comes from a cursor at the coordinate, one that every round moves on: tables that stay
-  /// as they are give places on a few streams, which the hardware sees.
+  /// Whether the value comes from a cursor at the coordinate, one that every iteration moves on: tables that
+  /// stay as they are give places on a few streams, which the hardware sees.
   bool isLookedUp(Value value) const {
     Operation *op = value.getDefiningOp();
     if (!isInRound(op))
@@ -153,8 +152,8 @@ private:
     return copy->getResult(0);
   }
 
-  /// A later round may belong to another one of the loops around, whose coordinate it would have to be put
-  /// together with, or have run already, where its cursor stands behind its last place.
+  /// A later iteration may belong to another one of the loops around, whose coordinate it would have to be
+  /// put together with, or have run already, where its cursor stands behind its last place.
   static void stayInside(OpBuilder &b, memref::LoadOp load, ValueRange original) {
     if (original.size() != 1 || isa<BlockArgument>(original[0]))
       return;
@@ -185,13 +184,13 @@ void Lowering::prefetchAhead(IterateOp op, const Space &space, Value position) {
   levels::Emitter emit = space.emitter(b, loc);
   // Rows are often shorter than the distance, so that it reaches into later ones: up to the last coordinate
   // of all.
-  auto coordinateAhead = [&](int64_t rounds) {
+  auto coordinateAhead = [&](int64_t distance) {
     Value count = memref::DimOp::create(b, loc, space.storage->fields[own->field], emit.constant(0));
-    Value later = emit.add(position, emit.constant(rounds));
+    Value later = emit.add(position, emit.constant(distance));
     Value at = arith::MinUIOp::create(b, loc, later, emit.sub(count, emit.constant(1)));
     return space.coordinate(b, loc, at);
   };
-  if (Stores stores(op, values); stores.any() && !op->hasAttr(kStoresNearAttr))
+  if (Stores stores(op, values); stores.any() && !op.getLoop().getCacheResident())
     stores.prefetch(b, coordinateAhead(model.costs.prefetchStores));
   Value far, near;
   for (SpaceOp selected : op.getBody().getOps<SpaceOp>()) {

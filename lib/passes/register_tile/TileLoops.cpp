@@ -1,5 +1,4 @@
 #include "passes/register_tile/TileLoops.h"
-#include "dialect/Attributes.h"
 #include "dialect/Costs.h"
 
 namespace tulle::passes {
@@ -188,7 +187,7 @@ TileLoops::Values TileLoops::segmentLoops(Value begin, Value end, const IRMappin
     };
   };
   // They are short there, and registers that nested loops would take are free (experiment 041).
-  if (scf::ForOp(nest.outers[last() - 1])->hasAttr(dialect::kNearAttr))
+  if (dialect::loopOf(nest.outers[last() - 1]).getCacheResident())
     return inForm(Form::Coalesced)();
   Value areLong, sample;
   std::tie(areLong, sample) = lengths(begin, end, map);
@@ -255,7 +254,7 @@ TileLoops::Values TileLoops::coalescedLoop(Value begin, Value end, IRMapping map
     clonePrologue(b, segments, map);
     map.map(nest.outer().getInductionVar(), position);
     clonePrologue(b, nest.outer(), map);
-    if (!segments->hasAttr(dialect::kNearAttr))
+    if (!dialect::loopOf(segments).getCacheResident())
       prefetch(*segmentRows, segment, map, tile, model.costs.prefetchLineStride);
     prefetch(rows, position, map, tile, model.costs.prefetchLineStride);
     Values yielded{segment, stop};

@@ -1,4 +1,5 @@
-// tulle-fuse-init: rows of a dense result get their start value in the round of the loop that updates them.
+// tulle-fuse-init: rows of a dense result get their start value in the iteration of the loop that updates
+// them.
 //
 // A row is then written while it is in the cache, by the thread that works on it, and code that keeps the row
 // in registers need not write it before at all.
@@ -23,7 +24,7 @@ bool isDense(RankedTensorType type) {
   });
 }
 
-/// How many rows each round of the loop has, if together they have all coordinates of the tensor's first
+/// How many rows each iteration of the loop has, if together they have all coordinates of the tensor's first
 /// level: 1 of a loop over `0 to n`, c over `0 to (n + c - 1) / c`, else 0. A dimension's size is the same
 /// for all tensors that a statement's index runs over.
 int64_t rowsEachRound(IterateOp loop, RankedTensorType type) {
@@ -56,7 +57,7 @@ bool isBelow(Value x, int64_t bound) {
   return most && *most <= bound;
 }
 
-/// Whether `row` is one of those of the loop's round: the coordinate, or `coordinate * rows + offset`.
+/// Whether `row` is one of those of the loop's iteration: the coordinate, or `coordinate * rows + offset`.
 bool isOfRound(Value row, IterateOp loop, int64_t rows) {
   Value round = loop.getBody().getArgument(0);
   if (rows == 1)
@@ -67,8 +68,8 @@ bool isOfRound(Value row, IterateOp loop, int64_t rows) {
          isBelow(add.getRhs(), rows);
 }
 
-/// Whether every round touches no row of the tensor but its own. Where none touches any, nothing says that
-/// the rounds are the rows.
+/// Whether every iteration touches no row of the tensor but its own. Where none touches any, nothing says
+/// that the iterations are the rows.
 bool staysInRows(IterateOp loop, Value tensor, int64_t rows) {
   bool touches = false;
   for (Operation *user : tensor.getUsers()) {
@@ -91,7 +92,8 @@ Value fillAlong(OpBuilder &b, FillOp fill, Value parent, unsigned level, Value f
   Location loc = fill.getLoc();
   EncodingAttr encoding = getEncoding(fill.getTensor().getType());
   Value range = RangeOp::create(b, loc, arith::ConstantIndexOp::create(b, loc, 0), count);
-  auto loop = IterateOp::create(b, loc, carried.getType(), range, carried, LoopKind::Parallel);
+  auto loop = IterateOp::create(b, loc, carried.getType(), range, carried,
+                                LoopAttr::get(b.getContext(), LoopKind::Parallel));
   OpBuilder::InsertionGuard guard(b);
   Block *body = b.createBlock(&loop.getBody(), {}, {b.getIndexType(), carried.getType()}, {loc, loc});
   Value coordinate = body->getArgument(0);
@@ -112,7 +114,7 @@ Value fillBelow(OpBuilder &b, FillOp fill, Value parent, unsigned level, Value c
   return fillAlong(b, fill, parent, level, Value(), size, carried);
 }
 
-/// Sets the rows of a round, of which the last has those that are left.
+/// Sets the rows of an iteration, of which the last has those that are left.
 Value fillRows(OpBuilder &b, FillOp fill, Value round, int64_t rows, Value carried) {
   Location loc = fill.getLoc();
   Value tensor = fill.getTensor();

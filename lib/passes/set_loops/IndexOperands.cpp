@@ -1,4 +1,4 @@
-// tulle-index-operands: co-iterations that meet the same rows in every round of a loop look them up.
+// tulle-index-operands: co-iterations that meet the same rows in every iteration of a loop look them up.
 //
 //   iterate k in A(i, :)                              tabulate M(i, :) in %table
 //     coiterate j in B(k, :) & M(i, :)       becomes  iterate k in A(i, :)
@@ -29,7 +29,7 @@ bool isLoop(Operation *op) { return isa<IterateOp, CoiterateOp, scf::ForOp, scf:
 
 /// The op that holds the co-iteration and stands where the space could: behind what the space depends on.
 /// Null where no loop is in between, so that the space would be met once.
-Operation *roundsOver(SpaceOp space, CoiterateOp op) {
+Operation *reuseLoop(SpaceOp space, CoiterateOp op) {
   Block *known =
       space.getParent() ? space.getParent().getParentBlock() : &op->getParentOfType<func::FuncOp>().front();
   Operation *at = known->findAncestorOpInBlock(*op);
@@ -51,11 +51,11 @@ Operation *outermostLoop(Operation *op) {
 }
 
 /// A space that is met again and again.
-struct Tabled {
+struct Indexed {
   SpaceOp space;
-  unsigned number; ///< in the set
-  Operation *rounds;
-  Value table{}, worthwhile{}; ///< the latter null where it is known
+  unsigned number;             ///< in the set
+  Operation *reuse;            ///< the loop whose iterations meet it
+  Value table{}, profitable{}; ///< the latter null where it is known
 };
 
 class Rewrite {
@@ -65,17 +65,18 @@ public:
   void run() {
     if (!match())
       return;
-    for (Tabled &t : tabled)
+    for (Indexed &t : indexed)
       makeTable(t);
     b.setInsertionPoint(op);
     Value condition;
-    for (Tabled &t : tabled) {
-      if (t.worthwhile)
-        condition = condition ? arith::AndIOp::create(b, loc, condition, t.worthwhile) : t.worthwhile;
+    for (Indexed &t : indexed) {
+      if (t.profitable)
+        condition = condition ? arith::AndIOp::create(b, loc, condition, t.profitable) : t.profitable;
     }
     std::string walked(1, char('a' + driver));
-    explainChoice(op, "rows that rounds of a loop share are looked up in tables: " + op.getSet().str() +
-                          " walks " + walked + " alone; a merge would walk all of them in every round");
+    explainChoice(
+        op, "rows that iterations of a loop share are looked up in position tables: " + op.getSet().str() +
+                " walks " + walked + " alone; a merge would walk all of them in every round");
     if (Value few = isShort()) {
       condition = condition ? arith::AndIOp::create(b, loc, condition, few) : few;
       op.setStrategy(Strategy::Gallop);
@@ -111,15 +112,15 @@ private:
       auto space = value.getDefiningOp<SpaceOp>();
       auto argument = space ? dyn_cast<BlockArgument>(space.getTensor()) : BlockArgument();
       bool known = argument && !space.getCondition() && isa<func::FuncOp>(argument.getOwner()->getParentOp());
-      Operation *rounds = known && isTabled(space.getType()) ? roundsOver(space, op) : nullptr;
-      if (rounds) {
-        tabled.push_back({space, unsigned(k), rounds});
+      Operation *reuse = known && isIndexable(space.getType()) ? reuseLoop(space, op) : nullptr;
+      if (reuse) {
+        indexed.push_back({space, unsigned(k), reuse});
       } else {
         driver = unsigned(k);
         ++drivers;
       }
     }
-    return drivers == 1 && !tabled.empty() &&
+    return drivers == 1 && !indexed.empty() &&
            llvm::all_of(op.getCases(), [&](int64_t minterm) { return minterm >> driver & 1; });
   }
 
@@ -137,10 +138,10 @@ private:
   Value isShort() {
     auto walked = cast<TypedValue<SpaceType>>(op.getSpaces()[driver]);
     const int64_t all = (int64_t(1) << op.getSpaces().size()) - 1;
-    if (op.getCases() != ArrayRef<int64_t>{all} || !isTabled(walked.getType()))
+    if (op.getCases() != ArrayRef<int64_t>{all} || !isIndexable(walked.getType()))
       return {};
     Value shortest;
-    for (Tabled &t : tabled) {
+    for (Indexed &t : indexed) {
       Value size = SpaceSizeOp::create(b, loc, t.space.getResult());
       shortest = shortest ? arith::MinUIOp::create(b, loc, shortest, size).getResult() : size;
     }
@@ -149,12 +150,12 @@ private:
                                  arith::MulIOp::create(b, loc, shortest, ratio));
   }
 
-  static bool isTabled(SpaceType type) {
+  static bool isIndexable(SpaceType type) {
     return iteration::hasTables(type.getEncoding().getValue().levels[type.getLevel()].format);
   }
 
-  void makeTable(Tabled &t) {
-    Operation *all = outermostLoop(t.rounds);
+  void makeTable(Indexed &t) {
+    Operation *all = outermostLoop(t.reuse);
     b.setInsertionPoint(all);
     Value tensor = t.space.getTensor();
     Value zero = arith::ConstantIndexOp::create(b, loc, 0);
@@ -171,24 +172,24 @@ private:
       Value entries = StoredCountOp::create(b, loc, tensor);
       Value most = arith::MulIOp::create(b, loc, entries, constant(costs.sparsest));
       most = arith::MaxUIOp::create(b, loc, most, constant(costs.smallLevel));
-      t.worthwhile = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ule, size, most);
-      size = arith::SelectOp::create(b, loc, t.worthwhile, size, zero);
+      t.profitable = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ule, size, most);
+      size = arith::SelectOp::create(b, loc, t.profitable, size, zero);
     }
     Type element = b.getIntegerType(encoding.posWidth > 32 ? 64 : 32);
     t.table = levels::allocate(b, loc, MemRefType::get({ShapedType::kDynamic}, element), size);
     Value none = arith::ConstantIntOp::create(b, loc, element, -1);
     Value one = arith::ConstantIndexOp::create(b, loc, 1);
     auto clear = scf::ForOp::create(b, loc, zero, size, one);
-    clear->setAttr(dialect::kKindAttr, b.getStringAttr(stringifyLoopKind(LoopKind::Parallel)));
+    clear->setAttr(dialect::kLoopAttr, LoopAttr::get(b.getContext(), LoopKind::Parallel));
     b.setInsertionPointToStart(clear.getBody());
     memref::StoreOp::create(b, loc, none, t.table, clear.getInductionVar());
     b.setInsertionPointAfter(all);
     memref::DeallocOp::create(b, loc, t.table);
 
-    b.setInsertionPoint(t.rounds);
+    b.setInsertionPoint(t.reuse);
     t.space = cast<SpaceOp>(b.clone(*t.space));
-    if (t.worthwhile)
-      b.setInsertionPointToStart(scf::IfOp::create(b, loc, t.worthwhile, false).thenBlock());
+    if (t.profitable)
+      b.setInsertionPointToStart(scf::IfOp::create(b, loc, t.profitable, false).thenBlock());
     PositionTableOp::create(b, loc, t.space, t.table);
   }
 
@@ -196,7 +197,7 @@ private:
   ValueRange iterate() {
     SmallVector<Value> inits(op.getInits());
     auto space = cast<TypedValue<SpaceType>>(op.getSpaces()[driver]);
-    auto loop = IterateOp::create(b, loc, op.getResultTypes(), space, inits, op.getKind());
+    auto loop = IterateOp::create(b, loc, op.getResultTypes(), space, inits, op.getLoop());
     OpBuilder::InsertionGuard guard(b);
     SmallVector<Type> types{b.getIndexType(), iteratorType(space.getType())};
     llvm::append_range(types, op.getResultTypes());
@@ -204,7 +205,7 @@ private:
     iterators.assign(op.getSpaces().size(), Value());
     found.assign(op.getSpaces().size(), Value());
     iterators[driver] = body->getArgument(1);
-    for (Tabled &t : tabled) {
+    for (Indexed &t : indexed) {
       auto lookup = LookupOp::create(b, loc, iteratorType(t.space.getType()), b.getI1Type(), t.space, t.table,
                                      body->getArgument(0));
       iterators[t.number] = lookup.getResult();
@@ -244,11 +245,11 @@ private:
   /// Whether the coordinate is of this case, which those before are not; null where it must be.
   Value isCase(unsigned number) {
     uint64_t minterm = uint64_t(op.getCases()[number]);
-    uint64_t sets = uint64_t(1) << tabled.size();
+    uint64_t sets = uint64_t(1) << indexed.size();
     if (number + 1 == sets)
       return {};
     Value condition;
-    for (Tabled &t : tabled) {
+    for (Indexed &t : indexed) {
       Value has = found[t.number];
       if (!(minterm >> t.number & 1))
         has = arith::XOrIOp::create(b, loc, has, arith::ConstantIntOp::create(b, loc, 1, 1));
@@ -281,7 +282,7 @@ private:
   OpBuilder b;
   const iteration::Costs &costs;
   unsigned driver = 0;
-  SmallVector<Tabled> tabled;
+  SmallVector<Indexed> indexed;
   SmallVector<Value> iterators, found; ///< by the number of a space
 };
 

@@ -224,6 +224,12 @@ void LoopEmitter::fillBody(Block *block, LoopState s, unsigned depth, ArrayRef<u
   dialect::YieldOp::create(b, loc, results);
 }
 
+dialect::LoopAttr LoopEmitter::loopAttr(unsigned depth) const {
+  return dialect::LoopAttr::get(
+      b.getContext(), isReduction(depth) ? dialect::LoopKind::Reduction : dialect::LoopKind::Parallel,
+      b.getStringAttr(iteration::nameOf(plan.order[depth], nameOfIndices(statement.generic))));
+}
+
 /// The loop over the coordinates of `minterms`. Results: what is carried, then, if counted, how many
 /// coordinates there were.
 LoopEmitter::Carried LoopEmitter::loop(const LoopState &s, unsigned depth, ArrayRef<unsigned> who,
@@ -232,7 +238,6 @@ LoopEmitter::Carried LoopEmitter::loop(const LoopState &s, unsigned depth, Array
   if (counted)
     inits.push_back(arith::ConstantIndexOp::create(b, loc, 0));
   SmallVector<Type> types(ValueRange(inits).getTypes());
-  auto kind = isReduction(depth) ? dialect::LoopKind::Reduction : dialect::LoopKind::Parallel;
   Value range;
   if (minterms[0] == 0) {
     Value zero = arith::ConstantIndexOp::create(b, loc, 0);
@@ -243,15 +248,16 @@ LoopEmitter::Carried LoopEmitter::loop(const LoopState &s, unsigned depth, Array
     spaces.push_back(space(s, o));
   bool alone = who.empty() || (who.size() == 1 && minterms[0] == 1);
   if (alone) {
-    auto op = IterateOp::create(b, loc, types, who.empty() ? range : spaces[0], inits, kind,
+    auto op = IterateOp::create(b, loc, types, who.empty() ? range : spaces[0], inits, loopAttr(depth),
                                 !counted && visitsEach(s, depth, who));
     fillBody(&op.getBody().emplaceBlock(), s, depth, who, minterms[0], counted);
     return Carried(op.getResults());
   }
   iteration::CoordinateSet set(who.size(), std::vector<iteration::Minterm>(minterms.begin(), minterms.end()));
   SmallVector<int64_t> cases(minterms.begin(), minterms.end());
-  auto op = CoiterateOp::create(b, loc, types, set.print(), cases, spaces, range, inits, kind, strategy,
-                                /*flags=*/false, cases.size());
+  auto op =
+      CoiterateOp::create(b, loc, types, set.print(), cases, spaces, range, inits, loopAttr(depth), strategy,
+                          /*flags=*/false, cases.size());
   for (auto [region, minterm] : llvm::zip(op.getCaseRegions(), minterms))
     fillBody(&region.emplaceBlock(), s, depth, who, minterm, counted);
   return Carried(op.getResults());

@@ -29,7 +29,7 @@ struct FlaggedSet {
 struct LoopState {
   std::vector<OperandState> operands;   ///< inputs, then the result
   std::vector<mlir::Value> coordinates; ///< per loop of the plan; null outside it
-  /// What the loops hand on: the result tensor, or the scalar accumulated for one of its elements (of a new
+  /// What the loops carry: the result tensor, or the scalar accumulated for one of its elements (of a new
   /// tensor, next to it whether anything was); nothing in the outer loops of a new tensor.
   llvm::SmallVector<mlir::Value, 2> carried;
   bool scalar = false; ///< `carried` is the scalar
@@ -88,7 +88,7 @@ private:
   bool isRead(const LoopState &s, unsigned operand);
   void dropUnread(LoopState &s);
 
-  // Size.cpp: which loops these are
+  // CodeSize.cpp: which loops these are
   iteration::Choice<unsigned> chooseFlags(const LoopState &s, unsigned depth);
   void useFlags(const LoopState &s, unsigned depth);
   /// Adds what the loops from `depth` on would be in operations, until `size` is above `enough`.
@@ -118,7 +118,7 @@ private:
                unsigned depth, mlir::Value carried,
                llvm::function_ref<mlir::Value(mlir::Value, std::pair<mlir::Value, mlir::Value>)> each);
 
-  // Assembly.cpp: results that are new tensors
+  // EmitAssemble.cpp: results that are new tensors
   mlir::Value assemble();
   mlir::Value insertionBound();
   mlir::Value entriesBound();
@@ -129,7 +129,7 @@ private:
   mlir::AffineMap insertionOrder() const;
   std::optional<dialect::Combine> combiner() const;
 
-  // Levels.cpp: how operands follow the loops
+  // OperandLevels.cpp: how operands follow the loops
   void advance(LoopState &s);
   bool coordinateOf(const LoopState &s, const SparseOperand &operand, size_t level, mlir::Value &out);
   mlir::Value indexValue(const LoopState &s, unsigned index);
@@ -153,6 +153,8 @@ private:
                                       llvm::ArrayRef<unsigned> participants);
   bool visitsEach(const LoopState &s, unsigned depth, llvm::ArrayRef<unsigned> participants);
   bool writesEverySlot(const LoopState &s, unsigned depth);
+  /// What the loop of this depth is.
+  dialect::LoopAttr loopAttr(unsigned depth) const;
   bool isReduction(unsigned depth) const { return statement.reduction[plan.order[depth].index]; }
   unsigned resultDepth() const;
 

@@ -84,15 +84,15 @@ LoopEmitter::Carried LoopEmitter::flaggedLoop(const LoopState &s, unsigned depth
   if (counted)
     inits.push_back(zero);
   SmallVector<Type> types(ValueRange(inits).getTypes());
-  auto kind = isReduction(depth) ? dialect::LoopKind::Reduction : dialect::LoopKind::Parallel;
   Value range;
   if (set.universe)
     range = dialect::RangeOp::create(b, loc, dialect::RangeType::get(b.getContext()), zero, extent(s, depth));
   SmallVector<Value> spaces;
   for (unsigned o : who)
     spaces.push_back(space(s, o));
-  auto op = CoiterateOp::create(b, loc, types, set.print(), {}, spaces, range, inits, kind, strategy,
-                                /*flags=*/true, 1);
+  auto op =
+      CoiterateOp::create(b, loc, types, set.print(), {}, spaces, range, inits, loopAttr(depth), strategy,
+                          /*flags=*/true, 1);
   OpBuilder::InsertionGuard guard(b);
   Block *block = &op.getCaseRegions()[0].emplaceBlock();
   LoopState inner = s;

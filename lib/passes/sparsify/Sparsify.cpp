@@ -1,5 +1,4 @@
 // Stage 1 to stage 2: linalg.generic on tensors with encodings becomes loops over sets of coordinates.
-#include "dialect/Attributes.h"
 #include "dialect/Costs.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -99,15 +98,12 @@ struct Sparsify : impl::SparsifyBase<Sparsify> {
     linalg::GenericOp generic = statement.generic;
     if (!generic.getContext()->getRemarkEngine())
       return;
-    std::vector<std::string> indices, names;
-    auto given = generic->getAttrOfType<ArrayAttr>(dialect::kIndicesAttr);
-    for (unsigned d = 0; d < statement.reduction.size(); ++d)
-      indices.push_back(given && d < given.size() ? cast<StringAttr>(given[d]).str()
-                                                  : "d" + std::to_string(d));
+    std::vector<std::string> names;
     for (unsigned o = 0; o < statement.operands.size(); ++o)
       names.push_back(nameOfOperand(generic, o));
     names.back() = "the result";
-    dialect::explainChoice(generic, iteration::explainOrder(plan, statement.planOperands(), indices, names));
+    dialect::explainChoice(
+        generic, iteration::explainOrder(plan, statement.planOperands(), nameOfIndices(generic), names));
   }
 
   static LogicalResult replace(linalg::GenericOp generic, Value result) {

@@ -198,6 +198,14 @@ static format::Encoding inLoopOrder(const SparseOperand &operand) {
   return to;
 }
 
+std::vector<std::string> nameOfIndices(linalg::GenericOp generic) {
+  auto given = generic->getAttrOfType<ArrayAttr>(dialect::kIndicesAttr);
+  std::vector<std::string> names;
+  for (unsigned d = 0; d < generic.getNumLoops(); ++d)
+    names.push_back(given && d < given.size() ? cast<StringAttr>(given[d]).str() : "d" + std::to_string(d));
+  return names;
+}
+
 std::string nameOfOperand(linalg::GenericOp generic, unsigned operand) {
   if (auto name = argumentAttr<StringAttr>(generic->getOperand(operand), dialect::kNameAttr))
     return name.str();

@@ -45,6 +45,8 @@ struct SparseStatement {
   static mlir::FailureOr<SparseStatement> read(mlir::linalg::GenericOp generic);
 };
 
+/// What the user calls the indices, else `d0`, `d1`, ….
+std::vector<std::string> nameOfIndices(mlir::linalg::GenericOp generic);
 /// What the user calls an operand: its tensor's name, else its number.
 std::string nameOfOperand(mlir::linalg::GenericOp generic, unsigned operand);
 

@@ -160,7 +160,15 @@ LoopEmitter::Carried LoopEmitter::walkLevels(LoopState s, const StorageTraversal
     return walkLeaf(s, walk);
   SmallVector<Type> types(ValueRange(s.carried).getTypes());
   auto kind = separatesResults(walk, level) ? dialect::LoopKind::Parallel : dialect::LoopKind::Reduction;
-  auto op = dialect::IterateOp::create(b, loc, types, space(s, walk.operand), s.carried, kind);
+  // A level whose coordinates are those of a dimension has its index.
+  const SparseOperand &operand = statement.operands[walk.operand];
+  StringAttr index;
+  if (const format::Expr &e = operand.encoding.getValue().levels[level].expr;
+      e->kind == format::ExprKind::Dim)
+    if (const iteration::Subscript &subscript = operand.subscripts[e->value]; subscript.isVariable())
+      index = b.getStringAttr(nameOfIndices(statement.generic)[subscript.terms[0].first]);
+  auto op = dialect::IterateOp::create(b, loc, types, space(s, walk.operand), s.carried,
+                                       dialect::LoopAttr::get(b.getContext(), kind, index));
   OpBuilder::InsertionGuard guard(b);
   Block &block = op.getBody().emplaceBlock();
   block.addArgument(b.getIndexType(), loc);

@@ -60,7 +60,7 @@ LoopEmitter::Workspace LoopEmitter::makeWorkspace(const LoopState &s) {
   return made;
 }
 
-/// Loops over the workspace's elements: `each` gets what is handed on, and the iterators of the element in
+/// Loops over the workspace's elements: `each` gets what is carried, and the iterators of the element in
 /// the result and in the workspace. `at` are those of the levels above `level`.
 Value LoopEmitter::forWorkspace(const Workspace &workspace, unsigned level, std::pair<Value, Value> at,
                                 unsigned depth, Value carried,
@@ -79,8 +79,8 @@ Value LoopEmitter::forWorkspace(const Workspace &workspace, unsigned level, std:
   }
   Value zero = arith::ConstantIndexOp::create(b, loc, 0);
   Value range = dialect::RangeOp::create(b, loc, zero, workspace.sizes[level]);
-  auto loop =
-      dialect::IterateOp::create(b, loc, carried.getType(), range, carried, dialect::LoopKind::Parallel);
+  auto loop = dialect::IterateOp::create(b, loc, carried.getType(), range, carried,
+                                         dialect::LoopAttr::get(b.getContext(), dialect::LoopKind::Parallel));
   OpBuilder::InsertionGuard guard(b);
   Block *body = b.createBlock(&loop.getBody(), {}, {b.getIndexType(), carried.getType()}, {loc, loc});
   at.first = locate(result.tensor, level, at.first, body->getArgument(0));
@@ -138,7 +138,8 @@ LoopEmitter::Carried LoopEmitter::inPattern(const LoopState &s,
   Value memory = levels::allocate(b, loc, memoryType(wide), count);
   auto forSlots = [&](Value tensor, llvm::function_ref<void(Value values, Value at)> each) -> Value {
     auto loop =
-        dialect::IterateOp::create(b, loc, tensor.getType(), range, tensor, dialect::LoopKind::Parallel);
+        dialect::IterateOp::create(b, loc, tensor.getType(), range, tensor,
+                                   dialect::LoopAttr::get(b.getContext(), dialect::LoopKind::Parallel));
     OpBuilder::InsertionGuard guard(b);
     Block *body = b.createBlock(&loop.getBody(), {}, {b.getIndexType(), tensor.getType()}, {loc, loc});
     Type element = getElementTypeOrSelf(tensor.getType());

@@ -40,7 +40,8 @@ struct BlockRow {
 bool onlyLoads(Block &block, ArrayRef<Operation *> except) {
   return llvm::all_of(block.without_terminator(), [&](Operation &op) {
     return llvm::is_contained(except, &op) ||
-           (op.getNumRegions() == 0 && (isMemoryEffectFree(&op) || isa<memref::LoadOp>(op)));
+           (op.getNumRegions() == 0 &&
+            (isMemoryEffectFree(&op) || isa<memref::LoadOp, dialect::SegmentOp>(op)));
   });
 }
 

@@ -208,7 +208,7 @@ class Program:
             else:
                 text += f"    %clo = arith.constant {self.lo} : index\n    %chi = arith.constant {self.hi} : index\n    %range = tulle.range %clo to %chi\n"
             range_text = "range %range"
-        text += f"    %r:2 = tulle.coiterate %i in \"{self.set()}\" ({names} : {types}) {range_text} iter_args(%t = %none, %g = %start) -> (tensor<{N}xf64>, i64) kind = reduction strategy = {self.strategy}\n"
+        text += f"    %r:2 = tulle.coiterate %i in \"{self.set()}\" ({names} : {types}) {range_text} iter_args(%t = %none, %g = %start) -> (tensor<{N}xf64>, i64) loop = <reduction> strategy = {self.strategy}\n"
         if self.flags:
             return text + self.flagged(y)
         for m in self.cases:

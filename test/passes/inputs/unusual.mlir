@@ -70,7 +70,7 @@ func.func @rows(%a: tensor<?x?xf64, #DCSR>, %y: tensor<?xf64, #D>, %v: f64) -> t
   cf.br ^next
 ^next:
   %s = tulle.space %a level(0) : tensor<?x?xf64, #DCSR> -> !tulle.space<#DCSR, 0>
-  %r = tulle.iterate %i, %it in %s : !tulle.space<#DCSR, 0> iter_args(%acc = %f) -> (tensor<?xf64, #D>) kind = parallel {
+  %r = tulle.iterate %i, %it in %s : !tulle.space<#DCSR, 0> iter_args(%acc = %f) -> (tensor<?xf64, #D>) loop = <parallel> {
     %at = tulle.locate %y level(0) at %i : tensor<?xf64, #D> -> !tulle.iterator<#D, 0>
     %n = tulle.store %v, %acc[%at : !tulle.iterator<#D, 0>] : f64, tensor<?xf64, #D>
     tulle.yield %n : tensor<?xf64, #D>
@@ -87,7 +87,7 @@ func.func @buffers(%c: i1, %p: memref<?xi32>, %x: memref<?xf64>, %y: memref<?xf6
     %at = arith.index_cast %k : i32 to index
     %v = memref.load %x[%at] : memref<?xf64>
     memref.store %v, %y[%i] : memref<?xf64>
-  } {tulle.kind = "parallel"}
+  } {tulle.loop = #tulle.loop<parallel>}
   cf.br ^end
 ^end:
   return

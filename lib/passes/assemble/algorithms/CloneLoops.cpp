@@ -17,9 +17,9 @@ static SmallVector<Operation *> copyOps(OpBuilder &b, Region &loops) {
   for (InsertOp insert : insertsIn(copies))
     for (Operation *loop = insert->getParentOp(); loop; loop = loop->getParentOp()) {
       if (auto iterate = dyn_cast<IterateOp>(loop))
-        iterate.setKind(LoopKind::Reduction);
+        iterate.setLoopAttr(iterate.getLoop().withKind(LoopKind::Reduction));
       else if (auto coiterate = dyn_cast<CoiterateOp>(loop))
-        coiterate.setKind(LoopKind::Reduction);
+        coiterate.setLoopAttr(coiterate.getLoop().withKind(LoopKind::Reduction));
       if (loop->getBlock() == b.getInsertionBlock())
         break;
     }

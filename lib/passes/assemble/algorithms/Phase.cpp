@@ -35,7 +35,7 @@ Phase::~Phase() {
 
 std::string printWithPhases(ModuleOp module) {
   AsmState::LocationMap places;
-  AsmState state(module, OpPrintingFlags(), &places);
+  AsmState state(module, OpPrintingFlags().printNameLocAsPrefix(), &places);
   std::string text;
   llvm::raw_string_ostream stream(text);
   module->print(stream, state);

@@ -103,8 +103,8 @@ private:
   Value enter(unsigned l, Value parent) {
     auto attr = getEncoding(cast<RankedTensorType>(tensor.getType()));
     auto space = SpaceOp::create(b, loc, SpaceType::get(b.getContext(), attr, l), tensor, l, parent);
-    auto loop =
-        IterateOp::create(b, loc, TypeRange(), space, ValueRange(), LoopKind::Reduction, /*each=*/true);
+    auto loop = IterateOp::create(b, loc, TypeRange(), space, ValueRange(),
+                                  LoopAttr::get(b.getContext(), LoopKind::Reduction), /*each=*/true);
     Block *body = b.createBlock(&loop.getBody(), {},
                                 {b.getIndexType(), IteratorType::get(b.getContext(), attr, l)}, {loc, loc});
     YieldOp::create(b, loc);

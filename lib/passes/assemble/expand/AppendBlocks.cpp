@@ -162,7 +162,7 @@ private:
     first->moveBefore(branch.thenBlock()->getTerminator());
     // Iterations do not change where the next one stores.
     for (auto [loop, original] : llvm::zip_equal(loops, pass))
-      IterateOp(loop).setKind(IterateOp(original).getKind());
+      IterateOp(loop).setLoopAttr(IterateOp(original).getLoop());
     return begin;
   }
 

@@ -1,4 +1,3 @@
-#include "dialect/Attributes.h"
 #include "format/PrintEncoding.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -451,7 +450,7 @@ void Scatter::storeChunk(const parallel::Chunk *chunk, OnInsert insert) {
   }
   auto fetchNothing = [&] {
     all();
-    b.getBlock()->walk([&](IterateOp loop) { loop->setAttr(dialect::kStoresNearAttr, b.getUnitAttr()); });
+    b.getBlock()->walk([&](IterateOp loop) { loop.setLoopAttr(loop.getLoop().withCacheResident()); });
     return levels::Values{};
   };
   levels::ifElse(b, op.getLoc(), near, TypeRange(), fetchNothing, all);
