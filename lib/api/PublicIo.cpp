@@ -1,3 +1,4 @@
+// tulle::read and tulle::write: files as tensors of the format and element type that the caller names.
 #include "Impl.h"
 #include "engine/Conversion.h"
 #include "runtime/generate/Generate.h"

@@ -1,3 +1,4 @@
+// tulle::Kernel: calls a compiled program; for other sizes its machine code is taken from the cache.
 #include "Impl.h"
 #include "engine/Engine.h"
 #include "notation/Schedule.h"

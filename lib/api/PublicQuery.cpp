@@ -1,3 +1,4 @@
+// tulle::query: the answers of an attribute query by the name of each aggregate.
 #include "Impl.h"
 #include "engine/AnswerQuery.h"
 #include "tulle/query.h"

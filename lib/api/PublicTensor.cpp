@@ -1,3 +1,4 @@
+// tulle::AnyTensor: a handle over runtime::Tensor. Checks what users pass, and hides the compiler's types.
 #include "Impl.h"
 #include "engine/Conversion.h"
 #include "support/Errors.h"

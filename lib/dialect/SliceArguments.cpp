@@ -1,3 +1,5 @@
+// Retypes an argument that is a slice to the tensor it was cut from: the encoding without slices, dynamic
+// sizes, and `tulle.whole` with the caller's encoding.
 #include "dialect/SliceArguments.h"
 #include "dialect/Attributes.h"
 #include "dialect/Dialect.h"

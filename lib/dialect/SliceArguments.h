@@ -1,4 +1,4 @@
-// Arguments that are slices: what the code takes instead.
+// Replaces function arguments that are slices by the tensors they were cut from.
 #pragma once
 #include "dialect/Dialect.h"
 

@@ -1,3 +1,5 @@
+// The file of a cached kernel: a header with two SHA-256 digests, of the key and of the content, metadata as
+// JSON, and the object file. A digest that differs is a miss.
 #include "engine/DiskCache.h"
 #include "engine/CacheFolder.h"
 #include "llvm/ADT/StringExtras.h"

@@ -1,3 +1,5 @@
+// The table of level formats: name, integers in brackets, and which properties each may have, with the reason
+// why not.
 #include "format/LevelKinds.h"
 
 namespace tulle::format {

@@ -1,3 +1,4 @@
+// A plan's loops, and why a loop order needs a conversion, as text.
 #include "iteration/Plan.h"
 #include <algorithm>
 

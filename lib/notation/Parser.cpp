@@ -1,3 +1,4 @@
+// Recursive descent from tokens to the syntax tree of a program; errors point into the text.
 #include "notation/Monoid.h"
 #include "notation/ReservedWords.h"
 #include "notation/Syntax.h"

@@ -1,4 +1,5 @@
-// Where a statement's result is nonzero: the algebra that decides whether a sparse result can be had.
+// Where a statement's result stores entries, and whether that pattern is sparse: decided from the expression,
+// its mask and the operands' fills.
 #pragma once
 #include "notation/Program.h"
 #include <functional>

@@ -1,3 +1,5 @@
+// Matches reduction nests: loops around an innermost loop that updates the same elements of a result in every
+// iteration of the outer ones.
 #include "passes/analysis/ReductionNest.h"
 #include "passes/analysis/LoopMatchers.h"
 #include "llvm/ADT/SetVector.h"

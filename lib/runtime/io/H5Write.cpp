@@ -1,3 +1,4 @@
+// Writes binsparse .h5 files: one group with the descriptor as JSON, and a dataset for each array.
 #include "runtime/io/H5.h"
 #include "runtime/io/H5Custom.h"
 #include "runtime/io/H5Library.h"

@@ -1,3 +1,4 @@
+// Expands the entries of symmetric, skew-symmetric and Hermitian .mtx files to both triangles.
 #include "runtime/io/Mtx.h"
 #include <algorithm>
 #include <limits>

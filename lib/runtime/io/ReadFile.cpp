@@ -1,3 +1,4 @@
+// Chooses the reader of a file by its ending, through .gz, and runs it on the file's bytes.
 #include "runtime/io/H5.h"
 #include "runtime/io/Input.h"
 #include "runtime/io/Text.h"

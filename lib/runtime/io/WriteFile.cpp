@@ -1,3 +1,4 @@
+// Chooses the writer of a file by its ending; writes .mtx, .tns and .npy.
 #include "runtime/io/H5.h"
 #include "runtime/io/Npy.h"
 #include "runtime/io/Npz.h"

@@ -1,3 +1,4 @@
+// Buffers of tensors, and how much memory the machine and its control group can still give.
 #include "runtime/tensor/BlockPool.h"
 #include "runtime/tensor/MemoryLimits.h"
 #include "runtime/tensor/Tensor.h"

@@ -1,3 +1,4 @@
+// A tensor's stored slots as a list of entries in storage order, and as a dense array.
 #include "runtime/tensor/MemoryLimits.h"
 #include "runtime/tensor/Sum.h"
 #include "runtime/tensor/Walk.h"

@@ -1,3 +1,5 @@
+// Detects fiber boundaries: where the outer coordinates of an insert become known, they are compared with
+// those of the entry before.
 #include "passes/assemble/algorithms/FiberBoundaries.h"
 #include "levels/Control.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"

@@ -1,4 +1,5 @@
-// Where in a copy of the loops the coordinates of the outer levels change.
+// Fiber boundaries: where consecutive entries of a sorted stream differ in the coordinates of the target's
+// outer levels.
 #pragma once
 #include "passes/assemble/algorithms/Target.h"
 #include "passes/assemble/choose/FiberAnalysis.h"
