@@ -286,7 +286,7 @@ LogicalResult Lowering::check() {
   WalkResult result = func.getBody().walk([&](Operation *op) {
     if (auto made = dyn_cast<StorageOp>(op); made && failed(executable(op->getLoc(), made.getType())))
       return WalkResult::interrupt();
-    auto isOurs = [](Type type) { return isa<TensorType>(type) || isPlace(type); };
+    auto isOurs = [](Type type) { return isa<TensorType, EntriesType>(type) || isPlace(type); };
     bool touches = llvm::any_of(op->getOperandTypes(), isOurs) || llvm::any_of(op->getResultTypes(), isOurs);
     if (touches && !understands(op)) {
       op->emitError("expected tensors and places in them to be used by loads, stores and loops only; run "

@@ -3,6 +3,8 @@
 #include "passes/Passes.h"
 #include "passes/assemble/algorithms/CloneLoops.h"
 #include "passes/assemble/algorithms/LowerEach.h"
+#include "passes/assemble/choose/InsertLoops.h"
+#include "passes/parallel/SetLoops.h"
 
 namespace tulle::passes {
 using namespace mlir;
@@ -28,10 +30,31 @@ static levels::Values lower(OpBuilder &b, ForEachEntryOp op) {
   return {};
 }
 
+/// A chunk is a part of what the outermost loop iterates over: there must be one that can be partitioned.
+static LogicalResult check(ForEachEntryOp op) {
+  auto entries = op.getEntries().getDefiningOp<EntriesOp>();
+  if (!entries)
+    return op.emitOpError("expected entries that a tulle.entries makes");
+  if (!op.getChunk())
+    return success();
+  auto inner = llvm::map_to_vector(entries.getBody().front(), [](Operation &op) { return &op; });
+  Operation *loop = assemble::outermostLoop(inner);
+  if (loop && parallel::canPartition(loop))
+    return success();
+  InFlightDiagnostic error = op.emitOpError("expected entries of one loop that can be partitioned");
+  error.attachNote(entries.getLoc()) << "these are made here";
+  return error;
+}
+
 namespace {
 
 struct InlineEntries : impl::InlineEntriesBase<InlineEntries> {
   void runOnOperation() override {
+    WalkResult legal = getOperation()->walk([](ForEachEntryOp op) {
+      return failed(check(op)) ? WalkResult::interrupt() : WalkResult::advance();
+    });
+    if (legal.wasInterrupted())
+      return signalPassFailure();
     assemble::lowerEach<ForEachEntryOp>(getOperation(), lower);
     getOperation()->walk([](EntriesOp entries) {
       if (entries->use_empty())
