@@ -14,7 +14,10 @@ struct CompileOptions {
       0; ///< at most; 0: OMP_NUM_THREADS, else all cores of the process; 1: code without threads
   bool deterministic = false; ///< results have the same bits for any number of threads
   std::string schedule;       ///< "assemble(C, count)": how to compute, where the default is not wanted
-  bool diskCache = true;      ///< look for the machine code on disk, and leave it there
+  /// Results besides those that no later statement reads; other intermediate tensors need not exist in
+  /// memory.
+  std::vector<std::string> results;
+  bool diskCache = true; ///< look for the machine code on disk, and leave it there
 };
 
 /// A compiled program. Copies share the machine code; safe to call from several threads at once.
@@ -27,7 +30,7 @@ public:
     return call({inputs...});
   }
   AnyTensor call(const std::vector<AnyTensor> &inputs) const;
-  /// Runs on named inputs and returns everything the program computes, by name.
+  /// Runs on named inputs and returns the program's results, by name.
   std::map<std::string, AnyTensor> run(const std::map<std::string, AnyTensor> &inputs) const;
 
   const std::vector<std::string> &inputs() const;  ///< names, in the order of the call

@@ -17,12 +17,14 @@ struct detail::KernelImpl {
   engine::Options options;
   std::shared_ptr<engine::Executable> executable;
   std::vector<std::string> inputs;
+  std::vector<std::string> results; ///< those asked for
 };
 
 static std::shared_ptr<engine::Executable> build(const detail::KernelImpl &kernel,
                                                  const std::map<std::string, notation::Binding> &bindings) {
   notation::Program program = notation::check(kernel.text, bindings);
   notation::applySchedule(program, kernel.schedule);
+  notation::addResults(program, kernel.results);
   for (notation::TensorDecl &decl : program.tensors)
     decl.encoding = format::resolveWidths(decl.encoding, decl.dims, 0);
   return engine::compile(program, kernel.options);
@@ -33,6 +35,7 @@ Kernel compile(const std::string &program, const std::map<std::string, TensorTyp
   auto impl = std::make_shared<detail::KernelImpl>();
   impl->text = program;
   impl->schedule = options.schedule;
+  impl->results = options.results;
   impl->options.strictFp = options.strictFp;
   impl->options.diskCache = options.diskCache;
   impl->options.threads = options.threads;
@@ -118,7 +121,7 @@ std::map<std::string, AnyTensor> Kernel::run(const std::map<std::string, AnyTens
   executable->run(tensors);
   std::map<std::string, AnyTensor> results;
   for (size_t t = 0; t < tensors.size(); ++t)
-    if (program.tensors[t].written)
+    if (program.tensors[t].result)
       results[program.tensors[t].name] = Access::wrap(*tensors[t]);
   return results;
 }

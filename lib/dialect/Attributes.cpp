@@ -31,6 +31,11 @@ bool isCount(Attribute a) {
   return number && number.getType().isSignlessInteger(64) && number.getInt() >= 0;
 }
 
+bool isCounts(Attribute a) {
+  auto numbers = dyn_cast<DenseI64ArrayAttr>(a);
+  return numbers && llvm::all_of(numbers.asArrayRef(), [](int64_t n) { return n >= 0; });
+}
+
 bool isNames(Attribute a) {
   auto list = dyn_cast<ArrayAttr>(a);
   return list && llvm::all_of(list, isString);
@@ -54,11 +59,14 @@ const Known ofArguments[] = {
     {kNameAttr, {}, isString, "a string"},
     {kEntriesAttr, {}, isCount, "a number of entries, an i64"},
     {kPatternAttr, {}, isCount, "a number, an i64"},
+    {kSizesAttr, {}, isCounts, "numbers, an array<i64>"},
+    {kStatementAttr, {}, isCount, "the number of a statement, an i64"},
     {kWholeAttr, {}, isEncoding, "a #tulle.encoding"},
     {kSourceAttr, {}, isEncoding, "a #tulle.encoding"},
 };
 
-const Known ofResults[] = {{kNameAttr, {}, isString, "a string"}};
+const Known ofResults[] = {{kNameAttr, {}, isString, "a string"},
+                           {kIntermediateAttr, {}, isUnit, "no value"}};
 
 LogicalResult verifyKnown(Operation *op, NamedAttribute attribute, ArrayRef<Known> all, StringRef what) {
   StringRef name = attribute.getName();

@@ -14,12 +14,22 @@ inline constexpr llvm::StringLiteral kEntriesAttr = "tulle.entries";
 /// A number; arguments of one type with the same number store the same coordinates at the same positions,
 /// because one was made with the other's pattern.
 inline constexpr llvm::StringLiteral kPatternAttr = "tulle.pattern";
+/// A number for the size of each dimension; dimensions with the same number are equally long, because one
+/// index runs over both.
+inline constexpr llvm::StringLiteral kSizesAttr = "tulle.sizes";
+/// Results are written to this argument, first by the statement of that number.
+inline constexpr llvm::StringLiteral kStatementAttr = "tulle.statement";
 /// The encoding, with slices, of the tensor that the caller has; the argument is the tensor that these were
 /// cut from.
 inline constexpr llvm::StringLiteral kWholeAttr = "tulle.whole";
 
 /// The encoding that the caller's tensor has before it converts it to the argument's.
 inline constexpr llvm::StringLiteral kSourceAttr = "tulle.source";
+
+//===--- Of results of a function ---===//
+
+/// Only later statements of the program read it.
+inline constexpr llvm::StringLiteral kIntermediateAttr = "tulle.intermediate";
 
 //===--- Of a module ---===//
 

@@ -40,23 +40,33 @@ std::string Compilation::generate(CodeForm form) {
   return code;
 }
 
-/// What each statement takes, once conversions of operands have become arguments.
+unsigned Compilation::tensorNamed(mlir::Attribute name) const {
+  auto text = mlir::dyn_cast_or_null<mlir::StringAttr>(name);
+  auto tensor = text ? std::find(tensors.begin(), tensors.end(), text.str()) : tensors.end();
+  if (tensor == tensors.end())
+    throw InternalError("an argument or result of a function is not a tensor of the program");
+  return unsigned(tensor - tensors.begin());
+}
+
+/// What each function takes, once conversions of operands have become arguments.
 std::vector<StatementCode> Compilation::statements() {
   std::vector<StatementCode> list;
   for (auto function : module->getOps<mlir::func::FuncOp>()) {
     StatementCode &statement = list.emplace_back();
+    statement.function = function.getName().str();
     for (mlir::BlockArgument argument : function.getArguments()) {
-      auto name = function.getArgAttrOfType<mlir::StringAttr>(argument.getArgNumber(), dialect::kNameAttr);
+      const unsigned number = argument.getArgNumber();
       auto type = mlir::dyn_cast<mlir::RankedTensorType>(argument.getType());
-      if (!name || !type)
-        throw InternalError("an argument of a statement is not a named tensor");
-      auto tensor = std::find(tensors.begin(), tensors.end(), name.str());
-      if (tensor == tensors.end())
-        throw InternalError("no tensor is called '" + name.str() + "'");
-      statement.arguments.push_back(
-          {unsigned(tensor - tensors.begin()), dialect::getEncoding(type).getValue(), false,
-           bool(function.getArgAttr(argument.getArgNumber(), dialect::kWholeAttr))});
+      if (!type)
+        throw InternalError("an argument of a statement is not a tensor");
+      auto writer = function.getArgAttrOfType<mlir::IntegerAttr>(number, dialect::kStatementAttr);
+      statement.arguments.push_back({tensorNamed(function.getArgAttr(number, dialect::kNameAttr)),
+                                     dialect::getEncoding(type).getValue(), bool(writer),
+                                     bool(function.getArgAttr(number, dialect::kWholeAttr)),
+                                     writer ? unsigned(writer.getInt()) : 0});
     }
+    if (mlir::Attribute name = function.getResultAttr(function.getNumResults() - 1, dialect::kNameAttr))
+      statement.tensor = tensorNamed(name);
     auto type = mlir::dyn_cast<mlir::RankedTensorType>(function.getResultTypes().front());
     if (!type)
       throw InternalError("a statement does not return a tensor");
@@ -77,7 +87,9 @@ ObjectCode Compilation::object() {
   for (auto [statement, function] : llvm::zip(code.statements, defined))
     if (function.getNumResults() == 0) {
       statement.made.reset();
-      statement.arguments.back().result = true;
+      if (std::none_of(statement.arguments.begin(), statement.arguments.end(),
+                       [](const Argument &a) { return a.result; }))
+        statement.arguments.back().result = true;
     }
   advance(Stage::Llvm);
   code.remarks = lease.remarks();

@@ -30,6 +30,7 @@ private:
   std::string codeAt(pipeline::Stage stage);
   std::string generate(CodeForm form);
   std::vector<StatementCode> statements();
+  unsigned tensorNamed(mlir::Attribute name) const;
 
   std::string source;
   std::vector<std::string> tensors;

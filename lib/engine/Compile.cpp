@@ -121,7 +121,8 @@ std::string cacheKey(const notation::Program &program, const Options &options) {
     if (format::isAllDense(encoding)) // widths of nothing
       encoding.posWidth = encoding.crdWidth = 0;
     key += tensor.name + " " + std::string(name(tensor.type)) + " " + format::print(encoding) +
-           (tensor.input ? " input" : "") + (tensor.written ? " written" : "");
+           (tensor.input ? " input" : "") + (tensor.written ? " written" : "") +
+           (tensor.result ? " result" : "");
     for (int64_t size : sizes ? tensor.dims : std::vector<int64_t>())
       key += " " + std::to_string(size);
     key += "\n";

@@ -20,7 +20,7 @@ struct Header {
   Digest key;     ///< of the key text: a file under a wrong name is foreign
   Digest content; ///< of metadata and object
 };
-static constexpr char magic[8] = {'T', 'U', 'L', 'L', 'E', 'O', '2', '\n'};
+static constexpr char magic[8] = {'T', 'U', 'L', 'L', 'E', 'O', '3', '\n'};
 
 static Digest sha256(std::initializer_list<std::string_view> parts) {
   llvm::SHA256 hash;
@@ -55,8 +55,11 @@ static std::string metadataText(const ObjectCode &code) {
       list.push_back({{"tensor", a.tensor},
                       {"encoding", format::print(a.encoding)},
                       {"result", a.result},
-                      {"whole", a.whole}});
-    statements.push_back({{"arguments", std::move(list)},
+                      {"whole", a.whole},
+                      {"statement", a.statement}});
+    statements.push_back({{"function", statement.function},
+                          {"tensor", statement.tensor},
+                          {"arguments", std::move(list)},
                           {"made", statement.made ? format::print(*statement.made) : std::string()}});
   }
   return nlohmann::json{{"statements", std::move(statements)}, {"remarks", code.remarks}}.dump();
@@ -67,10 +70,12 @@ static void parseMetadata(std::string_view text, ObjectCode &code) {
   code.remarks = metadata.at("remarks").get<std::vector<std::string>>();
   for (const nlohmann::json &json : metadata.at("statements")) {
     StatementCode &statement = code.statements.emplace_back();
+    statement.function = json.at("function").get<std::string>();
+    statement.tensor = json.at("tensor").get<unsigned>();
     for (const nlohmann::json &a : json.at("arguments"))
-      statement.arguments.push_back({a.at("tensor").get<unsigned>(),
-                                     format::parseEncoding(a.at("encoding").get<std::string>()),
-                                     a.at("result").get<bool>(), a.at("whole").get<bool>()});
+      statement.arguments.push_back(
+          {a.at("tensor").get<unsigned>(), format::parseEncoding(a.at("encoding").get<std::string>()),
+           a.at("result").get<bool>(), a.at("whole").get<bool>(), a.at("statement").get<unsigned>()});
     if (std::string made = json.at("made").get<std::string>(); !made.empty())
       statement.made = format::parseEncoding(made);
   }

@@ -12,10 +12,10 @@ std::shared_ptr<const Kernel> link(ObjectCode code) {
   auto kernel = std::make_shared<Kernel>();
   kernel->remarks = std::move(code.remarks);
   kernel->code = loadObject(code.object, "program");
-  for (size_t k = 0; k < code.statements.size(); ++k)
-    kernel->statements.push_back({kernel->code->lookup("statement" + std::to_string(k) + "_entry"),
-                                  std::move(code.statements[k].arguments),
-                                  std::move(code.statements[k].made)});
+  for (StatementCode &statement : code.statements)
+    kernel->statements.push_back({kernel->code->lookup(statement.function + "_entry"),
+                                  std::move(statement.arguments), std::move(statement.made),
+                                  statement.tensor});
   return kernel;
 }
 

@@ -32,17 +32,18 @@ struct Argument {
   format::Encoding
       encoding; ///< how the kernel wants it: the caller converts when the tensor is stored otherwise
   bool result = false;
-  bool whole = false; ///< the tensor that the caller's slice was cut from
+  bool whole = false;     ///< the tensor that the caller's slice was cut from
+  unsigned statement = 0; ///< of a result: the first that writes to it
 };
 
-/// A compiled statement: `entry(slots)` with 8-byte slots, five for each buffer (data, data, 0, count, 1) of
-/// each argument in layout order, then one for each of its dimension sizes; arguments in order. A statement
-/// that makes a new tensor writes five for each of its buffers behind them.
+/// The code of a statement, or of several: `entry(slots)` with 8-byte slots, five for each buffer (data,
+/// data, 0, count, 1) of each argument in layout order, then one for each of its dimension sizes; arguments
+/// in order. A statement that makes a new tensor writes five for each of its buffers behind them.
 struct CompiledStatement {
   void (*entry)(void **slots) = nullptr;
   std::vector<Argument> arguments;
-  std::optional<format::Encoding>
-      made; ///< format of the new tensor it makes; else the last argument is the result
+  std::optional<format::Encoding> made; ///< format of the new tensor it makes; else it writes to arguments
+  unsigned tensor = 0;                  ///< the last that it computes
 };
 
 struct Kernel;

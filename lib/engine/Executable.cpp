@@ -4,6 +4,7 @@
 #include "engine/Conversion.h"
 #include "notation/Sparsity.h"
 #include "support/Errors.h"
+#include <algorithm>
 #include <deque>
 #include <fmt/ranges.h>
 #include <limits>
@@ -51,6 +52,7 @@ private:
   std::vector<std::optional<Tensor>> &tensors;
   const Options &options;                               ///< of conversions, too
   std::vector<std::map<std::string, Tensor>> converted; ///< per tensor, by encoding
+  std::deque<Tensor> kept;                              ///< old values of what was replaced
 
   void checkInputs() {
     if (tensors.size() != program.tensors.size())
@@ -122,10 +124,7 @@ private:
       if (!sameStorage(slot->encoding, argument.encoding))
         slot = engine::convert(*slot, argument.encoding, options);
     } else if (sparse) {
-      notation::ResultPattern pattern = notation::resultPattern(program, source);
-      if (pattern.kind != notation::PatternKind::Operand)
-        throw InternalError(fmt::format("the pattern of '{}' is not one operand's", decl.name));
-      const Tensor &like = in(pattern.operand->tensor, argument.encoding);
+      const Tensor &like = in(patternOf(statement), argument.encoding);
       if (!slot || !samePattern(*slot, like) || isAliased(slot->buffers.back()))
         slot = runtime::likePattern(like, decl.type);
     } else if (!slot || !sameStorage(slot->encoding, argument.encoding) || isAliased(slot->buffers.back())) {
@@ -133,6 +132,19 @@ private:
     }
     converted[argument.tensor].clear(); // copies of the old value
     return *slot;
+  }
+
+  /// The tensor that has the pattern of a statement's result: its operand, or what that in turn has the
+  /// pattern of, where it is no tensor in memory.
+  unsigned patternOf(unsigned statement) const {
+    notation::ResultPattern pattern = notation::resultPattern(program, program.statements[statement]);
+    if (pattern.kind != notation::PatternKind::Operand)
+      throw InternalError(fmt::format("the pattern of statement {} is not one operand's", statement));
+    const unsigned operand = pattern.operand->tensor;
+    for (unsigned s = statement; !tensors[operand] && s-- > 0;)
+      if (program.statements[s].lhs.tensor == operand)
+        return patternOf(s);
+    return operand;
   }
 
   /// Whether another tensor has this memory, too: what a result of an earlier run was converted to.
@@ -167,28 +179,38 @@ private:
   double statement(unsigned number) {
     const CompiledStatement &code = kernel.statements[number];
     std::vector<const Tensor *> arguments;
-    for (const Argument &argument : code.arguments)
-      if (!argument.result)
-        arguments.push_back(&in(argument.tensor, argument.encoding, argument.whole));
+    std::vector<size_t> results; ///< arguments, by the statement that writes them
+    for (const Argument &argument : code.arguments) {
+      if (argument.result)
+        results.push_back(arguments.size());
+      arguments.push_back(argument.result ? nullptr
+                                          : &in(argument.tensor, argument.encoding, argument.whole));
+    }
     if (code.made)
-      return makeNew(code, arguments, program.statements[number].lhs.tensor);
-    const Argument &last = code.arguments.back();
-    // The result may replace an operand, whose old value is what the right-hand side means.
-    std::deque<Tensor> kept;
+      return makeNew(code, arguments);
+    std::sort(results.begin(), results.end(),
+              [&](size_t a, size_t b) { return code.arguments[a].statement < code.arguments[b].statement; });
+    for (size_t r : results)
+      place(code, arguments, r);
+    return call(code, arguments, program.tensors[code.tensor].name, nullptr, threadSettings(options));
+  }
+
+  /// Gives a result its memory. It may replace an operand, whose old value is what the right-hand side means.
+  void place(const CompiledStatement &code, std::vector<const Tensor *> &arguments, size_t r) {
     auto keep = [&](size_t k, Tensor tensor) { arguments[k] = &kept.emplace_back(std::move(tensor)); };
     for (size_t k = 0; k < arguments.size(); ++k)
-      if (code.arguments[k].tensor == last.tensor)
+      if (arguments[k] && code.arguments[k].tensor == code.arguments[r].tensor)
         keep(k, *arguments[k]);
-    Tensor &out = result(number, last);
+    Tensor &out = result(code.arguments[r].statement, code.arguments[r]);
     for (size_t k = 0; k < arguments.size(); ++k)
-      if (overlap(arguments[k]->buffers.back(), out.buffers.back()))
+      if (arguments[k] && overlap(arguments[k]->buffers.back(), out.buffers.back()))
         keep(k, withOwnValues(*arguments[k])); // generated code takes buffers to be distinct
-    arguments.push_back(&out);
-    return call(code, arguments, program.tensors[last.tensor].name, nullptr, threadSettings(options));
+    arguments[r] = &out;
   }
 
   /// Runs a statement whose result has a pattern of its own.
-  double makeNew(const CompiledStatement &code, const std::vector<const Tensor *> &arguments, unsigned t) {
+  double makeNew(const CompiledStatement &code, const std::vector<const Tensor *> &arguments) {
+    const unsigned t = code.tensor;
     const TensorDecl &decl = program.tensors[t];
     Tensor made;
     made.encoding = *code.made;

@@ -8,8 +8,10 @@
 
 namespace tulle::engine {
 
-/// How a statement is called.
+/// How the function of a statement, or of several, is called.
 struct StatementCode {
+  std::string function;                 ///< its name
+  unsigned tensor = 0;                  ///< the last that it computes
   std::vector<Argument> arguments;      ///< in order
   std::optional<format::Encoding> made; ///< of the new tensor it returns
 };

@@ -4,8 +4,9 @@
 #include "notation/Sparsity.h"
 #include "notation/Terms.h"
 #include "notation/Types.h"
+#include "support/Errors.h"
 #include <algorithm>
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <limits>
 
 namespace tulle::notation {
@@ -34,6 +35,7 @@ public:
       program.tensors[t].type = *types[t];
     checkExplicit();
     takeWidths(program);
+    markResults();
     return std::move(program);
   }
 
@@ -163,6 +165,18 @@ private:
     return s;
   }
 
+  /// Results are what the user gave a first value, and what no statement behind the last that writes it
+  /// reads.
+  void markResults() {
+    std::vector<bool> read(program.tensors.size());
+    for (auto s = program.statements.rbegin(); s != program.statements.rend(); ++s) {
+      TensorDecl &written = program.tensors[s->lhs.tensor];
+      written.result |= written.input || !read[s->lhs.tensor];
+      for (const Access *access : accesses(*s))
+        read[access->tensor] = read[access->tensor] || access->tensor != s->lhs.tensor;
+    }
+  }
+
   /// Where the format says what every stored value is, only a conversion checks that it is true.
   void checkExplicit() const {
     for (const Use &use : resolved.uses) {
@@ -245,6 +259,21 @@ void takeWidths(Program &program, const Statement &s) {
 void takeWidths(Program &program) {
   for (const Statement &s : program.statements)
     takeWidths(program, s);
+}
+
+void addResults(Program &program, const std::vector<std::string> &names) {
+  for (const std::string &name : names) {
+    auto isIt = [&](const TensorDecl &tensor) { return tensor.written && tensor.name == name; };
+    auto found = std::ranges::find_if(program.tensors, isIt);
+    if (found == program.tensors.end()) {
+      std::vector<std::string> computed;
+      for (const TensorDecl &tensor : program.tensors)
+        if (tensor.written)
+          computed.push_back(tensor.name);
+      throwError("the program computes no '{}'; it computes {}", name, fmt::join(computed, ", "));
+    }
+    found->result = true;
+  }
 }
 
 Program check(std::string_view text, const std::map<std::string, Binding> &bindings) {

@@ -123,7 +123,10 @@ struct TensorDecl {
   format::Encoding encoding; ///< widths may be 0
   bool input = false;        ///< given by the user
   bool written = false;      ///< on some left-hand side
-  int64_t entries = -1;      ///< stored in an input, where known: choices between loop orders follow it
+  /// Computed for the user: by default what no later statement reads, and what the user gave a first value.
+  /// Others need not exist in memory.
+  bool result = false;
+  int64_t entries = -1; ///< stored in an input, where known: choices between loop orders follow it
 };
 
 /// Semicolon-separated statements, checked against the tensors they use.
@@ -160,6 +163,9 @@ inferDims(std::string_view text, const std::map<std::string, std::vector<int64_t
 /// Parses and checks a whole program: orders, index use, dimension sizes (a clash names both uses), types.
 /// Throws SyntaxError pointing into the text.
 Program check(std::string_view text, const std::map<std::string, Binding> &bindings);
+
+/// Makes results of these tensors, too. Throws Error for a name that no statement writes.
+void addResults(Program &program, const std::vector<std::string> &names);
 
 /// Chooses widths of results that are not named: those of the operand whose pattern a result has, where that
 /// has some, else those that the result's sizes need. `check` has done so; widths that operands got since are

@@ -92,6 +92,36 @@ def FuseInit : Pass<"tulle-fuse-init", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::tulle::dialect::TulleDialect", "::mlir::arith::ArithDialect"];
 }
 
+def LinkStatements : Pass<"tulle-link-statements", "::mlir::ModuleOp"> {
+  let summary = "Join the functions of consecutive statements";
+  let description = [{
+    A statement that writes into an argument (`tulle.statement`) moves into the function of the statement before it, and reads what that
+    computed as SSA values. A tensor must keep its encoding, and one that was read must not be overwritten; otherwise a function of its
+    own begins. The function returns what a later function reads, and what is no intermediate (`tulle.intermediate`). Dimensions of one
+    size (`tulle.sizes`) and tensors of one pattern (`tulle.pattern`) are read from one argument.
+  }];
+  let dependentDialects = ["::tulle::dialect::TulleDialect", "::mlir::arith::ArithDialect"];
+}
+
+def FuseLoops : Pass<"tulle-fuse-loops", "::mlir::func::FuncOp"> {
+  let summary = "Fuse a loop with the loop before it whose result it reads";
+  let description = [{
+    Two loops over the same space become one where the second uses tensors that the first stores, and both touch these at the loop's own
+    coordinate only: each iteration then needs nothing of a later one. Outermost loops must be of one kind. Loops inside of a fused loop
+    follow. A load at the iterator of the store before it is the stored value.
+  }];
+  let dependentDialects = ["::tulle::dialect::TulleDialect"];
+}
+
+def RemoveDeadStores : Pass<"tulle-remove-dead-stores", "::mlir::func::FuncOp"> {
+  let summary = "Remove stores into tensors that nobody reads";
+  let description = [{
+    A tensor is needed where a load, a return or another op reads it or what continues it in place. Other stores go, and so do arguments
+    with `tulle.statement` that are left without a use: those tensors do not exist at run time.
+  }];
+  let dependentDialects = ["::tulle::dialect::TulleDialect"];
+}
+
 def Parallelize : Pass<"tulle-parallelize", "::mlir::func::FuncOp"> {
   let summary = "Partition outermost loops into tasks that threads run at the same time";
   let description = [{

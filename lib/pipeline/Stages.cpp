@@ -55,8 +55,11 @@ std::string passes(Stage stage, const Options &options) {
     return "func.func(tulle-expand-query,tulle-expand-convert,tulle-resolve-slices,tulle-resolve-order,"
            "tulle-hoist-convert,"
            "tulle-sparsify{strategy=" +
-           options.strategy + "},canonicalize,tulle-fuse-init" + parallelize(options) +
-           (options.iterationPasses.empty() ? "" : "," + options.iterationPasses) + ")";
+           options.strategy +
+           "},canonicalize,tulle-fuse-init),tulle-link-statements,func.func(tulle-fuse-loops,tulle-remove-"
+           "dead-stores" +
+           parallelize(options) + (options.iterationPasses.empty() ? "" : "," + options.iterationPasses) +
+           ")";
   case Stage::Assembly:
     return std::string("tulle-choose-assembly,tulle-expand-assembly{parallel=") +
            (options.parallel ? "true" : "false") + "},func.func(canonicalize)";

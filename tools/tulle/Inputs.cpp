@@ -38,6 +38,9 @@ void addProgramOptions(CLI::App &command, ProgramOptions &options) {
       "NAME=FORMAT: a name of `tulle formats` or an encoding such as '(i,j) -> (i : dense, j : compressed)'");
   addList(command, "--type", options.types,
           "NAME=TYPE, or TYPE for all: f64 f32 f16 bf16 c64 c128 i8 i16 i32 i64 bool");
+  addList(command, "--keep", options.keep,
+          "NAME: a result, too, though a later statement reads it; other intermediate tensors need not exist "
+          "in memory");
   command
       .add_option(
           "--schedule", options.schedule,
@@ -430,6 +433,7 @@ LoadedProgram Loader::run() {
   loaded.readMs = msSince(begin);
   loaded.program = check();
   notation::applySchedule(loaded.program, options.schedule, "--schedule");
+  notation::addResults(loaded.program, options.keep);
 
   begin = Clock::now();
   engine::ConversionReport report;

@@ -18,6 +18,7 @@ struct ProgramOptions {
   std::vector<std::string> formats; ///< NAME=FORMAT
   std::vector<std::string> types;   ///< NAME=TYPE, or TYPE for all that have no own
   std::vector<std::string> dims;    ///< NAME=4x5
+  std::vector<std::string> keep;    ///< results besides those that no later statement reads
   std::string schedule;             ///< how to compute, where the default is not wanted
 };
 /// --threads and --deterministic.

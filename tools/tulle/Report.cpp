@@ -240,7 +240,7 @@ void checkAgainstInterpreter(const LoadedProgram &loaded, const Tensors &results
       dense[t] = input(program.tensors[t].name, *loaded.given[t], *loaded.tensors[t]);
   interpreter::run(program, dense);
   for (size_t t = 0; t < dense.size(); ++t)
-    if (program.tensors[t].written)
+    if (program.tensors[t].result)
       compare(program.tensors[t].name, dense[t], interpreter::fromTensor(runtime::toDense(*results[t])),
               "the dense interpreter");
 }

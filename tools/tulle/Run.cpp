@@ -118,6 +118,8 @@ static void run(const RunOptions &options) {
   LoadedProgram loaded = load(options.program, /*withData=*/true, engineOptions, /*keep=*/options.check);
   const notation::Program &program = loaded.program;
   std::map<unsigned, std::string> outputs = resolveOutputs(options.outputs, program);
+  for (const auto &[t, path] : outputs)
+    loaded.program.tensors[t].result = true;
 
   std::shared_ptr<engine::Executable> executable;
   {
@@ -146,7 +148,7 @@ static void run(const RunOptions &options) {
       fmt::print(stderr, "note: {}\n", note);
   }
   for (size_t t = 0; t < tensors.size(); ++t)
-    if (program.tensors[t].written && !outputs.count(t) && timing.empty() && !options.quiet)
+    if (program.tensors[t].result && !outputs.count(t) && timing.empty() && !options.quiet)
       fmt::print("{}\n", summarize(program.tensors[t].name, *tensors[t]));
   if (!timing.empty())
     fmt::print("{}\n", timing);

@@ -7,6 +7,8 @@
 #include "notation/Monoid.h"
 #include "notation/Sparsity.h"
 #include "passes/import/Body.h"
+#include "llvm/ADT/IntEqClasses.h"
+#include "llvm/ADT/MapVector.h"
 
 namespace tulle::passes {
 using namespace mlir;
@@ -20,8 +22,9 @@ namespace {
 class StatementImporter {
 public:
   StatementImporter(const notation::Program &program, const Statement &statement,
-                    const ImportOptions &options, ArrayRef<int64_t> patterns)
-      : program(program), statement(statement), options(options), patterns(patterns) {}
+                    const ImportOptions &options, ArrayRef<int64_t> patterns,
+                    ArrayRef<SmallVector<int64_t>> sizes)
+      : program(program), statement(statement), options(options), patterns(patterns), sizes(sizes) {}
 
   void build(OpBuilder &builder, unsigned number) {
     for (const Access *access : notation::accesses(statement))
@@ -129,18 +132,31 @@ private:
     function.addEntryBlock();
     for (auto [i, t] : llvm::enumerate(read)) {
       const notation::TensorDecl &tensor = program.tensors[t];
-      function.setArgAttr(i, dialect::kNameAttr, builder.getStringAttr(tensor.name));
+      nameArgument(builder, unsigned(i), t);
       if (tensor.entries >= 0 && !format::isAllDense(tensor.encoding))
         function.setArgAttr(i, dialect::kEntriesAttr, builder.getI64IntegerAttr(tensor.entries));
-      if (llvm::count_if(read, [&, t = t](unsigned other) { return patterns[other] == patterns[t]; }) > 1)
+      if (!format::isAllDense(tensor.encoding))
         function.setArgAttr(i, dialect::kPatternAttr, builder.getI64IntegerAttr(patterns[t]));
     }
-    if (!computed)
-      function.setArgAttr(read.size(), dialect::kNameAttr, builder.getStringAttr(result().name));
+    if (!computed) {
+      nameArgument(builder, unsigned(read.size()), statement.lhs.tensor);
+      function.setArgAttr(read.size(), dialect::kStatementAttr, builder.getI64IntegerAttr(number));
+      if (auto operand = hasPatternOf())
+        function.setArgAttr(read.size(), dialect::kPatternAttr,
+                            builder.getI64IntegerAttr(patterns[*operand]));
+    }
     for (BlockArgument arg : function.getArguments())
       if (auto name = function.getArgAttrOfType<StringAttr>(arg.getArgNumber(), dialect::kNameAttr))
         arg.setLoc(NameLoc::get(name, arg.getLoc()));
     function.setResultAttr(0, dialect::kNameAttr, builder.getStringAttr(result().name));
+    if (!result().result)
+      function.setResultAttr(0, dialect::kIntermediateAttr, builder.getUnitAttr());
+  }
+
+  void nameArgument(OpBuilder &builder, unsigned number, unsigned tensor) {
+    function.setArgAttr(number, dialect::kNameAttr, builder.getStringAttr(program.tensors[tensor].name));
+    if (program.statements.size() > 1)
+      function.setArgAttr(number, dialect::kSizesAttr, builder.getDenseI64ArrayAttr(sizes[tensor]));
   }
 
   AffineMap mapOf(MLIRContext *context, const std::vector<notation::Affine> &subscripts) const {
@@ -392,7 +408,8 @@ private:
   const notation::Program &program;
   const Statement &statement;
   const ImportOptions &options;
-  ArrayRef<int64_t> patterns; ///< of the tensors, before the statement
+  ArrayRef<int64_t> patterns;           ///< of the tensors, before the statement
+  ArrayRef<SmallVector<int64_t>> sizes; ///< of the tensors: equal numbers for equal sizes
   std::vector<Access> operands;
   SmallVector<unsigned> read;  ///< tensors, one function argument each
   SmallVector<unsigned> loops; ///< linalg dimension -> index variable
@@ -405,6 +422,49 @@ private:
 
 } // namespace
 
+/// A number for each dimension of each tensor: the same where one index runs over several.
+static std::vector<SmallVector<int64_t>> numberSizes(const notation::Program &program) {
+  llvm::IntEqClasses classes;
+  std::vector<SmallVector<int64_t>> numbers;
+  auto next = unsigned(program.indices.size());
+  for (const notation::TensorDecl &tensor : program.tensors)
+    for (int64_t &number : numbers.emplace_back(tensor.dims.size()))
+      number = next++;
+  classes.grow(next);
+  auto unite = [&](const Access &access) {
+    for (auto [subscript, number] : llvm::zip(access.subscripts, numbers[access.tensor]))
+      if (subscript.isVariable())
+        classes.join(subscript.terms[0].first, unsigned(number));
+  };
+  for (const Statement &statement : program.statements) {
+    unite(statement.lhs);
+    for (const Access *access : notation::accesses(statement))
+      unite(*access);
+  }
+  for (SmallVector<int64_t> &tensor : numbers)
+    for (int64_t &number : tensor)
+      number = classes.findLeader(unsigned(number));
+  return numbers;
+}
+
+/// A pattern that one tensor has by itself says nothing.
+static void removeUnshared(ModuleOp module) {
+  auto visit = [&](function_ref<void(func::FuncOp, unsigned, Attribute)> each) {
+    for (auto function : module.getOps<func::FuncOp>())
+      for (unsigned k = 0; k < function.getNumArguments(); ++k)
+        if (Attribute pattern = function.getArgAttr(k, dialect::kPatternAttr))
+          each(function, k, pattern);
+  };
+  llvm::MapVector<Attribute, llvm::SmallDenseSet<Attribute>> tensors;
+  visit([&](func::FuncOp function, unsigned k, Attribute pattern) {
+    tensors[pattern].insert(function.getArgAttr(k, dialect::kNameAttr));
+  });
+  visit([&](func::FuncOp function, unsigned k, Attribute pattern) {
+    if (tensors[pattern].size() == 1)
+      function.removeArgAttr(k, dialect::kPatternAttr);
+  });
+}
+
 OwningOpRef<ModuleOp> importProgram(MLIRContext &context, const notation::Program &program,
                                     const ImportOptions &options) {
   OpBuilder b(&context);
@@ -412,13 +472,15 @@ OwningOpRef<ModuleOp> importProgram(MLIRContext &context, const notation::Progra
   // A number for the pattern each tensor has: its own until a statement gives it another's.
   SmallVector<int64_t> patterns = llvm::to_vector(llvm::seq<int64_t>(0, int64_t(program.tensors.size())));
   auto unused = int64_t(program.tensors.size());
+  const std::vector<SmallVector<int64_t>> sizes = numberSizes(program);
   for (auto [number, statement] : llvm::enumerate(program.statements)) {
     b.setInsertionPointToEnd(module->getBody());
-    StatementImporter importer(program, statement, options, patterns);
+    StatementImporter importer(program, statement, options, patterns, sizes);
     importer.build(b, number);
     std::optional<unsigned> operand = importer.hasPatternOf();
     patterns[statement.lhs.tensor] = operand ? patterns[*operand] : unused++;
   }
+  removeUnshared(*module);
   return module;
 }
 

@@ -7,34 +7,18 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/parallel/Combiner.h"
 #include "passes/parallel/PartitionLoops.h"
+#include "passes/program/TensorFlow.h"
 
 using namespace mlir;
 using namespace tulle::dialect;
 
 namespace tulle::parallel {
 
-/// The value whose storage this one is, where that is known.
-static Value sameStorage(Value value) {
-  if (auto argument = dyn_cast<BlockArgument>(value)) {
-    Operation *loop = argument.getOwner()->getParentOp();
-    if (!isLoop(loop))
-      return {};
-    unsigned first = argument.getOwner()->getNumArguments() - loop->getNumResults();
-    return initsOf(loop)[argument.getArgNumber() - first].get();
-  }
-  Operation *op = value.getDefiningOp();
-  if (op && isLoop(op))
-    return initsOf(op)[cast<OpResult>(value).getResultNumber()].get();
-  if (auto fill = dyn_cast_or_null<FillOp>(op))
-    return fill.getTensor();
-  if (auto like = dyn_cast_or_null<LikeOp>(op))
-    return like.getTensor();
-  return isa_and_nonnull<tensor::CastOp>(op) ? op->getOperand(0) : Value();
-}
-
 Aliases::Aliases(Operation *loop) {
-  for (Value value = initsOf(loop)[0].get(); value; value = sameStorage(value))
-    all.insert(value);
+  SmallVector<Value> from{initsOf(loop)[0].get()};
+  while (!from.empty())
+    if (Value value = from.pop_back_val(); all.insert(value))
+      program::sources(value, from);
   loop->walk([&](Operation *op) {
     auto add = [&](Value value) {
       if (isa<RankedTensorType>(value.getType()))

@@ -1,0 +1,60 @@
+#include "passes/program/TensorFlow.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+using namespace tulle::dialect;
+
+namespace tulle::program {
+
+bool readsPattern(Operation *op) {
+  return isa<SpaceOp, LocateOp, SearchOp, CoordinatesOp, LevelSizeOp, StoredCountOp, PartitionOp, WorkOp,
+             PartitionBoundaryOp, tensor::DimOp>(op);
+}
+
+/// Loops that carry tensors, all of whose regions end in a yield of what they carry.
+static bool carries(Operation *op) { return isa<IterateOp, CoiterateOp, ParallelOp, scf::ForOp>(op); }
+
+/// The carried value of that number, as an argument of the region.
+static BlockArgument carriedArgument(Region &region, unsigned number) {
+  unsigned results = region.getParentOp()->getNumResults();
+  return region.getArgument(region.getNumArguments() - results + number);
+}
+
+SmallVector<Value> continuations(OpOperand &use) {
+  Operation *op = use.getOwner();
+  unsigned number = use.getOperandNumber();
+  const bool first = number == 0;
+  if ((isa<StoreOp, FillOp>(op) && !first) || (isa<LikeOp, tensor::CastOp>(op) && first))
+    return {op->getResult(0)};
+  if (isa<YieldOp, scf::YieldOp>(op))
+    return {op->getParentOp()->getResult(number)};
+  unsigned inits = op->getNumOperands() - op->getNumResults();
+  if (!carries(op) || number < inits)
+    return {};
+  SmallVector<Value> values{op->getResult(number - inits)};
+  for (Region &region : op->getRegions())
+    values.push_back(carriedArgument(region, number - inits));
+  return values;
+}
+
+void sources(Value tensor, SmallVectorImpl<Value> &from) {
+  auto argument = dyn_cast<BlockArgument>(tensor);
+  Operation *op = argument ? argument.getOwner()->getParentOp() : tensor.getDefiningOp();
+  if (isa<StoreOp, FillOp>(op))
+    return from.push_back(op->getOperand(1));
+  if (isa<LikeOp, tensor::CastOp>(op))
+    return from.push_back(op->getOperand(0));
+  if (!carries(op) && !isa<scf::IfOp>(op))
+    return;
+  unsigned results = op->getNumResults();
+  unsigned number = argument ? argument.getArgNumber() - (argument.getOwner()->getNumArguments() - results)
+                             : cast<OpResult>(tensor).getResultNumber();
+  if (carries(op))
+    from.push_back(op->getOperand(op->getNumOperands() - results + number));
+  for (Region &region : op->getRegions())
+    if (!region.empty())
+      from.push_back(region.front().getTerminator()->getOperand(number));
+}
+
+} // namespace tulle::program

@@ -1,0 +1,143 @@
+// RUN: tulle-opt %s --pass-pipeline='builtin.module(func.func(tulle-fuse-loops))' | FileCheck %s
+
+#dense = #tulle.encoding<{ map = (i) -> (i : dense) }>
+!at = !tulle.iterator<#dense, 0>
+
+// What an iteration stores, it reads: one loop, and the value stays in a register.
+// CHECK-LABEL: func.func @own_coordinate
+// CHECK-SAME: (%[[A:.*]]: tensor<?xf64>, %[[T:.*]]: tensor<?xf64>, %[[Y:.*]]: tensor<?xf64>)
+// CHECK: %[[R:.*]]:2 = tulle.iterate %[[I:[^ ]*]] in %{{.*}} iter_args(%[[ACCT:.*]] = %[[T]], %[[ACCY:.*]] = %[[Y]])
+// CHECK: %[[X:.*]] = tulle.load %[[A]]
+// CHECK: %[[SQUARE:.*]] = arith.mulf %[[X]], %[[X]]
+// CHECK: %[[NEXTT:.*]] = tulle.store %[[SQUARE]], %[[ACCT]]
+// CHECK: %[[SUM:.*]] = arith.addf %[[SQUARE]], %[[X]]
+// CHECK: %[[NEXTY:.*]] = tulle.store %[[SUM]], %[[ACCY]]
+// CHECK: tulle.yield %[[NEXTT]], %[[NEXTY]]
+// CHECK-NOT: tulle.iterate
+// CHECK: return %[[R]]#0, %[[R]]#1
+func.func @own_coordinate(%a: tensor<?xf64>, %t: tensor<?xf64>, %y: tensor<?xf64>) -> (tensor<?xf64>, tensor<?xf64>) {
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %a, %c0 : tensor<?xf64>
+  %r0 = tulle.range %c0 to %n
+  %t1 = tulle.iterate %i in %r0 : !tulle.range iter_args(%acc = %t) -> (tensor<?xf64>) {
+    %p = tulle.locate %a level(0) at %i : tensor<?xf64> -> !at
+    %x = tulle.load %a[%p : !at] : tensor<?xf64> -> f64
+    %s = arith.mulf %x, %x : f64
+    %q = tulle.locate %t level(0) at %i : tensor<?xf64> -> !at
+    %next = tulle.store %s, %acc[%q : !at] : f64, tensor<?xf64>
+    tulle.yield %next : tensor<?xf64>
+  }
+  %r1 = tulle.range %c0 to %n
+  %y1 = tulle.iterate %i in %r1 : !tulle.range iter_args(%acc = %y) -> (tensor<?xf64>) {
+    %q = tulle.locate %t level(0) at %i : tensor<?xf64> -> !at
+    %s = tulle.load %t1[%q : !at] : tensor<?xf64> -> f64
+    %p = tulle.locate %a level(0) at %i : tensor<?xf64> -> !at
+    %x = tulle.load %a[%p : !at] : tensor<?xf64> -> f64
+    %sum = arith.addf %s, %x : f64
+    %next = tulle.store %sum, %acc[%p : !at] : f64, tensor<?xf64>
+    tulle.yield %next : tensor<?xf64>
+  }
+  return %t1, %y1 : tensor<?xf64>, tensor<?xf64>
+}
+
+// The second loop updates what the first one stored: one loop-carried tensor.
+// CHECK-LABEL: func.func @updated
+// CHECK: %[[R:.*]] = tulle.iterate %{{[^ ]*}} in %{{.*}} iter_args(%[[ACC:.*]] = %{{.*}})
+// CHECK: %[[ONE:.*]] = tulle.store %{{.*}}, %[[ACC]]
+// CHECK: %[[TWO:.*]] = tulle.store %{{.*}}, %[[ONE]]
+// CHECK: tulle.yield %[[TWO]]
+// CHECK: return %[[R]]
+func.func @updated(%a: tensor<?xf64>, %t: tensor<?xf64>) -> tensor<?xf64> {
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %a, %c0 : tensor<?xf64>
+  %r = tulle.range %c0 to %n
+  %t1 = tulle.iterate %i in %r : !tulle.range iter_args(%acc = %t) -> (tensor<?xf64>) {
+    %p = tulle.locate %t level(0) at %i : tensor<?xf64> -> !at
+    %x = tulle.load %a[%p : !at] : tensor<?xf64> -> f64
+    %next = tulle.store %x, %acc[%p : !at] : f64, tensor<?xf64>
+    tulle.yield %next : tensor<?xf64>
+  }
+  %t2 = tulle.iterate %i in %r : !tulle.range iter_args(%acc = %t1) -> (tensor<?xf64>) {
+    %p = tulle.locate %t level(0) at %i : tensor<?xf64> -> !at
+    %x = tulle.load %acc[%p : !at] : tensor<?xf64> -> f64
+    %twice = arith.addf %x, %x : f64
+    %next = tulle.store %twice, %acc[%p : !at] : f64, tensor<?xf64>
+    tulle.yield %next : tensor<?xf64>
+  }
+  return %t2 : tensor<?xf64>
+}
+
+// What the second loop reads is another iteration's, of which the first loop may not have run yet.
+// CHECK-LABEL: func.func @elsewhere
+// CHECK-COUNT-2: tulle.iterate
+func.func @elsewhere(%a: tensor<?xf64>, %t: tensor<?xf64>, %y: tensor<?xf64>) -> tensor<?xf64> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = tensor.dim %a, %c0 : tensor<?xf64>
+  %r = tulle.range %c0 to %n
+  %t1 = tulle.iterate %i in %r : !tulle.range iter_args(%acc = %t) -> (tensor<?xf64>) {
+    %p = tulle.locate %t level(0) at %i : tensor<?xf64> -> !at
+    %x = tulle.load %a[%p : !at] : tensor<?xf64> -> f64
+    %next = tulle.store %x, %acc[%p : !at] : f64, tensor<?xf64>
+    tulle.yield %next : tensor<?xf64>
+  }
+  %y1 = tulle.iterate %i in %r : !tulle.range iter_args(%acc = %y) -> (tensor<?xf64>) {
+    %last = arith.subi %n, %c1 : index
+    %mirrored = arith.subi %last, %i : index
+    %q = tulle.locate %t level(0) at %mirrored : tensor<?xf64> -> !at
+    %x = tulle.load %t1[%q : !at] : tensor<?xf64> -> f64
+    %p = tulle.locate %y level(0) at %i : tensor<?xf64> -> !at
+    %next = tulle.store %x, %acc[%p : !at] : f64, tensor<?xf64>
+    tulle.yield %next : tensor<?xf64>
+  }
+  return %y1 : tensor<?xf64>
+}
+
+// The second loop replaces what the first reads elsewhere.
+// CHECK-LABEL: func.func @replaces_operand
+// CHECK-COUNT-2: tulle.iterate
+func.func @replaces_operand(%a: tensor<?xf64>, %t: tensor<?xf64>) -> (tensor<?xf64>, tensor<?xf64>) {
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %a, %c0 : tensor<?xf64>
+  %r = tulle.range %c0 to %n
+  %t1 = tulle.iterate %i in %r : !tulle.range iter_args(%acc = %t) -> (tensor<?xf64>) {
+    %first = tulle.locate %a level(0) at %c0 : tensor<?xf64> -> !at
+    %x = tulle.load %a[%first : !at] : tensor<?xf64> -> f64
+    %p = tulle.locate %t level(0) at %i : tensor<?xf64> -> !at
+    %next = tulle.store %x, %acc[%p : !at] : f64, tensor<?xf64>
+    tulle.yield %next : tensor<?xf64>
+  }
+  %a1 = tulle.iterate %i in %r : !tulle.range iter_args(%acc = %a) -> (tensor<?xf64>) {
+    %p = tulle.locate %t level(0) at %i : tensor<?xf64> -> !at
+    %x = tulle.load %t1[%p : !at] : tensor<?xf64> -> f64
+    %twice = arith.addf %x, %x : f64
+    %next = tulle.store %twice, %acc[%p : !at] : f64, tensor<?xf64>
+    tulle.yield %next : tensor<?xf64>
+  }
+  return %t1, %a1 : tensor<?xf64>, tensor<?xf64>
+}
+
+// A sum is known behind its loop only.
+// CHECK-LABEL: func.func @needs_sum
+// CHECK-COUNT-2: tulle.iterate
+func.func @needs_sum(%a: tensor<?xf64>, %t: tensor<?xf64>) -> tensor<?xf64> {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : f64
+  %n = tensor.dim %a, %c0 : tensor<?xf64>
+  %r = tulle.range %c0 to %n
+  %t1, %sum = tulle.iterate %i in %r : !tulle.range iter_args(%acc = %t, %s = %zero) -> (tensor<?xf64>, f64) {
+    %p = tulle.locate %t level(0) at %i : tensor<?xf64> -> !at
+    %x = tulle.load %a[%p : !at] : tensor<?xf64> -> f64
+    %next = tulle.store %x, %acc[%p : !at] : f64, tensor<?xf64>
+    %more = arith.addf %s, %x : f64
+    tulle.yield %next, %more : tensor<?xf64>, f64
+  }
+  %t2 = tulle.iterate %i in %r : !tulle.range iter_args(%acc = %t1) -> (tensor<?xf64>) {
+    %p = tulle.locate %t level(0) at %i : tensor<?xf64> -> !at
+    %x = tulle.load %acc[%p : !at] : tensor<?xf64> -> f64
+    %part = arith.divf %x, %sum : f64
+    %next = tulle.store %part, %acc[%p : !at] : f64, tensor<?xf64>
+    tulle.yield %next : tensor<?xf64>
+  }
+  return %t2 : tensor<?xf64>
+}
