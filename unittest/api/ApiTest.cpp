@@ -85,10 +85,21 @@ TEST(Api, FormatsMaySayWhatTheValuesAre) {
 TEST(Api, ReturnsEveryResultByName) {
   tulle::Tensor<double> A = tulle::pack(example(), tulle::CSR);
   tulle::TensorType scaled = {.format = tulle::CSR, .dims = {}};
-  tulle::Kernel kernel = tulle::compile("B(i,j) = 2 * A(i,j); s = B(i,j)", {{"A", A.type()}, {"B", scaled}});
+  tulle::Kernel kernel = tulle::compile("B(i,j) = 2 * A(i,j); s = B(i,j)", {{"A", A.type()}, {"B", scaled}},
+                                        {.results = {"B"}});
   std::map<std::string, tulle::AnyTensor> results = kernel.run({{"A", A}});
   EXPECT_EQ(tulle::Tensor<double>(results.at("s")).values()[0], 12);
   EXPECT_THAT(read32(results.at("B").coordinates(1)), ElementsAre(0, 1, 2));
+}
+
+TEST(Api, ReturnsNoIntermediateTensorUnlessAsked) {
+  tulle::Tensor<double> A = tulle::pack(example(), tulle::CSR);
+  tulle::Kernel kernel = tulle::compile("y(i) = A(i,j); s = y(i)", {{"A", A.type()}});
+  std::map<std::string, tulle::AnyTensor> results = kernel.run({{"A", A}});
+  EXPECT_EQ(results.size(), 1u);
+  EXPECT_EQ(tulle::Tensor<double>(results.at("s")).values()[0], 6);
+  EXPECT_THAT(messageOf([&] { tulle::compile("y(i) = A(i,j)", {{"A", A.type()}}, {.results = {"A"}}); }),
+              HasSubstr("the program computes no 'A'; it computes y"));
 }
 
 TEST(Api, BorrowsWithoutCopying) {
