@@ -1,4 +1,4 @@
-// Which coordinates a level can have: interval arithmetic over the sizes of the dimensions.
+// Interval arithmetic whose ends are expressions over the sizes of the dimensions; constants are folded.
 #include "format/Bits.h"
 #include "format/Layout.h"
 #include "format/LevelKinds.h"
@@ -44,16 +44,13 @@ class Analysis {
 public:
   explicit Analysis(const Encoding &e) : e(e) {}
 
-  Bounds level(unsigned l) {
-    Lets lets;
-    return bounds(enterLets(e, l, lets), lets);
-  }
+  Bounds level(unsigned l) { return bounds(body(e.levels[l].expr)); }
 
 private:
   static LevelBounds upTo(Expr high) { return {constant(0), std::move(high)}; }
   static bool nonnegative(const LevelBounds &b) { return isConstant(b.low) && b.low->value >= 0; }
 
-  Bounds bounds(const Expr &x, const Lets &lets) {
+  Bounds bounds(const Expr &x) {
     if (++size > 4000) // a `let` may double what it binds, again and again
       return std::nullopt;
     switch (x->kind) {
@@ -70,13 +67,10 @@ private:
           product = isConstant(product) ? dim(d) : binary(ExprKind::Mul, product, dim(d));
       return upTo(make(ExprKind::Sub, product, constant(1)));
     }
-    case ExprKind::Variable: {
-      auto it = lets.find(x->name);
-      return it == lets.end() ? std::nullopt : bounds(it->second, lets);
-    }
+    case ExprKind::Variable:
+      return bounds(x->bound);
     default: {
-      Bounds a = isBinary(x) ? bounds(x->lhs, lets) : std::nullopt,
-             b = a ? bounds(x->rhs, lets) : std::nullopt;
+      Bounds a = isBinary(x) ? bounds(x->lhs) : std::nullopt, b = a ? bounds(x->rhs) : std::nullopt;
       return b ? ofBinary(x->kind, *a, *b) : std::nullopt;
     }
     }
@@ -126,11 +120,11 @@ private:
 };
 
 /// The largest coordinate with bits only where those of the dimensions' coordinates can get to.
-std::optional<int64_t> largestByBits(const Expr &e, const Lets &lets, const std::vector<int64_t> &dims) {
+std::optional<int64_t> largestByBits(const Expr &e, const std::vector<int64_t> &dims) {
   std::vector<unsigned> dimBits;
   for (int64_t size : dims)
     dimBits.push_back(size > 0 ? unsigned(std::bit_width(uint64_t(size) - 1)) : 0);
-  std::optional<BitSources> bits = bitSources(e, lets, dimBits);
+  std::optional<BitSources> bits = bitSources(e, dimBits);
   if (!bits)
     return std::nullopt;
   uint64_t out = 0;
@@ -155,16 +149,15 @@ std::optional<CoordinateRange> levelRange(const Encoding &encoding, unsigned lev
   std::optional<LevelBounds> bounds = levelBounds(encoding, level);
   if (!bounds)
     return std::nullopt;
-  Lets lets;
-  const Expr &body = enterLets(encoding, level, lets);
+  const Expr &expr = body(encoding.levels[level].expr);
   Bindings none;
   auto low = evaluate(bounds->low, dims, {}, none), high = evaluate(bounds->high, dims, {}, none);
-  if (!high && body->kind == ExprKind::Counter) // an upper bound, which no tensor reaches
+  if (!high && expr->kind == ExprKind::Counter) // an upper bound, which no tensor reaches
     high = std::numeric_limits<int64_t>::max() - 1;
   if (!low || !high)
     return std::nullopt;
   CoordinateRange range{*low, *high};
-  if (std::optional<int64_t> bits = largestByBits(body, lets, dims); bits && range.low == 0)
+  if (std::optional<int64_t> bits = largestByBits(expr, dims); bits && range.low == 0)
     range.high = std::min(range.high, *bits);
   return range;
 }

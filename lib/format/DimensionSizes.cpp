@@ -1,8 +1,6 @@
-// Whether a tensor of given sizes can be stored: everything that maps compute must fit 64 bits, since
-// generated code does not look.
-#include "format/Bits.h"
+// Interval arithmetic in 128 bits over everything that maps compute: it must fit 64 bits, since generated
+// code does not look.
 #include "format/Layout.h"
-#include "format/PrintEncoding.h"
 #include <algorithm>
 #include <bit>
 #include <fmt/format.h>
@@ -81,10 +79,10 @@ public:
   Evaluation(const std::vector<int64_t> &sizes, std::vector<Interval> levels = {})
       : sizes(sizes), levels(std::move(levels)) {}
 
-  /// Whether the value of `e`, and all on the way to it, fit 64 bits.
-  bool stays(const Expr &e) {
-    value(e);
-    return fits;
+  /// The values of `e`; nullopt where one of these, or of those on the way to them, may leave 64 bits.
+  std::optional<Interval> operator()(const Expr &e) {
+    const Interval result = value(e);
+    return fits ? std::optional(result) : std::nullopt;
   }
 
 private:
@@ -123,12 +121,9 @@ private:
   }
 
   Interval binary(const Expr &e) {
-    const Interval a = value(e->lhs), b = value(e->rhs);
-    const Interval result = apply(e->kind, a, b);
-    if (result.fits())
-      return result;
-    fits = false;
-    return anything;
+    const Interval a = value(e->lhs), b = value(e->rhs), result = apply(e->kind, a, b);
+    fits &= result.fits();
+    return fits ? result : anything;
   }
 
   const std::vector<int64_t> &sizes;
@@ -154,16 +149,16 @@ bool countsTooFar(const Encoding &encoding, const Expr &counter, const std::vect
 }
 
 /// What is wrong with the coordinates of level `l`, and how many there are.
-std::string whyNotLevel(const Encoding &encoding, unsigned l, const Expr &body,
+std::string whyNotLevel(const Encoding &encoding, unsigned l, const Expr &expr,
                         const std::vector<int64_t> &sizes) {
   auto refuse = [&](std::string_view what) {
     return fmt::format("the coordinates of level {} ({}): {} for sizes {}{}", l, printLevel(encoding, l),
                        what, sizesText(sizes), cure);
   };
-  if (body->kind == ExprKind::Counter) {
+  if (expr->kind == ExprKind::Counter) {
     // How far a dense level's counter runs is stored.
     const bool isStored = encoding.levels[l].format.kind == LevelKind::Dense;
-    return !isStored && countsTooFar(encoding, body, sizes) ? refuse("the counter can leave 64 bits") : "";
+    return !isStored && countsTooFar(encoding, expr, sizes) ? refuse("the counter can leave 64 bits") : "";
   }
   std::optional<CoordinateRange> range = levelRange(encoding, l, sizes);
   int64_t size = 0, end = 0;
@@ -207,16 +202,21 @@ std::string whyNotInverse(const Encoding &encoding, const std::vector<int64_t> &
   };
   const std::optional<std::vector<Expr>> inverse = inverseMap(encoding);
   for (unsigned d = 0; inverse && d < encoding.order(); ++d)
-    if (!Evaluation(sizes, levels).stays((*inverse)[d]))
+    if (!Evaluation(sizes, levels)((*inverse)[d]))
       return refuse(fmt::format("dimension {}", d));
   for (unsigned l = 0; l < encoding.levels.size(); ++l)
     if (encoding.levels[l].format.kind == LevelKind::Offset)
-      if (const Expr e = offsetCoordinate(encoding, l); e && !Evaluation(sizes, levels).stays(e))
+      if (const Expr e = offsetCoordinate(encoding, l); e && !Evaluation(sizes, levels)(e))
         return refuse(fmt::format("level {}", l));
   return "";
 }
 
 } // namespace
+
+std::optional<CoordinateRange> valueRange(const Expr &expr, const std::vector<int64_t> &sizes) {
+  const std::optional<Interval> values = Evaluation(sizes)(expr);
+  return values ? std::optional(CoordinateRange{int64_t(values->low), int64_t(values->high)}) : std::nullopt;
+}
 
 std::string whyNotSizes(const Encoding &encoding, const std::vector<int64_t> &sizes) {
   if (encoding.order() != sizes.size())
@@ -229,13 +229,12 @@ std::string whyNotSizes(const Encoding &encoding, const std::vector<int64_t> &si
   if (std::string why = whyNotBlocks(encoding, sizes); !why.empty())
     return why;
   Evaluation expressions(sizes); // what `let` binds holds in later levels
-  Lets lets;
   for (unsigned l = 0; l < encoding.levels.size(); ++l) {
     const Expr &e = encoding.levels[l].expr;
-    if (!expressions.stays(e))
+    if (!expressions(e))
       return fmt::format("the coordinates of level {} ({}): the expression leaves 64 bits for sizes {}{}", l,
                          printLevel(encoding, l), sizesText(sizes), cure);
-    if (std::string why = whyNotLevel(encoding, l, enterLets(e, lets), sizes); !why.empty())
+    if (std::string why = whyNotLevel(encoding, l, body(e), sizes); !why.empty())
       return why;
   }
   return whyNotInverse(encoding, sizes);

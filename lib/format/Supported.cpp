@@ -1,9 +1,7 @@
-// Which encodings can hold data in this version, and why the others cannot.
+// One function per rule, each with its reason and cure; the first that an encoding breaks is reported.
 #include "format/Bits.h"
 #include "format/Layout.h"
 #include "format/LevelKinds.h"
-#include "format/Padding.h"
-#include "format/PrintEncoding.h"
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
@@ -11,15 +9,6 @@
 
 namespace tulle::format {
 namespace {
-
-constexpr std::string_view cure = "; formats that can: all that `tulle formats` lists";
-
-/// One more than the largest number of a dimension that occurs.
-unsigned dimensionsOf(const Expr &e) {
-  return !e                         ? 0
-         : e->kind == ExprKind::Dim ? unsigned(e->value) + 1
-                                    : std::max(dimensionsOf(e->lhs), dimensionsOf(e->rhs));
-}
 
 bool countedAbove(const Encoding &e, unsigned l) {
   return std::any_of(e.levels.begin(), e.levels.begin() + l,
@@ -61,7 +50,7 @@ std::string whyNotBatches(const Encoding &e) {
   unsigned stored = 0;
   for (unsigned l = 0; l < e.levels.size(); ++l) {
     const LevelFormat &level = e.levels[l].format;
-    if (isOneOf(level.kind, {LevelKind::Dense, LevelKind::Batch}))
+    if (isFull(level))
       continue;
     ++stored;
     // Entries that are appended leave no positions in reserve.
@@ -81,8 +70,7 @@ std::string whyNotBatches(const Encoding &e) {
 
 std::string whyNotCoordinates(const Encoding &e, unsigned l) {
   const LevelFormat &level = e.levels[l].format;
-  Lets lets;
-  const Expr &body = enterLets(e, l, lets);
+  const Expr &expr = body(e.levels[l].expr);
   std::optional<LevelBounds> bounds = levelBounds(e, l);
   if (!bounds)
     return fmt::format("the coordinates of level {} have no bounds: its expression may add, subtract and "
@@ -93,9 +81,9 @@ std::string whyNotCoordinates(const Encoding &e, unsigned l) {
     return fmt::format("coordinates of level {} can be negative, and those of a {} level start at 0; write "
                        "squeezed or compressed",
                        l, print(level));
-  if (contains(body, ExprKind::Counter) && body->kind != ExprKind::Counter)
+  if (contains(expr, ExprKind::Counter) && expr->kind != ExprKind::Counter)
     return fmt::format("level {} computes with a counter, which must stand alone", l);
-  if (body->kind == ExprKind::Counter && (level.kind == LevelKind::Batch || level.kind == LevelKind::Bitmap))
+  if (expr->kind == ExprKind::Counter && (level.kind == LevelKind::Batch || level.kind == LevelKind::Bitmap))
     return fmt::format("level {} is a {} level, and how far its counter runs is known to dense levels only",
                        l, name(level.kind));
   if (level.kind == LevelKind::Offset && !offsetCoordinate(e, l))
@@ -142,17 +130,16 @@ bool canDoWithout(Encoding e, unsigned l) {
 std::optional<unsigned> redundantLevel(const Encoding &e) {
   if (digits(e))
     return std::nullopt;
-  Lets lets;
   std::set<std::pair<unsigned, unsigned>> stored; // bits of dimensions
   for (unsigned l = 0; l < e.levels.size(); ++l) {
-    const Expr &body = enterLets(e.levels[l].expr, lets);
+    const Expr &expr = body(e.levels[l].expr);
     // An offset level stores nothing of its own, and a counter of all dimensions has one value.
     if (e.levels[l].format.kind == LevelKind::Offset ||
-        (body->kind == ExprKind::Counter && body->dims.size() == e.order()))
+        (expr->kind == ExprKind::Counter && expr->dims.size() == e.order()))
       continue;
     if (canDoWithout(e, l))
       return l;
-    std::optional<BitSources> sources = bitSources(body, lets, std::vector<unsigned>(e.order(), 40));
+    std::optional<BitSources> sources = bitSources(expr, 40);
     for (unsigned bit = 0; sources && bit < sources->size(); ++bit)
       if (const BitSource &source = (*sources)[bit];
           source.kind == BitSource::FromDim && !stored.insert({source.dim, source.bit}).second)
@@ -169,9 +156,8 @@ std::string whyNotRedundant(const Encoding &e) {
     --last;
   if (last == 0)
     return "";
-  if (!hasUnmarkedPadding(e.levels[--last].format.kind))
-    return "";
-  std::optional<unsigned> again = redundantLevel(e);
+  const bool padded = hasUnmarkedPadding(e.levels[--last].format.kind);
+  const std::optional<unsigned> again = padded ? redundantLevel(e) : std::nullopt;
   if (!again)
     return "";
   return fmt::format("level {} repeats what other levels say, so that the {} level {} would store positions "
@@ -181,41 +167,34 @@ std::string whyNotRedundant(const Encoding &e) {
 
 /// Whether a coordinate between the first and the last can be that of no dimensions' coordinates, as those
 /// between the multiples of a number.
-bool leavesGaps(const Expr &x, const Lets &lets) {
+bool leavesGaps(const Expr &x) {
   switch (x->kind) {
-  case ExprKind::Variable: {
-    auto bound = lets.find(x->name);
-    return bound != lets.end() && leavesGaps(bound->second, lets);
-  }
+  case ExprKind::Variable:
+    return leavesGaps(x->bound);
   case ExprKind::Add:
   case ExprKind::Sub: { // what one leaves out the other fills, unless it has one value only
-    auto gaps = [&](const Expr &side) { return side->kind == ExprKind::Constant || leavesGaps(side, lets); };
-    return gaps(x->lhs) && gaps(x->rhs) && (leavesGaps(x->lhs, lets) || leavesGaps(x->rhs, lets));
+    auto gaps = [](const Expr &side) { return side->kind == ExprKind::Constant || leavesGaps(side); };
+    return gaps(x->lhs) && gaps(x->rhs) && (leavesGaps(x->lhs) || leavesGaps(x->rhs));
   }
   case ExprKind::Mul: {
     auto isUnit = [](const Expr &side) {
       return side->kind == ExprKind::Constant && (side->value == 1 || side->value == -1);
     };
-    return isUnit(x->lhs) ? leavesGaps(x->rhs, lets) : !isUnit(x->rhs) || leavesGaps(x->lhs, lets);
+    return isUnit(x->lhs) ? leavesGaps(x->rhs) : !isUnit(x->rhs) || leavesGaps(x->lhs);
   }
   case ExprKind::FloorDiv:
   case ExprKind::Mod:
   case ExprKind::Shr:
-    return leavesGaps(x->lhs, lets);
+    return leavesGaps(x->lhs);
   case ExprKind::And:
   case ExprKind::Or:
   case ExprKind::Xor:
   case ExprKind::Shl: {
-    unsigned dims = 0;
-    for (const auto &[name, bound] : lets)
-      dims = std::max(dims, dimensionsOf(bound));
-    dims = std::max(dims, dimensionsOf(x));
-    std::optional<BitSources> sources = bitSources(x, lets, std::vector<unsigned>(dims, 40));
+    const std::optional<BitSources> sources = bitSources(x, 40);
     if (!sources)
       return true;
-    auto isZero = [](const BitSource &source) { return source.kind == BitSource::Zero; };
-    const auto end = std::find_if(sources->begin(), sources->end(), isZero);
-    return !std::all_of(end, sources->end(), isZero);
+    const auto end = std::ranges::find(*sources, BitSource::Zero, &BitSource::kind);
+    return std::any_of(end, sources->end(), [](const BitSource &s) { return s.kind != BitSource::Zero; });
   }
   default:
     return false;
@@ -225,18 +204,14 @@ bool leavesGaps(const Expr &x, const Lets &lets) {
 /// Positions of levels that imply their coordinates, below which every position is stored: one without a
 /// coordinate would be read as that of another.
 std::string whyNotGaps(const Encoding &e) {
-  Lets lets;
-  std::vector<Expr> bodies;
-  for (const Level &level : e.levels)
-    bodies.push_back(enterLets(level.expr, lets));
   for (unsigned l = unsigned(e.levels.size()); l-- > 0;) {
     const LevelKind kind = e.levels[l].format.kind;
     if (kind == LevelKind::Offset || kind == LevelKind::Squeezed)
       continue;
-    const bool full = kind == LevelKind::Dense || kind == LevelKind::Batch;
+    const bool full = isFull(e.levels[l].format);
     if (!full && kind != LevelKind::Ragged && kind != LevelKind::Banded)
       return "";
-    if (leavesGaps(bodies[l], lets))
+    if (leavesGaps(body(e.levels[l].expr)))
       return fmt::format("the {} level {} would store positions between the coordinates that ({}) has; write "
                          "compressed or squeezed",
                          name(kind), l, printLevel(e, l));
@@ -246,20 +221,14 @@ std::string whyNotGaps(const Encoding &e) {
   return "";
 }
 
-std::string whyNotMap(const Encoding &e) {
-  if (!e.symbols.empty())
-    return "it has symbols, whose values nothing gives";
-  for (unsigned l = 0; l < e.levels.size(); ++l)
-    if (std::string reason = whyNotCoordinates(e, l); !reason.empty())
-      return reason;
-  if (std::string reason = whyNotRanks(e); !reason.empty())
-    return reason;
-  if (!inverseMap(e))
-    return "this map cannot be inverted: the levels must together give every dimension's coordinate back; "
-           "give the inverse as (i = …, j = …)";
-  if (std::string reason = whyNotRedundant(e); !reason.empty())
-    return reason;
-  return whyNotGaps(e);
+std::string whyNotSymbols(const Encoding &e) {
+  return e.symbols.empty() ? "" : "it has symbols, whose values nothing gives";
+}
+
+std::string whyNotInverted(const Encoding &e) {
+  return inverseMap(e) ? ""
+                       : "this map cannot be inverted: the levels must together give every dimension's "
+                         "coordinate back; give the inverse as (i = …, j = …)";
 }
 
 /// Where every stored value is the same, padding must be known by its coordinate.
@@ -320,23 +289,33 @@ std::string whyNotElements(const Encoding &e, ElementType type) {
   return "";
 }
 
-std::string whyNot(const Encoding &e) {
-  for (unsigned l = 0; l < e.levels.size(); ++l)
-    if (std::string reason = whyNotNeighbours(e, l); !reason.empty())
-      return reason;
-  for (auto *check : {whyNotBatches, whyNotMap, whyNotExplicit})
-    if (std::string reason = check(e); !reason.empty())
-      return reason;
-  return "";
+template <std::string (*whyNot)(const Encoding &, unsigned)> std::string ofLevels(const Encoding &e) {
+  std::string reason;
+  for (unsigned l = 0; l < e.levels.size() && reason.empty(); ++l)
+    reason = whyNot(e, l);
+  return reason;
 }
+
+/// In the order in which they are reported; later ones rely on earlier ones.
+constexpr std::string (*checks[])(const Encoding &) = {ofLevels<whyNotNeighbours>,
+                                                       whyNotBatches,
+                                                       whyNotSymbols,
+                                                       ofLevels<whyNotCoordinates>,
+                                                       whyNotRanks,
+                                                       whyNotInverted,
+                                                       whyNotRedundant,
+                                                       whyNotGaps,
+                                                       whyNotExplicit};
 
 } // namespace
 
 std::string whyNotExecutable(const Encoding &encoding) {
   if (std::string unknown = whyNotResolved(encoding); !unknown.empty())
     return unknown;
-  std::string reason = whyNot(encoding);
-  return reason.empty() ? "" : reason + std::string(cure);
+  for (auto *check : checks)
+    if (std::string reason = check(encoding); !reason.empty())
+      return reason + "; formats that can: all that `tulle formats` lists";
+  return "";
 }
 
 std::string whyNotExecutable(const Encoding &encoding, ElementType type) {

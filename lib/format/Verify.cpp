@@ -1,4 +1,5 @@
-#include "format/Verify.h"
+// One function per rule. An explicit inverse is tried at points, which is exact wherever a map can be
+// evaluated.
 #include "format/LevelKinds.h"
 #include <algorithm>
 #include <fmt/format.h>
@@ -8,11 +9,8 @@ namespace {
 
 using Found = std::optional<Violation>;
 
-Found violation(Violation::Part part, unsigned index, std::string message) {
-  return Violation{part, index, std::move(message)};
-}
 Found format(unsigned level, std::string message) {
-  return violation(Violation::LevelFormatPart, level, std::move(message));
+  return Violation{Violation::LevelFormatPart, level, std::move(message)};
 }
 
 Found checkParent(const Encoding &e, unsigned l) {
@@ -39,7 +37,7 @@ Found checkStructured(const Encoding &e, unsigned l) {
   if (expr->kind == ExprKind::Mod && expr->rhs->kind == ExprKind::Constant &&
       expr->rhs->value == level.format.m)
     return std::nullopt;
-  return violation(
+  return Violation(
       Violation::LevelExpr, l,
       fmt::format("the coordinates of {} run from 0 to {}; write this level as '… mod {}' below a "
                   "level '… floordiv {}'",
@@ -75,7 +73,7 @@ Found checkDims(const Encoding &e) {
     markDims(level.expr, seen);
   for (unsigned d = 0; d < seen.size(); ++d)
     if (!seen[d])
-      return violation(Violation::Inverse, d,
+      return Violation(Violation::Inverse, d,
                        fmt::format("no level stores dimension '{}'; add a level for it", e.dims[d].name));
   return std::nullopt;
 }
@@ -87,7 +85,7 @@ Found checkCrdWidth(const Encoding &e) {
   for (const Level &level : e.levels) {
     bool fits = level.format.kind == LevelKind::Structured && level.format.m <= 4;
     if (storesCoordinates(level.format.kind) && !fits)
-      return violation(Violation::CrdWidth, 0,
+      return Violation(Violation::CrdWidth, 0,
                        fmt::format("2-bit coordinates are for structured[n,m] levels with m up to 4; this "
                                    "encoding also has {}: write 8, 16, 32 or 64",
                                    print(level.format)));
@@ -95,7 +93,7 @@ Found checkCrdWidth(const Encoding &e) {
   }
   if (any)
     return std::nullopt;
-  return violation(
+  return Violation(
       Violation::CrdWidth, 0,
       "2-bit coordinates are for structured[n,m] levels, and there is none; write 8, 16, 32 or 64");
 }
@@ -124,7 +122,7 @@ Found checkInverse(const Encoding &e) {
       Bindings local;
       auto back = any(e.dims[d]) ? evaluate(e.dims[d].inverse, {}, levels, local) : std::nullopt;
       if (back && *back != dims[d])
-        return violation(
+        return Violation(
             Violation::Inverse, d,
             fmt::format("this is not the inverse of the map: at coordinate {} of dimension '{}' it "
                         "gives {}",

@@ -1,5 +1,5 @@
+// Integers compute in 64 bits and wrap to their width; floats compute in the C++ type of their width.
 #include "notation/Arithmetic.h"
-#include "notation/Monoid.h"
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -33,20 +33,12 @@ int64_t power(int64_t base, int64_t exponent, ElementType type) {
 
 /// Whether the operands, of an ordered type, compare as the operation says.
 template <typename T> Scalar comparison(Op op, T a, T b) {
-  switch (op) {
-  case Op::Eq:
-    return truth(a == b);
-  case Op::Ne:
-    return truth(a != b);
-  case Op::Lt:
-    return truth(a < b);
-  case Op::Le:
-    return truth(a <= b);
-  case Op::Gt:
-    return truth(a > b);
-  default:
-    return truth(a >= b);
-  }
+  return truth(op == Op::Eq   ? a == b
+               : op == Op::Ne ? a != b
+               : op == Op::Lt ? a < b
+               : op == Op::Le ? a <= b
+               : op == Op::Gt ? a > b
+                              : a >= b);
 }
 
 Scalar applyInteger(Op op, ElementType type, const std::vector<Scalar> &args) {
@@ -91,13 +83,6 @@ Scalar applyInteger(Op op, ElementType type, const std::vector<Scalar> &args) {
   default:
     return comparison(op, a, b);
   }
-}
-
-Scalar applyBool(Op op, const std::vector<Scalar> &args) {
-  if (op == Op::Not)
-    return truth(!args[0].i);
-  // Truth values are the integers 0 and 1 to every operation they have.
-  return applyInteger(op, ElementType::I8, args);
 }
 
 /// What floats and complex numbers have in common: `T` is one of their types, in which C++ computes and
@@ -173,7 +158,8 @@ template <typename T> Scalar applyComplex(Op op, const std::vector<Scalar> &args
 Scalar apply(Op op, ElementType operands, const std::vector<Scalar> &args) {
   switch (operands) {
   case ElementType::Bool:
-    return applyBool(op, args);
+    // Truth values are the integers 0 and 1 to every operation they have.
+    return op == Op::Not ? truth(!args[0].i) : applyInteger(op, ElementType::I8, args);
   case ElementType::I8:
   case ElementType::I16:
   case ElementType::I32:
@@ -210,6 +196,35 @@ Scalar rounded(const Scalar &value, ElementType type) {
   alignas(16) unsigned char element[16];
   storeScalar(type, element, value);
   return loadScalar(type, element);
+}
+
+Scalar identity(Reduce reduce, ElementType type) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  bool exact = isInteger(type) || type == ElementType::Bool;
+  unsigned bits = type == ElementType::Bool ? 2 : 8 * byteWidth(type); // bool: 0 and 1
+  int64_t largest = exact ? int64_t((uint64_t(1) << (bits - 1)) - 1) : 0;
+  switch (reduce) {
+  case Reduce::Add:
+  case Reduce::Or:
+  case Reduce::Xor:
+    return {};
+  case Reduce::Mul:
+    return exact ? Scalar{1, 0} : Scalar{0, 1};
+  case Reduce::Min:
+    return exact ? Scalar{largest, 0} : Scalar{0, infinity};
+  case Reduce::Max:
+    return exact ? Scalar{type == ElementType::Bool ? 0 : -largest - 1, 0} : Scalar{0, -infinity};
+  case Reduce::And:
+    return {type == ElementType::Bool ? 1 : -1, 0};
+  }
+  return {};
+}
+
+bool sameValue(ElementType type, const Scalar &a, const Scalar &b) {
+  if (isInteger(type) || type == ElementType::Bool)
+    return a.i == b.i;
+  auto same = [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); };
+  return same(a.f.real(), b.f.real()) && same(a.f.imag(), b.f.imag());
 }
 
 } // namespace tulle::notation

@@ -1,9 +1,8 @@
-// Text and bindings to a checked program.
+// Names, sizes and storage of tensors are checked before types, and types statement by statement.
 #include "format/Layout.h"
-#include "notation/ReservedWords.h"
+#include "notation/Resolve.h"
 #include "notation/Sparsity.h"
-#include "notation/Terms.h"
-#include "notation/Types.h"
+#include "support/Suggest.h"
 #include <algorithm>
 #include <fmt/format.h>
 #include <limits>
@@ -39,7 +38,7 @@ public:
 
 private:
   const std::map<std::string, Binding> &bindings;
-  Resolved resolved;
+  ResolvedProgram resolved;
   Program program;
   std::vector<std::optional<ElementType>> types;
   std::vector<bool> hasValue; ///< inputs, and what earlier statements wrote
@@ -91,7 +90,7 @@ private:
     for (const Use &use : resolved.uses)
       for (unsigned d = 0; d < use.access.subscripts.size(); ++d)
         if (resolved.dims[use.access.tensor][d] < 0)
-          resolved.fail(use.subscriptRanges[d],
+          resolved.fail(use.access.subscripts[d].range,
                         fmt::format("the size of dimension {} of '{}' is unknown; give its dimensions", d + 1,
                                     resolved.tensors[use.access.tensor]));
   }
@@ -99,7 +98,7 @@ private:
   [[noreturn]] void failWithoutSize(const Use &use, unsigned d, const std::string &index) const {
     const std::string &tensor = resolved.tensors[use.access.tensor];
     resolved.fail(
-        use.subscriptRanges[d],
+        use.access.subscripts[d].range,
         use.written
             ? fmt::format(
                   "index '{}' is not used on the right, so its size is unknown; use it there, or give the "
@@ -135,23 +134,22 @@ private:
   }
 
   Statement statement(unsigned number) {
-    const syntax::Statement &source = resolved.statements[number];
+    const ParsedStatement &source = resolved.statements[number];
     Statement s;
     s.range = source.range;
-    s.lhs = resolved.access(number, source.lhs);
+    s.lhs = source.lhs;
     if (const TensorDecl &result = program.tensors[s.lhs.tensor]; format::hasSlices(result.encoding))
       resolved.fail(
           s.lhs.range,
           fmt::format("'{}' is computed, and its format has slices: a result has storage of its own; "
                       "write its dimensions without slice(…)",
                       result.name));
-    Typer typer(resolved, types);
-    Typed rhs = typer.type(number, source.rhs);
+    const Typed rhs = decideTypes(resolved, types, source.rhs);
     auto &type = types[s.lhs.tensor];
     if (!type)
       type = rhs.natural;
-    s.rhs = typer.convert(rhs, computeType(*type));
-    s.where = typer.mask(number, source.where);
+    s.rhs = convertTo(resolved, rhs, computeType(*type));
+    s.where = source.where;
     s.reductionIndices = reductionIndices(number, s.lhs);
     s.accumulate = source.reduce && hasValue[s.lhs.tensor];
     // One value meets the reduction's start and remains what it is; only where a mask forbids it does the
@@ -196,7 +194,7 @@ private:
     return result;
   }
 
-  Reduce reduction(const syntax::Statement &source, ElementType type) const {
+  Reduce reduction(const ParsedStatement &source, ElementType type) const {
     Reduce reduce = source.reduce.value_or(Reduce::Add);
     auto refuse = [&](std::string_view why) {
       resolved.fail(source.assignRange,

@@ -1,6 +1,5 @@
-// Values that follow from what is not stored alone.
+// Constant folding over a tree in which operands that are not stored have their fill, and others are unknown.
 #include "notation/Arithmetic.h"
-#include "notation/Monoid.h"
 #include "notation/Sparsity.h"
 #include <cmath>
 

@@ -1,8 +1,7 @@
-#include "notation/Schedule.h"
+// Each primitive is checked against the statements that make its tensor as it is read.
 #include "format/ExprParser.h"
 #include "notation/Sparsity.h"
 #include <algorithm>
-#include <array>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <set>
@@ -20,8 +19,8 @@ struct PlanName {
   std::string_view name;
   AssemblyPlan plan;
 };
-constexpr std::array<PlanName, 3> planNames{
-    {{"count", AssemblyPlan::Count}, {"bound", AssemblyPlan::Bound}, {"grow", AssemblyPlan::Grow}}};
+constexpr PlanName planNames[] = {
+    {"count", AssemblyPlan::Count}, {"bound", AssemblyPlan::Bound}, {"grow", AssemblyPlan::Grow}};
 
 class ScheduleParser {
 public:

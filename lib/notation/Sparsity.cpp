@@ -1,6 +1,7 @@
+// How zeros pass through operations is a column of the table of operations; the rest is rules on top of it.
 #include "notation/Sparsity.h"
 #include "notation/Arithmetic.h"
-#include "notation/Monoid.h"
+#include "notation/Operations.h"
 #include <algorithm>
 #include <fmt/format.h>
 
@@ -21,98 +22,22 @@ bool zeroComparesFalse(const ExprNode &node) {
   return apply(node.op, type, {value(node.args[0]), value(node.args[1])}).i == 0;
 }
 
-/// Whether the value of `expr` is 0 when the accesses for which `absent` answers true are not stored. The one
-/// function that knows how zeros pass through operations.
-bool vanishes(const Expr &expr, const std::function<bool(const Access &)> &absent) {
-  const ExprNode &node = *expr;
-  auto arg = [&](unsigned i) { return vanishes(node.args[i], absent); };
-  // A factor that is written as 0 is a value like others: 0 * inf is nan.
-  auto factor = [&](unsigned i) { return node.args[i]->op != Op::Literal && arg(i); };
-  switch (node.op) {
-  case Op::Literal:
-    return isZero(node.literal);
-  case Op::Access:
-    return absent(node.access);
-  case Op::Convert:
-  case Op::Neg:
-  case Op::Abs:
-  case Op::Sqrt:
-  case Op::Sin:
-  case Op::Tanh:
-  case Op::Relu:
-  case Op::Conj:
-  case Op::Real:
-  case Op::Imag:
-    return arg(0);
-  case Op::Not:
-  case Op::Exp:
-  case Op::Log:
-  case Op::Cos:
-    return false;
-  case Op::Mul:
-  case Op::And:
-    return factor(0) || factor(1);
-  case Op::Div:
-  case Op::Mod:
-  case Op::Shl:
-  case Op::Shr:
-    return factor(0);
-  case Op::Pow:
-    return isPositiveLiteral(node.args[1]) && factor(0);
-  case Op::Add:
-  case Op::Sub:
-  case Op::Or:
-  case Op::Xor:
-  case Op::Min:
-  case Op::Max:
-    return arg(0) && arg(1);
-  case Op::Eq:
-  case Op::Ne:
-  case Op::Lt:
-  case Op::Le:
-  case Op::Gt:
-  case Op::Ge:
-    if (node.args[0]->op == Op::Literal || node.args[1]->op == Op::Literal)
-      return arg(node.args[0]->op == Op::Literal ? 1 : 0) && zeroComparesFalse(node);
-    return (node.op == Op::Ne || node.op == Op::Lt || node.op == Op::Gt) && arg(0) && arg(1);
-  case Op::Select:
-    return arg(2) && (arg(0) || arg(1));
-  }
-  return false;
-}
-
 /// The smallest sub-expression that makes `expr` nonzero although all its sparse operands are absent.
 const ExprNode &culprit(const Expr &expr, const std::function<bool(const Access &)> &absent) {
   const ExprNode &node = *expr;
-  bool additive = node.op == Op::Add || node.op == Op::Sub || node.op == Op::Or || node.op == Op::Xor ||
-                  node.op == Op::Min || node.op == Op::Max || node.op == Op::Convert || node.op == Op::Neg ||
-                  node.op == Op::Abs;
-  if (additive)
+  const bool isLeaf = node.op == Op::Literal || node.op == Op::Access;
+  if (node.op == Op::Convert || node.op == Op::Neg || node.op == Op::Abs ||
+      (!isLeaf && operation(node.op).zero == ZeroRule::All))
     for (const Expr &arg : node.args)
-      if (!vanishes(arg, absent))
+      if (!isAbsent(arg, absent))
         return culprit(arg, absent);
   return node;
 }
 
-void collect(const Expr &expr, std::vector<const Access *> &out) {
-  if (expr->op == Op::Access)
-    out.push_back(&expr->access);
-  for (const Expr &arg : expr->args)
-    collect(arg, out);
-}
-void collect(const Mask &mask, std::vector<const Access *> &out) {
-  if (!mask)
-    return;
-  if (mask->op == MaskOp::Stored)
-    out.push_back(&mask->access);
-  collect(mask->lhs, out);
-  collect(mask->rhs, out);
-}
-
 bool sameSubscripts(const Access &a, const Access &b) {
-  return std::equal(
-      a.subscripts.begin(), a.subscripts.end(), b.subscripts.begin(), b.subscripts.end(),
-      [](const Affine &x, const Affine &y) { return x.terms == y.terms && x.constant == y.constant; });
+  return std::ranges::equal(a.subscripts, b.subscripts, [](const Affine &x, const Affine &y) {
+    return x.terms == y.terms && x.constant == y.constant;
+  });
 }
 
 /// Sparse accesses with the left side's subscripts whose absence alone empties the result, each once.
@@ -137,48 +62,65 @@ bool isDense(const TensorDecl &tensor) { return format::isAllDense(tensor.encodi
 
 std::vector<const Access *> accesses(const Statement &statement) {
   std::vector<const Access *> out;
-  collect(statement.rhs, out);
-  collect(statement.where, out);
+  auto collect = [&](const Access &access) { out.push_back(&access); };
+  forEachAccess(statement.rhs, collect);
+  forEachAccess(statement.where, collect);
   return out;
 }
 
 bool sameAccess(const Access &a, const Access &b) { return a.tensor == b.tensor && sameSubscripts(a, b); }
 
+/// The one function that knows how zeros pass through operations.
 bool isAbsent(const Expr &expr, const std::function<bool(const Access &)> &isAccessAbsent) {
-  return vanishes(expr, isAccessAbsent);
+  const ExprNode &node = *expr;
+  if (node.op == Op::Literal)
+    return isZero(node.literal);
+  if (node.op == Op::Access)
+    return isAccessAbsent(node.access);
+  auto arg = [&](unsigned i) { return isAbsent(node.args[i], isAccessAbsent); };
+  // A factor that is written as 0 is a value like others: 0 * inf is nan.
+  auto factor = [&](unsigned i) { return node.args[i]->op != Op::Literal && arg(i); };
+  switch (operation(node.op).zero) {
+  case ZeroRule::Never:
+    return false;
+  case ZeroRule::First:
+    return arg(0);
+  case ZeroRule::Factor:
+    return factor(0);
+  case ZeroRule::EitherFactor:
+    return factor(0) || factor(1);
+  case ZeroRule::All:
+    return arg(0) && arg(1);
+  case ZeroRule::Special:
+    break;
+  }
+  if (node.op == Op::Pow)
+    return isPositiveLiteral(node.args[1]) && factor(0);
+  if (node.op == Op::Select)
+    return arg(2) && (arg(0) || arg(1));
+  if (node.args[0]->op == Op::Literal || node.args[1]->op == Op::Literal)
+    return arg(node.args[0]->op == Op::Literal ? 1 : 0) && zeroComparesFalse(node);
+  return (node.op == Op::Ne || node.op == Op::Lt || node.op == Op::Gt) && arg(0) && arg(1);
 }
 
 bool admits(const Mask &mask, const std::function<bool(const Access &)> &isStored) {
-  switch (mask->op) {
-  case MaskOp::Stored:
+  if (mask->op == MaskOp::Stored)
     return isStored(mask->access);
-  case MaskOp::And:
-    return admits(mask->lhs, isStored) && admits(mask->rhs, isStored);
-  case MaskOp::Or:
-    return admits(mask->lhs, isStored) || admits(mask->rhs, isStored);
-  case MaskOp::Minus:
-    return admits(mask->lhs, isStored) && !admits(mask->rhs, isStored);
-  case MaskOp::Not:
-    return !admits(mask->lhs, isStored);
-  }
-  return true;
+  const bool lhs = admits(mask->lhs, isStored);
+  if (mask->op == MaskOp::Not)
+    return !lhs;
+  const bool rhs = admits(mask->rhs, isStored);
+  return mask->op == MaskOp::And ? lhs && rhs : mask->op == MaskOp::Or ? lhs || rhs : lhs && !rhs;
 }
 
 /// Whether the mask is empty wherever the given accesses are not stored, whatever else is stored there.
 static bool maskEmpties(const Mask &mask, const std::function<bool(const Access &)> &absent) {
-  switch (mask->op) {
-  case MaskOp::Stored:
+  if (mask->op == MaskOp::Stored)
     return absent(mask->access);
-  case MaskOp::And:
-    return maskEmpties(mask->lhs, absent) || maskEmpties(mask->rhs, absent);
-  case MaskOp::Or:
-    return maskEmpties(mask->lhs, absent) && maskEmpties(mask->rhs, absent);
-  case MaskOp::Minus:
-    return maskEmpties(mask->lhs, absent);
-  case MaskOp::Not:
-    return false;
-  }
-  return false;
+  const bool lhs = mask->op != MaskOp::Not && maskEmpties(mask->lhs, absent);
+  if (mask->op == MaskOp::And)
+    return lhs || maskEmpties(mask->rhs, absent);
+  return lhs && (mask->op != MaskOp::Or || maskEmpties(mask->rhs, absent));
 }
 
 namespace {
@@ -188,8 +130,8 @@ class PatternRules {
 public:
   PatternRules(const Program &program, const Statement &statement)
       : program(program), statement(statement), result(program.tensors[statement.lhs.tensor]) {
-    collect(statement.rhs, accesses);
-    collect(statement.where, masks);
+    forEachAccess(statement.rhs, [&](const Access &access) { accesses.push_back(&access); });
+    forEachAccess(statement.where, [&](const Access &access) { masks.push_back(&access); });
   }
 
   ResultPattern decide() const {

@@ -1,6 +1,6 @@
+// Every type widens into one Scalar exactly, and narrows from it with one rounding.
 #include "support/ElementType.h"
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -9,21 +9,9 @@ namespace tulle {
 
 namespace {
 
-struct Row {
-  std::string_view name;
-  unsigned bytes;
-};
-constexpr std::array<Row, 11> kTypes = {{{"bool", 1},
-                                         {"i8", 1},
-                                         {"i16", 2},
-                                         {"i32", 4},
-                                         {"i64", 8},
-                                         {"bf16", 2},
-                                         {"f16", 2},
-                                         {"f32", 4},
-                                         {"f64", 8},
-                                         {"c64", 8},
-                                         {"c128", 16}}};
+constexpr std::string_view kNames[] = {"bool", "i8",  "i16", "i32", "i64", "bf16",
+                                       "f16",  "f32", "f64", "c64", "c128"};
+constexpr unsigned kBytes[] = {1, 1, 2, 4, 8, 2, 2, 4, 8, 8, 16};
 
 /// An IEEE-754 style 16-bit float with that many stored mantissa bits; its exponent has the other 15 -
 /// mantissa.
@@ -71,18 +59,8 @@ template <class T> T load(const void *data) {
 template <class T> void store(void *data, T value) { std::memcpy(data, &value, sizeof value); }
 
 int64_t wrap(int64_t value, ElementType type) {
-  switch (type) {
-  case ElementType::Bool:
-    return value != 0;
-  case ElementType::I8:
-    return int8_t(value);
-  case ElementType::I16:
-    return int16_t(value);
-  case ElementType::I32:
-    return int32_t(value);
-  default:
-    return value;
-  }
+  const unsigned unused = 64 - 8 * byteWidth(type);
+  return type == ElementType::Bool ? value != 0 : int64_t(uint64_t(value) << unused) >> unused;
 }
 
 int64_t truncate(double value, ElementType type) {
@@ -99,15 +77,13 @@ int64_t truncate(double value, ElementType type) {
 
 } // namespace
 
-unsigned byteWidth(ElementType type) { return kTypes[unsigned(type)].bytes; }
+unsigned byteWidth(ElementType type) { return kBytes[unsigned(type)]; }
 
-std::string_view name(ElementType type) { return kTypes[unsigned(type)].name; }
+std::string_view name(ElementType type) { return kNames[unsigned(type)]; }
 
 std::optional<ElementType> parseElementType(std::string_view text) {
-  for (unsigned i = 0; i < kTypes.size(); ++i)
-    if (kTypes[i].name == text)
-      return ElementType(i);
-  return std::nullopt;
+  const auto *found = std::ranges::find(kNames, text);
+  return found == std::end(kNames) ? std::nullopt : std::optional(ElementType(found - kNames));
 }
 
 ElementType promote(ElementType a, ElementType b) {
@@ -121,43 +97,31 @@ ElementType promote(ElementType a, ElementType b) {
 }
 
 Scalar loadScalar(ElementType type, const void *data) {
-  Scalar s;
   switch (type) {
   case ElementType::Bool:
-    s.i = load<uint8_t>(data) != 0;
-    break;
+    return {load<uint8_t>(data) != 0, 0};
   case ElementType::I8:
-    s.i = load<int8_t>(data);
-    break;
+    return {load<int8_t>(data), 0};
   case ElementType::I16:
-    s.i = load<int16_t>(data);
-    break;
+    return {load<int16_t>(data), 0};
   case ElementType::I32:
-    s.i = load<int32_t>(data);
-    break;
+    return {load<int32_t>(data), 0};
   case ElementType::I64:
-    s.i = load<int64_t>(data);
-    break;
+    return {load<int64_t>(data), 0};
   case ElementType::BF16:
-    s.f = widen(kBF16, load<uint16_t>(data));
-    break;
+    return {0, widen(kBF16, load<uint16_t>(data))};
   case ElementType::F16:
-    s.f = widen(kF16, load<uint16_t>(data));
-    break;
+    return {0, widen(kF16, load<uint16_t>(data))};
   case ElementType::F32:
-    s.f = load<float>(data);
-    break;
+    return {0, load<float>(data)};
   case ElementType::F64:
-    s.f = load<double>(data);
-    break;
+    return {0, load<double>(data)};
   case ElementType::C64:
-    s.f = std::complex<double>(load<std::complex<float>>(data));
-    break;
+    return {0, load<std::complex<float>>(data)};
   case ElementType::C128:
-    s.f = load<std::complex<double>>(data);
-    break;
+    return {0, load<std::complex<double>>(data)};
   }
-  return s;
+  return {};
 }
 
 void storeScalar(ElementType type, void *data, const Scalar &value) {
@@ -189,18 +153,15 @@ void storeScalar(ElementType type, void *data, const Scalar &value) {
 
 Scalar convertScalar(const Scalar &value, ElementType from, ElementType to) {
   const bool fromWhole = from <= ElementType::I64, toWhole = to <= ElementType::I64;
-  Scalar s;
   if (toWhole && fromWhole)
-    s.i = wrap(value.i, to);
-  else if (to == ElementType::Bool)
-    s.i = value.f != std::complex<double>(0);
-  else if (toWhole)
-    s.i = truncate(value.f.real(), to);
-  else if (fromWhole)
-    s.f = double(value.i);
-  else
-    s.f = isComplex(to) ? value.f : std::complex<double>(value.f.real());
-  return s;
+    return {wrap(value.i, to), 0};
+  if (to == ElementType::Bool)
+    return {value.f != std::complex<double>(0), 0};
+  if (toWhole)
+    return {truncate(value.f.real(), to), 0};
+  if (fromWhole)
+    return {0, double(value.i)};
+  return {0, isComplex(to) ? value.f : std::complex<double>(value.f.real())};
 }
 
 } // namespace tulle

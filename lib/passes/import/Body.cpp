@@ -4,7 +4,7 @@
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
-#include "notation/Monoid.h"
+#include "notation/Arithmetic.h"
 
 namespace tulle::passes {
 using namespace mlir;

@@ -1,6 +1,6 @@
 #include "passes/sparsify/StorageTraversal.h"
 #include "dialect/Scalars.h"
-#include "format/Padding.h"
+#include "format/Encoding.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "passes/sparsify/Emitter.h"
 
