@@ -12,10 +12,6 @@ using iteration::LoopVar;
 
 namespace {
 
-bool isFull(const format::LevelFormat &format) {
-  return format.kind == format::LevelKind::Dense || format.kind == format::LevelKind::Batch;
-}
-
 bool isSearchable(const SparseOperand &operand) {
   return !operand.digits.empty() &&
          llvm::all_of(operand.encoding.getValue().levels, [](const format::Level &level) {
