@@ -9,18 +9,12 @@ namespace tulle {
 
 namespace {
 
-constexpr std::string_view kNames[] = {"bool", "i8",  "i16", "i32", "i64", "bf16",
-                                       "f16",  "f32", "f64", "c64", "c128"};
-constexpr unsigned kBytes[] = {1, 1, 2, 4, 8, 2, 2, 4, 8, 8, 16};
-
 /// An IEEE-754 style 16-bit float with that many stored mantissa bits; its exponent has the other 15 -
 /// mantissa.
 struct Narrow {
   int mantissa;
   int bias() const { return (1 << (14 - mantissa)) - 1; }
 };
-constexpr Narrow kBF16{7}, kF16{10};
-
 double widen(Narrow format, uint16_t bits) {
   int exponent = (bits & 0x7fff) >> format.mantissa, mantissa = bits & ((1 << format.mantissa) - 1);
   double magnitude;
@@ -58,6 +52,43 @@ template <class T> T load(const void *data) {
 }
 template <class T> void store(void *data, T value) { std::memcpy(data, &value, sizeof value); }
 
+/// How elements of a type are read and written: integers by their member of Scalar, others by theirs.
+template <class T> struct Whole {
+  static Scalar read(const void *data) { return {load<T>(data), 0}; }
+  static void write(void *data, const Scalar &value) { store(data, T(value.i)); }
+};
+struct Truth {
+  static Scalar read(const void *data) { return {load<uint8_t>(data) != 0, 0}; }
+  static void write(void *data, const Scalar &value) { store<uint8_t>(data, value.i != 0); }
+};
+template <class T> struct Real {
+  static Scalar read(const void *data) { return {0, load<T>(data)}; }
+  static void write(void *data, const Scalar &value) { store(data, T(value.f.real())); }
+};
+template <int mantissa> struct Half {
+  static Scalar read(const void *data) { return {0, widen({mantissa}, load<uint16_t>(data))}; }
+  static void write(void *data, const Scalar &value) { store(data, narrow({mantissa}, value.f.real())); }
+};
+template <class T> struct Complex {
+  static Scalar read(const void *data) { return {0, std::complex<double>(load<std::complex<T>>(data))}; }
+  static void write(void *data, const Scalar &value) { store(data, std::complex<T>(value.f)); }
+};
+
+struct Row {
+  std::string_view name;
+  unsigned bytes;
+  Scalar (*read)(const void *data);
+  void (*write)(void *data, const Scalar &value);
+};
+template <class Access> constexpr Row row(std::string_view name, unsigned bytes) {
+  return {name, bytes, Access::read, Access::write};
+}
+constexpr Row kTypes[] = {
+    row<Truth>("bool", 1),         row<Whole<int8_t>>("i8", 1),     row<Whole<int16_t>>("i16", 2),
+    row<Whole<int32_t>>("i32", 4), row<Whole<int64_t>>("i64", 8),   row<Half<7>>("bf16", 2),
+    row<Half<10>>("f16", 2),       row<Real<float>>("f32", 4),      row<Real<double>>("f64", 8),
+    row<Complex<float>>("c64", 8), row<Complex<double>>("c128", 16)};
+
 int64_t wrap(int64_t value, ElementType type) {
   const unsigned unused = 64 - 8 * byteWidth(type);
   return type == ElementType::Bool ? value != 0 : int64_t(uint64_t(value) << unused) >> unused;
@@ -77,13 +108,19 @@ int64_t truncate(double value, ElementType type) {
 
 } // namespace
 
-unsigned byteWidth(ElementType type) { return kBytes[unsigned(type)]; }
+unsigned byteWidth(ElementType type) { return kTypes[unsigned(type)].bytes; }
 
-std::string_view name(ElementType type) { return kNames[unsigned(type)]; }
+std::string_view name(ElementType type) { return kTypes[unsigned(type)].name; }
 
 std::optional<ElementType> parseElementType(std::string_view text) {
-  const auto *found = std::ranges::find(kNames, text);
-  return found == std::end(kNames) ? std::nullopt : std::optional(ElementType(found - kNames));
+  const auto *found = std::ranges::find(kTypes, text, &Row::name);
+  return found == std::end(kTypes) ? std::nullopt : std::optional(ElementType(found - kTypes));
+}
+
+Scalar loadScalar(ElementType type, const void *data) { return kTypes[unsigned(type)].read(data); }
+
+void storeScalar(ElementType type, void *data, const Scalar &value) {
+  kTypes[unsigned(type)].write(data, value);
 }
 
 ElementType promote(ElementType a, ElementType b) {
@@ -94,61 +131,6 @@ ElementType promote(ElementType a, ElementType b) {
   if (a == ElementType::F64 && b == ElementType::C64)
     return ElementType::C128;
   return b;
-}
-
-Scalar loadScalar(ElementType type, const void *data) {
-  switch (type) {
-  case ElementType::Bool:
-    return {load<uint8_t>(data) != 0, 0};
-  case ElementType::I8:
-    return {load<int8_t>(data), 0};
-  case ElementType::I16:
-    return {load<int16_t>(data), 0};
-  case ElementType::I32:
-    return {load<int32_t>(data), 0};
-  case ElementType::I64:
-    return {load<int64_t>(data), 0};
-  case ElementType::BF16:
-    return {0, widen(kBF16, load<uint16_t>(data))};
-  case ElementType::F16:
-    return {0, widen(kF16, load<uint16_t>(data))};
-  case ElementType::F32:
-    return {0, load<float>(data)};
-  case ElementType::F64:
-    return {0, load<double>(data)};
-  case ElementType::C64:
-    return {0, load<std::complex<float>>(data)};
-  case ElementType::C128:
-    return {0, load<std::complex<double>>(data)};
-  }
-  return {};
-}
-
-void storeScalar(ElementType type, void *data, const Scalar &value) {
-  switch (type) {
-  case ElementType::Bool:
-    return store<uint8_t>(data, value.i != 0);
-  case ElementType::I8:
-    return store(data, int8_t(value.i));
-  case ElementType::I16:
-    return store(data, int16_t(value.i));
-  case ElementType::I32:
-    return store(data, int32_t(value.i));
-  case ElementType::I64:
-    return store(data, value.i);
-  case ElementType::BF16:
-    return store(data, narrow(kBF16, value.f.real()));
-  case ElementType::F16:
-    return store(data, narrow(kF16, value.f.real()));
-  case ElementType::F32:
-    return store(data, float(value.f.real()));
-  case ElementType::F64:
-    return store(data, value.f.real());
-  case ElementType::C64:
-    return store(data, std::complex<float>(value.f));
-  case ElementType::C128:
-    return store(data, value.f);
-  }
 }
 
 Scalar convertScalar(const Scalar &value, ElementType from, ElementType to) {

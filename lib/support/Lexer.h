@@ -48,6 +48,13 @@ public:
   Token expectWord(std::string_view what);
   /// An integer, with a sign before it if `negative`.
   int64_t expectInteger(std::string_view what, bool negative = false);
+  /// Elements separated by commas, at least one, and `close`, which is expected `where`.
+  template <class Element> void list(std::string_view close, std::string_view where, const Element &element) {
+    do
+      element();
+    while (accept(","));
+    expect(close, where);
+  }
   /// The range from `begin` to the end of the last token taken.
   SourceRange since(size_t begin) const;
 
