@@ -1,5 +1,4 @@
-// Maps that permute bits (Morton curves, masks, shifts): where each bit of a level's coordinate comes
-// from.
+// Maps that permute bits (Morton curves, masks, shifts): where each bit of a level's coordinate comes from.
 #pragma once
 #include "format/Encoding.h"
 #include <array>

@@ -127,22 +127,11 @@ private:
 
   void nameList(std::vector<std::string> &list, std::string_view close, std::string_view what, size_t limit) {
     cursor.take();
-    do {
+    cursor.list(close, "or ',' after " + std::string(what), [&] {
       if (list.size() == limit)
-        cursor.fail(cursor.peek().range, "at most " + std::to_string(limit) + " variables can stand here");
+        cursor.fail(cursor.peek().range, fmt::format("at most {} variables can stand here", limit));
       list.push_back(declare(what));
-    } while (cursor.accept(","));
-    cursor.expect(close, "or ',' after " + std::string(what));
-  }
-
-  /// The elements of a list and the parenthesis that closes it.
-  void restOfList(void (Parser::*element)(), std::string_view where) {
-    if (cursor.accept(")"))
-      return;
-    do
-      (this->*element)();
-    while (cursor.accept(","));
-    cursor.expect(")", where);
+    });
   }
 
   void map() {
@@ -152,10 +141,12 @@ private:
       nameList(names.levels, "}", "a level variable's name", maxLevels);
     out.symbols = names.symbols;
     cursor.expect("(", "before the dimensions of the map '(i, j) -> (…)'");
-    restOfList(&Parser::dimSpec, "or ',' after a dimension");
+    if (!cursor.accept(")"))
+      cursor.list(")", "or ',' after a dimension", [&] { dimSpec(); });
     cursor.expect("->", "between the dimensions and the levels");
     Token open = cursor.expect("(", "before the levels");
-    restOfList(&Parser::levelSpec, "or ',' after a level");
+    if (!cursor.accept(")"))
+      cursor.list(")", "or ',' after a level", [&] { levelSpec(); });
     if (out.levels.size() < names.levels.size())
       cursor.fail(cursor.since(open.range.begin), "level variable '" + names.levels[out.levels.size()] +
                                                       "' is declared, but no level has it");
@@ -187,23 +178,20 @@ private:
     cursor.expect("<", "before 'slice'");
     cursor.expect("slice", "after '<'");
     cursor.expect("(", "before the slice's offset");
-    auto value = [&](std::string_view what, int64_t least) -> std::optional<int64_t> {
-      if (cursor.accept("?"))
-        return std::nullopt;
-      size_t begin = cursor.peek().range.begin;
-      int64_t number = cursor.expectInteger("the slice's " + std::string(what) + " or '?'", true);
-      if (number < least)
-        cursor.fail(cursor.since(begin),
-                    "a slice's " + std::string(what) + " is at least " + std::to_string(least) + ", or '?'");
+    auto value = [&](std::string_view what, int64_t least, std::string_view close) {
+      const size_t begin = cursor.peek().range.begin;
+      std::optional<int64_t> number;
+      if (!cursor.accept("?"))
+        number = cursor.expectInteger(fmt::format("the slice's {} or '?'", what), /*negative=*/true);
+      if (number && *number < least)
+        cursor.fail(cursor.since(begin), fmt::format("a slice's {} is at least {}, or '?'", what, least));
+      cursor.expect(close, fmt::format("after the slice's {}", what));
       return number;
     };
     Slice result;
-    result.offset = value("offset", 0);
-    cursor.expect(",", "after the slice's offset");
-    result.size = value("size", 1);
-    cursor.expect(",", "after the slice's size");
-    result.stride = value("stride", 1);
-    cursor.expect(")", "after the slice's stride");
+    result.offset = value("offset", 0, ",");
+    result.size = value("size", 1, ",");
+    result.stride = value("stride", 1, ")");
     cursor.expect(">", "to close the slice");
     return result;
   }
@@ -291,12 +279,8 @@ private:
   }
 
   LevelFormat properties(LevelFormat format, const Token &word) {
-    if (!cursor.accept("("))
-      return format;
-    do
-      property(format, word);
-    while (cursor.accept(","));
-    cursor.expect(")", "or ',' after a property");
+    if (cursor.accept("("))
+      cursor.list(")", "or ',' after a property", [&] { property(format, word); });
     return format;
   }
 
@@ -332,9 +316,8 @@ private:
   unsigned width(bool isOfCoordinates) {
     support::SourceRange range = cursor.peek().range;
     int64_t bits = cursor.expectInteger("a number of bits");
-    bool legal =
-        bits == 0 || bits == 8 || bits == 16 || bits == 32 || bits == 64 || (isOfCoordinates && bits == 2);
-    if (!legal)
+    constexpr int64_t widths[] = {0, 8, 16, 32, 64};
+    if (std::ranges::find(widths, bits) == std::end(widths) && !(isOfCoordinates && bits == 2))
       cursor.fail(range, fmt::format("expected a width of 0, {}8, 16, 32 or 64 bits, got {}",
                                      isOfCoordinates ? "2, " : "", bits));
     if (isOfCoordinates)
@@ -365,6 +348,14 @@ private:
     return sign + digits + (plain ? "" : ".0");
   }
 
+  std::string complexPair(std::string_view close) {
+    const std::string real = number();
+    cursor.expect(",", "between real and imaginary part");
+    const std::string imaginary = number();
+    cursor.expect(close, "after the imaginary part");
+    return fmt::format("({}, {})", real, imaginary);
+  }
+
   /// `#complex.number<:f64 1.0, 0.0>`
   std::string upstreamComplex() {
     for (std::string_view part : {"#", "complex", ".", "number", "<", ":"})
@@ -372,11 +363,7 @@ private:
     Token type = cursor.expectWord("f32 or f64");
     if (!type.is("f32") && !type.is("f64"))
       cursor.fail(type.range, "expected f32 or f64, got '" + std::string(type.text) + "'");
-    std::string text = "(" + number();
-    cursor.expect(",", "between real and imaginary part");
-    text += ", " + number() + ") : " + (type.is("f32") ? "c64" : "c128");
-    cursor.expect(">", "after the imaginary part");
-    return text;
+    return complexPair(">") + (type.is("f32") ? " : c64" : " : c128");
   }
 
   std::string scalar() {
@@ -385,14 +372,8 @@ private:
       return upstreamComplex();
     if (cursor.next("true") || cursor.next("false"))
       text = cursor.take().text;
-    else if (cursor.accept("(")) {
-      text = "(" + number();
-      cursor.expect(",", "between real and imaginary part");
-      text += ", " + number() + ")";
-      cursor.expect(")", "after the imaginary part");
-    } else {
-      text = number();
-    }
+    else
+      text = cursor.accept("(") ? complexPair(")") : number();
     if (!cursor.accept(":"))
       return text;
     static const std::vector<std::string> types = {"bool", "i1",  "i8",  "i16", "i32", "i64",

@@ -140,15 +140,16 @@ private:
     if (inverse)
       cursor.fail(sign.range, "a counter belongs to a level's expression, not to an inverse map");
     std::vector<unsigned> dims;
-    const bool several = cursor.accept("(");
-    do {
+    auto counted = [&] {
       const Token token = cursor.peek();
       dims.push_back(dimension());
       if (std::ranges::count(dims, dims.back()) > 1)
         cursor.fail(token.range, "this dimension is counted twice");
-    } while (several && cursor.accept(","));
-    if (several)
-      cursor.expect(")", "after the counted dimensions");
+    };
+    if (cursor.accept("("))
+      cursor.list(")", "after the counted dimensions", counted);
+    else
+      counted();
     return counter(std::move(dims));
   }
 

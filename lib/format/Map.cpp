@@ -192,8 +192,7 @@ private:
     }
   }
 
-  // Inverses are substituted by reference: written out, a few lines of text could grow beyond all
-  // memory.
+  // Inverses are substituted by reference: written out, a few lines of text could grow beyond all memory.
   static constexpr size_t maxSize = 4000;
   const Encoding &e;
   std::vector<Expr> found, levels;

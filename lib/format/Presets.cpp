@@ -4,8 +4,8 @@
 #include "support/Suggest.h"
 #include <algorithm>
 #include <bit>
-#include <charconv>
 #include <fmt/format.h>
+#include <numeric>
 #include <set>
 #include <sstream>
 
@@ -163,12 +163,11 @@ Use parseUse(Cursor &cursor) {
   use.nameRange = cursor.since(word.range.begin);
   if (cursor.accept("(")) {
     use.parenthesised = true;
-    do {
-      size_t begin = cursor.peek().range.begin;
+    cursor.list(")", "or ',' after an argument", [&] {
+      const size_t begin = cursor.peek().range.begin;
       use.arguments.push_back(cursor.expectInteger("an integer"));
       use.argumentRanges.push_back(cursor.since(begin));
-    } while (cursor.accept(","));
-    cursor.expect(")", "or ',' after an argument");
+    });
   }
   use.range = cursor.since(word.range.begin);
   if (!cursor.atEnd())
@@ -178,7 +177,7 @@ Use parseUse(Cursor &cursor) {
 
 bool sameWord(std::string_view a, std::string_view b) {
   auto same = [](char x, char y) { return support::lower(x) == support::lower(y) || (x == '_' && y == '-'); };
-  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), same);
+  return std::ranges::equal(a, b, same);
 }
 
 const Row &findRow(const Cursor &cursor, const Use &use) {
@@ -196,26 +195,24 @@ const Row &findRow(const Cursor &cursor, const Use &use) {
 }
 
 void checkArguments(const Cursor &cursor, const Use &use, const Row &row, unsigned order) {
-  unsigned wanted = row.arity();
   if (row.hasOptionalOrder() && use.parenthesised) {
-    std::set<int64_t> distinct(use.arguments.begin(), use.arguments.end());
-    bool permutation =
-        use.arguments.size() == order && distinct.size() == order && *distinct.rbegin() == int64_t(order) - 1;
-    if (!permutation)
+    Arguments sorted = use.arguments, all(order);
+    std::ranges::sort(sorted);
+    std::iota(all.begin(), all.end(), 0);
+    if (sorted != all)
       cursor.fail(use.range,
                   fmt::format("expected each of the dimensions 0 to {} once, outermost first", order - 1));
     return;
   }
+  const unsigned wanted = row.arity();
   if (use.arguments.size() != wanted)
     cursor.fail(use.range, wanted == 0 ? fmt::format("{} takes no arguments", row.name)
                                        : fmt::format("expected {} with {} integer{}", row.shownName(), wanted,
                                                      wanted == 1 ? "" : "s"));
-  constexpr int64_t largestBlock = 1 << 20;
-  for (size_t a = 0; a < wanted; ++a) {
-    int64_t largest = row.isHiCOO() ? 8 : largestBlock;
+  const int64_t largest = row.isHiCOO() ? 8 : 1 << 20;
+  for (size_t a = 0; a < wanted; ++a)
     if (use.arguments[a] < 1 || use.arguments[a] > largest)
       cursor.fail(use.argumentRanges[a], fmt::format("expected an integer from 1 to {}", largest));
-  }
   if (row.name == "NM" && use.arguments[0] > use.arguments[1])
     cursor.fail(use.range, "NM(n,m) keeps n of every m: n is at most m");
 }
@@ -247,23 +244,22 @@ void collect(const Expr &e, std::set<int64_t> &out) {
 
 /// All argument lists for `row` that could give `encoding`.
 std::vector<Arguments> candidates(const Row &row, const Encoding &encoding) {
+  std::vector<Arguments> out = {{}};
   if (row.hasOptionalOrder()) {
     Arguments perm;
     for (const Level &level : encoding.levels)
       if (level.expr->kind == ExprKind::Dim)
         perm.push_back(level.expr->value);
-    const std::set<int64_t> distinct(perm.begin(), perm.end());
-    return perm.size() == encoding.order() && distinct.size() == perm.size()
-               ? std::vector<Arguments>{{}, perm}
-               : std::vector<Arguments>{{}};
+    if (perm.size() == encoding.order() && std::set(perm.begin(), perm.end()).size() == perm.size())
+      out.push_back(perm);
+    return out;
   }
-  std::vector<Arguments> out = {{}};
   std::set<int64_t> values;
   for (const Level &level : encoding.levels) {
     collect(level.expr, values);
-    if (level.format.n)
-      values.insert(level.format.n);
+    values.insert(level.format.n);
   }
+  values.erase(values.begin(), values.upper_bound(0));
   constexpr size_t enough = 4; // no preset mentions more
   if (row.isHiCOO())
     values = {1, 2, 3, 4, 5, 6, 7, 8};
@@ -271,12 +267,11 @@ std::vector<Arguments> candidates(const Row &row, const Encoding &encoding) {
     return {};
   for (unsigned a = 0; a < row.arity(); ++a) {
     std::vector<Arguments> longer;
-    for (const Arguments &prefix : out)
-      for (int64_t value : values)
-        if (value > 0) {
-          longer.push_back(prefix);
-          longer.back().push_back(value);
-        }
+    for (Arguments arguments : out)
+      for (arguments.push_back(0); int64_t value : values) {
+        arguments.back() = value;
+        longer.push_back(arguments);
+      }
     out = std::move(longer);
   }
   return out;
