@@ -19,11 +19,8 @@ Scalar integer(int64_t value) { return {value, 0}; }
 Scalar truth(bool value) { return {value, 0}; }
 
 int64_t power(int64_t base, int64_t exponent, ElementType type) {
-  if (exponent < 0) {
-    if (base == 1 || base == -1)
-      return exponent % 2 ? base : 1;
-    return 0;
-  }
+  if (exponent < 0)
+    return base != 1 && base != -1 ? 0 : exponent % 2 ? base : 1;
   uint64_t result = 1, square = uint64_t(base);
   for (uint64_t e = uint64_t(exponent); e; e >>= 1, square *= square)
     if (e & 1)
@@ -156,27 +153,14 @@ template <typename T> Scalar applyComplex(Op op, const std::vector<Scalar> &args
 } // namespace
 
 Scalar apply(Op op, ElementType operands, const std::vector<Scalar> &args) {
-  switch (operands) {
-  case ElementType::Bool:
-    // Truth values are the integers 0 and 1 to every operation they have.
+  // Truth values are the integers 0 and 1 to every operation they have.
+  if (operands == ElementType::Bool)
     return op == Op::Not ? truth(!args[0].i) : applyInteger(op, ElementType::I8, args);
-  case ElementType::I8:
-  case ElementType::I16:
-  case ElementType::I32:
-  case ElementType::I64:
+  if (isInteger(operands))
     return applyInteger(op, operands, args);
-  case ElementType::C64:
-    return applyComplex<float>(op, args);
-  case ElementType::C128:
-    return applyComplex<double>(op, args);
-  case ElementType::F64:
-    return applyFloat<double>(op, args);
-  case ElementType::BF16:
-  case ElementType::F16:
-  case ElementType::F32:
-    return applyFloat<float>(op, args);
-  }
-  return {};
+  if (isComplex(operands))
+    return operands == ElementType::C64 ? applyComplex<float>(op, args) : applyComplex<double>(op, args);
+  return operands == ElementType::F64 ? applyFloat<double>(op, args) : applyFloat<float>(op, args);
 }
 
 Scalar convert(const Scalar &value, ElementType from, ElementType to) {
@@ -200,14 +184,9 @@ Scalar rounded(const Scalar &value, ElementType type) {
 
 Scalar identity(Reduce reduce, ElementType type) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
-  bool exact = isInteger(type) || type == ElementType::Bool;
-  unsigned bits = type == ElementType::Bool ? 2 : 8 * byteWidth(type); // bool: 0 and 1
-  int64_t largest = exact ? int64_t((uint64_t(1) << (bits - 1)) - 1) : 0;
+  const bool exact = isInteger(type) || type == ElementType::Bool;
+  const int64_t largest = type == ElementType::Bool ? 1 : exact ? INT64_MAX >> (64 - bits(type)) : 0;
   switch (reduce) {
-  case Reduce::Add:
-  case Reduce::Or:
-  case Reduce::Xor:
-    return {};
   case Reduce::Mul:
     return exact ? Scalar{1, 0} : Scalar{0, 1};
   case Reduce::Min:
@@ -216,8 +195,9 @@ Scalar identity(Reduce reduce, ElementType type) {
     return exact ? Scalar{type == ElementType::Bool ? 0 : -largest - 1, 0} : Scalar{0, -infinity};
   case Reduce::And:
     return {type == ElementType::Bool ? 1 : -1, 0};
+  default:
+    return {};
   }
-  return {};
 }
 
 bool sameValue(ElementType type, const Scalar &a, const Scalar &b) {

@@ -8,11 +8,10 @@ namespace tulle::notation {
 /// One operation on operands of type `operands` (see Program.h: they are converted already).
 ///
 /// Integers wrap at their width; division and remainder by 0 give 0, and the most negative value divided by
-/// -1 is itself;
-/// `/` truncates and `%` has the sign of the dividend. Shifts by a negative amount or by the width or more
-/// give 0 (`<<`) or the sign
-/// (`>>`). A negative integer exponent gives 1 / (base ** -exponent) truncated. Floats round to their type
-/// after every operation; min and max propagate nan and order -0 before 0.
+/// -1 is itself; `/` truncates and `%` has the sign of the dividend. Shifts by a negative amount or by the
+/// width or more give 0 (`<<`) or the sign (`>>`). A negative integer exponent gives 1 / (base ** -exponent)
+/// truncated. Floats round to their type after every operation; min and max propagate nan and order -0 before
+/// 0.
 Scalar apply(Op op, ElementType operands, const std::vector<Scalar> &args);
 
 /// Between any two types; float to integer truncates, saturates, and makes nan 0; integer to narrower integer

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <limits>
+#include <set>
 
 namespace tulle::notation {
 namespace {
@@ -50,16 +51,14 @@ private:
 
   /// A binding nobody uses is a misspelling on one side or the other.
   void checkNames() const {
-    for (const auto &[name, binding] : bindings) {
-      if (resolved.tensor(name))
-        continue;
-      resolved.fail({0, resolved.text.size()}, fmt::format("tensor '{}' is given, but not used{}", name,
-                                                           support::didYouMean(name, resolved.tensors)));
-    }
+    for (const auto &[name, binding] : bindings)
+      if (!resolved.tensor(name))
+        resolved.fail({0, resolved.text.size()}, fmt::format("tensor '{}' is given, but not used{}", name,
+                                                             support::didYouMean(name, resolved.tensors)));
     for (const Use &use : resolved.uses) {
       bool given = binding(use.access.tensor) && binding(use.access.tensor)->input;
       auto writtenBy = [&](const Use &u) { return u.written && u.access.tensor == use.access.tensor; };
-      auto writer = std::find_if(resolved.uses.begin(), resolved.uses.end(), writtenBy);
+      const auto writer = std::ranges::find_if(resolved.uses, writtenBy);
       if (use.written || given || (writer != resolved.uses.end() && writer->statement < use.statement))
         continue;
       const std::string &name = resolved.tensors[use.access.tensor];
@@ -117,7 +116,7 @@ private:
       decl.input = b && b->input;
       decl.entries = b ? b->entries : -1;
       auto uses = [&](const Use &u) { return u.access.tensor == t; };
-      const SourceRange range = std::find_if(resolved.uses.begin(), resolved.uses.end(), uses)->access.range;
+      const SourceRange range = std::ranges::find_if(resolved.uses, uses)->access.range;
       if (decl.encoding.order() != resolved.orders[t])
         resolved.fail(range, fmt::format("the format of '{}' has {} dimension(s), but the tensor {}",
                                          decl.name, decl.encoding.order(), resolved.orders[t]));
@@ -180,17 +179,16 @@ private:
   }
 
   std::vector<unsigned> reductionIndices(unsigned number, const Access &lhs) const {
-    std::vector<unsigned> seen, result;
+    std::set<unsigned> seen;
     for (const Affine &a : lhs.subscripts)
-      seen.push_back(a.terms[0].first);
+      seen.insert(a.terms[0].first);
+    std::vector<unsigned> result;
     for (const Use &use : resolved.uses)
       if (use.statement == number)
         for (const Affine &a : use.access.subscripts)
           for (const auto &[index, coefficient] : a.terms)
-            if (std::ranges::find(seen, index) == seen.end()) {
-              seen.push_back(index);
+            if (seen.insert(index).second)
               result.push_back(index);
-            }
     return result;
   }
 

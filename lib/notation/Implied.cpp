@@ -6,14 +6,12 @@
 namespace tulle::notation {
 namespace {
 
-using Absent = std::function<bool(const Access &)>;
-
 bool isNumber(ElementType type) { return isFloat(type) || isInteger(type); }
 bool isInfinite(ElementType type, const Scalar &s) { return isFloat(type) && std::isinf(s.f.real()); }
 
 class Implied {
 public:
-  Implied(const Program &program, const Absent &absent) : program(program), absent(absent) {}
+  Implied(const Program &program, const AccessTest &absent) : program(program), absent(absent) {}
 
   std::optional<Scalar> value(const Expr &expr) const {
     const ExprNode &node = *expr;
@@ -49,40 +47,29 @@ private:
   /// What one operand decides, whatever the other is.
   static std::optional<Scalar> decided(const ExprNode &node, const std::optional<Scalar> &a,
                                        const std::optional<Scalar> &b) {
-    ElementType type = node.args[0]->type;
+    const ElementType type = node.args[0]->type;
+    const bool isBool = type == ElementType::Bool, isAnd = node.op == Op::Mul || node.op == Op::Min,
+               isOr = node.op == Op::Add || node.op == Op::Max;
     const Scalar no{}, ones = identity(Reduce::And, type);
     auto either = [&](const Scalar &s) {
       return (a && sameValue(type, *a, s)) || (b && sameValue(type, *b, s)) ? std::optional(s) : std::nullopt;
     };
-    switch (node.op) {
-    case Op::And:
+    auto when = [](bool is, const Scalar &s) { return is ? std::optional(s) : std::nullopt; };
+    if (node.op == Op::And || (isBool && isAnd))
       return either(no);
-    case Op::Or:
+    if (node.op == Op::Or || (isBool && isOr))
       return either(ones);
-    case Op::Mul:
-    case Op::Min:
-      return type == ElementType::Bool ? either(no) : std::nullopt;
-    case Op::Add:
-    case Op::Max:
-      if (type == ElementType::Bool)
-        return either(ones);
-      // An infinity that is not stored stays.
-      for (const auto &x : {a, b})
-        if (x && node.op == Op::Add && isInfinite(type, *x))
-          return x;
+    if (node.op == Op::Add) // an infinity that is not stored stays
+      return a && isInfinite(type, *a) ? a : b && isInfinite(type, *b) ? b : std::nullopt;
+    if (!b)
       return std::nullopt;
-    case Op::Div:
-    case Op::Mod: // division by 0 is 0
-      return b && isInteger(type) && (b->i == 0 || (b->i == -1 && node.op == Op::Mod)) ? std::optional(no)
-                                                                                       : std::nullopt;
-    case Op::Shl: // every bit moves out
-      return b && (b->i < 0 || b->i >= 8 * int64_t(byteWidth(type))) ? std::optional(no) : std::nullopt;
-    case Op::Pow: // whatever is raised to 0 is 1, as C's pow has it; not so of complex numbers
-      return b && isNumber(type) && sameValue(type, *b, {}) ? std::optional(identity(Reduce::Mul, type))
-                                                            : std::nullopt;
-    default:
-      return std::nullopt;
-    }
+    if (node.op == Op::Div || node.op == Op::Mod) // division by 0 is 0
+      return when(isInteger(type) && (b->i == 0 || (b->i == -1 && node.op == Op::Mod)), no);
+    if (node.op == Op::Shl) // every bit moves out
+      return when(b->i < 0 || b->i >= 8 * int64_t(byteWidth(type)), no);
+    if (node.op == Op::Pow) // whatever is raised to 0 is 1, as C's pow has it; not so of complex numbers
+      return when(isNumber(type) && sameValue(type, *b, {}), identity(Reduce::Mul, type));
+    return std::nullopt;
   }
 
   /// The operation on values that are all known; of complex numbers, nothing is worth knowing.
@@ -100,16 +87,16 @@ private:
   }
 
   const Program &program;
-  const Absent &absent;
+  const AccessTest &absent;
 };
 
 } // namespace
 
-std::optional<Scalar> impliedValue(const Program &program, const Expr &expr, const Absent &absent) {
+std::optional<Scalar> impliedValue(const Program &program, const Expr &expr, const AccessTest &absent) {
   return Implied(program, absent).value(expr);
 }
 
-bool isNeutral(const Program &program, const Statement &statement, const Absent &absent) {
+bool isNeutral(const Program &program, const Statement &statement, const AccessTest &absent) {
   ElementType type = statement.rhs->type;
   Scalar neutral = statement.assign ? format::fillValue(program.tensors[statement.lhs.tensor].encoding, type)
                                     : identity(statement.reduce, type);

@@ -102,24 +102,21 @@ private:
            notes);
   }
 
-  /// The smallest and largest value the known terms of a subscript take; `unknown` gets the one term without
-  /// a size. False when more than one has none.
-  bool bounds(const Affine &affine, Wide &low, Wide &high,
-              const std::pair<unsigned, int64_t> **unknown) const {
-    low = high = affine.constant;
-    *unknown = nullptr;
+  /// The smallest and largest value that the known terms of a subscript take, and the terms without a size.
+  struct Bounds {
+    Wide low, high;
+    std::vector<std::pair<unsigned, int64_t>> unknown;
+  };
+  Bounds bounds(const Affine &affine) const {
+    Bounds known{affine.constant, affine.constant, {}};
     for (const auto &term : affine.terms) {
-      int64_t size = r.indices[term.first].size;
-      if (size < 0) {
-        if (*unknown)
-          return false;
-        *unknown = &term;
-        continue;
-      }
-      Wide reach = size > 0 ? Wide(term.second) * (size - 1) : 0;
-      (reach < 0 ? low : high) += reach;
+      const int64_t size = r.indices[term.first].size;
+      const Wide reach = size > 0 ? Wide(term.second) * (size - 1) : 0;
+      (reach < 0 ? known.low : known.high) += reach;
+      if (size < 0)
+        known.unknown.push_back(term);
     }
-    return true;
+    return known;
   }
 
   /// An index that no plain subscript sizes runs as far as every subscript that holds it stays inside its
@@ -131,19 +128,18 @@ private:
       std::optional<Wide> best;
       for (const Use &use : r.uses)
         for (unsigned d = 0; d < use.access.subscripts.size(); ++d) {
-          Wide low, high;
-          const std::pair<unsigned, int64_t> *term;
-          int64_t dim =
-              use.access.subscripts[d].limit ? *use.access.subscripts[d].limit : r.dims[use.access.tensor][d];
-          if (dim < 0 || !bounds(use.access.subscripts[d], low, high, &term) || !term || term->first != index)
+          const Affine &subscript = use.access.subscripts[d];
+          const int64_t dim = subscript.limit.value_or(r.dims[use.access.tensor][d]);
+          const Bounds known = bounds(subscript);
+          if (dim < 0 || known.unknown.size() != 1 || known.unknown[0].first != index)
             continue;
           // c*i + high <= dim-1 for a positive c, c*i + low >= 0 for a negative one.
-          Wide reach = term->second > 0 ? Wide(dim) - 1 - high : low;
-          Wide step = term->second > 0 ? term->second : -Wide(term->second);
-          Wide size = reach < 0 ? 0 : reach / step + 1;
+          const Wide step = known.unknown[0].second,
+                     reach = step > 0 ? Wide(dim) - 1 - known.high : known.low,
+                     size = reach < 0 ? 0 : reach / (step > 0 ? step : -step) + 1;
           if (!best || size < *best) {
             best = size;
-            indexFrom[index] = {use.access.tensor, d, use.access.subscripts[d].range};
+            indexFrom[index] = {use.access.tensor, d, subscript.range};
           }
         }
       if (best) {
@@ -159,20 +155,18 @@ private:
     bool found = false;
     for (const Use &use : r.uses)
       for (unsigned d = 0; d < use.access.subscripts.size(); ++d) {
-        Wide low, high;
-        const std::pair<unsigned, int64_t> *term;
+        const Affine &subscript = use.access.subscripts[d];
+        const Bounds known = bounds(subscript);
         auto &from = dimFrom[use.access.tensor][d];
         int64_t &dim = r.dims[use.access.tensor][d];
-        if ((dim >= 0 && !from) || isPlain(use, d) || !bounds(use.access.subscripts[d], low, high, &term) ||
-            term)
+        if ((dim >= 0 && !from) || isPlain(use, d) || !known.unknown.empty())
           continue;
-        Wide need = std::max(use.access.subscripts[d].limit ? Wide(*use.access.subscripts[d].limit) : Wide(0),
-                             high + 1);
+        const Wide need = std::max(Wide(subscript.limit.value_or(0)), known.high + 1);
         if (need > clamp(need))
-          r.fail(use.access.subscripts[d].range, "the subscript reaches beyond 2^62");
+          r.fail(subscript.range, "the subscript reaches beyond 2^62");
         if (dim < 0 || (inferred.count(&dim) && need > dim)) {
           dim = int64_t(std::max(need, Wide(0)));
-          from = Origin{use.access.tensor, d, use.access.subscripts[d].range};
+          from = Origin{use.access.tensor, d, subscript.range};
           inferred.insert(&dim);
           found = true;
         }
@@ -191,9 +185,8 @@ private:
       r.fail(range, fmt::format("the slice ends before {}, but {} has size {}", *limit, describe(here), dim));
     if (dim < 0 || isPlain(use, d))
       return;
-    Wide low, high;
-    const std::pair<unsigned, int64_t> *unknown;
-    if (!bounds(affine, low, high, &unknown) || unknown)
+    const auto [low, high, unknown] = bounds(affine);
+    if (!unknown.empty())
       return;
     std::vector<support::Note> notes;
     for (const auto &term : affine.terms) {
@@ -204,7 +197,7 @@ private:
         notes.push_back({from.range, fmt::format("index '{}' has size {} from {}", r.indices[term.first].name,
                                                  r.indices[term.first].size, describe(from))});
     }
-    int64_t end = limit ? *limit : dim;
+    const int64_t end = limit.value_or(dim);
     if (low < 0 || high >= end)
       r.fail(range,
              fmt::format("the subscript takes values from {} to {}, but {}{} {}", clamp(low), clamp(high),

@@ -42,8 +42,8 @@ private:
     std::vector<unsigned> list;
     if (cursor.accept(close))
       return list;
-    do {
-      Token token = cursor.expectWord("a dimension");
+    cursor.list(close, "after the dimensions", [&] {
+      const Token token = cursor.expectWord("a dimension");
       const std::optional<unsigned> dimension = format::indexOf(names.dims, token.text);
       if (!dimension)
         cursor.fail(token.range, fmt::format("there is no dimension '{}'; the tensor has {}", token.text,
@@ -56,8 +56,7 @@ private:
                                 "no counting",
                                 token.text));
       list.push_back(*dimension);
-    } while (cursor.accept(","));
-    cursor.expect(close, "after the dimensions");
+    });
     return list;
   }
 
@@ -97,25 +96,15 @@ private:
   /// What a coordinate alone decides, in sums and products with integers: counters and ranks depend on other
   /// entries.
   void requireArithmetic(const format::Expr &e, support::SourceRange range) const {
-    switch (e->kind) {
-    case ExprKind::Constant:
-    case ExprKind::Dim:
+    if (e->kind == ExprKind::Constant || e->kind == ExprKind::Dim)
       return;
-    case ExprKind::Add:
-    case ExprKind::Sub:
-      break;
-    case ExprKind::Mul:
-      if (e->lhs->kind == ExprKind::Constant || e->rhs->kind == ExprKind::Constant)
-        break;
-      cursor.fail(range, "expected a product with an integer");
-    case ExprKind::FloorDiv:
-    case ExprKind::Mod:
-      if (e->rhs->kind == ExprKind::Constant && e->rhs->value > 0)
-        break;
-      cursor.fail(range, "expected a division by a positive integer");
-    default:
+    if (e->kind < ExprKind::Add || e->kind > ExprKind::Mod)
       cursor.fail(range, "expected +, -, *, floordiv and mod of dimensions and integers");
-    }
+    const bool left = e->lhs->kind == ExprKind::Constant, right = e->rhs->kind == ExprKind::Constant;
+    if (e->kind == ExprKind::Mul && !left && !right)
+      cursor.fail(range, "expected a product with an integer");
+    if ((e->kind == ExprKind::FloorDiv || e->kind == ExprKind::Mod) && (!right || e->rhs->value <= 0))
+      cursor.fail(range, "expected a division by a positive integer");
     requireArithmetic(e->lhs, range);
     requireArithmetic(e->rhs, range);
   }

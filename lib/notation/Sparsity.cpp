@@ -4,6 +4,7 @@
 #include "notation/Operations.h"
 #include <algorithm>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace tulle::notation {
 namespace {
@@ -23,7 +24,7 @@ bool zeroComparesFalse(const ExprNode &node) {
 }
 
 /// The smallest sub-expression that makes `expr` nonzero although all its sparse operands are absent.
-const ExprNode &culprit(const Expr &expr, const std::function<bool(const Access &)> &absent) {
+const ExprNode &culprit(const Expr &expr, const AccessTest &absent) {
   const ExprNode &node = *expr;
   const bool isLeaf = node.op == Op::Literal || node.op == Op::Access;
   if (node.op == Op::Convert || node.op == Op::Neg || node.op == Op::Abs ||
@@ -38,22 +39,6 @@ bool sameSubscripts(const Access &a, const Access &b) {
   return std::ranges::equal(a.subscripts, b.subscripts, [](const Affine &x, const Affine &y) {
     return x.terms == y.terms && x.constant == y.constant;
   });
-}
-
-/// Sparse accesses with the left side's subscripts whose absence alone empties the result, each once.
-std::vector<const Access *>
-owners(const Program &program, const Statement &statement, const std::vector<const Access *> &accesses,
-       const std::function<bool(const std::function<bool(const Access &)> &)> &empties) {
-  std::vector<const Access *> found;
-  for (const Access *a : accesses) {
-    bool known = std::any_of(found.begin(), found.end(), [&](const Access *f) { return sameAccess(*a, *f); });
-    if (known || isDense(program.tensors[a->tensor]) ||
-        !format::hasZeroFill(program.tensors[a->tensor].encoding) || !sameSubscripts(*a, statement.lhs))
-      continue;
-    if (empties([&](const Access &b) { return sameAccess(*a, b); }))
-      found.push_back(a);
-  }
-  return found;
 }
 
 } // namespace
@@ -71,7 +56,7 @@ std::vector<const Access *> accesses(const Statement &statement) {
 bool sameAccess(const Access &a, const Access &b) { return a.tensor == b.tensor && sameSubscripts(a, b); }
 
 /// The one function that knows how zeros pass through operations.
-bool isAbsent(const Expr &expr, const std::function<bool(const Access &)> &isAccessAbsent) {
+bool isAbsent(const Expr &expr, const AccessTest &isAccessAbsent) {
   const ExprNode &node = *expr;
   if (node.op == Op::Literal)
     return isZero(node.literal);
@@ -103,7 +88,7 @@ bool isAbsent(const Expr &expr, const std::function<bool(const Access &)> &isAcc
   return (node.op == Op::Ne || node.op == Op::Lt || node.op == Op::Gt) && arg(0) && arg(1);
 }
 
-bool admits(const Mask &mask, const std::function<bool(const Access &)> &isStored) {
+bool admits(const Mask &mask, const AccessTest &isStored) {
   if (mask->op == MaskOp::Stored)
     return isStored(mask->access);
   const bool lhs = admits(mask->lhs, isStored);
@@ -114,7 +99,7 @@ bool admits(const Mask &mask, const std::function<bool(const Access &)> &isStore
 }
 
 /// Whether the mask is empty wherever the given accesses are not stored, whatever else is stored there.
-static bool maskEmpties(const Mask &mask, const std::function<bool(const Access &)> &absent) {
+static bool maskEmpties(const Mask &mask, const AccessTest &absent) {
   if (mask->op == MaskOp::Stored)
     return absent(mask->access);
   const bool lhs = mask->op != MaskOp::Not && maskEmpties(mask->lhs, absent);
@@ -152,29 +137,40 @@ private:
   /// Stored alike: another format may pad, or order, differently, and a slice stores what lies outside it as
   /// well.
   static bool sameLevels(const format::Encoding &a, const format::Encoding &b) {
-    return !format::hasSlices(a) &&
-           std::equal(a.levels.begin(), a.levels.end(), b.levels.begin(), b.levels.end(),
-                      [](const format::Level &x, const format::Level &y) {
-                        return x.format == y.format && format::equal(x.expr, y.expr);
-                      });
+    auto same = [](const format::Level &x, const format::Level &y) {
+      return x.format == y.format && format::equal(x.expr, y.expr);
+    };
+    return !format::hasSlices(a) && std::ranges::equal(a.levels, b.levels, same);
+  }
+
+  /// Sparse accesses with the left side's subscripts whose absence alone empties the result, each once.
+  std::vector<const Access *> owners(const std::vector<const Access *> &accesses,
+                                     const std::function<bool(const AccessTest &)> &empties) const {
+    std::vector<const Access *> found;
+    for (const Access *a : accesses) {
+      auto same = [&](const Access &b) { return sameAccess(*a, b); };
+      const TensorDecl &tensor = program.tensors[a->tensor];
+      if (std::ranges::none_of(found, [&](const Access *f) { return same(*f); }) && !isDense(tensor) &&
+          format::hasZeroFill(tensor.encoding) && sameSubscripts(*a, statement.lhs) && empties(same))
+        found.push_back(a);
+    }
+    return found;
   }
 
   /// The operand whose pattern is the result's, if there is exactly one.
   const Access *soleOwner() const {
     if (statement.where) {
-      auto byMask = owners(program, statement, masks,
-                           [&](const auto &absent) { return maskEmpties(statement.where, absent); });
-      bool single = statement.where->op == MaskOp::Stored;
+      auto byMask = owners(masks, [&](const auto &absent) { return maskEmpties(statement.where, absent); });
+      const bool single = statement.where->op == MaskOp::Stored;
       // A mask that names one pattern decides alone: it is what the user asked for.
       if (byMask.size() == 1 && single)
         return byMask[0];
       if (!byMask.empty() && !single)
         return nullptr;
     }
-    auto byValue = owners(program, statement, accesses,
-                          [&](const auto &absent) { return isAbsent(statement.rhs, absent); });
-    bool startsAtZero = statement.assign || statement.reduce == Reduce::Add ||
-                        statement.reduce == Reduce::Or || statement.reduce == Reduce::Xor;
+    auto byValue = owners(accesses, [&](const auto &absent) { return isAbsent(statement.rhs, absent); });
+    const bool startsAtZero = statement.assign || statement.reduce == Reduce::Add ||
+                              statement.reduce == Reduce::Or || statement.reduce == Reduce::Xor;
     return byValue.size() == 1 && startsAtZero ? byValue[0] : nullptr;
   }
 
@@ -191,7 +187,7 @@ private:
       return fmt::format(
           "the result would be dense: the reduction starts from a value other than the fill of "
           "{0}; give {0} that fill, or a dense format{1}",
-          result.name, orWhere());
+          result.name, where(", or add `where {}`"));
     return "";
   }
 
@@ -199,45 +195,37 @@ private:
     return fmt::format(
         "the result would be dense: the reduction takes in what is not stored, and starts from "
         "a value other than that; {}give {} a dense format",
-        addWhere(), result.name);
+        where("add `where {}`, or "), result.name);
   }
 
   std::string nonzero() const {
     auto sparse = [&](const Access &a) {
       return !isDense(program.tensors[a.tensor]) && format::hasZeroFill(program.tensors[a.tensor].encoding);
     };
-    const ExprNode &node = culprit(statement.rhs, sparse);
-    bool zero = format::hasZeroFill(result.encoding);
     return fmt::format(
         "the result would be dense: {} is {} where nothing is stored; {}give {} a dense format",
-        print(program, std::make_shared<const ExprNode>(node)),
-        zero ? "nonzero" : "not the fill of " + result.name, addWhere(), result.name);
+        print(program, std::make_shared<const ExprNode>(culprit(statement.rhs, sparse))),
+        format::hasZeroFill(result.encoding) ? "nonzero" : "not the fill of " + result.name,
+        where("add `where {}`, or "), result.name);
   }
 
-  /// The mask that would leave only what is stored: the result's pattern if an operand has it, else all
-  /// factors.
-  std::string mask() const {
-    std::vector<const Access *> sparse;
-    for (const Access *a : accesses)
-      if (!isDense(program.tensors[a->tensor]) &&
-          std::none_of(sparse.begin(), sparse.end(), [&](const Access *s) { return sameAccess(*s, *a); }))
-        sparse.push_back(a);
-    for (const Access *a : sparse)
-      if (sameSubscripts(*a, statement.lhs))
-        return print(program, *a);
-    std::string text;
-    for (const Access *a : sparse)
-      if (isAbsent(statement.rhs, [&](const Access &b) { return sameAccess(*a, b); }))
-        text += (text.empty() ? "" : " & ") + print(program, *a);
-    return text;
-  }
-  std::string addWhere() const {
-    std::string text = statement.where ? "" : mask();
-    return text.empty() ? "" : fmt::format("add `where {}`, or ", text);
-  }
-  std::string orWhere() const {
-    std::string text = statement.where ? "" : mask();
-    return text.empty() ? "" : fmt::format(", or add `where {}`", text);
+  /// The advice with the mask that would leave only what is stored: the result's pattern if an operand has
+  /// it, else all factors. Empty where there is none, or one already.
+  std::string where(fmt::format_string<std::string &> advice) const {
+    std::vector<std::string> names;
+    for (const Access *a : accesses) {
+      auto same = [&](const Access &b) { return sameAccess(*a, b); };
+      if (isDense(program.tensors[a->tensor]))
+        continue;
+      if (sameSubscripts(*a, statement.lhs)) {
+        names = {print(program, *a)};
+        break;
+      }
+      if (isAbsent(statement.rhs, same) && std::ranges::count(names, print(program, *a)) == 0)
+        names.push_back(print(program, *a));
+    }
+    std::string text = fmt::format("{}", fmt::join(names, " & "));
+    return statement.where || text.empty() ? "" : fmt::format(advice, text);
   }
 };
 
