@@ -1,5 +1,5 @@
 // A plan's loops, and why a loop order needs a conversion, as text.
-#include "iteration/Plan.h"
+#include "iteration/Shape.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -21,20 +21,18 @@ std::string explainOrder(const Plan &plan, const std::vector<Operand> &operands,
     loops.push_back(nameOf(loop, indices));
   std::vector<bool> iterated(plan.order.size(), false);
   for (size_t o = 0; o < operands.size(); ++o) {
+    if (plan.levels[o].empty()) // its map may be none of digits
+      continue;
+    const Shape shape(operands[o]);
     std::vector<std::string> order;
     bool searched = false, drives = false;
-    const auto digits = format::digits(operands[o].encoding);
     for (size_t l = 0; l < plan.levels[o].size(); ++l) {
       const LevelPlan &level = plan.levels[o][l];
+      if (shape.subscript(l).isVariable())
+        order.push_back(nameOf(shape.loop(l), indices));
       searched |= level.mode == LevelMode::Search;
-      const Subscript &subscript = operands[o].subscripts[(*digits)[l].dim];
-      if (subscript.isVariable())
-        order.push_back(
-            nameOf({subscript.terms[0].first, (*digits)[l].stride, (*digits)[l].modulus}, indices));
-      if (level.mode != LevelMode::Drive)
-        continue;
-      drives = true;
-      iterated[level.loop] = true;
+      if (level.mode == LevelMode::Drive)
+        drives = iterated[level.loop] = true;
     }
     if (drives)
       reasons.push_back(fmt::format("{} is stored by {}", names[o], fmt::join(order, ", then ")));

@@ -59,14 +59,15 @@ public:
       if (better != shapes[o].operand->encoding)
         return Conversion{o, better, reason, ""};
       // What is stored in the best order already stays, whatever it costs.
-      anyCost = accept(o, Visits::AnyNumber).empty();
-      if (!anyCost) {
+      bool fits = accept(o, Visits::AnyNumber).empty();
+      if (!fits) {
         // What cannot be stored otherwise decides against the result.
         outer.assign(outer.size(), Outer::None);
-        anyCost = accept(o, Visits::AnyNumber).empty();
+        fits = accept(o, Visits::AnyNumber).empty();
       }
-      if (!anyCost)
+      if (!fits)
         return Conversion{o, better, reason, ""};
+      anyCost = true;
     }
     splitDense();
     return build();
@@ -151,8 +152,8 @@ private:
       if (!s.operand->subscripts[d].isVariable())
         continue;
       unsigned index = s.operand->subscripts[d].terms[0].first;
-      auto chain = s.chain(d);
-      bool drives = s.drivesDim(d);
+      const std::vector<LoopVar> chain = s.chain(d);
+      const bool drives = std::ranges::any_of(s.driven(), [&](size_t l) { return s.digits[l].dim == d; });
       if (chains[index].empty() || (drives && !drivenChain[index])) {
         chains[index] = chain;
         drivenChain[index] = drives;
@@ -168,9 +169,7 @@ private:
   /// begins. Edges are kept as level pairs and read against the chains when ordering, because a later operand
   /// may split an index into digits.
   void addEdges(const Shape &s) {
-    for (size_t l = 0; l < s.digits.size(); ++l) {
-      if (s.modes[l] != LevelMode::Drive)
-        continue;
+    for (size_t l : s.driven()) {
       for (size_t k = 0; k < l; ++k)
         for (auto [index, coefficient] : s.subscript(k).terms)
           edges.push_back({s.subscript(k).isVariable() ? s.loop(k) : LoopVar{index, 0, 0}, s.loop(l)});
@@ -187,10 +186,8 @@ private:
 
   std::vector<LoopVar> vars() const {
     std::vector<LoopVar> result;
-    for (unsigned i = 0; i < chains.size(); ++i) {
-      const std::vector<LoopVar> chain = chainOf(i);
-      result.insert(result.end(), chain.begin(), chain.end());
-    }
+    for (unsigned i = 0; i < chains.size(); ++i)
+      std::ranges::copy(chainOf(i), std::back_inserter(result));
     return result;
   }
 
@@ -251,12 +248,9 @@ private:
   /// Loops over stored coordinates and all loops they stand in.
   std::vector<bool> neededBySparse(const std::vector<LoopVar> &all,
                                    const std::vector<std::set<unsigned>> &before) const {
-    std::vector<bool> needed(all.size(), false);
-    for (const Shape &s : shapes)
-      for (size_t l = 0; l < s.digits.size(); ++l)
-        if (s.modes[l] == LevelMode::Drive)
-          for (unsigned v = 0; v < all.size(); ++v)
-            needed[v] = needed[v] || all[v] == s.loop(l);
+    std::vector<bool> needed;
+    for (const LoopVar &v : all)
+      needed.push_back(std::ranges::any_of(shapes, [&](const Shape &s) { return s.drives(v); }));
     for (bool changed = true; changed;) {
       changed = false;
       for (unsigned v = 0; v < all.size(); ++v)
@@ -278,14 +272,12 @@ private:
   /// sizes: an order with one of them inside is cheaper even after a conversion.
   bool isInnerProduct(unsigned o) const {
     for (unsigned other : accepted)
-      for (size_t l = 0; l < shapes[o].digits.size(); ++l)
-        for (size_t k = 0; k < shapes[other].digits.size(); ++k) {
-          if (shapes[o].modes[l] != LevelMode::Drive || shapes[other].modes[k] != LevelMode::Drive ||
-              shapes[o].index(l) != shapes[other].index(k))
+      for (size_t l : shapes[o].driven())
+        for (size_t k : shapes[other].driven()) {
+          if (shapes[o].index(l) != shapes[other].index(k))
             continue;
-          auto mine = outside(shapes[o], l), theirs = outside(shapes[other], k);
-          if (!std::includes(theirs.begin(), theirs.end(), mine.begin(), mine.end()) &&
-              !std::includes(mine.begin(), mine.end(), theirs.begin(), theirs.end()) &&
+          const auto mine = outside(shapes[o], l), theirs = outside(shapes[other], k);
+          if (!std::ranges::includes(theirs, mine) && !std::ranges::includes(mine, theirs) &&
               !isIndexed(o, l, other, k) && !isIndexed(other, k, o, l))
             return true;
         }
@@ -315,20 +307,18 @@ private:
   /// `table`, and the traversal is profitable: against a merge of a row of either for every entry of the
   /// table's operand, where the numbers of entries are known, as if all dimensions had one size.
   bool isSelected(unsigned index, unsigned table, unsigned iterated) const {
+    auto selects = [&](unsigned s) {
+      return s != iterated && s != table && std::ranges::any_of(shapes[s].driven(), [&](size_t l) {
+               return shapes[s].index(l) == index && !outside(shapes[s], l).empty();
+             });
+    };
     for (unsigned s = 0; s < shapes.size(); ++s) {
-      if (s == iterated || s == table)
-        continue;
-      for (size_t l = 0; l < shapes[s].digits.size(); ++l) {
-        if (shapes[s].modes[l] != LevelMode::Drive || shapes[s].index(l) != index ||
-            outside(shapes[s], l).empty())
-          continue;
-        const double selecting = double(shapes[s].operand->entries),
-                     rows = double(shapes[iterated].operand->entries),
-                     tabled = double(shapes[table].operand->entries);
-        if (selecting < 0 || rows < 0 || tabled < 0 ||
-            selecting * rows <= Costs().mergeStep * tabled * (selecting + rows))
-          return true;
-      }
+      const auto selecting = double(shapes[s].operand->entries),
+                 rows = double(shapes[iterated].operand->entries),
+                 tabled = double(shapes[table].operand->entries);
+      if (selects(s) && (selecting < 0 || rows < 0 || tabled < 0 ||
+                         selecting * rows <= Costs().mergeStep * tabled * (selecting + rows)))
+        return true;
     }
     return false;
   }

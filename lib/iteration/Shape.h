@@ -13,22 +13,17 @@ struct Shape {
   std::vector<LevelMode> modes;
 
   explicit Shape(const Operand &op) : operand(&op), digits(*format::digits(op.encoding)) {
-    std::vector<LoopVar> driven;
     bool searching = false;
     for (size_t l = 0; l < digits.size(); ++l) {
-      const auto &level = op.encoding.levels[l].format;
-      if (format::isFull(level)) {
+      if (format::isFull(op.encoding.levels[l].format)) {
         modes.push_back(LevelMode::Locate);
         continue;
       }
       sparse = true;
       // Below a searched level nothing can be iterated; a second level on the same digit (a diagonal) is
       // searched too.
-      searching =
-          searching || !subscript(l).isVariable() || usedBefore(l) || std::ranges::count(driven, loop(l)) > 0;
+      searching = searching || !subscript(l).isVariable() || usedBefore(l) || drives(loop(l));
       modes.push_back(searching ? LevelMode::Search : LevelMode::Drive);
-      if (!searching)
-        driven.push_back(loop(l));
     }
   }
 
@@ -54,11 +49,16 @@ struct Shape {
     std::ranges::sort(result, std::greater(), &LoopVar::stride);
     return result;
   }
-  bool drivesDim(unsigned dim) const {
-    for (size_t l = 0; l < digits.size(); ++l)
-      if (digits[l].dim == dim && modes[l] == LevelMode::Drive)
-        return true;
-    return false;
+  /// The levels that loops iterate.
+  std::vector<size_t> driven() const {
+    std::vector<size_t> result;
+    for (size_t l = 0; l < modes.size(); ++l)
+      if (modes[l] == LevelMode::Drive)
+        result.push_back(l);
+    return result;
+  }
+  bool drives(const LoopVar &v) const {
+    return std::ranges::any_of(driven(), [&](size_t l) { return loop(l) == v; });
   }
 };
 
