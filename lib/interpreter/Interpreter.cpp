@@ -27,6 +27,15 @@ int64_t elements(const std::vector<int64_t> &dims) {
   return std::accumulate(dims.begin(), dims.end(), int64_t(1), std::multiplies());
 }
 
+/// The row-major position of an element, by its coordinate in each dimension.
+template <class CoordinateOf>
+int64_t linear(const std::vector<int64_t> &dims, const CoordinateOf &coordinateOf) {
+  int64_t at = 0;
+  for (size_t d = 0; d < dims.size(); ++d)
+    at = at * dims[d] + coordinateOf(d);
+  return at;
+}
+
 using format::LevelKind;
 using Coordinates = std::vector<int64_t>;
 
@@ -131,10 +140,10 @@ private:
   std::vector<int64_t> point;    ///< the current value of every index variable
   std::vector<bool> contributed; ///< of the result: some contribution that is not neutral
   bool keepsFill = false;        ///< where the result is not stored, nothing changes it
-  const std::function<bool(const Access &)> stored = [this](const Access &a) {
+  const notation::AccessTest stored = [this](const Access &a) {
     return bool(tensors[a.tensor].stored[position(a)]);
   };
-  const std::function<bool(const Access &)> unstored = [this](const Access &a) { return !stored(a); };
+  const notation::AccessTest unstored = [this](const Access &a) { return !stored(a); };
 
   DenseTensor &result() { return tensors[statement.lhs.tensor]; }
 
@@ -209,14 +218,12 @@ private:
   }
 
   int64_t position(const Access &access) const {
-    int64_t at = 0;
-    for (size_t d = 0; d < access.subscripts.size(); ++d) {
+    return linear(program.tensors[access.tensor].dims, [&](size_t d) {
       int64_t coordinate = access.subscripts[d].constant;
       for (const auto &[index, coefficient] : access.subscripts[d].terms)
         coordinate += coefficient * point[index];
-      at = at * program.tensors[access.tensor].dims[d] + coordinate;
-    }
-    return at;
+      return coordinate;
+    });
   }
 
   /// An absent operand may decide the value alone: as an absorbing element (annihilator) even of inf and nan.
@@ -249,9 +256,7 @@ DenseTensor fromTensor(const runtime::Tensor &tensor) {
                         std::vector<bool>(count, dense)};
   const runtime::StoredValues values(tensor);
   runtime::forEachStored(tensor, [&](std::span<const int64_t> coords, int64_t value) {
-    int64_t at = 0;
-    for (size_t d = 0; d < coords.size(); ++d)
-      at = at * tensor.dims[d] + coords[d];
+    const int64_t at = linear(tensor.dims, [&](size_t d) { return coords[d]; });
     result.values[at] = loadScalar(tensor.type, values[value]);
     result.stored[at] = true;
   });
@@ -263,9 +268,7 @@ DenseTensor fromEntries(const runtime::Entries &entries, const Scalar &fill) {
   DenseTensor result = {entries.type, entries.dims, std::vector<Scalar>(count, fill),
                         std::vector<bool>(count, false)};
   for (size_t e = 0; e < size_t(entries.count()); ++e) {
-    size_t at = 0;
-    for (size_t d = 0; d < entries.dims.size(); ++d)
-      at = at * size_t(entries.dims[d]) + size_t(entries.coords[d][e]);
+    const int64_t at = linear(entries.dims, [&](size_t d) { return int64_t(entries.coords[d][e]); });
     std::byte sum[16];
     std::memcpy(sum, entries.values.data() + e * width, width);
     if (result.stored[at]) {
