@@ -1,10 +1,10 @@
-// A loop order is a topological order of digits of indices: every operand that is iterated adds an edge from
-// each loop that its outer levels need to the loop over an inner one. Operands are accepted one after the
-// other, the result's pattern first; one whose edges would close a cycle, or whose blocks clash, is to be
-// converted to the order of those accepted. Of the loops that may come next, loops over stored coordinates
-// and what they need come first, then the result's indices, and the dense loop with the most operands of
-// stride 1 comes last. This is done with each sparse operand as the first, and the outcome with the least
-// conversions, by their entries, is taken.
+// A loop order is a topological order of the digits of indices: each operand adds an edge from every loop
+// that its outer levels need to the loop over an inner one. Operands are accepted one after the other, the
+// result's pattern first; one whose edges close a cycle, or whose blocks clash, is to be converted to the
+// order of those accepted. Of the loops that may come next, those over stored coordinates and what they need
+// are taken before dense ones, and of these the loop that the most operands traverse with stride 1 comes
+// last. Each sparse operand is tried as the first one, and the outcome whose conversions and insertions out
+// of order cost least is taken.
 #include "iteration/Plan.h"
 #include "iteration/CostModel.h"
 #include "iteration/Shape.h"

@@ -44,9 +44,10 @@ private:
   std::vector<std::optional<ElementType>> types;
   std::vector<bool> hasValue; ///< inputs, and what earlier statements wrote
 
-  const Binding *binding(unsigned tensor) const {
-    auto it = bindings.find(resolved.tensors[tensor]);
-    return it == bindings.end() ? nullptr : &it->second;
+  const Binding &binding(unsigned tensor) const {
+    static const Binding none;
+    const auto found = bindings.find(resolved.tensors[tensor]);
+    return found == bindings.end() ? none : found->second;
   }
 
   /// A binding nobody uses is a misspelling on one side or the other.
@@ -56,7 +57,7 @@ private:
         resolved.fail({0, resolved.text.size()}, fmt::format("tensor '{}' is given, but not used{}", name,
                                                              support::didYouMean(name, resolved.tensors)));
     for (const Use &use : resolved.uses) {
-      bool given = binding(use.access.tensor) && binding(use.access.tensor)->input;
+      const bool given = binding(use.access.tensor).input;
       auto writtenBy = [&](const Use &u) { return u.written && u.access.tensor == use.access.tensor; };
       const auto writer = std::ranges::find_if(resolved.uses, writtenBy);
       if (use.written || given || (writer != resolved.uses.end() && writer->statement < use.statement))
@@ -95,26 +96,23 @@ private:
   }
 
   [[noreturn]] void failWithoutSize(const Use &use, unsigned d, const std::string &index) const {
-    const std::string &tensor = resolved.tensors[use.access.tensor];
-    resolved.fail(
-        use.access.subscripts[d].range,
-        use.written
-            ? fmt::format(
-                  "index '{}' is not used on the right, so its size is unknown; use it there, or give the "
-                  "dimensions of '{}'",
-                  index, tensor)
-            : fmt::format("the size of index '{}' is unknown; give the dimensions of '{}'", index, tensor));
+    constexpr std::string_view
+        onLeft = "index '{}' is not used on the right, so its size is unknown; use it there, "
+                 "or give the dimensions of '{}'",
+        onRight = "the size of index '{}' is unknown; give the dimensions of '{}'";
+    resolved.fail(use.access.subscripts[d].range, fmt::format(fmt::runtime(use.written ? onLeft : onRight),
+                                                              index, resolved.tensors[use.access.tensor]));
   }
 
   void declareTensors() {
     for (unsigned t = 0; t < resolved.tensors.size(); ++t) {
-      const Binding *b = binding(t);
+      const Binding &b = binding(t);
       TensorDecl decl;
       decl.name = resolved.tensors[t];
       decl.dims = resolved.dims[t];
-      decl.encoding = b && b->encoding ? *b->encoding : format::denseEncoding(resolved.orders[t]);
-      decl.input = b && b->input;
-      decl.entries = b ? b->entries : -1;
+      decl.encoding = b.encoding.value_or(format::denseEncoding(resolved.orders[t]));
+      decl.input = b.input;
+      decl.entries = b.entries;
       auto uses = [&](const Use &u) { return u.access.tensor == t; };
       const SourceRange range = std::ranges::find_if(resolved.uses, uses)->access.range;
       if (decl.encoding.order() != resolved.orders[t])
@@ -125,10 +123,8 @@ private:
         if (std::string why = format::whyNotSizes(decl.encoding, decl.dims); !why.empty())
           resolved.fail(range, fmt::format("'{}' cannot be stored: {}", decl.name, why));
       program.tensors.push_back(std::move(decl));
-      types.push_back(b && b->type    ? b->type
-                      : b && b->input ? std::optional(ElementType::F64)
-                                      : std::nullopt);
-      hasValue.push_back(b && b->input);
+      types.push_back(b.type || !b.input ? b.type : ElementType::F64);
+      hasValue.push_back(b.input);
     }
   }
 

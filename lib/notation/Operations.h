@@ -2,6 +2,7 @@
 // this folder.
 #pragma once
 #include "notation/Program.h"
+#include <algorithm>
 
 namespace tulle::notation {
 
@@ -72,11 +73,26 @@ inline constexpr Operation operations[] = {
 };
 
 /// The row of an operation other than Literal and Access.
-const Operation &operation(Op op);
+inline const Operation &operation(Op op) { return *std::ranges::find(operations, op, &Operation::op); }
+
 /// The row of a function; null for a name that is none.
-const Operation *findFunction(std::string_view name);
-std::vector<std::string> functionNames();
+inline const Operation *findFunction(std::string_view name) {
+  const Operation *found = std::ranges::find(operations, name, &Operation::function);
+  return name.empty() || found == std::end(operations) ? nullptr : found;
+}
+
+inline std::vector<std::string> functionNames() {
+  std::vector<std::string> names;
+  for (const Operation &operation : operations)
+    if (!operation.function.empty())
+      names.emplace_back(operation.function);
+  return names;
+}
+
 /// Functions, types, `where`, literals: what no tensor and no index may be called.
-bool isReserved(std::string_view name);
+inline bool isReserved(std::string_view name) {
+  constexpr std::string_view words[] = {"where", "inf", "nan", "true", "false"};
+  return findFunction(name) || parseElementType(name) || std::ranges::find(words, name) != std::end(words);
+}
 
 } // namespace tulle::notation

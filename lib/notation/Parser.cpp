@@ -292,12 +292,8 @@ private:
     case Token::Word:
       break;
     default:
-      if (token.is("(")) {
-        ExprNode inner = *expression(1);
-        expectClose(token, ")");
-        inner.range = since(token.range.begin);
-        return makeNode(std::move(inner));
-      }
+      if (token.is("("))
+        return closed(token, expression(1));
       failFound(token, "a tensor, a number, a function or '('");
     }
     if (token.is("inf") || token.is("nan"))
@@ -309,8 +305,20 @@ private:
     if (findFunction(token.text) || parseElementType(token.text))
       return call(token);
     checkMisspelt(token);
-    const Access read = access(token);
+    return accessNode(token);
+  }
+
+  Expr accessNode(const Token &name) {
+    const Access read = access(name);
     return makeNode({.op = Op::Access, .access = read, .range = read.range});
+  }
+
+  /// What stands in parentheses, with these.
+  Expr closed(const Token &open, const Expr &inside) {
+    expectClose(open, ")");
+    ExprNode node = *inside;
+    node.range = since(open.range.begin);
+    return makeNode(std::move(node));
   }
 
   /// `sqr(A(i,j))`: what stands in the parentheses is no subscript, so a function was meant.
@@ -369,20 +377,16 @@ private:
     Nested guard(*this);
     Mask left = maskPrimary();
     constexpr std::string_view operators = "|\\&";
-    constexpr MaskOp ops[] = {MaskOp::Or, MaskOp::Minus, MaskOp::And};
+    constexpr Op ops[] = {Op::Or, Op::Sub, Op::And};
     while (true) {
       const size_t level = atEnd() ? operators.npos : operators.find(peek().text);
       if (level == operators.npos || int(level) < lowest)
         return left;
       take();
       Mask right = mask(int(level) + 1);
-      left = makeMask(ops[level], left, right, {left->range.begin, right->range.end});
+      const SourceRange range{left->range.begin, right->range.end};
+      left = make(ops[level], {left, right}, range, range);
     }
-  }
-
-  Mask makeMask(MaskOp op, Mask lhs, Mask rhs, SourceRange range) {
-    const unsigned depth = depthAbove(std::max(lhs->depth, rhs ? rhs->depth : 0), range);
-    return std::make_shared<const MaskNode>(MaskNode{op, {}, std::move(lhs), std::move(rhs), range, depth});
   }
 
   Mask maskPrimary() {
@@ -390,18 +394,14 @@ private:
     Token token = take();
     if (token.is("~") || token.is("!")) {
       Mask operand = maskPrimary();
-      return makeMask(MaskOp::Not, operand, nullptr, {token.range.begin, operand->range.end});
+      const SourceRange range{token.range.begin, operand->range.end};
+      return make(Op::Not, {operand}, range, range);
     }
-    if (token.is("(")) {
-      auto node = std::make_shared<MaskNode>(*mask(0));
-      expectClose(token, ")");
-      node->range = since(token.range.begin);
-      return node;
-    }
+    if (token.is("("))
+      return closed(token, mask(0));
     if (token.kind != Token::Word)
       failFound(token, "a tensor whose stored entries select, as in 'where A' or 'where ~A(i,j)'");
-    const Access stored = access(token);
-    return std::make_shared<const MaskNode>(MaskNode{MaskOp::Stored, stored, {}, {}, stored.range});
+    return accessNode(token);
   }
 };
 

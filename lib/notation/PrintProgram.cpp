@@ -75,15 +75,15 @@ std::string print(const Program &program, const Expr &expr, int outer) {
                                    print(program, node.args[1], level + 1)));
 }
 
-std::string print(const Program &program, const Mask &mask, int outer) {
-  if (mask->op == MaskOp::Stored)
+std::string printMask(const Program &program, const Mask &mask, int outer) {
+  if (mask->op == Op::Access)
     return print(program, mask->access);
-  if (mask->op == MaskOp::Not)
-    return "~" + print(program, mask->lhs, 3);
-  int level = mask->op == MaskOp::Or ? 0 : mask->op == MaskOp::Minus ? 1 : 2;
+  if (mask->op == Op::Not)
+    return "~" + printMask(program, mask->args[0], 3);
+  const int level = mask->op == Op::Or ? 0 : mask->op == Op::Sub ? 1 : 2;
   std::string text =
-      fmt::format("{} {} {}", print(program, mask->lhs, level), std::string_view("|\\&").substr(level, 1),
-                  print(program, mask->rhs, level + 1));
+      fmt::format("{} {} {}", printMask(program, mask->args[0], level),
+                  std::string_view("|\\&").substr(level, 1), printMask(program, mask->args[1], level + 1));
   return level < outer ? "(" + text + ")" : text;
 }
 
@@ -107,7 +107,7 @@ std::string print(const Program &program, const Expr &expr) { return print(progr
 std::string print(const Program &program, const Statement &statement) {
   std::string text = fmt::format("{} {} {}", print(program, statement.lhs), assignment(statement),
                                  print(program, statement.rhs, 0));
-  return statement.where ? text + " where " + print(program, statement.where, 0) : text;
+  return statement.where ? text + " where " + printMask(program, statement.where, 0) : text;
 }
 
 } // namespace tulle::notation

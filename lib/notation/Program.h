@@ -84,33 +84,18 @@ struct ExprNode {
   unsigned depth = 1; ///< the parser's: trees are at most 500 deep, so that recursion over them is safe
 };
 
-/// Set algebra over stored patterns.
-enum class MaskOp : uint8_t { Stored, And, Or, Minus, Not };
-struct MaskNode;
-using Mask = std::shared_ptr<const MaskNode>;
-struct MaskNode {
-  MaskOp op = MaskOp::Stored;
-  Access access; ///< Stored
-  Mask lhs, rhs;
-  SourceRange range;
-  unsigned depth = 1; ///< as of ExprNode
-};
+/// Set algebra over stored patterns: And, Or, Sub (difference) and Not of accesses, which are the sets of
+/// what is stored.
+using Mask = Expr;
 
-/// Calls `visit` with every access of an expression, or of a mask (which may be null), in the order of the
-/// text.
+/// Calls `visit` with every access of an expression, which may be null, in the order of the text.
 template <class Visit> void forEachAccess(const Expr &expr, const Visit &visit) {
+  if (!expr)
+    return;
   if (expr->op == Op::Access)
     visit(expr->access);
   for (const Expr &arg : expr->args)
     forEachAccess(arg, visit);
-}
-template <class Visit> void forEachAccess(const Mask &mask, const Visit &visit) {
-  if (!mask)
-    return;
-  if (mask->op == MaskOp::Stored)
-    visit(mask->access);
-  forEachAccess(mask->lhs, visit);
-  forEachAccess(mask->rhs, visit);
 }
 
 /// How the memory of a new sparse tensor is sized: as the compiler chooses, by counting its entries first, by

@@ -107,15 +107,15 @@ private:
   Mask withSubscripts(const Mask &mask, const Access &lhs, const std::vector<Access> &reads) {
     if (!mask)
       return mask;
-    MaskNode node = *mask;
-    node.lhs = withSubscripts(mask->lhs, lhs, reads);
-    node.rhs = withSubscripts(mask->rhs, lhs, reads);
-    if (mask->op == MaskOp::Stored && mask->access.bare) {
+    ExprNode node = *mask;
+    for (Mask &arg : node.args)
+      arg = withSubscripts(arg, lhs, reads);
+    if (mask->op == Op::Access && mask->access.bare) {
       node.access.subscripts = maskSubscripts(mask->access, lhs, reads);
       for (Affine &s : node.access.subscripts)
         s.range = mask->access.range;
     }
-    return std::make_shared<const MaskNode>(std::move(node));
+    return std::make_shared<const ExprNode>(std::move(node));
   }
 
   std::vector<Affine> maskSubscripts(const Access &name, const Access &lhs,
