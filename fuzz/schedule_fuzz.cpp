@@ -1,5 +1,5 @@
 // Any text is a schedule of a fixed program or a SyntaxError; a schedule prints to a text that gives it back.
-#include "notation/Schedule.h"
+#include "notation/Program.h"
 #include <cstdlib>
 
 using namespace tulle;

@@ -50,10 +50,6 @@ LogicalResult verifyResultType(Operation *op, RankedTensorType tensor, uint64_t 
   return success();
 }
 
-bool isFull(const format::LevelFormat &level) {
-  return level.kind == format::LevelKind::Dense || level.kind == format::LevelKind::Batch;
-}
-
 const format::LevelFormat &levelFormat(EncodingAttr encoding, unsigned level) {
   return encoding.getValue().levels[level].format;
 }

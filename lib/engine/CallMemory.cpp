@@ -1,6 +1,6 @@
 #include "engine/CallMemory.h"
 #include "engine/Call.h"
-#include "format/Capacity.h"
+#include "format/Layout.h"
 #include "runtime/tensor/MemoryLimits.h"
 #include "support/Errors.h"
 #include <algorithm>

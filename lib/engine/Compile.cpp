@@ -4,7 +4,7 @@
 #include "engine/Host.h"
 #include "engine/Parallel.h"
 #include "iteration/CostModel.h"
-#include "notation/Schedule.h"
+#include "notation/Program.h"
 #include "passes/import/Import.h"
 #include "support/Errors.h"
 #include "llvm/Config/llvm-config.h"
@@ -65,22 +65,6 @@ static std::string compilerVersion() {
   return version;
 }
 
-/// Calls `visit` with every access of an expression, or of a mask.
-template <class Visit> static void visitAccesses(const notation::Expr &expr, Visit visit) {
-  if (expr->op == notation::Op::Access)
-    visit(expr->access);
-  for (const notation::Expr &arg : expr->args)
-    visitAccesses(arg, visit);
-}
-template <class Visit> static void visitAccesses(const notation::Mask &mask, Visit visit) {
-  if (!mask)
-    return;
-  if (mask->op == notation::MaskOp::Stored)
-    visit(mask->access);
-  visitAccesses(mask->lhs, visit);
-  visitAccesses(mask->rhs, visit);
-}
-
 /// Extents of subscripts such as `A(i+r)` become constants of the code; so do the sizes of a new tensor that
 /// no operand has.
 static bool dependsOnSizes(const notation::Program &program, const notation::Statement &statement) {
@@ -93,8 +77,8 @@ static bool dependsOnSizes(const notation::Program &program, const notation::Sta
       else
         depends = true;
   };
-  visitAccesses(statement.rhs, note);
-  visitAccesses(statement.where, note);
+  forEachAccess(statement.rhs, note);
+  forEachAccess(statement.where, note);
   if (!format::isAllDense(program.tensors[statement.lhs.tensor].encoding))
     for (const notation::Affine &subscript : statement.lhs.subscripts)
       depends |= subscript.isVariable() && !known.contains(subscript.terms[0].first);

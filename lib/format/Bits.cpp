@@ -1,3 +1,5 @@
+// Each operation moves, masks or unites an array of 63 bit sources; the inverse gathers the bits of each
+// level.
 #include "format/Bits.h"
 #include <algorithm>
 #include <bit>
@@ -35,20 +37,19 @@ BitSources united(const BitSources &x, const BitSources &y, bool exclusive) {
 }
 
 bool disjoint(const BitSources &x, const BitSources &y) {
-  for (unsigned b = 0; b < width; ++b)
-    if (x[b].kind != BitSource::Zero && y[b].kind != BitSource::Zero)
-      return false;
-  return true;
+  return std::ranges::equal(x, y, [](const BitSource &a, const BitSource &b) {
+    return a.kind == BitSource::Zero || b.kind == BitSource::Zero;
+  });
 }
 
 std::optional<int64_t> constantOf(const Expr &e) {
   return e->kind == ExprKind::Constant && e->value >= 0 ? std::optional(e->value) : std::nullopt;
 }
 
-std::optional<BitSources> ofBinary(const Expr &e, const Lets &lets, const std::vector<unsigned> &dimBits) {
+std::optional<BitSources> ofBinary(const Expr &e, const std::vector<unsigned> &dimBits) {
   if (e->kind == ExprKind::And && constantOf(e->lhs) && !constantOf(e->rhs))
-    return ofBinary(binary(ExprKind::And, e->rhs, e->lhs), lets, dimBits);
-  std::optional<BitSources> x = bitSources(e->lhs, lets, dimBits);
+    return ofBinary(binary(ExprKind::And, e->rhs, e->lhs), dimBits);
+  std::optional<BitSources> x = bitSources(e->lhs, dimBits);
   if (!x)
     return std::nullopt;
   if (std::optional<int64_t> n = constantOf(e->rhs)) {
@@ -62,7 +63,7 @@ std::optional<BitSources> ofBinary(const Expr &e, const Lets &lets, const std::v
       return shifted(*x, e->kind == ExprKind::Mul ? log2 : -log2);
     return std::nullopt;
   }
-  std::optional<BitSources> y = bitSources(e->rhs, lets, dimBits);
+  std::optional<BitSources> y = bitSources(e->rhs, dimBits);
   if (!y)
     return std::nullopt;
   if (e->kind == ExprKind::Or)
@@ -76,7 +77,7 @@ std::optional<BitSources> ofBinary(const Expr &e, const Lets &lets, const std::v
 /// left below them move by 2^s.
 Expr extract(unsigned level, uint64_t mask) {
   Expr x = binary(ExprKind::And, levelVar(level), constant(int64_t(mask)));
-  std::vector<std::pair<std::string, Expr>> steps;
+  std::vector<Expr> steps;
   std::string name = "x" + std::to_string(level) + "_" + std::to_string(mask);
   for (unsigned s = 0; s < 6; ++s) {
     uint64_t moving = 0, after = 0;
@@ -88,40 +89,21 @@ Expr extract(unsigned level, uint64_t mask) {
       }
     if (moving == 0)
       continue;
-    std::string now = name + "_" + std::to_string(s);
-    steps.push_back({now, x});
-    Expr part = binary(ExprKind::And, variable(now), constant(int64_t(moving)));
-    x = binary(ExprKind::Or, binary(ExprKind::And, variable(now), constant(int64_t(mask & ~moving))),
+    Expr now = variable(name + "_" + std::to_string(s), x);
+    steps.push_back(now);
+    Expr part = binary(ExprKind::And, now, constant(int64_t(moving)));
+    x = binary(ExprKind::Or, binary(ExprKind::And, now, constant(int64_t(mask & ~moving))),
                binary(ExprKind::Shr, part, constant(int64_t(1) << s)));
     mask = after;
   }
-  for (auto step = steps.rbegin(); step != steps.rend(); ++step)
-    x = let(step->first, step->second, x);
+  for (; !steps.empty(); steps.pop_back())
+    x = let(steps.back()->name, steps.back()->bound, x);
   return x;
 }
 
 } // namespace
 
-bool contains(const Expr &e, ExprKind kind) {
-  return e && (e->kind == kind || contains(e->lhs, kind) || contains(e->rhs, kind));
-}
-
-const Expr &enterLets(const Expr &e, Lets &lets) {
-  const Expr *body = &e;
-  while ((*body)->kind == ExprKind::Let) {
-    lets[(*body)->name] = (*body)->lhs;
-    body = &(*body)->rhs;
-  }
-  return *body;
-}
-
-const Expr &enterLets(const Encoding &encoding, unsigned level, Lets &lets) {
-  for (unsigned l = 0; l < level; ++l)
-    enterLets(encoding.levels[l].expr, lets);
-  return enterLets(encoding.levels[level].expr, lets);
-}
-
-std::optional<BitSources> bitSources(const Expr &e, const Lets &lets, const std::vector<unsigned> &dimBits) {
+std::optional<BitSources> bitSources(const Expr &e, const std::vector<unsigned> &dimBits) {
   switch (e->kind) {
   case ExprKind::Dim: {
     BitSources out;
@@ -131,13 +113,15 @@ std::optional<BitSources> bitSources(const Expr &e, const Lets &lets, const std:
   }
   case ExprKind::Constant:
     return e->value == 0 ? std::optional(BitSources{}) : std::nullopt;
-  case ExprKind::Variable: {
-    auto it = lets.find(e->name);
-    return it == lets.end() ? std::nullopt : bitSources(it->second, lets, dimBits);
-  }
+  case ExprKind::Variable:
+    return bitSources(e->bound, dimBits);
   default:
-    return isBinary(e) ? ofBinary(e, lets, dimBits) : std::nullopt;
+    return isBinary(e) ? ofBinary(e, dimBits) : std::nullopt;
   }
+}
+
+std::optional<BitSources> bitSources(const Expr &e, unsigned bits) {
+  return bitSources(e, std::vector<unsigned>(maxDims, bits));
 }
 
 Expr invertBits(const std::vector<std::optional<BitSources>> &levels, unsigned dim, unsigned bits) {

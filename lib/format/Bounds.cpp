@@ -1,4 +1,4 @@
-// Which coordinates a level can have: interval arithmetic over the sizes of the dimensions.
+// Interval arithmetic whose ends are expressions over the sizes of the dimensions; constants are folded.
 #include "format/Bits.h"
 #include "format/Layout.h"
 #include "format/LevelKinds.h"
@@ -40,97 +40,81 @@ Expr make(ExprKind kind, const Expr &a, const Expr &b) {
   return binary(kind, a, b);
 }
 
-class Analysis {
-public:
-  explicit Analysis(const Encoding &e) : e(e) {}
+LevelBounds upTo(Expr high) { return {constant(0), std::move(high)}; }
+bool isNonnegative(const LevelBounds &b) { return isConstant(b.low) && b.low->value >= 0; }
+bool isFixed(const LevelBounds &b) {
+  return isConstant(b.low) && isConstant(b.high) && b.low->value == b.high->value;
+}
 
-  Bounds level(unsigned l) {
-    Lets lets;
-    return bounds(enterLets(e, l, lets), lets);
-  }
-
-private:
-  static LevelBounds upTo(Expr high) { return {constant(0), std::move(high)}; }
-  static bool nonnegative(const LevelBounds &b) { return isConstant(b.low) && b.low->value >= 0; }
-
-  Bounds bounds(const Expr &x, const Lets &lets) {
-    if (++size > 4000) // a `let` may double what it binds, again and again
+Bounds ofBinary(ExprKind kind, const LevelBounds &a, const LevelBounds &b) {
+  const bool byConstant = isFixed(b), nonnegative = isNonnegative(a) && isNonnegative(b);
+  const int64_t n = byConstant ? b.low->value : 0;
+  switch (kind) {
+  case ExprKind::Add:
+    return LevelBounds{make(kind, a.low, b.low), make(kind, a.high, b.high)};
+  case ExprKind::Sub:
+    return LevelBounds{make(kind, a.low, b.high), make(kind, a.high, b.low)};
+  case ExprKind::Mul:
+    if (!byConstant && isFixed(a))
+      return ofBinary(kind, b, a);
+    if (byConstant)
+      return n >= 0 ? LevelBounds{make(kind, a.low, b.low), make(kind, a.high, b.low)}
+                    : LevelBounds{make(kind, a.high, b.low), make(kind, a.low, b.low)};
+    return nonnegative ? Bounds(upTo(make(kind, a.high, b.high))) : std::nullopt;
+  case ExprKind::FloorDiv:
+  case ExprKind::Shr:
+  case ExprKind::Shl:
+    if (!byConstant || (kind == ExprKind::FloorDiv ? n < 1 : n < 0 || n > 62))
       return std::nullopt;
-    switch (x->kind) {
-    case ExprKind::Constant:
-      return LevelBounds{x, x};
-    case ExprKind::Dim:
-      return upTo(make(ExprKind::Sub, x, constant(1)));
-    case ExprKind::Rank:
-      return upTo(make(ExprKind::Sub, dim(x->dims[0]), constant(1)));
-    case ExprKind::Counter: {
-      Expr product = constant(1);
-      for (unsigned d = 0; d < e.order(); ++d)
-        if (std::ranges::find(x->dims, d) == x->dims.end())
-          product = isConstant(product) ? dim(d) : binary(ExprKind::Mul, product, dim(d));
-      return upTo(make(ExprKind::Sub, product, constant(1)));
-    }
-    case ExprKind::Variable: {
-      auto it = lets.find(x->name);
-      return it == lets.end() ? std::nullopt : bounds(it->second, lets);
-    }
-    default: {
-      Bounds a = isBinary(x) ? bounds(x->lhs, lets) : std::nullopt,
-             b = a ? bounds(x->rhs, lets) : std::nullopt;
-      return b ? ofBinary(x->kind, *a, *b) : std::nullopt;
-    }
-    }
+    return LevelBounds{make(kind, a.low, b.low), make(kind, a.high, b.low)};
+  case ExprKind::Mod:
+    return byConstant && n > 0 ? Bounds(upTo(constant(n - 1))) : std::nullopt;
+  case ExprKind::And:
+    if (byConstant && n >= 0)
+      return upTo(constant(n));
+    return nonnegative || (isConstant(a.high) && isNonnegative(a)) ? Bounds(upTo(a.high)) : std::nullopt;
+  case ExprKind::Or:
+  case ExprKind::Xor: // neither has a bit that the sum would not
+    return nonnegative ? Bounds(upTo(make(ExprKind::Add, a.high, b.high))) : std::nullopt;
+  default:
+    return std::nullopt;
   }
+}
 
-  static Bounds ofBinary(ExprKind kind, const LevelBounds &a, const LevelBounds &b) {
-    bool byConstant = isConstant(b.low) && isConstant(b.high) && b.low->value == b.high->value;
-    int64_t n = byConstant ? b.low->value : 0;
-    bool bothNonnegative = nonnegative(a) && nonnegative(b);
-    switch (kind) {
-    case ExprKind::Add:
-      return LevelBounds{make(kind, a.low, b.low), make(kind, a.high, b.high)};
-    case ExprKind::Sub:
-      return LevelBounds{make(kind, a.low, b.high), make(kind, a.high, b.low)};
-    case ExprKind::Mul:
-      if (!byConstant && isConstant(a.low) && isConstant(a.high) && a.low->value == a.high->value)
-        return ofBinary(kind, b, a);
-      if (byConstant && n >= 0)
-        return LevelBounds{make(kind, a.low, b.low), make(kind, a.high, b.low)};
-      if (byConstant)
-        return LevelBounds{make(kind, a.high, b.low), make(kind, a.low, b.low)};
-      return bothNonnegative ? Bounds(upTo(make(kind, a.high, b.high))) : std::nullopt;
-    case ExprKind::FloorDiv:
-    case ExprKind::Shr:
-    case ExprKind::Shl:
-      if (!byConstant || (kind == ExprKind::FloorDiv ? n < 1 : n < 0 || n > 62))
-        return std::nullopt;
-      return LevelBounds{make(kind, a.low, b.low), make(kind, a.high, b.low)};
-    case ExprKind::Mod:
-      return byConstant && n > 0 ? Bounds(upTo(constant(n - 1))) : std::nullopt;
-    case ExprKind::And:
-      if (byConstant && n >= 0)
-        return upTo(constant(n));
-      if (isConstant(a.low) && isConstant(a.high) && nonnegative(a))
-        return upTo(a.high);
-      return bothNonnegative ? Bounds(upTo(a.high)) : std::nullopt;
-    case ExprKind::Or:
-    case ExprKind::Xor: // neither has a bit that the sum would not
-      return bothNonnegative ? Bounds(upTo(make(ExprKind::Add, a.high, b.high))) : std::nullopt;
-    default:
-      return std::nullopt;
-    }
+/// `size`: of the expressions so far: a `let` may double what it binds, again and again.
+Bounds boundsOf(const Expr &x, unsigned order, size_t &size) {
+  if (++size > 4000)
+    return std::nullopt;
+  switch (x->kind) {
+  case ExprKind::Constant:
+    return LevelBounds{x, x};
+  case ExprKind::Dim:
+    return upTo(make(ExprKind::Sub, x, constant(1)));
+  case ExprKind::Rank:
+    return upTo(make(ExprKind::Sub, dim(x->dims[0]), constant(1)));
+  case ExprKind::Counter: {
+    Expr product = constant(1);
+    for (unsigned d = 0; d < order; ++d)
+      if (std::ranges::find(x->dims, d) == x->dims.end())
+        product = isConstant(product) ? dim(d) : binary(ExprKind::Mul, product, dim(d));
+    return upTo(make(ExprKind::Sub, product, constant(1)));
   }
-
-  const Encoding &e;
-  size_t size = 0;
-};
+  case ExprKind::Variable:
+    return boundsOf(x->bound, order, size);
+  default: {
+    const Bounds a = isBinary(x) ? boundsOf(x->lhs, order, size) : std::nullopt,
+                 b = a ? boundsOf(x->rhs, order, size) : std::nullopt;
+    return b ? ofBinary(x->kind, *a, *b) : std::nullopt;
+  }
+  }
+}
 
 /// The largest coordinate with bits only where those of the dimensions' coordinates can get to.
-std::optional<int64_t> largestByBits(const Expr &e, const Lets &lets, const std::vector<int64_t> &dims) {
+std::optional<int64_t> largestByBits(const Expr &e, const std::vector<int64_t> &dims) {
   std::vector<unsigned> dimBits;
   for (int64_t size : dims)
     dimBits.push_back(size > 0 ? unsigned(std::bit_width(uint64_t(size) - 1)) : 0);
-  std::optional<BitSources> bits = bitSources(e, lets, dimBits);
+  std::optional<BitSources> bits = bitSources(e, dimBits);
   if (!bits)
     return std::nullopt;
   uint64_t out = 0;
@@ -142,7 +126,8 @@ std::optional<int64_t> largestByBits(const Expr &e, const Lets &lets, const std:
 } // namespace
 
 std::optional<LevelBounds> levelBounds(const Encoding &encoding, unsigned level) {
-  std::optional<LevelBounds> bounds = Analysis(encoding).level(level);
+  size_t size = 0;
+  Bounds bounds = boundsOf(body(encoding.levels[level].expr), encoding.order(), size);
   // Positions below the least coordinate have no entry, as padding.
   const LevelFormat &format = encoding.levels[level].format;
   if (bounds && startsAtZero(format) && isConstant(bounds->low) && bounds->low->value > 0)
@@ -155,16 +140,15 @@ std::optional<CoordinateRange> levelRange(const Encoding &encoding, unsigned lev
   std::optional<LevelBounds> bounds = levelBounds(encoding, level);
   if (!bounds)
     return std::nullopt;
-  Lets lets;
-  const Expr &body = enterLets(encoding, level, lets);
+  const Expr &expr = body(encoding.levels[level].expr);
   Bindings none;
   auto low = evaluate(bounds->low, dims, {}, none), high = evaluate(bounds->high, dims, {}, none);
-  if (!high && body->kind == ExprKind::Counter) // an upper bound, which no tensor reaches
+  if (!high && expr->kind == ExprKind::Counter) // an upper bound, which no tensor reaches
     high = std::numeric_limits<int64_t>::max() - 1;
   if (!low || !high)
     return std::nullopt;
   CoordinateRange range{*low, *high};
-  if (std::optional<int64_t> bits = largestByBits(body, lets, dims); bits && range.low == 0)
+  if (std::optional<int64_t> bits = largestByBits(expr, dims); bits && range.low == 0)
     range.high = std::min(range.high, *bits);
   return range;
 }

@@ -1,11 +1,9 @@
-// Whether a tensor of given sizes can be stored: everything that maps compute must fit 64 bits, since
-// generated code does not look.
-#include "format/Bits.h"
+// Interval arithmetic in 128 bits over everything that maps compute: it must fit 64 bits, since generated
+// code does not look.
 #include "format/Layout.h"
-#include "format/PrintEncoding.h"
+#include "support/Errors.h"
 #include <algorithm>
 #include <bit>
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <limits>
 
@@ -81,10 +79,10 @@ public:
   Evaluation(const std::vector<int64_t> &sizes, std::vector<Interval> levels = {})
       : sizes(sizes), levels(std::move(levels)) {}
 
-  /// Whether the value of `e`, and all on the way to it, fit 64 bits.
-  bool stays(const Expr &e) {
-    value(e);
-    return fits;
+  /// The values of `e`; nullopt where one of these, or of those on the way to them, may leave 64 bits.
+  std::optional<Interval> operator()(const Expr &e) {
+    const Interval result = value(e);
+    return fits ? std::optional(result) : std::nullopt;
   }
 
 private:
@@ -123,12 +121,9 @@ private:
   }
 
   Interval binary(const Expr &e) {
-    const Interval a = value(e->lhs), b = value(e->rhs);
-    const Interval result = apply(e->kind, a, b);
-    if (result.fits())
-      return result;
-    fits = false;
-    return anything;
+    const Interval a = value(e->lhs), b = value(e->rhs), result = apply(e->kind, a, b);
+    fits &= result.fits();
+    return fits ? result : anything;
   }
 
   const std::vector<int64_t> &sizes;
@@ -153,92 +148,91 @@ bool countsTooFar(const Encoding &encoding, const Expr &counter, const std::vect
   return false;
 }
 
-/// What is wrong with the coordinates of level `l`, and how many there are.
-std::string whyNotLevel(const Encoding &encoding, unsigned l, const Expr &body,
-                        const std::vector<int64_t> &sizes) {
+/// The coordinates of level `l`, and how many there are. `expr`: its expression below the `let`s.
+void checkLevel(const Encoding &encoding, unsigned l, const Expr &expr, const std::vector<int64_t> &sizes) {
   auto refuse = [&](std::string_view what) {
-    return fmt::format("the coordinates of level {} ({}): {} for sizes {}{}", l, printLevel(encoding, l),
-                       what, sizesText(sizes), cure);
+    throwError("the coordinates of level {} ({}): {} for sizes {}{}", l, printLevel(encoding, l), what,
+               sizesText(sizes), cure);
   };
-  if (body->kind == ExprKind::Counter) {
+  if (expr->kind == ExprKind::Counter) {
     // How far a dense level's counter runs is stored.
-    const bool isStored = encoding.levels[l].format.kind == LevelKind::Dense;
-    return !isStored && countsTooFar(encoding, body, sizes) ? refuse("the counter can leave 64 bits") : "";
+    if (encoding.levels[l].format.kind != LevelKind::Dense && countsTooFar(encoding, expr, sizes))
+      refuse("the counter can leave 64 bits");
+    return;
   }
-  std::optional<CoordinateRange> range = levelRange(encoding, l, sizes);
+  const std::optional<CoordinateRange> range = levelRange(encoding, l, sizes);
   int64_t size = 0, end = 0;
   if (!range || __builtin_sub_overflow(range->high, range->low, &size) ||
       __builtin_add_overflow(size, 1, &size) || __builtin_add_overflow(range->high, 1, &end))
-    return refuse("there are more than 64 bits can count");
-  return "";
+    refuse("there are more than 64 bits can count");
 }
 
 /// Blocks of a dimension round its size up.
-std::string whyNotBlocks(const Encoding &encoding, const std::vector<int64_t> &sizes) {
-  const std::optional<std::vector<Digit>> all = digits(encoding);
-  for (size_t l = 0; all && l < all->size(); ++l)
-    if (int64_t rounded; __builtin_add_overflow(sizes[(*all)[l].dim], (*all)[l].stride - 1, &rounded))
-      return fmt::format("dimension {} has size {}, and in blocks of {} it would leave 64 bits{}",
-                         (*all)[l].dim, sizes[(*all)[l].dim], (*all)[l].stride, cure);
-  return "";
+void checkBlocks(const Encoding &encoding, const std::vector<int64_t> &sizes) {
+  for (const Digit &digit : digits(encoding).value_or(std::vector<Digit>()))
+    if (int64_t rounded; __builtin_add_overflow(sizes[digit.dim], digit.stride - 1, &rounded))
+      throwError("dimension {} has size {}, and in blocks of {} it would leave 64 bits{}", digit.dim,
+                 sizes[digit.dim], digit.stride, cure);
 }
 
-std::string whyNotDimension(const Encoding &encoding, unsigned d, int64_t size) {
+void checkDimension(const Encoding &encoding, unsigned d, int64_t size) {
   if (size < 0)
-    return fmt::format("dimension {} has size {}; sizes must not be negative", d, size);
+    throwError("dimension {} has size {}; sizes must not be negative", d, size);
   if (const int64_t largest = largestSize(encoding, d); size > largest)
-    return fmt::format("dimension {} has size {}, and {} holds at most {}; choose another format", d, size,
-                       displayName(encoding), largest);
-  return "";
+    throwError("dimension {} has size {}, and {} holds at most {}; choose another format", d, size,
+               displayName(encoding), largest);
 }
 
 /// What reading coordinates back computes, at any coordinates of the levels, padding included.
-std::string whyNotInverse(const Encoding &encoding, const std::vector<int64_t> &sizes) {
+void checkInverse(const Encoding &encoding, const std::vector<int64_t> &sizes) {
   std::vector<Interval> levels;
   for (unsigned l = 0; l < encoding.levels.size(); ++l) {
     const std::optional<CoordinateRange> range = levelRange(encoding, l, sizes);
     levels.push_back(range ? Interval{std::min<Wide>(range->low, 0), std::max<Wide>(range->high, 0)}
                            : anything);
   }
-  auto refuse = [&](const std::string &what) {
-    return fmt::format(
-        "the coordinate of {}, computed from those of the levels of {}, leaves 64 bits for sizes {}{}", what,
-        displayName(encoding), sizesText(sizes), cure);
+  auto check = [&](const Expr &e, std::string_view what, unsigned number) {
+    if (e && !Evaluation(sizes, levels)(e))
+      throwError(
+          "the coordinate of {} {}, computed from those of the levels of {}, leaves 64 bits for sizes {}{}",
+          what, number, displayName(encoding), sizesText(sizes), cure);
   };
   const std::optional<std::vector<Expr>> inverse = inverseMap(encoding);
   for (unsigned d = 0; inverse && d < encoding.order(); ++d)
-    if (!Evaluation(sizes, levels).stays((*inverse)[d]))
-      return refuse(fmt::format("dimension {}", d));
+    check((*inverse)[d], "dimension", d);
   for (unsigned l = 0; l < encoding.levels.size(); ++l)
     if (encoding.levels[l].format.kind == LevelKind::Offset)
-      if (const Expr e = offsetCoordinate(encoding, l); e && !Evaluation(sizes, levels).stays(e))
-        return refuse(fmt::format("level {}", l));
-  return "";
+      check(offsetCoordinate(encoding, l), "level", l);
+}
+
+void checkSizes(const Encoding &encoding, const std::vector<int64_t> &sizes) {
+  if (encoding.order() != sizes.size())
+    throwError("the format {} has {} dimensions, the tensor {} has {}; choose a format of that order",
+               displayName(encoding), encoding.order(), sizes.empty() ? "scalar" : sizesText(sizes),
+               sizes.size());
+  for (unsigned d = 0; d < encoding.order(); ++d)
+    checkDimension(encoding, d, sizes[d]);
+  checkBlocks(encoding, sizes);
+  Evaluation expressions(sizes); // what `let` binds holds in later levels
+  for (unsigned l = 0; l < encoding.levels.size(); ++l) {
+    const Expr &e = encoding.levels[l].expr;
+    if (!expressions(e))
+      throwError("the coordinates of level {} ({}): the expression leaves 64 bits for sizes {}{}", l,
+                 printLevel(encoding, l), sizesText(sizes), cure);
+    checkLevel(encoding, l, body(e), sizes);
+  }
+  checkInverse(encoding, sizes);
 }
 
 } // namespace
 
+std::optional<CoordinateRange> valueRange(const Expr &expr, const std::vector<int64_t> &sizes) {
+  const std::optional<Interval> values = Evaluation(sizes)(expr);
+  return values ? std::optional(CoordinateRange{int64_t(values->low), int64_t(values->high)}) : std::nullopt;
+}
+
 std::string whyNotSizes(const Encoding &encoding, const std::vector<int64_t> &sizes) {
-  if (encoding.order() != sizes.size())
-    return fmt::format("the format {} has {} dimensions, the tensor {} has {}; choose a format of that order",
-                       displayName(encoding), encoding.order(), sizes.empty() ? "scalar" : sizesText(sizes),
-                       sizes.size());
-  for (unsigned d = 0; d < encoding.order(); ++d)
-    if (std::string why = whyNotDimension(encoding, d, sizes[d]); !why.empty())
-      return why;
-  if (std::string why = whyNotBlocks(encoding, sizes); !why.empty())
-    return why;
-  Evaluation expressions(sizes); // what `let` binds holds in later levels
-  Lets lets;
-  for (unsigned l = 0; l < encoding.levels.size(); ++l) {
-    const Expr &e = encoding.levels[l].expr;
-    if (!expressions.stays(e))
-      return fmt::format("the coordinates of level {} ({}): the expression leaves 64 bits for sizes {}{}", l,
-                         printLevel(encoding, l), sizesText(sizes), cure);
-    if (std::string why = whyNotLevel(encoding, l, enterLets(e, lets), sizes); !why.empty())
-      return why;
-  }
-  return whyNotInverse(encoding, sizes);
+  return reasonOf([&] { checkSizes(encoding, sizes); });
 }
 
 } // namespace tulle::format

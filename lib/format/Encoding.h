@@ -42,8 +42,8 @@ struct Slice {
 };
 
 struct Dimension {
-  std::string
-      name; ///< after parsing: dimensionNames, unless one of these names something else in the encoding
+  /// After parsing: dimensionNames, unless one of these names something else in the encoding.
+  std::string name;
   std::optional<Slice> slice;
   Expr inverse; ///< given explicitly (over level variables), else null
 };
@@ -62,6 +62,8 @@ struct Digit {
   int64_t stride = 1, modulus = 0;
   bool operator==(const Digit &) const = default;
 };
+
+constexpr unsigned maxDims = 64; ///< of an encoding as text
 
 /// A tensor storage format. Widths are bits; 0 means: not named (chosen when data is stored: 32, or 64 where
 /// needed).
@@ -90,13 +92,30 @@ Encoding parseFormat(std::string_view text, unsigned order, std::string_view nam
 std::string print(const Encoding &encoding);
 /// The part between `<{` and `}>`.
 std::string printBody(const Encoding &encoding);
+/// `j - i : squeezed`
+std::string printLevel(const Encoding &encoding, unsigned level);
+/// `(i, j) -> (j - i, i, j)`: what the levels' coordinates are.
+std::string printRemapping(const Encoding &encoding);
+
+/// A rule across levels that an encoding breaks, and the part that it is about.
+struct Violation {
+  enum Part { LevelExpr, LevelFormatPart, Inverse, CrdWidth } part;
+  unsigned index = 0; ///< level or dimension
+  std::string message;
+};
+/// The first broken rule, if any.
+std::optional<Violation> verify(const Encoding &encoding);
 
 /// `i`, `j`, … for up to eight dimensions, else `d0`, `d1`, …
 std::vector<std::string> dimensionNames(unsigned order);
 
 /// All levels dense in dimension order: what a tensor without an encoding means.
 Encoding denseEncoding(unsigned order);
-bool isAllDense(const Encoding &encoding); ///< every level dense or batch, in any order and blocking
+/// Whether the level has a position for every coordinate: dense or batch.
+inline bool isFull(const LevelFormat &format) {
+  return format.kind == LevelKind::Dense || format.kind == LevelKind::Batch;
+}
+bool isAllDense(const Encoding &encoding); ///< every level is full, in any order and blocking
 
 /// Whether some dimension is a slice: the tensor then is a view of a whole one.
 bool hasSlices(const Encoding &encoding);
@@ -117,6 +136,18 @@ std::optional<std::vector<Expr>> inverseMap(const Encoding &encoding);
 /// The coordinate of the `offset` level as an expression over the variables of the levels above it; null
 /// where these do not determine it.
 Expr offsetCoordinate(const Encoding &encoding, unsigned level);
+
+/// The dimension whose coordinates differ wherever those of the level do: the level is a digit of it, or of
+/// its rank.
+std::optional<unsigned> separatedDimension(const Encoding &encoding, unsigned level);
+
+/// Whether padding may lie beyond the end of the dimension: its inverse reads levels whose coordinates are
+/// implied (padded blocks, windows of ranks, diagonals) and which are not the dimension itself. `inverse` is
+/// the dimension's, without an outermost `unrank`.
+bool mayLieOutside(const Encoding &encoding, unsigned dim, const Expr &inverse);
+/// Whether the level may have positions in reserve, which no entry has: those of a `loose_compressed[n]`, and
+/// what lies below them.
+bool hasReserve(const Encoding &encoding, unsigned level);
 
 /// The largest size dimension `dim` can have: maps that move bits keep only so many of them.
 int64_t largestSize(const Encoding &encoding, unsigned dim);

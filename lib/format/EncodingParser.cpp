@@ -1,452 +1,20 @@
-// Parses encodings in all their spellings.
-#include "format/Bits.h"
+// Recursive descent over all spellings of an encoding; what holds across levels is verified at the end, and
+// errors point to the part that breaks a rule.
 #include "format/ExprParser.h"
 #include "format/LevelKinds.h"
-#include "format/Verify.h"
 #include "support/Suggest.h"
-#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <fmt/format.h>
+#include <set>
 
 namespace tulle::format {
 namespace {
 
-constexpr size_t maxDims = 64, maxLevels = 256, maxSymbols = 16;
-
-const std::vector<std::string> &fieldNames() {
-  static const std::vector<std::string> names = {"map",  "posWidth",    "crdWidth",
-                                                 "fill", "explicitVal", "implicitVal"};
-  return names;
-}
-
-class Parser {
-public:
-  Parser(std::string_view text, std::string_view name)
-      : cursor(encodingLanguage, text, name), exprs(cursor, names) {}
-
-  Encoding run();
-
-private:
-  std::string_view opening();
-  void fields();
-  void field();
-  void map();
-  void nameList(std::vector<std::string> &list, std::string_view close, std::string_view what, size_t limit);
-  std::string declare(std::string_view what);
-  void restOfList(void (Parser::*element)(), std::string_view where);
-  void dimSpec();
-  Slice slice();
-  void levelSpec();
-  LevelFormat levelFormat();
-  void integers(LevelFormat &format, const Token &word);
-  void properties(LevelFormat &format, const Token &word);
-  void property(LevelFormat &format, const Token &level);
-  unsigned width(bool coordinates);
-  std::string scalar();
-  std::string upstreamComplex();
-  std::string number();
-  void check();
-  void readCounters();
-  void rename();
-
-  Cursor cursor;
-  Names names;
-  ExprParser exprs;
-  Encoding out;
-  std::vector<std::string> seenFields;
-  std::vector<support::SourceRange> dimRanges, exprRanges, formatRanges;
-  support::SourceRange crdRange;
-};
-
-// One of `#x.encoding<{`, `{ map =`, `map =`, or nothing before a bare map; returns what has to close it.
-std::string_view Parser::opening() {
-  // An alias definition, as copied from an MLIR file.
-  if (cursor.next("#") && cursor.peek(1).kind == Token::Word && cursor.peek(2).is("="))
-    for (unsigned token = 0; token < 3; ++token)
-      cursor.take();
-  if (cursor.accept("#")) {
-    Token dialect = cursor.expectWord("'tulle.encoding' or 'sparse_tensor.encoding' after '#'");
-    if (!dialect.is("tulle") && !dialect.is("sparse_tensor"))
-      cursor.fail(dialect.range,
-                  fmt::format("expected 'tulle.encoding' or 'sparse_tensor.encoding' after '#', got '{}'{}",
-                              dialect.text, support::didYouMean(dialect.text, {"tulle", "sparse_tensor"})));
-    cursor.expect(".", "and 'encoding' after the dialect's name");
-    cursor.expect("encoding", "after the dialect's name");
-    cursor.expect("<", "after 'encoding'");
-    cursor.expect("{", "after 'encoding<'");
-    return "}>";
-  }
-  // `{ib, jb} (…) -> (…)` is a bare map with its level variables; `{ map = …` is a body.
-  if (cursor.next("{") && cursor.peek(1).kind == Token::Word && cursor.peek(2).is("=")) {
-    cursor.take();
-    return "}";
-  }
-  return "";
-}
-
-Encoding Parser::run() {
-  std::string_view closing = opening();
-  bool bareMap = closing.empty() && (cursor.next("(") || cursor.next("[") || cursor.next("{"));
-  if (bareMap) {
-    seenFields.push_back("map");
-    map();
-    while (cursor.accept(","))
-      field();
-  } else {
-    fields();
-  }
-  for (char c : closing)
-    cursor.expect(std::string_view(&c, 1), "to close the encoding");
-  if (!cursor.atEnd())
-    cursor.failExpected(closing.empty() ? "',' or the end of the encoding" : "nothing after the encoding");
-  readCounters();
-  check();
-  rename();
-  return std::move(out);
-}
-
-void Parser::fields() {
-  size_t begin = cursor.peek().range.begin;
-  do
-    field();
-  while (cursor.accept(","));
-  if (std::ranges::find(seenFields, "map") == seenFields.end())
-    cursor.fail(cursor.since(begin), "an encoding needs 'map = (i, j) -> (…)'");
-}
-
-void Parser::field() {
-  Token word = cursor.expectWord("a map '(i, j) -> (…)' or a field such as 'map' or 'posWidth'");
-  std::string field(word.text);
-  if (std::ranges::find(fieldNames(), field) == fieldNames().end())
-    cursor.fail(word.range, "unknown field '" + field + "'" +
-                                support::didYouMean(
-                                    field, fieldNames(),
-                                    "; expected map, posWidth, crdWidth, fill, explicitVal or implicitVal"));
-  if (std::ranges::find(seenFields, field) != seenFields.end())
-    cursor.fail(word.range, "'" + field + "' is given twice");
-  seenFields.push_back(field);
-  cursor.expect("=", "after '" + field + "'");
-  if (field == "map")
-    map();
-  else if (field == "posWidth")
-    out.posWidth = width(false);
-  else if (field == "crdWidth")
-    out.crdWidth = width(true);
-  else if (field == "fill")
-    out.fill = scalar();
-  else if (field == "explicitVal")
-    out.explicitVal = scalar();
-  else
-    out.implicitVal = scalar();
-}
-
-std::string Parser::declare(std::string_view what) {
-  Token token = cursor.expectWord(what);
-  std::string declared(token.text);
-  if (isKeyword(declared))
-    cursor.fail(token.range, "'" + declared + "' is a word of the language; name the variable otherwise");
-  if (names.has(declared))
-    cursor.fail(token.range, "'" + declared + "' is declared twice");
-  return declared;
-}
-
-void Parser::nameList(std::vector<std::string> &list, std::string_view close, std::string_view what,
-                      size_t limit) {
-  cursor.take();
-  do {
-    if (list.size() == limit)
-      cursor.fail(cursor.peek().range, "at most " + std::to_string(limit) + " variables can stand here");
-    list.push_back(declare(what));
-  } while (cursor.accept(","));
-  cursor.expect(close, "or ',' after " + std::string(what));
-}
-
-/// The elements of a list and the parenthesis that closes it.
-void Parser::restOfList(void (Parser::*element)(), std::string_view where) {
-  if (cursor.accept(")"))
-    return;
-  do
-    (this->*element)();
-  while (cursor.accept(","));
-  cursor.expect(")", where);
-}
-
-void Parser::map() {
-  if (cursor.next("["))
-    nameList(names.symbols, "]", "a symbol's name", maxSymbols);
-  if (cursor.next("{"))
-    nameList(names.levels, "}", "a level variable's name", maxLevels);
-  out.symbols = names.symbols;
-  cursor.expect("(", "before the dimensions of the map '(i, j) -> (…)'");
-  restOfList(&Parser::dimSpec, "or ',' after a dimension");
-  cursor.expect("->", "between the dimensions and the levels");
-  Token open = cursor.expect("(", "before the levels");
-  restOfList(&Parser::levelSpec, "or ',' after a level");
-  if (out.levels.size() < names.levels.size())
-    cursor.fail(cursor.since(open.range.begin),
-                "level variable '" + names.levels[out.levels.size()] + "' is declared, but no level has it");
-}
-
-void Parser::dimSpec() {
-  Token token = cursor.peek();
-  if (out.dims.size() == maxDims)
-    cursor.fail(token.range, "a tensor has at most " + std::to_string(maxDims) + " dimensions");
-  Dimension dimension;
-  dimension.name = declare("a dimension's name");
-  if (cursor.accept(":"))
-    dimension.slice = slice();
-  // The names of levels come first; those of dimensions are not visible in an inverse, so their order does
-  // not matter.
-  if (cursor.accept("="))
-    dimension.inverse = exprs.inverseExpr();
-  names.dims.push_back(dimension.name);
-  dimRanges.push_back(cursor.since(token.range.begin));
-  out.dims.push_back(std::move(dimension));
-}
-
-Slice Parser::slice() {
-  cursor.expect("#", "of '#tulle<slice(offset, size, stride)>' after ':'");
-  Token dialect = cursor.expectWord("'tulle<slice(offset, size, stride)>'");
-  if (!dialect.is("tulle") && !dialect.is("sparse_tensor"))
-    cursor.fail(dialect.range,
-                "expected 'tulle' or 'sparse_tensor', got '" + std::string(dialect.text) + "'");
-  cursor.expect("<", "before 'slice'");
-  cursor.expect("slice", "after '<'");
-  cursor.expect("(", "before the slice's offset");
-  auto value = [&](std::string_view what, int64_t least) -> std::optional<int64_t> {
-    if (cursor.accept("?"))
-      return std::nullopt;
-    size_t begin = cursor.peek().range.begin;
-    int64_t number = cursor.expectInteger("the slice's " + std::string(what) + " or '?'", true);
-    if (number < least)
-      cursor.fail(cursor.since(begin),
-                  "a slice's " + std::string(what) + " is at least " + std::to_string(least) + ", or '?'");
-    return number;
-  };
-  Slice result;
-  result.offset = value("offset", 0);
-  cursor.expect(",", "after the slice's offset");
-  result.size = value("size", 1);
-  cursor.expect(",", "after the slice's size");
-  result.stride = value("stride", 1);
-  cursor.expect(")", "after the slice's stride");
-  cursor.expect(">", "to close the slice");
-  return result;
-}
-
-void Parser::levelSpec() {
-  Token token = cursor.peek();
-  size_t index = out.levels.size();
-  if (index == maxLevels)
-    cursor.fail(token.range, "an encoding has at most " + std::to_string(maxLevels) + " levels");
-  Level level;
-  bool listed = !names.levels.empty();
-  if (token.kind == Token::Word && cursor.peek(1).is("=")) {
-    level.name = token.text;
-    if (listed && (index >= names.levels.size() || names.levels[index] != level.name))
-      cursor.fail(token.range, index < names.levels.size()
-                                   ? "expected level variable '" + names.levels[index] +
-                                         "' here: levels come in the order of the list in braces"
-                                   : "level variable '" + level.name + "' is not in the list in braces");
-    bool repeated = std::any_of(out.levels.begin(), out.levels.end(),
-                                [&](const Level &other) { return other.name == level.name; });
-    if (!listed && (repeated || names.has(level.name) || isKeyword(level.name)))
-      cursor.fail(token.range, "'" + level.name + "' already names something here; choose another name");
-    cursor.take();
-    cursor.take();
-  } else if (listed) {
-    cursor.fail(token.range, index < names.levels.size()
-                                 ? "expected '" + names.levels[index] + " =' before this level's expression"
-                                 : "the list in braces has no variable for this level");
-  }
-  size_t begin = cursor.peek().range.begin;
-  level.expr = exprs.levelExpr();
-  exprRanges.push_back(cursor.since(begin));
-  cursor.expect(":", "and a level format such as 'dense' or 'compressed' after the level's expression");
-  begin = cursor.peek().range.begin;
-  level.format = levelFormat();
-  formatRanges.push_back(cursor.since(begin));
-  out.levels.push_back(std::move(level));
-}
-
-LevelFormat Parser::levelFormat() {
-  Token word = cursor.expectWord("a level format such as 'dense' or 'compressed'");
-  LevelFormat format;
-  if (word.is("block2_4")) {
-    format = {LevelKind::Structured, 2, 4};
-  } else {
-    std::vector<std::string> known;
-    for (const LevelKindInfo &row : levelKinds())
-      known.emplace_back(row.name);
-    auto it = std::ranges::find(known, word.text);
-    if (it == known.end())
-      cursor.fail(word.range, fmt::format("unknown level format '{}'{}", word.text,
-                                          support::didYouMean(word.text, known,
-                                                              fmt::format("; the level formats are {}",
-                                                                          fmt::join(known, ", ")))));
-    format.kind = levelKinds()[size_t(it - known.begin())].kind;
-    integers(format, word);
-  }
-  // A hash table has no order to lose.
-  if (format.kind == LevelKind::Hashed)
-    format.ordered = false;
-  properties(format, word);
-  return format;
-}
-
-void Parser::integers(LevelFormat &format, const Token &word) {
-  const LevelKindInfo &row = info(format.kind);
-  std::string level(row.name);
-  if (!cursor.next("[")) {
-    if (row.minIntegers > 0)
-      cursor.fail(word.range, "'" + level + "' needs its sizes: " + level + "[n,m] keeps n of every m");
-    return;
-  }
-  if (row.maxIntegers == 0)
-    cursor.fail(cursor.peek().range, "'" + level + "' takes no sizes in brackets");
-  size_t begin = cursor.take().range.begin;
-  format.n = cursor.expectInteger("a size");
-  if (row.maxIntegers == 2) {
-    cursor.expect(",", "between the two sizes");
-    format.m = cursor.expectInteger("a size");
-  }
-  cursor.expect("]", "after the sizes");
-  if (format.n < 1 || (row.maxIntegers == 2 && format.n > format.m))
-    cursor.fail(cursor.since(begin), row.maxIntegers == 2 ? "expected 1 <= n <= m in " + level + "[n,m]"
-                                                          : "expected at least 1 here");
-}
-
-void Parser::properties(LevelFormat &format, const Token &word) {
-  if (!cursor.accept("("))
-    return;
-  do
-    property(format, word);
-  while (cursor.accept(","));
-  cursor.expect(")", "or ',' after a property");
-}
-
-void Parser::property(LevelFormat &format, const Token &level) {
-  Token token = cursor.expectWord("a property such as 'nonunique'");
-  auto refuse = [&](std::string_view reason) {
-    cursor.fail(token.range, fmt::format("a {} level cannot be '{}': {}", level.text, token.text, reason));
-  };
-  if (token.is("high")) { // upstream's older word for a level with a lower and an upper position per parent
-    if (!storesPositions(format.kind))
-      refuse("only compressed levels have an upper position");
-    format.kind = LevelKind::LooseCompressed;
-    return;
-  }
-  const LevelKindInfo &row = info(format.kind);
-  std::vector<std::string> known;
-  for (const Property &property : levelProperties) {
-    known.emplace_back(property.name);
-    if (!token.is(property.name))
-      continue;
-    if (!(row.*property.allowed))
-      refuse(row.why);
-    format.*property.field = property.value;
-    return;
-  }
-  known.emplace_back("high");
-  cursor.fail(token.range, fmt::format("unknown property '{}'{}", token.text,
-                                       support::didYouMean(token.text, known,
-                                                           "; the properties are nonunique, nonordered, "
-                                                           "padded, soa, high")));
-}
-
-unsigned Parser::width(bool coordinates) {
-  support::SourceRange range = cursor.peek().range;
-  int64_t bits = cursor.expectInteger("a number of bits");
-  bool legal = bits == 0 || bits == 8 || bits == 16 || bits == 32 || bits == 64 || (coordinates && bits == 2);
-  if (!legal)
-    cursor.fail(range, fmt::format("expected a width of 0, {}8, 16, 32 or 64 bits, got {}",
-                                   coordinates ? "2, " : "", bits));
-  if (coordinates)
-    crdRange = range;
-  return unsigned(bits);
-}
-
-std::string Parser::number() {
-  std::string sign = cursor.accept("-") ? "-" : "";
-  if (sign.empty())
-    cursor.accept("+");
-  Token token = cursor.peek();
-  if (cursor.accept("inf") || (sign.empty() && cursor.accept("nan")))
-    return sign + std::string(token.text);
-  if (token.text.starts_with("0x"))
-    cursor.fail(token.range, "bit patterns are not read here; write the number in decimal, or inf or nan");
-  if (token.kind == Token::Integer)
-    return sign + std::to_string(cursor.expectInteger("a number"));
-  if (token.kind != Token::Real)
-    cursor.failExpected("a number, inf, nan, true, false or a complex pair (re, im)");
-  cursor.take();
-  double value = 0;
-  auto [end, error] = std::from_chars(token.text.data(), token.text.data() + token.text.size(), value);
-  if (error != std::errc() && token.text.find_first_of("123456789") < token.text.find_first_of("eE"))
-    cursor.fail(token.range, "this number is outside the range of a 64-bit float");
-  std::string digits = fmt::format("{}", value);
-  bool plain = digits.find_first_of(".en") != std::string::npos;
-  return sign + digits + (plain ? "" : ".0");
-}
-
-// `#complex.number<:f64 1.0, 0.0>`
-std::string Parser::upstreamComplex() {
-  for (std::string_view part : {"#", "complex", ".", "number", "<", ":"})
-    cursor.expect(part, "of '#complex.number<:f64 re, im>'");
-  Token type = cursor.expectWord("f32 or f64");
-  if (!type.is("f32") && !type.is("f64"))
-    cursor.fail(type.range, "expected f32 or f64, got '" + std::string(type.text) + "'");
-  std::string text = "(" + number();
-  cursor.expect(",", "between real and imaginary part");
-  text += ", " + number() + ") : " + (type.is("f32") ? "c64" : "c128");
-  cursor.expect(">", "after the imaginary part");
-  return text;
-}
-
-std::string Parser::scalar() {
-  std::string text;
-  if (cursor.next("#"))
-    return upstreamComplex();
-  if (cursor.next("true") || cursor.next("false"))
-    text = cursor.take().text;
-  else if (cursor.accept("(")) {
-    text = "(" + number();
-    cursor.expect(",", "between real and imaginary part");
-    text += ", " + number() + ")";
-    cursor.expect(")", "after the imaginary part");
-  } else {
-    text = number();
-  }
-  if (!cursor.accept(":"))
-    return text;
-  static const std::vector<std::string> types = {"bool", "i1",  "i8",  "i16", "i32", "i64",
-                                                 "bf16", "f16", "f32", "f64", "c64", "c128"};
-  Token type = cursor.expectWord("a type such as 'f64' after ':'");
-  if (std::ranges::find(types, type.text) == types.end())
-    cursor.fail(type.range,
-                fmt::format("unknown type '{}'{}", type.text, support::didYouMean(type.text, types)));
-  return text + " : " + std::string(type.text);
-}
-
-void Parser::check() {
-  std::optional<Violation> found = verify(out);
-  if (!found)
-    return;
-  switch (found->part) {
-  case Violation::LevelExpr:
-    cursor.fail(exprRanges[found->index], found->message);
-  case Violation::LevelFormatPart:
-    cursor.fail(formatRanges[found->index], found->message);
-  case Violation::Inverse:
-    cursor.fail(dimRanges[found->index], found->message);
-  case Violation::CrdWidth:
-    cursor.fail(crdRange, found->message);
-  }
-}
+constexpr size_t maxLevels = 256, maxSymbols = 16;
 
 /// The symbol of `c * n * i` (the factors in any order, n a positive integer) and its dimension.
-static std::optional<std::pair<unsigned, unsigned>> countingProduct(const Expr &e) {
+std::optional<std::pair<unsigned, unsigned>> countingProduct(const Expr &e) {
   std::optional<unsigned> symbol, dim;
   std::vector<Expr> factors{e};
   while (!factors.empty()) {
@@ -466,40 +34,399 @@ static std::optional<std::pair<unsigned, unsigned>> countingProduct(const Expr &
   return symbol && dim ? std::optional(std::pair(*symbol, *dim)) : std::nullopt;
 }
 
-// MLIR, whose maps have no counters, writes `#i` with n slices as a product with a symbol that stands for
-// nothing else. How many slices there are follows from what is stored.
-void Parser::readCounters() {
-  std::vector<unsigned> counts(out.symbols.size());
-  std::vector<Expr> exprs;
-  for (const Level &level : out.levels) {
-    auto product = countingProduct(level.expr);
-    if (product)
-      ++counts[product->first];
-    exprs.push_back(product ? counter({product->second}) : level.expr);
-  }
-  auto remains = [](const Expr &e) { return contains(e, ExprKind::Symbol); };
-  if (std::ranges::any_of(counts, [](unsigned count) { return count != 1; }) ||
-      std::ranges::any_of(exprs, remains) || std::ranges::any_of(out.dims, remains, &Dimension::inverse))
-    return;
-  out.symbols.clear();
-  names.symbols.clear();
-  for (unsigned l = 0; l < out.levels.size(); ++l)
-    out.levels[l].expr = exprs[l];
-}
+class Parser {
+public:
+  Parser(std::string_view text, std::string_view name) : cursor(encodingLanguage, text, name) {}
 
-// Two texts that differ in the names of dimensions only are the same format, so dimensions get fixed names;
-// not where one of these names something else.
-void Parser::rename() {
-  std::vector<std::string> others = names.symbols;
-  others.insert(others.end(), exprs.bound().begin(), exprs.bound().end());
-  for (const Level &level : out.levels)
-    others.push_back(level.name);
-  std::vector<std::string> fixed = dimensionNames(out.order());
-  if (std::ranges::find_first_of(fixed, others) != fixed.end())
-    return;
-  for (unsigned d = 0; d < out.order(); ++d)
-    out.dims[d].name = fixed[d];
-}
+  Encoding run() {
+    std::string_view closing = opening();
+    const size_t begin = cursor.peek().range.begin;
+    if (closing.empty() && (cursor.next("(") || cursor.next("[") || cursor.next("{"))) { // a bare map
+      seenFields.insert("map");
+      map();
+    } else {
+      field();
+    }
+    while (cursor.accept(","))
+      field();
+    if (!seenFields.contains("map"))
+      cursor.fail(cursor.since(begin), "an encoding needs 'map = (i, j) -> (…)'");
+    for (char c : closing)
+      cursor.expect(std::string_view(&c, 1), "to close the encoding");
+    if (!cursor.atEnd())
+      cursor.failExpected(closing.empty() ? "',' or the end of the encoding" : "nothing after the encoding");
+    readCounters();
+    if (std::optional<Violation> found = verify(out))
+      cursor.fail(found->part == Violation::CrdWidth    ? crdRange
+                  : found->part == Violation::LevelExpr ? exprRanges[found->index]
+                  : found->part == Violation::Inverse   ? dimRanges[found->index]
+                                                        : formatRanges[found->index],
+                  found->message);
+    rename();
+    return std::move(out);
+  }
+
+private:
+  /// One of `#x.encoding<{`, `{ map =`, `map =`, or nothing before a bare map; returns what has to close it.
+  std::string_view opening() {
+    // An alias definition, as copied from an MLIR file.
+    if (cursor.next("#") && cursor.peek(1).kind == Token::Word && cursor.peek(2).is("="))
+      for (unsigned token = 0; token < 3; ++token)
+        cursor.take();
+    if (cursor.accept("#")) {
+      Token dialect = cursor.expectWord("'tulle.encoding' or 'sparse_tensor.encoding' after '#'");
+      if (!dialect.is("tulle") && !dialect.is("sparse_tensor"))
+        cursor.fail(dialect.range,
+                    fmt::format("expected 'tulle.encoding' or 'sparse_tensor.encoding' after '#', got '{}'{}",
+                                dialect.text, support::didYouMean(dialect.text, {"tulle", "sparse_tensor"})));
+      cursor.expect(".", "and 'encoding' after the dialect's name");
+      cursor.expect("encoding", "after the dialect's name");
+      cursor.expect("<", "after 'encoding'");
+      cursor.expect("{", "after 'encoding<'");
+      return "}>";
+    }
+    // `{ib, jb} (…) -> (…)` is a bare map with its level variables; `{ map = …` is a body.
+    if (cursor.next("{") && cursor.peek(1).kind == Token::Word && cursor.peek(2).is("=")) {
+      cursor.take();
+      return "}";
+    }
+    return "";
+  }
+
+  void field() {
+    const Token word = cursor.expectWord("a map '(i, j) -> (…)' or a field such as 'map' or 'posWidth'");
+    static const std::vector<std::string> known{"map",  "posWidth",    "crdWidth",
+                                                "fill", "explicitVal", "implicitVal"};
+    const std::string field(word.text);
+    if (!indexOf(known, field))
+      cursor.fail(
+          word.range,
+          "unknown field '" + field + "'" +
+              support::didYouMean(field, known,
+                                  "; expected map, posWidth, crdWidth, fill, explicitVal or implicitVal"));
+    if (!seenFields.insert(field).second)
+      cursor.fail(word.range, "'" + field + "' is given twice");
+    cursor.expect("=", "after '" + field + "'");
+    if (field == "map")
+      map();
+    else if (field == "posWidth")
+      out.posWidth = width(/*isOfCoordinates=*/false);
+    else if (field == "crdWidth")
+      out.crdWidth = width(/*isOfCoordinates=*/true);
+    else
+      (field == "fill" ? out.fill : field == "explicitVal" ? out.explicitVal : out.implicitVal) = scalar();
+  }
+
+  std::string declare(std::string_view what) {
+    const Token token = cursor.peek();
+    std::string declared = expectName(cursor, what);
+    if (names.has(declared))
+      cursor.fail(token.range, "'" + declared + "' is declared twice");
+    return declared;
+  }
+
+  void nameList(std::vector<std::string> &list, std::string_view close, std::string_view what, size_t limit) {
+    cursor.take();
+    cursor.list(close, "or ',' after " + std::string(what), [&] {
+      if (list.size() == limit)
+        cursor.fail(cursor.peek().range, fmt::format("at most {} variables can stand here", limit));
+      list.push_back(declare(what));
+    });
+  }
+
+  void map() {
+    if (cursor.next("["))
+      nameList(names.symbols, "]", "a symbol's name", maxSymbols);
+    if (cursor.next("{"))
+      nameList(names.levels, "}", "a level variable's name", maxLevels);
+    out.symbols = names.symbols;
+    cursor.expect("(", "before the dimensions of the map '(i, j) -> (…)'");
+    if (!cursor.accept(")"))
+      cursor.list(")", "or ',' after a dimension", [&] { dimSpec(); });
+    cursor.expect("->", "between the dimensions and the levels");
+    Token open = cursor.expect("(", "before the levels");
+    if (!cursor.accept(")"))
+      cursor.list(")", "or ',' after a level", [&] { levelSpec(); });
+    if (out.levels.size() < names.levels.size())
+      cursor.fail(cursor.since(open.range.begin), "level variable '" + names.levels[out.levels.size()] +
+                                                      "' is declared, but no level has it");
+  }
+
+  void dimSpec() {
+    Token token = cursor.peek();
+    if (out.dims.size() == maxDims)
+      cursor.fail(token.range, "a tensor has at most " + std::to_string(maxDims) + " dimensions");
+    Dimension dimension;
+    dimension.name = declare("a dimension's name");
+    if (cursor.accept(":"))
+      dimension.slice = slice();
+    // The names of levels come first; those of dimensions are not visible in an inverse, so their order does
+    // not matter.
+    if (cursor.accept("="))
+      dimension.inverse = parseInverseExpr(cursor, names);
+    names.dims.push_back(dimension.name);
+    dimRanges.push_back(cursor.since(token.range.begin));
+    out.dims.push_back(std::move(dimension));
+  }
+
+  Slice slice() {
+    cursor.expect("#", "of '#tulle<slice(offset, size, stride)>' after ':'");
+    Token dialect = cursor.expectWord("'tulle<slice(offset, size, stride)>'");
+    if (!dialect.is("tulle") && !dialect.is("sparse_tensor"))
+      cursor.fail(dialect.range,
+                  "expected 'tulle' or 'sparse_tensor', got '" + std::string(dialect.text) + "'");
+    cursor.expect("<", "before 'slice'");
+    cursor.expect("slice", "after '<'");
+    cursor.expect("(", "before the slice's offset");
+    auto value = [&](std::string_view what, int64_t least, std::string_view close) {
+      const size_t begin = cursor.peek().range.begin;
+      std::optional<int64_t> number;
+      if (!cursor.accept("?"))
+        number = cursor.expectInteger(fmt::format("the slice's {} or '?'", what), /*negative=*/true);
+      if (number && *number < least)
+        cursor.fail(cursor.since(begin), fmt::format("a slice's {} is at least {}, or '?'", what, least));
+      cursor.expect(close, fmt::format("after the slice's {}", what));
+      return number;
+    };
+    Slice result;
+    result.offset = value("offset", 0, ",");
+    result.size = value("size", 1, ",");
+    result.stride = value("stride", 1, ")");
+    cursor.expect(">", "to close the slice");
+    return result;
+  }
+
+  void levelSpec() {
+    const size_t index = out.levels.size();
+    if (index == maxLevels)
+      cursor.fail(cursor.peek().range, fmt::format("an encoding has at most {} levels", maxLevels));
+    Level level;
+    level.name = levelName(index);
+    size_t begin = cursor.peek().range.begin;
+    level.expr = parseLevelExpr(cursor, names);
+    exprRanges.push_back(cursor.since(begin));
+    cursor.expect(":", "and a level format such as 'dense' or 'compressed' after the level's expression");
+    begin = cursor.peek().range.begin;
+    level.format = levelFormat();
+    formatRanges.push_back(cursor.since(begin));
+    out.levels.push_back(std::move(level));
+  }
+
+  /// The name that stands before the expression, as the list in braces has it; empty without a list and a
+  /// name.
+  std::string levelName(size_t index) {
+    const Token token = cursor.peek();
+    const bool listed = !names.levels.empty(), inList = index < names.levels.size();
+    if (token.kind != Token::Word || !cursor.peek(1).is("=")) {
+      if (listed)
+        cursor.fail(token.range,
+                    inList ? "expected '" + names.levels[index] + " =' before this level's expression"
+                           : "the list in braces has no variable for this level");
+      return "";
+    }
+    std::string name(token.text);
+    if (listed && (!inList || names.levels[index] != name))
+      cursor.fail(token.range, inList ? "expected level variable '" + names.levels[index] +
+                                            "' here: levels come in the order of the list in braces"
+                                      : "level variable '" + name + "' is not in the list in braces");
+    const bool repeated = std::ranges::find(out.levels, name, &Level::name) != out.levels.end();
+    if (!listed && (repeated || names.has(name) || isKeyword(name)))
+      cursor.fail(token.range, "'" + name + "' already names something here; choose another name");
+    cursor.take();
+    cursor.take();
+    return name;
+  }
+
+  LevelFormat levelFormat() {
+    const Token word = cursor.expectWord("a level format such as 'dense' or 'compressed'");
+    if (word.is("block2_4"))
+      return properties({LevelKind::Structured, 2, 4}, word);
+    std::vector<std::string> known;
+    for (const LevelKindInfo &row : levelKinds)
+      known.emplace_back(row.name);
+    const std::optional<unsigned> index = indexOf(known, word.text);
+    if (!index)
+      cursor.fail(word.range, fmt::format("unknown level format '{}'{}", word.text,
+                                          support::didYouMean(word.text, known,
+                                                              fmt::format("; the level formats are {}",
+                                                                          fmt::join(known, ", ")))));
+    LevelFormat format{levelKinds[*index].kind};
+    integers(format, word);
+    format.ordered = format.kind != LevelKind::Hashed; // a hash table has no order to lose
+    return properties(format, word);
+  }
+
+  void integers(LevelFormat &format, const Token &word) {
+    const LevelKindInfo &row = info(format.kind);
+    std::string level(row.name);
+    if (!cursor.next("[")) {
+      if (row.minIntegers > 0)
+        cursor.fail(word.range, "'" + level + "' needs its sizes: " + level + "[n,m] keeps n of every m");
+      return;
+    }
+    if (row.maxIntegers == 0)
+      cursor.fail(cursor.peek().range, "'" + level + "' takes no sizes in brackets");
+    size_t begin = cursor.take().range.begin;
+    format.n = cursor.expectInteger("a size");
+    if (row.maxIntegers == 2) {
+      cursor.expect(",", "between the two sizes");
+      format.m = cursor.expectInteger("a size");
+    }
+    cursor.expect("]", "after the sizes");
+    if (format.n < 1 || (row.maxIntegers == 2 && format.n > format.m))
+      cursor.fail(cursor.since(begin), row.maxIntegers == 2 ? "expected 1 <= n <= m in " + level + "[n,m]"
+                                                            : "expected at least 1 here");
+  }
+
+  LevelFormat properties(LevelFormat format, const Token &word) {
+    if (cursor.accept("("))
+      cursor.list(")", "or ',' after a property", [&] { property(format, word); });
+    return format;
+  }
+
+  void property(LevelFormat &format, const Token &level) {
+    Token token = cursor.expectWord("a property such as 'nonunique'");
+    auto refuse = [&](std::string_view reason) {
+      cursor.fail(token.range, fmt::format("a {} level cannot be '{}': {}", level.text, token.text, reason));
+    };
+    if (token.is("high")) { // upstream's older word for a level with a lower and an upper position per parent
+      if (!storesPositions(format.kind))
+        refuse("only compressed levels have an upper position");
+      format.kind = LevelKind::LooseCompressed;
+      return;
+    }
+    const LevelKindInfo &row = info(format.kind);
+    std::vector<std::string> known;
+    for (const Property &property : levelProperties) {
+      known.emplace_back(property.name);
+      if (!token.is(property.name))
+        continue;
+      if (!(row.*property.allowed))
+        refuse(row.why);
+      format.*property.field = property.value;
+      return;
+    }
+    known.emplace_back("high");
+    cursor.fail(token.range, fmt::format("unknown property '{}'{}", token.text,
+                                         support::didYouMean(token.text, known,
+                                                             "; the properties are nonunique, nonordered, "
+                                                             "padded, soa, high")));
+  }
+
+  unsigned width(bool isOfCoordinates) {
+    support::SourceRange range = cursor.peek().range;
+    int64_t bits = cursor.expectInteger("a number of bits");
+    constexpr int64_t widths[] = {0, 8, 16, 32, 64};
+    if (std::ranges::find(widths, bits) == std::end(widths) && !(isOfCoordinates && bits == 2))
+      cursor.fail(range, fmt::format("expected a width of 0, {}8, 16, 32 or 64 bits, got {}",
+                                     isOfCoordinates ? "2, " : "", bits));
+    if (isOfCoordinates)
+      crdRange = range;
+    return unsigned(bits);
+  }
+
+  std::string number() {
+    std::string sign = cursor.accept("-") ? "-" : "";
+    if (sign.empty())
+      cursor.accept("+");
+    Token token = cursor.peek();
+    if (cursor.accept("inf") || (sign.empty() && cursor.accept("nan")))
+      return sign + std::string(token.text);
+    if (token.text.starts_with("0x"))
+      cursor.fail(token.range, "bit patterns are not read here; write the number in decimal, or inf or nan");
+    if (token.kind == Token::Integer)
+      return sign + std::to_string(cursor.expectInteger("a number"));
+    if (token.kind != Token::Real)
+      cursor.failExpected("a number, inf, nan, true, false or a complex pair (re, im)");
+    cursor.take();
+    double value = 0;
+    auto [end, error] = std::from_chars(token.text.data(), token.text.data() + token.text.size(), value);
+    if (error != std::errc() && token.text.find_first_of("123456789") < token.text.find_first_of("eE"))
+      cursor.fail(token.range, "this number is outside the range of a 64-bit float");
+    std::string digits = fmt::format("{}", value);
+    bool plain = digits.find_first_of(".en") != std::string::npos;
+    return sign + digits + (plain ? "" : ".0");
+  }
+
+  std::string complexPair(std::string_view close) {
+    const std::string real = number();
+    cursor.expect(",", "between real and imaginary part");
+    const std::string imaginary = number();
+    cursor.expect(close, "after the imaginary part");
+    return fmt::format("({}, {})", real, imaginary);
+  }
+
+  /// `#complex.number<:f64 1.0, 0.0>`
+  std::string upstreamComplex() {
+    for (std::string_view part : {"#", "complex", ".", "number", "<", ":"})
+      cursor.expect(part, "of '#complex.number<:f64 re, im>'");
+    Token type = cursor.expectWord("f32 or f64");
+    if (!type.is("f32") && !type.is("f64"))
+      cursor.fail(type.range, "expected f32 or f64, got '" + std::string(type.text) + "'");
+    return complexPair(">") + (type.is("f32") ? " : c64" : " : c128");
+  }
+
+  std::string scalar() {
+    std::string text;
+    if (cursor.next("#"))
+      return upstreamComplex();
+    if (cursor.next("true") || cursor.next("false"))
+      text = cursor.take().text;
+    else
+      text = cursor.accept("(") ? complexPair(")") : number();
+    if (!cursor.accept(":"))
+      return text;
+    static const std::vector<std::string> types = {"bool", "i1",  "i8",  "i16", "i32", "i64",
+                                                   "bf16", "f16", "f32", "f64", "c64", "c128"};
+    Token type = cursor.expectWord("a type such as 'f64' after ':'");
+    if (std::ranges::find(types, type.text) == types.end())
+      cursor.fail(type.range,
+                  fmt::format("unknown type '{}'{}", type.text, support::didYouMean(type.text, types)));
+    return text + " : " + std::string(type.text);
+  }
+
+  /// MLIR, whose maps have no counters, writes `#i` with n slices as a product with a symbol that stands for
+  /// nothing else. How many slices there are follows from what is stored.
+  void readCounters() {
+    std::vector<unsigned> counts(out.symbols.size());
+    std::vector<Expr> exprs;
+    for (const Level &level : out.levels) {
+      auto product = countingProduct(level.expr);
+      if (product)
+        ++counts[product->first];
+      exprs.push_back(product ? counter({product->second}) : level.expr);
+    }
+    auto remains = [](const Expr &e) { return contains(e, ExprKind::Symbol); };
+    if (std::ranges::any_of(counts, [](unsigned count) { return count != 1; }) ||
+        std::ranges::any_of(exprs, remains) || std::ranges::any_of(out.dims, remains, &Dimension::inverse))
+      return;
+    out.symbols.clear();
+    names.symbols.clear();
+    for (unsigned l = 0; l < out.levels.size(); ++l)
+      out.levels[l].expr = exprs[l];
+  }
+
+  /// Two texts that differ in the names of dimensions only are the same format, so dimensions get fixed
+  /// names; not where one of these names something else.
+  void rename() {
+    std::vector<std::string> others = names.symbols;
+    others.insert(others.end(), names.everLet.begin(), names.everLet.end());
+    for (const Level &level : out.levels)
+      others.push_back(level.name);
+    std::vector<std::string> fixed = dimensionNames(out.order());
+    if (std::ranges::find_first_of(fixed, others) != fixed.end())
+      return;
+    for (unsigned d = 0; d < out.order(); ++d)
+      out.dims[d].name = fixed[d];
+  }
+
+  Cursor cursor;
+  Names names;
+  Encoding out;
+  std::set<std::string> seenFields;
+  std::vector<support::SourceRange> dimRanges, exprRanges, formatRanges;
+  support::SourceRange crdRange;
+};
 
 } // namespace
 

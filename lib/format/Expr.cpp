@@ -1,11 +1,10 @@
+// Trees are immutable and shared: an inverse map refers to expressions of the map instead of copying them.
 #include "format/Expr.h"
 
 namespace tulle::format {
 namespace {
 
 Expr make(ExprNode node) { return std::make_shared<const ExprNode>(std::move(node)); }
-
-Expr leaf(ExprKind kind, int64_t value) { return make({kind, value, {}, {}, nullptr, nullptr}); }
 
 int64_t floorDiv(int64_t a, int64_t b) {
   int64_t q = a / b;
@@ -44,25 +43,26 @@ std::optional<int64_t> apply(ExprKind kind, int64_t a, int64_t b) {
 
 } // namespace
 
-Expr constant(int64_t value) { return leaf(ExprKind::Constant, value); }
-Expr dim(unsigned index) { return leaf(ExprKind::Dim, index); }
-Expr levelVar(unsigned index) { return leaf(ExprKind::Level, index); }
-Expr symbol(unsigned index) { return leaf(ExprKind::Symbol, index); }
-Expr variable(std::string name) {
-  return make({ExprKind::Variable, 0, std::move(name), {}, nullptr, nullptr});
+Expr constant(int64_t value) { return make({.kind = ExprKind::Constant, .value = value}); }
+Expr dim(unsigned index) { return make({.kind = ExprKind::Dim, .value = index}); }
+Expr levelVar(unsigned index) { return make({.kind = ExprKind::Level, .value = index}); }
+Expr symbol(unsigned index) { return make({.kind = ExprKind::Symbol, .value = index}); }
+Expr variable(std::string name, Expr bound) {
+  return make({.kind = ExprKind::Variable, .name = std::move(name), .bound = std::move(bound)});
 }
 Expr counter(std::vector<unsigned> dims) {
-  return make({ExprKind::Counter, 0, {}, std::move(dims), nullptr, nullptr});
+  return make({.kind = ExprKind::Counter, .dims = std::move(dims)});
 }
 Expr rank(unsigned ranked, unsigned counted, int64_t within) {
-  return make({ExprKind::Rank, within, {}, {ranked, counted}, nullptr, nullptr});
+  return make({.kind = ExprKind::Rank, .value = within, .dims = {ranked, counted}});
 }
-Expr unrank(Expr rank) { return make({ExprKind::Unrank, 0, {}, {}, std::move(rank), nullptr}); }
+Expr unrank(Expr rank) { return make({.kind = ExprKind::Unrank, .lhs = std::move(rank)}); }
 Expr let(std::string name, Expr bound, Expr body) {
-  return make({ExprKind::Let, 0, std::move(name), {}, std::move(bound), std::move(body)});
+  return make(
+      {.kind = ExprKind::Let, .name = std::move(name), .lhs = std::move(bound), .rhs = std::move(body)});
 }
 Expr binary(ExprKind kind, Expr lhs, Expr rhs) {
-  return make({kind, 0, {}, {}, std::move(lhs), std::move(rhs)});
+  return make({.kind = kind, .lhs = std::move(lhs), .rhs = std::move(rhs)});
 }
 
 bool equal(const Expr &a, const Expr &b) {
@@ -71,6 +71,12 @@ bool equal(const Expr &a, const Expr &b) {
   return a && b && a->kind == b->kind && a->value == b->value && a->name == b->name && a->dims == b->dims &&
          equal(a->lhs, b->lhs) && equal(a->rhs, b->rhs);
 }
+
+bool contains(const Expr &e, ExprKind kind) {
+  return e && (e->kind == kind || contains(e->lhs, kind) || contains(e->rhs, kind));
+}
+
+const Expr &body(const Expr &e) { return e->kind == ExprKind::Let ? body(e->rhs) : e; }
 
 std::optional<int64_t> evaluate(const Expr &expr, const std::vector<int64_t> &dims,
                                 const std::vector<int64_t> &levels, Bindings &bindings) {

@@ -38,16 +38,17 @@ using Expr = std::shared_ptr<const ExprNode>;
 struct ExprNode {
   ExprKind kind;
   int64_t value = 0;
-  std::string name;
-  std::vector<unsigned> dims;
-  Expr lhs, rhs;
+  std::string name{};
+  std::vector<unsigned> dims{};
+  Expr lhs{}, rhs{};
+  Expr bound{}; ///< of Variable: the value that its `let` gives it
 };
 
 Expr constant(int64_t value);
 Expr dim(unsigned index);
 Expr levelVar(unsigned index);
 Expr symbol(unsigned index);
-Expr variable(std::string name);
+Expr variable(std::string name, Expr bound);
 Expr counter(std::vector<unsigned> dims);
 /// `within` is -1 where the whole dimension is ranked at once.
 Expr rank(unsigned ranked, unsigned counted, int64_t within);
@@ -55,6 +56,10 @@ Expr unrank(Expr rank);
 Expr let(std::string name, Expr bound, Expr body);
 Expr binary(ExprKind kind, Expr lhs, Expr rhs);
 bool equal(const Expr &a, const Expr &b);
+/// Whether an expression of this kind occurs in `e`, which may be null. Variables are not followed.
+bool contains(const Expr &e, ExprKind kind);
+/// The expression below the leading `let`s.
+const Expr &body(const Expr &e);
 /// Whether the expression is an operation on two others: `Add` … `Shr`.
 inline bool isBinary(const Expr &e) { return e->kind >= ExprKind::Add && e->kind <= ExprKind::Shr; }
 

@@ -1,7 +1,7 @@
 // Parses level expressions and their inverses.
 #pragma once
 #include "format/Expr.h"
-#include "support/Cursor.h"
+#include "support/Lexer.h"
 
 namespace tulle::format {
 
@@ -37,44 +37,26 @@ inline constexpr Operator operators[] = {{"|", ExprKind::Or, 0},
 
 /// The names an expression may use.
 struct Names {
-  std::vector<std::string> dims, symbols, levels, lets;
-  /// Every name bound so far, for "already used" and guesses.
-  bool has(const std::string &name) const;
+  std::vector<std::string> dims, symbols, levels;
+  std::vector<Expr> lets;           ///< variables in scope
+  std::vector<std::string> everLet; ///< every name a `let` has bound anywhere so far
+  unsigned nodes = 0;               ///< operands and operators of all expressions so far
+
+  /// Whether the name is bound, for "already used".
+  bool has(std::string_view name) const;
 };
 
+/// The number of the name in the list.
+std::optional<unsigned> indexOf(const std::vector<std::string> &names, std::string_view name);
 /// Words of the language, which no variable may be called.
 bool isKeyword(std::string_view word);
+/// Takes a name that is no word of the language.
+std::string expectName(Cursor &cursor, std::string_view what);
 
-class ExprParser {
-public:
-  ExprParser(Cursor &cursor, Names &names) : cursor(cursor), names(names) {}
-
-  /// An expression over dimensions and symbols. The names of leading `let`s stay bound for the levels that
-  /// follow.
-  Expr levelExpr();
-  /// An expression over level variables and symbols.
-  Expr inverseExpr();
-  /// Every name a `let` has bound anywhere so far.
-  const std::vector<std::string> &bound() const { return everBound; }
-
-private:
-  Expr expr();
-  Expr letExpr();
-  Expr binaryExpr(unsigned loosest);
-  Expr unary();
-  Expr primary();
-  Expr counterExpr();
-  Expr rankExpr();
-  Expr name();
-  Expr join(ExprKind kind, Expr lhs, Expr rhs, const Token &sign, size_t rhsBegin);
-  unsigned dimension();
-  void count(const Token &at);
-
-  Cursor &cursor;
-  Names &names;
-  std::vector<std::string> everBound;
-  bool inverse = false;
-  unsigned depth = 0, nodes = 0;
-};
+/// An expression over dimensions and symbols. The names of leading `let`s stay bound for the levels that
+/// follow.
+Expr parseLevelExpr(Cursor &cursor, Names &names);
+/// An expression over level variables and symbols.
+Expr parseInverseExpr(Cursor &cursor, Names &names);
 
 } // namespace tulle::format

@@ -1,5 +1,5 @@
+// Fields are made level by level in one pass; what a level of the same run has made already is left out.
 #include "format/Layout.h"
-#include "format/Bits.h"
 #include "format/LevelKinds.h"
 #include <algorithm>
 #include <limits>
@@ -25,19 +25,10 @@ bool canBeNegative(const Expr &e) {
                (e->kind != ExprKind::Mod && (canBeNegative(e->lhs) || canBeNegative(e->rhs))));
 }
 
-/// The names that `let` binds to ranks, in the levels so far.
-void bindRanks(const Expr &e, std::vector<std::string> &names) {
-  if (!e)
-    return;
-  if (e->kind == ExprKind::Let && contains(e->lhs, ExprKind::Rank))
-    names.push_back(e->name);
-  bindRanks(e->lhs, names);
-  bindRanks(e->rhs, names);
-}
-
-bool readsName(const Expr &e, const std::vector<std::string> &names) {
-  return e && ((e->kind == ExprKind::Variable && std::ranges::find(names, e->name) != names.end()) ||
-               readsName(e->lhs, names) || readsName(e->rhs, names));
+/// Whether the level's expression has a rank, in it or in a variable.
+bool readsRank(const Expr &e) {
+  return e && (e->kind == ExprKind::Rank || readsRank(e->lhs) || readsRank(e->rhs) ||
+               (e->kind == ExprKind::Variable && contains(e->bound, ExprKind::Rank)));
 }
 
 bool hasSize(const Level &level) {
@@ -60,15 +51,13 @@ Layout layout(const Encoding &encoding) {
     out.fields.push_back(field);
     return unsigned(out.fields.size() - 1);
   };
-  std::vector<std::string> ranks;
   std::optional<unsigned> permutation;
   for (unsigned l = 0; l < encoding.levels.size(); ++l) {
     const Level &level = encoding.levels[l];
     LevelKind kind = level.format.kind;
     if (hasSize(level))
       out.sizes[l] = add({FieldKind::Sizes, l, 64});
-    bindRanks(level.expr, ranks);
-    if (contains(level.expr, ExprKind::Rank) || readsName(level.expr, ranks)) {
+    if (readsRank(level.expr)) {
       if (!permutation)
         permutation = add({FieldKind::Permutation, l, 64});
       out.permutation[l] = permutation;
@@ -108,6 +97,67 @@ Encoding resolveWidths(const Encoding &encoding, const std::vector<int64_t> &dim
     if (auto range = levelRange(encoding, l, dims); range && fields.coordinates[l])
       largest = std::max(largest, range->high);
   return resolveWidths(encoding, largest, maxPosition);
+}
+
+Large Capacity::positions() const { return std::min(parents * each, Large(INT64_MAX)); }
+
+/// How many positions of level `l` each parent has; nullopt where that does not follow from the sizes.
+static std::optional<uint64_t> positionsOfEach(const Encoding &encoding, const Layout &layout,
+                                               const std::vector<int64_t> &dims, size_t l) {
+  const LevelFormat &format = encoding.levels[l].format;
+  switch (format.kind) {
+  case LevelKind::Singleton:
+  case LevelKind::Offset:
+    return 1;
+  case LevelKind::Structured:
+    return uint64_t(format.n);
+  case LevelKind::Fixed:
+    return format.n ? std::optional(uint64_t(format.n)) : std::nullopt;
+  case LevelKind::Dense:
+  case LevelKind::Batch:
+  case LevelKind::Bitmap:
+    if (std::optional<CoordinateRange> range = levelRange(encoding, unsigned(l), dims);
+        range && !layout.sizes[l])
+      return uint64_t(range->size());
+    return std::nullopt;
+  default:
+    return std::nullopt;
+  }
+}
+
+/// Bytes of a level's own fields that have an element for each of its positions.
+static Large ownBytes(const Encoding &encoding, const Layout &layout, size_t l, Large positions) {
+  const LevelKind kind = encoding.levels[l].format.kind;
+  const auto &coordinates = layout.coordinates[l];
+  const bool perPosition = kind != LevelKind::Squeezed && kind != LevelKind::Banded;
+  Large bytes = 0;
+  if (coordinates && perPosition && layout.fields[coordinates->field].level == l)
+    bytes += (positions * coordinates->stride * layout.fields[coordinates->field].width + 7) / 8;
+  if (layout.bits[l])
+    bytes += (positions + 63) / 64 * 8;
+  return bytes;
+}
+
+Capacity capacityFor(const Encoding &encoding, const std::vector<int64_t> &dims, unsigned valueBytes,
+                     size_t level, int64_t parents, int64_t each) {
+  const Layout fields = layout(encoding);
+  Capacity total{level, uint64_t(parents), uint64_t(each)};
+  for (size_t l = level; l < encoding.levels.size(); ++l) {
+    if (l > level) {
+      std::optional<uint64_t> below = positionsOfEach(encoding, fields, dims, l);
+      total.exact = total.exact && below;
+      if (!below) {
+        if (fields.positions[l])
+          total.bytes += total.positions() * fields.fields[*fields.positions[l]].width / 8;
+        return total;
+      }
+      if (*below != 1)
+        total = {l, total.positions(), *below, total.bytes};
+    }
+    total.bytes += ownBytes(encoding, fields, l, total.positions());
+  }
+  total.bytes += total.positions() * valueBytes;
+  return total;
 }
 
 } // namespace tulle::format

@@ -15,6 +15,28 @@ struct LevelKindInfo {
   std::string_view why; ///< why it takes no other property, for messages
 };
 
+/// Every level format's row, in the order of LevelKind.
+inline constexpr LevelKindInfo levelKinds[] = {
+    // kind, name, integers, nonunique, nonordered, soa, padded, why
+    {LevelKind::Dense, "dense", 0, 0, 0, 0, 0, 0, "it has every coordinate exactly once, in order"},
+    {LevelKind::Batch, "batch", 0, 0, 0, 0, 0, 0, "it has every coordinate exactly once, in order"},
+    {LevelKind::Compressed, "compressed", 0, 0, 1, 1, 0, 0, "'soa' and 'padded' belong to singleton levels"},
+    {LevelKind::LooseCompressed, "loose_compressed", 0, 1, 1, 1, 0, 0,
+     "'soa' and 'padded' belong to singleton levels"},
+    {LevelKind::Singleton, "singleton", 0, 0, 1, 1, 1, 1, ""},
+    {LevelKind::Structured, "structured", 2, 2, 0, 0, 0, 0,
+     "its n coordinates of every m are distinct and in order"},
+    {LevelKind::Ragged, "ragged", 0, 0, 0, 0, 0, 1, "its coordinates are implied, each once and in order"},
+    {LevelKind::Fixed, "fixed", 0, 1, 0, 1, 0, 1, "every parent has its own distinct coordinates"},
+    {LevelKind::Squeezed, "squeezed", 0, 0, 0, 1, 0, 0,
+     "it holds the set of coordinates that occur, shared by all parents"},
+    {LevelKind::Banded, "banded", 0, 0, 0, 0, 0, 0, "its coordinates are implied, each once and in order"},
+    {LevelKind::Offset, "offset", 0, 0, 0, 0, 0, 0, "its coordinates are implied, each once and in order"},
+    {LevelKind::Hashed, "hashed", 0, 0, 0, 1, 0, 0, "a table holds each coordinate once"},
+    {LevelKind::Bitmap, "bitmap", 0, 0, 0, 0, 0, 0, "it has every coordinate exactly once, in order"},
+};
+inline const LevelKindInfo &info(LevelKind kind) { return levelKinds[size_t(kind)]; }
+
 /// A property of a level format: where it is kept, and what it sets there.
 struct Property {
   std::string_view name;
@@ -32,18 +54,26 @@ inline bool isOneOf(LevelKind kind, std::initializer_list<LevelKind> kinds) {
   return std::ranges::find(kinds, kind) != kinds.end();
 }
 
-const LevelKindInfo &info(LevelKind kind);
-/// Every level format's row, in the order of LevelKind.
-const std::vector<LevelKindInfo> &levelKinds();
-
 /// Whether the level stores a coordinate for each of its positions in a buffer.
-bool storesCoordinates(LevelKind kind);
+inline bool storesCoordinates(LevelKind kind) {
+  using enum LevelKind;
+  return isOneOf(kind, {Compressed, LooseCompressed, Singleton, Structured, Fixed, Squeezed, Banded, Hashed});
+}
 /// Whether the level's coordinates count from 0: those that positions or bits imply, and where there may be
 /// padding.
-bool startsAtZero(const LevelFormat &format);
+inline bool startsAtZero(const LevelFormat &format) {
+  using enum LevelKind;
+  return format.padded || isOneOf(format.kind, {Dense, Batch, Bitmap, Ragged, Fixed, Hashed, Banded});
+}
 /// Whether the level stores positions.
-bool storesPositions(LevelKind kind);
+inline bool storesPositions(LevelKind kind) {
+  using enum LevelKind;
+  return isOneOf(kind, {Compressed, LooseCompressed, Ragged, Banded, Hashed});
+}
 /// Whether a position of the level may have no entry, and nothing marks it.
-bool hasUnmarkedPadding(LevelKind kind);
+inline bool hasUnmarkedPadding(LevelKind kind) {
+  using enum LevelKind;
+  return isOneOf(kind, {Dense, Batch, Ragged, Squeezed, Banded});
+}
 
 } // namespace tulle::format

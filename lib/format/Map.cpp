@@ -1,7 +1,8 @@
-// What the map says: digits, inverse map, sizes.
+// A map is inverted by the mixed-radix digits of its dimensions, else bit by bit, else by solving levels that
+// have one unknown dimension each until nothing changes.
 #include "format/Bits.h"
+#include "format/Encoding.h"
 #include "format/Layout.h"
-#include "format/Padding.h"
 #include <algorithm>
 #include <limits>
 
@@ -10,19 +11,17 @@ namespace {
 
 /// `e` as `(dim / stride) % modulus`, if it is that. The rank of a dimension counts as one more dimension,
 /// with a number after those of the `order` real ones.
-std::optional<Digit> digitOf(const Expr &e, const Lets &lets, unsigned order) {
+std::optional<Digit> digitOf(const Expr &e, unsigned order) {
   if (e->kind == ExprKind::Dim)
     return Digit{unsigned(e->value), 1, 0};
   if (e->kind == ExprKind::Rank)
     return Digit{order + e->dims[0], 1, 0};
-  if (e->kind == ExprKind::Variable) {
-    auto it = lets.find(e->name);
-    return it == lets.end() ? std::nullopt : digitOf(it->second, lets, order);
-  }
+  if (e->kind == ExprKind::Variable)
+    return digitOf(e->bound, order);
   bool division = e->kind == ExprKind::FloorDiv || e->kind == ExprKind::Mod;
   if (!division || e->rhs->kind != ExprKind::Constant || e->rhs->value < 1)
     return std::nullopt;
-  std::optional<Digit> digit = digitOf(e->lhs, lets, order);
+  std::optional<Digit> digit = digitOf(e->lhs, order);
   int64_t n = e->rhs->value;
   if (!digit)
     return std::nullopt;
@@ -61,11 +60,9 @@ public:
   Inverter(const Encoding &e, unsigned end, bool stored = false)
       : e(e), found(e.order()), sizes(e.order(), 1) {
     for (unsigned l = 0; l < end; ++l) {
-      levels.push_back(enterLets(e.levels[l].expr, lets));
       bool derived = stored && e.levels[l].format.kind == LevelKind::Offset;
-      digits.push_back(derived ? std::nullopt : digitOf(levels.back(), lets, e.order()));
-      if (derived)
-        levels.back() = constant(0);
+      levels.push_back(derived ? constant(0) : body(e.levels[l].expr));
+      digits.push_back(digitOf(levels.back(), e.order()));
     }
   }
 
@@ -86,9 +83,8 @@ public:
 
   /// An expression over dimensions as one over level variables; null where these do not determine it.
   Expr substitute(const Expr &x) {
-    Expr body = enterLets(x, lets);
     size = 0;
-    return known(body);
+    return known(body(x));
   }
 
   /// How many low bits of the dimension are kept; 0 where it is not given by its bits.
@@ -116,7 +112,7 @@ private:
   Expr fromBits(unsigned d, unsigned bits) const {
     std::vector<std::optional<BitSources>> sources;
     for (const Expr &level : levels)
-      sources.push_back(bitSources(level, lets, std::vector<unsigned>(e.order(), bits)));
+      sources.push_back(bitSources(level, bits));
     return invertBits(sources, d, bits);
   }
 
@@ -144,10 +140,8 @@ private:
     case ExprKind::Dim:
       size += sizes[x->value];
       return size < maxSize ? found[x->value] : nullptr;
-    case ExprKind::Variable: {
-      auto it = lets.find(x->name);
-      return it == lets.end() || ++size >= maxSize ? nullptr : known(it->second);
-    }
+    case ExprKind::Variable:
+      return ++size < maxSize ? known(x->bound) : nullptr;
     default: {
       Expr lhs = isBinary(x) ? known(x->lhs) : nullptr, rhs = lhs ? known(x->rhs) : nullptr;
       return rhs && ++size < maxSize ? binary(x->kind, lhs, rhs) : nullptr;
@@ -198,12 +192,10 @@ private:
     }
   }
 
-  // Inverses are substituted by reference: written out, a few lines of text could grow beyond all
-  // memory.
+  // Inverses are substituted by reference: written out, a few lines of text could grow beyond all memory.
   static constexpr size_t maxSize = 4000;
   const Encoding &e;
   std::vector<Expr> found, levels;
-  Lets lets;
   std::vector<std::optional<Digit>> digits;
   std::vector<size_t> sizes; ///< of each dimension's inverse, written out
   mutable size_t size = 0;   ///< of what the current level's solution substitutes
@@ -214,9 +206,8 @@ private:
 std::optional<std::vector<Digit>> digits(const Encoding &encoding) {
   std::vector<Digit> out;
   std::vector<std::vector<Digit>> perDim(encoding.order());
-  Lets lets;
   for (const Level &level : encoding.levels) {
-    std::optional<Digit> digit = digitOf(enterLets(level.expr, lets), lets, encoding.order());
+    std::optional<Digit> digit = digitOf(body(level.expr), encoding.order());
     if (!digit || digit->dim >= encoding.order())
       return std::nullopt;
     out.push_back(*digit);
@@ -236,8 +227,7 @@ Expr offsetCoordinate(const Encoding &encoding, unsigned level) {
 }
 
 std::optional<unsigned> separatedDimension(const Encoding &encoding, unsigned level) {
-  Lets lets;
-  std::optional<Digit> digit = digitOf(enterLets(encoding, level, lets), lets, encoding.order());
+  std::optional<Digit> digit = digitOf(body(encoding.levels[level].expr), encoding.order());
   return digit ? std::optional(digit->dim % encoding.order()) : std::nullopt;
 }
 
@@ -251,21 +241,6 @@ int64_t levelSize(const Digit &digit, const std::vector<int64_t> &dims) {
     return digit.modulus;
   int64_t size = dims[digit.dim];
   return size == 0 ? 0 : (size - 1) / digit.stride + 1;
-}
-
-Encoding denseEncoding(unsigned order) {
-  Encoding out;
-  for (const std::string &name : dimensionNames(order)) {
-    out.levels.push_back({"", dim(unsigned(out.dims.size())), {}});
-    out.dims.push_back({name, std::nullopt, nullptr});
-  }
-  return out;
-}
-
-bool isAllDense(const Encoding &encoding) {
-  return std::ranges::all_of(encoding.levels, [](const Level &level) {
-    return level.format.kind == LevelKind::Dense || level.format.kind == LevelKind::Batch;
-  });
 }
 
 } // namespace tulle::format

@@ -1,149 +1,82 @@
-// The table of named formats.
+// The table of named formats. A format's name is found by writing out every preset that could give it.
 #include "format/Encoding.h"
 #include "format/ExprParser.h"
 #include "support/Suggest.h"
 #include <algorithm>
 #include <bit>
-#include <charconv>
 #include <fmt/format.h>
+#include <numeric>
 #include <set>
+#include <sstream>
 
 namespace tulle::format {
 namespace {
 
 using Arguments = std::vector<int64_t>;
 
-// Beyond what any text can hold; MLIR has tensors of any rank.
-constexpr unsigned largestOrder = 64;
-
-/// One named format. Those of a fixed order give the whole text, with `{0}`, `{1}` for the arguments; those
-/// of any order give the level formats from the outermost on, of which the last repeats, and `innermost`
-/// where that one differs.
+/// One named format. Its text is an encoding of two dimensions, with `{0}`, `{1}` for the arguments; or the
+/// level formats of any order from the outermost on, of which that with '*' stands for any number. That of
+/// HiCOO is computed.
 struct Row {
-  std::string_view name;
-  std::string_view parameters = {}; ///< as shown, e.g. `(b,c)`; empty: none
-  std::string_view what;
-  std::string_view text = {};
-  std::vector<std::string_view> levels = {};
-  std::string_view innermost = {};
-  unsigned minOrder = 0, maxOrder = largestOrder;
-  unsigned exampleOrder = 2;
-  bool reversed = false;
-  Arguments example = {};
-  bool optionalOrder = false; ///< the arguments are a mode order, and may be left out
+  std::string_view name, parameters, what, text;
+  unsigned minOrder = 0, exampleOrder = 2;
+  int64_t first = 0, second = 0; ///< arguments of the example
+
+  bool isHiCOO() const { return text.empty(); }
+  bool isOfMatrices() const { return text.starts_with("("); }
+  /// The arguments are a mode order, and may be left out.
+  bool hasOptionalOrder() const { return parameters == "(perm)"; }
+  /// HiCOO with more dimensions would have too few bits of each.
+  unsigned maxOrder() const { return isHiCOO() ? 8 : maxDims; }
+  unsigned arity() const {
+    return parameters.empty() || hasOptionalOrder() ? 0 : unsigned(std::ranges::count(parameters, ',') + 1);
+  }
+  std::string shownName() const { return std::string(name) + std::string(parameters); }
 };
 
-const std::vector<Row> &rows() {
-  static const std::vector<Row> table = {
-      {.name = "dense", .what = "every coordinate, last dimension fastest", .levels = {"dense"}},
-      {.name = "denseColMajor",
-       .what = "every coordinate, first dimension fastest",
-       .levels = {"dense"},
-       .reversed = true},
-      {.name = "COO",
-       .what = "sorted coordinate tuples, interleaved",
-       .levels = {"compressed(nonunique)", "singleton(nonunique)"},
-       .minOrder = 1},
-      {.name = "COO-soa",
-       .what = "sorted coordinates, one array per dimension",
-       .levels = {"compressed(nonunique)", "singleton(nonunique, soa)"},
-       .minOrder = 1},
-      {.name = "CSR", .what = "compressed rows", .text = "(i, j) -> (i : dense, j : compressed)"},
-      {.name = "CSC", .what = "compressed columns", .text = "(i, j) -> (j : dense, i : compressed)"},
-      {.name = "DCSR",
-       .what = "compressed rows, empty ones left out",
-       .text = "(i, j) -> (i : compressed, j : compressed)"},
-      {.name = "DCSC",
-       .what = "compressed columns, empty ones left out",
-       .text = "(i, j) -> (j : compressed, i : compressed)"},
-      {.name = "BCSR",
-       .parameters = "(b,c)",
-       .what = "compressed rows of dense blocks of b rows and c columns",
-       .text = "(i, j) -> (i floordiv {0} : dense, j floordiv {1} : compressed, i mod {0} : dense, j mod {1} "
-               ": dense)",
-       .example = {2, 3}},
-      {.name = "BCSC",
-       .parameters = "(b,c)",
-       .what = "compressed columns of dense blocks of b rows and c columns",
-       .text = "(i, j) -> (j floordiv {1} : dense, i floordiv {0} : compressed, i mod {0} : dense, j mod {1} "
-               ": dense)",
-       .example = {2, 3}},
-      {.name = "DIA",
-       .what = "diagonals that hold an entry, each as long as a column",
-       .text = "(i, j) -> (j - i : squeezed, i : dense, j : offset)"},
-      {.name = "ELL",
-       .what = "rows padded to the longest, stored column by column",
-       .text = "(i, j) -> (#i : dense, i : dense, j : singleton(padded))"},
-      {.name = "ELLR",
-       .what = "rows padded to the longest, stored row by row",
-       .text = "(i, j) -> (i : dense, j : fixed)"},
-      {.name = "JDS",
-       .what = "jagged diagonals: rows sorted by length, stored column by column",
-       .text = "(i, j) -> (#i : dense, rank(i by count(j)) : ragged, j : singleton)"},
-      {.name = "SELL",
-       .parameters = "(C,s)",
-       .what = "slices of C rows padded alike, rows sorted by length within s",
-       .text = "(i, j) -> (let r = rank(i by count(j) within {1}) in r floordiv {0} : dense, #i : "
-               "ragged(padded), "
-               "r mod {0} : dense, j : singleton(padded))",
-       .example = {8, 64}},
-      {.name = "skyline",
-       .what = "from each row's first entry to the diagonal",
-       .text = "(i, j) -> (i : dense, j : banded)"},
-      {.name = "NV24",
-       .what = "two of every four columns, as NVIDIA's sparse tensor cores read them",
-       .text = "(i, j) -> (i : dense, j floordiv 4 : dense, j mod 4 : structured[2,4]), crdWidth = 2"},
-      {.name = "NM",
-       .parameters = "(n,m)",
-       .what = "n of every m columns",
-       .text = "(i, j) -> (i : dense, j floordiv {1} : dense, j mod {1} : structured[{0},{1}])",
-       .example = {1, 4}},
-      {.name = "BCOO",
-       .what = "a batch of coordinate lists, with free space between them",
-       .levels = {"dense", "loose_compressed(nonunique)", "singleton(nonunique)"},
-       .minOrder = 2,
-       .exampleOrder = 3},
-      {.name = "CSF",
-       .parameters = "(perm)",
-       .what = "compressed fibers, in the order of dimensions or in the order perm",
-       .levels = {"compressed"},
-       .minOrder = 1,
-       .exampleOrder = 3,
-       .optionalOrder = true},
-      {.name = "HiCOO",
-       .parameters = "(bits)",
-       .what = "blocks of 2^bits along the Morton curve; offsets inside as coordinates",
-       .minOrder = 2,
-       .maxOrder = 8, // with more dimensions each would have too few bits
-       .example = {2}},
-      {.name = "DOK",
-       .what = "hash tables, for entries that come in any order",
-       .levels = {"hashed"},
-       .minOrder = 1},
-      {.name = "bitmap",
-       .what = "a bit per coordinate next to dense values",
-       .levels = {"dense"},
-       .innermost = "bitmap",
-       .minOrder = 1},
-      {.name = "ragged",
-       .what = "rows of different lengths, each full",
-       .levels = {"dense", "ragged"},
-       .minOrder = 2},
-  };
-  return table;
-}
-
-bool isHiCOO(const Row &row) { return row.name == "HiCOO"; }
-
-unsigned arity(const Row &row) {
-  return row.parameters.empty() || row.optionalOrder
-             ? 0
-             : unsigned(std::count(row.parameters.begin(), row.parameters.end(), ',') + 1);
-}
-
-std::string shownName(const Row &row) { return std::string(row.name) + std::string(row.parameters); }
-
-unsigned fixedOrder(const Row &row) { return row.text.empty() ? 0 : 2; }
+constexpr Row rows[] = {
+    // name, parameters, what, text, smallest order, order and arguments of the example
+    {"dense", "", "every coordinate, last dimension fastest", "dense*"},
+    {"denseColMajor", "", "every coordinate, first dimension fastest", "dense*"},
+    {"COO", "", "sorted coordinate tuples, interleaved", "compressed(nonunique)/singleton(nonunique)*", 1},
+    {"COO-soa", "", "sorted coordinates, one array per dimension",
+     "compressed(nonunique)/singleton(nonunique, soa)*", 1},
+    {"CSR", "", "compressed rows", "(i, j) -> (i : dense, j : compressed)"},
+    {"CSC", "", "compressed columns", "(i, j) -> (j : dense, i : compressed)"},
+    {"DCSR", "", "compressed rows, empty ones left out", "(i, j) -> (i : compressed, j : compressed)"},
+    {"DCSC", "", "compressed columns, empty ones left out", "(i, j) -> (j : compressed, i : compressed)"},
+    {"BCSR", "(b,c)", "compressed rows of dense blocks of b rows and c columns",
+     "(i, j) -> (i floordiv {0} : dense, j floordiv {1} : compressed, i mod {0} : dense, j mod {1} : dense)",
+     2, 2, 2, 3},
+    {"BCSC", "(b,c)", "compressed columns of dense blocks of b rows and c columns",
+     "(i, j) -> (j floordiv {1} : dense, i floordiv {0} : compressed, i mod {0} : dense, j mod {1} : dense)",
+     2, 2, 2, 3},
+    {"DIA", "", "diagonals that hold an entry, each as long as a column",
+     "(i, j) -> (j - i : squeezed, i : dense, j : offset)"},
+    {"ELL", "", "rows padded to the longest, stored column by column",
+     "(i, j) -> (#i : dense, i : dense, j : singleton(padded))"},
+    {"ELLR", "", "rows padded to the longest, stored row by row", "(i, j) -> (i : dense, j : fixed)"},
+    {"JDS", "", "jagged diagonals: rows sorted by length, stored column by column",
+     "(i, j) -> (#i : dense, rank(i by count(j)) : ragged, j : singleton)"},
+    {"SELL", "(C,s)", "slices of C rows padded alike, rows sorted by length within s",
+     "(i, j) -> (let r = rank(i by count(j) within {1}) in r floordiv {0} : dense, #i : ragged(padded), r "
+     "mod {0} : dense, j : singleton(padded))",
+     2, 2, 8, 64},
+    {"skyline", "", "from each row's first entry to the diagonal", "(i, j) -> (i : dense, j : banded)"},
+    {"NV24", "", "two of every four columns, as NVIDIA's sparse tensor cores read them",
+     "(i, j) -> (i : dense, j floordiv 4 : dense, j mod 4 : structured[2,4]), crdWidth = 2"},
+    {"NM", "(n,m)", "n of every m columns",
+     "(i, j) -> (i : dense, j floordiv {1} : dense, j mod {1} : structured[{0},{1}])", 2, 2, 1, 4},
+    {"BCOO", "", "a batch of coordinate lists, with free space between them",
+     "dense/loose_compressed(nonunique)/singleton(nonunique)*", 2, 3},
+    {"CSF", "(perm)", "compressed fibers, in the order of dimensions or in the order perm", "compressed*", 1,
+     3},
+    {"HiCOO", "(bits)", "blocks of 2^bits along the Morton curve; offsets inside as coordinates", "", 2, 2,
+     2},
+    {"DOK", "", "hash tables, for entries that come in any order", "hashed*", 1},
+    {"bitmap", "", "a bit per coordinate next to dense values", "dense*/bitmap", 1},
+    {"ragged", "", "rows of different lengths, each full", "dense/ragged*", 2},
+};
 
 /// Spreads the low `width` bits of a block coordinate to every `order`th bit: each step halves the runs of
 /// bits that are still together and moves the upper half of each to where it belongs.
@@ -177,32 +110,36 @@ std::string hicooText(unsigned order, int64_t bits) {
                      fmt::join(code, " | "), fmt::join(levels, ", "));
 }
 
-/// The text of a preset of any order.
-std::string levelsText(const Row &row, unsigned order, const Arguments &arguments) {
-  std::vector<std::string> dims = dimensionNames(order), levels;
-  for (unsigned l = 0; l < order; ++l) {
-    unsigned d = row.reversed ? order - 1 - l : arguments.empty() ? l : unsigned(arguments[l]);
-    bool last = l + 1 == order;
-    std::string level(row.levels[std::min<size_t>(l, row.levels.size() - 1)]);
-    if (last && !row.innermost.empty())
-      level = row.innermost;
-    // Entries are unique as a whole, so the innermost level has no duplicates.
-    if (size_t at = level.find("nonunique"); last && at != std::string::npos) {
-      const bool soa = level == "singleton(nonunique, soa)";
-      level = level.substr(0, at - 1) + (soa ? "(soa)" : "");
-    }
-    levels.push_back(dims[d] + " : " + level);
+/// The level formats of a preset of any order, for one of them.
+std::vector<std::string> levelFormats(const Row &row, unsigned order) {
+  std::vector<std::string> formats;
+  const auto others = unsigned(std::ranges::count(row.text, '/'));
+  std::istringstream text{std::string(row.text)};
+  for (std::string format; std::getline(text, format, '/');) {
+    const bool repeats = format.ends_with('*');
+    formats.insert(formats.end(), repeats ? order - others : 1, format.substr(0, format.find('*')));
   }
+  // Entries are unique as a whole, so the innermost level has no duplicates.
+  if (std::string &last = formats.back(); last.find("nonunique") != std::string::npos)
+    last = last.substr(0, last.find('(')) + (last.ends_with("soa)") ? "(soa)" : "");
+  return formats;
+}
+
+std::string levelsText(const Row &row, unsigned order, const Arguments &arguments) {
+  std::vector<std::string> dims = dimensionNames(order), levels = order ? levelFormats(row, order) : dims;
+  const bool reversed = row.name == "denseColMajor";
+  for (unsigned l = 0; l < order; ++l)
+    levels[l] = dims[reversed ? order - 1 - l : arguments.empty() ? l : arguments[l]] + " : " + levels[l];
   return fmt::format("({}) -> ({})", fmt::join(dims, ", "), fmt::join(levels, ", "));
 }
 
 std::string text(const Row &row, unsigned order, const Arguments &arguments) {
-  if (isHiCOO(row))
+  if (row.isHiCOO())
     return hicooText(order, arguments[0]);
-  if (!row.levels.empty())
+  if (!row.isOfMatrices())
     return levelsText(row, order, arguments);
-  int64_t first = arguments.size() > 0 ? arguments[0] : 0, second = arguments.size() > 1 ? arguments[1] : 0;
-  return fmt::format(fmt::runtime(row.text), first, second);
+  return fmt::format(fmt::runtime(row.text), arguments.empty() ? 0 : arguments[0],
+                     arguments.size() < 2 ? 0 : arguments[1]);
 }
 
 /// A preset's name and arguments in a text, with their ranges for errors.
@@ -226,12 +163,11 @@ Use parseUse(Cursor &cursor) {
   use.nameRange = cursor.since(word.range.begin);
   if (cursor.accept("(")) {
     use.parenthesised = true;
-    do {
-      size_t begin = cursor.peek().range.begin;
+    cursor.list(")", "or ',' after an argument", [&] {
+      const size_t begin = cursor.peek().range.begin;
       use.arguments.push_back(cursor.expectInteger("an integer"));
       use.argumentRanges.push_back(cursor.since(begin));
-    } while (cursor.accept(","));
-    cursor.expect(")", "or ',' after an argument");
+    });
   }
   use.range = cursor.since(word.range.begin);
   if (!cursor.atEnd())
@@ -241,12 +177,12 @@ Use parseUse(Cursor &cursor) {
 
 bool sameWord(std::string_view a, std::string_view b) {
   auto same = [](char x, char y) { return support::lower(x) == support::lower(y) || (x == '_' && y == '-'); };
-  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), same);
+  return std::ranges::equal(a, b, same);
 }
 
 const Row &findRow(const Cursor &cursor, const Use &use) {
   std::vector<std::string> known;
-  for (const Row &row : rows()) {
+  for (const Row &row : rows) {
     if (sameWord(use.name, row.name))
       return row;
     known.emplace_back(row.name);
@@ -259,26 +195,24 @@ const Row &findRow(const Cursor &cursor, const Use &use) {
 }
 
 void checkArguments(const Cursor &cursor, const Use &use, const Row &row, unsigned order) {
-  unsigned wanted = arity(row);
-  if (row.optionalOrder && use.parenthesised) {
-    std::set<int64_t> distinct(use.arguments.begin(), use.arguments.end());
-    bool permutation =
-        use.arguments.size() == order && distinct.size() == order && *distinct.rbegin() == int64_t(order) - 1;
-    if (!permutation)
+  if (row.hasOptionalOrder() && use.parenthesised) {
+    Arguments sorted = use.arguments, all(order);
+    std::ranges::sort(sorted);
+    std::iota(all.begin(), all.end(), 0);
+    if (sorted != all)
       cursor.fail(use.range,
                   fmt::format("expected each of the dimensions 0 to {} once, outermost first", order - 1));
     return;
   }
+  const unsigned wanted = row.arity();
   if (use.arguments.size() != wanted)
     cursor.fail(use.range, wanted == 0 ? fmt::format("{} takes no arguments", row.name)
-                                       : fmt::format("expected {} with {} integer{}", shownName(row), wanted,
+                                       : fmt::format("expected {} with {} integer{}", row.shownName(), wanted,
                                                      wanted == 1 ? "" : "s"));
-  constexpr int64_t largestBlock = 1 << 20;
-  for (size_t a = 0; a < wanted; ++a) {
-    int64_t largest = isHiCOO(row) ? 8 : largestBlock;
+  const int64_t largest = row.isHiCOO() ? 8 : 1 << 20;
+  for (size_t a = 0; a < wanted; ++a)
     if (use.arguments[a] < 1 || use.arguments[a] > largest)
       cursor.fail(use.argumentRanges[a], fmt::format("expected an integer from 1 to {}", largest));
-  }
   if (row.name == "NM" && use.arguments[0] > use.arguments[1])
     cursor.fail(use.range, "NM(n,m) keeps n of every m: n is at most m");
 }
@@ -290,10 +224,10 @@ void checkOrder(const Cursor &cursor, const Use &use, const Row &row, unsigned o
     cursor.fail(use.range, fmt::format("{} is for tensors of {}{}, this one has {}; {}", row.name, bound,
                                        dimensions(orders), dimensions(order), cure));
   };
-  if (unsigned fixed = fixedOrder(row); fixed != 0 && fixed != order)
-    refuse("", fixed, "dense, COO and CSF fit any number");
-  if (order > row.maxOrder)
-    refuse("at most ", row.maxOrder, "write COO or CSF");
+  if (row.isOfMatrices() && order != 2)
+    refuse("", 2, "dense, COO and CSF fit any number");
+  if (order > row.maxOrder())
+    refuse("at most ", row.maxOrder(), "write COO or CSF");
   if (order < row.minOrder)
     refuse("at least ", row.minOrder, "write dense");
 }
@@ -310,44 +244,43 @@ void collect(const Expr &e, std::set<int64_t> &out) {
 
 /// All argument lists for `row` that could give `encoding`.
 std::vector<Arguments> candidates(const Row &row, const Encoding &encoding) {
-  if (row.optionalOrder) {
+  std::vector<Arguments> out = {{}};
+  if (row.hasOptionalOrder()) {
     Arguments perm;
     for (const Level &level : encoding.levels)
       if (level.expr->kind == ExprKind::Dim)
         perm.push_back(level.expr->value);
-    const std::set<int64_t> distinct(perm.begin(), perm.end());
-    return perm.size() == encoding.order() && distinct.size() == perm.size()
-               ? std::vector<Arguments>{{}, perm}
-               : std::vector<Arguments>{{}};
+    if (perm.size() == encoding.order() && std::set(perm.begin(), perm.end()).size() == perm.size())
+      out.push_back(perm);
+    return out;
   }
-  std::vector<Arguments> out = {{}};
   std::set<int64_t> values;
   for (const Level &level : encoding.levels) {
     collect(level.expr, values);
-    if (level.format.n)
-      values.insert(level.format.n);
+    values.insert(level.format.n);
   }
+  values.erase(values.begin(), values.upper_bound(0));
   constexpr size_t enough = 4; // no preset mentions more
-  if (isHiCOO(row))
+  if (row.isHiCOO())
     values = {1, 2, 3, 4, 5, 6, 7, 8};
-  else if (arity(row) > 0 && values.size() > enough)
+  else if (row.arity() > 0 && values.size() > enough)
     return {};
-  for (unsigned a = 0; a < arity(row); ++a) {
+  for (unsigned a = 0; a < row.arity(); ++a) {
     std::vector<Arguments> longer;
-    for (const Arguments &prefix : out)
-      for (int64_t value : values)
-        if (value > 0) {
-          longer.push_back(prefix);
-          longer.back().push_back(value);
-        }
+    for (Arguments arguments : out)
+      for (arguments.push_back(0); int64_t value : values) {
+        arguments.back() = value;
+        longer.push_back(arguments);
+      }
     out = std::move(longer);
   }
   return out;
 }
 
-Encoding withoutWidths(Encoding encoding) {
+/// The text of the encoding with widths left open.
+std::string withoutWidths(Encoding encoding) {
   encoding.posWidth = encoding.crdWidth = 0;
-  return encoding;
+  return printBody(encoding);
 }
 
 } // namespace
@@ -371,29 +304,28 @@ Encoding parseFormat(std::string_view source, unsigned order, std::string_view n
 
 std::vector<Preset> presets() {
   std::vector<Preset> out;
-  for (const Row &row : rows()) {
-    Encoding encoding = parseEncoding(text(row, row.exampleOrder, row.example), row.name);
-    std::string body = printBody(encoding);
-    bool onlyMap = body.find("Width = ") == std::string::npos;
-    out.push_back({shownName(row), onlyMap ? body.substr(std::string_view("map = ").size()) : body,
-                   std::string(row.what)});
+  for (const Row &row : rows) {
+    Arguments example{row.first, row.second};
+    example.resize(row.arity());
+    std::string body = printBody(parseEncoding(text(row, row.exampleOrder, example), row.name));
+    if (body.find("Width = ") == std::string::npos)
+      body = body.substr(std::string_view("map = ").size());
+    out.push_back({row.shownName(), body, std::string(row.what)});
   }
   return out;
 }
 
 std::string displayName(const Encoding &encoding) {
-  Encoding plain = withoutWidths(encoding);
-  std::string wanted = printBody(plain);
-  for (const Row &row : rows()) {
-    unsigned fixed = fixedOrder(row);
-    if (encoding.order() > row.maxOrder || (fixed != 0 && fixed != encoding.order()) ||
-        encoding.order() < row.minOrder)
+  const std::string wanted = withoutWidths(encoding);
+  for (const Row &row : rows) {
+    if (row.isOfMatrices() ? encoding.order() != 2
+                           : encoding.order() < row.minOrder || encoding.order() > row.maxOrder())
       continue;
     for (const Arguments &arguments : candidates(row, encoding)) {
       if (row.name == "NM" && arguments[0] > arguments[1])
         continue;
       std::string candidate = text(row, encoding.order(), arguments);
-      if (printBody(withoutWidths(parseEncoding(candidate, row.name))) != wanted)
+      if (withoutWidths(parseEncoding(candidate, row.name)) != wanted)
         continue;
       return std::string(row.name) +
              (arguments.empty() ? "" : fmt::format("({})", fmt::join(arguments, ",")));

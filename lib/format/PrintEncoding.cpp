@@ -1,5 +1,4 @@
-// Canonical text of encodings.
-#include "format/PrintEncoding.h"
+// Canonical text: parentheses only where precedence needs them, fields in a fixed order.
 #include "format/ExprParser.h"
 #include "format/LevelKinds.h"
 #include <algorithm>
@@ -150,24 +149,5 @@ std::string printLevel(const Encoding &encoding, unsigned level) {
 }
 
 std::string printRemapping(const Encoding &encoding) { return Printer(encoding).remapping(); }
-
-/// Whether the two have equal parts: then their texts are equal, too.
-static bool haveEqualParts(const Encoding &a, const Encoding &b) {
-  auto sameDimension = [](const Dimension &x, const Dimension &y) {
-    return x.name == y.name && x.slice == y.slice && equal(x.inverse, y.inverse);
-  };
-  auto sameLevel = [](const Level &x, const Level &y) {
-    return x.name == y.name && x.format == y.format && equal(x.expr, y.expr);
-  };
-  return a.posWidth == b.posWidth && a.crdWidth == b.crdWidth && a.symbols == b.symbols && a.fill == b.fill &&
-         a.explicitVal == b.explicitVal && a.implicitVal == b.implicitVal &&
-         std::ranges::equal(a.dims, b.dims, sameDimension) &&
-         std::ranges::equal(a.levels, b.levels, sameLevel);
-}
-
-// Each call of a kernel compares its operands' encodings, and printing one takes a microsecond.
-bool Encoding::operator==(const Encoding &other) const {
-  return haveEqualParts(*this, other) || print(*this) == print(other);
-}
 
 } // namespace tulle::format

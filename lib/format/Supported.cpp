@@ -1,35 +1,24 @@
-// Which encodings can hold data in this version, and why the others cannot.
+// One function per rule, which throws its reason and cure; the first that an encoding breaks is reported.
 #include "format/Bits.h"
 #include "format/Layout.h"
 #include "format/LevelKinds.h"
-#include "format/Padding.h"
-#include "format/PrintEncoding.h"
+#include "support/Errors.h"
 #include <algorithm>
 #include <cmath>
-#include <fmt/format.h>
 #include <set>
 
 namespace tulle::format {
 namespace {
-
-constexpr std::string_view cure = "; formats that can: all that `tulle formats` lists";
-
-/// One more than the largest number of a dimension that occurs.
-unsigned dimensionsOf(const Expr &e) {
-  return !e                         ? 0
-         : e->kind == ExprKind::Dim ? unsigned(e->value) + 1
-                                    : std::max(dimensionsOf(e->lhs), dimensionsOf(e->rhs));
-}
 
 bool countedAbove(const Encoding &e, unsigned l) {
   return std::any_of(e.levels.begin(), e.levels.begin() + l,
                      [](const Level &level) { return contains(level.expr, ExprKind::Counter); });
 }
 
-std::string whyNotNeighbours(const Encoding &e, unsigned l) {
+void checkNeighbours(const Encoding &e, unsigned l) {
   const LevelFormat &level = e.levels[l].format;
   if (l + 1 == e.levels.size())
-    return "";
+    return;
   const LevelFormat &next = e.levels[l + 1].format;
   bool singletonBelow = next.kind == LevelKind::Singleton;
   // A counter sets the entries of one coordinate apart. Below a level with a position for each coordinate
@@ -37,31 +26,28 @@ std::string whyNotNeighbours(const Encoding &e, unsigned l) {
   const bool hasAllCoordinates =
       !storesCoordinates(level.kind) || isOneOf(level.kind, {LevelKind::Squeezed, LevelKind::Banded});
   if (singletonBelow && level.unique && !(next.padded && hasAllCoordinates) && !countedAbove(e, l + 1))
-    return fmt::format(
-        "level {} is unique, so the singleton below it could hold one entry per coordinate only; "
-        "write {}(nonunique)",
-        l, name(level.kind));
+    throwError("level {} is unique, so the singleton below it could hold one entry per coordinate only; "
+               "write {}(nonunique)",
+               l, name(level.kind));
   if (!singletonBelow && !level.unique)
-    return fmt::format(
+    throwError(
         "level {} is nonunique, and only a singleton level can stand below it yet; leave nonunique out", l);
   if (next.kind == LevelKind::Structured && hasReserve(e, l))
-    return fmt::format(
-        "below the positions in reserve of a loose_compressed[n], the groups of level {} would have "
-        "no entries; leave [n] out",
-        l + 1);
-  return "";
+    throwError("below the positions in reserve of a loose_compressed[n], the groups of level {} would have "
+               "no entries; leave [n] out",
+               l + 1);
 }
 
 /// Below batch levels, each batch has its own run of positions: how many parents it has must follow from
 /// dense levels, or come out as entries are appended.
-std::string whyNotBatches(const Encoding &e) {
+void checkBatches(const Encoding &e) {
   if (e.levels.empty() || e.levels.front().format.kind != LevelKind::Batch)
-    return "";
+    return;
   std::optional<unsigned> special;
   unsigned stored = 0;
   for (unsigned l = 0; l < e.levels.size(); ++l) {
     const LevelFormat &level = e.levels[l].format;
-    if (isOneOf(level.kind, {LevelKind::Dense, LevelKind::Batch}))
+    if (isFull(level))
       continue;
     ++stored;
     // Entries that are appended leave no positions in reserve.
@@ -71,38 +57,34 @@ std::string whyNotBatches(const Encoding &e) {
     if (!appends)
       special = l;
   }
-  if (!special || stored == 1)
-    return "";
-  return fmt::format(
-      "below batch levels, the {} level {} can stand with dense levels only; write dense instead "
-      "of batch",
-      name(e.levels[*special].format.kind), *special);
+  if (special && stored > 1)
+    throwError(
+        "below batch levels, the {} level {} can stand with dense levels only; write dense instead of batch",
+        name(e.levels[*special].format.kind), *special);
 }
 
-std::string whyNotCoordinates(const Encoding &e, unsigned l) {
+void checkCoordinates(const Encoding &e, unsigned l) {
   const LevelFormat &level = e.levels[l].format;
-  Lets lets;
-  const Expr &body = enterLets(e, l, lets);
+  const Expr &expr = body(e.levels[l].expr);
   std::optional<LevelBounds> bounds = levelBounds(e, l);
   if (!bounds)
-    return fmt::format("the coordinates of level {} have no bounds: its expression may add, subtract and "
-                       "multiply, and divide, shift and mask by integers",
-                       l);
+    throwError("the coordinates of level {} have no bounds: its expression may add, subtract and multiply, "
+               "and divide, shift and mask by integers",
+               l);
   bool negative = bounds->low->kind != ExprKind::Constant || bounds->low->value < 0;
   if (negative && startsAtZero(level))
-    return fmt::format("coordinates of level {} can be negative, and those of a {} level start at 0; write "
-                       "squeezed or compressed",
-                       l, print(level));
-  if (contains(body, ExprKind::Counter) && body->kind != ExprKind::Counter)
-    return fmt::format("level {} computes with a counter, which must stand alone", l);
-  if (body->kind == ExprKind::Counter && (level.kind == LevelKind::Batch || level.kind == LevelKind::Bitmap))
-    return fmt::format("level {} is a {} level, and how far its counter runs is known to dense levels only",
-                       l, name(level.kind));
+    throwError("coordinates of level {} can be negative, and those of a {} level start at 0; write squeezed "
+               "or compressed",
+               l, print(level));
+  if (contains(expr, ExprKind::Counter) && expr->kind != ExprKind::Counter)
+    throwError("level {} computes with a counter, which must stand alone", l);
+  if (expr->kind == ExprKind::Counter && (level.kind == LevelKind::Batch || level.kind == LevelKind::Bitmap))
+    throwError("level {} is a {} level, and how far its counter runs is known to dense levels only", l,
+               name(level.kind));
   if (level.kind == LevelKind::Offset && !offsetCoordinate(e, l))
-    return fmt::format("the levels above the offset level {} do not determine its coordinate", l);
+    throwError("the levels above the offset level {} do not determine its coordinate", l);
   if (level.padded && !level.unique)
-    return fmt::format("level {} is padded and nonunique; leave one of them out", l);
-  return "";
+    throwError("level {} is padded and nonunique; leave one of them out", l);
 }
 
 /// Whether the expression has a rank that is not `first`, which becomes the first one met.
@@ -114,12 +96,11 @@ bool hasOtherRank(const Expr &x, Expr &first) {
 }
 
 /// All ranks of an encoding are the same: there is one permutation.
-std::string whyNotRanks(const Encoding &e) {
+void checkRanks(const Encoding &e) {
   Expr first;
   for (const Level &level : e.levels)
     if (hasOtherRank(level.expr, first))
-      return "it ranks in two ways, and only one permutation can be stored";
-  return "";
+      throwError("it ranks in two ways, and only one permutation can be stored");
 }
 
 /// `e` with the body below its leading `let`s replaced.
@@ -142,17 +123,16 @@ bool canDoWithout(Encoding e, unsigned l) {
 std::optional<unsigned> redundantLevel(const Encoding &e) {
   if (digits(e))
     return std::nullopt;
-  Lets lets;
   std::set<std::pair<unsigned, unsigned>> stored; // bits of dimensions
   for (unsigned l = 0; l < e.levels.size(); ++l) {
-    const Expr &body = enterLets(e.levels[l].expr, lets);
+    const Expr &expr = body(e.levels[l].expr);
     // An offset level stores nothing of its own, and a counter of all dimensions has one value.
     if (e.levels[l].format.kind == LevelKind::Offset ||
-        (body->kind == ExprKind::Counter && body->dims.size() == e.order()))
+        (expr->kind == ExprKind::Counter && expr->dims.size() == e.order()))
       continue;
     if (canDoWithout(e, l))
       return l;
-    std::optional<BitSources> sources = bitSources(body, lets, std::vector<unsigned>(e.order(), 40));
+    std::optional<BitSources> sources = bitSources(expr, 40);
     for (unsigned bit = 0; sources && bit < sources->size(); ++bit)
       if (const BitSource &source = (*sources)[bit];
           source.kind == BitSource::FromDim && !stored.insert({source.dim, source.bit}).second)
@@ -163,59 +143,50 @@ std::optional<unsigned> redundantLevel(const Encoding &e) {
 
 /// Most coordinates of a redundant level belong to no entry, and those of an entry would be read from several
 /// positions: the last level must store entries only.
-std::string whyNotRedundant(const Encoding &e) {
+void checkRedundant(const Encoding &e) {
   unsigned last = unsigned(e.levels.size());
   while (last > 0 && e.levels[last - 1].format.kind == LevelKind::Offset)
     --last;
   if (last == 0)
-    return "";
-  if (!hasUnmarkedPadding(e.levels[--last].format.kind))
-    return "";
-  std::optional<unsigned> again = redundantLevel(e);
-  if (!again)
-    return "";
-  return fmt::format("level {} repeats what other levels say, so that the {} level {} would store positions "
-                     "without an entry; write compressed for level {}, or leave level {} out",
-                     *again, name(e.levels[last].format.kind), last, last, *again);
+    return;
+  const bool padded = hasUnmarkedPadding(e.levels[--last].format.kind);
+  const std::optional<unsigned> again = padded ? redundantLevel(e) : std::nullopt;
+  if (again)
+    throwError("level {} repeats what other levels say, so that the {} level {} would store positions "
+               "without an entry; write compressed for level {}, or leave level {} out",
+               *again, name(e.levels[last].format.kind), last, last, *again);
 }
 
 /// Whether a coordinate between the first and the last can be that of no dimensions' coordinates, as those
 /// between the multiples of a number.
-bool leavesGaps(const Expr &x, const Lets &lets) {
+bool leavesGaps(const Expr &x) {
   switch (x->kind) {
-  case ExprKind::Variable: {
-    auto bound = lets.find(x->name);
-    return bound != lets.end() && leavesGaps(bound->second, lets);
-  }
+  case ExprKind::Variable:
+    return leavesGaps(x->bound);
   case ExprKind::Add:
   case ExprKind::Sub: { // what one leaves out the other fills, unless it has one value only
-    auto gaps = [&](const Expr &side) { return side->kind == ExprKind::Constant || leavesGaps(side, lets); };
-    return gaps(x->lhs) && gaps(x->rhs) && (leavesGaps(x->lhs, lets) || leavesGaps(x->rhs, lets));
+    auto gaps = [](const Expr &side) { return side->kind == ExprKind::Constant || leavesGaps(side); };
+    return gaps(x->lhs) && gaps(x->rhs) && (leavesGaps(x->lhs) || leavesGaps(x->rhs));
   }
   case ExprKind::Mul: {
     auto isUnit = [](const Expr &side) {
       return side->kind == ExprKind::Constant && (side->value == 1 || side->value == -1);
     };
-    return isUnit(x->lhs) ? leavesGaps(x->rhs, lets) : !isUnit(x->rhs) || leavesGaps(x->lhs, lets);
+    return isUnit(x->lhs) ? leavesGaps(x->rhs) : !isUnit(x->rhs) || leavesGaps(x->lhs);
   }
   case ExprKind::FloorDiv:
   case ExprKind::Mod:
   case ExprKind::Shr:
-    return leavesGaps(x->lhs, lets);
+    return leavesGaps(x->lhs);
   case ExprKind::And:
   case ExprKind::Or:
   case ExprKind::Xor:
   case ExprKind::Shl: {
-    unsigned dims = 0;
-    for (const auto &[name, bound] : lets)
-      dims = std::max(dims, dimensionsOf(bound));
-    dims = std::max(dims, dimensionsOf(x));
-    std::optional<BitSources> sources = bitSources(x, lets, std::vector<unsigned>(dims, 40));
+    const std::optional<BitSources> sources = bitSources(x, 40);
     if (!sources)
       return true;
-    auto isZero = [](const BitSource &source) { return source.kind == BitSource::Zero; };
-    const auto end = std::find_if(sources->begin(), sources->end(), isZero);
-    return !std::all_of(end, sources->end(), isZero);
+    const auto end = std::ranges::find(*sources, BitSource::Zero, &BitSource::kind);
+    return std::any_of(end, sources->end(), [](const BitSource &s) { return s.kind != BitSource::Zero; });
   }
   default:
     return false;
@@ -224,50 +195,29 @@ bool leavesGaps(const Expr &x, const Lets &lets) {
 
 /// Positions of levels that imply their coordinates, below which every position is stored: one without a
 /// coordinate would be read as that of another.
-std::string whyNotGaps(const Encoding &e) {
-  Lets lets;
-  std::vector<Expr> bodies;
-  for (const Level &level : e.levels)
-    bodies.push_back(enterLets(level.expr, lets));
+void checkGaps(const Encoding &e) {
   for (unsigned l = unsigned(e.levels.size()); l-- > 0;) {
     const LevelKind kind = e.levels[l].format.kind;
     if (kind == LevelKind::Offset || kind == LevelKind::Squeezed)
       continue;
-    const bool full = kind == LevelKind::Dense || kind == LevelKind::Batch;
+    const bool full = isFull(e.levels[l].format);
     if (!full && kind != LevelKind::Ragged && kind != LevelKind::Banded)
-      return "";
-    if (leavesGaps(bodies[l], lets))
-      return fmt::format("the {} level {} would store positions between the coordinates that ({}) has; write "
-                         "compressed or squeezed",
-                         name(kind), l, printLevel(e, l));
+      return;
+    if (leavesGaps(body(e.levels[l].expr)))
+      throwError("the {} level {} would store positions between the coordinates that ({}) has; write "
+                 "compressed or squeezed",
+                 name(kind), l, printLevel(e, l));
     if (!full)
-      return "";
+      return;
   }
-  return "";
-}
-
-std::string whyNotMap(const Encoding &e) {
-  if (!e.symbols.empty())
-    return "it has symbols, whose values nothing gives";
-  for (unsigned l = 0; l < e.levels.size(); ++l)
-    if (std::string reason = whyNotCoordinates(e, l); !reason.empty())
-      return reason;
-  if (std::string reason = whyNotRanks(e); !reason.empty())
-    return reason;
-  if (!inverseMap(e))
-    return "this map cannot be inverted: the levels must together give every dimension's coordinate back; "
-           "give the inverse as (i = …, j = …)";
-  if (std::string reason = whyNotRedundant(e); !reason.empty())
-    return reason;
-  return whyNotGaps(e);
 }
 
 /// Where every stored value is the same, padding must be known by its coordinate.
-std::string whyNotExplicit(const Encoding &e) {
+void checkExplicit(const Encoding &e) {
   if (!e.explicitVal)
-    return "";
+    return;
   if (std::complex<double> value = explicitValue(e, ElementType::C128)->f; value != value)
-    return fmt::format("explicitVal = {} equals no value, not even itself; write a number", *e.explicitVal);
+    throwError("explicitVal = {} equals no value, not even itself; write a number", *e.explicitVal);
   unsigned last = unsigned(e.levels.size());
   auto hasOneEach = [&](const LevelFormat &level) {
     return level.kind == LevelKind::Offset || (level.kind == LevelKind::Singleton && !level.padded);
@@ -275,12 +225,12 @@ std::string whyNotExplicit(const Encoding &e) {
   while (last > 0 && hasOneEach(e.levels[last - 1].format))
     --last;
   if (last == 0)
-    return "explicitVal: a tensor without dimensions has one value, and it is always stored; leave it out";
+    throwError(
+        "explicitVal: a tensor without dimensions has one value, and it is always stored; leave it out");
   if (LevelKind kind = e.levels[last - 1].format.kind; hasUnmarkedPadding(kind))
-    return fmt::format("explicitVal: the {} level {} has padding that only its value, the fill, tells "
-                       "from entries; write compressed for it, or leave explicitVal out",
-                       name(kind), last - 1);
-  return "";
+    throwError("explicitVal: the {} level {} has padding that only its value, the fill, tells from entries; "
+               "write compressed for it, or leave explicitVal out",
+               name(kind), last - 1);
 }
 
 /// `complex<f64>` has a name of its own here; `i1` is the IR's word.
@@ -288,16 +238,15 @@ ElementType namedType(std::string_view text) {
   return text == "i1" ? ElementType::Bool : parseElementType(text).value();
 }
 
-std::string whyNotElements(const Encoding &e, ElementType type) {
+void checkElements(const Encoding &e, ElementType type) {
   if (!e.explicitVal)
-    return "";
+    return;
   const std::string &text = *e.explicitVal;
   if (size_t colon = text.find(" : ");
       colon != std::string::npos && namedType(text.substr(colon + 3)) != type)
-    return fmt::format(
-        "explicitVal = {} is of another type than the elements, {}; write it without its type, or "
-        "as one of theirs",
-        text, name(type));
+    throwError("explicitVal = {} is of another type than the elements, {}; write it without its type, or as "
+               "one of theirs",
+               text, name(type));
   // As the element that it would be in memory.
   auto element = [&](const Scalar &scalar) {
     std::byte bytes[16] = {};
@@ -311,23 +260,29 @@ std::string whyNotElements(const Encoding &e, ElementType type) {
   const bool overflows = std::isinf(taken.real()) != std::isinf(given.real()) ||
                          (isComplex(type) && std::isinf(taken.imag()) != std::isinf(given.imag()));
   if (rounds ? overflows || (isFloat(type) && given.imag() != 0) : taken != given)
-    return fmt::format("explicitVal = {} is no value of type {}; write one that is", text, name(type));
+    throwError("explicitVal = {} is no value of type {}; write one that is", text, name(type));
   if (value.i == fill.i && value.f == fill.f)
-    return fmt::format(
-        "explicitVal = {} is also the fill, so that what is stored could not be told from what is "
-        "not; write another value for one of them",
-        text);
-  return "";
+    throwError("explicitVal = {} is also the fill, so that what is stored could not be told from what is "
+               "not; write another value for one of them",
+               text);
 }
 
-std::string whyNot(const Encoding &e) {
+/// Later checks rely on earlier ones.
+void checkExecutable(const Encoding &e) {
   for (unsigned l = 0; l < e.levels.size(); ++l)
-    if (std::string reason = whyNotNeighbours(e, l); !reason.empty())
-      return reason;
-  for (auto *check : {whyNotBatches, whyNotMap, whyNotExplicit})
-    if (std::string reason = check(e); !reason.empty())
-      return reason;
-  return "";
+    checkNeighbours(e, l);
+  checkBatches(e);
+  if (!e.symbols.empty())
+    throwError("it has symbols, whose values nothing gives");
+  for (unsigned l = 0; l < e.levels.size(); ++l)
+    checkCoordinates(e, l);
+  checkRanks(e);
+  if (!inverseMap(e))
+    throwError("this map cannot be inverted: the levels must together give every dimension's coordinate "
+               "back; give the inverse as (i = …, j = …)");
+  checkRedundant(e);
+  checkGaps(e);
+  checkExplicit(e);
 }
 
 } // namespace
@@ -335,13 +290,13 @@ std::string whyNot(const Encoding &e) {
 std::string whyNotExecutable(const Encoding &encoding) {
   if (std::string unknown = whyNotResolved(encoding); !unknown.empty())
     return unknown;
-  std::string reason = whyNot(encoding);
-  return reason.empty() ? "" : reason + std::string(cure);
+  const std::string reason = reasonOf([&] { checkExecutable(encoding); });
+  return reason.empty() ? "" : reason + "; formats that can: all that `tulle formats` lists";
 }
 
 std::string whyNotExecutable(const Encoding &encoding, ElementType type) {
-  std::string reason = whyNotExecutable(encoding);
-  return reason.empty() ? whyNotElements(encoding, type) : reason;
+  const std::string reason = whyNotExecutable(encoding);
+  return reason.empty() ? reasonOf([&] { checkElements(encoding, type); }) : reason;
 }
 
 } // namespace tulle::format

@@ -1,12 +1,16 @@
+// One loop per index around one evaluation per point; an absent operand may decide the value alone.
 #include "interpreter/Interpreter.h"
-#include "interpreter/StoredBlocks.h"
 #include "notation/Arithmetic.h"
-#include "notation/Monoid.h"
 #include "notation/Sparsity.h"
 #include "runtime/tensor/Sum.h"
+#include "support/Errors.h"
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <map>
+#include <numeric>
+#include <set>
+#include <span>
 
 namespace tulle::interpreter {
 namespace {
@@ -20,16 +24,102 @@ using notation::Program;
 using notation::Statement;
 
 int64_t elements(const std::vector<int64_t> &dims) {
-  int64_t count = 1;
-  for (int64_t d : dims)
-    count *= d;
-  return count;
+  return std::accumulate(dims.begin(), dims.end(), int64_t(1), std::multiplies());
+}
+
+/// The row-major position of an element, by its coordinate in each dimension.
+template <class CoordinateOf>
+int64_t linear(const std::vector<int64_t> &dims, const CoordinateOf &coordinateOf) {
+  int64_t at = 0;
+  for (size_t d = 0; d < dims.size(); ++d)
+    at = at * dims[d] + coordinateOf(d);
+  return at;
+}
+
+using format::LevelKind;
+using Coordinates = std::vector<int64_t>;
+
+/// Storage that follows from where entries are, level by level.
+bool isPlain(const format::Encoding &encoding) {
+  return format::digits(encoding) && std::ranges::all_of(encoding.levels, [](const format::Level &level) {
+           return level.format.kind <= LevelKind::Structured && level.format.ordered && !level.format.padded;
+         });
+}
+
+/// What a format stores besides the entries that it is given.
+class StoredBlocks {
+public:
+  StoredBlocks(DenseTensor &tensor, const format::Encoding &encoding)
+      : tensor(tensor), encoding(encoding), digits(*format::digits(encoding)) {}
+
+  void store() {
+    unsigned end = unsigned(encoding.levels.size());
+    for (unsigned l = 0; l < end; ++l)
+      if (encoding.levels[l].format.kind == LevelKind::Structured)
+        checkGroups(l);
+    while (end > 0 && format::isFull(encoding.levels[end - 1].format))
+      --end;
+    std::set<Coordinates> blocks;
+    for (size_t at = 0; at < tensor.values.size(); ++at)
+      if (tensor.stored[at])
+        blocks.insert(levelCoordinates(at, end));
+    for (size_t at = 0; at < tensor.values.size(); ++at)
+      if (blocks.count(levelCoordinates(at, end)))
+        tensor.stored[at] = true;
+  }
+
+private:
+  /// The coordinates of an element in levels 0 .. end-1.
+  Coordinates levelCoordinates(size_t at, unsigned end) const {
+    Coordinates dims(tensor.dims.size()), levels;
+    int64_t linear = int64_t(at);
+    for (size_t d = dims.size(); d-- > 0; linear /= tensor.dims[d])
+      dims[d] = linear % tensor.dims[d];
+    for (unsigned l = 0; l < end; ++l) {
+      int64_t c = dims[digits[l].dim] / digits[l].stride;
+      levels.push_back(digits[l].modulus ? c % digits[l].modulus : c);
+    }
+    return levels;
+  }
+
+  void checkGroups(unsigned level) const {
+    const bool all =
+        std::ranges::all_of(std::span(encoding.levels).first(level), format::isFull, &format::Level::format);
+    std::map<Coordinates, std::set<int64_t>> groups;
+    for (size_t at = 0; at < tensor.values.size(); ++at) {
+      Coordinates group = levelCoordinates(at, level + 1);
+      const int64_t coordinate = group.back();
+      group.pop_back();
+      if (tensor.stored[at])
+        groups[group].insert(coordinate);
+      else if (all)
+        groups.try_emplace(group);
+    }
+    const size_t wanted = size_t(encoding.levels[level].format.n);
+    for (const auto &[group, entries] : groups)
+      if (entries.size() != wanted)
+        throwError("level {} of {} needs {} entries in every group, one has {}", level,
+                   format::displayName(encoding), wanted, entries.size());
+  }
+
+  DenseTensor &tensor;
+  const format::Encoding &encoding;
+  std::vector<format::Digit> digits;
+};
+
+/// Formats that store whole blocks store all elements below a stored coordinate of their last sparse level:
+/// those become stored, with the values they have (the fill). Throws Error where a group of structured[n,m]
+/// has entries, but not n, or has none although the levels above it hold every coordinate. Formats that
+/// choose positions of their own (diagonals, rows of equal lengths, …) are left alone.
+void storeBlocks(DenseTensor &tensor, const format::Encoding &encoding) {
+  if (isPlain(encoding))
+    StoredBlocks(tensor, encoding).store();
 }
 
 /// One statement over the whole space of its indices.
-class Run {
+class Evaluation {
 public:
-  Run(const Program &program, const Statement &statement, std::vector<DenseTensor> &tensors)
+  Evaluation(const Program &program, const Statement &statement, std::vector<DenseTensor> &tensors)
       : program(program), statement(statement), tensors(tensors), point(program.indices.size()) {
     for (const Affine &a : statement.lhs.subscripts)
       loops.push_back(a.terms[0].first);
@@ -50,9 +140,10 @@ private:
   std::vector<int64_t> point;    ///< the current value of every index variable
   std::vector<bool> contributed; ///< of the result: some contribution that is not neutral
   bool keepsFill = false;        ///< where the result is not stored, nothing changes it
-  const std::function<bool(const Access &)> unstored = [this](const Access &a) {
-    return !tensors[a.tensor].stored[position(a)];
+  const notation::AccessTest stored = [this](const Access &a) {
+    return bool(tensors[a.tensor].stored[position(a)]);
   };
+  const notation::AccessTest unstored = [this](const Access &a) { return !stored(a); };
 
   DenseTensor &result() { return tensors[statement.lhs.tensor]; }
 
@@ -96,7 +187,6 @@ private:
   }
 
   void contribute() {
-    auto stored = [&](const Access &a) { return bool(tensors[a.tensor].stored[position(a)]); };
     if (statement.where && !admits(statement.where, stored))
       return;
     int64_t at = position(statement.lhs);
@@ -128,14 +218,12 @@ private:
   }
 
   int64_t position(const Access &access) const {
-    int64_t at = 0;
-    for (size_t d = 0; d < access.subscripts.size(); ++d) {
+    return linear(program.tensors[access.tensor].dims, [&](size_t d) {
       int64_t coordinate = access.subscripts[d].constant;
       for (const auto &[index, coefficient] : access.subscripts[d].terms)
         coordinate += coefficient * point[index];
-      at = at * program.tensors[access.tensor].dims[d] + coordinate;
-    }
-    return at;
+      return coordinate;
+    });
   }
 
   /// An absent operand may decide the value alone: as an absorbing element (annihilator) even of inf and nan.
@@ -168,9 +256,7 @@ DenseTensor fromTensor(const runtime::Tensor &tensor) {
                         std::vector<bool>(count, dense)};
   const runtime::StoredValues values(tensor);
   runtime::forEachStored(tensor, [&](std::span<const int64_t> coords, int64_t value) {
-    int64_t at = 0;
-    for (size_t d = 0; d < coords.size(); ++d)
-      at = at * tensor.dims[d] + coords[d];
+    const int64_t at = linear(tensor.dims, [&](size_t d) { return coords[d]; });
     result.values[at] = loadScalar(tensor.type, values[value]);
     result.stored[at] = true;
   });
@@ -182,9 +268,7 @@ DenseTensor fromEntries(const runtime::Entries &entries, const Scalar &fill) {
   DenseTensor result = {entries.type, entries.dims, std::vector<Scalar>(count, fill),
                         std::vector<bool>(count, false)};
   for (size_t e = 0; e < size_t(entries.count()); ++e) {
-    size_t at = 0;
-    for (size_t d = 0; d < entries.dims.size(); ++d)
-      at = at * size_t(entries.dims[d]) + size_t(entries.coords[d][e]);
+    const int64_t at = linear(entries.dims, [&](size_t d) { return int64_t(entries.coords[d][e]); });
     std::byte sum[16];
     std::memcpy(sum, entries.values.data() + e * width, width);
     if (result.stored[at]) {
@@ -201,7 +285,7 @@ DenseTensor fromEntries(const runtime::Entries &entries, const Scalar &fill) {
 void run(const Program &program, std::vector<DenseTensor> &tensors) {
   tensors.resize(program.tensors.size());
   for (const Statement &statement : program.statements)
-    Run(program, statement, tensors).run();
+    Evaluation(program, statement, tensors).run();
 }
 
 } // namespace tulle::interpreter

@@ -1,28 +1,29 @@
+// Each choice formats its reason next to the comparison that made it.
 #include "iteration/CostModel.h"
 #include <algorithm>
 #include <cmath>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <limits>
 
 namespace tulle::iteration {
 
 Choice<unsigned> CostModel::vectorLength(unsigned elementBits, unsigned asked, bool gathers) const {
-  const std::string element = std::to_string(elementBits) + "-bit elements";
   if (asked != 0)
-    return {asked, "vl=" + std::to_string(asked) + ": asked for; " + element};
-  // Rows of sparse matrices are short: vectors of 512 bits leave most of a row to the scalar epilogue
-  // (experiment 020).
-  unsigned bits = std::min(cpu.vectorBits, 256u), count = std::max(2u, bits / std::max(elementBits, 1u));
-  std::string reason = "vl=" + std::to_string(count) + ": " + std::to_string(bits) + " bits of " + element;
-  if (cpu.vectorBits > bits)
-    reason +=
-        "; " + std::to_string(cpu.vectorBits) + " bits would leave more of short rows to the scalar epilogue";
+    return {asked, fmt::format("vl={}: asked for; {}-bit elements", asked, elementBits)};
   // SpMV in f32 (experiment 005).
   constexpr unsigned mostApart = 4;
-  if (gathers && !cpu.gathers && count > mostApart) {
-    count = mostApart;
-    reason = "vl=" + std::to_string(count) + ": " + element +
-             ", each address of a gather in a register of its own";
-  }
+  // Rows of sparse matrices are short: vectors of 512 bits leave most of a row to the scalar epilogue
+  // (experiment 020).
+  const unsigned bits = std::min(cpu.vectorBits, 256u),
+                 count = std::max(2u, bits / std::max(elementBits, 1u));
+  if (gathers && !cpu.gathers && count > mostApart)
+    return {mostApart,
+            fmt::format("vl={}: {}-bit elements, each address of a gather in a register of its own",
+                        mostApart, elementBits)};
+  std::string reason = fmt::format("vl={}: {} bits of {}-bit elements", count, bits, elementBits);
+  if (cpu.vectorBits > bits)
+    reason += fmt::format("; {} bits would leave more of short rows to the scalar epilogue", cpu.vectorBits);
   return {count, reason};
 }
 
@@ -37,19 +38,21 @@ Choice<unsigned> CostModel::flaggedLoops(unsigned loops, const std::function<int
       least = outer;
       taken = with;
     }
-  const std::string budget = std::to_string(costs.codeBudget) + " operations";
   // Measuring ends where it is clear that the budget is passed.
-  const std::string all = (cases > 4 * costs.codeBudget ? "more than " : "") +
-                          std::to_string(std::min(cases, 4 * costs.codeBudget));
+  const std::string all = fmt::format("{}{}", cases > 4 * costs.codeBudget ? "more than " : "",
+                                      std::min(cases, 4 * costs.codeBudget));
   if (least == 0)
-    return {0, "a case for each set of operands: " + all + " operations are over the budget of " + budget +
-                   ", and presence flags would be as many"};
+    return {
+        0, fmt::format("a case for each set of operands: {} operations are over the budget of {} operations, "
+                       "and presence flags would be as many",
+                       all, costs.codeBudget)};
   const std::string where = least > loops ? "all loops, and in what is searched in them"
                             : least == 1  ? "the outermost loop"
-                                          : "the outermost " + std::to_string(least) + " loops";
-  return {least, "presence flags in " + where + ": " + std::to_string(taken) +
-                     " operations; a case for each set of operands would be " + all +
-                     ", over the budget of " + budget};
+                                          : fmt::format("the outermost {} loops", least);
+  return {least, fmt::format(
+                     "presence flags in {}: {} operations; a case for each set of operands would be {}, over "
+                     "the budget of {} operations",
+                     where, taken, all, costs.codeBudget)};
 }
 
 unsigned CostModel::rowVectorLength(unsigned elementBits, unsigned elements) const {
@@ -76,12 +79,11 @@ Choice<std::vector<Tile>> CostModel::tiles(unsigned elementBits, unsigned elemen
   }
   const unsigned bits = std::max(tiles.front().elements * elementBits, 1u);
   const int64_t used = tiles.front().vectors * std::max(1u, bits / std::max(cpu.vectorBits, 1u));
-  std::string text = "tiles of ";
+  std::vector<std::string> texts;
   for (const Tile &tile : tiles)
-    text += (&tile == &tiles.front() ? "" : ", then ") + std::to_string(tile.vectors) + " vectors of " +
-            std::to_string(tile.elements);
-  text += ": " + std::to_string(used) + " accumulators of " + std::to_string(cpu.registers) + " registers";
-  return {tiles, text + why};
+    texts.push_back(fmt::format("{} vectors of {}", tile.vectors, tile.elements));
+  return {tiles, fmt::format("tiles of {}: {} accumulators of {} registers{}", fmt::join(texts, ", then "),
+                             used, cpu.registers, why)};
 }
 
 int64_t CostModel::jammedIterations(bool gathers) const {

@@ -1,3 +1,4 @@
+// Rows are expanded once; a processor is written as its row and the figures that differ.
 #include "iteration/Cpu.h"
 #include "support/Diagnostic.h"
 #include "support/Suggest.h"
@@ -5,18 +6,20 @@
 #include <bit>
 #include <cassert>
 #include <charconv>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <optional>
 #include <type_traits>
 #include <vector>
 
 namespace tulle::iteration {
 
+/// Every row with what it has from the row that it is like.
 static std::vector<Cpu> expandRows() {
   std::vector<Cpu> cpus;
   for (const CpuRow &row : cpuRows()) {
-    Cpu cpu;
-    for (const Cpu &earlier : cpus)
-      if (earlier.name == row.like)
-        cpu = earlier;
+    const auto like = std::ranges::find(cpus, row.like, &Cpu::name);
+    Cpu cpu = like == cpus.end() ? Cpu() : *like;
     cpu.name = row.name;
     for (const CpuFigure &figure : row.figures) {
       [[maybe_unused]] const std::string wrong = setFigure(cpu, figure.name, figure.value);
@@ -35,7 +38,7 @@ static const std::vector<Cpu> &cpus() {
 const Cpu &genericCpu() { return cpus().front(); }
 
 const Cpu *findCpu(std::string_view name) {
-  auto found = std::find_if(cpus().begin(), cpus().end(), [&](const Cpu &cpu) { return cpu.name == name; });
+  const auto found = std::ranges::find(cpus(), name, &Cpu::name);
   return found == cpus().end() ? nullptr : &*found;
 }
 
@@ -54,28 +57,23 @@ Cpu chooseCpu(std::string_view llvmName, const std::function<bool(std::string_vi
   return cpu;
 }
 
-static std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
-
 std::string setFigure(Cpu &cpu, std::string_view name, int64_t value) {
   std::vector<std::string> names;
-  bool found = false;
-  std::string wrong;
+  std::optional<std::string> wrong; // where the name is known
   forEachFigure(cpu, [&](std::string_view known, auto &into, FigureBounds bounds) {
     names.emplace_back(known);
     if (known != name)
       return;
-    found = true;
-    if (value < bounds.least || value > bounds.most ||
-        (bounds.powerOfTwo && !std::has_single_bit(uint64_t(value))))
-      wrong = "expected " + quoted(name) + (bounds.powerOfTwo ? " to be a power of two from " : " from ") +
-              std::to_string(bounds.least) + " to " + std::to_string(bounds.most) + ", got " +
-              std::to_string(value);
+    wrong = "";
+    const bool isPower = !bounds.powerOfTwo || std::has_single_bit(uint64_t(value));
+    if (value < bounds.least || value > bounds.most || !isPower)
+      wrong = fmt::format("expected '{}'{} from {} to {}, got {}", name,
+                          bounds.powerOfTwo ? " to be a power of two" : "", bounds.least, bounds.most, value);
     else
       into = value;
   });
-  return found
-             ? wrong
-             : quoted(name) + " is no figure of a processor" + support::didYouMean(std::string(name), names);
+  return wrong ? *wrong
+               : fmt::format("'{}' is no figure of a processor{}", name, support::didYouMean(name, names));
 }
 
 std::string printCpu(const Cpu &cpu) {
@@ -88,11 +86,7 @@ std::string printCpu(const Cpu &cpu) {
   forEachFigure(cpu, [&](std::string_view name, auto value, FigureBounds) {
     if (int64_t(value) == ofRow[at++])
       return;
-    text += ", " + std::string(name) + " = ";
-    if constexpr (std::is_same_v<decltype(value), bool>)
-      text += value ? "true" : "false";
-    else
-      text += std::to_string(value);
+    text += fmt::format(", {} = {}", name, value);
   });
   return text;
 }
@@ -113,14 +107,11 @@ static Cpu parseRow(std::string_view text, std::string_view name) {
   if (const Cpu *found = findCpu(name))
     return *found;
   std::vector<std::string> names;
-  std::string list;
-  for (const CpuRow &known : cpuRows()) {
+  for (const Cpu &known : cpus())
     names.emplace_back(known.name);
-    list += (list.empty() ? "" : ", ") + names.back();
-  }
-  const std::string guess = support::didYouMean(name, names);
   fail(text, name,
-       "no processor is called " + quoted(name) + (guess.empty() ? "; known are " + list : guess));
+       fmt::format("no processor is called '{}'{}", name,
+                   support::didYouMean(name, names, fmt::format("; known are {}", fmt::join(names, ", ")))));
 }
 
 static void parseFigure(std::string_view text, std::string_view item, Cpu &cpu) {
@@ -136,9 +127,9 @@ static void parseFigure(std::string_view text, std::string_view item, Cpu &cpu) 
   if (isNumber) {
     const char *last = word.data() + word.size();
     if (auto [end, error] = std::from_chars(word.data(), last, value); error != std::errc() || end != last)
-      fail(text, word, "expected a number of 64 bits for " + quoted(name));
+      fail(text, word, fmt::format("expected a number of 64 bits for '{}'", name));
   } else if (isKnown && word != "true" && word != "false") {
-    fail(text, word, "expected true or false for " + quoted(name));
+    fail(text, word, fmt::format("expected true or false for '{}'", name));
   }
   if (std::string wrong = setFigure(cpu, name, value); !wrong.empty())
     fail(text, isKnown ? word : name, wrong);

@@ -1,15 +1,9 @@
 // A plan's loops, and why a loop order needs a conversion, as text.
-#include "iteration/Plan.h"
-#include <algorithm>
+#include "iteration/Shape.h"
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace tulle::iteration {
-
-static std::string join(const std::vector<std::string> &words, const std::string &separator = ", ") {
-  std::string text;
-  for (const std::string &word : words)
-    text += (text.empty() ? "" : separator) + word;
-  return text;
-}
 
 std::string nameOf(const LoopVar &loop, const std::vector<std::string> &indices) {
   std::string text = indices[loop.index];
@@ -27,23 +21,21 @@ std::string explainOrder(const Plan &plan, const std::vector<Operand> &operands,
     loops.push_back(nameOf(loop, indices));
   std::vector<bool> iterated(plan.order.size(), false);
   for (size_t o = 0; o < operands.size(); ++o) {
+    if (plan.levels[o].empty()) // its map may be none of digits
+      continue;
+    const Shape shape(operands[o]);
     std::vector<std::string> order;
     bool searched = false, drives = false;
-    const auto digits = format::digits(operands[o].encoding);
     for (size_t l = 0; l < plan.levels[o].size(); ++l) {
       const LevelPlan &level = plan.levels[o][l];
+      if (shape.subscript(l).isVariable())
+        order.push_back(nameOf(shape.loop(l), indices));
       searched |= level.mode == LevelMode::Search;
-      const Subscript &subscript = operands[o].subscripts[(*digits)[l].dim];
-      if (subscript.isVariable())
-        order.push_back(
-            nameOf({subscript.terms[0].first, (*digits)[l].stride, (*digits)[l].modulus}, indices));
-      if (level.mode != LevelMode::Drive)
-        continue;
-      drives = true;
-      iterated[level.loop] = true;
+      if (level.mode == LevelMode::Drive)
+        drives = iterated[level.loop] = true;
     }
     if (drives)
-      reasons.push_back(names[o] + " is stored by " + join(order, ", then "));
+      reasons.push_back(fmt::format("{} is stored by {}", names[o], fmt::join(order, ", then ")));
     if (searched)
       reasons.push_back(names[o] + " is searched");
   }
@@ -58,11 +50,14 @@ std::string explainOrder(const Plan &plan, const std::vector<Operand> &operands,
           if (const Subscript &s = operands[o].subscripts[digits->back().dim];
               s.isVariable() && s.terms[0].first == plan.order.back().index)
             unit.push_back(names[o]);
-    reasons.push_back(loops.back() + " innermost" +
-                      (unit.empty() ? ": no operand stores it" : ": consecutive in " + join(unit)));
+    reasons.push_back(
+        loops.back() + " innermost: " +
+        (unit.empty() ? "no operand stores it" : fmt::format("consecutive in {}", fmt::join(unit, ", "))));
   }
-  return "loop order " + (loops.empty() ? "(none)" : join(loops)) + (reasons.empty() ? "" : ": ") +
-         join(reasons, "; ");
+  if (loops.empty())
+    loops.push_back("(none)");
+  return fmt::format("loop order {}{}{}", fmt::join(loops, ", "), reasons.empty() ? "" : ": ",
+                     fmt::join(reasons, "; "));
 }
 
 } // namespace tulle::iteration

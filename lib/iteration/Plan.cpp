@@ -1,15 +1,23 @@
+// A loop order is a topological order of the digits of indices: each operand adds an edge from every loop
+// that its outer levels need to the loop over an inner one. Operands are accepted one after the other, the
+// result's pattern first; one whose edges close a cycle, or whose blocks clash, is to be converted to the
+// order of those accepted. Of the loops that may come next, those over stored coordinates and what they need
+// are taken before dense ones, and of these the loop that the most operands traverse with stride 1 comes
+// last. Each sparse operand is tried as the first one, and the outcome whose conversions and insertions out
+// of order cost least is taken.
 #include "iteration/Plan.h"
 #include "iteration/CostModel.h"
 #include "iteration/Shape.h"
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <fmt/format.h>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <set>
 
 namespace tulle::iteration {
-using format::Digit;
 using format::Encoding;
 using format::LevelKind;
 
@@ -20,44 +28,46 @@ bool hasTables(const format::LevelFormat &level) {
 
 namespace {
 
-/// The constraints gathered from the operands accepted so far.
-class Planner {
+/// Where operands that are converted may have loops over a low digit: inside of those over its high one, or
+/// anywhere.
+enum class LowDigits { Inside, Anywhere };
+/// Whether loops that may visit far more than what is stored are accepted.
+enum class Visits { FewCoordinates, AnyNumber };
+
+/// The constraints on the order of loops gathered from the operands accepted so far.
+class LoopOrder {
 public:
-  /// `first`: the operand that decides before the others, or -1. `lowOutside`: operands may be converted for
-  /// loops over a low digit that stand outside those over its high one.
-  Planner(const std::vector<bool> &reduction, const std::vector<Operand> &operands, int first,
-          bool lowOutside)
-      : reduction(reduction), first(first), lowOutside(lowOutside), chains(reduction.size()),
-        drivenChain(reduction.size(), false) {
+  /// `first`: the operand that decides before the others, or -1.
+  LoopOrder(const std::vector<bool> &reduction, const std::vector<Operand> &operands, int first,
+            LowDigits lowDigits)
+      : reduction(reduction), first(first), lowDigits(lowDigits), chains(reduction.size()),
+        drivenChain(reduction.size(), false), outer(reduction.size(), Outer::None),
+        preference(reduction.size()) {
     for (const Operand &op : operands)
       shapes.emplace_back(op);
-    for (unsigned i = 0; i < reduction.size(); ++i)
-      rank.push_back(i);
-    outer.resize(reduction.size(), Outer::None);
+    std::iota(preference.begin(), preference.end(), 0);
     if (!operands.empty() && operands.back().assembled)
       followResult(shapes.back());
   }
 
-  std::variant<Plan, Conversion> run() {
+  std::variant<Plan, Conversion> plan() {
     for (unsigned o : priority()) {
       std::string reason = accept(o);
       if (reason.empty() || shapes[o].operand->keep)
         continue;
       Encoding better = target(o);
+      if (better != shapes[o].operand->encoding)
+        return Conversion{o, better, reason, ""};
       // What is stored in the best order already stays, whatever it costs.
-      if (better == shapes[o].operand->encoding && accept(o, true).empty()) {
-        anyCost = true;
-        continue;
-      }
-      // What cannot be stored otherwise decides against the result.
-      if (better == shapes[o].operand->encoding) {
+      bool fits = accept(o, Visits::AnyNumber).empty();
+      if (!fits) {
+        // What cannot be stored otherwise decides against the result.
         outer.assign(outer.size(), Outer::None);
-        if (accept(o, true).empty()) {
-          anyCost = true;
-          continue;
-        }
+        fits = accept(o, Visits::AnyNumber).empty();
       }
-      return Conversion{o, better, reason, ""};
+      if (!fits)
+        return Conversion{o, better, reason, ""};
+      anyCost = true;
     }
     splitDense();
     return build();
@@ -75,16 +85,15 @@ private:
   void followResult(const Shape &result) {
     std::vector<unsigned> order;
     for (size_t l = 0; l < result.digits.size(); ++l)
-      if (std::find(order.begin(), order.end(), result.index(l)) == order.end())
+      if (std::ranges::find(order, result.index(l)) == order.end())
         order.push_back(result.index(l));
     for (unsigned n = 0; n < order.size(); ++n)
-      rank[order[n]] = n;
+      preference[order[n]] = n;
     for (unsigned n = 0; n + 1 < order.size(); ++n)
       outer[order[n]] = Outer::All;
-    for (const Digit &digit : result.digits)
-      if (unsigned index = result.operand->subscripts[digit.dim].terms[0].first;
-          digit.modulus != 0 && outer[index] != Outer::None)
-        outer[index] = Outer::High;
+    for (size_t l = 0; l < result.digits.size(); ++l)
+      if (result.digits[l].modulus != 0 && outer[result.index(l)] != Outer::None)
+        outer[result.index(l)] = Outer::High;
   }
   bool staysOutside(const LoopVar &v) const {
     return outer[v.index] == Outer::All || (outer[v.index] == Outer::High && v.modulus == 0);
@@ -118,7 +127,7 @@ private:
   }
 
   /// Adds an operand's constraints; on a clash undoes them and returns the reason.
-  std::string accept(unsigned o, bool atAnyCost = false) {
+  std::string accept(unsigned o, Visits visits = Visits::FewCoordinates) {
     auto saved = std::tuple(chains, drivenChain, edges);
     std::string reason = acceptChains(shapes[o]);
     if (reason.empty()) {
@@ -127,7 +136,7 @@ private:
         reason = accepted.empty()
                      ? "its levels are stored in an order in which no row of the result is ever finished"
                      : "its levels are stored in an order that no loop order of the other operands allows";
-      else if (!atAnyCost && isInnerProduct(o))
+      else if (visits == Visits::FewCoordinates && isInnerProduct(o))
         reason = "iterating it together with the other sparse operand would visit every pair of their outer "
                  "coordinates";
     }
@@ -143,8 +152,8 @@ private:
       if (!s.operand->subscripts[d].isVariable())
         continue;
       unsigned index = s.operand->subscripts[d].terms[0].first;
-      auto chain = s.chain(d);
-      bool drives = s.drivesDim(d);
+      const std::vector<LoopVar> chain = s.chain(d);
+      const bool drives = std::ranges::any_of(s.driven(), [&](size_t l) { return s.digits[l].dim == d; });
       if (chains[index].empty() || (drives && !drivenChain[index])) {
         chains[index] = chain;
         drivenChain[index] = drives;
@@ -160,29 +169,25 @@ private:
   /// begins. Edges are kept as level pairs and read against the chains when ordering, because a later operand
   /// may split an index into digits.
   void addEdges(const Shape &s) {
-    for (size_t l = 0; l < s.digits.size(); ++l) {
-      if (s.modes[l] != LevelMode::Drive)
-        continue;
-      LoopVar to{s.index(l), s.digits[l].stride, s.digits[l].modulus};
+    for (size_t l : s.driven()) {
       for (size_t k = 0; k < l; ++k)
-        for (auto [index, coefficient] : s.operand->subscripts[s.digits[k].dim].terms) {
-          bool plain = s.operand->subscripts[s.digits[k].dim].isVariable();
-          edges.push_back({{index, plain ? s.digits[k].stride : 0, plain ? s.digits[k].modulus : 0}, to});
-        }
+        for (auto [index, coefficient] : s.subscript(k).terms)
+          edges.push_back({s.subscript(k).isVariable() ? s.loop(k) : LoopVar{index, 0, 0}, s.loop(l)});
       for (size_t k = l + 1; k < s.digits.size(); ++k)
         if (s.digits[k].dim == s.digits[l].dim && s.modes[k] == LevelMode::Locate)
-          edges.push_back({to, {to.index, s.digits[k].stride, s.digits[k].modulus}});
+          edges.push_back({s.loop(l), s.loop(k)});
     }
+  }
+
+  /// The loops over an index: one where no operand splits it.
+  std::vector<LoopVar> chainOf(unsigned index) const {
+    return chains[index].empty() ? std::vector<LoopVar>{{index, 1, 0}} : chains[index];
   }
 
   std::vector<LoopVar> vars() const {
     std::vector<LoopVar> result;
     for (unsigned i = 0; i < chains.size(); ++i)
-      if (chains[i].empty())
-        result.push_back({i, 1, 0});
-      else
-        for (const Digit &d : chains[i])
-          result.push_back({i, d.stride, d.modulus});
+      std::ranges::copy(chainOf(i), std::back_inserter(result));
     return result;
   }
 
@@ -193,9 +198,9 @@ private:
       for (unsigned v = 0; v < all.size(); ++v) {
         if (!(all[v] == to))
           continue;
-        bool exact = std::count(all.begin(), all.end(), from) > 0;
+        const bool exact = std::ranges::count(all, from) > 0;
         for (unsigned u = 0; u < all.size(); ++u)
-          if (u != v && all[u].index == from.index && (exact ? all[u] == from : true))
+          if (u != v && all[u].index == from.index && (!exact || all[u] == from))
             before[v].insert(u);
       }
     for (unsigned v = 0; v < all.size(); ++v)
@@ -211,8 +216,7 @@ private:
     for (const Shape &s : shapes) {
       if (s.digits.empty())
         continue;
-      const Digit &last = s.digits.back();
-      for (auto [index, coefficient] : s.operand->subscripts[last.dim].terms)
+      for (auto [index, coefficient] : s.subscript(s.digits.size() - 1).terms)
         if (index == v.index && v.stride == 1 && s.modes.back() == LevelMode::Locate)
           ++score;
     }
@@ -244,12 +248,9 @@ private:
   /// Loops over stored coordinates and all loops they stand in.
   std::vector<bool> neededBySparse(const std::vector<LoopVar> &all,
                                    const std::vector<std::set<unsigned>> &before) const {
-    std::vector<bool> needed(all.size(), false);
-    for (const Shape &s : shapes)
-      for (size_t l = 0; l < s.digits.size(); ++l)
-        if (s.modes[l] == LevelMode::Drive)
-          for (unsigned v = 0; v < all.size(); ++v)
-            needed[v] = needed[v] || all[v] == LoopVar{s.index(l), s.digits[l].stride, s.digits[l].modulus};
+    std::vector<bool> needed;
+    for (const LoopVar &v : all)
+      needed.push_back(std::ranges::any_of(shapes, [&](const Shape &s) { return s.drives(v); }));
     for (bool changed = true; changed;) {
       changed = false;
       for (unsigned v = 0; v < all.size(); ++v)
@@ -263,7 +264,7 @@ private:
   /// Smaller comes first: sparse before dense, low unit-stride score before high, result indices before
   /// reductions, high digits before low.
   std::tuple<bool, int, bool, unsigned, int64_t> key(const LoopVar &v, bool needed) const {
-    return {!needed, needed ? 0 : unitStride(v), needed ? false : bool(reduction[v.index]), rank[v.index],
+    return {!needed, needed ? 0 : unitStride(v), !needed && reduction[v.index], preference[v.index],
             -v.stride};
   }
 
@@ -271,23 +272,21 @@ private:
   /// sizes: an order with one of them inside is cheaper even after a conversion.
   bool isInnerProduct(unsigned o) const {
     for (unsigned other : accepted)
-      for (size_t l = 0; l < shapes[o].digits.size(); ++l)
-        for (size_t k = 0; k < shapes[other].digits.size(); ++k) {
-          if (shapes[o].modes[l] != LevelMode::Drive || shapes[other].modes[k] != LevelMode::Drive ||
-              shapes[o].index(l) != shapes[other].index(k))
+      for (size_t l : shapes[o].driven())
+        for (size_t k : shapes[other].driven()) {
+          if (shapes[o].index(l) != shapes[other].index(k))
             continue;
-          auto mine = outside(shapes[o], l), theirs = outside(shapes[other], k);
-          if (!std::includes(theirs.begin(), theirs.end(), mine.begin(), mine.end()) &&
-              !std::includes(mine.begin(), mine.end(), theirs.begin(), theirs.end()) &&
-              !isLookedUp(o, l, other, k) && !isLookedUp(other, k, o, l))
+          const auto mine = outside(shapes[o], l), theirs = outside(shapes[other], k);
+          if (!std::ranges::includes(theirs, mine) && !std::ranges::includes(mine, theirs) &&
+              !isIndexed(o, l, other, k) && !isIndexed(other, k, o, l))
             return true;
         }
     return false;
   }
   /// Whether level l of operand o is met again and again by the rows of `other` at its level k, which another
-  /// operand selects: then it can be looked up in a table (tulle-index-operands), and what is visited is
+  /// operand selects: then a position table can index it (tulle-index-operands), and what is visited is
   /// these rows.
-  bool isLookedUp(unsigned o, size_t l, unsigned other, size_t k) const {
+  bool isIndexed(unsigned o, size_t l, unsigned other, size_t k) const {
     if (!hasTables(shapes[o].operand->encoding.levels[l].format))
       return false;
     const auto mine = outside(shapes[o], l), theirs = outside(shapes[other], k);
@@ -308,20 +307,18 @@ private:
   /// `table`, and the traversal is profitable: against a merge of a row of either for every entry of the
   /// table's operand, where the numbers of entries are known, as if all dimensions had one size.
   bool isSelected(unsigned index, unsigned table, unsigned iterated) const {
+    auto selects = [&](unsigned s) {
+      return s != iterated && s != table && std::ranges::any_of(shapes[s].driven(), [&](size_t l) {
+               return shapes[s].index(l) == index && !outside(shapes[s], l).empty();
+             });
+    };
     for (unsigned s = 0; s < shapes.size(); ++s) {
-      if (s == iterated || s == table)
-        continue;
-      for (size_t l = 0; l < shapes[s].digits.size(); ++l) {
-        if (shapes[s].modes[l] != LevelMode::Drive || shapes[s].index(l) != index ||
-            outside(shapes[s], l).empty())
-          continue;
-        const double selecting = double(shapes[s].operand->entries),
-                     rows = double(shapes[iterated].operand->entries),
-                     tabled = double(shapes[table].operand->entries);
-        if (selecting < 0 || rows < 0 || tabled < 0 ||
-            selecting * rows <= Costs().mergeStep * tabled * (selecting + rows))
-          return true;
-      }
+      const auto selecting = double(shapes[s].operand->entries),
+                 rows = double(shapes[iterated].operand->entries),
+                 tabled = double(shapes[table].operand->entries);
+      if (selects(s) && (selecting < 0 || rows < 0 || tabled < 0 ||
+                         selecting * rows <= Costs().mergeStep * tabled * (selecting + rows)))
+        return true;
     }
     return false;
   }
@@ -329,10 +326,20 @@ private:
   static std::set<unsigned> outside(const Shape &s, size_t level) {
     std::set<unsigned> result;
     for (size_t k = 0; k < level; ++k)
-      for (auto [index, coefficient] : s.operand->subscripts[s.digits[k].dim].terms)
+      for (auto [index, coefficient] : s.subscript(k).terms)
         result.insert(index);
     result.erase(s.index(level));
     return result;
+  }
+
+  /// The level of a dimension that has this digit.
+  static format::Level levelOf(unsigned dim, const LoopVar &digit) {
+    format::Expr e = format::dim(dim);
+    if (digit.stride != 1)
+      e = format::binary(format::ExprKind::FloorDiv, e, format::constant(digit.stride));
+    if (digit.modulus != 0)
+      e = format::binary(format::ExprKind::Mod, e, format::constant(digit.modulus));
+    return {"", e, {}};
   }
 
   /// An encoding for operand o that follows the loops of those accepted: its dimensions in loop order, split
@@ -346,37 +353,24 @@ private:
     result.posWidth = op.encoding.posWidth;
     result.crdWidth = op.encoding.crdWidth == 2 ? 32 : op.encoding.crdWidth;
     result.fill = op.encoding.fill;
-    std::vector<LoopVar> loops = *order();
-    std::vector<std::pair<size_t, format::Level>> high, low;
+    const std::vector<LoopVar> loops = *order();
+    std::multimap<size_t, format::Level> high, low; // by their loops
     for (unsigned d = 0; d < op.encoding.order(); ++d) {
-      const Subscript &s = op.subscripts[d];
-      std::vector<Digit> chain{{d, 1, 0}};
-      if (s.isVariable() && !chains[s.terms[0].first].empty())
-        chain = chains[s.terms[0].first];
+      const bool plain = op.subscripts[d].isVariable();
       size_t outside = 0; // padding ends where the high digit's block does: the low one stands inside
-      for (const Digit &digit : chain) {
-        size_t at = loops.size();
-        if (s.isVariable())
-          at = std::find(loops.begin(), loops.end(), LoopVar{s.terms[0].first, digit.stride, digit.modulus}) -
-               loops.begin();
-        if (!lowOutside)
+      for (const LoopVar &digit : plain ? chainOf(op.subscripts[d].terms[0].first) : std::vector{LoopVar()}) {
+        size_t at = plain ? std::ranges::find(loops, digit) - loops.begin() : loops.size();
+        if (lowDigits == LowDigits::Inside)
           outside = at = std::max(at, outside);
-        format::Expr e = format::dim(d);
-        if (digit.stride != 1)
-          e = format::binary(format::ExprKind::FloorDiv, e, format::constant(digit.stride));
-        if (digit.modulus != 0)
-          e = format::binary(format::ExprKind::Mod, e, format::constant(digit.modulus));
-        format::Level level{"", e, {}};
         // Without padding every level is iterated, and iteration follows the loops.
-        (digit.modulus == 0 || op.exact || lowOutside ? high : low).push_back({at, level});
+        const bool iterated = digit.modulus == 0 || op.exact || lowDigits == LowDigits::Anywhere;
+        (iterated ? high : low).emplace(at, levelOf(d, digit));
       }
     }
-    auto byLoop = [](auto &a, auto &b) { return a.first < b.first; };
-    std::ranges::stable_sort(high, byLoop);
-    std::ranges::stable_sort(low, byLoop);
-    for (size_t h = 0; h < high.size(); ++h) {
-      high[h].second.format.kind = h == 0 && high.size() == 2 ? LevelKind::Dense : LevelKind::Compressed;
-      result.levels.push_back(high[h].second);
+    for (auto &[at, level] : high) {
+      const bool dense = result.levels.empty() && high.size() == 2;
+      level.format.kind = dense ? LevelKind::Dense : LevelKind::Compressed;
+      result.levels.push_back(level);
     }
     for (auto &[at, level] : low)
       result.levels.push_back(level);
@@ -389,13 +383,11 @@ private:
     for (const Shape &s : shapes) {
       std::vector<LevelPlan> levels;
       for (size_t l = 0; l < s.digits.size(); ++l) {
-        LevelPlan p{s.modes[l], 0};
-        if (p.mode == LevelMode::Drive)
-          p.loop = std::find(result.order.begin(), result.order.end(),
-                             LoopVar{s.index(l), s.digits[l].stride, s.digits[l].modulus}) -
-                   result.order.begin();
-        assert(p.loop < result.order.size() || p.mode != LevelMode::Drive);
-        levels.push_back(p);
+        LevelPlan level{s.modes[l], 0};
+        if (level.mode == LevelMode::Drive)
+          level.loop = std::ranges::find(result.order, s.loop(l)) - result.order.begin();
+        assert(level.loop < result.order.size() || level.mode != LevelMode::Drive);
+        levels.push_back(level);
       }
       result.levels.push_back(levels);
     }
@@ -404,15 +396,15 @@ private:
 
   const std::vector<bool> &reduction;
   int first;
-  bool lowOutside;
+  LowDigits lowDigits;
   bool anyCost = false;
   std::vector<Shape> shapes;
-  std::vector<std::vector<Digit>> chains; ///< per index, high digit first; empty: nobody said
-  std::vector<bool> drivenChain;          ///< the chain comes from an iterated level: it cannot change
+  std::vector<std::vector<LoopVar>> chains; ///< per index, high digit first; empty: nobody said
+  std::vector<bool> drivenChain;            ///< the chain comes from an iterated level: it cannot change
   std::vector<std::pair<LoopVar, LoopVar>> edges;
   std::vector<unsigned> accepted;
-  std::vector<Outer> outer;   ///< per index
-  std::vector<unsigned> rank; ///< per index: which of two loops that may both come next does
+  std::vector<Outer> outer;         ///< per index
+  std::vector<unsigned> preference; ///< per index: which of two loops that may both come next does
 };
 
 } // namespace
@@ -441,10 +433,9 @@ static LoopsOf loopsOf(const LoopVar &digit, const std::vector<LoopVar> &order) 
 /// Whether loops in this order insert the entries of a new tensor one row after the other.
 static bool insertsInOrder(const Plan &plan, const std::vector<bool> &reduction, const Operand &result) {
   size_t last = 0, row = 0; // of the levels so far, and of those above the last
-  const std::vector<Digit> digits = *format::digits(result.encoding);
-  for (const Digit &digit : digits) {
-    const LoopsOf loops =
-        loopsOf({result.subscripts[digit.dim].terms[0].first, digit.stride, digit.modulus}, plan.order);
+  const Shape shape(result);
+  for (size_t l = 0; l < shape.digits.size(); ++l) {
+    const LoopsOf loops = loopsOf(shape.loop(l), plan.order);
     if (loops.first < last || !loops.ordered)
       return false;
     row = last;
@@ -467,58 +458,48 @@ struct Candidate {
   }
 };
 
-/// Of entries; all the same where not every sparse operand's number is known.
-std::vector<double> weightsOf(const std::vector<Operand> &operands, bool known) {
-  if (!known)
-    return std::vector<double>(operands.size(), 1);
-  std::vector<int64_t> entries;
-  for (const Operand &operand : operands)
-    entries.push_back(operand.entries);
-  return relativeEntries(entries);
-}
-
 std::string describeCost(int64_t entries, double cost, double worst) {
-  std::string text = std::to_string(entries) + " entries";
-  if (std::isfinite(cost) && cost > 0 && worst > cost) {
-    char ratio[32];
-    std::snprintf(ratio, sizeof(ratio), "%.2g", worst / cost);
-    text += "; what else would fit costs up to " + std::string(ratio) + " times as much";
-  }
-  return text;
+  const bool comparable = std::isfinite(cost) && cost > 0 && worst > cost;
+  return fmt::format(
+      "{} entries{}", entries,
+      comparable ? fmt::format("; what else would fit costs up to {:.2g} times as much", worst / cost) : "");
 }
 
-/// Finds the candidate that costs least.
-class Search {
+/// The candidates of a statement.
+class Candidates {
 public:
-  Search(const std::vector<bool> &reduction, const std::vector<Operand> &operands)
+  Candidates(const std::vector<bool> &reduction, const std::vector<Operand> &operands)
       : reduction(reduction), operands(operands) {
     for (size_t o = 0; o < operands.size(); ++o)
       if (operands[o].follows < 0 && Shape(operands[o]).sparse) {
         sparse.push_back(int(o));
         known = known && operands[o].entries >= 0;
       }
-    entries = weightsOf(operands, known);
+    // As if all had as many where not every number is known.
+    std::vector<int64_t> counts;
+    for (const Operand &operand : operands)
+      counts.push_back(known ? operand.entries : 1);
+    entries = relativeEntries(counts);
   }
 
-  std::variant<Plan, Conversion> run() {
+  /// What the candidate that costs least begins with.
+  std::variant<Plan, Conversion> cheapest() const {
     // Loops over blocks are best outside of those inside a block. An operand that has to stay as it is may
     // have them in the opposite order.
-    Candidate best = cheapest(/*lowOutside=*/false);
-    if (!best.possible)
-      best = cheapest(/*lowOutside=*/true);
-    return best.outcome;
+    const Candidate best = cheapest(LowDigits::Inside);
+    return best.possible ? best.outcome : cheapest(LowDigits::Anywhere).outcome;
   }
 
 private:
-  Candidate cheapest(bool lowOutside) const {
-    Candidate best = evaluate(-1, lowOutside);
+  Candidate cheapest(LowDigits lowDigits) const {
+    Candidate best = evaluate(-1, lowDigits);
     if (sparse.size() < 2)
       return best;
     double worst = best.possible ? best.cost : 0;
     for (int first : sparse) {
       if (best.possible && best.cost == 0)
         break;
-      Candidate other = evaluate(first, lowOutside);
+      Candidate other = evaluate(first, lowDigits);
       if (other.possible && std::isfinite(other.cost))
         worst = std::max(worst, other.cost);
       if (other.isBetterThan(best))
@@ -530,16 +511,16 @@ private:
   }
 
   /// Everything that has to be converted when planning begins with `first`.
-  Candidate evaluate(int first, bool lowOutside) const {
+  Candidate evaluate(int first, LowDigits lowDigits) const {
     const Costs costs;
     std::vector<Operand> stored = operands;
     Candidate result;
     for (size_t attempt = 0; attempt <= operands.size() + 1; ++attempt) {
-      Planner planner(reduction, stored, first, lowOutside);
-      auto outcome = planner.run();
+      LoopOrder order(reduction, stored, first, lowDigits);
+      auto outcome = order.plan();
       if (attempt == 0)
         result.outcome = outcome;
-      if (planner.acceptedAnyCost()) {
+      if (order.acceptedAnyCost()) {
         result.cost = std::numeric_limits<double>::infinity();
         return result;
       }
@@ -567,7 +548,7 @@ private:
 
 std::variant<Plan, Conversion> plan(const std::vector<bool> &reduction,
                                     const std::vector<Operand> &operands) {
-  return Search(reduction, operands).run();
+  return Candidates(reduction, operands).cheapest();
 }
 
 } // namespace tulle::iteration

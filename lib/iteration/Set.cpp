@@ -1,45 +1,44 @@
+// Sets are written by a greedy cover of their minterms with prime implicants, as in two-level minimization.
 #include "iteration/Set.h"
+#include "tulle/error.h"
 #include <algorithm>
 #include <bit>
+#include <numeric>
 
 namespace tulle::iteration {
 namespace {
 
 using Kind = SetExpression::Kind;
 
+constexpr unsigned letters = 26;
+
 /// Recursive descent over `union := product ('|' product)*`, `product := factor (('&' | '\\') factor)*`.
 class Parser {
 public:
   Parser(std::string_view text, unsigned operands) : text(text), operands(operands) {}
 
-  std::optional<SetExpression> parse() {
-    std::optional<SetExpression> set = parseUnion(0);
+  /// Throws Error.
+  SetExpression parse() {
+    SetExpression set = parseUnion(0);
     skipSpace();
-    if (set && at != text.size())
-      return fail("expected '&', '|' or '\\'");
+    if (at != text.size())
+      fail("expected '&', '|' or '\\'");
     return set;
   }
-  std::string error;
 
 private:
   /// Deep nesting comes only from hostile input; the bound keeps the stack safe.
   static constexpr unsigned maxDepth = 200;
 
-  std::nullopt_t fail(std::string message) {
-    if (error.empty())
-      error = std::move(message) + " at character " + std::to_string(at + 1);
-    return std::nullopt;
+  [[noreturn]] void fail(const std::string &message) const {
+    throw Error(message + " at character " + std::to_string(at + 1));
   }
-  void skipSpace() {
-    while (at < text.size() && (text[at] == ' ' || text[at] == '\t' || text[at] == '\n'))
-      ++at;
-  }
+  void skipSpace() { at = std::min(text.find_first_not_of(" \t\n", at), text.size()); }
   bool consume(char c) {
     skipSpace();
-    if (at >= text.size() || text[at] != c)
-      return false;
-    ++at;
-    return true;
+    const bool found = at < text.size() && text[at] == c;
+    at += found;
+    return found;
   }
   static SetExpression join(Kind kind, std::vector<SetExpression> parts) {
     return parts.size() == 1 ? std::move(parts.front()) : SetExpression{kind, 0, std::move(parts)};
@@ -49,51 +48,41 @@ private:
     parts.push_back(std::move(set));
     return {Kind::Not, 0, std::move(parts)};
   }
-  std::optional<SetExpression> parseUnion(unsigned depth) {
+  SetExpression parseUnion(unsigned depth) {
     std::vector<SetExpression> parts;
-    do {
-      std::optional<SetExpression> part = parseProduct(depth);
-      if (!part)
-        return std::nullopt;
-      parts.push_back(std::move(*part));
-    } while (consume('|'));
+    do
+      parts.push_back(parseProduct(depth));
+    while (consume('|'));
     return join(Kind::Or, std::move(parts));
   }
-  std::optional<SetExpression> parseProduct(unsigned depth) {
-    std::vector<SetExpression> parts;
-    for (bool difference = false;;) {
-      std::optional<SetExpression> part = parseFactor(depth);
-      if (!part)
-        return std::nullopt;
-      parts.push_back(difference ? negated(std::move(*part)) : std::move(*part));
-      difference = consume('\\');
-      if (!difference && !consume('&'))
-        return join(Kind::And, std::move(parts));
+  SetExpression parseProduct(unsigned depth) {
+    std::vector<SetExpression> parts{parseFactor(depth)};
+    for (bool difference; (difference = consume('\\')) || consume('&');) {
+      SetExpression factor = parseFactor(depth);
+      parts.push_back(difference ? negated(std::move(factor)) : std::move(factor));
     }
+    return join(Kind::And, std::move(parts));
   }
-  std::optional<SetExpression> parseFactor(unsigned depth) {
+  SetExpression parseFactor(unsigned depth) {
     if (depth > maxDepth)
-      return fail("the set is nested too deeply");
-    if (consume('~')) {
-      std::optional<SetExpression> set = parseFactor(depth + 1);
-      return set ? std::optional(negated(std::move(*set))) : std::nullopt;
-    }
+      fail("the set is nested too deeply");
+    if (consume('~'))
+      return negated(parseFactor(depth + 1));
     if (consume('(')) {
-      std::optional<SetExpression> set = parseUnion(depth + 1);
-      if (set && !consume(')'))
-        return fail("expected ')'");
+      SetExpression set = parseUnion(depth + 1);
+      if (!consume(')'))
+        fail("expected ')'");
       return set;
     }
     if (consume('1'))
-      return SetExpression{Kind::Everything};
+      return {Kind::Everything};
     if (consume('0'))
-      return SetExpression{Kind::Nothing};
+      return {Kind::Nothing};
     return parseOperand();
   }
-  std::optional<SetExpression> parseOperand() {
-    skipSpace();
+  SetExpression parseOperand() {
     if (at >= text.size() || text[at] < 'a' || text[at] > 'z')
-      return fail("expected an operand, '~' or '('");
+      fail("expected an operand, '~' or '('");
     size_t end = at + 1;
     unsigned row = 0;
     for (; end < text.size() && text[end] >= '0' && text[end] <= '9'; ++end)
@@ -101,12 +90,11 @@ private:
     const unsigned operand = row * letters + unsigned(text[at] - 'a');
     const std::string name(text.substr(at, end - at));
     if (operand >= operands || name != operandName(operand))
-      return fail("operand '" + name + "' is not one of the " + std::to_string(operands) + " given");
+      fail("operand '" + name + "' is not one of the " + std::to_string(operands) + " given");
     at = end;
-    return SetExpression{Kind::Operand, operand};
+    return {Kind::Operand, operand};
   }
 
-  static constexpr unsigned letters = 26;
   std::string_view text;
   unsigned operands;
   size_t at = 0;
@@ -140,23 +128,17 @@ struct Product {
 /// All products with only visited minterms, those with the fewest literals first. A product is dropped when a
 /// shorter one covers it, so what remains are the prime implicants.
 std::vector<Product> primeImplicants(const CoordinateSet &set) {
-  Minterm all = (Minterm(1) << set.operands()) - 1;
-  std::vector<bool> in(size_t(all) + 1);
-  for (Minterm m : set.minterms())
-    in[m] = true;
+  const Minterm all = (Minterm(1) << set.operands()) - 1;
   std::vector<Minterm> masks(size_t(all) + 1);
-  for (Minterm care = 0; care <= all; ++care)
-    masks[care] = care;
-  std::sort(masks.begin(), masks.end(), [](Minterm a, Minterm b) {
-    return std::popcount(a) != std::popcount(b) ? std::popcount(a) < std::popcount(b) : a < b;
-  });
+  std::iota(masks.begin(), masks.end(), 0);
+  std::ranges::stable_sort(masks, std::less(), [](Minterm mask) { return std::popcount(mask); });
   std::vector<Product> primes;
   for (Minterm care : masks) {
     for (Minterm value = care;; value = (value - 1) & care) {
       Product product{care, value};
       bool visited = true;
       for (Minterm m = 0; m <= all && visited; ++m)
-        visited = !product.covers(m) || in[m];
+        visited = !product.covers(m) || set.contains(m);
       bool implied = std::any_of(primes.begin(), primes.end(), [&](const Product &p) {
         return (p.care & care) == p.care && (value & p.care) == p.value;
       });
@@ -182,11 +164,8 @@ std::vector<Product> cover(const CoordinateSet &set) {
     chosen.push_back(*best);
     std::erase_if(left, [&](Minterm m) { return best->covers(m); });
   }
-  std::sort(chosen.begin(), chosen.end(), [](const Product &a, const Product &b) {
-    return std::countr_zero(a.care) != std::countr_zero(b.care)
-               ? std::countr_zero(a.care) < std::countr_zero(b.care)
-               : a.care < b.care;
-  });
+  std::ranges::sort(chosen, std::less(),
+                    [](const Product &p) { return std::pair(std::countr_zero(p.care), p.care); });
   return chosen;
 }
 
@@ -205,53 +184,37 @@ std::string print(const Product &product, unsigned operands) {
 } // namespace
 
 std::string operandName(unsigned operand) {
-  const unsigned letters = 26, row = operand / letters;
+  const unsigned row = operand / letters;
   return char('a' + operand % letters) + (row ? std::to_string(row) : std::string());
 }
 
 std::optional<SetExpression> SetExpression::parse(std::string_view text, unsigned operands,
                                                   std::string *error) {
-  Parser parser(text, operands);
-  std::optional<SetExpression> set = parser.parse();
-  if (!set && error)
-    *error = parser.error;
-  return set;
+  try {
+    return Parser(text, operands).parse();
+  } catch (const Error &wrong) {
+    if (error)
+      *error = wrong.what();
+    return std::nullopt;
+  }
 }
 
 bool SetExpression::needsUniverse() const {
-  auto universal = [](const SetExpression &part) { return part.needsUniverse(); };
-  switch (kind) {
-  case Kind::Operand:
-  case Kind::Nothing:
-    return false;
-  case Kind::Everything:
-    return true;
-  case Kind::And:
-    return std::ranges::all_of(parts, universal);
-  case Kind::Or:
-    return std::ranges::any_of(parts, universal);
-  case Kind::Not:
+  if (kind == Kind::Not)
     return !parts.front().needsUniverse();
-  }
-  return false;
+  if (kind == Kind::Or)
+    return std::ranges::any_of(parts, &SetExpression::needsUniverse);
+  return kind == Kind::Everything ||
+         (kind == Kind::And && std::ranges::all_of(parts, &SetExpression::needsUniverse));
 }
 
 bool SetExpression::isWithin(unsigned which) const {
   auto within = [&](const SetExpression &part) { return part.isWithin(which); };
-  switch (kind) {
-  case Kind::Operand:
-    return operand == which;
-  case Kind::Nothing:
-    return true;
-  case Kind::And:
+  if (kind == Kind::And)
     return std::ranges::any_of(parts, within);
-  case Kind::Or:
+  if (kind == Kind::Or)
     return std::ranges::all_of(parts, within);
-  case Kind::Everything:
-  case Kind::Not:
-    return false;
-  }
-  return false;
+  return kind == Kind::Nothing || (kind == Kind::Operand && operand == which);
 }
 
 bool SetExpression::isUnion(unsigned operands) const {
@@ -265,7 +228,7 @@ bool SetExpression::isUnion(unsigned operands) const {
   name(*this);
   if (kind == Kind::Or)
     std::ranges::for_each(parts, name);
-  return std::ranges::all_of(named, [](bool is) { return is; });
+  return std::ranges::count(named, false) == 0;
 }
 
 CoordinateSet::CoordinateSet(unsigned operands, std::vector<Minterm> minterms)
@@ -314,14 +277,5 @@ std::string CoordinateSet::print() const {
 }
 
 bool CoordinateSet::contains(Minterm m) const { return std::binary_search(sorted.begin(), sorted.end(), m); }
-
-Minterm CoordinateSet::required() const {
-  if (sorted.empty())
-    return 0;
-  Minterm common = ~Minterm(0);
-  for (Minterm m : sorted)
-    common &= m;
-  return common;
-}
 
 } // namespace tulle::iteration

@@ -53,8 +53,6 @@ public:
   bool contains(Minterm m) const;
   /// Some coordinate outside all operands is visited: the whole dimension must be iterated.
   bool needsUniverse() const { return contains(0); }
-  /// Operands every visited minterm has.
-  Minterm required() const;
   bool operator==(const CoordinateSet &) const = default;
 
 private:

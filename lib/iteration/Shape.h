@@ -2,14 +2,9 @@
 #pragma once
 #include "iteration/Plan.h"
 #include <algorithm>
-#include <set>
-#include <tuple>
+#include <functional>
 
 namespace tulle::iteration {
-
-inline bool isFull(const format::LevelFormat &format) {
-  return format.kind == format::LevelKind::Dense || format.kind == format::LevelKind::Batch;
-}
 
 struct Shape {
   const Operand *operand;
@@ -18,49 +13,52 @@ struct Shape {
   std::vector<LevelMode> modes;
 
   explicit Shape(const Operand &op) : operand(&op), digits(*format::digits(op.encoding)) {
-    std::set<std::tuple<unsigned, int64_t, int64_t>> driven;
     bool searching = false;
     for (size_t l = 0; l < digits.size(); ++l) {
-      const auto &level = op.encoding.levels[l].format;
-      if (isFull(level)) {
+      if (format::isFull(op.encoding.levels[l].format)) {
         modes.push_back(LevelMode::Locate);
         continue;
       }
       sparse = true;
-      const Subscript &s = op.subscripts[digits[l].dim];
       // Below a searched level nothing can be iterated; a second level on the same digit (a diagonal) is
       // searched too.
-      bool drive = !searching && s.isVariable() && !usedBefore(l) &&
-                   driven.insert({s.terms[0].first, digits[l].stride, digits[l].modulus}).second;
-      modes.push_back(drive ? LevelMode::Drive : LevelMode::Search);
-      searching |= !drive;
+      searching = searching || !subscript(l).isVariable() || usedBefore(l) || drives(loop(l));
+      modes.push_back(searching ? LevelMode::Search : LevelMode::Drive);
     }
   }
 
+  const Subscript &subscript(size_t l) const { return operand->subscripts[digits[l].dim]; }
+  unsigned index(size_t l) const { return subscript(l).terms[0].first; }
+  LoopVar loop(size_t l) const { return {index(l), digits[l].stride, digits[l].modulus}; }
+
   /// The index of level l already fixes an earlier dimension of this operand (`A(i,i)`).
   bool usedBefore(size_t l) const {
-    unsigned index = operand->subscripts[digits[l].dim].terms[0].first;
     for (size_t k = 0; k < l; ++k)
       if (digits[k].dim != digits[l].dim)
-        for (auto [other, coefficient] : operand->subscripts[digits[k].dim].terms)
-          if (other == index)
+        for (auto [other, coefficient] : subscript(k).terms)
+          if (other == index(l))
             return true;
     return false;
   }
-  unsigned index(size_t l) const { return operand->subscripts[digits[l].dim].terms[0].first; }
-  std::vector<format::Digit> chain(unsigned dim) const {
-    std::vector<format::Digit> result;
-    for (const format::Digit &d : digits)
-      if (d.dim == dim)
-        result.push_back({0, d.stride, d.modulus});
-    std::sort(result.begin(), result.end(), [](auto &a, auto &b) { return a.stride > b.stride; });
+  /// The loops over a dimension whose subscript is a variable, outermost first.
+  std::vector<LoopVar> chain(unsigned dim) const {
+    std::vector<LoopVar> result;
+    for (size_t l = 0; l < digits.size(); ++l)
+      if (digits[l].dim == dim)
+        result.push_back(loop(l));
+    std::ranges::sort(result, std::greater(), &LoopVar::stride);
     return result;
   }
-  bool drivesDim(unsigned dim) const {
-    for (size_t l = 0; l < digits.size(); ++l)
-      if (digits[l].dim == dim && modes[l] == LevelMode::Drive)
-        return true;
-    return false;
+  /// The levels that loops iterate.
+  std::vector<size_t> driven() const {
+    std::vector<size_t> result;
+    for (size_t l = 0; l < modes.size(); ++l)
+      if (modes[l] == LevelMode::Drive)
+        result.push_back(l);
+    return result;
+  }
+  bool drives(const LoopVar &v) const {
+    return std::ranges::any_of(driven(), [&](size_t l) { return loop(l) == v; });
   }
 };
 

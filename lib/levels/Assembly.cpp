@@ -1,5 +1,5 @@
 #include "levels/Assembly.h"
-#include "format/Padding.h"
+#include "format/Encoding.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Matchers.h"
 

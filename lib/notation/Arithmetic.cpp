@@ -1,5 +1,5 @@
+// Integers compute in 64 bits and wrap to their width; floats compute in the C++ type of their width.
 #include "notation/Arithmetic.h"
-#include "notation/Monoid.h"
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -19,11 +19,8 @@ Scalar integer(int64_t value) { return {value, 0}; }
 Scalar truth(bool value) { return {value, 0}; }
 
 int64_t power(int64_t base, int64_t exponent, ElementType type) {
-  if (exponent < 0) {
-    if (base == 1 || base == -1)
-      return exponent % 2 ? base : 1;
-    return 0;
-  }
+  if (exponent < 0)
+    return base != 1 && base != -1 ? 0 : exponent % 2 ? base : 1;
   uint64_t result = 1, square = uint64_t(base);
   for (uint64_t e = uint64_t(exponent); e; e >>= 1, square *= square)
     if (e & 1)
@@ -33,20 +30,12 @@ int64_t power(int64_t base, int64_t exponent, ElementType type) {
 
 /// Whether the operands, of an ordered type, compare as the operation says.
 template <typename T> Scalar comparison(Op op, T a, T b) {
-  switch (op) {
-  case Op::Eq:
-    return truth(a == b);
-  case Op::Ne:
-    return truth(a != b);
-  case Op::Lt:
-    return truth(a < b);
-  case Op::Le:
-    return truth(a <= b);
-  case Op::Gt:
-    return truth(a > b);
-  default:
-    return truth(a >= b);
-  }
+  return truth(op == Op::Eq   ? a == b
+               : op == Op::Ne ? a != b
+               : op == Op::Lt ? a < b
+               : op == Op::Le ? a <= b
+               : op == Op::Gt ? a > b
+                              : a >= b);
 }
 
 Scalar applyInteger(Op op, ElementType type, const std::vector<Scalar> &args) {
@@ -91,13 +80,6 @@ Scalar applyInteger(Op op, ElementType type, const std::vector<Scalar> &args) {
   default:
     return comparison(op, a, b);
   }
-}
-
-Scalar applyBool(Op op, const std::vector<Scalar> &args) {
-  if (op == Op::Not)
-    return truth(!args[0].i);
-  // Truth values are the integers 0 and 1 to every operation they have.
-  return applyInteger(op, ElementType::I8, args);
 }
 
 /// What floats and complex numbers have in common: `T` is one of their types, in which C++ computes and
@@ -171,26 +153,14 @@ template <typename T> Scalar applyComplex(Op op, const std::vector<Scalar> &args
 } // namespace
 
 Scalar apply(Op op, ElementType operands, const std::vector<Scalar> &args) {
-  switch (operands) {
-  case ElementType::Bool:
-    return applyBool(op, args);
-  case ElementType::I8:
-  case ElementType::I16:
-  case ElementType::I32:
-  case ElementType::I64:
+  // Truth values are the integers 0 and 1 to every operation they have.
+  if (operands == ElementType::Bool)
+    return op == Op::Not ? truth(!args[0].i) : applyInteger(op, ElementType::I8, args);
+  if (isInteger(operands))
     return applyInteger(op, operands, args);
-  case ElementType::C64:
-    return applyComplex<float>(op, args);
-  case ElementType::C128:
-    return applyComplex<double>(op, args);
-  case ElementType::F64:
-    return applyFloat<double>(op, args);
-  case ElementType::BF16:
-  case ElementType::F16:
-  case ElementType::F32:
-    return applyFloat<float>(op, args);
-  }
-  return {};
+  if (isComplex(operands))
+    return operands == ElementType::C64 ? applyComplex<float>(op, args) : applyComplex<double>(op, args);
+  return operands == ElementType::F64 ? applyFloat<double>(op, args) : applyFloat<float>(op, args);
 }
 
 Scalar convert(const Scalar &value, ElementType from, ElementType to) {
@@ -210,6 +180,31 @@ Scalar rounded(const Scalar &value, ElementType type) {
   alignas(16) unsigned char element[16];
   storeScalar(type, element, value);
   return loadScalar(type, element);
+}
+
+Scalar identity(Reduce reduce, ElementType type) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const bool exact = isInteger(type) || type == ElementType::Bool;
+  const int64_t largest = type == ElementType::Bool ? 1 : exact ? INT64_MAX >> (64 - bits(type)) : 0;
+  switch (reduce) {
+  case Reduce::Mul:
+    return exact ? Scalar{1, 0} : Scalar{0, 1};
+  case Reduce::Min:
+    return exact ? Scalar{largest, 0} : Scalar{0, infinity};
+  case Reduce::Max:
+    return exact ? Scalar{type == ElementType::Bool ? 0 : -largest - 1, 0} : Scalar{0, -infinity};
+  case Reduce::And:
+    return {type == ElementType::Bool ? 1 : -1, 0};
+  default:
+    return {};
+  }
+}
+
+bool sameValue(ElementType type, const Scalar &a, const Scalar &b) {
+  if (isInteger(type) || type == ElementType::Bool)
+    return a.i == b.i;
+  auto same = [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); };
+  return same(a.f.real(), b.f.real()) && same(a.f.imag(), b.f.imag());
 }
 
 } // namespace tulle::notation

@@ -1,13 +1,13 @@
-// Text and bindings to a checked program.
+// Names, sizes and storage of tensors are checked before types, and types statement by statement.
 #include "format/Layout.h"
-#include "notation/ReservedWords.h"
+#include "notation/Resolve.h"
 #include "notation/Sparsity.h"
-#include "notation/Terms.h"
-#include "notation/Types.h"
 #include "support/Errors.h"
+#include "support/Suggest.h"
 #include <algorithm>
 #include <fmt/ranges.h>
 #include <limits>
+#include <set>
 
 namespace tulle::notation {
 namespace {
@@ -41,28 +41,27 @@ public:
 
 private:
   const std::map<std::string, Binding> &bindings;
-  Resolved resolved;
+  ResolvedProgram resolved;
   Program program;
   std::vector<std::optional<ElementType>> types;
   std::vector<bool> hasValue; ///< inputs, and what earlier statements wrote
 
-  const Binding *binding(unsigned tensor) const {
-    auto it = bindings.find(resolved.tensors[tensor]);
-    return it == bindings.end() ? nullptr : &it->second;
+  const Binding &binding(unsigned tensor) const {
+    static const Binding none;
+    const auto found = bindings.find(resolved.tensors[tensor]);
+    return found == bindings.end() ? none : found->second;
   }
 
   /// A binding nobody uses is a misspelling on one side or the other.
   void checkNames() const {
-    for (const auto &[name, binding] : bindings) {
-      if (resolved.tensor(name))
-        continue;
-      resolved.fail({0, resolved.text.size()}, fmt::format("tensor '{}' is given, but not used{}", name,
-                                                           support::didYouMean(name, resolved.tensors)));
-    }
+    for (const auto &[name, binding] : bindings)
+      if (!resolved.tensor(name))
+        resolved.fail({0, resolved.text.size()}, fmt::format("tensor '{}' is given, but not used{}", name,
+                                                             support::didYouMean(name, resolved.tensors)));
     for (const Use &use : resolved.uses) {
-      bool given = binding(use.access.tensor) && binding(use.access.tensor)->input;
+      const bool given = binding(use.access.tensor).input;
       auto writtenBy = [&](const Use &u) { return u.written && u.access.tensor == use.access.tensor; };
-      auto writer = std::find_if(resolved.uses.begin(), resolved.uses.end(), writtenBy);
+      const auto writer = std::ranges::find_if(resolved.uses, writtenBy);
       if (use.written || given || (writer != resolved.uses.end() && writer->statement < use.statement))
         continue;
       const std::string &name = resolved.tensors[use.access.tensor];
@@ -93,34 +92,31 @@ private:
     for (const Use &use : resolved.uses)
       for (unsigned d = 0; d < use.access.subscripts.size(); ++d)
         if (resolved.dims[use.access.tensor][d] < 0)
-          resolved.fail(use.subscriptRanges[d],
+          resolved.fail(use.access.subscripts[d].range,
                         fmt::format("the size of dimension {} of '{}' is unknown; give its dimensions", d + 1,
                                     resolved.tensors[use.access.tensor]));
   }
 
   [[noreturn]] void failWithoutSize(const Use &use, unsigned d, const std::string &index) const {
-    const std::string &tensor = resolved.tensors[use.access.tensor];
-    resolved.fail(
-        use.subscriptRanges[d],
-        use.written
-            ? fmt::format(
-                  "index '{}' is not used on the right, so its size is unknown; use it there, or give the "
-                  "dimensions of '{}'",
-                  index, tensor)
-            : fmt::format("the size of index '{}' is unknown; give the dimensions of '{}'", index, tensor));
+    constexpr std::string_view
+        onLeft = "index '{}' is not used on the right, so its size is unknown; use it there, "
+                 "or give the dimensions of '{}'",
+        onRight = "the size of index '{}' is unknown; give the dimensions of '{}'";
+    resolved.fail(use.access.subscripts[d].range, fmt::format(fmt::runtime(use.written ? onLeft : onRight),
+                                                              index, resolved.tensors[use.access.tensor]));
   }
 
   void declareTensors() {
     for (unsigned t = 0; t < resolved.tensors.size(); ++t) {
-      const Binding *b = binding(t);
+      const Binding &b = binding(t);
       TensorDecl decl;
       decl.name = resolved.tensors[t];
       decl.dims = resolved.dims[t];
-      decl.encoding = b && b->encoding ? *b->encoding : format::denseEncoding(resolved.orders[t]);
-      decl.input = b && b->input;
-      decl.entries = b ? b->entries : -1;
+      decl.encoding = b.encoding.value_or(format::denseEncoding(resolved.orders[t]));
+      decl.input = b.input;
+      decl.entries = b.entries;
       auto uses = [&](const Use &u) { return u.access.tensor == t; };
-      const SourceRange range = std::find_if(resolved.uses.begin(), resolved.uses.end(), uses)->access.range;
+      const SourceRange range = std::ranges::find_if(resolved.uses, uses)->access.range;
       if (decl.encoding.order() != resolved.orders[t])
         resolved.fail(range, fmt::format("the format of '{}' has {} dimension(s), but the tensor {}",
                                          decl.name, decl.encoding.order(), resolved.orders[t]));
@@ -129,31 +125,28 @@ private:
         if (std::string why = format::whyNotSizes(decl.encoding, decl.dims); !why.empty())
           resolved.fail(range, fmt::format("'{}' cannot be stored: {}", decl.name, why));
       program.tensors.push_back(std::move(decl));
-      types.push_back(b && b->type    ? b->type
-                      : b && b->input ? std::optional(ElementType::F64)
-                                      : std::nullopt);
-      hasValue.push_back(b && b->input);
+      types.push_back(b.type || !b.input ? b.type : ElementType::F64);
+      hasValue.push_back(b.input);
     }
   }
 
   Statement statement(unsigned number) {
-    const syntax::Statement &source = resolved.statements[number];
+    const ParsedStatement &source = resolved.statements[number];
     Statement s;
     s.range = source.range;
-    s.lhs = resolved.access(number, source.lhs);
+    s.lhs = source.lhs;
     if (const TensorDecl &result = program.tensors[s.lhs.tensor]; format::hasSlices(result.encoding))
       resolved.fail(
           s.lhs.range,
           fmt::format("'{}' is computed, and its format has slices: a result has storage of its own; "
                       "write its dimensions without slice(…)",
                       result.name));
-    Typer typer(resolved, types);
-    Typed rhs = typer.type(number, source.rhs);
+    const Typed rhs = decideTypes(resolved, types, source.rhs);
     auto &type = types[s.lhs.tensor];
     if (!type)
       type = rhs.natural;
-    s.rhs = typer.convert(rhs, computeType(*type));
-    s.where = typer.mask(number, source.where);
+    s.rhs = convertTo(resolved, rhs, computeType(*type));
+    s.where = source.where;
     s.reductionIndices = reductionIndices(number, s.lhs);
     s.accumulate = source.reduce && hasValue[s.lhs.tensor];
     // One value meets the reduction's start and remains what it is; only where a mask forbids it does the
@@ -196,21 +189,20 @@ private:
   }
 
   std::vector<unsigned> reductionIndices(unsigned number, const Access &lhs) const {
-    std::vector<unsigned> seen, result;
+    std::set<unsigned> seen;
     for (const Affine &a : lhs.subscripts)
-      seen.push_back(a.terms[0].first);
+      seen.insert(a.terms[0].first);
+    std::vector<unsigned> result;
     for (const Use &use : resolved.uses)
       if (use.statement == number)
         for (const Affine &a : use.access.subscripts)
           for (const auto &[index, coefficient] : a.terms)
-            if (std::ranges::find(seen, index) == seen.end()) {
-              seen.push_back(index);
+            if (seen.insert(index).second)
               result.push_back(index);
-            }
     return result;
   }
 
-  Reduce reduction(const syntax::Statement &source, ElementType type) const {
+  Reduce reduction(const ParsedStatement &source, ElementType type) const {
     Reduce reduce = source.reduce.value_or(Reduce::Add);
     auto refuse = [&](std::string_view why) {
       resolved.fail(source.assignRange,

@@ -1,5 +1,7 @@
-// Sizes of indices and dimensions, by propagation between the uses of each.
+// Sizes propagate between plain subscripts until nothing changes; then one more index or dimension gets the
+// size that its sums leave, and propagation goes on.
 #include "notation/Resolve.h"
+#include <algorithm>
 #include <fmt/format.h>
 #include <set>
 
@@ -8,14 +10,11 @@ namespace {
 
 using Wide = __int128; ///< coefficients are below 2^40, sizes below 2^63, at most a few thousand terms
 
-int64_t clamp(Wide value) {
-  constexpr Wide most = Wide(1) << 62;
-  return int64_t(value > most ? most : value < -most ? -most : value);
-}
+int64_t clamp(Wide value) { return int64_t(std::clamp(value, -(Wide(1) << 62), Wide(1) << 62)); }
 
 class Sizes {
 public:
-  Sizes(Resolved &r, const std::map<std::string, std::vector<int64_t>> &known)
+  Sizes(ResolvedProgram &r, const std::map<std::string, std::vector<int64_t>> &known)
       : r(r), indexFrom(r.indices.size()), dimFrom(r.tensors.size()) {
     for (unsigned t = 0; t < r.tensors.size(); ++t)
       dimFrom[t].resize(r.orders[t]);
@@ -38,18 +37,13 @@ private:
     unsigned tensor = 0, dim = 0;
     SourceRange range;
   };
-  Resolved &r;
-  std::vector<Origin> indexFrom; ///< where an index got its size
-  std::vector<std::vector<std::optional<Origin>>>
-      dimFrom; ///< where a dimension got its size; absent: it was given
+  ResolvedProgram &r;
+  std::vector<Origin> indexFrom;                           ///< where an index got its size
+  std::vector<std::vector<std::optional<Origin>>> dimFrom; ///< the same of dimensions; absent: it was given
 
   void give(unsigned t, const std::vector<int64_t> &dims) {
-    SourceRange range;
-    for (const Use &use : r.uses)
-      if (use.access.tensor == t) {
-        range = use.access.range;
-        break;
-      }
+    auto uses = [&](const Use &use) { return use.access.tensor == t; };
+    const SourceRange range = std::ranges::find_if(r.uses, uses)->access.range;
     if (dims.size() != r.orders[t])
       r.fail(range, fmt::format("'{}' has {} dimension{}, but {} subscript{} here", r.tensors[t], dims.size(),
                                 dims.size() == 1 ? "" : "s", r.orders[t], r.orders[t] == 1 ? "" : "s"));
@@ -64,7 +58,7 @@ private:
     return fmt::format("dimension {} of {}", p.dim + 1, r.tensors[p.tensor]);
   }
   static bool isPlain(const Use &use, unsigned d) {
-    return use.access.subscripts[d].isVariable() && !use.limits[d];
+    return use.access.subscripts[d].isVariable() && !use.access.subscripts[d].limit;
   }
 
   void propagatePlain() {
@@ -80,7 +74,7 @@ private:
   bool unify(const Use &use, unsigned d) {
     unsigned index = use.access.subscripts[d].terms[0].first;
     int64_t &size = r.indices[index].size, &dim = r.dims[use.access.tensor][d];
-    Origin here = {use.access.tensor, d, use.subscriptRanges[d]};
+    Origin here = {use.access.tensor, d, use.access.subscripts[d].range};
     if (size < 0 && dim >= 0) {
       size = dim;
       indexFrom[index] = here;
@@ -108,24 +102,21 @@ private:
            notes);
   }
 
-  /// The smallest and largest value the known terms of a subscript take; `unknown` gets the one term without
-  /// a size. False when more than one has none.
-  bool bounds(const Affine &affine, Wide &low, Wide &high,
-              const std::pair<unsigned, int64_t> **unknown) const {
-    low = high = affine.constant;
-    *unknown = nullptr;
+  /// The smallest and largest value that the known terms of a subscript take, and the terms without a size.
+  struct Bounds {
+    Wide low, high;
+    std::vector<std::pair<unsigned, int64_t>> unknown;
+  };
+  Bounds bounds(const Affine &affine) const {
+    Bounds known{affine.constant, affine.constant, {}};
     for (const auto &term : affine.terms) {
-      int64_t size = r.indices[term.first].size;
-      if (size < 0) {
-        if (*unknown)
-          return false;
-        *unknown = &term;
-        continue;
-      }
-      Wide reach = size > 0 ? Wide(term.second) * (size - 1) : 0;
-      (reach < 0 ? low : high) += reach;
+      const int64_t size = r.indices[term.first].size;
+      const Wide reach = size > 0 ? Wide(term.second) * (size - 1) : 0;
+      (reach < 0 ? known.low : known.high) += reach;
+      if (size < 0)
+        known.unknown.push_back(term);
     }
-    return true;
+    return known;
   }
 
   /// An index that no plain subscript sizes runs as far as every subscript that holds it stays inside its
@@ -137,18 +128,18 @@ private:
       std::optional<Wide> best;
       for (const Use &use : r.uses)
         for (unsigned d = 0; d < use.access.subscripts.size(); ++d) {
-          Wide low, high;
-          const std::pair<unsigned, int64_t> *term;
-          int64_t dim = use.limits[d] ? *use.limits[d] : r.dims[use.access.tensor][d];
-          if (dim < 0 || !bounds(use.access.subscripts[d], low, high, &term) || !term || term->first != index)
+          const Affine &subscript = use.access.subscripts[d];
+          const int64_t dim = subscript.limit.value_or(r.dims[use.access.tensor][d]);
+          const Bounds known = bounds(subscript);
+          if (dim < 0 || known.unknown.size() != 1 || known.unknown[0].first != index)
             continue;
           // c*i + high <= dim-1 for a positive c, c*i + low >= 0 for a negative one.
-          Wide reach = term->second > 0 ? Wide(dim) - 1 - high : low;
-          Wide step = term->second > 0 ? term->second : -Wide(term->second);
-          Wide size = reach < 0 ? 0 : reach / step + 1;
+          const Wide step = known.unknown[0].second,
+                     reach = step > 0 ? Wide(dim) - 1 - known.high : known.low,
+                     size = reach < 0 ? 0 : reach / (step > 0 ? step : -step) + 1;
           if (!best || size < *best) {
             best = size;
-            indexFrom[index] = {use.access.tensor, d, use.subscriptRanges[d]};
+            indexFrom[index] = {use.access.tensor, d, subscript.range};
           }
         }
       if (best) {
@@ -164,19 +155,18 @@ private:
     bool found = false;
     for (const Use &use : r.uses)
       for (unsigned d = 0; d < use.access.subscripts.size(); ++d) {
-        Wide low, high;
-        const std::pair<unsigned, int64_t> *term;
+        const Affine &subscript = use.access.subscripts[d];
+        const Bounds known = bounds(subscript);
         auto &from = dimFrom[use.access.tensor][d];
         int64_t &dim = r.dims[use.access.tensor][d];
-        if ((dim >= 0 && !from) || isPlain(use, d) || !bounds(use.access.subscripts[d], low, high, &term) ||
-            term)
+        if ((dim >= 0 && !from) || isPlain(use, d) || !known.unknown.empty())
           continue;
-        Wide need = std::max(use.limits[d] ? Wide(*use.limits[d]) : Wide(0), high + 1);
+        const Wide need = std::max(Wide(subscript.limit.value_or(0)), known.high + 1);
         if (need > clamp(need))
-          r.fail(use.subscriptRanges[d], "the subscript reaches beyond 2^62");
+          r.fail(subscript.range, "the subscript reaches beyond 2^62");
         if (dim < 0 || (inferred.count(&dim) && need > dim)) {
           dim = int64_t(std::max(need, Wide(0)));
-          from = Origin{use.access.tensor, d, use.subscriptRanges[d]};
+          from = Origin{use.access.tensor, d, subscript.range};
           inferred.insert(&dim);
           found = true;
         }
@@ -188,16 +178,15 @@ private:
   void checkRange(const Use &use, unsigned d) const {
     const Affine &affine = use.access.subscripts[d];
     int64_t dim = r.dims[use.access.tensor][d];
-    std::optional<int64_t> limit = use.limits[d];
-    SourceRange range = use.subscriptRanges[d];
+    const std::optional<int64_t> limit = affine.limit;
+    const SourceRange range = affine.range;
     Origin here = {use.access.tensor, d, range};
     if (limit && dim >= 0 && *limit > dim)
       r.fail(range, fmt::format("the slice ends before {}, but {} has size {}", *limit, describe(here), dim));
     if (dim < 0 || isPlain(use, d))
       return;
-    Wide low, high;
-    const std::pair<unsigned, int64_t> *unknown;
-    if (!bounds(affine, low, high, &unknown) || unknown)
+    const auto [low, high, unknown] = bounds(affine);
+    if (!unknown.empty())
       return;
     std::vector<support::Note> notes;
     for (const auto &term : affine.terms) {
@@ -208,7 +197,7 @@ private:
         notes.push_back({from.range, fmt::format("index '{}' has size {} from {}", r.indices[term.first].name,
                                                  r.indices[term.first].size, describe(from))});
     }
-    int64_t end = limit ? *limit : dim;
+    const int64_t end = limit.value_or(dim);
     if (low < 0 || high >= end)
       r.fail(range,
              fmt::format("the subscript takes values from {} to {}, but {}{} {}", clamp(low), clamp(high),
@@ -227,13 +216,13 @@ private:
 
 } // namespace
 
-void inferSizes(Resolved &resolved, const std::map<std::string, std::vector<int64_t>> &known) {
+void inferSizes(ResolvedProgram &resolved, const std::map<std::string, std::vector<int64_t>> &known) {
   Sizes(resolved, known).run();
 }
 
 std::map<std::string, std::vector<int64_t>>
 inferDims(std::string_view text, const std::map<std::string, std::vector<int64_t>> &known) {
-  Resolved resolved = resolve(text);
+  ResolvedProgram resolved = resolve(text);
   inferSizes(resolved, known);
   std::map<std::string, std::vector<int64_t>> result;
   for (unsigned t = 0; t < resolved.tensors.size(); ++t)
@@ -242,10 +231,10 @@ inferDims(std::string_view text, const std::map<std::string, std::vector<int64_t
 }
 
 std::vector<TensorUse> tensorsUsed(std::string_view text) {
-  Resolved resolved = resolve(text);
+  ResolvedProgram resolved = resolve(text);
   std::vector<TensorUse> result;
   for (unsigned t = 0; t < resolved.tensors.size(); ++t)
-    result.push_back({resolved.tensors[t], resolved.orders[t], false, false});
+    result.push_back({resolved.tensors[t], resolved.orders[t], /*read=*/false, /*written=*/false});
   for (const Use &use : resolved.uses)
     (use.written ? result[use.access.tensor].written : result[use.access.tensor].read) = true;
   return result;

@@ -1,14 +1,14 @@
-// Recursive descent from tokens to the syntax tree of a program; errors point into the text.
-#include "notation/Monoid.h"
-#include "notation/ReservedWords.h"
-#include "notation/Syntax.h"
-#include "support/Cursor.h"
+// Recursive descent from tokens to trees without types; names get their numbers on the way.
+#include "notation/Arithmetic.h"
+#include "notation/Operations.h"
+#include "notation/Resolve.h"
+#include "support/Lexer.h"
+#include "support/Suggest.h"
 #include <charconv>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <limits>
 
-namespace tulle::notation::syntax {
+namespace tulle::notation {
 namespace {
 
 using support::Token;
@@ -24,38 +24,33 @@ constexpr unsigned maxDepth = 500;
 /// Coefficients and constants of subscripts: sums of a few of them times sizes stay far inside 128 bits.
 constexpr int64_t maxSubscript = int64_t(1) << 40;
 
-struct BinaryOperator {
-  std::string_view text;
-  Op op;
-  int precedence;
+/// A sum in a subscript, by the names of its indices.
+struct Term {
+  std::string_view index;
+  int64_t coefficient;
 };
-constexpr BinaryOperator binaryOperators[] = {
-    {"==", Op::Eq, 1},  {"!=", Op::Ne, 1}, {"<", Op::Lt, 1},  {"<=", Op::Le, 1}, {">", Op::Gt, 1},
-    {">=", Op::Ge, 1},  {"|", Op::Or, 2},  {"^", Op::Xor, 3}, {"&", Op::And, 4}, {"<<", Op::Shl, 5},
-    {">>", Op::Shr, 5}, {"+", Op::Add, 6}, {"-", Op::Sub, 6}, {"*", Op::Mul, 7}, {"/", Op::Div, 7},
-    {"%", Op::Mod, 7},  {"**", Op::Pow, 8}};
 
 class Parser : support::Cursor {
 public:
-  explicit Parser(std::string_view text) : Cursor(language, text, sourceName) {}
+  explicit Parser(std::string_view text) : Cursor(language, text, sourceName) { out.text = text; }
 
-  std::vector<Statement> program() {
-    std::vector<Statement> statements;
+  ParsedProgram program() {
     while (true) {
       while (accept(";"))
         ;
       if (atEnd())
         break;
-      statements.push_back(statement());
+      statement();
       if (!atEnd() && !next(";"))
         failFound(peek(), "an operator, 'where', ';' or the end");
     }
-    if (statements.empty())
+    if (out.statements.empty())
       fail(peek().range, "expected a statement, such as y(i) = A(i,j) * x(j)");
-    return statements;
+    return std::move(out);
   }
 
 private:
+  ParsedProgram out;
   unsigned nesting = 0;
 
   [[noreturn]] void failFound(const Token &token, std::string_view expected) const {
@@ -88,8 +83,8 @@ private:
 
   // ---- statements
 
-  Statement statement() {
-    Statement s;
+  void statement() {
+    ParsedStatement &s = out.statements.emplace_back();
     s.lhs = access(expectKind(Token::Word, "the name of the result"));
     size_t assign = peek().range.begin;
     s.reduce = assignment();
@@ -98,7 +93,6 @@ private:
     if (accept("where"))
       s.where = mask(0);
     s.range = since(s.lhs.range.begin);
-    return s;
   }
 
   std::optional<Reduce> assignment() {
@@ -107,9 +101,9 @@ private:
       return std::nullopt;
     const bool isWord = token.kind == Token::Word && accept("=");
     const std::string spelled = std::string(token.text) + (isWord ? "=" : "");
-    for (size_t reduce = 0; reduce < std::size(monoids); ++reduce)
-      if (spelled == monoids[reduce].assignment)
-        return Reduce(reduce);
+    const auto *monoid = std::ranges::find(monoids, spelled, &Monoid::assignment);
+    if (monoid != std::end(monoids))
+      return Reduce(monoid - monoids);
     if (isWord)
       fail(token.range,
            fmt::format("unknown reduction '{}='; there are += *= min= max= |= &= ^=", token.text));
@@ -130,13 +124,12 @@ private:
   /// The name has been taken.
   Access access(const Token &name) {
     checkName(name, "a tensor");
-    Access result;
-    result.tensor = std::string(name.text);
-    result.nameRange = result.range = name.range;
-    if (!next("(") && !next("[")) {
-      result.bare = true;
+    const unsigned number = out.tensor(name.text).value_or(out.tensors.size());
+    if (number == out.tensors.size())
+      out.tensors.emplace_back(name.text);
+    Access result{number, {}, name.range, !next("(") && !next("[")};
+    if (result.bare)
       return result;
-    }
     Token open = take();
     std::string_view close = open.is("(") ? ")" : "]";
     if (!next(close))
@@ -179,33 +172,35 @@ private:
   }
 
   /// Sum of terms `i`, `2*i`, `i*2`, `3`, with signs; then `:n`.
-  Subscript subscript() {
-    Subscript s;
+  Affine subscript() {
+    Affine s;
+    std::vector<Term> terms;
     const size_t begin = peek().range.begin;
     int sign = accept("-") ? -1 : 1;
-    while (true) {
-      term(s, sign);
-      if (accept("+"))
-        sign = 1;
-      else if (accept("-"))
-        sign = -1;
-      else
-        break;
-    }
+    do {
+      term(s, terms, sign);
+      sign = next("-") ? -1 : 1;
+    } while (accept("+") || accept("-"));
     if (accept(":")) {
       Token end = expectKind(Token::Integer, "the integer a slice ends before, as in A(i+1:8)");
       s.limit = bounded(end, integer(end));
     }
     s.range = since(begin);
+    for (const Term &term : terms) {
+      const auto [index, isNew] = out.statements.back().scope.emplace(term.index, out.indices.size());
+      if (isNew)
+        out.indices.push_back({index->first, -1});
+      s.terms.emplace_back(index->second, term.coefficient);
+    }
     return s;
   }
 
-  void term(Subscript &s, int sign) {
+  void term(Affine &s, std::vector<Term> &terms, int sign) {
     Token token = take();
     if (token.kind == Token::Integer) {
       int64_t value = bounded(token, __int128(integer(token)) * sign);
       if (accept("*"))
-        return addTerm(s, expectKind(Token::Word, "an index after '*' in a subscript"), value, token);
+        return addTerm(terms, expectKind(Token::Word, "an index after '*' in a subscript"), value);
       s.constant = bounded(token, __int128(s.constant) + value);
       return;
     }
@@ -217,53 +212,45 @@ private:
           expectKind(Token::Integer, "an integer after '*': a subscript is a sum of integer * index");
       coefficient = bounded(factor, __int128(integer(factor)) * sign);
     }
-    addTerm(s, token, coefficient, token);
+    addTerm(terms, token, coefficient);
   }
 
-  void addTerm(Subscript &s, const Token &name, int64_t coefficient, const Token &first) {
+  void addTerm(std::vector<Term> &terms, const Token &name, int64_t coefficient) {
     checkName(name, "an index");
     if (next("("))
       fail(peek().range,
            "a subscript is a sum of integer * index: tensors cannot be used in it (and an index "
            "that is not on the left is summed without a word)");
-    for (Term &t : s.terms)
-      if (t.index == name.text) {
-        coefficient = bounded(name, __int128(t.coefficient) + coefficient);
-        t.coefficient = coefficient;
-        if (coefficient == 0)
-          std::erase_if(s.terms, [](const Term &t) { return t.coefficient == 0; });
-        return;
-      }
-    if (coefficient != 0)
-      s.terms.push_back({std::string(name.text), coefficient, {first.range.begin, name.range.end}});
+    auto same = std::ranges::find(terms, name.text, &Term::index);
+    if (same == terms.end())
+      same = terms.insert(same, {name.text, 0});
+    same->coefficient = bounded(name, __int128(same->coefficient) + coefficient);
+    if (same->coefficient == 0)
+      terms.erase(same);
   }
 
   // ---- expressions: precedence climbing
 
-  const BinaryOperator *binaryHere() const {
-    for (const BinaryOperator &b : binaryOperators)
-      if (next(b.text))
-        return &b;
-    return nullptr;
+  const Operation *binaryHere() const {
+    const auto *found = std::ranges::find_if(
+        operations, [&](const Operation &o) { return o.precedence != 0 && next(o.sign); });
+    return found == std::end(operations) ? nullptr : found;
   }
 
+  static Expr makeNode(ExprNode node) { return std::make_shared<const ExprNode>(std::move(node)); }
+
+  /// `opRange`: the operator or the function's name.
   Expr make(Op op, std::vector<Expr> args, SourceRange range, SourceRange opRange) {
-    auto node = std::make_shared<Node>();
-    node->op = op;
     unsigned below = 0;
     for (const Expr &arg : args)
       below = std::max(below, arg->depth);
-    node->depth = depthAbove(below, opRange);
-    node->args = std::move(args);
-    node->range = range;
-    node->opRange = opRange;
-    return node;
+    return makeNode({.op = op, .args = std::move(args), .range = range, .depth = depthAbove(below, opRange)});
   }
 
   Expr expression(int lowest) {
     Nested guard(*this);
     Expr left = unary();
-    while (const BinaryOperator *b = binaryHere()) {
+    while (const Operation *b = binaryHere()) {
       if (b->precedence < lowest)
         break;
       Token op = take();
@@ -289,13 +276,8 @@ private:
     return make(op.is("-") ? Op::Neg : Op::Not, {operand}, {op.range.begin, operand->range.end}, op.range);
   }
 
-  Expr literal(const Token &token, ElementType type, Scalar value) {
-    auto node = std::make_shared<Node>();
-    node->op = Op::Literal;
-    node->type = type;
-    node->literal = value;
-    node->range = node->opRange = token.range;
-    return node;
+  static Expr literal(const Token &token, ElementType type, Scalar value) {
+    return makeNode({.type = type, .literal = value, .range = token.range});
   }
 
   Expr primary() {
@@ -310,12 +292,8 @@ private:
     case Token::Word:
       break;
     default:
-      if (token.is("(")) {
-        auto node = std::make_shared<Node>(*expression(1));
-        expectClose(token, ")");
-        node->range = since(token.range.begin);
-        return node;
-      }
+      if (token.is("("))
+        return closed(token, expression(1));
       failFound(token, "a tensor, a number, a function or '('");
     }
     if (token.is("inf") || token.is("nan"))
@@ -326,13 +304,21 @@ private:
       fail(token.range, "expected an expression before 'where'");
     if (findFunction(token.text) || parseElementType(token.text))
       return call(token);
-    auto node = std::make_shared<Node>();
-    node->op = Op::Access;
     checkMisspelt(token);
-    node->access = access(token);
-    node->range = node->access.range;
-    node->opRange = token.range;
-    return node;
+    return accessNode(token);
+  }
+
+  Expr accessNode(const Token &name) {
+    const Access read = access(name);
+    return makeNode({.op = Op::Access, .access = read, .range = read.range});
+  }
+
+  /// What stands in parentheses, with these.
+  Expr closed(const Token &open, const Expr &inside) {
+    expectClose(open, ")");
+    ExprNode node = *inside;
+    node.range = since(open.range.begin);
+    return makeNode(std::move(node));
   }
 
   /// `sqr(A(i,j))`: what stands in the parentheses is no subscript, so a function was meant.
@@ -366,18 +352,18 @@ private:
       while (accept(","));
     expectClose(open, ")");
     SourceRange range = since(name.range.begin);
-    const Function *function = findFunction(name.text);
+    const Operation *function = findFunction(name.text);
     unsigned least = function ? function->minArgs : 1, most = function ? function->maxArgs : 1;
     if (args.size() < least || args.size() > most)
       fail(range, fmt::format("{} takes {}{} argument{}, {} given", name.text,
                               least < most ? "at least " : "", least, least == 1 ? "" : "s", args.size()));
     if (!function) {
-      auto node = std::make_shared<Node>(*make(Op::Convert, std::move(args), range, name.range));
-      node->type = *parseElementType(name.text);
-      return node;
+      ExprNode cast = *make(Op::Convert, std::move(args), range, name.range);
+      cast.type = *parseElementType(name.text);
+      return makeNode(std::move(cast));
     }
     // min(a, b, c) is min(min(a, b), c).
-    while (function->maxArgs > 3 && args.size() > 2) {
+    while (function->maxArgs == many && args.size() > 2) {
       args[1] =
           make(function->op, {args[0], args[1]}, {args[0]->range.begin, args[1]->range.end}, name.range);
       args.erase(args.begin());
@@ -391,25 +377,16 @@ private:
     Nested guard(*this);
     Mask left = maskPrimary();
     constexpr std::string_view operators = "|\\&";
-    constexpr MaskOp ops[] = {MaskOp::Or, MaskOp::Minus, MaskOp::And};
+    constexpr Op ops[] = {Op::Or, Op::Sub, Op::And};
     while (true) {
       const size_t level = atEnd() ? operators.npos : operators.find(peek().text);
       if (level == operators.npos || int(level) < lowest)
         return left;
       take();
       Mask right = mask(int(level) + 1);
-      left = makeMask(ops[level], left, right, {left->range.begin, right->range.end});
+      const SourceRange range{left->range.begin, right->range.end};
+      left = make(ops[level], {left, right}, range, range);
     }
-  }
-
-  Mask makeMask(MaskOp op, Mask lhs, Mask rhs, SourceRange range) {
-    auto node = std::make_shared<MaskNode>();
-    node->op = op;
-    node->depth = depthAbove(std::max(lhs->depth, rhs ? rhs->depth : 0), range);
-    node->lhs = std::move(lhs);
-    node->rhs = std::move(rhs);
-    node->range = range;
-    return node;
   }
 
   Mask maskPrimary() {
@@ -417,64 +394,24 @@ private:
     Token token = take();
     if (token.is("~") || token.is("!")) {
       Mask operand = maskPrimary();
-      return makeMask(MaskOp::Not, operand, nullptr, {token.range.begin, operand->range.end});
+      const SourceRange range{token.range.begin, operand->range.end};
+      return make(Op::Not, {operand}, range, range);
     }
-    if (token.is("(")) {
-      auto node = std::make_shared<MaskNode>(*mask(0));
-      expectClose(token, ")");
-      node->range = since(token.range.begin);
-      return node;
-    }
+    if (token.is("("))
+      return closed(token, mask(0));
     if (token.kind != Token::Word)
       failFound(token, "a tensor whose stored entries select, as in 'where A' or 'where ~A(i,j)'");
-    auto node = std::make_shared<MaskNode>();
-    node->op = MaskOp::Stored;
-    node->access = access(token);
-    node->range = node->access.range;
-    return node;
+    return accessNode(token);
   }
 };
 
 } // namespace
 
-std::vector<Statement> parse(std::string_view text) { return Parser(text).program(); }
-
-std::string_view functionName(Op op) {
-  static const std::vector<std::string> names = functionNames();
-  for (const std::string &name : names)
-    if (findFunction(name)->op == op)
-      return name;
-  return {};
+std::optional<unsigned> ParsedProgram::tensor(std::string_view name) const {
+  const auto found = std::ranges::find(tensors, name);
+  return found == tensors.end() ? std::nullopt : std::optional(unsigned(found - tensors.begin()));
 }
 
-std::string_view operatorName(Op op) {
-  for (const BinaryOperator &b : binaryOperators)
-    if (b.op == op)
-      return b.text;
-  return {};
-}
+ParsedProgram parse(std::string_view text) { return Parser(text).program(); }
 
-int precedence(Op op) {
-  for (const BinaryOperator &b : binaryOperators)
-    if (b.op == op)
-      return b.precedence;
-  return 0;
-}
-
-void forEachAccess(const Expr &expr, const std::function<void(const Access &)> &visit) {
-  if (expr->op == Op::Access)
-    visit(expr->access);
-  for (const Expr &arg : expr->args)
-    forEachAccess(arg, visit);
-}
-
-void forEachAccess(const Mask &mask, const std::function<void(const Access &)> &visit) {
-  if (!mask)
-    return;
-  if (mask->op == MaskOp::Stored)
-    visit(mask->access);
-  forEachAccess(mask->lhs, visit);
-  forEachAccess(mask->rhs, visit);
-}
-
-} // namespace tulle::notation::syntax
+} // namespace tulle::notation

@@ -1,8 +1,9 @@
-// Canonical text of checked trees.
-#include "notation/Monoid.h"
-#include "notation/Syntax.h"
+// Canonical text of checked trees, with the parentheses that precedence needs.
+#include "notation/Arithmetic.h"
+#include "notation/Operations.h"
 #include <cmath>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace tulle::notation {
 namespace {
@@ -45,51 +46,44 @@ std::string print(const Program &program, const Affine &affine) {
 std::string print(const Program &program, const Expr &expr, int outer);
 
 std::string arguments(const Program &program, const ExprNode &node) {
-  std::string text;
+  std::vector<std::string> texts;
   for (const Expr &arg : node.args)
-    text += (text.empty() ? "" : ", ") + print(program, arg, 0);
-  return "(" + text + ")";
+    texts.push_back(print(program, arg, 0));
+  return fmt::format("({})", fmt::join(texts, ", "));
 }
 
 /// `outer`: how tightly the surrounding operator binds.
 std::string print(const Program &program, const Expr &expr, int outer) {
   const ExprNode &node = *expr;
-  switch (node.op) {
-  case Op::Literal: {
+  auto within = [&](int level, std::string text) { return outer > level ? "(" + text + ")" : text; };
+  if (node.op == Op::Literal) {
     std::string text = literal(node);
-    return text.starts_with("-") && outer > 0 ? "(" + text + ")" : text;
+    return within(text.starts_with("-") ? 0 : outer, text);
   }
-  case Op::Access:
+  if (node.op == Op::Access)
     return print(program, node.access);
-  case Op::Convert:
+  if (node.op == Op::Convert)
     return std::string(name(node.type)) + arguments(program, node);
-  case Op::Neg:
-  case Op::Not: {
-    std::string text = (node.op == Op::Neg ? "-" : "~") + print(program, node.args[0], 9);
-    return outer > 7 ? "(" + text + ")" : text;
-  }
-  default:
-    break;
-  }
-  std::string_view op = syntax::operatorName(node.op);
-  if (op.empty() || node.op == Op::Pow)
-    return std::string(syntax::functionName(node.op)) + arguments(program, node);
-  int level = syntax::precedence(node.op);
+  const Operation &op = operation(node.op);
+  if (node.op == Op::Neg || node.op == Op::Not)
+    return within(7, std::string(op.sign) + print(program, node.args[0], 9));
+  if (op.sign.empty() || node.op == Op::Pow)
+    return std::string(op.function) + arguments(program, node);
+  const int level = op.precedence;
   // A comparison's operands may not be comparisons, and other operators group to the left.
-  std::string text = fmt::format("{} {} {}", print(program, node.args[0], level == 1 ? 2 : level), op,
-                                 print(program, node.args[1], level + 1));
-  return level < outer ? "(" + text + ")" : text;
+  return within(level, fmt::format("{} {} {}", print(program, node.args[0], level == 1 ? 2 : level), op.sign,
+                                   print(program, node.args[1], level + 1)));
 }
 
-std::string print(const Program &program, const Mask &mask, int outer) {
-  if (mask->op == MaskOp::Stored)
+std::string printMask(const Program &program, const Mask &mask, int outer) {
+  if (mask->op == Op::Access)
     return print(program, mask->access);
-  if (mask->op == MaskOp::Not)
-    return "~" + print(program, mask->lhs, 3);
-  int level = mask->op == MaskOp::Or ? 0 : mask->op == MaskOp::Minus ? 1 : 2;
+  if (mask->op == Op::Not)
+    return "~" + printMask(program, mask->args[0], 3);
+  const int level = mask->op == Op::Or ? 0 : mask->op == Op::Sub ? 1 : 2;
   std::string text =
-      fmt::format("{} {} {}", print(program, mask->lhs, level), std::string_view("|\\&").substr(level, 1),
-                  print(program, mask->rhs, level + 1));
+      fmt::format("{} {} {}", printMask(program, mask->args[0], level),
+                  std::string_view("|\\&").substr(level, 1), printMask(program, mask->args[1], level + 1));
   return level < outer ? "(" + text + ")" : text;
 }
 
@@ -113,7 +107,7 @@ std::string print(const Program &program, const Expr &expr) { return print(progr
 std::string print(const Program &program, const Statement &statement) {
   std::string text = fmt::format("{} {} {}", print(program, statement.lhs), assignment(statement),
                                  print(program, statement.rhs, 0));
-  return statement.where ? text + " where " + print(program, statement.where, 0) : text;
+  return statement.where ? text + " where " + printMask(program, statement.where, 0) : text;
 }
 
 } // namespace tulle::notation

@@ -57,6 +57,8 @@ enum class Op : uint8_t {
 struct Affine {
   std::vector<std::pair<unsigned, int64_t>> terms; ///< (index variable, coefficient), no zero coefficients
   int64_t constant = 0;
+  std::optional<int64_t> limit; ///< `i+1:n`: the subscript stays below n
+  SourceRange range;
   bool isVariable() const { return terms.size() == 1 && terms[0].second == 1 && constant == 0; }
 };
 
@@ -64,31 +66,37 @@ struct Access {
   unsigned tensor = 0;
   std::vector<Affine> subscripts;
   SourceRange range;
+  bool bare = false; ///< written without parentheses
 };
 
 struct ExprNode;
 using Expr = std::shared_ptr<const ExprNode>;
 
-/// Every node's children already have the type the operation computes in (Convert nodes are explicit).
+/// In a checked program every node's children have the type the operation computes in (Convert nodes are
+/// explicit). The parser knows the types of literals and casts only.
 struct ExprNode {
-  Op op;
-  ElementType type; ///< of the value
-  Scalar literal;
-  Access access;
-  std::vector<Expr> args;
-  SourceRange range;
+  Op op = Op::Literal;
+  ElementType type = ElementType::F64; ///< of the value
+  Scalar literal{};
+  Access access{};
+  std::vector<Expr> args{};
+  SourceRange range{};
+  unsigned depth = 1; ///< the parser's: trees are at most 500 deep, so that recursion over them is safe
 };
 
-/// Set algebra over stored patterns.
-enum class MaskOp : uint8_t { Stored, And, Or, Minus, Not };
-struct MaskNode;
-using Mask = std::shared_ptr<const MaskNode>;
-struct MaskNode {
-  MaskOp op;
-  Access access; ///< Stored
-  Mask lhs, rhs;
-  SourceRange range;
-};
+/// Set algebra over stored patterns: And, Or, Sub (difference) and Not of accesses, which are the sets of
+/// what is stored.
+using Mask = Expr;
+
+/// Calls `visit` with every access of an expression, which may be null, in the order of the text.
+template <class Visit> void forEachAccess(const Expr &expr, const Visit &visit) {
+  if (!expr)
+    return;
+  if (expr->op == Op::Access)
+    visit(expr->access);
+  for (const Expr &arg : expr->args)
+    forEachAccess(arg, visit);
+}
 
 /// How the memory of a new sparse tensor is sized: as the compiler chooses, by counting its entries first, by
 /// an upper bound, or by the bound where the machine's memory allows it.
@@ -104,10 +112,9 @@ struct Statement {
   bool assign = false;
   /// Of the type the left side computes in: its element type, f32 for f16 and bf16 (rounded when stored).
   Expr rhs;
-  Mask where; ///< null: everywhere
-  std::vector<unsigned>
-      reductionIndices; ///< right-hand indices that are not on the left, in order of appearance
-  AssemblyPlan plan = AssemblyPlan::Auto; ///< of a schedule (Schedule.h)
+  Mask where;                             ///< null: everywhere
+  std::vector<unsigned> reductionIndices; ///< those that are not on the left, in order of appearance
+  AssemblyPlan plan = AssemblyPlan::Auto; ///< of a schedule
   SourceRange range;
 };
 
@@ -171,6 +178,15 @@ void addResults(Program &program, const std::vector<std::string> &names);
 /// has some, else those that the result's sizes need. `check` has done so; widths that operands got since are
 /// used.
 void takeWidths(Program &program);
+
+/// Puts `text` on the statements of a checked program: `assemble(C, count); assemble(D, bound)`. Throws
+/// SyntaxError, pointing into the text, for what does not parse and for what the statements that make a
+/// tensor do not do. Source: Chou, Kjolstad and Amarasinghe, "Automatic generation of efficient sparse tensor
+/// format conversion routines", 2020 (plans of assembly).
+void applySchedule(Program &program, std::string_view text, std::string_view name = "<schedule>");
+
+/// Canonical text of the schedule that a program has; empty where all is left to the compiler.
+std::string printSchedule(const Program &program);
 
 /// Canonical text of a statement or expression, for remarks and tests; it parses.
 std::string print(const Program &program, const Access &access);

@@ -1,5 +1,7 @@
+// Recursive descent; expressions are those of level maps, as far as a coordinate alone decides them.
 #include "notation/Query.h"
 #include "format/ExprParser.h"
+#include "format/Layout.h"
 #include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -13,10 +15,6 @@ using support::Token;
 namespace {
 
 constexpr support::Language language = {format::signs, "this character has no meaning in a query"};
-
-bool contains(const std::vector<unsigned> &list, unsigned value) {
-  return std::ranges::find(list, value) != list.end();
-}
 
 class QueryParser {
 public:
@@ -44,23 +42,21 @@ private:
     std::vector<unsigned> list;
     if (cursor.accept(close))
       return list;
-    do {
-      Token token = cursor.expectWord("a dimension");
-      auto it = std::ranges::find(names.dims, token.text);
-      if (it == names.dims.end())
+    cursor.list(close, "after the dimensions", [&] {
+      const Token token = cursor.expectWord("a dimension");
+      const std::optional<unsigned> dimension = format::indexOf(names.dims, token.text);
+      if (!dimension)
         cursor.fail(token.range, fmt::format("there is no dimension '{}'; the tensor has {}", token.text,
                                              fmt::join(names.dims, ", ")));
-      auto dimension = unsigned(it - names.dims.begin());
-      if (contains(list, dimension))
+      if (std::ranges::find(list, *dimension) != list.end())
         cursor.fail(token.range, fmt::format("dimension '{}' is listed twice", token.text));
-      if (contains(taken, dimension))
+      if (std::ranges::find(taken, *dimension) != taken.end())
         cursor.fail(token.range,
                     fmt::format("dimension '{}' is selected: it has one coordinate there, which needs "
                                 "no counting",
                                 token.text));
-      list.push_back(dimension);
-    } while (cursor.accept(","));
-    cursor.expect(close, "after the dimensions");
+      list.push_back(*dimension);
+    });
     return list;
   }
 
@@ -77,7 +73,7 @@ private:
     } else if (kind.is("max") || kind.is("min")) {
       made.kind = kind.is("max") ? AggregateKind::Max : AggregateKind::Min;
       size_t begin = cursor.peek().range.begin;
-      made.value = format::ExprParser(cursor, names).levelExpr();
+      made.value = format::parseLevelExpr(cursor, names);
       requireArithmetic(made.value, cursor.since(begin));
       cursor.expect(")", "after the expression");
     } else if (kind.is("id")) {
@@ -100,25 +96,15 @@ private:
   /// What a coordinate alone decides, in sums and products with integers: counters and ranks depend on other
   /// entries.
   void requireArithmetic(const format::Expr &e, support::SourceRange range) const {
-    switch (e->kind) {
-    case ExprKind::Constant:
-    case ExprKind::Dim:
+    if (e->kind == ExprKind::Constant || e->kind == ExprKind::Dim)
       return;
-    case ExprKind::Add:
-    case ExprKind::Sub:
-      break;
-    case ExprKind::Mul:
-      if (e->lhs->kind == ExprKind::Constant || e->rhs->kind == ExprKind::Constant)
-        break;
-      cursor.fail(range, "expected a product with an integer");
-    case ExprKind::FloorDiv:
-    case ExprKind::Mod:
-      if (e->rhs->kind == ExprKind::Constant && e->rhs->value > 0)
-        break;
-      cursor.fail(range, "expected a division by a positive integer");
-    default:
+    if (e->kind < ExprKind::Add || e->kind > ExprKind::Mod)
       cursor.fail(range, "expected +, -, *, floordiv and mod of dimensions and integers");
-    }
+    const bool left = e->lhs->kind == ExprKind::Constant, right = e->rhs->kind == ExprKind::Constant;
+    if (e->kind == ExprKind::Mul && !left && !right)
+      cursor.fail(range, "expected a product with an integer");
+    if ((e->kind == ExprKind::FloorDiv || e->kind == ExprKind::Mod) && (!right || e->rhs->value <= 0))
+      cursor.fail(range, "expected a division by a positive integer");
     requireArithmetic(e->lhs, range);
     requireArithmetic(e->rhs, range);
   }
@@ -128,41 +114,6 @@ private:
   Query query;
 };
 
-using Range = std::pair<__int128, __int128>;
-
-__int128 floorDiv(__int128 a, __int128 b) { return a / b - (a % b < 0); }
-
-Range rangeOf(const format::Expr &e, const std::vector<int64_t> &sizes) {
-  if (e->kind == ExprKind::Constant)
-    return {e->value, e->value};
-  if (e->kind == ExprKind::Dim)
-    return {0, sizes[size_t(e->value)] - 1};
-  Range a = rangeOf(e->lhs, sizes), b = rangeOf(e->rhs, sizes), r;
-  switch (e->kind) {
-  case ExprKind::Add:
-    r = {a.first + b.first, a.second + b.second};
-    break;
-  case ExprKind::Sub:
-    r = {a.first - b.second, a.second - b.first};
-    break;
-  case ExprKind::Mul: {
-    __int128 corners[] = {a.first * b.first, a.first * b.second, a.second * b.first, a.second * b.second};
-    r = {*std::min_element(corners, corners + 4), *std::max_element(corners, corners + 4)};
-    break;
-  }
-  case ExprKind::FloorDiv:
-    r = {floorDiv(a.first, b.first), floorDiv(a.second, b.first)};
-    break;
-  default:
-    r = {0, b.first - 1}; // mod by a positive integer
-    break;
-  }
-  // One below and one above must fit, too: they stand for "no entry".
-  if (r.first <= INT64_MIN + 1 || r.second >= INT64_MAX - 1)
-    throw Error("a query's expression does not fit 64 bits for these sizes");
-  return r;
-}
-
 } // namespace
 
 Query parseQuery(std::string_view text, const std::vector<std::string> &dimensions, std::string_view name) {
@@ -170,8 +121,11 @@ Query parseQuery(std::string_view text, const std::vector<std::string> &dimensio
 }
 
 std::pair<int64_t, int64_t> valueRange(const format::Expr &expr, const std::vector<int64_t> &sizes) {
-  Range range = rangeOf(expr, sizes);
-  return {int64_t(range.first), int64_t(range.second)};
+  const std::optional<format::CoordinateRange> range = format::valueRange(expr, sizes);
+  // One below and one above must fit, too: they stand for "no entry".
+  if (!range || range->low <= INT64_MIN + 1 || range->high >= INT64_MAX - 1)
+    throw Error("a query's expression does not fit 64 bits for these sizes");
+  return {range->low, range->high};
 }
 
 } // namespace tulle::notation

@@ -1,8 +1,11 @@
+// How zeros pass through operations is a column of the table of operations; the rest is rules on top of it.
 #include "notation/Sparsity.h"
 #include "notation/Arithmetic.h"
-#include "notation/Monoid.h"
+#include "notation/Operations.h"
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace tulle::notation {
 namespace {
@@ -21,114 +24,22 @@ bool zeroComparesFalse(const ExprNode &node) {
   return apply(node.op, type, {value(node.args[0]), value(node.args[1])}).i == 0;
 }
 
-/// Whether the value of `expr` is 0 when the accesses for which `absent` answers true are not stored. The one
-/// function that knows how zeros pass through operations.
-bool vanishes(const Expr &expr, const std::function<bool(const Access &)> &absent) {
-  const ExprNode &node = *expr;
-  auto arg = [&](unsigned i) { return vanishes(node.args[i], absent); };
-  // A factor that is written as 0 is a value like others: 0 * inf is nan.
-  auto factor = [&](unsigned i) { return node.args[i]->op != Op::Literal && arg(i); };
-  switch (node.op) {
-  case Op::Literal:
-    return isZero(node.literal);
-  case Op::Access:
-    return absent(node.access);
-  case Op::Convert:
-  case Op::Neg:
-  case Op::Abs:
-  case Op::Sqrt:
-  case Op::Sin:
-  case Op::Tanh:
-  case Op::Relu:
-  case Op::Conj:
-  case Op::Real:
-  case Op::Imag:
-    return arg(0);
-  case Op::Not:
-  case Op::Exp:
-  case Op::Log:
-  case Op::Cos:
-    return false;
-  case Op::Mul:
-  case Op::And:
-    return factor(0) || factor(1);
-  case Op::Div:
-  case Op::Mod:
-  case Op::Shl:
-  case Op::Shr:
-    return factor(0);
-  case Op::Pow:
-    return isPositiveLiteral(node.args[1]) && factor(0);
-  case Op::Add:
-  case Op::Sub:
-  case Op::Or:
-  case Op::Xor:
-  case Op::Min:
-  case Op::Max:
-    return arg(0) && arg(1);
-  case Op::Eq:
-  case Op::Ne:
-  case Op::Lt:
-  case Op::Le:
-  case Op::Gt:
-  case Op::Ge:
-    if (node.args[0]->op == Op::Literal || node.args[1]->op == Op::Literal)
-      return arg(node.args[0]->op == Op::Literal ? 1 : 0) && zeroComparesFalse(node);
-    return (node.op == Op::Ne || node.op == Op::Lt || node.op == Op::Gt) && arg(0) && arg(1);
-  case Op::Select:
-    return arg(2) && (arg(0) || arg(1));
-  }
-  return false;
-}
-
 /// The smallest sub-expression that makes `expr` nonzero although all its sparse operands are absent.
-const ExprNode &culprit(const Expr &expr, const std::function<bool(const Access &)> &absent) {
+const ExprNode &culprit(const Expr &expr, const AccessTest &absent) {
   const ExprNode &node = *expr;
-  bool additive = node.op == Op::Add || node.op == Op::Sub || node.op == Op::Or || node.op == Op::Xor ||
-                  node.op == Op::Min || node.op == Op::Max || node.op == Op::Convert || node.op == Op::Neg ||
-                  node.op == Op::Abs;
-  if (additive)
+  const bool isLeaf = node.op == Op::Literal || node.op == Op::Access;
+  if (node.op == Op::Convert || node.op == Op::Neg || node.op == Op::Abs ||
+      (!isLeaf && operation(node.op).zero == ZeroRule::All))
     for (const Expr &arg : node.args)
-      if (!vanishes(arg, absent))
+      if (!isAbsent(arg, absent))
         return culprit(arg, absent);
   return node;
 }
 
-void collect(const Expr &expr, std::vector<const Access *> &out) {
-  if (expr->op == Op::Access)
-    out.push_back(&expr->access);
-  for (const Expr &arg : expr->args)
-    collect(arg, out);
-}
-void collect(const Mask &mask, std::vector<const Access *> &out) {
-  if (!mask)
-    return;
-  if (mask->op == MaskOp::Stored)
-    out.push_back(&mask->access);
-  collect(mask->lhs, out);
-  collect(mask->rhs, out);
-}
-
 bool sameSubscripts(const Access &a, const Access &b) {
-  return std::equal(
-      a.subscripts.begin(), a.subscripts.end(), b.subscripts.begin(), b.subscripts.end(),
-      [](const Affine &x, const Affine &y) { return x.terms == y.terms && x.constant == y.constant; });
-}
-
-/// Sparse accesses with the left side's subscripts whose absence alone empties the result, each once.
-std::vector<const Access *>
-owners(const Program &program, const Statement &statement, const std::vector<const Access *> &accesses,
-       const std::function<bool(const std::function<bool(const Access &)> &)> &empties) {
-  std::vector<const Access *> found;
-  for (const Access *a : accesses) {
-    bool known = std::any_of(found.begin(), found.end(), [&](const Access *f) { return sameAccess(*a, *f); });
-    if (known || isDense(program.tensors[a->tensor]) ||
-        !format::hasZeroFill(program.tensors[a->tensor].encoding) || !sameSubscripts(*a, statement.lhs))
-      continue;
-    if (empties([&](const Access &b) { return sameAccess(*a, b); }))
-      found.push_back(a);
-  }
-  return found;
+  return std::ranges::equal(a.subscripts, b.subscripts, [](const Affine &x, const Affine &y) {
+    return x.terms == y.terms && x.constant == y.constant;
+  });
 }
 
 } // namespace
@@ -137,48 +48,65 @@ bool isDense(const TensorDecl &tensor) { return format::isAllDense(tensor.encodi
 
 std::vector<const Access *> accesses(const Statement &statement) {
   std::vector<const Access *> out;
-  collect(statement.rhs, out);
-  collect(statement.where, out);
+  auto collect = [&](const Access &access) { out.push_back(&access); };
+  forEachAccess(statement.rhs, collect);
+  forEachAccess(statement.where, collect);
   return out;
 }
 
 bool sameAccess(const Access &a, const Access &b) { return a.tensor == b.tensor && sameSubscripts(a, b); }
 
-bool isAbsent(const Expr &expr, const std::function<bool(const Access &)> &isAccessAbsent) {
-  return vanishes(expr, isAccessAbsent);
+/// The one function that knows how zeros pass through operations.
+bool isAbsent(const Expr &expr, const AccessTest &isAccessAbsent) {
+  const ExprNode &node = *expr;
+  if (node.op == Op::Literal)
+    return isZero(node.literal);
+  if (node.op == Op::Access)
+    return isAccessAbsent(node.access);
+  auto arg = [&](unsigned i) { return isAbsent(node.args[i], isAccessAbsent); };
+  // A factor that is written as 0 is a value like others: 0 * inf is nan.
+  auto factor = [&](unsigned i) { return node.args[i]->op != Op::Literal && arg(i); };
+  switch (operation(node.op).zero) {
+  case ZeroRule::Never:
+    return false;
+  case ZeroRule::First:
+    return arg(0);
+  case ZeroRule::Factor:
+    return factor(0);
+  case ZeroRule::EitherFactor:
+    return factor(0) || factor(1);
+  case ZeroRule::All:
+    return arg(0) && arg(1);
+  case ZeroRule::Special:
+    break;
+  }
+  if (node.op == Op::Pow)
+    return isPositiveLiteral(node.args[1]) && factor(0);
+  if (node.op == Op::Select)
+    return arg(2) && (arg(0) || arg(1));
+  if (node.args[0]->op == Op::Literal || node.args[1]->op == Op::Literal)
+    return arg(node.args[0]->op == Op::Literal ? 1 : 0) && zeroComparesFalse(node);
+  return (node.op == Op::Ne || node.op == Op::Lt || node.op == Op::Gt) && arg(0) && arg(1);
 }
 
-bool admits(const Mask &mask, const std::function<bool(const Access &)> &isStored) {
-  switch (mask->op) {
-  case MaskOp::Stored:
+bool admits(const Mask &mask, const AccessTest &isStored) {
+  if (mask->op == Op::Access)
     return isStored(mask->access);
-  case MaskOp::And:
-    return admits(mask->lhs, isStored) && admits(mask->rhs, isStored);
-  case MaskOp::Or:
-    return admits(mask->lhs, isStored) || admits(mask->rhs, isStored);
-  case MaskOp::Minus:
-    return admits(mask->lhs, isStored) && !admits(mask->rhs, isStored);
-  case MaskOp::Not:
-    return !admits(mask->lhs, isStored);
-  }
-  return true;
+  const bool lhs = admits(mask->args[0], isStored);
+  if (mask->op == Op::Not)
+    return !lhs;
+  const bool rhs = admits(mask->args[1], isStored);
+  return mask->op == Op::And ? lhs && rhs : mask->op == Op::Or ? lhs || rhs : lhs && !rhs;
 }
 
 /// Whether the mask is empty wherever the given accesses are not stored, whatever else is stored there.
-static bool maskEmpties(const Mask &mask, const std::function<bool(const Access &)> &absent) {
-  switch (mask->op) {
-  case MaskOp::Stored:
+static bool maskEmpties(const Mask &mask, const AccessTest &absent) {
+  if (mask->op == Op::Access)
     return absent(mask->access);
-  case MaskOp::And:
-    return maskEmpties(mask->lhs, absent) || maskEmpties(mask->rhs, absent);
-  case MaskOp::Or:
-    return maskEmpties(mask->lhs, absent) && maskEmpties(mask->rhs, absent);
-  case MaskOp::Minus:
-    return maskEmpties(mask->lhs, absent);
-  case MaskOp::Not:
-    return false;
-  }
-  return false;
+  const bool lhs = mask->op != Op::Not && maskEmpties(mask->args[0], absent);
+  if (mask->op == Op::And)
+    return lhs || maskEmpties(mask->args[1], absent);
+  return lhs && (mask->op != Op::Or || maskEmpties(mask->args[1], absent));
 }
 
 namespace {
@@ -188,8 +116,8 @@ class PatternRules {
 public:
   PatternRules(const Program &program, const Statement &statement)
       : program(program), statement(statement), result(program.tensors[statement.lhs.tensor]) {
-    collect(statement.rhs, accesses);
-    collect(statement.where, masks);
+    forEachAccess(statement.rhs, [&](const Access &access) { accesses.push_back(&access); });
+    forEachAccess(statement.where, [&](const Access &access) { masks.push_back(&access); });
   }
 
   ResultPattern decide() const {
@@ -210,29 +138,40 @@ private:
   /// Stored alike: another format may pad, or order, differently, and a slice stores what lies outside it as
   /// well.
   static bool sameLevels(const format::Encoding &a, const format::Encoding &b) {
-    return !format::hasSlices(a) &&
-           std::equal(a.levels.begin(), a.levels.end(), b.levels.begin(), b.levels.end(),
-                      [](const format::Level &x, const format::Level &y) {
-                        return x.format == y.format && format::equal(x.expr, y.expr);
-                      });
+    auto same = [](const format::Level &x, const format::Level &y) {
+      return x.format == y.format && format::equal(x.expr, y.expr);
+    };
+    return !format::hasSlices(a) && std::ranges::equal(a.levels, b.levels, same);
+  }
+
+  /// Sparse accesses with the left side's subscripts whose absence alone empties the result, each once.
+  std::vector<const Access *> owners(const std::vector<const Access *> &accesses,
+                                     const std::function<bool(const AccessTest &)> &empties) const {
+    std::vector<const Access *> found;
+    for (const Access *a : accesses) {
+      auto same = [&](const Access &b) { return sameAccess(*a, b); };
+      const TensorDecl &tensor = program.tensors[a->tensor];
+      if (std::ranges::none_of(found, [&](const Access *f) { return same(*f); }) && !isDense(tensor) &&
+          format::hasZeroFill(tensor.encoding) && sameSubscripts(*a, statement.lhs) && empties(same))
+        found.push_back(a);
+    }
+    return found;
   }
 
   /// The operand whose pattern is the result's, if there is exactly one.
   const Access *soleOwner() const {
     if (statement.where) {
-      auto byMask = owners(program, statement, masks,
-                           [&](const auto &absent) { return maskEmpties(statement.where, absent); });
-      bool single = statement.where->op == MaskOp::Stored;
+      auto byMask = owners(masks, [&](const auto &absent) { return maskEmpties(statement.where, absent); });
+      const bool single = statement.where->op == Op::Access;
       // A mask that names one pattern decides alone: it is what the user asked for.
       if (byMask.size() == 1 && single)
         return byMask[0];
       if (!byMask.empty() && !single)
         return nullptr;
     }
-    auto byValue = owners(program, statement, accesses,
-                          [&](const auto &absent) { return isAbsent(statement.rhs, absent); });
-    bool startsAtZero = statement.assign || statement.reduce == Reduce::Add ||
-                        statement.reduce == Reduce::Or || statement.reduce == Reduce::Xor;
+    auto byValue = owners(accesses, [&](const auto &absent) { return isAbsent(statement.rhs, absent); });
+    const bool startsAtZero = statement.assign || statement.reduce == Reduce::Add ||
+                              statement.reduce == Reduce::Or || statement.reduce == Reduce::Xor;
     return byValue.size() == 1 && startsAtZero ? byValue[0] : nullptr;
   }
 
@@ -249,7 +188,7 @@ private:
       return fmt::format(
           "the result would be dense: the reduction starts from a value other than the fill of "
           "{0}; give {0} that fill, or a dense format{1}",
-          result.name, orWhere());
+          result.name, where(", or add `where {}`"));
     return "";
   }
 
@@ -257,45 +196,37 @@ private:
     return fmt::format(
         "the result would be dense: the reduction takes in what is not stored, and starts from "
         "a value other than that; {}give {} a dense format",
-        addWhere(), result.name);
+        where("add `where {}`, or "), result.name);
   }
 
   std::string nonzero() const {
     auto sparse = [&](const Access &a) {
       return !isDense(program.tensors[a.tensor]) && format::hasZeroFill(program.tensors[a.tensor].encoding);
     };
-    const ExprNode &node = culprit(statement.rhs, sparse);
-    bool zero = format::hasZeroFill(result.encoding);
     return fmt::format(
         "the result would be dense: {} is {} where nothing is stored; {}give {} a dense format",
-        print(program, std::make_shared<const ExprNode>(node)),
-        zero ? "nonzero" : "not the fill of " + result.name, addWhere(), result.name);
+        print(program, std::make_shared<const ExprNode>(culprit(statement.rhs, sparse))),
+        format::hasZeroFill(result.encoding) ? "nonzero" : "not the fill of " + result.name,
+        where("add `where {}`, or "), result.name);
   }
 
-  /// The mask that would leave only what is stored: the result's pattern if an operand has it, else all
-  /// factors.
-  std::string mask() const {
-    std::vector<const Access *> sparse;
-    for (const Access *a : accesses)
-      if (!isDense(program.tensors[a->tensor]) &&
-          std::none_of(sparse.begin(), sparse.end(), [&](const Access *s) { return sameAccess(*s, *a); }))
-        sparse.push_back(a);
-    for (const Access *a : sparse)
-      if (sameSubscripts(*a, statement.lhs))
-        return print(program, *a);
-    std::string text;
-    for (const Access *a : sparse)
-      if (isAbsent(statement.rhs, [&](const Access &b) { return sameAccess(*a, b); }))
-        text += (text.empty() ? "" : " & ") + print(program, *a);
-    return text;
-  }
-  std::string addWhere() const {
-    std::string text = statement.where ? "" : mask();
-    return text.empty() ? "" : fmt::format("add `where {}`, or ", text);
-  }
-  std::string orWhere() const {
-    std::string text = statement.where ? "" : mask();
-    return text.empty() ? "" : fmt::format(", or add `where {}`", text);
+  /// The advice with the mask that would leave only what is stored: the result's pattern if an operand has
+  /// it, else all factors. Empty where there is none, or one already.
+  std::string where(fmt::format_string<std::string &> advice) const {
+    std::vector<std::string> names;
+    for (const Access *a : accesses) {
+      auto same = [&](const Access &b) { return sameAccess(*a, b); };
+      if (isDense(program.tensors[a->tensor]))
+        continue;
+      if (sameSubscripts(*a, statement.lhs)) {
+        names = {print(program, *a)};
+        break;
+      }
+      if (isAbsent(statement.rhs, same) && std::ranges::count(names, print(program, *a)) == 0)
+        names.push_back(print(program, *a));
+    }
+    std::string text = fmt::format("{}", fmt::join(names, " & "));
+    return statement.where || text.empty() ? "" : fmt::format(advice, text);
   }
 };
 
@@ -303,6 +234,106 @@ private:
 
 ResultPattern resultPattern(const Program &program, const Statement &statement) {
   return PatternRules(program, statement).decide();
+}
+
+namespace {
+
+bool isNumber(ElementType type) { return isFloat(type) || isInteger(type); }
+bool isInfinite(ElementType type, const Scalar &s) { return isFloat(type) && std::isinf(s.f.real()); }
+
+class Implied {
+public:
+  Implied(const Program &program, const AccessTest &absent) : program(program), absent(absent) {}
+
+  std::optional<Scalar> value(const Expr &expr) const {
+    const ExprNode &node = *expr;
+    if (node.op == Op::Literal)
+      return node.literal;
+    auto isZero = [&](const Access &a) {
+      return absent(a) && format::hasZeroFill(program.tensors[a.tensor].encoding);
+    };
+    if (isAbsent(expr, isZero))
+      return Scalar{};
+    if (node.op == Op::Access)
+      return absent(node.access)
+                 ? std::optional(format::fillValue(program.tensors[node.access.tensor].encoding, node.type))
+                 : std::nullopt;
+    if (node.op == Op::Select)
+      return selected(node);
+    std::vector<std::optional<Scalar>> args;
+    for (const Expr &arg : node.args)
+      args.push_back(value(arg));
+    if (auto alone = args.size() == 2 ? decided(node, args[0], args[1]) : std::nullopt)
+      return alone;
+    return folded(node, args);
+  }
+
+private:
+  std::optional<Scalar> selected(const ExprNode &node) const {
+    if (auto condition = value(node.args[0]))
+      return value(node.args[condition->i ? 1 : 2]);
+    auto yes = value(node.args[1]), no = value(node.args[2]);
+    return yes && no && sameValue(node.type, *yes, *no) ? yes : std::nullopt;
+  }
+
+  /// What one operand decides, whatever the other is.
+  static std::optional<Scalar> decided(const ExprNode &node, const std::optional<Scalar> &a,
+                                       const std::optional<Scalar> &b) {
+    const ElementType type = node.args[0]->type;
+    const bool isBool = type == ElementType::Bool, isAnd = node.op == Op::Mul || node.op == Op::Min,
+               isOr = node.op == Op::Add || node.op == Op::Max;
+    const Scalar no{}, ones = identity(Reduce::And, type);
+    auto either = [&](const Scalar &s) {
+      return (a && sameValue(type, *a, s)) || (b && sameValue(type, *b, s)) ? std::optional(s) : std::nullopt;
+    };
+    auto when = [](bool is, const Scalar &s) { return is ? std::optional(s) : std::nullopt; };
+    if (node.op == Op::And || (isBool && isAnd))
+      return either(no);
+    if (node.op == Op::Or || (isBool && isOr))
+      return either(ones);
+    if (node.op == Op::Add) // an infinity that is not stored stays
+      return a && isInfinite(type, *a) ? a : b && isInfinite(type, *b) ? b : std::nullopt;
+    if (!b)
+      return std::nullopt;
+    if (node.op == Op::Div || node.op == Op::Mod) // division by 0 is 0
+      return when(isInteger(type) && (b->i == 0 || (b->i == -1 && node.op == Op::Mod)), no);
+    if (node.op == Op::Shl) // every bit moves out
+      return when(b->i < 0 || b->i >= 8 * int64_t(byteWidth(type)), no);
+    if (node.op == Op::Pow) // whatever is raised to 0 is 1, as C's pow has it; not so of complex numbers
+      return when(isNumber(type) && sameValue(type, *b, {}), identity(Reduce::Mul, type));
+    return std::nullopt;
+  }
+
+  /// The operation on values that are all known; of complex numbers, nothing is worth knowing.
+  static std::optional<Scalar> folded(const ExprNode &node, const std::vector<std::optional<Scalar>> &args) {
+    std::vector<Scalar> known;
+    for (const auto &arg : args) {
+      if (!arg)
+        return std::nullopt;
+      known.push_back(*arg);
+    }
+    ElementType type = node.args[0]->type;
+    if (node.op == Op::Convert)
+      return convertScalar(known[0], type, node.type);
+    return isComplex(type) ? std::nullopt : std::optional(rounded(apply(node.op, type, known), node.type));
+  }
+
+  const Program &program;
+  const AccessTest &absent;
+};
+
+} // namespace
+
+std::optional<Scalar> impliedValue(const Program &program, const Expr &expr, const AccessTest &absent) {
+  return Implied(program, absent).value(expr);
+}
+
+bool isNeutral(const Program &program, const Statement &statement, const AccessTest &absent) {
+  ElementType type = statement.rhs->type;
+  Scalar neutral = statement.assign ? format::fillValue(program.tensors[statement.lhs.tensor].encoding, type)
+                                    : identity(statement.reduce, type);
+  auto value = impliedValue(program, statement.rhs, absent);
+  return value && sameValue(type, *value, neutral);
 }
 
 } // namespace tulle::notation

@@ -6,6 +6,8 @@
 
 namespace tulle::notation {
 
+using AccessTest = std::function<bool(const Access &)>;
+
 enum class PatternKind { Operand, Dense, Computed };
 
 /// Where the result of a statement is stored, for a result whose format has sparse levels.
@@ -17,12 +19,11 @@ struct ResultPattern {
 
 /// Decides by the rules of README.md, "Sparse results":
 ///  - Operand: the result has exactly the stored pattern of one operand that is indexed by the left side's
-///  variables in the
-///    left side's order (scaling, sampled products, `where A`).
+///    variables in the left side's order (scaling, sampled products, `where A`).
 ///  - Dense: the right-hand side is not the result's fill where nothing is stored; `reason` names the
-///  sub-expression.
+///    sub-expression.
 ///  - Computed: a pattern of its own: a union, an intersection, a product, a reduction, a transpose, an
-///  accumulation.
+///    accumulation.
 ResultPattern resultPattern(const Program &program, const Statement &statement);
 
 /// Whether the format of a tensor stores every coordinate (no compressed, singleton, … level).
@@ -36,20 +37,19 @@ bool sameAccess(const Access &a, const Access &b);
 
 /// Whether the value is 0, whatever the other operands are, when the accesses `isAccessAbsent` answers true
 /// for are not stored: what lets `*` intersect.
-bool isAbsent(const Expr &expr, const std::function<bool(const Access &)> &isAccessAbsent);
+bool isAbsent(const Expr &expr, const AccessTest &isAccessAbsent);
 
 /// The value the expression has when the accesses `isAccessAbsent` answers true for are not stored (each then
 /// has its fill), whatever the others are; nothing when it depends on them. 0 where isAbsent says so; an
 /// infinity that is not stored stays, whatever is added to it.
 std::optional<Scalar> impliedValue(const Program &program, const Expr &expr,
-                                   const std::function<bool(const Access &)> &isAccessAbsent);
+                                   const AccessTest &isAccessAbsent);
 
 /// Whether a point where these accesses are not stored contributes nothing to the result: the identity of the
 /// reduction, or what the result does not store anyway.
-bool isNeutral(const Program &program, const Statement &statement,
-               const std::function<bool(const Access &)> &isAccessAbsent);
+bool isNeutral(const Program &program, const Statement &statement, const AccessTest &isAccessAbsent);
 
 /// Whether a mask lets a point through, given which accesses are stored there.
-bool admits(const Mask &mask, const std::function<bool(const Access &)> &isStored);
+bool admits(const Mask &mask, const AccessTest &isStored);
 
 } // namespace tulle::notation

@@ -1,5 +1,7 @@
-#include "notation/Terms.h"
+// A right side is expanded into the terms whose sum it is, and these are grouped by their reduction indices.
+#include "notation/Resolve.h"
 #include <algorithm>
+#include <set>
 
 namespace tulle::notation {
 namespace {
@@ -8,12 +10,8 @@ namespace {
 constexpr size_t maxTerms = 64;
 
 Expr node(Op op, ElementType type, std::vector<Expr> args, SourceRange range) {
-  auto result = std::make_shared<ExprNode>();
-  result->op = op;
-  result->type = type;
-  result->args = std::move(args);
-  result->range = range;
-  return result;
+  return std::make_shared<const ExprNode>(
+      ExprNode{.op = op, .type = type, .args = std::move(args), .range = range});
 }
 
 std::vector<Expr> expand(const Expr &e);
@@ -61,27 +59,6 @@ std::vector<Expr> expand(const Expr &e) {
   }
 }
 
-void addIndices(const Access &access, std::vector<unsigned> &out) {
-  for (const Affine &subscript : access.subscripts)
-    for (const auto &[index, coefficient] : subscript.terms)
-      if (std::find(out.begin(), out.end(), index) == out.end())
-        out.push_back(index);
-}
-void addIndices(const Expr &e, std::vector<unsigned> &out) {
-  if (e->op == Op::Access)
-    addIndices(e->access, out);
-  for (const Expr &arg : e->args)
-    addIndices(arg, out);
-}
-void addIndices(const Mask &m, std::vector<unsigned> &out) {
-  if (!m)
-    return;
-  if (m->op == MaskOp::Stored)
-    addIndices(m->access, out);
-  addIndices(m->lhs, out);
-  addIndices(m->rhs, out);
-}
-
 /// Terms summed over the same indices.
 struct Group {
   std::vector<unsigned> reductions;
@@ -91,14 +68,18 @@ struct Group {
 std::vector<Group> group(const Statement &s, const std::vector<Expr> &terms) {
   std::vector<Group> groups;
   for (const Expr &term : terms) {
-    std::vector<unsigned> used, reductions;
-    addIndices(term, used);
-    addIndices(s.where, used);
-    for (unsigned index : s.reductionIndices)
-      if (std::find(used.begin(), used.end(), index) != used.end())
-        reductions.push_back(index);
-    auto same = [&](const Group &g) { return g.reductions == reductions; };
-    auto found = std::find_if(groups.begin(), groups.end(), same);
+    std::set<unsigned> used;
+    auto addIndices = [&](const Access &access) {
+      for (const Affine &subscript : access.subscripts)
+        for (const auto &[index, coefficient] : subscript.terms)
+          used.insert(index);
+    };
+    forEachAccess(term, addIndices);
+    forEachAccess(s.where, addIndices);
+    std::vector<unsigned> reductions;
+    std::ranges::copy_if(s.reductionIndices, std::back_inserter(reductions),
+                         [&](unsigned index) { return used.contains(index); });
+    auto found = std::ranges::find(groups, reductions, &Group::reductions);
     if (found == groups.end())
       groups.push_back({reductions, term});
     else
@@ -117,12 +98,12 @@ std::vector<Statement> splitTerms(const Statement &statement) {
     return {statement};
   std::vector<Statement> result;
   for (const Group &g : groups) {
-    Statement part = statement;
-    part.rhs = g.sum;
-    part.reductionIndices = g.reductions;
-    part.accumulate = statement.accumulate || !result.empty();
-    part.assign = !part.accumulate && g.reductions.empty();
-    result.push_back(part);
+    Statement sum = statement;
+    sum.rhs = g.sum;
+    sum.reductionIndices = g.reductions;
+    sum.accumulate = statement.accumulate || !result.empty();
+    sum.assign = !sum.accumulate && g.reductions.empty();
+    result.push_back(sum);
   }
   return result;
 }

@@ -1,20 +1,15 @@
-#include "notation/Types.h"
+// Element types by promotion from the leaves up; conversions become nodes.
 #include "notation/Arithmetic.h"
+#include "notation/Operations.h"
+#include "notation/Resolve.h"
 #include <algorithm>
 #include <fmt/format.h>
-#include <limits>
 
 namespace tulle::notation {
 namespace {
 
-bool isComparison(Op op) { return op >= Op::Eq && op <= Op::Ge; }
-
-/// What the user wrote, for messages.
-std::string spelling(Op op) {
-  std::string_view text = syntax::operatorName(op);
-  if (text.empty())
-    text = syntax::functionName(op);
-  return std::string(!text.empty() ? text : op == Op::Neg ? "-" : op == Op::Not ? "~" : "conversion");
+uint8_t classOf(ElementType type) {
+  return type == ElementType::Bool ? Bools : isInteger(type) ? Integers : isFloat(type) ? Floats : Complexes;
 }
 
 ElementType realPart(ElementType type) {
@@ -47,202 +42,140 @@ ElementType meet(const Typed &literal, ElementType other) {
   }
 }
 
-} // namespace
+/// Types of a tree from its leaves up; each operation converts its operands.
+class Typer {
+public:
+  Typer(const ParsedProgram &program, const std::vector<std::optional<ElementType>> &types)
+      : program(program), types(types) {}
 
-ElementType computeType(ElementType type) {
-  return type == ElementType::BF16 || type == ElementType::F16 ? ElementType::F32 : type;
-}
-
-Expr Typer::convert(const Typed &value, ElementType target) const {
-  if (value.expr->type == target)
-    return value.expr;
-  if (isComplex(value.expr->type) && !isComplex(target) && target != ElementType::Bool)
-    resolved.fail(value.expr->range,
-                  fmt::format("a {} value does not become {} by itself; write real(…), imag(…) or abs(…)",
-                              name(value.expr->type), name(target)));
-  auto node = std::make_shared<ExprNode>();
-  node->type = target;
-  node->range = value.expr->range;
-  if (value.expr->op == Op::Literal) {
-    node->op = Op::Literal;
-    node->literal = rounded(convertScalar(value.expr->literal, value.expr->type, target), target);
-  } else {
-    node->op = Op::Convert;
-    node->args = {value.expr};
-  }
-  return node;
-}
-
-ElementType Typer::common(const std::vector<Typed> &args, bool &weak) const {
-  std::optional<ElementType> strong, loose;
-  for (const Typed &a : args) {
-    std::optional<ElementType> &kind = a.weak ? loose : strong;
-    kind = kind ? promote(*kind, a.natural) : a.natural;
-  }
-  weak = !strong;
-  if (!strong)
-    return *loose;
-  ElementType type = *strong;
-  for (const Typed &a : args)
-    if (a.weak)
-      type = promote(type, meet(a, *strong));
-  return type;
-}
-
-Typed Typer::build(Op op, const syntax::Node &source, std::vector<Typed> args, ElementType operands,
-                   ElementType result, bool weak) const {
-  auto node = std::make_shared<ExprNode>();
-  node->op = op;
-  node->range = source.range;
-  node->type = computeType(result);
-  for (const Typed &a : args)
-    node->args.push_back(convert(a, computeType(operands)));
-  return {node, result, weak};
-}
-
-Typed Typer::type(unsigned statement, const syntax::Expr &expr) const {
-  const syntax::Node &source = *expr;
-  if (source.op == Op::Literal || source.op == Op::Access) {
-    auto node = std::make_shared<ExprNode>();
-    node->op = source.op;
-    node->range = source.range;
-    if (source.op == Op::Literal) {
-      node->literal = source.literal;
-      node->type = source.type;
-      return {node, source.type, source.type != ElementType::Bool};
+  Typed type(const Expr &expr) const {
+    if (expr->op == Op::Literal)
+      return {expr, expr->type, expr->type != ElementType::Bool};
+    if (expr->op == Op::Access) {
+      auto node = std::make_shared<ExprNode>(*expr);
+      node->type = *types[node->access.tensor];
+      return {node, node->type, false};
     }
-    node->access = resolved.access(statement, source.access);
-    node->type = *types[node->access.tensor];
-    return {node, node->type, false};
+    std::vector<Typed> args;
+    for (const Expr &arg : expr->args)
+      args.push_back(type(arg));
+    if (expr->op == Op::Convert)
+      return {convert(args[0], expr->type), expr->type, false};
+    if (expr->op == Op::Select)
+      return select(*expr, args);
+    return args.size() == 1 ? unary(*expr, args[0]) : binary(*expr, args);
   }
-  std::vector<Typed> args;
-  for (const syntax::Expr &arg : source.args)
-    args.push_back(type(statement, arg));
-  if (source.op == Op::Convert)
-    return {convert(args[0], source.type), source.type, false};
-  if (source.op == Op::Select)
-    return select(source, std::move(args));
-  return args.size() == 1 ? unary(source, args[0]) : binary(source, std::move(args));
-}
 
-void Typer::refuse(const syntax::Node &node, ElementType type, std::string_view cure) const {
-  resolved.fail(node.range,
-                fmt::format("'{}' is not defined on {} values; {}", spelling(node.op), name(type), cure));
-}
+  Expr convert(const Typed &value, ElementType target) const { return convertTo(program, value, target); }
 
-Typed Typer::unary(const syntax::Node &node, Typed arg) const {
-  ElementType t = arg.natural;
-  switch (node.op) {
-  case Op::Neg:
-    if (t == ElementType::Bool)
-      refuse(node, t, "negate with ~, or convert with i32(…)");
-    if (arg.expr->op == Op::Literal) {
+private:
+  const ParsedProgram &program;
+  const std::vector<std::optional<ElementType>> &types;
+
+  /// Refuses operands that the operation is not defined on, as it is spelled.
+  void checkDefined(const ExprNode &node, ElementType type) const {
+    const Operation &row = operation(node.op);
+    if (!(row.types & classOf(type)))
+      program.fail(node.range, fmt::format("'{}' is not defined on {} values; {}",
+                                           row.sign.empty() ? row.function : row.sign, name(type), row.cure));
+  }
+
+  ElementType common(const std::vector<Typed> &args, bool &weak) const {
+    std::optional<ElementType> strong, loose;
+    for (const Typed &a : args) {
+      std::optional<ElementType> &kind = a.weak ? loose : strong;
+      kind = kind ? promote(*kind, a.natural) : a.natural;
+    }
+    weak = !strong;
+    if (!strong)
+      return *loose;
+    ElementType type = *strong;
+    for (const Typed &a : args)
+      if (a.weak)
+        type = promote(type, meet(a, *strong));
+    return type;
+  }
+
+  Typed build(Op op, const ExprNode &source, const std::vector<Typed> &args, ElementType operands,
+              ElementType result, bool weak) const {
+    auto node = std::make_shared<ExprNode>();
+    node->op = op;
+    node->range = source.range;
+    node->type = computeType(result);
+    for (const Typed &a : args)
+      node->args.push_back(convert(a, computeType(operands)));
+    return {node, result, weak};
+  }
+
+  Typed unary(const ExprNode &node, const Typed &arg) const {
+    ElementType t = arg.natural;
+    const bool takesComplexApart = node.op == Op::Conj || node.op == Op::Real;
+    if ((node.op == Op::Abs && t == ElementType::Bool) || (takesComplexApart && !isComplex(t)))
+      return arg;
+    checkDefined(node, t);
+    if (node.op == Op::Neg && arg.expr->op == Op::Literal) {
       auto literal = std::make_shared<ExprNode>(*arg.expr);
       literal->literal.i = -literal->literal.i;
       literal->literal.f = -literal->literal.f;
       literal->range = node.range;
       return {literal, t, arg.weak};
     }
-    break;
-  case Op::Not:
-    if (t != ElementType::Bool && !isInteger(t))
-      refuse(node, t, "convert to an integer or compare first");
-    break;
-  case Op::Abs:
-    if (t == ElementType::Bool)
-      return arg;
-    return build(node.op, node, {arg}, t, realPart(t), arg.weak);
-  case Op::Relu:
-    if (isComplex(t) || t == ElementType::Bool)
-      refuse(node, t, "it needs an order with a zero");
-    break;
-  case Op::Conj:
-  case Op::Real:
-    if (!isComplex(t))
-      return arg;
-    return build(node.op, node, {arg}, t, node.op == Op::Real ? realPart(t) : t, arg.weak);
-  case Op::Imag:
-    if (!isComplex(t))
-      refuse(node, t, "its imaginary part is 0");
-    return build(node.op, node, {arg}, t, realPart(t), arg.weak);
-  default: // sqrt, exp, log, sin, cos, tanh
-    if (isInteger(t) || t == ElementType::Bool)
+    if (node.op >= Op::Sqrt && node.op <= Op::Tanh && (classOf(t) & Bits))
       t = ElementType::F64;
-    break;
+    const bool isReal = node.op == Op::Abs || node.op == Op::Real || node.op == Op::Imag;
+    return build(node.op, node, {arg}, t, isReal ? realPart(t) : t, arg.weak);
   }
-  return build(node.op, node, {arg}, t, t, arg.weak);
-}
 
-Typed Typer::binary(const syntax::Node &node, std::vector<Typed> args) const {
-  bool weak = false;
-  ElementType t = common(args, weak);
-  Op op = node.op;
-  bool integral = isInteger(t) || t == ElementType::Bool;
-  switch (op) {
-  case Op::Add:
-  case Op::Mul:
-  case Op::Min:
-  case Op::Max:
+  Typed binary(const ExprNode &node, const std::vector<Typed> &args) const {
+    bool weak = false;
+    const ElementType t = common(args, weak);
+    checkDefined(node, t);
+    Op op = node.op;
     // The semiring of truth values: + and max are or, * and min are and.
-    if (t == ElementType::Bool)
-      op = op == Op::Add || op == Op::Max ? Op::Or : Op::And;
-    else if ((op == Op::Min || op == Op::Max) && isComplex(t))
-      refuse(node, t, "complex numbers have no order; compare abs(…)");
-    break;
-  case Op::Sub:
-  case Op::Div:
-  case Op::Pow:
-    if (t == ElementType::Bool)
-      refuse(node, t, "convert with i32(…) or f64(…)");
-    break;
-  case Op::Mod:
-    if (t == ElementType::Bool || isComplex(t))
-      refuse(node, t, "it needs integers or real numbers");
-    break;
-  case Op::And:
-  case Op::Or:
-  case Op::Xor:
-    if (!integral)
-      refuse(node, t, "it works on bool and integers; convert with i64(…)");
-    break;
-  case Op::Shl:
-  case Op::Shr:
-    if (!isInteger(t))
-      refuse(node, t, "it works on integers; convert with i64(…)");
-    break;
-  default:
-    if (isComplex(t) && op != Op::Eq && op != Op::Ne)
-      refuse(node, t, "complex numbers have no order; compare abs(…)");
-    break;
+    if (t == ElementType::Bool && (op == Op::Add || op == Op::Max))
+      op = Op::Or;
+    else if (t == ElementType::Bool && (op == Op::Mul || op == Op::Min))
+      op = Op::And;
+    if (op >= Op::Eq && op <= Op::Ge)
+      return build(op, node, args, t, ElementType::Bool, false);
+    return build(op, node, args, t, t, weak);
   }
-  if (isComparison(op))
-    return build(op, node, std::move(args), t, ElementType::Bool, false);
-  return build(op, node, std::move(args), t, t, weak);
+
+  Typed select(const ExprNode &source, const std::vector<Typed> &args) const {
+    bool weak = false;
+    const ElementType t = common({args[1], args[2]}, weak);
+    auto node = std::make_shared<ExprNode>(source);
+    node->type = computeType(t);
+    node->args = {convert(args[0], ElementType::Bool), convert(args[1], node->type),
+                  convert(args[2], node->type)};
+    return {node, t, weak};
+  }
+};
+
+} // namespace
+
+ElementType computeType(ElementType type) {
+  return type == ElementType::BF16 || type == ElementType::F16 ? ElementType::F32 : type;
 }
 
-Typed Typer::select(const syntax::Node &source, std::vector<Typed> args) const {
-  bool weak = false;
-  ElementType t = common({args[1], args[2]}, weak);
-  auto node = std::make_shared<ExprNode>();
-  node->op = Op::Select;
-  node->range = source.range;
-  node->type = computeType(t);
-  node->args = {convert(args[0], ElementType::Bool), convert(args[1], node->type),
-                convert(args[2], node->type)};
-  return {node, t, weak};
+Expr convertTo(const ParsedProgram &program, const Typed &value, ElementType target) {
+  if (value.expr->type == target)
+    return value.expr;
+  if (isComplex(value.expr->type) && !isComplex(target) && target != ElementType::Bool)
+    program.fail(value.expr->range,
+                 fmt::format("a {} value does not become {} by itself; write real(…), imag(…) or abs(…)",
+                             name(value.expr->type), name(target)));
+  ExprNode node{.op = Op::Convert, .type = target, .args = {value.expr}, .range = value.expr->range};
+  if (value.expr->op == Op::Literal)
+    node = {.type = target,
+            .literal = rounded(convertScalar(value.expr->literal, value.expr->type, target), target),
+            .range = value.expr->range};
+  return std::make_shared<const ExprNode>(std::move(node));
 }
 
-Mask Typer::mask(unsigned statement, const syntax::Mask &source) const {
-  if (!source)
-    return nullptr;
-  auto node = std::make_shared<MaskNode>();
-  node->op = source->op;
-  node->range = source->range;
-  if (source->op == MaskOp::Stored)
-    node->access = resolved.access(statement, source->access);
-  node->lhs = mask(statement, source->lhs);
-  node->rhs = mask(statement, source->rhs);
-  return node;
+Typed decideTypes(const ParsedProgram &program, const std::vector<std::optional<ElementType>> &types,
+                  const Expr &expr) {
+  return Typer(program, types).type(expr);
 }
 
 } // namespace tulle::notation

@@ -1,3 +1,5 @@
+// A message shows one line of the text, shortened around the range, and marks the range below it, column by
+// column.
 #include "support/Diagnostic.h"
 #include <algorithm>
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
+// Every type widens into one Scalar exactly, and narrows from it with one rounding.
 #include "support/ElementType.h"
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -9,30 +9,12 @@ namespace tulle {
 
 namespace {
 
-struct Row {
-  std::string_view name;
-  unsigned bytes;
-};
-constexpr std::array<Row, 11> kTypes = {{{"bool", 1},
-                                         {"i8", 1},
-                                         {"i16", 2},
-                                         {"i32", 4},
-                                         {"i64", 8},
-                                         {"bf16", 2},
-                                         {"f16", 2},
-                                         {"f32", 4},
-                                         {"f64", 8},
-                                         {"c64", 8},
-                                         {"c128", 16}}};
-
 /// An IEEE-754 style 16-bit float with that many stored mantissa bits; its exponent has the other 15 -
 /// mantissa.
 struct Narrow {
   int mantissa;
   int bias() const { return (1 << (14 - mantissa)) - 1; }
 };
-constexpr Narrow kBF16{7}, kF16{10};
-
 double widen(Narrow format, uint16_t bits) {
   int exponent = (bits & 0x7fff) >> format.mantissa, mantissa = bits & ((1 << format.mantissa) - 1);
   double magnitude;
@@ -70,19 +52,46 @@ template <class T> T load(const void *data) {
 }
 template <class T> void store(void *data, T value) { std::memcpy(data, &value, sizeof value); }
 
+/// How elements of a type are read and written: integers by their member of Scalar, others by theirs.
+template <class T> struct Whole {
+  static Scalar read(const void *data) { return {load<T>(data), 0}; }
+  static void write(void *data, const Scalar &value) { store(data, T(value.i)); }
+};
+struct Truth {
+  static Scalar read(const void *data) { return {load<uint8_t>(data) != 0, 0}; }
+  static void write(void *data, const Scalar &value) { store<uint8_t>(data, value.i != 0); }
+};
+template <class T> struct Real {
+  static Scalar read(const void *data) { return {0, load<T>(data)}; }
+  static void write(void *data, const Scalar &value) { store(data, T(value.f.real())); }
+};
+template <int mantissa> struct Half {
+  static Scalar read(const void *data) { return {0, widen({mantissa}, load<uint16_t>(data))}; }
+  static void write(void *data, const Scalar &value) { store(data, narrow({mantissa}, value.f.real())); }
+};
+template <class T> struct Complex {
+  static Scalar read(const void *data) { return {0, std::complex<double>(load<std::complex<T>>(data))}; }
+  static void write(void *data, const Scalar &value) { store(data, std::complex<T>(value.f)); }
+};
+
+struct Row {
+  std::string_view name;
+  unsigned bytes;
+  Scalar (*read)(const void *data);
+  void (*write)(void *data, const Scalar &value);
+};
+template <class Access> constexpr Row row(std::string_view name, unsigned bytes) {
+  return {name, bytes, Access::read, Access::write};
+}
+constexpr Row kTypes[] = {
+    row<Truth>("bool", 1),         row<Whole<int8_t>>("i8", 1),     row<Whole<int16_t>>("i16", 2),
+    row<Whole<int32_t>>("i32", 4), row<Whole<int64_t>>("i64", 8),   row<Half<7>>("bf16", 2),
+    row<Half<10>>("f16", 2),       row<Real<float>>("f32", 4),      row<Real<double>>("f64", 8),
+    row<Complex<float>>("c64", 8), row<Complex<double>>("c128", 16)};
+
 int64_t wrap(int64_t value, ElementType type) {
-  switch (type) {
-  case ElementType::Bool:
-    return value != 0;
-  case ElementType::I8:
-    return int8_t(value);
-  case ElementType::I16:
-    return int16_t(value);
-  case ElementType::I32:
-    return int32_t(value);
-  default:
-    return value;
-  }
+  const unsigned unused = 64 - 8 * byteWidth(type);
+  return type == ElementType::Bool ? value != 0 : int64_t(uint64_t(value) << unused) >> unused;
 }
 
 int64_t truncate(double value, ElementType type) {
@@ -104,10 +113,14 @@ unsigned byteWidth(ElementType type) { return kTypes[unsigned(type)].bytes; }
 std::string_view name(ElementType type) { return kTypes[unsigned(type)].name; }
 
 std::optional<ElementType> parseElementType(std::string_view text) {
-  for (unsigned i = 0; i < kTypes.size(); ++i)
-    if (kTypes[i].name == text)
-      return ElementType(i);
-  return std::nullopt;
+  const auto *found = std::ranges::find(kTypes, text, &Row::name);
+  return found == std::end(kTypes) ? std::nullopt : std::optional(ElementType(found - kTypes));
+}
+
+Scalar loadScalar(ElementType type, const void *data) { return kTypes[unsigned(type)].read(data); }
+
+void storeScalar(ElementType type, void *data, const Scalar &value) {
+  kTypes[unsigned(type)].write(data, value);
 }
 
 ElementType promote(ElementType a, ElementType b) {
@@ -120,87 +133,17 @@ ElementType promote(ElementType a, ElementType b) {
   return b;
 }
 
-Scalar loadScalar(ElementType type, const void *data) {
-  Scalar s;
-  switch (type) {
-  case ElementType::Bool:
-    s.i = load<uint8_t>(data) != 0;
-    break;
-  case ElementType::I8:
-    s.i = load<int8_t>(data);
-    break;
-  case ElementType::I16:
-    s.i = load<int16_t>(data);
-    break;
-  case ElementType::I32:
-    s.i = load<int32_t>(data);
-    break;
-  case ElementType::I64:
-    s.i = load<int64_t>(data);
-    break;
-  case ElementType::BF16:
-    s.f = widen(kBF16, load<uint16_t>(data));
-    break;
-  case ElementType::F16:
-    s.f = widen(kF16, load<uint16_t>(data));
-    break;
-  case ElementType::F32:
-    s.f = load<float>(data);
-    break;
-  case ElementType::F64:
-    s.f = load<double>(data);
-    break;
-  case ElementType::C64:
-    s.f = std::complex<double>(load<std::complex<float>>(data));
-    break;
-  case ElementType::C128:
-    s.f = load<std::complex<double>>(data);
-    break;
-  }
-  return s;
-}
-
-void storeScalar(ElementType type, void *data, const Scalar &value) {
-  switch (type) {
-  case ElementType::Bool:
-    return store<uint8_t>(data, value.i != 0);
-  case ElementType::I8:
-    return store(data, int8_t(value.i));
-  case ElementType::I16:
-    return store(data, int16_t(value.i));
-  case ElementType::I32:
-    return store(data, int32_t(value.i));
-  case ElementType::I64:
-    return store(data, value.i);
-  case ElementType::BF16:
-    return store(data, narrow(kBF16, value.f.real()));
-  case ElementType::F16:
-    return store(data, narrow(kF16, value.f.real()));
-  case ElementType::F32:
-    return store(data, float(value.f.real()));
-  case ElementType::F64:
-    return store(data, value.f.real());
-  case ElementType::C64:
-    return store(data, std::complex<float>(value.f));
-  case ElementType::C128:
-    return store(data, value.f);
-  }
-}
-
 Scalar convertScalar(const Scalar &value, ElementType from, ElementType to) {
   const bool fromWhole = from <= ElementType::I64, toWhole = to <= ElementType::I64;
-  Scalar s;
   if (toWhole && fromWhole)
-    s.i = wrap(value.i, to);
-  else if (to == ElementType::Bool)
-    s.i = value.f != std::complex<double>(0);
-  else if (toWhole)
-    s.i = truncate(value.f.real(), to);
-  else if (fromWhole)
-    s.f = double(value.i);
-  else
-    s.f = isComplex(to) ? value.f : std::complex<double>(value.f.real());
-  return s;
+    return {wrap(value.i, to), 0};
+  if (to == ElementType::Bool)
+    return {value.f != std::complex<double>(0), 0};
+  if (toWhole)
+    return {truncate(value.f.real(), to), 0};
+  if (fromWhole)
+    return {0, double(value.i)};
+  return {0, isComplex(to) ? value.f : std::complex<double>(value.f.real())};
 }
 
 } // namespace tulle

@@ -17,4 +17,14 @@ template <class... Args>
   throwError("{}: error: {}", file, fmt::format(text, std::forward<Args>(args)...));
 }
 
+/// The text of the Error that `check` throws, or nothing.
+template <class Check> std::string reasonOf(const Check &check) {
+  try {
+    check();
+  } catch (const Error &error) {
+    return error.what();
+  }
+  return "";
+}
+
 } // namespace tulle

@@ -1,6 +1,8 @@
-// Tokens of the texts that users write: encodings, index notation, schedules, queries.
+// Tokens of the texts that users write (encodings, index notation, schedules, queries), and where a parser
+// stands in them.
 #pragma once
 #include "support/Diagnostic.h"
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <system_error>
@@ -29,5 +31,46 @@ std::vector<Token> tokenize(const Language &language, std::string_view text, std
 /// The value of an Integer token, decimal or `0x…`: no error, `result_out_of_range`, or `invalid_argument`
 /// for letters that are no hexadecimal digits.
 std::errc parseInteger(std::string_view text, int64_t &value);
+
+/// Where a parser stands in its text.
+class Cursor {
+public:
+  Cursor(const Language &language, std::string_view text, std::string_view name)
+      : text(text), name(name), tokens(tokenize(language, text, name)) {}
+
+  const Token &peek(size_t ahead = 0) const { return tokens[std::min(at + ahead, tokens.size() - 1)]; }
+  bool next(std::string_view wanted) const { return peek().is(wanted); }
+  bool atEnd() const { return peek().kind == Token::End; }
+  Token take() { return atEnd() ? tokens[at] : tokens[at++]; }
+  bool accept(std::string_view wanted);
+  /// Takes the sign or word `wanted`, or fails with "expected 'wanted' <where>, got …".
+  Token expect(std::string_view wanted, std::string_view where);
+  Token expectWord(std::string_view what);
+  /// An integer, with a sign before it if `negative`.
+  int64_t expectInteger(std::string_view what, bool negative = false);
+  /// Elements separated by commas, at least one, and `close`, which is expected `where`.
+  template <class Element> void list(std::string_view close, std::string_view where, const Element &element) {
+    do
+      element();
+    while (accept(","));
+    expect(close, where);
+  }
+  /// The range from `begin` to the end of the last token taken.
+  SourceRange since(size_t begin) const;
+
+  [[noreturn]] void fail(SourceRange range, const std::string &message,
+                         const std::vector<Note> &notes = {}) const {
+    throw SyntaxError(name, text, range, message, notes);
+  }
+  /// "expected …, got 'token'" at the next token.
+  [[noreturn]] void failExpected(const std::string &expected) const;
+  /// The token as errors show it.
+  static std::string shown(const Token &token);
+
+private:
+  std::string_view text, name;
+  std::vector<Token> tokens;
+  size_t at = 0;
+};
 
 } // namespace tulle::support

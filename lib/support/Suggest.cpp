@@ -1,3 +1,4 @@
+// Edit distance over all candidates: the words of a parser are few.
 #include "support/Suggest.h"
 #include <algorithm>
 

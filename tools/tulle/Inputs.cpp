@@ -1,6 +1,6 @@
 #include "Inputs.h"
 #include "Progress.h"
-#include "notation/Schedule.h"
+#include "notation/Program.h"
 #include "runtime/generate/Generate.h"
 #include "runtime/tensor/Elements.h"
 #include "support/Errors.h"

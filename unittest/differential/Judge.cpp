@@ -83,12 +83,9 @@ bool isComputed(const Program &program, unsigned t) {
 }
 
 bool reads(const notation::Expr &e, const std::vector<bool> &tensors) {
-  return (e->op == notation::Op::Access && tensors[e->access.tensor]) ||
-         std::any_of(e->args.begin(), e->args.end(), [&](const auto &arg) { return reads(arg, tensors); });
-}
-bool reads(const notation::Mask &m, const std::vector<bool> &tensors) {
-  return m && ((m->op == notation::MaskOp::Stored && tensors[m->access.tensor]) || reads(m->lhs, tensors) ||
-               reads(m->rhs, tensors));
+  bool found = false;
+  forEachAccess(e, [&](const notation::Access &access) { found |= tensors[access.tensor]; });
+  return found;
 }
 
 /// Per tensor: whether what is stored of it depends on its format, which the interpreter does not know, or on

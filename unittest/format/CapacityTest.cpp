@@ -1,4 +1,4 @@
-#include "format/Capacity.h"
+#include "format/Layout.h"
 #include <gtest/gtest.h>
 
 namespace tulle::format {

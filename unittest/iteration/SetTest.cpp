@@ -71,8 +71,6 @@ TEST(Set, PrintParsesBackForEverySetOfThree) {
 }
 
 TEST(Set, Properties) {
-  EXPECT_EQ(CoordinateSet(3, {3, 7}).required(), 3u);
-  EXPECT_EQ(CoordinateSet(2, {1, 2, 3}).required(), 0u);
   EXPECT_TRUE(CoordinateSet(2, {0, 1}).needsUniverse());
   EXPECT_FALSE(CoordinateSet(2, {1}).needsUniverse());
 }

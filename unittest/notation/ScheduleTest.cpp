@@ -1,6 +1,6 @@
 // Schedules: what parses, what it is put on, and where errors point.
-#include "notation/Schedule.h"
 #include "Support.h"
+#include "notation/Program.h"
 
 namespace tulle::notation {
 namespace {

@@ -1,5 +1,5 @@
 // One lexer for all languages: what they have in common, and what a language adds.
-#include "support/Cursor.h"
+#include "support/Lexer.h"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
-#include "notation/Monoid.h"
+#include "notation/Arithmetic.h"
 
 namespace tulle::passes {
 using namespace mlir;
@@ -92,17 +92,16 @@ Value BodyBuilder::expr(const notation::Expr &e) {
 }
 
 Value BodyBuilder::mask(const notation::Mask &m) {
-  using notation::MaskOp;
-  if (m->op == MaskOp::Stored)
+  if (m->op == Op::Access)
     return dialect::StoredOp::create(b, loc, b.getI1Type(), valueOf(m->access));
-  Value x = mask(m->lhs);
+  Value x = mask(m->args[0]);
   Value yes = integer(b.getI1Type(), 1);
-  if (m->op == MaskOp::Not)
+  if (m->op == Op::Not)
     return arith::XOrIOp::create(b, loc, x, yes);
-  Value y = mask(m->rhs);
-  if (m->op == MaskOp::And)
+  Value y = mask(m->args[1]);
+  if (m->op == Op::And)
     return arith::AndIOp::create(b, loc, x, y);
-  if (m->op == MaskOp::Or)
+  if (m->op == Op::Or)
     return arith::OrIOp::create(b, loc, x, y);
   return arith::AndIOp::create(b, loc, x, arith::XOrIOp::create(b, loc, y, yes));
 }

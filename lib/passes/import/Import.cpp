@@ -4,7 +4,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "notation/Monoid.h"
+#include "notation/Arithmetic.h"
 #include "notation/Sparsity.h"
 #include "passes/import/Body.h"
 #include "llvm/ADT/IntEqClasses.h"

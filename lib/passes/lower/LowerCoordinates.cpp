@@ -1,5 +1,5 @@
 // From the levels' coordinates back to those of the dimensions.
-#include "format/Padding.h"
+#include "format/Encoding.h"
 #include "levels/Expression.h"
 #include "passes/lower/Lowering.h"
 

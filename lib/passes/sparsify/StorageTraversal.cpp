@@ -1,6 +1,6 @@
 #include "passes/sparsify/StorageTraversal.h"
 #include "dialect/Scalars.h"
-#include "format/Padding.h"
+#include "format/Encoding.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "passes/sparsify/Emitter.h"
 
@@ -11,10 +11,6 @@ using iteration::LevelPlan;
 using iteration::LoopVar;
 
 namespace {
-
-bool isFull(const format::LevelFormat &format) {
-  return format.kind == format::LevelKind::Dense || format.kind == format::LevelKind::Batch;
-}
 
 bool isSearchable(const SparseOperand &operand) {
   return !operand.digits.empty() &&

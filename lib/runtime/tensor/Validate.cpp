@@ -1,5 +1,5 @@
 // Buffers that come from outside are checked once here, so that kernels need not check anything.
-#include "format/Padding.h"
+#include "format/Encoding.h"
 #include "runtime/tensor/MemoryLimits.h"
 #include "runtime/tensor/Walk.h"
 #include "support/Errors.h"

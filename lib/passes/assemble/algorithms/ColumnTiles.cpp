@@ -1,5 +1,5 @@
 #include "passes/assemble/algorithms/ColumnTiles.h"
-#include "format/Padding.h"
+#include "format/Encoding.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "passes/assemble/algorithms/StreamingStores.h"

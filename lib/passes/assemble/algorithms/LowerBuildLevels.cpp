@@ -1,5 +1,5 @@
 // tulle-lower-build-levels: level-by-level construction as traversals of the sorted entries.
-#include "format/PrintEncoding.h"
+#include "format/Encoding.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

@@ -1,5 +1,5 @@
 #include "passes/assemble/algorithms/RowPadding.h"
-#include "format/Padding.h"
+#include "format/Encoding.h"
 #include "levels/Control.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 

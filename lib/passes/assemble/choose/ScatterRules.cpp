@@ -1,5 +1,5 @@
 #include "passes/assemble/choose/ScatterRules.h"
-#include "format/Padding.h"
+#include "format/Encoding.h"
 #include <algorithm>
 
 using namespace mlir;

@@ -1,7 +1,6 @@
 #include "passes/assemble/choose/Strategies.h"
 #include "dialect/Costs.h"
-#include "format/Padding.h"
-#include "format/PrintEncoding.h"
+#include "format/Encoding.h"
 #include "passes/assemble/choose/BlockLoops.h"
 #include "passes/assemble/choose/FiberAnalysis.h"
 #include "passes/assemble/choose/InsertLoops.h"

@@ -1,4 +1,4 @@
-#include "format/PrintEncoding.h"
+#include "format/Encoding.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "passes/assemble/algorithms/CloneLoops.h"
