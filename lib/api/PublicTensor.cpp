@@ -1,8 +1,10 @@
-// tulle::AnyTensor: a handle over runtime::Tensor. Checks what users pass, and hides the compiler's types.
+// tulle::AnyTensor and tulle::query: handles over runtime::Tensor. Checks what users pass, and hides the
+// compiler's types.
 #include "Impl.h"
+#include "engine/AnswerQuery.h"
 #include "engine/Conversion.h"
 #include "support/Errors.h"
-#include <cstring>
+#include "tulle/query.h"
 
 namespace tulle {
 
@@ -89,6 +91,16 @@ AnyTensor AnyTensor::slice(unsigned dimension, int64_t offset, int64_t size, int
   return Access::wrap(runtime::slice(Access::unwrap(*this), dimension, offset, size, stride));
 }
 
+std::map<std::string, AnyTensor> query(const std::string &text, const AnyTensor &tensor) {
+  const runtime::Tensor &source = Access::unwrap(tensor);
+  notation::Query parsed = notation::parseQuery(text, format::dimensionNames(source.dims.size()));
+  std::vector<runtime::Tensor> answers = engine::query(source, parsed);
+  std::map<std::string, AnyTensor> named;
+  for (size_t k = 0; k < answers.size(); ++k)
+    named[parsed.aggregates[k].name] = Access::wrap(std::move(answers[k]));
+  return named;
+}
+
 std::string AnyTensor::print() const { return runtime::printStorage(Access::unwrap(*this)); }
 
 void AnyTensor::requireElement(const char *wanted) const {
@@ -123,14 +135,10 @@ AnyTensor pack(const char *element, std::vector<int64_t> dims,
   for (size_t d = 0; d < coords.size(); ++d)
     if (int64_t(coords[d].size()) != count)
       throwError("tulle::pack: dimension {} has {} coordinates for {} values", d, coords[d].size(), count);
-  runtime::Entries entries;
-  entries.type = elementType(element);
-  entries.coords = coords;
-  entries.values.resize(count * byteWidth(entries.type));
-  if (count)
-    std::memcpy(entries.values.data(), values, entries.values.size());
-  unsigned order = dims.size();
-  entries.dims = std::move(dims);
+  const unsigned order = dims.size();
+  const ElementType type = elementType(element);
+  const auto *bytes = static_cast<const std::byte *>(values);
+  runtime::Entries entries{type, std::move(dims), coords, {bytes, bytes + count * byteWidth(type)}};
   return Access::wrap(engine::store(std::move(entries), format::parseFormat(format.text(), order)));
 }
 
@@ -159,11 +167,7 @@ AnyTensor borrow(const char *element, std::vector<int64_t> dims, const Format &f
   if (format::hasSlices(encoding))
     throw Error("tulle::borrow: the sizes of what the slices are cut from are not given; borrow the whole, "
                 "and cut it with slice()");
-  runtime::Tensor tensor;
-  tensor.encoding = withWidths(encoding, buffers);
-  tensor.type = elementType(element);
-  tensor.dims = std::move(dims);
-  tensor.layout = format::layout(tensor.encoding);
+  runtime::Tensor tensor(withWidths(encoding, buffers), elementType(element), std::move(dims));
   for (size_t f = 0; f < buffers.size(); ++f) {
     const BufferView &view = buffers[f];
     if (tensor.layout.fields[f].implied) {

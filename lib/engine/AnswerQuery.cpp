@@ -1,3 +1,5 @@
+// A query becomes one statement for each aggregate; a count of fewer dimensions than are stored counts the
+// pattern of the tensor over those.
 #include "engine/AnswerQuery.h"
 #include "dialect/Attributes.h"
 #include "dialect/Dialect.h"
@@ -5,6 +7,7 @@
 #include "engine/Compilation.h"
 #include "engine/Conversion.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/assemble/algorithms/SourceTraversal.h"
 #include "passes/import/Body.h"
 #include <algorithm>
 #include <fmt/format.h>
@@ -19,28 +22,6 @@ using notation::Query;
 using runtime::Tensor;
 
 namespace {
-
-mlir::AffineExpr affine(mlir::MLIRContext &context, const format::Expr &e) {
-  if (e->kind == format::ExprKind::Constant)
-    return mlir::getAffineConstantExpr(e->value, &context);
-  if (e->kind == format::ExprKind::Dim)
-    return mlir::getAffineDimExpr(unsigned(e->value), &context);
-  mlir::AffineExpr lhs = affine(context, e->lhs), rhs = affine(context, e->rhs);
-  switch (e->kind) {
-  case format::ExprKind::Add:
-    return lhs + rhs;
-  case format::ExprKind::Sub:
-    return lhs - rhs;
-  case format::ExprKind::Mul:
-    return lhs * rhs;
-  case format::ExprKind::FloorDiv:
-    return lhs.floorDiv(rhs);
-  case format::ExprKind::Mod:
-    return lhs % rhs;
-  default:
-    throw InternalError("a query's expression is not affine");
-  }
-}
 
 /// A query of one aggregate, over all dimensions it does not select: one statement.
 struct QueryKernel {
@@ -83,9 +64,12 @@ struct QueryKernel {
       selected.push_back(mlir::getAffineDimExpr(d, &context));
     auto map = mlir::AffineMap::get(encoding.order(), 0, selected, &context);
     mlir::AffineMapAttr value;
-    if (aggregate.value)
-      value = mlir::AffineMapAttr::get(
-          mlir::AffineMap::get(encoding.order(), 0, affine(context, aggregate.value)));
+    if (aggregate.value) {
+      mlir::AffineExpr e = assemble::affine(aggregate.value, &context);
+      if (!e)
+        throw InternalError("a query's expression is not affine");
+      value = mlir::AffineMapAttr::get(mlir::AffineMap::get(encoding.order(), 0, e));
+    }
     mlir::Value answer = dialect::QueryOp::create(
         b, loc, result, dialect::AggregateAttr::get(&context, kind()), function.getArgument(0),
         function.getArgument(1), mlir::AffineMapAttr::get(map), value);
@@ -169,23 +153,16 @@ Tensor projectPattern(const Tensor &tensor, const std::vector<unsigned> &dims, c
   std::string text = fmt::format("T({}) max= 1 where A({})", fmt::join(kept, ","), fmt::join(names, ","));
   std::map<std::string, notation::Binding> bindings;
   bindings["A"] = {tensor.type, tensor.dims, tensor.encoding, true};
-  std::string levels;
-  for (const std::string &name : kept)
-    levels += (levels.empty() ? "" : ", ") + name + " : compressed";
+  const std::string pattern =
+      fmt::format("({0}) -> ({1} : compressed)", fmt::join(kept, ","), fmt::join(kept, " : compressed, "));
   bindings["T"].type = ElementType::I8;
-  bindings["T"].encoding =
-      format::resolveWidths(format::parseEncoding(fmt::format("({}) -> ({})", fmt::join(kept, ","), levels)),
-                            sizes, tensor.storedCount());
+  bindings["T"].encoding = format::resolveWidths(format::parseEncoding(pattern), sizes, tensor.storedCount());
   notation::Program program = notation::check(text, bindings);
   std::vector<std::optional<Tensor>> tensors(program.tensors.size());
-  size_t pattern = 0;
-  for (size_t t = 0; t < tensors.size(); ++t)
-    if (program.tensors[t].name == "A")
-      tensors[t] = tensor;
-    else
-      pattern = t;
+  const size_t source = program.tensors[0].name == "A" ? 0 : 1; // the other one is T
+  tensors[source] = tensor;
   compile(program, options)->run(tensors);
-  return *tensors[pattern];
+  return *tensors[1 - source];
 }
 
 } // namespace

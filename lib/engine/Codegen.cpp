@@ -1,23 +1,68 @@
+// LLVM's default pipeline for the host's processor, with the loops and functions that kernels need treated as
+// kernels need it.
 #include "engine/Codegen.h"
 #include "dialect/Attributes.h"
-#include "engine/Host.h"
 #include "iteration/CostModel.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "tulle/error.h"
 #include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
-#include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Target/TargetOptions.h"
+#include "llvm/TargetParser/Host.h"
+#include <algorithm>
+#include <unistd.h>
+#include <vector>
 
 namespace tulle::engine {
+
+//===--- The host ---===//
+
+const Host &host() {
+  static const Host value = [] {
+    Host h;
+    h.triple = llvm::sys::getProcessTriple();
+    h.cpu = llvm::sys::getHostCPUName().str();
+    llvm::StringMap<bool> found = llvm::sys::getHostCPUFeatures();
+    std::vector<std::string> names;
+    for (const auto &feature : found)
+      names.push_back((feature.second ? "+" : "-") + feature.first().str());
+    std::sort(names.begin(), names.end()); // a map's order is not stable, a cache key must be
+    for (const std::string &name : names)
+      h.features += (h.features.empty() ? "" : ",") + name;
+    return h;
+  }();
+  return value;
+}
+
+static iteration::Cpu detectCpu() {
+  const llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
+  iteration::Cpu cpu = iteration::chooseCpu(
+      host().cpu, [&](std::string_view name) { return features.lookup({name.data(), name.size()}); });
+#ifdef _SC_LEVEL1_DCACHE_SIZE
+  // A system that does not know says 0, which no figure may be: the row's stays then.
+  iteration::setFigure(cpu, "l1", sysconf(_SC_LEVEL1_DCACHE_SIZE));
+  iteration::setFigure(cpu, "l2", sysconf(_SC_LEVEL2_CACHE_SIZE));
+  iteration::setFigure(cpu, "line", sysconf(_SC_LEVEL1_DCACHE_LINESIZE));
+#endif
+  return cpu;
+}
+
+const iteration::Cpu &hostCpu() {
+  static const iteration::Cpu cpu = detectCpu();
+  return cpu;
+}
+
+//===--- Code ---===//
 
 /// Processors cache decoded instructions by line: a loop that straddles two runs slower (experiments 025).
 constexpr unsigned kLoopAlignment = 64; // bytes
@@ -29,19 +74,19 @@ static std::unique_ptr<llvm::TargetMachine> makeTargetMachine(bool quick) {
     return true;
   }();
   (void)initialized;
-  std::string error;
-  llvm::Triple triple(host().triple);
-  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, error);
-  if (!target)
-    throw InternalError("no code generator for this machine (" + host().triple + "): " + error);
   llvm::TargetOptions options;
   options.LoopAlignment = kLoopAlignment;
-  std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
-      triple, host().cpu, host().features, options, llvm::Reloc::PIC_, std::nullopt,
-      quick ? llvm::CodeGenOptLevel::None : llvm::CodeGenOptLevel::Default, true));
+  auto machine = llvm::orc::JITTargetMachineBuilder(llvm::Triple(host().triple))
+                     .setCPU(host().cpu)
+                     .setFeatures(host().features)
+                     .setOptions(options)
+                     .setRelocationModel(llvm::Reloc::PIC_)
+                     .setCodeGenOptLevel(quick ? llvm::CodeGenOptLevel::None : llvm::CodeGenOptLevel::Default)
+                     .createTargetMachine();
   if (!machine)
-    throw InternalError("no code generator for CPU '" + host().cpu + "'");
-  return machine;
+    throw InternalError("no code generator for this machine (" + host().triple + ", " + host().cpu +
+                        "): " + llvm::toString(machine.takeError()));
+  return std::move(*machine);
 }
 
 /// What LLVM makes of one loop.

@@ -1,7 +1,6 @@
 // Programs to object code, and the text of every stage on the way.
 #include "engine/Codegen.h"
 #include "engine/Compilation.h"
-#include "engine/Host.h"
 #include "engine/Parallel.h"
 #include "iteration/CostModel.h"
 #include "notation/Schedule.h"

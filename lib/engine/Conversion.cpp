@@ -1,3 +1,5 @@
+// A conversion is a statement of one op. Its code is compiled for widths that the data fits, and once more
+// for the widest where it turns out not to fit.
 #include "engine/Conversion.h"
 #include "dialect/Attributes.h"
 #include "dialect/Dialect.h"
@@ -6,7 +8,7 @@
 #include "engine/Compilation.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/import/Body.h"
-#include "runtime/tensor/Sum.h"
+#include "runtime/tensor/Elements.h"
 #include "support/Errors.h"
 #include <algorithm>
 #include <chrono>
@@ -60,11 +62,6 @@ struct Conversion {
   }
 };
 
-Encoding widest(Encoding encoding) {
-  constexpr int64_t large = std::numeric_limits<int64_t>::max();
-  return format::resolveWidths(encoding, large, large);
-}
-
 std::string fillText(const Encoding &encoding) {
   return encoding.fill.value_or(encoding.implicitVal.value_or("0"));
 }
@@ -102,10 +99,7 @@ Tensor run(const Tensor &tensor, const Encoding &encoding, const Options &option
     throw InternalError("the code of a conversion returns no tensor: " + conversion.text());
   std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - begin;
   report.compileMs += elapsed.count();
-  Tensor made;
-  made.encoding = encoding;
-  made.type = tensor.type;
-  made.dims = tensor.dims;
+  Tensor made(encoding, tensor.type, tensor.dims);
   report.convertMs += call(kernel->statements.front(), {&source}, {}, &made, threadSettings(options));
   return made;
 }
@@ -127,7 +121,8 @@ Tensor generated(const Tensor &tensor, const Encoding &encoding, const Options &
   try {
     return run(tensor, target, options, report);
   } catch (const WidthError &) {
-    Encoding wide = widest(encoding);
+    constexpr int64_t large = std::numeric_limits<int64_t>::max();
+    Encoding wide = format::resolveWidths(encoding, large, large);
     if (wide == target)
       throw;
     return run(tensor, wide, options, report);
@@ -162,8 +157,7 @@ Tensor convert(const Tensor &tensor, const Encoding &encoding, const Options &op
   checkOptions(options);
   requireFormat(tensor, encoding);
   ConversionReport own;
-  ConversionReport &times = report ? *report : own;
-  return generated(tensor, encoding, options, times);
+  return generated(tensor, encoding, options, report ? *report : own);
 }
 
 Tensor store(runtime::Entries entries, const Encoding &encoding, const Options &options,
@@ -171,14 +165,12 @@ Tensor store(runtime::Entries entries, const Encoding &encoding, const Options &
   checkOptions(options);
   if (entries.dims.empty())
     return sumOf(entries, encoding);
-  ConversionReport own;
-  ConversionReport &times = report ? *report : own;
-  auto shared = std::make_shared<const runtime::Entries>(std::move(entries));
-  Tensor borrowed = runtime::borrowEntries(shared);
+  Tensor borrowed = runtime::borrowEntries(std::make_shared<const runtime::Entries>(std::move(entries)));
   borrowed.encoding.fill = encoding.fill; // entries do not say what is between them
   borrowed.encoding.implicitVal = encoding.implicitVal;
   requireFormat(borrowed, encoding);
-  return generated(borrowed, encoding, options, times);
+  ConversionReport own;
+  return generated(borrowed, encoding, options, report ? *report : own);
 }
 
 std::string explainConversion(ElementType type, const Encoding &from, const Encoding &to,

@@ -1,5 +1,4 @@
 // compile(): in memory, on disk, or anew.
-#include "engine/CacheFolder.h"
 #include "engine/DiskCache.h"
 #include "engine/Kernel.h"
 #include <chrono>
@@ -9,13 +8,10 @@
 namespace tulle::engine {
 
 std::shared_ptr<const Kernel> link(ObjectCode code) {
-  auto kernel = std::make_shared<Kernel>();
-  kernel->remarks = std::move(code.remarks);
-  kernel->code = loadObject(code.object, "program");
-  for (size_t k = 0; k < code.statements.size(); ++k)
-    kernel->statements.push_back({kernel->code->lookup("statement" + std::to_string(k) + "_entry"),
-                                  std::move(code.statements[k].arguments),
-                                  std::move(code.statements[k].made)});
+  auto kernel = std::make_shared<Kernel>(
+      Kernel{std::move(code.statements), std::move(code.remarks), loadObject(code.object, "program")});
+  for (size_t k = 0; k < kernel->statements.size(); ++k)
+    kernel->statements[k].entry = kernel->code->lookup("statement" + std::to_string(k) + "_entry");
   return kernel;
 }
 

@@ -39,10 +39,10 @@ struct Argument {
 /// each argument in layout order, then one for each of its dimension sizes; arguments in order. A statement
 /// that makes a new tensor writes five for each of its buffers behind them.
 struct CompiledStatement {
-  void (*entry)(void **slots) = nullptr;
   std::vector<Argument> arguments;
   std::optional<format::Encoding>
       made; ///< format of the new tensor it makes; else the last argument is the result
+  void (*entry)(void **slots) = nullptr; ///< once it is linked
 };
 
 struct Kernel;

@@ -8,15 +8,9 @@
 
 namespace tulle::engine {
 
-/// How a statement is called.
-struct StatementCode {
-  std::vector<Argument> arguments;      ///< in order
-  std::optional<format::Encoding> made; ///< of the new tensor it returns
-};
-
 /// A program as object code, before it is linked: what the disk cache holds.
 struct ObjectCode {
-  std::vector<StatementCode> statements;
+  std::vector<CompiledStatement> statements;
   std::vector<std::string> remarks;
   std::string object;
 };

@@ -3,7 +3,7 @@
 #include "notation/Arithmetic.h"
 #include "notation/Monoid.h"
 #include "notation/Sparsity.h"
-#include "runtime/tensor/Sum.h"
+#include "runtime/tensor/Elements.h"
 #include <algorithm>
 #include <cmath>
 #include <cstring>

@@ -18,7 +18,7 @@
 // elements].
 #include "engine/Conversion.h"
 #include "runtime/generate/Generate.h"
-#include "runtime/tensor/Guard.h"
+#include "runtime/tensor/BlockPool.h"
 #include "runtime/tensor/LevelShapes.h"
 #include "tulle/error.h"
 #include <charconv>

@@ -1,8 +1,7 @@
 // What generated code gets from the engine: memory, and ways out. The code stands here in the LLVM dialect.
 #include "engine/Call.h"
-#include "engine/CallMemory.h"
 #include "engine/Codegen.h"
-#include "engine/Contexts.h"
+#include "engine/Compilation.h"
 #include "mlir/Parser/Parser.h"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

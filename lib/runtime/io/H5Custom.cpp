@@ -1,6 +1,7 @@
-#include "runtime/io/H5Custom.h"
+// An encoding as the tree of levels that binsparse nests in JSON, and back through the encoding's text.
+#include "runtime/io/H5.h"
 #include "runtime/io/Text.h"
-#include "support/Errors.h"
+#include <numeric>
 
 namespace tulle::runtime::io {
 
@@ -27,9 +28,9 @@ size_t levelsFrom(const format::Encoding &encoding, size_t l) {
   return end - l;
 }
 
-class DescriptionReader {
+class DescriptionReader : NamesFile {
 public:
-  DescriptionReader(const std::string &file, size_t order) : file(file), order(order) {}
+  DescriptionReader(const std::string &file, size_t order) : NamesFile{file}, order(order) {}
 
   format::Encoding run(const Json &custom) {
     if (order == 0 || order > mostLevels)
@@ -51,10 +52,6 @@ public:
   }
 
 private:
-  template <class... Args> [[noreturn]] void fail(fmt::format_string<Args...> message, Args &&...args) const {
-    throwFileError(file, message, std::forward<Args>(args)...);
-  }
-
   const Json &child(const Json &parent, const char *key) const {
     if (!parent.is_object() || !parent.contains(key))
       fail("a level of 'custom' lacks '{}'", key);
@@ -66,8 +63,8 @@ private:
   }
 
   void transpose(const Json &custom) {
-    for (size_t d = 0; d < order; ++d)
-      dimensions.push_back(d);
+    dimensions.resize(order);
+    std::iota(dimensions.begin(), dimensions.end(), size_t(0));
     auto found = custom.find("transpose");
     if (found == custom.end() || found->is_null())
       return;
@@ -102,7 +99,6 @@ private:
     }
   }
 
-  const std::string &file;
   size_t order;
   std::vector<size_t> dimensions; ///< of each level
   std::vector<std::string> levels;

@@ -1,9 +1,7 @@
 // scipy.sparse.load_npz is the specification: which members each format has, and which may be unordered.
-#include "runtime/io/Npz.h"
 #include "runtime/io/CompressedArrays.h"
-#include "runtime/io/Npy.h"
+#include "runtime/io/Text.h"
 #include "runtime/io/Zip.h"
-#include "support/Errors.h"
 #include <fmt/ranges.h>
 
 namespace tulle::runtime::io {
@@ -11,38 +9,28 @@ namespace tulle::runtime::io {
 namespace {
 
 /// The members of one archive as arrays. SciPy names them without the `.npy` that the archive adds.
-class Members {
+class Members : public ZipReader, public NamesFile {
 public:
-  Members(ZipReader &archive, const Text &text) : archive(archive), text(text) {}
+  explicit Members(const Text &text) : ZipReader(text.bytes, text.name), NamesFile{text.name} {}
 
-  bool has(const std::string &name) const { return archive.contains(name + ".npy"); }
-  NamedArray array(const std::string &name) {
-    const std::string bytes = read(name), label = text.name + ": " + name + ".npy";
-    return {name, readNpy({bytes, label}).stored};
-  }
-  std::string word(const std::string &name) {
-    const std::string bytes = read(name), label = text.name + ": " + name + ".npy";
-    return readNpyText({bytes, label});
-  }
-  template <class... Args> [[noreturn]] void fail(fmt::format_string<Args...> message, Args &&...args) const {
-    throwFileError(text.name, message, std::forward<Args>(args)...);
-  }
+  bool has(const std::string &name) const { return contains(name + ".npy"); }
+  NamedArray array(const std::string &name) const { return {name, parse(name, readNpy).stored}; }
+  std::vector<int64_t> list(const std::string &name) const { return indexList(file, array(name)); }
+  std::string word(const std::string &name) const { return parse(name, readNpyText); }
 
 private:
-  std::string read(const std::string &name) {
+  template <class Result> Result parse(const std::string &name, Result (*reader)(const Text &)) const {
     if (!has(name))
       fail("the array '{}' is missing; a matrix of scipy.sparse has format, shape, data and the index arrays "
            "of its format; write it with scipy.sparse.save_npz",
            name);
-    return archive.read(name + ".npy");
+    const std::string bytes = read(name + ".npy"), label = file + ": " + name + ".npy";
+    return reader({bytes, label});
   }
-
-  ZipReader &archive;
-  const Text &text;
 };
 
-std::vector<int64_t> readShape(Members &members, const std::string &file) {
-  std::vector<int64_t> dims = indexList(file, members.array("shape"));
+std::vector<int64_t> readShape(const Members &members) {
+  std::vector<int64_t> dims = members.list("shape");
   if (dims.size() != 2)
     members.fail("'shape' has {} elements; matrices with 2 are supported", dims.size());
   for (int64_t size : dims)
@@ -51,8 +39,7 @@ std::vector<int64_t> readShape(Members &members, const std::string &file) {
   return dims;
 }
 
-FileContents readCompressed(Members &members, const std::string &file, const std::string &format,
-                            std::vector<int64_t> dims) {
+FileContents readCompressed(const Members &members, const std::string &format, std::vector<int64_t> dims) {
   CompressedArrays arrays;
   arrays.dims = std::move(dims);
   arrays.positions = members.array("indptr");
@@ -65,64 +52,55 @@ FileContents readCompressed(Members &members, const std::string &file, const std
     arrays.format = format == "csr" ? "CSR" : "CSC";
     if (format == "csc")
       arrays.segmentFirst = {1, 0};
-    return compressedContents(file, arrays);
+    return compressedContents(members.file, arrays);
   }
   for (size_t d : {0u, 1u})
     if (shape[d + 1] < 1 || arrays.dims[d] % shape[d + 1] != 0 || shape[d + 1] > INT32_MAX)
       members.fail("blocks of {} x {} do not divide the sizes {} x {}", shape[1], shape[2], arrays.dims[0],
                    arrays.dims[1]);
-  arrays.blockRows = shape[1];
-  arrays.blockColumns = shape[2];
+  arrays.block = {shape[1], shape[2]};
   arrays.format = fmt::format("BCSR({},{})", shape[1], shape[2]);
-  return compressedContents(file, arrays);
+  return compressedContents(members.file, arrays);
 }
 
 /// Element (k, j) of `data` belongs to row j - offsets[k]; zeros are padding, as SciPy takes them.
-FileContents readDia(Members &members, const std::string &file, std::vector<int64_t> dims) {
-  const std::vector<int64_t> offsets = indexList(file, members.array("offsets"));
+FileContents readDia(const Members &members, std::vector<int64_t> dims) {
+  const std::vector<int64_t> offsets = members.list("offsets");
   const Tensor data = members.array("data").data;
   if (data.dims.size() != 2 || data.dims[0] != int64_t(offsets.size()))
     members.fail("'data' has shape ({}), expected {} rows, as many as 'offsets' has elements",
                  fmt::join(data.dims, ", "), offsets.size());
-  FileContents contents;
-  contents.suggested = "DIA";
-  Entries &out = contents.entries;
-  out.type = data.type;
-  out.coords.resize(2);
-  const unsigned width = byteWidth(out.type);
-  const std::vector<std::byte> zero(width);
   const int64_t columns = std::min(data.dims[1], dims[1]);
+  Entries out{data.type, dims, {{}, {}}, {}};
   for (size_t k = 0; k < offsets.size(); ++k)
     for (int64_t j = 0; j < columns; ++j) {
       int64_t i;
       if (__builtin_sub_overflow(j, offsets[k], &i) || i < 0 || i >= dims[0])
         continue;
-      const auto *value =
-          static_cast<const std::byte *>(data.values()) + (int64_t(k) * data.dims[1] + j) * width;
+      const std::byte *value = data.value(int64_t(k) * data.dims[1] + j);
       const Scalar scalar = loadScalar(out.type, value);
       if (scalar.i == 0 && scalar.f == 0.0)
         continue;
       out.coords[0].push_back(i);
       out.coords[1].push_back(j);
-      out.values.insert(out.values.end(), value, value + width);
+      out.values.insert(out.values.end(), value, value + byteWidth(out.type));
     }
-  out.dims = std::move(dims);
-  return contents;
+  return {std::move(out), "DIA"};
 }
 
-FileContents readMatrix(Members &members, const std::string &file) {
+FileContents readMatrix(const Members &members) {
   const std::string format = members.word("format");
   if (format != "csr" && format != "csc" && format != "bsr" && format != "coo" && format != "dia")
     members.fail("matrices in SciPy's format '{}' are not supported; csr, csc, coo, bsr and dia are: convert "
                  "with A.tocsr()",
                  io::quoted(format));
-  std::vector<int64_t> dims = readShape(members, file);
+  std::vector<int64_t> dims = readShape(members);
   if (format == "dia")
-    return readDia(members, file, std::move(dims));
+    return readDia(members, std::move(dims));
   if (format != "coo")
-    return readCompressed(members, file, format, std::move(dims));
+    return readCompressed(members, format, std::move(dims));
   NamedArray values = members.array("data");
-  return coordinateContents(file, dims, {members.array("row"), members.array("col")}, values);
+  return coordinateContents(members.file, dims, {members.array("row"), members.array("col")}, values);
 }
 
 // ---- writing ----
@@ -214,11 +192,9 @@ std::vector<Member> diaMembers(const Tensor &tensor) {
       offsets.insert(found, k);
   });
   Tensor data = makeDense(tensor.type, {int64_t(offsets.size()), tensor.dims[1]});
-  const unsigned width = byteWidth(tensor.type);
   forEachStored(tensor, [&](std::span<const int64_t> at, int64_t position) {
     int64_t row = std::lower_bound(offsets.begin(), offsets.end(), at[1] - at[0]) - offsets.begin();
-    std::memcpy(static_cast<std::byte *>(data.values()) + (row * tensor.dims[1] + at[1]) * width,
-                static_cast<const std::byte *>(tensor.values()) + position * width, width);
+    std::memcpy(data.value(row * tensor.dims[1] + at[1]), tensor.value(position), byteWidth(tensor.type));
   });
   return {indexMember("offsets", offsets), member("data", data.type, data.dims, data.buffers.back()),
           formatMember("dia")};
@@ -239,24 +215,18 @@ std::string scipyFormat(const Tensor &tensor, const std::string &name) {
 } // namespace
 
 FileContents readNpz(const Text &text) {
-  ZipReader archive(text.bytes, text.name);
-  Members members(archive, text);
+  const Members members(text);
+  const std::vector<std::string> &all = members.names();
   if (members.has("format"))
-    return readMatrix(members, text.name);
-  if (archive.names().size() == 1 && archive.names()[0].ends_with(".npy")) {
-    FileContents contents;
-    const std::string &name = archive.names()[0];
-    contents.stored = members.array(name.substr(0, name.size() - 4)).data;
-    contents.isStored = true;
-    contents.suggested = "dense";
-    return contents;
-  }
+    return readMatrix(members);
+  if (all.size() == 1 && all[0].ends_with(".npy"))
+    return {members.array(all[0].substr(0, all[0].size() - 4)).data, "dense"};
   std::string names;
-  for (size_t k = 0; k < archive.names().size() && k < 8; ++k)
-    names += (k ? ", " : "") + io::quoted(archive.names()[k]);
+  for (size_t k = 0; k < all.size() && k < 8; ++k)
+    names += (k ? ", " : "") + io::quoted(all[k]);
   members.fail("the archive holds {} ({}) and no 'format'; expected one dense array, or a matrix that "
                "scipy.sparse.save_npz wrote; save the array you mean with numpy.save",
-               counted(int64_t(archive.names().size()), "member", "members"), names);
+               counted(int64_t(all.size()), "member", "members"), names);
 }
 
 std::string writeNpz(const std::string &path, const Tensor &tensor) {
@@ -284,10 +254,10 @@ std::string writeNpz(const std::string &path, const Tensor &tensor) {
     if (word == "coo" && !name.starts_with("COO"))
       note = fmt::format("{}: SciPy has no {}; the entries are written as coo", path, name);
   }
-  ZipWriter archive(path);
+  std::vector<ZipMember> pieces;
   for (const Member &m : members)
-    archive.add(m.name, {m.header, {static_cast<const char *>(m.data.data), size_t(m.data.bytes)}});
-  archive.commit();
+    pieces.push_back({m.name, {m.header, {static_cast<const char *>(m.data.data), size_t(m.data.bytes)}}});
+  writeZip(path, pieces);
   return note;
 }
 

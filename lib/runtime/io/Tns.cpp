@@ -5,7 +5,6 @@
 //   # extended FROSTT format   the two lines that follow are 'order entries' and the sizes (MLIR's files)
 //   # dims: 10 20 30           the sizes; without them a dimension ends at its largest coordinate
 //   # type: i64                the type of the values; without it f64
-#include "runtime/io/Arrays.h"
 #include "runtime/io/Text.h"
 #include <algorithm>
 #include <cmath>

@@ -1,15 +1,80 @@
-// Chooses the writer of a file by its ending; writes .mtx, .tns and .npy.
-#include "runtime/io/H5.h"
-#include "runtime/io/Npy.h"
-#include "runtime/io/Npz.h"
-#include "runtime/io/Output.h"
+// Chooses the writer of a file by its ending; writes .mtx, .tns and .npy, through gzip where the name says
+// so.
+#include "runtime/io/TemporaryFile.h"
+#include "runtime/io/Text.h"
 #include "support/Errors.h"
+#include <charconv>
+#include <memory>
+#include <zlib.h>
 
 namespace tulle::runtime {
 
 namespace {
 
-using io::Output;
+/// Collects bytes for a file, optionally as gzip; it appears at commit(). Throws Error when the folder is
+/// missing or full.
+class Output {
+public:
+  Output(const std::string &path, bool compressed) : file(path) {
+    if (compressed)
+      deflater = std::make_unique<Deflate>();
+    buffer.reserve(bufferSize + 64);
+  }
+
+  void write(std::string_view bytes) {
+    while (!bytes.empty()) {
+      size_t left = bufferSize - buffer.size();
+      buffer.append(bytes.substr(0, left));
+      bytes.remove_prefix(std::min(left, bytes.size()));
+      if (buffer.size() == bufferSize)
+        flush(false);
+    }
+  }
+  /// A number as the shortest text that reads back to the same value.
+  template <class Number> void number(Number value) {
+    char text[32];
+    write({text, size_t(std::to_chars(text, text + sizeof text, value).ptr - text)});
+  }
+  void commit() {
+    flush(true);
+    file.commit();
+  }
+
+private:
+  void flush(bool last) {
+    if (!deflater) {
+      file.write(buffer);
+      buffer.clear();
+      return;
+    }
+    z_stream &stream = deflater->stream;
+    stream.next_in = reinterpret_cast<Bytef *>(buffer.data());
+    stream.avail_in = uInt(buffer.size());
+    char packed[1 << 16];
+    do {
+      stream.next_out = reinterpret_cast<Bytef *>(packed);
+      stream.avail_out = sizeof packed;
+      deflate(&stream, last ? Z_FINISH : Z_NO_FLUSH);
+      file.write({packed, sizeof packed - stream.avail_out});
+    } while (stream.avail_out == 0);
+    buffer.clear();
+  }
+
+  struct Deflate {
+    z_stream stream{};
+    Deflate() {
+      // Level 6, gzip wrapper; the time stamp stays 0, so equal tensors give equal files.
+      if (deflateInit2(&stream, 6, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+        throw Error("out of memory: cannot start compression");
+    }
+    ~Deflate() { deflateEnd(&stream); }
+  };
+
+  static constexpr size_t bufferSize = size_t(1) << 18;
+  TemporaryFile file;
+  std::string buffer;
+  std::unique_ptr<Deflate> deflater;
+};
 
 /// The value's numbers as text. Narrow floats are written as the shortest text of their exact 64-bit
 /// widening, so that reading them as f64 gives the same value.
@@ -24,10 +89,6 @@ void writeValue(Output &out, ElementType type, const void *data) {
   } else {
     out.number(value.i);
   }
-}
-
-const std::byte *element(const Tensor &tensor, int64_t position) {
-  return static_cast<const std::byte *>(tensor.values()) + position * byteWidth(tensor.type);
 }
 
 /// Row-major elements of a dense tensor of any order and blocking.
@@ -55,7 +116,7 @@ void writeMtxArray(Output &out, const Tensor &tensor, int64_t rows, int64_t cols
   Tensor dense = rowMajor(tensor);
   for (int64_t j = 0; j < cols; ++j)
     for (int64_t i = 0; i < rows; ++i) {
-      writeValue(out, dense.type, element(dense, i * cols + j));
+      writeValue(out, dense.type, dense.value(i * cols + j));
       out.write("\n");
     }
 }
@@ -84,7 +145,7 @@ void writeMtx(Output &out, const std::string &path, const Tensor &tensor) {
     out.write(" ");
     out.number(at.size() < 2 ? 1 : at[1] + 1);
     out.write(" ");
-    writeValue(out, tensor.type, element(tensor, position));
+    writeValue(out, tensor.type, tensor.value(position));
     out.write("\n");
   });
 }
@@ -99,13 +160,13 @@ void writeTns(Output &out, const Tensor &tensor) {
   const bool dense = format::isAllDense(tensor.encoding);
   static constexpr std::byte zero[16] = {};
   forEachStored(tensor, [&](std::span<const int64_t> at, int64_t position) {
-    if (dense && std::memcmp(element(tensor, position), zero, byteWidth(tensor.type)) == 0)
+    if (dense && std::memcmp(tensor.value(position), zero, byteWidth(tensor.type)) == 0)
       return;
     for (int64_t coordinate : at) {
       out.number(coordinate + 1);
       out.write(" ");
     }
-    writeValue(out, tensor.type, element(tensor, position));
+    writeValue(out, tensor.type, tensor.value(position));
     out.write("\n");
   });
 }
@@ -113,12 +174,10 @@ void writeTns(Output &out, const Tensor &tensor) {
 } // namespace
 
 void writeTextFile(const std::string &path, std::string_view text) {
-  io::TemporaryFile file(path);
+  TemporaryFile file(path);
   file.write(text);
   file.commit();
 }
-
-std::string writtenFile(const std::string &path) { return io::resolvedPath(path); }
 
 std::string writeFile(const std::string &path, const Tensor &tensor) {
   if (tensor.encoding.explicitVal) // files list the values

@@ -1,12 +1,16 @@
+// Small blocks are the allocator's; large ones are mapped, kept in a pool when they are freed, and taken
+// again by who needs about as much. Guarded blocks lie between closed pages.
 #include "runtime/tensor/BlockPool.h"
-#include "runtime/tensor/Guard.h"
+#include "runtime/tensor/MemoryLimits.h"
 #include <algorithm>
+#include <atomic>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <unistd.h>
+#include <unordered_map>
 #include <vector>
 
 namespace tulle::runtime {
@@ -50,19 +54,15 @@ Block mapBlock(int64_t bytes) {
   return {data, bytes};
 }
 
-/// Whether blocks may keep addresses they have no memory for: not where those are limited.
-bool addressesAreFree() {
-  rlimit space;
-  return getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur == RLIM_INFINITY;
-}
-
 /// The blocks freed last, up to a small fraction of the machine's memory.
 class Pool {
 public:
   /// The smallest block that holds `bytes` and wastes little.
   Block takeWhole(int64_t bytes) {
     std::lock_guard lock(mutex);
-    auto best = find(bytes, [&](const Block &block) { return block.bytes >= bytes ? -block.bytes : 0; });
+    auto best = find([&](const Block &block) {
+      return block.bytes >= bytes && !wastes(block, bytes) ? INT64_MAX - block.bytes : 0;
+    });
     return best == kept.end() ? Block() : remove(best);
   }
 
@@ -70,7 +70,9 @@ public:
   /// moves costs every processor that runs one of the threads an interrupt for each huge page.
   Block takePart(int64_t bytes) {
     std::lock_guard lock(mutex);
-    auto best = find(bytes, [&](const Block &block) { return block.addresses >= bytes ? block.bytes : 0; });
+    auto best = find([&](const Block &block) {
+      return block.addresses >= bytes && !wastes(block, bytes) ? block.bytes : 0;
+    });
     if (best == kept.end())
       return grown(bytes);
     Block block = remove(best);
@@ -100,14 +102,13 @@ public:
   }
 
 private:
-  /// The block of the largest rank among those that are no waste for `bytes`; rank 0: none of them.
-  template <class Rank> std::vector<Block>::iterator find(int64_t bytes, Rank rank) {
-    auto best = kept.end();
-    for (auto it = kept.begin(); it != kept.end(); ++it)
-      if (it->bytes <= bytes + bytes / 4 + kHugePage && rank(*it) != 0 &&
-          (best == kept.end() || rank(*it) > rank(*best)))
-        best = it;
-    return best;
+  /// The block of the largest rank, the first of several; rank 0: none of them.
+  template <class Rank> std::vector<Block>::iterator find(Rank rank) {
+    auto best = std::ranges::max_element(kept, {}, rank);
+    return best == kept.end() || rank(*best) == 0 ? kept.end() : best;
+  }
+  static bool wastes(const Block &block, int64_t bytes) {
+    return block.bytes > bytes + bytes / 4 + kHugePage;
   }
 
   Block remove(std::vector<Block>::iterator at) {
@@ -120,13 +121,8 @@ private:
   /// The largest block, made longer: blocks for an upper bound come back short, and their pages need not be
   /// cleared again.
   Block grown(int64_t bytes) {
-    auto largest = kept.end();
-    for (auto it = kept.begin(); it != kept.end(); ++it)
-      if (it->bytes < bytes && (largest == kept.end() || it->bytes > largest->bytes))
-        largest = it;
-    if (largest == kept.end())
-      return {};
-    void *target = reserve(bytes, PROT_NONE);
+    auto largest = find([&](const Block &block) { return block.bytes < bytes ? block.bytes : 0; });
+    void *target = largest == kept.end() ? nullptr : reserve(bytes, PROT_NONE);
     if (!target)
       return {};
     Block old = *largest;
@@ -159,7 +155,72 @@ Pool &pool() {
   return *blocks;
 }
 
+//===--- Guarded blocks ---===//
+
+std::atomic<bool> guarded = false;
+
+struct Mapping {
+  char *begin;
+  size_t bytes;
+  int64_t requested; ///< bytes of the block that are its user's
+};
+
+std::mutex guardMutex;
+/// By the block's first byte; never destroyed, as the pool.
+std::unordered_map<void *, Mapping> &mappings() {
+  static auto *all = new std::unordered_map<void *, Mapping>;
+  return *all;
+}
+
+/// What no one has written: signaling nans, as f64 and in every other word as f32, which even adding 0 to
+/// changes.
+char untouched(int64_t at) {
+  constexpr uint64_t pattern = 0x7ff400017fa00001;
+  return char(pattern >> at % 8 * 8);
+}
+
+Block takeGuardedBlock(int64_t bytes) {
+  const int64_t page = pageBytes(), held = roundUp(std::max<int64_t>(bytes, 1), kSmallAlignment);
+  const int64_t inside = roundUp(held, page);
+  const auto mapped = size_t(inside + 2 * page);
+  void *found = mmap(nullptr, mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (found == MAP_FAILED)
+    return {};
+  char *begin = static_cast<char *>(found), *data = begin + page + inside - held;
+  if (mprotect(begin + page, size_t(inside), PROT_READ | PROT_WRITE) != 0) {
+    munmap(found, mapped);
+    return {};
+  }
+  for (int64_t at = 0; at < held; ++at) // what is read before it is written is not 0 by chance
+    data[at] = untouched(at);
+  std::lock_guard lock(guardMutex);
+  mappings()[data] = {begin, mapped, bytes};
+  return {data, held};
+}
+
+/// False for a block that is not guarded.
+bool giveGuardedBlock(Block block) {
+  std::lock_guard lock(guardMutex);
+  auto found = mappings().find(block.data);
+  if (found == mappings().end())
+    return false;
+  const Mapping mapping = found->second;
+  const char *data = static_cast<const char *>(block.data);
+  for (int64_t at = mapping.requested; at < block.bytes; ++at) {
+    if (data[at] == untouched(at))
+      continue;
+    std::fprintf(stderr, "a block of %lld bytes was written behind its end\n",
+                 static_cast<long long>(mapping.requested));
+    std::abort();
+  }
+  mappings().erase(found);
+  munmap(mapping.begin, mapping.bytes);
+  return true;
+}
+
 } // namespace
+
+void guardBlocks() { guarded = true; }
 
 Block takeKeptBlock(int64_t bytes) {
   constexpr int64_t most = INT64_MAX - 2 * kHugePage;
@@ -170,8 +231,8 @@ Block takeBlock(int64_t bytes) {
   if (bytes > INT64_MAX - 2 * kHugePage)
     return {};
   // What a block holds says where it goes when it is given back.
-  if (blocksAreGuarded() && bytes < kLarge - kSmallAlignment)
-    return takeGuardedBlock(bytes, kSmallAlignment);
+  if (guarded && bytes < kLarge - kSmallAlignment)
+    return takeGuardedBlock(bytes);
   if (int64_t rounded = std::max(roundUp(bytes, kSmallAlignment), kSmallAlignment); rounded < kLarge)
     return {std::aligned_alloc(size_t(kSmallAlignment), size_t(rounded)), rounded};
   if (Block block = takeKeptBlock(bytes); block.data)
@@ -185,7 +246,7 @@ Block takeBlock(int64_t bytes) {
 void giveBlock(Block block) {
   if (block.bytes >= kLarge)
     pool().give(block);
-  else if (!blocksAreGuarded() || !giveGuardedBlock(block))
+  else if (!guarded || !giveGuardedBlock(block))
     std::free(block.data);
 }
 
@@ -196,7 +257,7 @@ void trimBlock(Block &block, int64_t bytes) {
       return;
     char *behind = static_cast<char *>(block.data) + wanted;
     block.bytes = wanted;
-    if (!addressesAreFree()) {
+    if (addressLimit()) { // addresses without memory count
       munmap(behind, size_t(block.addresses - wanted));
       block.addresses = wanted;
     } else {

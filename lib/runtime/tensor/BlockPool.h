@@ -31,4 +31,9 @@ void trimBlock(Block &block, int64_t bytes);
 /// Returns all blocks that are kept to the system.
 void releaseBlocks();
 
+/// For tests, which so learn of what generated code, that no sanitizer has seen, touches outside its buffers:
+/// from now on, touching memory before a small block or behind it is a segmentation fault, and a write to the
+/// bytes that its alignment leaves behind it ends the program when the block is given back.
+void guardBlocks();
+
 } // namespace tulle::runtime

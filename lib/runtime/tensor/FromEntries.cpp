@@ -34,11 +34,10 @@ void checkCoordinates(const Entries &entries) {
     uint64_t size = entries.dims[d], bad = 0;
     for (int64_t c : coords)
       bad |= uint64_t(c) >= size;
-    if (!bad)
+    if (!bad) // known without a branch for each
       continue;
-    size_t e = 0;
-    while (uint64_t(coords[e]) < size)
-      ++e;
+    const size_t e =
+        std::ranges::find_if(coords, [&](int64_t c) { return uint64_t(c) >= size; }) - coords.begin();
     std::vector<int64_t> at;
     for (const auto &column : entries.coords)
       at.push_back(column[e]);
@@ -109,11 +108,7 @@ Tensor borrowEntries(std::shared_ptr<const Entries> entries) {
       dims = reversed;
     }
   }
-  Tensor tensor;
-  tensor.encoding = encodingOf(dims, sorted);
-  tensor.type = entries->type;
-  tensor.dims = entries->dims;
-  tensor.layout = format::layout(tensor.encoding);
+  Tensor tensor(encodingOf(dims, sorted), entries->type, entries->dims);
   const int64_t count = entries->count();
   Buffer positions = Buffer::allocate(2, 16, true, "positions of entries");
   static_cast<int64_t *>(positions.data)[1] = count;

@@ -154,19 +154,18 @@ std::vector<int64_t> batchStarts(const Tensor &tensor, const std::vector<LevelSh
     const int64_t parents = starts.back();
     for (int64_t b = 0; b <= batch.count; ++b) {
       int64_t &start = starts[b];
-      if (shapes[l].full() || shapes[l].kind == LevelKind::Bitmap)
+      const LevelKind kind = shapes[l].kind;
+      if (shapes[l].full() || kind == LevelKind::Bitmap)
         start *= shapes[l].size;
-      else if (shapes[l].kind == LevelKind::Structured || shapes[l].kind == LevelKind::Fixed ||
-               shapes[l].kind == LevelKind::Squeezed)
+      else if (kind == LevelKind::Structured || kind == LevelKind::Fixed || kind == LevelKind::Squeezed)
         start *= shapes[l].n;
-      else if (fields.pos && shapes[l].kind != LevelKind::Compressed &&
-               shapes[l].kind != LevelKind::LooseCompressed)
-        start = fields.position(start);
-      else if (shapes[l].kind == LevelKind::Compressed)
+      else if (kind == LevelKind::Compressed)
         // The slot past the last batch does not exist; its value is that of the slot before it.
         start = batch.count == 0 ? 0 : fields.position(start + b - (b == batch.count));
-      else if (shapes[l].kind == LevelKind::LooseCompressed) // where its first segment does, empty or not
+      else if (kind == LevelKind::LooseCompressed) // where its first segment does, empty or not
         start = b == 0 ? 0 : start < parents ? fields.position(2 * start) : fields.crdCount / fields.stride;
+      else if (fields.pos)
+        start = fields.position(start);
     }
   }
   return starts;

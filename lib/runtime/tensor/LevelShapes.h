@@ -16,6 +16,11 @@ struct LevelShape {
   unsigned runEnd = 0; ///< the last of the singletons that follow and share this level's positions
   std::string text;    ///< `level 1 (j : compressed)`, for errors
 
+  /// Slots without an entry hold coordinates with all bits set.
+  bool marksEmpty() const {
+    using enum format::LevelKind;
+    return kind == Fixed || kind == Hashed || (kind == Singleton && padded);
+  }
   bool full() const { return kind == format::LevelKind::Dense || kind == format::LevelKind::Batch; }
   bool contains(int64_t c) const { return c >= low && c - low < size; }
   int64_t coordinate(int64_t dimCoordinate) const {

@@ -61,32 +61,27 @@ static std::optional<int64_t> ownCount(const Tensor &tensor, const std::vector<L
                                        size_t f) {
   const format::Field &field = tensor.layout.fields[f];
   const LevelShape &s = shapes[field.level];
-  switch (field.kind) {
-  case format::FieldKind::Permutation:
+  const bool coordinates = field.kind == format::FieldKind::Coordinates;
+  if (field.kind == format::FieldKind::Permutation)
     return tensor.buffers[f].count;
-  case format::FieldKind::Bits:
+  if (field.kind == format::FieldKind::Bits)
     return batchStarts(tensor, shapes, field.level + 1).back();
-  case format::FieldKind::Coordinates:
-    if (s.kind == format::LevelKind::Squeezed)
-      return s.n;
-    if (s.kind == format::LevelKind::Banded)
-      return batchStarts(tensor, shapes, field.level).back();
-    return std::nullopt;
-  default:
-    return std::nullopt;
-  }
+  if (coordinates && s.kind == format::LevelKind::Squeezed)
+    return s.n;
+  if (coordinates && s.kind == format::LevelKind::Banded)
+    return batchStarts(tensor, shapes, field.level).back();
+  return std::nullopt;
 }
 
 /// Which coordinates of a level belong to a segment, where it keeps others in reserve; empty for other
 /// levels.
 static std::vector<bool> inSegments(const Tensor &tensor, const std::vector<LevelShape> &shapes, size_t f) {
   const format::Field &field = tensor.layout.fields[f];
-  const LevelFields fields = levelFields(tensor, field.level);
-  std::vector<bool> held;
   if (field.kind != format::FieldKind::Coordinates ||
       shapes[field.level].kind != format::LevelKind::LooseCompressed)
-    return held;
-  held.resize(tensor.buffers[f].count);
+    return {};
+  const LevelFields fields = levelFields(tensor, field.level);
+  std::vector<bool> held(tensor.buffers[f].count);
   const int64_t bounds = tensor.buffers[*tensor.layout.positions[field.level]].count;
   const unsigned stride = tensor.layout.coordinates[field.level]->stride;
   for (int64_t p = 0; p + 1 < bounds; p += 2)
@@ -99,19 +94,13 @@ static std::vector<bool> inSegments(const Tensor &tensor, const std::vector<Leve
 static std::string elementText(const Tensor &tensor, const std::vector<LevelShape> &shapes, size_t f,
                                int64_t i, int64_t base) {
   const format::Field &field = tensor.layout.fields[f];
-  const LevelFields fields = levelFields(tensor, field.level);
+  LevelFields fields = levelFields(tensor, field.level);
+  fields.stride = 1, fields.offset = 0; // a buffer of several levels is printed as it lies
   if (field.kind == format::FieldKind::Bits)
     return std::to_string(int(fields.bit(i)));
-  int64_t value = loadIndex(tensor.buffers[f].data, field.width, i);
   if (field.kind != format::FieldKind::Coordinates)
-    return std::to_string(value - base);
-  const LevelShape &s = shapes[field.level];
-  int64_t all = field.width >= 64 ? -1 : (int64_t(1) << field.width) - 1;
-  bool marks = s.padded || s.kind == format::LevelKind::Fixed || s.kind == format::LevelKind::Hashed;
-  if (marks && value == all)
-    return "_";
-  unsigned above = field.isSigned ? 64 - field.width : 0;
-  return std::to_string(int64_t(uint64_t(value) << above) >> above);
+    return std::to_string(loadIndex(tensor.buffers[f].data, field.width, i) - base);
+  return shapes[field.level].marksEmpty() && fields.empty(i) ? "_" : std::to_string(fields.coordinate(i));
 }
 
 std::string printStorage(const Tensor &tensor) {

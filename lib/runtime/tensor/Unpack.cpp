@@ -1,6 +1,6 @@
 // A tensor's stored slots as a list of entries in storage order, and as a dense array.
+#include "runtime/tensor/Elements.h"
 #include "runtime/tensor/MemoryLimits.h"
-#include "runtime/tensor/Sum.h"
 #include "runtime/tensor/Walk.h"
 #include "tulle/error.h"
 #include <fmt/format.h>
