@@ -1,4 +1,5 @@
-#include "engine/Jit.h"
+// LLVM's ORC: a library of its own for each object, so that it can be freed, in one process-wide linker that
+// knows the engine's functions.
 #include "engine/Call.h"
 #include "tulle/error.h"
 #include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"

@@ -1,5 +1,5 @@
-// The dialects and passes of the road, and no others: registering all of MLIR costs a start-up several times
-// as much.
+// The dialects and passes of the pipelines, and no others: registering all of MLIR costs a start-up several
+// times as much.
 #include "dialect/Dialect.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ComplexToLLVM/ComplexToLLVM.h"

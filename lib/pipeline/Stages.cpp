@@ -1,8 +1,11 @@
+// The text of each stage's passes, and the one place that runs it.
 #include "pipeline/Stages.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "llvm/ADT/STLExtras.h"
+#include <fmt/ranges.h>
+#include <ranges>
 
 namespace tulle::pipeline {
 
@@ -21,30 +24,16 @@ static constexpr StageInfo stageTable[] = {
 std::span<const StageInfo> stages() { return stageTable; }
 
 std::optional<Stage> findStage(std::string_view name) {
-  for (const StageInfo &info : stageTable)
-    if (info.name == name)
-      return info.stage;
-  return std::nullopt;
+  const auto *found = llvm::find_if(stageTable, [&](const StageInfo &info) { return info.name == name; });
+  return found == std::end(stageTable) ? std::nullopt : std::optional(found->stage);
 }
 
 std::string stageNames() {
-  std::string names;
-  for (const StageInfo &info : stageTable)
-    names += (names.empty() ? "" : ", ") + std::string(info.name);
-  return names;
-}
-
-static std::string vectorOptions(const Options &options) {
-  return "vl=" + std::to_string(options.vectorLength) + " index32=" + (options.index32 ? "true" : "false");
-}
-
-static std::string parallelize(const Options &options) {
-  if (!options.parallel)
-    return "";
-  return std::string(",tulle-parallelize{deterministic=") + (options.deterministic ? "true" : "false") + "}";
+  return fmt::format("{}", fmt::join(std::views::transform(stageTable, &StageInfo::name), ", "));
 }
 
 std::string passes(Stage stage, const Options &options) {
+  const std::string vectors = fmt::format("vl={} index32={}", options.vectorLength, options.index32);
   switch (stage) {
   case Stage::Notation:
   case Stage::Linalg:
@@ -52,14 +41,16 @@ std::string passes(Stage stage, const Options &options) {
   case Stage::Asm:
     return "";
   case Stage::Iteration:
-    return "func.func(tulle-expand-query,tulle-expand-convert,tulle-resolve-slices,tulle-resolve-order,"
-           "tulle-hoist-convert,"
-           "tulle-sparsify{strategy=" +
-           options.strategy + "},canonicalize,tulle-fuse-init" + parallelize(options) +
-           (options.iterationPasses.empty() ? "" : "," + options.iterationPasses) + ")";
+    return fmt::format(
+        "func.func(tulle-expand-query,tulle-expand-convert,tulle-resolve-slices,"
+        "tulle-resolve-order,tulle-hoist-convert,tulle-sparsify{{strategy={}}},canonicalize,"
+        "tulle-fuse-init{}{}{})",
+        options.strategy,
+        options.parallel ? fmt::format(",tulle-parallelize{{deterministic={}}}", options.deterministic) : "",
+        options.iterationPasses.empty() ? "" : ",", options.iterationPasses);
   case Stage::Assembly:
-    return std::string("tulle-choose-assembly,tulle-expand-assembly{parallel=") +
-           (options.parallel ? "true" : "false") + "},func.func(canonicalize)";
+    return fmt::format("tulle-choose-assembly,tulle-expand-assembly{{parallel={}}},func.func(canonicalize)",
+                       options.parallel);
   case Stage::Loops:
     return "tulle-lower-build-levels,tulle-lower-collect,tulle-lower-sort,tulle-lower-append,"
            "tulle-lower-sort-segments,tulle-lower-unique,tulle-lower-histogram,tulle-lower-scan,"
@@ -68,21 +59,19 @@ std::string passes(Stage stage, const Options &options) {
            "canonicalize,loop-invariant-code-motion,cse,"
            "tulle-coalesce-segments,tulle-hoist-allocations)";
   case Stage::Vector:
-    return "func.func(tulle-vectorize-block-rows,tulle-peel-partial-tiles,tulle-pack-operands,"
-           "tulle-cache-block,tulle-version-loops{vl=" +
-           std::to_string(options.vectorLength) +
-           "},tulle-register-tiles{factors=" + (options.deterministic ? "false " : "true ") +
-           vectorOptions(options) + "},tulle-expand-exp,tulle-expand-bf16,tulle-vectorize{" +
-           // Samples depend on the part of a loop that a thread has.
-           (options.deterministic ? "" : "sample-rows=true ") + vectorOptions(options) +
-           "},tulle-expand-segments,tulle-pipeline-scatters,tulle-loop-hints)" +
-           (options.parallel ? ",tulle-outline" : "");
+    // Samples depend on the part of a loop that a thread has.
+    return fmt::format("func.func(tulle-vectorize-block-rows,tulle-peel-partial-tiles,tulle-pack-operands,"
+                       "tulle-cache-block,tulle-version-loops{{vl={}}},tulle-register-tiles{{factors={} {}}},"
+                       "tulle-expand-exp,tulle-expand-bf16,tulle-vectorize{{{}{}}},tulle-expand-segments,"
+                       "tulle-pipeline-scatters,tulle-loop-hints){}",
+                       options.vectorLength, !options.deterministic, vectors,
+                       options.deterministic ? "" : "sample-rows=true ", vectors,
+                       options.parallel ? ",tulle-outline" : "");
   case Stage::Llvm:
     // Allocation goes through functions that the engine binds: unlike malloc, they may refuse.
     // Masks of vectors have no lowering in convert-to-llvm.
     return "convert-scf-to-cf,func.func(convert-complex-to-standard),convert-vector-to-llvm{enable-x86vector="
-           "true},finalize-memref-"
-           "to-llvm{use-generic-functions=true},"
+           "true},finalize-memref-to-llvm{use-generic-functions=true},"
            "convert-to-llvm,reconcile-unrealized-casts,tulle-attach-loop-metadata,tulle-launch,tulle-noalias,"
            "tulle-entry";
   }

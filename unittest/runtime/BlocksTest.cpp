@@ -1,4 +1,5 @@
 // Memory in blocks: what is kept, what is given back.
+#include "GuardedBlocks.h"
 #include "runtime/tensor/BlockPool.h"
 #include <cstring>
 #include <gtest/gtest.h>

@@ -3,7 +3,6 @@
 #include "engine/Conversion.h"
 #include "io_support.h"
 #include "runtime/io/Text.h"
-#include "runtime/io/Zip.h"
 #include <cmath>
 
 using namespace tulle;

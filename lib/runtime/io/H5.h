@@ -1,7 +1,6 @@
 // What reading and writing binsparse (graphblas.org/binsparse-specification) in HDF5 files share: the
 // library's handles, and the formats made of levels.
 #pragma once
-#include "format/Encoding.h"
 #include "runtime/tensor/Tensor.h"
 #include <hdf5.h>
 #include <map>
@@ -77,18 +76,7 @@ struct ExtractedFile {
 ExtractedFile extractH5(const std::string &path, const std::vector<std::string> &names,
                         const std::string_view *image);
 
-//===--- Formats made of levels: "custom" ---===//
-
-/// The most dimensions such a format is read with.
+/// The most dimensions that a format made of levels is read and written with.
 constexpr size_t mostLevels = 16;
-
-/// `{"level": …, "transpose": …}` for an encoding whose levels are dense, compressed, or runs of coordinates,
-/// each of a whole dimension, ordered and without repeats; nullopt for any other. Arrays are named by level:
-/// `pointers_to_<l>`, `indices_<l>`.
-std::optional<nlohmann::ordered_json> levelsOf(const format::Encoding &encoding);
-
-/// The encoding such a description means, for a tensor of `order` dimensions: runs keep one array for each
-/// level. Throws Error `file: error: …` for what is no description.
-format::Encoding encodingOf(const std::string &file, const nlohmann::json &custom, size_t order);
 
 } // namespace tulle::runtime::io

@@ -5,6 +5,8 @@
 #include "runtime/io/Text.h"
 #include "runtime/tensor/LevelShapes.h"
 #include "runtime/tensor/MemoryLimits.h"
+#include <fmt/ranges.h>
+#include <numeric>
 
 namespace tulle::runtime::io {
 
@@ -161,11 +163,71 @@ private:
     return contents;
   }
 
+  //===--- "custom": levels nested in each other ---===//
+
+  const Json &child(const Json &parent, const char *key) const {
+    if (!parent.is_object() || !parent.contains(key))
+      fail("a level of 'custom' lacks '{}'", key);
+    return parent[key];
+  }
+  std::string kindOf(const Json &level) const {
+    const Json &kind = child(level, "level_desc");
+    return kind.is_string() ? kind.get<std::string>() : kind.dump();
+  }
+
+  /// The dimension of each level.
+  std::vector<size_t> transpose(const Json &custom) const {
+    std::vector<size_t> straight(dims.size());
+    std::iota(straight.begin(), straight.end(), size_t(0));
+    auto found = custom.find("transpose");
+    if (found == custom.end() || found->is_null())
+      return straight;
+    if (found->is_array() &&
+        std::ranges::all_of(*found, [](const Json &d) { return d.is_number_unsigned(); }))
+      if (auto given = found->get<std::vector<size_t>>(); std::ranges::is_permutation(given, straight))
+        return given;
+    fail("'transpose' is {}, expected each of 0 to {} once", io::quoted(found->dump()), dims.size() - 1);
+  }
+
+  /// The encoding that the levels mean: runs keep one array for each level.
+  format::Encoding encodingOf(const Json &custom) const {
+    const size_t order = dims.size();
+    if (order == 0 || order > mostLevels)
+      fail("'shape' has {} sizes, expected 1 to {} for levels", order, mostLevels);
+    const std::vector<size_t> dimensions = transpose(custom);
+    std::vector<std::string> levels;
+    const Json *level = &child(custom, "level");
+    for (std::string kind; (kind = kindOf(*level)) != "element"; level = &child(*level, "level")) {
+      const Json &rank = child(*level, "rank");
+      const size_t left = order - levels.size();
+      if (!rank.is_number_unsigned() || rank.get<uint64_t>() < 1 || rank.get<uint64_t>() > left)
+        fail("the rank of a level of 'custom' is {}; {} dimensions are left", io::quoted(rank.dump()), left);
+      const size_t count = rank.get<uint64_t>();
+      if (kind != "dense" && kind != "sparse")
+        fail("the level '{}' of 'custom' is unknown; dense, sparse and element are", io::quoted(kind));
+      for (size_t k = 0; k < count; ++k) {
+        const bool last = k + 1 == count;
+        levels.push_back(kind == "dense" ? "dense"
+                         : k == 0        ? last ? "compressed" : "compressed(nonunique)"
+                         : last          ? "singleton(soa)"
+                                         : "singleton(nonunique, soa)");
+      }
+    }
+    if (levels.size() != order)
+      fail("the levels of 'custom' have {} dimensions, but 'shape' has {}", levels.size(), order);
+    for (size_t l = 0; l < order; ++l)
+      levels[l] = fmt::format("d{} : {}", dimensions[l], levels[l]);
+    std::vector<size_t> all(order);
+    std::iota(all.begin(), all.end(), size_t(0));
+    return format::parseEncoding(
+        fmt::format("(d{}) -> ({})", fmt::join(all, ", d"), fmt::join(levels, ", ")));
+  }
+
   FileContents levels() const {
     auto found = descriptor.find("custom");
     if (found == descriptor.end())
       fail("the description in 'binsparse' lacks 'custom', the levels of the format");
-    const format::Encoding encoding = encodingOf(file, *found, dims.size());
+    const format::Encoding encoding = encodingOf(*found);
     // Positions and coordinates by level, checked where their width is chosen: validate() sees the rest.
     std::vector<std::vector<int64_t>> positions(dims.size()), coordinates(dims.size());
     size_t longest = 0;

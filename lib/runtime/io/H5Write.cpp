@@ -9,6 +9,8 @@
 
 namespace tulle::runtime::io {
 
+using format::LevelKind;
+
 namespace {
 
 /// The library's type of an element of a file, and binsparse's name of it.
@@ -23,6 +25,56 @@ FileType unsignedType(unsigned width) {
           : width == 32 ? H5T_STD_U32LE
                         : H5T_STD_U64LE,
           fmt::format("uint{}", width)};
+}
+
+/// How many levels from `l` are one of binsparse: 0 where it has none like it.
+size_t levelsFrom(const format::Encoding &encoding, size_t l) {
+  const format::LevelFormat &first = encoding.levels[l].format;
+  if (first.kind == LevelKind::Dense)
+    return 1;
+  if (first.kind != LevelKind::Compressed)
+    return 0;
+  size_t end = l + 1;
+  while (end < encoding.levels.size() && encoding.levels[end].format.kind == LevelKind::Singleton)
+    ++end;
+  for (size_t k = l; k < end; ++k) {
+    const format::LevelFormat &level = encoding.levels[k].format;
+    if (!level.ordered || level.padded || level.unique != (k + 1 == end))
+      return 0;
+  }
+  return end - l;
+}
+
+/// `{"level": …, "transpose": …}` for an encoding whose levels are dense, compressed, or runs of coordinates,
+/// each of a whole dimension, ordered and without repeats; nullopt for any other. Arrays are named by level:
+/// `pointers_to_<l>`, `indices_<l>`.
+std::optional<nlohmann::ordered_json> levelsOf(const format::Encoding &encoding) {
+  const size_t order = encoding.order();
+  if (encoding.levels.size() != order || order == 0 || order > mostLevels)
+    return std::nullopt;
+  std::vector<int64_t> dimensions;
+  bool moved = false;
+  for (size_t l = 0; l < order; ++l) {
+    const format::Expr &e = encoding.levels[l].expr;
+    if (e->kind != format::ExprKind::Dim)
+      return std::nullopt;
+    dimensions.push_back(e->value);
+    moved |= e->value != int64_t(l);
+  }
+  std::vector<std::pair<const char *, size_t>> parts;
+  for (size_t l = 0; l < order; l += parts.back().second) {
+    const size_t count = levelsFrom(encoding, l);
+    if (count == 0)
+      return std::nullopt;
+    parts.emplace_back(encoding.levels[l].format.kind == LevelKind::Dense ? "dense" : "sparse", count);
+  }
+  nlohmann::ordered_json level = {{"level_desc", "element"}};
+  for (size_t p = parts.size(); p-- > 0;)
+    level = {{"level_desc", parts[p].first}, {"rank", parts[p].second}, {"level", level}};
+  nlohmann::ordered_json custom = {{"level", level}};
+  if (moved)
+    custom["transpose"] = dimensions;
+  return custom;
 }
 
 class Writer : NamesFile {
@@ -101,8 +153,7 @@ private:
     if (order <= 1)
       return "CVEC";
     if (levelsOf(tensor.encoding)) // lists of coordinates have a name
-      return order == 2 && tensor.encoding.levels[1].format.kind == format::LevelKind::Singleton ? "COO"
-                                                                                                 : "custom";
+      return order == 2 && tensor.encoding.levels[1].format.kind == LevelKind::Singleton ? "COO" : "custom";
     note = fmt::format("{}: binsparse has no {}; the entries are written as COO", file, name);
     return order == 2 ? "COO" : "entries";
   }

@@ -1,22 +1,55 @@
 // scipy.sparse.load_npz is the specification: which members each format has, and which may be unordered.
 #include "runtime/io/CompressedArrays.h"
+#include "runtime/io/TemporaryFile.h"
 #include "runtime/io/Text.h"
-#include "runtime/io/Zip.h"
+#include "runtime/tensor/MemoryLimits.h"
+#include <algorithm>
 #include <fmt/ranges.h>
+#include <zip.h>
 
 namespace tulle::runtime::io {
 
 namespace {
 
-/// The members of one archive as arrays. SciPy names them without the `.npy` that the archive adds.
-class Members : public ZipReader, public NamesFile {
-public:
-  explicit Members(const Text &text) : ZipReader(text.bytes, text.name), NamesFile{text.name} {}
+/// No deflate stream is more than 1032 times smaller than what it holds (zlib's technical notes).
+constexpr uint64_t maxRatio = 1032;
+/// 1980-01-01, the earliest day an archive can name.
+constexpr uint16_t fixedDate = (1 << 5) | 1;
 
-  bool has(const std::string &name) const { return contains(name + ".npy"); }
+struct ZipError : zip_error_t {
+  ZipError() { zip_error_init(this); }
+  ~ZipError() { zip_error_fini(this); }
+};
+
+//===--- Reading ---===//
+
+/// The members of one archive as arrays. SciPy names them without the `.npy` that the archive adds.
+class Members : public NamesFile {
+public:
+  explicit Members(const Text &text)
+      : NamesFile{text.name}, total(text.bytes.size()), archive(nullptr, zip_discard) {
+    ZipError error;
+    zip_source_t *source = zip_source_buffer_create(text.bytes.data(), total, 0, &error);
+    archive.reset(source ? zip_open_from_source(source, ZIP_RDONLY, &error) : nullptr);
+    if (!archive) {
+      zip_source_free(source);
+      fail("not a whole zip archive ({}); an .npz file is one that numpy.savez or scipy.sparse.save_npz "
+           "wrote; "
+           "copy it again if it was cut short",
+           zip_error_strerror(&error));
+    }
+    for (zip_int64_t i = 0, n = zip_get_num_entries(archive.get(), 0); i < n; ++i) {
+      const char *name = zip_get_name(archive.get(), zip_uint64_t(i), 0);
+      names.push_back(name ? name : "");
+    }
+  }
+
+  bool has(const std::string &name) const { return std::ranges::count(names, name + ".npy") > 0; }
   NamedArray array(const std::string &name) const { return {name, parse(name, readNpy).stored}; }
   std::vector<int64_t> list(const std::string &name) const { return indexList(file, array(name)); }
   std::string word(const std::string &name) const { return parse(name, readNpyText); }
+
+  std::vector<std::string> names; ///< in the order of the archive
 
 private:
   template <class Result> Result parse(const std::string &name, Result (*reader)(const Text &)) const {
@@ -27,6 +60,49 @@ private:
     const std::string bytes = read(name + ".npy"), label = file + ": " + name + ".npy";
     return reader({bytes, label});
   }
+
+  /// The bytes of a member. Throws Error when it is damaged or encrypted, and before allocating when its size
+  /// cannot be right or is beyond memory.
+  std::string read(const std::string &member) const {
+    auto failMember = [&]<class... Args>(fmt::format_string<Args...> what, Args &&...args) {
+      fail("member '{}': {}", io::quoted(member), fmt::format(what, std::forward<Args>(args)...));
+    };
+    const auto index = zip_uint64_t(std::ranges::find(names, member) - names.begin());
+    zip_stat_t info;
+    zip_stat_init(&info);
+    constexpr zip_uint64_t wanted = ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE;
+    if (zip_stat_index(archive.get(), index, 0, &info) != 0 || (info.valid & wanted) != wanted)
+      failMember("its size is missing from the archive's directory; write the file again");
+    if (info.comp_size > total)
+      failMember("{} compressed bytes are more than the archive's {}; the archive is damaged", info.comp_size,
+                 total);
+    if (info.size / maxRatio > info.comp_size || info.size > uint64_t(INT64_MAX))
+      failMember("{} compressed bytes cannot hold the {} promised; the archive is damaged", info.comp_size,
+                 info.size);
+    requireMemory(int64_t(info.size), fmt::format("member '{}' of {}", io::quoted(member), file));
+    std::unique_ptr<zip_file_t, int (*)(zip_file_t *)> stream(zip_fopen_index(archive.get(), index, 0),
+                                                              zip_fclose);
+    if (!stream)
+      failMember("{}; write the file again, without a password", zip_strerror(archive.get()));
+    std::string bytes(size_t(info.size), '\0');
+    size_t got = 0;
+    while (got < bytes.size()) {
+      zip_int64_t n = zip_fread(stream.get(), bytes.data() + got, bytes.size() - got);
+      if (n <= 0)
+        failMember("damaged after {} of {} ({}); copy the file again", got,
+                   counted(int64_t(bytes.size()), "byte", "bytes"),
+                   n < 0 ? zip_file_strerror(stream.get()) : "the data ends");
+      got += size_t(n);
+    }
+    // The checksum is compared when the end is read.
+    char more;
+    if (zip_fread(stream.get(), &more, 1) != 0)
+      failMember("its checksum or size is wrong; copy the file again");
+    return bytes;
+  }
+
+  uint64_t total; ///< bytes of the archive
+  std::unique_ptr<zip_t, void (*)(zip_t *)> archive;
 };
 
 std::vector<int64_t> readShape(const Members &members) {
@@ -103,7 +179,7 @@ FileContents readMatrix(const Members &members) {
   return coordinateContents(members.file, dims, {members.array("row"), members.array("col")}, values);
 }
 
-// ---- writing ----
+//===--- Writing ---===//
 
 /// A member in the making: header and elements. SciPy wants positions and coordinates of one signed type.
 struct Member {
@@ -216,7 +292,7 @@ std::string scipyFormat(const Tensor &tensor, const std::string &name) {
 
 FileContents readNpz(const Text &text) {
   const Members members(text);
-  const std::vector<std::string> &all = members.names();
+  const std::vector<std::string> &all = members.names;
   if (members.has("format"))
     return readMatrix(members);
   if (all.size() == 1 && all[0].ends_with(".npy"))
@@ -227,6 +303,47 @@ FileContents readNpz(const Text &text) {
   members.fail("the archive holds {} ({}) and no 'format'; expected one dense array, or a matrix that "
                "scipy.sparse.save_npz wrote; save the array you mean with numpy.save",
                counted(int64_t(all.size()), "member", "members"), names);
+}
+
+void writeZip(const std::string &path, const std::vector<ZipMember> &members) {
+  TemporaryFile file(path);
+  int64_t bytes = 0;
+  for (const ZipMember &member : members)
+    for (std::string_view piece : member.pieces)
+      bytes += int64_t(piece.size());
+  requireMemory(bytes, "the file " + path);
+  ZipError error;
+  auto fail = [&](const char *why) { throwFileError(path, "cannot write the archive: {}", why); };
+  std::unique_ptr<zip_source_t, void (*)(zip_source_t *)> image(
+      zip_source_buffer_create(nullptr, 0, 0, &error), zip_source_free);
+  zip_t *opened = image ? zip_open_from_source(image.get(), ZIP_CREATE | ZIP_TRUNCATE, &error) : nullptr;
+  if (!opened)
+    fail(zip_error_strerror(&error));
+  zip_source_keep(image.get()); // the archive owns it, too
+  std::unique_ptr<zip_t, void (*)(zip_t *)> archive(opened, zip_discard);
+  for (const ZipMember &member : members) {
+    std::vector<zip_buffer_fragment_t> pieces;
+    for (std::string_view piece : member.pieces)
+      pieces.push_back({reinterpret_cast<zip_uint8_t *>(const_cast<char *>(piece.data())), piece.size()});
+    zip_source_t *source = zip_source_buffer_fragment(opened, pieces.data(), pieces.size(), 0);
+    const zip_int64_t index = source ? zip_file_add(opened, member.name.c_str(), source, 0) : -1;
+    if (index < 0)
+      zip_source_free(source);
+    if (index < 0 || zip_file_set_dostime(opened, zip_uint64_t(index), 0, fixedDate, 0) != 0)
+      fail(zip_strerror(opened));
+  }
+  if (zip_close(opened) != 0)
+    fail(zip_strerror(opened));
+  (void)archive.release();
+  if (zip_source_open(image.get()) != 0)
+    fail(zip_error_strerror(zip_source_error(image.get())));
+  char chunk[1 << 16];
+  while (const zip_int64_t got = zip_source_read(image.get(), chunk, sizeof chunk)) {
+    if (got < 0)
+      fail(zip_error_strerror(zip_source_error(image.get())));
+    file.write({chunk, size_t(got)});
+  }
+  file.commit();
 }
 
 std::string writeNpz(const std::string &path, const Tensor &tensor) {

@@ -36,12 +36,14 @@ public:
   TemporaryFile(const TemporaryFile &) = delete;
   TemporaryFile &operator=(const TemporaryFile &) = delete;
 
+  /// The file, open for reading and writing until commit().
+  int descriptor() const { return opened; }
   void write(std::string_view bytes);
   void commit();
-
-private:
   /// Throws Error `path: error: what: ` and the system's reason.
   [[noreturn]] void fail(std::string_view what) const;
+
+private:
   /// Finds a name in the folder with which `make` succeeds, or fails for another reason than EEXIST.
   template <class Make> void name(const std::string &folder, Make make);
   void open();

@@ -183,6 +183,13 @@ std::string readNpyText(const Text &text);
 /// Magic, version and dictionary for a row-major little-endian array, padded so that the data is 64-byte
 /// aligned. Throws Error for bf16, which NumPy cannot name.
 std::string npyHeader(ElementType type, const std::vector<int64_t> &dims);
+/// A member of an archive, made of pieces one after the other.
+struct ZipMember {
+  std::string name;
+  std::vector<std::string_view> pieces;
+};
+/// Writes an archive whole or not at all. Time stamps are fixed, so equal members give equal files.
+void writeZip(const std::string &path, const std::vector<ZipMember> &members);
 /// Writes CSR, CSC, BCSR (where blocks divide the sizes) and DIA as SciPy's csr, csc, bsr and dia, a dense
 /// tensor as one array, anything else as coo. Returns what writeFile does.
 std::string writeNpz(const std::string &path, const Tensor &tensor);

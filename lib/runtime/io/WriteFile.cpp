@@ -11,24 +11,19 @@ namespace tulle::runtime {
 
 namespace {
 
-/// Collects bytes for a file, optionally as gzip; it appears at commit(). Throws Error when the folder is
-/// missing or full.
+/// Bytes for a file, which zlib collects and writes as gzip or as they are; it appears at commit(). Throws
+/// Error when the folder is missing or full.
 class Output {
 public:
-  Output(const std::string &path, bool compressed) : file(path) {
-    if (compressed)
-      deflater = std::make_unique<Deflate>();
-    buffer.reserve(bufferSize + 64);
+  Output(const std::string &path, bool compressed)
+      : file(path), stream(gzdopen(dup(file.descriptor()), compressed ? "wb6" : "wbT"), gzclose) {
+    if (!stream || gzbuffer(stream.get(), 1 << 18) != 0)
+      throw Error("out of memory: cannot start writing " + path);
   }
 
   void write(std::string_view bytes) {
-    while (!bytes.empty()) {
-      size_t left = bufferSize - buffer.size();
-      buffer.append(bytes.substr(0, left));
-      bytes.remove_prefix(std::min(left, bytes.size()));
-      if (buffer.size() == bufferSize)
-        flush(false);
-    }
+    if (gzfwrite(bytes.data(), 1, bytes.size(), stream.get()) != bytes.size())
+      file.fail("cannot write the file");
   }
   /// A number as the shortest text that reads back to the same value.
   template <class Number> void number(Number value) {
@@ -36,44 +31,14 @@ public:
     write({text, size_t(std::to_chars(text, text + sizeof text, value).ptr - text)});
   }
   void commit() {
-    flush(true);
+    if (gzclose(stream.release()) != Z_OK)
+      file.fail("cannot write the file");
     file.commit();
   }
 
 private:
-  void flush(bool last) {
-    if (!deflater) {
-      file.write(buffer);
-      buffer.clear();
-      return;
-    }
-    z_stream &stream = deflater->stream;
-    stream.next_in = reinterpret_cast<Bytef *>(buffer.data());
-    stream.avail_in = uInt(buffer.size());
-    char packed[1 << 16];
-    do {
-      stream.next_out = reinterpret_cast<Bytef *>(packed);
-      stream.avail_out = sizeof packed;
-      deflate(&stream, last ? Z_FINISH : Z_NO_FLUSH);
-      file.write({packed, sizeof packed - stream.avail_out});
-    } while (stream.avail_out == 0);
-    buffer.clear();
-  }
-
-  struct Deflate {
-    z_stream stream{};
-    Deflate() {
-      // Level 6, gzip wrapper; the time stamp stays 0, so equal tensors give equal files.
-      if (deflateInit2(&stream, 6, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY) != Z_OK)
-        throw Error("out of memory: cannot start compression");
-    }
-    ~Deflate() { deflateEnd(&stream); }
-  };
-
-  static constexpr size_t bufferSize = size_t(1) << 18;
   TemporaryFile file;
-  std::string buffer;
-  std::unique_ptr<Deflate> deflater;
+  std::unique_ptr<gzFile_s, int (*)(gzFile)> stream;
 };
 
 /// The value's numbers as text. Narrow floats are written as the shortest text of their exact 64-bit

@@ -1,16 +1,13 @@
 // Small blocks are the allocator's; large ones are mapped, kept in a pool when they are freed, and taken
-// again by who needs about as much. Guarded blocks lie between closed pages.
+// again by who needs about as much.
 #include "runtime/tensor/BlockPool.h"
 #include "runtime/tensor/MemoryLimits.h"
 #include <algorithm>
-#include <atomic>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <sys/mman.h>
 #include <unistd.h>
-#include <unordered_map>
 #include <vector>
 
 namespace tulle::runtime {
@@ -155,72 +152,12 @@ Pool &pool() {
   return *blocks;
 }
 
-//===--- Guarded blocks ---===//
-
-std::atomic<bool> guarded = false;
-
-struct Mapping {
-  char *begin;
-  size_t bytes;
-  int64_t requested; ///< bytes of the block that are its user's
-};
-
-std::mutex guardMutex;
-/// By the block's first byte; never destroyed, as the pool.
-std::unordered_map<void *, Mapping> &mappings() {
-  static auto *all = new std::unordered_map<void *, Mapping>;
-  return *all;
-}
-
-/// What no one has written: signaling nans, as f64 and in every other word as f32, which even adding 0 to
-/// changes.
-char untouched(int64_t at) {
-  constexpr uint64_t pattern = 0x7ff400017fa00001;
-  return char(pattern >> at % 8 * 8);
-}
-
-Block takeGuardedBlock(int64_t bytes) {
-  const int64_t page = pageBytes(), held = roundUp(std::max<int64_t>(bytes, 1), kSmallAlignment);
-  const int64_t inside = roundUp(held, page);
-  const auto mapped = size_t(inside + 2 * page);
-  void *found = mmap(nullptr, mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (found == MAP_FAILED)
-    return {};
-  char *begin = static_cast<char *>(found), *data = begin + page + inside - held;
-  if (mprotect(begin + page, size_t(inside), PROT_READ | PROT_WRITE) != 0) {
-    munmap(found, mapped);
-    return {};
-  }
-  for (int64_t at = 0; at < held; ++at) // what is read before it is written is not 0 by chance
-    data[at] = untouched(at);
-  std::lock_guard lock(guardMutex);
-  mappings()[data] = {begin, mapped, bytes};
-  return {data, held};
-}
-
-/// False for a block that is not guarded.
-bool giveGuardedBlock(Block block) {
-  std::lock_guard lock(guardMutex);
-  auto found = mappings().find(block.data);
-  if (found == mappings().end())
-    return false;
-  const Mapping mapping = found->second;
-  const char *data = static_cast<const char *>(block.data);
-  for (int64_t at = mapping.requested; at < block.bytes; ++at) {
-    if (data[at] == untouched(at))
-      continue;
-    std::fprintf(stderr, "a block of %lld bytes was written behind its end\n",
-                 static_cast<long long>(mapping.requested));
-    std::abort();
-  }
-  mappings().erase(found);
-  munmap(mapping.begin, mapping.bytes);
-  return true;
-}
+/// What tests put in the place of the allocator.
+const SmallBlocks *replaced = nullptr;
 
 } // namespace
 
-void guardBlocks() { guarded = true; }
+void replaceSmallBlocks(const SmallBlocks &blocks) { replaced = &blocks; }
 
 Block takeKeptBlock(int64_t bytes) {
   constexpr int64_t most = INT64_MAX - 2 * kHugePage;
@@ -231,8 +168,8 @@ Block takeBlock(int64_t bytes) {
   if (bytes > INT64_MAX - 2 * kHugePage)
     return {};
   // What a block holds says where it goes when it is given back.
-  if (guarded && bytes < kLarge - kSmallAlignment)
-    return takeGuardedBlock(bytes);
+  if (replaced && bytes < kLarge - kSmallAlignment)
+    return replaced->take(bytes, kSmallAlignment);
   if (int64_t rounded = std::max(roundUp(bytes, kSmallAlignment), kSmallAlignment); rounded < kLarge)
     return {std::aligned_alloc(size_t(kSmallAlignment), size_t(rounded)), rounded};
   if (Block block = takeKeptBlock(bytes); block.data)
@@ -246,7 +183,7 @@ Block takeBlock(int64_t bytes) {
 void giveBlock(Block block) {
   if (block.bytes >= kLarge)
     pool().give(block);
-  else if (!guarded || !giveGuardedBlock(block))
+  else if (!replaced || !replaced->give(block))
     std::free(block.data);
 }
 

@@ -31,9 +31,12 @@ void trimBlock(Block &block, int64_t bytes);
 /// Returns all blocks that are kept to the system.
 void releaseBlocks();
 
-/// For tests, which so learn of what generated code, that no sanitizer has seen, touches outside its buffers:
-/// from now on, touching memory before a small block or behind it is a segmentation fault, and a write to the
-/// bytes that its alignment leaves behind it ends the program when the block is given back.
-void guardBlocks();
+/// Takes and gives small blocks in the place of the allocator, from now on; `give` returns false for a block
+/// that `take` did not make. For tests, which learn of what generated code touches outside its buffers.
+struct SmallBlocks {
+  Block (*take)(int64_t bytes, int64_t alignment);
+  bool (*give)(Block block);
+};
+void replaceSmallBlocks(const SmallBlocks &blocks);
 
 } // namespace tulle::runtime

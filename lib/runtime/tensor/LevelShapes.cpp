@@ -117,16 +117,11 @@ void fillBuffer(void *data, int64_t count, const std::vector<std::byte> &element
     std::memcpy(out + done * width, out, std::min(done, count - done) * width);
 }
 
-int64_t fieldBytes(int64_t count, unsigned width, std::string_view what) {
-  return width == 2 ? count / 4 + (count % 4 != 0) : checkedMul(count, width / 8, what);
-}
-
 LevelFields levelFields(const Tensor &tensor, unsigned level) {
   LevelFields f;
   if (auto field = tensor.layout.positions[level]) {
     f.pos = tensor.buffers[*field].data;
     f.posWidth = tensor.layout.fields[*field].width;
-    f.posCount = tensor.buffers[*field].count;
   }
   if (auto ref = tensor.layout.coordinates[level]) {
     f.crd = tensor.buffers[ref->field].data;

@@ -50,9 +50,6 @@ std::vector<std::byte> fillBytes(const format::Encoding &encoding, ElementType t
 /// Fills `count` elements; zero bytes by memset.
 void fillBuffer(void *data, int64_t count, const std::vector<std::byte> &element);
 
-/// Bytes of `count` elements of `width` bits.
-int64_t fieldBytes(int64_t count, unsigned width, std::string_view what);
-
 /// Element `i` of a positions or coordinates buffer.
 inline int64_t loadIndex(const void *data, unsigned width, int64_t i) {
   switch (width) {
@@ -74,7 +71,7 @@ struct LevelFields {
   const void *pos = nullptr, *crd = nullptr, *bits = nullptr;
   unsigned posWidth = 64, crdWidth = 64;
   bool isSigned = false;
-  int64_t posCount = 0, crdCount = 0, stride = 1, offset = 0; ///< counts in elements of the buffer
+  int64_t crdCount = 0, stride = 1, offset = 0; ///< counted in elements of the buffer
 
   int64_t position(int64_t i) const { return loadIndex(pos, posWidth, i); }
   int64_t coordinate(int64_t p) const {

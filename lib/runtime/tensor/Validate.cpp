@@ -74,13 +74,13 @@ private:
                    b.data);
       if (want.implied)
         continue;
-      bool values = want.kind == format::FieldKind::Values;
-      int64_t bytes = values ? checkedMul(b.count, byteWidth(tensor.type), fieldName(f))
-                             : fieldBytes(b.count, want.width, fieldName(f));
+      const bool values = want.kind == format::FieldKind::Values;
+      const unsigned width = values ? byteWidth(tensor.type) : want.width / 8; // 0: four elements in a byte
+      const int64_t bytes =
+          width ? checkedMul(b.count, width, fieldName(f)) : b.count / 4 + (b.count % 4 != 0);
       if (b.bytes < bytes)
         throwError("{}: {} elements need {} bytes, the buffer has {}", fieldName(f), b.count, bytes, b.bytes);
-      int64_t alignment =
-          values ? byteWidth(tensor.type) / (isComplex(tensor.type) ? 2 : 1) : std::max(want.width / 8, 1u);
+      const int64_t alignment = values && isComplex(tensor.type) ? width / 2 : std::max(width, 1u);
       if (reinterpret_cast<uintptr_t>(b.data) % alignment)
         throwError("{}: address {} is not aligned to {} bytes", fieldName(f), b.data, alignment);
     }
