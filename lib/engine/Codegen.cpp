@@ -1,13 +1,17 @@
 // LLVM's default pipeline for the host's processor, with the loops and functions that kernels need treated as
-// kernels need it.
+// kernels need it. The object is linked by LLVM's ORC: a library of its own for each, so that it can be
+// freed.
 #include "engine/Codegen.h"
 #include "dialect/Attributes.h"
+#include "engine/Call.h"
 #include "iteration/CostModel.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "tulle/error.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
 #include "llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h"
+#include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/LLVMContext.h"
@@ -20,6 +24,9 @@
 #include "llvm/Target/TargetOptions.h"
 #include "llvm/TargetParser/Host.h"
 #include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstring>
 #include <unistd.h>
 #include <vector>
 
@@ -176,6 +183,90 @@ std::string generateCode(mlir::ModuleOp module, CodeForm form, bool quick) {
   if (!errors.empty())
     throw InternalError("code generation failed: " + errors);
   return std::string(text);
+}
+
+//===--- Linking ---===//
+
+namespace {
+
+namespace orc = llvm::orc;
+
+/// Narrow floats on CPUs without instructions for them. The code generator passes f16 and bf16 in the low
+/// bits of a vector register, where a float's bits are too.
+uint16_t roundToNearestEven(uint32_t bits, unsigned drop) {
+  uint32_t half = 1u << (drop - 1), odd = (bits >> drop) & 1;
+  return (bits + (half - 1) + odd) >> drop;
+}
+
+float truncateToBf16(float x) {
+  uint32_t bits = std::bit_cast<uint32_t>(x);
+  uint32_t narrow = (bits & 0x7fffffff) > 0x7f800000 ? (bits >> 16) | 0x40 : roundToNearestEven(bits, 16);
+  return std::bit_cast<float>(narrow);
+}
+
+float truncateDoubleToBf16(double x) {
+  // Rounding to odd first keeps the second rounding exact.
+  float f = float(x);
+  uint32_t bits = std::bit_cast<uint32_t>(f);
+  if (double(f) != x && x == x && !(bits & 1))
+    bits += (std::abs(double(f)) < std::abs(x)) ? 1 : -1;
+  return truncateToBf16(std::bit_cast<float>(bits));
+}
+
+void addRuntimeSymbols(orc::LLJIT &jit) {
+  orc::SymbolMap symbols;
+  auto add = [&](const char *name, auto *function) {
+    symbols[jit.mangleAndIntern(name)] = {orc::ExecutorAddr::fromPtr(function),
+                                          llvm::JITSymbolFlags::Exported};
+  };
+  for (const RuntimeSymbol &symbol : runtimeSymbols())
+    symbols[jit.mangleAndIntern(symbol.name)] = {orc::ExecutorAddr::fromPtr(symbol.address),
+                                                 llvm::JITSymbolFlags::Exported};
+  add("__truncsfbf2", truncateToBf16);
+  add("__truncdfbf2", truncateDoubleToBf16);
+  llvm::cantFail(jit.getMainJITDylib().define(orc::absoluteSymbols(std::move(symbols))));
+}
+
+/// The value, or an InternalError for a linker's error.
+template <class T> T linked(llvm::Expected<T> value) {
+  if (!value)
+    throw InternalError("compiled code could not be linked: " + llvm::toString(value.takeError()));
+  return std::forward<T>(*value);
+}
+
+/// One for the process, never destroyed: kernels may be called until the very end.
+orc::LLJIT &sharedJit() {
+  static orc::LLJIT &jit = []() -> orc::LLJIT & {
+    llvm::InitializeNativeTarget();
+    llvm::InitializeNativeTargetAsmPrinter();
+    auto created = linked(
+        orc::LLJITBuilder().setPlatformSetUp(orc::setUpInactivePlatform).setNumCompileThreads(0).create());
+    addRuntimeSymbols(*created);
+    return *created.release();
+  }();
+  return jit;
+}
+
+} // namespace
+
+void LoadedObject::Unload::operator()(orc::JITDylib *library) const {
+  if (llvm::Error error = sharedJit().getExecutionSession().removeJITDylib(*library))
+    llvm::consumeError(std::move(error)); // only memory is lost
+}
+
+LoadedObject::LoadedObject(std::string_view object, std::string_view name) {
+  static std::atomic<uint64_t> serial = 0;
+  orc::LLJIT &jit = sharedJit();
+  std::string unique = std::string(name) + "." + std::to_string(serial++);
+  library.reset(&linked<orc::JITDylib &>(jit.createJITDylib(unique)));
+  library->addToLinkOrder(jit.getMainJITDylib());
+  auto buffer = llvm::MemoryBuffer::getMemBufferCopy(llvm::StringRef(object), unique);
+  if (llvm::Error error = jit.addObjectFile(*library, std::move(buffer)))
+    throw InternalError("compiled code could not be linked: " + llvm::toString(std::move(error)));
+}
+
+LoadedObject::Entry LoadedObject::lookup(std::string_view name) const {
+  return linked(sharedJit().lookup(*library, llvm::StringRef(name))).toPtr<Entry>();
 }
 
 } // namespace tulle::engine

@@ -178,23 +178,16 @@ ObjectCode Compilation::object() {
 
 std::string Compilation::text(Stage stage) {
   lease.keepReasons();
-  const std::string comment = stage == Stage::LlvmIr ? "; " : stage == Stage::Asm ? "# " : "// ";
-  const std::string code = codeAt(stage);
-  std::string text;
-  for (const std::string &reason : lease.reasons())
-    text += comment + reason + "\n";
-  return text + code;
-}
-
-std::string Compilation::codeAt(Stage stage) {
   for (Stage next : {Stage::Iteration, Stage::Assembly, Stage::Loops, Stage::Vector, Stage::Llvm})
     if (next <= stage)
       advance(next);
-  if (stage == Stage::LlvmIr)
-    return generate(CodeForm::LlvmIr);
-  if (stage == Stage::Asm)
-    return generate(CodeForm::Assembly);
-  return assemble::printWithPhases(*module);
+  const std::string code = stage == Stage::LlvmIr ? generate(CodeForm::LlvmIr)
+                           : stage == Stage::Asm  ? generate(CodeForm::Assembly)
+                                                  : assemble::printWithPhases(*module);
+  std::string text;
+  for (const std::string &reason : lease.reasons())
+    text += (stage == Stage::LlvmIr ? "; " : stage == Stage::Asm ? "# " : "// ") + reason + "\n";
+  return text + code;
 }
 
 } // namespace tulle::engine

@@ -58,7 +58,6 @@ public:
 
 private:
   void advance(pipeline::Stage stage);
-  std::string codeAt(pipeline::Stage stage);
   std::string generate(CodeForm form);
   std::vector<CompiledStatement> statements();
 

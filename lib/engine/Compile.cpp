@@ -6,6 +6,7 @@
 #include "engine/Parallel.h"
 #include "iteration/CostModel.h"
 #include "notation/Schedule.h"
+#include "notation/Sparsity.h"
 #include "passes/import/Import.h"
 #include "support/Errors.h"
 #include "llvm/Config/llvm-config.h"
@@ -45,12 +46,6 @@ bool coordinatesFit32(const notation::Program &program) {
                      [](const notation::TensorDecl &t) { return indicesFit32(t.dims, t.entries); });
 }
 
-Stage stageNamed(std::string_view name) {
-  if (std::optional<Stage> stage = pipeline::findStage(name))
-    return *stage;
-  throwError("unknown stage '{}': expected one of {}", name, pipeline::stageNames());
-}
-
 pipeline::Options pipelineOptions(const Options &options, bool index32) {
   return {options.vectorLength, index32,          emitsParallelCode(options), options.deterministic,
           options.quick,        options.strategy, options.iterationPasses};
@@ -69,36 +64,17 @@ static std::string compilerVersion() {
   return version;
 }
 
-/// Calls `visit` with every access of an expression, or of a mask.
-template <class Visit> static void visitAccesses(const notation::Expr &expr, Visit visit) {
-  if (expr->op == notation::Op::Access)
-    visit(expr->access);
-  for (const notation::Expr &arg : expr->args)
-    visitAccesses(arg, visit);
-}
-template <class Visit> static void visitAccesses(const notation::Mask &mask, Visit visit) {
-  if (!mask)
-    return;
-  if (mask->op == notation::MaskOp::Stored)
-    visit(mask->access);
-  visitAccesses(mask->lhs, visit);
-  visitAccesses(mask->rhs, visit);
-}
-
 /// Extents of subscripts such as `A(i+r)` become constants of the code; so do the sizes of a new tensor that
 /// no operand has.
 static bool dependsOnSizes(const notation::Program &program, const notation::Statement &statement) {
   bool depends = false;
   std::set<unsigned> known; // indices with the size of an operand's dimension
-  auto note = [&](const notation::Access &access) {
-    for (const notation::Affine &subscript : access.subscripts)
+  for (const notation::Access *access : notation::accesses(statement))
+    for (const notation::Affine &subscript : access->subscripts)
       if (subscript.isVariable())
         known.insert(subscript.terms[0].first);
       else
         depends = true;
-  };
-  visitAccesses(statement.rhs, note);
-  visitAccesses(statement.where, note);
   if (!format::isAllDense(program.tensors[statement.lhs.tensor].encoding))
     for (const notation::Affine &subscript : statement.lhs.subscripts)
       depends |= subscript.isVariable() && !known.contains(subscript.terms[0].first);
@@ -115,7 +91,9 @@ std::string cacheKeyHead(const Options &options) {
                      options.iterationPasses);
 }
 
-std::string cacheKey(const notation::Program &program, const Options &options) {
+/// Everything the object code of a program depends on, as text: the program, the types and formats of its
+/// tensors, the options, the CPU and this compiler. Sizes only where the code depends on them.
+static std::string cacheKey(const notation::Program &program, const Options &options) {
   bool sizes = false;
   for (const notation::Statement &statement : program.statements)
     sizes |= dependsOnSizes(program, statement);
@@ -153,10 +131,6 @@ static Compilation start(const notation::Program &program, const Options &option
                      });
 }
 
-ObjectCode compileToObject(const notation::Program &program, const Options &options) {
-  return start(program, options).object();
-}
-
 static std::string printProgram(const notation::Program &program) {
   std::string text;
   for (const notation::TensorDecl &tensor : program.tensors) {
@@ -171,16 +145,16 @@ static std::string printProgram(const notation::Program &program) {
 }
 
 std::string explain(const notation::Program &program, std::string_view stageName, const Options &options) {
-  const Stage stage = stageNamed(stageName);
+  const Stage stage = pipeline::stageNamed(stageName);
   checkOptions(options);
   return stage == Stage::Notation ? printProgram(program) : start(program, options).text(stage);
 }
 
 //===--- Kernels that are there already ---===//
 
-std::shared_ptr<const Kernel> link(ObjectCode code) {
-  auto kernel = std::make_shared<Kernel>(
-      Kernel{std::move(code.statements), std::move(code.remarks), loadObject(code.object, "program")});
+static std::shared_ptr<const Kernel> link(ObjectCode code) {
+  auto kernel = std::make_shared<Kernel>(Kernel{std::move(code.statements), std::move(code.remarks),
+                                                std::make_unique<LoadedObject>(code.object, "program")});
   for (size_t k = 0; k < kernel->statements.size(); ++k)
     kernel->statements[k].entry = kernel->code->lookup("statement" + std::to_string(k) + "_entry");
   return kernel;
@@ -262,7 +236,7 @@ std::shared_ptr<Executable> compile(const notation::Program &program, const Opti
   checkOptions(options);
   auto begin = std::chrono::steady_clock::now();
   auto [kernel, origin] =
-      findOrCompile(cacheKey(program, options), options, [&] { return compileToObject(program, options); });
+      findOrCompile(cacheKey(program, options), options, [&] { return start(program, options).object(); });
   std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - begin;
   return std::make_shared<Executable>(program, std::move(kernel), elapsed.count(), origin, options);
 }

@@ -318,7 +318,7 @@ Tensor store(runtime::Entries entries, const Encoding &encoding, const Options &
 
 std::string explainConversion(ElementType type, const Encoding &from, const Encoding &to,
                               std::string_view stageName, const Options &options) {
-  const pipeline::Stage stage = stageNamed(stageName);
+  const pipeline::Stage stage = pipeline::stageNamed(stageName);
   checkOptions(options);
   for (const Encoding *encoding : {&from, &to})
     if (std::string why = format::whyNotExecutable(*encoding, type); !why.empty())
@@ -350,7 +350,7 @@ std::vector<Tensor> query(const Tensor &tensor, const Query &query, const Option
 
 std::string explainQuery(ElementType type, const format::Encoding &encoding, const Query &query,
                          std::string_view stageName, const Options &options) {
-  const pipeline::Stage stage = stageNamed(stageName);
+  const pipeline::Stage stage = pipeline::stageNamed(stageName);
   if (stage == pipeline::Stage::Notation)
     throw Error("a query has no text of stage 'notation'");
   checkOptions(options);

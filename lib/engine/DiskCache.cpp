@@ -10,13 +10,10 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
-#include <dirent.h>
 #include <fcntl.h>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -54,18 +51,13 @@ struct Listed {
 
 std::vector<Listed> list(int folder) {
   std::vector<Listed> files;
-  // The listing moves its descriptor's position, and another thread may be listing too.
-  const int own = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  std::unique_ptr<DIR, int (*)(DIR *)> listing(own < 0 ? nullptr : fdopendir(own), closedir);
-  if (!listing) {
-    if (own >= 0)
-      close(own);
-    return files;
-  }
-  while (const dirent *entry = readdir(listing.get())) {
-    Listed file{entry->d_name, {}};
+  std::error_code error;
+  // By a name of the descriptor, whose own position would be moved for another thread that lists.
+  for (fs::directory_iterator it(fmt::format("/proc/self/fd/{}", folder), error), end; !error && it != end;
+       it.increment(error)) {
+    Listed file{it->path().filename().string(), {}};
     if ((isKernel(file.name) || isTemporary(file.name)) &&
-        fstatat(folder, entry->d_name, &file.status, AT_SYMLINK_NOFOLLOW) == 0)
+        fstatat(folder, file.name.c_str(), &file.status, AT_SYMLINK_NOFOLLOW) == 0)
       files.push_back(std::move(file));
   }
   return files;
@@ -166,19 +158,17 @@ void CacheFolder::shrink(int64_t limit) const {
 }
 
 int64_t cacheLimit() {
-  constexpr int64_t mebi = int64_t(1) << 20;
   const char *value = std::getenv("TULLE_CACHE_SIZE");
-  if (!value || !*value)
-    return 256 * mebi;
-  const std::string_view text = value;
+  llvm::StringRef text = value && *value ? value : "256M";
+  const int shift = text.consume_back("K")   ? 10
+                    : text.consume_back("M") ? 20
+                    : text.consume_back("G") ? 30
+                                             : 0;
   int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const std::string_view unit(end, size_t(text.data() + text.size() - end));
-  const int shift = unit.empty() ? 0 : unit == "K" ? 10 : unit == "M" ? 20 : unit == "G" ? 30 : -1;
-  if (error != std::errc() || number < 0 || shift < 0 || number > (INT64_MAX >> shift))
+  if (text.getAsInteger(10, number) || number < 0 || number > (INT64_MAX >> shift))
     throwError(
         "TULLE_CACHE_SIZE='{}': expected a number of bytes, or one with K, M or G behind it, as in 256M",
-        text);
+        value);
   return number << shift;
 }
 
@@ -193,16 +183,11 @@ static std::string sha256(std::initializer_list<std::string_view> parts) {
 }
 
 fs::path cacheDirectory() {
-  auto variable = [](const char *name) -> std::string {
-    const char *value = std::getenv(name);
-    return value ? value : "";
-  };
-  if (std::string dir = variable("TULLE_CACHE_DIR"); !dir.empty())
-    return dir;
-  if (std::string dir = variable("XDG_CACHE_HOME"); !dir.empty())
-    return fs::path(dir) / "tulle";
-  if (std::string dir = variable("HOME"); !dir.empty())
-    return fs::path(dir) / ".cache" / "tulle";
+  static constexpr std::pair<const char *, const char *> places[] = {
+      {"TULLE_CACHE_DIR", nullptr}, {"XDG_CACHE_HOME", "tulle"}, {"HOME", ".cache/tulle"}};
+  for (auto [variable, below] : places)
+    if (const char *value = std::getenv(variable); value && *value)
+      return below ? fs::path(value) / below : fs::path(value);
   return {};
 }
 

@@ -1,10 +1,42 @@
-// The text of each stage's passes, and the one place that runs it.
+// The text of each stage's passes, the one place that runs it, and the dialects and passes that it needs:
+// registering all of MLIR costs a start-up several times as much.
 #include "pipeline/Stages.h"
+#include "dialect/Dialect.h"
+#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Conversion/ComplexToLLVM/ComplexToLLVM.h"
+#include "mlir/Conversion/ComplexToStandard/ComplexToStandard.h"
+#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
+#include "mlir/Conversion/ConvertToLLVM/ToLLVMPass.h"
+#include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
+#include "mlir/Conversion/IndexToLLVM/IndexToLLVM.h"
+#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
+#include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
+#include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
+#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
+#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVMPass.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/Func/Extensions/AllExtensions.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Dialect/X86Vector/X86VectorDialect.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Transforms/Passes.h"
+#include "passes/Passes.h"
+#include "support/Errors.h"
 #include "llvm/ADT/STLExtras.h"
 #include <fmt/ranges.h>
+#include <mutex>
 #include <ranges>
 
 namespace tulle::pipeline {
@@ -23,9 +55,11 @@ static constexpr StageInfo stageTable[] = {
 
 std::span<const StageInfo> stages() { return stageTable; }
 
-std::optional<Stage> findStage(std::string_view name) {
+Stage stageNamed(std::string_view name) {
   const auto *found = llvm::find_if(stageTable, [&](const StageInfo &info) { return info.name == name; });
-  return found == std::end(stageTable) ? std::nullopt : std::optional(found->stage);
+  if (found == std::end(stageTable))
+    throwError("unknown stage '{}': expected one of {}", name, stageNames());
+  return found->stage;
 }
 
 std::string stageNames() {
@@ -59,7 +93,7 @@ std::string passes(Stage stage, const Options &options) {
            "canonicalize,loop-invariant-code-motion,cse,"
            "tulle-coalesce-segments,tulle-hoist-allocations)";
   case Stage::Vector:
-    // Samples depend on the part of a loop that a thread has.
+    // Samples depend on the chunk of a loop that a thread has.
     return fmt::format("func.func(tulle-vectorize-block-rows,tulle-peel-partial-tiles,tulle-pack-operands,"
                        "tulle-cache-block,tulle-version-loops{{vl={}}},tulle-register-tiles{{factors={} {}}},"
                        "tulle-expand-exp,tulle-expand-bf16,tulle-vectorize{{{}{}}},tulle-expand-segments,"
@@ -92,6 +126,46 @@ mlir::LogicalResult run(mlir::ModuleOp module, Stage from, Stage to, const Optio
 #else
   return manager.run(module);
 #endif
+}
+
+//===--- What the pipelines need ---===//
+
+static void registerPasses() {
+  tulle::passes::registerTullePasses();
+  mlir::registerCanonicalizerPass();
+  mlir::registerCSEPass();
+  mlir::registerLoopInvariantCodeMotionPass();
+  // Nothing here runs these; tests do, on any stage (Options::iterationPasses).
+  mlir::registerControlFlowSinkPass();
+  mlir::registerLoopInvariantSubsetHoistingPass();
+  mlir::registerPass([] { return mlir::createSCFToControlFlowPass(); });
+  mlir::registerPass([] { return mlir::createConvertComplexToStandardPass(); });
+  mlir::registerPass([] { return mlir::createConvertVectorToLLVMPass(); });
+  mlir::registerPass([] { return mlir::createFinalizeMemRefToLLVMConversionPass(); });
+  mlir::registerPass([] { return mlir::createConvertToLLVMPass(); });
+  mlir::registerPass([] { return mlir::createReconcileUnrealizedCastsPass(); });
+}
+
+void registerAll(mlir::DialectRegistry &registry) {
+  static std::once_flag once;
+  std::call_once(once, registerPasses);
+  registry.insert<tulle::dialect::TulleDialect, mlir::arith::ArithDialect, mlir::cf::ControlFlowDialect,
+                  mlir::complex::ComplexDialect, mlir::func::FuncDialect, mlir::linalg::LinalgDialect,
+                  mlir::LLVM::LLVMDialect, mlir::math::MathDialect, mlir::memref::MemRefDialect,
+                  mlir::scf::SCFDialect, mlir::tensor::TensorDialect, mlir::ub::UBDialect,
+                  mlir::vector::VectorDialect, mlir::x86vector::X86VectorDialect>();
+  mlir::arith::registerConvertArithToLLVMInterface(registry);
+  mlir::registerConvertComplexToLLVMInterface(registry);
+  mlir::cf::registerConvertControlFlowToLLVMInterface(registry);
+  mlir::registerConvertFuncToLLVMInterface(registry);
+  mlir::index::registerConvertIndexToLLVMInterface(registry);
+  mlir::registerConvertMathToLLVMInterface(registry);
+  mlir::registerConvertMemRefToLLVMInterface(registry);
+  mlir::ub::registerConvertUBToLLVMInterface(registry);
+  mlir::vector::registerConvertVectorToLLVMInterface(registry);
+  mlir::registerConvertToLLVMDependentDialectLoading(registry);
+  mlir::registerBuiltinDialectTranslation(registry);
+  mlir::registerLLVMDialectTranslation(registry);
 }
 
 } // namespace tulle::pipeline

@@ -3,7 +3,6 @@
 #pragma once
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/DialectRegistry.h"
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,7 +19,8 @@ struct StageInfo {
 };
 
 std::span<const StageInfo> stages();
-std::optional<Stage> findStage(std::string_view name);
+/// The stage of that name. Throws Error where there is none.
+Stage stageNamed(std::string_view name);
 /// `notation, linalg, …`, for messages.
 std::string stageNames();
 

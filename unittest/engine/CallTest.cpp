@@ -39,7 +39,7 @@ struct Statement {
     auto module = mlir::parseSourceString<mlir::ModuleOp>(text, mlir::ParserConfig(&lease.context()));
     if (!module)
       throw std::logic_error(lease.errors());
-    object = loadObject(generateCode(*module, CodeForm::Object), "call");
+    object = std::make_unique<LoadedObject>(generateCode(*module, CodeForm::Object), "call");
     code.entry = object->lookup("statement0_entry");
   }
 };

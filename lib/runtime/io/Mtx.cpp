@@ -120,7 +120,7 @@ void readSizes(const Text &text, Scanner &scan, MtxHeader &header) {
   if (!header.array)
     return;
   int64_t all = 0, bytes = 0;
-  if (!multiply(header.rows, header.cols, all) || !multiply(all, 16, bytes))
+  if (__builtin_mul_overflow(header.rows, header.cols, &all) || __builtin_mul_overflow(all, 16, &bytes))
     text.fail(line, "an array of {} by {} elements does not fit in memory", header.rows, header.cols);
   // Of each column a file stores all, or the part from the diagonal (skew-symmetric: from below it) down.
   header.entries = header.symmetry == Symmetry::General ? all
@@ -137,29 +137,23 @@ void readSizes(const Text &text, Scanner &scan, MtxHeader &header) {
 
 /// Reads entry `k`'s value; a pattern's is 1.
 template <MtxField field> void readValue(Scanner &scan, std::byte *values, int64_t k) {
-  if constexpr (field == MtxField::Real) {
-    reinterpret_cast<double *>(values)[k] = scan.real("value");
-  } else if constexpr (field == MtxField::Integer) {
+  if constexpr (field == MtxField::Integer) {
     reinterpret_cast<int64_t *>(values)[k] = scan.signedInteger("value");
   } else if constexpr (field == MtxField::Complex) {
     reinterpret_cast<double *>(values)[2 * k] = scan.real("real part");
     reinterpret_cast<double *>(values)[2 * k + 1] = scan.real("imaginary part");
   } else {
-    reinterpret_cast<double *>(values)[k] = 1;
+    reinterpret_cast<double *>(values)[k] = field == MtxField::Pattern ? 1 : scan.real("value");
   }
 }
 
 std::string_view entryCure(const MtxHeader &header) {
-  if (header.array)
-    return "an array file holds one value per line, column after column";
-  switch (header.field) {
-  case MtxField::Pattern:
-    return "an entry of a pattern is 'row column'; name the field real to keep values";
-  case MtxField::Complex:
-    return "an entry of a complex matrix is 'row column real imaginary'";
-  default:
-    return "an entry is 'row column value'; name the field complex for two values";
-  }
+  return header.array ? "an array file holds one value per line, column after column"
+         : header.field == MtxField::Pattern
+             ? "an entry of a pattern is 'row column'; name the field real to keep values"
+         : header.field == MtxField::Complex
+             ? "an entry of a complex matrix is 'row column real imaginary'"
+             : "an entry is 'row column value'; name the field complex for two values";
 }
 
 /// Calls `read(k)` at the start of each entry's line; the number of lines must be what the header promises.

@@ -55,7 +55,7 @@ public:
       : text(text), p(begin), end(end), textAllowed(textAllowed) {}
 
   Array parse() {
-    bool descr = false, order = false, shape = false;
+    std::vector<std::string_view> seen;
     expect('{');
     while (!accept('}')) {
       skip();
@@ -63,20 +63,18 @@ public:
       std::string_view key = string();
       expect(':');
       skip();
-      if (key == "descr" && !descr) {
+      const bool again = std::ranges::count(seen, key) > 0;
+      seen.push_back(key);
+      if (key == "descr" && !again)
         parseType();
-        descr = true;
-      } else if (key == "fortran_order" && !order) {
+      else if (key == "fortran_order" && !again)
         array.columnMajor = boolean();
-        order = true;
-      } else if (key == "shape" && !shape) {
+      else if (key == "shape" && !again)
         parseShape();
-        shape = true;
-      } else {
+      else
         failAt(text, at,
                "unexpected key '{}' in the .npy header; it holds descr, fortran_order and shape, once each",
                quoted(key));
-      }
       if (!accept(',')) {
         expect('}');
         break;
@@ -85,7 +83,7 @@ public:
     skip();
     if (p != end)
       failAt(text, p, "unexpected text after the .npy header's closing brace");
-    if (!descr || !order || !shape)
+    if (seen.size() != 3)
       failAt(text, end, "the .npy header lacks one of descr, fortran_order and shape");
     return array;
   }
@@ -284,8 +282,8 @@ Header readHeader(const Text &text, bool textAllowed) {
   int64_t bytes = 0;
   bool fits = true;
   for (size_t d = 0; d < array.dims.size() && !empty; ++d)
-    fits = fits && multiply(count, array.dims[d], count);
-  fits = fits && multiply(count, array.type.width, bytes);
+    fits = fits && !__builtin_mul_overflow(count, array.dims[d], &count);
+  fits = fits && !__builtin_mul_overflow(count, array.type.width, &bytes);
   const int64_t present = text.end() - data;
   if (!fits || bytes > present)
     throwFileError(text.name, "the .npy header promises {}, but {} after the header; the file is truncated",

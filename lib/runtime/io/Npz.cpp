@@ -181,27 +181,19 @@ FileContents readMatrix(const Members &members) {
 
 //===--- Writing ---===//
 
-/// A member in the making: header and elements. SciPy wants positions and coordinates of one signed type.
-struct Member {
-  std::string name, header;
-  Buffer data;
-};
+/// The members of an archive but for the format's word. SciPy wants positions and coordinates of one signed
+/// type.
+using Arrays = std::vector<std::pair<std::string, Tensor>>;
 
-Member member(const std::string &name, ElementType type, const std::vector<int64_t> &dims, Buffer data) {
-  return {name + ".npy", npyHeader(type, dims), std::move(data)};
+Tensor indexArray(const std::vector<int64_t> &list) {
+  Tensor made = makeDense(ElementType::I64, {int64_t(list.size())}, /*zeroed=*/false);
+  std::ranges::copy(list, static_cast<int64_t *>(made.values()));
+  return made;
 }
 
-Member indexMember(const std::string &name, const std::vector<int64_t> &list) {
-  return member(name, ElementType::I64, {int64_t(list.size())},
-                Buffer::copyOf(list.data(), int64_t(list.size()), int64_t(list.size() * sizeof list[0]),
-                               "an index array"));
-}
-
-Member formatMember(const std::string &word) {
-  // NumPy's text of three bytes; the header of an i8 scalar has the same length.
-  std::string header = npyHeader(ElementType::I8, {});
-  header.replace(header.find("|i1"), 3, "|S3");
-  return {"format.npy", header, Buffer::copyOf(word.data(), 3, 3, "a word")};
+/// The elements of a buffer, in another shape.
+Tensor reshaped(ElementType type, const std::vector<int64_t> &dims, const Buffer &buffer) {
+  return borrowDense(type, dims, buffer.data, buffer.owner);
 }
 
 /// An unsigned field of the layout as i64.
@@ -215,51 +207,43 @@ std::vector<int64_t> widened(const Tensor &tensor, unsigned fieldNumber) {
 }
 
 /// Positions and coordinates of the level `l`; 32-bit ones as they are.
-std::vector<Member> indexMembers(const Tensor &tensor, unsigned l) {
+Arrays indexArrays(const Tensor &tensor, unsigned l) {
   const unsigned pos = *tensor.layout.positions[l], crd = tensor.layout.coordinates[l]->field;
-  std::vector<Member> members;
+  Arrays arrays;
   const bool narrow = tensor.layout.fields[pos].width == 32 && tensor.layout.fields[crd].width == 32 &&
                       std::max(tensor.dims[0], tensor.dims[1]) <= INT32_MAX &&
                       tensor.buffers[crd].count <= INT32_MAX;
   for (auto [name, field] : {std::pair("indptr", pos), std::pair("indices", crd)}) {
     const Buffer &buffer = tensor.buffers[field];
-    if (narrow)
-      members.push_back(member(name, ElementType::I32, {buffer.count}, buffer));
-    else
-      members.push_back(indexMember(name, widened(tensor, field)));
+    arrays.emplace_back(name, narrow ? reshaped(ElementType::I32, {buffer.count}, buffer)
+                                     : indexArray(widened(tensor, field)));
   }
-  return members;
+  return arrays;
 }
 
-std::vector<Member> compressedMembers(const Tensor &tensor, const std::string &word) {
-  std::vector<Member> members = indexMembers(tensor, 1);
+Arrays compressedArrays(const Tensor &tensor, const std::string &word) {
+  Arrays arrays = indexArrays(tensor, 1);
   std::vector<int64_t> shape = {tensor.storedCount()};
   if (word == "bsr") {
     const int64_t rows = format::levelSize((*format::digits(tensor.encoding))[2], tensor.dims),
                   columns = format::levelSize((*format::digits(tensor.encoding))[3], tensor.dims);
     shape = {tensor.storedCount() / (rows * columns), rows, columns};
   }
-  members.push_back(member("data", tensor.type, shape, tensor.buffers.back()));
-  members.push_back(formatMember(word));
-  return members;
+  arrays.emplace_back("data", reshaped(tensor.type, shape, tensor.buffers.back()));
+  return arrays;
 }
 
-std::vector<Member> cooMembers(const Tensor &tensor) {
+Arrays cooArrays(const Tensor &tensor) {
   Entries entries = unpack(tensor);
-  // A vector is a column, as in .mtx.
-  while (entries.coords.size() < 2)
-    entries.coords.emplace_back(size_t(tensor.dims.empty() ? tensor.storedCount() : entries.count()), 0);
-  const Buffer values = Buffer::copyOf(entries.values.data(), int64_t(entries.coords[0].size()),
-                                       int64_t(entries.values.size()), "the values of a file");
-  std::vector<Member> members = {indexMember("row", entries.coords[0]),
-                                 indexMember("col", entries.coords[1])};
-  members.push_back(member("data", tensor.type, {values.count}, values));
-  members.push_back(formatMember("coo"));
-  return members;
+  const auto count = int64_t(entries.values.size() / byteWidth(tensor.type));
+  entries.coords.resize(2, std::vector<int64_t>(size_t(count))); // a vector is a column, as in .mtx
+  Tensor values = makeDense(tensor.type, {count}, /*zeroed=*/false);
+  std::ranges::copy(entries.values, values.value(0));
+  return {{"row", indexArray(entries.coords[0])}, {"col", indexArray(entries.coords[1])}, {"data", values}};
 }
 
 /// Diagonals that hold a stored slot, ascending, each indexed by its columns.
-std::vector<Member> diaMembers(const Tensor &tensor) {
+Arrays diaArrays(const Tensor &tensor) {
   std::vector<int64_t> offsets;
   forEachStored(tensor, [&](std::span<const int64_t> at, int64_t) {
     int64_t k = at[1] - at[0];
@@ -272,8 +256,7 @@ std::vector<Member> diaMembers(const Tensor &tensor) {
     int64_t row = std::lower_bound(offsets.begin(), offsets.end(), at[1] - at[0]) - offsets.begin();
     std::memcpy(data.value(row * tensor.dims[1] + at[1]), tensor.value(position), byteWidth(tensor.type));
   });
-  return {indexMember("offsets", offsets), member("data", data.type, data.dims, data.buffers.back()),
-          formatMember("dia")};
+  return {{"offsets", indexArray(offsets)}, {"data", data}};
 }
 
 /// SciPy's word for the tensor's format; "coo" for those it has none for.
@@ -347,11 +330,10 @@ void writeZip(const std::string &path, const std::vector<ZipMember> &members) {
 }
 
 std::string writeNpz(const std::string &path, const Tensor &tensor) {
-  std::vector<Member> members;
-  std::string note;
+  Arrays arrays;
+  std::string note, word;
   if (format::isAllDense(tensor.encoding)) {
-    Tensor dense = toDense(tensor);
-    members = {member("arr_0", dense.type, dense.dims, dense.buffers.back())};
+    arrays = {{"arr_0", toDense(tensor)}};
   } else {
     if (tensor.dims.size() > 2)
       throwFileError(path, ".npz files hold matrices, but the tensor has {} dimensions; write .tns instead",
@@ -361,20 +343,32 @@ std::string writeNpz(const std::string &path, const Tensor &tensor) {
           path,
           ".npz files mean 0 where nothing is stored, but this tensor's fill is {}; convert it to dense",
           tensor.encoding.fill.value_or("not 0"));
-    const std::string name = format::displayName(tensor.encoding), word = scipyFormat(tensor, name);
-    members = word == "coo"   ? cooMembers(tensor)
-              : word == "dia" ? diaMembers(tensor)
-                              : compressedMembers(tensor, word);
+    const std::string name = format::displayName(tensor.encoding);
+    word = scipyFormat(tensor, name);
+    arrays = word == "coo"   ? cooArrays(tensor)
+             : word == "dia" ? diaArrays(tensor)
+                             : compressedArrays(tensor, word);
     std::vector<int64_t> shape = tensor.dims;
     shape.resize(2, 1);
-    members.push_back(indexMember("shape", shape));
+    arrays.emplace_back("shape", indexArray(shape));
     if (word == "coo" && !name.starts_with("COO"))
       note = fmt::format("{}: SciPy has no {}; the entries are written as coo", path, name);
   }
-  std::vector<ZipMember> pieces;
-  for (const Member &m : members)
-    pieces.push_back({m.name, {m.header, {static_cast<const char *>(m.data.data), size_t(m.data.bytes)}}});
-  writeZip(path, pieces);
+  std::vector<ZipMember> members;
+  std::vector<std::string> headers(arrays.size() + 1);
+  for (size_t k = 0; k < arrays.size(); ++k) {
+    const auto &[name, array] = arrays[k];
+    headers[k] = npyHeader(array.type, array.dims);
+    const Buffer &data = array.buffers.back();
+    members.push_back(
+        {name + ".npy", {headers[k], {static_cast<const char *>(data.data), size_t(data.bytes)}}});
+  }
+  if (!word.empty()) { // NumPy's text of three bytes; the header of an i8 scalar has the same length
+    headers.back() = npyHeader(ElementType::I8, {});
+    headers.back().replace(headers.back().find("|i1"), 3, "|S3");
+    members.push_back({"format.npy", {headers.back(), word}});
+  }
+  writeZip(path, members);
   return note;
 }
 

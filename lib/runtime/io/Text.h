@@ -52,11 +52,6 @@ bool takeEnding(std::string_view &name, std::string_view ending);
 /// 1 byte → "1 byte", 2 entries → "2 entries".
 std::string counted(int64_t n, std::string_view one, std::string_view many);
 
-/// a * b, or false when it exceeds int64.
-inline bool multiply(int64_t a, int64_t b, int64_t &product) {
-  return !__builtin_mul_overflow(a, b, &product);
-}
-
 /// A position in a Text. Spaces are blanks, tabs and carriage returns (so CRLF needs no case of its own).
 class Scanner {
 public:

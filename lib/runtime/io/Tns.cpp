@@ -147,9 +147,8 @@ void reserveEntries(const Text &text, const Scanner &scan, Entries &entries) {
 }
 
 void append(std::vector<std::byte> &values, double value) {
-  size_t at = values.size();
-  values.resize(at + sizeof value);
-  std::memcpy(values.data() + at, &value, sizeof value);
+  const auto *bytes = reinterpret_cast<const std::byte *>(&value);
+  values.insert(values.end(), bytes, bytes + sizeof value);
 }
 
 void appendValue(Scanner &scan, ElementType type, std::vector<std::byte> &values) {

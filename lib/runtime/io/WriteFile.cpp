@@ -56,6 +56,16 @@ void writeValue(Output &out, ElementType type, const void *data) {
   }
 }
 
+/// `i j value`, counted from 1.
+void writeEntry(Output &out, const Tensor &tensor, std::span<const int64_t> at, int64_t position) {
+  for (int64_t coordinate : at) {
+    out.number(coordinate + 1);
+    out.write(" ");
+  }
+  writeValue(out, tensor.type, tensor.value(position));
+  out.write("\n");
+}
+
 /// Row-major elements of a dense tensor of any order and blocking.
 Tensor rowMajor(const Tensor &tensor) {
   return tensor.encoding == format::denseEncoding(tensor.encoding.order()) ? tensor : toDense(tensor);
@@ -77,15 +87,6 @@ void writeNpy(Output &out, const std::string &path, const Tensor &tensor) {
   out.write({static_cast<const char *>(dense.values()), size_t(dense.storedCount()) * byteWidth(dense.type)});
 }
 
-void writeMtxArray(Output &out, const Tensor &tensor, int64_t rows, int64_t cols) {
-  Tensor dense = rowMajor(tensor);
-  for (int64_t j = 0; j < cols; ++j)
-    for (int64_t i = 0; i < rows; ++i) {
-      writeValue(out, dense.type, dense.value(i * cols + j));
-      out.write("\n");
-    }
-}
-
 /// Order 2 as it is; order 1 as a column, order 0 as 1 by 1.
 void writeMtx(Output &out, const std::string &path, const Tensor &tensor) {
   if (tensor.dims.size() > 2)
@@ -98,7 +99,10 @@ void writeMtx(Output &out, const std::string &path, const Tensor &tensor) {
                         rows, cols));
   if (array) {
     out.write("\n");
-    writeMtxArray(out, tensor, rows, cols);
+    Tensor dense = rowMajor(tensor);
+    for (int64_t j = 0; j < cols; ++j)
+      for (int64_t i = 0; i < rows; ++i)
+        writeEntry(out, dense, {}, i * cols + j);
     return;
   }
   // Slots that lie outside the dimensions (padding) are not entries, so they are counted first.
@@ -106,12 +110,8 @@ void writeMtx(Output &out, const std::string &path, const Tensor &tensor) {
   forEachStored(tensor, [&](std::span<const int64_t>, int64_t) { ++count; });
   out.write(fmt::format(" {}\n", count));
   forEachStored(tensor, [&](std::span<const int64_t> at, int64_t position) {
-    out.number(at.empty() ? 1 : at[0] + 1);
-    out.write(" ");
-    out.number(at.size() < 2 ? 1 : at[1] + 1);
-    out.write(" ");
-    writeValue(out, tensor.type, tensor.value(position));
-    out.write("\n");
+    const int64_t both[] = {at.empty() ? 0 : at[0], at.size() < 2 ? 0 : at[1]};
+    writeEntry(out, tensor, both, position);
   });
 }
 
@@ -125,14 +125,8 @@ void writeTns(Output &out, const Tensor &tensor) {
   const bool dense = format::isAllDense(tensor.encoding);
   static constexpr std::byte zero[16] = {};
   forEachStored(tensor, [&](std::span<const int64_t> at, int64_t position) {
-    if (dense && std::memcmp(tensor.value(position), zero, byteWidth(tensor.type)) == 0)
-      return;
-    for (int64_t coordinate : at) {
-      out.number(coordinate + 1);
-      out.write(" ");
-    }
-    writeValue(out, tensor.type, tensor.value(position));
-    out.write("\n");
+    if (!dense || std::memcmp(tensor.value(position), zero, byteWidth(tensor.type)) != 0)
+      writeEntry(out, tensor, at, position);
   });
 }
 

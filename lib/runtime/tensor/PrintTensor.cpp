@@ -21,37 +21,22 @@ std::string valueText(ElementType type, const std::byte *value) {
   return std::to_string(v.i);
 }
 
-/// `( a, b, c )`; `( ( a )( b, c ) )` where batch levels nest, one bracket per level: `ends` holds the end of
-/// every innermost run.
-class Nested {
-public:
-  Nested(std::vector<int64_t> sizes, std::vector<int64_t> starts)
-      : sizes(std::move(sizes)), starts(std::move(starts)) {}
-
-  template <class Element> std::string print(Element element) const {
-    std::string out;
-    int64_t run = 0;
-    print(out, 0, run, element);
-    return out;
+/// `( a, b, c )`; `( ( a )( b, c ) )` where batch levels of these sizes nest, one bracket per level. `start`
+/// is the first element of an innermost run, behind which the next one starts; it moves on by what is
+/// printed.
+template <class Element>
+std::string nested(std::span<const int64_t> sizes, const int64_t *&start, const Element &element) {
+  std::string out = "( ";
+  if (sizes.empty()) {
+    for (int64_t i = start[0]; i < start[1]; ++i)
+      out += (i > start[0] ? ", " : "") + element(i, start[0]);
+    ++start;
+  } else {
+    for (int64_t i = 0; i < sizes[0]; ++i)
+      out += nested(sizes.subspan(1), start, element);
   }
-
-private:
-  template <class Element> void print(std::string &out, size_t level, int64_t &run, Element &element) const {
-    out += "( ";
-    if (level < sizes.size()) {
-      for (int64_t i = 0; i < sizes[level]; ++i)
-        print(out, level + 1, run, element);
-    } else {
-      for (int64_t i = starts[run]; i < starts[run + 1]; ++i)
-        out += (i > starts[run] ? ", " : "") + element(i, starts[run]);
-      ++run;
-    }
-    out += " )";
-  }
-
-  std::vector<int64_t> sizes;  ///< of the batch levels
-  std::vector<int64_t> starts; ///< first element of every run, and the end of the last
-};
+  return out + " )";
+}
 
 } // namespace
 
@@ -106,16 +91,17 @@ static std::string elementText(const Tensor &tensor, const std::vector<LevelShap
 std::string printStorage(const Tensor &tensor) {
   const std::vector<LevelShape> shapes = levelShapes(tensor);
   const Batches batch = batches(shapes);
-  std::vector<int64_t> levelSizes, batchSizes;
+  std::vector<int64_t> levelSizes;
   for (const LevelShape &s : shapes)
     levelSizes.push_back(s.size);
-  batchSizes.assign(levelSizes.begin(), levelSizes.begin() + batch.levels);
+  const auto batchSizes = std::span<const int64_t>(levelSizes).first(batch.levels);
   // Batches are contiguous in every buffer that lies below the batch levels and above any loose level.
-  auto runs = [&](unsigned level, int64_t scale, int64_t perBatch) {
+  auto print = [&](unsigned level, int64_t scale, int64_t perBatch, const auto &element) {
     std::vector<int64_t> starts = batchStarts(tensor, shapes, level);
     for (size_t b = 0; b < starts.size(); ++b)
       starts[b] = starts[b] * scale + int64_t(b) * perBatch;
-    return Nested(level < batch.levels ? std::vector<int64_t>{} : batchSizes, starts);
+    const int64_t *start = starts.data();
+    return nested(level < batch.levels ? std::span<const int64_t>() : batchSizes, start, element);
   };
   // With batches, upstream's nse is the capacity of one batch.
   int64_t nse = batch.levels ? 0 : tensor.storedCount();
@@ -144,21 +130,20 @@ std::string printStorage(const Tensor &tensor) {
       continue;
     }
     if (auto count = ownCount(tensor, shapes, f)) {
-      out += Nested({}, {0, *count}).print(element) + "\n";
+      const int64_t all[] = {0, *count}, *start = all;
+      out += nested({}, start, element) + "\n";
       continue;
     }
     unsigned stride = positions ? 1 : tensor.layout.coordinates[field.level]->stride;
-    Nested nested =
-        positions ? runs(field.level, loose ? 2 : 1, loose ? 0 : 1) : runs(field.level + 1, stride, 0);
-    out += nested.print(element) + "\n";
+    out += (positions ? print(field.level, loose ? 2 : 1, loose ? 0 : 1, element)
+                      : print(field.level + 1, stride, 0, element)) +
+           "\n";
   }
   const StoredValues values(tensor);
   if (tensor.encoding.explicitVal)
     return out + fmt::format("explicitVal : {}\n----\n", valueText(tensor.type, values[0]));
-  out += fmt::format("values : {}\n", runs(shapes.size(), 1, 0).print([&](int64_t i, int64_t) {
-    return valueText(tensor.type, values[i]);
-  }));
-  return out + "----\n";
+  auto value = [&](int64_t i, int64_t) { return valueText(tensor.type, values[i]); };
+  return out + fmt::format("values : {}\n----\n", print(shapes.size(), 1, 0, value));
 }
 
 } // namespace tulle::runtime
