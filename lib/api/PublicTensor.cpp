@@ -146,7 +146,7 @@ AnyTensor pack(const char *element, std::vector<int64_t> dims,
   return Access::wrap(engine::store(std::move(entries), format::parseFormat(format.text(), order)));
 }
 
-/// The encoding with the widths of the buffers handed in, where it names none itself.
+/// The encoding with the widths of the given buffers, where it names none itself.
 static format::Encoding withWidths(format::Encoding encoding, const std::vector<BufferView> &buffers) {
   format::Layout layout = format::layout(encoding);
   if (buffers.size() != layout.fields.size())

@@ -1,4 +1,4 @@
-// Lays arguments out in slots, hands generated code memory and errors through plain functions, and adopts the
+// Lays arguments out in slots, gives generated code memory and errors through plain functions, and adopts the
 // memory of new tensors.
 #include "engine/Call.h"
 #include "format/Capacity.h"

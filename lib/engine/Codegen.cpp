@@ -191,16 +191,12 @@ namespace {
 
 namespace orc = llvm::orc;
 
-/// Narrow floats on CPUs without instructions for them. The code generator passes f16 and bf16 in the low
-/// bits of a vector register, where a float's bits are too.
-uint16_t roundToNearestEven(uint32_t bits, unsigned drop) {
-  uint32_t half = 1u << (drop - 1), odd = (bits >> drop) & 1;
-  return (bits + (half - 1) + odd) >> drop;
-}
-
+/// On CPUs without instructions for it. The code generator passes bf16 in the low bits of a vector register,
+/// where a float's bits are too.
 float truncateToBf16(float x) {
   uint32_t bits = std::bit_cast<uint32_t>(x);
-  uint32_t narrow = (bits & 0x7fffffff) > 0x7f800000 ? (bits >> 16) | 0x40 : roundToNearestEven(bits, 16);
+  const bool isNan = (bits & 0x7fffffff) > 0x7f800000; // else to nearest even
+  uint32_t narrow = isNan ? (bits >> 16) | 0x40 : (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
   return std::bit_cast<float>(narrow);
 }
 

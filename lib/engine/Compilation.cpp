@@ -8,7 +8,6 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Remarks.h"
 #include "passes/assemble/algorithms/Phase.h"
-#include "pipeline/Stages.h"
 #include <algorithm>
 #include <mutex>
 

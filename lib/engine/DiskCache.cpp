@@ -1,7 +1,6 @@
 // The file of a cached kernel: a SHA-256 digest of the key and the content, and the content as CBOR. A digest
 // that differs is a miss. Files are renamed into place, and only ours are read.
 #include "engine/DiskCache.h"
-#include "runtime/io/TemporaryFile.h"
 #include "support/Diagnostic.h"
 #include "support/Errors.h"
 #include "llvm/ADT/StringExtras.h"

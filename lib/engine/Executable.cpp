@@ -6,7 +6,6 @@
 #include "support/Errors.h"
 #include <deque>
 #include <fmt/ranges.h>
-#include <limits>
 
 namespace tulle::engine {
 namespace {

@@ -3,7 +3,6 @@
 #include "runtime/io/CompressedArrays.h"
 #include "runtime/io/Text.h"
 #include "runtime/tensor/MemoryLimits.h"
-#include <cstring>
 
 namespace tulle::runtime::io {
 

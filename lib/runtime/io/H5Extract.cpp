@@ -8,7 +8,6 @@
 #include <csignal>
 #include <cstring>
 #include <fcntl.h>
-#include <optional>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>

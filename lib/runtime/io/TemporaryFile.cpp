@@ -11,7 +11,6 @@
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
-#include <unistd.h>
 
 namespace tulle::runtime {
 
@@ -49,23 +48,8 @@ std::string folderOf(const std::string &path) {
   return folder.empty() ? "." : folder;
 }
 
-/// A file without a name, or -1 where the folder's file system has none.
-int openNameless(const std::string &folder) {
-#ifdef O_TMPFILE
-  return open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
-#else
-  return -1;
-#endif
-}
-
 /// What leads into /proc names an open file of the process, as /dev/stdout does.
 bool isOpenFile(const std::string &path) { return path.starts_with("/proc/"); }
-
-/// Next to the target, and short: names of files are at most 255 bytes long.
-std::string newName(const std::string &folder) {
-  static std::atomic<unsigned> counter = 0;
-  return fmt::format("{}/.tulle-{}-{}.tmp", folder, getpid(), counter++);
-}
 
 /// Writes what is read from the start of a file.
 bool copyAll(int from, int to) {
@@ -93,21 +77,10 @@ std::string writtenFile(const std::string &path) {
   return error ? at.string() : (folder / at.filename()).string();
 }
 
-TemporaryFile::TemporaryFile(const std::string &path) : path(path), target(writtenFile(path)) {
-  if (path.empty())
-    throw Error("expected the name of a file to write, got an empty one");
-  existed = stat(target.c_str(), &before) == 0;
-  if (existed && S_ISDIR(before.st_mode))
-    throwFileError(path, "cannot write the file: a directory has this name");
-  special = existed && (!S_ISREG(before.st_mode) || isOpenFile(target));
-  if (existed && access(target.c_str(), W_OK) != 0)
-    fail("cannot write the file");
-  open();
-}
-
 template <class Make> void TemporaryFile::name(const std::string &folder, Make make) {
-  for (;;) {
-    temporary = newName(folder);
+  static std::atomic<unsigned> counter = 0;
+  for (;;) { // short: names of files are at most 255 bytes long
+    temporary = fmt::format("{}/.tulle-{}-{}.tmp", folder, getpid(), counter++);
     enroll(temporary);
     if (make(temporary.c_str()))
       return;
@@ -120,13 +93,21 @@ template <class Make> void TemporaryFile::name(const std::string &folder, Make m
   }
 }
 
-void TemporaryFile::open() {
+TemporaryFile::TemporaryFile(const std::string &path) : path(path), target(writtenFile(path)) {
+  if (path.empty())
+    throw Error("expected the name of a file to write, got an empty one");
+  existed = stat(target.c_str(), &before) == 0;
+  if (existed && S_ISDIR(before.st_mode))
+    throwFileError(path, "cannot write the file: a directory has this name");
+  special = existed && (!S_ISREG(before.st_mode) || isOpenFile(target));
+  if (existed && access(target.c_str(), W_OK) != 0)
+    fail("cannot write the file");
   std::error_code error;
   const std::string folder = special ? fs::temp_directory_path(error).string() : folderOf(target);
-  opened = openNameless(folder);
-  if (opened < 0)
+  opened = open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
+  if (opened < 0) // the folder's file system has no files without names
     name(folder, [&](const char *file) {
-      opened = ::open(file, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+      opened = open(file, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
       return opened >= 0;
     });
 }
@@ -173,7 +154,7 @@ void TemporaryFile::link() {
 
 void TemporaryFile::commit() {
   if (special) {
-    const Descriptor file(::open(target.c_str(), O_WRONLY | O_CLOEXEC));
+    const Descriptor file(open(target.c_str(), O_WRONLY | O_CLOEXEC));
     if (!file || !copyAll(opened, file.fd))
       fail("cannot write the file");
     return;

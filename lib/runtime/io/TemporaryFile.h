@@ -46,7 +46,6 @@ public:
 private:
   /// Finds a name in the folder with which `make` succeeds, or fails for another reason than EEXIST.
   template <class Make> void name(const std::string &folder, Make make);
-  void open();
   void link();
 
   std::string path;

@@ -4,7 +4,6 @@
 #include "support/Diagnostic.h"
 #include "tulle/error.h"
 #include <charconv>
-#include <cmath>
 
 namespace tulle::runtime::io {
 

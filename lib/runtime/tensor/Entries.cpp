@@ -50,13 +50,13 @@ void checkCoordinates(const Entries &entries) {
 
 enum class Sorted : uint8_t { No, WithDuplicates, Strictly };
 
-/// Whether entries ascend by the dimensions in that order. Stops at the first part that does not.
+/// Whether entries ascend by the dimensions in that order. Stops at the first chunk that does not.
 Sorted sortedBy(const Entries &entries, const std::vector<unsigned> &dims) {
-  constexpr int64_t part = 2048;
-  std::array<uint8_t, part> relation; // to the entry before: 0 smaller, 1 equal, 2 larger
+  constexpr int64_t chunk = 2048;
+  std::array<uint8_t, chunk> relation; // to the entry before: 0 smaller, 1 equal, 2 larger
   Sorted found = Sorted::Strictly;
-  for (int64_t begin = 1; begin < entries.count(); begin += part) {
-    int64_t count = std::min(part, entries.count() - begin);
+  for (int64_t begin = 1; begin < entries.count(); begin += chunk) {
+    int64_t count = std::min(chunk, entries.count() - begin);
     relation.fill(1);
     for (auto d = dims.rbegin(); d != dims.rend(); ++d) {
       const int64_t *c = entries.coords[*d].data() + begin;

@@ -1,19 +1,18 @@
+// Levels with the sizes that the dimensions, or buffers of sizes, give them; batches are counted level by
+// level from the positions that those above store.
 #include "runtime/tensor/LevelShapes.h"
 #include "runtime/tensor/MemoryLimits.h"
 #include "tulle/error.h"
 #include <algorithm>
 #include <bit>
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace tulle::runtime {
 
 using format::LevelKind;
 
 std::string shapeText(const std::vector<int64_t> &dims) {
-  std::string out;
-  for (int64_t size : dims)
-    out += (out.empty() ? "" : " x ") + std::to_string(size);
-  return out.empty() ? "scalar" : out;
+  return dims.empty() ? "scalar" : fmt::format("{}", fmt::join(dims, " x "));
 }
 
 std::string_view fieldLabel(format::FieldKind kind) {

@@ -148,27 +148,27 @@ static void checkSlice(const Tensor &tensor, unsigned dimension, int64_t offset,
 
 Tensor slice(const Tensor &tensor, unsigned dimension, int64_t offset, int64_t size, int64_t stride) {
   checkSlice(tensor, dimension, offset, size, stride);
-  Tensor part = tensor;
-  if (part.wholeDims.empty())
-    part.wholeDims = tensor.dims;
-  std::optional<format::Slice> &own = part.encoding.dims[dimension].slice;
+  Tensor view = tensor;
+  if (view.wholeDims.empty())
+    view.wholeDims = tensor.dims;
+  std::optional<format::Slice> &own = view.encoding.dims[dimension].slice;
   // A slice of a slice: neither product leaves the dimension that was cut first.
   if (own)
     own = format::Slice{*own->offset + *own->stride * offset, size, size > 1 ? *own->stride * stride : 1};
   else
     own = format::Slice{offset, size, stride};
-  part.dims[dimension] = size;
-  return part;
+  view.dims[dimension] = size;
+  return view;
 }
 
 Tensor cut(const Tensor &tensor, const format::Encoding &encoding) {
   if (std::string why = format::whyNotResolved(encoding); !why.empty())
     throw Error(why);
-  Tensor part = tensor;
+  Tensor view = tensor;
   for (unsigned d = 0; d < encoding.order(); ++d)
     if (const std::optional<format::Slice> &s = encoding.dims[d].slice)
-      part = slice(part, d, *s->offset, *s->size, *s->stride);
-  return part;
+      view = slice(view, d, *s->offset, *s->size, *s->stride);
+  return view;
 }
 
 Tensor whole(const Tensor &tensor) {
