@@ -42,8 +42,7 @@ Kernel compile(const std::string &program, const std::map<std::string, TensorTyp
   impl->options.deterministic = options.deterministic;
   std::vector<notation::TensorUse> uses = notation::tensorsUsed(program);
   for (const auto &[name, type] : types)
-    if (std::none_of(uses.begin(), uses.end(),
-                     [&, &wanted = name](const auto &use) { return use.name == wanted; }))
+    if (std::ranges::count(uses, name, &notation::TensorUse::name) == 0)
       throwError("tulle::compile: a type is given for '{}', which the program does not use", name);
   for (const notation::TensorUse &use : uses) {
     auto given = types.find(use.name);
@@ -70,27 +69,17 @@ Kernel compile(const std::string &program, const std::map<std::string, TensorTyp
   return Kernel(std::move(impl));
 }
 
-/// The inputs' sizes are those the kernel was compiled for.
-static bool sameDims(const notation::Program &program, const std::map<std::string, AnyTensor> &inputs) {
-  return std::all_of(program.tensors.begin(), program.tensors.end(), [&](const notation::TensorDecl &decl) {
-    auto found = inputs.find(decl.name);
-    return found == inputs.end() || found->second.dims() == decl.dims;
-  });
-}
-
-static void requireMatch(const std::string &name, const runtime::Tensor &tensor,
-                         const notation::Program &program) {
-  for (const notation::TensorDecl &decl : program.tensors) {
-    if (decl.name != name)
-      continue;
-    if (tensor.type != decl.type)
-      throwError("'{}' has elements of type {}, but the kernel was compiled for {}", name,
-                 tulle::name(tensor.type), tulle::name(decl.type));
-    if (!(tensor.encoding == decl.encoding))
-      throwError("'{}' is stored as {}, but the kernel was compiled for {}; convert it with to(), or compile "
-                 "with its type()",
-                 name, format::print(tensor.encoding), format::print(decl.encoding));
-  }
+/// Throws Error for another type or format than that of the declaration; whether the sizes are its own, too.
+static bool matches(const runtime::Tensor &tensor, const notation::TensorDecl &decl) {
+  if (tensor.type != decl.type)
+    throwError("'{}' has elements of type {}, but the kernel was compiled for {}", decl.name,
+               name(tensor.type), name(decl.type));
+  if (!(tensor.encoding == decl.encoding))
+    throwError(
+        "'{}' is stored as {}, but the kernel was compiled for {}; convert it with to(), or compile with "
+        "its type()",
+        decl.name, format::print(tensor.encoding), format::print(decl.encoding));
+  return tensor.dims == decl.dims;
 }
 
 std::map<std::string, AnyTensor> Kernel::run(const std::map<std::string, AnyTensor> &inputs) const {
@@ -98,13 +87,15 @@ std::map<std::string, AnyTensor> Kernel::run(const std::map<std::string, AnyTens
     if (!inputs.count(name))
       throwError("the kernel reads '{}', which is not given; it reads {}", name,
                  fmt::join(impl->inputs, ", "));
-  for (const auto &[name, tensor] : inputs) {
-    if (std::find(impl->inputs.begin(), impl->inputs.end(), name) == impl->inputs.end())
-      throwError("'{}' is no input of this kernel; it reads {}", name, fmt::join(impl->inputs, ", "));
-    requireMatch(name, Access::unwrap(tensor), impl->executable->program());
-  }
   std::shared_ptr<engine::Executable> executable = impl->executable;
-  if (!sameDims(executable->program(), inputs)) {
+  bool sameSizes = true;
+  for (const auto &[name, tensor] : inputs) {
+    if (std::ranges::count(impl->inputs, name) == 0)
+      throwError("'{}' is no input of this kernel; it reads {}", name, fmt::join(impl->inputs, ", "));
+    sameSizes &= matches(Access::unwrap(tensor), *std::ranges::find(executable->program().tensors, name,
+                                                                    &notation::TensorDecl::name));
+  }
+  if (!sameSizes) {
     // Machine code does not depend on sizes: the engine finds it in its cache.
     std::map<std::string, notation::Binding> bindings = impl->bindings;
     for (auto &[name, binding] : bindings) {
@@ -113,16 +104,16 @@ std::map<std::string, AnyTensor> Kernel::run(const std::map<std::string, AnyTens
     }
     executable = build(*impl, bindings);
   }
-  const notation::Program &program = executable->program();
-  std::vector<std::optional<runtime::Tensor>> tensors(program.tensors.size());
+  const std::vector<notation::TensorDecl> &decls = executable->program().tensors;
+  std::vector<std::optional<runtime::Tensor>> tensors(decls.size());
   for (size_t t = 0; t < tensors.size(); ++t)
-    if (auto found = inputs.find(program.tensors[t].name); found != inputs.end())
+    if (auto found = inputs.find(decls[t].name); found != inputs.end())
       tensors[t] = Access::unwrap(found->second);
   executable->run(tensors);
   std::map<std::string, AnyTensor> results;
   for (size_t t = 0; t < tensors.size(); ++t)
-    if (program.tensors[t].result)
-      results[program.tensors[t].name] = Access::wrap(*tensors[t]);
+    if (decls[t].result)
+      results[decls[t].name] = Access::wrap(*tensors[t]);
   return results;
 }
 

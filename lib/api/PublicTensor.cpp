@@ -1,8 +1,14 @@
-// tulle::AnyTensor: a handle over runtime::Tensor. Checks what users pass, and hides the compiler's types.
+// tulle::AnyTensor, tulle::query, tulle::read and tulle::write: handles over runtime::Tensor. Checks what
+// users pass, and hides the compiler's types.
 #include "Impl.h"
 #include "engine/Conversion.h"
+#include "runtime/generate/Generate.h"
+#include "runtime/io/Io.h"
+#include "runtime/tensor/Elements.h"
 #include "support/Errors.h"
-#include <cstring>
+#include "tulle/io.h"
+#include "tulle/query.h"
+#include <optional>
 
 namespace tulle {
 
@@ -89,6 +95,16 @@ AnyTensor AnyTensor::slice(unsigned dimension, int64_t offset, int64_t size, int
   return Access::wrap(runtime::slice(Access::unwrap(*this), dimension, offset, size, stride));
 }
 
+std::map<std::string, AnyTensor> query(const std::string &text, const AnyTensor &tensor) {
+  const runtime::Tensor &source = Access::unwrap(tensor);
+  notation::Query parsed = notation::parseQuery(text, format::dimensionNames(source.dims.size()));
+  std::vector<runtime::Tensor> answers = engine::query(source, parsed);
+  std::map<std::string, AnyTensor> named;
+  for (size_t k = 0; k < answers.size(); ++k)
+    named[parsed.aggregates[k].name] = Access::wrap(std::move(answers[k]));
+  return named;
+}
+
 std::string AnyTensor::print() const { return runtime::printStorage(Access::unwrap(*this)); }
 
 void AnyTensor::requireElement(const char *wanted) const {
@@ -123,18 +139,14 @@ AnyTensor pack(const char *element, std::vector<int64_t> dims,
   for (size_t d = 0; d < coords.size(); ++d)
     if (int64_t(coords[d].size()) != count)
       throwError("tulle::pack: dimension {} has {} coordinates for {} values", d, coords[d].size(), count);
-  runtime::Entries entries;
-  entries.type = elementType(element);
-  entries.coords = coords;
-  entries.values.resize(count * byteWidth(entries.type));
-  if (count)
-    std::memcpy(entries.values.data(), values, entries.values.size());
-  unsigned order = dims.size();
-  entries.dims = std::move(dims);
+  const unsigned order = dims.size();
+  const ElementType type = elementType(element);
+  const auto *bytes = static_cast<const std::byte *>(values);
+  runtime::Entries entries{type, std::move(dims), coords, {bytes, bytes + count * byteWidth(type)}};
   return Access::wrap(engine::store(std::move(entries), format::parseFormat(format.text(), order)));
 }
 
-/// The encoding with the widths of the buffers handed in, where it names none itself.
+/// The encoding with the widths of the given buffers, where it names none itself.
 static format::Encoding withWidths(format::Encoding encoding, const std::vector<BufferView> &buffers) {
   format::Layout layout = format::layout(encoding);
   if (buffers.size() != layout.fields.size())
@@ -159,11 +171,7 @@ AnyTensor borrow(const char *element, std::vector<int64_t> dims, const Format &f
   if (format::hasSlices(encoding))
     throw Error("tulle::borrow: the sizes of what the slices are cut from are not given; borrow the whole, "
                 "and cut it with slice()");
-  runtime::Tensor tensor;
-  tensor.encoding = withWidths(encoding, buffers);
-  tensor.type = elementType(element);
-  tensor.dims = std::move(dims);
-  tensor.layout = format::layout(tensor.encoding);
+  runtime::Tensor tensor(withWidths(encoding, buffers), elementType(element), std::move(dims));
   for (size_t f = 0; f < buffers.size(); ++f) {
     const BufferView &view = buffers[f];
     if (tensor.layout.fields[f].implied) {
@@ -184,4 +192,56 @@ AnyTensor borrow(const char *element, std::vector<int64_t> dims, const Format &f
 }
 
 } // namespace detail
+
+//===--- Files and generators ---===//
+
+static runtime::Tensor withElement(const runtime::Tensor &tensor, ElementType type) {
+  if (tensor.type == type)
+    return tensor;
+  runtime::Tensor made = runtime::likePattern(tensor, type);
+  runtime::convertElements(tensor.type, tensor.value(0), type, made.value(0), tensor.storedCount());
+  return made;
+}
+
+/// `name` is the file or the generator, for errors.
+static AnyTensor store(const std::string &name, runtime::FileContents contents, const std::string &format,
+                       std::optional<ElementType> element) {
+  unsigned order = contents.dims().size();
+  format::Encoding encoding = format::parseFormat(format, order);
+  format::Encoding stored = format::withStoredValues(encoding); // values of which type is seen at the end
+  try {
+    runtime::Tensor tensor = contents.isStored ? engine::convert(contents.stored, stored)
+                                               : engine::store(std::move(contents.entries), stored);
+    return Access::wrap(engine::convert(element ? withElement(tensor, *element) : tensor, encoding));
+  } catch (const Error &error) {
+    throw Error(name + ": " + error.what());
+  }
+}
+
+AnyTensor readAny(const std::string &path, const Format &format, const std::string &element) {
+  const auto type = element.empty() ? std::nullopt : std::optional(detail::elementType(element));
+  return store(path, runtime::readFile(path), format.text(), type);
+}
+
+AnyTensor readAny(const std::string &path) {
+  runtime::FileContents contents = runtime::readFile(path);
+  std::string suggested = contents.suggested;
+  return store(path, std::move(contents), suggested, std::nullopt);
+}
+
+void write(const std::string &path, const AnyTensor &tensor) {
+  const runtime::Tensor &stored = Access::unwrap(tensor);
+  // Files hold buffers, and those of a slice hold more.
+  const bool isSlice = format::hasSlices(stored.encoding);
+  runtime::writeFile(path,
+                     isSlice ? engine::convert(stored, format::withoutSlices(stored.encoding)) : stored);
+}
+
+AnyTensor generateAny(const std::string &spec, const std::vector<int64_t> &dims, const Format &format,
+                      const std::string &element) {
+  ElementType type = detail::elementType(element);
+  detail::requireSizes(dims);
+  return store(spec, runtime::generate(spec, dims, type), format.text(), type);
+}
+
 } // namespace tulle

@@ -1,10 +1,337 @@
+// Lays arguments out in slots, gives generated code memory and errors through plain functions, and adopts the
+// memory of new tensors.
 #include "engine/Call.h"
-#include "engine/CallMemory.h"
+#include "format/Capacity.h"
+#include "runtime/tensor/MemoryLimits.h"
 #include "support/Errors.h"
+#include <algorithm>
 #include <chrono>
+#include <csetjmp>
 #include <limits>
+#include <thread>
 
 namespace tulle::engine {
+
+using runtime::Block;
+
+/// Where generated code on this thread goes when something is wrong.
+struct Exit {
+  CallMemory *memory;
+  Exit *outer;
+  std::jmp_buf target;
+};
+static thread_local Exit *innermost = nullptr;
+
+CallMemory &CallMemory::current() { return *innermost->memory; }
+
+CallMemory::~CallMemory() {
+  for (Block block : blocks)
+    giveBlock(block);
+}
+
+/// Has no local variable with a destructor, and none that changes after setjmp.
+[[gnu::noinline]] static bool runUntilLeft(Exit &exit, CallMemory::Task task, void *context, int64_t number) {
+  if (_setjmp(exit.target) != 0)
+    return false;
+  task(context, number);
+  return true;
+}
+
+/// Whether the code came to its end.
+bool CallMemory::run(Task task, void *context, int64_t number) {
+  Exit exit{this, innermost, {}};
+  innermost = &exit;
+  bool returned = runUntilLeft(exit, task, context, number);
+  innermost = exit.outer;
+  return returned;
+}
+
+void CallMemory::enter(void (*entry)(void **), void **slots) {
+  struct Call {
+    void (*entry)(void **);
+    void **slots;
+  } call{entry, slots};
+  auto start = [](void *context, int64_t) {
+    auto *call = static_cast<Call *>(context);
+    call->entry(call->slots);
+  };
+  RunningThread running;
+  if (!run(start, &call, 0))
+    std::rethrow_exception(error);
+}
+
+void CallMemory::leave() { _longjmp(innermost->target, 1); }
+
+void CallMemory::parallel(int64_t tasks, Task task, void *context) {
+  if (tasks == 1)
+    return task(context, 0);
+  struct Region {
+    CallMemory *memory;
+    Task task;
+    void *context;
+  } region{this, task, context};
+  auto runTask = [](void *context, int64_t p) {
+    auto *region = static_cast<Region *>(context);
+    return region->memory->run(region->task, region->context, p);
+  };
+  if (!runTasks(threads, tasks, runTask, &region))
+    leave();
+}
+
+/// Tickets are taken at about the same pace, so that the wait is short; but the thread that has the next one
+/// may need this processor.
+int64_t CallMemory::orderedScan(int64_t *cell, int64_t number, int64_t amount) {
+  constexpr int spins = 1000;
+  std::atomic_ref<int64_t> next(cell[0]);
+  for (int spin = 0; next.load(std::memory_order_acquire) != number; ++spin) {
+    if (failed)
+      leave();
+    if (spin >= spins)
+      std::this_thread::yield();
+  }
+  int64_t before = cell[1];
+  cell[1] = before + amount;
+  next.store(number + 1, std::memory_order_release);
+  return before;
+}
+
+template <class Make> void CallMemory::report(Make make) noexcept {
+  try {
+    make();
+  } catch (...) {
+    std::lock_guard lock(mutex);
+    if (!error)
+      error = std::current_exception();
+    failed = true;
+  }
+}
+
+//===--- Messages ---===//
+
+std::string CallMemory::resultText() const {
+  if (!made)
+    return result.empty() ? "this statement" : fmt::format("computing '{}'", result);
+  std::string format = format::displayName(made->encoding);
+  return result.empty() ? format : fmt::format("storing '{}' as {}", result, format);
+}
+
+std::string CallMemory::levelText(int64_t level) const {
+  if (!made || level < 0 || level >= int64_t(made->encoding.levels.size()))
+    return fmt::format("level {}", level);
+  return fmt::format("level {} ({})", level, format::print(made->encoding.levels[size_t(level)].format));
+}
+
+static std::string sizeText(uint64_t bytes) {
+  if (bytes < 1000)
+    return fmt::format("{} bytes", bytes);
+  double value = double(bytes) / 1000;
+  const char *unit = "kMGTPE";
+  for (; value >= 1000; value /= 1000)
+    ++unit;
+  return fmt::format("{:.3g} {}B", value, *unit);
+}
+
+//===--- Memory ---===//
+
+/// Large blocks start at whole pages. A loop that reads one and writes another at the same distance from a
+/// page stalls, since processors compare the low 12 bits of addresses: so blocks of a call start at different
+/// distances (experiments 025).
+static int64_t distance(size_t blocks, uint64_t bytes) {
+  constexpr uint64_t large = uint64_t(1) << 19;
+  return bytes < large ? 0 : int64_t(1 + blocks % 16) * 13 * 64;
+}
+
+static bool holds(const Block &block, const void *data) {
+  return data && data >= block.data && data < static_cast<char *>(block.data) + block.bytes;
+}
+
+void *CallMemory::allocate(uint64_t bytes) {
+  Block block;
+  int64_t skipped = 0;
+  report([&] {
+    std::lock_guard lock(mutex);
+    skipped = distance(blocks.size(), bytes);
+    blocks.reserve(blocks.size() + 1);
+    if (bytes <= uint64_t(INT64_MAX / 2))
+      block = runtime::takeKeptBlock(int64_t(bytes) + skipped);
+    // What this call holds already, or is kept, is used memory, so only a new block has to fit.
+    if (!block.data && (bytes > uint64_t(INT64_MAX) || !runtime::fitsMemory(int64_t(bytes))))
+      throwError("out of memory: {} needs {} ({} bytes), which this machine does not have; use a sparser "
+                 "format or smaller sizes",
+                 resultText(), sizeText(bytes + uint64_t(held)), bytes + uint64_t(held));
+    if (!block.data)
+      block = runtime::takeBlock(int64_t(bytes) + skipped);
+    if (!block.data)
+      throwError("out of memory: the system refused {} bytes for {}", bytes, resultText());
+    blocks.push_back(block);
+    held += block.bytes;
+  });
+  if (!block.data)
+    leave();
+  return static_cast<char *>(block.data) + skipped;
+}
+
+void CallMemory::free(void *data) {
+  std::lock_guard lock(mutex);
+  auto it = std::find_if(blocks.begin(), blocks.end(), [&](const Block &b) { return holds(b, data); });
+  if (it == blocks.end())
+    return; // null
+  held -= it->bytes;
+  giveBlock(*it);
+  blocks.erase(it);
+}
+
+runtime::Buffer CallMemory::adopt(void *allocated, void *data, int64_t count, int64_t bytes,
+                                  const std::vector<const runtime::Tensor *> &arguments) {
+  for (const runtime::Tensor *argument : arguments)
+    for (const runtime::Buffer &buffer : argument->buffers)
+      if (buffer.own && buffer.data == data && count >= 0 && bytes <= buffer.bytes)
+        return {buffer.owner, data, count, bytes, /*own=*/true};
+  auto it = std::find_if(blocks.begin(), blocks.end(), [&](const Block &b) { return holds(b, allocated); });
+  int64_t offset = it == blocks.end() ? 0 : static_cast<char *>(data) - static_cast<char *>(it->data);
+  if (it == blocks.end() || count < 0 || offset < 0 || offset + bytes > it->bytes)
+    throw InternalError("a statement returned memory that it did not allocate");
+  Block block = *it;
+  blocks.erase(it);
+  held -= block.bytes;
+  trimBlock(block, offset + bytes);
+  return {std::shared_ptr<void>(block.data, [block](void *) { giveBlock(block); }),
+          static_cast<char *>(block.data) + offset, count, bytes, /*own=*/true};
+}
+
+int64_t CallMemory::checkedSize(int64_t level, int64_t parents, int64_t each) {
+  int64_t positions;
+  // Far beyond any memory, and sixteen bytes of each still fit 64 bits.
+  constexpr int64_t most = int64_t(1) << 58;
+  if (!__builtin_mul_overflow(parents, each, &positions) && positions >= 0 && positions <= most)
+    return positions;
+  report([&] {
+    throwError("out of memory: {} needs {} x {} positions at {}, more than any memory holds; use a sparser "
+               "format or smaller sizes",
+               resultText(), parents, each, levelText(level));
+  });
+  leave();
+}
+
+static std::string productText(format::Large parents, format::Large each) {
+  if (parents == 1 || each == 1)
+    return fmt::format("{}", uint64_t(parents * each));
+  return fmt::format("{} x {}", uint64_t(parents), uint64_t(each));
+}
+
+int64_t CallMemory::checkedPositions(int64_t level, int64_t parents, int64_t each) {
+  const int64_t positions = checkedSize(level, parents, each);
+  if (!made || level < 0 || level >= int64_t(made->encoding.levels.size()))
+    return positions;
+  bool refused = true;
+  report([&] {
+    const format::Capacity capacity =
+        format::capacityFor(made->encoding, made->dims, byteWidth(made->type), size_t(level), parents, each);
+    const int64_t bytes = int64_t(std::min(capacity.bytes, format::Large(INT64_MAX)));
+    refused = !runtime::fitsMemory(bytes);
+    if (refused)
+      throwError("out of memory: {} needs {}{} ({} bytes), which this machine does not have: {} has {} "
+                 "positions; use a sparser format or smaller sizes",
+                 resultText(), capacity.exact ? "" : "at least ", sizeText(uint64_t(bytes)), bytes,
+                 levelText(int64_t(capacity.level)), productText(capacity.parents, capacity.each));
+  });
+  if (refused)
+    leave();
+  return positions;
+}
+
+//===--- Errors ---===//
+
+void CallMemory::widthError(int64_t level, int64_t value, int64_t width) {
+  report([&] {
+    const char *what = "coordinate or position", *option = "posWidth or crdWidth";
+    if (made && made->encoding.posWidth != made->encoding.crdWidth) {
+      bool position = unsigned(width) == made->encoding.posWidth;
+      what = position ? "position" : "coordinate";
+      option = position ? "posWidth" : "crdWidth";
+    }
+    throw WidthError(
+        fmt::format("{}: {}: {} {} does not fit {} = {}; use a wider one, or 0 to let it be chosen",
+                    resultText(), levelText(level), what, value, option, width));
+  });
+  leave();
+}
+
+/// The coordinates below a position, `(i = 1, j = 4..7)`, where the levels above hold all of theirs; else
+/// empty.
+static std::string regionText(const runtime::Tensor &tensor, size_t level, int64_t position) {
+  auto digits = format::digits(tensor.encoding);
+  if (!digits)
+    return "";
+  std::vector<int64_t> begin(tensor.dims.size(), 0), extent = tensor.dims;
+  for (size_t l = level; l-- > 0;) {
+    format::LevelKind kind = tensor.encoding.levels[l].format.kind;
+    int64_t size = format::levelSize((*digits)[l], tensor.dims);
+    if ((kind != format::LevelKind::Dense && kind != format::LevelKind::Batch) || size <= 0)
+      return "";
+    const format::Digit &digit = (*digits)[l];
+    begin[digit.dim] += position % size * digit.stride;
+    extent[digit.dim] = std::min(extent[digit.dim], digit.stride);
+    position /= size;
+  }
+  std::string text;
+  for (size_t d = 0; d < begin.size(); ++d) {
+    // Blocks may reach beyond the dimension, and what numbers hold.
+    int64_t last = begin[d] + (std::min(extent[d], tensor.dims[d] - begin[d]) - 1);
+    text += fmt::format("{}{} = {}", d ? ", " : "", tensor.encoding.dims[d].name, begin[d]);
+    if (last > begin[d])
+      text += fmt::format("..{}", last);
+  }
+  return "(" + text + ")";
+}
+
+void CallMemory::groupError(int64_t level, int64_t parent, int64_t found, int64_t wanted) {
+  report([&] {
+    std::string group;
+    bool exactly = true;
+    if (made && level >= 0 && level < int64_t(made->encoding.levels.size())) {
+      group = regionText(*made, size_t(level), parent);
+      exactly = made->encoding.levels[size_t(level)].format.kind == format::LevelKind::Structured;
+    }
+    if (group.empty())
+      group = fmt::format("below position {}", parent);
+    throwError("{}: {}: group {} has {} entr{}, this level needs {} {}; use compressed instead", resultText(),
+               levelText(level), group, found, found == 1 ? "y" : "ies", exactly ? "exactly" : "at most",
+               wanted);
+  });
+  leave();
+}
+
+//===--- Symbols ---===//
+
+/// A member function of the current call's memory as a plain function.
+template <auto member> struct OfCurrent;
+template <class Result, class... Args, Result (CallMemory::*member)(Args...)> struct OfCurrent<member> {
+  static Result call(Args... args) { return (CallMemory::current().*member)(args...); }
+};
+
+static bool fits(int64_t bytes) { return bytes >= 0 && runtime::fitsMemory(bytes); }
+static int64_t threads(int64_t work) { return profitableTasks(CallMemory::current().threads, work); }
+static int64_t tasks(int64_t work) { return fixedTasks(CallMemory::current().threads, work); }
+
+std::span<const RuntimeSymbol> runtimeSymbols() {
+  static const RuntimeSymbol symbols[] = {
+      {"_mlir_memref_to_llvm_alloc", reinterpret_cast<void *>(OfCurrent<&CallMemory::allocate>::call)},
+      {"_mlir_memref_to_llvm_free", reinterpret_cast<void *>(OfCurrent<&CallMemory::free>::call)},
+      {"tulle_checked_size", reinterpret_cast<void *>(OfCurrent<&CallMemory::checkedSize>::call)},
+      {"tulle_checked_positions", reinterpret_cast<void *>(OfCurrent<&CallMemory::checkedPositions>::call)},
+      {"tulle_fits", reinterpret_cast<void *>(fits)},
+      {"tulle_threads", reinterpret_cast<void *>(threads)},
+      {"tulle_fixed_tasks", reinterpret_cast<void *>(tasks)},
+      {"tulle_parallel", reinterpret_cast<void *>(OfCurrent<&CallMemory::parallel>::call)},
+      {"tulle_ordered_scan", reinterpret_cast<void *>(OfCurrent<&CallMemory::orderedScan>::call)},
+      {"tulle_error_width", reinterpret_cast<void *>(OfCurrent<&CallMemory::widthError>::call)},
+      {"tulle_error_group", reinterpret_cast<void *>(OfCurrent<&CallMemory::groupError>::call)},
+  };
+  return symbols;
+}
+
+//===--- The call ---===//
 
 using runtime::Buffer;
 using runtime::Tensor;

@@ -1,23 +1,75 @@
+// LLVM's default pipeline for the host's processor, with the loops and functions that kernels need treated as
+// kernels need it. The object is linked by LLVM's ORC: a library of its own for each, so that it can be
+// freed.
 #include "engine/Codegen.h"
 #include "dialect/Attributes.h"
-#include "engine/Host.h"
+#include "engine/Call.h"
 #include "iteration/CostModel.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "tulle/error.h"
 #include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
+#include "llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h"
+#include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
-#include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Target/TargetOptions.h"
+#include "llvm/TargetParser/Host.h"
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstring>
+#include <unistd.h>
+#include <vector>
 
 namespace tulle::engine {
+
+//===--- The host ---===//
+
+const Host &host() {
+  static const Host value = [] {
+    Host h;
+    h.triple = llvm::sys::getProcessTriple();
+    h.cpu = llvm::sys::getHostCPUName().str();
+    llvm::StringMap<bool> found = llvm::sys::getHostCPUFeatures();
+    std::vector<std::string> names;
+    for (const auto &feature : found)
+      names.push_back((feature.second ? "+" : "-") + feature.first().str());
+    std::sort(names.begin(), names.end()); // a map's order is not stable, a cache key must be
+    for (const std::string &name : names)
+      h.features += (h.features.empty() ? "" : ",") + name;
+    return h;
+  }();
+  return value;
+}
+
+static iteration::Cpu detectCpu() {
+  const llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
+  iteration::Cpu cpu = iteration::chooseCpu(
+      host().cpu, [&](std::string_view name) { return features.lookup({name.data(), name.size()}); });
+#ifdef _SC_LEVEL1_DCACHE_SIZE
+  // A system that does not know says 0, which no figure may be: the row's stays then.
+  iteration::setFigure(cpu, "l1", sysconf(_SC_LEVEL1_DCACHE_SIZE));
+  iteration::setFigure(cpu, "l2", sysconf(_SC_LEVEL2_CACHE_SIZE));
+  iteration::setFigure(cpu, "line", sysconf(_SC_LEVEL1_DCACHE_LINESIZE));
+#endif
+  return cpu;
+}
+
+const iteration::Cpu &hostCpu() {
+  static const iteration::Cpu cpu = detectCpu();
+  return cpu;
+}
+
+//===--- Code ---===//
 
 /// Processors cache decoded instructions by line: a loop that straddles two runs slower (experiments 025).
 constexpr unsigned kLoopAlignment = 64; // bytes
@@ -29,19 +81,19 @@ static std::unique_ptr<llvm::TargetMachine> makeTargetMachine(bool quick) {
     return true;
   }();
   (void)initialized;
-  std::string error;
-  llvm::Triple triple(host().triple);
-  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, error);
-  if (!target)
-    throw InternalError("no code generator for this machine (" + host().triple + "): " + error);
   llvm::TargetOptions options;
   options.LoopAlignment = kLoopAlignment;
-  std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
-      triple, host().cpu, host().features, options, llvm::Reloc::PIC_, std::nullopt,
-      quick ? llvm::CodeGenOptLevel::None : llvm::CodeGenOptLevel::Default, true));
+  auto machine = llvm::orc::JITTargetMachineBuilder(llvm::Triple(host().triple))
+                     .setCPU(host().cpu)
+                     .setFeatures(host().features)
+                     .setOptions(options)
+                     .setRelocationModel(llvm::Reloc::PIC_)
+                     .setCodeGenOptLevel(quick ? llvm::CodeGenOptLevel::None : llvm::CodeGenOptLevel::Default)
+                     .createTargetMachine();
   if (!machine)
-    throw InternalError("no code generator for CPU '" + host().cpu + "'");
-  return machine;
+    throw InternalError("no code generator for this machine (" + host().triple + ", " + host().cpu +
+                        "): " + llvm::toString(machine.takeError()));
+  return std::move(*machine);
 }
 
 /// What LLVM makes of one loop.
@@ -131,6 +183,86 @@ std::string generateCode(mlir::ModuleOp module, CodeForm form, bool quick) {
   if (!errors.empty())
     throw InternalError("code generation failed: " + errors);
   return std::string(text);
+}
+
+//===--- Linking ---===//
+
+namespace {
+
+namespace orc = llvm::orc;
+
+/// On CPUs without instructions for it. The code generator passes bf16 in the low bits of a vector register,
+/// where a float's bits are too.
+float truncateToBf16(float x) {
+  uint32_t bits = std::bit_cast<uint32_t>(x);
+  const bool isNan = (bits & 0x7fffffff) > 0x7f800000; // else to nearest even
+  uint32_t narrow = isNan ? (bits >> 16) | 0x40 : (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+  return std::bit_cast<float>(narrow);
+}
+
+float truncateDoubleToBf16(double x) {
+  // Rounding to odd first keeps the second rounding exact.
+  float f = float(x);
+  uint32_t bits = std::bit_cast<uint32_t>(f);
+  if (double(f) != x && x == x && !(bits & 1))
+    bits += (std::abs(double(f)) < std::abs(x)) ? 1 : -1;
+  return truncateToBf16(std::bit_cast<float>(bits));
+}
+
+void addRuntimeSymbols(orc::LLJIT &jit) {
+  orc::SymbolMap symbols;
+  auto add = [&](const char *name, auto *function) {
+    symbols[jit.mangleAndIntern(name)] = {orc::ExecutorAddr::fromPtr(function),
+                                          llvm::JITSymbolFlags::Exported};
+  };
+  for (const RuntimeSymbol &symbol : runtimeSymbols())
+    symbols[jit.mangleAndIntern(symbol.name)] = {orc::ExecutorAddr::fromPtr(symbol.address),
+                                                 llvm::JITSymbolFlags::Exported};
+  add("__truncsfbf2", truncateToBf16);
+  add("__truncdfbf2", truncateDoubleToBf16);
+  llvm::cantFail(jit.getMainJITDylib().define(orc::absoluteSymbols(std::move(symbols))));
+}
+
+/// The value, or an InternalError for a linker's error.
+template <class T> T linked(llvm::Expected<T> value) {
+  if (!value)
+    throw InternalError("compiled code could not be linked: " + llvm::toString(value.takeError()));
+  return std::forward<T>(*value);
+}
+
+/// One for the process, never destroyed: kernels may be called until the very end.
+orc::LLJIT &sharedJit() {
+  static orc::LLJIT &jit = []() -> orc::LLJIT & {
+    llvm::InitializeNativeTarget();
+    llvm::InitializeNativeTargetAsmPrinter();
+    auto created = linked(
+        orc::LLJITBuilder().setPlatformSetUp(orc::setUpInactivePlatform).setNumCompileThreads(0).create());
+    addRuntimeSymbols(*created);
+    return *created.release();
+  }();
+  return jit;
+}
+
+} // namespace
+
+void LoadedObject::Unload::operator()(orc::JITDylib *library) const {
+  if (llvm::Error error = sharedJit().getExecutionSession().removeJITDylib(*library))
+    llvm::consumeError(std::move(error)); // only memory is lost
+}
+
+LoadedObject::LoadedObject(std::string_view object, std::string_view name) {
+  static std::atomic<uint64_t> serial = 0;
+  orc::LLJIT &jit = sharedJit();
+  std::string unique = std::string(name) + "." + std::to_string(serial++);
+  library.reset(&linked<orc::JITDylib &>(jit.createJITDylib(unique)));
+  library->addToLinkOrder(jit.getMainJITDylib());
+  auto buffer = llvm::MemoryBuffer::getMemBufferCopy(llvm::StringRef(object), unique);
+  if (llvm::Error error = jit.addObjectFile(*library, std::move(buffer)))
+    throw InternalError("compiled code could not be linked: " + llvm::toString(std::move(error)));
+}
+
+LoadedObject::Entry LoadedObject::lookup(std::string_view name) const {
+  return linked(sharedJit().lookup(*library, llvm::StringRef(name))).toPtr<Entry>();
 }
 
 } // namespace tulle::engine

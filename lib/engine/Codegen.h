@@ -1,9 +1,20 @@
-// Modules of stage 5 as machine code for this CPU.
+// Modules of stage 5 as machine code, for the machine this runs on.
 #pragma once
+#include "iteration/Cpu.h"
 #include "mlir/IR/BuiltinOps.h"
 #include <string>
 
 namespace tulle::engine {
+
+/// What machine code depends on besides the program: part of every cache key.
+struct Host {
+  std::string triple, cpu, features;
+};
+const Host &host();
+
+/// What the cost model knows of its processor: the row that LLVM's name and features say, caches as the
+/// operating system says.
+const iteration::Cpu &hostCpu();
 
 enum class CodeForm : uint8_t { LlvmIr, Assembly, Object };
 

@@ -1,14 +1,104 @@
+// Contexts wait in a pool between compilations; a module advances stage by stage, and what its statements
+// take is read off before tensors become buffers.
 #include "engine/Compilation.h"
 #include "dialect/Attributes.h"
 #include "dialect/Costs.h"
 #include "dialect/Dialect.h"
 #include "engine/Codegen.h"
-#include "engine/Host.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Remarks.h"
 #include "passes/assemble/algorithms/Phase.h"
 #include <algorithm>
+#include <mutex>
 
 namespace tulle::engine {
+
+//===--- Contexts ---===//
+
+/// A context keeps every type and attribute it has ever seen, so it is given up after this many compilations.
+static constexpr unsigned mostUses = 256;
+
+struct PooledContext {
+  std::unique_ptr<mlir::MLIRContext> context;
+  unsigned uses;
+};
+
+static std::mutex poolMutex;
+/// Never destroyed: other static objects may still compile while the process ends.
+static std::vector<PooledContext> &pool() {
+  static auto *contexts = new std::vector<PooledContext>;
+  return *contexts;
+}
+
+static std::unique_ptr<mlir::MLIRContext> makeContext() {
+  mlir::DialectRegistry registry;
+  pipeline::registerAll(registry);
+  auto context = std::make_unique<mlir::MLIRContext>(registry, mlir::MLIRContext::Threading::DISABLED);
+  context->loadAllAvailableDialects();
+  context->printOpOnDiagnostic(false);
+  return context;
+}
+
+ContextLease::ContextLease() {
+  {
+    std::lock_guard lock(poolMutex);
+    if (!pool().empty()) {
+      held = std::move(pool().back().context);
+      uses = pool().back().uses;
+      pool().pop_back();
+    }
+  }
+  if (!held)
+    held = makeContext();
+  handler = std::make_unique<mlir::ScopedDiagnosticHandler>(held.get(), [this](mlir::Diagnostic &diagnostic) {
+    if (diagnostic.getSeverity() != mlir::DiagnosticSeverity::Error) {
+      remarkTexts.push_back(diagnostic.str());
+      return mlir::success();
+    }
+    errorText += (errorText.empty() ? "" : "\n") + diagnostic.str();
+    for (mlir::Diagnostic &note : diagnostic.getNotes())
+      errorText += "\nnote: " + note.str();
+    return mlir::success();
+  });
+}
+
+namespace {
+
+/// Collects the reasons of the choices that passes report.
+class ReasonStreamer : public mlir::remark::detail::MLIRRemarkStreamerBase {
+public:
+  explicit ReasonStreamer(std::vector<std::string> &into) : into(into) {}
+  void streamOptimizationRemark(const mlir::remark::detail::Remark &remark) override {
+    for (const mlir::remark::detail::Remark::Arg &arg : remark.getArgs())
+      if (arg.key == "Reason" && std::find(into.begin(), into.end(), arg.val) == into.end())
+        into.push_back(arg.val);
+  }
+
+private:
+  std::vector<std::string> &into;
+};
+
+} // namespace
+
+void ContextLease::keepReasons() {
+  mlir::remark::RemarkCategories categories;
+  categories.passed = dialect::kChoice.str();
+  // Fails for files that cannot be opened only.
+  (void)mlir::remark::enableOptimizationRemarks(*held, std::make_unique<ReasonStreamer>(reasonTexts),
+                                                std::make_unique<mlir::remark::RemarkEmittingPolicyAll>(),
+                                                categories);
+}
+
+ContextLease::~ContextLease() {
+  handler.reset();
+  held->setRemarkEngine(nullptr);
+  if (++uses >= mostUses)
+    return;
+  std::lock_guard lock(poolMutex);
+  pool().push_back({std::move(held), uses});
+}
+
+//===--- Stages ---===//
 
 using pipeline::Stage;
 
@@ -49,10 +139,10 @@ unsigned Compilation::tensorNamed(mlir::Attribute name) const {
 }
 
 /// What each function takes, once conversions of operands have become arguments.
-std::vector<StatementCode> Compilation::statements() {
-  std::vector<StatementCode> list;
+std::vector<CompiledStatement> Compilation::statements() {
+  std::vector<CompiledStatement> list;
   for (auto function : module->getOps<mlir::func::FuncOp>()) {
-    StatementCode &statement = list.emplace_back();
+    CompiledStatement &statement = list.emplace_back();
     statement.function = function.getName().str();
     for (mlir::BlockArgument argument : function.getArguments()) {
       const unsigned number = argument.getArgNumber();
@@ -87,8 +177,7 @@ ObjectCode Compilation::object() {
   for (auto [statement, function] : llvm::zip(code.statements, defined))
     if (function.getNumResults() == 0) {
       statement.made.reset();
-      if (std::none_of(statement.arguments.begin(), statement.arguments.end(),
-                       [](const Argument &a) { return a.result; }))
+      if (std::ranges::none_of(statement.arguments, &Argument::result))
         statement.arguments.back().result = true;
     }
   advance(Stage::Llvm);
@@ -99,23 +188,16 @@ ObjectCode Compilation::object() {
 
 std::string Compilation::text(Stage stage) {
   lease.keepReasons();
-  const std::string comment = stage == Stage::LlvmIr ? "; " : stage == Stage::Asm ? "# " : "// ";
-  const std::string code = codeAt(stage);
-  std::string text;
-  for (const std::string &reason : lease.reasons())
-    text += comment + reason + "\n";
-  return text + code;
-}
-
-std::string Compilation::codeAt(Stage stage) {
   for (Stage next : {Stage::Iteration, Stage::Assembly, Stage::Loops, Stage::Vector, Stage::Llvm})
     if (next <= stage)
       advance(next);
-  if (stage == Stage::LlvmIr)
-    return generate(CodeForm::LlvmIr);
-  if (stage == Stage::Asm)
-    return generate(CodeForm::Assembly);
-  return assemble::printWithPhases(*module);
+  const std::string code = stage == Stage::LlvmIr ? generate(CodeForm::LlvmIr)
+                           : stage == Stage::Asm  ? generate(CodeForm::Assembly)
+                                                  : assemble::printWithPhases(*module);
+  std::string text;
+  for (const std::string &reason : lease.reasons())
+    text += (stage == Stage::LlvmIr ? "; " : stage == Stage::Asm ? "# " : "// ") + reason + "\n";
+  return text + code;
 }
 
 } // namespace tulle::engine

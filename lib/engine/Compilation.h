@@ -1,13 +1,44 @@
-// One module on its way through the stages.
+// One module on its way through the stages, and the reused context that it lives in.
 #pragma once
-#include "engine/Contexts.h"
 #include "engine/Kernel.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "pipeline/Stages.h"
 #include <functional>
+#include <memory>
+#include <string>
+#include <vector>
 
 namespace tulle::engine {
+
+/// Holds one context of the pool for one compilation, collecting what the passes say. Contexts run
+/// single-threaded (locks cost more than threads gain on modules this small), so each is used by one
+/// compilation at a time.
+class ContextLease {
+public:
+  ContextLease();
+  ~ContextLease();
+  ContextLease(const ContextLease &) = delete;
+
+  mlir::MLIRContext &context() { return *held; }
+  const std::vector<std::string> &remarks() const { return remarkTexts; }
+  /// The errors so far with their notes, one per line; empty when there were none.
+  const std::string &errors() const { return errorText; }
+
+  /// From now on, reasons of what passes choose are kept.
+  void keepReasons();
+  /// One line each, in the order in which passes said them, each once.
+  const std::vector<std::string> &reasons() const { return reasonTexts; }
+
+private:
+  std::unique_ptr<mlir::MLIRContext> held;
+  unsigned uses = 0; ///< of the context, before this one
+  std::unique_ptr<mlir::ScopedDiagnosticHandler> handler;
+  std::vector<std::string> remarkTexts, reasonTexts;
+  std::string errorText;
+};
 
 enum class CodeForm : uint8_t;
 
@@ -27,9 +58,8 @@ public:
 
 private:
   void advance(pipeline::Stage stage);
-  std::string codeAt(pipeline::Stage stage);
   std::string generate(CodeForm form);
-  std::vector<StatementCode> statements();
+  std::vector<CompiledStatement> statements();
   unsigned tensorNamed(mlir::Attribute name) const;
 
   std::string source;

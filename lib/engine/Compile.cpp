@@ -1,16 +1,20 @@
-// Programs to object code, and the text of every stage on the way.
+// Programs to kernels: found in memory by a key of everything their code depends on, else on disk, else
+// compiled; and the text of every stage on the way.
 #include "engine/Codegen.h"
 #include "engine/Compilation.h"
-#include "engine/Host.h"
+#include "engine/DiskCache.h"
 #include "engine/Parallel.h"
 #include "iteration/CostModel.h"
-#include "notation/Program.h"
+#include "notation/Sparsity.h"
 #include "passes/import/Import.h"
 #include "support/Errors.h"
 #include "llvm/Config/llvm-config.h"
+#include <chrono>
 #include <dlfcn.h>
 #include <fmt/ranges.h>
 #include <limits>
+#include <list>
+#include <mutex>
 #include <set>
 #include <sys/stat.h>
 
@@ -41,12 +45,6 @@ bool coordinatesFit32(const notation::Program &program) {
                      [](const notation::TensorDecl &t) { return indicesFit32(t.dims, t.entries); });
 }
 
-Stage stageNamed(std::string_view name) {
-  if (std::optional<Stage> stage = pipeline::findStage(name))
-    return *stage;
-  throwError("unknown stage '{}': expected one of {}", name, pipeline::stageNames());
-}
-
 pipeline::Options pipelineOptions(const Options &options, bool index32) {
   return {options.vectorLength, index32,          emitsParallelCode(options), options.deterministic,
           options.quick,        options.strategy, options.iterationPasses};
@@ -70,15 +68,12 @@ static std::string compilerVersion() {
 static bool dependsOnSizes(const notation::Program &program, const notation::Statement &statement) {
   bool depends = false;
   std::set<unsigned> known; // indices with the size of an operand's dimension
-  auto note = [&](const notation::Access &access) {
-    for (const notation::Affine &subscript : access.subscripts)
+  for (const notation::Access *access : notation::accesses(statement))
+    for (const notation::Affine &subscript : access->subscripts)
       if (subscript.isVariable())
         known.insert(subscript.terms[0].first);
       else
         depends = true;
-  };
-  forEachAccess(statement.rhs, note);
-  forEachAccess(statement.where, note);
   if (!format::isAllDense(program.tensors[statement.lhs.tensor].encoding))
     for (const notation::Affine &subscript : statement.lhs.subscripts)
       depends |= subscript.isVariable() && !known.contains(subscript.terms[0].first);
@@ -95,7 +90,9 @@ std::string cacheKeyHead(const Options &options) {
                      options.iterationPasses);
 }
 
-std::string cacheKey(const notation::Program &program, const Options &options) {
+/// Everything the object code of a program depends on, as text: the program, the types and formats of its
+/// tensors, the options, the CPU and this compiler. Sizes only where the code depends on them.
+static std::string cacheKey(const notation::Program &program, const Options &options) {
   bool sizes = false;
   for (const notation::Statement &statement : program.statements)
     sizes |= dependsOnSizes(program, statement);
@@ -134,10 +131,6 @@ static Compilation start(const notation::Program &program, const Options &option
                      });
 }
 
-ObjectCode compileToObject(const notation::Program &program, const Options &options) {
-  return start(program, options).object();
-}
-
 static std::string printProgram(const notation::Program &program) {
   std::string text;
   for (const notation::TensorDecl &tensor : program.tensors) {
@@ -152,9 +145,100 @@ static std::string printProgram(const notation::Program &program) {
 }
 
 std::string explain(const notation::Program &program, std::string_view stageName, const Options &options) {
-  const Stage stage = stageNamed(stageName);
+  const Stage stage = pipeline::stageNamed(stageName);
   checkOptions(options);
   return stage == Stage::Notation ? printProgram(program) : start(program, options).text(stage);
+}
+
+//===--- Kernels that are there already ---===//
+
+static std::shared_ptr<const Kernel> link(ObjectCode code) {
+  auto kernel = std::make_shared<Kernel>(Kernel{std::move(code.statements), std::move(code.remarks),
+                                                std::make_unique<LoadedObject>(code.object, "program")});
+  for (size_t k = 0; k < kernel->statements.size(); ++k)
+    kernel->statements[k].entry = kernel->code->lookup(kernel->statements[k].function + "_entry");
+  return kernel;
+}
+
+namespace {
+
+/// The kernels used last, for the whole process. Those dropped live on as long as an Executable holds them.
+class MemoryCache {
+public:
+  std::shared_ptr<const Kernel> find(const std::string &key) {
+    std::lock_guard lock(mutex);
+    auto it = byKey.find(key);
+    if (it == byKey.end())
+      return nullptr;
+    order.splice(order.begin(), order, it->second.second);
+    return it->second.first;
+  }
+
+  void insert(const std::string &key, std::shared_ptr<const Kernel> kernel) {
+    std::lock_guard lock(mutex);
+    if (byKey.contains(key))
+      return;
+    order.push_front(key);
+    byKey.emplace(key, std::pair(std::move(kernel), order.begin()));
+    if (order.size() > capacity) {
+      byKey.erase(order.back());
+      order.pop_back();
+    }
+  }
+
+private:
+  static constexpr size_t capacity = 512;
+  std::mutex mutex;
+  std::list<std::string> order; ///< latest first
+  std::map<std::string, std::pair<std::shared_ptr<const Kernel>, std::list<std::string>::iterator>> byKey;
+};
+
+MemoryCache &memoryCache() {
+  static auto *cache = new MemoryCache; // never destroyed, as the linker that owns the code
+  return *cache;
+}
+
+/// A kernel from disk; nothing when it is not there or does not link (a file of another compiler that happens
+/// to agree).
+std::shared_ptr<const Kernel> fromDisk(const std::filesystem::path &directory, const std::string &key) {
+  std::optional<ObjectCode> code = readCached(directory, key);
+  if (!code)
+    return nullptr;
+  try {
+    return link(std::move(*code));
+  } catch (const InternalError &) {
+    return nullptr;
+  }
+}
+
+} // namespace
+
+std::pair<std::shared_ptr<const Kernel>, const char *>
+findOrCompile(const std::string &key, const Options &options, const std::function<ObjectCode()> &compile) {
+  if (std::shared_ptr<const Kernel> kernel = memoryCache().find(key))
+    return {kernel, "memory cache"};
+  std::filesystem::path directory = options.diskCache ? cacheDirectory() : std::filesystem::path();
+  if (options.diskCache)
+    (void)cacheLimit(); // throws where nobody could know what it means
+  const char *origin = "disk cache";
+  std::shared_ptr<const Kernel> kernel = fromDisk(directory, key);
+  if (!kernel) {
+    ObjectCode code = compile();
+    writeCached(directory, key, code);
+    kernel = link(std::move(code));
+    origin = "compiled";
+  }
+  memoryCache().insert(key, kernel);
+  return {kernel, origin};
+}
+
+std::shared_ptr<Executable> compile(const notation::Program &program, const Options &options) {
+  checkOptions(options);
+  auto begin = std::chrono::steady_clock::now();
+  auto [kernel, origin] =
+      findOrCompile(cacheKey(program, options), options, [&] { return start(program, options).object(); });
+  std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - begin;
+  return std::make_shared<Executable>(program, std::move(kernel), elapsed.count(), origin, options);
 }
 
 } // namespace tulle::engine

@@ -1,68 +1,89 @@
+// Conversions and queries are statements of one op each, which the engine writes itself. A conversion is
+// compiled for widths that the data fits, and once more for the widest where it turns out not to fit; a count
+// of fewer dimensions than are stored counts the pattern of the tensor over those.
 #include "engine/Conversion.h"
 #include "dialect/Attributes.h"
 #include "dialect/Dialect.h"
 #include "engine/Call.h"
-#include "engine/Codegen.h"
 #include "engine/Compilation.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "passes/assemble/algorithms/SourceTraversal.h"
 #include "passes/import/Body.h"
-#include "runtime/tensor/Sum.h"
+#include "runtime/tensor/Elements.h"
 #include "support/Errors.h"
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <fmt/ranges.h>
 #include <limits>
 
 namespace tulle::engine {
 
 using format::Encoding;
+using notation::Aggregate;
+using notation::AggregateKind;
+using notation::Query;
 using runtime::Tensor;
 
 namespace {
 
-/// What a conversion's code depends on.
-struct Conversion {
-  ElementType type;
-  Encoding from, to;
+//===--- Code of one op ---===//
+
+/// A statement of one op over named tensors.
+struct OneOp {
+  std::string text; ///< what errors show
+  std::string key;  ///< what its code depends on besides the text and options
+  std::vector<std::string> names;
   bool index32;
-  bool reuse; ///< buffers that both formats have
+  /// Of the arguments, and last of the result.
+  std::function<llvm::SmallVector<mlir::Type>(mlir::MLIRContext &)> types;
+  std::function<mlir::Value(mlir::ImplicitLocOpBuilder &, mlir::Type result, mlir::ValueRange arguments)> op;
 
-  std::string text() const {
-    return fmt::format("convert {} to {}", format::displayName(from), format::displayName(to));
-  }
-
-  std::string key(const Options &options) const {
-    return fmt::format("{}index32 {} reuse {}\nconvert {}\n{}\n{}", cacheKeyHead(options), int(index32),
-                       int(reuse), name(type), format::print(from), format::print(to));
-  }
-
-  /// func.func @statement0(%A) { return (tulle.convert %A) }
   mlir::OwningOpRef<mlir::ModuleOp> build(mlir::MLIRContext &context) const {
-    mlir::OpBuilder b(&context);
-    mlir::Location loc = b.getUnknownLoc();
-    mlir::OwningOpRef<mlir::ModuleOp> module(mlir::ModuleOp::create(b, loc));
+    mlir::ImplicitLocOpBuilder b(mlir::UnknownLoc::get(&context), &context);
+    mlir::OwningOpRef<mlir::ModuleOp> module(mlir::ModuleOp::create(b));
     b.setInsertionPointToEnd(module->getBody());
-    llvm::SmallVector<int64_t> shape(from.order(), mlir::ShapedType::kDynamic);
-    auto dense = mlir::RankedTensorType::get(shape, passes::scalarType(context, type));
-    mlir::RankedTensorType source = dialect::withEncoding(dense, from),
-                           target = dialect::withEncoding(dense, to);
-    auto function = mlir::func::FuncOp::create(b, loc, "statement0", b.getFunctionType({source}, {target}));
+    const llvm::SmallVector<mlir::Type> all = types(context);
+    auto function = mlir::func::FuncOp::create(
+        b, "statement0", b.getFunctionType(llvm::ArrayRef(all).drop_back(), {all.back()}));
     b.setInsertionPointToStart(function.addEntryBlock());
-    function.setArgAttr(0, dialect::kNameAttr, b.getStringAttr("A"));
-    mlir::Value converted = dialect::ConvertOp::create(b, loc, target, function.getArgument(0), reuse);
-    mlir::func::ReturnOp::create(b, loc, converted);
+    for (auto [k, name] : llvm::enumerate(names))
+      function.setArgAttr(k, dialect::kNameAttr, b.getStringAttr(name));
+    mlir::func::ReturnOp::create(b, op(b, all.back(), function.getArguments()));
     return module;
   }
-
   Compilation start(const Options &options) const {
-    return Compilation(text(), {"A"}, pipelineOptions(options, index32),
+    return Compilation(text, names, pipelineOptions(options, index32),
                        [&](mlir::MLIRContext &context) { return build(context); });
+  }
+  std::pair<std::shared_ptr<const Kernel>, const char *> kernel(const Options &options) const {
+    return findOrCompile(fmt::format("{}index32 {:d}\n{}\n{}", cacheKeyHead(options), index32, text, key),
+                         options, [&] { return start(options).object(); });
   }
 };
 
-Encoding widest(Encoding encoding) {
-  constexpr int64_t large = std::numeric_limits<int64_t>::max();
-  return format::resolveWidths(encoding, large, large);
+mlir::RankedTensorType tensorType(size_t order, mlir::Type element) {
+  return mlir::RankedTensorType::get(llvm::SmallVector<int64_t>(order, mlir::ShapedType::kDynamic), element);
+}
+
+//===--- Conversions ---===//
+
+/// `reuse`: buffers that both formats have.
+OneOp conversionOp(ElementType type, const Encoding &from, const Encoding &to, bool index32, bool reuse) {
+  return {.text = fmt::format("convert {} to {}", format::displayName(from), format::displayName(to)),
+          .key =
+              fmt::format("{} reuse {:d}\n{}\n{}", name(type), reuse, format::print(from), format::print(to)),
+          .names = {"A"},
+          .index32 = index32,
+          .types = [=](mlir::MLIRContext &context) -> llvm::SmallVector<mlir::Type> {
+            auto dense = tensorType(from.order(), passes::scalarType(context, type));
+            return {dialect::withEncoding(dense, from), dialect::withEncoding(dense, to)};
+          },
+          .op =
+              [=](mlir::ImplicitLocOpBuilder &b, mlir::Type result, mlir::ValueRange arguments) {
+                return dialect::ConvertOp::create(b, result, arguments[0], reuse);
+              }};
 }
 
 std::string fillText(const Encoding &encoding) {
@@ -92,20 +113,16 @@ Tensor run(const Tensor &tensor, const Encoding &encoding, const Options &option
   const bool own = std::all_of(tensor.buffers.begin(), tensor.buffers.end(),
                                [](const runtime::Buffer &buffer) { return buffer.own; });
   const Tensor source = runtime::whole(tensor); // the code of a slice takes what it was cut from
-  const Conversion conversion{tensor.type, tensor.encoding, encoding,
-                              indicesFit32(source.dims, source.storedCount()), own};
+  const OneOp conversion = conversionOp(tensor.type, tensor.encoding, encoding,
+                                        indicesFit32(source.dims, source.storedCount()), own);
   auto begin = std::chrono::steady_clock::now();
-  auto [kernel, origin] =
-      findOrCompile(conversion.key(options), options, [&] { return conversion.start(options).object(); });
+  auto [kernel, origin] = conversion.kernel(options);
   report.origin = origin;
   if (!kernel->statements.front().made)
-    throw InternalError("the code of a conversion returns no tensor: " + conversion.text());
+    throw InternalError("the code of a conversion returns no tensor: " + conversion.text);
   std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - begin;
   report.compileMs += elapsed.count();
-  Tensor made;
-  made.encoding = encoding;
-  made.type = tensor.type;
-  made.dims = tensor.dims;
+  Tensor made(encoding, tensor.type, tensor.dims);
   report.convertMs += call(kernel->statements.front(), {&source}, {}, &made, threadSettings(options));
   return made;
 }
@@ -127,7 +144,8 @@ Tensor generated(const Tensor &tensor, const Encoding &encoding, const Options &
   try {
     return run(tensor, target, options, report);
   } catch (const WidthError &) {
-    Encoding wide = widest(encoding);
+    constexpr int64_t large = std::numeric_limits<int64_t>::max();
+    Encoding wide = format::resolveWidths(encoding, large, large);
     if (wide == target)
       throw;
     return run(tensor, wide, options, report);
@@ -155,6 +173,126 @@ Tensor sumOf(const runtime::Entries &entries, const Encoding &encoding) {
   return made;
 }
 
+//===--- Queries ---===//
+
+static_assert(int(dialect::Aggregate::Count) == int(AggregateKind::Count) &&
+              int(dialect::Aggregate::Max) == int(AggregateKind::Max) &&
+              int(dialect::Aggregate::Min) == int(AggregateKind::Min) &&
+              int(dialect::Aggregate::Id) == int(AggregateKind::Id));
+
+/// `select [i] -> max j - i`
+std::string queryText(const Encoding &encoding, const std::vector<unsigned> &select,
+                      const Aggregate &aggregate) {
+  std::vector<std::string> names = format::dimensionNames(encoding.order()), selected;
+  for (unsigned d : select)
+    selected.push_back(names[d]);
+  std::string value;
+  if (aggregate.value) {
+    Encoding shell = format::denseEncoding(encoding.order());
+    shell.levels.assign(1, {"", aggregate.value, {}});
+    value = " " + format::printBody(shell);
+  }
+  return fmt::format("select [{}] -> {}{}", fmt::join(selected, ","),
+                     dialect::stringifyAggregate(dialect::Aggregate(aggregate.kind)).str(), value);
+}
+
+/// A query of one aggregate, over all dimensions it does not select.
+OneOp queryOp(ElementType type, const Encoding &encoding, const std::vector<unsigned> &select,
+              const Aggregate &aggregate, bool index32) {
+  const unsigned order = encoding.order();
+  return {.text = queryText(encoding, select, aggregate),
+          .key = fmt::format("query {}\n{}", name(type), format::print(encoding)),
+          .names = {"A", "result"},
+          .index32 = index32,
+          .types = [=](mlir::MLIRContext &context) -> llvm::SmallVector<mlir::Type> {
+            auto source = tensorType(order, passes::scalarType(context, type));
+            auto result = tensorType(select.size(), mlir::IntegerType::get(&context, 64));
+            return {dialect::withEncoding(source, encoding), result, result};
+          },
+          .op =
+              [=](mlir::ImplicitLocOpBuilder &b, mlir::Type result, mlir::ValueRange arguments) {
+                mlir::MLIRContext *context = b.getContext();
+                mlir::AffineMapAttr value;
+                if (aggregate.value) {
+                  mlir::AffineExpr e = assemble::affine(aggregate.value, context);
+                  if (!e)
+                    throw InternalError("a query's expression is not affine");
+                  value = mlir::AffineMapAttr::get(mlir::AffineMap::get(order, 0, e));
+                }
+                auto selected = mlir::AffineMap::getMultiDimMapWithTargets(order, select, context);
+                return dialect::QueryOp::create(
+                    b, result, dialect::AggregateAttr::get(context, dialect::Aggregate(aggregate.kind)),
+                    arguments[0], arguments[1], mlir::AffineMapAttr::get(selected), value);
+              }};
+}
+
+/// Every element holds what stands for "no entry".
+Tensor emptyAnswer(const Tensor &tensor, const std::vector<unsigned> &select, const Aggregate &aggregate) {
+  std::vector<int64_t> sizes;
+  for (unsigned d : select)
+    sizes.push_back(tensor.dims[d]);
+  Tensor answer = runtime::makeDense(ElementType::I64, sizes);
+  if (!aggregate.value)
+    return answer;
+  std::vector<int64_t> atLeastOne = tensor.dims;
+  for (int64_t &size : atLeastOne)
+    size = std::max<int64_t>(size, 1);
+  auto [low, high] = notation::valueRange(aggregate.value, atLeastOne);
+  auto *values = static_cast<int64_t *>(answer.values());
+  std::fill(values, values + answer.storedCount(), aggregate.kind == AggregateKind::Max ? low - 1 : high + 1);
+  return answer;
+}
+
+Tensor answer(const Tensor &tensor, const std::vector<unsigned> &select, const Aggregate &aggregate,
+              const Options &options) {
+  const Tensor whole = runtime::whole(tensor);
+  const OneOp kernel =
+      queryOp(tensor.type, tensor.encoding, select, aggregate, indicesFit32(whole.dims, whole.storedCount()));
+  const auto code = kernel.kernel(options).first;
+  Tensor result = emptyAnswer(tensor, select, aggregate);
+  std::vector<Tensor> operands;
+  for (const Argument &argument : code->statements.front().arguments)
+    if (!argument.result)
+      operands.push_back(engine::convert(argument.whole ? whole : tensor, argument.encoding, options));
+  std::vector<const Tensor *> arguments;
+  for (const Tensor &operand : operands)
+    arguments.push_back(&operand);
+  arguments.push_back(&result);
+  call(code->statements.front(), arguments, aggregate.name, nullptr, threadSettings(options));
+  return result;
+}
+
+/// The dimensions a count distinguishes, in ascending order; all of them where every entry counts by itself.
+std::vector<unsigned> distinguished(const Query &query, const Aggregate &aggregate) {
+  std::vector<unsigned> dims = query.select;
+  dims.insert(dims.end(), aggregate.counted.begin(), aggregate.counted.end());
+  std::sort(dims.begin(), dims.end());
+  return dims;
+}
+
+/// The pattern of a tensor over some of its dimensions, as a tensor of those.
+Tensor projectPattern(const Tensor &tensor, const std::vector<unsigned> &dims, const Options &options) {
+  std::vector<std::string> names = format::dimensionNames(unsigned(tensor.dims.size())), kept;
+  std::vector<int64_t> sizes;
+  for (unsigned d : dims) {
+    kept.push_back(names[d]);
+    sizes.push_back(tensor.dims[d]);
+  }
+  std::string text = fmt::format("T({}) max= 1 where A({})", fmt::join(kept, ","), fmt::join(names, ","));
+  std::map<std::string, notation::Binding> bindings;
+  bindings["A"] = {tensor.type, tensor.dims, tensor.encoding, true};
+  const std::string pattern =
+      fmt::format("({0}) -> ({1} : compressed)", fmt::join(kept, ","), fmt::join(kept, " : compressed, "));
+  bindings["T"].type = ElementType::I8;
+  bindings["T"].encoding = format::resolveWidths(format::parseEncoding(pattern), sizes, tensor.storedCount());
+  notation::Program program = notation::check(text, bindings);
+  std::vector<std::optional<Tensor>> tensors(program.tensors.size());
+  const size_t source = program.tensors[0].name == "A" ? 0 : 1; // the other one is T
+  tensors[source] = tensor;
+  compile(program, options)->run(tensors);
+  return *tensors[1 - source];
+}
+
 } // namespace
 
 Tensor convert(const Tensor &tensor, const Encoding &encoding, const Options &options,
@@ -162,8 +300,7 @@ Tensor convert(const Tensor &tensor, const Encoding &encoding, const Options &op
   checkOptions(options);
   requireFormat(tensor, encoding);
   ConversionReport own;
-  ConversionReport &times = report ? *report : own;
-  return generated(tensor, encoding, options, times);
+  return generated(tensor, encoding, options, report ? *report : own);
 }
 
 Tensor store(runtime::Entries entries, const Encoding &encoding, const Options &options,
@@ -171,19 +308,17 @@ Tensor store(runtime::Entries entries, const Encoding &encoding, const Options &
   checkOptions(options);
   if (entries.dims.empty())
     return sumOf(entries, encoding);
-  ConversionReport own;
-  ConversionReport &times = report ? *report : own;
-  auto shared = std::make_shared<const runtime::Entries>(std::move(entries));
-  Tensor borrowed = runtime::borrowEntries(shared);
+  Tensor borrowed = runtime::borrowEntries(std::make_shared<const runtime::Entries>(std::move(entries)));
   borrowed.encoding.fill = encoding.fill; // entries do not say what is between them
   borrowed.encoding.implicitVal = encoding.implicitVal;
   requireFormat(borrowed, encoding);
-  return generated(borrowed, encoding, options, times);
+  ConversionReport own;
+  return generated(borrowed, encoding, options, report ? *report : own);
 }
 
 std::string explainConversion(ElementType type, const Encoding &from, const Encoding &to,
                               std::string_view stageName, const Options &options) {
-  const pipeline::Stage stage = stageNamed(stageName);
+  const pipeline::Stage stage = pipeline::stageNamed(stageName);
   checkOptions(options);
   for (const Encoding *encoding : {&from, &to})
     if (std::string why = format::whyNotExecutable(*encoding, type); !why.empty())
@@ -191,9 +326,40 @@ std::string explainConversion(ElementType type, const Encoding &from, const Enco
   if (format::hasSlices(to))
     throwError("a conversion cannot make a slice; leave slice(…) out of {}", format::displayName(to));
   if (stage == pipeline::Stage::Notation)
-    return fmt::format("// {}\n// from {}\n// to   {}\n", Conversion{type, from, to, true, true}.text(),
+    return fmt::format("// {}\n// from {}\n// to   {}\n", conversionOp(type, from, to, true, true).text,
                        format::print(from), format::print(to));
-  return Conversion{type, from, format::withStoredValues(to), true, true}.start(options).text(stage);
+  return conversionOp(type, from, format::withStoredValues(to), true, true).start(options).text(stage);
+}
+
+std::vector<Tensor> query(const Tensor &tensor, const Query &query, const Options &options) {
+  checkOptions(options);
+  std::vector<Tensor> answers;
+  for (const Aggregate &aggregate : query.aggregates) {
+    std::vector<unsigned> dims = distinguished(query, aggregate);
+    if (aggregate.kind != AggregateKind::Count || dims.size() == tensor.dims.size()) {
+      answers.push_back(answer(tensor, query.select, aggregate, options));
+      continue;
+    }
+    std::vector<unsigned> select;
+    for (unsigned d : query.select)
+      select.push_back(unsigned(std::find(dims.begin(), dims.end(), d) - dims.begin()));
+    answers.push_back(answer(projectPattern(tensor, dims, options), select, aggregate, options));
+  }
+  return answers;
+}
+
+std::string explainQuery(ElementType type, const format::Encoding &encoding, const Query &query,
+                         std::string_view stageName, const Options &options) {
+  const pipeline::Stage stage = pipeline::stageNamed(stageName);
+  if (stage == pipeline::Stage::Notation)
+    throw Error("a query has no text of stage 'notation'");
+  checkOptions(options);
+  std::string text;
+  for (const Aggregate &aggregate : query.aggregates) {
+    const OneOp kernel = queryOp(type, encoding, query.select, aggregate, true);
+    text += "// " + aggregate.name + ": " + kernel.text + "\n" + kernel.start(options).text(stage);
+  }
+  return text;
 }
 
 } // namespace tulle::engine

@@ -1,84 +1,230 @@
-// The file of a cached kernel: a header with two SHA-256 digests, of the key and of the content, metadata as
-// JSON, and the object file. A digest that differs is a miss.
+// The file of a cached kernel: a SHA-256 digest of the key and the content, and the content as CBOR. A digest
+// that differs is a miss. Files are renamed into place, and only ours are read.
 #include "engine/DiskCache.h"
-#include "engine/CacheFolder.h"
+#include "support/Diagnostic.h"
+#include "support/Errors.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SHA256.h"
+#include <algorithm>
 #include <atomic>
+#include <cerrno>
+#include <cstdlib>
 #include <cstring>
+#include <ctime>
+#include <fcntl.h>
 #include <nlohmann/json.hpp>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <vector>
 
 namespace tulle::engine {
 
 namespace fs = std::filesystem;
-using Digest = std::array<uint8_t, 32>;
+using Json = nlohmann::json;
 
-/// The file: this header, the metadata (JSON), the object.
-struct Header {
-  char magic[8];
-  uint64_t metadataBytes, objectBytes;
-  Digest key;     ///< of the key text: a file under a wrong name is foreign
-  Digest content; ///< of metadata and object
+//===--- The folder ---===//
+
+using runtime::Descriptor;
+
+namespace {
+
+constexpr mode_t othersWrite = S_IWGRP | S_IWOTH;
+
+/// Empty where only this user can have written it.
+std::string whyForeign(const struct stat &status) {
+  if (status.st_uid != geteuid())
+    return fmt::format("it belongs to user {}, and this is user {}", status.st_uid, geteuid());
+  if (status.st_mode & othersWrite)
+    return fmt::format("others may write to it (mode {:04o})", status.st_mode & 07777);
+  return "";
+}
+
+bool isKernel(std::string_view name) { return name.ends_with(".kernel"); }
+bool isTemporary(std::string_view name) { return name.ends_with(".tmp"); }
+
+struct Listed {
+  std::string name;
+  struct stat status;
 };
-static constexpr char magic[8] = {'T', 'U', 'L', 'L', 'E', 'O', '3', '\n'};
 
-static Digest sha256(std::initializer_list<std::string_view> parts) {
+std::vector<Listed> list(int folder) {
+  std::vector<Listed> files;
+  std::error_code error;
+  // By a name of the descriptor, whose own position would be moved for another thread that lists.
+  for (fs::directory_iterator it(fmt::format("/proc/self/fd/{}", folder), error), end; !error && it != end;
+       it.increment(error)) {
+    Listed file{it->path().filename().string(), {}};
+    if ((isKernel(file.name) || isTemporary(file.name)) &&
+        fstatat(folder, file.name.c_str(), &file.status, AT_SYMLINK_NOFOLLOW) == 0)
+      files.push_back(std::move(file));
+  }
+  return files;
+}
+
+bool isUsed(const Listed &file) { return S_ISREG(file.status.st_mode) && whyForeign(file.status).empty(); }
+
+/// A descriptor of the folder, or -1 and why there is none: nothing to say where it does not exist.
+int openFolder(const fs::path &path, bool create, std::string &why) {
+  if (path.empty())
+    return -1;
+  if (create) {
+    std::error_code ignored;
+    fs::create_directories(path.parent_path(), ignored);
+    mkdir(path.c_str(), S_IRWXU);
+  }
+  const int folder = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  struct stat status;
+  if (folder < 0 || fstat(folder, &status) != 0)
+    why = errno == ENOENT ? "" : std::strerror(errno);
+  else
+    why = whyForeign(status);
+  if (folder < 0 || why.empty())
+    return folder;
+  close(folder);
+  return -1;
+}
+
+} // namespace
+
+CacheFolder::CacheFolder(const fs::path &path, bool create) : folder(openFolder(path, create, reason)) {}
+
+std::optional<std::string> CacheFolder::read(const std::string &name) const {
+  // Without waiting: a FIFO would have no writer.
+  const Descriptor file(openat(folder.fd, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  struct stat status;
+  if (!file || fstat(file.fd, &status) != 0 || !S_ISREG(status.st_mode) || !whyForeign(status).empty())
+    return std::nullopt;
+  // Not mapped: who shortens the file would end the process.
+  auto bytes = llvm::MemoryBuffer::getOpenFile(file.fd, name, uint64_t(status.st_size),
+                                               /*RequiresNullTerminator=*/false, /*IsVolatile=*/true);
+  if (!bytes)
+    return std::nullopt;
+  const timespec now[] = {{0, UTIME_NOW}, {0, UTIME_NOW}};
+  (void)futimens(file.fd, now);
+  return (*bytes)->getBuffer().str();
+}
+
+bool CacheFolder::write(const std::string &name, std::string_view bytes) const {
+  // Unique per process and thread: whoever renames last wins, with the same content.
+  static std::atomic<unsigned> serial = 0;
+  const std::string temporary = fmt::format("{}.{}.{}.tmp", name, getpid(), serial++);
+  bool whole = false;
+  {
+    const Descriptor file(openat(folder.fd, temporary.c_str(),
+                                 O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR));
+    if (!file)
+      return false;
+    whole = runtime::writeAll(file.fd, bytes);
+  }
+  if (whole && renameat(folder.fd, temporary.c_str(), folder.fd, name.c_str()) == 0)
+    return true;
+  unlinkat(folder.fd, temporary.c_str(), 0);
+  return false;
+}
+
+CacheFolder::Contents CacheFolder::contents() const {
+  Contents all;
+  for (const Listed &file : list(folder.fd)) {
+    if (!isKernel(file.name))
+      continue;
+    const bool used = isUsed(file);
+    all.kernels += used;
+    all.foreign += !used;
+    all.bytes += used ? file.status.st_size : 0;
+  }
+  return all;
+}
+
+void CacheFolder::shrink(int64_t limit) const {
+  constexpr time_t longestWrite = 3600; // s
+  std::vector<Listed> files = list(folder.fd);
+  int64_t bytes = 0;
+  for (const Listed &file : files)
+    bytes += isUsed(file) ? file.status.st_size : 0;
+  std::ranges::sort(files, {}, [](const Listed &file) {
+    return std::pair(file.status.st_mtim.tv_sec, file.status.st_mtim.tv_nsec);
+  });
+  const time_t now = std::time(nullptr);
+  for (const Listed &file : files) {
+    if (!isUsed(file))
+      continue;
+    const bool left = isTemporary(file.name) && now - file.status.st_mtime > longestWrite;
+    const bool oldest = isKernel(file.name) && bytes > limit;
+    if ((left || oldest) && unlinkat(folder.fd, file.name.c_str(), 0) == 0)
+      bytes -= file.status.st_size;
+  }
+}
+
+int64_t cacheLimit() {
+  const char *value = std::getenv("TULLE_CACHE_SIZE");
+  llvm::StringRef text = value && *value ? value : "256M";
+  const int shift = text.consume_back("K")   ? 10
+                    : text.consume_back("M") ? 20
+                    : text.consume_back("G") ? 30
+                                             : 0;
+  int64_t number = 0;
+  if (text.getAsInteger(10, number) || number < 0 || number > (INT64_MAX >> shift))
+    throwError(
+        "TULLE_CACHE_SIZE='{}': expected a number of bytes, or one with K, M or G behind it, as in 256M",
+        value);
+  return number << shift;
+}
+
+//===--- The files ---===//
+
+static std::string sha256(std::initializer_list<std::string_view> parts) {
   llvm::SHA256 hash;
   for (std::string_view part : parts)
     hash.update(llvm::StringRef(part.data(), part.size()));
-  return hash.final();
+  const std::array<uint8_t, 32> digest = hash.final();
+  return {digest.begin(), digest.end()};
 }
 
 fs::path cacheDirectory() {
-  auto variable = [](const char *name) -> std::string {
-    const char *value = std::getenv(name);
-    return value ? value : "";
-  };
-  if (std::string dir = variable("TULLE_CACHE_DIR"); !dir.empty())
-    return dir;
-  if (std::string dir = variable("XDG_CACHE_HOME"); !dir.empty())
-    return fs::path(dir) / "tulle";
-  if (std::string dir = variable("HOME"); !dir.empty())
-    return fs::path(dir) / ".cache" / "tulle";
+  static constexpr std::pair<const char *, const char *> places[] = {
+      {"TULLE_CACHE_DIR", nullptr}, {"XDG_CACHE_HOME", "tulle"}, {"HOME", ".cache/tulle"}};
+  for (auto [variable, below] : places)
+    if (const char *value = std::getenv(variable); value && *value)
+      return below ? fs::path(value) / below : fs::path(value);
   return {};
 }
+
+/// Of the key and what follows, at the start of a file: one under a wrong name is foreign.
+static constexpr size_t digestBytes = 32;
 
 std::string cacheFile(const std::string &key) {
   return llvm::toHex(sha256({key}), /*LowerCase=*/true) + ".kernel";
 }
 
-static std::string metadataText(const ObjectCode &code) {
-  nlohmann::json statements = nlohmann::json::array();
-  for (const StatementCode &statement : code.statements) {
-    nlohmann::json list = nlohmann::json::array();
+static Json toJson(const ObjectCode &code) {
+  Json statements = Json::array();
+  for (const CompiledStatement &statement : code.statements) {
+    Json list = Json::array();
     for (const Argument &a : statement.arguments)
-      list.push_back({{"tensor", a.tensor},
-                      {"encoding", format::print(a.encoding)},
-                      {"result", a.result},
-                      {"whole", a.whole},
-                      {"statement", a.statement}});
-    statements.push_back({{"function", statement.function},
-                          {"tensor", statement.tensor},
-                          {"arguments", std::move(list)},
-                          {"made", statement.made ? format::print(*statement.made) : std::string()}});
+      list.push_back({a.tensor, format::print(a.encoding), a.result, a.whole, a.statement});
+    statements.push_back({std::move(list), statement.made ? format::print(*statement.made) : "",
+                          statement.function, statement.tensor});
   }
-  return nlohmann::json{{"statements", std::move(statements)}, {"remarks", code.remarks}}.dump();
+  return {std::move(statements), code.remarks, Json::binary({code.object.begin(), code.object.end()})};
 }
 
-static void parseMetadata(std::string_view text, ObjectCode &code) {
-  nlohmann::json metadata = nlohmann::json::parse(text);
-  code.remarks = metadata.at("remarks").get<std::vector<std::string>>();
-  for (const nlohmann::json &json : metadata.at("statements")) {
-    StatementCode &statement = code.statements.emplace_back();
-    statement.function = json.at("function").get<std::string>();
-    statement.tensor = json.at("tensor").get<unsigned>();
-    for (const nlohmann::json &a : json.at("arguments"))
-      statement.arguments.push_back(
-          {a.at("tensor").get<unsigned>(), format::parseEncoding(a.at("encoding").get<std::string>()),
-           a.at("result").get<bool>(), a.at("whole").get<bool>(), a.at("statement").get<unsigned>()});
-    if (std::string made = json.at("made").get<std::string>(); !made.empty())
-      statement.made = format::parseEncoding(made);
+static ObjectCode fromJson(const Json &json) {
+  ObjectCode code;
+  for (const Json &statement : json.at(0)) {
+    CompiledStatement &made = code.statements.emplace_back();
+    for (const Json &a : statement.at(0))
+      made.arguments.push_back(
+          {a.at(0), format::parseEncoding(a.at(1).get<std::string>()), a.at(2), a.at(3), a.at(4)});
+    made.function = statement.at(2);
+    made.tensor = statement.at(3);
+    if (const std::string encoding = statement.at(1); !encoding.empty())
+      made.made = format::parseEncoding(encoding);
   }
+  code.remarks = json.at(1);
+  const Json::binary_t &object = json.at(2).get_binary();
+  code.object.assign(object.begin(), object.end());
+  return code;
 }
 
 std::optional<ObjectCode> readCached(const fs::path &directory, const std::string &key) try {
@@ -86,19 +232,12 @@ std::optional<ObjectCode> readCached(const fs::path &directory, const std::strin
     return std::nullopt;
   CacheFolder folder(directory, /*create=*/false);
   std::optional<std::string> bytes = folder ? folder.read(cacheFile(key)) : std::nullopt;
-  Header header;
-  if (!bytes || bytes->size() < sizeof header)
+  if (!bytes || bytes->size() < digestBytes)
     return std::nullopt;
-  std::memcpy(&header, bytes->data(), sizeof header);
-  std::string_view body = std::string_view(*bytes).substr(sizeof header);
-  if (std::memcmp(header.magic, magic, sizeof magic) != 0 || header.key != sha256({key}) ||
-      header.metadataBytes > body.size() || header.objectBytes != body.size() - header.metadataBytes ||
-      header.content != sha256({body}))
+  const std::string_view body = std::string_view(*bytes).substr(digestBytes);
+  if (!bytes->starts_with(sha256({key, body})))
     return std::nullopt;
-  ObjectCode code;
-  parseMetadata(body.substr(0, header.metadataBytes), code);
-  code.object = body.substr(header.metadataBytes);
-  return code;
+  return fromJson(Json::from_cbor(body));
 } catch (const std::exception &) {
   return std::nullopt; // unreadable in whatever way: the program is compiled again
 }
@@ -106,12 +245,9 @@ std::optional<ObjectCode> readCached(const fs::path &directory, const std::strin
 void writeCached(const fs::path &directory, const std::string &key, const ObjectCode &code) try {
   if (directory.empty())
     return;
-  std::string metadata = metadataText(code);
-  Header header{{}, metadata.size(), code.object.size(), sha256({key}), sha256({metadata, code.object})};
-  std::memcpy(header.magic, magic, sizeof magic);
-  std::string bytes(reinterpret_cast<const char *>(&header), sizeof header);
-  bytes += metadata;
-  bytes += code.object;
+  std::string body;
+  Json::to_cbor(toJson(code), body);
+  const std::string bytes = sha256({key, body}) + body;
   const int64_t limit = cacheLimit();
   CacheFolder folder(directory, /*create=*/true);
   if (!folder || int64_t(bytes.size()) > limit || !folder.write(cacheFile(key), bytes))

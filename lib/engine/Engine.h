@@ -40,10 +40,11 @@ struct Argument {
 /// data, 0, count, 1) of each argument in layout order, then one for each of its dimension sizes; arguments
 /// in order. A statement that makes a new tensor writes five for each of its buffers behind them.
 struct CompiledStatement {
-  void (*entry)(void **slots) = nullptr;
   std::vector<Argument> arguments;
-  std::optional<format::Encoding> made; ///< format of the new tensor it makes; else it writes to arguments
-  unsigned tensor = 0;                  ///< the last that it computes
+  std::optional<format::Encoding> made;  ///< format of the new tensor it makes; else it writes to arguments
+  std::string function;                  ///< its name
+  unsigned tensor = 0;                   ///< the last that it computes
+  void (*entry)(void **slots) = nullptr; ///< once it is linked
 };
 
 struct Kernel;

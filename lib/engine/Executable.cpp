@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <deque>
 #include <fmt/ranges.h>
-#include <limits>
 
 namespace tulle::engine {
 namespace {
@@ -163,11 +162,8 @@ private:
   Tensor dense(const TensorDecl &decl, const format::Encoding &encoding) const {
     if (sameStorage(encoding, format::denseEncoding(unsigned(decl.dims.size()))))
       return runtime::makeDense(decl.type, decl.dims);
-    runtime::Entries nothing;
-    nothing.type = decl.type;
-    nothing.dims = decl.dims;
-    nothing.coords.resize(decl.dims.size());
-    return store(std::move(nothing), encoding, options);
+    return store({decl.type, decl.dims, std::vector<std::vector<int64_t>>(decl.dims.size()), {}}, encoding,
+                 options);
   }
 
   static bool overlap(const Buffer &a, const Buffer &b) {
@@ -212,10 +208,7 @@ private:
   double makeNew(const CompiledStatement &code, const std::vector<const Tensor *> &arguments) {
     const unsigned t = code.tensor;
     const TensorDecl &decl = program.tensors[t];
-    Tensor made;
-    made.encoding = *code.made;
-    made.type = decl.type;
-    made.dims = decl.dims;
+    Tensor made(*code.made, decl.type, decl.dims);
     double ms = call(code, arguments, decl.name, &made, threadSettings(options));
     tensors[t] = std::move(made);
     converted[t].clear(); // copies of the old value
@@ -228,7 +221,7 @@ private:
 const std::vector<std::string> &Executable::remarks() const { return kernel->remarks; }
 
 void Executable::run(std::vector<std::optional<Tensor>> &tensors, double *computeMs) const {
-  double elapsed = Run(checked, *kernel, tensors, options).all();
+  const double elapsed = Run(checked, *kernel, tensors, options).all();
   if (computeMs)
     *computeMs = elapsed;
 }

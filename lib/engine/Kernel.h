@@ -2,25 +2,38 @@
 // only in sizes.
 #pragma once
 #include "engine/Engine.h"
-#include "engine/Jit.h"
 #include "pipeline/Stages.h"
 #include <functional>
+#include <memory>
+#include <string_view>
+
+namespace llvm::orc {
+class JITDylib;
+}
 
 namespace tulle::engine {
 
-/// How the function of a statement, or of several, is called.
-struct StatementCode {
-  std::string function;                 ///< its name
-  unsigned tensor = 0;                  ///< the last that it computes
-  std::vector<Argument> arguments;      ///< in order
-  std::optional<format::Encoding> made; ///< of the new tensor it returns
-};
-
 /// A program as object code, before it is linked: what the disk cache holds.
 struct ObjectCode {
-  std::vector<StatementCode> statements;
+  std::vector<CompiledStatement> statements;
   std::vector<std::string> remarks;
   std::string object;
+};
+
+/// Object code (an ELF or Mach-O relocatable file), linked into the process: it lives as long as this.
+/// Thread-safe. Throws InternalError.
+class LoadedObject {
+public:
+  using Entry = void (*)(void **slots);
+  LoadedObject(std::string_view object, std::string_view name);
+  /// The function of that name. Throws InternalError when the object has none.
+  Entry lookup(std::string_view name) const;
+
+private:
+  struct Unload {
+    void operator()(llvm::orc::JITDylib *library) const;
+  };
+  std::unique_ptr<llvm::orc::JITDylib, Unload> library;
 };
 
 /// Linked code.
@@ -30,27 +43,15 @@ struct Kernel {
   std::unique_ptr<LoadedObject> code;
 };
 
-std::shared_ptr<const Kernel> link(ObjectCode code);
-
 /// What the object code of any program depends on: options, CPU and this compiler.
 std::string cacheKeyHead(const Options &options);
-
-/// Everything the object code of a program depends on, as text: the program, the types and formats of its
-/// tensors, the options, the CPU and this compiler. Sizes only where the code depends on them.
-std::string cacheKey(const notation::Program &program, const Options &options);
 
 /// The kernel of that key: from memory, from disk, or from `compile`; and which of them it was.
 std::pair<std::shared_ptr<const Kernel>, const char *>
 findOrCompile(const std::string &key, const Options &options, const std::function<ObjectCode()> &compile);
 
-/// Runs the stages. Throws Error for programs that cannot be compiled, InternalError for our own mistakes.
-ObjectCode compileToObject(const notation::Program &program, const Options &options);
-
 /// What the passes are told.
 pipeline::Options pipelineOptions(const Options &options, bool index32);
-
-/// The stage of that name. Throws Error where there is none.
-pipeline::Stage stageNamed(std::string_view name);
 
 /// Throws Error for values no option may have.
 void checkOptions(const Options &options);

@@ -1,6 +1,9 @@
-// Threads of generated code: how many, and running the tasks of a parallel region.
+// Threads of generated code: how many, running the tasks of a parallel region, and the environment variables
+// of OpenMP that decide on them.
 #pragma once
 #include "engine/Engine.h"
+#include <cstdint>
+#include <optional>
 
 namespace tulle::engine {
 
@@ -36,5 +39,12 @@ int64_t fixedTasks(const ThreadSettings &settings, int64_t work);
 /// returns false; returns whether none did. On a worker all tasks run one after the other.
 bool runTasks(const ThreadSettings &settings, int64_t tasks, bool (*task)(void *context, int64_t t),
               void *context);
+
+/// The number of threads that OMP_NUM_THREADS asks for, where it is set.
+std::optional<int64_t> ompNumThreads();
+
+/// Throws an Error that names the variable, for a value that OpenMP's library must not see. To be called
+/// before anything of that library, which reads its variables once.
+void checkOmpVariables();
 
 } // namespace tulle::engine

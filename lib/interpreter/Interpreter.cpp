@@ -2,7 +2,7 @@
 #include "interpreter/Interpreter.h"
 #include "notation/Arithmetic.h"
 #include "notation/Sparsity.h"
-#include "runtime/tensor/Sum.h"
+#include "runtime/tensor/Elements.h"
 #include "support/Errors.h"
 #include <algorithm>
 #include <cmath>

@@ -1,8 +1,43 @@
+// The text of each stage's passes, the one place that runs it, and the dialects and passes that it needs:
+// registering all of MLIR costs a start-up several times as much.
 #include "pipeline/Stages.h"
+#include "dialect/Dialect.h"
+#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Conversion/ComplexToLLVM/ComplexToLLVM.h"
+#include "mlir/Conversion/ComplexToStandard/ComplexToStandard.h"
+#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
+#include "mlir/Conversion/ConvertToLLVM/ToLLVMPass.h"
+#include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
+#include "mlir/Conversion/IndexToLLVM/IndexToLLVM.h"
+#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
+#include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
+#include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
+#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
+#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVMPass.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/Func/Extensions/AllExtensions.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Dialect/X86Vector/X86VectorDialect.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Transforms/Passes.h"
+#include "passes/Passes.h"
+#include "support/Errors.h"
 #include "llvm/ADT/STLExtras.h"
+#include <fmt/ranges.h>
+#include <mutex>
+#include <ranges>
 
 namespace tulle::pipeline {
 
@@ -20,31 +55,19 @@ static constexpr StageInfo stageTable[] = {
 
 std::span<const StageInfo> stages() { return stageTable; }
 
-std::optional<Stage> findStage(std::string_view name) {
-  for (const StageInfo &info : stageTable)
-    if (info.name == name)
-      return info.stage;
-  return std::nullopt;
+Stage stageNamed(std::string_view name) {
+  const auto *found = llvm::find_if(stageTable, [&](const StageInfo &info) { return info.name == name; });
+  if (found == std::end(stageTable))
+    throwError("unknown stage '{}': expected one of {}", name, stageNames());
+  return found->stage;
 }
 
 std::string stageNames() {
-  std::string names;
-  for (const StageInfo &info : stageTable)
-    names += (names.empty() ? "" : ", ") + std::string(info.name);
-  return names;
-}
-
-static std::string vectorOptions(const Options &options) {
-  return "vl=" + std::to_string(options.vectorLength) + " index32=" + (options.index32 ? "true" : "false");
-}
-
-static std::string parallelize(const Options &options) {
-  if (!options.parallel)
-    return "";
-  return std::string(",tulle-parallelize{deterministic=") + (options.deterministic ? "true" : "false") + "}";
+  return fmt::format("{}", fmt::join(std::views::transform(stageTable, &StageInfo::name), ", "));
 }
 
 std::string passes(Stage stage, const Options &options) {
+  const std::string vectors = fmt::format("vl={} index32={}", options.vectorLength, options.index32);
   switch (stage) {
   case Stage::Notation:
   case Stage::Linalg:
@@ -52,17 +75,16 @@ std::string passes(Stage stage, const Options &options) {
   case Stage::Asm:
     return "";
   case Stage::Iteration:
-    return "func.func(tulle-expand-query,tulle-expand-convert,tulle-resolve-slices,tulle-resolve-order,"
-           "tulle-hoist-convert,"
-           "tulle-sparsify{strategy=" +
-           options.strategy +
-           "},canonicalize,tulle-fuse-init),tulle-link-statements,func.func(tulle-fuse-loops,tulle-remove-"
-           "dead-stores" +
-           parallelize(options) + (options.iterationPasses.empty() ? "" : "," + options.iterationPasses) +
-           ")";
+    return fmt::format(
+        "func.func(tulle-expand-query,tulle-expand-convert,tulle-resolve-slices,"
+        "tulle-resolve-order,tulle-hoist-convert,tulle-sparsify{{strategy={}}},canonicalize,"
+        "tulle-fuse-init),tulle-link-statements,func.func(tulle-fuse-loops,tulle-remove-dead-stores{}{}{})",
+        options.strategy,
+        options.parallel ? fmt::format(",tulle-parallelize{{deterministic={}}}", options.deterministic) : "",
+        options.iterationPasses.empty() ? "" : ",", options.iterationPasses);
   case Stage::Assembly:
-    return std::string("tulle-choose-assembly,tulle-expand-assembly{parallel=") +
-           (options.parallel ? "true" : "false") + "},func.func(canonicalize)";
+    return fmt::format("tulle-choose-assembly,tulle-expand-assembly{{parallel={}}},func.func(canonicalize)",
+                       options.parallel);
   case Stage::Loops:
     return "tulle-lower-build-levels,tulle-lower-collect,tulle-lower-sort,tulle-lower-append,"
            "tulle-lower-sort-segments,tulle-lower-unique,tulle-lower-histogram,tulle-lower-scan,"
@@ -71,21 +93,19 @@ std::string passes(Stage stage, const Options &options) {
            "canonicalize,loop-invariant-code-motion,cse,"
            "tulle-coalesce-segments,tulle-hoist-allocations)";
   case Stage::Vector:
-    return "func.func(tulle-vectorize-block-rows,tulle-peel-partial-tiles,tulle-pack-operands,"
-           "tulle-cache-block,tulle-version-loops{vl=" +
-           std::to_string(options.vectorLength) +
-           "},tulle-register-tiles{factors=" + (options.deterministic ? "false " : "true ") +
-           vectorOptions(options) + "},tulle-expand-exp,tulle-expand-bf16,tulle-vectorize{" +
-           // Samples depend on the part of a loop that a thread has.
-           (options.deterministic ? "" : "sample-rows=true ") + vectorOptions(options) +
-           "},tulle-expand-segments,tulle-pipeline-scatters,tulle-loop-hints)" +
-           (options.parallel ? ",tulle-outline" : "");
+    // Samples depend on the chunk of a loop that a thread has.
+    return fmt::format("func.func(tulle-vectorize-block-rows,tulle-peel-partial-tiles,tulle-pack-operands,"
+                       "tulle-cache-block,tulle-version-loops{{vl={}}},tulle-register-tiles{{factors={} {}}},"
+                       "tulle-expand-exp,tulle-expand-bf16,tulle-vectorize{{{}{}}},tulle-expand-segments,"
+                       "tulle-pipeline-scatters,tulle-loop-hints){}",
+                       options.vectorLength, !options.deterministic, vectors,
+                       options.deterministic ? "" : "sample-rows=true ", vectors,
+                       options.parallel ? ",tulle-outline" : "");
   case Stage::Llvm:
     // Allocation goes through functions that the engine binds: unlike malloc, they may refuse.
     // Masks of vectors have no lowering in convert-to-llvm.
     return "convert-scf-to-cf,func.func(convert-complex-to-standard),convert-vector-to-llvm{enable-x86vector="
-           "true},finalize-memref-"
-           "to-llvm{use-generic-functions=true},"
+           "true},finalize-memref-to-llvm{use-generic-functions=true},"
            "convert-to-llvm,reconcile-unrealized-casts,tulle-attach-loop-metadata,tulle-launch,tulle-noalias,"
            "tulle-entry";
   }
@@ -106,6 +126,46 @@ mlir::LogicalResult run(mlir::ModuleOp module, Stage from, Stage to, const Optio
 #else
   return manager.run(module);
 #endif
+}
+
+//===--- What the pipelines need ---===//
+
+static void registerPasses() {
+  tulle::passes::registerTullePasses();
+  mlir::registerCanonicalizerPass();
+  mlir::registerCSEPass();
+  mlir::registerLoopInvariantCodeMotionPass();
+  // Nothing here runs these; tests do, on any stage (Options::iterationPasses).
+  mlir::registerControlFlowSinkPass();
+  mlir::registerLoopInvariantSubsetHoistingPass();
+  mlir::registerPass([] { return mlir::createSCFToControlFlowPass(); });
+  mlir::registerPass([] { return mlir::createConvertComplexToStandardPass(); });
+  mlir::registerPass([] { return mlir::createConvertVectorToLLVMPass(); });
+  mlir::registerPass([] { return mlir::createFinalizeMemRefToLLVMConversionPass(); });
+  mlir::registerPass([] { return mlir::createConvertToLLVMPass(); });
+  mlir::registerPass([] { return mlir::createReconcileUnrealizedCastsPass(); });
+}
+
+void registerAll(mlir::DialectRegistry &registry) {
+  static std::once_flag once;
+  std::call_once(once, registerPasses);
+  registry.insert<tulle::dialect::TulleDialect, mlir::arith::ArithDialect, mlir::cf::ControlFlowDialect,
+                  mlir::complex::ComplexDialect, mlir::func::FuncDialect, mlir::linalg::LinalgDialect,
+                  mlir::LLVM::LLVMDialect, mlir::math::MathDialect, mlir::memref::MemRefDialect,
+                  mlir::scf::SCFDialect, mlir::tensor::TensorDialect, mlir::ub::UBDialect,
+                  mlir::vector::VectorDialect, mlir::x86vector::X86VectorDialect>();
+  mlir::arith::registerConvertArithToLLVMInterface(registry);
+  mlir::registerConvertComplexToLLVMInterface(registry);
+  mlir::cf::registerConvertControlFlowToLLVMInterface(registry);
+  mlir::registerConvertFuncToLLVMInterface(registry);
+  mlir::index::registerConvertIndexToLLVMInterface(registry);
+  mlir::registerConvertMathToLLVMInterface(registry);
+  mlir::registerConvertMemRefToLLVMInterface(registry);
+  mlir::ub::registerConvertUBToLLVMInterface(registry);
+  mlir::vector::registerConvertVectorToLLVMInterface(registry);
+  mlir::registerConvertToLLVMDependentDialectLoading(registry);
+  mlir::registerBuiltinDialectTranslation(registry);
+  mlir::registerLLVMDialectTranslation(registry);
 }
 
 } // namespace tulle::pipeline

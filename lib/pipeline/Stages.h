@@ -3,14 +3,13 @@
 #pragma once
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/DialectRegistry.h"
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 
 namespace tulle::pipeline {
 
-/// In order of the road. Notation, LlvmIr and Asm are texts that no MLIR pass makes.
+/// In the order of the pipeline. Notation, LlvmIr and Asm are texts that no MLIR pass makes.
 enum class Stage : uint8_t { Notation, Linalg, Iteration, Assembly, Loops, Vector, Llvm, LlvmIr, Asm };
 
 struct StageInfo {
@@ -20,15 +19,16 @@ struct StageInfo {
 };
 
 std::span<const StageInfo> stages();
-std::optional<Stage> findStage(std::string_view name);
+/// The stage of that name. Throws Error where there is none.
+Stage stageNamed(std::string_view name);
 /// `notation, linalg, …`, for messages.
 std::string stageNames();
 
 struct Options {
   unsigned vectorLength = 0;     ///< elements of a vector; 0: chosen for the element type
   bool index32 = false;          ///< every coordinate fits a signed 32-bit integer
-  bool parallel = false;         ///< loops are shared among threads
-  bool deterministic = false;    ///< in parts that do not depend on their number
+  bool parallel = false;         ///< loops are partitioned among threads
+  bool deterministic = false;    ///< in tasks that do not depend on their number
   bool quick = false;            ///< machine code that comes sooner and runs slower
   std::string strategy = "auto"; ///< of loops over sets of coordinates, as in `tulle.coiterate`
   std::string iterationPasses;   ///< of functions, as text, run on the loops over sets. For tests

@@ -16,9 +16,9 @@
 // {"fields": [[kind, level, width, data], …], "origin": …}, or {"error": message}; "invalid" says what
 // runtime::validate finds wrong with it. With CHECK `crc`, each field's data is [count, crc32 of its 64-bit
 // elements].
+#include "GuardedBlocks.h"
 #include "engine/Conversion.h"
 #include "runtime/generate/Generate.h"
-#include "runtime/tensor/Guard.h"
 #include "runtime/tensor/LevelShapes.h"
 #include "tulle/error.h"
 #include <charconv>

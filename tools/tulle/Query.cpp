@@ -3,7 +3,7 @@
 #include "Inputs.h"
 #include "Progress.h"
 #include "Report.h"
-#include "engine/AnswerQuery.h"
+#include "engine/Conversion.h"
 #include "support/Errors.h"
 #include <algorithm>
 #include <cstdio>

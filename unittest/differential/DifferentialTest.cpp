@@ -1,7 +1,7 @@
 // Random programs on random formats, compiled and compared with the interpreter; `--help` lists the options.
 #include "Case.h"
 #include "CompileTimes.h"
-#include "runtime/tensor/Guard.h"
+#include "GuardedBlocks.h"
 #include <algorithm>
 #include <array>
 #include <atomic>

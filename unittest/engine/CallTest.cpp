@@ -1,8 +1,7 @@
 // What generated code gets from the engine: memory, and ways out. The code stands here in the LLVM dialect.
 #include "engine/Call.h"
-#include "engine/CallMemory.h"
 #include "engine/Codegen.h"
-#include "engine/Contexts.h"
+#include "engine/Compilation.h"
 #include "mlir/Parser/Parser.h"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -40,7 +39,7 @@ struct Statement {
     auto module = mlir::parseSourceString<mlir::ModuleOp>(text, mlir::ParserConfig(&lease.context()));
     if (!module)
       throw std::logic_error(lease.errors());
-    object = loadObject(generateCode(*module, CodeForm::Object), "call");
+    object = std::make_unique<LoadedObject>(generateCode(*module, CodeForm::Object), "call");
     code.entry = object->lookup("statement0_entry");
   }
 };

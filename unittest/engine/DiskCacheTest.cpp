@@ -1,6 +1,5 @@
 // The disk cache gives back exactly what was stored, or nothing.
 #include "engine/DiskCache.h"
-#include "engine/CacheFolder.h"
 #include "support/Diagnostic.h"
 #include <algorithm>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-#include "engine/Host.h"
+#include "engine/Codegen.h"
 #include <gtest/gtest.h>
 
 namespace tulle::engine {

@@ -1,4 +1,4 @@
-#include "engine/OmpVariables.h"
+#include "engine/Parallel.h"
 #include "tulle/error.h"
 #include <cstdlib>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // Queries on formats of every kind, with answers counted by hand.
 #include "Programs.h"
-#include "engine/AnswerQuery.h"
+#include "engine/Conversion.h"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

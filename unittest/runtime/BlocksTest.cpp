@@ -1,6 +1,6 @@
 // Memory in blocks: what is kept, what is given back.
+#include "GuardedBlocks.h"
 #include "runtime/tensor/BlockPool.h"
-#include "runtime/tensor/Guard.h"
 #include <cstring>
 #include <gtest/gtest.h>
 #include <sys/mman.h>

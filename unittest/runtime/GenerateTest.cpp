@@ -125,7 +125,7 @@ TEST(Generate, RandomWithDensity) {
   EXPECT_EQ(generate("random:1:0", {5, 5}, ElementType::F64).entries.count(), 0);
 }
 
-/// SplitMix64 from seed 1 by the definition in Random.h, worked out once with Python's integers.
+/// SplitMix64 from seed 1 by the definition in Generate.cpp, worked out once with Python's integers.
 TEST(Generate, TheSameBitsEverywhere) {
   EXPECT_EQ(values(generate("random:1", {1}, ElementType::F64).stored)[0], 0x1.5260025b574bcp-3);
 }

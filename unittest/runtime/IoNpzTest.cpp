@@ -2,8 +2,7 @@
 #include "Model.h"
 #include "engine/Conversion.h"
 #include "io_support.h"
-#include "runtime/io/Npy.h"
-#include "runtime/io/Zip.h"
+#include "runtime/io/Text.h"
 #include <cmath>
 
 using namespace tulle;
@@ -35,10 +34,10 @@ std::string word(const std::string &text) {
 using MemberMap = std::map<std::string, std::string>;
 
 std::string archive(const std::string &path, const MemberMap &members) {
-  io::ZipWriter writer(path);
+  std::vector<io::ZipMember> list;
   for (const auto &[name, bytes] : members)
-    writer.add(name + ".npy", {bytes});
-  writer.commit();
+    list.push_back({name + ".npy", {bytes}});
+  io::writeZip(path, list);
   return path;
 }
 

@@ -1,7 +1,8 @@
+// Checks arrays of a file in one pass over each, and borrows them as a tensor's buffers where that pass found
+// them in the order that the format promises.
 #include "runtime/io/CompressedArrays.h"
+#include "runtime/io/Text.h"
 #include "runtime/tensor/MemoryLimits.h"
-#include "support/Errors.h"
-#include <cstring>
 
 namespace tulle::runtime::io {
 
@@ -15,16 +16,13 @@ template <typename Body> auto withElements(const Tensor &index, Body body) {
   return body(std::span(static_cast<const int64_t *>(index.values()), count));
 }
 
-class Compressed {
+class Compressed : NamesFile {
 public:
-  Compressed(const std::string &file, const CompressedArrays &arrays) : file(file), arrays(arrays) {}
+  Compressed(const std::string &file, const CompressedArrays &arrays) : NamesFile{file}, arrays(arrays) {}
 
   FileContents run() {
-    const int64_t block[] = {arrays.blockRows, arrays.blockColumns};
-    for (unsigned k : {0u, 1u}) {
-      unsigned d = arrays.segmentFirst[k];
-      sizes[k] = arrays.dims[d] / block[d];
-    }
+    for (unsigned k : {0u, 1u})
+      sizes[k] = arrays.dims[arrays.segmentFirst[k]] / arrays.block[arrays.segmentFirst[k]];
     positions = indexTensor(file, arrays.positions);
     coordinates = indexTensor(file, arrays.coordinates);
     checkPositions();
@@ -34,50 +32,43 @@ public:
     withElements(positions, [&](auto pos) {
       withElements(coordinates, [&](auto crd) { checkCoordinatesOf(pos, crd); });
     });
-    FileContents contents;
-    contents.suggested = arrays.format;
-    contents.isStored = canonical;
-    if (canonical)
-      contents.stored = storedTensor();
-    else
-      contents.entries = entries();
-    return contents;
+    return canonical ? FileContents(storedTensor(), arrays.format) : FileContents(entries(), arrays.format);
   }
 
 private:
-  int64_t blockSize() const { return arrays.blockRows * arrays.blockColumns; }
+  int64_t blockSize() const { return arrays.block[0] * arrays.block[1]; }
 
   void checkPositions() {
     const std::string &name = arrays.positions.name;
     stored = arrays.segments ? indexTensor(file, *arrays.segments).storedCount() : sizes[0];
     if (positions.storedCount() - 1 != stored)
-      throwFileError(file, "'{}' has {} elements, expected {}: one more than there are {}", name,
-                     positions.storedCount(), stored + 1,
-                     arrays.segments               ? "elements of '" + arrays.segments->name + "'"
-                     : arrays.segmentFirst[0] == 0 ? "rows"
-                                                   : "columns");
+      fail("'{}' has {} elements, expected {}: one more than there are {}", name, positions.storedCount(),
+           stored + 1,
+           arrays.segments               ? "elements of '" + arrays.segments->name + "'"
+           : arrays.segmentFirst[0] == 0 ? "rows"
+                                         : "columns");
     withElements(positions, [&](auto pos) {
       if (pos[0] != 0)
-        throwFileError(file, "'{}'[0] is {}, expected 0", name, pos[0]);
+        fail("'{}'[0] is {}, expected 0", name, pos[0]);
       for (size_t k = 1; k < pos.size(); ++k) {
         if (pos[k] < pos[k - 1])
-          throwFileError(file, "'{}'[{}] is {}, less than the {} before it; positions must not fall", name, k,
-                         pos[k], pos[k - 1]);
+          fail("'{}'[{}] is {}, less than the {} before it; positions must not fall", name, k, pos[k],
+               pos[k - 1]);
         canonical = canonical && !(arrays.segments && pos[k] == pos[k - 1]);
       }
       count = int64_t(pos.back());
     });
     if (count > coordinates.storedCount())
-      throwFileError(file, "'{}' ends at {}, but '{}' has {} elements", name, count, arrays.coordinates.name,
-                     coordinates.storedCount());
+      fail("'{}' ends at {}, but '{}' has {} elements", name, count, arrays.coordinates.name,
+           coordinates.storedCount());
   }
 
   void checkValues() {
     const Tensor &values = arrays.values.data;
     if (values.storedCount() / blockSize() < count)
-      throwFileError(file, "'{}' has {} elements, but '{}' ends at {}{}", arrays.values.name,
-                     values.storedCount(), arrays.positions.name, count,
-                     blockSize() == 1 ? "" : fmt::format(" blocks of {} elements", blockSize()));
+      fail("'{}' has {} elements, but '{}' ends at {}{}", arrays.values.name, values.storedCount(),
+           arrays.positions.name, count,
+           blockSize() == 1 ? "" : fmt::format(" blocks of {} elements", blockSize()));
   }
 
   void checkSegments() {
@@ -92,8 +83,7 @@ private:
       for (int64_t p = pos[s]; p < int64_t(pos[s + 1]); ++p) {
         const int64_t c = crd[size_t(p)];
         if (c < 0 || c >= sizes[1])
-          throwFileError(file, "'{}'[{}] is {}, outside 0 to {}", arrays.coordinates.name, p, c,
-                         sizes[1] - 1);
+          fail("'{}'[{}] is {}, outside 0 to {}", arrays.coordinates.name, p, c, sizes[1] - 1);
         canonical = canonical && (p == int64_t(pos[s]) || int64_t(crd[size_t(p - 1)]) < c);
       }
   }
@@ -109,12 +99,9 @@ private:
 
   Tensor storedTensor() const {
     const int64_t widest = arrays.segments ? std::max(sizes[0], sizes[1]) : sizes[1];
-    Tensor tensor;
-    tensor.encoding =
-        format::resolveWidths(format::parseFormat(arrays.format, 2), widest - 1, std::max(count, stored));
-    tensor.type = arrays.values.data.type;
-    tensor.dims = arrays.dims;
-    tensor.layout = format::layout(tensor.encoding);
+    Tensor tensor(
+        format::resolveWidths(format::parseFormat(arrays.format, 2), widest - 1, std::max(count, stored)),
+        arrays.values.data.type, arrays.dims);
     const unsigned posWidth = tensor.encoding.posWidth, crdWidth = tensor.encoding.crdWidth;
     if (arrays.segments) {
       const int64_t ends[] = {0, stored};
@@ -130,18 +117,15 @@ private:
   }
 
   Entries entries() const {
-    Entries out;
     const Tensor &values = arrays.values.data;
-    out.type = values.type;
-    out.dims = arrays.dims;
+    Entries out{values.type, arrays.dims, {{}, {}}, {}};
     const int64_t total = checkedMul(count, blockSize(), "the entries of " + file);
     requireMemory(checkedMul(total, 16 + byteWidth(out.type), file), "the entries of " + file);
-    out.coords.assign(2, {});
     for (auto &list : out.coords)
       list.reserve(size_t(total));
     std::vector<int64_t> pos = indexList(file, arrays.positions), crd = indexList(file, arrays.coordinates);
     const unsigned outer = arrays.segmentFirst[0], inner = arrays.segmentFirst[1];
-    const int64_t block[] = {arrays.blockRows, arrays.blockColumns};
+    const auto &block = arrays.block;
     for (int64_t s = 0; s < stored; ++s)
       for (int64_t p = pos[size_t(s)]; p < pos[size_t(s + 1)]; ++p)
         for (int64_t r = 0; r < block[0]; ++r)
@@ -151,12 +135,10 @@ private:
                                         inBlock[outer]);
             out.coords[inner].push_back(crd[size_t(p)] * block[inner] + inBlock[inner]);
           }
-    const auto *bytes = static_cast<const std::byte *>(values.values());
-    out.values.assign(bytes, bytes + total * byteWidth(out.type));
+    out.values.assign(values.value(0), values.value(total));
     return out;
   }
 
-  const std::string &file;
   const CompressedArrays &arrays;
   Tensor positions, coordinates;
   std::vector<int64_t> segments;
@@ -176,10 +158,8 @@ Tensor indexTensor(const std::string &file, const NamedArray &array) {
   if (data.type == ElementType::I32 || data.type == ElementType::I64)
     return data;
   Tensor wide = makeDense(ElementType::I32, data.dims, false);
-  const auto *from = static_cast<const std::byte *>(data.values());
   for (int64_t k = 0; k < data.storedCount(); ++k)
-    static_cast<int32_t *>(wide.values())[k] =
-        int32_t(loadScalar(data.type, from + k * byteWidth(data.type)).i);
+    static_cast<int32_t *>(wide.values())[k] = int32_t(loadScalar(data.type, data.value(k)).i);
   return wide;
 }
 
@@ -197,11 +177,7 @@ void checkCoordinates(const std::string &file, const std::string &name, const st
 
 FileContents coordinateContents(const std::string &file, const std::vector<int64_t> &dims,
                                 std::vector<NamedArray> coordinates, const NamedArray &values) {
-  FileContents contents;
-  contents.suggested = "COO";
-  Entries &out = contents.entries;
-  out.type = values.data.type;
-  out.dims = dims;
+  Entries out{values.data.type, dims, {}, {}};
   for (size_t d = 0; d < dims.size(); ++d) {
     out.coords.push_back(indexList(file, coordinates[d]));
     checkCoordinates(file, coordinates[d].name, out.coords[d], dims[d]);
@@ -209,9 +185,35 @@ FileContents coordinateContents(const std::string &file, const std::vector<int64
       throwFileError(file, "'{}' has {} elements, but '{}' has {}", coordinates[d].name, out.coords[d].size(),
                      values.name, values.data.storedCount());
   }
-  const auto *bytes = static_cast<const std::byte *>(values.data.values());
-  out.values.assign(bytes, bytes + values.data.storedCount() * byteWidth(out.type));
-  return contents;
+  out.values.assign(values.data.value(0), values.data.value(values.data.storedCount()));
+  return {std::move(out), "COO"};
+}
+
+Scalar mirrored(Symmetry symmetry, const Scalar &value) {
+  if (symmetry == Symmetry::Skew)
+    return {int64_t(-uint64_t(value.i)), -value.f};
+  return {value.i, symmetry == Symmetry::Hermitian ? std::conj(value.f) : value.f};
+}
+
+void appendMirrored(Entries &entries, Symmetry symmetry) {
+  auto &rows = entries.coords[0], &cols = entries.coords[1];
+  const size_t stored = rows.size(), width = byteWidth(entries.type);
+  size_t next = stored;
+  for (size_t k = 0; k < stored; ++k)
+    next += rows[k] != cols[k];
+  rows.resize(next);
+  cols.resize(next);
+  entries.values.resize(next * width);
+  std::byte *values = entries.values.data();
+  next = stored;
+  for (size_t k = 0; k < stored; ++k) {
+    if (rows[k] == cols[k])
+      continue;
+    const Scalar value = loadScalar(entries.type, values + k * width);
+    storeScalar(entries.type, values + next * width, mirrored(symmetry, value));
+    rows[next] = cols[k];
+    cols[next++] = rows[k];
+  }
 }
 
 FileContents compressedContents(const std::string &file, const CompressedArrays &arrays) {

@@ -1,7 +1,9 @@
-// Matrices that a container file (.npz, .h5) holds as arrays of positions, coordinates and values.
+// Matrices that a container file (.npz, .h5) holds as arrays of positions, coordinates and values, and the
+// half that a file of a symmetric one leaves out.
 #pragma once
 #include "runtime/io/Io.h"
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <span>
 
@@ -20,8 +22,8 @@ struct CompressedArrays {
   std::vector<int64_t> dims;
   std::optional<NamedArray> segments; ///< DCSR, DCSC: which rows or columns are stored
   NamedArray positions, coordinates, values;
-  int64_t blockRows = 1, blockColumns = 1;     ///< divide the sizes
-  std::vector<unsigned> segmentFirst = {0, 1}; ///< the dimension of segments, and that of coordinates
+  std::array<int64_t, 2> block = {1, 1};         ///< rows and columns; divide the sizes
+  std::array<unsigned, 2> segmentFirst = {0, 1}; ///< the dimension of segments, and that of coordinates
 };
 
 /// Checks the arrays; the result is a stored tensor over them where every segment ascends strictly, and else
@@ -53,5 +55,12 @@ void checkCoordinates(const std::string &file, const std::string &name, const st
 /// Entries of two coordinate lists (checked here) and as many values.
 FileContents coordinateContents(const std::string &file, const std::vector<int64_t> &dims,
                                 std::vector<NamedArray> coordinates, const NamedArray &values);
+
+enum class Symmetry : uint8_t { General, Symmetric, Skew, Hermitian };
+
+/// The value across the diagonal of one that is not on it.
+Scalar mirrored(Symmetry symmetry, const Scalar &value);
+/// Appends the entries across the diagonal of those that are not on it.
+void appendMirrored(Entries &entries, Symmetry symmetry);
 
 } // namespace tulle::runtime::io

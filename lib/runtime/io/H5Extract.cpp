@@ -1,14 +1,13 @@
-#include "runtime/io/H5Extract.h"
-#include "runtime/io/Descriptor.h"
-#include "runtime/io/H5Custom.h"
-#include "runtime/io/H5Library.h"
+// The child reads into shared memory and leaves by _exit, whatever the file does to it; the parent waits, and
+// believes only what lies within that memory.
+#include "runtime/io/H5.h"
+#include "runtime/io/TemporaryFile.h"
 #include "runtime/tensor/MemoryLimits.h"
 #include "support/Errors.h"
 #include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <fcntl.h>
-#include <optional>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -58,6 +57,24 @@ struct Mapping {
   size_t size;
 };
 
+/// The library's type that `type` is read as, and ours: of unsigned integers the next wider signed one.
+std::pair<hid_t, ElementType> memoryType(hid_t type) {
+  const size_t size = H5Tget_size(type);
+  if (H5Tget_class(type) == H5T_INTEGER && size <= 8) {
+    const std::pair<hid_t, ElementType> types[] = {{H5T_NATIVE_INT8, ElementType::I8},
+                                                   {H5T_NATIVE_INT16, ElementType::I16},
+                                                   {H5T_NATIVE_INT32, ElementType::I32},
+                                                   {H5T_NATIVE_INT64, ElementType::I64},
+                                                   {H5T_NATIVE_UINT64, ElementType::I64}};
+    const bool isUnsigned = H5Tget_sign(type) == H5T_SGN_NONE;
+    return types[(size <= 2 ? size - 1 : size <= 4 ? 2 : 3) + isUnsigned];
+  }
+  if (H5Tget_class(type) == H5T_FLOAT && size <= 8)
+    return size <= 4 ? std::pair(H5T_NATIVE_FLOAT, ElementType::F32)
+                     : std::pair(H5T_NATIVE_DOUBLE, ElementType::F64);
+  return {-1, ElementType::F64};
+}
+
 /// Runs in the child; errors are texts in shared memory.
 class Child {
 public:
@@ -74,118 +91,96 @@ public:
   }
 
 private:
-  std::string attribute();
-  std::string dataset(const std::string &name, Found::Array &array);
-  std::string elements(hid_t set, hid_t type, Found::Array &array);
+  std::string attribute() {
+    if (H5Aexists(file, "binsparse") <= 0)
+      return "the file has no attribute 'binsparse'; only matrices in the binsparse format are read, from "
+             "the "
+             "root of "
+             "the file";
+    Handle attribute(H5Aopen(file, "binsparse", H5P_DEFAULT), H5Aclose);
+    Handle stored(attribute < 0 ? -1 : H5Aget_type(attribute), H5Tclose);
+    Handle space(stored < 0 ? -1 : H5Aget_space(attribute), H5Sclose);
+    auto unreadable = [] {
+      return fmt::format("the attribute 'binsparse' cannot be read ({})", lastH5Error());
+    };
+    if (space < 0)
+      return unreadable();
+    const size_t size = H5Tget_size(stored);
+    if (H5Tget_class(stored) != H5T_STRING || H5Sget_simple_extent_npoints(space) != 1 || size > maxText)
+      return "the attribute 'binsparse' is not one text; the binsparse format stores its description in it "
+             "as "
+             "JSON";
+    if (H5Tis_variable_str(stored) > 0) {
+      char *text = nullptr;
+      Handle type(H5Tcopy(stored), H5Tclose);
+      if (H5Aread(attribute, type, &text) < 0 || !text)
+        return unreadable();
+      found.textSize = strnlen(text, maxText);
+      std::memcpy(found.text, text, found.textSize);
+      return "";
+    }
+    if (H5Aread(attribute, stored, found.text) < 0)
+      return unreadable();
+    found.textSize = strnlen(found.text, size);
+    return "";
+  }
+
+  std::string elements(hid_t set, hid_t stored, Found::Array &array) {
+    auto [type, element] = memoryType(stored);
+    if (type < 0)
+      return "holds neither integers nor floating-point numbers of up to 64 bits";
+    array.type = element;
+    array.offset = end;
+    const uint64_t bytes = (uint64_t(array.count) * byteWidth(element) + page - 1) / page * page;
+    if (bytes == 0)
+      return "";
+    if (ftruncate(memory, off_t(end + bytes)) != 0)
+      return fmt::format("does not fit in memory: {}", std::strerror(errno));
+    void *to = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, memory, off_t(end));
+    if (to == MAP_FAILED)
+      return fmt::format("does not fit in memory: {}", std::strerror(errno));
+    end += bytes;
+    if (H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, to) < 0)
+      return fmt::format("cannot be read ({}); copy the file again", lastH5Error());
+    if (H5Tequal(type, H5T_NATIVE_UINT64) > 0)
+      for (int64_t k = 0; k < array.count; ++k)
+        if (static_cast<const int64_t *>(to)[k] < 0)
+          return fmt::format("[{}] is {}, which does not fit a signed 64-bit integer", k,
+                             static_cast<const uint64_t *>(to)[k]);
+    return "";
+  }
+
+  std::string dataset(const std::string &name, Found::Array &array) {
+    Handle set(H5Dopen2(file, name.c_str(), H5P_DEFAULT), H5Dclose);
+    Handle space(set < 0 ? -1 : H5Dget_space(set), H5Sclose);
+    Handle stored(space < 0 ? -1 : H5Dget_type(set), H5Tclose);
+    Handle creation(stored < 0 ? -1 : H5Dget_create_plist(set), H5Pclose);
+    if (creation < 0)
+      return fmt::format("is no dataset that can be opened ({})", lastH5Error());
+    if (H5Pget_external_count(creation) != 0 || H5Pget_layout(creation) == H5D_VIRTUAL)
+      return "lies in other files; copy it into this one";
+    if (H5Sget_simple_extent_ndims(space) > 1)
+      return fmt::format("has {} dimensions, expected 1", H5Sget_simple_extent_ndims(space));
+    const hssize_t count = H5Sget_simple_extent_npoints(space);
+    const size_t size = H5Tget_size(stored);
+    const uint64_t held = H5Dget_storage_size(set);
+    if (count < 0 || size == 0 || uint64_t(count) / maxRatio > held / size + 1)
+      return fmt::format("promises {} elements of {} bytes, but holds {} bytes; the file is damaged", count,
+                         size, held);
+    array.count = count;
+    try {
+      requireMemory(checkedMul(count, 8, name), name);
+    } catch (const Error &error) {
+      return error.what();
+    }
+    return elements(set, stored, array);
+  }
 
   hid_t file;
   int memory;
   Found &found;
   uint64_t end = foundBytes;
 };
-
-std::string Child::attribute() {
-  if (H5Aexists(file, "binsparse") <= 0)
-    return "the file has no attribute 'binsparse'; only matrices in the binsparse format are read, from the "
-           "root of "
-           "the file";
-  Handle attribute(H5Aopen(file, "binsparse", H5P_DEFAULT), H5Aclose);
-  Handle stored(attribute < 0 ? -1 : H5Aget_type(attribute), H5Tclose);
-  Handle space(stored < 0 ? -1 : H5Aget_space(attribute), H5Sclose);
-  auto unreadable = [] {
-    return fmt::format("the attribute 'binsparse' cannot be read ({})", lastH5Error());
-  };
-  if (space < 0)
-    return unreadable();
-  const size_t size = H5Tget_size(stored);
-  if (H5Tget_class(stored) != H5T_STRING || H5Sget_simple_extent_npoints(space) != 1 || size > maxText)
-    return "the attribute 'binsparse' is not one text; the binsparse format stores its description in it as "
-           "JSON";
-  if (H5Tis_variable_str(stored) > 0) {
-    char *text = nullptr;
-    Handle type(H5Tcopy(stored), H5Tclose);
-    if (H5Aread(attribute, type, &text) < 0 || !text)
-      return unreadable();
-    found.textSize = strnlen(text, maxText);
-    std::memcpy(found.text, text, found.textSize);
-    return "";
-  }
-  if (H5Aread(attribute, stored, found.text) < 0)
-    return unreadable();
-  found.textSize = strnlen(found.text, size);
-  return "";
-}
-
-/// The library's type that `type` is read as, and ours.
-std::pair<hid_t, ElementType> memoryType(hid_t type) {
-  const size_t size = H5Tget_size(type);
-  if (H5Tget_class(type) == H5T_INTEGER && size <= 8) {
-    if (H5Tget_sign(type) == H5T_SGN_NONE)
-      return size == 1   ? std::pair(H5T_NATIVE_INT16, ElementType::I16)
-             : size == 2 ? std::pair(H5T_NATIVE_INT32, ElementType::I32)
-             : size <= 4 ? std::pair(H5T_NATIVE_INT64, ElementType::I64)
-                         : std::pair(H5T_NATIVE_UINT64, ElementType::I64);
-    return size == 1   ? std::pair(H5T_NATIVE_INT8, ElementType::I8)
-           : size == 2 ? std::pair(H5T_NATIVE_INT16, ElementType::I16)
-           : size <= 4 ? std::pair(H5T_NATIVE_INT32, ElementType::I32)
-                       : std::pair(H5T_NATIVE_INT64, ElementType::I64);
-  }
-  if (H5Tget_class(type) == H5T_FLOAT && size <= 8)
-    return size <= 4 ? std::pair(H5T_NATIVE_FLOAT, ElementType::F32)
-                     : std::pair(H5T_NATIVE_DOUBLE, ElementType::F64);
-  return {-1, ElementType::F64};
-}
-
-std::string Child::elements(hid_t set, hid_t stored, Found::Array &array) {
-  auto [type, element] = memoryType(stored);
-  if (type < 0)
-    return "holds neither integers nor floating-point numbers of up to 64 bits";
-  array.type = element;
-  array.offset = end;
-  const uint64_t bytes = (uint64_t(array.count) * byteWidth(element) + page - 1) / page * page;
-  if (bytes == 0)
-    return "";
-  if (ftruncate(memory, off_t(end + bytes)) != 0)
-    return fmt::format("does not fit in memory: {}", std::strerror(errno));
-  void *to = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, memory, off_t(end));
-  if (to == MAP_FAILED)
-    return fmt::format("does not fit in memory: {}", std::strerror(errno));
-  end += bytes;
-  if (H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, to) < 0)
-    return fmt::format("cannot be read ({}); copy the file again", lastH5Error());
-  if (H5Tequal(type, H5T_NATIVE_UINT64) > 0)
-    for (int64_t k = 0; k < array.count; ++k)
-      if (static_cast<const int64_t *>(to)[k] < 0)
-        return fmt::format("[{}] is {}, which does not fit a signed 64-bit integer", k,
-                           static_cast<const uint64_t *>(to)[k]);
-  return "";
-}
-
-std::string Child::dataset(const std::string &name, Found::Array &array) {
-  Handle set(H5Dopen2(file, name.c_str(), H5P_DEFAULT), H5Dclose);
-  Handle space(set < 0 ? -1 : H5Dget_space(set), H5Sclose);
-  Handle stored(space < 0 ? -1 : H5Dget_type(set), H5Tclose);
-  Handle creation(stored < 0 ? -1 : H5Dget_create_plist(set), H5Pclose);
-  if (creation < 0)
-    return fmt::format("is no dataset that can be opened ({})", lastH5Error());
-  if (H5Pget_external_count(creation) != 0 || H5Pget_layout(creation) == H5D_VIRTUAL)
-    return "lies in other files; copy it into this one";
-  if (H5Sget_simple_extent_ndims(space) > 1)
-    return fmt::format("has {} dimensions, expected 1", H5Sget_simple_extent_ndims(space));
-  const hssize_t count = H5Sget_simple_extent_npoints(space);
-  const size_t size = H5Tget_size(stored);
-  const uint64_t held = H5Dget_storage_size(set);
-  if (count < 0 || size == 0 || uint64_t(count) / maxRatio > held / size + 1)
-    return fmt::format("promises {} elements of {} bytes, but holds {} bytes; the file is damaged", count,
-                       size, held);
-  array.count = count;
-  try {
-    requireMemory(checkedMul(count, 8, name), name);
-  } catch (const Error &error) {
-    return error.what();
-  }
-  return elements(set, stored, array);
-}
 
 /// Never returns. What the parent prints when it crashes does not belong here, nor a core file.
 [[noreturn]] void runChild(const std::string &path, const std::vector<std::string> &names,
@@ -239,6 +234,19 @@ ExtractedFile collect(const std::string &path, const std::vector<std::string> &n
 }
 
 } // namespace
+
+std::string lastH5Error() {
+  std::string message;
+  auto take = [](unsigned, const H5E_error2_t *error, void *user) -> herr_t {
+    auto &text = *static_cast<std::string *>(user);
+    if (text.empty() && error->desc)
+      text = error->desc;
+    return 0;
+  };
+  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, take, &message);
+  H5Eclear2(H5E_DEFAULT);
+  return message.empty() ? "unknown reason" : message;
+}
 
 ExtractedFile extractH5(const std::string &path, const std::vector<std::string> &names,
                         const std::string_view *image) {

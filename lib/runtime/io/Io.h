@@ -7,6 +7,12 @@ namespace tulle::runtime {
 
 /// What a file holds, before a format is chosen.
 struct FileContents {
+  FileContents() = default;
+  FileContents(Entries entries, std::string suggested)
+      : entries(std::move(entries)), suggested(std::move(suggested)) {}
+  FileContents(Tensor stored, std::string suggested)
+      : stored(std::move(stored)), isStored(true), suggested(std::move(suggested)) {}
+
   Entries entries; ///< coordinates and values, in any order
   Tensor stored;   ///< instead of entries, when the file's arrays are those of a format: dense, CSR, …
   bool isStored = false;
@@ -36,13 +42,9 @@ FileContents parseFile(std::string_view bytes, const std::string &name, unsigned
 std::string writeFile(const std::string &path, const Tensor &tensor);
 /// The same for a text.
 void writeTextFile(const std::string &path, std::string_view text);
-/// The file that a path leads to: two paths of one file give the same text.
+/// The file that a path leads to: links are followed, also to what is not there yet. Two paths of one file
+/// give the same text.
 std::string writtenFile(const std::string &path);
-
-namespace io {
-/// Takes a name's ending off, where it has that and more.
-bool takeEnding(std::string_view &name, std::string_view ending);
-} // namespace io
 
 /// For programs: SIGINT, SIGTERM and SIGHUP remove unfinished files before they end the process, and SIGXFSZ
 /// is ignored, so that writing reports the limit.

@@ -1,18 +1,33 @@
 // Matrix Market exchange files (https://math.nist.gov/MatrixMarket/formats.html): coordinate and array.
-#include "runtime/io/Mtx.h"
-#include "runtime/io/Arrays.h"
+#include "runtime/io/CompressedArrays.h"
+#include "runtime/io/Text.h"
 #include <algorithm>
-#include <array>
+#include <limits>
 
 namespace tulle::runtime::io {
 
 namespace {
 
-std::string lower(std::string_view word) {
-  std::string out(word);
-  for (char &c : out)
-    c = c >= 'A' && c <= 'Z' ? char(c + 32) : c;
-  return out;
+enum class MtxField : uint8_t { Real, Integer, Complex, Pattern };
+
+struct MtxHeader {
+  bool array = false;
+  MtxField field = MtxField::Real;
+  Symmetry symmetry = Symmetry::General;
+  int64_t rows = 0, cols = 0;
+  int64_t entries = 0; ///< lines after the header: of an array, the elements it stores
+};
+
+constexpr std::string_view symmetryNames[] = {"general", "symmetric", "skew-symmetric", "hermitian"};
+
+ElementType elementType(MtxField field) {
+  return field == MtxField::Integer   ? ElementType::I64
+         : field == MtxField::Complex ? ElementType::C128
+                                      : ElementType::F64;
+}
+
+bool equalsLower(std::string_view word, std::string_view lower) {
+  return std::ranges::equal(word, lower, {}, [](char c) { return c >= 'A' && c <= 'Z' ? char(c + 32) : c; });
 }
 
 /// The words of the first line.
@@ -35,7 +50,7 @@ struct Banner {
   Value choose(size_t k, std::string_view what, std::string_view choices,
                std::initializer_list<std::pair<std::string_view, Value>> values) const {
     for (const auto &[name, value] : values)
-      if (k < words.size() && lower(words[k]) == name)
+      if (k < words.size() && equalsLower(words[k], name))
         return value;
     text.fail(k < words.size() ? words[k].data() : end,
               "expected the {} ({}), found {}; a whole banner reads '{}'", what, choices,
@@ -45,14 +60,14 @@ struct Banner {
 
 MtxHeader readBanner(const Text &text, Scanner &scan) {
   using enum MtxField;
-  using enum MtxSymmetry;
+  using enum Symmetry;
   if (text.bytes.empty())
     text.fail(text.begin(), "the file is empty; a Matrix Market file starts with '{}'", Banner::example);
   if (text.bytes.starts_with("\xef\xbb\xbf")) // a byte order mark some editors leave
     scan.p += 3;
   const Banner banner(text, scan);
   const auto &words = banner.words;
-  if (words.empty() || lower(words[0]) != "%%matrixmarket")
+  if (words.empty() || !equalsLower(words[0], "%%matrixmarket"))
     text.fail(text.begin(), "expected the banner '{}' on the first line", Banner::example);
   banner.choose<bool>(1, "object", "matrix", {{"matrix", true}});
   MtxHeader header;
@@ -65,7 +80,7 @@ MtxHeader readBanner(const Text &text, Scanner &scan) {
                                           {"unsigned-integer", Integer},
                                           {"complex", Complex},
                                           {"pattern", Pattern}});
-  header.symmetry = banner.choose<MtxSymmetry>(
+  header.symmetry = banner.choose<Symmetry>(
       4, "symmetry", "general, symmetric, skew-symmetric or hermitian",
       {{"general", General}, {"symmetric", Symmetric}, {"skew-symmetric", Skew}, {"hermitian", Hermitian}});
   if (words.size() > 5)
@@ -80,16 +95,12 @@ MtxHeader readBanner(const Text &text, Scanner &scan) {
   return header;
 }
 
-/// Bytes the shortest possible entry takes, its line end included.
-int64_t shortestEntry(const MtxHeader &header) {
+/// The entries that the rest of the file could hold, were they all as short as possible: digits, each with a
+/// space or line end behind it.
+int64_t mostEntries(const Text &text, const Scanner &scan, const MtxHeader &header) {
   int64_t numbers = (header.array ? 0 : 2) + (header.field == MtxField::Pattern ? 0 : 1) +
                     (header.field == MtxField::Complex ? 1 : 0);
-  return 2 * numbers;
-}
-
-/// The entries that the rest of the file could hold, were they all as short as possible.
-int64_t mostEntries(const Text &text, const Scanner &scan, const MtxHeader &header) {
-  return (text.end() - scan.p + 1) / shortestEntry(header);
+  return (text.end() - scan.p + 1) / (2 * numbers);
 }
 
 void readSizes(const Text &text, Scanner &scan, MtxHeader &header) {
@@ -103,18 +114,18 @@ void readSizes(const Text &text, Scanner &scan, MtxHeader &header) {
     header.entries = scan.unsignedInteger("number of entries");
   scan.finishLine(header.array ? "the size line of an array is 'rows columns'"
                                : "the size line is 'rows columns entries'");
-  if (header.symmetry != MtxSymmetry::General && header.rows != header.cols)
-    text.fail(line, "a {} matrix is square, but this one is {} by {}", name(header.symmetry), header.rows,
-              header.cols);
+  if (header.symmetry != Symmetry::General && header.rows != header.cols)
+    text.fail(line, "a {} matrix is square, but this one is {} by {}", symmetryNames[size_t(header.symmetry)],
+              header.rows, header.cols);
   if (!header.array)
     return;
   int64_t all = 0, bytes = 0;
-  if (!multiply(header.rows, header.cols, all) || !multiply(all, 16, bytes))
+  if (__builtin_mul_overflow(header.rows, header.cols, &all) || __builtin_mul_overflow(all, 16, &bytes))
     text.fail(line, "an array of {} by {} elements does not fit in memory", header.rows, header.cols);
   // Of each column a file stores all, or the part from the diagonal (skew-symmetric: from below it) down.
-  header.entries = header.symmetry == MtxSymmetry::General ? all
-                   : header.symmetry == MtxSymmetry::Skew  ? (all - header.rows) / 2
-                                                           : (all + header.rows) / 2;
+  header.entries = header.symmetry == Symmetry::General ? all
+                   : header.symmetry == Symmetry::Skew  ? (all - header.rows) / 2
+                                                        : (all + header.rows) / 2;
   int64_t most = mostEntries(text, scan, header);
   if (header.entries > most)
     text.fail(line,
@@ -126,29 +137,23 @@ void readSizes(const Text &text, Scanner &scan, MtxHeader &header) {
 
 /// Reads entry `k`'s value; a pattern's is 1.
 template <MtxField field> void readValue(Scanner &scan, std::byte *values, int64_t k) {
-  if constexpr (field == MtxField::Real) {
-    reinterpret_cast<double *>(values)[k] = scan.real("value");
-  } else if constexpr (field == MtxField::Integer) {
+  if constexpr (field == MtxField::Integer) {
     reinterpret_cast<int64_t *>(values)[k] = scan.signedInteger("value");
   } else if constexpr (field == MtxField::Complex) {
     reinterpret_cast<double *>(values)[2 * k] = scan.real("real part");
     reinterpret_cast<double *>(values)[2 * k + 1] = scan.real("imaginary part");
   } else {
-    reinterpret_cast<double *>(values)[k] = 1;
+    reinterpret_cast<double *>(values)[k] = field == MtxField::Pattern ? 1 : scan.real("value");
   }
 }
 
 std::string_view entryCure(const MtxHeader &header) {
-  if (header.array)
-    return "an array file holds one value per line, column after column";
-  switch (header.field) {
-  case MtxField::Pattern:
-    return "an entry of a pattern is 'row column'; name the field real to keep values";
-  case MtxField::Complex:
-    return "an entry of a complex matrix is 'row column real imaginary'";
-  default:
-    return "an entry is 'row column value'; name the field complex for two values";
-  }
+  return header.array ? "an array file holds one value per line, column after column"
+         : header.field == MtxField::Pattern
+             ? "an entry of a pattern is 'row column'; name the field real to keep values"
+         : header.field == MtxField::Complex
+             ? "an entry of a complex matrix is 'row column real imaginary'"
+             : "an entry is 'row column value'; name the field complex for two values";
 }
 
 /// Calls `read(k)` at the start of each entry's line; the number of lines must be what the header promises.
@@ -185,15 +190,91 @@ int64_t readIndex(Scanner &scan, std::string_view what, int64_t size) {
   return index - 1;
 }
 
+//===--- The half of a matrix that its file leaves out ---===//
+
+/// Why a value cannot be that of an entry of such a matrix; empty where it can.
+std::string_view whyNotMirrored(Symmetry symmetry, const Scalar &value, bool onDiagonal) {
+  const bool skew = symmetry == Symmetry::Skew;
+  if (skew && !onDiagonal && value.i == std::numeric_limits<int64_t>::min())
+    return "the negative of this entry's integer does not fit 64 bits; make the field real";
+  if (symmetry == Symmetry::Hermitian && onDiagonal && !(value.f.imag() == 0))
+    return "the diagonal of a hermitian matrix is real, but this entry has an imaginary part; say symmetric "
+           "or "
+           "general in the banner";
+  if (skew && onDiagonal && !(value.i == 0 && value.f == 0.0))
+    return "the diagonal of a skew-symmetric matrix is zero, but this entry is not; say symmetric or general "
+           "in "
+           "the banner";
+  return "";
+}
+
+/// The line of entry `k`: only errors need it, so it is found by reading again.
+const char *findEntry(const Text &text, const char *body, int64_t k) {
+  Scanner scan(text);
+  scan.p = body;
+  while (scan.nextLine("%") && k-- > 0)
+    scan.skipLine();
+  return scan.p;
+}
+
+int64_t lineNumber(const Text &text, const char *at) { return 1 + std::count(text.begin(), at, '\n'); }
+
+/// Refuses a file that stores an entry on both sides of the diagonal.
+void refuseBothTriangles(const Text &text, const char *body, const MtxHeader &header,
+                         const Entries &entries) {
+  const auto &rows = entries.coords[0], &cols = entries.coords[1];
+  struct Upper {
+    int64_t row, col, entry;
+    auto operator<=>(const Upper &) const = default;
+  };
+  std::vector<Upper> upper;
+  int64_t below = 0;
+  for (size_t k = 0; k < rows.size(); ++k) {
+    below += rows[k] > cols[k];
+    if (rows[k] < cols[k])
+      upper.push_back({rows[k], cols[k], int64_t(k)});
+  }
+  if (upper.empty() || below == 0)
+    return;
+  std::sort(upper.begin(), upper.end());
+  for (size_t k = 0; k < rows.size(); ++k) {
+    if (rows[k] <= cols[k])
+      continue;
+    auto found = std::lower_bound(upper.begin(), upper.end(), Upper{cols[k], rows[k], 0});
+    if (found == upper.end() || found->row != cols[k] || found->col != rows[k])
+      continue;
+    const char *here = findEntry(text, body, int64_t(k)), *there = findEntry(text, body, found->entry);
+    text.fail(std::max(here, there),
+              "the entries ({0}, {1}) and ({1}, {0}) are both stored (the first on line {2}), but a {3} file "
+              "stores one half; say general in the banner if the file holds the whole matrix, else remove "
+              "one of each pair",
+              std::max(rows[k], cols[k]) + 1, std::min(rows[k], cols[k]) + 1,
+              lineNumber(text, std::min(here, there)), symmetryNames[size_t(header.symmetry)]);
+  }
+}
+
+/// Entries may lie on either side of the diagonal; one that is stored on both is refused, since the sum would
+/// be twice what was meant. `body` is where the entries' lines begin.
+void expandEntries(const Text &text, const char *body, const MtxHeader &header, Entries &entries) {
+  refuseBothTriangles(text, body, header, entries);
+  const unsigned width = byteWidth(entries.type);
+  for (int64_t k = 0; header.symmetry != Symmetry::Symmetric && k < entries.count(); ++k) {
+    const bool onDiagonal = entries.coords[0][size_t(k)] == entries.coords[1][size_t(k)];
+    const Scalar value = loadScalar(entries.type, entries.values.data() + k * width);
+    if (std::string_view why = whyNotMirrored(header.symmetry, value, onDiagonal); !why.empty())
+      text.fail(findEntry(text, body, k), "{}", why);
+  }
+  appendMirrored(entries, header.symmetry);
+}
+
+//===--- Both layouts ---===//
+
 template <MtxField field> Entries readCoordinate(const Text &text, Scanner &scan, const MtxHeader &header) {
-  Entries entries;
-  entries.type = elementType(field);
-  entries.dims = {header.rows, header.cols};
-  entries.coords.resize(2);
+  Entries entries{elementType(field), {header.rows, header.cols}, {{}, {}}, {}};
   // A header may promise anything: memory is reserved for what the file can hold, the last line perhaps cut
   // short. Mirroring appends at most as many entries again.
   size_t stored = size_t(std::min(header.entries, mostEntries(text, scan, header) + 1));
-  size_t all = header.symmetry == MtxSymmetry::General ? stored : 2 * stored;
+  size_t all = header.symmetry == Symmetry::General ? stored : 2 * stored;
   for (auto &coords : entries.coords) {
     reserveLarge(coords, all);
     coords.resize(stored);
@@ -208,24 +289,28 @@ template <MtxField field> Entries readCoordinate(const Text &text, Scanner &scan
     cols[k] = readIndex(scan, "column index", header.cols);
     readValue<field>(scan, values, k);
   });
-  if (header.symmetry != MtxSymmetry::General)
+  if (header.symmetry != Symmetry::General)
     expandEntries(text, body, header, entries);
   return entries;
 }
 
 template <MtxField field> Tensor readArray(const Text &text, Scanner &scan, const MtxHeader &header) {
-  ElementType type = elementType(field);
-  Tensor dense = makeDense(type, {header.rows, header.cols});
-  std::byte *values = static_cast<std::byte *>(dense.values());
   const int64_t rows = header.rows, cols = header.cols;
-  const bool general = header.symmetry == MtxSymmetry::General;
-  const int64_t below = header.symmetry == MtxSymmetry::Skew ? 1 : 0;
+  Tensor dense = makeDense(elementType(field), {rows, cols});
+  std::byte *values = dense.value(0);
+  const bool general = header.symmetry == Symmetry::General;
+  const int64_t below = header.symmetry == Symmetry::Skew ? 1 : 0;
   int64_t i = general ? 0 : below, j = 0;
   forEachLine(text, scan, header, [&](int64_t) {
     const char *at = scan.p;
     readValue<field>(scan, values, i * cols + j);
-    if (!general && !mirrorValue(header, values, i * cols + j, values, j * cols + i, i == j))
-      failMirror(text, at, header, i == j);
+    if (!general) {
+      const Scalar value = loadScalar(dense.type, dense.value(i * cols + j));
+      if (std::string_view why = whyNotMirrored(header.symmetry, value, i == j); !why.empty())
+        text.fail(at, "{}", why);
+      if (i != j)
+        storeScalar(dense.type, dense.value(j * cols + i), mirrored(header.symmetry, value));
+    }
     if (++i == rows) // the next column, from the diagonal on where only half is stored
       i = general ? (++j, 0) : ++j + below;
   });
@@ -233,30 +318,12 @@ template <MtxField field> Tensor readArray(const Text &text, Scanner &scan, cons
 }
 
 template <MtxField field> FileContents readField(const Text &text, Scanner &scan, const MtxHeader &header) {
-  FileContents contents;
-  if (header.array) {
-    contents.isStored = true;
-    contents.stored = readArray<field>(text, scan, header);
-    contents.suggested = "dense";
-  } else {
-    contents.entries = readCoordinate<field>(text, scan, header);
-    contents.suggested = "CSR";
-  }
-  return contents;
+  if (header.array)
+    return {readArray<field>(text, scan, header), "dense"};
+  return {readCoordinate<field>(text, scan, header), "CSR"};
 }
 
 } // namespace
-
-std::string_view name(MtxSymmetry symmetry) {
-  constexpr std::array<std::string_view, 4> names{"general", "symmetric", "skew-symmetric", "hermitian"};
-  return names[size_t(symmetry)];
-}
-
-ElementType elementType(MtxField field) {
-  return field == MtxField::Integer   ? ElementType::I64
-         : field == MtxField::Complex ? ElementType::C128
-                                      : ElementType::F64;
-}
 
 FileContents readMtx(const Text &text) {
   Scanner scan(text);

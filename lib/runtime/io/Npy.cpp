@@ -1,10 +1,9 @@
 // NumPy arrays (numpy.lib.format): versions 1 to 3, row- and column-major, both byte orders.
-#include "runtime/io/Npy.h"
+#include "runtime/io/Text.h"
 #include "support/Errors.h"
 #include <algorithm>
 #include <bit>
 #include <charconv>
-#include <optional>
 
 namespace tulle::runtime::io {
 
@@ -18,11 +17,27 @@ constexpr size_t maxOrder = 32;
 /// anyway.
 constexpr size_t maxHeader = 1 << 20;
 
+/// NumPy's name of a type, and ours: the next wider signed one holds every value of an unsigned one, but for
+/// uint64, of which each value is checked.
+struct NumpyType {
+  std::string_view name;
+  unsigned width; ///< bytes of an element
+  ElementType type;
+};
+constexpr NumpyType numpyTypes[] = {
+    {"b1", 1, ElementType::Bool},   {"i1", 1, ElementType::I8},  {"i2", 2, ElementType::I16},
+    {"i4", 4, ElementType::I32},    {"i8", 8, ElementType::I64}, {"f2", 2, ElementType::F16},
+    {"f4", 4, ElementType::F32},    {"f8", 8, ElementType::F64}, {"c8", 8, ElementType::C64},
+    {"c16", 16, ElementType::C128}, {"u1", 1, ElementType::I16}, {"u2", 2, ElementType::I32},
+    {"u4", 4, ElementType::I64},    {"u8", 8, ElementType::I64}, {"?", 1, ElementType::Bool}};
+
 struct Array {
-  char kind = 'f'; ///< b i u f c, or S: bytes of text
-  unsigned width = 8;
+  NumpyType type = {};
+  bool isText = false; ///< of so many bytes
   bool swap = false, columnMajor = false;
   std::vector<int64_t> dims;
+
+  bool isUnsigned() const { return type.name.starts_with('u'); }
 };
 
 /// A line and column say nothing in a binary file; the byte does.
@@ -40,7 +55,7 @@ public:
       : text(text), p(begin), end(end), textAllowed(textAllowed) {}
 
   Array parse() {
-    bool descr = false, order = false, shape = false;
+    std::vector<std::string_view> seen;
     expect('{');
     while (!accept('}')) {
       skip();
@@ -48,20 +63,18 @@ public:
       std::string_view key = string();
       expect(':');
       skip();
-      if (key == "descr" && !descr) {
+      const bool again = std::ranges::count(seen, key) > 0;
+      seen.push_back(key);
+      if (key == "descr" && !again)
         parseType();
-        descr = true;
-      } else if (key == "fortran_order" && !order) {
+      else if (key == "fortran_order" && !again)
         array.columnMajor = boolean();
-        order = true;
-      } else if (key == "shape" && !shape) {
+      else if (key == "shape" && !again)
         parseShape();
-        shape = true;
-      } else {
+      else
         failAt(text, at,
                "unexpected key '{}' in the .npy header; it holds descr, fortran_order and shape, once each",
                quoted(key));
-      }
       if (!accept(',')) {
         expect('}');
         break;
@@ -70,7 +83,7 @@ public:
     skip();
     if (p != end)
       failAt(text, p, "unexpected text after the .npy header's closing brace");
-    if (!descr || !order || !shape)
+    if (seen.size() != 3)
       failAt(text, end, "the .npy header lacks one of descr, fortran_order and shape");
     return array;
   }
@@ -125,20 +138,18 @@ private:
       // NumPy's U holds four bytes a character.
       unsigned length = 0;
       if (std::from_chars(digits, rest.data() + rest.size(), length).ptr == rest.data() + rest.size()) {
-        array.kind = 'S';
-        array.width = rest[0] == 'U' ? 4 * length : length;
+        array.isText = true;
+        array.type.width = rest[0] == 'U' ? 4 * length : length;
         return;
       }
     }
-    static constexpr std::string_view known[] = {"b1", "?",  "i1", "i2", "i4", "i8", "u1", "u2",
-                                                 "u4", "u8", "f2", "f4", "f8", "c8", "c16"};
-    if (std::find(std::begin(known), std::end(known), rest) == std::end(known))
+    const auto *known = std::ranges::find(numpyTypes, rest, &NumpyType::name);
+    if (known == std::end(numpyTypes))
       failAt(text, at,
              "elements of type '{}' are not supported; convert with a.astype() to bool, int8 to int64, uint8 "
              "to uint64, float16 to float64, complex64 or complex128",
              quoted(type));
-    array.kind = rest[0] == '?' ? 'b' : rest[0];
-    array.width = rest == "?" ? 1 : rest == "c16" ? 16 : unsigned(rest[1] - '0');
+    array.type = *known;
   }
   void parseShape() {
     expect('(');
@@ -173,52 +184,32 @@ private:
   Array array;
 };
 
-ElementType elementType(const Array &array) {
-  switch (array.kind) {
-  case 'b':
-    return ElementType::Bool;
-  case 'i':
-    return array.width == 1   ? ElementType::I8
-           : array.width == 2 ? ElementType::I16
-           : array.width == 4 ? ElementType::I32
-                              : ElementType::I64;
-  case 'u': // the next wider signed type holds every value; for uint64 each value is checked
-    return array.width == 1 ? ElementType::I16 : array.width == 2 ? ElementType::I32 : ElementType::I64;
-  case 'c':
-    return array.width == 8 ? ElementType::C64 : ElementType::C128;
-  default:
-    return array.width == 2 ? ElementType::F16 : array.width == 4 ? ElementType::F32 : ElementType::F64;
-  }
-}
-
 /// Copies element `from` of the file to `target`, swapped and widened as the header says.
 void copyElement(const Text &text, const Array &array, const char *from, std::byte *target) {
+  const unsigned width = array.type.width, part = isComplex(array.type.type) ? width / 2 : width;
   unsigned char bytes[16];
-  std::memcpy(bytes, from, array.width);
-  if (array.swap && array.kind == 'c') {
-    std::reverse(bytes, bytes + array.width / 2);
-    std::reverse(bytes + array.width / 2, bytes + array.width);
-  } else if (array.swap) {
-    std::reverse(bytes, bytes + array.width);
-  }
-  if (array.kind == 'b')
+  std::memcpy(bytes, from, width);
+  for (unsigned k = 0; array.swap && k < width; k += part)
+    std::reverse(bytes + k, bytes + k + part);
+  if (array.type.type == ElementType::Bool)
     bytes[0] = bytes[0] != 0;
-  if (array.kind != 'u') {
-    std::memcpy(target, bytes, array.width);
+  if (!array.isUnsigned()) {
+    std::memcpy(target, bytes, width);
     return;
   }
   uint64_t value = 0;
-  std::memcpy(&value, bytes, array.width);
+  std::memcpy(&value, bytes, width);
   if (value > uint64_t(INT64_MAX))
     failAt(text, from,
            "the element is {}, which does not fit a signed 64-bit integer; save the array as float64", value);
-  std::memcpy(target, &value, std::min(8u, 2 * array.width));
+  std::memcpy(target, &value, byteWidth(array.type.type));
 }
 
 /// True when the file's bytes are the tensor's as they stand.
 bool copiesWhole(const Array &array) {
-  bool byteOrder = !array.swap || array.width == 1;
-  return byteOrder && array.kind != 'u' && array.kind != 'b' && (!array.columnMajor || array.dims.size() < 2);
+  const bool byteOrder = !array.swap || array.type.width == 1;
+  return byteOrder && !array.isUnsigned() && array.type.type != ElementType::Bool &&
+         (!array.columnMajor || array.dims.size() < 2);
 }
 
 void copyElements(const Text &text, const Array &array, const char *data, int64_t count, Tensor &dense) {
@@ -239,7 +230,7 @@ void copyElements(const Text &text, const Array &array, const char *data, int64_
     stride[d - 1] = stride[d] * array.dims[d];
   int64_t from = 0;
   for (int64_t k = 0; k < count; ++k) {
-    copyElement(text, array, data + from * array.width, target + k * width);
+    copyElement(text, array, data + from * array.type.width, target + k * width);
     for (size_t d = order; d-- > 0;) {
       from += stride[d];
       if (++index[d] < array.dims[d])
@@ -248,7 +239,7 @@ void copyElements(const Text &text, const Array &array, const char *data, int64_
       index[d] = 0;
     }
     if (k % reportEvery == 0)
-      text.report(data + from * array.width);
+      text.report(data + from * array.type.width);
   }
 }
 
@@ -291,8 +282,8 @@ Header readHeader(const Text &text, bool textAllowed) {
   int64_t bytes = 0;
   bool fits = true;
   for (size_t d = 0; d < array.dims.size() && !empty; ++d)
-    fits = fits && multiply(count, array.dims[d], count);
-  fits = fits && multiply(count, array.width, bytes);
+    fits = fits && !__builtin_mul_overflow(count, array.dims[d], &count);
+  fits = fits && !__builtin_mul_overflow(count, array.type.width, &bytes);
   const int64_t present = text.end() - data;
   if (!fits || bytes > present)
     throwFileError(text.name, "the .npy header promises {}, but {} after the header; the file is truncated",
@@ -308,39 +299,34 @@ Header readHeader(const Text &text, bool textAllowed) {
 
 FileContents readNpy(const Text &text) {
   const Header header = readHeader(text, /*textAllowed=*/false);
-  FileContents contents;
-  contents.isStored = true;
-  contents.suggested = "dense";
-  contents.stored = makeDense(elementType(header.array), header.array.dims, /*zeroed=*/false);
-  copyElements(text, header.array, header.data, header.count, contents.stored);
-  return contents;
+  Tensor dense = makeDense(header.array.type.type, header.array.dims, /*zeroed=*/false);
+  copyElements(text, header.array, header.data, header.count, dense);
+  return {std::move(dense), "dense"};
 }
 
 std::string readNpyText(const Text &text) {
   const Header header = readHeader(text, /*textAllowed=*/true);
-  if (header.array.kind != 'S' || header.count != 1)
+  if (!header.array.isText || header.count != 1)
     failAt(text, text.begin(), "expected one text, such as numpy.array('csr')");
   // The text ends at its first zero; wide characters are ASCII with three zeros each.
   std::string word;
-  for (unsigned k = 0; k < header.array.width; ++k)
+  for (unsigned k = 0; k < header.array.type.width; ++k)
     if (header.data[k] != '\0')
       word += header.data[k];
   return word;
 }
 
 std::string npyHeader(ElementType type, const std::vector<int64_t> &dims) {
-  static constexpr std::string_view names[] = {"|b1", "|i1", "<i2", "<i4", "<i8", "",
-                                               "<f2", "<f4", "<f8", "<c8", "<c16"};
-  std::string_view descr = names[size_t(type)];
-  if (descr.empty())
+  const auto *numpy = std::ranges::find(numpyTypes, type, &NumpyType::type);
+  if (numpy == std::end(numpyTypes))
     throw Error("NumPy has no bf16; convert the tensor to f32 or write .mtx or .tns");
   std::string shape;
   for (int64_t size : dims)
     shape += fmt::format("{}{}", size, dims.size() == 1 ? "," : ", ");
   if (dims.size() > 1)
     shape.resize(shape.size() - 2);
-  std::string dictionary =
-      fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}), }}", descr, shape);
+  std::string dictionary = fmt::format("{{'descr': '{}{}', 'fortran_order': False, 'shape': ({}), }}",
+                                       numpy->width == 1 ? '|' : '<', numpy->name, shape);
   const size_t prefix = 10;
   dictionary.append((64 - (prefix + dictionary.size() + 1) % 64) % 64, ' ');
   dictionary += '\n';

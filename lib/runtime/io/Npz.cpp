@@ -1,48 +1,112 @@
 // scipy.sparse.load_npz is the specification: which members each format has, and which may be unordered.
-#include "runtime/io/Npz.h"
 #include "runtime/io/CompressedArrays.h"
-#include "runtime/io/Npy.h"
-#include "runtime/io/Zip.h"
-#include "support/Errors.h"
+#include "runtime/io/TemporaryFile.h"
+#include "runtime/io/Text.h"
+#include "runtime/tensor/MemoryLimits.h"
+#include <algorithm>
 #include <fmt/ranges.h>
+#include <zip.h>
 
 namespace tulle::runtime::io {
 
 namespace {
 
-/// The members of one archive as arrays. SciPy names them without the `.npy` that the archive adds.
-class Members {
-public:
-  Members(ZipReader &archive, const Text &text) : archive(archive), text(text) {}
+/// No deflate stream is more than 1032 times smaller than what it holds (zlib's technical notes).
+constexpr uint64_t maxRatio = 1032;
+/// 1980-01-01, the earliest day an archive can name.
+constexpr uint16_t fixedDate = (1 << 5) | 1;
 
-  bool has(const std::string &name) const { return archive.contains(name + ".npy"); }
-  NamedArray array(const std::string &name) {
-    const std::string bytes = read(name), label = text.name + ": " + name + ".npy";
-    return {name, readNpy({bytes, label}).stored};
+struct ZipError : zip_error_t {
+  ZipError() { zip_error_init(this); }
+  ~ZipError() { zip_error_fini(this); }
+};
+
+//===--- Reading ---===//
+
+/// The members of one archive as arrays. SciPy names them without the `.npy` that the archive adds.
+class Members : public NamesFile {
+public:
+  explicit Members(const Text &text)
+      : NamesFile{text.name}, total(text.bytes.size()), archive(nullptr, zip_discard) {
+    ZipError error;
+    zip_source_t *source = zip_source_buffer_create(text.bytes.data(), total, 0, &error);
+    archive.reset(source ? zip_open_from_source(source, ZIP_RDONLY, &error) : nullptr);
+    if (!archive) {
+      zip_source_free(source);
+      fail("not a whole zip archive ({}); an .npz file is one that numpy.savez or scipy.sparse.save_npz "
+           "wrote; "
+           "copy it again if it was cut short",
+           zip_error_strerror(&error));
+    }
+    for (zip_int64_t i = 0, n = zip_get_num_entries(archive.get(), 0); i < n; ++i) {
+      const char *name = zip_get_name(archive.get(), zip_uint64_t(i), 0);
+      names.push_back(name ? name : "");
+    }
   }
-  std::string word(const std::string &name) {
-    const std::string bytes = read(name), label = text.name + ": " + name + ".npy";
-    return readNpyText({bytes, label});
-  }
-  template <class... Args> [[noreturn]] void fail(fmt::format_string<Args...> message, Args &&...args) const {
-    throwFileError(text.name, message, std::forward<Args>(args)...);
-  }
+
+  bool has(const std::string &name) const { return std::ranges::count(names, name + ".npy") > 0; }
+  NamedArray array(const std::string &name) const { return {name, parse(name, readNpy).stored}; }
+  std::vector<int64_t> list(const std::string &name) const { return indexList(file, array(name)); }
+  std::string word(const std::string &name) const { return parse(name, readNpyText); }
+
+  std::vector<std::string> names; ///< in the order of the archive
 
 private:
-  std::string read(const std::string &name) {
+  template <class Result> Result parse(const std::string &name, Result (*reader)(const Text &)) const {
     if (!has(name))
       fail("the array '{}' is missing; a matrix of scipy.sparse has format, shape, data and the index arrays "
            "of its format; write it with scipy.sparse.save_npz",
            name);
-    return archive.read(name + ".npy");
+    const std::string bytes = read(name + ".npy"), label = file + ": " + name + ".npy";
+    return reader({bytes, label});
   }
 
-  ZipReader &archive;
-  const Text &text;
+  /// The bytes of a member. Throws Error when it is damaged or encrypted, and before allocating when its size
+  /// cannot be right or is beyond memory.
+  std::string read(const std::string &member) const {
+    auto failMember = [&]<class... Args>(fmt::format_string<Args...> what, Args &&...args) {
+      fail("member '{}': {}", io::quoted(member), fmt::format(what, std::forward<Args>(args)...));
+    };
+    const auto index = zip_uint64_t(std::ranges::find(names, member) - names.begin());
+    zip_stat_t info;
+    zip_stat_init(&info);
+    constexpr zip_uint64_t wanted = ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE;
+    if (zip_stat_index(archive.get(), index, 0, &info) != 0 || (info.valid & wanted) != wanted)
+      failMember("its size is missing from the archive's directory; write the file again");
+    if (info.comp_size > total)
+      failMember("{} compressed bytes are more than the archive's {}; the archive is damaged", info.comp_size,
+                 total);
+    if (info.size / maxRatio > info.comp_size || info.size > uint64_t(INT64_MAX))
+      failMember("{} compressed bytes cannot hold the {} promised; the archive is damaged", info.comp_size,
+                 info.size);
+    requireMemory(int64_t(info.size), fmt::format("member '{}' of {}", io::quoted(member), file));
+    std::unique_ptr<zip_file_t, int (*)(zip_file_t *)> stream(zip_fopen_index(archive.get(), index, 0),
+                                                              zip_fclose);
+    if (!stream)
+      failMember("{}; write the file again, without a password", zip_strerror(archive.get()));
+    std::string bytes(size_t(info.size), '\0');
+    size_t got = 0;
+    while (got < bytes.size()) {
+      zip_int64_t n = zip_fread(stream.get(), bytes.data() + got, bytes.size() - got);
+      if (n <= 0)
+        failMember("damaged after {} of {} ({}); copy the file again", got,
+                   counted(int64_t(bytes.size()), "byte", "bytes"),
+                   n < 0 ? zip_file_strerror(stream.get()) : "the data ends");
+      got += size_t(n);
+    }
+    // The checksum is compared when the end is read.
+    char more;
+    if (zip_fread(stream.get(), &more, 1) != 0)
+      failMember("its checksum or size is wrong; copy the file again");
+    return bytes;
+  }
+
+  uint64_t total; ///< bytes of the archive
+  std::unique_ptr<zip_t, void (*)(zip_t *)> archive;
 };
 
-std::vector<int64_t> readShape(Members &members, const std::string &file) {
-  std::vector<int64_t> dims = indexList(file, members.array("shape"));
+std::vector<int64_t> readShape(const Members &members) {
+  std::vector<int64_t> dims = members.list("shape");
   if (dims.size() != 2)
     members.fail("'shape' has {} elements; matrices with 2 are supported", dims.size());
   for (int64_t size : dims)
@@ -51,8 +115,7 @@ std::vector<int64_t> readShape(Members &members, const std::string &file) {
   return dims;
 }
 
-FileContents readCompressed(Members &members, const std::string &file, const std::string &format,
-                            std::vector<int64_t> dims) {
+FileContents readCompressed(const Members &members, const std::string &format, std::vector<int64_t> dims) {
   CompressedArrays arrays;
   arrays.dims = std::move(dims);
   arrays.positions = members.array("indptr");
@@ -65,89 +128,72 @@ FileContents readCompressed(Members &members, const std::string &file, const std
     arrays.format = format == "csr" ? "CSR" : "CSC";
     if (format == "csc")
       arrays.segmentFirst = {1, 0};
-    return compressedContents(file, arrays);
+    return compressedContents(members.file, arrays);
   }
   for (size_t d : {0u, 1u})
     if (shape[d + 1] < 1 || arrays.dims[d] % shape[d + 1] != 0 || shape[d + 1] > INT32_MAX)
       members.fail("blocks of {} x {} do not divide the sizes {} x {}", shape[1], shape[2], arrays.dims[0],
                    arrays.dims[1]);
-  arrays.blockRows = shape[1];
-  arrays.blockColumns = shape[2];
+  arrays.block = {shape[1], shape[2]};
   arrays.format = fmt::format("BCSR({},{})", shape[1], shape[2]);
-  return compressedContents(file, arrays);
+  return compressedContents(members.file, arrays);
 }
 
 /// Element (k, j) of `data` belongs to row j - offsets[k]; zeros are padding, as SciPy takes them.
-FileContents readDia(Members &members, const std::string &file, std::vector<int64_t> dims) {
-  const std::vector<int64_t> offsets = indexList(file, members.array("offsets"));
+FileContents readDia(const Members &members, std::vector<int64_t> dims) {
+  const std::vector<int64_t> offsets = members.list("offsets");
   const Tensor data = members.array("data").data;
   if (data.dims.size() != 2 || data.dims[0] != int64_t(offsets.size()))
     members.fail("'data' has shape ({}), expected {} rows, as many as 'offsets' has elements",
                  fmt::join(data.dims, ", "), offsets.size());
-  FileContents contents;
-  contents.suggested = "DIA";
-  Entries &out = contents.entries;
-  out.type = data.type;
-  out.coords.resize(2);
-  const unsigned width = byteWidth(out.type);
-  const std::vector<std::byte> zero(width);
   const int64_t columns = std::min(data.dims[1], dims[1]);
+  Entries out{data.type, dims, {{}, {}}, {}};
   for (size_t k = 0; k < offsets.size(); ++k)
     for (int64_t j = 0; j < columns; ++j) {
       int64_t i;
       if (__builtin_sub_overflow(j, offsets[k], &i) || i < 0 || i >= dims[0])
         continue;
-      const auto *value =
-          static_cast<const std::byte *>(data.values()) + (int64_t(k) * data.dims[1] + j) * width;
+      const std::byte *value = data.value(int64_t(k) * data.dims[1] + j);
       const Scalar scalar = loadScalar(out.type, value);
       if (scalar.i == 0 && scalar.f == 0.0)
         continue;
       out.coords[0].push_back(i);
       out.coords[1].push_back(j);
-      out.values.insert(out.values.end(), value, value + width);
+      out.values.insert(out.values.end(), value, value + byteWidth(out.type));
     }
-  out.dims = std::move(dims);
-  return contents;
+  return {std::move(out), "DIA"};
 }
 
-FileContents readMatrix(Members &members, const std::string &file) {
+FileContents readMatrix(const Members &members) {
   const std::string format = members.word("format");
   if (format != "csr" && format != "csc" && format != "bsr" && format != "coo" && format != "dia")
     members.fail("matrices in SciPy's format '{}' are not supported; csr, csc, coo, bsr and dia are: convert "
                  "with A.tocsr()",
                  io::quoted(format));
-  std::vector<int64_t> dims = readShape(members, file);
+  std::vector<int64_t> dims = readShape(members);
   if (format == "dia")
-    return readDia(members, file, std::move(dims));
+    return readDia(members, std::move(dims));
   if (format != "coo")
-    return readCompressed(members, file, format, std::move(dims));
+    return readCompressed(members, format, std::move(dims));
   NamedArray values = members.array("data");
-  return coordinateContents(file, dims, {members.array("row"), members.array("col")}, values);
+  return coordinateContents(members.file, dims, {members.array("row"), members.array("col")}, values);
 }
 
-// ---- writing ----
+//===--- Writing ---===//
 
-/// A member in the making: header and elements. SciPy wants positions and coordinates of one signed type.
-struct Member {
-  std::string name, header;
-  Buffer data;
-};
+/// The members of an archive but for the format's word. SciPy wants positions and coordinates of one signed
+/// type.
+using Arrays = std::vector<std::pair<std::string, Tensor>>;
 
-Member member(const std::string &name, ElementType type, const std::vector<int64_t> &dims, Buffer data) {
-  return {name + ".npy", npyHeader(type, dims), std::move(data)};
+Tensor indexArray(const std::vector<int64_t> &list) {
+  Tensor made = makeDense(ElementType::I64, {int64_t(list.size())}, /*zeroed=*/false);
+  std::ranges::copy(list, static_cast<int64_t *>(made.values()));
+  return made;
 }
 
-Member indexMember(const std::string &name, const std::vector<int64_t> &list) {
-  return member(name, ElementType::I64, {int64_t(list.size())},
-                Buffer::copyOf(list.data(), int64_t(list.size()), int64_t(list.size() * sizeof list[0]),
-                               "an index array"));
-}
-
-Member formatMember(const std::string &word) {
-  // NumPy's text of three bytes; the header of an i8 scalar has the same length.
-  std::string header = npyHeader(ElementType::I8, {});
-  header.replace(header.find("|i1"), 3, "|S3");
-  return {"format.npy", header, Buffer::copyOf(word.data(), 3, 3, "a word")};
+/// The elements of a buffer, in another shape.
+Tensor reshaped(ElementType type, const std::vector<int64_t> &dims, const Buffer &buffer) {
+  return borrowDense(type, dims, buffer.data, buffer.owner);
 }
 
 /// An unsigned field of the layout as i64.
@@ -161,51 +207,43 @@ std::vector<int64_t> widened(const Tensor &tensor, unsigned fieldNumber) {
 }
 
 /// Positions and coordinates of the level `l`; 32-bit ones as they are.
-std::vector<Member> indexMembers(const Tensor &tensor, unsigned l) {
+Arrays indexArrays(const Tensor &tensor, unsigned l) {
   const unsigned pos = *tensor.layout.positions[l], crd = tensor.layout.coordinates[l]->field;
-  std::vector<Member> members;
+  Arrays arrays;
   const bool narrow = tensor.layout.fields[pos].width == 32 && tensor.layout.fields[crd].width == 32 &&
                       std::max(tensor.dims[0], tensor.dims[1]) <= INT32_MAX &&
                       tensor.buffers[crd].count <= INT32_MAX;
   for (auto [name, field] : {std::pair("indptr", pos), std::pair("indices", crd)}) {
     const Buffer &buffer = tensor.buffers[field];
-    if (narrow)
-      members.push_back(member(name, ElementType::I32, {buffer.count}, buffer));
-    else
-      members.push_back(indexMember(name, widened(tensor, field)));
+    arrays.emplace_back(name, narrow ? reshaped(ElementType::I32, {buffer.count}, buffer)
+                                     : indexArray(widened(tensor, field)));
   }
-  return members;
+  return arrays;
 }
 
-std::vector<Member> compressedMembers(const Tensor &tensor, const std::string &word) {
-  std::vector<Member> members = indexMembers(tensor, 1);
+Arrays compressedArrays(const Tensor &tensor, const std::string &word) {
+  Arrays arrays = indexArrays(tensor, 1);
   std::vector<int64_t> shape = {tensor.storedCount()};
   if (word == "bsr") {
     const int64_t rows = format::levelSize((*format::digits(tensor.encoding))[2], tensor.dims),
                   columns = format::levelSize((*format::digits(tensor.encoding))[3], tensor.dims);
     shape = {tensor.storedCount() / (rows * columns), rows, columns};
   }
-  members.push_back(member("data", tensor.type, shape, tensor.buffers.back()));
-  members.push_back(formatMember(word));
-  return members;
+  arrays.emplace_back("data", reshaped(tensor.type, shape, tensor.buffers.back()));
+  return arrays;
 }
 
-std::vector<Member> cooMembers(const Tensor &tensor) {
+Arrays cooArrays(const Tensor &tensor) {
   Entries entries = unpack(tensor);
-  // A vector is a column, as in .mtx.
-  while (entries.coords.size() < 2)
-    entries.coords.emplace_back(size_t(tensor.dims.empty() ? tensor.storedCount() : entries.count()), 0);
-  const Buffer values = Buffer::copyOf(entries.values.data(), int64_t(entries.coords[0].size()),
-                                       int64_t(entries.values.size()), "the values of a file");
-  std::vector<Member> members = {indexMember("row", entries.coords[0]),
-                                 indexMember("col", entries.coords[1])};
-  members.push_back(member("data", tensor.type, {values.count}, values));
-  members.push_back(formatMember("coo"));
-  return members;
+  const auto count = int64_t(entries.values.size() / byteWidth(tensor.type));
+  entries.coords.resize(2, std::vector<int64_t>(size_t(count))); // a vector is a column, as in .mtx
+  Tensor values = makeDense(tensor.type, {count}, /*zeroed=*/false);
+  std::ranges::copy(entries.values, values.value(0));
+  return {{"row", indexArray(entries.coords[0])}, {"col", indexArray(entries.coords[1])}, {"data", values}};
 }
 
 /// Diagonals that hold a stored slot, ascending, each indexed by its columns.
-std::vector<Member> diaMembers(const Tensor &tensor) {
+Arrays diaArrays(const Tensor &tensor) {
   std::vector<int64_t> offsets;
   forEachStored(tensor, [&](std::span<const int64_t> at, int64_t) {
     int64_t k = at[1] - at[0];
@@ -214,14 +252,11 @@ std::vector<Member> diaMembers(const Tensor &tensor) {
       offsets.insert(found, k);
   });
   Tensor data = makeDense(tensor.type, {int64_t(offsets.size()), tensor.dims[1]});
-  const unsigned width = byteWidth(tensor.type);
   forEachStored(tensor, [&](std::span<const int64_t> at, int64_t position) {
     int64_t row = std::lower_bound(offsets.begin(), offsets.end(), at[1] - at[0]) - offsets.begin();
-    std::memcpy(static_cast<std::byte *>(data.values()) + (row * tensor.dims[1] + at[1]) * width,
-                static_cast<const std::byte *>(tensor.values()) + position * width, width);
+    std::memcpy(data.value(row * tensor.dims[1] + at[1]), tensor.value(position), byteWidth(tensor.type));
   });
-  return {indexMember("offsets", offsets), member("data", data.type, data.dims, data.buffers.back()),
-          formatMember("dia")};
+  return {{"offsets", indexArray(offsets)}, {"data", data}};
 }
 
 /// SciPy's word for the tensor's format; "coo" for those it has none for.
@@ -239,32 +274,66 @@ std::string scipyFormat(const Tensor &tensor, const std::string &name) {
 } // namespace
 
 FileContents readNpz(const Text &text) {
-  ZipReader archive(text.bytes, text.name);
-  Members members(archive, text);
+  const Members members(text);
+  const std::vector<std::string> &all = members.names;
   if (members.has("format"))
-    return readMatrix(members, text.name);
-  if (archive.names().size() == 1 && archive.names()[0].ends_with(".npy")) {
-    FileContents contents;
-    const std::string &name = archive.names()[0];
-    contents.stored = members.array(name.substr(0, name.size() - 4)).data;
-    contents.isStored = true;
-    contents.suggested = "dense";
-    return contents;
-  }
+    return readMatrix(members);
+  if (all.size() == 1 && all[0].ends_with(".npy"))
+    return {members.array(all[0].substr(0, all[0].size() - 4)).data, "dense"};
   std::string names;
-  for (size_t k = 0; k < archive.names().size() && k < 8; ++k)
-    names += (k ? ", " : "") + io::quoted(archive.names()[k]);
+  for (size_t k = 0; k < all.size() && k < 8; ++k)
+    names += (k ? ", " : "") + io::quoted(all[k]);
   members.fail("the archive holds {} ({}) and no 'format'; expected one dense array, or a matrix that "
                "scipy.sparse.save_npz wrote; save the array you mean with numpy.save",
-               counted(int64_t(archive.names().size()), "member", "members"), names);
+               counted(int64_t(all.size()), "member", "members"), names);
+}
+
+void writeZip(const std::string &path, const std::vector<ZipMember> &members) {
+  TemporaryFile file(path);
+  int64_t bytes = 0;
+  for (const ZipMember &member : members)
+    for (std::string_view piece : member.pieces)
+      bytes += int64_t(piece.size());
+  requireMemory(bytes, "the file " + path);
+  ZipError error;
+  auto fail = [&](const char *why) { throwFileError(path, "cannot write the archive: {}", why); };
+  std::unique_ptr<zip_source_t, void (*)(zip_source_t *)> image(
+      zip_source_buffer_create(nullptr, 0, 0, &error), zip_source_free);
+  zip_t *opened = image ? zip_open_from_source(image.get(), ZIP_CREATE | ZIP_TRUNCATE, &error) : nullptr;
+  if (!opened)
+    fail(zip_error_strerror(&error));
+  zip_source_keep(image.get()); // the archive owns it, too
+  std::unique_ptr<zip_t, void (*)(zip_t *)> archive(opened, zip_discard);
+  for (const ZipMember &member : members) {
+    std::vector<zip_buffer_fragment_t> pieces;
+    for (std::string_view piece : member.pieces)
+      pieces.push_back({reinterpret_cast<zip_uint8_t *>(const_cast<char *>(piece.data())), piece.size()});
+    zip_source_t *source = zip_source_buffer_fragment(opened, pieces.data(), pieces.size(), 0);
+    const zip_int64_t index = source ? zip_file_add(opened, member.name.c_str(), source, 0) : -1;
+    if (index < 0)
+      zip_source_free(source);
+    if (index < 0 || zip_file_set_dostime(opened, zip_uint64_t(index), 0, fixedDate, 0) != 0)
+      fail(zip_strerror(opened));
+  }
+  if (zip_close(opened) != 0)
+    fail(zip_strerror(opened));
+  (void)archive.release();
+  if (zip_source_open(image.get()) != 0)
+    fail(zip_error_strerror(zip_source_error(image.get())));
+  char chunk[1 << 16];
+  while (const zip_int64_t got = zip_source_read(image.get(), chunk, sizeof chunk)) {
+    if (got < 0)
+      fail(zip_error_strerror(zip_source_error(image.get())));
+    file.write({chunk, size_t(got)});
+  }
+  file.commit();
 }
 
 std::string writeNpz(const std::string &path, const Tensor &tensor) {
-  std::vector<Member> members;
-  std::string note;
+  Arrays arrays;
+  std::string note, word;
   if (format::isAllDense(tensor.encoding)) {
-    Tensor dense = toDense(tensor);
-    members = {member("arr_0", dense.type, dense.dims, dense.buffers.back())};
+    arrays = {{"arr_0", toDense(tensor)}};
   } else {
     if (tensor.dims.size() > 2)
       throwFileError(path, ".npz files hold matrices, but the tensor has {} dimensions; write .tns instead",
@@ -274,20 +343,32 @@ std::string writeNpz(const std::string &path, const Tensor &tensor) {
           path,
           ".npz files mean 0 where nothing is stored, but this tensor's fill is {}; convert it to dense",
           tensor.encoding.fill.value_or("not 0"));
-    const std::string name = format::displayName(tensor.encoding), word = scipyFormat(tensor, name);
-    members = word == "coo"   ? cooMembers(tensor)
-              : word == "dia" ? diaMembers(tensor)
-                              : compressedMembers(tensor, word);
+    const std::string name = format::displayName(tensor.encoding);
+    word = scipyFormat(tensor, name);
+    arrays = word == "coo"   ? cooArrays(tensor)
+             : word == "dia" ? diaArrays(tensor)
+                             : compressedArrays(tensor, word);
     std::vector<int64_t> shape = tensor.dims;
     shape.resize(2, 1);
-    members.push_back(indexMember("shape", shape));
+    arrays.emplace_back("shape", indexArray(shape));
     if (word == "coo" && !name.starts_with("COO"))
       note = fmt::format("{}: SciPy has no {}; the entries are written as coo", path, name);
   }
-  ZipWriter archive(path);
-  for (const Member &m : members)
-    archive.add(m.name, {m.header, {static_cast<const char *>(m.data.data), size_t(m.data.bytes)}});
-  archive.commit();
+  std::vector<ZipMember> members;
+  std::vector<std::string> headers(arrays.size() + 1);
+  for (size_t k = 0; k < arrays.size(); ++k) {
+    const auto &[name, array] = arrays[k];
+    headers[k] = npyHeader(array.type, array.dims);
+    const Buffer &data = array.buffers.back();
+    members.push_back(
+        {name + ".npy", {headers[k], {static_cast<const char *>(data.data), size_t(data.bytes)}}});
+  }
+  if (!word.empty()) { // NumPy's text of three bytes; the header of an i8 scalar has the same length
+    headers.back() = npyHeader(ElementType::I8, {});
+    headers.back().replace(headers.back().find("|i1"), 3, "|S3");
+    members.push_back({"format.npy", {headers.back(), word}});
+  }
+  writeZip(path, members);
   return note;
 }
 

@@ -1,5 +1,6 @@
+// A nameless file, or one of a name that nobody has, is renamed to the target at the end; a signal's handler
+// removes what has a name until then.
 #include "runtime/io/TemporaryFile.h"
-#include "runtime/io/Descriptor.h"
 #include "runtime/io/Io.h"
 #include "support/Errors.h"
 #include <array>
@@ -10,9 +11,8 @@
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
-#include <unistd.h>
 
-namespace tulle::runtime::io {
+namespace tulle::runtime {
 
 namespace fs = std::filesystem;
 
@@ -48,27 +48,23 @@ std::string folderOf(const std::string &path) {
   return folder.empty() ? "." : folder;
 }
 
-/// A file without a name, or -1 where the folder's file system has none.
-int openNameless(const std::string &folder) {
-#ifdef O_TMPFILE
-  return open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
-#else
-  return -1;
-#endif
-}
-
 /// What leads into /proc names an open file of the process, as /dev/stdout does.
 bool isOpenFile(const std::string &path) { return path.starts_with("/proc/"); }
 
-/// Next to the target, and short: names of files are at most 255 bytes long.
-std::string newName(const std::string &folder) {
-  static std::atomic<unsigned> counter = 0;
-  return fmt::format("{}/.tulle-{}-{}.tmp", folder, getpid(), counter++);
+/// Writes what is read from the start of a file.
+bool copyAll(int from, int to) {
+  char buffer[1 << 16];
+  if (lseek(from, 0, SEEK_SET) != 0)
+    return false;
+  while (const ssize_t got = ::read(from, buffer, sizeof buffer))
+    if (got < 0 || !writeAll(to, {buffer, size_t(got)}))
+      return false;
+  return true;
 }
 
 } // namespace
 
-std::string resolvedPath(const std::string &path) {
+std::string writtenFile(const std::string &path) {
   fs::path at = path;
   std::error_code error;
   for (int links = 0; links < 40 && fs::is_symlink(fs::symlink_status(at, error)); ++links) {
@@ -81,21 +77,10 @@ std::string resolvedPath(const std::string &path) {
   return error ? at.string() : (folder / at.filename()).string();
 }
 
-TemporaryFile::TemporaryFile(const std::string &path) : path(path), target(resolvedPath(path)) {
-  if (path.empty())
-    throw Error("expected the name of a file to write, got an empty one");
-  existed = stat(target.c_str(), &before) == 0;
-  if (existed && S_ISDIR(before.st_mode))
-    throwFileError(path, "cannot write the file: a directory has this name");
-  special = existed && (!S_ISREG(before.st_mode) || isOpenFile(target));
-  if (existed && access(target.c_str(), W_OK) != 0)
-    fail("cannot write the file");
-  open();
-}
-
 template <class Make> void TemporaryFile::name(const std::string &folder, Make make) {
-  for (;;) {
-    temporary = newName(folder);
+  static std::atomic<unsigned> counter = 0;
+  for (;;) { // short: names of files are at most 255 bytes long
+    temporary = fmt::format("{}/.tulle-{}-{}.tmp", folder, getpid(), counter++);
     enroll(temporary);
     if (make(temporary.c_str()))
       return;
@@ -108,13 +93,21 @@ template <class Make> void TemporaryFile::name(const std::string &folder, Make m
   }
 }
 
-void TemporaryFile::open() {
+TemporaryFile::TemporaryFile(const std::string &path) : path(path), target(writtenFile(path)) {
+  if (path.empty())
+    throw Error("expected the name of a file to write, got an empty one");
+  existed = stat(target.c_str(), &before) == 0;
+  if (existed && S_ISDIR(before.st_mode))
+    throwFileError(path, "cannot write the file: a directory has this name");
+  special = existed && (!S_ISREG(before.st_mode) || isOpenFile(target));
+  if (existed && access(target.c_str(), W_OK) != 0)
+    fail("cannot write the file");
   std::error_code error;
   const std::string folder = special ? fs::temp_directory_path(error).string() : folderOf(target);
-  opened = openNameless(folder);
-  if (opened < 0)
+  opened = open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
+  if (opened < 0) // the folder's file system has no files without names
     name(folder, [&](const char *file) {
-      opened = ::open(file, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+      opened = open(file, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
       return opened >= 0;
     });
 }
@@ -144,20 +137,9 @@ bool writeAll(int fd, std::string_view bytes) {
   return true;
 }
 
-bool TemporaryFile::tryWrite(std::string_view bytes) const { return writeAll(opened, bytes); }
-
 void TemporaryFile::write(std::string_view bytes) {
-  if (!tryWrite(bytes))
+  if (!writeAll(opened, bytes))
     fail("cannot write the file");
-}
-
-void TemporaryFile::copyTo(int file) {
-  char buffer[1 << 16];
-  if (lseek(opened, 0, SEEK_SET) != 0)
-    fail("cannot write the file");
-  while (const ssize_t got = ::read(opened, buffer, sizeof buffer))
-    if (got < 0 || !writeAll(file, {buffer, size_t(got)}))
-      fail("cannot write the file");
 }
 
 /// A file without a name gets one: its own where nothing has that, else one to be renamed from.
@@ -172,10 +154,10 @@ void TemporaryFile::link() {
 
 void TemporaryFile::commit() {
   if (special) {
-    const Descriptor file(::open(target.c_str(), O_WRONLY | O_CLOEXEC));
-    if (!file)
+    const Descriptor file(open(target.c_str(), O_WRONLY | O_CLOEXEC));
+    if (!file || !copyAll(opened, file.fd))
       fail("cannot write the file");
-    return copyTo(file.fd);
+    return;
   }
   if (existed && (fchown(opened, before.st_uid, before.st_gid) == 0 || before.st_uid == geteuid()))
     (void)fchmod(opened, before.st_mode & 07777);
@@ -193,12 +175,12 @@ void TemporaryFile::commit() {
   temporary.clear();
 }
 
-} // namespace tulle::runtime::io
-
-void tulle::runtime::removeTemporariesOnSignals() {
+void removeTemporariesOnSignals() {
   for (int signal : {SIGINT, SIGTERM, SIGHUP})
-    if (std::signal(signal, io::removePending) == SIG_IGN)
+    if (std::signal(signal, removePending) == SIG_IGN)
       std::signal(signal, SIG_IGN); // as under nohup
   // A limit on sizes of files is an error of the write that meets it.
   std::signal(SIGXFSZ, SIG_IGN);
 }
+
+} // namespace tulle::runtime

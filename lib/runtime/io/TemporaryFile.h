@@ -1,10 +1,27 @@
-// A file that appears whole or not at all.
+// A file that appears whole or not at all, and descriptors that close themselves.
 #pragma once
 #include <string>
 #include <string_view>
 #include <sys/stat.h>
+#include <unistd.h>
 
-namespace tulle::runtime::io {
+namespace tulle::runtime {
+
+/// A descriptor that is closed at the end; -1 where opening failed.
+struct Descriptor {
+  explicit Descriptor(int fd) : fd(fd) {}
+  ~Descriptor() {
+    if (fd >= 0)
+      close(fd);
+  }
+  Descriptor(const Descriptor &) = delete;
+  explicit operator bool() const { return fd >= 0; }
+
+  const int fd;
+};
+
+/// Writes all bytes, also where a signal interrupts; false, with errno, where that fails.
+bool writeAll(int fd, std::string_view bytes);
 
 /// What becomes the file `path` at commit(), and is gone without it. Until then it has no name in any folder,
 /// where the file system can do that (O_TMPFILE), so that nothing is left of a process that is killed.
@@ -22,8 +39,6 @@ public:
   /// The file, open for reading and writing until commit().
   int descriptor() const { return opened; }
   void write(std::string_view bytes);
-  /// The same, for callers that no exception may cross: false, with errno, where it fails.
-  bool tryWrite(std::string_view bytes) const;
   void commit();
   /// Throws Error `path: error: what: ` and the system's reason.
   [[noreturn]] void fail(std::string_view what) const;
@@ -31,8 +46,6 @@ public:
 private:
   /// Finds a name in the folder with which `make` succeeds, or fails for another reason than EEXIST.
   template <class Make> void name(const std::string &folder, Make make);
-  void open();
-  void copyTo(int target);
   void link();
 
   std::string path;
@@ -44,8 +57,4 @@ private:
   int opened = -1;
 };
 
-/// The file that a path leads to: links are followed, also to what is not there yet. Two paths of one file
-/// give the same text.
-std::string resolvedPath(const std::string &path);
-
-} // namespace tulle::runtime::io
+} // namespace tulle::runtime

@@ -1,27 +1,26 @@
+// Numbers that the scanner's fast paths leave: signs, many digits, exponents of Fortran; and what is no
+// number.
 #include "runtime/io/Text.h"
 #include "support/Diagnostic.h"
 #include "tulle/error.h"
 #include <charconv>
-#include <cmath>
 
 namespace tulle::runtime::io {
-
-namespace {
-
-void appendPrintable(std::string &out, char c) {
-  if (c >= ' ' && c <= '~')
-    out += c;
-  else
-    out += fmt::format("\\x{:02x}", unsigned(static_cast<unsigned char>(c)));
-}
-
-} // namespace
 
 std::string quoted(std::string_view text) {
   std::string out;
   for (char c : text.substr(0, 40))
-    appendPrintable(out, c);
+    if (c >= ' ' && c <= '~')
+      out += c;
+    else
+      out += fmt::format("\\x{:02x}", unsigned(static_cast<unsigned char>(c)));
   return text.size() > 40 ? out + "…" : out;
+}
+
+bool takeEnding(std::string_view &name, std::string_view ending) {
+  const bool has = name.size() > ending.size() && name.ends_with(ending);
+  name.remove_suffix(has ? ending.size() : 0);
+  return has;
 }
 
 std::string counted(int64_t n, std::string_view one, std::string_view many) {

@@ -1,12 +1,15 @@
-// Scanning numbers out of a text that is whole in memory, and errors that point into it.
+// Scanning numbers out of a text that is whole in memory, errors that point into it, and the readers and
+// writers of each format.
 #pragma once
 #include "runtime/io/Io.h"
+#include "support/Errors.h"
 #include <cmath>
 #include <cstring>
 #include <fast_float/fast_float.h>
 #include <fmt/format.h>
 #include <string>
 #include <string_view>
+#include <sys/mman.h>
 
 namespace tulle::runtime::io {
 
@@ -43,13 +46,11 @@ inline constexpr int64_t reportEvery = int64_t(1) << 18;
 /// message.
 std::string quoted(std::string_view text);
 
+/// Takes a name's ending off, where it has that and more.
+bool takeEnding(std::string_view &name, std::string_view ending);
+
 /// 1 byte → "1 byte", 2 entries → "2 entries".
 std::string counted(int64_t n, std::string_view one, std::string_view many);
-
-/// a * b, or false when it exceeds int64.
-inline bool multiply(int64_t a, int64_t b, int64_t &product) {
-  return !__builtin_mul_overflow(a, b, &product);
-}
 
 /// A position in a Text. Spaces are blanks, tabs and carriage returns (so CRLF needs no case of its own).
 class Scanner {
@@ -140,6 +141,27 @@ private:
   const char *end;
 };
 
+/// Reserves `capacity` elements, in large pages where the system has them: the kernel's work on 4 KiB pages
+/// would take as long as the parsing.
+template <typename T> void reserveLarge(std::vector<T> &array, size_t capacity) {
+  array.reserve(capacity);
+  constexpr uintptr_t page = uintptr_t(1) << 21;
+  const size_t bytes = capacity * sizeof(T), lead = -reinterpret_cast<uintptr_t>(array.data()) & (page - 1);
+  if (lead + page <= bytes)
+    madvise(reinterpret_cast<char *>(array.data()) + lead, (bytes - lead) & ~(page - 1), MADV_HUGEPAGE);
+}
+
+/// For classes that read or write one file: their errors name it.
+struct NamesFile {
+  const std::string &file;
+
+  template <class... Args> [[noreturn]] void fail(fmt::format_string<Args...> message, Args &&...args) const {
+    throwFileError(file, message, std::forward<Args>(args)...);
+  }
+};
+
+//===--- The formats ---===//
+
 /// The parsers of each format, on a Text.
 FileContents readMtx(const Text &text);
 FileContents readTns(const Text &text);
@@ -147,5 +169,28 @@ FileContents readSmtx(const Text &text);
 FileContents readNpy(const Text &text);
 FileContents readNpz(const Text &text);
 FileContents readH5(const Text &text);
+/// The same for the file at `path`, of which the HDF5 library reads the parts that it needs.
+FileContents readH5File(const std::string &path);
+/// The text that a .npy file of NumPy's kinds S and U holds. Throws Error when it is no such file, or holds
+/// several texts.
+std::string readNpyText(const Text &text);
+
+/// Magic, version and dictionary for a row-major little-endian array, padded so that the data is 64-byte
+/// aligned. Throws Error for bf16, which NumPy cannot name.
+std::string npyHeader(ElementType type, const std::vector<int64_t> &dims);
+/// A member of an archive, made of pieces one after the other.
+struct ZipMember {
+  std::string name;
+  std::vector<std::string_view> pieces;
+};
+/// Writes an archive whole or not at all. Time stamps are fixed, so equal members give equal files.
+void writeZip(const std::string &path, const std::vector<ZipMember> &members);
+/// Writes CSR, CSC, BCSR (where blocks divide the sizes) and DIA as SciPy's csr, csc, bsr and dia, a dense
+/// tensor as one array, anything else as coo. Returns what writeFile does.
+std::string writeNpz(const std::string &path, const Tensor &tensor);
+/// Writes CSR, CSC, DCSR, DCSC as they are, dense vectors and matrices as DVEC, DMATR and DMATC, sparse
+/// vectors as CVEC, other formats made of dense and compressed levels as "custom", and the entries of what is
+/// left as COO. Returns what writeFile does.
+std::string writeH5(const std::string &path, const Tensor &tensor);
 
 } // namespace tulle::runtime::io

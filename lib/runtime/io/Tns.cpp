@@ -5,7 +5,6 @@
 //   # extended FROSTT format   the two lines that follow are 'order entries' and the sizes (MLIR's files)
 //   # dims: 10 20 30           the sizes; without them a dimension ends at its largest coordinate
 //   # type: i64                the type of the values; without it f64
-#include "runtime/io/Arrays.h"
 #include "runtime/io/Text.h"
 #include <algorithm>
 #include <cmath>
@@ -148,9 +147,8 @@ void reserveEntries(const Text &text, const Scanner &scan, Entries &entries) {
 }
 
 void append(std::vector<std::byte> &values, double value) {
-  size_t at = values.size();
-  values.resize(at + sizeof value);
-  std::memcpy(values.data() + at, &value, sizeof value);
+  const auto *bytes = reinterpret_cast<const std::byte *>(&value);
+  values.insert(values.end(), bytes, bytes + sizeof value);
 }
 
 void appendValue(Scanner &scan, ElementType type, std::vector<std::byte> &values) {

@@ -1,15 +1,45 @@
-// Chooses the writer of a file by its ending; writes .mtx, .tns and .npy.
-#include "runtime/io/H5.h"
-#include "runtime/io/Npy.h"
-#include "runtime/io/Npz.h"
-#include "runtime/io/Output.h"
+// Chooses the writer of a file by its ending; writes .mtx, .tns and .npy, through gzip where the name says
+// so.
+#include "runtime/io/TemporaryFile.h"
+#include "runtime/io/Text.h"
 #include "support/Errors.h"
+#include <charconv>
+#include <memory>
+#include <zlib.h>
 
 namespace tulle::runtime {
 
 namespace {
 
-using io::Output;
+/// Bytes for a file, which zlib collects and writes as gzip or as they are; it appears at commit(). Throws
+/// Error when the folder is missing or full.
+class Output {
+public:
+  Output(const std::string &path, bool compressed)
+      : file(path), stream(gzdopen(dup(file.descriptor()), compressed ? "wb6" : "wbT"), gzclose) {
+    if (!stream || gzbuffer(stream.get(), 1 << 18) != 0)
+      throw Error("out of memory: cannot start writing " + path);
+  }
+
+  void write(std::string_view bytes) {
+    if (gzfwrite(bytes.data(), 1, bytes.size(), stream.get()) != bytes.size())
+      file.fail("cannot write the file");
+  }
+  /// A number as the shortest text that reads back to the same value.
+  template <class Number> void number(Number value) {
+    char text[32];
+    write({text, size_t(std::to_chars(text, text + sizeof text, value).ptr - text)});
+  }
+  void commit() {
+    if (gzclose(stream.release()) != Z_OK)
+      file.fail("cannot write the file");
+    file.commit();
+  }
+
+private:
+  TemporaryFile file;
+  std::unique_ptr<gzFile_s, int (*)(gzFile)> stream;
+};
 
 /// The value's numbers as text. Narrow floats are written as the shortest text of their exact 64-bit
 /// widening, so that reading them as f64 gives the same value.
@@ -26,8 +56,14 @@ void writeValue(Output &out, ElementType type, const void *data) {
   }
 }
 
-const std::byte *element(const Tensor &tensor, int64_t position) {
-  return static_cast<const std::byte *>(tensor.values()) + position * byteWidth(tensor.type);
+/// `i j value`, counted from 1.
+void writeEntry(Output &out, const Tensor &tensor, std::span<const int64_t> at, int64_t position) {
+  for (int64_t coordinate : at) {
+    out.number(coordinate + 1);
+    out.write(" ");
+  }
+  writeValue(out, tensor.type, tensor.value(position));
+  out.write("\n");
 }
 
 /// Row-major elements of a dense tensor of any order and blocking.
@@ -51,15 +87,6 @@ void writeNpy(Output &out, const std::string &path, const Tensor &tensor) {
   out.write({static_cast<const char *>(dense.values()), size_t(dense.storedCount()) * byteWidth(dense.type)});
 }
 
-void writeMtxArray(Output &out, const Tensor &tensor, int64_t rows, int64_t cols) {
-  Tensor dense = rowMajor(tensor);
-  for (int64_t j = 0; j < cols; ++j)
-    for (int64_t i = 0; i < rows; ++i) {
-      writeValue(out, dense.type, element(dense, i * cols + j));
-      out.write("\n");
-    }
-}
-
 /// Order 2 as it is; order 1 as a column, order 0 as 1 by 1.
 void writeMtx(Output &out, const std::string &path, const Tensor &tensor) {
   if (tensor.dims.size() > 2)
@@ -72,7 +99,10 @@ void writeMtx(Output &out, const std::string &path, const Tensor &tensor) {
                         rows, cols));
   if (array) {
     out.write("\n");
-    writeMtxArray(out, tensor, rows, cols);
+    Tensor dense = rowMajor(tensor);
+    for (int64_t j = 0; j < cols; ++j)
+      for (int64_t i = 0; i < rows; ++i)
+        writeEntry(out, dense, {}, i * cols + j);
     return;
   }
   // Slots that lie outside the dimensions (padding) are not entries, so they are counted first.
@@ -80,12 +110,8 @@ void writeMtx(Output &out, const std::string &path, const Tensor &tensor) {
   forEachStored(tensor, [&](std::span<const int64_t>, int64_t) { ++count; });
   out.write(fmt::format(" {}\n", count));
   forEachStored(tensor, [&](std::span<const int64_t> at, int64_t position) {
-    out.number(at.empty() ? 1 : at[0] + 1);
-    out.write(" ");
-    out.number(at.size() < 2 ? 1 : at[1] + 1);
-    out.write(" ");
-    writeValue(out, tensor.type, element(tensor, position));
-    out.write("\n");
+    const int64_t both[] = {at.empty() ? 0 : at[0], at.size() < 2 ? 0 : at[1]};
+    writeEntry(out, tensor, both, position);
   });
 }
 
@@ -99,26 +125,18 @@ void writeTns(Output &out, const Tensor &tensor) {
   const bool dense = format::isAllDense(tensor.encoding);
   static constexpr std::byte zero[16] = {};
   forEachStored(tensor, [&](std::span<const int64_t> at, int64_t position) {
-    if (dense && std::memcmp(element(tensor, position), zero, byteWidth(tensor.type)) == 0)
-      return;
-    for (int64_t coordinate : at) {
-      out.number(coordinate + 1);
-      out.write(" ");
-    }
-    writeValue(out, tensor.type, element(tensor, position));
-    out.write("\n");
+    if (!dense || std::memcmp(tensor.value(position), zero, byteWidth(tensor.type)) != 0)
+      writeEntry(out, tensor, at, position);
   });
 }
 
 } // namespace
 
 void writeTextFile(const std::string &path, std::string_view text) {
-  io::TemporaryFile file(path);
+  TemporaryFile file(path);
   file.write(text);
   file.commit();
 }
-
-std::string writtenFile(const std::string &path) { return io::resolvedPath(path); }
 
 std::string writeFile(const std::string &path, const Tensor &tensor) {
   if (tensor.encoding.explicitVal) // files list the values

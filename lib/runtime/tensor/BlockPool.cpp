@@ -1,11 +1,12 @@
+// Small blocks are the allocator's; large ones are mapped, kept in a pool when they are freed, and taken
+// again by who needs about as much.
 #include "runtime/tensor/BlockPool.h"
-#include "runtime/tensor/Guard.h"
+#include "runtime/tensor/MemoryLimits.h"
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <unistd.h>
 #include <vector>
 
@@ -50,19 +51,15 @@ Block mapBlock(int64_t bytes) {
   return {data, bytes};
 }
 
-/// Whether blocks may keep addresses they have no memory for: not where those are limited.
-bool addressesAreFree() {
-  rlimit space;
-  return getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur == RLIM_INFINITY;
-}
-
 /// The blocks freed last, up to a small fraction of the machine's memory.
 class Pool {
 public:
   /// The smallest block that holds `bytes` and wastes little.
   Block takeWhole(int64_t bytes) {
     std::lock_guard lock(mutex);
-    auto best = find(bytes, [&](const Block &block) { return block.bytes >= bytes ? -block.bytes : 0; });
+    auto best = find([&](const Block &block) {
+      return block.bytes >= bytes && !wastes(block, bytes) ? INT64_MAX - block.bytes : 0;
+    });
     return best == kept.end() ? Block() : remove(best);
   }
 
@@ -70,7 +67,9 @@ public:
   /// moves costs every processor that runs one of the threads an interrupt for each huge page.
   Block takePart(int64_t bytes) {
     std::lock_guard lock(mutex);
-    auto best = find(bytes, [&](const Block &block) { return block.addresses >= bytes ? block.bytes : 0; });
+    auto best = find([&](const Block &block) {
+      return block.addresses >= bytes && !wastes(block, bytes) ? block.bytes : 0;
+    });
     if (best == kept.end())
       return grown(bytes);
     Block block = remove(best);
@@ -100,14 +99,13 @@ public:
   }
 
 private:
-  /// The block of the largest rank among those that are no waste for `bytes`; rank 0: none of them.
-  template <class Rank> std::vector<Block>::iterator find(int64_t bytes, Rank rank) {
-    auto best = kept.end();
-    for (auto it = kept.begin(); it != kept.end(); ++it)
-      if (it->bytes <= bytes + bytes / 4 + kHugePage && rank(*it) != 0 &&
-          (best == kept.end() || rank(*it) > rank(*best)))
-        best = it;
-    return best;
+  /// The block of the largest rank, the first of several; rank 0: none of them.
+  template <class Rank> std::vector<Block>::iterator find(Rank rank) {
+    auto best = std::ranges::max_element(kept, {}, rank);
+    return best == kept.end() || rank(*best) == 0 ? kept.end() : best;
+  }
+  static bool wastes(const Block &block, int64_t bytes) {
+    return block.bytes > bytes + bytes / 4 + kHugePage;
   }
 
   Block remove(std::vector<Block>::iterator at) {
@@ -120,13 +118,8 @@ private:
   /// The largest block, made longer: blocks for an upper bound come back short, and their pages need not be
   /// cleared again.
   Block grown(int64_t bytes) {
-    auto largest = kept.end();
-    for (auto it = kept.begin(); it != kept.end(); ++it)
-      if (it->bytes < bytes && (largest == kept.end() || it->bytes > largest->bytes))
-        largest = it;
-    if (largest == kept.end())
-      return {};
-    void *target = reserve(bytes, PROT_NONE);
+    auto largest = find([&](const Block &block) { return block.bytes < bytes ? block.bytes : 0; });
+    void *target = largest == kept.end() ? nullptr : reserve(bytes, PROT_NONE);
     if (!target)
       return {};
     Block old = *largest;
@@ -159,7 +152,12 @@ Pool &pool() {
   return *blocks;
 }
 
+/// What tests put in the place of the allocator.
+const SmallBlocks *replaced = nullptr;
+
 } // namespace
+
+void replaceSmallBlocks(const SmallBlocks &blocks) { replaced = &blocks; }
 
 Block takeKeptBlock(int64_t bytes) {
   constexpr int64_t most = INT64_MAX - 2 * kHugePage;
@@ -170,8 +168,8 @@ Block takeBlock(int64_t bytes) {
   if (bytes > INT64_MAX - 2 * kHugePage)
     return {};
   // What a block holds says where it goes when it is given back.
-  if (blocksAreGuarded() && bytes < kLarge - kSmallAlignment)
-    return takeGuardedBlock(bytes, kSmallAlignment);
+  if (replaced && bytes < kLarge - kSmallAlignment)
+    return replaced->take(bytes, kSmallAlignment);
   if (int64_t rounded = std::max(roundUp(bytes, kSmallAlignment), kSmallAlignment); rounded < kLarge)
     return {std::aligned_alloc(size_t(kSmallAlignment), size_t(rounded)), rounded};
   if (Block block = takeKeptBlock(bytes); block.data)
@@ -185,7 +183,7 @@ Block takeBlock(int64_t bytes) {
 void giveBlock(Block block) {
   if (block.bytes >= kLarge)
     pool().give(block);
-  else if (!blocksAreGuarded() || !giveGuardedBlock(block))
+  else if (!replaced || !replaced->give(block))
     std::free(block.data);
 }
 
@@ -196,7 +194,7 @@ void trimBlock(Block &block, int64_t bytes) {
       return;
     char *behind = static_cast<char *>(block.data) + wanted;
     block.bytes = wanted;
-    if (!addressesAreFree()) {
+    if (addressLimit()) { // addresses without memory count
       munmap(behind, size_t(block.addresses - wanted));
       block.addresses = wanted;
     } else {

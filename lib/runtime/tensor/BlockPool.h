@@ -31,4 +31,12 @@ void trimBlock(Block &block, int64_t bytes);
 /// Returns all blocks that are kept to the system.
 void releaseBlocks();
 
+/// Takes and gives small blocks in the place of the allocator, from now on; `give` returns false for a block
+/// that `take` did not make. For tests, which learn of what generated code touches outside its buffers.
+struct SmallBlocks {
+  Block (*take)(int64_t bytes, int64_t alignment);
+  bool (*give)(Block block);
+};
+void replaceSmallBlocks(const SmallBlocks &blocks);
+
 } // namespace tulle::runtime

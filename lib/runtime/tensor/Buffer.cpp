@@ -35,26 +35,19 @@ int64_t availableMemory() {
   int64_t limit = readNumber("/sys/fs/cgroup/memory.max"), used = readNumber("/sys/fs/cgroup/memory.current");
   if (limit >= 0 && used >= 0)
     available = std::min(available, std::max<int64_t>(limit - used, 0));
-  // `ulimit -v` counts the whole address space, what is mapped already included.
-  rlimit space{};
+  // It counts the whole address space, what is mapped already included.
   int64_t pages = readNumber("/proc/self/statm");
-  if (getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY && pages >= 0)
-    available =
-        std::min(available, std::max<int64_t>(int64_t(space.rlim_cur) - pages * sysconf(_SC_PAGESIZE), 0));
+  if (std::optional<int64_t> space = addressLimit(); space && pages >= 0)
+    available = std::min(available, std::max<int64_t>(*space - pages * sysconf(_SC_PAGESIZE), 0));
   return available;
 }
 
-/// Whether no limit of a group or of the process stands below what the machine has.
-bool isUnlimited() {
-  rlimit space{};
-  return getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur == RLIM_INFINITY &&
-         readNumber("/sys/fs/cgroup/memory.max") < 0;
-}
-
-/// Whether so much is free, by far: what is available is more, but takes a tenth of a millisecond to learn.
+/// Whether so much is free, by far, and no limit of a group or of the process stands below it: what is
+/// available is more, but takes a tenth of a millisecond to learn.
 bool isFree(int64_t bytes) {
   struct sysinfo info;
-  return isUnlimited() && sysinfo(&info) == 0 && uint64_t(bytes) / info.mem_unit < info.freeram / 2;
+  return !addressLimit() && readNumber("/sys/fs/cgroup/memory.max") < 0 && sysinfo(&info) == 0 &&
+         uint64_t(bytes) / info.mem_unit < info.freeram / 2;
 }
 
 [[noreturn]] void outOfMemory(std::string_view what) {
@@ -62,6 +55,12 @@ bool isFree(int64_t bytes) {
 }
 
 } // namespace
+
+std::optional<int64_t> addressLimit() {
+  rlimit space{};
+  const bool limited = getrlimit(RLIMIT_AS, &space) != 0 || space.rlim_cur != RLIM_INFINITY;
+  return limited ? std::optional(int64_t(space.rlim_cur)) : std::nullopt;
+}
 
 bool fitsMemory(int64_t bytes) {
   if (bytes < kCheckedFrom || isFree(bytes) || bytes <= availableMemory())

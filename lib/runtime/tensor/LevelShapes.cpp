@@ -1,19 +1,18 @@
+// Levels with the sizes that the dimensions, or buffers of sizes, give them; batches are counted level by
+// level from the positions that those above store.
 #include "runtime/tensor/LevelShapes.h"
 #include "runtime/tensor/MemoryLimits.h"
 #include "tulle/error.h"
 #include <algorithm>
 #include <bit>
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace tulle::runtime {
 
 using format::LevelKind;
 
 std::string shapeText(const std::vector<int64_t> &dims) {
-  std::string out;
-  for (int64_t size : dims)
-    out += (out.empty() ? "" : " x ") + std::to_string(size);
-  return out.empty() ? "scalar" : out;
+  return dims.empty() ? "scalar" : fmt::format("{}", fmt::join(dims, " x "));
 }
 
 std::string_view fieldLabel(format::FieldKind kind) {
@@ -117,16 +116,11 @@ void fillBuffer(void *data, int64_t count, const std::vector<std::byte> &element
     std::memcpy(out + done * width, out, std::min(done, count - done) * width);
 }
 
-int64_t fieldBytes(int64_t count, unsigned width, std::string_view what) {
-  return width == 2 ? count / 4 + (count % 4 != 0) : checkedMul(count, width / 8, what);
-}
-
 LevelFields levelFields(const Tensor &tensor, unsigned level) {
   LevelFields f;
   if (auto field = tensor.layout.positions[level]) {
     f.pos = tensor.buffers[*field].data;
     f.posWidth = tensor.layout.fields[*field].width;
-    f.posCount = tensor.buffers[*field].count;
   }
   if (auto ref = tensor.layout.coordinates[level]) {
     f.crd = tensor.buffers[ref->field].data;
@@ -154,19 +148,18 @@ std::vector<int64_t> batchStarts(const Tensor &tensor, const std::vector<LevelSh
     const int64_t parents = starts.back();
     for (int64_t b = 0; b <= batch.count; ++b) {
       int64_t &start = starts[b];
-      if (shapes[l].full() || shapes[l].kind == LevelKind::Bitmap)
+      const LevelKind kind = shapes[l].kind;
+      if (shapes[l].full() || kind == LevelKind::Bitmap)
         start *= shapes[l].size;
-      else if (shapes[l].kind == LevelKind::Structured || shapes[l].kind == LevelKind::Fixed ||
-               shapes[l].kind == LevelKind::Squeezed)
+      else if (kind == LevelKind::Structured || kind == LevelKind::Fixed || kind == LevelKind::Squeezed)
         start *= shapes[l].n;
-      else if (fields.pos && shapes[l].kind != LevelKind::Compressed &&
-               shapes[l].kind != LevelKind::LooseCompressed)
-        start = fields.position(start);
-      else if (shapes[l].kind == LevelKind::Compressed)
+      else if (kind == LevelKind::Compressed)
         // The slot past the last batch does not exist; its value is that of the slot before it.
         start = batch.count == 0 ? 0 : fields.position(start + b - (b == batch.count));
-      else if (shapes[l].kind == LevelKind::LooseCompressed) // where its first segment does, empty or not
+      else if (kind == LevelKind::LooseCompressed) // where its first segment does, empty or not
         start = b == 0 ? 0 : start < parents ? fields.position(2 * start) : fields.crdCount / fields.stride;
+      else if (fields.pos)
+        start = fields.position(start);
     }
   }
   return starts;

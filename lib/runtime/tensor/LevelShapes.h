@@ -16,6 +16,11 @@ struct LevelShape {
   unsigned runEnd = 0; ///< the last of the singletons that follow and share this level's positions
   std::string text;    ///< `level 1 (j : compressed)`, for errors
 
+  /// Slots without an entry hold coordinates with all bits set.
+  bool marksEmpty() const {
+    using enum format::LevelKind;
+    return kind == Fixed || kind == Hashed || (kind == Singleton && padded);
+  }
   bool full() const { return kind == format::LevelKind::Dense || kind == format::LevelKind::Batch; }
   bool contains(int64_t c) const { return c >= low && c - low < size; }
   int64_t coordinate(int64_t dimCoordinate) const {
@@ -45,9 +50,6 @@ std::vector<std::byte> fillBytes(const format::Encoding &encoding, ElementType t
 /// Fills `count` elements; zero bytes by memset.
 void fillBuffer(void *data, int64_t count, const std::vector<std::byte> &element);
 
-/// Bytes of `count` elements of `width` bits.
-int64_t fieldBytes(int64_t count, unsigned width, std::string_view what);
-
 /// Element `i` of a positions or coordinates buffer.
 inline int64_t loadIndex(const void *data, unsigned width, int64_t i) {
   switch (width) {
@@ -69,7 +71,7 @@ struct LevelFields {
   const void *pos = nullptr, *crd = nullptr, *bits = nullptr;
   unsigned posWidth = 64, crdWidth = 64;
   bool isSigned = false;
-  int64_t posCount = 0, crdCount = 0, stride = 1, offset = 0; ///< counts in elements of the buffer
+  int64_t crdCount = 0, stride = 1, offset = 0; ///< counted in elements of the buffer
 
   int64_t position(int64_t i) const { return loadIndex(pos, posWidth, i); }
   int64_t coordinate(int64_t p) const {

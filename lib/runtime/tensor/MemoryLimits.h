@@ -2,6 +2,7 @@
 // allocated.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,9 @@ void requireMemory(int64_t bytes, std::string_view what);
 
 /// Whether that many bytes do.
 bool fitsMemory(int64_t bytes);
+
+/// The limit of the process's addresses (`ulimit -v`), where there is one.
+std::optional<int64_t> addressLimit();
 
 /// a * b and a + b for sizes (non-negative); throw Error "out of memory: <what> needs more than 2^63 bytes".
 int64_t checkedMul(int64_t a, int64_t b, std::string_view what);

@@ -21,37 +21,22 @@ std::string valueText(ElementType type, const std::byte *value) {
   return std::to_string(v.i);
 }
 
-/// `( a, b, c )`; `( ( a )( b, c ) )` where batch levels nest, one bracket per level: `ends` holds the end of
-/// every innermost run.
-class Nested {
-public:
-  Nested(std::vector<int64_t> sizes, std::vector<int64_t> starts)
-      : sizes(std::move(sizes)), starts(std::move(starts)) {}
-
-  template <class Element> std::string print(Element element) const {
-    std::string out;
-    int64_t run = 0;
-    print(out, 0, run, element);
-    return out;
+/// `( a, b, c )`; `( ( a )( b, c ) )` where batch levels of these sizes nest, one bracket per level. `start`
+/// is the first element of an innermost run, behind which the next one starts; it moves on by what is
+/// printed.
+template <class Element>
+std::string nested(std::span<const int64_t> sizes, const int64_t *&start, const Element &element) {
+  std::string out = "( ";
+  if (sizes.empty()) {
+    for (int64_t i = start[0]; i < start[1]; ++i)
+      out += (i > start[0] ? ", " : "") + element(i, start[0]);
+    ++start;
+  } else {
+    for (int64_t i = 0; i < sizes[0]; ++i)
+      out += nested(sizes.subspan(1), start, element);
   }
-
-private:
-  template <class Element> void print(std::string &out, size_t level, int64_t &run, Element &element) const {
-    out += "( ";
-    if (level < sizes.size()) {
-      for (int64_t i = 0; i < sizes[level]; ++i)
-        print(out, level + 1, run, element);
-    } else {
-      for (int64_t i = starts[run]; i < starts[run + 1]; ++i)
-        out += (i > starts[run] ? ", " : "") + element(i, starts[run]);
-      ++run;
-    }
-    out += " )";
-  }
-
-  std::vector<int64_t> sizes;  ///< of the batch levels
-  std::vector<int64_t> starts; ///< first element of every run, and the end of the last
-};
+  return out + " )";
+}
 
 } // namespace
 
@@ -61,32 +46,27 @@ static std::optional<int64_t> ownCount(const Tensor &tensor, const std::vector<L
                                        size_t f) {
   const format::Field &field = tensor.layout.fields[f];
   const LevelShape &s = shapes[field.level];
-  switch (field.kind) {
-  case format::FieldKind::Permutation:
+  const bool coordinates = field.kind == format::FieldKind::Coordinates;
+  if (field.kind == format::FieldKind::Permutation)
     return tensor.buffers[f].count;
-  case format::FieldKind::Bits:
+  if (field.kind == format::FieldKind::Bits)
     return batchStarts(tensor, shapes, field.level + 1).back();
-  case format::FieldKind::Coordinates:
-    if (s.kind == format::LevelKind::Squeezed)
-      return s.n;
-    if (s.kind == format::LevelKind::Banded)
-      return batchStarts(tensor, shapes, field.level).back();
-    return std::nullopt;
-  default:
-    return std::nullopt;
-  }
+  if (coordinates && s.kind == format::LevelKind::Squeezed)
+    return s.n;
+  if (coordinates && s.kind == format::LevelKind::Banded)
+    return batchStarts(tensor, shapes, field.level).back();
+  return std::nullopt;
 }
 
 /// Which coordinates of a level belong to a segment, where it keeps others in reserve; empty for other
 /// levels.
 static std::vector<bool> inSegments(const Tensor &tensor, const std::vector<LevelShape> &shapes, size_t f) {
   const format::Field &field = tensor.layout.fields[f];
-  const LevelFields fields = levelFields(tensor, field.level);
-  std::vector<bool> held;
   if (field.kind != format::FieldKind::Coordinates ||
       shapes[field.level].kind != format::LevelKind::LooseCompressed)
-    return held;
-  held.resize(tensor.buffers[f].count);
+    return {};
+  const LevelFields fields = levelFields(tensor, field.level);
+  std::vector<bool> held(tensor.buffers[f].count);
   const int64_t bounds = tensor.buffers[*tensor.layout.positions[field.level]].count;
   const unsigned stride = tensor.layout.coordinates[field.level]->stride;
   for (int64_t p = 0; p + 1 < bounds; p += 2)
@@ -99,34 +79,29 @@ static std::vector<bool> inSegments(const Tensor &tensor, const std::vector<Leve
 static std::string elementText(const Tensor &tensor, const std::vector<LevelShape> &shapes, size_t f,
                                int64_t i, int64_t base) {
   const format::Field &field = tensor.layout.fields[f];
-  const LevelFields fields = levelFields(tensor, field.level);
+  LevelFields fields = levelFields(tensor, field.level);
+  fields.stride = 1, fields.offset = 0; // a buffer of several levels is printed as it lies
   if (field.kind == format::FieldKind::Bits)
     return std::to_string(int(fields.bit(i)));
-  int64_t value = loadIndex(tensor.buffers[f].data, field.width, i);
   if (field.kind != format::FieldKind::Coordinates)
-    return std::to_string(value - base);
-  const LevelShape &s = shapes[field.level];
-  int64_t all = field.width >= 64 ? -1 : (int64_t(1) << field.width) - 1;
-  bool marks = s.padded || s.kind == format::LevelKind::Fixed || s.kind == format::LevelKind::Hashed;
-  if (marks && value == all)
-    return "_";
-  unsigned above = field.isSigned ? 64 - field.width : 0;
-  return std::to_string(int64_t(uint64_t(value) << above) >> above);
+    return std::to_string(loadIndex(tensor.buffers[f].data, field.width, i) - base);
+  return shapes[field.level].marksEmpty() && fields.empty(i) ? "_" : std::to_string(fields.coordinate(i));
 }
 
 std::string printStorage(const Tensor &tensor) {
   const std::vector<LevelShape> shapes = levelShapes(tensor);
   const Batches batch = batches(shapes);
-  std::vector<int64_t> levelSizes, batchSizes;
+  std::vector<int64_t> levelSizes;
   for (const LevelShape &s : shapes)
     levelSizes.push_back(s.size);
-  batchSizes.assign(levelSizes.begin(), levelSizes.begin() + batch.levels);
+  const auto batchSizes = std::span<const int64_t>(levelSizes).first(batch.levels);
   // Batches are contiguous in every buffer that lies below the batch levels and above any loose level.
-  auto runs = [&](unsigned level, int64_t scale, int64_t perBatch) {
+  auto print = [&](unsigned level, int64_t scale, int64_t perBatch, const auto &element) {
     std::vector<int64_t> starts = batchStarts(tensor, shapes, level);
     for (size_t b = 0; b < starts.size(); ++b)
       starts[b] = starts[b] * scale + int64_t(b) * perBatch;
-    return Nested(level < batch.levels ? std::vector<int64_t>{} : batchSizes, starts);
+    const int64_t *start = starts.data();
+    return nested(level < batch.levels ? std::span<const int64_t>() : batchSizes, start, element);
   };
   // With batches, upstream's nse is the capacity of one batch.
   int64_t nse = batch.levels ? 0 : tensor.storedCount();
@@ -155,21 +130,20 @@ std::string printStorage(const Tensor &tensor) {
       continue;
     }
     if (auto count = ownCount(tensor, shapes, f)) {
-      out += Nested({}, {0, *count}).print(element) + "\n";
+      const int64_t all[] = {0, *count}, *start = all;
+      out += nested({}, start, element) + "\n";
       continue;
     }
     unsigned stride = positions ? 1 : tensor.layout.coordinates[field.level]->stride;
-    Nested nested =
-        positions ? runs(field.level, loose ? 2 : 1, loose ? 0 : 1) : runs(field.level + 1, stride, 0);
-    out += nested.print(element) + "\n";
+    out += (positions ? print(field.level, loose ? 2 : 1, loose ? 0 : 1, element)
+                      : print(field.level + 1, stride, 0, element)) +
+           "\n";
   }
   const StoredValues values(tensor);
   if (tensor.encoding.explicitVal)
     return out + fmt::format("explicitVal : {}\n----\n", valueText(tensor.type, values[0]));
-  out += fmt::format("values : {}\n", runs(shapes.size(), 1, 0).print([&](int64_t i, int64_t) {
-    return valueText(tensor.type, values[i]);
-  }));
-  return out + "----\n";
+  auto value = [&](int64_t i, int64_t) { return valueText(tensor.type, values[i]); };
+  return out + fmt::format("values : {}\n----\n", print(shapes.size(), 1, 0, value));
 }
 
 } // namespace tulle::runtime

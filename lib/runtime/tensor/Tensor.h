@@ -29,6 +29,12 @@ struct Buffer {
 
 /// A tensor of any format. Copies share buffers. Dense tensors are encodings with dense levels only.
 struct Tensor {
+  Tensor() = default;
+  /// Without its buffers; the encoding's widths are resolved.
+  Tensor(format::Encoding encoding, ElementType type, std::vector<int64_t> dims)
+      : encoding(std::move(encoding)), type(type), dims(std::move(dims)),
+        layout(format::layout(this->encoding)) {}
+
   format::Encoding encoding; ///< widths resolved
   ElementType type = ElementType::F64;
   std::vector<int64_t> dims;      ///< size of each dimension, of a slice those of the slice
@@ -38,6 +44,9 @@ struct Tensor {
 
   /// Null where the format has `explicitVal`: StoredValues reads the values of any tensor.
   void *values() const { return buffers.back().data; }
+  std::byte *value(int64_t position) const {
+    return static_cast<std::byte *>(values()) + position * byteWidth(type);
+  }
   /// Number of value slots (stored entries, block padding included).
   int64_t storedCount() const { return buffers.back().count; }
   int64_t bytes() const; ///< of all buffers

@@ -96,11 +96,9 @@ private:
   }
 
   bool isEmpty(unsigned l, int64_t p) const {
-    const LevelShape &s = shapes[l];
-    if (s.kind == K::Bitmap)
+    if (shapes[l].kind == K::Bitmap)
       return !fields[l].bit(p);
-    bool marks = s.kind == K::Fixed || s.kind == K::Hashed || (s.kind == K::Singleton && s.padded);
-    return marks && fields[l].empty(p);
+    return shapes[l].marksEmpty() && fields[l].empty(p);
   }
 
   template <class Coordinate>

@@ -23,8 +23,7 @@ static bool ascendsInSlices(AffineExpr key, const format::Encoding &encoding) {
   return true;
 }
 
-/// The expression as MLIR writes it; null where it is not affine.
-static AffineExpr affine(const Expr &e, MLIRContext *context) {
+AffineExpr affine(const Expr &e, MLIRContext *context) {
   if (e->kind == ExprKind::Constant)
     return getAffineConstantExpr(e->value, context);
   if (e->kind == ExprKind::Dim)

@@ -4,6 +4,9 @@
 
 namespace tulle::assemble {
 
+/// The expression as MLIR writes it; null where it is not affine.
+mlir::AffineExpr affine(const format::Expr &e, mlir::MLIRContext *context);
+
 /// The order of a tensor's storage, for `order` of tulle.assemble: the expressions of its leading levels, as
 /// far as these hold their coordinates in ascending order and are affine. Of a slice, coordinates are its
 /// own.

@@ -1,6 +1,6 @@
-#include "runtime/tensor/Guard.h"
+#include "GuardedBlocks.h"
+#include "runtime/tensor/BlockPool.h"
 #include <algorithm>
-#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
@@ -11,8 +11,6 @@
 namespace tulle::runtime {
 
 namespace {
-
-std::atomic<bool> guarded = false;
 
 struct Mapping {
   char *begin;
@@ -34,15 +32,11 @@ char untouched(int64_t at) {
   return char(pattern >> at % 8 * 8);
 }
 
-} // namespace
+int64_t roundUp(int64_t bytes, int64_t unit) { return (bytes + unit - 1) / unit * unit; }
 
-void guardBlocks() { guarded = true; }
-bool blocksAreGuarded() { return guarded; }
-
-Block takeGuardedBlock(int64_t bytes, int64_t alignment) {
-  const int64_t page = sysconf(_SC_PAGESIZE);
-  const int64_t held = std::max((bytes + alignment - 1) / alignment * alignment, alignment);
-  const int64_t inside = (held + page - 1) / page * page;
+Block takeGuarded(int64_t bytes, int64_t alignment) {
+  const int64_t page = sysconf(_SC_PAGESIZE), held = roundUp(std::max<int64_t>(bytes, 1), alignment);
+  const int64_t inside = roundUp(held, page);
   const auto mapped = size_t(inside + 2 * page);
   void *found = mmap(nullptr, mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (found == MAP_FAILED)
@@ -59,7 +53,8 @@ Block takeGuardedBlock(int64_t bytes, int64_t alignment) {
   return {data, held};
 }
 
-bool giveGuardedBlock(Block block) {
+/// False for a block that is not guarded.
+bool giveGuarded(Block block) {
   std::lock_guard lock(mutex);
   auto found = mappings().find(block.data);
   if (found == mappings().end())
@@ -76,6 +71,13 @@ bool giveGuardedBlock(Block block) {
   mappings().erase(found);
   munmap(mapping.begin, mapping.bytes);
   return true;
+}
+
+} // namespace
+
+void guardBlocks() {
+  static constexpr SmallBlocks guarded = {takeGuarded, giveGuarded};
+  replaceSmallBlocks(guarded);
 }
 
 } // namespace tulle::runtime

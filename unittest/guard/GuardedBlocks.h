@@ -1,17 +1,11 @@
 // Blocks between memory that nobody may touch: tests learn of what generated code, which no sanitizer has
 // seen, touches outside its buffers.
 #pragma once
-#include "runtime/tensor/BlockPool.h"
 
 namespace tulle::runtime {
 
 /// From now on, touching memory before a small block or behind it is a segmentation fault, and a write to the
 /// bytes that its alignment leaves behind it ends the program when the block is given back.
 void guardBlocks();
-bool blocksAreGuarded();
-
-/// As takeBlock and giveBlock; giving back what was not taken here returns false.
-Block takeGuardedBlock(int64_t bytes, int64_t alignment);
-bool giveGuardedBlock(Block block);
 
 } // namespace tulle::runtime
