@@ -1,7 +1,6 @@
 // Runs a function abstractly, in the order of execution, and keeps for each buffer of values which tensor
 // value is in it.
 #include "passes/lower/InPlace.h"
-#include "dialect/Attributes.h"
 #include "dialect/Dialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"

@@ -1,10 +1,8 @@
 // tulle-insert-copies: what reads or replaces values that a store in place has overwritten gets a copy of
 // them.
 #include "dialect/Costs.h"
-#include "dialect/Dialect.h"
 #include "levels/Control.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/Passes.h"
 #include "passes/lower/InPlace.h"
