@@ -17,6 +17,10 @@ bool isLoop(Operation *op);
 dialect::LoopKind kindOf(Operation *loop);
 mlir::MutableOperandRange initsOf(Operation *loop);
 llvm::SmallVector<Value> initValues(Operation *loop);
+/// The argument of a loop's region that is its k-th carried value.
+mlir::BlockArgument carriedArgument(mlir::Region &region, Operation *loop, unsigned k);
+/// Whether the value is defined outside of the op.
+bool isOutside(Operation *op, Value value);
 /// Whether all loop-carried values are tensors, which the iterations write in place.
 bool carriesTensorsOnly(Operation *loop);
 /// Whether all loop-carried values are scalars, and there are some.
