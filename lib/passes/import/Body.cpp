@@ -194,17 +194,9 @@ Value BodyBuilder::binary(Op op, ElementType argType, Value x, Value y) {
 }
 
 Value BodyBuilder::boolBinary(Op op, Value x, Value y) {
-  switch (op) {
-  case Op::Mul:
-  case Op::And:
-  case Op::Min:
+  if (op == Op::Mul || op == Op::And || op == Op::Min)
     return plain<arith::AndIOp>(x, y);
-  case Op::Sub:
-  case Op::Xor:
-    return plain<arith::XOrIOp>(x, y);
-  default:
-    return plain<arith::OrIOp>(x, y);
-  }
+  return op == Op::Sub || op == Op::Xor ? plain<arith::XOrIOp>(x, y) : plain<arith::OrIOp>(x, y);
 }
 
 /// Division by zero gives 0, and the one quotient that does not fit wraps: no input may stop the machine.
@@ -265,11 +257,8 @@ template <typename Shift> Value BodyBuilder::shift(Value x, Value y) {
 
 Value BodyBuilder::compare(Op op, ElementType argType, Value x, Value y) {
   unsigned which = unsigned(op) - unsigned(Op::Eq); // Eq Ne Lt Le Gt Ge
-  if (isComplex(argType)) {
-    if (op == Op::Eq)
-      return plain<complex::EqualOp>(x, y);
-    return plain<complex::NotEqualOp>(x, y);
-  }
+  if (isComplex(argType))
+    return op == Op::Eq ? plain<complex::EqualOp>(x, y) : plain<complex::NotEqualOp>(x, y);
   if (isFloat(argType)) {
     using F = arith::CmpFPredicate;
     constexpr F predicates[] = {F::OEQ, F::UNE, F::OLT, F::OLE, F::OGT, F::OGE};
@@ -300,22 +289,15 @@ Value BodyBuilder::convert(Value x, ElementType from, ElementType to) {
   if (isFloat(from) && isFloat(to)) {
     if (bits(from) == bits(to)) // f16 and bf16 hold neither the other
       return convert(convert(x, from, ElementType::F32), ElementType::F32, to);
-    if (bits(from) < bits(to))
-      return plain<arith::ExtFOp>(target, x);
-    return plain<arith::TruncFOp>(target, x);
+    return bits(from) < bits(to) ? plain<arith::ExtFOp>(target, x) : plain<arith::TruncFOp>(target, x);
   }
   if (isFloat(from))
     return floatToInt(x, from, to);
-  if (isFloat(to)) {
-    if (from == ElementType::Bool)
-      return plain<arith::UIToFPOp>(target, x);
-    return plain<arith::SIToFPOp>(target, x);
-  }
+  if (isFloat(to))
+    return from == ElementType::Bool ? plain<arith::UIToFPOp>(target, x) : plain<arith::SIToFPOp>(target, x);
   if (bits(from) > bits(to))
     return plain<arith::TruncIOp>(target, x);
-  if (from == ElementType::Bool)
-    return plain<arith::ExtUIOp>(target, x);
-  return plain<arith::ExtSIOp>(target, x);
+  return from == ElementType::Bool ? plain<arith::ExtUIOp>(target, x) : plain<arith::ExtSIOp>(target, x);
 }
 
 /// Truncates, saturates at the ends, and makes 0 of nan: arith.fptosi leaves all of these undefined.

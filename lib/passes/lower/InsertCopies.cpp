@@ -29,11 +29,6 @@ bool reachesReturn(OpOperand &use, llvm::SmallPtrSetImpl<Value> &seen) {
   });
 }
 
-bool reachesReturn(OpOperand &use) {
-  llvm::SmallPtrSet<Value, 8> seen;
-  return reachesReturn(use, seen);
-}
-
 /// Whether nothing writes through the memref, or passes it on to where that is not known.
 bool isOnlyRead(Value memref) {
   return llvm::all_of(memref.getUsers(), [&](Operation *user) {
@@ -65,9 +60,15 @@ struct InsertCopies : impl::InsertCopiesBase<InsertCopies> {
       return read(use, conflict.version);
     OpOperand *other = conflict.overwrite;
     const bool isOwn = other && isa<RankedTensorType>(other->get().getType());
-    // A store that finds what it left in the iteration before starts from a copy in each iteration.
-    if (isOwn && (other == &use || !reachesReturn(*other)))
-      return detach(*other);
+    // A store that finds what it left in the iteration before starts from a copy in each iteration, made
+    // right before.
+    llvm::SmallPtrSet<Value, 8> seen;
+    if (isOwn && (other == &use || !reachesReturn(*other, seen))) {
+      note(*other);
+      OpBuilder b(other->getOwner());
+      other->set(makeCopy(b, other->get()));
+      return true;
+    }
     if (conflict.kind != Conflict::Write || !isa<RankedTensorType>(use.get().getType()))
       return false;
     note(use);
@@ -94,14 +95,6 @@ struct InsertCopies : impl::InsertCopiesBase<InsertCopies> {
     if (!copy)
       copy = copyAfter(version);
     from->set(castTo(copy, *from));
-    return true;
-  }
-
-  /// Makes a store, or a loop that stores, work on a copy made right before.
-  bool detach(OpOperand &use) {
-    note(use);
-    OpBuilder b(use.getOwner());
-    use.set(makeCopy(b, use.get()));
     return true;
   }
 

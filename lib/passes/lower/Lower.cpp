@@ -170,7 +170,7 @@ static bool understands(Operation *op) {
          (isa<scf::YieldOp>(op) && isa<scf::IfOp, scf::ForOp>(op->getParentOp()));
 }
 
-static bool isPlace(Type type) { return isa<IteratorType, SpaceType, RangeType>(type); }
+static bool isSetType(Type type) { return isa<IteratorType, SpaceType, RangeType>(type); }
 
 /// Whether the type can be that of a tensor with data.
 static LogicalResult checkExecutable(Location loc, Type type) {
@@ -189,16 +189,16 @@ static LogicalResult checkExecutable(Location loc, Type type) {
 static LogicalResult checkOp(Operation *op) {
   if (auto made = dyn_cast<StorageOp>(op); made && failed(checkExecutable(op->getLoc(), made.getType())))
     return failure();
-  auto isOurs = [](Type type) { return isa<TensorType, EntriesType>(type) || isPlace(type); };
+  auto isOurs = [](Type type) { return isa<TensorType, EntriesType>(type) || isSetType(type); };
   bool touches = llvm::any_of(op->getOperandTypes(), isOurs) || llvm::any_of(op->getResultTypes(), isOurs);
   if (touches && !understands(op))
     return op->emitError(
-        "expected tensors and places in them to be used by loads, stores and loops only; run "
+        "expected tensors, spaces and iterators to be used by loads, stores and loops only; run "
         "tulle-sparsify first");
   bool passes = isa<YieldOp, scf::IfOp, scf::ForOp, scf::YieldOp, IterateOp, CoiterateOp, ParallelOp>(op);
-  if (passes && llvm::any_of(op->getResultTypes(), isPlace))
+  if (passes && llvm::any_of(op->getResultTypes(), isSetType))
     return op->emitError(
-        "expected no iterator, space or range among the results: places stay within their region");
+        "expected no iterator, space or range among the results: these stay within their region");
   if (llvm::any_of(op->getRegions(), [](Region &region) { return !region.empty() && !region.hasOneBlock(); }))
     return op->emitError("expected one block in each region: control flow is structured at this stage");
   return success();
@@ -210,9 +210,9 @@ LogicalResult Lowering::check() {
   for (BlockArgument arg : func.getArguments()) {
     if (failed(checkExecutable(arg.getLoc(), arg.getType())))
       return failure();
-    if (isPlace(arg.getType()))
+    if (isSetType(arg.getType()))
       return emitError(arg.getLoc()) << "expected no argument of type " << arg.getType()
-                                     << ": places in tensors stay within one function";
+                                     << ": spaces and iterators stay within one function";
   }
   if (func.getBody().walk([](Operation *op) { return WalkResult(checkOp(op)); }).wasInterrupted())
     return failure();
@@ -221,22 +221,19 @@ LogicalResult Lowering::check() {
 }
 
 /// What a tensor value is from here on.
-const levels::Storage *Lowering::addStorage(Value tensor, ValueRange fields, ValueRange dims) {
+const levels::Storage *Lowering::addStorage(Value tensor, ValueRange fields, ValueRange sizes) {
   auto type = cast<RankedTensorType>(tensor.getType());
+  Values dims;
+  for (auto [size, known] : llvm::zip(sizes, type.getShape()))
+    dims.push_back(
+        ShapedType::isDynamic(known) ? size : Value(arith::ConstantIndexOp::create(b, func.getLoc(), known)));
   storages.push_back(levels::Storage::create(b, func.getLoc(), getEncoding(type).getValue(),
                                              type.getElementType(), fields, dims));
   return tensors[tensor] = storages.back().get();
 }
 
 void Lowering::lower(StorageOp op) {
-  Values fields, dims;
-  for (Value buffer : op.getBuffers())
-    fields.push_back(values.lookup(buffer));
-  for (auto [size, known] : llvm::zip(op.getSizes(), op.getType().getShape()))
-    dims.push_back(ShapedType::isDynamic(known)
-                       ? values.lookup(size)
-                       : Value(arith::ConstantIndexOp::create(b, op.getLoc(), known)));
-  made.insert(addStorage(op.getResult(), fields, dims));
+  made.insert(addStorage(op.getResult(), plain(op.getBuffers()), plain(op.getSizes())));
 }
 
 void Lowering::lower(WithValuesOp op) {
@@ -248,7 +245,7 @@ void Lowering::lower(WithValuesOp op) {
   }
   Values fields(pattern.fields.begin(), pattern.fields.end());
   fields[pattern.layout.valuesField()] = values.lookup(op.getValues());
-  addStorage(op.getResult(), fields, Values(pattern.dims.begin(), pattern.dims.end()));
+  addStorage(op.getResult(), fields, pattern.dims);
 }
 
 static std::string fieldName(const format::Field &field) {
@@ -258,30 +255,17 @@ static std::string fieldName(const format::Field &field) {
   return (names[size_t(field.kind)] + Twine(field.level)).str();
 }
 
-/// Calls the buffers of a tensor A `A_pos1`, `A_crd1`, `A_val`, its sizes `A_dim0`. `first`: where those of
-/// each argument of the function begin.
-void Lowering::nameBuffers(Block &entry, ArrayRef<unsigned> first) {
-  for (auto [arg, at] : llvm::zip(func.getArguments(), first)) {
-    auto tensor = func.getArgAttrOfType<StringAttr>(arg.getArgNumber(), kNameAttr);
-    auto type = dyn_cast<RankedTensorType>(arg.getType());
-    if (!tensor || !type)
-      continue;
-    unsigned next = at;
-    auto name = [&](const Twine &field) {
-      levels::named(entry.getArgument(next++), (tensor.getValue() + "_" + field).str());
-    };
-    for (const format::Field &field : format::layout(getEncoding(type).getValue()).fields)
-      name(fieldName(field));
-    for (int64_t dim = 0; dim < type.getRank(); ++dim)
-      name("dim" + Twine(dim));
-  }
+/// Calls the buffers of a tensor A `A_pos1`, `A_crd1`, `A_val`, its sizes `A_dim0`.
+static void nameBuffers(StringRef tensor, const format::Layout &layout, ValueRange fields, ValueRange sizes) {
+  for (auto [field, value] : llvm::zip(layout.fields, fields))
+    levels::named(value, (tensor + "_" + fieldName(field)).str());
+  for (auto [dim, value] : llvm::enumerate(sizes))
+    levels::named(value, (tensor + "_dim" + Twine(dim)).str());
 }
 
 func::FuncOp Lowering::createFunction() {
   SmallVector<Type> inputs;
-  std::vector<unsigned> first;
   for (Type type : func.getArgumentTypes()) {
-    first.push_back(unsigned(inputs.size()));
     auto tensor = dyn_cast<RankedTensorType>(type);
     if (!tensor) {
       inputs.push_back(type);
@@ -298,23 +282,22 @@ func::FuncOp Lowering::createFunction() {
   lowered.setVisibility(func.getVisibility());
   Block *entry = lowered.addEntryBlock();
   b.setInsertionPointToStart(entry);
-  nameBuffers(*entry, first);
-  for (auto [arg, at] : llvm::zip(func.getArguments(), first)) {
+  unsigned next = 0;
+  auto take = [&](size_t count) {
+    next += unsigned(count);
+    return ValueRange(entry->getArguments().slice(next - count, count));
+  };
+  for (BlockArgument arg : func.getArguments()) {
     auto type = dyn_cast<RankedTensorType>(arg.getType());
     if (!type) {
-      values.map(arg, entry->getArgument(at));
+      values.map(arg, take(1).front());
       continue;
     }
-    const format::Encoding &encoding = getEncoding(type).getValue();
-    ValueRange fields = entry->getArguments().slice(at, format::layout(encoding).fields.size());
-    at += fields.size();
-    Values dims;
-    for (int64_t size : type.getShape()) {
-      Value dim = entry->getArgument(at++);
-      dims.push_back(
-          ShapedType::isDynamic(size) ? dim : Value(arith::ConstantIndexOp::create(b, func.getLoc(), size)));
-    }
-    addStorage(arg, fields, dims);
+    const format::Layout layout = format::layout(getEncoding(type).getValue());
+    ValueRange fields = take(layout.fields.size()), sizes = take(size_t(type.getRank()));
+    if (auto name = func.getArgAttrOfType<StringAttr>(arg.getArgNumber(), kNameAttr))
+      nameBuffers(name, layout, fields, sizes);
+    addStorage(arg, fields, sizes);
   }
   return lowered;
 }

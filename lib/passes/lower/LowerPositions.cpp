@@ -21,8 +21,7 @@ void Lowering::lower(RangeOp op) {
 
 void Lowering::lower(SpaceOp op) {
   Value condition = op.getCondition() ? values.lookup(op.getCondition()) : Value();
-  bind(op.getResult(), Space::create(emitter(op, op.getTensor()), unsigned(op.getLevel()),
-                                     parentIterator(op.getParent()), condition));
+  bind(op.getResult(), spaceOf(op, condition));
 }
 
 void Lowering::lower(SpaceSizeOp op) {
@@ -41,15 +40,13 @@ void Lowering::lower(SpaceSizeOp op) {
 }
 
 void Lowering::lower(LocateOp op) {
-  Space space =
-      Space::create(emitter(op, op.getTensor()), unsigned(op.getLevel()), parentIterator(op.getParent()));
+  Space space = spaceOf(op);
   Value coordinate = values.lookup(op.getCoordinate());
   iterators[op.getResult()] = space.at(space.locate(coordinate), {}, coordinate);
 }
 
 void Lowering::lower(SearchOp op) {
-  Space space =
-      Space::create(emitter(op, op.getTensor()), unsigned(op.getLevel()), parentIterator(op.getParent()));
+  Space space = spaceOf(op);
   const Emitter &emit = space.emit;
   Value coordinate = values.lookup(op.getCoordinate());
   if (auto known = space.format->find(emit, space.level, space.parent, coordinate)) {

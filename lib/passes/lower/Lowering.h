@@ -25,8 +25,7 @@ private:
   // Lower.cpp: functions, and ops without loops.
   mlir::LogicalResult check();
   mlir::func::FuncOp createFunction();
-  void nameBuffers(mlir::Block &entry, llvm::ArrayRef<unsigned> first);
-  const levels::Storage *addStorage(Value tensor, ValueRange fields, ValueRange dims);
+  const levels::Storage *addStorage(Value tensor, ValueRange fields, ValueRange sizes);
   Values returned(ValueRange operands) const;
   void lowerBlock(mlir::Block &block);
   void lowerOp(mlir::Operation &op);
@@ -97,6 +96,10 @@ private:
   /// For the index arithmetic of a tensor.
   Emitter emitter(mlir::Operation *op, Value tensor) { return {b, op->getLoc(), *tensors.lookup(tensor)}; }
   std::optional<Iterator> parentIterator(Value parent) const;
+  template <typename Op> Space spaceOf(Op op, Value condition = {}) {
+    return Space::create(emitter(op, op.getTensor()), unsigned(op.getLevel()), parentIterator(op.getParent()),
+                         condition);
+  }
   /// A body may be emitted several times, and its spaces with it.
   void bind(Value value, Space space) {
     spaces.erase(value);

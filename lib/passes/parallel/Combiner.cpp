@@ -1,5 +1,6 @@
 // The operation by which iterations change a loop-carried value: found by following the value back to its
 // start through loops, branches and one kind of operation, each of which uses the running value once.
+#include "dialect/Scalars.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "passes/parallel/PartitionLoops.h"
 
@@ -86,28 +87,18 @@ Operation *combinerOf(Value result, Value start) {
   return search.follow(result, start) ? search.found : nullptr;
 }
 
-std::optional<TypedAttr> identity(Operation *op) {
+Attribute identity(Operation *op) {
   Type type = op->getResult(0).getType();
-  if (auto pair = dyn_cast<ComplexType>(type))
-    return isa<FloatType>(pair.getElementType())
-               ? std::optional(
-                     TypedAttr(complex::NumberAttr::get(pair, isa<complex::MulOp>(op) ? 1.0 : 0.0, 0.0)))
-               : std::nullopt;
+  if (isa<complex::MulOp>(op))
+    return scalarAttr(type, {1, 1.0});
+  if (isa<complex::AddOp>(op))
+    return zeroAttr(type);
   // 0 + -0 is 0: upstream's zero would lose the sign of a sum.
   if (isa<arith::AddFOp>(op))
-    return TypedAttr(FloatAttr::get(type, -0.0));
-  return isa<FloatType, IntegerType>(type) ? arith::getNeutralElement(op) : std::nullopt;
-}
-
-Value constant(OpBuilder &b, Location loc, TypedAttr value) {
-  auto pair = dyn_cast<complex::NumberAttr>(value);
-  if (!pair)
-    return arith::ConstantOp::create(b, loc, value);
-  auto type = cast<ComplexType>(pair.getType());
-  auto part = cast<FloatType>(type.getElementType());
-  return complex::ConstantOp::create(
-      b, loc, type,
-      b.getArrayAttr({b.getFloatAttr(part, pair.getReal()), b.getFloatAttr(part, pair.getImag())}));
+    return FloatAttr::get(type, -0.0);
+  if (!isa<FloatType, IntegerType>(type))
+    return {};
+  return arith::getNeutralElement(op).value_or(nullptr);
 }
 
 Value combine(OpBuilder &b, Operation *combiner, Value x, Value y) {

@@ -1,6 +1,7 @@
 // Partitions whole iterations: of the outermost loop where their stores are disjoint or they reduce into
 // values, else of an inner loop.
 #include "passes/parallel/PartitionLoops.h"
+#include "dialect/Scalars.h"
 
 using namespace mlir;
 using namespace tulle::dialect;
@@ -55,11 +56,11 @@ std::optional<Combiners> combinersOf(Operation *loop) {
         return std::nullopt;
       combiner = own;
     }
-    std::optional<TypedAttr> neutral = combiner ? identity(combiner) : std::nullopt;
+    Attribute neutral = combiner ? identity(combiner) : Attribute();
     if (!neutral)
       return std::nullopt;
     found.operations.push_back(combiner);
-    found.identities.push_back(*neutral);
+    found.identities.push_back(neutral);
   }
   return found;
 }
@@ -83,8 +84,8 @@ levels::Values reducePartials(Operation *loop, Value tasks, function_ref<void(Op
   SmallVector<Value> inits = initValues(loop), partials, starts;
   for (Type type : loop->getResultTypes())
     partials.push_back(emit.allocate(type, count));
-  for (TypedAttr attr : combiners.identities)
-    starts.push_back(constant(b, emit.loc, attr));
+  for (auto [type, neutral] : llvm::zip(loop->getResultTypes(), combiners.identities))
+    starts.push_back(materialize(b, emit.loc, neutral, type));
 
   b.setInsertionPointAfter(loop);
   levels::parallelTasks(b, emit.loc, tasks, [&](Value task) {

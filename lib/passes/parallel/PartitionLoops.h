@@ -64,16 +64,15 @@ Value chunksPerTask(Emitter &emit, Value tasks, Value each);
 /// commuted; null where there is none. `start` may be an init of `result`'s loop, or a load that it goes back
 /// to, and is used for nothing else.
 Operation *combinerOf(Value result, Value start);
-/// The identity of the operation; nothing for types it is not known for.
-std::optional<mlir::TypedAttr> identity(Operation *combiner);
-Value constant(mlir::OpBuilder &b, mlir::Location loc, mlir::TypedAttr value);
+/// The identity of the operation; null for types it is not known for.
+mlir::Attribute identity(Operation *combiner);
 /// Applies the operation to x and y.
 Value combine(mlir::OpBuilder &b, Operation *combiner, Value x, Value y);
 
 /// What a loop combines its values with, for each result.
 struct Combiners {
   llvm::SmallVector<Operation *> operations;
-  llvm::SmallVector<mlir::TypedAttr> identities;
+  llvm::SmallVector<mlir::Attribute> identities;
 };
 std::optional<Combiners> combinersOf(Operation *loop);
 /// Whether the loop is a reduction into values and nothing else.
@@ -106,6 +105,8 @@ mlir::RankedTensorType denseResult(Operation *loop);
 /// `count` copies in `memory` of the subtensor below one coordinate of the levels before `first`: a tensor
 /// that is dense over the copy, then over the levels from `first` on.
 Value copiesOf(Emitter &emit, Value tensor, size_t first, Value memory, Value count);
+/// The copies with the identity as their `size` elements from `first` on.
+Value startFromIdentity(Emitter &emit, Operation *combiner, Value copies, Value first, Value size);
 /// Redirects code that works on the tensor, below the iterator `base` only if there is one, to a copy.
 void redirect(Operation *loop, const Aliases &aliases, Value copies, Value copy, dialect::LocateOp base = {});
 

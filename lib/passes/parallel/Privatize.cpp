@@ -1,5 +1,6 @@
 // Dense results that all tasks reduce into: each task has a private copy, which starts from the identity, and
 // the copies are reduced into the result afterwards.
+#include "dialect/Scalars.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/parallel/PartitionLoops.h"
 
@@ -127,6 +128,13 @@ void redirect(Operation *loop, const Aliases &aliases, Value copies, Value copy,
   });
 }
 
+Value startFromIdentity(Emitter &emit, Operation *combiner, Value copies, Value first, Value size) {
+  Type element = getElementTypeOrSelf(copies.getType());
+  Value start = materialize(emit.b, emit.loc, identity(combiner), element), values = emit.valuesOf(copies);
+  emit.forEach(emit.constant(0), size, [&](Value at) { emit.store(start, values, emit.add(first, at)); });
+  return emit.withValues(copies, values);
+}
+
 /// Reduces the copies into the tensor; several tasks take a chunk of its values each.
 static Value reduceCopies(Emitter &emit, Operation *combiner, Value tensor, Value size, Value copies,
                           Value count) {
@@ -154,10 +162,7 @@ static Value onCopies(Emitter &emit, Operation *loop, Operation *combiner, Value
   Value memory = emit.allocate(getElementTypeOrSelf(result.getType()), emit.times(tasks, size));
   Value copies = copiesOf(emit, result, /*first=*/0, memory, tasks);
   ValueRange reduced = region(b, emit.loc, tasks, copies, [&](Value task, ValueRange carried) {
-    Value start = constant(b, emit.loc, *identity(combiner)), first = emit.times(task, size);
-    Value values = emit.valuesOf(carried[0]);
-    emit.forEach(emit.constant(0), size, [&](Value at) { emit.store(start, values, emit.add(first, at)); });
-    Value started = emit.withValues(carried[0], values);
+    Value started = startFromIdentity(emit, combiner, carried[0], emit.times(task, size), size);
     Operation *own = b.clone(*loop);
     redirect(own, Aliases(own), started, task);
     OpBuilder before(own);

@@ -92,12 +92,6 @@ static Value chunkOfRange(OpBuilder &b, CoiterateOp loop, Value space, const Chu
   return PartitionOp::create(b, loc, range, chunk.index, chunk.count);
 }
 
-void restrictTo(OpBuilder &b, IterateOp loop, const Chunk &chunk, Value to) {
-  loop.getSpaceMutable().assign(PartitionOp::create(b, loop.getLoc(), loop.getSpace(), chunk.index,
-                                                    chunk.count, workEstimate(loop), to,
-                                                    /*alignment=*/int64_t(1)));
-}
-
 void restrictTo(OpBuilder &b, Operation *loop, const Chunk &chunk, int64_t alignment) {
   Location loc = loop->getLoc();
   if (auto iterate = dyn_cast<IterateOp>(loop))

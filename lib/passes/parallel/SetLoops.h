@@ -36,8 +36,6 @@ struct Chunk {
 /// Restricts the loop to a chunk of its coordinates; the builder stands where that can be computed. Chunks of
 /// a level that does not store its coordinates, or of a range, begin at multiples of `alignment`.
 void restrictTo(mlir::OpBuilder &b, Operation *loop, const Chunk &chunk, int64_t alignment = 1);
-/// Restricts the loop to the chunks from `chunk` on and before number `to`.
-void restrictTo(mlir::OpBuilder &b, dialect::IterateOp loop, const Chunk &chunk, Value to);
 /// The same chunk of one of the loop's spaces, or of its range, or of a copy of these.
 Value chunkOf(mlir::OpBuilder &b, Operation *loop, Value space, const Chunk &chunk, int64_t alignment = 1);
 

@@ -1,5 +1,6 @@
 // Splits long fibers: where one coordinate can hold most of the work, a dense row of a matrix, chunks begin
 // inside of it (nonzero splitting).
+#include "dialect/Scalars.h"
 #include "passes/parallel/PartitionLoops.h"
 
 using namespace mlir;
@@ -177,9 +178,9 @@ IterateOp copyOf(IterateOp loop, const IRMapping &map) {
 /// Rewrites one loop:
 ///
 ///   parallel: for the fiber that the chunk begins inside of, and for the one that it ends inside of:
-///               the inner loops on the part of the fiber that is in the chunk
+///               the inner loops on the entries of the fiber that are in the chunk
 ///             all fibers between them
-///   for each fiber that was split: its iteration, with the results of those combined in place of inner loops
+///   for each fiber that was split: its iteration, with the combined results of those instead of inner loops
 ///
 /// A chunk has two slots for its results of split fibers.
 class FiberSplitter : Emitter {
@@ -312,7 +313,8 @@ private:
     for (IterateOp op : plan.inner) {
       auto own = copyOf(op, map);
       b.setInsertionPoint(own);
-      restrictTo(b, own, {from, whole}, to);
+      own.getSpaceMutable().assign(PartitionOp::create(b, own.getLoc(), own.getSpace(), from, whole,
+                                                       workEstimate(own), to, /*alignment=*/int64_t(1)));
     }
     if (plan.join == Join::Disjoint)
       copy.getInitsMutable().assign(tensors);
@@ -323,7 +325,7 @@ private:
     return plan.join == Join::Values ? Values() : Values(copy.getResults());
   }
 
-  /// Makes the inner loops start from the identities and stores their results; drops the rest of the
+  /// Makes the inner loops start from the identities and stores their results; drops everything else of the
   /// iteration.
   void storePartials(IterateOp copy, IRMapping &map, Value slot) {
     size_t number = 0;
@@ -332,7 +334,7 @@ private:
       const Combiners combiners = *combinersOf(own);
       b.setInsertionPoint(own);
       for (auto [init, start] : llvm::zip(own.getInitsMutable(), combiners.identities))
-        init.set(parallel::constant(b, loc, start));
+        init.set(materialize(b, loc, start, init.get().getType()));
       b.setInsertionPointAfter(own);
       Value at = times(slot, constant(kPartialStride));
       for (Value result : own.getResults())
@@ -357,12 +359,10 @@ private:
     auto row = cast<LocateOp>(map.lookup(plan.row.getResult()).getDefiningOp());
     redirect(copy, Aliases(copy), rows, slot, row);
     b.setInsertionPointToStart(&copy.getBody().front());
-    Value neutral = parallel::constant(b, loc, *identity(plan.combiner)), begin = times(slot, rowSize);
-    Value before = copy.getBody().front().getArguments().back(), values = valuesOf(before);
-    forEach(constant(0), rowSize, [&](Value at) { store(neutral, values, add(begin, at)); });
-    Value started = withValues(before, values);
+    Value before = copy.getBody().front().getArguments().back();
+    Value started = startFromIdentity(*this, plan.combiner, before, times(slot, rowSize), rowSize);
     before.replaceUsesWithIf(started, [&](OpOperand &use) {
-      return use.getOwner() != started.getDefiningOp() && use.getOwner() != values.getDefiningOp();
+      return !isa<ValuesOp>(use.getOwner()) && use.getOwner() != started.getDefiningOp();
     });
   }
 
