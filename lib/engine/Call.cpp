@@ -1,7 +1,7 @@
 // Lays arguments out in slots, gives generated code memory and errors through plain functions, and adopts the
 // memory of new tensors.
 #include "engine/Call.h"
-#include "format/Capacity.h"
+#include "format/Layout.h"
 #include "runtime/tensor/MemoryLimits.h"
 #include "support/Errors.h"
 #include <algorithm>

@@ -1,7 +1,7 @@
 // RUN: tulle-opt %s --tulle-expand-segments | FileCheck %s
 
-// Both bounds of a walked segment are loaded.
-// CHECK-LABEL: @walked
+// Both bounds of a iterated segment are loaded.
+// CHECK-LABEL: @iterated
 // CHECK-SAME: %[[POS:.*]]: memref<?xi32>, %{{.*}}: memref<?xf64>, %[[I:.*]]: index
 // CHECK: %[[B32:.*]] = memref.load %[[POS]][%[[I]]]
 // CHECK: %[[B:.*]] = arith.index_castui %[[B32]] : i32 to index
@@ -9,7 +9,7 @@
 // CHECK: %[[E32:.*]] = memref.load %[[POS]][%[[N]]]
 // CHECK: %[[E:.*]] = arith.index_castui %[[E32]] : i32 to index
 // CHECK: scf.for %{{.*}} = %[[B]] to %[[E]]
-func.func @walked(%pos: memref<?xi32>, %y: memref<?xf64>, %i: index) {
+func.func @iterated(%pos: memref<?xi32>, %y: memref<?xf64>, %i: index) {
   %c1 = arith.constant 1 : index
   %zero = arith.constant 0.0 : f64
   %begin, %end = tulle.segment %pos[%i] : memref<?xi32>

@@ -93,7 +93,7 @@ func.func @aside(%y: tensor<?xf64>, %v: f64, %i: index, %j: index) -> tensor<?xf
   return %r : tensor<?xf64>
 }
 
-// What each round makes aside starts from the same values in the next one: a copy in each.
+// What each iteration makes aside starts from the same values in the next one: a copy in each.
 // CHECK-LABEL: func @each_round
 // CHECK-SAME: (%[[Y:.*]]: tensor<?xf64>, %[[Z:.*]]: tensor<?xf64>
 // CHECK: tulle.iterate

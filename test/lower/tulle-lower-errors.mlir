@@ -15,7 +15,7 @@ func.func @of_another_type(%A: tensor<?xf64, #tulle.encoding<{ map = (i) -> (i :
 // -----
 
 func.func @whole_tensors(%a: tensor<4xf64>, %b: tensor<4xf64>) -> tensor<4xf64> {
-  // expected-error @+1 {{expected tensors and places in them to be used by loads, stores and loops only; run tulle-sparsify first}}
+  // expected-error @+1 {{expected tensors, spaces and iterators to be used by loads, stores and loops only; run tulle-sparsify first}}
   %c = arith.addf %a, %b : tensor<4xf64>
   return %c : tensor<4xf64>
 }
@@ -39,7 +39,7 @@ func.func private @external(tensor<4xf64>)
 
 // -----
 
-// expected-error @+1 {{places in tensors stay within one function}}
+// expected-error @+1 {{spaces and iterators stay within one function}}
 func.func @argument(%s: !tulle.range) {
   return
 }
@@ -47,8 +47,8 @@ func.func @argument(%s: !tulle.range) {
 // -----
 
 #SV = #tulle.encoding<{ map = (i) -> (i : compressed) }>
-func.func @place(%a: tensor<?xf64, #SV>, %c: i1, %i: index) {
-  // expected-error @+1 {{places stay within their region}}
+func.func @iterator_result(%a: tensor<?xf64, #SV>, %c: i1, %i: index) {
+  // expected-error @+1 {{these stay within their region}}
   %p = scf.if %c -> (!tulle.iterator<#SV, 0>) {
     %x, %found = tulle.search %a level(0) at %i : tensor<?xf64, #SV> -> !tulle.iterator<#SV, 0>
     scf.yield %x : !tulle.iterator<#SV, 0>
@@ -74,7 +74,7 @@ func.func @two_blocks(%a: tensor<4xf64>) {
 // -----
 
 func.func @unknown_dimension(%a: tensor<4xf64>, %i: index) -> index {
-  // expected-error @+1 {{expected tensors and places in them to be used by loads, stores and loops only}}
+  // expected-error @+1 {{expected tensors, spaces and iterators to be used by loads, stores and loops only}}
   %d = tensor.dim %a, %i : tensor<4xf64>
   return %d : index
 }
@@ -83,7 +83,7 @@ func.func @unknown_dimension(%a: tensor<4xf64>, %i: index) -> index {
 
 func.func @escapes(%a: tensor<4xf64>, %i: index) {
   %x = tulle.locate %a level(0) at %i : tensor<4xf64> -> !tulle.iterator<#tulle.encoding<{ map = (i) -> (i : dense) }>, 0>
-  // expected-error @+1 {{expected tensors and places in them to be used by loads, stores and loops only}}
+  // expected-error @+1 {{expected tensors, spaces and iterators to be used by loads, stores and loops only}}
   %y = builtin.unrealized_conversion_cast %x : !tulle.iterator<#tulle.encoding<{ map = (i) -> (i : dense) }>, 0> to index
   return
 }
@@ -92,7 +92,7 @@ func.func @escapes(%a: tensor<4xf64>, %i: index) {
 
 func.func @no_dimension(%a: tensor<4xf64>) -> index {
   %c7 = arith.constant 7 : index
-  // expected-error @+1 {{expected tensors and places in them to be used by loads, stores and loops only}}
+  // expected-error @+1 {{expected tensors, spaces and iterators to be used by loads, stores and loops only}}
   %d = tensor.dim %a, %c7 : tensor<4xf64>
   return %d : index
 }
@@ -106,7 +106,7 @@ func.func @sliced(%x: tensor<?xf64, #tulle.encoding<{ map = (i : #tulle<slice(0,
 
 // -----
 
-// Every parent has one position there: nothing to cut. Uses of what is refused are no further errors.
+// Every parent has one position there: nothing to partition. Uses of what is refused are no further errors.
 #COO = #tulle.encoding<{ map = (i, j) -> (i : compressed(nonunique), j : singleton) }>
 func.func @single(%A: tensor<?x?xf64, #COO>, %n: index) -> index {
   %c0 = arith.constant 0 : index

@@ -27,7 +27,7 @@ func.func @merge(%a: tensor<?xf64, #SV>, %b: tensor<?xf64, #SV>) {
   return
 }
 
-// The loop ends with the operand that the set lies within, whose coordinates need no bounds check; the set is asked.
+// The loop ends with the operand that the set lies within, whose coordinates need no bounds check; the set is evaluated.
 // CHECK-LABEL: @within
 func.func @within(%a: tensor<?xf64, #SV>, %b: tensor<?xf64, #SV>) {
   %sa = tulle.space %a level(0) : tensor<?xf64, #SV> -> !tulle.space<#SV, 0>

@@ -5,8 +5,8 @@
 #COO = #tulle.encoding<{ map = (i, j) -> (i : compressed(nonunique), j : singleton(soa)), posWidth = 32, crdWidth = 32 }>
 #SV = #tulle.encoding<{ map = (i) -> (i : compressed), posWidth = 32, crdWidth = 32 }>
 
-// The rows of B that coordinates of a select: the bounds of the row eight rounds on are asked for, and the entries of
-// the row four rounds on; not beyond the last coordinate.
+// The rows of B that coordinates of a select: the bounds of the row eight iterations on are prefetched, and the entries of
+// the row four iterations on; not beyond the last coordinate.
 // CHECK-LABEL: @rows(
 // CHECK-SAME: %{{.*}}: memref<?xi32>, %[[K:[^:]*]]: memref<?xi32>, %{{[^:]*}}: memref<?xf64>, %{{[^:]*}}: index, %[[POS:[^:]*]]: memref<?xi32>, %[[CRD:[^:]*]]: memref<?xi32>, %[[VAL:[^:]*]]: memref<?xf64>
 // CHECK: %[[COUNT:.*]] = memref.dim %[[K]]
@@ -50,9 +50,9 @@ func.func @inOrder(%n: index, %B: tensor<?x?xf64, #CSR>) {
   return
 }
 
-// Where an entry goes is said by the cursor at its coordinate, which moves on: the place of the entry sixteen rounds on
-// is asked for, to write there.
-// CHECK-LABEL: @places(
+// Where an entry goes is said by the cursor at its coordinate, which moves on: the address of the entry sixteen
+// iterations on is prefetched, to write there.
+// CHECK-LABEL: @addresses(
 // CHECK-SAME: %{{.*}}: memref<?xi32>, %[[J:[^:]*]]: memref<?xi32>, %{{[^:]*}}: memref<?xf64>, %{{[^:]*}}: index, %{{[^:]*}}: index, %[[CURSORS:[^:]*]]: memref<?xi32>, %[[OUT:[^:]*]]: memref<?xf64>
 // CHECK: scf.for
 // CHECK: scf.for %[[AT:.*]] = %{{.*}} to
@@ -67,7 +67,7 @@ func.func @inOrder(%n: index, %B: tensor<?x?xf64, #CSR>) {
 // CHECK: memref.prefetch %[[OUT]][%[[PLACE]]], write
 // CHECK-NOT: memref.prefetch
 // CHECK: return
-func.func @places(%A: tensor<?x?xf64, #CSR>, %cursors: memref<?xi32>, %out: memref<?xf64>) {
+func.func @addresses(%A: tensor<?x?xf64, #CSR>, %cursors: memref<?xi32>, %out: memref<?xf64>) {
   %one = arith.constant 1 : i32
   %rows = tulle.space %A level(0) : tensor<?x?xf64, #CSR> -> !tulle.space<#CSR, 0>
   tulle.iterate %i, %row in %rows : !tulle.space<#CSR, 0> {
@@ -77,15 +77,15 @@ func.func @places(%A: tensor<?x?xf64, #CSR>, %cursors: memref<?xi32>, %out: memr
       %cursor = memref.load %cursors[%j] : memref<?xi32>
       %next = arith.addi %cursor, %one : i32
       memref.store %next, %cursors[%j] : memref<?xi32>
-      %place = arith.index_castui %cursor : i32 to index
-      memref.store %value, %out[%place] : memref<?xf64>
+      %address = arith.index_castui %cursor : i32 to index
+      memref.store %value, %out[%address] : memref<?xf64>
     }
   }
   return
 }
 
-// What is put together with a coordinate of a loop around may leave the dimension, since later rounds may belong to another
-// one of its rounds: the cursor is read inside of its buffer.
+// What is put together with a coordinate of a loop around may leave the dimension, since later iterations may belong to another
+// one of its iterations: the cursor is read inside of its buffer.
 // CHECK-LABEL: @blocks(
 // CHECK-SAME: %{{.*}}: memref<?xi32>, %[[J:[^:]*]]: memref<?xi32>, %{{[^:]*}}: memref<?xf64>, %{{[^:]*}}: index, %{{[^:]*}}: index, %[[CURSORS:[^:]*]]: memref<?xi32>, %[[OUT:[^:]*]]: memref<?xf64>
 // CHECK: %[[SIZE:.*]] = memref.dim %[[CURSORS]]
@@ -108,14 +108,14 @@ func.func @blocks(%A: tensor<?x?xf64, #CSR>, %cursors: memref<?xi32>, %out: memr
       %cursor = memref.load %cursors[%at] : memref<?xi32>
       %next = arith.addi %cursor, %one : i32
       memref.store %next, %cursors[%at] : memref<?xi32>
-      %place = arith.index_castui %cursor : i32 to index
-      memref.store %value, %out[%place] : memref<?xf64>
+      %address = arith.index_castui %cursor : i32 to index
+      memref.store %value, %out[%address] : memref<?xf64>
     }
   }
   return
 }
 
-// A table that stays as it is gives places on few streams.
+// A table that stays as it is gives addresses on few streams.
 // CHECK-LABEL: @streams(
 // CHECK-NOT: memref.prefetch
 // CHECK: return
@@ -126,15 +126,15 @@ func.func @streams(%A: tensor<?x?xf64, #CSR>, %starts: memref<?xindex>, %out: me
     tulle.iterate %j, %ij in %sa : !tulle.space<#CSR, 1> {
       %value = tulle.load %A[%ij : !tulle.iterator<#CSR, 1>] : tensor<?x?xf64, #CSR> -> f64
       %start = memref.load %starts[%j] : memref<?xindex>
-      %place = arith.addi %start, %i : index
-      memref.store %value, %out[%place] : memref<?xf64>
+      %address = arith.addi %start, %i : index
+      memref.store %value, %out[%address] : memref<?xf64>
     }
   }
   return
 }
 
-// A loop over the one coordinate that goes with an entry's is part of its round.
-// CHECK-LABEL: @rounds(
+// A loop over the one coordinate that goes with an entry's is part of its iteration.
+// CHECK-LABEL: @iterations(
 // CHECK-SAME: %{{[^:]*}}: memref<?xi32>, %[[I:[^:]*]]: memref<?xi32>, %{{[^:]*}}: memref<?xi32>, %{{[^:]*}}: memref<?xf64>, %{{[^:]*}}: index, %{{[^:]*}}: index, %[[CURSORS:[^:]*]]: memref<?xindex>, %[[OUT:[^:]*]]: memref<?xindex>
 // CHECK: memref.load %[[I]][%{{.*}}]
 // CHECK: %[[LATER:.*]] = memref.load %[[I]][%{{.*}}]
@@ -142,16 +142,16 @@ func.func @streams(%A: tensor<?x?xf64, #CSR>, %starts: memref<?xindex>, %out: me
 // CHECK: %[[PLACE:.*]] = memref.load %[[CURSORS]][%[[AHEAD]]]
 // CHECK: memref.prefetch %[[OUT]][%[[PLACE]]], write
 // CHECK: return
-func.func @rounds(%A: tensor<?x?xf64, #COO>, %cursors: memref<?xindex>, %out: memref<?xindex>) {
+func.func @iterations(%A: tensor<?x?xf64, #COO>, %cursors: memref<?xindex>, %out: memref<?xindex>) {
   %one = arith.constant 1 : index
   %all = tulle.space %A level(0) : tensor<?x?xf64, #COO> -> !tulle.space<#COO, 0>
   tulle.iterate %i, %entry in %all : !tulle.space<#COO, 0> loop = <reduction> attributes {each} {
     %own = tulle.space %A level(1) under %entry : !tulle.iterator<#COO, 0> : tensor<?x?xf64, #COO> -> !tulle.space<#COO, 1>
     tulle.iterate %j, %ij in %own : !tulle.space<#COO, 1> loop = <reduction> attributes {each} {
-      %place = memref.load %cursors[%i] : memref<?xindex>
-      %next = arith.addi %place, %one : index
+      %address = memref.load %cursors[%i] : memref<?xindex>
+      %next = arith.addi %address, %one : index
       memref.store %next, %cursors[%i] : memref<?xindex>
-      memref.store %j, %out[%place] : memref<?xindex>
+      memref.store %j, %out[%address] : memref<?xindex>
     }
   }
   return
@@ -172,14 +172,14 @@ func.func @inBands(%A: tensor<?x?xf64, #Skyline>, %cursors: memref<?xi32>, %out:
       %cursor = memref.load %cursors[%j] : memref<?xi32>
       %next = arith.addi %cursor, %one : i32
       memref.store %next, %cursors[%j] : memref<?xi32>
-      %place = arith.index_castui %cursor : i32 to index
-      memref.store %value, %out[%place] : memref<?xf64>
+      %address = arith.index_castui %cursor : i32 to index
+      memref.store %value, %out[%address] : memref<?xf64>
     }
   }
   return
 }
 
-// Rows on the diagonal of what the loop itself walks: their place is not known ahead. The body is emitted twice, before the last
+// Rows on the diagonal of what the loop itself iterates: their address is not known ahead. The body is emitted twice, before the last
 // coordinate of a and behind it; the loop that the first one became means nothing to the second.
 #Blocks = #tulle.encoding<{ map = (i, j, k) -> (i : compressed, j : dense, k : compressed), posWidth = 32, crdWidth = 32 }>
 // CHECK-LABEL: @emittedTwice(

@@ -30,7 +30,7 @@ func.func @intersection(%a: tensor<?xf64, #SV>, %b: tensor<?xf64, #SV>) {
   return
 }
 
-// Left to itself, an intersection leaps through the operand that is twice as long or longer, compares blocks otherwise, and
+// Left to itself, an intersection gallops through the operand that is twice as long or longer, compares blocks otherwise, and
 // merges what is left of them.
 // CHECK-LABEL: @ratio
 func.func @ratio(%a: tensor<?xf64, #SV>, %b: tensor<?xf64, #SV>) {
@@ -168,7 +168,7 @@ func.func @gaps(%a: tensor<?xf64, #SV>) {
   return
 }
 
-// Locate: one round per coordinate. Positions are carried, so the rounds depend on each other.
+// Locate: one iteration per coordinate. Positions are carried, so the iterations depend on each other.
 // CHECK-LABEL: @locate_all
 func.func @locate_all(%a: tensor<?xf64, #SV>) {
   %c0 = arith.constant 0 : index
@@ -210,7 +210,7 @@ func.func @gallop(%a: tensor<?xf64, #SV>, %b: tensor<?xf64, #SV>) {
   return
 }
 
-// Where coordinates repeat, who is behind leaps by doubling steps, then by halving them.
+// Where coordinates repeat, who is behind gallops by doubling steps, then by halving them.
 // CHECK-LABEL: @gallop_repeated
 func.func @gallop_repeated(%a: tensor<?xf64, #repeated>, %b: tensor<?xf64, #repeated>) {
   %sa = tulle.space %a level(0) : tensor<?xf64, #repeated> -> !tulle.space<#repeated, 0>

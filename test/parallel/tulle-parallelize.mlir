@@ -158,7 +158,7 @@ func.func @columns(%a: tensor<?x?xf64, #CSC>, %y: tensor<?xf64, #D>, %n: index) 
 // CHECK: %[[B1:.*]], %[[E1:.*]], %[[BEFORE1:.*]], %[[WHOLE1:.*]] = tulle.partition_boundary
 // CHECK: %[[TO:.*]] = arith.maxui %[[E0]], %[[B1]]
 // CHECK: %[[LIGHT:.*]] = tulle.slice %[[ALL]][%[[E0]] to %[[TO]]] : !tulle.range
-// The rows at both ends: parts of them, from the identity. Nothing is stored in the result.
+// The rows at both ends: the entries of them that are in the chunk, from the identity. Nothing is stored in the result.
 // CHECK: scf.for
 // CHECK: tulle.slice %[[ALL]]{{.*}} one : !tulle.range
 // CHECK: tulle.iterate

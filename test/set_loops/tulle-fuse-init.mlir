@@ -3,7 +3,7 @@
 #dense = #tulle.encoding<{ map = (i, j) -> (i : dense, j : dense) }>
 #columns = #tulle.encoding<{ map = (i, j) -> (j : dense, i : dense) }>
 
-// Each round updates its own row: it starts with the loop that sets the row.
+// Each iteration updates its own row: it starts with the loop that sets the row.
 // CHECK-LABEL: func.func @rows
 // CHECK-SAME: %[[A:[a-z0-9]*]]: tensor<?xf64>, %[[C:[a-z0-9]*]]: tensor<?x?xf64
 // CHECK-NOT: tulle.fill
@@ -33,7 +33,7 @@ func.func @rows(%a: tensor<?xf64>, %c: tensor<?x?xf64, #dense>) -> tensor<?x?xf6
   return %r : tensor<?x?xf64, #dense>
 }
 
-// Rounds that update a place in every column, and rounds that do not visit every row, keep the fill.
+// Iterations that update an element in every column, and iterations that do not visit every row, keep the fill.
 // CHECK-LABEL: func.func @columns
 // CHECK: tulle.fill
 // CHECK-NOT: tulle.level_size
@@ -71,7 +71,7 @@ func.func @some_rows(%n: index, %c: tensor<?x?xf64, #dense>) -> tensor<?x?xf64, 
 
 #vector = #tulle.encoding<{ map = (i) -> (i : dense) }>
 
-// Each round updates four rows, the last one those that are left: it starts with the loop that sets them.
+// Each iteration updates four rows, the last one those that are left: it starts with the loop that sets them.
 // CHECK-LABEL: func.func @blocks
 // CHECK-SAME: %[[A:[a-z0-9]*]]: tensor<?xf64>, %[[Y:[a-z0-9]*]]: tensor<?xf64
 // CHECK-NOT: tulle.fill
@@ -94,8 +94,8 @@ func.func @blocks(%a: tensor<?xf64>, %y: tensor<?xf64, #vector>) -> tensor<?xf64
   %m = tensor.dim %a, %c0 : tensor<?xf64>
   %filled = tulle.fill %zero, %y : f64, tensor<?xf64, #vector>
   %more = arith.addi %m, %c3 : index
-  %rounds = arith.divui %more, %c4 : index
-  %blocks = tulle.range %c0 to %rounds
+  %iterations = arith.divui %more, %c4 : index
+  %blocks = tulle.range %c0 to %iterations
   %r = tulle.iterate %i in %blocks : !tulle.range iter_args(%acc = %filled) -> (tensor<?xf64, #vector>) loop = <parallel> {
     %first = arith.muli %i, %c4 : index
     %left = arith.subi %m, %first : index
@@ -127,8 +127,8 @@ func.func @overlapping_blocks(%a: tensor<?xf64>, %y: tensor<?xf64, #vector>) -> 
   %m = tensor.dim %a, %c0 : tensor<?xf64>
   %filled = tulle.fill %zero, %y : f64, tensor<?xf64, #vector>
   %more = arith.addi %m, %c2 : index
-  %rounds = arith.divui %more, %c3 : index
-  %blocks = tulle.range %c0 to %rounds
+  %iterations = arith.divui %more, %c3 : index
+  %blocks = tulle.range %c0 to %iterations
   %r = tulle.iterate %i in %blocks : !tulle.range iter_args(%acc = %filled) -> (tensor<?xf64, #vector>) loop = <parallel> {
     %first = arith.muli %i, %c3 : index
     %rows = tulle.range %c0 to %c4
@@ -143,7 +143,7 @@ func.func @overlapping_blocks(%a: tensor<?xf64>, %y: tensor<?xf64, #vector>) -> 
   return %r : tensor<?xf64, #vector>
 }
 
-// Nothing says that the rounds of a loop that touches no row are the rows.
+// Nothing says that the iterations of a loop that touches no row are the rows.
 // CHECK-LABEL: func.func @untouched
 // CHECK: tulle.fill
 // CHECK-NOT: tulle.level_size

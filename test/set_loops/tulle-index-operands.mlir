@@ -2,9 +2,9 @@
 
 #CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed), posWidth = 32, crdWidth = 32 }>
 
-// The mask's row is met for every k: it is in a table before the loop over k, and the row of B is walked alone, unless it is
+// The mask's row is met for every k: it is in a table before the loop over k, and the row of B is iterated alone, unless it is
 // much longer. The table is made once, before the loop over rows, and given back behind it. 64 columns are known to be
-// worth it.
+// profitable.
 // CHECK-LABEL: @masked
 // CHECK: %[[SIZE:.*]] = tulle.level_size %arg2 level(1)
 // CHECK: %[[TAKEN:.*]] = arith.minui %[[SIZE]], %c288230376151711744
@@ -19,14 +19,16 @@
 // CHECK-NEXT: tulle.iterate %[[K:.*]], %{{.*}} in
 // CHECK: %[[B:.*]] = tulle.space %arg1 level(1)
 // CHECK: %[[MASKED:.*]] = tulle.space_size %[[MASK]]
-// CHECK: %[[WALKED:.*]] = tulle.space_size %[[B]]
+// CHECK: %[[LENGTH:.*]] = tulle.space_size %[[B]]
 // CHECK: %[[MOST:.*]] = arith.muli %[[MASKED]], %c32
-// CHECK: %[[SHORT:.*]] = arith.cmpi ule, %[[WALKED]], %[[MOST]]
+// CHECK: %[[SHORT:.*]] = arith.cmpi ule, %[[LENGTH]], %[[MOST]]
 // CHECK: scf.if %[[SHORT]] {
 // CHECK-NEXT: tulle.iterate %[[J:[^ ]*]], %[[AT:[^ ]*]] in %[[B]]
 // CHECK-NEXT: %[[FOUND:.*]], %[[IS:.*]] = tulle.lookup %[[J]] of %[[MASK]] in %[[TABLE]]
 // CHECK-NEXT: scf.if %[[IS]] {
 // CHECK-NEXT: "entry"(%[[J]], %[[AT]], %[[FOUND]])
+// CHECK-NEXT: } else {
+// CHECK-NEXT: }
 // CHECK: } else {
 // CHECK-NEXT: tulle.coiterate {{.*}} strategy = gallop
 // CHECK: memref.dealloc %[[TABLE]]
@@ -56,7 +58,7 @@ func.func @masked(%A: tensor<?x?xf64, #CSR>, %B: tensor<?x64xf64, #CSR>, %M: ten
 
 #CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed), posWidth = 32, crdWidth = 32 }>
 
-// Two rows are looked up, one of which must not have the coordinate. How many columns there are is known when the code
+// Two rows are read from tables, one of which must not have the coordinate. How many columns there are is known when the code
 // runs: a table of far more of them than there are entries is not made, and the rows are merged.
 // CHECK-LABEL: @difference
 // CHECK-DAG: %[[MENTRIES:.*]] = tulle.stored_count %arg1
@@ -81,6 +83,8 @@ func.func @masked(%A: tensor<?x?xf64, #CSR>, %B: tensor<?x64xf64, #CSR>, %M: ten
 // CHECK: %[[CASE:.*]] = arith.andi %[[INM]], %[[NOTN]]
 // CHECK: scf.if %[[CASE]] {
 // CHECK-NEXT: "entry"(%{{.*}}, %{{.*}}, %[[AT]])
+// CHECK-NEXT: } else {
+// CHECK-NEXT: }
 // CHECK: } else {
 // CHECK-NEXT: tulle.coiterate
 // CHECK: memref.dealloc
@@ -110,7 +114,7 @@ func.func @difference(%B: tensor<?x?xf64, #CSR>, %M: tensor<?x?xf64, #CSR>, %N: 
 
 #SV = #tulle.encoding<{ map = (i) -> (i : compressed), posWidth = 32, crdWidth = 32 }>
 
-// Met once: a table would be written for one walk.
+// Met once: a table would be written for one traversal.
 // CHECK-LABEL: @once
 // CHECK-NOT: tulle.position_table
 // CHECK: tulle.coiterate
@@ -129,7 +133,7 @@ func.func @once(%a: tensor<8xf64, #SV>, %b: tensor<8xf64, #SV>) {
 #CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed), posWidth = 32, crdWidth = 32 }>
 #SV = #tulle.encoding<{ map = (i) -> (i : compressed), posWidth = 32, crdWidth = 32 }>
 
-// What only one of them has is visited, too: all are walked.
+// What only one of them has is visited, too: all are iterated.
 // CHECK-LABEL: @either
 // CHECK-NOT: tulle.position_table
 // CHECK: tulle.coiterate

@@ -1,6 +1,6 @@
 // RUN: tulle-opt %s --pass-pipeline='builtin.module(func.func(tulle-resolve-order,tulle-sparsify,canonicalize))' 2>&1 | FileCheck %s
 
-// Operands that no loop over a dimension follows: walked as they are stored where that is enough, else converted.
+// Operands that no loop over a dimension follows: traversed as they are stored where that is enough, else converted.
 
 #DIA = #tulle.encoding<{ map = (i, j) -> (j - i : squeezed, i : dense, j : offset), posWidth = 32, crdWidth = 32 }>
 #DOK = #tulle.encoding<{ map = (i, j) -> (i : hashed, j : hashed), posWidth = 32, crdWidth = 16 }>

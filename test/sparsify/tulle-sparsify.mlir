@@ -2,7 +2,7 @@
 
 #CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>
 
-// The matrix leads: its rows are all there, its columns are walked, the vector is located. Every row stores its sum, so y is
+// The matrix leads: its rows are all there, its columns are iterated, the vector is located. Every row stores its sum, so y is
 // not filled first.
 // CHECK-LABEL: func.func @spmv
 // CHECK-NOT: tulle.fill
@@ -35,7 +35,7 @@ func.func @spmv(%A: tensor<?x?xf64, #CSR>, %x: tensor<?xf64>, %y: tensor<?xf64>)
 
 #V = #tulle.encoding<{ map = (i) -> (i : compressed) }>
 
-// Both absent leaves the filled zero: the union is walked, not the dimension. Each case holds what is left of the sum.
+// Both absent leaves the filled zero: the union is visited, not the dimension. Each case holds what is left of the sum.
 // CHECK-LABEL: func.func @union
 // CHECK: tulle.fill
 // CHECK: tulle.coiterate %{{.*}} in "a | b"
@@ -141,7 +141,7 @@ func.func @dense_union(%A: tensor<?xf64, #V>, %b: tensor<?xf64>, %y: tensor<?xf6
 
 #V = #tulle.encoding<{ map = (i) -> (i : compressed) }>
 
-// A maximum meets the implicit zeros once, if there are any: stored entries are counted, the dimension is not walked.
+// A maximum meets the implicit zeros once, if there are any: stored entries are counted, the dimension is not iterated.
 // CHECK-LABEL: func.func @maximum
 // CHECK-NOT: tulle.range
 // CHECK: %[[R:.*]]:2 = tulle.iterate
@@ -270,7 +270,7 @@ func.func @masked_start(%A: tensor<?x?xf64>, %B: tensor<?x?xf64, #COO>, %y: tens
 
 #CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>
 
-// min(a, a) is 0 where a is: only stored entries are walked.
+// min(a, a) is 0 where a is: only stored entries are visited.
 // CHECK-LABEL: func.func @min_of_itself
 // CHECK: tulle.space %arg0 level(1)
 // CHECK-NOT: tulle.coiterate

@@ -1,6 +1,7 @@
+// One operation of the notation is one or several of MLIR's by the type of its arguments; what those leave
+// undefined (division by zero, wide shifts, floats that fit no integer) is selected away.
 #include "passes/import/Body.h"
 #include "dialect/Dialect.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
@@ -10,34 +11,26 @@ namespace tulle::passes {
 using namespace mlir;
 using notation::Op;
 using notation::Reduce;
+using P = arith::CmpIPredicate;
 
-namespace {
+static unsigned bits(ElementType type) { return type == ElementType::Bool ? 1 : byteWidth(type) * 8; }
 
-unsigned bits(ElementType type) { return type == ElementType::Bool ? 1 : byteWidth(type) * 8; }
-
-} // namespace
+/// The type of the parts of a complex number.
+static ElementType part(ElementType type) {
+  return type == ElementType::C64 ? ElementType::F32 : ElementType::F64;
+}
 
 Type scalarType(MLIRContext &context, ElementType type) {
   Builder b(&context);
-  switch (type) {
-  case ElementType::BF16:
-    return b.getBF16Type();
-  case ElementType::F16:
-    return b.getF16Type();
-  case ElementType::F32:
-    return b.getF32Type();
-  case ElementType::F64:
-    return b.getF64Type();
-  case ElementType::C64:
-    return ComplexType::get(b.getF32Type());
-  case ElementType::C128:
-    return ComplexType::get(b.getF64Type());
-  default:
+  if (isComplex(type))
+    return ComplexType::get(scalarType(context, part(type)));
+  if (!isFloat(type))
     return b.getIntegerType(bits(type));
-  }
+  if (bits(type) == 16)
+    return type == ElementType::BF16 ? Type(b.getBF16Type()) : b.getF16Type();
+  return bits(type) == 32 ? Type(b.getF32Type()) : b.getF64Type();
 }
 
-/// A floating-point operation with the flags that let reductions reassociate, unless the user forbids it.
 template <typename T, typename... Args> Value BodyBuilder::fp(Args... args) {
   auto flags =
       strictFp ? arith::FastMathFlags::none : arith::FastMathFlags::reassoc | arith::FastMathFlags::contract;
@@ -46,7 +39,6 @@ template <typename T, typename... Args> Value BodyBuilder::fp(Args... args) {
   return op;
 }
 
-/// An operation without such flags.
 template <typename T, typename... Args> Value BodyBuilder::plain(Args... args) {
   return T::create(b, loc, args...);
 }
@@ -56,7 +48,7 @@ Value BodyBuilder::integer(Type type, int64_t value) {
       b, loc, b.getIntegerAttr(type, APInt(type.getIntOrFloatBitWidth(), value, true, true)));
 }
 Value BodyBuilder::real(Type type, double value) {
-  return arith::ConstantOp::create(b, loc, b.getFloatAttr(type, value));
+  return plain<arith::ConstantOp>(b.getFloatAttr(type, value));
 }
 
 Value BodyBuilder::constant(ElementType type, const Scalar &value) {
@@ -80,7 +72,7 @@ Value BodyBuilder::expr(const notation::Expr &e) {
     return convert(expr(e->args[0]), e->args[0]->type, e->type);
   case Op::Select: {
     Value condition = expr(e->args[0]), yes = expr(e->args[1]), no = expr(e->args[2]);
-    return arith::SelectOp::create(b, loc, condition, yes, no);
+    return select(condition, yes, no);
   }
   default:
     break;
@@ -97,13 +89,13 @@ Value BodyBuilder::mask(const notation::Mask &m) {
   Value x = mask(m->args[0]);
   Value yes = integer(b.getI1Type(), 1);
   if (m->op == Op::Not)
-    return arith::XOrIOp::create(b, loc, x, yes);
+    return plain<arith::XOrIOp>(x, yes);
   Value y = mask(m->args[1]);
   if (m->op == Op::And)
-    return arith::AndIOp::create(b, loc, x, y);
+    return plain<arith::AndIOp>(x, y);
   if (m->op == Op::Or)
-    return arith::OrIOp::create(b, loc, x, y);
-  return arith::AndIOp::create(b, loc, x, arith::XOrIOp::create(b, loc, y, yes));
+    return plain<arith::OrIOp>(x, y);
+  return plain<arith::AndIOp>(x, plain<arith::XOrIOp>(y, yes));
 }
 
 Value BodyBuilder::reduce(Reduce reduce, ElementType type, Value accumulator, Value value) {
@@ -121,13 +113,13 @@ Value BodyBuilder::unary(Op op, ElementType type, ElementType argType, Value x) 
     return x;
   switch (op) {
   case Op::Neg:
-    return arith::SubIOp::create(b, loc, integer(t, 0), x);
+    return plain<arith::SubIOp>(integer(t, 0), x);
   case Op::Not:
-    return arith::XOrIOp::create(b, loc, x, integer(t, isBool ? 1 : -1));
+    return plain<arith::XOrIOp>(x, integer(t, isBool ? 1 : -1));
   case Op::Abs:
-    return math::AbsIOp::create(b, loc, x);
+    return plain<math::AbsIOp>(x);
   case Op::Relu:
-    return arith::MaxSIOp::create(b, loc, x, integer(t, 0));
+    return plain<arith::MaxSIOp>(x, integer(t, 0));
   case Op::Imag:
     return integer(t, 0);
   default: // real and conj of a real number; the checker makes every other function's argument a float
@@ -135,86 +127,89 @@ Value BodyBuilder::unary(Op op, ElementType type, ElementType argType, Value x) 
   }
 }
 
-/// The operation of the table's row for `op`; null where there is none.
-template <size_t n, typename... Args>
-Value BodyBuilder::fromTable(const std::pair<Op, Value (BodyBuilder::*)(Args...)> (&table)[n], Op op,
-                             Args... args) {
+Value BodyBuilder::floatUnary(Op op, Value x) {
+  constexpr std::pair<Op, Unary> table[] = {
+      {Op::Neg, &BodyBuilder::fp<arith::NegFOp>}, {Op::Abs, &BodyBuilder::fp<math::AbsFOp>},
+      {Op::Sqrt, &BodyBuilder::fp<math::SqrtOp>}, {Op::Exp, &BodyBuilder::fp<math::ExpOp>},
+      {Op::Log, &BodyBuilder::fp<math::LogOp>},   {Op::Sin, &BodyBuilder::fp<math::SinOp>},
+      {Op::Cos, &BodyBuilder::fp<math::CosOp>},   {Op::Tanh, &BodyBuilder::fp<math::TanhOp>}};
   for (auto [known, build] : table)
     if (known == op)
-      return (this->*build)(args...);
-  return {};
-}
-
-Value BodyBuilder::floatUnary(Op op, Value x) {
-  constexpr std::pair<Op, Value (BodyBuilder::*)(Value)> table[] = {
-      {Op::Neg, &BodyBuilder::fp<arith::NegFOp, Value>}, {Op::Abs, &BodyBuilder::fp<math::AbsFOp, Value>},
-      {Op::Sqrt, &BodyBuilder::fp<math::SqrtOp, Value>}, {Op::Exp, &BodyBuilder::fp<math::ExpOp, Value>},
-      {Op::Log, &BodyBuilder::fp<math::LogOp, Value>},   {Op::Sin, &BodyBuilder::fp<math::SinOp, Value>},
-      {Op::Cos, &BodyBuilder::fp<math::CosOp, Value>},   {Op::Tanh, &BodyBuilder::fp<math::TanhOp, Value>}};
-  if (Value result = fromTable(table, op, x))
-    return result;
+      return (this->*build)(x);
   Value zero = real(x.getType(), 0);
   if (op == Op::Not)
-    return arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, x, zero);
+    return plain<arith::CmpFOp>(arith::CmpFPredicate::OEQ, x, zero);
   if (op == Op::Relu)
     return fp<arith::MaximumFOp>(x, zero);
   return op == Op::Imag ? zero : x; // real and conj of a real number are itself
 }
 
 Value BodyBuilder::complexUnary(Op op, Value x) {
-  constexpr std::pair<Op, Value (BodyBuilder::*)(Value)> table[] = {
-      {Op::Neg, &BodyBuilder::plain<complex::NegOp, Value>},
-      {Op::Abs, &BodyBuilder::plain<complex::AbsOp, Value>},
-      {Op::Sqrt, &BodyBuilder::plain<complex::SqrtOp, Value>},
-      {Op::Exp, &BodyBuilder::plain<complex::ExpOp, Value>},
-      {Op::Log, &BodyBuilder::plain<complex::LogOp, Value>},
-      {Op::Sin, &BodyBuilder::plain<complex::SinOp, Value>},
-      {Op::Cos, &BodyBuilder::plain<complex::CosOp, Value>},
-      {Op::Tanh, &BodyBuilder::plain<complex::TanhOp, Value>},
-      {Op::Conj, &BodyBuilder::plain<complex::ConjOp, Value>},
-      {Op::Real, &BodyBuilder::plain<complex::ReOp, Value>},
-      {Op::Imag, &BodyBuilder::plain<complex::ImOp, Value>}};
-  Value result = fromTable(table, op, x);
-  assert(result && "the checker refuses other functions of complex numbers");
-  return result;
+  constexpr std::pair<Op, Unary> table[] = {
+      {Op::Neg, &BodyBuilder::plain<complex::NegOp>},   {Op::Abs, &BodyBuilder::plain<complex::AbsOp>},
+      {Op::Sqrt, &BodyBuilder::plain<complex::SqrtOp>}, {Op::Exp, &BodyBuilder::plain<complex::ExpOp>},
+      {Op::Log, &BodyBuilder::plain<complex::LogOp>},   {Op::Sin, &BodyBuilder::plain<complex::SinOp>},
+      {Op::Cos, &BodyBuilder::plain<complex::CosOp>},   {Op::Tanh, &BodyBuilder::plain<complex::TanhOp>},
+      {Op::Conj, &BodyBuilder::plain<complex::ConjOp>}, {Op::Real, &BodyBuilder::plain<complex::ReOp>},
+      {Op::Imag, &BodyBuilder::plain<complex::ImOp>}};
+  for (auto [known, build] : table)
+    if (known == op)
+      return (this->*build)(x);
+  llvm_unreachable("the checker refuses other functions of complex numbers");
 }
+
+struct BodyBuilder::Row {
+  Op op;
+  Binary integer, real, complex;
+};
 
 Value BodyBuilder::binary(Op op, ElementType argType, Value x, Value y) {
   if (op >= Op::Eq && op <= Op::Ge)
     return compare(op, argType, x, y);
-  if (isComplex(argType))
-    return complexBinary(op, x, y);
-  if (isFloat(argType))
-    return floatBinary(op, x, y);
-  return argType == ElementType::Bool ? boolBinary(op, x, y) : intBinary(op, x, y);
+  if (argType == ElementType::Bool)
+    return boolBinary(op, x, y);
+  using B = BodyBuilder;
+  static constexpr Row table[] = {
+      {Op::Add, &B::plain<arith::AddIOp>, &B::fp<arith::AddFOp>, &B::fp<complex::AddOp>},
+      {Op::Sub, &B::plain<arith::SubIOp>, &B::fp<arith::SubFOp>, &B::fp<complex::SubOp>},
+      {Op::Mul, &B::plain<arith::MulIOp>, &B::fp<arith::MulFOp>, &B::fp<complex::MulOp>},
+      {Op::Div, &B::divide<arith::DivSIOp>, &B::fp<arith::DivFOp>, &B::fp<complex::DivOp>},
+      {Op::Pow, &B::power, &B::fp<math::PowFOp>, &B::fp<complex::PowOp>},
+      {Op::Mod, &B::divide<arith::RemSIOp>, &B::fp<arith::RemFOp>, nullptr},
+      {Op::Min, &B::plain<arith::MinSIOp>, &B::fp<arith::MinimumFOp>, nullptr},
+      {Op::Max, &B::plain<arith::MaxSIOp>, &B::fp<arith::MaximumFOp>, nullptr},
+      {Op::And, &B::plain<arith::AndIOp>, nullptr, nullptr},
+      {Op::Or, &B::plain<arith::OrIOp>, nullptr, nullptr},
+      {Op::Xor, &B::plain<arith::XOrIOp>, nullptr, nullptr},
+      {Op::Shl, &B::shift<arith::ShLIOp>, nullptr, nullptr},
+      {Op::Shr, &B::shift<arith::ShRSIOp>, nullptr, nullptr}};
+  for (const Row &row : table)
+    if (row.op == op) {
+      Binary build = isComplex(argType) ? row.complex : isFloat(argType) ? row.real : row.integer;
+      assert(build && "the checker refuses orders and bits of complex numbers, and bits of floats");
+      return (this->*build)(x, y);
+    }
+  llvm_unreachable("the checker refuses other operations on numbers");
 }
 
 Value BodyBuilder::boolBinary(Op op, Value x, Value y) {
-  switch (op) {
-  case Op::Mul:
-  case Op::And:
-  case Op::Min:
-    return arith::AndIOp::create(b, loc, x, y);
-  case Op::Sub:
-  case Op::Xor:
-    return arith::XOrIOp::create(b, loc, x, y);
-  default:
-    return arith::OrIOp::create(b, loc, x, y);
-  }
+  if (op == Op::Mul || op == Op::And || op == Op::Min)
+    return plain<arith::AndIOp>(x, y);
+  return op == Op::Sub || op == Op::Xor ? plain<arith::XOrIOp>(x, y) : plain<arith::OrIOp>(x, y);
 }
 
 /// Division by zero gives 0, and the one quotient that does not fit wraps: no input may stop the machine.
 template <typename Division> Value BodyBuilder::divide(Value x, Value y) {
   constexpr bool remainder = std::is_same_v<Division, arith::RemSIOp>;
   Value zero = integer(x.getType(), 0), one = integer(x.getType(), 1), minus = integer(x.getType(), -1);
-  Value isZero = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, y, zero);
-  Value isMinus = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, y, minus);
-  Value unsafe = arith::OrIOp::create(b, loc, isZero, isMinus);
-  Value divisor = arith::SelectOp::create(b, loc, unsafe, one, y);
-  Value negated = remainder ? zero : Value(arith::SubIOp::create(b, loc, zero, x));
+  Value isZero = compareInts(P::eq, y, zero);
+  Value isMinus = compareInts(P::eq, y, minus);
+  Value unsafe = plain<arith::OrIOp>(isZero, isMinus);
+  Value divisor = select(unsafe, one, y);
+  Value negated = remainder ? zero : Value(plain<arith::SubIOp>(zero, x));
   Value result = Division::create(b, loc, x, divisor);
-  Value signedResult = arith::SelectOp::create(b, loc, isMinus, negated, result);
-  return arith::SelectOp::create(b, loc, isZero, zero, signedResult);
+  Value signedResult = select(isMinus, negated, result);
+  return select(isZero, zero, signedResult);
 }
 
 /// Repeated squaring without a branch. (math.ipowi divides by zero for 0 ** -1.)
@@ -228,98 +223,46 @@ Value BodyBuilder::power(Value x, Value y) {
   Value zero = integer(type, 0), one = integer(type, 1);
   Value result = one, square = x;
   for (unsigned k = 0; k < steps; ++k) {
-    Value bit = arith::AndIOp::create(b, loc, arith::ShRUIOp::create(b, loc, y, integer(type, k)), one);
-    Value isSet = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, bit, zero);
-    result = arith::SelectOp::create(b, loc, isSet, arith::MulIOp::create(b, loc, result, square), result);
+    Value bit = plain<arith::AndIOp>(plain<arith::ShRUIOp>(y, integer(type, k)), one);
+    Value isSet = compareInts(P::ne, bit, zero);
+    result = select(isSet, plain<arith::MulIOp>(result, square), result);
     if (k + 1 < steps)
-      square = arith::MulIOp::create(b, loc, square, square);
+      square = plain<arith::MulIOp>(square, square);
   }
   if (isConstant && exponent.isNonNegative())
     return result;
   // 1 / x ** n, truncated, is 0 unless x is 1 or -1.
   Value minus = integer(type, -1);
-  Value odd =
-      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, arith::AndIOp::create(b, loc, y, one), zero);
-  auto equals = [&](Value to) { return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, x, to); };
-  Value sign = arith::SelectOp::create(b, loc, odd, minus, one);
-  Value inverse = arith::SelectOp::create(b, loc, equals(minus), sign, zero);
-  inverse = arith::SelectOp::create(b, loc, equals(one), one, inverse);
-  Value isNegative = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, y, zero);
-  return arith::SelectOp::create(b, loc, isNegative, inverse, result);
+  Value odd = compareInts(P::ne, plain<arith::AndIOp>(y, one), zero);
+  auto equals = [&](Value to) { return compareInts(P::eq, x, to); };
+  Value sign = select(odd, minus, one);
+  Value inverse = select(equals(minus), sign, zero);
+  inverse = select(equals(one), one, inverse);
+  Value isNegative = compareInts(P::slt, y, zero);
+  return select(isNegative, inverse, result);
 }
 
 /// Shifting by the width or more moves every bit out.
 template <typename Shift> Value BodyBuilder::shift(Value x, Value y) {
   unsigned width = x.getType().getIntOrFloatBitWidth();
   Value last = integer(x.getType(), width - 1);
-  Value inside = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ule, y, last);
-  Value amount = arith::MinUIOp::create(b, loc, y, last);
+  Value inside = compareInts(P::ule, y, last);
+  Value amount = plain<arith::MinUIOp>(y, last);
   Value shifted = Shift::create(b, loc, x, amount);
   if (std::is_same_v<Shift, arith::ShRSIOp>)
     return shifted;
-  return arith::SelectOp::create(b, loc, inside, shifted, integer(x.getType(), 0));
-}
-
-Value BodyBuilder::intBinary(Op op, Value x, Value y) {
-  constexpr std::pair<Op, Value (BodyBuilder::*)(Value, Value)> table[] = {
-      {Op::Add, &BodyBuilder::plain<arith::AddIOp, Value, Value>},
-      {Op::Sub, &BodyBuilder::plain<arith::SubIOp, Value, Value>},
-      {Op::Mul, &BodyBuilder::plain<arith::MulIOp, Value, Value>},
-      {Op::Div, &BodyBuilder::divide<arith::DivSIOp>},
-      {Op::Mod, &BodyBuilder::divide<arith::RemSIOp>},
-      {Op::Pow, &BodyBuilder::power},
-      {Op::Min, &BodyBuilder::plain<arith::MinSIOp, Value, Value>},
-      {Op::Max, &BodyBuilder::plain<arith::MaxSIOp, Value, Value>},
-      {Op::And, &BodyBuilder::plain<arith::AndIOp, Value, Value>},
-      {Op::Or, &BodyBuilder::plain<arith::OrIOp, Value, Value>},
-      {Op::Xor, &BodyBuilder::plain<arith::XOrIOp, Value, Value>},
-      {Op::Shl, &BodyBuilder::shift<arith::ShLIOp>},
-      {Op::Shr, &BodyBuilder::shift<arith::ShRSIOp>}};
-  Value result = fromTable(table, op, x, y);
-  assert(result && "the checker refuses other operations on integers");
-  return result;
-}
-
-Value BodyBuilder::floatBinary(Op op, Value x, Value y) {
-  constexpr std::pair<Op, Value (BodyBuilder::*)(Value, Value)> table[] = {
-      {Op::Add, &BodyBuilder::fp<arith::AddFOp, Value, Value>},
-      {Op::Sub, &BodyBuilder::fp<arith::SubFOp, Value, Value>},
-      {Op::Mul, &BodyBuilder::fp<arith::MulFOp, Value, Value>},
-      {Op::Div, &BodyBuilder::fp<arith::DivFOp, Value, Value>},
-      {Op::Mod, &BodyBuilder::fp<arith::RemFOp, Value, Value>},
-      {Op::Pow, &BodyBuilder::fp<math::PowFOp, Value, Value>},
-      {Op::Min, &BodyBuilder::fp<arith::MinimumFOp, Value, Value>},
-      {Op::Max, &BodyBuilder::fp<arith::MaximumFOp, Value, Value>}};
-  Value result = fromTable(table, op, x, y);
-  assert(result && "the checker refuses bit operations on floats");
-  return result;
-}
-
-Value BodyBuilder::complexBinary(Op op, Value x, Value y) {
-  constexpr std::pair<Op, Value (BodyBuilder::*)(Value, Value)> table[] = {
-      {Op::Add, &BodyBuilder::fp<complex::AddOp, Value, Value>},
-      {Op::Sub, &BodyBuilder::fp<complex::SubOp, Value, Value>},
-      {Op::Mul, &BodyBuilder::fp<complex::MulOp, Value, Value>},
-      {Op::Div, &BodyBuilder::fp<complex::DivOp, Value, Value>},
-      {Op::Pow, &BodyBuilder::fp<complex::PowOp, Value, Value>}};
-  Value result = fromTable(table, op, x, y);
-  assert(result && "the checker refuses orders and bits of complex numbers");
-  return result;
+  return select(inside, shifted, integer(x.getType(), 0));
 }
 
 Value BodyBuilder::compare(Op op, ElementType argType, Value x, Value y) {
   unsigned which = unsigned(op) - unsigned(Op::Eq); // Eq Ne Lt Le Gt Ge
-  if (isComplex(argType)) {
-    if (op == Op::Eq)
-      return complex::EqualOp::create(b, loc, x, y);
-    return complex::NotEqualOp::create(b, loc, x, y);
-  }
+  if (isComplex(argType))
+    return op == Op::Eq ? plain<complex::EqualOp>(x, y) : plain<complex::NotEqualOp>(x, y);
   if (isFloat(argType)) {
-    using P = arith::CmpFPredicate;
-    constexpr P predicates[] = {P::OEQ, P::UNE, P::OLT, P::OLE, P::OGT, P::OGE};
-    return arith::CmpFOp::create(b, loc, predicates[which], x, y);
+    using F = arith::CmpFPredicate;
+    constexpr F predicates[] = {F::OEQ, F::UNE, F::OLT, F::OLE, F::OGT, F::OGE};
+    return plain<arith::CmpFOp>(predicates[which], x, y);
   }
-  using P = arith::CmpIPredicate;
   constexpr P predicates[] = {P::eq, P::ne, P::slt, P::sle, P::sgt, P::sge};
   constexpr P unsignedPredicates[] = {P::eq, P::ne, P::ult, P::ule, P::ugt, P::uge};
   return arith::CmpIOp::create(b, loc,
@@ -330,38 +273,30 @@ Value BodyBuilder::convert(Value x, ElementType from, ElementType to) {
   Type target = scalarType(*b.getContext(), to);
   if (from == to)
     return x;
-  auto part = [](ElementType type) { return type == ElementType::C64 ? ElementType::F32 : ElementType::F64; };
   if (isComplex(to)) {
     if (!isComplex(from))
-      return complex::CreateOp::create(b, loc, target, convert(x, from, part(to)),
-                                       real(cast<ComplexType>(target).getElementType(), 0));
-    Value re = convert(complex::ReOp::create(b, loc, x), part(from), part(to));
-    Value im = convert(complex::ImOp::create(b, loc, x), part(from), part(to));
-    return complex::CreateOp::create(b, loc, target, re, im);
+      return plain<complex::CreateOp>(target, convert(x, from, part(to)),
+                                      real(cast<ComplexType>(target).getElementType(), 0));
+    Value re = convert(plain<complex::ReOp>(x), part(from), part(to));
+    Value im = convert(plain<complex::ImOp>(x), part(from), part(to));
+    return plain<complex::CreateOp>(target, re, im);
   }
   if (to == ElementType::Bool)
     return compare(Op::Ne, from, x, constant(from, {}));
   if (isComplex(from))
-    return convert(complex::ReOp::create(b, loc, x), part(from), to);
+    return convert(plain<complex::ReOp>(x), part(from), to);
   if (isFloat(from) && isFloat(to)) {
     if (bits(from) == bits(to)) // f16 and bf16 hold neither the other
       return convert(convert(x, from, ElementType::F32), ElementType::F32, to);
-    if (bits(from) < bits(to))
-      return arith::ExtFOp::create(b, loc, target, x);
-    return arith::TruncFOp::create(b, loc, target, x);
+    return bits(from) < bits(to) ? plain<arith::ExtFOp>(target, x) : plain<arith::TruncFOp>(target, x);
   }
   if (isFloat(from))
     return floatToInt(x, from, to);
-  if (isFloat(to)) {
-    if (from == ElementType::Bool)
-      return arith::UIToFPOp::create(b, loc, target, x);
-    return arith::SIToFPOp::create(b, loc, target, x);
-  }
+  if (isFloat(to))
+    return from == ElementType::Bool ? plain<arith::UIToFPOp>(target, x) : plain<arith::SIToFPOp>(target, x);
   if (bits(from) > bits(to))
-    return arith::TruncIOp::create(b, loc, target, x);
-  if (from == ElementType::Bool)
-    return arith::ExtUIOp::create(b, loc, target, x);
-  return arith::ExtSIOp::create(b, loc, target, x);
+    return plain<arith::TruncIOp>(target, x);
+  return from == ElementType::Bool ? plain<arith::ExtUIOp>(target, x) : plain<arith::ExtSIOp>(target, x);
 }
 
 /// Truncates, saturates at the ends, and makes 0 of nan: arith.fptosi leaves all of these undefined.
@@ -372,16 +307,15 @@ Value BodyBuilder::floatToInt(Value x, ElementType from, ElementType to) {
   }
   Type type = scalarType(*b.getContext(), to), floatType = x.getType();
   double end = std::ldexp(1.0, int(bits(to)) - 1); // one more than the largest value
-  Value tooHigh = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OGE, x, real(floatType, end));
-  Value tooLow = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OLT, x, real(floatType, -end));
-  Value ordered = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::ORD, x, x);
-  Value outside = arith::OrIOp::create(b, loc, tooHigh, tooLow);
-  Value unsafe = arith::OrIOp::create(b, loc, outside,
-                                      arith::XOrIOp::create(b, loc, ordered, integer(b.getI1Type(), 1)));
-  Value safe = arith::SelectOp::create(b, loc, unsafe, real(floatType, 0), x);
-  Value converted = arith::FPToSIOp::create(b, loc, type, safe);
-  Value high = arith::SelectOp::create(b, loc, tooHigh, integer(type, llvm::maxIntN(bits(to))), converted);
-  return arith::SelectOp::create(b, loc, tooLow, integer(type, llvm::minIntN(bits(to))), high);
+  Value tooHigh = plain<arith::CmpFOp>(arith::CmpFPredicate::OGE, x, real(floatType, end));
+  Value tooLow = plain<arith::CmpFOp>(arith::CmpFPredicate::OLT, x, real(floatType, -end));
+  Value ordered = plain<arith::CmpFOp>(arith::CmpFPredicate::ORD, x, x);
+  Value outside = plain<arith::OrIOp>(tooHigh, tooLow);
+  Value unsafe = plain<arith::OrIOp>(outside, plain<arith::XOrIOp>(ordered, integer(b.getI1Type(), 1)));
+  Value safe = select(unsafe, real(floatType, 0), x);
+  Value converted = plain<arith::FPToSIOp>(type, safe);
+  Value high = select(tooHigh, integer(type, llvm::maxIntN(bits(to))), converted);
+  return select(tooLow, integer(type, llvm::minIntN(bits(to))), high);
 }
 
 } // namespace tulle::passes

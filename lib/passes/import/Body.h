@@ -28,26 +28,30 @@ public:
   mlir::Value convert(mlir::Value x, ElementType from, ElementType to);
 
 private:
-  mlir::Value unary(notation::Op op, ElementType type, ElementType argType, mlir::Value x);
-  mlir::Value binary(notation::Op op, ElementType argType, mlir::Value x, mlir::Value y);
-  mlir::Value floatUnary(notation::Op op, mlir::Value x);
-  mlir::Value complexUnary(notation::Op op, mlir::Value x);
-  mlir::Value intBinary(notation::Op op, mlir::Value x, mlir::Value y);
-  mlir::Value boolBinary(notation::Op op, mlir::Value x, mlir::Value y);
-  mlir::Value floatBinary(notation::Op op, mlir::Value x, mlir::Value y);
-  mlir::Value complexBinary(notation::Op op, mlir::Value x, mlir::Value y);
-  mlir::Value compare(notation::Op op, ElementType argType, mlir::Value x, mlir::Value y);
-  template <typename Division> mlir::Value divide(mlir::Value x, mlir::Value y);
-  mlir::Value power(mlir::Value x, mlir::Value y);
-  template <typename Shift> mlir::Value shift(mlir::Value x, mlir::Value y);
-  mlir::Value floatToInt(mlir::Value x, ElementType from, ElementType to);
-  mlir::Value integer(mlir::Type type, int64_t value);
-  mlir::Value real(mlir::Type type, double value);
-  template <typename T, typename... Args> mlir::Value fp(Args... args);
-  template <typename T, typename... Args> mlir::Value plain(Args... args);
-  template <size_t n, typename... Args>
-  mlir::Value fromTable(const std::pair<notation::Op, mlir::Value (BodyBuilder::*)(Args...)> (&table)[n],
-                        notation::Op op, Args... args);
+  using Value = mlir::Value;
+  using Unary = Value (BodyBuilder::*)(Value);
+  using Binary = Value (BodyBuilder::*)(Value, Value);
+  struct Row; ///< of the table of binary operations
+
+  Value unary(notation::Op op, ElementType type, ElementType argType, Value x);
+  Value binary(notation::Op op, ElementType argType, Value x, Value y);
+  Value floatUnary(notation::Op op, Value x);
+  Value complexUnary(notation::Op op, Value x);
+  Value boolBinary(notation::Op op, Value x, Value y);
+  Value compare(notation::Op op, ElementType argType, Value x, Value y);
+  Value compareInts(mlir::arith::CmpIPredicate predicate, Value x, Value y) {
+    return mlir::arith::CmpIOp::create(b, loc, predicate, x, y);
+  }
+  template <typename Division> Value divide(Value x, Value y);
+  Value power(Value x, Value y);
+  template <typename Shift> Value shift(Value x, Value y);
+  Value floatToInt(Value x, ElementType from, ElementType to);
+  Value integer(mlir::Type type, int64_t value);
+  Value real(mlir::Type type, double value);
+  /// A floating-point operation with the flags that let reductions reassociate, unless the user forbids it.
+  template <typename T, typename... Args> Value fp(Args... args);
+  /// An operation without such flags.
+  template <typename T, typename... Args> Value plain(Args... args);
 
   mlir::OpBuilder &b;
   mlir::Location loc;

@@ -1,3 +1,5 @@
+// Builds the function of each statement: operands and loops from its accesses, then one linalg.generic, or
+// two where increments are summed in a tensor of their own.
 #include "passes/import/Import.h"
 #include "dialect/Attributes.h"
 #include "dialect/Dialect.h"
@@ -30,8 +32,8 @@ public:
     for (const Access *access : notation::accesses(statement))
       add(*access);
     pattern();
-    if (computed && statement.accumulate)
-      addOldValue();
+    if (computed && statement.accumulate) // the entries it has are one more operand of the new tensor
+      addArgument(statement.lhs.tensor);
     makeFunction(builder, number);
     OpBuilder b = OpBuilder::atBlockEnd(&function.getBody().front());
     makeLoops();
@@ -97,9 +99,6 @@ private:
     if (resultEncoding.crdWidth == 0)
       resultEncoding.crdWidth = source.crdWidth == 2 ? 32 : source.crdWidth;
   }
-
-  /// The entries the result already has are one more operand of the new tensor.
-  void addOldValue() { addArgument(statement.lhs.tensor); }
 
   void addArgument(unsigned tensor) {
     if (!llvm::is_contained(read, tensor))
@@ -187,8 +186,8 @@ private:
 
   /// Adds an operand without elements for each index that no operand has as a plain subscript (as `i` and `r`
   /// in `A(i+r)`): linalg takes the extents of its loops from shapes.
-  void addExtents(OpBuilder &b, SmallVectorImpl<Value> &inputs, SmallVectorImpl<AffineMap> &maps,
-                  AffineMap outMap) const {
+  void addExtents(OpBuilder &b, SmallVectorImpl<Value> &inputs, SmallVectorImpl<AffineMap> &maps) const {
+    AffineMap outMap = mapOf(b.getContext(), statement.lhs.subscripts);
     for (auto [l, index] : llvm::enumerate(loops)) {
       auto plain = [&, d = unsigned(l)](AffineMap map) {
         return llvm::any_of(map.getResults(),
@@ -198,15 +197,6 @@ private:
         continue;
       inputs.push_back(tensor::EmptyOp::create(b, loc(b), {program.indices[index].size}, b.getI1Type()));
       maps.push_back(AffineMap::get(loops.size(), 0, getAffineDimExpr(l, b.getContext())));
-    }
-  }
-
-  /// The statement's operands, and how its loops index them.
-  void addOperands(OpBuilder &b, SmallVectorImpl<Value> &inputs, SmallVectorImpl<AffineMap> &maps) const {
-    for (auto [o, access] : llvm::enumerate(operands)) {
-      Value arg = argument(access.tensor);
-      inputs.push_back(patternOperand == o ? asResult(b, arg) : arg);
-      maps.push_back(mapOf(b.getContext(), access.subscripts));
     }
   }
 
@@ -223,48 +213,55 @@ private:
     return generic.getResult(0);
   }
 
-  Value intoArgument(OpBuilder &b) {
+  /// The loops over the statement's operands and, with `old`, over the entries that the result already has,
+  /// the operand behind them.
+  Value makeStatement(OpBuilder &b, bool old, function_ref<Value(ArrayRef<Value> inputs)> init,
+                      function_ref<void(OpBuilder &, ValueRange)> body) const {
     SmallVector<Value> inputs;
     SmallVector<AffineMap> maps;
-    addOperands(b, inputs, maps);
-    addExtents(b, inputs, maps, mapOf(b.getContext(), statement.lhs.subscripts));
-    return makeGeneric(b, inputs, maps, makeInit(b, inputs),
-                       [&](OpBuilder &nested, ValueRange args) { body(nested, args, args.back()); });
+    for (auto [o, access] : llvm::enumerate(operands)) {
+      Value arg = argument(access.tensor);
+      inputs.push_back(patternOperand == o ? asResult(b, arg) : arg);
+      maps.push_back(mapOf(b.getContext(), access.subscripts));
+    }
+    if (old) {
+      inputs.push_back(argument(statement.lhs.tensor));
+      maps.push_back(mapOf(b.getContext(), statement.lhs.subscripts));
+    }
+    addExtents(b, inputs, maps);
+    return makeGeneric(b, inputs, maps, init(inputs), body);
+  }
+
+  Value intoArgument(OpBuilder &b) {
+    return makeStatement(
+        b, /*old=*/false, [&](ArrayRef<Value> inputs) { return makeInit(b, inputs); },
+        [&](OpBuilder &nested, ValueRange args) { body(nested, args, args.back()); });
   }
 
   /// A new tensor in one go; entries the result already has are the start of those at the same coordinates.
   Value intoNewTensor(OpBuilder &b) {
-    SmallVector<Value> inputs;
-    SmallVector<AffineMap> maps;
-    addOperands(b, inputs, maps);
-    size_t old = inputs.size();
-    if (statement.accumulate) {
-      inputs.push_back(argument(statement.lhs.tensor));
-      maps.push_back(mapOf(b.getContext(), statement.lhs.subscripts));
-    }
-    addExtents(b, inputs, maps, mapOf(b.getContext(), statement.lhs.subscripts));
     Scalar start = statement.assign || statement.accumulate
                        ? format::fillValue(resultEncoding, result().type)
                        : notation::identity(statement.reduce, result().type);
-    Value init = newTensor(b, result().type, resultEncoding, start);
-    return makeGeneric(b, inputs, maps, init, [&](OpBuilder &nested, ValueRange args) {
-      body(nested, args, statement.accumulate ? args[old] : args.back());
-    });
+    return makeStatement(
+        b, statement.accumulate,
+        [&](ArrayRef<Value>) { return newTensor(b, result().type, resultEncoding, start); },
+        [&](OpBuilder &nested, ValueRange args) {
+          body(nested, args, statement.accumulate ? args[operands.size()] : args.back());
+        });
   }
 
   /// What the reduction adds to the result, where it adds something.
   Value makeIncrements(OpBuilder &b) {
-    SmallVector<Value> inputs;
-    SmallVector<AffineMap> maps;
-    addOperands(b, inputs, maps);
-    addExtents(b, inputs, maps, mapOf(b.getContext(), statement.lhs.subscripts));
     ElementType type = statement.rhs->type;
     Scalar start = notation::identity(statement.reduce, type);
-    return makeGeneric(b, inputs, maps, newTensor(b, type, incrementEncoding(start), start),
-                       [&](OpBuilder &nested, ValueRange args) {
-                         BodyBuilder builder = bodyBuilder(nested, args);
-                         linalg::YieldOp::create(nested, loc(nested), contribution(builder, args.back()));
-                       });
+    return makeStatement(
+        b, /*old=*/false,
+        [&](ArrayRef<Value>) { return newTensor(b, type, incrementEncoding(start), start); },
+        [&](OpBuilder &nested, ValueRange args) {
+          BodyBuilder builder = bodyBuilder(nested, args);
+          linalg::YieldOp::create(nested, loc(nested), contribution(builder, args.back()));
+        });
   }
 
   /// The increments meet the entries the result already has, or are rounded to its type.
@@ -316,9 +313,9 @@ private:
 
   /// Whether the reduction does not start from the result's fill.
   bool startsElsewhere(const Scalar &start) const {
-    const ElementType type = statement.rhs->type;
-    const Scalar fill = format::fillValue(resultEncoding, type);
-    return isFloat(type) || isComplex(type) ? fill.f != start.f : fill.i != start.i;
+    const Scalar fill = format::fillValue(resultEncoding, statement.rhs->type);
+    return isFloat(statement.rhs->type) || isComplex(statement.rhs->type) ? fill.f != start.f
+                                                                          : fill.i != start.i;
   }
 
   /// Formats in which the increments can meet the old entries coordinate by coordinate.

@@ -135,35 +135,25 @@ LogicalResult takeAsArgument(func::FuncOp func, Operation *made) {
 
 LogicalResult importFunction(func::FuncOp func) {
   IRRewriter rewriter(func.getContext());
-  SmallVector<linalg::LinalgOp> named;
-  SmallVector<linalg::FillOp> fills;
-  SmallVector<sparse_tensor::ConvertOp> converts;
-  SmallVector<Operation *> made;
+  SmallVector<Operation *> replaced, made;
   func.walk([&](Operation *op) {
-    if (auto fill = dyn_cast<linalg::FillOp>(op))
-      fills.push_back(fill);
-    else if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op); linalgOp && !isa<linalg::GenericOp>(op))
-      named.push_back(linalgOp);
-    else if (auto convert = dyn_cast<sparse_tensor::ConvertOp>(op))
-      converts.push_back(convert);
-    else if (isa<tensor::EmptyOp, bufferization::AllocTensorOp>(op))
+    if (isa<tensor::EmptyOp, bufferization::AllocTensorOp>(op))
       made.push_back(op);
+    else if (isa<linalg::LinalgOp, sparse_tensor::ConvertOp>(op) && !isa<linalg::GenericOp>(op))
+      replaced.push_back(op);
   });
-  for (linalg::LinalgOp op : named) {
+  for (Operation *op : replaced) {
     rewriter.setInsertionPoint(op);
-    if (failed(linalg::generalizeNamedOp(rewriter, op)))
-      return op.emitError("cannot write '") << op->getName() << "' as linalg.generic";
-  }
-  for (linalg::FillOp op : fills) {
-    rewriter.setInsertionPoint(op);
-    auto type = dyn_cast<RankedTensorType>(op.output().getType());
-    if (!type || op.value().getType() != type.getElementType())
-      return op.emitError("expected a fill of a tensor with a value of its element type");
-    rewriter.replaceOpWithNewOp<FillOp>(op, op.value(), op.output());
-  }
-  for (sparse_tensor::ConvertOp op : converts) {
-    rewriter.setInsertionPoint(op);
-    rewriter.replaceOpWithNewOp<ConvertOp>(op, op.getDest().getType(), op.getSource());
+    if (auto fill = dyn_cast<linalg::FillOp>(op)) {
+      auto type = dyn_cast<RankedTensorType>(fill.output().getType());
+      if (!type || fill.value().getType() != type.getElementType())
+        return fill.emitError("expected a fill of a tensor with a value of its element type");
+      rewriter.replaceOpWithNewOp<FillOp>(fill, fill.value(), fill.output());
+    } else if (auto convert = dyn_cast<sparse_tensor::ConvertOp>(op)) {
+      rewriter.replaceOpWithNewOp<ConvertOp>(convert, convert.getDest().getType(), convert.getSource());
+    } else if (failed(linalg::generalizeNamedOp(rewriter, cast<linalg::LinalgOp>(op)))) {
+      return op->emitError("cannot write '") << op->getName() << "' as linalg.generic";
+    }
   }
   for (Operation *op : made) {
     if (auto alloc = dyn_cast<bufferization::AllocTensorOp>(op); alloc && alloc.getCopy())

@@ -1,5 +1,5 @@
-// tulle-expand-segments: bounds of segments become loads, when no pass asks any more which segment a loop
-// walks.
+// tulle-expand-segments: bounds of segments become loads, when no pass needs to know any more which segment
+// a loop iterates.
 #include "dialect/Dialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "passes/Passes.h"

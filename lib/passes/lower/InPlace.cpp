@@ -1,16 +1,20 @@
 // Runs a function abstractly, in the order of execution, and keeps for each buffer of values which tensor
 // value is in it.
 #include "passes/lower/InPlace.h"
-#include "dialect/Attributes.h"
 #include "dialect/Dialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
+#include "passes/parallel/SetLoops.h"
+#include <set>
 
 using namespace mlir;
 using namespace tulle::dialect;
 
 namespace tulle::lower {
+
+using parallel::carriedArgument;
+using parallel::initsOf;
 
 static bool isTensor(Value value) { return isa<RankedTensorType>(value.getType()); }
 
@@ -23,16 +27,7 @@ static bool readsPattern(Operation *op) {
 /// Loops that carry tensors, all of whose regions end in a yield of what they carry.
 static bool carries(Operation *op) { return isa<IterateOp, CoiterateOp, ParallelOp, scf::ForOp>(op); }
 
-/// The operands that start what a loop carries are its last.
-static MutableArrayRef<OpOperand> initsOf(Operation *loop) {
-  return loop->getOpOperands().take_back(loop->getNumResults());
-}
-
-static BlockArgument carriedArgument(Region &region, unsigned k, Operation *loop) {
-  return region.getArgument(region.getNumArguments() - loop->getNumResults() + k);
-}
-
-/// The op that gave a tensor's buffer, of which a memref is a part; null for memory of its own, which `base`
+/// The op that gave a tensor's buffer, of which a memref is a view; null for memory of its own, which `base`
 /// is then. Memory is not followed through block arguments: a tensor is bound to what is written by then.
 static ValuesOp valuesBehind(Value memref, Value &base) {
   base = memref;
@@ -50,10 +45,10 @@ void continuations(OpOperand &use, SmallVectorImpl<Value> &results) {
                                : isa<tensor::CastOp>(op))
     return results.push_back(op->getResult(0));
   if (carries(op) && isTensor(use.get())) {
-    unsigned k = number - initsOf(op).front().getOperandNumber();
+    unsigned k = number - (op->getNumOperands() - op->getNumResults());
     results.push_back(op->getResult(k));
     for (Region &region : op->getRegions())
-      results.push_back(carriedArgument(region, k, op));
+      results.push_back(carriedArgument(region, op, k));
   } else if (isa<YieldOp, scf::YieldOp>(op)) {
     results.push_back(op->getParentOp()->getResult(number));
   } else if (isa<ValuesOp>(op) || isa<ViewLikeOpInterface>(op)) {
@@ -71,18 +66,22 @@ struct Content {
   Value version;
   bool pure = false;
   bool operator==(const Content &) const = default;
+  bool operator<(const Content &other) const {
+    return std::pair(version.getAsOpaquePointer(), pure) <
+           std::pair(other.version.getAsOpaquePointer(), other.pure);
+  }
 };
 /// One content for each way that leads here.
-using Contents = SmallVector<Content, 1>;
+using Contents = std::set<Content>;
 using State = DenseMap<Value, Contents>;
 
-class Walker {
+class AbstractRun {
 public:
   std::optional<Conflict> run(func::FuncOp func) {
     for (BlockArgument arg : func.getArguments())
       if (isTensor(arg))
         start(arg, arg);
-    walk(func.getBody().front());
+    run(func.getBody().front());
     return conflict;
   }
 
@@ -154,10 +153,10 @@ private:
     accessMemory(memory, /*depends=*/true, /*writes=*/false);
     Value buffer = bufferOf(memory.get());
     Contents &contents = state[buffer];
-    const bool same = contents.size() == 1 && contents[0].version;
+    const bool same = contents.size() == 1 && contents.begin()->version;
     if (!same)
       contents = {{tensor, false}};
-    known[tensor] = {buffer, contents[0].version};
+    known[tensor] = {buffer, contents.begin()->version};
   }
 
   void accessMemory(Operation *op) {
@@ -174,7 +173,7 @@ private:
       bool depends = unknown, writes = unknown;
       for (const MemoryEffects::EffectInstance &effect : all)
         if (effect.getValue() == use.get()) {
-          // Of a part that is written, the rest stays; memory that is freed has nothing any more.
+          // A write may leave other elements as they are; memory that is freed has nothing any more.
           depends |= isa<MemoryEffects::Read, MemoryEffects::Write>(effect.getEffect());
           writes |= isa<MemoryEffects::Write, MemoryEffects::Free>(effect.getEffect());
         }
@@ -185,37 +184,19 @@ private:
 
   //===--- Regions ---===//
 
-  static Contents &join(Contents &to, const Contents &from) {
-    for (const Content &c : from)
-      if (!llvm::is_contained(to, c))
-        to.push_back(c);
-    return to;
-  }
-
   /// What either way leaves; a buffer that one of them does not know holds no tensor there.
   static State join(State a, const State &b) {
     const Contents none{{Value(), false}};
     for (auto &[buffer, contents] : a)
-      join(contents, b.contains(buffer) ? b.find(buffer)->second : none);
+      llvm::for_each(b.contains(buffer) ? b.at(buffer) : none, [&](const Content &c) { contents.insert(c); });
     for (const auto &[buffer, contents] : b)
-      if (!a.contains(buffer))
-        join(a[buffer] = none, contents);
+      if (auto [at, isNew] = a.try_emplace(buffer, none); isNew)
+        at->second.insert(contents.begin(), contents.end());
     return a;
   }
 
-  static bool equal(const State &a, const State &b) {
-    auto same = [](const Contents &x, const Contents &y) {
-      return x.size() == y.size() &&
-             llvm::all_of(x, [&](const Content &c) { return llvm::is_contained(y, c); });
-    };
-    return a.size() == b.size() && llvm::all_of(a, [&](const auto &entry) {
-             auto other = b.find(entry.first);
-             return other != b.end() && same(entry.second, other->second);
-           });
-  }
-
   /// Regions that run any number of times, in any order: what one leaves, the next may find.
-  void walkLoop(Operation *op, function_ref<void(Region &)> enter, function_ref<void(Region &)> leave) {
+  void runLoop(Operation *op, function_ref<void(Region &)> enter, function_ref<void(Region &)> leave) {
     for (bool changed = true; changed && !conflict;) {
       const State before = state;
       State after = before;
@@ -224,27 +205,27 @@ private:
           continue;
         state = before;
         enter(region);
-        walk(region.front());
+        run(region.front());
         leave(region);
         after = join(std::move(after), state);
       }
-      changed = !equal(before, after);
+      changed = before != after;
       state = std::move(after);
     }
   }
 
-  void walkCarrying(Operation *op) {
+  void runCarrying(Operation *op) {
     SmallVector<std::pair<unsigned, Value>> changed; // number, buffer
     for (auto [k, init] : llvm::enumerate(initsOf(op))) {
       if (!isTensor(init.get()))
         continue;
       auto yieldsIt = [&, k = k](Region &region) {
         return region.front().getTerminator()->getOperand(unsigned(k)) ==
-               carriedArgument(region, unsigned(k), op);
+               carriedArgument(region, op, unsigned(k));
       };
       if (llvm::all_of(op->getRegions(), yieldsIt)) {
         for (Region &region : op->getRegions())
-          alias(carriedArgument(region, unsigned(k), op), init.get());
+          alias(carriedArgument(region, op, unsigned(k)), init.get());
         alias(op->getResult(unsigned(k)), init.get());
         continue;
       }
@@ -255,7 +236,7 @@ private:
     // is.
     auto enter = [&](Region &region) {
       for (auto [k, buffer] : changed) {
-        BlockArgument arg = carriedArgument(region, k, op);
+        BlockArgument arg = carriedArgument(region, op, k);
         known[arg] = {buffer, arg};
         state[buffer] = {{arg, true}};
       }
@@ -266,16 +247,16 @@ private:
         state[buffer] = {{op->getResult(k), true}};
       }
     };
-    walkLoop(op, enter, leave);
+    runLoop(op, enter, leave);
   }
 
-  void walkIf(scf::IfOp op) {
+  void runIf(scf::IfOp op) {
     const State before = state;
     State after;
     for (Region *region : {&op.getThenRegion(), &op.getElseRegion()}) {
       state = before;
       if (!region->empty()) {
-        walk(region->front());
+        run(region->front());
         for (OpOperand &use : region->front().getTerminator()->getOpOperands())
           if (isTensor(use.get()))
             expect(Conflict::Keep, use);
@@ -298,7 +279,7 @@ private:
     }
   }
 
-  void walk(Block &block) {
+  void run(Block &block) {
     for (Operation &op : block) {
       if (conflict)
         return;
@@ -319,9 +300,9 @@ private:
       return bind(op.getOpOperand(made.getBuffers().size() - 1), made.getResult());
     }
     if (carries(&op))
-      return walkCarrying(&op);
+      return runCarrying(&op);
     if (auto branch = dyn_cast<scf::IfOp>(op))
-      return walkIf(branch);
+      return runIf(branch);
     if (isa<ValuesOp, YieldOp, scf::YieldOp>(op) || readsPattern(&op))
       return;
     for (OpOperand &use : op.getOpOperands())
@@ -329,7 +310,7 @@ private:
         expect(isa<func::ReturnOp>(op) ? Conflict::Keep : Conflict::Read, use);
     accessMemory(&op);
     if (op.getNumRegions() > 0)
-      walkLoop(&op, [](Region &) {}, [](Region &) {});
+      runLoop(&op, [](Region &) {}, [](Region &) {});
   }
 
   DenseMap<Value, Known> known;
@@ -349,6 +330,6 @@ LogicalResult emitConflict(const Conflict &conflict) {
   return error;
 }
 
-std::optional<Conflict> findConflict(func::FuncOp func) { return Walker().run(func); }
+std::optional<Conflict> findConflict(func::FuncOp func) { return AbstractRun().run(func); }
 
 } // namespace tulle::lower

@@ -1,10 +1,8 @@
 // tulle-insert-copies: what reads or replaces values that a store in place has overwritten gets a copy of
 // them.
 #include "dialect/Costs.h"
-#include "dialect/Dialect.h"
 #include "levels/Control.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/Passes.h"
 #include "passes/lower/InPlace.h"
@@ -29,11 +27,6 @@ bool reachesReturn(OpOperand &use, llvm::SmallPtrSetImpl<Value> &seen) {
     return seen.insert(value).second &&
            llvm::any_of(value.getUses(), [&](OpOperand &other) { return reachesReturn(other, seen); });
   });
-}
-
-bool reachesReturn(OpOperand &use) {
-  llvm::SmallPtrSet<Value, 8> seen;
-  return reachesReturn(use, seen);
 }
 
 /// Whether nothing writes through the memref, or passes it on to where that is not known.
@@ -67,9 +60,15 @@ struct InsertCopies : impl::InsertCopiesBase<InsertCopies> {
       return read(use, conflict.version);
     OpOperand *other = conflict.overwrite;
     const bool isOwn = other && isa<RankedTensorType>(other->get().getType());
-    // A store that finds what it left in the iteration before starts from a copy in each iteration.
-    if (isOwn && (other == &use || !reachesReturn(*other)))
-      return detach(*other);
+    // A store that finds what it left in the iteration before starts from a copy in each iteration, made
+    // right before.
+    llvm::SmallPtrSet<Value, 8> seen;
+    if (isOwn && (other == &use || !reachesReturn(*other, seen))) {
+      note(*other);
+      OpBuilder b(other->getOwner());
+      other->set(makeCopy(b, other->get()));
+      return true;
+    }
     if (conflict.kind != Conflict::Write || !isa<RankedTensorType>(use.get().getType()))
       return false;
     note(use);
@@ -96,14 +95,6 @@ struct InsertCopies : impl::InsertCopiesBase<InsertCopies> {
     if (!copy)
       copy = copyAfter(version);
     from->set(castTo(copy, *from));
-    return true;
-  }
-
-  /// Makes a store, or a loop that stores, work on a copy made right before.
-  bool detach(OpOperand &use) {
-    note(use);
-    OpBuilder b(use.getOwner());
-    use.set(makeCopy(b, use.get()));
     return true;
   }
 

@@ -38,7 +38,7 @@ Values Lowering::yielded(Block &block, ValueRange inits) {
   return plain(terminator->getOperands());
 }
 
-Values Lowering::emitBody(Region &region, Value coordinate, ArrayRef<levels::Iterator> its, ValueRange inits,
+Values Lowering::emitBody(Region &region, Value coordinate, ArrayRef<Iterator> its, ValueRange inits,
                           ValueRange plainValues, ArrayRef<Value> flags) {
   Block &block = region.front();
   values.map(block.getArgument(0), coordinate);
@@ -51,11 +51,17 @@ Values Lowering::emitBody(Region &region, Value coordinate, ArrayRef<levels::Ite
   return yielded(block, inits);
 }
 
-void Lowering::lowerIf(scf::IfOp op) {
-  SmallVector<Type> types;
-  for (Type type : op.getResultTypes())
-    if (!isa<RankedTensorType>(type))
-      types.push_back(type);
+void Lowering::lower(scf::IfOp op) {
+  Value condition = values.lookup(op.getCondition());
+  if (matchPattern(condition, m_One())) { // as where no slot lies outside the tensor
+    lowerBlock(op.getThenRegion().front());
+    ValueRange yields = op.getThenRegion().front().getTerminator()->getOperands();
+    Values results = plain(yields);
+    bindCarried(op.getResults(), yields, results);
+    return;
+  }
+  SmallVector<Type> types =
+      llvm::filter_to_vector(op.getResultTypes(), [](Type type) { return !isa<RankedTensorType>(type); });
   SmallVector<Value> stored(op.getNumResults());
   auto emit = [&](Region &region) {
     Values result;
@@ -65,9 +71,7 @@ void Lowering::lowerIf(scf::IfOp op) {
     lowerBlock(block);
     ValueRange operands = block.getTerminator()->getOperands();
     for (auto [slot, value] : llvm::zip(stored, operands)) {
-      if (!isTensor(value))
-        continue;
-      if (slot && tensors.lookup(slot) != tensors.lookup(value)) {
+      if (slot && isTensor(value) && tensors.lookup(slot) != tensors.lookup(value)) {
         op.emitError("the branches yield tensors of different storage: stores are in place");
         ok = false;
       }
@@ -75,128 +79,102 @@ void Lowering::lowerIf(scf::IfOp op) {
     }
     return plain(operands);
   };
-  Value condition = values.lookup(op.getCondition());
-  if (matchPattern(condition, m_One())) { // as where no slot lies outside the tensor
-    lowerBlock(op.getThenRegion().front());
-    ValueRange yields = op.getThenRegion().front().getTerminator()->getOperands();
-    Values results = plain(yields);
-    bindCarried(op.getResults(), yields, results);
-    return;
-  }
-  Values results = ifElse(
+  Values results = levels::ifElse(
       b, op.getLoc(), condition, types, [&] { return emit(op.getThenRegion()); },
       [&] { return emit(op.getElseRegion()); });
-  unsigned next = 0;
-  for (auto [result, slot] : llvm::zip(op.getResults(), stored))
-    if (isTensor(result))
-      tensors[result] = tensors.lookup(slot);
-    else
-      values.map(result, results[next++]);
+  bindCarried(op.getResults(), stored, results);
 }
 
-void Lowering::lowerFor(scf::ForOp op) {
+void Lowering::lower(scf::ForOp op) {
   Values inits = plain(op.getInitArgs());
   auto loop = scf::ForOp::create(b, op.getLoc(), values.lookup(op.getLowerBound()),
                                  values.lookup(op.getUpperBound()), values.lookup(op.getStep()), inits);
   loop->setAttrs(op->getAttrs());
   loop->setAttr(kLoopAttr, loopOf(op));
-  {
-    OpBuilder::InsertionGuard guard(b);
-    Block *block = loop.getBody();
-    if (!block->empty())
-      block->getTerminator()->erase();
-    b.setInsertionPointToEnd(block);
-    values.map(op.getInductionVar(), loop.getInductionVar());
-    bindCarried(op.getRegionIterArgs(), op.getInitArgs(), loop.getRegionIterArgs());
-    lowerBlock(*op.getBody());
-    scf::YieldOp::create(b, op.getLoc(), yielded(*op.getBody(), op.getInitArgs()));
-  }
   bindCarried(op.getResults(), op.getInitArgs(), loop.getResults());
+  OpBuilder::InsertionGuard guard(b);
+  Block *block = loop.getBody();
+  if (!block->empty())
+    block->getTerminator()->erase();
+  b.setInsertionPointToEnd(block);
+  values.map(op.getInductionVar(), loop.getInductionVar());
+  bindCarried(op.getRegionIterArgs(), op.getInitArgs(), loop.getRegionIterArgs());
+  lowerBlock(*op.getBody());
+  scf::YieldOp::create(b, op.getLoc(), yielded(*op.getBody(), op.getInitArgs()));
 }
 
-Values Lowering::walk(Location loc, const Space &space, Value begin, Value end, LoopAttr loop, bool each,
-                      ValueRange carried,
-                      function_ref<Values(Value, const levels::Iterator &, Values)> body) {
+Values Lowering::iterate(Location loc, const Space &space, Value begin, Value end, LoopAttr loop, bool each,
+                         ValueRange carried, function_ref<Values(Value, const Iterator &, Values)> body) {
   const std::string name = loop.valueName(), positionName = name.empty() ? name : name + "_pos";
-  // Empty slots are skipped.
+  // Padding is skipped.
   auto visit = [&](Value position, Value end, Value coordinate, Values now) -> Values {
     levels::named(position, positionName);
     levels::named(coordinate, name);
-    Value entry = space.valid(b, loc, position, coordinate);
+    Value entry = space.valid(position, coordinate);
     auto run = [&] { return body(coordinate, space.at(position, end, coordinate), now); };
-    return entry ? ifElse(b, loc, entry, ValueRange(now).getTypes(), run, [&] { return now; }) : run();
+    return entry ? space.emit.branch(entry, ValueRange(now).getTypes(), run, [&] { return now; }) : run();
   };
   if (space.format->single(space.parent)) {
-    auto only = [&] { return visit(begin, {}, space.coordinate(b, loc, begin), Values(carried)); };
+    auto only = [&] { return visit(begin, {}, space.coordinate(begin), Values(carried)); };
     if (!space.maybeEmpty)
       return only();
-    Value any = space.emitter(b, loc).compare(arith::CmpIPredicate::ult, begin, end);
-    return ifElse(b, loc, any, carried.getTypes(), only, [&] { return Values(carried); });
+    return space.emit.branch(space.emit.isLess(begin, end), carried.getTypes(), only,
+                             [&] { return Values(carried); });
   }
   if (space.unique() || each)
     return forLoop(b, loc, begin, end, loop, carried, [&](Value position, Values now) {
-      return visit(position, {}, space.coordinate(b, loc, position), now);
+      return visit(position, {}, space.coordinate(position), now);
     });
-  // A nonunique level is walked segment by segment; where the next one starts is known only at the end of
+  // A nonunique level is iterated segment by segment; where the next one starts is known only at the end of
   // this one.
-  Values all{begin};
-  llvm::append_range(all, carried);
-  auto more = [&](Values at) { return space.emitter(b, loc).compare(arith::CmpIPredicate::ult, at[0], end); };
+  auto more = [&](Values at) { return space.emit.isLess(at[0], end); };
   auto segment = [&](Values at) {
-    Value coordinate = space.coordinate(b, loc, at[0]);
-    Values result{segmentEnd(b, loc, space, at[0], coordinate)};
-    llvm::append_range(result, visit(at[0], result[0], coordinate, Values(llvm::drop_begin(at))));
-    return result;
+    Value coordinate = space.coordinate(at[0]), next = space.segmentEnd(at[0], coordinate);
+    return concat({next}, visit(at[0], next, coordinate, dropFront(at, 1)));
   };
-  Values results = whileLoop(b, loc, all, more, segment);
-  results.erase(results.begin());
-  return results;
+  return dropFront(whileLoop(b, loc, concat({begin}, carried), more, segment), 1);
 }
 
 /// The coordinates of a full level below which something can be: all of them, unless the next level says
 /// that its slot lies outside for some.
-static std::optional<levels::PositionRange> boundedByChild(const levels::Emitter &emit, const Space &space) {
+static std::optional<PositionRange> boundedByChild(const Space &space) {
   unsigned next = space.level + 1;
-  if (next >= space.storage->encoding.levels.size())
+  if (next >= space.storage().encoding.levels.size())
     return std::nullopt;
-  const levels::LevelFormat *child = levels::find(space.storage->encoding.levels[next].format.kind);
-  return child->parentCoordinates(emit, next, space.parent);
+  const levels::LevelFormat *child = levels::find(space.storage().encoding.levels[next].format.kind);
+  return child->parentCoordinates(space.emit, next, space.parent);
 }
 
-void Lowering::lowerIterate(IterateOp op) {
+void Lowering::lower(IterateOp op) {
   Location loc = op.getLoc();
+  const Space space = spaces.at(op.getSpace());
+  auto emit = [&](Value coordinate, ArrayRef<Iterator> at, Values carried) {
+    return emitBody(op.getBody(), coordinate, at, op.getInits(), carried);
+  };
   Values inits = plain(op.getInits()), results;
-  auto range = ranges.find(op.getSpace());
-  if (range != ranges.end()) {
-    auto [lo, hi] = range->second;
-    results = forLoop(b, loc, lo, hi, op.getLoop(), inits, [&](Value coordinate, Values carried) {
-      return emitBody(op.getBody(), coordinate, {}, op.getInits(), carried);
+  if (!space.format) {
+    results = forLoop(b, loc, space.range.begin, space.range.end, op.getLoop(), inits,
+                      [&](Value coordinate, Values carried) { return emit(coordinate, {}, carried); });
+  } else if (space.full()) {
+    // Counting coordinates instead of positions keeps the lower bound 0.
+    std::optional<PositionRange> bounds = boundedByChild(space);
+    Value begin = bounds ? bounds->begin : space.emit.constant(0);
+    Value end = bounds ? bounds->end : space.levelSize();
+    if (space.slice) {
+      begin = space.emit.greatest(begin, space.slice->begin);
+      end = space.emit.least(end, space.slice->end);
+    }
+    results = forLoop(b, loc, begin, end, op.getLoop(), inits, [&](Value coordinate, Values carried) {
+      Iterator iterator = space.at(space.locate(coordinate), {}, coordinate);
+      iterator.bounded = bounds.has_value();
+      return emit(coordinate, iterator, carried);
     });
   } else {
-    Space space = spaces.lookup(op.getSpace());
-    if (space.format->full()) {
-      // Counting coordinates instead of positions keeps the lower bound 0.
-      levels::Emitter emit = space.emitter(b, loc);
-      std::optional<levels::PositionRange> bounds = boundedByChild(emit, space);
-      Value begin = bounds ? bounds->begin : emit.constant(0);
-      Value end = bounds ? bounds->end : emit.levelSize(space.level);
-      if (space.slice) {
-        begin = arith::MaxUIOp::create(b, loc, begin, space.slice->begin);
-        end = arith::MinUIOp::create(b, loc, end, space.slice->end);
-      }
-      results = forLoop(b, loc, begin, end, op.getLoop(), inits, [&](Value coordinate, Values carried) {
-        Value position = space.format->locate(emit, space.level, space.parent, coordinate);
-        levels::Iterator iterator = space.at(position, {}, coordinate);
-        iterator.bounded = bounds.has_value();
-        return emitBody(op.getBody(), coordinate, iterator, op.getInits(), carried);
-      });
-    } else {
-      results = walk(loc, space, space.range.begin, space.range.end, op.getLoop(), op.getEach(), inits,
-                     [&](Value coordinate, const levels::Iterator &iterator, Values carried) {
-                       prefetchAhead(op, space, iterator.position);
-                       return emitBody(op.getBody(), coordinate, iterator, op.getInits(), carried);
-                     });
-    }
+    results = iterate(loc, space, space.range.begin, space.range.end, op.getLoop(), op.getEach(), inits,
+                      [&](Value coordinate, const Iterator &iterator, Values carried) {
+                        prefetch(op, space, iterator.position);
+                        return emit(coordinate, iterator, carried);
+                      });
   }
   bindCarried(op.getResults(), op.getInits(), results);
 }

@@ -8,9 +8,9 @@ namespace tulle::lower {
 
 using arith::CmpIPredicate;
 
-void Lowering::lowerParallel(ParallelOp op) {
+void Lowering::lower(ParallelOp op) {
   Block &source = op.getBody().front();
-  parallelTasks(b, op.getLoc(), values.lookup(op.getTasks()), [&](Value task) {
+  levels::parallelTasks(b, op.getLoc(), values.lookup(op.getTasks()), [&](Value task) {
     values.map(source.getArgument(0), task);
     bindCarried(source.getArguments().drop_front(), op.getInits(), {});
     lowerBlock(source);
@@ -19,7 +19,7 @@ void Lowering::lowerParallel(ParallelOp op) {
   bindCarried(op.getResults(), op.getInits(), {});
 }
 
-void Lowering::lowerThreads(ThreadsOp op) {
+void Lowering::lower(ThreadsOp op) {
   Location loc = op.getLoc();
   StringRef name = op.getFixed() ? "tulle_fixed_tasks" : "tulle_threads";
   auto module = func->getParentOfType<ModuleOp>();
@@ -36,42 +36,6 @@ void Lowering::lowerThreads(ThreadsOp op) {
 }
 
 namespace {
-
-/// Estimates the work before a position: the position itself, and the entries below the positions before it.
-class WorkEstimate {
-public:
-  WorkEstimate(levels::Emitter emit, unsigned level) : emit(emit), level(level) {}
-
-  Value before(Value position) const {
-    Value total = position, at = position;
-    bool ascends = true; // further below, positions may not
-    for (unsigned l = level + 1; ascends && l < emit.storage.encoding.levels.size(); ++l) {
-      switch (emit.storage.encoding.levels[l].format.kind) {
-      case format::LevelKind::Compressed:
-      case format::LevelKind::Ragged:
-      case format::LevelKind::Banded:
-      case format::LevelKind::Hashed:
-        at = emit.load(*emit.storage.layout.positions[l], at);
-        break;
-      case format::LevelKind::Dense:
-        at = emit.mul(at, emit.levelSize(l));
-        break;
-      case format::LevelKind::Singleton:
-      case format::LevelKind::Offset:
-        break;
-      default:
-        ascends = false;
-      }
-      total = at;
-    }
-    // With the position itself, every position is some work: the last chunk ends at the end of the space.
-    return total == position ? position : emit.add(total, position);
-  }
-
-private:
-  levels::Emitter emit;
-  unsigned level;
-};
 
 /// Moves an operation and those it depends on out of the loop where that is legal; returns whether it is
 /// outside.
@@ -91,238 +55,206 @@ bool moveOut(Operation *op, scf::ForOp loop) {
 /// total / divisor, which is not zero, hoisted out of the loops that it is invariant in. Loop-invariant code
 /// motion does not speculate a division, which could be by zero; and bounds that are computed in a loop are
 /// not recognized as invariant.
-Value divideOutside(const levels::Emitter &emit, Value total, Value divisor) {
-  auto division = arith::DivUIOp::create(emit.builder, emit.loc, total, divisor);
-  while (auto loop = dyn_cast<scf::ForOp>(division->getParentOp()))
-    if (!moveOut(division, loop))
+Value divideOutside(const Emitter &emit, Value total, Value divisor) {
+  Value division = emit.divide(total, divisor);
+  while (auto loop = dyn_cast<scf::ForOp>(division.getDefiningOp()->getParentOp()))
+    if (!moveOut(division.getDefiningOp(), loop))
       break;
   return division;
 }
 
 /// total * chunk / chunks: where the chunk begins, and the one before ends. Nothing wraps up to 2^32 chunks.
-Value chunkBegin(const levels::Emitter &emit, Value total, Value chunk, Value chunks) {
-  OpBuilder &b = emit.builder;
-  Value divisor = arith::MaxUIOp::create(b, emit.loc, chunks, emit.constant(1));
-  Value each = divideOutside(emit, total, divisor);
-  Value rest = arith::RemUIOp::create(b, emit.loc, total, divisor);
+Value chunkBegin(const Emitter &emit, Value total, Value chunk, Value chunks) {
+  Value divisor = emit.greatest(chunks, emit.constant(1));
+  Value each = divideOutside(emit, total, divisor), rest = emit.remainder(total, divisor);
   return emit.add(emit.mul(each, chunk), divideOutside(emit, emit.mul(rest, chunk), divisor));
 }
 
-/// The first position from `begin` on before which there is at least as much work as `target`: a binary
-/// search.
-Value boundaryAt(const levels::Emitter &emit, const WorkEstimate &work, Value begin, Value end,
-                 Value target) {
-  OpBuilder &b = emit.builder;
-  Location loc = emit.loc;
-  auto open = [&](Values at) { return emit.compare(CmpIPredicate::ult, at[0], at[1]); };
-  auto halve = [&](Values at) -> Values {
-    Value half = arith::ShRUIOp::create(b, loc, emit.sub(at[1], at[0]), emit.constant(1));
-    Value middle = emit.add(at[0], half);
-    Value below = emit.compare(CmpIPredicate::ult, work.before(middle), target);
-    return {arith::SelectOp::create(b, loc, below, emit.add(middle, emit.constant(1)), at[0]),
-            arith::SelectOp::create(b, loc, below, at[1], middle)};
-  };
-  return whileLoop(b, loc, ValueRange{begin, end}, open, halve)[0];
-}
-
 /// Moves a boundary inside the segment of one coordinate to the segment's end.
-Value afterSegment(OpBuilder &b, Location loc, const Space &space, Value position) {
-  levels::Emitter emit = space.emitter(b, loc);
-  Value inside = arith::AndIOp::create(b, loc, emit.compare(CmpIPredicate::ugt, position, space.range.begin),
-                                       emit.compare(CmpIPredicate::ult, position, space.range.end));
-  return ifElse(
-      b, loc, inside, b.getIndexType(),
+Value afterSegment(const Space &space, Value position) {
+  const Emitter &emit = space.emit;
+  Value inside = emit.both(emit.compare(CmpIPredicate::ugt, position, space.range.begin),
+                           emit.isLess(position, space.range.end));
+  return emit.choose(
+      inside,
       [&] {
-        Value last = emit.sub(position, emit.constant(1)), coordinate = space.coordinate(b, loc, last);
-        if (!space.storage->encoding.levels[space.level].format.ordered)
-          return Values{segmentEnd(b, loc, space, last, coordinate)};
-        return Values{gallop(b, loc, space, last, space.range.end, emit.add(coordinate, emit.constant(1)))};
+        Value last = emit.sub(position, emit.constant(1)), coordinate = space.coordinate(last);
+        return space.levelFormat().ordered ? space.gallop(last, emit.next(coordinate))
+                                           : space.segmentEnd(last, coordinate);
       },
-      [&] { return Values{position}; })[0];
+      [&] { return position; });
 }
 
-/// The positions of a space, or the coordinates of a range, and an estimate of their work.
+/// The positions of a space, or the coordinates of a full one or of a range: a chunk of a full level has the
+/// same coordinates below every parent.
+std::pair<Value, Value> boundsOf(const Space &space) {
+  if (!space.full())
+    return {space.range.begin, space.range.end};
+  if (space.slice)
+    return {space.slice->begin, space.slice->end};
+  return {space.emit.constant(0), space.levelSize()};
+}
+
+/// What is partitioned, and by which work: the entries below the positions of level `worked`, if any.
 struct Positions {
-  levels::Emitter emit;
+  Emitter emit;
   Value begin, end;
-  std::optional<WorkEstimate> work;
+  std::optional<unsigned> worked = {};
+
+  /// `estimate`: the tensor by whose entries a range is partitioned, or null.
+  Positions(const Space &space, const levels::Storage *estimate)
+      : emit(space.emit.builder, space.emit.loc, estimate && !space.format ? *estimate : space.storage()) {
+    std::tie(begin, end) = boundsOf(space);
+    // An empty range may have its end before its beginning.
+    if (!space.format)
+      end = arith::MaxSIOp::create(emit.builder, emit.loc, begin, end);
+    if (space.format ? !space.full() || space.level == 0 : estimate != nullptr)
+      worked = space.level;
+  }
+
+  /// An estimate of the work before a position: the position itself, and the entries below the positions
+  /// before it.
+  Value workBefore(Value position) const {
+    if (!worked)
+      return position;
+    Value at = position;
+    // Of the levels further below, positions may not ascend.
+    for (unsigned l = *worked + 1; l < emit.storage.encoding.levels.size(); ++l) {
+      using enum format::LevelKind;
+      const format::LevelKind kind = emit.storage.encoding.levels[l].format.kind;
+      if (llvm::is_contained({Compressed, Ragged, Banded, Hashed}, kind))
+        at = emit.load(*emit.storage.layout.positions[l], at);
+      else if (kind == Dense)
+        at = emit.mul(at, emit.levelSize(l));
+      else if (kind != Singleton && kind != Offset)
+        break;
+    }
+    // With the position itself, every position is some work: the last chunk ends at the end of the space.
+    return at == position ? position : emit.add(at, position);
+  }
+  Value work() const { return emit.sub(workBefore(end), workBefore(begin)); }
 
   /// The work before a chunk.
   Value target(Value chunk, Value chunks) const {
-    Value first = before(begin);
-    return emit.add(first, chunkBegin(emit, emit.sub(before(end), first), chunk, chunks));
+    Value first = workBefore(begin);
+    return emit.add(first, chunkBegin(emit, emit.sub(workBefore(end), first), chunk, chunks));
   }
+  /// The first position before which there is at least as much work.
   Value boundaryAt(Value target) const {
-    return work ? lower::boundaryAt(emit, *work, begin, end, target) : target;
+    if (!worked)
+      return target;
+    return emit.binarySearch(begin, end, [&](Value at) { return emit.isLess(workBefore(at), target); });
   }
   Value boundary(Value chunk, Value chunks, int64_t alignment) const {
     Value at = boundaryAt(target(chunk, chunks));
     if (alignment == 1)
       return at;
     // Up to the next multiple: the same one where this chunk begins and the one before ends.
-    OpBuilder &b = emit.builder;
-    Value each = emit.constant(alignment), rest = arith::RemUIOp::create(b, emit.loc, at, each);
-    Value more = arith::RemUIOp::create(b, emit.loc, emit.sub(each, rest), each);
-    return arith::MinUIOp::create(b, emit.loc, emit.add(at, more), end);
+    Value each = emit.constant(alignment), rest = emit.remainder(at, each);
+    return emit.least(emit.add(at, emit.remainder(emit.sub(each, rest), each)), end);
   }
-  Value before(Value position) const { return work ? work->before(position) : position; }
 };
 
-/// The range's coordinates, by the entries of `estimate`, if any.
-Positions positionsOf(OpBuilder &b, Location loc, std::pair<Value, Value> range,
-                      const levels::Storage *estimate) {
-  static const levels::Storage none{};
-  levels::Emitter emit(b, loc, estimate ? *estimate : none);
-  // An empty range may have its end before its beginning.
-  Value end = arith::MaxSIOp::create(b, loc, range.first, range.second);
-  return {emit, range.first, end, estimate ? std::optional(WorkEstimate(emit, 0)) : std::nullopt};
-}
-
-/// Of a full level the coordinates: a chunk has the same ones below every parent.
-Positions positionsOf(OpBuilder &b, Location loc, const Space &space) {
-  levels::Emitter emit = space.emitter(b, loc);
-  if (!space.format->full())
-    return {emit, space.range.begin, space.range.end, WorkEstimate(emit, space.level)};
-  levels::PositionRange all =
-      space.slice.value_or(levels::PositionRange{emit.constant(0), emit.levelSize(space.level)});
-  return {emit, all.begin, all.end, space.level == 0 ? std::optional(WorkEstimate(emit, 0)) : std::nullopt};
-}
-
-void limit(Space &space, levels::PositionRange chunk) {
-  if (space.format->full())
+void limit(Space &space, PositionRange chunk) {
+  if (space.full())
     space.slice = chunk;
   else
     space.range = chunk;
 }
 
+/// Whether positions of a space may begin inside of a segment of one coordinate.
+bool hasSegments(const Space &space) { return space.format && !space.full() && !space.unique(); }
+
 } // namespace
 
 bool Lowering::checkPartition(Operation *op, const Space &space) {
-  if (!space.format->single(space.parent))
+  if (!space.format || !space.format->single(space.parent))
     return true;
   op->emitError("expected a space that can hold several coordinates: this one cannot be partitioned");
   return ok = false;
 }
 
-void Lowering::lowerPartition(PartitionOp op) {
+void Lowering::lower(PartitionOp op) {
   Location loc = op.getLoc();
-  const auto alignment = int64_t(op.getAlignment());
+  Space space = spaces.at(op.getSpace());
+  if (!checkPartition(op, space))
+    return bind(op.getResult(), space); // what follows is lowered, too, for its errors
   Value chunk = values.lookup(op.getChunk()), chunks = values.lookup(op.getChunks());
   Value next = op.getTo() ? values.lookup(op.getTo())
                           : arith::AddIOp::create(b, loc, chunk, arith::ConstantIndexOp::create(b, loc, 1));
-  if (auto range = ranges.find(op.getSpace()); range != ranges.end()) {
-    const levels::Storage *estimate = op.getEstimate() ? tensors.lookup(op.getEstimate()) : nullptr;
-    Positions positions = positionsOf(b, loc, range->second, estimate);
-    std::pair<Value, Value> bounds{positions.boundary(chunk, chunks, alignment),
-                                   positions.boundary(next, chunks, alignment)};
-    ranges[op.getResult()] = bounds;
-    return;
-  }
-  Space space = spaces.lookup(op.getSpace());
-  if (!checkPartition(op, space)) {
-    spaces[op.getResult()] = space; // what follows is lowered, too, for its errors
-    return;
-  }
-  Positions positions = positionsOf(b, loc, space);
-  levels::PositionRange bounds{positions.boundary(chunk, chunks, alignment),
-                               positions.boundary(next, chunks, alignment)};
-  if (!space.format->full() && !space.unique())
-    bounds = {afterSegment(b, loc, space, bounds.begin), afterSegment(b, loc, space, bounds.end)};
+  const auto alignment = int64_t(op.getAlignment());
+  Positions positions(space, tensors.lookup(op.getEstimate()));
+  PositionRange bounds{positions.boundary(chunk, chunks, alignment),
+                       positions.boundary(next, chunks, alignment)};
+  if (hasSegments(space))
+    bounds = {afterSegment(space, bounds.begin), afterSegment(space, bounds.end)};
   limit(space, bounds);
-  spaces[op.getResult()] = space;
+  bind(op.getResult(), space);
 }
 
-void Lowering::lowerWork(WorkOp op) {
-  Location loc = op.getLoc();
-  auto range = ranges.find(op.getSpace());
-  const levels::Storage *estimate = op.getEstimate() ? tensors.lookup(op.getEstimate()) : nullptr;
-  Positions positions = range == ranges.end() ? positionsOf(b, loc, spaces.lookup(op.getSpace()))
-                                              : positionsOf(b, loc, range->second, estimate);
-  values.map(op.getResult(),
-             positions.emit.sub(positions.before(positions.end), positions.before(positions.begin)));
+void Lowering::lower(WorkOp op) {
+  values.map(op.getResult(), Positions(spaces.at(op.getSpace()), tensors.lookup(op.getEstimate())).work());
 }
 
-void Lowering::lowerPartitionBoundary(PartitionBoundaryOp op) {
-  Location loc = op.getLoc();
-  auto range = ranges.find(op.getSpace());
-  std::optional<Space> space;
-  if (range == ranges.end())
-    space = spaces.lookup(op.getSpace());
-  if (space && !checkPartition(op, *space)) {
+void Lowering::lower(PartitionBoundaryOp op) {
+  const Space space = spaces.at(op.getSpace());
+  if (!checkPartition(op, space)) {
     for (Value result : op.getResults())
-      values.map(result, arith::ConstantIndexOp::create(b, loc, 0));
+      values.map(result, space.emit.constant(0));
     return;
   }
-  const levels::Storage *estimate = op.getEstimate() ? tensors.lookup(op.getEstimate()) : nullptr;
-  Positions positions = space ? positionsOf(b, loc, *space) : positionsOf(b, loc, range->second, estimate);
-  const levels::Emitter &emit = positions.emit;
+  Positions positions(space, tensors.lookup(op.getEstimate()));
+  const Emitter &emit = positions.emit;
   Value target = positions.target(values.lookup(op.getChunk()), values.lookup(op.getChunks()));
   Value at = positions.boundaryAt(target), least = values.lookup(op.getLeast()), zero = emit.constant(0);
-  Values result = ifElse(
-      b, loc, emit.compare(CmpIPredicate::ugt, at, positions.begin), SmallVector<Type>(4, b.getIndexType()),
+  Values result = emit.branch(
+      emit.compare(CmpIPredicate::ugt, at, positions.begin), SmallVector<Type>(4, b.getIndexType()),
       [&] {
         Value first = emit.sub(at, emit.constant(1)), last = at;
-        if (space && !space->format->full() && !space->unique()) {
-          Value coordinate = space->coordinate(b, loc, first);
-          first = lowerBound(b, loc, *space, positions.begin, first, coordinate);
-          last = afterSegment(b, loc, *space, last);
+        if (hasSegments(space)) {
+          first = space.lowerBound(positions.begin, first, space.coordinate(first));
+          last = afterSegment(space, last);
         }
-        Value start = positions.before(first), stop = positions.before(last), whole = emit.sub(stop, start);
-        Value inside = arith::AndIOp::create(b, loc, emit.compare(CmpIPredicate::ult, target, stop),
-                                             emit.compare(CmpIPredicate::ugt, whole, least));
+        Value start = positions.workBefore(first), stop = positions.workBefore(last);
+        Value whole = emit.sub(stop, start);
+        Value inside = emit.both(emit.isLess(target, stop), emit.compare(CmpIPredicate::ugt, whole, least));
         // As a ratio of numbers that can be multiplied with each other.
-        Value unit = emit.add(arith::ShRUIOp::create(b, loc, whole, emit.constant(31)), emit.constant(1));
-        return Values{arith::SelectOp::create(b, loc, inside, first, last), last,
-                      arith::DivUIOp::create(b, loc, emit.sub(target, start), unit),
-                      arith::DivUIOp::create(b, loc, whole, unit)};
+        Value unit = emit.next(emit.shiftRight(whole, 31));
+        return Values{emit.select(inside, first, last), last, emit.divide(emit.sub(target, start), unit),
+                      emit.divide(whole, unit)};
       },
       [&] { return Values{at, at, zero, zero}; });
   for (auto [value, found] : llvm::zip(op.getResults(), result))
     values.map(value, found);
 }
 
-void Lowering::lowerSlice(SliceOp op) {
-  Value begin = values.lookup(op.getBegin()), end = values.lookup(op.getEnd());
-  auto clamp = [&](Value low, Value high) {
-    levels::PositionRange bounds{arith::MaxSIOp::create(b, op.getLoc(), begin, low),
-                                 arith::MinSIOp::create(b, op.getLoc(), end, high)};
-    return bounds;
-  };
-  if (auto range = ranges.find(op.getSpace()); range != ranges.end()) {
-    levels::PositionRange bounds = clamp(range->second.first, range->second.second);
-    ranges[op.getResult()] = {bounds.begin, bounds.end};
-    return;
-  }
-  Space space = spaces.lookup(op.getSpace());
-  Positions positions = positionsOf(b, op.getLoc(), space);
-  limit(space, clamp(positions.begin, positions.end));
+void Lowering::lower(SliceOp op) {
+  Space space = spaces.at(op.getSpace());
+  auto [low, high] = boundsOf(space);
+  limit(space, {arith::MaxSIOp::create(b, op.getLoc(), values.lookup(op.getBegin()), low),
+                arith::MinSIOp::create(b, op.getLoc(), values.lookup(op.getEnd()), high)});
   space.one = op.getOne();
-  spaces[op.getResult()] = space;
+  bind(op.getResult(), space);
 }
 
-void Lowering::lowerRestrict(RestrictOp op) {
-  Location loc = op.getLoc();
-  Space space = spaces.lookup(op.getSpace());
-  auto [lo, hi] = ranges.lookup(op.getRange());
-  if (space.format->full()) {
-    limit(space, {lo, hi});
-  } else {
+void Lowering::lower(RestrictOp op) {
+  Space space = spaces.at(op.getSpace());
+  PositionRange chunk = spaces.at(op.getRange()).range;
+  if (!space.full()) {
     // One chunk has all coordinates: a search, which misses the cache at every step, would cost more than a
     // short loop.
-    levels::Emitter emit = space.emitter(b, loc);
+    const Emitter &emit = space.emit;
+    auto [lo, hi] = chunk;
     auto [first, last] = space.range;
-    auto unless = [&](Value whole, Value bound, llvm::function_ref<Value()> search) {
-      return ifElse(
-          b, loc, whole, b.getIndexType(), [&] { return Values{bound}; },
-          [&] { return Values{search()}; })[0];
-    };
-    Value begin = unless(emit.compare(CmpIPredicate::eq, lo, emit.constant(0)), first,
-                         [&] { return lowerBound(b, loc, space, first, last, lo); });
-    Value end = unless(emit.compare(CmpIPredicate::uge, hi, emit.levelSize(space.level)), last,
-                       [&] { return lowerBound(b, loc, space, begin, last, hi); });
-    limit(space, {begin, end});
+    chunk.begin = emit.choose(
+        emit.isEqual(lo, emit.constant(0)), [&] { return first; },
+        [&] { return space.lowerBound(first, last, lo); });
+    chunk.end = emit.choose(
+        emit.compare(CmpIPredicate::uge, hi, space.levelSize()), [&] { return last; },
+        [&] { return space.lowerBound(chunk.begin, last, hi); });
   }
-  spaces[op.getResult()] = space;
+  limit(space, chunk);
+  bind(op.getResult(), space);
 }
 
 } // namespace tulle::lower

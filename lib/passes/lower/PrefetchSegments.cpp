@@ -1,10 +1,8 @@
 // Software prefetch: a loop over stored coordinates that selects other segments by them (the rows of B in a
-// product), or places to store at that it looks up by them (the cursors of a conversion), waits for memory at
-// every one, since no hardware predicts where these are. The coordinates of later iterations are in memory
-// already, and so say which memory to ask for.
-#include "dialect/Costs.h"
+// product), or addresses of stores (the cursors of a conversion), waits for memory in every iteration, since
+// no hardware prefetcher covers these. The coordinates of later iterations are in memory already, and so say
+// which memory to prefetch.
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "passes/lower/Lowering.h"
 
 using namespace mlir;
@@ -14,9 +12,8 @@ namespace tulle::lower {
 
 namespace {
 
-void prefetch(const levels::Emitter &emit, unsigned field, Value at) {
-  memref::PrefetchOp::create(emit.builder, emit.loc, emit.storage.fields[field], at, /*isWrite=*/false,
-                             /*localityHint=*/3, /*isDataCache=*/true);
+void prefetchAt(OpBuilder &b, Location loc, Value buffer, Value at, bool isWrite) {
+  memref::PrefetchOp::create(b, loc, buffer, at, isWrite, /*localityHint=*/3, /*isDataCache=*/true);
 }
 
 unsigned bytesOf(Type type) {
@@ -25,63 +22,50 @@ unsigned bytesOf(Type type) {
   return type.isIntOrFloat() ? std::max(type.getIntOrFloatBitWidth() / 8, 1u) : 8;
 }
 
-/// The segments of a level that are selected by coordinates of a loop.
-class Gathered {
-public:
-  Gathered(levels::Emitter emit, unsigned level, levels::Iterator above, const iteration::CostModel &model)
-      : emit(emit), level(level), above(above), model(model) {}
+/// Prefetches the bounds of the segment of a level below `parent`.
+void prefetchBounds(const Emitter &emit, unsigned level, Value parent) {
+  prefetchAt(emit.builder, emit.loc, emit.storage.fields[*emit.storage.layout.positions[level]], parent,
+             /*isWrite=*/false);
+}
 
-  void prefetchBounds(Value coordinate) const { prefetch(emit, positions(), parent(coordinate)); }
-  void prefetchEntries(Value coordinate) const {
-    Value first = emit.load(positions(), parent(coordinate));
-    const format::Layout &layout = emit.storage.layout;
-    prefetchLines(layout.coordinates[level]->field, first, 1);
-    if (level + 1 == emit.storage.encoding.levels.size() && !layout.fields[layout.valuesField()].implied)
-      prefetchLines(layout.valuesField(), first, model.costs.prefetchSegmentLines);
-  }
-
-private:
-  unsigned positions() const { return *emit.storage.layout.positions[level]; }
-  Value parent(Value coordinate) const {
-    unsigned outer = level - 1;
-    return levels::find(emit.storage.encoding.levels[outer].format.kind)
-        ->locate(emit, outer, above, coordinate);
-  }
-  void prefetchLines(unsigned field, Value at, int64_t lines) const {
-    int64_t elements =
-        model.cpu.line / bytesOf(cast<MemRefType>(emit.storage.fields[field].getType()).getElementType());
+/// Prefetches the first coordinates of the segment, and the first values where it has some.
+void prefetchEntries(const Emitter &emit, unsigned level, Value parent, const iteration::CostModel &model) {
+  const format::Layout &layout = emit.storage.layout;
+  Value first = emit.load(*layout.positions[level], parent);
+  auto prefetchLines = [&](unsigned field, int64_t lines) {
+    Value buffer = emit.storage.fields[field];
+    int64_t elements = model.cpu.line / bytesOf(cast<MemRefType>(buffer.getType()).getElementType());
     for (int64_t k = 0; k < lines; ++k)
-      prefetch(emit, field, emit.add(at, emit.constant(k * elements)));
-  }
-
-  levels::Emitter emit;
-  unsigned level;
-  levels::Iterator above;
-  const iteration::CostModel &model;
-};
+      prefetchAt(emit.builder, emit.loc, buffer, emit.add(first, emit.constant(k * elements)),
+                 /*isWrite=*/false);
+  };
+  prefetchLines(layout.coordinates[level]->field, 1);
+  if (level + 1 == emit.storage.encoding.levels.size() && !layout.fields[layout.valuesField()].implied)
+    prefetchLines(layout.valuesField(), model.costs.prefetchSegmentLines);
+}
 
 /// Where the iterations of a loop store, as far as its coordinate decides it by way of what is read there.
 class Stores {
 public:
   Stores(IterateOp op, const IRMapping &outside) : coordinate(op.getBody().getArgument(0)), outside(outside) {
-    addRound(op);
-    for (Block *block : round)
+    addBlocks(op);
+    for (Block *block : blocks)
       for (auto store : block->getOps<memref::StoreOp>()) {
         Value index = store.getIndices().size() == 1 ? store.getIndices()[0] : Value();
-        bool near = llvm::any_of(
+        bool known = llvm::any_of(
             found, [&](memref::StoreOp other) { return other.getMemRef() == store.getMemRef(); });
-        if (index && !near && outside.contains(store.getMemRef()) && isKnown(index) && isLookedUp(index))
+        if (index && !known && outside.contains(store.getMemRef()) && isKnown(index) && isCursor(index))
           found.push_back(store);
       }
   }
 
   bool any() const { return !found.empty(); }
 
-  /// Asks for the places of the iteration at another coordinate.
+  /// Prefetches the addresses of the iteration at another coordinate.
   void prefetch(OpBuilder &b, Value later) const {
     IRMapping there = outside;
     // A body may be emitted several times: what its values became elsewhere is nothing here.
-    for (Block *block : round) {
+    for (Block *block : blocks) {
       for (Value argument : block->getArguments())
         there.erase(argument);
       for (Operation &op : *block)
@@ -90,55 +74,57 @@ public:
     }
     there.map(coordinate, later);
     for (memref::StoreOp store : found)
-      memref::PrefetchOp::create(b, store.getLoc(), outside.lookup(store.getMemRef()),
-                                 emit(b, store.getIndices()[0], there), /*isWrite=*/true,
-                                 /*localityHint=*/3, /*isDataCache=*/true);
+      prefetchAt(b, store.getLoc(), outside.lookup(store.getMemRef()), emit(b, store.getIndices()[0], there),
+                 /*isWrite=*/true);
   }
 
 private:
   /// What runs once in an iteration: the loops inside over the one coordinate that goes with an entry's are
   /// part of it.
-  void addRound(IterateOp op) {
+  void addBlocks(IterateOp op) {
     Block &block = op.getBody().front();
-    round.push_back(&block);
+    blocks.push_back(&block);
     for (auto inner : block.getOps<IterateOp>())
       if (auto type = dyn_cast<SpaceType>(inner.getSpace().getType());
           type &&
           type.getEncoding().getValue().levels[type.getLevel()].format.kind == format::LevelKind::Singleton)
-        addRound(inner);
+        addBlocks(inner);
   }
-  bool isInRound(Operation *op) const { return op && llvm::is_contained(round, op->getBlock()); }
+  /// The operation of an iteration that makes the value, or null.
+  Operation *ownOp(Value value) const {
+    Operation *op = value.getDefiningOp();
+    return op && llvm::is_contained(blocks, op->getBlock()) ? op : nullptr;
+  }
   /// Whether nothing but the coordinate, and memory at it, decides the value.
   bool isKnown(Value value) const {
     if (value == coordinate)
       return true;
-    if (!llvm::is_contained(round, value.getParentBlock()))
+    if (!llvm::is_contained(blocks, value.getParentBlock()))
       return outside.contains(value);
-    Operation *op = value.getDefiningOp();
-    return isInRound(op) && (isa<memref::LoadOp>(op) || isArithmetic(op)) &&
+    Operation *op = ownOp(value);
+    bool isArithmetic =
+        op && isa_and_nonnull<arith::ArithDialect>(op->getDialect()) && op->getNumRegions() == 0;
+    return op && (isa<memref::LoadOp>(op) || isArithmetic) &&
            llvm::all_of(op->getOperands(), [&](Value operand) { return isKnown(operand); });
   }
-  static bool isArithmetic(Operation *op) {
-    return isa_and_nonnull<arith::ArithDialect>(op->getDialect()) && op->getNumRegions() == 0;
-  }
   bool depends(Value value) const {
-    Operation *op = value.getDefiningOp();
-    return value == coordinate || (isInRound(op) && llvm::any_of(op->getOperands(), [&](Value operand) {
-                                     return depends(operand);
-                                   }));
+    Operation *op = ownOp(value);
+    return value == coordinate ||
+           (op && llvm::any_of(op->getOperands(), [&](Value operand) { return depends(operand); }));
   }
   /// Whether the value comes from a cursor at the coordinate, one that every iteration moves on: tables that
-  /// stay as they are give places on a few streams, which the hardware sees.
-  bool isLookedUp(Value value) const {
-    Operation *op = value.getDefiningOp();
-    if (!isInRound(op))
+  /// stay as they are give addresses on a few streams, which the hardware prefetcher covers.
+  bool isCursor(Value value) const {
+    Operation *op = ownOp(value);
+    if (!op)
       return false;
-    if (auto load = dyn_cast<memref::LoadOp>(op))
-      return llvm::any_of(load.getIndices(), [&](Value index) { return depends(index); }) &&
-             llvm::any_of(op->getBlock()->getOps<memref::StoreOp>(), [&](memref::StoreOp store) {
-               return store.getMemRef() == load.getMemRef() && store.getIndices() == load.getIndices();
-             });
-    return llvm::any_of(op->getOperands(), [&](Value operand) { return isLookedUp(operand); });
+    auto load = dyn_cast<memref::LoadOp>(op);
+    if (!load)
+      return llvm::any_of(op->getOperands(), [&](Value operand) { return isCursor(operand); });
+    return llvm::any_of(load.getIndices(), [&](Value index) { return depends(index); }) &&
+           llvm::any_of(op->getBlock()->getOps<memref::StoreOp>(), [&](memref::StoreOp store) {
+             return store.getMemRef() == load.getMemRef() && store.getIndices() == load.getIndices();
+           });
   }
   static Value emit(OpBuilder &b, Value value, IRMapping &there) {
     if (Value done = there.lookupOrNull(value))
@@ -148,13 +134,13 @@ private:
       emit(b, operand, there);
     Operation *copy = b.clone(*op, there);
     if (auto load = dyn_cast<memref::LoadOp>(copy))
-      stayInside(b, load, cast<memref::LoadOp>(op).getIndices());
+      clampIndex(b, load, cast<memref::LoadOp>(op).getIndices());
     return copy->getResult(0);
   }
 
   /// A later iteration may belong to another one of the loops around, whose coordinate it would have to be
-  /// put together with, or have run already, where its cursor stands behind its last place.
-  static void stayInside(OpBuilder &b, memref::LoadOp load, ValueRange original) {
+  /// put together with, or have run already, where its cursor stands behind its last address.
+  static void clampIndex(OpBuilder &b, memref::LoadOp load, ValueRange original) {
     if (original.size() != 1 || isa<BlockArgument>(original[0]))
       return;
     OpBuilder::InsertionGuard guard(b);
@@ -166,53 +152,49 @@ private:
   }
 
   Value coordinate;
-  SmallVector<Block *> round;
+  SmallVector<Block *> blocks;        ///< of an iteration
   const IRMapping &outside;           ///< what the values around the loop have become
-  SmallVector<memref::StoreOp> found; ///< the first in each buffer: others store next to it
+  SmallVector<memref::StoreOp> found; ///< the first in each buffer: others store to the same cache lines
 };
 
 } // namespace
 
-void Lowering::prefetchAhead(IterateOp op, const Space &space, Value position) {
-  Location loc = op.getLoc();
-  const format::Layout &layout = space.storage->layout;
+void Lowering::prefetch(IterateOp op, const Space &space, Value position) {
+  const format::Layout &layout = space.storage().layout;
   const std::optional<format::CoordinateRef> &own = layout.coordinates[space.level];
   // What is read at a later position selects memory that is read in turn, so that it has to be a coordinate.
   if (!own || own->stride != 1 || layout.fields[own->field].width < 8 ||
       !space.format->storesEachCoordinate() || space.hasPadding() || space.hasGaps())
     return;
-  levels::Emitter emit = space.emitter(b, loc);
+  const Emitter &emit = space.emit;
   // Rows are often shorter than the distance, so that it reaches into later ones: up to the last coordinate
   // of all.
-  auto coordinateAhead = [&](int64_t distance) {
-    Value count = memref::DimOp::create(b, loc, space.storage->fields[own->field], emit.constant(0));
+  auto coordinateAfter = [&](int64_t distance) {
+    Value count = memref::DimOp::create(b, emit.loc, space.coordinateBuffer(), emit.constant(0));
     Value later = emit.add(position, emit.constant(distance));
-    Value at = arith::MinUIOp::create(b, loc, later, emit.sub(count, emit.constant(1)));
-    return space.coordinate(b, loc, at);
+    return space.coordinate(emit.least(later, emit.sub(count, emit.constant(1))));
   };
   if (Stores stores(op, values); stores.any() && !op.getLoop().getCacheResident())
-    stores.prefetch(b, coordinateAhead(model.costs.prefetchStores));
-  Value far, near;
+    stores.prefetch(b, coordinateAfter(model.costs.prefetchStores));
+  Value ofBounds, ofEntries;
   for (SpaceOp selected : op.getBody().getOps<SpaceOp>()) {
     auto locate = selected.getParent() ? selected.getParent().getDefiningOp<LocateOp>() : LocateOp();
-    const levels::Storage *storage = tensors.lookup(selected.getTensor());
+    const unsigned level = unsigned(selected.getLevel());
+    const Emitter theirs = emitter(op, selected.getTensor());
     // Under a condition the parent may be no entry.
     if (!locate || selected.getCondition() || locate.getCoordinate() != op.getBody().getArgument(0) ||
-        storage->encoding.levels[selected.getLevel()].format.kind != format::LevelKind::Compressed ||
+        theirs.storage.encoding.levels[level].format.kind != format::LevelKind::Compressed ||
         (locate.getParent() && op->isAncestor(locate.getParent().getParentBlock()->getParentOp())))
       continue; // in a body that is emitted several times, an iterator is known from before
-    if (!far) {
-      far = coordinateAhead(model.costs.prefetchSegmentBounds);
-      near = coordinateAhead(model.costs.prefetchSegmentEntries);
+    if (!ofBounds) {
+      ofBounds = coordinateAfter(model.costs.prefetchSegmentBounds);
+      ofEntries = coordinateAfter(model.costs.prefetchSegmentEntries);
     }
-    levels::Emitter theirs(b, loc, *storage);
-    levels::Iterator root{theirs.constant(0), {}, {}, {}};
-    Gathered gathered(theirs, unsigned(selected.getLevel()),
-                      locate.getParent() ? *parentIterator(locate.getParent()) : root, model);
-    gathered.prefetchBounds(far);
-    // Where only their number is asked for, the entries are not reached.
+    const Space located = Space::create(theirs, level - 1, parentIterator(locate.getParent()));
+    prefetchBounds(theirs, level, located.locate(ofBounds));
+    // Where only their number is needed, the entries are not reached.
     if (llvm::any_of(selected.getResult().getUsers(), llvm::IsaPred<IterateOp, CoiterateOp>))
-      gathered.prefetchEntries(near);
+      prefetchEntries(theirs, level, located.locate(ofEntries), model);
   }
 }
 

@@ -1,84 +1,126 @@
-// One level below one parent, as values; and the searches along it.
+// A set of coordinates at run time, one level below one parent or a range, and the searches along it.
 #pragma once
-#include "levels/Control.h"
 #include "levels/LevelFormat.h"
 
 namespace tulle::lower {
 
 using levels::forLoop;
-using levels::ifElse;
-using levels::parallelTasks;
+using levels::Iterator;
+using levels::PositionRange;
 using levels::Values;
 using levels::whileLoop;
+using mlir::Value;
+using mlir::ValueRange;
 
-/// What a `tulle.space` is at run time.
+inline Values concat(Values first, ValueRange second) {
+  llvm::append_range(first, second);
+  return first;
+}
+inline Values dropFront(ValueRange values, size_t count) { return Values(values.drop_front(count)); }
+
+/// Index arithmetic, branches and searches. A null operand is the identity of `least`, `greatest`, `both` and
+/// `either`.
+struct Emitter : levels::Emitter {
+  Emitter(mlir::OpBuilder &b, mlir::Location loc, const levels::Storage &storage = none)
+      : levels::Emitter(b, loc, storage) {}
+
+  template <typename Op> Value combine(Value x, Value y) const {
+    return !x ? y : !y ? x : Op::create(builder, loc, x, y).getResult();
+  }
+  Value least(Value x, Value y) const { return combine<mlir::arith::MinUIOp>(x, y); }
+  Value greatest(Value x, Value y) const { return combine<mlir::arith::MaxUIOp>(x, y); }
+  Value both(Value x, Value y) const { return combine<mlir::arith::AndIOp>(x, y); }
+  Value either(Value x, Value y) const { return combine<mlir::arith::OrIOp>(x, y); }
+  Value bit(bool value) const { return mlir::arith::ConstantIntOp::create(builder, loc, value, 1); }
+  Value negate(Value x) const { return mlir::arith::XOrIOp::create(builder, loc, x, bit(true)); }
+  Value next(Value x) const { return add(x, constant(1)); }
+  Value isLess(Value x, Value y) const { return compare(mlir::arith::CmpIPredicate::ult, x, y); }
+  Value isAtMost(Value x, Value y) const { return compare(mlir::arith::CmpIPredicate::ule, x, y); }
+  Value isEqual(Value x, Value y) const { return compare(mlir::arith::CmpIPredicate::eq, x, y); }
+  Value select(Value condition, Value x, Value y) const {
+    return mlir::arith::SelectOp::create(builder, loc, condition, x, y);
+  }
+  Value divide(Value x, Value y) const { return mlir::arith::DivUIOp::create(builder, loc, x, y); }
+  Value remainder(Value x, Value y) const { return mlir::arith::RemUIOp::create(builder, loc, x, y); }
+  Value shiftRight(Value x, int64_t by) const {
+    return mlir::arith::ShRUIOp::create(builder, loc, x, constant(by));
+  }
+
+  template <typename Then, typename Else>
+  Values branch(Value condition, mlir::TypeRange types, Then then, Else otherwise) const {
+    return levels::ifElse(builder, loc, condition, types, then, otherwise);
+  }
+  /// `condition ? then() : otherwise()`, an index.
+  template <typename Then, typename Else> Value choose(Value condition, Then then, Else otherwise) const {
+    return branch(
+        condition, builder.getIndexType(), [&] { return Values{then()}; },
+        [&] { return Values{otherwise()}; })[0];
+  }
+  /// `inBounds && test()`, where `test` may only run in bounds.
+  Value guarded(Value inBounds, llvm::function_ref<Value()> test) const;
+  /// The first x from `begin` on that is not `isBelow`, a monotone predicate, else `end`. With a width, the
+  /// search ends when fewer than that many are left.
+  Value binarySearch(Value begin, Value end, llvm::function_ref<Value(Value)> isBelow,
+                     int64_t width = 1) const;
+
+  static const levels::Storage none;
+};
+
+/// What a `tulle.space`, or a `tulle.range`, is at run time.
 struct Space {
-  const levels::Storage *storage = nullptr;
+  Emitter emit;
+  const levels::LevelFormat *format = nullptr; ///< null of a range, whose positions are its coordinates
   unsigned level = 0;
-  levels::Iterator parent;
-  const levels::LevelFormat *format = nullptr;
-  levels::PositionRange range;
-  std::optional<levels::PositionRange> slice; ///< of a full level: the coordinates of a part
-  bool one = false;                           ///< whether the range is the segment of one coordinate
+  PositionRange range = {};
+  Iterator parent = {};
+  std::optional<PositionRange> slice = {}; ///< of a full level: the coordinates of a chunk
+  bool one = false;                        ///< whether the range is the segment of one coordinate
   bool maybeEmpty = false; ///< under a condition: even a level with one position below each parent may be
 
-  bool unique() const { return storage->encoding.levels[level].format.unique; }
-  levels::Emitter emitter(mlir::OpBuilder &b, mlir::Location loc) const { return {b, loc, *storage}; }
-  mlir::Value coordinate(mlir::OpBuilder &b, mlir::Location loc, mlir::Value position) const {
-    return format->coordinate(emitter(b, loc), level, parent, position);
-  }
-  /// The iterator of a position whose segment ends at `end` (looked at on nonunique levels only).
-  levels::Iterator at(mlir::Value position, mlir::Value end, mlir::Value coordinate) const {
-    levels::Iterator result{position, unique() ? mlir::Value() : end,
-                            format->separatesBatches() ? position : parent.batch, parent.coordinates};
-    result.coordinates.push_back(coordinate);
-    return result;
-  }
-  bool hasPadding() const { return format->hasPadding(storage->encoding.levels[level].format); }
+  /// Without a parent, the parent's position is 0. Where the condition (if any) is false, the space is empty.
+  static Space create(Emitter emit, unsigned level, std::optional<Iterator> parent, Value condition = {});
+
+  const levels::Storage &storage() const { return emit.storage; }
+  const format::LevelFormat &levelFormat() const { return storage().encoding.levels[level].format; }
+  /// The memory that the level's coordinates are in, of a level that stores them.
+  Value coordinateBuffer() const { return storage().fields[storage().layout.coordinates[level]->field]; }
+  bool full() const { return format && format->full(); }
+  bool unique() const { return levelFormat().unique; }
+  bool hasPadding() const { return format->hasPadding(levelFormat()); }
   /// Whether positions outside of all segments may be among those of the level: below such a gap nothing is
   /// stored, either.
   bool hasGaps() const;
+  Value levelSize() const { return emit.levelSize(level); }
+  Value coordinate(Value position) const { return format->coordinate(emit, level, parent, position); }
+  Value locate(Value coordinate) const { return format->locate(emit, level, parent, coordinate); }
   /// Whether the slot holds an entry; null where every slot does.
-  mlir::Value valid(mlir::OpBuilder &b, mlir::Location loc, mlir::Value position,
-                    mlir::Value coordinate) const {
-    return format->valid(emitter(b, loc), level, parent, position, coordinate);
+  Value valid(Value position, Value coordinate) const {
+    return format->valid(emit, level, parent, position, coordinate);
   }
+  /// The iterator of a position whose segment ends at `end` (read on nonunique levels only).
+  Iterator at(Value position, Value end, Value coordinate) const;
+
+  /// The first position from `position` on that holds an entry, or the end.
+  Value nextEntry(Value position) const;
+  /// The position of the first entry at or after coordinate `lo`.
+  Value firstFrom(Value lo) const;
+  /// The end of the run of equal coordinates that starts at `position`.
+  Value segmentEnd(Value position, Value coordinate) const;
+  /// The first position in [begin, end) whose coordinate is not below `target`, else `end`: binary search.
+  Value lowerBound(Value begin, Value end, Value target) const;
+  /// The same by doubling steps from `begin`, whose coordinate is below `target`: cheap when the answer is
+  /// close. With a width, the start of a block of that many coordinates that holds the target, if the space
+  /// does; the block at `begin` ends below it, and the space may end within the new one.
+  Value gallop(Value begin, Value target, int64_t width = 1) const;
+
+  /// Whether the position is before the end.
+  Value hasEntries(Value position) const { return emit.isLess(position, range.end); }
+  /// The coordinate at a position, beyond all others where the space has ended.
+  Value sentinelCoordinate(Value position) const;
+  /// The next entry after those of this coordinate, which begin at `position`.
+  Value after(Value position, Value coordinate) const { return nextEntry(segmentEnd(position, coordinate)); }
+  /// The position after the entries of this coordinate where the space has it, else the same position.
+  Value advance(Value position, Value has, Value coordinate) const;
 };
-
-/// Without a parent, the parent's position is 0. Where the condition (if any) is false, the space is empty.
-Space makeSpace(mlir::OpBuilder &b, mlir::Location loc, const levels::Storage &storage, unsigned level,
-                std::optional<levels::Iterator> parent, mlir::Value condition = {});
-
-/// The first position from `position` on that holds an entry, or the end.
-mlir::Value nextEntry(mlir::OpBuilder &b, mlir::Location loc, const Space &space, mlir::Value position);
-
-/// The end of the run of equal coordinates that starts at `position`.
-mlir::Value segmentEnd(mlir::OpBuilder &b, mlir::Location loc, const Space &space, mlir::Value position,
-                       mlir::Value coordinate);
-/// The first position in [begin, end) whose coordinate is not below `target`, else `end`: binary search.
-mlir::Value lowerBound(mlir::OpBuilder &b, mlir::Location loc, const Space &space, mlir::Value begin,
-                       mlir::Value end, mlir::Value target);
-/// The same by doubling steps from `begin`, whose coordinate is below `target`: cheap when the answer is
-/// near.
-mlir::Value gallop(mlir::OpBuilder &b, mlir::Location loc, const Space &space, mlir::Value begin,
-                   mlir::Value end, mlir::Value target);
-
-/// Whether the position is before the end.
-mlir::Value hasEntries(mlir::OpBuilder &b, mlir::Location loc, const Space &space, mlir::Value position);
-/// The coordinate at a position, beyond all others where the operand has ended.
-mlir::Value sentinelCoordinate(mlir::OpBuilder &b, mlir::Location loc, const Space &space,
-                               mlir::Value position);
-/// The next entry after those of this coordinate, which begin at `position`.
-mlir::Value after(mlir::OpBuilder &b, mlir::Location loc, const Space &space, mlir::Value position,
-                  mlir::Value coordinate);
-/// The position after the entries of this coordinate where the operand has it, else the same position.
-mlir::Value advance(mlir::OpBuilder &b, mlir::Location loc, const Space &space, mlir::Value position,
-                    mlir::Value has, mlir::Value coordinate);
-/// The position of the first entry at or after coordinate `lo`.
-mlir::Value firstFrom(mlir::OpBuilder &b, mlir::Location loc, const Space &space, mlir::Value lo);
-
-/// `inBounds && test()`, where `test` may only run in bounds.
-mlir::Value guarded(mlir::OpBuilder &b, mlir::Location loc, mlir::Value inBounds,
-                    llvm::function_ref<mlir::Value()> test);
 
 } // namespace tulle::lower

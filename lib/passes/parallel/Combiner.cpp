@@ -1,6 +1,8 @@
-#include "passes/parallel/Combiner.h"
+// The operation by which iterations change a loop-carried value: found by following the value back to its
+// start through loops, branches and one kind of operation, each of which uses the running value once.
+#include "dialect/Scalars.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "passes/parallel/PartitionLoops.h"
 
 using namespace mlir;
 using namespace tulle::dialect;
@@ -9,13 +11,10 @@ namespace tulle::parallel {
 
 /// Sums and products of floats may be reassociated only where their flags say so.
 static bool isMonoid(Operation *op) {
-  auto mayRegroup = [&](arith::FastMathFlags flags) {
-    return arith::bitEnumContainsAll(flags, arith::FastMathFlags::reassoc);
-  };
-  if (isa<arith::AddFOp, arith::MulFOp>(op))
-    return mayRegroup(cast<arith::ArithFastMathInterface>(op).getFastMathFlagsAttr().getValue());
-  if (isa<complex::AddOp, complex::MulOp>(op))
-    return mayRegroup(cast<arith::ArithFastMathInterface>(op).getFastMathFlagsAttr().getValue());
+  if (isa<arith::AddFOp, arith::MulFOp, complex::AddOp, complex::MulOp>(op))
+    return arith::bitEnumContainsAll(
+        cast<arith::ArithFastMathInterface>(op).getFastMathFlagsAttr().getValue(),
+        arith::FastMathFlags::reassoc);
   return isa<arith::AddIOp, arith::MulIOp, arith::AndIOp, arith::OrIOp, arith::XOrIOp, arith::MinSIOp,
              arith::MaxSIOp, arith::MinUIOp, arith::MaxUIOp, arith::MinimumFOp, arith::MaximumFOp,
              arith::MinNumFOp, arith::MaxNumFOp>(op);
@@ -54,8 +53,7 @@ private:
     if (isLoop(op)) {
       Value init = initsOf(op)[number].get();
       return reach(init, start) && step(op) && llvm::all_of(op->getRegions(), [&](Region &region) {
-               Block &block = region.front();
-               Value carried = block.getArgument(block.getNumArguments() - op->getNumResults() + number);
+               Value carried = carriedArgument(region, op, number);
                return inRegion(region, number, carried) && follow(carried, carried);
              });
     }
@@ -89,52 +87,21 @@ Operation *combinerOf(Value result, Value start) {
   return search.follow(result, start) ? search.found : nullptr;
 }
 
-/// The identity of a float or integer operation, for one part of a complex number.
-static TypedAttr neutral(Operation *op, Type type) {
-  OpBuilder b(type.getContext());
-  if (auto real = dyn_cast<FloatType>(type)) {
-    const llvm::fltSemantics &form = real.getFloatSemantics();
-    if (isa<arith::AddFOp, complex::AddOp>(op))
-      return b.getFloatAttr(real, APFloat::getZero(form, /*Negative=*/true));
-    if (isa<arith::MulFOp>(op))
-      return b.getFloatAttr(real, APFloat::getOne(form));
-    return b.getFloatAttr(real, APFloat::getInf(form, isa<arith::MaximumFOp, arith::MaxNumFOp>(op)));
-  }
-  unsigned bits = type.getIntOrFloatBitWidth();
-  APInt value = APInt::getZero(bits); // add, or, xor, maxui
-  if (isa<arith::MulIOp>(op))
-    value = APInt(bits, 1);
-  else if (isa<arith::AndIOp, arith::MinUIOp>(op))
-    value = APInt::getAllOnes(bits);
-  else if (isa<arith::MinSIOp>(op))
-    value = APInt::getSignedMaxValue(bits);
-  else if (isa<arith::MaxSIOp>(op))
-    value = APInt::getSignedMinValue(bits);
-  return b.getIntegerAttr(type, value);
-}
-
-std::optional<TypedAttr> identity(Operation *op) {
+Attribute identity(Operation *op) {
   Type type = op->getResult(0).getType();
-  if (isa<FloatType, IntegerType>(type))
-    return neutral(op, type);
-  auto pair = dyn_cast<ComplexType>(type);
-  if (!pair || !isa<FloatType>(pair.getElementType()))
-    return std::nullopt;
-  return TypedAttr(complex::NumberAttr::get(pair, isa<complex::MulOp>(op) ? 1.0 : 0.0, 0.0));
+  if (isa<complex::MulOp>(op))
+    return scalarAttr(type, {1, 1.0});
+  if (isa<complex::AddOp>(op))
+    return zeroAttr(type);
+  // 0 + -0 is 0: upstream's zero would lose the sign of a sum.
+  if (isa<arith::AddFOp>(op))
+    return FloatAttr::get(type, -0.0);
+  if (!isa<FloatType, IntegerType>(type))
+    return {};
+  return arith::getNeutralElement(op).value_or(nullptr);
 }
 
-Value constant(OpBuilder &b, Location loc, TypedAttr value) {
-  auto pair = dyn_cast<complex::NumberAttr>(value);
-  if (!pair)
-    return arith::ConstantOp::create(b, loc, value);
-  auto type = cast<ComplexType>(pair.getType());
-  auto part = cast<FloatType>(type.getElementType());
-  return complex::ConstantOp::create(
-      b, loc, type,
-      b.getArrayAttr({b.getFloatAttr(part, pair.getReal()), b.getFloatAttr(part, pair.getImag())}));
-}
-
-Value combine(OpBuilder &b, Location loc, Operation *combiner, Value x, Value y) {
+Value combine(OpBuilder &b, Operation *combiner, Value x, Value y) {
   Operation *copy = b.clone(*combiner);
   copy->setOperands({x, y});
   return copy->getResult(0);

@@ -1,10 +1,7 @@
+// Partitions whole iterations: of the outermost loop where their stores are disjoint or they reduce into
+// values, else of an inner loop.
 #include "passes/parallel/PartitionLoops.h"
-#include "dialect/Costs.h"
-#include "format/Expr.h"
-#include "levels/Control.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
-#include "passes/parallel/Combiner.h"
+#include "dialect/Scalars.h"
 
 using namespace mlir;
 using namespace tulle::dialect;
@@ -27,23 +24,19 @@ static bool selectsRows(Operation *loop) {
       .wasInterrupted();
 }
 
-Value chunksPerTask(OpBuilder &b, Location loc, Value tasks, Value each) {
-  Value one = arith::ConstantIndexOp::create(b, loc, 1);
-  Value many = arith::MulIOp::create(b, loc, tasks, each);
-  Value alone = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ule, tasks, one);
-  return arith::SelectOp::create(b, loc, alone, one, many);
+Value chunksPerTask(Emitter &emit, Value tasks, Value each) {
+  Value one = emit.constant(1), many = emit.times(tasks, each);
+  return emit.select(emit.is(arith::CmpIPredicate::ule, tasks, one), one, many);
 }
 
 bool partitionIterations(Operation *loop, const Settings &settings) {
   if (kindOf(loop) != LoopKind::Parallel || !carriesTensorsOnly(loop) || !canPartition(loop))
     return false;
   OpBuilder b(loop);
-  Location loc = loop->getLoc();
-  Value tasks = ThreadsOp::create(b, loc, work(b, loop), /*fixed=*/false);
-  if (selectsRows(loop)) {
-    Value each = arith::ConstantIndexOp::create(b, loc, settings.costs.unevenChunksPerThread);
-    tasks = chunksPerTask(b, loc, tasks, each);
-  }
+  Emitter emit(b, loop->getLoc());
+  Value tasks = ThreadsOp::create(b, emit.loc, work(b, loop), /*fixed=*/false);
+  if (selectsRows(loop))
+    tasks = chunksPerTask(emit, tasks, emit.constant(settings.costs.unevenChunksPerThread));
   moveIntoRegion(b, loop, tasks, [&](Value task) { restrictTo(b, loop, {task, tasks}); });
   return true;
 }
@@ -54,21 +47,20 @@ std::optional<Combiners> combinersOf(Operation *loop) {
     // The loop is all that must use its init in this way, so any value may stand for it.
     Operation *combiner = nullptr;
     for (Region &region : loop->getRegions()) {
-      Block &block = region.front();
-      Value carried =
-          block.getArgument(block.getNumArguments() - loop->getNumResults() + result.getResultNumber());
-      Operation *own = combinerOf(block.getTerminator()->getOperand(result.getResultNumber()), carried);
-      if (block.getTerminator()->getOperand(result.getResultNumber()) == carried)
+      Value carried = carriedArgument(region, loop, result.getResultNumber());
+      Value yielded = region.front().getTerminator()->getOperand(result.getResultNumber());
+      if (yielded == carried)
         continue;
+      Operation *own = combinerOf(yielded, carried);
       if (!own || (combiner && combiner->getName() != own->getName()))
         return std::nullopt;
       combiner = own;
     }
-    std::optional<TypedAttr> neutral = combiner ? identity(combiner) : std::nullopt;
+    Attribute neutral = combiner ? identity(combiner) : Attribute();
     if (!neutral)
       return std::nullopt;
     found.operations.push_back(combiner);
-    found.identities.push_back(*neutral);
+    found.identities.push_back(neutral);
   }
   return found;
 }
@@ -84,43 +76,40 @@ bool reducePartials(Operation *loop, const Settings &settings) {
   return true;
 }
 
-ValueRange reducePartials(Operation *loop, Value tasks, function_ref<void(OpBuilder &, Value)> restrict) {
+levels::Values reducePartials(Operation *loop, Value tasks, function_ref<void(OpBuilder &, Value)> restrict) {
   const Combiners combiners = *combinersOf(loop);
   OpBuilder b(loop);
-  Location loc = loop->getLoc();
-  Value stride = arith::ConstantIndexOp::create(b, loc, kPartialStride);
-  Value count = arith::MulIOp::create(b, loc, tasks, stride);
-  SmallVector<Value> partials;
+  Emitter emit(b, loop->getLoc());
+  Value stride = emit.constant(kPartialStride), count = emit.times(tasks, stride);
+  SmallVector<Value> inits = initValues(loop), partials, starts;
   for (Type type : loop->getResultTypes())
-    partials.push_back(memref::AllocOp::create(b, loc, MemRefType::get({ShapedType::kDynamic}, type), count));
-  SmallVector<Value> inits = initValues(loop), starts;
-  for (TypedAttr attr : combiners.identities)
-    starts.push_back(constant(b, loc, attr));
+    partials.push_back(emit.allocate(type, count));
+  for (auto [type, neutral] : llvm::zip(loop->getResultTypes(), combiners.identities))
+    starts.push_back(materialize(b, emit.loc, neutral, type));
 
   b.setInsertionPointAfter(loop);
-  levels::parallelTasks(b, loc, tasks, [&](Value task) {
+  levels::parallelTasks(b, emit.loc, tasks, [&](Value task) {
     loop->moveBefore(b.getInsertionBlock(), b.getInsertionPoint());
     initsOf(loop).assign(starts);
     b.setInsertionPoint(loop);
     restrict(b, task);
     b.setInsertionPointAfter(loop);
-    Value at = arith::MulIOp::create(b, loc, task, stride);
+    Value at = emit.times(task, stride);
     for (auto [result, partial] : llvm::zip(loop->getResults(), partials))
-      memref::StoreOp::create(b, loc, result, partial, at);
+      emit.store(result, partial, at);
   });
 
-  Value zero = arith::ConstantIndexOp::create(b, loc, 0), one = arith::ConstantIndexOp::create(b, loc, 1);
-  auto all = scf::ForOp::create(b, loc, zero, tasks, one, inits);
-  replaceUsesOutside(loop, all.getResults());
+  levels::Values results = levels::forLoop(
+      b, emit.loc, emit.constant(0), tasks, LoopKind::Reduction, inits, [&](Value task, levels::Values sums) {
+        Value at = emit.times(task, stride);
+        for (auto [combiner, partial, sum] : llvm::zip(combiners.operations, partials, sums))
+          sum = combine(b, combiner, sum, emit.load(partial, at));
+        return sums;
+      });
+  replaceUsesOutside(loop, results);
   for (Value partial : partials)
-    memref::DeallocOp::create(b, loc, partial);
-  b.setInsertionPointToEnd(all.getBody());
-  SmallVector<Value> combined;
-  Value at = arith::MulIOp::create(b, loc, all.getInductionVar(), stride);
-  for (auto [combiner, partial, sum] : llvm::zip(combiners.operations, partials, all.getRegionIterArgs()))
-    combined.push_back(combine(b, loc, combiner, sum, memref::LoadOp::create(b, loc, partial, at)));
-  scf::YieldOp::create(b, loc, combined);
-  return all.getResults();
+    memref::DeallocOp::create(b, emit.loc, partial);
+  return results;
 }
 
 //===--- Inner loops ---===//
@@ -161,24 +150,21 @@ static bool hasDisjointStores(Operation *loop, IterateOp inner) {
 
 /// The outermost inner loop that can be partitioned, and how many coordinates it has.
 static IterateOp findInnerLoop(OpBuilder &b, Operation *loop, Value &length) {
-  auto outside = [&](Value value) { return !loop->isAncestor(value.getParentBlock()->getParentOp()); };
   IterateOp found;
   loop->walk<WalkOrder::PreOrder>([&](IterateOp inner) {
     if (inner == loop || inner.getKind() != LoopKind::Parallel || !carriesTensorsOnly(inner) ||
         !hasDisjointStores(loop, inner))
       return WalkResult::advance();
-    if (auto range = inner.getSpace().getDefiningOp<RangeOp>();
-        range && outside(range.getLo()) && outside(range.getHi())) {
+    auto range = inner.getSpace().getDefiningOp<RangeOp>();
+    auto space = inner.getSpace().getDefiningOp<SpaceOp>();
+    if (range && isOutside(loop, range.getLo()) && isOutside(loop, range.getHi()))
       length = arith::SubIOp::create(b, loop->getLoc(), range.getHi(), range.getLo());
-      found = inner;
-      return WalkResult::interrupt();
-    }
-    if (auto space = inner.getSpace().getDefiningOp<SpaceOp>(); space && outside(space.getTensor())) {
+    else if (space && isOutside(loop, space.getTensor()))
       length = LevelSizeOp::create(b, loop->getLoc(), space.getTensor(), space.getLevel());
-      found = inner;
-      return WalkResult::interrupt();
-    }
-    return WalkResult::advance();
+    else
+      return WalkResult::advance();
+    found = inner;
+    return WalkResult::interrupt();
   });
   return found;
 }
@@ -187,16 +173,14 @@ bool partitionInnerLoop(Operation *loop, const Settings &settings) {
   if (!carriesTensorsOnly(loop))
     return false;
   OpBuilder b(loop);
-  Location loc = loop->getLoc();
+  Emitter emit(b, loop->getLoc());
   Value length;
   IterateOp inner = findInnerLoop(b, loop, length);
   if (!inner)
     return false;
-  Value tasks = ThreadsOp::create(b, loc, work(b, loop), /*fixed=*/false);
-  Value fewest = arith::ConstantIndexOp::create(b, loc, settings.costs.innerChunk);
-  Value most = arith::DivUIOp::create(b, loc, length, fewest);
-  Value one = arith::ConstantIndexOp::create(b, loc, 1);
-  tasks = arith::MinUIOp::create(b, loc, tasks, arith::MaxUIOp::create(b, loc, most, one));
+  Value tasks = ThreadsOp::create(b, emit.loc, work(b, loop), /*fixed=*/false);
+  Value most = emit.divide(length, emit.constant(settings.costs.innerChunk));
+  tasks = emit.smaller(tasks, emit.larger(most, emit.constant(1)));
   moveIntoRegion(b, loop, tasks, [&](Value task) {
     b.setInsertionPoint(inner);
     restrictTo(b, inner, {task, tasks});
@@ -206,55 +190,20 @@ bool partitionInnerLoop(Operation *loop, const Settings &settings) {
 
 void partitionFill(FillOp fill, const Settings &settings) {
   auto type = cast<RankedTensorType>(fill.getTensor().getType());
-  Type element = type.getElementType();
-  if (element.isInteger(1) || getEncoding(type).getValue().levels.empty())
+  if (type.getElementType().isInteger(1) || getEncoding(type).getValue().levels.empty())
     return; // little to do
   OpBuilder b(fill);
-  Location loc = fill.getLoc();
-  Value size = StoredCountOp::create(b, loc, fill.getTensor());
-  Value fills = arith::ConstantIndexOp::create(b, loc, settings.costs.fillsPerEntry);
-  Value work = arith::DivUIOp::create(b, loc, size, fills);
-  Value tasks = ThreadsOp::create(b, loc, work, /*fixed=*/false);
-  fill.replaceAllUsesWith(region(b, loc, tasks, fill.getTensor(), [&](Value task, ValueRange carried) {
-    auto buffer = MemRefType::get({ShapedType::kDynamic}, element);
-    Value values = ValuesOp::create(b, loc, buffer, carried[0]);
-    auto [begin, end] = chunkBounds(b, loc, size, {task, tasks});
-    levels::forEach(b, loc, begin, end, LoopKind::Parallel,
-                    [&](Value at) { memref::StoreOp::create(b, loc, fill.getValue(), values, at); });
-    return SmallVector<Value>{WithValuesOp::create(b, loc, type, carried[0], values)};
+  Emitter emit(b, fill.getLoc());
+  Value size = StoredCountOp::create(b, emit.loc, fill.getTensor());
+  Value work = emit.divide(size, emit.constant(settings.costs.fillsPerEntry));
+  Value tasks = ThreadsOp::create(b, emit.loc, work, /*fixed=*/false);
+  fill.replaceAllUsesWith(region(b, emit.loc, tasks, fill.getTensor(), [&](Value task, ValueRange carried) {
+    Value values = emit.valuesOf(carried[0]);
+    auto [begin, end] = chunkBounds(b, emit.loc, size, {task, tasks});
+    emit.forEach(begin, end, [&](Value at) { emit.store(fill.getValue(), values, at); });
+    return SmallVector<Value>{emit.withValues(carried[0], values)};
   })[0]);
   fill.erase();
-}
-
-bool parallelize(Operation *loop, const Settings &settings) {
-  struct Strategy {
-    bool (*apply)(Operation *, const Settings &);
-    const char *what;
-  };
-  static constexpr Strategy strategies[] = {
-      {splitFibers, "the outermost loop in chunks of equal entries, which may begin inside of a long fiber"},
-      {partitionIterations,
-       "the outermost loop in chunks of equal entries; its iterations have disjoint stores"},
-      {reducePartials, "the outermost loop in chunks of equal entries, each with a partial result"},
-      {partitionInnerLoop,
-       "an inner loop over all coordinates in equal chunks; iterations of the outer one may "
-       "store to the same address"},
-      {privatize, "the outermost loop in chunks of equal entries, each with a private copy of the result, as "
-                  "iterations may store to the same address"},
-  };
-  // A loop that is partitioned is moved or replaced.
-  Operation *function = loop->getParentOp();
-  for (const Strategy &strategy : strategies)
-    if (strategy.apply(loop, settings)) {
-      dialect::explainChoice(function, ("threads: " + llvm::Twine(strategy.what) + "; another thread from " +
-                                        llvm::Twine(settings.costs.workPerThread) + " entries on")
-                                           .str());
-      return true;
-    }
-  dialect::explainChoice(function,
-                         "threads: none; the outermost loop cannot be partitioned, or its iterations "
-                         "depend on each other");
-  return false;
 }
 
 } // namespace tulle::parallel

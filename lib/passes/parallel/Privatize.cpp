@@ -1,11 +1,7 @@
-// Dense results that all tasks reduce into.
-#include "passes/parallel/Privatize.h"
-#include "levels/Control.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
+// Dense results that all tasks reduce into: each task has a private copy, which starts from the identity, and
+// the copies are reduced into the result afterwards.
+#include "dialect/Scalars.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "passes/parallel/Combiner.h"
 #include "passes/parallel/PartitionLoops.h"
 #include "passes/program/TensorFlow.h"
 
@@ -14,21 +10,22 @@ using namespace tulle::dialect;
 
 namespace tulle::parallel {
 
+/// The tensors among the results of all ops in the loop, itself included, and the arguments of their blocks.
+static void forTensors(Operation *loop, function_ref<void(Value)> each) {
+  auto visit = [&](Value value) {
+    if (isa<RankedTensorType>(value.getType()))
+      each(value);
+  };
+  loop->walk([&](Operation *op) { llvm::for_each(op->getResults(), visit); });
+  loop->walk([&](Block *block) { llvm::for_each(block->getArguments(), visit); });
+}
+
 Aliases::Aliases(Operation *loop) {
   SmallVector<Value> from{initsOf(loop)[0].get()};
   while (!from.empty())
     if (Value value = from.pop_back_val(); all.insert(value))
       program::sources(value, from);
-  loop->walk([&](Operation *op) {
-    auto add = [&](Value value) {
-      if (isa<RankedTensorType>(value.getType()))
-        all.insert(value);
-    };
-    llvm::for_each(op->getResults(), add);
-    for (Region &region : op->getRegions())
-      for (Block &block : region)
-        llvm::for_each(block.getArguments(), add);
-  });
+  forTensors(loop, [&](Value value) { all.insert(value); });
 }
 
 Operation *combinerOfStores(Operation *loop, const Aliases &aliases) {
@@ -61,25 +58,27 @@ Operation *combinerOfStores(Operation *loop, const Aliases &aliases) {
   return others ? nullptr : found;
 }
 
-static RankedTensorType copiesType(RankedTensorType type, size_t first) {
-  size_t levels = getEncoding(type).getValue().levels.size() - first;
-  return RankedTensorType::get(SmallVector<int64_t>(1 + levels, ShapedType::kDynamic), type.getElementType());
-}
-
-Value copiesOf(OpBuilder &b, Location loc, Value tensor, size_t first, Value memory, Value count) {
+Value copiesOf(Emitter &emit, Value tensor, size_t first, Value memory, Value count) {
   auto type = cast<RankedTensorType>(tensor.getType());
   SmallVector<Value> sizes{count};
   for (size_t l = first; l < getEncoding(type).getValue().levels.size(); ++l)
-    sizes.push_back(LevelSizeOp::create(b, loc, tensor, b.getI64IntegerAttr(int64_t(l))));
-  return StorageOp::create(b, loc, copiesType(type, first), memory, sizes);
+    sizes.push_back(LevelSizeOp::create(emit.b, emit.loc, tensor, l));
+  auto copies =
+      RankedTensorType::get(SmallVector<int64_t>(sizes.size(), ShapedType::kDynamic), type.getElementType());
+  return StorageOp::create(emit.b, emit.loc, copies, memory, sizes);
 }
 
-bool isDense(RankedTensorType type) {
+RankedTensorType denseResult(Operation *loop) {
+  auto type = loop->getNumResults() == 1 ? dyn_cast<RankedTensorType>(loop->getResult(0).getType())
+                                         : RankedTensorType();
+  if (!type || type.getElementType().isInteger(1))
+    return {};
   const format::Encoding &encoding = getEncoding(type).getValue();
-  return !encoding.levels.empty() && format::digits(encoding) &&
-         llvm::all_of(encoding.levels, [](const format::Level &level) {
-           return level.format.kind == format::LevelKind::Dense;
-         });
+  const bool dense = !encoding.levels.empty() && format::digits(encoding) &&
+                     llvm::all_of(encoding.levels, [](const format::Level &level) {
+                       return level.format.kind == format::LevelKind::Dense;
+                     });
+  return dense ? type : RankedTensorType();
 }
 
 void redirect(Operation *loop, const Aliases &aliases, Value copies, Value copy, LocateOp base) {
@@ -104,102 +103,84 @@ void redirect(Operation *loop, const Aliases &aliases, Value copies, Value copy,
   });
   for (LocateOp at : above)
     at.erase();
-  loop->walk<WalkOrder::PreOrder>([&](Operation *op) {
-    auto retype = [&](Value value) {
-      if (isa<RankedTensorType>(value.getType()))
-        value.setType(type);
-    };
-    llvm::for_each(op->getResults(), retype);
-    for (Region &region : op->getRegions())
-      for (Block &block : region)
-        llvm::for_each(block.getArguments(), retype);
+  forTensors(loop, [&](Value value) { value.setType(type); });
+  loop->walk([&](Operation *op) {
     for (OpOperand &operand : op->getOpOperands())
-      if (aliases.contains(operand.get()) &&
-          !loop->isAncestor(operand.get().getParentBlock()->getParentOp()) && operand.get() != copies)
+      if (aliases.contains(operand.get()) && isOutside(loop, operand.get()) && operand.get() != copies)
         operand.set(copies);
   });
 }
 
+Value startFromIdentity(Emitter &emit, Operation *combiner, Value copies, Value first, Value size) {
+  Type element = getElementTypeOrSelf(copies.getType());
+  Value start = materialize(emit.b, emit.loc, identity(combiner), element), values = emit.valuesOf(copies);
+  emit.forEach(emit.constant(0), size, [&](Value at) { emit.store(start, values, emit.add(first, at)); });
+  return emit.withValues(copies, values);
+}
+
 /// Reduces the copies into the tensor; several tasks take a chunk of its values each.
-static Value reduceCopies(OpBuilder &b, Location loc, Operation *combiner, Value tensor, Value size,
-                          Value copies, Value count) {
-  auto type = cast<RankedTensorType>(tensor.getType());
-  Value work = arith::MulIOp::create(b, loc, size, count);
-  Value tasks = ThreadsOp::create(b, loc, work, /*fixed=*/false);
-  auto memory = MemRefType::get({ShapedType::kDynamic}, type.getElementType());
-  Value summands = ValuesOp::create(b, loc, memory, copies);
-  return region(b, loc, tasks, tensor, [&](Value task, ValueRange carried) {
-    Value zero = arith::ConstantIndexOp::create(b, loc, 0), one = arith::ConstantIndexOp::create(b, loc, 1);
-    Value values = ValuesOp::create(b, loc, memory, carried[0]);
-    auto [begin, end] = chunkBounds(b, loc, size, {task, tasks});
-    auto copy = scf::ForOp::create(b, loc, zero, count, one);
-    OpBuilder inCopy = OpBuilder::atBlockBegin(copy.getBody());
-    Value first = arith::MulIOp::create(inCopy, loc, copy.getInductionVar(), size);
-    levels::forEach(inCopy, loc, begin, end, LoopKind::Parallel, [&, &b = inCopy](Value at) {
-      Value from = arith::AddIOp::create(b, loc, first, at);
-      Value own = memref::LoadOp::create(b, loc, summands, from);
-      Value sum = combine(b, loc, combiner, memref::LoadOp::create(b, loc, values, at), own);
-      memref::StoreOp::create(b, loc, sum, values, at);
-    });
-    return SmallVector<Value>{WithValuesOp::create(b, loc, tensor.getType(), carried[0], values)};
+static Value reduceCopies(Emitter &emit, Operation *combiner, Value tensor, Value size, Value copies,
+                          Value count) {
+  Value tasks = ThreadsOp::create(emit.b, emit.loc, emit.times(size, count), /*fixed=*/false);
+  Value summands = emit.valuesOf(copies);
+  return region(emit.b, emit.loc, tasks, tensor, [&](Value task, ValueRange carried) {
+    Value zero = emit.constant(0), values = emit.valuesOf(carried[0]);
+    auto [begin, end] = chunkBounds(emit.b, emit.loc, size, {task, tasks});
+    levels::forEach(emit.b, emit.loc, zero, count, LoopKind::Reduction,
+                    [&, begin = begin, end = end](Value copy) {
+                      Value first = emit.times(copy, size);
+                      emit.forEach(begin, end, [&](Value at) {
+                        Value own = emit.load(summands, emit.add(first, at));
+                        emit.store(combine(emit.b, combiner, emit.load(values, at), own), values, at);
+                      });
+                    });
+    return SmallVector<Value>{emit.withValues(carried[0], values)};
   })[0];
 }
 
 /// The loop on private copies of its result, the first tensor of `inits`, which are reduced into it.
-static Value onCopies(OpBuilder &b, Operation *loop, Operation *combiner, Value size, Value tasks) {
-  Location loc = loop->getLoc();
+static Value onCopies(Emitter &emit, Operation *loop, Operation *combiner, Value size, Value tasks) {
+  OpBuilder &b = emit.b;
   Value result = initsOf(loop)[0].get();
-  auto buffer =
-      MemRefType::get({ShapedType::kDynamic}, cast<RankedTensorType>(result.getType()).getElementType());
-  Value elements = arith::MulIOp::create(b, loc, tasks, size);
-  Value memory = memref::AllocOp::create(b, loc, buffer, elements);
-  Value copies = copiesOf(b, loc, result, /*first=*/0, memory, tasks);
-  ValueRange reduced = region(b, loc, tasks, copies, [&](Value task, ValueRange carried) {
-    Value start = constant(b, loc, *identity(combiner)), zero = arith::ConstantIndexOp::create(b, loc, 0);
-    Value first = arith::MulIOp::create(b, loc, task, size);
-    Value values = ValuesOp::create(b, loc, buffer, carried[0]);
-    levels::forEach(b, loc, zero, size, LoopKind::Parallel, [&](Value at) {
-      memref::StoreOp::create(b, loc, start, values, arith::AddIOp::create(b, loc, first, at).getResult());
-    });
-    Value started = WithValuesOp::create(b, loc, copies.getType(), carried[0], values);
+  Value memory = emit.allocate(getElementTypeOrSelf(result.getType()), emit.times(tasks, size));
+  Value copies = copiesOf(emit, result, /*first=*/0, memory, tasks);
+  ValueRange reduced = region(b, emit.loc, tasks, copies, [&](Value task, ValueRange carried) {
+    Value started = startFromIdentity(emit, combiner, carried[0], emit.times(task, size), size);
     Operation *own = b.clone(*loop);
-    Aliases same(own);
-    redirect(own, same, started, task);
+    redirect(own, Aliases(own), started, task);
     OpBuilder before(own);
     restrictTo(before, own, {task, tasks});
     return SmallVector<Value>{own->getResult(0)};
   });
-  Value sum = reduceCopies(b, loc, combiner, result, size, reduced[0], tasks);
-  memref::DeallocOp::create(b, loc, memory);
+  Value sum = reduceCopies(emit, combiner, result, size, reduced[0], tasks);
+  memref::DeallocOp::create(b, emit.loc, memory);
   return sum;
 }
 
 bool privatize(Operation *loop, const Settings &settings) {
-  auto type = loop->getNumResults() == 1 ? dyn_cast<RankedTensorType>(loop->getResult(0).getType())
-                                         : RankedTensorType();
-  if (!type || !canPartition(loop) || type.getElementType().isInteger(1) || !isDense(type))
+  RankedTensorType type = denseResult(loop);
+  if (!type || !canPartition(loop))
     return false;
   Operation *combiner = combinerOfStores(loop, Aliases(loop));
   if (!combiner || !identity(combiner))
     return false;
 
   OpBuilder b(loop);
-  Location loc = loop->getLoc();
-  Value entries = work(b, loop), size = StoredCountOp::create(b, loc, initsOf(loop)[0].get());
-  Value tasks = ThreadsOp::create(b, loc, entries, settings.deterministic);
+  Emitter emit(b, loop->getLoc());
+  Value entries = work(b, loop), size = StoredCountOp::create(b, emit.loc, initsOf(loop)[0].get());
+  Value tasks = ThreadsOp::create(b, emit.loc, entries, settings.deterministic);
   // A copy is written and read once: not profitable where the loop has less work than that.
-  Value one = arith::ConstantIndexOp::create(b, loc, 1);
-  Value most = arith::DivUIOp::create(b, loc, entries, arith::MaxUIOp::create(b, loc, size, one));
-  tasks = arith::MinUIOp::create(b, loc, tasks, most);
-  Value several = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ugt, tasks, one);
-  auto branch = scf::IfOp::create(b, loc, type, several, /*withElseRegion=*/true);
+  Value one = emit.constant(1), most = emit.divide(entries, emit.larger(size, one));
+  tasks = emit.smaller(tasks, most);
+  Value several = emit.is(arith::CmpIPredicate::ugt, tasks, one);
+  auto branch = scf::IfOp::create(b, emit.loc, type, several, /*withElseRegion=*/true);
   b.setInsertionPointToStart(branch.thenBlock());
-  scf::YieldOp::create(b, loc, onCopies(b, loop, combiner, size, tasks));
+  scf::YieldOp::create(b, emit.loc, onCopies(emit, loop, combiner, size, tasks));
 
   loop->replaceAllUsesWith(branch);
   loop->moveBefore(branch.elseBlock(), branch.elseBlock()->begin());
   b.setInsertionPointToEnd(branch.elseBlock());
-  scf::YieldOp::create(b, loc, loop->getResults());
+  scf::YieldOp::create(b, emit.loc, loop->getResults());
   return true;
 }
 

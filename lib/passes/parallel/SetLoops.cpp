@@ -1,8 +1,7 @@
+// Chunks of loops and spaces, and estimates of their work from the tensors that they traverse.
 #include "passes/parallel/SetLoops.h"
-#include "dialect/Attributes.h"
 #include "dialect/Costs.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "levels/Indices.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -18,18 +17,21 @@ LoopKind kindOf(Operation *loop) {
   return cast<CoiterateOp>(loop).getKind();
 }
 
+/// The operands that start what a loop carries are its last.
 MutableOperandRange initsOf(Operation *loop) {
-  if (auto iterate = dyn_cast<IterateOp>(loop))
-    return iterate.getInitsMutable();
-  return cast<CoiterateOp>(loop).getInitsMutable();
+  const unsigned count = loop->getNumResults();
+  return {loop, loop->getNumOperands() - count, count};
 }
 
 SmallVector<Value> initValues(Operation *loop) {
-  SmallVector<Value> values;
-  for (OpOperand &operand : initsOf(loop))
-    values.push_back(operand.get());
-  return values;
+  return SmallVector<Value>(loop->getOperands().take_back(loop->getNumResults()));
 }
+
+BlockArgument carriedArgument(Region &region, Operation *loop, unsigned k) {
+  return region.getArgument(region.getNumArguments() - loop->getNumResults() + k);
+}
+
+bool isOutside(Operation *op, Value value) { return !op->isAncestor(value.getParentBlock()->getParentOp()); }
 
 static bool isTensor(Type type) { return isa<RankedTensorType>(type); }
 
@@ -90,12 +92,6 @@ static Value chunkOfRange(OpBuilder &b, CoiterateOp loop, Value space, const Chu
   return PartitionOp::create(b, loc, range, chunk.index, chunk.count);
 }
 
-void restrictTo(OpBuilder &b, IterateOp loop, const Chunk &chunk, Value to) {
-  loop.getSpaceMutable().assign(PartitionOp::create(b, loop.getLoc(), loop.getSpace(), chunk.index,
-                                                    chunk.count, workEstimate(loop), to,
-                                                    /*alignment=*/int64_t(1)));
-}
-
 void restrictTo(OpBuilder &b, Operation *loop, const Chunk &chunk, int64_t alignment) {
   Location loc = loop->getLoc();
   if (auto iterate = dyn_cast<IterateOp>(loop))
@@ -143,81 +139,74 @@ static bool isIntersection(CoiterateOp loop) {
 
 /// The smaller of the costs of traversing all of these tensors and of searching for the entries of the
 /// shortest.
-static Value intersectionWork(OpBuilder &b, Operation *loop, ArrayRef<Value> tensors) {
-  Location loc = loop->getLoc();
+static Value intersectionWork(levels::IndicesAt &emit, Operation *loop, ArrayRef<Value> tensors) {
   Value sum, least;
   for (Value tensor : tensors) {
-    Value count = StoredCountOp::create(b, loc, tensor);
-    sum = sum ? arith::AddIOp::create(b, loc, sum, count).getResult() : count;
-    least = least ? arith::MinUIOp::create(b, loc, least, count).getResult() : count;
+    Value count = StoredCountOp::create(emit.b, emit.loc, tensor);
+    sum = sum ? emit.add(sum, count) : count;
+    least = least ? arith::MinUIOp::create(emit.b, emit.loc, least, count).getResult() : count;
   }
-  Value each = arith::ConstantIndexOp::create(b, loc, costModel(loop).costs.gallopWork);
-  Value searched = arith::MulIOp::create(b, loc, least, each);
-  return arith::MinUIOp::create(b, loc, sum, searched);
+  Value searched = emit.times(least, emit.constant(costModel(loop).costs.gallopWork));
+  return arith::MinUIOp::create(emit.b, emit.loc, sum, searched);
 }
 
 Value work(OpBuilder &b, Operation *loop) {
-  Location loc = loop->getLoc();
-  auto outside = [&](Value value) { return !loop->isAncestor(value.getParentBlock()->getParentOp()); };
+  levels::IndicesAt emit(b, loop->getLoc());
   llvm::SetVector<Value> traversed;
   SmallVector<SmallVector<Value>> intersections;
-  auto add = [&](Value space) {
-    if (auto op = space.getDefiningOp<SpaceOp>(); op && outside(op.getTensor()))
-      traversed.insert(op.getTensor());
-  };
-  Value total, times;
-  auto plus = [&](Value more) {
-    total = total ? arith::AddIOp::create(b, loc, total, more).getResult() : more;
+  Value total, factor;
+  auto plus = [&](Value more) { total = total ? emit.add(total, more) : more; };
+  // The tensors of spaces that are known outside.
+  auto tensorsOf = [&](ValueRange spaces) {
+    SmallVector<Value> tensors;
+    for (Value space : spaces)
+      if (auto op = space.getDefiningOp<SpaceOp>(); op && isOutside(loop, op.getTensor()))
+        tensors.push_back(op.getTensor());
+    return tensors;
   };
   loop->walk([&](Operation *op) {
     if (auto inner = dyn_cast<CoiterateOp>(op)) {
-      SmallVector<Value> tensors;
-      for (Value space : inner.getSpaces())
-        if (auto from = space.getDefiningOp<SpaceOp>(); from && outside(from.getTensor()))
-          tensors.push_back(from.getTensor());
-      if (isIntersection(inner) && tensors.size() == inner.getSpaces().size()) {
-        if (!llvm::is_contained(intersections, tensors)) // of the level above
-          intersections.push_back(tensors);
-        return;
-      }
-      traversed.insert(tensors.begin(), tensors.end());
+      SmallVector<Value> tensors = tensorsOf(inner.getSpaces());
+      if (!isIntersection(inner) || tensors.size() != inner.getSpaces().size())
+        traversed.insert_range(tensors);
+      else if (!llvm::is_contained(intersections, tensors)) // of the level above
+        intersections.push_back(tensors);
     }
     auto inner = dyn_cast<IterateOp>(op);
     if (!inner)
       return;
-    add(inner.getSpace());
+    traversed.insert_range(tensorsOf(inner.getSpace()));
     auto range = inner.getSpace().getDefiningOp<RangeOp>();
-    if (!range || !outside(range.getLo()) || !outside(range.getHi()))
+    if (!range || !isOutside(loop, range.getLo()) || !isOutside(loop, range.getHi()))
       return;
-    Value length = arith::SubIOp::create(b, loc, range.getHi(), range.getLo());
+    Value length = emit.sub(range.getHi(), range.getLo());
     if (op == loop)
       plus(length);
     else
-      times = times ? arith::MulIOp::create(b, loc, times, length).getResult() : length;
+      factor = factor ? emit.times(factor, length) : length;
   });
   for (ArrayRef<Value> tensors : intersections)
     if (llvm::any_of(tensors, [&](Value tensor) { return traversed.contains(tensor); }))
-      traversed.insert(tensors.begin(), tensors.end());
+      traversed.insert_range(tensors);
     else
-      plus(intersectionWork(b, loop, tensors));
+      plus(intersectionWork(emit, loop, tensors));
   for (Value tensor : traversed)
-    plus(StoredCountOp::create(b, loc, tensor));
+    plus(StoredCountOp::create(b, emit.loc, tensor));
   if (!total)
-    total = arith::ConstantIndexOp::create(b, loc, 1);
-  return times ? arith::MulIOp::create(b, loc, total, times).getResult() : total;
+    total = emit.constant(1);
+  return factor ? emit.times(total, factor) : total;
 }
 
 std::pair<Value, Value> chunkBounds(OpBuilder &b, Location loc, Value size, const Chunk &chunk,
                                     int64_t alignment) {
-  Value unit = arith::ConstantIndexOp::create(b, loc, alignment);
+  levels::IndicesAt emit(b, loc);
+  Value unit = emit.constant(alignment);
   Value units = alignment == 1 ? size : arith::CeilDivUIOp::create(b, loc, size, unit).getResult();
   Value each = arith::CeilDivUIOp::create(b, loc, units, chunk.count);
   if (alignment != 1)
-    each = arith::MulIOp::create(b, loc, each, unit);
-  Value first = arith::MulIOp::create(b, loc, each, chunk.index);
-  Value begin = arith::MinUIOp::create(b, loc, size, first);
-  Value end = arith::MinUIOp::create(b, loc, size, arith::AddIOp::create(b, loc, begin, each).getResult());
-  return {begin, end};
+    each = emit.times(each, unit);
+  Value begin = arith::MinUIOp::create(b, loc, size, emit.times(each, chunk.index));
+  return {begin, arith::MinUIOp::create(b, loc, size, emit.add(begin, each))};
 }
 
 ValueRange region(OpBuilder &b, Location loc, Value tasks, ValueRange inits,

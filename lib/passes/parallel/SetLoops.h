@@ -17,6 +17,10 @@ bool isLoop(Operation *op);
 dialect::LoopKind kindOf(Operation *loop);
 mlir::MutableOperandRange initsOf(Operation *loop);
 llvm::SmallVector<Value> initValues(Operation *loop);
+/// The argument of a loop's region that is its k-th carried value.
+mlir::BlockArgument carriedArgument(mlir::Region &region, Operation *loop, unsigned k);
+/// Whether the value is defined outside of the op.
+bool isOutside(Operation *op, Value value);
 /// Whether all loop-carried values are tensors, which the iterations write in place.
 bool carriesTensorsOnly(Operation *loop);
 /// Whether all loop-carried values are scalars, and there are some.
@@ -32,8 +36,6 @@ struct Chunk {
 /// Restricts the loop to a chunk of its coordinates; the builder stands where that can be computed. Chunks of
 /// a level that does not store its coordinates, or of a range, begin at multiples of `alignment`.
 void restrictTo(mlir::OpBuilder &b, Operation *loop, const Chunk &chunk, int64_t alignment = 1);
-/// Restricts the loop to the chunks from `chunk` on and before number `to`.
-void restrictTo(mlir::OpBuilder &b, dialect::IterateOp loop, const Chunk &chunk, Value to);
 /// The same chunk of one of the loop's spaces, or of its range, or of a copy of these.
 Value chunkOf(mlir::OpBuilder &b, Operation *loop, Value space, const Chunk &chunk, int64_t alignment = 1);
 

@@ -1,19 +1,15 @@
 // Splits long fibers: where one coordinate can hold most of the work, a dense row of a matrix, chunks begin
 // inside of it (nonzero splitting).
-#include "levels/Control.h"
-#include "levels/Indices.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "passes/parallel/Combiner.h"
+#include "dialect/Scalars.h"
 #include "passes/parallel/PartitionLoops.h"
-#include "passes/parallel/Privatize.h"
-#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace tulle::dialect;
 
 namespace tulle::parallel {
+
+using arith::CmpIPredicate;
+
 namespace {
 
 /// How the results of the chunks of one fiber are combined.
@@ -80,11 +76,9 @@ Value startOf(IterateOp loop, const SmallVector<IterateOp> &inner, unsigned resu
 
 /// Whether only the inner loops change and read the loop-carried values.
 bool changeAll(IterateOp loop, const SmallVector<IterateOp> &inner) {
-  Block &body = loop.getBody().front();
-  const unsigned first = body.getNumArguments() - loop->getNumResults();
-  return llvm::all_of(loop->getResults(), [&](OpResult result) {
-    Value carried = body.getArgument(first + result.getResultNumber());
-    return carried.hasOneUse() && startOf(loop, inner, result.getResultNumber()) == carried;
+  return llvm::all_of(llvm::seq(loop->getNumResults()), [&](unsigned k) {
+    Value carried = carriedArgument(loop.getBody(), loop, k);
+    return carried.hasOneUse() && startOf(loop, inner, k) == carried;
   });
 }
 
@@ -118,9 +112,7 @@ LocateOp rowOf(const SmallVector<IterateOp> &inner, const Aliases &aliases) {
 }
 
 std::optional<Plan> planRows(IterateOp loop, const SmallVector<IterateOp> &inner) {
-  auto type = loop->getNumResults() == 1 ? dyn_cast<RankedTensorType>(loop->getResult(0).getType())
-                                         : RankedTensorType();
-  if (!type || !isDense(type) || type.getElementType().isInteger(1))
+  if (!denseResult(loop))
     return std::nullopt;
   Aliases aliases(loop);
   Plan plan{Join::Rows, inner, rowOf(inner, aliases)};
@@ -164,12 +156,10 @@ std::optional<Plan> planOf(IterateOp loop) {
 }
 
 /// Several chunks per thread balance the load, as far as each is profitable (experiment 021).
-Value chunksOf(OpBuilder &b, Location loc, Value tasks, Value work, const iteration::Costs &costs) {
-  auto constant = [&](int64_t value) { return arith::ConstantIndexOp::create(b, loc, value); };
-  Value of = arith::MulIOp::create(b, loc, tasks, constant(costs.workPerChunk));
-  Value each = arith::MinUIOp::create(b, loc, arith::DivUIOp::create(b, loc, work, of),
-                                      constant(costs.chunksPerThread));
-  return chunksPerTask(b, loc, tasks, arith::MaxUIOp::create(b, loc, each, constant(1)));
+Value chunksOf(Emitter &emit, Value tasks, Value work, const iteration::Costs &costs) {
+  Value each = emit.divide(work, emit.times(tasks, emit.constant(costs.workPerChunk)));
+  each = emit.smaller(each, emit.constant(costs.chunksPerThread));
+  return chunksPerTask(emit, tasks, emit.larger(each, emit.constant(1)));
 }
 
 bool hasOrder(IterateOp loop) {
@@ -188,23 +178,22 @@ IterateOp copyOf(IterateOp loop, const IRMapping &map) {
 /// Rewrites one loop:
 ///
 ///   parallel: for the fiber that the chunk begins inside of, and for the one that it ends inside of:
-///               the inner loops on the part of the fiber that is in the chunk
+///               the inner loops on the entries of the fiber that are in the chunk
 ///             all fibers between them
-///   for each fiber that was split: its iteration, with the results of those combined in place of inner loops
+///   for each fiber that was split: its iteration, with the combined results of those instead of inner loops
 ///
 /// A chunk has two slots for its results of split fibers.
-class FiberSplitter : levels::Indices {
+class FiberSplitter : Emitter {
 public:
-  FiberSplitter(IterateOp loop, Plan plan, const Settings &settings)
-      : Indices(loop), loop(loop), plan(std::move(plan)), settings(settings), space(loop.getSpace()),
-        estimate(workEstimate(loop)), reduces(carriesValuesOnly(loop)) {
+  FiberSplitter(OpBuilder &b, IterateOp loop, Plan plan, const Settings &settings)
+      : Emitter(b, loop.getLoc()), loop(loop), plan(std::move(plan)), settings(settings),
+        space(loop.getSpace()), estimate(workEstimate(loop)), reduces(carriesValuesOnly(loop)) {
     Value all = work(b, loop);
     Value tasks = ThreadsOp::create(b, loc, all, settings.deterministic);
-    chunks = reduces ? tasks : chunksOf(b, loc, tasks, all, settings.costs);
-    slots = arith::MulIOp::create(b, loc, chunks, constant(2));
+    chunks = reduces ? tasks : chunksOf(*this, tasks, all, settings.costs);
+    slots = times(chunks, constant(2));
     Value total = WorkOp::create(b, loc, space, estimate);
-    Value many = arith::MulIOp::create(b, loc, tasks, constant(settings.costs.chunksPerThread));
-    least = arith::DivUIOp::create(b, loc, total, many);
+    least = divide(total, times(tasks, constant(settings.costs.chunksPerThread)));
     allocateSlots(all);
   }
 
@@ -214,7 +203,7 @@ public:
       for (OpOperand &use : result.getUses())
         uses.push_back({&use, result.getResultNumber()});
     b.setInsertionPointAfter(loop);
-    SmallVector<Value> now = reduces ? reduce() : partition();
+    Values now = reduces ? reduce() : partition();
     if (plan.join != Join::Disjoint)
       now = finish(now);
     for (Value buffer : buffers)
@@ -224,10 +213,9 @@ public:
   }
 
 private:
-  Value buffer(Type type, Value size) {
-    buffers.push_back(memref::AllocOp::create(b, loc, MemRefType::get({ShapedType::kDynamic}, type), size));
-    return buffers.back();
-  }
+  using Values = levels::Values;
+
+  Value buffer(Type type, Value size) { return buffers.emplace_back(allocate(type, size)); }
 
   void allocateSlots(Value all) {
     if (plan.join == Join::Disjoint)
@@ -245,92 +233,88 @@ private:
     auto type = cast<RankedTensorType>(tensor.getType());
     rowSize = constant(1);
     for (size_t l = below; l < getEncoding(type).getValue().levels.size(); ++l)
-      rowSize = times(rowSize, LevelSizeOp::create(b, loc, tensor, b.getI64IntegerAttr(int64_t(l))));
+      rowSize = times(rowSize, LevelSizeOp::create(b, loc, tensor, l));
     // Copies are written and read once: no fiber is split where there is less work than that.
     Value size = times(slots, rowSize);
-    Value fits = is(arith::CmpIPredicate::ule, size, all);
+    Value fits = is(CmpIPredicate::ule, size, all);
     least = select(fits, least, constant(std::numeric_limits<int64_t>::max()));
     partials.push_back(buffer(type.getElementType(), select(fits, size, constant(0))));
-    copies = copiesOf(b, loc, tensor, below, partials[0], slots);
+    copies = copiesOf(*this, tensor, below, partials[0], slots);
   }
 
   /// A reduction into values: the tasks' partial results are combined.
-  SmallVector<Value> reduce() {
-    ValueRange sums = reducePartials(loop, chunks, [&](OpBuilder &inside, Value chunk) {
+  Values reduce() {
+    return reducePartials(loop, chunks, [&](OpBuilder &inside, Value chunk) {
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPoint(inside.getInsertionBlock(), inside.getInsertionPoint());
       runChunk(chunk, {});
     });
-    return SmallVector<Value>(sums);
   }
 
   /// A loop whose iterations have disjoint stores.
-  SmallVector<Value> partition() {
+  Values partition() {
     SmallVector<Value> inits = initValues(loop);
     const size_t own = inits.size();
     if (copies)
       inits.push_back(copies);
     ValueRange results = region(b, loc, chunks, inits, [&](Value chunk, ValueRange carried) {
       ValueRange tensors = carried.take_front(own);
-      SmallVector<Value> split =
-          runChunk(chunk, plan.join == Join::Disjoint ? tensors : carried.drop_front(own));
+      Values split = runChunk(chunk, plan.join == Join::Disjoint ? tensors : carried.drop_front(own));
       loop->moveBefore(b.getInsertionBlock(), b.getInsertionPoint());
       initsOf(loop).assign(plan.join == Join::Disjoint ? ValueRange(split) : tensors);
-      SmallVector<Value> yielded(loop->getResults());
+      Values yielded(loop->getResults());
       if (plan.join == Join::Rows)
         llvm::append_range(yielded, split);
       return yielded;
     });
     if (plan.join == Join::Rows)
-      partials[0] = ValuesOp::create(b, loc, partials[0].getType(), results[own]);
-    return SmallVector<Value>(results.take_front(own));
+      partials[0] = valuesOf(results[own]);
+    return Values(results.take_front(own));
+  }
+
+  Value slice(Value begin, Value end, bool one) {
+    return SliceOp::create(b, loc, space.getType(), space, begin, end, one);
   }
 
   /// Restricts the loop to the fibers that are in the chunk as a whole, and runs the parts of those at its
   /// ends; returns the tensors that these have stored to.
-  SmallVector<Value> runChunk(Value chunk, ValueRange tensors) {
+  Values runChunk(Value chunk, ValueRange tensors) {
     auto first = PartitionBoundaryOp::create(b, loc, space, chunk, chunks, least, estimate);
     auto last = PartitionBoundaryOp::create(b, loc, space, add(chunk, constant(1)), chunks, least, estimate);
-    Value end = arith::MaxUIOp::create(b, loc, first.getEnd(), last.getBegin());
-    loop.getSpaceMutable().assign(
-        SliceOp::create(b, loc, space.getType(), space, first.getEnd(), end, /*one=*/false));
-    auto halves = scf::ForOp::create(b, loc, constant(0), constant(2), constant(1), tensors);
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(halves.getBody());
-    Value half = halves.getInductionVar();
-    SmallVector<Value> stored =
-        splitFiber(first, last, half, add(times(chunk, constant(2)), half), halves.getRegionIterArgs());
-    if (!tensors.empty())
-      scf::YieldOp::create(b, loc, stored);
-    return SmallVector<Value>(halves.getResults());
+    Value end = larger(first.getEnd(), last.getBegin());
+    loop.getSpaceMutable().assign(slice(first.getEnd(), end, /*one=*/false));
+    return levels::forLoop(b, loc, constant(0), constant(2), LoopKind::Reduction, tensors,
+                           [&](Value half, const Values &carried) {
+                             Value slot = add(times(chunk, constant(2)), half);
+                             return splitFiber(first, last, half, slot, carried);
+                           });
   }
 
-  SmallVector<Value> splitFiber(PartitionBoundaryOp first, PartitionBoundaryOp last, Value half, Value slot,
-                                ValueRange tensors) {
-    using arith::CmpIPredicate;
+  Values splitFiber(PartitionBoundaryOp first, PartitionBoundaryOp last, Value half, Value slot,
+                    const Values &tensors) {
     Value behind = is(CmpIPredicate::eq, half, constant(1));
     // All of the chunk may be inside of one fiber.
-    Value one = arith::AndIOp::create(b, loc, is(CmpIPredicate::eq, first.getBegin(), last.getBegin()),
-                                      is(CmpIPredicate::eq, first.getEnd(), last.getEnd()));
+    Value one = both(is(CmpIPredicate::eq, first.getBegin(), last.getBegin()),
+                     is(CmpIPredicate::eq, first.getEnd(), last.getEnd()));
     Value begin = select(behind, last.getBegin(), first.getBegin());
     Value end = select(behind, select(one, last.getBegin(), last.getEnd()), first.getEnd());
     Value from = select(behind, constant(0), first.getBefore());
     Value to = select(behind, last.getBefore(), select(one, last.getBefore(), first.getWhole()));
     Value whole = select(behind, last.getWhole(), first.getWhole());
     if (plan.join != Join::Disjoint) {
-      memref::StoreOp::create(b, loc, begin, begins, slot);
-      Value some = is(CmpIPredicate::ult, begin, end);
-      memref::StoreOp::create(b, loc, select(some, end, constant(0)), ends, slot);
+      store(begin, begins, slot);
+      store(select(is(CmpIPredicate::ult, begin, end), end, constant(0)), ends, slot);
     }
     IRMapping map;
     auto copy = cast<IterateOp>(b.clone(*loop, map));
-    copy.getSpaceMutable().assign(SliceOp::create(b, loc, space.getType(), space, begin, end, /*one=*/true));
+    copy.getSpaceMutable().assign(slice(begin, end, /*one=*/true));
     copy.getSpace().getDefiningOp()->moveBefore(copy);
     OpBuilder::InsertionGuard guard(b);
     for (IterateOp op : plan.inner) {
       auto own = copyOf(op, map);
       b.setInsertionPoint(own);
-      restrictTo(b, own, {from, whole}, to);
+      own.getSpaceMutable().assign(PartitionOp::create(b, own.getLoc(), own.getSpace(), from, whole,
+                                                       workEstimate(own), to, /*alignment=*/int64_t(1)));
     }
     if (plan.join == Join::Disjoint)
       copy.getInitsMutable().assign(tensors);
@@ -338,24 +322,23 @@ private:
       storePartials(copy, map, slot);
     else
       reduceIntoSlot(copy, map, tensors[0], slot);
-    return plan.join == Join::Values ? SmallVector<Value>() : SmallVector<Value>(copy.getResults());
+    return plan.join == Join::Values ? Values() : Values(copy.getResults());
   }
 
-  /// Makes the inner loops start from the identities and stores their results; drops the rest of the
+  /// Makes the inner loops start from the identities and stores their results; drops everything else of the
   /// iteration.
   void storePartials(IterateOp copy, IRMapping &map, Value slot) {
     size_t number = 0;
-    Value at;
     for (IterateOp op : plan.inner) {
       auto own = copyOf(op, map);
       const Combiners combiners = *combinersOf(own);
       b.setInsertionPoint(own);
       for (auto [init, start] : llvm::zip(own.getInitsMutable(), combiners.identities))
-        init.set(parallel::constant(b, loc, start));
+        init.set(materialize(b, loc, start, init.get().getType()));
       b.setInsertionPointAfter(own);
-      at = times(slot, constant(kPartialStride));
+      Value at = times(slot, constant(kPartialStride));
       for (Value result : own.getResults())
-        memref::StoreOp::create(b, loc, result, partials[number++], at);
+        store(result, partials[number++], at);
     }
     Block &body = copy.getBody().front();
     body.getTerminator()->setOperands(body.getArguments().take_back(copy->getNumResults()));
@@ -376,44 +359,37 @@ private:
     auto row = cast<LocateOp>(map.lookup(plan.row.getResult()).getDefiningOp());
     redirect(copy, Aliases(copy), rows, slot, row);
     b.setInsertionPointToStart(&copy.getBody().front());
-    Value neutral = parallel::constant(b, loc, *identity(plan.combiner)), begin = times(slot, rowSize);
     Value before = copy.getBody().front().getArguments().back();
-    Value values = ValuesOp::create(b, loc, partials[0].getType(), before);
-    levels::forEach(b, loc, constant(0), rowSize, LoopKind::Parallel,
-                    [&](Value at) { memref::StoreOp::create(b, loc, neutral, values, add(begin, at)); });
-    auto started = WithValuesOp::create(b, loc, before.getType(), before, values);
-    before.replaceUsesWithIf(started.getResult(), [&](OpOperand &use) {
-      return use.getOwner() != started && use.getOwner() != values.getDefiningOp();
+    Value started = startFromIdentity(*this, plan.combiner, before, times(slot, rowSize), rowSize);
+    before.replaceUsesWithIf(started, [&](OpOperand &use) {
+      return !isa<ValuesOp>(use.getOwner()) && use.getOwner() != started.getDefiningOp();
     });
   }
 
   /// The iterations of the fibers that were split.
-  SmallVector<Value> finish(ArrayRef<Value> now) {
-    SmallVector<Value> inits{constant(0)};
-    llvm::append_range(inits, now);
-    auto each = scf::ForOp::create(b, loc, constant(0), slots, constant(1), inits);
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(each.getBody());
-    Value slot = each.getInductionVar(), done = each.getRegionIterArgs()[0];
-    ValueRange carried = each.getRegionIterArgs().drop_front();
-    Value begin = memref::LoadOp::create(b, loc, begins, slot),
-          end = memref::LoadOp::create(b, loc, ends, slot);
-    // Slots without a partial result end at 0; those of one fiber are consecutive.
-    Value isNew = arith::AndIOp::create(b, loc, is(arith::CmpIPredicate::ne, end, constant(0)),
-                                        is(arith::CmpIPredicate::ne, end, done));
-    auto branch = scf::IfOp::create(b, loc, carried.getTypes(), isNew, /*withElseRegion=*/true);
-    SmallVector<Value> next{select(isNew, end, done)};
-    llvm::append_range(next, branch.getResults());
-    scf::YieldOp::create(b, loc, next);
-    b.setInsertionPointToStart(branch.elseBlock());
-    scf::YieldOp::create(b, loc, carried);
-    b.setInsertionPointToStart(branch.thenBlock());
-    Value only = SliceOp::create(b, loc, space.getType(), space, begin, end, /*one=*/true);
+  Values finish(Values now) {
+    now.insert(now.begin(), constant(0));
+    Values results = levels::forLoop(
+        b, loc, constant(0), slots, LoopKind::Reduction, now, [&](Value slot, const Values &carried) {
+          Value done = carried[0], begin = load(begins, slot), end = load(ends, slot);
+          ValueRange sums = ValueRange(carried).drop_front();
+          // Slots without a partial result end at 0; those of one fiber are consecutive.
+          Value isNew = both(is(CmpIPredicate::ne, end, constant(0)), is(CmpIPredicate::ne, end, done));
+          Values next = levels::ifElse(
+              b, loc, isNew, sums.getTypes(), [&] { return finishFiber(slot, begin, end, sums); },
+              [&] { return Values(sums); });
+          next.insert(next.begin(), select(isNew, end, done));
+          return next;
+        });
+    return Values(llvm::drop_begin(results));
+  }
+
+  Values finishFiber(Value slot, Value begin, Value end, ValueRange sums) {
+    Value only = slice(begin, end, /*one=*/true);
     IRMapping map;
     auto copy = cast<IterateOp>(b.clone(*loop, map));
     copy.getSpaceMutable().assign(only);
-    copy.getInitsMutable().assign(carried);
-    scf::YieldOp::create(b, loc, copy.getResults());
+    copy.getInitsMutable().assign(sums);
     if (plan.join == Join::Values)
       combineValues(map, slot, end);
     else
@@ -422,13 +398,12 @@ private:
     for (IterateOp op : llvm::make_early_inc_range(copy.getBody().getOps<IterateOp>()))
       if (iteratesFiber(copy, op) && !partitionIterations(op, settings))
         reducePartials(op, settings);
-    return SmallVector<Value>(each.getResults().drop_front());
+    b.setInsertionPointAfter(copy);
+    return Values(copy.getResults());
   }
 
   /// Whether the slot has a partial result of the fiber that ends there.
-  Value isOfFiber(Value slot, Value end) {
-    return is(arith::CmpIPredicate::eq, memref::LoadOp::create(b, loc, ends, slot), end);
-  }
+  Value isOfFiber(Value slot, Value end) { return is(CmpIPredicate::eq, load(ends, slot), end); }
 
   void combineValues(IRMapping &map, Value slot, Value end) {
     size_t number = 0;
@@ -436,50 +411,40 @@ private:
       auto own = copyOf(op, map);
       const Combiners combiners = *combinersOf(own);
       b.setInsertionPoint(own);
-      auto chunks = scf::ForOp::create(b, loc, slot, slots, constant(1), initValues(own));
-      own->replaceAllUsesWith(chunks.getResults());
-      b.setInsertionPointToStart(chunks.getBody());
-      Value at = times(chunks.getInductionVar(), constant(kPartialStride));
-      Value mine = isOfFiber(chunks.getInductionVar(), end);
-      SmallVector<Value> sums;
-      for (auto [combiner, sum] : llvm::zip(combiners.operations, chunks.getRegionIterArgs())) {
-        Value partial = memref::LoadOp::create(b, loc, partials[number++], at);
-        sums.push_back(select(mine, combine(b, loc, combiner, sum, partial), sum));
-      }
-      scf::YieldOp::create(b, loc, sums);
+      own->replaceAllUsesWith(levels::forLoop(
+          b, loc, slot, slots, LoopKind::Reduction, initValues(own), [&](Value other, Values sums) {
+            Value at = times(other, constant(kPartialStride)), mine = isOfFiber(other, end);
+            for (auto [combiner, sum] : llvm::zip(combiners.operations, sums))
+              sum = select(mine, combine(b, combiner, sum, load(partials[number++], at)), sum);
+            return sums;
+          }));
       own->erase();
     }
   }
 
   void combineRows(IRMapping &map, Value slot, Value end) {
-    SmallVector<IterateOp> inner;
-    for (IterateOp op : plan.inner)
-      inner.push_back(copyOf(op, map));
+    SmallVector<IterateOp> inner =
+        llvm::map_to_vector(plan.inner, [&](IterateOp op) { return copyOf(op, map); });
     b.setInsertionPoint(inner[0]);
     Value position = constant(0), tensor = inner[0].getInits()[0];
     SmallVector<LocateOp> path;
     for (Value at = map.lookup(plan.row.getResult()); at; at = path.back().getParent())
       path.push_back(at.getDefiningOp<LocateOp>());
-    for (LocateOp at : llvm::reverse(path)) {
-      Value size = LevelSizeOp::create(b, loc, tensor, at.getLevelAttr());
-      position = add(times(position, size), at.getCoordinate());
-    }
-    Value values = ValuesOp::create(b, loc, partials[0].getType(), tensor);
-    Value first = times(position, rowSize);
-    auto chunks = scf::ForOp::create(b, loc, slot, slots, constant(1));
-    b.setInsertionPointToStart(chunks.getBody());
-    auto mine = scf::IfOp::create(b, loc, isOfFiber(chunks.getInductionVar(), end));
-    b.setInsertionPointToStart(mine.thenBlock());
-    Value copy = times(chunks.getInductionVar(), rowSize);
-    levels::forEach(b, loc, constant(0), rowSize, LoopKind::Parallel, [&](Value at) {
-      Value to = add(first, at), from = add(copy, at);
-      Value sum = combine(b, loc, plan.combiner, memref::LoadOp::create(b, loc, values, to),
-                          memref::LoadOp::create(b, loc, partials[0], from));
-      memref::StoreOp::create(b, loc, sum, values, to);
+    for (LocateOp at : llvm::reverse(path))
+      position = add(times(position, LevelSizeOp::create(b, loc, tensor, at.getLevel())), at.getCoordinate());
+    Value values = valuesOf(tensor), first = times(position, rowSize);
+    levels::forEach(b, loc, slot, slots, LoopKind::Reduction, [&](Value other) {
+      auto mine = scf::IfOp::create(b, loc, isOfFiber(other, end));
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(mine.thenBlock());
+      Value copy = times(other, rowSize);
+      forEach(constant(0), rowSize, [&](Value at) {
+        Value to = add(first, at), from = add(copy, at);
+        store(combine(b, plan.combiner, load(values, to), load(partials[0], from)), values, to);
+      });
     });
     // What came after the inner loops continues from the combined row.
-    b.setInsertionPointAfter(chunks);
-    Value joined = WithValuesOp::create(b, loc, tensor.getType(), tensor, values);
+    Value joined = withValues(tensor, values);
     for (IterateOp op : inner) {
       op->replaceAllUsesWith(op == inner[0] ? ValueRange(joined) : ValueRange(op.getInits()));
       op->erase();
@@ -508,7 +473,8 @@ bool splitFibers(Operation *op, const Settings &settings) {
   std::optional<Plan> plan = planOf(loop);
   if (!plan)
     return false;
-  FiberSplitter(loop, *plan, settings).run();
+  OpBuilder b(loop);
+  FiberSplitter(b, loop, *plan, settings).run();
   return true;
 }
 

@@ -3,9 +3,7 @@
 //
 // A row is then written while it is in the cache, by the thread that works on it, and code that keeps the row
 // in registers need not write it before at all.
-#include "dialect/Dialect.h"
-#include "format/Encoding.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "levels/Indices.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/Passes.h"
@@ -27,7 +25,7 @@ bool isDense(RankedTensorType type) {
 /// How many rows each iteration of the loop has, if together they have all coordinates of the tensor's first
 /// level: 1 of a loop over `0 to n`, c over `0 to (n + c - 1) / c`, else 0. A dimension's size is the same
 /// for all tensors that a statement's index runs over.
-int64_t rowsEachRound(IterateOp loop, RankedTensorType type) {
+int64_t rowsPerIteration(IterateOp loop, RankedTensorType type) {
   auto range = loop.getSpace().getDefiningOp<RangeOp>();
   const format::Level &first = getEncoding(type).getValue().levels.front();
   if (!range || !isConstantIntValue(range.getLo(), 0) || !first.expr ||
@@ -58,13 +56,13 @@ bool isBelow(Value x, int64_t bound) {
 }
 
 /// Whether `row` is one of those of the loop's iteration: the coordinate, or `coordinate * rows + offset`.
-bool isOfRound(Value row, IterateOp loop, int64_t rows) {
-  Value round = loop.getBody().getArgument(0);
+bool isOfIteration(Value row, IterateOp loop, int64_t rows) {
+  Value at = loop.getBody().getArgument(0);
   if (rows == 1)
-    return row == round;
+    return row == at;
   auto add = row.getDefiningOp<arith::AddIOp>();
   auto multiply = add ? add.getLhs().getDefiningOp<arith::MulIOp>() : arith::MulIOp();
-  return multiply && multiply.getLhs() == round && getConstantIntValue(multiply.getRhs()) == rows &&
+  return multiply && multiply.getLhs() == at && getConstantIntValue(multiply.getRhs()) == rows &&
          isBelow(add.getRhs(), rows);
 }
 
@@ -76,61 +74,62 @@ bool staysInRows(IterateOp loop, Value tensor, int64_t rows) {
     if (!loop->isProperAncestor(user) || isa<tensor::DimOp, LevelSizeOp>(user))
       continue;
     auto locate = dyn_cast<LocateOp>(user);
-    if (!locate || (locate.getLevel() == 0 && !isOfRound(locate.getCoordinate(), loop, rows)))
+    if (!locate || (locate.getLevel() == 0 && !isOfIteration(locate.getCoordinate(), loop, rows)))
       return false;
     touches = true;
   }
   return touches;
 }
 
-Value fillBelow(OpBuilder &b, FillOp fill, Value parent, unsigned level, Value carried);
+/// Stores of a start value; each returns the tensor after that.
+class RowInit : levels::Indices {
+public:
+  RowInit(FillOp fill, OpBuilder b)
+      : Indices(b, fill.getLoc()), fill(fill), tensor(fill.getTensor()),
+        encoding(getEncoding(fill.getTensor().getType())) {}
 
-/// Sets the elements at the coordinates `first` to `first + count` of a level below `parent`; returns the
-/// tensor after that.
-Value fillAlong(OpBuilder &b, FillOp fill, Value parent, unsigned level, Value first, Value count,
-                Value carried) {
-  Location loc = fill.getLoc();
-  EncodingAttr encoding = getEncoding(fill.getTensor().getType());
-  Value range = RangeOp::create(b, loc, arith::ConstantIndexOp::create(b, loc, 0), count);
-  auto loop = IterateOp::create(b, loc, carried.getType(), range, carried,
-                                LoopAttr::get(b.getContext(), LoopKind::Parallel));
-  OpBuilder::InsertionGuard guard(b);
-  Block *body = b.createBlock(&loop.getBody(), {}, {b.getIndexType(), carried.getType()}, {loc, loc});
-  Value coordinate = body->getArgument(0);
-  if (first)
-    coordinate = arith::AddIOp::create(b, loc, first, coordinate);
-  auto type = IteratorType::get(b.getContext(), encoding, level);
-  Value at = LocateOp::create(b, loc, type, fill.getTensor(), level, parent, coordinate);
-  YieldOp::create(b, loc, fillBelow(b, fill, at, level + 1, body->getArgument(1)));
-  return loop.getResult(0);
-}
-
-/// Sets the elements below `parent`; returns the tensor after that.
-Value fillBelow(OpBuilder &b, FillOp fill, Value parent, unsigned level, Value carried) {
-  Location loc = fill.getLoc();
-  if (level == getEncoding(fill.getTensor().getType()).getValue().levels.size())
-    return StoreOp::create(b, loc, carried.getType(), fill.getValue(), carried, parent);
-  Value size = LevelSizeOp::create(b, loc, fill.getTensor(), level);
-  return fillAlong(b, fill, parent, level, Value(), size, carried);
-}
-
-/// Sets the rows of an iteration, of which the last has those that are left.
-Value fillRows(OpBuilder &b, FillOp fill, Value round, int64_t rows, Value carried) {
-  Location loc = fill.getLoc();
-  Value tensor = fill.getTensor();
-  if (rows == 1) {
-    auto iterator = IteratorType::get(b.getContext(), getEncoding(fill.getTensor().getType()), 0);
-    Value at = LocateOp::create(b, loc, iterator, tensor, 0, Value(), round);
-    return fillBelow(b, fill, at, 1, carried);
+  /// Sets the rows of an iteration, of which the last has those that are left.
+  Value setRows(Value iteration, int64_t rows, Value carried) {
+    if (rows == 1)
+      return setBelow(locate(0, Value(), iteration), 1, carried);
+    Value each = constant(rows), first = times(iteration, each);
+    Value left = sub(LevelSizeOp::create(b, loc, tensor, 0), first);
+    return setAlong(Value(), 0, first, arith::MinUIOp::create(b, loc, left, each), carried);
   }
-  Value each = arith::ConstantIndexOp::create(b, loc, rows);
-  Value first = arith::MulIOp::create(b, loc, round, each);
-  Value left = arith::SubIOp::create(b, loc, LevelSizeOp::create(b, loc, tensor, 0), first);
-  Value count = arith::MinUIOp::create(b, loc, left, each);
-  return fillAlong(b, fill, Value(), 0, first, count, carried);
-}
 
-void sink(FillOp fill) {
+private:
+  Value locate(unsigned level, Value parent, Value coordinate) {
+    auto type = IteratorType::get(b.getContext(), encoding, level);
+    return LocateOp::create(b, loc, type, tensor, level, parent, coordinate);
+  }
+
+  /// Sets the elements at the coordinates `first` to `first + count` of a level below `parent`.
+  Value setAlong(Value parent, unsigned level, Value first, Value count, Value carried) {
+    Value range = RangeOp::create(b, loc, constant(0), count);
+    auto loop = IterateOp::create(b, loc, carried.getType(), range, carried,
+                                  LoopAttr::get(b.getContext(), LoopKind::Parallel));
+    OpBuilder::InsertionGuard guard(b);
+    Block *body = b.createBlock(&loop.getBody(), {}, {b.getIndexType(), carried.getType()}, {loc, loc});
+    Value coordinate = body->getArgument(0);
+    if (first)
+      coordinate = add(first, coordinate);
+    YieldOp::create(b, loc, setBelow(locate(level, parent, coordinate), level + 1, body->getArgument(1)));
+    return loop.getResult(0);
+  }
+
+  /// Sets the elements below `parent`.
+  Value setBelow(Value parent, unsigned level, Value carried) {
+    if (level == encoding.getValue().levels.size())
+      return StoreOp::create(b, loc, carried.getType(), fill.getValue(), carried, parent);
+    return setAlong(parent, level, Value(), LevelSizeOp::create(b, loc, tensor, level), carried);
+  }
+
+  FillOp fill;
+  Value tensor;
+  EncodingAttr encoding;
+};
+
+void fuse(FillOp fill) {
   auto type = cast<RankedTensorType>(fill.getTensor().getType());
   if (!fill->hasOneUse() || type.getRank() == 0 || !isDense(type))
     return;
@@ -138,15 +137,14 @@ void sink(FillOp fill) {
   auto loop = dyn_cast<IterateOp>(use.getOwner());
   if (!loop || loop.getKind() != LoopKind::Parallel)
     return;
-  const int64_t rows = rowsEachRound(loop, type);
+  const int64_t rows = rowsPerIteration(loop, type);
   // A row of one element is kept in a register and written once as it is.
   const bool single = rows == 1 && type.getRank() == 1;
   if (rows == 0 || single || !staysInRows(loop, fill.getTensor(), rows))
     return;
   Block &body = loop.getBody().front();
-  Value carried = body.getArgument(use.getOperandNumber()); // the space's place is the coordinate's
-  OpBuilder b = OpBuilder::atBlockBegin(&body);
-  Value filled = fillRows(b, fill, body.getArgument(0), rows, carried);
+  Value carried = body.getArgument(use.getOperandNumber()); // the coordinate has the number of the space
+  Value filled = RowInit(fill, OpBuilder::atBlockBegin(&body)).setRows(body.getArgument(0), rows, carried);
   carried.replaceUsesWithIf(filled,
                             [&](OpOperand &other) { return other.getOwner() != filled.getDefiningOp(); });
   use.set(fill.getTensor());
@@ -156,7 +154,7 @@ void sink(FillOp fill) {
 struct FuseInit : impl::FuseInitBase<FuseInit> {
   void runOnOperation() override {
     for (FillOp fill : llvm::to_vector(getOperation().getOps<FillOp>()))
-      sink(fill);
+      fuse(fill);
   }
 };
 

@@ -1,20 +1,16 @@
-// tulle-index-operands: co-iterations that meet the same rows in every iteration of a loop look them up.
+// tulle-index-operands: co-iterations that meet the same rows in every iteration of a loop read their
+// positions from a table.
 //
-//   iterate k in A(i, :)                              tabulate M(i, :) in %table
+//   iterate k in A(i, :)                              table of M(i, :) in %table
 //     coiterate j in B(k, :) & M(i, :)       becomes  iterate k in A(i, :)
 //       …                                               iterate j in B(k, :)
 //                                                         %at, %found = lookup %j of M(i, :) in %table
 //                                                         if %found …
-#include "dialect/Attributes.h"
 #include "dialect/Costs.h"
-#include "dialect/Dialect.h"
 #include "iteration/Plan.h"
-#include "levels/Control.h"
+#include "levels/Indices.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
-#include "mlir/IR/Matchers.h"
 #include "passes/Passes.h"
 
 namespace tulle::passes {
@@ -24,6 +20,8 @@ using namespace tulle::dialect;
 #include "passes/Passes.h.inc"
 
 namespace {
+
+using levels::Values;
 
 bool isLoop(Operation *op) { return isa<IterateOp, CoiterateOp, scf::ForOp, scf::WhileOp>(op); }
 
@@ -58,9 +56,9 @@ struct Indexed {
   Value table{}, profitable{}; ///< the latter null where it is known
 };
 
-class Rewrite {
+class Rewrite : levels::Indices {
 public:
-  Rewrite(CoiterateOp op, const iteration::Costs &costs) : op(op), loc(op.getLoc()), b(op), costs(costs) {}
+  Rewrite(CoiterateOp op, const iteration::Costs &costs) : Indices(op), op(op), costs(costs) {}
 
   void run() {
     if (!match())
@@ -69,16 +67,15 @@ public:
       makeTable(t);
     b.setInsertionPoint(op);
     Value condition;
-    for (Indexed &t : indexed) {
+    for (Indexed &t : indexed)
       if (t.profitable)
-        condition = condition ? arith::AndIOp::create(b, loc, condition, t.profitable) : t.profitable;
-    }
-    std::string walked(1, char('a' + driver));
+        condition = both(condition, t.profitable);
+    std::string iterated(1, char('a' + driver));
     explainChoice(
-        op, "rows that iterations of a loop share are looked up in position tables: " + op.getSet().str() +
-                " walks " + walked + " alone; a merge would walk all of them in every round");
+        op, "rows that iterations of a loop share are read from position tables: " + op.getSet().str() +
+                " iterates " + iterated + " alone; a merge would iterate all of them in every iteration");
     if (Value few = isShort()) {
-      condition = condition ? arith::AndIOp::create(b, loc, condition, few) : few;
+      condition = both(condition, few);
       op.setStrategy(Strategy::Gallop);
     }
     if (!condition) {
@@ -86,20 +83,15 @@ public:
       op.erase();
       return;
     }
-    auto branch = scf::IfOp::create(b, loc, op.getResultTypes(), condition, /*withElseRegion=*/true);
-    op.replaceAllUsesWith(branch.getResults());
-    auto fill = [&](Block *block, llvm::function_ref<ValueRange()> emit) {
-      b.setInsertionPointToStart(block);
-      ValueRange results = emit();
-      if (!results.empty() || !block->mightHaveTerminator())
-        scf::YieldOp::create(b, loc, results);
-    };
-    fill(branch.thenBlock(), [&] { return iterate(); });
-    fill(branch.elseBlock(), [&]() -> ValueRange {
-      op->moveBefore(b.getInsertionBlock(), b.getInsertionPoint());
-      b.setInsertionPointAfter(op);
-      return op.getResults();
-    });
+    Values results = levels::ifElse(
+        b, loc, condition, op.getResultTypes(), [&] { return Values(iterate()); },
+        [&] {
+          op->moveBefore(b.getInsertionBlock(), b.getInsertionPoint());
+          b.setInsertionPointAfter(op);
+          return Values(op.getResults());
+        });
+    op->replaceUsesWithIf(results,
+                          [&](OpOperand &use) { return use.getOwner()->getBlock() != op->getBlock(); });
   }
 
 private:
@@ -133,56 +125,51 @@ private:
                          }).wasInterrupted();
   }
 
-  /// Whether the walked row is not so much longer than the others that these are better searched for in it;
-  /// null where it has to be walked anyway.
+  /// Whether the iterated row is not so much longer than the others that these are better searched for in it;
+  /// null where it has to be iterated anyway.
   Value isShort() {
-    auto walked = cast<TypedValue<SpaceType>>(op.getSpaces()[driver]);
+    auto iterated = cast<TypedValue<SpaceType>>(op.getSpaces()[driver]);
     const int64_t all = (int64_t(1) << op.getSpaces().size()) - 1;
-    if (op.getCases() != ArrayRef<int64_t>{all} || !isIndexable(walked.getType()))
+    if (op.getCases() != ArrayRef<int64_t>{all} || !isIndexable(iterated.getType()))
       return {};
     Value shortest;
     for (Indexed &t : indexed) {
       Value size = SpaceSizeOp::create(b, loc, t.space.getResult());
       shortest = shortest ? arith::MinUIOp::create(b, loc, shortest, size).getResult() : size;
     }
-    Value ratio = arith::ConstantIndexOp::create(b, loc, costs.mergeGallopRatio);
-    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ule, SpaceSizeOp::create(b, loc, walked),
-                                 arith::MulIOp::create(b, loc, shortest, ratio));
+    Value ratio = constant(costs.mergeGallopRatio), size = SpaceSizeOp::create(b, loc, iterated);
+    return is(arith::CmpIPredicate::ule, size, times(shortest, ratio));
   }
 
   static bool isIndexable(SpaceType type) {
     return iteration::hasTables(type.getEncoding().getValue().levels[type.getLevel()].format);
   }
 
+  /// The level's size, where it is that of a dimension and known.
+  static std::optional<int64_t> knownSize(SpaceOp space) {
+    auto type = cast<RankedTensorType>(space.getTensor().getType());
+    const format::Expr &e = getEncoding(type).getValue().levels[space.getLevel()].expr;
+    if (!e || e->kind != format::ExprKind::Dim || type.isDynamicDim(unsigned(e->value)))
+      return std::nullopt;
+    return type.getDimSize(unsigned(e->value));
+  }
+
   void makeTable(Indexed &t) {
     Operation *all = outermostLoop(t.reuse);
     b.setInsertionPoint(all);
-    Value tensor = t.space.getTensor();
-    Value zero = arith::ConstantIndexOp::create(b, loc, 0);
+    Value tensor = t.space.getTensor(), zero = constant(0);
     Value size = b.createOrFold<LevelSizeOp>(loc, tensor, t.space.getLevel());
-    const format::Encoding &encoding = getEncoding(t.space.getTensor().getType()).getValue();
-    // The level's size is known where it is that of a dimension.
-    std::optional<int64_t> known;
-    const format::Expr &e = encoding.levels[t.space.getLevel()].expr;
-    if (auto type = t.space.getTensor().getType(); e && e->kind == format::ExprKind::Dim)
-      if (int64_t extent = type.getDimSize(unsigned(e->value)); !ShapedType::isDynamic(extent))
-        known = extent;
-    if (!known || *known > costs.smallLevel) {
-      auto constant = [&](int64_t value) { return arith::ConstantIndexOp::create(b, loc, value); };
-      Value entries = StoredCountOp::create(b, loc, tensor);
-      Value most = arith::MulIOp::create(b, loc, entries, constant(costs.sparsest));
+    if (std::optional<int64_t> known = knownSize(t.space); !known || *known > costs.smallLevel) {
+      Value most = times(StoredCountOp::create(b, loc, tensor), constant(costs.sparsest));
       most = arith::MaxUIOp::create(b, loc, most, constant(costs.smallLevel));
-      t.profitable = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ule, size, most);
-      size = arith::SelectOp::create(b, loc, t.profitable, size, zero);
+      t.profitable = is(arith::CmpIPredicate::ule, size, most);
+      size = select(t.profitable, size, zero);
     }
-    Type element = b.getIntegerType(encoding.posWidth > 32 ? 64 : 32);
+    Type element = b.getIntegerType(t.space.getType().getEncoding().getValue().posWidth > 32 ? 64 : 32);
     t.table = levels::allocate(b, loc, MemRefType::get({ShapedType::kDynamic}, element), size);
     Value none = arith::ConstantIntOp::create(b, loc, element, -1);
-    Value one = arith::ConstantIndexOp::create(b, loc, 1);
-    auto clear = scf::ForOp::create(b, loc, zero, size, one);
-    clear->setAttr(dialect::kLoopAttr, LoopAttr::get(b.getContext(), LoopKind::Parallel));
-    b.setInsertionPointToStart(clear.getBody());
-    memref::StoreOp::create(b, loc, none, t.table, clear.getInductionVar());
+    levels::forEach(b, loc, zero, size, LoopKind::Parallel,
+                    [&](Value at) { memref::StoreOp::create(b, loc, none, t.table, at); });
     b.setInsertionPointAfter(all);
     memref::DeallocOp::create(b, loc, t.table);
 
@@ -195,9 +182,8 @@ private:
 
   /// The loop over the one space that is left.
   ValueRange iterate() {
-    SmallVector<Value> inits(op.getInits());
     auto space = cast<TypedValue<SpaceType>>(op.getSpaces()[driver]);
-    auto loop = IterateOp::create(b, loc, op.getResultTypes(), space, inits, op.getLoop());
+    auto loop = IterateOp::create(b, loc, op.getResultTypes(), space, op.getInits(), op.getLoop());
     OpBuilder::InsertionGuard guard(b);
     SmallVector<Type> types{b.getIndexType(), iteratorType(space.getType())};
     llvm::append_range(types, op.getResultTypes());
@@ -220,66 +206,49 @@ private:
   }
 
   /// The cases from this one on; returns the values carried on.
-  SmallVector<Value> visit(unsigned number, Block *body) {
-    SmallVector<Value> carried(body->getArguments().drop_front(2));
+  Values visit(unsigned number, Block *body) {
     if (number == op.getCases().size())
-      return carried;
+      return Values(body->getArguments().drop_front(2));
     Value condition = isCase(number);
     if (!condition)
       return copyCase(number, body);
-    bool otherwise = !carried.empty() || number + 1 < op.getCases().size();
-    auto branch = scf::IfOp::create(b, loc, op.getResultTypes(), condition, otherwise);
-    OpBuilder::InsertionGuard guard(b);
-    auto fill = [&](Block *block, llvm::function_ref<SmallVector<Value>()> emit) {
-      b.setInsertionPointToStart(block);
-      SmallVector<Value> values = emit();
-      if (!values.empty() || !block->mightHaveTerminator())
-        scf::YieldOp::create(b, loc, values);
-    };
-    fill(branch.thenBlock(), [&] { return copyCase(number, body); });
-    if (otherwise)
-      fill(branch.elseBlock(), [&] { return visit(number + 1, body); });
-    return SmallVector<Value>(branch.getResults());
+    return levels::ifElse(
+        b, loc, condition, op.getResultTypes(), [&] { return copyCase(number, body); },
+        [&] { return visit(number + 1, body); });
   }
 
   /// Whether the coordinate is of this case, which those before are not; null where it must be.
   Value isCase(unsigned number) {
     uint64_t minterm = uint64_t(op.getCases()[number]);
-    uint64_t sets = uint64_t(1) << indexed.size();
-    if (number + 1 == sets)
+    if (number + 1 == uint64_t(1) << indexed.size())
       return {};
     Value condition;
     for (Indexed &t : indexed) {
       Value has = found[t.number];
       if (!(minterm >> t.number & 1))
-        has = arith::XOrIOp::create(b, loc, has, arith::ConstantIntOp::create(b, loc, 1, 1));
-      condition = condition ? arith::AndIOp::create(b, loc, condition, has) : has;
+        has = arith::XOrIOp::create(b, loc, has, boolean(true));
+      condition = both(condition, has);
     }
     return condition;
   }
 
-  SmallVector<Value> copyCase(unsigned number, Block *body) {
+  Values copyCase(unsigned number, Block *body) {
     uint64_t minterm = uint64_t(op.getCases()[number]);
     Block &source = op.getCaseRegions()[number].front();
-    IRMapping mapping;
-    unsigned next = 0;
-    mapping.map(source.getArgument(next++), body->getArgument(0));
-    for (unsigned k = 0; k < iterators.size(); ++k)
+    SmallVector<Value> arguments{body->getArgument(0)};
+    for (auto [k, iterator] : llvm::enumerate(iterators))
       if (minterm >> k & 1)
-        mapping.map(source.getArgument(next++), iterators[k]);
-    for (Value carried : body->getArguments().drop_front(2))
-      mapping.map(source.getArgument(next++), carried);
+        arguments.push_back(iterator);
+    llvm::append_range(arguments, body->getArguments().drop_front(2));
+    IRMapping mapping;
+    mapping.map(source.getArguments(), arguments);
     for (Operation &inner : source.without_terminator())
       b.clone(inner, mapping);
-    SmallVector<Value> values;
-    for (Value value : source.getTerminator()->getOperands())
-      values.push_back(mapping.lookupOrDefault(value));
-    return values;
+    return llvm::map_to_vector<6>(source.getTerminator()->getOperands(),
+                                  [&](Value value) { return mapping.lookupOrDefault(value); });
   }
 
   CoiterateOp op;
-  Location loc;
-  OpBuilder b;
   const iteration::Costs &costs;
   unsigned driver = 0;
   SmallVector<Indexed> indexed;

@@ -1,3 +1,5 @@
+// Simplification by rules and folds, memoized by value and presence. Why a value is a constant is kept apart
+// from that it is one: only lack of entries annihilates.
 #include "passes/sparsify/Algebra.h"
 #include "dialect/Dialect.h"
 #include "dialect/Scalars.h"
@@ -5,6 +7,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/SetVector.h"
+#include <bit>
 
 namespace tulle::passes {
 using namespace mlir;
@@ -15,21 +18,13 @@ Attribute attr(OpFoldResult x) { return dyn_cast<Attribute>(x); }
 
 bool isZero(OpFoldResult x) {
   Attribute a = attr(x);
-  if (auto f = dyn_cast_or_null<FloatAttr>(a))
-    return f.getValue().isZero();
-  if (auto i = dyn_cast_or_null<IntegerAttr>(a))
-    return i.getValue().isZero();
   if (auto pair = dyn_cast_or_null<ArrayAttr>(a))
     return llvm::all_of(pair, [](Attribute part) { return isZero(part); });
-  return false;
+  return a && (matchPattern(a, m_AnyZeroFloat()) || matchPattern(a, m_Zero()));
 }
 bool isOne(OpFoldResult x) {
   Attribute a = attr(x);
-  if (auto f = dyn_cast_or_null<FloatAttr>(a))
-    return f.getValue().isExactlyValue(1.0);
-  if (auto i = dyn_cast_or_null<IntegerAttr>(a))
-    return i.getValue().isOne();
-  return false;
+  return a && (matchPattern(a, m_OneFloat()) || matchPattern(a, m_One()));
 }
 bool isAllOnes(OpFoldResult x) {
   auto i = dyn_cast_or_null<IntegerAttr>(attr(x));
@@ -38,11 +33,9 @@ bool isAllOnes(OpFoldResult x) {
 /// The identity of min (`sign` > 0) or max in the type.
 bool isExtreme(OpFoldResult x, int sign) {
   Attribute a = attr(x);
-  if (auto f = dyn_cast_or_null<FloatAttr>(a))
-    return f.getValue().isInfinity() && f.getValue().isNegative() == (sign < 0);
   if (auto i = dyn_cast_or_null<IntegerAttr>(a))
     return sign > 0 ? i.getValue().isMaxSignedValue() : i.getValue().isMinSignedValue();
-  return false;
+  return a && (sign > 0 ? matchPattern(a, m_PosInfFloat()) : matchPattern(a, m_NegInfFloat()));
 }
 
 bool isInfinite(OpFoldResult x) { return isExtreme(x, 1) || isExtreme(x, -1); }
@@ -292,11 +285,6 @@ BodyAlgebra::Reads BodyAlgebra::reads(Value value, Presence at) {
   return {inputs, unsigned(reached.size())};
 }
 
-unsigned BodyAlgebra::residual(Value value, Presence at) {
-  DenseMap<Value, unsigned> done;
-  return residual(value, at, done);
-}
-
 unsigned BodyAlgebra::residual(Value value, Presence at, DenseMap<Value, unsigned> &done) {
   if (auto found = done.find(value); found != done.end())
     return found->second;
@@ -319,6 +307,75 @@ unsigned BodyAlgebra::residual(Value value, Presence at, DenseMap<Value, unsigne
   }
   unsigned next = unsigned(residuals.size());
   return done[value] = residuals.try_emplace(std::move(key), next).first->second;
+}
+
+//===--- Presence flags ---===//
+
+unsigned FlagAlgebra::leaf(Attribute attribute) {
+  for (auto [n, node] : llvm::enumerate(nodes))
+    if (node.known && node.attribute == attribute)
+      return unsigned(n);
+  nodes.push_back({0, 0, 0, true, attribute});
+  return unsigned(nodes.size() - 1);
+}
+
+unsigned FlagAlgebra::decide(Value root, Known known, Presence now, DenseMap<unsigned, unsigned> &done) {
+  if (Attribute attribute = known(now))
+    return leaf(attribute);
+  const uint64_t open = algebra.reads(root, now).inputs & uncertain & ~(now.absent | now.present);
+  // The value of an operand that is present is anything. So nothing more becomes known than where all are
+  // absent, unless presence itself is read.
+  if (!open || (!(open & tested) && !known({now.absent | open, now.present})))
+    return leaf({});
+  const unsigned id = algebra.residual(root, now);
+  if (auto found = done.find(id); found != done.end())
+    return found->second;
+  const unsigned input = unsigned(std::countr_zero(open & tested ? open & tested : open));
+  const uint64_t bit = uint64_t(1) << input;
+  const unsigned with = decide(root, known, {now.absent, now.present | bit}, done);
+  const unsigned without = decide(root, known, {now.absent | bit, now.present}, done);
+  if (with == without)
+    return done[id] = with;
+  nodes.push_back({input, with, without, false, {}});
+  return done[id] = unsigned(nodes.size() - 1);
+}
+
+Value FlagAlgebra::emit(unsigned n, Value plain, DenseMap<unsigned, Value> &done) {
+  if (Value found = done.lookup(n))
+    return found;
+  const Node node = nodes[n];
+  if (node.known)
+    return done[n] = node.attribute ? dialect::materialize(b, loc, node.attribute, plain.getType()) : plain;
+  Value with = emit(node.with, plain, done), without = emit(node.without, plain, done);
+  return done[n] = b.createOrFold<arith::SelectOp>(loc, flags[node.input], with, without);
+}
+
+Value FlagAlgebra::changes() {
+  DenseMap<unsigned, unsigned> decided;
+  auto noOp = [&](Presence now) {
+    return algebra.isNoOp(now) ? Attribute(b.getBoolAttr(false)) : Attribute();
+  };
+  const unsigned root = decide(algebra.yieldOperand(), noOp, at, decided);
+  if (nodes[root].known && !nodes[root].attribute)
+    return {};
+  DenseMap<unsigned, Value> emitted;
+  return emit(root, arith::ConstantIntOp::create(b, loc, 1, 1), emitted);
+}
+
+Value FlagAlgebra::corrected(Value value, Value plain) {
+  Operation *op = value.getDefiningOp();
+  if (!isa<arith::MulFOp, arith::DivFOp, arith::RemFOp, arith::AddFOp, complex::MulOp, complex::DivOp>(op))
+    return plain;
+  // A sum differs only where an infinite fill is added to.
+  const bool sum = isa<arith::AddFOp>(op);
+  auto known = [&](Presence now) {
+    auto constant = dyn_cast<Attribute>(algebra.simplify(value, now));
+    auto number = dyn_cast_or_null<FloatAttr>(constant);
+    return !sum || (number && number.getValue().isInfinity()) ? constant : Attribute();
+  };
+  DenseMap<unsigned, unsigned> decided;
+  DenseMap<unsigned, Value> emitted;
+  return emit(decide(value, known, at, decided), plain, emitted);
 }
 
 } // namespace tulle::passes

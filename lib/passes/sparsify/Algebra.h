@@ -1,14 +1,13 @@
-// What a statement's body yields when some operands store nothing: the algebra that decides sparsity.
+// What a statement's body yields when some operands store nothing: the algebra that decides sparsity; and the
+// same where only running code knows which operands have an entry.
 #pragma once
 #include "format/Encoding.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/IR/OpDefinition.h"
-#include "support/ElementType.h"
 #include <map>
 
 namespace tulle::passes {
 
-/// What is known about the inputs of a linalg.generic at some place in its loops (bit k: input k). An input
+/// What is known about the inputs of a linalg.generic inside of some of its loops (bit k: input k). An input
 /// in neither mask may or may not have an entry.
 struct Presence {
   uint64_t absent = 0;  ///< no entry here
@@ -47,7 +46,10 @@ public:
   };
   Reads reads(mlir::Value value, Presence at);
   /// Equal for equal values that stay equal whatever else becomes known about the inputs.
-  unsigned residual(mlir::Value value, Presence at);
+  unsigned residual(mlir::Value value, Presence at) {
+    llvm::DenseMap<mlir::Value, unsigned> numbered;
+    return residual(value, at, numbered);
+  }
 
 private:
   unsigned residual(mlir::Value value, Presence at, llvm::DenseMap<mlir::Value, unsigned> &done);
@@ -65,6 +67,46 @@ private:
   llvm::DenseMap<std::tuple<mlir::Value, uint64_t, uint64_t>, mlir::OpFoldResult> known;
   llvm::DenseMap<std::tuple<mlir::Value, uint64_t, uint64_t, unsigned>, bool> vanishing;
   std::map<std::vector<uintptr_t>, unsigned> residuals; ///< numbered as they come
+};
+
+/// What the algebra makes of the body, as bits and selects over presence flags. Questions are answered by
+/// decision diagrams: the body is simplified under "this operand is absent" and "it is present", one operand
+/// after the other, and what is the same either way is made once. A sum of n products has a diagram of 2 n
+/// nodes.
+class FlagAlgebra {
+public:
+  /// `uncertain`: the inputs (bit k: input k) of which `flags` tells; `tested`: those whose presence itself
+  /// the body reads. Emits where the builder stands.
+  FlagAlgebra(mlir::OpBuilder &b, mlir::Location loc, BodyAlgebra &algebra, Presence at, uint64_t uncertain,
+              uint64_t tested, llvm::ArrayRef<mlir::Value> flags)
+      : b(b), loc(loc), algebra(algebra), at(at), uncertain(uncertain), tested(tested), flags(flags) {}
+
+  /// A bit: whether the body changes the accumulator; null where it does whatever is present.
+  mlir::Value changes();
+  /// The value of an operation of the body. `plain` is what it computes from the fills of what is absent: the
+  /// same, unless an absent operand annihilates the others (0 * inf, 0 / 0).
+  mlir::Value corrected(mlir::Value value, mlir::Value plain);
+
+private:
+  /// What is known of the value with this presence, if it is.
+  using Known = llvm::function_ref<mlir::Attribute(Presence)>;
+  struct Node {
+    unsigned input = 0, with = 0, without = 0; ///< nodes
+    bool known = false;                        ///< a leaf with the attribute (null: the plain value)
+    mlir::Attribute attribute;
+  };
+
+  unsigned leaf(mlir::Attribute attribute);
+  unsigned decide(mlir::Value root, Known known, Presence now, llvm::DenseMap<unsigned, unsigned> &done);
+  mlir::Value emit(unsigned node, mlir::Value plain, llvm::DenseMap<unsigned, mlir::Value> &done);
+
+  mlir::OpBuilder &b;
+  mlir::Location loc;
+  BodyAlgebra &algebra;
+  Presence at;
+  uint64_t uncertain, tested;
+  llvm::ArrayRef<mlir::Value> flags;
+  std::vector<Node> nodes;
 };
 
 } // namespace tulle::passes

@@ -1,5 +1,10 @@
-// Which coordinates a loop must visit: the lattice of the statement at one loop.
+// Which coordinates a loop must visit, the lattice of the statement at one loop; how much code the loops of a
+// statement would be, and which of them have presence flags therefore.
+#include "dialect/Attributes.h"
+#include "dialect/Costs.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/sparsify/Emitter.h"
+#include <bit>
 
 namespace tulle::passes {
 using namespace mlir;
@@ -11,12 +16,12 @@ Presence LoopEmitter::presence(const LoopState &s) const {
   for (size_t o = 0; o + 1 < statement.operands.size(); ++o) {
     uint64_t bit = uint64_t(1) << o;
     bool sure = true;
-    const unsigned walked = statement.leaderOf(unsigned(o));
-    for (size_t l = s.operands[walked].iterators.size(); l < plan.levels[walked].size(); ++l)
-      sure &= plan.levels[walked][l].mode == LevelMode::Locate;
-    if (s.operands[walked].absent)
+    const unsigned leader = statement.leaderOf(unsigned(o));
+    for (size_t l = s.operands[leader].iterators.size(); l < plan.levels[leader].size(); ++l)
+      sure &= plan.levels[leader][l].mode == LevelMode::Locate;
+    if (s.operands[leader].absent)
       result.absent |= bit;
-    else if (sure && !s.operands[walked].uncertain)
+    else if (sure && !s.operands[leader].uncertain)
       result.present |= bit;
   }
   return result;
@@ -42,24 +47,28 @@ LoopState LoopEmitter::inCase(const LoopState &s, ArrayRef<unsigned> who, uint64
 }
 
 /// Whether what the input stores matters, or what one that it leads stores.
-bool LoopEmitter::isWalked(unsigned input) const {
+bool LoopEmitter::isIterated(unsigned input) const {
   for (unsigned o = input; o + 1 < statement.operands.size(); ++o)
     if (statement.leaderOf(o) == input && (readByBody[o] || testedByBody[o] || statement.pattern == o))
       return true;
   return false;
 }
 
-/// Inputs whose next level this loop walks.
-SmallVector<unsigned> LoopEmitter::participants(const LoopState &s, unsigned depth) const {
+SmallVector<unsigned> LoopEmitter::openInputs(const LoopState &s) const {
   SmallVector<unsigned> result;
-  for (unsigned o = 0; o + 1 < statement.operands.size(); ++o) {
-    if (s.operands[o].absent || statement.operands[o].leader || !isWalked(o))
-      continue;
-    for (const iteration::LevelPlan &level : plan.levels[o])
-      if (level.mode == LevelMode::Drive && level.loop == depth)
-        result.push_back(o);
-  }
+  for (unsigned o = 0; o + 1 < statement.operands.size(); ++o)
+    if (!s.operands[o].absent && !statement.operands[o].leader && isIterated(o))
+      result.push_back(o);
   return result;
+}
+
+/// Inputs whose next level this loop iterates.
+SmallVector<unsigned> LoopEmitter::participants(const LoopState &s, unsigned depth) const {
+  return llvm::filter_to_vector(openInputs(s), [&](unsigned o) {
+    return llvm::any_of(plan.levels[o], [&](const iteration::LevelPlan &level) {
+      return level.mode == LevelMode::Drive && level.loop == depth;
+    });
+  });
 }
 
 LoopState LoopEmitter::withMinterm(LoopState s, ArrayRef<unsigned> who, uint64_t minterm) const {
@@ -84,21 +93,21 @@ SmallVector<unsigned> LoopEmitter::visited(const LoopState &s, unsigned depth, A
 
 /// A reduction over a level that stores a coordinate again for each entry below it takes the entries one by
 /// one: segments of a few would be found only to be left again. Only where entries alone contribute, and
-/// nothing else is walked down to them.
+/// nothing else is iterated down to them.
 bool LoopEmitter::visitsEach(const LoopState &s, unsigned depth, ArrayRef<unsigned> who) {
   if (who.size() != 1 || !isReduction(depth) || !algebra.isNoOp(presence(s, who, 0)))
     return false;
-  const unsigned walked = who[0];
-  const size_t level = s.operands[walked].iterators.size(), levels = plan.levels[walked].size();
-  if (level == 0 || statement.operands[walked].encoding.getValue().levels[level].format.unique)
+  const unsigned own = who[0];
+  const size_t level = s.operands[own].iterators.size(), levels = plan.levels[own].size();
+  if (level == 0 || statement.operands[own].encoding.getValue().levels[level].format.unique)
     return false;
   for (unsigned o = 0; o + 1 < statement.operands.size(); ++o)
     for (const iteration::LevelPlan &other : plan.levels[o])
-      if (o != walked && !statement.operands[o].leader && other.mode == LevelMode::Drive &&
-          other.loop > depth && other.loop < depth + (levels - level))
+      if (o != own && !statement.operands[o].leader && other.mode == LevelMode::Drive && other.loop > depth &&
+          other.loop < depth + (levels - level))
         return false;
   for (size_t l = level + 1; l < levels; ++l)
-    if (plan.levels[walked][l].mode != LevelMode::Drive || plan.levels[walked][l].loop != depth + (l - level))
+    if (plan.levels[own][l].mode != LevelMode::Drive || plan.levels[own][l].loop != depth + (l - level))
       return false;
   return true;
 }
@@ -136,6 +145,99 @@ bool LoopEmitter::writesEverySlot(const LoopState &s, unsigned depth) {
       return false;
   }
   return true;
+}
+
+//===--- How much code the loops are ---===//
+
+iteration::Choice<unsigned> LoopEmitter::chooseFlags(const LoopState &s, unsigned depth) {
+  const iteration::CostModel model = dialect::costModel(statement.generic);
+  // The loops of a new tensor run to count and to store.
+  const int64_t copies = statement.assembled ? model.costs.assemblyCopies : 1;
+  auto size = [&](unsigned outer) {
+    flagged = outer;
+    int64_t result = 0;
+    measure(s, depth, copies, 4 * model.costs.codeBudget, result);
+    return result;
+  };
+  iteration::Choice<unsigned> choice = model.flaggedLoops(unsigned(plan.order.size()), size);
+  large = size(choice.value) > copies * model.costs.largeStatement;
+  flagged = choice.value;
+  return choice;
+}
+
+bool LoopEmitter::isOverBudget() { return !chooseFlags(outermost(), 0).reason.empty(); }
+
+void LoopEmitter::useFlags(const LoopState &s, unsigned depth) {
+  const std::string reason = chooseFlags(s, depth).reason;
+  if (!reason.empty())
+    dialect::explainChoice(statement.generic, reason);
+  if (large)
+    statement.generic->getParentOfType<func::FuncOp>()->setAttr(dialect::kLargeAttr, b.getUnitAttr());
+}
+
+/// What it takes to follow a level in a merge.
+static int64_t stepSize(const format::LevelFormat &level) {
+  constexpr int64_t plain = 2, segment = 16;
+  return plain + (level.unique ? 0 : segment);
+}
+
+int64_t LoopEmitter::leafSize(const LoopState &s) {
+  constexpr int64_t access = 2, search = 24, guarded = 4;
+  Presence at = presence(s);
+  BodyAlgebra::Reads reads = algebra.reads(algebra.yieldOperand(), at);
+  const bool once = flagged > plan.order.size() || isUncertain(s);
+  int64_t size = int64_t(reads.values) + access * std::popcount(reads.inputs), bodies = 1, searches = 0;
+  for (unsigned o : openInputs(s)) {
+    if (!(reads.inputs >> o & 1))
+      continue;
+    bool searched = false;
+    for (size_t l = s.operands[o].iterators.size(); l < plan.levels[o].size(); ++l)
+      searched |= plan.levels[o][l].mode == iteration::LevelMode::Search;
+    if (s.operands[o].uncertain || (once && searched))
+      size += guarded;
+    if (!searched)
+      continue;
+    searches += search * bodies;
+    if (!once)
+      bodies *= 2;
+  }
+  return size * bodies + searches;
+}
+
+void LoopEmitter::measure(LoopState s, unsigned depth, int64_t copies, int64_t enough, int64_t &size) {
+  constexpr int64_t loop = 6, choose = 4;
+  if (size > enough)
+    return;
+  dropUnread(s);
+  if (depth == plan.order.size()) {
+    size += copies * leafSize(s);
+    return;
+  }
+  SmallVector<unsigned> who = participants(s, depth);
+  auto step = [&](unsigned o) {
+    size_t level = s.operands[o].iterators.size();
+    while (plan.levels[o][level].mode != iteration::LevelMode::Drive)
+      ++level;
+    return stepSize(statement.operands[o].encoding.getValue().levels[level].format);
+  };
+  size += copies * loop;
+  if (usesFlags(s, depth, who)) {
+    if (depth >= flagged) // cases would not fit any budget
+      size = enough + 1;
+    for (unsigned o : who)
+      size += copies * (2 * step(o));
+    return measure(withFlags(s, who, flaggedSet(s, who)), depth + 1, copies, enough, size);
+  }
+  // A merge of two goes on as a loop over what is left of one.
+  const SmallVector<unsigned> minterms = visited(s, depth, who);
+  const bool tails = who.size() == 2 && minterms.size() > 1;
+  for (unsigned minterm : minterms) {
+    const int64_t each = tails && minterm != 3 && minterm != 0 ? 2 * copies : copies;
+    size += each * choose;
+    for (auto [k, o] : llvm::enumerate(who))
+      size += minterm >> k & 1 ? each * step(o) : 0;
+    measure(inCase(s, who, minterm), depth + 1, each, enough, size);
+  }
 }
 
 } // namespace tulle::passes

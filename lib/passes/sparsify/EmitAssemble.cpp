@@ -1,10 +1,8 @@
 // Results whose pattern nobody has yet: the loops insert entries instead of storing values.
-#include "dialect/Attributes.h"
 #include "dialect/Scalars.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "passes/sparsify/Emitter.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 namespace tulle::passes {
 using namespace mlir;
@@ -34,44 +32,42 @@ Value LoopEmitter::assemble() {
   return failed ? Value() : op.getResult();
 }
 
+bool LoopEmitter::isIndexedBy(const SparseOperand &operand, unsigned index) const {
+  return llvm::any_of(operand.subscripts, [&](const iteration::Subscript &s) {
+    return s.isVariable() && s.terms[0].first == index;
+  });
+}
+
+/// The numbers of stored entries of some operands, combined; null of none.
+template <typename Op> Value LoopEmitter::storedCounts(ArrayRef<unsigned> operands) {
+  Value result;
+  for (unsigned o : operands) {
+    Value count = dialect::StoredCountOp::create(b, loc, statement.operands[o].tensor);
+    result = result ? Op::create(b, loc, result, count).getResult() : count;
+  }
+  return result;
+}
+
 /// At most as many inserts as entries of an operand without which nothing is inserted, or of several that are
 /// not all missing at once, if each insert belongs to one of their entries; null when nothing is that cheap.
 Value LoopEmitter::insertionBound() {
-  auto covers = [&](const SparseOperand &operand) {
-    for (unsigned i = 0; i < statement.reduction.size(); ++i) {
-      bool inside = onceEach && statement.reduction[i]; // one insert for all of them
-      if (!inside && llvm::none_of(operand.subscripts, [&](const iteration::Subscript &s) {
-            return s.isVariable() && s.terms[0].first == i;
-          }))
-        return false;
-    }
-    return operand.sparse;
-  };
   uint64_t all = 0;
-  SmallVector<unsigned> enough;
-  for (unsigned o = 0; o + 1 < statement.operands.size(); ++o)
-    if (covers(statement.operands[o])) {
-      all |= uint64_t(1) << o;
-      if (algebra.isNoOp({uint64_t(1) << o, 0}))
-        enough.push_back(o);
-    }
-  if (!enough.empty()) {
-    Value bound;
-    for (unsigned o : enough) {
-      Value count = dialect::StoredCountOp::create(b, loc, statement.operands[o].tensor);
-      bound = bound ? arith::MinUIOp::create(b, loc, bound, count).getResult() : count;
-    }
-    return bound;
+  SmallVector<unsigned> covering, enough;
+  for (unsigned o = 0; o + 1 < statement.operands.size(); ++o) {
+    const SparseOperand &operand = statement.operands[o];
+    bool covers = operand.sparse;
+    for (unsigned i = 0; i < statement.reduction.size(); ++i) // one insert for all iterations of a reduction
+      covers &= (onceEach && statement.reduction[i]) || isIndexedBy(operand, i);
+    if (!covers)
+      continue;
+    all |= uint64_t(1) << o;
+    covering.push_back(o);
+    if (algebra.isNoOp({uint64_t(1) << o, 0}))
+      enough.push_back(o);
   }
-  if (!all || !algebra.isNoOp({all, 0}))
-    return {};
-  Value bound;
-  for (unsigned o = 0; o + 1 < statement.operands.size(); ++o)
-    if (all >> o & 1) {
-      Value count = dialect::StoredCountOp::create(b, loc, statement.operands[o].tensor);
-      bound = bound ? arith::AddIOp::create(b, loc, bound, count).getResult() : count;
-    }
-  return bound;
+  if (!enough.empty())
+    return storedCounts<arith::MinUIOp>(enough);
+  return all && algebra.isNoOp({all, 0}) ? storedCounts<arith::AddIOp>(covering) : Value();
 }
 
 /// At most as many coordinates as entries of an operand without which nothing is inserted, where each entry
@@ -79,20 +75,16 @@ Value LoopEmitter::insertionBound() {
 Value LoopEmitter::entriesBound() {
   if (onceEach)
     return {};
-  Value bound;
+  SmallVector<unsigned> enough;
   for (unsigned o = 0; o + 1 < statement.operands.size(); ++o) {
     const SparseOperand &operand = statement.operands[o];
     bool covers = operand.sparse && algebra.isNoOp({uint64_t(1) << o, 0});
-    for (unsigned i = 0; covers && i < statement.reduction.size(); ++i)
-      covers = statement.reduction[i] || llvm::any_of(operand.subscripts, [&](const iteration::Subscript &s) {
-                 return s.isVariable() && s.terms[0].first == i;
-               });
-    if (!covers)
-      continue;
-    Value count = dialect::StoredCountOp::create(b, loc, operand.tensor);
-    bound = bound ? arith::MinUIOp::create(b, loc, bound, count).getResult() : count;
+    for (unsigned i = 0; i < statement.reduction.size(); ++i)
+      covers &= statement.reduction[i] || isIndexedBy(operand, i);
+    if (covers)
+      enough.push_back(o);
   }
-  return bound;
+  return storedCounts<arith::MinUIOp>(enough);
 }
 
 /// One element: inserted where the body runs; or, where reductions run inside, accumulated in a register and
@@ -102,28 +94,27 @@ LoopEmitter::Carried LoopEmitter::newElement(LoopState s, unsigned depth) {
     return leaf(s);
   LoopState inner = s;
   inner.scalar = true;
-  inner.carried = {startValue(), arith::ConstantIntOp::create(b, loc, 0, 1)};
+  inner.carried = {startValue(), boolean(false)};
   Carried result = loops(inner, depth);
-  auto branch = scf::IfOp::create(b, loc, result[1], /*withElseRegion=*/false);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(branch.thenBlock());
-  insert(s, result[0]);
-  return {};
+  return branch(
+      result[1], {},
+      [&] {
+        insert(s, result[0]);
+        return Carried();
+      },
+      nullptr);
 }
 
 void LoopEmitter::insert(const LoopState &s, Value value) {
-  Type type = cast<RankedTensorType>(statement.init.getType()).getElementType();
-  if (value.getType() != type)
-    value = arith::TruncFOp::create(b, loc, type, value);
+  auto type = cast<RankedTensorType>(statement.init.getType());
+  value = resized(value, type.getElementType());
   SmallVector<Value> coordinates;
   for (const iteration::Subscript &subscript : statement.result().subscripts)
     coordinates.push_back(indexValue(s, subscript.terms[0].first));
   OpBuilder::InsertionGuard guard(b);
   if (statement.generic->hasAttr(dialect::kDropAttr)) {
-    Value kept =
-        isNot(value, dialect::materialize(
-                         b, loc, dialect::fillAttr(cast<RankedTensorType>(statement.init.getType())), type));
-    auto branch = scf::IfOp::create(b, loc, kept, /*withElseRegion=*/false);
+    Value fill = dialect::materialize(b, loc, dialect::fillAttr(type), type.getElementType());
+    auto branch = scf::IfOp::create(b, loc, isNot(value, fill), /*withElseRegion=*/false);
     b.setInsertionPointToStart(branch.thenBlock());
   }
   dialect::InsertOp::create(b, loc, value, coordinates);
@@ -139,14 +130,12 @@ Value LoopEmitter::isNot(Value x, Value y) {
 
 /// What an element is before anything was accumulated, as wide as it is accumulated.
 Value LoopEmitter::startValue() {
-  Type type = cast<RankedTensorType>(statement.init.getType()).getElementType();
-  Type wide = algebra.yieldOperand().getType();
-  Value start = dialect::materialize(b, loc, statement.start, type);
-  return wide == type ? start : b.createOrFold<arith::ExtFOp>(loc, wide, start);
+  Type type = getElementTypeOrSelf(statement.init.getType());
+  return resized(dialect::materialize(b, loc, statement.start, type), algebra.yieldOperand().getType());
 }
 
-/// The result's coordinates by which entries arrive in ascending order: the digits of the outer loops, as far
-/// as these are walked in order, up to the first reduction, which starts everything inside it again.
+/// The result's coordinates by which entries are inserted in ascending order: the digits of the outer loops,
+/// as far as these are iterated in order, up to the first reduction, which starts everything inside it again.
 AffineMap LoopEmitter::insertionOrder() const {
   MLIRContext *context = b.getContext();
   const std::vector<iteration::Subscript> &subscripts = statement.result().subscripts;
@@ -171,22 +160,19 @@ AffineMap LoopEmitter::insertionOrder() const {
 
 /// The monoid of the body's reduction.
 std::optional<Combine> LoopEmitter::combiner() const {
-  for (Operation *user : algebra.accumulatorArg().getUsers()) {
-    if (isa<arith::AddFOp, arith::AddIOp, complex::AddOp>(user))
-      return Combine::Add;
-    if (isa<arith::MulFOp, arith::MulIOp, complex::MulOp>(user))
-      return Combine::Mul;
-    if (isa<arith::MinimumFOp, arith::MinSIOp>(user))
-      return Combine::Min;
-    if (isa<arith::MaximumFOp, arith::MaxSIOp>(user))
-      return Combine::Max;
-    if (isa<arith::AndIOp>(user))
-      return Combine::And;
-    if (isa<arith::OrIOp>(user))
-      return Combine::Or;
-    if (isa<arith::XOrIOp>(user))
-      return Combine::Xor;
-  }
+  using Found = std::optional<Combine>;
+  for (Operation *user : algebra.accumulatorArg().getUsers())
+    if (Found found =
+            llvm::TypeSwitch<Operation *, Found>(user)
+                .Case<arith::AddFOp, arith::AddIOp, complex::AddOp>([](auto) { return Combine::Add; })
+                .Case<arith::MulFOp, arith::MulIOp, complex::MulOp>([](auto) { return Combine::Mul; })
+                .Case<arith::MinimumFOp, arith::MinSIOp>([](auto) { return Combine::Min; })
+                .Case<arith::MaximumFOp, arith::MaxSIOp>([](auto) { return Combine::Max; })
+                .Case([](arith::AndIOp) { return Combine::And; })
+                .Case([](arith::OrIOp) { return Combine::Or; })
+                .Case([](arith::XOrIOp) { return Combine::Xor; })
+                .Default(Found()))
+      return found;
   return std::nullopt;
 }
 

@@ -1,8 +1,7 @@
+// The recursion over a statement's loops: operands follow the coordinates so far, the lattice says what the
+// next loop visits, and each of its cases is a body with fewer operands.
 #include "passes/sparsify/Emitter.h"
 #include "dialect/Scalars.h"
-#include "iteration/Set.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 
 namespace tulle::passes {
@@ -12,7 +11,7 @@ using dialect::IterateOp;
 
 LoopEmitter::LoopEmitter(OpBuilder &builder, SparseStatement &statement, const iteration::Plan &plan,
                          dialect::Strategy strategy)
-    : b(builder), loc(statement.generic.getLoc()), statement(statement), plan(plan), strategy(strategy),
+    : IndicesAt(builder, statement.generic.getLoc()), statement(statement), plan(plan), strategy(strategy),
       algebra(statement.generic) {
   for (BlockArgument arg : statement.generic.getRegionInputArgs()) {
     auto tests = [](Operation *user) { return isa<dialect::StoredOp>(user); };
@@ -46,16 +45,21 @@ Value LoopEmitter::emit() {
   if (statement.assembled)
     return assemble();
   s.carried = {statement.init};
-  if (statement.start && !writesEverySlot(s, 0)) {
-    Value start =
-        dialect::materialize(b, loc, statement.start, getElementTypeOrSelf(statement.init.getType()));
-    s.carried[0] = dialect::FillOp::create(b, loc, statement.init.getType(), start, statement.init);
-  } else if (auto fill = statement.generic.getDpsInits()[0].getDefiningOp<dialect::FillOp>();
-             fill && !statement.start) {
-    s.carried[0] = dialect::FillOp::create(b, loc, statement.init.getType(), fill.getValue(), statement.init);
-  }
+  if (!statement.start || !writesEverySlot(s, 0))
+    s.carried = {filledInit()};
   Value result = loops(s, 0)[0];
   return failed ? Value() : result;
+}
+
+/// The result's storage, filled with the start value if there is one.
+Value LoopEmitter::filledInit() {
+  Type type = statement.init.getType();
+  auto fill = statement.generic.getDpsInits()[0].getDefiningOp<dialect::FillOp>();
+  if (!statement.start && !fill)
+    return statement.init;
+  Value start = statement.start ? dialect::materialize(b, loc, statement.start, getElementTypeOrSelf(type))
+                                : fill.getValue();
+  return dialect::FillOp::create(b, loc, type, start, statement.init);
 }
 
 LoopEmitter::Carried LoopEmitter::loops(LoopState s, unsigned depth) {
@@ -67,21 +71,25 @@ LoopEmitter::Carried LoopEmitter::loops(LoopState s, unsigned depth) {
     return leaf(s);
   if (!s.scalar && !workspace && sumsWide() && depth == workspaceDepth())
     return inWorkspace(s, [&](const LoopState &inner) { return loops(inner, depth); });
-  SmallVector<unsigned> who = participants(s, depth);
+  VisitedSet set{participants(s, depth)};
+  ArrayRef<unsigned> who = set.participants;
   if (usesFlags(s, depth, who))
-    return flaggedLoops(s, depth, who);
-  SmallVector<unsigned> minterms = visited(s, depth, who);
-  if (minterms.empty())
+    set.flags = flaggedSet(s, who);
+  else
+    set.minterms = visited(s, depth, who);
+  if (set.empty())
     return s.carried;
-  if (minterms[0] == 0 && s.scalar && isReduction(depth) &&
-      algebra.isIdempotentConstant(presence(s, who, 0))) {
-    // Also what a mask forbids is counted: it is not left out.
-    auto stored = llvm::to_vector(llvm::seq(1u, 1u << who.size()));
-    if (stored.empty())
-      return remainder(s, depth, who, nullptr);
-    return remainder(s, depth, who, [&] { return loop(s, depth, who, stored, /*counted=*/true); });
-  }
-  return loop(s, depth, who, minterms, /*counted=*/false);
+  if (!set.hasGaps() || !s.scalar || !isReduction(depth) ||
+      !algebra.isIdempotentConstant(presence(s, who, 0)))
+    return loop(s, depth, set, /*counted=*/false);
+  if (who.empty())
+    return remainder(s, depth, who, nullptr);
+  // Also what a mask forbids is counted: it is not left out.
+  if (set.flags)
+    set.flags = FlaggedSet{set.flags->required, /*oneOf=*/true, /*universe=*/false};
+  else
+    set.minterms = llvm::to_vector(llvm::seq(1u, 1u << who.size()));
+  return remainder(s, depth, who, [&] { return loop(s, depth, set, /*counted=*/true); });
 }
 
 /// One element of the result: accumulated in a register by the loops left, then stored.
@@ -107,16 +115,21 @@ LoopEmitter::Carried LoopEmitter::accumulate(const LoopState &s, Value iterator,
   Value before = statement.start && onceEach
                      ? dialect::materialize(b, loc, statement.start, type)
                      : dialect::LoadOp::create(b, loc, type, tensor, iterator).getResult();
-  Type wide = algebra.yieldOperand().getType();
-  inner.carried = {wide == type ? before : b.createOrFold<arith::ExtFOp>(loc, wide, before)};
-  Value value = contributions(inner)[0];
-  if (wide != type)
-    value = arith::TruncFOp::create(b, loc, type, value);
+  inner.carried = {resized(before, algebra.yieldOperand().getType())};
+  Value value = resized(contributions(inner)[0], type);
   return {dialect::StoreOp::create(b, loc, tensor.getType(), value, tensor, iterator)};
 }
 
-/// The innermost place. Operands off the loops' coordinates are searched first; each may or may not have an
-/// entry.
+Value LoopEmitter::resized(Value value, Type type) {
+  if (value.getType() == type)
+    return value;
+  if (value.getType().getIntOrFloatBitWidth() < type.getIntOrFloatBitWidth())
+    return b.createOrFold<arith::ExtFOp>(loc, type, value);
+  return arith::TruncFOp::create(b, loc, type, value);
+}
+
+/// The body of the innermost loop. Operands off the loops' coordinates are searched first; each may or may
+/// not have an entry.
 LoopEmitter::Carried LoopEmitter::leaf(LoopState s) {
   if (flagged > plan.order.size() || isUncertain(s))
     return flaggedLeaf(s);
@@ -125,30 +138,43 @@ LoopEmitter::Carried LoopEmitter::leaf(LoopState s) {
   // What contributes nothing must not be inserted either: a search may have found what a mask forbids.
   if (!o)
     return statement.assembled && algebra.isNoOp(presence(s)) ? s.carried : body(s);
-  const SparseOperand &operand = statement.operands[*o];
-  size_t level = s.operands[*o].iterators.size();
-  Value coordinate;
-  coordinateOf(s, operand, level, coordinate);
-  Value parent = level ? s.operands[*o].iterators.back() : Value();
-  auto search = dialect::SearchOp::create(b, loc, iteratorType(*o, level), b.getI1Type(), operand.tensor,
-                                          b.getI64IntegerAttr(level), parent, coordinate);
-  SmallVector<Type> types(ValueRange(s.carried).getTypes());
-  auto branch = scf::IfOp::create(b, loc, types, search.getFound(), /*withElseRegion=*/true);
-  OpBuilder::InsertionGuard guard(b);
-  auto yield = [&](const Carried &values) {
-    if (!values.empty()) // else the terminator is there already
-      scf::YieldOp::create(b, loc, values);
-  };
-  b.setInsertionPointToStart(branch.thenBlock());
   LoopState found = s;
-  found.operands[*o].iterators.push_back(search.getResult());
-  yield(leaf(found));
-  b.setInsertionPointToStart(branch.elseBlock());
-  LoopState missing = s;
-  missing.operands[*o].absent = true;
-  bool nothing = algebra.isNoOp(presence(missing));
-  yield(nothing ? s.carried : leaf(missing));
-  return Carried(branch.getResults());
+  Value isFound = searchNext(found, *o).getFound();
+  return branch(
+      isFound, ValueRange(s.carried).getTypes(), [&] { return leaf(found); },
+      [&] {
+        LoopState missing = s;
+        missing.operands[*o].absent = true;
+        return algebra.isNoOp(presence(missing)) ? s.carried : leaf(missing);
+      });
+}
+
+/// Searches for the coordinate of the operand's next level, where the iterator is from then on.
+dialect::SearchOp LoopEmitter::searchNext(LoopState &s, unsigned o) {
+  SmallVector<Value> &iterators = s.operands[o].iterators;
+  const size_t level = iterators.size();
+  Value coordinate, parent = level ? iterators.back() : Value();
+  coordinateOf(s, statement.operands[o], level, coordinate);
+  auto search = dialect::SearchOp::create(b, loc, iteratorType(o, level), b.getI1Type(),
+                                          statement.operands[o].tensor, level, parent, coordinate);
+  iterators.push_back(search.getResult());
+  return search;
+}
+
+LoopEmitter::Carried LoopEmitter::branch(Value condition, TypeRange types, function_ref<Carried()> yes,
+                                         function_ref<Carried()> no) {
+  auto op = scf::IfOp::create(b, loc, types, condition, /*withElseRegion=*/bool(no));
+  OpBuilder::InsertionGuard guard(b);
+  auto fill = [&](Block *block, function_ref<Carried()> emit) {
+    b.setInsertionPointToStart(block);
+    Carried results = emit();
+    if (!results.empty()) // else the terminator is there already
+      scf::YieldOp::create(b, loc, results);
+  };
+  fill(op.thenBlock(), yes);
+  if (no)
+    fill(op.elseBlock(), no);
+  return Carried(op.getResults());
 }
 
 LoopEmitter::Carried LoopEmitter::body(LoopState &s) {
@@ -156,22 +182,15 @@ LoopEmitter::Carried LoopEmitter::body(LoopState &s) {
   Value value = bodyValue(s, algebra.yieldOperand(), done);
   Value changes = flags && statement.assembled ? flags->changes() : Value();
   if (statement.assembled && !s.scalar) {
-    if (!changes)
+    auto insertValue = [&] {
       insert(s, value);
-    else
-      branch(
-          changes, {},
-          [&] {
-            insert(s, value);
-            return Carried();
-          },
-          nullptr);
-    return {};
+      return Carried();
+    };
+    return changes ? branch(changes, {}, insertValue, nullptr) : insertValue();
   }
   Carried result{value};
   if (statement.assembled)
-    result.push_back(changes ? Value(arith::OrIOp::create(b, loc, s.carried[1], changes))
-                             : arith::ConstantIntOp::create(b, loc, 1, 1));
+    result.push_back(changes ? either(s.carried[1], changes) : boolean(true));
   return result;
 }
 
@@ -202,25 +221,28 @@ Value LoopEmitter::bodyValue(LoopState &s, Value v, DenseMap<Value, Value> &done
   return done[value] = flags ? flags->corrected(value, copy) : copy;
 }
 
-void LoopEmitter::fillBody(Block *block, LoopState s, unsigned depth, ArrayRef<unsigned> who,
-                           unsigned minterm, bool counted) {
+void LoopEmitter::fillBody(Block &block, LoopState s, unsigned depth, const VisitedSet &set, unsigned minterm,
+                           bool counted) {
   OpBuilder::InsertionGuard guard(b);
-  Location at = loc;
-  s = withMinterm(s, who, minterm);
-  s.coordinates[depth] = block->addArgument(b.getIndexType(), at);
-  for (auto [k, o] : llvm::enumerate(who))
-    if (minterm >> k & 1) {
+  if (!set.flags)
+    s = withMinterm(s, set.participants, minterm);
+  s.coordinates[depth] = block.addArgument(b.getIndexType(), loc);
+  for (auto [k, o] : llvm::enumerate(set.participants))
+    if (set.flags || minterm >> k & 1) {
       Type type = iteratorType(o, s.operands[o].iterators.size());
-      s.operands[o].iterators.push_back(block->addArgument(type, at));
-      s.operands[o].uncertain = false;
+      s.operands[o].iterators.push_back(block.addArgument(type, loc));
+      s.operands[o].uncertain = set.flags && !set.flags->required[k];
     }
+  if (set.flags)
+    for (unsigned o : set.participants)
+      s.operands[o].present = block.addArgument(b.getI1Type(), loc);
   for (Value &carried : s.carried)
-    carried = block->addArgument(carried.getType(), at);
-  Value count = counted ? Value(block->addArgument(b.getIndexType(), at)) : Value();
-  b.setInsertionPointToStart(block);
+    carried = block.addArgument(carried.getType(), loc);
+  Value count = counted ? Value(block.addArgument(b.getIndexType(), loc)) : Value();
+  b.setInsertionPointToStart(&block);
   Carried results = loops(s, depth + 1);
   if (counted)
-    results.push_back(arith::AddIOp::create(b, loc, count, arith::ConstantIndexOp::create(b, loc, 1)));
+    results.push_back(add(count, constant(1)));
   dialect::YieldOp::create(b, loc, results);
 }
 
@@ -230,58 +252,52 @@ dialect::LoopAttr LoopEmitter::loopAttr(unsigned depth) const {
       b.getStringAttr(iteration::nameOf(plan.order[depth], nameOfIndices(statement.generic))));
 }
 
-/// The loop over the coordinates of `minterms`. Results: what is carried, then, if counted, how many
-/// coordinates there were.
-LoopEmitter::Carried LoopEmitter::loop(const LoopState &s, unsigned depth, ArrayRef<unsigned> who,
-                                       ArrayRef<unsigned> minterms, bool counted) {
+/// Results: what is carried, then, if counted, how many coordinates there were.
+LoopEmitter::Carried LoopEmitter::loop(const LoopState &s, unsigned depth, const VisitedSet &set,
+                                       bool counted) {
+  ArrayRef<unsigned> who = set.participants;
   Carried inits = s.carried;
   if (counted)
-    inits.push_back(arith::ConstantIndexOp::create(b, loc, 0));
-  SmallVector<Type> types(ValueRange(inits).getTypes());
+    inits.push_back(constant(0));
+  TypeRange types = ValueRange(inits).getTypes();
   Value range;
-  if (minterms[0] == 0) {
-    Value zero = arith::ConstantIndexOp::create(b, loc, 0);
-    range = dialect::RangeOp::create(b, loc, dialect::RangeType::get(b.getContext()), zero, extent(s, depth));
+  if (set.hasGaps()) {
+    Value zero = constant(0);
+    range = dialect::RangeOp::create(b, loc, zero, extent(s, depth));
   }
-  SmallVector<Value> spaces;
-  for (unsigned o : who)
-    spaces.push_back(space(s, o));
-  bool alone = who.empty() || (who.size() == 1 && minterms[0] == 1);
-  if (alone) {
+  SmallVector<Value> spaces = llvm::map_to_vector(who, [&](unsigned o) { return space(s, o); });
+  if (!set.flags && (who.empty() || (who.size() == 1 && set.minterms[0] == 1))) {
     auto op = IterateOp::create(b, loc, types, who.empty() ? range : spaces[0], inits, loopAttr(depth),
                                 !counted && visitsEach(s, depth, who));
-    fillBody(&op.getBody().emplaceBlock(), s, depth, who, minterms[0], counted);
+    fillBody(op.getBody().emplaceBlock(), s, depth, set, set.minterms[0], counted);
     return Carried(op.getResults());
   }
-  iteration::CoordinateSet set(who.size(), std::vector<iteration::Minterm>(minterms.begin(), minterms.end()));
-  SmallVector<int64_t> cases(minterms.begin(), minterms.end());
-  auto op =
-      CoiterateOp::create(b, loc, types, set.print(), cases, spaces, range, inits, loopAttr(depth), strategy,
-                          /*flags=*/false, cases.size());
-  for (auto [region, minterm] : llvm::zip(op.getCaseRegions(), minterms))
-    fillBody(&region.emplaceBlock(), s, depth, who, minterm, counted);
+  SmallVector<int64_t> cases(set.minterms.begin(), set.minterms.end());
+  std::string text = set.flags ? set.flags->print()
+                               : iteration::CoordinateSet(who.size(), {cases.begin(), cases.end()}).print();
+  auto op = CoiterateOp::create(b, loc, types, text, cases, spaces, range, inits, loopAttr(depth), strategy,
+                                set.flags.has_value(), set.flags ? 1 : cases.size());
+  for (auto [k, region] : llvm::enumerate(op.getCaseRegions()))
+    fillBody(region.emplaceBlock(), s, depth, set, set.flags ? 0 : set.minterms[k], counted);
   return Carried(op.getResults());
 }
 
-/// Where nothing is stored the accumulator meets one constant, and meeting it once is as good as often: walk
+/// Where nothing is stored the accumulator meets one constant, and meeting it once is as good as often: visit
 /// what is stored, count it, and add the constant if some coordinate was left out.
 LoopEmitter::Carried LoopEmitter::remainder(LoopState s, unsigned depth, ArrayRef<unsigned> who,
-                                            function_ref<Carried()> walk) {
+                                            function_ref<Carried()> stored) {
   LoopState rest = withMinterm(s, who, 0);
-  Value count = arith::ConstantIndexOp::create(b, loc, 0);
-  if (walk) {
-    rest.carried = walk();
+  Value count = constant(0);
+  if (stored) {
+    rest.carried = stored();
     count = rest.carried.pop_back_val();
   }
-  Value some = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, count, extent(s, depth));
-  Value zero = arith::ConstantIndexOp::create(b, loc, 0);
-  for (unsigned d = depth + 1; d < plan.order.size(); ++d) {
-    Value inside = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ugt, sizes[plan.order[d].index], zero);
-    some = arith::AndIOp::create(b, loc, some, inside);
-  }
+  Value some = is(arith::CmpIPredicate::ult, count, extent(s, depth)), zero = constant(0);
+  for (unsigned d = depth + 1; d < plan.order.size(); ++d)
+    some = both(some, is(arith::CmpIPredicate::ugt, sizes[plan.order[d].index], zero));
   Carried once = body(rest);
   for (auto [with, without] : llvm::zip(once, rest.carried))
-    with = arith::SelectOp::create(b, loc, some, with, without);
+    with = select(some, with, without);
   return once;
 }
 

@@ -1,12 +1,12 @@
 // Builds the loops of one statement: stage 1 to stage 2.
 #pragma once
 #include "iteration/CostModel.h"
-#include "passes/sparsify/FlagAlgebra.h"
-#include "passes/sparsify/StorageTraversal.h"
+#include "levels/Indices.h"
+#include "passes/sparsify/Statement.h"
 
 namespace tulle::passes {
 
-/// Where one operand stands at some place in the loops.
+/// How far one operand has followed the loops.
 struct OperandState {
   llvm::SmallVector<mlir::Value> iterators; ///< of the levels reached so far
   bool absent = false;                      ///< no entry here
@@ -25,18 +25,29 @@ struct FlaggedSet {
   std::string print() const;
 };
 
-/// Everything the code below some place in the loops depends on. Copied where the code branches.
+/// What a loop visits: the coordinates of its minterms, ascending, or of the set that its flags are for.
+struct VisitedSet {
+  llvm::SmallVector<unsigned> participants;
+  llvm::SmallVector<unsigned> minterms = {};
+  std::optional<FlaggedSet> flags = {};
+
+  bool empty() const { return !flags && minterms.empty(); }
+  /// Whether coordinates that no participant has are among them.
+  bool hasGaps() const { return flags ? flags->universe : minterms[0] == 0; }
+};
+
+/// Everything that the body of a loop depends on. Copied where the code branches.
 struct LoopState {
   std::vector<OperandState> operands;   ///< inputs, then the result
   std::vector<mlir::Value> coordinates; ///< per loop of the plan; null outside it
   /// What the loops carry: the result tensor, or the scalar accumulated for one of its elements (of a new
   /// tensor, next to it whether anything was); nothing in the outer loops of a new tensor.
-  llvm::SmallVector<mlir::Value, 2> carried;
+  levels::Values carried;
   bool scalar = false; ///< `carried` is the scalar
 };
 
-class LoopEmitter {
-  using Carried = llvm::SmallVector<mlir::Value, 2>;
+class LoopEmitter : levels::IndicesAt {
+  using Carried = levels::Values;
 
 public:
   LoopEmitter(mlir::OpBuilder &builder, SparseStatement &statement, const iteration::Plan &plan,
@@ -44,61 +55,62 @@ public:
   /// Whether a case for each set of operands that may meet would be too much code.
   bool isOverBudget();
   /// The result tensor; null after a diagnostic.
-  mlir::Value emit();
+  Value emit();
   /// The same with loops over the levels of one operand outside, which bind the first loops of the plan.
-  mlir::Value emit(const StorageTraversal &walk);
+  Value emit(const StorageTraversal &traversal);
 
 private:
   // Emitter.cpp: the loops
   /// Outside of all loops.
   LoopState outermost() const;
+  Value filledInit();
   Carried loops(LoopState s, unsigned depth);
   Carried element(LoopState s, unsigned depth);
   /// The element at `iterator` of the result: what `contributions` makes of it in a register, then stored.
-  Carried accumulate(const LoopState &s, mlir::Value iterator,
+  Carried accumulate(const LoopState &s, Value iterator,
                      llvm::function_ref<Carried(const LoopState &)> contributions);
   Carried leaf(LoopState s);
   Carried body(LoopState &s);
-  mlir::Value bodyValue(LoopState &s, mlir::Value v, llvm::DenseMap<mlir::Value, mlir::Value> &done);
-  Carried loop(const LoopState &s, unsigned depth, llvm::ArrayRef<unsigned> participants,
-               llvm::ArrayRef<unsigned> minterms, bool counted);
-  /// `walk`: the loop over what is stored, or null where nothing stored is visited.
+  Value bodyValue(LoopState &s, Value v, llvm::DenseMap<Value, Value> &done);
+  Carried loop(const LoopState &s, unsigned depth, const VisitedSet &set, bool counted);
+  /// `stored`: the loop over what is stored, or null where nothing stored is visited.
   Carried remainder(LoopState s, unsigned depth, llvm::ArrayRef<unsigned> participants,
-                    llvm::function_ref<Carried()> walk);
+                    llvm::function_ref<Carried()> stored);
   /// The code of one loop iteration in `block`, whose arguments are the coordinate, one iterator per present
-  /// participant, and the carried values.
-  void fillBody(mlir::Block *block, LoopState s, unsigned depth, llvm::ArrayRef<unsigned> participants,
-                unsigned minterm, bool counted);
+  /// participant, their presence flags, if they have some, and the carried values.
+  void fillBody(mlir::Block &block, LoopState s, unsigned depth, const VisitedSet &set, unsigned minterm,
+                bool counted);
+  /// A value as wide as the type: floats are extended or rounded.
+  Value resized(Value value, mlir::Type type);
+  dialect::SearchOp searchNext(LoopState &s, unsigned operand);
+  /// `no` may be null.
+  Carried branch(Value condition, mlir::TypeRange types, llvm::function_ref<Carried()> yes,
+                 llvm::function_ref<Carried()> no);
 
   // Flags.cpp: loops whose body stands once, with a presence flag for each operand
   bool usesFlags(const LoopState &s, unsigned depth, llvm::ArrayRef<unsigned> participants);
   /// Inside of such a loop: participants that the set does not require are uncertain.
   LoopState withFlags(const LoopState &s, llvm::ArrayRef<unsigned> participants, const FlaggedSet &set) const;
   FlaggedSet flaggedSet(const LoopState &s, llvm::ArrayRef<unsigned> participants);
-  Carried flaggedLoops(const LoopState &s, unsigned depth, llvm::ArrayRef<unsigned> participants);
-  Carried flaggedLoop(const LoopState &s, unsigned depth, llvm::ArrayRef<unsigned> participants,
-                      const FlaggedSet &set, bool counted);
   Carried flaggedLeaf(LoopState s);
   void search(LoopState &s, unsigned operand);
-  mlir::Value condition(const LoopState &s, unsigned operand);
-  Carried branch(mlir::Value condition, mlir::TypeRange types, llvm::function_ref<Carried()> yes,
-                 llvm::function_ref<Carried()> no);
+  Value condition(const LoopState &s, unsigned operand);
   Carried fills(llvm::ArrayRef<unsigned> operands);
   bool isUncertain(const LoopState &s) const;
   bool isRead(const LoopState &s, unsigned operand);
   void dropUnread(LoopState &s);
 
-  // CodeSize.cpp: which loops these are
+  // Analysis.cpp: which loops these are
   iteration::Choice<unsigned> chooseFlags(const LoopState &s, unsigned depth);
   void useFlags(const LoopState &s, unsigned depth);
   /// Adds what the loops from `depth` on would be in operations, until `size` is above `enough`.
   void measure(LoopState s, unsigned depth, int64_t copies, int64_t enough, int64_t &size);
   int64_t leafSize(const LoopState &s);
 
-  // StorageTraversal.cpp: an operand walked as it is stored
-  Carried walkLevels(LoopState s, const StorageTraversal &walk);
-  Carried walkLeaf(LoopState s, const StorageTraversal &walk);
-  bool separatesResults(const StorageTraversal &walk, size_t level) const;
+  // StorageTraversal.cpp: an operand traversed as it is stored
+  Carried traverseLevels(LoopState s, const StorageTraversal &traversal);
+  Carried traverseLeaf(LoopState s, const StorageTraversal &traversal);
+  bool separatesResults(const StorageTraversal &traversal, size_t level) const;
 
   // WideSums.cpp: narrow results whose elements are added to again and again
   bool sumsWide() const;
@@ -106,38 +118,39 @@ private:
   /// a workspace of the type they are summed in, then narrowed once and stored.
   Carried inWorkspace(const LoopState &s, llvm::function_ref<Carried(const LoopState &)> contributions);
   struct Workspace {
-    mlir::Value tensor, memory;
-    std::vector<mlir::Value> fixed; ///< per level of the result: its coordinate; null for the levels here
-    std::vector<mlir::Value> sizes; ///< per level of the result: null, but for the levels here
+    Value tensor, memory;
+    std::vector<Value> fixed; ///< per level of the result: its coordinate; null for the levels here
+    std::vector<Value> sizes; ///< per level of the result: null, but for the levels here
   };
-  Carried inPattern(const LoopState &s, llvm::function_ref<Carried(const LoopState &)> contributions);
   unsigned workspaceDepth() const;
   Workspace makeWorkspace(const LoopState &s);
-  mlir::Value
-  forWorkspace(const Workspace &workspace, unsigned level, std::pair<mlir::Value, mlir::Value> at,
-               unsigned depth, mlir::Value carried,
-               llvm::function_ref<mlir::Value(mlir::Value, std::pair<mlir::Value, mlir::Value>)> each);
+  Value copyLevels(const Workspace &made, Value from, Value to, unsigned level, unsigned own, Value inResult,
+                   Value inWorkspace);
+  Value copySlots(Value from, Value to);
+  Value parallelLoop(Value size, Value carried, llvm::function_ref<Value(Value at, Value carried)> body);
 
   // EmitAssemble.cpp: results that are new tensors
-  mlir::Value assemble();
-  mlir::Value insertionBound();
-  mlir::Value entriesBound();
+  Value assemble();
+  bool isIndexedBy(const SparseOperand &operand, unsigned index) const;
+  template <typename Op> Value storedCounts(llvm::ArrayRef<unsigned> operands);
+  Value insertionBound();
+  Value entriesBound();
   Carried newElement(LoopState s, unsigned depth);
-  void insert(const LoopState &s, mlir::Value value);
-  mlir::Value isNot(mlir::Value x, mlir::Value y);
-  mlir::Value startValue();
+  void insert(const LoopState &s, Value value);
+  Value isNot(Value x, Value y);
+  Value startValue();
   mlir::AffineMap insertionOrder() const;
   std::optional<dialect::Combine> combiner() const;
 
   // OperandLevels.cpp: how operands follow the loops
   void advance(LoopState &s);
-  bool coordinateOf(const LoopState &s, const SparseOperand &operand, size_t level, mlir::Value &out);
-  mlir::Value indexValue(const LoopState &s, unsigned index);
-  mlir::Value subscriptValue(const LoopState &s, const iteration::Subscript &subscript);
-  mlir::Value extent(const LoopState &s, unsigned depth);
-  mlir::Value dimSize(unsigned index);
-  mlir::Value space(const LoopState &s, unsigned operand);
-  mlir::Value iteratorOf(const LoopState &s, unsigned operand) const;
+  bool coordinateOf(const LoopState &s, const SparseOperand &operand, size_t level, Value &out);
+  Value indexValue(const LoopState &s, unsigned index);
+  Value subscriptValue(const LoopState &s, const iteration::Subscript &subscript);
+  Value extent(const LoopState &s, unsigned depth);
+  Value dimSize(unsigned index);
+  Value space(const LoopState &s, unsigned operand);
+  Value iteratorOf(const LoopState &s, unsigned operand) const;
   mlir::Type iteratorType(unsigned operand, size_t level) const;
   std::optional<unsigned> nextSearch(const LoopState &s) const;
 
@@ -145,7 +158,9 @@ private:
   Presence presence(const LoopState &s) const;
   /// As in the loop's case for a minterm: its participants have the coordinate, the others are absent.
   Presence presence(const LoopState &s, llvm::ArrayRef<unsigned> participants, uint64_t minterm) const;
-  bool isWalked(unsigned input) const;
+  bool isIterated(unsigned input) const;
+  /// Inputs that may have entries below, and that no other leads.
+  llvm::SmallVector<unsigned> openInputs(const LoopState &s) const;
   llvm::SmallVector<unsigned> participants(const LoopState &s, unsigned depth) const;
   LoopState withMinterm(LoopState s, llvm::ArrayRef<unsigned> participants, uint64_t minterm) const;
   LoopState inCase(const LoopState &s, llvm::ArrayRef<unsigned> participants, uint64_t minterm) const;
@@ -158,13 +173,11 @@ private:
   bool isReduction(unsigned depth) const { return statement.reduction[plan.order[depth].index]; }
   unsigned resultDepth() const;
 
-  mlir::OpBuilder &b;
-  mlir::Location loc;
   SparseStatement &statement;
   const iteration::Plan &plan;
   dialect::Strategy strategy; ///< of sets of coordinates
   BodyAlgebra algebra;
-  std::vector<mlir::Value> sizes; ///< per index
+  std::vector<Value> sizes;       ///< per index
   std::vector<bool> readByBody;   ///< per input: its value is used
   std::vector<bool> testedByBody; ///< per input: whether it stores an entry is used
   bool onceEach = false;          ///< no reduction runs outside the result's loops

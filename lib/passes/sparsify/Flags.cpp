@@ -1,14 +1,10 @@
 // Loops whose body stands in the code once, whatever operands have the coordinate: each comes with a presence
 // flag.
 #include "dialect/Scalars.h"
-#include "iteration/Set.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "passes/sparsify/Emitter.h"
 
 namespace tulle::passes {
 using namespace mlir;
-using dialect::CoiterateOp;
 
 std::string FlaggedSet::print() const {
   if (universe)
@@ -44,13 +40,14 @@ FlaggedSet LoopEmitter::flaggedSet(const LoopState &s, ArrayRef<unsigned> who) {
 }
 
 bool LoopEmitter::usesFlags(const LoopState &s, unsigned depth, ArrayRef<unsigned> who) {
-  // Telling the sets of more operands apart takes longer than their loops are worth: 256 are asked for here.
+  // Telling the sets of more operands apart takes longer than their loops are worth: 256 would be tested
+  // here.
   constexpr size_t most = 8;
   if (who.size() < 2 || (depth >= flagged && who.size() <= most))
     return false;
   FlaggedSet set = flaggedSet(s, who);
   const auto optional = size_t(llvm::count(set.required, false));
-  // A result with the pattern of an operand has no place where that one has no entry.
+  // A result with the pattern of an operand has no slot where that one has no entry.
   for (auto [o, needed] : llvm::zip(who, set.required))
     if (statement.pattern && statement.leaderOf(*statement.pattern) == o && !needed)
       return false;
@@ -67,55 +64,6 @@ LoopState LoopEmitter::withFlags(const LoopState &s, ArrayRef<unsigned> who, con
   return inside;
 }
 
-LoopEmitter::Carried LoopEmitter::flaggedLoops(const LoopState &s, unsigned depth, ArrayRef<unsigned> who) {
-  FlaggedSet set = flaggedSet(s, who);
-  if (!set.universe || !s.scalar || !isReduction(depth) ||
-      !algebra.isIdempotentConstant(presence(withMinterm(s, who, 0))))
-    return flaggedLoop(s, depth, who, set, /*counted=*/false);
-  set.universe = false;
-  set.oneOf = true;
-  return remainder(s, depth, who, [&] { return flaggedLoop(s, depth, who, set, /*counted=*/true); });
-}
-
-LoopEmitter::Carried LoopEmitter::flaggedLoop(const LoopState &s, unsigned depth, ArrayRef<unsigned> who,
-                                              const FlaggedSet &set, bool counted) {
-  Carried inits = s.carried;
-  Value zero = arith::ConstantIndexOp::create(b, loc, 0);
-  if (counted)
-    inits.push_back(zero);
-  SmallVector<Type> types(ValueRange(inits).getTypes());
-  Value range;
-  if (set.universe)
-    range = dialect::RangeOp::create(b, loc, dialect::RangeType::get(b.getContext()), zero, extent(s, depth));
-  SmallVector<Value> spaces;
-  for (unsigned o : who)
-    spaces.push_back(space(s, o));
-  auto op =
-      CoiterateOp::create(b, loc, types, set.print(), {}, spaces, range, inits, loopAttr(depth), strategy,
-                          /*flags=*/true, 1);
-  OpBuilder::InsertionGuard guard(b);
-  Block *block = &op.getCaseRegions()[0].emplaceBlock();
-  LoopState inner = s;
-  inner.coordinates[depth] = block->addArgument(b.getIndexType(), loc);
-  for (unsigned o : who) {
-    Type type = iteratorType(o, s.operands[o].iterators.size());
-    inner.operands[o].iterators.push_back(block->addArgument(type, loc));
-  }
-  for (auto [o, needed] : llvm::zip(who, set.required)) {
-    inner.operands[o].present = block->addArgument(b.getI1Type(), loc);
-    inner.operands[o].uncertain = !needed;
-  }
-  for (Value &carried : inner.carried)
-    carried = block->addArgument(carried.getType(), loc);
-  Value count = counted ? Value(block->addArgument(b.getIndexType(), loc)) : Value();
-  b.setInsertionPointToStart(block);
-  Carried results = loops(inner, depth + 1);
-  if (counted)
-    results.push_back(arith::AddIOp::create(b, loc, count, arith::ConstantIndexOp::create(b, loc, 1)));
-  dialect::YieldOp::create(b, loc, results);
-  return Carried(op.getResults());
-}
-
 LoopEmitter::Carried LoopEmitter::flaggedLeaf(LoopState s) {
   advance(s);
   while (std::optional<unsigned> o = nextSearch(s))
@@ -125,10 +73,10 @@ LoopEmitter::Carried LoopEmitter::flaggedLeaf(LoopState s) {
   uint64_t uncertain = 0, tested = 0;
   SmallVector<Value> present;
   for (unsigned o = 0; o + 1 < statement.operands.size(); ++o) {
-    const OperandState &walked = s.operands[statement.leaderOf(o)];
-    s.operands[o].present = walked.present;
-    present.push_back(walked.present);
-    uncertain |= uint64_t(walked.uncertain && !walked.absent) << o;
+    const OperandState &leader = s.operands[statement.leaderOf(o)];
+    s.operands[o].present = leader.present;
+    present.push_back(leader.present);
+    uncertain |= uint64_t(leader.uncertain && !leader.absent) << o;
     tested |= uint64_t(testedByBody[o]) << o;
   }
   FlagAlgebra algebraOfFlags(b, loc, algebra, presence(s), uncertain, tested, present);
@@ -138,8 +86,8 @@ LoopEmitter::Carried LoopEmitter::flaggedLeaf(LoopState s) {
   return result;
 }
 
-/// Looks the operand up, and with it those that it leads: a flag says whether it has an entry, and values
-/// that it does not have are the fill.
+/// Searches for the operand's entry, and with it those that it leads: a flag says whether it has an entry,
+/// and values that it does not have are the fill.
 void LoopEmitter::search(LoopState &s, unsigned o) {
   SmallVector<unsigned> group;
   for (unsigned p = o; p + 1 < statement.operands.size(); ++p)
@@ -149,27 +97,20 @@ void LoopEmitter::search(LoopState &s, unsigned o) {
   for (unsigned p : group)
     types.push_back(getElementTypeOrSelf(statement.operands[p].tensor.getType()));
   auto missing = [&] {
-    Carried results{arith::ConstantIntOp::create(b, loc, 0, 1)};
+    Carried results{boolean(false)};
     llvm::append_range(results, fills(group));
     return results;
   };
   std::function<Carried(LoopState)> reach = [&](LoopState at) -> Carried {
     advance(at);
-    const size_t level = at.operands[o].iterators.size();
-    if (level == statement.operands[o].digits.size()) {
-      Carried results{arith::ConstantIntOp::create(b, loc, 1, 1)};
+    if (at.operands[o].iterators.size() == statement.operands[o].digits.size()) {
+      Carried results{boolean(true)};
       for (unsigned p : group)
         results.push_back(at.operands[p].value);
       return results;
     }
-    Value coordinate;
-    coordinateOf(at, statement.operands[o], level, coordinate);
-    Value parent = level ? at.operands[o].iterators.back() : Value();
-    auto found =
-        dialect::SearchOp::create(b, loc, iteratorType(o, level), b.getI1Type(), statement.operands[o].tensor,
-                                  b.getI64IntegerAttr(level), parent, coordinate);
-    at.operands[o].iterators.push_back(found.getResult());
-    return branch(found.getFound(), types, [&] { return reach(at); }, missing);
+    Value isFound = searchNext(at, o).getFound();
+    return branch(isFound, types, [&] { return reach(at); }, missing);
   };
   OperandState &state = s.operands[o];
   LoopState there = s;
@@ -187,34 +128,15 @@ void LoopEmitter::search(LoopState &s, unsigned o) {
 /// another operand has no entry: a row of B in `A(i,k) * B(k,j)`.
 Value LoopEmitter::condition(const LoopState &s, unsigned operand) {
   Value result;
-  auto both = [&](Value flag) {
-    result = result && result != flag ? arith::AndIOp::create(b, loc, result, flag).getResult() : flag;
-  };
   for (unsigned p = 0; p + 1 < statement.operands.size(); ++p) {
     if (!s.operands[p].uncertain || s.operands[p].absent || statement.operands[p].leader)
       continue;
     LoopState missing = s;
     missing.operands[p].absent = true;
     if (p == operand || !isRead(missing, operand))
-      both(s.operands[p].present);
+      result = result == s.operands[p].present ? result : both(result, s.operands[p].present);
   }
   return result;
-}
-
-LoopEmitter::Carried LoopEmitter::branch(Value condition, TypeRange types, function_ref<Carried()> yes,
-                                         function_ref<Carried()> no) {
-  auto op = scf::IfOp::create(b, loc, types, condition, /*withElseRegion=*/bool(no));
-  OpBuilder::InsertionGuard guard(b);
-  auto fill = [&](Block *block, function_ref<Carried()> emit) {
-    b.setInsertionPointToStart(block);
-    Carried results = emit();
-    if (!results.empty()) // else the terminator is there already
-      scf::YieldOp::create(b, loc, results);
-  };
-  fill(op.thenBlock(), yes);
-  if (no)
-    fill(op.elseBlock(), no);
-  return Carried(op.getResults());
 }
 
 LoopEmitter::Carried LoopEmitter::fills(ArrayRef<unsigned> operands) {
@@ -239,17 +161,14 @@ bool LoopEmitter::isRead(const LoopState &s, unsigned operand) {
   return false;
 }
 
-/// What does not matter any more is not walked: a row of B where A has no entry, in `A(i,k) * B(k,j) + …`.
+/// What does not matter any more is not iterated: a row of B where A has no entry, in `A(i,k) * B(k,j) + …`.
 void LoopEmitter::dropUnread(LoopState &s) {
-  for (unsigned o = 0; o + 1 < statement.operands.size(); ++o) {
-    OperandState &state = s.operands[o];
-    if (state.absent || statement.operands[o].leader || statement.operands[o].extent || !isWalked(o))
-      continue;
-    bool walks = false;
-    for (size_t l = state.iterators.size(); l < plan.levels[o].size(); ++l)
-      walks |= plan.levels[o][l].mode != iteration::LevelMode::Locate;
-    if (walks && !isRead(s, o))
-      state.absent = true;
+  for (unsigned o : openInputs(s)) {
+    auto left = ArrayRef(plan.levels[o]).drop_front(s.operands[o].iterators.size());
+    bool iterates = llvm::any_of(
+        left, [](const iteration::LevelPlan &level) { return level.mode != iteration::LevelMode::Locate; });
+    if (!statement.operands[o].extent && iterates && !isRead(s, o))
+      s.operands[o].absent = true;
   }
 }
 

@@ -32,17 +32,12 @@ struct HoistConvert : impl::HoistConvertBase<HoistConvert> {
     Builder b(function.getContext());
     Attribute source = dialect::getEncoding(cast<RankedTensorType>(op.getSource().getType()));
     Attribute name = function.getArgAttr(number, dialect::kNameAttr);
-    Attribute entries = function.getArgAttr(number, dialect::kEntriesAttr);
-    Attribute whole = function.getArgAttr(number, dialect::kWholeAttr);
     Value target = existing(function, op, name);
     if (!target) {
       SmallVector<NamedAttribute> attrs{b.getNamedAttr(dialect::kSourceAttr, source)};
-      if (name)
-        attrs.push_back(b.getNamedAttr(dialect::kNameAttr, name));
-      if (entries)
-        attrs.push_back(b.getNamedAttr(dialect::kEntriesAttr, entries));
-      if (whole)
-        attrs.push_back(b.getNamedAttr(dialect::kWholeAttr, whole));
+      for (StringRef kept : {dialect::kNameAttr, dialect::kEntriesAttr, dialect::kWholeAttr})
+        if (Attribute attr = function.getArgAttr(number, kept))
+          attrs.push_back(b.getNamedAttr(kept, attr));
       (void)function.insertArgument(number + 1, op.getType(), b.getDictionaryAttr(attrs), op.getLoc());
       target = function.getArgument(number + 1);
     }

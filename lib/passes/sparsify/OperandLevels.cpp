@@ -1,5 +1,4 @@
 // How operands follow the loops: coordinates of their levels, iterators, values.
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/sparsify/Emitter.h"
 
@@ -13,10 +12,8 @@ using iteration::Subscript;
 namespace {
 
 /// Index arithmetic that drops what is constant, so that unblocked tensors get plain coordinates.
-struct Arith {
-  OpBuilder &b;
-  Location loc;
-  Value constant(int64_t v) { return arith::ConstantIndexOp::create(b, loc, v); }
+struct Arith : levels::IndicesAt {
+  using IndicesAt::IndicesAt;
   Value add(Value x, Value y) { return b.createOrFold<arith::AddIOp>(loc, x, y); }
   Value mul(Value x, int64_t k) { return k == 1 ? x : b.createOrFold<arith::MulIOp>(loc, x, constant(k)); }
   Value div(Value x, int64_t k) { return k == 1 ? x : b.createOrFold<arith::DivUIOp>(loc, x, constant(k)); }
@@ -31,16 +28,15 @@ void LoopEmitter::advance(LoopState &s) {
   for (auto [o, operand] : llvm::enumerate(statement.operands)) {
     OperandState &state = s.operands[o];
     if (operand.leader) {
-      state.absent = s.operands[*operand.leader].absent;
-      state.iterators = s.operands[*operand.leader].iterators;
-      state.uncertain = s.operands[*operand.leader].uncertain;
-      state.present = s.operands[*operand.leader].present;
+      Value value = state.value;
+      state = s.operands[*operand.leader];
+      state.value = value;
     }
     bool isResult = o + 1 == statement.operands.size();
     if (state.absent || state.value || operand.extent ||
         (isResult && (statement.pattern || statement.assembled)))
       continue;
-    if (!isResult && !operand.leader && !isWalked(unsigned(o)))
+    if (!isResult && !operand.leader && !isIterated(unsigned(o)))
       continue;
     while (!operand.leader && state.iterators.size() < operand.digits.size()) {
       size_t level = state.iterators.size(), own = level;
@@ -57,13 +53,13 @@ void LoopEmitter::advance(LoopState &s) {
       if (plan.levels[o][level].mode != LevelMode::Locate || !coordinateOf(s, operand, level, coordinate))
         break;
       Value parent = own ? state.iterators.back() : Value();
-      state.iterators.push_back(dialect::LocateOp::create(b, loc, iteratorType(o, own), operand.tensor,
-                                                          b.getI64IntegerAttr(own), parent, coordinate));
+      state.iterators.push_back(
+          dialect::LocateOp::create(b, loc, iteratorType(o, own), operand.tensor, own, parent, coordinate));
     }
     if (state.iterators.size() < operand.digits.size() || isResult || !readByBody[o])
       continue;
     Value iterator = state.iterators.empty() ? Value() : state.iterators.back();
-    Type type = cast<RankedTensorType>(operand.tensor.getType()).getElementType();
+    Type type = getElementTypeOrSelf(operand.tensor.getType());
     auto load = [&] {
       return Carried{dialect::LoadOp::create(b, loc, type, operand.tensor, iterator).getResult()};
     };
@@ -105,13 +101,13 @@ Value LoopEmitter::indexValue(const LoopState &s, unsigned index) {
   Value sum;
   for (auto [d, v] : llvm::enumerate(plan.order))
     if (v.index == index && s.coordinates[d]) {
-      Value part = a.mul(s.coordinates[d], v.stride);
-      sum = sum ? a.add(sum, part) : part;
+      Value digit = a.mul(s.coordinates[d], v.stride);
+      sum = sum ? a.add(sum, digit) : digit;
     }
   return sum ? sum : a.constant(0);
 }
 
-/// How many coordinates loop `depth` has: the digit's modulus, cut where the index would pass the end of its
+/// How many coordinates loop `depth` has: the digit's modulus, less where the index would pass the end of its
 /// dimension.
 Value LoopEmitter::extent(const LoopState &s, unsigned depth) {
   Arith a{b, loc};
@@ -152,8 +148,7 @@ Value LoopEmitter::space(const LoopState &s, unsigned operand) {
   const SparseOperand &o = statement.operands[operand];
   auto type = dialect::SpaceType::get(b.getContext(), o.encoding, iterators.size());
   Value parent = iterators.empty() ? Value() : iterators.back();
-  return dialect::SpaceOp::create(b, loc, type, o.tensor, b.getI64IntegerAttr(iterators.size()), parent,
-                                  condition(s, operand));
+  return dialect::SpaceOp::create(b, loc, type, o.tensor, iterators.size(), parent, condition(s, operand));
 }
 
 /// The iterator of the last level, which for a result with a pattern is the pattern's; null when it was not
@@ -167,9 +162,8 @@ Value LoopEmitter::iteratorOf(const LoopState &s, unsigned operand) const {
 }
 
 std::optional<unsigned> LoopEmitter::nextSearch(const LoopState &s) const {
-  for (unsigned o = 0; o + 1 < statement.operands.size(); ++o)
-    if (!statement.operands[o].leader && isWalked(o) && !statement.operands[o].extent &&
-        !s.operands[o].absent && s.operands[o].iterators.size() < statement.operands[o].digits.size())
+  for (unsigned o : openInputs(s))
+    if (!statement.operands[o].extent && s.operands[o].iterators.size() < statement.operands[o].digits.size())
       return o;
   return std::nullopt;
 }

@@ -2,7 +2,7 @@
 #include "dialect/Costs.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/Passes.h"
-#include "passes/sparsify/StorageTraversal.h"
+#include "passes/sparsify/Statement.h"
 
 namespace tulle::passes {
 using namespace mlir;
@@ -20,15 +20,15 @@ struct ResolveOrder : impl::ResolveOrderBase<ResolveOrder> {
       signalPassFailure();
   }
 
-  /// Every conversion makes one more operand follow the loops; one that cannot be walked by loops over
-  /// indices may be converted again for these.
+  /// Every conversion makes one more operand follow the loops; one that loops over indices cannot follow may
+  /// be converted again for these.
   LogicalResult resolve(linalg::GenericOp generic) {
     const unsigned most = 2 * generic->getNumOperands();
-    for (unsigned round = 0;; ++round) {
+    for (unsigned step = 0;; ++step) {
       FailureOr<SparseStatement> statement = SparseStatement::read(generic);
       if (failed(statement))
         return failure();
-      if (planStorageWalk(*statement))
+      if (planStorageTraversal(*statement))
         return success();
       auto planned = iteration::plan(statement->reduction, statement->planOperands());
       auto *conversion = std::get_if<iteration::Conversion>(&planned);
@@ -37,7 +37,7 @@ struct ResolveOrder : impl::ResolveOrderBase<ResolveOrder> {
         return success();
       if (!conversion)
         conversion = &*unwalkable;
-      if (round == most || conversion->target == encodingOf(generic, conversion->operand))
+      if (step == most || conversion->target == encodingOf(generic, conversion->operand))
         return refuse(*statement, *conversion);
       convert(generic, *conversion);
     }

@@ -1,9 +1,6 @@
-// Operands that are slices, as subscripts of the tensors they were cut from.
-#include "dialect/Dialect.h"
+// Operands that are slices, as subscripts of the tensors they are slices of.
 #include "dialect/SliceArguments.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/Passes.h"
 #include "passes/sparsify/Statement.h"
@@ -21,8 +18,8 @@ bool isSliced(Type type) {
   return tensor && format::hasSlices(dialect::getEncoding(tensor).getValue());
 }
 
-/// Every coordinate of a sliced dimension is stored, and by one level where others are walked: reaching it is
-/// arithmetic.
+/// Every coordinate of a sliced dimension is stored, and by one level where others are iterated: reaching it
+/// is arithmetic.
 bool isLocated(const format::Encoding &encoding) {
   std::optional<std::vector<format::Digit>> digits = format::digits(encoding);
   if (!digits || format::isAllDense(encoding))
@@ -33,12 +30,12 @@ bool isLocated(const format::Encoding &encoding) {
     if (encoding.dims[digit.dim].slice && (!full || digit.stride != 1 || digit.modulus != 0))
       return false;
   }
-  // What no loop over a dimension follows is walked as it is stored, and then outside the slice, too.
+  // What no loop over a dimension follows is traversed as it is stored, and then outside the slice, too.
   return llvm::all_of(encoding.levels, [](const format::Level &level) { return level.format.ordered; });
 }
 
 /// What a copy of the slice is stored in: as the whole is, but not where that stores coordinates without an
-/// entry: the slice has them at other places than a copy would.
+/// entry: the slice has them at other coordinates than a copy would.
 format::Encoding copyOf(const format::Encoding &encoding) {
   using enum format::LevelKind;
   format::Encoding own = format::withoutSlices(encoding);

@@ -3,11 +3,9 @@
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/Passes.h"
 #include "passes/sparsify/Emitter.h"
-#include "passes/sparsify/SplitSum.h"
 
 namespace tulle::passes {
 using namespace mlir;
@@ -53,20 +51,20 @@ struct Sparsify : impl::SparsifyBase<Sparsify> {
     if (failed(statement))
       return failure();
     OpBuilder b(generic);
-    if (std::optional<StorageTraversal> walk = planStorageWalk(*statement))
-      return replace(generic, LoopEmitter(b, *statement, walk->plan, chosen).emit(*walk));
+    if (std::optional<StorageTraversal> traversal = planStorageTraversal(*statement))
+      return replace(generic, LoopEmitter(b, *statement, traversal->plan, chosen).emit(*traversal));
     auto planned = planLoops(*statement);
     if (auto *conversion = std::get_if<iteration::Conversion>(&planned))
       return generic.emitError("operand ") << conversion->operand << " does not fit the loops of the others ("
                                            << conversion->reason << "); run tulle-resolve-order first";
     LoopEmitter emitter(b, *statement, std::get<iteration::Plan>(planned), chosen);
     if (emitter.isOverBudget())
-      if (SmallVector<linalg::GenericOp> parts = splitThatFits(generic); !parts.empty()) {
-        dialect::explainChoice(parts.front(), "the sum is " + std::to_string(parts.size()) +
+      if (SmallVector<linalg::GenericOp> terms = splitThatFits(generic); !terms.empty()) {
+        dialect::explainChoice(terms.front(), "the sum is " + std::to_string(terms.size()) +
                                                   " statements, one after the other: with loops that all its "
                                                   "operands meet in it would be over the budget of code");
-        (void)replace(generic, parts.back().getResult(0));
-        return success(llvm::all_of(parts, [&](linalg::GenericOp part) { return succeeded(rewrite(part)); }));
+        (void)replace(generic, terms.back().getResult(0));
+        return success(llvm::all_of(terms, [&](linalg::GenericOp term) { return succeeded(rewrite(term)); }));
       }
     explain(*statement, std::get<iteration::Plan>(planned));
     return replace(generic, emitter.emit());
@@ -78,19 +76,19 @@ struct Sparsify : impl::SparsifyBase<Sparsify> {
     return iteration::plan(statement.reduction, statement.planOperands());
   }
 
-  /// A part may need other conversions than the whole, which tulle-resolve-order has seen: then there are
-  /// none.
+  /// A statement of the sum may need other conversions than the whole, which tulle-resolve-order has seen:
+  /// then there are none.
   static SmallVector<linalg::GenericOp> splitThatFits(linalg::GenericOp generic) {
-    SmallVector<linalg::GenericOp> parts = splitSum(generic);
-    const bool fits = llvm::all_of(parts, [](linalg::GenericOp part) {
-      FailureOr<SparseStatement> statement = SparseStatement::read(part);
-      return succeeded(statement) &&
-             (planStorageWalk(*statement) || std::holds_alternative<iteration::Plan>(planLoops(*statement)));
+    SmallVector<linalg::GenericOp> terms = splitSum(generic);
+    const bool fits = llvm::all_of(terms, [](linalg::GenericOp term) {
+      FailureOr<SparseStatement> statement = SparseStatement::read(term);
+      return succeeded(statement) && (planStorageTraversal(*statement) ||
+                                      std::holds_alternative<iteration::Plan>(planLoops(*statement)));
     });
     if (fits)
-      return parts;
-    for (linalg::GenericOp part : llvm::reverse(parts))
-      part.erase();
+      return terms;
+    for (linalg::GenericOp term : llvm::reverse(terms))
+      term.erase();
     return {};
   }
 

@@ -1,9 +1,9 @@
-#include "passes/sparsify/SplitSum.h"
-#include "dialect/Dialect.h"
+// A sum is a list of signed terms; terms that read the same sparse operands are one statement, which adds
+// them to the result of the one before.
 #include "dialect/Scalars.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/IR/IRMapping.h"
-#include "mlir/IR/Matchers.h"
+#include "passes/sparsify/Statement.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -53,13 +53,13 @@ public:
 
   SmallVector<GenericOp> split() {
     OpBuilder b(generic);
-    SmallVector<GenericOp> parts;
+    SmallVector<GenericOp> made;
     Value init = generic.getDpsInits()[0];
     for (auto &[sparse, members] : groups) {
-      parts.push_back(part(b, members, init, accumulates || !parts.empty()));
-      init = parts.back().getResult(0);
+      made.push_back(statementOf(b, members, init, accumulates || !made.empty()));
+      init = made.back().getResult(0);
     }
-    return parts;
+    return made;
   }
 
 private:
@@ -76,12 +76,10 @@ private:
   void collect(Value value, bool negative) {
     Operation *op = value.getDefiningOp();
     const bool own = op && op->getBlock() == &block && value.hasOneUse();
-    if (own && isSum(op) && mayReorder(op)) {
+    const bool difference = own && isa<arith::SubFOp, arith::SubIOp, complex::SubOp>(op);
+    if (own && (isSum(op) || difference) && mayReorder(op)) {
       collect(op->getOperand(0), negative);
-      collect(op->getOperand(1), negative);
-    } else if (own && isa<arith::SubFOp, arith::SubIOp, complex::SubOp>(op) && mayReorder(op)) {
-      collect(op->getOperand(0), negative);
-      collect(op->getOperand(1), !negative);
+      collect(op->getOperand(1), negative != difference);
     } else if (own && isa<arith::NegFOp, complex::NegOp>(op)) {
       collect(op->getOperand(0), !negative);
     } else {
@@ -145,7 +143,7 @@ private:
     return covered.size() == generic.getNumLoops();
   }
 
-  GenericOp part(OpBuilder &b, ArrayRef<Term> members, Value init, bool adds) {
+  GenericOp statementOf(OpBuilder &b, ArrayRef<Term> members, Value init, bool adds) {
     SmallVector<Value> inputs, arguments;
     SmallVector<AffineMap> maps;
     llvm::SetVector<Value> needed = inputsOf(members);

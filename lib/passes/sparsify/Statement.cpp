@@ -51,10 +51,14 @@ bool addTerms(AffineExpr expr, int64_t scale, Subscript &out) {
   return false;
 }
 
+Value withoutFill(Value init) {
+  auto fill = init.getDefiningOp<dialect::FillOp>();
+  return fill ? fill.getTensor() : init;
+}
+
 /// A sparse tensor that nothing is stored in yet: it is made by the loops.
 bool isNewTensor(Value init) {
-  if (auto fill = init.getDefiningOp<dialect::FillOp>())
-    init = fill.getTensor();
+  init = withoutFill(init);
   auto type = dyn_cast<RankedTensorType>(init.getType());
   return type && init.getDefiningOp<tensor::EmptyOp>() &&
          !format::isAllDense(dialect::getEncoding(type).getValue());
@@ -108,17 +112,11 @@ void readInit(SparseStatement &s) {
     s.init = like.getTensor();
 }
 
-dialect::LikeOp findLike(Value init) {
-  if (auto fill = init.getDefiningOp<dialect::FillOp>())
-    init = fill.getTensor();
-  return init.getDefiningOp<dialect::LikeOp>();
-}
-
 LogicalResult readPattern(SparseStatement &s) {
   if (!s.result().sparse || s.assembled)
     return success();
   OpOperand *init = s.generic.getDpsInitOperand(0);
-  dialect::LikeOp like = findLike(init->get());
+  auto like = withoutFill(init->get()).getDefiningOp<dialect::LikeOp>();
   for (auto [k, use] : llvm::enumerate(s.generic->getOpOperands()))
     if (like && use.get() == like.getPattern() &&
         s.generic.getMatchingIndexingMap(&use) == s.generic.getMatchingIndexingMap(init))

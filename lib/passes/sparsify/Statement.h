@@ -3,7 +3,6 @@
 #pragma once
 #include "dialect/Dialect.h"
 #include "iteration/Plan.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "passes/sparsify/Algebra.h"
 
 namespace tulle::passes {
@@ -17,10 +16,10 @@ struct SparseOperand {
   bool sparse = false; ///< some level does not store every coordinate
   bool extent = false; ///< only says how far an index runs; never read
   /// No loop over a dimension follows its levels, because they are no digits of dimensions or not in order:
-  /// it can only be walked as it is stored.
+  /// it can only be traversed as it is stored.
   bool byStorage = false;
-  /// An operand before it that stores the same coordinates at the same positions: that one is walked for
-  /// both.
+  /// An operand before it that stores the same coordinates at the same positions: that one is iterated
+  /// for both.
   std::optional<unsigned> leader;
 };
 
@@ -33,7 +32,7 @@ struct SparseStatement {
   std::optional<unsigned> pattern;     ///< input whose pattern a sparse result shares
   bool assembled = false;              ///< the result is a new sparse tensor: the loops insert its entries
 
-  /// The operand that is walked for this one.
+  /// The operand that is iterated for this one.
   unsigned leaderOf(unsigned operand) const { return operands[operand].leader.value_or(operand); }
   SparseOperand &result() { return operands.back(); }
   const SparseOperand &result() const { return operands.back(); }
@@ -44,6 +43,29 @@ struct SparseStatement {
   /// semi-affine subscripts, a sparse result with neither `tulle.like` nor `tensor.empty`.
   static mlir::FailureOr<SparseStatement> read(mlir::linalg::GenericOp generic);
 };
+
+/// Of a statement with an operand that no loop over a dimension can follow, because its levels are no digits
+/// of dimensions (diagonals, padded and ranked rows, Morton blocks), or hold their coordinates in no order
+/// (hash tables): the loops run over the levels of that operand, as it is stored; the coordinates of its
+/// dimensions follow from those of its levels, and the others are located or searched there.
+struct StorageTraversal {
+  unsigned operand = 0;
+  iteration::Plan plan; ///< the operand's indices, then the others
+  unsigned bound = 0;   ///< how many loops of the plan the traversal stands for
+};
+
+/// Possible where nothing changes at coordinates the operand does not store, and it is the only sparse input
+/// or the one whose pattern the result has.
+std::optional<StorageTraversal> planStorageTraversal(const SparseStatement &statement);
+
+/// The first operand that can only be traversed as it is stored, with the encoding of digits it is converted
+/// to where it cannot be traversed so either.
+std::optional<iteration::Conversion> conversionToDigits(const SparseStatement &statement);
+
+/// Puts `y = t1; y = y + t2; …` before `y = t1 + t2 + …`, one linalg.generic for all terms that read the same
+/// sparse operands: the last one's result is the sum. Empty, and nothing is put there, where that is not the
+/// same: the result is not dense, the order of its additions is kept, or it is narrower than its sums.
+llvm::SmallVector<mlir::linalg::GenericOp> splitSum(mlir::linalg::GenericOp generic);
 
 /// What the user calls the indices, else `d0`, `d1`, ….
 std::vector<std::string> nameOfIndices(mlir::linalg::GenericOp generic);
