@@ -94,7 +94,7 @@ std::optional<StorageTraversal> planStorageTraversal(const SparseStatement &stat
     std::vector<LevelPlan> &levels = traversal.plan.levels.emplace_back();
     for (const format::Level &level : operand.encoding.getValue().levels)
       levels.push_back(
-          {iteration::isFull(level.format) || o == *traversed ? LevelMode::Locate : LevelMode::Search, 0});
+          {format::isFull(level.format) || o == *traversed ? LevelMode::Locate : LevelMode::Search, 0});
   }
   return traversal;
 }
