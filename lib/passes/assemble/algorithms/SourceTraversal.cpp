@@ -102,7 +102,8 @@ public:
 private:
   Value enter(unsigned l, Value parent) {
     auto attr = getEncoding(cast<RankedTensorType>(tensor.getType()));
-    auto space = SpaceOp::create(b, loc, SpaceType::get(b.getContext(), attr, l), tensor, l, parent);
+    auto space = SpaceOp::create(b, loc, SpaceType::get(b.getContext(), attr, l), tensor, l, parent,
+                                 /*condition=*/Value());
     auto loop = IterateOp::create(b, loc, TypeRange(), space, ValueRange(),
                                   LoopAttr::get(b.getContext(), LoopKind::Reduction), /*each=*/true);
     Block *body = b.createBlock(&loop.getBody(), {},
