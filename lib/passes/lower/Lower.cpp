@@ -42,16 +42,16 @@ void Lowering::lowerSpace(SpaceOp op) {
 void Lowering::lowerLocate(LocateOp op) {
   Space space = spaceAt(op.getLoc(), op.getTensor(), op.getLevel(), op.getParent());
   Value coordinate = values.lookup(op.getCoordinate());
-  Value position = space.format->locate(space.emitter(b, op.getLoc()), space.level, space.parent, coordinate);
+  Value position = space.format->locate(space.emitter(b, op.getLoc()), space.parent, coordinate);
   iterators[op.getResult()] = space.at(position, {}, coordinate);
 }
 
 void Lowering::lowerSearch(SearchOp op) {
   Location loc = op.getLoc();
   Space space = spaceAt(loc, op.getTensor(), op.getLevel(), op.getParent());
-  levels::Emitter emit = space.emitter(b, loc);
+  levels::LevelEmitter emit = space.emitter(b, loc);
   Value coordinate = values.lookup(op.getCoordinate());
-  if (std::optional<levels::Found> place = space.format->find(emit, space.level, space.parent, coordinate)) {
+  if (std::optional<levels::Found> place = space.format->find(emit, space.parent, coordinate)) {
     iterators[op.getResult()] = space.at(place->position, {}, coordinate);
     values.map(op.getFound(), place->found);
     return;

@@ -160,7 +160,7 @@ static std::optional<levels::PositionRange> boundedByChild(const levels::Emitter
   if (next >= space.storage->encoding.levels.size())
     return std::nullopt;
   const levels::LevelFormat *child = levels::find(space.storage->encoding.levels[next].format.kind);
-  return child->parentCoordinates(emit, next, space.parent);
+  return child->parentCoordinates({emit, next}, space.parent);
 }
 
 void Lowering::lowerIterate(IterateOp op) {
@@ -176,7 +176,7 @@ void Lowering::lowerIterate(IterateOp op) {
     Space space = spaces.lookup(op.getSpace());
     if (space.format->full()) {
       // Counting coordinates instead of positions keeps the lower bound 0.
-      levels::Emitter emit = space.emitter(b, loc);
+      levels::LevelEmitter emit = space.emitter(b, loc);
       std::optional<levels::PositionRange> bounds = boundedByChild(emit, space);
       Value begin = bounds ? bounds->begin : emit.constant(0);
       Value end = bounds ? bounds->end : emit.levelSize(space.level);
@@ -185,7 +185,7 @@ void Lowering::lowerIterate(IterateOp op) {
         end = arith::MinUIOp::create(b, loc, end, space.slice->end);
       }
       results = forLoop(b, loc, begin, end, op.getLoop(), inits, [&](Value coordinate, Values carried) {
-        Value position = space.format->locate(emit, space.level, space.parent, coordinate);
+        Value position = space.format->locate(emit, space.parent, coordinate);
         levels::Iterator iterator = space.at(position, {}, coordinate);
         iterator.bounded = bounds.has_value();
         return emitBody(op.getBody(), coordinate, iterator, op.getInits(), carried);

@@ -45,7 +45,7 @@ private:
   Value parent(Value coordinate) const {
     unsigned outer = level - 1;
     return levels::find(emit.storage.encoding.levels[outer].format.kind)
-        ->locate(emit, outer, above, coordinate);
+        ->locate({emit, outer}, above, coordinate);
   }
   void prefetchLines(unsigned field, Value at, int64_t lines) const {
     int64_t elements =

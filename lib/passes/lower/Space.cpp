@@ -10,17 +10,17 @@ using arith::CmpIPredicate;
 Space makeSpace(OpBuilder &b, Location loc, const levels::Storage &storage, unsigned level,
                 std::optional<levels::Iterator> parent, Value condition) {
   Space space{&storage, level, {}, levels::find(storage.encoding.levels[level].format.kind), {}, {}};
-  levels::Emitter emit = space.emitter(b, loc);
+  levels::LevelEmitter emit = space.emitter(b, loc);
   space.parent = parent ? *parent : levels::Iterator{emit.constant(0), {}, {}, {}};
   if (!condition) {
-    space.range = space.format->positions(emit, level, space.parent);
+    space.range = space.format->positions(emit, space.parent);
     return space;
   }
   space.maybeEmpty = true;
   Values bounds = ifElse(
       b, loc, condition, {b.getIndexType(), b.getIndexType()},
       [&] {
-        levels::PositionRange range = space.format->positions(emit, level, space.parent);
+        levels::PositionRange range = space.format->positions(emit, space.parent);
         return Values{range.begin, range.end};
       },
       [&] { return Values{emit.constant(0), emit.constant(0)}; });

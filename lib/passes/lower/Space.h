@@ -23,9 +23,11 @@ struct Space {
   bool maybeEmpty = false; ///< under a condition: even a level with one position below each parent may be
 
   bool unique() const { return storage->encoding.levels[level].format.unique; }
-  levels::Emitter emitter(mlir::OpBuilder &b, mlir::Location loc) const { return {b, loc, *storage}; }
+  levels::LevelEmitter emitter(mlir::OpBuilder &b, mlir::Location loc) const {
+    return {{b, loc, *storage}, level};
+  }
   mlir::Value coordinate(mlir::OpBuilder &b, mlir::Location loc, mlir::Value position) const {
-    return format->coordinate(emitter(b, loc), level, parent, position);
+    return format->coordinate(emitter(b, loc), parent, position);
   }
   /// The iterator of a position whose segment ends at `end` (looked at on nonunique levels only).
   levels::Iterator at(mlir::Value position, mlir::Value end, mlir::Value coordinate) const {
@@ -41,7 +43,7 @@ struct Space {
   /// Whether the slot holds an entry; null where every slot does.
   mlir::Value valid(mlir::OpBuilder &b, mlir::Location loc, mlir::Value position,
                     mlir::Value coordinate) const {
-    return format->valid(emitter(b, loc), level, parent, position, coordinate);
+    return format->valid(emitter(b, loc), parent, position, coordinate);
   }
 };
 
