@@ -1,6 +1,6 @@
 #include "passes/assemble/algorithms/SourceTraversal.h"
+#include "levels/Expression.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "passes/assemble/algorithms/LevelCoordinates.h"
 #include "passes/assemble/choose/Order.h"
 
 using namespace mlir;
@@ -128,7 +128,8 @@ private:
     for (unsigned d = 0; d < inverse.size(); ++d) {
       if (dims[d] || depth(inverse[d]) > l + 1)
         continue;
-      dims[d] = Coordinates(b, loc, {}, levels)(inverse[d]);
+      const levels::Storage none;
+      dims[d] = levels::ExpressionEmitter({b, loc, none}, {{}, levels})(inverse[d]);
       if (isSliced(d))
         restrict(d);
       else if (mayBePadding(inverse[d]))
