@@ -1,43 +1,15 @@
 // Stage 2: tensors that come into being.
 
-def Tulle_CombineAdd : I32EnumAttrCase<"Add", 0, "add">;
-def Tulle_CombineMul : I32EnumAttrCase<"Mul", 1, "mul">;
-def Tulle_CombineMin : I32EnumAttrCase<"Min", 2, "min">;
-def Tulle_CombineMax : I32EnumAttrCase<"Max", 3, "max">;
-def Tulle_CombineAnd : I32EnumAttrCase<"And", 4, "and">;
-def Tulle_CombineOr : I32EnumAttrCase<"Or", 5, "or">;
-def Tulle_CombineXor : I32EnumAttrCase<"Xor", 6, "xor">;
-def Tulle_Combine : I32EnumAttr<"Combine", "what becomes of several values at one coordinate",
-    [Tulle_CombineAdd, Tulle_CombineMul, Tulle_CombineMin, Tulle_CombineMax, Tulle_CombineAnd, Tulle_CombineOr,
-     Tulle_CombineXor]> {
-  let cppNamespace = "::tulle::dialect";
-  let genSpecializedAttr = 0;
-}
+def Tulle_Combine : Tulle_Enum<"Combine", "what becomes of several values at one coordinate",
+    ["Add", "Mul", "Min", "Max", "And", "Or", "Xor"]>;
 def Tulle_CombineAttr : EnumAttr<Tulle_Dialect, Tulle_Combine, "combine">;
 
-def Tulle_PlanAuto : I32EnumAttrCase<"Auto", 0, "auto">;
-def Tulle_PlanCount : I32EnumAttrCase<"Count", 1, "count">;
-def Tulle_PlanBound : I32EnumAttrCase<"Bound", 2, "bound">;
-def Tulle_PlanGrow : I32EnumAttrCase<"Grow", 3, "grow">;
-def Tulle_Plan : I32EnumAttr<"AssemblyPlan", "how the memory of a new tensor is sized",
-    [Tulle_PlanAuto, Tulle_PlanCount, Tulle_PlanBound, Tulle_PlanGrow]> {
-  let cppNamespace = "::tulle::dialect";
-  let genSpecializedAttr = 0;
-}
+def Tulle_Plan : Tulle_Enum<"AssemblyPlan", "how the memory of a new tensor is sized", ["Auto", "Count", "Bound", "Grow"]>;
 def Tulle_PlanAttr : EnumAttr<Tulle_Dialect, Tulle_Plan, "plan">;
 
-def Tulle_BuildAppendBlocks : I32EnumAttrCase<"AppendBlocks", 0, "append_blocks">;
-def Tulle_BuildAppend : I32EnumAttrCase<"Append", 1, "append">;
-def Tulle_BuildWorkspace : I32EnumAttrCase<"Workspace", 2, "workspace">;
-def Tulle_BuildScatter : I32EnumAttrCase<"Scatter", 3, "scatter">;
-def Tulle_BuildRadixSort : I32EnumAttrCase<"RadixSort", 4, "radix_sort">;
-def Tulle_BuildLevelByLevel : I32EnumAttrCase<"LevelByLevel", 5, "level_by_level">;
-def Tulle_AssemblyStrategy : I32EnumAttr<"AssemblyStrategy", "the algorithm that builds a new tensor",
-    [Tulle_BuildAppendBlocks, Tulle_BuildAppend, Tulle_BuildWorkspace, Tulle_BuildScatter,
-     Tulle_BuildRadixSort, Tulle_BuildLevelByLevel]> {
-  let cppNamespace = "::tulle::dialect";
-  let genSpecializedAttr = 0;
-}
+def Tulle_AssemblyStrategy : Tulle_Enum<"AssemblyStrategy", "the algorithm that builds a new tensor",
+    ["AppendBlocks", "Append", "Workspace", "Scatter", "RadixSort", "LevelByLevel"],
+    ["append_blocks", "append", "workspace", "scatter", "radix_sort", "level_by_level"]>;
 def Tulle_AssemblyStrategyAttr : EnumAttr<Tulle_Dialect, Tulle_AssemblyStrategy, "assembly">;
 
 def Tulle_AssembleOp : Tulle_Op<"assemble", [AttrSizedOperandSegments, NoTerminator, SingleBlock, RecursiveMemoryEffects, AutomaticAllocationScope]> {

@@ -8,8 +8,8 @@ def Tulle_SegmentOp : Tulle_Op<"segment", [DeclareOpInterfaceMethods<OpAsmOpInte
     ```mlir
     %begin, %end = tulle.segment %A_pos1[%i] : memref<?xi32>
     ```
-    Elements are zero-extended. The loop from `begin` to `end` walks the positions below position `i` of the level above: passes
-    ask this op, not the shape of the bounds. Canonicalization makes loads of a segment that no loop walks, and
+    Elements are zero-extended. The loop from `begin` to `end` iterates over the positions below position `i` of the level above:
+    passes query this op, not the shape of the bounds. Canonicalization makes loads of a segment that no loop iterates over, and
     `tulle-expand-segments` of all.
   }];
   let arguments = (ins Arg<Tulle_PositionsType, "the level's positions", [MemRead]>:$positions, Index:$at);

@@ -1,5 +1,7 @@
-// Canonical forms of the loops of stage 2.
+// Canonical forms: of loops over sets of coordinates, of conversions, and of segments.
 #include "dialect/Dialect.h"
+#include "iteration/Plan.h"
+#include "iteration/Shape.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -13,71 +15,122 @@ using iteration::Minterm;
 
 namespace {
 
-/// A carried value that every round passes on unchanged is its init.
+/// A carried value that every iteration passes on unchanged is its init.
 struct DropUnchangedCarried : OpRewritePattern<IterateOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(IterateOp op, PatternRewriter &rewriter) const override {
     Block &block = op.getBody().front();
     auto yield = cast<YieldOp>(block.getTerminator());
-    unsigned carried = unsigned(op.getInits().size());
-    unsigned leading = block.getNumArguments() - carried;
-    SmallVector<unsigned> kept;
+    const unsigned carried = unsigned(op.getInits().size()), leading = block.getNumArguments() - carried;
+    SmallVector<Value> inits;
+    llvm::BitVector unchanged(carried), arguments(leading + carried);
     for (unsigned k = 0; k < carried; ++k)
-      if (yield.getValues()[k] != block.getArgument(leading + k))
-        kept.push_back(k);
-    if (kept.size() == carried)
+      if (yield.getValues()[k] == block.getArgument(leading + k)) {
+        unchanged.set(k);
+        arguments.set(leading + k);
+      } else {
+        inits.push_back(op.getInits()[k]);
+      }
+    if (unchanged.none())
       return failure();
-    SmallVector<Value> inits, yielded, results(carried);
-    for (unsigned k : kept) {
-      inits.push_back(op.getInits()[k]);
-      yielded.push_back(yield.getValues()[k]);
-    }
+    rewriter.modifyOpInPlace(yield, [&] { yield->eraseOperands(unchanged); });
+    for (unsigned k : unchanged.set_bits())
+      rewriter.replaceAllUsesWith(block.getArgument(leading + k), op.getInits()[k]);
+    rewriter.modifyOpInPlace(op, [&] { block.eraseArguments(arguments); });
     auto slim = IterateOp::create(rewriter, op.getLoc(), ValueRange(inits).getTypes(), op.getSpace(), inits,
                                   op.getLoop(), op.getEach());
-    SmallVector<Type> types(ValueRange(block.getArguments().take_front(leading)).getTypes());
-    llvm::append_range(types, ValueRange(inits).getTypes());
-    Block *body =
-        rewriter.createBlock(&slim.getBody(), {}, types, SmallVector<Location>(types.size(), op.getLoc()));
-    SmallVector<Value> args(body->getArguments().take_front(leading));
-    for (unsigned k = 0, next = 0; k < carried; ++k) {
-      bool keep = next < kept.size() && kept[next] == k;
-      args.push_back(keep ? Value(body->getArgument(leading + next)) : op.getInits()[k]);
-      results[k] = keep ? slim.getResult(next) : op.getInits()[k];
-      next += keep;
-    }
-    rewriter.modifyOpInPlace(yield, [&] { yield.getValuesMutable().assign(yielded); });
-    rewriter.mergeBlocks(&block, body, args);
+    rewriter.inlineRegionBefore(op.getBody(), slim.getBody(), slim.getBody().end());
+    SmallVector<Value> results(op.getInits());
+    for (unsigned k = 0, next = 0; k < carried; ++k)
+      if (!unchanged[k])
+        results[k] = slim.getResult(next++);
     rewriter.replaceOp(op, results);
     return success();
   }
 };
+
+/// Whether the space holds as many coordinates as a loop over it has iterations, known from positions alone.
+bool isCounted(Value space) {
+  auto type = dyn_cast<SpaceType>(space.getType());
+  return type && iteration::hasTables(type.getFormat());
+}
+
+/// How many coordinates the space has, times `each`, as a number of that type.
+Value sizeTimes(PatternRewriter &rewriter, Location loc, Value space, const APInt &each, Type type) {
+  Value size = SpaceSizeOp::create(rewriter, loc, space);
+  if (!type.isIndex())
+    size = arith::IndexCastOp::create(rewriter, loc, type, size);
+  if (each.isOne())
+    return size;
+  Value factor = arith::ConstantOp::create(rewriter, loc, rewriter.getIntegerAttr(type, each));
+  return arith::MulIOp::create(rewriter, loc, size, factor);
+}
 
 /// Adding a constant at each coordinate of a level adds it times their number, which is a difference of
 /// positions.
 struct CountIsSpaceSize : OpRewritePattern<IterateOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(IterateOp op, PatternRewriter &rewriter) const override {
-    auto type = dyn_cast<SpaceType>(op.getSpace().getType());
-    if (!type || op.getInits().size() != 1)
-      return failure();
-    const format::LevelFormat &level = type.getEncoding().getValue().levels[type.getLevel()].format;
-    bool packed =
-        level.kind == format::LevelKind::Compressed || level.kind == format::LevelKind::LooseCompressed;
     Block &block = op.getBody().front();
-    if (!packed || !level.unique || block.getOperations().size() != 2)
+    if (op.getInits().size() != 1 || !isCounted(op.getSpace()) || block.getOperations().size() != 2)
       return failure();
     auto add = dyn_cast<arith::AddIOp>(block.front());
     APInt each;
     if (!add || block.getTerminator()->getOperand(0) != add || add.getLhs() != block.getArguments().back() ||
         !matchPattern(add.getRhs(), m_ConstantInt(&each)))
       return failure();
-    Location loc = op.getLoc();
-    Value count = SpaceSizeOp::create(rewriter, loc, op.getSpace());
-    if (!add.getType().isIndex())
-      count = arith::IndexCastOp::create(rewriter, loc, add.getType(), count);
-    Value times = arith::ConstantOp::create(rewriter, loc, rewriter.getIntegerAttr(add.getType(), each));
-    Value all = arith::MulIOp::create(rewriter, loc, count, times);
+    Value all = sizeTimes(rewriter, op.getLoc(), op.getSpace(), each, add.getType());
     rewriter.replaceOpWithNewOp<arith::AddIOp>(op, op.getInits()[0], all);
+    return success();
+  }
+};
+
+/// The same for a counter in memory: `m[at] += 1`, where neither depends on the entry.
+struct CountInMemory : OpRewritePattern<IterateOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  static bool isPlusOne(arith::AddIOp add, Value of) {
+    return add && ((add.getLhs() == of && matchPattern(add.getRhs(), m_One())) ||
+                   (add.getRhs() == of && matchPattern(add.getLhs(), m_One())));
+  }
+
+  LogicalResult matchAndRewrite(IterateOp op, PatternRewriter &rewriter) const override {
+    if (!op.getInits().empty() || !isCounted(op.getSpace()))
+      return failure();
+    Block &block = op.getBody().front();
+    memref::LoadOp load;
+    memref::StoreOp store;
+    SmallVector<Operation *> addresses;
+    for (Operation &inner : block.without_terminator()) {
+      if (auto found = dyn_cast<memref::LoadOp>(inner); found && !load)
+        load = found;
+      else if (auto found = dyn_cast<memref::StoreOp>(inner); found && !store)
+        store = found;
+      else if (isPure(&inner) && inner.getNumRegions() == 0)
+        addresses.push_back(&inner);
+      else
+        return failure();
+    }
+    auto add = store ? store.getValue().getDefiningOp<arith::AddIOp>() : arith::AddIOp();
+    if (!load || !isPlusOne(add, load) || load.getMemRef() != store.getMemRef() ||
+        load.getIndices() != store.getIndices() || !load->hasOneUse() || !add->hasOneUse())
+      return failure();
+    // What is left computes the index; it must not depend on the entry.
+    auto dependsOnEntry = [&](Operation *inner) {
+      return llvm::any_of(inner->getOperands(), [&](Value operand) {
+        return llvm::is_contained(block.getArguments(), operand) || operand == load.getResult();
+      });
+    };
+    llvm::erase(addresses, add.getOperation());
+    if (llvm::any_of(addresses, dependsOnEntry) || dependsOnEntry(load))
+      return failure();
+    for (Operation *address : addresses)
+      rewriter.moveOpBefore(address, op);
+    Value size = sizeTimes(rewriter, op.getLoc(), op.getSpace(), APInt(64, 1), add.getType());
+    rewriter.moveOpBefore(load, op);
+    Value sum = arith::AddIOp::create(rewriter, op.getLoc(), load, size);
+    memref::StoreOp::create(rewriter, op.getLoc(), sum, store.getMemRef(), store.getIndices());
+    rewriter.eraseOp(op);
     return success();
   }
 };
@@ -129,7 +182,7 @@ struct RequiredFlagIsSet : OpRewritePattern<CoiterateOp> {
   }
 };
 
-/// A space that holds every coordinate is located instead of walked: an intersection with it becomes a loop
+/// A space that holds every coordinate is located instead of iterated: an intersection with it becomes a loop
 /// over the others, a union a loop over the level's range.
 struct LocateFullSpace : OpRewritePattern<CoiterateOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -141,11 +194,7 @@ struct LocateFullSpace : OpRewritePattern<CoiterateOp> {
   static std::optional<unsigned> fullSpace(CoiterateOp op) {
     for (auto [k, value] : llvm::enumerate(op.getSpaces())) {
       auto space = value.getDefiningOp<SpaceOp>();
-      if (!space)
-        continue;
-      format::LevelKind kind =
-          getEncoding(space.getTensor().getType()).getValue().levels[space.getLevel()].format.kind;
-      if (kind == format::LevelKind::Dense || kind == format::LevelKind::Batch)
+      if (space && format::isFull(space.getType().getFormat()))
         return unsigned(k);
     }
     return std::nullopt;
@@ -154,51 +203,35 @@ struct LocateFullSpace : OpRewritePattern<CoiterateOp> {
   LogicalResult matchAndRewrite(CoiterateOp op, PatternRewriter &rewriter) const override {
     std::optional<unsigned> full = fullSpace(op);
     // A given range may be shorter than the level; the coordinates outside it are not visited, which only the
-    // original says.
-    if (!full || op.getRange() || op.getFlags())
+    // original says. One space alone is iterated.
+    if (!full || op.getRange() || op.getFlags() || op.getSpaces().size() == 1)
       return failure();
     unsigned k = *full;
     auto space = op.getSpaces()[k].getDefiningOp<SpaceOp>();
     Location loc = op.getLoc();
-    SmallVector<int64_t> cases;
+    std::vector<Minterm> minterms;
     SmallVector<Region *> regions;
     for (auto [minterm, region] : llvm::zip(op.getCases(), op.getCaseRegions()))
       if (minterm >> k & 1) {
-        cases.push_back(without(Minterm(minterm), k));
+        minterms.push_back(without(Minterm(minterm), k));
         regions.push_back(&region);
       }
     SmallVector<Value> spaces(op.getSpaces());
     spaces.erase(spaces.begin() + k);
-    bool universe = llvm::is_contained(cases, 0);
     Value range;
-    if (universe) {
+    if (llvm::is_contained(minterms, 0)) {
       Value lo = arith::ConstantIndexOp::create(rewriter, loc, 0);
       Value hi = LevelSizeOp::create(rewriter, loc, space.getTensor(), space.getLevel());
       range = RangeOp::create(rewriter, loc, lo, hi);
     }
-    Operation *loop;
-    SmallVector<Region *> targets;
-    if (spaces.empty()) {
-      if (!universe)
-        return failure();
-      auto iterate =
-          IterateOp::create(rewriter, loc, op.getResultTypes(), range, op.getInits(), op.getLoop());
-      targets.push_back(&iterate.getBody());
-      loop = iterate;
-    } else {
-      std::vector<Minterm> minterms(cases.begin(), cases.end());
-      std::string set = CoordinateSet(unsigned(spaces.size()), minterms).print();
-      auto rest =
-          CoiterateOp::create(rewriter, loc, op.getResultTypes(), set, cases, spaces, range, op.getInits(),
-                              op.getLoop(), op.getStrategy(), /*flags=*/false, unsigned(regions.size()));
-      for (Region &region : rest.getCaseRegions())
-        targets.push_back(&region);
-      loop = rest;
-    }
-    for (auto [from, to, minterm] : llvm::zip(regions, targets, cases)) {
-      rewriter.inlineRegionBefore(*from, *to, to->end());
-      Block &block = to->front();
-      unsigned arg = 1 + unsigned(std::popcount(Minterm(minterm) & ((Minterm(1) << k) - 1)));
+    auto loop = CoiterateOp::create(
+        rewriter, loc, op.getResultTypes(), CoordinateSet(unsigned(spaces.size()), minterms).print(),
+        SmallVector<int64_t>(minterms.begin(), minterms.end()), spaces, range, op.getInits(), op.getLoop(),
+        op.getStrategy(), /*flags=*/false, unsigned(regions.size()));
+    for (auto [from, to, minterm] : llvm::zip(regions, loop.getCaseRegions(), minterms)) {
+      rewriter.inlineRegionBefore(*from, to, to.end());
+      Block &block = to.front();
+      unsigned arg = 1 + unsigned(std::popcount(minterm & ((Minterm(1) << k) - 1)));
       OpBuilder::InsertionGuard guard(rewriter);
       rewriter.setInsertionPointToStart(&block);
       Value located = LocateOp::create(rewriter, loc, block.getArgument(arg).getType(), space.getTensor(),
@@ -211,68 +244,6 @@ struct LocateFullSpace : OpRewritePattern<CoiterateOp> {
   }
 };
 
-/// The same for a counter in memory: `m[at] += 1`, where neither depends on the entry.
-struct CountInMemory : OpRewritePattern<IterateOp> {
-  using OpRewritePattern::OpRewritePattern;
-
-  /// Whether the space holds as many coordinates as a loop over it has rounds.
-  static bool isCounted(Value space) {
-    auto type = dyn_cast<SpaceType>(space.getType());
-    if (!type)
-      return false;
-    const format::LevelFormat &level = type.getEncoding().getValue().levels[type.getLevel()].format;
-    return level.unique &&
-           (level.kind == format::LevelKind::Compressed || level.kind == format::LevelKind::LooseCompressed);
-  }
-
-  static bool isPlusOne(arith::AddIOp add, Value of) {
-    return add && ((add.getLhs() == of && matchPattern(add.getRhs(), m_One())) ||
-                   (add.getRhs() == of && matchPattern(add.getLhs(), m_One())));
-  }
-
-  LogicalResult matchAndRewrite(IterateOp op, PatternRewriter &rewriter) const override {
-    if (!op.getInits().empty() || !isCounted(op.getSpace()))
-      return failure();
-    Block &block = op.getBody().front();
-    memref::LoadOp load;
-    memref::StoreOp store;
-    SmallVector<Operation *> addresses;
-    for (Operation &inner : block.without_terminator()) {
-      if (auto found = dyn_cast<memref::LoadOp>(inner); found && !load)
-        load = found;
-      else if (auto found = dyn_cast<memref::StoreOp>(inner); found && !store)
-        store = found;
-      else if (isPure(&inner) && inner.getNumRegions() == 0)
-        addresses.push_back(&inner);
-      else
-        return failure();
-    }
-    auto add = store ? store.getValue().getDefiningOp<arith::AddIOp>() : arith::AddIOp();
-    if (!load || !isPlusOne(add, load) || load.getMemRef() != store.getMemRef() ||
-        load.getIndices() != store.getIndices() || !load->hasOneUse() || !add->hasOneUse())
-      return failure();
-    // What is left computes the place; it must not depend on the entry.
-    auto dependsOnEntry = [&](Operation *inner) {
-      return llvm::any_of(inner->getOperands(), [&](Value operand) {
-        return llvm::is_contained(block.getArguments(), operand) || operand == load.getResult();
-      });
-    };
-    llvm::erase(addresses, add.getOperation());
-    if (llvm::any_of(addresses, dependsOnEntry) || dependsOnEntry(load))
-      return failure();
-    for (Operation *address : addresses)
-      rewriter.moveOpBefore(address, op);
-    Value size = SpaceSizeOp::create(rewriter, op.getLoc(), op.getSpace());
-    if (!add.getType().isIndex())
-      size = arith::IndexCastOp::create(rewriter, op.getLoc(), add.getType(), size);
-    rewriter.moveOpBefore(load, op);
-    Value sum = arith::AddIOp::create(rewriter, op.getLoc(), load, size);
-    memref::StoreOp::create(rewriter, op.getLoc(), sum, store.getMemRef(), store.getIndices());
-    rewriter.eraseOp(op);
-    return success();
-  }
-};
-
 } // namespace
 
 void IterateOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
@@ -281,4 +252,55 @@ void IterateOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRCon
 
 void CoiterateOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
   patterns.add<DropEmptySet, OneSpaceIsIterate, LocateFullSpace, RequiredFlagIsSet>(context);
+}
+
+OpFoldResult ConvertOp::fold(FoldAdaptor) {
+  return getSource().getType() == getType() ? OpFoldResult(getSource()) : OpFoldResult();
+}
+
+void SegmentOp::expand(RewriterBase &rewriter) {
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPoint(*this);
+  Location loc = getLoc();
+  auto load = [&](Value at) -> Value {
+    Value element = memref::LoadOp::create(rewriter, loc, getPositions(), at);
+    return arith::IndexCastUIOp::create(rewriter, loc, rewriter.getIndexType(), element);
+  };
+  if (!getBegin().use_empty())
+    rewriter.replaceAllUsesWith(getBegin(), load(getAt()));
+  if (!getEnd().use_empty()) {
+    Value one = arith::ConstantIndexOp::create(rewriter, loc, 1);
+    auto noWrap = arith::IntegerOverflowFlags::nsw | arith::IntegerOverflowFlags::nuw;
+    rewriter.replaceAllUsesWith(getEnd(), load(arith::AddIOp::create(rewriter, loc, getAt(), one, noWrap)));
+  }
+  rewriter.eraseOp(*this);
+}
+
+/// Whether it bounds a loop.
+static bool isIterated(SegmentOp segment) {
+  auto is = [](std::optional<SmallVector<OpFoldResult>> bounds, Value bound) {
+    return bounds && bounds->size() == 1 && bounds->front() == OpFoldResult(bound);
+  };
+  return llvm::any_of(segment->getUsers(), [&](Operation *user) {
+    auto loop = dyn_cast<LoopLikeOpInterface>(user);
+    return loop && is(loop.getLoopLowerBounds(), segment.getBegin()) &&
+           is(loop.getLoopUpperBounds(), segment.getEnd());
+  });
+}
+
+/// A segment that no loop iterates over, as one that is counted or searched, is two loads: other passes know
+/// these. Common subexpressions are left to become one.
+static LogicalResult expandUniterated(SegmentOp op, PatternRewriter &rewriter) {
+  auto isSameAndIterated = [&](Operation *user) {
+    auto other = dyn_cast<SegmentOp>(user);
+    return other && other.getAt() == op.getAt() && isIterated(other);
+  };
+  if (llvm::any_of(op.getPositions().getUsers(), isSameAndIterated))
+    return failure();
+  op.expand(rewriter);
+  return success();
+}
+
+void SegmentOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *) {
+  patterns.add(expandUniterated);
 }

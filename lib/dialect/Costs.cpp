@@ -1,3 +1,5 @@
+// Reads the processor from the module's attribute; a reason becomes a remark where the context has an engine
+// for these.
 #include "dialect/Costs.h"
 #include "dialect/Attributes.h"
 #include "dialect/Dialect.h"

@@ -47,27 +47,19 @@ struct EncodingAliases : OpAsmDialectInterface {
 } // namespace
 
 void TulleDialect::initialize() {
-  registerAttributes();
-  registerTypes();
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "dialect/TulleAttributes.cpp.inc"
+      >();
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "dialect/TulleTypes.cpp.inc"
+      >();
   addOperations<
 #define GET_OP_LIST
 #include "dialect/TulleOps.cpp.inc"
       >();
   addInterfaces<EncodingAliases>();
-}
-
-void TulleDialect::registerAttributes() {
-  addAttributes<
-#define GET_ATTRDEF_LIST
-#include "dialect/TulleAttributes.cpp.inc"
-      >();
-}
-
-void TulleDialect::registerTypes() {
-  addTypes<
-#define GET_TYPEDEF_LIST
-#include "dialect/TulleTypes.cpp.inc"
-      >();
 }
 
 /// What `parse` makes of the text between the brackets of `spec`, which follows the mnemonic.
@@ -145,21 +137,8 @@ LogicalResult EncodingAttr::verifyEncoding(ArrayRef<int64_t> shape, Type,
   return why.empty() ? success() : LogicalResult(emitError() << why);
 }
 
-static LogicalResult verifyLevel(function_ref<InFlightDiagnostic()> emitError, EncodingAttr encoding,
-                                 unsigned level) {
-  if (level < encoding.getValue().levels.size())
-    return success();
-  return emitError() << "expected a level below " << encoding.getValue().levels.size() << ", got " << level;
-}
-
-LogicalResult SpaceType::verify(function_ref<InFlightDiagnostic()> emitError, EncodingAttr encoding,
-                                unsigned level) {
-  return verifyLevel(emitError, encoding, level);
-}
-
-LogicalResult IteratorType::verify(function_ref<InFlightDiagnostic()> emitError, EncodingAttr encoding,
-                                   unsigned level) {
-  return verifyLevel(emitError, encoding, level);
+IteratorType SpaceType::getIterator() const {
+  return IteratorType::get(getContext(), getEncoding(), getLevel());
 }
 
 EncodingAttr dialect::getEncoding(RankedTensorType type) {
@@ -175,8 +154,7 @@ RankedTensorType dialect::withEncoding(RankedTensorType type, const format::Enco
   return RankedTensorType::get(type.getShape(), type.getElementType(), attr);
 }
 
-/// The element type that has the IR type; nullopt where none does.
-static std::optional<ElementType> elementType(Type type) {
+std::optional<ElementType> dialect::elementType(Type type) {
   if (auto complex = dyn_cast<ComplexType>(type))
     return complex.getElementType().isF32()   ? std::optional(ElementType::C64)
            : complex.getElementType().isF64() ? std::optional(ElementType::C128)

@@ -44,6 +44,8 @@ EncodingAttr getEncoding(mlir::RankedTensorType type);
 mlir::RankedTensorType withEncoding(mlir::RankedTensorType type, const format::Encoding &encoding);
 /// What an scf.for is by its `tulle.loop`.
 LoopAttr loopOf(mlir::Operation *loop);
+/// The element type that has the IR type; nullopt where none does.
+std::optional<ElementType> elementType(mlir::Type type);
 /// format::whyNotExecutable for elements of an IR type.
 std::string whyNotExecutable(const format::Encoding &encoding, mlir::Type element);
 

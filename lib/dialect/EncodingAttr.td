@@ -6,7 +6,7 @@ def Tulle_EncodingParameter : AttrParameter<"::tulle::format::Encoding", "", "co
 def Tulle_EncodingAttr : AttrDef<Tulle_Dialect, "Encoding",
     [DeclareAttrInterfaceMethods<VerifiableTensorEncoding, ["verifyEncoding"]>]> {
   let mnemonic = "encoding";
-  let summary = "How a tensor's dimensions become storage levels, and how each level is stored";
+  let summary = "The map from a tensor's dimensions to storage levels, and the format of each level";
   let description = [{
     The text between `<` and `>` is the encoding language of docs/design/formats.md, the same that the command line
     takes. A tensor type without an encoding is dense in row-major order.
@@ -29,10 +29,26 @@ class Tulle_LevelType<string name, string typeMnemonic> : Tulle_Type<name, typeM
   let parameters = (ins "::tulle::dialect::EncodingAttr":$encoding, "unsigned":$level);
   let assemblyFormat = "`<` qualified($encoding) `,` $level `>`";
   let genVerifyDecl = 1;
+  code getFormat = [{
+    const ::tulle::format::LevelFormat &getFormat() const { return getEncoding().getValue().levels[getLevel()].format; }
+  }];
+  let extraClassDeclaration = getFormat;
+  let extraClassDefinition = [{
+    ::llvm::LogicalResult $cppClass::verify(::llvm::function_ref<::mlir::InFlightDiagnostic()> emitError, EncodingAttr encoding,
+                                            unsigned level) {
+      if (level < encoding.getValue().levels.size())
+        return ::mlir::success();
+      return emitError() << "expected a level below " << encoding.getValue().levels.size() << ", got " << level;
+    }
+  }];
 }
 
 def Tulle_SpaceType : Tulle_LevelType<"Space", "space"> {
   let summary = "The stored coordinates of one level below one parent position";
+  let extraClassDeclaration = getFormat # [{
+    /// The type of the positions of its coordinates.
+    IteratorType getIterator() const;
+  }];
 }
 
 def Tulle_IteratorType : Tulle_LevelType<"Iterator", "iterator"> {
@@ -42,3 +58,5 @@ def Tulle_IteratorType : Tulle_LevelType<"Iterator", "iterator"> {
 def Tulle_RangeType : Tulle_Type<"Range", "range"> {
   let summary = "All coordinates lo <= c < hi";
 }
+
+def Tulle_SpaceOrRange : AnyTypeOf<[Tulle_SpaceType, Tulle_RangeType]>;

@@ -1,15 +1,10 @@
 // Stage 2: loops over sets of coordinates.
 
-def Tulle_KindParallel : I32EnumAttrCase<"Parallel", 0, "parallel">;
-def Tulle_KindReduction : I32EnumAttrCase<"Reduction", 1, "reduction">;
-def Tulle_LoopKind : I32EnumAttr<"LoopKind", "whether iterations are independent", [Tulle_KindParallel, Tulle_KindReduction]> {
-  let cppNamespace = "::tulle::dialect";
-  let genSpecializedAttr = 0;
-}
+def Tulle_LoopKind : Tulle_Enum<"LoopKind", "whether iterations are independent", ["Parallel", "Reduction"]>;
 
 def Tulle_LoopAttr : AttrDef<Tulle_Dialect, "Loop"> {
   let mnemonic = "loop";
-  let summary = "What a loop is: which index it runs over, and what was decided about it";
+  let summary = "The kind and the index of a loop, and what was decided about it";
   let description = [{
     The inherent attribute `loop` of tulle.iterate and tulle.coiterate, and the discardable attribute `tulle.loop` of scf.for.
 
@@ -36,8 +31,8 @@ def Tulle_LoopAttr : AttrDef<Tulle_Dialect, "Loop"> {
   }]>];
   let extraClassDeclaration = [{
     bool isParallel() const { return getKind() == LoopKind::Parallel; }
-    LoopAttr withKind(LoopKind kind) const;
-    LoopAttr withCacheResident() const;
+    LoopAttr withKind(LoopKind kind) const { return get(getContext(), kind, getIndex(), getCacheResident()); }
+    LoopAttr withCacheResident() const { return get(getContext(), getKind(), getIndex(), true); }
     /// What SSA values of the index are called: the index, as an identifier; empty without one.
     std::string valueName() const;
   }];
@@ -45,22 +40,25 @@ def Tulle_LoopAttr : AttrDef<Tulle_Dialect, "Loop"> {
   let genVerifyDecl = 1;
 }
 
-def Tulle_StrategyAuto : I32EnumAttrCase<"Auto", 0, "auto">;
-def Tulle_StrategyMerge : I32EnumAttrCase<"Merge", 1, "merge">;
-def Tulle_StrategyGallop : I32EnumAttrCase<"Gallop", 2, "gallop">;
-def Tulle_StrategyLocate : I32EnumAttrCase<"Locate", 3, "locate">;
-def Tulle_StrategyBlocks : I32EnumAttrCase<"Blocks", 4, "blocks">;
-def Tulle_Strategy : I32EnumAttr<"Strategy", "how a co-iteration is lowered",
-    [Tulle_StrategyAuto, Tulle_StrategyMerge, Tulle_StrategyGallop, Tulle_StrategyLocate, Tulle_StrategyBlocks]> {
-  let cppNamespace = "::tulle::dialect";
-  let genSpecializedAttr = 0;
-}
+def Tulle_Strategy : Tulle_Enum<"Strategy", "how a co-iteration is lowered", ["Auto", "Merge", "Gallop", "Locate", "Blocks"]>;
 def Tulle_StrategyAttr : EnumAttr<Tulle_Dialect, Tulle_Strategy, "strategy">;
 
-/// An op that reads or writes a tensor's buffers at an iterator. What it does is all in its results, but it may run
-/// only where the iterator exists: a search that found nothing, or a coordinate outside of the tensor, has none.
-class Tulle_AtOp<string mnemonic, list<Trait> traits = []> :
-    Tulle_Op<mnemonic, traits # [NoMemoryEffect, DeclareOpInterfaceMethods<ConditionallySpeculatable>]>;
+/// What an op does at an iterator is all in its results, but it may run only where the iterator exists: a search that found nothing,
+/// or a coordinate outside of the tensor, has none.
+defvar atIterator = [NoMemoryEffect, DeclareOpInterfaceMethods<ConditionallySpeculatable>];
+
+/// An op that reads or writes a tensor's buffers at an iterator.
+class Tulle_AtOp<string mnemonic, list<Trait> traits = []> : Tulle_Op<mnemonic, traits # atIterator>;
+
+/// An op that gives the iterator at a coordinate of a level.
+class Tulle_FindOp<string mnemonic, list<Trait> traits> : Tulle_Op<mnemonic, traits> {
+  let arguments = (ins AnyRankedTensor:$tensor, I64Attr:$level, Optional<Tulle_IteratorType>:$parent, Index:$coordinate);
+  let assemblyFormat = [{
+    $tensor `level` `(` $level `)` (`under` $parent^ `:` type($parent))? `at` $coordinate attr-dict
+    `:` type($tensor) `->` qualified(type($result))
+  }];
+  let hasVerifier = 1;
+}
 
 def Tulle_RangeOp : Tulle_Op<"range", [Pure]> {
   let summary = "All coordinates lo <= c < hi";
@@ -86,11 +84,6 @@ def Tulle_SpaceOp : Tulle_AtOp<"space", [AttrSizedOperandSegments]> {
   let arguments = (ins AnyRankedTensor:$tensor, I64Attr:$level, Optional<Tulle_IteratorType>:$parent,
                        Optional<I1>:$condition);
   let results = (outs Tulle_SpaceType:$result);
-  let builders = [OpBuilder<(ins "::mlir::Type":$type, "::mlir::Value":$tensor, "::mlir::IntegerAttr":$level,
-                                 "::mlir::Value":$parent),
-                            [{ build($_builder, $_state, type, tensor, level, parent, ::mlir::Value()); }]>,
-                  OpBuilder<(ins "::mlir::Type":$type, "::mlir::Value":$tensor, "uint64_t":$level, "::mlir::Value":$parent),
-                            [{ build($_builder, $_state, type, tensor, level, parent, ::mlir::Value()); }]>];
   let assemblyFormat = [{
     $tensor `level` `(` $level `)` (`under` $parent^ `:` type($parent))? (`if` $condition^)? attr-dict
     `:` type($tensor) `->` qualified(type($result))
@@ -98,23 +91,17 @@ def Tulle_SpaceOp : Tulle_AtOp<"space", [AttrSizedOperandSegments]> {
   let hasVerifier = 1;
 }
 
-def Tulle_LocateOp : Tulle_Op<"locate", [Pure]> {
+def Tulle_LocateOp : Tulle_FindOp<"locate", [Pure]> {
   let summary = "The iterator at a coordinate of a level where every coordinate exists (dense, batch)";
   let description = [{
     Constraints:
     1. As for tulle.space, parent and result type fit the tensor and `level`.
     2. The level's format has the property full: the coordinate is always found.
   }];
-  let arguments = (ins AnyRankedTensor:$tensor, I64Attr:$level, Optional<Tulle_IteratorType>:$parent, Index:$coordinate);
   let results = (outs Tulle_IteratorType:$result);
-  let assemblyFormat = [{
-    $tensor `level` `(` $level `)` (`under` $parent^ `:` type($parent))? `at` $coordinate attr-dict
-    `:` type($tensor) `->` qualified(type($result))
-  }];
-  let hasVerifier = 1;
 }
 
-def Tulle_SearchOp : Tulle_AtOp<"search"> {
+def Tulle_SearchOp : Tulle_FindOp<"search", atIterator> {
   let summary = "The iterator at a coordinate of an ordered sparse level, if it is stored there";
   let description = [{
     A tensor read at coordinates it is not being iterated over (an affine subscript, a diagonal) is searched: by an address
@@ -126,13 +113,7 @@ def Tulle_SearchOp : Tulle_AtOp<"search"> {
     1. As for tulle.space, parent and result type fit the tensor and `level`.
     2. The level is ordered or hashed, and not full.
   }];
-  let arguments = (ins AnyRankedTensor:$tensor, I64Attr:$level, Optional<Tulle_IteratorType>:$parent, Index:$coordinate);
   let results = (outs Tulle_IteratorType:$result, I1:$found);
-  let assemblyFormat = [{
-    $tensor `level` `(` $level `)` (`under` $parent^ `:` type($parent))? `at` $coordinate attr-dict
-    `:` type($tensor) `->` qualified(type($result))
-  }];
-  let hasVerifier = 1;
 }
 
 def Tulle_LevelSizeOp : Tulle_Op<"level_size", [Pure]> {
@@ -144,7 +125,7 @@ def Tulle_LevelSizeOp : Tulle_Op<"level_size", [Pure]> {
 }
 
 def Tulle_StoredCountOp : Tulle_Op<"stored_count", [Pure]> {
-  let summary = "The number of value slots a tensor holds, empty ones and block padding included";
+  let summary = "The number of values a tensor stores, padding included";
   let arguments = (ins AnyRankedTensor:$tensor);
   let results = (outs Index:$result);
   let assemblyFormat = "$tensor attr-dict `:` type($tensor)";
@@ -165,7 +146,7 @@ def Tulle_SpaceSizeOp : Tulle_Op<"space_size", [Pure]> {
 def Tulle_CoordinatesOp : Tulle_AtOp<"coordinates", [InferTypeOpAdaptor]> {
   let summary = "The coordinates of the dimensions at an iterator of the last level";
   let description = [{
-    The inverse of the encoding's map. Slots that pad blocks, diagonals or windows of ranks may lie outside the tensor: there
+    The inverse of the encoding's map. Padding of blocks, diagonals or windows of ranks may lie outside the tensor: there
     `inside` is false and the coordinates mean nothing.
 
     ```mlir
@@ -200,8 +181,9 @@ def Tulle_StoreOp : Tulle_AtOp<"store", [AllTypesMatch<["tensor", "result"]>]> {
   let description = [{
     Constraints:
     1. The iterator is of the tensor's last level; a tensor of order 0 takes none.
+    2. The value has the tensor's element type.
 
-    The tensor before is another value, and may be used behind. Lowering writes to the buffer in place; where the old values
+    The tensor before is another value, and may be used afterwards. Lowering writes to the buffer in place; where the old values
     are still needed then, `tulle-insert-copies` keeps a copy of them.
   }];
   let arguments = (ins AnyType:$value, AnyRankedTensor:$tensor, Optional<Tulle_IteratorType>:$iterator);
@@ -231,7 +213,7 @@ def Tulle_IterateOp : Tulle_Op<"iterate", [SingleBlockImplicitTerminator<"YieldO
     1. Block arguments: the coordinate (index), the iterator (absent over a range), then one per init with its type.
     2. Results and yielded values have the types of the inits.
   }];
-  let arguments = (ins AnyTypeOf<[Tulle_SpaceType, Tulle_RangeType]>:$space, Variadic<AnyType>:$inits,
+  let arguments = (ins Tulle_SpaceOrRange:$space, Variadic<AnyType>:$inits,
                        Tulle_LoopAttr:$loop,
                        UnitAttr:$each);
   let results = (outs Variadic<AnyType>:$results);
@@ -242,7 +224,7 @@ def Tulle_IterateOp : Tulle_Op<"iterate", [SingleBlockImplicitTerminator<"YieldO
   let hasCanonicalizer = 1;
 }
 
-def Tulle_CoiterateOp : Tulle_Op<"coiterate", [AttrSizedOperandSegments, SingleBlock, RecursiveMemoryEffects, AutomaticAllocationScope,
+def Tulle_CoiterateOp : Tulle_Op<"coiterate", [AttrSizedOperandSegments, SingleBlockImplicitTerminator<"YieldOp">, RecursiveMemoryEffects, AutomaticAllocationScope,
                                               DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmBlockArgumentNames"]>]> {
   let summary = "A loop over a set expression of several spaces of the same coordinate";
   let description = [{

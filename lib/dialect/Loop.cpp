@@ -1,14 +1,9 @@
-// #tulle.loop: its text, and what passes ask of it.
+// #tulle.loop: its text and verifier, and the names that it gives to values.
 #include "dialect/Attributes.h"
 #include "dialect/Dialect.h"
 
 using namespace mlir;
 using namespace tulle::dialect;
-
-LoopAttr LoopAttr::withKind(LoopKind kind) const {
-  return get(getContext(), kind, getIndex(), getCacheResident());
-}
-LoopAttr LoopAttr::withCacheResident() const { return get(getContext(), getKind(), getIndex(), true); }
 
 std::string LoopAttr::valueName() const {
   std::string name;
@@ -30,38 +25,41 @@ LogicalResult LoopAttr::verify(function_ref<InFlightDiagnostic()> emitError, Loo
 }
 
 Attribute LoopAttr::parse(AsmParser &parser, Type) {
-  std::optional<LoopKind> kind;
-  std::string index;
-  bool cacheResident = false;
-  auto one = [&]() -> ParseResult {
-    StringRef word;
-    SMLoc loc = parser.getCurrentLocation();
-    if (parser.parseKeyword(&word))
-      return failure();
-    if (!kind) {
-      kind = symbolizeLoopKind(word);
-      return kind ? success()
-                  : ParseResult(parser.emitError(loc)
-                                << "expected 'parallel' or 'reduction', got '" << word << "'");
-    }
-    auto once = [&](bool given) {
-      return given ? parser.emitError(loc) << "'" << word << "' is given twice" : ParseResult(success());
-    };
-    if (word == "index")
-      return failure(once(!index.empty()) || parser.parseEqual() || parser.parseKeywordOrString(&index));
-    if (word == "cache_resident")
-      return once(std::exchange(cacheResident, true));
-    return parser.emitError(loc) << "expected 'index' or 'cache_resident', got '" << word << "'";
+  StringRef word;
+  SMLoc loc;
+  auto parseWord = [&]() -> ParseResult {
+    return failure(parser.getCurrentLocation(&loc) || parser.parseKeyword(&word));
   };
-  SMLoc loc = parser.getCurrentLocation();
-  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater, one))
+  auto refuse = [&](const Twine &expected) {
+    parser.emitError(loc) << expected << ", got '" << word << "'";
+    return Attribute();
+  };
+  if (parser.parseLess() || parseWord())
     return {};
-  if (!kind) {
-    parser.emitError(loc) << "expected 'parallel' or 'reduction'";
-    return {};
+  std::optional<LoopKind> kind = symbolizeLoopKind(word);
+  if (!kind)
+    return refuse("expected 'parallel' or 'reduction'");
+  StringAttr index;
+  bool cacheResident = false;
+  while (succeeded(parser.parseOptionalComma())) {
+    if (parseWord())
+      return {};
+    const bool isIndex = word == "index";
+    if (!isIndex && word != "cache_resident")
+      return refuse("expected 'index' or 'cache_resident'");
+    if (isIndex ? bool(index) : std::exchange(cacheResident, true)) {
+      parser.emitError(loc) << "'" << word << "' is given twice";
+      return {};
+    }
+    std::string name;
+    if (isIndex && (parser.parseEqual() || parser.parseKeywordOrString(&name)))
+      return {};
+    if (isIndex)
+      index = parser.getBuilder().getStringAttr(name);
   }
-  MLIRContext *context = parser.getContext();
-  return get(context, *kind, index.empty() ? StringAttr() : StringAttr::get(context, index), cacheResident);
+  if (parser.parseGreater())
+    return {};
+  return parser.getChecked<LoopAttr>(parser.getContext(), *kind, index, cacheResident);
 }
 
 void LoopAttr::print(AsmPrinter &printer) const {

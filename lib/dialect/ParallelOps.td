@@ -1,10 +1,10 @@
-// Stages 2 and 3: work that several threads may share.
+// Stages 2 and 3: partitions of work among threads.
 
 def Tulle_ThreadsOp : Tulle_Op<"threads", [Pure]> {
   let summary = "The number of parallel tasks that is profitable for an amount of work";
   let description = [{
     `work` counts stored entries, or what costs as much. The result is 1 where two threads are not profitable, where one thread
-    is asked for, and inside a parallel region; it is at most the number of threads.
+    is requested, and inside a parallel region; it is at most the number of threads.
 
     With `fixed`, it depends on the work alone: what combines partial results then gives the same bits for any number of threads.
   }];
@@ -54,15 +54,10 @@ def Tulle_PartitionOp : Tulle_Op<"partition", [Pure, AttrSizedOperandSegments, A
     1. `estimate` belongs to a range, and its first level is dense.
     2. The alignment is positive; it is 1 where the space stores its coordinates.
   }];
-  let arguments = (ins AnyTypeOf<[Tulle_SpaceType, Tulle_RangeType]>:$space, Index:$chunk, Optional<Index>:$to, Index:$chunks,
+  let arguments = (ins Tulle_SpaceOrRange:$space, Index:$chunk, Optional<Index>:$to, Index:$chunks,
                        Optional<AnyRankedTensor>:$estimate,
                        DefaultValuedAttr<ConfinedAttr<I64Attr, [IntPositive]>, "1">:$alignment);
-  let results = (outs AnyTypeOf<[Tulle_SpaceType, Tulle_RangeType]>:$result);
-  let builders = [OpBuilder<(ins "::mlir::Value":$space, "::mlir::Value":$chunk, "::mlir::Value":$chunks,
-                                 CArg<"::mlir::Value", "{}">:$estimate, CArg<"::mlir::Value", "{}">:$to,
-                                 CArg<"int64_t", "1">:$alignment), [{
-    build($_builder, $_state, space.getType(), space, chunk, to, chunks, estimate, uint64_t(alignment));
-  }]>];
+  let results = (outs Tulle_SpaceOrRange:$result);
   let assemblyFormat = [{
     $space `,` $chunk (`to` $to^)? `of` $chunks (`by` $estimate^ `:` type($estimate))? (`align` $alignment^)? attr-dict
     `:` qualified(type($space))
@@ -71,7 +66,7 @@ def Tulle_PartitionOp : Tulle_Op<"partition", [Pure, AttrSizedOperandSegments, A
 }
 
 def Tulle_WorkOp : Tulle_Op<"work", [Pure]> {
-  let summary = "How many stored entries a space or a range holds, counted as tulle.partition does";
+  let summary = "The number of stored entries of a space or a range, counted as tulle.partition does";
   let description = [{
     Without levels below that count, positions or coordinates are counted; with them, these and the entries below: never less
     than there are entries.
@@ -79,14 +74,14 @@ def Tulle_WorkOp : Tulle_Op<"work", [Pure]> {
     Constraints:
     1. `estimate` as for tulle.partition.
   }];
-  let arguments = (ins AnyTypeOf<[Tulle_SpaceType, Tulle_RangeType]>:$space, Optional<AnyRankedTensor>:$estimate);
+  let arguments = (ins Tulle_SpaceOrRange:$space, Optional<AnyRankedTensor>:$estimate);
   let results = (outs Index:$result);
   let assemblyFormat = "$space (`by` $estimate^ `:` type($estimate))? attr-dict `:` qualified(type($space))";
   let hasVerifier = 1;
 }
 
 def Tulle_PartitionBoundaryOp : Tulle_Op<"partition_boundary", [Pure]> {
-  let summary = "Where a chunk of a nonzero-split partition begins, be it inside of a long fiber";
+  let summary = "The beginning of a chunk of a nonzero-split partition, possibly inside of a long fiber";
   let description = [{
     Where one fiber (what is stored below one coordinate) is longer than a chunk, boundaries between coordinates cannot balance the
     work. The chunks are those of `tulle.partition`, but `chunk` may begin between the entries of a fiber. If that fiber (of `whole`
@@ -98,7 +93,7 @@ def Tulle_PartitionBoundaryOp : Tulle_Op<"partition_boundary", [Pure]> {
     Constraints:
     1. `estimate` as for tulle.partition; a space's level holds its coordinates in order.
   }];
-  let arguments = (ins AnyTypeOf<[Tulle_SpaceType, Tulle_RangeType]>:$space, Index:$chunk, Index:$chunks, Index:$least,
+  let arguments = (ins Tulle_SpaceOrRange:$space, Index:$chunk, Index:$chunks, Index:$least,
                        Optional<AnyRankedTensor>:$estimate);
   let results = (outs Index:$begin, Index:$end, Index:$before, Index:$whole);
   let assemblyFormat = [{
@@ -113,13 +108,13 @@ def Tulle_SliceOp : Tulle_Op<"slice", [Pure, AllTypesMatch<["space", "result"]>]
     A space that stores its coordinates is sliced by positions, another one and a range by coordinates, both counted from 0. With
     `one`, all of the slice has one coordinate.
   }];
-  let arguments = (ins AnyTypeOf<[Tulle_SpaceType, Tulle_RangeType]>:$space, Index:$begin, Index:$end, UnitAttr:$one);
-  let results = (outs AnyTypeOf<[Tulle_SpaceType, Tulle_RangeType]>:$result);
+  let arguments = (ins Tulle_SpaceOrRange:$space, Index:$begin, Index:$end, UnitAttr:$one);
+  let results = (outs Tulle_SpaceOrRange:$result);
   let assemblyFormat = "$space `[` $begin `to` $end `]` (`one` $one^)? attr-dict `:` qualified(type($space))";
 }
 
 def Tulle_RestrictOp : Tulle_Op<"restrict", [Pure, AllTypesMatch<["space", "result"]>]> {
-  let summary = "What a space holds at coordinates in a range";
+  let summary = "The coordinates of a space that lie in a range";
   let description = [{
     Constraints:
     1. The level is ordered.

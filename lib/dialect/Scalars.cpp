@@ -1,3 +1,5 @@
+// A complex number is an array of two attributes, as complex.constant has it; all others are typed
+// attributes.
 #include "dialect/Scalars.h"
 #include "dialect/Dialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -18,22 +20,9 @@ Attribute zeroAttr(Type type) {
 /// The type that a number of an encoding is read as: integers end at those of their own width (an infinite
 /// fill of i8 is 127), and scalarAttr rounds the others.
 static ElementType readAs(Type type) {
-  if (isa<ComplexType>(type))
-    return ElementType::C128;
-  if (isa<FloatType>(type))
-    return ElementType::F64;
-  switch (type.getIntOrFloatBitWidth()) {
-  case 1:
-    return ElementType::Bool;
-  case 8:
-    return ElementType::I8;
-  case 16:
-    return ElementType::I16;
-  case 32:
-    return ElementType::I32;
-  default:
-    return ElementType::I64;
-  }
+  if (type.isInteger())
+    return elementType(type).value_or(ElementType::I64);
+  return isa<ComplexType>(type) ? ElementType::C128 : ElementType::F64;
 }
 
 Attribute fillAttr(const format::Encoding &encoding, Type type) {

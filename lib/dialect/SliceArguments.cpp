@@ -17,7 +17,7 @@ SmallVector<std::optional<format::Slice>> slicesOf(RankedTensorType type) {
   return slices;
 }
 
-void takeWhole(BlockArgument arg) {
+void replaceSliceByWhole(BlockArgument arg) {
   auto function = cast<func::FuncOp>(arg.getOwner()->getParentOp());
   auto type = cast<RankedTensorType>(arg.getType());
   const SmallVector<std::optional<format::Slice>> slices = slicesOf(type);

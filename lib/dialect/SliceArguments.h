@@ -10,6 +10,6 @@ llvm::SmallVector<std::optional<format::Slice>> slicesOf(mlir::RankedTensorType 
 /// Makes a function's argument the tensor that its slices were cut from, and notes what the caller has in
 /// `tulle.whole`. The sizes of sliced dimensions become constants; whoever else uses the argument must be
 /// rewritten.
-void takeWhole(mlir::BlockArgument arg);
+void replaceSliceByWhole(mlir::BlockArgument arg);
 
 } // namespace tulle::dialect

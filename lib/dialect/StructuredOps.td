@@ -1,7 +1,7 @@
 // Stage 1: what is said next to linalg.generic on whole tensors.
 
 def Tulle_StoredOp : Tulle_Op<"stored", [Pure]> {
-  let summary = "Whether the tensor behind a block argument of linalg.generic stores an entry here";
+  let summary = "Tests whether the tensor behind a block argument of linalg.generic stores an entry here";
   let description = [{
     Constraints:
     1. The operand is a block argument of the enclosing linalg.generic that stands for one of its inputs.
@@ -45,7 +45,7 @@ def Tulle_LikeOp : Tulle_Op<"like", [Pure, AllTypesMatch<["tensor", "result"]>]>
 def Tulle_ConvertOp : Tulle_Op<"convert", [Pure]> {
   let summary = "The same tensor in another encoding";
   let description = [{
-    With `share`, the result may have buffers of the source, where both store the same: whoever asks for this keeps them alive and
+    With `share`, the result may have buffers of the source, where both store the same: whoever sets it keeps them alive and
     unchanged as long as either is used.
 
     Constraints:
@@ -58,15 +58,7 @@ def Tulle_ConvertOp : Tulle_Op<"convert", [Pure]> {
   let hasFolder = 1;
 }
 
-def Tulle_AggregateCount : I32EnumAttrCase<"Count", 0, "count">;
-def Tulle_AggregateMax : I32EnumAttrCase<"Max", 1, "max">;
-def Tulle_AggregateMin : I32EnumAttrCase<"Min", 2, "min">;
-def Tulle_AggregateId : I32EnumAttrCase<"Id", 3, "id">;
-def Tulle_Aggregate : I32EnumAttr<"Aggregate", "what a query says about the entries of one parent",
-    [Tulle_AggregateCount, Tulle_AggregateMax, Tulle_AggregateMin, Tulle_AggregateId]> {
-  let cppNamespace = "::tulle::dialect";
-  let genSpecializedAttr = 0;
-}
+def Tulle_Aggregate : Tulle_Enum<"Aggregate", "what a query says about the entries of one parent", ["Count", "Max", "Min", "Id"]>;
 def Tulle_AggregateAttr : EnumAttr<Tulle_Dialect, Tulle_Aggregate, "aggregate">;
 
 def Tulle_QueryOp : Tulle_Op<"query", [Pure, AllTypesMatch<["init", "result"]>]> {

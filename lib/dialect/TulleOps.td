@@ -1,4 +1,4 @@
-// The tulle dialect: one file pulls in the parts.
+// The tulle dialect, which the other .td files define by topic.
 #ifndef TULLE_OPS
 #define TULLE_OPS
 include "mlir/IR/OpBase.td"
@@ -23,15 +23,18 @@ def Tulle_Dialect : Dialect {
   let extraClassDeclaration = [{
     ::mlir::Attribute parseAttribute(::mlir::DialectAsmParser &parser, ::mlir::Type type) const override;
     void printAttribute(::mlir::Attribute attr, ::mlir::DialectAsmPrinter &printer) const override;
-  private:
-    void registerAttributes();
-    void registerTypes();
-  public:
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
 class Tulle_Op<string mnemonic, list<Trait> traits = []> : Op<Tulle_Dialect, mnemonic, traits>;
+
+/// The symbols of the cases in C++, and their keywords in the text.
+class Tulle_Enum<string name, string summary, list<string> symbols, list<string> keywords = !foreach(s, symbols, !tolower(s))>
+    : I32EnumAttr<name, summary, !foreach(i, !range(symbols), I32EnumAttrCase<symbols[i], i, keywords[i]>)> {
+  let cppNamespace = "::tulle::dialect";
+  let genSpecializedAttr = 0;
+}
 
 include "dialect/EncodingAttr.td"
 include "dialect/CpuAttr.td"

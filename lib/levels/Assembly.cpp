@@ -1,3 +1,4 @@
+// Writes to the buffers of a level in the making: checked against their widths, and counted.
 #include "levels/Assembly.h"
 #include "format/Encoding.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -6,8 +7,6 @@
 using namespace mlir;
 
 namespace tulle::levels {
-
-using arith::CmpIPredicate;
 
 /// Index to an integer of the buffer's width; what does not fit was reported before.
 static Value narrow(const Assembly &a, Value value, Type type) {
@@ -25,10 +24,7 @@ Value allocate(OpBuilder &b, Location loc, MemRefType type, Value length) {
 }
 
 Value Assembly::read(Value buffer, Value at) const {
-  Value element = memref::LoadOp::create(builder, loc, buffer, at);
-  return element.getType().isIndex()
-             ? element
-             : Value(arith::IndexCastUIOp::create(builder, loc, builder.getIndexType(), element));
+  return toIndex(memref::LoadOp::create(builder, loc, buffer, at));
 }
 
 void Assembly::write(Value buffer, Value at, Value value) const {
@@ -42,19 +38,15 @@ void Assembly::fill(Value buffer, Value from, Value to, Value value) const {
 
 Value Assembly::increment(Value buffer, Value at) const {
   Value old = memref::LoadOp::create(builder, loc, buffer, at);
-  Value one = constantInt(old.getType(), 1);
-  memref::StoreOp::create(builder, loc, arith::AddIOp::create(builder, loc, old, one), buffer, at);
-  return old.getType().isIndex()
-             ? old
-             : Value(arith::IndexCastUIOp::create(builder, loc, builder.getIndexType(), old));
+  memref::StoreOp::create(builder, loc, sum(old, constantInt(old.getType(), 1)), buffer, at);
+  return toIndex(old);
 }
 
-Value Assembly::take(Value buffer, Value at, Value firstOccurrence) const {
-  if (!firstOccurrence)
-    return increment(buffer, at);
-  Value step = arith::IndexCastUIOp::create(builder, loc, builder.getIndexType(), firstOccurrence);
-  Value count = add(read(buffer, at), step);
-  write(buffer, at, count);
+Value Assembly::fetchAdd(const LevelBuild &build, Value at) const {
+  if (!build.firstOccurrence)
+    return increment(build.work, at);
+  Value count = add(read(build.work, at), toIndex(build.firstOccurrence));
+  write(build.work, at, count);
   return sub(count, constant(1));
 }
 
@@ -91,11 +83,8 @@ Value Assembly::exchangeCoordinate(unsigned level, Value position, Value coordin
   Type type = cast<MemRefType>(buffer.getType()).getElementType();
   Value mine = narrow(*this, coordinate, type);
   Value old = memref::AtomicRMWOp::create(builder, loc, arith::AtomicRMWKind::assign, mine, buffer, at);
-  Value isEmpty = compare(CmpIPredicate::eq, old, constantInt(type, -1));
-  Value isOther = compare(CmpIPredicate::ne, old, mine);
-  return arith::AndIOp::create(
-      builder, loc, isOther,
-      arith::XOrIOp::create(builder, loc, isEmpty, constantInt(builder.getI1Type(), 1)));
+  Value isOther = isDifferent(old, mine), isTaken = isDifferent(old, constantInt(type, -1));
+  return both(isOther, isTaken);
 }
 
 Value Assembly::storePositions(const LevelBuild &build, llvm::function_ref<Value(Value)> length) const {
@@ -146,7 +135,7 @@ Value Assembly::difference(Value x, Value y) const { return arith::SubIOp::creat
 Value Assembly::total(Value sum, Value more) const {
   // Of two numbers up to this and up to 2^63 - 1 the sum has 64 bits.
   constexpr int64_t most = int64_t(1) << 62;
-  return arith::MinUIOp::create(builder, loc, this->sum(sum, more), constant(most));
+  return umin(this->sum(sum, more), constant(most));
 }
 
 Value Assembly::constantInt(Type type, int64_t value) const {

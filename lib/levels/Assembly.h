@@ -1,6 +1,5 @@
 // How a level is built when entries arrive in any order: by attribute queries first, then by position.
 #pragma once
-#include "levels/Control.h"
 #include "levels/Storage.h"
 
 namespace tulle::levels {
@@ -8,91 +7,88 @@ namespace tulle::levels {
 /// One level in the making. The driver keeps one for each level and hands it to the level format's functions.
 struct LevelBuild {
   unsigned level = 0;
-  mlir::Value parents; ///< number of positions of the level above; 1 at level 0
-  mlir::Value batches; ///< number of positions of the last batch level above; null without one
+  Value parents; ///< number of positions of the level above; 1 at level 0
+  Value batches; ///< number of positions of the last batch level above; null without one
   /// Whether the present entry is the first occurrence of the level's coordinate (and those above); null
   /// where every entry is.
-  mlir::Value firstOccurrence;
+  Value firstOccurrence;
   /// The driver clears the padding, so that `size` need not clear everything.
   bool paddingIsCleared = false;
   /// Several threads query and store entries at the same time.
   bool isConcurrent = false;
   /// State of the format: the level's size where all parents have the same, its least coordinate; counters,
   /// cursors, tables.
-  mlir::Value size, low, work, extra;
+  Value size, low, work, extra;
 };
 
 /// The tensor in the making, as level formats see it: its buffers, and who gives memory and reports errors.
 class Assembly : public Emitter {
 public:
-  Assembly(mlir::OpBuilder &b, mlir::Location loc, Storage &storage)
-      : Emitter(b, loc, storage), made(storage) {}
+  Assembly(OpBuilder &b, Location loc, Storage &storage) : Emitter(b, loc, storage), made(storage) {}
   virtual ~Assembly() = default;
 
   Storage &made;
 
-  /// a * b, elements of `level`; the caller hears of a size that no memory holds.
-  virtual mlir::Value product(unsigned level, mlir::Value a, mlir::Value b) const = 0;
+  /// a * b, elements of `level`; a size that no memory holds is reported to the caller.
+  virtual Value product(unsigned level, Value a, Value b) const = 0;
   /// parents * each, all positions of `level`: where they follow from that many parents, or were counted
-  /// (`each` is 1). The caller hears the size of what is stored for them and below them where no memory
-  /// holds it, before any of it is allocated.
-  virtual mlir::Value positions(unsigned level, mlir::Value parents, mlir::Value each) const = 0;
+  /// (`each` is 1). The size of what is stored for them and below them is reported to the caller where no
+  /// memory holds it, before any of it is allocated.
+  virtual Value positions(unsigned level, Value parents, Value each) const = 0;
   /// New memory for `count` elements of a field.
-  virtual void allocate(unsigned field, mlir::Value count) const = 0;
+  virtual void allocate(unsigned field, Value count) const = 0;
   /// The field's buffer ends after `count` elements.
-  virtual void shrink(unsigned field, mlir::Value count) const = 0;
+  virtual void shrink(unsigned field, Value count) const = 0;
   /// Reports a value that does not fit the field's width.
-  virtual void checkWidth(unsigned field, mlir::Value value) const = 0;
+  virtual void checkWidth(unsigned field, Value value) const = 0;
   /// Reports that parent position `parent` of `level` has `found` entries, where it must have `wanted`.
-  virtual void refuseGroup(unsigned level, mlir::Value parent, mlir::Value found,
-                           mlir::Value wanted) const = 0;
+  virtual void refuseGroup(unsigned level, Value parent, Value found, Value wanted) const = 0;
   /// Memory that lives until the tensor is made.
-  virtual mlir::Value scratch(mlir::Type element, mlir::Value count) const = 0;
+  virtual Value scratch(Type element, Value count) const = 0;
   /// One index in a register, read and written at 0.
-  virtual mlir::Value cell(mlir::Value initial) const = 0;
+  virtual Value cell(Value initial) const = 0;
 
   /// Writes an index to a positions, coordinates or sizes field, checked against its width.
-  void storeChecked(unsigned field, mlir::Value at, mlir::Value value) const;
+  void storeChecked(unsigned field, Value at, Value value) const;
   /// The buffer that holds the coordinates of the level's positions, unless a level above has it already.
-  void allocateCoordinates(unsigned level, mlir::Value count) const;
+  void allocateCoordinates(unsigned level, Value count) const;
   /// Writes the coordinate of a position.
-  void storeCoordinate(unsigned level, mlir::Value position, mlir::Value coordinate) const;
+  void storeCoordinate(unsigned level, Value position, Value coordinate) const;
   /// The same where several threads may write the same slot: whether it held another coordinate. A slot
   /// holds none while all its bits are set.
-  mlir::Value exchangeCoordinate(unsigned level, mlir::Value position, mlir::Value coordinate) const;
+  Value exchangeCoordinate(unsigned level, Value position, Value coordinate) const;
   /// Fills the positions field of the level with the exclusive prefix sums of `length(parent)`; returns the
   /// total.
-  mlir::Value storePositions(const LevelBuild &build,
-                             llvm::function_ref<mlir::Value(mlir::Value parent)> length) const;
+  Value storePositions(const LevelBuild &build, llvm::function_ref<Value(Value parent)> length) const;
   /// A sizes field of one element.
-  void makeSize(unsigned level, mlir::Value size) const;
+  void makeSize(unsigned level, Value size) const;
   /// A position becomes padding: its coordinate gets all bits set.
-  void storePadding(unsigned level, mlir::Value position) const;
+  void storePadding(unsigned level, Value position) const;
   /// All positions of a coordinates field become padding.
-  void clearCoordinates(unsigned level, mlir::Value count) const;
+  void clearCoordinates(unsigned level, Value count) const;
   /// The same for the level's `count` positions, where some may be in reserve.
-  void clearReserve(unsigned level, mlir::Value count) const;
+  void clearReserve(unsigned level, Value count) const;
 
   /// Elements of scratch memory are integers; these read and write them as index.
-  mlir::Value read(mlir::Value buffer, mlir::Value at) const;
-  void write(mlir::Value buffer, mlir::Value at, mlir::Value value) const;
+  Value read(Value buffer, Value at) const;
+  void write(Value buffer, Value at, Value value) const;
   /// Elements from … to-1 become `value` (an index).
-  void fill(mlir::Value buffer, mlir::Value from, mlir::Value to, mlir::Value value) const;
+  void fill(Value buffer, Value from, Value to, Value value) const;
   /// buffer[at] += 1; returns the old value.
-  mlir::Value increment(mlir::Value buffer, mlir::Value at) const;
-  /// The same for an entry of a level in the making: counts it where it is a first occurrence. Returns its
-  /// number.
-  mlir::Value take(mlir::Value buffer, mlir::Value at, mlir::Value firstOccurrence) const;
+  Value increment(Value buffer, Value at) const;
+  /// The same with the level's `work` for an entry, which is counted where it is a first occurrence. Returns
+  /// its number.
+  Value fetchAdd(const LevelBuild &build, Value at) const;
   /// `body()` runs where `condition` holds.
-  void when(mlir::Value condition, llvm::function_ref<void()> body) const;
+  void when(Value condition, llvm::function_ref<void()> body) const;
   /// Of coordinates that may be negative.
-  mlir::Value sum(mlir::Value x, mlir::Value y) const;
-  mlir::Value difference(mlir::Value x, mlir::Value y) const;
+  Value sum(Value x, Value y) const;
+  Value difference(Value x, Value y) const;
   /// Of numbers of positions, `sum` from here: what no memory holds stays that, and does not wrap.
-  mlir::Value total(mlir::Value sum, mlir::Value more) const;
-  mlir::Value constantInt(mlir::Type type, int64_t value) const;
+  Value total(Value sum, Value more) const;
+  Value constantInt(Type type, int64_t value) const;
   /// Scratch memory of `count` elements, all 0.
-  mlir::Value zeros(mlir::Type element, mlir::Value count) const;
+  Value zeros(Type element, Value count) const;
 };
 
 } // namespace tulle::levels

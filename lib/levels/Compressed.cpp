@@ -1,15 +1,13 @@
 // compressed: the coordinates of parent p are crd[pos[p]] … crd[pos[p + 1] - 1].
 #include "levels/LevelFormat.h"
 
-using namespace mlir;
-
 namespace tulle::levels {
 
 struct Compressed : LevelFormat {
-  PositionRange positions(const Emitter &emit, unsigned level, const Iterator &parent) const override {
+  PositionRange positions(const LevelEmitter &emit, const Iterator &parent) const override {
     // Each batch has one entry more than it has parents, so its run begins one further for every batch before
     // it.
-    return storedRange(emit, level, parent.batch ? emit.add(parent.position, parent.batch) : parent.position);
+    return emit.storedRange(parent.batch ? emit.add(parent.position, parent.batch) : parent.position);
   }
   bool storesEachCoordinate() const override { return true; }
 
@@ -30,7 +28,7 @@ struct Compressed : LevelFormat {
     }
   }
   void query(const Assembly &a, LevelBuild &build, Value parent, Value, ValueRange) const override {
-    a.take(build.work, a.add(parent, a.constant(2)), build.firstOccurrence);
+    a.fetchAdd(build, a.add(parent, a.constant(2)));
   }
   Value size(const Assembly &a, LevelBuild &build) const override {
     Value end = a.add(build.parents, a.constant(2));
@@ -45,7 +43,7 @@ struct Compressed : LevelFormat {
     return total;
   }
   Value insert(const Assembly &a, LevelBuild &build, Value parent, Value coordinate) const override {
-    Value position = a.take(build.work, a.add(parent, a.constant(1)), build.firstOccurrence);
+    Value position = a.fetchAdd(build, a.add(parent, a.constant(1)));
     a.storeCoordinate(build.level, position, coordinate);
     return position;
   }
@@ -56,8 +54,7 @@ struct Compressed : LevelFormat {
     // One more entry than parents for each batch.
     Value batches = build.batches ? build.batches : a.constant(1);
     a.allocate(field, a.add(build.parents, batches));
-    Value safe = arith::MaxUIOp::create(a.builder, a.loc, batches, a.constant(1));
-    Value each = arith::DivUIOp::create(a.builder, a.loc, build.parents, safe);
+    Value each = a.divide(build.parents, a.umax(batches, a.constant(1)));
     forEach(a.builder, a.loc, a.constant(0), batches, dialect::LoopKind::Parallel, [&](Value batch) {
       Value first = a.mul(batch, each), out = a.add(first, batch);
       forEach(a.builder, a.loc, a.constant(0), a.add(each, a.constant(1)), dialect::LoopKind::Parallel,

@@ -8,10 +8,16 @@
 
 namespace tulle::levels {
 
-using Values = llvm::SmallVector<mlir::Value>;
+namespace arith = mlir::arith;
+using mlir::Location;
+using mlir::OpBuilder;
+using mlir::Type;
+using mlir::Value;
+using mlir::ValueRange;
+using Values = llvm::SmallVector<Value>;
 
 /// Names the value in printed IR, unless it has a name or is a constant.
-inline mlir::Value named(mlir::Value value, llvm::StringRef name) {
+inline Value named(Value value, llvm::StringRef name) {
   mlir::Operation *op = value.getDefiningOp();
   bool isConstant = op && op->hasTrait<mlir::OpTrait::ConstantLike>();
   if (!name.empty() && !isConstant && !mlir::isa<mlir::NameLoc>(value.getLoc()))
@@ -21,16 +27,16 @@ inline mlir::Value named(mlir::Value value, llvm::StringRef name) {
 
 /// Memory for `length` elements of at most 16 bytes. Lengths beyond 2^58, whose bytes could leave 64 bits,
 /// are cut to that, which no allocator gives.
-mlir::Value allocate(mlir::OpBuilder &b, mlir::Location loc, mlir::MemRefType type, mlir::Value length);
+Value allocate(OpBuilder &b, Location loc, mlir::MemRefType type, Value length);
 
 /// `body(iv, carried) -> carried`, for lo <= iv < hi.
 template <typename Body>
-Values forLoop(mlir::OpBuilder &b, mlir::Location loc, mlir::Value lo, mlir::Value hi, dialect::LoopAttr attr,
-               mlir::ValueRange inits, Body body) {
-  mlir::Value one = mlir::arith::ConstantIndexOp::create(b, loc, 1);
+Values forLoop(OpBuilder &b, Location loc, Value lo, Value hi, dialect::LoopAttr attr, ValueRange inits,
+               Body body) {
+  Value one = arith::ConstantIndexOp::create(b, loc, 1);
   auto loop = mlir::scf::ForOp::create(b, loc, lo, hi, one, inits);
   loop->setAttr(dialect::kLoopAttr, attr);
-  mlir::OpBuilder::InsertionGuard guard(b);
+  OpBuilder::InsertionGuard guard(b);
   mlir::Block *block = loop.getBody();
   if (!block->empty()) // without carried values, scf.for is built with its terminator
     block->getTerminator()->erase();
@@ -42,16 +48,15 @@ Values forLoop(mlir::OpBuilder &b, mlir::Location loc, mlir::Value lo, mlir::Val
 }
 
 template <typename Body>
-Values forLoop(mlir::OpBuilder &b, mlir::Location loc, mlir::Value lo, mlir::Value hi, dialect::LoopKind kind,
-               mlir::ValueRange inits, Body body) {
+Values forLoop(OpBuilder &b, Location loc, Value lo, Value hi, dialect::LoopKind kind, ValueRange inits,
+               Body body) {
   return forLoop(b, loc, lo, hi, dialect::LoopAttr::get(b.getContext(), kind), inits, body);
 }
 
 /// `body(iv)`, for lo <= iv < hi.
 template <typename Body>
-void forEach(mlir::OpBuilder &b, mlir::Location loc, mlir::Value lo, mlir::Value hi, dialect::LoopKind kind,
-             Body body) {
-  forLoop(b, loc, lo, hi, kind, {}, [&](mlir::Value iv, const Values &) {
+void forEach(OpBuilder &b, Location loc, Value lo, Value hi, dialect::LoopKind kind, Body body) {
+  forLoop(b, loc, lo, hi, kind, {}, [&](Value iv, const Values &) {
     body(iv);
     return Values{};
   });
@@ -59,14 +64,13 @@ void forEach(mlir::OpBuilder &b, mlir::Location loc, mlir::Value lo, mlir::Value
 
 /// While `condition(carried)`, `body(carried) -> carried`.
 template <typename Condition, typename Body>
-Values whileLoop(mlir::OpBuilder &b, mlir::Location loc, mlir::ValueRange inits, Condition condition,
-                 Body body) {
+Values whileLoop(OpBuilder &b, Location loc, ValueRange inits, Condition condition, Body body) {
   auto loop = mlir::scf::WhileOp::create(b, loc, inits.getTypes(), inits);
-  mlir::OpBuilder::InsertionGuard guard(b);
-  llvm::SmallVector<mlir::Location> locs(inits.size(), loc);
-  llvm::SmallVector<mlir::Type> types(inits.getTypes());
+  OpBuilder::InsertionGuard guard(b);
+  llvm::SmallVector<Location> locs(inits.size(), loc);
+  llvm::SmallVector<Type> types(inits.getTypes());
   mlir::Block *before = b.createBlock(&loop.getBefore(), {}, types, locs);
-  mlir::Value proceed = condition(Values(before->getArguments()));
+  Value proceed = condition(Values(before->getArguments()));
   mlir::scf::ConditionOp::create(b, loc, proceed, before->getArguments());
   mlir::Block *after = b.createBlock(&loop.getAfter(), {}, types, locs);
   Values yielded = body(Values(after->getArguments()));
@@ -75,22 +79,20 @@ Values whileLoop(mlir::OpBuilder &b, mlir::Location loc, mlir::ValueRange inits,
 }
 
 /// `body(task)` for each task, possibly at the same time: what one writes no other may touch.
-template <typename Body>
-void parallelTasks(mlir::OpBuilder &b, mlir::Location loc, mlir::Value tasks, Body body) {
-  auto region = dialect::ParallelOp::create(b, loc, mlir::TypeRange(), tasks, mlir::ValueRange());
-  mlir::OpBuilder::InsertionGuard guard(b);
+template <typename Body> void parallelTasks(OpBuilder &b, Location loc, Value tasks, Body body) {
+  auto region = dialect::ParallelOp::create(b, loc, mlir::TypeRange(), tasks, ValueRange());
+  OpBuilder::InsertionGuard guard(b);
   mlir::Block *block = b.createBlock(&region.getBody(), {}, b.getIndexType(), loc);
-  body(mlir::Value(block->getArgument(0)));
+  body(Value(block->getArgument(0)));
   dialect::YieldOp::create(b, loc);
 }
 
 /// `condition ? then() : otherwise()`, both of the given types.
 template <typename Then, typename Else>
-Values ifElse(mlir::OpBuilder &b, mlir::Location loc, mlir::Value condition, mlir::TypeRange types, Then then,
-              Else otherwise) {
+Values ifElse(OpBuilder &b, Location loc, Value condition, mlir::TypeRange types, Then then, Else otherwise) {
   auto branch =
       mlir::scf::IfOp::create(b, loc, types, condition, /*addThenBlock=*/true, /*addElseBlock=*/true);
-  mlir::OpBuilder::InsertionGuard guard(b);
+  OpBuilder::InsertionGuard guard(b);
   auto fill = [&](mlir::Region &region, auto &&emit) {
     mlir::Block &block = region.front();
     if (!block.empty()) // without results, scf.if is built with its terminators

@@ -1,3 +1,4 @@
+// Emits the operations of an expression from its leaves up, folded where operands are known.
 #include "levels/Expression.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/Support/MathExtras.h"
@@ -26,22 +27,43 @@ Value ExpressionEmitter::operator()(const format::Expr &e) {
     return emit.permuted((*this)(e->lhs));
   case ExprKind::Counter:
   case ExprKind::Rank:
-    return variables.special(*e);
+    return variables.special ? variables.special(*e) : emit.constant(0);
   case ExprKind::Symbol:
     llvm_unreachable("an encoding with symbols cannot hold data; format::whyNotExecutable says so first");
   default: {
     Value a = (*this)(e->lhs), b = (*this)(e->rhs);
-    return binary(e->kind, a, b);
+    return binary(*e, a, b);
   }
   }
 }
 
-/// Quotient and remainder by a positive divisor, rounded down; shifts and masks where it is a power of two.
-static Value floorDivision(const Emitter &emit, Value a, Value b, bool wantRemainder) {
+/// Dimensions' coordinates and sizes are not negative, nor are their digits.
+static bool isUnsigned(const format::Expr &e) {
+  switch (e->kind) {
+  case ExprKind::Constant:
+    return e->value >= 0;
+  case ExprKind::Dim:
+  case ExprKind::Mod:
+    return true;
+  case ExprKind::FloorDiv:
+    return isUnsigned(e->lhs);
+  case ExprKind::Add:
+  case ExprKind::Mul:
+    return isUnsigned(e->lhs) && isUnsigned(e->rhs);
+  default:
+    return false;
+  }
+}
+
+/// Quotient or remainder by a positive divisor, rounded down; shifts and masks where it is a power of two.
+static Value floorDivision(const Emitter &emit, const format::ExprNode &e, Value a, Value b) {
   OpBuilder &builder = emit.builder;
   Location loc = emit.loc;
-  APInt divisor;
-  if (matchPattern(b, m_ConstantInt(&divisor)) && divisor.isPowerOf2()) {
+  const bool wantRemainder = e.kind == ExprKind::Mod;
+  if (isUnsigned(e.lhs))
+    return wantRemainder ? builder.createOrFold<arith::RemUIOp>(loc, a, b)
+                         : builder.createOrFold<arith::DivUIOp>(loc, a, b);
+  if (APInt divisor; matchPattern(b, m_ConstantInt(&divisor)) && divisor.isPowerOf2()) {
     if (wantRemainder)
       return builder.createOrFold<arith::AndIOp>(loc, a, emit.constant(divisor.getSExtValue() - 1));
     return builder.createOrFold<arith::ShRSIOp>(loc, a, emit.constant(divisor.logBase2()));
@@ -58,11 +80,11 @@ static Value floorDivision(const Emitter &emit, Value a, Value b, bool wantRemai
   return builder.createOrFold<arith::SelectOp>(loc, isNegative, lowered, quotient);
 }
 
-Value ExpressionEmitter::binary(ExprKind kind, Value a, Value b) {
+Value ExpressionEmitter::binary(const format::ExprNode &e, Value a, Value b) {
   OpBuilder &builder = emit.builder;
   Location loc = emit.loc;
   constexpr auto nsw = arith::IntegerOverflowFlags::nsw;
-  switch (kind) {
+  switch (e.kind) {
   case ExprKind::Add:
     return builder.createOrFold<arith::AddIOp>(loc, a, b, nsw);
   case ExprKind::Sub:
@@ -70,9 +92,8 @@ Value ExpressionEmitter::binary(ExprKind kind, Value a, Value b) {
   case ExprKind::Mul:
     return builder.createOrFold<arith::MulIOp>(loc, a, b, nsw);
   case ExprKind::FloorDiv:
-    return floorDivision(emit, a, b, false);
   case ExprKind::Mod:
-    return floorDivision(emit, a, b, true);
+    return floorDivision(emit, e, a, b);
   case ExprKind::And:
     return builder.createOrFold<arith::AndIOp>(loc, a, b);
   case ExprKind::Or:

@@ -4,28 +4,30 @@
 
 namespace tulle::levels {
 
+/// The value of a counter or a rank.
+using SpecialValue = llvm::function_ref<Value(const format::ExprNode &)>;
+
 /// What the variables of an expression stand for.
 struct Variables {
-  llvm::ArrayRef<mlir::Value> dims;   ///< per dimension: its coordinate (in bounds of levels: its size)
-  llvm::ArrayRef<mlir::Value> levels; ///< per level: its coordinate
-  /// The value of a counter or a rank; expressions that have neither need none.
-  std::function<mlir::Value(const format::ExprNode &)> special = {};
+  ValueRange dims;           ///< per dimension: its coordinate (in bounds of levels: its size)
+  ValueRange levels;         ///< per level: its coordinate
+  SpecialValue special = {}; ///< without it, counters and ranks are 0
 };
 
-/// Emits the expression, each `let` once. Values are signed; divisions round down. `unrank` loads from the
-/// storage's permutation.
+/// Emits the expression, each `let` once. Values are signed, but for those of dimensions and of digits of
+/// these; divisions round down. `unrank` loads from the storage's permutation.
 class ExpressionEmitter {
 public:
-  ExpressionEmitter(const Emitter &emit, Variables variables) : emit(emit), variables(std::move(variables)) {}
+  ExpressionEmitter(const Emitter &emit, Variables variables) : emit(emit), variables(variables) {}
   /// The bindings of one expression hold in those emitted after it, as in a map.
-  mlir::Value operator()(const format::Expr &expr);
+  Value operator()(const format::Expr &expr);
 
 private:
-  mlir::Value binary(format::ExprKind kind, mlir::Value a, mlir::Value b);
+  Value binary(const format::ExprNode &e, Value a, Value b);
 
-  const Emitter &emit;
+  Emitter emit;
   Variables variables;
-  std::map<std::string, mlir::Value> bound;
+  std::map<std::string, Value> bound;
 };
 
 } // namespace tulle::levels

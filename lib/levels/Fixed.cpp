@@ -1,25 +1,14 @@
 // fixed[n]: n slots for every parent, empty ones last; without n, as many as the longest parent needs.
-#include "levels/Counted.h"
-
-using namespace mlir;
+#include "levels/LevelFormat.h"
 
 namespace tulle::levels {
 
-struct Fixed : CountedLevelFormat {
-  Fixed() : CountedLevelFormat(32) {}
-
-  static Value slots(const Emitter &emit, unsigned level) {
-    Value stored = emit.storage.sizes[level];
-    return stored ? stored : emit.constant(emit.storage.encoding.levels[level].format.n);
-  }
-  PositionRange positions(const Emitter &emit, unsigned level, const Iterator &parent) const override {
-    Value n = slots(emit, level), begin = emit.mul(parent.position, n);
-    return {begin, emit.add(begin, n)};
+struct Fixed : Counted<SlottedLevelFormat, 32> {
+  Value slots(const LevelEmitter &emit) const override {
+    Value stored = emit.storage.sizes[emit.level];
+    return stored ? stored : emit.constant(emit.format().n);
   }
   bool hasPadding(const format::LevelFormat &) const override { return true; }
-  Value valid(const Emitter &emit, unsigned level, const Iterator &, Value, Value coordinate) const override {
-    return isEntry(emit, level, coordinate);
-  }
 
   Insertion insertion() const override { return Insertion::Append; }
   Value size(const Assembly &a, LevelBuild &build) const override {
@@ -33,7 +22,7 @@ struct Fixed : CountedLevelFormat {
                            if (n != 0)
                              a.when(a.compare(arith::CmpIPredicate::ugt, found, a.constant(n)),
                                     [&] { a.refuseGroup(build.level, parent, found, a.constant(n)); });
-                           return Values{arith::MaxUIOp::create(a.builder, a.loc, longest[0], found)};
+                           return Values{a.umax(longest[0], found)};
                          })[0];
     build.size = n != 0 ? a.constant(n) : most;
     if (n == 0)
@@ -44,7 +33,7 @@ struct Fixed : CountedLevelFormat {
     return count;
   }
   Value insert(const Assembly &a, LevelBuild &build, Value parent, Value coordinate) const override {
-    Value position = a.add(a.mul(parent, build.size), a.take(build.work, parent, build.firstOccurrence));
+    Value position = a.add(a.mul(parent, build.size), a.fetchAdd(build, parent));
     a.storeCoordinate(build.level, position, coordinate);
     return position;
   }

@@ -9,33 +9,33 @@ namespace tulle::levels {
 /// ArithBuilder has neither constants nor min, max and predicates.)
 template <typename Builder> class IndicesOf {
 public:
-  using Value = mlir::Value;
+  using Value = mlir::Value; // for classes that derive from it
 
-  IndicesOf(Builder builder, mlir::Location loc) : b(builder), loc(loc) {}
+  IndicesOf(Builder builder, Location loc) : b(builder), loc(loc) {}
   explicit IndicesOf(mlir::Operation *before) : b(before), loc(before->getLoc()) {}
 
   Builder b;
-  mlir::Location loc;
+  Location loc;
 
-  Value constant(int64_t value) { return mlir::arith::ConstantIndexOp::create(b, loc, value); }
-  Value boolean(bool value) { return mlir::arith::ConstantOp::create(b, loc, b.getBoolAttr(value)); }
-  Value add(Value x, Value y) { return mlir::arith::AddIOp::create(b, loc, x, y); }
-  Value sub(Value x, Value y) { return mlir::arith::SubIOp::create(b, loc, x, y); }
-  Value times(Value x, Value y) { return mlir::arith::MulIOp::create(b, loc, x, y); }
-  Value divide(Value x, Value y) { return mlir::arith::DivUIOp::create(b, loc, x, y); }
-  Value min(Value x, Value y) { return mlir::arith::MinSIOp::create(b, loc, x, y); }
-  Value max(Value x, Value y) { return mlir::arith::MaxSIOp::create(b, loc, x, y); }
-  Value is(mlir::arith::CmpIPredicate predicate, Value x, Value y) {
-    return mlir::arith::CmpIOp::create(b, loc, predicate, x, y);
+  Value constant(int64_t value) { return arith::ConstantIndexOp::create(b, loc, value); }
+  Value boolean(bool value) { return arith::ConstantOp::create(b, loc, b.getBoolAttr(value)); }
+  Value add(Value x, Value y) { return arith::AddIOp::create(b, loc, x, y); }
+  Value sub(Value x, Value y) { return arith::SubIOp::create(b, loc, x, y); }
+  Value times(Value x, Value y) { return arith::MulIOp::create(b, loc, x, y); }
+  Value divide(Value x, Value y) { return arith::DivUIOp::create(b, loc, x, y); }
+  Value min(Value x, Value y) { return arith::MinSIOp::create(b, loc, x, y); }
+  Value max(Value x, Value y) { return arith::MaxSIOp::create(b, loc, x, y); }
+  Value is(arith::CmpIPredicate predicate, Value x, Value y) {
+    return arith::CmpIOp::create(b, loc, predicate, x, y);
   }
-  Value isLess(Value x, Value y) { return is(mlir::arith::CmpIPredicate::slt, x, y); }
-  Value select(Value which, Value x, Value y) { return mlir::arith::SelectOp::create(b, loc, which, x, y); }
+  Value isLess(Value x, Value y) { return is(arith::CmpIPredicate::slt, x, y); }
+  Value select(Value which, Value x, Value y) { return arith::SelectOp::create(b, loc, which, x, y); }
   /// The number of elements of a buffer of one dimension.
   Value sizeOf(Value buffer) { return mlir::memref::DimOp::create(b, loc, buffer, constant(0)); }
 
   /// Conjunction and disjunction, evaluated in full; a null `x` is their identity.
-  Value both(Value x, Value y) { return x ? mlir::arith::AndIOp::create(b, loc, x, y).getResult() : y; }
-  Value either(Value x, Value y) { return x ? mlir::arith::OrIOp::create(b, loc, x, y).getResult() : y; }
+  Value both(Value x, Value y) { return x ? arith::AndIOp::create(b, loc, x, y).getResult() : y; }
+  Value either(Value x, Value y) { return x ? arith::OrIOp::create(b, loc, x, y).getResult() : y; }
   Value all(llvm::ArrayRef<Value> conditions) {
     Value result;
     for (Value condition : conditions)
@@ -51,11 +51,11 @@ public:
 };
 
 /// With a builder of its own.
-struct Indices : IndicesOf<mlir::OpBuilder> {
+struct Indices : IndicesOf<OpBuilder> {
   using IndicesOf::IndicesOf;
 };
 /// With a builder that others use as well.
-struct IndicesAt : IndicesOf<mlir::OpBuilder &> {
+struct IndicesAt : IndicesOf<OpBuilder &> {
   using IndicesOf::IndicesOf;
 };
 

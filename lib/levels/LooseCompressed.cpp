@@ -1,18 +1,13 @@
 // loose_compressed: the coordinates of parent p are crd[pos[2p]] … crd[pos[2p + 1] - 1]; segments may leave
 // gaps. loose_compressed[n] leaves n positions in reserve after each.
-#include "levels/Counted.h"
-
-using namespace mlir;
+#include "levels/LevelFormat.h"
 
 namespace tulle::levels {
 
-struct LooseCompressed : CountedLevelFormat {
-  LooseCompressed() : CountedLevelFormat(64) {}
-
-  PositionRange positions(const Emitter &emit, unsigned level, const Iterator &parent) const override {
-    return storedRange(emit, level, emit.mul(parent.position, emit.constant(2)));
+struct LooseCompressed : Counted<LevelFormat, 64> {
+  PositionRange positions(const LevelEmitter &emit, const Iterator &parent) const override {
+    return emit.storedRange(emit.mul(parent.position, emit.constant(2)));
   }
-
   bool leavesGaps() const override { return true; }
 
   Insertion insertion() const override { return Insertion::Append; }
@@ -41,7 +36,7 @@ struct LooseCompressed : CountedLevelFormat {
     return count;
   }
   Value insert(const Assembly &a, LevelBuild &build, Value parent, Value coordinate) const override {
-    Value position = a.take(build.work, parent, build.firstOccurrence);
+    Value position = a.fetchAdd(build, parent);
     a.storeCoordinate(build.level, position, coordinate);
     return position;
   }

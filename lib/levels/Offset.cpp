@@ -7,46 +7,42 @@ using namespace mlir;
 namespace tulle::levels {
 
 struct Offset : LevelFormat {
-  PositionRange positions(const Emitter &emit, unsigned, const Iterator &parent) const override {
+  PositionRange positions(const LevelEmitter &emit, const Iterator &parent) const override {
     return {parent.position, emit.add(parent.position, emit.constant(1))};
   }
   bool single(const Iterator &) const override { return true; }
-  Value coordinate(const Emitter &emit, unsigned level, const Iterator &parent, Value) const override {
-    return ExpressionEmitter(emit, {{}, parent.coordinates})(
-        format::offsetCoordinate(emit.storage.encoding, level));
+  Value coordinate(const LevelEmitter &emit, const Iterator &parent, Value) const override {
+    return ExpressionEmitter(emit, {{}, parent.coordinates})(expression(emit));
   }
   bool hasPadding(const format::LevelFormat &) const override { return true; }
-  Value valid(const Emitter &emit, unsigned level, const Iterator &parent, Value,
-              Value coordinate) const override {
+  Value valid(const LevelEmitter &emit, const Iterator &parent, Value, Value coordinate) const override {
     if (parent.bounded)
       return {};
     // One comparison for both ends: what is below the least coordinate wraps.
-    Value offset = emit.builder.createOrFold<arith::SubIOp>(emit.loc, coordinate, emit.levelLow(level));
-    return emit.compare(arith::CmpIPredicate::ult, offset, emit.levelSize(level));
+    Value offset = emit.builder.createOrFold<arith::SubIOp>(emit.loc, coordinate, emit.levelLow(emit.level));
+    return emit.isBelow(offset, emit.size());
   }
-  std::optional<Found> find(const Emitter &emit, unsigned level, const Iterator &parent,
+  std::optional<Found> find(const LevelEmitter &emit, const Iterator &parent,
                             Value coordinate) const override {
-    Value own = this->coordinate(emit, level, parent, parent.position);
-    return Found{parent.position, emit.compare(arith::CmpIPredicate::eq, own, coordinate)};
+    Value own = this->coordinate(emit, parent, parent.position);
+    return Found{parent.position, emit.isEqual(own, coordinate)};
   }
 
   /// Where the coordinate is the parent's plus something, as along a diagonal: low <= c + rest < low + size
   /// bounds c, and so the loop over the level above runs without a test.
-  std::optional<PositionRange> parentCoordinates(const Emitter &emit, unsigned level,
+  std::optional<PositionRange> parentCoordinates(const LevelEmitter &emit,
                                                  const Iterator &grandparent) const override {
-    int64_t slope = 0;
-    if (!slopeOf(format::offsetCoordinate(emit.storage.encoding, level), level - 1, slope) || slope != 1)
+    if (slopeOf(expression(emit), emit.level - 1) != 1)
       return std::nullopt;
     OpBuilder &b = emit.builder;
     Location loc = emit.loc;
     SmallVector<Value, 4> coordinates(grandparent.coordinates);
     coordinates.push_back(emit.constant(0));
-    Value rest =
-        ExpressionEmitter(emit, {{}, coordinates})(format::offsetCoordinate(emit.storage.encoding, level));
-    Value begin = b.createOrFold<arith::SubIOp>(loc, emit.levelLow(level), rest);
-    Value end = b.createOrFold<arith::AddIOp>(loc, begin, emit.levelSize(level));
+    Value rest = ExpressionEmitter(emit, {{}, coordinates})(expression(emit));
+    Value begin = b.createOrFold<arith::SubIOp>(loc, emit.levelLow(emit.level), rest);
+    Value end = b.createOrFold<arith::AddIOp>(loc, begin, emit.size());
     begin = b.createOrFold<arith::MaxSIOp>(loc, begin, emit.constant(0));
-    end = b.createOrFold<arith::MinSIOp>(loc, end, emit.levelSize(level - 1));
+    end = b.createOrFold<arith::MinSIOp>(loc, end, emit.levelSize(emit.level - 1));
     // A diagonal that lies outside altogether has its end before its beginning.
     return PositionRange{begin, b.createOrFold<arith::MaxSIOp>(loc, begin, end)};
   }
@@ -56,27 +52,29 @@ struct Offset : LevelFormat {
   Value insert(const Assembly &, LevelBuild &, Value parent, Value) const override { return parent; }
 
 private:
-  /// The factor of the level's variable in a sum; false where the expression is no sum in it.
-  static bool slopeOf(const format::Expr &e, unsigned level, int64_t &slope) {
+  static format::Expr expression(const LevelEmitter &emit) {
+    return format::offsetCoordinate(emit.storage.encoding, emit.level);
+  }
+
+  /// The factor of the level's variable in a sum; nullopt where the expression is no sum in it.
+  static std::optional<int64_t> slopeOf(const format::Expr &e, unsigned level) {
     using format::ExprKind;
-    slope = 0;
     switch (e->kind) {
     case ExprKind::Constant:
-      return true;
+      return 0;
     case ExprKind::Level:
-      slope = e->value == int64_t(level);
-      return true;
+      return e->value == int64_t(level);
     case ExprKind::Let:
     case ExprKind::Variable:
     case ExprKind::Unrank:
-      return false;
+      return std::nullopt;
     default: {
-      int64_t a = 0, c = 0;
-      if (!slopeOf(e->lhs, level, a) || !slopeOf(e->rhs, level, c))
-        return false;
+      std::optional<int64_t> a = slopeOf(e->lhs, level), c = slopeOf(e->rhs, level);
+      if (!a || !c)
+        return std::nullopt;
       if (e->kind == ExprKind::Add || e->kind == ExprKind::Sub)
-        slope = e->kind == ExprKind::Add ? a + c : a - c;
-      return e->kind == ExprKind::Add || e->kind == ExprKind::Sub || (a == 0 && c == 0);
+        return e->kind == ExprKind::Add ? *a + *c : *a - *c;
+      return *a == 0 && *c == 0 ? a : std::nullopt;
     }
     }
   }

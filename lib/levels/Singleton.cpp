@@ -1,21 +1,16 @@
 // singleton: one coordinate for each position of the parent; a padded one may be empty.
 #include "levels/LevelFormat.h"
 
-using namespace mlir;
-
 namespace tulle::levels {
 
 struct Singleton : LevelFormat {
-  PositionRange positions(const Emitter &emit, unsigned, const Iterator &parent) const override {
+  PositionRange positions(const LevelEmitter &emit, const Iterator &parent) const override {
     // Under a nonunique parent, every position of its segment.
     return {parent.position, parent.end ? parent.end : emit.add(parent.position, emit.constant(1))};
   }
   bool single(const Iterator &parent) const override { return !parent.end; }
   bool storesEachCoordinate() const override { return true; }
   bool hasPadding(const format::LevelFormat &format) const override { return format.padded; }
-  Value valid(const Emitter &emit, unsigned level, const Iterator &, Value, Value coordinate) const override {
-    return emit.storage.encoding.levels[level].format.padded ? isEntry(emit, level, coordinate) : Value();
-  }
 
   Insertion insertion() const override { return Insertion::Computed; }
   Value size(const Assembly &a, LevelBuild &build) const override {

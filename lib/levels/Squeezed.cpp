@@ -1,19 +1,12 @@
 // squeezed: every parent has the K coordinates that occur at all: crd[0] .. crd[K - 1].
 #include "levels/LevelFormat.h"
 
-using namespace mlir;
-
 namespace tulle::levels {
 
-struct Squeezed : LevelFormat {
-  PositionRange positions(const Emitter &emit, unsigned level, const Iterator &parent) const override {
-    Value k = emit.storage.sizes[level], begin = emit.mul(parent.position, k);
-    return {begin, emit.add(begin, k)};
-  }
-  Value coordinate(const Emitter &emit, unsigned level, const Iterator &parent,
-                   Value position) const override {
-    Value begin = emit.mul(parent.position, emit.storage.sizes[level]);
-    return storedCoordinate(emit, level, emit.sub(position, begin));
+struct Squeezed : SlottedLevelFormat {
+  Value slots(const LevelEmitter &emit) const override { return emit.storage.sizes[emit.level]; }
+  Value coordinate(const LevelEmitter &emit, const Iterator &parent, Value position) const override {
+    return emit.storedCoordinate(slotOf(emit, parent, position));
   }
 
   Insertion insertion() const override { return Insertion::Computed; }
@@ -34,7 +27,7 @@ struct Squeezed : LevelFormat {
     if (!build.isConcurrent)
       return mark();
     // Most marks are there already: threads that only read them need not take the line from each other.
-    a.when(a.compare(arith::CmpIPredicate::eq, a.read(build.work, at), a.constant(0)), mark);
+    a.when(a.isEqual(a.read(build.work, at), a.constant(0)), mark);
   }
   Value size(const Assembly &a, LevelBuild &build) const override {
     OpBuilder &b = a.builder;
@@ -43,14 +36,14 @@ struct Squeezed : LevelFormat {
     Value occurring = a.scratch(b.getI64Type(), span);
     // Most coordinates do not occur: whole blocks of marks are passed over.
     Value block = a.constant(kMarks), last = a.constant(kMarks - 1);
-    Value blocks = arith::DivUIOp::create(b, a.loc, a.add(span, last), block);
+    Value blocks = a.divide(a.add(span, last), block);
     build.size =
         forLoop(b, a.loc, zero, blocks, dialect::LoopKind::Reduction, zero, [&](Value number, Values next) {
           Value begin = a.mul(number, block);
-          Value end = arith::MinUIOp::create(b, a.loc, a.add(begin, block), span);
+          Value end = a.umin(a.add(begin, block), span);
           Value found = countMarks(a, build, begin, end);
           return ifElse(
-              b, a.loc, a.compare(arith::CmpIPredicate::ne, found, zero), b.getIndexType(),
+              b, a.loc, a.isDifferent(found, zero), b.getIndexType(),
               [&] { return listMarks(a, build, occurring, begin, end, next[0]); },
               [&] { return Values{next[0]}; });
         })[0];
@@ -81,7 +74,7 @@ private:
     return forLoop(a.builder, a.loc, begin, end, dialect::LoopKind::Reduction, next,
                    [&](Value at, Values next) {
                      Value mark = a.read(build.work, at);
-                     a.when(a.compare(arith::CmpIPredicate::ne, mark, a.constant(0)), [&] {
+                     a.when(a.isDifferent(mark, a.constant(0)), [&] {
                        a.write(list, next[0], at);
                        a.write(build.extra, at, next[0]);
                      });

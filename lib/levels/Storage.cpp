@@ -1,7 +1,9 @@
+// Index arithmetic that folds what is known, and loads and stores of elements that may share a byte.
 #include "levels/Storage.h"
 #include "levels/Expression.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/Support/MathExtras.h"
 #include <limits>
 
 using namespace mlir;
@@ -44,13 +46,12 @@ Value Emitter::constant(int64_t value) const { return arith::ConstantIndexOp::cr
 /// The result of an operation on two sizes or positions that are known; one beyond 64 bits is the largest
 /// number, which the caller's memory is refused for: with `noWrap` it would fold to poison, and what reads
 /// that to anything.
-template <typename Operation> static std::optional<int64_t> known(Value a, Value b, Operation overflows) {
+static std::optional<int64_t> known(Value a, Value b, int64_t (*overflows)(int64_t, int64_t, int64_t &)) {
   APInt x, y;
   if (!matchPattern(a, m_ConstantInt(&x)) || !matchPattern(b, m_ConstantInt(&y)))
     return std::nullopt;
   int64_t result = 0;
-  return overflows(x.getSExtValue(), y.getSExtValue(), &result) ? std::numeric_limits<int64_t>::max()
-                                                                : result;
+  return overflows(x.getSExtValue(), y.getSExtValue(), result) ? std::numeric_limits<int64_t>::max() : result;
 }
 
 Value Emitter::add(Value a, Value b) const {
@@ -58,8 +59,7 @@ Value Emitter::add(Value a, Value b) const {
     return b;
   if (matchPattern(b, m_Zero()))
     return a;
-  if (auto sum =
-          known(a, b, [](int64_t x, int64_t y, int64_t *to) { return __builtin_add_overflow(x, y, to); }))
+  if (std::optional<int64_t> sum = known(a, b, llvm::AddOverflow<int64_t>))
     return constant(*sum);
   return arith::AddIOp::create(builder, loc, a, b, noWrap);
 }
@@ -75,68 +75,64 @@ Value Emitter::mul(Value a, Value b) const {
     return a;
   if (matchPattern(b, m_Zero()) || matchPattern(a, m_One()))
     return b;
-  if (auto product =
-          known(a, b, [](int64_t x, int64_t y, int64_t *to) { return __builtin_mul_overflow(x, y, to); }))
+  if (std::optional<int64_t> product = known(a, b, llvm::MulOverflow<int64_t>))
     return constant(*product);
   return arith::MulIOp::create(builder, loc, a, b, noWrap);
 }
 
-Value Emitter::compare(arith::CmpIPredicate predicate, Value a, Value b) const {
-  return arith::CmpIOp::create(builder, loc, predicate, a, b);
+Value Emitter::toIndex(Value integer) const {
+  if (integer.getType().isIndex())
+    return integer;
+  return arith::IndexCastUIOp::create(builder, loc, builder.getIndexType(), integer);
 }
 
-/// Four 2-bit coordinates share a byte, the first in the low bits.
-static Value loadPacked(const Emitter &emit, Value buffer, Value at) {
-  OpBuilder &b = emit.builder;
-  Value byte = memref::LoadOp::create(b, emit.loc, buffer,
-                                      Value(arith::ShRUIOp::create(b, emit.loc, at, emit.constant(2))));
-  Value wide = arith::IndexCastUIOp::create(b, emit.loc, b.getIndexType(), byte);
-  Value slot = arith::AndIOp::create(b, emit.loc, at, emit.constant(3));
-  Value shift = emit.add(slot, slot);
-  return arith::AndIOp::create(b, emit.loc, arith::ShRUIOp::create(b, emit.loc, wide, shift),
-                               emit.constant(3));
-}
+namespace {
+/// Element `at` of a buffer with elements of `width` bits, 1 or 2: the first of a byte is in the low bits.
+struct PackedElement {
+  const Emitter &emit;
+  Value buffer, at;
+  unsigned width;
+  Value byteAt = emit.shiftRight(at, emit.constant(width == 1 ? 3 : 2));
+
+  Value byte() const { return emit.toIndex(memref::LoadOp::create(emit.builder, emit.loc, buffer, byteAt)); }
+  Value shift() const {
+    Value slot = emit.both(at, emit.constant(8 / width - 1));
+    return width == 1 ? slot : emit.add(slot, slot);
+  }
+  Value mask() const { return emit.constant((1 << width) - 1); }
+  Value load() const {
+    Value whole = byte();
+    return emit.both(emit.shiftRight(whole, shift()), mask());
+  }
+};
+} // namespace
 
 Value Emitter::load(unsigned field, Value at) const {
   Value buffer = storage.fields[field];
   if (storage.layout.fields[field].width == 2)
-    return loadPacked(*this, buffer, at);
+    return PackedElement{*this, buffer, at, 2}.load();
   Value element = memref::LoadOp::create(builder, loc, buffer, at);
   if (storage.layout.fields[field].isSigned)
     return arith::IndexCastOp::create(builder, loc, builder.getIndexType(), element);
-  return arith::IndexCastUIOp::create(builder, loc, builder.getIndexType(), element);
-}
-
-static void storePacked(const Emitter &emit, Value buffer, Value at, Value value) {
-  OpBuilder &b = emit.builder;
-  Value byteAt = arith::ShRUIOp::create(b, emit.loc, at, emit.constant(2));
-  Value byte = memref::LoadOp::create(b, emit.loc, buffer, byteAt);
-  Value wide = arith::IndexCastUIOp::create(b, emit.loc, b.getIndexType(), byte);
-  Value slot = arith::AndIOp::create(b, emit.loc, at, emit.constant(3));
-  Value shift = emit.add(slot, slot);
-  Value mask = arith::ShLIOp::create(b, emit.loc, emit.constant(3), shift);
-  Value others =
-      arith::AndIOp::create(b, emit.loc, wide, arith::XOrIOp::create(b, emit.loc, mask, emit.constant(255)));
-  Value mine = arith::ShLIOp::create(b, emit.loc, value, shift);
-  Value merged = arith::OrIOp::create(b, emit.loc, others, mine);
-  merged = arith::IndexCastUIOp::create(b, emit.loc, b.getI8Type(), merged);
-  memref::StoreOp::create(b, emit.loc, merged, buffer, byteAt);
+  return toIndex(element);
 }
 
 void Emitter::store(unsigned field, Value at, Value value) const {
   Value buffer = storage.fields[field];
-  if (storage.layout.fields[field].width == 2)
-    return storePacked(*this, buffer, at, value);
+  if (storage.layout.fields[field].width == 2) {
+    PackedElement element{*this, buffer, at, 2};
+    Value whole = element.byte(), shift = element.shift();
+    Value others =
+        both(whole, arith::XOrIOp::create(builder, loc, shiftLeft(element.mask(), shift), constant(255)));
+    value = arith::OrIOp::create(builder, loc, others, shiftLeft(value, shift));
+    at = element.byteAt;
+  }
   Type type = cast<MemRefType>(buffer.getType()).getElementType();
   memref::StoreOp::create(builder, loc, arith::IndexCastUIOp::create(builder, loc, type, value), buffer, at);
 }
 
 Value Emitter::loadBit(unsigned field, Value at) const {
-  Value byte = load(field, arith::ShRUIOp::create(builder, loc, at, constant(3)));
-  Value shift = arith::AndIOp::create(builder, loc, at, constant(7));
-  Value bit = arith::AndIOp::create(builder, loc, Value(arith::ShRUIOp::create(builder, loc, byte, shift)),
-                                    constant(1));
-  return compare(arith::CmpIPredicate::ne, bit, constant(0));
+  return isDifferent(PackedElement{*this, storage.fields[field], at, 1}.load(), constant(0));
 }
 
 Value Emitter::permuted(Value rank) const {
@@ -191,7 +187,26 @@ Value Emitter::levelSize(unsigned level) const {
   APInt size;
   if (matchPattern(dim, m_ConstantInt(&size)))
     return constant((size.getSExtValue() + digit.stride - 1) / digit.stride);
-  return arith::DivUIOp::create(builder, loc, add(dim, constant(digit.stride - 1)), constant(digit.stride));
+  return divide(add(dim, constant(digit.stride - 1)), constant(digit.stride));
+}
+
+PositionRange LevelEmitter::storedRange(Value at) const {
+  Value positions = storage.fields[*storage.layout.positions[level]];
+  auto segment = dialect::SegmentOp::create(builder, loc, positions, at);
+  return {segment.getBegin(), segment.getEnd()};
+}
+
+Value LevelEmitter::storedCoordinate(Value position) const {
+  const format::CoordinateRef &ref = *storage.layout.coordinates[level];
+  if (ref.stride != 1)
+    position = add(mul(position, constant(ref.stride)), constant(ref.offset));
+  return load(ref.field, position);
+}
+
+Value LevelEmitter::isEntry(Value coordinate) const {
+  unsigned width = storage.layout.fields[storage.layout.coordinates[level]->field].width;
+  int64_t empty = width == 0 || width >= 64 ? -1 : (int64_t(1) << width) - 1;
+  return isDifferent(coordinate, constant(empty));
 }
 
 } // namespace tulle::levels

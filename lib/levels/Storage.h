@@ -1,62 +1,99 @@
 // A tensor as its buffers, and the small expressions that reading them needs.
 #pragma once
 #include "format/Layout.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/IR/Builders.h"
+#include "levels/Control.h"
 
 namespace tulle::levels {
+
+/// Half-open range of positions.
+struct PositionRange {
+  Value begin, end;
+};
 
 /// The values that stand for one tensor: contract 3 of HACKING.md.
 struct Storage {
   format::Encoding encoding;
   format::Layout layout;
-  std::vector<format::Digit> digits;     ///< one per level; empty where the map is not made of digits
-  mlir::Type element;                    ///< of the tensor; i1 is stored as i8
-  llvm::SmallVector<mlir::Value> fields; ///< one memref<?xT> per field of the layout
-  llvm::SmallVector<mlir::Value> dims;   ///< sizes as index, constants where static
-  llvm::SmallVector<mlir::Value> sizes;  ///< per level: the element of its sizes field as index, else null
+  std::vector<format::Digit> digits; ///< one per level; empty where the map is not made of digits
+  Type element;                      ///< of the tensor; i1 is stored as i8
+  llvm::SmallVector<Value> fields;   ///< one memref<?xT> per field of the layout
+  llvm::SmallVector<Value> dims;     ///< sizes as index, constants where static
+  llvm::SmallVector<Value> sizes;    ///< per level: the element of its sizes field as index, else null
 
   /// Loads the size fields at the builder's insertion point: that of the tensor's definition.
-  static std::unique_ptr<Storage> create(mlir::OpBuilder &builder, mlir::Location loc,
-                                         const format::Encoding &encoding, mlir::Type element,
-                                         mlir::ValueRange fields, mlir::ValueRange dims);
+  static std::unique_ptr<Storage> create(OpBuilder &builder, Location loc, const format::Encoding &encoding,
+                                         Type element, ValueRange fields, ValueRange dims);
 };
 
 /// The types of a tensor's buffers, in the order of the layout.
-llvm::SmallVector<mlir::Type> fieldTypes(const format::Layout &layout, mlir::Type element);
+llvm::SmallVector<Type> fieldTypes(const format::Layout &layout, Type element);
 
 /// Builds the index arithmetic of one tensor. Indices never wrap, and the flags say so: LLVM then widens and
 /// vectorizes.
 class Emitter {
 public:
-  Emitter(mlir::OpBuilder &builder, mlir::Location loc, const Storage &storage)
+  Emitter(OpBuilder &builder, Location loc, const Storage &storage)
       : builder(builder), loc(loc), storage(storage) {}
 
-  mlir::OpBuilder &builder;
-  mlir::Location loc;
+  OpBuilder &builder;
+  Location loc;
   const Storage &storage;
 
-  mlir::Value constant(int64_t value) const;
-  mlir::Value add(mlir::Value a, mlir::Value b) const;
-  mlir::Value sub(mlir::Value a, mlir::Value b) const;
-  mlir::Value mul(mlir::Value a, mlir::Value b) const;
-  mlir::Value compare(mlir::arith::CmpIPredicate predicate, mlir::Value a, mlir::Value b) const;
+  Value constant(int64_t value) const;
+  Value add(Value a, Value b) const;
+  Value sub(Value a, Value b) const;
+  Value mul(Value a, Value b) const;
+  Value umin(Value a, Value b) const { return arith::MinUIOp::create(builder, loc, a, b); }
+  Value umax(Value a, Value b) const { return arith::MaxUIOp::create(builder, loc, a, b); }
+  Value divide(Value a, Value b) const { return arith::DivUIOp::create(builder, loc, a, b); }
+  Value both(Value a, Value b) const { return arith::AndIOp::create(builder, loc, a, b); }
+  Value shiftLeft(Value a, Value bits) const { return arith::ShLIOp::create(builder, loc, a, bits); }
+  Value shiftRight(Value a, Value bits) const { return arith::ShRUIOp::create(builder, loc, a, bits); }
+  Value select(Value which, Value a, Value b) const {
+    return arith::SelectOp::create(builder, loc, which, a, b);
+  }
+  Value compare(arith::CmpIPredicate predicate, Value a, Value b) const {
+    return arith::CmpIOp::create(builder, loc, predicate, a, b);
+  }
+  Value isEqual(Value a, Value b) const { return compare(arith::CmpIPredicate::eq, a, b); }
+  Value isDifferent(Value a, Value b) const { return compare(arith::CmpIPredicate::ne, a, b); }
+  /// Unsigned: what is below 0 wraps to a number above all others.
+  Value isBelow(Value a, Value b) const { return compare(arith::CmpIPredicate::ult, a, b); }
 
+  /// An integer that is not negative, as index.
+  Value toIndex(Value integer) const;
   /// Element `at` of a sizes, permutation, positions or coordinates field as index: sign-extended where
   /// coordinates can be negative, else zero-extended.
-  mlir::Value load(unsigned field, mlir::Value at) const;
+  Value load(unsigned field, Value at) const;
   /// Stores a value at element `at` of a field that is no value, truncated to its width: the caller knows
   /// that it fits.
-  void store(unsigned field, mlir::Value at, mlir::Value value) const;
+  void store(unsigned field, Value at, Value value) const;
   /// Bit `at` of a bits field.
-  mlir::Value loadBit(unsigned field, mlir::Value at) const;
+  Value loadBit(unsigned field, Value at) const;
   /// The ranked dimension's coordinate at a rank.
-  mlir::Value permuted(mlir::Value rank) const;
+  Value permuted(Value rank) const;
   /// Number of coordinates level `level` can have: for digits ceil(dim / stride) or the modulus, for a dense
   /// counter level its count, else by the bounds of its expression.
-  mlir::Value levelSize(unsigned level) const;
+  Value levelSize(unsigned level) const;
   /// The least coordinate of the level: 0 but for differences.
-  mlir::Value levelLow(unsigned level) const;
+  Value levelLow(unsigned level) const;
+};
+
+/// The same for one level of the tensor.
+class LevelEmitter : public Emitter {
+public:
+  LevelEmitter(const Emitter &emit, unsigned level) : Emitter(emit), level(level) {}
+
+  unsigned level;
+
+  const format::LevelFormat &format() const { return storage.encoding.levels[level].format; }
+  Value size() const { return levelSize(level); }
+  /// From element `at` of the level's positions to the next one.
+  PositionRange storedRange(Value at) const;
+  /// Element of the coordinates buffer that belongs to `position`.
+  Value storedCoordinate(Value position) const;
+  /// Whether a stored coordinate is that of an entry: all bits set mark padding.
+  Value isEntry(Value coordinate) const;
 };
 
 } // namespace tulle::levels

@@ -1,3 +1,5 @@
+// Collects what options say of each name, reads the files, fits sizes together, then checks the program and
+// stores each tensor in its format.
 #include "Inputs.h"
 #include "Progress.h"
 #include "notation/Program.h"

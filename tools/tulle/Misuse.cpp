@@ -1,3 +1,4 @@
+// Finds the first argument that no option or command took, and the option or command nearest to it.
 #include "Misuse.h"
 #include "support/Suggest.h"
 #include <algorithm>

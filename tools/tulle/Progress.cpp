@@ -1,3 +1,4 @@
+// A thread writes the line again and again after the first second; without a terminal there is none.
 #include "Progress.h"
 #include <chrono>
 #include <cstdio>

@@ -1,3 +1,5 @@
+// Counts a statement's operations where every point of its loops does them all, and compares each element of
+// a result with the interpreter's.
 #include "Report.h"
 #include "interpreter/Interpreter.h"
 #include "notation/Sparsity.h"

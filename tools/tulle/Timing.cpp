@@ -1,3 +1,4 @@
+// The least, the median and the greatest of samples.
 #include "Timing.h"
 #include <algorithm>
 #include <nlohmann/json.hpp>

@@ -5,15 +5,16 @@
 namespace tulle::passes {
 namespace {
 
-/// A loop of step 1 between these bounds, which may use %n, %x, and the constants %c0, %c3, %c4 and %c10.
+/// A loop between these bounds, which may use %n, %x, and the constants %c0, %c1, %c3, %c4 and %c10.
 struct Loop : ParsedModule {
-  Loop(const std::string &setup, const std::string &lower, const std::string &upper)
+  Loop(const std::string &setup, const std::string &lower, const std::string &upper,
+       const std::string &step = "%c1")
       : ParsedModule("func.func @f(%n: index, %x: index) {\n"
                      "  %c0 = arith.constant 0 : index\n  %c1 = arith.constant 1 : index\n"
                      "  %c3 = arith.constant 3 : index\n  %c4 = arith.constant 4 : index\n"
                      "  %c10 = arith.constant 10 : index\n" +
-                     setup + "\n  scf.for %i = " + lower + " to " + upper +
-                     " step %c1 {\n  }\n  return\n}\n") {}
+                     setup + "\n  scf.for %i = " + lower + " to " + upper + " step " + step +
+                     " {\n  }\n  return\n}\n") {}
 
   std::optional<int64_t> most() { return maxTripCount(first<mlir::scf::ForOp>()); }
   std::optional<int64_t> constant() { return exactTripCount(first<mlir::scf::ForOp>()); }
@@ -22,6 +23,14 @@ struct Loop : ParsedModule {
 TEST(TripCount, ConstantBounds) {
   EXPECT_EQ(Loop("", "%c3", "%c10").constant(), 7);
   EXPECT_EQ(Loop("", "%c3", "%c10").most(), 7);
+}
+
+TEST(TripCount, StepsAreCounted) {
+  EXPECT_EQ(Loop("", "%c0", "%c10", "%c4").constant(), 3);
+  EXPECT_EQ(Loop("", "%c0", "%c10", "%c4").most(), 3);
+  EXPECT_EQ(Loop("", "%c1", "%c10", "%c3").constant(), 3);
+  EXPECT_EQ(Loop("", "%c10", "%c3", "%c4").constant(), 0);
+  EXPECT_EQ(Loop("", "%c0", "%c10", "%n").constant(), std::nullopt);
 }
 
 TEST(TripCount, BoundsThatCrossMeanNoIteration) {

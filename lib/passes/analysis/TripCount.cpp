@@ -1,6 +1,7 @@
 #include "passes/analysis/TripCount.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "passes/analysis/LoopMatchers.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace tulle::passes {
 
@@ -18,9 +19,10 @@ std::optional<int64_t> minWithConstant(Value bound) {
 std::optional<int64_t> exactTripCount(scf::ForOp loop) {
   std::optional<int64_t> lower = getConstantIntValue(loop.getLowerBound());
   std::optional<int64_t> upper = getConstantIntValue(loop.getUpperBound());
-  if (!lower || !upper)
+  std::optional<int64_t> step = getConstantIntValue(loop.getStep());
+  if (!lower || !upper || !step)
     return std::nullopt;
-  return std::max<int64_t>(*upper - *lower, 0);
+  return std::max<int64_t>(llvm::divideCeilSigned(*upper - *lower, *step), 0);
 }
 
 std::optional<int64_t> maxTripCount(scf::ForOp loop) {

@@ -142,7 +142,7 @@ static std::optional<PositionRange> boundedByChild(const Space &space) {
   if (next >= space.storage().encoding.levels.size())
     return std::nullopt;
   const levels::LevelFormat *child = levels::find(space.storage().encoding.levels[next].format.kind);
-  return child->parentCoordinates(space.emit, next, space.parent);
+  return child->parentCoordinates({space.emit, next}, space.parent);
 }
 
 void Lowering::lower(IterateOp op) {

@@ -49,7 +49,7 @@ void Lowering::lower(SearchOp op) {
   Space space = spaceOf(op);
   const Emitter &emit = space.emit;
   Value coordinate = values.lookup(op.getCoordinate());
-  if (auto known = space.format->find(emit, space.level, space.parent, coordinate)) {
+  if (auto known = space.format->find({emit, space.level}, space.parent, coordinate)) {
     iterators[op.getResult()] = space.at(known->position, {}, coordinate);
     values.map(op.getFound(), known->found);
     return;

@@ -28,7 +28,7 @@ Space Space::create(Emitter emit, unsigned level, std::optional<Iterator> parent
   Space space{emit, levels::find(emit.storage.encoding.levels[level].format.kind), level};
   space.parent = parent ? *parent : Iterator{emit.constant(0), {}, {}, {}};
   if (!condition) {
-    space.range = space.format->positions(emit, level, space.parent);
+    space.range = space.format->positions({emit, level}, space.parent);
     return space;
   }
   space.maybeEmpty = true;
@@ -36,7 +36,7 @@ Space Space::create(Emitter emit, unsigned level, std::optional<Iterator> parent
   Values bounds = emit.branch(
       condition, {index, index},
       [&] {
-        PositionRange range = space.format->positions(emit, level, space.parent);
+        PositionRange range = space.format->positions({emit, level}, space.parent);
         return Values{range.begin, range.end};
       },
       [&] { return Values{emit.constant(0), emit.constant(0)}; });

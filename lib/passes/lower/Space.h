@@ -91,11 +91,11 @@ struct Space {
   /// stored, either.
   bool hasGaps() const;
   Value levelSize() const { return emit.levelSize(level); }
-  Value coordinate(Value position) const { return format->coordinate(emit, level, parent, position); }
-  Value locate(Value coordinate) const { return format->locate(emit, level, parent, coordinate); }
+  Value coordinate(Value position) const { return format->coordinate({emit, level}, parent, position); }
+  Value locate(Value coordinate) const { return format->locate({emit, level}, parent, coordinate); }
   /// Whether the slot holds an entry; null where every slot does.
   Value valid(Value position, Value coordinate) const {
-    return format->valid(emit, level, parent, position, coordinate);
+    return format->valid({emit, level}, parent, position, coordinate);
   }
   /// The iterator of a position whose segment ends at `end` (read on nonunique levels only).
   Iterator at(Value position, Value end, Value coordinate) const;

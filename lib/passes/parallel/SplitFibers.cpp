@@ -313,8 +313,8 @@ private:
     for (IterateOp op : plan.inner) {
       auto own = copyOf(op, map);
       b.setInsertionPoint(own);
-      own.getSpaceMutable().assign(PartitionOp::create(b, own.getLoc(), own.getSpace(), from, whole,
-                                                       workEstimate(own), to, /*alignment=*/int64_t(1)));
+      own.getSpaceMutable().assign(PartitionOp::create(b, own.getLoc(), own.getSpace(), from, to, whole,
+                                                       workEstimate(own)));
     }
     if (plan.join == Join::Disjoint)
       copy.getInitsMutable().assign(tensors);

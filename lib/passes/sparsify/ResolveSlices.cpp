@@ -96,7 +96,7 @@ struct ResolveSlices : impl::ResolveSlicesBase<ResolveSlices> {
   static void subscriptWhole(BlockArgument arg) {
     const SmallVector<std::optional<format::Slice>> slices =
         dialect::slicesOf(cast<RankedTensorType>(arg.getType()));
-    dialect::takeWhole(arg);
+    dialect::replaceSliceByWhole(arg);
     SmallVector<linalg::GenericOp> users;
     for (Operation *user : arg.getUsers())
       if (auto generic = dyn_cast<linalg::GenericOp>(user); generic && !llvm::is_contained(users, generic))

@@ -141,7 +141,7 @@ static Value shiftOf(const TargetAssembly &a, const TiledLevel &at, ArrayRef<lev
   if (*at.apart != 0)
     parent.position = arith::DivUIOp::create(a.builder, a.loc, position, builds[*at.apart].size);
   const levels::LevelFormat &format = *levels::find(a.target.format(*at.apart).kind);
-  Value apart = format.coordinate(a, *at.apart, parent, position);
+  Value apart = format.coordinate({a, *at.apart}, parent, position);
   return at.negated ? apart : a.difference(a.constant(0), apart);
 }
 

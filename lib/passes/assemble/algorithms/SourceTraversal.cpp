@@ -1,6 +1,6 @@
 #include "passes/assemble/algorithms/SourceTraversal.h"
+#include "levels/Expression.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "passes/assemble/algorithms/LevelCoordinates.h"
 #include "passes/assemble/choose/Order.h"
 
 using namespace mlir;
@@ -101,7 +101,8 @@ public:
 private:
   Value enter(unsigned l, Value parent) {
     auto attr = getEncoding(cast<RankedTensorType>(tensor.getType()));
-    auto space = SpaceOp::create(b, loc, SpaceType::get(b.getContext(), attr, l), tensor, l, parent);
+    auto space = SpaceOp::create(b, loc, SpaceType::get(b.getContext(), attr, l), tensor, l, parent,
+                                 /*condition=*/Value());
     auto loop = IterateOp::create(b, loc, TypeRange(), space, ValueRange(),
                                   LoopAttr::get(b.getContext(), LoopKind::Reduction), /*each=*/true);
     Block *body = b.createBlock(&loop.getBody(), {},
@@ -126,7 +127,8 @@ private:
     for (unsigned d = 0; d < inverse.size(); ++d) {
       if (dims[d] || depth(inverse[d]) > l + 1)
         continue;
-      dims[d] = Coordinates(b, loc, {}, levels)(inverse[d]);
+      const levels::Storage none;
+      dims[d] = levels::ExpressionEmitter({b, loc, none}, {{}, levels})(inverse[d]);
       if (isSliced(d))
         restrict(d);
       else if (mayBePadding(inverse[d]))

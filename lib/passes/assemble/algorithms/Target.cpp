@@ -59,8 +59,8 @@ Value Target::combineRepeats(OpBuilder &b, Value first, Value last, Value start)
 
 //===--- Level coordinates ---===//
 
-Values Target::levelCoordinates(OpBuilder &b, ValueRange dims, Coordinates::Special special) const {
-  Coordinates coordinates(b, loc, dims, {}, special);
+Values Target::levelCoordinates(OpBuilder &b, ValueRange dims, levels::SpecialValue special) const {
+  levels::ExpressionEmitter coordinates({b, loc, storage}, {dims, {}, special});
   Values result;
   for (const format::Level &level : encoding().levels)
     result.push_back(coordinates(level.expr));

@@ -1,7 +1,7 @@
 // The tensor that one tulle.assemble makes, while it is being made.
 #pragma once
 #include "dialect/Costs.h"
-#include "passes/assemble/algorithms/LevelCoordinates.h"
+#include "levels/Expression.h"
 #include "passes/assemble/choose/TargetFacts.h"
 
 namespace tulle::assemble {
@@ -33,7 +33,7 @@ public:
                              mlir::Value start) const;
 
   /// The level expressions at the dimensions' coordinates, one index value per level.
-  Values levelCoordinates(mlir::OpBuilder &b, mlir::ValueRange dims, Coordinates::Special special = {}) const;
+  Values levelCoordinates(mlir::OpBuilder &b, mlir::ValueRange dims, levels::SpecialValue special = {}) const;
 
   /// parents * each, the number of positions of a level; the caller hears of a size that no memory holds.
   mlir::Value checkedSize(mlir::OpBuilder &b, unsigned level, mlir::Value parents, mlir::Value each) const;

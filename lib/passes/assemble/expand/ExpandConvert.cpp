@@ -63,7 +63,7 @@ struct ExpandConvert : impl::ExpandConvertBase<ExpandConvert> {
                                    AssemblyPlanAttr(), AssemblyStrategyAttr(), op.getShareAttr());
     b.createBlock(&made.getBody());
     if (part)
-      takeWhole(cast<BlockArgument>(op.getSource()));
+      replaceSliceByWhole(cast<BlockArgument>(op.getSource()));
     assemble::traverseStored(
         b, loc, op.getSource(), sizes, *inverse, slices, [&](ValueRange dims, Value value) {
           if (drop) {

@@ -1,0 +1,363 @@
+// Verifiers of the ops without carried values, by the numbers that their definitions give the constraints;
+// and what else ops say of themselves.
+#include "dialect/Dialect.h"
+#include "format/Layout.h"
+#include "iteration/Plan.h"
+#include "iteration/Shape.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/DestinationStyleOpInterface.h"
+
+using namespace mlir;
+using namespace tulle;
+using namespace tulle::dialect;
+
+#define GET_OP_CLASSES
+#include "dialect/TulleOps.cpp.inc"
+
+static LogicalResult verifyType(Operation *op, StringRef what, Type type, Type expected, int constraint) {
+  if (type == expected)
+    return success();
+  return op->emitOpError("expected ")
+         << what << " of type " << expected << ", got " << type << " (constraint " << constraint << ")";
+}
+
+static LogicalResult verifySizes(Operation *op, RankedTensorType tensor, OperandRange sizes) {
+  if (int64_t(sizes.size()) != tensor.getRank())
+    return op->emitOpError("expected ") << tensor.getRank() << " sizes, got " << sizes.size();
+  for (auto [d, size] : llvm::enumerate(sizes))
+    if (APInt value; !tensor.isDynamicDim(unsigned(d)) && matchPattern(size, m_ConstantInt(&value)) &&
+                     value.getSExtValue() != tensor.getDimSize(unsigned(d)))
+      return op->emitOpError("size ") << d << " is " << value.getSExtValue() << ", but the type has "
+                                      << tensor.getDimSize(unsigned(d));
+  return success();
+}
+
+//===--- Whole tensors ---===//
+
+LogicalResult StoredOp::verify() {
+  auto arg = dyn_cast<BlockArgument>(getValue());
+  Operation *owner = arg ? arg.getOwner()->getParentOp() : nullptr;
+  // By name: this dialect does not depend on linalg.
+  if (!owner || owner->getName().getStringRef() != "linalg.generic")
+    return emitOpError("expects a block argument of linalg.generic (constraint 1)");
+  auto generic = dyn_cast<DestinationStyleOpInterface>(owner);
+  if (generic && int64_t(arg.getArgNumber()) >= generic.getNumDpsInputs())
+    return emitOpError("expects an input of linalg.generic, got one of its results (constraint 1)");
+  return success();
+}
+
+LogicalResult FillOp::verify() {
+  return verifyType(*this, "a value", getValue().getType(), getTensor().getType().getElementType(), 1);
+}
+
+/// Constraint 1 of ops that give a tensor the pattern of another.
+static LogicalResult verifySamePattern(Operation *op, RankedTensorType x, RankedTensorType y) {
+  if (getEncoding(x) == getEncoding(y) && succeeded(verifyCompatibleShape(x, y)))
+    return success();
+  return op->emitOpError("expected equal encodings and shapes, got ")
+         << x << " and " << y << " (constraint 1)";
+}
+
+LogicalResult LikeOp::verify() {
+  return verifySamePattern(*this, getTensor().getType(), getPattern().getType());
+}
+
+LogicalResult ConvertOp::verify() {
+  RankedTensorType source = getSource().getType(), result = getResult().getType();
+  if (source.getShape() != result.getShape() || source.getElementType() != result.getElementType())
+    return emitOpError("expected the shape and element type of ")
+           << source << ", got " << result << " (constraint 1)";
+  return success();
+}
+
+LogicalResult QueryOp::verify() {
+  RankedTensorType tensor = getTensor().getType(), result = getResult().getType();
+  AffineMap select = getSelect();
+  if (int64_t(select.getNumDims()) != tensor.getRank() || !select.isProjectedPermutation())
+    return emitOpError("expected distinct dimensions of ") << tensor << " to be selected (constraint 1)";
+  if (!result.getElementType().isSignlessInteger(64) || !format::isAllDense(getEncoding(result).getValue()) ||
+      result.getRank() != int64_t(select.getNumResults()))
+    return emitOpError("expected a dense result of ")
+           << select.getNumResults() << " dimensions and type i64, got " << result << " (constraint 2)";
+  bool valued = getAggregate() == Aggregate::Max || getAggregate() == Aggregate::Min;
+  std::optional<AffineMap> value = getValue();
+  if (valued != value.has_value() ||
+      (value && (int64_t(value->getNumDims()) != tensor.getRank() || value->getNumResults() != 1)))
+    return emitOpError("expected ") << (valued ? "one expression of " : "no expression of ")
+                                    << tensor.getRank() << " dimensions (constraint 3)";
+  return success();
+}
+
+//===--- Levels, and values at iterators ---===//
+
+/// Iterators that loops are at exist wherever they can be named, but those of a merge by presence flags only
+/// where their flags are set; of others nothing is known.
+static Speculation::Speculatability whereExists(Value iterator) {
+  auto argument = dyn_cast_or_null<BlockArgument>(iterator);
+  auto merge = argument ? dyn_cast<CoiterateOp>(argument.getOwner()->getParentOp()) : CoiterateOp();
+  const bool exists = !iterator || (argument && !(merge && merge.getFlags()));
+  return exists ? Speculation::Speculatable : Speculation::NotSpeculatable;
+}
+
+Speculation::Speculatability SpaceOp::getSpeculatability() {
+  return getCondition() ? Speculation::Speculatable : whereExists(getParent());
+}
+Speculation::Speculatability SearchOp::getSpeculatability() { return whereExists(getParent()); }
+Speculation::Speculatability CoordinatesOp::getSpeculatability() { return whereExists(getIterator()); }
+Speculation::Speculatability LoadOp::getSpeculatability() { return whereExists(getIterator()); }
+Speculation::Speculatability StoreOp::getSpeculatability() { return whereExists(getIterator()); }
+
+static LogicalResult verifyLevel(Operation *op, EncodingAttr encoding, uint64_t level) {
+  if (level < encoding.getValue().levels.size())
+    return success();
+  return op->emitOpError("expected a level below ")
+         << encoding.getValue().levels.size() << ", got " << int64_t(level) << " (constraint 2)";
+}
+
+/// Constraints that the ops share which make a space or an iterator of a level.
+template <typename Result, typename Op> static LogicalResult verifyOfLevel(Op op, int constraint) {
+  EncodingAttr encoding = getEncoding(op.getTensor().getType());
+  const uint64_t level = op.getLevel();
+  if (failed(verifyLevel(op, encoding, level)))
+    return failure();
+  if (level == 0 && op.getParent())
+    return op.emitOpError("level 0 has no parent (constraint 1)");
+  if (level > 0 && !op.getParent())
+    return op.emitOpError("level ") << level << " needs the iterator of level " << level - 1
+                                    << " (constraint 1)";
+  if (level > 0 && failed(verifyType(op, "a parent", op.getParent().getType(),
+                                     IteratorType::get(op.getContext(), encoding, unsigned(level - 1)), 1)))
+    return failure();
+  auto expected = Result::get(op.getContext(), encoding, unsigned(level));
+  return verifyType(op, "a result", op.getResult().getType(), expected, constraint);
+}
+
+LogicalResult SpaceOp::verify() { return verifyOfLevel<SpaceType>(*this, 2); }
+
+LogicalResult LocateOp::verify() {
+  if (failed(verifyOfLevel<IteratorType>(*this, 1)))
+    return failure();
+  if (const format::LevelFormat &level = getResult().getType().getFormat(); !format::isFull(level))
+    return emitOpError("expected a level where every coordinate exists, got ")
+           << format::print(level) << " (constraint 2); use tulle.search";
+  return success();
+}
+
+LogicalResult SearchOp::verify() {
+  if (failed(verifyOfLevel<IteratorType>(*this, 1)))
+    return failure();
+  const format::LevelFormat &level = cast<IteratorType>(getResult().getType()).getFormat();
+  if (format::isFull(level) || !(level.ordered || level.kind == format::LevelKind::Hashed))
+    return emitOpError("expected an ordered sparse level or a hashed one, got ")
+           << format::print(level) << " (constraint 2)";
+  return success();
+}
+
+LogicalResult LevelSizeOp::verify() {
+  return verifyLevel(*this, getEncoding(getTensor().getType()), getLevel());
+}
+
+LogicalResult SpaceSizeOp::verify() {
+  if (const format::LevelFormat &level = getSpace().getType().getFormat(); !level.unique)
+    return emitOpError("expected a unique level, got ") << format::print(level) << " (constraint 1)";
+  return success();
+}
+
+/// Whether positions say which parent and which coordinate they belong to.
+static LogicalResult verifyTabled(Operation *op, SpaceType space, int constraint) {
+  if (iteration::hasTables(space.getFormat()))
+    return success();
+  return op->emitOpError("expected a unique level, compressed or loose_compressed, got ")
+         << format::print(space.getFormat()) << " (constraint " << constraint << ")";
+}
+
+LogicalResult PositionTableOp::verify() { return verifyTabled(*this, getSpace().getType(), 1); }
+
+LogicalResult LookupOp::verify() {
+  SpaceType space = getSpace().getType();
+  if (failed(verifyTabled(*this, space, 2)))
+    return failure();
+  return verifyType(*this, "an iterator", getResult().getType(), space.getIterator(), 2);
+}
+
+static LogicalResult verifyLeaf(Operation *op, RankedTensorType tensor, Value iterator) {
+  EncodingAttr encoding = getEncoding(tensor);
+  const size_t levels = encoding.getValue().levels.size();
+  if (levels == 0)
+    return iterator ? op->emitOpError("a tensor of order 0 takes no iterator (constraint 1)") : success();
+  auto expected = IteratorType::get(op->getContext(), encoding, unsigned(levels - 1));
+  if (!iterator)
+    return op->emitOpError("expected an iterator of type ") << expected << " (constraint 1)";
+  return verifyType(op, "an iterator", iterator.getType(), expected, 1);
+}
+
+LogicalResult CoordinatesOp::inferReturnTypes(MLIRContext *context, std::optional<Location>, Adaptor adaptor,
+                                              SmallVectorImpl<Type> &types) {
+  auto rank = cast<RankedTensorType>(adaptor.getTensor().getType()).getRank();
+  types.assign(size_t(rank), IndexType::get(context));
+  types.push_back(IntegerType::get(context, 1));
+  return success();
+}
+
+LogicalResult CoordinatesOp::verify() {
+  RankedTensorType tensor = getTensor().getType();
+  if (int64_t(getCoordinates().size()) != tensor.getRank())
+    return emitOpError("expected ") << tensor.getRank() << " coordinates, got " << getCoordinates().size()
+                                    << " (constraint 2)";
+  return verifyLeaf(*this, tensor, getIterator());
+}
+
+LogicalResult LoadOp::verify() {
+  RankedTensorType tensor = getTensor().getType();
+  if (failed(verifyType(*this, "a result", getType(), tensor.getElementType(), 2)))
+    return failure();
+  return verifyLeaf(*this, tensor, getIterator());
+}
+
+LogicalResult StoreOp::verify() {
+  auto tensor = cast<RankedTensorType>(getTensor().getType());
+  if (failed(verifyType(*this, "a value", getValue().getType(), tensor.getElementType(), 2)))
+    return failure();
+  return verifyLeaf(*this, tensor, getIterator());
+}
+
+void SegmentOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
+  setName(getBegin(), "begin");
+  setName(getEnd(), "end");
+}
+
+//===--- Tensors in the making ---===//
+
+LogicalResult AssembleOp::verify() {
+  if (failed(verifySizes(*this, getResult().getType(), getSizes())))
+    return failure();
+  if (std::optional<AffineMap> order = getOrder())
+    if (int64_t(order->getNumDims()) != getResult().getType().getRank() || order->getNumSymbols() != 0)
+      return emitOpError("expected an order over ")
+             << getResult().getType().getRank() << " dimensions and no symbols (constraint 2)";
+  if (getEncoding(getResult().getType()).getValue().explicitVal)
+    return emitOpError("makes a tensor with values of its own, and explicitVal leaves no place for them "
+                       "(constraint 4)");
+  if (getBody().getNumArguments() != 0)
+    return emitOpError("expected a region without arguments (constraint 3)");
+  return success();
+}
+
+LogicalResult EntriesOp::verify() {
+  if (getBody().getNumArguments() != 0)
+    return emitOpError("expected a region without arguments (constraint 1)");
+  if (getAligned().value_or(1) < 1)
+    return emitOpError("expected a positive alignment, got ") << *getAligned() << " (constraint 2)";
+  return success();
+}
+
+LogicalResult ForEachEntryOp::verify() {
+  if (!getEntries().getDefiningOp<EntriesOp>())
+    return emitOpError("expected the result of a tulle.entries (constraint 1)");
+  EntriesType type = getEntries().getType();
+  SmallVector<Type> expected(type.getRank(), IndexType::get(getContext()));
+  expected.push_back(type.getElement());
+  if (!llvm::equal(getBody().getArgumentTypes(), expected))
+    return emitOpError("expected ") << type.getRank() << " coordinates and a value of type "
+                                    << type.getElement() << " as block arguments (constraint 2)";
+  if (bool(getChunk()) != bool(getChunks()))
+    return emitOpError("expected both the number of a chunk and the number of chunks (constraint 3)");
+  return success();
+}
+
+void ForEachEntryOp::getAsmBlockArgumentNames(Region &region, OpAsmSetValueNameFn setName) {
+  setName(region.getArguments().back(), "value");
+}
+
+LogicalResult InsertOp::verify() {
+  Operation *parent = (*this)->getParentOp();
+  while (parent && !isa<AssembleOp, EntriesOp>(parent))
+    parent = parent->getParentOp();
+  if (!parent)
+    return emitOpError("expected to be inside tulle.assemble or tulle.entries (constraint 1)");
+  auto entries = dyn_cast<EntriesOp>(parent);
+  RankedTensorType tensor = entries ? RankedTensorType() : cast<AssembleOp>(parent).getResult().getType();
+  const int64_t rank = entries ? entries.getType().getRank() : tensor.getRank();
+  if (int64_t(getCoordinates().size()) != rank)
+    return emitOpError("expected ") << rank << " coordinates, got " << getCoordinates().size()
+                                    << " (constraint 1)";
+  Type element = entries ? entries.getType().getElement() : tensor.getElementType();
+  return verifyType(*this, "a value", getValue().getType(), element, 2);
+}
+
+LogicalResult StorageOp::verify() {
+  RankedTensorType tensor = getResult().getType();
+  size_t fields = format::layout(getEncoding(tensor).getValue()).fields.size();
+  if (getBuffers().size() != fields)
+    return emitOpError("expected ") << fields << " buffers, got " << getBuffers().size() << " (constraint 1)";
+  return verifySizes(*this, tensor, getSizes());
+}
+
+//===--- Work of several threads ---===//
+
+static LogicalResult verifyEstimate(Operation *op, Value space, Value estimate) {
+  if (!estimate)
+    return success();
+  const format::Encoding &encoding = getEncoding(cast<RankedTensorType>(estimate.getType())).getValue();
+  if (!isa<RangeType>(space.getType()))
+    return op->emitOpError(
+        "expected no work estimate for a space, which has entries of its own (constraint 1)");
+  if (encoding.levels.empty() || encoding.levels[0].format.kind != format::LevelKind::Dense)
+    return op->emitOpError("expected a work estimate whose first level is dense (constraint 1)");
+  return success();
+}
+
+static LogicalResult verifyOrdered(Operation *op, Value space) {
+  auto type = dyn_cast<SpaceType>(space.getType());
+  if (!type)
+    return success();
+  if (type.getFormat().ordered)
+    return success();
+  return op->emitOpError("expected an ordered level, got ")
+         << format::print(type.getFormat()) << " (constraint 1)";
+}
+
+LogicalResult PartitionOp::verify() {
+  if (failed(verifyEstimate(*this, getSpace(), getEstimate())))
+    return failure();
+  auto space = dyn_cast<SpaceType>(getSpace().getType());
+  if (getAlignment() == 1 || !space || format::isFull(space.getFormat()))
+    return success();
+  return emitOpError("expected an alignment of 1 for a level that stores its coordinates, got ")
+         << getAlignment() << " (constraint 2)";
+}
+
+LogicalResult WorkOp::verify() { return verifyEstimate(*this, getSpace(), getEstimate()); }
+
+LogicalResult PartitionBoundaryOp::verify() {
+  return failure(failed(verifyEstimate(*this, getSpace(), getEstimate())) ||
+                 failed(verifyOrdered(*this, getSpace())));
+}
+
+LogicalResult RestrictOp::verify() { return verifyOrdered(*this, getSpace()); }
+
+LogicalResult ValuesOp::verify() {
+  if (!getLevel())
+    return success();
+  const format::Layout layout =
+      format::layout(getEncoding(cast<RankedTensorType>(getTensor().getType())).getValue());
+  if (*getLevel() >= layout.coordinates.size() || !layout.coordinates[*getLevel()] ||
+      layout.coordinates[*getLevel()]->stride != 1)
+    return emitOpError("expected a level that stores its coordinates in a buffer of their own, got level ")
+           << *getLevel() << " (constraint 1)";
+  return success();
+}
+
+LogicalResult WithValuesOp::verify() {
+  RankedTensorType result = getResult().getType();
+  if (failed(verifySamePattern(*this, getTensor().getType(), result)))
+    return failure();
+  Type stored =
+      result.getElementType().isInteger(1) ? IntegerType::get(getContext(), 8) : result.getElementType();
+  auto buffer = MemRefType::get({ShapedType::kDynamic}, stored);
+  if (getValues().getType() == buffer)
+    return success();
+  return emitOpError("expected a buffer ")
+         << buffer << ", got " << getValues().getType() << " (constraint 2)";
+}
