@@ -49,7 +49,7 @@ Stage stageNamed(std::string_view name) {
 
 pipeline::Options pipelineOptions(const Options &options, bool index32) {
   return {options.vectorLength, index32,          emitsParallelCode(options), options.deterministic,
-          options.quick,        options.strategy, options.iterationPasses};
+          options.quick,        options.strategy, options.upstreamPasses};
 }
 
 /// Changes whenever the library or program that holds this compiler is built anew.
@@ -108,7 +108,7 @@ std::string cacheKeyHead(const Options &options) {
                      compiler, host().triple, host().cpu, host().features, iteration::printCpu(hostCpu()),
                      options.strictFp, options.dropZeros, options.vectorLength, options.wideIndices,
                      options.strategy, emitsParallelCode(options), options.deterministic, options.quick,
-                     options.iterationPasses);
+                     options.upstreamPasses);
 }
 
 std::string cacheKey(const notation::Program &program, const Options &options) {

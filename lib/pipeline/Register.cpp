@@ -39,7 +39,7 @@ static void registerPasses() {
   mlir::registerCanonicalizerPass();
   mlir::registerCSEPass();
   mlir::registerLoopInvariantCodeMotionPass();
-  // Nothing here runs these; tests do, on any stage (Options::iterationPasses).
+  // Nothing here runs these; tests do, between all passes (Options::upstreamPasses).
   mlir::registerControlFlowSinkPass();
   mlir::registerLoopInvariantSubsetHoistingPass();
   mlir::registerPass([] { return mlir::createSCFToControlFlowPass(); });

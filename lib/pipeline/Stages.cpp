@@ -44,7 +44,7 @@ static std::string parallelize(const Options &options) {
   return std::string(",tulle-parallelize{deterministic=") + (options.deterministic ? "true" : "false") + "}";
 }
 
-std::string passes(Stage stage, const Options &options) {
+static std::string ownPasses(Stage stage, const Options &options) {
   switch (stage) {
   case Stage::Notation:
   case Stage::Linalg:
@@ -55,8 +55,7 @@ std::string passes(Stage stage, const Options &options) {
     return "func.func(tulle-expand-query,tulle-expand-convert,tulle-resolve-slices,tulle-resolve-order,"
            "tulle-hoist-convert,"
            "tulle-sparsify{strategy=" +
-           options.strategy + "},canonicalize,tulle-fuse-init" + parallelize(options) +
-           (options.iterationPasses.empty() ? "" : "," + options.iterationPasses) + ")";
+           options.strategy + "},canonicalize,tulle-fuse-init" + parallelize(options) + ")";
   case Stage::Assembly:
     return std::string("tulle-choose-assembly,tulle-expand-assembly{parallel=") +
            (options.parallel ? "true" : "false") + "},func.func(canonicalize)";
@@ -87,6 +86,31 @@ std::string passes(Stage stage, const Options &options) {
            "tulle-entry";
   }
   llvm_unreachable("a stage outside its enumeration");
+}
+
+/// The text of passes with these of functions behind each of them, from the loops over sets on: upstream
+/// would replace a linalg.generic that converts by a tensor.cast, whatever formats its types have.
+static std::string interleaved(const std::string &text, const std::string &passes) {
+  const size_t first = text.find("tulle-sparsify");
+  std::string result;
+  int options = 0;
+  bool ofFunction = false;
+  for (auto [k, c] : llvm::enumerate(text + ",")) {
+    options += (c == '{') - (c == '}');
+    if (options == 0 && (c == ',' || c == ')') && result.back() != ')' &&
+        (first == std::string::npos || k > first))
+      result += ofFunction ? "," + passes : ",func.func(" + passes + ")";
+    if (c == '(' || c == ')')
+      ofFunction = c == '(';
+    result += c;
+  }
+  result.pop_back();
+  return result;
+}
+
+std::string passes(Stage stage, const Options &options) {
+  std::string own = ownPasses(stage, options);
+  return own.empty() || options.upstreamPasses.empty() ? own : interleaved(own, options.upstreamPasses);
 }
 
 mlir::LogicalResult run(mlir::ModuleOp module, Stage from, Stage to, const Options &options) {
