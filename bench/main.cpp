@@ -64,7 +64,10 @@ static void declare(CLI::App &app, Options &options) {
       ->delimiter(',');
   app.add_option("--more", selection.more, "Inputs besides each kernel's own, for every kernel they suit")
       ->delimiter(',');
-  app.add_option("--peers", selection.peers, "Only these peers; the hand-written loops always run")
+  app.add_option(
+         "--peers", selection.peers,
+         "Only these peers; the hand-written loops always run. \"upstream passes\": Tulle with MLIR's "
+         "canonicalize, cse and loop-invariant-code-motion between its own passes")
       ->delimiter(',');
   app.add_option("--threads", options.threads, "Numbers of threads, one after the other")
       ->delimiter(',')

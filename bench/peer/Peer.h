@@ -60,9 +60,11 @@ std::optional<Runner> mklPeer(const Task &task);
 std::optional<Runner> mklOwnFormatPeer(const Task &task);
 
 /// Names of competitors that targets name. kOneThread is Tulle with one thread among runs with several; kCopy
-/// and kCopyOneThread show how memory bandwidth scales with threads.
+/// and kCopyOneThread show how memory bandwidth scales with threads. kUpstreamPasses, on demand, is Tulle
+/// with MLIR's passes between its own.
 inline constexpr const char *kOneThread = "tulle 1", *kCopy = "copy", *kCopyOneThread = "copy 1",
-                            *kMklOwnFormat = "MKL own format", *kMlirLibrary = "MLIR library";
+                            *kMklOwnFormat = "MKL own format", *kMlirLibrary = "MLIR library",
+                            *kUpstreamPasses = "upstream passes";
 
 std::optional<Runner> graphBlasPeer(const Task &task);
 std::optional<Runner> rsbPeer(const Task &task);

@@ -30,9 +30,9 @@ std::string formatOf(const Kernel &kernel, const Input &input);
 std::string unsuited(const Kernel &kernel, const Input &input);
 
 /// Tulle as a competitor. `made` receives the bytes of its last result. `threads`: 0 is what OMP_NUM_THREADS
-/// says. `strategy`: as in engine::Options.
+/// says. `strategy`, `upstreamPasses`: as in engine::Options.
 Runner tulleRunner(const Kernel &kernel, const Task &task, std::shared_ptr<int64_t> made, unsigned threads,
-                   const std::string &strategy = "auto");
+                   const std::string &strategy = "auto", const std::string &upstreamPasses = "");
 
 /// The least bytes and floating-point operations of one run, `made` bytes of a new result among them.
 void setWork(Row &row, const Task &task, int64_t made);

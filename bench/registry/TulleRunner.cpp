@@ -165,10 +165,11 @@ static Runner converting(const Task &task, bool borrowed, std::shared_ptr<int64_
 }
 
 Runner tulleRunner(const Kernel &kernel, const Task &task, std::shared_ptr<int64_t> bytes, unsigned threads,
-                   const std::string &strategy) {
+                   const std::string &strategy, const std::string &upstreamPasses) {
   engine::Options options;
   options.threads = threads;
   options.strategy = strategy;
+  options.upstreamPasses = upstreamPasses;
   if (task.op == Op::Compile)
     return compilation(kernel);
   if (task.op == Op::Convert)

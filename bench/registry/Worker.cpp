@@ -74,6 +74,11 @@ static std::vector<Competitor> competitorsFor(const Kernel &kernel, const Task &
     competitors.insert(
         competitors.begin() + 2,
         {kOneThread, [&] { return tulleRunner(kernel, task, std::make_shared<int64_t>(0), 1); }});
+  if (isIn(selection.peers, kUpstreamPasses))
+    competitors.push_back({kUpstreamPasses, [&] {
+                             return tulleRunner(kernel, task, std::make_shared<int64_t>(0), unsigned(threads),
+                                                "auto", "canonicalize,cse,loop-invariant-code-motion");
+                           }});
   if (threads > 1)
     for (const auto &[name, count] : {std::pair(kCopy, threads), {kCopyOneThread, 1}})
       competitors.push_back(

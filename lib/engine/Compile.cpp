@@ -47,7 +47,7 @@ bool coordinatesFit32(const notation::Program &program) {
 
 pipeline::Options pipelineOptions(const Options &options, bool index32) {
   return {options.vectorLength, index32,          emitsParallelCode(options), options.deterministic,
-          options.quick,        options.strategy, options.iterationPasses};
+          options.quick,        options.strategy, options.upstreamPasses};
 }
 
 /// Changes whenever the library or program that holds this compiler is built anew.
@@ -87,7 +87,7 @@ std::string cacheKeyHead(const Options &options) {
                      compiler, host().triple, host().cpu, host().features, iteration::printCpu(hostCpu()),
                      options.strictFp, options.dropZeros, options.vectorLength, options.wideIndices,
                      options.strategy, emitsParallelCode(options), options.deterministic, options.quick,
-                     options.iterationPasses);
+                     options.upstreamPasses);
 }
 
 /// Everything the object code of a program depends on, as text: the program, the types and formats of its

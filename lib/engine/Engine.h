@@ -18,7 +18,7 @@ struct Options {
   std::string strategy = "auto"; ///< how sets of coordinates are co-iterated: auto, merge, gallop or blocks
   int64_t workPerThread =
       0; ///< stored entries that make another thread profitable; 0: the cost model's. For tests
-  std::string iterationPasses = {}; ///< MLIR's, run on the loops over sets of coordinates as well. For tests
+  std::string upstreamPasses = {}; ///< MLIR's, of functions, run between all passes. For tests
   /// Runs one task of a parallel region, on its thread. For tests that observe tasks.
   std::function<void(const std::function<void()> &run)> aroundTask = {};
   bool quick = false; ///< less optimization: code comes sooner and runs slower

@@ -252,6 +252,7 @@ def HoistAllocations : FunctionPass<"tulle-hoist-allocations", memref, "Hoist al
 def PeelPartialTiles : FunctionPass<"tulle-peel-partial-tiles", arith # scf # llvm, "Peel partial tiles off loops over blocks", [{
   A nest of loops `0 to min(rest, size)` with small constant sizes becomes a branch: constant bounds where every tile is full, else
   the nest as it was.
+  The bounds themselves say which loops are over tiles, so no attribute does.
 }]>;
 
 def VectorizeBlockRows : FunctionPass<"tulle-vectorize-block-rows", vector # arith # scf # llvm,
@@ -270,6 +271,7 @@ def PackOperands : FunctionPass<"tulle-pack-operands", arith # scf # memref,
   among a few rows from g times a constant on (2:4 formats), becomes loops over tiles of k and blocks of g outside of i. The rows of
   B that these need are packed into a panel as large as L1 first. Where B is small or rows are few, at run time, the loops stay as they were. Every
   element sees the same operations in the same order.
+  No stage before can decide this: which row of B an iteration chooses is in the addresses, and the sizes are known at run time.
 }]>;
 
 def CacheBlock : FunctionPass<"tulle-cache-block", arith # scf # memref,
@@ -279,11 +281,14 @@ def CacheBlock : FunctionPass<"tulle-cache-block", arith # scf # memref,
   one after another, so that a block of D is loaded into L1 once for all of them. A table holds where each chunk begins, and
   the stored entries of the next chunk but one are prefetched, since the chunks of an i are far apart in time. Chosen at run time, by
   sizes. Every element sees the same operations in the same order.
+  Blocks are split here, since only addresses say which loads the coordinates select; the loop over a chunk is marked
+  `cache_resident` in its `tulle.loop`, which `tulle-register-tiles` reads.
 }]>;
 
 def VersionLoops : FunctionPass<"tulle-version-loops", arith # scf, "Version loops over rows that one vector holds", [{
   `for i: for p: for k < n: C[f(i, k)] = …`, where n does not depend on i, gets two versions, one for rows of exactly the elements of a
   vector and one for fewer, that say so in their bounds: the choice of tiles moves out of the loop over i.
+  The elements of a vector depend on the widest element that the lowered body loads or stores, so this runs on buffers.
 }]> {
   let options = [
     Option<"vl", "vl", "unsigned", /*default=*/"0", "Elements of a vector; 0: 256 bits of the widest element">
@@ -314,6 +319,9 @@ def RegisterTiles : FunctionPass<"tulle-register-tiles", vector # arith # scf # 
   - Factors of a product that vary in an outer loop only are hoisted out of the sums of the loops inside, at every level, where sums may be
     reassociated (MTTKRP: `C[k] += v[p] * D[q, k] * E[crd[p], k]` for p in segment(q)); the innermost two loops are coalesced where segments
     are short.
+
+  Tiles are chosen here and not as fields of `tulle.loop`: whether an iteration updates the same elements again follows from addresses,
+  and the tiles' widths from the widest element of the lowered body.
 }]> {
   let options = [
     Option<"vl", "vl", "unsigned", /*default=*/"0", "Elements of a vector; 0: 256 bits of the widest element, 512 in tiles of long rows">,
@@ -353,6 +361,8 @@ def Vectorize : FunctionPass<"tulle-vectorize", vector # arith # scf # memref # 
   With `sample-rows`, where gathers are scalarized, a reduction over the entries of each row is versioned, and a sample of the rows selects a version at
   run time: with a scalar epilogue, where rows leave as many entries behind the last whole vector; with an epilogue of one vector that
   over-reads into the next row, where they differ, or where they are long and gather from remote elements of a buffer larger than L2.
+
+  The vector length is chosen here and not as a field of `tulle.loop`: it depends on how addresses vary over the lanes.
 }]> {
   let options = [
     Option<"vl", "vl", "unsigned", /*default=*/"0", "Elements of a vector; 0: 256 bits of the widest element">,

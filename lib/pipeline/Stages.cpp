@@ -66,7 +66,7 @@ std::string stageNames() {
   return fmt::format("{}", fmt::join(std::views::transform(stageTable, &StageInfo::name), ", "));
 }
 
-std::string passes(Stage stage, const Options &options) {
+static std::string ownPasses(Stage stage, const Options &options) {
   const std::string vectors = fmt::format("vl={} index32={}", options.vectorLength, options.index32);
   switch (stage) {
   case Stage::Notation:
@@ -78,10 +78,9 @@ std::string passes(Stage stage, const Options &options) {
     return fmt::format(
         "func.func(tulle-expand-query,tulle-expand-convert,tulle-resolve-slices,"
         "tulle-resolve-order,tulle-hoist-convert,tulle-sparsify{{strategy={}}},canonicalize,"
-        "tulle-fuse-init),tulle-link-statements,func.func(tulle-fuse-loops,tulle-remove-dead-stores{}{}{})",
+        "tulle-fuse-init),tulle-link-statements,func.func(tulle-fuse-loops,tulle-remove-dead-stores{})",
         options.strategy,
-        options.parallel ? fmt::format(",tulle-parallelize{{deterministic={}}}", options.deterministic) : "",
-        options.iterationPasses.empty() ? "" : ",", options.iterationPasses);
+        options.parallel ? fmt::format(",tulle-parallelize{{deterministic={}}}", options.deterministic) : "");
   case Stage::Assembly:
     return fmt::format("tulle-choose-assembly,tulle-expand-assembly{{parallel={}}},func.func(canonicalize)",
                        options.parallel);
@@ -112,6 +111,31 @@ std::string passes(Stage stage, const Options &options) {
   llvm_unreachable("a stage outside its enumeration");
 }
 
+/// The text of passes with these of functions behind each of them, from the loops over sets on: upstream
+/// would replace a linalg.generic that converts by a tensor.cast, whatever formats its types have.
+static std::string interleaved(const std::string &text, const std::string &passes) {
+  const size_t first = text.find("tulle-sparsify");
+  std::string result;
+  int options = 0;
+  bool ofFunction = false;
+  for (auto [k, c] : llvm::enumerate(text + ",")) {
+    options += (c == '{') - (c == '}');
+    if (options == 0 && (c == ',' || c == ')') && result.back() != ')' &&
+        (first == std::string::npos || k > first))
+      result += ofFunction ? "," + passes : ",func.func(" + passes + ")";
+    if (c == '(' || c == ')')
+      ofFunction = c == '(';
+    result += c;
+  }
+  result.pop_back();
+  return result;
+}
+
+std::string passes(Stage stage, const Options &options) {
+  std::string own = ownPasses(stage, options);
+  return own.empty() || options.upstreamPasses.empty() ? own : interleaved(own, options.upstreamPasses);
+}
+
 mlir::LogicalResult run(mlir::ModuleOp module, Stage from, Stage to, const Options &options) {
   mlir::PassManager manager(module.getContext());
   for (const StageInfo &info : stageTable) {
@@ -135,7 +159,7 @@ static void registerPasses() {
   mlir::registerCanonicalizerPass();
   mlir::registerCSEPass();
   mlir::registerLoopInvariantCodeMotionPass();
-  // Nothing here runs these; tests do, on any stage (Options::iterationPasses).
+  // Nothing here runs these; tests do, between all passes (Options::upstreamPasses).
   mlir::registerControlFlowSinkPass();
   mlir::registerLoopInvariantSubsetHoistingPass();
   mlir::registerPass([] { return mlir::createSCFToControlFlowPass(); });

@@ -31,7 +31,7 @@ struct Options {
   bool deterministic = false;    ///< in tasks that do not depend on their number
   bool quick = false;            ///< machine code that comes sooner and runs slower
   std::string strategy = "auto"; ///< of loops over sets of coordinates, as in `tulle.coiterate`
-  std::string iterationPasses;   ///< of functions, as text, run on the loops over sets. For tests
+  std::string upstreamPasses;    ///< MLIR's, of functions, as text, run behind every pass. For tests
 };
 
 /// The passes from the stage before to `stage`, as text; empty where none are needed.

@@ -141,7 +141,7 @@ constexpr const char *kUsage = R"(
 Random programs on random formats, compiled and compared with the interpreter:
   differential_test                      5000 programs, the same every time
   differential_test --seconds N          for so long (--forever: until stopped), from a seed of the clock
-  differential_test --upstream-passes    MLIR's passes on the loops of all programs; else of one in four
+  differential_test --upstream-passes    MLIR's passes between all passes, for all programs; else for one in four
   differential_test --compile-times      compiles them only: percentiles of the time, and the seeds that take longest
   TULLE_DIFFERENTIAL_OPERANDS=n          statements have up to so many operands
   TULLE_DIFFERENTIAL_SEED=n              only that program, described

@@ -145,10 +145,10 @@ static engine::Options optionsOf(const Case &c) {
   options.threads = threads[c.seed % 3];
   options.deterministic = c.seed % 5 == 0;
   options.workPerThread = 1;
-  // Tensors are values until they are lowered: what MLIR may do with values changes no answer.
+  // Whatever MLIR moves, merges and drops between two passes changes no answer.
   if (upstreamPasses.value_or(c.seed % 4 == 1))
-    options.iterationPasses = "canonicalize,cse,loop-invariant-code-motion,control-flow-sink,"
-                              "loop-invariant-subset-hoisting";
+    options.upstreamPasses = "canonicalize,cse,loop-invariant-code-motion,control-flow-sink,"
+                             "loop-invariant-subset-hoisting";
   return options;
 }
 

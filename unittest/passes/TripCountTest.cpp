@@ -1,6 +1,6 @@
 // How often loops run at most, from their bounds alone.
-#include "passes/analysis/TripCount.h"
 #include "ParsedModule.h"
+#include "passes/analysis/LoopMatchers.h"
 
 namespace tulle::passes {
 namespace {

@@ -11,22 +11,14 @@ namespace tulle::passes {
 
 namespace {
 
-template <typename Branch> void adopt(Branch branch) {
-  auto hint = branch->template getAttrOfType<mlir::LLVM::LoopAnnotationAttr>("llvm.loop_annotation");
-  if (!hint)
-    return;
-  branch->removeAttr("llvm.loop_annotation");
-  branch.setLoopAnnotationAttr(hint);
-}
-
 struct AttachLoopMetadata : impl::AttachLoopMetadataBase<AttachLoopMetadata> {
   void runOnOperation() override {
-    getOperation().walk([](mlir::Operation *op) {
-      if (auto branch = mlir::dyn_cast<mlir::LLVM::BrOp>(op))
-        adopt(branch);
-      else if (auto conditional = mlir::dyn_cast<mlir::LLVM::CondBrOp>(op))
-        adopt(conditional);
-    });
+    auto adopt = [](auto branch) {
+      if (mlir::Attribute hint = branch->removeDiscardableAttr("llvm.loop_annotation"))
+        branch.setLoopAnnotationAttr(mlir::cast<mlir::LLVM::LoopAnnotationAttr>(hint));
+    };
+    getOperation().walk([&](mlir::LLVM::BrOp branch) { adopt(branch); });
+    getOperation().walk([&](mlir::LLVM::CondBrOp branch) { adopt(branch); });
   }
 };
 

@@ -1,6 +1,7 @@
 // tulle-entry: add an entry function to every statement, with one signature whatever its arguments.
 #include "dialect/Attributes.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "passes/Passes.h"
 
 namespace tulle::passes {
@@ -11,72 +12,63 @@ namespace {
 
 using namespace mlir;
 
-/// The memrefs that a statement returns; nothing where it returns anything else.
-std::optional<SmallVector<Type>> returnedMemrefs(Type type) {
-  if (isa<LLVM::LLVMVoidType>(type))
-    return SmallVector<Type>();
+using Path = SmallVector<int64_t>;
+
+/// Paths to the parts of what a statement returns: a memref is {pointer, pointer, index, [1 x index], [1 x
+/// index]}, and several are a struct of those. Nothing where it is anything else.
+std::optional<SmallVector<Path>> returnedParts(Type type) {
   auto isMemref = [](Type type) {
     auto descriptor = dyn_cast<LLVM::LLVMStructType>(type);
-    if (!descriptor || descriptor.getBody().size() != 5)
-      return false;
-    ArrayRef<Type> body = descriptor.getBody();
     auto isOne = [](Type type) {
       auto array = dyn_cast<LLVM::LLVMArrayType>(type);
       return array && array.getNumElements() == 1;
     };
-    return isa<LLVM::LLVMPointerType>(body[0]) && isOne(body[3]) && isOne(body[4]);
+    ArrayRef<Type> body = descriptor ? descriptor.getBody() : ArrayRef<Type>();
+    return body.size() == 5 && isa<LLVM::LLVMPointerType>(body[0]) && isOne(body[3]) && isOne(body[4]);
   };
+  const SmallVector<Path> ofMemref{{0}, {1}, {2}, {3, 0}, {4, 0}};
+  if (isa<LLVM::LLVMVoidType>(type))
+    return SmallVector<Path>();
   if (isMemref(type))
-    return SmallVector<Type>{type};
+    return ofMemref;
   auto several = dyn_cast<LLVM::LLVMStructType>(type);
   if (!several || !llvm::all_of(several.getBody(), isMemref))
     return std::nullopt;
-  return llvm::to_vector(several.getBody());
-}
-
-Value slotAddress(OpBuilder &builder, Location loc, Value slots, unsigned slot) {
-  return LLVM::GEPOp::create(builder, loc, slots.getType(), builder.getI64Type(), slots,
-                             ArrayRef<LLVM::GEPArg>{int32_t(slot)});
-}
-
-/// The five parts of each returned memref, in the slots from `slot` on.
-void storeReturned(OpBuilder &builder, Location loc, Value result, size_t count, Value slots, unsigned slot) {
-  for (int64_t k = 0; k < int64_t(count); ++k)
-    for (int64_t part = 0; part < 5; ++part) {
-      SmallVector<int64_t> path;
-      if (!isa<LLVM::LLVMPointerType>(cast<LLVM::LLVMStructType>(result.getType()).getBody()[0]))
-        path.push_back(k);
-      path.push_back(part);
-      if (part >= 3) // sizes and strides are arrays of one
-        path.push_back(0);
-      Value value = LLVM::ExtractValueOp::create(builder, loc, result, path);
-      LLVM::StoreOp::create(builder, loc, value, slotAddress(builder, loc, slots, slot++));
+  SmallVector<Path> paths;
+  for (int64_t k = 0; k < int64_t(several.getBody().size()); ++k)
+    for (Path part : ofMemref) {
+      part.insert(part.begin(), k);
+      paths.push_back(part);
     }
+  return paths;
 }
 
 /// Emits `NAME_entry`: loads every argument from its slot, calls the statement, and stores what it returns in
 /// the slots that follow.
 void addEntry(LLVM::LLVMFuncOp statement) {
   MLIRContext *context = statement.getContext();
-  Location loc = statement.getLoc();
-  OpBuilder builder(context);
-  builder.setInsertionPointAfter(statement);
+  ImplicitLocOpBuilder b(statement.getLoc(), context);
+  b.setInsertionPointAfter(statement);
   Type pointer = LLVM::LLVMPointerType::get(context);
   auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), {pointer});
-  auto entry = LLVM::LLVMFuncOp::create(builder, loc, (statement.getName() + "_entry").str(), type);
-  Block *body = entry.addEntryBlock(builder);
-  builder.setInsertionPointToStart(body);
-
+  auto entry = LLVM::LLVMFuncOp::create(b, (statement.getName() + "_entry").str(), type);
+  Block *body = entry.addEntryBlock(b);
+  b.setInsertionPointToStart(body);
+  int32_t slot = 0;
+  auto nextSlot = [&]() -> Value {
+    return LLVM::GEPOp::create(b, pointer, b.getI64Type(), body->getArgument(0),
+                               ArrayRef<LLVM::GEPArg>{slot++});
+  };
   SmallVector<Value> arguments;
-  for (auto [slot, argument] : llvm::enumerate(statement.getArgumentTypes())) {
-    Value address = slotAddress(builder, loc, body->getArgument(0), unsigned(slot));
-    arguments.push_back(LLVM::LoadOp::create(builder, loc, argument, address));
+  for (Type argument : statement.getArgumentTypes())
+    arguments.push_back(LLVM::LoadOp::create(b, argument, nextSlot()));
+  auto call = LLVM::CallOp::create(b, statement, arguments);
+  const SmallVector<Path> paths = *returnedParts(statement.getFunctionType().getReturnType());
+  for (const Path &path : paths) {
+    Value part = LLVM::ExtractValueOp::create(b, call.getResult(), path);
+    LLVM::StoreOp::create(b, part, nextSlot());
   }
-  auto call = LLVM::CallOp::create(builder, loc, statement, arguments);
-  size_t count = returnedMemrefs(statement.getFunctionType().getReturnType())->size();
-  if (count > 0)
-    storeReturned(builder, loc, call.getResult(), count, body->getArgument(0), unsigned(arguments.size()));
-  LLVM::ReturnOp::create(builder, loc, ValueRange{});
+  LLVM::ReturnOp::create(b, ValueRange{});
 }
 
 struct EntryPass : impl::EntryBase<EntryPass> {
@@ -85,7 +77,7 @@ struct EntryPass : impl::EntryBase<EntryPass> {
     for (LLVM::LLVMFuncOp statement : statements) {
       if (statement.isExternal() || !statement.getName().starts_with("statement"))
         continue;
-      if (!returnedMemrefs(statement.getFunctionType().getReturnType())) {
+      if (!returnedParts(statement.getFunctionType().getReturnType())) {
         statement.emitError(
             "expected a statement that returns nothing, or the buffers of the tensors it made");
         return signalPassFailure();

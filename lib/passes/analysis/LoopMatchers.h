@@ -1,7 +1,10 @@
-// Small matchers of loops and index arithmetic.
+// What loops and indices say of themselves: bounds, trip counts, segments, and small forms of loops.
 #pragma once
 #include "levels/Control.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Matchers.h"
+#include <optional>
 
 namespace tulle::passes {
 
@@ -10,19 +13,36 @@ inline bool hasUnitStep(mlir::scf::ForOp loop) { return mlir::matchPattern(loop.
 
 /// Whether the loop is there, and its iterations are independent.
 inline bool isParallel(mlir::scf::ForOp loop) { return loop && dialect::loopOf(loop).isParallel(); }
-
-inline bool isInnermost(mlir::scf::ForOp loop) {
-  return !loop.getBody()
-              ->walk([](mlir::LoopLikeOpInterface) { return mlir::WalkResult::interrupt(); })
-              .wasInterrupted();
+/// Whether `holds` for an operation, or for one inside of it.
+inline bool anyIn(mlir::Operation *op, llvm::function_ref<bool(mlir::Operation *)> holds) {
+  return op
+      ->walk([&](mlir::Operation *each) {
+        return holds(each) ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
+      })
+      .wasInterrupted();
 }
 
-/// The loops in an operation, inner ones first.
-inline llvm::SmallVector<mlir::scf::ForOp> loopsIn(mlir::Operation *op) {
+/// Whether no loop is around this one in the function, or in a parallel region.
+bool isOutermost(mlir::Operation *loop);
+inline bool isInnermost(mlir::scf::ForOp loop) {
+  return !anyIn(loop,
+                [&](mlir::Operation *op) { return op != loop && mlir::isa<mlir::LoopLikeOpInterface>(op); });
+}
+
+/// The loops in an operation, inner ones first unless the order is another one.
+template <mlir::WalkOrder Order = mlir::WalkOrder::PostOrder>
+llvm::SmallVector<mlir::scf::ForOp> loopsIn(mlir::Operation *op) {
   llvm::SmallVector<mlir::scf::ForOp> loops;
-  op->walk([&](mlir::scf::ForOp loop) { loops.push_back(loop); });
+  op->walk<Order>([&](mlir::scf::ForOp loop) { loops.push_back(loop); });
   return loops;
 }
+
+/// The constant of `min(x, constant)`, the upper bound of loops over the part of a tile inside a dimension.
+std::optional<int64_t> minWithConstant(mlir::Value bound);
+/// An upper bound of the trip count: of constant bounds, `x to x + constant`, or `0 to min(x, constant)`.
+std::optional<int64_t> maxTripCount(mlir::scf::ForOp loop);
+/// The trip count of a loop with constant bounds.
+std::optional<int64_t> exactTripCount(mlir::scf::ForOp loop);
 
 /// The other operand of a sum or a product; null where the value is no such operation on `operand`.
 template <typename Op> mlir::Value otherOperand(mlir::Value value, mlir::Value operand) {
@@ -31,5 +51,39 @@ template <typename Op> mlir::Value otherOperand(mlir::Value value, mlir::Value o
     return {};
   return op.getLhs() == operand ? op.getRhs() : op.getLhs();
 }
+
+/// Whether the operation has no region and no effect but loading.
+bool onlyLoads(mlir::Operation *op);
+/// The load behind the integer casts of a value; null where there is none.
+mlir::memref::LoadOp loadBehindCasts(mlir::Value value);
+/// Whether the value is such a load, or a bound of a segment.
+bool isLoaded(mlir::Value value);
+
+/// Whether each value that `value` is computed from is accepted: `decide` accepts it, refuses it, or leaves
+/// it to its operands (nothing). Each is asked once: a body is a graph, and repeated squaring has as many
+/// paths as its result.
+bool acceptsSlice(mlir::Value value, llvm::function_ref<std::optional<bool>(mlir::Value)> decide);
+/// Whether the value is computed in the inner loop's body from its induction variable, and from what is known
+/// before the outer loop.
+bool isFunctionOfIndex(mlir::Value value, mlir::scf::ForOp inner, mlir::scf::ForOp outer);
+
+/// Whether `loop` iterates over the `tulle.segment` of `pos` at q in each iteration q of the loop around it.
+bool iteratesSegments(mlir::scf::ForOp around, mlir::scf::ForOp loop);
+/// The outermost loop, without results, that `loop` iterates over the segments of; null where there is none.
+mlir::scf::ForOp rowLoopOf(mlir::scf::ForOp loop);
+
+/// `for i in 0..size: buffer[offset + i] = value`; offset is null where there is none.
+struct InitLoop {
+  mlir::scf::ForOp loop;
+  mlir::Value offset, size;
+  mlir::TypedAttr value;
+};
+/// Matches a loop that initializes the buffer, and does nothing else.
+std::optional<InitLoop> asInitLoop(mlir::Operation *op, mlir::Value buffer);
+/// The loop before `op`, in its block, that initializes the buffer, where nothing between the two accesses
+/// it.
+std::optional<InitLoop> findInitLoop(mlir::Operation *op, mlir::Value buffer);
+/// What is added to the loop's index in `index`: null where nothing; fails for another form.
+std::optional<mlir::Value> offsetFrom(mlir::Value index, mlir::scf::ForOp loop);
 
 } // namespace tulle::passes

@@ -1,51 +1,36 @@
 // Matches reduction nests: loops around an innermost loop that updates the same elements of a result in every
 // iteration of the outer ones.
 #include "passes/analysis/ReductionNest.h"
-#include "passes/analysis/LoopMatchers.h"
-#include "llvm/ADT/SetVector.h"
 
 namespace tulle::passes {
 
 using namespace mlir;
 
-namespace {
+/// Whether the operation may run before the outer loops, as far as its operands are known there.
+static bool mayHoist(const ReductionNest &nest, Operation *op) {
+  scf::ForOp loop = nest.inner;
+  memref::StoreOp written = nest.store;
+  if (!loop->isProperAncestor(op) || op->getNumRegions() != 0 || op->getNumResults() != 1)
+    return false;
+  if (auto read = dyn_cast<memref::LoadOp>(op))
+    return read.getMemRef() != written.getMemRef();
+  return isMemoryEffectFree(op) && isSpeculatable(op);
+}
 
-/// Visits every value once: a body is a graph, and repeated squaring has as many paths as its result.
-class OuterInvariance {
-public:
-  explicit OuterInvariance(const ReductionNest &nest) : nest(nest) {}
-
-  bool value(Value value) {
-    scf::ForOp loop = nest.inner, around = nest.top();
+bool ReductionNest::isOuterInvariant(Value value) const {
+  return acceptsSlice(value, [&](Value value) -> std::optional<bool> {
+    scf::ForOp loop = inner, around = top();
     if (value == loop.getInductionVar() || !around.getRegion().isAncestor(value.getParentRegion()))
       return true;
-    if (auto found = known.find(value); found != known.end())
-      return found->second;
     Operation *op = value.getDefiningOp();
-    const bool result = op && operation(op);
-    return known[value] = result;
-  }
+    return op && mayHoist(*this, op) ? std::nullopt : std::optional(false);
+  });
+}
 
-  bool operation(Operation *op) {
-    scf::ForOp loop = nest.inner;
-    if (!loop->isProperAncestor(op) || op->getNumRegions() != 0 || op->getNumResults() != 1)
-      return false;
-    auto read = dyn_cast<memref::LoadOp>(op);
-    memref::StoreOp written = nest.store;
-    if (read ? read.getMemRef() == written.getMemRef() : !(isMemoryEffectFree(op) && isSpeculatable(op)))
-      return false;
-    return llvm::all_of(op->getOperands(), [&](Value operand) { return value(operand); });
-  }
-
-private:
-  const ReductionNest &nest;
-  llvm::SmallDenseMap<Value, bool> known;
-};
-
-} // namespace
-
-bool ReductionNest::isOuterInvariant(Value value) const { return OuterInvariance(*this).value(value); }
-bool ReductionNest::isOuterInvariant(Operation *op) const { return OuterInvariance(*this).operation(op); }
+bool ReductionNest::isOuterInvariant(Operation *op) const {
+  return mayHoist(*this, op) &&
+         llvm::all_of(op->getOperands(), [&](Value operand) { return isOuterInvariant(operand); });
+}
 
 scf::ForOp innerLoop(scf::ForOp outer) {
   auto before = outer.getBody()->without_terminator();
@@ -54,11 +39,8 @@ scf::ForOp innerLoop(scf::ForOp outer) {
   auto inner = dyn_cast<scf::ForOp>(&*std::prev(before.end()));
   if (!inner || inner.getNumRegionIterArgs() != 0)
     return {};
-  for (Operation &op : before)
-    if (&op != inner && (op.getNumRegions() != 0 ||
-                         !(isMemoryEffectFree(&op) || isa<memref::LoadOp, dialect::SegmentOp>(op))))
-      return {};
-  return inner;
+  bool reads = llvm::all_of(before, [&](Operation &op) { return &op == inner || onlyLoads(&op); });
+  return reads ? inner : scf::ForOp();
 }
 
 /// The only store of the loop, and the only load of its buffer, of the same element just before.
@@ -87,17 +69,11 @@ static bool updatesSameElements(ReductionNest &nest) {
 }
 
 bool isAlwaysDereferenceable(memref::StoreOp store) {
-  if (!store.getMemRef().getDefiningOp())
-    return true;
-  SetVector<Value> slice;
-  slice.insert(store.getIndices()[0]);
-  for (size_t k = 0; k < slice.size(); ++k)
-    if (Operation *op = slice[k].getDefiningOp()) {
-      if (isa<memref::LoadOp, dialect::SegmentOp>(op))
-        return false;
-      slice.insert(op->operand_begin(), op->operand_end());
-    }
-  return true;
+  return !store.getMemRef().getDefiningOp() ||
+         acceptsSlice(store.getIndices()[0], [](Value value) -> std::optional<bool> {
+           bool loads = isa_and_nonnull<memref::LoadOp, dialect::SegmentOp>(value.getDefiningOp());
+           return loads ? std::optional(false) : std::nullopt;
+         });
 }
 
 std::optional<ReductionNest> matchReductionNest(scf::ForOp outer) {
@@ -131,28 +107,6 @@ std::optional<ReductionNest> matchReductionNest(scf::ForOp outer) {
     break;
   }
   return nest;
-}
-
-void clonePrologue(OpBuilder &b, scf::ForOp loop, IRMapping &map) {
-  auto body = loop.getBody()->without_terminator();
-  for (Operation &op : llvm::make_range(body.begin(), std::prev(body.end())))
-    b.clone(op, map);
-}
-
-Value cloneSlice(OpBuilder &b, Value value, Block *block, IRMapping &map) {
-  Operation *op = value.getDefiningOp();
-  if (map.contains(value) || !op || op->getBlock() != block)
-    return map.lookupOrDefault(value);
-  for (Value operand : op->getOperands())
-    cloneSlice(b, operand, block, map);
-  b.clone(*op, map);
-  return map.lookup(value);
-}
-
-Value cloneSlice(OpBuilder &b, Value value, scf::ForOp loop, Value iteration) {
-  IRMapping map;
-  map.map(loop.getInductionVar(), iteration);
-  return cloneSlice(b, value, loop.getBody(), map);
 }
 
 } // namespace tulle::passes

@@ -1,7 +1,7 @@
 // Reduction nests: imperfect loop nests that accumulate into a row of a result.
 #pragma once
-#include "mlir/IR/IRMapping.h"
-#include "passes/analysis/SegmentLoops.h"
+#include "passes/analysis/LoopMatchers.h"
+#include "passes/analysis/LoopTransforms.h"
 #include "passes/analysis/VectorizationLegality.h"
 
 namespace tulle::passes {
@@ -36,13 +36,5 @@ bool isAlwaysDereferenceable(mlir::memref::StoreOp store);
 
 /// The loop at the end of a body that only loads before it; null where there is none.
 mlir::scf::ForOp innerLoop(mlir::scf::ForOp outer);
-
-/// Clones the body of a loop of a nest without the loop at its end, and extends `map`.
-void clonePrologue(mlir::OpBuilder &b, mlir::scf::ForOp loop, mlir::IRMapping &map);
-
-/// Clones the backward slice of `value` within its block.
-mlir::Value cloneSlice(mlir::OpBuilder &b, mlir::Value value, mlir::Block *block, mlir::IRMapping &map);
-/// The same, of a value of a loop's body, for another value of the induction variable.
-mlir::Value cloneSlice(mlir::OpBuilder &b, mlir::Value value, mlir::scf::ForOp loop, mlir::Value iteration);
 
 } // namespace tulle::passes

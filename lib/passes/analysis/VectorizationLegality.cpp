@@ -1,6 +1,8 @@
+// Visits the body once, in order: the shape of a value over the lanes follows from those of its operands, and
+// the first operation that has none refuses the loop.
 #include "passes/analysis/VectorizationLegality.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "passes/analysis/LoopMatchers.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 namespace tulle::passes {
 
@@ -18,30 +20,11 @@ bool VectorizationLegality::isReductionStep(Operation *op) const {
 
 /// The kind of a combining operation that may be reassociated; nothing for others.
 static std::optional<CombiningKind> combiningKind(Operation *op) {
-  auto reassociable = [](auto floatOp, CombiningKind kind) -> std::optional<CombiningKind> {
-    if (arith::bitEnumContainsAll(floatOp.getFastmath(), arith::FastMathFlags::reassoc))
-      return kind;
+  if (isa<arith::AddFOp, arith::SubFOp, arith::MulFOp>(op) &&
+      !arith::bitEnumContainsAll(cast<arith::ArithFastMathInterface>(op).getFastMathFlagsAttr().getValue(),
+                                 arith::FastMathFlags::reassoc))
     return std::nullopt;
-  };
-  return TypeSwitch<Operation *, std::optional<CombiningKind>>(op)
-      .Case([&](arith::AddFOp add) { return reassociable(add, CombiningKind::ADD); })
-      .Case([&](arith::SubFOp sub) { return reassociable(sub, CombiningKind::ADD); })
-      .Case([&](arith::MulFOp mul) { return reassociable(mul, CombiningKind::MUL); })
-      .Case([](arith::MaximumFOp) { return CombiningKind::MAXIMUMF; })
-      .Case([](arith::MinimumFOp) { return CombiningKind::MINIMUMF; })
-      .Case([](arith::MaxNumFOp) { return CombiningKind::MAXNUMF; })
-      .Case([](arith::MinNumFOp) { return CombiningKind::MINNUMF; })
-      .Case([](arith::AddIOp) { return CombiningKind::ADD; })
-      .Case([](arith::SubIOp) { return CombiningKind::ADD; })
-      .Case([](arith::MulIOp) { return CombiningKind::MUL; })
-      .Case([](arith::AndIOp) { return CombiningKind::AND; })
-      .Case([](arith::OrIOp) { return CombiningKind::OR; })
-      .Case([](arith::XOrIOp) { return CombiningKind::XOR; })
-      .Case([](arith::MaxSIOp) { return CombiningKind::MAXSI; })
-      .Case([](arith::MinSIOp) { return CombiningKind::MINSI; })
-      .Case([](arith::MaxUIOp) { return CombiningKind::MAXUI; })
-      .Case([](arith::MinUIOp) { return CombiningKind::MINUI; })
-      .Default([](Operation *) { return std::nullopt; });
+  return isa<arith::SubFOp, arith::SubIOp>(op) ? CombiningKind::ADD : linalg::getCombinerOpKind(op);
 }
 
 /// Follows a value through branches whose else region yields `acc`.

@@ -7,13 +7,9 @@
 // tell whether it depends on the store.
 #include "dialect/Costs.h"
 #include "levels/Indices.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/IR/IRMapping.h"
 #include "passes/Passes.h"
-#include "passes/analysis/LoopAnnotation.h"
 #include "passes/analysis/LoopMatchers.h"
-#include "passes/analysis/SegmentLoops.h"
-#include "passes/analysis/TripCount.h"
+#include "passes/analysis/LoopTransforms.h"
 #include "passes/prefetch/PrefetchPlan.h"
 
 namespace tulle::passes {
@@ -25,23 +21,20 @@ namespace {
 using namespace mlir;
 
 /// Whether the value depends on a load of the loop.
-bool dependsOnLoad(Value value, scf::ForOp loop, llvm::DenseSet<Operation *> &seen) {
-  Operation *op = value.getDefiningOp();
-  if (!op || !loop->isProperAncestor(op) || !seen.insert(op).second)
-    return false;
-  return isa<memref::LoadOp>(op) ||
-         llvm::any_of(op->getOperands(), [&](Value operand) { return dependsOnLoad(operand, loop, seen); });
+bool dependsOnLoad(Value value, scf::ForOp loop) {
+  return !acceptsSlice(value, [&](Value value) -> std::optional<bool> {
+    Operation *op = value.getDefiningOp();
+    if (!op || !loop->isProperAncestor(op))
+      return true;
+    return isa<memref::LoadOp>(op) ? std::optional(false) : std::nullopt;
+  });
 }
 
 bool scatters(scf::ForOp loop) {
-  return loop
-      .walk([&](memref::StoreOp store) {
-        llvm::DenseSet<Operation *> seen;
-        bool scatter =
-            llvm::any_of(store.getIndices(), [&](Value index) { return dependsOnLoad(index, loop, seen); });
-        return scatter ? WalkResult::interrupt() : WalkResult::advance();
-      })
-      .wasInterrupted();
+  return anyIn(loop, [&](Operation *op) {
+    auto store = dyn_cast<memref::StoreOp>(op);
+    return store && llvm::any_of(store.getIndices(), [&](Value at) { return dependsOnLoad(at, loop); });
+  });
 }
 
 /// The loads at the loop's index, if all it does is accumulate such elements in one of a buffer; nothing
@@ -68,36 +61,26 @@ SmallVector<memref::LoadOp> accumulatedStreams(scf::ForOp loop) {
 
 /// A few iterations at a time, with a prefetch of the streams (experiments 004 and 010).
 void prefetchStreams(scf::ForOp loop, ArrayRef<memref::LoadOp> streams, const iteration::Cpu &cpu) {
-  levels::Indices at(loop);
-  Value lower = loop.getLowerBound(), step = at.constant(cpu.entriesPerPrefetch);
-  Value limit = at.sub(loop.getUpperBound(), at.constant(cpu.entriesPerPrefetch - 1));
-  auto unrolled = scf::ForOp::create(at.b, at.loc, lower, limit, step, lower);
-  disableLoopTransforms(unrolled);
-  at.b.setInsertionPointToStart(unrolled.getBody());
-  Value position = unrolled.getInductionVar();
-  Value later = at.add(position, at.constant(cpu.prefetchEntries));
-  for (memref::LoadOp stream : streams)
-    emitPrefetch(at.b, at.loc, stream.getMemRef(), later);
-  for (int64_t k = 0; k < cpu.entriesPerPrefetch; ++k) {
-    IRMapping map;
-    map.map(loop.getInductionVar(), at.add(position, at.constant(k)));
-    for (Operation &op : loop.getBody()->without_terminator())
-      at.b.clone(op, map);
-  }
-  scf::YieldOp::create(at.b, at.loc, at.add(position, step));
-  loop.getLowerBoundMutable().assign(unrolled.getResult(0));
-  disableLoopTransforms(loop);
+  splitGroups(loop, cpu.entriesPerPrefetch, [&](levels::IndicesAt at, Value first, ValueRange) {
+    Value later = at.add(first, at.constant(cpu.prefetchEntries));
+    for (memref::LoadOp stream : streams)
+      emitPrefetch(at.b, at.loc, stream.getMemRef(), later);
+    for (int64_t k = 0; k < cpu.entriesPerPrefetch; ++k) {
+      IRMapping map;
+      map.map(loop.getInductionVar(), at.add(first, at.constant(k)));
+      for (Operation &op : loop.getBody()->without_terminator())
+        at.b.clone(op, map);
+    }
+    return levels::Values();
+  });
 }
 
 struct LoopHintsPass : impl::LoopHintsBase<LoopHintsPass> {
   void runOnOperation() override {
     const iteration::CostModel model = dialect::costModel(getOperation());
-    SmallVector<scf::ForOp> loops;
-    getOperation().walk([&](scf::ForOp loop) {
-      if (isInnermost(loop) && !hasLoopAnnotation(loop) && scatters(loop))
-        loops.push_back(loop);
-    });
-    for (scf::ForOp loop : loops) {
+    for (scf::ForOp loop : loopsIn(getOperation())) {
+      if (!isInnermost(loop) || hasLoopAnnotation(loop) || !scatters(loop))
+        continue;
       if (SmallVector<memref::LoadOp> streams = accumulatedStreams(loop); !streams.empty())
         prefetchStreams(loop, streams, model.cpu);
       else if (!isParallel(loop) && !isOutermost(loop))

@@ -8,7 +8,6 @@
 #include "levels/Indices.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/Passes.h"
-#include "passes/analysis/LoopMatchers.h"
 #include "passes/analysis/ReductionNest.h"
 #include "passes/prefetch/PrefetchPlan.h"
 
@@ -35,7 +34,8 @@ std::optional<BlockableNest> matchBlockableNest(scf::ForOp loop, const iteration
   BlockableNest found{dyn_cast<scf::ForOp>(nest->top()->getParentOp()), std::move(*nest), {}};
   if (!isParallel(found.rows) || innerLoop(found.rows) != found.nest.top())
     return std::nullopt;
-  PrefetchPlan prefetches(found.nest.top(), found.nest.legality, cpu);
+  OpBuilder b(loop);
+  PrefetchPlan prefetches(b, found.nest.top(), found.nest.legality, cpu);
   if (prefetches.coordinateLoads().size() != 1)
     return std::nullopt;
   for (Operation *user : memref::LoadOp(prefetches.coordinateLoads()[0])->getUsers())
@@ -61,7 +61,8 @@ public:
     Value columns = sub(inner.getUpperBound(), inner.getLowerBound());
     Value bytes = times(max(columns, constant(1)), constant(rowBits / 8));
     Value block = divide(constant(model.cpu.l1 / 8 * 3), bytes);
-    auto branch = scf::IfOp::create(b, loc, isProfitable(block, bytes), /*withElseRegion=*/true);
+    auto branch = scf::IfOp::create(b, loc, isProfitable(block, bytes),
+                                    /*withElseRegion=*/true);
     b.setInsertionPoint(branch.thenBlock()->getTerminator());
     emitGroups(block);
     rows->moveBefore(branch.elseBlock()->getTerminator());
@@ -75,15 +76,11 @@ private:
   const iteration::CostModel &model;
   int64_t rowBits;
   Value starts;
-  Value meanSegments, meanPositions; ///< iterations of the two loops in a chunk of the group
+  Value meanSegments,
+      meanPositions; ///< iterations of the two loops in a chunk of the group
 
   /// The segment of row i: first and last + 1.
-  std::pair<Value, Value> segmentOf(Value i) {
-    IRMapping map;
-    map.map(rows.getInductionVar(), i);
-    Value begin = cloneSlice(b, segments.getLowerBound(), rows.getBody(), map);
-    return {begin, cloneSlice(b, segments.getUpperBound(), rows.getBody(), map)};
-  }
+  std::pair<Value, Value> segmentOf(Value i) { return cloneBounds(b, segments, rows, i); }
   Value coordinateAt(Value q) { return cloneSlice(b, coordinate, segments, q); }
   Value positionAt(Value q) { return cloneSlice(b, positions.getLowerBound(), segments, q); }
 

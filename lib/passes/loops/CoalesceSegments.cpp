@@ -10,7 +10,7 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "passes/Passes.h"
 #include "passes/analysis/LoopMatchers.h"
-#include "passes/analysis/ReductionNest.h"
+#include "passes/analysis/LoopTransforms.h"
 
 namespace tulle::passes {
 #define GEN_PASS_DEF_COALESCESEGMENTS
@@ -40,13 +40,11 @@ bool carriesTheSame(scf::ForOp segment, scf::ForOp rows) {
 
 /// Whether the segment's body uses nothing of the loop around.
 bool isIndependentOf(scf::ForOp segment, scf::ForOp rows) {
-  WalkResult result = segment.getRegion().walk([&](Operation *op) {
-    for (Value operand : op->getOperands())
-      if (operand.getParentBlock() == rows.getBody())
-        return WalkResult::interrupt();
-    return WalkResult::advance();
+  return !anyIn(segment, [&](Operation *op) {
+    return op != segment && llvm::any_of(op->getOperands(), [&](Value operand) {
+             return operand.getParentBlock() == rows.getBody();
+           });
   });
-  return !result.wasInterrupted();
 }
 
 /// The only loop inside, where the two can be coalesced.
@@ -55,8 +53,7 @@ scf::ForOp coalescableSegment(scf::ForOp rows) {
   for (Operation &op : rows.getBody()->without_terminator()) {
     if (auto loop = dyn_cast<scf::ForOp>(op); loop && !segment)
       segment = loop;
-    else if (op.getNumRegions() != 0 ||
-             !(isa<memref::LoadOp, dialect::SegmentOp>(op) || isMemoryEffectFree(&op)))
+    else if (!onlyLoads(&op))
       return {};
   }
   if (!segment || segment.getInitArgs().size() != rows.getInitArgs().size() || !hasUnitStep(rows) ||
@@ -79,7 +76,8 @@ scf::ForOp coalesce(scf::ForOp segment, scf::ForOp rows) {
   Value end = cloneSlice(b, segment.getLowerBound(), rows, last);
   auto all = scf::ForOp::create(b, rows.getLoc(), begin, end, segment.getStep(), rows.getInitArgs());
   Block *body = all.getBody();
-  if (!body->empty()) // without carried values, scf.for is built with its terminator
+  if (!body->empty()) // without carried values, scf.for is built with its
+                      // terminator
     body->getTerminator()->erase();
   for (auto [from, to] : llvm::zip_equal(segment.getBody()->getArguments(), body->getArguments()))
     from.replaceAllUsesWith(to);
@@ -94,15 +92,13 @@ scf::ForOp coalesce(scf::ForOp segment, scf::ForOp rows) {
 
 struct CoalesceSegments : impl::CoalesceSegmentsBase<CoalesceSegments> {
   void runOnOperation() override {
-    SmallVector<scf::ForOp> loops;
-    getOperation().walk<WalkOrder::PreOrder>([&](scf::ForOp loop) { loops.push_back(loop); });
     SmallPtrSet<Operation *, 8> coalesced; ///< segments, which come later in the list
-    for (scf::ForOp rows : loops)
+    for (scf::ForOp rows : loopsIn<WalkOrder::PreOrder>(getOperation()))
       if (!coalesced.contains(rows))
         while (scf::ForOp segment = coalescableSegment(rows)) {
           coalesced.insert(segment);
-          dialect::explainChoice(
-              rows, "coalescing: one loop over all segments, on whose number the body does not depend");
+          dialect::explainChoice(rows, "coalescing: one loop over all segments, on "
+                                       "whose number the body does not depend");
           rows = coalesce(segment, rows);
         }
   }

@@ -9,8 +9,6 @@
 #include "levels/Indices.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/Passes.h"
-#include "passes/analysis/InitLoop.h"
-#include "passes/analysis/LoopMatchers.h"
 #include "passes/analysis/ReductionNest.h"
 
 namespace tulle::passes {

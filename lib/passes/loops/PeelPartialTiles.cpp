@@ -7,8 +7,8 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/Passes.h"
-#include "passes/analysis/LoopAnnotation.h"
-#include "passes/analysis/TripCount.h"
+#include "passes/analysis/LoopMatchers.h"
+#include "passes/analysis/LoopTransforms.h"
 
 namespace tulle::passes {
 #define GEN_PASS_DEF_PEELPARTIALTILES
@@ -51,7 +51,8 @@ void peel(scf::ForOp outermost) {
     full = at.both(full, at.is(arith::CmpIPredicate::eq, bound, size));
   }
 
-  auto branch = scf::IfOp::create(b, loc, outermost.getResultTypes(), full, /*addThenBlock=*/true,
+  auto branch = scf::IfOp::create(b, loc, outermost.getResultTypes(), full,
+                                  /*addThenBlock=*/true,
                                   /*addElseBlock=*/true);
   b.setInsertionPointToEnd(branch.thenBlock());
   auto constant = cast<scf::ForOp>(b.clone(*outermost));
@@ -79,8 +80,8 @@ struct PeelPartialTilesPass : impl::PeelPartialTilesBase<PeelPartialTilesPass> {
       return WalkResult::skip();
     });
     for (scf::ForOp loop : outermost) {
-      dialect::explainChoice(loop,
-                             "peeling: full tiles have constant trip counts, partial ones keep their loops");
+      dialect::explainChoice(loop, "peeling: full tiles have constant trip "
+                                   "counts, partial ones keep their loops");
       peel(loop);
     }
   }

@@ -7,9 +7,7 @@
 #include "levels/Indices.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/Passes.h"
-#include "passes/analysis/LoopMatchers.h"
 #include "passes/analysis/ReductionNest.h"
-#include "passes/analysis/TripCount.h"
 
 namespace tulle::passes {
 #define GEN_PASS_DEF_VERSIONLOOPS
@@ -52,10 +50,8 @@ struct VersionLoopsPass : impl::VersionLoopsBase<VersionLoopsPass> {
 
   void runOnOperation() override {
     const iteration::CostModel model = dialect::costModel(getOperation());
-    SmallVector<scf::ForOp> loops;
-    getOperation().walk<WalkOrder::PreOrder>([&](scf::ForOp loop) { loops.push_back(loop); });
     SetVector<Operation *> versioned;
-    for (scf::ForOp loop : loops) {
+    for (scf::ForOp loop : loopsIn<WalkOrder::PreOrder>(getOperation())) {
       std::optional<ReductionNest> nest = matchReductionNest(loop);
       if (!nest || nest->ivDependentBounds || nest->legality.gathers || nest->legality.scatters)
         continue;
@@ -63,11 +59,10 @@ struct VersionLoopsPass : impl::VersionLoopsBase<VersionLoopsPass> {
       if (!rows || !versioned.insert(rows))
         continue;
       const int64_t elements = model.vectorLength(nest->legality.widestBits, vl).value;
-      dialect::explainChoice(
-          nest->inner,
-          "rows of at most " + std::to_string(elements) +
-              " elements: one masked vector, in a loop version of their own; testing every row for tiles "
-              "takes 1.2 of the time");
+      dialect::explainChoice(nest->inner, "rows of at most " + std::to_string(elements) +
+                                              " elements: one masked vector, in a loop version of "
+                                              "their own; testing every row for tiles "
+                                              "takes 1.2 of the time");
       addOneVectorVersions(rows, nest->inner, elements);
     }
   }

@@ -1,10 +1,9 @@
+// Stores at loaded indices come last, and with them all that must stay in order with them (a fixpoint); the
+// stage of any other operation is the latest of its operands'.
 #include "passes/pipelining/PipelinePlan.h"
 #include "dialect/Attributes.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
-#include "llvm/ADT/STLExtras.h"
+#include "passes/analysis/LoopMatchers.h"
 #include "llvm/ADT/SetOperations.h"
 
 namespace tulle::passes {
@@ -40,36 +39,27 @@ std::optional<Accesses> accessesOf(Operation &root) {
     buffers.insert(buffer);
     return static_cast<bool>(buffer);
   };
-  WalkResult result = root.walk([&](Operation *op) {
-    bool known = false;
+  bool isUnknown = anyIn(&root, [&](Operation *op) {
     if (auto load = dyn_cast<memref::LoadOp>(op))
-      known = add(accesses.read, load.getMemRef());
-    else if (auto store = dyn_cast<memref::StoreOp>(op))
-      known = add(accesses.written, store.getMemRef());
-    else if (auto call = dyn_cast<func::CallOp>(op))
-      known = op != &root && call.getCallee().starts_with(dialect::kErrorPrefix);
-    else
-      known = op->getNumRegions() != 0 || isa<memref::PrefetchOp>(op) || isMemoryEffectFree(op);
-    return known ? WalkResult::advance() : WalkResult::interrupt();
+      return !add(accesses.read, load.getMemRef());
+    if (auto store = dyn_cast<memref::StoreOp>(op))
+      return !add(accesses.written, store.getMemRef());
+    if (auto call = dyn_cast<func::CallOp>(op))
+      return op == &root || !call.getCallee().starts_with(dialect::kErrorPrefix);
+    return op->getNumRegions() == 0 && !isa<memref::PrefetchOp>(op) && !isMemoryEffectFree(op);
   });
-  return result.wasInterrupted() ? std::nullopt : std::optional(accesses);
+  return isUnknown ? std::nullopt : std::optional(accesses);
 }
 
 /// What a guard may write: every buffer it uses other than in a load. It runs in order, whatever it does.
 std::optional<Buffers> writtenBy(scf::IfOp guard) {
   Buffers written;
-  WalkResult result = guard->walk([&](Operation *op) {
-    if (isa<memref::LoadOp>(op))
-      return WalkResult::advance();
+  guard->walk([&](Operation *op) {
     for (Value operand : op->getOperands())
-      if (isa<MemRefType>(operand.getType())) {
+      if (!isa<memref::LoadOp>(op) && isa<MemRefType>(operand.getType()))
         written.insert(ownBuffer(operand));
-        if (!ownBuffer(operand))
-          return WalkResult::interrupt();
-      }
-    return WalkResult::advance();
   });
-  return result.wasInterrupted() ? std::nullopt : std::optional(written);
+  return written.contains(Value()) ? std::nullopt : std::optional(written);
 }
 
 class PlanBuilder {
@@ -77,7 +67,7 @@ public:
   explicit PlanBuilder(scf::ForOp loop) : loop(loop) {}
 
   std::optional<PipelinePlan> build() {
-    if (!loop.getInductionVar().getType().isIndex() || !matchPattern(loop.getStep(), m_One()) || hasLoops())
+    if (!loop.getInductionVar().getType().isIndex() || !hasUnitStep(loop) || hasLoops())
       return std::nullopt;
     for (Operation &op : loop.getBody()->without_terminator())
       stages.try_emplace(&op, PipelineStage::Load);
@@ -92,7 +82,7 @@ public:
         loads |= isa<memref::LoadOp>(op) && next->second == PipelineStage::Load;
         ++next;
       }
-      checked |= mayAbort(op);
+      checked |= anyIn(&op, llvm::IsaPred<func::CallOp>);
     }
     for (scf::IfOp guard : plan.guards)
       if (stageOf(guard.getCondition()) > PipelineStage::Test)
@@ -118,32 +108,28 @@ private:
         op.walk([&](memref::StoreOp store) { changed.insert(ownBuffer(store.getMemRef())); });
     }
     for (scf::IfOp branch : candidates) {
-      llvm::SmallDenseSet<Operation *> seen;
-      if (!dependsOn(branch.getCondition(), changed, seen))
+      if (!dependsOn(branch.getCondition(), changed))
         plan.guards.push_back(branch);
     }
   }
 
   static bool touchesBuffers(scf::IfOp branch) {
-    return branch
-        ->walk([](Operation *op) {
-          bool touches = llvm::any_of(op->getOperandTypes(), llvm::IsaPred<MemRefType>);
-          return touches ? WalkResult::interrupt() : WalkResult::advance();
-        })
-        .wasInterrupted();
+    return anyIn(
+        branch, [](Operation *op) { return llvm::any_of(op->getOperandTypes(), llvm::IsaPred<MemRefType>); });
   }
 
   /// Whether the value is computed from an element of one of the buffers, or from what the loop carries.
-  bool dependsOn(Value value, const Buffers &buffers, llvm::SmallDenseSet<Operation *> &seen) {
-    if (auto argument = dyn_cast<BlockArgument>(value))
-      return argument.getOwner() == loop.getBody() && argument != loop.getInductionVar();
-    Operation *op = value.getDefiningOp();
-    if (!stages.contains(op) || !seen.insert(op).second)
-      return false;
-    if (auto load = dyn_cast<memref::LoadOp>(op); load && buffers.contains(ownBuffer(load.getMemRef())))
-      return true;
-    return op->getNumRegions() != 0 ||
-           llvm::any_of(op->getOperands(), [&](Value operand) { return dependsOn(operand, buffers, seen); });
+  bool dependsOn(Value value, const Buffers &buffers) {
+    return !acceptsSlice(value, [&](Value value) -> std::optional<bool> {
+      if (auto argument = dyn_cast<BlockArgument>(value))
+        return argument.getOwner() != loop.getBody() || argument == loop.getInductionVar();
+      Operation *op = value.getDefiningOp();
+      if (!stages.contains(op))
+        return true;
+      auto load = dyn_cast<memref::LoadOp>(op);
+      bool depends = op->getNumRegions() != 0 || (load && buffers.contains(ownBuffer(load.getMemRef())));
+      return depends ? std::optional(false) : std::nullopt;
+    });
   }
 
   /// What each operation accesses. False where that is not known.
@@ -189,13 +175,10 @@ private:
     auto touches = [&](Value buffer) { return delayedBuffers.contains(buffer); };
     if (llvm::any_of(accesses[&op].read, touches) || llvm::any_of(accesses[&op].written, touches))
       return true;
-    return op
-        .walk([&](Operation *inner) {
-          bool uses = llvm::any_of(inner->getOperands(),
-                                   [&](Value operand) { return delayed.contains(operand.getDefiningOp()); });
-          return uses ? WalkResult::interrupt() : WalkResult::advance();
-        })
-        .wasInterrupted();
+    return anyIn(&op, [&](Operation *inner) {
+      return llvm::any_of(inner->getOperands(),
+                          [&](Value operand) { return delayed.contains(operand.getDefiningOp()); });
+    });
   }
 
   void delay(Operation &op) {
@@ -234,10 +217,6 @@ private:
     return stage == PipelineStage::Test && !isSpeculatable(&op) ? PipelineStage::Update : stage;
   }
 
-  static bool mayAbort(Operation &op) {
-    return op.walk([](func::CallOp) { return WalkResult::interrupt(); }).wasInterrupted();
-  }
-
   /// How many dependent loads the value takes. Buffers on the stack become registers, and an index that is
   /// loaded directly is known soon enough.
   unsigned loadDepth(Value value) {
@@ -263,7 +242,8 @@ private:
   DenseMap<Operation *, unsigned> depths;      ///< results of loadDepth
   Buffers written, writtenByGuards, delayedBuffers;
   llvm::SmallDenseSet<Operation *> delayed;
-  bool checked = false; ///< an operation before may have ended the call because of what was loaded
+  bool checked = false; ///< an operation before may have ended the call because
+                        ///< of what was loaded
 };
 
 } // namespace

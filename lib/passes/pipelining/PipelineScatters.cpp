@@ -9,9 +9,8 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/Passes.h"
-#include "passes/analysis/LoopAnnotation.h"
-#include "passes/analysis/SegmentLoops.h"
-#include "passes/analysis/TripCount.h"
+#include "passes/analysis/LoopMatchers.h"
+#include "passes/analysis/LoopTransforms.h"
 #include "passes/pipelining/PipelinePlan.h"
 
 namespace tulle::passes {
@@ -23,27 +22,11 @@ namespace {
 using namespace mlir;
 
 /// A loop, unrolled and regrouped by stage; the loop itself is the epilogue.
-class PipelinedLoop : levels::Indices {
+class PipelinedLoop : levels::IndicesAt {
 public:
-  PipelinedLoop(scf::ForOp loop, const PipelinePlan &plan) : Indices(loop), loop(loop), plan(plan) {}
+  PipelinedLoop(levels::IndicesAt at, scf::ForOp loop, const PipelinePlan &plan)
+      : IndicesAt(at), loop(loop), plan(plan) {}
 
-  void emit(int64_t size) {
-    Value lower = loop.getLowerBound(), step = constant(size);
-    Value limit = sub(loop.getUpperBound(), constant(size - 1));
-    SmallVector<Value> inits{lower};
-    llvm::append_range(inits, loop.getInitArgs());
-    auto unrolled = scf::ForOp::create(b, loc, lower, limit, step, inits);
-    disableLoopTransforms(unrolled);
-    b.setInsertionPointToStart(unrolled.getBody());
-    Value first = unrolled.getInductionVar();
-    SmallVector<Value> results{add(first, step)};
-    llvm::append_range(results, group(first, size, unrolled.getRegionIterArgs().drop_front()));
-    scf::YieldOp::create(b, loc, results);
-    loop.getLowerBoundMutable().assign(unrolled.getResult(0));
-    loop.getInitArgsMutable().assign(unrolled.getResults().drop_front());
-  }
-
-private:
   using Values = levels::Values;
 
   /// The `size` iterations from `first` on; returns what the last one yields.
@@ -65,6 +48,7 @@ private:
         [&] { return staged(maps, carried); });
   }
 
+private:
   void clone(IRMapping &map, PipelineStage wanted) {
     for (auto [op, stage] : plan.stages)
       if (stage == wanted)
@@ -122,8 +106,9 @@ struct PipelineScattersPass : impl::PipelineScattersBase<PipelineScattersPass> {
       const int64_t size = isOutermost(loop) ? streamUnroll : segmentUnroll;
       dialect::explainChoice(loop, "software pipelining: " + std::to_string(size) +
                                        " iterations load before any of them stores at a loaded index");
-      PipelinedLoop(loop, plan).emit(size);
-      disableLoopTransforms(loop);
+      splitGroups(loop, size, [&](levels::IndicesAt at, Value first, ValueRange carried) {
+        return PipelinedLoop(at, loop, plan).group(first, size, carried);
+      });
     }
   }
 };

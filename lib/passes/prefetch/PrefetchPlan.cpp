@@ -1,7 +1,7 @@
+// Clones the operations of an outer loop that the addresses of an inner one's loads are computed from, for
+// another iteration; a load among them is clamped to the last coordinate.
 #include "passes/prefetch/PrefetchPlan.h"
-#include "levels/Indices.h"
-#include "mlir/IR/Matchers.h"
-#include "passes/analysis/ReductionNest.h"
+#include "passes/analysis/LoopMatchers.h"
 
 namespace tulle::passes {
 
@@ -18,9 +18,10 @@ static int64_t elementsIn(int64_t bytes, memref::LoadOp load) {
   return bytes * 8 / load.getType().getIntOrFloatBitWidth();
 }
 
-PrefetchPlan::PrefetchPlan(scf::ForOp outerLoop, const VectorizationLegality &inner,
+PrefetchPlan::PrefetchPlan(OpBuilder &b, scf::ForOp outerLoop, const VectorizationLegality &inner,
                            const iteration::Cpu &cpu)
-    : outer(outerLoop), residentBytes(cpu.residentBytes), coreBytes(cpu.l2) {
+    : IndicesAt(b, outerLoop.getLoc()), outer(outerLoop), residentBytes(cpu.residentBytes),
+      coreBytes(cpu.l2) {
   scf::ForOp loop = inner.loop;
   for (auto load : loop.getBody()->getOps<memref::LoadOp>()) {
     SetVector<Operation *> found;
@@ -30,7 +31,7 @@ PrefetchPlan::PrefetchPlan(scf::ForOp outerLoop, const VectorizationLegality &in
         !addAddress(index, found, loads))
       continue;
     if (!loads) {
-      if (isOuterInvariant(index, loop))
+      if (isFunctionOfIndex(index, loop, outer))
         shared.push_back(load);
       continue;
     }
@@ -42,30 +43,15 @@ PrefetchPlan::PrefetchPlan(scf::ForOp outerLoop, const VectorizationLegality &in
       coordinates.push_back(load);
 }
 
-/// Whether the value depends in the inner loop on its index alone, and on what is known before the outer
-/// loop.
-bool PrefetchPlan::isOuterInvariant(Value value, scf::ForOp inner) const {
-  scf::ForOp loop = outer;
-  if (value == inner.getInductionVar() || loop.isDefinedOutsideOfLoop(value))
-    return true;
-  Operation *op = value.getDefiningOp();
-  return op && op->getBlock() == inner.getBody() && isMemoryEffectFree(op) &&
-         llvm::all_of(op->getOperands(), [&](Value operand) { return isOuterInvariant(operand, inner); });
-}
-
 bool PrefetchPlan::dependsOnLoop(scf::ForOp around) const {
-  SmallVector<Value> left;
-  for (memref::LoadOp load : rows)
-    left.push_back(load.getIndices()[0]);
-  while (!left.empty()) {
-    Value value = left.pop_back_val();
-    if (value.getParentBlock() == around.getBody())
-      return true;
-    Operation *op = value.getDefiningOp();
-    if (op && scf::ForOp(outer)->isAncestor(op))
-      llvm::append_range(left, op->getOperands());
-  }
-  return false;
+  return !llvm::all_of(rows, [&](memref::LoadOp load) {
+    return acceptsSlice(load.getIndices()[0], [&](Value value) -> std::optional<bool> {
+      if (value.getParentBlock() == around.getBody())
+        return false;
+      Operation *op = value.getDefiningOp();
+      return op && scf::ForOp(outer)->isAncestor(op) ? std::nullopt : std::optional(true);
+    });
+  });
 }
 
 /// Adds the operations of the outer loop's body that `value` depends on; fails where one of them loads at
@@ -90,79 +76,178 @@ bool PrefetchPlan::addAddress(Value value, SetVector<Operation *> &found, bool &
   return true;
 }
 
-void PrefetchPlan::cloneAddresses(OpBuilder &b, Location loc, Value p, IRMapping &map) const {
-  IndicesAt at(b, loc);
+void PrefetchPlan::cloneAddresses(Value p, IRMapping &map) {
   for (memref::LoadOp load : coordinates)
-    p = at.min(p, at.sub(at.sizeOf(load.getMemRef()), at.constant(1)));
+    p = min(p, sub(sizeOf(load.getMemRef()), constant(1)));
   map.map(scf::ForOp(outer).getInductionVar(), p);
   for (Operation *op : addresses)
     b.clone(*op, map);
 }
 
-Value PrefetchPlan::areRemote(OpBuilder &b, Location loc, const IRMapping &map, Value begin, Value end,
-                              int64_t least) const {
-  IndicesAt at(b, loc);
-  return at.ifThen(at.isLess(begin, end), [&] {
-    Value last = at.max(at.sub(end, at.constant(1)), at.add(begin, at.constant(least)));
-    return areRemoteAt(b, loc, map, begin, last, residentBytes);
+Value PrefetchPlan::areRemote(const IRMapping &map, Value begin, Value end, int64_t least) {
+  return ifThen(isLess(begin, end), [&] {
+    Value last = max(sub(end, constant(1)), add(begin, constant(least)));
+    return areRemoteAt(map, begin, last, residentBytes);
   });
 }
 
-Value PrefetchPlan::areConsecutive(OpBuilder &b, Location loc, const IRMapping &map, Value begin, Value end,
-                                   int64_t elements) const {
-  IndicesAt at(b, loc);
-  return at.ifThen(at.isLess(begin, end), [&] {
-    Value middle = at.add(begin, at.divide(at.sub(end, begin), at.constant(2)));
+Value PrefetchPlan::areConsecutive(const IRMapping &map, Value begin, Value end, int64_t elements) {
+  return ifThen(isLess(begin, end), [&] {
+    Value middle = add(begin, divide(sub(end, begin), constant(2)));
     const int64_t bytes = elements * memref::LoadOp(rows.front()).getType().getIntOrFloatBitWidth() / 8;
-    Value remote = areRemoteAt(b, loc, map, middle, at.add(middle, at.constant(1)), bytes);
-    Value close = arith::XOrIOp::create(b, loc, remote, at.boolean(true));
-    return at.both(close, areLarge(b, loc, 2 * coreBytes));
+    Value remote = areRemoteAt(map, middle, add(middle, constant(1)), bytes);
+    Value close = arith::XOrIOp::create(b, loc, remote, boolean(true));
+    return both(close, areLarge(2 * coreBytes));
   });
 }
 
-Value PrefetchPlan::areRemoteAt(OpBuilder &b, Location loc, const IRMapping &map, Value first, Value last,
-                                int64_t bytes) const {
-  IndicesAt at(b, loc);
-  Value zero = at.constant(0), any;
+Value PrefetchPlan::areRemoteAt(const IRMapping &map, Value first, Value last, int64_t bytes) {
+  Value zero = constant(0), any;
   IRMapping begin = map, end = map;
-  cloneAddresses(b, loc, first, begin);
-  cloneAddresses(b, loc, last, end);
+  cloneAddresses(first, begin);
+  cloneAddresses(last, end);
   for (memref::LoadOp load : rows) {
     // first - limit <= last <= first + limit, as one unsigned comparison.
     const int64_t limit = elementsIn(bytes, load);
-    Value distance = at.sub(indexAt(b, load, end, zero), indexAt(b, load, begin, zero));
-    Value shifted = at.add(distance, at.constant(limit));
-    any = at.either(any, at.is(CmpIPredicate::ugt, shifted, at.constant(2 * limit)));
+    Value distance = sub(indexAt(load, end, zero), indexAt(load, begin, zero));
+    Value shifted = add(distance, constant(limit));
+    any = either(any, is(CmpIPredicate::ugt, shifted, constant(2 * limit)));
   }
   return any;
 }
 
-Value PrefetchPlan::areLarge(OpBuilder &b, Location loc, int64_t bytes) const {
-  IndicesAt at(b, loc);
+Value PrefetchPlan::areLarge(int64_t bytes) {
   Value any;
   for (memref::LoadOp load : rows)
-    any = at.either(
-        any, at.is(CmpIPredicate::ugt, at.sizeOf(load.getMemRef()), at.constant(elementsIn(bytes, load))));
+    any = either(any, is(CmpIPredicate::ugt, sizeOf(load.getMemRef()), constant(elementsIn(bytes, load))));
   return any;
 }
 
-void PrefetchPlan::prefetch(OpBuilder &b, Location loc, const IRMapping &later, ValueRange iterations) const {
+void PrefetchPlan::prefetch(const IRMapping &later, ValueRange iterations) {
   for (memref::LoadOp load : rows)
     for (Value k : iterations)
-      emitPrefetch(b, loc, load.getMemRef(), indexAt(b, load, later, k));
+      emitPrefetch(b, loc, load.getMemRef(), indexAt(load, later, k));
 }
 
-void PrefetchPlan::prefetchShared(OpBuilder &b, Location loc, Value iteration) const {
+void PrefetchPlan::prefetchShared(Value iteration) {
   for (memref::LoadOp load : shared)
-    emitPrefetch(b, loc, load.getMemRef(), indexAt(b, load, {}, iteration));
+    emitPrefetch(b, loc, load.getMemRef(), indexAt(load, {}, iteration));
 }
 
-Value PrefetchPlan::indexAt(OpBuilder &b, memref::LoadOp load, IRMapping map, Value k) {
+Value PrefetchPlan::indexAt(memref::LoadOp load, IRMapping map, Value k) {
   // The constant last: the lines of a row share the rest of the address.
   if (auto sum = k.getDefiningOp<arith::AddIOp>(); sum && matchPattern(sum.getRhs(), m_Constant()))
-    return arith::AddIOp::create(b, load.getLoc(), indexAt(b, load, map, sum.getLhs()), sum.getRhs());
+    return arith::AddIOp::create(b, load.getLoc(), indexAt(load, map, sum.getLhs()), sum.getRhs());
   map.map(cast<scf::ForOp>(load->getParentOp()).getInductionVar(), k);
   return cloneSlice(b, load.getIndices()[0], load->getBlock(), map);
+}
+
+//===--- Rows of a reduction ---===//
+
+namespace {
+
+/// Emits the prefetch before a reduction and the loop around it.
+class RowPrefetch : levels::Indices {
+public:
+  RowPrefetch(scf::ForOp around, const VectorizationLegality &inner, const iteration::CostModel &model)
+      : Indices(around), around(around), loop(inner.loop), model(model), rows(b, around, inner, model.cpu),
+        lineElements(std::max<int64_t>(1, model.cpu.line * 8 / int64_t(inner.widestBits))) {}
+
+  void emit() {
+    if (!rows.any())
+      return;
+    Value areRemote =
+        rows.areRemote({}, around.getLowerBound(), around.getUpperBound(), model.cpu.prefetchRows);
+    if (model.cpu.prefetchConsecutive > 0 && around.isDefinedOutsideOfLoop(loop.getLowerBound()) &&
+        around.isDefinedOutsideOfLoop(loop.getUpperBound()))
+      prefetchConsecutive(areRemote);
+    b.setInsertionPoint(loop);
+    auto branch = scf::IfOp::create(b, loc, areRemote, /*withElseRegion=*/false);
+    b.setInsertionPointToStart(branch.thenBlock());
+    IRMapping later;
+    rows.cloneAddresses(add(around.getInductionVar(), distance()), later);
+    rows.prefetch(later, enterLineLoop());
+  }
+
+private:
+  scf::ForOp around, loop;
+  const iteration::CostModel &model;
+  PrefetchPlan rows;
+  int64_t lineElements; ///< of the inner loop's operands in a cache line
+
+  /// Of rows that follow each other, the last iteration of the loop around is the one that selects what no
+  /// row before has read: what follows it is prefetched once, and what follows the row that all of them
+  /// share.
+  void prefetchConsecutive(Value areRemote) {
+    Value begin = around.getLowerBound(), end = around.getUpperBound();
+    Value follow = levels::ifElse(
+        b, loc, areRemote, b.getI1Type(), [&] { return levels::Values{boolean(false)}; },
+        [&] {
+          return levels::Values{rows.areConsecutive({}, begin, end, model.cpu.prefetchConsecutive)};
+        })[0];
+    auto branch = scf::IfOp::create(b, loc, follow, /*withElseRegion=*/false);
+    b.setInsertionPointToStart(branch.thenBlock());
+    IRMapping last;
+    rows.cloneAddresses(sub(end, constant(1)), last);
+    Value distance = constant(model.cpu.prefetchConsecutive);
+    Value behind = add(enterLineLoop(), distance);
+    rows.prefetch(last, behind);
+    rows.prefetchShared(behind);
+  }
+
+  /// The prefetch distance in iterations of the loop around: of wide rows, fewer.
+  Value distance() {
+    Value length = sub(loop.getUpperBound(), loop.getLowerBound());
+    Value wide = is(arith::CmpIPredicate::sge, length, constant(model.costs.wideRow * lineElements));
+    return select(wide, constant(model.cpu.prefetchWideRows), constant(model.cpu.prefetchRows));
+  }
+
+  /// Builds a loop over the cache lines of the inner loop's operands, and goes on inside; returns its index.
+  Value enterLineLoop() {
+    auto lines =
+        scf::ForOp::create(b, loc, loop.getLowerBound(), loop.getUpperBound(), constant(lineElements));
+    disableLoopTransforms(lines);
+    b.setInsertionPointToStart(lines.getBody());
+    return lines.getInductionVar();
+  }
+};
+
+} // namespace
+
+void prefetchLaterRows(const VectorizationLegality &inner, const iteration::CostModel &model) {
+  if (auto around = dyn_cast<scf::ForOp>(inner.loop->getParentOp()))
+    RowPrefetch(around, inner, model).emit();
+}
+
+//===--- Locality of gathers ---===//
+
+/// Closer than this many elements, scalarized gathers are faster than the instruction (experiments 002 and
+/// 040).
+constexpr int64_t localElements = 16384;
+
+SmallVector<Value> gatherCoordinates(const VectorizationLegality &legality) {
+  scf::ForOp loop = legality.loop;
+  SmallVector<Value> coordinates;
+  loop.getBody()->walk([&](memref::LoadOp load) {
+    Value index = load.getIndices()[0];
+    memref::LoadOp coordinate = loadBehindCasts(index);
+    if (coordinate && coordinate->getBlock() == loop.getBody() && index.getParentBlock() == loop.getBody() &&
+        legality.shapeOf(index) == LaneShape::Varying && !llvm::is_contained(coordinates, index))
+      coordinates.push_back(index);
+  });
+  return coordinates;
+}
+
+Value areLocal(OpBuilder &b, Location loc, const VectorizationLegality &legality, ArrayRef<Value> coordinates,
+               IRMapping &first, IRMapping &last) {
+  IndicesAt at(b, loc);
+  Block *body = scf::ForOp(legality.loop).getBody();
+  Value local, limit = at.constant(localElements);
+  for (Value coordinate : coordinates) {
+    Value begin = cloneSlice(b, coordinate, body, first), end = cloneSlice(b, coordinate, body, last);
+    local = at.both(local, at.is(arith::CmpIPredicate::ult, at.sub(end, begin), limit));
+  }
+  return local;
 }
 
 } // namespace tulle::passes

@@ -1,9 +1,9 @@
-// Software prefetch of rows that later iterations of a loop select by a coordinate.
+// Software prefetch of rows that later iterations of a loop select by a coordinate, and the locality of
+// gathers.
 #pragma once
 #include "iteration/CostModel.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/IR/IRMapping.h"
+#include "levels/Indices.h"
+#include "passes/analysis/LoopTransforms.h"
 #include "passes/analysis/VectorizationLegality.h"
 
 namespace tulle::passes {
@@ -13,9 +13,10 @@ void emitPrefetch(mlir::OpBuilder &b, mlir::Location loc, mlir::Value buffer, ml
 
 /// Loads of an inner loop from rows that coordinates select (`B[crd[p] * n + k]`): no hardware prefetcher
 /// covers their beginnings.
-class PrefetchPlan {
+class PrefetchPlan : levels::IndicesAt {
 public:
-  PrefetchPlan(mlir::scf::ForOp outer, const VectorizationLegality &inner, const iteration::Cpu &cpu);
+  PrefetchPlan(mlir::OpBuilder &b, mlir::scf::ForOp outer, const VectorizationLegality &inner,
+               const iteration::Cpu &cpu);
 
   bool any() const { return !rows.empty(); }
   /// The loads of coordinates, at the outer loop's index.
@@ -24,27 +25,23 @@ public:
   bool dependsOnLoop(mlir::scf::ForOp around) const;
   /// Maps what the rows' addresses in iteration `p` are computed from, in the outer loop's body, to clones;
   /// past the last coordinate, of the last one.
-  void cloneAddresses(mlir::OpBuilder &b, mlir::Location loc, mlir::Value p, mlir::IRMapping &map) const;
+  void cloneAddresses(Value p, mlir::IRMapping &map);
   /// At run time: whether the rows of some operand in the iterations `begin` … `end - 1` of the outer loop
   /// are too far apart to be cache-resident. Of fewer than `least` iterations, the `least` from the first on
   /// count. `map`: clones of what the loops around define.
-  mlir::Value areRemote(mlir::OpBuilder &b, mlir::Location loc, const mlir::IRMapping &map, mlir::Value begin,
-                        mlir::Value end, int64_t least) const;
+  Value areRemote(const mlir::IRMapping &map, Value begin, Value end, int64_t least);
   /// At run time: whether two iterations in the middle of these select rows of each operand within so many
   /// elements, and some operand is well larger than the caches of a core.
-  mlir::Value areConsecutive(mlir::OpBuilder &b, mlir::Location loc, const mlir::IRMapping &map,
-                             mlir::Value begin, mlir::Value end, int64_t elements) const;
+  Value areConsecutive(const mlir::IRMapping &map, Value begin, Value end, int64_t elements);
   /// Prefetches the cache lines of each row, whose address `later` has clones of, at these iterations of the
   /// inner loop.
-  void prefetch(mlir::OpBuilder &b, mlir::Location loc, const mlir::IRMapping &later,
-                mlir::ValueRange iterations) const;
+  void prefetch(const mlir::IRMapping &later, mlir::ValueRange iterations);
   /// Prefetches, at this iteration of the inner loop, the rows that are the same for the whole outer loop.
-  void prefetchShared(mlir::OpBuilder &b, mlir::Location loc, mlir::Value iteration) const;
+  void prefetchShared(Value iteration);
 
 private:
-  mlir::Value areRemoteAt(mlir::OpBuilder &b, mlir::Location loc, const mlir::IRMapping &map,
-                          mlir::Value first, mlir::Value last, int64_t bytes) const;
-  mlir::Value areLarge(mlir::OpBuilder &b, mlir::Location loc, int64_t bytes) const;
+  Value areRemoteAt(const mlir::IRMapping &map, Value first, Value last, int64_t bytes);
+  Value areLarge(int64_t bytes);
 
   mlir::scf::ForOp outer;
   int64_t residentBytes, coreBytes;
@@ -54,10 +51,21 @@ private:
   llvm::SmallVector<mlir::memref::LoadOp> coordinates; ///< the loads among these
 
   /// The index of `load` at iteration `k` of the inner loop.
-  static mlir::Value indexAt(mlir::OpBuilder &b, mlir::memref::LoadOp load, mlir::IRMapping map,
-                             mlir::Value k);
-  bool isOuterInvariant(mlir::Value value, mlir::scf::ForOp inner) const;
-  bool addAddress(mlir::Value value, llvm::SetVector<mlir::Operation *> &found, bool &loads) const;
+  Value indexAt(mlir::memref::LoadOp load, mlir::IRMapping map, Value k);
+  bool addAddress(Value value, llvm::SetVector<mlir::Operation *> &found, bool &loads) const;
 };
+
+/// Before `inner.loop` and the loop around it, emits the prefetch of the rows that a later iteration of the
+/// loop around selects by its coordinate, where these are remote, or of what follows its rows in memory,
+/// where they are consecutive (SDDMM; experiments 014 and 045).
+void prefetchLaterRows(const VectorizationLegality &inner, const iteration::CostModel &model);
+
+/// The indices the loop gathers at that are coordinates it loads unconditionally.
+llvm::SmallVector<mlir::Value> gatherCoordinates(const VectorizationLegality &legality);
+
+/// At run time: whether two iterations gather from elements so close that scalarized gathers are faster than
+/// the instruction. `first`, `last`: copies of the induction variable and of what else the body needs.
+mlir::Value areLocal(mlir::OpBuilder &b, mlir::Location loc, const VectorizationLegality &legality,
+                     llvm::ArrayRef<mlir::Value> coordinates, mlir::IRMapping &first, mlir::IRMapping &last);
 
 } // namespace tulle::passes

@@ -8,9 +8,9 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "passes/Passes.h"
-#include "passes/analysis/TripCount.h"
-#include "passes/prefetch/GatherLocality.h"
-#include "passes/register_tile/TileEmitter.h"
+#include "passes/analysis/LoopMatchers.h"
+#include "passes/prefetch/PrefetchPlan.h"
+#include "passes/register_tile/TileLoops.h"
 
 namespace tulle::passes {
 #define GEN_PASS_DEF_REGISTERTILES
@@ -20,6 +20,7 @@ namespace {
 
 using namespace mlir;
 using arith::CmpIPredicate;
+using Values = SmallVector<Value>;
 
 /// The locality of gathers is tested by so many samples of so many rows, together less than a long loop
 /// (experiment 047).
@@ -35,6 +36,170 @@ void addFenceAfter(Operation *loop) {
   OpBuilder after(loop->getBlock(), std::next(loop->getIterator()));
   LLVM::FenceOp::create(after, loop->getLoc(), LLVM::AtomicOrdering::seq_cst, "");
 }
+
+/// A larger buffer does not stay in a cache from its store to its next load.
+constexpr int64_t cacheBytes = int64_t(32) << 20;
+
+/// The initialization of a nest's elements, fused into it.
+struct FusedInit {
+  mlir::TypedAttr value;
+  mlir::Value size; ///< elements that the loop initialized
+  mlir::Value
+      fused; ///< at run time: whether the nest stores the same elements, so that the loop does not run
+  mlir::Value large; ///< at run time: that, and the buffer is larger than caches; null where unknown
+};
+
+/// Whether some elements that the inner loop visits are not updated in any iteration of the outer ones: a
+/// tile does not store those.
+bool skipsElements(const ReductionNest &nest) {
+  scf::ForOp inner = nest.inner;
+  for (Operation *op = nest.store->getParentOp(); op != inner; op = op->getParentOp())
+    if (nest.isOuterInvariant(cast<scf::IfOp>(op).getCondition()))
+      return true;
+  return false;
+}
+
+/// Finds the loop before the nest that initializes what the nest updates, and makes it run only where the
+/// nest does not store all of that. Where the nest's bounds depend on an outer loop, its first iterations are
+/// to initialize what they do not update.
+std::optional<FusedInit> fuseInitLoop(const ReductionNest &nest) {
+  scf::ForOp inner = nest.inner, top = nest.top();
+  memref::StoreOp store = nest.store;
+  if (nest.legality.scatters || (!nest.ivDependentBounds && !isZero(inner.getLowerBound())) ||
+      skipsElements(nest))
+    return std::nullopt;
+  std::optional<InitLoop> init = findInitLoop(top, store.getMemRef());
+  std::optional<Value> offset = offsetFrom(store.getIndices()[0], inner);
+  if (!init || !offset || *offset != init->offset || (nest.ivDependentBounds && *offset))
+    return std::nullopt;
+  levels::Indices at(top);
+  at.loc = init->loop.getLoc();
+  Value covers;
+  if (!nest.ivDependentBounds)
+    covers = at.b.createOrFold<arith::CmpIOp>(at.loc, CmpIPredicate::eq, inner.getUpperBound(), init->size);
+  // Without an iteration there may be no group of them that stores.
+  if (nest.ivDependentBounds || nest.legality.gathers)
+    covers = at.both(covers, at.isLess(top.getLowerBound(), top.getUpperBound()));
+  if (!nest.legality.guardedGathers.empty())
+    covers = at.both(covers, areNonEmpty(at.b, at.loc, nest.legality.guardedGathers));
+  // From here on all of this is known.
+  init->loop->moveBefore(top);
+  at.b.setInsertionPoint(init->loop);
+  init->loop.getUpperBoundMutable().assign(at.select(covers, init->loop.getLowerBound(), init->size));
+  FusedInit fused{init->value, init->size, covers, Value()};
+  if (unsigned bits = store.getMemRefType().getElementTypeBitWidth(); bits >= 8)
+    fused.large = at.both(
+        covers, at.is(CmpIPredicate::ugt, at.sizeOf(store.getMemRef()), at.constant(cacheBytes * 8 / bits)));
+  return fused;
+}
+
+/// Emits tiles of a nest. Invariant: elements are loaded, or initialized, once before the outer loops and
+/// stored once after them.
+class TileEmitter : levels::IndicesAt {
+public:
+  TileEmitter(OpBuilder &builder, const ReductionNest &nest, const iteration::CostModel &model,
+              bool hoistsFactors)
+      : IndicesAt(builder, nest.top().getLoc()), nest(nest), model(model),
+        loops(builder, nest, model, hoistsFactors) {}
+
+  /// The initialization that is fused, and when tiles start from it: `starts`, `nonTemporal` are known at run
+  /// time, where the builder stands.
+  void setInit(const FusedInit &fused, Value starts, Value nonTemporal) {
+    init = fused;
+    startsFromInit = starts;
+    storesNonTemporally = nonTemporal;
+  }
+
+  /// A tile of so many whole vectors from element `first` on, for iterations begin … end - 1 of the outermost
+  /// loop.
+  /// Where masks take time, tiles whose lanes are all active, but for conditions inside of the outer loops,
+  /// have a version of their own.
+  void emitFull(Value begin, Value end, Value first, int64_t vectors, const Lanes &lanes) {
+    std::vector<BodyEmitter> parts;
+    for (int64_t v = 0; v < vectors; ++v)
+      parts.push_back(part(add(first, constant(v * lanes.count)), {}, lanes));
+    if (model.cpu.masks || nest.load->getParentOp() == nest.inner)
+      return update(begin, end, parts, lanes);
+    Value allActive;
+    for (BodyEmitter &part : parts)
+      allActive = both(allActive, part.allLanesActive(nest.load, nest.store));
+    auto branch = scf::IfOp::create(b, loc, allActive, /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(branch.thenBlock()->getTerminator());
+    std::vector<BodyEmitter> unmasked(parts.begin(), parts.end());
+    for (BodyEmitter &part : unmasked)
+      part.assumeAllLanesActive();
+    update(begin, end, unmasked, lanes);
+    b.setInsertionPoint(branch.elseBlock()->getTerminator());
+    update(begin, end, parts, lanes);
+  }
+
+  /// One vector from element `first` on, masked from `upper` on.
+  void emitMasked(Value begin, Value end, Value first, Value upper, const Lanes &lanes) {
+    Value mask = activeLanes(b, loc, lanes, sub(upper, first));
+    std::vector<BodyEmitter> parts{part(first, mask, lanes)};
+    update(begin, end, parts, lanes);
+  }
+
+private:
+  using Parts = MutableArrayRef<BodyEmitter>; ///< an emitter for each vector of the tile
+
+  const ReductionNest &nest;
+  const iteration::CostModel &model;
+  TileLoops loops;
+  std::optional<FusedInit> init;
+  Value startsFromInit;
+  Value storesNonTemporally; ///< null: never
+
+  BodyEmitter part(Value first, Value mask, const Lanes &lanes) {
+    BodyEmitter emitter(b, nest.legality, lanes, first, mask);
+    emitter.hoist([&](Operation *op) { return nest.isOuterInvariant(op); });
+    return emitter;
+  }
+
+  /// The outer loops over the tile's elements: loaded before, stored after.
+  void update(Value begin, Value end, Parts parts, const Lanes &lanes) {
+    Values elements = initialElements(parts);
+    store(parts, loops.run(begin, end, elements, parts, lanes), lanes);
+  }
+
+  /// The elements of a tile before the outer loops. Where they start from the fused initialization nothing is
+  /// loaded, not even by a mask without active lanes: that would bring the lines into the cache.
+  Values initialElements(Parts parts) {
+    auto loads = [&] {
+      return llvm::map_to_vector(parts, [&](BodyEmitter part) { return part.loadHoisted(nest.load); });
+    };
+    if (!init)
+      return loads();
+    memref::LoadOp load = nest.load;
+    Values values;
+    for (BodyEmitter &part : parts)
+      values.push_back(part.splat(load.getType(), init->value));
+    return levels::ifElse(
+        b, loc, startsFromInit, ValueRange(values).getTypes(), [&] { return values; },
+        [&] { return Values(loads()); });
+  }
+
+  /// Stores are non-temporal where they write whole lines, the result starts from its initialization, and it
+  /// is larger than caches: others would load lines only to overwrite them.
+  void store(Parts parts, ArrayRef<Value> values, const Lanes &lanes) {
+    const int64_t bits = lanes.count * nest.legality.widestBits;
+    auto storeAll = [&](bool nonTemporal) {
+      for (auto [part, value] : llvm::zip_equal(parts, values))
+        part.storeHoisted(nest.store, value, nonTemporal);
+    };
+    if (!storesNonTemporally || nest.store->getParentOp() != nest.inner ||
+        int64_t(parts.size()) * bits % (model.cpu.line * 8) != 0)
+      return storeAll(false);
+    Value aligned = parts.front().isLineAligned(nest.store, storesNonTemporally);
+    auto branch = scf::IfOp::create(b, loc, aligned, /*withElseRegion=*/true);
+    for (bool nonTemporal : {true, false}) {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPoint((nonTemporal ? branch.thenBlock() : branch.elseBlock())->getTerminator());
+      storeAll(nonTemporal);
+    }
+  }
+};
 
 /// What the option of the pass and the processor say of a nest's tiles.
 struct TileOptions {

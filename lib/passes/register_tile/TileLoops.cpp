@@ -1,3 +1,5 @@
+// Recurses from the outermost loop to the innermost: each copy carries the vectors, and one of a tree of
+// segments runs in the form that a test before it chose.
 #include "passes/register_tile/TileLoops.h"
 #include "dialect/Costs.h"
 
@@ -5,6 +7,82 @@ namespace tulle::passes {
 
 using namespace mlir;
 using arith::CmpIPredicate;
+
+static bool mayReassociate(arith::ArithFastMathInterface op) {
+  return arith::bitEnumContainsAll(op.getFastMathFlagsAttr().getValue(), arith::FastMathFlags::reassoc);
+}
+
+/// Whether the value depends on the loop's index, or on an operation of its body outside of `inner`: that is
+/// cloned as it is.
+static bool variesIn(Value value, scf::ForOp loop, scf::ForOp inner) {
+  return !acceptsSlice(value, [&](Value value) -> std::optional<bool> {
+    if (value == loop.getInductionVar())
+      return false;
+    Operation *op = value.getDefiningOp();
+    if (!op || !loop->isProperAncestor(op))
+      return true;
+    bool isCloned = op->getNumRegions() != 0 || !inner->isProperAncestor(op);
+    return isCloned ? std::optional(false) : std::nullopt;
+  });
+}
+
+static void collectFactors(Value value, scf::ForOp inner, SmallVectorImpl<Value> &factors) {
+  auto product = value.getDefiningOp<arith::MulFOp>();
+  if (!product || product->getBlock() != inner.getBody() || !product->hasOneUse() ||
+      !mayReassociate(product)) {
+    factors.push_back(value);
+    return;
+  }
+  collectFactors(product.getLhs(), inner, factors);
+  collectFactors(product.getRhs(), inner, factors);
+}
+
+/// The factors of what is added to the element; none where it is no such sum.
+static SmallVector<Value> summedFactors(const ReductionNest &nest, arith::AddFOp sum) {
+  scf::ForOp inner = nest.inner;
+  memref::LoadOp element = nest.load;
+  if (!sum || sum->getBlock() != inner.getBody() || !sum->hasOneUse() || !mayReassociate(sum) ||
+      !element->hasOneUse())
+    return {};
+  const bool onTheLeft = sum.getLhs() == element.getResult();
+  if (!onTheLeft && sum.getRhs() != element.getResult())
+    return {};
+  SmallVector<Value> factors;
+  collectFactors(onTheLeft ? sum.getRhs() : sum.getLhs(), inner, factors);
+  return factors;
+}
+
+/// The loops from `tree` on each iterate over the segments of the one before: only there it is known which
+/// iterations have entries. Nothing where no loop has such factors, or where sums must not be reassociated.
+static std::optional<HoistFactors> hoistableFactors(const ReductionNest &nest, size_t tree) {
+  memref::StoreOp store = nest.store;
+  auto sum = store.getValueToStore().getDefiningOp<arith::AddFOp>();
+  const size_t loops = nest.outers.size();
+  HoistFactors found;
+  found.of.resize(loops);
+  for (Value factor : summedFactors(nest, sum)) {
+    size_t depth = loops - 1;
+    while (depth > 0 && !variesIn(factor, nest.outers[depth], nest.inner))
+      --depth;
+    found.of[depth].push_back(factor);
+  }
+  bool any = false;
+  for (size_t depth = 0; depth + 1 < loops; ++depth) {
+    SmallVector<Value> &own = found.of[depth];
+    if (depth >= tree &&
+        llvm::any_of(own, [&](Value factor) { return variesIn(factor, nest.inner, nest.inner); })) {
+      any = true;
+      continue;
+    }
+    // A scalar alone costs less with each entry than a sum of its own.
+    llvm::append_range(found.of[depth + 1], own);
+    own.clear();
+  }
+  if (!any || found.of.back().empty())
+    return std::nullopt;
+  found.flags = sum.getFastmathAttr();
+  return found;
+}
 
 static size_t firstSegmentLoop(const ReductionNest &nest) {
   size_t first = nest.outers.size() - 1;
@@ -16,9 +94,9 @@ static size_t firstSegmentLoop(const ReductionNest &nest) {
 TileLoops::TileLoops(OpBuilder &builder, const ReductionNest &nest, const iteration::CostModel &model,
                      bool hoistsFactors)
     : IndicesAt(builder, nest.top().getLoc()), nest(nest), model(model),
-      rows(nest.outer(), nest.legality, model.cpu), tree(firstSegmentLoop(nest)) {
+      rows(builder, nest.outer(), nest.legality, model.cpu), tree(firstSegmentLoop(nest)) {
   if (hasSegmentTree())
-    segmentRows.emplace(nest.outers[last() - 1], nest.legality, model.cpu);
+    segmentRows.emplace(builder, nest.outers[last() - 1], nest.legality, model.cpu);
   if (hoistsFactors)
     factors = hoistableFactors(nest, tree);
   if (factors)
@@ -47,12 +125,12 @@ TileLoops::Values TileLoops::loopsFrom(size_t depth, Value begin, Value end, con
     return [&, form] { return loopOver(depth, begin, end, map, elements, {tile.parts, tile.lanes, form}); };
   };
   auto remote = [&] {
-    return levels::ifElse(b, loc, rows.areRemote(b, loc, map, begin, end, model.cpu.prefetchRows),
+    return levels::ifElse(b, loc, rows.areRemote(map, begin, end, model.cpu.prefetchRows),
                           elements.getTypes(), inForm(Form::PrefetchRemote), inForm(Form::Nested));
   };
   if (model.cpu.prefetchConsecutive == 0)
     return remote();
-  return levels::ifElse(b, loc, rows.areConsecutive(b, loc, map, begin, end, model.cpu.prefetchConsecutive),
+  return levels::ifElse(b, loc, rows.areConsecutive(map, begin, end, model.cpu.prefetchConsecutive),
                         elements.getTypes(), inForm(Form::PrefetchConsecutive), remote);
 }
 
@@ -129,7 +207,7 @@ Value TileLoops::product(BodyEmitter &emitter, ArrayRef<Value> of, Value first) 
 }
 
 /// The prefetch distance, in elements, of what a tile loads in order, or 0.
-int64_t TileLoops::elementsAhead(Form form) const {
+int64_t TileLoops::prefetchDistance(Form form) const {
   if (nest.legality.gathers)
     return model.cpu.hardwarePrefetch ? 0 : model.cpu.prefetchGathers;
   if (form == Form::PrefetchConsecutive)
@@ -158,8 +236,8 @@ TileLoops::Values TileLoops::update(const IRMapping &map, ValueRange elements, c
     emitter.keepInRegister(nest.load, element, nest.store);
     emitter.emit(ValueRange());
     updated.push_back(emitter.storedValue());
-    if (int64_t elements = elementsAhead(tile.form))
-      emitter.prefetch(elements, offset);
+    if (int64_t distance = prefetchDistance(tile.form))
+      emitter.prefetch(distance, offset);
     offset += tile.lanes.count;
   }
   return updated;
@@ -232,7 +310,7 @@ Value TileLoops::areRowsRemote(Value segment, IRMapping map) {
   scf::ForOp segments = nest.outers[last() - 1];
   map.map(segments.getInductionVar(), segment);
   clonePrologue(b, segments, map);
-  return rows.areRemote(b, loc, map, first, behind, model.cpu.prefetchRows);
+  return rows.areRemote(map, first, behind, model.cpu.prefetchRows);
 }
 
 /// One loop over the positions of all these segments, which carries the segment: the same iterations in the
@@ -282,7 +360,7 @@ std::pair<Value, Value> TileLoops::segmentOf(Value position, Value segment, Valu
 }
 
 /// Prefetches the rows of a later iteration of a loop, one of so many lines.
-void TileLoops::prefetch(const PrefetchPlan &plan, Value iteration, const IRMapping &map, const Tile &tile,
+void TileLoops::prefetch(PrefetchPlan &plan, Value iteration, const IRMapping &map, const Tile &tile,
                          int64_t lineStep) {
   const int64_t vectorBits = tile.lanes.count * nest.legality.widestBits;
   const bool isWideRow = int64_t(tile.parts.size()) * vectorBits >= model.costs.wideRow * model.cpu.line * 8;
@@ -290,12 +368,12 @@ void TileLoops::prefetch(const PrefetchPlan &plan, Value iteration, const IRMapp
                            : isWideRow      ? model.cpu.prefetchWideRows
                                             : model.cpu.prefetchRows;
   IRMapping later = map;
-  plan.cloneAddresses(b, loc, add(iteration, constant(distance)), later);
+  plan.cloneAddresses(add(iteration, constant(distance)), later);
   Values lines;
   for (size_t v = 0; v < tile.parts.size();
        v += std::max<int64_t>(1, lineStep * model.cpu.line * 8 / vectorBits))
     lines.push_back(tile.parts[v].first());
-  plan.prefetch(b, loc, later, lines);
+  plan.prefetch(later, lines);
 }
 
 } // namespace tulle::passes

@@ -1,14 +1,23 @@
 // The loops around a tile of elements that stay in registers.
 #pragma once
 #include "iteration/CostModel.h"
+#include "passes/analysis/ReductionNest.h"
 #include "passes/prefetch/PrefetchPlan.h"
-#include "passes/register_tile/HoistFactors.h"
 #include "passes/vectorize/BodyEmitter.h"
 
 namespace tulle::passes {
 
+/// `for i: for j: for p: for k: C[k] += v[p] * B[i, k] * D[j, k] * E[p, k]` (MTTKRP). By distributivity B
+/// and D are factored out of the sums of the loops inside theirs: C[k] += B[i, k] * Σ_j D[j, k] * Σ_p ….
+struct HoistFactors {
+  /// For each of the nest's outer loops, the factors that follow its sum, a row of them among these; none
+  /// where there is no row. Of the innermost one, those that are summed.
+  llvm::SmallVector<llvm::SmallVector<mlir::Value>> of;
+  mlir::arith::FastMathFlagsAttr flags;
+};
+
 /// Copies of a nest's outer loops that carry the vectors of a tile. What several entries are multiplied by is
-/// factored out of their sum (HoistFactors.h), which is then a tile of its own.
+/// factored out of their sum (HoistFactors), which is then a tile of its own.
 class TileLoops : levels::IndicesAt {
 public:
   TileLoops(mlir::OpBuilder &builder, const ReductionNest &nest, const iteration::CostModel &model,
@@ -55,7 +64,7 @@ private:
   Values sumOf(size_t depth, Value begin, Value end, const mlir::IRMapping &map, mlir::ValueRange elements,
                const Tile &tile);
   Value hasEntries(size_t depth, Value begin, Value end, const mlir::IRMapping &map);
-  int64_t elementsAhead(Form form) const;
+  int64_t prefetchDistance(Form form) const;
   Values update(const mlir::IRMapping &map, mlir::ValueRange elements, const Tile &tile);
   Value product(BodyEmitter &emitter, llvm::ArrayRef<Value> of, Value first = {});
 
@@ -67,7 +76,7 @@ private:
   Values coalescedLoop(Value begin, Value end, mlir::IRMapping map, mlir::ValueRange elements,
                        const Tile &tile);
   std::pair<Value, Value> segmentOf(Value position, Value segment, Value end, const mlir::IRMapping &map);
-  void prefetch(const PrefetchPlan &plan, Value iteration, const mlir::IRMapping &map, const Tile &tile,
+  void prefetch(PrefetchPlan &plan, Value iteration, const mlir::IRMapping &map, const Tile &tile,
                 int64_t lineStep);
 };
 

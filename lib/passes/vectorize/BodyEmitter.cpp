@@ -1,6 +1,8 @@
+// Emits an operation once for all lanes: a clone on scalars where its value is uniform or consecutive, else a
+// vector operation, under the mask of the branches around it.
 #include "passes/vectorize/BodyEmitter.h"
-#include "mlir/IR/Matchers.h"
-#include "passes/analysis/SegmentLoops.h"
+#include "mlir/Dialect/Utils/StructuredOpsUtils.h"
+#include "passes/analysis/LoopMatchers.h"
 #include "passes/prefetch/PrefetchPlan.h"
 
 namespace tulle::passes {
@@ -250,7 +252,7 @@ void BodyEmitter::emitOp(Operation *op) {
     return;
   }
   Values operands = llvm::map_to_vector(op->getOperands(), [&](Value operand) { return asVector(operand); });
-  vectors.map(result, cloneOn(b, op, operands, lanes.of(result.getType())));
+  vectors.map(result, clone(b, op, lanes.of(result.getType()), operands)->getResult(0));
 }
 
 /// `x + (p + constant)` becomes `(x + p) + constant`: the vectors of a tile share the sum, and the constant
@@ -429,7 +431,8 @@ Value BodyEmitter::narrowIndex(Value index) {
 }
 
 Value BodyEmitter::combine(const Reduction &reduction, Value acc) {
-  Value combined = cloneOn(b, reduction.combiner, {acc, asVector(reduction.input)}, acc.getType());
+  Value combined =
+      clone(b, reduction.combiner, acc.getType(), {acc, asVector(reduction.input)})->getResult(0);
   Value mask = maskAt(reduction.combiner);
   if (reduction.select) {
     Value condition = asVector(reduction.condition);
@@ -439,15 +442,6 @@ Value BodyEmitter::combine(const Reduction &reduction, Value acc) {
       combined = select(condition, acc, combined);
   }
   return mask ? select(mask, combined, acc) : combined;
-}
-
-Value cloneOn(OpBuilder &b, Operation *op, ValueRange operands, Type type) {
-  OperationState state(op->getLoc(), op->getName());
-  state.addOperands(operands);
-  state.addTypes(type);
-  state.addAttributes(op->getAttrs());
-  state.propertiesAttr = op->getPropertiesAsAttribute();
-  return b.create(state)->getResult(0);
 }
 
 Value activeLanes(OpBuilder &b, Location loc, const Lanes &lanes, Value count) {

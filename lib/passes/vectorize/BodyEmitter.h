@@ -114,9 +114,6 @@ private:
   Value combine(const Reduction &reduction, Value acc);
 };
 
-/// The operation on other operands, with another result type.
-mlir::Value cloneOn(mlir::OpBuilder &b, mlir::Operation *op, mlir::ValueRange operands, mlir::Type type);
-
 /// A mask of the first `count` lanes, or of all.
 mlir::Value activeLanes(mlir::OpBuilder &b, mlir::Location loc, const Lanes &lanes, mlir::Value count);
 

@@ -25,4 +25,27 @@ mlir::Value reduceLanes(mlir::OpBuilder &b, mlir::Location loc, const Reduction 
 mlir::Value reduceEach(mlir::OpBuilder &b, mlir::Location loc, const Reduction &reduction,
                        llvm::SmallVector<mlir::Value> vectors);
 
+/// The loops around a vectorized one that only pass its reductions through (`iter_args`). They are made to
+/// carry the vectors too, next to the scalars: the horizontal reduction is deferred from each of their
+/// iterations to the end of the outermost one.
+class VectorAccumulator {
+public:
+  /// Extends the loops; there may be none.
+  VectorAccumulator(const VectorizationLegality &legality, const Lanes &lanes);
+
+  explicit operator bool() const { return !loops.empty(); }
+  /// The vectors where the vectorized loop begins.
+  llvm::SmallVector<mlir::Value> before() const;
+  /// `after`: those where it has ended; its scalars must be final. Emits the horizontal reductions after the
+  /// outermost loop.
+  void finish(llvm::ArrayRef<mlir::Value> after);
+
+private:
+  const VectorizationLegality &legality;
+  llvm::SmallVector<mlir::scf::ForOp> loops; ///< from the outermost
+  llvm::SmallVector<unsigned> numbers;       ///< of each reduction's iter_arg of the outermost loop
+
+  void find();
+};
+
 } // namespace tulle::passes

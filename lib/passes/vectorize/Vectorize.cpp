@@ -2,20 +2,18 @@
 //
 // A legal loop becomes a loop of whole vectors (for sums of consecutive data: two loops, the first with
 // several independent accumulators), and a scalar epilogue. Rows of sparse matrices are short: on them a
-// scalar epilogue is faster than a masked one, unless a sample finds that they differ (VersionBySampling.h),
+// scalar epilogue is faster than a masked one, unless a sample finds that they differ,
 // and half-width gathers are faster than full-width ones.
+#include "dialect/Attributes.h"
 #include "dialect/Costs.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Remarks.h"
 #include "passes/Passes.h"
-#include "passes/analysis/LoopAnnotation.h"
 #include "passes/analysis/LoopMatchers.h"
-#include "passes/analysis/SegmentLoops.h"
-#include "passes/analysis/TripCount.h"
-#include "passes/vectorize/VectorLoops.h"
-#include "passes/vectorize/VersionBySampling.h"
+#include "passes/prefetch/PrefetchPlan.h"
+#include "passes/vectorize/Reductions.h"
 
 namespace tulle::passes {
 #define GEN_PASS_DEF_VECTORIZE
@@ -24,18 +22,238 @@ namespace tulle::passes {
 namespace {
 
 using namespace mlir;
+using arith::CmpIPredicate;
+
+//===--- Whole vectors and an epilogue ---===//
+
+/// How one loop is vectorized.
+struct VectorShape {
+  Lanes lanes;
+  unsigned rowLanes;      ///< of the wider vectors that long rows of a reduction begin with
+  bool overReads = false; ///< the last vector of a row may over-read into the next row
+};
+
+/// Rewrites a legal loop: loops of whole vectors, then a scalar or an over-reading epilogue.
+class VectorLoops : levels::Indices {
+public:
+  VectorLoops(VectorizationLegality legality, const VectorShape &shape, const iteration::CostModel &model)
+      : Indices(legality.loop), legality(std::move(legality)), lanes(shape.lanes), rowLanes(shape.rowLanes),
+        model(model), accumulator(this->legality, lanes) {
+    scf::ForOp loop = this->legality.loop;
+    b.setInsertionPoint(loop);
+    upper = loop.getUpperBound();
+    // Inactive lanes load the first element: where there is none, the scalar epilogue does everything.
+    if (lanes.scalarizesGathers() && !this->legality.guardedGathers.empty())
+      upper = select(areNonEmpty(b, loc, this->legality.guardedGathers), upper, loop.getLowerBound());
+    if (shape.overReads && lanes.scalarizesGathers() && !accumulator && !this->legality.branches)
+      endOfRows = lastEntry(rowLoopOf(loop));
+  }
+
+  void emit() {
+    scf::ForOp loop = legality.loop;
+    Value step = constant(lanes.count);
+    if (lanes.scalable)
+      step = times(step, vector::VectorScaleOp::create(b, loc));
+    Values coordinates, results(loop.getInitArgs());
+    if (!legality.branches && !lanes.scalable && !lanes.scalarizeGathers)
+      coordinates = gatherCoordinates(legality);
+    // LLVM's SLP vectorizer would make gathers of the loads again.
+    if (!coordinates.empty() || (legality.gathers && lanes.scalarizesGathers()))
+      loop->getParentOfType<func::FuncOp>()->setAttr(dialect::kScalarLanesAttr, b.getUnitAttr());
+    State end{loop.getLowerBound(), accumulator ? accumulator.before() : initial()};
+    end = coordinates.empty() ? vectorLoops(end, step) : scalarizeWhereLocal(coordinates, end, step);
+    if (endOfRows)
+      return overReadingEpilogue(end);
+    if (!accumulator)
+      results = reduced(end.partial);
+    scalarEpilogue(end.position, results);
+    if (accumulator)
+      accumulator.finish(end.partial);
+  }
+
+private:
+  using Values = SmallVector<Value>;
+  /// Where the vectors of a loop end, and its vector accumulators there.
+  struct State {
+    Value position;
+    Values partial;
+  };
+
+  VectorizationLegality legality;
+  Lanes lanes;
+  unsigned rowLanes;
+  const iteration::CostModel &model;
+  VectorAccumulator accumulator;
+  Value upper;     ///< where the vectors end
+  Value endOfRows; ///< where the last row ends, if vectors may over-read into the next one; else null
+
+  /// The vectors of every reduction before the first iteration.
+  Values initial() {
+    Values vectors;
+    for (auto [reduction, init] : llvm::zip_equal(legality.reductions, legality.loop.getInitArgs()))
+      vectors.push_back(initialLanes(b, loc, reduction, lanes, init));
+    return vectors;
+  }
+
+  /// Gathers already keep many loads in flight; sums of consecutive elements wait for the adder unless it has
+  /// several chains.
+  State vectorLoops(State from, Value step) {
+    if (!legality.gathers && !legality.reductions.empty()) {
+      if (!accumulator && rowLanes > lanes.count) {
+        prefetchLaterRows(legality, model);
+        from = wideLoops(from.position);
+      } else {
+        from = vectorLoop(from, step, 4, 4);
+      }
+    }
+    if (legality.gathers && model.cpu.vectorsPerPrefetch > 1)
+      from = vectorLoop(from, step, model.cpu.vectorsPerPrefetch, 1);
+    return vectorLoop(from, step, 1, 1);
+  }
+
+  /// Loops of wider vectors, whose halves are combined behind them.
+  State wideLoops(Value position) {
+    const Lanes narrow = lanes;
+    lanes.count = rowLanes;
+    Value step = constant(lanes.count);
+    State end{position, initial()};
+    for (int64_t chains : {4, 1})
+      end = vectorLoop(end, step, chains, chains);
+    for (auto [reduction, value] : llvm::zip_equal(legality.reductions, end.partial))
+      for (int64_t half = lanes.count / 2; half >= narrow.count; half /= 2) {
+        auto part = [&](int64_t first) {
+          return vector::ExtractStridedSliceOp::create(b, loc, value, first, half, 1);
+        };
+        value = combine(b, loc, reduction, part(0), part(half));
+      }
+    lanes = narrow;
+    return end;
+  }
+
+  /// A loop over so many vectors at a time while they fit, which alternate between the chains of sums.
+  State vectorLoop(State from, Value step, int64_t vectors, int64_t chains) {
+    Value wide = vectors > 1 ? times(step, constant(vectors)) : step;
+    // p < upper - (wide - 1) says p + wide <= upper without computing beyond the loop's own bounds.
+    Value one = constant(1);
+    Value limit = sub(upper, sub(wide, one));
+    Values inits{from.position};
+    inits.append(from.partial);
+    for (int64_t chain = 1; chain < chains; ++chain)
+      inits.append(initial());
+
+    auto loop = scf::ForOp::create(b, loc, from.position, limit, wide, inits);
+    disableLoopTransforms(loop);
+    b.setInsertionPointToStart(loop.getBody());
+    Values sums(loop.getRegionIterArgs().drop_front());
+    const size_t count = legality.reductions.size();
+    Value first = loop.getInductionVar();
+    for (int64_t at = 0; at < vectors; ++at) {
+      if (at > 0)
+        first = add(first, step);
+      BodyEmitter body(b, legality, lanes, first);
+      const size_t chain = size_t(at % chains) * count;
+      llvm::copy(body.emit(ValueRange(sums).slice(chain, count)), sums.begin() + chain);
+      // The hardware prefetcher covers such streams too, but each only up to the end of a page, while entries
+      // that gathers wait for hold up the loads behind them; local loads wait for nothing (experiments 001
+      // and 009).
+      if (legality.gathers && (!lanes.scalarizesGathers() || !model.cpu.hardwarePrefetch))
+        body.prefetch(model.cpu.prefetchEntries, at * lanes.count);
+    }
+    sums.insert(sums.begin(), add(loop.getInductionVar(), wide));
+    scf::YieldOp::create(b, loc, sums);
+
+    b.setInsertionPointAfter(loop);
+    Values results(loop.getResults().slice(1, count));
+    for (int64_t chain = 1; chain < chains; ++chain)
+      for (auto [k, reduction] : llvm::enumerate(legality.reductions))
+        results[k] = combine(b, loc, reduction, results[k], loop.getResult(1 + chain * count + k));
+    return {loop.getResult(0), results};
+  }
+
+  /// Where a row gathers from local elements, scalarized gathers are faster than the instruction, if the row
+  /// is long enough for the test to be profitable.
+  State scalarizeWhereLocal(ArrayRef<Value> coordinates, State from, Value step) {
+    auto vectors = [&](bool scalarized) {
+      return [&, scalarized] {
+        lanes.scalarizeGathers = scalarized;
+        State end = vectorLoop(from, step, 1, 1);
+        lanes.scalarizeGathers = false;
+        end.partial.insert(end.partial.begin(), end.position);
+        return end.partial;
+      };
+    };
+    Values carried{from.position};
+    carried.append(from.partial);
+    Values results = levels::ifElse(b, loc, areRowsLocal(coordinates, from.position, step),
+                                    ValueRange(carried).getTypes(), vectors(true), vectors(false));
+    return {results[0], Values(llvm::drop_begin(results))};
+  }
+
+  /// At run time: there are iterations for some vectors, and they gather from local elements. What the first
+  /// and the last iteration gather tells how far a row reaches, since its coordinates ascend as a rule.
+  Value areRowsLocal(ArrayRef<Value> coordinates, Value lower, Value step) {
+    Value one = constant(1), least = constant(accumulator ? 1 : 2);
+    Value last = sub(upper, times(step, least));
+    return ifThen(is(CmpIPredicate::sle, lower, last), [&] {
+      IRMapping first, last;
+      first.map(legality.loop.getInductionVar(), lower);
+      last.map(legality.loop.getInductionVar(), sub(upper, one));
+      return areLocal(b, loc, legality, coordinates, first, last);
+    });
+  }
+
+  /// The horizontal reductions.
+  Values reduced(Values partial) {
+    for (auto [reduction, value, init] :
+         llvm::zip_equal(legality.reductions, partial, legality.loop.getInitArgs()))
+      value = reduceLanes(b, loc, reduction, value, init);
+    return partial;
+  }
+
+  /// Where the entries of the last row end.
+  Value lastEntry(scf::ForOp rows) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(rows);
+    return cloneSlice(b, legality.loop.getUpperBound(), rows, sub(rows.getUpperBound(), constant(1)));
+  }
+
+  /// One more vector, whose lanes behind the end of the row are inactive in the sums; the scalar epilogue
+  /// where too few entries are behind the row.
+  void overReadingEpilogue(const State &end) {
+    scf::ForOp loop = legality.loop;
+    Value behind = add(end.position, constant(lanes.count));
+    Value fits = is(CmpIPredicate::sle, behind, endOfRows);
+    auto either = scf::IfOp::create(b, loc, loop.getResultTypes(), fits, /*withElseRegion=*/true);
+    loop.replaceAllUsesWith(either.getResults());
+    b.setInsertionPointToStart(either.thenBlock());
+    Value left = sub(loop.getUpperBound(), end.position);
+    BodyEmitter body(b, legality, lanes, end.position, activeLanes(b, loc, lanes, left));
+    body.readInactiveLanes();
+    scf::YieldOp::create(b, loc, reduced(body.emit(end.partial)));
+    b.setInsertionPointToStart(either.elseBlock());
+    scalarEpilogue(end.position, reduced(end.partial));
+    loop->moveBefore(either.elseBlock(), either.elseBlock()->end());
+    b.setInsertionPointToEnd(either.elseBlock());
+    scf::YieldOp::create(b, loc, loop.getResults());
+  }
+
+  /// The original loop, from where the vectors ended.
+  void scalarEpilogue(Value position, ValueRange inits) {
+    legality.loop.getLowerBoundMutable().assign(position);
+    legality.loop.getInitArgsMutable().assign(inits);
+    disableLoopTransforms(legality.loop);
+  }
+};
 
 /// Says why an innermost loop stays scalar.
 void remarkMissed(scf::ForOp loop, const MissedVectorization &missed) {
-  if (!isInnermost(loop))
-    return;
   std::string reason = ("'" + missed.op->getName().getStringRef() + "' " + missed.why).str();
   remark::missed(missed.op->getLoc(), remark::RemarkOpts::name("ScalarLoop").category("tulle-vectorize"))
       << remark::reason("{0}", reason);
 }
 
 /// Whether an iteration computes so much that a masked vector is faster than some of them one by one.
-bool isHeavy(scf::ForOp loop) {
+bool isComputeIntensive(scf::ForOp loop) {
   int64_t work = 0;
   for (Operation &op : *loop.getBody())
     if (isa<arith::DivFOp, math::SqrtOp>(op))
@@ -73,6 +291,134 @@ void predicate(const VectorizationLegality &legality, const Lanes &lanes, bool s
   loop.erase();
 }
 
+//===--- Versions by a sample of the rows ---===//
+
+// Behind the last whole vector of a row a few entries are left. A scalar epilogue is fastest where every row
+// leaves as many; where rows differ, the end of that loop is mispredicted for most of them. A whole vector
+// that over-reads into the next row, with inactive lanes behind the end, has no end to predict. Rows of
+// remote elements gain from it, too: it prefetches the beginning of the next row.
+
+/// Whether all gathers are at coordinates of the row, which those of the next row are as well. A table that
+/// is gathered from at one of them may be the row's own.
+bool gathersAtCoordinates(const VectorizationLegality &legality, ArrayRef<Value> coordinates) {
+  bool all = !coordinates.empty();
+  scf::ForOp(legality.loop).getBody()->walk([&](memref::LoadOp load) {
+    Value index = load.getIndices()[0];
+    if (legality.shapeOf(index) != LaneShape::Varying)
+      return;
+    memref::LoadOp coordinate = loadBehindCasts(index);
+    all &= llvm::is_contained(coordinates, index) && coordinate &&
+           legality.shapeOf(coordinate.getIndices()[0]) == LaneShape::Consecutive;
+  });
+  return all;
+}
+
+/// The test at run time of which version runs.
+class RowSample : levels::Indices {
+public:
+  RowSample(scf::ForOp rows, const VectorizationLegality &legality, ArrayRef<Value> coordinates,
+            const iteration::CostModel &model)
+      : Indices(rows), rows(rows), loop(legality.loop), legality(legality), coordinates(coordinates),
+        model(model) {}
+
+  Value emit() {
+    Value count = sub(rows.getUpperBound(), rows.getLowerBound());
+    // A branch predictor sees the rows of all partitions.
+    const int64_t partitions = rows->getParentOfType<dialect::ParallelOp>() ? model.costs.chunksPerThread : 1;
+    Value many = is(CmpIPredicate::sge, count, constant(model.costs.sampledRows / partitions));
+    return ifThen(many, [&] { return sample(count); });
+  }
+
+private:
+  scf::ForOp rows, loop;
+  const VectorizationLegality &legality;
+  ArrayRef<Value> coordinates;
+  const iteration::CostModel &model;
+
+  /// Sample `k` of the numbers below `end`: multiples of the golden section of 2^32, scaled. An equal stride
+  /// would meet the powers of two in graphs and grids.
+  Value sampleBelow(Value k, Value end) {
+    Value spread = arith::AndIOp::create(b, loc, times(k, constant(0x9e3779b1)), constant(0xffffffff));
+    return arith::ShRUIOp::create(b, loc, times(spread, end), constant(32));
+  }
+
+  /// Whether many rows leave other numbers of entries than the next one, or half of them are long and remote.
+  Value sample(Value count) {
+    const int64_t samples = model.costs.rowSamples;
+    Value zero = constant(0), one = constant(1), beyond = exceedsCaches();
+    auto sampling = scf::ForOp::create(b, loc, zero, constant(samples), one, ValueRange{zero, zero});
+    disableLoopTransforms(sampling);
+    {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(sampling.getBody());
+      Value row = add(rows.getLowerBound(), sampleBelow(sampling.getInductionVar(), sub(count, one)));
+      auto [begin, end] = cloneBounds(b, loop, rows, row);
+      Value length = sub(end, begin), next = sub(cloneBounds(b, loop, rows, add(row, one)).second, end);
+      const int64_t lanes = model.vectorLength(legality.widestBits, 0, /*gathers=*/true).value;
+      Value left =
+          arith::AndIOp::create(b, loc, arith::XOrIOp::create(b, loc, length, next), constant(lanes - 1));
+      Value differs = is(CmpIPredicate::ne, left, zero);
+      Value isLong = is(CmpIPredicate::sge, length, constant(model.costs.remoteRowEntries));
+      Value remote = isRemote(both(isLong, beyond), begin, end);
+      Value irregular = add(sampling.getRegionIterArg(0), asNumber(differs));
+      scf::YieldOp::create(b, loc, {irregular, add(sampling.getRegionIterArg(1), asNumber(remote))});
+    }
+    return either(is(CmpIPredicate::sge, sampling.getResult(0), constant(samples * 3 / 8)),
+                  is(CmpIPredicate::sge, sampling.getResult(1), constant(samples / 2)));
+  }
+
+  Value asNumber(Value bit) { return arith::IndexCastUIOp::create(b, loc, b.getIndexType(), bit); }
+
+  /// Whether a buffer that is gathered from is well larger than the caches of a core.
+  Value exceedsCaches() {
+    Value any = boolean(false);
+    loop.getBody()->walk([&](memref::LoadOp load) {
+      if (legality.shapeOf(load.getIndices()[0]) != LaneShape::Varying)
+        return;
+      const int64_t elements = 2 * model.cpu.l2 * 8 / load.getType().getIntOrFloatBitWidth();
+      any = either(any, is(CmpIPredicate::ugt, sizeOf(load.getMemRef()), constant(elements)));
+    });
+    return any;
+  }
+
+  Value isRemote(Value condition, Value begin, Value end) {
+    return ifThen(condition, [&] {
+      IRMapping first, last;
+      first.map(loop.getInductionVar(), begin);
+      last.map(loop.getInductionVar(), sub(end, constant(1)));
+      Value local = areLocal(b, loc, legality, coordinates, first, last);
+      return arith::XOrIOp::create(b, loc, local, boolean(true)).getResult();
+    });
+  }
+};
+
+/// Versions the loop over rows around a gathering reduction over the entries of each row. A sample of the
+/// rows selects one version at run time: with the loop as it is, or with the returned copy, whose last vector
+/// may over-read into the next row. Null where the loop has no such form.
+scf::ForOp versionBySampling(scf::ForOp loop, const iteration::CostModel &model) {
+  scf::ForOp rows = rowLoopOf(loop);
+  std::optional<VectorizationLegality> legality = rows ? analyzeLoop(loop) : std::nullopt;
+  if (!legality || !legality->gathers || legality->scatters || legality->branches ||
+      legality->reductions.empty())
+    return {};
+  SmallVector<Value> coordinates = gatherCoordinates(*legality);
+  if (!gathersAtCoordinates(*legality, coordinates))
+    return {};
+  dialect::explainChoice(loop,
+                         "rows of different lengths, and long rows of remote elements, end with a vector "
+                         "that over-reads into the next row: SpMV takes 0.65 to 0.87 of the time");
+  Value overReads = RowSample(rows, *legality, coordinates, model).emit();
+  OpBuilder b(rows);
+  auto version = scf::IfOp::create(b, rows.getLoc(), overReads, /*withElseRegion=*/true);
+  b.setInsertionPointToStart(version.thenBlock());
+  IRMapping map;
+  b.clone(*rows, map);
+  rows->moveBefore(version.elseBlock(), version.elseBlock()->begin());
+  return cast<scf::ForOp>(map.lookup(loop.getOperation()));
+}
+
+//===--- The pass ---===//
+
 struct VectorizePass : impl::VectorizeBase<VectorizePass> {
   using VectorizeBase::VectorizeBase;
 
@@ -84,8 +430,9 @@ struct VectorizePass : impl::VectorizeBase<VectorizePass> {
       for (scf::ForOp loop : loopsIn(getOperation()))
         if (scf::ForOp version = versionBySampling(loop, model))
           overReading.insert(version);
-    SmallVector<scf::ForOp> loops = loopsIn(getOperation());
-    for (scf::ForOp loop : loops) {
+    // The loops around these may be replaced by ones that carry vectors.
+    SmallVector<scf::ForOp> innermost = llvm::filter_to_vector(loopsIn(getOperation()), isInnermost);
+    for (scf::ForOp loop : innermost) {
       MissedVectorization missed;
       std::optional<VectorizationLegality> legality = analyzeLoop(loop, &missed);
       if (!legality) {
@@ -103,12 +450,7 @@ struct VectorizePass : impl::VectorizeBase<VectorizePass> {
       if (!shape)
         continue;
       shape->overReads = overReading.contains(loop);
-      VectorLoops vectors(std::move(*legality), *shape, model);
-      vectors.emit();
-      for (auto [before, now] : vectors.replaced())
-        for (scf::ForOp &other : loops)
-          if (other.getOperation() == before)
-            other = cast<scf::ForOp>(now);
+      VectorLoops(std::move(*legality), *shape, model).emit();
     }
   }
 
@@ -120,7 +462,8 @@ private:
 
   bool isPredicated(const VectorizationLegality &legality) const {
     scf::ForOp loop = legality.loop;
-    return !vl && !scalable && isConsecutive(legality) && isLoaded(loop.getLowerBound()) && isHeavy(loop);
+    return !vl && !scalable && isConsecutive(legality) && isLoaded(loop.getLowerBound()) &&
+           isComputeIntensive(loop);
   }
 
   /// The vectors of a loop; nothing where it is left to LLVM.

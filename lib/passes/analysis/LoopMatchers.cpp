@@ -1,0 +1,141 @@
+// Matches the operations that define bounds and indices; what is not known has no trip count, is no segment,
+// and has no offset.
+#include "passes/analysis/LoopMatchers.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+namespace tulle::passes {
+
+using namespace mlir;
+
+bool isOutermost(Operation *loop) {
+  Operation *around = loop->getParentOp();
+  while (!isa<LoopLikeOpInterface, dialect::ParallelOp, func::FuncOp>(around))
+    around = around->getParentOp();
+  return !isa<LoopLikeOpInterface>(around);
+}
+
+std::optional<int64_t> minWithConstant(Value bound) {
+  Operation *op = bound.getDefiningOp();
+  if (!isa_and_nonnull<arith::MinUIOp, arith::MinSIOp>(op))
+    return std::nullopt;
+  std::optional<int64_t> constant = getConstantIntValue(op->getOperand(0));
+  return constant ? constant : getConstantIntValue(op->getOperand(1));
+}
+
+std::optional<int64_t> exactTripCount(scf::ForOp loop) {
+  std::optional<APInt> count = loop.getStaticTripCount();
+  return count ? std::optional(count->getSExtValue()) : std::nullopt;
+}
+
+std::optional<int64_t> maxTripCount(scf::ForOp loop) {
+  if (std::optional<int64_t> exactly = exactTripCount(loop))
+    return exactly;
+  if (std::optional<int64_t> tile = minWithConstant(loop.getUpperBound()))
+    if (std::optional<int64_t> lower = getConstantIntValue(loop.getLowerBound()))
+      return std::max<int64_t>(*tile - *lower, 0);
+  Value length = otherOperand<arith::AddIOp>(loop.getUpperBound(), loop.getLowerBound());
+  return length ? getConstantIntValue(length) : std::nullopt;
+}
+
+bool onlyLoads(Operation *op) {
+  return op->getNumRegions() == 0 && (isMemoryEffectFree(op) || isa<memref::LoadOp, dialect::SegmentOp>(op));
+}
+
+memref::LoadOp loadBehindCasts(Value value) {
+  while (isa_and_nonnull<arith::IndexCastUIOp, arith::IndexCastOp, arith::ExtUIOp>(value.getDefiningOp()))
+    value = value.getDefiningOp()->getOperand(0);
+  return value.getDefiningOp<memref::LoadOp>();
+}
+
+bool isLoaded(Value value) { return loadBehindCasts(value) || value.getDefiningOp<dialect::SegmentOp>(); }
+
+bool acceptsSlice(Value value, function_ref<std::optional<bool>(Value)> decide) {
+  SmallVector<Value> open{value};
+  llvm::SmallDenseSet<Value> seen{value};
+  while (!open.empty()) {
+    Value next = open.pop_back_val();
+    std::optional<bool> accepted = decide(next);
+    if (accepted == false)
+      return false;
+    Operation *op = next.getDefiningOp();
+    if (!accepted && op)
+      for (Value operand : op->getOperands())
+        if (seen.insert(operand).second)
+          open.push_back(operand);
+  }
+  return true;
+}
+
+bool isFunctionOfIndex(Value value, scf::ForOp inner, scf::ForOp outer) {
+  return acceptsSlice(value, [&](Value value) -> std::optional<bool> {
+    if (value == inner.getInductionVar() || outer.isDefinedOutsideOfLoop(value))
+      return true;
+    Operation *op = value.getDefiningOp();
+    if (!op || op->getBlock() != inner.getBody() || op->getNumRegions() != 0 || !isMemoryEffectFree(op))
+      return false;
+    return std::nullopt;
+  });
+}
+
+bool iteratesSegments(scf::ForOp around, scf::ForOp loop) {
+  auto segment = loop.getLowerBound().getDefiningOp<dialect::SegmentOp>();
+  return segment && segment.getBegin() == loop.getLowerBound() && segment.getEnd() == loop.getUpperBound() &&
+         segment.getAt() == around.getInductionVar() && segment->getBlock() == around.getBody() &&
+         around.isDefinedOutsideOfLoop(segment.getPositions());
+}
+
+scf::ForOp rowLoopOf(scf::ForOp loop) {
+  auto rows = loop->getParentOfType<scf::ForOp>();
+  return rows && isOutermost(rows) && rows.getNumResults() == 0 && iteratesSegments(rows, loop)
+             ? rows
+             : scf::ForOp();
+}
+
+std::optional<Value> offsetFrom(Value index, scf::ForOp loop) {
+  if (index == loop.getInductionVar())
+    return Value();
+  Value offset = otherOperand<arith::AddIOp>(index, loop.getInductionVar());
+  return offset ? std::optional(offset) : std::nullopt;
+}
+
+static bool mayAccess(Operation *op, Value buffer) {
+  return anyIn(op, [&](Operation *inside) {
+    bool elsewhere = isa<memref::LoadOp, memref::StoreOp, dialect::SegmentOp>(inside) &&
+                     !llvm::is_contained(inside->getOperands(), buffer);
+    return !elsewhere && !inside->hasTrait<OpTrait::HasRecursiveMemoryEffects>() &&
+           !isMemoryEffectFree(inside);
+  });
+}
+
+std::optional<InitLoop> asInitLoop(Operation *op, Value buffer) {
+  InitLoop init;
+  init.loop = dyn_cast<scf::ForOp>(op);
+  if (!init.loop || init.loop.getNumRegionIterArgs() != 0 || !isZero(init.loop.getLowerBound()))
+    return std::nullopt;
+  auto stores = init.loop.getBody()->getOps<memref::StoreOp>();
+  if (stores.empty() || (*stores.begin()).getMemRef() != buffer)
+    return std::nullopt;
+  memref::StoreOp store = *stores.begin();
+  Value index = store.getIndices()[0];
+  std::optional<Value> offset = offsetFrom(index, init.loop);
+  bool onlyStores = llvm::all_of(init.loop.getBody()->without_terminator(), [&](Operation &inside) {
+    return &inside == store || &inside == index.getDefiningOp();
+  });
+  if (!onlyStores || !offset || !matchPattern(store.getValueToStore(), m_Constant(&init.value)))
+    return std::nullopt;
+  init.offset = *offset;
+  init.size = init.loop.getUpperBound();
+  return init;
+}
+
+std::optional<InitLoop> findInitLoop(Operation *op, Value buffer) {
+  while ((op = op->getPrevNode())) {
+    if (std::optional<InitLoop> init = asInitLoop(op, buffer))
+      return init;
+    if (mayAccess(op, buffer))
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+} // namespace tulle::passes
