@@ -55,8 +55,7 @@ struct Level {
 };
 
 /// A level in a map made of permutations and floordiv/mod pairs, as a digit of one dimension: its coordinate
-/// is
-/// `(coordinate of dim / stride) % modulus`, without the `%` when modulus is 0.
+/// is `(coordinate of dim / stride) % modulus`, without the `%` when modulus is 0.
 struct Digit {
   unsigned dim = 0;
   int64_t stride = 1, modulus = 0;
@@ -86,9 +85,8 @@ Encoding parseEncoding(std::string_view text, std::string_view name = "<encoding
 /// agree). Throws support::SyntaxError, for an unknown name with the nearest ones.
 Encoding parseFormat(std::string_view text, unsigned order, std::string_view name = "<format>");
 
-/// Canonical text `#tulle.encoding<{ map = …, posWidth = … }>`; parses back to an equal value.
-/// Shifts print as `shl` / `shr`, words the parser accepts next to `<<` and `>>`: an MLIR file cannot hold
-/// the signs.
+/// Canonical text `#tulle.encoding<{ map = …, posWidth = … }>`; parses back to an equal value. Shifts print
+/// as `shl` / `shr`, words the parser accepts next to `<<` and `>>`: an MLIR file cannot hold the signs.
 std::string print(const Encoding &encoding);
 /// The part between `<{` and `}>`.
 std::string printBody(const Encoding &encoding);

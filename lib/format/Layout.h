@@ -65,42 +65,35 @@ struct Layout {
 ///   (parents + 1) elements; values in pos are absolute offsets. With loose_compressed between, a batch
 ///   begins where its first segment does.
 /// - A level that is compressed or loose_compressed, nonunique, and followed by singletons without `soa`
-/// starts
-///   a run whose coordinates are interleaved in one buffer.
+///   starts a run whose coordinates are interleaved in one buffer.
 /// - Size fields (64 bits, one element): the size of a counter level `#i` (the longest count), the n of a
 ///   `fixed` that names none (the longest segment), the K of `squeezed`.
 /// - Padding (padded singletons, fixed, hashed) has the coordinate with all bits set, and the fill as value.
-/// In
-///   `fixed` and padded levels it comes last.
+///   In `fixed` and padded levels it comes last.
 /// - squeezed: crd holds, ascending, the K coordinates that occur at all, the same for all parents.
 /// - banded: the run of parent p starts at its first entry, and ends at its last one or at the coordinate of
-/// the
-///   level above, whichever is further (clamped to the level's size). A parent without entries has no run,
-///   and crd[p] = 0.
+///   the level above, whichever is further (clamped to the level's size). A parent without entries has no
+///   run, and crd[p] = 0.
 /// - offset: the level's coordinate follows from its expression and those of the levels above (`k = j - i`,
-/// i:
-///   j = i + k); where that lies outside the dimension the position is padding.
+///   i: j = i + k); where that lies outside the dimension the position is padding.
 /// - hashed: open addressing. A parent with c > 0 entries has a table of the smallest power of two >= 2c
-/// slots,
-///   one with none has none; coordinate x starts at slot (x * 0x9E3779B97F4A7C15 mod 2^64) >> (64 -
+///   slots, one with none has none; coordinate x starts at slot (x * 0x9E3779B97F4A7C15 mod 2^64) >> (64 -
 ///   log2(slots)) and takes the next free one, cyclically. Conversions insert in ascending order of
 ///   coordinates.
 /// - rank(i by count(j) within s): the coordinates of i, s at a time (without `within`: all), sorted stably
-/// by
-///   decreasing number of stored j; Permutation[rank] = i, 64 bits, owned by the first level that reads it.
-///   The last window may be shorter; where levels round its size up, the missing ranks are empty.
+///   by decreasing number of stored j; Permutation[rank] = i, 64 bits, owned by the first level that reads
+///   it. The last window may be shorter; where levels round its size up, the missing ranks are empty.
 /// - `explicitVal`: every entry has that value, so that no values are stored; the field says how many there
 ///   would be.
 /// - A counter `#(…)` numbers the entries that agree in its dimensions in ascending order of their
-/// coordinates,
-///   dimension by dimension: the storage of a tensor does not depend on the order in which entries came.
+///   coordinates, dimension by dimension: the storage of a tensor does not depend on the order in which
+///   entries came.
 /// - Conversions store an entry once, duplicates combined, also where a level is nonunique, and in ascending
 ///   order, also where it is nonordered. Segments of loose_compressed follow each other, and an empty one
 ///   starts and ends where the one before it ended; loose_compressed[n] leaves n positions in reserve behind
 ///   each, whose coordinates have all bits set, whose values are the fill, and below which nothing is stored.
 /// - structured: a group without entries is right only where block padding put it outside the tensor; it
-/// holds
-///   0 .. n-1.
+///   holds 0 .. n-1.
 /// - ragged: the coordinates of a parent are 0 .. the last one that is stored; with `padded` likewise, and
 ///   positions without an entry below are padding.
 Layout layout(const Encoding &encoding);

@@ -67,8 +67,7 @@ struct Conversion {
 /// that does not fit is returned for conversion. The one to begin with is that for which conversions and a
 /// result inserted out of order cost least (`CostModel`), where the entries of some sparse operand are not
 /// known as if all had as many. A conversion to the encoding that the operand has means that there is no
-/// order.
-/// `reduction[i]`: index i does not occur in the result.
+/// order. `reduction[i]`: index i does not occur in the result.
 std::variant<Plan, Conversion> plan(const std::vector<bool> &reduction, const std::vector<Operand> &operands);
 
 /// An index, or the digit of it that a loop runs over: `i/4` for blocks, `i%4` within them.
