@@ -67,15 +67,29 @@ LogicalResult SortOp::verify() {
   return success();
 }
 
-LogicalResult AppendOp::verify() {
-  RankedTensorType tensor = tensorOf(*this, getTensor());
+/// What the ops that make all buffers of a tensor have in common.
+static LogicalResult verifyBuffers(Operation *op, Value source, Type type, OperandRange sizes) {
+  RankedTensorType tensor = tensorOf(op, type);
   if (!tensor)
     return failure();
+  if (isa<EntriesType>(source.getType()) && !source.getDefiningOp<EntriesOp>())
+    return op->emitOpError("expected the result of a tulle.entries (constraint 3)");
   size_t fields = format::layout(getEncoding(tensor).getValue()).fields.size();
-  if (getBuffers().size() != fields)
-    return emitOpError("expected ") << fields << " buffers, got " << getBuffers().size() << " (constraint 1)";
-  return verifySizes(*this, tensor, getSizes());
+  if (op->getNumResults() != fields)
+    return op->emitOpError("expected ")
+           << fields << " buffers, got " << op->getNumResults() << " (constraint 1)";
+  return verifySizes(op, tensor, sizes);
 }
+
+LogicalResult AppendOp::verify() {
+  if (bool(getCount()) != isa<MemRefType>(getSource().getType()))
+    return emitOpError("expected a count of a list, and of nothing else (constraint 3)");
+  return verifyBuffers(*this, getSource(), getTensor(), getSizes());
+}
+
+LogicalResult AppendBlocksOp::verify() { return verifyBuffers(*this, getEntries(), getTensor(), getSizes()); }
+LogicalResult WorkspaceOp::verify() { return verifyBuffers(*this, getEntries(), getTensor(), getSizes()); }
+LogicalResult ScatterOp::verify() { return verifyBuffers(*this, getEntries(), getTensor(), getSizes()); }
 
 LogicalResult BuildLevelsOp::verify() {
   auto sorted = getSorted().getType(), made = getResult().getType();

@@ -143,27 +143,105 @@ def Tulle_SortOp : Tulle_Op<"sort", [AllTypesMatch<["list", "spare", "sorted", "
   let hasVerifier = 1;
 }
 
-def Tulle_AppendOp : Tulle_Op<"append"> {
-  let summary = "The buffers of a tensor whose entries a list has in storage order";
+//===--- Tensors from streams of entries ---===//
+
+/// Makes the fields of format::layout of the tensor's encoding. `plan` says how memory is sized, and repeats are combined by
+/// `combine`, as for tulle.assemble. With `parallel`, several threads have a chunk of the outermost loop each.
+class Tulle_BuildOp<string mnemonic, list<Trait> traits = [], dag more = (ins)>
+    : Tulle_Op<mnemonic, !listconcat(traits, [MemoryEffects<[MemAlloc, MemRead, MemWrite]>])> {
+  let arguments = !con((ins Tulle_EntriesType:$entries), more, (ins Variadic<Index>:$sizes, TypeAttr:$tensor, UnitAttr:$parallel,
+                       DefaultValuedAttr<Tulle_CombineAttr, "::tulle::dialect::Combine::Add">:$combine,
+                       DefaultValuedAttr<Tulle_PlanAttr, "::tulle::dialect::AssemblyPlan::Auto">:$plan));
+  let results = (outs Variadic<AnyMemRef>:$buffers);
+  let assemblyFormat = [{
+    $entries `sizes` `(` $sizes `)` `for` $tensor (`parallel` $parallel^)? attr-dict `:` qualified(type($entries)) `->` type($buffers)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tulle_AppendOp : Tulle_Op<"append", [AttrSizedOperandSegments, MemoryEffects<[MemAlloc, MemRead, MemWrite]>]> {
+  let summary = "The buffers of a tensor whose entries come in storage order, from loops or a list";
   let description = [{
     ```mlir
     %buffers:3 = tulle.append %sorted count %n sizes (%m, %k) for tensor<?x?xf64, #CSR> {combine = …, plan = …} : memref<?xi64> -> …
+    %buffers:3 = tulle.append %entries sizes (%m, %k) for tensor<?x?xf64, #CSR> parallel : !tulle.entries<2, f64> -> …
     ```
-    Entries go to the ends of the levels; repeats, next to each other unless `unique` says that there are none, are combined. `plan` says
-    how memory is sized, as for tulle.assemble.
+    Entries go to the ends of the levels; repeats, next to each other unless `unique` (of a list, or of the entries) says that there
+    are none, are combined. `plan` says how memory is sized, as for tulle.assemble. What the tensor that the entries come from stores alike
+    is copied as whole buffers; with `share`, it is that tensor's memory. With `parallel`, each thread appends chunks of the outermost
+    loop to a staging buffer, and a `tulle.chained_scan` says where they go; chunks that are cheap to count are counted instead.
 
     Constraints:
     1. The results are the fields of format::layout of the tensor's encoding, with their types.
     2. One size for each dimension.
+    3. The source is a list, with a count, or the result of a tulle.entries, without one.
   }];
-  let arguments = (ins Arg<Tulle_RecordBuffer, "", [MemRead]>:$list, Index:$count, Variadic<Index>:$sizes, TypeAttr:$tensor, UnitAttr:$unique,
+  let arguments = (ins AnyTypeOf<[Tulle_RecordBuffer, Tulle_EntriesType]>:$source, Optional<Index>:$count, Variadic<Index>:$sizes, TypeAttr:$tensor,
+                       UnitAttr:$unique, UnitAttr:$parallel, UnitAttr:$share,
                        DefaultValuedAttr<Tulle_CombineAttr, "::tulle::dialect::Combine::Add">:$combine,
                        DefaultValuedAttr<Tulle_PlanAttr, "::tulle::dialect::AssemblyPlan::Auto">:$plan);
-  let results = (outs Res<Variadic<AnyMemRef>, "", [MemAlloc, MemWrite]>:$buffers);
+  let results = (outs Variadic<AnyMemRef>:$buffers);
   let assemblyFormat = [{
-    $list `count` $count `sizes` `(` $sizes `)` `for` $tensor (`unique` $unique^)? attr-dict `:` type($list) `->` type($buffers)
+    $source (`count` $count^)? `sizes` `(` $sizes `)` `for` $tensor (`unique` $unique^)? (`parallel` $parallel^)? attr-dict `:`
+    qualified(type($source)) `->` type($buffers)
   }];
   let hasVerifier = 1;
+}
+
+def Tulle_AppendBlocksOp : Tulle_BuildOp<"append_blocks"> {
+  let summary = "The buffers of a tensor of blocks, each of which one iteration of a loop accumulates";
+  let description = [{
+    ```mlir
+    %buffers:3 = tulle.append_blocks %entries sizes (%m, %k) for tensor<?x?xf64, #BCSR> : !tulle.entries<2, f64> -> …
+    ```
+    A block goes to the ends of the levels before the loops that make its values, which are combined in place.
+
+    Constraints:
+    1. The results are the fields of format::layout of the tensor's encoding, with their types.
+    2. One size for each dimension.
+    3. The entries are the result of a tulle.entries.
+  }];
+}
+
+def Tulle_WorkspaceOp : Tulle_BuildOp<"workspace"> {
+  let summary = "The buffers of a tensor whose fibers come in storage order, by a dense workspace for each (Gustavson)";
+  let description = [{
+    ```mlir
+    %buffers:3 = tulle.workspace %entries sizes (%m, %k) for tensor<?x?xf64, #CSR> : !tulle.entries<2, f64> -> …
+    ```
+    The values of a fiber are combined in an array, with a bit set of the coordinates that occur; the end of a fiber appends these in
+    order and empties both. Where the level has far more coordinates than there are entries, known at run time, these are sorted
+    instead (tulle.sort).
+
+    Constraints:
+    1. The results are the fields of format::layout of the tensor's encoding, with their types.
+    2. One size for each dimension.
+    3. The entries are the result of a tulle.entries.
+  }];
+}
+
+def Tulle_ScatterOp : Tulle_BuildOp<"scatter", [AttrSizedOperandSegments], (ins Optional<AnyRankedTensor>:$pairs)> {
+  let summary = "The buffers of a tensor whose entries are stored at the positions that attribute queries give";
+  let description = [{
+    ```mlir
+    %buffers:3 = tulle.scatter %entries sizes (%m, %k) for tensor<?x?xf64, #CSC> : !tulle.entries<2, f64> -> …
+    ```
+    A first run of the loops answers the queries of levels (histograms, largest coordinates), prefix sums give the positions, and a
+    second run stores each entry at its own. Entries that come in any order are sorted in their segments afterwards
+    (tulle.sort_segments, tulle.unique). Where a sample says that the positions of consecutive entries are far apart, a list in the
+    order of some hundred ranges of parents brings them together first.
+
+    `pairs` has the different coordinates of the dimensions that a rank is of and counts, where there are more than two.
+
+    Constraints:
+    1. The results are the fields of format::layout of the tensor's encoding, with their types.
+    2. One size for each dimension.
+    3. The entries are the result of a tulle.entries.
+  }];
+  let assemblyFormat = [{
+    $entries (`pairs` $pairs^)? `sizes` `(` $sizes `)` `for` $tensor (`parallel` $parallel^)? attr-dict `:`
+    qualified(type($entries)) (`,` type($pairs)^)? `->` type($buffers)
+  }];
 }
 
 def Tulle_BuildLevelsOp : Tulle_Op<"build_levels"> {

@@ -64,27 +64,31 @@ def Tulle_EntriesType : Tulle_Type<"Entries", "entries"> {
   let assemblyFormat = "`<` $rank `,` $element `>`";
 }
 
-def Tulle_EntriesOp : Tulle_Op<"entries", [Pure, NoTerminator, SingleBlock]> {
-  let summary = "The entries that the loops of its region insert, wherever they are asked for";
+def Tulle_EntriesOp : Tulle_Op<"entries", [Pure, AttrSizedOperandSegments, NoTerminator, SingleBlock]> {
+  let summary = "The entries that the loops of its region insert, wherever they are needed";
   let description = [{
     ```mlir
-    %entries = tulle.entries {
+    %entries = tulle.entries bound %n attributes {order = affine_map<(i, j) -> (i, j)>, unique} {
       tulle.iterate …  {
         tulle.insert %v at (%i, %j) : f64
       }
     } : !tulle.entries<2, f64>
     ```
-    Nothing runs here: each `tulle.for_each_entry` runs a copy of the loops. Chunks of the outermost loop begin at coordinates that
-    are multiples of `aligned`.
+    Nothing runs here: each op that has the entries as operand runs copies of the loops. Chunks of the outermost loop begin at
+    coordinates that are multiples of `aligned`. At most `bound` inserts run, at at most `distinct` coordinates; they arrive in
+    `order`, and `unique` says that none repeats, as for tulle.assemble.
 
     Constraints:
     1. The region has no arguments, and all its effects are its inserts.
     2. The alignment is positive.
   }];
-  let arguments = (ins OptionalAttr<I64Attr>:$aligned);
+  let arguments = (ins Optional<Index>:$bound, Optional<Index>:$distinct, OptionalAttr<I64Attr>:$aligned,
+                       OptionalAttr<AffineMapAttr>:$order, UnitAttr:$unique);
   let results = (outs Tulle_EntriesType:$result);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "(`aligned` $aligned^)? attr-dict-with-keyword $body `:` qualified(type($result))";
+  let assemblyFormat = [{
+    (`bound` $bound^)? (`distinct` $distinct^)? (`aligned` $aligned^)? attr-dict-with-keyword $body `:` qualified(type($result))
+  }];
   let hasVerifier = 1;
 }
 
@@ -93,7 +97,7 @@ def Tulle_ForEachEntryOp : Tulle_Op<"for_each_entry", [AttrSizedOperandSegments,
   let summary = "Runs its region for each entry, in the order in which the loops insert them";
   let description = [{
     ```mlir
-    tulle.for_each_entry %entries chunk %part of %parts {
+    tulle.for_each_entry %entries chunk %k of %n {
     ^bb0(%i: index, %j: index, %value: f64):
       …
     } : !tulle.entries<2, f64>

@@ -129,8 +129,13 @@ def ChooseAssembly : ModulePass<"tulle-choose-assembly", tulle, "Choose the stra
 
 def ExpandAssembly : ModulePass<"tulle-expand-assembly", tulle # arith # memref # scf # func # complex # llvm # vector,
     "Expand tulle.assemble to the algorithm that its strategy names", [{
-  What a tensor is made of becomes buffers that loops allocate and write, and the tensor `tulle.storage` of these. Assemblies
-  without a strategy are an error (`tulle-choose-assembly`), as are those whose strategy does not fit.
+  The loops become `tulle.entries`; the ops of the strategy make buffers of these, and the tensor is `tulle.storage` of the buffers:
+  ```mlir
+  %entries = tulle.entries bound %n attributes {order = …, unique} { … } : !tulle.entries<2, f64>
+  %buffers:3 = tulle.append %entries sizes(%m, %n) for tensor<?x?xf64, #CSR> : !tulle.entries<2, f64> -> …
+  %C = tulle.storage(%buffers#0, %buffers#1, %buffers#2) sizes(%m, %n) : … -> tensor<?x?xf64, #CSR>
+  ```
+  Assemblies without a strategy are an error (`tulle-choose-assembly`), as are those whose strategy does not fit.
 }]> {
   let options = [Option<"parallel", "parallel", "bool", /*default=*/"false", "Partition the work among threads">];
 }
@@ -150,8 +155,25 @@ def LowerSort : LowerAlgorithm<"tulle-lower-sort", "Lower tulle.sort to passes o
   `tulle.histogram`, `tulle.scan` and `tulle.scatter_entries` move the records to the other buffer.
 }]>;
 
-def LowerAppend : LowerAlgorithm<"tulle-lower-append", "Lower tulle.append to a loop that appends records to levels", [{
-  Memory is allocated for the number of entries, or, as `plan` says, for what a first loop over the list counts.
+def LowerAppend : LowerAlgorithm<"tulle-lower-append", "Lower tulle.append to loops that append entries to levels", [{
+  Memory is allocated for the number of entries, or, as `plan` says, for what a first loop over them counts. Several threads append
+  chunks of the outermost loop to staging buffers, which move to the result behind those of the chunks before (`tulle.chained_scan`).
+}]>;
+
+def LowerAppendBlocks : LowerAlgorithm<"tulle-lower-append-blocks",
+    "Lower tulle.append_blocks to loops that append a block and accumulate its values", [{
+  Before the loops that make a block, if they have an iteration, its coordinate and as many zeros are appended.
+}]>;
+
+def LowerWorkspace : LowerAlgorithm<"tulle-lower-workspace",
+    "Lower tulle.workspace to loops that accumulate fibers in an array and append them", [{
+  Each thread has an array of values and a bit set of coordinates. Where a fiber ends, the bits are visited in order, their entries
+  appended, and both are emptied. A level that is large against the number of entries leads to `tulle.sort`.
+}]>;
+
+def LowerScatter : LowerAlgorithm<"tulle-lower-scatter", "Lower tulle.scatter to loops that query the entries and loops that store them", [{
+  Levels are queried together as far as they do not depend on each other; each then says how many positions it has. Entries far
+  from each other are partitioned by ranges of parents first, which a sample of the stream decides.
 }]>;
 
 def LowerBuildLevels : LowerAlgorithm<"tulle-lower-build-levels", "Lower tulle.build_levels to traversals of the sorted entries", [{

@@ -85,7 +85,8 @@ static std::string ownPasses(Stage stage, const Options &options) {
     return fmt::format("tulle-choose-assembly,tulle-expand-assembly{{parallel={}}},func.func(canonicalize)",
                        options.parallel);
   case Stage::Loops:
-    return "tulle-lower-build-levels,tulle-lower-collect,tulle-lower-sort,tulle-lower-append,"
+    return "tulle-lower-build-levels,tulle-lower-scatter,tulle-lower-workspace,tulle-lower-append-blocks,"
+           "tulle-lower-collect,tulle-lower-sort,tulle-lower-append,"
            "tulle-lower-sort-segments,tulle-lower-unique,tulle-lower-histogram,tulle-lower-scan,"
            "tulle-lower-scatter-entries,tulle-lower-chained-scan,tulle-inline-entries,"
            "func.func(canonicalize,tulle-index-operands,tulle-insert-copies),tulle-lower,func.func("

@@ -55,6 +55,26 @@ func.func @levels(%list: memref<?xi64>, %n: index) {
 
 #CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>
 
+func.func @count(%list: memref<?xi64>, %n: index) {
+  // expected-error @+1 {{expected a count of a list, and of nothing else (constraint 3)}}
+  %b:3 = tulle.append %list sizes(%n, %n) for tensor<?x?xf64, #CSR> : memref<?xi64> -> memref<?xi64>, memref<?xi64>, memref<?xf64>
+  return
+}
+
+// -----
+
+#CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>
+
+func.func @source(%e: !tulle.entries<2, f64>, %n: index) {
+  // expected-error @+1 {{expected the result of a tulle.entries (constraint 3)}}
+  %b:3 = tulle.workspace %e sizes(%n, %n) for tensor<?x?xf64, #CSR> : !tulle.entries<2, f64> -> memref<?xi64>, memref<?xi64>, memref<?xf64>
+  return
+}
+
+// -----
+
+#CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>
+
 func.func @buffers(%list: memref<?xi64>, %n: index) {
   // expected-error @+1 {{expected 3 buffers, got 1 (constraint 1)}}
   %0 = tulle.append %list count %n sizes(%n, %n) for tensor<?x?xf64, #CSR> : memref<?xi64> -> memref<?xf64>

@@ -33,6 +33,25 @@ func.func @entries(%n: index, %v: f64) -> index {
   return %end : index
 }
 
+// CHECK-LABEL: @streams
+func.func @streams(%pairs: tensor<?x?xi1, #CSR>, %n: index, %v: f64) {
+  // CHECK: %[[ENTRIES:.*]] = tulle.entries bound %{{.*}} distinct %{{.*}} aligned 2 attributes {order = #{{.*}}, unique} {
+  %e = tulle.entries bound %n distinct %n aligned 2 attributes {order = affine_map<(i, j) -> (i)>, unique} {
+    tulle.insert %v at (%n, %n) : f64
+  } : !tulle.entries<2, f64>
+  // CHECK: tulle.append %[[ENTRIES]] sizes(%{{.*}}, %{{.*}}) for tensor<?x?xf64, #{{.*}}> parallel {share} : !tulle.entries<2, f64> ->
+  %a:3 = tulle.append %e sizes(%n, %n) for tensor<?x?xf64, #CSR> parallel {share} : !tulle.entries<2, f64> -> memref<?xi64>, memref<?xi64>, memref<?xf64>
+  // CHECK: tulle.append_blocks %[[ENTRIES]] sizes
+  %b:3 = tulle.append_blocks %e sizes(%n, %n) for tensor<?x?xf64, #CSR> : !tulle.entries<2, f64> -> memref<?xi64>, memref<?xi64>, memref<?xf64>
+  // CHECK: tulle.workspace %[[ENTRIES]] sizes
+  %w:3 = tulle.workspace %e sizes(%n, %n) for tensor<?x?xf64, #CSR> parallel : !tulle.entries<2, f64> -> memref<?xi64>, memref<?xi64>, memref<?xf64>
+  // CHECK: tulle.scatter %[[ENTRIES]] sizes
+  %s:3 = tulle.scatter %e sizes(%n, %n) for tensor<?x?xf64, #CSR> : !tulle.entries<2, f64> -> memref<?xi64>, memref<?xi64>, memref<?xf64>
+  // CHECK: tulle.scatter %[[ENTRIES]] pairs %{{.*}} sizes
+  %p:3 = tulle.scatter %e pairs %pairs sizes(%n, %n) for tensor<?x?xf64, #CSR> : !tulle.entries<2, f64>, tensor<?x?xi1, #CSR> -> memref<?xi64>, memref<?xi64>, memref<?xf64>
+  return
+}
+
 // CHECK-LABEL: @levels
 func.func @levels(%sorted: tensor<?x?xf64, #COO>, %n: index) -> tensor<?x?xf64, #CSR> {
   // CHECK: tulle.build_levels %{{.*}} sizes(%{{.*}}, %{{.*}})

@@ -1,6 +1,6 @@
+// Bounds are counted by copies of the loops that compute no values; whether memory holds them is known at run
+// time.
 #include "passes/assemble/algorithms/AllocationPlan.h"
-#include "levels/Control.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/assemble/algorithms/FiberBoundaries.h"
 
 using namespace mlir;
@@ -8,85 +8,65 @@ using namespace tulle::dialect;
 
 namespace tulle::assemble {
 
-Value boundInserts(OpBuilder &b, Target &target, AssembleOp op) {
-  if (Value bound = op.getBound())
-    return bound;
-  Register inserts(b, target.loc, target.emitter(b).constant(0));
-  cloneCounting(b, op, nullptr, [&](OpBuilder &b, ValueRange) { inserts.increment(b); });
-  return inserts.get(b);
+Value boundInserts(const levels::Emitter &e, const Stream &stream) {
+  if (stream.bound)
+    return stream.bound;
+  Register inserts(e, e.constant(0));
+  cloneCounting(e.builder, stream, nullptr, [&](ValueRange) { inserts.increment(); });
+  return inserts.get();
 }
 
-Value leastBound(OpBuilder &b, AssembleOp op) {
-  Value bound = op.getBound(), entries = op.getEntries();
-  if (!bound || !entries)
-    return bound ? bound : entries;
-  return arith::MinUIOp::create(b, op.getLoc(), bound, entries);
+Value boundEntries(const Target &target, const Stream &stream) {
+  Value bound = stream.leastBound(target.builder, target.loc);
+  return bound ? bound : countEntries(target, stream);
 }
 
-Value boundEntries(OpBuilder &b, Target &target, AssembleOp op, const Order &order) {
-  Value bound = leastBound(b, op);
-  return bound ? bound : countEntries(b, target, op, order);
-}
-
-Value countEntries(OpBuilder &b, Target &target, AssembleOp op, const Order &order,
-                   const parallel::Chunk *chunk) {
-  levels::Emitter emit = target.emitter(b);
-  unsigned last = target.storedLevels() - 1;
-  bool grouped = FiberAnalysis::oneIterationEach(op, order, last);
-  Register inserts(b, target.loc, emit.constant(0)), entries(b, target.loc, emit.constant(0));
-  FiberBoundaries groups(b, target, order, grouped ? last : 0);
-  Value size = emit.levelSize(last);
-  auto count = [&](OpBuilder &b, ValueRange dims) {
-    groups.atInsert(b, dims);
-    inserts.increment(b);
-  };
-  cloneCounting(b, op, chunk, count);
-  if (!grouped)
-    return inserts.get(b);
-  groups.finish(b, [&](OpBuilder &b, ValueRange) {
-    Value own = arith::MinUIOp::create(b, target.loc, inserts.get(b), size);
-    entries.set(b, emit.add(entries.get(b), own));
-    inserts.set(b, emit.constant(0));
+Value countEntries(const Target &target, const Stream &stream, const parallel::Chunk *chunk) {
+  const unsigned last = target.storedLevels() - 1;
+  const bool byFiber = FiberAnalysis::oneIterationEach(stream, last);
+  Register inserts(target, target.constant(0)), entries(target, target.constant(0));
+  FiberBoundaries fibers(target, stream.order, byFiber ? last : 0);
+  Value size = target.levelSize(last);
+  cloneCounting(target.builder, stream, chunk, [&](ValueRange dims) {
+    fibers.atInsert(dims);
+    inserts.increment();
   });
-  return entries.get(b);
+  if (!byFiber)
+    return inserts.get();
+  fibers.finish([&](ValueRange) {
+    Value own = make<arith::MinUIOp>(target, inserts.get(), size);
+    entries.set(target.add(entries.get(), own));
+    inserts.set(target.constant(0));
+  });
+  return entries.get();
 }
 
-Value fitsMemory(OpBuilder &b, const Target &target, Value bytes) {
-  auto module = b.getInsertionBlock()->getParentOp()->getParentOfType<ModuleOp>();
-  constexpr StringLiteral name = "tulle_fits";
-  auto function = module.lookupSymbol<func::FuncOp>(name);
-  if (!function) {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToEnd(module.getBody());
-    function = func::FuncOp::create(b, target.loc, name, b.getFunctionType(b.getI64Type(), b.getI1Type()));
-    function.setPrivate();
-  }
-  Value wide = arith::IndexCastOp::create(b, target.loc, b.getI64Type(), bytes);
-  return func::CallOp::create(b, target.loc, function, wide).getResult(0);
+Value saturated(const levels::Emitter &e, Value count) {
+  return make<arith::MinUIOp>(e, count, e.constant(int64_t(1) << 40));
 }
 
-Value bytesPerEntry(OpBuilder &b, const Target &target, Value block) {
+Value fitBytes(const levels::Emitter &e, Value bytes) {
+  return call(e, "tulle_fits", bytes, e.builder.getI1Type())->getResult(0);
+}
+
+Value fitEntries(const Target &target, Value count, Value block) {
   Type element = target.storage.element;
   int64_t value = isa<ComplexType>(element) ? 16 : std::max<int64_t>(element.getIntOrFloatBitWidth() / 8, 1);
-  levels::Emitter emit = target.emitter(b);
-  return emit.add(emit.mul(block, emit.constant(value)), emit.constant(8 * target.storedLevels()));
+  Value each =
+      target.add(target.mul(block, target.constant(value)), target.constant(8 * target.storedLevels()));
+  return fitBytes(target, target.mul(count, each));
 }
 
-Values planPositions(OpBuilder &b, Target &target, Value entries, unsigned runs, Value block,
-                     function_ref<Values(OpBuilder &)> count) {
-  AssemblyPlan plan = target.plan;
-  if (plan == AssemblyPlan::Count)
-    return count(b);
+Values planPositions(const Target &target, Value entries, size_t runs, Value block,
+                     function_ref<Values()> count) {
+  if (!entries || target.plan == AssemblyPlan::Count)
+    return count();
   Values bounds(runs, entries);
-  if (plan == AssemblyPlan::Bound)
+  if (target.plan == AssemblyPlan::Bound)
     return bounds;
-  // Saturated: what would wrap does not fit either.
-  levels::Emitter emit = target.emitter(b);
-  Value few = arith::MinUIOp::create(b, target.loc, entries, emit.constant(int64_t(1) << 40));
-  Value fits = fitsMemory(b, target, emit.mul(few, bytesPerEntry(b, target, block)));
-  return levels::ifElse(
-      b, target.loc, fits, SmallVector<Type>(runs, b.getIndexType()), [&] { return bounds; },
-      [&] { return count(b); });
+  return either(
+      target, fitEntries(target, saturated(target, entries), block),
+      SmallVector<Type>(runs, target.builder.getIndexType()), [&] { return bounds; }, count);
 }
 
 } // namespace tulle::assemble

@@ -1,7 +1,6 @@
+// Appends by comparing an entry with the newest position of each run: what differs gets a new position, in
+// this run and in those below.
 #include "passes/assemble/algorithms/Appender.h"
-#include "levels/Control.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include <limits>
 
 using namespace mlir;
@@ -12,397 +11,321 @@ namespace tulle::assemble {
 using arith::CmpIPredicate;
 using format::LevelKind;
 
-Appender::Appender(OpBuilder &b, Target &target, const Order &order, bool counting, bool wholeBlocks)
-    : target(target), unique(order.unique), counting(counting), stored(target.storedLevels()) {
-  levels::Emitter emit = target.emitter(b);
-  Value none = emit.constant(std::numeric_limits<int64_t>::min());
-  for (unsigned l = 0; l < stored;) {
-    if (target.isFull(l)) {
+Appender::Appender(Target &target, bool unique, bool counting, bool wholeBlocks)
+    : target(target), unique(unique), counts(counting), stored(target.storedLevels()) {
+  Value zero = target.constant(0), none = target.constant(std::numeric_limits<int64_t>::min());
+  for (unsigned l = 0, above = 0; l < stored; above = l) {
+    while (target.isFull(l))
       ++l;
-      continue;
-    }
-    Run run{l, target.positionsEnd(l), false};
-    run.alwaysFresh = unique && run.end == (wholeBlocks ? stored : target.levels());
-    State state{Register(b, target.loc, emit.constant(0)), Register(b, target.loc, emit.constant(0)), {}};
-    for (unsigned k = run.first; !run.alwaysFresh && k < run.end; ++k)
-      state.last.push_back(Register(b, target.loc, none));
+    Run run{above, l, target.positionsEnd(l), false, Register(target, zero), Register(target, zero), {}};
+    run.alwaysNew = unique && run.end == (wholeBlocks ? stored : target.levels());
+    for (unsigned k = l; !run.alwaysNew && k < run.end; ++k)
+      run.last.emplace_back(target, none);
     l = run.end;
-    runs.push_back(run);
-    states.push_back(std::move(state));
+    runs.push_back(std::move(run));
   }
-  if (groups())
-    closed.emplace(b, target.loc, emit.constant(0));
+  if (fiberLevels() > 0)
+    closed.emplace(target, zero);
   if (!unique && stored < target.levels() && !target.fillIsIdentity())
-    lastInBlock.emplace(b, target.loc, none);
+    lastInBlock.emplace(target, none);
 }
 
-bool Appender::batches(unsigned level) const { return target.format(level).kind == LevelKind::Batch; }
+Values Appender::positionCounts() const {
+  return llvm::map_to_vector<6>(runs, [](const Run &run) { return run.count.get(); });
+}
 
-Appender::Place Appender::below(OpBuilder &b, unsigned level, const Place &above, Value coordinate) const {
-  levels::Emitter emit = target.emitter(b);
-  Value position = emit.add(emit.mul(above.position, emit.levelSize(level)), coordinate);
-  return {position, batches(level) ? position : above.batch};
+//===--- Parents and sizes ---===//
+
+Appender::Parent Appender::below(unsigned level, const Parent &above, Value coordinate) const {
+  Value position = target.add(target.mul(above.position, target.levelSize(level)), coordinate);
+  return {position, target.format(level).kind == LevelKind::Batch ? position : above.batch};
+}
+
+/// The numbers of positions of the full levels above a run; `checked` where their product may be too large.
+Appender::Parent Appender::throughFullLevels(const Run &run, const Parent &above, bool checked) const {
+  Parent numbers = above;
+  for (unsigned l = run.above; l < run.first; ++l) {
+    Value size = target.levelSize(l);
+    numbers.position =
+        checked ? target.product(l, numbers.position, size) : target.mul(numbers.position, size);
+    if (target.format(l).kind == LevelKind::Batch)
+      numbers.batch = numbers.position;
+  }
+  return numbers;
 }
 
 /// Where the parent's run starts in the positions field.
-Value Appender::positionsStart(OpBuilder &b, const Run &run, const Place &parent) const {
-  levels::Emitter emit = target.emitter(b);
+Value Appender::positionsStart(const Run &run, const Parent &parent) const {
   if (target.format(run.first).kind == LevelKind::LooseCompressed)
-    return emit.mul(parent.position, emit.constant(2));
-  return parent.batch ? emit.add(parent.position, parent.batch) : parent.position;
+    return target.mul(parent.position, target.constant(2));
+  return parent.batch ? target.add(parent.position, parent.batch) : parent.position;
 }
 
-Value Appender::positionsLength(OpBuilder &b, const Run &run, Value parents, Value batches) const {
-  levels::Emitter emit = target.emitter(b);
+Value Appender::positionsLength(const Run &run, const Parent &parents) const {
   if (target.format(run.first).kind == LevelKind::LooseCompressed)
-    return emit.mul(parents, emit.constant(2));
-  return emit.add(parents, batches);
+    return target.mul(parents.position, target.constant(2));
+  return target.add(parents.position, parents.batch);
 }
 
-Value Appender::blockSize(OpBuilder &b) const {
-  levels::Emitter emit = target.emitter(b);
-  Value size = emit.constant(1);
+Value Appender::parents(size_t run, Value positions) const {
+  for (unsigned l = runs[run].above; l < runs[run].first; ++l)
+    positions = target.mul(positions, target.levelSize(l));
+  return positions;
+}
+
+Value Appender::blockSize() const {
+  Value size = target.constant(1);
   for (unsigned l = stored; l < target.levels(); ++l)
-    size = target.checkedSize(b, l, size, emit.levelSize(l));
+    size = target.product(l, size, target.levelSize(l));
   return size;
 }
 
-void Appender::allocate(OpBuilder &b, ValueRange bounds) {
-  levels::Emitter emit = target.emitter(b);
+void Appender::allocate(ValueRange bounds) {
   const format::Layout &layout = target.storage.layout;
-  Value positions = emit.constant(1), batchCount = emit.constant(1);
-  Values entries;
-  unsigned r = 0;
-  for (unsigned l = 0; l < stored;) {
-    if (target.isFull(l)) {
-      positions = target.checkedSize(b, l, positions, emit.levelSize(l));
-      if (batches(l))
-        batchCount = positions;
-      ++l;
-      continue;
-    }
-    const Run &run = runs[r];
-    if (unsigned field = *layout.positions[l]; !target.storage.fields[field])
-      target.allocate(b, field, positionsLength(b, run, positions, batchCount));
-    positions = bounds.size() == 1 ? bounds[0] : bounds[r];
-    entries.push_back(positions);
-    l = run.end;
-    ++r;
+  auto allocateOnce = [&](unsigned field, Value count) {
+    if (!target.storage.fields[field])
+      target.allocate(field, count);
+  };
+  auto boundOf = [&](size_t run) { return bounds.size() == 1 ? bounds[0] : bounds[run]; };
+  Parent numbers{target.constant(1), target.constant(1)};
+  for (auto [r, run] : llvm::enumerate(runs)) {
+    numbers = throughFullLevels(run, numbers, /*checked=*/true);
+    allocateOnce(positionsField(run), positionsLength(run, numbers));
+    numbers.position = boundOf(r);
   }
-  block = blockSize(b);
-  positions = target.checkedSize(b, target.levels(), positions, block);
+  block = blockSize();
+  Value values = target.product(target.levels(), numbers.position, block);
   // The largest field first: where memory of an earlier result is used again, it gets the largest block,
   // which need not grow then.
-  if (!target.storage.fields[layout.valuesField()])
-    target.allocate(b, layout.valuesField(), positions);
-  for (auto [run, count] : llvm::zip(runs, entries))
+  allocateOnce(layout.valuesField(), values);
+  for (auto [r, run] : llvm::enumerate(runs))
     for (unsigned k = run.first; k < run.end; ++k)
-      if (unsigned field = layout.coordinates[k]->field; !target.storage.fields[field])
-        target.allocate(b, field, emit.mul(count, emit.constant(layout.coordinates[k]->stride)));
+      allocateOnce(layout.coordinates[k]->field,
+                   target.mul(boundOf(r), target.constant(layout.coordinates[k]->stride)));
   if (runs.empty())
-    target.fillValues(b, emit.constant(0), positions);
+    target.fillValues(target.constant(0), values);
 }
+
+//===--- Entries ---===//
 
 /// Elements of the positions field up to `end` are `count`.
-void Appender::fillPositions(OpBuilder &b, unsigned run, Value end, Value count) {
-  State &state = states[run];
-  if (!counting) {
-    unsigned field = *target.storage.layout.positions[runs[run].first];
-    levels::forLoop(b, target.loc, state.filled.get(b), end, LoopKind::Parallel, {},
-                    [&](Value at, levels::Values) {
-                      target.emitter(b).store(field, at, count);
-                      return levels::Values{};
-                    });
-  }
-  state.filled.set(b, end);
-}
-
-/// `condition ? emit() : nothing`.
-static void when(OpBuilder &b, Location loc, Value condition, function_ref<void()> emit) {
-  auto branch = scf::IfOp::create(b, loc, condition, false);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(branch.thenBlock());
-  emit();
+void Appender::fillPositions(const Run &run, Value end, Value count) {
+  if (!counts)
+    forEach(target, run.filled.get(), end, LoopKind::Parallel,
+            [&](Value at) { target.store(positionsField(run), at, count); });
+  run.filled.set(end);
 }
 
 /// The newest position does not have these coordinates.
-Value Appender::isFresh(OpBuilder &b, unsigned run, Value newParent, ValueRange coordinates) const {
-  levels::Emitter emit = target.emitter(b);
-  Value fresh = newParent;
-  for (auto [coordinate, last] : llvm::zip(coordinates, states[run].last)) {
-    Value differs = emit.compare(CmpIPredicate::ne, coordinate, last.get(b));
-    fresh = fresh ? Value(arith::OrIOp::create(b, target.loc, fresh, differs)) : differs;
+Value Appender::isNew(const Run &run, Value newParent, ValueRange coordinates) const {
+  Value isNew = newParent;
+  for (auto [coordinate, last] : llvm::zip(coordinates, run.last)) {
+    Value differs = target.compare(CmpIPredicate::ne, coordinate, last.get());
+    isNew = isNew ? make<arith::OrIOp>(target, isNew, differs) : differs;
   }
-  return fresh;
+  return isNew;
 }
 
-Value Appender::appendPosition(OpBuilder &b, unsigned run, ValueRange coordinates) {
-  levels::Emitter emit = target.emitter(b);
-  State &state = states[run];
-  for (auto [coordinate, last] : llvm::zip(coordinates, state.last))
-    last.set(b, coordinate);
-  Value position = state.count.get(b);
-  for (unsigned k = 0; !counting && k < coordinates.size(); ++k) {
-    const format::CoordinateRef &ref = *target.storage.layout.coordinates[runs[run].first + k];
-    if (llvm::is_contained(leftOut, ref.field))
+Value Appender::appendPosition(const Run &run, ValueRange coordinates) {
+  for (auto [coordinate, last] : llvm::zip(coordinates, run.last))
+    last.set(coordinate);
+  Value position = run.count.get();
+  for (auto [k, coordinate] : llvm::enumerate(coordinates)) {
+    const format::CoordinateRef &ref = *target.storage.layout.coordinates[run.first + k];
+    if (counts || llvm::is_contained(leftOut, ref.field))
       continue;
-    Value at = emit.add(emit.mul(position, emit.constant(ref.stride)), emit.constant(ref.offset));
-    target.checkWidth(b, ref.field, coordinates[k]);
-    emit.store(ref.field, at, coordinates[k]);
+    Value at = target.add(target.mul(position, target.constant(ref.stride)), target.constant(ref.offset));
+    target.checkWidth(ref.field, coordinate);
+    target.store(ref.field, at, coordinate);
   }
-  state.count.set(b, emit.add(position, emit.constant(1)));
+  run.count.set(target.add(position, target.constant(1)));
   return position;
 }
 
-/// The next entry is not compared with the newest one.
-void Appender::forgetLast(OpBuilder &b, unsigned run) {
-  Value none = target.emitter(b).constant(std::numeric_limits<int64_t>::min());
-  for (const Register &last : states[run].last)
-    last.set(b, none);
-}
-
-/// The value at a coordinate below the last stored position.
-void Appender::addValue(OpBuilder &b, Value place, ValueRange coordinates, Value value, bool isNew) {
-  levels::Emitter emit = target.emitter(b);
-  Place at{place, {}};
+/// The value at a coordinate below a position of the last run.
+void Appender::addValue(Value position, ValueRange coordinates, Value value) {
+  Parent at{position, {}};
   for (unsigned l = stored; l < target.levels(); ++l)
-    at = below(b, l, at, coordinates[l]);
-  if (isNew)
-    return target.storeValue(b, at.position, value);
+    at = below(l, at, coordinates[l]);
+  if (unique)
+    return target.storeValue(at.position, value);
   if (!lastInBlock)
-    return target.combineValue(b, at.position, value);
-  Value repeated = emit.compare(CmpIPredicate::eq, at.position, lastInBlock->get(b));
-  lastInBlock->set(b, at.position);
-  levels::ifElse(
-      b, target.loc, repeated, TypeRange(),
-      [&] {
-        target.combineValue(b, at.position, value);
-        return levels::Values{};
-      },
-      [&] {
-        target.storeValue(b, at.position, value);
-        return levels::Values{};
-      });
+    return target.combineValue(at.position, value);
+  Value repeated = target.compare(CmpIPredicate::eq, at.position, lastInBlock->get());
+  lastInBlock->set(at.position);
+  either(
+      target, repeated, [&] { target.combineValue(at.position, value); },
+      [&] { target.storeValue(at.position, value); });
 }
 
-Value Appender::extend(OpBuilder &b, unsigned r, Value end, ValueRange coordinates, Value value) {
-  levels::Emitter emit = target.emitter(b);
-  const Run &run = runs[r];
-  Value newParent = end ? emit.compare(CmpIPredicate::ne, end, states[r].filled.get(b)) : Value();
+/// The newest position of a run, at these coordinates of all levels. `end`, if any: the element of the
+/// positions field up to which the run's are final when its newest parent is the one it had before.
+Value Appender::extend(Run &run, Value end, ValueRange coordinates, Value value) {
+  coordinates = coordinates.slice(run.first, run.end - run.first);
+  Value newParent = end ? target.compare(CmpIPredicate::ne, end, run.filled.get()) : Value();
   auto grow = [&] {
     if (newParent)
-      when(b, target.loc, newParent, [&] {
-        startPositions(b, r, emit.sub(end, emit.constant(1)));
-        fillPositions(b, r, end, states[r].count.get(b));
+      when(target, newParent, [&] {
+        startPositions(run, target.sub(end, target.constant(1)));
+        fillPositions(run, end, run.count.get());
       });
-    return appendPosition(b, r, coordinates);
+    return appendPosition(run, coordinates);
   };
-  auto newest = [&] { return emit.sub(states[r].count.get(b), emit.constant(1)); };
-  bool last = run.end == target.levels();
-  if (run.alwaysFresh) {
+  auto newest = [&] { return target.sub(run.count.get(), target.constant(1)); };
+  const bool storesValue = run.end == target.levels() && !counts;
+  if (run.alwaysNew) {
     Value position = grow();
-    if (last && value && !counting)
-      target.storeValue(b, position, value);
+    if (storesValue && value)
+      target.storeValue(position, value);
     return position;
   }
-  Value fresh = isFresh(b, r, newParent, coordinates);
-  levels::ifElse(
-      b, target.loc, fresh, TypeRange(),
+  either(
+      target, isNew(run, newParent, coordinates),
       [&] {
         Value position = grow();
-        if (counting)
-          return levels::Values{};
-        if (last)
-          target.storeValue(b, position, value);
-        else if (run.end == stored) {
-          Value begin = emit.mul(position, block);
-          target.fillValues(b, begin, emit.add(begin, block));
+        if (storesValue) {
+          target.storeValue(position, value);
+        } else if (!counts && run.end == stored) {
+          Value begin = target.mul(position, block);
+          target.fillValues(begin, target.add(begin, block));
         }
-        return levels::Values{};
       },
       [&] {
-        if (last && !counting)
-          target.combineValue(b, newest(), value);
-        return levels::Values{};
+        if (storesValue)
+          target.combineValue(newest(), value);
       });
   return newest();
 }
 
-Appender::Place Appender::reach(OpBuilder &b, unsigned levelEnd, ValueRange coordinates, Value value) {
-  levels::Emitter emit = target.emitter(b);
-  Place place{emit.constant(0), {}};
-  unsigned r = 0;
-  for (unsigned l = 0; l < levelEnd;) {
-    if (target.isFull(l)) {
-      place = below(b, l, place, coordinates[l]);
-      ++l;
-      continue;
-    }
-    const Run &run = runs[r];
-    Value end;
-    if (run.first > 0)
-      end = emit.add(positionsStart(b, run, place), emit.constant(1));
-    place.position = extend(b, r, end, coordinates.slice(run.first, run.end - run.first), value);
+/// The position above level `end`, behind some runs, that has these coordinates; stores the value of a tensor
+/// without blocks.
+Appender::Parent Appender::reach(MutableArrayRef<Run> through, unsigned end, ValueRange coordinates,
+                                 Value value) {
+  Parent parent{target.constant(0), {}};
+  unsigned l = 0;
+  for (Run &run : through) {
+    for (; l < run.first; ++l)
+      parent = below(l, parent, coordinates[l]);
+    Value edge = l > 0 ? target.add(positionsStart(run, parent), target.constant(1)) : Value();
+    parent.position = extend(run, edge, coordinates, value);
     l = run.end;
-    ++r;
   }
-  return place;
+  for (; l < end; ++l)
+    parent = below(l, parent, coordinates[l]);
+  return parent;
 }
 
-void Appender::append(OpBuilder &b, ValueRange coordinates, Value value) {
-  Place place = reach(b, stored, coordinates, value);
-  if (!counting && (runs.empty() || stored < target.levels()))
-    addValue(b, place.position, coordinates, value, unique);
+/// The position of the last run at these coordinates.
+Value Appender::blockAt(ValueRange coordinates, Value value) {
+  return fibers ? extend(runs.back(), {}, coordinates, value)
+                : reach(runs, stored, coordinates, value).position;
 }
 
-Value Appender::appendBlock(OpBuilder &b, ValueRange coordinates) {
-  return target.emitter(b).mul(reach(b, stored, coordinates, {}).position, block);
+void Appender::append(ValueRange coordinates, Value value) {
+  Value position = blockAt(coordinates, value);
+  if (!counts && (runs.empty() || stored < target.levels()))
+    addValue(position, coordinates, value);
 }
 
-//===--- FiberBoundaries ---===//
+Value Appender::appendBlock(ValueRange coordinates) { return target.mul(blockAt(coordinates, {}), block); }
 
-Value Appender::extendLast(OpBuilder &b, ValueRange coordinates, Value value) {
-  const Run &run = runs.back();
-  return extend(b, unsigned(runs.size()) - 1, {}, coordinates.slice(run.first, run.end - run.first), value);
-}
-
-void Appender::appendInGroup(OpBuilder &b, ValueRange coordinates, Value value) {
-  Value position = extendLast(b, coordinates, value);
-  if (!counting && stored < target.levels())
-    addValue(b, position, coordinates, value, unique);
-}
-
-Value Appender::appendBlockInGroup(OpBuilder &b, ValueRange coordinates) {
-  return target.emitter(b).mul(extendLast(b, coordinates, {}), block);
-}
-
-void Appender::closeGroup(OpBuilder &b, ValueRange coordinates) {
-  levels::Emitter emit = target.emitter(b);
-  unsigned last = unsigned(runs.size()) - 1;
-  State &state = states[last];
-  Value count = state.count.get(b), before = closed->get(b);
-  when(b, target.loc, emit.compare(CmpIPredicate::ne, count, before), [&] {
-    Place parent = reach(b, groupLevels(), coordinates, {});
-    Value end = emit.add(positionsStart(b, runs[last], parent), emit.constant(1));
-    startPositions(b, last, end);
+void Appender::closeFiber(ValueRange coordinates) {
+  if (!fibers)
+    return;
+  Run &run = runs.back();
+  Value count = run.count.get(), before = closed->get();
+  when(target, target.compare(CmpIPredicate::ne, count, before), [&] {
+    Parent parent = reach(MutableArrayRef(runs).drop_back(), fiberLevels(), coordinates, {});
+    Value end = target.add(positionsStart(run, parent), target.constant(1));
+    startPositions(run, end);
     // The parents between this one and the one before have no entries; this one's end here.
-    fillPositions(b, last, end, before);
-    if (!counting)
-      emit.store(*target.storage.layout.positions[runs[last].first], end, count);
-    state.filled.set(b, emit.add(end, emit.constant(1)));
-    closed->set(b, count);
-    forgetLast(b, last);
+    fillPositions(run, end, before);
+    if (!counts)
+      target.store(positionsField(run), end, count);
+    run.filled.set(target.add(end, target.constant(1)));
+    closed->set(count);
+    // The next entry is not compared with the newest one.
+    for (const Register &last : run.last)
+      last.set(target.constant(std::numeric_limits<int64_t>::min()));
   });
 }
 
 //===--- Chunks ---===//
 
-void Appender::beginChunk(OpBuilder &b, ValueRange starts) {
-  levels::Emitter emit = target.emitter(b);
-  first.emplace(b, target.loc, emit.constant(-1));
-  block = blockSize(b);
-  for (unsigned r = 0; r < runs.size(); ++r) {
-    states[r].count.set(b, starts[r]);
+void Appender::beginChunk(ValueRange starts) {
+  first.emplace(target, target.constant(-1));
+  block = blockSize();
+  for (auto [r, run] : llvm::enumerate(runs)) {
+    run.count.set(starts[r]);
     // The first element, where the first parent's begin, is written with the chunk before.
     if (r > 0)
-      states[r].filled.set(b, emit.add(parents(b, r, starts[r - 1]), emit.constant(1)));
+      run.filled.set(target.add(parents(r, starts[r - 1]), target.constant(1)));
   }
   if (closed)
-    closed->set(b, starts.back());
+    closed->set(starts.back());
 }
 
 /// What a chunk writes first of the positions field is element `from`.
-void Appender::startPositions(OpBuilder &b, unsigned run, Value from) {
-  if (!first || run > 0)
+void Appender::startPositions(const Run &run, Value from) {
+  if (!first || &run != &runs.front())
     return;
-  levels::Emitter emit = target.emitter(b);
-  Value none = emit.compare(CmpIPredicate::eq, first->get(b), emit.constant(-1));
-  auto chosen = [&](const Register &r) {
-    return Value(arith::SelectOp::create(b, target.loc, none, from, r.get(b)));
-  };
-  states[run].filled.set(b, chosen(states[run].filled));
-  first->set(b, chosen(*first));
+  Value none = target.compare(CmpIPredicate::eq, first->get(), target.constant(-1));
+  for (const Register &r : {run.filled, *first})
+    r.set(make<arith::SelectOp>(target, none, from, r.get()));
 }
 
-std::pair<Value, Value> Appender::chunkPositions(OpBuilder &b) const {
-  levels::Emitter emit = target.emitter(b);
-  Value from = first->get(b);
-  Value none = emit.compare(CmpIPredicate::eq, from, emit.constant(-1));
-  from = arith::SelectOp::create(b, target.loc, none, emit.constant(0), from);
-  return {from, states.front().filled.get(b)};
+std::pair<Value, Value> Appender::chunkPositions() const {
+  Value from = first->get();
+  Value none = target.compare(CmpIPredicate::eq, from, target.constant(-1));
+  from = make<arith::SelectOp>(target, none, target.constant(0), from);
+  return {from, runs.front().filled.get()};
 }
 
-Value Appender::parents(OpBuilder &b, unsigned run, Value positions) const {
-  levels::Emitter emit = target.emitter(b);
-  for (unsigned l = runs[run - 1].end; l < runs[run].first; ++l)
-    positions = emit.mul(positions, emit.levelSize(l));
-  return positions;
-}
-
-void Appender::finishChunk(OpBuilder &b) {
-  levels::Emitter emit = target.emitter(b);
-  for (unsigned r = 1; r < runs.size(); ++r) {
-    Value above = parents(b, r, states[r - 1].count.get(b));
-    fillPositions(b, r, emit.add(above, emit.constant(1)), states[r].count.get(b));
+void Appender::finishChunk() {
+  for (size_t r = 1; r < runs.size(); ++r) {
+    Value above = parents(r, runs[r - 1].count.get());
+    fillPositions(runs[r], target.add(above, target.constant(1)), runs[r].count.get());
   }
 }
 
-void Appender::finishJoined(OpBuilder &b, ValueRange counts, Value reached) {
-  levels::Emitter emit = target.emitter(b);
-  for (unsigned r = 0; r < runs.size(); ++r) {
-    states[r].count.set(b, counts[r]);
+void Appender::finishJoined(ValueRange counts, Value reached) {
+  for (auto [r, run] : llvm::enumerate(runs)) {
+    run.count.set(counts[r]);
     Value filled = reached;
     if (r > 0) {
-      filled = emit.add(parents(b, r, counts[r - 1]), emit.constant(1));
-      emit.store(*target.storage.layout.positions[runs[r].first], emit.constant(0), emit.constant(0));
+      filled = target.add(parents(r, counts[r - 1]), target.constant(1));
+      target.store(positionsField(run), target.constant(0), target.constant(0));
     }
-    states[r].filled.set(b, filled);
+    run.filled.set(filled);
   }
-  finish(b, /*loose=*/true);
+  finish();
 }
 
-/// The root has one segment, and it starts at 0.
-void Appender::openRoot(OpBuilder &b, unsigned run) {
-  levels::Emitter emit = target.emitter(b);
-  emit.store(*target.storage.layout.positions[runs[run].first], emit.constant(0), emit.constant(0));
-  states[run].filled.set(b, emit.constant(1));
-}
-
-void Appender::finish(OpBuilder &b, bool loose) {
-  levels::Emitter emit = target.emitter(b);
+void Appender::finish(bool exact) {
   const format::Layout &layout = target.storage.layout;
-  Value positions = emit.constant(1), batchCount = emit.constant(1);
-  unsigned r = 0;
-  for (unsigned l = 0; l < stored;) {
-    if (target.isFull(l)) {
-      positions = emit.mul(positions, emit.levelSize(l));
-      if (batches(l))
-        batchCount = positions;
-      ++l;
+  Parent numbers{target.constant(1), target.constant(1)};
+  for (Run &run : runs) {
+    numbers = throughFullLevels(run, numbers, /*checked=*/false);
+    const unsigned field = positionsField(run);
+    Value length = positionsLength(run, numbers);
+    // The root has one segment, and it starts at 0.
+    if (run.first == 0) {
+      target.store(field, target.constant(0), target.constant(0));
+      run.filled.set(target.constant(1));
+    }
+    numbers.position = run.count.get();
+    fillPositions(run, length, numbers.position);
+    target.checkWidth(field, numbers.position);
+    if (exact)
       continue;
-    }
-    const Run &run = runs[r];
-    unsigned field = *layout.positions[l];
-    Value length = positionsLength(b, run, positions, batchCount);
-    if (run.first == 0)
-      openRoot(b, r);
-    Value count = states[r].count.get(b);
-    fillPositions(b, r, length, count);
-    target.checkWidth(b, field, count);
-    if (loose) {
-      if (r > 0)
-        target.shrink(b, field, length);
-      for (unsigned k = l; k < run.end; ++k)
-        if (layout.coordinates[k]->offset == 0)
-          target.shrink(b, layout.coordinates[k]->field,
-                        emit.mul(count, emit.constant(layout.coordinates[k]->stride)));
-    }
-    positions = count;
-    l = run.end;
-    ++r;
+    if (&run != &runs.front())
+      target.shrink(field, length);
+    for (unsigned k = run.first; k < run.end; ++k)
+      if (const format::CoordinateRef &ref = *layout.coordinates[k]; ref.offset == 0)
+        target.shrink(ref.field, target.mul(numbers.position, target.constant(ref.stride)));
   }
-  if (loose && !runs.empty())
-    target.shrink(b, layout.valuesField(), emit.mul(positions, block));
+  if (!runs.empty() && !exact)
+    target.shrink(layout.valuesField(), target.mul(numbers.position, block));
 }
 
 } // namespace tulle::assemble

@@ -1,5 +1,5 @@
+// A bitmap of two levels: the words of the summary lead to the words that hold bits.
 #include "passes/assemble/algorithms/BitSet.h"
-#include "levels/Control.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include <limits>
@@ -10,103 +10,85 @@ using namespace tulle::dialect;
 namespace tulle::assemble {
 
 /// Words for `bits` bits, all zero.
-static Value emptyWords(OpBuilder &b, const levels::Emitter &emit, Value bits) {
-  Location loc = emit.loc;
-  Value rounded = emit.add(bits, emit.constant(63));
-  Value count = b.createOrFold<arith::ShRUIOp>(loc, rounded, emit.constant(6));
-  Value words = levels::allocate(b, loc, MemRefType::get({ShapedType::kDynamic}, b.getI64Type()), count);
-  Value zero = arith::ConstantIntOp::create(b, loc, 0, 64);
-  levels::forLoop(b, loc, emit.constant(0), count, LoopKind::Parallel, {}, [&](Value at, levels::Values) {
-    memref::StoreOp::create(b, loc, zero, words, at);
-    return levels::Values{};
-  });
+static Value emptyWords(const Target &target, Value bits) {
+  Value rounded = target.add(bits, target.constant(63));
+  Value count = target.builder.createOrFold<arith::ShRUIOp>(target.loc, rounded, target.constant(6));
+  Value words = newBuffer(target, target.builder.getI64Type(), count);
+  Value zero = target.constantInt(target.builder.getI64Type(), 0);
+  forEach(target, target.constant(0), count, LoopKind::Parallel,
+          [&](Value at) { storeAt(target, zero, words, at); });
   return words;
 }
 
-Bitmap::Bitmap(OpBuilder &b, const Target &target, Value size)
-    : target(target), loc(target.loc), least(b, loc, b.getIndexType()), most(b, loc, b.getIndexType()) {
-  levels::Emitter emit = target.emitter(b);
-  words = emptyWords(b, emit, size);
-  Value count = memref::DimOp::create(b, loc, words, emit.constant(0));
-  summary = emptyWords(b, emit, count);
-  forget(b);
+Bitmap::Bitmap(const Target &target, Value size)
+    : target(target), b(target.builder), words(emptyWords(target, size)), least(target, b.getIndexType()),
+      most(target, b.getIndexType()) {
+  Value count = make<memref::DimOp>(target, words, target.constant(0));
+  summary = emptyWords(target, count);
+  forget();
 }
 
-void Bitmap::forget(OpBuilder &b) const {
-  levels::Emitter emit = target.emitter(b);
-  least.set(b, emit.constant(std::numeric_limits<int64_t>::max()));
-  most.set(b, emit.constant(0));
+void Bitmap::forget() const {
+  least.set(target.constant(std::numeric_limits<int64_t>::max()));
+  most.set(target.constant(0));
 }
 
 /// Sets the key's bit; returns the number of its word, and what the word was.
-std::pair<Value, Value> Bitmap::setBit(OpBuilder &b, Value words, Value key) const {
-  levels::Emitter emit = target.emitter(b);
-  Value at = arith::ShRUIOp::create(b, loc, key, emit.constant(6));
-  Value low = arith::AndIOp::create(b, loc, key, emit.constant(63));
-  Value one = arith::ConstantIntOp::create(b, loc, 1, 64);
-  Value shift = arith::IndexCastUIOp::create(b, loc, b.getI64Type(), low);
-  Value bit = arith::ShLIOp::create(b, loc, one, shift);
-  Value word = memref::LoadOp::create(b, loc, words, at);
-  memref::StoreOp::create(b, loc, Value(arith::OrIOp::create(b, loc, word, bit)), words, at);
+std::pair<Value, Value> Bitmap::setBit(Value words, Value key) const {
+  Value at = make<arith::ShRUIOp>(target, key, target.constant(6));
+  Value low = make<arith::AndIOp>(target, key, target.constant(63));
+  Value one = target.constantInt(b.getI64Type(), 1);
+  Value shift = make<arith::IndexCastUIOp>(target, b.getI64Type(), low);
+  Value bit = make<arith::ShLIOp>(target, one, shift);
+  Value word = loadAt(target, words, at);
+  storeAt(target, make<arith::OrIOp>(target, word, bit), words, at);
   return {at, word};
 }
 
-Value Bitmap::insert(OpBuilder &b, Value key) const {
+Value Bitmap::insert(Value key) const {
   // The bit is set without a test: a branch that is guessed wrong costs more. Whether its word was empty is
   // tested: entries close to each other share words, so that this is guessed right, and the summary is left
   // alone.
-  auto [word, before] = setBit(b, words, key);
-  Value zero = arith::ConstantIntOp::create(b, loc, 0, 64);
-  Value empty = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, before, zero);
-  auto branch = scf::IfOp::create(b, loc, empty, /*withElseRegion=*/false);
-  {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(branch.thenBlock());
-    Value at = setBit(b, summary, word).first;
-    least.set(b, arith::MinUIOp::create(b, loc, least.get(b), at));
-    most.set(b, arith::MaxUIOp::create(b, loc, most.get(b), at));
-  }
-  Value low = arith::AndIOp::create(b, loc, key, target.emitter(b).constant(63));
-  Value shift = arith::IndexCastUIOp::create(b, loc, b.getI64Type(), low);
-  Value bit =
-      arith::TruncIOp::create(b, loc, b.getI1Type(), Value(arith::ShRUIOp::create(b, loc, before, shift)));
-  return arith::XOrIOp::create(b, loc, bit, arith::ConstantIntOp::create(b, loc, 1, 1));
+  auto [word, before] = setBit(words, key);
+  Value zero = target.constantInt(target.builder.getI64Type(), 0);
+  Value empty = target.compare(arith::CmpIPredicate::eq, before, zero);
+  when(target, empty, [&, word = word] {
+    Value at = setBit(summary, word).first;
+    least.set(make<arith::MinUIOp>(target, least.get(), at));
+    most.set(make<arith::MaxUIOp>(target, most.get(), at));
+  });
+  Value low = make<arith::AndIOp>(target, key, target.constant(63));
+  Value shift = make<arith::IndexCastUIOp>(target, b.getI64Type(), low);
+  Value bit = make<arith::TruncIOp>(target, b.getI1Type(), make<arith::ShRUIOp>(target, before, shift));
+  return make<arith::XOrIOp>(target, bit, target.constantInt(b.getI1Type(), 1));
 }
 
 /// Visits the bits of one word, which becomes zero.
-void Bitmap::eachBit(OpBuilder &b, Value words, Value at, function_ref<void(Value)> visit) const {
-  levels::Emitter emit = target.emitter(b);
-  Value zero = arith::ConstantIntOp::create(b, loc, 0, 64), one = arith::ConstantIntOp::create(b, loc, 1, 64);
-  Value word = memref::LoadOp::create(b, loc, words, at);
-  memref::StoreOp::create(b, loc, zero, words, at);
-  Value base = emit.mul(at, emit.constant(64));
+void Bitmap::eachBit(Value words, Value at, function_ref<void(Value)> visit) const {
+  Value zero = target.constantInt(target.builder.getI64Type(), 0),
+        one = target.constantInt(b.getI64Type(), 1);
+  Value word = loadAt(target, words, at);
+  storeAt(target, zero, words, at);
+  Value base = target.mul(at, target.constant(64));
   levels::whileLoop(
-      b, loc, word,
-      [&](levels::Values left) -> Value {
-        return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, left[0], zero);
-      },
-      [&](levels::Values left) -> levels::Values {
+      target.builder, target.loc, word,
+      [&](Values left) { return target.compare(arith::CmpIPredicate::ne, left[0], zero); },
+      [&](Values left) -> Values {
         Value low =
-            LLVM::CountTrailingZerosOp::create(b, loc, b.getI64Type(), left[0], /*is_zero_poison=*/true);
-        visit(emit.add(base, arith::IndexCastUIOp::create(b, loc, b.getIndexType(), low)));
-        Value less = arith::SubIOp::create(b, loc, left[0], one);
-        return {arith::AndIOp::create(b, loc, left[0], less)};
+            make<LLVM::CountTrailingZerosOp>(target, b.getI64Type(), left[0], /*is_zero_poison=*/true);
+        visit(target.add(base, make<arith::IndexCastUIOp>(target, b.getIndexType(), low)));
+        Value less = make<arith::SubIOp>(target, left[0], one);
+        return {make<arith::AndIOp>(target, left[0], less)};
       });
 }
 
-void Bitmap::drain(OpBuilder &b, function_ref<void(Value)> visit) const {
-  levels::Emitter emit = target.emitter(b);
-  Value end = emit.add(most.get(b), emit.constant(1));
-  levels::forLoop(b, loc, least.get(b), end, LoopKind::Reduction, {}, [&](Value at, levels::Values) {
-    eachBit(b, summary, at, [&](Value word) { eachBit(b, words, word, visit); });
-    return levels::Values{};
-  });
-  forget(b);
+void Bitmap::drain(function_ref<void(Value)> visit) const {
+  Value end = target.add(most.get(), target.constant(1));
+  forEach(target, least.get(), end, LoopKind::Reduction,
+          [&](Value at) { eachBit(summary, at, [&](Value word) { eachBit(words, word, visit); }); });
+  forget();
 }
 
-void Bitmap::free(OpBuilder &b) const {
-  memref::DeallocOp::create(b, loc, words);
-  memref::DeallocOp::create(b, loc, summary);
-}
+void Bitmap::free() const { freeBuffers(target, {words, summary}); }
 
 } // namespace tulle::assemble

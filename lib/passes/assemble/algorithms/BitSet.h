@@ -9,22 +9,21 @@ namespace tulle::assemble {
 class Bitmap {
 public:
   /// An empty set of keys below `size`; memory of the call.
-  Bitmap(mlir::OpBuilder &b, const Target &target, mlir::Value size);
+  Bitmap(const Target &target, mlir::Value size);
 
   /// Returns whether the key is new (i1).
-  mlir::Value insert(mlir::OpBuilder &b, mlir::Value key) const;
+  mlir::Value insert(mlir::Value key) const;
   /// Visits the keys in ascending order and empties the set.
-  void drain(mlir::OpBuilder &b, llvm::function_ref<void(mlir::Value key)> visit) const;
-  void free(mlir::OpBuilder &b) const;
+  void drain(llvm::function_ref<void(mlir::Value key)> visit) const;
+  void free() const;
 
 private:
-  std::pair<mlir::Value, mlir::Value> setBit(mlir::OpBuilder &b, mlir::Value words, mlir::Value key) const;
-  void eachBit(mlir::OpBuilder &b, mlir::Value words, mlir::Value at,
-               llvm::function_ref<void(mlir::Value key)> visit) const;
-  void forget(mlir::OpBuilder &b) const;
+  std::pair<mlir::Value, mlir::Value> setBit(mlir::Value words, mlir::Value key) const;
+  void eachBit(mlir::Value words, mlir::Value at, llvm::function_ref<void(mlir::Value key)> visit) const;
+  void forget() const;
 
   const Target &target;
-  mlir::Location loc;
+  mlir::OpBuilder &b;
   mlir::Value words, summary;
   Register least, most; ///< the summary words that were touched lie between these
 };

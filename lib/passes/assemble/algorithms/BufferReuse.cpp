@@ -1,9 +1,10 @@
+// Follows the value of the only insert to the tensor it is loaded from, and the loops around to its levels.
 #include "passes/assemble/algorithms/BufferReuse.h"
 #include "dialect/Attributes.h"
 #include "dialect/Scalars.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "passes/assemble/algorithms/Appender.h"
 #include "passes/assemble/algorithms/StreamingStores.h"
+#include "passes/assemble/choose/InsertLoops.h"
 #include "passes/assemble/choose/Strategies.h"
 #include "passes/parallel/SetLoops.h"
 
@@ -14,8 +15,8 @@ namespace tulle::assemble {
 
 using format::LevelKind;
 
-/// The loop whose iterations go through the positions `iterator` is one of, each by itself, and nothing else.
-static IterateOp walkedBy(Value iterator, Value tensor, unsigned level) {
+/// The loop that iterates over the positions `iterator` is one of, each by itself, and nothing else.
+static IterateOp loopOver(Value iterator, Value tensor, unsigned level) {
   auto argument = dyn_cast_or_null<BlockArgument>(iterator);
   auto loop = argument ? dyn_cast<IterateOp>(argument.getOwner()->getParentOp()) : IterateOp();
   auto space = loop && loop.getNumResults() == 0 ? loop.getSpace().getDefiningOp<SpaceOp>() : SpaceOp();
@@ -25,21 +26,21 @@ static IterateOp walkedBy(Value iterator, Value tensor, unsigned level) {
   return loop.getEach() || levels[level].format.unique ? loop : IterateOp();
 }
 
-/// The loops that visit every value of the tensor once, in order, around the op; empty where these do not.
-static SmallVector<IterateOp> loopsAround(InsertOp insert, LoadOp load, AssembleOp op) {
+/// The loops around the insert that visit every value of the tensor once, in order; empty where they do not.
+static SmallVector<IterateOp> loopsAround(InsertOp insert, LoadOp load) {
   Value tensor = load.getTensor(), iterator = load.getIterator();
   auto levels = unsigned(getEncoding(cast<RankedTensorType>(tensor.getType())).getValue().levels.size());
   SmallVector<IterateOp> loops(levels);
   Operation *inside = insert;
   for (unsigned l = levels; l-- > 0;) {
-    IterateOp loop = walkedBy(iterator, tensor, l);
+    IterateOp loop = loopOver(iterator, tensor, l);
     if (!loop || inside->getParentOp() != loop)
       return {};
     loops[l] = loop;
     iterator = loop.getSpace().getDefiningOp<SpaceOp>().getParent();
     inside = loop;
   }
-  return inside->getParentOp() == op ? loops : SmallVector<IterateOp>();
+  return isa<EntriesOp>(inside->getParentOp()) ? loops : SmallVector<IterateOp>();
 }
 
 /// Whether the positions of the last level follow each other without gaps, in the order of storage.
@@ -66,23 +67,26 @@ static const format::Field *ownField(const format::Layout &layout, unsigned leve
                                                                          : nullptr;
 }
 
-std::optional<BufferReuse> BufferReuse::find(const Target &target, AssembleOp op, const Order &order) {
+std::optional<BufferReuse> BufferReuse::find(const Target &target, const Stream &stream, bool share) {
+  const Order &order = stream.order;
   if (!order.unique || !order.sorted() || !growsAtEnds(target) || target.storedLevels() == 0 ||
       target.storedLevels() != target.levels())
     return std::nullopt;
-  SmallVector<InsertOp> inserts;
-  op->walk([&](InsertOp insert) { inserts.push_back(insert); });
+  SmallVector<InsertOp> inserts = insertsOf(*stream.loops);
   auto load = inserts.size() == 1 ? inserts[0].getValue().getDefiningOp<LoadOp>() : LoadOp();
   // Truth values become 0 or 1 when they are read.
   if (!load || !load.getIterator() || load.getType() != target.storage.element || load.getType().isInteger(1))
     return std::nullopt;
   format::Encoding from = getEncoding(cast<RankedTensorType>(load.getTensor().getType())).getValue();
-  SmallVector<IterateOp> loops = loopsAround(inserts[0], load, op);
+  SmallVector<IterateOp> loops = loopsAround(inserts[0], load);
   if (loops.empty() || !isPacked(from))
     return std::nullopt;
 
   BufferReuse found;
   found.source = load.getTensor();
+  // A bound of the entries is where the end of an aliased buffer is cut off, as that of one with memory to
+  // spare.
+  found.aliases = share && stream.bound && target.plan != AssemblyPlan::Count;
   format::Layout layout = format::layout(from);
   // The source's level that stores the coordinates of a target's, one for each entry.
   auto sourceLevel = [&](unsigned l) -> std::optional<unsigned> {
@@ -110,67 +114,63 @@ std::optional<BufferReuse> BufferReuse::find(const Target &target, AssembleOp op
   return found;
 }
 
+/// What all values of the source are, where it stores none.
 Attribute BufferReuse::valueOfAll(const Target &target) const {
   return explicitAttr(getEncoding(cast<RankedTensorType>(source.getType())).getValue(),
                       target.storage.element);
 }
 
-/// A bound of the entries is where the end of a shared buffer is cut off, as that of one with memory to
-/// spare.
-bool BufferReuse::isConcurrent(const Target &target, size_t number) const {
+bool BufferReuse::isAliased(const Target &target, size_t number) const {
   const bool isValues = number == sourceLevels.size();
-  return target.op.getShare() && target.op.getBound() && target.plan != AssemblyPlan::Count &&
-         !(isValues && valueOfAll(target));
+  return aliases && !(isValues && valueOfAll(target));
 }
 
-Value BufferReuse::buffer(OpBuilder &b, Location loc, Type type, std::optional<unsigned> level) const {
-  auto found = ValuesOp::create(b, loc, type, source);
+Value BufferReuse::buffer(const Target &target, Type type, std::optional<unsigned> level) const {
+  auto found = ValuesOp::create(target.builder, target.loc, type, source);
   if (level)
     found.setLevel(*level);
   return found;
 }
 
-Value BufferReuse::buffer(OpBuilder &b, const Target &target, size_t number) const {
-  Type type = levels::fieldTypes(target.storage.layout, target.storage.element)[targetFields[number]];
-  return buffer(b, target.loc, type,
+Value BufferReuse::buffer(const Target &target, size_t number) const {
+  return buffer(target, target.bufferType(targetFields[number]),
                 number < sourceLevels.size() ? std::optional(sourceLevels[number]) : std::nullopt);
 }
 
-Value BufferReuse::outerCoordinates(OpBuilder &b, const Target &target) const {
+Value BufferReuse::outerCoordinates(const Target &target) const {
   if (!outerLevel || targetFields.size() + 1 != target.storage.layout.fields.size())
     return {};
   auto from = cast<RankedTensorType>(source.getType());
   format::Layout layout = format::layout(getEncoding(from).getValue());
   Type type = levels::fieldTypes(layout, from.getElementType())[layout.coordinates[*outerLevel]->field];
-  return buffer(b, target.loc, type, outerLevel);
+  return buffer(target, type, outerLevel);
 }
 
-void BufferReuse::share(OpBuilder &b, Target &target) const {
+void BufferReuse::alias(Target &target) const {
   for (size_t number = 0; number < targetFields.size(); ++number)
-    if (isConcurrent(target, number))
-      target.storage.fields[targetFields[number]] = buffer(b, target, number);
+    if (isAliased(target, number))
+      target.storage.fields[targetFields[number]] = buffer(target, number);
 }
 
-void BufferReuse::copy(OpBuilder &b, const Target &target, Value part, Value parts) const {
-  if (llvm::all_of(llvm::seq(targetFields.size()), [&](size_t n) { return isConcurrent(target, n); }))
+void BufferReuse::copy(const Target &target, Value chunk, Value chunks) const {
+  if (llvm::all_of(llvm::seq(targetFields.size()), [&](size_t n) { return isAliased(target, n); }))
     return;
-  Location loc = target.loc;
-  levels::Emitter emit = target.emitter(b);
-  Value count = StoredCountOp::create(b, loc, source);
+  Value count = make<StoredCountOp>(target, source);
   // The source may have memory behind its last entry.
-  Value held = memref::DimOp::create(b, loc, target.storage.fields.back(), emit.constant(0));
-  count = arith::MinUIOp::create(b, loc, count, held);
+  Value held = make<memref::DimOp>(target, target.storage.fields.back(), target.constant(0));
+  count = make<arith::MinUIOp>(target, count, held);
   // Chunks begin at whole lines of any element.
-  auto [first, last] = parallel::chunkBounds(b, loc, count, {part, parts}, kCacheLine);
+  auto [first, last] = parallel::chunkBounds(target.builder, target.loc, count, {chunk, chunks}, kCacheLine);
   for (auto [number, field] : llvm::enumerate(targetFields)) {
-    if (isConcurrent(target, number))
+    if (isAliased(target, number))
       continue;
     Value to = target.storage.fields[field];
     Attribute same = number == sourceLevels.size() ? valueOfAll(target) : Attribute();
     if (same)
-      fillElements(b, target, to, first, last, materialize(b, loc, same, target.storage.element));
+      fillElements(target, to, first, last,
+                   materialize(target.builder, target.loc, same, target.storage.element));
     else
-      copyElements(b, target, buffer(b, target, number), first, to, first, emit.sub(last, first));
+      copyElements(target, buffer(target, number), first, to, first, target.sub(last, first));
   }
 }
 

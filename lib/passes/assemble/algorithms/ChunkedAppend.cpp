@@ -1,9 +1,8 @@
+// Chunks have tickets: a thread takes the next one, so that all before it have been begun, and a chained scan
+// of what they hold says where it goes.
 #include "passes/assemble/algorithms/ChunkedAppend.h"
-#include "levels/Control.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "passes/assemble/algorithms/AllocationPlan.h"
-#include "passes/assemble/algorithms/FiberBoundaries.h"
-#include "passes/assemble/algorithms/RuntimeCalls.h"
 #include "passes/assemble/algorithms/StreamingStores.h"
 
 using namespace mlir;
@@ -13,26 +12,29 @@ namespace tulle::assemble {
 
 using arith::CmpIPredicate;
 using format::LevelKind;
+using levels::parallelTasks;
 
-/// The spaces that a loop goes through, or its range.
-static SmallVector<Value> placesOf(Operation *loop) {
+/// The words of a run's cell in `scanCells` (HACKING.md).
+static constexpr int64_t kCellWords = 2;
+
+/// The spaces that a loop iterates over, or its range.
+static SmallVector<Value> spacesOf(Operation *loop) {
   if (auto iterate = dyn_cast<IterateOp>(loop))
     return {iterate.getSpace()};
   return SmallVector<Value>(cast<CoiterateOp>(loop).getSpaces());
 }
 
-/// Whether the outermost loop can be cut into chunks: over one space or range, or over a set of spaces.
-static bool cutsLoop(AssembleOp op) {
-  auto coiterate = dyn_cast_or_null<CoiterateOp>(outermostLoop(op));
+/// Whether the outermost loop can be partitioned: over one space or range, or over a set of spaces.
+static bool canPartitionSets(Region &loops) {
+  auto coiterate = dyn_cast_or_null<CoiterateOp>(outermostLoop(loops));
   if (!coiterate)
-    return canPartition(op);
+    return canPartition(loops);
   return coiterate.getNumResults() == 0 && !coiterate.getRange() && parallel::canPartition(coiterate);
 }
 
-bool ChunkedAppend::possible(const Target &target, AssembleOp op, const Order &order) {
+bool ChunkedAppend::possible(const TargetFacts &target, const Stream &stream) {
   // Chunks follow each other in the order of the first level.
-  if (!target.parallel || target.storage.digits.empty() || target.storedLevels() == 0 ||
-      order.sortedLevels() == 0)
+  if (target.storage.digits.empty() || target.storedLevels() == 0 || stream.order.sortedLevels() == 0)
     return false;
   for (unsigned l = 0, outer = 0; l < target.storedLevels(); ++l) {
     LevelKind kind = target.format(l).kind;
@@ -44,39 +46,47 @@ bool ChunkedAppend::possible(const Target &target, AssembleOp op, const Order &o
     if (ref && target.storage.layout.fields[ref->field].width == 2)
       return false;
   }
-  // Each position of the first level is met in passes of the loop that one chunk has.
-  if (!cutsLoop(op) || !alignmentOf(op))
+  // Each position of the first level is met in iterations of the loop that one chunk has.
+  Region &loops = *stream.loops;
+  if (!canPartitionSets(loops) || !alignmentOf(loops, target.encoding()))
     return false;
-  Operation *loop = outermostLoop(op);
   // How much work there is must be known outside of the loop.
-  for (Value place : placesOf(loop)) {
-    Operation *space = place.getDefiningOp();
-    if (!space || llvm::any_of(space->getOperands(), [&](Value operand) {
-          return op.getBody().isAncestor(operand.getParentRegion());
-        }))
-      return false;
-  }
-  return true;
+  return llvm::all_of(spacesOf(outermostLoop(loops)), [&](Value space) {
+    Operation *op = space.getDefiningOp();
+    return op && llvm::none_of(op->getOperands(),
+                               [&](Value operand) { return loops.isAncestor(operand.getParentRegion()); });
+  });
 }
 
-//===--- Tables with an element for each chunk ---===//
+//===--- One thread ---===//
 
-Value ChunkedAppend::table(OpBuilder &b, Value size) const {
-  return levels::allocate(b, loc, MemRefType::get({ShapedType::kDynamic}, b.getIndexType()), size);
-}
-Value ChunkedAppend::load(OpBuilder &b, Value table, Value at) const {
-  return memref::LoadOp::create(b, loc, table, at);
-}
-void ChunkedAppend::store(OpBuilder &b, Value value, Value table, Value at) const {
-  memref::StoreOp::create(b, loc, value, table, at);
+Appender Appending::appender(Target &to, bool counting) const {
+  Appender appender(to, unique, counting, wholeBlocks);
+  if (copied)
+    appender.leaveOut(copied->fields());
+  return appender;
 }
 
-Value ChunkedAppend::zeros(OpBuilder &b, int64_t words) const {
-  levels::Emitter emit = target.emitter(b);
-  Value cells = table(b, emit.constant(words));
-  for (int64_t at = 0; at < words; ++at)
-    store(b, emit.constant(0), cells, emit.constant(at));
-  return cells;
+void appendAlone(Target &target, const Appending &how,
+                 function_ref<Values(function_ref<Values()> count)> bounds, bool exact) {
+  std::unique_ptr<AppendLoops> loops = how.loops(target, {});
+  Appender appender = how.appender(target, /*counting=*/false);
+  Values positions = bounds([&] {
+    Appender counter = how.appender(target, /*counting=*/true);
+    loops->append(counter, nullptr);
+    return counter.positionCounts();
+  });
+  if (how.copied)
+    how.copied->alias(target);
+  appender.allocate(positions);
+  if (how.copied)
+    how.copied->copy(target, target.constant(0), target.constant(1));
+  loops->append(appender, nullptr);
+  loops->finish();
+  // Other threads do not see what went past the caches before.
+  if (how.streams)
+    fence(target);
+  appender.finish(exact);
 }
 
 //===--- How many chunks, and memory for them ---===//
@@ -90,30 +100,24 @@ static int64_t workPerChunk(const Target &target) {
   return work;
 }
 
-/// Whether tulle.work of a chunk of the tensor's first level is never less than the chunk has value slots.
-static bool weighsAll(const format::Encoding &encoding) {
-  return llvm::all_of(encoding.levels, [](const format::Level &level) {
-    return level.format.kind == LevelKind::Dense || level.format.kind == LevelKind::Compressed ||
-           level.format.kind == LevelKind::Singleton;
-  });
-}
-
-/// A chunk of the loop's `place`, as tulle.partition cuts the loop.
-static Value chunkOfLoop(OpBuilder &b, Operation *loop, Value place, const parallel::Chunk &chunk) {
-  Value all = b.clone(*place.getDefiningOp())->getResult(0);
-  int64_t alignment = alignmentOf(cast<AssembleOp>(loop->getParentOp())).value_or(1);
-  return parallel::chunkOf(b, loop, all, chunk, alignment);
-}
-
 /// How many value slots of the tensor a chunk of the loop has; null where that is not known from outside.
-static Value slotsOfChunk(OpBuilder &b, Operation *loop, Value tensor, const parallel::Chunk &chunk) {
+static Value slotsOfChunk(OpBuilder &b, const Stream &stream, Value tensor, const parallel::Chunk &chunk) {
   const format::Encoding &encoding = getEncoding(cast<RankedTensorType>(tensor.getType())).getValue();
-  if (!weighsAll(encoding))
-    return {};
-  for (Value place : placesOf(loop))
-    if (auto space = place.getDefiningOp<SpaceOp>();
+  // tulle.work of a chunk of the tensor's first level is never less than the chunk has value slots.
+  for (const format::Level &level : encoding.levels)
+    if (level.format.kind != LevelKind::Dense && level.format.kind != LevelKind::Compressed &&
+        level.format.kind != LevelKind::Singleton)
+      return {};
+  Operation *loop = outermostLoop(*stream.loops);
+  auto workOf = [&](Value space, Value estimate) -> Value {
+    Value all = b.clone(*space.getDefiningOp())->getResult(0);
+    return WorkOp::create(b, loop->getLoc(), parallel::chunkOf(b, loop, all, chunk, stream.alignment),
+                          estimate);
+  };
+  for (Value value : spacesOf(loop))
+    if (auto space = value.getDefiningOp<SpaceOp>();
         space && space.getTensor() == tensor && space.getLevel() == 0)
-      return WorkOp::create(b, loop->getLoc(), chunkOfLoop(b, loop, place, chunk), Value());
+      return workOf(value, {});
   auto iterate = dyn_cast<IterateOp>(loop);
   if (!iterate || !isa<RangeType>(iterate.getSpace().getType()) ||
       encoding.levels[0].format.kind != LevelKind::Dense)
@@ -122,116 +126,349 @@ static Value slotsOfChunk(OpBuilder &b, Operation *loop, Value tensor, const par
   bool located = llvm::any_of(iterate.getBody().getOps<LocateOp>(), [&](LocateOp locate) {
     return locate.getTensor() == tensor && locate.getLevel() == 0 && locate.getCoordinate() == coordinate;
   });
-  if (!located)
-    return {};
-  return WorkOp::create(b, loop->getLoc(), chunkOfLoop(b, loop, iterate.getSpace(), chunk), tensor);
+  return located ? workOf(iterate.getSpace(), tensor) : Value();
 }
 
 /// The bound of all inserts, made of sums and minima of stored counts, for one chunk.
-static Value boundOfChunk(OpBuilder &b, Operation *loop, Value bound, const parallel::Chunk &chunk) {
+static Value boundOfChunk(OpBuilder &b, const Stream &stream, Value bound, const parallel::Chunk &chunk) {
   Operation *op = bound.getDefiningOp();
   if (auto stored = dyn_cast_or_null<StoredCountOp>(op)) {
-    Value slots = slotsOfChunk(b, loop, stored.getTensor(), chunk);
+    Value slots = slotsOfChunk(b, stream, stored.getTensor(), chunk);
     return slots ? slots : bound;
   }
   if (!isa_and_nonnull<arith::AddIOp, arith::MinUIOp>(op))
     return bound;
-  Value lhs = boundOfChunk(b, loop, op->getOperand(0), chunk);
-  Value rhs = boundOfChunk(b, loop, op->getOperand(1), chunk);
+  Value lhs = boundOfChunk(b, stream, op->getOperand(0), chunk);
+  Value rhs = boundOfChunk(b, stream, op->getOperand(1), chunk);
   if (isa<arith::AddIOp>(op))
     return arith::AddIOp::create(b, op->getLoc(), lhs, rhs);
   return arith::MinUIOp::create(b, op->getLoc(), lhs, rhs);
 }
 
-ChunkedAppend::ChunkedAppend(OpBuilder &b, Target &target, const Order &order, Value bound, bool counted)
-    : target(target), loc(target.loc) {
-  levels::Emitter emit = target.emitter(b);
-  Operation *loop = outermostLoop(target.op);
-  Value work = parallel::work(b, loop);
-  threads = ThreadsOp::create(b, loc, work, /*fixed=*/false);
-  Value several = emit.compare(CmpIPredicate::ugt, threads, emit.constant(1));
-  Value wanted = emit.mul(threads, emit.constant(target.costs.chunksPerThread));
-  if (!counted)
-    wanted = arith::MaxUIOp::create(
-        b, loc, wanted, arith::DivUIOp::create(b, loc, work, emit.constant(workPerChunk(target))));
-  chunks = arith::SelectOp::create(b, loc, several, wanted, emit.constant(1));
+ChunkedAppend::ChunkedAppend(Target &target, const Stream &stream, Value bound, Mode mode)
+    : target(target), stream(stream), mode(mode) {
+  OpBuilder &b = target.builder;
+  Value work = parallel::work(b, outermostLoop(*stream.loops));
+  threads = make<ThreadsOp>(target, work, /*fixed=*/false);
+  Value several = profitable(), wanted = target.mul(threads, target.constant(target.costs.chunksPerThread));
+  if (mode != Mode::Counted)
+    wanted = make<arith::MaxUIOp>(target, wanted,
+                                  make<arith::DivUIOp>(target, work, target.constant(workPerChunk(target))));
+  chunks = make<arith::SelectOp>(target, several, wanted, target.constant(1));
   most = largest = bound;
-  if (counted)
+  if (mode == Mode::Counted)
     return;
-  if (bound) {
-    // Where a chunk ends is searched for, and there are many.
-    Value counts = table(b, threads);
-    levels::parallelTasks(b, loc, threads, [&](Value part) {
-      Value iterations = arith::CeilDivUIOp::create(b, loc, chunks, threads);
-      Value longest =
-          levels::forLoop(b, loc, emit.constant(0), iterations, LoopKind::Reduction, emit.constant(0),
-                          [&](Value iteration, levels::Values so) {
-                            Value number = emit.add(emit.mul(iteration, threads), part);
-                            number =
-                                arith::MinUIOp::create(b, loc, number, emit.sub(chunks, emit.constant(1)));
-                            Value own = boundOfChunk(b, loop, bound, parallel::Chunk{number, chunks});
-                            return levels::Values{arith::MaxUIOp::create(b, loc, so[0], own)};
-                          })[0];
-      store(b, longest, counts, part);
+  if (!bound) {
+    Value counts = newTable(target, chunks);
+    parallelTasks(b, target.loc, chunks, [&](Value number) {
+      const parallel::Chunk chunk = this->chunk(number);
+      storeAt(target, countEntries(target, stream, &chunk), counts, number);
     });
-    largest = summarize(b, counts, threads).second;
+    std::tie(most, largest) = summarize(counts, chunks);
     return;
   }
-  Value counts = table(b, chunks);
-  levels::parallelTasks(b, loc, chunks, [&](Value number) {
-    const parallel::Chunk chunk{number, chunks};
-    store(b, countEntries(b, target, target.op, order, &chunk), counts, number);
+  // Where a chunk ends is searched for, and there are many.
+  Value counts = newTable(target, threads);
+  parallelTasks(b, target.loc, threads, [&](Value task) {
+    Value iterations = make<arith::CeilDivUIOp>(target, chunks, threads), zero = target.constant(0);
+    Value longest = reduce(target, zero, iterations, zero, [&](Value iteration, Values so) {
+      Value number = target.add(target.mul(iteration, threads), task);
+      number = make<arith::MinUIOp>(target, number, target.sub(chunks, target.constant(1)));
+      Value own = boundOfChunk(b, stream, bound, chunk(number));
+      return Values{make<arith::MaxUIOp>(target, so[0], own)};
+    })[0];
+    storeAt(target, longest, counts, task);
   });
-  std::tie(most, largest) = summarize(b, counts, chunks);
+  largest = summarize(counts, threads).second;
 }
 
-std::pair<Value, Value> ChunkedAppend::summarize(OpBuilder &b, Value counts, Value number) const {
-  levels::Emitter emit = target.emitter(b);
-  levels::Values both = levels::forLoop(
-      b, loc, emit.constant(0), number, LoopKind::Reduction, ValueRange{emit.constant(0), emit.constant(0)},
-      [&](Value at, levels::Values so) {
-        Value own = load(b, counts, at);
-        return levels::Values{emit.add(so[0], own), arith::MaxUIOp::create(b, loc, so[1], own)};
-      });
-  memref::DeallocOp::create(b, loc, counts);
+/// The sum and the maximum of a table of `number` elements, which is freed.
+std::pair<Value, Value> ChunkedAppend::summarize(Value counts, Value number) const {
+  Value zero = target.constant(0);
+  Values both = reduce(target, zero, number, ValueRange{zero, zero}, [&](Value at, Values so) {
+    Value own = loadAt(target, counts, at);
+    return Values{target.add(so[0], own), make<arith::MaxUIOp>(target, so[1], own)};
+  });
+  freeBuffers(target, counts);
   return {both[0], both[1]};
 }
 
-Value ChunkedAppend::profitable(OpBuilder &b) const {
-  levels::Emitter emit = target.emitter(b);
-  return emit.compare(CmpIPredicate::ugt, threads, emit.constant(1));
+Value ChunkedAppend::profitable() const {
+  return target.compare(CmpIPredicate::ugt, threads, target.constant(1));
 }
 
-void ChunkedAppend::plan(OpBuilder &b, Value block, bool staged, Work work) {
-  AssemblyPlan plan = target.plan;
-  if (plan == AssemblyPlan::Bound)
+/// Chooses `most` and `largest`: the bounds they are, or counts them exactly.
+void ChunkedAppend::plan(const Appending &how) {
+  if (target.plan == AssemblyPlan::Bound)
     return;
-  if (plan == AssemblyPlan::Count) {
-    std::tie(most, largest) = count(b, work);
+  if (target.plan == AssemblyPlan::Count) {
+    std::tie(most, largest) = count(how);
     return;
   }
-  levels::Emitter emit = target.emitter(b);
-  // Saturated: what would wrap does not fit either.
-  auto few = [&](Value count) -> Value {
-    return arith::MinUIOp::create(b, loc, count, emit.constant(int64_t(1) << 40));
-  };
-  Value held = few(most);
-  if (staged)
-    held = emit.add(held, emit.mul(threads, few(largest)));
-  Value bytes = emit.mul(held, bytesPerEntry(b, target, block));
-  levels::Values chosen = levels::ifElse(
-      b, loc, fitsMemory(b, target, bytes), SmallVector<Type>(2, b.getIndexType()),
-      [&] { return levels::Values{most, largest}; },
+  Value held = saturated(target, most);
+  if (staged())
+    held = target.add(held, target.mul(threads, saturated(target, largest)));
+  Values chosen = either(
+      target, fitEntries(target, held, how.block), SmallVector<Type>(2, target.builder.getIndexType()),
+      [&] { return Values{most, largest}; },
       [&] {
-        auto [all, one] = count(b, work);
-        return levels::Values{all, one};
+        auto [all, one] = count(how);
+        return Values{all, one};
       });
   most = chosen[0];
   largest = chosen[1];
 }
 
-//===--- Rooms ---===//
+/// How many positions the last run needs, in all and for one chunk: those above have no more.
+std::pair<Value, Value> ChunkedAppend::count(const Appending &how) {
+  begin();
+  Value counts = newTable(target, chunks);
+  parallelTasks(target.builder, target.loc, threads, [&](Value) {
+    Target none = target;
+    std::unique_ptr<AppendLoops> loops = how.loops(none, staged() ? largest : Value());
+    eachNumber(chunks, [&](Value number) {
+      Appender counter = how.appender(none, /*counting=*/true);
+      const parallel::Chunk own = chunk(number);
+      loops->append(counter, &own);
+      storeAt(target, counter.lastCount(), counts, number);
+    });
+    loops->finish();
+  });
+  freeBuffers(target, next);
+  return summarize(counts, chunks);
+}
 
+//===--- Tickets ---===//
+
+void ChunkedAppend::begin() {
+  OpBuilder &b = target.builder;
+  next = make<memref::AllocOp>(target, MemRefType::get({1}, b.getI64Type()));
+  storeAt(target, target.constantInt(b.getI64Type(), 0), next, target.constant(0));
+}
+
+/// The number of the next chunk that nobody has begun, until there is none below `end`.
+void ChunkedAppend::eachNumber(Value end, function_ref<void(Value)> body) const {
+  OpBuilder &b = target.builder;
+  auto take = [&] {
+    Value taken =
+        make<memref::AtomicRMWOp>(target, arith::AtomicRMWKind::addi, target.constantInt(b.getI64Type(), 1),
+                                  next, ValueRange{target.constant(0)});
+    return make<arith::IndexCastOp>(target, b.getIndexType(), taken);
+  };
+  levels::whileLoop(
+      b, target.loc, take(),
+      [&](Values number) { return target.compare(CmpIPredicate::ult, number[0], end); },
+      [&](Values number) {
+        body(number[0]);
+        return Values{take()};
+      });
+}
+
+/// Where a chunk begins in each run: waits until the chunks before it have said what they hold.
+Values ChunkedAppend::scanInOrder(const Appender &appender, Value number) const {
+  Values starts;
+  for (auto [r, run] : llvm::enumerate(appender.allRuns()))
+    starts.push_back(make<ChainedScanOp>(target, run.count.get(), number, scanCells,
+                                         target.constant(kCellWords * int64_t(r))));
+  return starts;
+}
+
+void ChunkedAppend::append(const Appending &how) {
+  plan(how);
+  if (how.copied)
+    how.copied->alias(target);
+  Appender whole(target, how.unique, /*counting=*/false);
+  whole.allocate(most);
+  for (Value *table : {&bases, &firsts, &lasts})
+    *table = newTable(target, chunks);
+  if (mode == Mode::Counted)
+    appendCounted(how, whole);
+  else
+    appendInOrder(how, whole);
+}
+
+void ChunkedAppend::appendInOrder(const Appending &how, Appender &whole) {
+  const int64_t words = kCellWords * int64_t(whole.allRuns().size());
+  begin();
+  scanCells = newTable(target, target.constant(words));
+  for (int64_t at = 0; at < words; ++at)
+    storeAt(target, target.constant(0), scanCells, target.constant(at));
+  parallelTasks(target.builder, target.loc, threads, [&](Value) {
+    staged() ? appendToStaging(how) : appendInPlace(how);
+    fence(target);
+  });
+  Values counts;
+  for (int64_t at = 1; at < words; at += kCellWords)
+    counts.push_back(loadAt(target, scanCells, target.constant(at)));
+  finish(whole, counts);
+  freeBuffers(target, {next, scanCells});
+}
+
+//===--- Staging ---===//
+
+void ChunkedAppend::move(const Target &staging, unsigned field, Value base, Value count, Value each) const {
+  copyElements(target, staging.storage.fields[field], target.constant(0), target.storage.fields[field],
+               target.mul(base, each), target.mul(count, each));
+}
+
+/// Elements first … last - 1 of a field become `by` more, and go `distance` further on. Modulo the field's
+/// width: whether the last position fits is checked in the end.
+void ChunkedAppend::shift(Value from, Value to, Value first, Value last, Value distance, Value by) const {
+  by = make<arith::IndexCastOp>(target, cast<MemRefType>(to.getType()).getElementType(), by);
+  forEach(target, first, last, LoopKind::Parallel, [&](Value at) {
+    Value moved = make<arith::AddIOp>(target, loadAt(target, from, at), by);
+    storeAt(target, moved, to, target.add(at, distance));
+  });
+}
+
+/// What a chunk has of a run goes to the result, where it begins at `starts[r]` in run r.
+void ChunkedAppend::moveRun(const Target &staging, const Appender &appender, size_t r,
+                            ValueRange starts) const {
+  const Run &run = appender.allRuns()[r];
+  for (unsigned l = run.first; l < run.end; ++l)
+    if (const auto &ref = *target.storage.layout.coordinates[l]; ref.offset == 0)
+      move(staging, ref.field, starts[r], run.count.get(), target.constant(ref.stride));
+  if (r == 0)
+    return;
+  const unsigned field = *target.storage.layout.positions[run.first];
+  Value above = appender.parents(r, appender.allRuns()[r - 1].count.get());
+  shift(staging.storage.fields[field], target.storage.fields[field], target.constant(1),
+        target.add(above, target.constant(1)), appender.parents(r, starts[r - 1]), starts[r]);
+}
+
+/// One thread's chunks, by way of its staging buffer.
+void ChunkedAppend::appendToStaging(const Appending &how) const {
+  const std::optional<unsigned> shared = sharedPositions();
+  Target staging = target;
+  for (auto [field, buffer] : llvm::enumerate(staging.storage.fields))
+    if (field != shared)
+      buffer = {};
+  Appender(staging, how.unique, /*counting=*/true).allocate(largest);
+  std::unique_ptr<AppendLoops> loops = how.loops(staging, largest);
+  eachNumber(chunks, [&](Value number) {
+    Appender appender = how.appender(staging, /*counting=*/false);
+    const parallel::Chunk own = chunk(number);
+    appender.beginChunk(Values(appender.allRuns().size(), target.constant(0)));
+    loops->append(appender, &own);
+    appender.finishChunk();
+    Values starts = scanInOrder(appender, number);
+    for (size_t r = 0; r < starts.size(); ++r)
+      moveRun(staging, appender, r, starts);
+    Value count = appender.lastCount();
+    if (!loops->moveValues(target, starts.back(), count))
+      move(staging, target.storage.layout.valuesField(), starts.back(), count, appender.blockSize());
+    auto [first, last] = notePositions(appender, number, starts[0]);
+    if (!first)
+      return;
+    Value positions = target.storage.fields[*shared];
+    shift(positions, positions, first, last, target.constant(0), starts[0]);
+  });
+  loops->finish();
+  for (auto [field, buffer] : llvm::enumerate(staging.storage.fields))
+    if (field != shared)
+      freeBuffers(target, buffer);
+}
+
+/// The second time, a chunk of the operands is in the caches. What is copied is copied chunk by chunk as
+/// well: while one thread waits for memory, another one has something else to do.
+void ChunkedAppend::appendInPlace(const Appending &how) const {
+  std::unique_ptr<AppendLoops> loops = how.loops(target, {});
+  eachNumber(chunks, [&](Value number) {
+    const parallel::Chunk own = chunk(number);
+    if (how.copied)
+      how.copied->copy(target, number, chunks);
+    Appender counter = how.appender(target, /*counting=*/true);
+    loops->append(counter, &own);
+    Values starts = scanInOrder(counter, number);
+    Appender appender = how.appender(target, /*counting=*/false);
+    appender.beginChunk(starts);
+    loops->append(appender, &own);
+    appender.finishChunk();
+    notePositions(appender, number, starts[0]);
+  });
+  loops->finish();
+}
+
+//===--- Counted chunks ---===//
+
+void ChunkedAppend::appendCounted(const Appending &how, Appender &whole) {
+  Value starts = countBefore(), ends = newTable(target, threads);
+  parallelTasks(target.builder, target.loc, threads, [&](Value task) {
+    Register reached(target, loadAt(target, starts, task));
+    std::unique_ptr<AppendLoops> loops = how.loops(target, {});
+    Value each = target.constant(target.costs.chunksPerThread), first = target.mul(task, each);
+    forEach(target, first, target.add(first, each), LoopKind::Reduction, [&](Value number) {
+      Value start = reached.get();
+      Appender appender = how.appender(target, /*counting=*/false);
+      const parallel::Chunk own = chunk(number);
+      appender.beginChunk(start);
+      loops->append(appender, &own);
+      appender.finishChunk();
+      notePositions(appender, number, start);
+      reached.set(appender.lastCount());
+    });
+    loops->finish();
+    storeAt(target, reached.get(), ends, task);
+    fence(target);
+  });
+  finish(whole, loadAt(target, ends, target.sub(threads, target.constant(1))));
+  freeBuffers(target, {starts, ends});
+}
+
+/// The different coordinates of the last stored level in each fiber of a chunk, whose levels are full: the
+/// entry that marks a coordinate for its fiber first is counted. `marks` has, by coordinate, 1 + the number
+/// of the last fiber that has it: unlike a set, it need not be emptied between fibers.
+Value ChunkedAppend::countChunk(Value marks, Value number) const {
+  OpBuilder &b = target.builder;
+  const parallel::Chunk own = chunk(number);
+  Register count(target, target.constant(0));
+  cloneCounting(b, stream, &own, [&](ValueRange dims) {
+    const Values coordinates = target.levelCoordinates(dims);
+    const unsigned level = target.storedLevels() - 1;
+    Value fiber = target.constant(0);
+    for (unsigned l = 0; l < level; ++l)
+      fiber = target.add(target.mul(fiber, target.levelSize(l)), coordinates[l]);
+    Value mark = make<arith::IndexCastOp>(target, b.getI32Type(), target.add(fiber, target.constant(1)));
+    // Marked without a test: a branch that is guessed wrong costs more.
+    Value before = loadAt(target, marks, coordinates[level]);
+    storeAt(target, mark, marks, coordinates[level]);
+    Value isFirst = target.compare(CmpIPredicate::ne, before, mark);
+    count.set(target.add(count.get(), make<arith::IndexCastUIOp>(target, b.getIndexType(), isFirst)));
+  });
+  return count.get();
+}
+
+/// A table with the positions before the first chunk of each thread.
+Value ChunkedAppend::countBefore() {
+  Value zero = target.constant(0), one = target.constant(1),
+        each = target.constant(target.costs.chunksPerThread);
+  Value counted = target.mul(target.sub(threads, one), each), counts = newTable(target, chunks);
+  begin();
+  parallelTasks(target.builder, target.loc, threads, [&](Value) {
+    Type i32 = target.builder.getI32Type();
+    Value size = target.levelSize(target.storedLevels() - 1), marks = newBuffer(target, i32, size);
+    Value none = target.constantInt(i32, 0);
+    forEach(target, target.constant(0), size, LoopKind::Parallel,
+            [&](Value at) { storeAt(target, none, marks, at); });
+    eachNumber(counted, [&](Value number) { storeAt(target, countChunk(marks, number), counts, number); });
+    freeBuffers(target, marks);
+  });
+  Value starts = newTable(target, threads);
+  reduce(target, zero, threads, zero, [&](Value task, Values so) {
+    storeAt(target, so[0], starts, task);
+    Value last = make<arith::MinUIOp>(target, target.mul(target.add(task, one), each), counted);
+    return reduce(target, target.mul(task, each), last, so[0], [&](Value number, Values sum) {
+      return Values{target.add(sum[0], loadAt(target, counts, number))};
+    });
+  });
+  freeBuffers(target, {next, counts});
+  return starts;
+}
+
+//===--- Shared positions ---===//
+
+/// The field of the first run's positions, where it stands below full levels: its elements belong to parents
+/// that are known before, and the chunks write them in place.
 std::optional<unsigned> ChunkedAppend::sharedPositions() const {
   unsigned outer = 0;
   while (target.format(outer).kind == LevelKind::Dense)
@@ -239,304 +476,34 @@ std::optional<unsigned> ChunkedAppend::sharedPositions() const {
   return outer == 0 ? std::nullopt : target.storage.layout.positions[outer];
 }
 
-Target ChunkedAppend::allocateStaging(OpBuilder &b, const Order &order) const {
-  Target staging = target;
-  for (unsigned field = 0; field < staging.storage.fields.size(); ++field)
-    if (field != sharedPositions())
-      staging.storage.fields[field] = {};
-  Appender(b, staging, order, /*counting=*/true).allocate(b, largest);
-  return staging;
+/// Notes and returns what a chunk that begins at `start` has written of the shared positions; nulls without.
+std::pair<Value, Value> ChunkedAppend::notePositions(const Appender &appender, Value number,
+                                                     Value start) const {
+  if (!sharedPositions())
+    return {};
+  auto [first, last] = appender.chunkPositions();
+  for (auto [value, table] : {std::pair(start, bases), std::pair(first, firsts), std::pair(last, lasts)})
+    storeAt(target, value, table, number);
+  return {first, last};
 }
 
-void ChunkedAppend::freeStaging(OpBuilder &b, const Target &staging) const {
-  for (unsigned field = 0; field < staging.storage.fields.size(); ++field)
-    if (field != sharedPositions())
-      memref::DeallocOp::create(b, loc, staging.storage.fields[field]);
+/// Parents between those of one chunk and those of the next have no entries. Returns where the last chunk's
+/// end.
+Value ChunkedAppend::joinPositions(unsigned field) const {
+  Value zero = target.constant(0);
+  return reduce(target, zero, chunks, zero, [&](Value number, Values reached) {
+    Value base = loadAt(target, bases, number);
+    forEach(target, reached[0], loadAt(target, firsts, number), LoopKind::Parallel,
+            [&](Value at) { target.store(field, at, base); });
+    return Values{make<arith::MaxUIOp>(target, reached[0], loadAt(target, lasts, number))};
+  })[0];
 }
 
-void ChunkedAppend::move(OpBuilder &b, const Target &staging, unsigned field, Value base, Value count,
-                         Value each) const {
-  levels::Emitter emit = target.emitter(b);
-  copyElements(b, target, staging.storage.fields[field], emit.constant(0), target.storage.fields[field],
-               emit.mul(base, each), emit.mul(count, each));
-}
-
-/// Modulo the field's width: whether the last position fits is checked in the end.
-void ChunkedAppend::shift(OpBuilder &b, Value from, Value to, Value first, Value last, Value distance,
-                          Value by) const {
-  levels::Emitter emit = target.emitter(b);
-  by = arith::IndexCastOp::create(b, loc, cast<MemRefType>(to.getType()).getElementType(), by);
-  levels::forLoop(b, loc, first, last, LoopKind::Parallel, {}, [&](Value at, levels::Values) {
-    Value old = memref::LoadOp::create(b, loc, from, at);
-    Value moved = arith::AddIOp::create(b, loc, old, by);
-    memref::StoreOp::create(b, loc, moved, to, emit.add(at, distance));
-    return levels::Values{};
-  });
-}
-
-void ChunkedAppend::moveRun(OpBuilder &b, const Target &staging, Appender &appender, unsigned run,
-                            ValueRange bases) const {
-  levels::Emitter emit = target.emitter(b);
-  const format::Layout &layout = target.storage.layout;
-  const Run &levels = appender.run(run);
-  for (unsigned l = levels.first; l < levels.end; ++l)
-    if (const auto &ref = *layout.coordinates[l]; ref.offset == 0)
-      move(b, staging, ref.field, bases[run], appender.count(b, run), emit.constant(ref.stride));
-  if (run == 0)
-    return;
-  unsigned field = *layout.positions[levels.first];
-  Value above = appender.parents(b, run, appender.count(b, run - 1));
-  shift(b, staging.storage.fields[field], target.storage.fields[field], emit.constant(1),
-        emit.add(above, emit.constant(1)), appender.parents(b, run, bases[run - 1]), bases[run]);
-}
-
-//===--- Appending ---===//
-
-void ChunkedAppend::begin(OpBuilder &b) {
-  levels::Emitter emit = target.emitter(b);
-  next = memref::AllocOp::create(b, loc, MemRefType::get({1}, b.getI64Type()));
-  memref::StoreOp::create(b, loc, arith::ConstantIntOp::create(b, loc, 0, 64), next,
-                          ValueRange{emit.constant(0)});
-}
-
-/// Every thread takes the next chunk that nobody has begun: the chunks before it have been begun, too, so
-/// that its turn comes.
-void ChunkedAppend::eachNumber(OpBuilder &b, Value end, function_ref<void(Value)> body) const {
-  levels::Emitter emit = target.emitter(b);
-  auto take = [&]() -> Value {
-    Value one = arith::ConstantIntOp::create(b, loc, 1, 64);
-    Value taken = memref::AtomicRMWOp::create(b, loc, arith::AtomicRMWKind::addi, one, next,
-                                              ValueRange{emit.constant(0)});
-    return arith::IndexCastOp::create(b, loc, b.getIndexType(), taken);
-  };
-  levels::whileLoop(
-      b, loc, take(), [&](levels::Values number) { return emit.compare(CmpIPredicate::ult, number[0], end); },
-      [&](levels::Values number) {
-        body(number[0]);
-        return levels::Values{take()};
-      });
-}
-
-/// How many positions the last run needs, in all and for one chunk: those above have no more.
-std::pair<Value, Value> ChunkedAppend::count(OpBuilder &b, Work work) {
-  begin(b);
-  Value counts = table(b, chunks);
-  levels::parallelTasks(b, loc, threads, [&](Value) {
-    Target none = target;
-    work(b, none, [&](AppendChunk append) {
-      eachNumber(b, chunks, [&](Value number) {
-        append(
-            parallel::Chunk{number, chunks}, /*counting=*/true, [&](Appender &) {},
-            [&](Appender &appender, MoveValues) {
-              store(b, appender.count(b, appender.runCount() - 1), counts, number);
-            });
-      });
-    });
-  });
-  memref::DeallocOp::create(b, loc, next);
-  return summarize(b, counts, chunks);
-}
-
-void ChunkedAppend::appendToStaging(OpBuilder &b, const Order &order, Work work) const {
-  Value zero = target.emitter(b).constant(0);
-  Target staging = allocateStaging(b, order);
-  work(b, staging, [&](AppendChunk append) {
-    eachNumber(b, chunks, [&](Value number) {
-      append(
-          parallel::Chunk{number, chunks}, /*counting=*/false,
-          [&](Appender &appender) { appender.beginChunk(b, Values(appender.runCount(), zero)); },
-          [&](Appender &appender, MoveValues moveValues) {
-            appender.finishChunk(b);
-            Values starts = scanInOrder(b, appender, number);
-            moveChunk(b, staging, appender, starts, moveValues);
-            notePositions(b, appender, number, starts[0], starts[0]);
-          });
-    });
-  });
-  freeStaging(b, staging);
-}
-
-/// The second time, a chunk of the operands is in the caches. What is copied is copied chunk by chunk as
-/// well: while one thread waits for memory, another one has something else to do.
-void ChunkedAppend::appendInPlace(OpBuilder &b, Work work, const BufferReuse *copied) const {
-  Target result = target;
-  work(b, result, [&](AppendChunk append) {
-    eachNumber(b, chunks, [&](Value number) {
-      const parallel::Chunk chunk{number, chunks};
-      if (copied)
-        copied->copy(b, target, number, chunks);
-      Values starts;
-      append(
-          chunk, /*counting=*/true, [&](Appender &) {},
-          [&](Appender &counter, MoveValues) { starts = scanInOrder(b, counter, number); });
-      append(
-          chunk, /*counting=*/false, [&](Appender &appender) { appender.beginChunk(b, starts); },
-          [&](Appender &appender, MoveValues) {
-            appender.finishChunk(b);
-            notePositions(b, appender, number, starts[0], {});
-          });
-    });
-  });
-}
-
-void ChunkedAppend::assemble(OpBuilder &b, const Order &order, Value block, Work work) {
-  share(b, order, block, /*staged=*/true, work, nullptr, [&] { appendToStaging(b, order, work); });
-}
-
-void ChunkedAppend::assembleInPlace(OpBuilder &b, const Order &order, Value block, Work work,
-                                    const BufferReuse *copied) {
-  share(b, order, block, /*staged=*/false, work, copied, [&] { appendInPlace(b, work, copied); });
-}
-
-void ChunkedAppend::share(OpBuilder &b, const Order &order, Value block, bool staged, Work work,
-                          const BufferReuse *copied, function_ref<void()> chunks) {
-  levels::Emitter emit = target.emitter(b);
-  plan(b, block, staged, work);
-  if (copied)
-    copied->share(b, target);
-  Appender whole(b, target, order, /*counting=*/false);
-  whole.allocate(b, most);
-  begin(b);
-  scanCells = zeros(b, kCellWords * whole.runCount());
-  for (Value *table : {&bases, &firsts, &lasts})
-    *table = this->table(b, this->chunks);
-
-  levels::parallelTasks(b, loc, threads, [&](Value) {
-    chunks();
-    fence(b, loc);
-  });
-
-  Values counts;
-  for (unsigned r = 0; r < whole.runCount(); ++r)
-    counts.push_back(load(b, scanCells, emit.constant(kCellWords * r + 1)));
-  finish(b, whole, counts);
-  for (Value table : {next, scanCells})
-    memref::DeallocOp::create(b, loc, table);
-}
-
-void ChunkedAppend::finish(OpBuilder &b, Appender &whole, ValueRange counts) const {
+/// What the buffers hold as soon as the chunks are done, with so many positions of each run.
+void ChunkedAppend::finish(Appender &whole, ValueRange counts) const {
   auto shared = sharedPositions();
-  whole.finishJoined(b, counts, shared ? joinPositions(b, *shared) : target.emitter(b).constant(0));
-  for (Value table : {bases, firsts, lasts})
-    memref::DeallocOp::create(b, loc, table);
-}
-
-//===--- Counted chunks ---===//
-
-void ChunkedAppend::assembleCounted(OpBuilder &b, const Order &order, Value block, CountWork count,
-                                    Work work) {
-  levels::Emitter emit = target.emitter(b);
-  plan(b, block, /*staged=*/false, work);
-  Appender whole(b, target, order, /*counting=*/false);
-  whole.allocate(b, most);
-  for (Value *table : {&bases, &firsts, &lasts})
-    *table = this->table(b, chunks);
-  Value starts = countBefore(b, count), ends = table(b, threads);
-  levels::parallelTasks(b, loc, threads, [&](Value part) {
-    store(b, appendOwn(b, work, part, starts), ends, part);
-    fence(b, loc);
-  });
-  finish(b, whole, load(b, ends, emit.sub(threads, emit.constant(1))));
-  for (Value table : {starts, ends})
-    memref::DeallocOp::create(b, loc, table);
-}
-
-Value ChunkedAppend::countBefore(OpBuilder &b, CountWork count) {
-  levels::Emitter emit = target.emitter(b);
-  Value zero = emit.constant(0), one = emit.constant(1), each = emit.constant(target.costs.chunksPerThread);
-  Value counted = emit.mul(emit.sub(threads, one), each), counts = table(b, chunks);
-  begin(b);
-  levels::parallelTasks(b, loc, threads, [&](Value) {
-    count(b, [&](CountChunk countChunk) {
-      eachNumber(b, counted, [&](Value number) {
-        store(b, countChunk(parallel::Chunk{number, chunks}), counts, number);
-      });
-    });
-  });
-  Value starts = table(b, threads);
-  levels::forLoop(b, loc, zero, threads, LoopKind::Reduction, zero, [&](Value part, levels::Values so) {
-    store(b, so[0], starts, part);
-    Value last = arith::MinUIOp::create(b, loc, emit.mul(emit.add(part, one), each), counted);
-    return levels::forLoop(b, loc, emit.mul(part, each), last, LoopKind::Reduction, so[0],
-                           [&](Value number, levels::Values sum) {
-                             return levels::Values{emit.add(sum[0], load(b, counts, number))};
-                           });
-  });
-  for (Value table : {next, counts})
-    memref::DeallocOp::create(b, loc, table);
-  return starts;
-}
-
-Value ChunkedAppend::appendOwn(OpBuilder &b, Work work, Value part, Value starts) const {
-  levels::Emitter emit = target.emitter(b);
-  Target result = target;
-  Register reached(b, loc, load(b, starts, part));
-  work(b, result, [&](AppendChunk append) {
-    Value each = emit.constant(target.costs.chunksPerThread), first = emit.mul(part, each);
-    levels::forLoop(b, loc, first, emit.add(first, each), LoopKind::Reduction, {},
-                    [&](Value number, levels::Values) {
-                      Value start = reached.get(b);
-                      append(
-                          parallel::Chunk{number, chunks}, /*counting=*/false,
-                          [&](Appender &appender) { appender.beginChunk(b, start); },
-                          [&](Appender &appender, MoveValues) {
-                            appender.finishChunk(b);
-                            notePositions(b, appender, number, start, {});
-                            reached.set(b, appender.count(b, 0));
-                          });
-                      return levels::Values{};
-                    });
-  });
-  return reached.get(b);
-}
-
-Values ChunkedAppend::scanInOrder(OpBuilder &b, Appender &appender, Value number) const {
-  levels::Emitter emit = target.emitter(b);
-  Values starts;
-  for (unsigned r = 0; r < appender.runCount(); ++r)
-    starts.push_back(ChainedScanOp::create(b, loc, appender.count(b, r), number, scanCells,
-                                           emit.constant(kCellWords * r)));
-  return starts;
-}
-
-void ChunkedAppend::moveChunk(OpBuilder &b, const Target &staging, Appender &appender, ValueRange starts,
-                              MoveValues moveValues) const {
-  for (unsigned r = 0; r < appender.runCount(); ++r)
-    moveRun(b, staging, appender, r, starts);
-  Value count = appender.count(b, appender.runCount() - 1);
-  if (moveValues)
-    moveValues(starts.back(), count);
-  else
-    move(b, staging, target.storage.layout.valuesField(), starts.back(), count, appender.blockSize(b));
-}
-
-void ChunkedAppend::notePositions(OpBuilder &b, Appender &appender, Value number, Value start,
-                                  Value by) const {
-  auto shared = sharedPositions();
-  if (!shared)
-    return;
-  auto [first, last] = appender.chunkPositions(b);
-  store(b, start, bases, number);
-  store(b, first, firsts, number);
-  store(b, last, lasts, number);
-  Value positions = target.storage.fields[*shared];
-  if (by)
-    shift(b, positions, positions, first, last, target.emitter(b).constant(0), by);
-}
-
-Value ChunkedAppend::joinPositions(OpBuilder &b, unsigned field) const {
-  levels::Emitter emit = target.emitter(b);
-  return levels::forLoop(b, loc, emit.constant(0), chunks, LoopKind::Reduction, ValueRange{emit.constant(0)},
-                         [&](Value number, levels::Values reached) {
-                           Value base = load(b, bases, number);
-                           levels::forLoop(b, loc, reached[0], load(b, firsts, number), LoopKind::Parallel,
-                                           {}, [&](Value at, levels::Values) {
-                                             target.emitter(b).store(field, at, base);
-                                             return levels::Values{};
-                                           });
-                           return levels::Values{
-                               arith::MaxUIOp::create(b, loc, reached[0], load(b, lasts, number))};
-                         })[0];
+  whole.finishJoined(counts, shared ? joinPositions(*shared) : target.constant(0));
+  freeBuffers(target, {bases, firsts, lasts});
 }
 
 } // namespace tulle::assemble

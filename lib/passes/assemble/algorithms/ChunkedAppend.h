@@ -1,5 +1,4 @@
-// Assembly by several threads: they append chunks of the loops to staging buffers of their own, and each
-// chunk moves to its place in the result as soon as the chunks before it have said how much they hold.
+// Tensors that grow at their ends: by one thread, or by several that have chunks of the loops.
 #pragma once
 #include "passes/assemble/algorithms/Appender.h"
 #include "passes/assemble/algorithms/BufferReuse.h"
@@ -7,124 +6,99 @@
 
 namespace tulle::assemble {
 
-/// The outermost loop of an assembly in many consecutive chunks. Each thread takes one after the other,
-/// appends its entries to a staging buffer that its caches hold, takes its place in the ordered chained scan
-/// (`tulle_ordered_scan`: where the chunks before it end), and moves them to the result: every entry goes to
-/// memory once, as if there were one thread, and the tensor is the same. Where counting takes little, as
-/// where the rest is copied, a chunk is counted first, takes its turn, and is then stored where it belongs.
-/// Where counting is cheap and storing is not, all threads' chunks but the last one's are counted before any
-/// is stored (assembleCounted).
+/// Emits the loops with which one thread appends the entries of a stream.
+class AppendLoops {
+public:
+  virtual ~AppendLoops() = default;
+  /// Appends the entries, or those of a chunk; an appender that counts gets no values.
+  virtual void append(Appender &appender, const parallel::Chunk *chunk) = 0;
+  /// Moves the values of `count` positions of the staging buffer to the result, from position `start` on.
+  /// False, and nothing is emitted, where they stand there in order.
+  virtual bool moveValues(const Target &result, mlir::Value start, mlir::Value count) { return false; }
+  /// Behind all entries.
+  virtual void finish() {}
+};
+
+/// How entries are appended, whoever does it.
+struct Appending {
+  /// The loops of one thread that appends to `to`. With `staged`, `to` is a staging buffer for so many
+  /// entries.
+  llvm::function_ref<std::unique_ptr<AppendLoops>(Target &to, mlir::Value staged)> loops;
+  bool unique;                         ///< no coordinates are appended twice
+  mlir::Value block;                   ///< values that each entry makes
+  bool wholeBlocks = false;            ///< entries are blocks (Appender)
+  bool streams = false;                ///< values may be stored past the caches
+  const BufferReuse *copied = nullptr; ///< what is not appended, but copied as it stands
+
+  Appender appender(Target &to, bool counting) const;
+};
+
+/// One thread appends all entries. `bounds(count)` returns the numbers of positions to allocate, `exact` ones
+/// or at least as many; `count()` counts them.
+void appendAlone(Target &target, const Appending &how,
+                 llvm::function_ref<Values(llvm::function_ref<Values()> count)> bounds, bool exact = false);
+
+/// The outermost loop in many consecutive chunks. Each thread takes one after the other, and every entry goes
+/// to memory once, as if there were one thread: the tensor is the same.
 class ChunkedAppend {
 public:
-  /// Whether the loops can be cut so. The target's levels are full ones and runs.
-  static bool possible(const Target &target, dialect::AssembleOp op, const Order &order);
+  enum class Mode {
+    Staged, ///< a chunk is appended to a staging buffer that the thread's caches hold, takes its place in the
+            ///< chained scan (tulle.chained_scan: where the chunks before it end), and moves to the result
+    InPlace, ///< counting a chunk takes little of the time: it is counted first, takes its place, and is
+             ///< stored where it belongs
+    Counted, ///< counting is cheap and storing is not: all threads' chunks but the last one's are counted
+             ///< before any is stored. Each position of the only run has parents that are known before
+  };
 
-  /// How many threads are profitable, and staging memory for each chunk: for `bound` entries, or without one
-  /// for as many as copies of the loops count. `counted` (which needs a bound): for assembleCounted, without
-  /// staging.
-  ChunkedAppend(mlir::OpBuilder &b, Target &target, const Order &order, mlir::Value bound,
-                bool counted = false);
+  /// Whether the loops can be partitioned so. The target's levels are full ones and runs.
+  static bool possible(const TargetFacts &target, const Stream &stream);
+
+  /// How many threads are profitable, and memory for each chunk: for `bound` entries, or without one (not
+  /// Counted) for as many as copies of the loops count.
+  ChunkedAppend(Target &target, const Stream &stream, mlir::Value bound, Mode mode);
 
   /// At most so many entries are made.
   mlir::Value entries() const { return most; }
-  /// At most so many in one chunk.
-  mlir::Value entriesOfChunk() const { return largest; }
   /// Whether there are several threads (i1).
-  mlir::Value profitable(mlir::OpBuilder &b) const;
-
-  /// Emits what makes the target's buffers. `work` emits what one thread does: it calls its last argument,
-  /// once, where the chunks are to be gone through, with what emits the appending of one of them. That hands
-  /// its appender to `begin` first and to `end` last, with what moves the values of
-  /// `count` positions to the result, from position `start` on, where they are not in order in the staging
-  /// buffer. With `counting` nothing is stored: the op's plan, or memory that `block` values for each of the
-  /// entries do not fit into, asks for exact numbers first.
-  using OnAppender = llvm::function_ref<void(Appender &)>;
-  using MoveValues = llvm::function_ref<void(mlir::Value start, mlir::Value count)>;
-  using OnChunk = llvm::function_ref<void(Appender &, MoveValues)>;
-  using AppendChunk =
-      llvm::function_ref<void(const parallel::Chunk &chunk, bool counting, OnAppender begin, OnChunk end)>;
-  using EachChunk = llvm::function_ref<void(AppendChunk)>;
-  using Work = llvm::function_ref<void(mlir::OpBuilder &b, Target &staging, EachChunk eachChunk)>;
-  void assemble(mlir::OpBuilder &b, const Order &order, mlir::Value block, Work work);
-
-  /// The same where counting a chunk takes little of the time that storing it does: every chunk is counted
-  /// before it is stored where it belongs, without staging. What is `copied`, if anything, the threads copy
-  /// chunk by chunk as well.
-  void assembleInPlace(mlir::OpBuilder &b, const Order &order, mlir::Value block, Work work,
-                       const BufferReuse *copied);
-
-  /// The same where each position of the only run belongs to parents that are known before, and counting
-  /// takes little of the time: the chunks of all threads but the last are counted, and each thread stores its
-  /// own ones, one after the other, where they belong. `count` emits the counting of one thread, as `work`
-  /// its work.
-  using CountChunk = llvm::function_ref<mlir::Value(const parallel::Chunk &chunk)>;
-  using EachCount = llvm::function_ref<void(CountChunk)>;
-  using CountWork = llvm::function_ref<void(mlir::OpBuilder &b, EachCount eachChunk)>;
-  void assembleCounted(mlir::OpBuilder &b, const Order &order, mlir::Value block, CountWork count, Work work);
+  mlir::Value profitable() const;
+  /// Makes the target's buffers. Exact numbers are counted first where the plan, or memory that bounds do not
+  /// fit into, asks for them.
+  void append(const Appending &how);
 
 private:
-  mlir::Value table(mlir::OpBuilder &b, mlir::Value size) const;
-  mlir::Value load(mlir::OpBuilder &b, mlir::Value table, mlir::Value at) const;
-  void store(mlir::OpBuilder &b, mlir::Value value, mlir::Value table, mlir::Value at) const;
-  /// So many words, all zero.
-  mlir::Value zeros(mlir::OpBuilder &b, int64_t words) const;
-  /// The words of a run's scanCells (HACKING.md: a cell) in `scanCells`.
-  static constexpr int64_t kCellWords = 2;
-
-  /// The field of the first run's positions, where it stands below full levels: its elements belong to
-  /// parents that are known before, and the chunks write them in place.
+  bool staged() const { return mode == Mode::Staged; }
+  parallel::Chunk chunk(mlir::Value number) const { return {number, chunks}; }
   std::optional<unsigned> sharedPositions() const;
-  /// Memory for what a chunk appends.
-  Target allocateStaging(mlir::OpBuilder &b, const Order &order) const;
-  void freeStaging(mlir::OpBuilder &b, const Target &staging) const;
-  void begin(mlir::OpBuilder &b);
-  /// The number of the next chunk that nobody has begun, in a loop until there is none below `end`.
-  void eachNumber(mlir::OpBuilder &b, mlir::Value end,
-                  llvm::function_ref<void(mlir::Value number)> body) const;
-  /// Chooses `most` and `largest`: the bounds they are, or by `work` exactly.
-  void plan(mlir::OpBuilder &b, mlir::Value block, bool staged, Work work);
-  std::pair<mlir::Value, mlir::Value> count(mlir::OpBuilder &b, Work work);
-  /// The sum and the maximum of a table of `number` elements, which is freed.
-  std::pair<mlir::Value, mlir::Value> summarize(mlir::OpBuilder &b, mlir::Value counts,
-                                                mlir::Value number) const;
-  /// One thread's chunks, by way of its staging buffer, and without one.
-  void appendToStaging(mlir::OpBuilder &b, const Order &order, Work work) const;
-  void appendInPlace(mlir::OpBuilder &b, Work work, const BufferReuse *copied) const;
-  /// The buffers, and what `chunks` emits for one thread.
-  void share(mlir::OpBuilder &b, const Order &order, mlir::Value block, bool staged, Work work,
-             const BufferReuse *copied, llvm::function_ref<void()> chunks);
-  /// A table with the positions before the first chunk of each thread.
-  mlir::Value countBefore(mlir::OpBuilder &b, CountWork count);
-  /// One thread's chunks, where they belong; returns where they end.
-  mlir::Value appendOwn(mlir::OpBuilder &b, Work work, mlir::Value part, mlir::Value starts) const;
-  /// What the buffers hold as soon as the chunks are done, with so many positions of each run.
-  void finish(mlir::OpBuilder &b, Appender &whole, mlir::ValueRange counts) const;
-  /// Where a chunk begins in each run: waits until the chunks before it have said what they hold.
-  Values scanInOrder(mlir::OpBuilder &b, Appender &appender, mlir::Value number) const;
-  void moveChunk(mlir::OpBuilder &b, const Target &staging, Appender &appender, mlir::ValueRange starts,
-                 MoveValues moveValues) const;
-  /// What a chunk that begins at `start` has written of the shared positions; `by` is added to these.
-  void notePositions(mlir::OpBuilder &b, Appender &appender, mlir::Value number, mlir::Value start,
-                     mlir::Value by) const;
-  /// What a chunk has of a run goes to its place, which begins at `bases[r]` in run r.
-  void moveRun(mlir::OpBuilder &b, const Target &staging, Appender &appender, unsigned run,
-               mlir::ValueRange bases) const;
-  /// Elements first … last - 1 of a field become `by` more, and go to a place `distance` further on.
-  void shift(mlir::OpBuilder &b, mlir::Value from, mlir::Value to, mlir::Value first, mlir::Value last,
-             mlir::Value distance, mlir::Value by) const;
-  void move(mlir::OpBuilder &b, const Target &staging, unsigned field, mlir::Value base, mlir::Value count,
+  void plan(const Appending &how);
+  std::pair<mlir::Value, mlir::Value> count(const Appending &how);
+  std::pair<mlir::Value, mlir::Value> summarize(mlir::Value counts, mlir::Value number) const;
+  void begin();
+  void eachNumber(mlir::Value end, llvm::function_ref<void(mlir::Value number)> body) const;
+  Values scanInOrder(const Appender &appender, mlir::Value number) const;
+  void appendInOrder(const Appending &how, Appender &whole);
+  void appendToStaging(const Appending &how) const;
+  void moveRun(const Target &staging, const Appender &appender, size_t run, mlir::ValueRange starts) const;
+  void move(const Target &staging, unsigned field, mlir::Value base, mlir::Value count,
             mlir::Value each) const;
-  /// Parents between those of one chunk and those of the next have no entries. Returns where the last chunk's
-  /// end.
-  mlir::Value joinPositions(mlir::OpBuilder &b, unsigned field) const;
+  void shift(mlir::Value from, mlir::Value to, mlir::Value first, mlir::Value last, mlir::Value distance,
+             mlir::Value by) const;
+  void appendInPlace(const Appending &how) const;
+  void appendCounted(const Appending &how, Appender &whole);
+  mlir::Value countChunk(mlir::Value marks, mlir::Value number) const;
+  mlir::Value countBefore();
+  std::pair<mlir::Value, mlir::Value> notePositions(const Appender &appender, mlir::Value number,
+                                                    mlir::Value start) const;
+  mlir::Value joinPositions(unsigned field) const;
+  void finish(Appender &whole, mlir::ValueRange counts) const;
 
   Target &target;
-  mlir::Location loc;
+  const Stream &stream;
+  Mode mode;
   mlir::Value threads, chunks;
-  mlir::Value most, largest;   ///< entries in all, and in one chunk
-  mlir::Value next, scanCells; ///< the next chunk nobody has begun; a cell for each run
-  mlir::Value bases, firsts,
-      lasts; ///< per chunk: its first position, and its elements of the shared positions
+  mlir::Value most, largest;        ///< entries in all, and in one chunk
+  mlir::Value next, scanCells;      ///< the next chunk nobody has begun; a cell for each run
+  mlir::Value bases, firsts, lasts; ///< per chunk: its first position, and its elements of shared positions
 };
 
 } // namespace tulle::assemble

@@ -1,3 +1,4 @@
+// Copies op by op: only the loops around inserts change, since each insert changes what the next one finds.
 #include "passes/assemble/algorithms/CloneLoops.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -35,32 +36,48 @@ static void eraseUnused(Operation *value) {
   }
 }
 
-void cloneLoops(OpBuilder &b, Region &loops, int64_t alignment, const parallel::Chunk *chunk,
-                OnInsert onInsert, bool counting) {
-  SmallVector<Operation *> copies = copyOps(b, loops);
+Operation *cloneLoops(OpBuilder &b, const Stream &stream, const parallel::Chunk *chunk, OnInsert onInsert,
+                      bool counting) {
+  SmallVector<Operation *> copies = copyOps(b, *stream.loops);
+  Operation *loop = outermostLoop(copies);
   OpBuilder::InsertionGuard guard(b);
   if (chunk) {
-    Operation *loop = outermostLoop(copies);
     b.setInsertionPoint(loop);
-    parallel::restrictTo(b, loop, *chunk, alignment);
+    parallel::restrictTo(b, loop, *chunk, stream.alignment);
   }
   for (InsertOp insert : insertsIn(copies)) {
     b.setInsertionPoint(insert);
-    onInsert(b, insert.getCoordinates(), counting ? Value() : insert.getValue());
+    onInsert(insert.getCoordinates(), counting ? Value() : insert.getValue());
     Operation *value = insert.getValue().getDefiningOp();
     insert.erase();
     if (counting)
       eraseUnused(value);
   }
+  return loop;
 }
 
-void cloneLoops(OpBuilder &b, AssembleOp op, const parallel::Chunk *chunk, OnInsert onInsert, bool counting) {
-  cloneLoops(b, op.getBody(), chunk ? alignmentOf(op).value_or(1) : 1, chunk, onInsert, counting);
+Operation *cloneCounting(OpBuilder &b, const Stream &stream, const parallel::Chunk *chunk,
+                         OnCoordinates onInsert) {
+  return cloneLoops(b, stream, chunk, [&](ValueRange dims, Value) { onInsert(dims); }, /*counting=*/true);
 }
 
-void cloneCounting(OpBuilder &b, AssembleOp op, const parallel::Chunk *chunk, OnCoordinates onInsert) {
-  cloneLoops(
-      b, op, chunk, [&](OpBuilder &b, ValueRange dims, Value) { onInsert(b, dims); }, /*counting=*/true);
+void forChunks(const levels::Emitter &e, Value chunks, function_ref<void(const parallel::Chunk *)> body) {
+  if (!chunks)
+    return body(nullptr);
+  levels::parallelTasks(e.builder, e.loc, chunks, [&](Value number) {
+    const parallel::Chunk chunk{number, chunks};
+    body(&chunk);
+  });
+}
+
+void forRanges(const levels::Emitter &e, Value ranges, Value count,
+               function_ref<void(Value number, Value first, Value last)> body) {
+  if (!ranges)
+    return body(e.constant(0), e.constant(0), count);
+  levels::parallelTasks(e.builder, e.loc, ranges, [&](Value number) {
+    auto [first, last] = parallel::chunkBounds(e.builder, e.loc, count, {number, ranges});
+    body(number, first, last);
+  });
 }
 
 } // namespace tulle::assemble

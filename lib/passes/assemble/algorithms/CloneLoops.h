@@ -1,24 +1,31 @@
-// Copies of the loops of a tulle.assemble.
+// Copies of the loops of a stream.
 #pragma once
+#include "passes/assemble/algorithms/Emit.h"
 #include "passes/assemble/choose/InsertLoops.h"
 #include "passes/parallel/SetLoops.h"
 
 namespace tulle::assemble {
 
 /// What takes the place of an insert: the builder stands before it.
-using OnInsert =
-    llvm::function_ref<void(mlir::OpBuilder &b, mlir::ValueRange coordinates, mlir::Value value)>;
-using OnCoordinates = llvm::function_ref<void(mlir::OpBuilder &b, mlir::ValueRange coordinates)>;
+using OnInsert = llvm::function_ref<void(mlir::ValueRange coordinates, mlir::Value value)>;
+using OnCoordinates = llvm::function_ref<void(mlir::ValueRange coordinates)>;
 
-/// Copies a region of loops, or of its outermost loop one chunk (null: all), to where the builder stands,
-/// with `onInsert` in place of every insert. The builder stands behind the copy afterwards. A copy that
-/// counts leaves out what only the values needed: its values are null.
-void cloneLoops(mlir::OpBuilder &b, mlir::Region &loops, int64_t alignment, const parallel::Chunk *chunk,
-                OnInsert onInsert, bool counting = false);
-void cloneLoops(mlir::OpBuilder &b, dialect::AssembleOp op, const parallel::Chunk *chunk, OnInsert onInsert,
-                bool counting = false);
+/// Copies a stream's loops, or of the outermost one a chunk (null: all), to where the builder stands, with
+/// `onInsert` in place of every insert. The builder stands behind the copy afterwards. A copy that counts
+/// leaves out what only the values needed: its values are null.
+/// Returns the copy of the outermost loop, if all is in one.
+mlir::Operation *cloneLoops(mlir::OpBuilder &b, const Stream &stream, const parallel::Chunk *chunk,
+                            OnInsert onInsert, bool counting = false);
 /// A copy that counts.
-void cloneCounting(mlir::OpBuilder &b, dialect::AssembleOp op, const parallel::Chunk *chunk,
-                   OnCoordinates onInsert);
+mlir::Operation *cloneCounting(mlir::OpBuilder &b, const Stream &stream, const parallel::Chunk *chunk,
+                               OnCoordinates onInsert);
+
+/// Runs the body for each of so many chunks, at the same time; null: once, for all (null).
+void forChunks(const levels::Emitter &e, mlir::Value chunks,
+               llvm::function_ref<void(const parallel::Chunk *)> body);
+/// Runs the body for each of so many ranges first … last - 1 of 0 … count - 1, at the same time; null: for
+/// one, number 0.
+void forRanges(const levels::Emitter &e, mlir::Value ranges, mlir::Value count,
+               llvm::function_ref<void(mlir::Value number, mlir::Value first, mlir::Value last)> body);
 
 } // namespace tulle::assemble

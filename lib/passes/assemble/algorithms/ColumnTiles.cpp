@@ -1,3 +1,5 @@
+// Keeps the slots of a tile in a staging buffer, a column after another, and copies each column's to the
+// result when the next tile begins.
 #include "passes/assemble/algorithms/ColumnTiles.h"
 #include "format/Encoding.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -13,9 +15,8 @@ using arith::CmpIPredicate;
 using format::ExprKind;
 using format::LevelKind;
 
-/// Slabs of this many slots are whole pages' worth of lines, and those of a hundred still fit a second-level
-/// cache.
-constexpr int64_t kStripLength = 128;
+/// Columns of this many slots are whole pages' worth of lines, and a hundred of those still fit an L2 cache.
+constexpr int64_t kTileLength = 128;
 /// Elements before each column: space for a line's end that waits for the rest of the line, of elements of 32
 /// bits and wider, and so many that columns do not begin where the caches hold one another's.
 constexpr int64_t kApart = 24;
@@ -82,20 +83,16 @@ std::optional<TiledLevel> TiledLevel::find(const Target &target, const Order &or
 }
 
 /// All bits set in coordinates: an empty slot. Values become the fill.
-static Value emptyElement(OpBuilder &b, const Target &target, unsigned field) {
+static Value emptyElement(const Target &target, unsigned field) {
   if (field == target.storage.layout.valuesField())
-    return target.fill(b);
-  auto type = levels::fieldTypes(target.storage.layout, target.storage.element)[field];
-  Type element = cast<MemRefType>(type).getElementType();
-  return arith::ConstantOp::create(b, target.loc, b.getIntegerAttr(element, -1));
+    return target.fillValue();
+  return target.constantInt(target.elementType(field), -1);
 }
 
-static void emptyElements(OpBuilder &b, const Target &target, unsigned field, Value from, Value to) {
-  Value empty = emptyElement(b, target, field);
-  levels::forLoop(b, target.loc, from, to, LoopKind::Parallel, {}, [&](Value at, levels::Values) {
-    memref::StoreOp::create(b, target.loc, empty, target.storage.fields[field], at);
-    return levels::Values{};
-  });
+static void emptyElements(const Target &target, unsigned field, Value from, Value to) {
+  Value empty = emptyElement(target, field);
+  forEach(target, from, to, LoopKind::Parallel,
+          [&](Value at) { storeAt(target, empty, target.storage.fields[field], at); });
 }
 
 static SmallVector<unsigned> slotFields(const Target &target, unsigned level) {
@@ -108,139 +105,125 @@ static SmallVector<unsigned> slotFields(const Target &target, unsigned level) {
 }
 
 /// Runs the body for every position of the level above the dense one.
-static void forSlabs(const TargetAssembly &a, Value columns, function_ref<void(Value column)> body) {
-  levels::forLoop(a.builder, a.loc, a.constant(0), columns, LoopKind::Reduction, {},
-                  [&](Value column, levels::Values) {
-                    body(column);
-                    return levels::Values{};
-                  });
+static void forColumns(const Target &a, Value columns, function_ref<void(Value column)> body) {
+  forEach(a, a.constant(0), columns, LoopKind::Reduction, body);
 }
 
 /// Each tile goes over all columns: of many more coordinates than slots in a column, most have nothing in a
 /// tile (CSC to DIA of 10 rows and 100,000 columns took 130 times as long).
-constexpr int64_t kMostStrips = 4;
+constexpr int64_t kMostTiles = 4;
 
-Value ColumnTiles::fit(const TargetAssembly &a, const TiledLevel &at, ArrayRef<levels::LevelBuild> builds) {
+Value ColumnTiles::fit(const Target &a, const TiledLevel &at, ArrayRef<levels::LevelBuild> builds) {
   if (!at.apart)
     return {};
-  Value slots = a.add(builds[at.level].size, a.constant(kStripLength));
-  Value tiles = arith::DivUIOp::create(a.builder, a.loc, a.target.storage.dims[at.dim], slots);
-  return a.compare(CmpIPredicate::ult, tiles, a.constant(kMostStrips));
+  Value slots = a.add(builds[at.level].size, a.constant(kTileLength));
+  Value tiles = make<arith::DivUIOp>(a, a.storage.dims[at.dim], slots);
+  return a.compare(CmpIPredicate::ult, tiles, a.constant(kMostTiles));
 }
 
 /// What is added to a dimension's coordinate to have that of the dense level, in one column; null for 0.
-static Value shiftOf(const TargetAssembly &a, const TiledLevel &at, ArrayRef<levels::LevelBuild> builds,
+static Value shiftOf(const Target &a, const TiledLevel &at, ArrayRef<levels::LevelBuild> builds,
                      Value column) {
   if (!at.apart)
     return {};
   Value position = column;
   for (unsigned l = at.level - 1; l > *at.apart; --l)
-    position = arith::DivUIOp::create(a.builder, a.loc, position, builds[l].size);
+    position = make<arith::DivUIOp>(a, position, builds[l].size);
   levels::Iterator parent;
   parent.position = a.constant(0);
   if (*at.apart != 0)
-    parent.position = arith::DivUIOp::create(a.builder, a.loc, position, builds[*at.apart].size);
-  const levels::LevelFormat &format = *levels::find(a.target.format(*at.apart).kind);
+    parent.position = make<arith::DivUIOp>(a, position, builds[*at.apart].size);
+  const levels::LevelFormat &format = *levels::find(a.format(*at.apart).kind);
   Value apart = format.coordinate({a, *at.apart}, parent, position);
   return at.negated ? apart : a.difference(a.constant(0), apart);
 }
 
 /// The part of from … to - 1 that is in a column of `size`, which may be none.
-static std::pair<Value, Value> clip(const TargetAssembly &a, Value from, Value to, Value size) {
-  auto inside = [&](Value x) -> Value {
-    x = arith::MaxSIOp::create(a.builder, a.loc, x, a.constant(0));
-    return arith::MinSIOp::create(a.builder, a.loc, x, size);
+static std::pair<Value, Value> clip(const Target &a, Value from, Value to, Value size) {
+  auto inside = [&](Value x) {
+    x = make<arith::MaxSIOp>(a, x, a.constant(0));
+    return make<arith::MinSIOp>(a, x, size);
   };
   return {inside(from), inside(to)};
 }
 
-static void emptySlab(const TargetAssembly &a, unsigned level, Value begin, Value from, Value to) {
-  for (unsigned field : slotFields(a.target, level))
-    emptyElements(a.builder, a.target, field, a.add(begin, from), a.add(begin, to));
+static void emptyColumn(const Target &a, unsigned level, Value begin, Value from, Value to) {
+  for (unsigned field : slotFields(a, level))
+    emptyElements(a, field, a.add(begin, from), a.add(begin, to));
 }
 
-void ColumnTiles::empty(const TargetAssembly &a, const TiledLevel &at, ArrayRef<levels::LevelBuild> builds,
+void ColumnTiles::empty(const Target &a, const TiledLevel &at, ArrayRef<levels::LevelBuild> builds,
                         Value from, Value to) {
   const levels::LevelBuild &build = builds[at.level];
-  a.when(a.compare(CmpIPredicate::ult, from, to), [&] {
-    forSlabs(a, build.parents, [&](Value column) {
+  when(a, a.compare(CmpIPredicate::ult, from, to), [&] {
+    forColumns(a, build.parents, [&](Value column) {
       Value begin = a.mul(column, build.size);
       Value first = from, last = to;
       if (Value shift = shiftOf(a, at, builds, column))
         std::tie(first, last) = clip(a, a.sum(from, shift), a.sum(to, shift), build.size);
-      emptySlab(a, at.level, begin, first, last);
+      emptyColumn(a, at.level, begin, first, last);
     });
   });
 }
 
-void ColumnTiles::emptyOutside(const TargetAssembly &a, const TiledLevel &at,
-                               ArrayRef<levels::LevelBuild> builds) {
+void ColumnTiles::emptyOutside(const Target &a, const TiledLevel &at, ArrayRef<levels::LevelBuild> builds) {
   const levels::LevelBuild &build = builds[at.level];
   if (!at.apart)
     return;
-  forSlabs(a, build.parents, [&](Value column) {
+  forColumns(a, build.parents, [&](Value column) {
     Value begin = a.mul(column, build.size), shift = shiftOf(a, at, builds, column);
-    auto [first, last] = clip(a, shift, a.sum(shift, a.target.storage.dims[at.dim]), build.size);
-    emptySlab(a, at.level, begin, a.constant(0), first);
-    emptySlab(a, at.level, begin, last, build.size);
+    auto [first, last] = clip(a, shift, a.sum(shift, a.storage.dims[at.dim]), build.size);
+    emptyColumn(a, at.level, begin, a.constant(0), first);
+    emptyColumn(a, at.level, begin, last, build.size);
   });
 }
 
-ColumnTiles::ColumnTiles(const TargetAssembly &a, const TiledLevel &at, ArrayRef<levels::LevelBuild> builds)
-    : assembly(a), at(at), builds(builds), stagingTarget(a.target), fields(slotFields(a.target, at.level)),
-      first(a.builder, a.loc, a.constant(0)), base(a.builder, a.loc, a.constant(0)),
-      limit(a.builder, a.loc, a.constant(0)), end(a.builder, a.loc, a.constant(0)),
-      waits(a.builder, a.loc, a.constant(0)) {
-  OpBuilder &b = a.builder;
-  large = isStreamed(b, a.target, a.target.storage.fields[a.target.storage.layout.valuesField()]);
-  length = a.constant(kStripLength);
-  stride = arith::MinUIOp::create(b, a.loc, length, a.target.storage.dims[at.dim]);
+ColumnTiles::ColumnTiles(const Target &a, const TiledLevel &at, ArrayRef<levels::LevelBuild> builds)
+    : a(a), at(at), builds(builds), stagingTarget(a), fields(slotFields(a, at.level)),
+      first(a, a.constant(0)), base(a, a.constant(0)), limit(a, a.constant(0)), end(a, a.constant(0)),
+      waits(a, a.constant(0)) {
+  large = isStreamed(a, a.storage.fields[a.storage.layout.valuesField()]);
+  length = a.constant(kTileLength);
+  stride = make<arith::MinUIOp>(a, length, a.storage.dims[at.dim]);
   stride = a.add(stride, a.constant(kApart));
-  Value slots = a.target.checkedSize(b, at.level, builds[at.level].parents, stride);
+  Value slots = a.product(at.level, builds[at.level].parents, stride);
   for (unsigned field : fields) {
-    Target &staging = stagingTarget;
-    auto type = cast<MemRefType>(levels::fieldTypes(staging.storage.layout, staging.storage.element)[field]);
-    staging.storage.fields[field] = levels::allocate(b, a.loc, type, slots);
-    emptyElements(b, staging, field, a.constant(0), slots);
+    stagingTarget.storage.fields[field] = newBuffer(a, a.elementType(field), slots);
+    emptyElements(stagingTarget, field, a.constant(0), slots);
   }
 }
 
 /// The first tile ends where all tiles do, at a multiple of their length.
 void ColumnTiles::enter(Value coordinate) const {
-  const TargetAssembly &a = assembly;
-  OpBuilder &b = a.builder;
-  a.when(rarely(b, a.loc, a.compare(CmpIPredicate::uge, coordinate, limit.get(b))), [&] {
-    Value now = opaque(b, a.loc, coordinate);
-    Value begins = a.compare(CmpIPredicate::eq, limit.get(b), a.constant(0));
-    first.set(b, arith::SelectOp::create(b, a.loc, begins, now, first.get(b)));
-    base.set(b, arith::SelectOp::create(b, a.loc, begins, now, base.get(b)));
+  when(a, rarely(a, a.compare(CmpIPredicate::uge, coordinate, limit.get())), [&] {
+    Value now = opaque(a, coordinate);
+    Value begins = a.compare(CmpIPredicate::eq, limit.get(), a.constant(0));
+    first.set(make<arith::SelectOp>(a, begins, now, first.get()));
+    base.set(make<arith::SelectOp>(a, begins, now, base.get()));
     flush(now, /*more=*/true);
-    base.set(b, now);
-    Value tile = arith::DivUIOp::create(b, a.loc, now, length);
-    limit.set(b, a.mul(a.add(tile, a.constant(1)), length));
+    base.set(now);
+    Value tile = make<arith::DivUIOp>(a, now, length);
+    limit.set(a.mul(a.add(tile, a.constant(1)), length));
   });
-  end.set(b, a.add(coordinate, a.constant(1)));
+  end.set(a.add(coordinate, a.constant(1)));
 }
 
-Value ColumnTiles::place(Value above, Value coordinate) const {
-  const TargetAssembly &a = assembly;
-  return a.add(columnStart(above), a.sub(coordinate, base.get(a.builder)));
+Value ColumnTiles::position(Value above, Value coordinate) const {
+  return a.add(columnStart(above), a.sub(coordinate, base.get()));
 }
 
 Value ColumnTiles::columnStart(Value column) const {
-  return assembly.add(assembly.mul(column, stride), assembly.constant(kApart));
+  return a.add(a.mul(column, stride), a.constant(kApart));
 }
 
 /// Elements of a line of a field; 0 where none of them wait.
 static int64_t waitingLine(const Target &target, unsigned field) {
-  auto type = cast<MemRefType>(levels::fieldTypes(target.storage.layout, target.storage.element)[field]);
-  Type element = type.getElementType();
+  Type element = target.elementType(field);
   const int64_t lanes = element.isIntOrFloat() ? kCacheLine * 8 / element.getIntOrFloatBitWidth() : 0;
   return lanes <= kMostWaiting ? lanes : 0;
 }
 
 ColumnTiles::Chunk ColumnTiles::chunkOf(Value column, Value from, Value stop, Value keeps) const {
-  const TargetAssembly &a = assembly;
   Value begin = a.mul(column, builds[at.level].size), held = columnStart(column);
   Value shift = shiftOf(a, at, builds, column);
   if (!shift)
@@ -249,81 +232,75 @@ ColumnTiles::Chunk ColumnTiles::chunkOf(Value column, Value from, Value stop, Va
   auto [first, last] = clip(a, start, a.sum(stop, shift), size);
   // What of the tile lies before the column's first slot.
   Value outside = a.difference(a.constant(0), start);
-  outside = arith::MaxSIOp::create(a.builder, a.loc, outside, a.constant(0));
+  outside = make<arith::MaxSIOp>(a, outside, a.constant(0));
   // What the column ends with does not wait: nothing behind it fills the line.
   auto inside = [&](Value x) { return a.compare(CmpIPredicate::ult, x, size); };
-  Value before = arith::SelectOp::create(a.builder, a.loc, inside(first), first, a.constant(0));
+  Value before = make<arith::SelectOp>(a, inside(first), first, a.constant(0));
   return {a.add(begin, first),
           a.sub(last, first),
           a.add(held, outside),
           held,
           before,
-          arith::AndIOp::create(a.builder, a.loc, keeps, inside(last))};
+          make<arith::AndIOp>(a, keeps, inside(last))};
 }
 
 /// A chunk, and what waits before it, goes to the result; where it `keeps` some, but for what does not fill
 /// the last line, which waits then.
 void ColumnTiles::copyChunk(unsigned field, const Chunk &chunk) const {
-  const TargetAssembly &a = assembly;
-  OpBuilder &b = a.builder;
-  Value staging = stagingTarget.storage.fields[field], result = a.target.storage.fields[field];
-  const int64_t lanes = waitingLine(a.target, field);
+  Value staging = stagingTarget.storage.fields[field], result = a.storage.fields[field];
+  const int64_t lanes = waitingLine(a, field);
   if (!lanes)
-    return copyElements(b, a.target, staging, chunk.held, result, chunk.to, chunk.count);
-  auto inLine = [&](Value position, Value condition) -> Value {
-    Value rest = arith::AndIOp::create(b, a.loc, position, a.constant(lanes - 1));
-    return arith::SelectOp::create(b, a.loc, condition, rest, a.constant(0));
+    return copyElements(a, staging, chunk.held, result, chunk.to, chunk.count);
+  auto inLine = [&](Value position, Value condition) {
+    Value rest = make<arith::AndIOp>(a, position, a.constant(lanes - 1));
+    return make<arith::SelectOp>(a, condition, rest, a.constant(0));
   };
   // A column's first line begins in the column before, and what is not of this column does not wait here.
   auto atMost = [&](Value elements, Value most) -> Value {
-    return most ? Value(arith::MinUIOp::create(b, a.loc, elements, most)) : elements;
+    return most ? make<arith::MinUIOp>(a, elements, most) : elements;
   };
-  Value before = inLine(chunk.to, a.compare(CmpIPredicate::ne, waits.get(b), a.constant(0)));
+  Value before = inLine(chunk.to, a.compare(CmpIPredicate::ne, waits.get(), a.constant(0)));
   before = atMost(before, chunk.before);
   Value all = a.add(chunk.count, before);
   Value behind = inLine(a.add(chunk.to, chunk.count), chunk.keeps);
   behind = atMost(behind, chunk.before ? all : Value());
-  copyElements(b, a.target, staging, a.sub(chunk.held, before), result, a.sub(chunk.to, before),
-               a.sub(all, behind));
-  a.when(a.compare(CmpIPredicate::ne, behind, a.constant(0)), [&] {
+  copyElements(a, staging, a.sub(chunk.held, before), result, a.sub(chunk.to, before), a.sub(all, behind));
+  when(a, a.compare(CmpIPredicate::ne, behind, a.constant(0)), [&] {
     auto type = VectorType::get({lanes}, cast<MemRefType>(staging.getType()).getElementType());
     Value last = a.sub(a.add(chunk.held, chunk.count), a.constant(lanes));
-    Value line = vector::LoadOp::create(b, a.loc, type, staging, last);
-    vector::StoreOp::create(b, a.loc, line, staging, a.sub(chunk.next, a.constant(lanes)));
+    Value line = make<vector::LoadOp>(a, type, staging, last);
+    vector::StoreOp::create(a.builder, a.loc, line, staging, a.sub(chunk.next, a.constant(lanes)));
   });
 }
 
 /// The tile's coordinates before `end` go to the result; those between it and `end` are empty.
 void ColumnTiles::flush(Value end, bool more) const {
-  const TargetAssembly &a = assembly;
-  OpBuilder &b = a.builder;
-  Value from = base.get(b), stop = arith::MinUIOp::create(b, a.loc, limit.get(b), end);
-  stop = arith::MaxUIOp::create(b, a.loc, from, stop);
-  Value count = a.sub(stop, from), keeps = arith::ConstantIntOp::create(b, a.loc, 0, 1);
+  Value from = base.get(), stop = make<arith::MinUIOp>(a, limit.get(), end);
+  stop = make<arith::MaxUIOp>(a, from, stop);
+  Value count = a.sub(stop, from), keeps = a.constantInt(a.builder.getI1Type(), 0);
   if (more) {
     Value follows = a.compare(CmpIPredicate::eq, stop, end);
     Value fills = a.compare(CmpIPredicate::uge, count, a.constant(kMostWaiting));
-    keeps = arith::AndIOp::create(b, a.loc, large, arith::AndIOp::create(b, a.loc, follows, fills));
+    keeps = make<arith::AndIOp>(a, large, make<arith::AndIOp>(a, follows, fills));
   }
-  forSlabs(a, builds[at.level].parents, [&](Value column) {
+  forColumns(a, builds[at.level].parents, [&](Value column) {
     const Chunk chunk = chunkOf(column, from, stop, keeps);
     for (unsigned field : fields) {
       copyChunk(field, chunk);
-      emptyElements(b, stagingTarget, field, chunk.held, a.add(chunk.held, chunk.count));
+      emptyElements(stagingTarget, field, chunk.held, a.add(chunk.held, chunk.count));
     }
   });
   if (more)
-    waits.set(b, arith::SelectOp::create(b, a.loc, keeps, a.constant(1), a.constant(0)));
+    waits.set(make<arith::SelectOp>(a, keeps, a.constant(1), a.constant(0)));
   empty(a, at, builds, stop, end);
 }
 
 std::pair<Value, Value> ColumnTiles::finish() const {
-  OpBuilder &b = assembly.builder;
-  flush(end.get(b), /*more=*/false);
+  flush(end.get(), /*more=*/false);
   for (unsigned field : fields)
-    memref::DeallocOp::create(b, assembly.loc, stagingTarget.storage.fields[field]);
-  fence(b, assembly.loc);
-  return {first.get(b), end.get(b)};
+    freeBuffers(a, stagingTarget.storage.fields[field]);
+  fence(a);
+  return {first.get(), end.get()};
 }
 
 } // namespace tulle::assemble

@@ -1,6 +1,6 @@
 // Slots that lie far apart, filled a tile at a time: what one coordinate has is stored all over the result.
 #pragma once
-#include "passes/assemble/algorithms/TargetAssembly.h"
+#include "passes/assemble/algorithms/Target.h"
 #include "passes/assemble/choose/Order.h"
 
 namespace tulle::assemble {
@@ -10,7 +10,7 @@ struct TiledLevel {
   unsigned level;
   unsigned dim; ///< the stream ascends by its coordinates first
   /// A level above whose coordinate is the difference of the dimension and the dense level, if the level does
-  /// not have the dimension itself: each column then has the coordinates of a tile from a place of its own on
+  /// not have the dimension itself: each column then has the coordinates of a tile from a slot of its own on
   /// (CSC to DIA: of column j, diagonal d holds row j - d).
   std::optional<unsigned> apart;
   bool negated = false; ///< the dense level less the dimension
@@ -29,27 +29,26 @@ struct TiledLevel {
 class ColumnTiles {
 public:
   /// Whether tiles are as much work as the result is large (i1); null where they always are.
-  static mlir::Value fit(const TargetAssembly &assembly, const TiledLevel &at,
+  static mlir::Value fit(const Target &target, const TiledLevel &at,
                          llvm::ArrayRef<levels::LevelBuild> builds);
-  /// Where the builder stands one part of the stream begins: makes its staging buffer. `builds` have their
+  /// A chunk of the stream begins where the builder stands: makes its staging buffer. `builds` have their
   /// sizes.
-  ColumnTiles(const TargetAssembly &assembly, const TiledLevel &at,
-              llvm::ArrayRef<levels::LevelBuild> builds);
-  /// An entry, or a iteration, is at this coordinate of the dimension.
+  ColumnTiles(const Target &target, const TiledLevel &at, llvm::ArrayRef<levels::LevelBuild> builds);
+  /// An entry, or an iteration, is at this coordinate of the dimension.
   void enter(mlir::Value coordinate) const;
   /// The position in the staging buffer of an entry at a position of the level above; what levels below the
   /// dense one store goes to `staging`.
-  mlir::Value place(mlir::Value above, mlir::Value coordinate) const;
+  mlir::Value position(mlir::Value above, mlir::Value coordinate) const;
   Target &staging() { return stagingTarget; }
   /// Behind the entries. Returns the coordinates that the result now has the slots of, from the first to
   /// before the second; both are 0 without entries.
   std::pair<mlir::Value, mlir::Value> finish() const;
 
   /// Empties the slots of coordinates from … to - 1, which no entry comes to.
-  static void empty(const TargetAssembly &assembly, const TiledLevel &at,
-                    llvm::ArrayRef<levels::LevelBuild> builds, mlir::Value from, mlir::Value to);
+  static void empty(const Target &target, const TiledLevel &at, llvm::ArrayRef<levels::LevelBuild> builds,
+                    mlir::Value from, mlir::Value to);
   /// Empties those outside of all coordinates, if columns have such.
-  static void emptyOutside(const TargetAssembly &assembly, const TiledLevel &at,
+  static void emptyOutside(const Target &target, const TiledLevel &at,
                            llvm::ArrayRef<levels::LevelBuild> builds);
 
 private:
@@ -67,7 +66,7 @@ private:
   Chunk chunkOf(mlir::Value column, mlir::Value from, mlir::Value stop, mlir::Value keeps) const;
   void copyChunk(unsigned field, const Chunk &chunk) const;
 
-  const TargetAssembly &assembly;
+  const Target &a;
   TiledLevel at;
   llvm::ArrayRef<levels::LevelBuild> builds;
   Target stagingTarget;
@@ -75,7 +74,7 @@ private:
   mlir::Value stride;                 ///< of columns in the staging buffer, with what waits before each
   mlir::Value large;                  ///< whether the result is written past the caches (i1)
   llvm::SmallVector<unsigned> fields; ///< that the staging buffer has
-  Register first, base, limit, end;   ///< of the part; of the tile; behind the newest coordinate
+  Register first, base, limit, end;   ///< of the chunk; of the tile; behind the newest coordinate
   Register waits; ///< whether the ends of the tile before wait in the staging buffer (0 or 1)
 };
 

@@ -1,62 +1,121 @@
+// Packs the numbers of a record into words, in order; no number lies in two.
 #include "passes/assemble/algorithms/CoordinateList.h"
-#include "levels/Control.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "passes/assemble/algorithms/RuntimeCalls.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
 
 using namespace mlir;
 using namespace tulle::dialect;
 
 namespace tulle::assemble {
 
-using arith::CmpIPredicate;
 using format::ExprKind;
 
 /// Dimensions' coordinates fit the target's coordinates field where every level is a dimension as it is.
-static Type coordinateType(const Target &target) {
-  bool plain = llvm::all_of(target.encoding().levels,
-                            [](const format::Level &level) { return level.expr->kind == ExprKind::Dim; });
-  return IntegerType::get(target.tensor.getContext(), plain && target.encoding().crdWidth == 32 ? 32 : 64);
-}
-
-CoordinateList::CoordinateList(OpBuilder &b, const Target &target, Value bound)
-    : CoordinateList(target, Value()) {
-  list = records.allocate(b, bound);
-  // A dense level's coordinate is stored nowhere, so that nobody else would notice that it does not fit.
-  levels::Emitter emit = target.emitter(b);
-  if (!coordinateType(target).isInteger(32))
-    return;
-  for (auto [l, level] : llvm::enumerate(target.encoding().levels)) {
-    Value wide = emit.compare(CmpIPredicate::ugt, target.storage.dims[size_t(level.expr->value)],
-                              emit.constant(int64_t(1) << 32));
-    auto branch = scf::IfOp::create(b, target.loc, wide, /*withElseRegion=*/false);
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(branch.thenBlock());
-    call(b, target.loc, "tulle_error_width",
-         {emit.constant(int64_t(l)), target.storage.dims[size_t(level.expr->value)], emit.constant(32)});
-  }
+static bool hasNarrowCoordinates(const format::Encoding &encoding) {
+  return encoding.crdWidth == 32 && llvm::all_of(encoding.levels, [](const format::Level &level) {
+           return level.expr->kind == ExprKind::Dim;
+         });
 }
 
 CoordinateList::CoordinateList(const Target &target, Value list)
-    : target(target), records(target, coordinateType(target)), list(list) {}
-
-void CoordinateList::put(OpBuilder &b, Value at, ValueRange dims, Value value) const {
-  records.put(b, list, at, dims, value);
+    : target(target), list(list), narrow(hasNarrowCoordinates(target.encoding())) {
+  for (int64_t d = 0; d < target.tensor.getRank(); ++d)
+    add(IntegerType::get(target.tensor.getContext(), narrow ? 32 : 64));
+  auto complex = dyn_cast<ComplexType>(target.storage.element);
+  add(complex ? complex.getElementType() : target.storage.element);
+  if (complex)
+    add(complex.getElementType());
 }
 
-std::pair<Values, Value> CoordinateList::at(OpBuilder &b, Value place) const {
-  return {records.dims(b, list, place), records.value(b, list, place)};
+void CoordinateList::add(Type type) {
+  unsigned bits = type.getIntOrFloatBitWidth();
+  if (used + bits > 64) {
+    ++words;
+    used = 0;
+  }
+  fields.push_back({type, words - 1, used});
+  used += bits;
 }
 
-void CoordinateList::forEach(OpBuilder &b, Value count,
-                             function_ref<void(OpBuilder &, ValueRange, Value)> visit) const {
-  levels::forLoop(b, target.loc, target.emitter(b).constant(0), count, LoopKind::Reduction, {},
-                  [&](Value place, levels::Values) {
-                    auto [dims, value] = at(b, place);
-                    visit(b, dims, value);
-                    return levels::Values{};
-                  });
+Value CoordinateList::allocate(Value bound) const {
+  Value size = target.product(target.levels(), bound, target.constant(words));
+  return newBuffer(target, target.builder.getI64Type(), size);
 }
 
-void CoordinateList::free(OpBuilder &b) const { memref::DeallocOp::create(b, target.loc, list); }
+/// A dense level's coordinate is stored nowhere, so that nobody else would notice that it does not fit.
+void CoordinateList::checkSizes() const {
+  if (!narrow)
+    return;
+  for (auto [l, level] : llvm::enumerate(target.encoding().levels)) {
+    Value size = target.storage.dims[size_t(level.expr->value)];
+    Value wide = target.compare(arith::CmpIPredicate::ugt, size, target.constant(int64_t(1) << 32));
+    when(target, wide, [&, l = int64_t(l)] {
+      call(target, "tulle_error_width", {target.constant(l), size, target.constant(32)});
+    });
+  }
+}
+
+Value CoordinateList::address(Value at, int64_t word) const {
+  return target.add(target.mul(at, target.constant(words)), target.constant(word));
+}
+
+static IntegerType bitsOf(Type type) {
+  return IntegerType::get(type.getContext(), type.getIntOrFloatBitWidth());
+}
+
+/// The number's bits as a word.
+static Value toWord(const Target &target, Value number) {
+  Type type = number.getType(), word = target.builder.getI64Type();
+  if (type.isIndex())
+    return make<arith::IndexCastUIOp>(target, word, number);
+  if (isa<FloatType>(type))
+    number = make<arith::BitcastOp>(target, bitsOf(type), number);
+  return number.getType() == word ? number : make<arith::ExtUIOp>(target, word, number);
+}
+
+void CoordinateList::put(Value at, ValueRange dims, Value value) const {
+  Values numbers(dims);
+  if (auto complex = dyn_cast<ComplexType>(value.getType())) {
+    numbers.push_back(make<complex::ReOp>(target, complex.getElementType(), value));
+    numbers.push_back(make<complex::ImOp>(target, complex.getElementType(), value));
+  } else {
+    numbers.push_back(value);
+  }
+  Values made;
+  for (auto [number, field] : llvm::zip_equal(numbers, fields)) {
+    Value bits = toWord(target, number);
+    if (field.shift == 0) {
+      made.push_back(bits);
+      continue;
+    }
+    Value shift = target.constantInt(bits.getType(), field.shift);
+    made.back() = make<arith::OrIOp>(target, made.back(), make<arith::ShLIOp>(target, bits, shift));
+  }
+  for (auto [word, bits] : llvm::enumerate(made))
+    storeAt(target, bits, list, address(at, int64_t(word)));
+}
+
+Value CoordinateList::load(Value at, const Field &field) const {
+  Value bits = loadAt(target, list, address(at, field.word));
+  if (field.shift != 0)
+    bits = make<arith::ShRUIOp>(target, bits, target.constantInt(bits.getType(), field.shift));
+  IntegerType type = bitsOf(field.type);
+  if (type.getWidth() < 64)
+    bits = make<arith::TruncIOp>(target, type, bits);
+  return type == field.type ? bits : make<arith::BitcastOp>(target, field.type, bits);
+}
+
+Values CoordinateList::dims(Value at) const {
+  return llvm::map_to_vector<6>(
+      ArrayRef(fields).take_front(size_t(target.tensor.getRank())), [&](const Field &field) {
+        return make<arith::IndexCastUIOp>(target, target.builder.getIndexType(), load(at, field));
+      });
+}
+
+Value CoordinateList::value(Value at) const {
+  Value first = load(at, fields[size_t(target.tensor.getRank())]);
+  return isa<ComplexType>(target.storage.element)
+             ? make<complex::CreateOp>(target, target.storage.element, first, load(at, fields.back()))
+             : first;
+}
 
 } // namespace tulle::assemble

@@ -1,7 +1,7 @@
 // What the entries' order of arrival decides: counters and ranks, the parts of a map that no coordinate
 // gives.
 #pragma once
-#include "passes/assemble/algorithms/TargetAssembly.h"
+#include "passes/assemble/algorithms/Target.h"
 #include "passes/assemble/choose/Order.h"
 #include <optional>
 
@@ -13,7 +13,7 @@ class Counters {
 public:
   /// `iterations`: the dimension whose coordinates the iterations of the outermost loop are, one each, if
   /// they are.
-  Counters(const TargetAssembly &assembly, const Order &order, std::optional<unsigned> iterations);
+  Counters(const Target &target, const Order &order, std::optional<unsigned> iterations);
 
   /// All counters start from 0; the builder stands before a copy of the loops.
   void reset();
@@ -44,23 +44,24 @@ private:
   void collect(const format::Expr &e, const Order &order);
   mlir::Value numberGrouped(Counter &counter);
 
-  const TargetAssembly &assembly;
+  const Target &target;
   std::optional<unsigned> iterations;
   std::vector<Counter> counters;
   mlir::ValueRange dims;
 };
 
 /// The largest element of counts[begin … end), where all are 0 or more; 0 without one.
-mlir::Value largest(const TargetAssembly &a, mlir::Value counts, mlir::Value begin, mlir::Value end);
+mlir::Value largest(const Target &target, mlir::Value counts, mlir::Value begin, mlir::Value end);
 
 /// The rank of a map, `rank(i by count(j) within s)`: i sorted by decreasing number of entries, s at a time.
 class Ranks {
 public:
-  Ranks(const TargetAssembly &assembly, const Order &order);
+  Ranks(const Target &target, const Order &order);
 
   bool any() const { return rank != nullptr; }
   unsigned dimension() const { return rank->dims[0]; }
-  unsigned counted() const { return rank->dims[1]; }
+  /// The dimension it is of and the one that it counts, of all.
+  Values pairOf(mlir::ValueRange dims) const { return {dims[rank->dims[0]], dims[rank->dims[1]]}; }
   /// The numbers of entries are asked for in a copy of the loops.
   mlir::Value startQuery();
   void query(mlir::Value ranked);
@@ -70,10 +71,10 @@ public:
   mlir::Value number(mlir::ValueRange dims) const;
 
 private:
-  void sortWindow(mlir::Value begin, mlir::Value end, mlir::Value places) const;
+  void sortWindow(mlir::Value begin, mlir::Value end, mlir::Value offsets) const;
 
-  const TargetAssembly &assembly;
-  const format::ExprNode *rank = nullptr;
+  const Target &target;
+  const format::ExprNode *rank;
   mlir::Value counts, numbers;
   unsigned permutation = 0; ///< its field
 };

@@ -10,19 +10,19 @@ namespace tulle::assemble {
 /// loops, what runs when a fiber is complete.
 class FiberBoundaries {
 public:
-  FiberBoundaries(mlir::OpBuilder &b, const Target &target, const Order &order, unsigned levels);
+  FiberBoundaries(const Target &target, const Order &order, unsigned levels);
 
   /// To be called at every insert of the copy, before anything is emitted there.
-  void atInsert(mlir::OpBuilder &b, mlir::ValueRange dims);
-  /// To be called behind the copy: `complete(b, coordinates)` emits what follows a fiber, at its end where
+  void atInsert(mlir::ValueRange dims);
+  /// To be called behind the copy: `complete(coordinates)` emits what follows a fiber, at its end where
   /// each iteration of a loop is one fiber, else where the next one begins, and behind the loops.
-  void finish(mlir::OpBuilder &b, llvm::function_ref<void(mlir::OpBuilder &, mlir::ValueRange)> complete);
+  void finish(llvm::function_ref<void(mlir::ValueRange)> complete);
 
 private:
-  using Complete = llvm::function_ref<void(mlir::OpBuilder &, mlir::ValueRange)>;
+  using Complete = llvm::function_ref<void(mlir::ValueRange)>;
 
-  Values coordinates(mlir::OpBuilder &b, const FiberAnalysis::Insert &insert) const;
-  void checkAt(mlir::OpBuilder &b, const FiberAnalysis::Insert &insert, Complete complete) const;
+  Values coordinates(const FiberAnalysis::Insert &insert) const;
+  void checkAt(const FiberAnalysis::Insert &insert, Complete complete) const;
 
   const Target &target;
   unsigned levels;

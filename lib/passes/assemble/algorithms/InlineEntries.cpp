@@ -2,8 +2,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "passes/Passes.h"
 #include "passes/assemble/algorithms/CloneLoops.h"
-#include "passes/assemble/algorithms/LowerEach.h"
-#include "passes/assemble/choose/InsertLoops.h"
+#include "passes/assemble/algorithms/Emit.h"
 #include "passes/parallel/SetLoops.h"
 
 namespace tulle::passes {
@@ -12,11 +11,14 @@ using namespace dialect;
 #define GEN_PASS_DEF_INLINEENTRIES
 #include "passes/Passes.h.inc"
 
-static levels::Values lower(OpBuilder &b, ForEachEntryOp op) {
+static assemble::Values lower(OpBuilder &b, ForEachEntryOp op) {
   auto entries = op.getEntries().getDefiningOp<EntriesOp>();
   Block &body = op.getBody().front();
   parallel::Chunk chunk{op.getChunk(), op.getChunks()};
-  auto inlineBody = [&](OpBuilder &b, ValueRange coordinates, Value value) {
+  assemble::Stream stream;
+  stream.loops = &entries.getBody();
+  stream.alignment = entries.getAligned().value_or(1);
+  auto inlineBody = [&](ValueRange coordinates, Value value) {
     IRMapping mapping;
     mapping.map(body.getArguments().drop_back(), coordinates);
     if (value)
@@ -24,8 +26,7 @@ static levels::Values lower(OpBuilder &b, ForEachEntryOp op) {
     for (Operation &inner : body)
       b.clone(inner, mapping);
   };
-  assemble::cloneLoops(b, entries.getBody(), entries.getAligned().value_or(1),
-                       op.getChunk() ? &chunk : nullptr, inlineBody,
+  assemble::cloneLoops(b, stream, op.getChunk() ? &chunk : nullptr, inlineBody,
                        /*counting=*/body.getArguments().back().use_empty());
   return {};
 }
@@ -37,8 +38,7 @@ static LogicalResult check(ForEachEntryOp op) {
     return op.emitOpError("expected entries that a tulle.entries makes");
   if (!op.getChunk())
     return success();
-  auto inner = llvm::map_to_vector(entries.getBody().front(), [](Operation &op) { return &op; });
-  Operation *loop = assemble::outermostLoop(inner);
+  Operation *loop = assemble::outermostLoop(entries.getBody());
   if (loop && parallel::canPartition(loop))
     return success();
   InFlightDiagnostic error = op.emitOpError("expected entries of one loop that can be partitioned");

@@ -1,6 +1,6 @@
 // The regions of tulle.histogram and tulle.scatter_entries.
 #pragma once
-#include "levels/Storage.h"
+#include "passes/assemble/algorithms/Emit.h"
 
 namespace tulle::assemble {
 

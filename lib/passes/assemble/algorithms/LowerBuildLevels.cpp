@@ -5,10 +5,9 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "passes/Passes.h"
-#include "passes/assemble/algorithms/LowerEach.h"
 #include "passes/assemble/algorithms/Phase.h"
 #include "passes/assemble/algorithms/SourceTraversal.h"
-#include "passes/assemble/algorithms/TargetAssembly.h"
+#include "passes/assemble/algorithms/Target.h"
 #include <limits>
 
 namespace tulle::passes {
@@ -26,20 +25,19 @@ namespace {
 class LevelByLevel {
 public:
   LevelByLevel(OpBuilder &b, Target &target, Value entries)
-      : b(b), target(target), entries(entries), assembly(b, target),
-        inverse(*format::inverseMap(target.encoding())) {}
+      : b(b), target(target), entries(entries), inverse(*format::inverseMap(target.encoding())) {}
 
   Value run() {
     Value count = StoredCountOp::create(b, target.loc, entries);
-    positions = assembly.zeros(b.getI64Type(), count);
-    parents = assembly.constant(1);
+    positions = target.zeros(b.getI64Type(), count);
+    parents = target.constant(1);
     for (unsigned l = 0; l < target.levels(); ++l)
       make(l);
     for (LevelBuild &build : builds)
-      format(build.level).finish(assembly, build);
+      format(build.level).finish(target, build);
     store();
-    assembly.freeScratch();
-    return target.finish(b);
+    target.freeScratch();
+    return target.finish();
   }
 
 private:
@@ -48,12 +46,11 @@ private:
   void make(unsigned l);
   void store();
   void forEach(function_ref<void(Value number, ValueRange coordinates, Value value)> body);
-  void forEachNew(unsigned l, bool place);
+  void forEachNew(unsigned l, bool insert);
 
   OpBuilder &b;
   Target &target;
   Value entries;
-  assemble::TargetAssembly assembly;
   std::vector<format::Expr> inverse;
   SmallVector<LevelBuild> builds;
   Value positions; ///< of each entry at the level made last
@@ -62,43 +59,43 @@ private:
 
 /// Visits the entries in storage order, numbered, at the target's level coordinates.
 void LevelByLevel::forEach(function_ref<void(Value, ValueRange, Value)> body) {
-  Value next = assembly.cell(assembly.constant(0));
+  Value next = target.cell(target.constant(0));
   assemble::traverseStored(b, target.loc, entries, target.storage.dims, inverse, {},
                            [&](ValueRange dims, Value value) {
-                             Value number = assembly.increment(next, assembly.constant(0));
-                             body(number, target.levelCoordinates(b, dims), value);
+                             Value number = target.increment(next, target.constant(0));
+                             body(number, target.levelCoordinates(dims), value);
                            });
 }
 
 /// Visits the entries that are the first at their parent's coordinates of level `l`: they follow each other.
-/// Asks the level for each, or places it and notes the position of all.
-void LevelByLevel::forEachNew(unsigned l, bool place) {
+/// Queries the level for each, or inserts it there and notes the position of all.
+void LevelByLevel::forEachNew(unsigned l, bool insert) {
   LevelBuild &build = builds[l];
   unsigned end = target.positionsEnd(l);
-  Value none = assembly.constant(std::numeric_limits<int64_t>::min()), zero = assembly.constant(0);
+  Value none = target.constant(std::numeric_limits<int64_t>::min()), zero = target.constant(0);
   Values last;
   for (unsigned k = l; k <= end; ++k) // the parent, and the coordinates
-    last.push_back(assembly.cell(none));
-  Value newest = assembly.cell(zero);
+    last.push_back(target.cell(none));
+  Value newest = target.cell(zero);
   forEach([&](Value number, ValueRange coordinates, Value) {
-    Value parent = assembly.read(positions, number);
+    Value parent = target.read(positions, number);
     Values at{parent};
     llvm::append_range(at, coordinates.slice(l, end - l));
-    Value fresh;
+    Value isNew;
     for (auto [now, before] : llvm::zip(at, last)) {
-      Value differs = assembly.compare(arith::CmpIPredicate::ne, now, assembly.read(before, zero));
-      fresh = fresh ? Value(arith::OrIOp::create(b, target.loc, fresh, differs)) : differs;
+      Value differs = target.compare(arith::CmpIPredicate::ne, now, target.read(before, zero));
+      isNew = isNew ? assemble::make<arith::OrIOp>(target, isNew, differs) : differs;
     }
-    assembly.when(fresh, [&] {
+    assemble::when(target, isNew, [&] {
       for (auto [now, before] : llvm::zip(at, last))
-        assembly.write(before, zero, now);
-      if (place)
-        assembly.write(newest, zero, format(l).insert(assembly, build, parent, coordinates[l]));
+        target.write(before, zero, now);
+      if (insert)
+        target.write(newest, zero, format(l).insert(target, build, parent, coordinates[l]));
       else
-        format(l).query(assembly, build, parent, coordinates[l], coordinates.take_front(l));
+        format(l).query(target, build, parent, coordinates[l], coordinates.take_front(l));
     });
-    if (place)
-      assembly.write(positions, number, assembly.read(newest, zero));
+    if (insert)
+      target.write(positions, number, target.read(newest, zero));
   });
 }
 
@@ -110,28 +107,28 @@ void LevelByLevel::make(unsigned l) {
   build.batches = batches;
   if (format(l).needsQuery(target.encoding().levels[l])) {
     assemble::Phase phase(b, "analysis: for " + text);
-    format(l).startQuery(assembly, build);
-    forEachNew(l, /*place=*/false);
+    format(l).startQuery(target, build);
+    forEachNew(l, /*insert=*/false);
   }
   assemble::Phase phase(b, "assembly: " + text);
-  parents = format(l).size(assembly, build);
+  parents = format(l).size(target, build);
   if (format(l).separatesBatches())
     batches = parents;
-  forEachNew(l, /*place=*/true);
+  forEachNew(l, /*insert=*/true);
 }
 
 void LevelByLevel::store() {
   assemble::Phase phase(b, "assembly: values");
-  target.allocate(b, target.storage.layout.valuesField(), parents);
-  target.fillValues(b, assembly.constant(0), parents);
+  target.allocate(target.storage.layout.valuesField(), parents);
+  target.fillValues(target.constant(0), parents);
   forEach([&](Value number, ValueRange, Value value) {
-    target.storeValue(b, assembly.read(positions, number), value);
+    target.storeValue(target.read(positions, number), value);
   });
 }
 
 struct LowerBuildLevels : impl::LowerBuildLevelsBase<LowerBuildLevels> {
   void runOnOperation() override {
-    assemble::lowerEach<BuildLevelsOp>(getOperation(), [](OpBuilder &b, BuildLevelsOp op) -> levels::Values {
+    assemble::lowerEach<BuildLevelsOp>(getOperation(), [](OpBuilder &b, BuildLevelsOp op) -> Values {
       Target target(b, op.getLoc(), op.getResult().getType(), op.getSizes());
       return {LevelByLevel(b, target, op.getSorted()).run()};
     });

@@ -2,8 +2,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "passes/Passes.h"
-#include "passes/assemble/algorithms/LowerEach.h"
-#include "passes/assemble/algorithms/RuntimeCalls.h"
+#include "passes/assemble/algorithms/Emit.h"
 
 namespace tulle::passes {
 using namespace mlir;
@@ -11,12 +10,11 @@ using namespace dialect;
 #define GEN_PASS_DEF_LOWERCHAINEDSCAN
 #include "passes/Passes.h.inc"
 
-static levels::Values lower(OpBuilder &b, ChainedScanOp op) {
+static assemble::Values lower(OpBuilder &b, ChainedScanOp op) {
   assemble::IndexEmitter emit(b, op.getLoc());
   Value address = memref::ExtractAlignedPointerAsIndexOp::create(b, op.getLoc(), op.getState());
   Value cell = emit.add(address, emit.mul(op.getCell(), emit.constant(sizeof(int64_t))));
-  return {
-      assemble::callForIndex(b, op.getLoc(), "tulle_ordered_scan", {cell, op.getNumber(), op.getCount()})};
+  return {assemble::callForIndex(emit, "tulle_ordered_scan", {cell, op.getNumber(), op.getCount()})};
 }
 
 namespace {

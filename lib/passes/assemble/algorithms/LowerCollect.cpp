@@ -4,7 +4,6 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "passes/Passes.h"
 #include "passes/assemble/algorithms/CoordinateList.h"
-#include "passes/assemble/algorithms/LowerEach.h"
 
 namespace tulle::passes {
 using namespace mlir;
@@ -30,35 +29,37 @@ static Value collectChunks(OpBuilder &b, CollectOp op, const assemble::Coordinat
   Location loc = op.getLoc();
   assemble::IndexEmitter emit(b, loc);
   Value zero = emit.constant(0), chunks = ThreadsOp::create(b, loc, op.getBound(), /*fixed=*/false);
-  Value starts = levels::allocate(b, loc, MemRefType::get({ShapedType::kDynamic}, b.getIndexType()), chunks);
+  Value starts = assemble::newTable(emit, chunks);
   levels::parallelTasks(b, loc, chunks, [&](Value chunk) {
-    assemble::Register count(b, loc, zero);
-    forEachEntry(b, op, chunk, chunks, [&](ValueRange, Value) { count.increment(b); });
-    memref::StoreOp::create(b, loc, count.get(b), starts, chunk);
+    assemble::Register count(emit, zero);
+    forEachEntry(b, op, chunk, chunks, [&](ValueRange, Value) { count.increment(); });
+    assemble::storeAt(emit, count.get(), starts, chunk);
   });
   Value total = ScanOp::create(b, loc, starts, zero, chunks, Value(), zero);
   levels::parallelTasks(b, loc, chunks, [&](Value chunk) {
-    assemble::Register next(b, loc, Value(memref::LoadOp::create(b, loc, starts, chunk)));
+    assemble::Register next(emit, assemble::loadAt(emit, starts, chunk));
     forEachEntry(b, op, chunk, chunks, [&](ValueRange dims, Value value) {
-      list.put(b, next.get(b), dims, value);
-      next.increment(b);
+      list.put(next.get(), dims, value);
+      next.increment();
     });
   });
-  memref::DeallocOp::create(b, loc, starts);
+  assemble::freeBuffers(emit, starts);
   return total;
 }
 
-static levels::Values lower(OpBuilder &b, CollectOp op) {
+static assemble::Values lower(OpBuilder &b, CollectOp op) {
   assemble::Target target(b, op.getLoc(), cast<RankedTensorType>(op.getTensor()), op.getSizes());
-  assemble::CoordinateList list(b, target, op.getBound());
+  Value buffer = assemble::CoordinateList(target, {}).allocate(op.getBound());
+  assemble::CoordinateList list(target, buffer);
+  list.checkSizes();
   if (op.getParallel())
-    return {list.buffer(), collectChunks(b, op, list)};
-  assemble::Register count(b, op.getLoc(), Value(arith::ConstantIndexOp::create(b, op.getLoc(), 0)));
+    return {buffer, collectChunks(b, op, list)};
+  assemble::Register count(target, target.constant(0));
   forEachEntry(b, op, {}, {}, [&](ValueRange dims, Value value) {
-    list.put(b, count.get(b), dims, value);
-    count.increment(b);
+    list.put(count.get(), dims, value);
+    count.increment();
   });
-  return {list.buffer(), count.get(b)};
+  return {buffer, count.get()};
 }
 
 namespace {

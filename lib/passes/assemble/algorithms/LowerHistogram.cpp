@@ -1,8 +1,6 @@
 // tulle-lower-histogram: histograms as loops that clear and count.
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "passes/Passes.h"
 #include "passes/assemble/algorithms/Keys.h"
-#include "passes/assemble/algorithms/LowerEach.h"
 
 namespace tulle::passes {
 using namespace mlir;
@@ -10,19 +8,15 @@ using namespace dialect;
 #define GEN_PASS_DEF_LOWERHISTOGRAM
 #include "passes/Passes.h.inc"
 
-static levels::Values lower(OpBuilder &b, HistogramOp op) {
-  Location loc = op.getLoc();
-  assemble::IndexEmitter emit(b, loc);
+static assemble::Values lower(OpBuilder &b, HistogramOp op) {
+  assemble::IndexEmitter emit(b, op.getLoc());
   Value zero = emit.constant(0), end = emit.add(op.getFirst(), op.getBuckets());
-  levels::forLoop(b, loc, op.getFirst(), end, LoopKind::Parallel, {}, [&](Value at, levels::Values) {
-    memref::StoreOp::create(b, loc, zero, op.getCounts(), at);
-    return levels::Values{};
+  assemble::forEach(emit, op.getFirst(), end, LoopKind::Parallel,
+                    [&](Value at) { assemble::storeAt(emit, zero, op.getCounts(), at); });
+  assemble::forEach(emit, op.getBegin(), op.getEnd(), LoopKind::Reduction, [&](Value entry) {
+    assemble::takeFromBucket(emit, op.getBody(), entry, op.getCounts(), op.getFirst());
   });
-  return levels::forLoop(b, loc, op.getBegin(), op.getEnd(), LoopKind::Reduction, {},
-                         [&](Value entry, levels::Values) {
-                           assemble::takeFromBucket(emit, op.getBody(), entry, op.getCounts(), op.getFirst());
-                           return levels::Values{};
-                         });
+  return {};
 }
 
 namespace {

@@ -1,7 +1,6 @@
 // tulle-lower-scan: exclusive prefix sums as loops.
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "passes/Passes.h"
-#include "passes/assemble/algorithms/LowerEach.h"
+#include "passes/assemble/algorithms/Emit.h"
 
 namespace tulle::passes {
 using namespace mlir;
@@ -9,32 +8,28 @@ using namespace dialect;
 #define GEN_PASS_DEF_LOWERSCAN
 #include "passes/Passes.h.inc"
 
-static levels::Values lower(OpBuilder &b, ScanOp op) {
-  Location loc = op.getLoc();
-  assemble::IndexEmitter emit(b, loc);
+static assemble::Values lower(OpBuilder &b, ScanOp op) {
+  assemble::IndexEmitter emit(b, op.getLoc());
   Type element = cast<MemRefType>(op.getBuffer().getType()).getElementType();
-  /// The sum of the elements before takes the place of the element.
+  // The sum of the elements before takes the place of the element.
   auto exchange = [&](Value at, Value before) {
-    Value count = memref::LoadOp::create(b, loc, op.getBuffer(), at);
-    if (element.isIndex()) {
-      memref::StoreOp::create(b, loc, before, op.getBuffer(), at);
-      return levels::Values{emit.add(before, count)};
+    Value count = assemble::loadAt(emit, op.getBuffer(), at), stored = before;
+    if (!element.isIndex()) {
+      count = assemble::make<arith::IndexCastUIOp>(emit, b.getIndexType(), count);
+      stored = assemble::make<arith::IndexCastOp>(emit, element, before);
     }
-    count = arith::IndexCastUIOp::create(b, loc, b.getIndexType(), count);
-    memref::StoreOp::create(b, loc, Value(arith::IndexCastOp::create(b, loc, element, before)),
-                            op.getBuffer(), at);
-    return levels::Values{emit.add(before, count)};
+    assemble::storeAt(emit, stored, op.getBuffer(), at);
+    return assemble::Values{emit.add(before, count)};
   };
-  return levels::forLoop(b, loc, op.getBegin(), op.getEnd(), LoopKind::Reduction, op.getInit(),
-                         [&](Value column, levels::Values before) {
-                           if (!op.getRows())
-                             return exchange(column, before[0]);
-                           return levels::forLoop(
-                               b, loc, emit.constant(0), op.getRows(), LoopKind::Reduction, before,
-                               [&](Value row, levels::Values before) {
-                                 return exchange(emit.add(emit.mul(row, op.getEnd()), column), before[0]);
-                               });
-                         });
+  auto column = [&](Value column, assemble::Values before) {
+    if (!op.getRows())
+      return exchange(column, before[0]);
+    return assemble::reduce(emit, emit.constant(0), op.getRows(), before,
+                            [&](Value row, assemble::Values before) {
+                              return exchange(emit.add(emit.mul(row, op.getEnd()), column), before[0]);
+                            });
+  };
+  return assemble::reduce(emit, op.getBegin(), op.getEnd(), op.getInit(), column);
 }
 
 namespace {

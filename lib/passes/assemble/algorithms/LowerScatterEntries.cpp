@@ -1,8 +1,6 @@
 // tulle-lower-scatter-entries: moves of entries to their buckets as loops.
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "passes/Passes.h"
 #include "passes/assemble/algorithms/Keys.h"
-#include "passes/assemble/algorithms/LowerEach.h"
 
 namespace tulle::passes {
 using namespace mlir;
@@ -10,22 +8,20 @@ using namespace dialect;
 #define GEN_PASS_DEF_LOWERSCATTERENTRIES
 #include "passes/Passes.h.inc"
 
-static levels::Values lower(OpBuilder &b, ScatterEntriesOp op) {
-  Location loc = op.getLoc();
-  assemble::IndexEmitter emit(b, loc);
+static assemble::Values lower(OpBuilder &b, ScatterEntriesOp op) {
+  assemble::IndexEmitter emit(b, op.getLoc());
   Value words = emit.constant(int64_t(op.getWords()));
   auto addressOf = [&](Value record, int64_t word) {
     return emit.add(emit.mul(record, words), emit.constant(word));
   };
-  return levels::forLoop(
-      b, loc, op.getBegin(), op.getEnd(), LoopKind::Reduction, {}, [&](Value entry, levels::Values) {
-        Value to = assemble::takeFromBucket(emit, op.getBody(), entry, op.getOffsets(), op.getFirst());
-        for (int64_t word = 0; word < int64_t(op.getWords()); ++word) {
-          Value bits = memref::LoadOp::create(b, loc, op.getList(), addressOf(entry, word));
-          memref::StoreOp::create(b, loc, bits, op.getInto(), addressOf(to, word));
-        }
-        return levels::Values{};
-      });
+  assemble::forEach(emit, op.getBegin(), op.getEnd(), LoopKind::Reduction, [&](Value entry) {
+    Value to = assemble::takeFromBucket(emit, op.getBody(), entry, op.getOffsets(), op.getFirst());
+    for (int64_t word = 0; word < int64_t(op.getWords()); ++word) {
+      Value bits = assemble::loadAt(emit, op.getList(), addressOf(entry, word));
+      assemble::storeAt(emit, bits, op.getInto(), addressOf(to, word));
+    }
+  });
+  return {};
 }
 
 namespace {

@@ -6,7 +6,7 @@
 
 namespace tulle::assemble {
 
-/// MarkerArray what is built during its life, but what lies within another phase's.
+/// Marks what is built during its life, but what lies within another phase's.
 class Phase {
 public:
   Phase(mlir::OpBuilder &b, std::string text);

@@ -1,7 +1,6 @@
+// Which slots stay empty follows from the levels alone.
 #include "passes/assemble/algorithms/RowPadding.h"
 #include "format/Encoding.h"
-#include "levels/Control.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace mlir;
 using namespace tulle::dialect;
@@ -44,22 +43,18 @@ std::optional<unsigned> numberedPadding(const Target &target, const Order &order
   return std::nullopt;
 }
 
-void fillPadding(const TargetAssembly &assembly, MutableArrayRef<levels::LevelBuild> builds,
-                 unsigned numbered, Value row, Value first) {
-  OpBuilder &b = assembly.builder;
-  const Target &target = assembly.target;
-  levels::forLoop(
-      b, assembly.loc, first, builds[numbered].size, LoopKind::Parallel, {}, [&](Value k, levels::Values) {
-        Value position = assembly.constant(0);
-        for (unsigned l : {0, 1})
-          position = levels::find(target.format(l).kind)
-                         ->insert(assembly, builds[l], position, l == numbered ? k : row);
-        for (unsigned l = 2; l < target.levels(); ++l)
-          if (target.format(l).padded)
-            assembly.storePadding(l, position);
-        memref::StoreOp::create(b, assembly.loc, target.fill(b), target.storage.fields.back(), position);
-        return levels::Values{};
-      });
+void fillPadding(const Target &target, MutableArrayRef<levels::LevelBuild> builds, unsigned numbered,
+                 Value row, Value first) {
+  forEach(target, first, builds[numbered].size, LoopKind::Parallel, [&](Value k) {
+    Value position = target.constant(0);
+    for (unsigned l : {0, 1})
+      position =
+          levels::find(target.format(l).kind)->insert(target, builds[l], position, l == numbered ? k : row);
+    for (unsigned l = 2; l < target.levels(); ++l)
+      if (target.format(l).padded)
+        target.storePadding(l, position);
+    storeAt(target, target.fillValue(), target.storage.fields.back(), position);
+  });
 }
 
 } // namespace tulle::assemble

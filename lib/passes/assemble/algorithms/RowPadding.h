@@ -1,6 +1,6 @@
 // Positions of a result that no entry comes to.
 #pragma once
-#include "passes/assemble/algorithms/TargetAssembly.h"
+#include "passes/assemble/algorithms/Target.h"
 #include "passes/assemble/choose/Order.h"
 
 namespace tulle::assemble {
@@ -14,7 +14,7 @@ std::optional<unsigned> numberedPadding(const Target &target, const Order &order
 
 /// Empties the slots of a row from its `first` on; `numbered` is `numberedPadding`. `builds` have their
 /// sizes.
-void fillPadding(const TargetAssembly &assembly, llvm::MutableArrayRef<levels::LevelBuild> builds,
-                 unsigned numbered, mlir::Value row, mlir::Value first);
+void fillPadding(const Target &target, llvm::MutableArrayRef<levels::LevelBuild> builds, unsigned numbered,
+                 mlir::Value row, mlir::Value first);
 
 } // namespace tulle::assemble

@@ -1,6 +1,6 @@
+// Writes the end of every entry's segment, the last entry's over the others'; segments without entries take
+// the end before theirs.
 #include "passes/assemble/algorithms/SegmentBoundaries.h"
-#include "levels/Control.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace mlir;
 using namespace tulle::dialect;
@@ -21,101 +21,79 @@ bool SegmentBoundaries::fits(const Target &target) {
                       [&](unsigned l) { return target.format(l).kind == LevelKind::Singleton; });
 }
 
-Value SegmentBoundaries::load(OpBuilder &b, Value entry) const {
-  Value coordinate = memref::LoadOp::create(b, target.loc, coordinates, entry);
-  return b.createOrFold<arith::IndexCastUIOp>(target.loc, b.getIndexType(), coordinate);
+Value SegmentBoundaries::load(Value entry) const {
+  Value coordinate = loadAt(target, coordinates, entry);
+  return target.builder.createOrFold<arith::IndexCastUIOp>(target.loc, entry.getType(), coordinate);
 }
 
-/// The first entry that is not of the segment in which the share would begin if all had as many entries.
-std::pair<Value, Value> SegmentBoundaries::begin(OpBuilder &b, Value part, Value parts) const {
-  Location loc = target.loc;
-  levels::Emitter emit = target.emitter(b);
-  Value zero = emit.constant(0), one = emit.constant(1), size = emit.levelSize(0);
-  Value each = arith::CeilDivUIOp::create(b, loc, count, parts);
-  Value about = arith::MinUIOp::create(b, loc, emit.mul(each, part), count);
-  Value inside = arith::AndIOp::create(b, loc, emit.compare(CmpIPredicate::ugt, about, zero),
-                                       emit.compare(CmpIPredicate::ult, part, parts));
-  levels::Values found = levels::ifElse(
-      b, loc, inside, TypeRange({b.getIndexType(), b.getIndexType()}),
+/// The first entry that is not of the segment in which the chunk would begin if all had as many entries.
+std::pair<Value, Value> SegmentBoundaries::begin(Value chunk, Value chunks) const {
+  Value zero = target.constant(0), one = target.constant(1), size = target.levelSize(0);
+  Value each = make<arith::CeilDivUIOp>(target, count, chunks);
+  Value about = make<arith::MinUIOp>(target, target.mul(each, chunk), count);
+  Value inside = make<arith::AndIOp>(target, target.compare(CmpIPredicate::ugt, about, zero),
+                                     target.compare(CmpIPredicate::ult, chunk, chunks));
+  Values found = either(
+      target, inside, TypeRange({size.getType(), size.getType()}),
       [&] {
-        Value before = load(b, emit.sub(about, one));
+        Value before = load(target.sub(about, one));
         Value entry = levels::whileLoop(
-            b, loc, ValueRange{about, count},
-            [&](levels::Values range) { return emit.compare(CmpIPredicate::ult, range[0], range[1]); },
-            [&](levels::Values range) {
-              levels::Emitter in = target.emitter(b);
-              Value half = arith::ShRUIOp::create(b, loc, in.sub(range[1], range[0]), one);
-              Value middle = in.add(range[0], half);
-              Value same = in.compare(CmpIPredicate::eq, load(b, middle), before);
-              return levels::Values{arith::SelectOp::create(b, loc, same, in.add(middle, one), range[0]),
-                                    arith::SelectOp::create(b, loc, same, range[1], middle)};
+            target.builder, target.loc, ValueRange{about, count},
+            [&](Values range) { return target.compare(CmpIPredicate::ult, range[0], range[1]); },
+            [&](Values range) {
+              Value half = make<arith::ShRUIOp>(target, target.sub(range[1], range[0]), one);
+              Value middle = target.add(range[0], half);
+              Value same = target.compare(CmpIPredicate::eq, load(middle), before);
+              return Values{make<arith::SelectOp>(target, same, target.add(middle, one), range[0]),
+                            make<arith::SelectOp>(target, same, range[1], middle)};
             })[0];
-        return levels::Values{entry, emit.add(before, one)};
+        return Values{entry, target.add(before, one)};
       },
       [&] {
-        Value isEnd = emit.compare(CmpIPredicate::uge, part, parts);
-        return levels::Values{arith::SelectOp::create(b, loc, isEnd, count, zero),
-                              arith::SelectOp::create(b, loc, isEnd, size, zero)};
+        Value isEnd = target.compare(CmpIPredicate::uge, chunk, chunks);
+        return Values{make<arith::SelectOp>(target, isEnd, count, zero),
+                      make<arith::SelectOp>(target, isEnd, size, zero)};
       });
   return {found[0], found[1]};
 }
 
-void SegmentBoundaries::open(OpBuilder &b) const {
-  levels::Emitter emit = target.emitter(b);
-  emit.store(*target.storage.layout.positions[1], emit.constant(0), emit.constant(0));
+void SegmentBoundaries::open() const {
+  target.store(*target.storage.layout.positions[1], target.constant(0), target.constant(0));
 }
 
-void SegmentBoundaries::note(OpBuilder &b, Value coordinate, Value end) const {
-  levels::Emitter emit = target.emitter(b);
-  emit.store(*target.storage.layout.positions[1], emit.add(coordinate, emit.constant(1)), end);
+void SegmentBoundaries::note(Value coordinate, Value end) const {
+  target.store(*target.storage.layout.positions[1], target.add(coordinate, target.constant(1)), end);
 }
 
-void SegmentBoundaries::noteFour(OpBuilder &b, Value first) const {
-  Location loc = target.loc;
-  levels::Emitter emit = target.emitter(b);
-  auto at = [&](int64_t k) { return emit.add(first, emit.constant(k)); };
-  Value begin = load(b, first), last = load(b, at(kTogether - 1));
-  levels::ifElse(
-      b, loc, emit.compare(CmpIPredicate::eq, begin, last), TypeRange(),
-      [&] {
-        note(b, last, at(kTogether));
-        return levels::Values{};
-      },
+void SegmentBoundaries::noteFour(Value first) const {
+  auto at = [&](int64_t k) { return target.add(first, target.constant(k)); };
+  Value begin = load(first), last = load(at(kTogether - 1));
+  either(
+      target, target.compare(CmpIPredicate::eq, begin, last), [&] { note(last, at(kTogether)); },
       [&] {
         for (int64_t k = 0; k < kTogether; ++k)
-          note(b, load(b, at(k)), at(k + 1));
-        return levels::Values{};
+          note(load(at(k)), at(k + 1));
       });
 }
 
-void SegmentBoundaries::write(OpBuilder &b, Value part, Value parts) const {
-  Location loc = target.loc;
-  levels::Emitter emit = target.emitter(b);
+void SegmentBoundaries::write(Value chunk, Value chunks) const {
   const unsigned field = *target.storage.layout.positions[1];
-  Value zero = emit.constant(0), one = emit.constant(1);
-  auto [from, firstCoordinate] = begin(b, part, parts);
-  auto [to, lastCoordinate] = begin(b, emit.add(part, one), parts);
-  Value low = emit.add(firstCoordinate, one), high = emit.add(lastCoordinate, one);
-  levels::forLoop(b, loc, low, high, LoopKind::Parallel, {}, [&](Value at, levels::Values) {
-    target.emitter(b).store(field, at, zero);
-    return levels::Values{};
-  });
-  Value fours = arith::DivUIOp::create(b, loc, emit.sub(to, from), emit.constant(kTogether));
-  levels::forLoop(b, loc, zero, fours, LoopKind::Reduction, {}, [&](Value number, levels::Values) {
-    noteFour(b, emit.add(from, emit.mul(number, emit.constant(kTogether))));
-    return levels::Values{};
-  });
-  Value rest = emit.add(from, emit.mul(fours, emit.constant(kTogether)));
-  levels::forLoop(b, loc, rest, to, LoopKind::Reduction, {}, [&](Value entry, levels::Values) {
-    note(b, load(b, entry), emit.add(entry, one));
-    return levels::Values{};
-  });
+  Value zero = target.constant(0), one = target.constant(1);
+  auto [from, firstCoordinate] = begin(chunk, chunks);
+  auto [to, lastCoordinate] = begin(target.add(chunk, one), chunks);
+  Value low = target.add(firstCoordinate, one), high = target.add(lastCoordinate, one);
+  forEach(target, low, high, LoopKind::Parallel, [&](Value at) { target.store(field, at, zero); });
+  Value fours = make<arith::DivUIOp>(target, target.sub(to, from), target.constant(kTogether));
+  forEach(target, zero, fours, LoopKind::Reduction,
+          [&](Value number) { noteFour(target.add(from, target.mul(number, target.constant(kTogether)))); });
+  Value rest = target.add(from, target.mul(fours, target.constant(kTogether)));
+  forEach(target, rest, to, LoopKind::Reduction,
+          [&](Value entry) { note(load(entry), target.add(entry, one)); });
   // Segments without entries end where the ones before do.
-  levels::forLoop(b, loc, low, high, LoopKind::Reduction, from, [&](Value at, levels::Values reached) {
-    levels::Emitter in = target.emitter(b);
-    Value end = arith::MaxUIOp::create(b, loc, in.load(field, at), reached[0]);
-    in.store(field, at, end);
-    return levels::Values{end};
+  reduce(target, low, high, from, [&](Value at, Values reached) {
+    Value end = make<arith::MaxUIOp>(target, target.load(field, at), reached[0]);
+    target.store(field, at, end);
+    return Values{end};
   });
 }
 

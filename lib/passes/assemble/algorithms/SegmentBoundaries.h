@@ -17,18 +17,18 @@ public:
   SegmentBoundaries(const Target &target, mlir::Value coordinates, mlir::Value count)
       : target(target), coordinates(coordinates), count(count) {}
 
-  /// The first segment begins at 0: before any part is written.
-  void open(mlir::OpBuilder &b) const;
-  /// Writes share `part` of `parts`: it begins and ends between segments, and no other share touches its
-  /// elements.
-  void write(mlir::OpBuilder &b, mlir::Value part, mlir::Value parts) const;
+  /// The first segment begins at 0: before any chunk is written.
+  void open() const;
+  /// Writes what belongs to a chunk of the entries, which begins and ends between segments: no other chunk
+  /// touches its elements.
+  void write(mlir::Value chunk, mlir::Value chunks) const;
 
 private:
-  mlir::Value load(mlir::OpBuilder &b, mlir::Value entry) const;
-  /// The first entry of a share, and the coordinate that the share's segments begin at.
-  std::pair<mlir::Value, mlir::Value> begin(mlir::OpBuilder &b, mlir::Value part, mlir::Value parts) const;
-  void note(mlir::OpBuilder &b, mlir::Value coordinate, mlir::Value end) const;
-  void noteFour(mlir::OpBuilder &b, mlir::Value first) const;
+  mlir::Value load(mlir::Value entry) const;
+  /// The first entry of a chunk, and the coordinate that its segments begin at.
+  std::pair<mlir::Value, mlir::Value> begin(mlir::Value chunk, mlir::Value chunks) const;
+  void note(mlir::Value coordinate, mlir::Value end) const;
+  void noteFour(mlir::Value first) const;
 
   const Target &target;
   mlir::Value coordinates, count;

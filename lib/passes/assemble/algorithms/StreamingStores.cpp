@@ -1,5 +1,5 @@
+// Splits a run of elements into whole lines, which go past the caches, and the elements at either end.
 #include "passes/assemble/algorithms/StreamingStores.h"
-#include "levels/Control.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -15,91 +15,71 @@ namespace {
 
 /// Writes `count` elements of a buffer from `at` on. `element` and `line` emit what goes to element at + k,
 /// and to the line that begins there.
-struct Run {
+struct Elements {
   const Target &target;
   Value to, at, count;
   function_ref<Value(Value k)> element;
   function_ref<Value(Value k, VectorType type)> line;
 
-  void write(OpBuilder &b) const {
-    levels::Emitter emit = target.emitter(b);
-    auto plain = [&] {
-      some(b, emit.constant(0), count);
-      return levels::Values{};
-    };
+  void write() const {
+    auto plain = [&] { some(target.constant(0), count); };
     Type type = cast<MemRefType>(to.getType()).getElementType();
-    if (!type.isIntOrFloat()) {
-      plain();
-      return;
-    }
-    levels::ifElse(
-        b, target.loc, isStreamed(b, target, to), TypeRange(),
-        [&] {
-          lines(b, VectorType::get({kCacheLine * 8 / type.getIntOrFloatBitWidth()}, type));
-          return levels::Values{};
-        },
-        plain);
+    if (!type.isIntOrFloat())
+      return plain();
+    either(
+        target, isStreamed(target, to),
+        [&] { lines(VectorType::get({kCacheLine * 8 / type.getIntOrFloatBitWidth()}, type)); }, plain);
   }
 
 private:
   /// Elements begin … end - 1, one by one.
-  void some(OpBuilder &b, Value begin, Value end) const {
-    levels::forLoop(b, target.loc, begin, end, LoopKind::Parallel, {}, [&](Value k, levels::Values) {
-      memref::StoreOp::create(b, target.loc, element(k), to, target.emitter(b).add(at, k));
-      return levels::Values{};
-    });
+  void some(Value begin, Value end) const {
+    forEach(target, begin, end, LoopKind::Parallel,
+            [&](Value k) { storeAt(target, element(k), to, target.add(at, k)); });
   }
 
   /// All of them, line by line past the caches, but for what is no whole line at either end.
-  void lines(OpBuilder &b, VectorType type) const {
-    Location loc = target.loc;
-    levels::Emitter emit = target.emitter(b);
+  void lines(VectorType type) const {
     int64_t lanes = type.getNumElements();
     // Wraps, as sizes do not.
-    Value negated = arith::SubIOp::create(b, loc, emit.constant(0), at);
-    Value ahead = arith::AndIOp::create(b, loc, negated, emit.constant(lanes - 1));
-    Value head = arith::MinUIOp::create(b, loc, ahead, count);
-    Value whole = arith::DivUIOp::create(b, loc, emit.sub(count, head), emit.constant(lanes));
-    some(b, emit.constant(0), head);
-    levels::forLoop(b, loc, emit.constant(0), whole, LoopKind::Reduction, {},
-                    [&](Value number, levels::Values) {
-                      Value k = emit.add(head, emit.mul(number, emit.constant(lanes)));
-                      vector::StoreOp::create(b, loc, line(k, type), to, emit.add(at, k),
-                                              /*nontemporal=*/true, llvm::Align(uint64_t(kCacheLine)));
-                      return levels::Values{};
-                    });
-    some(b, emit.add(head, emit.mul(whole, emit.constant(lanes))), count);
+    Value negated = make<arith::SubIOp>(target, target.constant(0), at);
+    Value ahead = make<arith::AndIOp>(target, negated, target.constant(lanes - 1));
+    Value head = make<arith::MinUIOp>(target, ahead, count);
+    Value whole = make<arith::DivUIOp>(target, target.sub(count, head), target.constant(lanes));
+    some(target.constant(0), head);
+    forEach(target, target.constant(0), whole, LoopKind::Reduction, [&](Value number) {
+      Value k = target.add(head, target.mul(number, target.constant(lanes)));
+      vector::StoreOp::create(target.builder, target.loc, line(k, type), to, target.add(at, k),
+                              /*nontemporal=*/true, llvm::Align(uint64_t(kCacheLine)));
+    });
+    some(target.add(head, target.mul(whole, target.constant(lanes))), count);
   }
 };
 
 } // namespace
 
-Value isStreamed(OpBuilder &b, const Target &target, Value buffer) {
-  levels::Emitter emit = target.emitter(b);
-  Value size = memref::DimOp::create(b, target.loc, buffer, emit.constant(0));
-  return emit.compare(CmpIPredicate::ugt, size, emit.constant(target.costs.streamedElements));
+Value isStreamed(const Target &target, Value buffer) {
+  Value size = make<memref::DimOp>(target, buffer, target.constant(0));
+  return target.compare(CmpIPredicate::ugt, size, target.constant(target.costs.streamedElements));
 }
 
-void copyElements(OpBuilder &b, const Target &target, Value from, Value first, Value to, Value at,
-                  Value count) {
-  Location loc = target.loc;
-  levels::Emitter emit = target.emitter(b);
-  auto element = [&](Value k) -> Value { return memref::LoadOp::create(b, loc, from, emit.add(first, k)); };
-  auto line = [&](Value k, VectorType type) -> Value {
-    return vector::LoadOp::create(b, loc, type, from, emit.add(first, k), /*nontemporal=*/false,
-                                  llvm::Align(uint64_t(kCacheLine / type.getNumElements())));
+void copyElements(const Target &target, Value from, Value first, Value to, Value at, Value count) {
+  auto element = [&](Value k) { return loadAt(target, from, target.add(first, k)); };
+  auto line = [&](Value k, VectorType type) {
+    return make<vector::LoadOp>(target, type, from, target.add(first, k), /*nontemporal=*/false,
+                                llvm::Align(uint64_t(kCacheLine / type.getNumElements())));
   };
-  Run{target, to, at, count, element, line}.write(b);
+  Elements{target, to, at, count, element, line}.write();
 }
 
-void fillElements(OpBuilder &b, const Target &target, Value to, Value first, Value last, Value value) {
+void fillElements(const Target &target, Value to, Value first, Value last, Value value) {
   auto element = [&](Value) { return value; };
-  auto line = [&](Value, VectorType type) -> Value {
-    return vector::BroadcastOp::create(b, target.loc, type, value);
-  };
-  Run{target, to, first, target.emitter(b).sub(last, first), element, line}.write(b);
+  auto line = [&](Value, VectorType type) { return make<vector::BroadcastOp>(target, type, value); };
+  Elements{target, to, first, target.sub(last, first), element, line}.write();
 }
 
-void fence(OpBuilder &b, Location loc) { LLVM::FenceOp::create(b, loc, LLVM::AtomicOrdering::seq_cst); }
+void fence(const levels::Emitter &e) {
+  LLVM::FenceOp::create(e.builder, e.loc, LLVM::AtomicOrdering::seq_cst);
+}
 
 } // namespace tulle::assemble

@@ -1,3 +1,5 @@
+// A fiber ends with an iteration where its coordinates are those of the loops around each other, and of no
+// other loop.
 #include "passes/assemble/choose/FiberAnalysis.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "passes/assemble/choose/InsertLoops.h"
@@ -109,9 +111,9 @@ bool FiberAnalysis::endsKnown() const {
          });
 }
 
-bool FiberAnalysis::oneIterationEach(AssembleOp op, const Order &order, unsigned levels) {
-  FiberAnalysis fibers(order, levels, &op.getBody().front());
-  for (InsertOp insert : insertsOf(op))
+bool FiberAnalysis::oneIterationEach(const Stream &stream, unsigned levels) {
+  FiberAnalysis fibers(stream.order, levels, &stream.loops->front());
+  for (InsertOp insert : insertsOf(*stream.loops))
     fibers.add(insert, insert.getCoordinates());
   return fibers.endsKnown();
 }

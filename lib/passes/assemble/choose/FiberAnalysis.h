@@ -25,9 +25,9 @@ public:
   FiberAnalysis(const Order &order, unsigned levels, mlir::Block *root)
       : order(order), levels(levels), root(root) {}
 
-  /// Whether each iteration of some loop of the op's region is one fiber, so that its end is known without
+  /// Whether each iteration of some loop of the stream is one fiber, so that its end is known without
   /// comparing coordinates.
-  static bool oneIterationEach(dialect::AssembleOp op, const Order &order, unsigned levels);
+  static bool oneIterationEach(const Stream &stream, unsigned levels);
 
   void add(mlir::Operation *marker, mlir::ValueRange dims);
   /// Whether each fiber ends with an iteration of a loop.

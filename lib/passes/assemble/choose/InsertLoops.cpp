@@ -1,3 +1,4 @@
+// Finds the loops by their structure: no op but the outermost loop has an effect.
 #include "passes/assemble/choose/InsertLoops.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "passes/parallel/SetLoops.h"
@@ -23,11 +24,11 @@ SmallVector<InsertOp> insertsIn(ArrayRef<Operation *> ops) {
   return inserts;
 }
 
-static SmallVector<Operation *> opsOf(AssembleOp op) {
-  return llvm::map_to_vector(op.getBody().front(), [](Operation &inner) { return &inner; });
+static SmallVector<Operation *> opsOf(Region &loops) {
+  return llvm::map_to_vector(loops.front(), [](Operation &inner) { return &inner; });
 }
 
-SmallVector<InsertOp> insertsOf(AssembleOp op) { return insertsIn(opsOf(op)); }
+SmallVector<InsertOp> insertsOf(Region &loops) { return insertsIn(opsOf(loops)); }
 
 Operation *outermostLoop(ArrayRef<Operation *> ops) {
   Operation *found = nullptr;
@@ -41,20 +42,19 @@ Operation *outermostLoop(ArrayRef<Operation *> ops) {
   return found;
 }
 
-Operation *outermostLoop(AssembleOp op) { return outermostLoop(opsOf(op)); }
+Operation *outermostLoop(Region &loops) { return outermostLoop(opsOf(loops)); }
 
-bool canPartition(AssembleOp op) {
-  auto loop = dyn_cast_or_null<IterateOp>(outermostLoop(op));
+bool canPartition(Region &loops) {
+  auto loop = dyn_cast_or_null<IterateOp>(outermostLoop(loops));
   return loop && loop.getNumResults() == 0 && parallel::canPartition(loop);
 }
 
-std::optional<int64_t> alignmentOf(AssembleOp op) {
-  Operation *loop = outermostLoop(op);
-  const auto &levels = getEncoding(op.getResult().getType()).getValue().levels;
-  if (!loop || levels.empty())
+std::optional<int64_t> alignmentOf(Region &loops, const format::Encoding &target) {
+  Operation *loop = outermostLoop(loops);
+  if (!loop || target.levels.empty())
     return std::nullopt;
   // Variables of `let` would have to be written out; no block's first level has any.
-  format::Expr e = levels[0].expr;
+  format::Expr e = target.levels[0].expr;
   int64_t alignment = 1;
   if (e->kind == ExprKind::FloorDiv && e->rhs->kind == ExprKind::Constant) {
     alignment = e->rhs->value;
@@ -68,15 +68,15 @@ std::optional<int64_t> alignmentOf(AssembleOp op) {
                                         LevelKind::Dense);
   if (alignment > 1 && !full)
     return std::nullopt;
-  bool all = llvm::all_of(insertsOf(op), [&](InsertOp insert) {
+  bool all = llvm::all_of(insertsOf(loops), [&](InsertOp insert) {
     auto argument = dyn_cast<BlockArgument>(insert.getCoordinates()[size_t(e->value)]);
     return argument && argument.getArgNumber() == 0 && argument.getOwner()->getParentOp() == loop;
   });
   return all ? std::optional(alignment) : std::nullopt;
 }
 
-std::optional<unsigned> iterationDimension(AssembleOp op) {
-  auto loop = dyn_cast_or_null<IterateOp>(outermostLoop(op));
+std::optional<unsigned> iterationDimension(Region &loops) {
+  auto loop = dyn_cast_or_null<IterateOp>(outermostLoop(loops));
   auto space = loop && loop.getNumResults() == 0 ? loop.getSpace().getDefiningOp<SpaceOp>() : SpaceOp();
   if (!space)
     return std::nullopt;
@@ -86,12 +86,12 @@ std::optional<unsigned> iterationDimension(AssembleOp op) {
       levels[0].expr->kind != ExprKind::Dim ||
       (levels.size() > 1 && levels[1].format.kind == LevelKind::Offset))
     return std::nullopt;
-  for (unsigned d = 0; d < op.getSizes().size(); ++d) {
-    if (llvm::all_of(insertsOf(op), [&](InsertOp insert) {
+  SmallVector<InsertOp> inserts = insertsOf(loops);
+  for (unsigned d = 0; !inserts.empty() && d < inserts[0].getCoordinates().size(); ++d)
+    if (llvm::all_of(inserts, [&](InsertOp insert) {
           return insert.getCoordinates()[d] == loop.getBody().getArgument(0);
         }))
       return d;
-  }
   return std::nullopt;
 }
 
@@ -102,6 +102,48 @@ void hoistBounds(AssembleOp op) {
         llvm::none_of(inner.getOperands(),
                       [&](Value operand) { return op.getBody().isAncestor(operand.getParentRegion()); }))
       inner.moveBefore(op);
+}
+
+//===--- Blocks ---===//
+
+const format::Encoding &encodingOf(SpaceOp space) {
+  return cast<SpaceType>(space.getResult().getType()).getEncoding().getValue();
+}
+
+/// Whether it is known before the loop whether it has an iteration: by the size of a level, or by its ends.
+static bool isCountable(Region &loops, IterateOp loop, bool first) {
+  if (loop.getNumResults() != 0)
+    return false;
+  if (auto range = loop.getSpace().getDefiningOp<RangeOp>())
+    return llvm::none_of(range->getOperands(),
+                         [&](Value operand) { return loops.isAncestor(operand.getParentRegion()); });
+  auto space = loop.getSpace().getDefiningOp<SpaceOp>();
+  if (!first || !space)
+    return false;
+  const format::LevelFormat &level = encodingOf(space).levels[size_t(space.getLevel())].format;
+  return level.kind == LevelKind::Compressed && level.unique && !level.padded;
+}
+
+std::optional<BlockLoops> matchBlockLoops(const TargetFacts &target, const Stream &stream) {
+  SmallVector<InsertOp> inserts = insertsOf(*stream.loops);
+  const format::Expr &last = stream.order.levels[target.storedLevels() - 1];
+  if (inserts.size() != 1 || last->kind != ExprKind::Dim)
+    return std::nullopt;
+  auto coordinate = dyn_cast<BlockArgument>(inserts[0].getCoordinates()[size_t(last->value)]);
+  if (!coordinate)
+    return std::nullopt;
+  BlockLoops around;
+  for (Block *block = inserts[0]->getBlock(); block != coordinate.getOwner();) {
+    auto loop = dyn_cast<IterateOp>(block->getParentOp());
+    if (!loop || !stream.loops->isAncestor(loop->getParentRegion()))
+      return std::nullopt;
+    around.insert(around.begin(), loop);
+    block = loop->getBlock();
+  }
+  for (IterateOp loop : around)
+    if (!isCountable(*stream.loops, loop, loop == around.front()))
+      return std::nullopt;
+  return around.empty() ? std::nullopt : std::optional(around);
 }
 
 } // namespace tulle::assemble

@@ -1,3 +1,4 @@
+// Follows the digits of the sort keys, level by level: what they fix and what they leave open.
 #include "passes/assemble/choose/Order.h"
 #include "mlir/IR/AffineExprVisitor.h"
 #include <limits>
@@ -229,6 +230,13 @@ unsigned Order::sortedLevels(unsigned fixed) const {
   return l - fixed;
 }
 
+std::vector<Expr> dimensionsOf(const std::vector<unsigned> &dims) {
+  std::vector<Expr> out;
+  for (unsigned d : dims)
+    out.push_back(format::dim(d));
+  return out;
+}
+
 Order makeOrder(std::vector<Expr> keys, const format::Encoding &target, bool unique) {
   Order order{std::move(keys), {}, unique};
   std::map<std::string, Expr> lets;
@@ -237,13 +245,28 @@ Order makeOrder(std::vector<Expr> keys, const format::Encoding &target, bool uni
   return order;
 }
 
-Order orderOf(dialect::AssembleOp op) {
+mlir::Value Stream::leastBound(mlir::OpBuilder &b, mlir::Location loc) const {
+  if (!bound || !distinct)
+    return bound ? bound : distinct;
+  return mlir::arith::MinUIOp::create(b, loc, bound, distinct);
+}
+
+static Order orderBy(std::optional<mlir::AffineMap> map, const format::Encoding &target, bool unique) {
   std::vector<Expr> keys;
-  if (std::optional<mlir::AffineMap> map = op.getOrder())
+  if (map)
     for (mlir::AffineExpr e : map->getResults())
       keys.push_back(exprOf(e));
-  return makeOrder(std::move(keys), dialect::getEncoding(op.getResult().getType()).getValue(),
-                   op.getUnique());
+  return makeOrder(std::move(keys), target, unique);
+}
+
+Stream streamOf(dialect::AssembleOp op) {
+  return {&op.getBody(), op.getBound(), op.getEntries(),
+          orderBy(op.getOrder(), dialect::getEncoding(op.getResult().getType()).getValue(), op.getUnique())};
+}
+
+Stream streamOf(dialect::EntriesOp op, const format::Encoding &target) {
+  return {&op.getBody(), op.getBound(), op.getDistinct(), orderBy(op.getOrder(), target, op.getUnique()),
+          int64_t(op.getAligned().value_or(1))};
 }
 
 } // namespace tulle::assemble

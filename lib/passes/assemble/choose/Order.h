@@ -20,8 +20,24 @@ struct Order {
   bool sorted() const { return sortedLevels() == levels.size(); }
 };
 
-/// The facts of an op and its tensor's encoding.
-Order orderOf(dialect::AssembleOp op);
+/// The loops of a tulle.assemble or a tulle.entries, and what is known of the entries that they insert.
+struct Stream {
+  mlir::Region *loops = nullptr;
+  mlir::Value bound;    ///< at most so many inserts; null where not known
+  mlir::Value distinct; ///< at most so many coordinates that they are made at; null where not known
+  Order order;
+  int64_t alignment = 1; ///< chunks of the outermost loop begin at multiples
+
+  /// The lesser of the bounds: of entries, where repeats are combined. Null without one.
+  mlir::Value leastBound(mlir::OpBuilder &b, mlir::Location loc) const;
+};
+
+/// Dimensions as expressions.
+std::vector<format::Expr> dimensionsOf(const std::vector<unsigned> &dims);
+
+Stream streamOf(dialect::AssembleOp op);
+/// For a tensor in the target's encoding.
+Stream streamOf(dialect::EntriesOp op, const format::Encoding &target);
 Order makeOrder(std::vector<format::Expr> keys, const format::Encoding &target, bool unique);
 
 } // namespace tulle::assemble

@@ -1,3 +1,4 @@
+// A level takes entries in any order if its positions are computed; else the stream must ascend there.
 #include "passes/assemble/choose/ScatterRules.h"
 #include "format/Encoding.h"
 #include <algorithm>
@@ -40,6 +41,20 @@ bool has(const Order &order, ExprKind kind) {
   return std::any_of(order.levels.begin(), order.levels.end(), [&](const Expr &e) { return has(e, kind); });
 }
 
+static const format::ExprNode *findRank(const Expr &e) {
+  if (!e || e->kind == ExprKind::Rank)
+    return e.get();
+  const format::ExprNode *left = findRank(e->lhs);
+  return left ? left : findRank(e->rhs);
+}
+
+const format::ExprNode *rankOf(const Order &order) {
+  for (const Expr &level : order.levels)
+    if (const format::ExprNode *found = findRank(level))
+      return found;
+  return nullptr;
+}
+
 bool isBuildable(const format::Encoding &encoding, const Order &order) {
   std::optional<unsigned> bucket = bucketLevel(encoding);
   for (unsigned l = 0; l < encoding.levels.size(); ++l) {
@@ -66,13 +81,6 @@ bool sortsSegments(const format::Encoding &encoding, unsigned level) {
          (kind == LevelKind::Compressed || kind == LevelKind::LooseCompressed);
 }
 
-static std::vector<Expr> dimensions(const std::vector<unsigned> &dims) {
-  std::vector<Expr> out;
-  for (unsigned d : dims)
-    out.push_back(format::dim(d));
-  return out;
-}
-
 static bool ascends(const Expr &e, const Order &order, unsigned dims) {
   if (!e)
     return true;
@@ -81,7 +89,7 @@ static bool ascends(const Expr &e, const Order &order, unsigned dims) {
     for (unsigned d = 0; d < dims; ++d)
       if (std::find(e->dims.begin(), e->dims.end(), d) == e->dims.end())
         all.push_back(d);
-    Order numbering{order.keys, dimensions(all), order.unique};
+    Order numbering{order.keys, dimensionsOf(all), order.unique};
     unsigned fixed = unsigned(e->dims.size());
     return order.unique && numbering.sortedLevels(fixed) == dims - fixed;
   }

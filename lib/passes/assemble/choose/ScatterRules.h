@@ -15,6 +15,8 @@ bool isLeaf(const format::Encoding &encoding, unsigned level);
 /// Whether an expression, or one of the stream's levels, has a part of this kind.
 bool has(const format::Expr &e, format::ExprKind kind);
 bool has(const Order &order, format::ExprKind kind);
+/// The rank of the map; null without one.
+const format::ExprNode *rankOf(const Order &order);
 /// Whether the target's levels can be built by position.
 bool isBuildable(const format::Encoding &encoding, const Order &order);
 /// Whether what arrives below one parent of the level arrives in storage order.

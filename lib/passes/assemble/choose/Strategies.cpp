@@ -1,7 +1,6 @@
 #include "passes/assemble/choose/Strategies.h"
 #include "dialect/Costs.h"
 #include "format/Encoding.h"
-#include "passes/assemble/choose/BlockLoops.h"
 #include "passes/assemble/choose/FiberAnalysis.h"
 #include "passes/assemble/choose/InsertLoops.h"
 #include "passes/assemble/choose/ScatterRules.h"
@@ -45,14 +44,16 @@ std::optional<int64_t> workspaceBlock(const TargetFacts &target) {
   return target.blockSize(kLargestBlock);
 }
 
-static bool fitsAppendBlocks(const TargetFacts &target, AssembleOp op, const Order &order) {
+bool fitsAppendBlocks(const TargetFacts &target, const Stream &stream) {
+  const Order &order = stream.order;
   unsigned stored = target.storedLevels();
   return stored > 0 && stored < target.levels() && !order.unique && target.fillIsIdentity() &&
          growsAtEnds(target) && order.sortedLevels() >= stored &&
-         FiberAnalysis::oneIterationEach(op, order, stored) && matchBlockLoops(target, op, order);
+         FiberAnalysis::oneIterationEach(stream, stored) && matchBlockLoops(target, stream);
 }
 
-static bool fitsAppend(const TargetFacts &target, AssembleOp op, const Order &order) {
+static bool fitsAppend(const TargetFacts &target, const Stream &stream) {
+  const Order &order = stream.order;
   if (!growsAtEnds(target))
     return false;
   unsigned stored = target.storedLevels();
@@ -62,14 +63,15 @@ static bool fitsAppend(const TargetFacts &target, AssembleOp op, const Order &or
   return order.unique || stored == target.levels() || target.fillIsIdentity() || order.sorted();
 }
 
-static bool fitsWorkspace(const TargetFacts &target, AssembleOp, const Order &order) {
+bool fitsWorkspace(const TargetFacts &target, const Stream &stream) {
   unsigned stored = target.storedLevels();
   if (target.storage.digits.empty() || stored == 0 || !growsAtEnds(target))
     return false;
-  return order.sortedLevels() + 1 >= stored && workspaceBlock(target);
+  return stream.order.sortedLevels() + 1 >= stored && workspaceBlock(target);
 }
 
-static bool fitsRadixSort(const TargetFacts &target, AssembleOp, const Order &order) {
+static bool fitsRadixSort(const TargetFacts &target, const Stream &stream) {
+  const Order &order = stream.order;
   return growsAtEnds(target) && !has(order, ExprKind::Counter) && !has(order, ExprKind::Rank) &&
          !has(order, ExprKind::Symbol);
 }
@@ -84,18 +86,19 @@ static Order inDimensionOrder(const Order &order, unsigned dims) {
   return sorted;
 }
 
-static bool fitsScatter(const TargetFacts &target, AssembleOp op, const Order &order) {
+static bool fitsScatter(const TargetFacts &target, const Stream &stream) {
+  const Order &order = stream.order;
   if (!isBuildable(target.encoding(), order))
     return false;
   // What can be appended in order is put in the target's own order, not in that of the dimensions first.
-  return isReady(target, order) || (!fitsRadixSort(target, op, order) &&
+  return isReady(target, order) || (!fitsRadixSort(target, stream) &&
                                     isReady(target, inDimensionOrder(order, target.encoding().order())));
 }
 
-static bool fitsLevelByLevel(const TargetFacts &target, AssembleOp, const Order &order) {
+static bool fitsLevelByLevel(const TargetFacts &target, const Stream &stream) {
   // What can be appended is sorted and appended.
-  if (target.levels() == 0 || growsAtEnds(target) || has(order, ExprKind::Counter) ||
-      has(order, ExprKind::Rank))
+  if (target.levels() == 0 || growsAtEnds(target) || has(stream.order, ExprKind::Counter) ||
+      has(stream.order, ExprKind::Rank))
     return false;
   unsigned buckets = 0, batches = 0;
   for (const format::Level &level : target.encoding().levels) {
@@ -113,7 +116,7 @@ namespace {
 
 struct Candidate {
   AssemblyStrategy strategy;
-  bool (*fits)(const TargetFacts &, AssembleOp, const Order &);
+  bool (*fits)(const TargetFacts &, const Stream &);
   const char *remark;
 };
 
@@ -133,19 +136,19 @@ constexpr Candidate candidates[] = {
 
 } // namespace
 
-bool fits(AssemblyStrategy strategy, const TargetFacts &target, const Order &order) {
+bool fits(AssemblyStrategy strategy, const TargetFacts &target, const Stream &stream) {
   return llvm::any_of(candidates, [&](const Candidate &candidate) {
-    return candidate.strategy == strategy && candidate.fits(target, target.op, order);
+    return candidate.strategy == strategy && candidate.fits(target, stream);
   });
 }
 
 LogicalResult chooseStrategy(AssembleOp op) {
   hoistBounds(op);
-  TargetFacts target(op);
-  Order order = orderOf(op);
+  TargetFacts target(op.getResult().getType(), op.getCombine(), op.getPlan());
+  Stream stream = streamOf(op);
   for (const Candidate &candidate : candidates) {
     bool wanted = !op.getStrategy() || op.getStrategy() == candidate.strategy;
-    if (!wanted || !candidate.fits(target, op, order))
+    if (!wanted || !candidate.fits(target, stream))
       continue;
     op.setStrategy(candidate.strategy);
     explainChoice(op, "entries of a new tensor are " + std::string(candidate.remark));
@@ -157,8 +160,7 @@ LogicalResult chooseStrategy(AssembleOp op) {
   return op.emitError("a tensor in ")
          << format::displayName(target.encoding())
          << " cannot be assembled: with a counter or a rank, one level stores coordinates, the last one, and "
-            "no "
-            "hash table; write dense for those above it, or leave the counter or the rank out";
+            "no hash table; write dense for those above it, or leave the counter or the rank out";
 }
 
 } // namespace tulle::assemble

@@ -6,7 +6,9 @@
 namespace tulle::assemble {
 
 /// Whether the order of the entries and the target's levels allow the strategy.
-bool fits(dialect::AssemblyStrategy strategy, const TargetFacts &target, const Order &order);
+bool fits(dialect::AssemblyStrategy strategy, const TargetFacts &target, const Stream &stream);
+bool fitsAppendBlocks(const TargetFacts &target, const Stream &stream);
+bool fitsWorkspace(const TargetFacts &target, const Stream &stream);
 /// Sets the op's strategy to the cheapest that fits, with a remark; a strategy that it has must fit.
 mlir::LogicalResult chooseStrategy(dialect::AssembleOp op);
 

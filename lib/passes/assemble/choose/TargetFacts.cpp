@@ -1,3 +1,4 @@
+// Counts levels from the encoding alone.
 #include "passes/assemble/choose/TargetFacts.h"
 #include "dialect/Scalars.h"
 #include "mlir/IR/Builders.h"
@@ -16,11 +17,6 @@ TargetFacts::TargetFacts(RankedTensorType tensor, Combine combine, AssemblyPlan 
   storage.layout = format::layout(storage.encoding);
   storage.digits = format::digits(storage.encoding).value_or(std::vector<format::Digit>());
   storage.element = tensor.getElementType();
-}
-
-TargetFacts::TargetFacts(AssembleOp op)
-    : TargetFacts(op.getResult().getType(), op.getCombine(), op.getPlan()) {
-  this->op = op;
 }
 
 bool TargetFacts::isFull(unsigned level) const {

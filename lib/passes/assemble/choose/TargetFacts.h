@@ -8,10 +8,8 @@ namespace tulle::assemble {
 /// The format of a tensor in the making. `storage` holds no values: Target fills these in.
 class TargetFacts {
 public:
-  explicit TargetFacts(dialect::AssembleOp op);
   TargetFacts(mlir::RankedTensorType tensor, dialect::Combine combine, dialect::AssemblyPlan plan);
 
-  mutable dialect::AssembleOp op; ///< a handle, whose accessors are not const; null once it is expanded
   mlir::RankedTensorType tensor;
   dialect::Combine combine;
   dialect::AssemblyPlan plan;
@@ -23,8 +21,6 @@ public:
   mlir::RankedTensorType type() const { return tensor; }
   /// Dense or batch: positions are computed.
   bool isFull(unsigned level) const;
-  /// Levels from `level` on that are full to the end.
-  bool fullFrom(unsigned level) const { return storedLevels() <= level; }
   /// One more than the last level that is not full.
   unsigned storedLevels() const;
   /// One more than the last level that shares the positions of `level`: the singletons below it.

@@ -6,33 +6,119 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "passes/Passes.h"
-#include "passes/assemble/choose/InsertLoops.h"
+#include "passes/assemble/algorithms/CloneLoops.h"
+#include "passes/assemble/algorithms/SortedAppend.h"
+#include "passes/assemble/algorithms/SourceTraversal.h"
+#include "passes/assemble/choose/ScatterRules.h"
 #include "passes/assemble/choose/Strategies.h"
-#include "passes/assemble/expand/Expansions.h"
 
 namespace tulle::passes {
 using namespace mlir;
+using namespace dialect;
+using namespace assemble;
 #define GEN_PASS_DEF_EXPANDASSEMBLY
 #include "passes/Passes.h.inc"
 
-using dialect::AssemblyStrategy;
+using format::LevelKind;
 
-static assemble::Expansion *expansionOf(AssemblyStrategy strategy) {
-  switch (strategy) {
-  case AssemblyStrategy::AppendBlocks:
-    return assemble::expandAppendBlocks;
-  case AssemblyStrategy::Append:
-    return assemble::expandAppend;
-  case AssemblyStrategy::Workspace:
-    return assemble::expandWorkspace;
-  case AssemblyStrategy::Scatter:
-    return assemble::expandScatter;
-  case AssemblyStrategy::RadixSort:
-    return assemble::expandRadixSort;
-  case AssemblyStrategy::LevelByLevel:
-    return assemble::expandLevelByLevel;
+/// An assembly of the op's entries, whose loops it gets, as a tensor in another encoding.
+static FailureOr<Value> assembleAs(OpBuilder &b, AssembleOp op, const format::Encoding &encoding) {
+  auto made =
+      AssembleOp::create(b, op.getLoc(), withEncoding(op.getResult().getType(), encoding), op.getSizes(),
+                         op.getBound(), op.getEntries(), op.getOrderAttr(), op.getUniqueAttr(),
+                         op.getCombineAttr(), op.getPlanAttr(), AssemblyStrategyAttr(), UnitAttr());
+  made.getBody().takeBody(op.getBody());
+  op.getBody().emplaceBlock();
+  if (failed(chooseStrategy(made)))
+    return failure();
+  return made.getResult();
+}
+
+/// An assembly of the tensor's entries in the order of their dimensions, once each, which `insert` puts into
+/// it where the builder stands.
+static FailureOr<Value> assembleOnce(OpBuilder &b, Location loc, RankedTensorType type, ValueRange sizes,
+                                     AffineMapAttr order, Combine combine, AssemblyPlan plan,
+                                     llvm::function_ref<void()> insert) {
+  auto made = AssembleOp::create(b, loc, type, sizes, Value(), Value(), order, /*unique=*/bool(order),
+                                 combine, plan, AssemblyStrategyAttr());
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(&made.getBody().emplaceBlock());
+    insert();
   }
-  llvm_unreachable("a strategy outside its enumeration");
+  if (failed(chooseStrategy(made)))
+    return failure();
+  return made.getResult();
+}
+
+/// Scatter where the stream's order gives no positions: an assembly of the sorted entries, and one of the new
+/// tensor from these.
+static FailureOr<Value> sortFirst(OpBuilder &b, AssembleOp op) {
+  RankedTensorType type = op.getResult().getType();
+  const format::Encoding &target = getEncoding(type).getValue();
+  const auto rank = unsigned(type.getRank());
+  format::Encoding encoding = format::parseFormat("COO-soa", rank);
+  encoding.posWidth = 64;
+  encoding.crdWidth = target.crdWidth == 32 ? 32 : 64;
+  encoding.fill = target.fill;
+  FailureOr<Value> sorted = assembleAs(b, op, encoding);
+  if (failed(sorted))
+    return failure();
+  auto identity = AffineMapAttr::get(AffineMap::getMultiDimIdentityMap(rank, b.getContext()));
+  return assembleOnce(b, op.getLoc(), type, op.getSizes(), identity, op.getCombine(), op.getPlan(), [&] {
+    traverseStored(b, op.getLoc(), *sorted, op.getSizes(), *format::inverseMap(encoding), {},
+                   [&](ValueRange dims, Value value) { InsertOp::create(b, op.getLoc(), value, dims); });
+  });
+}
+
+/// The target's levels as those of a COO tensor: its storage order is the target's.
+static FailureOr<Value> levelByLevel(OpBuilder &b, AssembleOp op) {
+  RankedTensorType type = op.getResult().getType();
+  format::Encoding entries = getEncoding(type).getValue();
+  entries.posWidth = entries.crdWidth = 64;
+  for (auto [l, level] : llvm::enumerate(entries.levels)) {
+    level.format = {};
+    level.format.kind = l == 0 ? LevelKind::Compressed : LevelKind::Singleton;
+    level.format.unique = l + 1 == entries.levels.size();
+    level.format.soa = l > 0;
+  }
+  FailureOr<Value> sorted = assembleAs(b, op, entries);
+  if (failed(sorted))
+    return failure();
+  return BuildLevelsOp::create(b, op.getLoc(), type, *sorted, op.getSizes()).getResult();
+}
+
+/// A rank counts different coordinates. The entries of a row of a matrix are its columns; beyond that,
+/// several have the same one: those of the ranked and the counted dimension become a matrix of their own.
+/// Null where none is needed.
+static FailureOr<Value> pairsOfRank(OpBuilder &b, AssembleOp op, const Stream &stream) {
+  const format::ExprNode *rank = rankOf(stream.order);
+  if (!rank || op.getResult().getType().getRank() <= 2)
+    return Value();
+  Location loc = op.getLoc();
+  format::Encoding encoding = format::parseFormat("CSR", 2);
+  encoding.posWidth = encoding.crdWidth = 64;
+  auto dense = RankedTensorType::get({ShapedType::kDynamic, ShapedType::kDynamic}, b.getI1Type());
+  auto of = [&](ValueRange dims) { return Values{dims[rank->dims[0]], dims[rank->dims[1]]}; };
+  return assembleOnce(b, loc, withEncoding(dense, encoding), of(op.getSizes()), {}, Combine::Or,
+                      AssemblyPlan::Auto, [&] {
+                        Value present = arith::ConstantIntOp::create(b, loc, 1, 1);
+                        cloneCounting(b, stream, nullptr,
+                                      [&](ValueRange dims) { InsertOp::create(b, loc, present, of(dims)); });
+                      });
+}
+
+/// What the op's loops insert.
+static EntriesOp entriesOf(OpBuilder &b, AssembleOp op) {
+  RankedTensorType tensor = op.getResult().getType();
+  auto type = EntriesType::get(b.getContext(), unsigned(tensor.getRank()), tensor.getElementType());
+  const int64_t alignment = alignmentOf(op.getBody(), getEncoding(tensor).getValue()).value_or(1);
+  auto entries = EntriesOp::create(b, op.getLoc(), type, op.getBound(), op.getEntries(),
+                                   alignment == 1 ? IntegerAttr() : b.getI64IntegerAttr(alignment),
+                                   op.getOrderAttr(), op.getUniqueAttr());
+  entries.getBody().takeBody(op.getBody());
+  op.getBody().emplaceBlock();
+  return entries;
 }
 
 namespace {
@@ -42,10 +128,10 @@ struct ExpandAssembly : impl::ExpandAssemblyBase<ExpandAssembly> {
 
   void runOnOperation() override {
     unsigned left = 0;
-    getOperation()->walk([&](dialect::AssembleOp) { left += mostSteps; });
+    getOperation()->walk([&](AssembleOp) { left += mostSteps; });
     // Post-order: what is assembled inside the loops of another is expanded first. A strategy may leave an
     // assembly that it prepared the entries for.
-    while (dialect::AssembleOp op = innermost()) {
+    while (AssembleOp op = innermost()) {
       if (left-- == 0) {
         op.emitError("preparing the entries of this tensor does not come to an end");
         return signalPassFailure();
@@ -58,34 +144,72 @@ struct ExpandAssembly : impl::ExpandAssemblyBase<ExpandAssembly> {
   /// More assemblies than any strategy makes of one.
   static constexpr unsigned mostSteps = 16;
 
-  dialect::AssembleOp innermost() {
-    dialect::AssembleOp found;
-    getOperation()->walk([&](dialect::AssembleOp op) {
+  AssembleOp innermost() {
+    AssembleOp found;
+    getOperation()->walk([&](AssembleOp op) {
       found = op;
       return WalkResult::interrupt();
     });
     return found;
   }
 
-  LogicalResult expand(dialect::AssembleOp op) {
+  LogicalResult expand(AssembleOp op) {
     if (!op->getParentOfType<func::FuncOp>())
       return op.emitError("expected to be inside a function");
     if (!op.getStrategy())
       return op.emitError("expected a strategy, which tulle-choose-assembly sets");
-    assemble::hoistBounds(op);
+    hoistBounds(op);
     OpBuilder b(op);
-    assemble::Target target(b, op);
-    target.parallel = parallel;
-    assemble::Order order = assemble::orderOf(op);
-    if (!assemble::fits(*op.getStrategy(), target, order))
-      return op.emitError("expected a strategy that fits the tensor and the order of its entries, got ")
-             << stringifyAssemblyStrategy(*op.getStrategy());
-    FailureOr<Value> made = expansionOf(*op.getStrategy())(b, target, op, order);
+    FailureOr<Value> made = expandStrategy(b, op);
     if (failed(made))
       return failure();
     op.getResult().replaceAllUsesWith(*made);
     op.erase();
     return success();
+  }
+
+  FailureOr<Value> expandStrategy(OpBuilder &b, AssembleOp op) {
+    Target target(b, op.getLoc(), op.getResult().getType(), op.getSizes(), op.getCombine(), op.getPlan());
+    const Stream stream = streamOf(op);
+    const AssemblyStrategy strategy = *op.getStrategy();
+    if (!fits(strategy, target, stream))
+      return op.emitError("expected a strategy that fits the tensor and the order of its entries, got ")
+             << stringifyAssemblyStrategy(strategy);
+    if (strategy == AssemblyStrategy::LevelByLevel)
+      return levelByLevel(b, op);
+    const bool scatters = strategy == AssemblyStrategy::Scatter;
+    if (scatters && !isReady(target, stream.order))
+      return sortFirst(b, op);
+    FailureOr<Value> pairs = scatters ? pairsOfRank(b, op, stream) : Value();
+    if (failed(pairs))
+      return failure();
+    EntriesOp entries = entriesOf(b, op);
+    if (strategy == AssemblyStrategy::RadixSort)
+      sortAndAppend(target, entries, parallel);
+    else
+      target.storage.fields = opOf(target, strategy, entries, *pairs, op.getShare())->getResults();
+    return target.finish();
+  }
+
+  Operation *opOf(const Target &target, AssemblyStrategy strategy, EntriesOp entries, Value pairs,
+                  bool share) {
+    OpBuilder &b = target.builder;
+    SmallVector<Type> types = levels::fieldTypes(target.storage.layout, target.storage.element);
+    ValueRange sizes = target.storage.dims;
+    switch (strategy) {
+    case AssemblyStrategy::AppendBlocks:
+      return AppendBlocksOp::create(b, target.loc, types, entries, sizes, target.tensor, parallel,
+                                    target.combine, target.plan);
+    case AssemblyStrategy::Workspace:
+      return WorkspaceOp::create(b, target.loc, types, entries, sizes, target.tensor, parallel,
+                                 target.combine, target.plan);
+    case AssemblyStrategy::Scatter:
+      return ScatterOp::create(b, target.loc, types, entries, pairs, sizes, target.tensor, parallel,
+                               target.combine, target.plan);
+    default:
+      return AppendOp::create(b, target.loc, types, entries, Value(), sizes, target.tensor, /*unique=*/false,
+                              parallel, share, target.combine, target.plan);
+    }
   }
 };
 

@@ -1,4 +1,4 @@
-// RUN: tulle-opt %s --tulle-choose-assembly --tulle-expand-assembly --canonicalize | FileCheck %s
+// RUN: tulle-opt %s --tulle-choose-assembly --tulle-expand-assembly --tulle-lower-append-blocks --canonicalize | FileCheck %s
 
 #CSF = #tulle.encoding<{ map = (i, j, k) -> (i : compressed, j : compressed, k : compressed), posWidth = 32, crdWidth = 32 }>
 #rows = #tulle.encoding<{ map = (i, j, r) -> (i : compressed, j : compressed, r : dense), posWidth = 32, crdWidth = 32 }>

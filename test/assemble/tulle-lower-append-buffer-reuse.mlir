@@ -1,5 +1,5 @@
-// RUN: tulle-opt %s --tulle-choose-assembly --tulle-expand-assembly --canonicalize | FileCheck %s
-// RUN: tulle-opt %s --pass-pipeline='builtin.module(tulle-choose-assembly,tulle-expand-assembly{parallel=true},tulle-lower-chained-scan,func.func(canonicalize))' | FileCheck %s --check-prefix=PARTS
+// RUN: tulle-opt %s --tulle-choose-assembly --tulle-expand-assembly --tulle-lower-append --canonicalize | FileCheck %s
+// RUN: tulle-opt %s --pass-pipeline='builtin.module(tulle-choose-assembly,tulle-expand-assembly{parallel=true},tulle-lower-append,tulle-lower-chained-scan,func.func(canonicalize))' | FileCheck %s --check-prefix=PARTS
 
 #COO = #tulle.encoding<{ map = (i, j) -> (i : compressed(nonunique), j : singleton(soa)), posWidth = 32, crdWidth = 32 }>
 #CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed), posWidth = 32, crdWidth = 32 }>

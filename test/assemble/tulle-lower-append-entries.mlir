@@ -1,4 +1,4 @@
-// RUN: tulle-opt %s --tulle-choose-assembly --tulle-expand-assembly --canonicalize --split-input-file | FileCheck %s
+// RUN: tulle-opt %s --tulle-choose-assembly --tulle-expand-assembly --tulle-lower-append --canonicalize --split-input-file | FileCheck %s
 
 #CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed), posWidth = 32, crdWidth = 32 }>
 

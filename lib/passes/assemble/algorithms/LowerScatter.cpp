@@ -1,0 +1,483 @@
+// tulle-lower-scatter: attribute queries that size the levels, then stores of entries at their positions.
+#include "format/Encoding.h"
+#include "passes/Passes.h"
+#include "passes/assemble/algorithms/ColumnTiles.h"
+#include "passes/assemble/algorithms/Counters.h"
+#include "passes/assemble/algorithms/LowerBuild.h"
+#include "passes/assemble/algorithms/Phase.h"
+#include "passes/assemble/algorithms/RadixPartition.h"
+#include "passes/assemble/algorithms/RowPadding.h"
+#include "passes/assemble/algorithms/SourceTraversal.h"
+#include "passes/assemble/algorithms/StreamingStores.h"
+#include "passes/assemble/choose/ScatterRules.h"
+#include <limits>
+
+namespace tulle::passes {
+using namespace mlir;
+using namespace dialect;
+using namespace assemble;
+#define GEN_PASS_DEF_LOWERSCATTER
+#include "passes/Passes.h.inc"
+
+using format::Expr;
+using format::ExprKind;
+using format::LevelKind;
+using levels::Insertion;
+using levels::LevelBuild;
+using parallel::Chunk;
+
+namespace {
+
+/// Builds all levels from the top. A level is first queried, if its size depends on the entries, then sized;
+/// when all have their sizes, a last copy of the loops inserts each entry into them. A copy has counters, and
+/// knows the entry before: these are restarted with each.
+class Scatter {
+public:
+  /// `pairs` (ScatterOp), and whether positions that are stored to after each other are in the cache (i1), if
+  /// known.
+  Scatter(Target &target, const Stream &stream, Value pairs, bool parallel, Value cacheResident)
+      : b(target.builder), target(target), stream(stream), order(stream.order), pairs(pairs),
+        cacheResident(cacheResident), ranks(target, order),
+        iterations(ranks.any() ? std::nullopt : iterationDimension(*stream.loops)),
+        ownCounters(target, order, iterations),
+        tiledLevel(ranks.any() ? std::nullopt : TiledLevel::find(target, order)), builds(target.levels()),
+        parents(target.constant(1)) {
+    for (auto [l, build] : llvm::enumerate(builds))
+      build.level = unsigned(l);
+    if (parallel && canRunInParallel())
+      chunks = make<ThreadsOp>(target, stream.bound, /*fixed=*/false);
+  }
+
+  /// Makes the target's buffers.
+  void run() {
+    analyse();
+    Phase phase(b, "assembly: coordinates and values");
+    store();
+    for (LevelBuild &build : builds)
+      format(build.level).finish(target, build);
+    std::optional<unsigned> bucket = bucketLevel(target.encoding());
+    if (bucket && sortsSegments(target.encoding(), *bucket))
+      finishSegments(*bucket);
+    target.freeScratch();
+  }
+
+private:
+  const levels::LevelFormat &format(unsigned l) const { return *levels::find(target.format(l).kind); }
+  const format::Level &level(unsigned l) const { return target.encoding().levels[l]; }
+  std::string levelText(unsigned l) const {
+    return "level " + std::to_string(l) + " (" + format::printLevel(target.encoding(), l) + ")";
+  }
+  Value zero() const { return target.constant(0); }
+  Value chunkCount() const { return chunks ? chunks : target.constant(1); }
+  Value numberOf(const Chunk *chunk) const { return chunk ? chunk->index : zero(); }
+  /// Whether a level must be told which entries are its first ones.
+  bool tellsFirst(unsigned l) const {
+    return insertionOf(level(l)) != Insertion::Computed && !isLeaf(target.encoding(), l);
+  }
+  /// Whether the iterations of the outermost loop are the coordinates that tiles are made of.
+  bool tileIterations() const { return iterations == tiledLevel->dim; }
+
+  bool canRunInParallel() const;
+  void forEachChunk(llvm::function_ref<void(const Chunk *)> body);
+  void atIterations(Operation *loop, llvm::function_ref<void(Value)> start,
+                    llvm::function_ref<void(Value)> end);
+  void analyse();
+  void query(ArrayRef<unsigned> queried);
+  Value queryLongestIteration(OnCoordinates atEntry, bool numbered, bool startsIterations);
+  void size(unsigned l);
+  void restart();
+  Values coordinates(ValueRange dims, bool numbered = true);
+  std::pair<Target *, Value> insertEntry(ValueRange dims, ValueRange at);
+  void store();
+  void storeInTiles(OnInsert insert);
+  void storeDirectly(OnInsert insert);
+  Operation *storeChunk(const Chunk *chunk, OnInsert insert);
+  void fillRowPadding();
+  void finishSegments(unsigned bucket);
+
+  OpBuilder &b;
+  Target &target;
+  const Stream &stream;
+  const Order &order;
+  Value pairs, cacheResident;
+  Ranks ranks;
+  std::optional<unsigned> iterations; ///< the dimension that the outermost loop iterates over, if it does
+  Counters ownCounters;
+  Counters *counters = &ownCounters;    ///< in a parallel region, those of the chunk
+  bool ranked = false;                  ///< the ranks are known
+  Value entryCounts;                    ///< of the rows whose entries a level numbers: the rest is padding
+  bool padsIterations = false;          ///< padding is filled when an iteration, which is a row, ends
+  std::optional<TiledLevel> tiledLevel; ///< whose coordinates are assembled a tile at a time
+  std::optional<ColumnTiles> tiles;     ///< of the chunk in the making
+  SmallVector<LevelBuild> builds;
+  Values last; ///< coordinates of the entry before, as far down as levels must tell their first ones
+  Value parents, batches; ///< positions of the levels that have their size
+  Value chunks;           ///< of the stream, for threads; null without threads
+};
+
+//===--- Queries and sizes ---===//
+
+/// Sizes all levels from the top. Levels whose sizes depend on the entries are queried together, in one copy
+/// of the loops, as far as they do not depend on each other.
+void Scatter::analyse() {
+  SmallVector<unsigned> queried;
+  auto settle = [&](unsigned end) {
+    if (queried.empty() && (!ranks.any() || ranked))
+      return;
+    query(queried);
+    for (unsigned l = queried.empty() ? end : queried.front(); l < end; ++l)
+      size(l);
+    queried.clear();
+  };
+  for (unsigned l = 0; l < builds.size(); ++l) {
+    const bool needsQuery = format(l).needsQuery(level(l));
+    if (format(l).needsQueryPerParent(level(l)) || (needsQuery && has(order.levels[l], ExprKind::Rank)))
+      settle(l);
+    if (needsQuery) {
+      builds[l].parents = parents;
+      builds[l].batches = batches;
+      queried.push_back(l);
+    } else if (queried.empty()) {
+      size(l);
+    }
+  }
+  settle(unsigned(builds.size()));
+}
+
+/// The dimension whose entries the positions of a dense level count; null where that is not all it does.
+std::optional<unsigned> countedDimension(const Expr &e, const levels::LevelFormat &format) {
+  if (!format.full() || e->kind != ExprKind::Counter || e->dims.size() != 1)
+    return std::nullopt;
+  return e->dims[0];
+}
+
+/// Answers the queries of these levels, and of the ranks where they are not known, by a copy of the loops.
+void Scatter::query(ArrayRef<unsigned> queried) {
+  std::string names = llvm::join(llvm::map_range(queried, [&](unsigned l) { return levelText(l); }), ", ");
+  Phase phase(b, "analysis: for " + (names.empty() ? "the ranks" : names));
+  const bool sortsRanks = ranks.any() && !ranked;
+  Value rankCounts = sortsRanks ? ranks.startQuery() : Value();
+  if (sortsRanks && pairs) {
+    const format::Encoding &encoding = getEncoding(cast<RankedTensorType>(pairs.getType())).getValue();
+    traverseStored(b, target.loc, pairs, ranks.pairOf(target.storage.dims), *format::inverseMap(encoding), {},
+                   [&](ValueRange pair, Value) { ranks.query(pair[0]); });
+    rankCounts = {};
+  }
+  Values counts(builds.size());
+  std::optional<unsigned> numbersIterations; // a level that needs to know how many entries iterations have
+  for (unsigned l : queried) {
+    builds[l].isConcurrent = bool(chunks);
+    format(l).startQuery(target, builds[l]);
+    std::optional<unsigned> dim = countedDimension(order.levels[l], format(l));
+    if (dim && dim == iterations)
+      numbersIterations = l;
+    else if (dim)
+      counts[l] = sortsRanks && ranks.dimension() == *dim ? rankCounts : counters->startCounts(*dim);
+  }
+  auto isCounted = [&](unsigned l) {
+    return counts[l] || (numbersIterations && countedDimension(order.levels[l], format(l)) == iterations);
+  };
+  const unsigned end = queried.empty() ? 0 : queried.back() + 1;
+  const bool needsNumbers = llvm::any_of(
+      llvm::seq(end), [&](unsigned l) { return !isCounted(l) && has(order.levels[l], ExprKind::Counter); });
+  auto atEntry = [&](ValueRange dims) {
+    if (sortsRanks && !pairs)
+      ranks.query(dims[ranks.dimension()]);
+    if (queried.empty())
+      return;
+    Values at = coordinates(dims, needsNumbers);
+    if (numbersIterations)
+      counters->number(*order.levels[*numbersIterations]);
+    Value parent = zero();
+    for (unsigned l = 0; l < end; ++l) {
+      if (counts[l] && counts[l] != rankCounts)
+        counters->count(counts[l], order.levels[l]->dims[0], dims);
+      else if (!isCounted(l) && llvm::is_contained(queried, l))
+        format(l).query(target, builds[l], parent, at[l], ValueRange(at).take_front(l));
+      // Only the first level queried may depend on its parent, and all above it have their sizes.
+      if (l < queried.front())
+        parent = format(l).insert(target, builds[l], parent, at[l]);
+    }
+  };
+  Value longest = queryLongestIteration(atEntry, bool(numbersIterations), numbersIterations || needsNumbers);
+  for (unsigned l : queried)
+    if (isCounted(l))
+      target.write(builds[l].work, zero(),
+                   counts[l] ? counters->longest(counts[l], order.levels[l]->dims[0])
+                             : largest(target, longest, zero(), chunkCount()));
+  if (std::optional<unsigned> l = numberedPadding(target, order); !tiledLevel && l && isCounted(*l)) {
+    entryCounts = counts[*l];
+    padsIterations = !entryCounts;
+  }
+  if (sortsRanks)
+    ranks.sort();
+  ranked = true;
+}
+
+/// Copies of the loops that query; returns a table with the number of entries of each chunk's longest
+/// iteration, if they are `numbered`.
+Value Scatter::queryLongestIteration(OnCoordinates atEntry, bool numbered, bool startsIterations) {
+  Value longest = numbered ? target.zeros(b.getI64Type(), chunkCount()) : Value();
+  forEachChunk([&](const Chunk *chunk) {
+    restart();
+    Value most = numbered ? target.cell(zero()) : Value();
+    Operation *loop = cloneCounting(b, stream, chunk, atEntry);
+    auto end = [&](Value) {
+      if (numbered)
+        target.write(most, zero(),
+                     make<arith::MaxUIOp>(target, target.read(most, zero()), counters->iterationEntries()));
+    };
+    if (startsIterations)
+      atIterations(loop, [&](Value) { counters->startIteration(); }, end);
+    if (numbered)
+      target.write(longest, numberOf(chunk), target.read(most, zero()));
+  });
+  return longest;
+}
+
+void Scatter::size(unsigned l) {
+  Phase phase(b, "assembly: " + levelText(l));
+  LevelBuild &build = builds[l];
+  build.paddingIsCleared = entryCounts || padsIterations || tiledLevel;
+  build.parents = parents;
+  build.batches = batches;
+  parents = format(l).size(target, build);
+  if (format(l).separatesBatches())
+    batches = parents;
+}
+
+//===--- Entries ---===//
+
+/// Before a copy of the loops: no entry has been seen.
+void Scatter::restart() {
+  counters->reset();
+  unsigned deepest = 0;
+  for (unsigned l = 0; l < builds.size(); ++l)
+    if (tellsFirst(l))
+      deepest = l + 1;
+  Value none = target.constant(std::numeric_limits<int64_t>::min());
+  for (Value before : last)
+    target.write(before, zero(), none);
+  while (last.size() < deepest)
+    last.push_back(target.cell(none));
+}
+
+/// The level coordinates of an entry (without `numbered`, 0 for counters), and which levels have their first
+/// entry in it.
+Values Scatter::coordinates(ValueRange dims, bool numbered) {
+  Phase phase(b, "remapping: " + format::printRemapping(target.encoding()));
+  counters->enter(dims);
+  Values at = target.levelCoordinates(dims, [&](const format::ExprNode &e) {
+    if (e.kind == ExprKind::Counter)
+      return numbered ? counters->number(e) : zero();
+    return ranked ? ranks.number(dims) : zero();
+  });
+  Value isFirst;
+  for (auto [l, before] : llvm::enumerate(last)) {
+    Value other = target.compare(arith::CmpIPredicate::ne, target.read(before, zero()), at[l]);
+    target.write(before, zero(), at[l]);
+    isFirst = isFirst ? make<arith::OrIOp>(target, isFirst, other) : other;
+    builds[l].firstOccurrence = tellsFirst(unsigned(l)) ? isFirst : Value();
+  }
+  return at;
+}
+
+/// The entry's position, and what it is stored in.
+std::pair<Target *, Value> Scatter::insertEntry(ValueRange dims, ValueRange at) {
+  Target *to = &target;
+  Value position = zero();
+  for (unsigned l = 0; l < builds.size(); ++l) {
+    if (!tiles || l != tiledLevel->level) {
+      position = format(l).insert(*to, builds[l], position, at[l]);
+      continue;
+    }
+    Value coordinate = dims[tiledLevel->dim];
+    if (!tileIterations())
+      tiles->enter(coordinate);
+    position = tiles->position(position, coordinate);
+    to = &tiles->staging();
+  }
+  return {to, position};
+}
+
+void Scatter::store() {
+  target.allocate(target.storage.layout.valuesField(), parents);
+  std::optional<unsigned> bucket = bucketLevel(target.encoding());
+  const bool positionsAreEntries = order.unique || (bucket && sortsSegments(target.encoding(), *bucket));
+  auto insert = [&](ValueRange dims, Value value) {
+    auto [to, position] = insertEntry(dims, coordinates(dims));
+    positionsAreEntries ? to->storeValue(position, value) : to->combineValue(position, value);
+  };
+  if (!tiledLevel)
+    return storeDirectly(insert);
+  Value fits = ColumnTiles::fit(target, *tiledLevel, builds);
+  if (!fits)
+    return storeInTiles(insert);
+  either(target, fits, [&] { storeInTiles(insert); }, [&] { storeDirectly(insert); });
+}
+
+/// Each chunk of the stream stores the coordinates from its first one to its last one; those between chunks
+/// are emptied behind.
+void Scatter::storeInTiles(OnInsert insert) {
+  Value firsts = newBuffer(target, b.getI64Type(), chunkCount());
+  Value ends = newBuffer(target, b.getI64Type(), chunkCount());
+  forEachChunk([&](const Chunk *chunk) {
+    tiles.emplace(target, *tiledLevel, builds);
+    restart();
+    Operation *loop = cloneLoops(b, stream, chunk, insert);
+    auto start = [&](Value coordinate) {
+      counters->startIteration();
+      if (tileIterations())
+        tiles->enter(coordinate);
+    };
+    atIterations(loop, start, [](Value) {});
+    auto [first, end] = tiles->finish();
+    target.write(firsts, numberOf(chunk), first);
+    target.write(ends, numberOf(chunk), end);
+    tiles.reset();
+  });
+  auto join = [&](Value chunk, Values reached) {
+    ColumnTiles::empty(target, *tiledLevel, builds, reached[0], target.read(firsts, chunk));
+    return Values{make<arith::MaxUIOp>(target, reached[0], target.read(ends, chunk))};
+  };
+  Value reached = reduce(target, zero(), chunkCount(), zero(), join)[0];
+  freeBuffers(target, {firsts, ends});
+  ColumnTiles::empty(target, *tiledLevel, builds, reached, target.storage.dims[tiledLevel->dim]);
+  ColumnTiles::emptyOutside(target, *tiledLevel, builds);
+}
+
+/// Each entry at its position, where padding is filled first, or with its row.
+void Scatter::storeDirectly(OnInsert insert) {
+  if (entryCounts)
+    fillRowPadding();
+  else if (leavesPadding(target) && !padsIterations)
+    forRanges(target, chunks, parents, [&](Value, Value first, Value last) {
+      fillElements(target, target.storage.fields.back(), first, last, target.fillValue());
+      fence(target);
+    });
+  forEachChunk([&](const Chunk *chunk) {
+    restart();
+    auto end = [&](Value row) {
+      if (padsIterations)
+        fillPadding(target, builds, *numberedPadding(target, order), row, counters->iterationEntries());
+    };
+    atIterations(storeChunk(chunk, insert), [&](Value) { counters->startIteration(); }, end);
+  });
+}
+
+/// Positions in the cache are not prefetched: that would be work for nothing.
+Operation *Scatter::storeChunk(const Chunk *chunk, OnInsert insert) {
+  if (!cacheResident || iterations)
+    return cloneLoops(b, stream, chunk, insert);
+  auto all = [&] { cloneLoops(b, stream, chunk, insert); };
+  auto withoutPrefetch = [&] {
+    all();
+    b.getBlock()->walk([&](IterateOp loop) { loop.setLoopAttr(loop.getLoop().withCacheResident()); });
+  };
+  either(target, cacheResident, withoutPrefetch, all);
+  return nullptr;
+}
+
+/// Most rows have hardly such a slot, so that this is less work than to empty all.
+void Scatter::fillRowPadding() {
+  const unsigned numbered = *numberedPadding(target, order);
+  Value rows = target.storage.dims[order.levels[numbered]->dims[0]];
+  forRanges(target, chunks, rows, [&](Value, Value first, Value last) {
+    forEach(target, first, last, LoopKind::Parallel,
+            [&](Value row) { fillPadding(target, builds, numbered, row, target.read(entryCounts, row)); });
+  });
+}
+
+/// What is below one parent is sorted after it is stored, and repeats are combined.
+void Scatter::finishSegments(unsigned bucket) {
+  Value last = builds[bucket].parents;
+  if (!arrivesInOrder(order, bucket))
+    target.sortSegments(zero(), last, zero());
+  if (order.unique)
+    return;
+  Value end = target.combineRepeats(zero(), last, zero());
+  target.shrink(target.storage.layout.coordinates[bucket]->field, end);
+  target.shrink(target.storage.layout.valuesField(), end);
+}
+
+//===--- Iterations and chunks ---===//
+
+/// What is done where each iteration of a copy's outermost loop begins and ends, at its coordinate.
+void Scatter::atIterations(Operation *loop, llvm::function_ref<void(Value)> start,
+                           llvm::function_ref<void(Value)> end) {
+  if (!iterations)
+    return;
+  OpBuilder::InsertionGuard guard(b);
+  Block &iteration = cast<IterateOp>(loop).getBody().front();
+  b.setInsertionPointToStart(&iteration);
+  start(iteration.getArgument(0));
+  b.setInsertionPoint(iteration.getTerminator());
+  end(iteration.getArgument(0));
+}
+
+/// Whether chunks of the stream may be queried, and stored, at the same time: each entry has a position of
+/// its own that its coordinates give, and what is counted together comes in one chunk.
+bool Scatter::canRunInParallel() const {
+  if (!stream.bound || !order.unique || ranks.any() || !canPartition(*stream.loops))
+    return false;
+  const bool ascends = !order.keys.empty() && order.keys[0]->kind == ExprKind::Dim;
+  return llvm::all_of(llvm::seq(target.levels()), [&](unsigned l) {
+    const Expr &e = order.levels[l];
+    const LevelKind kind = target.format(l).kind;
+    if (kind != LevelKind::Dense && kind != LevelKind::Squeezed && kind != LevelKind::Singleton &&
+        kind != LevelKind::Offset)
+      return false;
+    const auto &coordinates = target.storage.layout.coordinates[l];
+    if (coordinates && target.storage.layout.fields[coordinates->field].width == 2)
+      return false;
+    return !has(e, ExprKind::Counter) || (ascends && countedDimension(e, format(l)) == order.keys[0]->value);
+  });
+}
+
+/// Runs the body for each chunk of the stream, which has counters of its own.
+void Scatter::forEachChunk(llvm::function_ref<void(const Chunk *)> body) {
+  forChunks(target, chunks, [&](const Chunk *chunk) {
+    if (!chunk)
+      return body(nullptr);
+    Counters own(target, order, iterations);
+    counters = &own;
+    body(chunk);
+    counters = &ownCounters;
+  });
+}
+
+//===--- The pass ---===//
+
+/// Entries whose positions are far apart are brought together first; else threads that have a histogram of
+/// the parents each store them at once, or one thread does.
+void lower(Target &target, const Stream &stream, ScatterOp op) {
+  auto directly = [&](Value cacheResident) {
+    Scatter(target, stream, op.getPairs(), op.getParallel(), cacheResident).run();
+  };
+  if (!RadixPartition::fits(target, stream))
+    return directly({});
+  RadixPartition partition(target, stream, op.getParallel());
+  RadixPartition::Arrival arrival = partition.arrival();
+  auto direct = [&] { directly(arrival.cacheResident); };
+  auto together = [&] {
+    Value concurrent = partition.isConcurrent();
+    if (!concurrent)
+      return direct();
+    target.either(concurrent, [&] { partition.assembleShared(); }, direct);
+  };
+  target.either(arrival.profitable, [&] { partition.assemble(); }, together);
+}
+
+bool isReadyToScatter(const TargetFacts &target, const Stream &stream) {
+  return isBuildable(target.encoding(), stream.order) && isReady(target, stream.order);
+}
+
+struct LowerScatter : impl::LowerScatterBase<LowerScatter> {
+  void runOnOperation() override {
+    if (failed(lowerBuild<ScatterOp>(getOperation(), isReadyToScatter, lower)))
+      signalPassFailure();
+  }
+};
+
+} // namespace
+} // namespace tulle::passes

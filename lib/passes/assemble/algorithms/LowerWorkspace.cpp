@@ -1,0 +1,352 @@
+// tulle-lower-workspace: fibers accumulated in a dense workspace, whose entries are appended in order.
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "passes/Passes.h"
+#include "passes/assemble/algorithms/AllocationPlan.h"
+#include "passes/assemble/algorithms/BitSet.h"
+#include "passes/assemble/algorithms/ChunkedAppend.h"
+#include "passes/assemble/algorithms/FiberBoundaries.h"
+#include "passes/assemble/algorithms/LowerBuild.h"
+#include "passes/assemble/algorithms/SortedAppend.h"
+#include "passes/assemble/algorithms/StreamingStores.h"
+#include "passes/assemble/choose/Strategies.h"
+
+namespace tulle::passes {
+using namespace mlir;
+using namespace dialect;
+using namespace assemble;
+#define GEN_PASS_DEF_LOWERWORKSPACE
+#include "passes/Passes.h.inc"
+
+using arith::CmpIPredicate;
+using format::LevelKind;
+
+namespace {
+
+/// Blocks up to this size are moved without a loop.
+constexpr int64_t kUnrolled = 64;
+
+/// Elements that no entry has touched must be told from those that one has, where the fill is not what they
+/// hold.
+bool appendsElements(const Target &target, const Stream &stream) {
+  return *workspaceBlock(target) > 1 && !stream.order.unique && !target.fillIsIdentity();
+}
+
+/// What is appended is whole blocks.
+bool appendsBlocks(const Target &target, const Stream &stream) {
+  return *workspaceBlock(target) > 1 && !appendsElements(target, stream);
+}
+
+/// Whether blocks are small and whole cache lines: those of a large result go past the caches.
+bool blocksAreLines(const Target &target, const Stream &stream) {
+  const int64_t block = *workspaceBlock(target);
+  Type element = target.elementType(target.storage.layout.valuesField());
+  return appendsBlocks(target, stream) && block <= kUnrolled && element.isIntOrFloat() &&
+         block * element.getIntOrFloatBitWidth() / 8 % kCacheLine == 0;
+}
+
+/// The values of one fiber, by coordinate of the last stored level and offset in its block. Whole blocks
+/// stand next to each other in insertion order, so that the caches hold those of a fiber, however far apart
+/// they are in the tensor.
+class Workspace : public AppendLoops {
+public:
+  /// With space for so many blocks, those of all fibers stay in the target's values, a staging buffer, until
+  /// they are moved to the tensor that this is a chunk of.
+  Workspace(Target &target, const Stream &stream, Value blocks)
+      : target(target), stream(stream), b(target.builder), unique(stream.order.unique),
+        level(target.storedLevels() - 1), block(*workspaceBlock(target)),
+        byElement(appendsElements(target, stream)), lines(blocksAreLines(target, stream)),
+        stays(blocks && wholeBlocks()),
+        size(target.product(target.levels(), target.levelSize(level), target.constant(block))),
+        keys(target, byElement ? size : target.levelSize(level)) {
+    values = stays ? target.storage.fields.back()
+                   : newBuffer(target, target.elementType(target.storage.layout.valuesField()), size);
+    untouched = unique ? target.fillValue() : target.toMemory(target.identity());
+    Value zero = target.constant(0);
+    if (!wholeBlocks()) {
+      clear(zero, size);
+      return;
+    }
+    slots = newBuffer(target, b.getI32Type(), target.levelSize(level));
+    if (stays)
+      sources = newBuffer(target, b.getI32Type(), blocks);
+    used.emplace(target, zero);
+    cleared.emplace(target, zero);
+  }
+
+  void append(Appender &appender, const parallel::Chunk *chunk) override {
+    FiberBoundaries fibers(target, stream.order, level);
+    appender.byFiber();
+    auto collect = [&](ValueRange dims, Value value) {
+      fibers.atInsert(dims);
+      insert(target.levelCoordinates(dims), value);
+    };
+    cloneLoops(b, stream, chunk, collect, appender.counting());
+    fibers.finish([&](ValueRange fiber) { flush(appender, fiber); });
+  }
+
+  bool moveValues(const Target &result, Value start, Value count) override {
+    if (!stays)
+      return false;
+    forEach(target, target.constant(0), count, LoopKind::Reduction, [&](Value k) {
+      moveBlock(addressOf(loadIndex(sources, k)), result.storage.fields.back(),
+                addressOf(target.add(start, k)));
+    });
+    used->set(target.constant(0));
+    return true;
+  }
+
+  void finish() override {
+    if (!stays)
+      freeBuffers(target, values);
+    for (Value table : {slots, sources})
+      if (table)
+        freeBuffers(target, table);
+    keys.free();
+  }
+
+private:
+  bool wholeBlocks() const { return block > 1 && !byElement; }
+
+  /// Remembers the coordinate of an entry, and combines its value.
+  void insert(ValueRange coordinates, Value value) {
+    Value at = coordinates[level], isNew;
+    if (wholeBlocks()) {
+      isNew = keys.insert(at);
+      if (value)
+        at = slotOf(at, isNew);
+    }
+    for (unsigned l = level + 1; l < target.levels(); ++l)
+      at = target.add(target.mul(at, target.levelSize(l)), coordinates[l]);
+    if (value) {
+      if (!unique)
+        value = target.combineValues(target.fromMemory(loadAt(target, values, at)), value);
+      storeAt(target, target.toMemory(value), values, at);
+    }
+    if (!isNew)
+      keys.insert(byElement ? at : coordinates[level]);
+  }
+
+  /// Appends what the fiber has, in order, and empties the workspace.
+  void flush(Appender &appender, ValueRange fiber) {
+    keys.drain([&](Value key) {
+      wholeBlocks() ? flushBlock(appender, fiber, key) : flushElement(appender, fiber, key);
+    });
+    if (used && !appender.counting() && !stays)
+      used->set(target.constant(0));
+    appender.closeFiber(fiber);
+  }
+
+  void clear(Value first, Value last) {
+    forEach(target, first, last, LoopKind::Parallel,
+            [&](Value at) { storeAt(target, untouched, values, at); });
+  }
+
+  Value loadIndex(Value table, Value at) const {
+    return make<arith::IndexCastUIOp>(target, b.getIndexType(), loadAt(target, table, at));
+  }
+
+  /// The first value of a block.
+  Value addressOf(Value number) const { return target.mul(number, target.constant(block)); }
+
+  /// Where the key's block is: the next free slot where the key is new. Which ones are is as regular as the
+  /// tensor. A slot that no fiber has used is cleared first, apart from finding it: several entries may look
+  /// for theirs before any of them stores.
+  Value slotOf(Value key, Value isNew) {
+    Value slot = either(
+        target, isNew, b.getIndexType(), [&] { return Values{takeSlot(key)}; },
+        [&] { return Values{loadIndex(slots, key)}; })[0];
+    Value isUnused = target.compare(CmpIPredicate::eq, slot, cleared->get());
+    when(target, rarely(target, isUnused), [&] {
+      Value next = target.add(slot, target.constant(1));
+      clear(addressOf(slot), addressOf(next));
+      cleared->set(next);
+    });
+    return slot;
+  }
+
+  Value takeSlot(Value key) {
+    Value slot = used->get();
+    storeAt(target, make<arith::IndexCastUIOp>(target, b.getI32Type(), slot), slots, key);
+    used->set(target.add(slot, target.constant(1)));
+    return slot;
+  }
+
+  void flushBlock(Appender &appender, ValueRange fiber, Value key) {
+    Values coordinates(fiber);
+    coordinates.push_back(key);
+    if (appender.counting())
+      return appender.append(coordinates, {});
+    Value number = appender.lastCount();
+    Value to = appender.appendBlock(coordinates);
+    if (stays)
+      storeAt(target, loadAt(target, slots, key), sources, number);
+    else
+      moveBlock(addressOf(loadIndex(slots, key)), target.storage.fields.back(), to);
+  }
+
+  void moveBlock(Value from, Value result, Value to) {
+    if (!lines)
+      return copyBlock(from, result, to);
+    either(
+        target, isStreamed(target, result), [&] { streamBlock(from, result, to); },
+        [&] { copyBlock(from, result, to); });
+  }
+
+  /// The block's values move to the tensor; small blocks as one run of loads and stores, which become
+  /// vectors.
+  void copyBlock(Value from, Value result, Value to) {
+    if (block > kUnrolled) {
+      forEach(target, target.constant(0), target.constant(block), LoopKind::Parallel, [&](Value k) {
+        Value at = target.add(from, k);
+        Value held = loadAt(target, values, at);
+        storeAt(target, untouched, values, at);
+        storeAt(target, held, result, target.add(to, k));
+      });
+      return;
+    }
+    auto element = [&](Value first, int64_t k) { return target.add(first, target.constant(k)); };
+    Values held;
+    for (int64_t k = 0; k < block; ++k)
+      held.push_back(loadAt(target, values, element(from, k)));
+    for (int64_t k = 0; k < block; ++k)
+      storeAt(target, untouched, values, element(from, k));
+    for (int64_t k = 0; k < block; ++k)
+      storeAt(target, held[size_t(k)], result, element(to, k));
+  }
+
+  /// The same for whole lines, past the caches.
+  void streamBlock(Value from, Value result, Value to) {
+    const llvm::Align line(kCacheLine);
+    const int64_t lanes = kCacheLine * 8 / untouched.getType().getIntOrFloatBitWidth();
+    auto type = VectorType::get({lanes}, untouched.getType());
+    Value clear = make<vector::BroadcastOp>(target, type, untouched);
+    for (int64_t k = 0; k < block; k += lanes) {
+      Value at = target.add(from, target.constant(k)), out = target.add(to, target.constant(k));
+      Value held = make<vector::LoadOp>(target, type, values, at, /*nontemporal=*/false, line);
+      vector::StoreOp::create(b, target.loc, clear, values, at, /*nontemporal=*/false, line);
+      vector::StoreOp::create(b, target.loc, held, result, out, /*nontemporal=*/true, line);
+    }
+  }
+
+  void flushElement(Appender &appender, ValueRange fiber, Value at) {
+    Value value;
+    if (!appender.counting()) {
+      value = target.fromMemory(loadAt(target, values, at));
+      storeAt(target, untouched, values, at);
+    }
+    Values coordinates(fiber), below;
+    for (unsigned l = target.levels() - 1; l > level; --l) {
+      Value count = target.levelSize(l);
+      below.push_back(make<arith::RemUIOp>(target, at, count));
+      at = make<arith::DivUIOp>(target, at, count);
+    }
+    coordinates.push_back(at);
+    coordinates.append(below.rbegin(), below.rend());
+    appender.append(coordinates, value);
+  }
+
+  Target &target;
+  const Stream &stream;
+  OpBuilder &b;
+  const bool unique;
+  const unsigned level;
+  const int64_t block;
+  const bool byElement, lines;
+  const bool stays; ///< blocks stay until moveValues
+  Value size;
+  Bitmap keys;
+  Value values, untouched;               ///< and what elements hold that no entry has touched
+  Value slots;                           ///< where the blocks of keys are, if they are whole
+  Value sources;                         ///< by number of an appended block: where it is, if blocks stay
+  std::optional<Register> used, cleared; ///< slots that have a block; that have been cleared once
+};
+
+/// Whether the blocks of chunks can be counted before they are stored, in little of the time: each entry of
+/// one tensor makes one of the new one, in an order in which each block's entries are in one chunk.
+bool countsFirst(const Target &target, const Stream &stream, Value bound) {
+  const unsigned level = target.storedLevels() - 1;
+  if (!bound || level == 0 || !appendsBlocks(target, stream) ||
+      target.format(level).kind != LevelKind::Compressed ||
+      llvm::any_of(llvm::seq(level), [&](unsigned l) { return target.format(l).kind != LevelKind::Dense; }))
+    return false;
+  Value tensor;
+  llvm::SmallDenseSet<int64_t> levels;
+  auto walk = stream.loops->walk([&](Operation *inner) {
+    if (isa<CoiterateOp, SearchOp>(inner))
+      return WalkResult::interrupt();
+    auto space = dyn_cast<SpaceOp>(inner);
+    if (!space)
+      return WalkResult::advance();
+    bool other = tensor && tensor != space.getTensor();
+    tensor = space.getTensor();
+    return other || !levels.insert(space.getLevel()).second ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return tensor && !walk.wasInterrupted();
+}
+
+/// Fibers have numbers for marks (i1), which have 32 bits.
+Value hasFewFibers(const Target &target) {
+  Value fibers = target.constant(1);
+  for (unsigned l = 0; l + 1 < target.storedLevels(); ++l)
+    fibers = target.product(l, fibers, target.levelSize(l));
+  return target.compare(CmpIPredicate::ult, fibers, target.constant(int64_t(1) << 31));
+}
+
+/// Whether an array for the level is profitable: i1, or null where that is known.
+Value isSmall(const Target &target, Value entries) {
+  const iteration::Costs &costs = target.costs;
+  Value size = target.levelSize(target.storedLevels() - 1);
+  if (APInt known; matchPattern(size, m_ConstantInt(&known)) && known.getSExtValue() <= costs.smallLevel)
+    return {};
+  Value limit = target.mul(saturated(target, entries), target.constant(costs.sparsest));
+  limit = make<arith::MaxUIOp>(target, limit, target.constant(costs.smallLevel));
+  return target.compare(CmpIPredicate::ule, size, limit);
+}
+
+/// By several threads, each with a workspace of its own, where that is profitable. Blocks that are counted
+/// first go to memory once, and the threads' caches hold no more than a row of blocks.
+void lower(Target &target, const Stream &stream, WorkspaceOp op) {
+  std::optional<ChunkedAppend> chunked;
+  bool counted = false;
+  if (op.getParallel() && ChunkedAppend::possible(target, stream)) {
+    Value bound = stream.leastBound(target.builder, target.loc);
+    counted = countsFirst(target, stream, bound);
+    chunked.emplace(target, stream, bound,
+                    counted ? ChunkedAppend::Mode::Counted : ChunkedAppend::Mode::Staged);
+  }
+  Value entries = chunked ? chunked->entries() : boundEntries(target, stream);
+  auto loops = [&](Target &to, Value staged) { return std::make_unique<Workspace>(to, stream, staged); };
+  const Appending how{loops, /*unique=*/true, target.constant(*workspaceBlock(target)),
+                      appendsBlocks(target, stream), blocksAreLines(target, stream)};
+  auto alone = [&] {
+    appendAlone(target, how, [&](function_ref<Values()> count) {
+      const size_t runs = Appender(target, how.unique, /*counting=*/true).allRuns().size();
+      return planPositions(target, entries, runs, how.block, count);
+    });
+  };
+  auto append = [&] {
+    if (!chunked)
+      return alone();
+    Value several = chunked->profitable();
+    if (counted)
+      several = make<arith::AndIOp>(target, several, hasFewFibers(target));
+    target.either(several, [&] { chunked->append(how); }, alone);
+  };
+  Value small = isSmall(target, entries);
+  if (!small)
+    return append();
+  // An array for a level with far more coordinates than entries would cost more than to sort these.
+  auto source = op.getEntries().getDefiningOp<EntriesOp>();
+  target.either(small, append, [&] { sortAndAppend(target, source, op.getParallel()); });
+}
+
+struct LowerWorkspace : impl::LowerWorkspaceBase<LowerWorkspace> {
+  void runOnOperation() override {
+    if (failed(lowerBuild<WorkspaceOp>(getOperation(), fitsWorkspace, lower)))
+      signalPassFailure();
+  }
+};
+
+} // namespace
+} // namespace tulle::passes
