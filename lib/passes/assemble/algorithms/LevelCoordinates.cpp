@@ -1,3 +1,4 @@
+// Follows the tree of an expression; a quotient or remainder of digits is unsigned, of differences it is not.
 #include "passes/assemble/algorithms/LevelCoordinates.h"
 
 using namespace mlir;
