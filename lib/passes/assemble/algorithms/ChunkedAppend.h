@@ -63,7 +63,7 @@ public:
   /// Whether there are several threads (i1).
   mlir::Value profitable() const;
   /// Makes the target's buffers. Exact numbers are counted first where the plan, or memory that bounds do not
-  /// fit into, asks for them.
+  /// fit into, needs them.
   void append(const Appending &how);
 
 private:

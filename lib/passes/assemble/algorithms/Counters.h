@@ -39,7 +39,7 @@ private:
     bool ofIteration = false;            ///< the entries of a iteration are those that agree
     mlir::Value array;                   ///< of counters, or the one
     llvm::SmallVector<mlir::Value> last; ///< coordinates of the entry before
-    mlir::Value current;                 ///< the number of the present entry, once asked for
+    mlir::Value current;                 ///< the number of the present entry, once needed
   };
   void collect(const format::Expr &e, const Order &order);
   mlir::Value numberGrouped(Counter &counter);
@@ -62,7 +62,7 @@ public:
   unsigned dimension() const { return rank->dims[0]; }
   /// The dimension it is of and the one that it counts, of all.
   Values pairOf(mlir::ValueRange dims) const { return {dims[rank->dims[0]], dims[rank->dims[1]]}; }
-  /// The numbers of entries are asked for in a copy of the loops.
+  /// A copy of the loops queries the numbers of entries.
   mlir::Value startQuery();
   void query(mlir::Value ranked);
   /// Makes the permutation, and its inverse for `number`.

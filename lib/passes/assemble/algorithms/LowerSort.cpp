@@ -52,7 +52,7 @@ private:
   mutable SortOp op; ///< a handle, whose accessors are not const
   Location loc;
   assemble::Target target;
-  Value chunks; ///< of the list, which threads share; 1 without threads
+  Value chunks; ///< of the list, one for each thread; 1 without threads
   Value list, spare;
 };
 

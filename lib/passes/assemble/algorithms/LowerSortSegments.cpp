@@ -75,7 +75,7 @@ private:
   bool isSigned, loose;
   Value first, last, start; ///< `start`: where the first segment begins
   Value spare, spareValues; ///< a run, or the left half of a merge
-  Value places;             ///< in the sorted run, of each entry of a run
+  Value offsets;            ///< of each entry of a run in the sorted one
 };
 
 /// Visits the segments one after the other: merges share their spare memory. Of a range of parents whose
@@ -147,10 +147,10 @@ void Segments::sortRun(Value begin, Value end) const {
     Value chunks = make<arith::CeilDivUIOp>(a, count, a.constant(lanes));
     forEach(a, zero, chunks, LoopKind::Reduction, [&](Value chunk) {
       Value first = a.mul(chunk, a.constant(lanes));
-      vector::StoreOp::create(b, a.loc, countBefore(begin, end, first), places, first);
+      vector::StoreOp::create(b, a.loc, countBefore(begin, end, first), offsets, first);
     });
     forEach(a, zero, count, LoopKind::Reduction,
-            [&](Value k) { store(load(spare, spareValues, k), a.add(begin, a.read(places, k))); });
+            [&](Value k) { store(load(spare, spareValues, k), a.add(begin, a.read(offsets, k))); });
   });
 }
 
@@ -159,7 +159,7 @@ void Segments::merge(Value begin, Value middle, Value end) const {
   Value count = a.sub(middle, begin), zero = a.constant(0);
   forEach(a, zero, count, LoopKind::Parallel,
           [&](Value k) { store(load(a.add(begin, k)), spare, spareValues, k); });
-  // Carried: the next place, and the next of either half. What is left of the right half is in place.
+  // Carried: the next position, and the next of either half. What is left of the right half is in position.
   auto more = [&](Carried at) { return below(at[1], count); };
   whileLoop(b, a.loc, ValueRange{begin, zero, middle}, more, [&](Carried at) {
     Pair left = load(spare, spareValues, at[1]);
@@ -211,7 +211,7 @@ void Segments::sort() {
   };
   spare = staging(coordinates, needed);
   spareValues = staging(values, needed);
-  places = staging(coordinates, a.constant(runLength));
+  offsets = staging(coordinates, a.constant(runLength));
   forSegments([&](Value begin, Value end) {
     Value run = a.constant(runLength);
     auto more = [&](Carried at) { return below(at[0], end); };
@@ -222,7 +222,7 @@ void Segments::sort() {
     });
     mergeRuns(begin, end);
   });
-  assemble::freeBuffers(a, {spare, spareValues, places});
+  assemble::freeBuffers(a, {spare, spareValues, offsets});
 }
 
 struct LowerSortSegments : impl::LowerSortSegmentsBase<LowerSortSegments> {

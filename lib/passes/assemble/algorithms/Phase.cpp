@@ -1,3 +1,4 @@
+// Marks ops that have no phase yet when a phase ends, so that the innermost phase wins.
 #include "passes/assemble/algorithms/Phase.h"
 #include "mlir/IR/AsmState.h"
 #include "llvm/ADT/StringExtras.h"
@@ -34,8 +35,8 @@ Phase::~Phase() {
 }
 
 std::string printWithPhases(ModuleOp module) {
-  AsmState::LocationMap places;
-  AsmState state(module, OpPrintingFlags().printNameLocAsPrefix(), &places);
+  AsmState::LocationMap lines;
+  AsmState state(module, OpPrintingFlags().printNameLocAsPrefix(), &lines);
   std::string text;
   llvm::raw_string_ostream stream(text);
   module->print(stream, state);
@@ -43,7 +44,7 @@ std::string printWithPhases(ModuleOp module) {
   std::map<unsigned, StringRef> phases; // by line, from 1
   module->walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (StringRef phase = phaseOf(op); !phase.empty() && !op->hasTrait<OpTrait::ConstantLike>())
-      phases.emplace(places.lookup(op).first, phase);
+      phases.emplace(lines.lookup(op).first, phase);
   });
   std::string out;
   StringRef present;

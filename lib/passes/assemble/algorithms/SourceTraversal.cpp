@@ -1,3 +1,4 @@
+// A loop for each level of the source, and a branch where a coordinate may be padding or outside of a slice.
 #include "passes/assemble/algorithms/SourceTraversal.h"
 #include "levels/Expression.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"

@@ -61,7 +61,7 @@ bool isBuildable(const format::Encoding &encoding, const Order &order) {
     const format::Level &level = encoding.levels[l];
     if (insertionOf(level) == Insertion::None)
       return false;
-    // While it asks, the places of a bucket above are not handed out yet.
+    // While it is queried, no entry has its position in a bucket above yet.
     if (bucket && l > *bucket && levels::find(level.format.kind)->needsQuery(level))
       return false;
   }

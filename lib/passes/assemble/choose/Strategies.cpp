@@ -1,3 +1,4 @@
+// A table of candidates, the cheapest first; the first that fits is taken.
 #include "passes/assemble/choose/Strategies.h"
 #include "dialect/Costs.h"
 #include "format/Encoding.h"
@@ -22,7 +23,7 @@ bool growsAtEnds(const TargetFacts &target) {
       ++l;
       continue;
     }
-    // Places in reserve lie between segments: their ends are not where the next ones start.
+    // Positions in reserve lie between segments: their ends are not where the next ones start.
     if ((kind != LevelKind::Compressed && kind != LevelKind::LooseCompressed) ||
         format::hasReserve(target.encoding(), l))
       return false;

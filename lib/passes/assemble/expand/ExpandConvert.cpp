@@ -36,7 +36,7 @@ struct ExpandConvert : impl::ExpandConvertBase<ExpandConvert> {
     RankedTensorType type = op.getResult().getType();
     const SmallVector<std::optional<format::Slice>> slices = slicesOf(op.getSource().getType());
     const format::Encoding &source = getEncoding(op.getSource().getType()).getValue();
-    const bool part = format::hasSlices(source);
+    const bool sliced = format::hasSlices(source);
     const format::Encoding &target = getEncoding(type).getValue();
     if (target.explicitVal)
       return op.emitError("cannot check here that every value is ")
@@ -48,7 +48,7 @@ struct ExpandConvert : impl::ExpandConvertBase<ExpandConvert> {
              << ": the coordinates of its dimensions do not follow from those of its levels";
     if (std::string unknown = format::whyNotResolved(source); !unknown.empty())
       return op.emitError() << unknown;
-    if (part && !isa<BlockArgument>(op.getSource()))
+    if (sliced && !isa<BlockArgument>(op.getSource()))
       return op.emitError("only an argument of the function can be a slice");
     SmallVector<Value> sizes;
     for (int64_t d = 0; d < type.getRank(); ++d)
@@ -58,11 +58,11 @@ struct ExpandConvert : impl::ExpandConvertBase<ExpandConvert> {
     UnitAttr unique = assemble::storesOnce(source) ? b.getUnitAttr() : UnitAttr();
     const bool drop = format::isAllDense(source) && !format::isAllDense(target);
     // A dense source may hold far fewer entries than slots, and a slice than what it was cut from.
-    Value bound = drop || part ? Value() : StoredCountOp::create(b, loc, op.getSource());
+    Value bound = drop || sliced ? Value() : StoredCountOp::create(b, loc, op.getSource());
     auto made = AssembleOp::create(b, loc, type, sizes, bound, Value(), order, unique, CombineAttr(),
                                    AssemblyPlanAttr(), AssemblyStrategyAttr(), op.getShareAttr());
     b.createBlock(&made.getBody());
-    if (part)
+    if (sliced)
       replaceSliceByWhole(cast<BlockArgument>(op.getSource()));
     assemble::traverseStored(
         b, loc, op.getSource(), sizes, *inverse, slices, [&](ValueRange dims, Value value) {
