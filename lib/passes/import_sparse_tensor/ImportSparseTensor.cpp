@@ -37,14 +37,15 @@ EncodingAttr translate(UpstreamEncoding upstream, function_ref<InFlightDiagnosti
 
 /// Upstream's ops next to linalg.generic that have no counterpart here.
 LogicalResult checkOps(ModuleOp module) {
-  WalkResult result = module.walk([&](Operation *op) {
-    if (isa<sparse_tensor::SparseTensorDialect>(op->getDialect()) && !isa<sparse_tensor::ConvertOp>(op)) {
-      op->emitError("cannot import '")
-          << op->getName() << "'; of the sparse_tensor dialect, encodings and sparse_tensor.convert are read";
-      return WalkResult::interrupt();
-    }
-    return WalkResult::advance();
-  });
+  WalkResult result =
+      module.walk([&](Operation *op) {
+        if (!isa<sparse_tensor::SparseTensorDialect>(op->getDialect()) || isa<sparse_tensor::ConvertOp>(op))
+          return WalkResult::advance();
+        op->emitError("cannot import '")
+            << op->getName()
+            << "'; of the sparse_tensor dialect, encodings and sparse_tensor.convert are read";
+        return WalkResult::interrupt();
+      });
   return failure(result.wasInterrupted());
 }
 

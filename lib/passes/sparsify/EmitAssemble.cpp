@@ -96,13 +96,16 @@ LoopEmitter::Carried LoopEmitter::newElement(LoopState s, unsigned depth) {
   inner.scalar = true;
   inner.carried = {startValue(), boolean(false)};
   Carried result = loops(inner, depth);
-  return branch(
-      result[1], {},
-      [&] {
-        insert(s, result[0]);
-        return Carried();
-      },
-      nullptr);
+  return insertWhere(result[1], s, result[0]);
+}
+
+/// Inserts where the condition holds, everywhere without one.
+LoopEmitter::Carried LoopEmitter::insertWhere(Value condition, const LoopState &s, Value value) {
+  OpBuilder::InsertionGuard guard(b);
+  if (condition)
+    b.setInsertionPointToStart(scf::IfOp::create(b, loc, condition, /*withElseRegion=*/false).thenBlock());
+  insert(s, value);
+  return {};
 }
 
 void LoopEmitter::insert(const LoopState &s, Value value) {
@@ -114,8 +117,8 @@ void LoopEmitter::insert(const LoopState &s, Value value) {
   OpBuilder::InsertionGuard guard(b);
   if (statement.generic->hasAttr(dialect::kDropAttr)) {
     Value fill = dialect::materialize(b, loc, dialect::fillAttr(type), type.getElementType());
-    auto branch = scf::IfOp::create(b, loc, isNot(value, fill), /*withElseRegion=*/false);
-    b.setInsertionPointToStart(branch.thenBlock());
+    Value kept = isNot(value, fill);
+    b.setInsertionPointToStart(scf::IfOp::create(b, loc, kept, /*withElseRegion=*/false).thenBlock());
   }
   dialect::InsertOp::create(b, loc, value, coordinates);
 }

@@ -140,8 +140,8 @@ LoopEmitter::Carried LoopEmitter::leaf(LoopState s) {
     return statement.assembled && algebra.isNoOp(presence(s)) ? s.carried : body(s);
   LoopState found = s;
   Value isFound = searchNext(found, *o).getFound();
-  return branch(
-      isFound, ValueRange(s.carried).getTypes(), [&] { return leaf(found); },
+  return levels::ifElse(
+      b, loc, isFound, ValueRange(s.carried).getTypes(), [&] { return leaf(found); },
       [&] {
         LoopState missing = s;
         missing.operands[*o].absent = true;
@@ -161,33 +161,12 @@ dialect::SearchOp LoopEmitter::searchNext(LoopState &s, unsigned o) {
   return search;
 }
 
-LoopEmitter::Carried LoopEmitter::branch(Value condition, TypeRange types, function_ref<Carried()> yes,
-                                         function_ref<Carried()> no) {
-  auto op = scf::IfOp::create(b, loc, types, condition, /*withElseRegion=*/bool(no));
-  OpBuilder::InsertionGuard guard(b);
-  auto fill = [&](Block *block, function_ref<Carried()> emit) {
-    b.setInsertionPointToStart(block);
-    Carried results = emit();
-    if (!results.empty()) // else the terminator is there already
-      scf::YieldOp::create(b, loc, results);
-  };
-  fill(op.thenBlock(), yes);
-  if (no)
-    fill(op.elseBlock(), no);
-  return Carried(op.getResults());
-}
-
 LoopEmitter::Carried LoopEmitter::body(LoopState &s) {
   DenseMap<Value, Value> done;
   Value value = bodyValue(s, algebra.yieldOperand(), done);
   Value changes = flags && statement.assembled ? flags->changes() : Value();
-  if (statement.assembled && !s.scalar) {
-    auto insertValue = [&] {
-      insert(s, value);
-      return Carried();
-    };
-    return changes ? branch(changes, {}, insertValue, nullptr) : insertValue();
-  }
+  if (statement.assembled && !s.scalar)
+    return insertWhere(changes, s, value);
   Carried result{value};
   if (statement.assembled)
     result.push_back(changes ? either(s.carried[1], changes) : boolean(true));

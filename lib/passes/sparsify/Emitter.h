@@ -83,9 +83,6 @@ private:
   /// A value as wide as the type: floats are extended or rounded.
   Value resized(Value value, mlir::Type type);
   dialect::SearchOp searchNext(LoopState &s, unsigned operand);
-  /// `no` may be null.
-  Carried branch(Value condition, mlir::TypeRange types, llvm::function_ref<Carried()> yes,
-                 llvm::function_ref<Carried()> no);
 
   // Flags.cpp: loops whose body stands once, with a presence flag for each operand
   bool usesFlags(const LoopState &s, unsigned depth, llvm::ArrayRef<unsigned> participants);
@@ -137,6 +134,7 @@ private:
   Value entriesBound();
   Carried newElement(LoopState s, unsigned depth);
   void insert(const LoopState &s, Value value);
+  Carried insertWhere(Value condition, const LoopState &s, Value value);
   Value isNot(Value x, Value y);
   Value startValue();
   mlir::AffineMap insertionOrder() const;

@@ -110,13 +110,14 @@ void LoopEmitter::search(LoopState &s, unsigned o) {
       return results;
     }
     Value isFound = searchNext(at, o).getFound();
-    return branch(isFound, types, [&] { return reach(at); }, missing);
+    return levels::ifElse(b, loc, isFound, types, [&] { return reach(at); }, missing);
   };
   OperandState &state = s.operands[o];
   LoopState there = s;
   there.operands[o].uncertain = false;
-  Carried results =
-      state.uncertain ? branch(state.present, types, [&] { return reach(there); }, missing) : reach(there);
+  Carried results = state.uncertain ? levels::ifElse(
+                                          b, loc, state.present, types, [&] { return reach(there); }, missing)
+                                    : reach(there);
   for (auto [p, value] : llvm::zip(group, ArrayRef(results).drop_front()))
     s.operands[p].value = value;
   state.uncertain = true;

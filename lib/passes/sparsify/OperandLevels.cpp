@@ -63,7 +63,8 @@ void LoopEmitter::advance(LoopState &s) {
     auto load = [&] {
       return Carried{dialect::LoadOp::create(b, loc, type, operand.tensor, iterator).getResult()};
     };
-    state.value = state.uncertain ? branch(state.present, type, load, [&] { return fills(unsigned(o)); })[0]
+    state.value = state.uncertain ? levels::ifElse(b, loc, state.present, type, load,
+                                                   [&] { return fills(unsigned(o)); })[0]
                                   : load()[0];
   }
 }

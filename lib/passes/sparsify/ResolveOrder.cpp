@@ -13,10 +13,8 @@ namespace {
 
 struct ResolveOrder : impl::ResolveOrderBase<ResolveOrder> {
   void runOnOperation() override {
-    WalkResult result = getOperation()->walk([&](linalg::GenericOp generic) {
-      return failed(resolve(generic)) ? WalkResult::interrupt() : WalkResult::advance();
-    });
-    if (result.wasInterrupted())
+    auto visit = [&](linalg::GenericOp generic) { return WalkResult(resolve(generic)); };
+    if (getOperation()->walk(visit).wasInterrupted())
       signalPassFailure();
   }
 

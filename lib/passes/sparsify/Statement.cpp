@@ -1,3 +1,5 @@
+// Reads operands, subscripts and the start of the result from the ops around a linalg.generic, and says what
+// the planner sees of them.
 #include "passes/sparsify/Statement.h"
 #include "dialect/Attributes.h"
 #include "dialect/Scalars.h"

@@ -182,8 +182,8 @@ LoopEmitter::Carried LoopEmitter::traverseLeaf(LoopState s, const StorageTravers
     for (unsigned d = 0; d < traversal.bound; ++d)
       if (plan.order[d].index == subscript.terms[0].first)
         s.coordinates[d] = coordinate;
-  return branch(
-      at.getInside(), ValueRange(s.carried).getTypes(), [&] { return loops(s, traversal.bound); },
+  return levels::ifElse(
+      b, loc, at.getInside(), ValueRange(s.carried).getTypes(), [&] { return loops(s, traversal.bound); },
       [&] { return s.carried; });
 }
 
