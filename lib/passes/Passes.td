@@ -97,7 +97,12 @@ def FuseLoops : FunctionPass<"tulle-fuse-loops", tulle, "Fuse a loop with the lo
   Two loops over the same space become one where the second uses tensors that the first stores, and both touch these at the loop's own
   coordinate only: each iteration then needs nothing of a later one. Outermost loops must be of one kind. Loops inside of a fused loop
   follow. A load at the iterator of the store before it is the stored value.
-}]>;
+
+  Outermost loops that both have loops inside are fused where a tensor disappears by it, and no inner loop would wait for a reduction of the
+  same iteration: fibers are short, and iterations of separate loops overlap.
+}]> {
+  let options = [Option<"always", "always", "bool", /*default=*/"false", "Fuse whatever is legal">];
+}
 
 def RemoveDeadStores : FunctionPass<"tulle-remove-dead-stores", tulle, "Remove stores into tensors that nobody reads", [{
   A tensor is needed where a load, a return or another op reads it or what continues it in place. Other stores go, and so do arguments

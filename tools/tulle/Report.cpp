@@ -89,8 +89,18 @@ static bool atEveryPoint(const Expr &expr, const std::set<unsigned> &indices,
 static std::optional<int64_t> iteratedEntries(const Program &program, unsigned t,
                                               const std::vector<int64_t> &entries, const Tensors &results) {
   auto writes = [t](const Statement &statement) { return statement.lhs.tensor == t; };
-  if (std::count_if(program.statements.begin(), program.statements.end(), writes) > (entries[t] < 0) ||
-      !results[t] || format::hasSlices(results[t]->encoding))
+  if (std::count_if(program.statements.begin(), program.statements.end(), writes) > (entries[t] < 0))
+    return std::nullopt;
+  if (!results[t]) { // it passed in registers
+    auto writer = std::find_if(program.statements.begin(), program.statements.end(), writes);
+    if (writer == program.statements.end())
+      return std::nullopt;
+    notation::ResultPattern pattern = notation::resultPattern(program, *writer);
+    return pattern.kind == notation::PatternKind::Operand
+               ? iteratedEntries(program, pattern.operand->tensor, entries, results)
+               : std::nullopt;
+  }
+  if (format::hasSlices(results[t]->encoding))
     return std::nullopt;
   int64_t stored = results[t]->storedCount();
   return entries[t] < 0 ? stored : std::min(entries[t], stored);

@@ -5,6 +5,7 @@
 // the fused one follow. Values that are stored and read in one iteration pass in a register.
 #include "dialect/Costs.h"
 #include "dialect/Dialect.h"
+#include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/Transforms/CSE.h"
@@ -93,13 +94,13 @@ BlockArgument carriedArgument(IterateOp loop, unsigned number) {
 /// A pair of loops in one block, the first of which makes what the second uses.
 class Pair {
 public:
-  Pair(IterateOp first, IterateOp second) : first(first), second(second) {}
+  Pair(IterateOp first, IterateOp second, bool always) : first(first), second(second), always(always) {}
 
   bool canFuse() {
     if (first.getSpace() != second.getSpace() || first.getEach() != second.getEach() ||
         (isOutermost() && first.getKind() != second.getKind()))
       return false;
-    return collectBetween() && passesTensorsOnly() && keepsOrder();
+    return collectBetween() && passesTensorsOnly() && keepsOrder() && (always || isProfitable());
   }
 
   IterateOp fuse() {
@@ -197,6 +198,40 @@ private:
     return true;
   }
 
+  static bool hasLoops(IterateOp loop) {
+    return loop.getBody()
+        .walk([](Operation *op) {
+          return isa<IterateOp, CoiterateOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
+        })
+        .wasInterrupted();
+  }
+
+  /// Whether the second loop's inner loops begin when those of the first have reduced.
+  bool waitsForReduction() {
+    auto isReduced = [&](StoreOp store) {
+      SetVector<Operation *> slice;
+      BackwardSliceOptions options;
+      options.filter = [&](Operation *op) { return first->isProperAncestor(op); };
+      options.omitBlockArguments = options.inclusive = true;
+      (void)getBackwardSlice(store.getValue(), &slice, options);
+      return llvm::any_of(slice, llvm::IsaPred<IterateOp, CoiterateOp>);
+    };
+    return llvm::any_of(first.getBody().getOps<StoreOp>(), isReduced);
+  }
+
+  /// Fibers are short: in one iteration, inner loops that need each other's results wait for each other,
+  /// where iterations of separate loops overlap (experiment 052). So both loops have inner loops only where a
+  /// tensor disappears, and nothing waits.
+  bool isProfitable() {
+    if (!hasLoops(first) || !hasLoops(second))
+      return true;
+    auto usedHere = [&](Operation *user) { return second->isAncestor(user); };
+    auto disappears = [&](OpResult result) {
+      return isTensor(result) && llvm::all_of(result.getUsers(), usedHere);
+    };
+    return !waitsForReduction() && llvm::any_of(first->getResults(), disappears);
+  }
+
   IterateOp build(ArrayRef<Value> inits, ArrayRef<unsigned> slots) {
     IRRewriter rewriter(first);
     LoopAttr loop = first.getLoop();
@@ -255,10 +290,12 @@ private:
   }
 
   IterateOp first, second;
+  bool always;
   SmallVector<Operation *> between; ///< in order
 };
 
 struct FuseLoops : impl::FuseLoopsBase<FuseLoops> {
+  using FuseLoopsBase::FuseLoopsBase;
   void runOnOperation() override {
     if (!getOperation().isExternal())
       fuseIn(getOperation().getBody().front());
@@ -281,6 +318,7 @@ private:
   IterateOp fuseOne(Block &block) {
     SmallVector<IterateOp> loops(block.getOps<IterateOp>());
     bool shared = false;
+    const bool isInner = !isa<func::FuncOp>(block.getParentOp());
     for (auto [k, second] : llvm::enumerate(loops))
       for (IterateOp first : ArrayRef(loops).take_front(k)) {
         if (!uses(second, first))
@@ -288,7 +326,7 @@ private:
         if (!shared) // equal spaces become one value
           unify(block.getParentOp());
         shared = true;
-        if (Pair pair(first, second); pair.canFuse())
+        if (Pair pair(first, second, always || isInner); pair.canFuse())
           return pair.fuse();
       }
     return {};

@@ -94,7 +94,7 @@ private:
   /// is the caller's.
   bool canTake(func::FuncOp statement) const {
     BlockArgument destination = destinationOf(statement);
-    return destination && llvm::all_of(statement.getArguments(), [&](BlockArgument arg) {
+    return destination && namesAreDistinct(statement) && llvm::all_of(statement.getArguments(), [&](BlockArgument arg) {
              auto known = tensors.find(nameOf(arg));
              if (known == tensors.end())
                return true;

@@ -270,24 +270,35 @@ void predicate(const VectorizationLegality &legality, const Lanes &lanes, bool s
   levels::Indices at(loop);
   Value step = at.constant(lanes.count);
   Value position = loop.getLowerBound(), end = loop.getUpperBound();
-  auto vectors = [&](Value limit, ValueRange carried, function_ref<Value(Value)> maskAt) {
+  SmallVector<Value> partial;
+  for (auto [reduction, init] : llvm::zip_equal(legality.reductions, loop.getInitArgs()))
+    partial.push_back(initialLanes(at.b, at.loc, reduction, lanes, init));
+  auto vectors = [&](Value limit, bool whole) {
+    SmallVector<Value> carried(partial);
+    if (whole)
+      carried.push_back(position);
     auto some = scf::ForOp::create(at.b, at.loc, position, limit, step, carried);
     disableLoopTransforms(some);
     OpBuilder::InsertionGuard guard(at.b);
     at.b.setInsertionPointToStart(some.getBody());
     Value first = some.getInductionVar();
-    BodyEmitter(at.b, legality, lanes, first, maskAt(first)).emit({});
-    return some;
+    Value mask = whole ? Value() : activeLanes(at.b, at.loc, lanes, at.sub(end, first));
+    SmallVector<Value> next = BodyEmitter(at.b, legality, lanes, first, mask)
+                                  .emit(some.getRegionIterArgs().take_front(partial.size()));
+    if (whole)
+      next.push_back(at.add(first, step));
+    if (!next.empty())
+      scf::YieldOp::create(at.b, at.loc, next);
+    partial.assign(some.result_begin(), some.result_begin() + partial.size());
+    if (whole)
+      position = some.getResults().back();
   };
-  if (splitsWholeVectors) {
-    scf::ForOp whole =
-        vectors(at.sub(end, at.constant(lanes.count - 1)), position, [](Value) { return Value(); });
-    OpBuilder last = OpBuilder::atBlockEnd(whole.getBody());
-    Value next = arith::AddIOp::create(last, at.loc, whole.getInductionVar(), step);
-    scf::YieldOp::create(last, at.loc, next);
-    position = whole.getResult(0);
-  }
-  vectors(end, {}, [&](Value first) { return activeLanes(at.b, at.loc, lanes, at.sub(end, first)); });
+  if (splitsWholeVectors)
+    vectors(at.sub(end, at.constant(lanes.count - 1)), /*whole=*/true);
+  vectors(end, /*whole=*/false);
+  for (auto [reduction, value, init] : llvm::zip_equal(legality.reductions, partial, loop.getInitArgs()))
+    value = reduceLanes(at.b, at.loc, reduction, value, init);
+  loop.replaceAllUsesWith(partial);
   loop.erase();
 }
 
@@ -462,8 +473,10 @@ private:
 
   bool isPredicated(const VectorizationLegality &legality) const {
     scf::ForOp loop = legality.loop;
-    return !vl && !scalable && isConsecutive(legality) && isLoaded(loop.getLowerBound()) &&
-           isComputeIntensive(loop);
+    // The horizontal reductions of others may be deferred (VectorAccumulator).
+    const bool isFinal = llvm::none_of(loop->getUsers(), llvm::IsaPred<scf::YieldOp>);
+    return !vl && !scalable && !legality.gathers && !legality.branches && isFinal &&
+           isLoaded(loop.getLowerBound()) && isComputeIntensive(loop);
   }
 
   /// The vectors of a loop; nothing where it is left to LLVM.
