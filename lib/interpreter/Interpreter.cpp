@@ -42,7 +42,9 @@ using Coordinates = std::vector<int64_t>;
 /// Storage that follows from where entries are, level by level.
 bool isPlain(const format::Encoding &encoding) {
   return format::digits(encoding) && std::ranges::all_of(encoding.levels, [](const format::Level &level) {
-           return level.format.kind <= LevelKind::Structured && level.format.ordered && !level.format.padded;
+           const bool known =
+               level.format.kind <= LevelKind::Structured || level.format.kind == LevelKind::Ragged;
+           return known && level.format.ordered && !level.format.padded;
          });
 }
 
@@ -59,13 +61,26 @@ public:
         checkGroups(l);
     while (end > 0 && format::isFull(encoding.levels[end - 1].format))
       --end;
-    std::set<Coordinates> blocks;
+    // A ragged row is full up to its last entry.
+    const bool ragged = end > 0 && encoding.levels[end - 1].format.kind == LevelKind::Ragged;
+    std::map<Coordinates, int64_t> lasts; ///< of each block, or row of blocks
+    auto find = [&](size_t at) {
+      Coordinates block = levelCoordinates(at, end);
+      const int64_t last = ragged ? block.back() : 0;
+      if (ragged)
+        block.pop_back();
+      return std::pair(block, last);
+    };
     for (size_t at = 0; at < tensor.values.size(); ++at)
-      if (tensor.stored[at])
-        blocks.insert(levelCoordinates(at, end));
-    for (size_t at = 0; at < tensor.values.size(); ++at)
-      if (blocks.count(levelCoordinates(at, end)))
+      if (tensor.stored[at]) {
+        const auto [block, last] = find(at);
+        lasts[block] = std::max(lasts[block], last);
+      }
+    for (size_t at = 0; at < tensor.values.size(); ++at) {
+      const auto [block, own] = find(at);
+      if (auto known = lasts.find(block); known != lasts.end() && own <= known->second)
         tensor.stored[at] = true;
+    }
   }
 
 private:

@@ -36,6 +36,7 @@ struct Machine {
   std::map<std::string, Given> given;
   std::map<std::string, ElementType> resultTypes = {};
   std::map<std::string, unsigned> sparseResults = {}; ///< name -> order
+  std::map<std::string, std::string> formats = {};    ///< of matrices
 
   DenseTensor run(std::string_view text, std::string_view result) const {
     std::map<std::string, notation::Binding> bindings;
@@ -47,6 +48,8 @@ struct Machine {
     }
     for (const auto &[name, order] : sparseResults)
       bindings[name].encoding = sparse(order);
+    for (const auto &[name, format] : formats)
+      bindings[name].encoding = format::parseFormat(format, 2);
     std::map<std::string, notation::Binding> used;
     for (const notation::TensorUse &use : notation::tensorsUsed(text))
       if (bindings.count(use.name))
@@ -195,6 +198,15 @@ TEST(Interpreter, SparseResultsStoreWhatContributes) {
               ElementsAre(true, false, false, false, true, false));
   EXPECT_THAT(m.run("C(i,j) = A(i,j); C(i,j) += B(i,j)", "C").stored,
               ElementsAre(true, true, true, false, true, false));
+}
+
+TEST(Interpreter, RaggedRowsAreFullUpToTheirLastEntry) {
+  Machine m{{{"A", {{2, 3}, {gap, gap, 2, gap, 3, gap}}}, {"E", {{2, 3}, {1, 2, 4, 8, 16, 32}}}},
+            {},
+            {},
+            {{"C", "ragged"}}};
+  EXPECT_THAT(m.run("C(i,j) = A(i,j)", "C").stored, ElementsAre(true, true, true, true, true, false));
+  EXPECT_THAT(m.values("C(i,j) = A(i,j); z(i) = E(i,j) where C(i,j)", "z"), ElementsAre(7, 24));
 }
 
 TEST(Interpreter, FillOtherThanZero) {
