@@ -11,6 +11,7 @@
 #include <stdexcept>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <utility>
 #include <zlib.h>
 
 namespace tulle::runtime {
