@@ -1,3 +1,4 @@
+// Stores and loops continue a tensor in place: forward along uses, backward to what a value was made from.
 #include "passes/program/TensorFlow.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
