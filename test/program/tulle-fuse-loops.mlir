@@ -141,3 +141,26 @@ func.func @needs_sum(%a: tensor<?xf64>, %t: tensor<?xf64>) -> tensor<?xf64> {
   }
   return %t2 : tensor<?xf64>
 }
+
+#COO = #tulle.encoding<{ map = (i, j) -> (i : compressed(nonunique), j : singleton) }>
+
+// Several entries have one coordinate: the second loop needs their sum.
+// CHECK-LABEL: func.func @each_entry
+// CHECK-COUNT-2: tulle.iterate
+func.func @each_entry(%a: tensor<?x?xf64, #COO>, %t: tensor<?xf64>, %y: tensor<?xf64>) -> tensor<?xf64> {
+  %entries = tulle.space %a level(0) : tensor<?x?xf64, #COO> -> !tulle.space<#COO, 0>
+  %t1 = tulle.iterate %i, %it in %entries : !tulle.space<#COO, 0> iter_args(%acc = %t) -> (tensor<?xf64>) loop = <reduction> attributes {each} {
+    %p = tulle.locate %t level(0) at %i : tensor<?xf64> -> !at
+    %x = tulle.load %acc[%p : !at] : tensor<?xf64> -> f64
+    %twice = arith.addf %x, %x : f64
+    %next = tulle.store %twice, %acc[%p : !at] : f64, tensor<?xf64>
+    tulle.yield %next : tensor<?xf64>
+  }
+  %y1 = tulle.iterate %i, %it in %entries : !tulle.space<#COO, 0> iter_args(%acc = %y) -> (tensor<?xf64>) loop = <reduction> attributes {each} {
+    %p = tulle.locate %t level(0) at %i : tensor<?xf64> -> !at
+    %x = tulle.load %t1[%p : !at] : tensor<?xf64> -> f64
+    %next = tulle.store %x, %acc[%p : !at] : f64, tensor<?xf64>
+    tulle.yield %next : tensor<?xf64>
+  }
+  return %y1 : tensor<?xf64>
+}

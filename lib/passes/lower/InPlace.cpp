@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "passes/parallel/SetLoops.h"
+#include "passes/program/TensorFlow.h"
 #include <set>
 
 using namespace mlir;
@@ -17,12 +18,6 @@ using parallel::carriedArgument;
 using parallel::initsOf;
 
 static bool isTensor(Value value) { return isa<RankedTensorType>(value.getType()); }
-
-/// Stores change values only: ops that read positions and coordinates are at home in any order.
-static bool readsPattern(Operation *op) {
-  return isa<SpaceOp, LocateOp, SearchOp, CoordinatesOp, LevelSizeOp, StoredCountOp, PartitionOp, WorkOp,
-             PartitionBoundaryOp, tensor::DimOp>(op);
-}
 
 /// Loops that carry tensors, all of whose regions end in a yield of what they carry.
 static bool carries(Operation *op) { return isa<IterateOp, CoiterateOp, ParallelOp, scf::ForOp>(op); }
@@ -303,7 +298,7 @@ private:
       return runCarrying(&op);
     if (auto branch = dyn_cast<scf::IfOp>(op))
       return runIf(branch);
-    if (isa<ValuesOp, YieldOp, scf::YieldOp>(op) || readsPattern(&op))
+    if (isa<ValuesOp, YieldOp, scf::YieldOp>(op) || program::readsPattern(&op))
       return;
     for (OpOperand &use : op.getOpOperands())
       if (isTensor(use.get()))

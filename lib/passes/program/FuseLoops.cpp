@@ -97,7 +97,8 @@ public:
   Pair(IterateOp first, IterateOp second, bool always) : first(first), second(second), always(always) {}
 
   bool canFuse() {
-    if (first.getSpace() != second.getSpace() || first.getEach() != second.getEach() ||
+    // With `each`, several iterations have one coordinate.
+    if (first.getSpace() != second.getSpace() || first.getEach() || second.getEach() ||
         (isOutermost() && first.getKind() != second.getKind()))
       return false;
     return collectBetween() && passesTensorsOnly() && keepsOrder() && (always || isProfitable());

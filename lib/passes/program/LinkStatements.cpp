@@ -9,12 +9,14 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/Passes.h"
+#include "passes/program/TensorFlow.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringSet.h"
 
 namespace tulle::passes {
 using namespace mlir;
 using namespace tulle::dialect;
+using program::readsPattern;
 #define GEN_PASS_DEF_LINKSTATEMENTS
 #include "passes/Passes.h.inc"
 
@@ -28,11 +30,6 @@ StringRef nameOf(BlockArgument arg) {
 
 Attribute attributeOf(BlockArgument arg, StringRef name) {
   return cast<func::FuncOp>(arg.getOwner()->getParentOp()).getArgAttr(arg.getArgNumber(), name);
-}
-
-/// Whether the op reads what stores leave alone: sizes, positions, coordinates.
-bool readsPattern(Operation *op) {
-  return isa<SpaceOp, LocateOp, SearchOp, CoordinatesOp, LevelSizeOp, StoredCountOp, tensor::DimOp>(op);
 }
 
 /// The argument that a statement's result is written to; null where it makes a new tensor.
@@ -94,7 +91,8 @@ private:
   /// is the caller's.
   bool canTake(func::FuncOp statement) const {
     BlockArgument destination = destinationOf(statement);
-    return destination && namesAreDistinct(statement) && llvm::all_of(statement.getArguments(), [&](BlockArgument arg) {
+    return destination && namesAreDistinct(statement) &&
+           llvm::all_of(statement.getArguments(), [&](BlockArgument arg) {
              auto known = tensors.find(nameOf(arg));
              if (known == tensors.end())
                return true;
