@@ -34,6 +34,9 @@ Type scalarType(MLIRContext &context, ElementType type) {
 template <typename T, typename... Args> Value BodyBuilder::fp(Args... args) {
   auto flags =
       strictFp ? arith::FastMathFlags::none : arith::FastMathFlags::reassoc | arith::FastMathFlags::contract;
+  // Processors have no instruction that tells zeros of either sign apart: it takes four more.
+  if (!strictFp && (std::is_same_v<T, arith::MaximumFOp> || std::is_same_v<T, arith::MinimumFOp>))
+    flags = flags | arith::FastMathFlags::nsz;
   auto op = T::create(b, loc, args...);
   op.setFastmathAttr(arith::FastMathFlagsAttr::get(b.getContext(), flags));
   return op;

@@ -56,10 +56,8 @@ public:
     Value shifted = add(mul(within, constant(0x1.71547652b82fep+0)), magic);
     Value n = arith::SubFOp::create(b, loc, shifted, magic);
     Value r = sub(sub(within, mul(n, constant(format.ln2High))), mul(n, constant(format.ln2Low)));
-    Value sum = constant(format.q.back());
-    for (double factor : llvm::reverse(format.q.drop_back()))
-      sum = add(mul(sum, r), constant(factor));
-    Value power = add(constant(1), add(mul(mul(r, r), sum), r));
+    Value square = mul(r, r);
+    Value power = add(constant(1), add(mul(square, q(r, square)), r));
     return scaled(power, arith::SubIOp::create(b, loc, bits(shifted), bits(magic)));
   }
 
@@ -81,6 +79,17 @@ private:
   Value select(CmpFPredicate predicate, Value value, Value bound) {
     Value holds = arith::CmpFOp::create(b, loc, predicate, value, bound);
     return arith::SelectOp::create(b, loc, holds, bound, value);
+  }
+  /// By Estrin's scheme: neighbours are combined, so that a value waits for a logarithm of the terms.
+  Value q(Value r, Value square) {
+    SmallVector<Value> terms = llvm::map_to_vector(format.q, [&](double factor) { return constant(factor); });
+    for (Value step = r; terms.size() > 1; step = step == r ? square : mul(step, step)) {
+      SmallVector<Value> pairs;
+      for (size_t k = 0; k < terms.size(); k += 2)
+        pairs.push_back(k + 1 < terms.size() ? add(mul(terms[k + 1], step), terms[k]) : terms[k]);
+      terms = pairs;
+    }
+    return terms[0];
   }
   Value bits(Value value) { return arith::BitcastOp::create(b, loc, integer, value); }
   Value powerOfTwo(Value n) {

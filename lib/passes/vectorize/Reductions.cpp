@@ -40,8 +40,39 @@ Value combine(OpBuilder &b, Location loc, const Reduction &reduction, Value a, V
   return vector::makeArithReduction(b, loc, reduction.kind, a, c, flagsOf(reduction));
 }
 
+/// A minimum or maximum of floats, halves of the lanes with each other: processors have an instruction for
+/// `x > y ? x : y`, but it takes three more until a nan comes through. Whether there is one is asked once.
+static Value reduceExtremum(OpBuilder &b, Location loc, vector::CombiningKind kind, Value lanes, Value init) {
+  const auto predicate =
+      kind == vector::CombiningKind::MAXIMUMF ? arith::CmpFPredicate::OGT : arith::CmpFPredicate::OLT;
+  auto extremum = [&](Value x, Value y) -> Value {
+    return arith::SelectOp::create(b, loc, arith::CmpFOp::create(b, loc, predicate, x, y), x, y);
+  };
+  auto isNan = [&](Value x) -> Value {
+    return arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, x, x);
+  };
+  Value nan = vector::ReductionOp::create(b, loc, vector::CombiningKind::OR, isNan(lanes));
+  nan = arith::OrIOp::create(b, loc, nan, isNan(init));
+  for (int64_t half = cast<VectorType>(lanes.getType()).getDimSize(0) / 2; half > 0; half /= 2) {
+    auto low = llvm::to_vector(llvm::seq<int64_t>(0, half)),
+         high = llvm::to_vector(llvm::seq(half, 2 * half));
+    lanes = extremum(vector::ShuffleOp::create(b, loc, lanes, lanes, low),
+                     vector::ShuffleOp::create(b, loc, lanes, lanes, high));
+  }
+  Value result = extremum(vector::ExtractOp::create(b, loc, lanes, 0), init);
+  auto type = cast<FloatType>(init.getType());
+  Value quiet = arith::ConstantFloatOp::create(b, loc, type, APFloat::getQNaN(type.getFloatSemantics()));
+  return arith::SelectOp::create(b, loc, nan, quiet, result);
+}
+
 Value reduceLanes(OpBuilder &b, Location loc, const Reduction &reduction, Value lanes, Value init) {
   arith::FastMathFlagsAttr flags = flagsOf(reduction);
+  auto type = cast<VectorType>(lanes.getType());
+  if (llvm::is_contained({vector::CombiningKind::MAXIMUMF, vector::CombiningKind::MINIMUMF},
+                         reduction.kind) &&
+      !type.isScalable() && llvm::isPowerOf2_64(type.getDimSize(0)) && flags &&
+      arith::bitEnumContainsAll(flags.getValue(), arith::FastMathFlags::nsz))
+    return reduceExtremum(b, loc, reduction.kind, lanes, init);
   return vector::ReductionOp::create(b, loc, reduction.kind, lanes, init,
                                      flags ? flags.getValue() : arith::FastMathFlags::none);
 }
