@@ -217,7 +217,12 @@ def Tulle_IterateOp : Tulle_Op<"iterate", [SingleBlockImplicitTerminator<"YieldO
                        Tulle_LoopAttr:$loop,
                        UnitAttr:$each);
   let results = (outs Variadic<AnyType>:$results);
-  let extraClassDeclaration = [{ LoopKind getKind() { return getLoop().getKind(); } }];
+  let extraClassDeclaration = [{
+    LoopKind getKind() { return getLoop().getKind(); }
+    /// The tensor whose stored entries estimate the work of a loop over a range: its first, dense level is
+    /// located at the loop's coordinate, and its second level is iterated below. Null without one.
+    ::mlir::Value getWorkEstimate();
+  }];
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;

@@ -337,6 +337,35 @@ LogicalResult PartitionBoundaryOp::verify() {
 
 LogicalResult RestrictOp::verify() { return verifyOrdered(*this, getSpace()); }
 
+bool EmptyOp::isPossibleFor(RankedTensorType type) {
+  using enum format::LevelKind;
+  auto encoding = getEncoding(type);
+  return encoding && !encoding.getValue().levels.empty() &&
+         llvm::all_of(llvm::drop_begin(encoding.getValue().levels), [](const format::Level &level) {
+           return llvm::is_contained({Dense, Compressed, Ragged, Banded, Singleton}, level.format.kind);
+         });
+}
+
+LogicalResult EmptyOp::verify() {
+  RankedTensorType type = getResult().getType();
+  if (int64_t(getSizes().size()) != type.getRank())
+    return emitOpError("expected a size for each of ") << type.getRank() << " dimensions (constraint 1)";
+  if (!isPossibleFor(type))
+    return emitOpError("expected levels below the first that are dense, compressed, ragged, banded or "
+                       "singleton (constraint 4)");
+  EncodingAttr encoding = getEncoding(type);
+  auto isDense = [](const format::Level &level) { return level.format.kind == format::LevelKind::Dense; };
+  if (getLike() ? getEncoding(getLike().getType()) != encoding
+                : !llvm::all_of(encoding.getValue().levels, isDense))
+    return emitOpError("expected a tensor of the same encoding after 'like', or dense levels only "
+                       "(constraint 2)");
+  auto space = dyn_cast<SpaceType>(getCoordinates().getType());
+  if (space ? space.getEncoding() != encoding || space.getLevel() != 0
+            : !isDense(encoding.getValue().levels[0]))
+    return emitOpError("expected a space of the first level, or a range where that is dense (constraint 3)");
+  return success();
+}
+
 LogicalResult ValuesOp::verify() {
   if (!getLevel())
     return success();

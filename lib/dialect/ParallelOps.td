@@ -158,3 +158,35 @@ def Tulle_WithValuesOp : Tulle_Op<"with_values"> {
   let assemblyFormat = "$tensor `,` $values attr-dict `:` type($tensor) `,` type($values) `->` type($result)";
   let hasVerifier = 1;
 }
+
+def Tulle_EmptyOp : Tulle_Op<"empty", [AttrSizedOperandSegments, MemoryEffects<[MemAlloc]>]> {
+  let summary = "A tensor with memory for some coordinates of its first level only";
+  let description = [{
+    What a loop over blocks stores and reads within one block needs no memory for the others. The values are unspecified, and
+    the memory is freed at the end of the op's block. Only entries below `coordinates` may be read or stored, at the iterators that a tensor
+    with all values has.
+
+    ```mlir
+    %rows = tulle.partition %all, %block of %blocks by %A : tensor<?x?xf64, #CSR> : !tulle.range
+    %e = tulle.empty(%m, %n) like %A : tensor<?x?xf32, #CSR> at %rows : !tulle.range -> tensor<?x?xf64, #CSR>
+    ```
+
+    Constraints:
+    1. There is a size for each dimension.
+    2. The pattern is that of `like`, of the same encoding; without it, all levels are dense.
+    3. The coordinates are a space of the first level, or a range where that level is dense.
+    4. Levels below the first are dense, compressed, ragged, banded or singleton: values of consecutive coordinates of the first
+       level are stored one after the other.
+  }];
+  let arguments = (ins Variadic<Index>:$sizes, Optional<AnyRankedTensor>:$like, Tulle_SpaceOrRange:$coordinates);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = [{
+    `(` $sizes `)` (`like` $like^ `:` type($like))? `at` $coordinates attr-dict `:` qualified(type($coordinates))
+    `->` type($result)
+  }];
+  let extraClassDeclaration = [{
+    /// Whether a tensor of this type may have memory for some coordinates of its first level only (constraint 4).
+    static bool isPossibleFor(::mlir::RankedTensorType type);
+  }];
+  let hasVerifier = 1;
+}

@@ -356,6 +356,22 @@ LogicalResult ParallelOp::verify() {
   return verifyCarried(*this, getBody(), IndexType::get(getContext()), getInits(), 1, 2);
 }
 
+Value IterateOp::getWorkEstimate() {
+  if (!isa<RangeType>(getSpace().getType()))
+    return {};
+  Value coordinate = getBody().getArgument(0), found;
+  for (LocateOp locate : getBody().getOps<LocateOp>()) {
+    const format::Encoding &encoding = getEncoding(locate.getTensor().getType()).getValue();
+    if (locate.getLevel() != 0 || locate.getCoordinate() != coordinate || found ||
+        encoding.levels[0].format.kind != format::LevelKind::Dense)
+      continue;
+    for (Operation *user : locate.getResult().getUsers())
+      if (isa<SpaceOp>(user))
+        found = locate.getTensor();
+  }
+  return found;
+}
+
 LogicalResult IterateOp::verify() {
   SmallVector<Type> leading{IndexType::get(getContext())};
   if (auto space = dyn_cast<SpaceType>(getSpace().getType()))

@@ -42,6 +42,20 @@ func.func @tasks(%a: tensor<?xf64, #SV>, %y: tensor<?xf64, #D>, %n: index) -> te
   return %z : tensor<?xf64, #D>
 }
 
+#CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>
+// CHECK-LABEL: @memory_for_some_rows
+func.func @memory_for_some_rows(%a: tensor<?x?xf32, #CSR>, %m: index, %n: index) {
+  %c0 = arith.constant 0 : index
+  %r = tulle.range %c0 to %m
+  // CHECK: %[[ROWS:.*]] = tulle.partition
+  %rows = tulle.partition %r, %c0 of %n by %a : tensor<?x?xf32, #CSR> : !tulle.range
+  // CHECK: tulle.empty(%{{.*}}, %{{.*}}) like %{{.*}} : tensor<?x?xf32, #{{.*}}> at %[[ROWS]] : !tulle.range -> tensor<?x?xf64, #{{.*}}>
+  %e = tulle.empty(%m, %n) like %a : tensor<?x?xf32, #CSR> at %rows : !tulle.range -> tensor<?x?xf64, #CSR>
+  // CHECK: tulle.empty(%{{.*}}) at %[[ROWS]] : !tulle.range -> tensor<?xf64, #{{.*}}>
+  %d = tulle.empty(%m) at %rows : !tulle.range -> tensor<?xf64, #D>
+  return
+}
+
 // -----
 
 #SV = #tulle.encoding<{ map = (i) -> (i : compressed) }>
@@ -101,5 +115,41 @@ func.func @values_of_another_pattern(%a: tensor<?x?xf16, #CSR>, %v: memref<?xf32
 func.func @values_of_another_type(%a: tensor<?x?xf16, #CSR>, %v: memref<?xf64>) {
   // expected-error @+1 {{expected a buffer 'memref<?xf32>', got 'memref<?xf64>' (constraint 2)}}
   %w = tulle.with_values %a, %v : tensor<?x?xf16, #CSR>, memref<?xf64> -> tensor<?x?xf32, #CSR>
+  return
+}
+
+// -----
+
+#D = #tulle.encoding<{ map = (i) -> (i : dense) }>
+func.func @empty_sizes(%rows: !tulle.range) {
+  // expected-error @+1 {{expected a size for each of 1 dimensions (constraint 1)}}
+  %d = tulle.empty() at %rows : !tulle.range -> tensor<?xf64, #D>
+  return
+}
+
+// -----
+
+#CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>
+func.func @empty_pattern(%rows: !tulle.range, %n: index) {
+  // expected-error @+1 {{expected a tensor of the same encoding after 'like', or dense levels only (constraint 2)}}
+  %e = tulle.empty(%n, %n) at %rows : !tulle.range -> tensor<?x?xf64, #CSR>
+  return
+}
+
+// -----
+
+#DCSR = #tulle.encoding<{ map = (i, j) -> (i : compressed, j : compressed) }>
+func.func @empty_coordinates(%a: tensor<?x?xf64, #DCSR>, %rows: !tulle.range, %n: index) {
+  // expected-error @+1 {{expected a space of the first level, or a range where that is dense (constraint 3)}}
+  %e = tulle.empty(%n, %n) like %a : tensor<?x?xf64, #DCSR> at %rows : !tulle.range -> tensor<?x?xf64, #DCSR>
+  return
+}
+
+// -----
+
+#hashed = #tulle.encoding<{ map = (i, j) -> (i : dense, j : hashed) }>
+func.func @empty_hashed(%a: tensor<?x?xf64, #hashed>, %rows: !tulle.range, %n: index) {
+  // expected-error @+1 {{expected levels below the first that are dense, compressed, ragged, banded or singleton (constraint 4)}}
+  %e = tulle.empty(%n, %n) like %a : tensor<?x?xf64, #hashed> at %rows : !tulle.range -> tensor<?x?xf64, #hashed>
   return
 }

@@ -50,3 +50,22 @@ func.func @statement0(%x: memref<?xf64>, %n: index) {
   }
   return
 }
+
+// -----
+
+// What must not be inlined is a function, too.
+// CHECK-LABEL: func.func @statement1(
+// CHECK-SAME: %[[X:.*]]: memref<?xf64>, %[[N:.*]]: index)
+// CHECK: call @block0_statement1(%[[X]], %[[N]]) : (memref<?xf64>, index) -> ()
+// CHECK-NOT: scf.execute_region
+// CHECK: func.func private @block0_statement1(%[[BUFFER:.*]]: memref<?xf64>, %[[AT:.*]]: index) attributes {no_inline, tulle.noalias} {
+// CHECK: memref.store %{{.*}}, %[[BUFFER]][%[[AT]]]
+// CHECK: return
+func.func @statement1(%x: memref<?xf64>, %n: index) {
+  %one = arith.constant 1.0 : f64
+  scf.execute_region no_inline {
+    memref.store %one, %x[%n] : memref<?xf64>
+    scf.yield
+  }
+  return
+}

@@ -287,6 +287,8 @@ private:
       return replace(op.getOpOperand(1), op.getResult(0));
     if (isa<LikeOp, tensor::CastOp>(op))
       return alias(op.getResult(0), op.getOperand(0));
+    if (isa<EmptyOp>(op))
+      return start(op.getResult(0), op.getResult(0));
     if (auto made = dyn_cast<WithValuesOp>(op))
       return bind(made.getValuesMutable(), made.getResult());
     if (auto made = dyn_cast<StorageOp>(op)) {

@@ -33,12 +33,17 @@ static Value sum(const Emitter &emit, Value x, Value y) {
   return emit.combine<arith::AddIOp>(x, y);
 }
 
+/// The element of the buffer of values that is at a position.
+static Value valueAt(const Emitter &emit, Value position) {
+  return emit.storage.firstValue ? emit.sub(position, emit.storage.firstValue) : position;
+}
+
 /// Truth values are bytes in memory. What the format says is in none.
 static Value loadValue(const Emitter &emit, Value at) {
   Type element = emit.storage.element;
   if (Attribute same = explicitAttr(emit.storage.encoding, element))
     return materialize(emit.builder, emit.loc, same, element);
-  Value value = memref::LoadOp::create(emit.builder, emit.loc, emit.storage.fields.back(), at);
+  Value value = memref::LoadOp::create(emit.builder, emit.loc, emit.storage.fields.back(), valueAt(emit, at));
   if (!element.isInteger(1))
     return value;
   Value zero = arith::ConstantIntOp::create(emit.builder, emit.loc, 0, 8);
@@ -95,12 +100,12 @@ void Lowering::lower(StoreOp op) {
   if (op.getIterator())
     at = iterators.lookup(op.getIterator());
   Value value = toMemory(b, loc, values.lookup(op.getValue()));
-  memref::StoreOp::create(b, loc, value, buffer, at.position);
+  memref::StoreOp::create(b, loc, value, buffer, valueAt(emit, at.position));
   if (at.end) {
     // The entries of one coordinate add up to the value: the first has it all.
     Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(value.getType()));
     levels::forEach(b, loc, emit.next(at.position), at.end, LoopKind::Parallel,
-                    [&](Value next) { memref::StoreOp::create(b, loc, zero, buffer, next); });
+                    [&](Value next) { memref::StoreOp::create(b, loc, zero, buffer, valueAt(emit, next)); });
   }
   tensors[op.getResult()] = &emit.storage;
 }
@@ -134,8 +139,31 @@ void Lowering::lowerPlain(Operation &op) {
 }
 
 void Lowering::lowerBlock(Block &block) {
-  for (Operation &op : block.without_terminator())
+  const size_t outside = temporaries.size();
+  Operation *last = nullptr;
+  for (EmptyOp op : block.getOps<EmptyOp>())
+    last = op;
+  auto ops = block.without_terminator();
+  auto rest = last ? std::next(last->getIterator()) : ops.begin();
+  for (Operation &op : llvm::make_range(ops.begin(), rest))
     lowerOp(op);
+  auto lowerRest = [&] {
+    for (Operation &op : llvm::make_range(rest, ops.end()))
+      lowerOp(op);
+  };
+  // A loop around allocations keeps no constant in a vector register: each call may overwrite them. What
+  // works on the memory therefore becomes a function of its own (tulle-outline).
+  if (last && isa<YieldOp>(block.back()) && plain(block.back().getOperands()).empty()) {
+    auto region = scf::ExecuteRegionOp::create(b, last->getLoc(), TypeRange(), /*no_inline=*/b.getUnitAttr());
+    b.createBlock(&region.getRegion());
+    lowerRest();
+    scf::YieldOp::create(b, last->getLoc());
+    b.setInsertionPointAfter(region);
+  } else {
+    lowerRest();
+  }
+  while (temporaries.size() > outside)
+    memref::DeallocOp::create(b, func.getLoc(), temporaries.pop_back_val());
 }
 
 namespace {
@@ -153,7 +181,7 @@ using LoweredOps =
     OpList<SpaceOp, LocateOp, SearchOp, PositionTableOp, LookupOp, RangeOp, LoadOp, StoreOp, FillOp, LikeOp,
            LevelSizeOp, SpaceSizeOp, StoredCountOp, StorageOp, CoordinatesOp, IterateOp, CoiterateOp,
            ParallelOp, PartitionOp, WorkOp, PartitionBoundaryOp, SliceOp, RestrictOp, ValuesOp, WithValuesOp,
-           ThreadsOp, tensor::DimOp, tensor::CastOp, scf::IfOp, scf::ForOp>;
+           EmptyOp, ThreadsOp, tensor::DimOp, tensor::CastOp, scf::IfOp, scf::ForOp>;
 
 void Lowering::lowerOp(Operation &op) {
   LoweredOps::dispatch(op, [&](auto known) { lower(known); }, [&] { lowerPlain(op); });

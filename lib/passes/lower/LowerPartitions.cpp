@@ -192,6 +192,35 @@ void Lowering::lower(PartitionOp op) {
   bind(op.getResult(), space);
 }
 
+/// The position of the first value below a position of the first level.
+static Value firstValueBelow(const Emitter &emit, Value position) {
+  for (unsigned l = 1; l < emit.storage.encoding.levels.size(); ++l) {
+    const format::LevelKind kind = emit.storage.encoding.levels[l].format.kind;
+    if (kind == format::LevelKind::Dense)
+      position = emit.mul(position, emit.levelSize(l));
+    else if (kind != format::LevelKind::Singleton)
+      position = emit.load(*emit.storage.layout.positions[l], position);
+  }
+  return position;
+}
+
+void Lowering::lower(EmptyOp op) {
+  Values fields{Value()};
+  if (op.getLike())
+    fields = tensors.lookup(op.getLike())->fields;
+  addStorage(op.getResult(), fields, plain(op.getSizes()));
+  levels::Storage &storage = *storages.back();
+  Emitter emit(b, op.getLoc(), storage);
+  auto [begin, end] = boundsOf(spaces.at(op.getCoordinates()));
+  storage.firstValue = firstValueBelow(emit, begin);
+  // An empty range may have its end before its beginning.
+  Value last = emit.greatest(firstValueBelow(emit, end), storage.firstValue);
+  Type type = levels::fieldTypes(storage.layout, storage.element).back();
+  storage.fields.back() =
+      memref::AllocOp::create(b, op.getLoc(), cast<MemRefType>(type), emit.sub(last, storage.firstValue));
+  temporaries.push_back(storage.fields.back());
+}
+
 void Lowering::lower(WorkOp op) {
   values.map(op.getResult(), Positions(spaces.at(op.getSpace()), tensors.lookup(op.getEstimate())).work());
 }

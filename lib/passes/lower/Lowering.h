@@ -38,6 +38,7 @@ private:
   void lower(dialect::StoredCountOp op);
   void lower(dialect::ValuesOp op);
   void lower(dialect::WithValuesOp op);
+  void lower(dialect::EmptyOp op);
   void lower(dialect::StorageOp op);
   void lower(mlir::tensor::DimOp op);
   void lower(mlir::tensor::CastOp op);
@@ -114,6 +115,7 @@ private:
   llvm::DenseMap<Value, Iterator> iterators;
   llvm::DenseMap<Value, Space> spaces;
   std::vector<std::unique_ptr<levels::Storage>> storages;
+  Values temporaries;                           ///< buffers that the current block frees at its end
   llvm::DenseSet<const levels::Storage *> made; ///< in this function: returned as its buffers
   bool ok = true;
 };

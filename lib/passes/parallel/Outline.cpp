@@ -1,7 +1,8 @@
-// tulle-outline: outlines parallel regions into functions.
+// tulle-outline: outlines parallel regions, and regions that must not be inlined, into functions.
 #include "dialect/Attributes.h"
 #include "dialect/Dialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "passes/Passes.h"
@@ -17,23 +18,31 @@ namespace {
 struct Outline : impl::OutlineBase<Outline> {
   void runOnOperation() override {
     // Regions inside others first: what is left of them is a call.
-    SmallVector<dialect::ParallelOp> regions;
+    SmallVector<Operation *> regions;
     for (auto function : getOperation().getOps<func::FuncOp>())
-      function.walk([&](dialect::ParallelOp op) { regions.push_back(op); });
+      function.walk([&](Operation *op) {
+        auto region = dyn_cast<scf::ExecuteRegionOp>(op);
+        if (isa<dialect::ParallelOp>(op) ||
+            (region && region.getNoInline() && region.getRegion().hasOneBlock()))
+          regions.push_back(op);
+      });
     for (auto [number, op] : llvm::enumerate(regions)) {
       if (op->getNumResults() != 0) {
-        op.emitError("expected a region that carries nothing; run tulle-lower first");
+        op->emitError("expected a region that carries nothing; run tulle-lower first");
         return signalPassFailure();
       }
-      outline(op, unsigned(number));
+      std::string of = std::to_string(number) + "_" + op->getParentOfType<func::FuncOp>().getName().str();
+      auto parallel = dyn_cast<dialect::ParallelOp>(op);
+      parallel ? outline(parallel, of) : outline(cast<scf::ExecuteRegionOp>(op), of);
+      op->erase();
     }
   }
 
   /// Values from outside become arguments; constants are cloned, so that they stay known.
-  static SmallVector<Value> captures(dialect::ParallelOp op) {
+  static SmallVector<Value> captures(Region &region) {
     llvm::SetVector<Value> used;
-    getUsedValuesDefinedAbove(op.getBody(), used);
-    OpBuilder b = OpBuilder::atBlockBegin(&op.getBody().front());
+    getUsedValuesDefinedAbove(region, used);
+    OpBuilder b = OpBuilder::atBlockBegin(&region.front());
     SmallVector<Value> kept;
     for (Value value : used) {
       Operation *constant = value.getDefiningOp();
@@ -42,7 +51,7 @@ struct Outline : impl::OutlineBase<Outline> {
         continue;
       }
       Value copy = b.clone(*constant)->getResult(0);
-      replaceAllUsesInRegionWith(value, copy, op.getBody());
+      replaceAllUsesInRegionWith(value, copy, region);
     }
     return kept;
   }
@@ -59,39 +68,47 @@ struct Outline : impl::OutlineBase<Outline> {
     });
   }
 
-  static func::FuncOp declare(OpBuilder &b, Location loc, StringRef name, TypeRange types) {
+  func::FuncOp declare(Location loc, const std::string &name, TypeRange types) {
+    OpBuilder b = OpBuilder::atBlockEnd(getOperation().getBody());
     auto function = func::FuncOp::create(b, loc, name, b.getFunctionType(types, {}));
     function.setPrivate();
     return function;
   }
 
-  void outline(dialect::ParallelOp op, unsigned number) {
-    Location loc = op.getLoc();
-    SmallVector<Value> outside = captures(op);
-    SmallVector<Type> types{IndexType::get(&getContext())};
-    llvm::append_range(types, ValueRange(outside).getTypes());
-    std::string of = std::to_string(number) + "_" + op->getParentOfType<func::FuncOp>().getName().str();
-
-    OpBuilder b = OpBuilder::atBlockEnd(getOperation().getBody());
-    func::FuncOp task = declare(b, loc, kTaskPrefix + of, types);
-    if (areDistinct(outside))
-      task->setAttr(dialect::kNoaliasAttr, b.getUnitAttr());
-    func::FuncOp launch = declare(b, loc, kLaunchPrefix + of, types);
-
-    task.getBody().takeBody(op.getBody());
-    Block &body = task.getBody().front();
-    for (Value value : outside)
-      replaceAllUsesInRegionWith(value, body.addArgument(value.getType(), loc), task.getBody());
-    Operation *terminator = body.getTerminator();
-    b.setInsertionPoint(terminator);
+  /// Moves the region into a function of its arguments and the captured values.
+  func::FuncOp moveIntoFunction(Region &region, const std::string &name, ArrayRef<Value> captured) {
+    SmallVector<Type> types(region.getArgumentTypes());
+    llvm::append_range(types, ValueRange(captured).getTypes());
+    Location loc = region.getLoc();
+    func::FuncOp function = declare(loc, name, types);
+    if (areDistinct(captured))
+      function->setAttr(dialect::kNoaliasAttr, UnitAttr::get(&getContext()));
+    function.getBody().takeBody(region);
+    Block &body = function.getBody().front();
+    for (Value value : captured)
+      replaceAllUsesInRegionWith(value, body.addArgument(value.getType(), loc), function.getBody());
+    OpBuilder b(body.getTerminator());
     func::ReturnOp::create(b, loc);
-    terminator->erase();
+    body.getTerminator()->erase();
+    return function;
+  }
 
-    b.setInsertionPoint(op);
+  void outline(dialect::ParallelOp op, const std::string &of) {
     SmallVector<Value> operands{op.getTasks()};
-    llvm::append_range(operands, outside);
-    func::CallOp::create(b, loc, launch, operands);
-    op.erase();
+    SmallVector<Value> captured = captures(op.getBody());
+    llvm::append_range(operands, captured);
+    moveIntoFunction(op.getBody(), kTaskPrefix + of, captured);
+    func::FuncOp launch = declare(op.getLoc(), kLaunchPrefix + of, ValueRange(operands).getTypes());
+    OpBuilder b(op);
+    func::CallOp::create(b, op.getLoc(), launch, operands);
+  }
+
+  void outline(scf::ExecuteRegionOp op, const std::string &of) {
+    SmallVector<Value> captured = captures(op.getRegion());
+    func::FuncOp block = moveIntoFunction(op.getRegion(), "block" + of, captured);
+    block.setNoInline(true);
+    OpBuilder b(op);
+    func::CallOp::create(b, op.getLoc(), block, captured);
   }
 };
 

@@ -107,26 +107,10 @@ void restrictTo(OpBuilder &b, Operation *loop, const Chunk &chunk, int64_t align
 Value chunkOf(OpBuilder &b, Operation *loop, Value space, const Chunk &chunk, int64_t alignment) {
   Location loc = loop->getLoc();
   if (auto iterate = dyn_cast<IterateOp>(loop))
-    return PartitionOp::create(b, loc, space, chunk.index, /*to=*/Value(), chunk.count, workEstimate(iterate),
-                               alignment);
+    return PartitionOp::create(b, loc, space, chunk.index, /*to=*/Value(), chunk.count,
+                               iterate.getWorkEstimate(), alignment);
   Value range = chunkOfRange(b, cast<CoiterateOp>(loop), space, chunk);
   return RestrictOp::create(b, loc, space.getType(), space, range);
-}
-
-Value workEstimate(IterateOp loop) {
-  if (!isa<RangeType>(loop.getSpace().getType()))
-    return {};
-  Value coordinate = loop.getBody().getArgument(0), found;
-  for (LocateOp locate : loop.getBody().getOps<LocateOp>()) {
-    const format::Encoding &encoding = getEncoding(locate.getTensor().getType()).getValue();
-    if (locate.getLevel() != 0 || locate.getCoordinate() != coordinate || found ||
-        encoding.levels[0].format.kind != format::LevelKind::Dense)
-      continue;
-    for (Operation *user : locate.getResult().getUsers())
-      if (isa<SpaceOp>(user))
-        found = locate.getTensor();
-  }
-  return found;
 }
 
 /// Whether the loop visits the coordinates that all operands have: the longer ones need not be traversed.

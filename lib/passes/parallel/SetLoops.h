@@ -39,10 +39,6 @@ void restrictTo(mlir::OpBuilder &b, Operation *loop, const Chunk &chunk, int64_t
 /// The same chunk of one of the loop's spaces, or of its range, or of a copy of these.
 Value chunkOf(mlir::OpBuilder &b, Operation *loop, Value space, const Chunk &chunk, int64_t alignment = 1);
 
-/// The tensor whose stored entries estimate the work of a loop over a range: its first, dense level is
-/// located at the loop's coordinate, and its second level is iterated below. Null without one.
-Value workEstimate(dialect::IterateOp loop);
-
 /// How much work a loop has, in stored entries, times the lengths of dense loops inside.
 Value work(mlir::OpBuilder &b, Operation *loop);
 

@@ -165,7 +165,7 @@ Value chunksOf(Emitter &emit, Value tasks, Value work, const iteration::Costs &c
 bool hasOrder(IterateOp loop) {
   auto type = dyn_cast<SpaceType>(loop.getSpace().getType());
   if (!type)
-    return bool(workEstimate(loop));
+    return bool(loop.getWorkEstimate());
   const format::LevelFormat &level = type.getEncoding().getValue().levels[type.getLevel()].format;
   return level.ordered &&
          (level.kind == format::LevelKind::Compressed || level.kind == format::LevelKind::Dense);
@@ -187,7 +187,7 @@ class FiberSplitter : Emitter {
 public:
   FiberSplitter(OpBuilder &b, IterateOp loop, Plan plan, const Settings &settings)
       : Emitter(b, loop.getLoc()), loop(loop), plan(std::move(plan)), settings(settings),
-        space(loop.getSpace()), estimate(workEstimate(loop)), reduces(carriesValuesOnly(loop)) {
+        space(loop.getSpace()), estimate(loop.getWorkEstimate()), reduces(carriesValuesOnly(loop)) {
     Value all = work(b, loop);
     Value tasks = ThreadsOp::create(b, loc, all, settings.deterministic);
     chunks = reduces ? tasks : chunksOf(*this, tasks, all, settings.costs);
@@ -313,8 +313,8 @@ private:
     for (IterateOp op : plan.inner) {
       auto own = copyOf(op, map);
       b.setInsertionPoint(own);
-      own.getSpaceMutable().assign(PartitionOp::create(b, own.getLoc(), own.getSpace(), from, to, whole,
-                                                       workEstimate(own)));
+      own.getSpaceMutable().assign(
+          PartitionOp::create(b, own.getLoc(), own.getSpace(), from, to, whole, own.getWorkEstimate()));
     }
     if (plan.join == Join::Disjoint)
       copy.getInitsMutable().assign(tensors);
