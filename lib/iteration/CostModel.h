@@ -58,6 +58,13 @@ struct Costs {
   /// operand's.
   int64_t cacheBlockResultRows = 16, cacheBlockOperandRows = 32, cacheBlockSparsity = 3;
 
+  /// Loops that run block by block: entries of a block, so that what one loop stores and the next reads stays
+  /// in the L1 cache.
+  int64_t fusedBlockEntries = 2048;
+
+  /// Segments that several loops traverse: up to so many vectors stay in registers from one to the next.
+  int64_t registerVectors = 2;
+
   /// Where an inner loop is longer than this, the streams of its operand evict each other: so many iterations
   /// of the outer loop (diagonals) are jammed.
   int64_t longLoop = 4096, jammedIterations = 6;

@@ -13,7 +13,7 @@
 #include "passes/Passes.h"
 #include "passes/analysis/LoopMatchers.h"
 #include "passes/prefetch/PrefetchPlan.h"
-#include "passes/vectorize/Reductions.h"
+#include "passes/vectorize/Predicate.h"
 
 namespace tulle::passes {
 #define GEN_PASS_DEF_VECTORIZE
@@ -263,45 +263,6 @@ bool isComputeIntensive(scf::ForOp loop) {
   return work >= 8;
 }
 
-/// A masked loop without an epilogue: segments of stored entries are often shorter than a vector. Whole
-/// vectors have a loop of their own, without masks, where these take time.
-void predicate(const VectorizationLegality &legality, const Lanes &lanes, bool splitsWholeVectors) {
-  scf::ForOp loop = legality.loop;
-  levels::Indices at(loop);
-  Value step = at.constant(lanes.count);
-  Value position = loop.getLowerBound(), end = loop.getUpperBound();
-  SmallVector<Value> partial;
-  for (auto [reduction, init] : llvm::zip_equal(legality.reductions, loop.getInitArgs()))
-    partial.push_back(initialLanes(at.b, at.loc, reduction, lanes, init));
-  auto vectors = [&](Value limit, bool whole) {
-    SmallVector<Value> carried(partial);
-    if (whole)
-      carried.push_back(position);
-    auto some = scf::ForOp::create(at.b, at.loc, position, limit, step, carried);
-    disableLoopTransforms(some);
-    OpBuilder::InsertionGuard guard(at.b);
-    at.b.setInsertionPointToStart(some.getBody());
-    Value first = some.getInductionVar();
-    Value mask = whole ? Value() : activeLanes(at.b, at.loc, lanes, at.sub(end, first));
-    SmallVector<Value> next = BodyEmitter(at.b, legality, lanes, first, mask)
-                                  .emit(some.getRegionIterArgs().take_front(partial.size()));
-    if (whole)
-      next.push_back(at.add(first, step));
-    if (!next.empty())
-      scf::YieldOp::create(at.b, at.loc, next);
-    partial.assign(some.result_begin(), some.result_begin() + partial.size());
-    if (whole)
-      position = some.getResults().back();
-  };
-  if (splitsWholeVectors)
-    vectors(at.sub(end, at.constant(lanes.count - 1)), /*whole=*/true);
-  vectors(end, /*whole=*/false);
-  for (auto [reduction, value, init] : llvm::zip_equal(legality.reductions, partial, loop.getInitArgs()))
-    value = reduceLanes(at.b, at.loc, reduction, value, init);
-  loop.replaceAllUsesWith(partial);
-  loop.erase();
-}
-
 //===--- Versions by a sample of the rows ---===//
 
 // Behind the last whole vector of a row a few entries are left. A scalar epilogue is fastest where every row
@@ -441,6 +402,9 @@ struct VectorizePass : impl::VectorizeBase<VectorizePass> {
       for (scf::ForOp loop : loopsIn(getOperation()))
         if (scf::ForOp version = versionBySampling(loop, model))
           overReading.insert(version);
+    if (!vl && !scalable)
+      for (scf::ForOp loop : loopsIn(getOperation()))
+        versionShortSegments(loop, model);
     // The loops around these may be replaced by ones that carry vectors.
     SmallVector<scf::ForOp> innermost = llvm::filter_to_vector(loopsIn(getOperation()), isInnermost);
     for (scf::ForOp loop : innermost) {

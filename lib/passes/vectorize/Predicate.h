@@ -1,0 +1,17 @@
+// Masked vectors, without an epilogue.
+#pragma once
+#include "iteration/CostModel.h"
+#include "passes/vectorize/Reductions.h"
+
+namespace tulle::passes {
+
+/// A masked loop without an epilogue: segments of stored entries are often shorter than a vector. Whole
+/// vectors have a loop of their own, without masks, where these take time.
+void predicate(const VectorizationLegality &legality, const Lanes &lanes, bool splitsWholeVectors);
+
+/// Where several loops traverse the same segment, one after the other, segments of one or two vectors have
+/// versions without loops: what one loop stores and the next one loads stays in registers. `rows`: the loop
+/// around them; nothing happens to another one.
+void versionShortSegments(mlir::scf::ForOp rows, const iteration::CostModel &model);
+
+} // namespace tulle::passes
