@@ -93,16 +93,30 @@ def LinkStatements : ModulePass<"tulle-link-statements", tulle # arith, "Join th
   size (`tulle.sizes`) and tensors of one pattern (`tulle.pattern`) are read from one argument.
 }]>;
 
-def FuseLoops : FunctionPass<"tulle-fuse-loops", tulle, "Fuse a loop with the loop before it whose result it reads", [{
+def FuseLoops : FunctionPass<"tulle-fuse-loops", tulle # arith, "Fuse a loop with the loop before it whose result it reads", [{
   Two loops over the same space become one where the second uses tensors that the first stores, and both touch these at the loop's own
   coordinate only: each iteration then needs nothing of a later one. Outermost loops must be of one kind. Loops inside of a fused loop
   follow. A load at the iterator of the store before it is the stored value.
 
-  Outermost loops that both have loops inside are fused where a tensor disappears by it, and no inner loop would wait for a reduction of the
-  same iteration: fibers are short, and iterations of separate loops overlap.
+  Outermost loops that both have loops inside are fused so where a tensor disappears by it, and no inner loop would wait for a reduction of the
+  same iteration: fibers are short, and iterations of separate loops overlap. Others become one loop over blocks of the space, which runs both
+  loops over a block in turn, where their inner loops read the same tensor: what one stores is in the cache when the next reads it.
+  ```mlir
+  %r:2 = tulle.iterate %i_block in %blocks : !tulle.range iter_args(%m = %m0, %e = %e0) … {
+    %rows = tulle.partition %all, %i_block of %count by %A : tensor<?x?xf64, #CSR> : !tulle.range
+    %max = tulle.iterate %i in %rows : !tulle.range iter_args(%acc = %m) …
+    %exp = tulle.iterate %i in %rows : !tulle.range iter_args(%acc = %e) …
+    tulle.yield %max, %exp : …
+  }
+  ```
 }]> {
-  let options = [Option<"always", "always", "bool", /*default=*/"false", "Fuse whatever is legal">];
+  let options = [Option<"always", "always", "bool", /*default=*/"false", "Fuse whatever is legal, without blocks">];
 }
+
+def ContractTensors : FunctionPass<"tulle-contract-tensors", tulle, "Give a tensor that is used block by block memory for one block", [{
+  A destination (`tulle.statement`) that a loop over blocks stores and reads at coordinates of the block only, and nothing needs
+  afterwards, becomes a `tulle.empty` of each block. What its pattern was read for is read from another tensor of that pattern.
+}]>;
 
 def RemoveDeadStores : FunctionPass<"tulle-remove-dead-stores", tulle, "Remove stores into tensors that nobody reads", [{
   A tensor is needed where a load, a return or another op reads it or what continues it in place. Other stores go, and so do arguments

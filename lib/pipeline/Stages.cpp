@@ -78,7 +78,8 @@ static std::string ownPasses(Stage stage, const Options &options) {
     return fmt::format(
         "func.func(tulle-expand-query,tulle-expand-convert,tulle-resolve-slices,"
         "tulle-resolve-order,tulle-hoist-convert,tulle-sparsify{{strategy={}}},canonicalize,"
-        "tulle-fuse-init),tulle-link-statements,func.func(tulle-fuse-loops,tulle-remove-dead-stores{})",
+        "tulle-fuse-init),tulle-link-statements,func.func(tulle-fuse-loops,tulle-contract-tensors,tulle-"
+        "remove-dead-stores{})",
         options.strategy,
         options.parallel ? fmt::format(",tulle-parallelize{{deterministic={}}}", options.deterministic) : "");
   case Stage::Assembly:
@@ -97,10 +98,9 @@ static std::string ownPasses(Stage stage, const Options &options) {
     return fmt::format("func.func(tulle-vectorize-block-rows,tulle-peel-partial-tiles,tulle-pack-operands,"
                        "tulle-cache-block,tulle-version-loops{{vl={}}},tulle-register-tiles{{factors={} {}}},"
                        "tulle-expand-exp,tulle-expand-bf16,tulle-vectorize{{{}{}}},tulle-expand-segments,"
-                       "tulle-pipeline-scatters,tulle-loop-hints){}",
+                       "tulle-pipeline-scatters,tulle-loop-hints),tulle-outline",
                        options.vectorLength, !options.deterministic, vectors,
-                       options.deterministic ? "" : "sample-rows=true ", vectors,
-                       options.parallel ? ",tulle-outline" : "");
+                       options.deterministic ? "" : "sample-rows=true ", vectors);
   case Stage::Llvm:
     // Allocation goes through functions that the engine binds: unlike malloc, they may refuse.
     // Masks of vectors have no lowering in convert-to-llvm.

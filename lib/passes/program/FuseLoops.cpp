@@ -2,7 +2,8 @@
 //
 // Two loops over the same space may become one if what each iteration stores and what each iteration of the
 // second touches lies at the loop's own coordinate: then no iteration depends on a later one. Loops inside of
-// the fused one follow. Values that are stored and read in one iteration pass in a register.
+// the fused one follow. Values that are stored and read in one iteration pass in a register. Where iterations
+// would wait for each other's reductions, one loop over blocks runs a block of both loops in turn.
 #include "dialect/Costs.h"
 #include "dialect/Dialect.h"
 #include "mlir/Analysis/SliceAnalysis.h"
@@ -10,6 +11,7 @@
 #include "mlir/IR/Dominance.h"
 #include "mlir/Transforms/CSE.h"
 #include "passes/Passes.h"
+#include "passes/program/LoopBlocks.h"
 #include "passes/program/TensorFlow.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -21,90 +23,71 @@ using namespace tulle::dialect;
 
 namespace {
 
+using program::carriedArgument;
+using program::OwnAccesses;
+
 bool isTensor(Value value) { return isa<RankedTensorType>(value.getType()); }
 
-/// The level of a tensor at which every access that leads to `iterator` is at the loop's own coordinate: it
-/// is located at that, or is the loop's iterator. Accesses of different iterations are then apart.
-std::optional<uint64_t> ownLevel(Value iterator, IterateOp loop) {
-  while (iterator) {
-    if (auto locate = iterator.getDefiningOp<LocateOp>()) {
-      if (locate.getCoordinate() == loop.getBody().getArgument(0))
-        return locate.getLevel();
-      iterator = locate.getParent();
-      continue;
-    }
-    auto argument = dyn_cast<BlockArgument>(iterator);
-    auto around = argument ? dyn_cast<IterateOp>(argument.getOwner()->getParentOp()) : IterateOp();
-    auto space = around ? around.getSpace().getDefiningOp<SpaceOp>() : SpaceOp();
-    if (!space || argument.getArgNumber() != 1)
-      return std::nullopt;
-    if (around == loop)
-      return space.getLevel();
-    iterator = space.getParent();
-  }
-  return std::nullopt;
-}
-
-/// The one level at which all reads and stores of a tensor value inside of a loop, and of what becomes of it
-/// there, are at the loop's own coordinate. None if they are elsewhere, too, or something else uses it.
-class OwnAccesses {
-public:
-  explicit OwnAccesses(IterateOp loop) : loop(loop) {}
-
-  bool add(Value tensor) {
-    if (!seen.insert(tensor).second)
-      return true;
-    return llvm::all_of(tensor.getUses(), [&](OpOperand &use) {
-      Operation *op = use.getOwner();
-      if (!loop->isProperAncestor(op) || program::readsPattern(op))
-        return true;
-      if (auto load = dyn_cast<LoadOp>(op))
-        return isOwn(load.getIterator());
-      if (auto store = dyn_cast<StoreOp>(op); store && !isOwn(store.getIterator()))
-        return false;
-      SmallVector<Value> next = program::continuations(use);
-      if (op == loop.getBody().front().getTerminator())
-        return true; // the next iteration's
-      return !next.empty() && llvm::all_of(next, [&](Value value) { return add(value); });
-    });
-  }
-
-  /// Null without any access.
-  std::optional<uint64_t> level() const { return at; }
-
-private:
-  bool isOwn(Value iterator) {
-    std::optional<uint64_t> found = ownLevel(iterator, loop);
-    if (!found || (at && *at != *found))
-      return false;
-    at = found;
-    return true;
-  }
-
-  IterateOp loop;
-  std::optional<uint64_t> at;
-  llvm::DenseSet<Value> seen;
-};
-
-BlockArgument carriedArgument(IterateOp loop, unsigned number) {
-  Block &body = loop.getBody().front();
-  return body.getArgument(unsigned(body.getNumArguments() - loop.getInits().size()) + number);
+/// Whether a loop is in no other loop, or in one over blocks only.
+bool isOutermost(IterateOp loop) {
+  auto around = dyn_cast<IterateOp>(loop->getParentOp());
+  return isa<func::FuncOp>(loop->getParentOp()) || (around && program::blockOf(around));
 }
 
 /// A pair of loops in one block, the first of which makes what the second uses.
 class Pair {
 public:
-  Pair(IterateOp first, IterateOp second, bool always) : first(first), second(second), always(always) {}
+  Pair(IterateOp first, IterateOp second) : first(first), second(second) {}
 
   bool canFuse() {
     // With `each`, several iterations have one coordinate.
-    if (first.getSpace() != second.getSpace() || first.getEach() || second.getEach() ||
-        (isOutermost() && first.getKind() != second.getKind()))
+    if (program::spaceOf(first) != program::spaceOf(second) || first.getEach() || second.getEach() ||
+        (isOutermost(first) && first.getKind() != second.getKind()))
       return false;
-    return collectBetween() && passesTensorsOnly() && keepsOrder() && (always || isProfitable());
+    return collectBetween() && passesTensorsOnly() && keepsOrder();
   }
 
-  IterateOp fuse() {
+  /// Fibers are short: in one iteration, inner loops that need each other's results wait for each other,
+  /// where iterations of separate loops overlap (experiment 052). So both loops have inner loops only where a
+  /// tensor disappears, and nothing waits.
+  bool isProfitable() {
+    if (!hasLoops(first) || !hasLoops(second) || staysInRegisters())
+      return true;
+    auto disappears = [&](OpResult result) {
+      return isTensor(result) && llvm::all_of(result.getUses(), [&](OpOperand &use) {
+               auto yield = dyn_cast<YieldOp>(use.getOwner());
+               return second->isAncestor(use.getOwner()) ||
+                      (yield && yield->getParentOp()->getResult(use.getOperandNumber()).use_empty());
+             });
+    };
+    return !waitsForReduction() && llvm::any_of(first->getResults(), disappears);
+  }
+
+  /// A block stays in the cache: what the inner loops of both read is read from memory once.
+  bool isProfitableInBlocks() {
+    if (first.getKind() != LoopKind::Parallel)
+      return false;
+    llvm::SmallPtrSet<Value, 8> read;
+    for (LoadOp load : innerLoads(first))
+      read.insert(load.getTensor());
+    for (OpResult result : first->getResults())
+      read.insert(result);
+    return llvm::any_of(innerLoads(second), [&](LoadOp load) { return read.contains(load.getTensor()); });
+  }
+
+  /// Puts each loop that is not yet over blocks into one.
+  void splitIntoBlocks(int64_t entries) {
+    PartitionOp block = program::blockOf(first);
+    OpBuilder b(first);
+    Value estimate = first.getWorkEstimate() ? first.getWorkEstimate() : second.getWorkEstimate();
+    const program::Blocks blocks =
+        block ? program::blocksOf(first, block) : program::blocksOf(b, first, estimate, entries);
+    if (!block)
+      first = program::inBlocks(first, blocks);
+    second = program::inBlocks(second, blocks);
+  }
+
+  IterateOp fuse(StringRef reason) {
     for (Operation *op : between)
       op->moveBefore(first);
     SmallVector<Value> inits(first.getInits());
@@ -118,12 +101,12 @@ public:
       slots.push_back(unsigned(inits.size()));
       inits.push_back(init);
     }
-    return build(inits, slots);
+    IterateOp fused = build(inits, slots);
+    explainChoice(fused, reason);
+    return fused;
   }
 
 private:
-  bool isOutermost() { return isa<func::FuncOp>(first->getParentOp()); }
-
   /// What the second loop needs of the operations between the two; false if that depends on the first loop.
   bool collectBetween() {
     llvm::SetVector<Operation *> needed;
@@ -220,17 +203,47 @@ private:
     return llvm::any_of(first.getBody().getOps<StoreOp>(), isReduced);
   }
 
-  /// Fibers are short: in one iteration, inner loops that need each other's results wait for each other,
-  /// where iterations of separate loops overlap (experiment 052). So both loops have inner loops only where a
-  /// tensor disappears, and nothing waits.
-  bool isProfitable() {
-    if (!hasLoops(first) || !hasLoops(second))
-      return true;
-    auto usedHere = [&](Operation *user) { return second->isAncestor(user); };
-    auto disappears = [&](OpResult result) {
-      return isTensor(result) && llvm::all_of(result.getUsers(), usedHere);
+  /// The level that all loops inside of a loop traverse, below the loop's own coordinate: they have no loops
+  /// inside, and read at their own coordinates only.
+  static std::optional<std::pair<Value, uint64_t>> traversedSegments(IterateOp loop) {
+    std::optional<std::pair<Value, uint64_t>> found;
+    Block &body = loop.getBody().front();
+    auto isOwn = [&](Value parent) {
+      auto locate = parent ? parent.getDefiningOp<LocateOp>() : LocateOp();
+      return locate ? locate.getCoordinate() == body.getArgument(0) : parent == body.getArgument(1);
     };
-    return !waitsForReduction() && llvm::any_of(first->getResults(), disappears);
+    auto add = [&](IterateOp inner) {
+      auto space = inner.getSpace().getDefiningOp<SpaceOp>();
+      if (!space || !isOwn(space.getParent()) || inner.getEach())
+        return false;
+      std::pair<Value, uint64_t> level{space.getTensor(), space.getLevel()};
+      for (Operation &op : inner.getBody().front())
+        if (op.getNumRegions() != 0 || isa<LocateOp>(op))
+          return false;
+      return std::exchange(found, level).value_or(level) == level;
+    };
+    for (Operation &op : body)
+      if (isa<CoiterateOp>(op) || (isa<IterateOp>(op) && !add(cast<IterateOp>(op))))
+        return std::nullopt;
+    return found;
+  }
+
+  /// Where both loops traverse the same segments, short ones stay in vector registers from one to the other
+  /// (tulle-vectorize), if inactive lanes cost nothing.
+  bool staysInRegisters() {
+    auto level = traversedSegments(first);
+    return costModel(first).cpu.masks && level && level == traversedSegments(second);
+  }
+
+  /// What the loops inside of a loop read.
+  static SmallVector<LoadOp> innerLoads(IterateOp loop) {
+    SmallVector<LoadOp> loads;
+    loop->walk([&](LoadOp load) {
+      if (load->getParentOp() != loop &&
+          !(program::blockOf(loop) && load->getParentOp()->getParentOp() == loop))
+        loads.push_back(load);
+    });
+    return loads;
   }
 
   IterateOp build(ArrayRef<Value> inits, ArrayRef<unsigned> slots) {
@@ -291,7 +304,6 @@ private:
   }
 
   IterateOp first, second;
-  bool always;
   SmallVector<Operation *> between; ///< in order
 };
 
@@ -310,7 +322,6 @@ private:
   /// Fuses loops of a block until none can be, and those inside of what was fused.
   void fuseIn(Block &block) {
     while (IterateOp fused = fuseOne(block)) {
-      explainChoice(fused, "fusing: this loop does what two loops over the same coordinates did");
       forwardStores(fused);
       fuseIn(fused.getBody().front());
     }
@@ -319,7 +330,6 @@ private:
   IterateOp fuseOne(Block &block) {
     SmallVector<IterateOp> loops(block.getOps<IterateOp>());
     bool shared = false;
-    const bool isInner = !isa<func::FuncOp>(block.getParentOp());
     for (auto [k, second] : llvm::enumerate(loops))
       for (IterateOp first : ArrayRef(loops).take_front(k)) {
         if (!uses(second, first))
@@ -327,10 +337,25 @@ private:
         if (!shared) // equal spaces become one value
           unify(block.getParentOp());
         shared = true;
-        if (Pair pair(first, second, always || isInner); pair.canFuse())
-          return pair.fuse();
+        if (IterateOp fused = fuse(first, second))
+          return fused;
       }
     return {};
+  }
+
+  IterateOp fuse(IterateOp first, IterateOp second) {
+    Pair pair(first, second);
+    if (program::blockOf(second) || !pair.canFuse())
+      return {};
+    const bool hasBlocks = bool(program::blockOf(first)),
+               canHaveBlocks = isa<func::FuncOp>(first->getParentOp());
+    const bool inBlocks = !always && canHaveBlocks && pair.isProfitableInBlocks();
+    if (!hasBlocks && !inBlocks && (always || !isOutermost(first) || pair.isProfitable()))
+      return pair.fuse("fusing: this loop does what two loops over the same coordinates did");
+    if (!inBlocks)
+      return {};
+    pair.splitIntoBlocks(dialect::costModel(first).costs.fusedBlockEntries);
+    return pair.fuse("fusing: each block of this loop does what two loops over the same coordinates did");
   }
 
   void unify(Operation *op) {

@@ -32,16 +32,12 @@ struct RemoveDeadStores : impl::RemoveDeadStoresBase<RemoveDeadStores> {
             program::continuations(use).empty())
           need(use.get());
     });
-    bool changed = false;
     function.walk([&](Operation *op) {
       if (!isa<StoreOp, FillOp>(op) || needed.contains(op->getResult(0)))
         return;
       op->getResult(0).replaceAllUsesWith(op->getOperand(1));
       op->erase();
-      changed = true;
     });
-    if (!changed)
-      return;
     RewritePatternSet patterns(&getContext());
     IterateOp::getCanonicalizationPatterns(patterns, &getContext());
     if (failed(applyPatternsGreedily(function, std::move(patterns))))
