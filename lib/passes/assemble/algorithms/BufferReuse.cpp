@@ -158,7 +158,7 @@ void BufferReuse::copy(const Target &target, Value chunk, Value chunks) const {
   Value count = make<StoredCountOp>(target, source);
   // The source may have memory behind its last entry.
   Value held = make<memref::DimOp>(target, target.storage.fields.back(), target.constant(0));
-  count = make<arith::MinUIOp>(target, count, held);
+  count = target.umin(count, held);
   // Chunks begin at whole lines of any element.
   auto [first, last] = parallel::chunkBounds(target.builder, target.loc, count, {chunk, chunks}, kCacheLine);
   for (auto [number, field] : llvm::enumerate(targetFields)) {

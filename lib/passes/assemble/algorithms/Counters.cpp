@@ -1,6 +1,6 @@
 // Counts in registers where entries that agree arrive together, else in arrays; sorts ranks by counting.
 #include "passes/assemble/algorithms/Counters.h"
-#include "passes/assemble/choose/ScatterRules.h"
+#include "passes/assemble/choose/Strategies.h"
 #include <algorithm>
 
 using namespace mlir;
@@ -87,14 +87,14 @@ void Counters::enter(ValueRange dims) {
 Value Counters::numberGrouped(Counter &counter) {
   Value zero = target.constant(0), same;
   for (auto [d, last] : llvm::zip(counter.dims, counter.last)) {
-    Value equal = target.compare(CmpIPredicate::eq, target.read(last, zero), dims[d]);
-    same = same ? make<arith::AndIOp>(target, same, equal) : equal;
+    Value equal = target.isEqual(target.read(last, zero), dims[d]);
+    same = same ? target.both(same, equal) : equal;
     target.write(last, zero, dims[d]);
   }
   Value number = target.read(counter.array, zero);
   if (same)
-    number = make<arith::SelectOp>(target, same, number, zero);
-  target.write(counter.array, zero, target.add(number, target.constant(1)));
+    number = target.select(same, number, zero);
+  target.write(counter.array, zero, target.add(number, 1));
   return number;
 }
 
@@ -124,7 +124,7 @@ void Counters::count(Value counts, unsigned dim, ValueRange dims) const {
 Value largest(const Target &target, Value counts, Value begin, Value end) {
   return reduce(target, begin, end, target.constant(0), [&](Value at, Values most) {
     Value count = target.read(counts, at);
-    return Values{make<arith::MaxUIOp>(target, most[0], count)};
+    return Values{target.umax(most[0], count)};
   })[0];
 }
 
@@ -148,14 +148,14 @@ void Ranks::query(Value ranked) { target.increment(counts, ranked); }
 
 /// Counting sort: `offsets` has, for each count, where the next coordinate with it goes.
 void Ranks::sortWindow(Value begin, Value end, Value offsets) const {
-  Value zero = target.constant(0), one = target.constant(1);
+  Value zero = target.constant(0);
   Value longest = largest(target, counts, begin, end);
-  Value lengths = target.add(longest, one);
+  Value lengths = target.add(longest, 1);
   target.fill(offsets, zero, lengths, zero);
   forEach(target, begin, end, dialect::LoopKind::Reduction,
           [&](Value at) { target.increment(offsets, target.read(counts, at)); });
   // The longest come first.
-  reduce(target, zero, lengths, begin, [&](Value k, Values next) {
+  reduce(target, lengths, begin, [&](Value k, Values next) {
     Value count = target.sub(longest, k), number = target.read(offsets, count);
     target.write(offsets, count, next[0]);
     return Values{target.add(next[0], number)};
@@ -168,18 +168,18 @@ void Ranks::sortWindow(Value begin, Value end, Value offsets) const {
 }
 
 void Ranks::sort() {
-  Value zero = target.constant(0), one = target.constant(1), size = target.storage.dims[rank->dims[0]];
+  Value zero = target.constant(0), size = target.storage.dims[rank->dims[0]];
   target.allocate(permutation, size);
   numbers = target.scratch(target.builder.getI64Type(), size);
   Value longest = largest(target, counts, zero, size);
-  Value offsets = target.scratch(target.builder.getI64Type(), target.add(longest, one));
+  Value offsets = target.scratch(target.builder.getI64Type(), target.add(longest, 1));
   if (rank->value < 0)
     return sortWindow(zero, size, offsets);
   Value window = target.constant(rank->value);
-  auto more = [&](Values at) { return target.compare(CmpIPredicate::ult, at[0], size); };
-  levels::whileLoop(target.builder, target.loc, zero, more, [&](Values at) {
+  auto more = [&](Values at) { return target.isBelow(at[0], size); };
+  levels::whileLoop(target, zero, more, [&](Values at) {
     Value next = target.add(at[0], window);
-    sortWindow(at[0], make<arith::MinUIOp>(target, next, size), offsets);
+    sortWindow(at[0], target.umin(next, size), offsets);
     return Values{next};
   });
 }

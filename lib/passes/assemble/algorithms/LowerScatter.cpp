@@ -3,13 +3,11 @@
 #include "passes/Passes.h"
 #include "passes/assemble/algorithms/ColumnTiles.h"
 #include "passes/assemble/algorithms/Counters.h"
-#include "passes/assemble/algorithms/LowerBuild.h"
 #include "passes/assemble/algorithms/Phase.h"
 #include "passes/assemble/algorithms/RadixPartition.h"
-#include "passes/assemble/algorithms/RowPadding.h"
 #include "passes/assemble/algorithms/SourceTraversal.h"
 #include "passes/assemble/algorithms/StreamingStores.h"
-#include "passes/assemble/choose/ScatterRules.h"
+#include "passes/assemble/choose/Strategies.h"
 #include <limits>
 
 namespace tulle::passes {
@@ -27,6 +25,61 @@ using levels::LevelBuild;
 using parallel::Chunk;
 
 namespace {
+
+//===--- Padding ---===//
+
+/// Whether there can be positions of the result that no entry comes to.
+bool leavesPadding(const Target &target) {
+  if (format::hasReserve(target.encoding(), target.levels() - 1))
+    return true;
+  for (unsigned l = target.levels(); l-- > 0;) {
+    LevelKind kind = target.format(l).kind;
+    if (kind == LevelKind::Compressed || kind == LevelKind::LooseCompressed)
+      return false;
+    if (kind != LevelKind::Singleton || target.format(l).padded)
+      return true;
+  }
+  return true;
+}
+
+/// The level that numbers the entries of each row, where it and the row make the positions: the slots of a
+/// row without an entry are then its last ones (ELL).
+std::optional<unsigned> numberedPadding(const Target &target, const Order &order) {
+  if (target.levels() < 3)
+    return std::nullopt;
+  for (unsigned l = 0; l < target.levels(); ++l) {
+    LevelKind kind = target.format(l).kind;
+    if (kind != (l < 2 ? LevelKind::Dense : LevelKind::Singleton))
+      return std::nullopt;
+    if (l >= 2 && target.storage.layout.fields[target.storage.layout.coordinates[l]->field].width == 2)
+      return std::nullopt;
+  }
+  for (unsigned l : {0, 1}) {
+    const Expr &number = order.levels[l], &row = order.levels[1 - l];
+    if (number->kind == ExprKind::Counter && row->kind == ExprKind::Dim && number->dims.size() == 1 &&
+        number->dims[0] == unsigned(row->value))
+      return l;
+  }
+  return std::nullopt;
+}
+
+/// Empties the slots of a row from its `first` on; `numbered` is `numberedPadding`. `builds` have their
+/// sizes.
+void fillPadding(const Target &target, MutableArrayRef<LevelBuild> builds, unsigned numbered, Value row,
+                 Value first) {
+  forEach(target, first, builds[numbered].size, LoopKind::Parallel, [&](Value k) {
+    Value position = target.constant(0);
+    for (unsigned l : {0, 1})
+      position =
+          levels::find(target.format(l).kind)->insert(target, builds[l], position, l == numbered ? k : row);
+    for (unsigned l = 2; l < target.levels(); ++l)
+      if (target.format(l).padded)
+        target.storePadding(l, position);
+    storeAt(target, target.fillValue(), target.storage.fields.back(), position);
+  });
+}
+
+//===--- Levels by position ---===//
 
 /// Builds all levels from the top. A level is first queried, if its size depends on the entries, then sized;
 /// when all have their sizes, a last copy of the loops inserts each entry into them. A copy has counters, and
@@ -224,8 +277,7 @@ Value Scatter::queryLongestIteration(OnCoordinates atEntry, bool numbered, bool 
     Operation *loop = cloneCounting(b, stream, chunk, atEntry);
     auto end = [&](Value) {
       if (numbered)
-        target.write(most, zero(),
-                     make<arith::MaxUIOp>(target, target.read(most, zero()), counters->iterationEntries()));
+        target.write(most, zero(), target.umax(target.read(most, zero()), counters->iterationEntries()));
     };
     if (startsIterations)
       atIterations(loop, [&](Value) { counters->startIteration(); }, end);
@@ -274,7 +326,7 @@ Values Scatter::coordinates(ValueRange dims, bool numbered) {
   });
   Value isFirst;
   for (auto [l, before] : llvm::enumerate(last)) {
-    Value other = target.compare(arith::CmpIPredicate::ne, target.read(before, zero()), at[l]);
+    Value other = target.isDifferent(target.read(before, zero()), at[l]);
     target.write(before, zero(), at[l]);
     isFirst = isFirst ? make<arith::OrIOp>(target, isFirst, other) : other;
     builds[l].firstOccurrence = tellsFirst(unsigned(l)) ? isFirst : Value();
@@ -310,7 +362,7 @@ void Scatter::store() {
   };
   if (!tiledLevel)
     return storeDirectly(insert);
-  Value fits = ColumnTiles::fit(target, *tiledLevel, builds);
+  Value fits = TiledColumns(target, *tiledLevel, builds).fitTiles();
   if (!fits)
     return storeInTiles(insert);
   either(target, fits, [&] { storeInTiles(insert); }, [&] { storeDirectly(insert); });
@@ -319,10 +371,11 @@ void Scatter::store() {
 /// Each chunk of the stream stores the coordinates from its first one to its last one; those between chunks
 /// are emptied behind.
 void Scatter::storeInTiles(OnInsert insert) {
+  const TiledColumns columns(target, *tiledLevel, builds);
   Value firsts = newBuffer(target, b.getI64Type(), chunkCount());
   Value ends = newBuffer(target, b.getI64Type(), chunkCount());
   forEachChunk([&](const Chunk *chunk) {
-    tiles.emplace(target, *tiledLevel, builds);
+    tiles.emplace(columns);
     restart();
     Operation *loop = cloneLoops(b, stream, chunk, insert);
     auto start = [&](Value coordinate) {
@@ -337,13 +390,13 @@ void Scatter::storeInTiles(OnInsert insert) {
     tiles.reset();
   });
   auto join = [&](Value chunk, Values reached) {
-    ColumnTiles::empty(target, *tiledLevel, builds, reached[0], target.read(firsts, chunk));
-    return Values{make<arith::MaxUIOp>(target, reached[0], target.read(ends, chunk))};
+    columns.empty(reached[0], target.read(firsts, chunk));
+    return Values{target.umax(reached[0], target.read(ends, chunk))};
   };
   Value reached = reduce(target, zero(), chunkCount(), zero(), join)[0];
   freeBuffers(target, {firsts, ends});
-  ColumnTiles::empty(target, *tiledLevel, builds, reached, target.storage.dims[tiledLevel->dim]);
-  ColumnTiles::emptyOutside(target, *tiledLevel, builds);
+  columns.empty(reached, target.storage.dims[tiledLevel->dim]);
+  columns.emptyOutside();
 }
 
 /// Each entry at its position, where padding is filled first, or with its row.
@@ -448,24 +501,12 @@ void Scatter::forEachChunk(llvm::function_ref<void(const Chunk *)> body) {
 
 //===--- The pass ---===//
 
-/// Entries whose positions are far apart are brought together first; else threads that have a histogram of
-/// the parents each store them at once, or one thread does.
 void lower(Target &target, const Stream &stream, ScatterOp op) {
   auto directly = [&](Value cacheResident) {
     Scatter(target, stream, op.getPairs(), op.getParallel(), cacheResident).run();
   };
-  if (!RadixPartition::fits(target, stream))
-    return directly({});
-  RadixPartition partition(target, stream, op.getParallel());
-  RadixPartition::Arrival arrival = partition.arrival();
-  auto direct = [&] { directly(arrival.cacheResident); };
-  auto together = [&] {
-    Value concurrent = partition.isConcurrent();
-    if (!concurrent)
-      return direct();
-    target.either(concurrent, [&] { partition.assembleShared(); }, direct);
-  };
-  target.either(arrival.profitable, [&] { partition.assemble(); }, together);
+  fitsRadixPartition(target, stream) ? partitionOrElse(target, stream, op.getParallel(), directly)
+                                     : directly({});
 }
 
 bool isReadyToScatter(const TargetFacts &target, const Stream &stream) {

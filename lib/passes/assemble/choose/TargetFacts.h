@@ -28,10 +28,15 @@ public:
   /// The values below each position of the last stored level; nullopt where no static size bounds them by
   /// `most`.
   std::optional<int64_t> blockSize(int64_t most) const;
+  /// Bytes of a value, at most.
+  int64_t valueBytes() const;
   /// Whether the fill is the value that `combine` leaves alone.
   bool fillIsIdentity() const;
 };
 
+/// What upstream calls a combination of values of the type, which is not complex. Truth values are ordered,
+/// and their sum is whether one holds.
+mlir::arith::AtomicRMWKind kindOf(mlir::Type type, dialect::Combine combine);
 /// The value that a combination leaves alone.
 mlir::Attribute identityOf(mlir::Type type, dialect::Combine combine);
 

@@ -7,9 +7,8 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "passes/Passes.h"
 #include "passes/assemble/algorithms/CloneLoops.h"
-#include "passes/assemble/algorithms/SortedAppend.h"
+#include "passes/assemble/algorithms/CoordinateList.h"
 #include "passes/assemble/algorithms/SourceTraversal.h"
-#include "passes/assemble/choose/ScatterRules.h"
 #include "passes/assemble/choose/Strategies.h"
 
 namespace tulle::passes {
