@@ -8,7 +8,6 @@ using namespace tulle::dialect;
 
 namespace tulle::assemble {
 
-using arith::CmpIPredicate;
 using format::LevelKind;
 
 Appender::Appender(Target &target, bool unique, bool counting, bool wholeBlocks)

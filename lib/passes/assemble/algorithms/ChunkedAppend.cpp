@@ -10,7 +10,6 @@ using namespace tulle::dialect;
 
 namespace tulle::assemble {
 
-using arith::CmpIPredicate;
 using format::LevelKind;
 using levels::parallelTasks;
 
@@ -109,7 +108,7 @@ static int64_t workPerChunk(const Target &target) {
 
 /// How many value slots of the tensor a chunk of the loop has; null where that is not known from outside.
 static Value slotsOfChunk(OpBuilder &b, const Stream &stream, Value tensor, const parallel::Chunk &chunk) {
-  const format::Encoding &encoding = getEncoding(cast<RankedTensorType>(tensor.getType())).getValue();
+  const format::Encoding &encoding = encodingOf(tensor);
   // tulle.work of a chunk of the tensor's first level is never less than the chunk has value slots.
   for (const format::Level &level : encoding.levels)
     if (level.format.kind != LevelKind::Dense && level.format.kind != LevelKind::Compressed &&
@@ -454,8 +453,7 @@ Value ChunkedAppend::countBefore() {
   parallelTasks(target.builder, target.loc, threads, [&](Value) {
     Type i32 = target.builder.getI32Type();
     Value size = target.levelSize(target.storedLevels() - 1), marks = newBuffer(target, i32, size);
-    Value none = target.constantInt(i32, 0);
-    forEach(target, size, LoopKind::Parallel, [&](Value at) { storeAt(target, none, marks, at); });
+    fillBuffer(target, marks, target.constant(0), size, target.constantInt(i32, 0));
     eachNumber(counted, [&](Value number) { storeAt(target, countChunk(marks, number), counts, number); });
     freeBuffers(target, marks);
   });

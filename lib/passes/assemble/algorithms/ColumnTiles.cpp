@@ -90,9 +90,7 @@ static Value emptyElement(const Target &target, unsigned field) {
 }
 
 static void emptyElements(const Target &target, unsigned field, Value from, Value to) {
-  Value empty = emptyElement(target, field);
-  forEach(target, from, to, LoopKind::Parallel,
-          [&](Value at) { storeAt(target, empty, target.storage.fields[field], at); });
+  fillBuffer(target, target.storage.fields[field], from, to, emptyElement(target, field));
 }
 
 //===--- Columns ---===//

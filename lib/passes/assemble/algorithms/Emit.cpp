@@ -27,6 +27,10 @@ Value newBuffer(const Emitter &e, Type element, Value count) {
 
 Value newTable(const Emitter &e, Value count) { return newBuffer(e, e.builder.getIndexType(), count); }
 
+void fillBuffer(const Emitter &e, Value buffer, Value first, Value last, Value value) {
+  forEach(e, first, last, LoopKind::Parallel, [&](Value at) { storeAt(e, value, buffer, at); });
+}
+
 void freeBuffers(const Emitter &e, ValueRange buffers) {
   for (Value buffer : buffers)
     memref::DeallocOp::create(e.builder, e.loc, buffer);

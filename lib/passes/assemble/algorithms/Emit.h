@@ -45,6 +45,9 @@ void storeAt(const levels::Emitter &e, mlir::Value value, mlir::Value buffer, ml
 /// New memory for `count` elements of a type; of indices.
 mlir::Value newBuffer(const levels::Emitter &e, mlir::Type element, mlir::Value count);
 mlir::Value newTable(const levels::Emitter &e, mlir::Value count);
+/// Elements first … last - 1 of a buffer become a value, as it stands in memory.
+void fillBuffer(const levels::Emitter &e, mlir::Value buffer, mlir::Value first, mlir::Value last,
+                mlir::Value value);
 void freeBuffers(const levels::Emitter &e, mlir::ValueRange buffers);
 
 /// The number of bits of an index.

@@ -43,7 +43,7 @@ private:
   const levels::LevelFormat &format(unsigned l) const { return *levels::find(target.format(l).kind); }
 
   void makeLevel(unsigned l) {
-    std::string text = "level " + std::to_string(l) + " (" + format::printLevel(target.encoding(), l) + ")";
+    const std::string text = target.levelText(l);
     LevelBuild &build = builds.emplace_back();
     build.level = l;
     build.parents = parents;

@@ -34,9 +34,8 @@ Value takeFromBucket(const levels::Emitter &emit, Region &keys, Value entry, Val
 /// Clears, then counts.
 Values lower(OpBuilder &b, HistogramOp op) {
   IndexEmitter emit(b, op.getLoc());
-  Value none = emit.constant(0), end = emit.add(op.getFirst(), op.getBuckets());
-  forEach(emit, op.getFirst(), end, LoopKind::Parallel,
-          [&](Value at) { storeAt(emit, none, op.getCounts(), at); });
+  Value end = emit.add(op.getFirst(), op.getBuckets());
+  fillBuffer(emit, op.getCounts(), op.getFirst(), end, emit.constant(0));
   forEach(emit, op.getBegin(), op.getEnd(), LoopKind::Reduction,
           [&](Value entry) { takeFromBucket(emit, op.getBody(), entry, op.getCounts(), op.getFirst()); });
   return {};

@@ -117,9 +117,18 @@ public:
 private:
   const levels::LevelFormat &format(unsigned l) const { return *levels::find(target.format(l).kind); }
   const format::Level &level(unsigned l) const { return target.encoding().levels[l]; }
-  std::string levelText(unsigned l) const {
-    return "level " + std::to_string(l) + " (" + format::printLevel(target.encoding(), l) + ")";
-  }
+
+  /// What a copy of the loops finds out.
+  struct Query {
+    ArrayRef<unsigned> levels;        ///< that are queried
+    unsigned end = 0;                 ///< behind the last of these
+    bool ofRanks = false;             ///< and the ranks are
+    bool needsNumbers = false;        ///< of counters
+    Value rankCounts;                 ///< entries of each coordinate that is ranked, if the copy counts them
+    Values counts;                    ///< per level: of a dimension, whose longest count answers the query
+    std::optional<unsigned> numbered; ///< the level whose query is how many entries iterations have
+  };
+
   Value zero() const { return target.constant(0); }
   Value chunkCount() const { return chunks ? chunks : target.constant(1); }
   Value numberOf(const Chunk *chunk) const { return chunk ? chunk->index : zero(); }
@@ -136,6 +145,9 @@ private:
                     llvm::function_ref<void(Value)> end);
   void analyse();
   void query(ArrayRef<unsigned> queried);
+  Query startQuery(ArrayRef<unsigned> queried);
+  bool isCounted(const Query &query, unsigned l) const;
+  void queryEntry(const Query &query, ValueRange dims);
   Value queryLongestIteration(OnCoordinates atEntry, bool numbered, bool startsIterations);
   void size(unsigned l);
   void restart();
@@ -163,7 +175,8 @@ private:
   std::optional<TiledLevel> tiledLevel; ///< whose coordinates are assembled a tile at a time
   std::optional<ColumnTiles> tiles;     ///< of the chunk in the making
   SmallVector<LevelBuild> builds;
-  Values last; ///< coordinates of the entry before, as far down as levels must tell their first ones
+  std::vector<Register>
+      last;               ///< coordinates of the entry before, as deep as levels must tell their first ones
   Value parents, batches; ///< positions of the levels that have their size
   Value chunks;           ///< of the stream, for threads; null without threads
 };
@@ -184,7 +197,8 @@ void Scatter::analyse() {
   };
   for (unsigned l = 0; l < builds.size(); ++l) {
     const bool needsQuery = format(l).needsQuery(level(l));
-    if (format(l).needsQueryPerParent(level(l)) || (needsQuery && has(order.levels[l], ExprKind::Rank)))
+    if (format(l).needsQueryPerParent(level(l)) ||
+        (needsQuery && format::contains(order.levels[l], ExprKind::Rank)))
       settle(l);
     if (needsQuery) {
       builds[l].parents = parents;
@@ -206,65 +220,80 @@ std::optional<unsigned> countedDimension(const Expr &e, const levels::LevelForma
 
 /// Answers the queries of these levels, and of the ranks where they are not known, by a copy of the loops.
 void Scatter::query(ArrayRef<unsigned> queried) {
-  std::string names = llvm::join(llvm::map_range(queried, [&](unsigned l) { return levelText(l); }), ", ");
-  Phase phase(b, "analysis: for " + (names.empty() ? "the ranks" : names));
-  const bool sortsRanks = ranks.any() && !ranked;
-  Value rankCounts = sortsRanks ? ranks.startQuery() : Value();
-  if (sortsRanks && pairs) {
-    const format::Encoding &encoding = getEncoding(cast<RankedTensorType>(pairs.getType())).getValue();
-    traverseStored(b, target.loc, pairs, ranks.pairOf(target.storage.dims), *format::inverseMap(encoding), {},
-                   [&](ValueRange pair, Value) { ranks.query(pair[0]); });
-    rankCounts = {};
+  auto texts = llvm::map_range(queried, [&](unsigned l) { return target.levelText(l); });
+  Phase phase(b, "analysis: for " + (queried.empty() ? "the ranks" : llvm::join(texts, ", ")));
+  const Query query = startQuery(queried);
+  Value longest = queryLongestIteration([&](ValueRange dims) { queryEntry(query, dims); },
+                                        bool(query.numbered), query.numbered || query.needsNumbers);
+  for (unsigned l : queried) {
+    if (!isCounted(query, l))
+      continue;
+    Value counts = query.counts[l] ? query.counts[l] : longest;
+    Value end = query.counts[l] ? target.storage.dims[order.levels[l]->dims[0]] : chunkCount();
+    target.write(builds[l].work, zero(), largest(target, counts, zero(), end));
   }
-  Values counts(builds.size());
-  std::optional<unsigned> numbersIterations; // a level that needs to know how many entries iterations have
+  if (std::optional<unsigned> l = numberedPadding(target, order); !tiledLevel && l && isCounted(query, *l)) {
+    entryCounts = query.counts[*l];
+    padsIterations = !entryCounts;
+  }
+  if (query.ofRanks)
+    ranks.sort();
+  ranked = true;
+}
+
+Scatter::Query Scatter::startQuery(ArrayRef<unsigned> queried) {
+  Query query;
+  query.levels = queried;
+  query.end = queried.empty() ? 0 : queried.back() + 1;
+  query.ofRanks = ranks.any() && !ranked;
+  if (query.ofRanks)
+    query.rankCounts = ranks.startQuery();
+  if (query.ofRanks && pairs) {
+    traverseStored(b, target.loc, pairs, ranks.pairOf(target.storage.dims),
+                   *format::inverseMap(encodingOf(pairs)), {},
+                   [&](ValueRange pair, Value) { ranks.query(pair[0]); });
+    query.rankCounts = {};
+  }
+  query.counts.resize(builds.size());
   for (unsigned l : queried) {
     builds[l].isConcurrent = bool(chunks);
     format(l).startQuery(target, builds[l]);
     std::optional<unsigned> dim = countedDimension(order.levels[l], format(l));
     if (dim && dim == iterations)
-      numbersIterations = l;
+      query.numbered = l;
     else if (dim)
-      counts[l] = sortsRanks && ranks.dimension() == *dim ? rankCounts : counters->startCounts(*dim);
+      query.counts[l] = query.ofRanks && ranks.dimension() == *dim
+                            ? query.rankCounts
+                            : target.zeros(b.getI64Type(), target.storage.dims[*dim]);
   }
-  auto isCounted = [&](unsigned l) {
-    return counts[l] || (numbersIterations && countedDimension(order.levels[l], format(l)) == iterations);
-  };
-  const unsigned end = queried.empty() ? 0 : queried.back() + 1;
-  const bool needsNumbers = llvm::any_of(
-      llvm::seq(end), [&](unsigned l) { return !isCounted(l) && has(order.levels[l], ExprKind::Counter); });
-  auto atEntry = [&](ValueRange dims) {
-    if (sortsRanks && !pairs)
-      ranks.query(dims[ranks.dimension()]);
-    if (queried.empty())
-      return;
-    Values at = coordinates(dims, needsNumbers);
-    if (numbersIterations)
-      counters->number(*order.levels[*numbersIterations]);
-    Value parent = zero();
-    for (unsigned l = 0; l < end; ++l) {
-      if (counts[l] && counts[l] != rankCounts)
-        counters->count(counts[l], order.levels[l]->dims[0], dims);
-      else if (!isCounted(l) && llvm::is_contained(queried, l))
-        format(l).query(target, builds[l], parent, at[l], ValueRange(at).take_front(l));
-      // Only the first level queried may depend on its parent, and all above it have their sizes.
-      if (l < queried.front())
-        parent = format(l).insert(target, builds[l], parent, at[l]);
-    }
-  };
-  Value longest = queryLongestIteration(atEntry, bool(numbersIterations), numbersIterations || needsNumbers);
-  for (unsigned l : queried)
-    if (isCounted(l))
-      target.write(builds[l].work, zero(),
-                   counts[l] ? counters->longest(counts[l], order.levels[l]->dims[0])
-                             : largest(target, longest, zero(), chunkCount()));
-  if (std::optional<unsigned> l = numberedPadding(target, order); !tiledLevel && l && isCounted(*l)) {
-    entryCounts = counts[*l];
-    padsIterations = !entryCounts;
+  query.needsNumbers = llvm::any_of(llvm::seq(query.end), [&](unsigned l) {
+    return !isCounted(query, l) && format::contains(order.levels[l], ExprKind::Counter);
+  });
+  return query;
+}
+
+bool Scatter::isCounted(const Query &query, unsigned l) const {
+  return query.counts[l] || (query.numbered && countedDimension(order.levels[l], format(l)) == iterations);
+}
+
+void Scatter::queryEntry(const Query &query, ValueRange dims) {
+  if (query.ofRanks && !pairs)
+    ranks.query(dims[ranks.dimension()]);
+  if (query.levels.empty())
+    return;
+  Values at = coordinates(dims, query.needsNumbers);
+  if (query.numbered)
+    counters->number(*order.levels[*query.numbered]);
+  Value parent = zero();
+  for (unsigned l = 0; l < query.end; ++l) {
+    if (query.counts[l] && query.counts[l] != query.rankCounts)
+      target.increment(query.counts[l], dims[order.levels[l]->dims[0]]);
+    else if (!isCounted(query, l) && llvm::is_contained(query.levels, l))
+      format(l).query(target, builds[l], parent, at[l], ValueRange(at).take_front(l));
+    // Only the first level queried may depend on its parent, and all above it have their sizes.
+    if (l < query.levels.front())
+      parent = format(l).insert(target, builds[l], parent, at[l]);
   }
-  if (sortsRanks)
-    ranks.sort();
-  ranked = true;
 }
 
 /// Copies of the loops that query; returns a table with the number of entries of each chunk's longest
@@ -273,22 +302,24 @@ Value Scatter::queryLongestIteration(OnCoordinates atEntry, bool numbered, bool 
   Value longest = numbered ? target.zeros(b.getI64Type(), chunkCount()) : Value();
   forEachChunk([&](const Chunk *chunk) {
     restart();
-    Value most = numbered ? target.cell(zero()) : Value();
+    std::optional<Register> most;
+    if (numbered)
+      most.emplace(target, zero());
     Operation *loop = cloneCounting(b, stream, chunk, atEntry);
     auto end = [&](Value) {
-      if (numbered)
-        target.write(most, zero(), target.umax(target.read(most, zero()), counters->iterationEntries()));
+      if (most)
+        most->set(target.umax(most->get(), counters->iterationEntries()));
     };
     if (startsIterations)
       atIterations(loop, [&](Value) { counters->startIteration(); }, end);
-    if (numbered)
-      target.write(longest, numberOf(chunk), target.read(most, zero()));
+    if (most)
+      target.write(longest, numberOf(chunk), most->get());
   });
   return longest;
 }
 
 void Scatter::size(unsigned l) {
-  Phase phase(b, "assembly: " + levelText(l));
+  Phase phase(b, "assembly: " + target.levelText(l));
   LevelBuild &build = builds[l];
   build.paddingIsCleared = entryCounts || padsIterations || tiledLevel;
   build.parents = parents;
@@ -308,10 +339,10 @@ void Scatter::restart() {
     if (tellsFirst(l))
       deepest = l + 1;
   Value none = target.constant(std::numeric_limits<int64_t>::min());
-  for (Value before : last)
-    target.write(before, zero(), none);
+  for (const Register &before : last)
+    before.set(none);
   while (last.size() < deepest)
-    last.push_back(target.cell(none));
+    last.emplace_back(target, none);
 }
 
 /// The level coordinates of an entry (without `numbered`, 0 for counters), and which levels have their first
@@ -326,8 +357,8 @@ Values Scatter::coordinates(ValueRange dims, bool numbered) {
   });
   Value isFirst;
   for (auto [l, before] : llvm::enumerate(last)) {
-    Value other = target.isDifferent(target.read(before, zero()), at[l]);
-    target.write(before, zero(), at[l]);
+    Value other = target.isDifferent(before.get(), at[l]);
+    before.set(at[l]);
     isFirst = isFirst ? make<arith::OrIOp>(target, isFirst, other) : other;
     builds[l].firstOccurrence = tellsFirst(unsigned(l)) ? isFirst : Value();
   }
@@ -483,7 +514,8 @@ bool Scatter::canRunInParallel() const {
     const auto &coordinates = target.storage.layout.coordinates[l];
     if (coordinates && target.storage.layout.fields[coordinates->field].width == 2)
       return false;
-    return !has(e, ExprKind::Counter) || (ascends && countedDimension(e, format(l)) == order.keys[0]->value);
+    return !format::contains(e, ExprKind::Counter) ||
+           (ascends && countedDimension(e, format(l)) == order.keys[0]->value);
   });
 }
 

@@ -50,15 +50,18 @@ constexpr int64_t runLength = 32;
 constexpr int64_t lanes = 8;
 static_assert(runLength % lanes == 0, "the staging of a run is read by whole vectors");
 
-/// A coordinate and its value, as they stand in memory.
+/// A coordinate and its value, as they stand in memory; buffers of these.
 struct Pair {
   Value coordinate, value;
+};
+struct Pairs {
+  Value coordinates, values;
 };
 
 class SegmentSort {
 public:
   SegmentSort(const Target &target, SortSegmentsOp op)
-      : a(target), b(target.builder), op(op), coordinates(op.getCoordinates()), values(op.getValues()),
+      : a(target), b(target.builder), op(op), entries{op.getCoordinates(), op.getValues()},
         isSigned(a.made.layout.fields[a.made.layout.coordinates.back()->field].isSigned) {}
 
   void run() {
@@ -69,9 +72,8 @@ public:
     auto staging = [&](Value buffer, Value size) {
       return newBuffer(a, cast<MemRefType>(buffer.getType()).getElementType(), size);
     };
-    spare = staging(coordinates, needed);
-    spareValues = staging(values, needed);
-    offsets = staging(coordinates, a.constant(runLength));
+    spare = {staging(entries.coordinates, needed), staging(entries.values, needed)};
+    offsets = staging(entries.coordinates, a.constant(runLength));
     forSegments([&](Value begin, Value end) {
       auto more = [&](Values at) { return a.isBelow(at[0], end); };
       whileLoop(a, begin, more, [&](Values at) {
@@ -81,18 +83,16 @@ public:
       });
       mergeRuns(begin, end);
     });
-    freeBuffers(a, {spare, spareValues, offsets});
+    freeBuffers(a, {spare.coordinates, spare.values, offsets});
   }
 
 private:
-  Pair load(Value at) const { return load(coordinates, values, at); }
-  void store(Pair pair, Value at) const { store(pair, coordinates, values, at); }
-  Pair load(Value from, Value fromValues, Value at) const {
-    return {loadAt(a, from, at), loadAt(a, fromValues, at)};
+  Pair load(Pairs from, Value at) const {
+    return {loadAt(a, from.coordinates, at), loadAt(a, from.values, at)};
   }
-  void store(Pair pair, Value to, Value toValues, Value at) const {
-    storeAt(a, pair.coordinate, to, at);
-    storeAt(a, pair.value, toValues, at);
+  void store(Pair pair, Pairs to, Value at) const {
+    storeAt(a, pair.coordinate, to.coordinates, at);
+    storeAt(a, pair.value, to.values, at);
   }
   Value less(Value x, Value y) const {
     return a.compare(isSigned ? arith::CmpIPredicate::slt : arith::CmpIPredicate::ult, x, y);
@@ -109,8 +109,8 @@ private:
   Value isOutOfOrder(Value begin, Value end) const {
     Value no = a.constantInt(b.getI1Type(), 0);
     return reduce(a, a.add(begin, 1), end, no, [&](Value next, Values found) {
-      Value before = loadAt(a, coordinates, a.sub(next, 1));
-      Value descends = less(loadAt(a, coordinates, next), before);
+      Value before = loadAt(a, entries.coordinates, a.sub(next, 1));
+      Value descends = less(loadAt(a, entries.coordinates, next), before);
       return Values{make<arith::OrIOp>(a, found[0], descends)};
     })[0];
   }
@@ -118,7 +118,7 @@ private:
   /// For each of `lanes` entries of a run from its entry `first` on: how many of the run go before it. Of
   /// equal coordinates the first does.
   Value countBefore(Value begin, Value end, Value first) const {
-    Type element = cast<MemRefType>(coordinates.getType()).getElementType();
+    Type element = cast<MemRefType>(entries.coordinates.getType()).getElementType();
     auto type = VectorType::get(lanes, element);
     auto spread = [&](Value scalar) -> Value { return make<vector::BroadcastOp>(a, type, scalar); };
     auto asElement = [&](Value index) -> Value { return make<arith::IndexCastOp>(a, element, index); };
@@ -130,7 +130,7 @@ private:
     Value own = loadLanes(type, begin, first);
     Value none = spread(a.constantInt(element, 0));
     return reduce(a, begin, end, none, [&](Value at, Values counted) {
-      Value other = spread(loadAt(a, coordinates, at));
+      Value other = spread(loadAt(a, entries.coordinates, at));
       Value earlier = a.isBelow(spread(asElement(a.sub(at, begin))), numbers);
       Value tie = a.both(a.isEqual(other, own), earlier);
       Value before = make<arith::OrIOp>(a, less(other, own), tie);
@@ -142,13 +142,13 @@ private:
   /// which has space behind its end, is read where the buffer ends: a vector of what was stored one by one a
   /// moment ago would wait.
   Value loadLanes(VectorType type, Value begin, Value first) const {
-    Value at = a.add(begin, first), size = make<memref::DimOp>(a, coordinates, 0);
+    Value at = a.add(begin, first), size = make<memref::DimOp>(a, entries.coordinates, 0);
     auto from = [&](Value buffer, Value position) {
       return Values{make<vector::LoadOp>(a, type, buffer, position)};
     };
     return either(
-        a, a.isBelow(size, a.add(at, lanes)), type, [&] { return from(spare, first); },
-        [&] { return from(coordinates, at); })[0];
+        a, a.isBelow(size, a.add(at, lanes)), type, [&] { return from(spare.coordinates, first); },
+        [&] { return from(entries.coordinates, at); })[0];
   }
 
   /// At most `runLength` entries: each goes behind those that are less. Unlike insertion this takes no branch
@@ -157,14 +157,14 @@ private:
     when(a, isOutOfOrder(begin, end), [&] {
       Value count = a.sub(end, begin);
       forEach(a, count, LoopKind::Parallel,
-              [&](Value k) { store(load(a.add(begin, k)), spare, spareValues, k); });
+              [&](Value k) { store(load(entries, a.add(begin, k)), spare, k); });
       Value chunks = make<arith::CeilDivUIOp>(a, count, a.constant(lanes));
       forEach(a, chunks, LoopKind::Reduction, [&](Value chunk) {
         Value first = a.mul(chunk, lanes);
         vector::StoreOp::create(b, a.loc, countBefore(begin, end, first), offsets, first);
       });
       forEach(a, count, LoopKind::Reduction,
-              [&](Value k) { store(load(spare, spareValues, k), a.add(begin, a.read(offsets, k))); });
+              [&](Value k) { store(load(spare, k), entries, a.add(begin, a.read(offsets, k))); });
     });
   }
 
@@ -177,8 +177,8 @@ private:
       whileLoop(a, begin, more, [&](Values at) {
         Value middle = a.umin(a.add(at[0], width[0]), end), last = a.umin(a.add(at[0], both), end);
         when(a, a.isBelow(middle, last), [&] {
-          Value left = loadAt(a, coordinates, a.sub(middle, 1));
-          Value right = loadAt(a, coordinates, middle);
+          Value left = loadAt(a, entries.coordinates, a.sub(middle, 1));
+          Value right = loadAt(a, entries.coordinates, middle);
           when(a, less(right, left), [&] { merge(at[0], middle, last); });
         });
         return Values{a.add(at[0], both)};
@@ -190,24 +190,23 @@ private:
   /// [begin, middle) and [middle, end) are sorted. The left half moves away, and both come back in order.
   void merge(Value begin, Value middle, Value end) const {
     Value count = a.sub(middle, begin);
-    forEach(a, count, LoopKind::Parallel,
-            [&](Value k) { store(load(a.add(begin, k)), spare, spareValues, k); });
+    forEach(a, count, LoopKind::Parallel, [&](Value k) { store(load(entries, a.add(begin, k)), spare, k); });
     // Carried: the next position, and the next of either half. What is left of the right half is in position.
     auto more = [&](Values at) { return a.isBelow(at[1], count); };
     whileLoop(a, ValueRange{begin, a.constant(0), middle}, more, [&](Values at) {
-      Pair left = load(spare, spareValues, at[1]);
+      Pair left = load(spare, at[1]);
       Value takeRight = either(
           a, a.isBelow(at[2], end), b.getI1Type(),
-          [&] { return Values{less(loadAt(a, coordinates, at[2]), left.coordinate)}; },
+          [&] { return Values{less(loadAt(a, entries.coordinates, at[2]), left.coordinate)}; },
           [&] { return Values{a.constantInt(b.getI1Type(), 0)}; })[0];
       Values next = either(
           a, takeRight, TypeRange{b.getIndexType(), b.getIndexType()},
           [&] {
-            store(load(at[2]), at[0]);
+            store(load(entries, at[2]), entries, at[0]);
             return Values{at[1], a.add(at[2], 1)};
           },
           [&] {
-            store(left, at[0]);
+            store(left, entries, at[0]);
             return Values{a.add(at[1], 1), at[2]};
           });
       return Values{a.add(at[0], 1), next[0], next[1]};
@@ -217,10 +216,10 @@ private:
   const Target &a;
   OpBuilder &b;
   SortSegmentsOp op;
-  Value coordinates, values;
+  Pairs entries;
   bool isSigned;
-  Value spare, spareValues; ///< a run, or the left half of a merge
-  Value offsets;            ///< of each entry of a run in the sorted one
+  Pairs spare;   ///< a run, or the left half of a merge
+  Value offsets; ///< of each entry of a run in the sorted one
 };
 
 //===--- Repeats ---===//

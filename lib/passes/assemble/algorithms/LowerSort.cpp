@@ -89,8 +89,6 @@ public:
   }
 
 private:
-  using KeyRange = std::pair<Value, Value>;
-
   Value coordinate(Value records, unsigned level, Value at) const {
     return target.levelCoordinates(CoordinateList(target, records).dims(at))[level];
   }
@@ -99,7 +97,7 @@ private:
     forRanges(target, op.getParallel() ? chunks : Value(), op.getCount(), body);
   }
   /// The least key, and the largest one less this.
-  KeyRange keyRange(unsigned level) const {
+  std::pair<Value, Value> keyRange(unsigned level) const {
     Value high = target.constant(std::numeric_limits<int64_t>::max());
     Value low = target.constant(std::numeric_limits<int64_t>::min());
     auto join = [&](Values known, Value least, Value most) -> Values {

@@ -68,8 +68,8 @@ private:
     Value rounded = target.add(bits, 63);
     Value count = target.builder.createOrFold<arith::ShRUIOp>(target.loc, rounded, target.constant(6));
     Value words = newBuffer(target, target.builder.getI64Type(), count);
-    Value zero = target.constantInt(target.builder.getI64Type(), 0);
-    forEach(target, count, LoopKind::Parallel, [&](Value at) { storeAt(target, zero, words, at); });
+    Value none = target.constantInt(target.builder.getI64Type(), 0);
+    fillBuffer(target, words, target.constant(0), count, none);
     return words;
   }
   Value numberInWord(Value key) const {
@@ -222,10 +222,7 @@ private:
     appender.closeFiber(fiber);
   }
 
-  void clear(Value first, Value last) {
-    forEach(target, first, last, LoopKind::Parallel,
-            [&](Value at) { storeAt(target, untouched, values, at); });
-  }
+  void clear(Value first, Value last) { fillBuffer(target, values, first, last, untouched); }
 
   Value loadIndex(Value table, Value at) const { return target.toIndex(loadAt(target, table, at)); }
 
@@ -370,10 +367,7 @@ bool countsFirst(const Target &target, const Stream &stream, Value bound) {
 
 /// Fibers have numbers for marks (i1), which have 32 bits.
 Value hasFewFibers(const Target &target) {
-  Value fibers = target.constant(1);
-  for (unsigned l = 0; l + 1 < target.storedLevels(); ++l)
-    fibers = target.product(l, fibers, target.levelSize(l));
-  return target.isBelow(fibers, int64_t(1) << 31);
+  return target.isBelow(target.sizesOf(0, target.storedLevels() - 1), int64_t(1) << 31);
 }
 
 /// Whether an array for the level is profitable: i1, or null where that is known.

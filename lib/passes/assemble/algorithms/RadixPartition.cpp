@@ -52,12 +52,9 @@ class RadixPartition {
 public:
   RadixPartition(Target &target, const Stream &stream, bool parallel)
       : target(target), stream(stream), parallel(parallel), level(*bucketLevel(target.encoding())),
-        inserts(boundInserts(target, stream)), parents(target.constant(1)),
+        inserts(boundInserts(target, stream)), parents(target.sizesOf(0, level)),
         coordinatesField(target.storage.layout.coordinates[level]->field),
-        positionsField(*target.storage.layout.positions[level]) {
-    for (unsigned l = 0; l < level; ++l)
-      parents = target.product(l, parents, target.levelSize(l));
-  }
+        positionsField(*target.storage.layout.positions[level]) {}
 
   /// How entries arrive, from a sample (i1 each). A partition is profitable: there are more than a cache
   /// holds, and those that arrive after each other go to positions far from each other. Or all these
@@ -75,13 +72,7 @@ public:
       many = target.both(many, target.isBelow(size, int64_t(1) << 32));
     Type bit = target.builder.getI1Type();
     Value no = target.constantInt(bit, 0);
-    Values both = either(
-        target, many, {bit, bit},
-        [&] {
-          Arrival found = sample();
-          return Values{found.profitable, found.cacheResident};
-        },
-        [&] { return Values{no, no}; });
+    Values both = either(target, many, {bit, bit}, [&] { return sample(); }, [&] { return Values{no, no}; });
     return {both[0], both[1]};
   }
 
@@ -159,8 +150,6 @@ public:
   }
 
 private:
-  using Bounds = std::pair<Value, Value>;
-
   Value parent(ValueRange dims) const {
     return target.positionBelow(target.constant(0), 0, level, target.levelCoordinates(dims));
   }
@@ -177,7 +166,7 @@ private:
 
   /// A partition is profitable where hardly any sampled entry has its destination close to those of the
   /// entries shortly before it: else prefetching the destinations costs less.
-  Arrival sample() const {
+  Values sample() const {
     OpBuilder &b = target.builder;
     const iteration::Costs &costs = target.costs;
     Value zero = target.constant(0);
@@ -241,7 +230,7 @@ private:
   }
 
   /// The first parent of a range, and the one behind its last.
-  Bounds parentsOf(Value range) const {
+  std::pair<Value, Value> parentsOf(Value range) const {
     Value first = target.shiftLeft(range, shift);
     Value next = target.shiftLeft(target.add(range, 1), shift);
     return {first, target.umin(next, parents)};

@@ -9,8 +9,6 @@ using namespace tulle::dialect;
 
 namespace tulle::assemble {
 
-using arith::CmpIPredicate;
-
 namespace {
 
 /// Writes `count` elements of a buffer from `at` on. `element` and `line` emit what goes to element at + k,

@@ -10,8 +10,6 @@ using namespace tulle::dialect;
 
 namespace tulle::assemble {
 
-using arith::CmpIPredicate;
-
 Target::Target(OpBuilder &b, Location loc, RankedTensorType tensor, ValueRange sizes, Combine combine,
                AssemblyPlan plan)
     : TargetFacts(tensor, combine, plan), Assembly(b, loc, TargetFacts::storage),
@@ -26,13 +24,6 @@ Target::Target(OpBuilder &b, Location loc, RankedTensorType tensor, ValueRange s
 
 Target::Target(const Target &other)
     : TargetFacts(other), Assembly(other.builder, other.loc, TargetFacts::storage), costs(other.costs) {}
-
-void Target::setSegments(Value positions, Value coordinates, Value values) {
-  const unsigned level = levels() - 1;
-  storage.fields[*storage.layout.positions[level]] = positions;
-  storage.fields[storage.layout.coordinates[level]->field] = coordinates;
-  storage.fields.back() = values;
-}
 
 void Target::sortSegments(Value first, Value last, Value start) const {
   const unsigned level = levels() - 1;
@@ -62,9 +53,9 @@ Value Target::positionBelow(Value above, unsigned begin, unsigned end, ValueRang
 
 //===--- Sizes and memory ---===//
 
-Value Target::blockValues() const {
+Value Target::sizesOf(unsigned begin, unsigned end) const {
   Value size = constant(1);
-  for (unsigned l = storedLevels(); l < levels(); ++l)
+  for (unsigned l = begin; l < end; ++l)
     size = product(l, size, levelSize(l));
   return size;
 }
@@ -177,9 +168,7 @@ Value Target::fillValue() const {
 }
 
 void Target::fillValues(Value begin, Value end) const {
-  Value value = fillValue();
-  forEach(*this, begin, end, LoopKind::Parallel,
-          [&](Value at) { storeAt(*this, value, storage.fields.back(), at); });
+  fillBuffer(*this, storage.fields.back(), begin, end, fillValue());
 }
 
 void Target::storeValue(Value position, Value value) const {

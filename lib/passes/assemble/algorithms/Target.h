@@ -22,17 +22,16 @@ public:
   using TargetFacts::storage;
   iteration::Costs costs;
 
-  /// The buffers of the last level, and the values.
-  void setSegments(mlir::Value positions, mlir::Value coordinates, mlir::Value values);
-  /// tulle.sort_segments and tulle.unique of these.
+  /// tulle.sort_segments and tulle.unique of the buffers of the last level, and the values.
   void sortSegments(mlir::Value first, mlir::Value last, mlir::Value start) const;
   mlir::Value combineRepeats(mlir::Value first, mlir::Value last, mlir::Value start) const;
 
   /// The level expressions at the dimensions' coordinates, one index value per level.
   Values levelCoordinates(mlir::ValueRange dims, levels::SpecialValue special = {}) const;
 
-  /// Values below each position of the last stored level.
-  mlir::Value blockValues() const;
+  /// The product of the sizes of levels `begin` … `end - 1`; of the values below each last stored position.
+  mlir::Value sizesOf(unsigned begin, unsigned end) const;
+  mlir::Value blockValues() const { return sizesOf(storedLevels(), levels()); }
   /// The position below one of the level above `begin` at these coordinates of the levels, which are full
   /// ones from there to before `end`.
   mlir::Value positionBelow(mlir::Value above, unsigned begin, unsigned end,

@@ -28,6 +28,7 @@ using BlockLoops = llvm::SmallVector<dialect::IterateOp>;
 /// Those around the only insert, up to the loop whose coordinate is the last stored level's. Whether each has
 /// an iteration is known before it.
 std::optional<BlockLoops> matchBlockLoops(const TargetFacts &target, const Stream &stream);
+/// The encoding of the tensor that a space is of.
 const format::Encoding &encodingOf(dialect::SpaceOp space);
 
 //===--- Fibers ---===//

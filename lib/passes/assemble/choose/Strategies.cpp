@@ -7,7 +7,6 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/Passes.h"
 #include "passes/assemble/choose/InsertLoops.h"
-#include <algorithm>
 
 using namespace mlir;
 using namespace tulle::dialect;
@@ -41,12 +40,8 @@ bool isLeaf(const format::Encoding &encoding, unsigned level) {
   return true;
 }
 
-bool has(const Expr &e, ExprKind kind) {
-  return e && (e->kind == kind || has(e->lhs, kind) || has(e->rhs, kind));
-}
-
 bool has(const Order &order, ExprKind kind) {
-  return std::any_of(order.levels.begin(), order.levels.end(), [&](const Expr &e) { return has(e, kind); });
+  return llvm::any_of(order.levels, [&](const Expr &e) { return format::contains(e, kind); });
 }
 
 static const format::ExprNode *findRank(const Expr &e) {
@@ -95,7 +90,7 @@ static bool ascends(const Expr &e, const Order &order, unsigned dims) {
   if (e->kind == ExprKind::Counter) {
     std::vector<unsigned> all = e->dims;
     for (unsigned d = 0; d < dims; ++d)
-      if (std::find(e->dims.begin(), e->dims.end(), d) == e->dims.end())
+      if (!llvm::is_contained(e->dims, d))
         all.push_back(d);
     Order numbering{order.keys, dimensionsOf(all), order.unique};
     unsigned fixed = unsigned(e->dims.size());
@@ -105,8 +100,7 @@ static bool ascends(const Expr &e, const Order &order, unsigned dims) {
 }
 
 bool countersAscend(const Order &order, unsigned dims) {
-  return std::all_of(order.levels.begin(), order.levels.end(),
-                     [&](const Expr &e) { return ascends(e, order, dims); });
+  return llvm::all_of(order.levels, [&](const Expr &e) { return ascends(e, order, dims); });
 }
 
 bool isReady(const TargetFacts &target, const Order &order) {

@@ -26,8 +26,7 @@ levels::Insertion insertionOf(const format::Level &level);
 std::optional<unsigned> bucketLevel(const format::Encoding &encoding);
 /// Whether every entry has a position of its own at the level: below it there is one each.
 bool isLeaf(const format::Encoding &encoding, unsigned level);
-/// Whether an expression, or one of the stream's levels, has a part of this kind.
-bool has(const format::Expr &e, format::ExprKind kind);
+/// Whether one of the stream's levels has a part of this kind.
 bool has(const Order &order, format::ExprKind kind);
 /// The rank of the map; null without one.
 const format::ExprNode *rankOf(const Order &order);

@@ -1,6 +1,7 @@
 // Counts levels from the encoding alone.
 #include "passes/assemble/choose/TargetFacts.h"
 #include "dialect/Scalars.h"
+#include "format/Encoding.h"
 #include "mlir/IR/Builders.h"
 
 using namespace mlir;
@@ -16,6 +17,10 @@ TargetFacts::TargetFacts(RankedTensorType tensor, Combine combine, AssemblyPlan 
   storage.layout = format::layout(storage.encoding);
   storage.digits = format::digits(storage.encoding).value_or(std::vector<format::Digit>());
   storage.element = tensor.getElementType();
+}
+
+std::string TargetFacts::levelText(unsigned level) const {
+  return "level " + std::to_string(level) + " (" + format::printLevel(encoding(), level) + ")";
 }
 
 bool TargetFacts::isFull(unsigned level) const {

@@ -19,6 +19,8 @@ public:
   unsigned levels() const { return unsigned(storage.encoding.levels.size()); }
   const format::LevelFormat &format(unsigned level) const { return storage.encoding.levels[level].format; }
   mlir::RankedTensorType type() const { return tensor; }
+  /// The level as it is written, for comments.
+  std::string levelText(unsigned level) const;
   /// Dense or batch: positions are computed.
   bool isFull(unsigned level) const;
   /// One more than the last level that is not full.
