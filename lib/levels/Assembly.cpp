@@ -33,7 +33,7 @@ void Assembly::write(Value buffer, Value at, Value value) const {
 }
 
 void Assembly::fill(Value buffer, Value from, Value to, Value value) const {
-  forEach(builder, loc, from, to, dialect::LoopKind::Parallel, [&](Value at) { write(buffer, at, value); });
+  forEach(*this, from, to, dialect::LoopKind::Parallel, [&](Value at) { write(buffer, at, value); });
 }
 
 Value Assembly::increment(Value buffer, Value at) const {
@@ -47,14 +47,7 @@ Value Assembly::fetchAdd(const LevelBuild &build, Value at) const {
     return increment(build.work, at);
   Value count = add(read(build.work, at), toIndex(build.firstOccurrence));
   write(build.work, at, count);
-  return sub(count, constant(1));
-}
-
-void Assembly::when(Value condition, llvm::function_ref<void()> body) const {
-  auto branch = scf::IfOp::create(builder, loc, condition, /*withElseRegion=*/false);
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(branch.thenBlock());
-  body();
+  return sub(count, 1);
 }
 
 void Assembly::storeChecked(unsigned field, Value at, Value value) const {
@@ -72,14 +65,14 @@ void Assembly::storeCoordinate(unsigned level, Value position, Value coordinate)
   const format::CoordinateRef &ref = *made.layout.coordinates[level];
   Value at = position;
   if (ref.stride != 1)
-    at = add(mul(position, constant(ref.stride)), constant(ref.offset));
+    at = add(mul(position, ref.stride), ref.offset);
   storeChecked(ref.field, at, coordinate);
 }
 
 Value Assembly::exchangeCoordinate(unsigned level, Value position, Value coordinate) const {
   const format::CoordinateRef &ref = *made.layout.coordinates[level];
   checkWidth(ref.field, coordinate);
-  Value at = add(mul(position, constant(ref.stride)), constant(ref.offset)), buffer = made.fields[ref.field];
+  Value at = add(mul(position, ref.stride), ref.offset), buffer = made.fields[ref.field];
   Type type = cast<MemRefType>(buffer.getType()).getElementType();
   Value mine = narrow(*this, coordinate, type);
   Value old = memref::AtomicRMWOp::create(builder, loc, arith::AtomicRMWKind::assign, mine, buffer, at);
@@ -89,12 +82,11 @@ Value Assembly::exchangeCoordinate(unsigned level, Value position, Value coordin
 
 Value Assembly::storePositions(const LevelBuild &build, llvm::function_ref<Value(Value)> length) const {
   unsigned field = *made.layout.positions[build.level];
-  allocate(field, add(build.parents, constant(1)));
-  Value end = forLoop(builder, loc, constant(0), build.parents, dialect::LoopKind::Reduction, constant(0),
-                      [&](Value parent, Values sum) {
-                        store(field, parent, sum[0]);
-                        return Values{total(sum[0], length(parent))};
-                      })[0];
+  allocate(field, add(build.parents, 1));
+  Value end = reduce(*this, build.parents, constant(0), [&](Value parent, Values sum) {
+    store(field, parent, sum[0]);
+    return Values{total(sum[0], length(parent))};
+  })[0];
   storeChecked(field, build.parents, end);
   return positions(build.level, end, constant(1));
 }
@@ -113,14 +105,13 @@ void Assembly::storePadding(unsigned level, Value position) const {
 }
 
 void Assembly::clearCoordinates(unsigned level, Value count) const {
-  forEach(builder, loc, constant(0), count, dialect::LoopKind::Parallel,
-          [&](Value at) { storePadding(level, at); });
+  forEach(*this, count, dialect::LoopKind::Parallel, [&](Value at) { storePadding(level, at); });
 }
 
 void Assembly::clearReserve(unsigned level, Value count) const {
   const format::CoordinateRef &ref = *made.layout.coordinates[level];
   if (made.layout.fields[ref.field].level == level && format::hasReserve(made.encoding, level))
-    clearCoordinates(level, mul(count, constant(ref.stride)));
+    clearCoordinates(level, mul(count, ref.stride));
 }
 
 Value Assembly::zeros(Type element, Value count) const {
@@ -135,11 +126,7 @@ Value Assembly::difference(Value x, Value y) const { return arith::SubIOp::creat
 Value Assembly::total(Value sum, Value more) const {
   // Of two numbers up to this and up to 2^63 - 1 the sum has 64 bits.
   constexpr int64_t most = int64_t(1) << 62;
-  return umin(this->sum(sum, more), constant(most));
-}
-
-Value Assembly::constantInt(Type type, int64_t value) const {
-  return arith::ConstantOp::create(builder, loc, builder.getIntegerAttr(type, value));
+  return umin(this->sum(sum, more), most);
 }
 
 } // namespace tulle::levels

@@ -79,14 +79,11 @@ public:
   /// The same with the level's `work` for an entry, which is counted where it is a first occurrence. Returns
   /// its number.
   Value fetchAdd(const LevelBuild &build, Value at) const;
-  /// `body()` runs where `condition` holds.
-  void when(Value condition, llvm::function_ref<void()> body) const;
   /// Of coordinates that may be negative.
   Value sum(Value x, Value y) const;
   Value difference(Value x, Value y) const;
   /// Of numbers of positions, `sum` from here: what no memory holds stays that, and does not wrap.
   Value total(Value sum, Value more) const;
-  Value constantInt(Type type, int64_t value) const;
   /// Scratch memory of `count` elements, all 0.
   Value zeros(Type element, Value count) const;
 };

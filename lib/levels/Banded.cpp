@@ -15,11 +15,11 @@ struct Banded : ConsecutiveLevelFormat {
   void query(const Assembly &a, LevelBuild &build, Value parent, Value coordinate,
              ValueRange above) const override {
     Value end = a.read(build.work, parent), first = a.read(build.extra, parent);
-    Value none = a.isEqual(end, a.constant(0));
+    Value none = a.isEqual(end, 0);
     a.write(build.extra, parent, a.select(none, coordinate, a.umin(first, coordinate)));
     // The run reaches the coordinate of the level above, as far as the level has it.
     Value last = above.empty() ? coordinate : a.umax(coordinate, above.back());
-    Value behind = a.umin(a.add(last, a.constant(1)), build.size);
+    Value behind = a.umin(a.add(last, 1), build.size);
     a.write(build.work, parent, a.umax(end, behind));
   }
   Value size(const Assembly &a, LevelBuild &build) const override {

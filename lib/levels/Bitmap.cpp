@@ -22,8 +22,8 @@ struct Bitmap : SlottedLevelFormat {
     build.size = a.levelSize(build.level);
     Value count = a.positions(build.level, build.parents, build.size);
     // Whole words of 64 bits.
-    Value words = a.shiftRight(a.add(count, a.constant(63)), a.constant(6));
-    Value bytes = a.mul(words, a.constant(8));
+    Value words = a.shiftRight(a.add(count, 63), 6);
+    Value bytes = a.mul(words, 8);
     unsigned field = *a.made.layout.bits[build.level];
     a.allocate(field, bytes);
     a.fill(a.made.fields[field], a.constant(0), bytes, a.constant(0));
@@ -32,8 +32,8 @@ struct Bitmap : SlottedLevelFormat {
   Value insert(const Assembly &a, LevelBuild &build, Value parent, Value coordinate) const override {
     Value position = a.add(a.mul(parent, build.size), coordinate);
     Value bytes = a.made.fields[*a.made.layout.bits[build.level]];
-    Value at = a.shiftRight(position, a.constant(3));
-    Value bit = a.shiftLeft(a.constant(1), a.both(position, a.constant(7)));
+    Value at = a.shiftRight(position, 3);
+    Value bit = a.shiftLeft(a.constant(1), a.both(position, 7));
     a.write(bytes, at, arith::OrIOp::create(a.builder, a.loc, a.read(bytes, at), bit));
     return position;
   }

@@ -18,7 +18,7 @@ struct Compressed : LevelFormat {
   // serves as its cursor: when all entries are stored, it is where p ends, which is what positions say.
   void startQuery(const Assembly &a, LevelBuild &build) const override {
     unsigned field = *a.made.layout.positions[build.level];
-    Value count = a.add(build.parents, a.constant(2));
+    Value count = a.add(build.parents, 2);
     if (countsInPlace(a, build)) {
       a.allocate(field, count);
       build.work = a.made.fields[field];
@@ -28,39 +28,37 @@ struct Compressed : LevelFormat {
     }
   }
   void query(const Assembly &a, LevelBuild &build, Value parent, Value, ValueRange) const override {
-    a.fetchAdd(build, a.add(parent, a.constant(2)));
+    a.fetchAdd(build, a.add(parent, 2));
   }
   Value size(const Assembly &a, LevelBuild &build) const override {
-    Value end = a.add(build.parents, a.constant(2));
-    Value total = forLoop(a.builder, a.loc, a.constant(2), end, dialect::LoopKind::Reduction, a.constant(0),
-                          [&](Value at, Values sum) {
-                            Value next = a.add(sum[0], a.read(build.work, at));
-                            a.write(build.work, at, next);
-                            return Values{next};
-                          })[0];
+    Value end = a.add(build.parents, 2);
+    Value total = reduce(a, a.constant(2), end, a.constant(0), [&](Value at, Values sum) {
+      Value next = a.add(sum[0], a.read(build.work, at));
+      a.write(build.work, at, next);
+      return Values{next};
+    })[0];
     a.checkWidth(*a.made.layout.positions[build.level], total);
     a.allocateCoordinates(build.level, total);
     return total;
   }
   Value insert(const Assembly &a, LevelBuild &build, Value parent, Value coordinate) const override {
-    Value position = a.fetchAdd(build, a.add(parent, a.constant(1)));
+    Value position = a.fetchAdd(build, a.add(parent, 1));
     a.storeCoordinate(build.level, position, coordinate);
     return position;
   }
   void finish(const Assembly &a, LevelBuild &build) const override {
     unsigned field = *a.made.layout.positions[build.level];
     if (countsInPlace(a, build))
-      return a.shrink(field, a.add(build.parents, a.constant(1)));
+      return a.shrink(field, a.add(build.parents, 1));
     // One more entry than parents for each batch.
     Value batches = build.batches ? build.batches : a.constant(1);
     a.allocate(field, a.add(build.parents, batches));
-    Value each = a.divide(build.parents, a.umax(batches, a.constant(1)));
-    forEach(a.builder, a.loc, a.constant(0), batches, dialect::LoopKind::Parallel, [&](Value batch) {
+    Value each = a.divide(build.parents, a.umax(batches, 1));
+    forEach(a, batches, dialect::LoopKind::Parallel, [&](Value batch) {
       Value first = a.mul(batch, each), out = a.add(first, batch);
-      forEach(a.builder, a.loc, a.constant(0), a.add(each, a.constant(1)), dialect::LoopKind::Parallel,
-              [&](Value k) {
-                a.write(a.made.fields[field], a.add(out, k), a.read(build.work, a.add(first, k)));
-              });
+      forEach(a, a.add(each, 1), dialect::LoopKind::Parallel, [&](Value k) {
+        a.write(a.made.fields[field], a.add(out, k), a.read(build.work, a.add(first, k)));
+      });
     });
   }
 

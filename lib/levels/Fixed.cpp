@@ -15,15 +15,13 @@ struct Fixed : Counted<SlottedLevelFormat, 32> {
     int64_t n = a.made.encoding.levels[build.level].format.n;
     Value zero = a.constant(0);
     // The counts become cursors.
-    Value most = forLoop(a.builder, a.loc, zero, build.parents, dialect::LoopKind::Reduction, zero,
-                         [&](Value parent, Values longest) {
-                           Value found = a.read(build.work, parent);
-                           a.write(build.work, parent, zero);
-                           if (n != 0)
-                             a.when(a.compare(arith::CmpIPredicate::ugt, found, a.constant(n)),
-                                    [&] { a.refuseGroup(build.level, parent, found, a.constant(n)); });
-                           return Values{a.umax(longest[0], found)};
-                         })[0];
+    Value most = reduce(a, build.parents, zero, [&](Value parent, Values longest) {
+      Value found = a.read(build.work, parent);
+      a.write(build.work, parent, zero);
+      if (n != 0)
+        when(a, a.isAbove(found, n), [&] { a.refuseGroup(build.level, parent, found, a.constant(n)); });
+      return Values{a.umax(longest[0], found)};
+    })[0];
     build.size = n != 0 ? a.constant(n) : most;
     if (n == 0)
       a.makeSize(build.level, most);

@@ -22,10 +22,10 @@ struct Hashed : Counted<LevelFormat, 64> {
       return emit.both(emit.isDifferent(there, coordinate), emit.isEntry(there));
     };
     auto next = [&](Values slot) {
-      Value last = emit.sub(slots, emit.constant(1));
-      return Values{emit.both(emit.add(slot[0], emit.constant(1)), last)};
+      Value last = emit.sub(slots, 1);
+      return Values{emit.both(emit.add(slot[0], 1), last)};
     };
-    return emit.add(range.begin, whileLoop(b, loc, start, isOther, next)[0]);
+    return emit.add(range.begin, whileLoop(emit, start, isOther, next)[0]);
   }
 
   std::optional<Found> find(const LevelEmitter &emit, const Iterator &parent,
@@ -33,8 +33,8 @@ struct Hashed : Counted<LevelFormat, 64> {
     OpBuilder &b = emit.builder;
     PositionRange range = positions(emit, parent);
     Value slots = emit.sub(range.end, range.begin);
-    Values found = ifElse(
-        b, emit.loc, emit.isDifferent(slots, emit.constant(0)), {b.getIndexType(), b.getI1Type()},
+    Values found = either(
+        emit, emit.isDifferent(slots, 0), {b.getIndexType(), b.getI1Type()},
         [&] {
           Value position = probe(emit, range, slots, coordinate);
           return Values{position, emit.isEqual(emit.storedCoordinate(position), coordinate)};
@@ -53,7 +53,7 @@ struct Hashed : Counted<LevelFormat, 64> {
       Value below = a.difference(a.add(count, count), one);
       Value leading = mlir::math::CountLeadingZerosOp::create(a.builder, a.loc, below);
       Value slots = a.shiftLeft(one, a.difference(a.constant(64), leading));
-      return a.select(a.isEqual(count, zero), zero, slots);
+      return a.select(a.isEqual(count, 0), zero, slots);
     });
     a.allocateCoordinates(build.level, total);
     a.clearCoordinates(build.level, total);

@@ -26,7 +26,7 @@ Value LevelFormat::locate(const LevelEmitter &, const Iterator &, Value) const {
 }
 
 void FullLevelFormat::query(const Assembly &a, LevelBuild &build, Value, Value coordinate, ValueRange) const {
-  Value zero = a.constant(0), count = a.add(coordinate, a.constant(1));
+  Value zero = a.constant(0), count = a.add(coordinate, 1);
   a.write(build.work, zero, a.umax(a.read(build.work, zero), count));
 }
 

@@ -6,7 +6,7 @@ namespace tulle::levels {
 
 struct LooseCompressed : Counted<LevelFormat, 64> {
   PositionRange positions(const LevelEmitter &emit, const Iterator &parent) const override {
-    return emit.storedRange(emit.mul(parent.position, emit.constant(2)));
+    return emit.storedRange(emit.mul(parent.position, 2));
   }
   bool leavesGaps() const override { return true; }
 
@@ -20,15 +20,14 @@ struct LooseCompressed : Counted<LevelFormat, 64> {
       a.product(build.level, build.parents, reserve);
     a.allocate(field, a.product(build.level, build.parents, a.constant(2)));
     // Where the next segment begins, and where the last one ended.
-    Values reached = forLoop(a.builder, a.loc, zero, build.parents, dialect::LoopKind::Reduction,
-                             ValueRange{zero, zero}, [&](Value parent, Values sum) {
-                               Value at = a.mul(parent, a.constant(2));
-                               Value end = a.add(sum[0], a.read(build.work, parent));
-                               a.write(a.made.fields[field], at, sum[0]);
-                               a.write(a.made.fields[field], a.add(at, a.constant(1)), end);
-                               a.write(build.work, parent, sum[0]);
-                               return Values{a.total(end, reserve), end};
-                             });
+    Values reached = reduce(a, build.parents, ValueRange{zero, zero}, [&](Value parent, Values sum) {
+      Value at = a.mul(parent, 2);
+      Value end = a.add(sum[0], a.read(build.work, parent));
+      a.write(a.made.fields[field], at, sum[0]);
+      a.write(a.made.fields[field], a.add(at, 1), end);
+      a.write(build.work, parent, sum[0]);
+      return Values{a.total(end, reserve), end};
+    });
     a.checkWidth(field, reached[1]);
     Value count = a.positions(build.level, reached[0], a.constant(1));
     a.allocateCoordinates(build.level, count);

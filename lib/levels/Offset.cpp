@@ -8,7 +8,7 @@ namespace tulle::levels {
 
 struct Offset : LevelFormat {
   PositionRange positions(const LevelEmitter &emit, const Iterator &parent) const override {
-    return {parent.position, emit.add(parent.position, emit.constant(1))};
+    return {parent.position, emit.add(parent.position, 1)};
   }
   bool single(const Iterator &) const override { return true; }
   Value coordinate(const LevelEmitter &emit, const Iterator &parent, Value) const override {

@@ -11,7 +11,7 @@ struct Ragged : ConsecutiveLevelFormat {
   }
   void query(const Assembly &a, LevelBuild &build, Value parent, Value coordinate,
              ValueRange) const override {
-    Value length = a.add(coordinate, a.constant(1));
+    Value length = a.add(coordinate, 1);
     a.write(build.work, parent, a.umax(a.read(build.work, parent), length));
   }
   Value size(const Assembly &a, LevelBuild &build) const override {

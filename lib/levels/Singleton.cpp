@@ -6,7 +6,7 @@ namespace tulle::levels {
 struct Singleton : LevelFormat {
   PositionRange positions(const LevelEmitter &emit, const Iterator &parent) const override {
     // Under a nonunique parent, every position of its segment.
-    return {parent.position, parent.end ? parent.end : emit.add(parent.position, emit.constant(1))};
+    return {parent.position, parent.end ? parent.end : emit.add(parent.position, 1)};
   }
   bool single(const Iterator &parent) const override { return !parent.end; }
   bool storesEachCoordinate() const override { return true; }
@@ -28,7 +28,7 @@ struct Singleton : LevelFormat {
       return parent;
     }
     Value taken = a.exchangeCoordinate(build.level, parent, coordinate);
-    a.when(taken, [&] { a.refuseGroup(build.level, parent, a.constant(2), a.constant(1)); });
+    when(a, taken, [&] { a.refuseGroup(build.level, parent, a.constant(2), a.constant(1)); });
     return parent;
   }
 

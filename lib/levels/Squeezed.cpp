@@ -27,7 +27,7 @@ struct Squeezed : SlottedLevelFormat {
     if (!build.isConcurrent)
       return mark();
     // Most marks are there already: threads that only read them need not take the line from each other.
-    a.when(a.isEqual(a.read(build.work, at), a.constant(0)), mark);
+    when(a, a.isEqual(a.read(build.work, at), 0), mark);
   }
   Value size(const Assembly &a, LevelBuild &build) const override {
     OpBuilder &b = a.builder;
@@ -37,19 +37,18 @@ struct Squeezed : SlottedLevelFormat {
     // Most coordinates do not occur: whole blocks of marks are passed over.
     Value block = a.constant(kMarks), last = a.constant(kMarks - 1);
     Value blocks = a.divide(a.add(span, last), block);
-    build.size =
-        forLoop(b, a.loc, zero, blocks, dialect::LoopKind::Reduction, zero, [&](Value number, Values next) {
-          Value begin = a.mul(number, block);
-          Value end = a.umin(a.add(begin, block), span);
-          Value found = countMarks(a, build, begin, end);
-          return ifElse(
-              b, a.loc, a.isDifferent(found, zero), b.getIndexType(),
-              [&] { return listMarks(a, build, occurring, begin, end, next[0]); },
-              [&] { return Values{next[0]}; });
-        })[0];
+    build.size = reduce(a, blocks, zero, [&](Value number, Values next) {
+      Value begin = a.mul(number, block);
+      Value end = a.umin(a.add(begin, block), span);
+      Value found = countMarks(a, build, begin, end);
+      return either(
+          a, a.isDifferent(found, 0), b.getIndexType(),
+          [&] { return listMarks(a, build, occurring, begin, end, next[0]); },
+          [&] { return Values{next[0]}; });
+    })[0];
     a.makeSize(build.level, build.size);
     a.allocateCoordinates(build.level, build.size);
-    forEach(b, a.loc, zero, build.size, dialect::LoopKind::Reduction, [&](Value number) {
+    forEach(a, build.size, dialect::LoopKind::Reduction, [&](Value number) {
       a.storeCoordinate(build.level, number, a.sum(a.read(occurring, number), build.low));
     });
     return a.positions(build.level, build.parents, build.size);
@@ -64,22 +63,21 @@ private:
   static constexpr int64_t kMarks = 64;
 
   static Value countMarks(const Assembly &a, const LevelBuild &build, Value begin, Value end) {
-    return forLoop(a.builder, a.loc, begin, end, dialect::LoopKind::Reduction, a.constant(0),
-                   [&](Value at, Values sum) { return Values{a.add(sum[0], a.read(build.work, at))}; })[0];
+    return reduce(a, begin, end, a.constant(0),
+                  [&](Value at, Values sum) { return Values{a.add(sum[0], a.read(build.work, at))}; })[0];
   }
 
   /// Lists the marks set there from index `next` on; returns the index after them.
   static Values listMarks(const Assembly &a, const LevelBuild &build, Value list, Value begin, Value end,
                           Value next) {
-    return forLoop(a.builder, a.loc, begin, end, dialect::LoopKind::Reduction, next,
-                   [&](Value at, Values next) {
-                     Value mark = a.read(build.work, at);
-                     a.when(a.isDifferent(mark, a.constant(0)), [&] {
-                       a.write(list, next[0], at);
-                       a.write(build.extra, at, next[0]);
-                     });
-                     return Values{a.add(next[0], mark)};
-                   });
+    return reduce(a, begin, end, next, [&](Value at, Values next) {
+      Value mark = a.read(build.work, at);
+      when(a, a.isDifferent(mark, 0), [&] {
+        a.write(list, next[0], at);
+        a.write(build.extra, at, next[0]);
+      });
+      return Values{a.add(next[0], mark)};
+    });
   }
 };
 

@@ -41,7 +41,9 @@ std::unique_ptr<Storage> Storage::create(OpBuilder &builder, Location loc, const
 constexpr arith::IntegerOverflowFlags noWrap =
     arith::IntegerOverflowFlags::nsw | arith::IntegerOverflowFlags::nuw;
 
-Value Emitter::constant(int64_t value) const { return arith::ConstantIndexOp::create(builder, loc, value); }
+Value Emitter::constantInt(Type type, int64_t value) const {
+  return arith::ConstantOp::create(builder, loc, builder.getIntegerAttr(type, value));
+}
 
 /// The result of an operation on two sizes or positions that are known; one beyond 64 bits is the largest
 /// number, which the caller's memory is refused for: with `noWrap` it would fold to poison, and what reads
@@ -188,6 +190,13 @@ Value Emitter::levelSize(unsigned level) const {
   if (matchPattern(dim, m_ConstantInt(&size)))
     return constant((size.getSExtValue() + digit.stride - 1) / digit.stride);
   return divide(add(dim, constant(digit.stride - 1)), constant(digit.stride));
+}
+
+void when(const Emitter &e, Value condition, llvm::function_ref<void()> body) {
+  auto branch = scf::IfOp::create(e.builder, e.loc, condition, /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(e.builder);
+  e.builder.setInsertionPointToStart(branch.thenBlock());
+  body();
 }
 
 PositionRange LevelEmitter::storedRange(Value at) const {

@@ -40,7 +40,8 @@ public:
   Location loc;
   const Storage &storage;
 
-  Value constant(int64_t value) const;
+  Value constant(int64_t value) const { return constantInt(builder.getIndexType(), value); }
+  Value constantInt(Type type, int64_t value) const;
   Value add(Value a, Value b) const;
   Value sub(Value a, Value b) const;
   Value mul(Value a, Value b) const;
@@ -60,6 +61,24 @@ public:
   Value isDifferent(Value a, Value b) const { return compare(arith::CmpIPredicate::ne, a, b); }
   /// Unsigned: what is below 0 wraps to a number above all others.
   Value isBelow(Value a, Value b) const { return compare(arith::CmpIPredicate::ult, a, b); }
+  Value isAbove(Value a, Value b) const { return compare(arith::CmpIPredicate::ugt, a, b); }
+
+  /// The same with a constant, of the type of the first operand.
+  Value add(Value a, int64_t b) const { return add(a, constantInt(a.getType(), b)); }
+  Value sub(Value a, int64_t b) const { return sub(a, constantInt(a.getType(), b)); }
+  Value mul(Value a, int64_t b) const { return mul(a, constantInt(a.getType(), b)); }
+  Value umin(Value a, int64_t b) const { return umin(a, constantInt(a.getType(), b)); }
+  Value umax(Value a, int64_t b) const { return umax(a, constantInt(a.getType(), b)); }
+  Value divide(Value a, int64_t b) const { return divide(a, constantInt(a.getType(), b)); }
+  Value both(Value a, int64_t b) const { return both(a, constantInt(a.getType(), b)); }
+  Value shiftRight(Value a, int64_t b) const { return shiftRight(a, constantInt(a.getType(), b)); }
+  Value compare(arith::CmpIPredicate predicate, Value a, int64_t b) const {
+    return compare(predicate, a, constantInt(a.getType(), b));
+  }
+  Value isEqual(Value a, int64_t b) const { return compare(arith::CmpIPredicate::eq, a, b); }
+  Value isDifferent(Value a, int64_t b) const { return compare(arith::CmpIPredicate::ne, a, b); }
+  Value isBelow(Value a, int64_t b) const { return compare(arith::CmpIPredicate::ult, a, b); }
+  Value isAbove(Value a, int64_t b) const { return compare(arith::CmpIPredicate::ugt, a, b); }
 
   /// An integer that is not negative, as index.
   Value toIndex(Value integer) const;
@@ -79,6 +98,40 @@ public:
   /// The least coordinate of the level: 0 but for differences.
   Value levelLow(unsigned level) const;
 };
+
+//===--- Control flow where an emitter stands ---===//
+
+/// `body(iv)` for lo <= iv < hi; for iv < count.
+template <typename Body>
+void forEach(const Emitter &e, Value lo, Value hi, dialect::LoopKind kind, Body body) {
+  forEach(e.builder, e.loc, lo, hi, kind, body);
+}
+template <typename Body> void forEach(const Emitter &e, Value count, dialect::LoopKind kind, Body body) {
+  forEach(e, e.constant(0), count, kind, body);
+}
+
+/// `body(iv, carried) -> carried` for lo <= iv < hi, in order; for iv < count.
+template <typename Body> Values reduce(const Emitter &e, Value lo, Value hi, ValueRange inits, Body body) {
+  return forLoop(e.builder, e.loc, lo, hi, dialect::LoopKind::Reduction, inits, body);
+}
+template <typename Body> Values reduce(const Emitter &e, Value count, ValueRange inits, Body body) {
+  return reduce(e, e.constant(0), count, inits, body);
+}
+
+/// While `condition(carried)`, `body(carried) -> carried`.
+template <typename Condition, typename Body>
+Values whileLoop(const Emitter &e, ValueRange inits, Condition condition, Body body) {
+  return whileLoop(e.builder, e.loc, inits, condition, body);
+}
+
+/// `condition ? then() : otherwise()`, both of the given types.
+template <typename Then, typename Else>
+Values either(const Emitter &e, Value condition, mlir::TypeRange types, Then then, Else otherwise) {
+  return ifElse(e.builder, e.loc, condition, types, then, otherwise);
+}
+
+/// `body()` where the condition holds.
+void when(const Emitter &e, Value condition, llvm::function_ref<void()> body);
 
 /// The same for one level of the tensor.
 class LevelEmitter : public Emitter {

@@ -10,19 +10,19 @@ struct Structured : Counted<SlottedLevelFormat, 32> {
   Value size(const Assembly &a, LevelBuild &build) const override {
     Value n = slots({a, build.level}), zero = a.constant(0);
     // Data that is not structured at all needs far more memory than it should, and deserves the better error.
-    forEach(a.builder, a.loc, zero, build.parents, dialect::LoopKind::Reduction, [&](Value parent) {
+    forEach(a, build.parents, dialect::LoopKind::Reduction, [&](Value parent) {
       Value found = a.read(build.work, parent);
-      a.when(a.isDifferent(found, n), [&] {
-        a.when(mustHaveEntries(a, build.level, parent, found),
-               [&] { a.refuseGroup(build.level, parent, found, n); });
+      when(a, a.isDifferent(found, n), [&] {
+        when(a, mustHaveEntries(a, build.level, parent, found),
+             [&] { a.refuseGroup(build.level, parent, found, n); });
       });
     });
     Value count = a.positions(build.level, build.parents, n);
     a.allocateCoordinates(build.level, count);
     // What block padding put outside the tensor holds 0 … n - 1.
-    forEach(a.builder, a.loc, zero, build.parents, dialect::LoopKind::Parallel, [&](Value parent) {
+    forEach(a, build.parents, dialect::LoopKind::Parallel, [&](Value parent) {
       Value first = a.mul(parent, n);
-      forEach(a.builder, a.loc, zero, n, dialect::LoopKind::Parallel,
+      forEach(a, n, dialect::LoopKind::Parallel,
               [&](Value k) { a.storeCoordinate(build.level, a.add(first, k), k); });
       a.write(build.work, parent, zero);
     });
@@ -38,7 +38,7 @@ private:
   /// Whether a group that has `found` entries is wrong: it has some, or it lies inside the tensor.
   static Value mustHaveEntries(const Assembly &a, unsigned level, Value parent, Value found) {
     OpBuilder &b = a.builder;
-    Value wrong = a.isDifferent(found, a.constant(0));
+    Value wrong = a.isDifferent(found, 0);
     llvm::SmallVector<Value> least(a.made.dims.size(), a.constant(0));
     Value rest = parent;
     for (unsigned l = level; l-- > 0;) {
@@ -47,7 +47,7 @@ private:
       const format::Digit &digit = a.made.digits[l];
       Value size = a.levelSize(l), coordinate = arith::RemUIOp::create(b, a.loc, rest, size);
       rest = a.divide(rest, size);
-      least[digit.dim] = a.add(least[digit.dim], a.mul(coordinate, a.constant(digit.stride)));
+      least[digit.dim] = a.add(least[digit.dim], a.mul(coordinate, digit.stride));
     }
     Value inside = a.constantInt(b.getI1Type(), 1);
     for (auto [from, size] : llvm::zip(least, a.made.dims))

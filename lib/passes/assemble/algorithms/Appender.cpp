@@ -8,7 +8,6 @@ using namespace tulle::dialect;
 
 namespace tulle::assemble {
 
-using arith::CmpIPredicate;
 using format::LevelKind;
 
 Appender::Appender(Target &target, bool unique, bool counting, bool wholeBlocks)
@@ -54,30 +53,15 @@ Appender::Parent Appender::throughFullLevels(const Run &run, const Parent &above
   return numbers;
 }
 
-/// Where the parent's run starts in the positions field.
+/// Where the parent's run starts in the positions field; of numbers of parents: the field's length.
 Value Appender::positionsStart(const Run &run, const Parent &parent) const {
   if (target.format(run.first).kind == LevelKind::LooseCompressed)
-    return target.mul(parent.position, target.constant(2));
+    return target.mul(parent.position, 2);
   return parent.batch ? target.add(parent.position, parent.batch) : parent.position;
 }
 
-Value Appender::positionsLength(const Run &run, const Parent &parents) const {
-  if (target.format(run.first).kind == LevelKind::LooseCompressed)
-    return target.mul(parents.position, target.constant(2));
-  return target.add(parents.position, parents.batch);
-}
-
 Value Appender::parents(size_t run, Value positions) const {
-  for (unsigned l = runs[run].above; l < runs[run].first; ++l)
-    positions = target.mul(positions, target.levelSize(l));
-  return positions;
-}
-
-Value Appender::blockSize() const {
-  Value size = target.constant(1);
-  for (unsigned l = stored; l < target.levels(); ++l)
-    size = target.product(l, size, target.levelSize(l));
-  return size;
+  return throughFullLevels(runs[run], {positions, {}}, /*checked=*/false).position;
 }
 
 void Appender::allocate(ValueRange bounds) {
@@ -90,18 +74,17 @@ void Appender::allocate(ValueRange bounds) {
   Parent numbers{target.constant(1), target.constant(1)};
   for (auto [r, run] : llvm::enumerate(runs)) {
     numbers = throughFullLevels(run, numbers, /*checked=*/true);
-    allocateOnce(positionsField(run), positionsLength(run, numbers));
+    allocateOnce(positionsField(run), positionsStart(run, numbers));
     numbers.position = boundOf(r);
   }
-  block = blockSize();
+  block = target.blockValues();
   Value values = target.product(target.levels(), numbers.position, block);
   // The largest field first: where memory of an earlier result is used again, it gets the largest block,
   // which need not grow then.
   allocateOnce(layout.valuesField(), values);
   for (auto [r, run] : llvm::enumerate(runs))
     for (unsigned k = run.first; k < run.end; ++k)
-      allocateOnce(layout.coordinates[k]->field,
-                   target.mul(boundOf(r), target.constant(layout.coordinates[k]->stride)));
+      allocateOnce(layout.coordinates[k]->field, target.mul(boundOf(r), layout.coordinates[k]->stride));
   if (runs.empty())
     target.fillValues(target.constant(0), values);
 }
@@ -116,16 +99,6 @@ void Appender::fillPositions(const Run &run, Value end, Value count) {
   run.filled.set(end);
 }
 
-/// The newest position does not have these coordinates.
-Value Appender::isNew(const Run &run, Value newParent, ValueRange coordinates) const {
-  Value isNew = newParent;
-  for (auto [coordinate, last] : llvm::zip(coordinates, run.last)) {
-    Value differs = target.compare(CmpIPredicate::ne, coordinate, last.get());
-    isNew = isNew ? make<arith::OrIOp>(target, isNew, differs) : differs;
-  }
-  return isNew;
-}
-
 Value Appender::appendPosition(const Run &run, ValueRange coordinates) {
   for (auto [coordinate, last] : llvm::zip(coordinates, run.last))
     last.set(coordinate);
@@ -134,44 +107,42 @@ Value Appender::appendPosition(const Run &run, ValueRange coordinates) {
     const format::CoordinateRef &ref = *target.storage.layout.coordinates[run.first + k];
     if (counts || llvm::is_contained(leftOut, ref.field))
       continue;
-    Value at = target.add(target.mul(position, target.constant(ref.stride)), target.constant(ref.offset));
+    Value at = target.add(target.mul(position, ref.stride), ref.offset);
     target.checkWidth(ref.field, coordinate);
     target.store(ref.field, at, coordinate);
   }
-  run.count.set(target.add(position, target.constant(1)));
+  run.count.set(target.add(position, 1));
   return position;
 }
 
 /// The value at a coordinate below a position of the last run.
 void Appender::addValue(Value position, ValueRange coordinates, Value value) {
-  Parent at{position, {}};
-  for (unsigned l = stored; l < target.levels(); ++l)
-    at = below(l, at, coordinates[l]);
+  position = target.positionBelow(position, stored, target.levels(), coordinates);
   if (unique)
-    return target.storeValue(at.position, value);
+    return target.storeValue(position, value);
   if (!lastInBlock)
-    return target.combineValue(at.position, value);
-  Value repeated = target.compare(CmpIPredicate::eq, at.position, lastInBlock->get());
-  lastInBlock->set(at.position);
+    return target.combineValue(position, value);
+  Value repeated = target.isEqual(position, lastInBlock->get());
+  lastInBlock->set(position);
   either(
-      target, repeated, [&] { target.combineValue(at.position, value); },
-      [&] { target.storeValue(at.position, value); });
+      target, repeated, [&] { target.combineValue(position, value); },
+      [&] { target.storeValue(position, value); });
 }
 
 /// The newest position of a run, at these coordinates of all levels. `end`, if any: the element of the
 /// positions field up to which the run's are final when its newest parent is the one it had before.
 Value Appender::extend(Run &run, Value end, ValueRange coordinates, Value value) {
   coordinates = coordinates.slice(run.first, run.end - run.first);
-  Value newParent = end ? target.compare(CmpIPredicate::ne, end, run.filled.get()) : Value();
+  Value newParent = end ? target.isDifferent(end, run.filled.get()) : Value();
   auto grow = [&] {
     if (newParent)
       when(target, newParent, [&] {
-        startPositions(run, target.sub(end, target.constant(1)));
+        startPositions(run, target.sub(end, 1));
         fillPositions(run, end, run.count.get());
       });
     return appendPosition(run, coordinates);
   };
-  auto newest = [&] { return target.sub(run.count.get(), target.constant(1)); };
+  auto newest = [&] { return target.sub(run.count.get(), 1); };
   const bool storesValue = run.end == target.levels() && !counts;
   if (run.alwaysNew) {
     Value position = grow();
@@ -180,7 +151,7 @@ Value Appender::extend(Run &run, Value end, ValueRange coordinates, Value value)
     return position;
   }
   either(
-      target, isNew(run, newParent, coordinates),
+      target, anyDiffers(target, coordinates, run.last, newParent),
       [&] {
         Value position = grow();
         if (storesValue) {
@@ -206,7 +177,7 @@ Appender::Parent Appender::reach(MutableArrayRef<Run> through, unsigned end, Val
   for (Run &run : through) {
     for (; l < run.first; ++l)
       parent = below(l, parent, coordinates[l]);
-    Value edge = l > 0 ? target.add(positionsStart(run, parent), target.constant(1)) : Value();
+    Value edge = l > 0 ? target.add(positionsStart(run, parent), 1) : Value();
     parent.position = extend(run, edge, coordinates, value);
     l = run.end;
   }
@@ -234,15 +205,15 @@ void Appender::closeFiber(ValueRange coordinates) {
     return;
   Run &run = runs.back();
   Value count = run.count.get(), before = closed->get();
-  when(target, target.compare(CmpIPredicate::ne, count, before), [&] {
+  when(target, target.isDifferent(count, before), [&] {
     Parent parent = reach(MutableArrayRef(runs).drop_back(), fiberLevels(), coordinates, {});
-    Value end = target.add(positionsStart(run, parent), target.constant(1));
+    Value end = target.add(positionsStart(run, parent), 1);
     startPositions(run, end);
     // The parents between this one and the one before have no entries; this one's end here.
     fillPositions(run, end, before);
     if (!counts)
       target.store(positionsField(run), end, count);
-    run.filled.set(target.add(end, target.constant(1)));
+    run.filled.set(target.add(end, 1));
     closed->set(count);
     // The next entry is not compared with the newest one.
     for (const Register &last : run.last)
@@ -254,12 +225,12 @@ void Appender::closeFiber(ValueRange coordinates) {
 
 void Appender::beginChunk(ValueRange starts) {
   first.emplace(target, target.constant(-1));
-  block = blockSize();
+  block = target.blockValues();
   for (auto [r, run] : llvm::enumerate(runs)) {
     run.count.set(starts[r]);
     // The first element, where the first parent's begin, is written with the chunk before.
     if (r > 0)
-      run.filled.set(target.add(parents(r, starts[r - 1]), target.constant(1)));
+      run.filled.set(target.add(parents(r, starts[r - 1]), 1));
   }
   if (closed)
     closed->set(starts.back());
@@ -269,22 +240,22 @@ void Appender::beginChunk(ValueRange starts) {
 void Appender::startPositions(const Run &run, Value from) {
   if (!first || &run != &runs.front())
     return;
-  Value none = target.compare(CmpIPredicate::eq, first->get(), target.constant(-1));
+  Value none = target.isEqual(first->get(), -1);
   for (const Register &r : {run.filled, *first})
-    r.set(make<arith::SelectOp>(target, none, from, r.get()));
+    r.set(target.select(none, from, r.get()));
 }
 
 std::pair<Value, Value> Appender::chunkPositions() const {
   Value from = first->get();
-  Value none = target.compare(CmpIPredicate::eq, from, target.constant(-1));
-  from = make<arith::SelectOp>(target, none, target.constant(0), from);
+  Value none = target.isEqual(from, -1);
+  from = target.select(none, target.constant(0), from);
   return {from, runs.front().filled.get()};
 }
 
 void Appender::finishChunk() {
   for (size_t r = 1; r < runs.size(); ++r) {
     Value above = parents(r, runs[r - 1].count.get());
-    fillPositions(runs[r], target.add(above, target.constant(1)), runs[r].count.get());
+    fillPositions(runs[r], target.add(above, 1), runs[r].count.get());
   }
 }
 
@@ -293,7 +264,7 @@ void Appender::finishJoined(ValueRange counts, Value reached) {
     run.count.set(counts[r]);
     Value filled = reached;
     if (r > 0) {
-      filled = target.add(parents(r, counts[r - 1]), target.constant(1));
+      filled = target.add(parents(r, counts[r - 1]), 1);
       target.store(positionsField(run), target.constant(0), target.constant(0));
     }
     run.filled.set(filled);
@@ -307,7 +278,7 @@ void Appender::finish(bool exact) {
   for (Run &run : runs) {
     numbers = throughFullLevels(run, numbers, /*checked=*/false);
     const unsigned field = positionsField(run);
-    Value length = positionsLength(run, numbers);
+    Value length = positionsStart(run, numbers);
     // The root has one segment, and it starts at 0.
     if (run.first == 0) {
       target.store(field, target.constant(0), target.constant(0));
@@ -322,7 +293,7 @@ void Appender::finish(bool exact) {
       target.shrink(field, length);
     for (unsigned k = run.first; k < run.end; ++k)
       if (const format::CoordinateRef &ref = *layout.coordinates[k]; ref.offset == 0)
-        target.shrink(ref.field, target.mul(numbers.position, target.constant(ref.stride)));
+        target.shrink(ref.field, target.mul(numbers.position, ref.stride));
   }
   if (!runs.empty() && !exact)
     target.shrink(layout.valuesField(), target.mul(numbers.position, block));

@@ -69,8 +69,6 @@ public:
   mlir::Value lastCount() const { return runs.back().count.get(); }
   /// The parents of run r > 0, whose parent run has `positions` positions.
   mlir::Value parents(size_t run, mlir::Value positions) const;
-  /// Values below each position of the last run.
-  mlir::Value blockSize() const;
 
 private:
   /// A position, and that of the enclosing batch levels, if any.
@@ -82,12 +80,10 @@ private:
   Parent throughFullLevels(const Run &run, const Parent &above, bool checked) const;
   unsigned positionsField(const Run &run) const { return *target.storage.layout.positions[run.first]; }
   mlir::Value positionsStart(const Run &run, const Parent &parent) const;
-  mlir::Value positionsLength(const Run &run, const Parent &parents) const;
   mlir::Value blockAt(mlir::ValueRange coordinates, mlir::Value value);
   Parent reach(llvm::MutableArrayRef<Run> through, unsigned end, mlir::ValueRange coordinates,
                mlir::Value value);
   mlir::Value extend(Run &run, mlir::Value end, mlir::ValueRange coordinates, mlir::Value value);
-  mlir::Value isNew(const Run &run, mlir::Value newParent, mlir::ValueRange coordinates) const;
   void startPositions(const Run &run, mlir::Value from);
   mlir::Value appendPosition(const Run &run, mlir::ValueRange coordinates);
   void fillPositions(const Run &run, mlir::Value end, mlir::Value count);

@@ -22,14 +22,14 @@ static IterateOp loopOver(Value iterator, Value tensor, unsigned level) {
   auto space = loop && loop.getNumResults() == 0 ? loop.getSpace().getDefiningOp<SpaceOp>() : SpaceOp();
   if (!space || space.getTensor() != tensor || space.getLevel() != level)
     return {};
-  const auto &levels = getEncoding(cast<RankedTensorType>(tensor.getType())).getValue().levels;
+  const auto &levels = encodingOf(tensor).levels;
   return loop.getEach() || levels[level].format.unique ? loop : IterateOp();
 }
 
 /// The loops around the insert that visit every value of the tensor once, in order; empty where they do not.
 static SmallVector<IterateOp> loopsAround(InsertOp insert, LoadOp load) {
   Value tensor = load.getTensor(), iterator = load.getIterator();
-  auto levels = unsigned(getEncoding(cast<RankedTensorType>(tensor.getType())).getValue().levels.size());
+  auto levels = unsigned(encodingOf(tensor).levels.size());
   SmallVector<IterateOp> loops(levels);
   Operation *inside = insert;
   for (unsigned l = levels; l-- > 0;) {
@@ -77,7 +77,7 @@ std::optional<BufferReuse> BufferReuse::find(const Target &target, const Stream 
   // Truth values become 0 or 1 when they are read.
   if (!load || !load.getIterator() || load.getType() != target.storage.element || load.getType().isInteger(1))
     return std::nullopt;
-  format::Encoding from = getEncoding(cast<RankedTensorType>(load.getTensor().getType())).getValue();
+  format::Encoding from = encodingOf(load.getTensor());
   SmallVector<IterateOp> loops = loopsAround(inserts[0], load);
   if (loops.empty() || !isPacked(from))
     return std::nullopt;
@@ -116,8 +116,7 @@ std::optional<BufferReuse> BufferReuse::find(const Target &target, const Stream 
 
 /// What all values of the source are, where it stores none.
 Attribute BufferReuse::valueOfAll(const Target &target) const {
-  return explicitAttr(getEncoding(cast<RankedTensorType>(source.getType())).getValue(),
-                      target.storage.element);
+  return explicitAttr(encodingOf(source), target.storage.element);
 }
 
 bool BufferReuse::isAliased(const Target &target, size_t number) const {
@@ -158,7 +157,7 @@ void BufferReuse::copy(const Target &target, Value chunk, Value chunks) const {
   Value count = make<StoredCountOp>(target, source);
   // The source may have memory behind its last entry.
   Value held = make<memref::DimOp>(target, target.storage.fields.back(), target.constant(0));
-  count = make<arith::MinUIOp>(target, count, held);
+  count = target.umin(count, held);
   // Chunks begin at whole lines of any element.
   auto [first, last] = parallel::chunkBounds(target.builder, target.loc, count, {chunk, chunks}, kCacheLine);
   for (auto [number, field] : llvm::enumerate(targetFields)) {

@@ -10,7 +10,6 @@ using namespace tulle::dialect;
 
 namespace tulle::assemble {
 
-using arith::CmpIPredicate;
 using format::LevelKind;
 using levels::parallelTasks;
 
@@ -89,6 +88,13 @@ void appendAlone(Target &target, const Appending &how,
   appender.finish(exact);
 }
 
+void appendAlone(Target &target, const Appending &how, Value entries) {
+  auto bounds = [&](function_ref<Values()> count) {
+    return planPositions(target, entries, how.block, count);
+  };
+  appendAlone(target, how, bounds, /*exact=*/false);
+}
+
 //===--- How many chunks, and memory for them ---===//
 
 /// Entries for each chunk: fewer where each may make a block, so that the caches hold a staging buffer.
@@ -102,7 +108,7 @@ static int64_t workPerChunk(const Target &target) {
 
 /// How many value slots of the tensor a chunk of the loop has; null where that is not known from outside.
 static Value slotsOfChunk(OpBuilder &b, const Stream &stream, Value tensor, const parallel::Chunk &chunk) {
-  const format::Encoding &encoding = getEncoding(cast<RankedTensorType>(tensor.getType())).getValue();
+  const format::Encoding &encoding = encodingOf(tensor);
   // tulle.work of a chunk of the tensor's first level is never less than the chunk has value slots.
   for (const format::Level &level : encoding.levels)
     if (level.format.kind != LevelKind::Dense && level.format.kind != LevelKind::Compressed &&
@@ -150,11 +156,10 @@ ChunkedAppend::ChunkedAppend(Target &target, const Stream &stream, Value bound, 
   OpBuilder &b = target.builder;
   Value work = parallel::work(b, outermostLoop(*stream.loops));
   threads = make<ThreadsOp>(target, work, /*fixed=*/false);
-  Value several = profitable(), wanted = target.mul(threads, target.constant(target.costs.chunksPerThread));
+  Value several = profitable(), wanted = target.mul(threads, target.costs.chunksPerThread);
   if (mode != Mode::Counted)
-    wanted = make<arith::MaxUIOp>(target, wanted,
-                                  make<arith::DivUIOp>(target, work, target.constant(workPerChunk(target))));
-  chunks = make<arith::SelectOp>(target, several, wanted, target.constant(1));
+    wanted = target.umax(wanted, target.divide(work, workPerChunk(target)));
+  chunks = target.select(several, wanted, target.constant(1));
   most = largest = bound;
   if (mode == Mode::Counted)
     return;
@@ -164,63 +169,60 @@ ChunkedAppend::ChunkedAppend(Target &target, const Stream &stream, Value bound, 
       const parallel::Chunk chunk = this->chunk(number);
       storeAt(target, countEntries(target, stream, &chunk), counts, number);
     });
-    std::tie(most, largest) = summarize(counts, chunks);
+    Values both = summarize(counts, chunks);
+    most = both[0];
+    largest = both[1];
     return;
   }
   // Where a chunk ends is searched for, and there are many.
   Value counts = newTable(target, threads);
   parallelTasks(b, target.loc, threads, [&](Value task) {
     Value iterations = make<arith::CeilDivUIOp>(target, chunks, threads), zero = target.constant(0);
-    Value longest = reduce(target, zero, iterations, zero, [&](Value iteration, Values so) {
+    Value longest = reduce(target, iterations, zero, [&](Value iteration, Values so) {
       Value number = target.add(target.mul(iteration, threads), task);
-      number = make<arith::MinUIOp>(target, number, target.sub(chunks, target.constant(1)));
+      number = target.umin(number, target.sub(chunks, 1));
       Value own = boundOfChunk(b, stream, bound, chunk(number));
-      return Values{make<arith::MaxUIOp>(target, so[0], own)};
+      return Values{target.umax(so[0], own)};
     })[0];
     storeAt(target, longest, counts, task);
   });
-  largest = summarize(counts, threads).second;
+  largest = summarize(counts, threads)[1];
 }
 
 /// The sum and the maximum of a table of `number` elements, which is freed.
-std::pair<Value, Value> ChunkedAppend::summarize(Value counts, Value number) const {
+Values ChunkedAppend::summarize(Value counts, Value number) const {
   Value zero = target.constant(0);
-  Values both = reduce(target, zero, number, ValueRange{zero, zero}, [&](Value at, Values so) {
+  Values both = reduce(target, number, ValueRange{zero, zero}, [&](Value at, Values so) {
     Value own = loadAt(target, counts, at);
-    return Values{target.add(so[0], own), make<arith::MaxUIOp>(target, so[1], own)};
+    return Values{target.add(so[0], own), target.umax(so[1], own)};
   });
   freeBuffers(target, counts);
-  return {both[0], both[1]};
+  return both;
 }
 
-Value ChunkedAppend::profitable() const {
-  return target.compare(CmpIPredicate::ugt, threads, target.constant(1));
-}
+Value ChunkedAppend::profitable() const { return target.isAbove(threads, 1); }
 
 /// Chooses `most` and `largest`: the bounds they are, or counts them exactly.
 void ChunkedAppend::plan(const Appending &how) {
   if (target.plan == AssemblyPlan::Bound)
     return;
+  Values chosen;
   if (target.plan == AssemblyPlan::Count) {
-    std::tie(most, largest) = count(how);
-    return;
+    chosen = count(how);
+  } else {
+    Value held = saturated(target, most);
+    if (staged())
+      held = target.add(held, target.mul(threads, saturated(target, largest)));
+    chosen = either(
+        target, fitEntries(target, held, how.block), SmallVector<Type>(2, target.builder.getIndexType()),
+        [&] { return Values{most, largest}; }, [&] { return count(how); });
   }
-  Value held = saturated(target, most);
-  if (staged())
-    held = target.add(held, target.mul(threads, saturated(target, largest)));
-  Values chosen = either(
-      target, fitEntries(target, held, how.block), SmallVector<Type>(2, target.builder.getIndexType()),
-      [&] { return Values{most, largest}; },
-      [&] {
-        auto [all, one] = count(how);
-        return Values{all, one};
-      });
   most = chosen[0];
   largest = chosen[1];
 }
 
 /// How many positions the last run needs, in all and for one chunk: those above have no more.
-std::pair<Value, Value> ChunkedAppend::count(const Appending &how) {
+Values ChunkedAppend::count(const Appending &how) {
   begin();
   Value counts = newTable(target, chunks);
   parallelTasks(target.builder, target.loc, threads, [&](Value) {
@@ -256,8 +258,7 @@ void ChunkedAppend::eachNumber(Value end, function_ref<void(Value)> body) const 
     return make<arith::IndexCastOp>(target, b.getIndexType(), taken);
   };
   levels::whileLoop(
-      b, target.loc, take(),
-      [&](Values number) { return target.compare(CmpIPredicate::ult, number[0], end); },
+      target, take(), [&](Values number) { return target.isBelow(number[0], end); },
       [&](Values number) {
         body(number[0]);
         return Values{take()};
@@ -271,6 +272,14 @@ Values ChunkedAppend::scanInOrder(const Appender &appender, Value number) const 
     starts.push_back(make<ChainedScanOp>(target, run.count.get(), number, scanCells,
                                          target.constant(kCellWords * int64_t(r))));
   return starts;
+}
+
+void ChunkedAppend::appendOrElse(Target &target, const Stream &stream, Value bound, bool parallel, Mode mode,
+                                 const Appending &how, function_ref<void()> alone) {
+  if (!parallel || !bound || !possible(target, stream))
+    return alone();
+  ChunkedAppend chunked(target, stream, bound, mode);
+  target.either(chunked.profitable(), [&] { chunked.append(how); }, alone);
 }
 
 void ChunkedAppend::append(const Appending &how) {
@@ -332,8 +341,8 @@ void ChunkedAppend::moveRun(const Target &staging, const Appender &appender, siz
     return;
   const unsigned field = *target.storage.layout.positions[run.first];
   Value above = appender.parents(r, appender.allRuns()[r - 1].count.get());
-  shift(staging.storage.fields[field], target.storage.fields[field], target.constant(1),
-        target.add(above, target.constant(1)), appender.parents(r, starts[r - 1]), starts[r]);
+  shift(staging.storage.fields[field], target.storage.fields[field], target.constant(1), target.add(above, 1),
+        appender.parents(r, starts[r - 1]), starts[r]);
 }
 
 /// One thread's chunks, by way of its staging buffer.
@@ -356,7 +365,7 @@ void ChunkedAppend::appendToStaging(const Appending &how) const {
       moveRun(staging, appender, r, starts);
     Value count = appender.lastCount();
     if (!loops->moveValues(target, starts.back(), count))
-      move(staging, target.storage.layout.valuesField(), starts.back(), count, appender.blockSize());
+      move(staging, target.storage.layout.valuesField(), starts.back(), count, target.blockValues());
     auto [first, last] = notePositions(appender, number, starts[0]);
     if (!first)
       return;
@@ -411,7 +420,7 @@ void ChunkedAppend::appendCounted(const Appending &how, Appender &whole) {
     storeAt(target, reached.get(), ends, task);
     fence(target);
   });
-  finish(whole, loadAt(target, ends, target.sub(threads, target.constant(1))));
+  finish(whole, loadAt(target, ends, target.sub(threads, 1)));
   freeBuffers(target, {starts, ends});
 }
 
@@ -425,38 +434,33 @@ Value ChunkedAppend::countChunk(Value marks, Value number) const {
   cloneCounting(b, stream, &own, [&](ValueRange dims) {
     const Values coordinates = target.levelCoordinates(dims);
     const unsigned level = target.storedLevels() - 1;
-    Value fiber = target.constant(0);
-    for (unsigned l = 0; l < level; ++l)
-      fiber = target.add(target.mul(fiber, target.levelSize(l)), coordinates[l]);
-    Value mark = make<arith::IndexCastOp>(target, b.getI32Type(), target.add(fiber, target.constant(1)));
+    Value fiber = target.positionBelow(target.constant(0), 0, level, coordinates);
+    Value mark = make<arith::IndexCastOp>(target, b.getI32Type(), target.add(fiber, 1));
     // Marked without a test: a branch that is guessed wrong costs more.
     Value before = loadAt(target, marks, coordinates[level]);
     storeAt(target, mark, marks, coordinates[level]);
-    Value isFirst = target.compare(CmpIPredicate::ne, before, mark);
-    count.set(target.add(count.get(), make<arith::IndexCastUIOp>(target, b.getIndexType(), isFirst)));
+    Value isFirst = target.isDifferent(before, mark);
+    count.set(target.add(count.get(), target.toIndex(isFirst)));
   });
   return count.get();
 }
 
 /// A table with the positions before the first chunk of each thread.
 Value ChunkedAppend::countBefore() {
-  Value zero = target.constant(0), one = target.constant(1),
-        each = target.constant(target.costs.chunksPerThread);
-  Value counted = target.mul(target.sub(threads, one), each), counts = newTable(target, chunks);
+  Value zero = target.constant(0), each = target.constant(target.costs.chunksPerThread);
+  Value counted = target.mul(target.sub(threads, 1), each), counts = newTable(target, chunks);
   begin();
   parallelTasks(target.builder, target.loc, threads, [&](Value) {
     Type i32 = target.builder.getI32Type();
     Value size = target.levelSize(target.storedLevels() - 1), marks = newBuffer(target, i32, size);
-    Value none = target.constantInt(i32, 0);
-    forEach(target, target.constant(0), size, LoopKind::Parallel,
-            [&](Value at) { storeAt(target, none, marks, at); });
+    fillBuffer(target, marks, target.constant(0), size, target.constantInt(i32, 0));
     eachNumber(counted, [&](Value number) { storeAt(target, countChunk(marks, number), counts, number); });
     freeBuffers(target, marks);
   });
   Value starts = newTable(target, threads);
-  reduce(target, zero, threads, zero, [&](Value task, Values so) {
+  reduce(target, threads, zero, [&](Value task, Values so) {
     storeAt(target, so[0], starts, task);
-    Value last = make<arith::MinUIOp>(target, target.mul(target.add(task, one), each), counted);
+    Value last = target.umin(target.mul(target.add(task, 1), each), counted);
     return reduce(target, target.mul(task, each), last, so[0], [&](Value number, Values sum) {
       return Values{target.add(sum[0], loadAt(target, counts, number))};
     });
@@ -491,11 +495,11 @@ std::pair<Value, Value> ChunkedAppend::notePositions(const Appender &appender, V
 /// end.
 Value ChunkedAppend::joinPositions(unsigned field) const {
   Value zero = target.constant(0);
-  return reduce(target, zero, chunks, zero, [&](Value number, Values reached) {
+  return reduce(target, chunks, zero, [&](Value number, Values reached) {
     Value base = loadAt(target, bases, number);
     forEach(target, reached[0], loadAt(target, firsts, number), LoopKind::Parallel,
             [&](Value at) { target.store(field, at, base); });
-    return Values{make<arith::MaxUIOp>(target, reached[0], loadAt(target, lasts, number))};
+    return Values{target.umax(reached[0], loadAt(target, lasts, number))};
   })[0];
 }
 

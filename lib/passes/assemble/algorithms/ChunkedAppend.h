@@ -36,7 +36,9 @@ struct Appending {
 /// One thread appends all entries. `bounds(count)` returns the numbers of positions to allocate, `exact` ones
 /// or at least as many; `count()` counts them.
 void appendAlone(Target &target, const Appending &how,
-                 llvm::function_ref<Values(llvm::function_ref<Values()> count)> bounds, bool exact = false);
+                 llvm::function_ref<Values(llvm::function_ref<Values()> count)> bounds, bool exact);
+/// The same of at most so many entries, or of an unknown number (null), by the target's plan.
+void appendAlone(Target &target, const Appending &how, mlir::Value entries);
 
 /// The outermost loop in many consecutive chunks. Each thread takes one after the other, and every entry goes
 /// to memory once, as if there were one thread: the tensor is the same.
@@ -58,6 +60,11 @@ public:
   /// Counted) for as many as copies of the loops count.
   ChunkedAppend(Target &target, const Stream &stream, mlir::Value bound, Mode mode);
 
+  /// By several threads where they are profitable, else `alone`, which is all there is where the loops cannot
+  /// be partitioned so.
+  static void appendOrElse(Target &target, const Stream &stream, mlir::Value bound, bool parallel, Mode mode,
+                           const Appending &how, llvm::function_ref<void()> alone);
+
   /// At most so many entries are made.
   mlir::Value entries() const { return most; }
   /// Whether there are several threads (i1).
@@ -71,8 +78,8 @@ private:
   parallel::Chunk chunk(mlir::Value number) const { return {number, chunks}; }
   std::optional<unsigned> sharedPositions() const;
   void plan(const Appending &how);
-  std::pair<mlir::Value, mlir::Value> count(const Appending &how);
-  std::pair<mlir::Value, mlir::Value> summarize(mlir::Value counts, mlir::Value number) const;
+  Values count(const Appending &how);
+  Values summarize(mlir::Value counts, mlir::Value number) const;
   void begin();
   void eachNumber(mlir::Value end, llvm::function_ref<void(mlir::Value number)> body) const;
   Values scanInOrder(const Appender &appender, mlir::Value number) const;

@@ -1,7 +1,11 @@
 // Copies op by op: only the loops around inserts change, since each insert changes what the next one finds.
+// A fiber ends where the outer coordinates of an insert become known, and differ from those of the entry
+// before. tulle-inline-entries makes traversals of entries copies of the loops that insert them.
 #include "passes/assemble/algorithms/CloneLoops.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "passes/Passes.h"
+#include "passes/assemble/choose/InsertLoops.h"
 
 using namespace mlir;
 using namespace tulle::dialect;
@@ -61,6 +65,101 @@ Operation *cloneCounting(OpBuilder &b, const Stream &stream, const parallel::Chu
   return cloneLoops(b, stream, chunk, [&](ValueRange dims, Value) { onInsert(dims); }, /*counting=*/true);
 }
 
+//===--- Fibers ---===//
+
+namespace {
+
+/// Emits into a copy of the loops what runs when a fiber is complete.
+class FiberBoundaries {
+public:
+  FiberBoundaries(const Target &target, const Order &order, unsigned levels, OnCoordinates complete)
+      : target(target), levels(levels), complete(complete),
+        analysis(order, levels, target.builder.getInsertionBlock()) {
+    // No coordinate is -1 in a map of digits, so that the first entry starts a fiber.
+    Value none = target.constant(-1);
+    for (unsigned l = 0; l < levels; ++l)
+      current.emplace_back(target, none);
+  }
+
+  /// Marks an insert of the copy, before anything is emitted there.
+  void atInsert(ValueRange dims) {
+    if (levels > 0)
+      analysis.add(target.constant(0).getDefiningOp(), dims);
+  }
+
+  /// The builder stands behind the copy.
+  void finish() const {
+    SmallVector<FiberAnalysis::Point> done;
+    const bool atEnds = analysis.endsKnown();
+    for (const FiberAnalysis::Insert &insert : analysis.inserts) {
+      const bool hoisted = analysis.canHoist(insert);
+      if (hoisted && llvm::is_contained(done, insert.point))
+        continue;
+      if (hoisted)
+        done.push_back(insert.point);
+      OpBuilder::InsertionGuard guard(target.builder);
+      if (atEnds) {
+        target.builder.setInsertionPoint(insert.point.block->getTerminator());
+        complete(coordinates(insert));
+      } else {
+        checkAt(insert,
+                hoisted ? insert.point : FiberAnalysis::Point{insert.marker->getBlock(), insert.marker});
+      }
+    }
+    if (!atEnds)
+      complete(newest());
+  }
+
+private:
+  Values coordinates(const FiberAnalysis::Insert &insert) const {
+    // Coordinates of other dimensions may not be known here, and do not matter.
+    Values known(insert.dims.size(), target.constant(0));
+    for (unsigned d : analysis.fiberDims())
+      known[d] = insert.dims[d];
+    Values all = target.levelCoordinates(known);
+    return Values(ArrayRef<Value>(all).take_front(levels));
+  }
+
+  Values newest() const {
+    return llvm::map_to_vector<6>(current, [](const Register &r) { return r.get(); });
+  }
+
+  /// When the fiber changes, the one before is complete.
+  void checkAt(const FiberAnalysis::Insert &insert, const FiberAnalysis::Point &point) const {
+    if (point.after)
+      target.builder.setInsertionPointAfter(point.after);
+    else
+      target.builder.setInsertionPointToStart(point.block);
+    Values now = coordinates(insert);
+    when(target, anyDiffers(target, now, current), [&] {
+      complete(newest());
+      for (auto [last, value] : llvm::zip(current, now))
+        last.set(value);
+    });
+  }
+
+  const Target &target;
+  unsigned levels;
+  OnCoordinates complete;
+  FiberAnalysis analysis;
+  std::vector<Register> current; ///< coordinates of the newest fiber
+};
+
+} // namespace
+
+void cloneFibers(const Target &target, const Stream &stream, unsigned levels, const parallel::Chunk *chunk,
+                 OnInsert onInsert, OnCoordinates complete, bool counting) {
+  FiberBoundaries fibers(target, stream.order, levels, complete);
+  auto insert = [&](ValueRange dims, Value value) {
+    fibers.atInsert(dims);
+    onInsert(dims, value);
+  };
+  cloneLoops(target.builder, stream, chunk, insert, counting);
+  fibers.finish();
+}
+
+//===--- Chunks ---===//
+
 void forChunks(const levels::Emitter &e, Value chunks, function_ref<void(const parallel::Chunk *)> body) {
   if (!chunks)
     return body(nullptr);
@@ -81,3 +180,65 @@ void forRanges(const levels::Emitter &e, Value ranges, Value count,
 }
 
 } // namespace tulle::assemble
+
+//===--- The pass ---===//
+
+namespace tulle::passes {
+using namespace assemble;
+#define GEN_PASS_DEF_INLINEENTRIES
+#include "passes/Passes.h.inc"
+
+namespace {
+
+Values inlineLoops(OpBuilder &b, ForEachEntryOp op) {
+  auto entries = op.getEntries().getDefiningOp<EntriesOp>();
+  Block &body = op.getBody().front();
+  parallel::Chunk chunk{op.getChunk(), op.getChunks()};
+  Stream stream;
+  stream.loops = &entries.getBody();
+  stream.alignment = entries.getAligned().value_or(1);
+  auto inlineBody = [&](ValueRange coordinates, Value value) {
+    IRMapping mapping;
+    mapping.map(body.getArguments().drop_back(), coordinates);
+    if (value)
+      mapping.map(body.getArguments().back(), value);
+    for (Operation &inner : body)
+      b.clone(inner, mapping);
+  };
+  cloneLoops(b, stream, op.getChunk() ? &chunk : nullptr, inlineBody,
+             /*counting=*/body.getArguments().back().use_empty());
+  return {};
+}
+
+/// A chunk is a part of what the outermost loop iterates over: there must be one that can be partitioned.
+LogicalResult check(ForEachEntryOp op) {
+  auto entries = op.getEntries().getDefiningOp<EntriesOp>();
+  if (!entries)
+    return op.emitOpError("expected entries that a tulle.entries makes");
+  if (!op.getChunk())
+    return success();
+  Operation *loop = outermostLoop(entries.getBody());
+  if (loop && parallel::canPartition(loop))
+    return success();
+  InFlightDiagnostic error = op.emitOpError("expected entries of one loop that can be partitioned");
+  error.attachNote(entries.getLoc()) << "these are made here";
+  return error;
+}
+
+struct InlineEntries : impl::InlineEntriesBase<InlineEntries> {
+  void runOnOperation() override {
+    WalkResult legal = getOperation()->walk([](ForEachEntryOp op) {
+      return failed(check(op)) ? WalkResult::interrupt() : WalkResult::advance();
+    });
+    if (legal.wasInterrupted())
+      return signalPassFailure();
+    lowerEach<ForEachEntryOp>(getOperation(), inlineLoops);
+    getOperation()->walk([](EntriesOp entries) {
+      if (entries->use_empty())
+        entries.erase();
+    });
+  }
+};
+
+} // namespace
+} // namespace tulle::passes

@@ -1,6 +1,6 @@
 // Copies of the loops of a stream.
 #pragma once
-#include "passes/assemble/algorithms/Emit.h"
+#include "passes/assemble/algorithms/Target.h"
 #include "passes/assemble/choose/InsertLoops.h"
 #include "passes/parallel/SetLoops.h"
 
@@ -19,6 +19,12 @@ mlir::Operation *cloneLoops(mlir::OpBuilder &b, const Stream &stream, const para
 /// A copy that counts.
 mlir::Operation *cloneCounting(mlir::OpBuilder &b, const Stream &stream, const parallel::Chunk *chunk,
                                OnCoordinates onInsert);
+
+/// The same of a stream that is sorted by the target's first `levels` levels, whose entries come fiber by
+/// fiber then. `complete(coordinates)` emits what follows a fiber, at its end where each iteration of a loop
+/// is one fiber, else where the next one begins, and behind the loops. Without levels all is one fiber.
+void cloneFibers(const Target &target, const Stream &stream, unsigned levels, const parallel::Chunk *chunk,
+                 OnInsert onInsert, OnCoordinates complete, bool counting = false);
 
 /// Runs the body for each of so many chunks, at the same time; null: once, for all (null).
 void forChunks(const levels::Emitter &e, mlir::Value chunks,

@@ -90,102 +90,95 @@ static Value emptyElement(const Target &target, unsigned field) {
 }
 
 static void emptyElements(const Target &target, unsigned field, Value from, Value to) {
-  Value empty = emptyElement(target, field);
-  forEach(target, from, to, LoopKind::Parallel,
-          [&](Value at) { storeAt(target, empty, target.storage.fields[field], at); });
+  fillBuffer(target, target.storage.fields[field], from, to, emptyElement(target, field));
 }
 
-static SmallVector<unsigned> slotFields(const Target &target, unsigned level) {
+//===--- Columns ---===//
+
+SmallVector<unsigned> TiledColumns::slotFields() const {
   SmallVector<unsigned> fields;
-  for (unsigned l = level + 1; l < target.levels(); ++l)
-    if (const auto &ref = target.storage.layout.coordinates[l])
+  for (unsigned l = at.level + 1; l < a.levels(); ++l)
+    if (const auto &ref = a.storage.layout.coordinates[l])
       fields.push_back(ref->field);
-  fields.push_back(target.storage.layout.valuesField());
+  fields.push_back(a.storage.layout.valuesField());
   return fields;
 }
 
-/// Runs the body for every position of the level above the dense one.
-static void forColumns(const Target &a, Value columns, function_ref<void(Value column)> body) {
-  forEach(a, a.constant(0), columns, LoopKind::Reduction, body);
+void TiledColumns::forEach(function_ref<void(Value column)> body) const {
+  assemble::forEach(a, builds[at.level].parents, LoopKind::Reduction, body);
 }
 
 /// Each tile goes over all columns: of many more coordinates than slots in a column, most have nothing in a
 /// tile (CSC to DIA of 10 rows and 100,000 columns took 130 times as long).
 constexpr int64_t kMostTiles = 4;
 
-Value ColumnTiles::fit(const Target &a, const TiledLevel &at, ArrayRef<levels::LevelBuild> builds) {
+Value TiledColumns::fitTiles() const {
   if (!at.apart)
     return {};
-  Value slots = a.add(builds[at.level].size, a.constant(kTileLength));
-  Value tiles = make<arith::DivUIOp>(a, a.storage.dims[at.dim], slots);
-  return a.compare(CmpIPredicate::ult, tiles, a.constant(kMostTiles));
+  return a.isBelow(a.divide(a.storage.dims[at.dim], a.add(slots(), kTileLength)), kMostTiles);
 }
 
 /// What is added to a dimension's coordinate to have that of the dense level, in one column; null for 0.
-static Value shiftOf(const Target &a, const TiledLevel &at, ArrayRef<levels::LevelBuild> builds,
-                     Value column) {
+Value TiledColumns::shiftOf(Value column) const {
   if (!at.apart)
     return {};
   Value position = column;
   for (unsigned l = at.level - 1; l > *at.apart; --l)
-    position = make<arith::DivUIOp>(a, position, builds[l].size);
+    position = a.divide(position, builds[l].size);
   levels::Iterator parent;
   parent.position = a.constant(0);
   if (*at.apart != 0)
-    parent.position = make<arith::DivUIOp>(a, position, builds[*at.apart].size);
+    parent.position = a.divide(position, builds[*at.apart].size);
   const levels::LevelFormat &format = *levels::find(a.format(*at.apart).kind);
   Value apart = format.coordinate({a, *at.apart}, parent, position);
   return at.negated ? apart : a.difference(a.constant(0), apart);
 }
 
-/// The part of from … to - 1 that is in a column of `size`, which may be none.
-static std::pair<Value, Value> clip(const Target &a, Value from, Value to, Value size) {
-  auto inside = [&](Value x) {
+/// The part of from … to - 1 that is in a column, which may be none.
+std::pair<Value, Value> TiledColumns::clip(Value from, Value to) const {
+  auto inside = [&](Value x) -> Value {
     x = make<arith::MaxSIOp>(a, x, a.constant(0));
-    return make<arith::MinSIOp>(a, x, size);
+    return make<arith::MinSIOp>(a, x, slots());
   };
   return {inside(from), inside(to)};
 }
 
-static void emptyColumn(const Target &a, unsigned level, Value begin, Value from, Value to) {
-  for (unsigned field : slotFields(a, level))
-    emptyElements(a, field, a.add(begin, from), a.add(begin, to));
+void TiledColumns::emptySlots(Value column, Value from, Value to) const {
+  for (unsigned field : slotFields())
+    emptyElements(a, field, a.add(startOf(column), from), a.add(startOf(column), to));
 }
 
-void ColumnTiles::empty(const Target &a, const TiledLevel &at, ArrayRef<levels::LevelBuild> builds,
-                        Value from, Value to) {
-  const levels::LevelBuild &build = builds[at.level];
-  when(a, a.compare(CmpIPredicate::ult, from, to), [&] {
-    forColumns(a, build.parents, [&](Value column) {
-      Value begin = a.mul(column, build.size);
+void TiledColumns::empty(Value from, Value to) const {
+  when(a, a.isBelow(from, to), [&] {
+    forEach([&](Value column) {
       Value first = from, last = to;
-      if (Value shift = shiftOf(a, at, builds, column))
-        std::tie(first, last) = clip(a, a.sum(from, shift), a.sum(to, shift), build.size);
-      emptyColumn(a, at.level, begin, first, last);
+      if (Value shift = shiftOf(column))
+        std::tie(first, last) = clip(a.sum(from, shift), a.sum(to, shift));
+      emptySlots(column, first, last);
     });
   });
 }
 
-void ColumnTiles::emptyOutside(const Target &a, const TiledLevel &at, ArrayRef<levels::LevelBuild> builds) {
-  const levels::LevelBuild &build = builds[at.level];
+void TiledColumns::emptyOutside() const {
   if (!at.apart)
     return;
-  forColumns(a, build.parents, [&](Value column) {
-    Value begin = a.mul(column, build.size), shift = shiftOf(a, at, builds, column);
-    auto [first, last] = clip(a, shift, a.sum(shift, a.storage.dims[at.dim]), build.size);
-    emptyColumn(a, at.level, begin, a.constant(0), first);
-    emptyColumn(a, at.level, begin, last, build.size);
+  forEach([&](Value column) {
+    Value shift = shiftOf(column);
+    auto [first, last] = clip(shift, a.sum(shift, a.storage.dims[at.dim]));
+    emptySlots(column, a.constant(0), first);
+    emptySlots(column, last, slots());
   });
 }
 
-ColumnTiles::ColumnTiles(const Target &a, const TiledLevel &at, ArrayRef<levels::LevelBuild> builds)
-    : a(a), at(at), builds(builds), stagingTarget(a), fields(slotFields(a, at.level)),
-      first(a, a.constant(0)), base(a, a.constant(0)), limit(a, a.constant(0)), end(a, a.constant(0)),
-      waits(a, a.constant(0)) {
+//===--- Tiles ---===//
+
+ColumnTiles::ColumnTiles(const TiledColumns &columns)
+    : TiledColumns(columns), stagingTarget(a), fields(slotFields()), first(a, a.constant(0)),
+      base(a, a.constant(0)), limit(a, a.constant(0)), end(a, a.constant(0)), waits(a, a.constant(0)) {
   large = isStreamed(a, a.storage.fields[a.storage.layout.valuesField()]);
   length = a.constant(kTileLength);
-  stride = make<arith::MinUIOp>(a, length, a.storage.dims[at.dim]);
-  stride = a.add(stride, a.constant(kApart));
+  stride = a.umin(length, a.storage.dims[at.dim]);
+  stride = a.add(stride, kApart);
   Value slots = a.product(at.level, builds[at.level].parents, stride);
   for (unsigned field : fields) {
     stagingTarget.storage.fields[field] = newBuffer(a, a.elementType(field), slots);
@@ -197,24 +190,22 @@ ColumnTiles::ColumnTiles(const Target &a, const TiledLevel &at, ArrayRef<levels:
 void ColumnTiles::enter(Value coordinate) const {
   when(a, rarely(a, a.compare(CmpIPredicate::uge, coordinate, limit.get())), [&] {
     Value now = opaque(a, coordinate);
-    Value begins = a.compare(CmpIPredicate::eq, limit.get(), a.constant(0));
-    first.set(make<arith::SelectOp>(a, begins, now, first.get()));
-    base.set(make<arith::SelectOp>(a, begins, now, base.get()));
+    Value begins = a.isEqual(limit.get(), 0);
+    first.set(a.select(begins, now, first.get()));
+    base.set(a.select(begins, now, base.get()));
     flush(now, /*more=*/true);
     base.set(now);
-    Value tile = make<arith::DivUIOp>(a, now, length);
-    limit.set(a.mul(a.add(tile, a.constant(1)), length));
+    Value tile = a.divide(now, length);
+    limit.set(a.mul(a.add(tile, 1), length));
   });
-  end.set(a.add(coordinate, a.constant(1)));
+  end.set(a.add(coordinate, 1));
 }
 
 Value ColumnTiles::position(Value above, Value coordinate) const {
   return a.add(columnStart(above), a.sub(coordinate, base.get()));
 }
 
-Value ColumnTiles::columnStart(Value column) const {
-  return a.add(a.mul(column, stride), a.constant(kApart));
-}
+Value ColumnTiles::columnStart(Value column) const { return a.add(a.mul(column, stride), kApart); }
 
 /// Elements of a line of a field; 0 where none of them wait.
 static int64_t waitingLine(const Target &target, unsigned field) {
@@ -224,24 +215,20 @@ static int64_t waitingLine(const Target &target, unsigned field) {
 }
 
 ColumnTiles::Chunk ColumnTiles::chunkOf(Value column, Value from, Value stop, Value keeps) const {
-  Value begin = a.mul(column, builds[at.level].size), held = columnStart(column);
-  Value shift = shiftOf(a, at, builds, column);
+  Value begin = startOf(column), held = columnStart(column);
+  Value shift = shiftOf(column);
   if (!shift)
     return {a.add(begin, from), a.sub(stop, from), held, held, {}, keeps};
-  Value size = builds[at.level].size, start = a.sum(from, shift);
-  auto [first, last] = clip(a, start, a.sum(stop, shift), size);
+  Value start = a.sum(from, shift);
+  auto [first, last] = clip(start, a.sum(stop, shift));
   // What of the tile lies before the column's first slot.
   Value outside = a.difference(a.constant(0), start);
   outside = make<arith::MaxSIOp>(a, outside, a.constant(0));
   // What the column ends with does not wait: nothing behind it fills the line.
-  auto inside = [&](Value x) { return a.compare(CmpIPredicate::ult, x, size); };
-  Value before = make<arith::SelectOp>(a, inside(first), first, a.constant(0));
-  return {a.add(begin, first),
-          a.sub(last, first),
-          a.add(held, outside),
-          held,
-          before,
-          make<arith::AndIOp>(a, keeps, inside(last))};
+  auto inside = [&](Value x) { return a.isBelow(x, slots()); };
+  Value before = a.select(inside(first), first, a.constant(0));
+  return {a.add(begin, first),        a.sub(last, first), a.add(held, outside), held, before,
+          a.both(keeps, inside(last))};
 }
 
 /// A chunk, and what waits before it, goes to the result; where it `keeps` some, but for what does not fill
@@ -252,38 +239,36 @@ void ColumnTiles::copyChunk(unsigned field, const Chunk &chunk) const {
   if (!lanes)
     return copyElements(a, staging, chunk.held, result, chunk.to, chunk.count);
   auto inLine = [&](Value position, Value condition) {
-    Value rest = make<arith::AndIOp>(a, position, a.constant(lanes - 1));
-    return make<arith::SelectOp>(a, condition, rest, a.constant(0));
+    Value rest = a.both(position, lanes - 1);
+    return a.select(condition, rest, a.constant(0));
   };
   // A column's first line begins in the column before, and what is not of this column does not wait here.
-  auto atMost = [&](Value elements, Value most) -> Value {
-    return most ? make<arith::MinUIOp>(a, elements, most) : elements;
-  };
-  Value before = inLine(chunk.to, a.compare(CmpIPredicate::ne, waits.get(), a.constant(0)));
+  auto atMost = [&](Value elements, Value most) -> Value { return most ? a.umin(elements, most) : elements; };
+  Value before = inLine(chunk.to, a.isDifferent(waits.get(), 0));
   before = atMost(before, chunk.before);
   Value all = a.add(chunk.count, before);
   Value behind = inLine(a.add(chunk.to, chunk.count), chunk.keeps);
   behind = atMost(behind, chunk.before ? all : Value());
   copyElements(a, staging, a.sub(chunk.held, before), result, a.sub(chunk.to, before), a.sub(all, behind));
-  when(a, a.compare(CmpIPredicate::ne, behind, a.constant(0)), [&] {
+  when(a, a.isDifferent(behind, 0), [&] {
     auto type = VectorType::get({lanes}, cast<MemRefType>(staging.getType()).getElementType());
-    Value last = a.sub(a.add(chunk.held, chunk.count), a.constant(lanes));
+    Value last = a.sub(a.add(chunk.held, chunk.count), lanes);
     Value line = make<vector::LoadOp>(a, type, staging, last);
-    vector::StoreOp::create(a.builder, a.loc, line, staging, a.sub(chunk.next, a.constant(lanes)));
+    vector::StoreOp::create(a.builder, a.loc, line, staging, a.sub(chunk.next, lanes));
   });
 }
 
 /// The tile's coordinates before `end` go to the result; those between it and `end` are empty.
 void ColumnTiles::flush(Value end, bool more) const {
-  Value from = base.get(), stop = make<arith::MinUIOp>(a, limit.get(), end);
-  stop = make<arith::MaxUIOp>(a, from, stop);
+  Value from = base.get(), stop = a.umin(limit.get(), end);
+  stop = a.umax(from, stop);
   Value count = a.sub(stop, from), keeps = a.constantInt(a.builder.getI1Type(), 0);
   if (more) {
-    Value follows = a.compare(CmpIPredicate::eq, stop, end);
-    Value fills = a.compare(CmpIPredicate::uge, count, a.constant(kMostWaiting));
-    keeps = make<arith::AndIOp>(a, large, make<arith::AndIOp>(a, follows, fills));
+    Value follows = a.isEqual(stop, end);
+    Value fills = a.compare(CmpIPredicate::uge, count, kMostWaiting);
+    keeps = a.both(large, a.both(follows, fills));
   }
-  forColumns(a, builds[at.level].parents, [&](Value column) {
+  forEach([&](Value column) {
     const Chunk chunk = chunkOf(column, from, stop, keeps);
     for (unsigned field : fields) {
       copyChunk(field, chunk);
@@ -291,8 +276,8 @@ void ColumnTiles::flush(Value end, bool more) const {
     }
   });
   if (more)
-    waits.set(make<arith::SelectOp>(a, keeps, a.constant(1), a.constant(0)));
-  empty(a, at, builds, stop, end);
+    waits.set(a.select(keeps, a.constant(1), a.constant(0)));
+  empty(stop, end);
 }
 
 std::pair<Value, Value> ColumnTiles::finish() const {

@@ -19,6 +19,33 @@ struct TiledLevel {
   static std::optional<TiledLevel> find(const Target &target, const Order &order);
 };
 
+/// The columns of a tiled level: one for each position of the level above. `builds` have their sizes.
+class TiledColumns {
+public:
+  TiledColumns(const Target &target, const TiledLevel &at, llvm::ArrayRef<levels::LevelBuild> builds)
+      : a(target), at(at), builds(builds) {}
+
+  /// Whether tiles are as much work as the result is large (i1); null where they always are.
+  mlir::Value fitTiles() const;
+  /// Empties the slots of coordinates from … to - 1, which no entry comes to.
+  void empty(mlir::Value from, mlir::Value to) const;
+  /// Empties those outside of all coordinates, if columns have such.
+  void emptyOutside() const;
+
+protected:
+  mlir::Value slots() const { return builds[at.level].size; } ///< of a column
+  mlir::Value startOf(mlir::Value column) const { return a.mul(column, slots()); }
+  llvm::SmallVector<unsigned> slotFields() const;
+  void forEach(llvm::function_ref<void(mlir::Value column)> body) const;
+  mlir::Value shiftOf(mlir::Value column) const;
+  std::pair<mlir::Value, mlir::Value> clip(mlir::Value from, mlir::Value to) const;
+  void emptySlots(mlir::Value column, mlir::Value from, mlir::Value to) const;
+
+  const Target &a;
+  TiledLevel at;
+  llvm::ArrayRef<levels::LevelBuild> builds;
+};
+
 /// Assembly by position where a dense level inside holds what the stream ascends by (DIA, ELL): each entry
 /// goes somewhere else, and every slot without one has to be emptied. Here a tile of consecutive coordinates
 /// of that dimension is put together in a staging buffer that the caches hold, empty at first, and then goes
@@ -26,14 +53,10 @@ struct TiledLevel {
 /// whose addresses collide in the caches do not. What does not fill a line of the result waits in the staging
 /// buffer for the next tile: columns begin anywhere in a line, and a line that is written in two goes has to
 /// be read first (docs/experiments/019).
-class ColumnTiles {
+class ColumnTiles : public TiledColumns {
 public:
-  /// Whether tiles are as much work as the result is large (i1); null where they always are.
-  static mlir::Value fit(const Target &target, const TiledLevel &at,
-                         llvm::ArrayRef<levels::LevelBuild> builds);
-  /// A chunk of the stream begins where the builder stands: makes its staging buffer. `builds` have their
-  /// sizes.
-  ColumnTiles(const Target &target, const TiledLevel &at, llvm::ArrayRef<levels::LevelBuild> builds);
+  /// A chunk of the stream begins where the builder stands: makes its staging buffer.
+  explicit ColumnTiles(const TiledColumns &columns);
   /// An entry, or an iteration, is at this coordinate of the dimension.
   void enter(mlir::Value coordinate) const;
   /// The position in the staging buffer of an entry at a position of the level above; what levels below the
@@ -43,13 +66,6 @@ public:
   /// Behind the entries. Returns the coordinates that the result now has the slots of, from the first to
   /// before the second; both are 0 without entries.
   std::pair<mlir::Value, mlir::Value> finish() const;
-
-  /// Empties the slots of coordinates from … to - 1, which no entry comes to.
-  static void empty(const Target &target, const TiledLevel &at, llvm::ArrayRef<levels::LevelBuild> builds,
-                    mlir::Value from, mlir::Value to);
-  /// Empties those outside of all coordinates, if columns have such.
-  static void emptyOutside(const Target &target, const TiledLevel &at,
-                           llvm::ArrayRef<levels::LevelBuild> builds);
 
 private:
   /// With `more`, the next tile begins at `end`.
@@ -66,9 +82,6 @@ private:
   Chunk chunkOf(mlir::Value column, mlir::Value from, mlir::Value stop, mlir::Value keeps) const;
   void copyChunk(unsigned field, const Chunk &chunk) const;
 
-  const Target &a;
-  TiledLevel at;
-  llvm::ArrayRef<levels::LevelBuild> builds;
   Target stagingTarget;
   mlir::Value length;                 ///< coordinates of a tile
   mlir::Value stride;                 ///< of columns in the staging buffer, with what waits before each

@@ -1,6 +1,7 @@
 // Packs the numbers of a record into words, in order; no number lies in two.
 #include "passes/assemble/algorithms/CoordinateList.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
+#include "passes/assemble/algorithms/AllocationPlan.h"
 
 using namespace mlir;
 using namespace tulle::dialect;
@@ -47,7 +48,7 @@ void CoordinateList::checkSizes() const {
     return;
   for (auto [l, level] : llvm::enumerate(target.encoding().levels)) {
     Value size = target.storage.dims[size_t(level.expr->value)];
-    Value wide = target.compare(arith::CmpIPredicate::ugt, size, target.constant(int64_t(1) << 32));
+    Value wide = target.isAbove(size, int64_t(1) << 32);
     when(target, wide, [&, l = int64_t(l)] {
       call(target, "tulle_error_width", {target.constant(l), size, target.constant(32)});
     });
@@ -55,7 +56,7 @@ void CoordinateList::checkSizes() const {
 }
 
 Value CoordinateList::address(Value at, int64_t word) const {
-  return target.add(target.mul(at, target.constant(words)), target.constant(word));
+  return target.add(target.mul(at, words), word);
 }
 
 static IntegerType bitsOf(Type type) {
@@ -88,7 +89,7 @@ void CoordinateList::put(Value at, ValueRange dims, Value value) const {
       continue;
     }
     Value shift = target.constantInt(bits.getType(), field.shift);
-    made.back() = make<arith::OrIOp>(target, made.back(), make<arith::ShLIOp>(target, bits, shift));
+    made.back() = make<arith::OrIOp>(target, made.back(), target.shiftLeft(bits, shift));
   }
   for (auto [word, bits] : llvm::enumerate(made))
     storeAt(target, bits, list, address(at, int64_t(word)));
@@ -97,7 +98,7 @@ void CoordinateList::put(Value at, ValueRange dims, Value value) const {
 Value CoordinateList::load(Value at, const Field &field) const {
   Value bits = loadAt(target, list, address(at, field.word));
   if (field.shift != 0)
-    bits = make<arith::ShRUIOp>(target, bits, target.constantInt(bits.getType(), field.shift));
+    bits = target.shiftRight(bits, field.shift);
   IntegerType type = bitsOf(field.type);
   if (type.getWidth() < 64)
     bits = make<arith::TruncIOp>(target, type, bits);
@@ -105,10 +106,8 @@ Value CoordinateList::load(Value at, const Field &field) const {
 }
 
 Values CoordinateList::dims(Value at) const {
-  return llvm::map_to_vector<6>(
-      ArrayRef(fields).take_front(size_t(target.tensor.getRank())), [&](const Field &field) {
-        return make<arith::IndexCastUIOp>(target, target.builder.getIndexType(), load(at, field));
-      });
+  return llvm::map_to_vector<6>(ArrayRef(fields).take_front(size_t(target.tensor.getRank())),
+                                [&](const Field &field) { return target.toIndex(load(at, field)); });
 }
 
 Value CoordinateList::value(Value at) const {
@@ -116,6 +115,43 @@ Value CoordinateList::value(Value at) const {
   return isa<ComplexType>(target.storage.element)
              ? make<complex::CreateOp>(target, target.storage.element, first, load(at, fields.back()))
              : first;
+}
+
+//===--- Sorted lists ---===//
+
+/// The levels that the entries have to be sorted by; those behind are in order already.
+static unsigned levelsToSort(const Target &target, const Order &order) {
+  unsigned stored = target.storedLevels();
+  // Repeats in a block are told by coming next to each other where its values do not tell them.
+  bool byBlock = !order.unique && stored < target.levels() && !target.fillIsIdentity();
+  unsigned needed = byBlock ? target.levels() : stored;
+  unsigned outer = 0;
+  while (outer < needed && order.sortedLevels(outer) < needed - outer)
+    ++outer;
+  return outer;
+}
+
+void sortAndAppend(Target &target, EntriesOp entries, bool parallel) {
+  OpBuilder &b = target.builder;
+  const Stream stream = streamOf(entries, target.encoding());
+  Value inserts = boundInserts(target, stream);
+  auto buffer = MemRefType::get({ShapedType::kDynamic}, b.getI64Type());
+  auto collected =
+      CollectOp::create(b, target.loc, buffer, b.getIndexType(), entries, inserts, target.storage.dims,
+                        target.type(), parallel && canPartition(*stream.loops));
+  Values lists{collected.getList()};
+  if (unsigned levels = levelsToSort(target, stream.order)) {
+    Value spare = CoordinateList(target, {}).allocate(inserts);
+    auto sort =
+        SortOp::create(b, target.loc, lists[0], spare, collected.getCount(), levels, target.type(), parallel);
+    lists.assign({sort.getSorted(), sort.getOther()});
+  }
+  auto appended = AppendOp::create(
+      b, target.loc, levels::fieldTypes(target.storage.layout, target.storage.element), lists[0],
+      collected.getCount(), target.storage.dims, target.type(), stream.order.unique, /*parallel=*/false,
+      /*share=*/false, target.combine, target.plan);
+  target.storage.fields = appended.getBuffers();
+  freeBuffers(target, lists);
 }
 
 } // namespace tulle::assemble

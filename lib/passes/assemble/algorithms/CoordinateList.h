@@ -1,6 +1,7 @@
 // Entries in memory, as a list of their coordinates and values.
 #pragma once
 #include "passes/assemble/algorithms/Target.h"
+#include "passes/assemble/choose/Order.h"
 
 namespace tulle::assemble {
 
@@ -43,5 +44,9 @@ private:
   int64_t words = 0;
   unsigned used = 64; ///< bits of the last word
 };
+
+/// Makes the target's buffers from entries in any order: tulle.collect, tulle.sort by as many levels as the
+/// order leaves open, tulle.append.
+void sortAndAppend(Target &target, dialect::EntriesOp entries, bool parallel);
 
 } // namespace tulle::assemble

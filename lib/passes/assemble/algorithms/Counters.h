@@ -26,23 +26,17 @@ public:
   /// How many entries of the iteration there were; the builder stands at its end.
   mlir::Value iterationEntries() const;
 
-  /// The largest number of entries that agree in one dimension, without numbering them: a sum for each
-  /// coordinate, which over a compressed level is a difference of positions.
-  mlir::Value startCounts(unsigned dim) const;
-  void count(mlir::Value counts, unsigned dim, mlir::ValueRange dims) const;
-  mlir::Value longest(mlir::Value counts, unsigned dim) const;
-
 private:
   struct Counter {
     std::vector<unsigned> dims;
     bool grouped = false;
-    bool ofIteration = false;            ///< the entries of a iteration are those that agree
-    mlir::Value array;                   ///< of counters, or the one
-    llvm::SmallVector<mlir::Value> last; ///< coordinates of the entry before
-    mlir::Value current;                 ///< the number of the present entry, once needed
+    bool ofIteration = false;    ///< the entries of a iteration are those that agree
+    std::optional<Register> one; ///< counter, where they arrive together
+    mlir::Value array;           ///< of counters, elsewhere
+    std::vector<Register> last;  ///< coordinates of the entry before
+    mlir::Value current;         ///< the number of the present entry, once needed
   };
   void collect(const format::Expr &e, const Order &order);
-  mlir::Value numberGrouped(Counter &counter);
 
   const Target &target;
   std::optional<unsigned> iterations;

@@ -13,13 +13,6 @@ namespace tulle::assemble {
 
 using levels::Emitter;
 
-void when(const Emitter &e, Value condition, function_ref<void()> body) {
-  auto branch = scf::IfOp::create(e.builder, e.loc, condition, /*withElseRegion=*/false);
-  OpBuilder::InsertionGuard guard(e.builder);
-  e.builder.setInsertionPointToStart(branch.thenBlock());
-  body();
-}
-
 //===--- Memory ---===//
 
 Value loadAt(const Emitter &e, Value buffer, Value at) { return make<memref::LoadOp>(e, buffer, at); }
@@ -33,6 +26,10 @@ Value newBuffer(const Emitter &e, Type element, Value count) {
 }
 
 Value newTable(const Emitter &e, Value count) { return newBuffer(e, e.builder.getIndexType(), count); }
+
+void fillBuffer(const Emitter &e, Value buffer, Value first, Value last, Value value) {
+  forEach(e, first, last, LoopKind::Parallel, [&](Value at) { storeAt(e, value, buffer, at); });
+}
 
 void freeBuffers(const Emitter &e, ValueRange buffers) {
   for (Value buffer : buffers)
@@ -65,6 +62,21 @@ Value Register::increment() const {
                                    arith::IntegerOverflowFlags::nsw | arith::IntegerOverflowFlags::nuw);
   set(next);
   return next;
+}
+
+Value anyDiffers(const Emitter &e, ValueRange now, ArrayRef<Register> before, Value already) {
+  for (auto [value, last] : llvm::zip(now, before)) {
+    Value differs = e.isDifferent(value, last.get());
+    already = already ? make<arith::OrIOp>(e, already, differs) : differs;
+  }
+  return already;
+}
+
+Value bitLength(const Emitter &e, Value index) {
+  Type word = e.builder.getI64Type();
+  Value wide = make<arith::IndexCastOp>(e, word, index);
+  Value zeros = make<LLVM::CountLeadingZerosOp>(e, word, wide, /*is_zero_poison=*/false);
+  return e.sub(e.constant(64), e.toIndex(zeros));
 }
 
 //===--- Hints ---===//

@@ -22,26 +22,12 @@ mlir::Value make(const levels::Emitter &e, Operands &&...operands) {
   return Op::create(e.builder, e.loc, std::forward<Operands>(operands)...);
 }
 
-/// `body(iv)` for lo <= iv < hi.
-template <typename Body>
-void forEach(const levels::Emitter &e, mlir::Value lo, mlir::Value hi, dialect::LoopKind kind, Body body) {
-  levels::forEach(e.builder, e.loc, lo, hi, kind, body);
-}
+using levels::either;
+using levels::forEach;
+using levels::reduce;
+using levels::when;
 
-/// `body(iv, carried) -> carried` for lo <= iv < hi, in order.
-template <typename Body>
-Values reduce(const levels::Emitter &e, mlir::Value lo, mlir::Value hi, mlir::ValueRange inits, Body body) {
-  return levels::forLoop(e.builder, e.loc, lo, hi, dialect::LoopKind::Reduction, inits, body);
-}
-
-/// `condition ? then() : otherwise()`, both of the given types.
-template <typename Then, typename Else>
-Values either(const levels::Emitter &e, mlir::Value condition, mlir::TypeRange types, Then then,
-              Else otherwise) {
-  return levels::ifElse(e.builder, e.loc, condition, types, then, otherwise);
-}
-
-/// The same without results.
+/// `condition ? then() : otherwise()` without results.
 template <typename Then, typename Else>
 void either(const levels::Emitter &e, mlir::Value condition, Then then, Else otherwise) {
   auto nothing = [](auto &body) {
@@ -53,17 +39,19 @@ void either(const levels::Emitter &e, mlir::Value condition, Then then, Else oth
   either(e, condition, mlir::TypeRange(), nothing(then), nothing(otherwise));
 }
 
-/// `body()` where the condition holds.
-void when(const levels::Emitter &e, mlir::Value condition, llvm::function_ref<void()> body);
-
 /// Element `at` of a buffer, as it stands in memory.
 mlir::Value loadAt(const levels::Emitter &e, mlir::Value buffer, mlir::Value at);
 void storeAt(const levels::Emitter &e, mlir::Value value, mlir::Value buffer, mlir::Value at);
 /// New memory for `count` elements of a type; of indices.
 mlir::Value newBuffer(const levels::Emitter &e, mlir::Type element, mlir::Value count);
 mlir::Value newTable(const levels::Emitter &e, mlir::Value count);
+/// Elements first … last - 1 of a buffer become a value, as it stands in memory.
+void fillBuffer(const levels::Emitter &e, mlir::Value buffer, mlir::Value first, mlir::Value last,
+                mlir::Value value);
 void freeBuffers(const levels::Emitter &e, mlir::ValueRange buffers);
 
+/// The number of bits of an index.
+mlir::Value bitLength(const levels::Emitter &e, mlir::Value index);
 /// The condition (i1), which hardly ever holds: what is done then does not get the registers.
 mlir::Value rarely(const levels::Emitter &e, mlir::Value condition);
 /// The same index, of which nothing is known: what only a rare branch computes of a loop's coordinate, LLVM
@@ -86,6 +74,10 @@ private:
   mlir::Location loc;
   mlir::Value cell;
 };
+
+/// Whether a value differs from its register's, or `already` (if any) holds; null without any.
+mlir::Value anyDiffers(const levels::Emitter &e, mlir::ValueRange now, llvm::ArrayRef<Register> before,
+                       mlir::Value already = {});
 
 /// Memory at the entry of the function, or of the parallel region, that the builder stands in.
 mlir::Value allocaAtEntry(const levels::Emitter &e, mlir::MemRefType type);

@@ -3,13 +3,11 @@
 #include "passes/Passes.h"
 #include "passes/assemble/algorithms/ColumnTiles.h"
 #include "passes/assemble/algorithms/Counters.h"
-#include "passes/assemble/algorithms/LowerBuild.h"
 #include "passes/assemble/algorithms/Phase.h"
 #include "passes/assemble/algorithms/RadixPartition.h"
-#include "passes/assemble/algorithms/RowPadding.h"
 #include "passes/assemble/algorithms/SourceTraversal.h"
 #include "passes/assemble/algorithms/StreamingStores.h"
-#include "passes/assemble/choose/ScatterRules.h"
+#include "passes/assemble/choose/Strategies.h"
 #include <limits>
 
 namespace tulle::passes {
@@ -27,6 +25,61 @@ using levels::LevelBuild;
 using parallel::Chunk;
 
 namespace {
+
+//===--- Padding ---===//
+
+/// Whether there can be positions of the result that no entry comes to.
+bool leavesPadding(const Target &target) {
+  if (format::hasReserve(target.encoding(), target.levels() - 1))
+    return true;
+  for (unsigned l = target.levels(); l-- > 0;) {
+    LevelKind kind = target.format(l).kind;
+    if (kind == LevelKind::Compressed || kind == LevelKind::LooseCompressed)
+      return false;
+    if (kind != LevelKind::Singleton || target.format(l).padded)
+      return true;
+  }
+  return true;
+}
+
+/// The level that numbers the entries of each row, where it and the row make the positions: the slots of a
+/// row without an entry are then its last ones (ELL).
+std::optional<unsigned> numberedPadding(const Target &target, const Order &order) {
+  if (target.levels() < 3)
+    return std::nullopt;
+  for (unsigned l = 0; l < target.levels(); ++l) {
+    LevelKind kind = target.format(l).kind;
+    if (kind != (l < 2 ? LevelKind::Dense : LevelKind::Singleton))
+      return std::nullopt;
+    if (l >= 2 && target.storage.layout.fields[target.storage.layout.coordinates[l]->field].width == 2)
+      return std::nullopt;
+  }
+  for (unsigned l : {0, 1}) {
+    const Expr &number = order.levels[l], &row = order.levels[1 - l];
+    if (number->kind == ExprKind::Counter && row->kind == ExprKind::Dim && number->dims.size() == 1 &&
+        number->dims[0] == unsigned(row->value))
+      return l;
+  }
+  return std::nullopt;
+}
+
+/// Empties the slots of a row from its `first` on; `numbered` is `numberedPadding`. `builds` have their
+/// sizes.
+void fillPadding(const Target &target, MutableArrayRef<LevelBuild> builds, unsigned numbered, Value row,
+                 Value first) {
+  forEach(target, first, builds[numbered].size, LoopKind::Parallel, [&](Value k) {
+    Value position = target.constant(0);
+    for (unsigned l : {0, 1})
+      position =
+          levels::find(target.format(l).kind)->insert(target, builds[l], position, l == numbered ? k : row);
+    for (unsigned l = 2; l < target.levels(); ++l)
+      if (target.format(l).padded)
+        target.storePadding(l, position);
+    storeAt(target, target.fillValue(), target.storage.fields.back(), position);
+  });
+}
+
+//===--- Levels by position ---===//
 
 /// Builds all levels from the top. A level is first queried, if its size depends on the entries, then sized;
 /// when all have their sizes, a last copy of the loops inserts each entry into them. A copy has counters, and
@@ -64,9 +117,18 @@ public:
 private:
   const levels::LevelFormat &format(unsigned l) const { return *levels::find(target.format(l).kind); }
   const format::Level &level(unsigned l) const { return target.encoding().levels[l]; }
-  std::string levelText(unsigned l) const {
-    return "level " + std::to_string(l) + " (" + format::printLevel(target.encoding(), l) + ")";
-  }
+
+  /// What a copy of the loops finds out.
+  struct Query {
+    ArrayRef<unsigned> levels;        ///< that are queried
+    unsigned end = 0;                 ///< behind the last of these
+    bool ofRanks = false;             ///< and the ranks are
+    bool needsNumbers = false;        ///< of counters
+    Value rankCounts;                 ///< entries of each coordinate that is ranked, if the copy counts them
+    Values counts;                    ///< per level: of a dimension, whose longest count answers the query
+    std::optional<unsigned> numbered; ///< the level whose query is how many entries iterations have
+  };
+
   Value zero() const { return target.constant(0); }
   Value chunkCount() const { return chunks ? chunks : target.constant(1); }
   Value numberOf(const Chunk *chunk) const { return chunk ? chunk->index : zero(); }
@@ -83,6 +145,9 @@ private:
                     llvm::function_ref<void(Value)> end);
   void analyse();
   void query(ArrayRef<unsigned> queried);
+  Query startQuery(ArrayRef<unsigned> queried);
+  bool isCounted(const Query &query, unsigned l) const;
+  void queryEntry(const Query &query, ValueRange dims);
   Value queryLongestIteration(OnCoordinates atEntry, bool numbered, bool startsIterations);
   void size(unsigned l);
   void restart();
@@ -110,7 +175,8 @@ private:
   std::optional<TiledLevel> tiledLevel; ///< whose coordinates are assembled a tile at a time
   std::optional<ColumnTiles> tiles;     ///< of the chunk in the making
   SmallVector<LevelBuild> builds;
-  Values last; ///< coordinates of the entry before, as far down as levels must tell their first ones
+  std::vector<Register>
+      last;               ///< coordinates of the entry before, as deep as levels must tell their first ones
   Value parents, batches; ///< positions of the levels that have their size
   Value chunks;           ///< of the stream, for threads; null without threads
 };
@@ -131,7 +197,8 @@ void Scatter::analyse() {
   };
   for (unsigned l = 0; l < builds.size(); ++l) {
     const bool needsQuery = format(l).needsQuery(level(l));
-    if (format(l).needsQueryPerParent(level(l)) || (needsQuery && has(order.levels[l], ExprKind::Rank)))
+    if (format(l).needsQueryPerParent(level(l)) ||
+        (needsQuery && format::contains(order.levels[l], ExprKind::Rank)))
       settle(l);
     if (needsQuery) {
       builds[l].parents = parents;
@@ -153,65 +220,80 @@ std::optional<unsigned> countedDimension(const Expr &e, const levels::LevelForma
 
 /// Answers the queries of these levels, and of the ranks where they are not known, by a copy of the loops.
 void Scatter::query(ArrayRef<unsigned> queried) {
-  std::string names = llvm::join(llvm::map_range(queried, [&](unsigned l) { return levelText(l); }), ", ");
-  Phase phase(b, "analysis: for " + (names.empty() ? "the ranks" : names));
-  const bool sortsRanks = ranks.any() && !ranked;
-  Value rankCounts = sortsRanks ? ranks.startQuery() : Value();
-  if (sortsRanks && pairs) {
-    const format::Encoding &encoding = getEncoding(cast<RankedTensorType>(pairs.getType())).getValue();
-    traverseStored(b, target.loc, pairs, ranks.pairOf(target.storage.dims), *format::inverseMap(encoding), {},
-                   [&](ValueRange pair, Value) { ranks.query(pair[0]); });
-    rankCounts = {};
+  auto texts = llvm::map_range(queried, [&](unsigned l) { return target.levelText(l); });
+  Phase phase(b, "analysis: for " + (queried.empty() ? "the ranks" : llvm::join(texts, ", ")));
+  const Query query = startQuery(queried);
+  Value longest = queryLongestIteration([&](ValueRange dims) { queryEntry(query, dims); },
+                                        bool(query.numbered), query.numbered || query.needsNumbers);
+  for (unsigned l : queried) {
+    if (!isCounted(query, l))
+      continue;
+    Value counts = query.counts[l] ? query.counts[l] : longest;
+    Value end = query.counts[l] ? target.storage.dims[order.levels[l]->dims[0]] : chunkCount();
+    target.write(builds[l].work, zero(), largest(target, counts, zero(), end));
   }
-  Values counts(builds.size());
-  std::optional<unsigned> numbersIterations; // a level that needs to know how many entries iterations have
+  if (std::optional<unsigned> l = numberedPadding(target, order); !tiledLevel && l && isCounted(query, *l)) {
+    entryCounts = query.counts[*l];
+    padsIterations = !entryCounts;
+  }
+  if (query.ofRanks)
+    ranks.sort();
+  ranked = true;
+}
+
+Scatter::Query Scatter::startQuery(ArrayRef<unsigned> queried) {
+  Query query;
+  query.levels = queried;
+  query.end = queried.empty() ? 0 : queried.back() + 1;
+  query.ofRanks = ranks.any() && !ranked;
+  if (query.ofRanks)
+    query.rankCounts = ranks.startQuery();
+  if (query.ofRanks && pairs) {
+    traverseStored(b, target.loc, pairs, ranks.pairOf(target.storage.dims),
+                   *format::inverseMap(encodingOf(pairs)), {},
+                   [&](ValueRange pair, Value) { ranks.query(pair[0]); });
+    query.rankCounts = {};
+  }
+  query.counts.resize(builds.size());
   for (unsigned l : queried) {
     builds[l].isConcurrent = bool(chunks);
     format(l).startQuery(target, builds[l]);
     std::optional<unsigned> dim = countedDimension(order.levels[l], format(l));
     if (dim && dim == iterations)
-      numbersIterations = l;
+      query.numbered = l;
     else if (dim)
-      counts[l] = sortsRanks && ranks.dimension() == *dim ? rankCounts : counters->startCounts(*dim);
+      query.counts[l] = query.ofRanks && ranks.dimension() == *dim
+                            ? query.rankCounts
+                            : target.zeros(b.getI64Type(), target.storage.dims[*dim]);
   }
-  auto isCounted = [&](unsigned l) {
-    return counts[l] || (numbersIterations && countedDimension(order.levels[l], format(l)) == iterations);
-  };
-  const unsigned end = queried.empty() ? 0 : queried.back() + 1;
-  const bool needsNumbers = llvm::any_of(
-      llvm::seq(end), [&](unsigned l) { return !isCounted(l) && has(order.levels[l], ExprKind::Counter); });
-  auto atEntry = [&](ValueRange dims) {
-    if (sortsRanks && !pairs)
-      ranks.query(dims[ranks.dimension()]);
-    if (queried.empty())
-      return;
-    Values at = coordinates(dims, needsNumbers);
-    if (numbersIterations)
-      counters->number(*order.levels[*numbersIterations]);
-    Value parent = zero();
-    for (unsigned l = 0; l < end; ++l) {
-      if (counts[l] && counts[l] != rankCounts)
-        counters->count(counts[l], order.levels[l]->dims[0], dims);
-      else if (!isCounted(l) && llvm::is_contained(queried, l))
-        format(l).query(target, builds[l], parent, at[l], ValueRange(at).take_front(l));
-      // Only the first level queried may depend on its parent, and all above it have their sizes.
-      if (l < queried.front())
-        parent = format(l).insert(target, builds[l], parent, at[l]);
-    }
-  };
-  Value longest = queryLongestIteration(atEntry, bool(numbersIterations), numbersIterations || needsNumbers);
-  for (unsigned l : queried)
-    if (isCounted(l))
-      target.write(builds[l].work, zero(),
-                   counts[l] ? counters->longest(counts[l], order.levels[l]->dims[0])
-                             : largest(target, longest, zero(), chunkCount()));
-  if (std::optional<unsigned> l = numberedPadding(target, order); !tiledLevel && l && isCounted(*l)) {
-    entryCounts = counts[*l];
-    padsIterations = !entryCounts;
+  query.needsNumbers = llvm::any_of(llvm::seq(query.end), [&](unsigned l) {
+    return !isCounted(query, l) && format::contains(order.levels[l], ExprKind::Counter);
+  });
+  return query;
+}
+
+bool Scatter::isCounted(const Query &query, unsigned l) const {
+  return query.counts[l] || (query.numbered && countedDimension(order.levels[l], format(l)) == iterations);
+}
+
+void Scatter::queryEntry(const Query &query, ValueRange dims) {
+  if (query.ofRanks && !pairs)
+    ranks.query(dims[ranks.dimension()]);
+  if (query.levels.empty())
+    return;
+  Values at = coordinates(dims, query.needsNumbers);
+  if (query.numbered)
+    counters->number(*order.levels[*query.numbered]);
+  Value parent = zero();
+  for (unsigned l = 0; l < query.end; ++l) {
+    if (query.counts[l] && query.counts[l] != query.rankCounts)
+      target.increment(query.counts[l], dims[order.levels[l]->dims[0]]);
+    else if (!isCounted(query, l) && llvm::is_contained(query.levels, l))
+      format(l).query(target, builds[l], parent, at[l], ValueRange(at).take_front(l));
+    // Only the first level queried may depend on its parent, and all above it have their sizes.
+    if (l < query.levels.front())
+      parent = format(l).insert(target, builds[l], parent, at[l]);
   }
-  if (sortsRanks)
-    ranks.sort();
-  ranked = true;
 }
 
 /// Copies of the loops that query; returns a table with the number of entries of each chunk's longest
@@ -220,23 +302,24 @@ Value Scatter::queryLongestIteration(OnCoordinates atEntry, bool numbered, bool 
   Value longest = numbered ? target.zeros(b.getI64Type(), chunkCount()) : Value();
   forEachChunk([&](const Chunk *chunk) {
     restart();
-    Value most = numbered ? target.cell(zero()) : Value();
+    std::optional<Register> most;
+    if (numbered)
+      most.emplace(target, zero());
     Operation *loop = cloneCounting(b, stream, chunk, atEntry);
     auto end = [&](Value) {
-      if (numbered)
-        target.write(most, zero(),
-                     make<arith::MaxUIOp>(target, target.read(most, zero()), counters->iterationEntries()));
+      if (most)
+        most->set(target.umax(most->get(), counters->iterationEntries()));
     };
     if (startsIterations)
       atIterations(loop, [&](Value) { counters->startIteration(); }, end);
-    if (numbered)
-      target.write(longest, numberOf(chunk), target.read(most, zero()));
+    if (most)
+      target.write(longest, numberOf(chunk), most->get());
   });
   return longest;
 }
 
 void Scatter::size(unsigned l) {
-  Phase phase(b, "assembly: " + levelText(l));
+  Phase phase(b, "assembly: " + target.levelText(l));
   LevelBuild &build = builds[l];
   build.paddingIsCleared = entryCounts || padsIterations || tiledLevel;
   build.parents = parents;
@@ -256,10 +339,10 @@ void Scatter::restart() {
     if (tellsFirst(l))
       deepest = l + 1;
   Value none = target.constant(std::numeric_limits<int64_t>::min());
-  for (Value before : last)
-    target.write(before, zero(), none);
+  for (const Register &before : last)
+    before.set(none);
   while (last.size() < deepest)
-    last.push_back(target.cell(none));
+    last.emplace_back(target, none);
 }
 
 /// The level coordinates of an entry (without `numbered`, 0 for counters), and which levels have their first
@@ -274,8 +357,8 @@ Values Scatter::coordinates(ValueRange dims, bool numbered) {
   });
   Value isFirst;
   for (auto [l, before] : llvm::enumerate(last)) {
-    Value other = target.compare(arith::CmpIPredicate::ne, target.read(before, zero()), at[l]);
-    target.write(before, zero(), at[l]);
+    Value other = target.isDifferent(before.get(), at[l]);
+    before.set(at[l]);
     isFirst = isFirst ? make<arith::OrIOp>(target, isFirst, other) : other;
     builds[l].firstOccurrence = tellsFirst(unsigned(l)) ? isFirst : Value();
   }
@@ -310,7 +393,7 @@ void Scatter::store() {
   };
   if (!tiledLevel)
     return storeDirectly(insert);
-  Value fits = ColumnTiles::fit(target, *tiledLevel, builds);
+  Value fits = TiledColumns(target, *tiledLevel, builds).fitTiles();
   if (!fits)
     return storeInTiles(insert);
   either(target, fits, [&] { storeInTiles(insert); }, [&] { storeDirectly(insert); });
@@ -319,10 +402,11 @@ void Scatter::store() {
 /// Each chunk of the stream stores the coordinates from its first one to its last one; those between chunks
 /// are emptied behind.
 void Scatter::storeInTiles(OnInsert insert) {
+  const TiledColumns columns(target, *tiledLevel, builds);
   Value firsts = newBuffer(target, b.getI64Type(), chunkCount());
   Value ends = newBuffer(target, b.getI64Type(), chunkCount());
   forEachChunk([&](const Chunk *chunk) {
-    tiles.emplace(target, *tiledLevel, builds);
+    tiles.emplace(columns);
     restart();
     Operation *loop = cloneLoops(b, stream, chunk, insert);
     auto start = [&](Value coordinate) {
@@ -337,13 +421,13 @@ void Scatter::storeInTiles(OnInsert insert) {
     tiles.reset();
   });
   auto join = [&](Value chunk, Values reached) {
-    ColumnTiles::empty(target, *tiledLevel, builds, reached[0], target.read(firsts, chunk));
-    return Values{make<arith::MaxUIOp>(target, reached[0], target.read(ends, chunk))};
+    columns.empty(reached[0], target.read(firsts, chunk));
+    return Values{target.umax(reached[0], target.read(ends, chunk))};
   };
   Value reached = reduce(target, zero(), chunkCount(), zero(), join)[0];
   freeBuffers(target, {firsts, ends});
-  ColumnTiles::empty(target, *tiledLevel, builds, reached, target.storage.dims[tiledLevel->dim]);
-  ColumnTiles::emptyOutside(target, *tiledLevel, builds);
+  columns.empty(reached, target.storage.dims[tiledLevel->dim]);
+  columns.emptyOutside();
 }
 
 /// Each entry at its position, where padding is filled first, or with its row.
@@ -430,7 +514,8 @@ bool Scatter::canRunInParallel() const {
     const auto &coordinates = target.storage.layout.coordinates[l];
     if (coordinates && target.storage.layout.fields[coordinates->field].width == 2)
       return false;
-    return !has(e, ExprKind::Counter) || (ascends && countedDimension(e, format(l)) == order.keys[0]->value);
+    return !format::contains(e, ExprKind::Counter) ||
+           (ascends && countedDimension(e, format(l)) == order.keys[0]->value);
   });
 }
 
@@ -448,24 +533,12 @@ void Scatter::forEachChunk(llvm::function_ref<void(const Chunk *)> body) {
 
 //===--- The pass ---===//
 
-/// Entries whose positions are far apart are brought together first; else threads that have a histogram of
-/// the parents each store them at once, or one thread does.
 void lower(Target &target, const Stream &stream, ScatterOp op) {
   auto directly = [&](Value cacheResident) {
     Scatter(target, stream, op.getPairs(), op.getParallel(), cacheResident).run();
   };
-  if (!RadixPartition::fits(target, stream))
-    return directly({});
-  RadixPartition partition(target, stream, op.getParallel());
-  RadixPartition::Arrival arrival = partition.arrival();
-  auto direct = [&] { directly(arrival.cacheResident); };
-  auto together = [&] {
-    Value concurrent = partition.isConcurrent();
-    if (!concurrent)
-      return direct();
-    target.either(concurrent, [&] { partition.assembleShared(); }, direct);
-  };
-  target.either(arrival.profitable, [&] { partition.assemble(); }, together);
+  fitsRadixPartition(target, stream) ? partitionOrElse(target, stream, op.getParallel(), directly)
+                                     : directly({});
 }
 
 bool isReadyToScatter(const TargetFacts &target, const Stream &stream) {

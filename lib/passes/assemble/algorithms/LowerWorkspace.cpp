@@ -1,15 +1,14 @@
 // tulle-lower-workspace: fibers accumulated in a dense workspace, whose entries are appended in order.
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "passes/Passes.h"
 #include "passes/assemble/algorithms/AllocationPlan.h"
-#include "passes/assemble/algorithms/BitSet.h"
 #include "passes/assemble/algorithms/ChunkedAppend.h"
-#include "passes/assemble/algorithms/FiberBoundaries.h"
-#include "passes/assemble/algorithms/LowerBuild.h"
-#include "passes/assemble/algorithms/SortedAppend.h"
+#include "passes/assemble/algorithms/CoordinateList.h"
 #include "passes/assemble/algorithms/StreamingStores.h"
 #include "passes/assemble/choose/Strategies.h"
+#include <limits>
 
 namespace tulle::passes {
 using namespace mlir;
@@ -22,6 +21,96 @@ using arith::CmpIPredicate;
 using format::LevelKind;
 
 namespace {
+
+//===--- A set of small integers ---===//
+
+/// Filled in any order, visited in ascending order, and emptied by the visit. One bit per key, and above
+/// every 64 words of these one word that says which are not empty. Only the summary words between the
+/// smallest and the largest that were touched are looked at.
+class Bitmap {
+public:
+  /// An empty set of keys below `size`; memory of the call.
+  Bitmap(const Target &target, Value size)
+      : target(target), b(target.builder), words(emptyWords(target, size)), least(target, b.getIndexType()),
+        most(target, b.getIndexType()) {
+    summary = emptyWords(target, make<memref::DimOp>(target, words, target.constant(0)));
+    forget();
+  }
+
+  /// Returns whether the key is new (i1).
+  Value insert(Value key) const {
+    // The bit is set without a test: a branch that is guessed wrong costs more. Whether its word was empty is
+    // tested: entries close to each other share words, so that this is guessed right, and the summary is left
+    // alone.
+    auto [word, before] = setBit(words, key);
+    when(target, target.isEqual(before, 0), [&, word = word] {
+      Value at = setBit(summary, word).first;
+      least.set(target.umin(least.get(), at));
+      most.set(target.umax(most.get(), at));
+    });
+    Value bit = make<arith::TruncIOp>(target, b.getI1Type(), target.shiftRight(before, numberInWord(key)));
+    return make<arith::XOrIOp>(target, bit, target.constantInt(b.getI1Type(), 1));
+  }
+
+  /// Visits the keys in ascending order and empties the set.
+  void drain(function_ref<void(Value)> visit) const {
+    Value end = target.add(most.get(), 1);
+    forEach(target, least.get(), end, LoopKind::Reduction,
+            [&](Value at) { eachBit(summary, at, [&](Value word) { eachBit(words, word, visit); }); });
+    forget();
+  }
+
+  void free() const { freeBuffers(target, {words, summary}); }
+
+private:
+  /// Words for `bits` bits, all zero.
+  static Value emptyWords(const Target &target, Value bits) {
+    Value rounded = target.add(bits, 63);
+    Value count = target.builder.createOrFold<arith::ShRUIOp>(target.loc, rounded, target.constant(6));
+    Value words = newBuffer(target, target.builder.getI64Type(), count);
+    Value none = target.constantInt(target.builder.getI64Type(), 0);
+    fillBuffer(target, words, target.constant(0), count, none);
+    return words;
+  }
+  Value numberInWord(Value key) const {
+    return make<arith::IndexCastUIOp>(target, b.getI64Type(), target.both(key, 63));
+  }
+  /// Sets the key's bit; returns the number of its word, and what the word was.
+  std::pair<Value, Value> setBit(Value words, Value key) const {
+    Value at = target.shiftRight(key, 6);
+    Value bit = target.shiftLeft(target.constantInt(b.getI64Type(), 1), numberInWord(key));
+    Value word = loadAt(target, words, at);
+    storeAt(target, make<arith::OrIOp>(target, word, bit), words, at);
+    return {at, word};
+  }
+
+  /// Visits the bits of one word, which becomes zero.
+  void eachBit(Value words, Value at, function_ref<void(Value)> visit) const {
+    Value word = loadAt(target, words, at), one = target.constantInt(b.getI64Type(), 1);
+    storeAt(target, target.constantInt(b.getI64Type(), 0), words, at);
+    Value base = target.mul(at, 64);
+    levels::whileLoop(
+        target, word, [&](Values left) { return target.isDifferent(left[0], 0); },
+        [&](Values left) -> Values {
+          Value low =
+              make<LLVM::CountTrailingZerosOp>(target, b.getI64Type(), left[0], /*is_zero_poison=*/true);
+          visit(target.add(base, target.toIndex(low)));
+          return {target.both(left[0], target.difference(left[0], one))};
+        });
+  }
+
+  void forget() const {
+    least.set(target.constant(std::numeric_limits<int64_t>::max()));
+    most.set(target.constant(0));
+  }
+
+  const Target &target;
+  OpBuilder &b;
+  Value words, summary;
+  Register least, most; ///< the summary words that were touched lie between these
+};
+
+//===--- Workspaces ---===//
 
 /// Blocks up to this size are moved without a loop.
 constexpr int64_t kUnrolled = 64;
@@ -75,20 +164,17 @@ public:
   }
 
   void append(Appender &appender, const parallel::Chunk *chunk) override {
-    FiberBoundaries fibers(target, stream.order, level);
     appender.byFiber();
-    auto collect = [&](ValueRange dims, Value value) {
-      fibers.atInsert(dims);
-      insert(target.levelCoordinates(dims), value);
-    };
-    cloneLoops(b, stream, chunk, collect, appender.counting());
-    fibers.finish([&](ValueRange fiber) { flush(appender, fiber); });
+    auto collect = [&](ValueRange dims, Value value) { insert(target.levelCoordinates(dims), value); };
+    cloneFibers(
+        target, stream, level, chunk, collect, [&](ValueRange fiber) { flush(appender, fiber); },
+        appender.counting());
   }
 
   bool moveValues(const Target &result, Value start, Value count) override {
     if (!stays)
       return false;
-    forEach(target, target.constant(0), count, LoopKind::Reduction, [&](Value k) {
+    forEach(target, count, LoopKind::Reduction, [&](Value k) {
       moveBlock(addressOf(loadIndex(sources, k)), result.storage.fields.back(),
                 addressOf(target.add(start, k)));
     });
@@ -116,8 +202,7 @@ private:
       if (value)
         at = slotOf(at, isNew);
     }
-    for (unsigned l = level + 1; l < target.levels(); ++l)
-      at = target.add(target.mul(at, target.levelSize(l)), coordinates[l]);
+    at = target.positionBelow(at, level + 1, target.levels(), coordinates);
     if (value) {
       if (!unique)
         value = target.combineValues(target.fromMemory(loadAt(target, values, at)), value);
@@ -137,17 +222,12 @@ private:
     appender.closeFiber(fiber);
   }
 
-  void clear(Value first, Value last) {
-    forEach(target, first, last, LoopKind::Parallel,
-            [&](Value at) { storeAt(target, untouched, values, at); });
-  }
+  void clear(Value first, Value last) { fillBuffer(target, values, first, last, untouched); }
 
-  Value loadIndex(Value table, Value at) const {
-    return make<arith::IndexCastUIOp>(target, b.getIndexType(), loadAt(target, table, at));
-  }
+  Value loadIndex(Value table, Value at) const { return target.toIndex(loadAt(target, table, at)); }
 
   /// The first value of a block.
-  Value addressOf(Value number) const { return target.mul(number, target.constant(block)); }
+  Value addressOf(Value number) const { return target.mul(number, block); }
 
   /// Where the key's block is: the next free slot where the key is new. Which ones are is as regular as the
   /// tensor. A slot that no fiber has used is cleared first, apart from finding it: several entries may look
@@ -156,9 +236,9 @@ private:
     Value slot = either(
         target, isNew, b.getIndexType(), [&] { return Values{takeSlot(key)}; },
         [&] { return Values{loadIndex(slots, key)}; })[0];
-    Value isUnused = target.compare(CmpIPredicate::eq, slot, cleared->get());
+    Value isUnused = target.isEqual(slot, cleared->get());
     when(target, rarely(target, isUnused), [&] {
-      Value next = target.add(slot, target.constant(1));
+      Value next = target.add(slot, 1);
       clear(addressOf(slot), addressOf(next));
       cleared->set(next);
     });
@@ -168,7 +248,7 @@ private:
   Value takeSlot(Value key) {
     Value slot = used->get();
     storeAt(target, make<arith::IndexCastUIOp>(target, b.getI32Type(), slot), slots, key);
-    used->set(target.add(slot, target.constant(1)));
+    used->set(target.add(slot, 1));
     return slot;
   }
 
@@ -197,7 +277,7 @@ private:
   /// vectors.
   void copyBlock(Value from, Value result, Value to) {
     if (block > kUnrolled) {
-      forEach(target, target.constant(0), target.constant(block), LoopKind::Parallel, [&](Value k) {
+      forEach(target, target.constant(block), LoopKind::Parallel, [&](Value k) {
         Value at = target.add(from, k);
         Value held = loadAt(target, values, at);
         storeAt(target, untouched, values, at);
@@ -205,7 +285,7 @@ private:
       });
       return;
     }
-    auto element = [&](Value first, int64_t k) { return target.add(first, target.constant(k)); };
+    auto element = [&](Value first, int64_t k) { return target.add(first, k); };
     Values held;
     for (int64_t k = 0; k < block; ++k)
       held.push_back(loadAt(target, values, element(from, k)));
@@ -222,7 +302,7 @@ private:
     auto type = VectorType::get({lanes}, untouched.getType());
     Value clear = make<vector::BroadcastOp>(target, type, untouched);
     for (int64_t k = 0; k < block; k += lanes) {
-      Value at = target.add(from, target.constant(k)), out = target.add(to, target.constant(k));
+      Value at = target.add(from, k), out = target.add(to, k);
       Value held = make<vector::LoadOp>(target, type, values, at, /*nontemporal=*/false, line);
       vector::StoreOp::create(b, target.loc, clear, values, at, /*nontemporal=*/false, line);
       vector::StoreOp::create(b, target.loc, held, result, out, /*nontemporal=*/true, line);
@@ -239,7 +319,7 @@ private:
     for (unsigned l = target.levels() - 1; l > level; --l) {
       Value count = target.levelSize(l);
       below.push_back(make<arith::RemUIOp>(target, at, count));
-      at = make<arith::DivUIOp>(target, at, count);
+      at = target.divide(at, count);
     }
     coordinates.push_back(at);
     coordinates.append(below.rbegin(), below.rend());
@@ -287,10 +367,7 @@ bool countsFirst(const Target &target, const Stream &stream, Value bound) {
 
 /// Fibers have numbers for marks (i1), which have 32 bits.
 Value hasFewFibers(const Target &target) {
-  Value fibers = target.constant(1);
-  for (unsigned l = 0; l + 1 < target.storedLevels(); ++l)
-    fibers = target.product(l, fibers, target.levelSize(l));
-  return target.compare(CmpIPredicate::ult, fibers, target.constant(int64_t(1) << 31));
+  return target.isBelow(target.sizesOf(0, target.storedLevels() - 1), int64_t(1) << 31);
 }
 
 /// Whether an array for the level is profitable: i1, or null where that is known.
@@ -299,8 +376,8 @@ Value isSmall(const Target &target, Value entries) {
   Value size = target.levelSize(target.storedLevels() - 1);
   if (APInt known; matchPattern(size, m_ConstantInt(&known)) && known.getSExtValue() <= costs.smallLevel)
     return {};
-  Value limit = target.mul(saturated(target, entries), target.constant(costs.sparsest));
-  limit = make<arith::MaxUIOp>(target, limit, target.constant(costs.smallLevel));
+  Value limit = target.mul(saturated(target, entries), costs.sparsest);
+  limit = target.umax(limit, costs.smallLevel);
   return target.compare(CmpIPredicate::ule, size, limit);
 }
 
@@ -319,18 +396,13 @@ void lower(Target &target, const Stream &stream, WorkspaceOp op) {
   auto loops = [&](Target &to, Value staged) { return std::make_unique<Workspace>(to, stream, staged); };
   const Appending how{loops, /*unique=*/true, target.constant(*workspaceBlock(target)),
                       appendsBlocks(target, stream), blocksAreLines(target, stream)};
-  auto alone = [&] {
-    appendAlone(target, how, [&](function_ref<Values()> count) {
-      const size_t runs = Appender(target, how.unique, /*counting=*/true).allRuns().size();
-      return planPositions(target, entries, runs, how.block, count);
-    });
-  };
+  auto alone = [&] { appendAlone(target, how, entries); };
   auto append = [&] {
     if (!chunked)
       return alone();
     Value several = chunked->profitable();
     if (counted)
-      several = make<arith::AndIOp>(target, several, hasFewFibers(target));
+      several = target.both(several, hasFewFibers(target));
     target.either(several, [&] { chunked->append(how); }, alone);
   };
   Value small = isSmall(target, entries);

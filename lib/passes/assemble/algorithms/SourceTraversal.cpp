@@ -83,7 +83,7 @@ public:
   Walk(OpBuilder &b, Location loc, Value tensor, ValueRange sizes, const std::vector<Expr> &inverse,
        ArrayRef<std::optional<format::Slice>> slices)
       : b(b), loc(loc), tensor(tensor), sizes(sizes), inverse(inverse), slices(slices),
-        encoding(getEncoding(cast<RankedTensorType>(tensor.getType())).getValue()), dims(sizes.size()) {}
+        encoding(encodingOf(tensor)), dims(sizes.size()) {}
 
   void run(function_ref<void(ValueRange, Value)> leaf) {
     Value parent;
@@ -133,7 +133,7 @@ private:
       if (isSliced(d))
         restrict(d);
       else if (mayBePadding(inverse[d]))
-        guard(d);
+        goOnIf(arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, dims[d], sizes[d]));
     }
   }
 
@@ -141,8 +141,7 @@ private:
   void readDims(Value place) {
     auto read = CoordinatesOp::create(b, loc, tensor, place);
     dims.assign(read.getCoordinates().begin(), read.getCoordinates().end());
-    auto inside = scf::IfOp::create(b, loc, read.getInside(), false);
-    b.setInsertionPointToStart(inside.thenBlock());
+    goOnIf(read.getInside());
     for (unsigned d = 0; d < dims.size(); ++d)
       if (isSliced(d))
         restrict(d);
@@ -164,8 +163,7 @@ private:
     // A coordinate before the slice is a huge unsigned one.
     Value below = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, own, constant(size));
     inside = inside ? arith::AndIOp::create(b, loc, inside, below) : below;
-    auto branch = scf::IfOp::create(b, loc, inside, false);
-    b.setInsertionPointToStart(branch.thenBlock());
+    goOnIf(inside);
     dims[d] = own;
   }
 
@@ -188,10 +186,8 @@ private:
     }
   }
 
-  void guard(unsigned d) {
-    Value inside = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, dims[d], sizes[d]);
-    auto branch = scf::IfOp::create(b, loc, inside, false);
-    b.setInsertionPointToStart(branch.thenBlock());
+  void goOnIf(Value inside) {
+    b.setInsertionPointToStart(scf::IfOp::create(b, loc, inside, /*withElseRegion=*/false).thenBlock());
   }
 
   OpBuilder &b;

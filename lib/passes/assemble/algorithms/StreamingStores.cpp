@@ -9,8 +9,6 @@ using namespace tulle::dialect;
 
 namespace tulle::assemble {
 
-using arith::CmpIPredicate;
-
 namespace {
 
 /// Writes `count` elements of a buffer from `at` on. `element` and `line` emit what goes to element at + k,
@@ -43,16 +41,16 @@ private:
     int64_t lanes = type.getNumElements();
     // Wraps, as sizes do not.
     Value negated = make<arith::SubIOp>(target, target.constant(0), at);
-    Value ahead = make<arith::AndIOp>(target, negated, target.constant(lanes - 1));
-    Value head = make<arith::MinUIOp>(target, ahead, count);
-    Value whole = make<arith::DivUIOp>(target, target.sub(count, head), target.constant(lanes));
+    Value ahead = target.both(negated, lanes - 1);
+    Value head = target.umin(ahead, count);
+    Value whole = target.divide(target.sub(count, head), lanes);
     some(target.constant(0), head);
-    forEach(target, target.constant(0), whole, LoopKind::Reduction, [&](Value number) {
-      Value k = target.add(head, target.mul(number, target.constant(lanes)));
+    forEach(target, whole, LoopKind::Reduction, [&](Value number) {
+      Value k = target.add(head, target.mul(number, lanes));
       vector::StoreOp::create(target.builder, target.loc, line(k, type), to, target.add(at, k),
                               /*nontemporal=*/true, llvm::Align(uint64_t(kCacheLine)));
     });
-    some(target.add(head, target.mul(whole, target.constant(lanes))), count);
+    some(target.add(head, target.mul(whole, lanes)), count);
   }
 };
 
@@ -60,7 +58,7 @@ private:
 
 Value isStreamed(const Target &target, Value buffer) {
   Value size = make<memref::DimOp>(target, buffer, target.constant(0));
-  return target.compare(CmpIPredicate::ugt, size, target.constant(target.costs.streamedElements));
+  return target.isAbove(size, target.costs.streamedElements);
 }
 
 void copyElements(const Target &target, Value from, Value first, Value to, Value at, Value count) {

@@ -10,8 +10,6 @@ using namespace tulle::dialect;
 
 namespace tulle::assemble {
 
-using arith::CmpIPredicate;
-
 Target::Target(OpBuilder &b, Location loc, RankedTensorType tensor, ValueRange sizes, Combine combine,
                AssemblyPlan plan)
     : TargetFacts(tensor, combine, plan), Assembly(b, loc, TargetFacts::storage),
@@ -26,13 +24,6 @@ Target::Target(OpBuilder &b, Location loc, RankedTensorType tensor, ValueRange s
 
 Target::Target(const Target &other)
     : TargetFacts(other), Assembly(other.builder, other.loc, TargetFacts::storage), costs(other.costs) {}
-
-void Target::setSegments(Value positions, Value coordinates, Value values) {
-  const unsigned level = levels() - 1;
-  storage.fields[*storage.layout.positions[level]] = positions;
-  storage.fields[storage.layout.coordinates[level]->field] = coordinates;
-  storage.fields.back() = values;
-}
 
 void Target::sortSegments(Value first, Value last, Value start) const {
   const unsigned level = levels() - 1;
@@ -54,7 +45,20 @@ Values Target::levelCoordinates(ValueRange dims, levels::SpecialValue special) c
                                 [&](const format::Level &level) { return coordinates(level.expr); });
 }
 
+Value Target::positionBelow(Value above, unsigned begin, unsigned end, ValueRange coordinates) const {
+  for (unsigned l = begin; l < end; ++l)
+    above = add(mul(above, levelSize(l)), coordinates[l]);
+  return above;
+}
+
 //===--- Sizes and memory ---===//
+
+Value Target::sizesOf(unsigned begin, unsigned end) const {
+  Value size = constant(1);
+  for (unsigned l = begin; l < end; ++l)
+    size = product(l, size, levelSize(l));
+  return size;
+}
 
 Value Target::product(unsigned level, Value parents, Value each) const {
   APInt x, y;
@@ -94,9 +98,8 @@ void Target::checkWidth(unsigned field, Value value) const {
   Value most = constant((int64_t(1) << info.width) - 1), shifted = value;
   if (info.isSigned)
     shifted = make<arith::AddIOp>(*this, value, constant(int64_t(1) << (info.width - 1)));
-  assemble::when(*this, compare(CmpIPredicate::ugt, shifted, most), [&] {
-    call(*this, "tulle_error_width", {constant(info.level), value, constant(info.width)});
-  });
+  when(*this, isAbove(shifted, most),
+       [&] { call(*this, "tulle_error_width", {constant(info.level), value, constant(info.width)}); });
 }
 
 void Target::refuseGroup(unsigned level, Value parent, Value found, Value wanted) const {
@@ -107,7 +110,7 @@ void Target::refuseGroup(unsigned level, Value parent, Value found, Value wanted
 static Value bufferLength(const Target &target, unsigned field, Value count) {
   if (target.storage.layout.fields[field].width != 2)
     return count;
-  Value rounded = target.add(count, target.constant(3));
+  Value rounded = target.add(count, 3);
   return target.builder.createOrFold<arith::ShRUIOp>(target.loc, rounded, target.constant(2));
 }
 
@@ -121,9 +124,9 @@ void Target::allocate(unsigned field, Value count) const {
   if (storage.layout.fields[field].width != 2)
     return;
   // The last byte may hold fewer coordinates than fit: its other bits are the same every time.
-  assemble::when(*this, compare(CmpIPredicate::ne, length, constant(0)), [&] {
+  when(*this, isDifferent(length, 0), [&] {
     Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(elementType(field)));
-    storeAt(*this, zero, buffer, sub(length, constant(1)));
+    storeAt(*this, zero, buffer, sub(length, 1));
   });
 }
 
@@ -165,9 +168,7 @@ Value Target::fillValue() const {
 }
 
 void Target::fillValues(Value begin, Value end) const {
-  Value value = fillValue();
-  forEach(*this, begin, end, LoopKind::Parallel,
-          [&](Value at) { storeAt(*this, value, storage.fields.back(), at); });
+  fillBuffer(*this, storage.fields.back(), begin, end, fillValue());
 }
 
 void Target::storeValue(Value position, Value value) const {
@@ -180,35 +181,9 @@ void Target::combineValue(Value position, Value value) const {
 }
 
 Value Target::combineValues(Value x, Value y) const {
-  Type type = x.getType();
-  bool isFloat = isa<FloatType>(type), isComplex = isa<ComplexType>(type), isBool = type.isInteger(1);
-  switch (combine) {
-  case Combine::Add:
-    return isBool      ? make<arith::OrIOp>(*this, x, y)
-           : isComplex ? make<complex::AddOp>(*this, x, y)
-           : isFloat   ? make<arith::AddFOp>(*this, x, y)
-                       : make<arith::AddIOp>(*this, x, y);
-  case Combine::Mul:
-    return isBool      ? make<arith::AndIOp>(*this, x, y)
-           : isComplex ? make<complex::MulOp>(*this, x, y)
-           : isFloat   ? make<arith::MulFOp>(*this, x, y)
-                       : make<arith::MulIOp>(*this, x, y);
-  case Combine::Min:
-    return isBool    ? make<arith::AndIOp>(*this, x, y)
-           : isFloat ? make<arith::MinimumFOp>(*this, x, y)
-                     : make<arith::MinSIOp>(*this, x, y);
-  case Combine::Max:
-    return isBool    ? make<arith::OrIOp>(*this, x, y)
-           : isFloat ? make<arith::MaximumFOp>(*this, x, y)
-                     : make<arith::MaxSIOp>(*this, x, y);
-  case Combine::And:
-    return make<arith::AndIOp>(*this, x, y);
-  case Combine::Or:
-    return make<arith::OrIOp>(*this, x, y);
-  case Combine::Xor:
-    return make<arith::XOrIOp>(*this, x, y);
-  }
-  llvm_unreachable("a combination outside its enumeration");
+  if (!isa<ComplexType>(x.getType()))
+    return arith::getReductionOp(kindOf(x.getType(), combine), builder, loc, x, y);
+  return combine == Combine::Add ? make<complex::AddOp>(*this, x, y) : make<complex::MulOp>(*this, x, y);
 }
 
 Value Target::identity() const {

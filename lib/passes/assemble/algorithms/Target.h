@@ -4,6 +4,7 @@
 #include "levels/Assembly.h"
 #include "levels/Expression.h"
 #include "passes/assemble/algorithms/Emit.h"
+#include "passes/assemble/choose/Order.h"
 #include "passes/assemble/choose/TargetFacts.h"
 
 namespace tulle::assemble {
@@ -21,15 +22,20 @@ public:
   using TargetFacts::storage;
   iteration::Costs costs;
 
-  /// The buffers of the last level, and the values.
-  void setSegments(mlir::Value positions, mlir::Value coordinates, mlir::Value values);
-  /// tulle.sort_segments and tulle.unique of these.
+  /// tulle.sort_segments and tulle.unique of the buffers of the last level, and the values.
   void sortSegments(mlir::Value first, mlir::Value last, mlir::Value start) const;
   mlir::Value combineRepeats(mlir::Value first, mlir::Value last, mlir::Value start) const;
 
   /// The level expressions at the dimensions' coordinates, one index value per level.
   Values levelCoordinates(mlir::ValueRange dims, levels::SpecialValue special = {}) const;
 
+  /// The product of the sizes of levels `begin` … `end - 1`; of the values below each last stored position.
+  mlir::Value sizesOf(unsigned begin, unsigned end) const;
+  mlir::Value blockValues() const { return sizesOf(storedLevels(), levels()); }
+  /// The position below one of the level above `begin` at these coordinates of the levels, which are full
+  /// ones from there to before `end`.
+  mlir::Value positionBelow(mlir::Value above, unsigned begin, unsigned end,
+                            mlir::ValueRange coordinates) const;
   mlir::Value product(unsigned level, mlir::Value parents, mlir::Value each) const override;
   mlir::Value positions(unsigned level, mlir::Value parents, mlir::Value each) const override;
   /// 2-bit coordinates take a quarter of the bytes.
@@ -73,5 +79,32 @@ private:
 
   mutable Values temporaries;
 };
+
+/// Replaces each such op by the buffers that `lower(target, stream, op)` gives the target; an op whose
+/// entries do not fit is refused.
+template <typename Op, typename Lower>
+mlir::LogicalResult lowerBuild(mlir::Operation *root, bool (*fits)(const TargetFacts &, const Stream &),
+                               Lower lower) {
+  auto tensorOf = [](Op op) { return mlir::cast<mlir::RankedTensorType>(op.getTensor()); };
+  auto streamOf = [&](Op op) {
+    return assemble::streamOf(op.getEntries().template getDefiningOp<dialect::EntriesOp>(),
+                              dialect::getEncoding(tensorOf(op)).getValue());
+  };
+  auto check = [&](Op op) {
+    if (fits(TargetFacts(tensorOf(op), op.getCombine(), op.getPlan()), streamOf(op)))
+      return mlir::WalkResult::advance();
+    op.emitOpError("expected entries in an order, and of loops, that it can build the tensor from");
+    return mlir::WalkResult::interrupt();
+  };
+  if (root->walk(check).wasInterrupted())
+    return mlir::failure();
+  lowerEach<Op>(root, [&](mlir::OpBuilder &b, Op op) {
+    Target target(b, op.getLoc(), tensorOf(op), op.getSizes(), op.getCombine(), op.getPlan());
+    const Stream stream = streamOf(op);
+    lower(target, stream, op);
+    return target.storage.fields;
+  });
+  return mlir::success();
+}
 
 } // namespace tulle::assemble

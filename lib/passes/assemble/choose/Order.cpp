@@ -1,6 +1,6 @@
 // Follows the digits of the sort keys, level by level: what they fix and what they leave open.
 #include "passes/assemble/choose/Order.h"
-#include "mlir/IR/AffineExprVisitor.h"
+#include "mlir/IR/AffineExpr.h"
 #include <limits>
 
 namespace tulle::assemble {
@@ -228,6 +228,10 @@ unsigned Order::sortedLevels(unsigned fixed) const {
   while (l < levels.size() && follower.advance(levels[l]))
     ++l;
   return l - fixed;
+}
+
+const format::Encoding &encodingOf(mlir::Value tensor) {
+  return dialect::getEncoding(mlir::cast<mlir::RankedTensorType>(tensor.getType())).getValue();
 }
 
 std::vector<Expr> dimensionsOf(const std::vector<unsigned> &dims) {

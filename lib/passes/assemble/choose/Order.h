@@ -32,6 +32,8 @@ struct Stream {
   mlir::Value leastBound(mlir::OpBuilder &b, mlir::Location loc) const;
 };
 
+const format::Encoding &encodingOf(mlir::Value tensor);
+
 /// Dimensions as expressions.
 std::vector<format::Expr> dimensionsOf(const std::vector<unsigned> &dims);
 

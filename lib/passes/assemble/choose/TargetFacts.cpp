@@ -1,8 +1,8 @@
 // Counts levels from the encoding alone.
 #include "passes/assemble/choose/TargetFacts.h"
 #include "dialect/Scalars.h"
+#include "format/Encoding.h"
 #include "mlir/IR/Builders.h"
-#include <limits>
 
 using namespace mlir;
 using namespace tulle::dialect;
@@ -17,6 +17,10 @@ TargetFacts::TargetFacts(RankedTensorType tensor, Combine combine, AssemblyPlan 
   storage.layout = format::layout(storage.encoding);
   storage.digits = format::digits(storage.encoding).value_or(std::vector<format::Digit>());
   storage.element = tensor.getElementType();
+}
+
+std::string TargetFacts::levelText(unsigned level) const {
+  return "level " + std::to_string(level) + " (" + format::printLevel(encoding(), level) + ")";
 }
 
 bool TargetFacts::isFull(unsigned level) const {
@@ -48,30 +52,43 @@ std::optional<int64_t> TargetFacts::blockSize(int64_t most) const {
   return size;
 }
 
+int64_t TargetFacts::valueBytes() const {
+  return isa<ComplexType>(storage.element)
+             ? 16
+             : std::max<int64_t>(storage.element.getIntOrFloatBitWidth() / 8, 1);
+}
+
 bool TargetFacts::fillIsIdentity() const {
   return fillAttr(storage.encoding, storage.element) == identityOf(storage.element, combine);
 }
 
-Attribute identityOf(Type type, Combine combine) {
-  OpBuilder b(type.getContext());
-  auto number = [&](int64_t i, double f) { return scalarAttr(type, Scalar{i, f}); };
-  unsigned bits = type.isInteger() ? type.getIntOrFloatBitWidth() : 64;
-  constexpr double infinity = std::numeric_limits<double>::infinity();
+arith::AtomicRMWKind kindOf(Type type, Combine combine) {
+  using Kind = arith::AtomicRMWKind;
+  const bool isFloat = isa<FloatType>(type), isBool = type.isInteger(1);
   switch (combine) {
   case Combine::Add:
-  case Combine::Or:
-  case Combine::Xor:
-    return number(0, 0);
+    return isBool ? Kind::ori : isFloat ? Kind::addf : Kind::addi;
   case Combine::Mul:
-    return number(1, 1);
-  case Combine::And:
-    return number(bits == 1 ? 1 : -1, 0);
+    return isBool ? Kind::andi : isFloat ? Kind::mulf : Kind::muli;
   case Combine::Min:
-    return number(bits == 1 ? 1 : APInt::getSignedMaxValue(bits).getSExtValue(), infinity);
+    return isBool ? Kind::andi : isFloat ? Kind::minimumf : Kind::mins;
   case Combine::Max:
-    return number(bits == 1 ? 0 : APInt::getSignedMinValue(bits).getSExtValue(), -infinity);
+    return isBool ? Kind::ori : isFloat ? Kind::maximumf : Kind::maxs;
+  case Combine::And:
+    return Kind::andi;
+  case Combine::Or:
+    return Kind::ori;
+  case Combine::Xor:
+    return Kind::xori;
   }
   llvm_unreachable("a combination outside its enumeration");
+}
+
+Attribute identityOf(Type type, Combine combine) {
+  if (isa<ComplexType>(type))
+    return scalarAttr(type, combine == Combine::Mul ? Scalar{1, 1} : Scalar{0, 0});
+  OpBuilder b(type.getContext());
+  return arith::getIdentityValueAttr(kindOf(type, combine), type, b, b.getUnknownLoc());
 }
 
 } // namespace tulle::assemble

@@ -19,6 +19,8 @@ public:
   unsigned levels() const { return unsigned(storage.encoding.levels.size()); }
   const format::LevelFormat &format(unsigned level) const { return storage.encoding.levels[level].format; }
   mlir::RankedTensorType type() const { return tensor; }
+  /// The level as it is written, for comments.
+  std::string levelText(unsigned level) const;
   /// Dense or batch: positions are computed.
   bool isFull(unsigned level) const;
   /// One more than the last level that is not full.
@@ -28,10 +30,15 @@ public:
   /// The values below each position of the last stored level; nullopt where no static size bounds them by
   /// `most`.
   std::optional<int64_t> blockSize(int64_t most) const;
+  /// Bytes of a value, at most.
+  int64_t valueBytes() const;
   /// Whether the fill is the value that `combine` leaves alone.
   bool fillIsIdentity() const;
 };
 
+/// What upstream calls a combination of values of the type, which is not complex. Truth values are ordered,
+/// and their sum is whether one holds.
+mlir::arith::AtomicRMWKind kindOf(mlir::Type type, dialect::Combine combine);
 /// The value that a combination leaves alone.
 mlir::Attribute identityOf(mlir::Type type, dialect::Combine combine);
 
