@@ -2,10 +2,9 @@
 #include "dialect/Attributes.h"
 #include "dialect/Dialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Interfaces/ViewLikeInterface.h"
+#include "mlir/Dialect/MemRef/Utils/MemRefUtils.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "passes/Passes.h"
-#include "passes/parallel/FunctionNames.h"
 
 namespace tulle::passes {
 using namespace mlir;
@@ -51,11 +50,8 @@ struct Outline : impl::OutlineBase<Outline> {
   static bool areDistinct(ArrayRef<Value> captured) {
     llvm::SmallPtrSet<Value, 8> seen;
     return llvm::all_of(captured, [&](Value value) {
-      if (!isa<MemRefType>(value.getType()))
-        return true;
-      while (auto view = value.getDefiningOp<ViewLikeOpInterface>())
-        value = view.getViewSource();
-      return seen.insert(value).second;
+      auto buffer = dyn_cast<MemrefValue>(value);
+      return !buffer || seen.insert(memref::skipViewLikeOps(buffer)).second;
     });
   }
 
@@ -73,10 +69,10 @@ struct Outline : impl::OutlineBase<Outline> {
     std::string of = std::to_string(number) + "_" + op->getParentOfType<func::FuncOp>().getName().str();
 
     OpBuilder b = OpBuilder::atBlockEnd(getOperation().getBody());
-    func::FuncOp task = declare(b, loc, kTaskPrefix + of, types);
+    func::FuncOp task = declare(b, loc, (dialect::kTaskPrefix + of).str(), types);
     if (areDistinct(outside))
       task->setAttr(dialect::kNoaliasAttr, b.getUnitAttr());
-    func::FuncOp launch = declare(b, loc, kLaunchPrefix + of, types);
+    func::FuncOp launch = declare(b, loc, (dialect::kLaunchPrefix + of).str(), types);
 
     task.getBody().takeBody(op.getBody());
     Block &body = task.getBody().front();
