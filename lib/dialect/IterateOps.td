@@ -40,7 +40,7 @@ def Tulle_LoopAttr : AttrDef<Tulle_Dialect, "Loop"> {
   let genVerifyDecl = 1;
 }
 
-def Tulle_Strategy : Tulle_Enum<"Strategy", "how a co-iteration is lowered", ["Auto", "Merge", "Gallop", "Locate", "Blocks"]>;
+def Tulle_Strategy : Tulle_Enum<"Strategy", "how a co-iteration is lowered", ["Auto", "Merge", "Gallop", "Blocks"]>;
 def Tulle_StrategyAttr : EnumAttr<Tulle_Dialect, Tulle_Strategy, "strategy">;
 
 /// What an op does at an iterator is all in its results, but it may run only where the iterator exists: a search that found nothing,
@@ -244,7 +244,7 @@ def Tulle_CoiterateOp : Tulle_Op<"coiterate", [AttrSizedOperandSegments, SingleB
 
     `strategy` says what loop this becomes: `merge` visits the smallest coordinate among the spaces and advances those that have it;
     `gallop` (intersections) lets the spaces that are behind leap by doubling steps; `blocks` (intersections of two) compares
-    vectors of coordinates, and words of bitmaps; `locate` goes through the whole range, with one position per space; `auto` merges, but
+    vectors of coordinates, and words of bitmaps; `auto` merges, but
     an innermost intersection of two compares blocks, or gallops where their lengths turn out to differ.
 
     Each coordinate of the set is visited once, in ascending order, by the region of its minterm: the one that

@@ -2,7 +2,6 @@
 // attributes.
 #include "dialect/Scalars.h"
 #include "dialect/Dialect.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 
 namespace tulle::dialect {
@@ -15,6 +14,20 @@ Attribute zeroAttr(Type type) {
     return b.getArrayAttr({part, part});
   }
   return b.getZeroAttr(type);
+}
+
+Value add(OpBuilder &b, Location loc, Value x, Value y, bool negative, arith::FastMathFlags flags) {
+  auto fast = arith::FastMathFlagsAttr::get(b.getContext(), flags);
+  Type type = x.getType();
+  if (type.isInteger(1))
+    return arith::OrIOp::create(b, loc, x, y);
+  if (isa<IntegerType>(type))
+    return negative ? Value(arith::SubIOp::create(b, loc, x, y)) : arith::AddIOp::create(b, loc, x, y);
+  if (isa<ComplexType>(type))
+    return negative ? Value(complex::SubOp::create(b, loc, x, y, fast))
+                    : complex::AddOp::create(b, loc, x, y, fast);
+  return negative ? Value(arith::SubFOp::create(b, loc, x, y, fast))
+                  : arith::AddFOp::create(b, loc, x, y, fast);
 }
 
 /// The type that a number of an encoding is read as: integers end at those of their own width (an infinite

@@ -1,6 +1,7 @@
 // Numbers as attributes: fills, and values that an encoding names.
 #pragma once
 #include "format/Encoding.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "support/ElementType.h"
@@ -18,6 +19,9 @@ mlir::Attribute fillAttr(mlir::RankedTensorType type);
 /// The value of everything stored, of that element type, where the encoding names one (`explicitVal`); else
 /// null.
 mlir::Attribute explicitAttr(const format::Encoding &encoding, mlir::Type type);
+/// x + y, or x - y if `negative`, of any scalar type; of truth values, or.
+mlir::Value add(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value x, mlir::Value y,
+                bool negative = false, mlir::arith::FastMathFlags flags = mlir::arith::FastMathFlags::none);
 /// 0 of a scalar type (complex: a pair of zeros).
 mlir::Attribute zeroAttr(mlir::Type type);
 

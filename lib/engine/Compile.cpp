@@ -46,6 +46,7 @@ bool coordinatesFit32(const notation::Program &program) {
 }
 
 pipeline::Options pipelineOptions(const Options &options, bool index32) {
+  index32 &= !options.wideIndices;
   return {options.vectorLength, index32,          emitsParallelCode(options), options.deterministic,
           options.quick,        options.strategy, options.upstreamPasses};
 }

@@ -367,7 +367,6 @@ def RegisterTiles : FunctionPass<"tulle-register-tiles", vector # arith # scf # 
   let options = [
     Option<"vl", "vl", "unsigned", /*default=*/"0", "Elements of a vector; 0: 256 bits of the widest element, 512 in tiles of long rows">,
     Option<"index32", "index32", "bool", /*default=*/"false", "Coordinates fit a signed 32-bit integer: gather with 32-bit indices">,
-    Option<"scalarizeGathers", "scalarize-gathers", "bool", /*default=*/"true", "Scalarize gathers: a load for each lane instead of an instruction">,
     Option<"factors", "factors", "bool", /*default=*/"true", "Hoist factors out of sums that may be reassociated">
   ];
 }
@@ -409,7 +408,6 @@ def Vectorize : FunctionPass<"tulle-vectorize", vector # arith # scf # memref # 
     Option<"vl", "vl", "unsigned", /*default=*/"0", "Elements of a vector; 0: 256 bits of the widest element">,
     Option<"scalable", "scalable", "bool", /*default=*/"false", "vl counts the elements of one granule of a scalable vector">,
     Option<"index32", "index32", "bool", /*default=*/"false", "Coordinates fit a signed 32-bit integer: gather with 32-bit indices">,
-    Option<"scalarizeGathers", "scalarize-gathers", "bool", /*default=*/"false", "Scalarize gathers: a load for each lane instead of an instruction">,
     Option<"sampleRows", "sample-rows", "bool", /*default=*/"false", "Version reductions over rows by a sample of the rows">
   ];
 }

@@ -168,27 +168,6 @@ func.func @gaps(%a: tensor<?xf64, #SV>) {
   return
 }
 
-// Locate: one iteration per coordinate. Positions are carried, so the iterations depend on each other.
-// CHECK-LABEL: @locate_all
-func.func @locate_all(%a: tensor<?xf64, #SV>) {
-  %c0 = arith.constant 0 : index
-  %n = tulle.level_size %a level(0) : tensor<?xf64, #SV>
-  %r = tulle.range %c0 to %n
-  %sa = tulle.space %a level(0) : tensor<?xf64, #SV> -> !tulle.space<#SV, 0>
-  // CHECK: scf.for %[[I:.*]] = %c0 to %{{.*}} iter_args(%[[P:.*]] = %{{.*}})
-  // CHECK: %[[C:.*]] = scf.if
-  // CHECK: %[[HAS:.*]] = arith.cmpi eq, %[[C]], %[[I]]
-  // CHECK: scf.if %[[HAS]]
-  // CHECK-NEXT: "stored"
-  // CHECK-NEXT: else
-  // CHECK-NEXT: "none"
-  // CHECK: tulle.loop = #tulle.loop<reduction>
-  tulle.coiterate %i in "1" (%sa : !tulle.space<#SV, 0>) range %r strategy = locate
-  case "a" (%x) { "stored"(%i) : (index) -> () }
-  case "none" { "none"(%i) : (index) -> () }
-  return
-}
-
 // Gallop: what the shorter operand has is looked for in the other one, by doubling steps of whole blocks, by halving them, and
 // with a vector.
 // CHECK-LABEL: @gallop

@@ -1,6 +1,7 @@
 // Vector code agrees with plain loops at every length around the vector length, for every monoid. Values are
 // small integers, so that sums are exact in any order.
 #include "Programs.h"
+#include "engine/Kernel.h"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <random>
@@ -25,6 +26,11 @@ const Monoid monoids[] = {
     {"&=", 127, [](int64_t a, int64_t b) { return a & b; }},
     {"^=", 1, [](int64_t a, int64_t b) { return a ^ b; }},
 };
+
+TEST(Vector, wideIndicesReachThePasses) {
+  EXPECT_TRUE(pipelineOptions({}, /*index32=*/true).index32);
+  EXPECT_FALSE(pipelineOptions({.wideIndices = true}, /*index32=*/true).index32);
+}
 
 TEST(Vector, everyMonoidAtEveryLength) {
   std::mt19937 random(1);

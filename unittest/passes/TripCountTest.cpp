@@ -1,6 +1,6 @@
 // How often loops run at most, from their bounds alone.
 #include "ParsedModule.h"
-#include "passes/analysis/LoopMatchers.h"
+#include "passes/analysis/LoopUtils.h"
 
 namespace tulle::passes {
 namespace {

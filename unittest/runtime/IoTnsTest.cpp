@@ -135,7 +135,7 @@ TEST(IoSmtx, Refusals) {
     std::string text, place, reason;
   } refusals[] = {
       {"", "t.smtx:1:1", "the file is empty"},
-      {"x", "t.smtx:1:1", "expected the number of rows (an unsigned integer), found 'x'"},
+      {"x", "t.smtx:1:1", "expected the number of rows (an integer), found 'x'"},
       {"2, -2, 1\n", "t.smtx:1:4", "the number of columns -2 is negative"},
       {"2, 2", "t.smtx:1:5", "the file is truncated"},
       {"2, 99999999999999999999, 1\n", "t.smtx:1:4", "does not fit a signed 64-bit integer"},

@@ -1,8 +1,8 @@
 // tulle-launch: define the functions that launch parallel regions through the engine.
+#include "dialect/Attributes.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "passes/Passes.h"
-#include "passes/parallel/FunctionNames.h"
 
 namespace tulle::passes {
 #define GEN_PASS_DEF_LAUNCH
@@ -19,9 +19,9 @@ struct LaunchPass : impl::LaunchBase<LaunchPass> {
     auto functions = llvm::to_vector(getOperation().getOps<LLVM::LLVMFuncOp>());
     for (LLVM::LLVMFuncOp function : functions) {
       llvm::StringRef name = function.getName();
-      if (!function.isExternal() || !name.consume_front(kLaunchPrefix))
+      if (!function.isExternal() || !name.consume_front(dialect::kLaunchPrefix))
         continue;
-      if (auto task = getOperation().lookupSymbol<LLVM::LLVMFuncOp>(kTaskPrefix + name.str()))
+      if (auto task = getOperation().lookupSymbol<LLVM::LLVMFuncOp>((dialect::kTaskPrefix + name).str()))
         define(function, task);
     }
   }

@@ -1,7 +1,6 @@
 // Reduction nests: imperfect loop nests that accumulate into a row of a result.
 #pragma once
-#include "passes/analysis/LoopMatchers.h"
-#include "passes/analysis/LoopTransforms.h"
+#include "passes/analysis/LoopUtils.h"
 #include "passes/analysis/VectorizationLegality.h"
 
 namespace tulle::passes {

@@ -2,7 +2,7 @@
 // the first operation that has none refuses the loop.
 #include "passes/analysis/VectorizationLegality.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
-#include "passes/analysis/LoopMatchers.h"
+#include "passes/analysis/LoopUtils.h"
 
 namespace tulle::passes {
 

@@ -8,8 +8,7 @@
 #include "dialect/Costs.h"
 #include "levels/Indices.h"
 #include "passes/Passes.h"
-#include "passes/analysis/LoopMatchers.h"
-#include "passes/analysis/LoopTransforms.h"
+#include "passes/analysis/LoopUtils.h"
 #include "passes/prefetch/PrefetchPlan.h"
 
 namespace tulle::passes {

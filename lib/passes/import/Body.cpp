@@ -82,7 +82,7 @@ Value BodyBuilder::expr(const notation::Expr &e) {
   }
   Value x = expr(e->args[0]);
   if (e->args.size() == 1)
-    return unary(e->op, e->type, e->args[0]->type, x);
+    return unary(e->op, e->args[0]->type, x);
   return binary(e->op, e->args[0]->type, x, expr(e->args[1]));
 }
 
@@ -105,66 +105,51 @@ Value BodyBuilder::reduce(Reduce reduce, ElementType type, Value accumulator, Va
   return binary(notation::monoid(reduce).op, type, accumulator, value);
 }
 
-Value BodyBuilder::unary(Op op, ElementType type, ElementType argType, Value x) {
-  if (isComplex(argType))
-    return complexUnary(op, x);
-  if (isFloat(argType))
-    return floatUnary(op, x);
-  Type t = x.getType();
-  const bool isBool = argType == ElementType::Bool;
-  if (isBool && (op == Op::Neg || op == Op::Abs || op == Op::Relu))
-    return x;
-  switch (op) {
-  case Op::Neg:
-    return plain<arith::SubIOp>(integer(t, 0), x);
-  case Op::Not:
-    return plain<arith::XOrIOp>(x, integer(t, isBool ? 1 : -1));
-  case Op::Abs:
-    return plain<math::AbsIOp>(x);
-  case Op::Relu:
-    return plain<arith::MaxSIOp>(x, integer(t, 0));
-  case Op::Imag:
-    return integer(t, 0);
-  default: // real and conj of a real number; the checker makes every other function's argument a float
-    return x;
-  }
-}
-
-Value BodyBuilder::floatUnary(Op op, Value x) {
-  constexpr std::pair<Op, Unary> table[] = {
-      {Op::Neg, &BodyBuilder::fp<arith::NegFOp>}, {Op::Abs, &BodyBuilder::fp<math::AbsFOp>},
-      {Op::Sqrt, &BodyBuilder::fp<math::SqrtOp>}, {Op::Exp, &BodyBuilder::fp<math::ExpOp>},
-      {Op::Log, &BodyBuilder::fp<math::LogOp>},   {Op::Sin, &BodyBuilder::fp<math::SinOp>},
-      {Op::Cos, &BodyBuilder::fp<math::CosOp>},   {Op::Tanh, &BodyBuilder::fp<math::TanhOp>}};
-  for (auto [known, build] : table)
-    if (known == op)
-      return (this->*build)(x);
-  Value zero = real(x.getType(), 0);
-  if (op == Op::Not)
-    return plain<arith::CmpFOp>(arith::CmpFPredicate::OEQ, x, zero);
-  if (op == Op::Relu)
-    return fp<arith::MaximumFOp>(x, zero);
-  return op == Op::Imag ? zero : x; // real and conj of a real number are itself
-}
-
-Value BodyBuilder::complexUnary(Op op, Value x) {
-  constexpr std::pair<Op, Unary> table[] = {
-      {Op::Neg, &BodyBuilder::plain<complex::NegOp>},   {Op::Abs, &BodyBuilder::plain<complex::AbsOp>},
-      {Op::Sqrt, &BodyBuilder::plain<complex::SqrtOp>}, {Op::Exp, &BodyBuilder::plain<complex::ExpOp>},
-      {Op::Log, &BodyBuilder::plain<complex::LogOp>},   {Op::Sin, &BodyBuilder::plain<complex::SinOp>},
-      {Op::Cos, &BodyBuilder::plain<complex::CosOp>},   {Op::Tanh, &BodyBuilder::plain<complex::TanhOp>},
-      {Op::Conj, &BodyBuilder::plain<complex::ConjOp>}, {Op::Real, &BodyBuilder::plain<complex::ReOp>},
-      {Op::Imag, &BodyBuilder::plain<complex::ImOp>}};
-  for (auto [known, build] : table)
-    if (known == op)
-      return (this->*build)(x);
-  llvm_unreachable("the checker refuses other functions of complex numbers");
-}
-
-struct BodyBuilder::Row {
+/// How an operation is built of arguments of each type; null where the checker refuses it.
+template <typename Build> struct BodyBuilder::Row {
   Op op;
-  Binary integer, real, complex;
+  Build integer, real, complex;
 };
+
+template <typename Build, size_t rows>
+Build BodyBuilder::find(const Row<Build> (&table)[rows], Op op, ElementType argType) {
+  const auto *row = llvm::find_if(table, [&](const Row<Build> &row) { return row.op == op; });
+  assert(row != std::end(table) && "the checker refuses other operations on numbers");
+  return isComplex(argType) ? row->complex : isFloat(argType) ? row->real : row->integer;
+}
+
+Value BodyBuilder::unary(Op op, ElementType argType, Value x) {
+  if (argType == ElementType::Bool && (op == Op::Neg || op == Op::Abs || op == Op::Relu))
+    return x;
+  if (!isComplex(argType)) {
+    if (op == Op::Real || op == Op::Conj)
+      return x;
+    auto zero = [&] { return isFloat(argType) ? real(x.getType(), 0) : integer(x.getType(), 0); };
+    if (op == Op::Imag)
+      return zero();
+    if (op == Op::Relu)
+      return binary(Op::Max, argType, x, zero());
+    if (op == Op::Not)
+      return isFloat(argType) ? compare(Op::Eq, argType, x, zero())
+                              : plain<arith::XOrIOp>(x, integer(x.getType(), -1));
+    if (op == Op::Neg && !isFloat(argType))
+      return plain<arith::SubIOp>(zero(), x);
+  }
+  using B = BodyBuilder;
+  static constexpr Row<Unary> table[] = {
+      {Op::Neg, nullptr, &B::fp<arith::NegFOp>, &B::plain<complex::NegOp>},
+      {Op::Abs, &B::plain<math::AbsIOp>, &B::fp<math::AbsFOp>, &B::plain<complex::AbsOp>},
+      {Op::Sqrt, nullptr, &B::fp<math::SqrtOp>, &B::plain<complex::SqrtOp>},
+      {Op::Exp, nullptr, &B::fp<math::ExpOp>, &B::plain<complex::ExpOp>},
+      {Op::Log, nullptr, &B::fp<math::LogOp>, &B::plain<complex::LogOp>},
+      {Op::Sin, nullptr, &B::fp<math::SinOp>, &B::plain<complex::SinOp>},
+      {Op::Cos, nullptr, &B::fp<math::CosOp>, &B::plain<complex::CosOp>},
+      {Op::Tanh, nullptr, &B::fp<math::TanhOp>, &B::plain<complex::TanhOp>},
+      {Op::Conj, nullptr, nullptr, &B::plain<complex::ConjOp>},
+      {Op::Real, nullptr, nullptr, &B::plain<complex::ReOp>},
+      {Op::Imag, nullptr, nullptr, &B::plain<complex::ImOp>}};
+  return (this->*find(table, op, argType))(x);
+}
 
 Value BodyBuilder::binary(Op op, ElementType argType, Value x, Value y) {
   if (op >= Op::Eq && op <= Op::Ge)
@@ -172,7 +157,7 @@ Value BodyBuilder::binary(Op op, ElementType argType, Value x, Value y) {
   if (argType == ElementType::Bool)
     return boolBinary(op, x, y);
   using B = BodyBuilder;
-  static constexpr Row table[] = {
+  static constexpr Row<Binary> table[] = {
       {Op::Add, &B::plain<arith::AddIOp>, &B::fp<arith::AddFOp>, &B::fp<complex::AddOp>},
       {Op::Sub, &B::plain<arith::SubIOp>, &B::fp<arith::SubFOp>, &B::fp<complex::SubOp>},
       {Op::Mul, &B::plain<arith::MulIOp>, &B::fp<arith::MulFOp>, &B::fp<complex::MulOp>},
@@ -186,13 +171,7 @@ Value BodyBuilder::binary(Op op, ElementType argType, Value x, Value y) {
       {Op::Xor, &B::plain<arith::XOrIOp>, nullptr, nullptr},
       {Op::Shl, &B::shift<arith::ShLIOp>, nullptr, nullptr},
       {Op::Shr, &B::shift<arith::ShRSIOp>, nullptr, nullptr}};
-  for (const Row &row : table)
-    if (row.op == op) {
-      Binary build = isComplex(argType) ? row.complex : isFloat(argType) ? row.real : row.integer;
-      assert(build && "the checker refuses orders and bits of complex numbers, and bits of floats");
-      return (this->*build)(x, y);
-    }
-  llvm_unreachable("the checker refuses other operations on numbers");
+  return (this->*find(table, op, argType))(x, y);
 }
 
 Value BodyBuilder::boolBinary(Op op, Value x, Value y) {

@@ -31,12 +31,12 @@ private:
   using Value = mlir::Value;
   using Unary = Value (BodyBuilder::*)(Value);
   using Binary = Value (BodyBuilder::*)(Value, Value);
-  struct Row; ///< of the table of binary operations
+  template <typename Build> struct Row; ///< of a table of operations
+  template <typename Build, size_t rows>
+  static Build find(const Row<Build> (&table)[rows], notation::Op op, ElementType argType);
 
-  Value unary(notation::Op op, ElementType type, ElementType argType, Value x);
+  Value unary(notation::Op op, ElementType argType, Value x);
   Value binary(notation::Op op, ElementType argType, Value x, Value y);
-  Value floatUnary(notation::Op op, Value x);
-  Value complexUnary(notation::Op op, Value x);
   Value boolBinary(notation::Op op, Value x, Value y);
   Value compare(notation::Op op, ElementType argType, Value x, Value y);
   Value compareInts(mlir::arith::CmpIPredicate predicate, Value x, Value y) {

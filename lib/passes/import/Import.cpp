@@ -40,9 +40,10 @@ public:
     Value result = !computed      ? intoArgument(b)
                    : inTwoSteps() ? finishIncrements(b, makeIncrements(b))
                                   : intoNewTensor(b);
+    // The dialect's plans are those of the notation.
+    auto plan = dialect::AssemblyPlanAttr::get(b.getContext(), dialect::AssemblyPlan(statement.plan));
     if (computed && statement.plan != notation::AssemblyPlan::Auto)
-      b.getBlock()->walk(
-          [&](linalg::GenericOp made) { made->setAttr(dialect::kPlanAttr, planAttr(*b.getContext())); });
+      b.getBlock()->walk([&](linalg::GenericOp made) { made->setAttr(dialect::kPlanAttr, plan); });
     if (computed && options.dropZeros)
       result.getDefiningOp()->setAttr(dialect::kDropAttr, b.getUnitAttr());
     func::ReturnOp::create(b, loc(b), result);
@@ -58,14 +59,6 @@ public:
 
 private:
   Location loc(OpBuilder &b) const { return b.getUnknownLoc(); }
-
-  dialect::AssemblyPlanAttr planAttr(MLIRContext &context) const {
-    using Plan = notation::AssemblyPlan;
-    return dialect::AssemblyPlanAttr::get(&context,
-                                          statement.plan == Plan::Count   ? dialect::AssemblyPlan::Count
-                                          : statement.plan == Plan::Bound ? dialect::AssemblyPlan::Bound
-                                                                          : dialect::AssemblyPlan::Grow);
-  }
 
   void add(const Access &access) {
     if (find(access) < operands.size())

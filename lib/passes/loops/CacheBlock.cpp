@@ -3,22 +3,30 @@
 // In `for i: for q: for p: for k: C[i, k] += … D[crd[q], k]` every i reads most of D, from an outer cache
 // each time. The loop over q is split where crd[q] passes multiples of a block, and the chunks of some i with
 // the same block run one after another.
+//
+// tulle-pack-operands: pack an operand of a product over a dense range into panels that fit L1, and block the
+// loops for them.
+//
+// In `for i: for g: for k: C[i, k] += … B[g, k]` every i loads all of B. Where that is more than L1 holds, a
+// block of g and a tile of k are done for all i, with that part of B packed into a panel: rows a power of two
+// apart would conflict in the cache.
 #include "dialect/Attributes.h"
 #include "dialect/Costs.h"
-#include "levels/Indices.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/Passes.h"
 #include "passes/analysis/ReductionNest.h"
 #include "passes/prefetch/PrefetchPlan.h"
 
 namespace tulle::passes {
 #define GEN_PASS_DEF_CACHEBLOCK
+#define GEN_PASS_DEF_PACKOPERANDS
 #include "passes/Passes.h.inc"
 
 namespace {
 
 using namespace mlir;
 using arith::CmpIPredicate;
+
+//===--- Blocks of rows ---===//
 
 /// `for i: (loads) for q: (loads) for p: (loads) for k: C[f(i, k)] = g(C[f(i, k)], …, D[crd[q]*n + k])`.
 struct BlockableNest {
@@ -61,11 +69,7 @@ public:
     Value columns = sub(inner.getUpperBound(), inner.getLowerBound());
     Value bytes = times(max(columns, constant(1)), constant(rowBits / 8));
     Value block = divide(constant(model.cpu.l1 / 8 * 3), bytes);
-    auto branch = scf::IfOp::create(b, loc, isProfitable(block, bytes),
-                                    /*withElseRegion=*/true);
-    b.setInsertionPoint(branch.thenBlock()->getTerminator());
-    emitGroups(block);
-    rows->moveBefore(branch.elseBlock()->getTerminator());
+    addVersion(b, rows, isProfitable(block, bytes), [&] { emitGroups(block); });
   }
 
 private:
@@ -109,21 +113,16 @@ private:
     auto table = MemRefType::get({model.costs.cacheBlockResultRows}, b.getIndexType());
     starts = memref::AllocOp::create(b, loc, table);
     Value size = constant(model.costs.cacheBlockResultRows);
-    auto loop = scf::ForOp::create(b, loc, rows.getLowerBound(), rows.getUpperBound(), size);
-    {
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPointToStart(loop.getBody());
-      Value first = loop.getInductionVar(), last = min(add(first, size), rows.getUpperBound());
-      Value limit = initializeStarts(first, last);
+    forSteps(b, loc, rows.getLowerBound(), rows.getUpperBound(), size, [&](Value first) {
+      Value last = min(add(first, size), rows.getUpperBound()), limit = initializeStarts(first, last);
       computeMeans(first, last, limit, block);
-      auto blocks = scf::ForOp::create(b, loc, constant(0), limit, block);
-      b.setInsertionPointToStart(blocks.getBody());
-      Value stop = add(blocks.getInductionVar(), block), isLast = is(CmpIPredicate::sge, stop, limit);
-      auto chunks = scf::ForOp::create(b, loc, first, last, constant(1));
-      chunks->setAttrs(rows->getAttrs());
-      b.setInsertionPointToStart(chunks.getBody());
-      emitChunk(chunks.getInductionVar(), first, stop, isLast);
-    }
+      forSteps(b, loc, constant(0), limit, block, [&](Value begin) {
+        Value stop = add(begin, block), isLast = is(CmpIPredicate::sge, stop, limit);
+        forSteps(b, loc, first, last, constant(1), [&](Value i) {
+          emitChunk(i, first, stop, isLast);
+        })->setAttrs(rows->getAttrs());
+      });
+    });
     memref::DeallocOp::create(b, loc, starts);
   }
 
@@ -152,8 +151,7 @@ private:
   /// Row i, as long as its coordinates are below `stop`; all that is left in the last block.
   void emitChunk(Value i, Value first, Value stop, Value isLast) {
     IRMapping map;
-    map.map(rows.getInductionVar(), i);
-    clonePrologue(b, rows, map);
+    clonePrologue(b, rows, i, map);
     Value from = memref::LoadOp::create(b, loc, starts, sub(i, first));
     Value end = map.lookupOrDefault(segments.getUpperBound());
     Value to = levels::whileLoop(
@@ -186,9 +184,8 @@ private:
       Type type = cast<MemRefType>(buffer.getType()).getElementType();
       const int64_t bits = type.isIndex() ? 64 : type.getIntOrFloatBitWidth();
       Value line = constant(std::max<int64_t>(1, model.cpu.line * 8 / bits));
-      auto lines = scf::ForOp::create(b, loc, begin, add(begin, add(mean, line)), line);
-      OpBuilder inside = OpBuilder::atBlockBegin(lines.getBody());
-      emitPrefetch(inside, loc, buffer, lines.getInductionVar());
+      forSteps(b, loc, begin, add(begin, add(mean, line)), line,
+               [&](Value at) { emitPrefetch(b, loc, buffer, at); });
     }
   }
 };
@@ -203,6 +200,220 @@ struct CacheBlockPass : impl::CacheBlockBase<CacheBlockPass> {
                              " rows of the result share blocks of an operand that L1 holds, "
                              "where rows select most of it, at run time");
         BlockedNest(std::move(*found), model).emit();
+      }
+  }
+};
+
+//===--- Panels ---===//
+
+/// A panel is as large as L1, and as wide as a register tile (experiment 043).
+constexpr int64_t panelRowBytes = 256;
+/// Rows of B that an iteration of the range may choose from.
+constexpr int64_t mostScale = 32;
+/// Rows of the result for which packing is profitable.
+constexpr int64_t fewRows = 32;
+
+/// `for i: (loads) [for k: C[base(i) + k] = constant] for g: … for k: C[base(i) + k] += … B[row(g) * length +
+/// k]`.
+struct Product {
+  scf::ForOp rows, init, range; ///< over i; over k, or null; over g
+  ReductionNest nest;
+  Value base;
+  memref::LoadOp load; ///< of B
+  Value row, length;
+  int64_t scale = 0; ///< scale * g <= row < scale * (g + 1)
+};
+
+bool isBelow(Value value, int64_t limit) {
+  if (auto mask = value.getDefiningOp<arith::AndIOp>())
+    return isBelow(mask.getRhs(), limit) || isBelow(mask.getLhs(), limit);
+  if (std::optional<int64_t> constant = getConstantIntValue(value))
+    return 0 <= *constant && *constant < limit;
+  auto loop = dyn_cast_or_null<scf::ForOp>(value.getParentBlock()->getParentOp());
+  return loop && value == loop.getInductionVar() && isZero(loop.getLowerBound()) &&
+         getConstantIntValue(loop.getUpperBound()).value_or(limit + 1) <= limit;
+}
+
+/// How many rows of B iteration g of the range chooses from, the first being g times that; 0 where unknown.
+int64_t scaleOf(Value row, Value g) {
+  if (row == g)
+    return 1;
+  auto sum = row.getDefiningOp<arith::AddIOp>();
+  if (!sum)
+    return 0;
+  for (auto [block, within] : {std::pair(sum.getLhs(), sum.getRhs()), {sum.getRhs(), sum.getLhs()}}) {
+    Value factor = otherOperand<arith::MulIOp>(block, g);
+    std::optional<int64_t> scale = factor ? getConstantIntValue(factor) : std::nullopt;
+    if (scale && *scale > 0 && *scale <= mostScale && isBelow(within, *scale))
+      return *scale;
+  }
+  return 0;
+}
+
+bool matchOperand(Product &p) {
+  scf::ForOp inner = p.nest.inner;
+  Value k = inner.getInductionVar();
+  unsigned loads = 0;
+  inner.walk([&](memref::LoadOp load) {
+    ++loads;
+    if (load != p.nest.load)
+      p.load = load;
+  });
+  if (loads != 2 || !p.load || !p.rows.isDefinedOutsideOfLoop(p.load.getMemRef()))
+    return false;
+  Value start = otherOperand<arith::AddIOp>(p.load.getIndices()[0], k);
+  auto product = start ? start.getDefiningOp<arith::MulIOp>() : arith::MulIOp();
+  if (!product)
+    return false;
+  for (auto [row, length] :
+       {std::pair(product.getLhs(), product.getRhs()), {product.getRhs(), product.getLhs()}}) {
+    if (!p.rows.isDefinedOutsideOfLoop(length))
+      continue;
+    p.row = row;
+    p.length = length;
+    p.scale = scaleOf(row, p.range.getInductionVar());
+    return p.scale != 0;
+  }
+  return false;
+}
+
+/// Whether the rest of an iteration only loads, and initializes the row.
+bool matchPrologue(Product &p) {
+  memref::StoreOp written = p.nest.store;
+  for (Operation &op : p.rows.getBody()->without_terminator()) {
+    if (&op == p.range || isMemoryEffectFree(&op))
+      continue;
+    if (auto load = dyn_cast<memref::LoadOp>(op); load && load.getMemRef() != written.getMemRef())
+      continue;
+    std::optional<InitLoop> init = p.init ? std::nullopt : asInitLoop(&op, written.getMemRef());
+    if (!init || init->offset != p.base || !p.rows.isDefinedOutsideOfLoop(init->size))
+      return false;
+    p.init = init->loop;
+  }
+  return true;
+}
+
+std::optional<Product> matchProduct(scf::ForOp loop) {
+  std::optional<ReductionNest> nest = matchReductionNest(loop);
+  if (!nest || nest->ivDependentBounds || nest->legality.gathers || nest->legality.scatters ||
+      nest->legality.branches)
+    return std::nullopt;
+  Product p;
+  p.nest = std::move(*nest);
+  p.range = p.nest.top();
+  p.rows = dyn_cast<scf::ForOp>(p.range->getParentOp());
+  scf::ForOp inner = p.nest.inner;
+  if (!isParallel(p.rows) || p.rows.getNumRegionIterArgs() != 0 ||
+      p.range->getNextNode() != p.rows.getBody()->getTerminator() || !isZero(p.range.getLowerBound()) ||
+      !isZero(inner.getLowerBound()) || !p.rows.isDefinedOutsideOfLoop(p.range.getUpperBound()) ||
+      !p.rows.isDefinedOutsideOfLoop(inner.getUpperBound()))
+    return std::nullopt;
+  p.base = otherOperand<arith::AddIOp>(p.nest.store.getIndices()[0], inner.getInductionVar());
+  if (!p.base || !p.base.getDefiningOp() || p.base.getDefiningOp()->getBlock() != p.rows.getBody())
+    return std::nullopt;
+  if (!matchOperand(p) || !matchPrologue(p))
+    return std::nullopt;
+  return p;
+}
+
+/// The blocked loops over panels of B, where the sizes make them profitable.
+class PackedProduct : levels::Indices {
+public:
+  PackedProduct(Product product, const iteration::Cpu &cpu)
+      : Indices(product.rows), p(std::move(product)),
+        panelBytes(std::max(cpu.l1, panelRowBytes * mostScale)) {}
+
+  void emit() {
+    const int64_t bytes = std::max(1u, p.load.getType().getIntOrFloatBitWidth() / 8);
+    width = constant(panelRowBytes / bytes);
+    height = constant(panelBytes / panelRowBytes / p.scale);
+    addVersion(b, p.rows, isProfitable(bytes), [&] { emitPanels(); });
+  }
+
+private:
+  Product p;
+  int64_t panelBytes;
+  Value width, height; ///< of a panel: elements, and iterations of the range
+
+  Value columns() { return p.nest.inner.getUpperBound(); }
+
+  /// At run time: many rows, more of B than a panel holds, and columns that are within the rows of B and are
+  /// those that are initialized.
+  Value isProfitable(int64_t bytes) {
+    Value count = sub(p.rows.getUpperBound(), p.rows.getLowerBound());
+    Value needed = times(times(p.range.getUpperBound(), constant(p.scale)), columns());
+    SmallVector<Value> conditions{is(CmpIPredicate::sge, count, constant(fewRows)),
+                                  is(CmpIPredicate::sgt, needed, constant(panelBytes / bytes)),
+                                  is(CmpIPredicate::sge, p.length, columns()),
+                                  is(CmpIPredicate::sgt, columns(), constant(0))};
+    if (p.init)
+      conditions.push_back(is(CmpIPredicate::eq, p.init.getUpperBound(), columns()));
+    return all(conditions);
+  }
+
+  void emitPanels() {
+    Type element = p.load.getType();
+    auto type = MemRefType::get({ShapedType::kDynamic}, element);
+    Value steps = constant(panelBytes / panelRowBytes / p.scale * p.scale);
+    Value panel = memref::AllocOp::create(b, loc, type, times(steps, width), b.getI64IntegerAttr(64));
+    Value stored = divide(sizeOf(p.load.getMemRef()), p.length); // rows that B has
+    forSteps(b, loc, constant(0), columns(), width, [&](Value column) {
+      Value zero = constant(0), wide = min(width, sub(columns(), column));
+      forSteps(b, loc, zero, p.range.getUpperBound(), height, [&](Value begin) {
+        Value end = min(add(begin, height), p.range.getUpperBound());
+        Value scale = constant(p.scale), first = times(begin, scale);
+        pack(panel, first, min(times(end, scale), stored), column, wide);
+        Value initialized = select(is(CmpIPredicate::eq, begin, zero), wide, zero);
+        emitRows(begin, end, panel, first, column, wide, initialized);
+      });
+    });
+    memref::DeallocOp::create(b, loc, panel);
+  }
+
+  /// Copies the columns from `column` on of rows first <= r < last of B.
+  void pack(Value panel, Value first, Value last, Value column, Value wide) {
+    forSteps(b, loc, first, last, constant(1), [&](Value row) {
+      Value from = add(times(row, p.length), column), to = times(sub(row, first), width);
+      levels::forEach(b, loc, constant(0), wide, dialect::LoopKind::Parallel, [&](Value k) {
+        Value element = memref::LoadOp::create(b, loc, p.load.getMemRef(), add(from, k));
+        memref::StoreOp::create(b, loc, element, panel, add(to, k));
+      });
+    });
+  }
+
+  /// All rows, for this block of the range and this tile of the columns.
+  void emitRows(Value begin, Value end, Value panel, Value first, Value column, Value wide,
+                Value initialized) {
+    IRMapping map;
+    b.clone(*p.rows, map);
+    auto copyOf = [&](auto op) { return cast<decltype(op)>(map.lookup(op.getOperation())); };
+    Value base = map.lookup(p.base);
+    b.setInsertionPointAfterValue(base);
+    Value shifted = add(base, column);
+    base.replaceAllUsesExcept(shifted, shifted.getDefiningOp());
+    if (p.init)
+      copyOf(p.init).getUpperBoundMutable().assign(initialized);
+    scf::ForOp range = copyOf(p.range), inner = copyOf(p.nest.inner);
+    range.getLowerBoundMutable().assign(begin);
+    range.getUpperBoundMutable().assign(end);
+    inner.getUpperBoundMutable().assign(wide);
+    memref::LoadOp load = copyOf(p.load);
+    b.setInsertionPoint(inner);
+    Value start = times(sub(map.lookupOrDefault(p.row), first), width);
+    b.setInsertionPoint(load);
+    load.getMemrefMutable().assign(panel);
+    load.getIndicesMutable().assign(add(start, inner.getInductionVar()));
+  }
+};
+
+struct PackOperandsPass : impl::PackOperandsBase<PackOperandsPass> {
+  void runOnOperation() override {
+    const iteration::CostModel model = dialect::costModel(getOperation());
+    for (scf::ForOp loop : loopsIn(getOperation()))
+      if (std::optional<Product> product = matchProduct(loop)) {
+        dialect::explainChoice(product->rows, "packing: where an operand is larger than L1, panels of it are "
+                                              "packed for all rows, at run time");
+        PackedProduct(std::move(*product), model.cpu).emit();
       }
   }
 };

@@ -3,22 +3,25 @@
 //
 // A computation on inner coordinates alone (counting the entries of each column) gains nothing from rows:
 // each is a loop to start and to leave, and rows are often shorter than that takes.
+//
+// tulle-hoist-allocations: hoist an allocation, with its deallocation, out of loops.
+//
+// A row of sums is allocated where the row begins; the allocation takes longer than a short row's sums, and
+// threads wait for each other there.
 #include "dialect/Costs.h"
-#include "dialect/Dialect.h"
-#include "levels/Control.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "passes/Passes.h"
-#include "passes/analysis/LoopMatchers.h"
-#include "passes/analysis/LoopTransforms.h"
+#include "passes/analysis/LoopUtils.h"
 
 namespace tulle::passes {
 #define GEN_PASS_DEF_COALESCESEGMENTS
+#define GEN_PASS_DEF_HOISTALLOCATIONS
 #include "passes/Passes.h.inc"
 
 namespace {
 
 using namespace mlir;
+
+//===--- Segments ---===//
 
 /// Whether the positions of the segments are an argument that nobody writes.
 bool hasConstantPositions(scf::ForOp segment) {
@@ -79,9 +82,7 @@ scf::ForOp coalesce(scf::ForOp segment, scf::ForOp rows) {
   if (!body->empty()) // without carried values, scf.for is built with its
                       // terminator
     body->getTerminator()->erase();
-  for (auto [from, to] : llvm::zip_equal(segment.getBody()->getArguments(), body->getArguments()))
-    from.replaceAllUsesWith(to);
-  body->getOperations().splice(body->end(), segment.getBody()->getOperations());
+  IRRewriter(b).mergeBlocks(segment.getBody(), body, body->getArguments());
   dialect::LoopAttr loop = dialect::loopOf(segment);
   bool same = dialect::loopOf(rows).getKind() == loop.getKind();
   all->setAttr(dialect::kLoopAttr, same ? loop : loop.withKind(dialect::LoopKind::Reduction));
@@ -101,6 +102,45 @@ struct CoalesceSegments : impl::CoalesceSegmentsBase<CoalesceSegments> {
                                        "whose number the body does not depend");
           rows = coalesce(segment, rows);
         }
+  }
+};
+
+//===--- Allocations ---===//
+
+/// The deallocation in the block of the allocation; the memory has no use beyond an iteration then.
+memref::DeallocOp deallocOf(memref::AllocOp alloc) {
+  for (Operation *user : alloc->getUsers())
+    if (auto dealloc = dyn_cast<memref::DeallocOp>(user); dealloc && user->getBlock() == alloc->getBlock())
+      return dealloc;
+  return {};
+}
+
+/// The outermost loop around the operation that its operands do not depend on; null without one. The search
+/// stops at parallel regions: each thread has memory of its own.
+Operation *outermostLoop(memref::AllocOp alloc) {
+  Operation *found = nullptr;
+  for (Operation *around = alloc->getParentOp(); isa<scf::ForOp, scf::WhileOp, scf::IfOp>(around);
+       around = around->getParentOp()) {
+    if (llvm::any_of(alloc->getOperands(),
+                     [&](Value v) { return around->isAncestor(v.getParentBlock()->getParentOp()); }))
+      break;
+    if (!isa<scf::IfOp>(around))
+      found = around;
+  }
+  return found;
+}
+
+struct HoistAllocations : impl::HoistAllocationsBase<HoistAllocations> {
+  void runOnOperation() override {
+    getOperation()->walk([](memref::AllocOp alloc) {
+      memref::DeallocOp dealloc = deallocOf(alloc);
+      Operation *loop = dealloc ? outermostLoop(alloc) : nullptr;
+      if (!loop)
+        return;
+      dialect::explainChoice(loop, "hoisting: an allocation in this loop is made once, before it");
+      alloc->moveBefore(loop);
+      dealloc->moveAfter(loop);
+    });
   }
 };
 

@@ -3,19 +3,25 @@
 // A row of C that stays in registers is tiled, and each row tests again how many tiles of which width fit.
 // That is the same for all rows: `for i: for p: for k < n: C[f(i, k)] = …`, where n does not depend on i,
 // gets versions with `min(n, elements of a vector)` for n, which run where n is not more (experiment 044).
+//
+// tulle-peel-partial-tiles: give the loops over full tiles constant trip counts.
+//
+// Blocked formats pad the dimensions, so loops over a block end at min(rest, size). All blocks but the last
+// are full: with constant bounds LLVM unrolls them completely and keeps a block's results in registers.
 #include "dialect/Costs.h"
-#include "levels/Indices.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/Passes.h"
 #include "passes/analysis/ReductionNest.h"
 
 namespace tulle::passes {
 #define GEN_PASS_DEF_VERSIONLOOPS
+#define GEN_PASS_DEF_PEELPARTIALTILES
 #include "passes/Passes.h.inc"
 
 namespace {
 
 using namespace mlir;
+
+//===--- Rows that one vector holds ---===//
 
 /// The loop over rows around a nest whose inner trip count is the same for all of them; null without one.
 scf::ForOp versionableRows(const ReductionNest &nest) {
@@ -31,18 +37,15 @@ scf::ForOp versionableRows(const ReductionNest &nest) {
 void addOneVectorVersions(scf::ForOp rows, scf::ForOp inner, int64_t elements) {
   levels::Indices at(rows);
   Value length = inner.getUpperBound(), most = at.constant(elements);
-  auto version = [&](arith::CmpIPredicate predicate, function_ref<Value()> bound) {
-    auto branch = scf::IfOp::create(at.b, at.loc, at.is(predicate, length, most), /*withElseRegion=*/true);
-    at.b.setInsertionPoint(branch.thenBlock()->getTerminator());
+  auto version = [&](Value bound) {
     IRMapping map;
-    Value known = bound();
     at.b.clone(*rows, map);
-    cast<scf::ForOp>(map.lookup(inner.getOperation())).getUpperBoundMutable().assign(known);
-    at.b.setInsertionPoint(branch.elseBlock()->getTerminator());
+    cast<scf::ForOp>(map.lookup(inner.getOperation())).getUpperBoundMutable().assign(bound);
   };
-  version(arith::CmpIPredicate::eq, [&] { return most; });
-  version(arith::CmpIPredicate::slt, [&] { return at.min(length, most); });
-  rows->moveBefore(at.b.getInsertionBlock()->getTerminator());
+  auto shorter = [&] {
+    addVersion(at.b, rows, at.isLess(length, most), [&] { version(at.min(length, most)); });
+  };
+  branch(at.b, at.loc, at.is(arith::CmpIPredicate::eq, length, most), [&] { version(most); }, shorter);
 }
 
 struct VersionLoopsPass : impl::VersionLoopsBase<VersionLoopsPass> {
@@ -64,6 +67,69 @@ struct VersionLoopsPass : impl::VersionLoopsBase<VersionLoopsPass> {
                                               "their own; testing every row for tiles "
                                               "takes 1.2 of the time");
       addOneVectorVersions(rows, nest->inner, elements);
+    }
+  }
+};
+
+//===--- Full tiles ---===//
+
+/// Larger tiles gain nothing from being unrolled.
+constexpr int64_t largestTile = 16;
+
+bool isTileLoop(scf::ForOp loop) {
+  std::optional<int64_t> most = maxTripCount(loop);
+  return most && *most > 0 && *most <= largestTile && minWithConstant(loop.getUpperBound());
+}
+
+/// The loop and those inside it over tiles, with bounds known before it starts.
+SmallVector<scf::ForOp> tileLoops(scf::ForOp outermost) {
+  SmallVector<scf::ForOp> loops;
+  outermost.walk([&](scf::ForOp loop) {
+    Operation *bound = loop.getUpperBound().getDefiningOp();
+    if (isTileLoop(loop) && !outermost->isProperAncestor(bound))
+      loops.push_back(loop);
+  });
+  return loops;
+}
+
+void peel(scf::ForOp outermost) {
+  levels::Indices at(outermost);
+  Value full;
+  llvm::SmallDenseMap<Value, Value> sizes; ///< bound -> the constant it has in a full tile
+  SmallVector<scf::ForOp> loops = tileLoops(outermost);
+  for (scf::ForOp loop : loops) {
+    Value bound = loop.getUpperBound();
+    if (sizes.contains(bound))
+      continue;
+    Value size = sizes[bound] = at.constant(*minWithConstant(bound));
+    full = at.both(full, at.is(arith::CmpIPredicate::eq, bound, size));
+  }
+
+  addVersion(at.b, outermost, full, [&] {
+    auto constant = cast<scf::ForOp>(at.b.clone(*outermost));
+    constant.walk([&](scf::ForOp loop) {
+      if (auto it = sizes.find(loop.getUpperBound()); it != sizes.end())
+        loop.setUpperBound(it->second);
+    });
+    return constant.getResults();
+  });
+  for (scf::ForOp loop : loops)
+    disableLoopTransforms(loop); // partial tiles are rare
+}
+
+struct PeelPartialTilesPass : impl::PeelPartialTilesBase<PeelPartialTilesPass> {
+  void runOnOperation() override {
+    SmallVector<scf::ForOp> outermost;
+    getOperation().walk<WalkOrder::PreOrder>([&](scf::ForOp loop) {
+      if (!isTileLoop(loop) || hasLoopAnnotation(loop))
+        return WalkResult::advance();
+      outermost.push_back(loop);
+      return WalkResult::skip();
+    });
+    for (scf::ForOp loop : outermost) {
+      dialect::explainChoice(loop, "peeling: full tiles have constant trip "
+                                   "counts, partial ones keep their loops");
+      peel(loop);
     }
   }
 };

@@ -5,15 +5,14 @@
 //           is a plain loop; over more, one loop runs while a case can still occur, and an exhausted operand
 //           reads as a coordinate beyond all others.
 //   gaps    a merge over a range: the coordinates that no operand has are runs between those that one has.
-//   locate  one step per coordinate of a range, with one position per operand.
 //   gallop  an intersection: the operands behind the largest coordinate gallop to it.
-//   flags   an n-way merge, or locate, whose body stands in the code once, with a presence flag for each
-//           operand: the code grows with the number of operands, not with that of their subsets.
+//   flags   an n-way merge, or one step per coordinate of a range, whose body stands in the code once, with a
+//           presence flag for each operand: the code grows with the number of operands, not with that of
+//           their subsets.
 //   blocks  an intersection of two lists, or of two bitmaps: whole vectors of coordinates, or words, at a
-//   time (Intersect.h).
+//   time (Space.cpp).
 // Left to itself (auto), an innermost intersection of two lists is blocks or gallops by the ratio of their
 // lengths, a set with a range is merged with its gaps, and everything else is a merge.
-#include "passes/lower/Intersect.h"
 #include "passes/lower/Lowering.h"
 #include <bit>
 
@@ -62,8 +61,8 @@ public:
     const Strategy strategy = op.getStrategy();
     if (op.getFlags())
       set = *SetExpression::parse(std::string_view(op.getSet()), count);
-    if (op.getFlags() ? bool(op.getRange()) : strategy == Strategy::Locate)
-      return locate(inits);
+    if (op.getFlags() && op.getRange())
+      return stepFlagged(inits);
     if (op.getRange()) {
       explain("merge with the gaps between entries, as coordinates without any are visited too");
       return gaps(inits);
@@ -244,10 +243,8 @@ private:
     return fill(hi, dropFront(carried, count));
   }
 
-  Values locate(Values inits) {
-    PositionRange range{constant(0), spaces[0].levelSize()};
-    if (op.getRange())
-      range = parent.spaces.at(op.getRange()).range;
+  Values stepFlagged(Values inits) {
+    const PositionRange range = parent.spaces.at(op.getRange()).range;
     Values carried = llvm::map_to_vector<6>(spaces, [&](const Space &s) { return s.firstFrom(range.begin); });
     // Positions are loop-carried, so the iterations are not independent whatever the op says.
     carried = forLoop(b, loc, range.begin, range.end, op.getLoop().withKind(LoopKind::Reduction),
@@ -324,7 +321,7 @@ private:
     Values has(count), advanced(ArrayRef(now).take_front(count));
     for (unsigned k : members(among))
       has[k] = isEqual(coordinates[k], least);
-    SmallVector<Minterm> others = without(among, 1);
+    SmallVector<Minterm> others = without(among);
     // Where every set has a case, positions advance inside of the branches: one that is guessed right does
     // not wait for the coordinates. Else they advance without a branch.
     const bool inside = others.empty() && count <= kFewOperands;
@@ -361,7 +358,8 @@ private:
     return {coordinates, smallest};
   }
 
-  /// Visits a coordinate with the operands that are at it, which advance. Returns the positions, too.
+  /// Visits a coordinate with a flag for each operand, whether it is at it and advances. Returns the
+  /// positions, too.
   Values visitAt(Value coordinate, const Values &coordinates, const Values &now) {
     Values has, next, rest = dropFront(now, count);
     SmallVector<Iterator> at;
@@ -370,21 +368,13 @@ private:
       next.push_back(spaces[k].advance(now[k], has[k], coordinate));
       at.push_back(spaces[k].at(now[k], next[k], coordinate));
     }
-    SmallVector<Type> types(ValueRange(rest).getTypes());
-    auto unchanged = [&] { return rest; };
-    if (op.getFlags()) {
-      auto run = [&] {
-        return parent.emitBody(op.getCaseRegions()[0], coordinate, at, op.getInits(), rest, has);
-      };
-      if (set.isUnion(count))
-        return concat(next, run());
-      Value inside = evaluate(set, /*negatedAs=*/std::nullopt, [&](unsigned k) { return has[k]; });
-      return concat(next, branch(inside, types, run, unchanged));
-    }
-    return concat(next, dispatch(SmallVector<Minterm>(cases), without(all, 0), has, types,
-                                 [&](std::optional<Minterm> minterm) {
-                                   return minterm ? visit(*minterm, coordinate, at, rest) : unchanged();
-                                 }));
+    auto run = [&] {
+      return parent.emitBody(op.getCaseRegions()[0], coordinate, at, op.getInits(), rest, has);
+    };
+    if (set.isUnion(count))
+      return concat(next, run());
+    Value inside = evaluate(set, /*negatedAs=*/std::nullopt, [&](unsigned k) { return has[k]; });
+    return concat(next, branch(inside, ValueRange(rest).getTypes(), run, [&] { return rest; }));
   }
 
   /// Branches to `run` for the minterm of `possible` that is the set of operands that have the coordinate, or
@@ -424,11 +414,11 @@ private:
     return Values(branch.getResults());
   }
 
-  /// The subsets of `among`, from `first` on, that have no case.
-  SmallVector<Minterm> without(Minterm among, Minterm first) {
+  /// The subsets of `among` with an operand that have no case.
+  SmallVector<Minterm> without(Minterm among) {
     SmallVector<Minterm> others;
     if (count <= kFewOperands)
-      for (Minterm m = first; m <= among; ++m)
+      for (Minterm m = 1; m <= among; ++m)
         if ((m & ~among) == 0 && !hasCase(m))
           others.push_back(m);
     return others;

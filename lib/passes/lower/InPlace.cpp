@@ -1,59 +1,53 @@
+// In-place analysis: whether every tensor value is in its storage wherever something reads or replaces it.
 // Runs a function abstractly, in the order of execution, and keeps for each buffer of values which tensor
-// value is in it.
-#include "passes/lower/InPlace.h"
-#include "dialect/Dialect.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
+// value is in it. tulle-insert-copies: what reads or replaces values that a store in place has overwritten
+// gets a copy of them.
+#include "mlir/Dialect/MemRef/Utils/MemRefUtils.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
+#include "passes/Passes.h"
+#include "passes/lower/Lowering.h"
 #include "passes/parallel/SetLoops.h"
 #include "passes/program/TensorFlow.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include <set>
 
 using namespace mlir;
 using namespace tulle::dialect;
 
+namespace tulle::passes {
+#define GEN_PASS_DEF_INSERTCOPIES
+#include "passes/Passes.h.inc"
+} // namespace tulle::passes
+
 namespace tulle::lower {
 
-using parallel::carriedArgument;
 using parallel::initsOf;
+using program::carriedArgument;
+using program::isTensor;
 
-static bool isTensor(Value value) { return isa<RankedTensorType>(value.getType()); }
+namespace {
 
-/// Loops that carry tensors, all of whose regions end in a yield of what they carry.
-static bool carries(Operation *op) { return isa<IterateOp, CoiterateOp, ParallelOp, scf::ForOp>(op); }
+/// Tensors of stage 2 are values; at run time each is the content of a buffer that stores overwrite. A
+/// conflict is a use of a tensor whose values another operation may have replaced by then.
+struct Conflict {
+  enum Kind : uint8_t {
+    Read,  ///< the old values are read: a copy of them serves as well
+    Write, ///< values are replaced: the result may have a buffer of its own
+    Keep,  ///< what a region or a function ends with must be in the buffer it began with
+  };
+  Kind kind;
+  OpOperand *use;
+  Value version;        ///< the value that was in the buffer before; null if the use is of a buffer itself
+  OpOperand *overwrite; ///< what replaced it; null if several may have
+};
 
 /// The op that gave a tensor's buffer, of which a memref is a view; null for memory of its own, which `base`
 /// is then. Memory is not followed through block arguments: a tensor is bound to what is written by then.
-static ValuesOp valuesBehind(Value memref, Value &base) {
-  base = memref;
-  while (auto view = base.getDefiningOp<ViewLikeOpInterface>())
-    base = view.getViewSource();
+ValuesOp valuesBehind(Value memref, Value &base) {
+  base = memref::skipViewLikeOps(cast<MemrefValue>(memref));
   auto values = base.getDefiningOp<ValuesOp>();
   return values && !values.getLevel() ? values : ValuesOp();
 }
-
-void continuations(OpOperand &use, SmallVectorImpl<Value> &results) {
-  Operation *op = use.getOwner();
-  unsigned number = use.getOperandNumber();
-  if (isa<StoreOp, FillOp>(op) ? isTensor(use.get())
-      : isa<LikeOp>(op)        ? number == 0
-                               : isa<tensor::CastOp>(op))
-    return results.push_back(op->getResult(0));
-  if (carries(op) && isTensor(use.get())) {
-    unsigned k = number - (op->getNumOperands() - op->getNumResults());
-    results.push_back(op->getResult(k));
-    for (Region &region : op->getRegions())
-      results.push_back(carriedArgument(region, op, k));
-  } else if (isa<YieldOp, scf::YieldOp>(op)) {
-    results.push_back(op->getParentOp()->getResult(number));
-  } else if (isa<ValuesOp>(op) || isa<ViewLikeOpInterface>(op)) {
-    results.push_back(op->getResult(0));
-  } else if (auto made = dyn_cast<WithValuesOp>(op); made && number == 1) {
-    results.push_back(made.getResult());
-  }
-}
-
-namespace {
 
 /// What may be in a buffer: a tensor value, or none. `pure`: an op without memory effects wrote it last, so
 /// that only SSA says when.
@@ -72,6 +66,7 @@ using State = DenseMap<Value, Contents>;
 
 class AbstractRun {
 public:
+  /// The first conflict in the order of execution; none if every store may be done in place.
   std::optional<Conflict> run(func::FuncOp func) {
     for (BlockArgument arg : func.getArguments())
       if (isTensor(arg))
@@ -216,11 +211,11 @@ private:
         continue;
       auto yieldsIt = [&, k = k](Region &region) {
         return region.front().getTerminator()->getOperand(unsigned(k)) ==
-               carriedArgument(region, op, unsigned(k));
+               carriedArgument(region, unsigned(k));
       };
       if (llvm::all_of(op->getRegions(), yieldsIt)) {
         for (Region &region : op->getRegions())
-          alias(carriedArgument(region, op, unsigned(k)), init.get());
+          alias(carriedArgument(region, unsigned(k)), init.get());
         alias(op->getResult(unsigned(k)), init.get());
         continue;
       }
@@ -231,7 +226,7 @@ private:
     // is.
     auto enter = [&](Region &region) {
       for (auto [k, buffer] : changed) {
-        BlockArgument arg = carriedArgument(region, op, k);
+        BlockArgument arg = carriedArgument(region, k);
         known[arg] = {buffer, arg};
         state[buffer] = {{arg, true}};
       }
@@ -296,7 +291,7 @@ private:
         return start(made, made);
       return bind(op.getOpOperand(made.getBuffers().size() - 1), made.getResult());
     }
-    if (carries(&op))
+    if (program::carriesTensors(&op))
       return runCarrying(&op);
     if (auto branch = dyn_cast<scf::IfOp>(op))
       return runIf(branch);
@@ -316,8 +311,7 @@ private:
   std::optional<Conflict> conflict;
 };
 
-} // namespace
-
+/// Reports a conflict that nothing mends.
 LogicalResult emitConflict(const Conflict &conflict) {
   InFlightDiagnostic error = conflict.use->getOwner()->emitError(
       "uses values of a tensor that may have been replaced by then: stores are in place; run "
@@ -327,6 +321,138 @@ LogicalResult emitConflict(const Conflict &conflict) {
   return error;
 }
 
-std::optional<Conflict> findConflict(func::FuncOp func) { return AbstractRun().run(func); }
+//===--- Copies ---===//
+
+/// Whether what becomes of a tensor here is a result of the function: that stays in the caller's buffer.
+bool reachesReturn(OpOperand &use, llvm::SmallPtrSetImpl<Value> &seen) {
+  if (isa<func::ReturnOp>(use.getOwner()))
+    return true;
+  SmallVector<Value> next = program::continuations(use);
+  // What is written to the buffer of a tensor becomes another one.
+  Operation *op = use.getOwner();
+  if (auto made = dyn_cast<WithValuesOp>(op);
+      isa<ValuesOp, ViewLikeOpInterface>(op) || (made && &use == &made.getValuesMutable()))
+    next.push_back(op->getResult(0));
+  return llvm::any_of(next, [&](Value value) {
+    return seen.insert(value).second &&
+           llvm::any_of(value.getUses(), [&](OpOperand &other) { return reachesReturn(other, seen); });
+  });
+}
+
+/// Whether nothing writes through the memref, or passes it on to where that is not known.
+bool isOnlyRead(Value memref) {
+  return llvm::all_of(memref.getUsers(), [&](Operation *user) {
+    if (isa<ViewLikeOpInterface>(user))
+      return isOnlyRead(user->getResult(0));
+    return isa<memref::LoadOp, memref::DimOp>(user);
+  });
+}
+
+struct InsertCopies : passes::impl::InsertCopiesBase<InsertCopies> {
+  void runOnOperation() override {
+    copies.clear();
+    func::FuncOp func = getOperation();
+    if (func.isExternal() || !func.getBody().hasOneBlock())
+      return; // tulle-lower says what it expects
+    // Every step gives one use a tensor of its own, so they come to an end.
+    while (std::optional<Conflict> conflict = AbstractRun().run(func))
+      if (!resolve(*conflict)) {
+        (void)emitConflict(*conflict);
+        return signalPassFailure();
+      }
+  }
+
+  bool resolve(const Conflict &conflict) {
+    OpOperand &use = *conflict.use;
+    if (!conflict.version)
+      return false;
+    if (conflict.kind == Conflict::Read)
+      return read(use, conflict.version);
+    OpOperand *other = conflict.overwrite;
+    const bool isOwn = other && isa<RankedTensorType>(other->get().getType());
+    // A store that finds what it left in the iteration before starts from a copy in each iteration, made
+    // right before.
+    llvm::SmallPtrSet<Value, 8> seen;
+    if (isOwn && (other == &use || !reachesReturn(*other, seen))) {
+      note(*other);
+      OpBuilder b(other->getOwner());
+      other->set(makeCopy(b, other->get()));
+      return true;
+    }
+    if (conflict.kind != Conflict::Write || !isa<RankedTensorType>(use.get().getType()))
+      return false;
+    note(use);
+    use.set(castTo(copyAfter(conflict.version), use));
+    return true;
+  }
+
+  /// Lets a use that only reads have the copy that all such share.
+  bool read(OpOperand &use, Value version) {
+    OpOperand *from = &use;
+    if (isa<MemRefType>(use.get().getType())) {
+      Value base;
+      ValuesOp values = valuesBehind(use.get(), base);
+      if (!values || !isOnlyRead(base))
+        return false;
+      from = &values.getTensorMutable();
+    }
+    Value &copy = copies[version];
+    if (from->get() == copy)
+      return false;
+    note(use);
+    if (!copy)
+      copy = copyAfter(version);
+    from->set(castTo(copy, *from));
+    return true;
+  }
+
+  static void note(OpOperand &use) {
+    explainChoice(use.getOwner(), "copied: a tensor's old values are needed after a store has replaced them");
+  }
+
+  static Value copyAfter(Value version) {
+    OpBuilder b(version.getContext());
+    b.setInsertionPointAfterValue(version);
+    return makeCopy(b, version);
+  }
+
+  static Value castTo(Value copy, OpOperand &use) {
+    if (copy.getType() == use.get().getType())
+      return copy;
+    OpBuilder b(copy.getContext());
+    b.setInsertionPointAfterValue(copy);
+    return tensor::CastOp::create(b, copy.getLoc(), use.get().getType(), copy);
+  }
+
+  /// A tensor with the pattern and the values of another, until the end of the block.
+  static Value makeCopy(OpBuilder &b, Value tensor) {
+    Location loc = tensor.getLoc();
+    auto type = cast<RankedTensorType>(tensor.getType());
+    Type stored = type.getElementType().isInteger(1) ? b.getI8Type() : type.getElementType();
+    auto memory = MemRefType::get({ShapedType::kDynamic}, stored);
+    Value count = StoredCountOp::create(b, loc, tensor);
+    Value from = ValuesOp::create(b, loc, memory, tensor),
+          to = memref::AllocOp::create(b, loc, memory, count);
+    Value zero = arith::ConstantIndexOp::create(b, loc, 0);
+    levels::forEach(b, loc, zero, count, LoopKind::Parallel, [&](Value at) {
+      memref::StoreOp::create(b, loc, memref::LoadOp::create(b, loc, from, at).getResult(), to, at);
+    });
+    Value copy = WithValuesOp::create(b, loc, type, tensor, to);
+    Block *block = b.getInsertionBlock();
+    OpBuilder end =
+        block->mightHaveTerminator() ? OpBuilder(block->getTerminator()) : OpBuilder::atBlockEnd(block);
+    memref::DeallocOp::create(end, loc, to);
+    return copy;
+  }
+
+  DenseMap<Value, Value> copies; ///< of values, for those that read them
+};
+
+} // namespace
+
+LogicalResult checkInPlace(func::FuncOp func) {
+  std::optional<Conflict> conflict = AbstractRun().run(func);
+  return conflict ? emitConflict(*conflict) : success();
+}
 
 } // namespace tulle::lower

@@ -1,4 +1,4 @@
-// tulle-lower: functions and their signatures, and every op that is not a loop.
+// tulle-lower: functions and their signatures, and every op that is not a loop; tulle-expand-segments.
 #include "dialect/Scalars.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -6,7 +6,6 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Dialect/X86Vector/X86VectorDialect.h"
 #include "passes/Passes.h"
-#include "passes/lower/InPlace.h"
 #include "passes/lower/Lowering.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -16,22 +15,11 @@ using namespace tulle::dialect;
 
 namespace tulle::passes {
 #define GEN_PASS_DEF_LOWER
+#define GEN_PASS_DEF_EXPANDSEGMENTS
 #include "passes/Passes.h.inc"
 } // namespace tulle::passes
 
 namespace tulle::lower {
-
-/// What repeated entries of one coordinate mean: their sum (of truth values: or).
-static Value sum(const Emitter &emit, Value x, Value y) {
-  Type type = x.getType();
-  if (type.isInteger(1))
-    return emit.combine<arith::OrIOp>(x, y);
-  if (isa<ComplexType>(type))
-    return emit.combine<complex::AddOp>(x, y);
-  if (isa<FloatType>(type))
-    return emit.combine<arith::AddFOp>(x, y);
-  return emit.combine<arith::AddIOp>(x, y);
-}
 
 /// The element of the buffer of values that is at a position.
 static Value valueAt(const Emitter &emit, Value position) {
@@ -78,17 +66,20 @@ void Lowering::lower(ValuesOp op) {
                                                           : storage.layout.valuesField()]);
 }
 
+/// The position of an access; the tensor of order 0 has one.
+Iterator Lowering::iteratorOf(const Emitter &emit, Value iterator) const {
+  return iterator ? iterators.lookup(iterator) : Iterator{emit.constant(0), {}, {}, {}};
+}
+
 void Lowering::lower(LoadOp op) {
   Location loc = op.getLoc();
   Emitter emit = emitter(op, op.getTensor());
-  Iterator at{emit.constant(0), {}, {}, {}};
-  if (op.getIterator())
-    at = iterators.lookup(op.getIterator());
+  const Iterator at = iteratorOf(emit, op.getIterator());
   Value value = loadValue(emit, at.position);
-  if (at.end)
+  if (at.end) // repeated entries of one coordinate mean their sum (of truth values: or)
     value = forLoop(
         b, loc, emit.next(at.position), at.end, LoopKind::Reduction, value,
-        [&](Value next, Values total) { return Values{sum(emit, total[0], loadValue(emit, next))}; })[0];
+        [&](Value next, Values total) { return Values{add(b, loc, total[0], loadValue(emit, next))}; })[0];
   values.map(op.getResult(), value);
 }
 
@@ -96,9 +87,7 @@ void Lowering::lower(StoreOp op) {
   Location loc = op.getLoc();
   Emitter emit = emitter(op, op.getTensor());
   Value buffer = emit.storage.fields.back();
-  Iterator at{emit.constant(0), {}, {}, {}};
-  if (op.getIterator())
-    at = iterators.lookup(op.getIterator());
+  const Iterator at = iteratorOf(emit, op.getIterator());
   Value value = toMemory(b, loc, values.lookup(op.getValue()));
   memref::StoreOp::create(b, loc, value, buffer, valueAt(emit, at.position));
   if (at.end) {
@@ -244,8 +233,7 @@ LogicalResult Lowering::check() {
   }
   if (func.getBody().walk([](Operation *op) { return WalkResult(checkOp(op)); }).wasInterrupted())
     return failure();
-  std::optional<Conflict> conflict = findConflict(func);
-  return conflict ? emitConflict(*conflict) : success();
+  return checkInPlace(func);
 }
 
 /// What a tensor value is from here on.
@@ -381,6 +369,14 @@ struct TulleLower : passes::impl::LowerBase<TulleLower> {
       if (failed(lower::Lowering(func).run()))
         return signalPassFailure();
     }
+  }
+};
+
+/// Bounds of segments become loads, when no pass needs to know any more which segment a loop iterates.
+struct ExpandSegments : passes::impl::ExpandSegmentsBase<ExpandSegments> {
+  void runOnOperation() override {
+    IRRewriter rewriter(&getContext());
+    getOperation()->walk([&](SegmentOp segment) { segment.expand(rewriter); });
   }
 };
 } // namespace

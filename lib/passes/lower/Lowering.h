@@ -30,6 +30,7 @@ private:
   void lowerBlock(mlir::Block &block);
   void lowerOp(mlir::Operation &op);
   void lowerPlain(mlir::Operation &op);
+  Iterator iteratorOf(const Emitter &emit, Value iterator) const;
   void lower(dialect::LoadOp op);
   void lower(dialect::StoreOp op);
   void lower(dialect::FillOp op);
@@ -43,7 +44,7 @@ private:
   void lower(mlir::tensor::DimOp op);
   void lower(mlir::tensor::CastOp op);
 
-  // LowerPositions.cpp: spaces, and iterators in them.
+  // LowerSpaces.cpp: spaces, and iterators in them.
   void lower(dialect::RangeOp op);
   void lower(dialect::SpaceOp op);
   void lower(dialect::SpaceSizeOp op);
@@ -53,12 +54,12 @@ private:
   void lower(dialect::LookupOp op);
   void lower(dialect::CoordinatesOp op);
 
-  // LowerLoops.cpp: ops with regions.
+  // LowerSpaces.cpp: ops with regions.
   void lower(mlir::scf::IfOp op);
   void lower(mlir::scf::ForOp op);
   void lower(dialect::IterateOp op);
 
-  // LowerPartitions.cpp: parallel regions and partitions.
+  // LowerSpaces.cpp: parallel regions and partitions.
   void lower(dialect::ParallelOp op);
   void lower(dialect::ThreadsOp op);
   /// Whether the space can be partitioned; an error of the operation where it cannot.
@@ -119,5 +120,8 @@ private:
   llvm::DenseSet<const levels::Storage *> made; ///< in this function: returned as its buffers
   bool ok = true;
 };
+
+/// InPlace.cpp: fails with a diagnostic where some store may not be done in place.
+mlir::LogicalResult checkInPlace(mlir::func::FuncOp func);
 
 } // namespace tulle::lower

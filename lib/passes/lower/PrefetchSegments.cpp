@@ -3,6 +3,7 @@
 // no hardware prefetcher covers these. The coordinates of later iterations are in memory already, and so say
 // which memory to prefetch.
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "passes/analysis/LoopUtils.h"
 #include "passes/lower/Lowering.h"
 
 using namespace mlir;
@@ -10,22 +11,14 @@ using namespace tulle::dialect;
 
 namespace tulle::lower {
 
-namespace {
+using passes::emitPrefetch;
 
-void prefetchAt(OpBuilder &b, Location loc, Value buffer, Value at, bool isWrite) {
-  memref::PrefetchOp::create(b, loc, buffer, at, isWrite, /*localityHint=*/3, /*isDataCache=*/true);
-}
+namespace {
 
 unsigned bytesOf(Type type) {
   if (auto complex = dyn_cast<ComplexType>(type))
     return 2 * bytesOf(complex.getElementType());
   return type.isIntOrFloat() ? std::max(type.getIntOrFloatBitWidth() / 8, 1u) : 8;
-}
-
-/// Prefetches the bounds of the segment of a level below `parent`.
-void prefetchBounds(const Emitter &emit, unsigned level, Value parent) {
-  prefetchAt(emit.builder, emit.loc, emit.storage.fields[*emit.storage.layout.positions[level]], parent,
-             /*isWrite=*/false);
 }
 
 /// Prefetches the first coordinates of the segment, and the first values where it has some.
@@ -36,8 +29,7 @@ void prefetchEntries(const Emitter &emit, unsigned level, Value parent, const it
     Value buffer = emit.storage.fields[field];
     int64_t elements = model.cpu.line / bytesOf(cast<MemRefType>(buffer.getType()).getElementType());
     for (int64_t k = 0; k < lines; ++k)
-      prefetchAt(emit.builder, emit.loc, buffer, emit.add(first, emit.constant(k * elements)),
-                 /*isWrite=*/false);
+      emitPrefetch(emit.builder, emit.loc, buffer, emit.add(first, emit.constant(k * elements)));
   };
   prefetchLines(layout.coordinates[level]->field, 1);
   if (level + 1 == emit.storage.encoding.levels.size() && !layout.fields[layout.valuesField()].implied)
@@ -74,8 +66,8 @@ public:
     }
     there.map(coordinate, later);
     for (memref::StoreOp store : found)
-      prefetchAt(b, store.getLoc(), outside.lookup(store.getMemRef()), emit(b, store.getIndices()[0], there),
-                 /*isWrite=*/true);
+      emitPrefetch(b, store.getLoc(), outside.lookup(store.getMemRef()),
+                   emit(b, store.getIndices()[0], there), /*isWrite=*/true);
   }
 
 private:
@@ -191,7 +183,8 @@ void Lowering::prefetch(IterateOp op, const Space &space, Value position) {
       ofEntries = coordinateAfter(model.costs.prefetchSegmentEntries);
     }
     const Space located = Space::create(theirs, level - 1, parentIterator(locate.getParent()));
-    prefetchBounds(theirs, level, located.locate(ofBounds));
+    emitPrefetch(b, theirs.loc, theirs.storage.fields[*theirs.storage.layout.positions[level]],
+                 located.locate(ofBounds));
     // Where only their number is needed, the entries are not reached.
     if (llvm::any_of(selected.getResult().getUsers(), llvm::IsaPred<IterateOp, CoiterateOp>))
       prefetchEntries(theirs, level, located.locate(ofEntries), model);

@@ -1,5 +1,6 @@
 // A set of coordinates at run time, one level below one parent or a range, and the searches along it.
 #pragma once
+#include "iteration/CostModel.h"
 #include "levels/LevelFormat.h"
 
 namespace tulle::lower {
@@ -122,5 +123,24 @@ struct Space {
   /// The position after the entries of this coordinate where the space has it, else the same position.
   Value advance(Value position, Value has, Value coordinate) const;
 };
+
+//===--- Intersections of many coordinates at a time ---===//
+
+/// Where both operands have a coordinate: the positions of both, then the values carried.
+using Meet = llvm::function_ref<Values(Value coordinate, Value x, Value y, Values carried)>;
+
+/// Whether both operands store their coordinates one after the other, ascending and each once.
+bool comparesBlocks(const Space &x, const Space &y);
+/// Visits the coordinates that both have, in ascending order, while both have enough of them for a vector: by
+/// blocks of both (`blocks`), or with the shorter list galloping through the longer one (`gallop`); `auto`
+/// gallops where one list is `model.blockGallopRatio()` times as long as the other. `carried` begins with the
+/// positions of x and y; so does what is returned, where a merge goes on.
+Values intersectBlocks(const Emitter &emit, const Space &x, const Space &y, dialect::Strategy how,
+                       const iteration::CostModel &model, Values carried, Meet meet);
+
+/// Whether both operands are bitmaps.
+bool comparesWords(const Space &x, const Space &y);
+/// Visits all coordinates that both have, in ascending order.
+Values intersectWords(const Emitter &emit, const Space &x, const Space &y, Values carried, Meet meet);
 
 } // namespace tulle::lower

@@ -2,11 +2,10 @@
 #include "dialect/Attributes.h"
 #include "dialect/Dialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/Utils/MemRefUtils.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Interfaces/ViewLikeInterface.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "passes/Passes.h"
-#include "passes/parallel/FunctionNames.h"
 
 namespace tulle::passes {
 using namespace mlir;
@@ -60,11 +59,8 @@ struct Outline : impl::OutlineBase<Outline> {
   static bool areDistinct(ArrayRef<Value> captured) {
     llvm::SmallPtrSet<Value, 8> seen;
     return llvm::all_of(captured, [&](Value value) {
-      if (!isa<MemRefType>(value.getType()))
-        return true;
-      while (auto view = value.getDefiningOp<ViewLikeOpInterface>())
-        value = view.getViewSource();
-      return seen.insert(value).second;
+      auto buffer = dyn_cast<MemrefValue>(value);
+      return !buffer || seen.insert(memref::skipViewLikeOps(buffer)).second;
     });
   }
 
@@ -97,8 +93,9 @@ struct Outline : impl::OutlineBase<Outline> {
     SmallVector<Value> operands{op.getTasks()};
     SmallVector<Value> captured = captures(op.getBody());
     llvm::append_range(operands, captured);
-    moveIntoFunction(op.getBody(), kTaskPrefix + of, captured);
-    func::FuncOp launch = declare(op.getLoc(), kLaunchPrefix + of, ValueRange(operands).getTypes());
+    moveIntoFunction(op.getBody(), (dialect::kTaskPrefix + of).str(), captured);
+    func::FuncOp launch =
+        declare(op.getLoc(), (dialect::kLaunchPrefix + of).str(), ValueRange(operands).getTypes());
     OpBuilder b(op);
     func::CallOp::create(b, op.getLoc(), launch, operands);
   }

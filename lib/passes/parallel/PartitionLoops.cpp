@@ -1,27 +1,35 @@
+// tulle-parallelize: partitions each outermost loop into parallel tasks by the first strategy that applies.
 // Partitions whole iterations: of the outermost loop where their stores are disjoint or they reduce into
 // values, else of an inner loop.
-#include "passes/parallel/PartitionLoops.h"
+#include "dialect/Costs.h"
 #include "dialect/Scalars.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
+#include "passes/Passes.h"
+#include "passes/analysis/LoopUtils.h"
+#include "passes/parallel/SetLoops.h"
 
 using namespace mlir;
 using namespace tulle::dialect;
+
+namespace tulle::passes {
+#define GEN_PASS_DEF_PARALLELIZE
+#include "passes/Passes.h.inc"
+} // namespace tulle::passes
 
 namespace tulle::parallel {
 
 /// Whether iterations traverse rows that coordinates of an inner loop select: the entries by which the loop
 /// is partitioned do not tell how long these are.
 static bool selectsRows(Operation *loop) {
-  return loop
-      ->walk([&](SpaceOp space) {
-        auto row = space.getParent() ? space.getParent().getDefiningOp<LocateOp>() : LocateOp();
-        auto by = row ? dyn_cast<BlockArgument>(row.getCoordinate()) : BlockArgument();
-        Operation *inner = by ? by.getOwner()->getParentOp() : nullptr;
-        auto iterate = dyn_cast_or_null<IterateOp>(inner);
-        bool selects = inner && loop->isProperAncestor(inner) && by.getArgNumber() == 0 &&
-                       (isa<CoiterateOp>(inner) || (iterate && isa<SpaceType>(iterate.getSpace().getType())));
-        return selects ? WalkResult::interrupt() : WalkResult::advance();
-      })
-      .wasInterrupted();
+  return passes::anyIn(loop, [&](Operation *op) {
+    auto space = dyn_cast<SpaceOp>(op);
+    auto row = space && space.getParent() ? space.getParent().getDefiningOp<LocateOp>() : LocateOp();
+    auto by = row ? dyn_cast<BlockArgument>(row.getCoordinate()) : BlockArgument();
+    Operation *inner = by ? by.getOwner()->getParentOp() : nullptr;
+    auto iterate = dyn_cast_or_null<IterateOp>(inner);
+    return inner && loop->isProperAncestor(inner) && by.getArgNumber() == 0 &&
+           (isa<CoiterateOp>(inner) || (iterate && isa<SpaceType>(iterate.getSpace().getType())));
+  });
 }
 
 Value chunksPerTask(Emitter &emit, Value tasks, Value each) {
@@ -41,13 +49,116 @@ bool partitionIterations(Operation *loop, const Settings &settings) {
   return true;
 }
 
+//===--- Reductions ---===//
+
+// The operation by which iterations change a loop-carried value is found by following the value back to its
+// start through loops, branches and one kind of operation, each of which uses the running value once.
+
+/// Sums and products of floats may be reassociated only where their flags say so.
+static bool isMonoid(Operation *op) {
+  if (isa<arith::AddFOp, arith::MulFOp, complex::AddOp, complex::MulOp>(op))
+    return arith::bitEnumContainsAll(
+        cast<arith::ArithFastMathInterface>(op).getFastMathFlagsAttr().getValue(),
+        arith::FastMathFlags::reassoc);
+  return isa<arith::AddIOp, arith::MulIOp, arith::AndIOp, arith::OrIOp, arith::XOrIOp, arith::MinSIOp,
+             arith::MaxSIOp, arith::MinUIOp, arith::MaxUIOp, arith::MinimumFOp, arith::MaximumFOp,
+             arith::MinNumFOp, arith::MaxNumFOp>(op);
+}
+
+namespace {
+
+class Search {
+public:
+  Operation *found = nullptr;
+
+  /// Whether `value` is `start`, or made from it by the one operation.
+  bool follow(Value value, Value start) {
+    if (!reach(value, start))
+      return false;
+    // Whatever else uses the running value depends on the order.
+    return llvm::all_of(start.getUsers(), [&](Operation *user) { return steps.contains(user); });
+  }
+
+private:
+  llvm::SmallPtrSet<Operation *, 8> steps;
+
+  bool step(Operation *op) {
+    steps.insert(op);
+    return true;
+  }
+
+  bool reach(Value value, Value start) {
+    if (value == start)
+      return true;
+    auto result = dyn_cast<OpResult>(value);
+    if (!result)
+      return false;
+    Operation *op = result.getOwner();
+    unsigned number = result.getResultNumber();
+    if (isLoop(op)) {
+      Value init = initsOf(op)[number].get();
+      return reach(init, start) && step(op) && llvm::all_of(op->getRegions(), [&](Region &region) {
+               Value carried = carriedArgument(region, number);
+               return inRegion(region, number, carried) && follow(carried, carried);
+             });
+    }
+    if (auto branch = dyn_cast<scf::IfOp>(op))
+      return !branch.getElseRegion().empty() && inRegion(branch.getThenRegion(), number, start) &&
+             inRegion(branch.getElseRegion(), number, start);
+    if (auto select = dyn_cast<arith::SelectOp>(op))
+      return step(op) && select.getCondition() != start && reach(select.getTrueValue(), start) &&
+             reach(select.getFalseValue(), start);
+    if (!isMonoid(op) || op->getOperand(0) == op->getOperand(1))
+      return false;
+    if (found &&
+        (found->getName() != op->getName() || found->getAttrDictionary() != op->getAttrDictionary() ||
+         found->getResult(0).getType() != value.getType()))
+      return false;
+    found = op;
+    // Once: x + x is no sum of the tasks' x.
+    return step(op) && reach(op->getOperand(0), start) != reach(op->getOperand(1), start);
+  }
+
+  bool inRegion(Region &region, unsigned number, Value start) {
+    Operation *terminator = region.front().getTerminator();
+    return step(terminator) && reach(terminator->getOperand(number), start);
+  }
+};
+
+} // namespace
+
+Operation *combinerOf(Value result, Value start) {
+  Search search;
+  return search.follow(result, start) ? search.found : nullptr;
+}
+
+Attribute identity(Operation *op) {
+  Type type = op->getResult(0).getType();
+  if (isa<complex::MulOp>(op))
+    return scalarAttr(type, {1, 1.0});
+  if (isa<complex::AddOp>(op))
+    return zeroAttr(type);
+  // 0 + -0 is 0: upstream's zero would lose the sign of a sum.
+  if (isa<arith::AddFOp>(op))
+    return FloatAttr::get(type, -0.0);
+  if (!isa<FloatType, IntegerType>(type))
+    return {};
+  return arith::getNeutralElement(op).value_or(nullptr);
+}
+
+Value combine(OpBuilder &b, Operation *combiner, Value x, Value y) {
+  Operation *copy = b.clone(*combiner);
+  copy->setOperands({x, y});
+  return copy->getResult(0);
+}
+
 std::optional<Combiners> combinersOf(Operation *loop) {
   Combiners found;
   for (OpResult result : loop->getResults()) {
     // The loop is all that must use its init in this way, so any value may stand for it.
     Operation *combiner = nullptr;
     for (Region &region : loop->getRegions()) {
-      Value carried = carriedArgument(region, loop, result.getResultNumber());
+      Value carried = carriedArgument(region, result.getResultNumber());
       Value yielded = region.front().getTerminator()->getOperand(result.getResultNumber());
       if (yielded == carried)
         continue;
@@ -206,4 +317,226 @@ void partitionFill(FillOp fill, const Settings &settings) {
   fill.erase();
 }
 
+//===--- Private copies ---===//
+
+// Dense results that all tasks reduce into: each task has a private copy, which starts from the identity, and
+// the copies are reduced into the result afterwards.
+
+/// The tensors among the results of all ops in the loop, itself included, and the arguments of their blocks.
+static void forTensors(Operation *loop, function_ref<void(Value)> each) {
+  auto visit = [&](Value value) {
+    if (isa<RankedTensorType>(value.getType()))
+      each(value);
+  };
+  loop->walk([&](Operation *op) { llvm::for_each(op->getResults(), visit); });
+  loop->walk([&](Block *block) { llvm::for_each(block->getArguments(), visit); });
+}
+
+Aliases::Aliases(Operation *loop) {
+  SmallVector<Value> from{initsOf(loop)[0].get()};
+  while (!from.empty())
+    if (Value value = from.pop_back_val(); all.insert(value))
+      program::sources(value, from);
+  forTensors(loop, [&](Value value) { all.insert(value); });
+}
+
+Operation *combinerOfStores(Operation *loop, const Aliases &aliases) {
+  Operation *found = nullptr;
+  llvm::SmallPtrSet<Operation *, 8> loads;
+  WalkResult result = loop->walk([&](Operation *op) {
+    bool touches = llvm::any_of(op->getOperands(), [&](Value v) { return aliases.contains(v); });
+    // Shapes stay those of the result.
+    if (touches && !isLoop(op) && !isa<LocateOp, LoadOp, StoreOp, YieldOp, scf::IfOp, scf::YieldOp>(op))
+      return WalkResult::interrupt();
+    auto store = dyn_cast<StoreOp>(op);
+    if (!store)
+      return WalkResult::advance();
+    for (Operation *user : store.getIterator().getUsers()) {
+      auto load = dyn_cast<LoadOp>(user);
+      if (!load || !aliases.contains(load.getTensor()))
+        continue;
+      Operation *own = combinerOf(store.getValue(), load.getResult());
+      if (!own || (found && found->getName() != own->getName()) || !loads.insert(load).second)
+        return WalkResult::interrupt();
+      found = own;
+      return WalkResult::advance();
+    }
+    return WalkResult::interrupt();
+  });
+  if (result.wasInterrupted() || !found)
+    return nullptr;
+  bool others = false;
+  loop->walk([&](LoadOp load) { others |= aliases.contains(load.getTensor()) && !loads.contains(load); });
+  return others ? nullptr : found;
+}
+
+Value copiesOf(Emitter &emit, Value tensor, size_t first, Value memory, Value count) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  SmallVector<Value> sizes{count};
+  for (size_t l = first; l < getEncoding(type).getValue().levels.size(); ++l)
+    sizes.push_back(LevelSizeOp::create(emit.b, emit.loc, tensor, l));
+  auto copies =
+      RankedTensorType::get(SmallVector<int64_t>(sizes.size(), ShapedType::kDynamic), type.getElementType());
+  return StorageOp::create(emit.b, emit.loc, copies, memory, sizes);
+}
+
+RankedTensorType denseResult(Operation *loop) {
+  auto type = loop->getNumResults() == 1 ? dyn_cast<RankedTensorType>(loop->getResult(0).getType())
+                                         : RankedTensorType();
+  if (!type || type.getElementType().isInteger(1))
+    return {};
+  const format::Encoding &encoding = getEncoding(type).getValue();
+  const bool dense = !encoding.levels.empty() && format::digits(encoding) &&
+                     llvm::all_of(encoding.levels, [](const format::Level &level) {
+                       return level.format.kind == format::LevelKind::Dense;
+                     });
+  return dense ? type : RankedTensorType();
+}
+
+void redirect(Operation *loop, const Aliases &aliases, Value copies, Value copy, LocateOp base) {
+  auto type = cast<RankedTensorType>(copies.getType());
+  EncodingAttr encoding = getEncoding(type);
+  OpBuilder b(loop);
+  auto iterator = [&](unsigned level) { return IteratorType::get(b.getContext(), encoding, level); };
+  Value first =
+      LocateOp::create(b, loop->getLoc(), iterator(0), copies, b.getI64IntegerAttr(0), Value(), copy);
+  SmallVector<LocateOp> above;
+  for (LocateOp at = base; at; at = at.getParent() ? at.getParent().getDefiningOp<LocateOp>() : LocateOp())
+    above.push_back(at);
+  const int64_t levels = int64_t(above.size());
+  loop->walk([&](LocateOp locate) {
+    if (!aliases.contains(locate.getTensor()) || llvm::is_contained(above, locate))
+      return;
+    int64_t level = locate.getLevel() - levels + 1;
+    locate.setLevel(level);
+    if (level == 1)
+      locate.getParentMutable().assign(first);
+    locate.getResult().setType(iterator(unsigned(level)));
+  });
+  for (LocateOp at : above)
+    at.erase();
+  forTensors(loop, [&](Value value) { value.setType(type); });
+  loop->walk([&](Operation *op) {
+    for (OpOperand &operand : op->getOpOperands())
+      if (aliases.contains(operand.get()) && isOutside(loop, operand.get()) && operand.get() != copies)
+        operand.set(copies);
+  });
+}
+
+Value startFromIdentity(Emitter &emit, Operation *combiner, Value copies, Value first, Value size) {
+  Type element = getElementTypeOrSelf(copies.getType());
+  Value start = materialize(emit.b, emit.loc, identity(combiner), element), values = emit.valuesOf(copies);
+  emit.forEach(emit.constant(0), size, [&](Value at) { emit.store(start, values, emit.add(first, at)); });
+  return emit.withValues(copies, values);
+}
+
+/// Reduces the copies into the tensor; several tasks take a chunk of its values each.
+static Value reduceCopies(Emitter &emit, Operation *combiner, Value tensor, Value size, Value copies,
+                          Value count) {
+  Value tasks = ThreadsOp::create(emit.b, emit.loc, emit.times(size, count), /*fixed=*/false);
+  Value summands = emit.valuesOf(copies);
+  return region(emit.b, emit.loc, tasks, tensor, [&](Value task, ValueRange carried) {
+    Value zero = emit.constant(0), values = emit.valuesOf(carried[0]);
+    auto [begin, end] = chunkBounds(emit.b, emit.loc, size, {task, tasks});
+    levels::forEach(emit.b, emit.loc, zero, count, LoopKind::Reduction,
+                    [&, begin = begin, end = end](Value copy) {
+                      Value first = emit.times(copy, size);
+                      emit.forEach(begin, end, [&](Value at) {
+                        Value own = emit.load(summands, emit.add(first, at));
+                        emit.store(combine(emit.b, combiner, emit.load(values, at), own), values, at);
+                      });
+                    });
+    return SmallVector<Value>{emit.withValues(carried[0], values)};
+  })[0];
+}
+
+/// The loop on private copies of its result, the first tensor of `inits`, which are reduced into it.
+static Value onCopies(Emitter &emit, Operation *loop, Operation *combiner, Value size, Value tasks) {
+  OpBuilder &b = emit.b;
+  Value result = initsOf(loop)[0].get();
+  Value memory = emit.allocate(getElementTypeOrSelf(result.getType()), emit.times(tasks, size));
+  Value copies = copiesOf(emit, result, /*first=*/0, memory, tasks);
+  ValueRange reduced = region(b, emit.loc, tasks, copies, [&](Value task, ValueRange carried) {
+    Value started = startFromIdentity(emit, combiner, carried[0], emit.times(task, size), size);
+    Operation *own = b.clone(*loop);
+    redirect(own, Aliases(own), started, task);
+    OpBuilder before(own);
+    restrictTo(before, own, {task, tasks});
+    return SmallVector<Value>{own->getResult(0)};
+  });
+  Value sum = reduceCopies(emit, combiner, result, size, reduced[0], tasks);
+  memref::DeallocOp::create(b, emit.loc, memory);
+  return sum;
+}
+
+bool privatize(Operation *loop, const Settings &settings) {
+  if (!denseResult(loop) || !canPartition(loop))
+    return false;
+  Operation *combiner = combinerOfStores(loop, Aliases(loop));
+  if (!combiner || !identity(combiner))
+    return false;
+
+  OpBuilder b(loop);
+  Emitter emit(b, loop->getLoc());
+  Value entries = work(b, loop), size = StoredCountOp::create(b, emit.loc, initsOf(loop)[0].get());
+  Value tasks = ThreadsOp::create(b, emit.loc, entries, settings.deterministic);
+  // A copy is written and read once: not profitable where the loop has less work than that.
+  Value one = emit.constant(1), most = emit.divide(entries, emit.larger(size, one));
+  tasks = emit.smaller(tasks, most);
+  Value several = emit.is(arith::CmpIPredicate::ugt, tasks, one);
+  passes::addVersion(b, loop, several,
+                     [&] { return levels::Values{onCopies(emit, loop, combiner, size, tasks)}; });
+  return true;
+}
+
+//===--- The pass ---===//
+
+namespace {
+
+struct PartitionStrategy {
+  bool (*apply)(Operation *, const Settings &);
+  const char *what;
+};
+constexpr PartitionStrategy strategies[] = {
+    {splitFibers, "the outermost loop in chunks of equal entries, which may begin inside of a long fiber"},
+    {partitionIterations,
+     "the outermost loop in chunks of equal entries; its iterations have disjoint stores"},
+    {reducePartials, "the outermost loop in chunks of equal entries, each with a partial result"},
+    {partitionInnerLoop,
+     "an inner loop over all coordinates in equal chunks; iterations of the outer one may "
+     "store to the same address"},
+    {privatize, "the outermost loop in chunks of equal entries, each with a private copy of the "
+                "result, as iterations may store to the same address"},
+};
+
+struct Parallelize : passes::impl::ParallelizeBase<Parallelize> {
+  using ParallelizeBase::ParallelizeBase;
+
+  void runOnOperation() override {
+    SmallVector<Operation *> outermost;
+    for (Operation &op : getOperation().getOps())
+      if (isLoop(&op))
+        outermost.push_back(&op);
+    SmallVector<FillOp> fills(getOperation().getOps<FillOp>());
+    const Settings settings{deterministic, costModel(getOperation()).costs};
+    for (Operation *loop : outermost)
+      partition(loop, settings);
+    for (FillOp fill : fills)
+      partitionFill(fill, settings);
+  }
+
+  void partition(Operation *loop, const Settings &settings) {
+    for (const PartitionStrategy &strategy : strategies)
+      if (strategy.apply(loop, settings)) // the loop is moved or replaced
+        return explainChoice(getOperation(),
+                             ("threads: " + llvm::Twine(strategy.what) + "; another thread from " +
+                              llvm::Twine(settings.costs.workPerThread) + " entries on")
+                                 .str());
+    explainChoice(getOperation(),
+                  "threads: none; the outermost loop cannot be partitioned, or its iterations "
+                  "depend on each other");
+  }
+};
+
+} // namespace
 } // namespace tulle::parallel

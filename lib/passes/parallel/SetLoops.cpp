@@ -1,8 +1,6 @@
 // Chunks of loops and spaces, and estimates of their work from the tensors that they traverse.
 #include "passes/parallel/SetLoops.h"
 #include "dialect/Costs.h"
-#include "levels/Indices.h"
-#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace tulle::dialect;
@@ -27,20 +25,14 @@ SmallVector<Value> initValues(Operation *loop) {
   return SmallVector<Value>(loop->getOperands().take_back(loop->getNumResults()));
 }
 
-BlockArgument carriedArgument(Region &region, Operation *loop, unsigned k) {
-  return region.getArgument(region.getNumArguments() - loop->getNumResults() + k);
-}
-
 bool isOutside(Operation *op, Value value) { return !op->isAncestor(value.getParentBlock()->getParentOp()); }
 
-static bool isTensor(Type type) { return isa<RankedTensorType>(type); }
-
 bool carriesTensorsOnly(Operation *loop) {
-  return loop->getNumResults() > 0 && llvm::all_of(loop->getResultTypes(), isTensor);
+  return loop->getNumResults() > 0 && llvm::all_of(loop->getResults(), program::isTensor);
 }
 
 bool carriesValuesOnly(Operation *loop) {
-  return loop->getNumResults() > 0 && llvm::none_of(loop->getResultTypes(), isTensor);
+  return loop->getNumResults() > 0 && llvm::none_of(loop->getResults(), program::isTensor);
 }
 
 static const format::Level &levelOf(SpaceType type) {

@@ -1,12 +1,18 @@
-// Loops of stage 2, over one space or over a set of several, as far as their partition is concerned.
+// Loops of stage 2, over one space or over a set of several, as far as their partition is concerned. The
+// strategies that partition a loop into tasks, and what they share: the operation of a reduction, private
+// copies of a dense result, and what they emit beside loops.
 #pragma once
 #include "dialect/Dialect.h"
 #include "iteration/CostModel.h"
+#include "levels/Indices.h"
+#include "passes/program/TensorFlow.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace tulle::parallel {
 
 using mlir::Operation;
 using mlir::Value;
+using program::carriedArgument;
 
 struct Settings {
   bool deterministic = false;
@@ -17,8 +23,6 @@ bool isLoop(Operation *op);
 dialect::LoopKind kindOf(Operation *loop);
 mlir::MutableOperandRange initsOf(Operation *loop);
 llvm::SmallVector<Value> initValues(Operation *loop);
-/// The argument of a loop's region that is its k-th carried value.
-mlir::BlockArgument carriedArgument(mlir::Region &region, Operation *loop, unsigned k);
 /// Whether the value is defined outside of the op.
 bool isOutside(Operation *op, Value value);
 /// Whether all loop-carried values are tensors, which the iterations write in place.
@@ -56,5 +60,110 @@ void replaceUsesOutside(Operation *loop, mlir::ValueRange results);
 /// Moves the loop into a region in its stead; the builder is in front of it while `restrict` runs.
 void moveIntoRegion(mlir::OpBuilder &b, Operation *loop, Value tasks,
                     llvm::function_ref<void(Value task)> restrict);
+
+//===--- Strategies ---===//
+
+// The strategies, in the order in which they are tried. Each returns whether it applied.
+
+/// Iterations with disjoint stores, or that reduce into values, in chunks of equal work, which may begin
+/// inside of a long fiber: the inner loops over it are partitioned, too.
+bool splitFibers(Operation *loop, const Settings &settings);
+/// Iterations with disjoint stores: each task runs a chunk of the loop.
+bool partitionIterations(Operation *loop, const Settings &settings);
+/// Values that the iterations reduce into: each task makes a partial result, and these are combined.
+bool reducePartials(Operation *loop, const Settings &settings);
+/// An inner loop over all coordinates of a dimension whose stores are disjoint in all iterations of the outer
+/// loop: each task runs a chunk of the inner one.
+bool partitionInnerLoop(Operation *loop, const Settings &settings);
+/// Iterations reduce into a dense tensor: each task has a private copy.
+bool privatize(Operation *loop, const Settings &settings);
+
+/// A start value for all of a tensor: each task fills a chunk of the buffer.
+void partitionFill(dialect::FillOp fill, const Settings &settings);
+
+//===--- What they emit beside loops ---===//
+
+struct Emitter : levels::IndicesAt {
+  using IndicesAt::IndicesAt;
+
+  Value smaller(Value x, Value y) { return mlir::arith::MinUIOp::create(b, loc, x, y); }
+  Value larger(Value x, Value y) { return mlir::arith::MaxUIOp::create(b, loc, x, y); }
+  Value load(Value buffer, Value at) { return mlir::memref::LoadOp::create(b, loc, buffer, at); }
+  void store(Value value, Value buffer, Value at) {
+    mlir::memref::StoreOp::create(b, loc, value, buffer, at);
+  }
+  static mlir::MemRefType bufferOf(mlir::Type element) {
+    return mlir::MemRefType::get({mlir::ShapedType::kDynamic}, element);
+  }
+  Value allocate(mlir::Type element, Value size) {
+    return mlir::memref::AllocOp::create(b, loc, bufferOf(element), size);
+  }
+  Value valuesOf(Value tensor) {
+    return dialect::ValuesOp::create(b, loc, bufferOf(mlir::getElementTypeOrSelf(tensor.getType())), tensor);
+  }
+  /// The tensor whose values have been written to its buffer.
+  Value withValues(Value tensor, Value values) {
+    return dialect::WithValuesOp::create(b, loc, tensor.getType(), tensor, values);
+  }
+  /// For positions lo <= at < hi that may run at the same time.
+  void forEach(Value lo, Value hi, llvm::function_ref<void(Value at)> body) {
+    levels::forEach(b, loc, lo, hi, dialect::LoopKind::Parallel, body);
+  }
+};
+
+/// So many chunks per task; one where there is one task.
+Value chunksPerTask(Emitter &emit, Value tasks, Value each);
+
+//===--- Reductions ---===//
+
+/// The operation that makes `result` from `start` and other values, where it may be reassociated and
+/// commuted; null where there is none. `start` may be an init of `result`'s loop, or a load that it goes back
+/// to, and is used for nothing else.
+Operation *combinerOf(Value result, Value start);
+/// The identity of the operation; null for types it is not known for.
+mlir::Attribute identity(Operation *combiner);
+/// Applies the operation to x and y.
+Value combine(mlir::OpBuilder &b, Operation *combiner, Value x, Value y);
+
+/// What a loop combines its values with, for each result.
+struct Combiners {
+  llvm::SmallVector<Operation *> operations;
+  llvm::SmallVector<mlir::Attribute> identities;
+};
+std::optional<Combiners> combinersOf(Operation *loop);
+/// Whether the loop is a reduction into values and nothing else.
+bool reducesValues(Operation *loop);
+
+/// Reduces in so many tasks; `restrict` restricts the loop, in front of which the builder stands, to one of
+/// them. Returns the combined results.
+levels::Values reducePartials(Operation *loop, Value tasks,
+                              llvm::function_ref<void(mlir::OpBuilder &, Value task)> restrict);
+/// Partial results are so many elements apart, to avoid false sharing.
+inline constexpr int64_t kPartialStride = 64;
+
+//===--- Private copies of a dense tensor, or of a subtensor ---===//
+
+/// Values whose storage is that of the first loop-carried value.
+class Aliases {
+public:
+  Aliases(Operation *loop);
+  bool contains(Value value) const { return all.contains(value); }
+
+private:
+  llvm::SmallSetVector<Value, 8> all;
+};
+
+/// The one operation by which all stores below combine with what was stored; null where there is none.
+Operation *combinerOfStores(Operation *loop, const Aliases &aliases);
+/// The type of the one tensor that a loop carries where all of its levels are dense, over digits of its
+/// dimensions, and its elements are no truth values; else null.
+mlir::RankedTensorType denseResult(Operation *loop);
+/// `count` copies in `memory` of the subtensor below one coordinate of the levels before `first`: a tensor
+/// that is dense over the copy, then over the levels from `first` on.
+Value copiesOf(Emitter &emit, Value tensor, size_t first, Value memory, Value count);
+/// The copies with the identity as their `size` elements from `first` on.
+Value startFromIdentity(Emitter &emit, Operation *combiner, Value copies, Value first, Value size);
+/// Redirects code that works on the tensor, below the iterator `base` only if there is one, to a copy.
+void redirect(Operation *loop, const Aliases &aliases, Value copies, Value copy, dialect::LocateOp base = {});
 
 } // namespace tulle::parallel

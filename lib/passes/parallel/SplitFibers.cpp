@@ -1,7 +1,9 @@
 // Splits long fibers: where one coordinate can hold most of the work, a dense row of a matrix, chunks begin
 // inside of it (nonzero splitting).
 #include "dialect/Scalars.h"
-#include "passes/parallel/PartitionLoops.h"
+#include "mlir/Analysis/SliceAnalysis.h"
+#include "mlir/Transforms/RegionUtils.h"
+#include "passes/parallel/SetLoops.h"
 
 using namespace mlir;
 using namespace tulle::dialect;
@@ -40,21 +42,15 @@ bool iteratesFiber(IterateOp outer, IterateOp inner) {
 
 /// The ops of the body that the loop depends on, except for its inits.
 llvm::SetVector<Operation *> needsOf(IterateOp inner) {
-  Block *body = inner->getBlock();
+  llvm::SetVector<Value> used;
+  used.insert(inner.getSpace());
+  getUsedValuesDefinedAbove(inner.getBody(), used);
+  BackwardSliceOptions options([&](Operation *op) { return op->getBlock() == inner->getBlock(); });
+  options.inclusive = options.omitBlockArguments = true;
+  options.omitUsesFromAbove = false;
   llvm::SetVector<Operation *> needed;
-  auto add = [&](Value value) {
-    Operation *op = value.getDefiningOp();
-    if (op && op != inner && op->getBlock() == body)
-      needed.insert(op);
-  };
-  auto addAll = [&](Operation *op) {
-    op->walk([&](Operation *inside) { llvm::for_each(inside->getOperands(), add); });
-  };
-  add(inner.getSpace());
-  for (Operation &op : inner.getBody().front())
-    addAll(&op);
-  for (size_t k = 0; k < needed.size(); ++k)
-    addAll(needed[k]);
+  for (Value value : used)
+    (void)getBackwardSlice(value, &needed, options);
   return needed;
 }
 
@@ -77,7 +73,7 @@ Value startOf(IterateOp loop, const SmallVector<IterateOp> &inner, unsigned resu
 /// Whether only the inner loops change and read the loop-carried values.
 bool changeAll(IterateOp loop, const SmallVector<IterateOp> &inner) {
   return llvm::all_of(llvm::seq(loop->getNumResults()), [&](unsigned k) {
-    Value carried = carriedArgument(loop.getBody(), loop, k);
+    Value carried = carriedArgument(loop.getBody(), k);
     return carried.hasOneUse() && startOf(loop, inner, k) == carried;
   });
 }
@@ -169,6 +165,12 @@ bool hasOrder(IterateOp loop) {
   const format::LevelFormat &level = type.getEncoding().getValue().levels[type.getLevel()].format;
   return level.ordered &&
          (level.kind == format::LevelKind::Compressed || level.kind == format::LevelKind::Dense);
+}
+
+void eraseUnused(IterateOp loop) {
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(loop.getBody().front())))
+    if (isOpTriviallyDead(&op))
+      op.erase();
 }
 
 IterateOp copyOf(IterateOp loop, const IRMapping &map) {
@@ -342,20 +344,14 @@ private:
     }
     Block &body = copy.getBody().front();
     body.getTerminator()->setOperands(body.getArguments().take_back(copy->getNumResults()));
-    eraseUnused(body);
-  }
-
-  static void eraseUnused(Block &body) {
-    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body)))
-      if (isOpTriviallyDead(&op))
-        op.erase();
+    eraseUnused(copy);
   }
 
   /// Makes the inner loops reduce into the slot's row, which starts from the identity.
   void reduceIntoSlot(IterateOp copy, IRMapping &map, Value rows, Value slot) {
     auto first = copyOf(plan.inner[0], map);
     first.getInitsMutable().assign(copy.getBody().front().getArguments().take_back());
-    eraseUnused(copy.getBody().front());
+    eraseUnused(copy);
     auto row = cast<LocateOp>(map.lookup(plan.row.getResult()).getDefiningOp());
     redirect(copy, Aliases(copy), rows, slot, row);
     b.setInsertionPointToStart(&copy.getBody().front());

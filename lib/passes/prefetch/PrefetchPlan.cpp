@@ -1,18 +1,13 @@
 // Clones the operations of an outer loop that the addresses of an inner one's loads are computed from, for
 // another iteration; a load among them is clamped to the last coordinate.
 #include "passes/prefetch/PrefetchPlan.h"
-#include "passes/analysis/LoopMatchers.h"
+#include "passes/analysis/LoopUtils.h"
 
 namespace tulle::passes {
 
 using namespace mlir;
 using arith::CmpIPredicate;
 using levels::IndicesAt;
-
-void emitPrefetch(OpBuilder &b, Location loc, Value buffer, Value index) {
-  memref::PrefetchOp::create(b, loc, buffer, index, /*isWrite=*/false, /*localityHint=*/3,
-                             /*isDataCache=*/true);
-}
 
 static int64_t elementsIn(int64_t bytes, memref::LoadOp load) {
   return bytes * 8 / load.getType().getIntOrFloatBitWidth();
@@ -239,12 +234,16 @@ SmallVector<Value> gatherCoordinates(const VectorizationLegality &legality) {
 }
 
 Value areLocal(OpBuilder &b, Location loc, const VectorizationLegality &legality, ArrayRef<Value> coordinates,
-               IRMapping &first, IRMapping &last) {
+               Value first, Value last, const IRMapping &map) {
   IndicesAt at(b, loc);
-  Block *body = scf::ForOp(legality.loop).getBody();
+  scf::ForOp loop = legality.loop;
+  IRMapping atFirst = map, atLast = map;
+  atFirst.map(loop.getInductionVar(), first);
+  atLast.map(loop.getInductionVar(), last);
   Value local, limit = at.constant(localElements);
   for (Value coordinate : coordinates) {
-    Value begin = cloneSlice(b, coordinate, body, first), end = cloneSlice(b, coordinate, body, last);
+    Value begin = cloneSlice(b, coordinate, loop.getBody(), atFirst);
+    Value end = cloneSlice(b, coordinate, loop.getBody(), atLast);
     local = at.both(local, at.is(arith::CmpIPredicate::ult, at.sub(end, begin), limit));
   }
   return local;

@@ -2,14 +2,10 @@
 // gathers.
 #pragma once
 #include "iteration/CostModel.h"
-#include "levels/Indices.h"
-#include "passes/analysis/LoopTransforms.h"
+#include "passes/analysis/LoopUtils.h"
 #include "passes/analysis/VectorizationLegality.h"
 
 namespace tulle::passes {
-
-/// Emits the prefetch of an element into L1, to be read.
-void emitPrefetch(mlir::OpBuilder &b, mlir::Location loc, mlir::Value buffer, mlir::Value index);
 
 /// Loads of an inner loop from rows that coordinates select (`B[crd[p] * n + k]`): no hardware prefetcher
 /// covers their beginnings.
@@ -64,8 +60,9 @@ void prefetchLaterRows(const VectorizationLegality &inner, const iteration::Cost
 llvm::SmallVector<mlir::Value> gatherCoordinates(const VectorizationLegality &legality);
 
 /// At run time: whether two iterations gather from elements so close that scalarized gathers are faster than
-/// the instruction. `first`, `last`: copies of the induction variable and of what else the body needs.
+/// the instruction. `map`: clones of what else the body needs.
 mlir::Value areLocal(mlir::OpBuilder &b, mlir::Location loc, const VectorizationLegality &legality,
-                     llvm::ArrayRef<mlir::Value> coordinates, mlir::IRMapping &first, mlir::IRMapping &last);
+                     llvm::ArrayRef<mlir::Value> coordinates, mlir::Value first, mlir::Value last,
+                     const mlir::IRMapping &map = {});
 
 } // namespace tulle::passes

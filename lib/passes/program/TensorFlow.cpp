@@ -13,11 +13,9 @@ bool readsPattern(Operation *op) {
              PartitionBoundaryOp, tensor::DimOp>(op);
 }
 
-/// Loops that carry tensors, all of whose regions end in a yield of what they carry.
-static bool carries(Operation *op) { return isa<IterateOp, CoiterateOp, ParallelOp, scf::ForOp>(op); }
+bool carriesTensors(Operation *op) { return isa<IterateOp, CoiterateOp, ParallelOp, scf::ForOp>(op); }
 
-/// The carried value of that number, as an argument of the region.
-static BlockArgument carriedArgument(Region &region, unsigned number) {
+BlockArgument carriedArgument(Region &region, unsigned number) {
   unsigned results = region.getParentOp()->getNumResults();
   return region.getArgument(region.getNumArguments() - results + number);
 }
@@ -31,7 +29,7 @@ SmallVector<Value> continuations(OpOperand &use) {
   if (isa<YieldOp, scf::YieldOp>(op))
     return {op->getParentOp()->getResult(number)};
   unsigned inits = op->getNumOperands() - op->getNumResults();
-  if (!carries(op) || number < inits)
+  if (!carriesTensors(op) || number < inits)
     return {};
   SmallVector<Value> values{op->getResult(number - inits)};
   for (Region &region : op->getRegions())
@@ -46,12 +44,12 @@ void sources(Value tensor, SmallVectorImpl<Value> &from) {
     return from.push_back(op->getOperand(1));
   if (isa<LikeOp, tensor::CastOp>(op))
     return from.push_back(op->getOperand(0));
-  if (!carries(op) && !isa<scf::IfOp>(op))
+  if (!carriesTensors(op) && !isa<scf::IfOp>(op))
     return;
   unsigned results = op->getNumResults();
   unsigned number = argument ? argument.getArgNumber() - (argument.getOwner()->getNumArguments() - results)
                              : cast<OpResult>(tensor).getResultNumber();
-  if (carries(op))
+  if (carriesTensors(op))
     from.push_back(op->getOperand(op->getNumOperands() - results + number));
   for (Region &region : op->getRegions())
     if (!region.empty())

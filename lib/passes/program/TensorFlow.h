@@ -8,8 +8,15 @@ using mlir::Operation;
 using mlir::OpOperand;
 using mlir::Value;
 
+inline bool isTensor(Value value) { return mlir::isa<mlir::RankedTensorType>(value.getType()); }
+
 /// Whether the op reads what stores leave alone: sizes, positions, coordinates.
 bool readsPattern(Operation *op);
+
+/// Loops that carry tensors, all of whose regions end in a yield of what they carry.
+bool carriesTensors(Operation *op);
+/// The carried value of that number, as an argument of a loop's region.
+mlir::BlockArgument carriedArgument(mlir::Region &region, unsigned number);
 
 /// The values that a tensor lives on in, changed or not, where it is used so: results, and arguments of the
 /// regions of loops. Empty for a read.

@@ -4,12 +4,7 @@
 // hoisted: its elements are loaded once, updated over all p, and stored once. Each element still sees the
 // same operations in the same order.
 #include "dialect/Costs.h"
-#include "dialect/Dialect.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "passes/Passes.h"
-#include "passes/analysis/LoopMatchers.h"
-#include "passes/prefetch/PrefetchPlan.h"
 #include "passes/register_tile/TileLoops.h"
 
 namespace tulle::passes {
@@ -44,8 +39,8 @@ constexpr int64_t cacheBytes = int64_t(32) << 20;
 struct FusedInit {
   mlir::TypedAttr value;
   mlir::Value size; ///< elements that the loop initialized
-  mlir::Value
-      fused; ///< at run time: whether the nest stores the same elements, so that the loop does not run
+  /// At run time: whether the nest stores the same elements, so that the loop does not run.
+  mlir::Value fused;
   mlir::Value large; ///< at run time: that, and the buffer is larger than caches; null where unknown
 };
 
@@ -123,15 +118,12 @@ public:
     Value allActive;
     for (BodyEmitter &part : parts)
       allActive = both(allActive, part.allLanesActive(nest.load, nest.store));
-    auto branch = scf::IfOp::create(b, loc, allActive, /*withElseRegion=*/true);
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPoint(branch.thenBlock()->getTerminator());
     std::vector<BodyEmitter> unmasked(parts.begin(), parts.end());
     for (BodyEmitter &part : unmasked)
       part.assumeAllLanesActive();
-    update(begin, end, unmasked, lanes);
-    b.setInsertionPoint(branch.elseBlock()->getTerminator());
-    update(begin, end, parts, lanes);
+    branch(
+        b, loc, allActive, [&] { update(begin, end, unmasked, lanes); },
+        [&] { update(begin, end, parts, lanes); });
   }
 
   /// One vector from element `first` on, masked from `upper` on.
@@ -192,28 +184,19 @@ private:
         int64_t(parts.size()) * bits % (model.cpu.line * 8) != 0)
       return storeAll(false);
     Value aligned = parts.front().isLineAligned(nest.store, storesNonTemporally);
-    auto branch = scf::IfOp::create(b, loc, aligned, /*withElseRegion=*/true);
-    for (bool nonTemporal : {true, false}) {
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPoint((nonTemporal ? branch.thenBlock() : branch.elseBlock())->getTerminator());
-      storeAll(nonTemporal);
-    }
+    branch(b, loc, aligned, [&] { storeAll(true); }, [&] { storeAll(false); });
   }
-};
-
-/// What the option of the pass and the processor say of a nest's tiles.
-struct TileOptions {
-  Lanes lanes; ///< of all but wide tiles
-  bool fixedLength, hoistsFactors;
 };
 
 /// A nest, tiled: groups of iterations of the outer loop, and in each of them tiles of the inner loop from
 /// the widest on, then an epilogue.
 class TiledNest : levels::Indices {
 public:
-  TiledNest(ReductionNest nest, const TileOptions &options, const iteration::CostModel &model)
-      : Indices(nest.top()), nest(std::move(nest)), lanes(options.lanes), fixedLength(options.fixedLength),
-        model(model), tiles(b, this->nest, model, options.hoistsFactors) {}
+  /// `lanes`: of all but wide tiles.
+  TiledNest(ReductionNest nest, const Lanes &lanes, bool fixedLength, bool hoistsFactors,
+            const iteration::CostModel &model)
+      : Indices(nest.top()), nest(std::move(nest)), lanes(lanes), fixedLength(fixedLength), model(model),
+        tiles(b, this->nest, model, hoistsFactors) {}
 
   void emit() {
     scf::ForOp top = nest.top();
@@ -227,13 +210,13 @@ public:
     if (init && init->large)
       addFenceAfter(top);
     if (!init && !isAlwaysDereferenceable(nest.store))
-      guardEmptyLoop();
-    if (lanes.scalarizesGathers() && !nest.legality.guardedGathers.empty())
-      guardEmptyBuffers();
+      guard(isLess(top.getLowerBound(), top.getUpperBound()), /*copies=*/false);
+    if (!nest.legality.guardedGathers.empty())
+      guard(areNonEmpty(b, loc, nest.legality.guardedGathers), /*copies=*/true);
     std::optional<int64_t> most = maxTripCount(nest.inner);
     bool mayBeLong = !most || *most > model.costs.longLoop;
     SmallVector<Value> coordinates;
-    if (mayBeLong && !nest.ivDependentBounds && lanes.scalarizesGathers() && model.cpu.gathers)
+    if (mayBeLong && !nest.ivDependentBounds && model.cpu.gathers)
       coordinates = gatherCoordinates(nest.legality);
     if (!coordinates.empty())
       groupsByLocality(coordinates);
@@ -252,20 +235,11 @@ private:
   TileEmitter tiles;
   std::optional<FusedInit> init;
 
-  /// The tiles go where the outer loop has an iteration.
-  void guardEmptyLoop() {
-    Value some = isLess(nest.top().getLowerBound(), nest.top().getUpperBound());
-    auto branch = scf::IfOp::create(b, loc, some, /*withElseRegion=*/false);
-    nest.top()->moveBefore(branch.thenBlock()->getTerminator());
-    b.setInsertionPoint(nest.top());
-  }
-
-  /// The tiles go where no gathered buffer is empty, a copy of the nest where one is.
-  void guardEmptyBuffers() {
-    auto branch = scf::IfOp::create(b, loc, areNonEmpty(b, loc, nest.legality.guardedGathers),
-                                    /*withElseRegion=*/true);
-    b.setInsertionPoint(branch.elseBlock()->getTerminator());
-    b.clone(*nest.top());
+  /// The tiles go where the condition holds, a copy of the nest, if wanted, where it does not.
+  void guard(Value condition, bool copies) {
+    auto branch = scf::IfOp::create(b, loc, condition, copies);
+    if (copies)
+      OpBuilder(branch.elseBlock()->getTerminator()).clone(*nest.top());
     nest.top()->moveBefore(branch.thenBlock()->getTerminator());
     b.setInsertionPoint(nest.top());
   }
@@ -273,13 +247,12 @@ private:
   /// Two versions of the groups: with scalarized gathers where these are local, with the instruction
   /// elsewhere.
   void groupsByLocality(ArrayRef<Value> coordinates) {
-    auto branch = scf::IfOp::create(b, loc, sampleLocality(coordinates), /*withElseRegion=*/true);
-    b.setInsertionPoint(branch.thenBlock()->getTerminator());
-    groups();
-    b.setInsertionPoint(branch.elseBlock()->getTerminator());
-    lanes.scalarizeGathers = false;
-    groups();
-    b.setInsertionPointAfter(branch);
+    branch(
+        b, loc, sampleLocality(coordinates), [&] { groups(); },
+        [&] {
+          lanes.scalarizeGathers = false;
+          groups();
+        });
   }
 
   /// Whether neighboring iterations gather from local elements, in samples of the first iteration of the
@@ -292,18 +265,16 @@ private:
     auto sample = [&] {
       Value middle = divide(sub(outer.getUpperBound(), outer.getLowerBound()), constant(2));
       Value stride = divide(length, constant(samples + 1));
-      auto loop = scf::ForOp::create(b, loc, constant(1), constant(samples + 1), constant(1), boolean(true));
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPointToStart(loop.getBody());
-      Value number = loop.getInductionVar(), isOdd = arith::AndIOp::create(b, loc, number, constant(1));
-      Value p = add(outer.getLowerBound(), times(isOdd, middle));
-      Value at = add(inner.getLowerBound(), times(number, stride));
-      IRMapping first = prologue(p), last = first;
-      first.map(inner.getInductionVar(), at);
-      last.map(inner.getInductionVar(), add(at, constant(sampledRows)));
-      Value local = areLocal(b, loc, nest.legality, coordinates, first, last);
-      scf::YieldOp::create(b, loc, both(loop.getRegionIterArg(0), local));
-      return loop.getResult(0);
+      auto isLocal = [&](Value number, const levels::Values &soFar) {
+        Value isOdd = arith::AndIOp::create(b, loc, number, constant(1));
+        Value p = add(outer.getLowerBound(), times(isOdd, middle));
+        Value at = add(inner.getLowerBound(), times(number, stride));
+        const IRMapping map = prologue(p);
+        Value last = add(at, constant(sampledRows));
+        return levels::Values{both(soFar[0], areLocal(b, loc, nest.legality, coordinates, at, last, map))};
+      };
+      return levels::forLoop(b, loc, constant(1), constant(samples + 1), dialect::LoopKind::Reduction,
+                             boolean(true), isLocal)[0];
     };
     return ifThen(both(any, isLong), sample, /*otherwise=*/true);
   }
@@ -318,20 +289,19 @@ private:
       Value isLong = is(CmpIPredicate::sgt, length, constant(model.costs.longLoop));
       step = select(isLong, step, max(count, constant(1)));
     }
-    auto loop = scf::ForOp::create(b, loc, outer.getLowerBound(), outer.getUpperBound(), step);
-    b.setInsertionPointToStart(loop.getBody());
-    Value first = loop.getInductionVar(), starts;
-    if (init)
-      starts = both(init->fused, is(CmpIPredicate::eq, first, outer.getLowerBound()));
-    Value left = sub(outer.getUpperBound(), first), large;
-    if (init && init->large) {
-      Value isLast = is(CmpIPredicate::sge, step, left);
-      large = both(both(init->large, starts), isLast);
-    }
-    if (init)
-      tiles.setInit(*init, starts, large);
-    group(first, add(first, min(step, left)), starts);
-    b.setInsertionPointAfter(loop);
+    forSteps(b, loc, outer.getLowerBound(), outer.getUpperBound(), step, [&](Value first) {
+      Value starts;
+      if (init)
+        starts = both(init->fused, is(CmpIPredicate::eq, first, outer.getLowerBound()));
+      Value left = sub(outer.getUpperBound(), first), large;
+      if (init && init->large) {
+        Value isLast = is(CmpIPredicate::sge, step, left);
+        large = both(both(init->large, starts), isLast);
+      }
+      if (init)
+        tiles.setInit(*init, starts, large);
+      group(first, add(first, min(step, left)), starts);
+    });
   }
 
   /// All tiles, for the iterations of the outer loop from `begin` to `end`.
@@ -369,10 +339,10 @@ private:
   /// Initializes what no tile covers, in the first iterations.
   void initializeAround(Value lower, Value position, Value startsFromInit) {
     auto store = [&](Value from, Value to) {
-      auto loop = scf::ForOp::create(b, loc, from, select(startsFromInit, to, from), constant(1));
-      OpBuilder inside = OpBuilder::atBlockBegin(loop.getBody());
-      Value value = arith::ConstantOp::create(inside, loc, init->value);
-      memref::StoreOp::create(inside, loc, value, nest.store.getMemRef(), loop.getInductionVar());
+      forSteps(b, loc, from, select(startsFromInit, to, from), constant(1), [&](Value at) {
+        Value value = arith::ConstantOp::create(b, loc, init->value);
+        memref::StoreOp::create(b, loc, value, nest.store.getMemRef(), at);
+      });
     };
     store(constant(0), min(lower, init->size));
     store(position, init->size);
@@ -380,39 +350,36 @@ private:
 
   /// The bounds that the inner loops of all these iterations have in common.
   std::pair<Value, Value> commonBounds(Value begin, Value end) {
-    scf::ForOp outer = nest.outer(), inner = nest.inner;
+    scf::ForOp inner = nest.inner;
     if (!nest.ivDependentBounds)
       return {inner.getLowerBound(), inner.getUpperBound()};
     SmallVector<Value> inits{constant(0), constant(std::numeric_limits<int64_t>::max())};
-    auto loop = scf::ForOp::create(b, loc, begin, end, outer.getStep(), inits);
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(loop.getBody());
-    IRMapping map = prologue(loop.getInductionVar());
-    scf::YieldOp::create(b, loc,
-                         {max(loop.getRegionIterArg(0), map.lookupOrDefault(inner.getLowerBound())),
-                          min(loop.getRegionIterArg(1), map.lookupOrDefault(inner.getUpperBound()))});
-    return {loop.getResult(0), loop.getResult(1)};
+    auto narrow = [&](Value index, const levels::Values &bounds) {
+      IRMapping map = prologue(index);
+      return levels::Values{max(bounds[0], map.lookupOrDefault(inner.getLowerBound())),
+                            min(bounds[1], map.lookupOrDefault(inner.getUpperBound()))};
+    };
+    levels::Values common = levels::forLoop(b, loc, begin, end, dialect::LoopKind::Reduction, inits, narrow);
+    return {common[0], common[1]};
   }
 
   /// Clones the outer loop's body without the inner loop.
   IRMapping prologue(Value index) {
     IRMapping map;
-    map.map(nest.outer().getInductionVar(), index);
-    clonePrologue(b, nest.outer(), map);
+    clonePrologue(b, nest.outer(), index, map);
     return map;
   }
 
   /// The nest as it was, over the part of the inner loop that `clip` leaves.
   template <typename Clip> void peeledEnds(Value begin, Value end, Clip clip) {
-    auto loop = scf::ForOp::create(b, loc, begin, end, nest.outer().getStep());
-    b.setInsertionPointToStart(loop.getBody());
-    IRMapping map = prologue(loop.getInductionVar());
-    auto [from, to] = clip(map.lookupOrDefault(nest.inner.getLowerBound()),
-                           map.lookupOrDefault(nest.inner.getUpperBound()));
-    auto inner = cast<scf::ForOp>(b.clone(*nest.inner, map));
-    inner.getLowerBoundMutable().assign(from);
-    inner.getUpperBoundMutable().assign(to);
-    b.setInsertionPointAfter(loop);
+    forSteps(b, loc, begin, end, nest.outer().getStep(), [&](Value index) {
+      IRMapping map = prologue(index);
+      auto [from, to] = clip(map.lookupOrDefault(nest.inner.getLowerBound()),
+                             map.lookupOrDefault(nest.inner.getUpperBound()));
+      auto inner = cast<scf::ForOp>(b.clone(*nest.inner, map));
+      inner.getLowerBoundMutable().assign(from);
+      inner.getUpperBoundMutable().assign(to);
+    });
   }
 
   /// Tiles of so many vectors from `lower` while they fit; returns where they end.
@@ -429,10 +396,8 @@ private:
 
   /// The elements after the last tile: a scalar epilogue would run the outer loop once for each.
   void maskedEpilogue(Value begin, Value end, Value lower, Value upper) {
-    auto loop = scf::ForOp::create(b, loc, lower, upper, constant(lanes.count));
-    b.setInsertionPointToStart(loop.getBody());
-    tiles.emitMasked(begin, end, loop.getInductionVar(), upper, lanes);
-    b.setInsertionPointAfter(loop);
+    forSteps(b, loc, lower, upper, constant(lanes.count),
+             [&](Value first) { tiles.emitMasked(begin, end, first, upper, lanes); });
   }
 
   /// All elements of rows that are no longer than a vector.
@@ -459,7 +424,7 @@ struct RegisterTilesPass : impl::RegisterTilesBase<RegisterTilesPass> {
       if (!nest)
         continue;
       const iteration::Choice<unsigned> length = model.vectorLength(nest->legality.widestBits, vl);
-      const Lanes lanes{length.value, /*scalable=*/false, index32, scalarizeGathers};
+      const Lanes lanes{length.value, /*scalable=*/false, index32, /*scalarizeGathers=*/true};
       if (std::optional<int64_t> most = maxTripCount(nest->inner); most && *most < lanes.count)
         continue; // no vector fits
       dialect::explainChoice(nest->inner, length.reason);
@@ -469,7 +434,7 @@ struct RegisterTilesPass : impl::RegisterTilesBase<RegisterTilesPass> {
         nest->outers.erase(nest->outers.begin(), std::prev(nest->outers.end()));
       for (scf::ForOp gone : nest->outers)
         loops.remove(gone);
-      TiledNest(std::move(*nest), {lanes, vl != 0, factors}, model).emit();
+      TiledNest(std::move(*nest), lanes, vl != 0, factors, model).emit();
     }
   }
 };

@@ -141,8 +141,7 @@ TileLoops::Values TileLoops::loopOver(size_t depth, Value begin, Value end, IRMa
   loop->setAttrs(original->getAttrs());
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
-  map.map(original.getInductionVar(), loop.getInductionVar());
-  clonePrologue(b, original, map);
+  clonePrologue(b, original, loop.getInductionVar(), map);
   Values updated;
   const bool prefetches = tile.form == Form::PrefetchRemote;
   if (depth == last()) {
@@ -308,8 +307,7 @@ Value TileLoops::areRowsRemote(Value segment, IRMapping map) {
       return boolean(false);
   Value first = segmentStart(last(), segment, map), behind = segmentStart(last(), next(segment), map);
   scf::ForOp segments = nest.outers[last() - 1];
-  map.map(segments.getInductionVar(), segment);
-  clonePrologue(b, segments, map);
+  clonePrologue(b, segments, segment, map);
   return rows.areRemote(map, first, behind, model.cpu.prefetchRows);
 }
 
@@ -328,10 +326,8 @@ TileLoops::Values TileLoops::coalescedLoop(Value begin, Value end, IRMapping map
     b.setInsertionPointToStart(loop.getBody());
     Value position = loop.getInductionVar();
     auto [segment, stop] = segmentOf(position, loop.getRegionIterArg(0), loop.getRegionIterArg(1), map);
-    map.map(segments.getInductionVar(), segment);
-    clonePrologue(b, segments, map);
-    map.map(nest.outer().getInductionVar(), position);
-    clonePrologue(b, nest.outer(), map);
+    clonePrologue(b, segments, segment, map);
+    clonePrologue(b, nest.outer(), position, map);
     if (!dialect::loopOf(segments).getCacheResident())
       prefetch(*segmentRows, segment, map, tile, model.costs.prefetchLineStride);
     prefetch(rows, position, map, tile, model.costs.prefetchLineStride);

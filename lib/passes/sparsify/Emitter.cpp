@@ -1,13 +1,19 @@
 // The recursion over a statement's loops: operands follow the coordinates so far, the lattice says what the
-// next loop visits, and each of its cases is a body with fewer operands.
+// next loop visits, and each of its cases is a body with fewer operands. Operands follow by coordinates of
+// their levels, iterators, and values.
 #include "passes/sparsify/Emitter.h"
 #include "dialect/Scalars.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 
 namespace tulle::passes {
 using namespace mlir;
 using dialect::CoiterateOp;
 using dialect::IterateOp;
+using format::Digit;
+using iteration::LevelMode;
+using iteration::LoopVar;
+using iteration::Subscript;
 
 LoopEmitter::LoopEmitter(OpBuilder &builder, SparseStatement &statement, const iteration::Plan &plan,
                          dialect::Strategy strategy)
@@ -278,6 +284,166 @@ LoopEmitter::Carried LoopEmitter::remainder(LoopState s, unsigned depth, ArrayRe
   for (auto [with, without] : llvm::zip(once, rest.carried))
     with = select(some, with, without);
   return once;
+}
+
+//===--- How operands follow the loops ---===//
+
+/// Index arithmetic that drops what is constant, so that unblocked tensors get plain coordinates.
+namespace {
+struct Arith : levels::IndicesAt {
+  using IndicesAt::IndicesAt;
+  Value add(Value x, Value y) { return b.createOrFold<arith::AddIOp>(loc, x, y); }
+  Value mul(Value x, int64_t k) { return k == 1 ? x : b.createOrFold<arith::MulIOp>(loc, x, constant(k)); }
+  Value div(Value x, int64_t k) { return k == 1 ? x : b.createOrFold<arith::DivUIOp>(loc, x, constant(k)); }
+  Value mod(Value x, int64_t k) { return k == 0 ? x : b.createOrFold<arith::RemUIOp>(loc, x, constant(k)); }
+};
+} // namespace
+
+/// Takes every operand as far as the bound coordinates lead: full levels are located, values of reached
+/// leaves loaded.
+void LoopEmitter::advance(LoopState &s) {
+  for (auto [o, operand] : llvm::enumerate(statement.operands)) {
+    OperandState &state = s.operands[o];
+    if (operand.leader) {
+      Value value = state.value;
+      state = s.operands[*operand.leader];
+      state.value = value;
+    }
+    bool isResult = o + 1 == statement.operands.size();
+    if (state.absent || state.value || operand.extent ||
+        (isResult && (statement.pattern || statement.assembled)))
+      continue;
+    if (!isResult && !operand.leader && !isIterated(unsigned(o)))
+      continue;
+    while (!operand.leader && state.iterators.size() < operand.digits.size()) {
+      size_t level = state.iterators.size(), own = level;
+      if (isResult && workspace) {
+        // Levels that the workspace does not have have the iterator of the one above.
+        if (workspace->fixed[level]) {
+          state.iterators.push_back(level ? state.iterators.back() : Value());
+          continue;
+        }
+        own -= size_t(
+            llvm::count_if(ArrayRef(workspace->fixed).take_front(level), [](Value v) { return bool(v); }));
+      }
+      Value coordinate;
+      if (plan.levels[o][level].mode != LevelMode::Locate || !coordinateOf(s, operand, level, coordinate))
+        break;
+      Value parent = own ? state.iterators.back() : Value();
+      state.iterators.push_back(
+          dialect::LocateOp::create(b, loc, iteratorType(o, own), operand.tensor, own, parent, coordinate));
+    }
+    if (state.iterators.size() < operand.digits.size() || isResult || !readByBody[o])
+      continue;
+    Value iterator = state.iterators.empty() ? Value() : state.iterators.back();
+    Type type = getElementTypeOrSelf(operand.tensor.getType());
+    auto load = [&] {
+      return Carried{dialect::LoadOp::create(b, loc, type, operand.tensor, iterator).getResult()};
+    };
+    state.value = state.uncertain ? levels::ifElse(b, loc, state.present, type, load,
+                                                   [&] { return fills(unsigned(o)); })[0]
+                                  : load()[0];
+  }
+}
+
+/// The coordinate at a level, if the loops so far fix it.
+bool LoopEmitter::coordinateOf(const LoopState &s, const SparseOperand &operand, size_t level, Value &out) {
+  const Digit &digit = operand.digits[level];
+  const Subscript &subscript = operand.subscripts[digit.dim];
+  if (subscript.isVariable())
+    for (auto [d, v] : llvm::enumerate(plan.order))
+      if (v == LoopVar{subscript.terms[0].first, digit.stride, digit.modulus} && s.coordinates[d]) {
+        out = s.coordinates[d];
+        return true;
+      }
+  for (auto [d, v] : llvm::enumerate(plan.order))
+    for (auto [index, coefficient] : subscript.terms)
+      if (v.index == index && !s.coordinates[d])
+        return false;
+  Arith a{b, loc};
+  out = a.mod(a.div(subscriptValue(s, subscript), digit.stride), digit.modulus);
+  return true;
+}
+
+Value LoopEmitter::subscriptValue(const LoopState &s, const Subscript &subscript) {
+  Arith a{b, loc};
+  Value sum = a.constant(subscript.constant);
+  for (auto [index, coefficient] : subscript.terms)
+    sum = a.add(a.mul(indexValue(s, index), coefficient), sum);
+  return sum;
+}
+
+/// The index's value so far: the sum of its bound digits.
+Value LoopEmitter::indexValue(const LoopState &s, unsigned index) {
+  Arith a{b, loc};
+  Value sum;
+  for (auto [d, v] : llvm::enumerate(plan.order))
+    if (v.index == index && s.coordinates[d]) {
+      Value digit = a.mul(s.coordinates[d], v.stride);
+      sum = sum ? a.add(sum, digit) : digit;
+    }
+  return sum ? sum : a.constant(0);
+}
+
+/// How many coordinates loop `depth` has: the digit's modulus, less where the index would pass the end of its
+/// dimension.
+Value LoopEmitter::extent(const LoopState &s, unsigned depth) {
+  Arith a{b, loc};
+  const LoopVar &v = plan.order[depth];
+  Value left = b.createOrFold<arith::SubIOp>(loc, sizes[v.index], indexValue(s, v.index));
+  Value count = v.stride == 1 ? left : a.div(a.add(left, a.constant(v.stride - 1)), v.stride);
+  return v.modulus == 0 ? count : b.createOrFold<arith::MinUIOp>(loc, count, a.constant(v.modulus));
+}
+
+/// Size of an index: of any dimension it is the plain subscript of, a statically known one first.
+Value LoopEmitter::dimSize(unsigned index) {
+  const SparseOperand *found = nullptr;
+  unsigned dim = 0;
+  for (const SparseOperand &operand : statement.operands)
+    for (auto [d, subscript] : llvm::enumerate(operand.subscripts)) {
+      if (!subscript.isVariable() || subscript.terms[0].first != index)
+        continue;
+      bool fixed = !cast<RankedTensorType>(operand.tensor.getType()).isDynamicDim(d);
+      if (!found || fixed) {
+        found = &operand;
+        dim = d;
+      }
+    }
+  Value tensor = found->tensor;
+  if (auto type = cast<RankedTensorType>(tensor.getType()); !type.isDynamicDim(dim))
+    return arith::ConstantIndexOp::create(b, loc, type.getDimSize(dim));
+  if (auto empty = tensor.getDefiningOp<tensor::EmptyOp>())
+    return empty.getDynamicSize(dim);
+  return tensor::DimOp::create(b, loc, tensor, dim);
+}
+
+Type LoopEmitter::iteratorType(unsigned operand, size_t level) const {
+  return dialect::IteratorType::get(b.getContext(), statement.operands[operand].encoding, level);
+}
+
+Value LoopEmitter::space(const LoopState &s, unsigned operand) {
+  const auto &iterators = s.operands[operand].iterators;
+  const SparseOperand &o = statement.operands[operand];
+  auto type = dialect::SpaceType::get(b.getContext(), o.encoding, iterators.size());
+  Value parent = iterators.empty() ? Value() : iterators.back();
+  return dialect::SpaceOp::create(b, loc, type, o.tensor, iterators.size(), parent, condition(s, operand));
+}
+
+/// The iterator of the last level, which for a result with a pattern is the pattern's; null when it was not
+/// reached.
+Value LoopEmitter::iteratorOf(const LoopState &s, unsigned operand) const {
+  if (operand + 1 == statement.operands.size() && statement.pattern)
+    operand = statement.leaderOf(*statement.pattern);
+  const auto &iterators = s.operands[operand].iterators;
+  bool reached = iterators.size() == plan.levels[operand].size() && !iterators.empty();
+  return reached ? iterators.back() : Value();
+}
+
+std::optional<unsigned> LoopEmitter::nextSearch(const LoopState &s) const {
+  for (unsigned o : openInputs(s))
+    if (!statement.operands[o].extent && s.operands[o].iterators.size() < statement.operands[o].digits.size())
+      return o;
+  return std::nullopt;
 }
 
 } // namespace tulle::passes

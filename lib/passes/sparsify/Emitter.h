@@ -84,7 +84,7 @@ private:
   Value resized(Value value, mlir::Type type);
   dialect::SearchOp searchNext(LoopState &s, unsigned operand);
 
-  // Flags.cpp: loops whose body stands once, with a presence flag for each operand
+  // Analysis.cpp: loops whose body stands once, with a presence flag for each operand
   bool usesFlags(const LoopState &s, unsigned depth, llvm::ArrayRef<unsigned> participants);
   /// Inside of such a loop: participants that the set does not require are uncertain.
   LoopState withFlags(const LoopState &s, llvm::ArrayRef<unsigned> participants, const FlaggedSet &set) const;
@@ -109,7 +109,7 @@ private:
   Carried traverseLeaf(LoopState s, const StorageTraversal &traversal);
   bool separatesResults(const StorageTraversal &traversal, size_t level) const;
 
-  // WideSums.cpp: narrow results whose elements are added to again and again
+  // Results.cpp: narrow results whose elements are added to again and again
   bool sumsWide() const;
   /// The elements of the result below the levels that `s` has reached: what `contributions` makes of them in
   /// a workspace of the type they are summed in, then narrowed once and stored.
@@ -124,14 +124,12 @@ private:
   Value copyLevels(const Workspace &made, Value from, Value to, unsigned level, unsigned own, Value inResult,
                    Value inWorkspace);
   Value copySlots(Value from, Value to);
-  Value parallelLoop(Value size, Value carried, llvm::function_ref<Value(Value at, Value carried)> body);
 
-  // EmitAssemble.cpp: results that are new tensors
+  // Results.cpp: results that are new tensors
   Value assemble();
   bool isIndexedBy(const SparseOperand &operand, unsigned index) const;
   template <typename Op> Value storedCounts(llvm::ArrayRef<unsigned> operands);
-  Value insertionBound();
-  Value entriesBound();
+  std::pair<Value, Value> insertionBounds();
   Carried newElement(LoopState s, unsigned depth);
   void insert(const LoopState &s, Value value);
   Carried insertWhere(Value condition, const LoopState &s, Value value);
@@ -140,7 +138,7 @@ private:
   mlir::AffineMap insertionOrder() const;
   std::optional<dialect::Combine> combiner() const;
 
-  // OperandLevels.cpp: how operands follow the loops
+  // Emitter.cpp: how operands follow the loops
   void advance(LoopState &s);
   bool coordinateOf(const LoopState &s, const SparseOperand &operand, size_t level, Value &out);
   Value indexValue(const LoopState &s, unsigned index);

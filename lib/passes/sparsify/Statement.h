@@ -62,11 +62,6 @@ std::optional<StorageTraversal> planStorageTraversal(const SparseStatement &stat
 /// to where it cannot be traversed so either.
 std::optional<iteration::Conversion> conversionToDigits(const SparseStatement &statement);
 
-/// Puts `y = t1; y = y + t2; …` before `y = t1 + t2 + …`, one linalg.generic for all terms that read the same
-/// sparse operands: the last one's result is the sum. Empty, and nothing is put there, where that is not the
-/// same: the result is not dense, the order of its additions is kept, or it is narrower than its sums.
-llvm::SmallVector<mlir::linalg::GenericOp> splitSum(mlir::linalg::GenericOp generic);
-
 /// What the user calls the indices, else `d0`, `d1`, ….
 std::vector<std::string> nameOfIndices(mlir::linalg::GenericOp generic);
 /// What the user calls an operand: its tensor's name, else its number.

@@ -1,14 +1,16 @@
 // Emits an operation once for all lanes: a clone on scalars where its value is uniform or consecutive, else a
 // vector operation, under the mask of the branches around it.
 #include "passes/vectorize/BodyEmitter.h"
+#include "mlir/Dialect/SCF/Utils/Utils.h"
 #include "mlir/Dialect/Utils/StructuredOpsUtils.h"
-#include "passes/analysis/LoopMatchers.h"
+#include "passes/analysis/LoopUtils.h"
 #include "passes/prefetch/PrefetchPlan.h"
 
 namespace tulle::passes {
 
 using namespace mlir;
 using arith::CmpIPredicate;
+using vector::CombiningKind;
 using Values = SmallVector<Value>;
 
 constexpr int64_t cacheLineBytes = 64;
@@ -290,7 +292,7 @@ Value BodyEmitter::emitLoad(memref::LoadOp load, Value mask) {
 Value BodyEmitter::emitGather(memref::LoadOp load, Value mask) {
   Value index = load.getIndices()[0], buffer = scalar(load.getMemRef());
   VectorType type = lanes.of(load.getType());
-  if (!lanes.scalarizesGathers()) {
+  if (!lanes.scalarizeGathers) {
     Value zero = constant(0), all = mask ? mask : splat(b.getI1Type(), b.getBoolAttr(true));
     return vector::GatherOp::create(b, loc, type, buffer, zero, narrowIndex(index), all,
                                     zeros(load.getType()));
@@ -356,17 +358,13 @@ void BodyEmitter::emitStore(memref::StoreOp store, Value value, Value mask, bool
 /// A scalarized scatter is a store for each lane where all are active: the instruction takes longer than
 /// those.
 void BodyEmitter::emitScatter(Value value, Value buffer, Value indices, Value mask) {
-  if (lanes.scalarizesGathers() && mask) {
+  if (lanes.scalarizeGathers && mask) {
     Value all = vector::ReductionOp::create(b, loc, vector::CombiningKind::AND, mask);
-    auto branch = scf::IfOp::create(b, loc, all, /*withElseRegion=*/true);
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPoint(branch.thenBlock()->getTerminator());
-    emitScatter(value, buffer, indices, {});
-    b.setInsertionPoint(branch.elseBlock()->getTerminator());
-    vector::ScatterOp::create(b, loc, Type(), buffer, constant(0), indices, mask, value);
-    return;
+    return branch(
+        b, loc, all, [&] { emitScatter(value, buffer, indices, {}); },
+        [&] { vector::ScatterOp::create(b, loc, Type(), buffer, constant(0), indices, mask, value); });
   }
-  if (lanes.scalarizesGathers()) {
+  if (lanes.scalarizeGathers) {
     for (int64_t lane = 0; lane < lanes.count; ++lane) {
       Value at = asIndex(vector::ExtractOp::create(b, loc, indices, lane));
       memref::StoreOp::create(b, loc, vector::ExtractOp::create(b, loc, value, lane), buffer, at);
@@ -388,10 +386,8 @@ Value BodyEmitter::strideTwoStart(Value index) {
     index = uniformFirst ? sum.getRhs() : sum.getLhs();
   }
   auto product = index.getDefiningOp<arith::MulIOp>();
-  APInt stride;
   if (!product || lanes.scalable || lanes.count % 2 != 0 || (offset && !isUniform(offset)) ||
-      shapeOf(product.getLhs()) != LaneShape::Consecutive ||
-      !matchPattern(product.getRhs(), m_ConstantInt(&stride)) || stride != 2)
+      shapeOf(product.getLhs()) != LaneShape::Consecutive || !isConstantIntValue(product.getRhs(), 2))
     return nullptr;
   Value first = times(scalar(product.getLhs()), product.getRhs());
   return offset ? add(first, scalar(offset)) : first;
@@ -423,7 +419,7 @@ Value BodyEmitter::narrowIndex(Value index) {
     narrow = nullptr;
   unsigned bits = narrow ? narrow.getType().getIntOrFloatBitWidth() : 64;
   // Scalarized, an index is zero-extended on its own.
-  bool fits = bits < 32 || (bits == 32 && (lanes.index32 || lanes.scalarizesGathers()));
+  bool fits = bits < 32 || (bits == 32 && (lanes.index32 || lanes.scalarizeGathers));
   if (!fits || !vectors.contains(narrow))
     return asVector(index);
   Value indices = vectors.lookup(narrow);

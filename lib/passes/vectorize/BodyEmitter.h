@@ -18,7 +18,6 @@ struct Lanes {
   mlir::VectorType of(mlir::Type element) const {
     return mlir::VectorType::get({count}, element, {scalable});
   }
-  bool scalarizesGathers() const { return scalarizeGathers && !scalable; }
 };
 
 /// Emits operations of the body. Invariant: `scalars` maps values that are uniform, and lane 0 of consecutive

@@ -3,8 +3,7 @@
 #include "dialect/Costs.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/Transforms/CSE.h"
-#include "passes/analysis/LoopMatchers.h"
-#include "passes/analysis/LoopTransforms.h"
+#include "passes/analysis/LoopUtils.h"
 
 namespace tulle::passes {
 

@@ -162,8 +162,10 @@ void VectorAccumulator::finish(ArrayRef<Value> after) {
   auto vectors = outermost.getResults().take_back(after.size());
   for (auto [reduction, number, vector] : llvm::zip_equal(legality.reductions, numbers, vectors)) {
     Value scalar = outermost.getResult(number);
+    auto uses = llvm::map_to_vector(scalar.getUses(), [](OpOperand &use) { return &use; });
     Value all = reduceLanes(b, outermost.getLoc(), reduction, vector, scalar);
-    scalar.replaceAllUsesExcept(all, all.getDefiningOp());
+    for (OpOperand *use : uses)
+      use->set(all);
   }
 }
 

@@ -6,12 +6,10 @@
 // and half-width gathers are faster than full-width ones.
 #include "dialect/Attributes.h"
 #include "dialect/Costs.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Remarks.h"
 #include "passes/Passes.h"
-#include "passes/analysis/LoopMatchers.h"
+#include "passes/analysis/LoopUtils.h"
 #include "passes/prefetch/PrefetchPlan.h"
 #include "passes/vectorize/Predicate.h"
 
@@ -35,6 +33,8 @@ struct VectorShape {
 
 /// Rewrites a legal loop: loops of whole vectors, then a scalar or an over-reading epilogue.
 class VectorLoops : levels::Indices {
+  using Values = SmallVector<Value>;
+
 public:
   VectorLoops(VectorizationLegality legality, const VectorShape &shape, const iteration::CostModel &model)
       : Indices(legality.loop), legality(std::move(legality)), lanes(shape.lanes), rowLanes(shape.rowLanes),
@@ -43,9 +43,9 @@ public:
     b.setInsertionPoint(loop);
     upper = loop.getUpperBound();
     // Inactive lanes load the first element: where there is none, the scalar epilogue does everything.
-    if (lanes.scalarizesGathers() && !this->legality.guardedGathers.empty())
+    if (lanes.scalarizeGathers && !this->legality.guardedGathers.empty())
       upper = select(areNonEmpty(b, loc, this->legality.guardedGathers), upper, loop.getLowerBound());
-    if (shape.overReads && lanes.scalarizesGathers() && !accumulator && !this->legality.branches)
+    if (shape.overReads && lanes.scalarizeGathers && !accumulator && !this->legality.branches)
       endOfRows = lastEntry(rowLoopOf(loop));
   }
 
@@ -58,7 +58,7 @@ public:
     if (!legality.branches && !lanes.scalable && !lanes.scalarizeGathers)
       coordinates = gatherCoordinates(legality);
     // LLVM's SLP vectorizer would make gathers of the loads again.
-    if (!coordinates.empty() || (legality.gathers && lanes.scalarizesGathers()))
+    if (!coordinates.empty() || (legality.gathers && lanes.scalarizeGathers))
       loop->getParentOfType<func::FuncOp>()->setAttr(dialect::kScalarLanesAttr, b.getUnitAttr());
     State end{loop.getLowerBound(), accumulator ? accumulator.before() : initial()};
     end = coordinates.empty() ? vectorLoops(end, step) : scalarizeWhereLocal(coordinates, end, step);
@@ -72,7 +72,6 @@ public:
   }
 
 private:
-  using Values = SmallVector<Value>;
   /// Where the vectors of a loop end, and its vector accumulators there.
   struct State {
     Value position;
@@ -156,7 +155,7 @@ private:
       // The hardware prefetcher covers such streams too, but each only up to the end of a page, while entries
       // that gathers wait for hold up the loads behind them; local loads wait for nothing (experiments 001
       // and 009).
-      if (legality.gathers && (!lanes.scalarizesGathers() || !model.cpu.hardwarePrefetch))
+      if (legality.gathers && (!lanes.scalarizeGathers || !model.cpu.hardwarePrefetch))
         body.prefetch(model.cpu.prefetchEntries, at * lanes.count);
     }
     sums.insert(sums.begin(), add(loop.getInductionVar(), wide));
@@ -194,12 +193,8 @@ private:
   Value areRowsLocal(ArrayRef<Value> coordinates, Value lower, Value step) {
     Value one = constant(1), least = constant(accumulator ? 1 : 2);
     Value last = sub(upper, times(step, least));
-    return ifThen(is(CmpIPredicate::sle, lower, last), [&] {
-      IRMapping first, last;
-      first.map(legality.loop.getInductionVar(), lower);
-      last.map(legality.loop.getInductionVar(), sub(upper, one));
-      return areLocal(b, loc, legality, coordinates, first, last);
-    });
+    return ifThen(is(CmpIPredicate::sle, lower, last),
+                  [&] { return areLocal(b, loc, legality, coordinates, lower, sub(upper, one)); });
   }
 
   /// The horizontal reductions.
@@ -355,10 +350,7 @@ private:
 
   Value isRemote(Value condition, Value begin, Value end) {
     return ifThen(condition, [&] {
-      IRMapping first, last;
-      first.map(loop.getInductionVar(), begin);
-      last.map(loop.getInductionVar(), sub(end, constant(1)));
-      Value local = areLocal(b, loc, legality, coordinates, first, last);
+      Value local = areLocal(b, loc, legality, coordinates, begin, sub(end, constant(1)));
       return arith::XOrIOp::create(b, loc, local, boolean(true)).getResult();
     });
   }
@@ -381,11 +373,8 @@ scf::ForOp versionBySampling(scf::ForOp loop, const iteration::CostModel &model)
                          "that over-reads into the next row: SpMV takes 0.65 to 0.87 of the time");
   Value overReads = RowSample(rows, *legality, coordinates, model).emit();
   OpBuilder b(rows);
-  auto version = scf::IfOp::create(b, rows.getLoc(), overReads, /*withElseRegion=*/true);
-  b.setInsertionPointToStart(version.thenBlock());
   IRMapping map;
-  b.clone(*rows, map);
-  rows->moveBefore(version.elseBlock(), version.elseBlock()->begin());
+  addVersion(b, rows, overReads, [&] { b.clone(*rows, map); });
   return cast<scf::ForOp>(map.lookup(loop.getOperation()));
 }
 
@@ -461,9 +450,9 @@ private:
     if (legality.gathers && !vl && !model.cpu.gathers)
       dialect::explainChoice(loop, "gathers are scalarized: " + std::string(model.cpu.name) +
                                        " has no instruction that takes less");
-    lanes.scalable = scalable;
     lanes.index32 = index32;
-    lanes.scalarizeGathers = scalarizeGathers || (!vl && !model.cpu.gathers);
+    lanes.scalable = scalable;
+    lanes.scalarizeGathers = !vl && !scalable && !model.cpu.gathers;
     // Rows of a dense operand are as long as a dimension, segments of stored entries are short.
     bool regular =
         !vl && !scalable && !legality.gathers && !legality.branches && !isLoaded(loop.getLowerBound());

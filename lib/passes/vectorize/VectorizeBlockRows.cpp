@@ -6,7 +6,6 @@
 // results, they start with its value and memory is written once.
 #include "dialect/Attributes.h"
 #include "dialect/Costs.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/Passes.h"
 #include "passes/analysis/ReductionNest.h"
 #include "passes/vectorize/Reductions.h"
@@ -156,15 +155,14 @@ public:
     Value full = isFull(blocks.rows.getUpperBound());
     if (start)
       full = both(full, isFull(start->size));
-    auto branch = scf::IfOp::create(b, loc, full, /*withElseRegion=*/true);
-    b.setInsertionPoint(branch.thenBlock()->getTerminator());
-    fullRow();
-    for (scf::ForOp loop : {start ? start->loop : scf::ForOp(), blocks.loop})
-      if (loop) {
-        loop->moveBefore(branch.elseBlock()->getTerminator());
-        loop.walk(
-            [](scf::ForOp inside) { disableLoopTransforms(inside); }); // partial rows of blocks are rare
-      }
+    auto partialRow = [&] {
+      for (scf::ForOp loop : {start ? start->loop : scf::ForOp(), blocks.loop})
+        if (loop) {
+          loop->moveBefore(b.getInsertionBlock(), b.getInsertionPoint());
+          loop.walk([](scf::ForOp inside) { disableLoopTransforms(inside); }); // these are rare
+        }
+    };
+    branch(b, loc, full, [&] { fullRow(); }, partialRow);
   }
 
   /// Interleaves the rows of blocks around the one emitted.
@@ -202,8 +200,7 @@ private:
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(vectorized.getBody());
       IRMapping map;
-      map.map(blocks.loop.getInductionVar(), vectorized.getInductionVar());
-      clonePrologue(b, blocks.loop, map);
+      clonePrologue(b, blocks.loop, vectorized.getInductionVar(), map);
       scf::YieldOp::create(b, loc, sumsOfBlock(vectorized.getRegionIterArgs(), map));
     }
     storeRows(vectorized.getResults());

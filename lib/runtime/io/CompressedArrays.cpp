@@ -2,7 +2,6 @@
 // them in the order that the format promises.
 #include "runtime/io/CompressedArrays.h"
 #include "runtime/io/Text.h"
-#include "runtime/tensor/MemoryLimits.h"
 
 namespace tulle::runtime::io {
 
@@ -32,7 +31,8 @@ public:
     withElements(positions, [&](auto pos) {
       withElements(coordinates, [&](auto crd) { checkCoordinatesOf(pos, crd); });
     });
-    return canonical ? FileContents(storedTensor(), arrays.format) : FileContents(entries(), arrays.format);
+    return canonical ? FileContents(storedTensor(), arrays.format)
+                     : FileContents(unpack(storedTensor()), arrays.format);
   }
 
 private:
@@ -72,7 +72,7 @@ private:
   }
 
   void checkSegments() {
-    segments = indexList(file, *arrays.segments);
+    const std::vector<int64_t> segments = indexList(file, *arrays.segments);
     checkCoordinates(file, arrays.segments->name, segments, sizes[0]);
     for (size_t k = 1; k < segments.size(); ++k)
       canonical = canonical && segments[k] > segments[k - 1];
@@ -116,32 +116,8 @@ private:
     return tensor;
   }
 
-  Entries entries() const {
-    const Tensor &values = arrays.values.data;
-    Entries out{values.type, arrays.dims, {{}, {}}, {}};
-    const int64_t total = checkedMul(count, blockSize(), "the entries of " + file);
-    requireMemory(checkedMul(total, 16 + byteWidth(out.type), file), "the entries of " + file);
-    for (auto &list : out.coords)
-      list.reserve(size_t(total));
-    std::vector<int64_t> pos = indexList(file, arrays.positions), crd = indexList(file, arrays.coordinates);
-    const unsigned outer = arrays.segmentFirst[0], inner = arrays.segmentFirst[1];
-    const auto &block = arrays.block;
-    for (int64_t s = 0; s < stored; ++s)
-      for (int64_t p = pos[size_t(s)]; p < pos[size_t(s + 1)]; ++p)
-        for (int64_t r = 0; r < block[0]; ++r)
-          for (int64_t c = 0; c < block[1]; ++c) {
-            const int64_t inBlock[] = {r, c};
-            out.coords[outer].push_back((segments.empty() ? s : segments[size_t(s)]) * block[outer] +
-                                        inBlock[outer]);
-            out.coords[inner].push_back(crd[size_t(p)] * block[inner] + inBlock[inner]);
-          }
-    out.values.assign(values.value(0), values.value(total));
-    return out;
-  }
-
   const CompressedArrays &arrays;
   Tensor positions, coordinates;
-  std::vector<int64_t> segments;
   int64_t sizes[2] = {}; ///< of the level of segments, and of that of coordinates
   int64_t stored = 0;    ///< segments the positions tell of
   int64_t count = 0;     ///< coordinates in use

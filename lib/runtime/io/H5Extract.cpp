@@ -94,9 +94,7 @@ private:
   std::string attribute() {
     if (H5Aexists(file, "binsparse") <= 0)
       return "the file has no attribute 'binsparse'; only matrices in the binsparse format are read, from "
-             "the "
-             "root of "
-             "the file";
+             "the root of the file";
     Handle attribute(H5Aopen(file, "binsparse", H5P_DEFAULT), H5Aclose);
     Handle stored(attribute < 0 ? -1 : H5Aget_type(attribute), H5Tclose);
     Handle space(stored < 0 ? -1 : H5Aget_space(attribute), H5Sclose);
@@ -108,8 +106,7 @@ private:
     const size_t size = H5Tget_size(stored);
     if (H5Tget_class(stored) != H5T_STRING || H5Sget_simple_extent_npoints(space) != 1 || size > maxText)
       return "the attribute 'binsparse' is not one text; the binsparse format stores its description in it "
-             "as "
-             "JSON";
+             "as JSON";
     if (H5Tis_variable_str(stored) > 0) {
       char *text = nullptr;
       Handle type(H5Tcopy(stored), H5Tclose);
@@ -134,9 +131,9 @@ private:
     const uint64_t bytes = (uint64_t(array.count) * byteWidth(element) + page - 1) / page * page;
     if (bytes == 0)
       return "";
-    if (ftruncate(memory, off_t(end + bytes)) != 0)
-      return fmt::format("does not fit in memory: {}", std::strerror(errno));
-    void *to = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, memory, off_t(end));
+    void *to = ftruncate(memory, off_t(end + bytes)) != 0
+                   ? MAP_FAILED
+                   : mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, memory, off_t(end));
     if (to == MAP_FAILED)
       return fmt::format("does not fit in memory: {}", std::strerror(errno));
     end += bytes;
@@ -252,10 +249,10 @@ ExtractedFile extractH5(const std::string &path, const std::vector<std::string> 
                         const std::string_view *image) {
   const Descriptor memory(memfd_create("tulle-h5", MFD_CLOEXEC));
   if (!memory || ftruncate(memory.fd, off_t(foundBytes)) != 0)
-    throwFileError(path, "no shared memory to read the file into: {}", std::strerror(errno));
+    failSystem(path, "no shared memory to read the file into");
   void *head = mmap(nullptr, foundBytes, PROT_READ | PROT_WRITE, MAP_SHARED, memory.fd, 0);
   if (head == MAP_FAILED)
-    throwFileError(path, "no shared memory to read the file into: {}", std::strerror(errno));
+    failSystem(path, "no shared memory to read the file into");
   Mapping header(head, foundBytes);
   Found &found = *static_cast<Found *>(head);
 
@@ -270,7 +267,7 @@ ExtractedFile extractH5(const std::string &path, const std::vector<std::string> 
       runChild(path, names, image, memory.fd, found, seconds);
   }
   if (child < 0)
-    throwFileError(path, "no process to read the file in: {}", std::strerror(errno));
+    failSystem(path, "no process to read the file in");
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR)
     ;
@@ -287,7 +284,7 @@ ExtractedFile extractH5(const std::string &path, const std::vector<std::string> 
     throwFileError(path, "the shared memory is gone");
   void *data = mmap(nullptr, size_t(info.st_size), PROT_READ | PROT_WRITE, MAP_PRIVATE, memory.fd, 0);
   if (data == MAP_FAILED)
-    throwFileError(path, "the contents do not fit in memory: {}", std::strerror(errno));
+    failSystem(path, "the contents do not fit in memory");
   return collect(path, names, found, std::make_shared<Mapping>(data, size_t(info.st_size)));
 }
 

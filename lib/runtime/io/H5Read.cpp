@@ -35,10 +35,7 @@ public:
     static constexpr std::string_view known[] = {"CSR",  "CSC",  "DCSR", "DCSC",  "COO",
                                                  "COOC", "CVEC", "DVEC", "DMATR", "DMATC"};
     if (format != "custom" && std::find(std::begin(known), std::end(known), format) == std::end(known))
-      fail(
-          "the format '{}' is not read; CSR, CSC, DCSR, DCSC, COO, COOC, CVEC, DVEC, DMATR, DMATC and custom "
-          "are",
-          io::quoted(format));
+      fail("the format '{}' is not read; {} and custom are", io::quoted(format), fmt::join(known, ", "));
     FileContents contents = format == "custom" ? levels() : predefined(format);
     requireCount(contents);
     mirror(contents);

@@ -63,8 +63,6 @@ MtxHeader readBanner(const Text &text, Scanner &scan) {
   using enum Symmetry;
   if (text.bytes.empty())
     text.fail(text.begin(), "the file is empty; a Matrix Market file starts with '{}'", Banner::example);
-  if (text.bytes.starts_with("\xef\xbb\xbf")) // a byte order mark some editors leave
-    scan.p += 3;
   const Banner banner(text, scan);
   const auto &words = banner.words;
   if (words.empty() || !equalsLower(words[0], "%%matrixmarket"))
@@ -156,27 +154,6 @@ std::string_view entryCure(const MtxHeader &header) {
              : "an entry is 'row column value'; name the field complex for two values";
 }
 
-/// Calls `read(k)` at the start of each entry's line; the number of lines must be what the header promises.
-template <typename Read>
-void forEachLine(const Text &text, Scanner &scan, const MtxHeader &header, Read read) {
-  std::string_view cure = entryCure(header);
-  int64_t k = 0;
-  for (; scan.nextLine("%"); ++k) {
-    if (k == header.entries)
-      text.fail(scan.p,
-                "more entries than the {} the header promises; correct the size line or remove the rest",
-                header.entries);
-    read(k);
-    scan.finishLine(cure);
-    if (k % reportEvery == 0)
-      text.report(scan.p);
-  }
-  if (k < header.entries)
-    text.fail(scan.p,
-              "the file ends after {}, but the header promises {}; the file is truncated or the header wrong",
-              counted(k, "entry", "entries"), header.entries);
-}
-
 int64_t readIndex(Scanner &scan, std::string_view what, int64_t size) {
   int64_t index = scan.unsignedInteger(what);
   if (uint64_t(index) - 1 >= uint64_t(size)) {
@@ -203,8 +180,7 @@ std::string_view whyNotMirrored(Symmetry symmetry, const Scalar &value, bool onD
            "general in the banner";
   if (skew && onDiagonal && !(value.i == 0 && value.f == 0.0))
     return "the diagonal of a skew-symmetric matrix is zero, but this entry is not; say symmetric or general "
-           "in "
-           "the banner";
+           "in the banner";
   return "";
 }
 
@@ -284,7 +260,7 @@ template <MtxField field> Entries readCoordinate(const Text &text, Scanner &scan
   int64_t *rows = entries.coords[0].data(), *cols = entries.coords[1].data();
   std::byte *values = entries.values.data();
   const char *body = scan.p;
-  forEachLine(text, scan, header, [&](int64_t k) {
+  forEachLine(scan, "%", header.entries, entryCure(header), [&](int64_t k) {
     rows[k] = readIndex(scan, "row index", header.rows);
     cols[k] = readIndex(scan, "column index", header.cols);
     readValue<field>(scan, values, k);
@@ -301,7 +277,7 @@ template <MtxField field> Tensor readArray(const Text &text, Scanner &scan, cons
   const bool general = header.symmetry == Symmetry::General;
   const int64_t below = header.symmetry == Symmetry::Skew ? 1 : 0;
   int64_t i = general ? 0 : below, j = 0;
-  forEachLine(text, scan, header, [&](int64_t) {
+  forEachLine(scan, "%", header.entries, entryCure(header), [&](int64_t) {
     const char *at = scan.p;
     readValue<field>(scan, values, i * cols + j);
     if (!general) {

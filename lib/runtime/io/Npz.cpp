@@ -2,6 +2,7 @@
 #include "runtime/io/CompressedArrays.h"
 #include "runtime/io/TemporaryFile.h"
 #include "runtime/io/Text.h"
+#include "runtime/tensor/LevelShapes.h"
 #include "runtime/tensor/MemoryLimits.h"
 #include <algorithm>
 #include <fmt/ranges.h>
@@ -199,10 +200,9 @@ Tensor reshaped(ElementType type, const std::vector<int64_t> &dims, const Buffer
 /// An unsigned field of the layout as i64.
 std::vector<int64_t> widened(const Tensor &tensor, unsigned fieldNumber) {
   const Buffer &buffer = tensor.buffers[fieldNumber];
-  const unsigned width = tensor.layout.fields[fieldNumber].width / 8;
   std::vector<int64_t> list(size_t(buffer.count));
-  for (size_t k = 0; k < list.size(); ++k) // little-endian: the low bytes come first
-    std::memcpy(&list[k], static_cast<const char *>(buffer.data) + k * width, width);
+  for (size_t k = 0; k < list.size(); ++k)
+    list[k] = loadIndex(buffer.data, tensor.layout.fields[fieldNumber].width, int64_t(k));
   return list;
 }
 
@@ -221,12 +221,17 @@ Arrays indexArrays(const Tensor &tensor, unsigned l) {
   return arrays;
 }
 
+/// Of BCSR.
+std::pair<int64_t, int64_t> blockSizes(const Tensor &tensor) {
+  const auto digits = *format::digits(tensor.encoding);
+  return {format::levelSize(digits[2], tensor.dims), format::levelSize(digits[3], tensor.dims)};
+}
+
 Arrays compressedArrays(const Tensor &tensor, const std::string &word) {
   Arrays arrays = indexArrays(tensor, 1);
   std::vector<int64_t> shape = {tensor.storedCount()};
   if (word == "bsr") {
-    const int64_t rows = format::levelSize((*format::digits(tensor.encoding))[2], tensor.dims),
-                  columns = format::levelSize((*format::digits(tensor.encoding))[3], tensor.dims);
+    const auto [rows, columns] = blockSizes(tensor);
     shape = {tensor.storedCount() / (rows * columns), rows, columns};
   }
   arrays.emplace_back("data", reshaped(tensor.type, shape, tensor.buffers.back()));
@@ -265,10 +270,8 @@ std::string scipyFormat(const Tensor &tensor, const std::string &name) {
     return name == "CSR" ? "csr" : name == "CSC" ? "csc" : "dia";
   if (!name.starts_with("BCSR("))
     return "coo";
-  const auto digits = *format::digits(tensor.encoding);
-  const bool divide = tensor.dims[0] % format::levelSize(digits[2], tensor.dims) == 0 &&
-                      tensor.dims[1] % format::levelSize(digits[3], tensor.dims) == 0;
-  return divide ? "bsr" : "coo";
+  const auto [rows, columns] = blockSizes(tensor);
+  return tensor.dims[0] % rows == 0 && tensor.dims[1] % columns == 0 ? "bsr" : "coo";
 }
 
 } // namespace

@@ -1,7 +1,6 @@
 // Sparse masks of the deep learning matrix collection: 'rows, columns, entries', row offsets, column indices,
 // all 0-based.
 #include "runtime/io/Text.h"
-#include <charconv>
 
 namespace tulle::runtime::io {
 
@@ -10,28 +9,20 @@ namespace {
 /// Numbers separated by spaces, line ends or single commas.
 class NumberScanner : public Scanner {
 public:
-  using Scanner::Scanner;
+  explicit NumberScanner(const Text &text) : Scanner(text, /*commas=*/true) {}
 
   /// Where the next number starts; the end of the text when there is none.
   const char *skipBreaks() {
-    while (!atEnd() && isBreak(*p))
+    while (!atEnd() && *p != ',' && isBreak(*p))
       ++p;
     return p;
   }
   int64_t number(std::string_view what) {
-    const char *start = skipBreaks();
+    skipBreaks();
     if (atEnd())
-      text.fail(start, "expected the {}, found the end of the file; the file is truncated", what);
-    if (*p == '-')
-      text.fail(start, "the {} {} is negative; it must be an unsigned integer", what,
-                quoted(word(start).substr(0, word(start).find(','))));
-    int64_t value = 0;
-    auto [stop, error] = std::from_chars(start, text.end(), value);
-    if (error == std::errc::result_out_of_range)
-      text.fail(start, "the {} does not fit a signed 64-bit integer", what);
-    if (error != std::errc() || (stop != text.end() && *stop != ',' && !isBreak(*stop)))
-      text.fail(start, "expected the {} (an unsigned integer), found '{}'", what, quoted(word(start)));
-    p = stop + (stop != text.end() && *stop == ',');
+      text.fail(p, "expected the {}, found the end of the file; the file is truncated", what);
+    const int64_t value = unsignedInteger(what);
+    p += !atEnd() && *p == ',';
     return value;
   }
 };
@@ -53,9 +44,7 @@ FileContents readSmtx(const Text &text) {
               "numbers; the file is truncated or the header wrong",
               uint64_t(rows) + 1, counted(count, "entry", "entries"),
               counted(text.end() - scan.p, "byte", "bytes"), most);
-  FileContents contents;
-  contents.suggested = "CSR";
-  Entries &entries = contents.entries;
+  Entries entries;
   entries.dims = {rows, cols};
   entries.coords.assign(2, std::vector<int64_t>(size_t(count)));
 
@@ -95,7 +84,7 @@ FileContents readSmtx(const Text &text) {
   entries.values.resize(size_t(count) * sizeof(double));
   for (int64_t k = 0; k < count; ++k)
     std::memcpy(entries.values.data() + k * sizeof(double), &one, sizeof(double));
-  return contents;
+  return {std::move(entries), "CSR"};
 }
 
 } // namespace tulle::runtime::io

@@ -121,7 +121,7 @@ TemporaryFile::~TemporaryFile() {
   }
 }
 
-void TemporaryFile::fail(std::string_view what) const {
+void failSystem(const std::string &path, std::string_view what) {
   throwFileError(path, "{}: {}", what, std::strerror(errno));
 }
 

@@ -7,6 +7,9 @@
 
 namespace tulle::runtime {
 
+/// Throws Error `path: error: what: ` and the system's reason.
+[[noreturn]] void failSystem(const std::string &path, std::string_view what);
+
 /// A descriptor that is closed at the end; -1 where opening failed.
 struct Descriptor {
   explicit Descriptor(int fd) : fd(fd) {}
@@ -40,8 +43,7 @@ public:
   int descriptor() const { return opened; }
   void write(std::string_view bytes);
   void commit();
-  /// Throws Error `path: error: what: ` and the system's reason.
-  [[noreturn]] void fail(std::string_view what) const;
+  [[noreturn]] void fail(std::string_view what) const { failSystem(path, what); }
 
 private:
   /// Finds a name in the folder with which `make` succeeds, or fails for another reason than EEXIST.

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <fast_float/fast_float.h>
 #include <fmt/format.h>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <sys/mman.h>
@@ -55,7 +56,10 @@ std::string counted(int64_t n, std::string_view one, std::string_view many);
 /// A position in a Text. Spaces are blanks, tabs and carriage returns (so CRLF needs no case of its own).
 class Scanner {
 public:
-  explicit Scanner(const Text &text) : p(text.begin()), text(text), end(text.end()) {}
+  /// Behind a byte order mark, which some editors leave. `commas` end a number, too.
+  explicit Scanner(const Text &text, bool commas = false)
+      : p(text.begin() + (text.bytes.starts_with("\xef\xbb\xbf") ? 3 : 0)), text(text), end(text.end()),
+        commas(commas) {}
 
   const char *p;
   const Text &text;
@@ -117,7 +121,9 @@ public:
   }
 
 protected:
-  static bool isBreak(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
+  bool isBreak(char c) const {
+    return c == ' ' || c == '\n' || c == '\t' || c == '\r' || (c == ',' && commas);
+  }
 
 private:
   template <bool allowNegative> int64_t integer(std::string_view what) {
@@ -139,7 +145,31 @@ private:
   double slowReal(std::string_view what);
 
   const char *end;
+  bool commas;
 };
+
+/// Calls `read(k)` at the start of each entry's line, which `cure` ends the errors about; lines that begin
+/// with one of `comments` are none. The number of lines must be what a header promises, if it does.
+template <typename Read>
+void forEachLine(Scanner &scan, std::string_view comments, std::optional<int64_t> promised,
+                 std::string_view cure, Read read) {
+  int64_t k = 0;
+  for (; scan.nextLine(comments); ++k) {
+    if (promised && k == *promised)
+      scan.text.fail(scan.p,
+                     "more entries than the {} the header promises; correct the size line or remove the rest",
+                     k);
+    read(k);
+    scan.finishLine(cure);
+    if (k % reportEvery == 0)
+      scan.text.report(scan.p);
+  }
+  if (promised && k < *promised)
+    scan.text.fail(
+        scan.p,
+        "the file ends after {}, but the header promises {}; the file is truncated or the header wrong",
+        counted(k, "entry", "entries"), *promised);
+}
 
 /// Reserves `capacity` elements, in large pages where the system has them: the kernel's work on 4 KiB pages
 /// would take as long as the parsing.

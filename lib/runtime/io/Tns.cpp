@@ -60,8 +60,6 @@ void readExtendedHeader(const Text &text, Scanner &scan, Header &header) {
 /// Reads the comments before the first entry; leaves the scanner there.
 Header readHeader(const Text &text, Scanner &scan) {
   Header header;
-  if (text.bytes.substr(0, 3) == "\xef\xbb\xbf") // a byte order mark some editors leave
-    scan.p += 3;
   for (;; scan.skipLine()) {
     scan.skipSpaces();
     if (scan.atEnd() || (*scan.p != '\n' && comments.find(*scan.p) == std::string_view::npos))
@@ -181,11 +179,9 @@ void readEntries(const Text &text, Scanner &scan, const Header &header, const Sh
   std::string cure = fmt::format("an entry here is {}{}", counted(shape.order, "coordinate", "coordinates"),
                                  shape.values ? " and a value" : " without a value");
   reserveEntries(text, scan, entries);
-  int64_t k = 0;
-  for (; scan.nextLine(comments); ++k) {
-    const char *line = scan.p;
-    if (header.entries && k == *header.entries)
-      text.fail(line, "more entries than the {} the header promises", k);
+  forEachLine(scan, comments, header.entries, cure, [&](int64_t k) {
+    if (shape.order == 0 && k == 1)
+      text.fail(scan.p, "a scalar file holds one value");
     for (unsigned d = 0; d < shape.order; ++d) {
       scan.skipSpaces();
       const char *at = scan.p;
@@ -204,15 +200,7 @@ void readEntries(const Text &text, Scanner &scan, const Header &header, const Sh
       append(entries.values, scan.real("value"));
     else
       appendValue(scan, header.type, entries.values);
-    scan.finishLine(cure);
-    if (shape.order == 0 && k == 1)
-      text.fail(line, "a scalar file holds one value");
-    if (k % reportEvery == 0)
-      text.report(scan.p);
-  }
-  if (header.entries && k < *header.entries)
-    text.fail(scan.p, "the file ends after {}, but the header promises {}", counted(k, "entry", "entries"),
-              *header.entries);
+  });
 }
 
 } // namespace
@@ -226,14 +214,12 @@ FileContents readTns(const Text &text) {
   Shape shape = findShape(text, scan, header);
   if (!shape.values)
     header.type = ElementType::F64;
-  FileContents contents;
-  contents.suggested = "CSF";
-  Entries &entries = contents.entries;
+  Entries entries;
   entries.type = header.type;
   entries.coords.resize(shape.order);
   entries.dims = header.dims ? *header.dims : std::vector<int64_t>(shape.order, 0);
   readEntries(text, scan, header, shape, entries);
-  return contents;
+  return {std::move(entries), "CSF"};
 }
 
 } // namespace tulle::runtime::io

@@ -1,8 +1,11 @@
-// What loops and indices say of themselves: bounds, trip counts, segments, and small forms of loops.
+// What loops and indices say of themselves: bounds, trip counts, segments, and small forms of loops. Clones
+// of parts of loops, whole groups of iterations, and loop metadata that keeps LLVM from transforming a loop
+// again.
 #pragma once
-#include "levels/Control.h"
+#include "levels/Indices.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include <optional>
 
@@ -85,5 +88,67 @@ std::optional<InitLoop> asInitLoop(mlir::Operation *op, mlir::Value buffer);
 std::optional<InitLoop> findInitLoop(mlir::Operation *op, mlir::Value buffer);
 /// What is added to the loop's index in `index`: null where nothing; fails for another form.
 std::optional<mlir::Value> offsetFrom(mlir::Value index, mlir::scf::ForOp loop);
+
+//===--- Transformations ---===//
+
+inline constexpr llvm::StringLiteral kLoopAnnotationAttr = "llvm.loop_annotation";
+
+/// LLVM does not vectorize the loop.
+void disableVectorization(mlir::scf::ForOp loop, mlir::LLVM::LoopUnrollAttr unroll = {});
+/// LLVM neither vectorizes nor unrolls the loop.
+void disableLoopTransforms(mlir::scf::ForOp loop);
+inline bool hasLoopAnnotation(mlir::scf::ForOp loop) { return loop->hasAttr(kLoopAnnotationAttr); }
+
+/// Splits whole groups of `size` iterations off a loop, which becomes their epilogue: `emit(first, carried)`
+/// emits a group, and returns what it carries to the next one. LLVM transforms neither.
+void splitGroups(
+    mlir::scf::ForOp loop, int64_t size,
+    llvm::function_ref<levels::Values(levels::IndicesAt at, mlir::Value first, mlir::ValueRange carried)>
+        emit);
+
+/// `then` in a branch that runs where the condition holds, `otherwise` in one that runs elsewhere.
+void branch(mlir::OpBuilder &b, mlir::Location loc, mlir::Value condition, llvm::function_ref<void()> then,
+            llvm::function_ref<void()> otherwise);
+/// Runs `version()`, which returns the results of the loop if it has some, where the condition holds, and the
+/// loop elsewhere.
+template <typename Version>
+void addVersion(mlir::OpBuilder &b, mlir::Operation *loop, mlir::Value condition, Version version) {
+  auto emit = [&] {
+    if constexpr (std::is_void_v<decltype(version())>)
+      return version(), levels::Values();
+    else
+      return levels::Values(version());
+  };
+  auto move = [&] {
+    loop->moveBefore(b.getInsertionBlock(), b.getInsertionPoint());
+    b.setInsertionPointAfter(loop);
+    return levels::Values(loop->getResults());
+  };
+  levels::Values results = levels::ifElse(b, loop->getLoc(), condition, loop->getResultTypes(), emit, move);
+  loop->replaceUsesWithIf(
+      results, [&](mlir::OpOperand &use) { return use.getOwner()->getBlock() != loop->getBlock(); });
+}
+/// `body(index)`, for each `step`-th index of lower <= index < upper.
+mlir::scf::ForOp forSteps(mlir::OpBuilder &b, mlir::Location loc, mlir::Value lower, mlir::Value upper,
+                          mlir::Value step, llvm::function_ref<void(mlir::Value index)> body);
+
+/// A loop over 0 <= at < size whose iterations store apart from each other to the tensor that it carries.
+mlir::Value storeApart(mlir::OpBuilder &b, mlir::Location loc, mlir::Value size, mlir::Value tensor,
+                       llvm::function_ref<mlir::Value(mlir::Value at, mlir::Value carried)> body);
+
+/// Emits the prefetch of an element into L1.
+void emitPrefetch(mlir::OpBuilder &b, mlir::Location loc, mlir::Value buffer, mlir::Value index,
+                  bool isWrite = false);
+
+/// Clones the body of a loop of a nest, for this iteration, without the loop at its end, and extends `map`.
+void clonePrologue(mlir::OpBuilder &b, mlir::scf::ForOp loop, mlir::Value iteration, mlir::IRMapping &map);
+
+/// Clones the backward slice of `value` within its block.
+mlir::Value cloneSlice(mlir::OpBuilder &b, mlir::Value value, mlir::Block *block, mlir::IRMapping &map);
+/// The same, of a value of a loop's body, for another value of the induction variable.
+mlir::Value cloneSlice(mlir::OpBuilder &b, mlir::Value value, mlir::scf::ForOp loop, mlir::Value iteration);
+/// The bounds of a loop in such an iteration of the loop around.
+std::pair<mlir::Value, mlir::Value> cloneBounds(mlir::OpBuilder &b, mlir::scf::ForOp loop,
+                                                mlir::scf::ForOp around, mlir::Value iteration);
 
 } // namespace tulle::passes

@@ -1,6 +1,6 @@
 // Matches the operations that define bounds and indices; what is not known has no trip count, is no segment,
-// and has no offset.
-#include "passes/analysis/LoopMatchers.h"
+// and has no offset. Clones operations in their order, and each once.
+#include "passes/analysis/LoopUtils.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 namespace tulle::passes {
@@ -136,6 +136,105 @@ std::optional<InitLoop> findInitLoop(Operation *op, Value buffer) {
       return std::nullopt;
   }
   return std::nullopt;
+}
+
+//===--- Transformations ---===//
+
+void disableVectorization(scf::ForOp loop, LLVM::LoopUnrollAttr unroll) {
+  MLIRContext *context = loop.getContext();
+  auto vectorize =
+      LLVM::LoopVectorizeAttr::get(context, BoolAttr::get(context, true), {}, {}, {}, {}, {}, {});
+  loop->setAttr(kLoopAnnotationAttr, LLVM::LoopAnnotationAttr::get(context, {}, vectorize, {}, unroll, {}, {},
+                                                                   {}, {}, {}, {}, {}, {}, {}, {}, {}));
+}
+
+void disableLoopTransforms(scf::ForOp loop) {
+  auto yes = BoolAttr::get(loop.getContext(), true);
+  disableVectorization(loop, LLVM::LoopUnrollAttr::get(loop.getContext(), yes, {}, {}, {}, {}, {}, {}));
+}
+
+void splitGroups(scf::ForOp loop, int64_t size,
+                 function_ref<levels::Values(levels::IndicesAt at, Value first, ValueRange carried)> emit) {
+  levels::Indices at(loop);
+  Value lower = loop.getLowerBound(), step = at.constant(size);
+  Value limit = at.sub(loop.getUpperBound(), at.constant(size - 1));
+  levels::Values inits{lower};
+  llvm::append_range(inits, loop.getInitArgs());
+  auto groups = scf::ForOp::create(at.b, at.loc, lower, limit, step, inits);
+  at.b.setInsertionPointToStart(groups.getBody());
+  Value first = groups.getInductionVar();
+  levels::Values results{at.add(first, step)};
+  llvm::append_range(results, emit({at.b, at.loc}, first, groups.getRegionIterArgs().drop_front()));
+  scf::YieldOp::create(at.b, at.loc, results);
+  loop.getLowerBoundMutable().assign(groups.getResult(0));
+  loop.getInitArgsMutable().assign(groups.getResults().drop_front());
+  disableLoopTransforms(groups);
+  disableLoopTransforms(loop);
+}
+
+void branch(OpBuilder &b, Location loc, Value condition, function_ref<void()> then,
+            function_ref<void()> otherwise) {
+  auto op = scf::IfOp::create(b, loc, condition, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(op.thenBlock()->getTerminator());
+  then();
+  b.setInsertionPoint(op.elseBlock()->getTerminator());
+  otherwise();
+}
+
+scf::ForOp forSteps(OpBuilder &b, Location loc, Value lower, Value upper, Value step,
+                    function_ref<void(Value)> body) {
+  auto loop = scf::ForOp::create(b, loc, lower, upper, step);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  body(loop.getInductionVar());
+  return loop;
+}
+
+Value storeApart(OpBuilder &b, Location loc, Value size, Value tensor,
+                 function_ref<Value(Value, Value)> body) {
+  Value zero = arith::ConstantIndexOp::create(b, loc, 0);
+  Value range = dialect::RangeOp::create(b, loc, zero, size);
+  auto loop = dialect::IterateOp::create(b, loc, tensor.getType(), range, tensor,
+                                         dialect::LoopAttr::get(b.getContext(), dialect::LoopKind::Parallel));
+  OpBuilder::InsertionGuard guard(b);
+  Block *block = b.createBlock(&loop.getBody(), {}, {b.getIndexType(), tensor.getType()}, {loc, loc});
+  dialect::YieldOp::create(b, loc, body(block->getArgument(0), block->getArgument(1)));
+  return loop.getResult(0);
+}
+
+void emitPrefetch(OpBuilder &b, Location loc, Value buffer, Value index, bool isWrite) {
+  memref::PrefetchOp::create(b, loc, buffer, index, isWrite, /*localityHint=*/3, /*isDataCache=*/true);
+}
+
+void clonePrologue(OpBuilder &b, scf::ForOp loop, Value iteration, IRMapping &map) {
+  map.map(loop.getInductionVar(), iteration);
+  auto body = loop.getBody()->without_terminator();
+  for (Operation &op : llvm::make_range(body.begin(), std::prev(body.end())))
+    b.clone(op, map);
+}
+
+Value cloneSlice(OpBuilder &b, Value value, Block *block, IRMapping &map) {
+  Operation *op = value.getDefiningOp();
+  if (map.contains(value) || !op || op->getBlock() != block)
+    return map.lookupOrDefault(value);
+  for (Value operand : op->getOperands())
+    cloneSlice(b, operand, block, map);
+  b.clone(*op, map);
+  return map.lookup(value);
+}
+
+Value cloneSlice(OpBuilder &b, Value value, scf::ForOp loop, Value iteration) {
+  IRMapping map;
+  map.map(loop.getInductionVar(), iteration);
+  return cloneSlice(b, value, loop.getBody(), map);
+}
+
+std::pair<Value, Value> cloneBounds(OpBuilder &b, scf::ForOp loop, scf::ForOp around, Value iteration) {
+  IRMapping map;
+  map.map(around.getInductionVar(), iteration);
+  Value begin = cloneSlice(b, loop.getLowerBound(), around.getBody(), map);
+  return {begin, cloneSlice(b, loop.getUpperBound(), around.getBody(), map)};
 }
 
 } // namespace tulle::passes

@@ -1,0 +1,352 @@
+// What statements need before there can be loops: queries become statements on the pattern, slices subscripts
+// of the tensors they are slices of, conversions are inserted where operands' level orders clash, and those
+// of arguments move to the caller.
+#include "dialect/Attributes.h"
+#include "dialect/Costs.h"
+#include "dialect/SliceArguments.h"
+#include "mlir/Dialect/Affine/Utils.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "passes/Passes.h"
+#include "passes/sparsify/Statement.h"
+#include <map>
+
+namespace tulle::passes {
+using namespace mlir;
+using dialect::Aggregate;
+#define GEN_PASS_DEF_EXPANDQUERY
+#define GEN_PASS_DEF_RESOLVESLICES
+#define GEN_PASS_DEF_RESOLVEORDER
+#define GEN_PASS_DEF_HOISTCONVERT
+#include "passes/Passes.h.inc"
+
+namespace {
+
+//===--- Queries ---===//
+
+struct ExpandQuery : impl::ExpandQueryBase<ExpandQuery> {
+  void runOnOperation() override {
+    SmallVector<dialect::QueryOp> queries;
+    getOperation().walk([&](dialect::QueryOp op) { queries.push_back(op); });
+    for (dialect::QueryOp op : queries) {
+      OpBuilder b(op);
+      op.getResult().replaceAllUsesWith(expand(b, op));
+      op.erase();
+    }
+  }
+
+  static Value expand(OpBuilder &b, dialect::QueryOp op) {
+    unsigned rank = unsigned(op.getTensor().getType().getRank());
+    SmallVector<utils::IteratorType> kinds(rank, utils::IteratorType::reduction);
+    for (AffineExpr selected : op.getSelect().getResults())
+      kinds[cast<AffineDimExpr>(selected).getPosition()] = utils::IteratorType::parallel;
+    auto generic = linalg::GenericOp::create(
+        b, op.getLoc(), op.getType(), op.getTensor(), op.getInit(),
+        {b.getMultiDimIdentityMap(rank), op.getSelect()}, kinds,
+        [&](OpBuilder &nested, Location loc, ValueRange args) { body(nested, loc, op, args[0], args[1]); });
+    return generic.getResult(0);
+  }
+
+  static void body(OpBuilder &b, Location loc, dialect::QueryOp op, Value element, Value soFar) {
+    Value combined = combine(b, loc, op, soFar);
+    Value stored = dialect::StoredOp::create(b, loc, b.getI1Type(), element);
+    linalg::YieldOp::create(b, loc, Value(arith::SelectOp::create(b, loc, stored, combined, soFar)));
+  }
+
+  static Value combine(OpBuilder &b, Location loc, dialect::QueryOp op, Value soFar) {
+    Type type = soFar.getType();
+    switch (op.getAggregate()) {
+    case Aggregate::Count:
+      return arith::AddIOp::create(b, loc, soFar, arith::ConstantIntOp::create(b, loc, type, 1));
+    case Aggregate::Id:
+      return arith::ConstantIntOp::create(b, loc, type, 1);
+    case Aggregate::Max:
+      return arith::MaxSIOp::create(b, loc, soFar, value(b, loc, *op.getValue(), type));
+    case Aggregate::Min:
+      return arith::MinSIOp::create(b, loc, soFar, value(b, loc, *op.getValue(), type));
+    }
+    llvm_unreachable("an aggregate outside its enumeration");
+  }
+
+  /// The expression at the entry's coordinates.
+  static Value value(OpBuilder &b, Location loc, AffineMap map, Type type) {
+    SmallVector<Value> coordinates;
+    for (unsigned d = 0; d < map.getNumDims(); ++d)
+      coordinates.push_back(linalg::IndexOp::create(b, loc, d));
+    Value index = affine::expandAffineExpr(b, loc, map.getResult(0), coordinates, {});
+    return arith::IndexCastOp::create(b, loc, type, index);
+  }
+};
+
+//===--- Slices ---===//
+
+bool isSliced(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor && format::hasSlices(dialect::getEncoding(tensor).getValue());
+}
+
+/// Every coordinate of a sliced dimension is stored, and by one level where others are iterated: reaching it
+/// is arithmetic.
+bool isLocated(const format::Encoding &encoding) {
+  std::optional<std::vector<format::Digit>> digits = format::digits(encoding);
+  if (!digits || format::isAllDense(encoding))
+    return digits.has_value();
+  for (auto [level, digit] : llvm::zip(encoding.levels, *digits)) {
+    bool full =
+        level.format.kind == format::LevelKind::Dense || level.format.kind == format::LevelKind::Batch;
+    if (encoding.dims[digit.dim].slice && (!full || digit.stride != 1 || digit.modulus != 0))
+      return false;
+  }
+  // What no loop over a dimension follows is traversed as it is stored, and then outside the slice, too.
+  return llvm::all_of(encoding.levels, [](const format::Level &level) { return level.format.ordered; });
+}
+
+/// What a copy of the slice is stored in: as the whole is, but not where that stores coordinates without an
+/// entry: the slice has them at other coordinates than a copy would.
+format::Encoding copyOf(const format::Encoding &encoding) {
+  using enum format::LevelKind;
+  format::Encoding own = format::withoutSlices(encoding);
+  std::optional<std::vector<format::Digit>> digits = format::digits(encoding);
+  auto isPlain = [](const format::Level &level) {
+    return !level.format.padded &&
+           llvm::is_contained({Dense, Batch, Compressed, LooseCompressed, Singleton, Bitmap, Hashed},
+                              level.format.kind);
+  };
+  if (digits && llvm::all_of(own.levels, isPlain) &&
+      llvm::none_of(*digits, [](const format::Digit &digit) { return digit.modulus || digit.stride != 1; }))
+    return own;
+  for (format::Dimension &dimension : own.dims)
+    dimension.inverse = nullptr;
+  own.levels = format::denseEncoding(own.order()).levels;
+  for (unsigned l = own.order() == 2 ? 1 : 0; l < own.order() && !format::isAllDense(encoding); ++l)
+    own.levels[l].format.kind = Compressed;
+  own.posWidth = own.posWidth ? std::max(own.posWidth, 32u) : 0; // narrow ones may do only for its own levels
+  own.crdWidth = own.crdWidth ? std::max(own.crdWidth, 32u) : 0;
+  return own;
+}
+
+struct ResolveSlices : impl::ResolveSlicesBase<ResolveSlices> {
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    if (llvm::any_of(function.getResultTypes(), isSliced)) {
+      function.emitError(
+          "a result is a slice: a result has storage of its own; write its format without slices");
+      return signalPassFailure();
+    }
+    if (function.isExternal())
+      return;
+    for (BlockArgument arg : function.getArguments())
+      if (isSliced(arg.getType()) && failed(resolve(arg)))
+        return signalPassFailure();
+  }
+
+  LogicalResult resolve(BlockArgument arg) {
+    const format::Encoding &encoding = dialect::getEncoding(cast<RankedTensorType>(arg.getType())).getValue();
+    if (std::string unknown = format::whyNotResolved(encoding); !unknown.empty())
+      return getOperation().emitError("argument ") << arg.getArgNumber() << ": " << unknown;
+    bool located = isLocated(encoding);
+    for (OpOperand &use : arg.getUses()) {
+      Operation *user = use.getOwner();
+      if (isa<dialect::ConvertOp>(user)) {
+        located = false;
+        continue;
+      }
+      auto generic = dyn_cast<linalg::GenericOp>(user);
+      if (!isa<tensor::DimOp>(user) && (!generic || generic.isDpsInit(&use)))
+        return user->emitError("a slice can only be read: copy it, or give the tensor it was cut from");
+    }
+    located ? subscriptWhole(arg) : copy(arg);
+    return success();
+  }
+
+  /// Entry c of a slice is entry offset + stride * c of the whole.
+  static void subscriptWhole(BlockArgument arg) {
+    const SmallVector<std::optional<format::Slice>> slices =
+        dialect::slicesOf(cast<RankedTensorType>(arg.getType()));
+    dialect::replaceSliceByWhole(arg);
+    SmallVector<linalg::GenericOp> users;
+    for (Operation *user : arg.getUsers())
+      if (auto generic = dyn_cast<linalg::GenericOp>(user); generic && !llvm::is_contained(users, generic))
+        users.push_back(generic);
+    for (linalg::GenericOp generic : users)
+      subscriptWhole(generic, arg, slices);
+  }
+
+  static void subscriptWhole(linalg::GenericOp generic, BlockArgument arg,
+                             ArrayRef<std::optional<format::Slice>> slices) {
+    MLIRContext *context = generic.getContext();
+    SmallVector<AffineMap> maps = generic.getIndexingMapsArray();
+    std::map<unsigned, int64_t> sizes; // of indices that had plain subscripts there
+    for (auto [k, use] : llvm::enumerate(generic->getOpOperands())) {
+      if (use.get() != arg)
+        continue;
+      SmallVector<AffineExpr> subscripts(maps[k].getResults());
+      for (auto [d, slice] : llvm::enumerate(slices)) {
+        if (!slice)
+          continue;
+        if (auto index = dyn_cast<AffineDimExpr>(subscripts[d]))
+          sizes[index.getPosition()] = *slice->size;
+        subscripts[d] = subscripts[d] * *slice->stride + *slice->offset;
+      }
+      maps[k] = AffineMap::get(maps[k].getNumDims(), 0, subscripts, context);
+    }
+    generic.setIndexingMapsAttr(Builder(context).getAffineMapArrayAttr(maps));
+    for (auto [index, size] : sizes)
+      addExtent(generic, index, size);
+  }
+
+  /// An operand that is never read and says how far an index runs: no other may have it for itself, and a
+  /// slice from 0 on has it in a dimension that is longer.
+  static void addExtent(linalg::GenericOp generic, unsigned index, int64_t size) {
+    OpBuilder b(generic);
+    Value extent = tensor::EmptyOp::create(b, generic.getLoc(), {size}, b.getI1Type());
+    const unsigned at = generic.getNumDpsInputs();
+    generic.getInputsMutable().append(extent);
+    generic.getBody()->insertArgument(at, b.getI1Type(), generic.getLoc());
+    SmallVector<AffineMap> maps = generic.getIndexingMapsArray();
+    maps.insert(maps.begin() + at, AffineMap::get(generic.getNumLoops(), 0, b.getAffineDimExpr(index)));
+    generic.setIndexingMapsAttr(b.getAffineMapArrayAttr(maps));
+  }
+
+  /// The caller copies what the slice shows: loops that follow its levels would visit all of the whole.
+  static void copy(BlockArgument arg) {
+    auto type = cast<RankedTensorType>(arg.getType());
+    RankedTensorType target = dialect::withEncoding(type, copyOf(dialect::getEncoding(type).getValue()));
+    for (OpOperand &use : llvm::make_early_inc_range(arg.getUses())) {
+      auto generic = dyn_cast<linalg::GenericOp>(use.getOwner());
+      if (!generic)
+        continue;
+      generic.emitRemark()
+          << nameOfOperand(generic, use.getOperandNumber())
+          << " is copied before the loops: its slices are of dimensions that dense levels alone "
+             "do not reach";
+      OpBuilder b(generic);
+      use.set(dialect::ConvertOp::create(b, generic.getLoc(), target, arg));
+    }
+  }
+};
+
+//===--- Clashing orders ---===//
+
+struct ResolveOrder : impl::ResolveOrderBase<ResolveOrder> {
+  void runOnOperation() override {
+    auto visit = [&](linalg::GenericOp generic) { return WalkResult(resolve(generic)); };
+    if (getOperation()->walk(visit).wasInterrupted())
+      signalPassFailure();
+  }
+
+  /// Every conversion makes one more operand follow the loops; one that loops over indices cannot follow may
+  /// be converted again for these.
+  LogicalResult resolve(linalg::GenericOp generic) {
+    const unsigned most = 2 * generic->getNumOperands();
+    for (unsigned step = 0;; ++step) {
+      FailureOr<SparseStatement> statement = SparseStatement::read(generic);
+      if (failed(statement))
+        return failure();
+      if (planStorageTraversal(*statement))
+        return success();
+      auto planned = iteration::plan(statement->reduction, statement->planOperands());
+      auto *conversion = std::get_if<iteration::Conversion>(&planned);
+      std::optional<iteration::Conversion> unwalkable = conversionToDigits(*statement);
+      if (!conversion && !unwalkable)
+        return success();
+      if (!conversion)
+        conversion = &*unwalkable;
+      if (step == most || conversion->target == encodingOf(generic, conversion->operand))
+        return refuse(*statement, *conversion);
+      convert(generic, *conversion);
+    }
+  }
+
+  static const format::Encoding &encodingOf(linalg::GenericOp generic, unsigned operand) {
+    return dialect::getEncoding(cast<RankedTensorType>(generic->getOperand(operand).getType())).getValue();
+  }
+
+  /// Names the operand that no conversion helps, and those that its order clashes with.
+  static LogicalResult refuse(const SparseStatement &statement, const iteration::Conversion &conversion) {
+    linalg::GenericOp generic = statement.generic;
+    auto describe = [&](unsigned operand) {
+      return nameOfOperand(generic, operand) + " as " + format::displayName(encodingOf(generic, operand));
+    };
+    InFlightDiagnostic error = generic.emitError("no loop order follows ");
+    error << describe(conversion.operand);
+    for (auto [o, operand] : llvm::enumerate(statement.operands))
+      if (o != conversion.operand && operand.sparse)
+        error << ", " << describe(unsigned(o));
+    return error << ": of " << nameOfOperand(generic, conversion.operand) << ", " << conversion.reason
+                 << "; store one of them in the order of the others' dimensions, without blocks";
+  }
+
+  void convert(linalg::GenericOp generic, const iteration::Conversion &conversion) {
+    OpOperand &use = generic->getOpOperand(conversion.operand);
+    auto type = cast<RankedTensorType>(use.get().getType());
+    generic.emitRemark() << nameOfOperand(generic, conversion.operand) << " is converted from "
+                         << format::displayName(encodingOf(generic, conversion.operand)) << " to "
+                         << format::displayName(conversion.target)
+                         << " before the loops: " << conversion.reason;
+    dialect::explainChoice(generic, nameOfOperand(generic, conversion.operand) + " is converted to " +
+                                        format::displayName(conversion.target) + ": " + conversion.reason +
+                                        (conversion.figures.empty() ? "" : " (" + conversion.figures + ")"));
+    OpBuilder b(generic);
+    // A conversion that turns out to be the wrong one is replaced, not followed by another.
+    Value source = use.get();
+    if (auto before = source.getDefiningOp<dialect::ConvertOp>())
+      source = before.getSource();
+    use.set(dialect::ConvertOp::create(b, generic.getLoc(), dialect::withEncoding(type, conversion.target),
+                                       source));
+  }
+};
+
+//===--- Conversions of arguments ---===//
+
+struct HoistConvert : impl::HoistConvertBase<HoistConvert> {
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    SmallVector<dialect::ConvertOp> converts;
+    function.walk([&](dialect::ConvertOp op) { converts.push_back(op); });
+    for (dialect::ConvertOp op : converts) {
+      auto arg = dyn_cast<BlockArgument>(op.getSource());
+      if (!arg || arg.getOwner() != &function.getBody().front()) {
+        op.emitError("only an argument of the function can be converted");
+        return signalPassFailure();
+      }
+      hoist(function, op, arg.getArgNumber());
+    }
+  }
+
+  /// The converted tensor becomes an argument; the unconverted one goes when nothing else reads it.
+  void hoist(func::FuncOp function, dialect::ConvertOp op, unsigned number) {
+    Builder b(function.getContext());
+    Attribute source = dialect::getEncoding(cast<RankedTensorType>(op.getSource().getType()));
+    Attribute name = function.getArgAttr(number, dialect::kNameAttr);
+    Value target = existing(function, op, name);
+    if (!target) {
+      SmallVector<NamedAttribute> attrs{b.getNamedAttr(dialect::kSourceAttr, source)};
+      for (StringRef kept : {dialect::kNameAttr, dialect::kEntriesAttr, dialect::kWholeAttr})
+        if (Attribute attr = function.getArgAttr(number, kept))
+          attrs.push_back(b.getNamedAttr(kept, attr));
+      (void)function.insertArgument(number + 1, op.getType(), b.getDictionaryAttr(attrs), op.getLoc());
+      target = function.getArgument(number + 1);
+    }
+    op.getResult().replaceAllUsesWith(target);
+    op.erase();
+    // Sizes are the same in every format.
+    for (OpOperand &use : llvm::make_early_inc_range(function.getArgument(number).getUses()))
+      if (isa<tensor::DimOp>(use.getOwner()))
+        use.set(target);
+    if (function.getArgument(number).use_empty())
+      (void)function.eraseArgument(number);
+  }
+
+  static Value existing(func::FuncOp function, dialect::ConvertOp op, Attribute name) {
+    for (BlockArgument arg : function.getArguments())
+      if (name && arg.getType() == op.getType() &&
+          function.getArgAttr(arg.getArgNumber(), dialect::kNameAttr) == name &&
+          function.getArgAttr(arg.getArgNumber(), dialect::kSourceAttr))
+        return arg;
+    return {};
+  }
+};
+
+} // namespace
+} // namespace tulle::passes
