@@ -25,8 +25,7 @@ static std::shared_ptr<engine::Executable> build(const detail::KernelImpl &kerne
   notation::Program program = notation::check(kernel.text, bindings);
   notation::applySchedule(program, kernel.schedule);
   notation::addResults(program, kernel.results);
-  for (notation::TensorDecl &decl : program.tensors)
-    decl.encoding = format::resolveWidths(decl.encoding, decl.dims, 0);
+  notation::resolveWidths(program);
   return engine::compile(program, kernel.options);
 }
 
@@ -40,7 +39,11 @@ Kernel compile(const std::string &program, const std::map<std::string, TensorTyp
   impl->options.diskCache = options.diskCache;
   impl->options.threads = options.threads;
   impl->options.deterministic = options.deterministic;
-  std::vector<notation::TensorUse> uses = notation::tensorsUsed(program);
+  notation::Likes likes;
+  for (const auto &[name, type] : types)
+    if (auto pattern = notation::likeName(type.format.text()))
+      likes[name] = *pattern;
+  std::vector<notation::TensorUse> uses = notation::tensorsUsed(program, likes);
   for (const auto &[name, type] : types)
     if (std::ranges::count(uses, name, &notation::TensorUse::name) == 0)
       throwError("tulle::compile: a type is given for '{}', which the program does not use", name);
@@ -55,8 +58,11 @@ Kernel compile(const std::string &program, const std::map<std::string, TensorTyp
     }
     notation::Binding binding;
     binding.type = detail::elementType(given->second.element);
-    binding.encoding = format::parseFormat(given->second.format.text(), use.order, "format of " + use.name);
-    if (std::string why = format::whyNotExecutable(*binding.encoding); !why.empty())
+    if (auto like = likes.find(use.name); like != likes.end())
+      binding.like = like->second;
+    else
+      binding.encoding = format::parseFormat(given->second.format.text(), use.order, "format of " + use.name);
+    if (std::string why = binding.encoding ? format::whyNotExecutable(*binding.encoding) : ""; !why.empty())
       throwError("tulle::compile: the format of '{}': {}", use.name, why);
     if (input || !given->second.dims.empty())
       binding.dims = given->second.dims;

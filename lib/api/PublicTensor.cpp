@@ -191,6 +191,20 @@ AnyTensor borrow(const char *element, std::vector<int64_t> dims, const Format &f
   return Access::wrap(std::move(tensor));
 }
 
+AnyTensor like(const char *element, const AnyTensor &pattern, const std::vector<int64_t> &below) {
+  requireSizes(below);
+  const runtime::Tensor &from = Access::unwrap(pattern);
+  if (format::hasSlices(from.encoding))
+    throw Error(
+        "tulle::like: the storage of a slice holds more than its entries; convert it with to() first");
+  std::vector<int64_t> dims = from.dims;
+  dims.insert(dims.end(), below.begin(), below.end());
+  const format::Encoding encoding = format::likeEncoding(from.encoding, unsigned(dims.size()));
+  if (std::string why = format::whyNotExecutable(encoding); !why.empty())
+    throw Error("tulle::like: " + why);
+  return Access::wrap(runtime::likePattern(from, elementType(element), encoding, std::move(dims)));
+}
+
 } // namespace detail
 
 //===--- Files and generators ---===//
