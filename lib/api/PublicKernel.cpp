@@ -1,6 +1,7 @@
 // tulle::Kernel: calls a compiled program; for other sizes its machine code is taken from the cache.
 #include "Impl.h"
 #include "engine/Engine.h"
+#include "engine/Lengths.h"
 #include "notation/Program.h"
 #include "support/Errors.h"
 #include "tulle/kernel.h"
@@ -115,6 +116,11 @@ std::map<std::string, AnyTensor> Kernel::run(const std::map<std::string, AnyTens
   for (size_t t = 0; t < tensors.size(); ++t)
     if (auto found = inputs.find(decls[t].name); found != inputs.end())
       tensors[t] = Access::unwrap(found->second);
+  std::vector<const runtime::Tensor *> ragged(tensors.size());
+  for (size_t t = 0; t < tensors.size(); ++t)
+    if (tensors[t] && Access::hasLengths(inputs.at(decls[t].name)))
+      ragged[t] = &*tensors[t];
+  engine::checkLengths(executable->program(), ragged);
   executable->run(tensors);
   std::map<std::string, AnyTensor> results;
   for (size_t t = 0; t < tensors.size(); ++t)

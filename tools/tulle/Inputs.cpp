@@ -2,14 +2,15 @@
 // stores each tensor in its format.
 #include "Inputs.h"
 #include "Progress.h"
+#include "engine/Lengths.h"
 #include "notation/Program.h"
 #include "runtime/generate/Generate.h"
 #include "runtime/tensor/Elements.h"
+#include "runtime/tensor/Lengths.h"
 #include "support/Errors.h"
 #include <charconv>
 #include <chrono>
 #include <cstring>
-#include <filesystem>
 #include <fmt/ranges.h>
 
 namespace tulle::cli {
@@ -54,6 +55,10 @@ void addProgramOptions(CLI::App &command, ProgramOptions &options) {
       ->type_name("");
   addList(command, "-d,--dims", options.dims,
           "NAME=4x5: sizes that neither a file nor the other tensors give");
+  addList(
+      command, "--lengths", options.lengths,
+      "NAME=FILE[,FILE…]: a ragged tensor; its file is padded, and these hold how long its second, third, … "
+      "dimension is below each coordinate of the first ones ('-': a dimension without lengths)");
 }
 
 void addThreadOptions(CLI::App &command, ThreadOptions &options) {
@@ -104,29 +109,6 @@ std::vector<int64_t> parseDims(const std::string &what, std::string_view text) {
     at = next == end ? end : next + 1;
   }
   return dims;
-}
-
-std::string whyNoFileName(const std::string &path) {
-  return path.empty() ? "expected the name of a file, got an empty one" : "";
-}
-
-void requireNewFile(const std::string &what, const std::string &path, std::set<std::string> &files) {
-  // What is written into a device is not overwritten there.
-  if (std::error_code error; std::filesystem::is_other(path, error))
-    return;
-  if (!files.insert(runtime::writtenFile(path)).second)
-    throwError("{}: another result is written to this file; give each a file of its own", what);
-}
-
-void requireOutput(const std::string &what, const std::string &path) {
-  if (std::string why = whyNoFileName(path); !why.empty())
-    throwError("{}: {}", what, why);
-  std::filesystem::path folder = std::filesystem::path(path).parent_path();
-  if (!folder.empty() && !std::filesystem::is_directory(folder))
-    throwError("{}: there is no folder '{}'; create it first", what, folder.string());
-  constexpr std::string_view endings[] = {".mtx", ".mtx.gz", ".tns", ".tns.gz", ".npy", ".npz", ".h5"};
-  if (std::none_of(std::begin(endings), std::end(endings), [&](auto end) { return path.ends_with(end); }))
-    throwError("{}: unknown file type; expected a name that ends in {}", what, fmt::join(endings, ", "));
 }
 
 static const TensorUse &findUse(std::string_view flag, const std::string &name,
@@ -288,6 +270,8 @@ private:
   void cutDims();
   void completeDims();
   void makeGenerated();
+  void parseLengths();
+  void cutLengths();
   notation::Program check();
   Tensor storeOne(const LoadedProgram &loaded, const notation::TensorDecl &decl,
                   engine::ConversionReport &report);
@@ -301,6 +285,7 @@ private:
   std::map<std::string, std::string> specs;
   std::map<std::string, format::Encoding> formats; ///< those given
   notation::Likes likes;                           ///< tensors with the structure of another
+  std::map<std::string, std::vector<std::string>> lengths; ///< files, of each dimension
   std::map<std::string, ElementType> types;
   std::map<std::string, std::vector<int64_t>> dims; ///< known sizes; after completeDims all of them
   std::map<std::string, std::vector<int64_t>>
@@ -444,6 +429,27 @@ void Loader::makeGenerated() {
     }
 }
 
+/// What has lengths is ragged, where nothing else is asked for.
+void Loader::parseLengths() {
+  for (const auto &[name, text] : collect("--lengths", options.lengths, uses)) {
+    const unsigned order = findUse("--lengths", name, uses).order;
+    lengths[name] = cli::parseLengths(fmt::format("--lengths {}={}", name, text), text, order);
+    std::vector<bool> ragged;
+    for (const std::string &file : lengths[name])
+      ragged.push_back(file != "-");
+    formats.try_emplace(name, runtime::raggedEncoding(ragged));
+  }
+}
+
+void Loader::cutLengths() {
+  for (const auto &[name, files] : lengths) {
+    if (!specs.count(name))
+      throwError("--lengths {}: its values are not given; add -t {}=FILE", name, name);
+    contents[name] = withinLengths(fmt::format("-t {}={}", name, specs[name]), std::move(contents[name]),
+                                   files, engineOptions);
+  }
+}
+
 notation::Program Loader::check() {
   std::map<std::string, notation::Binding> bindings;
   for (const TensorUse &use : uses) {
@@ -532,13 +538,16 @@ LoadedProgram Loader::run() {
       throwError("the program reads '{}', but it is not given; add -t {}=FILE or -t {}=random", use.name,
                  use.name, use.name);
   parseFormats();
+  parseLengths();
   LoadedProgram loaded;
   auto begin = Clock::now();
   readFiles();
   cutDims();
   completeDims();
-  if (withData)
+  if (withData) {
     makeGenerated();
+    cutLengths();
+  }
   loaded.readMs = msSince(begin);
   loaded.program = check();
   notation::applySchedule(loaded.program, options.schedule, "--schedule");
@@ -555,6 +564,11 @@ LoadedProgram Loader::run() {
     for (size_t t = 0; t < count; ++t)
       if (loaded.program.tensors[t].like.has_value() == like && isStorable(loaded, t))
         storeInput(loaded, t, report);
+  std::vector<const Tensor *> ragged(count);
+  for (size_t t = 0; t < count; ++t)
+    if (loaded.tensors[t] && lengths.count(loaded.program.tensors[t].name))
+      ragged[t] = &*loaded.tensors[t];
+  engine::checkLengths(loaded.program, ragged);
   notation::takeWidths(loaded.program); // those of the data are known now
   notation::resolveWidths(loaded.program);
   loaded.packMs = msSince(begin) - report.compileMs;

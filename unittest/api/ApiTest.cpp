@@ -274,6 +274,23 @@ TEST(Api, ResultsOfAGivenPattern) {
               HasSubstr("the program reads 'P', but its type is not given"));
 }
 
+/// Rows of lengths 1 and 2 in a padded matrix.
+TEST(Api, RaggedTensors) {
+  std::vector<double> padded{1, 9, 2, 3};
+  std::vector<int64_t> few{1, 2}, more{2, 2};
+  tulle::Tensor<double> dense = tulle::dense<double>({2, 2}, padded);
+  tulle::Tensor<int64_t> n = tulle::dense<int64_t>({2}, few), m = tulle::dense<int64_t>({2}, more);
+  tulle::Tensor<double> A = tulle::ragged(dense, {n}), B = tulle::ragged(dense, {m});
+  EXPECT_THAT(std::vector<double>(A.values().begin(), A.values().end()), ElementsAre(1, 2, 3));
+  EXPECT_THAT(read32(A.positions(1)), ElementsAre(0, 1, 3));
+  auto sum = tulle::compile("y(i) = A(i,j) + B(i,j)", {{"A", A.type()}, {"B", B.type()}});
+  tulle::Tensor<double> y = sum(A, A);
+  EXPECT_THAT(std::vector<double>(y.values().begin(), y.values().end()), ElementsAre(2, 10));
+  EXPECT_THAT(messageOf([&] { sum(A, B); }),
+              HasSubstr("index 'j' has length 1 in A(i,j) and 2 in B(i,j) at i = 0"));
+  EXPECT_THAT(messageOf([&] { tulle::ragged(dense, {n, n}); }), HasSubstr("the first has none"));
+}
+
 TEST(Io, NumbersThatAnElementCannotHoldAreRefused) {
   const std::string path = testing::TempDir() + "tulle-complex.tns";
   tulle::write(path, tulle::pack<std::complex<double>>({{2}, {{0}}, {{1, 2}}},
