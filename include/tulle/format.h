@@ -9,6 +9,9 @@ namespace tulle {
 class Format {
 public:
   explicit Format(std::string text) : value(std::move(text)) {}
+  /// The structure of the tensor that a program calls so: its levels and the very buffers of its coordinates,
+  /// with one value for each of its entries, or a dense fiber of values over the dimensions that it lacks.
+  static Format like(const std::string &tensor) { return Format("like " + tensor); }
   const std::string &text() const { return value; }
   bool operator==(const Format &) const = default;
 

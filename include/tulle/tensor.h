@@ -151,6 +151,8 @@ TULLE_EXPORT AnyTensor pack(const char *element, std::vector<int64_t> dims,
                             int64_t count, const Format &format);
 TULLE_EXPORT AnyTensor borrow(const char *element, std::vector<int64_t> dims, const Format &format,
                               const std::vector<BufferView> &buffers);
+TULLE_EXPORT AnyTensor ragged(const AnyTensor &padded, const std::vector<AnyTensor> &lengths);
+TULLE_EXPORT AnyTensor like(const char *element, const AnyTensor &pattern, const std::vector<int64_t> &below);
 } // namespace detail
 
 /// A dense tensor of zeros. Throws Error when it does not fit in memory.
@@ -190,6 +192,19 @@ template <class T> Tensor<T> pack(const Entries<T> &entries, const Format &forma
 template <class T>
 Tensor<T> borrow(std::vector<int64_t> dims, const Format &format, const std::vector<BufferView> &buffers) {
   return detail::borrow(ElementName<T>::value, std::move(dims), format, buffers);
+}
+/// What lies within lengths, zeros included, of a tensor that is padded: `lengths` are those of its second,
+/// third, … dimension, each a tensor of integers over the first dimension or several, below whose coordinates
+/// the dimension is so long; an empty one, or none, leaves a dimension as it is. Ragged operands of one
+/// statement must have the same lengths of an index: kernels throw Error naming the parent where they differ.
+template <class T> Tensor<T> ragged(const Tensor<T> &padded, const std::vector<AnyTensor> &lengths) {
+  return detail::ragged(padded, lengths);
+}
+/// A tensor of zeros that stores an entry where `pattern` does, in the same buffers of positions and
+/// coordinates; `below`: the sizes of further dimensions, over which each entry is dense. Throws Error for a
+/// slice.
+template <class T> Tensor<T> like(const AnyTensor &pattern, const std::vector<int64_t> &below = {}) {
+  return detail::like(ElementName<T>::value, pattern, below);
 }
 
 } // namespace tulle

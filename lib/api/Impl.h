@@ -7,13 +7,15 @@ namespace tulle::detail {
 
 struct TensorImpl {
   runtime::Tensor tensor;
+  bool hasLengths = false; ///< ragged by lengths that its maker gave
 };
 
 /// The way from handles to insides and back.
 struct Access {
-  static AnyTensor wrap(runtime::Tensor tensor) {
-    return AnyTensor(std::make_shared<TensorImpl>(TensorImpl{std::move(tensor)}));
+  static AnyTensor wrap(runtime::Tensor tensor, bool hasLengths = false) {
+    return AnyTensor(std::make_shared<TensorImpl>(TensorImpl{std::move(tensor), hasLengths}));
   }
+  static bool hasLengths(const AnyTensor &tensor) { return tensor.impl->hasLengths; }
   /// Throws Error for a handle made by the default constructor.
   static const runtime::Tensor &unwrap(const AnyTensor &tensor);
 };

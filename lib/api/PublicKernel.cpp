@@ -1,6 +1,7 @@
 // tulle::Kernel: calls a compiled program; for other sizes its machine code is taken from the cache.
 #include "Impl.h"
 #include "engine/Engine.h"
+#include "engine/Lengths.h"
 #include "notation/Program.h"
 #include "support/Errors.h"
 #include "tulle/kernel.h"
@@ -25,8 +26,7 @@ static std::shared_ptr<engine::Executable> build(const detail::KernelImpl &kerne
   notation::Program program = notation::check(kernel.text, bindings);
   notation::applySchedule(program, kernel.schedule);
   notation::addResults(program, kernel.results);
-  for (notation::TensorDecl &decl : program.tensors)
-    decl.encoding = format::resolveWidths(decl.encoding, decl.dims, 0);
+  notation::resolveWidths(program);
   return engine::compile(program, kernel.options);
 }
 
@@ -40,7 +40,11 @@ Kernel compile(const std::string &program, const std::map<std::string, TensorTyp
   impl->options.diskCache = options.diskCache;
   impl->options.threads = options.threads;
   impl->options.deterministic = options.deterministic;
-  std::vector<notation::TensorUse> uses = notation::tensorsUsed(program);
+  notation::Likes likes;
+  for (const auto &[name, type] : types)
+    if (auto pattern = notation::likeName(type.format.text()))
+      likes[name] = *pattern;
+  std::vector<notation::TensorUse> uses = notation::tensorsUsed(program, likes);
   for (const auto &[name, type] : types)
     if (std::ranges::count(uses, name, &notation::TensorUse::name) == 0)
       throwError("tulle::compile: a type is given for '{}', which the program does not use", name);
@@ -55,8 +59,11 @@ Kernel compile(const std::string &program, const std::map<std::string, TensorTyp
     }
     notation::Binding binding;
     binding.type = detail::elementType(given->second.element);
-    binding.encoding = format::parseFormat(given->second.format.text(), use.order, "format of " + use.name);
-    if (std::string why = format::whyNotExecutable(*binding.encoding); !why.empty())
+    if (auto like = likes.find(use.name); like != likes.end())
+      binding.like = like->second;
+    else
+      binding.encoding = format::parseFormat(given->second.format.text(), use.order, "format of " + use.name);
+    if (std::string why = binding.encoding ? format::whyNotExecutable(*binding.encoding) : ""; !why.empty())
       throwError("tulle::compile: the format of '{}': {}", use.name, why);
     if (input || !given->second.dims.empty())
       binding.dims = given->second.dims;
@@ -109,6 +116,11 @@ std::map<std::string, AnyTensor> Kernel::run(const std::map<std::string, AnyTens
   for (size_t t = 0; t < tensors.size(); ++t)
     if (auto found = inputs.find(decls[t].name); found != inputs.end())
       tensors[t] = Access::unwrap(found->second);
+  std::vector<const runtime::Tensor *> ragged(tensors.size());
+  for (size_t t = 0; t < tensors.size(); ++t)
+    if (tensors[t] && Access::hasLengths(inputs.at(decls[t].name)))
+      ragged[t] = &*tensors[t];
+  engine::checkLengths(executable->program(), ragged);
   executable->run(tensors);
   std::map<std::string, AnyTensor> results;
   for (size_t t = 0; t < tensors.size(); ++t)

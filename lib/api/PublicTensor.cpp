@@ -5,6 +5,7 @@
 #include "runtime/generate/Generate.h"
 #include "runtime/io/Io.h"
 #include "runtime/tensor/Elements.h"
+#include "runtime/tensor/Lengths.h"
 #include "support/Errors.h"
 #include "tulle/io.h"
 #include "tulle/query.h"
@@ -189,6 +190,38 @@ AnyTensor borrow(const char *element, std::vector<int64_t> dims, const Format &f
   }
   runtime::validate(tensor);
   return Access::wrap(std::move(tensor));
+}
+
+AnyTensor ragged(const AnyTensor &padded, const std::vector<AnyTensor> &lengths) {
+  const runtime::Tensor &from = Access::unwrap(padded);
+  if (lengths.size() >= from.dims.size())
+    throwError("tulle::ragged: {} lengths for a tensor of {} dimensions; the first has none", lengths.size(),
+               from.dims.size());
+  std::vector<std::optional<runtime::Tensor>> given(from.dims.size());
+  std::vector<bool> hasLengths(from.dims.size());
+  for (size_t d = 1; d <= lengths.size(); ++d)
+    if ((hasLengths[d] = !lengths[d - 1].empty()))
+      given[d] = Access::unwrap(lengths[d - 1]);
+  try {
+    runtime::Entries within = runtime::withinLengths(runtime::toDense(from), given);
+    return Access::wrap(engine::store(std::move(within), runtime::raggedEncoding(hasLengths)), true);
+  } catch (const Error &error) {
+    throw Error(std::string("tulle::ragged: ") + error.what());
+  }
+}
+
+AnyTensor like(const char *element, const AnyTensor &pattern, const std::vector<int64_t> &below) {
+  requireSizes(below);
+  const runtime::Tensor &from = Access::unwrap(pattern);
+  if (format::hasSlices(from.encoding))
+    throw Error(
+        "tulle::like: the storage of a slice holds more than its entries; convert it with to() first");
+  std::vector<int64_t> dims = from.dims;
+  dims.insert(dims.end(), below.begin(), below.end());
+  const format::Encoding encoding = format::likeEncoding(from.encoding, unsigned(dims.size()));
+  if (std::string why = format::whyNotExecutable(encoding); !why.empty())
+    throw Error("tulle::like: " + why);
+  return Access::wrap(runtime::likePattern(from, elementType(element), encoding, std::move(dims)));
 }
 
 } // namespace detail

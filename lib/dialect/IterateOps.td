@@ -78,7 +78,7 @@ def Tulle_SpaceOp : Tulle_AtOp<"space", [AttrSizedOperandSegments]> {
     ```
 
     Constraints:
-    1. Level 0 has no parent; level k > 0 has the iterator of level k-1 of the same encoding.
+    1. Level 0 has no parent; level k > 0 has the iterator of level k-1, of an encoding with the same levels up to there.
     2. The result type names the tensor's encoding and `level`, and the tensor has that level.
   }];
   let arguments = (ins AnyRankedTensor:$tensor, I64Attr:$level, Optional<Tulle_IteratorType>:$parent,

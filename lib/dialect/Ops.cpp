@@ -60,7 +60,14 @@ static LogicalResult verifySamePattern(Operation *op, RankedTensorType x, Ranked
 }
 
 LogicalResult LikeOp::verify() {
-  return verifySamePattern(*this, getTensor().getType(), getPattern().getType());
+  RankedTensorType tensor = getTensor().getType(), pattern = getPattern().getType();
+  if (tensor.getRank() >= pattern.getRank() &&
+      succeeded(verifyCompatibleShape(tensor.getShape().take_front(pattern.getRank()), pattern.getShape())) &&
+      format::sharesStructure(getEncoding(tensor).getValue(), getEncoding(pattern).getValue()))
+    return success();
+  return emitOpError("expected the levels of the pattern, and below them a dense one for each further "
+                     "dimension, got ")
+         << tensor << " and " << pattern << " (constraint 1)";
 }
 
 LogicalResult ConvertOp::verify() {
@@ -115,6 +122,16 @@ static LogicalResult verifyLevel(Operation *op, EncodingAttr encoding, uint64_t 
          << encoding.getValue().levels.size() << ", got " << int64_t(level) << " (constraint 2)";
 }
 
+/// An iterator of a tensor's level is also one of the same level of a tensor with that structure.
+static LogicalResult verifyIterator(Operation *op, const char *what, Value iterator, EncodingAttr encoding,
+                                    unsigned level) {
+  auto type = dyn_cast<IteratorType>(iterator.getType());
+  if (type && type.getLevel() == level &&
+      format::haveEqualLevels(type.getEncoding().getValue(), encoding.getValue(), level + 1))
+    return success();
+  return verifyType(op, what, iterator.getType(), IteratorType::get(op->getContext(), encoding, level), 1);
+}
+
 /// Constraints that the ops share which make a space or an iterator of a level.
 template <typename Result, typename Op> static LogicalResult verifyOfLevel(Op op, int constraint) {
   EncodingAttr encoding = getEncoding(op.getTensor().getType());
@@ -126,8 +143,7 @@ template <typename Result, typename Op> static LogicalResult verifyOfLevel(Op op
   if (level > 0 && !op.getParent())
     return op.emitOpError("level ") << level << " needs the iterator of level " << level - 1
                                     << " (constraint 1)";
-  if (level > 0 && failed(verifyType(op, "a parent", op.getParent().getType(),
-                                     IteratorType::get(op.getContext(), encoding, unsigned(level - 1)), 1)))
+  if (level > 0 && failed(verifyIterator(op, "a parent", op.getParent(), encoding, unsigned(level - 1))))
     return failure();
   auto expected = Result::get(op.getContext(), encoding, unsigned(level));
   return verifyType(op, "a result", op.getResult().getType(), expected, constraint);
@@ -189,7 +205,7 @@ static LogicalResult verifyLeaf(Operation *op, RankedTensorType tensor, Value it
   auto expected = IteratorType::get(op->getContext(), encoding, unsigned(levels - 1));
   if (!iterator)
     return op->emitOpError("expected an iterator of type ") << expected << " (constraint 1)";
-  return verifyType(op, "an iterator", iterator.getType(), expected, 1);
+  return verifyIterator(op, "an iterator", iterator, encoding, unsigned(levels - 1));
 }
 
 LogicalResult CoordinatesOp::inferReturnTypes(MLIRContext *context, std::optional<Location>, Adaptor adaptor,

@@ -28,10 +28,11 @@ def Tulle_FillOp : Tulle_Op<"fill", [Pure, AllTypesMatch<["tensor", "result"]>]>
 }
 
 def Tulle_LikeOp : Tulle_Op<"like", [Pure, AllTypesMatch<["tensor", "result"]>]> {
-  let summary = "States that a tensor's storage has the pattern of another: same encoding, same positions and coordinates";
+  let summary = "States that a tensor's storage has the pattern of another: same levels, same positions and coordinates";
   let description = [{
     Constraints:
-    1. Both tensors have equal encodings and shapes; the element types may differ.
+    1. The tensor has the dimensions and levels of the pattern, with the same widths, and below them a dense level for each further
+       dimension; element types and fills may differ.
 
     The result is the first operand. A result that shares an operand's pattern (SDDMM, scaling, `where A`) is written at
     the position the pattern's iterator has.

@@ -104,7 +104,8 @@ static std::string cacheKey(const notation::Program &program, const Options &opt
       encoding.posWidth = encoding.crdWidth = 0;
     key += tensor.name + " " + std::string(name(tensor.type)) + " " + format::print(encoding) +
            (tensor.input ? " input" : "") + (tensor.written ? " written" : "") +
-           (tensor.result ? " result" : "");
+           (tensor.result ? " result" : "") +
+           (tensor.like ? " like " + program.tensors[*tensor.like].name : "");
     for (int64_t size : sizes ? tensor.dims : std::vector<int64_t>())
       key += " " + std::to_string(size);
     key += "\n";

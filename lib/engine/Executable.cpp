@@ -63,6 +63,21 @@ private:
       else if (decl.input)
         throwError("tensor '{}' is an input of the program, but no data was given for it", decl.name);
     }
+    for (unsigned t = 0; t < tensors.size(); ++t)
+      if (program.tensors[t].input && program.tensors[t].like)
+        shareStructure(t, *program.tensors[t].like);
+  }
+
+  void shareStructure(unsigned t, unsigned pattern) {
+    const std::string &name = program.tensors[t].name, &other = program.tensors[pattern].name;
+    if (!format::sharesStructure(tensors[t]->encoding, tensors[pattern]->encoding))
+      throwError("tensor '{}' is stored as {}, but it is like '{}', stored as {}", name,
+                 format::print(tensors[t]->encoding), other, format::print(tensors[pattern]->encoding));
+    try {
+      tensors[t] = runtime::shareStructure(*tensors[t], *tensors[pattern]);
+    } catch (const Error &error) {
+      throwError("tensor '{}' does not have the structure of '{}': {}", name, other, error.what());
+    }
   }
 
   static void check(const TensorDecl &decl, const Tensor &tensor) {
@@ -123,9 +138,9 @@ private:
       if (!sameStorage(slot->encoding, argument.encoding))
         slot = engine::convert(*slot, argument.encoding, options);
     } else if (sparse) {
-      const Tensor &like = in(patternOf(statement), argument.encoding);
-      if (!slot || !samePattern(*slot, like) || isAliased(slot->buffers.back()))
-        slot = runtime::likePattern(like, decl.type);
+      const Tensor &like = withStructure(patternOf(statement), argument.encoding);
+      if (!slot || !isReusable(*slot, decl, argument.encoding, like))
+        slot = runtime::likePattern(like, decl.type, argument.encoding, decl.dims);
     } else if (!slot || !sameStorage(slot->encoding, argument.encoding) || isAliased(slot->buffers.back())) {
       slot = dense(decl, argument.encoding);
     }
@@ -149,14 +164,18 @@ private:
   /// Whether another tensor has this memory, too: what a result of an earlier run was converted to.
   static bool isAliased(const Buffer &buffer) { return buffer.own && buffer.owner.use_count() > 1; }
 
-  /// Same positions and coordinates, by identity: a result of an earlier run, which can be overwritten.
-  static bool samePattern(const Tensor &a, const Tensor &b) {
-    if (!sameStorage(a.encoding, b.encoding) || a.dims != b.dims || a.storedCount() != b.storedCount())
-      return false;
-    for (size_t k = 0; k + 1 < a.buffers.size(); ++k)
-      if (a.buffers[k].data != b.buffers[k].data)
-        return false;
-    return a.values() != b.values();
+  /// The tensor as it is, where the result can have its structure, else converted.
+  const Tensor &withStructure(unsigned t, const format::Encoding &encoding) {
+    if (tensors[t] && format::sharesStructure(encoding, tensors[t]->encoding))
+      return *tensors[t];
+    return in(t, encoding);
+  }
+
+  /// Whether a result of an earlier run has this structure, by identity, and can be overwritten.
+  static bool isReusable(const Tensor &slot, const TensorDecl &decl, const format::Encoding &encoding,
+                         const Tensor &like) {
+    return slot.encoding == encoding && slot.dims == decl.dims && runtime::hasBuffersOf(slot, like) &&
+           slot.values() != like.values() && !isAliased(slot.buffers.back());
   }
 
   Tensor dense(const TensorDecl &decl, const format::Encoding &encoding) const {

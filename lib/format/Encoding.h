@@ -115,6 +115,14 @@ inline bool isFull(const LevelFormat &format) {
 }
 bool isAllDense(const Encoding &encoding); ///< every level is full, in any order and blocking
 
+/// The encoding of a tensor that has the structure of one in `pattern`: its levels in the same buffers, and
+/// below them a dense level for each further dimension, up to `order`. Values and fill are its own.
+Encoding likeEncoding(const Encoding &pattern, unsigned order);
+/// Whether a tensor in `encoding` can have the structure of one in `pattern`, as likeEncoding makes it.
+bool sharesStructure(const Encoding &encoding, const Encoding &pattern);
+/// Whether the first `count` levels of both map, and are stored, alike.
+bool haveEqualLevels(const Encoding &a, const Encoding &b, size_t count);
+
 /// Whether some dimension is a slice: the tensor then is a view of a whole one.
 bool hasSlices(const Encoding &encoding);
 /// The encoding of the whole tensor: the same levels over whole dimensions.

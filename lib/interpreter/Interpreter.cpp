@@ -221,9 +221,13 @@ private:
     const notation::TensorDecl &decl = program.tensors[statement.lhs.tensor];
     notation::ResultPattern pattern = resultPattern(program, statement);
     bool likeOperand = isSparse() && pattern.kind == notation::PatternKind::Operand;
+    // The pattern has the first dimensions of the result, or all of them.
+    const size_t below = likeOperand && !r.stored.empty()
+                             ? r.stored.size() / tensors[pattern.operand->tensor].stored.size()
+                             : 1;
     for (size_t at = 0; at < r.values.size(); ++at) {
       r.values[at] = notation::rounded(r.values[at], r.type);
-      r.stored[at] = !isSparse() || (likeOperand ? tensors[pattern.operand->tensor].stored[at]
+      r.stored[at] = !isSparse() || (likeOperand ? tensors[pattern.operand->tensor].stored[at / below]
                                                  : r.stored[at] || contributed[at]);
       if (!r.stored[at])
         r.values[at] = format::fillValue(decl.encoding, decl.type);

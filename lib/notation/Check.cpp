@@ -15,7 +15,7 @@ namespace {
 class Checker {
 public:
   Checker(std::string_view text, const std::map<std::string, Binding> &bindings)
-      : bindings(bindings), resolved(resolve(text)) {
+      : bindings(bindings), resolved(resolve(text, likesOf(bindings))) {
     program.text = std::string(text);
   }
 
@@ -27,7 +27,9 @@ public:
         known[name] = *binding.dims;
     inferSizes(resolved, known);
     checkSizes();
+    checkLikes();
     declareTensors();
+    takeStructures();
     for (unsigned s = 0; s < resolved.statements.size(); ++s)
       std::ranges::copy(splitTerms(statement(s)), std::back_inserter(program.statements));
     program.indices = resolved.indices;
@@ -45,6 +47,76 @@ private:
   Program program;
   std::vector<std::optional<ElementType>> types;
   std::vector<bool> hasValue; ///< inputs, and what earlier statements wrote
+
+  static Likes likesOf(const std::map<std::string, Binding> &bindings) {
+    Likes likes;
+    for (const auto &[name, binding] : bindings)
+      if (binding.like)
+        likes[name] = *binding.like;
+    return likes;
+  }
+
+  /// Where a tensor is first used, or what has its structure.
+  SourceRange firstRange(unsigned tensor) const {
+    auto of = [&](const Use &u) {
+      return u.access.tensor == tensor || resolved.like[u.access.tensor] == tensor;
+    };
+    return std::ranges::find_if(resolved.uses, of)->access.range;
+  }
+
+  /// What lends its structure has one for the whole program, and the sizes of what borrows it.
+  void checkLikes() const {
+    for (unsigned t = 0; t < resolved.tensors.size(); ++t) {
+      if (!resolved.like[t])
+        continue;
+      const unsigned pattern = *resolved.like[t];
+      const std::string &name = resolved.tensors[t], &other = resolved.tensors[pattern];
+      auto writes = [&](const ParsedStatement &s) { return s.lhs.tensor == pattern; };
+      const auto writers = std::ranges::count_if(resolved.statements, writes);
+      if (resolved.like[pattern])
+        resolved.fail(firstRange(t), fmt::format("'{}' is like '{}', which is like '{}'; name that one", name,
+                                                 other, resolved.tensors[*resolved.like[pattern]]));
+      if (binding(t).input && !binding(pattern).input)
+        resolved.fail(firstRange(t), fmt::format("'{}' is given and is like '{}', which is not; give '{}'",
+                                                 name, other, other));
+      if (writers > (binding(pattern).input ? 0 : 1))
+        resolved.fail(firstRange(t),
+                      fmt::format("'{}' is like '{}', whose entries a statement changes; give '{}' another "
+                                  "name where it is written",
+                                  name, other, other));
+      const std::vector<int64_t> &dims = resolved.dims[t], &sizes = resolved.dims[pattern];
+      if (dims.size() < sizes.size() || !std::equal(sizes.begin(), sizes.end(), dims.begin()))
+        resolved.fail(
+            firstRange(t),
+            fmt::format("'{}' is like '{}', but its sizes [{}] do not begin with those of '{}', [{}]", name,
+                        other, fmt::join(dims, ","), other, fmt::join(sizes, ",")));
+    }
+  }
+
+  format::Encoding encodingOf(unsigned tensor) const {
+    if (resolved.like[tensor])
+      return format::likeEncoding(encodingOf(*resolved.like[tensor]), resolved.orders[tensor]);
+    return binding(tensor).encoding.value_or(format::denseEncoding(resolved.orders[tensor]));
+  }
+
+  void takeStructures() {
+    for (unsigned t = 0; t < program.tensors.size(); ++t) {
+      if (!resolved.like[t])
+        continue;
+      TensorDecl &decl = program.tensors[t];
+      const TensorDecl &pattern = program.tensors[*resolved.like[t]];
+      if (isDense(pattern))
+        resolved.fail(firstRange(t), fmt::format("'{}' is like '{}', which is dense: leave `like` out",
+                                                 decl.name, pattern.name));
+      if (format::hasSlices(pattern.encoding))
+        resolved.fail(firstRange(t), fmt::format("'{}' is like '{}', which is a slice: its storage holds "
+                                                 "more; convert it to a format without slices",
+                                                 decl.name, pattern.name));
+      if (std::string why = format::whyNotExecutable(decl.encoding); !why.empty())
+        resolved.fail(firstRange(t), fmt::format("'{}' is like '{}': {}", decl.name, pattern.name, why));
+      decl.like = resolved.like[t];
+    }
+  }
 
   const Binding &binding(unsigned tensor) const {
     static const Binding none;
@@ -95,6 +167,10 @@ private:
           resolved.fail(use.access.subscripts[d].range,
                         fmt::format("the size of dimension {} of '{}' is unknown; give its dimensions", d + 1,
                                     resolved.tensors[use.access.tensor]));
+    for (unsigned t = 0; t < resolved.tensors.size(); ++t)
+      if (std::ranges::count(resolved.dims[t], -1) > 0)
+        resolved.fail(firstRange(t),
+                      fmt::format("the sizes of '{}' are unknown; give its dimensions", resolved.tensors[t]));
   }
 
   [[noreturn]] void failWithoutSize(const Use &use, unsigned d, const std::string &index) const {
@@ -112,11 +188,10 @@ private:
       TensorDecl decl;
       decl.name = resolved.tensors[t];
       decl.dims = resolved.dims[t];
-      decl.encoding = b.encoding.value_or(format::denseEncoding(resolved.orders[t]));
+      decl.encoding = encodingOf(t);
       decl.input = b.input;
       decl.entries = b.entries;
-      auto uses = [&](const Use &u) { return u.access.tensor == t; };
-      const SourceRange range = std::ranges::find_if(resolved.uses, uses)->access.range;
+      const SourceRange range = firstRange(t);
       if (decl.encoding.order() != resolved.orders[t])
         resolved.fail(range, fmt::format("the format of '{}' has {} dimension(s), but the tensor {}",
                                          decl.name, decl.encoding.order(), resolved.orders[t]));
@@ -226,6 +301,8 @@ private:
 /// a pattern of its own gets what its coordinates and the most entries it may have need.
 void takeWidths(Program &program, const Statement &s) {
   TensorDecl &result = program.tensors[s.lhs.tensor];
+  if (result.like)
+    return;
   format::Encoding &encoding = result.encoding;
   if (isDense(result) || (encoding.posWidth && encoding.crdWidth))
     return;
@@ -248,9 +325,38 @@ void takeWidths(Program &program, const Statement &s) {
 
 } // namespace
 
+/// Structure that is another tensor's has its widths.
+static void takeWidthsOfStructures(Program &program) {
+  for (TensorDecl &decl : program.tensors)
+    if (decl.like) {
+      const format::Encoding &from = program.tensors[*decl.like].encoding;
+      decl.encoding.posWidth = from.posWidth;
+      decl.encoding.crdWidth = from.crdWidth;
+    }
+}
+
 void takeWidths(Program &program) {
-  for (const Statement &s : program.statements)
+  takeWidthsOfStructures(program);
+  for (const Statement &s : program.statements) {
     takeWidths(program, s);
+    takeWidthsOfStructures(program);
+  }
+}
+
+void resolveWidths(Program &program) {
+  for (TensorDecl &decl : program.tensors)
+    decl.encoding = format::resolveWidths(decl.encoding, decl.dims, 0);
+  takeWidthsOfStructures(program);
+}
+
+std::optional<std::string> likeName(std::string_view format) {
+  constexpr std::string_view word = "like ";
+  if (!format.starts_with(word))
+    return std::nullopt;
+  format.remove_prefix(format.find_first_not_of(' ', word.size()) == format.npos
+                           ? format.size()
+                           : format.find_first_not_of(' ', word.size()));
+  return std::string(format);
 }
 
 void addResults(Program &program, const std::vector<std::string> &names) {

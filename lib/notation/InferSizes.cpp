@@ -217,12 +217,31 @@ private:
 } // namespace
 
 void inferSizes(ResolvedProgram &resolved, const std::map<std::string, std::vector<int64_t>> &known) {
+  ResolvedProgram open = resolved;
   Sizes(resolved, known).run();
+  // Tensors of one structure have the sizes of its dimensions in common.
+  std::map<std::string, std::vector<int64_t>> completed;
+  for (unsigned t = 0; t < resolved.tensors.size(); ++t)
+    if (const std::optional<unsigned> pattern = resolved.like[t])
+      for (size_t d = 0; d < std::min(resolved.orders[t], resolved.orders[*pattern]); ++d) {
+        const int64_t own = resolved.dims[t][d], other = resolved.dims[*pattern][d];
+        if ((own < 0) == (other < 0))
+          continue;
+        const unsigned unknown = own < 0 ? t : *pattern;
+        completed.try_emplace(resolved.tensors[unknown], resolved.dims[unknown]).first->second[d] =
+            std::max(own, other);
+      }
+  if (completed.empty())
+    return;
+  completed.insert(known.begin(), known.end());
+  resolved = std::move(open);
+  inferSizes(resolved, completed);
 }
 
 std::map<std::string, std::vector<int64_t>>
-inferDims(std::string_view text, const std::map<std::string, std::vector<int64_t>> &known) {
-  ResolvedProgram resolved = resolve(text);
+inferDims(std::string_view text, const std::map<std::string, std::vector<int64_t>> &known,
+          const Likes &likes) {
+  ResolvedProgram resolved = resolve(text, likes);
   inferSizes(resolved, known);
   std::map<std::string, std::vector<int64_t>> result;
   for (unsigned t = 0; t < resolved.tensors.size(); ++t)
@@ -230,13 +249,16 @@ inferDims(std::string_view text, const std::map<std::string, std::vector<int64_t
   return result;
 }
 
-std::vector<TensorUse> tensorsUsed(std::string_view text) {
-  ResolvedProgram resolved = resolve(text);
+std::vector<TensorUse> tensorsUsed(std::string_view text, const Likes &likes) {
+  ResolvedProgram resolved = resolve(text, likes);
   std::vector<TensorUse> result;
   for (unsigned t = 0; t < resolved.tensors.size(); ++t)
     result.push_back({resolved.tensors[t], resolved.orders[t], /*read=*/false, /*written=*/false});
   for (const Use &use : resolved.uses)
     (use.written ? result[use.access.tensor].written : result[use.access.tensor].read) = true;
+  for (const auto &like : resolved.like)
+    if (like)
+      result[*like].read = true;
   return result;
 }
 

@@ -134,6 +134,7 @@ struct TensorDecl {
   /// Others need not exist in memory.
   bool result = false;
   int64_t entries = -1; ///< stored in an input, where known: choices between loop orders follow it
+  std::optional<unsigned> like = {}; ///< the tensor whose structure it has: its positions and coordinates
 };
 
 /// Semicolon-separated statements, checked against the tensors they use.
@@ -150,22 +151,30 @@ struct Binding {
   std::optional<std::vector<int64_t>> dims;
   std::optional<format::Encoding> encoding;
   bool input = false;
-  int64_t entries = -1; ///< stored, where known
+  int64_t entries = -1;                 ///< stored, where known
+  std::optional<std::string> like = {}; ///< the tensor whose structure it has; `encoding` then follows
 };
 
+/// By tensor, the one whose structure it has (`like`).
+using Likes = std::map<std::string, std::string>;
+/// The name in the format `like NAME`; nothing in other formats.
+std::optional<std::string> likeName(std::string_view format);
+
 /// Names used in the text with the order each is used at, first appearance first: what a caller needs in
-/// order to bind (generators take their sizes from the other tensors). Throws SyntaxError.
+/// order to bind (generators take their sizes from the other tensors). A tensor that only lends its structure
+/// is one of them. Throws SyntaxError.
 struct TensorUse {
   std::string name;
   unsigned order;
   bool read, written;
 };
-std::vector<TensorUse> tensorsUsed(std::string_view text);
+std::vector<TensorUse> tensorsUsed(std::string_view text, const Likes &likes = {});
 
 /// Dimension sizes of every tensor that follow from those given: lets a caller generate `x=random` before
 /// checking. A dimension nobody fixes is absent (-1).
 std::map<std::string, std::vector<int64_t>>
-inferDims(std::string_view text, const std::map<std::string, std::vector<int64_t>> &known);
+inferDims(std::string_view text, const std::map<std::string, std::vector<int64_t>> &known,
+          const Likes &likes = {});
 
 /// Parses and checks a whole program: orders, index use, dimension sizes (a clash names both uses), types.
 /// Throws SyntaxError pointing into the text.
@@ -178,6 +187,9 @@ void addResults(Program &program, const std::vector<std::string> &names);
 /// has some, else those that the result's sizes need. `check` has done so; widths that operands got since are
 /// used.
 void takeWidths(Program &program);
+
+/// Chooses the widths that nothing has named: of tensors with another's structure, that one's.
+void resolveWidths(Program &program);
 
 /// Puts `text` on the statements of a checked program: `assemble(C, count); assemble(D, bound)`. Throws
 /// SyntaxError, pointing into the text, for what does not parse and for what the statements that make a

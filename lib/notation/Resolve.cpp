@@ -1,5 +1,6 @@
 // Checks every use of a name against its first one, and gives masks without subscripts those they mean.
 #include "notation/Resolve.h"
+#include "support/Errors.h"
 #include <algorithm>
 #include <fmt/format.h>
 #include <set>
@@ -15,11 +16,18 @@ bool sameSubscripts(const Access &a, const Access &b) {
 
 class Resolver {
 public:
-  explicit Resolver(std::string_view text) : out{parse(text), {}, {}, {}} {}
+  Resolver(std::string_view text, const Likes &likes) : out{parse(text), {}, {}, {}, {}} {
+    out.like.resize(out.tensors.size());
+    for (const auto &[name, pattern] : likes)
+      addLike(name, pattern);
+  }
 
   ResolvedProgram run() {
     out.orders.resize(out.tensors.size());
     firstUse.resize(out.tensors.size());
+    for (unsigned t = 0; t < out.tensors.size(); ++t)
+      if (out.like[t])
+        out.orders[*out.like[t]] = orderOf(*out.like[t], t);
     for (unsigned s = 0; s < out.statements.size(); ++s)
       statement(s);
     for (unsigned order : out.orders)
@@ -31,6 +39,65 @@ private:
   ResolvedProgram out;
   std::vector<std::optional<SourceRange>> firstUse;
 
+  /// What lends its structure need not stand in the text.
+  void addLike(const std::string &name, const std::string &pattern) {
+    const auto tensor = out.tensor(name);
+    if (!tensor)
+      throwError("'{}' is like '{}', but the program has no tensor '{}'", name, pattern, name);
+    if (name == pattern)
+      throwError("'{}' cannot be like itself; name the tensor whose structure it has", name);
+    if (!out.tensor(pattern)) {
+      out.tensors.push_back(pattern);
+      out.like.emplace_back();
+    }
+    out.like[*tensor] = out.tensor(pattern);
+  }
+
+  /// The order of a tensor that lends its structure to `borrower`: as the text uses it, else the same.
+  unsigned orderOf(unsigned tensor, unsigned borrower) const {
+    std::optional<unsigned> own, borrowed;
+    auto visit = [&](const Access &a) {
+      if (!a.bare && a.tensor == tensor)
+        own = own ? own : unsigned(a.subscripts.size());
+      if (!a.bare && a.tensor == borrower)
+        borrowed = borrowed ? borrowed : unsigned(a.subscripts.size());
+    };
+    for (const ParsedStatement &s : out.statements) {
+      visit(s.lhs);
+      forEachAccess(s.rhs, visit);
+      forEachAccess(s.where, visit);
+    }
+    return own.value_or(borrowed.value_or(0));
+  }
+
+  /// `… where M` of a result like A is `… where M & A`.
+  Mask withStructure(const Mask &where, const Access &lhs) {
+    const std::optional<unsigned> pattern = out.like[lhs.tensor];
+    if (!pattern)
+      return where;
+    const size_t order = out.orders[*pattern];
+    if (order > lhs.subscripts.size())
+      out.fail(lhs.range, fmt::format("'{}' is like '{}', but has {} dimension(s), fewer than the {} of '{}'",
+                                      out.tensors[lhs.tensor], out.tensors[*pattern], lhs.subscripts.size(),
+                                      order, out.tensors[*pattern]));
+    ExprNode structure;
+    structure.op = Op::Access;
+    structure.range = structure.access.range = lhs.range;
+    structure.access.tensor = *pattern;
+    structure.access.subscripts.assign(lhs.subscripts.begin(), lhs.subscripts.begin() + order);
+    if (where && where->op == Op::Access && where->access.tensor == *pattern &&
+        sameSubscripts(where->access, structure.access))
+      return where;
+    const Mask own = std::make_shared<const ExprNode>(structure);
+    if (!where)
+      return own;
+    ExprNode both;
+    both.op = Op::And;
+    both.range = where->range;
+    both.args = {where, own};
+    return std::make_shared<const ExprNode>(std::move(both));
+  }
+
   void statement(unsigned number) {
     ParsedStatement &s = out.statements[number];
     checkLeft(s.lhs);
@@ -41,7 +108,7 @@ private:
       use(number, a, /*written=*/false);
     };
     forEachAccess(s.rhs, read);
-    s.where = withSubscripts(s.where, s.lhs, std::vector(reads));
+    s.where = withStructure(withSubscripts(s.where, s.lhs, std::vector(reads)), s.lhs);
     forEachAccess(s.where, read);
     for (const Access &a : reads) {
       const std::string &name = out.tensors[a.tensor];
@@ -151,6 +218,6 @@ private:
 
 } // namespace
 
-ResolvedProgram resolve(std::string_view text) { return Resolver(text).run(); }
+ResolvedProgram resolve(std::string_view text, const Likes &likes) { return Resolver(text, likes).run(); }
 
 } // namespace tulle::notation

@@ -45,11 +45,13 @@ struct ResolvedProgram : ParsedProgram {
   std::vector<unsigned> orders;           ///< of each tensor
   std::vector<Use> uses;                  ///< statement by statement: left side, right side, mask
   std::vector<std::vector<int64_t>> dims; ///< of each tensor; -1 unknown
+  std::vector<std::optional<unsigned>> like; ///< of each tensor: the one whose structure it has
 };
 
 /// Gives bare masks their subscripts. Throws SyntaxError for an order clash (naming both uses), a left side
-/// that is not made of distinct indices, a result that is read by its own statement.
-ResolvedProgram resolve(std::string_view text);
+/// that is not made of distinct indices, a result that is read by its own statement. A result with the
+/// structure of another tensor is computed where that one stores an entry: its statements get that mask.
+ResolvedProgram resolve(std::string_view text, const Likes &likes = {});
 
 /// Fills `indices[…].size` and `dims` as far as `known` (by tensor name) decides them; the rest stays -1.
 /// Throws SyntaxError for a clash (naming both uses) and for a subscript that leaves its dimension.

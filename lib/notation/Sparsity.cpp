@@ -121,6 +121,10 @@ public:
   }
 
   ResultPattern decide() const {
+    if (result.like)
+      for (const Access *mask : masks) // the mask that `like` is
+        if (mask->tensor == *result.like && isPrefix(*mask))
+          return {PatternKind::Operand, mask, {}};
     if (format::hasZeroFill(result.encoding) && !statement.accumulate)
       if (const Access *owner = soleOwner();
           owner && sameLevels(program.tensors[owner->tensor].encoding, result.encoding))
@@ -134,6 +138,13 @@ private:
   const Statement &statement;
   const TensorDecl &result;
   std::vector<const Access *> accesses, masks;
+
+  /// Whether the access has the first subscripts of the left side.
+  bool isPrefix(const Access &access) const {
+    Access left = statement.lhs;
+    left.subscripts.resize(std::min(left.subscripts.size(), access.subscripts.size()));
+    return sameSubscripts(access, left);
+  }
 
   /// Stored alike: another format may pad, or order, differently, and a slice stores what lies outside it as
   /// well.

@@ -2,14 +2,15 @@
 // stores each tensor in its format.
 #include "Inputs.h"
 #include "Progress.h"
+#include "engine/Lengths.h"
 #include "notation/Program.h"
 #include "runtime/generate/Generate.h"
 #include "runtime/tensor/Elements.h"
+#include "runtime/tensor/Lengths.h"
 #include "support/Errors.h"
 #include <charconv>
 #include <chrono>
 #include <cstring>
-#include <filesystem>
 #include <fmt/ranges.h>
 
 namespace tulle::cli {
@@ -35,9 +36,10 @@ void addProgramOptions(CLI::App &command, ProgramOptions &options) {
           "NAME=FILE (.mtx .tns .smtx .npy .npz .h5, .gz) or NAME=GENERATOR: random[:seed[:density]] ones "
           "iota grid2d:N "
           "grid3d27:N uniform:rows:cols:nnz-per-row nm:rows:cols:n:m rmat:scale:degree");
-  addList(
-      command, "-f,--format", options.formats,
-      "NAME=FORMAT: a name of `tulle formats` or an encoding such as '(i,j) -> (i : dense, j : compressed)'");
+  addList(command, "-f,--format", options.formats,
+          "NAME=FORMAT: a name of `tulle formats` or an encoding such as '(i,j) -> (i : dense, j : "
+          "compressed)', or "
+          "'like A': the coordinates of tensor A, and values of its own");
   addList(command, "--type", options.types,
           "NAME=TYPE, or TYPE for all: f64 f32 f16 bf16 c64 c128 i8 i16 i32 i64 bool");
   addList(command, "--keep", options.keep,
@@ -53,6 +55,10 @@ void addProgramOptions(CLI::App &command, ProgramOptions &options) {
       ->type_name("");
   addList(command, "-d,--dims", options.dims,
           "NAME=4x5: sizes that neither a file nor the other tensors give");
+  addList(
+      command, "--lengths", options.lengths,
+      "NAME=FILE[,FILE…]: a ragged tensor; its file is padded, and these hold how long its second, third, … "
+      "dimension is below each coordinate of the first ones ('-': a dimension without lengths)");
 }
 
 void addThreadOptions(CLI::App &command, ThreadOptions &options) {
@@ -103,29 +109,6 @@ std::vector<int64_t> parseDims(const std::string &what, std::string_view text) {
     at = next == end ? end : next + 1;
   }
   return dims;
-}
-
-std::string whyNoFileName(const std::string &path) {
-  return path.empty() ? "expected the name of a file, got an empty one" : "";
-}
-
-void requireNewFile(const std::string &what, const std::string &path, std::set<std::string> &files) {
-  // What is written into a device is not overwritten there.
-  if (std::error_code error; std::filesystem::is_other(path, error))
-    return;
-  if (!files.insert(runtime::writtenFile(path)).second)
-    throwError("{}: another result is written to this file; give each a file of its own", what);
-}
-
-void requireOutput(const std::string &what, const std::string &path) {
-  if (std::string why = whyNoFileName(path); !why.empty())
-    throwError("{}: {}", what, why);
-  std::filesystem::path folder = std::filesystem::path(path).parent_path();
-  if (!folder.empty() && !std::filesystem::is_directory(folder))
-    throwError("{}: there is no folder '{}'; create it first", what, folder.string());
-  constexpr std::string_view endings[] = {".mtx", ".mtx.gz", ".tns", ".tns.gz", ".npy", ".npz", ".h5"};
-  if (std::none_of(std::begin(endings), std::end(endings), [&](auto end) { return path.ends_with(end); }))
-    throwError("{}: unknown file type; expected a name that ends in {}", what, fmt::join(endings, ", "));
 }
 
 static const TensorUse &findUse(std::string_view flag, const std::string &name,
@@ -275,17 +258,25 @@ namespace {
 class Loader {
 public:
   Loader(const ProgramOptions &options, bool withData, const engine::Options &engineOptions, bool keep)
-      : options(options), withData(withData), keep(keep), engineOptions(engineOptions),
-        uses(notation::tensorsUsed(options.text)) {}
+      : options(options), withData(withData), keep(keep), engineOptions(engineOptions) {}
   LoadedProgram run();
 
 private:
+  void parseLikes();
   void parseFormats();
   void readFiles();
+  void read(const TensorUse &use, const std::string &spec);
+  std::vector<int64_t> sizesOf(const TensorUse &use, const std::string &spec, const FileContents &read);
   void cutDims();
   void completeDims();
   void makeGenerated();
+  void parseLengths();
+  void cutLengths();
   notation::Program check();
+  Tensor storeOne(const LoadedProgram &loaded, const notation::TensorDecl &decl,
+                  engine::ConversionReport &report);
+  bool isStorable(const LoadedProgram &loaded, size_t t) const;
+  void storeInput(LoadedProgram &loaded, size_t t, engine::ConversionReport &report);
 
   const ProgramOptions &options;
   bool withData, keep;
@@ -293,6 +284,8 @@ private:
   std::vector<TensorUse> uses;
   std::map<std::string, std::string> specs;
   std::map<std::string, format::Encoding> formats; ///< those given
+  notation::Likes likes;                           ///< tensors with the structure of another
+  std::map<std::string, std::vector<std::string>> lengths; ///< files, of each dimension
   std::map<std::string, ElementType> types;
   std::map<std::string, std::vector<int64_t>> dims; ///< known sizes; after completeDims all of them
   std::map<std::string, std::vector<int64_t>>
@@ -302,8 +295,26 @@ private:
 
 } // namespace
 
+/// `-f E='like A'`. What lends its structure is used by the program, too.
+void Loader::parseLikes() {
+  for (const std::string &text : options.formats) {
+    auto [name, format] = splitAssignment("-f", text);
+    if (auto pattern = notation::likeName(format))
+      likes[name] = *pattern;
+  }
+  uses = notation::tensorsUsed(options.text);
+  for (const auto &[name, pattern] : likes) {
+    findUse("-f", name, uses);
+    if (pattern.empty())
+      throwError("-f {}=like: expected the name of the tensor whose structure it has", name);
+  }
+  uses = notation::tensorsUsed(options.text, likes);
+}
+
 void Loader::parseFormats() {
   for (const auto &[name, text] : collect("-f", options.formats, uses)) {
+    if (likes.count(name))
+      continue;
     format::Encoding encoding = format::parseFormat(text, findUse("-f", name, uses).order, "-f " + name);
     if (std::string why = format::whyNotExecutable(encoding); !why.empty())
       throwError("-f {}={}: {}", name, text, why);
@@ -331,28 +342,52 @@ void Loader::cutDims() {
 void Loader::readFiles() {
   for (const auto &[name, text] : collect("--dims", options.dims, uses))
     dims[name] = parseDims("--dims " + name, text);
-  for (const auto &[name, spec] : specs) {
-    unsigned order = findUse("-t", name, uses).order;
-    if (runtime::isGenerator(spec)) {
-      auto implied = runtime::impliedDims(spec);
-      if (implied && !dims.count(name))
-        dims[name] = *implied;
-      continue;
-    }
-    std::optional<ElementType> type;
-    if (types.count(name))
-      type = types[name];
-    FileContents read = readContents(name, spec, order, {}, type);
-    const std::vector<int64_t> &sizes = read.dims();
-    if (dims.count(name) && dims[name] != sizes)
-      throwError("--dims {}={}: {} is {}; leave --dims out, or give the file that has these sizes", name,
-                 fmt::join(dims[name], "x"), spec, fmt::join(sizes, "x"));
-    if (sizes.size() != order)
-      throwError("-t {}={}: the file has {} dimensions ({}), but the program uses {} with {}", name, spec,
-                 sizes.size(), fmt::join(sizes, "x"), name, order);
-    dims[name] = sizes;
-    contents[name] = std::move(read);
+  // The sizes of what is like another tensor may follow from that one's.
+  for (bool like : {false, true})
+    for (const auto &[name, spec] : specs)
+      if (likes.count(name) == like)
+        read(findUse("-t", name, uses), spec);
+}
+
+void Loader::read(const TensorUse &use, const std::string &spec) {
+  const std::string &name = use.name;
+  if (runtime::isGenerator(spec)) {
+    auto implied = runtime::impliedDims(spec);
+    if (implied && !dims.count(name))
+      dims[name] = *implied;
+    return;
   }
+  std::optional<ElementType> type;
+  if (types.count(name))
+    type = types[name];
+  FileContents read = readContents(name, spec, use.order, {}, type);
+  const std::vector<int64_t> sizes = sizesOf(use, spec, read);
+  if (dims.count(name) && dims[name] != sizes)
+    throwError("--dims {}={}: {} is {}; leave --dims out, or give the file that has these sizes", name,
+               fmt::join(dims[name], "x"), spec, fmt::join(sizes, "x"));
+  dims[name] = sizes;
+  contents[name] = std::move(read);
+}
+
+/// Those of the file; where it holds one row of values for each entry of another tensor, they begin with that
+/// one's.
+std::vector<int64_t> Loader::sizesOf(const TensorUse &use, const std::string &spec,
+                                     const FileContents &read) {
+  std::vector<int64_t> sizes = read.dims();
+  auto like = likes.find(use.name);
+  if (like != likes.end() && read.isStored && format::isAllDense(read.stored.encoding)) {
+    const auto known = dims.find(like->second);
+    if (known != dims.end() && sizes.size() + known->second.size() == use.order + 1) {
+      std::vector<int64_t> whole = known->second;
+      if (whole.size() > 1 || sizes != whole)
+        whole.insert(whole.end(), sizes.begin() + 1, sizes.end());
+      return whole;
+    }
+  }
+  if (sizes.size() != use.order)
+    throwError("-t {}={}: the file has {} dimensions ({}), but the program uses {} with {}", use.name, spec,
+               sizes.size(), fmt::join(sizes, "x"), use.name, use.order);
+  return sizes;
 }
 
 static bool unknown(const std::vector<int64_t> &sizes) {
@@ -360,7 +395,7 @@ static bool unknown(const std::vector<int64_t> &sizes) {
 }
 
 void Loader::completeDims() {
-  auto inferred = notation::inferDims(options.text, dims);
+  auto inferred = notation::inferDims(options.text, dims, likes);
   for (const TensorUse &use : uses) {
     auto found = inferred.find(use.name);
     if (found != inferred.end() && !unknown(found->second))
@@ -378,20 +413,41 @@ void Loader::completeDims() {
     for (int64_t &size : sizes)
       size = size < 0 ? nominalSize : size;
     dims[use.name] = sizes;
-    inferred = notation::inferDims(options.text, dims);
+    inferred = notation::inferDims(options.text, dims, likes);
   }
   dims = std::move(inferred);
 }
 
 void Loader::makeGenerated() {
   for (const auto &[name, spec] : specs)
-    if (!contents.count(name)) {
+    if (!contents.count(name) && !likes.count(name)) {
       std::optional<ElementType> type;
       if (types.count(name))
         type = types[name];
       contents[name] =
           readContents(name, spec, std::nullopt, wholeDims.count(name) ? wholeDims[name] : dims[name], type);
     }
+}
+
+/// What has lengths is ragged, where nothing else is asked for.
+void Loader::parseLengths() {
+  for (const auto &[name, text] : collect("--lengths", options.lengths, uses)) {
+    const unsigned order = findUse("--lengths", name, uses).order;
+    lengths[name] = cli::parseLengths(fmt::format("--lengths {}={}", name, text), text, order);
+    std::vector<bool> ragged;
+    for (const std::string &file : lengths[name])
+      ragged.push_back(file != "-");
+    formats.try_emplace(name, runtime::raggedEncoding(ragged));
+  }
+}
+
+void Loader::cutLengths() {
+  for (const auto &[name, files] : lengths) {
+    if (!specs.count(name))
+      throwError("--lengths {}: its values are not given; add -t {}=FILE", name, name);
+    contents[name] = withinLengths(fmt::format("-t {}={}", name, specs[name]), std::move(contents[name]),
+                                   files, engineOptions);
+  }
 }
 
 notation::Program Loader::check() {
@@ -402,7 +458,9 @@ notation::Program Loader::check() {
       binding.type = types[use.name];
     if (auto found = dims.find(use.name); found != dims.end() && !unknown(found->second))
       binding.dims = found->second;
-    binding.input = withData ? contents.count(use.name) != 0 : use.read && !use.written;
+    binding.input = withData ? specs.count(use.name) != 0 : use.read && !use.written;
+    if (auto like = likes.find(use.name); like != likes.end())
+      binding.like = like->second;
     if (auto found = contents.find(use.name); found != contents.end()) {
       const FileContents &read = found->second;
       binding.type = read.type();
@@ -417,7 +475,62 @@ notation::Program Loader::check() {
   return notation::check(options.text, bindings);
 }
 
+/// A tensor in its format. Of one with another's structure a generator makes the values of each entry.
+Tensor Loader::storeOne(const LoadedProgram &loaded, const notation::TensorDecl &decl,
+                        engine::ConversionReport &report) {
+  const std::string what = fmt::format("-t {}={}", decl.name, specs[decl.name]);
+  if (!decl.like)
+    return store(what, std::move(contents[decl.name]), decl.encoding, engineOptions, &report);
+  const Tensor &pattern = *loaded.tensors[*decl.like];
+  const format::Encoding encoding = format::likeEncoding(pattern.encoding, unsigned(decl.dims.size()));
+  if (!contents.count(decl.name)) {
+    std::vector<int64_t> rows = decl.dims;
+    if (!runtime::impliedDims(specs[decl.name])) {
+      rows.erase(rows.begin(), rows.begin() + std::ptrdiff_t(pattern.dims.size()));
+      rows.insert(rows.begin(), pattern.storedCount());
+    }
+    contents[decl.name] = readContents(decl.name, specs[decl.name], std::nullopt, rows, decl.type);
+  }
+  FileContents &read = contents[decl.name];
+  return naming(
+      fmt::format("{}: '{}' is like '{}'", what, decl.name, loaded.program.tensors[*decl.like].name), [&] {
+        if (read.isStored && format::isAllDense(read.stored.encoding))
+          return runtime::valuesInStructure(read.stored, pattern, encoding, decl.dims);
+        return runtime::shareStructure(store(what, std::move(read), encoding, engineOptions, &report),
+                                       pattern);
+      });
+}
+
+/// Whether a tensor's data is there, and that of the one whose structure it has: `explain` needs neither.
+bool Loader::isStorable(const LoadedProgram &loaded, size_t t) const {
+  const notation::TensorDecl &decl = loaded.program.tensors[t];
+  if (decl.like && !loaded.tensors[*decl.like])
+    return false;
+  return contents.count(decl.name) || (withData && decl.like && specs.count(decl.name));
+}
+
+void Loader::storeInput(LoadedProgram &loaded, size_t t, engine::ConversionReport &report) {
+  notation::TensorDecl &decl = loaded.program.tensors[t];
+  auto found = contents.find(decl.name);
+  int64_t entries = -1;
+  if (found != contents.end() && !decl.like) {
+    const FileContents &read = found->second;
+    entries = read.isStored ? -1 : read.entries.count();
+    if (keep)
+      loaded.given[t] = read.isStored ? runtime::unpack(read.stored) : read.entries;
+  }
+  Tensor tensor = storeOne(loaded, decl, report);
+  if (keep && decl.like)
+    loaded.given[t] = runtime::unpack(tensor);
+  loaded.entries[t] = entries < 0 ? tensor.storedCount() : entries;
+  decl.encoding = tensor.encoding;
+  decl.entries = tensor.storedCount();
+  loaded.tensors[t] = std::move(tensor);
+  contents.erase(decl.name);
+}
+
 LoadedProgram Loader::run() {
+  parseLikes();
   specs = collect("-t", options.tensors, uses);
   types = collectTypes(options.types, uses);
   for (const TensorUse &use : uses)
@@ -425,13 +538,16 @@ LoadedProgram Loader::run() {
       throwError("the program reads '{}', but it is not given; add -t {}=FILE or -t {}=random", use.name,
                  use.name, use.name);
   parseFormats();
+  parseLengths();
   LoadedProgram loaded;
   auto begin = Clock::now();
   readFiles();
   cutDims();
   completeDims();
-  if (withData)
+  if (withData) {
     makeGenerated();
+    cutLengths();
+  }
   loaded.readMs = msSince(begin);
   loaded.program = check();
   notation::applySchedule(loaded.program, options.schedule, "--schedule");
@@ -443,26 +559,18 @@ LoadedProgram Loader::run() {
   loaded.tensors.resize(count);
   loaded.entries.assign(count, -1);
   loaded.given.resize(count);
-  for (size_t t = 0; t < count; ++t) {
-    notation::TensorDecl &decl = loaded.program.tensors[t];
-    auto found = contents.find(decl.name);
-    if (found == contents.end())
-      continue;
-    int64_t entries = found->second.isStored ? -1 : found->second.entries.count();
-    if (keep)
-      loaded.given[t] =
-          found->second.isStored ? runtime::unpack(found->second.stored) : found->second.entries;
-    Tensor tensor = store(fmt::format("-t {}={}", decl.name, specs[decl.name]), std::move(found->second),
-                          decl.encoding, engineOptions, &report);
-    loaded.entries[t] = entries < 0 ? tensor.storedCount() : entries;
-    decl.encoding = tensor.encoding;
-    decl.entries = tensor.storedCount();
-    loaded.tensors[t] = std::move(tensor);
-    contents.erase(found);
-  }
+  // What has another's structure is stored after that one.
+  for (bool like : {false, true})
+    for (size_t t = 0; t < count; ++t)
+      if (loaded.program.tensors[t].like.has_value() == like && isStorable(loaded, t))
+        storeInput(loaded, t, report);
+  std::vector<const Tensor *> ragged(count);
+  for (size_t t = 0; t < count; ++t)
+    if (loaded.tensors[t] && lengths.count(loaded.program.tensors[t].name))
+      ragged[t] = &*loaded.tensors[t];
+  engine::checkLengths(loaded.program, ragged);
   notation::takeWidths(loaded.program); // those of the data are known now
-  for (notation::TensorDecl &decl : loaded.program.tensors)
-    decl.encoding = format::resolveWidths(decl.encoding, decl.dims, 0);
+  notation::resolveWidths(loaded.program);
   loaded.packMs = msSince(begin) - report.compileMs;
   return loaded;
 }

@@ -18,6 +18,7 @@ struct ProgramOptions {
   std::vector<std::string> formats; ///< NAME=FORMAT
   std::vector<std::string> types;   ///< NAME=TYPE, or TYPE for all that have no own
   std::vector<std::string> dims;    ///< NAME=4x5
+  std::vector<std::string> lengths; ///< NAME=FILE,… of the dimensions from the second on
   std::vector<std::string> keep;    ///< results besides those that no later statement reads
   std::string schedule;             ///< how to compute, where the default is not wanted
 };
@@ -66,6 +67,13 @@ runtime::FileContents readContents(const std::string &name, const std::string &s
 
 /// The one file or generator of a command, with its `--dims` and `--type`; either may be empty.
 runtime::FileContents readAlone(const std::string &file, const std::string &dims, const std::string &type);
+
+/// What --lengths gives a tensor of `order` dimensions: the files of the dimensions from the second on, "-"
+/// for one that has none. Throws Error for another number of files.
+std::vector<std::string> parseLengths(const std::string &what, const std::string &text, unsigned order);
+/// What lies within these lengths of what was read.
+runtime::FileContents withinLengths(const std::string &what, runtime::FileContents contents,
+                                    const std::vector<std::string> &files, const engine::Options &options);
 
 /// Stores what was read in `encoding`, without a copy where it has that form already. Errors begin with
 /// `name`.

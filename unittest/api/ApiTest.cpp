@@ -230,6 +230,67 @@ TEST(Api, Slices) {
   EXPECT_THAT(messageOf([&] { sum(A); }), HasSubstr("was compiled for"));
 }
 
+/// Edge features of a matrix: its structure, two values for each entry.
+TEST(Api, StructureIsShared) {
+  tulle::Tensor<double> A = tulle::pack(example(), tulle::CSR);
+  tulle::Tensor<double> E = tulle::like<double>(A, {2});
+  EXPECT_THAT(E.dims(), ElementsAre(2, 3, 2));
+  EXPECT_EQ(E.coordinates(1).data, A.coordinates(1).data);
+  E.write([](std::span<double> values) {
+    for (size_t k = 0; k < values.size(); ++k)
+      values[k] = double(k);
+  });
+  auto sums = tulle::compile("y(i,k) = E(i,j,k) * A(i,j)",
+                             {{"A", A.type()}, {"E", {"f64", tulle::Format::like("A"), E.dims()}}});
+  EXPECT_THAT(sums.inputs(), ElementsAre("E", "A"));
+  tulle::Tensor<double> y = sums(E, A);
+  EXPECT_THAT(std::vector<double>(y.values().begin(), y.values().end()), ElementsAre(4, 7, 12, 15));
+  tulle::Tensor<double> other =
+      tulle::like<double>(tulle::pack<double>({{2, 3}, {{0, 0, 1}, {0, 1, 1}}, {1, 1, 1}}, tulle::CSR), {2});
+  EXPECT_THAT(messageOf([&] { sums(other, A); }),
+              HasSubstr("tensor 'E' does not have the structure of 'A': it stores no entry at (1, 2, 0)"));
+}
+
+/// The caller gives where the result has entries, by a tensor that the program does not read otherwise.
+TEST(Api, ResultsOfAGivenPattern) {
+  tulle::Tensor<double> P = tulle::pack(example(), tulle::CSR), x = tulle::full<double>({2}, 2),
+                        z = tulle::full<double>({3}, 3);
+  tulle::Kernel outer = tulle::compile(
+      "C(i,j) = x(i) * z(j)",
+      {{"x", x.type()}, {"z", z.type()}, {"P", P.type()}, {"C", {"f64", tulle::Format::like("P"), {}}}});
+  EXPECT_THAT(outer.inputs(), ElementsAre("x", "z", "P"));
+  tulle::Tensor<double> C = outer(x, z, P);
+  EXPECT_EQ(C.positions(1).data, P.positions(1).data);
+  EXPECT_THAT(std::vector<double>(C.values().begin(), C.values().end()), ElementsAre(6, 6, 6));
+  // Other sizes, and the structure that comes with them.
+  tulle::Tensor<double> Q = tulle::pack<double>({{1, 2}, {{0}, {1}}, {1}}, tulle::CSR);
+  C = outer(tulle::full<double>({1}, 2), tulle::full<double>({2}, 4), Q);
+  EXPECT_THAT(std::vector<double>(C.values().begin(), C.values().end()), ElementsAre(8));
+  EXPECT_THAT(messageOf([&] {
+                tulle::compile(
+                    "C(i,j) = x(i) * z(j)",
+                    {{"x", x.type()}, {"z", z.type()}, {"C", {"f64", tulle::Format::like("P"), {}}}});
+              }),
+              HasSubstr("the program reads 'P', but its type is not given"));
+}
+
+/// Rows of lengths 1 and 2 in a padded matrix.
+TEST(Api, RaggedTensors) {
+  std::vector<double> padded{1, 9, 2, 3};
+  std::vector<int64_t> few{1, 2}, more{2, 2};
+  tulle::Tensor<double> dense = tulle::dense<double>({2, 2}, padded);
+  tulle::Tensor<int64_t> n = tulle::dense<int64_t>({2}, few), m = tulle::dense<int64_t>({2}, more);
+  tulle::Tensor<double> A = tulle::ragged(dense, {n}), B = tulle::ragged(dense, {m});
+  EXPECT_THAT(std::vector<double>(A.values().begin(), A.values().end()), ElementsAre(1, 2, 3));
+  EXPECT_THAT(read32(A.positions(1)), ElementsAre(0, 1, 3));
+  auto sum = tulle::compile("y(i) = A(i,j) + B(i,j)", {{"A", A.type()}, {"B", B.type()}});
+  tulle::Tensor<double> y = sum(A, A);
+  EXPECT_THAT(std::vector<double>(y.values().begin(), y.values().end()), ElementsAre(2, 10));
+  EXPECT_THAT(messageOf([&] { sum(A, B); }),
+              HasSubstr("index 'j' has length 1 in A(i,j) and 2 in B(i,j) at i = 0"));
+  EXPECT_THAT(messageOf([&] { tulle::ragged(dense, {n, n}); }), HasSubstr("the first has none"));
+}
+
 TEST(Io, NumbersThatAnElementCannotHoldAreRefused) {
   const std::string path = testing::TempDir() + "tulle-complex.tns";
   tulle::write(path, tulle::pack<std::complex<double>>({{2}, {{0}}, {{1, 2}}},

@@ -54,6 +54,8 @@ std::string Case::describe() const {
   for (const auto &[name, r] : results)
     out += fmt::format("result   {}: [{}] as {}\n", name, fmt::join(r.dims, ","),
                        r.format.empty() ? "dense" : r.format);
+  for (const auto &[name, pattern] : likes)
+    out += fmt::format("like     {}: like {}\n", name, pattern);
   return out;
 }
 

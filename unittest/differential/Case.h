@@ -1,6 +1,7 @@
 // One random program with its data, in a form that can be shrunk.
 #pragma once
 #include "interpreter/Interpreter.h"
+#include "notation/Program.h"
 #include "runtime/tensor/Tensor.h"
 #include <map>
 
@@ -43,6 +44,7 @@ struct Case {
   std::vector<StatementText> statements;
   std::map<std::string, Given> inputs;
   std::map<std::string, ResultChoice> results;
+  notation::Likes likes; ///< inputs and results that have the structure of an input
   std::string text() const;
   /// Everything needed to see and repeat the case.
   std::string describe() const;

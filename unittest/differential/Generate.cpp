@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <limits>
+#include <set>
 
 namespace tulle::differential {
 namespace {
@@ -42,7 +43,9 @@ public:
     unsigned count = narrow ? 1 : random.chance(0.15) ? 2 : 1;
     for (unsigned s = 0; s < count; ++s)
       statement(s);
+    lendToInputs();
     chooseResultFormats();
+    lendToResults();
     return std::move(out);
   }
 
@@ -506,6 +509,34 @@ private:
       if (shared(name) == "dense")
         result.format = dense;
     }
+  }
+
+  /// Whether an input can lend its structure to a tensor of these sizes: its dimensions are the first ones.
+  bool lends(const std::string &name, const std::vector<int64_t> &sizes) const {
+    const Given &given = out.inputs.at(name);
+    const std::vector<int64_t> &dims = given.dims;
+    return name < "y" && given.slices.empty() && !dims.empty() && !out.likes.count(name) &&
+           sizes.size() >= dims.size() && std::equal(dims.begin(), dims.end(), sizes.begin()) &&
+           !format::isAllDense(format::parseFormat(given.format, unsigned(dims.size())));
+  }
+
+  /// By a generator of its own, as slices are: now and then an input has the structure of another.
+  void lendToInputs() {
+    Random own(out.seed * 16 + 0x11ce);
+    std::set<std::string> lent;
+    for (const auto &[pattern, given] : out.inputs)
+      for (const auto &[name, other] : out.inputs)
+        if (name != pattern && !lent.count(name) && other.slices.empty() && lends(pattern, other.dims) &&
+            own.chance(0.3) && out.likes.emplace(name, pattern).second)
+          lent.insert(pattern);
+  }
+
+  void lendToResults() {
+    Random own(out.seed * 16 + 0x11cf);
+    for (const auto &[pattern, given] : out.inputs)
+      for (const auto &[name, result] : out.results)
+        if (lends(pattern, result.dims) && own.chance(0.15))
+          out.likes.emplace(name, pattern);
   }
 
   /// What is computed has values of its own.

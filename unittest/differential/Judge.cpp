@@ -180,6 +180,20 @@ static runtime::Entries around(runtime::Entries entries,
   return entries;
 }
 
+/// The tensor's values where the pattern stores an entry, and zeros where it has none there.
+static runtime::Tensor inStructure(const runtime::Tensor &tensor, const runtime::Tensor &pattern) {
+  const format::Encoding encoding = format::likeEncoding(pattern.encoding, unsigned(tensor.dims.size()));
+  runtime::Tensor made = runtime::likePattern(pattern, tensor.type, encoding, tensor.dims);
+  const runtime::Tensor dense = runtime::toDense(tensor);
+  runtime::forEachStored(made, [&](std::span<const int64_t> at, int64_t p) {
+    int64_t element = 0;
+    for (size_t d = 0; d < at.size(); ++d)
+      element = element * tensor.dims[d] + at[d];
+    std::memcpy(made.value(p), dense.value(element), byteWidth(tensor.type));
+  });
+  return made;
+}
+
 std::map<std::string, runtime::Tensor> pack(const Case &c) {
   engine::Options options;
   options.diskCache = false;
@@ -205,6 +219,9 @@ std::map<std::string, runtime::Tensor> pack(const Case &c) {
       if (const auto &s = given.slices[d])
         tensors[name] = runtime::slice(tensors[name], d, *s->offset, *s->size, *s->stride);
   }
+  for (const auto &[name, pattern] : c.likes)
+    if (tensors.count(name))
+      tensors[name] = inStructure(tensors[name], tensors.at(pattern));
   return tensors;
 }
 
@@ -220,8 +237,14 @@ notation::Program checked(const Case &c, const std::map<std::string, runtime::Te
       b.encoding = format::parseFormat(result.format, result.dims.size());
   }
   // Inputs that the statements left after shrinking do not use.
-  std::map<std::string, notation::Binding> used;
+  notation::Likes likes;
   for (const notation::TensorUse &use : notation::tensorsUsed(c.text()))
+    if (auto like = c.likes.find(use.name); like != c.likes.end()) {
+      likes.insert(*like);
+      bindings[use.name].like = like->second;
+    }
+  std::map<std::string, notation::Binding> used;
+  for (const notation::TensorUse &use : notation::tensorsUsed(c.text(), likes))
     if (auto it = bindings.find(use.name); it != bindings.end())
       used.insert(*it);
   return notation::check(c.text(), used);

@@ -60,6 +60,14 @@ bool shrinkStatements(Case &c, const Try &fails) {
 }
 
 bool shrinkTensors(Case &c, const Try &fails) {
+  for (const auto &[name, pattern] : c.likes) {
+    Case next = c;
+    next.likes.erase(name);
+    if (fails(next)) {
+      c = next;
+      return true;
+    }
+  }
   for (auto &[name, given] : c.inputs) {
     Case next = c;
     Given &g = next.inputs[name];

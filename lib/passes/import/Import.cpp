@@ -51,10 +51,11 @@ public:
 
   /// The tensor that stores the same coordinates at the same positions as the result, after the statement.
   std::optional<unsigned> hasPatternOf() const {
-    if (!patternOperand || statement.accumulate)
+    if (!patternOperand)
       return std::nullopt;
     unsigned tensor = operands[*patternOperand].tensor;
-    return program.tensors[tensor].encoding == resultEncoding ? std::optional(tensor) : std::nullopt;
+    return format::sharesStructure(resultEncoding, program.tensors[tensor].encoding) ? std::optional(tensor)
+                                                                                     : std::nullopt;
   }
 
 private:
@@ -81,7 +82,8 @@ private:
     notation::ResultPattern p = notation::resultPattern(program, statement);
     if (p.kind == notation::PatternKind::Dense)
       throw support::SyntaxError("<expr>", program.text, statement.range, p.reason);
-    computed = p.kind == notation::PatternKind::Computed || options.dropZeros;
+    // What is like another tensor stores what that one stores, whatever the values are.
+    computed = p.kind == notation::PatternKind::Computed || (options.dropZeros && !result().like);
     if (computed)
       return;
     patternOperand = find(*p.operand);
@@ -355,11 +357,12 @@ private:
                                 : arith::ConstantIndexOp::create(b, loc(b), program.indices[index].size);
   }
 
-  /// The pattern's operand in the result's format.
+  /// The pattern's operand with the structure that the result has.
   Value asResult(OpBuilder &b, Value arg) const {
     auto type = cast<RankedTensorType>(arg.getType());
-    RankedTensorType wanted = dialect::withEncoding(type, resultEncoding);
-    return type == wanted ? arg : dialect::ConvertOp::create(b, loc(b), wanted, arg).getResult();
+    if (format::sharesStructure(resultEncoding, dialect::getEncoding(type).getValue()))
+      return arg;
+    return dialect::ConvertOp::create(b, loc(b), dialect::withEncoding(type, resultEncoding), arg);
   }
 
   Value makeInit(OpBuilder &b, ArrayRef<Value> inputs) {
@@ -426,6 +429,10 @@ static std::vector<SmallVector<int64_t>> numberSizes(const notation::Program &pr
       if (subscript.isVariable())
         classes.join(subscript.terms[0].first, unsigned(number));
   };
+  for (auto [t, tensor] : llvm::enumerate(program.tensors))
+    if (tensor.like)
+      for (auto [number, other] : llvm::zip(numbers[t], numbers[*tensor.like]))
+        classes.join(unsigned(number), unsigned(other));
   for (const Statement &statement : program.statements) {
     unite(statement.lhs);
     for (const Access *access : notation::accesses(statement))
@@ -460,7 +467,9 @@ OwningOpRef<ModuleOp> importProgram(MLIRContext &context, const notation::Progra
   OpBuilder b(&context);
   OwningOpRef<ModuleOp> module(ModuleOp::create(b, b.getUnknownLoc()));
   // A number for the pattern each tensor has: its own until a statement gives it another's.
-  SmallVector<int64_t> patterns = llvm::to_vector(llvm::seq<int64_t>(0, int64_t(program.tensors.size())));
+  SmallVector<int64_t> patterns;
+  for (auto [t, tensor] : llvm::enumerate(program.tensors))
+    patterns.push_back(tensor.like.value_or(unsigned(t)));
   auto unused = int64_t(program.tensors.size());
   const std::vector<SmallVector<int64_t>> sizes = numberSizes(program);
   for (auto [number, statement] : llvm::enumerate(program.statements)) {

@@ -197,15 +197,17 @@ private:
     });
   }
 
-  /// Of arguments with one pattern, the first is where coordinates are read.
+  /// Of arguments with one pattern and equal sizes, the first is where coordinates are read: the dense levels
+  /// that two tensors have below one pattern may differ.
   void unifyPatterns() {
-    DenseMap<std::pair<Attribute, Attribute>, BlockArgument> first;
+    DenseMap<std::tuple<Attribute, Attribute, Attribute>, BlockArgument> first;
     for (BlockArgument arg : program.getArguments()) {
       auto type = dyn_cast<RankedTensorType>(arg.getType());
       Attribute pattern = attributeOf(arg, kPatternAttr);
       if (!type || !pattern || attributeOf(arg, kSourceAttr))
         continue;
-      BlockArgument same = first.try_emplace({pattern, getEncoding(type)}, arg).first->second;
+      BlockArgument same =
+          first.try_emplace({pattern, getEncoding(type), attributeOf(arg, kSizesAttr)}, arg).first->second;
       if (same != arg)
         arg.replaceUsesWithIf(same, [](OpOperand &use) {
           return readsPattern(use.getOwner()) && !isa<tensor::DimOp>(use.getOwner());

@@ -304,20 +304,16 @@ struct Arith : levels::IndicesAt {
 void LoopEmitter::advance(LoopState &s) {
   for (auto [o, operand] : llvm::enumerate(statement.operands)) {
     OperandState &state = s.operands[o];
-    if (operand.leader) {
-      Value value = state.value;
-      state = s.operands[*operand.leader];
-      state.value = value;
-    }
+    if (operand.leader)
+      follow(s, unsigned(o));
     bool isResult = o + 1 == statement.operands.size();
-    if (state.absent || state.value || operand.extent ||
-        (isResult && (statement.pattern || statement.assembled)))
+    if (state.absent || state.value || operand.extent || (isResult && statement.assembled))
       continue;
     if (!isResult && !operand.leader && !isIterated(unsigned(o)))
       continue;
-    while (!operand.leader && state.iterators.size() < operand.digits.size()) {
+    while (state.iterators.size() >= operand.led && state.iterators.size() < operand.digits.size()) {
       size_t level = state.iterators.size(), own = level;
-      if (isResult && workspace) {
+      if (isResult && workspace && !statement.pattern) {
         // Levels that the workspace does not have have the iterator of the one above.
         if (workspace->fixed[level]) {
           state.iterators.push_back(level ? state.iterators.back() : Value());
@@ -344,6 +340,20 @@ void LoopEmitter::advance(LoopState &s) {
                                                    [&] { return fills(unsigned(o)); })[0]
                                   : load()[0];
   }
+}
+
+/// The operand is where its leader is, in the levels that both have, and where it was below these.
+void LoopEmitter::follow(LoopState &s, unsigned o) {
+  OperandState &state = s.operands[o];
+  const OperandState &leader = s.operands[*statement.operands[o].leader];
+  const size_t led = std::min(statement.operands[o].led, leader.iterators.size());
+  const SmallVector<Value> below =
+      llvm::to_vector(ArrayRef(state.iterators).drop_front(std::min(led, state.iterators.size())));
+  const Value value = state.value;
+  state = leader;
+  state.iterators.truncate(led);
+  llvm::append_range(state.iterators, below);
+  state.value = value;
 }
 
 /// The coordinate at a level, if the loops so far fix it.
@@ -429,11 +439,8 @@ Value LoopEmitter::space(const LoopState &s, unsigned operand) {
   return dialect::SpaceOp::create(b, loc, type, o.tensor, iterators.size(), parent, condition(s, operand));
 }
 
-/// The iterator of the last level, which for a result with a pattern is the pattern's; null when it was not
-/// reached.
+/// The iterator of the last level; null when it was not reached.
 Value LoopEmitter::iteratorOf(const LoopState &s, unsigned operand) const {
-  if (operand + 1 == statement.operands.size() && statement.pattern)
-    operand = statement.leaderOf(*statement.pattern);
   const auto &iterators = s.operands[operand].iterators;
   bool reached = iterators.size() == plan.levels[operand].size() && !iterators.empty();
   return reached ? iterators.back() : Value();

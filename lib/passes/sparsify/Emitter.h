@@ -140,6 +140,7 @@ private:
 
   // Emitter.cpp: how operands follow the loops
   void advance(LoopState &s);
+  void follow(LoopState &s, unsigned operand);
   bool coordinateOf(const LoopState &s, const SparseOperand &operand, size_t level, Value &out);
   Value indexValue(const LoopState &s, unsigned index);
   Value subscriptValue(const LoopState &s, const iteration::Subscript &subscript);

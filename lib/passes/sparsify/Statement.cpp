@@ -114,14 +114,46 @@ void readInit(SparseStatement &s) {
     s.init = like.getTensor();
 }
 
+/// How many levels are left without dense ones of the dimensions from `order` on; none where other levels
+/// have one of these dimensions.
+std::optional<size_t> levelsOf(const format::Encoding &encoding, unsigned order) {
+  size_t levels = encoding.levels.size(), dims = encoding.order();
+  auto isBelow = [&](const format::Level &level) {
+    return level.format.kind == format::LevelKind::Dense && level.expr->kind == format::ExprKind::Dim &&
+           level.expr->value >= int64_t(order);
+  };
+  for (; levels > 0 && isBelow(encoding.levels[levels - 1]); --levels)
+    --dims;
+  return dims == order ? std::optional(levels) : std::nullopt;
+}
+
+/// The levels that two operands with one pattern have in common: those of the dimensions up to the first that
+/// they are read at different subscripts of.
+std::optional<size_t> commonLevels(const SparseOperand &a, const SparseOperand &b, AffineMap x, AffineMap y) {
+  unsigned order = 0;
+  while (order < std::min(x.getNumResults(), y.getNumResults()) && x.getResult(order) == y.getResult(order))
+    ++order;
+  const format::Encoding &first = a.encoding.getValue(), &second = b.encoding.getValue();
+  const std::optional<size_t> levels = levelsOf(first, order);
+  const bool same = levels && levels == levelsOf(second, order) && first.posWidth == second.posWidth &&
+                    first.crdWidth == second.crdWidth && format::haveEqualLevels(first, second, *levels);
+  return same ? levels : std::nullopt;
+}
+
+/// Whether the result is written at subscripts that begin with those at which the pattern is read.
+bool begins(linalg::GenericOp generic, OpOperand *result, OpOperand *pattern) {
+  ArrayRef<AffineExpr> written = generic.getMatchingIndexingMap(result).getResults(),
+                       read = generic.getMatchingIndexingMap(pattern).getResults();
+  return read.size() <= written.size() && read == written.take_front(read.size());
+}
+
 LogicalResult readPattern(SparseStatement &s) {
   if (!s.result().sparse || s.assembled)
     return success();
   OpOperand *init = s.generic.getDpsInitOperand(0);
   auto like = withoutFill(init->get()).getDefiningOp<dialect::LikeOp>();
   for (auto [k, use] : llvm::enumerate(s.generic->getOpOperands()))
-    if (like && use.get() == like.getPattern() &&
-        s.generic.getMatchingIndexingMap(&use) == s.generic.getMatchingIndexingMap(init))
+    if (like && use.get() == like.getPattern() && &use != init && begins(s.generic, init, &use))
       s.pattern = k;
   if (!s.pattern)
     return s.generic.emitError(
@@ -138,15 +170,39 @@ Attribute patternOf(const SparseOperand &operand) {
   return argumentAttr<Attribute>(arg, dialect::kPatternAttr);
 }
 
+/// The operand follows the leader, if they have levels in common.
+bool follow(SparseStatement &s, unsigned operand, unsigned leader) {
+  auto mapOf = [&](unsigned o) { return s.generic.getMatchingIndexingMap(&s.generic->getOpOperand(o)); };
+  const std::optional<size_t> levels =
+      commonLevels(s.operands[leader], s.operands[operand], mapOf(leader), mapOf(operand));
+  if (!levels)
+    return false;
+  s.operands[operand].leader = leader;
+  s.operands[operand].led = *levels;
+  return true;
+}
+
+/// The result is where its pattern is; the levels that it has below are digits, whatever those above are.
+void followPattern(SparseStatement &s) {
+  SparseOperand &result = s.result();
+  follow(s, unsigned(s.operands.size() - 1), s.leaderOf(*s.pattern));
+  const format::Encoding &encoding = result.encoding.getValue();
+  if (!result.digits.empty() || encoding.levels.size() == result.led)
+    return;
+  result.digits.resize(result.led);
+  for (const format::Level &level : ArrayRef(encoding.levels).drop_front(result.led))
+    result.digits.push_back({unsigned(level.expr->value), 1, 0});
+}
+
 void findLeaders(SparseStatement &s) {
-  MutableArrayRef<SparseOperand> inputs = MutableArrayRef(s.operands).drop_back();
-  for (auto [o, operand] : llvm::enumerate(inputs))
-    for (auto [k, leader] : llvm::enumerate(inputs.take_front(o)))
-      if (Attribute pattern = patternOf(operand);
-          pattern && !leader.leader && patternOf(leader) == pattern && leader.encoding == operand.encoding &&
-          s.generic.getMatchingIndexingMap(&s.generic->getOpOperand(k)) ==
-              s.generic.getMatchingIndexingMap(&s.generic->getOpOperand(o)))
-        operand.leader = k;
+  const unsigned inputs = unsigned(s.operands.size() - 1);
+  for (unsigned o = 0; o < inputs; ++o)
+    for (unsigned k = 0; k < o && !s.operands[o].leader; ++k)
+      if (Attribute pattern = patternOf(s.operands[o]);
+          pattern && !s.operands[k].leader && patternOf(s.operands[k]) == pattern)
+        follow(s, o, k);
+  if (s.pattern)
+    followPattern(s);
 }
 
 } // namespace
@@ -218,7 +274,8 @@ std::vector<iteration::Operand> SparseStatement::planOperands() const {
     result.emplace_back(o.byStorage ? inLoopOrder(o) : o.encoding.getValue(), o.subscripts).entries =
         entriesOf(o.tensor);
   if (pattern && operands[*pattern].byStorage)
-    result.back().encoding = result[*pattern].encoding;
+    result.back().encoding =
+        format::likeEncoding(result[*pattern].encoding, unsigned(result.back().subscripts.size()));
   linalg::GenericOp body = generic;
   // Padding is stored: a mask and the pattern of a new tensor would see it, and 0 * inf is nan, of an integer
   // that becomes a float too.
@@ -235,10 +292,8 @@ std::vector<iteration::Operand> SparseStatement::planOperands() const {
   }
   for (auto [operand, planned] : llvm::zip(operands, result))
     planned.follows = operand.leader ? int(*operand.leader) : -1;
-  if (pattern) {
+  if (pattern)
     result[leaderOf(*pattern)].keep = true;
-    result.back().follows = int(leaderOf(*pattern));
-  }
   return result;
 }
 

@@ -18,9 +18,10 @@ struct SparseOperand {
   /// No loop over a dimension follows its levels, because they are no digits of dimensions or not in order:
   /// it can only be traversed as it is stored.
   bool byStorage = false;
-  /// An operand before it that stores the same coordinates at the same positions: that one is iterated
-  /// for both.
+  /// An operand before it that stores the same coordinates at the same positions in the first `led` levels:
+  /// that one is iterated for both. Either may have dense levels below these.
   std::optional<unsigned> leader;
+  size_t led = 0;
 };
 
 struct SparseStatement {

@@ -37,11 +37,9 @@ struct DenseShell {
   std::string what;
 };
 
-/// For every stored slot of the tensor.
-Buffer newValues(const Tensor &tensor, bool zeroed) {
+Buffer newValues(const Tensor &tensor, int64_t count, bool zeroed) {
   std::string what =
       fmt::format("the values of a {} tensor of type {}", shapeText(tensor.dims), name(tensor.type));
-  const int64_t count = tensor.storedCount();
   return Buffer::allocate(count, checkedMul(count, byteWidth(tensor.type), what), zeroed, what);
 }
 
@@ -69,9 +67,19 @@ Tensor copyOf(const Tensor &tensor) {
 }
 
 Tensor likePattern(const Tensor &pattern, ElementType type) {
-  Tensor t = pattern;
-  t.type = type;
-  t.buffers.back() = newValues(t, /*zeroed=*/true);
+  return likePattern(pattern, type, format::withStoredValues(pattern.encoding), pattern.dims);
+}
+
+Tensor likePattern(const Tensor &pattern, ElementType type, const format::Encoding &encoding,
+                   std::vector<int64_t> dims) {
+  Tensor t(encoding, type, std::move(dims));
+  t.wholeDims = pattern.wholeDims;
+  t.buffers = pattern.buffers;
+  std::vector<int64_t> counts(t.dims.begin() + std::ptrdiff_t(pattern.dims.size()), t.dims.end());
+  counts.push_back(pattern.storedCount());
+  t.buffers.back() =
+      newValues(t, checkedProduct(counts, fmt::format("the values of a {} tensor", shapeText(t.dims))),
+                /*zeroed=*/true);
   return t;
 }
 
@@ -100,7 +108,7 @@ Tensor withStoredValues(const Tensor &tensor) {
   Tensor made = inEncoding(tensor, format::withStoredValues(tensor.encoding));
   std::vector<std::byte> element(byteWidth(tensor.type));
   storeScalar(made.type, element.data(), *value);
-  made.buffers.back() = newValues(tensor, /*zeroed=*/false);
+  made.buffers.back() = newValues(tensor, tensor.storedCount(), /*zeroed=*/false);
   fillBuffer(made.values(), made.storedCount(), element);
   return made;
 }

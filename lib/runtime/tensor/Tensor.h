@@ -96,6 +96,20 @@ Tensor borrowDense(ElementType type, std::vector<int64_t> dims, void *data,
 Tensor copyOf(const Tensor &tensor);
 /// New values buffer (zeroed), everything else shared: the result of an operation that keeps a pattern.
 Tensor likePattern(const Tensor &pattern, ElementType type);
+/// The same in an encoding that has the pattern's structure (format::sharesStructure), which may have dense
+/// levels below the pattern's: `dims` are its sizes.
+Tensor likePattern(const Tensor &pattern, ElementType type, const format::Encoding &encoding,
+                   std::vector<int64_t> dims);
+/// Whether the tensor has the very positions and coordinates of the other.
+bool hasBuffersOf(const Tensor &tensor, const Tensor &pattern);
+/// The tensor with the positions and coordinates of `pattern`, whose structure its encoding has. Throws Error
+/// naming the first coordinates that only one of them stores.
+Tensor shareStructure(const Tensor &tensor, const Tensor &pattern);
+/// A dense row-major tensor's values in the structure of `pattern`, in an encoding that has it: of sizes
+/// `dims` those at the coordinates that the pattern stores, or one row for each of its value slots, in
+/// storage order. Throws Error for other sizes, and for a value elsewhere.
+Tensor valuesInStructure(const Tensor &values, const Tensor &pattern, const format::Encoding &encoding,
+                         std::vector<int64_t> dims);
 
 /// The tensor of coordinates offset, offset + stride, … of a dimension, `size` of them. It shares all
 /// buffers, and its encoding has the slice; a slice may be cut again. Throws Error for numbers that leave the
