@@ -32,8 +32,8 @@ namespace {
 
 /// A statement of one op over named tensors.
 struct OneOp {
-  std::string text; ///< what errors show
-  std::string key;  ///< what its code depends on besides the text and options
+  std::function<std::string()> text; ///< what errors show; names of formats take longer than a small kernel
+  std::string key;                   ///< what its code depends on besides the options
   std::vector<std::string> names;
   bool index32;
   /// Of the arguments, and last of the result.
@@ -54,12 +54,12 @@ struct OneOp {
     return module;
   }
   Compilation start(const Options &options) const {
-    return Compilation(text, names, pipelineOptions(options, index32),
+    return Compilation(text(), names, pipelineOptions(options, index32),
                        [&](mlir::MLIRContext &context) { return build(context); });
   }
   std::pair<std::shared_ptr<const Kernel>, const char *> kernel(const Options &options) const {
-    return findOrCompile(fmt::format("{}index32 {:d}\n{}\n{}", cacheKeyHead(options), index32, text, key),
-                         options, [&] { return start(options).object(); });
+    return findOrCompile(fmt::format("{}index32 {:d}\n{}", cacheKeyHead(options), index32, key), options,
+                         [&] { return start(options).object(); });
   }
 };
 
@@ -71,19 +71,21 @@ mlir::RankedTensorType tensorType(size_t order, mlir::Type element) {
 
 /// `reuse`: buffers that both formats have.
 OneOp conversionOp(ElementType type, const Encoding &from, const Encoding &to, bool index32, bool reuse) {
-  return {.text = fmt::format("convert {} to {}", format::displayName(from), format::displayName(to)),
-          .key =
-              fmt::format("{} reuse {:d}\n{}\n{}", name(type), reuse, format::print(from), format::print(to)),
-          .names = {"A"},
-          .index32 = index32,
-          .types = [=](mlir::MLIRContext &context) -> llvm::SmallVector<mlir::Type> {
-            auto dense = tensorType(from.order(), passes::scalarType(context, type));
-            return {dialect::withEncoding(dense, from), dialect::withEncoding(dense, to)};
-          },
-          .op =
-              [=](mlir::ImplicitLocOpBuilder &b, mlir::Type result, mlir::ValueRange arguments) {
-                return dialect::ConvertOp::create(b, result, arguments[0], reuse);
-              }};
+  return {
+      .text =
+          [=] { return fmt::format("convert {} to {}", format::displayName(from), format::displayName(to)); },
+      .key = fmt::format("convert {} reuse {:d}\n{}\n{}", name(type), reuse, format::print(from),
+                         format::print(to)),
+      .names = {"A"},
+      .index32 = index32,
+      .types = [=](mlir::MLIRContext &context) -> llvm::SmallVector<mlir::Type> {
+        auto dense = tensorType(from.order(), passes::scalarType(context, type));
+        return {dialect::withEncoding(dense, from), dialect::withEncoding(dense, to)};
+      },
+      .op =
+          [=](mlir::ImplicitLocOpBuilder &b, mlir::Type result, mlir::ValueRange arguments) {
+            return dialect::ConvertOp::create(b, result, arguments[0], reuse);
+          }};
 }
 
 std::string fillText(const Encoding &encoding) {
@@ -119,7 +121,7 @@ Tensor run(const Tensor &tensor, const Encoding &encoding, const Options &option
   auto [kernel, origin] = conversion.kernel(options);
   report.origin = origin;
   if (!kernel->statements.front().made)
-    throw InternalError("the code of a conversion returns no tensor: " + conversion.text);
+    throw InternalError("the code of a conversion returns no tensor: " + conversion.text());
   std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - begin;
   report.compileMs += elapsed.count();
   Tensor made(encoding, tensor.type, tensor.dims);
@@ -200,8 +202,9 @@ std::string queryText(const Encoding &encoding, const std::vector<unsigned> &sel
 OneOp queryOp(ElementType type, const Encoding &encoding, const std::vector<unsigned> &select,
               const Aggregate &aggregate, bool index32) {
   const unsigned order = encoding.order();
-  return {.text = queryText(encoding, select, aggregate),
-          .key = fmt::format("query {}\n{}", name(type), format::print(encoding)),
+  const std::string text = queryText(encoding, select, aggregate);
+  return {.text = [=] { return text; },
+          .key = fmt::format("query {}\n{}\n{}", name(type), text, format::print(encoding)),
           .names = {"A", "result"},
           .index32 = index32,
           .types = [=](mlir::MLIRContext &context) -> llvm::SmallVector<mlir::Type> {
@@ -326,7 +329,7 @@ std::string explainConversion(ElementType type, const Encoding &from, const Enco
   if (format::hasSlices(to))
     throwError("a conversion cannot make a slice; leave slice(…) out of {}", format::displayName(to));
   if (stage == pipeline::Stage::Notation)
-    return fmt::format("// {}\n// from {}\n// to   {}\n", conversionOp(type, from, to, true, true).text,
+    return fmt::format("// {}\n// from {}\n// to   {}\n", conversionOp(type, from, to, true, true).text(),
                        format::print(from), format::print(to));
   return conversionOp(type, from, format::withStoredValues(to), true, true).start(options).text(stage);
 }
@@ -357,7 +360,7 @@ std::string explainQuery(ElementType type, const format::Encoding &encoding, con
   std::string text;
   for (const Aggregate &aggregate : query.aggregates) {
     const OneOp kernel = queryOp(type, encoding, query.select, aggregate, true);
-    text += "// " + aggregate.name + ": " + kernel.text + "\n" + kernel.start(options).text(stage);
+    text += "// " + aggregate.name + ": " + kernel.text() + "\n" + kernel.start(options).text(stage);
   }
   return text;
 }
