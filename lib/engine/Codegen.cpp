@@ -96,11 +96,17 @@ static std::unique_ptr<llvm::TargetMachine> makeTargetMachine(bool quick) {
   return std::move(*machine);
 }
 
-/// What LLVM makes of one loop.
+/// What LLVM does with a module.
 struct Effort {
   bool unrolls = true;
   bool packs = true; ///< scalars to vectors
+  bool simplifies = true;
 };
+
+/// For huge modules, which canonicalization has simplified before: LLVM's default pipeline takes five times
+/// as long for them, most of it in instcombine and loop-rotate (experiment 054).
+constexpr const char *kHugePipeline = "always-inline,function(sroa<modify-cfg>,early-cse<memssa>,simplifycfg,"
+                                      "loop-mssa(licm),gvn,adce,simplifycfg)";
 
 static void optimize(llvm::Module &module, llvm::TargetMachine &machine, bool quick, Effort effort) {
   for (llvm::Function &function : module) {
@@ -134,17 +140,25 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine, bool qu
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, sccs, modules);
-  builder.buildPerModuleDefaultPipeline(quick ? llvm::OptimizationLevel::O0 : llvm::OptimizationLevel::O3)
-      .run(module, modules);
+  llvm::ModulePassManager passes;
+  if (quick || effort.simplifies)
+    passes = builder.buildPerModuleDefaultPipeline(quick ? llvm::OptimizationLevel::O0
+                                                         : llvm::OptimizationLevel::O3);
+  else if (llvm::Error error = builder.parsePassPipeline(passes, kHugePipeline))
+    throw InternalError(llvm::toString(std::move(error)));
+  passes.run(module, modules);
 }
 
 static Effort effortFor(mlir::ModuleOp module, const llvm::Module &code) {
   auto any = [&](llvm::StringRef attribute) {
     return llvm::any_of(*module.getBody(), [&](mlir::Operation &op) { return op.hasAttr(attribute); });
   };
-  const bool large =
-      any(dialect::kLargeAttr) && int64_t(code.getInstructionCount()) > iteration::Costs().largeModule;
-  return {.unrolls = !large, .packs = !large && !any(dialect::kScalarLanesAttr)};
+  const iteration::Costs costs;
+  const int64_t size = code.getInstructionCount();
+  const bool large = size > (any(dialect::kLargeAttr) ? costs.largeModule : costs.hugeModule);
+  return {.unrolls = !large,
+          .packs = !large && !any(dialect::kScalarLanesAttr),
+          .simplifies = size <= costs.hugeModule};
 }
 
 /// Without a handler, an error of the code generator ends the process.
