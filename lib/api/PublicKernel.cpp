@@ -1,7 +1,7 @@
 // tulle::Kernel: calls a compiled program; for other sizes its machine code is taken from the cache.
 #include "Impl.h"
+#include "engine/CompareLengths.h"
 #include "engine/Engine.h"
-#include "engine/Lengths.h"
 #include "notation/Program.h"
 #include "support/Errors.h"
 #include "tulle/kernel.h"

@@ -2,7 +2,7 @@
 // stores each tensor in its format.
 #include "Inputs.h"
 #include "Progress.h"
-#include "engine/Lengths.h"
+#include "engine/CompareLengths.h"
 #include "notation/Program.h"
 #include "runtime/generate/Generate.h"
 #include "runtime/tensor/Elements.h"
@@ -283,8 +283,8 @@ private:
   const engine::Options &engineOptions; ///< of the conversions that store
   std::vector<TensorUse> uses;
   std::map<std::string, std::string> specs;
-  std::map<std::string, format::Encoding> formats; ///< those given
-  notation::Likes likes;                           ///< tensors with the structure of another
+  std::map<std::string, format::Encoding> formats;         ///< those given
+  notation::Likes likes;                                   ///< tensors with the structure of another
   std::map<std::string, std::vector<std::string>> lengths; ///< files, of each dimension
   std::map<std::string, ElementType> types;
   std::map<std::string, std::vector<int64_t>> dims; ///< known sizes; after completeDims all of them

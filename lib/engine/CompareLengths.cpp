@@ -1,6 +1,6 @@
 // The lengths of an index are compared below the parents that two operands have in common: those of
 // `B(i,l)` by i with those of `A(i,j,l)` by i, whatever j is.
-#include "engine/Lengths.h"
+#include "engine/CompareLengths.h"
 #include "notation/Sparsity.h"
 #include "runtime/tensor/Lengths.h"
 #include "support/Errors.h"
