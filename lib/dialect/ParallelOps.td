@@ -159,7 +159,7 @@ def Tulle_WithValuesOp : Tulle_Op<"with_values"> {
   let hasVerifier = 1;
 }
 
-def Tulle_EmptyOp : Tulle_Op<"empty", [AttrSizedOperandSegments, MemoryEffects<[MemAlloc]>]> {
+def Tulle_EmptyOp : Tulle_Op<"empty", [AttrSizedOperandSegments]> {
   let summary = "A tensor with memory for some coordinates of its first level only";
   let description = [{
     What a loop over blocks stores and reads within one block needs no memory for the others. The values are unspecified, and
@@ -179,7 +179,7 @@ def Tulle_EmptyOp : Tulle_Op<"empty", [AttrSizedOperandSegments, MemoryEffects<[
        level are stored one after the other.
   }];
   let arguments = (ins Variadic<Index>:$sizes, Optional<AnyRankedTensor>:$like, Tulle_SpaceOrRange:$coordinates);
-  let results = (outs AnyRankedTensor:$result);
+  let results = (outs Res<AnyRankedTensor, "", [MemAlloc]>:$result);
   let assemblyFormat = [{
     `(` $sizes `)` (`like` $like^ `:` type($like))? `at` $coordinates attr-dict `:` qualified(type($coordinates))
     `->` type($result)

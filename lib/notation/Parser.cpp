@@ -87,9 +87,12 @@ private:
     ParsedStatement &s = out.statements.emplace_back();
     s.lhs = access(expectKind(Token::Word, "the name of the result"));
     size_t assign = peek().range.begin;
+    const bool subtracts = next("-=");
     s.reduce = assignment();
     s.assignRange = since(assign);
     s.rhs = expression(1);
+    if (subtracts)
+      s.rhs = negated(s.rhs);
     if (accept("where"))
       s.where = mask(0);
     s.range = since(s.lhs.range.begin);
@@ -100,18 +103,16 @@ private:
     if (token.is("="))
       return std::nullopt;
     const bool isWord = token.kind == Token::Word && accept("=");
-    const std::string spelled = std::string(token.text) + (isWord ? "=" : "");
+    const std::string spelled = token.is("-=") ? "+=" : std::string(token.text) + (isWord ? "=" : "");
     const auto *monoid = std::ranges::find(monoids, spelled, &Monoid::assignment);
     if (monoid != std::end(monoids))
       return Reduce(monoid - monoids);
     if (isWord)
       fail(token.range,
-           fmt::format("unknown reduction '{}='; there are += *= min= max= |= &= ^=", token.text));
-    if (token.is("-="))
-      fail(token.range, "'-=' is not a reduction; write += with a minus sign on the right");
+           fmt::format("unknown reduction '{}='; there are += -= *= min= max= |= &= ^=", token.text));
     if (token.is("/="))
       fail(token.range, "'/=' is not a reduction; write *= with 1 / … on the right");
-    failFound(token, "= or a reduction (+= *= min= max= |= &= ^=)");
+    failFound(token, "= or a reduction (+= -= *= min= max= |= &= ^=)");
   }
 
   // ---- accesses
@@ -245,6 +246,15 @@ private:
     for (const Expr &arg : args)
       below = std::max(below, arg->depth);
     return makeNode({.op = op, .args = std::move(args), .range = range, .depth = depthAbove(below, opRange)});
+  }
+
+  /// What `-=` adds: the terms of x with the other sign.
+  Expr negated(const Expr &x) {
+    if (x->op == Op::Neg)
+      return x->args[0];
+    if (x->op == Op::Add || x->op == Op::Sub)
+      return make(x->op == Op::Add ? Op::Sub : Op::Add, {negated(x->args[0]), x->args[1]}, x->range, x->range);
+    return make(Op::Neg, {x}, x->range, x->range);
   }
 
   Expr expression(int lowest) {

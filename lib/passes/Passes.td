@@ -95,7 +95,8 @@ def LinkStatements : ModulePass<"tulle-link-statements", tulle # arith, "Join th
 
 def FuseLoops : FunctionPass<"tulle-fuse-loops", tulle # arith, "Fuse a loop with the loop before it whose result it reads", [{
   Two loops over the same space become one where the second uses tensors that the first stores, and both touch these at the loop's own
-  coordinate only: each iteration then needs nothing of a later one. Outermost loops must be of one kind. Loops inside of a fused loop
+  coordinate only: each iteration then needs nothing of a later one. Outermost loops must be of one kind, or reduce into values
+  of which each task has a partial one. Loops inside of a fused loop
   follow. A load at the iterator of the store before it is the stored value.
 
   Outermost loops that both have loops inside are fused so where a tensor disappears by it, and no inner loop would wait for a reduction of the

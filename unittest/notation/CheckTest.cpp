@@ -75,6 +75,13 @@ TEST(Check, ReductionAndAccumulation) {
   EXPECT_EQ(statement("z(i) |= A(i,j) > 0" + use, 0).reduce, Reduce::Or);
 }
 
+TEST(Check, SubtractionAddsTermsWithTheOtherSign) {
+  EXPECT_EQ(printed("w(i) -= x(i)"), printed("w(i) += -x(i)"));
+  EXPECT_EQ(printed("w(i) -= -x(i)"), printed("w(i) += x(i)"));
+  EXPECT_EQ(printed("w(i) -= x(i) + y(i) - z(i)"), printed("w(i) += -x(i) - y(i) + z(i)"));
+  EXPECT_EQ(printed("w(i) -= (x(i) + y(i)) * z(i)"), printed("w(i) += -((x(i) + y(i)) * z(i))"));
+}
+
 TEST(Check, IndicesBelongToOneStatement) {
   Program p = check("y(i) = x(i); w(i) = z(i)", {{"x", input({2})}, {"z", input({7})}});
   EXPECT_EQ(p.tensors[0].dims[0], 2);

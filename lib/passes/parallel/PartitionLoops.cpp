@@ -7,6 +7,7 @@
 #include "passes/Passes.h"
 #include "passes/analysis/LoopUtils.h"
 #include "passes/parallel/SetLoops.h"
+#include "passes/program/LoopBlocks.h"
 
 using namespace mlir;
 using namespace tulle::dialect;
@@ -155,6 +156,11 @@ Value combine(OpBuilder &b, Operation *combiner, Value x, Value y) {
 std::optional<Combiners> combinersOf(Operation *loop) {
   Combiners found;
   for (OpResult result : loop->getResults()) {
+    if (program::isTensor(result)) {
+      found.operations.push_back(nullptr);
+      found.identities.push_back(nullptr);
+      continue;
+    }
     // The loop is all that must use its init in this way, so any value may stand for it.
     Operation *combiner = nullptr;
     for (Region &region : loop->getRegions()) {
@@ -178,8 +184,20 @@ std::optional<Combiners> combinersOf(Operation *loop) {
 
 bool reducesValues(Operation *loop) { return carriesValuesOnly(loop) && combinersOf(loop); }
 
+/// Whether iterations share a value to reduce into, and no element of a tensor.
+static bool sharesValuesOnly(Operation *op) {
+  if (reducesValues(op))
+    return true;
+  auto loop = dyn_cast<IterateOp>(op);
+  return loop && !loop.getEach() && !carriesTensorsOnly(loop) && combinersOf(loop) &&
+         llvm::all_of(llvm::seq<unsigned>(0, loop.getNumResults()), [&](unsigned k) {
+           return !program::isTensor(loop.getResult(k)) ||
+                  program::OwnAccesses(loop).add(program::carriedArgument(loop, k));
+         });
+}
+
 bool reducePartials(Operation *loop, const Settings &settings) {
-  if (!reducesValues(loop) || !canPartition(loop))
+  if (!sharesValuesOnly(loop) || !canPartition(loop))
     return false;
   OpBuilder b(loop);
   Value tasks = ThreadsOp::create(b, loop->getLoc(), work(b, loop), settings.deterministic);
@@ -192,34 +210,53 @@ levels::Values reducePartials(Operation *loop, Value tasks, function_ref<void(Op
   OpBuilder b(loop);
   Emitter emit(b, loop->getLoc());
   Value stride = emit.constant(kPartialStride), count = emit.times(tasks, stride);
-  SmallVector<Value> inits = initValues(loop), partials, starts;
-  for (Type type : loop->getResultTypes())
-    partials.push_back(emit.allocate(type, count));
-  for (auto [type, neutral] : llvm::zip(loop->getResultTypes(), combiners.identities))
-    starts.push_back(materialize(b, emit.loc, neutral, type));
+  SmallVector<Value> results = initValues(loop), starts(results), tensors, partials;
+  SmallVector<unsigned> values; // numbers of results that are values
+  for (auto [k, init] : llvm::enumerate(results)) {
+    if (!combiners.operations[k]) {
+      tensors.push_back(init);
+      continue;
+    }
+    values.push_back(unsigned(k));
+    partials.push_back(emit.allocate(init.getType(), count));
+    starts[k] = materialize(b, emit.loc, combiners.identities[k], init.getType());
+  }
 
   b.setInsertionPointAfter(loop);
-  levels::parallelTasks(b, emit.loc, tasks, [&](Value task) {
+  ValueRange stored = region(b, emit.loc, tasks, tensors, [&](Value task, ValueRange carried) {
     loop->moveBefore(b.getInsertionBlock(), b.getInsertionPoint());
+    SmallVector<Value> yielded;
+    for (auto [k, result] : llvm::enumerate(loop->getResults()))
+      if (!combiners.operations[k]) {
+        starts[k] = carried[yielded.size()];
+        yielded.push_back(result);
+      }
     initsOf(loop).assign(starts);
     b.setInsertionPoint(loop);
     restrict(b, task);
     b.setInsertionPointAfter(loop);
     Value at = emit.times(task, stride);
-    for (auto [result, partial] : llvm::zip(loop->getResults(), partials))
-      emit.store(result, partial, at);
+    for (auto [k, partial] : llvm::zip(values, partials))
+      emit.store(loop->getResult(k), partial, at);
+    return yielded;
   });
 
-  levels::Values results = levels::forLoop(
+  SmallVector<Value> inits;
+  for (unsigned k : values)
+    inits.push_back(results[k]);
+  levels::Values sums = levels::forLoop(
       b, emit.loc, emit.constant(0), tasks, LoopKind::Reduction, inits, [&](Value task, levels::Values sums) {
         Value at = emit.times(task, stride);
-        for (auto [combiner, partial, sum] : llvm::zip(combiners.operations, partials, sums))
-          sum = combine(b, combiner, sum, emit.load(partial, at));
+        for (auto [k, partial, sum] : llvm::zip(values, partials, sums))
+          sum = combine(b, combiners.operations[k], sum, emit.load(partial, at));
         return sums;
       });
-  replaceUsesOutside(loop, results);
   for (Value partial : partials)
     memref::DeallocOp::create(b, emit.loc, partial);
+  unsigned nextTensor = 0, nextValue = 0;
+  for (auto [k, result] : llvm::enumerate(results))
+    result = combiners.operations[k] ? sums[nextValue++] : Value(stored[nextTensor++]);
+  replaceUsesOutside(loop, results);
   return results;
 }
 

@@ -70,7 +70,8 @@ void moveIntoRegion(mlir::OpBuilder &b, Operation *loop, Value tasks,
 bool splitFibers(Operation *loop, const Settings &settings);
 /// Iterations with disjoint stores: each task runs a chunk of the loop.
 bool partitionIterations(Operation *loop, const Settings &settings);
-/// Values that the iterations reduce into: each task makes a partial result, and these are combined.
+/// Values that the iterations reduce into: each task makes a partial result, and these are combined. What the
+/// loop stores besides is at its own coordinate.
 bool reducePartials(Operation *loop, const Settings &settings);
 /// An inner loop over all coordinates of a dimension whose stores are disjoint in all iterations of the outer
 /// loop: each task runs a chunk of the inner one.
@@ -125,7 +126,7 @@ mlir::Attribute identity(Operation *combiner);
 /// Applies the operation to x and y.
 Value combine(mlir::OpBuilder &b, Operation *combiner, Value x, Value y);
 
-/// What a loop combines its values with, for each result.
+/// What a loop combines its values with, for each result; null for tensors.
 struct Combiners {
   llvm::SmallVector<Operation *> operations;
   llvm::SmallVector<mlir::Attribute> identities;
@@ -134,8 +135,8 @@ std::optional<Combiners> combinersOf(Operation *loop);
 /// Whether the loop is a reduction into values and nothing else.
 bool reducesValues(Operation *loop);
 
-/// Reduces in so many tasks; `restrict` restricts the loop, in front of which the builder stands, to one of
-/// them. Returns the combined results.
+/// Reduces into values in so many tasks, which share the tensors; `restrict` restricts the loop, in front of
+/// which the builder stands, to one of them. Returns the results, combined where they are values.
 levels::Values reducePartials(Operation *loop, Value tasks,
                               llvm::function_ref<void(mlir::OpBuilder &, Value task)> restrict);
 /// Partial results are so many elements apart, to avoid false sharing.

@@ -7,6 +7,7 @@
 #include "dialect/Costs.h"
 #include "dialect/Dialect.h"
 #include "mlir/Analysis/SliceAnalysis.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/Transforms/CSE.h"
@@ -42,7 +43,7 @@ public:
   bool canFuse() {
     // With `each`, several iterations have one coordinate.
     if (program::spaceOf(first) != program::spaceOf(second) || first.getEach() || second.getEach() ||
-        (isOutermost(first) && first.getKind() != second.getKind()))
+        (isOutermost(first) && first.getKind() != second.getKind() && !keepsTasksApart()))
       return false;
     return collectBetween() && passesTensorsOnly() && keepsOrder();
   }
@@ -107,6 +108,27 @@ public:
   }
 
 private:
+  /// A loop of both kinds can still run in tasks: what it reduces into are values, of which each task has a
+  /// partial one, and what it stores is at its own coordinate.
+  bool keepsTasksApart() {
+    auto storesOwn = [](IterateOp loop) {
+      return llvm::all_of(llvm::seq<unsigned>(0, loop.getNumResults()), [&](unsigned k) {
+        return !isTensor(loop.getResult(k)) || OwnAccesses(loop).add(carriedArgument(loop, k));
+      });
+    };
+    return storesOwn(first) && storesOwn(second) && mayReassociate(first) && mayReassociate(second);
+  }
+
+  static bool mayReassociate(IterateOp loop) {
+    return !loop
+                .walk([](arith::ArithFastMathInterface op) {
+                  auto flags = op.getFastMathFlagsAttr();
+                  const bool may = !flags || arith::bitEnumContainsAll(flags.getValue(), arith::FastMathFlags::reassoc);
+                  return may ? WalkResult::advance() : WalkResult::interrupt();
+                })
+                .wasInterrupted();
+  }
+
   /// What the second loop needs of the operations between the two; false if that depends on the first loop.
   bool collectBetween() {
     llvm::SetVector<Operation *> needed;
