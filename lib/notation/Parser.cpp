@@ -253,7 +253,8 @@ private:
     if (x->op == Op::Neg)
       return x->args[0];
     if (x->op == Op::Add || x->op == Op::Sub)
-      return make(x->op == Op::Add ? Op::Sub : Op::Add, {negated(x->args[0]), x->args[1]}, x->range, x->range);
+      return make(x->op == Op::Add ? Op::Sub : Op::Add, {negated(x->args[0]), x->args[1]}, x->range,
+                  x->range);
     return make(Op::Neg, {x}, x->range, x->range);
   }
 

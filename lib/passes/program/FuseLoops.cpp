@@ -120,10 +120,10 @@ private:
   }
 
   static bool mayReassociate(IterateOp loop) {
-    return !loop
-                .walk([](arith::ArithFastMathInterface op) {
+    return !loop.walk([](arith::ArithFastMathInterface op) {
                   auto flags = op.getFastMathFlagsAttr();
-                  const bool may = !flags || arith::bitEnumContainsAll(flags.getValue(), arith::FastMathFlags::reassoc);
+                  const bool may =
+                      !flags || arith::bitEnumContainsAll(flags.getValue(), arith::FastMathFlags::reassoc);
                   return may ? WalkResult::advance() : WalkResult::interrupt();
                 })
                 .wasInterrupted();
