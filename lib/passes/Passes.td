@@ -96,8 +96,7 @@ def LinkStatements : ModulePass<"tulle-link-statements", tulle # arith, "Join th
 def FuseLoops : FunctionPass<"tulle-fuse-loops", tulle # arith, "Fuse a loop with the loop before it whose result it reads", [{
   Two loops over the same space become one where the second uses tensors that the first stores, and both touch these at the loop's own
   coordinate only: each iteration then needs nothing of a later one. Outermost loops must be of one kind, or reduce into values
-  of which each task has a partial one. Loops inside of a fused loop
-  follow. A load at the iterator of the store before it is the stored value.
+  of which each task has a partial one. Loops inside of a fused loop follow. A load at the iterator of the store before it is the stored value.
 
   Outermost loops that both have loops inside are fused so where a tensor disappears by it, and no inner loop would wait for a reduction of the
   same iteration: fibers are short, and iterations of separate loops overlap. Others become one loop over blocks of the space, which runs both
