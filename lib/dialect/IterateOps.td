@@ -40,7 +40,8 @@ def Tulle_LoopAttr : AttrDef<Tulle_Dialect, "Loop"> {
   let genVerifyDecl = 1;
 }
 
-def Tulle_Strategy : Tulle_Enum<"Strategy", "how a co-iteration is lowered", ["Auto", "Merge", "Gallop", "Blocks"]>;
+def Tulle_Strategy : Tulle_Enum<"Strategy", "how a co-iteration is lowered", ["Auto", "Merge", "Gallop", "MergeOrGallop", "Blocks"],
+    ["auto", "merge", "gallop", "merge_or_gallop", "blocks"]>;
 def Tulle_StrategyAttr : EnumAttr<Tulle_Dialect, Tulle_Strategy, "strategy">;
 
 /// What an op does at an iterator is all in its results, but it may run only where the iterator exists: a search that found nothing,

@@ -30,9 +30,9 @@ void checkOptions(const Options &options) {
                options.vectorLength);
   if (options.threads > kMostThreads)
     throwError("threads = {}: expected at most {}, or 0 for all cores", options.threads, kMostThreads);
-  constexpr std::string_view strategies[] = {"auto", "merge", "gallop", "blocks"};
+  constexpr std::string_view strategies[] = {"auto", "merge", "gallop", "merge_or_gallop", "blocks"};
   if (std::find(std::begin(strategies), std::end(strategies), options.strategy) == std::end(strategies))
-    throwError("strategy '{}': expected auto, merge, gallop or blocks", options.strategy);
+    throwError("strategy '{}': expected auto, merge, gallop, merge_or_gallop or blocks", options.strategy);
 }
 
 bool indicesFit32(const std::vector<int64_t> &dims, int64_t entries) {

@@ -14,8 +14,9 @@ struct Options {
   bool wideIndices = false;  ///< gather with 64-bit indices even where coordinates fit 32. For tests
   unsigned threads =
       0; ///< at most; 0: OMP_NUM_THREADS, else the cores this process may run on; 1: code without threads
-  bool deterministic = false;    ///< results have the same bits for any number of threads
-  std::string strategy = "auto"; ///< how sets of coordinates are co-iterated: auto, merge, gallop or blocks
+  bool deterministic = false; ///< results have the same bits for any number of threads
+  std::string strategy =
+      "auto"; ///< how sets of coordinates are co-iterated: auto, merge, gallop, merge_or_gallop or blocks
   int64_t workPerThread =
       0; ///< stored entries that make another thread profitable; 0: the cost model's. For tests
   std::string upstreamPasses = {}; ///< MLIR's, of functions, run between all passes. For tests

@@ -77,7 +77,7 @@ def Sparsify : FunctionPass<"tulle-sparsify", tulle # arith # scf # tensor # com
   operands that are present.
 }]> {
   let options = [
-    Option<"strategy", "strategy", "std::string", /*default=*/"\"auto\"", "How sets of coordinates are iterated: auto, merge, gallop or blocks">
+    Option<"strategy", "strategy", "std::string", /*default=*/"\"auto\"", "How sets of coordinates are iterated: auto, merge, gallop, merge_or_gallop or blocks">
   ];
 }
 

@@ -9,6 +9,7 @@
 #include "mlir/Conversion/ConvertToLLVM/ToLLVMPass.h"
 #include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
 #include "mlir/Conversion/IndexToLLVM/IndexToLLVM.h"
+#include "mlir/Conversion/MathToFuncs/MathToFuncs.h"
 #include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
 #include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
@@ -104,7 +105,8 @@ static std::string ownPasses(Stage stage, const Options &options) {
   case Stage::Llvm:
     // Allocation goes through functions that the engine binds: unlike malloc, they may refuse.
     // Masks of vectors have no lowering in convert-to-llvm.
-    return "convert-scf-to-cf,func.func(convert-complex-to-standard),convert-vector-to-llvm{enable-x86vector="
+    return "convert-math-to-funcs,convert-scf-to-cf,func.func(convert-complex-to-standard),convert-vector-to-"
+           "llvm{enable-x86vector="
            "true},finalize-memref-to-llvm{use-generic-functions=true},"
            "convert-to-llvm,reconcile-unrealized-casts,tulle-attach-loop-metadata,tulle-launch,tulle-noalias,"
            "tulle-entry";
@@ -163,6 +165,7 @@ static void registerPasses() {
   // Nothing here runs these; tests do, between all passes (Options::upstreamPasses).
   mlir::registerControlFlowSinkPass();
   mlir::registerLoopInvariantSubsetHoistingPass();
+  mlir::registerPass([] { return mlir::createConvertMathToFuncs(); });
   mlir::registerPass([] { return mlir::createSCFToControlFlowPass(); });
   mlir::registerPass([] { return mlir::createConvertComplexToStandardPass(); });
   mlir::registerPass([] { return mlir::createConvertVectorToLLVMPass(); });

@@ -189,6 +189,21 @@ func.func @gallop(%a: tensor<?xf64, #SV>, %b: tensor<?xf64, #SV>) {
   return
 }
 
+// Few copies of the body: one gallops, one merges, and none compares vectors of coordinates.
+// CHECK-LABEL: @merge_or_gallop
+func.func @merge_or_gallop(%a: tensor<?xf64, #SV>, %b: tensor<?xf64, #SV>) {
+  %sa = tulle.space %a level(0) : tensor<?xf64, #SV> -> !tulle.space<#SV, 0>
+  %sb = tulle.space %b level(0) : tensor<?xf64, #SV> -> !tulle.space<#SV, 0>
+  // CHECK-NOT: vector.load
+  // CHECK: scf.if
+  // CHECK-COUNT-2: "both"
+  // CHECK-NOT: "both"
+  // CHECK: return
+  tulle.coiterate %i in "a & b" (%sa, %sb : !tulle.space<#SV, 0>, !tulle.space<#SV, 0>) strategy = merge_or_gallop
+  case "a & b" (%x, %y) { "both"(%i) : (index) -> () }
+  return
+}
+
 // Where coordinates repeat, who is behind gallops by doubling steps, then by halving them.
 // CHECK-LABEL: @gallop_repeated
 func.func @gallop_repeated(%a: tensor<?xf64, #repeated>, %b: tensor<?xf64, #repeated>) {

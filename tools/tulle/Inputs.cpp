@@ -75,9 +75,10 @@ void addThreadOptions(CLI::App &command, ThreadOptions &options) {
 void addStrategyOption(CLI::App &command, std::string &strategy) {
   command
       .add_option("--strategy", strategy,
-                  "How loops over sets of coordinates run: merge, gallop or blocks (default: auto, by the "
+                  "How loops over sets of coordinates run: merge, gallop, merge_or_gallop or blocks "
+                  "(default: auto, by the "
                   "cost model)")
-      ->check(CLI::IsMember({"auto", "merge", "gallop", "blocks"}))
+      ->check(CLI::IsMember({"auto", "merge", "gallop", "merge_or_gallop", "blocks"}))
       ->type_name("");
 }
 

@@ -194,26 +194,23 @@ template <typename Division> Value BodyBuilder::divide(Value x, Value y) {
   return select(isZero, zero, signedResult);
 }
 
-/// Repeated squaring without a branch. (math.ipowi divides by zero for 0 ** -1.)
+/// Repeated squaring where the exponent is known, 1 / x ** n, truncated, where it is negative.
 Value BodyBuilder::power(Value x, Value y) {
   Type type = x.getType();
-  unsigned steps = type.getIntOrFloatBitWidth() - 1;
-  APInt exponent;
-  bool isConstant = matchPattern(y, m_ConstantInt(&exponent));
-  if (isConstant && exponent.isNonNegative())
-    steps = exponent.getActiveBits();
   Value zero = integer(type, 0), one = integer(type, 1);
-  Value result = one, square = x;
-  for (unsigned k = 0; k < steps; ++k) {
-    Value bit = plain<arith::AndIOp>(plain<arith::ShRUIOp>(y, integer(type, k)), one);
-    Value isSet = compareInts(P::ne, bit, zero);
-    result = select(isSet, plain<arith::MulIOp>(result, square), result);
-    if (k + 1 < steps)
-      square = plain<arith::MulIOp>(square, square);
-  }
-  if (isConstant && exponent.isNonNegative())
+  APInt exponent;
+  if (matchPattern(y, m_ConstantInt(&exponent)) && exponent.isNonNegative()) {
+    Value result = one, square = x;
+    for (unsigned k = 0, steps = exponent.getActiveBits(); k < steps; ++k) {
+      if (exponent[k])
+        result = plain<arith::MulIOp>(result, square);
+      if (k + 1 < steps)
+        square = plain<arith::MulIOp>(square, square);
+    }
     return result;
-  // 1 / x ** n, truncated, is 0 unless x is 1 or -1.
+  }
+  // math.ipowi divides by zero for 0 ** -1; the truncated inverse is 0 unless x is 1 or -1.
+  Value result = plain<math::IPowIOp>(x, plain<arith::MaxSIOp>(y, zero));
   Value minus = integer(type, -1);
   Value odd = compareInts(P::ne, plain<arith::AndIOp>(y, one), zero);
   auto equals = [&](Value to) { return compareInts(P::eq, x, to); };

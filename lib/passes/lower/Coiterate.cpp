@@ -81,9 +81,12 @@ public:
       explain("gallop, as asked for");
       return gallopAll(carried);
     }
-    if (pair && strategy == Strategy::Auto) {
+    if (pair && (strategy == Strategy::Auto || strategy == Strategy::MergeOrGallop)) {
       explain("merge, or from lengths of 1:" + std::to_string(parent.model.costs.mergeGallopRatio) +
-              " on gallop, at run time; coordinates lie too far apart to compare vectors of them");
+              " on gallop, at run time; " +
+              (strategy == Strategy::Auto
+                   ? "coordinates lie too far apart to compare vectors of them"
+                   : "comparing vectors of coordinates takes more copies of the body"));
       return mergeOrGallop(carried);
     }
     explain(strategy == Strategy::Merge ? "merge, as asked for"
@@ -183,9 +186,9 @@ private:
       explain("words of both bitmaps; a merge would take a step for each entry");
       return intersectWords(*this, spaces[0], spaces[1], dropFront(carried, 2), meet);
     }
-    if (!comparesBlocks(spaces[0], spaces[1]))
-      return std::nullopt;
     const Strategy strategy = op.getStrategy();
+    if (strategy == Strategy::MergeOrGallop || !comparesBlocks(spaces[0], spaces[1]))
+      return std::nullopt;
     explain(
         strategy == Strategy::Auto
             ? "blocks of " + std::to_string(parent.model.comparedLanes()) +

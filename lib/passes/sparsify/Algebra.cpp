@@ -135,7 +135,7 @@ bool BodyAlgebra::isEmptied(Value value, Attribute constant, Presence at, Lack l
       (swallows(0) || swallows(1)))
     return true;
   if (isa<arith::DivFOp, arith::DivSIOp, arith::RemSIOp, arith::RemFOp, complex::DivOp, arith::ShLIOp,
-          arith::ShRSIOp, math::PowFOp, complex::CreateOp>(op))
+          arith::ShRSIOp, math::PowFOp, math::IPowIOp, complex::CreateOp>(op))
     return annihilates(op->getOperand(0), at, lack);
   if (isa<arith::AddFOp, arith::AddIOp, complex::AddOp, arith::SubFOp, arith::SubIOp, complex::SubOp,
           arith::OrIOp, arith::XOrIOp, arith::MinimumFOp, arith::MinSIOp, arith::MaximumFOp, arith::MaxSIOp>(
@@ -165,7 +165,7 @@ OpFoldResult BodyAlgebra::rule(Operation *op, ArrayRef<OpFoldResult> args, Prese
                                               : dropIdentity(args, isAllOnes);
   if (isa<arith::OrIOp>(op) && (isAllOnes(args[0]) || isAllOnes(args[1])))
     return isAllOnes(args[0]) ? args[0] : args[1];
-  if (isa<math::PowFOp>(op) && isZero(args[1]))
+  if (isa<math::PowFOp, math::IPowIOp>(op) && isZero(args[1]))
     return OpFoldResult(dialect::scalarAttr(type, {1, 1.0}));
   // An infinite fill swallows what is added to it.
   if (isa<arith::AddFOp>(op))

@@ -161,6 +161,9 @@ iteration::Choice<unsigned> LoopEmitter::chooseFlags(const LoopState &s, unsigne
     measure(s, depth, copies, 4 * model.costs.codeBudget, result);
     return result;
   };
+  // Several copies of what two lists have in common are the first to go: it costs least.
+  compact = false;
+  compact = size(0) > model.costs.codeBudget;
   iteration::Choice<unsigned> choice = model.flaggedLoops(unsigned(plan.order.size()), size);
   large = size(choice.value) > copies * model.costs.largeStatement;
   flagged = choice.value;
@@ -208,6 +211,11 @@ int64_t LoopEmitter::leafSize(const LoopState &s) {
 
 void LoopEmitter::measure(LoopState s, unsigned depth, int64_t copies, int64_t enough, int64_t &size) {
   constexpr int64_t loop = 6, choose = 4;
+  // An innermost loop over what two lists share: what it takes besides the copies of its body.
+  struct Pair {
+    int64_t copies, size;
+  };
+  const Pair pair = compact ? Pair{2, 40} : Pair{5, 120};
   if (size > enough)
     return;
   dropUnread(s);
@@ -230,11 +238,14 @@ void LoopEmitter::measure(LoopState s, unsigned depth, int64_t copies, int64_t e
       size += copies * (2 * step(o));
     return measure(withFlags(s, who, flaggedSet(s, who)), depth + 1, copies, enough, size);
   }
-  // A merge of two goes on as a loop over what is left of one.
+  // A merge goes on as a loop over the gaps that are left, one of two as a loop over what is left of one.
   const SmallVector<unsigned> minterms = visited(s, depth, who);
-  const bool tails = who.size() == 2 && minterms.size() > 1;
+  const bool two = who.size() == 2, tails = two && minterms.size() > 1;
+  const bool shared = two && minterms == ArrayRef<unsigned>{3} && depth + 1 == plan.order.size();
+  size += shared ? copies * pair.size : 0;
   for (unsigned minterm : minterms) {
-    const int64_t each = tails && minterm != 3 && minterm != 0 ? 2 * copies : copies;
+    const bool again = minterm == 0 ? !who.empty() : tails && minterm != 3;
+    const int64_t each = copies * (shared ? pair.copies : again ? 2 : 1);
     size += each * choose;
     for (auto [k, o] : llvm::enumerate(who))
       size += minterm >> k & 1 ? each * step(o) : 0;
@@ -281,7 +292,7 @@ bool LoopEmitter::usesFlags(const LoopState &s, unsigned depth, ArrayRef<unsigne
   // Telling the sets of more operands apart takes longer than their loops are worth: 256 would be tested
   // here.
   constexpr size_t most = 8;
-  if (who.size() < 2 || (depth >= flagged && who.size() <= most))
+  if (who.empty() || (depth >= flagged && who.size() <= most))
     return false;
   FlaggedSet set = flaggedSet(s, who);
   const auto optional = size_t(llvm::count(set.required, false));

@@ -260,8 +260,11 @@ LoopEmitter::Carried LoopEmitter::loop(const LoopState &s, unsigned depth, const
   SmallVector<int64_t> cases(set.minterms.begin(), set.minterms.end());
   std::string text = set.flags ? set.flags->print()
                                : iteration::CoordinateSet(who.size(), {cases.begin(), cases.end()}).print();
-  auto op = CoiterateOp::create(b, loc, types, text, cases, spaces, range, inits, loopAttr(depth), strategy,
-                                set.flags.has_value(), set.flags ? 1 : cases.size());
+  const bool pair = !set.flags && who.size() == 2 && set.minterms == ArrayRef<unsigned>{3};
+  const bool few = compact && pair && strategy == dialect::Strategy::Auto;
+  auto op = CoiterateOp::create(b, loc, types, text, cases, spaces, range, inits, loopAttr(depth),
+                                few ? dialect::Strategy::MergeOrGallop : strategy, set.flags.has_value(),
+                                set.flags ? 1 : cases.size());
   for (auto [k, region] : llvm::enumerate(op.getCaseRegions()))
     fillBody(region.emplaceBlock(), s, depth, set, set.flags ? 0 : set.minterms[k], counted);
   return Carried(op.getResults());

@@ -181,6 +181,7 @@ private:
   /// Loops of this depth and those outside have presence flags where several operands meet; one more than
   /// there are loops: what is searched inside of them has, too.
   unsigned flagged = 0;
+  bool compact = false;                 ///< code is over the budget: few copies of what two lists share
   bool large = false;                   ///< so that LLVM should not make more of each loop
   FlagAlgebra *flags = nullptr;         ///< of the body that is being emitted
   const Workspace *workspace = nullptr; ///< where the result's elements are while they are summed

@@ -209,7 +209,8 @@ struct Sparsify : impl::SparsifyBase<Sparsify> {
   void runOnOperation() override {
     std::optional<dialect::Strategy> named = dialect::symbolizeStrategy(strategy);
     if (!named) {
-      getOperation().emitError("strategy '") << strategy << "': expected auto, merge, gallop or blocks";
+      getOperation().emitError("strategy '")
+          << strategy << "': expected auto, merge, gallop, merge_or_gallop or blocks";
       return signalPassFailure();
     }
     chosen = *named;

@@ -182,7 +182,7 @@ class Program:
         else:
             self.cases = sorted(rng.sample(minterms, rng.randint(1, len(minterms))))
         rng.shuffle(self.cases)
-        self.strategy = rng.choice(["auto", "auto", "merge", "gallop", "blocks"])
+        self.strategy = rng.choice(["auto", "auto", "merge", "gallop", "merge_or_gallop", "blocks"])
         self.lo, self.hi = rng.choice([(0, N), (0, N), (3, 9), (0, 7), (5, N), (4, 4)])
         self.dynamic = rng.random() < 0.5
         self.flags = index % 4 == 3 # one body with presence flags instead of the cases
