@@ -155,7 +155,7 @@ static Effort effortFor(mlir::ModuleOp module, const llvm::Module &code) {
   };
   const iteration::Costs costs;
   const int64_t size = code.getInstructionCount();
-  const bool large = size > (any(dialect::kLargeAttr) ? costs.largeModule : costs.hugeModule);
+  const bool large = size > (any(dialect::kLargeAttr) ? costs.largeModule : costs.longModule);
   return {.unrolls = !large,
           .packs = !large && !any(dialect::kScalarLanesAttr),
           .simplifies = size <= costs.hugeModule};
