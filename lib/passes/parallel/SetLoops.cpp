@@ -7,18 +7,10 @@ using namespace tulle::dialect;
 
 namespace tulle::parallel {
 
-bool isLoop(Operation *op) { return isa<IterateOp, CoiterateOp>(op); }
-
 LoopKind kindOf(Operation *loop) {
   if (auto iterate = dyn_cast<IterateOp>(loop))
     return iterate.getKind();
   return cast<CoiterateOp>(loop).getKind();
-}
-
-/// The operands that start what a loop carries are its last.
-MutableOperandRange initsOf(Operation *loop) {
-  const unsigned count = loop->getNumResults();
-  return {loop, loop->getNumOperands() - count, count};
 }
 
 SmallVector<Value> initValues(Operation *loop) {

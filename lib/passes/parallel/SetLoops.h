@@ -5,6 +5,7 @@
 #include "dialect/Dialect.h"
 #include "iteration/CostModel.h"
 #include "levels/Indices.h"
+#include "passes/program/Combiners.h"
 #include "passes/program/TensorFlow.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -13,15 +14,19 @@ namespace tulle::parallel {
 using mlir::Operation;
 using mlir::Value;
 using program::carriedArgument;
+using program::combinerOf;
+using program::Combiners;
+using program::combinersOf;
+using program::identity;
+using program::initsOf;
+using program::isLoop;
 
 struct Settings {
   bool deterministic = false;
   iteration::Costs costs = {};
 };
 
-bool isLoop(Operation *op);
 dialect::LoopKind kindOf(Operation *loop);
-mlir::MutableOperandRange initsOf(Operation *loop);
 llvm::SmallVector<Value> initValues(Operation *loop);
 /// Whether the value is defined outside of the op.
 bool isOutside(Operation *op, Value value);
@@ -117,21 +122,8 @@ Value chunksPerTask(Emitter &emit, Value tasks, Value each);
 
 //===--- Reductions ---===//
 
-/// The operation that makes `result` from `start` and other values, where it may be reassociated and
-/// commuted; null where there is none. `start` may be an init of `result`'s loop, or a load that it goes back
-/// to, and is used for nothing else.
-Operation *combinerOf(Value result, Value start);
-/// The identity of the operation; null for types it is not known for.
-mlir::Attribute identity(Operation *combiner);
 /// Applies the operation to x and y.
 Value combine(mlir::OpBuilder &b, Operation *combiner, Value x, Value y);
-
-/// What a loop combines its values with, for each result; null for tensors.
-struct Combiners {
-  llvm::SmallVector<Operation *> operations;
-  llvm::SmallVector<mlir::Attribute> identities;
-};
-std::optional<Combiners> combinersOf(Operation *loop);
 /// Whether the loop is a reduction into values and nothing else.
 bool reducesValues(Operation *loop);
 

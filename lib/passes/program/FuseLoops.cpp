@@ -12,6 +12,7 @@
 #include "mlir/IR/Dominance.h"
 #include "mlir/Transforms/CSE.h"
 #include "passes/Passes.h"
+#include "passes/program/Combiners.h"
 #include "passes/program/LoopBlocks.h"
 #include "passes/program/TensorFlow.h"
 #include "llvm/ADT/SetVector.h"
@@ -25,6 +26,7 @@ using namespace tulle::dialect;
 namespace {
 
 using program::carriedArgument;
+using program::combinersOf;
 using program::OwnAccesses;
 
 bool isTensor(Value value) { return isa<RankedTensorType>(value.getType()); }
@@ -116,17 +118,7 @@ private:
         return !isTensor(loop.getResult(k)) || OwnAccesses(loop).add(carriedArgument(loop, k));
       });
     };
-    return storesOwn(first) && storesOwn(second) && mayReassociate(first) && mayReassociate(second);
-  }
-
-  static bool mayReassociate(IterateOp loop) {
-    return !loop.walk([](arith::ArithFastMathInterface op) {
-                  auto flags = op.getFastMathFlagsAttr();
-                  const bool may =
-                      !flags || arith::bitEnumContainsAll(flags.getValue(), arith::FastMathFlags::reassoc);
-                  return may ? WalkResult::advance() : WalkResult::interrupt();
-                })
-                .wasInterrupted();
+    return storesOwn(first) && storesOwn(second) && combinersOf(first) && combinersOf(second);
   }
 
   /// What the second loop needs of the operations between the two; false if that depends on the first loop.

@@ -15,6 +15,14 @@ bool readsPattern(Operation *op) {
 
 bool carriesTensors(Operation *op) { return isa<IterateOp, CoiterateOp, ParallelOp, scf::ForOp>(op); }
 
+bool isLoop(Operation *op) { return isa<IterateOp, CoiterateOp>(op); }
+
+/// The operands that start what a loop carries are its last.
+MutableOperandRange initsOf(Operation *loop) {
+  const unsigned count = loop->getNumResults();
+  return {loop, loop->getNumOperands() - count, count};
+}
+
 BlockArgument carriedArgument(Region &region, unsigned number) {
   unsigned results = region.getParentOp()->getNumResults();
   return region.getArgument(region.getNumArguments() - results + number);

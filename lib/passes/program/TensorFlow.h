@@ -13,6 +13,11 @@ inline bool isTensor(Value value) { return mlir::isa<mlir::RankedTensorType>(val
 /// Whether the op reads what stores leave alone: sizes, positions, coordinates.
 bool readsPattern(Operation *op);
 
+/// Loops over a space or over a set of several.
+bool isLoop(Operation *op);
+/// What a loop's first iteration is given of its carried values.
+mlir::MutableOperandRange initsOf(Operation *loop);
+
 /// Loops that carry tensors, all of whose regions end in a yield of what they carry.
 bool carriesTensors(Operation *op);
 /// The carried value of that number, as an argument of a loop's region.
