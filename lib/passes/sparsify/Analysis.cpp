@@ -211,11 +211,6 @@ int64_t LoopEmitter::leafSize(const LoopState &s) {
 
 void LoopEmitter::measure(LoopState s, unsigned depth, int64_t copies, int64_t enough, int64_t &size) {
   constexpr int64_t loop = 6, choose = 4;
-  // An innermost loop over what two lists share: what it takes besides the copies of its body.
-  struct Pair {
-    int64_t copies, size;
-  };
-  const Pair pair = compact ? Pair{2, 40} : Pair{5, 120};
   if (size > enough)
     return;
   dropUnread(s);
@@ -241,11 +236,13 @@ void LoopEmitter::measure(LoopState s, unsigned depth, int64_t copies, int64_t e
   // A merge goes on as a loop over the gaps that are left, one of two as a loop over what is left of one.
   const SmallVector<unsigned> minterms = visited(s, depth, who);
   const bool two = who.size() == 2, tails = two && minterms.size() > 1;
+  // An innermost loop over what two lists share has its body this often, and as much else.
   const bool shared = two && minterms == ArrayRef<unsigned>{3} && depth + 1 == plan.order.size();
-  size += shared ? copies * pair.size : 0;
+  const int64_t bodies = compact ? 2 : 5, steps = compact ? 40 : 120;
+  size += shared ? copies * steps : 0;
   for (unsigned minterm : minterms) {
     const bool again = minterm == 0 ? !who.empty() : tails && minterm != 3;
-    const int64_t each = copies * (shared ? pair.copies : again ? 2 : 1);
+    const int64_t each = copies * (shared ? bodies : again ? 2 : 1);
     size += each * choose;
     for (auto [k, o] : llvm::enumerate(who))
       size += minterm >> k & 1 ? each * step(o) : 0;
