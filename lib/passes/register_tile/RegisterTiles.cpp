@@ -353,7 +353,9 @@ private:
     scf::ForOp inner = nest.inner;
     if (!nest.ivDependentBounds)
       return {inner.getLowerBound(), inner.getUpperBound()};
-    SmallVector<Value> inits{constant(0), constant(std::numeric_limits<int64_t>::max())};
+    // Without an iteration there is no tile.
+    Value most = select(isLess(begin, end), constant(std::numeric_limits<int64_t>::max()), constant(0));
+    SmallVector<Value> inits{constant(0), most};
     auto narrow = [&](Value index, const levels::Values &bounds) {
       IRMapping map = prologue(index);
       return levels::Values{max(bounds[0], map.lookupOrDefault(inner.getLowerBound())),
