@@ -80,6 +80,15 @@ struct ExpandQuery : impl::ExpandQueryBase<ExpandQuery> {
 
 //===--- Slices ---===//
 
+/// The encoding of the slice that an argument stood for before its whole took its place; null for others.
+const format::Encoding *sliceOf(BlockArgument arg) {
+  auto function = dyn_cast<func::FuncOp>(arg.getOwner()->getParentOp());
+  auto whole = function
+                   ? function.getArgAttrOfType<dialect::EncodingAttr>(arg.getArgNumber(), dialect::kWholeAttr)
+                   : dialect::EncodingAttr();
+  return whole ? &whole.getValue() : nullptr;
+}
+
 bool isSliced(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   return tensor && format::hasSlices(dialect::getEncoding(tensor).getValue());
@@ -292,8 +301,26 @@ struct ResolveOrder : impl::ResolveOrderBase<ResolveOrder> {
     Value source = use.get();
     if (auto before = source.getDefiningOp<dialect::ConvertOp>())
       source = before.getSource();
+    else
+      subscriptSlice(generic, use);
     use.set(dialect::ConvertOp::create(b, generic.getLoc(), dialect::withEncoding(type, conversion.target),
                                        source));
+  }
+
+  /// What is converted is a slice itself, of which the whole had subscripts before: loops over its levels
+  /// would leave the slice.
+  static void subscriptSlice(linalg::GenericOp generic, OpOperand &use) {
+    auto arg = dyn_cast<BlockArgument>(use.get());
+    const format::Encoding *encoding = arg ? sliceOf(arg) : nullptr;
+    if (!encoding)
+      return;
+    SmallVector<AffineMap> maps = generic.getIndexingMapsArray();
+    SmallVector<AffineExpr> subscripts(maps[use.getOperandNumber()].getResults());
+    for (auto [d, dimension] : llvm::enumerate(encoding->dims))
+      if (const auto &slice = dimension.slice)
+        subscripts[d] = (subscripts[d] - *slice->offset).floorDiv(*slice->stride);
+    maps[use.getOperandNumber()] = AffineMap::get(generic.getNumLoops(), 0, subscripts, generic.getContext());
+    generic.setIndexingMapsAttr(Builder(generic.getContext()).getAffineMapArrayAttr(maps));
   }
 };
 
@@ -317,12 +344,13 @@ struct HoistConvert : impl::HoistConvertBase<HoistConvert> {
   /// The converted tensor becomes an argument; the unconverted one goes when nothing else reads it.
   void hoist(func::FuncOp function, dialect::ConvertOp op, unsigned number) {
     Builder b(function.getContext());
-    Attribute source = dialect::getEncoding(cast<RankedTensorType>(op.getSource().getType()));
+    auto whole = function.getArgAttrOfType<dialect::EncodingAttr>(number, dialect::kWholeAttr);
+    Attribute source = whole ? whole : dialect::getEncoding(cast<RankedTensorType>(op.getSource().getType()));
     Attribute name = function.getArgAttr(number, dialect::kNameAttr);
     Value target = existing(function, op, name);
     if (!target) {
       SmallVector<NamedAttribute> attrs{b.getNamedAttr(dialect::kSourceAttr, source)};
-      for (StringRef kept : {dialect::kNameAttr, dialect::kEntriesAttr, dialect::kWholeAttr})
+      for (StringRef kept : {dialect::kNameAttr, dialect::kEntriesAttr})
         if (Attribute attr = function.getArgAttr(number, kept))
           attrs.push_back(b.getNamedAttr(kept, attr));
       (void)function.insertArgument(number + 1, op.getType(), b.getDictionaryAttr(attrs), op.getLoc());
