@@ -48,8 +48,8 @@ def ExpandConvert : FunctionPass<"tulle-expand-convert", tulle # arith # scf # t
 
 def ResolveOrder : FunctionPass<"tulle-resolve-order", tulle, "Convert operands whose level order no common loop order allows", [{
   For every linalg.generic the loop order is planned (iteration/Plan.h). The operand that does not fit is read through
-  a `tulle.convert` to the cheapest encoding that does, and a remark says so. After this pass `tulle-sparsify` finds
-  a loop order for every statement.
+  a `tulle.convert` to the cheapest encoding that does, and a remark says so. Of an argument that `tulle.whole` marks, the slice
+  is converted, with plain subscripts. After this pass `tulle-sparsify` finds a loop order for every statement.
 }]>;
 
 def ResolveSlices : FunctionPass<"tulle-resolve-slices", tulle # linalg # arith # tensor,
