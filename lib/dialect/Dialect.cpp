@@ -22,6 +22,13 @@ llvm::hash_code tulle::format::hash_value(const Encoding &encoding) {
 
 llvm::hash_code tulle::iteration::hash_value(const Cpu &cpu) { return llvm::hash_value(printCpu(cpu)); }
 
+std::vector<std::string> dialect::strategyNames() {
+  std::vector<std::string> names;
+  for (uint32_t i = 0; i <= getMaxEnumValForStrategy(); ++i)
+    names.push_back(stringifyStrategy(Strategy(i)).str());
+  return names;
+}
+
 namespace {
 /// Names encodings after their preset, so that IR reads `tensor<?x?xf64, #CSR>`.
 struct EncodingAliases : OpAsmDialectInterface {

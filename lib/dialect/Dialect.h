@@ -42,6 +42,8 @@ namespace tulle::dialect {
 EncodingAttr getEncoding(mlir::RankedTensorType type);
 /// The same shape and element type with another encoding (none when it is dense row-major).
 mlir::RankedTensorType withEncoding(mlir::RankedTensorType type, const format::Encoding &encoding);
+/// What `--strategy` may be: the names of the enum.
+std::vector<std::string> strategyNames();
 /// What an scf.for is by its `tulle.loop`.
 LoopAttr loopOf(mlir::Operation *loop);
 /// The element type that has the IR type; nullopt where none does.

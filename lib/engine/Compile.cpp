@@ -1,5 +1,6 @@
 // Programs to kernels: found in memory by a key of everything their code depends on, else on disk, else
 // compiled; and the text of every stage on the way.
+#include "dialect/Dialect.h"
 #include "engine/Codegen.h"
 #include "engine/Compilation.h"
 #include "engine/DiskCache.h"
@@ -30,10 +31,11 @@ void checkOptions(const Options &options) {
                options.vectorLength);
   if (options.threads > kMostThreads)
     throwError("threads = {}: expected at most {}, or 0 for all cores", options.threads, kMostThreads);
-  constexpr std::string_view strategies[] = {"auto", "merge", "gallop", "merge_or_gallop", "blocks"};
-  if (std::find(std::begin(strategies), std::end(strategies), options.strategy) == std::end(strategies))
-    throwError("strategy '{}': expected auto, merge, gallop, merge_or_gallop or blocks", options.strategy);
+  if (std::vector<std::string> known = strategyNames(); std::ranges::count(known, options.strategy) == 0)
+    throwError("strategy '{}': expected one of {}", options.strategy, fmt::join(known, ", "));
 }
+
+std::vector<std::string> strategyNames() { return dialect::strategyNames(); }
 
 bool indicesFit32(const std::vector<int64_t> &dims, int64_t entries) {
   constexpr int64_t most = std::numeric_limits<int32_t>::max();

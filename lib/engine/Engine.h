@@ -14,9 +14,8 @@ struct Options {
   bool wideIndices = false;  ///< gather with 64-bit indices even where coordinates fit 32. For tests
   unsigned threads =
       0; ///< at most; 0: OMP_NUM_THREADS, else the cores this process may run on; 1: code without threads
-  bool deterministic = false; ///< results have the same bits for any number of threads
-  std::string strategy =
-      "auto"; ///< how sets of coordinates are co-iterated: auto, merge, gallop, merge_or_gallop or blocks
+  bool deterministic = false;    ///< results have the same bits for any number of threads
+  std::string strategy = "auto"; ///< how sets of coordinates are co-iterated: one of strategyNames()
   int64_t workPerThread =
       0; ///< stored entries that make another thread profitable; 0: the cost model's. For tests
   std::string upstreamPasses = {}; ///< MLIR's, of functions, run between all passes. For tests
@@ -26,6 +25,9 @@ struct Options {
   bool diskCache =
       true; ///< objects are kept below $TULLE_CACHE_DIR, else $XDG_CACHE_HOME/tulle, else ~/.cache/tulle
 };
+
+/// How sets of coordinates can be co-iterated, `auto` first.
+std::vector<std::string> strategyNames();
 
 /// One stored buffer set a kernel takes.
 struct Argument {

@@ -72,8 +72,11 @@ bool equal(const Expr &a, const Expr &b) {
          equal(a->lhs, b->lhs) && equal(a->rhs, b->rhs);
 }
 
-bool contains(const Expr &e, ExprKind kind) {
-  return e && (e->kind == kind || contains(e->lhs, kind) || contains(e->rhs, kind));
+const ExprNode *find(const Expr &e, ExprKind kind) {
+  if (!e || e->kind == kind)
+    return e.get();
+  const ExprNode *left = find(e->lhs, kind);
+  return left ? left : find(e->rhs, kind);
 }
 
 const Expr &body(const Expr &e) { return e->kind == ExprKind::Let ? body(e->rhs) : e; }

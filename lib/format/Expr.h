@@ -56,8 +56,10 @@ Expr unrank(Expr rank);
 Expr let(std::string name, Expr bound, Expr body);
 Expr binary(ExprKind kind, Expr lhs, Expr rhs);
 bool equal(const Expr &a, const Expr &b);
-/// Whether an expression of this kind occurs in `e`, which may be null. Variables are not followed.
-bool contains(const Expr &e, ExprKind kind);
+/// The first expression of this kind in `e`, which may be null; null if there is none. Variables are not
+/// followed.
+const ExprNode *find(const Expr &e, ExprKind kind);
+inline bool contains(const Expr &e, ExprKind kind) { return find(e, kind) != nullptr; }
 /// The expression below the leading `let`s.
 const Expr &body(const Expr &e);
 /// Whether the expression is an operation on two others: `Add` … `Shr`.

@@ -86,11 +86,11 @@ struct Costs {
   int64_t codeBudget = 2000;
   /// From so many operations of one copy of the loops on, where LLVM sees so many instructions as well, it
   /// neither unrolls nor vectorizes what tulle-vectorize left: each of many loops would become several.
-  int64_t largeStatement = 400, largeModule = 2000;
+  int64_t largeStatement = 250, largeModule = 1000;
   /// The same for other statements: what is that long has vectors and tiles already (experiment 055).
   int64_t longModule = 3000;
   /// From so many instructions on, LLVM only does what takes time in proportion to the code (experiment 054).
-  int64_t hugeModule = 7000;
+  int64_t hugeModule = 4000;
   /// The loops of a new tensor are emitted so often: they count and store.
   int64_t assemblyCopies = 3;
 

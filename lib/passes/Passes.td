@@ -77,7 +77,7 @@ def Sparsify : FunctionPass<"tulle-sparsify", tulle # arith # scf # tensor # com
   operands that are present.
 }]> {
   let options = [
-    Option<"strategy", "strategy", "std::string", /*default=*/"\"auto\"", "How sets of coordinates are iterated: auto, merge, gallop, merge_or_gallop or blocks">
+    Option<"strategy", "strategy", "std::string", /*default=*/"\"auto\"", "How sets of coordinates are iterated: a name of the enum Strategy">
   ];
 }
 
@@ -335,6 +335,10 @@ def VersionLoops : FunctionPass<"tulle-version-loops", arith # scf, "Version loo
     Option<"vl", "vl", "unsigned", /*default=*/"0", "Elements of a vector; 0: 256 bits of the widest element">
   ];
 }
+
+def ExpandPowers : FunctionPass<"tulle-expand-powers", arith # scf # vector, "Expand integer powers into loops", [{
+  Every `math.ipowi`, of numbers and of vectors, becomes a loop that squares the base and ends with the last bit of the exponents.
+}]>;
 
 def ExpandExp : FunctionPass<"tulle-expand-exp", arith, "Expand exponentials into polynomials", [{
   Every `math.exp` of f32 and f64 with `fastmath<contract>` becomes arithmetic, with an error below one unit in the last place

@@ -9,7 +9,6 @@
 #include "mlir/Conversion/ConvertToLLVM/ToLLVMPass.h"
 #include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
 #include "mlir/Conversion/IndexToLLVM/IndexToLLVM.h"
-#include "mlir/Conversion/MathToFuncs/MathToFuncs.h"
 #include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
 #include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
@@ -99,13 +98,13 @@ static std::string ownPasses(Stage stage, const Options &options) {
     return fmt::format("func.func(tulle-vectorize-block-rows,tulle-peel-partial-tiles,tulle-pack-operands,"
                        "tulle-cache-block,tulle-version-loops{{vl={}}},tulle-register-tiles{{factors={} {}}},"
                        "tulle-expand-exp,tulle-expand-bf16,tulle-vectorize{{{}{}}},tulle-expand-segments,"
-                       "tulle-pipeline-scatters,tulle-loop-hints),tulle-outline",
+                       "tulle-pipeline-scatters,tulle-loop-hints,tulle-expand-powers),tulle-outline",
                        options.vectorLength, !options.deterministic, vectors,
                        options.deterministic ? "" : "sample-rows=true ", vectors);
   case Stage::Llvm:
     // Allocation goes through functions that the engine binds: unlike malloc, they may refuse.
     // Masks of vectors have no lowering in convert-to-llvm.
-    return "convert-math-to-funcs,convert-scf-to-cf,func.func(convert-complex-to-standard),convert-vector-to-"
+    return "convert-scf-to-cf,func.func(convert-complex-to-standard),convert-vector-to-"
            "llvm{enable-x86vector="
            "true},finalize-memref-to-llvm{use-generic-functions=true},"
            "convert-to-llvm,reconcile-unrealized-casts,tulle-attach-loop-metadata,tulle-launch,tulle-noalias,"
@@ -165,7 +164,6 @@ static void registerPasses() {
   // Nothing here runs these; tests do, between all passes (Options::upstreamPasses).
   mlir::registerControlFlowSinkPass();
   mlir::registerLoopInvariantSubsetHoistingPass();
-  mlir::registerPass([] { return mlir::createConvertMathToFuncs(); });
   mlir::registerPass([] { return mlir::createSCFToControlFlowPass(); });
   mlir::registerPass([] { return mlir::createConvertComplexToStandardPass(); });
   mlir::registerPass([] { return mlir::createConvertVectorToLLVMPass(); });

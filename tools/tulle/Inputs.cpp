@@ -75,10 +75,9 @@ void addThreadOptions(CLI::App &command, ThreadOptions &options) {
 void addStrategyOption(CLI::App &command, std::string &strategy) {
   command
       .add_option("--strategy", strategy,
-                  "How loops over sets of coordinates run: merge, gallop, merge_or_gallop or blocks "
-                  "(default: auto, by the "
-                  "cost model)")
-      ->check(CLI::IsMember({"auto", "merge", "gallop", "merge_or_gallop", "blocks"}))
+                  fmt::format("How loops over sets of coordinates run: {} (default: auto, by the cost model)",
+                              fmt::join(engine::strategyNames(), ", ")))
+      ->check(CLI::IsMember(engine::strategyNames()))
       ->type_name("");
 }
 

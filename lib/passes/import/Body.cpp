@@ -194,42 +194,22 @@ template <typename Division> Value BodyBuilder::divide(Value x, Value y) {
   return select(isZero, zero, signedResult);
 }
 
-/// Repeated squaring, where the exponent is not known with a selection for each of its bits: of 64, a loop
-/// takes less time and code.
+/// Repeated squaring, where the exponent is known; the inverse of 0 is 0.
 Value BodyBuilder::power(Value x, Value y) {
   Type type = x.getType();
-  const unsigned width = type.getIntOrFloatBitWidth();
-  Value zero = integer(type, 0), one = integer(type, 1);
-  auto multiply = [&](Value a, Value b) { return Value(plain<arith::MulIOp>(a, b)); };
-  auto bySquaring = [&](unsigned bits,
-                        llvm::function_ref<Value(unsigned k, Value result, Value square)> step) {
-    Value result = one, square = x;
-    for (unsigned k = 0; k < bits; ++k) {
-      result = step(k, result, square);
-      square = k + 1 < bits ? multiply(square, square) : square;
+  Value zero = integer(type, 0);
+  APInt exponent;
+  if (matchPattern(y, m_ConstantInt(&exponent)) && exponent.isNonNegative()) {
+    Value result = integer(type, 1), square = x;
+    for (unsigned k = 0, bits = exponent.getActiveBits(); k < bits; ++k) {
+      result = exponent[k] ? Value(plain<arith::MulIOp>(result, square)) : result;
+      square = k + 1 < bits ? Value(plain<arith::MulIOp>(square, square)) : square;
     }
     return result;
-  };
-  APInt exponent;
-  if (matchPattern(y, m_ConstantInt(&exponent)) && exponent.isNonNegative())
-    return bySquaring(exponent.getActiveBits(), [&](unsigned k, Value result, Value square) {
-      return exponent[k] ? multiply(result, square) : result;
-    });
-  auto selected = [&](unsigned k, Value result, Value square) {
-    Value bit = plain<arith::AndIOp>(y, integer(type, int64_t(1) << k));
-    return select(compareInts(P::ne, bit, zero), multiply(result, square), result);
-  };
-  // math.ipowi divides by zero for 0 ** -1; the truncated inverse is 0 unless x is 1 or -1.
-  Value result = width < 64 ? bySquaring(width - 1, selected)
-                            : Value(plain<math::IPowIOp>(x, plain<arith::MaxSIOp>(y, zero)));
-  Value minus = integer(type, -1);
-  Value odd = compareInts(P::ne, plain<arith::AndIOp>(y, one), zero);
-  auto equals = [&](Value to) { return compareInts(P::eq, x, to); };
-  Value sign = select(odd, minus, one);
-  Value inverse = select(equals(minus), sign, zero);
-  inverse = select(equals(one), one, inverse);
-  Value isNegative = compareInts(P::slt, y, zero);
-  return select(isNegative, inverse, result);
+  }
+  // math.ipowi is not defined for 0 and a negative exponent; what it gives for 2 is 0.
+  Value isInverse = plain<arith::AndIOp>(compareInts(P::slt, y, zero), compareInts(P::eq, x, zero));
+  return plain<math::IPowIOp>(select(isInverse, integer(type, 2), x), y);
 }
 
 /// Shifting by the width or more moves every bit out.

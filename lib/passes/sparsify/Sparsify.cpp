@@ -10,6 +10,7 @@
 #include "passes/sparsify/Emitter.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringExtras.h"
 
 namespace tulle::passes {
 using namespace mlir;
@@ -210,7 +211,7 @@ struct Sparsify : impl::SparsifyBase<Sparsify> {
     std::optional<dialect::Strategy> named = dialect::symbolizeStrategy(strategy);
     if (!named) {
       getOperation().emitError("strategy '")
-          << strategy << "': expected auto, merge, gallop, merge_or_gallop or blocks";
+          << strategy << "': expected one of " << llvm::join(dialect::strategyNames(), ", ");
       return signalPassFailure();
     }
     chosen = *named;

@@ -419,9 +419,10 @@ struct VectorizePass : impl::VectorizeBase<VectorizePass> {
   }
 
 private:
-  /// LLVM vectorizes consecutive accesses well.
+  /// LLVM vectorizes consecutive accesses well, but not the loops that powers become.
   static bool isConsecutive(const VectorizationLegality &legality) {
-    return !legality.gathers && !legality.branches && legality.reductions.empty();
+    return !legality.gathers && !legality.branches && legality.reductions.empty() &&
+           !anyIn(legality.loop, [](Operation *op) { return isa<math::IPowIOp>(op); });
   }
 
   bool isPredicated(const VectorizationLegality &legality) const {

@@ -12,14 +12,6 @@ using format::LevelKind;
 
 namespace {
 
-/// The window of a rank; a negative one means that the whole dimension is ranked.
-const format::ExprNode *findRank(const format::Expr &e) {
-  if (!e || e->kind == format::ExprKind::Rank)
-    return e.get();
-  const format::ExprNode *left = findRank(e->lhs);
-  return left ? left : findRank(e->rhs);
-}
-
 class Validator {
 public:
   explicit Validator(const Tensor &tensor) : tensor(tensor) {}
@@ -302,7 +294,7 @@ private:
 
   void checkPermutation() const {
     for (unsigned l = 0; l < shapes.size(); ++l) {
-      const format::ExprNode *rank = findRank(tensor.encoding.levels[l].expr);
+      const format::ExprNode *rank = format::find(tensor.encoding.levels[l].expr, format::ExprKind::Rank);
       if (!rank)
         continue;
       unsigned f = *tensor.layout.permutation[l];

@@ -44,16 +44,9 @@ bool has(const Order &order, ExprKind kind) {
   return llvm::any_of(order.levels, [&](const Expr &e) { return format::contains(e, kind); });
 }
 
-static const format::ExprNode *findRank(const Expr &e) {
-  if (!e || e->kind == ExprKind::Rank)
-    return e.get();
-  const format::ExprNode *left = findRank(e->lhs);
-  return left ? left : findRank(e->rhs);
-}
-
 const format::ExprNode *rankOf(const Order &order) {
   for (const Expr &level : order.levels)
-    if (const format::ExprNode *found = findRank(level))
+    if (const format::ExprNode *found = format::find(level, ExprKind::Rank))
       return found;
   return nullptr;
 }
