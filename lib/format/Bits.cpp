@@ -1,5 +1,6 @@
-// Each operation moves, masks or unites an array of 63 bit sources; the inverse gathers the bits of each
-// level.
+// For each bit of a level's coordinate, the bit of a dimension's coordinate that it is: an expression's
+// operations move, mask or unite the 63 sources of their operands, and the inverse gathers the bits from the
+// levels.
 #include "format/Bits.h"
 #include <algorithm>
 #include <bit>

@@ -1,4 +1,5 @@
-// Interval arithmetic whose ends are expressions over the sizes of the dimensions; constants are folded.
+// The least and the largest coordinate of each level, by interval arithmetic on the map: ends are expressions
+// over the sizes of the dimensions, and constants are folded.
 #include "format/Bits.h"
 #include "format/Layout.h"
 #include "format/LevelKinds.h"

@@ -51,14 +51,14 @@ Value fitEntries(const Target &target, Value count, Value block) {
 Values planPositions(const Target &target, Value entries, Value block, function_ref<Values()> count) {
   if (!entries || target.plan == AssemblyPlan::Count)
     return count();
-  const auto runs =
+  const auto groups =
       size_t(llvm::count_if(target.storage.layout.positions, [](auto &field) { return bool(field); }));
-  Values bounds(runs, entries);
+  Values bounds(groups, entries);
   if (target.plan == AssemblyPlan::Bound)
     return bounds;
   return either(
       target, fitEntries(target, saturated(target, entries), block),
-      SmallVector<Type>(runs, target.builder.getIndexType()), [&] { return bounds; }, count);
+      SmallVector<Type>(groups, target.builder.getIndexType()), [&] { return bounds; }, count);
 }
 
 } // namespace tulle::assemble

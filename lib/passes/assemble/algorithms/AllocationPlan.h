@@ -21,9 +21,9 @@ mlir::Value fitEntries(const Target &target, mlir::Value count, mlir::Value bloc
 /// The same of bytes.
 mlir::Value fitBytes(const levels::Emitter &e, mlir::Value bytes);
 
-/// The numbers of positions of the target's runs (Appender) to allocate, for at most `entries` entries (null:
-/// not known) with `block` values each: this bound for each where the target's plan, or without one the
-/// memory available, allows it; else what `count()` computes.
+/// The numbers of positions of the target's groups of levels (Appender) to allocate, for at most `entries`
+/// entries (null: not known) with `block` values each: this bound for each where the target's plan, or
+/// without one the memory available, allows it; else what `count()` computes.
 Values planPositions(const Target &target, mlir::Value entries, mlir::Value block,
                      llvm::function_ref<Values()> count);
 

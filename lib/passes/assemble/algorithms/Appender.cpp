@@ -1,5 +1,5 @@
-// Appends by comparing an entry with the newest position of each run: what differs gets a new position, in
-// this run and in those below.
+// Appends by comparing an entry with the newest position of each group: what differs gets a new position, in
+// this group and in those below.
 #include "passes/assemble/algorithms/Appender.h"
 #include <limits>
 
@@ -16,12 +16,13 @@ Appender::Appender(Target &target, bool unique, bool counting, bool wholeBlocks)
   for (unsigned l = 0, above = 0; l < stored; above = l) {
     while (target.isFull(l))
       ++l;
-    Run run{above, l, target.positionsEnd(l), false, Register(target, zero), Register(target, zero), {}};
-    run.alwaysNew = unique && run.end == (wholeBlocks ? stored : target.levels());
-    for (unsigned k = l; !run.alwaysNew && k < run.end; ++k)
-      run.last.emplace_back(target, none);
-    l = run.end;
-    runs.push_back(std::move(run));
+    LevelGroup group{above, l, target.positionsEnd(l), false, Register(target, zero), Register(target, zero),
+                     {}};
+    group.alwaysNew = unique && group.end == (wholeBlocks ? stored : target.levels());
+    for (unsigned k = l; !group.alwaysNew && k < group.end; ++k)
+      group.last.emplace_back(target, none);
+    l = group.end;
+    groups.push_back(std::move(group));
   }
   if (fiberLevels() > 0)
     closed.emplace(target, zero);
@@ -30,7 +31,7 @@ Appender::Appender(Target &target, bool unique, bool counting, bool wholeBlocks)
 }
 
 Values Appender::positionCounts() const {
-  return llvm::map_to_vector<6>(runs, [](const Run &run) { return run.count.get(); });
+  return llvm::map_to_vector<6>(groups, [](const LevelGroup &group) { return group.count.get(); });
 }
 
 //===--- Parents and sizes ---===//
@@ -40,10 +41,11 @@ Appender::Parent Appender::below(unsigned level, const Parent &above, Value coor
   return {position, target.format(level).kind == LevelKind::Batch ? position : above.batch};
 }
 
-/// The numbers of positions of the full levels above a run; `checked` where their product may be too large.
-Appender::Parent Appender::throughFullLevels(const Run &run, const Parent &above, bool checked) const {
+/// The numbers of positions of the full levels above a group; `checked` where their product may be too large.
+Appender::Parent Appender::throughFullLevels(const LevelGroup &group, const Parent &above,
+                                             bool checked) const {
   Parent numbers = above;
-  for (unsigned l = run.above; l < run.first; ++l) {
+  for (unsigned l = group.above; l < group.first; ++l) {
     Value size = target.levelSize(l);
     numbers.position =
         checked ? target.product(l, numbers.position, size) : target.mul(numbers.position, size);
@@ -53,15 +55,15 @@ Appender::Parent Appender::throughFullLevels(const Run &run, const Parent &above
   return numbers;
 }
 
-/// Where the parent's run starts in the positions field; of numbers of parents: the field's length.
-Value Appender::positionsStart(const Run &run, const Parent &parent) const {
-  if (target.format(run.first).kind == LevelKind::LooseCompressed)
+/// Where the parent's group starts in the positions field; of numbers of parents: the field's length.
+Value Appender::positionsStart(const LevelGroup &group, const Parent &parent) const {
+  if (target.format(group.first).kind == LevelKind::LooseCompressed)
     return target.mul(parent.position, 2);
   return parent.batch ? target.add(parent.position, parent.batch) : parent.position;
 }
 
-Value Appender::parents(size_t run, Value positions) const {
-  return throughFullLevels(runs[run], {positions, {}}, /*checked=*/false).position;
+Value Appender::parents(size_t group, Value positions) const {
+  return throughFullLevels(groups[group], {positions, {}}, /*checked=*/false).position;
 }
 
 void Appender::allocate(ValueRange bounds) {
@@ -70,11 +72,11 @@ void Appender::allocate(ValueRange bounds) {
     if (!target.storage.fields[field])
       target.allocate(field, count);
   };
-  auto boundOf = [&](size_t run) { return bounds.size() == 1 ? bounds[0] : bounds[run]; };
+  auto boundOf = [&](size_t group) { return bounds.size() == 1 ? bounds[0] : bounds[group]; };
   Parent numbers{target.constant(1), target.constant(1)};
-  for (auto [r, run] : llvm::enumerate(runs)) {
-    numbers = throughFullLevels(run, numbers, /*checked=*/true);
-    allocateOnce(positionsField(run), positionsStart(run, numbers));
+  for (auto [r, group] : llvm::enumerate(groups)) {
+    numbers = throughFullLevels(group, numbers, /*checked=*/true);
+    allocateOnce(positionsField(group), positionsStart(group, numbers));
     numbers.position = boundOf(r);
   }
   block = target.blockValues();
@@ -82,40 +84,40 @@ void Appender::allocate(ValueRange bounds) {
   // The largest field first: where memory of an earlier result is used again, it gets the largest block,
   // which need not grow then.
   allocateOnce(layout.valuesField(), values);
-  for (auto [r, run] : llvm::enumerate(runs))
-    for (unsigned k = run.first; k < run.end; ++k)
+  for (auto [r, group] : llvm::enumerate(groups))
+    for (unsigned k = group.first; k < group.end; ++k)
       allocateOnce(layout.coordinates[k]->field, target.mul(boundOf(r), layout.coordinates[k]->stride));
-  if (runs.empty())
+  if (groups.empty())
     target.fillValues(target.constant(0), values);
 }
 
 //===--- Entries ---===//
 
 /// Elements of the positions field up to `end` are `count`.
-void Appender::fillPositions(const Run &run, Value end, Value count) {
+void Appender::fillPositions(const LevelGroup &group, Value end, Value count) {
   if (!counts)
-    forEach(target, run.filled.get(), end, LoopKind::Parallel,
-            [&](Value at) { target.store(positionsField(run), at, count); });
-  run.filled.set(end);
+    forEach(target, group.filled.get(), end, LoopKind::Parallel,
+            [&](Value at) { target.store(positionsField(group), at, count); });
+  group.filled.set(end);
 }
 
-Value Appender::appendPosition(const Run &run, ValueRange coordinates) {
-  for (auto [coordinate, last] : llvm::zip(coordinates, run.last))
+Value Appender::appendPosition(const LevelGroup &group, ValueRange coordinates) {
+  for (auto [coordinate, last] : llvm::zip(coordinates, group.last))
     last.set(coordinate);
-  Value position = run.count.get();
+  Value position = group.count.get();
   for (auto [k, coordinate] : llvm::enumerate(coordinates)) {
-    const format::CoordinateRef &ref = *target.storage.layout.coordinates[run.first + k];
+    const format::CoordinateRef &ref = *target.storage.layout.coordinates[group.first + k];
     if (counts || llvm::is_contained(leftOut, ref.field))
       continue;
     Value at = target.add(target.mul(position, ref.stride), ref.offset);
     target.checkWidth(ref.field, coordinate);
     target.store(ref.field, at, coordinate);
   }
-  run.count.set(target.add(position, 1));
+  group.count.set(target.add(position, 1));
   return position;
 }
 
-/// The value at a coordinate below a position of the last run.
+/// The value at a coordinate below a position of the last group.
 void Appender::addValue(Value position, ValueRange coordinates, Value value) {
   position = target.positionBelow(position, stored, target.levels(), coordinates);
   if (unique)
@@ -129,34 +131,34 @@ void Appender::addValue(Value position, ValueRange coordinates, Value value) {
       [&] { target.storeValue(position, value); });
 }
 
-/// The newest position of a run, at these coordinates of all levels. `end`, if any: the element of the
-/// positions field up to which the run's are final when its newest parent is the one it had before.
-Value Appender::extend(Run &run, Value end, ValueRange coordinates, Value value) {
-  coordinates = coordinates.slice(run.first, run.end - run.first);
-  Value newParent = end ? target.isDifferent(end, run.filled.get()) : Value();
+/// The newest position of a group, at these coordinates of all levels. `end`, if any: the element of the
+/// positions field up to which the group's are final when its newest parent is the one it had before.
+Value Appender::extend(LevelGroup &group, Value end, ValueRange coordinates, Value value) {
+  coordinates = coordinates.slice(group.first, group.end - group.first);
+  Value newParent = end ? target.isDifferent(end, group.filled.get()) : Value();
   auto grow = [&] {
     if (newParent)
       when(target, newParent, [&] {
-        startPositions(run, target.sub(end, 1));
-        fillPositions(run, end, run.count.get());
+        startPositions(group, target.sub(end, 1));
+        fillPositions(group, end, group.count.get());
       });
-    return appendPosition(run, coordinates);
+    return appendPosition(group, coordinates);
   };
-  auto newest = [&] { return target.sub(run.count.get(), 1); };
-  const bool storesValue = run.end == target.levels() && !counts;
-  if (run.alwaysNew) {
+  auto newest = [&] { return target.sub(group.count.get(), 1); };
+  const bool storesValue = group.end == target.levels() && !counts;
+  if (group.alwaysNew) {
     Value position = grow();
     if (storesValue && value)
       target.storeValue(position, value);
     return position;
   }
   either(
-      target, anyDiffers(target, coordinates, run.last, newParent),
+      target, anyDiffers(target, coordinates, group.last, newParent),
       [&] {
         Value position = grow();
         if (storesValue) {
           target.storeValue(position, value);
-        } else if (!counts && run.end == stored) {
+        } else if (!counts && group.end == stored) {
           Value begin = target.mul(position, block);
           target.fillValues(begin, target.add(begin, block));
         }
@@ -168,33 +170,33 @@ Value Appender::extend(Run &run, Value end, ValueRange coordinates, Value value)
   return newest();
 }
 
-/// The position above level `end`, behind some runs, that has these coordinates; stores the value of a tensor
-/// without blocks.
-Appender::Parent Appender::reach(MutableArrayRef<Run> through, unsigned end, ValueRange coordinates,
+/// The position above level `end`, behind some groups, that has these coordinates; stores the value of a
+/// tensor without blocks.
+Appender::Parent Appender::reach(MutableArrayRef<LevelGroup> through, unsigned end, ValueRange coordinates,
                                  Value value) {
   Parent parent{target.constant(0), {}};
   unsigned l = 0;
-  for (Run &run : through) {
-    for (; l < run.first; ++l)
+  for (LevelGroup &group : through) {
+    for (; l < group.first; ++l)
       parent = below(l, parent, coordinates[l]);
-    Value edge = l > 0 ? target.add(positionsStart(run, parent), 1) : Value();
-    parent.position = extend(run, edge, coordinates, value);
-    l = run.end;
+    Value edge = l > 0 ? target.add(positionsStart(group, parent), 1) : Value();
+    parent.position = extend(group, edge, coordinates, value);
+    l = group.end;
   }
   for (; l < end; ++l)
     parent = below(l, parent, coordinates[l]);
   return parent;
 }
 
-/// The position of the last run at these coordinates.
+/// The position of the last group at these coordinates.
 Value Appender::blockAt(ValueRange coordinates, Value value) {
-  return fibers ? extend(runs.back(), {}, coordinates, value)
-                : reach(runs, stored, coordinates, value).position;
+  return fibers ? extend(groups.back(), {}, coordinates, value)
+                : reach(groups, stored, coordinates, value).position;
 }
 
 void Appender::append(ValueRange coordinates, Value value) {
   Value position = blockAt(coordinates, value);
-  if (!counts && (runs.empty() || stored < target.levels()))
+  if (!counts && (groups.empty() || stored < target.levels()))
     addValue(position, coordinates, value);
 }
 
@@ -203,20 +205,20 @@ Value Appender::appendBlock(ValueRange coordinates) { return target.mul(blockAt(
 void Appender::closeFiber(ValueRange coordinates) {
   if (!fibers)
     return;
-  Run &run = runs.back();
-  Value count = run.count.get(), before = closed->get();
+  LevelGroup &group = groups.back();
+  Value count = group.count.get(), before = closed->get();
   when(target, target.isDifferent(count, before), [&] {
-    Parent parent = reach(MutableArrayRef(runs).drop_back(), fiberLevels(), coordinates, {});
-    Value end = target.add(positionsStart(run, parent), 1);
-    startPositions(run, end);
+    Parent parent = reach(MutableArrayRef(groups).drop_back(), fiberLevels(), coordinates, {});
+    Value end = target.add(positionsStart(group, parent), 1);
+    startPositions(group, end);
     // The parents between this one and the one before have no entries; this one's end here.
-    fillPositions(run, end, before);
+    fillPositions(group, end, before);
     if (!counts)
-      target.store(positionsField(run), end, count);
-    run.filled.set(target.add(end, 1));
+      target.store(positionsField(group), end, count);
+    group.filled.set(target.add(end, 1));
     closed->set(count);
     // The next entry is not compared with the newest one.
-    for (const Register &last : run.last)
+    for (const Register &last : group.last)
       last.set(target.constant(std::numeric_limits<int64_t>::min()));
   });
 }
@@ -226,22 +228,22 @@ void Appender::closeFiber(ValueRange coordinates) {
 void Appender::beginChunk(ValueRange starts) {
   first.emplace(target, target.constant(-1));
   block = target.blockValues();
-  for (auto [r, run] : llvm::enumerate(runs)) {
-    run.count.set(starts[r]);
+  for (auto [r, group] : llvm::enumerate(groups)) {
+    group.count.set(starts[r]);
     // The first element, where the first parent's begin, is written with the chunk before.
     if (r > 0)
-      run.filled.set(target.add(parents(r, starts[r - 1]), 1));
+      group.filled.set(target.add(parents(r, starts[r - 1]), 1));
   }
   if (closed)
     closed->set(starts.back());
 }
 
 /// What a chunk writes first of the positions field is element `from`.
-void Appender::startPositions(const Run &run, Value from) {
-  if (!first || &run != &runs.front())
+void Appender::startPositions(const LevelGroup &group, Value from) {
+  if (!first || &group != &groups.front())
     return;
   Value none = target.isEqual(first->get(), -1);
-  for (const Register &r : {run.filled, *first})
+  for (const Register &r : {group.filled, *first})
     r.set(target.select(none, from, r.get()));
 }
 
@@ -249,25 +251,25 @@ std::pair<Value, Value> Appender::chunkPositions() const {
   Value from = first->get();
   Value none = target.isEqual(from, -1);
   from = target.select(none, target.constant(0), from);
-  return {from, runs.front().filled.get()};
+  return {from, groups.front().filled.get()};
 }
 
 void Appender::finishChunk() {
-  for (size_t r = 1; r < runs.size(); ++r) {
-    Value above = parents(r, runs[r - 1].count.get());
-    fillPositions(runs[r], target.add(above, 1), runs[r].count.get());
+  for (size_t r = 1; r < groups.size(); ++r) {
+    Value above = parents(r, groups[r - 1].count.get());
+    fillPositions(groups[r], target.add(above, 1), groups[r].count.get());
   }
 }
 
 void Appender::finishJoined(ValueRange counts, Value reached) {
-  for (auto [r, run] : llvm::enumerate(runs)) {
-    run.count.set(counts[r]);
+  for (auto [r, group] : llvm::enumerate(groups)) {
+    group.count.set(counts[r]);
     Value filled = reached;
     if (r > 0) {
       filled = target.add(parents(r, counts[r - 1]), 1);
-      target.store(positionsField(run), target.constant(0), target.constant(0));
+      target.store(positionsField(group), target.constant(0), target.constant(0));
     }
-    run.filled.set(filled);
+    group.filled.set(filled);
   }
   finish();
 }
@@ -275,27 +277,27 @@ void Appender::finishJoined(ValueRange counts, Value reached) {
 void Appender::finish(bool exact) {
   const format::Layout &layout = target.storage.layout;
   Parent numbers{target.constant(1), target.constant(1)};
-  for (Run &run : runs) {
-    numbers = throughFullLevels(run, numbers, /*checked=*/false);
-    const unsigned field = positionsField(run);
-    Value length = positionsStart(run, numbers);
+  for (LevelGroup &group : groups) {
+    numbers = throughFullLevels(group, numbers, /*checked=*/false);
+    const unsigned field = positionsField(group);
+    Value length = positionsStart(group, numbers);
     // The root has one segment, and it starts at 0.
-    if (run.first == 0) {
+    if (group.first == 0) {
       target.store(field, target.constant(0), target.constant(0));
-      run.filled.set(target.constant(1));
+      group.filled.set(target.constant(1));
     }
-    numbers.position = run.count.get();
-    fillPositions(run, length, numbers.position);
+    numbers.position = group.count.get();
+    fillPositions(group, length, numbers.position);
     target.checkWidth(field, numbers.position);
     if (exact)
       continue;
-    if (&run != &runs.front())
+    if (&group != &groups.front())
       target.shrink(field, length);
-    for (unsigned k = run.first; k < run.end; ++k)
+    for (unsigned k = group.first; k < group.end; ++k)
       if (const format::CoordinateRef &ref = *layout.coordinates[k]; ref.offset == 0)
         target.shrink(ref.field, target.mul(numbers.position, ref.stride));
   }
-  if (!runs.empty() && !exact)
+  if (!groups.empty() && !exact)
     target.shrink(layout.valuesField(), target.mul(numbers.position, block));
 }
 

@@ -13,7 +13,7 @@ namespace tulle::assemble {
 using format::LevelKind;
 using levels::parallelTasks;
 
-/// The words of a run's cell in `scanCells` (HACKING.md).
+/// The words of a group's cell in `scanCells` (HACKING.md).
 static constexpr int64_t kCellWords = 2;
 
 /// The spaces that a loop iterates over, or its range.
@@ -221,7 +221,7 @@ void ChunkedAppend::plan(const Appending &how) {
   largest = chosen[1];
 }
 
-/// How many positions the last run needs, in all and for one chunk: those above have no more.
+/// How many positions the last group needs, in all and for one chunk: those above have no more.
 Values ChunkedAppend::count(const Appending &how) {
   begin();
   Value counts = newTable(target, chunks);
@@ -265,11 +265,11 @@ void ChunkedAppend::eachNumber(Value end, function_ref<void(Value)> body) const 
       });
 }
 
-/// Where a chunk begins in each run: waits until the chunks before it have said what they hold.
+/// Where a chunk begins in each group: waits until the chunks before it have said what they hold.
 Values ChunkedAppend::scanInOrder(const Appender &appender, Value number) const {
   Values starts;
-  for (auto [r, run] : llvm::enumerate(appender.allRuns()))
-    starts.push_back(make<ChainedScanOp>(target, run.count.get(), number, scanCells,
+  for (auto [r, group] : llvm::enumerate(appender.levelGroups()))
+    starts.push_back(make<ChainedScanOp>(target, group.count.get(), number, scanCells,
                                          target.constant(kCellWords * int64_t(r))));
   return starts;
 }
@@ -297,7 +297,7 @@ void ChunkedAppend::append(const Appending &how) {
 }
 
 void ChunkedAppend::appendInOrder(const Appending &how, Appender &whole) {
-  const int64_t words = kCellWords * int64_t(whole.allRuns().size());
+  const int64_t words = kCellWords * int64_t(whole.levelGroups().size());
   begin();
   scanCells = newTable(target, target.constant(words));
   for (int64_t at = 0; at < words; ++at)
@@ -330,17 +330,17 @@ void ChunkedAppend::shift(Value from, Value to, Value first, Value last, Value d
   });
 }
 
-/// What a chunk has of a run goes to the result, where it begins at `starts[r]` in run r.
-void ChunkedAppend::moveRun(const Target &staging, const Appender &appender, size_t r,
-                            ValueRange starts) const {
-  const Run &run = appender.allRuns()[r];
-  for (unsigned l = run.first; l < run.end; ++l)
+/// What a chunk has of a group goes to the result, where it begins at `starts[r]` in group r.
+void ChunkedAppend::moveGroup(const Target &staging, const Appender &appender, size_t r,
+                              ValueRange starts) const {
+  const LevelGroup &group = appender.levelGroups()[r];
+  for (unsigned l = group.first; l < group.end; ++l)
     if (const auto &ref = *target.storage.layout.coordinates[l]; ref.offset == 0)
-      move(staging, ref.field, starts[r], run.count.get(), target.constant(ref.stride));
+      move(staging, ref.field, starts[r], group.count.get(), target.constant(ref.stride));
   if (r == 0)
     return;
-  const unsigned field = *target.storage.layout.positions[run.first];
-  Value above = appender.parents(r, appender.allRuns()[r - 1].count.get());
+  const unsigned field = *target.storage.layout.positions[group.first];
+  Value above = appender.parents(r, appender.levelGroups()[r - 1].count.get());
   shift(staging.storage.fields[field], target.storage.fields[field], target.constant(1), target.add(above, 1),
         appender.parents(r, starts[r - 1]), starts[r]);
 }
@@ -357,12 +357,12 @@ void ChunkedAppend::appendToStaging(const Appending &how) const {
   eachNumber(chunks, [&](Value number) {
     Appender appender = how.appender(staging, /*counting=*/false);
     const parallel::Chunk own = chunk(number);
-    appender.beginChunk(Values(appender.allRuns().size(), target.constant(0)));
+    appender.beginChunk(Values(appender.levelGroups().size(), target.constant(0)));
     loops->append(appender, &own);
     appender.finishChunk();
     Values starts = scanInOrder(appender, number);
     for (size_t r = 0; r < starts.size(); ++r)
-      moveRun(staging, appender, r, starts);
+      moveGroup(staging, appender, r, starts);
     Value count = appender.lastCount();
     if (!loops->moveValues(target, starts.back(), count))
       move(staging, target.storage.layout.valuesField(), starts.back(), count, target.blockValues());
@@ -471,8 +471,8 @@ Value ChunkedAppend::countBefore() {
 
 //===--- Shared positions ---===//
 
-/// The field of the first run's positions, where it stands below full levels: its elements belong to parents
-/// that are known before, and the chunks write them in place.
+/// The field of the first group's positions, where it stands below full levels: its elements belong to
+/// parents that are known before, and the chunks write them in place.
 std::optional<unsigned> ChunkedAppend::sharedPositions() const {
   unsigned outer = 0;
   while (target.format(outer).kind == LevelKind::Dense)
@@ -503,7 +503,7 @@ Value ChunkedAppend::joinPositions(unsigned field) const {
   })[0];
 }
 
-/// What the buffers hold as soon as the chunks are done, with so many positions of each run.
+/// What the buffers hold as soon as the chunks are done, with so many positions of each group.
 void ChunkedAppend::finish(Appender &whole, ValueRange counts) const {
   auto shared = sharedPositions();
   whole.finishJoined(counts, shared ? joinPositions(*shared) : target.constant(0));

@@ -50,10 +50,10 @@ public:
     InPlace, ///< counting a chunk takes little of the time: it is counted first, takes its place, and is
              ///< stored where it belongs
     Counted, ///< counting is cheap and storing is not: all threads' chunks but the last one's are counted
-             ///< before any is stored. Each position of the only run has parents that are known before
+             ///< before any is stored. Each position of the only group has parents that are known before
   };
 
-  /// Whether the loops can be partitioned so. The target's levels are full ones and runs.
+  /// Whether the loops can be partitioned so. The target's levels are full ones and groups (LevelGroup).
   static bool possible(const TargetFacts &target, const Stream &stream);
 
   /// How many threads are profitable, and memory for each chunk: for `bound` entries, or without one (not
@@ -85,7 +85,8 @@ private:
   Values scanInOrder(const Appender &appender, mlir::Value number) const;
   void appendInOrder(const Appending &how, Appender &whole);
   void appendToStaging(const Appending &how) const;
-  void moveRun(const Target &staging, const Appender &appender, size_t run, mlir::ValueRange starts) const;
+  void moveGroup(const Target &staging, const Appender &appender, size_t group,
+                 mlir::ValueRange starts) const;
   void move(const Target &staging, unsigned field, mlir::Value base, mlir::Value count,
             mlir::Value each) const;
   void shift(mlir::Value from, mlir::Value to, mlir::Value first, mlir::Value last, mlir::Value distance,
@@ -104,7 +105,7 @@ private:
   Mode mode;
   mlir::Value threads, chunks;
   mlir::Value most, largest;        ///< entries in all, and in one chunk
-  mlir::Value next, scanCells;      ///< the next chunk nobody has begun; a cell for each run
+  mlir::Value next, scanCells;      ///< the next chunk nobody has begun; a cell for each group
   mlir::Value bases, firsts, lasts; ///< per chunk: its first position, and its elements of shared positions
 };
 
