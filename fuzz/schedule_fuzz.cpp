@@ -14,16 +14,18 @@ static notation::Program program() {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   static const notation::Program plain = program();
+  static const std::vector<std::string> strategies{"auto", "gallop"};
   notation::Program scheduled = plain, again = plain;
   try {
-    notation::applySchedule(scheduled, std::string_view(reinterpret_cast<const char *>(data), size));
+    notation::applySchedule(scheduled, std::string_view(reinterpret_cast<const char *>(data), size),
+                            strategies);
   } catch (const support::SyntaxError &error) {
     if (error.range.begin > size)
       std::abort();
     return 0;
   }
   const std::string text = notation::printSchedule(scheduled);
-  notation::applySchedule(again, text);
+  notation::applySchedule(again, text, strategies);
   if (notation::printSchedule(again) != text)
     std::abort();
   return 0;

@@ -13,7 +13,8 @@ struct CompileOptions {
   unsigned threads =
       0; ///< at most; 0: OMP_NUM_THREADS, else all cores of the process; 1: code without threads
   bool deterministic = false; ///< results have the same bits for any number of threads
-  std::string schedule;       ///< "assemble(C, count)": how to compute, where the default is not wanted
+  std::string schedule;       ///< "reorder(i, k, j); assemble(C, count)": how to compute, where the
+                              ///< default is not wanted
   /// Results besides those that no later statement reads; other intermediate tensors need not exist in
   /// memory.
   std::vector<std::string> results;

@@ -24,7 +24,7 @@ struct detail::KernelImpl {
 static std::shared_ptr<engine::Executable> build(const detail::KernelImpl &kernel,
                                                  const std::map<std::string, notation::Binding> &bindings) {
   notation::Program program = notation::check(kernel.text, bindings);
-  notation::applySchedule(program, kernel.schedule);
+  notation::applySchedule(program, kernel.schedule, engine::strategyNames());
   notation::addResults(program, kernel.results);
   notation::resolveWidths(program);
   return engine::compile(program, kernel.options);

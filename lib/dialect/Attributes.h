@@ -42,8 +42,8 @@ inline constexpr llvm::StringLiteral kCpuAttr = "tulle.cpu";
 inline constexpr llvm::StringLiteral kIndicesAttr = "tulle.indices";
 /// Its new sparse tensor does not store what equals its fill.
 inline constexpr llvm::StringLiteral kDropAttr = "tulle.drop_fill";
-/// How the memory of its new sparse tensor is sized, as its schedule says.
-inline constexpr llvm::StringLiteral kPlanAttr = "tulle.plan";
+/// What its schedule says (ScheduleAttr; read it by scheduleOf).
+inline constexpr llvm::StringLiteral kScheduleAttr = "tulle.schedule";
 
 //===--- Of loops and functions ---===//
 

@@ -46,6 +46,11 @@ mlir::RankedTensorType withEncoding(mlir::RankedTensorType type, const format::E
 std::vector<std::string> strategyNames();
 /// What an scf.for is by its `tulle.loop`.
 LoopAttr loopOf(mlir::Operation *loop);
+/// The schedule of a linalg.generic; null without one.
+ScheduleAttr scheduleOf(mlir::Operation *statement);
+/// Where a primitive (`reorder`, `strategy j`) stands in the user's text, else the statement's own location,
+/// which is a FusedLoc of such places, each with its primitive as metadata.
+mlir::Location locationOf(mlir::Operation *statement, llvm::StringRef primitive);
 /// The element type that has the IR type; nullopt where none does.
 std::optional<ElementType> elementType(mlir::Type type);
 /// format::whyNotExecutable for elements of an IR type.

@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Remarks.h"
 #include "passes/assemble/algorithms/Phase.h"
+#include "passes/program/PrintSchedule.h"
 #include <algorithm>
 #include <mutex>
 
@@ -55,6 +56,9 @@ ContextLease::ContextLease() {
       remarkTexts.push_back(diagnostic.str());
       return mlir::success();
     }
+    if (auto place = mlir::dyn_cast<mlir::FileLineColRange>(diagnostic.getLocation());
+        place && errorText.empty())
+      errorPlace = place;
     errorText += (errorText.empty() ? "" : "\n") + diagnostic.str();
     for (mlir::Diagnostic &note : diagnostic.getNotes())
       errorText += "\nnote: " + note.str();
@@ -103,8 +107,9 @@ ContextLease::~ContextLease() {
 using pipeline::Stage;
 
 Compilation::Compilation(std::string source, std::vector<std::string> tensors,
-                         const pipeline::Options &options, const Build &build)
-    : source(std::move(source)), tensors(std::move(tensors)), options(options) {
+                         const pipeline::Options &options, const Build &build, SourceText schedule)
+    : source(std::move(source)), schedule(std::move(schedule)), tensors(std::move(tensors)),
+      options(options) {
   module = build(lease.context());
   dialect::setCpu(*module, hostCpu());
 }
@@ -117,6 +122,12 @@ void Compilation::advance(Stage stage) {
   // Up to the loops, passes refuse programs in the user's words; verifiers and MLIR's own passes name
   // operations.
   const std::string &text = lease.errors();
+  if (std::optional<mlir::FileLineColRange> place = lease.place())
+    throw support::SyntaxError(
+        schedule.name, schedule.text,
+        {support::offsetOf(schedule.text, {place->getStartLine(), place->getStartColumn()}),
+         support::offsetOf(schedule.text, {place->getEndLine(), place->getEndColumn()})},
+        text);
   if (stage <= Stage::Loops && !text.empty() && text[0] != '\'')
     throw Error("<expr>: error: " + text + "\n  " + source);
   throw InternalError("the passes of stage '" + std::string(pipeline::stages()[size_t(stage)].name) +
@@ -188,12 +199,14 @@ ObjectCode Compilation::object() {
 
 std::string Compilation::text(Stage stage) {
   lease.keepReasons();
-  for (Stage next : {Stage::Iteration, Stage::Assembly, Stage::Loops, Stage::Vector, Stage::Llvm})
+  for (Stage next :
+       {Stage::Schedule, Stage::Iteration, Stage::Assembly, Stage::Loops, Stage::Vector, Stage::Llvm})
     if (next <= stage)
       advance(next);
-  const std::string code = stage == Stage::LlvmIr ? generate(CodeForm::LlvmIr)
-                           : stage == Stage::Asm  ? generate(CodeForm::Assembly)
-                                                  : assemble::printWithPhases(*module);
+  const std::string code = stage == Stage::LlvmIr     ? generate(CodeForm::LlvmIr)
+                           : stage == Stage::Asm      ? generate(CodeForm::Assembly)
+                           : stage == Stage::Schedule ? passes::program::printSchedule(*module)
+                                                      : assemble::printWithPhases(*module);
   std::string text;
   for (const std::string &reason : lease.reasons())
     text += (stage == Stage::LlvmIr ? "; " : stage == Stage::Asm ? "# " : "// ") + reason + "\n";

@@ -8,6 +8,7 @@
 #include "pipeline/Stages.h"
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,8 @@ public:
   const std::vector<std::string> &remarks() const { return remarkTexts; }
   /// The errors so far with their notes, one per line; empty when there were none.
   const std::string &errors() const { return errorText; }
+  /// Where the first error points into a text; nothing where it points nowhere.
+  std::optional<mlir::FileLineColRange> place() const { return errorPlace; }
 
   /// From now on, reasons of what passes choose are kept.
   void keepReasons();
@@ -38,6 +41,12 @@ private:
   std::unique_ptr<mlir::ScopedDiagnosticHandler> handler;
   std::vector<std::string> remarkTexts, reasonTexts;
   std::string errorText;
+  std::optional<mlir::FileLineColRange> errorPlace;
+};
+
+/// A text that errors may point into, as locations in the module do.
+struct SourceText {
+  std::string text, name;
 };
 
 enum class CodeForm : uint8_t;
@@ -47,9 +56,9 @@ public:
   using Build = std::function<mlir::OwningOpRef<mlir::ModuleOp>(mlir::MLIRContext &)>;
 
   /// `source` is the text errors show, `tensors` the names that arguments may have; `build` makes the module
-  /// of stage 1.
+  /// of stage 1, whose locations point into `schedule`.
   Compilation(std::string source, std::vector<std::string> tensors, const pipeline::Options &options,
-              const Build &build);
+              const Build &build, SourceText schedule = {});
 
   /// Runs all stages. Throws Error for what the passes refuse, InternalError for our own mistakes.
   ObjectCode object();
@@ -63,6 +72,7 @@ private:
   unsigned tensorNamed(mlir::Attribute name) const;
 
   std::string source;
+  SourceText schedule;
   std::vector<std::string> tensors;
   pipeline::Options options;
   ContextLease lease;

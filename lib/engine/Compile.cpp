@@ -132,7 +132,8 @@ static Compilation start(const notation::Program &program, const Options &option
   return Compilation(program.text, std::move(names), pipelineOptions(options, coordinatesFit32(program)),
                      [&](mlir::MLIRContext &context) {
                        return passes::importProgram(context, program, {options.strictFp, options.dropZeros});
-                     });
+                     },
+                     {program.schedule, program.scheduleName});
 }
 
 static std::string printProgram(const notation::Program &program) {

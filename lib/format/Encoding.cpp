@@ -1,9 +1,11 @@
-// Answers that the parts of an encoding give without an analysis of its map.
+// Encodings made from others, and properties that follow from the levels and dimensions one by one: nothing
+// here analyses the map.
 #include "format/Encoding.h"
 #include "format/LevelKinds.h"
 #include <algorithm>
 #include <charconv>
 #include <fmt/format.h>
+#include <ranges>
 
 namespace tulle::format {
 
@@ -30,6 +32,13 @@ Encoding withoutSlices(Encoding encoding) {
   for (Dimension &dimension : encoding.dims)
     dimension.slice.reset();
   return encoding;
+}
+
+bool storesPadding(const Encoding &encoding) {
+  for (const Level &level : std::views::reverse(encoding.levels))
+    if (level.format.kind != LevelKind::Singleton && level.format.kind != LevelKind::Offset)
+      return hasUnmarkedPadding(level.format.kind);
+  return false;
 }
 
 /// A name that nothing in the encoding has.

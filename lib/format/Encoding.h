@@ -155,6 +155,10 @@ bool mayLieOutside(const Encoding &encoding, unsigned dim, const Expr &inverse);
 /// what lies below them.
 bool hasReserve(const Encoding &encoding, unsigned level);
 
+/// Whether tensors store more than their entries, and nothing marks what else they store: whole blocks,
+/// diagonals, rows up to their lengths.
+bool storesPadding(const Encoding &encoding);
+
 /// The largest size dimension `dim` can have: maps that move bits keep only so many of them.
 int64_t largestSize(const Encoding &encoding, unsigned dim);
 

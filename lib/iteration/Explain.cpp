@@ -1,5 +1,6 @@
 // A plan's loops, and why a loop order needs a conversion, as text.
 #include "iteration/Shape.h"
+#include <charconv>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -12,6 +13,31 @@ std::string nameOf(const LoopVar &loop, const std::vector<std::string> &indices)
   if (loop.modulus != 0)
     text += "%" + std::to_string(loop.modulus);
   return text;
+}
+
+bool isMeant(const LoopVar &loop, const LoopVar &name) {
+  return name.stride == 0 ? loop.index == name.index : loop == name;
+}
+
+std::optional<LoopVar> loopNamed(std::string_view name, const std::vector<std::string> &indices) {
+  const std::string_view index = name.substr(0, name.find_first_of("/%"));
+  const auto found = std::ranges::find(indices, index);
+  if (found == indices.end())
+    return std::nullopt;
+  LoopVar loop{unsigned(found - indices.begin()), 0, 0};
+  name.remove_prefix(index.size());
+  if (name.empty())
+    return loop;
+  loop.stride = 1;
+  auto number = [&](char sign, int64_t &value) {
+    if (!name.starts_with(sign))
+      return true;
+    const auto [end, error] = std::from_chars(name.data() + 1, name.data() + name.size(), value);
+    name.remove_prefix(size_t(end - name.data()));
+    return error == std::errc() && value > 1;
+  };
+  const bool fits = number('/', loop.stride) && number('%', loop.modulus);
+  return fits && name.empty() ? std::optional(loop) : std::nullopt;
 }
 
 std::string explainOrder(const Plan &plan, const std::vector<Operand> &operands,

@@ -38,15 +38,15 @@ enum class Visits { FewCoordinates, AnyNumber };
 class LoopOrder {
 public:
   /// `first`: the operand that decides before the others, or -1.
-  LoopOrder(const std::vector<bool> &reduction, const std::vector<Operand> &operands, int first,
-            LowDigits lowDigits)
-      : reduction(reduction), first(first), lowDigits(lowDigits), chains(reduction.size()),
+  LoopOrder(const std::vector<bool> &reduction, const std::vector<Operand> &operands,
+            const WantedOrder &wanted, int first, LowDigits lowDigits)
+      : reduction(reduction), wanted(wanted), first(first), lowDigits(lowDigits), chains(reduction.size()),
         drivenChain(reduction.size(), false), outer(reduction.size(), Outer::None),
         preference(reduction.size()) {
     for (const Operand &op : operands)
       shapes.emplace_back(op);
     std::iota(preference.begin(), preference.end(), 0);
-    if (!operands.empty() && operands.back().assembled)
+    if (!operands.empty() && operands.back().assembled && wanted.empty())
       followResult(shapes.back());
   }
 
@@ -133,10 +133,11 @@ private:
     if (reason.empty()) {
       addEdges(shapes[o]);
       if (!order())
-        reason = accepted.empty()
+        reason = !wanted.empty() ? "its levels are stored in another order"
+                 : accepted.empty()
                      ? "its levels are stored in an order in which no row of the result is ever finished"
                      : "its levels are stored in an order that no loop order of the other operands allows";
-      else if (visits == Visits::FewCoordinates && isInnerProduct(o))
+      else if (visits == Visits::FewCoordinates && wanted.empty() && isInnerProduct(o))
         reason = "iterating it together with the other sparse operand would visit every pair of their outer "
                  "coordinates";
     }
@@ -205,9 +206,17 @@ private:
       }
     for (unsigned v = 0; v < all.size(); ++v)
       for (unsigned u = 0; u < all.size(); ++u)
-        if (reduction[all[v].index] && staysOutside(all[u]))
+        if ((reduction[all[v].index] && staysOutside(all[u])) || isWantedOutside(all[u], all[v]))
           before[v].insert(u);
     return before;
+  }
+
+  bool isWantedOutside(const LoopVar &u, const LoopVar &v) const {
+    const auto place = [&](const LoopVar &loop) {
+      return std::ranges::find_if(wanted, [&](const LoopVar &name) { return isMeant(loop, name); }) -
+             wanted.begin();
+    };
+    return place(u) < place(v) && place(v) < std::ssize(wanted);
   }
 
   /// How good the digit is as the innermost dense loop: operands it traverses with stride 1.
@@ -395,6 +404,7 @@ private:
   }
 
   const std::vector<bool> &reduction;
+  const WantedOrder &wanted;
   int first;
   LowDigits lowDigits;
   bool anyCost = false;
@@ -468,8 +478,9 @@ std::string describeCost(int64_t entries, double cost, double worst) {
 /// The candidates of a statement.
 class Candidates {
 public:
-  Candidates(const std::vector<bool> &reduction, const std::vector<Operand> &operands)
-      : reduction(reduction), operands(operands) {
+  Candidates(const std::vector<bool> &reduction, const std::vector<Operand> &operands,
+             const WantedOrder &wanted)
+      : reduction(reduction), operands(operands), wanted(wanted) {
     for (size_t o = 0; o < operands.size(); ++o)
       if (operands[o].follows < 0 && Shape(operands[o]).sparse) {
         sparse.push_back(int(o));
@@ -516,7 +527,7 @@ private:
     std::vector<Operand> stored = operands;
     Candidate result;
     for (size_t attempt = 0; attempt <= operands.size() + 1; ++attempt) {
-      LoopOrder order(reduction, stored, first, lowDigits);
+      LoopOrder order(reduction, stored, wanted, first, lowDigits);
       auto outcome = order.plan();
       if (attempt == 0)
         result.outcome = outcome;
@@ -539,6 +550,7 @@ private:
 
   const std::vector<bool> &reduction;
   const std::vector<Operand> &operands;
+  const WantedOrder &wanted;
   std::vector<int> sparse;
   bool known = true;           ///< how many entries each of these has
   std::vector<double> entries; ///< relative to each other
@@ -546,9 +558,9 @@ private:
 
 } // namespace
 
-std::variant<Plan, Conversion> plan(const std::vector<bool> &reduction,
-                                    const std::vector<Operand> &operands) {
-  return Candidates(reduction, operands).cheapest();
+std::variant<Plan, Conversion> plan(const std::vector<bool> &reduction, const std::vector<Operand> &operands,
+                                    const WantedOrder &wanted) {
+  return Candidates(reduction, operands, wanted).cheapest();
 }
 
 } // namespace tulle::iteration

@@ -1,6 +1,7 @@
 // Which loops a statement becomes, and how each operand's levels are reached in them: plain values, no IR.
 #pragma once
 #include "format/Encoding.h"
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -61,17 +62,26 @@ struct Conversion {
   std::string figures; ///< what it costs against the alternatives, where entries are known
 };
 
+/// Loops as a schedule names them, outermost first: those over one digit of an index, or, with stride 0, over
+/// all digits of it. Other loops stand anywhere.
+using WantedOrder = std::vector<LoopVar>;
+
 /// Chooses the loops: a topological order of the digits that respects every operand's level order; loops over
 /// stored coordinates (and what they need) outside pure dense loops, reductions inside, the stride-1 dense
 /// digit innermost. Operands are considered by decreasing order, the result's pattern first; the first one
 /// that does not fit is returned for conversion. The one to begin with is that for which conversions and a
 /// result inserted out of order cost least (`CostModel`), where the entries of some sparse operand are not
 /// known as if all had as many. A conversion to the encoding that the operand has means that there is no
-/// order. `reduction[i]`: index i does not occur in the result.
-std::variant<Plan, Conversion> plan(const std::vector<bool> &reduction, const std::vector<Operand> &operands);
+/// order. `reduction[i]`: index i does not occur in the result. A wanted order holds, whatever it costs.
+std::variant<Plan, Conversion> plan(const std::vector<bool> &reduction, const std::vector<Operand> &operands,
+                                    const WantedOrder &wanted = {});
 
+/// Whether the loop is (one of those) meant by the name.
+bool isMeant(const LoopVar &loop, const LoopVar &name);
 /// An index, or the digit of it that a loop runs over: `i/4` for blocks, `i%4` within them.
 std::string nameOf(const LoopVar &loop, const std::vector<std::string> &indices);
+/// What `nameOf` has printed, or the name of an index for all loops over it; nullopt for other texts.
+std::optional<LoopVar> loopNamed(std::string_view name, const std::vector<std::string> &indices);
 
 /// One line: the loops, and what made them so. Names are those of the indices and of the operands.
 std::string explainOrder(const Plan &plan, const std::vector<Operand> &operands,

@@ -102,6 +102,25 @@ template <class Visit> void forEachAccess(const Expr &expr, const Visit &visit) 
 /// an upper bound, or by the bound where the machine's memory allows it.
 enum class AssemblyPlan : uint8_t { Auto, Count, Bound, Grow };
 
+/// What a schedule says of the loops of a statement. Loops are named by their indices, or by digits of these:
+/// `i/4` over blocks, `i%4` within them.
+struct LoopSchedule {
+  struct Strategy {
+    std::string loop, strategy; ///< how sets of coordinates are co-iterated in that loop
+    SourceRange range;
+  };
+  struct Conversion {
+    unsigned tensor; ///< an operand, which the statement computes on in this format
+    format::Encoding format;
+    SourceRange range;
+  };
+  std::vector<std::string> order; ///< outermost first
+  SourceRange orderRange;
+  std::vector<Strategy> strategies;
+  std::vector<Conversion> conversions;
+  bool isEmpty() const { return order.empty() && strategies.empty() && conversions.empty(); }
+};
+
 struct Statement {
   Access lhs; ///< subscripts are plain, distinct variables
   Reduce reduce = Reduce::Add;
@@ -115,6 +134,7 @@ struct Statement {
   Mask where;                             ///< null: everywhere
   std::vector<unsigned> reductionIndices; ///< those that are not on the left, in order of appearance
   AssemblyPlan plan = AssemblyPlan::Auto; ///< of a schedule
+  LoopSchedule loops = {};
   SourceRange range;
 };
 
@@ -143,6 +163,7 @@ struct Program {
   std::vector<TensorDecl> tensors; ///< in order of first appearance
   std::vector<IndexVar> indices;
   std::vector<Statement> statements;
+  std::string schedule = {}, scheduleName = {}; ///< the text that was applied, and what errors call it
 };
 
 /// What is known of a tensor before checking; empty dims: unknown.
@@ -191,11 +212,13 @@ void takeWidths(Program &program);
 /// Chooses the widths that nothing has named: of tensors with another's structure, that one's.
 void resolveWidths(Program &program);
 
-/// Puts `text` on the statements of a checked program: `assemble(C, count); assemble(D, bound)`. Throws
-/// SyntaxError, pointing into the text, for what does not parse and for what the statements that make a
-/// tensor do not do. Source: Chou, Kjolstad and Amarasinghe, "Automatic generation of efficient sparse tensor
-/// format conversion routines", 2020 (plans of assembly).
-void applySchedule(Program &program, std::string_view text, std::string_view name = "<schedule>");
+/// Puts `text` on the statements of a checked program: `reorder(i, k, j); assemble(C, count)`. `strategies`
+/// are those that a loop can have. Throws SyntaxError, pointing into the text, for what does not parse and
+/// for what the statements do not have. Sources: Senanayake et al., "A sparse iteration space transformation
+/// framework for sparse tensor algebra", 2020 (reorder); Chou, Kjolstad and Amarasinghe, "Automatic
+/// generation of efficient sparse tensor format conversion routines", 2020 (plans of assembly).
+void applySchedule(Program &program, std::string_view text, const std::vector<std::string> &strategies,
+                   std::string_view name = "<schedule>");
 
 /// Canonical text of the schedule that a program has; empty where all is left to the compiler.
 std::string printSchedule(const Program &program);

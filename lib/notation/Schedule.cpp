@@ -1,6 +1,9 @@
-// Each primitive is checked against the statements that make its tensor as it is read.
+// Each primitive is checked against the statements that it is put on as it is read; whether the loops can be
+// as it says is known to the passes that make them.
 #include "format/ExprParser.h"
+#include "format/Layout.h"
 #include "notation/Sparsity.h"
+#include "support/Suggest.h"
 #include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -9,6 +12,7 @@
 namespace tulle::notation {
 
 using support::Cursor;
+using support::SyntaxError;
 using support::Token;
 
 namespace {
@@ -22,73 +26,332 @@ struct PlanName {
 constexpr PlanName planNames[] = {
     {"count", AssemblyPlan::Count}, {"bound", AssemblyPlan::Bound}, {"grow", AssemblyPlan::Grow}};
 
-AssemblyPlan takePlan(Cursor &cursor) {
-  const Token token = cursor.expectWord("count, bound or grow");
-  const auto *known = std::ranges::find(planNames, token.text, &PlanName::name);
-  if (known != std::end(planNames))
-    return known->plan;
-  cursor.fail(token.range,
-              fmt::format("unknown plan '{}': expected count (the entries are counted first), bound "
-                          "(memory for the most there can be) or grow (that while there is memory)",
-                          token.text));
+/// The names of a statement's indices; those of another statement may be called the same.
+std::set<std::string> indicesOf(const Program &program, const Statement &statement) {
+  std::set<std::string> found;
+  auto add = [&](const Access &access) {
+    for (const Affine &subscript : access.subscripts)
+      for (auto [index, coefficient] : subscript.terms)
+        found.insert(program.indices[index].name);
+  };
+  add(statement.lhs);
+  for (const Access *access : accesses(statement))
+    add(*access);
+  return found;
 }
 
-/// Puts the plan on the statements that make the tensor.
-void assemble(Program &program, const Cursor &cursor, const Token &tensor, AssemblyPlan wanted,
-              std::set<std::string> &planned) {
-  std::vector<std::string> results;
-  for (const TensorDecl &t : program.tensors)
-    if (t.written)
-      results.push_back(t.name);
-  if (std::ranges::count(results, tensor.text) == 0)
-    cursor.fail(tensor.range, fmt::format("'{}' is no result of the program, which computes {}", tensor.text,
-                                          fmt::join(results, ", ")));
-  if (!planned.emplace(tensor.text).second)
-    cursor.fail(tensor.range, fmt::format("'{}' has a plan already; keep one of them", tensor.text));
-  const TensorDecl &decl = *std::ranges::find(program.tensors, tensor.text, &TensorDecl::name);
-  bool assembled = false;
-  for (Statement &s : program.statements) {
-    if (&program.tensors[s.lhs.tensor] != &decl || isDense(decl) ||
-        resultPattern(program, s).kind != PatternKind::Computed)
-      continue;
-    s.plan = wanted;
-    assembled = true;
-  }
-  if (!assembled)
-    cursor.fail(tensor.range, fmt::format("'{}' is {}, and nothing is assembled", decl.name,
-                                          isDense(decl) ? "dense: its size is known"
-                                                        : "stored where an operand is stored"));
+/// The name of a statement: its result, and a number where it is not the first that makes it.
+std::string nameOf(const Program &program, const Statement &statement) {
+  unsigned number = 1;
+  for (const Statement *s = program.statements.data(); s != &statement; ++s)
+    number += s->lhs.tensor == statement.lhs.tensor;
+  const std::string &result = program.tensors[statement.lhs.tensor].name;
+  return number == 1 ? result : fmt::format("{}#{}", result, number);
 }
+
+class ScheduleParser {
+public:
+  ScheduleParser(Program &program, std::string_view text, std::string_view name,
+                 const std::vector<std::string> &strategies)
+      : program(program), text(text), cursor(language, text, name), strategies(strategies) {}
+
+  void run() {
+    while (!cursor.atEnd()) {
+      primitive();
+      if (!cursor.atEnd())
+        cursor.expect(";", "between two primitives");
+    }
+  }
+
+private:
+  Program &program;
+  std::string_view text;
+  Cursor cursor;
+  const std::vector<std::string> &strategies;
+  std::set<std::string> planned; ///< results
+  std::optional<size_t> only;    ///< the statement that the primitive is put on by name
+
+  void primitive() {
+    only = target();
+    const Token name = cursor.expectWord("a primitive such as reorder(i, j)");
+    using Parse = void (ScheduleParser::*)(const Token &);
+    static constexpr std::pair<std::string_view, Parse> primitives[] = {
+        {"assemble", &ScheduleParser::assemble},
+        {"convert", &ScheduleParser::convert},
+        {"reorder", &ScheduleParser::reorder},
+        {"strategy", &ScheduleParser::strategy}};
+    for (auto [known, parse] : primitives)
+      if (name.is(known)) {
+        cursor.expect("(", fmt::format("after {}", known));
+        return (this->*parse)(name);
+      }
+    std::vector<std::string> names;
+    for (auto [known, parse] : primitives)
+      names.emplace_back(known);
+    cursor.fail(name.range,
+                fmt::format("unknown primitive '{}': expected one of {}{}", name.text, fmt::join(names, ", "),
+                            support::didYouMean(std::string(name.text), names)));
+  }
+
+  /// `C:` or `C#2:` in front of a primitive.
+  std::optional<size_t> target() {
+    const bool numbered = cursor.peek(1).is("#");
+    if (cursor.peek().kind != Token::Word || !cursor.peek(numbered ? 3 : 1).is(":"))
+      return std::nullopt;
+    const Token name = cursor.take();
+    int64_t number = 1;
+    if (cursor.accept("#"))
+      number = cursor.expectInteger("the number of a statement");
+    cursor.expect(":", "after the name of a statement");
+    int64_t seen = 0;
+    for (size_t s = 0; s < program.statements.size(); ++s)
+      if (program.tensors[program.statements[s].lhs.tensor].name == name.text && ++seen == number)
+        return s;
+    std::vector<std::string> names;
+    for (const Statement &statement : program.statements)
+      names.push_back(nameOf(program, statement));
+    cursor.fail(cursor.since(name.range.begin),
+                fmt::format("no such statement: the program has {}", fmt::join(names, ", ")));
+  }
+
+  /// The statements that a primitive is put on: the one named before it, else all that fit.
+  template <class Fits> std::vector<Statement *> statementsWhere(const Fits &fits) {
+    std::vector<Statement *> found;
+    for (size_t s = 0; s < program.statements.size(); ++s)
+      if ((!only || *only == s) && fits(program.statements[s]))
+        found.push_back(&program.statements[s]);
+    return found;
+  }
+  std::string whereAsked() const {
+    return only ? fmt::format("the statement {}", nameOf(program, program.statements[*only])) : "a statement";
+  }
+
+  //===--- assemble(C, count) ---===//
+
+  void assemble(const Token &primitive) {
+    const Token tensor = cursor.expectWord("the name of a result");
+    cursor.expect(",", "after the result, and count, bound or grow");
+    const Token name = cursor.expectWord("count, bound or grow");
+    const auto *plan = std::ranges::find(planNames, name.text, &PlanName::name);
+    if (plan == std::end(planNames))
+      cursor.fail(name.range,
+                  fmt::format("unknown plan '{}': expected count (the entries are counted first), bound "
+                              "(memory for the most there can be) or grow (that while there is memory)",
+                              name.text));
+    cursor.expect(")", "after the plan");
+    if (only)
+      cursor.fail(primitive.range, "assemble names its result itself: no name stands before it");
+    const TensorDecl &decl = resultNamed(tensor);
+    if (!planned.insert(decl.name).second)
+      cursor.fail(tensor.range, fmt::format("'{}' has a plan already; keep one of them", decl.name));
+    const std::vector<Statement *> found = statementsWhere([&](const Statement &s) {
+      return &program.tensors[s.lhs.tensor] == &decl && !isDense(decl) &&
+             resultPattern(program, s).kind == PatternKind::Computed;
+    });
+    if (found.empty())
+      cursor.fail(tensor.range, fmt::format("'{}' is {}, and nothing is assembled", decl.name,
+                                            isDense(decl) ? "dense: its size is known"
+                                                          : "stored where an operand is stored"));
+    for (Statement *s : found)
+      s->plan = plan->plan;
+  }
+
+  const TensorDecl &resultNamed(const Token &name) {
+    std::vector<std::string> results;
+    for (const TensorDecl &t : program.tensors) {
+      if (t.written && t.name == name.text)
+        return t;
+      if (t.written)
+        results.push_back(t.name);
+    }
+    cursor.fail(name.range, fmt::format("'{}' is no result of the program, which computes {}", name.text,
+                                        fmt::join(results, ", ")));
+  }
+
+  //===--- convert(A, CSR) ---===//
+
+  void convert(const Token &primitive) {
+    const Token name = cursor.expectWord("the name of an operand");
+    const auto decl = std::ranges::find(program.tensors, name.text, &TensorDecl::name);
+    const auto tensor = unsigned(decl - program.tensors.begin());
+    const std::vector<Statement *> readers = statementsWhere([&](const Statement &s) {
+      return std::ranges::any_of(accesses(s), [&](const Access *a) { return a->tensor == tensor; });
+    });
+    if (readers.empty())
+      cursor.fail(name.range, fmt::format("'{}' is no operand of {}", name.text, whereAsked()));
+    cursor.expect(",", "after the operand, and a format");
+    const format::Encoding encoding = formatOf(*decl);
+    cursor.expect(")", "after the format");
+    for (Statement *s : readers) {
+      if (s->lhs.tensor == tensor || storesWhere(*s, tensor))
+        cursor.fail(name.range,
+                    fmt::format("'{}' is stored where '{}' is, which therefore cannot be converted",
+                                program.tensors[s->lhs.tensor].name, name.text));
+      if (std::ranges::count(s->loops.conversions, tensor, &LoopSchedule::Conversion::tensor) > 0)
+        cursor.fail(name.range, fmt::format("'{}' has a format already; keep one of them", name.text));
+      if (showsPattern(*s, tensor) &&
+          (format::storesPadding(encoding) || format::storesPadding(decl->encoding)))
+        cursor.fail(name.range,
+                    fmt::format("'{}' would store other coordinates, and {} depends on what is stored",
+                                name.text, nameOf(program, *s)));
+      s->loops.conversions.push_back({tensor, encoding, cursor.since(primitive.range.begin)});
+    }
+  }
+
+  bool storesWhere(const Statement &statement, unsigned tensor) const {
+    if (isDense(program.tensors[statement.lhs.tensor]))
+      return false;
+    const ResultPattern pattern = resultPattern(program, statement);
+    return pattern.operand && pattern.operand->tensor == tensor;
+  }
+
+  /// Whether the mask, or the pattern of the result, is made from what the operand stores.
+  bool showsPattern(const Statement &statement, unsigned tensor) const {
+    bool masks = false;
+    forEachAccess(statement.where, [&](const Access &access) { masks |= access.tensor == tensor; });
+    return masks || (!isDense(program.tensors[statement.lhs.tensor]) &&
+                     resultPattern(program, statement).kind == PatternKind::Computed);
+  }
+
+  /// The text up to the bracket that closes the primitive, as a format of the tensor.
+  format::Encoding formatOf(const TensorDecl &decl) {
+    const size_t begin = cursor.peek().range.begin;
+    size_t end = begin;
+    for (int depth = 0; !cursor.atEnd() && (depth > 0 || !cursor.next(")")); end = cursor.take().range.end) {
+      const std::string_view sign = cursor.peek().text;
+      depth += sign == "(" || sign == "{" || sign == "[" ? 1 : 0;
+      depth -= sign == ")" || sign == "}" || sign == "]" ? 1 : 0;
+    }
+    format::Encoding encoding = parsed(begin, end, unsigned(decl.dims.size()));
+    std::string why = format::whyNotExecutable(encoding);
+    if (why.empty())
+      why = format::hasSlices(encoding) ? "a conversion makes no slice"
+            : encoding.explicitVal      ? "a conversion stores the values that there are"
+            : !hasFillOf(decl, encoding)
+                ? fmt::format("what '{}' does not store means another value", decl.name)
+                : format::whyNotSizes(encoding, decl.dims);
+    if (!why.empty())
+      cursor.fail({begin, end}, why);
+    return encoding;
+  }
+
+  /// Takes over what is not stored, where the format does not say it.
+  static bool hasFillOf(const TensorDecl &decl, format::Encoding &encoding) {
+    if (!encoding.fill && !encoding.implicitVal) {
+      encoding.fill = decl.encoding.fill;
+      encoding.implicitVal = decl.encoding.implicitVal;
+    }
+    const Scalar wanted = format::fillValue(decl.encoding, decl.type),
+                 given = format::fillValue(encoding, decl.type);
+    return isFloat(decl.type) || isComplex(decl.type) ? wanted.f == given.f : wanted.i == given.i;
+  }
+
+  format::Encoding parsed(size_t begin, size_t end, unsigned order) const {
+    try {
+      return format::parseFormat(text.substr(begin, end - begin), order);
+    } catch (const SyntaxError &error) {
+      cursor.fail({begin + error.range.begin, begin + error.range.end}, error.message);
+    }
+  }
+
+  //===--- Loops ---===//
+
+  struct LoopName {
+    std::string index, text;
+    support::SourceRange range;
+  };
+
+  /// `i`, or the digit `i/4` or `i%4` of it.
+  LoopName loop() {
+    const Token index = cursor.expectWord("the index of a loop");
+    const auto found = std::ranges::find(program.indices, index.text, &IndexVar::name);
+    if (found == program.indices.end()) {
+      std::set<std::string> names;
+      for (const IndexVar &known : program.indices)
+        names.insert(known.name);
+      cursor.fail(index.range,
+                  fmt::format("no index '{}': the program has {}", index.text, fmt::join(names, ", ")));
+    }
+    LoopName loop{found->name, found->name, index.range};
+    for (const char *sign : {"/", "%"})
+      if (cursor.accept(sign))
+        loop.text += sign + std::to_string(cursor.expectInteger("the size of a block"));
+    loop.range = cursor.since(index.range.begin);
+    return loop;
+  }
+
+  std::vector<Statement *> statementsOver(const std::vector<LoopName> &loops) {
+    std::vector<Statement *> found = statementsWhere([&](const Statement &s) {
+      const std::set<std::string> own = indicesOf(program, s);
+      return std::ranges::all_of(loops, [&](const LoopName &loop) { return own.contains(loop.index); });
+    });
+    if (found.empty())
+      cursor.fail({loops.front().range.begin, loops.back().range.end},
+                  only ? fmt::format("{} has no loops over all of these", whereAsked())
+                       : "no statement has loops over all of these");
+    return found;
+  }
+
+  void reorder(const Token &primitive) {
+    std::vector<LoopName> loops;
+    cursor.list(")", "after the loops, outermost first", [&] {
+      loops.push_back(loop());
+      if (std::ranges::count(loops, loops.back().text, &LoopName::text) > 1)
+        cursor.fail(loops.back().range, fmt::format("'{}' stands twice in the order", loops.back().text));
+    });
+    for (Statement *s : statementsOver(loops)) {
+      if (!s->loops.order.empty())
+        cursor.fail(primitive.range,
+                    fmt::format("{} has an order already; keep one of them", nameOf(program, *s)));
+      for (const LoopName &loop : loops)
+        s->loops.order.push_back(loop.text);
+      s->loops.orderRange = cursor.since(primitive.range.begin);
+    }
+  }
+
+  void strategy(const Token &primitive) {
+    const LoopName over = loop();
+    cursor.expect(",", "after the loop, and how sets of coordinates are iterated");
+    const Token name = cursor.expectWord("how sets of coordinates are iterated");
+    if (std::ranges::count(strategies, name.text) == 0)
+      cursor.fail(name.range, fmt::format("unknown strategy '{}': expected one of {}", name.text,
+                                          fmt::join(strategies, ", ")));
+    cursor.expect(")", "after the strategy");
+    for (Statement *s : statementsOver({over})) {
+      if (std::ranges::count(s->loops.strategies, over.text, &LoopSchedule::Strategy::loop) > 0)
+        cursor.fail(over.range,
+                    fmt::format("the loop over {} has a strategy already; keep one of them", over.text));
+      s->loops.strategies.push_back({over.text, std::string(name.text), cursor.since(primitive.range.begin)});
+    }
+  }
+};
 
 } // namespace
 
-void applySchedule(Program &program, std::string_view text, std::string_view name) {
-  Cursor cursor(language, text, name);
-  std::set<std::string> planned;
-  while (!cursor.atEnd()) {
-    const Token primitive = cursor.expectWord("a primitive such as assemble(C, count)");
-    if (!primitive.is("assemble"))
-      cursor.fail(primitive.range, fmt::format("unknown primitive '{}': expected assemble", primitive.text));
-    cursor.expect("(", "after assemble");
-    const Token tensor = cursor.expectWord("the name of a result");
-    cursor.expect(",", "after the result, and count, bound or grow");
-    const AssemblyPlan wanted = takePlan(cursor);
-    cursor.expect(")", "after the plan");
-    assemble(program, cursor, tensor, wanted, planned);
-    if (!cursor.atEnd())
-      cursor.expect(";", "between two primitives");
-  }
+void applySchedule(Program &program, std::string_view text, const std::vector<std::string> &strategies,
+                   std::string_view name) {
+  ScheduleParser(program, text, name, strategies).run();
+  program.schedule = text;
+  program.scheduleName = name;
 }
 
 std::string printSchedule(const Program &program) {
-  std::string text;
-  std::set<unsigned> printed;
-  for (const Statement &s : program.statements)
+  std::vector<std::string> primitives;
+  std::set<unsigned> assembled;
+  for (const Statement &s : program.statements) {
+    const std::string target = program.statements.size() > 1 ? nameOf(program, s) + ": " : std::string();
+    for (const LoopSchedule::Conversion &c : s.loops.conversions)
+      primitives.push_back(
+          fmt::format("{}convert({}, {})", target, program.tensors[c.tensor].name, format::print(c.format)));
+    if (!s.loops.order.empty())
+      primitives.push_back(fmt::format("{}reorder({})", target, fmt::join(s.loops.order, ", ")));
+    for (const LoopSchedule::Strategy &chosen : s.loops.strategies)
+      primitives.push_back(fmt::format("{}strategy({}, {})", target, chosen.loop, chosen.strategy));
     for (const PlanName &known : planNames)
-      if (s.plan == known.plan && printed.insert(s.lhs.tensor).second)
-        text += fmt::format("{}assemble({}, {})", text.empty() ? "" : "; ",
-                            program.tensors[s.lhs.tensor].name, known.name);
-  return text;
+      if (s.plan == known.plan && assembled.insert(s.lhs.tensor).second)
+        primitives.push_back(fmt::format("assemble({}, {})", program.tensors[s.lhs.tensor].name, known.name));
+  }
+  return fmt::format("{}", fmt::join(primitives, "; "));
 }
 
 } // namespace tulle::notation

@@ -44,6 +44,7 @@ namespace tulle::pipeline {
 static constexpr StageInfo stageTable[] = {
     {Stage::Notation, "notation", "the checked program with types and formats"},
     {Stage::Linalg, "linalg", "linalg.generic on tensors whose types carry the formats"},
+    {Stage::Schedule, "schedule", "what was chosen for each statement, as a text for --schedule"},
     {Stage::Iteration, "iteration", "loops over sets of coordinates"},
     {Stage::Assembly, "assembly", "loops that write the buffers of new tensors"},
     {Stage::Loops, "loops", "scf loops over the buffers of each format"},
@@ -74,13 +75,14 @@ static std::string ownPasses(Stage stage, const Options &options) {
   case Stage::LlvmIr:
   case Stage::Asm:
     return "";
+  case Stage::Schedule:
+    return fmt::format("func.func(tulle-expand-query,tulle-expand-convert,tulle-resolve-slices,"
+                       "tulle-resolve-order,tulle-hoist-convert,tulle-sparsify{{strategy={}}})",
+                       options.strategy);
   case Stage::Iteration:
     return fmt::format(
-        "func.func(tulle-expand-query,tulle-expand-convert,tulle-resolve-slices,"
-        "tulle-resolve-order,tulle-hoist-convert,tulle-sparsify{{strategy={}}},canonicalize,"
-        "tulle-fuse-init),tulle-link-statements,func.func(tulle-fuse-loops,tulle-contract-tensors,tulle-"
-        "remove-dead-stores{})",
-        options.strategy,
+        "func.func(canonicalize,tulle-fuse-init),tulle-link-statements,func.func(tulle-fuse-loops,"
+        "tulle-contract-tensors,tulle-remove-dead-stores{})",
         options.parallel ? fmt::format(",tulle-parallelize{{deterministic={}}}", options.deterministic) : "");
   case Stage::Assembly:
     return fmt::format("tulle-choose-assembly,tulle-expand-assembly{{parallel={}}},func.func(canonicalize)",

@@ -9,8 +9,20 @@
 
 namespace tulle::pipeline {
 
-/// In the order of the pipeline. Notation, LlvmIr and Asm are texts that no MLIR pass makes.
-enum class Stage : uint8_t { Notation, Linalg, Iteration, Assembly, Loops, Vector, Llvm, LlvmIr, Asm };
+/// In the order of the pipeline. Notation, LlvmIr and Asm are texts that no MLIR pass makes. At Schedule each
+/// statement is a function of loops of its own.
+enum class Stage : uint8_t {
+  Notation,
+  Linalg,
+  Schedule,
+  Iteration,
+  Assembly,
+  Loops,
+  Vector,
+  Llvm,
+  LlvmIr,
+  Asm
+};
 
 struct StageInfo {
   Stage stage;

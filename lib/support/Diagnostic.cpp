@@ -62,18 +62,31 @@ std::string renderLine(std::string_view line, size_t begin, size_t end) {
 
 std::string renderOne(std::string_view name, std::string_view text, SourceRange range, std::string_view kind,
                       std::string_view message) {
-  size_t begin = std::min(range.begin, text.size());
-  size_t lineBegin = begin == 0 ? 0 : text.rfind('\n', begin - 1) + 1;
-  size_t lineEnd = std::min(text.find('\n', begin), text.size());
-  size_t line = 1 + std::count(text.begin(), text.begin() + lineBegin, '\n');
-  size_t end = std::clamp(range.end, begin + 1, std::max(lineEnd, begin + 1));
-  std::string head = fmt::format("{}:{}:{}: {}: {}", name, line, begin - lineBegin + 1, kind, message);
+  const size_t begin = std::min(range.begin, text.size());
+  const TextPosition position = positionOf(text, begin);
+  const size_t lineBegin = begin + 1 - position.column;
+  const size_t lineEnd = std::min(text.find('\n', begin), text.size());
+  const size_t end = std::clamp(range.end, begin + 1, std::max(lineEnd, begin + 1));
+  std::string head = fmt::format("{}:{}:{}: {}: {}", name, position.line, position.column, kind, message);
   if (lineBegin == lineEnd)
     return head;
   return head + renderLine(text.substr(lineBegin, lineEnd - lineBegin), begin - lineBegin, end - lineBegin);
 }
 
 } // namespace
+
+TextPosition positionOf(std::string_view text, size_t offset) {
+  const std::string_view before = text.substr(0, offset);
+  const size_t lineBegin = before.rfind('\n') + 1; // 0 without one
+  return {unsigned(1 + std::ranges::count(before, '\n')), unsigned(before.size() - lineBegin + 1)};
+}
+
+size_t offsetOf(std::string_view text, TextPosition position) {
+  size_t lineBegin = 0;
+  for (unsigned line = 1; line < position.line && lineBegin < text.size(); ++line)
+    lineBegin = std::min(text.find('\n', lineBegin), text.size() - 1) + 1;
+  return std::min(lineBegin + position.column - 1, text.size());
+}
 
 std::string render(std::string_view name, std::string_view text, SourceRange range, std::string_view message,
                    const std::vector<Note> &notes) {

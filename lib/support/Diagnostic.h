@@ -19,6 +19,14 @@ struct Note {
   std::string message;
 };
 
+/// Lines and columns (bytes) count from 1.
+struct TextPosition {
+  unsigned line = 1, column = 1;
+};
+TextPosition positionOf(std::string_view text, size_t offset);
+/// The inverse; the end of the text for positions that it does not have.
+size_t offsetOf(std::string_view text, TextPosition position);
+
 /// Renders `name:line:col: error: message`, the line, and a caret with underline; then each note likewise.
 /// `name` is a file name or `<expr>`; the range may reach past the end of the text (points at its end).
 std::string render(std::string_view name, std::string_view text, SourceRange range, std::string_view message,

@@ -550,7 +550,7 @@ LoadedProgram Loader::run() {
   }
   loaded.readMs = msSince(begin);
   loaded.program = check();
-  notation::applySchedule(loaded.program, options.schedule, "--schedule");
+  notation::applySchedule(loaded.program, options.schedule, engine::strategyNames(), "--schedule");
   notation::addResults(loaded.program, options.keep);
 
   begin = Clock::now();

@@ -2,6 +2,7 @@
 #include "Case.h"
 #include "CompileTimes.h"
 #include "GuardedBlocks.h"
+#include "Schedules.h"
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -133,7 +134,9 @@ TEST(Differential, CompiledProgramsMeanWhatTheInterpreterSays) {
     thread.join();
   fmt::print("{} programs agree, {} failed, {} were refused by the checker\n", tally.agreed.load(),
              tally.failed.load(), tally.skipped.load());
+  fmt::print("{} of {} schedules were refused\n", scheduleTally.refused.load(), scheduleTally.tried.load());
   EXPECT_EQ(tally.failed, 0u);
+  EXPECT_LE(3 * scheduleTally.refused, 50 + 2 * scheduleTally.tried) << "most schedules are refused";
   EXPECT_LE(tally.skipped, 50 + tally.tried()) << "most programs are refused by the checker";
 }
 

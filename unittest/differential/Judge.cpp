@@ -1,4 +1,5 @@
 #include "Case.h"
+#include "Schedules.h"
 #include "engine/Conversion.h"
 #include "engine/Engine.h"
 #include "notation/Sparsity.h"
@@ -250,6 +251,29 @@ notation::Program checked(const Case &c, const std::map<std::string, runtime::Te
   return notation::check(c.text(), used);
 }
 
+/// Without what a schedule says.
+static Program unscheduled(Program program) {
+  for (notation::Statement &s : program.statements) {
+    s.loops = {};
+    s.plan = notation::AssemblyPlan::Auto;
+  }
+  return program;
+}
+
+/// With the schedule, or, where the passes refuse that, without.
+static std::shared_ptr<engine::Executable> compiled(const Program &program, const std::string &schedule,
+                                                    const engine::Options &options) {
+  if (schedule.empty())
+    return engine::compile(program, options);
+  ++scheduleTally.tried;
+  try {
+    return engine::compile(program, options);
+  } catch (const support::SyntaxError &) {
+    ++scheduleTally.refused;
+    return engine::compile(unscheduled(program), options);
+  }
+}
+
 Verdict judge(const Case &c) {
   std::map<std::string, runtime::Tensor> inputs;
   Program program;
@@ -274,13 +298,16 @@ Verdict judge(const Case &c) {
   } catch (const Error &error) { // a format that cannot hold the result
     return {Verdict::Kind::Skipped, error.what()};
   }
+  const std::string schedule =
+      c.seed / 11 % 3 == 0 ? scheduleRandomly(program, Random(c.seed * 16 + 0x5c4e)) : std::string();
+  const std::string with = schedule.empty() ? "" : fmt::format("with the schedule {}: ", schedule);
   try {
-    auto executable = engine::compile(program, optionsOf(c));
+    auto executable = compiled(program, schedule, optionsOf(c));
     executable->run(tensors);
   } catch (const Error &error) {
-    return {Verdict::Kind::Refused, error.what()};
+    return {Verdict::Kind::Refused, with + error.what()};
   } catch (const std::exception &error) {
-    return {Verdict::Kind::Differs, fmt::format("internal error: {}", error.what())};
+    return {Verdict::Kind::Differs, fmt::format("{}internal error: {}", with, error.what())};
   }
   for (size_t t = 0; t < tensors.size(); ++t)
     if (program.tensors[t].result) {
@@ -291,7 +318,7 @@ Verdict judge(const Case &c) {
         difference = fmt::format("result is not valid: {}", error.what());
       }
       if (!difference.empty())
-        return {Verdict::Kind::Differs, difference};
+        return {Verdict::Kind::Differs, with + difference};
     }
   return {};
 }

@@ -42,6 +42,31 @@ TEST(Plan, DenseColumnsOfSpmmAreInnermost) {
             "i k j ");
 }
 
+TEST(Plan, AWantedOrderHoldsForTheLoopsThatItNames) {
+  const std::vector<bool> reduction{false, false, true};
+  const std::vector<Operand> product{operand("CSR", {i, k}), operand("Dense", {k, j}),
+                                     operand("Dense", {i, j})};
+  EXPECT_EQ(order(plan(reduction, product, {{j, 0, 0}, {i, 0, 0}})), "j i k ");
+  EXPECT_EQ(order(plan(reduction, product, {{i, 0, 0}, {j, 0, 0}, {k, 0, 0}})), "i j k ");
+  const auto refused = plan(reduction, product, {{k, 0, 0}, {i, 0, 0}});
+  ASSERT_TRUE(std::holds_alternative<Conversion>(refused));
+  EXPECT_EQ(std::get<Conversion>(refused).operand, 0u);
+  EXPECT_EQ(format::displayName(std::get<Conversion>(refused).target), "CSC");
+  const std::vector<Operand> blocks{operand("BCSR(2,3)", {i, j}), operand("Dense", {j}),
+                                    operand("Dense", {i})};
+  EXPECT_EQ(order(plan({false, true}, blocks, {{j, 1, 3}, {i, 1, 2}})), "i/2 j/3 j%3 i%2 ");
+}
+
+TEST(Plan, LoopsAreNamedAsTheyArePrinted) {
+  const std::vector<std::string> indices{"i", "j"};
+  for (const LoopVar &loop : {LoopVar{0, 4, 0}, LoopVar{1, 1, 4}, LoopVar{1, 2, 8}})
+    EXPECT_EQ(loopNamed(nameOf(loop, indices), indices), loop);
+  EXPECT_TRUE(isMeant({1, 4, 0}, *loopNamed("j", indices)));
+  EXPECT_FALSE(isMeant({1, 4, 0}, *loopNamed("j/2", indices)));
+  for (const char *wrong : {"", "k", "i/", "i/0", "i%1", "i/4x", "i/-4", "i%4/2"})
+    EXPECT_FALSE(loopNamed(wrong, indices)) << wrong;
+}
+
 TEST(Plan, BlocksBecomeDigits) {
   EXPECT_EQ(order(plan({false, true},
                        {operand("BCSR(2,3)", {i, j}), operand("Dense", {j}), operand("Dense", {i})})),

@@ -20,7 +20,7 @@ Program checked(std::string_view text) {
 
 std::string applied(std::string_view text, std::string_view schedule) {
   Program program = checked(text);
-  applySchedule(program, schedule);
+  applySchedule(program, schedule, {"auto", "merge", "gallop"});
   return printSchedule(program);
 }
 
@@ -35,7 +35,7 @@ std::string errorOf(std::string_view schedule) {
 
 TEST(Schedule, plansAreThoseOfTheStatements) {
   Program program = checked("C(i,j) = A(i,k) * B(k,j); D(i,j) = A(i,j) + B(i,j); E(i,j) = A(i,j) - B(i,j)");
-  applySchedule(program, " assemble ( D , bound ) ;assemble(C,count); ");
+  applySchedule(program, " assemble ( D , bound ) ;assemble(C,count); ", {});
   EXPECT_EQ(program.statements[0].plan, AssemblyPlan::Count);
   EXPECT_EQ(program.statements[1].plan, AssemblyPlan::Bound);
   EXPECT_EQ(program.statements[2].plan, AssemblyPlan::Auto);
@@ -49,14 +49,67 @@ TEST(Schedule, nothingIsASchedule) {
 
 TEST(Schedule, statementsOfOneResultShareItsPlan) {
   Program program = checked("C(i,j) = A(i,k) * B(k,j); C(i,j) += A(i,j)");
-  applySchedule(program, "assemble(C, count)");
+  applySchedule(program, "assemble(C, count)", {});
   EXPECT_EQ(program.statements[0].plan, AssemblyPlan::Count);
   EXPECT_EQ(program.statements[1].plan, AssemblyPlan::Count);
   EXPECT_EQ(printSchedule(program), "assemble(C, count)");
 }
 
+TEST(Schedule, loopsAreNamedByIndicesAndDigitsOfThem) {
+  Program program = checked("y(i) = A(i,j) * x(j)");
+  applySchedule(program, "reorder(j / 4, i, j%4); strategy(i, merge)", {"auto", "merge"});
+  EXPECT_THAT(program.statements[0].loops.order, testing::ElementsAre("j/4", "i", "j%4"));
+  EXPECT_EQ(program.statements[0].loops.strategies[0].loop, "i");
+  EXPECT_EQ(printSchedule(program), "reorder(j/4, i, j%4); strategy(i, merge)");
+}
+
+TEST(Schedule, aPrimitiveIsForAllStatementsThatFitOrForTheOneNamed) {
+  constexpr auto text = "y(i) = A(i,j) * x(j); y(i) += B(i,j) * x(j); z(k) = y(k)";
+  EXPECT_EQ(applied(text, "reorder(j, i)"), "y: reorder(j, i); y#2: reorder(j, i)");
+  EXPECT_EQ(applied(text, "y#2: reorder(j, i); y: strategy(j, gallop)"),
+            "y: strategy(j, gallop); y#2: reorder(j, i)");
+  EXPECT_EQ(applied(text, "reorder(k)"), "z: reorder(k)");
+}
+
+TEST(Schedule, conversionsKeepWhatIsNotStored) {
+  Program program = checked("y(i) = A(i,j) * x(j)");
+  program.tensors[1].encoding.fill = "inf";
+  applySchedule(program, "convert(A, BCSR(4,4)) // blocks", {});
+  const format::Encoding &made = program.statements[0].loops.conversions[0].format;
+  EXPECT_EQ(made.fill, "inf");
+  EXPECT_EQ(made.levels.size(), 4u);
+}
+
+TEST(Schedule, aConversionLosesWhatADenseMaskStores) {
+  const auto convert = [](std::string_view text) {
+    return applied(text, "convert(x, (i) -> (i : compressed))");
+  };
+  EXPECT_THAT(convert("y(i) = A(i,j) * x(j)"), HasSubstr("convert(x, "));
+  EXPECT_THROW(convert("y(i) = A(i,j) where x(i)"), support::SyntaxError);
+}
+
+TEST(Schedule, errorsOfLoopsPointAtTheirPlace) {
+  EXPECT_THAT(errorOf("reorder(i, q)"), HasSubstr("1:12: error: no index 'q': the program has i, j, k"));
+  EXPECT_THAT(errorOf("reorder(i, j, i)"), HasSubstr("1:15: error: 'i' stands twice in the order"));
+  EXPECT_THAT(errorOf("D: reorder(i, k)"), HasSubstr("1:12: error: the statement D has no loops over all"));
+  EXPECT_THAT(errorOf("E: reorder(i)"), HasSubstr("1:1: error: no such statement: the program has C, D, y"));
+  EXPECT_THAT(errorOf("C#2: reorder(i)"), HasSubstr("1:1: error: no such statement"));
+  EXPECT_THAT(errorOf("C: reorder(i, j); reorder(i)"), HasSubstr("1:19: error: C has an order already"));
+  EXPECT_THAT(errorOf("strategy(i, hop)"),
+              HasSubstr("1:13: error: unknown strategy 'hop': expected one of auto, merge, gallop"));
+  EXPECT_THAT(errorOf("strategy(i, merge); strategy(i, gallop)"),
+              HasSubstr("1:30: error: the loop over i has a strategy already"));
+  EXPECT_THAT(errorOf("convert(C, CSR); C: convert(C, CSR)"),
+              HasSubstr("1:9: error: 'D' is stored where 'C' is"));
+  EXPECT_THAT(errorOf("C: convert(x, CSR)"), HasSubstr("1:12: error: 'x' is no operand of the statement C"));
+  EXPECT_THAT(errorOf("convert(B, CSRR)"), HasSubstr("1:12: error: unknown format"));
+  EXPECT_THAT(errorOf("convert(B, CSR; reorder(i)"), HasSubstr("error: expected"));
+  EXPECT_THAT(errorOf("convert(B, dense)"), HasSubstr("1:9: error: 'B' would store other coordinates"));
+  EXPECT_THAT(errorOf("C: assemble(C, count)"), HasSubstr("assemble names its result itself"));
+}
+
 TEST(Schedule, errorsPointAtTheirPlace) {
-  EXPECT_THAT(errorOf("reorder(i, j)"), HasSubstr("<schedule>:1:1: error: unknown primitive 'reorder'"));
+  EXPECT_THAT(errorOf("reordr(i, j)"), HasSubstr("<schedule>:1:1: error: unknown primitive 'reordr'"));
   EXPECT_THAT(errorOf("assemble(C)"), HasSubstr("1:11: error: expected ','"));
   EXPECT_THAT(errorOf("assemble(C, guess)"), HasSubstr("1:13: error: unknown plan 'guess': expected count"));
   EXPECT_THAT(errorOf("assemble(A, count)"),

@@ -40,10 +40,7 @@ public:
     Value result = !computed      ? intoArgument(b)
                    : inTwoSteps() ? finishIncrements(b, makeIncrements(b))
                                   : intoNewTensor(b);
-    // The dialect's plans are those of the notation.
-    auto plan = dialect::AssemblyPlanAttr::get(b.getContext(), dialect::AssemblyPlan(statement.plan));
-    if (computed && statement.plan != notation::AssemblyPlan::Auto)
-      b.getBlock()->walk([&](linalg::GenericOp made) { made->setAttr(dialect::kPlanAttr, plan); });
+    b.getBlock()->walk([&](linalg::GenericOp generic) { schedule(generic); });
     if (computed && options.dropZeros)
       result.getDefiningOp()->setAttr(dialect::kDropAttr, b.getUnitAttr());
     func::ReturnOp::create(b, loc(b), result);
@@ -195,6 +192,64 @@ private:
     }
   }
 
+  /// What the schedule says, and where. Conversions are ops; the increments of a new tensor have no operands.
+  void schedule(linalg::GenericOp generic) const {
+    const notation::LoopSchedule &said = statement.loops;
+    Builder b(generic.getContext());
+    SmallVector<Location> places;
+    auto place = [&](const std::string &primitive, const support::SourceRange &range) {
+      places.push_back(FusedLoc::get({placeOf(b, range)}, b.getStringAttr(primitive), b.getContext()));
+    };
+    SmallVector<StringRef> order(said.order.begin(), said.order.end());
+    SmallVector<NamedAttribute> strategies;
+    if (!order.empty())
+      place("reorder", said.orderRange);
+    // The loops in which increments meet the old entries have no strategy.
+    const bool main =
+        generic.getNumLoops() == statement.lhs.subscripts.size() + statement.reductionIndices.size();
+    for (const notation::LoopSchedule::Strategy &s : said.strategies) {
+      if (!main)
+        break;
+      strategies.push_back(b.getNamedAttr(
+          s.loop, dialect::StrategyAttr::get(b.getContext(), *dialect::symbolizeStrategy(s.strategy))));
+      place("strategy " + s.loop, s.range);
+    }
+    const bool planned = computed && statement.plan != notation::AssemblyPlan::Auto;
+    // The dialect's plans are those of the notation.
+    auto plan = dialect::AssemblyPlanAttr::get(b.getContext(), dialect::AssemblyPlan(statement.plan));
+    if (order.empty() && strategies.empty() && !planned)
+      return;
+    generic->setAttr(
+        dialect::kScheduleAttr,
+        dialect::ScheduleAttr::get(b.getContext(), order.empty() ? ArrayAttr() : b.getStrArrayAttr(order),
+                                   strategies.empty() ? DictionaryAttr() : b.getDictionaryAttr(strategies),
+                                   planned ? plan : dialect::AssemblyPlanAttr()));
+    if (!places.empty())
+      generic->setLoc(FusedLoc::get(places, b.getStringAttr("schedule"), b.getContext()));
+  }
+
+  Location placeOf(Builder &b, const support::SourceRange &range) const {
+    const support::TextPosition begin = support::positionOf(program.schedule, range.begin),
+                                end = support::positionOf(program.schedule, range.end);
+    return FileLineColRange::get(b.getStringAttr(program.scheduleName), begin.line, begin.column, end.line,
+                                 end.column);
+  }
+
+  /// The operand in the format that the schedule asks for.
+  Value converted(OpBuilder &b, unsigned tensor, Value arg) const {
+    for (const notation::LoopSchedule::Conversion &c : statement.loops.conversions)
+      if (c.tensor == tensor) {
+        auto type = cast<RankedTensorType>(arg.getType());
+        format::Encoding target = c.format;
+        // Widths that are not named are those of the operand; two bits do for its own format only.
+        const format::Encoding &own = program.tensors[tensor].encoding;
+        target.posWidth = target.posWidth ? target.posWidth : own.posWidth;
+        target.crdWidth = target.crdWidth ? target.crdWidth : own.crdWidth == 2 ? 32 : own.crdWidth;
+        return dialect::ConvertOp::create(b, placeOf(b, c.range), dialect::withEncoding(type, target), arg);
+      }
+    return arg;
+  }
+
   Value makeGeneric(OpBuilder &b, ArrayRef<Value> inputs, SmallVector<AffineMap> maps, Value init,
                     function_ref<void(OpBuilder &, ValueRange)> body) const {
     maps.push_back(mapOf(b.getContext(), statement.lhs.subscripts));
@@ -215,7 +270,7 @@ private:
     SmallVector<Value> inputs;
     SmallVector<AffineMap> maps;
     for (auto [o, access] : llvm::enumerate(operands)) {
-      Value arg = argument(access.tensor);
+      Value arg = converted(b, access.tensor, argument(access.tensor));
       inputs.push_back(patternOperand == o ? asResult(b, arg) : arg);
       maps.push_back(mapOf(b.getContext(), access.subscripts));
     }

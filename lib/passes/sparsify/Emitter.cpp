@@ -103,7 +103,8 @@ LoopEmitter::Carried LoopEmitter::element(LoopState s, unsigned depth) {
   Value iterator = iteratorOf(s, statement.operands.size() - 1);
   if (!iterator && !statement.result().encoding.getValue().levels.empty()) {
     if (!failed)
-      statement.generic.emitError(
+      mlir::emitError(
+          dialect::locationOf(statement.generic, "reorder"),
           "a sparse result would be dense: something is written where the operand whose pattern it "
           "shares stores nothing; restrict it with `where`, or store the result in a dense format");
     failed = true;
@@ -237,6 +238,34 @@ dialect::LoopAttr LoopEmitter::loopAttr(unsigned depth) const {
       b.getStringAttr(iteration::nameOf(plan.order[depth], nameOfIndices(statement.generic))));
 }
 
+/// What the schedule says of the loop, else what was asked of all loops; code over the budget has few copies
+/// of what two lists have in common.
+dialect::Strategy LoopEmitter::strategyOf(unsigned depth, const VisitedSet &set) {
+  const dialect::ScheduleAttr schedule = dialect::scheduleOf(statement.generic);
+  const std::string loop = iteration::nameOf(plan.order[depth], nameOfIndices(statement.generic));
+  if (std::optional<dialect::Strategy> scheduled = schedule ? schedule.strategyOf(loop) : std::nullopt) {
+    const unsigned all = (1u << set.participants.size()) - 1;
+    const bool intersects = !set.flags && set.minterms == ArrayRef<unsigned>{all};
+    if (intersects || llvm::is_contained({dialect::Strategy::Auto, dialect::Strategy::Merge}, *scheduled))
+      scheduledLoops.insert(loop);
+    return *scheduled;
+  }
+  const bool pair = !set.flags && set.participants.size() == 2 && set.minterms == ArrayRef<unsigned>{3};
+  const bool few = compact && pair && strategy == dialect::Strategy::Auto;
+  return few ? dialect::Strategy::MergeOrGallop : strategy;
+}
+
+LogicalResult LoopEmitter::checkStrategies() const {
+  const dialect::ScheduleAttr schedule = dialect::scheduleOf(statement.generic);
+  for (NamedAttribute named :
+       schedule &&schedule.getStrategy() ? schedule.getStrategy().getValue() : ArrayRef<NamedAttribute>())
+    if (StringRef loop = named.getName(); !scheduledLoops.contains(loop))
+      return mlir::emitError(dialect::locationOf(statement.generic, ("strategy " + loop).str()))
+             << "no loop over " << loop << " is a co-iteration to which this strategy applies: "
+             << "merge is for several sparse operands, the others for intersections of them";
+  return success();
+}
+
 /// Results: what is carried, then, if counted, how many coordinates there were.
 LoopEmitter::Carried LoopEmitter::loop(const LoopState &s, unsigned depth, const VisitedSet &set,
                                        bool counted) {
@@ -260,11 +289,8 @@ LoopEmitter::Carried LoopEmitter::loop(const LoopState &s, unsigned depth, const
   SmallVector<int64_t> cases(set.minterms.begin(), set.minterms.end());
   std::string text = set.flags ? set.flags->print()
                                : iteration::CoordinateSet(who.size(), {cases.begin(), cases.end()}).print();
-  const bool pair = !set.flags && who.size() == 2 && set.minterms == ArrayRef<unsigned>{3};
-  const bool few = compact && pair && strategy == dialect::Strategy::Auto;
   auto op = CoiterateOp::create(b, loc, types, text, cases, spaces, range, inits, loopAttr(depth),
-                                few ? dialect::Strategy::MergeOrGallop : strategy, set.flags.has_value(),
-                                set.flags ? 1 : cases.size());
+                                strategyOf(depth, set), set.flags.has_value(), set.flags ? 1 : cases.size());
   for (auto [k, region] : llvm::enumerate(op.getCaseRegions()))
     fillBody(region.emplaceBlock(), s, depth, set, set.flags ? 0 : set.minterms[k], counted);
   return Carried(op.getResults());

@@ -3,6 +3,7 @@
 #include "iteration/CostModel.h"
 #include "levels/Indices.h"
 #include "passes/sparsify/Statement.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace tulle::passes {
 
@@ -58,6 +59,8 @@ public:
   Value emit();
   /// The same with loops over the levels of one operand outside, which bind the first loops of the plan.
   Value emit(const StorageTraversal &traversal);
+  /// Fails with a diagnostic where the schedule has a strategy for a loop that cannot have it.
+  mlir::LogicalResult checkStrategies() const;
 
 private:
   // Emitter.cpp: the loops
@@ -167,12 +170,14 @@ private:
   bool writesEverySlot(const LoopState &s, unsigned depth);
   /// What the loop of this depth is.
   dialect::LoopAttr loopAttr(unsigned depth) const;
+  dialect::Strategy strategyOf(unsigned depth, const VisitedSet &set);
   bool isReduction(unsigned depth) const { return statement.reduction[plan.order[depth].index]; }
   unsigned resultDepth() const;
 
   SparseStatement &statement;
   const iteration::Plan &plan;
-  dialect::Strategy strategy; ///< of sets of coordinates
+  dialect::Strategy strategy;       ///< of sets of coordinates, where the schedule has none
+  llvm::StringSet<> scheduledLoops; ///< that have the strategy of the schedule
   BodyAlgebra algebra;
   std::vector<Value> sizes;       ///< per index
   std::vector<bool> readByBody;   ///< per input: its value is used

@@ -252,13 +252,15 @@ struct ResolveOrder : impl::ResolveOrderBase<ResolveOrder> {
       FailureOr<SparseStatement> statement = SparseStatement::read(generic);
       if (failed(statement))
         return failure();
-      if (planStorageTraversal(*statement))
-        return success();
-      auto planned = iteration::plan(statement->reduction, statement->planOperands());
+      if (std::optional<StorageTraversal> traversal = planStorageTraversal(*statement))
+        return refuseOrder(*statement, *traversal);
+      auto planned = statement->plan();
       auto *conversion = std::get_if<iteration::Conversion>(&planned);
       std::optional<iteration::Conversion> unwalkable = conversionToDigits(*statement);
       if (!conversion && !unwalkable)
-        return success();
+        return checkLoops(*statement, std::get<iteration::Plan>(planned));
+      if (!statement->wanted.empty())
+        return refuseOrder(*statement, unwalkable ? *unwalkable : *conversion);
       if (!conversion)
         conversion = &*unwalkable;
       if (step == most || conversion->target == encodingOf(generic, conversion->operand))
@@ -269,6 +271,47 @@ struct ResolveOrder : impl::ResolveOrderBase<ResolveOrder> {
 
   static const format::Encoding &encodingOf(linalg::GenericOp generic, unsigned operand) {
     return dialect::getEncoding(cast<RankedTensorType>(generic->getOperand(operand).getType())).getValue();
+  }
+
+  //===--- Orders that a schedule asks for ---===//
+
+  static InFlightDiagnostic atOrder(linalg::GenericOp generic) {
+    return mlir::emitError(dialect::locationOf(generic, "reorder"));
+  }
+
+  static LogicalResult refuseOrder(const SparseStatement &statement, const StorageTraversal &traversal) {
+    if (statement.wanted.empty())
+      return success();
+    return atOrder(statement.generic)
+           << "the loops follow " << nameOfOperand(statement.generic, traversal.operand) << " as "
+           << format::displayName(encodingOf(statement.generic, traversal.operand))
+           << " is stored, which is no order of indices; convert it to a format whose levels are";
+  }
+
+  static LogicalResult refuseOrder(const SparseStatement &statement,
+                                   const iteration::Conversion &conversion) {
+    const std::string operand = nameOfOperand(statement.generic, conversion.operand);
+    format::Encoding target = conversion.target;
+    target.posWidth = target.crdWidth = 0;
+    return atOrder(statement.generic)
+           << "loops in this order do not follow " << operand << " as "
+           << format::displayName(encodingOf(statement.generic, conversion.operand)) << ": "
+           << conversion.reason << "; convert(" << operand << ", " << format::displayName(target)
+           << ") before it is an order that does";
+  }
+
+  /// Every loop that the schedule names is there.
+  static LogicalResult checkLoops(const SparseStatement &statement, const iteration::Plan &plan) {
+    const std::vector<std::string> indices = nameOfIndices(statement.generic);
+    for (const iteration::LoopVar &wanted : statement.wanted)
+      if (llvm::none_of(plan.order, [&](auto &loop) { return iteration::isMeant(loop, wanted); })) {
+        std::vector<std::string> loops;
+        for (const iteration::LoopVar &loop : plan.order)
+          loops.push_back(iteration::nameOf(loop, indices));
+        return atOrder(statement.generic) << "no loop " << iteration::nameOf(wanted, indices)
+                                          << ": the loops are " << llvm::join(loops, ", ");
+      }
+    return success();
   }
 
   /// Names the operand that no conversion helps, and those that its order clashes with.

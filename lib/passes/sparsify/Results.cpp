@@ -27,11 +27,13 @@ Value LoopEmitter::assemble() {
   }
   AffineMap order = insertionOrder();
   auto [inserts, entries] = insertionBounds();
-  auto scheduled = statement.generic->getAttrOfType<dialect::AssemblyPlanAttr>(dialect::kPlanAttr);
+  const dialect::ScheduleAttr schedule = dialect::scheduleOf(statement.generic);
+  const bool scheduled = schedule && schedule.getAssemble();
   auto op = dialect::AssembleOp::create(
       b, loc, type, dims, inserts, entries, order.isEmpty() ? AffineMapAttr() : AffineMapAttr::get(order),
       onceEach, combine.value_or(Combine::Add),
-      scheduled ? scheduled.getValue() : dialect::AssemblyPlan::Auto, dialect::AssemblyStrategyAttr());
+      scheduled ? schedule.getAssemble().getValue() : dialect::AssemblyPlan::Auto,
+      dialect::AssemblyStrategyAttr());
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(&op.getBody().emplaceBlock());
   loops(outermost(), 0);

@@ -242,29 +242,33 @@ struct Sparsify : impl::SparsifyBase<Sparsify> {
     if (failed(statement))
       return failure();
     OpBuilder b(generic);
-    if (std::optional<StorageTraversal> traversal = planStorageTraversal(*statement))
-      return replace(generic, LoopEmitter(b, *statement, traversal->plan, chosen).emit(*traversal));
+    if (std::optional<StorageTraversal> traversal = planStorageTraversal(*statement)) {
+      LoopEmitter emitter(b, *statement, traversal->plan, chosen);
+      return replace(emitter, generic, emitter.emit(*traversal));
+    }
     auto planned = planLoops(*statement);
     if (auto *conversion = std::get_if<iteration::Conversion>(&planned))
       return generic.emitError("operand ") << conversion->operand << " does not fit the loops of the others ("
                                            << conversion->reason << "); run tulle-resolve-order first";
     LoopEmitter emitter(b, *statement, std::get<iteration::Plan>(planned), chosen);
-    if (emitter.isOverBudget())
+    const dialect::ScheduleAttr schedule = dialect::scheduleOf(generic);
+    if (!(schedule && schedule.getStrategy()) && emitter.isOverBudget())
       if (SmallVector<GenericOp> terms = splitThatFits(generic); !terms.empty()) {
         dialect::explainChoice(terms.front(), "the sum is " + std::to_string(terms.size()) +
                                                   " statements, one after the other: with loops that all its "
                                                   "operands meet in it would be over the budget of code");
-        (void)replace(generic, terms.back().getResult(0));
+        generic.getResult(0).replaceAllUsesWith(terms.back().getResult(0));
+        generic.erase();
         return success(llvm::all_of(terms, [&](GenericOp term) { return succeeded(rewrite(term)); }));
       }
     explain(*statement, std::get<iteration::Plan>(planned));
-    return replace(generic, emitter.emit());
+    return replace(emitter, generic, emitter.emit());
   }
 
   static std::variant<iteration::Plan, iteration::Conversion> planLoops(SparseStatement &statement) {
     if (std::optional<iteration::Conversion> conversion = conversionToDigits(statement))
       return *conversion;
-    return iteration::plan(statement.reduction, statement.planOperands());
+    return statement.plan();
   }
 
   /// A statement of the sum may need other conversions than the whole, which tulle-resolve-order has seen:
@@ -295,8 +299,8 @@ struct Sparsify : impl::SparsifyBase<Sparsify> {
         generic, iteration::explainOrder(plan, statement.planOperands(), nameOfIndices(generic), names));
   }
 
-  static LogicalResult replace(GenericOp generic, Value result) {
-    if (!result)
+  static LogicalResult replace(const LoopEmitter &emitter, GenericOp generic, Value result) {
+    if (!result || failed(emitter.checkStrategies()))
       return failure();
     generic.getResult(0).replaceAllUsesWith(result);
     generic.erase();

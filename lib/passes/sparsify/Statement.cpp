@@ -205,6 +205,18 @@ void findLeaders(SparseStatement &s) {
     followPattern(s);
 }
 
+/// Loops that the schedule names and the statement does not have are left to whoever knows its loops.
+iteration::WantedOrder wantedOrder(linalg::GenericOp generic) {
+  iteration::WantedOrder order;
+  const dialect::ScheduleAttr schedule = dialect::scheduleOf(generic);
+  const std::vector<std::string> indices = nameOfIndices(generic);
+  if (schedule && schedule.getReorder())
+    for (StringAttr name : schedule.getReorder().getAsRange<StringAttr>())
+      if (std::optional<iteration::LoopVar> loop = iteration::loopNamed(name.getValue(), indices))
+        order.push_back(*loop);
+  return order;
+}
+
 } // namespace
 
 FailureOr<SparseStatement> SparseStatement::read(linalg::GenericOp generic) {
@@ -227,6 +239,7 @@ FailureOr<SparseStatement> SparseStatement::read(linalg::GenericOp generic) {
   if (failed(readPattern(s)))
     return failure();
   findLeaders(s);
+  s.wanted = wantedOrder(generic);
   return s;
 }
 

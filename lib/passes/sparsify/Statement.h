@@ -32,12 +32,16 @@ struct SparseStatement {
   mlir::Attribute start;               ///< every slot's value before the statement, if a constant
   std::optional<unsigned> pattern;     ///< input whose pattern a sparse result shares
   bool assembled = false;              ///< the result is a new sparse tensor: the loops insert its entries
+  iteration::WantedOrder wanted;       ///< of its loops, by its schedule
 
   /// The operand that is iterated for this one.
   unsigned leaderOf(unsigned operand) const { return operands[operand].leader.value_or(operand); }
   SparseOperand &result() { return operands.back(); }
   const SparseOperand &result() const { return operands.back(); }
   std::vector<iteration::Operand> planOperands() const;
+  std::variant<iteration::Plan, iteration::Conversion> plan() const {
+    return iteration::plan(reduction, planOperands(), wanted);
+  }
   format::Encoding storedOrder() const;
 
   /// Fails with a diagnostic for what is not a statement over tensors that can hold data: several results,

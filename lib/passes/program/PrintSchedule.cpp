@@ -1,0 +1,155 @@
+// Conversions are read off the arguments, orders and strategies off the loops, plans off the assemblies.
+#include "passes/program/PrintSchedule.h"
+#include "dialect/Attributes.h"
+#include "dialect/Dialect.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace tulle::passes::program {
+using namespace mlir;
+using namespace tulle::dialect;
+
+namespace {
+
+/// The loops around an innermost one, outermost first.
+using Nest = SmallVector<LoopAttr>;
+
+LoopAttr loopOf(Operation *op) {
+  if (auto iterate = dyn_cast<IterateOp>(op))
+    return iterate.getLoop();
+  auto coiterate = dyn_cast<CoiterateOp>(op);
+  return coiterate ? coiterate.getLoop() : LoopAttr();
+}
+
+class StatementSchedule {
+public:
+  StatementSchedule(func::FuncOp function, std::string target)
+      : function(function), target(std::move(target)) {}
+
+  std::string print() {
+    conversions();
+    order();
+    strategies();
+    plan();
+    return std::move(text);
+  }
+
+private:
+  func::FuncOp function;
+  std::string target; ///< of the primitives: `C: `, or nothing
+  std::string text;
+
+  void say(const Twine &primitive) { text += target + primitive.str() + ";\n"; }
+  void remark(const Twine &what) { text += "// " + target + what.str() + "\n"; }
+
+  void conversions() {
+    llvm::StringMap<unsigned> uses; // of each tensor, in any format
+    for (unsigned k = 0; k < function.getNumArguments(); ++k)
+      if (auto name = function.getArgAttrOfType<StringAttr>(k, kNameAttr))
+        ++uses[name.getValue()];
+    for (unsigned k = 0; k < function.getNumArguments(); ++k) {
+      auto source = function.getArgAttrOfType<EncodingAttr>(k, kSourceAttr);
+      auto name = function.getArgAttrOfType<StringAttr>(k, kNameAttr);
+      if (!source || !name)
+        continue;
+      const format::Encoding &made =
+          dialect::getEncoding(cast<RankedTensorType>(function.getArgument(k).getType())).getValue();
+      if (uses[name.getValue()] > 1 || format::hasSlices(source.getValue()))
+        remark(name.getValue() + " is converted to " + format::displayName(made));
+      else
+        say("convert(" + name.getValue() + ", " + format::print(made) + ")");
+    }
+  }
+
+  static void nestsBelow(Operation *op, Nest &above, SmallVectorImpl<Nest> &nests) {
+    const LoopAttr loop = loopOf(op);
+    if (loop)
+      above.push_back(loop);
+    const size_t before = nests.size();
+    for (Region &region : op->getRegions())
+      for (Operation &inner : region.getOps())
+        nestsBelow(&inner, above, nests);
+    if (!loop)
+      return;
+    if (nests.size() == before)
+      nests.push_back(above);
+    above.pop_back();
+  }
+
+  /// The order that all nests of the statement follow; nothing where there is none, or a loop has no index.
+  static std::optional<SmallVector<StringAttr>> commonOrder(ArrayRef<Nest> nests) {
+    SmallVector<StringAttr> order;
+    for (const Nest &nest : nests)
+      if (nest.size() > order.size())
+        order = llvm::map_to_vector(nest, [](LoopAttr loop) { return loop.getIndex(); });
+    for (const Nest &nest : nests) {
+      StringAttr *next = order.begin();
+      for (LoopAttr loop : nest) {
+        next = loop.getIndex() ? std::find(next, order.end(), loop.getIndex()) : order.end();
+        if (next++ == order.end())
+          return std::nullopt;
+      }
+    }
+    return order;
+  }
+
+  void order() {
+    SmallVector<Nest> nests;
+    Nest above;
+    nestsBelow(function, above, nests);
+    std::optional<SmallVector<StringAttr>> order = commonOrder(nests);
+    if (!order)
+      remark("the loops follow an operand as it is stored, or are several nests in different orders");
+    else if (!order->empty())
+      say("reorder(" +
+          llvm::join(llvm::map_range(*order, [](StringAttr name) { return name.getValue(); }), ", ") + ")");
+  }
+
+  void strategies() {
+    SmallVector<CoiterateOp> loops;
+    function.walk<WalkOrder::PreOrder>([&](CoiterateOp op) {
+      const bool known = llvm::any_of(loops, [&](CoiterateOp other) {
+        return other.getLoop().getIndex() == op.getLoop().getIndex() &&
+               other.getStrategy() == op.getStrategy();
+      });
+      if (op.getStrategy() != Strategy::Auto && !known)
+        loops.push_back(op);
+    });
+    for (CoiterateOp op : loops)
+      say("strategy(" + op.getLoop().getIndex().getValue() + ", " + stringifyStrategy(op.getStrategy()) +
+          ")");
+  }
+
+  void plan() {
+    std::optional<AssemblyPlan> plan;
+    function.walk([&](AssembleOp op) {
+      plan = op.getPlan() == AssemblyPlan::Auto ? AssemblyPlan::Grow : op.getPlan();
+    });
+    auto result = function.getResultAttrOfType<StringAttr>(0, kNameAttr);
+    if (plan && result)
+      text += "assemble(" + result.str() + ", " + stringifyAssemblyPlan(*plan).str() + ");\n";
+  }
+};
+
+} // namespace
+
+std::string printSchedule(ModuleOp module) {
+  std::string text;
+  llvm::StringMap<unsigned> seen;
+  SmallVector<func::FuncOp> statements;
+  for (auto function : module.getOps<func::FuncOp>())
+    if (function.getNumResults() > 0 && function.getResultAttr(0, kNameAttr))
+      statements.push_back(function);
+  for (func::FuncOp function : statements) {
+    const StringRef result = function.getResultAttrOfType<StringAttr>(0, kNameAttr).getValue();
+    const unsigned number = ++seen[result];
+    std::string target = statements.size() == 1 ? ""
+                         : number == 1          ? (result + ": ").str()
+                                                : (result + "#" + Twine(number) + ": ").str();
+    text += StatementSchedule(function, std::move(target)).print();
+  }
+  return text;
+}
+
+} // namespace tulle::passes::program
