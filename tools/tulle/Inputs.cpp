@@ -25,62 +25,6 @@ static double msSince(Clock::time_point begin) {
   return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
 }
 
-CLI::Option *addList(CLI::App &command, const std::string &flags, std::vector<std::string> &values,
-                     const std::string &help) {
-  return command.add_option(flags, values, help)->allow_extra_args(false)->type_name("");
-}
-
-void addProgramOptions(CLI::App &command, ProgramOptions &options) {
-  command.add_option("program", options.text, "Statements, separated by ';'")->required()->type_name("");
-  addList(command, "-t,--tensor", options.tensors,
-          "NAME=FILE (.mtx .tns .smtx .npy .npz .h5, .gz) or NAME=GENERATOR: random[:seed[:density]] ones "
-          "iota grid2d:N "
-          "grid3d27:N uniform:rows:cols:nnz-per-row nm:rows:cols:n:m rmat:scale:degree");
-  addList(command, "-f,--format", options.formats,
-          "NAME=FORMAT: a name of `tulle formats` or an encoding such as '(i,j) -> (i : dense, j : "
-          "compressed)', or "
-          "'like A': the coordinates of tensor A, and values of its own");
-  addList(command, "--type", options.types,
-          "NAME=TYPE, or TYPE for all: f64 f32 f16 bf16 c64 c128 i8 i16 i32 i64 bool");
-  addList(command, "--keep", options.keep,
-          "NAME: a result, too, though a later statement reads it; other intermediate tensors need not exist "
-          "in memory");
-  command
-      .add_option(
-          "--schedule", options.schedule,
-          "How to compute, where the default is not wanted: 'assemble(C, count)' counts the entries of a "
-          "sparse result first, 'bound' allocates for the most there can be, 'grow' reallocates while there "
-          "is "
-          "memory")
-      ->type_name("");
-  addList(command, "-d,--dims", options.dims,
-          "NAME=4x5: sizes that neither a file nor the other tensors give");
-  addList(
-      command, "--lengths", options.lengths,
-      "NAME=FILE[,FILE…]: a ragged tensor; its file is padded, and these hold how long its second, third, … "
-      "dimension is below each coordinate of the first ones ('-': a dimension without lengths)");
-}
-
-void addThreadOptions(CLI::App &command, ThreadOptions &options) {
-  command
-      .add_option(
-          "--threads", options.threads,
-          "Threads of generated code at most (default: OMP_NUM_THREADS, else all cores of this process)")
-      ->check(CLI::Range(1, 1024))
-      ->type_name("");
-  command.add_flag("--deterministic", options.deterministic,
-                   "Results have the same bits for any number of threads");
-}
-
-void addStrategyOption(CLI::App &command, std::string &strategy) {
-  command
-      .add_option("--strategy", strategy,
-                  fmt::format("How loops over sets of coordinates run: {} (default: auto, by the cost model)",
-                              fmt::join(engine::strategyNames(), ", ")))
-      ->check(CLI::IsMember(engine::strategyNames()))
-      ->type_name("");
-}
-
 std::pair<std::string, std::string> splitAssignment(std::string_view flag, const std::string &text) {
   size_t at = text.find('=');
   if (at == 0 || at == std::string::npos)
@@ -550,7 +494,8 @@ LoadedProgram Loader::run() {
   }
   loaded.readMs = msSince(begin);
   loaded.program = check();
-  notation::applySchedule(loaded.program, options.schedule, engine::strategyNames(), "--schedule");
+  const auto [schedule, scheduleName] = scheduleText(options.schedule);
+  notation::applySchedule(loaded.program, schedule, engine::strategyNames(), scheduleName);
   notation::addResults(loaded.program, options.keep);
 
   begin = Clock::now();

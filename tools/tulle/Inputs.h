@@ -1,46 +1,15 @@
 // From the options -t, -f, --type, --dims and the text of a program to a checked program and its tensors.
 #pragma once
+#include "Options.h"
 #include "engine/Conversion.h"
 #include "notation/Program.h"
 #include "runtime/io/Io.h"
-#include <CLI/CLI.hpp>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 namespace tulle::cli {
-
-/// The options that `run` and `explain` share, as the user wrote them.
-struct ProgramOptions {
-  std::string text;
-  std::vector<std::string> tensors; ///< NAME=FILE or NAME=generator
-  std::vector<std::string> formats; ///< NAME=FORMAT
-  std::vector<std::string> types;   ///< NAME=TYPE, or TYPE for all that have no own
-  std::vector<std::string> dims;    ///< NAME=4x5
-  std::vector<std::string> lengths; ///< NAME=FILE,… of the dimensions from the second on
-  std::vector<std::string> keep;    ///< results besides those that no later statement reads
-  std::string schedule;             ///< how to compute, where the default is not wanted
-};
-/// --threads and --deterministic.
-struct ThreadOptions {
-  unsigned threads = 0;
-  bool deterministic = false;
-  void applyTo(engine::Options &options) const {
-    options.threads = threads;
-    options.deterministic = deterministic;
-  }
-};
-void addThreadOptions(CLI::App &command, ThreadOptions &options);
-/// --strategy, for engine::Options::strategy.
-void addStrategyOption(CLI::App &command, std::string &strategy);
-
-void addProgramOptions(CLI::App &command, ProgramOptions &options);
-
-/// A repeatable option that takes exactly one value each time, so that it never swallows a positional
-/// argument.
-CLI::Option *addList(CLI::App &command, const std::string &flags, std::vector<std::string> &values,
-                     const std::string &help);
 
 /// `NAME=VALUE` of option `flag`. Throws Error when there is no name.
 std::pair<std::string, std::string> splitAssignment(std::string_view flag, const std::string &text);
