@@ -241,10 +241,12 @@ private:
       if (c.tensor == tensor) {
         auto type = cast<RankedTensorType>(arg.getType());
         format::Encoding target = c.format;
-        // Widths that are not named are those of the operand; two bits do for its own format only.
+        // Widths that are not named are those of the operand, of which two bits do for its own format only; a
+        // dense one has none.
         const format::Encoding &own = program.tensors[tensor].encoding;
-        target.posWidth = target.posWidth ? target.posWidth : own.posWidth;
-        target.crdWidth = target.crdWidth ? target.crdWidth : own.crdWidth == 2 ? 32 : own.crdWidth;
+        const unsigned coordinates = own.crdWidth == 2 ? 32 : own.crdWidth;
+        target.posWidth = target.posWidth ? target.posWidth : own.posWidth ? own.posWidth : 64;
+        target.crdWidth = target.crdWidth ? target.crdWidth : coordinates ? coordinates : 64;
         return dialect::ConvertOp::create(b, placeOf(b, c.range), dialect::withEncoding(type, target), arg);
       }
     return arg;
