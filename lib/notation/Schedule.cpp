@@ -341,8 +341,8 @@ std::string printSchedule(const Program &program) {
   for (const Statement &s : program.statements) {
     const std::string target = program.statements.size() > 1 ? nameOf(program, s) + ": " : std::string();
     for (const LoopSchedule::Conversion &c : s.loops.conversions)
-      primitives.push_back(
-          fmt::format("{}convert({}, {})", target, program.tensors[c.tensor].name, format::print(c.format)));
+      primitives.push_back(fmt::format("{}convert({}, {{ {} }})", target, program.tensors[c.tensor].name,
+                                       format::printBody(c.format)));
     if (!s.loops.order.empty())
       primitives.push_back(fmt::format("{}reorder({})", target, fmt::join(s.loops.order, ", ")));
     for (const LoopSchedule::Strategy &chosen : s.loops.strategies)

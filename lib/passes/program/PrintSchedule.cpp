@@ -58,7 +58,7 @@ private:
       if (uses[name.getValue()] > 1 || format::hasSlices(source.getValue()))
         remark(name.getValue() + " is converted to " + format::displayName(made));
       else
-        say("convert(" + name.getValue() + ", " + format::print(made) + ")");
+        say("convert(" + name.getValue() + ", { " + format::printBody(made) + " })");
     }
   }
 
