@@ -85,8 +85,8 @@ TEST(Api, FormatsMaySayWhatTheValuesAre) {
 TEST(Api, ReturnsEveryResultByName) {
   tulle::Tensor<double> A = tulle::pack(example(), tulle::CSR);
   tulle::TensorType scaled = {.format = tulle::CSR, .dims = {}};
-  tulle::Kernel kernel = tulle::compile("B(i,j) = 2 * A(i,j); s = B(i,j)", {{"A", A.type()}, {"B", scaled}},
-                                        {.results = {"B"}});
+  tulle::Kernel kernel =
+      tulle::compile("B(i,j) = 2 * A(i,j); s = B(i,j)", {{"A", A.type()}, {"B", scaled}}, {.results = {"B"}});
   std::map<std::string, tulle::AnyTensor> results = kernel.run({{"A", A}});
   EXPECT_EQ(tulle::Tensor<double>(results.at("s")).values()[0], 12);
   EXPECT_THAT(read32(results.at("B").coordinates(1)), ElementsAre(0, 1, 2));
@@ -100,6 +100,20 @@ TEST(Api, ReturnsNoIntermediateTensorUnlessAsked) {
   EXPECT_EQ(tulle::Tensor<double>(results.at("s")).values()[0], 6);
   EXPECT_THAT(messageOf([&] { tulle::compile("y(i) = A(i,j)", {{"A", A.type()}}, {.results = {"A"}}); }),
               HasSubstr("the program computes no 'A'; it computes y"));
+}
+
+TEST(Api, ASchedulesErrorsPointIntoItsText) {
+  tulle::Tensor<double> A = tulle::pack(example(), tulle::CSR);
+  auto x = tulle::full<double>({3}, 1.0);
+  auto scheduled = [&](const char *schedule) {
+    return tulle::compile("y(i) = A(i,j) * x(j)", {{"A", A.type()}, {"x", x.type()}}, {.schedule = schedule});
+  };
+  tulle::Tensor<double> y = scheduled("convert(A, CSC); reorder(j, i)")(A, x);
+  EXPECT_THAT(std::vector<double>(y.values().begin(), y.values().end()), ElementsAre(3, 3));
+  EXPECT_THAT(messageOf([&] { scheduled("// columns\nreorder(j, i)"); }),
+              HasSubstr("<schedule>:2:1: error: loops in this order do not follow A as CSR"));
+  EXPECT_THAT(messageOf([&] { scheduled("reorder(j, k)"); }),
+              HasSubstr("<schedule>:1:12: error: no index 'k'"));
 }
 
 TEST(Api, BorrowsWithoutCopying) {
