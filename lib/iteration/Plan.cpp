@@ -53,9 +53,12 @@ public:
   std::variant<Plan, Conversion> plan() {
     for (unsigned o : priority()) {
       std::string reason = accept(o);
-      if (reason.empty() || shapes[o].operand->keep)
+      const bool keep = shapes[o].operand->keep;
+      if (reason.empty() || (keep && wanted.empty()))
         continue;
       Encoding better = target(o);
+      if (keep)
+        return Conversion{o, better, reason, ""};
       if (better != shapes[o].operand->encoding)
         return Conversion{o, better, reason, ""};
       // What is stored in the best order already stays, whatever it costs.

@@ -23,7 +23,8 @@ std::string randomOrder(const notation::Program &program, Random &random) {
   return fmt::format("reorder({})", fmt::join(names, ", "));
 }
 
-/// A format that holds every tensor and stores its entries alone: 0 times what is infinite is not 0.
+/// A format that holds every tensor and stores its entries alone. What stores padding is not converted
+/// either: 0 times what is infinite is nan, and only what is stored meets it.
 std::string randomTarget(unsigned order, Random &random) {
   for (;;) {
     std::string text = randomFormat(random, order);
@@ -38,6 +39,11 @@ std::string randomTarget(unsigned order, Random &random) {
   }
 }
 
+std::string conversionOf(const notation::TensorDecl &tensor, Random &random) {
+  const std::string target = randomTarget(unsigned(tensor.dims.size()), random);
+  return format::storesPadding(tensor.encoding) ? "" : fmt::format("convert({}, {})", tensor.name, target);
+}
+
 std::string randomPrimitive(const notation::Program &program, Random &random) {
   const notation::TensorDecl &tensor = random.pick(program.tensors);
   switch (random.below(4)) {
@@ -45,7 +51,7 @@ std::string randomPrimitive(const notation::Program &program, Random &random) {
     return fmt::format("assemble({}, {})", tensor.name,
                        random.pick<const char *>({"count", "bound", "grow"}));
   case 1:
-    return fmt::format("convert({}, {})", tensor.name, randomTarget(unsigned(tensor.dims.size()), random));
+    return conversionOf(tensor, random);
   case 2:
     if (!program.indices.empty())
       return fmt::format("strategy({}, {})", random.pick(program.indices).name,

@@ -57,6 +57,15 @@ TEST(Plan, AWantedOrderHoldsForTheLoopsThatItNames) {
   EXPECT_EQ(order(plan({false, true}, blocks, {{j, 1, 3}, {i, 1, 2}})), "i/2 j/3 j%3 i%2 ");
 }
 
+TEST(Plan, AWantedOrderDoesNotLeaveThePatternOfTheResult) {
+  std::vector<Operand> operands{operand("CSR", {j, i}), operand("CSR", {i, j}), operand("CSR", {i, j})};
+  operands[1].keep = true;
+  operands[2].follows = 1;
+  const auto refused = plan({false, false}, operands, {{j, 0, 0}, {i, 0, 0}});
+  ASSERT_TRUE(std::holds_alternative<Conversion>(refused));
+  EXPECT_EQ(std::get<Conversion>(refused).operand, 1u);
+}
+
 TEST(Plan, LoopsAreNamedAsTheyArePrinted) {
   const std::vector<std::string> indices{"i", "j"};
   for (const LoopVar &loop : {LoopVar{0, 4, 0}, LoopVar{1, 1, 4}, LoopVar{1, 2, 8}})

@@ -293,11 +293,14 @@ struct ResolveOrder : impl::ResolveOrderBase<ResolveOrder> {
     const std::string operand = nameOfOperand(statement.generic, conversion.operand);
     format::Encoding target = conversion.target;
     target.posWidth = target.crdWidth = 0;
-    return atOrder(statement.generic)
-           << "loops in this order do not follow " << operand << " as "
-           << format::displayName(encodingOf(statement.generic, conversion.operand)) << ": "
-           << conversion.reason << "; convert(" << operand << ", " << format::displayName(target)
-           << ") before it is an order that does";
+    InFlightDiagnostic error = atOrder(statement.generic);
+    error << "loops in this order do not follow " << operand << " as "
+          << format::displayName(encodingOf(statement.generic, conversion.operand)) << ": "
+          << conversion.reason;
+    if (statement.pattern && statement.leaderOf(*statement.pattern) == conversion.operand)
+      return error << ", and the result is stored where it is";
+    return error << "; convert(" << operand << ", " << format::displayName(target)
+                 << ") before it is an order that does";
   }
 
   /// Every loop that the schedule names is there.
