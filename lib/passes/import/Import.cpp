@@ -349,8 +349,13 @@ private:
     format::Encoding encoding = resultEncoding;
     // Elements of a row that no increment reached would look like entries in the second step.
     const bool full = encoding.levels.back().format.kind == format::LevelKind::Dense;
-    if (!isPlain(encoding) || (full && !statement.accumulate && startsElsewhere(start)))
+    if (!isPlain(encoding) || (full && !statement.accumulate && startsElsewhere(start))) {
       encoding.levels = plainLevels(encoding.order());
+      // Widths that do for blocks and groups may not do for whole dimensions.
+      const bool large = llvm::any_of(result().dims, [](int64_t size) { return size > INT32_MAX; });
+      for (unsigned *width : {&encoding.posWidth, &encoding.crdWidth})
+        *width = *width == 0 ? 0 : large ? 64 : std::max(*width, 32u);
+    }
     ElementType type = statement.rhs->type;
     encoding.implicitVal.reset();
     encoding.fill.reset();
