@@ -168,6 +168,7 @@ TEST(Engine, explainsEveryStage) {
   notation::Program program = check("y(i) = A(i,j) * x(j)", in);
   EXPECT_THAT(explain(program, "notation"), HasSubstr("y(i)"));
   EXPECT_THAT(explain(program, "linalg"), HasSubstr("linalg.generic"));
+  EXPECT_THAT(explain(program, "schedule"), HasSubstr("\nreorder(i, j);\n"));
   EXPECT_THAT(explain(program, "iteration"), HasSubstr("tulle.iterate"));
   EXPECT_THAT(explain(program, "loops"), HasSubstr("scf.for"));
   EXPECT_THAT(explain(program, "vector"), HasSubstr("vector.reduction"));
@@ -179,7 +180,7 @@ TEST(Engine, explainsEveryStage) {
     FAIL();
   } catch (const Error &error) {
     EXPECT_THAT(error.what(),
-                HasSubstr("unknown stage 'machine': expected one of notation, linalg, iteration"));
+                HasSubstr("unknown stage 'machine': expected one of notation, linalg, schedule, iteration"));
   }
 }
 
