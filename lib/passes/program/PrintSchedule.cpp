@@ -15,7 +15,7 @@ namespace {
 /// The loops around an innermost one, outermost first.
 using Nest = SmallVector<LoopAttr>;
 
-LoopAttr loopOf(Operation *op) {
+LoopAttr attrOf(Operation *op) {
   if (auto iterate = dyn_cast<IterateOp>(op))
     return iterate.getLoop();
   auto coiterate = dyn_cast<CoiterateOp>(op);
@@ -63,7 +63,7 @@ private:
   }
 
   static void nestsBelow(Operation *op, Nest &above, SmallVectorImpl<Nest> &nests) {
-    const LoopAttr loop = loopOf(op);
+    const LoopAttr loop = attrOf(op);
     if (loop)
       above.push_back(loop);
     const size_t before = nests.size();

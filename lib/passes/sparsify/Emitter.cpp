@@ -244,8 +244,8 @@ dialect::Strategy LoopEmitter::strategyOf(unsigned depth, const VisitedSet &set)
   const dialect::ScheduleAttr schedule = dialect::scheduleOf(statement.generic);
   const std::string loop = iteration::nameOf(plan.order[depth], nameOfIndices(statement.generic));
   if (std::optional<dialect::Strategy> scheduled = schedule ? schedule.strategyOf(loop) : std::nullopt) {
-    const unsigned all = (1u << set.participants.size()) - 1;
-    const bool intersects = !set.flags && set.minterms == ArrayRef<unsigned>{all};
+    const bool intersects =
+        !set.flags && set.minterms == ArrayRef<unsigned>{(1u << set.participants.size()) - 1};
     if (intersects || llvm::is_contained({dialect::Strategy::Auto, dialect::Strategy::Merge}, *scheduled))
       scheduledLoops.insert(loop);
     return *scheduled;
@@ -257,8 +257,9 @@ dialect::Strategy LoopEmitter::strategyOf(unsigned depth, const VisitedSet &set)
 
 LogicalResult LoopEmitter::checkStrategies() const {
   const dialect::ScheduleAttr schedule = dialect::scheduleOf(statement.generic);
-  for (NamedAttribute named :
-       schedule &&schedule.getStrategy() ? schedule.getStrategy().getValue() : ArrayRef<NamedAttribute>())
+  if (!schedule || !schedule.getStrategy())
+    return success();
+  for (NamedAttribute named : schedule.getStrategy())
     if (StringRef loop = named.getName(); !scheduledLoops.contains(loop))
       return mlir::emitError(dialect::locationOf(statement.generic, ("strategy " + loop).str()))
              << "no loop over " << loop << " is a co-iteration to which this strategy applies: "
