@@ -274,8 +274,13 @@ private:
     }
     LoopName loop{found->name, found->name, index.range};
     for (const char *sign : {"/", "%"})
-      if (cursor.accept(sign))
-        loop.text += sign + std::to_string(cursor.expectInteger("the size of a block"));
+      if (cursor.accept(sign)) {
+        const support::SourceRange range = cursor.peek().range;
+        const int64_t size = cursor.expectInteger("the size of a block");
+        if (size < 2)
+          cursor.fail(range, "a block has at least two coordinates");
+        loop.text += sign + std::to_string(size);
+      }
     loop.range = cursor.since(index.range.begin);
     return loop;
   }

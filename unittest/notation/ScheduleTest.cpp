@@ -91,6 +91,9 @@ TEST(Schedule, aConversionLosesWhatADenseMaskStores) {
 TEST(Schedule, errorsOfLoopsPointAtTheirPlace) {
   EXPECT_THAT(errorOf("reorder(i, q)"), HasSubstr("1:12: error: no index 'q': the program has i, j, k"));
   EXPECT_THAT(errorOf("reorder(i, j, i)"), HasSubstr("1:15: error: 'i' stands twice in the order"));
+  EXPECT_THAT(errorOf("reorder(i/0, j)"), HasSubstr("1:11: error: a block has at least two coordinates"));
+  EXPECT_THAT(errorOf("strategy(k%1, merge)"),
+              HasSubstr("1:12: error: a block has at least two coordinates"));
   EXPECT_THAT(errorOf("D: reorder(i, k)"), HasSubstr("1:12: error: the statement D has no loops over all"));
   EXPECT_THAT(errorOf("E: reorder(i)"), HasSubstr("1:1: error: no such statement: the program has C, D, y"));
   EXPECT_THAT(errorOf("C#2: reorder(i)"), HasSubstr("1:1: error: no such statement"));
