@@ -106,6 +106,13 @@ private:
           llvm::join(llvm::map_range(*order, [](StringAttr name) { return name.getValue(); }), ", ") + ")");
   }
 
+  /// Whether the strategy says something of the loop: all but merges are for intersections.
+  static bool applies(CoiterateOp op) {
+    const int64_t all = (int64_t(1) << op.getSpaces().size()) - 1;
+    const bool intersects = !op.getFlags() && !op.getRange() && op.getCases() == ArrayRef<int64_t>{all};
+    return op.getStrategy() == Strategy::Merge || (op.getStrategy() != Strategy::Auto && intersects);
+  }
+
   void strategies() {
     SmallVector<CoiterateOp> loops;
     function.walk<WalkOrder::PreOrder>([&](CoiterateOp op) {
@@ -113,7 +120,7 @@ private:
         return other.getLoop().getIndex() == op.getLoop().getIndex() &&
                other.getStrategy() == op.getStrategy();
       });
-      if (op.getStrategy() != Strategy::Auto && !known)
+      if (applies(op) && !known)
         loops.push_back(op);
     });
     for (CoiterateOp op : loops)
