@@ -44,6 +44,7 @@ const AttributeRule ofOps[] = {
     {kCpuAttr, kModule, is<CpuAttr>, "a #tulle.cpu<…>"},
     {kIndicesAttr, kGeneric, isNames, "the indices' names"},
     {kDropAttr, kGeneric, is<UnitAttr>, "no value"},
+    {kNameAttr, kGeneric, is<StringAttr>, "a string"},
     {kScheduleAttr, kGeneric, is<ScheduleAttr>, "a #tulle.schedule<…>"},
     {kScalarLanesAttr, kFunctions, is<UnitAttr>, "no value"},
     {kNoaliasAttr, kFunctions, is<UnitAttr>, "no value"},

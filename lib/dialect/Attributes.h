@@ -7,7 +7,8 @@ namespace tulle::dialect {
 
 //===--- Of arguments of a function ---===//
 
-/// The tensor's name; results repeat the name of the tensor they replace.
+/// The tensor's name; results repeat the name of the tensor they replace. Of a linalg.generic in a program of
+/// several statements: the statement's name, `y` or `y#2`.
 inline constexpr llvm::StringLiteral kNameAttr = "tulle.name";
 /// How many entries the tensor stores, where the caller knows (i64).
 inline constexpr llvm::StringLiteral kEntriesAttr = "tulle.entries";

@@ -51,6 +51,8 @@ ScheduleAttr scheduleOf(mlir::Operation *statement);
 /// Where a primitive (`reorder`, `strategy j`) stands in the user's text, else the statement's own location,
 /// which is a FusedLoc of such places, each with its primitive as metadata.
 mlir::Location locationOf(mlir::Operation *statement, llvm::StringRef primitive);
+/// Where the first primitive that says something of a loop alone stands.
+mlir::Location directiveLocation(mlir::Operation *statement, llvm::StringRef loop);
 /// The element type that has the IR type; nullopt where none does.
 std::optional<ElementType> elementType(mlir::Type type);
 /// format::whyNotExecutable for elements of an IR type.

@@ -12,6 +12,8 @@ def Tulle_LoopAttr : AttrDef<Tulle_Dialect, "Loop"> {
     |---|---|
     | `parallel`, `reduction` | whether iterations are independent |
     | `index` | the index variable whose coordinates the loop visits: `j`, or the digit of it, `j/4` and `j%4` in blocks |
+    | `of` | the statements whose iterations these are, in order; absent where the program has one |
+    | `directives` | what the schedule says of it (`#tulle.directives`) |
     | `cache_resident` | the memory that iterations reach by coordinates they read is in the cache: it is not prefetched |
 
     An upstream pattern that replaces an scf.for by another one may drop its attribute. A loop without one is a
@@ -25,14 +27,27 @@ def Tulle_LoopAttr : AttrDef<Tulle_Dialect, "Loop"> {
   }];
   let parameters = (ins "::tulle::dialect::LoopKind":$kind,
                         OptionalParameter<"::mlir::StringAttr">:$index,
+                        OptionalParameter<"::mlir::ArrayAttr">:$of,
+                        OptionalParameter<"::tulle::dialect::DirectivesAttr">:$directives,
                         DefaultValuedParameter<"bool", "false">:$cacheResident);
-  let builders = [AttrBuilder<(ins "::tulle::dialect::LoopKind":$kind, CArg<"::mlir::StringAttr", "{}">:$index), [{
-    return $_get($_ctxt, kind, index, false);
+  let builders = [AttrBuilder<(ins "::tulle::dialect::LoopKind":$kind, CArg<"::mlir::StringAttr", "{}">:$index,
+                                   CArg<"::mlir::ArrayAttr", "{}">:$of,
+                                   CArg<"::tulle::dialect::DirectivesAttr", "{}">:$directives), [{
+    return $_get($_ctxt, kind, index, of, directives, false);
   }]>];
   let extraClassDeclaration = [{
     bool isParallel() const { return getKind() == LoopKind::Parallel; }
-    LoopAttr withKind(LoopKind kind) const { return get(getContext(), kind, getIndex(), getCacheResident()); }
-    LoopAttr withCacheResident() const { return get(getContext(), getKind(), getIndex(), true); }
+    LoopAttr withKind(LoopKind kind) const {
+      return get(getContext(), kind, getIndex(), getOf(), getDirectives(), getCacheResident());
+    }
+    LoopAttr withDirectives(DirectivesAttr directives) const {
+      return get(getContext(), getKind(), getIndex(), getOf(), directives, getCacheResident());
+    }
+    LoopAttr withCacheResident() const {
+      return get(getContext(), getKind(), getIndex(), getOf(), getDirectives(), true);
+    }
+    /// The last of the statements; empty where the program has one.
+    ::llvm::StringRef lastStatement() const;
     /// What SSA values of the index are called: the index, as an identifier; empty without one.
     std::string valueName() const;
   }];

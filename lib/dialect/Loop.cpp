@@ -17,56 +17,97 @@ std::string LoopAttr::valueName() const {
   return name;
 }
 
+StringRef LoopAttr::lastStatement() const {
+  return getOf() ? cast<StringAttr>(getOf().getValue().back()).getValue() : StringRef();
+}
+
 LogicalResult LoopAttr::verify(function_ref<InFlightDiagnostic()> emitError, LoopKind, StringAttr index,
-                               bool) {
+                               ArrayAttr of, DirectivesAttr, bool) {
   if (index && index.getValue().empty())
     return emitError() << "expected the name of an index, got \"\"";
+  if (of && (of.empty() || !llvm::all_of(of, llvm::IsaPred<StringAttr>)))
+    return emitError() << "expected the names of statements, got " << of;
   return success();
 }
 
-Attribute LoopAttr::parse(AsmParser &parser, Type) {
+namespace {
+
+/// The parameters behind the kind, in any order, each once.
+class LoopParser {
+public:
+  explicit LoopParser(AsmParser &parser) : parser(parser) {}
+
+  Attribute parse() {
+    if (parser.parseLess() || parseWord())
+      return {};
+    std::optional<LoopKind> kind = symbolizeLoopKind(word);
+    if (!kind)
+      return refuse("expected 'parallel' or 'reduction'");
+    while (succeeded(parser.parseOptionalComma()))
+      if (parseParameter())
+        return {};
+    if (parser.parseGreater())
+      return {};
+    return parser.getChecked<LoopAttr>(parser.getContext(), *kind, index, of, directives, cacheResident);
+  }
+
+private:
+  AsmParser &parser;
   StringRef word;
   SMLoc loc;
-  auto parseWord = [&]() -> ParseResult {
-    return failure(parser.getCurrentLocation(&loc) || parser.parseKeyword(&word));
-  };
-  auto refuse = [&](const Twine &expected) {
-    parser.emitError(loc) << expected << ", got '" << word << "'";
-    return Attribute();
-  };
-  if (parser.parseLess() || parseWord())
-    return {};
-  std::optional<LoopKind> kind = symbolizeLoopKind(word);
-  if (!kind)
-    return refuse("expected 'parallel' or 'reduction'");
   StringAttr index;
+  ArrayAttr of;
+  DirectivesAttr directives;
   bool cacheResident = false;
-  while (succeeded(parser.parseOptionalComma())) {
-    if (parseWord())
-      return {};
-    const bool isIndex = word == "index";
-    if (!isIndex && word != "cache_resident")
-      return refuse("expected 'index' or 'cache_resident'");
-    if (isIndex ? bool(index) : std::exchange(cacheResident, true)) {
-      parser.emitError(loc) << "'" << word << "' is given twice";
-      return {};
-    }
-    std::string name;
-    if (isIndex && (parser.parseEqual() || parser.parseKeywordOrString(&name)))
-      return {};
-    if (isIndex)
-      index = parser.getBuilder().getStringAttr(name);
-  }
-  if (parser.parseGreater())
+
+  ParseResult parseWord() { return failure(parser.getCurrentLocation(&loc) || parser.parseKeyword(&word)); }
+
+  Attribute refuse(const Twine &expected) {
+    parser.emitError(loc) << expected << ", got '" << word << "'";
     return {};
-  return parser.getChecked<LoopAttr>(parser.getContext(), *kind, index, cacheResident);
-}
+  }
+
+  ParseResult parseParameter() {
+    if (parseWord())
+      return failure();
+    if (word == "index"        ? bool(index)
+        : word == "of"         ? bool(of)
+        : word == "directives" ? bool(directives)
+                               : word == "cache_resident" && cacheResident)
+      return parser.emitError(loc) << "'" << word << "' is given twice";
+    if (word == "cache_resident") {
+      cacheResident = true;
+      return success();
+    }
+    if (word == "of")
+      return failure(parser.parseEqual() || parser.parseAttribute(of));
+    if (word == "directives")
+      return failure(parser.parseEqual() || parser.parseCustomAttributeWithFallback(directives));
+    if (word != "index")
+      return refuse("expected 'index', 'of', 'directives' or 'cache_resident'"), failure();
+    std::string name;
+    if (parser.parseEqual() || parser.parseKeywordOrString(&name))
+      return failure();
+    index = parser.getBuilder().getStringAttr(name);
+    return success();
+  }
+};
+
+} // namespace
+
+Attribute LoopAttr::parse(AsmParser &parser, Type) { return LoopParser(parser).parse(); }
 
 void LoopAttr::print(AsmPrinter &printer) const {
   printer << '<' << stringifyLoopKind(getKind());
   if (getIndex()) {
     printer << ", index = ";
     printer.printKeywordOrString(getIndex());
+  }
+  if (getOf())
+    printer << ", of = " << getOf();
+  if (getDirectives()) {
+    printer << ", directives = ";
+    printer.printStrippedAttrOrType(getDirectives());
   }
   if (getCacheResident())
     printer << ", cache_resident";

@@ -199,17 +199,30 @@ ObjectCode Compilation::object() {
 
 std::string Compilation::text(Stage stage) {
   lease.keepReasons();
+  if (stage == Stage::Schedule)
+    return withReasons("// ", scheduleText());
   for (Stage next :
        {Stage::Schedule, Stage::Iteration, Stage::Assembly, Stage::Loops, Stage::Vector, Stage::Llvm})
     if (next <= stage)
       advance(next);
-  const std::string code = stage == Stage::LlvmIr     ? generate(CodeForm::LlvmIr)
-                           : stage == Stage::Asm      ? generate(CodeForm::Assembly)
-                           : stage == Stage::Schedule ? passes::program::printSchedule(*module)
-                                                      : assemble::printWithPhases(*module);
+  if (stage == Stage::LlvmIr)
+    return withReasons("; ", generate(CodeForm::LlvmIr));
+  if (stage == Stage::Asm)
+    return withReasons("# ", generate(CodeForm::Assembly));
+  return withReasons("// ", assemble::printWithPhases(*module));
+}
+
+std::string Compilation::scheduleText() {
+  advance(Stage::Schedule);
+  const passes::program::ProgramSchedule schedule(*module);
+  advance(Stage::Iteration);
+  return schedule.print(*module);
+}
+
+std::string Compilation::withReasons(std::string_view comment, const std::string &code) const {
   std::string text;
   for (const std::string &reason : lease.reasons())
-    text += (stage == Stage::LlvmIr ? "; " : stage == Stage::Asm ? "# " : "// ") + reason + "\n";
+    text.append(comment).append(reason).append("\n");
   return text + code;
 }
 

@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tulle::engine {
@@ -67,6 +68,10 @@ public:
 
 private:
   void advance(pipeline::Stage stage);
+  /// What was chosen, as a schedule.
+  std::string scheduleText();
+  /// The reasons of what was chosen, as comments, and the code.
+  std::string withReasons(std::string_view comment, const std::string &code) const;
   std::string generate(CodeForm form);
   std::vector<CompiledStatement> statements();
   unsigned tensorNamed(mlir::Attribute name) const;

@@ -84,4 +84,8 @@ std::shared_ptr<Executable> compile(const notation::Program &program, const Opti
 /// The text of a stage (see pipeline/Stages.h) for `tulle explain`.
 std::string explain(const notation::Program &program, std::string_view stage, const Options &options = {});
 
+/// The schedule of a program as a module with a transform.named_sequence of transform.tulle.* ops, which
+/// `tulle-opt --transform-preload-library --transform-interpreter` applies to the text of stage linalg.
+std::string scheduleIr(const notation::Program &program);
+
 } // namespace tulle::engine

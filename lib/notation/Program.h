@@ -102,6 +102,11 @@ template <class Visit> void forEachAccess(const Expr &expr, const Visit &visit) 
 /// an upper bound, or by the bound where the machine's memory allows it.
 enum class AssemblyPlan : uint8_t { Auto, Count, Bound, Grow };
 
+/// How the iterations of a loop are divided among threads: as the compiler chooses, not at all, in chunks of
+/// equal entries that may begin inside of a row, in chunks whose stores are disjoint, with a partial value
+/// each, or with a private copy of the result each.
+enum class Threads : uint8_t { Auto, None, Entries, Disjoint, Reduce, Private };
+
 /// What a schedule says of the loops of a statement. Loops are named by their indices, or by digits of these:
 /// `i/4` over blocks, `i%4` within them.
 struct LoopSchedule {
@@ -114,11 +119,28 @@ struct LoopSchedule {
     format::Encoding format;
     SourceRange range;
   };
+  struct Directive {
+    enum Kind : uint8_t { Parallelize, Vectorize, Unroll } kind;
+    std::string loop;
+    int64_t count;   ///< lanes of a vector, or iterations at a time
+    Threads threads; ///< of Parallelize
+    SourceRange range;
+  };
+  /// Where the statement is computed: in the last of these loops of what reads it, which stand in each other;
+  /// without any, in loops of its own.
+  struct Place {
+    std::vector<std::string> loops;
+    SourceRange range;
+  };
   std::vector<std::string> order; ///< outermost first
   SourceRange orderRange;
   std::vector<Strategy> strategies;
   std::vector<Conversion> conversions;
-  bool isEmpty() const { return order.empty() && strategies.empty() && conversions.empty(); }
+  std::vector<Directive> directives;
+  std::optional<Place> place;
+  bool isEmpty() const {
+    return order.empty() && strategies.empty() && conversions.empty() && directives.empty() && !place;
+  }
 };
 
 struct Statement {
@@ -215,10 +237,22 @@ void resolveWidths(Program &program);
 /// Puts `text` on the statements of a checked program: `reorder(i, k, j); assemble(C, count)`. `strategies`
 /// are those that a loop can have. Throws SyntaxError, pointing into the text, for what does not parse and
 /// for what the statements do not have. Sources: Senanayake et al., "A sparse iteration space transformation
-/// framework for sparse tensor algebra", 2020 (reorder); Chou, Kjolstad and Amarasinghe, "Automatic
+/// framework for sparse tensor algebra", 2020 (reorder, parallelize, vectorize, unroll); Ragan-Kelley et al.,
+/// "Halide", 2013 (compute_at, compute_root, compute_inline); Chou, Kjolstad and Amarasinghe, "Automatic
 /// generation of efficient sparse tensor format conversion routines", 2020 (plans of assembly).
 void applySchedule(Program &program, std::string_view text, const std::vector<std::string> &strategies,
                    std::string_view name = "<schedule>");
+
+/// Replaces what later statements read of the statement's result by its right-hand side, and removes the
+/// statement. Returns why that cannot be, and leaves the program as it is then; empty otherwise.
+std::string inlineStatement(Program &program, size_t statement);
+
+/// The name of one of the program's statements (not of a copy): its result, and a number where it is not the
+/// first that makes it.
+std::string nameOf(const Program &program, const Statement &statement);
+
+/// The format that an operand is converted to, with widths.
+format::Encoding conversionTarget(const Program &program, const LoopSchedule::Conversion &conversion);
 
 /// Canonical text of the schedule that a program has; empty where all is left to the compiler.
 std::string printSchedule(const Program &program);

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <ranges>
 #include <set>
 
 namespace tulle::notation {
@@ -26,6 +27,18 @@ struct PlanName {
 constexpr PlanName planNames[] = {
     {"count", AssemblyPlan::Count}, {"bound", AssemblyPlan::Bound}, {"grow", AssemblyPlan::Grow}};
 
+struct ThreadsName {
+  std::string_view name;
+  Threads threads;
+};
+constexpr ThreadsName threadsNames[] = {{"none", Threads::None},
+                                        {"entries", Threads::Entries},
+                                        {"disjoint", Threads::Disjoint},
+                                        {"reduce", Threads::Reduce},
+                                        {"private", Threads::Private}};
+
+constexpr std::string_view blockSuffix = "_block";
+
 /// The names of a statement's indices; those of another statement may be called the same.
 std::set<std::string> indicesOf(const Program &program, const Statement &statement) {
   std::set<std::string> found;
@@ -38,15 +51,6 @@ std::set<std::string> indicesOf(const Program &program, const Statement &stateme
   for (const Access *access : accesses(statement))
     add(*access);
   return found;
-}
-
-/// The name of a statement: its result, and a number where it is not the first that makes it.
-std::string nameOf(const Program &program, const Statement &statement) {
-  unsigned number = 1;
-  for (const Statement *s = program.statements.data(); s != &statement; ++s)
-    number += s->lhs.tensor == statement.lhs.tensor;
-  const std::string &result = program.tensors[statement.lhs.tensor].name;
-  return number == 1 ? result : fmt::format("{}#{}", result, number);
 }
 
 class ScheduleParser {
@@ -77,9 +81,15 @@ private:
     using Parse = void (ScheduleParser::*)(const Token &);
     static constexpr std::pair<std::string_view, Parse> primitives[] = {
         {"assemble", &ScheduleParser::assemble},
+        {"compute_at", &ScheduleParser::computeAt},
+        {"compute_inline", &ScheduleParser::computeInline},
+        {"compute_root", &ScheduleParser::computeRoot},
         {"convert", &ScheduleParser::convert},
+        {"parallelize", &ScheduleParser::parallelize},
         {"reorder", &ScheduleParser::reorder},
-        {"strategy", &ScheduleParser::strategy}};
+        {"strategy", &ScheduleParser::strategy},
+        {"unroll", &ScheduleParser::unroll},
+        {"vectorize", &ScheduleParser::vectorize}};
     for (auto [known, parse] : primitives)
       if (name.is(known)) {
         cursor.expect("(", fmt::format("after {}", known));
@@ -98,11 +108,17 @@ private:
     const bool numbered = cursor.peek(1).is("#");
     if (cursor.peek().kind != Token::Word || !cursor.peek(numbered ? 3 : 1).is(":"))
       return std::nullopt;
-    const Token name = cursor.take();
+    const size_t found = statementNamed();
+    cursor.expect(":", "after the name of a statement");
+    return found;
+  }
+
+  /// `C` or `C#2`.
+  size_t statementNamed() {
+    const Token name = cursor.expectWord("the name of a statement");
     int64_t number = 1;
     if (cursor.accept("#"))
       number = cursor.expectInteger("the number of a statement");
-    cursor.expect(":", "after the name of a statement");
     int64_t seen = 0;
     for (size_t s = 0; s < program.statements.size(); ++s)
       if (program.tensors[program.statements[s].lhs.tensor].name == name.text && ++seen == number)
@@ -254,6 +270,63 @@ private:
     }
   }
 
+  //===--- compute_at(e, i), compute_root(e), compute_inline(e) ---===//
+
+  void computeAt(const Token &primitive) {
+    const size_t producer = producerNamed(primitive);
+    cursor.expect(",", "after the statement, and the loop of what reads it");
+    std::vector<std::string> loops;
+    cursor.list(")", "after the loop", [&] {
+      const Token loop = cursor.expectWord("a loop of what reads it");
+      std::string_view index = loop.text;
+      if (index.ends_with(blockSuffix) && !isIndex(index))
+        index.remove_suffix(blockSuffix.size());
+      if (!isIndex(index))
+        failIndex(loop);
+      loops.emplace_back(loop.text);
+    });
+    placeAt(producer, std::move(loops), primitive);
+  }
+
+  void computeRoot(const Token &primitive) {
+    const size_t producer = producerNamed(primitive);
+    cursor.expect(")", "after the statement");
+    placeAt(producer, {}, primitive);
+  }
+
+  void computeInline(const Token &primitive) {
+    const size_t producer = producerNamed(primitive);
+    cursor.expect(")", "after the statement");
+    const std::string name = nameOf(program, program.statements[producer]);
+    if (std::string why = inlineStatement(program, producer); !why.empty())
+      cursor.fail(cursor.since(primitive.range.begin), fmt::format("'{}' cannot be inlined: {}", name, why));
+  }
+
+  /// A statement that a later one reads.
+  size_t producerNamed(const Token &primitive) {
+    if (only)
+      cursor.fail(primitive.range,
+                  fmt::format("{} names its statement itself: no name stands before it", primitive.text));
+    const size_t begin = cursor.peek().range.begin, producer = statementNamed();
+    const unsigned tensor = program.statements[producer].lhs.tensor;
+    const bool isRead = std::any_of(program.statements.begin() + ptrdiff_t(producer) + 1,
+                                    program.statements.end(), [&](const Statement &s) {
+                                      return std::ranges::any_of(
+                                          accesses(s), [&](const Access *a) { return a->tensor == tensor; });
+                                    });
+    if (!isRead)
+      cursor.fail(cursor.since(begin), "no later statement reads it");
+    return producer;
+  }
+
+  void placeAt(size_t producer, std::vector<std::string> loops, const Token &primitive) {
+    Statement &s = program.statements[producer];
+    if (s.loops.place)
+      cursor.fail(primitive.range,
+                  fmt::format("{} has a place already; keep one of them", nameOf(program, s)));
+    s.loops.place = {std::move(loops), cursor.since(primitive.range.begin)};
+  }
+
   //===--- Loops ---===//
 
   struct LoopName {
@@ -264,15 +337,9 @@ private:
   /// `i`, or the digit `i/4` or `i%4` of it.
   LoopName loop() {
     const Token index = cursor.expectWord("the index of a loop");
-    const auto found = std::ranges::find(program.indices, index.text, &IndexVar::name);
-    if (found == program.indices.end()) {
-      std::set<std::string> names;
-      for (const IndexVar &known : program.indices)
-        names.insert(known.name);
-      cursor.fail(index.range,
-                  fmt::format("no index '{}': the program has {}", index.text, fmt::join(names, ", ")));
-    }
-    LoopName loop{found->name, found->name, index.range};
+    if (!isIndex(index.text))
+      failIndex(index);
+    LoopName loop{std::string(index.text), std::string(index.text), index.range};
     for (const char *sign : {"/", "%"})
       if (cursor.accept(sign)) {
         const support::SourceRange range = cursor.peek().range;
@@ -283,6 +350,17 @@ private:
       }
     loop.range = cursor.since(index.range.begin);
     return loop;
+  }
+
+  bool isIndex(std::string_view name) const {
+    return std::ranges::count(program.indices, name, &IndexVar::name) > 0;
+  }
+  [[noreturn]] void failIndex(const Token &name) const {
+    std::set<std::string> names;
+    for (const IndexVar &known : program.indices)
+      names.insert(known.name);
+    cursor.fail(name.range,
+                fmt::format("no index '{}': the program has {}", name.text, fmt::join(names, ", ")));
   }
 
   std::vector<Statement *> statementsOver(const std::vector<LoopName> &loops) {
@@ -329,15 +407,100 @@ private:
       s->loops.strategies.push_back({over.text, std::string(name.text), cursor.since(primitive.range.begin)});
     }
   }
+
+  void parallelize(const Token &primitive) {
+    const LoopName over = loop();
+    Threads threads = Threads::Auto;
+    if (cursor.accept(",")) {
+      const Token name = cursor.expectWord("how iterations are divided among threads");
+      const auto *found = std::ranges::find(threadsNames, name.text, &ThreadsName::name);
+      if (found == std::end(threadsNames))
+        cursor.fail(name.range,
+                    fmt::format("unknown way '{}': expected one of {}", name.text,
+                                fmt::join(std::views::transform(threadsNames, &ThreadsName::name), ", ")));
+      threads = found->threads;
+    }
+    cursor.expect(")", "after the loop");
+    direct(LoopSchedule::Directive::Parallelize, over, 0, threads, primitive);
+  }
+
+  void vectorize(const Token &primitive) {
+    count(LoopSchedule::Directive::Vectorize, "the number of lanes", 1, primitive);
+  }
+  void unroll(const Token &primitive) {
+    count(LoopSchedule::Directive::Unroll, "the number of iterations at a time", 2, primitive);
+  }
+
+  void count(LoopSchedule::Directive::Kind kind, std::string_view what, int64_t least,
+             const Token &primitive) {
+    constexpr int64_t most = 64;
+    const LoopName over = loop();
+    cursor.expect(",", fmt::format("after the loop, and {}", what));
+    const support::SourceRange range = cursor.peek().range;
+    const int64_t number = cursor.expectInteger(what);
+    if (number < least || number > most || (number & (number - 1)) != 0)
+      cursor.fail(range, fmt::format("{} is a power of two from {} to {}", what, least, most));
+    cursor.expect(")", fmt::format("after {}", what));
+    direct(kind, over, number, Threads::Auto, primitive);
+  }
+
+  void direct(LoopSchedule::Directive::Kind kind, const LoopName &over, int64_t number, Threads threads,
+              const Token &primitive) {
+    for (Statement *s : statementsOver({over})) {
+      for (const LoopSchedule::Directive &d : s->loops.directives)
+        if (d.kind == kind && d.loop == over.text)
+          cursor.fail(primitive.range, fmt::format("the loop over {} has {} already; keep one of them",
+                                                   over.text, primitive.text));
+      s->loops.directives.push_back({kind, over.text, number, threads, cursor.since(primitive.range.begin)});
+    }
+  }
 };
 
 } // namespace
+
+std::string nameOf(const Program &program, const Statement &statement) {
+  unsigned number = 1;
+  for (const Statement *s = program.statements.data(); s != &statement; ++s)
+    number += s->lhs.tensor == statement.lhs.tensor;
+  const std::string &result = program.tensors[statement.lhs.tensor].name;
+  return number == 1 ? result : fmt::format("{}#{}", result, number);
+}
+
+format::Encoding conversionTarget(const Program &program, const LoopSchedule::Conversion &conversion) {
+  format::Encoding target = conversion.format;
+  // Widths that are not named are those of the operand, of which two bits do for its own format only; a
+  // dense one has none.
+  const format::Encoding &own = program.tensors[conversion.tensor].encoding;
+  const unsigned coordinates = own.crdWidth == 2 ? 32 : own.crdWidth;
+  target.posWidth = target.posWidth ? target.posWidth : own.posWidth ? own.posWidth : 64;
+  target.crdWidth = target.crdWidth ? target.crdWidth : coordinates ? coordinates : 64;
+  return target;
+}
 
 void applySchedule(Program &program, std::string_view text, const std::vector<std::string> &strategies,
                    std::string_view name) {
   ScheduleParser(program, text, name, strategies).run();
   program.schedule = text;
   program.scheduleName = name;
+}
+
+static std::string print(const LoopSchedule::Directive &d) {
+  switch (d.kind) {
+  case LoopSchedule::Directive::Vectorize:
+    return fmt::format("vectorize({}, {})", d.loop, d.count);
+  case LoopSchedule::Directive::Unroll:
+    return fmt::format("unroll({}, {})", d.loop, d.count);
+  case LoopSchedule::Directive::Parallelize:
+    break;
+  }
+  const auto *name = std::ranges::find(threadsNames, d.threads, &ThreadsName::threads);
+  return name == std::end(threadsNames) ? fmt::format("parallelize({})", d.loop)
+                                        : fmt::format("parallelize({}, {})", d.loop, name->name);
+}
+
+static std::string print(const std::string &statement, const LoopSchedule::Place &place) {
+  return place.loops.empty() ? fmt::format("compute_root({})", statement)
+                             : fmt::format("compute_at({}, {})", statement, fmt::join(place.loops, ", "));
 }
 
 std::string printSchedule(const Program &program) {
@@ -352,6 +515,10 @@ std::string printSchedule(const Program &program) {
       primitives.push_back(fmt::format("{}reorder({})", target, fmt::join(s.loops.order, ", ")));
     for (const LoopSchedule::Strategy &chosen : s.loops.strategies)
       primitives.push_back(fmt::format("{}strategy({}, {})", target, chosen.loop, chosen.strategy));
+    for (const LoopSchedule::Directive &directive : s.loops.directives)
+      primitives.push_back(target + print(directive));
+    if (s.loops.place)
+      primitives.push_back(print(nameOf(program, s), *s.loops.place));
     for (const PlanName &known : planNames)
       if (s.plan == known.plan && assembled.insert(s.lhs.tensor).second)
         primitives.push_back(fmt::format("assemble({}, {})", program.tensors[s.lhs.tensor].name, known.name));

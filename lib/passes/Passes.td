@@ -391,6 +391,11 @@ def LoopHints : FunctionPass<"tulle-loop-hints", llvm # arith # memref, "Keep LL
   only accumulates loads at its index at loaded indices is unrolled by two, with a software prefetch of these loads.
 }]>;
 
+def Unroll : FunctionPass<"tulle-unroll", scf # arith # llvm, "Put as many iterations into a loop's body as its schedule says", [{
+  A loop whose `tulle.loop` says `unroll = n` becomes a loop over groups of n iterations, and one over those that are left. LLVM unrolls neither
+  again. Loops that tulle-vectorize has made vectors of have n vectors in their body already.
+}]>;
+
 def Vectorize : FunctionPass<"tulle-vectorize", vector # arith # scf # memref # llvm, "Vectorize innermost loops that gather or reduce", [{
   An innermost `scf.for` of step 1 over 1-D memrefs becomes a loop of whole vectors and a scalar epilogue:
   loads at consecutive indices are `vector.load`, indirect ones `vector.gather`, a reduction has a vector accumulator, carried through

@@ -17,7 +17,7 @@ struct ExplainOptions {
   std::string stage, output, strategy = "auto";
   std::vector<std::string> convert; ///< from, to
   unsigned order = 2;
-  bool strictFp = false;
+  bool strictFp = false, scheduleIr = false;
 };
 } // namespace
 
@@ -32,12 +32,26 @@ static std::pair<format::Encoding, format::Encoding> conversionFormats(const Exp
   return {parse(options.convert[0]), parse(options.convert[1])};
 }
 
-/// What gives the text of a stage.
-static std::function<std::string(std::string_view)> textOf(const ExplainOptions &options) {
+static engine::Options engineOptionsOf(const ExplainOptions &options) {
   engine::Options engineOptions;
   engineOptions.strictFp = options.strictFp;
   options.threads.applyTo(engineOptions);
   engineOptions.strategy = options.strategy;
+  return engineOptions;
+}
+
+/// The schedule that was given, else the one that is chosen, as ops.
+static std::string scheduleIr(const ExplainOptions &options) {
+  notation::Program program = load(options.program, /*withData=*/false).program;
+  if (program.schedule.empty())
+    notation::applySchedule(program, engine::explain(program, "schedule", engineOptionsOf(options)),
+                            engine::strategyNames());
+  return engine::scheduleIr(program);
+}
+
+/// What gives the text of a stage.
+static std::function<std::string(std::string_view)> textOf(const ExplainOptions &options) {
+  const engine::Options engineOptions = engineOptionsOf(options);
   if (options.convert.empty())
     return [loaded = load(options.program, /*withData=*/false), engineOptions](std::string_view stage) {
       return engine::explain(loaded.program, stage, engineOptions);
@@ -53,18 +67,22 @@ static std::function<std::string(std::string_view)> textOf(const ExplainOptions 
 static void explain(const ExplainOptions &options) {
   if (options.program.text.empty() == options.convert.empty())
     throw Error("explain: give either a program or --convert FROM TO");
-  if (!options.convert.empty() && !options.program.schedule.empty())
+  if (!options.convert.empty() && (!options.program.schedule.empty() || options.scheduleIr))
     throw Error("--schedule is for programs; a conversion has none");
   std::string stage = options.stage;
   if (stage.empty())
     stage = options.convert.empty() ? "iteration" : "assembly";
-  auto stageText = textOf(options);
   std::string text;
-  for (const pipeline::StageInfo &info : pipeline::stages())
-    if (stage == "all")
-      text += fmt::format("// ---- {}: {}\n{}\n", info.name, info.what, stageText(info.name));
-  if (stage != "all")
-    text = stageText(stage);
+  if (options.scheduleIr) {
+    text = scheduleIr(options);
+  } else {
+    auto stageText = textOf(options);
+    for (const pipeline::StageInfo &info : pipeline::stages())
+      if (stage == "all")
+        text += fmt::format("// ---- {}: {}\n{}\n", info.name, info.what, stageText(info.name));
+    if (stage != "all")
+      text = stageText(stage);
+  }
   if (!text.empty() && text.back() != '\n')
     text += '\n';
   if (options.output.empty())
@@ -90,6 +108,10 @@ void addExplain(CLI::App &app) {
                    "One of " + pipeline::stageNames() +
                        ", or all (default: iteration; of a conversion: assembly)")
       ->type_name("");
+  command
+      ->add_flag("--schedule-ir", options->scheduleIr,
+                 "Print the schedule, given or chosen, as a transform.named_sequence for tulle-opt")
+      ->excludes("--stage");
   command->add_option("-o,--output", options->output, "Write to this file instead of printing")
       ->check(CLI::Validator(whyNoFileName, ""))
       ->type_name("");

@@ -44,9 +44,39 @@ std::string conversionOf(const notation::TensorDecl &tensor, Random &random) {
   return format::storesPadding(tensor.encoding) ? "" : fmt::format("convert({}, {})", tensor.name, target);
 }
 
+std::string randomLoop(const notation::Program &program, Random &random) {
+  return program.indices.empty() ? "i" : random.pick(program.indices).name;
+}
+
+std::string randomDirective(const notation::Program &program, Random &random) {
+  const std::string loop = randomLoop(program, random);
+  if (random.chance(0.4))
+    return fmt::format(
+        "parallelize({}{})", loop,
+        random.pick<const char *>({"", ", none", ", entries", ", disjoint", ", reduce", ", private"}));
+  return fmt::format("{}({}, {})", random.pick<const char *>({"vectorize", "unroll"}), loop,
+                     int64_t(1) << random.below(5));
+}
+
+std::string randomPlace(const notation::Program &program, Random &random) {
+  const std::string producer =
+      notation::nameOf(program, program.statements[size_t(random.below(int64_t(program.statements.size())))]);
+  const std::string loop = randomLoop(program, random);
+  switch (random.below(5)) {
+  case 0:
+    return fmt::format("compute_root({})", producer);
+  case 1:
+    return fmt::format("compute_at({}, {})", producer, loop);
+  case 2:
+    return fmt::format("compute_at({0}, {1}_block, {1})", producer, loop);
+  default:
+    return fmt::format("compute_inline({})", producer);
+  }
+}
+
 std::string randomPrimitive(const notation::Program &program, Random &random) {
   const notation::TensorDecl &tensor = random.pick(program.tensors);
-  switch (random.below(4)) {
+  switch (random.below(program.statements.size() > 1 ? 7 : 5)) {
   case 0:
     return fmt::format("assemble({}, {})", tensor.name,
                        random.pick<const char *>({"count", "bound", "grow"}));
@@ -57,25 +87,27 @@ std::string randomPrimitive(const notation::Program &program, Random &random) {
       return fmt::format("strategy({}, {})", random.pick(program.indices).name,
                          random.pick(engine::strategyNames()));
     [[fallthrough]];
-  default:
+  case 3:
     return randomOrder(program, random);
+  case 4:
+    return randomDirective(program, random);
+  default:
+    return randomPlace(program, random);
   }
 }
 
 } // namespace
 
 std::string scheduleRandomly(notation::Program &program, Random random) {
+  const notation::Program original = program;
   std::string text;
   for (int64_t n = random.below(4); n > 0; --n) {
     std::string target = random.chance(0.3) && program.statements.size() > 1
                              ? program.tensors[program.statements.front().lhs.tensor].name + ": "
                              : "";
-    const std::string longer = text + target + randomPrimitive(program, random) + "; ";
-    notation::Program scheduled = program;
-    for (notation::Statement &s : scheduled.statements) {
-      s.loops = {};
-      s.plan = notation::AssemblyPlan::Auto;
-    }
+    const std::string primitive = randomPrimitive(program, random);
+    const std::string longer = text + (primitive.starts_with("compute") ? "" : target) + primitive + "; ";
+    notation::Program scheduled = original;
     try {
       notation::applySchedule(scheduled, longer, engine::strategyNames());
     } catch (const Error &) {

@@ -89,6 +89,15 @@ TEST(Schedule, aConversionLosesWhatADenseMaskStores) {
 }
 
 TEST(Schedule, errorsOfLoopsPointAtTheirPlace) {
+  EXPECT_THAT(errorOf("unroll(i, 1)"), HasSubstr("a power of two from 2 to 64"));
+  EXPECT_THAT(errorOf("vectorize(i, 3)"), HasSubstr("a power of two from 1 to 64"));
+  EXPECT_THAT(errorOf("parallelize(i, atomic)"),
+              HasSubstr("expected one of none, entries, disjoint, reduce, private"));
+  EXPECT_THAT(errorOf("unroll(i, 2); unroll(i, 4)"), HasSubstr("has unroll already"));
+  EXPECT_THAT(errorOf("compute_at(y, i)"), HasSubstr("no later statement reads it"));
+  EXPECT_THAT(errorOf("compute_at(C, q)"), HasSubstr("no index 'q'"));
+  EXPECT_THAT(errorOf("compute_root(C); compute_at(C, i)"), HasSubstr("C has a place already"));
+  EXPECT_THAT(errorOf("D: compute_root(C)"), HasSubstr("compute_root names its statement itself"));
   EXPECT_THAT(errorOf("reorder(i, q)"), HasSubstr("1:12: error: no index 'q': the program has i, j, k"));
   EXPECT_THAT(errorOf("reorder(i, j, i)"), HasSubstr("1:15: error: 'i' stands twice in the order"));
   EXPECT_THAT(errorOf("reorder(i/0, j)"), HasSubstr("1:11: error: a block has at least two coordinates"));
@@ -111,7 +120,85 @@ TEST(Schedule, errorsOfLoopsPointAtTheirPlace) {
   EXPECT_THAT(errorOf("C: assemble(C, count)"), HasSubstr("assemble names its result itself"));
 }
 
+TEST(Schedule, whatIsSaidOfALoopPrintsAndParses) {
+  constexpr auto text = "y(i) = A(i,j) * x(j)";
+  for (const char *schedule : {"parallelize(i)", "parallelize(i, disjoint); vectorize(j, 8); unroll(j, 2)",
+                               "parallelize(i, none)", "vectorize(j, 1)", "unroll(j, 64)"})
+    EXPECT_EQ(applied(text, schedule), schedule);
+}
+
+TEST(Schedule, placesAreOfStatementsThatAreRead) {
+  constexpr auto text = "y(i) = A(i,j) * x(j); y(i) += B(i,j) * x(j); z(i) = y(i) * y(i)";
+  EXPECT_EQ(applied(text, "compute_at(y#2, i_block, i); compute_root(y)"),
+            "compute_root(y); compute_at(y#2, i_block, i)");
+}
+
+/// The statements that are left when some are inlined.
+std::string inlined(std::string_view text, std::string_view schedule) {
+  Program program = checked(text);
+  for (TensorDecl &t : program.tensors)
+    if (t.name == "h" || t.name == "g")
+      t.encoding = format::parseFormat("dense", unsigned(t.dims.size()));
+  applySchedule(program, schedule, {});
+  std::string result;
+  for (const Statement &s : program.statements)
+    result += (result.empty() ? "" : "; ") + print(program, s);
+  return result;
+}
+
+TEST(Schedule, anInlinedStatementStandsWhereItWasRead) {
+  EXPECT_EQ(inlined("h(j,k) = relu(B(j,k)); y(i) = A(i,j) * h(j,k) * h(i,j)", "compute_inline(h)"),
+            "y(i) = A(i,j) * relu(B(j,k)) * relu(B(i,j))");
+  EXPECT_EQ(
+      inlined("h(i) = x(i) + 1; g(i) = h(i) * h(i); y(i) = g(i)", "compute_inline(h); compute_inline(g)"),
+      "y(i) = (x(i) + 1.0) * (x(i) + 1.0)");
+  // A mask moves to the reader, which is neutral where it is not.
+  EXPECT_EQ(inlined("h(i,j) = exp(A(i,j)) where A; y(i) = h(i,j)", "compute_inline(h)"),
+            "y(i) = exp(A(i,j)) where A(i,j)");
+}
+
+TEST(Schedule, whatCannotBeInlinedIsRefusedWithTheReason) {
+  auto error = [](std::string_view text, std::string_view schedule = "compute_inline(h)") {
+    try {
+      return "no error: " + inlined(text, schedule);
+    } catch (const support::SyntaxError &error) {
+      return std::string(error.what());
+    }
+  };
+  EXPECT_THAT(error("h(i) = A(i,j) * x(j); y(i) = h(i)"), HasSubstr("it is a reduction"));
+  EXPECT_THAT(error("h(i) = x(i); h(i) *= g(i); y(i) = h(i)", "compute_inline(h#2)"),
+              HasSubstr("it is no assignment"));
+  EXPECT_THAT(error("h(i) = x(i); h(i) += x(i); y(i) = h(i)"), HasSubstr("h#2 changes it"));
+  EXPECT_THAT(error("g(i) = x(i); h(i) = g(i); g(i) += x(i); y(i) = h(i) + g(i)"),
+              HasSubstr("g#2 changes what it is computed from"));
+  EXPECT_THAT(error("h(i,j) = exp(A(i,j)) where A; y(i) = exp(h(i,j))"), HasSubstr("it has a mask"));
+  EXPECT_THAT(error("h(i) = x(i); y(i) = h(i)", "h: reorder(i); compute_inline(h)"),
+              HasSubstr("is put on its loops"));
+  std::string many = "h(i) = x(i)";
+  std::string schedule = "compute_inline(h)";
+  for (char c = 'a'; c < 'g'; ++c) {
+    const std::string last = c == 'a' ? "h" : fmt::format("v{}", char(c - 1));
+    many += fmt::format("; v{0}(i) = {1}(i) * {1}(i) * {1}(i) * {1}(i)", c, last);
+    if (c != 'a')
+      schedule += fmt::format("; compute_inline({})", last);
+  }
+  EXPECT_THAT(error(many, schedule), HasSubstr("too large"));
+}
+
 TEST(Schedule, errorsPointAtTheirPlace) {
+  EXPECT_THAT(errorOf("unroll(i, 1)"), HasSubstr("a power of two from 2 to 64"));
+  EXPECT_THAT(errorOf("vectorize(i, 3)"), HasSubstr("a power of two from 1 to 64"));
+  EXPECT_THAT(
+      errorOf("parallelize(i, atomic)"),
+      HasSubstr(
+          "1:16: error: unknown way 'atomic': expected one of none, entries, disjoint, reduce, private"));
+  EXPECT_THAT(errorOf("unroll(i, 2); unroll(i, 4)"), HasSubstr("has unroll already"));
+  EXPECT_THAT(errorOf("compute_at(y, i)"), HasSubstr("1:12: error: no later statement reads it"));
+  EXPECT_THAT(errorOf("compute_at(C, q)"), HasSubstr("1:15: error: no index 'q'"));
+  EXPECT_THAT(errorOf("compute_root(C); compute_at(C, i)"), HasSubstr("C has a place already"));
+  EXPECT_THAT(errorOf("D: compute_root(C)"), HasSubstr("compute_root names its statement itself"));
+  EXPECT_THAT(errorOf("compute_inline(C)"),
+              HasSubstr("1:1: error: 'C' cannot be inlined: it is a reduction"));
   EXPECT_THAT(errorOf("reordr(i, j)"), HasSubstr("<schedule>:1:1: error: unknown primitive 'reordr'"));
   EXPECT_THAT(errorOf("assemble(C)"), HasSubstr("1:11: error: expected ','"));
   EXPECT_THAT(errorOf("assemble(C, guess)"), HasSubstr("1:13: error: unknown plan 'guess': expected count"));

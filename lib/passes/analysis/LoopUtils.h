@@ -25,6 +25,29 @@ inline bool anyIn(mlir::Operation *op, llvm::function_ref<bool(mlir::Operation *
       .wasInterrupted();
 }
 
+/// How many iterations the schedule lets a vector instruction, or the loop's body, do; 0 where it says
+/// nothing.
+inline unsigned scheduledLanes(mlir::scf::ForOp loop) {
+  const dialect::DirectivesAttr said = dialect::loopOf(loop).getDirectives();
+  return said ? unsigned(said.getVectorize()) : 0;
+}
+inline unsigned scheduledUnroll(mlir::scf::ForOp loop) {
+  const dialect::DirectivesAttr said = dialect::loopOf(loop).getDirectives();
+  return said ? unsigned(said.getUnroll()) : 0;
+}
+/// What the schedule says of the loop is done.
+inline void dropDirectives(mlir::scf::ForOp loop) {
+  if (dialect::loopOf(loop).getDirectives())
+    loop->setAttr(dialect::kLoopAttr, dialect::loopOf(loop).withDirectives({}));
+}
+/// Whether the schedule says so of a loop in an operation, itself included.
+inline bool isUnrollScheduled(mlir::Operation *op) {
+  return anyIn(op, [](mlir::Operation *inner) {
+    auto loop = mlir::dyn_cast<mlir::scf::ForOp>(inner);
+    return loop && scheduledUnroll(loop) != 0;
+  });
+}
+
 /// Whether no loop is around this one in the function, or in a parallel region.
 bool isOutermost(mlir::Operation *loop);
 inline bool isInnermost(mlir::scf::ForOp loop) {

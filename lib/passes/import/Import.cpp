@@ -214,18 +214,52 @@ private:
           s.loop, dialect::StrategyAttr::get(b.getContext(), *dialect::symbolizeStrategy(s.strategy))));
       place("strategy " + s.loop, s.range);
     }
+    DictionaryAttr loops = directives(b, place);
+    ArrayAttr at;
+    if (said.place)
+      at = b.getStrArrayAttr(SmallVector<StringRef>(said.place->loops.begin(), said.place->loops.end()));
+    if (at)
+      place("compute_at", said.place->range);
     const bool planned = computed && statement.plan != notation::AssemblyPlan::Auto;
     // The dialect's plans are those of the notation.
     auto plan = dialect::AssemblyPlanAttr::get(b.getContext(), dialect::AssemblyPlan(statement.plan));
-    if (order.empty() && strategies.empty() && !planned)
+    if (order.empty() && strategies.empty() && !loops && !at && !planned)
       return;
     generic->setAttr(
         dialect::kScheduleAttr,
         dialect::ScheduleAttr::get(b.getContext(), order.empty() ? ArrayAttr() : b.getStrArrayAttr(order),
                                    strategies.empty() ? DictionaryAttr() : b.getDictionaryAttr(strategies),
-                                   planned ? plan : dialect::AssemblyPlanAttr()));
+                                   loops, at, planned ? plan : dialect::AssemblyPlanAttr()));
     if (!places.empty())
       generic->setLoc(FusedLoc::get(places, b.getStringAttr("schedule"), b.getContext()));
+  }
+
+  /// By loop; null where nothing is said of any.
+  DictionaryAttr
+  directives(Builder &b, function_ref<void(const std::string &, const support::SourceRange &)> place) const {
+    using Directive = notation::LoopSchedule::Directive;
+    llvm::MapVector<StringRef, dialect::DirectivesAttr> loops;
+    for (const Directive &d : statement.loops.directives) {
+      const auto count = uint64_t(d.count);
+      // The dialect's ways are those of the notation.
+      auto threads = d.kind == Directive::Parallelize
+                         ? dialect::ThreadsAttr::get(b.getContext(), dialect::Threads(d.threads))
+                         : dialect::ThreadsAttr();
+      auto own = dialect::DirectivesAttr::get(b.getContext(), {}, threads,
+                                              d.kind == Directive::Vectorize ? count : 0,
+                                              d.kind == Directive::Unroll ? count : 0);
+      dialect::DirectivesAttr &all = loops[d.loop];
+      all = own.orElse(all);
+      place((d.kind == Directive::Parallelize ? "parallelize "
+             : d.kind == Directive::Vectorize ? "vectorize "
+                                              : "unroll ") +
+                d.loop,
+            d.range);
+    }
+    SmallVector<NamedAttribute> named;
+    for (auto &[loop, all] : loops)
+      named.push_back(b.getNamedAttr(loop, all));
+    return named.empty() ? DictionaryAttr() : b.getDictionaryAttr(named);
   }
 
   Location placeOf(Builder &b, const support::SourceRange &range) const {
@@ -240,13 +274,7 @@ private:
     for (const notation::LoopSchedule::Conversion &c : statement.loops.conversions)
       if (c.tensor == tensor) {
         auto type = cast<RankedTensorType>(arg.getType());
-        format::Encoding target = c.format;
-        // Widths that are not named are those of the operand, of which two bits do for its own format only; a
-        // dense one has none.
-        const format::Encoding &own = program.tensors[tensor].encoding;
-        const unsigned coordinates = own.crdWidth == 2 ? 32 : own.crdWidth;
-        target.posWidth = target.posWidth ? target.posWidth : own.posWidth ? own.posWidth : 64;
-        target.crdWidth = target.crdWidth ? target.crdWidth : coordinates ? coordinates : 64;
+        const format::Encoding target = notation::conversionTarget(program, c);
         return dialect::ConvertOp::create(b, placeOf(b, c.range), dialect::withEncoding(type, target), arg);
       }
     return arg;
@@ -262,6 +290,8 @@ private:
     for (unsigned index : ArrayRef(loops).take_front(kinds.size()))
       names.push_back(program.indices[index].name);
     generic->setAttr(dialect::kIndicesAttr, b.getStrArrayAttr(names));
+    if (program.statements.size() > 1)
+      generic->setAttr(dialect::kNameAttr, b.getStringAttr(nameOf(program, statement)));
     return generic.getResult(0);
   }
 

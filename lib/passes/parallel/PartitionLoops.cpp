@@ -40,6 +40,7 @@ Value chunksPerTask(Emitter &emit, Value tasks, Value each) {
 bool partitionIterations(Operation *loop, const Settings &settings) {
   if (kindOf(loop) != LoopKind::Parallel || !carriesTensorsOnly(loop) || !canPartition(loop))
     return false;
+  record(loop, Threads::Disjoint);
   OpBuilder b(loop);
   Emitter emit(b, loop->getLoc());
   Value tasks = ThreadsOp::create(b, emit.loc, work(b, loop), /*fixed=*/false);
@@ -74,6 +75,7 @@ static bool sharesValuesOnly(Operation *op) {
 bool reducePartials(Operation *loop, const Settings &settings) {
   if (!sharesValuesOnly(loop) || !canPartition(loop))
     return false;
+  record(loop, Threads::Reduce);
   OpBuilder b(loop);
   Value tasks = ThreadsOp::create(b, loop->getLoc(), work(b, loop), settings.deterministic);
   reducePartials(loop, tasks, [&](OpBuilder &b, Value task) { restrictTo(b, loop, {task, tasks}); });
@@ -171,11 +173,13 @@ static bool hasDisjointStores(Operation *loop, IterateOp inner) {
   return !result.wasInterrupted();
 }
 
-/// The outermost inner loop that can be partitioned, and how many coordinates it has.
-static IterateOp findInnerLoop(OpBuilder &b, Operation *loop, Value &length) {
+/// The outermost inner loop that can be partitioned, or, with `index`, the one over that, and how many
+/// coordinates it has.
+static IterateOp findInnerLoop(OpBuilder &b, Operation *loop, StringAttr index, Value &length) {
   IterateOp found;
   loop->walk<WalkOrder::PreOrder>([&](IterateOp inner) {
-    if (inner == loop || inner.getKind() != LoopKind::Parallel || !carriesTensorsOnly(inner) ||
+    if (inner == loop || (index && inner.getLoop().getIndex() != index) ||
+        inner.getKind() != LoopKind::Parallel || !carriesTensorsOnly(inner) ||
         !hasDisjointStores(loop, inner))
       return WalkResult::advance();
     auto range = inner.getSpace().getDefiningOp<RangeOp>();
@@ -198,9 +202,10 @@ bool partitionInnerLoop(Operation *loop, const Settings &settings) {
   OpBuilder b(loop);
   Emitter emit(b, loop->getLoc());
   Value length;
-  IterateOp inner = findInnerLoop(b, loop, length);
+  IterateOp inner = findInnerLoop(b, loop, settings.inner, length);
   if (!inner)
     return false;
+  record(inner, Threads::Disjoint);
   Value tasks = ThreadsOp::create(b, emit.loc, work(b, loop), /*fixed=*/false);
   Value most = emit.divide(length, emit.constant(settings.costs.innerChunk));
   tasks = emit.smaller(tasks, emit.larger(most, emit.constant(1)));
@@ -387,6 +392,7 @@ bool privatize(Operation *loop, const Settings &settings) {
   Operation *combiner = combinerOfStores(loop, Aliases(loop));
   if (!combiner || !identity(combiner))
     return false;
+  record(loop, Threads::Private);
 
   OpBuilder b(loop);
   Emitter emit(b, loop->getLoc());
@@ -406,19 +412,30 @@ bool privatize(Operation *loop, const Settings &settings) {
 namespace {
 
 struct PartitionStrategy {
+  Threads threads;
+  bool ofInner; ///< the loop that is partitioned stands in the outermost one
   bool (*apply)(Operation *, const Settings &);
   const char *what;
+  const char *needs;
 };
 constexpr PartitionStrategy strategies[] = {
-    {splitFibers, "the outermost loop in chunks of equal entries, which may begin inside of a long fiber"},
-    {partitionIterations,
-     "the outermost loop in chunks of equal entries; its iterations have disjoint stores"},
-    {reducePartials, "the outermost loop in chunks of equal entries, each with a partial result"},
-    {partitionInnerLoop,
+    {Threads::Entries, false, splitFibers,
+     "the outermost loop in chunks of equal entries, which may begin inside of a long fiber",
+     "a sum over the entries of each row, of an operation that may be regrouped"},
+    {Threads::Disjoint, false, partitionIterations,
+     "the outermost loop in chunks of equal entries; its iterations have disjoint stores",
+     "the outermost loop, with stores at its own coordinate"},
+    {Threads::Reduce, false, reducePartials,
+     "the outermost loop in chunks of equal entries, each with a partial result",
+     "the outermost loop, and values reduced by an operation that may be regrouped"},
+    {Threads::Disjoint, true, partitionInnerLoop,
      "an inner loop over all coordinates in equal chunks; iterations of the outer one may "
-     "store to the same address"},
-    {privatize, "the outermost loop in chunks of equal entries, each with a private copy of the "
-                "result, as iterations may store to the same address"},
+     "store to the same address",
+     "a loop over all coordinates of a dimension of the result"},
+    {Threads::Private, false, privatize,
+     "the outermost loop in chunks of equal entries, each with a private copy of the "
+     "result, as iterations may store to the same address",
+     "the outermost loop, a dense result, and an operation that may be regrouped"},
 };
 
 struct Parallelize : passes::impl::ParallelizeBase<Parallelize> {
@@ -432,21 +449,60 @@ struct Parallelize : passes::impl::ParallelizeBase<Parallelize> {
     SmallVector<FillOp> fills(getOperation().getOps<FillOp>());
     const Settings settings{deterministic, costModel(getOperation()).costs};
     for (Operation *loop : outermost)
-      partition(loop, settings);
+      if (failed(partition(loop, settings)))
+        return signalPassFailure();
     for (FillOp fill : fills)
       partitionFill(fill, settings);
   }
 
-  void partition(Operation *loop, const Settings &settings) {
-    for (const PartitionStrategy &strategy : strategies)
+  LogicalResult partition(Operation *loop, Settings settings) {
+    Operation *named = scheduledLoop(loop);
+    const Threads wanted = named ? attrOf(named).getDirectives().getParallelize().getValue() : Threads::Auto;
+    if (named && named != loop)
+      settings.inner = attrOf(named).getIndex();
+    if (wanted == Threads::None)
+      return explainChoice(getOperation(), "threads: none, as the schedule says"), success();
+    std::string needs;
+    for (const PartitionStrategy &strategy : strategies) {
+      if (named &&
+          (strategy.ofInner != (named != loop) || (wanted != Threads::Auto && wanted != strategy.threads)))
+        continue;
       if (strategy.apply(loop, settings)) // the loop is moved or replaced
         return explainChoice(getOperation(),
                              ("threads: " + llvm::Twine(strategy.what) + "; another thread from " +
                               llvm::Twine(settings.costs.workPerThread) + " entries on")
-                                 .str());
+                                 .str()),
+               success();
+      needs += (needs.empty() ? "" : "; or ") + std::string(strategy.needs);
+    }
+    if (named)
+      return refuse(named, needs.empty() ? "the outermost loop" : needs);
     explainChoice(getOperation(),
                   "threads: none; the outermost loop cannot be partitioned, or its iterations "
                   "depend on each other");
+    return success();
+  }
+
+  /// The loop, or one inside, of which the schedule says how it is divided; null without one.
+  static Operation *scheduledLoop(Operation *loop) {
+    Operation *found = nullptr;
+    loop->walk<WalkOrder::PreOrder>([&](Operation *op) {
+      const DirectivesAttr said = isLoop(op) ? attrOf(op).getDirectives() : DirectivesAttr();
+      if (!said || !said.getParallelize())
+        return WalkResult::advance();
+      found = op;
+      return WalkResult::interrupt();
+    });
+    return found;
+  }
+
+  static LogicalResult refuse(Operation *loop, const std::string &needs) {
+    const StringRef index = attrOf(loop).getIndex().getValue();
+    StringRef name = index;
+    name.consume_back(program::kBlockSuffix);
+    return mlir::emitError(locationOf(loop, ("parallelize " + name).str()))
+           << "the loop over " << name << " cannot be divided so: it takes " << needs << "; parallelize("
+           << name << ", none) leaves it to one thread";
   }
 };
 

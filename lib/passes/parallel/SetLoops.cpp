@@ -7,10 +7,22 @@ using namespace tulle::dialect;
 
 namespace tulle::parallel {
 
-LoopKind kindOf(Operation *loop) {
+LoopAttr attrOf(Operation *loop) {
   if (auto iterate = dyn_cast<IterateOp>(loop))
-    return iterate.getKind();
-  return cast<CoiterateOp>(loop).getKind();
+    return iterate.getLoop();
+  return cast<CoiterateOp>(loop).getLoop();
+}
+
+LoopKind kindOf(Operation *loop) { return attrOf(loop).getKind(); }
+
+void record(Operation *loop, Threads threads) {
+  const LoopAttr attr = attrOf(loop);
+  const DirectivesAttr said =
+      attr.getDirectives() ? attr.getDirectives() : DirectivesAttr::get(loop->getContext(), {}, {}, 0, 0);
+  const LoopAttr recorded = attr.withDirectives(said.withThreads(threads));
+  if (auto iterate = dyn_cast<IterateOp>(loop))
+    return iterate.setLoopAttr(recorded);
+  cast<CoiterateOp>(loop).setLoopAttr(recorded);
 }
 
 SmallVector<Value> initValues(Operation *loop) {

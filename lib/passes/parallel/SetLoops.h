@@ -24,9 +24,13 @@ using program::isLoop;
 struct Settings {
   bool deterministic = false;
   iteration::Costs costs = {};
+  mlir::StringAttr inner = {}; ///< of the inner loop that the schedule names; null: any
 };
 
 dialect::LoopKind kindOf(Operation *loop);
+dialect::LoopAttr attrOf(Operation *loop);
+/// Lets the loop say how it is divided among threads, as copies of it then do.
+void record(Operation *loop, dialect::Threads threads);
 llvm::SmallVector<Value> initValues(Operation *loop);
 /// Whether the value is defined outside of the op.
 bool isOutside(Operation *op, Value value);

@@ -469,6 +469,7 @@ bool splitFibers(Operation *op, const Settings &settings) {
   std::optional<Plan> plan = planOf(loop);
   if (!plan)
     return false;
+  record(loop, Threads::Entries);
   OpBuilder b(loop);
   FiberSplitter(b, loop, *plan, settings).run();
   return true;

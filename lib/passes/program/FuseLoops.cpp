@@ -42,12 +42,19 @@ class Pair {
 public:
   Pair(IterateOp first, IterateOp second) : first(first), second(second) {}
 
-  bool canFuse() {
-    // With `each`, several iterations have one coordinate.
-    if (program::spaceOf(first) != program::spaceOf(second) || first.getEach() || second.getEach() ||
-        (isOutermost(first) && first.getKind() != second.getKind() && !keepsTasksApart()))
-      return false;
-    return collectBetween() && passesTensorsOnly() && keepsOrder();
+  /// Why the loops cannot be one; empty if they can.
+  StringRef whyNot() {
+    if (program::spaceOf(first) != program::spaceOf(second))
+      return "their loops do not visit the same coordinates";
+    if (first.getEach() || second.getEach())
+      return "several iterations have one coordinate";
+    if (isOutermost(first) && first.getKind() != second.getKind() && !keepsTasksApart())
+      return "iterations of one of them depend on each other";
+    if (!collectBetween())
+      return "what is computed between them needs all of the first";
+    if (!passesTensorsOnly())
+      return "the second reads what the first has at its end only, or reads it at other coordinates";
+    return keepsOrder() ? "" : "the second replaces what the first reads at other coordinates";
   }
 
   /// Fibers are short: in one iteration, inner loops that need each other's results wait for each other,
@@ -260,13 +267,26 @@ private:
     return loads;
   }
 
+  /// The place of the first statement is this loop; that of the second is still to be found.
+  LoopAttr attr() {
+    const LoopAttr a = first.getLoop(), b = second.getLoop();
+    llvm::SetVector<Attribute> of;
+    for (LoopAttr loop : {a, b})
+      if (loop.getOf())
+        of.insert_range(loop.getOf());
+    DirectivesAttr directives = b.getDirectives();
+    if (DirectivesAttr own = a.getDirectives(); own && own.withoutPlace())
+      directives = directives ? directives.orElse(own.withoutPlace()) : own.withoutPlace();
+    const bool reduces = LoopKind::Reduction == a.getKind() || LoopKind::Reduction == b.getKind();
+    return LoopAttr::get(a.getContext(), reduces ? LoopKind::Reduction : LoopKind::Parallel, a.getIndex(),
+                         of.empty() ? ArrayAttr() : ArrayAttr::get(a.getContext(), of.getArrayRef()),
+                         directives);
+  }
+
   IterateOp build(ArrayRef<Value> inits, ArrayRef<unsigned> slots) {
     IRRewriter rewriter(first);
-    LoopAttr loop = first.getLoop();
-    if (second.getKind() == LoopKind::Reduction)
-      loop = second.getLoop();
-    auto fused = IterateOp::create(rewriter, first.getLoc(), ValueRange(inits).getTypes(), first.getSpace(),
-                                   inits, loop, first.getEach());
+    auto fused = IterateOp::create(rewriter, second.getLoc(), ValueRange(inits).getTypes(), first.getSpace(),
+                                   inits, attr(), first.getEach());
     Block &a = first.getBody().front(), &b = second.getBody().front();
     const unsigned leading = unsigned(a.getNumArguments() - first.getInits().size());
     SmallVector<Type> types(ValueRange(a.getArguments().take_front(leading)).getTypes());
@@ -324,11 +344,21 @@ private:
 struct FuseLoops : impl::FuseLoopsBase<FuseLoops> {
   using FuseLoopsBase::FuseLoopsBase;
   void runOnOperation() override {
-    if (!getOperation().isExternal())
-      fuseIn(getOperation().getBody().front());
+    if (getOperation().isExternal())
+      return;
+    reasons.clear();
+    fuseIn(getOperation().getBody().front());
+    for (auto &[statements, why] : reasons)
+      explainChoice(getOperation(),
+                    ("not fusing " + statements.first + " and " + statements.second + ": " + why).str());
+    if (failed(checkPlaces()))
+      signalPassFailure();
   }
 
 private:
+  using Statements = std::pair<StringRef, StringRef>;
+  llvm::MapVector<Statements, StringRef> reasons; ///< why loops of two statements are not one
+
   static bool uses(IterateOp second, IterateOp first) {
     return llvm::any_of(first->getUsers(), [&](Operation *user) { return second->isAncestor(user); });
   }
@@ -358,18 +388,84 @@ private:
   }
 
   IterateOp fuse(IterateOp first, IterateOp second) {
-    Pair pair(first, second);
-    if (program::blockOf(second) || !pair.canFuse())
+    if (program::blockOf(second))
       return {};
+    const DirectivesAttr said = first.getLoop().getDirectives();
+    const ArrayAttr place = said ? said.getComputeAt() : ArrayAttr();
+    if (place && (place.empty() || !isOnTheWay(second, place.getValue().back())))
+      return {};
+    Pair pair(first, second);
+    StringRef why = pair.whyNot();
     const bool hasBlocks = bool(program::blockOf(first)),
                canHaveBlocks = isa<func::FuncOp>(first->getParentOp());
-    const bool inBlocks = !always && canHaveBlocks && pair.isProfitableInBlocks();
-    if (!hasBlocks && !inBlocks && (always || !isOutermost(first) || pair.isProfitable()))
-      return pair.fuse("fusing: this loop does what two loops over the same coordinates did");
-    if (!inBlocks)
+    bool inBlocks = false;
+    if (why.empty()) {
+      inBlocks = canHaveBlocks && (place ? hasBlocks || llvm::is_contained(place, blocksOf(second))
+                                         : !always && pair.isProfitableInBlocks());
+      if (!place && !inBlocks && (hasBlocks || !(always || !isOutermost(first) || pair.isProfitable())))
+        why = "inner loops would wait for each other's sums, or no tensor would disappear";
+    }
+    if (!why.empty()) {
+      if (first.getLoop().getOf() && (place || isOutermost(first)))
+        reasons[{first.getLoop().lastStatement(), second.getLoop().lastStatement()}] = why;
       return {};
+    }
+    reasons.erase({first.getLoop().lastStatement(), second.getLoop().lastStatement()});
+    if (!inBlocks)
+      return pair.fuse("fusing: this loop does what two loops over the same coordinates did");
     pair.splitIntoBlocks(dialect::costModel(first).costs.fusedBlockEntries);
     return pair.fuse("fusing: each block of this loop does what two loops over the same coordinates did");
+  }
+
+  static StringAttr blocksOf(IterateOp loop) {
+    StringAttr index = loop.getLoop().getIndex();
+    return index ? StringAttr::get(loop.getContext(), index.getValue() + program::kBlockSuffix)
+                 : StringAttr();
+  }
+
+  /// Whether loops of a statement whose place is the loop of that name go on with the loop: it is that one,
+  /// or the place is inside of it.
+  static bool isOnTheWay(IterateOp loop, Attribute place) {
+    for (auto around = loop->getParentOfType<IterateOp>(); around;
+         around = around->getParentOfType<IterateOp>())
+      if (around.getLoop().getIndex() == place)
+        return false;
+    return place == blocksOf(loop) ||
+           loop->walk([&](IterateOp inner) {
+                 return inner.getLoop().getIndex() == place ? WalkResult::interrupt() : WalkResult::advance();
+               })
+               .wasInterrupted();
+  }
+
+  /// Whether each statement that has a place is computed there, before another one.
+  LogicalResult checkPlaces() {
+    llvm::DenseSet<std::pair<Attribute, Attribute>> found; // statements and loops
+    getOperation()->walk([&](IterateOp loop) {
+      if (ArrayAttr of = loop.getLoop().getOf())
+        for (Attribute statement : of.getValue().drop_back())
+          found.insert({statement, loop.getLoop().getIndex()});
+    });
+    WalkResult result = getOperation()->walk([&](Operation *op) {
+      auto iterate = dyn_cast<IterateOp>(op);
+      auto coiterate = dyn_cast<CoiterateOp>(op);
+      const LoopAttr loop = iterate ? iterate.getLoop() : coiterate ? coiterate.getLoop() : LoopAttr();
+      const DirectivesAttr said = loop ? loop.getDirectives() : DirectivesAttr();
+      const ArrayAttr place = said ? said.getComputeAt() : ArrayAttr();
+      if (!place || place.empty() || !loop.getOf() || llvm::all_of(place, [&](Attribute at) {
+            return found.contains({loop.getOf().getValue().back(), at});
+          }))
+        return WalkResult::advance();
+      StringRef why = "they are in different functions, or another statement stands between them";
+      for (auto &[statements, reason] : reasons)
+        if (statements.first == loop.lastStatement())
+          why = reason;
+      emitError(locationOf(op, "compute_at"))
+          << "what reads '" << loop.lastStatement() << "' has no loop over "
+          << cast<StringAttr>(place.getValue().back()).getValue() << " that can compute it: " << why
+          << "; compute_root(" << loop.lastStatement() << ") leaves its loops as they are";
+      return WalkResult::interrupt();
+    });
+    return failure(result.wasInterrupted());
   }
 
   void unify(Operation *op) {

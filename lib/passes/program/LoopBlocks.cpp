@@ -34,13 +34,26 @@ Blocks blocksOf(IterateOp loop, PartitionOp block) {
   return {loop.getSpace(), block.getSpace(), block.getChunks(), block.getEstimate()};
 }
 
+/// Threads have blocks; what else is said of the loop is about its iterations.
+static LoopAttr ofBlocks(LoopAttr loop) {
+  MLIRContext *context = loop.getContext();
+  StringAttr index =
+      loop.getIndex() ? StringAttr::get(context, loop.getIndex().getValue() + kBlockSuffix) : StringAttr();
+  DirectivesAttr own = loop.getDirectives();
+  return LoopAttr::get(context, loop.getKind(), index, loop.getOf(),
+                       own ? DirectivesAttr::get(context, own.getComputeAt(), own.getParallelize(), 0, 0)
+                           : DirectivesAttr());
+}
+
 IterateOp inBlocks(IterateOp loop, const Blocks &blocks) {
   OpBuilder b(loop);
   Location loc = loop.getLoc();
   LoopAttr attr = loop.getLoop();
-  StringAttr index = attr.getIndex() ? b.getStringAttr(attr.getIndex().getValue() + "_block") : StringAttr();
-  auto outer = IterateOp::create(b, loc, loop.getResultTypes(), blocks.range, loop.getInits(),
-                                 LoopAttr::get(b.getContext(), attr.getKind(), index), /*each=*/false);
+  auto outer = IterateOp::create(b, loc, loop.getResultTypes(), blocks.range, loop.getInits(), ofBlocks(attr),
+                                 /*each=*/false);
+  if (DirectivesAttr own = attr.getDirectives())
+    loop.setLoopAttr(attr.withDirectives(
+        DirectivesAttr::get(b.getContext(), own.getComputeAt(), {}, own.getVectorize(), own.getUnroll())));
   SmallVector<Type> types{b.getIndexType()};
   llvm::append_range(types, loop.getResultTypes());
   Block *body = b.createBlock(&outer.getBody(), {}, types, SmallVector<Location>(types.size(), loc));

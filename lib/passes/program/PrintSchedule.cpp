@@ -1,10 +1,14 @@
-// Conversions are read off the arguments, orders and strategies off the loops, plans off the assemblies.
+// Conversions are read off the arguments, orders and strategies off the loops of each statement, plans off
+// the assemblies; places and threads off the loops of the whole program.
 #include "passes/program/PrintSchedule.h"
 #include "dialect/Attributes.h"
 #include "dialect/Dialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/program/LoopBlocks.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace tulle::passes::program {
 using namespace mlir;
@@ -141,22 +145,84 @@ private:
 
 } // namespace
 
-std::string printSchedule(ModuleOp module) {
-  std::string text;
+ProgramSchedule::ProgramSchedule(ModuleOp module) {
   llvm::StringMap<unsigned> seen;
-  SmallVector<func::FuncOp> statements;
+  SmallVector<func::FuncOp> functions;
   for (auto function : module.getOps<func::FuncOp>())
     if (function.getNumResults() > 0 && function.getResultAttr(0, kNameAttr))
-      statements.push_back(function);
-  for (func::FuncOp function : statements) {
+      functions.push_back(function);
+  for (auto [k, function] : llvm::enumerate(functions)) {
     const StringRef result = function.getResultAttrOfType<StringAttr>(0, kNameAttr).getValue();
     const unsigned number = ++seen[result];
-    std::string target = statements.size() == 1 ? ""
-                         : number == 1          ? (result + ": ").str()
-                                                : (result + "#" + Twine(number) + ": ").str();
-    text += StatementSchedule(function, std::move(target)).print();
+    std::string name = number == 1 ? result.str() : (result + "#" + Twine(number)).str();
+    text += StatementSchedule(function, functions.size() == 1 ? "" : name + ": ").print();
+    auto reads = [&](func::FuncOp later) {
+      return llvm::any_of(later.getArguments(), [&](BlockArgument arg) {
+        auto other = later.getArgAttrOfType<StringAttr>(arg.getArgNumber(), kNameAttr);
+        return other && other.getValue() == result;
+      });
+    };
+    statements.push_back({std::move(name), llvm::any_of(ArrayRef(functions).drop_front(k + 1), reads)});
   }
-  return text;
+}
+
+std::string ProgramSchedule::print(ModuleOp fused) const { return text + places(fused) + threads(fused); }
+
+/// By statement, the loops that it shares with a later one: the innermost, and one over blocks around it.
+std::string ProgramSchedule::places(ModuleOp fused) const {
+  llvm::StringMap<SmallVector<StringRef>> loops;
+  llvm::StringSet<> joined; // of functions of several statements
+  for (auto function : fused.getOps<func::FuncOp>()) {
+    llvm::SetVector<Attribute> here;
+    function.walk<WalkOrder::PreOrder>([&](Operation *op) {
+      const LoopAttr loop = attrOf(op);
+      if (!loop || !loop.getOf())
+        return;
+      here.insert_range(loop.getOf());
+      for (Attribute statement : loop.getOf().getValue().drop_back())
+        if (loop.getIndex()) {
+          SmallVector<StringRef> &path = loops[cast<StringAttr>(statement).getValue()];
+          if (!path.empty() && !path.back().ends_with(tulle::program::kBlockSuffix))
+            path.pop_back();
+          path.push_back(loop.getIndex().getValue());
+        }
+    });
+    for (Attribute statement : here)
+      if (here.size() > 1)
+        joined.insert(cast<StringAttr>(statement).getValue());
+  }
+  std::string said;
+  for (const Statement &s : statements)
+    if (auto path = loops.find(s.name); path != loops.end())
+      said += "compute_at(" + s.name + ", " + llvm::join(path->second, ", ") + ");\n";
+    else if (s.isRead && joined.contains(s.name))
+      said += "compute_root(" + s.name + ");\n";
+  return said;
+}
+
+/// By statement, how its outermost loops are divided, where all of an index are in one way.
+std::string ProgramSchedule::threads(ModuleOp fused) const {
+  llvm::MapVector<std::pair<StringRef, StringRef>, std::optional<Threads>> ways;
+  fused.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    const LoopAttr loop = attrOf(op);
+    const DirectivesAttr said = loop ? loop.getDirectives() : DirectivesAttr();
+    const bool inner = op->getParentOfType<IterateOp>() || op->getParentOfType<CoiterateOp>();
+    const ThreadsAttr threads = said ? said.getParallelize() : ThreadsAttr();
+    if (!loop || !loop.getIndex() || (inner && !threads))
+      return;
+    StringRef index = loop.getIndex().getValue();
+    index.consume_back(tulle::program::kBlockSuffix);
+    const std::optional<Threads> way = threads ? std::optional(threads.getValue()) : std::nullopt;
+    auto [known, isNew] = ways.try_emplace({loop.lastStatement(), index}, way);
+    if (!isNew && known->second != way)
+      known->second = std::nullopt;
+  });
+  std::string said;
+  for (auto &[loop, way] : ways)
+    if (way)
+      said += (loop.first.empty() ? "" : loop.first.str() + ": ") + "parallelize(" + loop.second.str() +
+              ", " + stringifyThreads(*way).str() + ");\n";
+  return said;
 }
 
 } // namespace tulle::passes::program

@@ -423,9 +423,12 @@ struct RegisterTilesPass : impl::RegisterTilesBase<RegisterTilesPass> {
       auto loop = cast<scf::ForOp>(loops.front());
       loops.remove(loop);
       std::optional<ReductionNest> nest = matchReductionNest(loop);
-      if (!nest)
+      // A tile is more iterations at a time than a schedule asks for.
+      const unsigned scheduled = nest ? scheduledLanes(nest->inner) : 0;
+      if (!nest || scheduled == 1 || isUnrollScheduled(nest->top()))
         continue;
-      const iteration::Choice<unsigned> length = model.vectorLength(nest->legality.widestBits, vl);
+      const iteration::Choice<unsigned> length =
+          model.vectorLength(nest->legality.widestBits, scheduled ? scheduled : vl);
       const Lanes lanes{length.value, /*scalable=*/false, index32, /*scalarizeGathers=*/true};
       if (std::optional<int64_t> most = maxTripCount(nest->inner); most && *most < lanes.count)
         continue; // no vector fits
@@ -436,7 +439,7 @@ struct RegisterTilesPass : impl::RegisterTilesBase<RegisterTilesPass> {
         nest->outers.erase(nest->outers.begin(), std::prev(nest->outers.end()));
       for (scf::ForOp gone : nest->outers)
         loops.remove(gone);
-      TiledNest(std::move(*nest), lanes, vl != 0, factors, model).emit();
+      TiledNest(std::move(*nest), lanes, scheduled || vl, factors, model).emit();
     }
   }
 };

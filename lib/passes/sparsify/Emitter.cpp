@@ -5,6 +5,7 @@
 #include "dialect/Scalars.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/StringExtras.h"
 
 namespace tulle::passes {
 using namespace mlir;
@@ -232,10 +233,21 @@ void LoopEmitter::fillBody(Block &block, LoopState s, unsigned depth, const Visi
   dialect::YieldOp::create(b, loc, results);
 }
 
-dialect::LoopAttr LoopEmitter::loopAttr(unsigned depth) const {
-  return dialect::LoopAttr::get(
-      b.getContext(), isReduction(depth) ? dialect::LoopKind::Reduction : dialect::LoopKind::Parallel,
-      b.getStringAttr(iteration::nameOf(plan.order[depth], nameOfIndices(statement.generic))));
+dialect::LoopAttr LoopEmitter::loopAttr(unsigned depth) {
+  const std::string loop = iteration::nameOf(plan.order[depth], nameOfIndices(statement.generic));
+  return loopAttr(isReduction(depth) ? dialect::LoopKind::Reduction : dialect::LoopKind::Parallel,
+                  b.getStringAttr(loop));
+}
+
+dialect::LoopAttr LoopEmitter::loopAttr(dialect::LoopKind kind, StringAttr index) {
+  linalg::GenericOp generic = statement.generic;
+  const dialect::ScheduleAttr schedule = dialect::scheduleOf(generic);
+  auto name = generic->getAttrOfType<StringAttr>(dialect::kNameAttr);
+  if (index)
+    madeLoops.insert(index);
+  return dialect::LoopAttr::get(b.getContext(), kind, index, name ? b.getArrayAttr(name) : ArrayAttr(),
+                                schedule ? schedule.directivesOf(index ? index.getValue() : StringRef())
+                                         : dialect::DirectivesAttr());
 }
 
 /// What the schedule says of the loop, else what was asked of all loops; code over the budget has few copies
@@ -255,15 +267,44 @@ dialect::Strategy LoopEmitter::strategyOf(unsigned depth, const VisitedSet &set)
   return few ? dialect::Strategy::MergeOrGallop : strategy;
 }
 
-LogicalResult LoopEmitter::checkStrategies() const {
+LogicalResult LoopEmitter::checkSchedule() const {
   const dialect::ScheduleAttr schedule = dialect::scheduleOf(statement.generic);
-  if (!schedule || !schedule.getStrategy())
-    return success();
-  for (NamedAttribute named : schedule.getStrategy())
+  auto entries = [](DictionaryAttr of) { return of ? of.getValue() : ArrayRef<NamedAttribute>(); };
+  for (NamedAttribute named : entries(schedule ? schedule.getLoops() : DictionaryAttr()))
+    if (mlir::failed(checkDirectives(named.getName(), cast<dialect::DirectivesAttr>(named.getValue()))))
+      return failure();
+  for (NamedAttribute named : entries(schedule ? schedule.getStrategy() : DictionaryAttr()))
     if (StringRef loop = named.getName(); !scheduledLoops.contains(loop))
       return mlir::emitError(dialect::locationOf(statement.generic, ("strategy " + loop).str()))
              << "no loop over " << loop << " is a co-iteration to which this strategy applies: "
              << "merge is for several sparse operands, the others for intersections of them";
+  return success();
+}
+
+/// What is known of a loop as soon as it is there.
+LogicalResult LoopEmitter::checkDirectives(StringAttr loop, dialect::DirectivesAttr said) const {
+  auto names = [](auto loops) {
+    return llvm::join(llvm::map_range(loops, [](StringAttr each) { return each.getValue(); }), ", ");
+  };
+  const StringRef name = loop.getValue();
+  auto refuse = [&](StringRef primitive) {
+    return mlir::emitError(dialect::locationOf(statement.generic, (primitive + name).str()));
+  };
+  if (!madeLoops.contains(loop))
+    return mlir::emitError(dialect::directiveLocation(statement.generic, name))
+           << "no loop " << name << ": the loops are " << names(madeLoops);
+  if (said.getParallelize() && statement.assembled)
+    return refuse("parallelize ") << "a new tensor is assembled in parallel as its algorithm allows";
+  const StringRef steps = "is a co-iteration, each step of which depends on the one before; strategy(";
+  if (said.getVectorize() && coiterations.contains(loop))
+    return refuse("vectorize ") << "the loop over " << name << " " << steps << name
+                                << ", blocks) compares vectors of coordinates";
+  if (said.getUnroll() && coiterations.contains(loop))
+    return refuse("unroll ") << "the loop over " << name << " " << steps << name
+                             << ", blocks) takes several coordinates at a time";
+  if (said.getVectorize() && loop != madeLoops.back())
+    return refuse("vectorize ") << "vectors are iterations of the innermost loop, which is over "
+                                << madeLoops.back().getValue();
   return success();
 }
 
@@ -288,6 +329,7 @@ LoopEmitter::Carried LoopEmitter::loop(const LoopState &s, unsigned depth, const
     return Carried(op.getResults());
   }
   SmallVector<int64_t> cases(set.minterms.begin(), set.minterms.end());
+  coiterations.insert(loopAttr(depth).getIndex());
   std::string text = set.flags ? set.flags->print()
                                : iteration::CoordinateSet(who.size(), {cases.begin(), cases.end()}).print();
   auto op = CoiterateOp::create(b, loc, types, text, cases, spaces, range, inits, loopAttr(depth),

@@ -60,7 +60,7 @@ public:
   /// The same with loops over the levels of one operand outside, which bind the first loops of the plan.
   Value emit(const StorageTraversal &traversal);
   /// Fails with a diagnostic where the schedule has a strategy for a loop that cannot have it.
-  mlir::LogicalResult checkStrategies() const;
+  mlir::LogicalResult checkSchedule() const;
 
 private:
   // Emitter.cpp: the loops
@@ -169,7 +169,9 @@ private:
   bool visitsEach(const LoopState &s, unsigned depth, llvm::ArrayRef<unsigned> participants);
   bool writesEverySlot(const LoopState &s, unsigned depth);
   /// What the loop of this depth is.
-  dialect::LoopAttr loopAttr(unsigned depth) const;
+  mlir::LogicalResult checkDirectives(mlir::StringAttr loop, dialect::DirectivesAttr said) const;
+  dialect::LoopAttr loopAttr(unsigned depth);
+  dialect::LoopAttr loopAttr(dialect::LoopKind kind, mlir::StringAttr index);
   dialect::Strategy strategyOf(unsigned depth, const VisitedSet &set);
   bool isReduction(unsigned depth) const { return statement.reduction[plan.order[depth].index]; }
   unsigned resultDepth() const;
@@ -178,6 +180,7 @@ private:
   const iteration::Plan &plan;
   dialect::Strategy strategy;       ///< of sets of coordinates, where the schedule has none
   llvm::StringSet<> scheduledLoops; ///< that have the strategy of the schedule
+  llvm::SetVector<mlir::StringAttr> madeLoops, coiterations;
   BodyAlgebra algebra;
   std::vector<Value> sizes;       ///< per index
   std::vector<bool> readByBody;   ///< per input: its value is used

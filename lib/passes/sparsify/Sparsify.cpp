@@ -300,7 +300,7 @@ struct Sparsify : impl::SparsifyBase<Sparsify> {
   }
 
   static LogicalResult replace(const LoopEmitter &emitter, GenericOp generic, Value result) {
-    if (!result || failed(emitter.checkStrategies()))
+    if (!result || failed(emitter.checkSchedule()))
       return failure();
     generic.getResult(0).replaceAllUsesWith(result);
     generic.erase();

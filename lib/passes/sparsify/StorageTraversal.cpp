@@ -162,7 +162,7 @@ LoopEmitter::Carried LoopEmitter::traverseLevels(LoopState s, const StorageTrave
     if (const iteration::Subscript &subscript = operand.subscripts[e->value]; subscript.isVariable())
       index = b.getStringAttr(nameOfIndices(statement.generic)[subscript.terms[0].first]);
   auto op = dialect::IterateOp::create(b, loc, ValueRange(s.carried).getTypes(), space(s, traversal.operand),
-                                       s.carried, dialect::LoopAttr::get(b.getContext(), kind, index));
+                                       s.carried, loopAttr(kind, index));
   OpBuilder::InsertionGuard guard(b);
   Block &block = op.getBody().emplaceBlock();
   block.addArgument(b.getIndexType(), loc);

@@ -27,6 +27,7 @@ using arith::CmpIPredicate;
 /// How one loop is vectorized.
 struct VectorShape {
   Lanes lanes;
+  unsigned unroll = 0;    ///< so many vectors at a time, as the schedule says; 0: as is best
   unsigned rowLanes;      ///< of the wider vectors that long rows of a reduction begin with
   bool overReads = false; ///< the last vector of a row may over-read into the next row
 };
@@ -37,8 +38,8 @@ class VectorLoops : levels::Indices {
 
 public:
   VectorLoops(VectorizationLegality legality, const VectorShape &shape, const iteration::CostModel &model)
-      : Indices(legality.loop), legality(std::move(legality)), lanes(shape.lanes), rowLanes(shape.rowLanes),
-        model(model), accumulator(this->legality, lanes) {
+      : Indices(legality.loop), legality(std::move(legality)), lanes(shape.lanes), unroll(shape.unroll),
+        rowLanes(shape.rowLanes), model(model), accumulator(this->legality, lanes) {
     scf::ForOp loop = this->legality.loop;
     b.setInsertionPoint(loop);
     upper = loop.getUpperBound();
@@ -80,7 +81,7 @@ private:
 
   VectorizationLegality legality;
   Lanes lanes;
-  unsigned rowLanes;
+  unsigned unroll, rowLanes;
   const iteration::CostModel &model;
   VectorAccumulator accumulator;
   Value upper;     ///< where the vectors end
@@ -97,6 +98,8 @@ private:
   /// Gathers already keep many loads in flight; sums of consecutive elements wait for the adder unless it has
   /// several chains.
   State vectorLoops(State from, Value step) {
+    if (unroll)
+      return vectorLoop(unroll > 1 ? vectorLoop(from, step, unroll, unroll) : from, step, 1, 1);
     if (!legality.gathers && !legality.reductions.empty()) {
       if (!accumulator && rowLanes > lanes.count) {
         prefetchLaterRows(legality, model);
@@ -237,6 +240,7 @@ private:
     legality.loop.getLowerBoundMutable().assign(position);
     legality.loop.getInitArgsMutable().assign(inits);
     disableLoopTransforms(legality.loop);
+    dropDirectives(legality.loop);
   }
 };
 
@@ -393,17 +397,27 @@ struct VectorizePass : impl::VectorizeBase<VectorizePass> {
           overReading.insert(version);
     if (!vl && !scalable)
       for (scf::ForOp loop : loopsIn(getOperation()))
-        versionShortSegments(loop, model);
+        if (!isScheduled(loop))
+          versionShortSegments(loop, model);
     // The loops around these may be replaced by ones that carry vectors.
     SmallVector<scf::ForOp> innermost = llvm::filter_to_vector(loopsIn(getOperation()), isInnermost);
     for (scf::ForOp loop : innermost) {
+      const unsigned scheduled = scheduledLanes(loop);
+      if (scheduled == 1) {
+        disableVectorization(loop);
+        continue;
+      }
       MissedVectorization missed;
       std::optional<VectorizationLegality> legality = analyzeLoop(loop, &missed);
+      if (!legality && scheduled) {
+        refuse(loop, missed);
+        return signalPassFailure();
+      }
       if (!legality) {
         remarkMissed(loop, missed);
         continue;
       }
-      if (isPredicated(*legality)) {
+      if (!scheduled && !scheduledUnroll(loop) && isPredicated(*legality)) {
         const unsigned bits = legality->widestBits;
         Lanes lanes;
         lanes.count = model.rowVectorLength(bits, model.vectorLength(bits, 0).value);
@@ -419,6 +433,19 @@ struct VectorizePass : impl::VectorizeBase<VectorizePass> {
   }
 
 private:
+  /// Whether the schedule says something of the loops inside.
+  static bool isScheduled(scf::ForOp loop) {
+    return llvm::any_of(loopsIn(loop),
+                        [](scf::ForOp inner) { return scheduledLanes(inner) || scheduledUnroll(inner); });
+  }
+
+  static void refuse(scf::ForOp loop, const MissedVectorization &missed) {
+    StringAttr index = dialect::loopOf(loop).getIndex();
+    mlir::emitError(dialect::locationOf(loop, ("vectorize " + index.getValue()).str()))
+        << "the loop over " << index.getValue() << " cannot be vectorized: '" << missed.op->getName() << "' "
+        << missed.why;
+  }
+
   /// LLVM vectorizes consecutive accesses well, but not the loops that powers become.
   static bool isConsecutive(const VectorizationLegality &legality) {
     return !legality.gathers && !legality.branches && legality.reductions.empty() &&
@@ -437,6 +464,7 @@ private:
   std::optional<VectorShape> shapeOf(const VectorizationLegality &legality,
                                      const iteration::CostModel &model) const {
     scf::ForOp loop = legality.loop;
+    const unsigned scheduled = scheduledLanes(loop), vl = scheduled ? scheduled : unsigned(this->vl);
     // Scalarized scatters cost what the scalar loop costs.
     if (!vl && (isConsecutive(legality) || legality.scatters))
       return std::nullopt;
@@ -457,8 +485,9 @@ private:
     // Rows of a dense operand are as long as a dimension, segments of stored entries are short.
     bool regular =
         !vl && !scalable && !legality.gathers && !legality.branches && !isLoaded(loop.getLowerBound());
-    return VectorShape{lanes, regular ? model.rowVectorLength(legality.widestBits, lanes.count)
-                                      : unsigned(lanes.count)};
+    return VectorShape{lanes, scheduledUnroll(loop),
+                       regular ? model.rowVectorLength(legality.widestBits, lanes.count)
+                               : unsigned(lanes.count)};
   }
 };
 

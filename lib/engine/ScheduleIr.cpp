@@ -1,0 +1,75 @@
+// A schedule as the text of a transform.named_sequence: what tulle-opt applies to the module of stage linalg.
+#include "engine/Engine.h"
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace tulle::engine {
+namespace {
+
+using notation::LoopSchedule;
+using notation::Statement;
+
+std::string quoted(const std::vector<std::string> &names) {
+  std::string text;
+  for (const std::string &name : names)
+    text += fmt::format("{}\"{}\"", text.empty() ? "" : ", ", name);
+  return "[" + text + "]";
+}
+
+std::string print(const LoopSchedule::Directive &d, const std::string &target) {
+  using Kind = LoopSchedule::Directive;
+  if (d.kind != Kind::Parallelize)
+    return fmt::format("{} {} over \"{}\" by {}", d.kind == Kind::Vectorize ? "vectorize" : "unroll", target,
+                       d.loop, d.count);
+  constexpr const char *ways[] = {"auto", "none", "entries", "disjoint", "reduce", "private"};
+  return fmt::format("parallelize {} over \"{}\" {}", target, d.loop, ways[size_t(d.threads)]);
+}
+
+/// The primitives of a statement, without what they have in common.
+std::vector<std::string> primitives(const notation::Program &program, const Statement &s,
+                                    const std::string &target) {
+  std::vector<std::string> list;
+  for (const LoopSchedule::Conversion &c : s.loops.conversions)
+    list.push_back(fmt::format("convert {} operand \"{}\" to ({})", target, program.tensors[c.tensor].name,
+                               format::print(conversionTarget(program, c))));
+  if (!s.loops.order.empty())
+    list.push_back(fmt::format("reorder {} {}", target, quoted(s.loops.order)));
+  for (const LoopSchedule::Strategy &chosen : s.loops.strategies)
+    list.push_back(fmt::format("strategy {} over \"{}\" {}", target, chosen.loop, chosen.strategy));
+  for (const LoopSchedule::Directive &directive : s.loops.directives)
+    list.push_back(print(directive, target));
+  if (s.loops.place)
+    list.push_back(s.loops.place->loops.empty()
+                       ? fmt::format("compute_root {}", target)
+                       : fmt::format("compute_at {} {}", target, quoted(s.loops.place->loops)));
+  constexpr const char *plans[] = {"", "count", "bound", "grow"};
+  if (s.plan != notation::AssemblyPlan::Auto)
+    list.push_back(fmt::format("assemble {} {}", target, plans[size_t(s.plan)]));
+  return list;
+}
+
+} // namespace
+
+std::string scheduleIr(const notation::Program &program) {
+  std::string text =
+      "module attributes {transform.with_named_sequence} {\n"
+      "  transform.named_sequence @__transform_main(%module: !transform.any_op {transform.readonly}) {\n";
+  unsigned number = 0;
+  for (const Statement &s : program.statements) {
+    const std::string target = fmt::format("%s{}", number++);
+    const std::vector<std::string> all = primitives(program, s, target);
+    if (all.empty())
+      continue;
+    const std::string which = program.statements.size() > 1
+                                  ? fmt::format(" attributes {{tulle.name = \"{}\"}}", nameOf(program, s))
+                                  : "";
+    text += fmt::format("    {} = transform.structured.match ops{{[\"linalg.generic\"]}}{} in %module : "
+                        "(!transform.any_op) -> !transform.any_op\n",
+                        target, which);
+    for (const std::string &primitive : all)
+      text += fmt::format("    transform.tulle.{} : !transform.any_op\n", primitive);
+  }
+  return text + "    transform.yield\n  }\n}\n";
+}
+
+} // namespace tulle::engine

@@ -1,0 +1,124 @@
+// The primitives of a schedule as ops of the transform dialect, each on a linalg.generic.
+include "dialect/TulleOps.td"
+include "mlir/Dialect/Transform/IR/TransformDialect.td"
+include "mlir/Dialect/Transform/Interfaces/TransformInterfaces.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+/// An op that says something of each statement: it changes `tulle.schedule`, and the handle stays valid.
+class Tulle_PrimitiveOp<string mnemonic> : Op<Transform_Dialect, "tulle." # mnemonic,
+    [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>, TransformOpInterface, TransformEachOpTrait,
+     ReportTrackingListenerFailuresOpTrait]> {
+  let cppNamespace = "::tulle::transform";
+  let extraClassDeclaration = [{
+    ::mlir::DiagnosedSilenceableFailure applyToOne(::mlir::transform::TransformRewriter &rewriter,
+                                                   ::mlir::linalg::GenericOp target,
+                                                   ::mlir::transform::ApplyToEachResultList &results,
+                                                   ::mlir::transform::TransformState &state);
+  }];
+}
+
+def Tulle_ReorderOp : Tulle_PrimitiveOp<"reorder"> {
+  let summary = "The loops over these indices stand in each other in this order, outermost first";
+  let description = [{
+    ```mlir
+    transform.tulle.reorder %C ["i", "k", "j"] : !transform.any_op
+    ```
+    Loops are named as in `#tulle.loop`: `i`, or the digit `i/4` of it. A second one for a statement is an error.
+  }];
+  let arguments = (ins TransformHandleTypeInterface:$target, StrArrayAttr:$loops);
+  let assemblyFormat = "$target $loops attr-dict `:` type($target)";
+}
+
+def Tulle_CoiterationStrategyOp : Tulle_PrimitiveOp<"strategy"> {
+  let summary = "How the sets of coordinates are iterated that several sparse operands have in a loop";
+  let description = [{
+    ```mlir
+    transform.tulle.strategy %y over "j" gallop : !transform.any_op
+    ```
+  }];
+  let arguments = (ins TransformHandleTypeInterface:$target, StrAttr:$loop, Tulle_StrategyAttr:$strategy);
+  let assemblyFormat = "$target `over` $loop $strategy attr-dict `:` type($target)";
+}
+
+def Tulle_AssembleWithOp : Tulle_PrimitiveOp<"assemble"> {
+  let summary = "How the memory of the statement's new tensor is sized";
+  let description = [{
+    ```mlir
+    transform.tulle.assemble %C count : !transform.any_op
+    ```
+  }];
+  let arguments = (ins TransformHandleTypeInterface:$target, Tulle_PlanAttr:$plan);
+  let assemblyFormat = "$target $plan attr-dict `:` type($target)";
+}
+
+def Tulle_ConvertOperandOp : Tulle_PrimitiveOp<"convert"> {
+  let summary = "The statement computes on an operand in another format";
+  let description = [{
+    ```mlir
+    transform.tulle.convert %C operand "A" to (#CSC) : !transform.any_op
+    ```
+    A `tulle.convert` stands before the statement. The operand is named as the function's argument (`tulle.name`); widths are those of the format
+    given.
+  }];
+  let arguments = (ins TransformHandleTypeInterface:$target, StrAttr:$operand, Tulle_EncodingAttr:$format);
+  let assemblyFormat = "$target `operand` $operand `to` `(` qualified($format) `)` attr-dict `:` type($target)";
+}
+
+def Tulle_ParallelizeOp : Tulle_PrimitiveOp<"parallelize"> {
+  let summary = "How the iterations of a loop are divided among threads";
+  let description = [{
+    ```mlir
+    transform.tulle.parallelize %y over "i" disjoint : !transform.any_op
+    ```
+    `auto` leaves the way to the compiler, `none` the loop to one thread.
+  }];
+  let arguments = (ins TransformHandleTypeInterface:$target, StrAttr:$loop, Tulle_ThreadsAttr:$threads);
+  let assemblyFormat = "$target `over` $loop $threads attr-dict `:` type($target)";
+}
+
+class Tulle_CountOp<string mnemonic> : Tulle_PrimitiveOp<mnemonic> {
+  let arguments = (ins TransformHandleTypeInterface:$target, StrAttr:$loop, ConfinedAttr<I64Attr, [IntPositive]>:$count);
+  let assemblyFormat = "$target `over` $loop `by` $count attr-dict `:` type($target)";
+}
+
+def Tulle_VectorizeOp : Tulle_CountOp<"vectorize"> {
+  let summary = "How many iterations of a loop a vector instruction does";
+  let description = [{
+    ```mlir
+    transform.tulle.vectorize %y over "j" by 8 : !transform.any_op
+    ```
+    A power of two; 1: no vectors.
+  }];
+}
+
+def Tulle_UnrollOp : Tulle_CountOp<"unroll"> {
+  let summary = "How many iterations, or vectors of them, stand in a loop's body";
+  let description = [{
+    ```mlir
+    transform.tulle.unroll %y over "j" by 4 : !transform.any_op
+    ```
+    A power of two.
+  }];
+}
+
+def Tulle_ComputeAtOp : Tulle_PrimitiveOp<"compute_at"> {
+  let summary = "The statement is computed in the last of these loops of what reads it";
+  let description = [{
+    ```mlir
+    transform.tulle.compute_at %e ["i_block", "i"] : !transform.any_op
+    ```
+  }];
+  let arguments = (ins TransformHandleTypeInterface:$target, StrArrayAttr:$loops);
+  let assemblyFormat = "$target $loops attr-dict `:` type($target)";
+}
+
+def Tulle_ComputeRootOp : Tulle_PrimitiveOp<"compute_root"> {
+  let summary = "The statement is computed in loops of its own";
+  let description = [{
+    ```mlir
+    transform.tulle.compute_root %e : !transform.any_op
+    ```
+  }];
+  let arguments = (ins TransformHandleTypeInterface:$target);
+  let assemblyFormat = "$target attr-dict `:` type($target)";
+}
