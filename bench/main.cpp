@@ -47,12 +47,14 @@ static void writeReport(const Options &options, const Report &report) {
 static void declare(CLI::App &app, Options &options) {
   Selection &selection = options.selection;
   app.name("tulle bench");
-  app.add_option("what", selection.what,
-                 "Which part: kernels (products with dense operands), strategies (ways to intersect), "
-                 "tensors (order 3), assemble (sparse results), "
-                 "convert, compile, roofline (the machine alone), quick (some inputs of each), all")
-      ->check(CLI::IsMember(
-          {"kernels", "strategies", "tensors", "assemble", "convert", "compile", "roofline", "quick", "all"}))
+  app.add_option(
+         "what", selection.what,
+         "Which part: kernels (products with dense operands), programs (several statements as one, "
+         "against loops fused by hand and a kernel for each statement), strategies (ways to intersect), "
+         "tensors (order 3), assemble (sparse results), "
+         "convert, compile, roofline (the machine alone), quick (some inputs of each), all")
+      ->check(CLI::IsMember({"kernels", "programs", "strategies", "tensors", "assemble", "convert", "compile",
+                             "roofline", "quick", "all"}))
       ->capture_default_str();
   app.add_option("--kernels", selection.kernels, "Only kernels whose name contains one of these")
       ->delimiter(',');
@@ -60,7 +62,8 @@ static void declare(CLI::App &app, Options &options) {
          "--inputs", selection.inputs,
          "Generators or files, instead of each kernel's own: grid2d:N, grid3d27:N, uniform:R:C:K, rmat:S:D, "
          "lower:SPEC, 2000x3000x4000:DENSITY, vectors:N:COUNT:COUNT, nm24:R:C, "
-         "blocks:ROWS:SIZE:PER-ROW, FILE.mtx, FILE.tns")
+         "blocks:ROWS:SIZE:PER-ROW, band:N:WIDTH, butterfly:N:BLOCK, pruned:R:C:BLOCK:PERCENT, "
+         "batch:COUNT:LEAST:MOST, FILE.mtx, FILE.tns")
       ->delimiter(',');
   app.add_option("--more", selection.more, "Inputs besides each kernel's own, for every kernel they suit")
       ->delimiter(',');
@@ -113,9 +116,9 @@ static std::string commandLine(int argc, char **argv) {
 
 static int main(int argc, char **argv) {
   Options options;
-  CLI::App app{
-      "Times kernels, sparse results, conversions and compilation against the peers that are installed: "
-      "same data, same process, interleaved repetitions, after all answers were compared"};
+  CLI::App app{"Times kernels, programs, sparse results, conversions and compilation against the peers that "
+               "are installed: "
+               "same data, same process, interleaved repetitions, after all answers were compared"};
   declare(app, options);
   try {
     app.parse(argc, argv);

@@ -109,45 +109,63 @@ static Tensor cooTensor(const std::string &format, const CooView &a, const std::
                  borrowed(a.value, a.count)});
 }
 
-Tensor Input::stored(const std::string &format) {
-  if (auto found = formats.find(format); found != formats.end())
-    return found->second;
-  Tensor made;
-  if (order() != 2) {
-    made = engine::store(entries, format::parseFormat(format, unsigned(order())));
-  } else if (format == "CSR") {
-    made = csrTensor(matrix);
-  } else if (format == "CSC") {
+Tensor Input::make(const std::string &format) {
+  if (order() != 2)
+    return engine::store(entries, format::parseFormat(format, unsigned(order())));
+  if (format == "CSR")
+    return csrTensor(matrix);
+  if (format == "CSC") {
     const Csr &c = csc();
-    made = tensor("CSC", dims,
+    return tensor("CSC", dims,
                   {borrowed(c.pos.get(), c.rows + 1), borrowed(c.crd.get(), count()),
                    borrowed(c.value.get(), count())});
-  } else if (format == "COO-soa") {
-    made = cooTensor(format, coo(), cooPos);
-  } else if (format == "COO shuffled") {
-    made = cooTensor(
+  }
+  if (format == "COO-soa")
+    return cooTensor(format, coo(), cooPos);
+  if (format == "COO shuffled")
+    return cooTensor(
         "(i, j) -> (i : compressed(nonunique, nonordered), j : singleton(nonunique, nonordered, soa))",
         shuffled(), cooPos);
-  } else {
-    made = engine::convert(csrTensor(matrix), format::parseFormat(format, 2));
-  }
-  return formats[format] = made;
+  return engine::convert(csrTensor(matrix), format::parseFormat(format, 2));
 }
 
-Tensor Input::storedB(const std::string &format) {
-  if (order() == 2)
-    return csrTensor(b());
-  if (auto found = formats.find("B " + format); found != formats.end())
+Tensor Input::makeB(const std::string &format) {
+  return order() == 2 ? csrTensor(b())
+                      : engine::store(entriesB, format::parseFormat(format, unsigned(order())));
+}
+
+/// The tensor with its values rounded to single precision.
+static Tensor inSinglePrecision(Tensor tensor) {
+  const std::span<const double> values = valuesOf(tensor);
+  Buffer rounded = Buffer::allocate(tensor.storedCount(), tensor.storedCount() * 4, false, "an operand");
+  std::copy(values.begin(), values.end(), static_cast<float *>(rounded.data));
+  tensor.buffers.back() = rounded;
+  tensor.type = ElementType::F32;
+  return tensor;
+}
+
+Tensor Input::stored(const std::string &format, ElementType type) {
+  const std::string key = std::string(tulle::name(type)) + " A " + format;
+  if (auto found = formats.find(key); found != formats.end())
     return found->second;
-  return formats["B " + format] = engine::store(entriesB, format::parseFormat(format, 1));
+  return formats[key] = type == ElementType::F64 ? make(format) : inSinglePrecision(stored(format));
 }
 
-Tensor Input::dense(const std::string &operand, std::vector<int64_t> shape) {
-  std::string key = operand;
+Tensor Input::storedB(const std::string &format, ElementType type) {
+  const std::string key = std::string(tulle::name(type)) + " B " + format;
+  if (auto found = formats.find(key); found != formats.end())
+    return found->second;
+  return formats[key] = type == ElementType::F64 ? makeB(format) : inSinglePrecision(storedB(format));
+}
+
+Tensor Input::dense(const std::string &operand, std::vector<int64_t> shape, ElementType type) {
+  std::string key = std::string(tulle::name(type)) + " " + operand;
   for (int64_t size : shape)
     key += "," + std::to_string(size);
   if (auto found = operands.find(key); found != operands.end())
     return found->second;
+  if (type == ElementType::F32)
+    return operands[key] = inSinglePrecision(dense(operand, shape));
   Tensor made = runtime::makeDense(ElementType::F64, shape, false);
   const uint64_t seed = std::accumulate(operand.begin(), operand.end(), uint64_t(0));
   auto *values = static_cast<double *>(made.values());
@@ -182,16 +200,16 @@ double Input::ellPadding() const {
   return double(width) * double(rows()) / double(std::max<int64_t>(count(), 1));
 }
 
-double Input::blockPadding() const {
-  std::vector<int64_t> seen(size_t((columns() + 3) / 4), -1);
+double Input::blockPadding(int64_t size) const {
+  std::vector<int64_t> seen(size_t((columns() + size - 1) / size), -1);
   int64_t blocks = 0;
   for (int64_t i = 0; i < rows(); ++i)
     for (int32_t k = matrix.pos[i]; k < matrix.pos[i + 1]; ++k)
-      if (int64_t &last = seen[size_t(matrix.crd[k] / 4)]; last != i / 4) {
-        last = i / 4;
+      if (int64_t &last = seen[size_t(matrix.crd[k] / size)]; last != i / size) {
+        last = i / size;
         ++blocks;
       }
-  return double(blocks) * 16 / double(std::max<int64_t>(count(), 1));
+  return double(blocks * size * size) / double(std::max<int64_t>(count(), 1));
 }
 
 SciPy &Input::scipy() {

@@ -20,7 +20,10 @@ class Input {
 public:
   /// `spec` names a generator of a matrix, a file, or one of measure/Specs.cpp: "2000x3000x4000:0.0002",
   /// "vectors:SIZE:COUNT:COUNT", "lower:SPEC", "nm24:ROWS:COLUMNS", "blocks:ROWS:SIZE:PER-ROW" (dense blocks,
-  /// so many in each row of blocks). 32-bit indices must suffice. Throws tulle::Error.
+  /// so many in each row of blocks), "band:SIZE:WIDTH", "butterfly:SIZE:BLOCK",
+  /// "pruned:ROWS:COLUMNS:BLOCK:PERCENT" (so many dense blocks stay, in half of the rows of blocks),
+  /// "batch:COUNT:LEAST:MOST" (two ragged tensors whose matrices can be multiplied). 32-bit indices must
+  /// suffice. Throws tulle::Error.
   explicit Input(const std::string &spec);
   ~Input();
   Input(const Input &) = delete;
@@ -39,25 +42,29 @@ public:
   CooView coo();      ///< of a, sorted
   CooView shuffled(); ///< of a, in random order
 
-  /// A in a format by name ("COO shuffled" is one), B in CSR or, a vector, in a format. They borrow the
-  /// arrays above where these are the format's.
-  runtime::Tensor stored(const std::string &format);
-  runtime::Tensor storedB(const std::string &format = kSparseVector);
+  /// A in a format by name ("COO shuffled" is one), B in CSR or, where it is no matrix, in a format. They
+  /// borrow the arrays above where these are the format's; in single precision, all but the values.
+  runtime::Tensor stored(const std::string &format, ElementType type = ElementType::F64);
+  runtime::Tensor storedB(const std::string &format = kSparseVector, ElementType type = ElementType::F64);
   /// A dense operand that depends on nothing but its name and its shape: element k is
   /// ((k + seed) * 2654435761 mod 2^32) / 2^32 with the sum of the name's bytes as seed.
-  runtime::Tensor dense(const std::string &name, std::vector<int64_t> shape);
+  runtime::Tensor dense(const std::string &name, std::vector<int64_t> shape,
+                        ElementType type = ElementType::F64);
   /// Memory for the result of peers, which use it one after the other; not initialized.
   std::span<double> result(int64_t count);
   /// Lets dense operands and the result go.
   void dropDense();
 
-  /// Slots of DIA, ELL and BCSR(4,4) for each entry.
-  double diaPadding() const, ellPadding() const, blockPadding() const;
+  /// Slots of DIA, ELL and blocks of `size` by `size` for each entry.
+  double diaPadding() const, ellPadding() const, blockPadding(int64_t size) const;
 
   /// The child that holds A and B. Throws Absent.
   SciPy &scipy();
 
 private:
+  runtime::Tensor make(const std::string &format);
+  runtime::Tensor makeB(const std::string &format);
+
   runtime::Entries entries, entriesB; ///< of tensors that are not matrices
   Csr matrix{}, second{}, byColumns{};
   std::vector<int32_t> row, shuffledRow, shuffledColumn, cooPos;

@@ -41,10 +41,11 @@ template <typename Run> double timed(Run run) {
 /// arrays cannot be seen says what it can, and only that is compared.
 struct Answer {
   std::vector<std::span<const int32_t>> indices;
-  std::span<const double> values;
-  std::optional<double> sum;    ///< of the values
-  std::optional<int64_t> count; ///< of stored entries
-  std::shared_ptr<void> owner;  ///< keeps the arrays
+  std::vector<std::span<const double>> values; ///< of each result
+  std::optional<double> sum;                   ///< of the values of the only result
+  std::optional<int64_t> count;                ///< of stored entries
+  double precision = 1e-11;    ///< of the reference: how far others may be off, of a result's largest value
+  std::shared_ptr<void> owner; ///< keeps the arrays
 };
 
 /// A competitor ready to run.

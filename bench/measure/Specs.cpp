@@ -70,12 +70,15 @@ static Entries vectorEntries(int64_t size, int64_t count, uint64_t seed) {
   return withValues(std::move(entries));
 }
 
+/// Throws Error where entries of `order` dimensions, so many, do not fit the memory.
+static void requireMemory(int64_t count, int64_t order, const std::string &spec) {
+  runtime::requireMemory(runtime::checkedMul(count, order * int64_t(sizeof(int64_t)) + 8, spec), spec);
+}
+
 /// Dense blocks of `size` rows and columns where `pattern` has entries, as finite elements with many unknowns
 /// each give.
 static Entries blocks(const Entries &pattern, int64_t size, const std::string &spec) {
-  constexpr int64_t bytesEach = 2 * sizeof(int64_t) + sizeof(double);
-  const int64_t count = runtime::checkedMul(pattern.count(), runtime::checkedMul(size, size, spec), spec);
-  runtime::requireMemory(runtime::checkedMul(count, bytesEach, spec), spec);
+  requireMemory(runtime::checkedMul(pattern.count(), runtime::checkedMul(size, size, spec), spec), 2, spec);
   Entries entries;
   entries.dims = {pattern.dims[0] * size, pattern.dims[1] * size};
   entries.coords.resize(2);
@@ -85,6 +88,67 @@ static Entries blocks(const Entries &pattern, int64_t size, const std::string &s
       entries.coords[1].push_back(pattern.coords[1][size_t(k)] * size + inside % size);
     }
   return withValues(std::move(entries));
+}
+
+/// The `width` columns around the diagonal, as far as there are some.
+static Entries band(int64_t size, int64_t width) {
+  Entries entries;
+  entries.dims = {size, size};
+  entries.coords.resize(2);
+  for (int64_t i = 0; i < size; ++i)
+    for (int64_t j = std::max<int64_t>(i - width / 2, 0); j < std::min(i - width / 2 + width, size); ++j) {
+      entries.coords[0].push_back(i);
+      entries.coords[1].push_back(j);
+    }
+  return withValues(std::move(entries));
+}
+
+/// The pattern of a butterfly: rows and columns whose numbers differ in one bit at most.
+static Entries butterfly(int64_t size) {
+  Entries entries;
+  entries.dims = {size, size};
+  entries.coords.resize(2);
+  for (int64_t i = 0; i < size; ++i)
+    for (int64_t j = 0; j < size; ++j)
+      if (const int64_t bits = i ^ j; (bits & (bits - 1)) == 0) {
+        entries.coords[0].push_back(i);
+        entries.coords[1].push_back(j);
+      }
+  return entries;
+}
+
+/// What pruning leaves: `percent` of all entries, in every other row.
+static Entries pruned(int64_t rows, int64_t columns, int64_t percent) {
+  Entries entries;
+  entries.dims = {rows, columns};
+  entries.coords.resize(2);
+  for (int64_t i = 0; i < rows; i += 2)
+    for (int64_t j = 0; j < columns; ++j)
+      if ((uint64_t(i * columns + j) * 2654435761u >> 7) % 100 < uint64_t(2 * percent)) {
+        entries.coords[0].push_back(i);
+        entries.coords[1].push_back(j);
+      }
+  return entries;
+}
+
+/// Full matrices A and B of three dimensions, the first of which numbers them: A's have as many columns as
+/// B's have rows, and all these sizes lie between `least` and `most`.
+static std::pair<Entries, Entries> batch(int64_t count, int64_t least, int64_t most) {
+  auto size = [=](int64_t b, uint64_t which) {
+    return least + int64_t((uint64_t(b) * 3 + which) * 2654435761u >> 8) % (most - least + 1);
+  };
+  auto matrices = [=](uint64_t rows, uint64_t columns) {
+    Entries entries;
+    entries.dims = {count, most, most};
+    entries.coords.resize(3);
+    for (int64_t b = 0; b < count; ++b)
+      for (int64_t i = 0; i < size(b, rows); ++i)
+        for (int64_t j = 0; j < size(b, columns); ++j)
+          for (auto [d, at] : {std::pair(0, b), {1, i}, {2, j}})
+            entries.coords[size_t(d)].push_back(at);
+    return withValues(std::move(entries));
+  };
+  return {matrices(0, 1), matrices(1, 2)};
 }
 
 /// The entries below the diagonal of the pattern and its transpose.
@@ -105,6 +169,35 @@ static Entries lower(const Entries &all) {
     entries.coords[1].push_back(j);
   }
   return withValues(std::move(entries));
+}
+
+/// The inputs of whole programs.
+static std::optional<std::pair<Entries, Entries>> workload(const std::vector<std::string> &parts,
+                                                           const std::string &spec) {
+  const std::string &kind = parts[0];
+  const bool known = (kind == "band" && parts.size() == 3) || (kind == "butterfly" && parts.size() == 3) ||
+                     (kind == "pruned" && parts.size() == 5) || (kind == "batch" && parts.size() == 4);
+  if (!known)
+    return std::nullopt;
+  std::vector<int64_t> n;
+  for (size_t k = 1; k < parts.size(); ++k)
+    n.push_back(number(parts[k], spec));
+  if (kind == "band") {
+    requireMemory(runtime::checkedMul(n[0], n[1], spec), 2, spec);
+    return {{band(n[0], n[1]), {}}};
+  }
+  if (kind == "batch") {
+    if (n[1] > n[2])
+      throw Error("bench: the least size in " + spec + " is more than the most");
+    requireMemory(runtime::checkedMul(2 * n[0], runtime::checkedMul(n[2], n[2], spec), spec), 3, spec);
+    return batch(n[0], n[1], n[2]);
+  }
+  const int64_t size = kind == "pruned" ? n[2] : n[1];
+  if (n[0] % size != 0 || (kind == "pruned" && n[1] % size != 0))
+    throw Error("bench: the sizes in " + spec + " are no multiples of the blocks'");
+  return {
+      {blocks(kind == "pruned" ? pruned(n[0] / size, n[1] / size, n[3]) : butterfly(n[0] / size), size, spec),
+       {}}};
 }
 
 std::pair<Entries, Entries> loadInput(const std::string &spec) {
@@ -130,6 +223,8 @@ std::pair<Entries, Entries> loadInput(const std::string &spec) {
     return {blocks(runtime::generate(pattern, {}, ElementType::F64).entries, number(parts[2], spec), spec),
             {}};
   }
+  if (std::optional<std::pair<Entries, Entries>> made = workload(parts, spec))
+    return std::move(*made);
   if (parts.size() == 2 && parts[0].find('x') != std::string::npos && spec.find('/') == std::string::npos) {
     std::vector<int64_t> dims;
     for (const std::string &size : split(parts[0], 'x'))

@@ -53,27 +53,27 @@ static Answer describe(const Csr &made) {
   const size_t n = size_t(made.pos[made.rows]);
   Answer answer;
   answer.indices = {{made.pos.get(), size_t(made.rows) + 1}, {made.crd.get(), n}};
-  answer.values = {made.value.get(), n};
+  answer.values = {{made.value.get(), n}};
   return answer;
 }
 static Answer describe(const Dia &made) {
   Answer answer;
   answer.indices = {{made.offset.get(), size_t(made.count)}};
-  answer.values = {made.value.get(), size_t(made.count * made.rows)};
+  answer.values = {{made.value.get(), size_t(made.count * made.rows)}};
   return answer;
 }
 static Answer describe(const Ell &made) {
   const size_t n = size_t(made.rows * made.width);
   Answer answer;
   answer.indices = {{made.crd.get(), n}};
-  answer.values = {made.value.get(), n};
+  answer.values = {{made.value.get(), n}};
   return answer;
 }
 static Answer describe(const Bcsr &made) {
   const size_t n = size_t(made.pos[made.blockRows]);
   Answer answer;
   answer.indices = {{made.pos.get(), size_t(made.blockRows) + 1}, {made.crd.get(), n}};
-  answer.values = {made.value.get(), n * 16};
+  answer.values = {{made.value.get(), n * 16}};
   return answer;
 }
 
@@ -188,16 +188,13 @@ std::optional<Runner> loopPeer(const Task &task) {
     return sparseDot(task);
   case Op::StructuredMM:
     return structured(task);
-  case Op::Softmax: {
-    const auto c = input.result(input.count());
-    return into(c, [=, a = input.a().view()] { softmax(a, c.data()); });
-  }
   case Op::Convert:
     return conversion(task);
   case Op::Compile:
-    break;
+    return std::nullopt;
+  default:
+    return programLoops(task);
   }
-  return std::nullopt;
 }
 
 } // namespace tulle::bench

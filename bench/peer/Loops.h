@@ -16,11 +16,12 @@ struct CooView {
   const double *value;
 };
 /// Rows of CSR; of a CSC matrix "row" reads "column".
-struct CsrView {
+template <typename T> struct CsrOf {
   int64_t rows, columns;
   const int32_t *pos, *crd;
-  const double *value;
+  const T *value;
 };
+using CsrView = CsrOf<double>;
 struct Csr {
   int64_t rows, columns;
   Array<int32_t> pos, crd;

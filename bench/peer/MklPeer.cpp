@@ -153,7 +153,7 @@ static Runner filling(std::function<int(Handle *)> make, bool isCsr) {
       const size_t count = size_t(rows ? end[rows - 1] : 0);
       Answer answer;
       answer.indices = {{begin, size_t(rows) + 1}, {crd, count}};
-      answer.values = {values, count};
+      answer.values = {{values, count}};
       return answer;
     };
   return runner;

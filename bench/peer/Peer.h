@@ -19,10 +19,23 @@ enum class Op {
   Masked,       ///< C(i,j) = A(i,k) * A(k,j) where A
   Dot,          ///< s = a(i) * b(i), two sparse vectors
   StructuredMM, ///< C(i,k) = A(i,j) * X(j,k), A with two of every four columns
-  Softmax,      ///< over the stored entries of each row
   Convert,      ///< A from a format to another
-  Compile       ///< SpMV, to code that can run
+  Compile,      ///< SpMV, to code that can run
+  // From here on programs; their texts are in registry/Programs.cpp.
+  Softmax,       ///< over the stored entries of each row
+  Attention,     ///< of Q, K and V, n columns, where A
+  FusedMM,       ///< O(i,l) = A(i,j) * Q(i,k) * K(j,k) * V(j,l), n columns
+  Gcn,           ///< two layers of a graph network, n features
+  GraphSage,     ///< a layer with the mean of the neighbours, n features
+  CgStep,        ///< an iteration of conjugate gradients
+  PageRankStep,  ///< an iteration of PageRank, with the difference it makes
+  Rgms,          ///< Y(i,k) = A(r,i,j) * X(j,l) * W(r,l,k), n features
+  RaggedProduct, ///< C(b,i,k) = A(b,i,j) * B(b,j,k), sizes that depend on b
+  BlockSpMM,     ///< C(i,k) = A(i,j) * X(j,k), n columns, A in blocks of kBlock rows and columns
+  BlockSDDMM     ///< C(i,j) = D(i,k) * E(j,k), n columns, where A in such blocks has some
 };
+/// Rows and columns of the blocks of BlockSpMM and BlockSDDMM.
+inline constexpr int64_t kBlock = 32;
 
 /// One operation on one input.
 struct Task {
@@ -31,8 +44,12 @@ struct Task {
   std::string target; ///< Convert: the format made
   int64_t n;          ///< dense columns
   Input &input;
+  ElementType type = ElementType::F64; ///< of all operands; programs also run in single precision
 
-  runtime::Tensor a() const { return input.stored(format); }
+  runtime::Tensor a() const { return input.stored(format, type); }
+  runtime::Tensor dense(const std::string &name, std::vector<int64_t> shape) const {
+    return input.dense(name, std::move(shape), type);
+  }
   /// MTTKRP: D, E, …, one of n columns for each dimension but the first.
   std::vector<runtime::Tensor> factors() const;
 };
@@ -47,6 +64,8 @@ struct Peer {
 const std::vector<Peer> &peers();
 
 std::optional<Runner> loopPeer(const Task &task);
+/// Of loopPeer: the operations that are programs, fused by hand.
+std::optional<Runner> programLoops(const Task &task);
 std::optional<Runner> eigenPeer(const Task &task);
 std::optional<Runner> scipyPeer(const Task &task);
 /// A product whose rows are not sorted: less than what the others do.
@@ -61,10 +80,10 @@ std::optional<Runner> mklOwnFormatPeer(const Task &task);
 
 /// Names of competitors that targets name. kOneThread is Tulle with one thread among runs with several; kCopy
 /// and kCopyOneThread show how memory bandwidth scales with threads. kUpstreamPasses, on demand, is Tulle
-/// with MLIR's passes between its own.
+/// with MLIR's passes between its own. kUnfused is Tulle with a kernel for each statement of a program.
 inline constexpr const char *kOneThread = "tulle 1", *kCopy = "copy", *kCopyOneThread = "copy 1",
                             *kMklOwnFormat = "MKL own format", *kMlirLibrary = "MLIR library",
-                            *kUpstreamPasses = "upstream passes";
+                            *kUpstreamPasses = "upstream passes", *kUnfused = "unfused";
 
 std::optional<Runner> graphBlasPeer(const Task &task);
 std::optional<Runner> rsbPeer(const Task &task);
@@ -72,6 +91,9 @@ std::optional<Runner> blasPeer(const Task &task);
 
 /// A competitor whose answer are values in `out`, in the order of the loop's.
 Runner into(std::span<double> out, std::function<void()> run);
+
+/// Appends the values of one of several results; they are compared as their type allows.
+void append(Answer &answer, const runtime::Tensor &result);
 
 /// Runs `make` and keeps what it made until the next run, so that it can be compared; it goes outside of what
 /// is timed. `answer` describes it.

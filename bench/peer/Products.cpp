@@ -1,6 +1,5 @@
 #include "Products.h"
 #include <algorithm>
-#include <cmath>
 #include <vector>
 
 namespace tulle::bench {
@@ -230,20 +229,6 @@ void structuredMM(int64_t rows, int64_t columns, const uint8_t *crd, const doubl
       for (int64_t r = 0; r < n; ++r)
         row[r] += u * first[r] + v * second[r];
     }
-  }
-}
-
-void softmax(const CsrView &a, double *__restrict value) {
-#pragma omp parallel for schedule(static)
-  for (int64_t i = 0; i < a.rows; ++i) {
-    const int32_t begin = a.pos[i], end = a.pos[i + 1];
-    double most = -1e300, sum = 0;
-    for (int32_t k = begin; k < end; ++k)
-      most = std::max(most, a.value[k]);
-    for (int32_t k = begin; k < end; ++k)
-      sum += value[k] = std::exp(a.value[k] - most);
-    for (int32_t k = begin; k < end; ++k)
-      value[k] /= sum;
   }
 }
 

@@ -59,7 +59,4 @@ double dot(const SparseVector &a, const SparseVector &b);
 void structuredMM(int64_t rows, int64_t columns, const uint8_t *crd, const double *value, const double *x,
                   int64_t n, double *c);
 
-/// exp(A(i,j) - max of row i) / sum over row i of these.
-void softmax(const CsrView &a, double *value);
-
 } // namespace tulle::bench

@@ -5,7 +5,7 @@
 namespace tulle::bench {
 
 struct Kernel {
-  std::string group; ///< "kernels", "strategies", "convert", "assemble", …
+  std::string group; ///< "kernels", "programs", "strategies", "convert", "assemble", …
   std::string name;
   std::string text; ///< index notation over the operands of its Op; empty for conversions
   Op op;
@@ -19,9 +19,15 @@ struct Kernel {
   std::vector<std::string> strategies = {};
   /// Of a conversion: the source is in the caller's memory, of which nothing can be shared.
   bool borrowed = false;
+  // Of a program:
+  std::map<std::string, std::string> formats = {}; ///< of what it computes and is not dense: "like A"
+  std::vector<std::string> results = {};           ///< that are compared; empty: the last
+  ElementType type = ElementType::F64;             ///< of all tensors
 };
 
-/// In the order in which they run.
+/// Those of the group "programs".
+std::vector<Kernel> programs();
+/// All, in the order in which they run.
 const std::vector<Kernel> &kernels();
 
 /// The format of A: what a kernel says of the input's sizes is replaced by what it comes to.
@@ -29,12 +35,16 @@ std::string formatOf(const Kernel &kernel, const Input &input);
 /// Why this input does not suit the kernel; empty: it does.
 std::string unsuited(const Kernel &kernel, const Input &input);
 
-/// Tulle as a competitor. `made` receives the bytes of its last result. `threads`: 0 is what OMP_NUM_THREADS
+/// Tulle as a competitor. `made` receives the bytes of its last results. `threads`: 0 is what OMP_NUM_THREADS
 /// says. `strategy`, `upstreamPasses`: as in engine::Options.
 Runner tulleRunner(const Kernel &kernel, const Task &task, std::shared_ptr<int64_t> made, unsigned threads,
                    const std::string &strategy = "auto", const std::string &upstreamPasses = "");
+/// The same with a kernel for each statement of a program, and all intermediate tensors in memory.
+Runner unfusedRunner(const Kernel &kernel, const Task &task, unsigned threads);
 
-/// The least bytes and floating-point operations of one run, `made` bytes of a new result among them.
+/// The tensors that the texts of an operation read, by the names these have there.
+std::map<std::string, runtime::Tensor> operands(const Task &task);
+/// The least bytes and floating-point operations of one run, `made` bytes of new results among them.
 void setWork(Row &row, const Task &task, int64_t made);
 
 } // namespace tulle::bench

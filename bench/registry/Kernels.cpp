@@ -65,10 +65,6 @@ static std::vector<Kernel> products() {
                   matrices,
                   {{1.5}},
                   {{1.5}}});
-  list.push_back({"kernels", "softmax",
-                  "m(i) max= A(i,j) where A; e(i,j) = exp(A(i,j) - m(i)) where A; d(i) = e(i,j); "
-                  "C(i,j) = e(i,j) / d(i) where A",
-                  Op::Softmax, "CSR", "CSR", 0, matrices});
   for (int n : {32, 128})
     list.push_back({"kernels",
                     fmt::format("2:4 SpMM {}", n),
@@ -212,7 +208,8 @@ static std::vector<Kernel> conversions() {
 const std::vector<Kernel> &kernels() {
   static const std::vector<Kernel> all = [] {
     std::vector<Kernel> list = products();
-    for (const auto &more : {intersections(), tensors(), assemblies(), conversions(), compilations()})
+    for (const auto &more :
+         {programs(), intersections(), tensors(), assemblies(), conversions(), compilations()})
       list.insert(list.end(), more.begin(), more.end());
     return list;
   }();
@@ -221,7 +218,18 @@ const std::vector<Kernel> &kernels() {
 
 /// The order of A, which for MTTKRP is the least.
 static int64_t orderOf(Op op) {
-  return op == Op::Dot ? 1 : op == Op::MTTKRP || op == Op::TTV || op == Op::TTM ? 3 : 2;
+  switch (op) {
+  case Op::Dot:
+    return 1;
+  case Op::MTTKRP:
+  case Op::TTV:
+  case Op::TTM:
+  case Op::Rgms:
+  case Op::RaggedProduct:
+    return 3;
+  default:
+    return 2;
+  }
 }
 
 std::string formatOf(const Kernel &kernel, const Input &input) {
@@ -233,6 +241,18 @@ std::string formatOf(const Kernel &kernel, const Input &input) {
                    [&](int64_t a, int64_t b) { return input.dims[a] < input.dims[b]; });
   return std::is_sorted(levels.begin(), levels.end()) ? "CSF"
                                                       : fmt::format("CSF({})", fmt::join(levels, ","));
+}
+
+static bool needsSquare(Op op) {
+  return op == Op::Multiply || op == Op::Masked || op == Op::Gcn || op == Op::GraphSage || op == Op::CgStep ||
+         op == Op::PageRankStep;
+}
+
+static std::string unsuitedBlocks(const Input &input) {
+  if (input.rows() % kBlock != 0 || input.columns() % kBlock != 0)
+    return fmt::format("its sizes are no multiples of {}", kBlock);
+  const double padding = input.blockPadding(kBlock);
+  return padding > 8 ? fmt::format("blocks would store {:.1f} values an entry", padding) : "";
 }
 
 std::string unsuited(const Kernel &kernel, const Input &input) {
@@ -248,12 +268,16 @@ std::string unsuited(const Kernel &kernel, const Input &input) {
     return "its dimensions ascend: its CSF is that already";
   if ((kernel.op == Op::StructuredMM) != input.name.starts_with("nm24:"))
     return "its rows do not have two entries in every four columns";
-  if ((kernel.op == Op::Multiply || kernel.op == Op::Masked) && input.rows() != input.columns())
+  if (kernel.op == Op::RaggedProduct && !input.name.starts_with("batch:"))
+    return "it has no second operand";
+  if (needsSquare(kernel.op) && input.rows() != input.columns())
     return "the matrix is not square";
+  if (kernel.op == Op::BlockSpMM || kernel.op == Op::BlockSDDMM)
+    return unsuitedBlocks(input);
   for (const std::string &format : {kernel.format, kernel.target}) {
     const double padding = format == "DIA"         ? input.diaPadding()
                            : format == "ELL"       ? input.ellPadding()
-                           : format == "BCSR(4,4)" ? (kernel.op == Op::SpMV ? input.blockPadding() : 0)
+                           : format == "BCSR(4,4)" ? (kernel.op == Op::SpMV ? input.blockPadding(4) : 0)
                                                    : 0;
     if (padding > (format == "BCSR(4,4)" ? 8 : 4))
       return fmt::format("{} would store {:.1f} values an entry", format, padding);

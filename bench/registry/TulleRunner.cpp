@@ -1,48 +1,16 @@
-// Tulle as a competitor: any text over named operands, any conversion.
+// Tulle as a competitor: any text over named operands, as one program or statement by statement, any
+// conversion.
 #include "Compile.h"
 #include "engine/Conversion.h"
 #include "engine/Engine.h"
+#include "notation/Program.h"
+#include "tulle/error.h"
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace tulle::bench {
 
 using runtime::Tensor;
-
-static std::map<std::string, Tensor> operands(const Task &task) {
-  Input &input = task.input;
-  const std::vector<int64_t> &dims = input.dims;
-  const int64_t n = task.n, last = dims.back();
-  switch (task.op) {
-  case Op::SpMV:
-  case Op::TTV:
-    return {{"A", task.a()}, {"x", input.dense("x", {last})}};
-  case Op::SpMM:
-  case Op::StructuredMM:
-  case Op::TTM:
-    return {{"A", task.a()}, {"X", input.dense("X", {last, n})}};
-  case Op::SDDMM:
-    return {{"A", task.a()}, {"D", input.dense("D", {dims[0], n})}, {"E", input.dense("E", {dims[1], n})}};
-  case Op::MTTKRP: {
-    std::map<std::string, Tensor> named{{"A", task.a()}};
-    char name = 'D';
-    for (const Tensor &factor : task.factors())
-      named[std::string(1, name++)] = factor;
-    return named;
-  }
-  case Op::Add:
-    return {{"A", task.a()}, {"B", input.storedB()}};
-  case Op::Dot:
-    return {{"a", task.a()}, {"b", input.storedB(task.format)}};
-  case Op::Multiply:
-  case Op::Masked:
-    return {{"A", task.a()}, {"B", task.a()}};
-  case Op::Softmax:
-  case Op::Convert:
-  case Op::Compile:
-    return {{"A", task.a()}};
-  }
-  return {};
-}
 
 /// The kernel's text; for tensors of higher order than it is written for, with their further factors.
 static std::string textOf(const Kernel &kernel, const Input &input) {
@@ -57,15 +25,21 @@ static std::string textOf(const Kernel &kernel, const Input &input) {
   return fmt::format("C(i,r) = A({}){}", subscripts, factors);
 }
 
-/// Formats of the tensors a kernel makes; those without one are dense.
-static std::map<std::string, format::Encoding> results(const Kernel &kernel, const Task &task) {
-  if (kernel.target.empty())
-    return {};
+/// What is known of the tensors a kernel makes; those without a format are dense.
+static std::map<std::string, notation::Binding> results(const Kernel &kernel, const Task &task) {
+  std::map<std::string, notation::Binding> made;
   const unsigned order = task.op == Op::TTV ? 2 : unsigned(task.input.order());
-  const format::Encoding encoding = format::resolveWidths(format::parseFormat(kernel.target, order), 1, 1);
-  if (task.op == Op::Softmax)
-    return {{"e", encoding}, {"C", encoding}};
-  return {{"C", encoding}};
+  auto encoding = [&](const std::string &format) {
+    return format::resolveWidths(format::parseFormat(format, order), 1, 1);
+  };
+  if (!kernel.target.empty())
+    made["C"].encoding = encoding(kernel.target);
+  for (const auto &[name, format] : kernel.formats)
+    if (auto pattern = notation::likeName(format))
+      made[name].like = pattern;
+    else
+      made[name].encoding = encoding(format);
+  return made;
 }
 
 /// The index arrays of 32 bits and the values: what the hand-written loops make too.
@@ -76,8 +50,8 @@ static Answer describe(const Tensor &made) {
         field.width == 32 &&
         (field.kind == format::FieldKind::Positions || field.kind == format::FieldKind::Coordinates))
       answer.indices.push_back(indicesOf(made, f));
-  answer.values = valuesOf(made);
   answer.owner = made.buffers.back().owner;
+  answer.values = {valuesOf(made)};
   return answer;
 }
 
@@ -100,43 +74,127 @@ static Answer withoutZeros(const Tensor &made) {
   }
   Answer answer;
   answer.indices = {kept->pos, kept->crd};
-  answer.values = kept->values;
+  answer.values = {kept->values};
   answer.owner = kept;
   return answer;
 }
 
+/// The statements of a text.
+static std::vector<std::string> statements(const std::string &text) {
+  std::vector<std::string> list;
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = std::min(text.find(';', begin), text.size());
+    list.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return list;
+}
+
 namespace {
 
-/// A compiled text with its operands.
-struct Program {
-  notation::Program program;
-  std::shared_ptr<engine::Executable> executable;
-  std::vector<std::optional<Tensor>> inputs, tensors;
-  unsigned result = 0;
-  bool sparse = false;
-
-  Program(const std::string &text, const std::map<std::string, Tensor> &named,
-          const std::map<std::string, format::Encoding> &made, const engine::Options &options) {
-    std::map<std::string, notation::Binding> bindings;
+/// Texts with their operands, compiled one by one: what one computes, those behind it read from memory.
+class Program {
+public:
+  Program(const std::vector<std::string> &texts, const std::map<std::string, Tensor> &named,
+          std::map<std::string, notation::Binding> made, const std::vector<std::string> &results,
+          const engine::Options &options)
+      : named(named), bindings(std::move(made)) {
     for (const auto &[name, tensor] : named)
-      bindings[name] = {tensor.type, tensor.dims, tensor.encoding, true, tensor.storedCount()};
-    sparse = !made.empty();
-    for (const auto &[name, encoding] : made)
-      bindings[name].encoding = encoding;
-    program = notation::check(text, bindings);
-    executable = engine::compile(program, options);
-    inputs.resize(program.tensors.size());
-    for (size_t t = 0; t < inputs.size(); ++t)
-      if (auto found = named.find(program.tensors[t].name); found != named.end())
-        inputs[t] = found->second;
-    result = program.statements.back().lhs.tensor;
-    tensors = inputs;
+      bind(name, tensor);
+    for (const std::string &text : texts)
+      append(text, results, options);
+    wanted = results.empty() ? std::vector{lastResult} : results;
   }
 
-  /// A dense result is written again and again, a sparse one made anew; the old one goes before.
-  void release() {
-    if (sparse)
-      tensors = inputs;
+  /// Milliseconds of one run. What has memory is written again, the rest made anew; the old one goes before.
+  double run() {
+    for (Step &step : steps)
+      for (unsigned t : step.anew)
+        step.tensors[t].reset();
+    return timed([&] {
+      for (Step &step : steps)
+        step.executable->run(step.tensors);
+    });
+  }
+
+  /// Those that are compared.
+  std::vector<Tensor> results() const {
+    std::vector<Tensor> list;
+    for (const std::string &name : wanted)
+      for (const Step &step : steps)
+        for (size_t t = 0; t < step.tensors.size(); ++t)
+          if (step.program.tensors[t].name == name && step.program.tensors[t].written)
+            list.push_back(*step.tensors[t]);
+    return list;
+  }
+
+private:
+  struct Step {
+    notation::Program program;
+    std::shared_ptr<engine::Executable> executable;
+    std::vector<std::optional<Tensor>> tensors;
+    std::vector<unsigned> anew; ///< results whose pattern is their own
+  };
+  std::map<std::string, Tensor> named;
+  std::map<std::string, notation::Binding> bindings;
+  std::vector<Step> steps;
+  std::string lastResult;
+  std::vector<std::string> wanted;
+
+  void bind(const std::string &name, const Tensor &tensor) {
+    notation::Binding &binding = bindings[name];
+    binding = {tensor.type, tensor.dims, tensor.encoding, true, tensor.storedCount(), binding.like};
+  }
+
+  /// What is known of the tensors of a text.
+  std::map<std::string, notation::Binding> used(const std::string &text) const {
+    std::map<std::string, notation::Binding> here;
+    auto take = [&](const std::string &name) {
+      if (auto known = bindings.find(name); known != bindings.end())
+        here.insert(*known);
+    };
+    for (const notation::TensorUse &use : notation::tensorsUsed(text))
+      take(use.name);
+    for (const auto &[name, binding] : std::map(here))
+      if (binding.like)
+        take(*binding.like);
+    return here;
+  }
+
+  void append(const std::string &text, const std::vector<std::string> &results,
+              const engine::Options &options) {
+    if (!steps.empty())
+      handOver(steps.back());
+    Step &step = steps.emplace_back();
+    step.program = notation::check(text, used(text));
+    std::vector<std::string> own;
+    for (const notation::TensorDecl &tensor : step.program.tensors)
+      if (tensor.written && std::find(results.begin(), results.end(), tensor.name) != results.end())
+        own.push_back(tensor.name);
+    notation::addResults(step.program, own);
+    step.executable = engine::compile(step.program, options);
+    step.tensors.resize(step.program.tensors.size());
+    for (size_t t = 0; t < step.tensors.size(); ++t) {
+      const notation::TensorDecl &tensor = step.program.tensors[t];
+      if (auto found = named.find(tensor.name); found != named.end())
+        step.tensors[t] = found->second;
+      if (tensor.written && !tensor.like && !format::isAllDense(tensor.encoding))
+        step.anew.push_back(unsigned(t));
+    }
+    lastResult = step.program.tensors[step.program.statements.back().lhs.tensor].name;
+  }
+
+  /// Runs for the first time, so that the texts behind read the memory that later runs write to.
+  void handOver(Step &step) {
+    if (!step.anew.empty())
+      throw Error("bench: the statements of a program pass on dense tensors, and those that are like others");
+    step.executable->run(step.tensors);
+    for (size_t t = 0; t < step.tensors.size(); ++t)
+      if (const notation::TensorDecl &tensor = step.program.tensors[t]; tensor.written) {
+        step.tensors[t]->buffers.back().own = false; // else a result that others hold gets new memory
+        named[tensor.name] = *step.tensors[t];
+        bind(tensor.name, *step.tensors[t]);
+      }
   }
 };
 
@@ -164,6 +222,27 @@ static Runner converting(const Task &task, bool borrowed, std::shared_ptr<int64_
                 });
 }
 
+/// `bytes` receives those of the last results.
+static Runner running(std::shared_ptr<Program> program, Op op, std::shared_ptr<int64_t> bytes) {
+  // The other references give values alone: the pattern is A's, or that of its fibers.
+  const bool pattern = op == Op::Add || op == Op::Multiply;
+  return {[program] { return program->run(); },
+          [program, bytes, pattern, op] {
+            const std::vector<Tensor> results = program->results();
+            *bytes = 0;
+            for (const Tensor &made : results)
+              *bytes += made.bytes();
+            if (op == Op::Masked)
+              return withoutZeros(results.at(0));
+            if (pattern)
+              return describe(results.at(0));
+            Answer answer;
+            for (const Tensor &made : results)
+              append(answer, made);
+            return answer;
+          }};
+}
+
 Runner tulleRunner(const Kernel &kernel, const Task &task, std::shared_ptr<int64_t> bytes, unsigned threads,
                    const std::string &strategy, const std::string &upstreamPasses) {
   engine::Options options;
@@ -174,81 +253,17 @@ Runner tulleRunner(const Kernel &kernel, const Task &task, std::shared_ptr<int64
     return compilation(kernel);
   if (task.op == Op::Convert)
     return converting(task, kernel.borrowed, bytes, options);
-  auto program =
-      std::make_shared<Program>(textOf(kernel, task.input), operands(task), results(kernel, task), options);
-  // The other references give values alone: the pattern is A's, or that of its fibers.
-  const bool pattern = task.op == Op::Add || task.op == Op::Multiply || task.op == Op::Masked;
-  const bool masked = task.op == Op::Masked;
-  return {[program] {
-            program->release();
-            return timed([&] { program->executable->run(program->tensors); });
-          },
-          [program, bytes, pattern, masked] {
-            const Tensor &made = *program->tensors[program->result];
-            *bytes = made.bytes();
-            Answer answer = masked ? withoutZeros(made) : describe(made);
-            if (!pattern)
-              answer.indices.clear();
-            return answer;
-          }};
+  return running(std::make_shared<Program>(std::vector{textOf(kernel, task.input)}, operands(task),
+                                           results(kernel, task), kernel.results, options),
+                 task.op, bytes);
 }
 
-static double products(const CsrView &a) {
-  double count = 0;
-  for (int64_t k = 0; k < a.pos[a.rows]; ++k)
-    count += a.pos[a.crd[k] + 1] - a.pos[a.crd[k]];
-  return count;
-}
-
-void setWork(Row &row, const Task &task, int64_t made) {
-  Input &input = task.input;
-  const std::vector<int64_t> &dims = input.dims;
-  const double count = double(input.count()), n = double(std::max<int64_t>(task.n, 1));
-  const Tensor a = task.a();
-  row.bytes = double(a.bytes()) + double(made);
-  switch (task.op) {
-  case Op::SpMV:
-  case Op::SpMM:
-  case Op::StructuredMM:
-  case Op::TTV:
-  case Op::TTM:
-    row.bytes += 8 * double(dims.back()) * n;
-    row.flops = 2 * count * n;
-    break;
-  case Op::SDDMM:
-    // The pattern of A is read, its values are not; the result's values are written.
-    row.bytes = double(a.bytes()) + 8 * double(dims[0] + dims[1]) * n;
-    row.flops = 2 * count * n;
-    break;
-  case Op::MTTKRP:
-    for (size_t d = 1; d < dims.size(); ++d)
-      row.bytes += 8 * double(dims[d]) * n;
-    row.flops = double(dims.size()) * count * n;
-    if (task.format.starts_with("CSF")) { // products with a factor are shared by the entries of a fiber
-      row.flops = 2 * count * n;
-      for (size_t l = 1; l + 1 < dims.size(); ++l)
-        row.flops += 2 * double(a.buffers[2 * l + 1].count) * n;
-    }
-    break;
-  case Op::Add:
-    row.bytes += double(input.storedB().bytes());
-    row.flops = count;
-    break;
-  case Op::Dot:
-    // A search need not read all of the longer one.
-    row.bytes = 2 * double(std::min(a.bytes(), input.storedB(task.format).bytes()));
-    break;
-  case Op::Multiply:
-    row.flops = 2 * products(input.a().view());
-    break;
-  case Op::Masked:
-  case Op::Softmax:
-  case Op::Convert:
-    break;
-  case Op::Compile:
-    row.bytes = 0;
-    break;
-  }
+Runner unfusedRunner(const Kernel &kernel, const Task &task, unsigned threads) {
+  engine::Options options;
+  options.threads = threads;
+  return running(std::make_shared<Program>(statements(kernel.text), operands(task), results(kernel, task),
+                                           kernel.results, options),
+                 task.op, std::make_shared<int64_t>(0));
 }
 
 } // namespace tulle::bench

@@ -74,6 +74,8 @@ static std::vector<Competitor> competitorsFor(const Kernel &kernel, const Task &
     competitors.insert(
         competitors.begin() + 2,
         {kOneThread, [&] { return tulleRunner(kernel, task, std::make_shared<int64_t>(0), 1); }});
+  if (kernel.text.find(';') != std::string::npos && chosen(selection.peers, kUnfused))
+    competitors.push_back({kUnfused, [&] { return unfusedRunner(kernel, task, unsigned(threads)); }});
   if (isIn(selection.peers, kUpstreamPasses))
     competitors.push_back({kUpstreamPasses, [&] {
                              return tulleRunner(kernel, task, std::make_shared<int64_t>(0), unsigned(threads),
@@ -93,7 +95,7 @@ static std::vector<Competitor> competitorsFor(const Kernel &kernel, const Task &
 
 static Row measure(const Kernel &kernel, Input &input, const Selection &selection,
                    const std::vector<std::string> &without, const OnNext &onNext) {
-  const Task task{kernel.op, formatOf(kernel, input), kernel.target, kernel.n, input};
+  const Task task{kernel.op, formatOf(kernel, input), kernel.target, kernel.n, input, kernel.type};
   const int threads = threadCount();
   Row row;
   row.group = kernel.group;

@@ -137,7 +137,8 @@ static std::string firstScreen(const Report &report, const std::string &plot) {
 static std::string howMeasured(const Report &report) {
   return fmt::format(
       "\n## How it is measured\n\n{}\n"
-      "Double precision, 32-bit indices, medians of interleaved repetitions within one process, after every "
+      "Double precision (single in rows named f32), 32-bit indices, medians of interleaved repetitions "
+      "within one process, after every "
       "answer "
       "was compared\n"
       "with that of a hand-written loop: processor time for one thread, the clock for several. A ratio is a "
@@ -148,7 +149,9 @@ static std::string howMeasured(const Report &report) {
       "is no other).\n"
       "Peers take the matrix in the format of the row; {} is what mkl_sparse_optimize makes of CSR when "
       "it may copy it, and is\n"
-      "compared with Tulle's best format.\n"
+      "compared with Tulle's best format. Of programs, loop is one pass fused by hand, and {} is Tulle with "
+      "a "
+      "kernel for each statement.\n"
       "The roofline is the time that the bytes of operands and result take at the bandwidth measured for a "
       "working "
       "set of\n"
@@ -161,7 +164,7 @@ static std::string howMeasured(const Report &report) {
       "holds where\n"
       "the machine's bandwidth allows it; Tulle gains what a copy gains or more, which is less than the "
       "target.\n",
-      limits(report), kMklOwnFormat);
+      limits(report), kMklOwnFormat, kUnfused);
 }
 
 std::string markdown(const Report &report, const std::string &plot) {

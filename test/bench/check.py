@@ -10,8 +10,12 @@ import sys
 import xml.etree.ElementTree
 
 KERNELS = ["SpMV CSR", "SpMV CSC", "SpMV COO-soa", "SpMV DCSR", "SpMV BCSR(4,4)", "SpMV ELL", "SpMV SELL(8,64)", "SpMM 4", "SpMM 32",
-           "SpMM 128", "SDDMM 64", "softmax", "2:4 SpMM 32", "2:4 SpMM 128", "dot 1:1", "dot 1:1000", "MTTKRP 32", "TTV", "TTM 8", "A + B",
+           "SpMM 128", "SDDMM 64", "2:4 SpMM 32", "2:4 SpMM 128", "dot 1:1", "dot 1:1000", "MTTKRP 32", "TTV", "TTM 8", "A + B",
            "A * A", "masked A * A", "COO->CSR sorted", "COO->CSR shuffled", "CSR->CSC", "CSR->ELL", "CSR->BCSR(4,4)"]
+PROGRAMS = ["softmax", "attention 64", "FusedMM 64", "GCN 64", "GraphSAGE 64", "RGMS 64", "CG step", "PageRank step", "ragged product",
+            "DBSR SpMM 128", "BSR SDDMM 64"]
+KERNELS += PROGRAMS + [f"{name} f32" for name in PROGRAMS]
+SEVERAL = PROGRAMS[:8]  # statements
 COMPILATIONS = ["compile CSR", "compile COO-soa", "compile BCSR(4,4)", "from disk cache", "from memory cache", "empty call"]
 
 folder = pathlib.Path(sys.argv[1])
@@ -26,6 +30,8 @@ for threads in 1, 2:
             wrong.append(f"{name}, {threads} threads: {row and row['absent'].get('tulle')}")
         elif name in KERNELS and "tulle" not in row["compared"]:
             wrong.append(f"{name}, {threads} threads: not compared")
+        elif name.removesuffix(" f32") in SEVERAL and "unfused" not in row["compared"]:
+            wrong.append(f"{name}, {threads} threads: not compared with a kernel for each statement")
         elif f"| {name} |" not in markdown:
             wrong.append(f"{name} is not in performance.md")
 for row in rows:
