@@ -60,7 +60,7 @@ struct Costs {
 
   /// Loops that run block by block: entries of a block, so that what one loop stores and the next reads stays
   /// in the L1 cache.
-  int64_t fusedBlockEntries = 2048;
+  int64_t fusedBlockEntries = 16384;
 
   /// Segments that several loops traverse: up to so many vectors stay in registers from one to the next.
   int64_t registerVectors = 2;

@@ -8,7 +8,7 @@
 // CHECK-SAME: (%[[A:[^:]*]]: tensor<?x?xf64, #CSR>
 // CHECK: %[[ROWS:.*]] = tulle.range
 // CHECK: %[[WORK:.*]] = tulle.work %[[ROWS]] by %[[A]]
-// CHECK: %[[COUNT:.*]] = arith.ceildivui %[[WORK]], %c2048
+// CHECK: %[[COUNT:.*]] = arith.ceildivui %[[WORK]], %c16384
 // CHECK: %[[BLOCKS:.*]] = tulle.range %c0{{.*}} to %[[COUNT]]
 // CHECK: tulle.iterate %[[K:[^ ]*]] in %[[BLOCKS]] : !tulle.range iter_args(%[[T:[^ ]*]] = %{{[^ ]*}}, %[[Y:[^ ]*]] = %{{[^ ]*}})
 // CHECK-SAME: loop = <parallel, index = i_block>

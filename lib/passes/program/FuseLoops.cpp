@@ -57,10 +57,16 @@ public:
     return keepsOrder() ? "" : "the second replaces what the first reads at other coordinates";
   }
 
+  bool isProfitableHere() {
+    return isOutermost(first) ? isProfitable() : !sumsRows(first) && !sumsRows(second);
+  }
+
   /// Fibers are short: in one iteration, inner loops that need each other's results wait for each other,
   /// where iterations of separate loops overlap (experiment 052). So both loops have inner loops only where a
   /// tensor disappears, and nothing waits.
   bool isProfitable() {
+    if (sumsRows(first) || sumsRows(second))
+      return false;
     if (!hasLoops(first) || !hasLoops(second) || staysInRegisters())
       return true;
     auto disappears = [&](OpResult result) {
@@ -201,6 +207,19 @@ private:
         return false;
     }
     return true;
+  }
+
+  /// Whether a loop, or one inside, adds up rows of a tensor: alone, it keeps a part of the row in registers
+  /// from one iteration to the next (tulle-register-tiles).
+  static bool sumsRows(IterateOp loop) {
+    return loop
+        .walk([](IterateOp inner) {
+          const bool sums =
+              inner.getKind() == LoopKind::Reduction &&
+              llvm::any_of(inner.getResultTypes(), [](Type type) { return isa<RankedTensorType>(type); });
+          return sums && hasLoops(inner) ? WalkResult::interrupt() : WalkResult::advance();
+        })
+        .wasInterrupted();
   }
 
   static bool hasLoops(IterateOp loop) {
@@ -402,8 +421,9 @@ private:
     if (why.empty()) {
       inBlocks = canHaveBlocks && (place ? hasBlocks || llvm::is_contained(place, blocksOf(second))
                                          : !always && pair.isProfitableInBlocks());
-      if (!place && !inBlocks && (hasBlocks || !(always || !isOutermost(first) || pair.isProfitable())))
-        why = "inner loops would wait for each other's sums, or no tensor would disappear";
+      if (!place && !inBlocks && (hasBlocks || !(always || pair.isProfitableHere())))
+        why = "inner loops would wait for each other's sums, rows would leave the registers, or no tensor "
+              "would disappear";
     }
     if (!why.empty()) {
       if (first.getLoop().getOf() && (place || isOutermost(first)))
