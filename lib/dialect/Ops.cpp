@@ -61,12 +61,13 @@ static LogicalResult verifySamePattern(Operation *op, RankedTensorType x, Ranked
 
 LogicalResult LikeOp::verify() {
   RankedTensorType tensor = getTensor().getType(), pattern = getPattern().getType();
-  if (tensor.getRank() >= pattern.getRank() &&
-      succeeded(verifyCompatibleShape(tensor.getShape().take_front(pattern.getRank()), pattern.getShape())) &&
+  const auto common = size_t(std::min(tensor.getRank(), pattern.getRank()));
+  if (succeeded(verifyCompatibleShape(tensor.getShape().take_front(common),
+                                      pattern.getShape().take_front(common))) &&
       format::sharesStructure(getEncoding(tensor).getValue(), getEncoding(pattern).getValue()))
     return success();
   return emitOpError("expected the levels of the pattern, and below them a dense one for each further "
-                     "dimension, got ")
+                     "dimension, or the outer levels of the pattern, got ")
          << tensor << " and " << pattern << " (constraint 1)";
 }
 
