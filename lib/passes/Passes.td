@@ -260,6 +260,29 @@ def Lower : ModulePass<"tulle-lower", tulle # arith # memref # scf # func # comp
   searched comes from its level format. Every `scf.for` says what it is by `tulle.loop`.
 }]>;
 
+def LowerLoops : FunctionPass<"tulle-lower-loops", tulle # arith # scf,
+    "Lower some loops over coordinate sets to scf.for, and leave the others", [{
+  A loop over one space becomes a counted loop over its positions, one over a range or a level that has every coordinate counts these. What
+  is below it stays as it is, on the part of each tensor that is below the loop's iterator (`tulle.at`), so that the loops of a nest are
+  lowered one by one in any order; `tulle-lower` does the rest. No pass of the pipeline: what the loops of tulle.iterate tell later passes
+  about prefetch is lost.
+
+  ```mlir
+  tulle.iterate %j, %it in %s : !tulle.space<#CSR, 1> loop = <parallel, index = j> { … }
+  ```
+  becomes
+  ```mlir
+  %begin, %end = tulle.bounds %s : !tulle.space<#CSR, 1>
+  scf.for %p = %begin to %end step %c1 {
+    %it, %j, %entry = tulle.at %s[%p] : !tulle.space<#CSR, 1>
+    …
+  } {tulle.loop = #tulle.loop<parallel, index = j>}
+  ```
+  Only `tulle-lower` merges several spaces, and finds where the entries of a repeated coordinate end: such a loop is an error.
+}]> {
+  let options = [ListOption<"loops", "loops", "std::string", "Indices of the loops: i, or a digit i/4">];
+}
+
 def ExpandSegments : FunctionPass<"tulle-expand-segments", arith # memref, "Expand bounds of segments to loads of positions", [{
   Runs behind the vectorizer, the last pass that queries which segment a loop iterates over.
 
