@@ -28,8 +28,13 @@ void lendToInputs(Case &c) {
   for (const auto &[pattern, given] : c.inputs)
     for (const auto &[name, other] : c.inputs)
       if (name != pattern && !lent.count(name) && other.slices.empty() && lends(c, pattern, other.dims) &&
-          own.chance(0.3) && c.likes.emplace(name, pattern).second)
-        lent.insert(pattern);
+          own.chance(0.3) && c.likes.emplace(name, pattern).second) {
+        // What has outer levels is not written where these store nothing.
+        if (name >= "y" && other.dims.size() < given.dims.size() && formatOfPattern(c, name) == "dense")
+          c.likes.erase(name);
+        else
+          lent.insert(pattern);
+      }
 }
 
 /// Named, or found by the compiler; where neither can be the result keeps its format.
@@ -53,9 +58,11 @@ void lendToResults(Case &c) {
   Random own(c.seed * 16 + 0x11cf);
   for (const auto &[pattern, given] : c.inputs)
     for (auto &[name, result] : c.results)
-      if (lends(c, pattern, result.dims) && own.chance(0.15)) {
-        const unsigned order = unsigned(result.dims.size());
-        if (order < given.dims.size())
+      if (lends(c, pattern, result.dims)) {
+        const bool outer = result.dims.size() < given.dims.size();
+        if (!own.chance(outer ? 0.6 : 0.15))
+          continue;
+        if (outer)
           lendOuterLevels(c, own, name, pattern);
         else
           c.likes.emplace(name, pattern);
