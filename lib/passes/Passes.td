@@ -229,12 +229,13 @@ def InlineEntries : LowerAlgorithm<"tulle-inline-entries", "Inline tulle.for_eac
 }]>;
 
 def IndexOperands : FunctionPass<"tulle-index-operands", tulle # arith # memref # scf,
-    "Index loop-invariant sparse operands by position tables", [{
+    "Index sparse operands of co-iterations by position tables, or by addresses", [{
   A co-iteration inside a loop meets some of its spaces in every iteration of that loop: the row of a mask, for every row of
   the second factor in a product. Where all but one are such, and nothing is visited without that one, the others are written to
   tables before the loop (`tulle.position_table`): what is left is an iteration over the one space, which looks its coordinates up
   (`tulle.lookup`). Chosen when the code runs: a level with far more coordinates than entries has no table, and in a row that is much
-  longer than the others of an intersection these are searched for.
+  longer than the others of an intersection these are searched for. Levels whose coordinates are at addresses (ragged, banded, bitmap) need
+  no table: they are searched (`tulle.search`), in any loop.
 }]>;
 
 //===--- Stage 3: buffers and loops ---===//
