@@ -159,6 +159,36 @@ def Tulle_SpaceSizeOp : Tulle_Op<"space_size", [Pure]> {
   let hasVerifier = 1;
 }
 
+def Tulle_BoundsOp : Tulle_Op<"bounds", [Pure]> {
+  let summary = "What a counted loop over a space or a range counts: from `begin` to below `end`";
+  let description = [{
+    Positions of the space; of a level that has every coordinate, and of a range, coordinates. `tulle-lower-loops` makes
+    these loops, and `tulle.at` says where in the space one is:
+
+    ```mlir
+    %begin, %end = tulle.bounds %s : !tulle.space<#CSR, 1>
+    scf.for %p = %begin to %end step %c1 {
+      %it, %j, %entry = tulle.at %s[%p] : !tulle.space<#CSR, 1>
+      …
+    }
+    ```
+  }];
+  let arguments = (ins Tulle_SpaceOrRange:$space);
+  let results = (outs Index:$begin, Index:$end);
+  let assemblyFormat = "$space attr-dict `:` qualified(type($space))";
+}
+
+def Tulle_IteratorAtOp : Tulle_AtOp<"at", [InferTypeOpAdaptor]> {
+  let summary = "The iterator, and the coordinate, at one of the numbers that the bounds of a space are for";
+  let description = [{
+    `entry` is false where the format has padding there, which is no entry: the iterator must not be used then. Of a level that
+    holds a coordinate several times, the iterator is the position alone.
+  }];
+  let arguments = (ins Tulle_SpaceType:$space, Index:$number);
+  let results = (outs Tulle_IteratorType:$iterator, Index:$coordinate, I1:$entry);
+  let assemblyFormat = "$space `[` $number `]` attr-dict `:` qualified(type($space))";
+}
+
 def Tulle_CoordinatesOp : Tulle_AtOp<"coordinates", [InferTypeOpAdaptor]> {
   let summary = "The coordinates of the dimensions at an iterator of the last level";
   let description = [{

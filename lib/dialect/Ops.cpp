@@ -61,12 +61,13 @@ static LogicalResult verifySamePattern(Operation *op, RankedTensorType x, Ranked
 
 LogicalResult LikeOp::verify() {
   RankedTensorType tensor = getTensor().getType(), pattern = getPattern().getType();
-  if (tensor.getRank() >= pattern.getRank() &&
-      succeeded(verifyCompatibleShape(tensor.getShape().take_front(pattern.getRank()), pattern.getShape())) &&
+  const auto common = size_t(std::min(tensor.getRank(), pattern.getRank()));
+  if (succeeded(verifyCompatibleShape(tensor.getShape().take_front(common),
+                                      pattern.getShape().take_front(common))) &&
       format::sharesStructure(getEncoding(tensor).getValue(), getEncoding(pattern).getValue()))
     return success();
   return emitOpError("expected the levels of the pattern, and below them a dense one for each further "
-                     "dimension, got ")
+                     "dimension, or the outer levels of the pattern, got ")
          << tensor << " and " << pattern << " (constraint 1)";
 }
 
@@ -110,6 +111,7 @@ static Speculation::Speculatability whereExists(Value iterator) {
 Speculation::Speculatability SpaceOp::getSpeculatability() {
   return getCondition() ? Speculation::Speculatable : whereExists(getParent());
 }
+Speculation::Speculatability IteratorAtOp::getSpeculatability() { return Speculation::NotSpeculatable; }
 Speculation::Speculatability SearchOp::getSpeculatability() { return whereExists(getParent()); }
 Speculation::Speculatability CoordinatesOp::getSpeculatability() { return whereExists(getIterator()); }
 Speculation::Speculatability LoadOp::getSpeculatability() { return whereExists(getIterator()); }
@@ -206,6 +208,13 @@ static LogicalResult verifyLeaf(Operation *op, RankedTensorType tensor, Value it
   if (!iterator)
     return op->emitOpError("expected an iterator of type ") << expected << " (constraint 1)";
   return verifyIterator(op, "an iterator", iterator, encoding, unsigned(levels - 1));
+}
+
+LogicalResult IteratorAtOp::inferReturnTypes(MLIRContext *context, std::optional<Location>, Adaptor adaptor,
+                                             SmallVectorImpl<Type> &types) {
+  types.assign({cast<SpaceType>(adaptor.getSpace().getType()).getIterator(), IndexType::get(context),
+                IntegerType::get(context, 1)});
+  return success();
 }
 
 LogicalResult CoordinatesOp::inferReturnTypes(MLIRContext *context, std::optional<Location>, Adaptor adaptor,

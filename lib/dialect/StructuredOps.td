@@ -32,7 +32,8 @@ def Tulle_LikeOp : Tulle_Op<"like", [Pure, AllTypesMatch<["tensor", "result"]>]>
   let description = [{
     Constraints:
     1. The tensor has the dimensions and levels of the pattern, with the same widths, and below them a dense level for each further
-       dimension; element types and fills may differ.
+       dimension; or it has the outer ones of them, which store each coordinate of its dimensions once. Element types and fills may
+       differ.
 
     The result is the first operand. A result that shares an operand's pattern (SDDMM, scaling, `where A`) is written at
     the position the pattern's iterator has.

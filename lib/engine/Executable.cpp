@@ -127,7 +127,8 @@ private:
 
   /// The tensor a statement writes: what the caller gave, or an earlier statement left, if it has the
   /// right format.
-  Tensor &result(unsigned statement, const Argument &argument) {
+  Tensor &result(const CompiledStatement &code, const Argument &argument) {
+    const unsigned statement = argument.statement;
     std::optional<Tensor> &slot = tensors[argument.tensor];
     const TensorDecl &decl = program.tensors[argument.tensor];
     const notation::Statement &source = program.statements[statement];
@@ -138,7 +139,7 @@ private:
       if (!sameStorage(slot->encoding, argument.encoding))
         slot = engine::convert(*slot, argument.encoding, options);
     } else if (sparse) {
-      const Tensor &like = withStructure(patternOf(statement), argument.encoding);
+      const Tensor &like = withStructure(patternOf(statement), argument.encoding, code);
       if (!slot || !isReusable(*slot, decl, argument.encoding, like))
         slot = runtime::likePattern(like, decl.type, argument.encoding, decl.dims);
     } else if (!slot || !sameStorage(slot->encoding, argument.encoding) || isAliased(slot->buffers.back())) {
@@ -164,10 +165,15 @@ private:
   /// Whether another tensor has this memory, too: what a result of an earlier run was converted to.
   static bool isAliased(const Buffer &buffer) { return buffer.own && buffer.owner.use_count() > 1; }
 
-  /// The tensor as it is, where the result can have its structure, else converted.
-  const Tensor &withStructure(unsigned t, const format::Encoding &encoding) {
+  /// The tensor as it is, where the result can have its structure, else converted: to what the code reads
+  /// where the result has outer levels only.
+  const Tensor &withStructure(unsigned t, const format::Encoding &encoding, const CompiledStatement &code) {
     if (tensors[t] && format::sharesStructure(encoding, tensors[t]->encoding))
       return *tensors[t];
+    if (encoding.order() < program.tensors[t].dims.size())
+      for (const Argument &argument : code.arguments)
+        if (argument.tensor == t && !argument.result)
+          return in(t, argument.encoding);
     return in(t, encoding);
   }
 
@@ -216,7 +222,7 @@ private:
     for (size_t k = 0; k < arguments.size(); ++k)
       if (arguments[k] && code.arguments[k].tensor == code.arguments[r].tensor)
         keep(k, *arguments[k]);
-    Tensor &out = result(code.arguments[r].statement, code.arguments[r]);
+    Tensor &out = result(code, code.arguments[r]);
     for (size_t k = 0; k < arguments.size(); ++k)
       if (arguments[k] && overlap(arguments[k]->buffers.back(), out.buffers.back()))
         keep(k, withOwnValues(*arguments[k])); // generated code takes buffers to be distinct

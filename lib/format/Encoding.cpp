@@ -41,53 +41,6 @@ bool storesPadding(const Encoding &encoding) {
   return false;
 }
 
-/// A name that nothing in the encoding has.
-static std::string unusedName(const Encoding &encoding, char first) {
-  for (unsigned n = 0;; ++n) {
-    const std::string name = fmt::format("{}{}", first, n);
-    const std::string text = print(encoding);
-    if (text.find(name) == std::string::npos)
-      return name;
-  }
-}
-
-Encoding likeEncoding(const Encoding &pattern, unsigned order) {
-  Encoding made = withoutSlices(pattern);
-  made.fill.reset();
-  made.implicitVal.reset();
-  made.explicitVal.reset();
-  const bool named = std::ranges::any_of(made.levels, [](const Level &level) { return !level.name.empty(); });
-  const bool inverted = std::ranges::any_of(made.dims, [](const Dimension &d) { return bool(d.inverse); });
-  for (unsigned d = made.order(); d < order; ++d) {
-    const std::string level = named ? unusedName(made, 'l') : "";
-    made.dims.push_back(
-        {unusedName(made, 'd'), std::nullopt, inverted ? levelVar(unsigned(made.levels.size())) : nullptr});
-    made.levels.push_back({level, dim(d), {}});
-  }
-  return parseEncoding(print(made)); // names dimensions as in any text
-}
-
-bool haveEqualLevels(const Encoding &a, const Encoding &b, size_t count) {
-  auto same = [](const Level &x, const Level &y) { return x.format == y.format && equal(x.expr, y.expr); };
-  return a.levels.size() >= count && b.levels.size() >= count &&
-         std::equal(a.levels.begin(), a.levels.begin() + count, b.levels.begin(), same);
-}
-
-bool sharesStructure(const Encoding &encoding, const Encoding &pattern) {
-  const size_t own = pattern.levels.size();
-  if (hasSlices(encoding) || hasSlices(pattern) || encoding.posWidth != pattern.posWidth ||
-      encoding.crdWidth != pattern.crdWidth || encoding.order() < pattern.order() ||
-      encoding.levels.size() != own + (encoding.order() - pattern.order()) ||
-      !haveEqualLevels(encoding, pattern, own))
-    return false;
-  for (unsigned d = pattern.order(); d < encoding.order(); ++d) {
-    const Level &level = encoding.levels[own + d - pattern.order()];
-    if (level.format.kind != LevelKind::Dense || !equal(level.expr, dim(d)))
-      return false;
-  }
-  return true;
-}
-
 std::string whyNotResolved(const Encoding &encoding) {
   for (const Dimension &dimension : encoding.dims) {
     const Slice slice = dimension.slice.value_or(Slice{0, 1, 1});

@@ -116,10 +116,16 @@ inline bool isFull(const LevelFormat &format) {
 bool isAllDense(const Encoding &encoding); ///< every level is full, in any order and blocking
 
 /// The encoding of a tensor that has the structure of one in `pattern`: its levels in the same buffers, and
-/// below them a dense level for each further dimension, up to `order`. Values and fill are its own.
+/// below them a dense level for each further dimension, up to `order`; for fewer dimensions, the levels that
+/// the first `order` ones have. Values and fill are its own. Precondition: whyNotLike is empty.
 Encoding likeEncoding(const Encoding &pattern, unsigned order);
+/// Empty where a tensor of that many dimensions can have the structure of one in `pattern`, else why not.
+std::string whyNotLike(const Encoding &pattern, unsigned order);
 /// Whether a tensor in `encoding` can have the structure of one in `pattern`, as likeEncoding makes it.
 bool sharesStructure(const Encoding &encoding, const Encoding &pattern);
+/// The number of levels before all that a dimension from `order` on has, where these store each coordinate of
+/// the first `order` dimensions at one position; nullopt where they do not.
+std::optional<size_t> outerLevels(const Encoding &encoding, unsigned order);
 /// Whether the first `count` levels of both map, and are stored, alike.
 bool haveEqualLevels(const Encoding &a, const Encoding &b, size_t count);
 

@@ -221,19 +221,27 @@ private:
     const notation::TensorDecl &decl = program.tensors[statement.lhs.tensor];
     notation::ResultPattern pattern = resultPattern(program, statement);
     bool likeOperand = isSparse() && pattern.kind == notation::PatternKind::Operand;
-    // The pattern has the first dimensions of the result, or all of them.
-    const size_t below = likeOperand && !r.stored.empty()
-                             ? r.stored.size() / tensors[pattern.operand->tensor].stored.size()
-                             : 1;
     for (size_t at = 0; at < r.values.size(); ++at) {
       r.values[at] = notation::rounded(r.values[at], r.type);
-      r.stored[at] = !isSparse() || (likeOperand ? tensors[pattern.operand->tensor].stored[at / below]
+      r.stored[at] = !isSparse() || (likeOperand ? isStoredIn(tensors[pattern.operand->tensor], r, at)
                                                  : r.stored[at] || contributed[at]);
       if (!r.stored[at])
         r.values[at] = format::fillValue(decl.encoding, decl.type);
     }
-    if (isSparse() && !likeOperand)
+    const bool hasOuterLevels = likeOperand && pattern.operand->subscripts.size() > decl.dims.size();
+    if (isSparse() && (!likeOperand || hasOuterLevels))
       storeBlocks(r, decl.encoding);
+  }
+
+  /// Whether the pattern of a tensor, which has its first dimensions, or all and further ones, stores
+  /// something at an element.
+  static bool isStoredIn(const DenseTensor &pattern, const DenseTensor &tensor, size_t at) {
+    const size_t own = tensor.values.size(), other = pattern.stored.size();
+    if (other <= own)
+      return other > 0 && pattern.stored[at / (own / other)];
+    const size_t below = other / own;
+    const auto first = pattern.stored.begin() + std::ptrdiff_t(at * below);
+    return std::find(first, first + std::ptrdiff_t(below), true) != first + std::ptrdiff_t(below);
   }
 
   int64_t position(const Access &access) const {

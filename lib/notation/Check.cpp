@@ -85,11 +85,13 @@ private:
                                   "name where it is written",
                                   name, other, other));
       const std::vector<int64_t> &dims = resolved.dims[t], &sizes = resolved.dims[pattern];
-      if (dims.size() < sizes.size() || !std::equal(sizes.begin(), sizes.end(), dims.begin()))
-        resolved.fail(
-            firstRange(t),
-            fmt::format("'{}' is like '{}', but its sizes [{}] do not begin with those of '{}', [{}]", name,
-                        other, fmt::join(dims, ","), other, fmt::join(sizes, ",")));
+      if (!std::equal(dims.begin(), dims.begin() + std::ptrdiff_t(std::min(dims.size(), sizes.size())),
+                      sizes.begin()))
+        resolved.fail(firstRange(t),
+                      fmt::format("'{}' is like '{}', but its sizes [{}] are not those of '{}', [{}]", name,
+                                  other, fmt::join(dims, ","), other, fmt::join(sizes, ",")));
+      if (std::string why = format::whyNotLike(encodingOf(pattern), resolved.orders[t]); !why.empty())
+        resolved.fail(firstRange(t), fmt::format("'{}' is like '{}': {}", name, other, why));
     }
   }
 
@@ -105,9 +107,10 @@ private:
         continue;
       TensorDecl &decl = program.tensors[t];
       const TensorDecl &pattern = program.tensors[*resolved.like[t]];
-      if (isDense(pattern))
-        resolved.fail(firstRange(t), fmt::format("'{}' is like '{}', which is dense: leave `like` out",
-                                                 decl.name, pattern.name));
+      if (isDense(decl))
+        resolved.fail(firstRange(t),
+                      fmt::format("'{}' is like '{}', {}: leave `like` out", decl.name, pattern.name,
+                                  isDense(pattern) ? "which is dense" : "whose outer levels are dense"));
       if (format::hasSlices(pattern.encoding))
         resolved.fail(firstRange(t), fmt::format("'{}' is like '{}', which is a slice: its storage holds "
                                                  "more; convert it to a format without slices",

@@ -76,10 +76,8 @@ private:
     if (!pattern)
       return where;
     const size_t order = out.orders[*pattern];
-    if (order > lhs.subscripts.size())
-      out.fail(lhs.range, fmt::format("'{}' is like '{}', but has {} dimension(s), fewer than the {} of '{}'",
-                                      out.tensors[lhs.tensor], out.tensors[*pattern], lhs.subscripts.size(),
-                                      order, out.tensors[*pattern]));
+    if (order > lhs.subscripts.size()) // the statement reads what has the outer levels (Sparsity.cpp)
+      return where;
     ExprNode structure;
     structure.op = Op::Access;
     structure.range = structure.access.range = lhs.range;

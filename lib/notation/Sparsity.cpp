@@ -6,6 +6,7 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <set>
 
 namespace tulle::notation {
 namespace {
@@ -122,12 +123,9 @@ public:
 
   ResultPattern decide() const {
     if (result.like)
-      for (const Access *mask : masks) // the mask that `like` is
-        if (mask->tensor == *result.like && isPrefix(*mask))
-          return {PatternKind::Operand, mask, {}};
+      return likeAnother();
     if (format::hasZeroFill(result.encoding) && !statement.accumulate)
-      if (const Access *owner = soleOwner();
-          owner && sameLevels(program.tensors[owner->tensor].encoding, result.encoding))
+      if (const Access *owner = soleOwner(); owner && hasLevelsOf(program.tensors[owner->tensor].encoding))
         return {PatternKind::Operand, owner, {}};
     std::string reason = whyDense();
     return {reason.empty() ? PatternKind::Computed : PatternKind::Dense, nullptr, reason};
@@ -139,6 +137,27 @@ private:
   const TensorDecl &result;
   std::vector<const Access *> accesses, masks;
 
+  /// The mask that `like` is; of a result with the outer levels of another, an access to that one below which
+  /// all contributions are.
+  ResultPattern likeAnother() const {
+    for (const Access *mask : masks)
+      if (mask->tensor == *result.like && isPrefix(*mask))
+        return {PatternKind::Operand, mask, {}};
+    auto isLike = [&](const Access &access) {
+      const bool has = access.tensor == *result.like || program.tensors[access.tensor].like == result.like;
+      return has && isBelow(access);
+    };
+    for (const std::vector<const Access *> &owners : {ownersByMask(isLike), ownersByValue(isLike)})
+      if (!owners.empty())
+        return {PatternKind::Operand, owners[0], {}};
+    const std::string &name = program.tensors[*result.like].name;
+    return {PatternKind::Dense, nullptr,
+            fmt::format("'{0}' has the outer levels of '{1}', and something would be written where '{1}' "
+                        "stores nothing; multiply by an entry of '{1}' at the indices of '{0}' and further "
+                        "ones, or restrict the statement to them with `where`",
+                        result.name, name)};
+  }
+
   /// Whether the access has the first subscripts of the left side.
   bool isPrefix(const Access &access) const {
     Access left = statement.lhs;
@@ -146,44 +165,82 @@ private:
     return sameSubscripts(access, left);
   }
 
-  /// Stored alike: another format may pad, or order, differently, and a slice stores what lies outside it as
-  /// well.
-  static bool sameLevels(const format::Encoding &a, const format::Encoding &b) {
-    auto same = [](const format::Level &x, const format::Level &y) {
-      return x.format == y.format && format::equal(x.expr, y.expr);
+  /// Whether the access has the left side's subscripts, and further indices behind them, each once.
+  bool isBelow(const Access &access) const {
+    const size_t own = statement.lhs.subscripts.size();
+    if (access.subscripts.size() <= own)
+      return false;
+    Access outer = access;
+    outer.subscripts.resize(own);
+    std::set<unsigned> below;
+    auto isOther = [&](const Affine &subscript) {
+      return subscript.isVariable() && !subscript.limit && below.insert(subscript.terms[0].first).second &&
+             std::ranges::count(statement.reductionIndices, subscript.terms[0].first) > 0;
     };
-    return !format::hasSlices(a) && std::ranges::equal(a.levels, b.levels, same);
+    return sameSubscripts(outer, statement.lhs) &&
+           std::all_of(access.subscripts.begin() + std::ptrdiff_t(own), access.subscripts.end(), isOther);
   }
 
-  /// Sparse accesses with the left side's subscripts whose absence alone empties the result, each once.
-  std::vector<const Access *> owners(const std::vector<const Access *> &accesses,
+  /// Whether the result can have the operand's levels, or the outer ones: another format may pad, or order,
+  /// differently, and a slice stores what lies outside it as well.
+  bool hasLevelsOf(const format::Encoding &operand) const {
+    if (format::hasSlices(operand))
+      return false;
+    const std::optional<size_t> levels = format::outerLevels(operand, result.encoding.order());
+    return levels == result.encoding.levels.size() &&
+           format::haveEqualLevels(operand, result.encoding, *levels) &&
+           (result.encoding.order() == operand.order() || hasWidthsOf(operand));
+  }
+
+  /// Levels with other widths would be converted, and outer levels alone are no tensor to convert.
+  bool hasWidthsOf(const format::Encoding &operand) const {
+    auto agree = [](unsigned own, unsigned other) { return own == 0 || other == 0 || own == other; };
+    return operand.crdWidth != 2 && agree(result.encoding.posWidth, operand.posWidth) &&
+           agree(result.encoding.crdWidth, operand.crdWidth);
+  }
+
+  /// Sparse accesses that may own the result's pattern and whose absence alone empties it, each once.
+  std::vector<const Access *> owners(const std::vector<const Access *> &accesses, const AccessTest &mayOwn,
                                      const std::function<bool(const AccessTest &)> &empties) const {
     std::vector<const Access *> found;
     for (const Access *a : accesses) {
       auto same = [&](const Access &b) { return sameAccess(*a, b); };
       const TensorDecl &tensor = program.tensors[a->tensor];
       if (std::ranges::none_of(found, [&](const Access *f) { return same(*f); }) && !isDense(tensor) &&
-          format::hasZeroFill(tensor.encoding) && sameSubscripts(*a, statement.lhs) && empties(same))
+          format::hasZeroFill(tensor.encoding) && mayOwn(*a) && empties(same))
         found.push_back(a);
     }
     return found;
   }
-
-  /// The operand whose pattern is the result's, if there is exactly one.
-  const Access *soleOwner() const {
-    if (statement.where) {
-      auto byMask = owners(masks, [&](const auto &absent) { return maskEmpties(statement.where, absent); });
-      const bool single = statement.where->op == Op::Access;
-      // A mask that names one pattern decides alone: it is what the user asked for.
-      if (byMask.size() == 1 && single)
-        return byMask[0];
-      if (!byMask.empty() && !single)
-        return nullptr;
-    }
-    auto byValue = owners(accesses, [&](const auto &absent) { return isAbsent(statement.rhs, absent); });
+  std::vector<const Access *> ownersByMask(const AccessTest &mayOwn) const {
+    return owners(masks, mayOwn, [&](const auto &absent) { return maskEmpties(statement.where, absent); });
+  }
+  /// Reductions that do not start at 0 take in what is absent.
+  std::vector<const Access *> ownersByValue(const AccessTest &mayOwn) const {
     const bool startsAtZero = statement.assign || statement.reduce == Reduce::Add ||
                               statement.reduce == Reduce::Or || statement.reduce == Reduce::Xor;
-    return byValue.size() == 1 && startsAtZero ? byValue[0] : nullptr;
+    return startsAtZero
+               ? owners(accesses, mayOwn, [&](const auto &absent) { return isAbsent(statement.rhs, absent); })
+               : std::vector<const Access *>();
+  }
+
+  /// The operand whose pattern is the result's, if there is exactly one: at the left side's subscripts, else
+  /// with further ones behind them.
+  const Access *soleOwner() const {
+    auto isSame = [&](const Access &access) { return sameSubscripts(access, statement.lhs); };
+    if (std::optional<const Access *> same = soleOwner(isSame))
+      return *same;
+    return soleOwner([&](const Access &access) { return isBelow(access); }).value_or(nullptr);
+  }
+  /// Nullopt where there is none, null where there are several.
+  std::optional<const Access *> soleOwner(const AccessTest &mayOwn) const {
+    auto byMask = ownersByMask(mayOwn);
+    const bool single = statement.where && statement.where->op == Op::Access;
+    // A mask that names one pattern decides alone: it is what the user asked for.
+    if (!byMask.empty())
+      return single ? byMask[0] : nullptr;
+    auto byValue = ownersByValue(mayOwn);
+    return byValue.empty() ? std::nullopt : std::optional(byValue.size() == 1 ? byValue[0] : nullptr);
   }
 
   /// Why the result would be stored everywhere; empty when what is not stored leaves its fill.

@@ -229,12 +229,13 @@ def InlineEntries : LowerAlgorithm<"tulle-inline-entries", "Inline tulle.for_eac
 }]>;
 
 def IndexOperands : FunctionPass<"tulle-index-operands", tulle # arith # memref # scf,
-    "Index loop-invariant sparse operands by position tables", [{
+    "Index sparse operands of co-iterations by position tables, or by addresses", [{
   A co-iteration inside a loop meets some of its spaces in every iteration of that loop: the row of a mask, for every row of
   the second factor in a product. Where all but one are such, and nothing is visited without that one, the others are written to
   tables before the loop (`tulle.position_table`): what is left is an iteration over the one space, which looks its coordinates up
   (`tulle.lookup`). Chosen when the code runs: a level with far more coordinates than entries has no table, and in a row that is much
-  longer than the others of an intersection these are searched for.
+  longer than the others of an intersection these are searched for. Levels whose coordinates are at addresses (ragged, banded, bitmap) need
+  no table: they are searched (`tulle.search`), in any loop.
 }]>;
 
 //===--- Stage 3: buffers and loops ---===//
@@ -259,6 +260,29 @@ def Lower : ModulePass<"tulle-lower", tulle # arith # memref # scf # func # comp
   mends it). How a level is iterated, located or
   searched comes from its level format. Every `scf.for` says what it is by `tulle.loop`.
 }]>;
+
+def LowerLoops : FunctionPass<"tulle-lower-loops", tulle # arith # scf,
+    "Lower some loops over coordinate sets to scf.for, and leave the others", [{
+  A loop over one space becomes a counted loop over its positions, one over a range or a level that has every coordinate counts these. What
+  is below it stays as it is, on the part of each tensor that is below the loop's iterator (`tulle.at`), so that the loops of a nest are
+  lowered one by one in any order; `tulle-lower` does the rest. No pass of the pipeline: what the loops of tulle.iterate tell later passes
+  about prefetch is lost.
+
+  ```mlir
+  tulle.iterate %j, %it in %s : !tulle.space<#CSR, 1> loop = <parallel, index = j> { … }
+  ```
+  becomes
+  ```mlir
+  %begin, %end = tulle.bounds %s : !tulle.space<#CSR, 1>
+  scf.for %p = %begin to %end step %c1 {
+    %it, %j, %entry = tulle.at %s[%p] : !tulle.space<#CSR, 1>
+    …
+  } {tulle.loop = #tulle.loop<parallel, index = j>}
+  ```
+  Only `tulle-lower` merges several spaces, and finds where the entries of a repeated coordinate end: such a loop is an error.
+}]> {
+  let options = [ListOption<"loops", "loops", "std::string", "Indices of the loops: i, or a digit i/4">];
+}
 
 def ExpandSegments : FunctionPass<"tulle-expand-segments", arith # memref, "Expand bounds of segments to loads of positions", [{
   Runs behind the vectorizer, the last pass that queries which segment a loop iterates over.

@@ -229,3 +229,35 @@ func.func @dot(%A: tensor<?x8xf64, #CSR>, %b: tensor<8xf64, #SV>, %zero: f64) {
   }
   return
 }
+
+// -----
+
+#CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed), posWidth = 32, crdWidth = 32 }>
+#R = #tulle.encoding<{ map = (i, j) -> (i : dense, j : ragged), posWidth = 32, crdWidth = 32 }>
+
+// The coordinates of a ragged row are at addresses: no table is needed, and no loop around.
+// CHECK-LABEL: @addressed
+// CHECK-NOT: memref.alloc
+// CHECK: %[[A:.*]] = tulle.space %arg0 level(1)
+// CHECK: tulle.iterate %[[J:[^ ]*]], %[[AT:[^ ]*]] in %[[A]] : !tulle.space<#{{.*}}, 1> iter_args(%[[ACC:.*]] = %
+// CHECK-NEXT: %[[ROW:.*]], %[[FOUND:.*]] = tulle.search %arg1 level(1) under %{{.*}} at %[[J]]
+// CHECK: scf.if %{{.*}} -> (f64) {
+// CHECK: tulle.load %arg0[%[[AT]]
+// CHECK: tulle.load %arg1[%[[ROW]]
+// CHECK-NOT: tulle.coiterate
+func.func @addressed(%A: tensor<?x?xf64, #CSR>, %B: tensor<?x?xf64, #R>, %i: index) -> f64 {
+  %zero = arith.constant 0.0 : f64
+  %ai = tulle.locate %A level(0) at %i : tensor<?x?xf64, #CSR> -> !tulle.iterator<#CSR, 0>
+  %bi = tulle.locate %B level(0) at %i : tensor<?x?xf64, #R> -> !tulle.iterator<#R, 0>
+  %sa = tulle.space %A level(1) under %ai : !tulle.iterator<#CSR, 0> : tensor<?x?xf64, #CSR> -> !tulle.space<#CSR, 1>
+  %sb = tulle.space %B level(1) under %bi : !tulle.iterator<#R, 0> : tensor<?x?xf64, #R> -> !tulle.space<#R, 1>
+  %r = tulle.coiterate %j in "a & b" (%sa, %sb : !tulle.space<#CSR, 1>, !tulle.space<#R, 1>) iter_args(%acc = %zero) -> (f64) loop = <reduction> strategy = auto
+  case "a & b" (%x, %y) {
+    %u = tulle.load %A[%x : !tulle.iterator<#CSR, 1>] : tensor<?x?xf64, #CSR> -> f64
+    %v = tulle.load %B[%y : !tulle.iterator<#R, 1>] : tensor<?x?xf64, #R> -> f64
+    %p = arith.mulf %u, %v : f64
+    %n = arith.addf %acc, %p : f64
+    tulle.yield %n : f64
+  }
+  return %r : f64
+}

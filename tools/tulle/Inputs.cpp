@@ -313,16 +313,17 @@ void Loader::read(const TensorUse &use, const std::string &spec) {
   contents[name] = std::move(read);
 }
 
-/// Those of the file; where it holds one row of values for each entry of another tensor, they begin with that
-/// one's.
+/// Those of the file; where it holds one row of values for each entry of another tensor, or of its outer
+/// levels, they begin with that one's.
 std::vector<int64_t> Loader::sizesOf(const TensorUse &use, const std::string &spec,
                                      const FileContents &read) {
   std::vector<int64_t> sizes = read.dims();
   auto like = likes.find(use.name);
   if (like != likes.end() && read.isStored && format::isAllDense(read.stored.encoding)) {
     const auto known = dims.find(like->second);
-    if (known != dims.end() && sizes.size() + known->second.size() == use.order + 1) {
-      std::vector<int64_t> whole = known->second;
+    std::vector<int64_t> whole = known == dims.end() ? std::vector<int64_t>() : known->second;
+    whole.resize(std::min<size_t>(whole.size(), use.order));
+    if (!whole.empty() && sizes.size() + whole.size() == use.order + 1) {
       if (whole.size() > 1 || sizes != whole)
         whole.insert(whole.end(), sizes.begin() + 1, sizes.end());
       return whole;
@@ -430,8 +431,10 @@ Tensor Loader::storeOne(const LoadedProgram &loaded, const notation::TensorDecl 
   if (!contents.count(decl.name)) {
     std::vector<int64_t> rows = decl.dims;
     if (!runtime::impliedDims(specs[decl.name])) {
-      rows.erase(rows.begin(), rows.begin() + std::ptrdiff_t(pattern.dims.size()));
-      rows.insert(rows.begin(), pattern.storedCount());
+      const auto own = rows.begin() + std::ptrdiff_t(std::min(rows.size(), pattern.dims.size()));
+      const int64_t entries = runtime::likeCount(pattern, std::vector(rows.begin(), own));
+      rows.erase(rows.begin(), own);
+      rows.insert(rows.begin(), entries);
     }
     contents[decl.name] = readContents(decl.name, specs[decl.name], std::nullopt, rows, decl.type);
   }

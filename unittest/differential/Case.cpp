@@ -43,6 +43,9 @@ std::string Case::describe() const {
       if (const auto &s = g.slices[d])
         out +=
             fmt::format("         dimension {} is slice({}, {}, {})\n", d, *s->offset, *s->size, *s->stride);
+    for (size_t d = 0; d < g.lengths.size(); ++d)
+      if (!g.lengths[d].empty())
+        out += fmt::format("         dimension {} has lengths {}\n", d, fmt::join(g.lengths[d], ","));
     for (size_t e = 0; e < std::min<size_t>(g.entries.size(), 40); ++e) {
       const Scalar &v = g.values[e];
       out += fmt::format("         ({}) {}\n", fmt::join(g.entries[e], ","),

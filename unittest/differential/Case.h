@@ -29,6 +29,8 @@ struct Given {
   std::string format; ///< encoding text or preset
   /// Of each dimension, or none: what is stored is larger, has entries outside as well, and is cut.
   std::vector<std::optional<format::Slice>> slices;
+  /// Of each dimension, or none: how long it is below each coordinate of the first; empty: as long as it is.
+  std::vector<std::vector<int64_t>> lengths;
   std::vector<std::vector<int64_t>> entries; ///< coordinates
   std::vector<Scalar> values;
 };

@@ -1,5 +1,7 @@
 #include "Case.h"
 #include "Formats.h"
+#include "Ragged.h"
+#include "Structures.h"
 #include "notation/Sparsity.h"
 #include <algorithm>
 #include <cmath>
@@ -43,9 +45,10 @@ public:
     unsigned count = narrow ? 1 : random.chance(0.15) ? 2 : 1;
     for (unsigned s = 0; s < count; ++s)
       statement(s);
-    lendToInputs();
+    drawLengths(out);
+    lendToInputs(out);
     chooseResultFormats();
-    lendToResults();
+    lendToResults(out);
     return std::move(out);
   }
 
@@ -494,7 +497,7 @@ private:
       result.format = randomDenseFormat(random, result.dims.size());
     // Results that continue from a value: what the next statement stores depends on their formats.
     for (auto &[name, given] : out.inputs)
-      if (name >= "y" && shared(name) == "dense")
+      if (name >= "y" && formatOfPattern(out, name) == "dense")
         given.format = randomDenseFormat(random, given.dims.size());
     for (auto &[name, result] : out.results) {
       if (result.dims.empty() || random.chance(0.4))
@@ -503,72 +506,11 @@ private:
       result.format = randomFormat(random, result.dims.size());
       if (tropical || random.chance(0.06))
         result.format = withFill(result.format, base, result.dims.size());
-      std::string operand = shared(name);
+      std::string operand = formatOfPattern(out, name);
       if (random.chance(0.5) && !operand.empty() && operand != "dense")
         result.format = operand;
-      if (shared(name) == "dense")
+      if (formatOfPattern(out, name) == "dense")
         result.format = dense;
-    }
-  }
-
-  /// Whether an input can lend its structure to a tensor of these sizes: its dimensions are the first ones.
-  bool lends(const std::string &name, const std::vector<int64_t> &sizes) const {
-    const Given &given = out.inputs.at(name);
-    const std::vector<int64_t> &dims = given.dims;
-    return name < "y" && given.slices.empty() && !dims.empty() && !out.likes.count(name) &&
-           sizes.size() >= dims.size() && std::equal(dims.begin(), dims.end(), sizes.begin()) &&
-           !format::isAllDense(format::parseFormat(given.format, unsigned(dims.size())));
-  }
-
-  /// By a generator of its own, as slices are: now and then an input has the structure of another.
-  void lendToInputs() {
-    Random own(out.seed * 16 + 0x11ce);
-    std::set<std::string> lent;
-    for (const auto &[pattern, given] : out.inputs)
-      for (const auto &[name, other] : out.inputs)
-        if (name != pattern && !lent.count(name) && other.slices.empty() && lends(pattern, other.dims) &&
-            own.chance(0.3) && out.likes.emplace(name, pattern).second)
-          lent.insert(pattern);
-  }
-
-  void lendToResults() {
-    Random own(out.seed * 16 + 0x11cf);
-    for (const auto &[pattern, given] : out.inputs)
-      for (const auto &[name, result] : out.results)
-        if (lends(pattern, result.dims) && own.chance(0.15))
-          out.likes.emplace(name, pattern);
-  }
-
-  /// What is computed has values of its own.
-  static std::string withStoredValues(const Given &given) {
-    format::Encoding encoding = format::parseFormat(given.format, given.dims.size());
-    return encoding.explicitVal
-               ? fmt::format("{{ {} }}", format::printBody(format::withStoredValues(encoding)))
-               : given.format;
-  }
-
-  /// The format of the operand whose pattern the result has; empty when it has one of its own, `dense` when
-  /// it would be stored everywhere.
-  std::string shared(const std::string &name) const {
-    try {
-      auto inputs = pack(out);
-      notation::Program program = checked(out, inputs);
-      std::string found;
-      for (const notation::Statement &s : program.statements) {
-        if (program.tensors[s.lhs.tensor].name != name || isDense(program.tensors[s.lhs.tensor]))
-          continue;
-        notation::ResultPattern pattern = resultPattern(program, s);
-        if (pattern.kind == notation::PatternKind::Dense)
-          return "dense";
-        if (pattern.kind != notation::PatternKind::Operand)
-          continue;
-        const std::string &operand = program.tensors[pattern.operand->tensor].name;
-        if (out.inputs.count(operand))
-          found = withStoredValues(out.inputs.at(operand));
-      }
-      return found;
-    } catch (const Error &) {
-      return "dense";
     }
   }
 };

@@ -1,4 +1,5 @@
 #include "Case.h"
+#include "Ragged.h"
 #include "Schedules.h"
 #include "engine/Conversion.h"
 #include "engine/Engine.h"
@@ -215,6 +216,8 @@ std::map<std::string, runtime::Tensor> pack(const Case &c) {
     }
     if (!given.slices.empty())
       entries = around(std::move(entries), given.slices);
+    if (!given.lengths.empty())
+      entries = within(entries, given.lengths);
     tensors[name] = engine::store(entries, format::parseFormat(given.format, given.dims.size()), options);
     for (unsigned d = 0; d < given.slices.size(); ++d)
       if (const auto &s = given.slices[d])
@@ -280,6 +283,7 @@ Verdict judge(const Case &c) {
   try {
     inputs = pack(c);
     program = checked(c, inputs);
+    checkLengths(c, program, inputs);
     if (c.seed % 2) // intermediate tensors are wanted, too
       for (notation::TensorDecl &tensor : program.tensors)
         tensor.result = tensor.written;

@@ -87,6 +87,14 @@ bool shrinkTensors(Case &c, const Try &fails) {
       }
       g = given;
     }
+    if (!given.lengths.empty()) {
+      g.lengths.clear();
+      if (fails(next)) {
+        c = next;
+        return true;
+      }
+      g = given;
+    }
     if (given.type != ElementType::F64 && !isComplex(given.type)) {
       for (Scalar &v : g.values)
         v = convertScalar(v, given.type, ElementType::F64);
@@ -137,10 +145,13 @@ Case shrink(const Case &c) {
     ;
   // Only what is still used.
   std::string text = best.text();
-  std::erase_if(best.inputs,
-                [&](const auto &input) { return text.find(input.first + "(") == std::string::npos; });
-  std::erase_if(best.results,
-                [&](const auto &result) { return text.find(result.first + "(") == std::string::npos; });
+  auto isUnused = [&](const auto &tensor) { return text.find(tensor.first + "(") == std::string::npos; };
+  std::erase_if(best.likes, isUnused);
+  std::erase_if(best.inputs, [&](const auto &input) {
+    auto isPattern = [&](const auto &like) { return like.second == input.first; };
+    return isUnused(input) && std::ranges::none_of(best.likes, isPattern);
+  });
+  std::erase_if(best.results, isUnused);
   return best;
 }
 

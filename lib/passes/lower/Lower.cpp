@@ -168,9 +168,9 @@ template <typename... Ops> struct OpList {
 /// scf's ops as the storage they are; iterators and spaces do not.
 using LoweredOps =
     OpList<SpaceOp, LocateOp, SearchOp, PositionTableOp, LookupOp, RangeOp, LoadOp, StoreOp, FillOp, LikeOp,
-           LevelSizeOp, SpaceSizeOp, StoredCountOp, StorageOp, CoordinatesOp, IterateOp, CoiterateOp,
-           ParallelOp, PartitionOp, WorkOp, PartitionBoundaryOp, SliceOp, RestrictOp, ValuesOp, WithValuesOp,
-           EmptyOp, ThreadsOp, tensor::DimOp, tensor::CastOp, scf::IfOp, scf::ForOp>;
+           LevelSizeOp, SpaceSizeOp, StoredCountOp, StorageOp, CoordinatesOp, BoundsOp, IteratorAtOp,
+           IterateOp, CoiterateOp, ParallelOp, PartitionOp, WorkOp, PartitionBoundaryOp, SliceOp, RestrictOp,
+           ValuesOp, WithValuesOp, EmptyOp, ThreadsOp, tensor::DimOp, tensor::CastOp, scf::IfOp, scf::ForOp>;
 
 void Lowering::lowerOp(Operation &op) {
   LoweredOps::dispatch(op, [&](auto known) { lower(known); }, [&] { lowerPlain(op); });

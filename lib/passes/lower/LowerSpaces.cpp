@@ -376,6 +376,13 @@ std::pair<Value, Value> boundsOf(const Space &space) {
   return {space.emit.constant(0), space.levelSize()};
 }
 
+/// The iterator at a number that is between them.
+Iterator iteratorAt(const Space &space, Value number) {
+  if (space.full())
+    return space.at(space.locate(number), {}, number);
+  return space.at(number, {}, space.coordinate(number));
+}
+
 /// What is partitioned, and by which work: the entries below the positions of level `worked`, if any.
 struct Positions {
   Emitter emit;
@@ -447,6 +454,22 @@ void limit(Space &space, PositionRange chunk) {
 bool hasSegments(const Space &space) { return space.format && !space.full() && !space.unique(); }
 
 } // namespace
+
+void Lowering::lower(BoundsOp op) {
+  auto [begin, end] = boundsOf(spaces.at(op.getSpace()));
+  values.map(op.getBegin(), begin);
+  values.map(op.getEnd(), end);
+}
+
+void Lowering::lower(IteratorAtOp op) {
+  const Space &space = spaces.at(op.getSpace());
+  Value number = values.lookup(op.getNumber());
+  const Iterator at = iteratorAt(space, number);
+  Value coordinate = at.coordinates.back(), entry = space.full() ? Value() : space.valid(number, coordinate);
+  iterators[op.getIterator()] = at;
+  values.map(op.getCoordinate(), coordinate);
+  values.map(op.getEntry(), entry ? entry : space.emit.bit(true));
+}
 
 bool Lowering::checkPartition(Operation *op, const Space &space) {
   if (!space.format || !space.format->single(space.parent))

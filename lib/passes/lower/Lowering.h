@@ -53,6 +53,8 @@ private:
   void lower(dialect::PositionTableOp op);
   void lower(dialect::LookupOp op);
   void lower(dialect::CoordinatesOp op);
+  void lower(dialect::BoundsOp op);
+  void lower(dialect::IteratorAtOp op);
 
   // LowerSpaces.cpp: ops with regions.
   void lower(mlir::scf::IfOp op);

@@ -193,13 +193,20 @@ Operation *outermostLoop(Operation *op) {
   return outermost;
 }
 
-/// A space that is met again and again.
+/// A space that is met again and again, or whose coordinates are at addresses.
 struct Indexed {
   SpaceOp space;
   unsigned number;             ///< in the set
-  Operation *reuse;            ///< the loop whose iterations meet it
+  Operation *reuse;            ///< the loop whose iterations meet it; null of one that needs no table
   Value table{}, profitable{}; ///< the latter null where it is known
 };
+
+/// Whether one comparison, or one bit, says if a coordinate is stored, and its position follows.
+bool hasAddresses(SpaceType space) {
+  using enum format::LevelKind;
+  const format::LevelFormat &level = space.getFormat();
+  return !level.padded && llvm::is_contained({Ragged, Banded, Bitmap}, level.kind);
+}
 
 class Rewrite : levels::Indices {
 public:
@@ -209,16 +216,20 @@ public:
     if (!match())
       return;
     for (Indexed &t : indexed)
-      makeTable(t);
+      if (t.reuse)
+        makeTable(t);
     b.setInsertionPoint(op);
     Value condition;
     for (Indexed &t : indexed)
       if (t.profitable)
         condition = both(condition, t.profitable);
     std::string iterated(1, char('a' + driver));
-    explainChoice(
-        op, "rows that iterations of a loop share are read from position tables: " + op.getSet().str() +
-                " iterates " + iterated + " alone; a merge would iterate all of them in every iteration");
+    const bool tables = llvm::any_of(indexed, [](const Indexed &t) { return t.reuse; });
+    explainChoice(op,
+                  std::string(tables ? "rows that iterations of a loop share are read from position tables"
+                                     : "coordinates are looked up at their addresses") +
+                      ": " + op.getSet().str() + " iterates " + iterated +
+                      " alone; a merge would iterate all of them in every iteration");
     if (Value few = isShort()) {
       condition = both(condition, few);
       op.setStrategy(Strategy::Gallop);
@@ -232,25 +243,48 @@ public:
   }
 
 private:
-  /// Whether all spaces but one are met again and again, and each case has that one.
+  /// Whether all spaces but one are met again and again, or have addresses, and each case has that one.
   bool match() {
-    if (op.getStrategy() != Strategy::Auto || op.getRange() || op.getFlags() || comparesVectors())
+    if (op.getStrategy() != Strategy::Auto || op.getRange() || op.getFlags() || comparesWords())
       return false;
-    unsigned drivers = 0;
+    SmallVector<unsigned> drivers;
     for (auto [k, value] : llvm::enumerate(op.getSpaces())) {
       auto space = value.getDefiningOp<SpaceOp>();
-      auto argument = space ? dyn_cast<BlockArgument>(space.getTensor()) : BlockArgument();
-      bool known = argument && !space.getCondition() && isa<func::FuncOp>(argument.getOwner()->getParentOp());
-      Operation *reuse = known && isIndexable(space.getType()) ? reuseLoop(space, op) : nullptr;
-      if (reuse) {
+      const bool known = space && !space.getCondition(), addresses = known && hasAddresses(space.getType());
+      Operation *reuse = known && !addresses ? tableLoop(space) : nullptr;
+      if (reuse || addresses)
         indexed.push_back({space, unsigned(k), reuse});
-      } else {
-        driver = unsigned(k);
-        ++drivers;
-      }
+      else
+        drivers.push_back(unsigned(k));
     }
-    return drivers == 1 && !indexed.empty() &&
-           llvm::all_of(op.getCases(), [&](int64_t minterm) { return minterm >> driver & 1; });
+    if (drivers.empty()) { // of several with addresses, one that each case has is iterated
+      auto *iterated =
+          llvm::find_if(indexed, [&](const Indexed &t) { return !t.reuse && isRequired(t.number); });
+      if (iterated == indexed.end())
+        return false;
+      drivers.push_back(iterated->number);
+      indexed.erase(iterated);
+    }
+    driver = drivers.front();
+    return drivers.size() == 1 && !indexed.empty() && isRequired(driver);
+  }
+
+  bool isRequired(unsigned space) {
+    return llvm::all_of(op.getCases(), [&](int64_t minterm) { return minterm >> space & 1; });
+  }
+
+  /// The loop that a table of the space is made before; null where none pays off.
+  Operation *tableLoop(SpaceOp space) {
+    auto argument = dyn_cast<BlockArgument>(space.getTensor());
+    const bool isArgument = argument && isa<func::FuncOp>(argument.getOwner()->getParentOp());
+    return isArgument && isIndexable(space.getType()) && !comparesVectors() ? reuseLoop(space, op) : nullptr;
+  }
+
+  /// Of bitmaps, words are compared.
+  bool comparesWords() {
+    return llvm::all_of(op.getSpaces(), [](Value space) {
+      return cast<SpaceType>(space.getType()).getFormat().kind == format::LevelKind::Bitmap;
+    });
   }
 
   /// Where values travel in registers and no loop runs inside, whole vectors of coordinates are compared.
@@ -264,7 +298,8 @@ private:
   Value isShort() {
     auto iterated = cast<TypedValue<SpaceType>>(op.getSpaces()[driver]);
     const int64_t all = (int64_t(1) << op.getSpaces().size()) - 1;
-    if (op.getCases() != ArrayRef<int64_t>{all} || !isIndexable(iterated.getType()))
+    if (op.getCases() != ArrayRef<int64_t>{all} || !isIndexable(iterated.getType()) ||
+        !llvm::all_of(indexed, [](const Indexed &t) { return t.reuse; }))
       return {};
     Value shortest;
     for (Indexed &t : indexed) {
@@ -326,13 +361,21 @@ private:
     found.assign(op.getSpaces().size(), Value());
     iterators[driver] = body->getArgument(1);
     for (Indexed &t : indexed) {
-      auto lookup = LookupOp::create(b, loc, iteratorType(t.space.getType()), b.getI1Type(), t.space, t.table,
-                                     body->getArgument(0));
-      iterators[t.number] = lookup.getResult();
-      found[t.number] = lookup.getFound();
+      std::tie(iterators[t.number], found[t.number]) = find(t, body->getArgument(0));
     }
     YieldOp::create(b, loc, visit(0, body));
     return loop.getResults();
+  }
+
+  std::pair<Value, Value> find(Indexed &t, Value coordinate) {
+    IteratorType type = iteratorType(t.space.getType());
+    if (t.reuse) {
+      auto lookup = LookupOp::create(b, loc, type, b.getI1Type(), t.space, t.table, coordinate);
+      return {lookup.getResult(), lookup.getFound()};
+    }
+    auto search = SearchOp::create(b, loc, type, b.getI1Type(), t.space.getTensor(), t.space.getLevel(),
+                                   t.space.getParent(), coordinate);
+    return {search.getResult(), search.getFound()};
   }
 
   IteratorType iteratorType(SpaceType space) {

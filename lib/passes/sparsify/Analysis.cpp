@@ -50,7 +50,7 @@ LoopState LoopEmitter::inCase(const LoopState &s, ArrayRef<unsigned> who, uint64
 
 /// Whether what the input stores matters, or what one that it leads stores.
 bool LoopEmitter::isIterated(unsigned input) const {
-  for (unsigned o = input; o + 1 < statement.operands.size(); ++o)
+  for (unsigned o = 0; o + 1 < statement.operands.size(); ++o)
     if (statement.leaderOf(o) == input && (readByBody[o] || testedByBody[o] || statement.pattern == o))
       return true;
   return false;
@@ -336,7 +336,7 @@ LoopEmitter::Carried LoopEmitter::flaggedLeaf(LoopState s) {
 /// and values that it does not have are the fill.
 void LoopEmitter::search(LoopState &s, unsigned o) {
   SmallVector<unsigned> group;
-  for (unsigned p = o; p + 1 < statement.operands.size(); ++p)
+  for (unsigned p = 0; p + 1 < statement.operands.size(); ++p)
     if (statement.leaderOf(p) == o && readByBody[p])
       group.push_back(p);
   SmallVector<Type> types{b.getI1Type()};

@@ -372,45 +372,58 @@ struct Arith : levels::IndicesAt {
 } // namespace
 
 /// Takes every operand as far as the bound coordinates lead: full levels are located, values of reached
-/// leaves loaded.
+/// leaves loaded. What leads others goes first.
 void LoopEmitter::advance(LoopState &s) {
-  for (auto [o, operand] : llvm::enumerate(statement.operands)) {
-    OperandState &state = s.operands[o];
-    if (operand.leader)
-      follow(s, unsigned(o));
-    bool isResult = o + 1 == statement.operands.size();
-    if (state.absent || state.value || operand.extent || (isResult && statement.assembled))
-      continue;
-    if (!isResult && !operand.leader && !isIterated(unsigned(o)))
-      continue;
-    while (state.iterators.size() >= operand.led && state.iterators.size() < operand.digits.size()) {
-      size_t level = state.iterators.size(), own = level;
-      if (isResult && workspace && !statement.pattern) {
-        // Levels that the workspace does not have have the iterator of the one above.
-        if (workspace->fixed[level]) {
-          state.iterators.push_back(level ? state.iterators.back() : Value());
-          continue;
-        }
-        own -= size_t(
-            llvm::count_if(ArrayRef(workspace->fixed).take_front(level), [](Value v) { return bool(v); }));
+  for (bool led : {false, true})
+    for (unsigned o = 0; o < statement.operands.size(); ++o)
+      if (statement.operands[o].leader.has_value() == led)
+        advance(s, o);
+}
+
+void LoopEmitter::advance(LoopState &s, unsigned o) {
+  const SparseOperand &operand = statement.operands[o];
+  OperandState &state = s.operands[o];
+  if (operand.leader)
+    follow(s, o);
+  const bool isResult = o + 1 == statement.operands.size();
+  if (state.absent || state.value || operand.extent || (isResult && statement.assembled))
+    return;
+  if (!isResult && !operand.leader && !isIterated(o))
+    return;
+  locateLevels(s, o);
+  if (state.iterators.size() < operand.digits.size() || isResult || !readByBody[o])
+    return;
+  Value iterator = state.iterators.empty() ? Value() : state.iterators.back();
+  Type type = getElementTypeOrSelf(operand.tensor.getType());
+  auto load = [&] {
+    return Carried{dialect::LoadOp::create(b, loc, type, operand.tensor, iterator).getResult()};
+  };
+  state.value = state.uncertain
+                    ? levels::ifElse(b, loc, state.present, type, load, [&] { return fills(o); })[0]
+                    : load()[0];
+}
+
+void LoopEmitter::locateLevels(LoopState &s, unsigned o) {
+  const SparseOperand &operand = statement.operands[o];
+  SmallVector<Value> &iterators = s.operands[o].iterators;
+  const bool isResult = o + 1 == statement.operands.size();
+  while (iterators.size() >= operand.led && iterators.size() < operand.digits.size()) {
+    size_t level = iterators.size(), own = level;
+    if (isResult && workspace && !statement.pattern) {
+      // Levels that the workspace does not have have the iterator of the one above.
+      if (workspace->fixed[level]) {
+        iterators.push_back(level ? iterators.back() : Value());
+        continue;
       }
-      Value coordinate;
-      if (plan.levels[o][level].mode != LevelMode::Locate || !coordinateOf(s, operand, level, coordinate))
-        break;
-      Value parent = own ? state.iterators.back() : Value();
-      state.iterators.push_back(
-          dialect::LocateOp::create(b, loc, iteratorType(o, own), operand.tensor, own, parent, coordinate));
+      own -= size_t(
+          llvm::count_if(ArrayRef(workspace->fixed).take_front(level), [](Value v) { return bool(v); }));
     }
-    if (state.iterators.size() < operand.digits.size() || isResult || !readByBody[o])
-      continue;
-    Value iterator = state.iterators.empty() ? Value() : state.iterators.back();
-    Type type = getElementTypeOrSelf(operand.tensor.getType());
-    auto load = [&] {
-      return Carried{dialect::LoadOp::create(b, loc, type, operand.tensor, iterator).getResult()};
-    };
-    state.value = state.uncertain ? levels::ifElse(b, loc, state.present, type, load,
-                                                   [&] { return fills(unsigned(o)); })[0]
-                                  : load()[0];
+    Value coordinate;
+    if (plan.levels[o][level].mode != LevelMode::Locate || !coordinateOf(s, operand, level, coordinate))
+      break;
+    Value parent = own ? iterators.back() : Value();
+    iterators.push_back(
+        dialect::LocateOp::create(b, loc, iteratorType(o, own), operand.tensor, own, parent, coordinate));
   }
 }
 

@@ -143,6 +143,8 @@ private:
 
   // Emitter.cpp: how operands follow the loops
   void advance(LoopState &s);
+  void advance(LoopState &s, unsigned operand);
+  void locateLevels(LoopState &s, unsigned operand);
   void follow(LoopState &s, unsigned operand);
   bool coordinateOf(const LoopState &s, const SparseOperand &operand, size_t level, Value &out);
   Value indexValue(const LoopState &s, unsigned index);

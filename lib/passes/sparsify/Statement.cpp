@@ -114,8 +114,8 @@ void readInit(SparseStatement &s) {
     s.init = like.getTensor();
 }
 
-/// How many levels are left without dense ones of the dimensions from `order` on; none where other levels
-/// have one of these dimensions.
+/// How many levels are left without those of the dimensions from `order` on: without dense ones, else those
+/// that store each coordinate of the dimensions before once; none where there are no such levels.
 std::optional<size_t> levelsOf(const format::Encoding &encoding, unsigned order) {
   size_t levels = encoding.levels.size(), dims = encoding.order();
   auto isBelow = [&](const format::Level &level) {
@@ -124,7 +124,22 @@ std::optional<size_t> levelsOf(const format::Encoding &encoding, unsigned order)
   };
   for (; levels > 0 && isBelow(encoding.levels[levels - 1]); --levels)
     --dims;
-  return dims == order ? std::optional(levels) : std::nullopt;
+  return dims == order ? std::optional(levels) : format::outerLevels(encoding, order);
+}
+
+/// Whether the levels from `from` on are dense ones of dimensions: located, whatever is iterated.
+bool isDenseFrom(const format::Encoding &encoding, size_t from) {
+  return llvm::all_of(ArrayRef(encoding.levels).drop_front(from), [](const format::Level &level) {
+    return level.format.kind == format::LevelKind::Dense && level.expr->kind == format::ExprKind::Dim;
+  });
+}
+
+/// How many levels come before dense ones of dimensions.
+size_t depthOf(const SparseOperand &operand) {
+  size_t depth = 0;
+  while (!isDenseFrom(operand.encoding.getValue(), depth))
+    ++depth;
+  return depth;
 }
 
 /// The levels that two operands with one pattern have in common: those of the dimensions up to the first that
@@ -134,17 +149,22 @@ std::optional<size_t> commonLevels(const SparseOperand &a, const SparseOperand &
   while (order < std::min(x.getNumResults(), y.getNumResults()) && x.getResult(order) == y.getResult(order))
     ++order;
   const format::Encoding &first = a.encoding.getValue(), &second = b.encoding.getValue();
-  const std::optional<size_t> levels = levelsOf(first, order);
-  const bool same = levels && levels == levelsOf(second, order) && first.posWidth == second.posWidth &&
-                    first.crdWidth == second.crdWidth && format::haveEqualLevels(first, second, *levels);
-  return same ? levels : std::nullopt;
+  if (first.posWidth != second.posWidth || first.crdWidth != second.crdWidth)
+    return std::nullopt;
+  for (; order > 0; --order)
+    if (const std::optional<size_t> levels = levelsOf(first, order);
+        levels && levels == levelsOf(second, order) && format::haveEqualLevels(first, second, *levels) &&
+        isDenseFrom(second, *levels))
+      return levels;
+  return std::nullopt;
 }
 
-/// Whether the result is written at subscripts that begin with those at which the pattern is read.
+/// Whether the result is written at the subscripts at which the pattern is read, as far as both have some.
 bool begins(linalg::GenericOp generic, OpOperand *result, OpOperand *pattern) {
   ArrayRef<AffineExpr> written = generic.getMatchingIndexingMap(result).getResults(),
                        read = generic.getMatchingIndexingMap(pattern).getResults();
-  return read.size() <= written.size() && read == written.take_front(read.size());
+  const size_t common = std::min(read.size(), written.size());
+  return read.take_front(common) == written.take_front(common);
 }
 
 LogicalResult readPattern(SparseStatement &s) {
@@ -194,12 +214,17 @@ void followPattern(SparseStatement &s) {
     result.digits.push_back({unsigned(level.expr->value), 1, 0});
 }
 
+/// What has more levels that are iterated leads what has fewer, where all happens at its entries: elsewhere
+/// the other would be by itself.
 void findLeaders(SparseStatement &s) {
-  const unsigned inputs = unsigned(s.operands.size() - 1);
-  for (unsigned o = 0; o < inputs; ++o)
-    for (unsigned k = 0; k < o && !s.operands[o].leader; ++k)
+  auto inputs = llvm::to_vector(llvm::seq(0u, unsigned(s.operands.size() - 1)));
+  auto isDeeper = [&](unsigned a, unsigned b) { return depthOf(s.operands[a]) > depthOf(s.operands[b]); };
+  llvm::stable_sort(inputs, isDeeper);
+  for (auto [number, o] : llvm::enumerate(inputs))
+    for (unsigned k : ArrayRef(inputs).take_front(number))
       if (Attribute pattern = patternOf(s.operands[o]);
-          pattern && !s.operands[k].leader && patternOf(s.operands[k]) == pattern)
+          pattern && !s.operands[o].leader && !s.operands[k].leader && patternOf(s.operands[k]) == pattern &&
+          (depthOf(s.operands[o]) == depthOf(s.operands[k]) || s.isRequired(k)))
         follow(s, o, k);
   if (s.pattern)
     followPattern(s);
@@ -241,6 +266,15 @@ FailureOr<SparseStatement> SparseStatement::read(linalg::GenericOp generic) {
   findLeaders(s);
   s.wanted = wantedOrder(generic);
   return s;
+}
+
+bool SparseStatement::isRequired(unsigned input) const {
+  BodyAlgebra algebra(generic);
+  if (start && llvm::none_of(reduction, [](bool reduced) { return reduced; }))
+    algebra.setAccumulator(start);
+  Presence absent;
+  absent.absent = uint64_t(1) << input;
+  return algebra.isNoOp(absent);
 }
 
 /// The levels of a new tensor as the planner sees them: their digits, all dense.

@@ -18,8 +18,8 @@ struct SparseOperand {
   /// No loop over a dimension follows its levels, because they are no digits of dimensions or not in order:
   /// it can only be traversed as it is stored.
   bool byStorage = false;
-  /// An operand before it that stores the same coordinates at the same positions in the first `led` levels:
-  /// that one is iterated for both. Either may have dense levels below these.
+  /// An operand that stores the same coordinates at the same positions in the first `led` levels: that one is
+  /// iterated for both. This one has dense levels at most below these.
   std::optional<unsigned> leader;
   size_t led = 0;
 };
@@ -36,6 +36,8 @@ struct SparseStatement {
 
   /// The operand that is iterated for this one.
   unsigned leaderOf(unsigned operand) const { return operands[operand].leader.value_or(operand); }
+  /// Whether nothing changes where the input stores nothing.
+  bool isRequired(unsigned input) const;
   SparseOperand &result() { return operands.back(); }
   const SparseOperand &result() const { return operands.back(); }
   std::vector<iteration::Operand> planOperands() const;

@@ -38,16 +38,6 @@ bool fitsBeside(const SparseStatement &statement, unsigned traversed) {
   return true;
 }
 
-/// Nothing changes where the operand stores nothing.
-bool changesNothingElsewhere(const SparseStatement &statement, unsigned traversed) {
-  BodyAlgebra algebra(statement.generic);
-  if (statement.start && llvm::none_of(statement.reduction, [](bool r) { return r; }))
-    algebra.setAccumulator(statement.start);
-  Presence absent;
-  absent.absent = uint64_t(1) << traversed;
-  return algebra.isNoOp(absent);
-}
-
 /// The traversed operand's indices first, those that are reduced before those of the result: other elements
 /// of the result may come between two contributions to one.
 std::vector<LoopVar> order(const SparseStatement &statement, unsigned traversed) {
@@ -82,7 +72,7 @@ std::optional<StorageTraversal> planStorageTraversal(const SparseStatement &stat
     if (operand.byStorage && (!traversed || statement.pattern == o))
       traversed = unsigned(o);
   if (!traversed || statement.assembled || !hasOwnIndices(statement.operands[*traversed]) ||
-      !fitsBeside(statement, *traversed) || !changesNothingElsewhere(statement, *traversed))
+      !fitsBeside(statement, *traversed) || !statement.isRequired(*traversed))
     return std::nullopt;
   if (statement.result().sparse && statement.pattern != *traversed)
     return std::nullopt;
@@ -140,8 +130,8 @@ Value LoopEmitter::emit(const StorageTraversal &traversal) {
 /// Whether different coordinates of the level mean different elements of the result, so that its loop is
 /// parallel.
 bool LoopEmitter::separatesResults(const StorageTraversal &traversal, size_t level) const {
-  if (statement.pattern == traversal.operand ||
-      llvm::none_of(statement.reduction, [](bool reduced) { return reduced; }))
+  const bool hasOwn = statement.pattern == traversal.operand && level < statement.result().led;
+  if (hasOwn || llvm::none_of(statement.reduction, [](bool reduced) { return reduced; }))
     return true;
   const format::Encoding &encoding = statement.operands[traversal.operand].encoding.getValue();
   std::optional<unsigned> dim = format::separatedDimension(encoding, unsigned(level));

@@ -11,18 +11,12 @@
 namespace tulle::runtime {
 
 bool hasBuffersOf(const Tensor &tensor, const Tensor &pattern) {
-  if (tensor.buffers.size() != pattern.buffers.size())
+  if (tensor.buffers.size() > pattern.buffers.size())
     return false;
   for (size_t k = 0; k + 1 < tensor.buffers.size(); ++k)
     if (tensor.buffers[k].data != pattern.buffers[k].data)
       return false;
   return true;
-}
-
-/// Value slots of a tensor of these sizes for each one of the pattern.
-static int64_t slotsPerEntry(const Tensor &pattern, const std::vector<int64_t> &dims) {
-  const std::vector<int64_t> below(dims.begin() + std::ptrdiff_t(pattern.dims.size()), dims.end());
-  return checkedProduct(below, "the values of an entry");
 }
 
 namespace {
@@ -31,8 +25,8 @@ using Coordinates = std::vector<int64_t>;
 
 /// Whether the buffers hold the same numbers, so that the pattern's can stand for the tensor's.
 bool storesAlike(const Tensor &tensor, const Tensor &pattern) {
-  if (tensor.buffers.size() != pattern.buffers.size() ||
-      tensor.storedCount() != pattern.storedCount() * slotsPerEntry(pattern, tensor.dims))
+  if (tensor.buffers.size() > pattern.buffers.size() ||
+      tensor.storedCount() != likeCount(pattern, tensor.dims))
     return false;
   for (size_t k = 0; k + 1 < tensor.buffers.size(); ++k) {
     const Buffer &a = tensor.buffers[k], &b = pattern.buffers[k];
@@ -72,7 +66,7 @@ Tensor shareStructure(const Tensor &tensor, const Tensor &pattern) {
   if (!storesAlike(tensor, pattern))
     return placeEntries(tensor, pattern);
   Tensor shared = tensor;
-  std::copy(pattern.buffers.begin(), pattern.buffers.end() - 1, shared.buffers.begin());
+  std::copy_n(pattern.buffers.begin(), shared.buffers.size() - 1, shared.buffers.begin());
   return shared;
 }
 
@@ -103,8 +97,10 @@ static void takeElements(Tensor &made, const Tensor &values) {
 Tensor valuesInStructure(const Tensor &values, const Tensor &pattern, const format::Encoding &encoding,
                          std::vector<int64_t> dims) {
   Tensor made = likePattern(pattern, values.type, encoding, std::move(dims));
-  std::vector<int64_t> rows{pattern.storedCount()};
-  rows.insert(rows.end(), made.dims.begin() + std::ptrdiff_t(pattern.dims.size()), made.dims.end());
+  const size_t own = std::min(pattern.dims.size(), made.dims.size());
+  std::vector<int64_t> rows{
+      likeCount(pattern, std::vector(made.dims.begin(), made.dims.begin() + std::ptrdiff_t(own)))};
+  rows.insert(rows.end(), made.dims.begin() + std::ptrdiff_t(own), made.dims.end());
   if (values.dims == rows) {
     if (made.storedCount() > 0)
       std::memcpy(made.values(), values.values(), size_t(made.storedCount()) * byteWidth(made.type));
@@ -113,8 +109,7 @@ Tensor valuesInStructure(const Tensor &values, const Tensor &pattern, const form
   if (values.dims != made.dims)
     throwError("it has sizes {}, expected those of the tensor, {}, or the values of each of the {} stored "
                "entries in turn, {}",
-               fmt::join(values.dims, "x"), fmt::join(made.dims, "x"), pattern.storedCount(),
-               fmt::join(rows, "x"));
+               fmt::join(values.dims, "x"), fmt::join(made.dims, "x"), rows[0], fmt::join(rows, "x"));
   takeElements(made, values);
   return made;
 }

@@ -74,13 +74,19 @@ Tensor likePattern(const Tensor &pattern, ElementType type, const format::Encodi
                    std::vector<int64_t> dims) {
   Tensor t(encoding, type, std::move(dims));
   t.wholeDims = pattern.wholeDims;
-  t.buffers = pattern.buffers;
-  std::vector<int64_t> counts(t.dims.begin() + std::ptrdiff_t(pattern.dims.size()), t.dims.end());
-  counts.push_back(pattern.storedCount());
-  t.buffers.back() =
-      newValues(t, checkedProduct(counts, fmt::format("the values of a {} tensor", shapeText(t.dims))),
-                /*zeroed=*/true);
+  t.buffers.assign(pattern.buffers.begin(), pattern.buffers.begin() + std::ptrdiff_t(t.layout.fields.size()));
+  t.buffers.back() = newValues(t, likeCount(pattern, t.dims), /*zeroed=*/true);
   return t;
+}
+
+int64_t likeCount(const Tensor &pattern, const std::vector<int64_t> &dims) {
+  if (dims.size() < pattern.dims.size()) {
+    const size_t levels = format::outerLevels(pattern.encoding, unsigned(dims.size())).value();
+    return batchStarts(pattern, levelShapes(pattern), unsigned(levels)).back();
+  }
+  std::vector<int64_t> counts(dims.begin() + std::ptrdiff_t(pattern.dims.size()), dims.end());
+  counts.push_back(pattern.storedCount());
+  return checkedProduct(counts, fmt::format("the values of a {} tensor", shapeText(dims)));
 }
 
 //===--- Values that the format says ---===//

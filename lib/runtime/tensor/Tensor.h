@@ -97,10 +97,12 @@ Tensor copyOf(const Tensor &tensor);
 /// New values buffer (zeroed), everything else shared: the result of an operation that keeps a pattern.
 Tensor likePattern(const Tensor &pattern, ElementType type);
 /// The same in an encoding that has the pattern's structure (format::sharesStructure), which may have dense
-/// levels below the pattern's: `dims` are its sizes.
+/// levels below the pattern's, or its outer ones only: `dims` are its sizes.
 Tensor likePattern(const Tensor &pattern, ElementType type, const format::Encoding &encoding,
                    std::vector<int64_t> dims);
-/// Whether the tensor has the very positions and coordinates of the other.
+/// The number of values that such a tensor has.
+int64_t likeCount(const Tensor &pattern, const std::vector<int64_t> &dims);
+/// Whether the tensor has the very positions and coordinates of the other, as far as it has levels.
 bool hasBuffersOf(const Tensor &tensor, const Tensor &pattern);
 /// The tensor with the positions and coordinates of `pattern`, whose structure its encoding has. Throws Error
 /// naming the first coordinates that only one of them stores.
