@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "notation/Arithmetic.h"
+#include "notation/Loops.h"
 #include "notation/Sparsity.h"
 #include "passes/import/Body.h"
 #include "llvm/ADT/IntEqClasses.h"
@@ -28,7 +29,7 @@ public:
                     ArrayRef<SmallVector<int64_t>> sizes)
       : program(program), statement(statement), options(options), patterns(patterns), sizes(sizes) {}
 
-  void build(OpBuilder &builder, unsigned number) {
+  func::FuncOp build(OpBuilder &builder, unsigned number) {
     for (const Access *access : notation::accesses(statement))
       add(*access);
     pattern();
@@ -44,6 +45,7 @@ public:
     if (computed && options.dropZeros)
       result.getDefiningOp()->setAttr(dialect::kDropAttr, b.getUnitAttr());
     func::ReturnOp::create(b, loc(b), result);
+    return function;
   }
 
   /// The tensor that stores the same coordinates at the same positions as the result, after the statement.
@@ -140,8 +142,6 @@ private:
       if (auto name = function.getArgAttrOfType<StringAttr>(arg.getArgNumber(), dialect::kNameAttr))
         arg.setLoc(NameLoc::get(name, arg.getLoc()));
     function.setResultAttr(0, dialect::kNameAttr, builder.getStringAttr(result().name));
-    if (!result().result)
-      function.setResultAttr(0, dialect::kIntermediateAttr, builder.getUnitAttr());
   }
 
   void nameArgument(OpBuilder &builder, unsigned number, unsigned tensor) {
@@ -554,22 +554,73 @@ static void removeUnshared(ModuleOp module) {
   });
 }
 
+namespace {
+
+/// What is known of the program as a whole, statement by statement in the order of the text.
+class ProgramImporter {
+public:
+  ProgramImporter(const notation::Program &program, const ImportOptions &options)
+      : program(program), options(options), sizes(numberSizes(program)),
+        carried(notation::carriedTensors(program)), unused(int64_t(program.tensors.size())) {
+    for (auto [t, tensor] : llvm::enumerate(program.tensors))
+      patterns.push_back(tensor.like.value_or(unsigned(t)));
+  }
+
+  void importStatement(OpBuilder &b, unsigned number) {
+    const Statement &statement = program.statements[number];
+    for (const notation::Loop &loop : program.loops)
+      if (loop.begin == number)
+        enter(loop);
+    StatementImporter importer(program, statement, options, patterns, sizes);
+    func::FuncOp function = importer.build(b, number);
+    const notation::TensorDecl &result = program.tensors[statement.lhs.tensor];
+    if (!result.result && !result.condition && !carried[statement.lhs.tensor])
+      function.setResultAttr(0, dialect::kIntermediateAttr, b.getUnitAttr());
+    if (ArrayAttr loops = loopsAround(b, number))
+      function->setAttr(dialect::kLoopsAttr, loops);
+    std::optional<unsigned> operand = importer.hasPatternOf();
+    patterns[statement.lhs.tensor] = operand ? patterns[*operand] : unused++;
+  }
+
+private:
+  /// What the loop writes has the pattern that it had before, or the one that the last round gave it.
+  void enter(const notation::Loop &loop) {
+    for (const Statement &statement : ArrayRef(program.statements).slice(loop.begin, loop.end - loop.begin)) {
+      const unsigned result = statement.lhs.tensor;
+      if (!program.tensors[result].like)
+        patterns[result] = unused++;
+    }
+  }
+
+  ArrayAttr loopsAround(OpBuilder &b, unsigned statement) const {
+    SmallVector<Attribute> loops;
+    for (auto [number, loop] : llvm::enumerate(program.loops))
+      if (loop.begin <= statement && statement < loop.end)
+        loops.push_back(dialect::RepeatAttr::get(
+            b.getContext(), int64_t(number), loop.most,
+            loop.until ? b.getStringAttr(program.tensors[*loop.until].name) : StringAttr()));
+    return loops.empty() ? ArrayAttr() : b.getArrayAttr(loops);
+  }
+
+  const notation::Program &program;
+  const ImportOptions &options;
+  const std::vector<SmallVector<int64_t>> sizes;
+  const std::vector<bool> carried;
+  SmallVector<int64_t> patterns; ///< a number for the one each tensor has: its own until a statement gives it
+                                 ///< another's
+  int64_t unused;
+};
+
+} // namespace
+
 OwningOpRef<ModuleOp> importProgram(MLIRContext &context, const notation::Program &program,
                                     const ImportOptions &options) {
   OpBuilder b(&context);
   OwningOpRef<ModuleOp> module(ModuleOp::create(b, b.getUnknownLoc()));
-  // A number for the pattern each tensor has: its own until a statement gives it another's.
-  SmallVector<int64_t> patterns;
-  for (auto [t, tensor] : llvm::enumerate(program.tensors))
-    patterns.push_back(tensor.like.value_or(unsigned(t)));
-  auto unused = int64_t(program.tensors.size());
-  const std::vector<SmallVector<int64_t>> sizes = numberSizes(program);
-  for (auto [number, statement] : llvm::enumerate(program.statements)) {
+  ProgramImporter importer(program, options);
+  for (unsigned number = 0; number < program.statements.size(); ++number) {
     b.setInsertionPointToEnd(module->getBody());
-    StatementImporter importer(program, statement, options, patterns, sizes);
-    importer.build(b, number);
-    std::optional<unsigned> operand = importer.hasPatternOf();
-    patterns[statement.lhs.tensor] = operand ? patterns[*operand] : unused++;
+    importer.importStatement(b, number);
   }
   removeUnshared(*module);
   return module;
