@@ -1,7 +1,6 @@
 # Runs every RUN line with the tools of one build first in PATH: lit --param build=BUILD_DIR test/
 import os
 import shutil
-import subprocess
 
 import lit.formats
 
@@ -17,8 +16,6 @@ if lit_config.params.get("sanitize"):
 for feature, program in [("bench", "tulle-bench"), ("differential", "differential_test")]:
     if os.path.exists(os.path.join(build, "bin", program)):
         config.available_features.add(feature)
-if subprocess.run(["/usr/bin/python3", "-c", "import scipy"], stderr=subprocess.DEVNULL).returncode == 0:
-    config.available_features.add("scipy")
 config.test_format = lit.formats.ShTest(execute_external=True)
 config.suffixes = [".mlir", ".test", ".tulle"]
 config.excludes = ["inputs", "Inputs", "CMakeLists.txt", "README.md", "end_to_end"]

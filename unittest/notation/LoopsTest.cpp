@@ -108,6 +108,33 @@ TEST(Loops, PrintAsTextThatMeansTheSame) {
   EXPECT_EQ(print(checked(cg)), cg);
 }
 
+/// The program with a statement inlined, or why that cannot be.
+std::string inlined(std::string_view text, std::string_view statement) {
+  Program program = checked(text);
+  for (size_t s = 0; s < program.statements.size(); ++s)
+    if (nameOf(program, program.statements[s]) == statement) {
+      const std::string why = inlineStatement(program, s);
+      return why.empty() ? print(program) : why;
+    }
+  return "no such statement";
+}
+
+TEST(Loops, StatementsAreInlinedWithinARound) {
+  EXPECT_EQ(inlined("s = r(i); repeat 3 { u = 2 * s; repeat 2 { v = s; w = v + 1 } s = u } until s > 1", "v"),
+            "s() = r(i);\n"
+            "repeat 3 {\n"
+            "  u() = 2.0 * s();\n"
+            "  repeat 2 {\n"
+            "    w() = s() + 1.0\n"
+            "  };\n"
+            "  s() = u()\n"
+            "} until s() > 1.0\n");
+  EXPECT_EQ(inlined("u = 2 * rr; repeat 3 { v = u + rr }", "u"), "v is in another loop");
+  EXPECT_EQ(inlined("repeat 3 { u = 2 * rr } v = u", "u"), "v is in another loop");
+  EXPECT_EQ(inlined("u = rr; repeat 3 { v = u; u = 2 * v }", "u#2"), "the next round of a loop reads it");
+  EXPECT_EQ(inlined("x(i) = 2 * x(i); y(i) = x(i)", "x"), "it reads its own old value");
+}
+
 TEST(Loops, StepsRunInTheirRounds) {
   const std::vector<Loop> loops = {{1, 4, 2, {}}, {1, 2, 2, {}}, {3, 4, 3, {}}, {4, 5, 1, {}}};
   std::string steps;
