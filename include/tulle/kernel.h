@@ -1,6 +1,8 @@
 // Compiled programs.
 #pragma once
 #include "tulle/tensor.h"
+#include <cstdint>
+#include <functional>
 
 namespace tulle {
 
@@ -21,18 +23,29 @@ struct CompileOptions {
   bool diskCache = true; ///< look for the machine code on disk, and leave it there
 };
 
+/// What a run tells of the loops of a program (`repeat`).
+struct RunReport {
+  /// Rounds of each loop, in the order of the text; those of an inner loop, in all rounds of the outer ones.
+  std::vector<std::int64_t> iterations;
+  /// Called after each round, with the rounds so far. Where it returns false all loops end, and the
+  /// statements behind them run.
+  std::function<bool(const std::vector<std::int64_t> &iterations)> afterRound;
+};
+
 /// A compiled program. Copies share the machine code; safe to call from several threads at once.
 class TULLE_EXPORT Kernel {
 public:
-  /// Runs on the inputs in the order in which the program first names them, and returns the last statement's
-  /// result. Inputs must have the element types and formats the kernel was compiled for (Error otherwise);
+  /// Runs on the inputs in the order in which the program first names them, and returns the result that is
+  /// written last. Inputs are what needs a first value: what is read, or added to in a loop, before it is
+  /// written. They must have the element types and formats the kernel was compiled for (Error otherwise);
   /// sizes may differ.
   template <class... Tensors> AnyTensor operator()(const Tensors &...inputs) const {
     return call({inputs...});
   }
   AnyTensor call(const std::vector<AnyTensor> &inputs) const;
   /// Runs on named inputs and returns the program's results, by name.
-  std::map<std::string, AnyTensor> run(const std::map<std::string, AnyTensor> &inputs) const;
+  std::map<std::string, AnyTensor> run(const std::map<std::string, AnyTensor> &inputs,
+                                       RunReport *report = nullptr) const;
 
   const std::vector<std::string> &inputs() const;  ///< names, in the order of the call
   const std::vector<std::string> &remarks() const; ///< conversions that were inserted, …

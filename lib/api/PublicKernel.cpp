@@ -50,7 +50,7 @@ Kernel compile(const std::string &program, const std::map<std::string, TensorTyp
       throwError("tulle::compile: a type is given for '{}', which the program does not use", name);
   for (const notation::TensorUse &use : uses) {
     auto given = types.find(use.name);
-    bool input = use.read && !use.written;
+    bool input = use.first;
     if (given == types.end()) {
       if (input)
         throwError("tulle::compile: the program reads '{}', but its type is not given", use.name);
@@ -89,7 +89,8 @@ static bool matches(const runtime::Tensor &tensor, const notation::TensorDecl &d
   return tensor.dims == decl.dims;
 }
 
-std::map<std::string, AnyTensor> Kernel::run(const std::map<std::string, AnyTensor> &inputs) const {
+std::map<std::string, AnyTensor> Kernel::run(const std::map<std::string, AnyTensor> &inputs,
+                                             RunReport *report) const {
   for (const std::string &name : impl->inputs)
     if (!inputs.count(name))
       throwError("the kernel reads '{}', which is not given; it reads {}", name,
@@ -121,7 +122,12 @@ std::map<std::string, AnyTensor> Kernel::run(const std::map<std::string, AnyTens
     if (tensors[t] && Access::hasLengths(inputs.at(decls[t].name)))
       ragged[t] = &*tensors[t];
   engine::checkLengths(executable->program(), ragged);
-  executable->run(tensors);
+  engine::RunReport told;
+  if (report)
+    told.goesOn = report->afterRound;
+  executable->run(tensors, &told);
+  if (report)
+    report->iterations = told.iterations;
   std::map<std::string, AnyTensor> results;
   for (size_t t = 0; t < tensors.size(); ++t)
     if (decls[t].result)
@@ -138,7 +144,9 @@ AnyTensor Kernel::call(const std::vector<AnyTensor> &inputs) const {
     named[impl->inputs[i]] = inputs[i];
   std::map<std::string, AnyTensor> results = run(named);
   const notation::Program &program = impl->executable->program();
-  return results.at(program.tensors[program.statements.back().lhs.tensor].name);
+  auto isResult = [&](const notation::Statement &s) { return program.tensors[s.lhs.tensor].result; };
+  auto last = std::find_if(program.statements.rbegin(), program.statements.rend(), isResult);
+  return results.at(program.tensors[last->lhs.tensor].name);
 }
 
 const std::vector<std::string> &Kernel::inputs() const { return impl->inputs; }

@@ -37,6 +37,14 @@ bool isNames(Attribute a) {
   return list && llvm::all_of(list, is<StringAttr>);
 }
 
+bool isLoops(Attribute a) {
+  auto list = dyn_cast<ArrayAttr>(a);
+  if (!list || list.empty() || !llvm::all_of(list, is<RepeatAttr>))
+    return false;
+  auto numberOf = [](Attribute loop) { return cast<RepeatAttr>(loop).getNumber(); };
+  return llvm::is_sorted(list, [&](Attribute a, Attribute b) { return numberOf(a) <= numberOf(b); });
+}
+
 constexpr StringRef kModule[] = {"builtin.module"}, kGeneric[] = {"linalg.generic"}, kFor[] = {"scf.for"},
                     kFunctions[] = {"func.func", "llvm.func"};
 
@@ -50,6 +58,7 @@ const AttributeRule ofOps[] = {
     {kNoaliasAttr, kFunctions, is<UnitAttr>, "no value"},
     {kLoopAttr, kFor, is<LoopAttr>, "a #tulle.loop<…>"},
     {kLargeAttr, kFunctions, is<UnitAttr>, "no value"},
+    {kLoopsAttr, kFunctions, isLoops, "loops, outermost first, whose numbers ascend"},
 };
 
 const AttributeRule ofArguments[] = {
@@ -84,10 +93,44 @@ LogicalResult verifyRule(Operation *op, NamedAttribute attribute, ArrayRef<Attri
   return success();
 }
 
+ArrayRef<Attribute> loopsAround(Operation *function) {
+  auto loops = function->getAttrOfType<ArrayAttr>(kLoopsAttr);
+  return loops ? loops.getValue() : ArrayRef<Attribute>();
+}
+
+/// A loop that the function before this one is not in begins here.
+LogicalResult verifyLoops(Operation *function) {
+  Operation *before = function->getPrevNode();
+  while (before && !before->hasAttr(kLoopsAttr))
+    before = before->getPrevNode();
+  if (!before)
+    return success();
+  ArrayRef<Attribute> own = loopsAround(function), others = loopsAround(before);
+  const auto *begins = std::mismatch(own.begin(), own.end(), others.begin(), others.end()).first;
+  for (; before; before = before->getPrevNode())
+    for (Attribute loop : llvm::make_range(begins, own.end()))
+      if (llvm::is_contained(loopsAround(before), loop))
+        return function->emitError() << "the functions of loop " << loop << " do not follow each other";
+  return success();
+}
+
 } // namespace
 
+LogicalResult RepeatAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t number, int64_t most,
+                                 StringAttr until) {
+  if (number < 0)
+    return emitError() << "expected a loop's number of 0 or more, got " << number;
+  if (most < 1)
+    return emitError() << "expected at least one round, got most = " << most;
+  if (until && until.empty())
+    return emitError() << "expected the name of a tensor in 'until'";
+  return success();
+}
+
 LogicalResult TulleDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
-  return verifyRule(op, attribute, ofOps, "operations");
+  if (failed(verifyRule(op, attribute, ofOps, "operations")))
+    return failure();
+  return attribute.getName() == kLoopsAttr ? verifyLoops(op) : success();
 }
 
 LogicalResult TulleDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned,

@@ -32,6 +32,11 @@ inline constexpr llvm::StringLiteral kSourceAttr = "tulle.source";
 /// Only later statements of the program read it.
 inline constexpr llvm::StringLiteral kIntermediateAttr = "tulle.intermediate";
 
+//===--- Of functions ---===//
+
+/// The loops of the program around it, outermost first (an array of RepeatAttr).
+inline constexpr llvm::StringLiteral kLoopsAttr = "tulle.loops";
+
 //===--- Of a module ---===//
 
 /// The processor that the code is for (CpuAttr).

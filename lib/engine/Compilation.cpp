@@ -10,6 +10,7 @@
 #include "passes/assemble/algorithms/Phase.h"
 #include "passes/program/PrintSchedule.h"
 #include <algorithm>
+#include <map>
 #include <mutex>
 
 namespace tulle::engine {
@@ -176,10 +177,34 @@ std::vector<CompiledStatement> Compilation::statements() {
   return list;
 }
 
+/// The intervals of functions that have a loop in common.
+std::vector<notation::Loop> Compilation::loops() {
+  std::map<int64_t, notation::Loop> byNumber;
+  unsigned at = 0;
+  for (auto function : module->getOps<mlir::func::FuncOp>()) {
+    if (auto around = function->getAttrOfType<mlir::ArrayAttr>(dialect::kLoopsAttr))
+      for (auto loop : around.getAsRange<dialect::RepeatAttr>()) {
+        notation::Loop &own =
+            byNumber.try_emplace(loop.getNumber(), notation::Loop{at, at, loop.getMost(), {}}).first->second;
+        if (own.end != at)
+          throw InternalError("the functions of a loop do not follow each other");
+        own.end = at + 1;
+        if (loop.getUntil())
+          own.until = tensorNamed(loop.getUntil());
+      }
+    ++at;
+  }
+  std::vector<notation::Loop> list;
+  for (const auto &[number, loop] : byNumber)
+    list.push_back(loop);
+  return list;
+}
+
 ObjectCode Compilation::object() {
   ObjectCode code;
   advance(Stage::Iteration);
   code.statements = statements();
+  code.loops = loops();
   advance(Stage::Assembly);
   advance(Stage::Loops);
   // Only tensors that a statement made itself are still returned.

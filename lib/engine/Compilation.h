@@ -74,6 +74,7 @@ private:
   std::string withReasons(std::string_view comment, const std::string &code) const;
   std::string generate(CodeForm form);
   std::vector<CompiledStatement> statements();
+  std::vector<notation::Loop> loops();
   unsigned tensorNamed(mlir::Attribute name) const;
 
   std::string source;

@@ -138,12 +138,11 @@ static Compilation start(const notation::Program &program, const Options &option
 
 static std::string printProgram(const notation::Program &program) {
   std::string text;
-  for (const notation::TensorDecl &tensor : program.tensors) {
-    text += fmt::format("// {}: {}[{}] {}\n", tensor.name, name(tensor.type), fmt::join(tensor.dims, ","),
-                        format::displayName(tensor.encoding));
-  }
-  for (const notation::Statement &statement : program.statements)
-    text += notation::print(program, statement) + "\n";
+  for (const notation::TensorDecl &tensor : program.tensors)
+    if (!tensor.condition)
+      text += fmt::format("// {}: {}[{}] {}\n", tensor.name, name(tensor.type), fmt::join(tensor.dims, ","),
+                          format::displayName(tensor.encoding));
+  text += notation::print(program);
   if (std::string schedule = notation::printSchedule(program); !schedule.empty())
     text += "// schedule: " + schedule + "\n";
   return text;
@@ -158,7 +157,8 @@ std::string explain(const notation::Program &program, std::string_view stageName
 //===--- Kernels that are there already ---===//
 
 static std::shared_ptr<const Kernel> link(ObjectCode code) {
-  auto kernel = std::make_shared<Kernel>(Kernel{std::move(code.statements), std::move(code.remarks),
+  auto kernel = std::make_shared<Kernel>(Kernel{std::move(code.statements), std::move(code.loops),
+                                                std::move(code.remarks),
                                                 std::make_unique<LoadedObject>(code.object, "program")});
   for (size_t k = 0; k < kernel->statements.size(); ++k)
     kernel->statements[k].entry = kernel->code->lookup(kernel->statements[k].function + "_entry");

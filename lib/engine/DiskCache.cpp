@@ -206,7 +206,11 @@ static Json toJson(const ObjectCode &code) {
     statements.push_back({std::move(list), statement.made ? format::print(*statement.made) : "",
                           statement.function, statement.tensor});
   }
-  return {std::move(statements), code.remarks, Json::binary({code.object.begin(), code.object.end()})};
+  Json loops = Json::array();
+  for (const notation::Loop &loop : code.loops)
+    loops.push_back({loop.begin, loop.end, loop.most, loop.until ? Json(*loop.until) : Json()});
+  return {std::move(statements), std::move(loops), code.remarks,
+          Json::binary({code.object.begin(), code.object.end()})};
 }
 
 static ObjectCode fromJson(const Json &json) {
@@ -221,8 +225,13 @@ static ObjectCode fromJson(const Json &json) {
     if (const std::string encoding = statement.at(1); !encoding.empty())
       made.made = format::parseEncoding(encoding);
   }
-  code.remarks = json.at(1);
-  const Json::binary_t &object = json.at(2).get_binary();
+  for (const Json &loop : json.at(1)) {
+    const Json &until = loop.at(3);
+    code.loops.push_back({loop.at(0), loop.at(1), loop.at(2),
+                          until.is_null() ? std::nullopt : std::optional(until.get<unsigned>())});
+  }
+  code.remarks = json.at(2);
+  const Json::binary_t &object = json.at(3).get_binary();
   code.object.assign(object.begin(), object.end());
   return code;
 }

@@ -52,6 +52,15 @@ struct CompiledStatement {
 
 struct Kernel;
 
+/// What is told of a run.
+struct RunReport {
+  double computeMs = 0; ///< in kernels alone
+  /// Rounds of each loop of the program; those of an inner loop, in all rounds of the outer ones.
+  std::vector<int64_t> iterations = {};
+  /// Asked after each round, with the rounds so far: all loops end where it answers false.
+  std::function<bool(const std::vector<int64_t> &iterations)> goesOn = {};
+};
+
 /// A compiled program; keeps its machine code alive. Thread-safe to run.
 class Executable {
 public:
@@ -64,10 +73,10 @@ public:
   const std::vector<std::string> &remarks() const; ///< conversions inserted, …
   double compileMs() const { return ms; }
   const char *origin() const { return from; } ///< "compiled", "memory cache", "disk cache"
-  /// Runs all statements. `tensors` is indexed as program().tensors: inputs set; results and intermediates
-  /// are allocated here unless set with the right format (then reused, where no other tensor has the same
-  /// memory). `computeMs`, if given, receives the time in kernels alone.
-  void run(std::vector<std::optional<runtime::Tensor>> &tensors, double *computeMs = nullptr) const;
+  /// Runs all statements, those of loops again and again. `tensors` is indexed as program().tensors: inputs
+  /// set; results and intermediates are allocated here unless set with the right format (then reused, where
+  /// no other tensor has the same memory).
+  void run(std::vector<std::optional<runtime::Tensor>> &tensors, RunReport *report = nullptr) const;
 
 private:
   notation::Program checked;

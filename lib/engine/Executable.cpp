@@ -2,6 +2,7 @@
 // called in order.
 #include "engine/Call.h"
 #include "engine/Conversion.h"
+#include "notation/Loops.h"
 #include "notation/Sparsity.h"
 #include "support/Errors.h"
 #include <algorithm>
@@ -31,27 +32,41 @@ bool sameStorage(const format::Encoding &a, const format::Encoding &b) {
 class Run {
 public:
   Run(const notation::Program &program, const Kernel &kernel, std::vector<std::optional<Tensor>> &tensors,
-      const Options &options)
-      : program(program), kernel(kernel), tensors(tensors), options(options), converted(tensors.size()) {}
+      const Options &options, RunReport &report)
+      : program(program), kernel(kernel), tensors(tensors), options(options), report(report),
+        converted(tensors.size()) {}
 
-  double all() {
+  void all() {
     checkInputs();
     for (unsigned t = 0; t < program.tensors.size(); ++t)
       if (program.tensors[t].input && program.tensors[t].written && tensors[t])
         tensors[t] = withOwnValues(*tensors[t]); // the caller's data stays as it is
-    double ms = 0;
-    for (unsigned s = 0; s < kernel.statements.size(); ++s)
-      ms += statement(s);
-    return ms;
+    report.computeMs = 0;
+    report.iterations.assign(kernel.loops.size(), 0);
+    auto step = [&](unsigned s) {
+      report.computeMs += statement(s);
+      kept.clear();
+    };
+    notation::runSteps(kernel.loops, 0, unsigned(kernel.statements.size()), step,
+                       [&](const notation::Loop &loop) { return goesOn(loop); });
   }
 
 private:
   const notation::Program &program;
   const Kernel &kernel;
   std::vector<std::optional<Tensor>> &tensors;
-  const Options &options;                               ///< of conversions, too
+  const Options &options; ///< of conversions, too
+  RunReport &report;
+  bool stopped = false;                                 ///< whoever is asked after a round has had enough
   std::vector<std::map<std::string, Tensor>> converted; ///< per tensor, by encoding
   std::deque<Tensor> kept;                              ///< old values of what was replaced
+
+  /// Whether a loop runs again, after a round of it.
+  bool goesOn(const notation::Loop &loop) {
+    ++report.iterations[size_t(&loop - kernel.loops.data())];
+    stopped = stopped || (report.goesOn && !report.goesOn(report.iterations));
+    return !stopped && !(loop.until && loadScalar(ElementType::Bool, tensors[*loop.until]->values()).i);
+  }
 
   void checkInputs() {
     if (tensors.size() != program.tensors.size())
@@ -245,10 +260,9 @@ private:
 
 const std::vector<std::string> &Executable::remarks() const { return kernel->remarks; }
 
-void Executable::run(std::vector<std::optional<Tensor>> &tensors, double *computeMs) const {
-  const double elapsed = Run(checked, *kernel, tensors, options).all();
-  if (computeMs)
-    *computeMs = elapsed;
+void Executable::run(std::vector<std::optional<Tensor>> &tensors, RunReport *report) const {
+  RunReport unread;
+  Run(checked, *kernel, tensors, options, report ? *report : unread).all();
 }
 
 } // namespace tulle::engine

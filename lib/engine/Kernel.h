@@ -16,6 +16,7 @@ namespace tulle::engine {
 /// A program as object code, before it is linked: what the disk cache holds.
 struct ObjectCode {
   std::vector<CompiledStatement> statements;
+  std::vector<notation::Loop> loops; ///< of statements as they are here
   std::vector<std::string> remarks;
   std::string object;
 };
@@ -39,6 +40,7 @@ private:
 /// Linked code.
 struct Kernel {
   std::vector<CompiledStatement> statements;
+  std::vector<notation::Loop> loops; ///< as those of the program, by number
   std::vector<std::string> remarks;
   std::unique_ptr<LoadedObject> code;
 };

@@ -1,6 +1,7 @@
 // One loop per index around one evaluation per point; an absent operand may decide the value alone.
 #include "interpreter/Interpreter.h"
 #include "notation/Arithmetic.h"
+#include "notation/Loops.h"
 #include "notation/Sparsity.h"
 #include "runtime/tensor/Elements.h"
 #include "support/Errors.h"
@@ -153,14 +154,19 @@ private:
   std::vector<DenseTensor> &tensors;
   std::vector<unsigned> loops;   ///< index variables, outermost first
   std::vector<int64_t> point;    ///< the current value of every index variable
+  DenseTensor old;               ///< the result before the statement, where that reads it
   std::vector<bool> contributed; ///< of the result: some contribution that is not neutral
   bool keepsFill = false;        ///< where the result is not stored, nothing changes it
   const notation::AccessTest stored = [this](const Access &a) {
-    return bool(tensors[a.tensor].stored[position(a)]);
+    return bool(operand(a.tensor).stored[position(a)]);
   };
   const notation::AccessTest unstored = [this](const Access &a) { return !stored(a); };
 
   DenseTensor &result() { return tensors[statement.lhs.tensor]; }
+
+  const DenseTensor &operand(unsigned tensor) const {
+    return tensor == statement.lhs.tensor ? old : tensors[tensor];
+  }
 
   bool isSparse() const { return !isDense(program.tensors[statement.lhs.tensor]); }
 
@@ -168,6 +174,9 @@ private:
     const notation::TensorDecl &decl = program.tensors[statement.lhs.tensor];
     DenseTensor &r = result();
     int64_t count = elements(decl.dims);
+    for (const Access *access : accesses(statement))
+      if (access->tensor == statement.lhs.tensor)
+        old = r;
     if (!statement.accumulate) {
       r = {decl.type, decl.dims, {}, std::vector<bool>(count, false)};
       Scalar unset = isSparse() ? format::fillValue(decl.encoding, decl.type) : Scalar{};
@@ -223,7 +232,7 @@ private:
     bool likeOperand = isSparse() && pattern.kind == notation::PatternKind::Operand;
     for (size_t at = 0; at < r.values.size(); ++at) {
       r.values[at] = notation::rounded(r.values[at], r.type);
-      r.stored[at] = !isSparse() || (likeOperand ? isStoredIn(tensors[pattern.operand->tensor], r, at)
+      r.stored[at] = !isSparse() || (likeOperand ? isStoredIn(operand(pattern.operand->tensor), r, at)
                                                  : r.stored[at] || contributed[at]);
       if (!r.stored[at])
         r.values[at] = format::fillValue(decl.encoding, decl.type);
@@ -261,7 +270,7 @@ private:
     if (auto implied = impliedValue(program, expr, unstored))
       return *implied;
     if (node.op == Op::Access)
-      return tensors[node.access.tensor].values[position(node.access)];
+      return operand(node.access.tensor).values[position(node.access)];
     if (node.op == Op::Select)
       return evaluate(node.args[evaluate(node.args[0]).i ? 1 : 2]);
     std::vector<Scalar> args;
@@ -311,8 +320,11 @@ DenseTensor fromEntries(const runtime::Entries &entries, const Scalar &fill) {
 
 void run(const Program &program, std::vector<DenseTensor> &tensors) {
   tensors.resize(program.tensors.size());
-  for (const Statement &statement : program.statements)
-    Evaluation(program, statement, tensors).run();
+  auto step = [&](unsigned s) { Evaluation(program, program.statements[s], tensors).run(); };
+  auto again = [&](const notation::Loop &loop) {
+    return !loop.until || tensors[*loop.until].values.front().i == 0;
+  };
+  notation::runSteps(program.loops, 0, unsigned(program.statements.size()), step, again);
 }
 
 } // namespace tulle::interpreter

@@ -17,9 +17,10 @@ DenseTensor fromTensor(const runtime::Tensor &tensor);
 /// Entries as a file gives them, before any format: duplicates summed, `fill` and not stored elsewhere.
 DenseTensor fromEntries(const runtime::Entries &entries, const Scalar &fill);
 
-/// Runs all statements; `tensors` is indexed as program.tensors, inputs filled in. Results are written into
-/// it. A tensor that is written in a sparse format gets the stored pattern of the rule in notation/README.md.
-/// Rounds after every operation as the element type does; f16 and bf16 compute in f32 and round when stored.
+/// Runs all statements, those of loops again and again; `tensors` is indexed as program.tensors, inputs
+/// filled in. Results are written into it. A tensor that is written in a sparse format gets the stored
+/// pattern of the rule in notation/README.md. Rounds after every operation as the element type does; f16 and
+/// bf16 compute in f32 and round when stored.
 void run(const notation::Program &program, std::vector<DenseTensor> &tensors);
 
 } // namespace tulle::interpreter

@@ -30,8 +30,14 @@ public:
     checkLikes();
     declareTensors();
     takeStructures();
-    for (unsigned s = 0; s < resolved.statements.size(); ++s)
-      std::ranges::copy(splitTerms(statement(s)), std::back_inserter(program.statements));
+    std::vector<unsigned> firsts; // of the statements in the text, and behind them
+    for (unsigned s = 0; s < resolved.statements.size(); ++s) {
+      firsts.push_back(unsigned(program.statements.size()));
+      std::ranges::copy(terms(statement(s)), std::back_inserter(program.statements));
+    }
+    firsts.push_back(unsigned(program.statements.size()));
+    for (const Loop &loop : resolved.loops)
+      program.loops.push_back({firsts[loop.begin], firsts[loop.end], loop.most, loop.until});
     program.indices = resolved.indices;
     for (unsigned t = 0; t < program.tensors.size(); ++t)
       program.tensors[t].type = *types[t];
@@ -141,12 +147,9 @@ private:
         continue;
       const std::string &name = resolved.tensors[use.access.tensor];
       if (writer != resolved.uses.end())
-        resolved.fail(
-            use.access.range,
-            fmt::format("'{}' is read before the statement that writes it; swap the statements, or give "
-                        "its first value",
-                        name),
-            {{writer->access.range, "written here"}});
+        resolved.fail(use.access.range,
+                      fmt::format(fmt::runtime(whyWithoutValue(use.statement, writer->statement)), name),
+                      {{writer->access.range, "written here"}});
       std::vector<std::string> others;
       for (const auto &[other, b] : bindings)
         others.push_back(other);
@@ -154,6 +157,31 @@ private:
                     fmt::format("tensor '{}' has no value: give it, or write it in an earlier statement{}",
                                 name, support::didYouMean(name, others)));
     }
+  }
+
+  std::string_view whyWithoutValue(unsigned reader, unsigned writer) const {
+    if (resolved.inOneLoop(std::min(reader, writer), std::max(reader, writer)))
+      return "'{}' has no value in the first round; give its first value, or write it before the loop";
+    if (reader == writer)
+      return "'{}' is read by the statement that writes it, and has no value before; give its first value, "
+             "write it in an earlier statement, or use a reduction such as +=";
+    return "'{}' is read before the statement that writes it; swap the statements, or give its first value";
+  }
+
+  /// Statements that sum over one set of indices each.
+  std::vector<Statement> terms(const Statement &statement) const {
+    std::vector<Statement> sums = splitTerms(statement);
+    for (size_t s = 1; s < sums.size(); ++s)
+      forEachAccess(sums[s].rhs, [&](const Access &access) {
+        if (access.tensor == statement.lhs.tensor)
+          resolved.fail(
+              access.range,
+              fmt::format("'{}' is written by this statement, whose terms are summed over different "
+                          "indices; read its old value in terms of one sum only, or under "
+                          "another name",
+                          resolved.tensors[access.tensor]));
+      });
+    return sums;
   }
 
   void checkSizes() const {
@@ -194,6 +222,7 @@ private:
       decl.encoding = encodingOf(t);
       decl.input = b.input;
       decl.entries = b.entries;
+      decl.condition = std::ranges::count(resolved.loops, std::optional(t), &Loop::until) > 0;
       const SourceRange range = firstRange(t);
       if (decl.encoding.order() != resolved.orders[t])
         resolved.fail(range, fmt::format("the format of '{}' has {} dimension(s), but the tensor {}",
@@ -203,7 +232,10 @@ private:
         if (std::string why = format::whyNotSizes(decl.encoding, decl.dims); !why.empty())
           resolved.fail(range, fmt::format("'{}' cannot be stored: {}", decl.name, why));
       program.tensors.push_back(std::move(decl));
-      types.push_back(b.type || !b.input ? b.type : ElementType::F64);
+      if (program.tensors.back().condition)
+        types.emplace_back(ElementType::Bool);
+      else
+        types.push_back(b.type || !b.input ? b.type : ElementType::F64);
       hasValue.push_back(b.input);
     }
   }
@@ -227,6 +259,12 @@ private:
     s.where = source.where;
     s.reductionIndices = reductionIndices(number, s.lhs);
     s.accumulate = source.reduce && hasValue[s.lhs.tensor];
+    if (!s.accumulate && resolved.addsInRounds(number))
+      resolved.fail(
+          source.assignRange,
+          fmt::format("'{}' has no value in the first round, so that this sum would start from 0 in "
+                      "every round; write = for that, or give its first value",
+                      resolved.tensors[s.lhs.tensor]));
     // One value meets the reduction's start and remains what it is; only where a mask forbids it does the
     // start show.
     s.assign = s.reductionIndices.empty() && (!source.reduce || (!s.accumulate && !source.where));
@@ -237,14 +275,15 @@ private:
   }
 
   /// Results are what the user gave a first value, and what no statement behind the last that writes it
-  /// reads.
+  /// reads. Conditions of loops are no statements of the user.
   void markResults() {
     std::vector<bool> read(program.tensors.size());
     for (auto s = program.statements.rbegin(); s != program.statements.rend(); ++s) {
       TensorDecl &written = program.tensors[s->lhs.tensor];
-      written.result |= written.input || !read[s->lhs.tensor];
-      for (const Access *access : accesses(*s))
-        read[access->tensor] = read[access->tensor] || access->tensor != s->lhs.tensor;
+      written.result |= !written.condition && (written.input || !read[s->lhs.tensor]);
+      if (!written.condition)
+        for (const Access *access : accesses(*s))
+          read[access->tensor] = read[access->tensor] || access->tensor != s->lhs.tensor;
     }
   }
 
@@ -362,18 +401,20 @@ std::optional<std::string> likeName(std::string_view format) {
   return std::string(format);
 }
 
+std::vector<std::string> computedNames(const Program &program) {
+  std::vector<std::string> names;
+  for (const TensorDecl &tensor : program.tensors)
+    if (tensor.written && !tensor.condition)
+      names.push_back(tensor.name);
+  return names;
+}
+
 void addResults(Program &program, const std::vector<std::string> &names) {
   for (const std::string &name : names) {
-    auto isIt = [&](const TensorDecl &tensor) { return tensor.written && tensor.name == name; };
-    auto found = std::ranges::find_if(program.tensors, isIt);
-    if (found == program.tensors.end()) {
-      std::vector<std::string> computed;
-      for (const TensorDecl &tensor : program.tensors)
-        if (tensor.written)
-          computed.push_back(tensor.name);
+    const std::vector<std::string> computed = computedNames(program);
+    if (std::ranges::count(computed, name) == 0)
       throwError("the program computes no '{}'; it computes {}", name, fmt::join(computed, ", "));
-    }
-    found->result = true;
+    std::ranges::find(program.tensors, name, &TensorDecl::name)->result = true;
   }
 }
 

@@ -253,12 +253,27 @@ std::vector<TensorUse> tensorsUsed(std::string_view text, const Likes &likes) {
   ResolvedProgram resolved = resolve(text, likes);
   std::vector<TensorUse> result;
   for (unsigned t = 0; t < resolved.tensors.size(); ++t)
-    result.push_back({resolved.tensors[t], resolved.orders[t], /*read=*/false, /*written=*/false});
-  for (const Use &use : resolved.uses)
-    (use.written ? result[use.access.tensor].written : result[use.access.tensor].read) = true;
+    result.push_back(
+        {resolved.tensors[t], resolved.orders[t], /*read=*/false, /*written=*/false, /*first=*/false});
+  std::vector<std::optional<unsigned>> writer(result.size()); // the first statement that writes it
+  for (const Use &use : resolved.uses) {
+    TensorUse &tensor = result[use.access.tensor];
+    auto &first = writer[use.access.tensor];
+    // What a statement reads, or adds to, was there before it.
+    if (use.written ? !first && resolved.addsInRounds(use.statement) : !first || *first == use.statement)
+      tensor.first = true;
+    if (use.written)
+      first = first.value_or(use.statement);
+    (use.written ? tensor.written : tensor.read) = true;
+  }
   for (const auto &like : resolved.like)
-    if (like)
+    if (like) {
       result[*like].read = true;
+      result[*like].first |= !result[*like].written;
+    }
+  for (const Loop &loop : resolved.loops)
+    if (loop.until)
+      std::erase_if(result, [&](const TensorUse &use) { return use.name == resolved.tensors[*loop.until]; });
   return result;
 }
 

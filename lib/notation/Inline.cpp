@@ -1,5 +1,6 @@
 // compute_inline: an access of a statement's result becomes the statement's right side, at the access's
 // subscripts. What the statement masks out becomes a mask of the reader, where the reader is neutral there.
+#include "notation/Loops.h"
 #include "notation/Sparsity.h"
 #include <algorithm>
 #include <fmt/format.h>
@@ -152,6 +153,13 @@ private:
   }
 };
 
+bool inSameLoops(const Program &program, unsigned first, unsigned second) {
+  return std::ranges::all_of(program.loops, [&](const Loop &loop) {
+    auto holds = [&](unsigned statement) { return loop.begin <= statement && statement < loop.end; };
+    return holds(first) == holds(second);
+  });
+}
+
 /// What stands against it whoever the reader is.
 std::string whyNot(const Program &program, size_t number) {
   const Statement &s = program.statements[number];
@@ -162,6 +170,10 @@ std::string whyNot(const Program &program, size_t number) {
     return "it is no assignment";
   if (!s.loops.isEmpty() || s.plan != AssemblyPlan::Auto)
     return "a primitive before this one is put on its loops";
+  if (reads(s.rhs, tensor) || reads(s.where, tensor))
+    return "it reads its own old value";
+  if (carriedTensors(program)[tensor])
+    return "the next round of a loop reads it";
   for (const TensorDecl &other : program.tensors)
     if (other.like == tensor)
       return fmt::format("'{}' has its structure", other.name);
@@ -172,6 +184,8 @@ std::string whyNot(const Program &program, size_t number) {
         std::ranges::any_of(accesses(later), [&](const Access *a) { return a->tensor == tensor; });
     if (later.lhs.tensor == tensor)
       return fmt::format("{} changes it", nameOf(program, later));
+    if (isReader && !inSameLoops(program, unsigned(number), unsigned(k)))
+      return fmt::format("{} is in another loop", nameOf(program, later));
     last = isReader ? k : last;
   }
   for (size_t k = number + 1; k < last; ++k)
@@ -196,6 +210,10 @@ std::string inlineStatement(Program &program, size_t number) {
     }
   if (!program.tensors[tensor].result) {
     statements.erase(statements.begin() + ptrdiff_t(number));
+    for (Loop &loop : program.loops) {
+      loop.begin -= loop.begin > number;
+      loop.end -= loop.end > number;
+    }
     program.tensors[tensor].written = false;
   }
   program.statements = std::move(statements);

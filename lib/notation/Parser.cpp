@@ -13,12 +13,13 @@ namespace {
 
 using support::Token;
 
-constexpr std::string_view signs[] = {
-    "**", "<<", ">>", "<=", ">=", "==", "!=", "+=", "*=", "-=", "/=", "|=", "&=", "^=", "+", "-", "*", "/",
-    "%",  "&",  "|",  "^",  "~",  "!",  "\\", "<",  ">",  "=",  "(",  ")",  "[",  "]",  ",", ":", ";"};
+constexpr std::string_view signs[] = {"**", "<<", ">>", "<=", ">=", "==", "!=", "+=", "*=", "-=",
+                                      "/=", "|=", "&=", "^=", "+",  "-",  "*",  "/",  "%",  "&",
+                                      "|",  "^",  "~",  "!",  "\\", "<",  ">",  "=",  "(",  ")",
+                                      "[",  "]",  "{",  "}",  ",",  ":",  ";"};
 constexpr support::Language language = {
-    signs, "unexpected {}; names, numbers, operators, ( ) [ ] , : ; and // comments are understood", true,
-    4000};
+    signs, "unexpected {}; names, numbers, operators, ( ) [ ] {{ }} , : ; and // comments are understood",
+    true, 4000};
 
 constexpr unsigned maxDepth = 500;
 /// Coefficients and constants of subscripts: sums of a few of them times sizes stay far inside 128 bits.
@@ -35,15 +36,9 @@ public:
   explicit Parser(std::string_view text) : Cursor(language, text, sourceName) { out.text = text; }
 
   ParsedProgram program() {
-    while (true) {
-      while (accept(";"))
-        ;
-      if (atEnd())
-        break;
-      statement();
-      if (!atEnd() && !next(";"))
-        failFound(peek(), "an operator, 'where', ';' or the end");
-    }
+    statements("the end");
+    if (!atEnd())
+      fail(peek().range, "this '}' closes no loop; one begins with repeat and a number of rounds");
     if (out.statements.empty())
       fail(peek().range, "expected a statement, such as y(i) = A(i,j) * x(j)");
     return std::move(out);
@@ -82,6 +77,67 @@ private:
   }
 
   // ---- statements
+
+  /// Up to the end, or to a `}`; `end` is what errors call it.
+  void statements(std::string_view end) {
+    Nested guard(*this);
+    while (true) {
+      while (accept(";"))
+        ;
+      if (atEnd() || next("}"))
+        return;
+      if (next("repeat")) {
+        loop(end);
+        continue;
+      }
+      statement();
+      expectSeparator("an operator, 'where', ';'", end);
+    }
+  }
+
+  void expectSeparator(std::string_view what, std::string_view end) const {
+    if (!atEnd() && !next(";") && !next("}"))
+      failFound(peek(), fmt::format("{} or {}", what, end));
+  }
+
+  /// `repeat 100 { … }`, behind which `until` may stand; `end` is what ends the statements around it.
+  void loop(std::string_view end) {
+    const Token word = take();
+    const Token most =
+        expectKind(Token::Integer, "the number of rounds there may be at most, as in repeat 100 { … }");
+    const size_t number = out.loops.size();
+    out.loops.push_back({unsigned(out.statements.size()), 0, integer(most), {}});
+    if (out.loops[number].most == 0)
+      fail(most.range, "a loop has at least one round");
+    if (!next("{"))
+      failFound(peek(), "'{' and the statements of the loop");
+    const Token open = take();
+    statements("'}'");
+    if (!accept("}"))
+      fail(peek().range, fmt::format("expected ';' or '}}', found {}", shown(peek())),
+           {{open.range, "to match this '{'"}});
+    if (out.loops[number].begin == out.statements.size())
+      fail(since(word.range.begin), "the loop has no statement");
+    if (next("until")) {
+      out.loops[number].until = condition();
+      expectSeparator("an operator, ';'", end);
+    }
+    out.loops[number].end = unsigned(out.statements.size());
+  }
+
+  /// What ends a loop is one more statement of it, whose result no text can name.
+  unsigned condition() {
+    const Token word = take();
+    const auto conditions = std::ranges::count_if(out.statements, &ParsedStatement::condition);
+    out.tensors.push_back(conditions == 0 ? "until" : fmt::format("until.{}", conditions));
+    ParsedStatement &s = out.statements.emplace_back();
+    s.condition = true;
+    s.lhs = {unsigned(out.tensors.size() - 1), {}, word.range, /*bare=*/true};
+    s.assignRange = word.range;
+    s.rhs = expression(1);
+    s.range = since(word.range.begin);
+    return s.lhs.tensor;
+  }
 
   void statement() {
     ParsedStatement &s = out.statements.emplace_back();
@@ -421,6 +477,10 @@ private:
 std::optional<unsigned> ParsedProgram::tensor(std::string_view name) const {
   const auto found = std::ranges::find(tensors, name);
   return found == tensors.end() ? std::nullopt : std::optional(unsigned(found - tensors.begin()));
+}
+
+bool ParsedProgram::inOneLoop(unsigned first, unsigned last) const {
+  return std::ranges::any_of(loops, [&](const Loop &loop) { return loop.begin <= first && last < loop.end; });
 }
 
 ParsedProgram parse(std::string_view text) { return Parser(text).program(); }

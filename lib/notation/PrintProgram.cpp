@@ -95,6 +95,29 @@ std::string_view assignment(const Statement &statement) {
 
 } // namespace
 
+std::string print(const Program &program) {
+  std::string text;
+  std::vector<const Loop *> open;
+  auto line = [&](const std::string &what, std::string_view separator) {
+    text += text.empty() || text.ends_with('{') ? "" : separator;
+    text += (text.empty() ? "" : "\n") + std::string(2 * open.size(), ' ') + what;
+  };
+  auto next = program.loops.begin();
+  for (unsigned s = 0; s < program.statements.size(); ++s) {
+    for (; next != program.loops.end() && next->begin == s; open.push_back(&*next++))
+      line(fmt::format("repeat {} {{", next->most), ";");
+    const Statement &statement = program.statements[s];
+    if (!program.tensors[statement.lhs.tensor].condition)
+      line(print(program, statement), ";");
+    while (!open.empty() && open.back()->end == s + 1) {
+      const bool hasCondition = open.back()->until.has_value();
+      open.pop_back();
+      line(hasCondition ? "} until " + print(program, statement.rhs) : "}", "");
+    }
+  }
+  return text + "\n";
+}
+
 std::string print(const Program &program, const Access &access) {
   std::string text;
   for (const Affine &a : access.subscripts)

@@ -160,6 +160,13 @@ struct Statement {
   SourceRange range;
 };
 
+/// `repeat most { … } until condition`: steps [begin, end) run again and again, at least once.
+struct Loop {
+  unsigned begin, end;           ///< statements, or in compiled code functions
+  int64_t most;                  ///< rounds
+  std::optional<unsigned> until; ///< a tensor, the truth value that the last step of a round computes
+};
+
 struct IndexVar {
   std::string name;
   int64_t size = 0;
@@ -177,6 +184,7 @@ struct TensorDecl {
   bool result = false;
   int64_t entries = -1; ///< stored in an input, where known: choices between loop orders follow it
   std::optional<unsigned> like = {}; ///< the tensor whose structure it has: its positions and coordinates
+  bool condition = false;            ///< ends a loop: no text names it, and only the loop reads it
 };
 
 /// Semicolon-separated statements, checked against the tensors they use.
@@ -185,6 +193,7 @@ struct Program {
   std::vector<TensorDecl> tensors; ///< in order of first appearance
   std::vector<IndexVar> indices;
   std::vector<Statement> statements;
+  std::vector<Loop> loops; ///< nested intervals; in the order of the text, outer ones before inner ones
   std::string schedule = {}, scheduleName = {}; ///< the text that was applied, and what errors call it
 };
 
@@ -210,6 +219,8 @@ struct TensorUse {
   std::string name;
   unsigned order;
   bool read, written;
+  bool first; ///< needs a first value: a statement reads it, or adds to it in a loop, before any has written
+              ///< it
 };
 std::vector<TensorUse> tensorsUsed(std::string_view text, const Likes &likes = {});
 
@@ -222,6 +233,9 @@ inferDims(std::string_view text, const std::map<std::string, std::vector<int64_t
 /// Parses and checks a whole program: orders, index use, dimension sizes (a clash names both uses), types.
 /// Throws SyntaxError pointing into the text.
 Program check(std::string_view text, const std::map<std::string, Binding> &bindings);
+
+/// The tensors that a program computes, by name.
+std::vector<std::string> computedNames(const Program &program);
 
 /// Makes results of these tensors, too. Throws Error for a name that no statement writes.
 void addResults(Program &program, const std::vector<std::string> &names);
@@ -257,7 +271,8 @@ format::Encoding conversionTarget(const Program &program, const LoopSchedule::Co
 /// Canonical text of the schedule that a program has; empty where all is left to the compiler.
 std::string printSchedule(const Program &program);
 
-/// Canonical text of a statement or expression, for remarks and tests; it parses.
+/// Canonical text of a program, a statement or an expression, for remarks and tests; it parses.
+std::string print(const Program &program);
 std::string print(const Program &program, const Access &access);
 std::string print(const Program &program, const Expr &expr);
 std::string print(const Program &program, const Statement &statement);

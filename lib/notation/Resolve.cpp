@@ -110,13 +110,11 @@ private:
     forEachAccess(s.where, read);
     for (const Access &a : reads) {
       const std::string &name = out.tensors[a.tensor];
-      if (a.tensor == s.lhs.tensor)
+      if (s.condition && !a.subscripts.empty())
         out.fail(a.range,
-                 fmt::format(
-                     "'{}' is read by the statement that writes it; use a reduction such as += , or another "
-                     "name for the result",
-                     name),
-                 {{s.lhs.range, "written here"}});
+                 fmt::format("'until' compares single values, but '{}' has subscripts; compute one in "
+                             "a statement of the loop, as in s = r(i) * r(i)",
+                             name));
       if (a.bare && s.scope.contains(name))
         out.fail(
             a.range,

@@ -14,6 +14,7 @@ struct ParsedStatement {
   Expr rhs;
   Mask where; ///< `where A` has no subscripts until it is resolved
   SourceRange assignRange, range;
+  bool condition = false;                             ///< what stands behind `until`
   std::map<std::string, unsigned, std::less<>> scope; ///< the numbers of its indices
 };
 
@@ -21,6 +22,7 @@ struct ParsedStatement {
 struct ParsedProgram {
   std::string_view text;
   std::vector<ParsedStatement> statements;
+  std::vector<Loop> loops;
   std::vector<std::string> tensors; ///< in order of first appearance
   std::vector<IndexVar> indices;    ///< of all statements; sizes -1 until inferred
 
@@ -29,6 +31,12 @@ struct ParsedProgram {
     throw support::SyntaxError(sourceName, text, range, message, notes);
   }
   std::optional<unsigned> tensor(std::string_view name) const;
+  /// Whether some loop holds both statements.
+  bool inOneLoop(unsigned first, unsigned last) const;
+  /// Whether a statement adds to its result round by round, which needs a value that was there before.
+  bool addsInRounds(unsigned statement) const {
+    return statements[statement].reduce == Reduce::Add && inOneLoop(statement, statement);
+  }
 };
 
 /// Throws SyntaxError.
@@ -42,15 +50,15 @@ struct Use {
 };
 
 struct ResolvedProgram : ParsedProgram {
-  std::vector<unsigned> orders;           ///< of each tensor
-  std::vector<Use> uses;                  ///< statement by statement: left side, right side, mask
-  std::vector<std::vector<int64_t>> dims; ///< of each tensor; -1 unknown
+  std::vector<unsigned> orders;              ///< of each tensor
+  std::vector<Use> uses;                     ///< statement by statement: left side, right side, mask
+  std::vector<std::vector<int64_t>> dims;    ///< of each tensor; -1 unknown
   std::vector<std::optional<unsigned>> like; ///< of each tensor: the one whose structure it has
 };
 
 /// Gives bare masks their subscripts. Throws SyntaxError for an order clash (naming both uses), a left side
-/// that is not made of distinct indices, a result that is read by its own statement. A result with the
-/// structure of another tensor is computed where that one stores an entry: its statements get that mask.
+/// that is not made of distinct indices, a condition with indices. A result with the structure of another
+/// tensor is computed where that one stores an entry: its statements get that mask.
 ResolvedProgram resolve(std::string_view text, const Likes &likes = {});
 
 /// Fills `indices[…].size` and `dims` as far as `known` (by tensor name) decides them; the rest stays -1.
@@ -79,7 +87,8 @@ Expr convertTo(const ParsedProgram &program, const Typed &value, ElementType tar
 /// The summation convention: in `y(i) = b(i) - A(i,j) * x(j)` each term is summed over its own indices, so
 /// that y = b - A x. A statement whose terms do not all have the same reduction indices becomes one statement
 /// per set of indices, the later ones added to the first. Products are expanded where that separates terms.
-/// Only sums split: `max=` and the like take the right side as a whole.
+/// Only sums split: `max=` and the like take the right side as a whole. Terms that read the result itself
+/// come first, as long as it has its old value; at most one of the statements may have some.
 std::vector<Statement> splitTerms(const Statement &statement);
 
 } // namespace tulle::notation

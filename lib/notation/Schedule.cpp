@@ -125,7 +125,8 @@ private:
         return s;
     std::vector<std::string> names;
     for (const Statement &statement : program.statements)
-      names.push_back(nameOf(program, statement));
+      if (!program.tensors[statement.lhs.tensor].condition)
+        names.push_back(nameOf(program, statement));
     cursor.fail(cursor.since(name.range.begin),
                 fmt::format("no such statement: the program has {}", fmt::join(names, ", ")));
   }
@@ -173,15 +174,11 @@ private:
   }
 
   const TensorDecl &resultNamed(const Token &name) {
-    std::vector<std::string> results;
-    for (const TensorDecl &t : program.tensors) {
-      if (t.written && t.name == name.text)
-        return t;
-      if (t.written)
-        results.push_back(t.name);
-    }
-    cursor.fail(name.range, fmt::format("'{}' is no result of the program, which computes {}", name.text,
-                                        fmt::join(results, ", ")));
+    const std::vector<std::string> results = computedNames(program);
+    if (std::ranges::count(results, name.text) == 0)
+      cursor.fail(name.range, fmt::format("'{}' is no result of the program, which computes {}", name.text,
+                                          fmt::join(results, ", ")));
+    return *std::ranges::find(program.tensors, name.text, &TensorDecl::name);
   }
 
   //===--- convert(A, CSR) ---===//

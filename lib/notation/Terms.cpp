@@ -85,6 +85,12 @@ std::vector<Group> group(const Statement &s, const std::vector<Expr> &terms) {
     else
       found->sum = node(Op::Add, term->type, {found->sum, term}, s.rhs->range);
   }
+  auto readsResult = [&](const Group &group) {
+    bool reads = false;
+    forEachAccess(group.sum, [&](const Access &access) { reads |= access.tensor == s.lhs.tensor; });
+    return reads;
+  };
+  std::ranges::stable_partition(groups, readsResult);
   return groups;
 }
 

@@ -88,8 +88,8 @@ def FuseInit : FunctionPass<"tulle-fuse-init", tulle # arith, "Fuse the initiali
 
 def LinkStatements : ModulePass<"tulle-link-statements", tulle # arith, "Join the functions of consecutive statements", [{
   A statement that writes into an argument (`tulle.statement`) moves into the function of the statement before it, and reads what that
-  computed as SSA values. A tensor must keep its encoding, and one that was read must not be overwritten; otherwise a function of its
-  own begins. The function returns what a later function reads, and what is no intermediate (`tulle.intermediate`). Dimensions of one
+  computed as SSA values. A tensor must keep its encoding, one that was read must not be overwritten, and both run in the rounds of the
+  same loops (`tulle.loops`); otherwise a function of its own begins. The function returns what a later function reads, and what is no intermediate (`tulle.intermediate`). Dimensions of one
   size (`tulle.sizes`) and tensors of one pattern (`tulle.pattern`) are read from one argument.
 }]>;
 

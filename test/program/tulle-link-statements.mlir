@@ -78,3 +78,34 @@ func.func @statement1(%e: tensor<?x?xf64, #CSR> {tulle.name = "e", tulle.pattern
   %r = tulle.store %f, %y[] : f64, tensor<f64>
   return %r : tensor<f64>
 }
+
+// -----
+
+// Functions join within the rounds of one loop, and never across its borders.
+#inner = #tulle.repeat<number = 1, most = 2>
+// CHECK-LABEL: func.func @statement0
+// CHECK-SAME: -> (tensor<f64> {tulle.name = "a"}) {
+// CHECK-LABEL: func.func @statement1
+// CHECK-SAME: -> (tensor<f64> {tulle.name = "b"}, tensor<f64> {tulle.name = "c"}) attributes {tulle.loops = [#tulle.repeat<number = 0, most = 9, until = "until">]} {
+// CHECK-LABEL: func.func @statement3
+// CHECK-SAME: attributes {tulle.loops = [#tulle.repeat<number = 0, most = 9, until = "until">, #tulle.repeat<number = 1, most = 2>]} {
+// CHECK-LABEL: func.func @statement4
+// CHECK-SAME: -> (tensor<f64> {tulle.name = "e"}) {
+func.func @statement0(%a: tensor<f64> {tulle.name = "a", tulle.statement = 0 : i64}) -> (tensor<f64> {tulle.name = "a"}) {
+  return %a : tensor<f64>
+}
+func.func @statement1(%b: tensor<f64> {tulle.name = "b", tulle.statement = 1 : i64}) -> (tensor<f64> {tulle.name = "b"})
+    attributes {tulle.loops = [#tulle.repeat<number = 0, most = 9, until = "until">]} {
+  return %b : tensor<f64>
+}
+func.func @statement2(%c: tensor<f64> {tulle.name = "c", tulle.statement = 2 : i64}) -> (tensor<f64> {tulle.name = "c"})
+    attributes {tulle.loops = [#tulle.repeat<number = 0, most = 9, until = "until">]} {
+  return %c : tensor<f64>
+}
+func.func @statement3(%d: tensor<f64> {tulle.name = "d", tulle.statement = 3 : i64}) -> (tensor<f64> {tulle.name = "d"})
+    attributes {tulle.loops = [#tulle.repeat<number = 0, most = 9, until = "until">, #inner]} {
+  return %d : tensor<f64>
+}
+func.func @statement4(%e: tensor<f64> {tulle.name = "e", tulle.statement = 4 : i64}) -> (tensor<f64> {tulle.name = "e"}) {
+  return %e : tensor<f64>
+}

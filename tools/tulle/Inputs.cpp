@@ -403,7 +403,7 @@ notation::Program Loader::check() {
       binding.type = types[use.name];
     if (auto found = dims.find(use.name); found != dims.end() && !unknown(found->second))
       binding.dims = found->second;
-    binding.input = specs.count(use.name) != 0 || (!withData && use.read && !use.written);
+    binding.input = specs.count(use.name) != 0 || (!withData && use.first);
     if (auto like = likes.find(use.name); like != likes.end())
       binding.like = like->second;
     if (auto found = contents.find(use.name); found != contents.end()) {

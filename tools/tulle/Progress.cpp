@@ -30,6 +30,9 @@ void Progress::show() {
     shown = true;
     if (done >= 0)
       std::fprintf(stderr, "\r%s: %3.0f%% \033[K", what.c_str(), 100 * done);
+    else if (roundsRun >= 0)
+      std::fprintf(stderr, "\r%s: %.1f s, %lld rounds \033[K", what.c_str(), seconds,
+                   static_cast<long long>(roundsRun));
     else
       std::fprintf(stderr, "\r%s: %.1f s \033[K", what.c_str(), seconds);
   }

@@ -148,6 +148,8 @@ static std::optional<double> countStatement(const Program &program, const Statem
 
 std::optional<double> countOperations(const Program &program, const std::vector<int64_t> &entries,
                                       const Tensors &results) {
+  if (!program.loops.empty())
+    return std::nullopt;
   double total = 0;
   for (const Statement &statement : program.statements) {
     std::optional<double> own = countStatement(program, statement, entries, results);
@@ -234,14 +236,26 @@ static interpreter::DenseTensor input(const std::string &name, const runtime::En
   return want;
 }
 
-void checkAgainstInterpreter(const LoadedProgram &loaded, const Tensors &results) {
+/// How often a statement ran.
+static double runsOf(const Program &program, unsigned statement, const std::vector<int64_t> &iterations) {
+  int64_t runs = 1;
+  for (size_t l = 0; l < program.loops.size(); ++l) // the innermost around it comes last
+    if (program.loops[l].begin <= statement && statement < program.loops[l].end)
+      runs = iterations[l];
+  return double(runs);
+}
+
+void checkAgainstInterpreter(const LoadedProgram &loaded, const Tensors &results,
+                             const std::vector<int64_t> &iterations) {
   constexpr double most = 3e8;
   const Program &program = loaded.program;
-  for (const Statement &statement : program.statements) {
+  for (unsigned s = 0; s < program.statements.size(); ++s) {
+    const Statement &statement = program.statements[s];
     int operations = !statement.assign;
     std::vector<const notation::Access *> accesses;
     survey(statement.rhs, operations, accesses);
-    if (double dense = points(program, indicesOf(statement)) * operations; dense > most)
+    if (double dense = points(program, indicesOf(statement)) * operations * runsOf(program, s, iterations);
+        dense > most)
       throwError("--check: the dense interpreter would do {:.2g} operations, more than {:.2g}; check with "
                  "smaller tensors",
                  dense, most);

@@ -3,11 +3,13 @@
 #include "Inputs.h"
 #include "Progress.h"
 #include "Report.h"
+#include "Rounds.h"
 #include "Timing.h"
 #include "engine/Engine.h"
 #include "support/Errors.h"
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <fmt/ranges.h>
@@ -46,17 +48,13 @@ static std::map<unsigned, std::string> resolveOutputs(const std::vector<std::str
                                                       const notation::Program &program) {
   std::map<unsigned, std::string> paths;
   std::set<std::string> files;
-  std::vector<std::string> written;
-  for (const notation::TensorDecl &decl : program.tensors)
-    if (decl.written)
-      written.push_back(decl.name);
+  const std::vector<std::string> computed = notation::computedNames(program);
   for (const std::string &text : outputs) {
     auto [name, path] = splitAssignment("-o", text);
-    auto decl =
-        std::find_if(program.tensors.begin(), program.tensors.end(),
-                     [&, &wanted = name](const auto &decl) { return decl.written && decl.name == wanted; });
-    if (decl == program.tensors.end())
-      throwError("-o {}: the program computes no '{}'; it computes {}", text, name, fmt::join(written, ", "));
+    if (std::ranges::count(computed, name) == 0)
+      throwError("-o {}: the program computes no '{}'; it computes {}", text, name,
+                 fmt::join(computed, ", "));
+    auto decl = std::ranges::find(program.tensors, name, &notation::TensorDecl::name);
     requireOutput("-o " + text, path);
     requireNewFile("-o " + text, path, files);
     if (!paths.emplace(decl - program.tensors.begin(), path).second)
@@ -76,13 +74,16 @@ static std::string measure(const engine::Executable &executable, const LoadedPro
     if (program.tensors[t].written && timed[t])
       timed[t] = deepCopy(*timed[t]);
   std::vector<double> compute, assemble;
+  engine::RunReport report;
   for (int i = 0; i < count; ++i) {
-    double kernel = 0;
+    for (size_t t = 0; t < timed.size(); ++t)
+      if (program.tensors[t].written && program.tensors[t].input)
+        timed[t] = loaded.tensors[t]; // each run does what the first did
     auto begin = std::chrono::steady_clock::now();
-    executable.run(timed, &kernel);
+    executable.run(timed, &report);
     double all = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
-    compute.push_back(kernel);
-    assemble.push_back(std::max(0.0, all - kernel));
+    compute.push_back(report.computeMs);
+    assemble.push_back(std::max(0.0, all - report.computeMs));
     progress.fraction(double(i + 1) / count);
   }
   Spread ms = spread(compute);
@@ -101,10 +102,39 @@ static std::string measure(const engine::Executable &executable, const LoadedPro
                                  {"compute_ms", toJson(ms)},
                                  {"bytes", bytes},
                                  {"tensor_bytes", tensorBytes}};
+  if (!program.loops.empty())
+    json["iterations"] = report.iterations;
   if (std::optional<double> operations = countOperations(program, loaded.entries, results);
       operations && ms.median > 0)
     json["gflops"] = *operations / ms.median * 1e-6;
   return json.dump(2);
+}
+
+/// The first run, whose results are shown.
+struct FirstRun {
+  std::vector<int64_t> iterations;
+  bool interrupted = false; ///< by Ctrl-C, between two rounds
+};
+
+static FirstRun runFirst(const engine::Executable &executable, Tensors &tensors) {
+  Progress progress("running");
+  if (executable.program().loops.empty()) {
+    executable.run(tensors);
+    return {};
+  }
+  const Rounds rounds;
+  engine::RunReport report = rounds.report(progress);
+  executable.run(tensors, &report);
+  return {report.iterations, rounds.interrupted()};
+}
+
+/// What stands below the results.
+static void printRounds(const notation::Program &program, const FirstRun &first, const Tensors &tensors,
+                        std::FILE *stream) {
+  if (!program.loops.empty())
+    fmt::print(stream, "{}\n", describeRounds(program, first.iterations, tensors));
+  if (first.interrupted)
+    fmt::print(stderr, "stopped by Ctrl-C: the results are those of the last round\n");
 }
 
 static void run(const RunOptions &options) {
@@ -134,13 +164,12 @@ static void run(const RunOptions &options) {
   for (size_t t = 0; t < tensors.size(); ++t)
     if (program.tensors[t].written && tensors[t])
       tensors[t] = deepCopy(*tensors[t]); // the given value stays as it was, for --check
-  {
-    Progress progress("running");
-    executable->run(tensors);
-  }
-  if (options.check)
-    checkAgainstInterpreter(loaded, tensors);
-  std::string timing = options.time > 0 ? measure(*executable, loaded, tensors, options.time) : "";
+  const FirstRun first = runFirst(*executable, tensors);
+  const bool check = options.check && !first.interrupted;
+  if (check)
+    checkAgainstInterpreter(loaded, tensors, first.iterations);
+  std::string timing =
+      options.time > 0 && !first.interrupted ? measure(*executable, loaded, tensors, options.time) : "";
   for (const auto &[t, path] : outputs) {
     Progress progress("writing " + path);
     std::string note = runtime::writeFile(path, *tensors[t]);
@@ -153,8 +182,15 @@ static void run(const RunOptions &options) {
   if (!timing.empty())
     fmt::print("{}\n", timing);
   // The JSON of --time stays alone on stdout.
-  if (options.check && !options.quiet)
-    fmt::print(timing.empty() ? stdout : stderr, "check: equal to the dense interpreter\n");
+  std::FILE *notes = timing.empty() ? stdout : stderr;
+  if (!options.quiet)
+    printRounds(program, first, tensors, notes);
+  if (check && !options.quiet)
+    fmt::print(notes, "check: equal to the dense interpreter\n");
+  if (first.interrupted) {
+    std::fflush(stdout);
+    std::raise(SIGINT); // whoever started the process learns that it was stopped
+  }
 }
 
 void addRun(CLI::App &app) {

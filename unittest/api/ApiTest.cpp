@@ -102,6 +102,25 @@ TEST(Api, ReturnsNoIntermediateTensorUnlessAsked) {
               HasSubstr("the program computes no 'A'; it computes y"));
 }
 
+TEST(Api, LoopsReportTheirRounds) {
+  tulle::Tensor<double> A = tulle::pack(tulle::Entries<double>{{2, 2}, {{0, 1}, {1, 0}}, {2, 3}}, tulle::CSR);
+  auto x = tulle::full<double>({2}, 1.0);
+  tulle::Kernel kernel =
+      tulle::compile("repeat 100 { y(i) = A(i,j) * x(j); s = y(i); x(i) = y(i) } until s > 50",
+                     {{"A", A.type()}, {"x", x.type()}});
+  EXPECT_THAT(kernel.inputs(), ElementsAre("A", "x"));
+  tulle::RunReport report;
+  std::map<std::string, tulle::AnyTensor> results = kernel.run({{"A", A}, {"x", x}}, &report);
+  EXPECT_THAT(report.iterations, ElementsAre(4));
+  EXPECT_EQ(tulle::Tensor<double>(results.at("s")).values()[0], 72);
+  report.afterRound = [](const std::vector<int64_t> &iterations) { return iterations[0] < 2; };
+  results = kernel.run({{"A", A}, {"x", x}}, &report);
+  EXPECT_THAT(report.iterations, ElementsAre(2));
+  tulle::Tensor<double> last = kernel(A, x); // x is written last
+  EXPECT_THAT(std::vector<double>(last.values().begin(), last.values().end()), ElementsAre(36, 36));
+  EXPECT_THAT(std::vector<double>(x.values().begin(), x.values().end()), ElementsAre(1, 1));
+}
+
 TEST(Api, ASchedulesErrorsPointIntoItsText) {
   tulle::Tensor<double> A = tulle::pack(example(), tulle::CSR);
   auto x = tulle::full<double>({3}, 1.0);

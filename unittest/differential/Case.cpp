@@ -29,8 +29,16 @@ std::string StatementText::text() const {
 
 std::string Case::text() const {
   std::string text;
-  for (const StatementText &s : statements)
-    text += (text.empty() ? "" : "; ") + s.text();
+  for (unsigned s = 0; s < statements.size(); ++s) {
+    text += s == 0 ? "" : "; ";
+    for (const LoopText &loop : loops)
+      if (loop.begin == s)
+        text += fmt::format("repeat {} {{ ", loop.rounds);
+    text += statements[s].text();
+    for (auto loop = loops.rbegin(); loop != loops.rend(); ++loop)
+      if (loop->end == s + 1)
+        text += " }" + (loop->until.empty() ? "" : " until " + loop->until);
+  }
   return text;
 }
 

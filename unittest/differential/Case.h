@@ -41,9 +41,16 @@ struct ResultChoice {
   std::string format; ///< empty: dense
 };
 
+/// `repeat rounds { … } until …` around the statements [begin, end).
+struct LoopText {
+  unsigned begin, end, rounds;
+  std::string until; ///< empty: none
+};
+
 struct Case {
   uint64_t seed = 0;
   std::vector<StatementText> statements;
+  std::vector<LoopText> loops; ///< nested, outer ones first
   std::map<std::string, Given> inputs;
   std::map<std::string, ResultChoice> results;
   notation::Likes likes; ///< inputs and results that have the structure of an input
@@ -52,8 +59,12 @@ struct Case {
   std::string describe() const;
 };
 
-/// A program of one to three statements, executable formats, and data; a pure function of the seed and of how
-/// many operands its statements have at most (0: four, and eight in a few programs).
+/// Puts loops around statements of a program now and then, and adds one that changes what the next round
+/// reads.
+void addLoops(Case &c);
+
+/// A program of one to three statements, some of them in loops, executable formats, and data; a pure function
+/// of the seed and of how many operands its statements have at most (0: four, and eight in a few programs).
 Case generate(uint64_t seed, unsigned operands = 0);
 
 struct Verdict {

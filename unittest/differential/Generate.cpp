@@ -517,6 +517,10 @@ private:
 
 } // namespace
 
-Case generate(uint64_t seed, unsigned operands) { return Generator(seed, operands).run(); }
+Case generate(uint64_t seed, unsigned operands) {
+  Case made = Generator(seed, operands).run();
+  addLoops(made);
+  return made;
+}
 
 } // namespace tulle::differential

@@ -94,9 +94,11 @@ bool reads(const notation::Expr &e, const std::vector<bool> &tensors) {
 /// that of another result that it is computed from.
 std::vector<bool> findPadded(const Program &program) {
   std::vector<bool> padded(program.tensors.size());
-  for (const notation::Statement &s : program.statements)
-    if (!isPlain(program.tensors[s.lhs.tensor].encoding) || reads(s.rhs, padded) || reads(s.where, padded))
-      padded[s.lhs.tensor] = true;
+  // What a loop writes, another round of it reads.
+  for (size_t pass = 0; pass <= program.loops.size(); ++pass)
+    for (const notation::Statement &s : program.statements)
+      if (!isPlain(program.tensors[s.lhs.tensor].encoding) || reads(s.rhs, padded) || reads(s.where, padded))
+        padded[s.lhs.tensor] = true;
   return padded;
 }
 

@@ -19,10 +19,38 @@ void smaller(const Tree &tree, const std::function<void(Tree)> &visit) {
     });
 }
 
+/// Without a statement, and without the loops around it alone.
+Case withoutStatement(Case c, unsigned statement) {
+  c.statements.erase(c.statements.begin() + statement);
+  for (LoopText &loop : c.loops) {
+    loop.begin -= loop.begin > statement;
+    loop.end -= loop.end > statement;
+  }
+  std::erase_if(c.loops, [](const LoopText &loop) { return loop.begin == loop.end; });
+  return c;
+}
+
+bool shrinkLoops(Case &c, const Try &fails) {
+  for (size_t l = 0; l < c.loops.size(); ++l) {
+    Case less = c;
+    less.loops.erase(less.loops.begin() + std::ptrdiff_t(l));
+    Case fewer = c;
+    --fewer.loops[l].rounds;
+    Case always = c;
+    always.loops[l].until.clear();
+    for (const Case &next : {less, fewer, always})
+      if ((next.loops.size() < c.loops.size() || next.loops[l].rounds > 0) && next.text() != c.text() &&
+          fails(next)) {
+        c = next;
+        return true;
+      }
+  }
+  return false;
+}
+
 bool shrinkStatements(Case &c, const Try &fails) {
   for (size_t s = 0; s < c.statements.size(); ++s) {
-    Case next = c;
-    next.statements.erase(next.statements.begin() + s);
+    Case next = withoutStatement(c, unsigned(s));
     if (!next.statements.empty() && fails(next)) {
       c = next;
       return true;
@@ -141,7 +169,8 @@ Case shrink(const Case &c) {
   Case best = c;
   int budget = 400; // each try compiles
   Try fails = [&](const Case &next) { return budget-- > 0 && same(judge(next)); };
-  while (budget > 0 && (shrinkStatements(best, fails) || shrinkTensors(best, fails)))
+  while (budget > 0 &&
+         (shrinkLoops(best, fails) || shrinkStatements(best, fails) || shrinkTensors(best, fails)))
     ;
   // Only what is still used.
   std::string text = best.text();

@@ -29,6 +29,7 @@ protected:
     code.statements[0].arguments = {{0, format::parseFormat("CSR", 2), false},
                                     {2, format::denseEncoding(1), true}};
     code.statements[1].made = format::parseFormat("DCSR", 2);
+    code.loops = {{0, 2, 9, {}}, {1, 2, 3, 2}};
     code.remarks = {"B is converted"};
     code.object = object;
     return code;
@@ -53,6 +54,12 @@ TEST_F(DiskCache, givesBackWhatWasStored) {
   ASSERT_TRUE(code);
   EXPECT_EQ(code->object, sample().object);
   EXPECT_EQ(code->remarks, sample().remarks);
+  ASSERT_EQ(code->loops.size(), 2u);
+  EXPECT_EQ(code->loops[0].end, 2u);
+  EXPECT_FALSE(code->loops[0].until);
+  EXPECT_EQ(code->loops[1].begin, 1u);
+  EXPECT_EQ(code->loops[1].most, 3);
+  EXPECT_EQ(code->loops[1].until, 2u);
   ASSERT_EQ(code->statements.size(), 2u);
   ASSERT_EQ(code->statements[0].arguments.size(), 2u);
   EXPECT_EQ(code->statements[0].arguments[0].tensor, 0u);

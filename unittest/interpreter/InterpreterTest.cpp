@@ -147,6 +147,22 @@ TEST(Interpreter, AccumulationAndSeveralStatements) {
   EXPECT_THAT(m.values("z(i) = x(i); z(i) max= y(i) / 10 + 0.5", "z"), ElementsAre(1.5, 2.5));
 }
 
+TEST(Interpreter, LoopsRunInRounds) {
+  Machine m{{{"x", {{2}, {1, 2}}}, {"n", {{}, {0}, I64}}}};
+  EXPECT_THAT(m.values("repeat 3 { x(i) += x(i) }", "x"), ElementsAre(8, 16));
+  EXPECT_THAT(m.values("repeat 100 { x(i) += x(i); s = x(i) } until s > 20", "x"), ElementsAre(8, 16));
+  EXPECT_THAT(m.values("repeat 3 { n += 1; repeat 4 { n += 10 } }", "n"), ElementsAre(123));
+  EXPECT_THAT(m.values("repeat 3 { m max= x(i); x(i) = -x(i) }", "m"), ElementsAre(2));
+  EXPECT_THAT(m.values("repeat 2 { m max= x(i); x(i) = -x(i) }", "m"), ElementsAre(-1));
+}
+
+TEST(Interpreter, AStatementReadsTheOldValueOfItsResult) {
+  Machine m{{{"x", {{3}, {1, 2, 3}}}, {"s", {{3}, {4, gap, 5}}}}};
+  EXPECT_THAT(m.values("x(i) = x(2-i) * 10", "x"), ElementsAre(30, 20, 10));
+  EXPECT_THAT(m.values("x(i) += x(j)", "x"), ElementsAre(7, 8, 9));
+  EXPECT_THAT(m.values("s(i) = x(i) where ~s", "s"), ElementsAre(0, 2, 0));
+}
+
 TEST(Interpreter, AffineSubscripts) {
   Machine m{{{"x", {{5}, {1, 2, 3, 4, 5}}}, {"f", {{2}, {10, 1}}}}};
   EXPECT_THAT(m.values("y(i) = x(i+r) * f(r)", "y"), ElementsAre(12, 23, 34, 45));

@@ -1,5 +1,6 @@
 // The examples of docs/reference/notation.md are accepted.
 #include "Support.h"
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -11,11 +12,19 @@ std::vector<std::string> examples() {
   std::ifstream file(path);
   std::vector<std::string> result;
   bool inside = false;
+  ptrdiff_t open = 0; ///< braces of a loop that has several lines
   for (std::string line; std::getline(file, line);) {
-    if (line.starts_with("```"))
+    if (line.starts_with("```")) {
       inside = line == "```tulle";
-    else if (inside)
+      continue;
+    }
+    if (!inside)
+      continue;
+    if (open > 0)
+      result.back() += "\n" + line;
+    else
       result.push_back(line);
+    open += std::ranges::count(line, '{') - std::ranges::count(line, '}');
   }
   return result;
 }
@@ -27,7 +36,7 @@ TEST(Document, ExamplesAreAccepted) {
     SCOPED_TRACE(line);
     std::map<std::string, Binding> bindings;
     for (const TensorUse &use : tensorsUsed(line))
-      if (use.read && !use.written)
+      if (use.first)
         bindings[use.name] = input(std::vector<int64_t>(use.order, 8));
     EXPECT_NO_THROW(check(line, bindings));
   }

@@ -87,11 +87,12 @@ private:
     result.written = true;
   }
 
-  /// A tensor keeps its encoding, and a result its memory and its pattern; what was read before it is written
-  /// is the caller's.
+  /// Both run in the same rounds of the same loops. A tensor keeps its encoding, and a result its memory and
+  /// its pattern; what was read before it is written is the caller's.
   bool canTake(func::FuncOp statement) const {
     BlockArgument destination = destinationOf(statement);
     return destination && namesAreDistinct(statement) &&
+           statement->getAttr(kLoopsAttr) == program->getAttr(kLoopsAttr) &&
            llvm::all_of(statement.getArguments(), [&](BlockArgument arg) {
              auto known = tensors.find(nameOf(arg));
              if (known == tensors.end())

@@ -1,0 +1,516 @@
+// Builds the function of a statement: operands and loops from its accesses, then one linalg.generic, or two
+// where increments are summed in a tensor of their own.
+#include "passes/import/ImportStatement.h"
+#include "dialect/Attributes.h"
+#include "dialect/Dialect.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "notation/Arithmetic.h"
+#include "notation/Sparsity.h"
+#include "passes/import/Body.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace tulle::passes {
+using namespace mlir;
+using notation::Access;
+using notation::Statement;
+
+namespace {
+
+/// One statement's function. Every access of the right-hand side that differs in tensor or subscripts is one
+/// operand.
+class StatementImporter {
+public:
+  StatementImporter(const notation::Program &program, const Statement &statement,
+                    const ImportOptions &options, ArrayRef<int64_t> patterns,
+                    ArrayRef<SmallVector<int64_t>> sizes)
+      : program(program), statement(statement), options(options), patterns(patterns), sizes(sizes) {}
+
+  func::FuncOp build(OpBuilder &builder, unsigned number) {
+    for (const Access *access : notation::accesses(statement))
+      add(*access);
+    pattern();
+    if (computed && statement.accumulate) // the entries it has are one more operand of the new tensor
+      addArgument(statement.lhs.tensor);
+    makeFunction(builder, number);
+    OpBuilder b = OpBuilder::atBlockEnd(&function.getBody().front());
+    makeLoops();
+    Value result = !computed      ? intoArgument(b)
+                   : inTwoSteps() ? finishIncrements(b, makeIncrements(b))
+                                  : intoNewTensor(b);
+    b.getBlock()->walk([&](linalg::GenericOp generic) { schedule(generic); });
+    if (computed && options.dropZeros)
+      result.getDefiningOp()->setAttr(dialect::kDropAttr, b.getUnitAttr());
+    func::ReturnOp::create(b, loc(b), result);
+    return function;
+  }
+
+  /// The tensor that stores the same coordinates at the same positions as the result, after the statement.
+  std::optional<unsigned> hasPatternOf() const {
+    if (!patternOperand)
+      return std::nullopt;
+    unsigned tensor = operands[*patternOperand].tensor;
+    return format::sharesStructure(resultEncoding, program.tensors[tensor].encoding) ? std::optional(tensor)
+                                                                                     : std::nullopt;
+  }
+
+private:
+  Location loc(OpBuilder &b) const { return b.getUnknownLoc(); }
+
+  void add(const Access &access) {
+    if (find(access) < operands.size())
+      return;
+    operands.push_back(access);
+    addArgument(access.tensor);
+  }
+  size_t find(const Access &access) const {
+    return llvm::find_if(operands, [&](const Access &o) { return sameAccess(o, access); }) - operands.begin();
+  }
+
+  const notation::TensorDecl &result() const { return program.tensors[statement.lhs.tensor]; }
+
+  /// A result with sparse levels has one operand's pattern (its encoding then is that operand's, in the
+  /// result's format), or it is a new tensor.
+  void pattern() {
+    resultEncoding = result().encoding;
+    if (format::isAllDense(resultEncoding))
+      return;
+    notation::ResultPattern p = notation::resultPattern(program, statement);
+    if (p.kind == notation::PatternKind::Dense)
+      throw support::SyntaxError("<expr>", program.text, statement.range, p.reason);
+    // What is like another tensor stores what that one stores, whatever the values are.
+    computed = p.kind == notation::PatternKind::Computed || (options.dropZeros && !result().like);
+    if (computed)
+      return;
+    patternOperand = find(*p.operand);
+    const format::Encoding &source = program.tensors[p.operand->tensor].encoding;
+    if (resultEncoding.posWidth == 0)
+      resultEncoding.posWidth = source.posWidth;
+    // Two-bit coordinates are a property of one format, not of the data.
+    if (resultEncoding.crdWidth == 0)
+      resultEncoding.crdWidth = source.crdWidth == 2 ? 32 : source.crdWidth;
+  }
+
+  void addArgument(unsigned tensor) {
+    if (!llvm::is_contained(read, tensor))
+      read.push_back(tensor);
+  }
+
+  /// Increments may meet an entry of a new tensor many times: they are collected in a tensor of their own, as
+  /// wide as they are computed, before they meet the old entries, are rounded, or turn out to be 0.
+  bool inTwoSteps() const {
+    return !statement.reductionIndices.empty() &&
+           (statement.accumulate || statement.rhs->type != result().type || options.dropZeros);
+  }
+
+  RankedTensorType tensorType(MLIRContext &context, const notation::TensorDecl &tensor,
+                              const format::Encoding &encoding) const {
+    SmallVector<int64_t> shape(tensor.dims.size(), ShapedType::kDynamic);
+    return dialect::withEncoding(RankedTensorType::get(shape, scalarType(context, tensor.type)), encoding);
+  }
+
+  void makeFunction(OpBuilder &builder, unsigned number) {
+    MLIRContext &context = *builder.getContext();
+    SmallVector<Type> types;
+    for (unsigned t : read)
+      types.push_back(tensorType(context, program.tensors[t], program.tensors[t].encoding));
+    RankedTensorType resultType = tensorType(context, result(), resultEncoding);
+    if (!computed)
+      types.push_back(resultType);
+    function = func::FuncOp::create(builder, loc(builder), "statement" + std::to_string(number),
+                                    builder.getFunctionType(types, resultType));
+    function.addEntryBlock();
+    for (auto [i, t] : llvm::enumerate(read)) {
+      const notation::TensorDecl &tensor = program.tensors[t];
+      nameArgument(builder, unsigned(i), t);
+      if (tensor.entries >= 0 && !format::isAllDense(tensor.encoding))
+        function.setArgAttr(i, dialect::kEntriesAttr, builder.getI64IntegerAttr(tensor.entries));
+      if (!format::isAllDense(tensor.encoding))
+        function.setArgAttr(i, dialect::kPatternAttr, builder.getI64IntegerAttr(patterns[t]));
+    }
+    if (!computed) {
+      nameArgument(builder, unsigned(read.size()), statement.lhs.tensor);
+      function.setArgAttr(read.size(), dialect::kStatementAttr, builder.getI64IntegerAttr(number));
+      if (auto operand = hasPatternOf())
+        function.setArgAttr(read.size(), dialect::kPatternAttr,
+                            builder.getI64IntegerAttr(patterns[*operand]));
+    }
+    for (BlockArgument arg : function.getArguments())
+      if (auto name = function.getArgAttrOfType<StringAttr>(arg.getArgNumber(), dialect::kNameAttr))
+        arg.setLoc(NameLoc::get(name, arg.getLoc()));
+    function.setResultAttr(0, dialect::kNameAttr, builder.getStringAttr(result().name));
+  }
+
+  void nameArgument(OpBuilder &builder, unsigned number, unsigned tensor) {
+    function.setArgAttr(number, dialect::kNameAttr, builder.getStringAttr(program.tensors[tensor].name));
+    if (program.statements.size() > 1)
+      function.setArgAttr(number, dialect::kSizesAttr, builder.getDenseI64ArrayAttr(sizes[tensor]));
+  }
+
+  AffineMap mapOf(MLIRContext *context, const std::vector<notation::Affine> &subscripts) const {
+    SmallVector<AffineExpr> exprs;
+    for (const notation::Affine &s : subscripts) {
+      AffineExpr e = getAffineConstantExpr(s.constant, context);
+      for (auto [index, coefficient] : s.terms)
+        e = e + getAffineDimExpr(loopOf(index), context) * coefficient;
+      exprs.push_back(e);
+    }
+    return AffineMap::get(loops.size(), 0, exprs, context);
+  }
+  unsigned loopOf(unsigned index) const { return llvm::find(loops, index) - loops.begin(); }
+
+  /// The statement's indices: those of the result, then the reductions.
+  void makeLoops() {
+    for (const notation::Affine &s : statement.lhs.subscripts)
+      loops.push_back(s.terms[0].first);
+    kinds.assign(loops.size(), utils::IteratorType::parallel);
+    loops.append(statement.reductionIndices.begin(), statement.reductionIndices.end());
+    kinds.append(statement.reductionIndices.size(), utils::IteratorType::reduction);
+  }
+
+  Value argument(unsigned tensor) const {
+    func::FuncOp f = function; // accessors of operations are not const
+    return f.getArgument(llvm::find(read, tensor) - read.begin());
+  }
+
+  /// Adds an operand without elements for each index that no operand has as a plain subscript (as `i` and `r`
+  /// in `A(i+r)`): linalg takes the extents of its loops from shapes.
+  void addExtents(OpBuilder &b, SmallVectorImpl<Value> &inputs, SmallVectorImpl<AffineMap> &maps) const {
+    AffineMap outMap = mapOf(b.getContext(), statement.lhs.subscripts);
+    for (auto [l, index] : llvm::enumerate(loops)) {
+      auto plain = [&, d = unsigned(l)](AffineMap map) {
+        return llvm::any_of(map.getResults(),
+                            [&](AffineExpr e) { return e == getAffineDimExpr(d, b.getContext()); });
+      };
+      if (llvm::any_of(maps, plain) || plain(outMap))
+        continue;
+      inputs.push_back(tensor::EmptyOp::create(b, loc(b), {program.indices[index].size}, b.getI1Type()));
+      maps.push_back(AffineMap::get(loops.size(), 0, getAffineDimExpr(l, b.getContext())));
+    }
+  }
+
+  /// What the schedule says, and where. Conversions are ops; the increments of a new tensor have no operands.
+  void schedule(linalg::GenericOp generic) const {
+    const notation::LoopSchedule &said = statement.loops;
+    Builder b(generic.getContext());
+    SmallVector<Location> places;
+    auto place = [&](const std::string &primitive, const support::SourceRange &range) {
+      places.push_back(FusedLoc::get({placeOf(b, range)}, b.getStringAttr(primitive), b.getContext()));
+    };
+    SmallVector<StringRef> order(said.order.begin(), said.order.end());
+    SmallVector<NamedAttribute> strategies;
+    if (!order.empty())
+      place("reorder", said.orderRange);
+    // The loops in which increments meet the old entries have no strategy.
+    const bool main =
+        generic.getNumLoops() == statement.lhs.subscripts.size() + statement.reductionIndices.size();
+    for (const notation::LoopSchedule::Strategy &s : said.strategies) {
+      if (!main)
+        break;
+      strategies.push_back(b.getNamedAttr(
+          s.loop, dialect::StrategyAttr::get(b.getContext(), *dialect::symbolizeStrategy(s.strategy))));
+      place("strategy " + s.loop, s.range);
+    }
+    DictionaryAttr loops = directives(b, place);
+    ArrayAttr at;
+    if (said.place)
+      at = b.getStrArrayAttr(SmallVector<StringRef>(said.place->loops.begin(), said.place->loops.end()));
+    if (at)
+      place("compute_at", said.place->range);
+    const bool planned = computed && statement.plan != notation::AssemblyPlan::Auto;
+    // The dialect's plans are those of the notation.
+    auto plan = dialect::AssemblyPlanAttr::get(b.getContext(), dialect::AssemblyPlan(statement.plan));
+    if (order.empty() && strategies.empty() && !loops && !at && !planned)
+      return;
+    generic->setAttr(
+        dialect::kScheduleAttr,
+        dialect::ScheduleAttr::get(b.getContext(), order.empty() ? ArrayAttr() : b.getStrArrayAttr(order),
+                                   strategies.empty() ? DictionaryAttr() : b.getDictionaryAttr(strategies),
+                                   loops, at, planned ? plan : dialect::AssemblyPlanAttr()));
+    if (!places.empty())
+      generic->setLoc(FusedLoc::get(places, b.getStringAttr("schedule"), b.getContext()));
+  }
+
+  /// By loop; null where nothing is said of any.
+  DictionaryAttr
+  directives(Builder &b, function_ref<void(const std::string &, const support::SourceRange &)> place) const {
+    using Directive = notation::LoopSchedule::Directive;
+    llvm::MapVector<StringRef, dialect::DirectivesAttr> loops;
+    for (const Directive &d : statement.loops.directives) {
+      const auto count = uint64_t(d.count);
+      // The dialect's ways are those of the notation.
+      auto threads = d.kind == Directive::Parallelize
+                         ? dialect::ThreadsAttr::get(b.getContext(), dialect::Threads(d.threads))
+                         : dialect::ThreadsAttr();
+      auto own = dialect::DirectivesAttr::get(b.getContext(), {}, threads,
+                                              d.kind == Directive::Vectorize ? count : 0,
+                                              d.kind == Directive::Unroll ? count : 0);
+      dialect::DirectivesAttr &all = loops[d.loop];
+      all = own.orElse(all);
+      place((d.kind == Directive::Parallelize ? "parallelize "
+             : d.kind == Directive::Vectorize ? "vectorize "
+                                              : "unroll ") +
+                d.loop,
+            d.range);
+    }
+    SmallVector<NamedAttribute> named;
+    for (auto &[loop, all] : loops)
+      named.push_back(b.getNamedAttr(loop, all));
+    return named.empty() ? DictionaryAttr() : b.getDictionaryAttr(named);
+  }
+
+  Location placeOf(Builder &b, const support::SourceRange &range) const {
+    const support::TextPosition begin = support::positionOf(program.schedule, range.begin),
+                                end = support::positionOf(program.schedule, range.end);
+    return FileLineColRange::get(b.getStringAttr(program.scheduleName), begin.line, begin.column, end.line,
+                                 end.column);
+  }
+
+  /// The operand in the format that the schedule asks for.
+  Value converted(OpBuilder &b, unsigned tensor, Value arg) const {
+    for (const notation::LoopSchedule::Conversion &c : statement.loops.conversions)
+      if (c.tensor == tensor) {
+        auto type = cast<RankedTensorType>(arg.getType());
+        const format::Encoding target = notation::conversionTarget(program, c);
+        return dialect::ConvertOp::create(b, placeOf(b, c.range), dialect::withEncoding(type, target), arg);
+      }
+    return arg;
+  }
+
+  Value makeGeneric(OpBuilder &b, ArrayRef<Value> inputs, SmallVector<AffineMap> maps, Value init,
+                    function_ref<void(OpBuilder &, ValueRange)> body) const {
+    maps.push_back(mapOf(b.getContext(), statement.lhs.subscripts));
+    auto generic =
+        linalg::GenericOp::create(b, loc(b), init.getType(), inputs, init, maps, kinds,
+                                  [&](OpBuilder &nested, Location, ValueRange args) { body(nested, args); });
+    SmallVector<StringRef> names;
+    for (unsigned index : ArrayRef(loops).take_front(kinds.size()))
+      names.push_back(program.indices[index].name);
+    generic->setAttr(dialect::kIndicesAttr, b.getStrArrayAttr(names));
+    if (program.statements.size() > 1)
+      generic->setAttr(dialect::kNameAttr, b.getStringAttr(nameOf(program, statement)));
+    return generic.getResult(0);
+  }
+
+  /// The loops over the statement's operands and, with `old`, over the entries that the result already has,
+  /// the operand behind them.
+  Value makeStatement(OpBuilder &b, bool old, function_ref<Value(ArrayRef<Value> inputs)> init,
+                      function_ref<void(OpBuilder &, ValueRange)> body) const {
+    SmallVector<Value> inputs;
+    SmallVector<AffineMap> maps;
+    for (auto [o, access] : llvm::enumerate(operands)) {
+      Value arg = converted(b, access.tensor, argument(access.tensor));
+      inputs.push_back(patternOperand == o ? asResult(b, arg) : arg);
+      maps.push_back(mapOf(b.getContext(), access.subscripts));
+    }
+    if (old) {
+      inputs.push_back(argument(statement.lhs.tensor));
+      maps.push_back(mapOf(b.getContext(), statement.lhs.subscripts));
+    }
+    addExtents(b, inputs, maps);
+    return makeGeneric(b, inputs, maps, init(inputs), body);
+  }
+
+  Value intoArgument(OpBuilder &b) {
+    return makeStatement(
+        b, /*old=*/false, [&](ArrayRef<Value> inputs) { return makeInit(b, inputs); },
+        [&](OpBuilder &nested, ValueRange args) { body(nested, args, args.back()); });
+  }
+
+  /// A new tensor in one go; entries the result already has are the start of those at the same coordinates.
+  Value intoNewTensor(OpBuilder &b) {
+    Scalar start = statement.assign || statement.accumulate
+                       ? format::fillValue(resultEncoding, result().type)
+                       : notation::identity(statement.reduce, result().type);
+    return makeStatement(
+        b, statement.accumulate,
+        [&](ArrayRef<Value>) { return newTensor(b, result().type, resultEncoding, start); },
+        [&](OpBuilder &nested, ValueRange args) {
+          body(nested, args, statement.accumulate ? args[operands.size()] : args.back());
+        });
+  }
+
+  /// What the reduction adds to the result, where it adds something.
+  Value makeIncrements(OpBuilder &b) {
+    ElementType type = statement.rhs->type;
+    Scalar start = notation::identity(statement.reduce, type);
+    return makeStatement(
+        b, /*old=*/false,
+        [&](ArrayRef<Value>) { return newTensor(b, type, incrementEncoding(start), start); },
+        [&](OpBuilder &nested, ValueRange args) {
+          BodyBuilder builder = bodyBuilder(nested, args);
+          linalg::YieldOp::create(nested, loc(nested), contribution(builder, args.back()));
+        });
+  }
+
+  /// The increments meet the entries the result already has, or are rounded to its type.
+  Value finishIncrements(OpBuilder &b, Value increments) {
+    loops.resize(statement.lhs.subscripts.size());
+    kinds.resize(loops.size());
+    AffineMap outMap = mapOf(b.getContext(), statement.lhs.subscripts);
+    SmallVector<Value> inputs{increments};
+    if (statement.accumulate)
+      inputs.push_back(argument(statement.lhs.tensor));
+    Value init =
+        newTensor(b, result().type, resultEncoding, format::fillValue(resultEncoding, result().type));
+    return makeGeneric(b, inputs, SmallVector<AffineMap>(inputs.size(), outMap), init,
+                       [&](OpBuilder &nested, ValueRange args) {
+                         BodyBuilder builder = bodyBuilder(nested, args);
+                         ElementType compute = statement.rhs->type;
+                         Value value = args[0];
+                         if (statement.accumulate)
+                           value = builder.reduce(statement.reduce, compute,
+                                                  builder.convert(args[1], result().type, compute), value);
+                         value = builder.convert(value, compute, result().type);
+                         if (!statement.accumulate) { // what the reduction starts from is no entry
+                           Value stored =
+                               dialect::StoredOp::create(nested, loc(nested), nested.getI1Type(), args[0]);
+                           value = arith::SelectOp::create(nested, loc(nested), stored, value, args.back());
+                         }
+                         linalg::YieldOp::create(nested, loc(nested), value);
+                       });
+  }
+
+  /// The result's encoding, unset where the reduction has not been.
+  format::Encoding incrementEncoding(const Scalar &start) const {
+    format::Encoding encoding = resultEncoding;
+    // Elements of a row that no increment reached would look like entries in the second step.
+    const bool full = encoding.levels.back().format.kind == format::LevelKind::Dense;
+    if (!isPlain(encoding) || (full && !statement.accumulate && startsElsewhere(start))) {
+      encoding.levels = plainLevels(encoding.order());
+      // Widths that do for blocks and groups may not do for whole dimensions.
+      const bool large = llvm::any_of(result().dims, [](int64_t size) { return size > INT32_MAX; });
+      for (unsigned *width : {&encoding.posWidth, &encoding.crdWidth})
+        *width = *width == 0 ? 0 : large ? 64 : std::max(*width, 32u);
+    }
+    ElementType type = statement.rhs->type;
+    encoding.implicitVal.reset();
+    encoding.fill.reset();
+    if (isFloat(type) || isComplex(type)) {
+      if (start.f != std::complex<double>(0))
+        encoding.fill = start.f.real() == 1 ? "1" : start.f.real() < 0 ? "-inf" : "inf";
+    } else if (start.i != 0) {
+      encoding.fill = type == ElementType::Bool ? "true" : std::to_string(start.i);
+    }
+    return encoding;
+  }
+
+  /// Whether the reduction does not start from the result's fill.
+  bool startsElsewhere(const Scalar &start) const {
+    const Scalar fill = format::fillValue(resultEncoding, statement.rhs->type);
+    return isFloat(statement.rhs->type) || isComplex(statement.rhs->type) ? fill.f != start.f
+                                                                          : fill.i != start.i;
+  }
+
+  /// Formats in which the increments can meet the old entries coordinate by coordinate.
+  static bool isPlain(const format::Encoding &encoding) {
+    using enum format::LevelKind;
+    return format::digits(encoding) && llvm::all_of(encoding.levels, [](const format::Level &level) {
+             const format::LevelFormat &f = level.format;
+             return f.ordered && !f.padded &&
+                    llvm::is_contained({Dense, Batch, Compressed, LooseCompressed, Singleton}, f.kind);
+           });
+  }
+  static std::vector<format::Level> plainLevels(unsigned order) {
+    std::vector<format::Level> levels = format::denseEncoding(order).levels;
+    for (unsigned l = order == 2 ? 1 : 0; l < order; ++l)
+      levels[l].format.kind = format::LevelKind::Compressed;
+    return levels;
+  }
+
+  /// A tensor that does not exist yet: every coordinate has the value `start` before the first contribution.
+  Value newTensor(OpBuilder &b, ElementType type, const format::Encoding &encoding,
+                  const Scalar &start) const {
+    notation::TensorDecl decl = result();
+    decl.type = type;
+    SmallVector<Value> sizes;
+    for (const notation::Affine &s : statement.lhs.subscripts)
+      sizes.push_back(indexSize(b, s.terms[0].first));
+    Value empty = tensor::EmptyOp::create(b, loc(b), tensorType(*b.getContext(), decl, encoding), sizes);
+    Value value = BodyBuilder(b, loc(b), options.strictFp, nullptr).constant(type, start);
+    return dialect::FillOp::create(b, loc(b), empty.getType(), value, empty);
+  }
+
+  /// The size of an index: that of a dimension it alone subscripts, else (`A(i+r)`) a constant.
+  Value indexSize(OpBuilder &b, unsigned index) const {
+    auto size = [&](const Access &access) -> Value {
+      for (auto [d, s] : llvm::enumerate(access.subscripts))
+        if (s.isVariable() && s.terms[0].first == index)
+          return tensor::DimOp::create(b, loc(b), argument(access.tensor), d);
+      return {};
+    };
+    for (const Access &access : operands)
+      if (Value found = size(access))
+        return found;
+    return statement.accumulate ? size(statement.lhs)
+                                : arith::ConstantIndexOp::create(b, loc(b), program.indices[index].size);
+  }
+
+  /// The pattern's operand with the structure that the result has.
+  Value asResult(OpBuilder &b, Value arg) const {
+    auto type = cast<RankedTensorType>(arg.getType());
+    if (format::sharesStructure(resultEncoding, dialect::getEncoding(type).getValue()))
+      return arg;
+    return dialect::ConvertOp::create(b, loc(b), dialect::withEncoding(type, resultEncoding), arg);
+  }
+
+  Value makeInit(OpBuilder &b, ArrayRef<Value> inputs) {
+    Value init = function.getArguments().back();
+    if (patternOperand)
+      init = dialect::LikeOp::create(b, loc(b), init.getType(), init, inputs[*patternOperand]);
+    if (statement.accumulate)
+      return init;
+    BodyBuilder builder(b, loc(b), options.strictFp, nullptr);
+    const Scalar identity = notation::identity(statement.reduce, result().type);
+    Value start = builder.constant(result().type, statement.assign ? Scalar{} : identity);
+    return dialect::FillOp::create(b, loc(b), init.getType(), start, init);
+  }
+
+  BodyBuilder bodyBuilder(OpBuilder &b, ValueRange args) const {
+    return BodyBuilder(b, loc(b), options.strictFp,
+                       [this, args](const Access &access) { return args[find(access)]; });
+  }
+
+  /// The accumulator after one point of the iteration space, in the type of the right-hand side.
+  Value contribution(BodyBuilder &builder, Value accumulator) const {
+    Value value = builder.expr(statement.rhs);
+    if (!statement.assign)
+      value = builder.reduce(statement.reduce, statement.rhs->type, accumulator, value);
+    return statement.where ? builder.select(builder.mask(statement.where), value, accumulator) : value;
+  }
+
+  void body(OpBuilder &b, ValueRange args, Value accumulator) const {
+    BodyBuilder builder = bodyBuilder(b, args);
+    // Narrow floats compute, and accumulate, in the type of the right-hand side.
+    ElementType compute = statement.rhs->type;
+    Value value = contribution(builder, builder.convert(accumulator, result().type, compute));
+    linalg::YieldOp::create(b, loc(b), builder.convert(value, compute, result().type));
+  }
+
+  const notation::Program &program;
+  const Statement &statement;
+  const ImportOptions &options;
+  ArrayRef<int64_t> patterns;           ///< of the tensors, before the statement
+  ArrayRef<SmallVector<int64_t>> sizes; ///< of the tensors: equal numbers for equal sizes
+  std::vector<Access> operands;
+  SmallVector<unsigned> read;  ///< tensors, one function argument each
+  SmallVector<unsigned> loops; ///< linalg dimension -> index variable
+  SmallVector<utils::IteratorType> kinds;
+  format::Encoding resultEncoding;
+  std::optional<size_t> patternOperand;
+  bool computed = false; ///< the result is a new tensor
+  func::FuncOp function;
+};
+
+} // namespace
+
+ImportedStatement importStatement(OpBuilder &b, const notation::Program &program, unsigned number,
+                                  const ImportOptions &options, ArrayRef<int64_t> patterns,
+                                  ArrayRef<SmallVector<int64_t>> sizes) {
+  StatementImporter importer(program, program.statements[number], options, patterns, sizes);
+  func::FuncOp function = importer.build(b, number);
+  return {function, importer.hasPatternOf()};
+}
+
+} // namespace tulle::passes

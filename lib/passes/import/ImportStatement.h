@@ -1,0 +1,21 @@
+// From one checked statement to its function.
+#pragma once
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/import/Import.h"
+
+namespace tulle::passes {
+
+struct ImportedStatement {
+  mlir::func::FuncOp function;
+  /// The tensor that stores the same coordinates at the same positions as the result, after the statement.
+  std::optional<unsigned> hasPatternOf;
+};
+
+/// Makes `@statement<number>` where the builder stands. `patterns` are those of the tensors before the
+/// statement, as numbers, and `sizes` numbers that are equal for equal sizes. Throws SyntaxError for a sparse
+/// result that would be dense.
+ImportedStatement importStatement(mlir::OpBuilder &b, const notation::Program &program, unsigned number,
+                                  const ImportOptions &options, llvm::ArrayRef<int64_t> patterns,
+                                  llvm::ArrayRef<llvm::SmallVector<int64_t>> sizes);
+
+} // namespace tulle::passes
