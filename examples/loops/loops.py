@@ -12,7 +12,7 @@ from tulle_example import compare, matrix, program, run
 
 random = numpy.random.default_rng(1)
 A = matrix(scipy.sparse.random(120, 120, 0.02, "csr", random_state=1))  # A(i,j): an edge from i to j
-A.setdiag(0)
+A = A - scipy.sparse.diags(A.diagonal(), format="csr")
 A.eliminate_zeros()
 n = A.shape[0]
 both = A + A.T
