@@ -26,8 +26,8 @@ public:
     out.orders.resize(out.tensors.size());
     firstUse.resize(out.tensors.size());
     for (unsigned t = 0; t < out.tensors.size(); ++t)
-      if (out.like[t])
-        out.orders[*out.like[t]] = orderOf(*out.like[t], t);
+      if (const std::optional<unsigned> order = out.like[t] ? orderOf(*out.like[t], t) : std::nullopt)
+        out.orders[*out.like[t]] = *order;
     for (unsigned s = 0; s < out.statements.size(); ++s)
       statement(s);
     for (unsigned order : out.orders)
@@ -53,8 +53,9 @@ private:
     out.like[*tensor] = out.tensor(pattern);
   }
 
-  /// The order of a tensor that lends its structure to `borrower`: as the text uses it, else the same.
-  unsigned orderOf(unsigned tensor, unsigned borrower) const {
+  /// The order of a tensor that lends its structure to `borrower`: as the text uses it, else the same; nothing
+  /// where both stand without subscripts only.
+  std::optional<unsigned> orderOf(unsigned tensor, unsigned borrower) const {
     std::optional<unsigned> own, borrowed;
     auto visit = [&](const Access &a) {
       if (!a.bare && a.tensor == tensor)
@@ -67,7 +68,7 @@ private:
       forEachAccess(s.rhs, visit);
       forEachAccess(s.where, visit);
     }
-    return own.value_or(borrowed.value_or(0));
+    return own ? own : borrowed;
   }
 
   /// `… where M` of a result like A is `… where M & A`.

@@ -48,30 +48,29 @@ std::string randomLoop(const notation::Program &program, Random &random) {
   return program.indices.empty() ? "i" : random.pick(program.indices).name;
 }
 
+/// Mostly what fits most loops.
 std::string randomDirective(const notation::Program &program, Random &random) {
   const std::string loop = randomLoop(program, random);
+  if (random.chance(0.6))
+    return fmt::format("unroll({}, {})", loop, int64_t(2) << random.below(4));
   if (random.chance(0.4))
-    return fmt::format(
-        "parallelize({}{})", loop,
-        random.pick<const char *>({"", ", none", ", entries", ", disjoint", ", reduce", ", private"}));
-  return fmt::format("{}({}, {})", random.pick<const char *>({"vectorize", "unroll"}), loop,
-                     int64_t(1) << random.below(5));
+    return fmt::format("vectorize({}, {})", loop, int64_t(1) << random.below(5));
+  return fmt::format("parallelize({}{})", loop,
+                     random.pick<const char *>(
+                         {", none", ", none", "", ", entries", ", disjoint", ", reduce", ", private"}));
 }
 
 std::string randomPlace(const notation::Program &program, Random &random) {
-  const std::string producer =
-      notation::nameOf(program, program.statements[size_t(random.below(int64_t(program.statements.size())))]);
+  const size_t number = size_t(random.below(int64_t(program.statements.size())));
+  const std::string producer = notation::nameOf(program, program.statements[number]);
   const std::string loop = randomLoop(program, random);
-  switch (random.below(5)) {
-  case 0:
-    return fmt::format("compute_root({})", producer);
-  case 1:
-    return fmt::format("compute_at({}, {})", producer, loop);
-  case 2:
-    return fmt::format("compute_at({0}, {1}_block, {1})", producer, loop);
-  default:
+  if (random.chance(0.4))
     return fmt::format("compute_inline({})", producer);
-  }
+  if (random.chance(0.5))
+    return fmt::format("compute_root({})", producer);
+  return fmt::format(
+      fmt::runtime(random.chance(0.5) ? "compute_at({0}, {1})" : "compute_at({0}, {1}_block, {1})"), producer,
+      loop);
 }
 
 std::string randomPrimitive(const notation::Program &program, Random &random) {
@@ -101,7 +100,7 @@ std::string randomPrimitive(const notation::Program &program, Random &random) {
 std::string scheduleRandomly(notation::Program &program, Random random) {
   const notation::Program original = program;
   std::string text;
-  for (int64_t n = random.below(4); n > 0; --n) {
+  for (int64_t n = random.below(3); n > 0; --n) {
     std::string target = random.chance(0.3) && program.statements.size() > 1
                              ? program.tensors[program.statements.front().lhs.tensor].name + ": "
                              : "";

@@ -69,10 +69,10 @@ void lendToResults(Case &c) {
       }
 }
 
-/// What is computed has values of its own, and may have outer levels only.
+/// What is computed has values of its own, and may have outer levels only, or dense ones below.
 static std::string formatOfResult(const Given &given, size_t order) {
   format::Encoding encoding = format::parseFormat(given.format, given.dims.size());
-  if (order < given.dims.size())
+  if (order != given.dims.size())
     return fmt::format("{{ {} }}", format::printBody(format::likeEncoding(encoding, unsigned(order))));
   return encoding.explicitVal ? fmt::format("{{ {} }}", format::printBody(format::withStoredValues(encoding)))
                               : given.format;
@@ -91,9 +91,12 @@ std::string formatOfPattern(const Case &c, const std::string &name) {
         return "dense";
       if (pattern.kind != notation::PatternKind::Operand)
         continue;
+      // The format of a tensor that is like another is that one's.
       const std::string &operand = program.tensors[pattern.operand->tensor].name;
-      if (c.inputs.count(operand))
-        found = formatOfResult(c.inputs.at(operand), s.lhs.subscripts.size());
+      const auto like = c.likes.find(operand);
+      const auto owner = c.inputs.find(like == c.likes.end() ? operand : like->second);
+      if (owner != c.inputs.end())
+        found = formatOfResult(owner->second, s.lhs.subscripts.size());
     }
     return found;
   } catch (const Error &) {
