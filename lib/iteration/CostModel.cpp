@@ -86,6 +86,18 @@ Choice<std::vector<Tile>> CostModel::tiles(unsigned elementBits, unsigned elemen
                              used, cpu.registers, why)};
 }
 
+Choice<RowTile> CostModel::rowTile(unsigned elementBits, unsigned asked) const {
+  // Half of the registers are accumulators: more than the latency of a multiplication needs, and each vector
+  // of what rows share is loaded for a quarter of the registers. All but the first of some groups load that
+  // from L1 (experiment 059).
+  const RowTile tile{std::max<int64_t>(2, cpu.registers / 4), 8, 2,
+                     asked ? asked : std::max(2u, cpu.vectorBits / std::max(elementBits, 1u))};
+  return {tile,
+          fmt::format("tiles of {} rows of {} vectors of {}: each loads a vector of the other factor once "
+                      "for all of its rows; {} accumulators of {} registers",
+                      tile.rows, tile.vectors, tile.elements, tile.rows * tile.vectors, cpu.registers)};
+}
+
 int64_t CostModel::jammedIterations(bool gathers) const {
   // Coordinates are streams, too (experiment 007).
   return gathers && !cpu.hardwarePrefetch ? cpu.gatherSteps : costs.jammedIterations;

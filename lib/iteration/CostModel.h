@@ -17,6 +17,14 @@ struct Tile {
   bool operator==(const Tile &) const = default;
 };
 
+/// The same of several rows: so many vectors of each; and for so many groups of rows after each other.
+struct RowTile {
+  int64_t rows, groups;
+  int64_t vectors;
+  unsigned elements;
+  bool operator==(const RowTile &) const = default;
+};
+
 /// What was chosen, and one line that says against what, with the figures.
 template <typename T> struct Choice {
   T value{};
@@ -58,8 +66,8 @@ struct Costs {
   /// operand's.
   int64_t cacheBlockResultRows = 16, cacheBlockOperandRows = 32, cacheBlockSparsity = 3;
 
-  /// Loops that run block by block: entries of a block, so that what one loop stores and the next reads stays
-  /// in the L1 cache.
+  /// Loops that run block by block: entries of a block, or elements of a tensor that is stored in it, so that
+  /// what one loop stores and the next reads stays in the core's own caches.
   int64_t fusedBlockEntries = 16384;
 
   /// Segments that several loops traverse: up to so many vectors stay in registers from one to the next.
@@ -163,6 +171,9 @@ public:
   /// Tiles of a row that stays in registers while a loop adds to it, widest first. `elements`: those of a
   /// vector; `regular`: nothing speaks against wider ones; `gathers`: scalarized ones.
   Choice<std::vector<Tile>> tiles(unsigned elementBits, unsigned elements, bool regular, bool gathers) const;
+  /// A tile of several rows that stay in registers while a loop adds to them what they share. `asked`:
+  /// elements of a vector, or 0.
+  Choice<RowTile> rowTile(unsigned elementBits, unsigned asked = 0) const;
 };
 
 /// Entry counts as far as loop orders depend on them: powers of four relative to the smallest, so that code

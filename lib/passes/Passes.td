@@ -374,6 +374,18 @@ def ExpandBf16 : FunctionPass<"tulle-expand-bf16", arith, "Expand rounding to bf
   nan stays nan.
 }]>;
 
+def TileRows : FunctionPass<"tulle-tile-rows", vector # arith # scf # memref, "Tile several rows of a product for registers", [{
+  `for i: for p: for k: C[f(i) + k] = g(C[f(i) + k], i, p, k)`, where rows are independent, the bounds of p and k do not depend on i, and some
+  vector of an operand is the same for all i (a product of matrices, of blocks, of a row of blocks), gets a loop before it over groups of
+  rows: vectors of several rows are loaded or start from their initialization, are updated over all p, and are stored. What does not
+  depend on i is then loaded once for all of them. Every element sees the same operations in the same order. Rows that are left, and all
+  where the nest does not update what a loop before it initializes, at run time, stay with the loop as it was.
+}]> {
+  let options = [
+    Option<"vl", "vl", "unsigned", /*default=*/"0", "Elements of a vector; 0: the widest vector">
+  ];
+}
+
 def RegisterTiles : FunctionPass<"tulle-register-tiles", vector # arith # scf # memref # llvm, "Tile reduction nests for registers", [{
   `for p: for k: C[f(k)] = g(C[f(k)], …)`, where f does not depend on p, becomes a loop over tiles of k (several vectors, then
   a masked one) in which the elements are loaded once, updated over all p and stored once. Every element sees the same

@@ -87,6 +87,18 @@ TEST(CostModel, TilesAreOfWholeCacheLinesWhereTheyMayBe) {
   EXPECT_EQ(CostModel(narrow).tiles(64, 2, true, false).value, (std::vector<Tile>{{8, 2}, {2, 2}}));
 }
 
+TEST(CostModel, TilesOfSeveralRowsTakeHalfOfTheRegisters) {
+  Cpu wide = genericCpu();
+  wide.vectorBits = 512;
+  wide.registers = 32;
+  EXPECT_EQ(CostModel(wide).rowTile(64).value, (RowTile{8, 8, 2, 8}));
+  EXPECT_EQ(CostModel(wide).rowTile(32).value, (RowTile{8, 8, 2, 16}));
+  EXPECT_EQ(CostModel(wide).rowTile(32, 4).value, (RowTile{8, 8, 2, 4}));
+  wide.vectorBits = 256;
+  wide.registers = 16;
+  EXPECT_EQ(CostModel(wide).rowTile(64).value, (RowTile{4, 8, 2, 4}));
+}
+
 TEST(CostModel, RowsAreReducedByWholeCacheLinesWhereThereAreSuchVectors) {
   Cpu wide = genericCpu();
   wide.vectorBits = 512;

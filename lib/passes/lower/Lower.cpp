@@ -21,9 +21,15 @@ namespace tulle::passes {
 
 namespace tulle::lower {
 
-/// The element of the buffer of values that is at a position.
+/// The element of the buffer of values that is at a position. Of a sum, the first part is the start of what
+/// the second runs over: elements stay a start and a loop's index.
 static Value valueAt(const Emitter &emit, Value position) {
-  return emit.storage.firstValue ? emit.sub(position, emit.storage.firstValue) : position;
+  Value first = emit.storage.firstValue;
+  if (!first)
+    return position;
+  if (auto sum = position.getDefiningOp<arith::AddIOp>())
+    return emit.add(emit.sub(sum.getLhs(), first), sum.getRhs());
+  return emit.sub(position, first);
 }
 
 /// Truth values are bytes in memory. What the format says is in none.

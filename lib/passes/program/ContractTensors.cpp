@@ -46,9 +46,11 @@ private:
            function.getArgAttr(destination.getArgNumber(), kStatementAttr) &&
            llvm::all_of(destination.getUses(), [&](OpOperand &use) {
              Operation *user = use.getOwner();
-             if (isa<tensor::DimOp>(user) || user == block)
+             if (user == block)
                return false;
-             return user == fill || user == loop || (program::readsPattern(user) && loop->isAncestor(user));
+             auto dim = dyn_cast<tensor::DimOp>(user);
+             return (dim && dim.getConstantIndex()) || user == fill || user == loop ||
+                    (program::readsPattern(user) && loop->isAncestor(user));
            });
   }
 
@@ -100,12 +102,23 @@ private:
     return int64_t(sizes.size()) == cast<RankedTensorType>(destination.getType()).getRank();
   }
 
+  static Value constantBefore(Operation *op, int64_t value) {
+    OpBuilder b(op);
+    return arith::ConstantIndexOp::create(b, op->getLoc(), value);
+  }
+
   void replace(BlockArgument like) {
     OpBuilder b(block->getBlock(), std::next(block->getIterator()));
     auto type = cast<RankedTensorType>(destination.getType());
     SmallVector<Value> dims;
     for (auto [arg, d] : sizes)
       dims.push_back(tensor::DimOp::create(b, block.getLoc(), arg, d));
+    for (Operation *user : llvm::make_early_inc_range(destination.getUsers()))
+      if (auto dim = dyn_cast<tensor::DimOp>(user)) {
+        auto [arg, d] = sizes[size_t(*dim.getConstantIndex())];
+        dim.getSourceMutable().assign(arg);
+        dim.getIndexMutable().assign(constantBefore(dim, d));
+      }
     Value empty = EmptyOp::create(b, block.getLoc(), type, dims, like, block);
     Value start = empty;
     if (fill)

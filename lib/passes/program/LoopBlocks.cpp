@@ -1,6 +1,7 @@
 // A loop over blocks is a loop over their numbers, whose body partitions the space by its coordinate.
 #include "passes/program/LoopBlocks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/program/TensorFlow.h"
 
 using namespace mlir;
@@ -21,11 +22,33 @@ Value spaceOf(IterateOp loop) {
   return block ? block.getSpace() : loop.getSpace();
 }
 
+/// How many elements of a tensor belong to entries of which there are so many: all of them, if every level
+/// has all coordinates. Null where levels are not dimensions, or an entry has one element.
+static Value elementsOf(OpBuilder &b, Location loc, Value tensor, Value entries) {
+  const format::Encoding &encoding = getEncoding(cast<RankedTensorType>(tensor.getType())).getValue();
+  const std::optional<std::vector<format::Digit>> digits = format::digits(encoding);
+  if (!digits || digits->size() != encoding.order())
+    return {};
+  auto isFull = [](const format::Level &level) { return format::isFull(level.format); };
+  const auto tail = size_t(std::find_if_not(encoding.levels.rbegin(), encoding.levels.rend(), isFull).base() -
+                           encoding.levels.begin());
+  if (digits->size() <= std::max<size_t>(tail, 1))
+    return {};
+  Value elements = tail == 0 ? arith::ConstantIndexOp::create(b, loc, 1).getResult() : entries;
+  for (size_t level = tail; level < digits->size(); ++level)
+    elements =
+        arith::MulIOp::create(b, loc, elements, tensor::DimOp::create(b, loc, tensor, (*digits)[level].dim));
+  return elements;
+}
+
 Blocks blocksOf(OpBuilder &b, IterateOp loop, Value estimate, int64_t entries) {
   Location loc = loop.getLoc();
   Value zero = arith::ConstantIndexOp::create(b, loc, 0);
   Value size = arith::ConstantIndexOp::create(b, loc, entries);
   Value work = WorkOp::create(b, loc, loop.getSpace(), estimate);
+  for (Value init : loop.getInits())
+    if (Value elements = isa<RankedTensorType>(init.getType()) ? elementsOf(b, loc, init, work) : Value())
+      work = arith::MaxUIOp::create(b, loc, work, elements);
   Value count = arith::CeilDivUIOp::create(b, loc, work, size);
   return {RangeOp::create(b, loc, zero, count), loop.getSpace(), count, estimate};
 }

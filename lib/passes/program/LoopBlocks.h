@@ -18,7 +18,8 @@ struct Blocks {
   mlir::Value range; ///< of their numbers
   mlir::Value space, count, estimate;
 };
-/// Blocks of about so many entries of the loop's space; `estimate` may be null.
+/// Blocks of about so many entries of the loop's space, or so many elements of a tensor that it stores;
+/// `estimate` may be null.
 Blocks blocksOf(mlir::OpBuilder &b, dialect::IterateOp loop, mlir::Value estimate, int64_t entries);
 /// The blocks of a loop over blocks.
 Blocks blocksOf(dialect::IterateOp loop, dialect::PartitionOp block);

@@ -1,0 +1,303 @@
+// tulle-tile-rows: tile several rows of a product for registers.
+//
+// In `for i: for p: for k: C[i*n + k] += A[i, p] * B[p, k]` every row loads all of B. The elements of a few
+// rows stay in registers together, so that what does not depend on i is loaded once for all of them.
+#include "dialect/Costs.h"
+#include "passes/Passes.h"
+#include "passes/analysis/ReductionNest.h"
+#include "passes/vectorize/BodyEmitter.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace tulle::passes {
+#define GEN_PASS_DEF_TILEROWS
+#include "passes/Passes.h.inc"
+
+namespace {
+
+using namespace mlir;
+using Values = SmallVector<Value>;
+
+/// `for i: (loads) [for k: C[f(i) + k] = constant] for p: … for k: C[f(i) + k] = g(C[f(i) + k], i, p, k)`,
+/// where the bounds of the loops over p and k do not depend on i.
+struct RowNest {
+  scf::ForOp rows;
+  ReductionNest nest;           ///< from the loops over p on
+  std::optional<InitLoop> init; ///< what initializes the elements of a row
+};
+
+bool hasBoundsOutside(scf::ForOp loop, scf::ForOp rows) {
+  return rows.isDefinedOutsideOfLoop(loop.getLowerBound()) &&
+         rows.isDefinedOutsideOfLoop(loop.getUpperBound());
+}
+
+/// The nest at the end of a row.
+std::optional<ReductionNest> nestOf(scf::ForOp rows) {
+  auto outer = rows.getBody()->without_terminator().empty()
+                   ? scf::ForOp()
+                   : dyn_cast<scf::ForOp>(rows.getBody()->getTerminator()->getPrevNode());
+  if (!outer)
+    return std::nullopt;
+  for (scf::ForOp inner = innerLoop(outer); inner && innerLoop(inner); inner = innerLoop(inner))
+    outer = inner;
+  std::optional<ReductionNest> nest = matchReductionNest(outer);
+  if (!nest || nest->top()->getParentOp() != rows || nest->ivDependentBounds ||
+      nest->load->getParentOp() != nest->inner || nest->legality.gathers || nest->legality.scatters ||
+      nest->legality.branches)
+    return std::nullopt;
+  const bool sameBounds =
+      hasBoundsOutside(nest->inner, rows) &&
+      llvm::all_of(nest->outers, [&](scf::ForOp loop) { return hasBoundsOutside(loop, rows); });
+  return sameBounds ? nest : std::nullopt;
+}
+
+/// Whether a vector of some operand is the same for all rows: else nothing is loaded less often.
+bool sharesOperand(const ReductionNest &nest, scf::ForOp rows) {
+  scf::ForOp inner = nest.inner;
+  return llvm::any_of(inner.getOps<memref::LoadOp>(), [&](memref::LoadOp load) {
+    return load != nest.load && nest.legality.shapeOf(load) == LaneShape::Varying &&
+           acceptsSlice(load.getIndices()[0], [&](Value value) -> std::optional<bool> {
+             if (value == rows.getInductionVar())
+               return false;
+             return value.getDefiningOp() && !rows.isDefinedOutsideOfLoop(value) ? std::nullopt
+                                                                                 : std::optional(true);
+           });
+  });
+}
+
+/// Whether the operations of a row before its nest only load, but for the initialization: then they may run
+/// before the rows above are stored, since rows are independent.
+bool onlyLoadsBefore(RowNest &found) {
+  memref::StoreOp store = found.nest.store;
+  return llvm::all_of(found.rows.getBody()->without_terminator(), [&](Operation &op) {
+    if (&op == found.nest.top() || (found.init && &op == found.init->loop))
+      return true;
+    auto load = dyn_cast<memref::LoadOp>(op);
+    return onlyLoads(&op) && !(load && load.getMemRef() == store.getMemRef());
+  });
+}
+
+/// Whether the nest updates all elements that are initialized, if the inner loop is as long at run time.
+bool updatesInitialized(RowNest &found) {
+  memref::StoreOp store = found.nest.store;
+  scf::ForOp inner = found.nest.inner, rows = found.rows;
+  std::optional<Value> offset = offsetFrom(store.getIndices()[0], inner);
+  return isZero(inner.getLowerBound()) && offset && *offset == found.init->offset &&
+         rows.isDefinedOutsideOfLoop(found.init->size);
+}
+
+std::optional<RowNest> matchRowNest(scf::ForOp rows) {
+  if (!isParallel(rows) || !hasUnitStep(rows) || rows.getNumResults() != 0 || scheduledUnroll(rows) != 0)
+    return std::nullopt;
+  std::optional<ReductionNest> nest = nestOf(rows);
+  if (!nest || isUnrollScheduled(nest->top()) || scheduledLanes(nest->inner) != 0 ||
+      !sharesOperand(*nest, rows))
+    return std::nullopt;
+  RowNest found{rows, std::move(*nest), {}};
+  memref::StoreOp store = found.nest.store;
+  found.init = findInitLoop(found.nest.top(), store.getMemRef());
+  const bool fits = found.init ? updatesInitialized(found) : isAlwaysDereferenceable(store);
+  return fits && onlyLoadsBefore(found) ? std::optional(std::move(found)) : std::nullopt;
+}
+
+/// What the loop over p, if there is but one, loads from in order, in a row's own part of a buffer that was
+/// there before the function.
+SmallVector<memref::LoadOp> streamsOf(RowNest &found) {
+  SmallVector<memref::LoadOp> streams;
+  scf::ForOp outer = found.nest.top(), rows = found.rows;
+  if (found.nest.outers.size() > 1)
+    return streams;
+  for (memref::LoadOp load : outer.getBody()->getOps<memref::LoadOp>()) {
+    std::optional<Value> start = offsetFrom(load.getIndices()[0], outer);
+    auto isComputed = [&](Value value) -> std::optional<bool> {
+      if (value == rows.getInductionVar() || rows.isDefinedOutsideOfLoop(value))
+        return true;
+      Operation *op = value.getDefiningOp();
+      return op && isMemoryEffectFree(op) && op->getBlock() == rows.getBody() ? std::nullopt
+                                                                              : std::optional(false);
+    };
+    if (isa<BlockArgument>(load.getMemRef()) && start && *start && acceptsSlice(*start, isComputed) &&
+        !rows.isDefinedOutsideOfLoop(*start))
+      streams.push_back(load);
+  }
+  return streams;
+}
+
+/// The loops over groups of rows, before the loop over rows, which is left with the others.
+class TiledRows : levels::Indices {
+public:
+  TiledRows(RowNest found, const iteration::RowTile &shape, int64_t lineBits)
+      : Indices(found.rows), rows(found.rows), streams(streamsOf(found)), nest(std::move(found.nest)),
+        init(found.init), shape(shape), lineBits(lineBits) {}
+
+  void emit() {
+    Value first = rows.getLowerBound(), count = max(sub(rows.getUpperBound(), first), constant(0));
+    Value behind = add(first, times(divide(count, constant(shape.rows)), constant(shape.rows)));
+    if (init)
+      startsFromInit = is(arith::CmpIPredicate::eq, nest.inner.getUpperBound(), init->size);
+    Value step = constant(shape.rows * shape.groups);
+    scf::ForOp blocks = forSteps(b, loc, first, behind, step,
+                                 [&](Value block) { emitBlock(block, min(add(block, step), behind)); });
+    blocks->setAttrs(rows->getAttrs());
+    rows.getLowerBoundMutable().assign(behind);
+  }
+
+private:
+  scf::ForOp rows;
+  SmallVector<memref::LoadOp> streams;
+  ReductionNest nest;
+  std::optional<InitLoop> init;
+  iteration::RowTile shape;
+  int64_t lineBits;     ///< of the cache
+  Value startsFromInit; ///< at run time: whether the nest updates all that is initialized; null without that
+
+  using Maps = ArrayRef<IRMapping>; ///< for each row, what its operations outside of the inner loop became
+
+  /// Some groups of rows, all of them for one range of columns and then for the next: what rows share for
+  /// these columns stays in the L1 cache.
+  void emitBlock(Value begin, Value end) {
+    if (init)
+      branch(b, loc, startsFromInit, [] {}, [&] { initialize(begin, end); });
+    scf::ForOp inner = nest.inner;
+    Value upper = inner.getUpperBound();
+    const int64_t width = shape.vectors * shape.elements;
+    Value whole = divide(max(sub(upper, inner.getLowerBound()), constant(0)), constant(width));
+    Value behind = add(inner.getLowerBound(), times(whole, constant(width)));
+    auto inGroups = [&](auto emit) { forSteps(b, loc, begin, end, constant(shape.rows), emit); };
+    forSteps(b, loc, inner.getLowerBound(), behind, constant(width), [&](Value first) {
+      Value isFirst = is(arith::CmpIPredicate::eq, first, inner.getLowerBound());
+      inGroups([&](Value group) {
+        if (!streams.empty())
+          branch(b, loc, isFirst, [&] { prefetch(add(group, constant(shape.rows * shape.groups))); }, [] {});
+        emitTile(group, first, shape.vectors, {});
+      });
+    });
+    forSteps(b, loc, behind, upper, constant(shape.elements), [&](Value first) {
+      Value mask = activeLanes(b, loc, lanes(), sub(upper, first));
+      inGroups([&](Value group) { emitTile(group, first, 1, mask); });
+    });
+  }
+
+  /// Prefetches what a group of rows reads in the order of the loop over p, while the block before it is
+  /// computed: as many streams as there are rows are more than the hardware follows.
+  void prefetch(Value group) {
+    scf::ForOp outer = nest.top();
+    for (memref::LoadOp load : streams) {
+      const int64_t line = std::max<int64_t>(1, lineBits / load.getMemRefType().getElementTypeBitWidth());
+      Values starts;
+      for (int64_t r = 0; r < shape.rows; ++r)
+        starts.push_back(
+            cloneSlice(b, *offsetFrom(load.getIndices()[0], outer), rows, add(group, constant(r))));
+      forSteps(b, loc, outer.getLowerBound(), outer.getUpperBound(), constant(line), [&](Value p) {
+        for (Value start : starts)
+          memref::PrefetchOp::create(b, loc, load.getMemRef(), add(start, p), /*isWrite=*/false,
+                                     /*localityHint=*/2, /*isDataCache=*/true);
+      });
+    }
+  }
+
+  void initialize(Value begin, Value end) {
+    forSteps(b, loc, begin, end, constant(1), [&](Value row) {
+      IRMapping map = beforeNest(row);
+      b.clone(*init->loop, map);
+    });
+  }
+
+  /// What a row does before its nest, but for its initialization.
+  IRMapping beforeNest(Value row) {
+    IRMapping map;
+    map.map(rows.getInductionVar(), row);
+    for (Operation &op : rows.getBody()->without_terminator())
+      if (&op != nest.top() && !(init && &op == init->loop))
+        b.clone(op, map);
+    return map;
+  }
+
+  Lanes lanes() const { return {.count = int64_t(shape.elements)}; }
+
+  /// So many vectors of each row of a group from element `first` on.
+  void emitTile(Value group, Value first, int64_t vectors, Value mask) {
+    std::vector<IRMapping> maps;
+    for (int64_t r = 0; r < shape.rows; ++r)
+      maps.push_back(beforeNest(add(group, constant(r))));
+    std::vector<BodyEmitter> parts; // row by row
+    for (const IRMapping &map : maps)
+      for (int64_t v = 0; v < vectors; ++v) {
+        BodyEmitter &part =
+            parts.emplace_back(b, nest.legality, lanes(), add(first, constant(v * shape.elements)), mask);
+        part.bind(map);
+        part.hoist([&](Operation *op) { return nest.isOuterInvariant(op); });
+      }
+    Values elements = initialElements(parts);
+    elements = updateFrom(0, maps, parts, elements);
+    for (auto [part, element] : llvm::zip_equal(parts, elements))
+      part.storeHoisted(nest.store, element);
+  }
+
+  Values initialElements(MutableArrayRef<BodyEmitter> parts) {
+    auto loads = [&] {
+      return llvm::map_to_vector(parts, [&](BodyEmitter &part) { return part.loadHoisted(nest.load); });
+    };
+    if (!init)
+      return loads();
+    memref::LoadOp load = nest.load;
+    Value initial = parts.front().splat(load.getType(), init->value);
+    Values initials(parts.size(), initial);
+    return levels::ifElse(
+        b, loc, startsFromInit, ValueRange(initials).getTypes(), [&] { return initials; },
+        [&] { return Values(loads()); });
+  }
+
+  /// The elements after the nest's loops from this one on.
+  Values updateFrom(size_t depth, Maps maps, ArrayRef<BodyEmitter> parts, ValueRange elements) {
+    if (depth == nest.outers.size())
+      return update(maps, parts, elements);
+    scf::ForOp original = nest.outers[depth];
+    auto loop = scf::ForOp::create(b, loc, original.getLowerBound(), original.getUpperBound(),
+                                   original.getStep(), elements);
+    loop->setAttrs(original->getAttrs());
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    std::vector<IRMapping> inside(maps.begin(), maps.end());
+    for (IRMapping &map : inside)
+      clonePrologue(b, original, loop.getInductionVar(), map);
+    scf::YieldOp::create(b, loc, updateFrom(depth + 1, inside, parts, loop.getRegionIterArgs()));
+    return llvm::map_to_vector(loop.getResults(), [](OpResult result) -> Value { return result; });
+  }
+
+  Values update(Maps maps, ArrayRef<BodyEmitter> parts, ValueRange elements) {
+    Values updated;
+    const size_t vectors = parts.size() / maps.size();
+    for (auto [k, part, element] : llvm::enumerate(parts, elements)) {
+      BodyEmitter emitter = part;
+      emitter.bind(maps[k / vectors]);
+      emitter.keepInRegister(nest.load, element, nest.store);
+      emitter.emit(ValueRange());
+      updated.push_back(emitter.storedValue());
+    }
+    return updated;
+  }
+};
+
+struct TileRowsPass : impl::TileRowsBase<TileRowsPass> {
+  using TileRowsBase::TileRowsBase;
+
+  void runOnOperation() override {
+    const iteration::CostModel model = dialect::costModel(getOperation());
+    for (scf::ForOp rows : loopsIn(getOperation())) {
+      std::optional<RowNest> found = matchRowNest(rows);
+      if (!found)
+        continue;
+      const iteration::Choice<iteration::RowTile> shape = model.rowTile(found->nest.legality.widestBits, vl);
+      scf::ForOp inner = found->nest.inner;
+      if (std::optional<int64_t> most = maxTripCount(inner); most && *most < shape.value.elements)
+        continue;
+      if (std::optional<int64_t> most = maxTripCount(rows); most && *most < shape.value.rows)
+        continue;
+      dialect::explainChoice(inner, shape.reason);
+      TiledRows(std::move(*found), shape.value, model.cpu.line * 8).emit();
+    }
+  }
+};
+
+} // namespace
+} // namespace tulle::passes

@@ -1,0 +1,170 @@
+// RUN: tulle-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(tulle-tile-rows,canonicalize,cse))' | FileCheck %s
+
+// C = A * B, in blocks of 64 rows, for 16 columns and then for the next: what the next block reads of A is prefetched;
+// eight rows of two vectors start from the initial value, stay in registers over all p, and are stored.
+// What all rows share, two vectors of B, is loaded once for them. Other columns are done by masked vectors, other
+// rows by the loop as it was.
+#avx512 = #tulle.cpu<x86-64-v4>
+module attributes {tulle.cpu = #avx512} {
+  // CHECK-LABEL: func.func @product
+  // CHECK-SAME: %[[A:[a-z0-9]*]]: memref<?xf64>, %[[B:[a-z0-9]*]]: memref<?xf64>, %[[C:[a-z0-9]*]]: memref<?xf64>, %[[ROWS:[a-z0-9]*]]: index, %[[DEPTH:[a-z0-9]*]]: index, %[[N:[a-z0-9]*]]: index, %[[OWN:[a-z0-9]*]]: index)
+  // CHECK: %[[COVERS:.*]] = arith.cmpi eq, %[[N]], %[[OWN]]
+  // CHECK: scf.for %{{.*}} = %c0 to %[[BEHIND:.*]] step %c64 {
+  // CHECK: scf.if %[[COVERS]]
+  // CHECK: memref.store %{{.*}}, %[[C]]
+  // CHECK: scf.for %[[K:.*]] = %c0 to %{{.*}} step %c16 {
+  // CHECK: %[[FIRST:.*]] = arith.cmpi eq, %[[K]], %c0
+  // CHECK: scf.for %{{.*}} step %c8 {
+  // CHECK: scf.if %[[FIRST]]
+  // CHECK-COUNT-8: memref.prefetch %[[A]]
+  // CHECK: scf.if %[[COVERS]]
+  // CHECK: %[[SUMS:.*]]:16 = scf.for %{{.*}} = %c0 to %[[DEPTH]] step %c1 iter_args
+  // CHECK-COUNT-8: memref.load %[[A]]
+  // CHECK-NOT: memref.load
+  // CHECK-COUNT-2: vector.load %[[B]]
+  // CHECK-NOT: vector.load
+  // CHECK: scf.yield
+  // CHECK-COUNT-16: vector.store %{{.*}}, %[[C]]
+  // CHECK: scf.for
+  // CHECK: %[[MASK:.*]] = vector.create_mask
+  // CHECK: vector.maskedload %[[B]][%{{.*}}], %[[MASK]]
+  // CHECK-COUNT-8: vector.maskedstore %[[C]][%{{.*}}], %[[MASK]]
+  // CHECK: scf.for %{{.*}} = %[[BEHIND]] to %[[ROWS]] step %c1 {
+  // CHECK: memref.store %{{.*}}, %[[C]]
+  func.func @product(%a: memref<?xf64>, %b: memref<?xf64>, %c: memref<?xf64>, %rows: index, %depth: index, %n: index, %own: index) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %zero = arith.constant 0.0 : f64
+    scf.for %i = %c0 to %rows step %c1 {
+      %ci = arith.muli %i, %own : index
+      scf.for %k = %c0 to %own step %c1 {
+        %at = arith.addi %ci, %k : index
+        memref.store %zero, %c[%at] : memref<?xf64>
+      } {tulle.loop = #tulle.loop<parallel>}
+      %ai = arith.muli %i, %depth : index
+      scf.for %p = %c0 to %depth step %c1 {
+        %ap = arith.addi %ai, %p : index
+        %x = memref.load %a[%ap] : memref<?xf64>
+        %bp = arith.muli %p, %n : index
+        scf.for %k = %c0 to %n step %c1 {
+          %bk = arith.addi %bp, %k : index
+          %y = memref.load %b[%bk] : memref<?xf64>
+          %at = arith.addi %ci, %k : index
+          %old = memref.load %c[%at] : memref<?xf64>
+          %m = arith.mulf %x, %y : f64
+          %s = arith.addf %old, %m : f64
+          memref.store %s, %c[%at] : memref<?xf64>
+        } {tulle.loop = #tulle.loop<parallel>}
+      } {tulle.loop = #tulle.loop<reduction>}
+    } {tulle.loop = #tulle.loop<parallel>}
+    return
+  }
+
+  // Nothing is initialized: the elements are loaded.
+  // CHECK-LABEL: func.func @accumulated
+  // CHECK-SAME: %[[A:[a-z0-9]*]]: memref<?xf64>, %[[B:[a-z0-9]*]]: memref<?xf64>, %[[C:[a-z0-9]*]]: memref<?xf64>
+  // CHECK: scf.for %{{.*}} = %c0 to %{{.*}} step %c8 {
+  // CHECK-COUNT-16: vector.load %[[C]]
+  // CHECK: scf.for %{{.*}} = %c0 to %c32 step %c1 iter_args
+  // CHECK-COUNT-16: vector.store %{{.*}}, %[[C]]
+  func.func @accumulated(%a: memref<?xf64>, %b: memref<?xf64>, %c: memref<?xf64>, %n: index) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c32 = arith.constant 32 : index
+    scf.for %i = %c0 to %c32 step %c1 {
+      %ci = arith.muli %i, %n : index
+      %ai = arith.muli %i, %c32 : index
+      scf.for %p = %c0 to %c32 step %c1 {
+        %ap = arith.addi %ai, %p : index
+        %x = memref.load %a[%ap] : memref<?xf64>
+        %bp = arith.muli %p, %n : index
+        scf.for %k = %c0 to %n step %c1 {
+          %bk = arith.addi %bp, %k : index
+          %y = memref.load %b[%bk] : memref<?xf64>
+          %at = arith.addi %ci, %k : index
+          %old = memref.load %c[%at] : memref<?xf64>
+          %m = arith.mulf %x, %y : f64
+          %s = arith.addf %old, %m : f64
+          memref.store %s, %c[%at] : memref<?xf64>
+        } {tulle.loop = #tulle.loop<parallel>}
+      } {tulle.loop = #tulle.loop<reduction>}
+    } {tulle.loop = #tulle.loop<parallel>}
+    return
+  }
+}
+
+// -----
+
+// Rows that depend on each other, rows that share nothing, and rows of their own entries have no tile.
+module attributes {tulle.cpu = #tulle.cpu<x86-64-v4>} {
+  // CHECK-LABEL: func.func @dependent
+  // CHECK-NOT: vector
+  func.func @dependent(%a: memref<?xf64>, %b: memref<?xf64>, %c: memref<?xf64>, %rows: index, %depth: index, %n: index) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    scf.for %i = %c0 to %rows step %c1 {
+      %ci = arith.muli %i, %n : index
+      scf.for %p = %c0 to %depth step %c1 {
+        %x = memref.load %a[%p] : memref<?xf64>
+        %bp = arith.muli %p, %n : index
+        scf.for %k = %c0 to %n step %c1 {
+          %bk = arith.addi %bp, %k : index
+          %y = memref.load %b[%bk] : memref<?xf64>
+          %at = arith.addi %ci, %k : index
+          %old = memref.load %c[%at] : memref<?xf64>
+          %m = arith.mulf %x, %y : f64
+          %s = arith.addf %old, %m : f64
+          memref.store %s, %c[%at] : memref<?xf64>
+        } {tulle.loop = #tulle.loop<parallel>}
+      } {tulle.loop = #tulle.loop<reduction>}
+    } {tulle.loop = #tulle.loop<reduction>}
+    return
+  }
+
+  // CHECK-LABEL: func.func @nothing_shared
+  // CHECK-NOT: vector
+  func.func @nothing_shared(%a: memref<?xf64>, %b: memref<?xf64>, %c: memref<?xf64>, %rows: index, %depth: index, %n: index) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    scf.for %i = %c0 to %rows step %c1 {
+      %ci = arith.muli %i, %n : index
+      scf.for %p = %c0 to %depth step %c1 {
+        %x = memref.load %a[%p] : memref<?xf64>
+        scf.for %k = %c0 to %n step %c1 {
+          %bk = arith.addi %ci, %k : index
+          %y = memref.load %b[%bk] : memref<?xf64>
+          %old = memref.load %c[%bk] : memref<?xf64>
+          %m = arith.mulf %x, %y : f64
+          %s = arith.addf %old, %m : f64
+          memref.store %s, %c[%bk] : memref<?xf64>
+        } {tulle.loop = #tulle.loop<parallel>}
+      } {tulle.loop = #tulle.loop<reduction>}
+    } {tulle.loop = #tulle.loop<parallel>}
+    return
+  }
+
+  // CHECK-LABEL: func.func @own_entries
+  // CHECK-NOT: vector
+  func.func @own_entries(%pos: memref<?xi32>, %a: memref<?xf64>, %b: memref<?xf64>, %c: memref<?xf64>, %rows: index, %n: index) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    scf.for %i = %c0 to %rows step %c1 {
+      %ci = arith.muli %i, %n : index
+      %lo, %hi = tulle.segment %pos[%i] : memref<?xi32>
+      scf.for %p = %lo to %hi step %c1 {
+        %x = memref.load %a[%p] : memref<?xf64>
+        %bp = arith.muli %p, %n : index
+        scf.for %k = %c0 to %n step %c1 {
+          %bk = arith.addi %bp, %k : index
+          %y = memref.load %b[%bk] : memref<?xf64>
+          %at = arith.addi %ci, %k : index
+          %old = memref.load %c[%at] : memref<?xf64>
+          %m = arith.mulf %x, %y : f64
+          %s = arith.addf %old, %m : f64
+          memref.store %s, %c[%at] : memref<?xf64>
+        } {tulle.loop = #tulle.loop<parallel>}
+      } {tulle.loop = #tulle.loop<reduction>}
+    } {tulle.loop = #tulle.loop<parallel>}
+    return
+  }
+}
