@@ -386,6 +386,18 @@ def TileRows : FunctionPass<"tulle-tile-rows", vector # arith # scf # memref, "T
   ];
 }
 
+def TileReductions : FunctionPass<"tulle-tile-reductions", vector # arith # scf # memref # llvm, "Reduce several rows at a time", [{
+  `for j: s = reduce over k of f(i, j, k); C[j] = s`, where the iterations over j are independent, the bounds of k do not depend on j, and some
+  operand of the reduction is the same for all j (SDDMM, `A * B^T`), gets a loop before it over groups of j: each j of a group has a
+  vector of partial results, what they share is loaded once, and their horizontal reductions are one (pairs of lanes of pairs of
+  vectors). A sum is in another order than a scalar one, as with `tulle-vectorize`, which is left with the j that are in no group. Rows that coordinates
+  select are prefetched where they are remote.
+}]> {
+  let options = [
+    Option<"vl", "vl", "unsigned", /*default=*/"0", "Elements of a vector; 0: a cache line, or the widest vector">
+  ];
+}
+
 def RegisterTiles : FunctionPass<"tulle-register-tiles", vector # arith # scf # memref # llvm, "Tile reduction nests for registers", [{
   `for p: for k: C[f(k)] = g(C[f(k)], …)`, where f does not depend on p, becomes a loop over tiles of k (several vectors, then
   a masked one) in which the elements are loaded once, updated over all p and stored once. Every element sees the same

@@ -139,79 +139,65 @@ Value PrefetchPlan::indexAt(memref::LoadOp load, IRMapping map, Value k) {
 
 //===--- Rows of a reduction ---===//
 
-namespace {
+LaterRows::LaterRows(scf::ForOp around, const VectorizationLegality &inner, const iteration::CostModel &model)
+    : Indices(around), around(around), loop(inner.loop), model(model), rows(b, around, inner, model.cpu),
+      lineElements(std::max<int64_t>(1, model.cpu.line * 8 / int64_t(inner.widestBits))) {}
 
-/// Emits the prefetch before a reduction and the loop around it.
-class RowPrefetch : levels::Indices {
-public:
-  RowPrefetch(scf::ForOp around, const VectorizationLegality &inner, const iteration::CostModel &model)
-      : Indices(around), around(around), loop(inner.loop), model(model), rows(b, around, inner, model.cpu),
-        lineElements(std::max<int64_t>(1, model.cpu.line * 8 / int64_t(inner.widestBits))) {}
+void LaterRows::emitBefore() {
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(around);
+  remote = rows.areRemote({}, around.getLowerBound(), around.getUpperBound(), model.cpu.prefetchRows);
+  if (model.cpu.prefetchConsecutive > 0 && around.isDefinedOutsideOfLoop(loop.getLowerBound()) &&
+      around.isDefinedOutsideOfLoop(loop.getUpperBound()))
+    prefetchConsecutive();
+}
 
-  void emit() {
-    if (!rows.any())
-      return;
-    Value areRemote =
-        rows.areRemote({}, around.getLowerBound(), around.getUpperBound(), model.cpu.prefetchRows);
-    if (model.cpu.prefetchConsecutive > 0 && around.isDefinedOutsideOfLoop(loop.getLowerBound()) &&
-        around.isDefinedOutsideOfLoop(loop.getUpperBound()))
-      prefetchConsecutive(areRemote);
-    b.setInsertionPoint(loop);
-    auto branch = scf::IfOp::create(b, loc, areRemote, /*withElseRegion=*/false);
-    b.setInsertionPointToStart(branch.thenBlock());
-    IRMapping later;
-    rows.cloneAddresses(add(around.getInductionVar(), distance()), later);
-    rows.prefetch(later, enterLineLoop());
+void LaterRows::emitAt(OpBuilder &at, Value iteration, int64_t count) {
+  OpBuilder::InsertionGuard guard(b);
+  b.restoreInsertionPoint(at.saveInsertionPoint());
+  auto branch = scf::IfOp::create(b, loc, remote, /*withElseRegion=*/false);
+  b.setInsertionPointToStart(branch.thenBlock());
+  std::vector<IRMapping> later{size_t(count)};
+  Value ahead = distance();
+  for (auto [k, map] : llvm::enumerate(later)) {
+    Value own = k == 0 ? iteration : add(iteration, constant(int64_t(k)));
+    rows.cloneAddresses(add(own, ahead), map);
   }
+  Value line = enterLineLoop();
+  for (const IRMapping &map : later)
+    rows.prefetch(map, line);
+}
 
-private:
-  scf::ForOp around, loop;
-  const iteration::CostModel &model;
-  PrefetchPlan rows;
-  int64_t lineElements; ///< of the inner loop's operands in a cache line
+/// Of rows that follow each other, the last iteration of the loop around is the one that selects what no row
+/// before has read: what follows it is prefetched once, and what follows the row that all of them share.
+void LaterRows::prefetchConsecutive() {
+  Value begin = around.getLowerBound(), end = around.getUpperBound();
+  Value follow = levels::ifElse(
+      b, loc, remote, b.getI1Type(), [&] { return levels::Values{boolean(false)}; },
+      [&] { return levels::Values{rows.areConsecutive({}, begin, end, model.cpu.prefetchConsecutive)}; })[0];
+  auto branch = scf::IfOp::create(b, loc, follow, /*withElseRegion=*/false);
+  b.setInsertionPointToStart(branch.thenBlock());
+  IRMapping last;
+  rows.cloneAddresses(sub(end, constant(1)), last);
+  Value distance = constant(model.cpu.prefetchConsecutive);
+  Value behind = add(enterLineLoop(), distance);
+  rows.prefetch(last, behind);
+  rows.prefetchShared(behind);
+}
 
-  /// Of rows that follow each other, the last iteration of the loop around is the one that selects what no
-  /// row before has read: what follows it is prefetched once, and what follows the row that all of them
-  /// share.
-  void prefetchConsecutive(Value areRemote) {
-    Value begin = around.getLowerBound(), end = around.getUpperBound();
-    Value follow = levels::ifElse(
-        b, loc, areRemote, b.getI1Type(), [&] { return levels::Values{boolean(false)}; },
-        [&] {
-          return levels::Values{rows.areConsecutive({}, begin, end, model.cpu.prefetchConsecutive)};
-        })[0];
-    auto branch = scf::IfOp::create(b, loc, follow, /*withElseRegion=*/false);
-    b.setInsertionPointToStart(branch.thenBlock());
-    IRMapping last;
-    rows.cloneAddresses(sub(end, constant(1)), last);
-    Value distance = constant(model.cpu.prefetchConsecutive);
-    Value behind = add(enterLineLoop(), distance);
-    rows.prefetch(last, behind);
-    rows.prefetchShared(behind);
-  }
+/// The prefetch distance in iterations of the loop around: of wide rows, fewer.
+Value LaterRows::distance() {
+  Value length = sub(loop.getUpperBound(), loop.getLowerBound());
+  Value wide = is(arith::CmpIPredicate::sge, length, constant(model.costs.wideRow * lineElements));
+  return select(wide, constant(model.cpu.prefetchWideRows), constant(model.cpu.prefetchRows));
+}
 
-  /// The prefetch distance in iterations of the loop around: of wide rows, fewer.
-  Value distance() {
-    Value length = sub(loop.getUpperBound(), loop.getLowerBound());
-    Value wide = is(arith::CmpIPredicate::sge, length, constant(model.costs.wideRow * lineElements));
-    return select(wide, constant(model.cpu.prefetchWideRows), constant(model.cpu.prefetchRows));
-  }
-
-  /// Builds a loop over the cache lines of the inner loop's operands, and goes on inside; returns its index.
-  Value enterLineLoop() {
-    auto lines =
-        scf::ForOp::create(b, loc, loop.getLowerBound(), loop.getUpperBound(), constant(lineElements));
-    disableLoopTransforms(lines);
-    b.setInsertionPointToStart(lines.getBody());
-    return lines.getInductionVar();
-  }
-};
-
-} // namespace
-
-void prefetchLaterRows(const VectorizationLegality &inner, const iteration::CostModel &model) {
-  if (auto around = dyn_cast<scf::ForOp>(inner.loop->getParentOp()))
-    RowPrefetch(around, inner, model).emit();
+/// Builds a loop over the cache lines of the inner loop's operands, and goes on inside; returns its index.
+Value LaterRows::enterLineLoop() {
+  auto lines = scf::ForOp::create(b, loc, loop.getLowerBound(), loop.getUpperBound(), constant(lineElements));
+  disableLoopTransforms(lines);
+  b.setInsertionPointToStart(lines.getBody());
+  return lines.getInductionVar();
 }
 
 //===--- Locality of gathers ---===//

@@ -51,10 +51,30 @@ private:
   bool addAddress(Value value, llvm::SetVector<mlir::Operation *> &found, bool &loads) const;
 };
 
-/// Before `inner.loop` and the loop around it, emits the prefetch of the rows that a later iteration of the
-/// loop around selects by its coordinate, where these are remote, or of what follows its rows in memory,
-/// where they are consecutive (SDDMM; experiments 014 and 045).
-void prefetchLaterRows(const VectorizationLegality &inner, const iteration::CostModel &model);
+/// Prefetches the rows that later iterations of the loop around a reduction select by a coordinate, where
+/// these are remote, or what follows its rows in memory, where they are consecutive (SDDMM; experiments 014
+/// and 045).
+class LaterRows : levels::Indices {
+public:
+  LaterRows(mlir::scf::ForOp around, const VectorizationLegality &inner, const iteration::CostModel &model);
+
+  bool any() const { return rows.any(); }
+  /// Before the loop around. Later, rows are prefetched where they are remote.
+  void emitBefore();
+  /// For so many iterations from this one on, where `at` stands.
+  void emitAt(mlir::OpBuilder &at, Value iteration, int64_t count = 1);
+
+private:
+  mlir::scf::ForOp around, loop;
+  const iteration::CostModel &model;
+  PrefetchPlan rows;
+  int64_t lineElements; ///< of the inner loop's operands in a cache line
+  Value remote;         ///< at run time
+
+  void prefetchConsecutive();
+  Value distance();
+  Value enterLineLoop();
+};
 
 /// The indices the loop gathers at that are coordinates it loads unconditionally.
 llvm::SmallVector<mlir::Value> gatherCoordinates(const VectorizationLegality &legality);

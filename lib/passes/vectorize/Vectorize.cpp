@@ -102,7 +102,7 @@ private:
       return vectorLoop(unroll > 1 ? vectorLoop(from, step, unroll, unroll) : from, step, 1, 1);
     if (!legality.gathers && !legality.reductions.empty()) {
       if (!accumulator && rowLanes > lanes.count) {
-        prefetchLaterRows(legality, model);
+        prefetchLaterRows();
         from = wideLoops(from.position);
       } else {
         from = vectorLoop(from, step, 4, 4);
@@ -111,6 +111,17 @@ private:
     if (legality.gathers && model.cpu.vectorsPerPrefetch > 1)
       from = vectorLoop(from, step, model.cpu.vectorsPerPrefetch, 1);
     return vectorLoop(from, step, 1, 1);
+  }
+
+  void prefetchLaterRows() {
+    auto around = dyn_cast<scf::ForOp>(legality.loop->getParentOp());
+    std::optional<LaterRows> rows;
+    if (around)
+      rows.emplace(around, legality, model);
+    if (!rows || !rows->any())
+      return;
+    rows->emitBefore();
+    rows->emitAt(b, around.getInductionVar());
   }
 
   /// Loops of wider vectors, whose halves are combined behind them.

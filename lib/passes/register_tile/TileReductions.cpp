@@ -1,0 +1,195 @@
+// tulle-tile-reductions: reduce several rows at a time.
+//
+// In `for j: s = 0; for k: s += A[i, k] * B[j, k]; C[j] = s` each j loads all of a row of A, and ends with a
+// horizontal reduction. A few j have a vector of partial sums each: what does not depend on j is loaded once
+// for all of them, and all horizontal reductions are one.
+#include "dialect/Costs.h"
+#include "passes/Passes.h"
+#include "passes/analysis/LoopUtils.h"
+#include "passes/prefetch/PrefetchPlan.h"
+#include "passes/vectorize/Reductions.h"
+
+namespace tulle::passes {
+#define GEN_PASS_DEF_TILEREDUCTIONS
+#include "passes/Passes.h.inc"
+
+namespace {
+
+using namespace mlir;
+using Values = SmallVector<Value>;
+
+/// `for j: … s = reduce over k; … C[…] = s`, where the bounds of k do not depend on j.
+struct ReducedRows {
+  scf::ForOp rows;
+  VectorizationLegality inner;
+};
+
+/// The only loop of a body that else loads, computes and stores.
+scf::ForOp onlyLoop(scf::ForOp rows) {
+  scf::ForOp found;
+  for (Operation &op : rows.getBody()->without_terminator()) {
+    if (auto loop = dyn_cast<scf::ForOp>(op); loop && !found)
+      found = loop;
+    else if (op.getNumRegions() != 0 || !(onlyLoads(&op) || (isa<memref::StoreOp>(op) && found)))
+      return {};
+  }
+  return found;
+}
+
+/// Whether a vector of some operand is the same for all rows.
+bool sharesOperand(scf::ForOp inner, scf::ForOp rows) {
+  return llvm::any_of(inner.getOps<memref::LoadOp>(), [&](memref::LoadOp load) {
+    return !rows.isDefinedOutsideOfLoop(load.getIndices()[0]) &&
+           acceptsSlice(load.getIndices()[0], [&](Value value) -> std::optional<bool> {
+             if (value == inner.getInductionVar() || rows.isDefinedOutsideOfLoop(value))
+               return true;
+             return value.getDefiningOp() ? std::nullopt : std::optional(false);
+           });
+  });
+}
+
+std::optional<ReducedRows> matchRows(scf::ForOp rows) {
+  if (!isParallel(rows) || !hasUnitStep(rows) || rows.getNumResults() != 0 || scheduledUnroll(rows) != 0)
+    return std::nullopt;
+  scf::ForOp inner = onlyLoop(rows);
+  if (!inner || inner.getNumResults() != 1 || scheduledUnroll(inner) != 0 || scheduledLanes(inner) != 0 ||
+      isLoaded(inner.getLowerBound()) || !rows.isDefinedOutsideOfLoop(inner.getLowerBound()) ||
+      !rows.isDefinedOutsideOfLoop(inner.getUpperBound()) || !sharesOperand(inner, rows))
+    return std::nullopt;
+  std::optional<VectorizationLegality> legality = analyzeLoop(inner);
+  if (!legality || legality->gathers || legality->scatters || legality->branches ||
+      legality->reductions.size() != 1 || legality->reductions[0].condition ||
+      !inner.getOps<memref::StoreOp>().empty() ||
+      !identity(legality->reductions[0].kind, inner.getInitArgs()[0].getType()))
+    return std::nullopt;
+  return ReducedRows{rows, std::move(*legality)};
+}
+
+/// The loop over groups of rows, before the loop over rows, which is left with the others.
+class TiledReductions : levels::Indices {
+public:
+  TiledReductions(ReducedRows found, int64_t lanes, const iteration::CostModel &model)
+      : Indices(found.rows), rows(found.rows), legality(std::move(found.inner)), inner(legality.loop),
+        later(rows, legality, model) {
+    this->lanes.count = lanes;
+    count = std::min(lanes, later.any() ? model.costs.reducedRemoteRows : model.costs.reducedRows);
+  }
+
+  void emit() {
+    if (later.any())
+      later.emitBefore();
+    b.setInsertionPoint(rows);
+    Value first = rows.getLowerBound(), number = max(sub(rows.getUpperBound(), first), constant(0));
+    Value behind = add(first, times(divide(number, constant(count)), constant(count)));
+    scf::ForOp groups =
+        forSteps(b, loc, first, behind, constant(count), [&](Value group) { emitGroup(group); });
+    groups->setAttrs(rows->getAttrs());
+    rows.getLowerBoundMutable().assign(behind);
+  }
+
+private:
+  scf::ForOp rows;
+  VectorizationLegality legality;
+  scf::ForOp inner;
+  LaterRows later;
+  Lanes lanes;
+  int64_t count; ///< of rows
+
+  const Reduction &reduction() const { return legality.reductions[0]; }
+
+  void emitGroup(Value group) {
+    if (later.any())
+      later.emitAt(b, group, count);
+    std::vector<IRMapping> maps{size_t(count)};
+    for (auto [r, map] : llvm::enumerate(maps)) {
+      map.map(rows.getInductionVar(), add(group, constant(int64_t(r))));
+      for (Operation &op : *rows.getBody()) {
+        if (&op == inner)
+          break;
+        b.clone(op, map);
+      }
+    }
+    Values initials;
+    for (const IRMapping &map : maps)
+      initials.push_back(map.lookupOrDefault(inner.getInitArgs()[0]));
+    const Values sums = reducedEach(partialSums(maps, initials));
+    for (auto [map, initial, sum] : llvm::zip_equal(maps, initials, sums)) {
+      map.map(inner.getResult(0), combine(b, loc, reduction(), initial, sum));
+      for (Operation *op = inner->getNextNode(); op != rows.getBody()->getTerminator();
+           op = op->getNextNode())
+        b.clone(*op, map);
+    }
+  }
+
+  /// A vector for each row: those of all whole vectors, then of a masked one.
+  Values partialSums(ArrayRef<IRMapping> maps, ValueRange initials) {
+    Values sums;
+    for (Value initial : initials)
+      sums.push_back(initialLanes(b, loc, reduction(), lanes, initial));
+    Value lower = inner.getLowerBound(), upper = inner.getUpperBound(), step = constant(lanes.count);
+    Value behind = add(lower, times(divide(max(sub(upper, lower), constant(0)), step), step));
+    auto loop = scf::ForOp::create(b, loc, lower, behind, step, sums);
+    disableLoopTransforms(loop);
+    {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(loop.getBody());
+      scf::YieldOp::create(b, loc, update(maps, loop.getInductionVar(), {}, loop.getRegionIterArgs()));
+    }
+    sums.assign(loop.getResults().begin(), loop.getResults().end());
+    return levels::ifElse(
+        b, loc, isLess(behind, upper), ValueRange(sums).getTypes(),
+        [&] { return update(maps, behind, activeLanes(b, loc, lanes, sub(upper, behind)), sums); },
+        [&] { return sums; });
+  }
+
+  Values update(ArrayRef<IRMapping> maps, Value first, Value mask, ValueRange sums) {
+    Values updated;
+    for (auto [map, sum] : llvm::zip_equal(maps, sums)) {
+      BodyEmitter emitter(b, legality, lanes, first, mask);
+      emitter.bind(map);
+      updated.push_back(emitter.emit(sum)[0]);
+    }
+    return updated;
+  }
+
+  /// The horizontal reduction of each: halves first, until there are as many lanes as rows.
+  Values reducedEach(Values sums) {
+    for (int64_t half = lanes.count / 2; half >= count; half /= 2)
+      for (Value &sum : sums) {
+        auto part = [&](int64_t from) {
+          return vector::ExtractStridedSliceOp::create(b, loc, sum, from, half, 1);
+        };
+        sum = combine(b, loc, reduction(), part(0), part(half));
+      }
+    Value each = reduceEach(b, loc, reduction(), sums);
+    Values results;
+    for (int64_t r = 0; r < count; ++r)
+      results.push_back(vector::ExtractOp::create(b, loc, each, r));
+    return results;
+  }
+};
+
+struct TileReductionsPass : impl::TileReductionsBase<TileReductionsPass> {
+  using TileReductionsBase::TileReductionsBase;
+
+  void runOnOperation() override {
+    const iteration::CostModel model = dialect::costModel(getOperation());
+    for (scf::ForOp rows : loopsIn(getOperation())) {
+      std::optional<ReducedRows> found = matchRows(rows);
+      if (!found)
+        continue;
+      const unsigned bits = found->inner.widestBits;
+      const int64_t lanes = vl ? unsigned(vl) : model.rowVectorLength(bits, model.vectorLength(bits).value);
+      std::optional<int64_t> columns = maxTripCount(found->inner.loop), most = maxTripCount(rows);
+      if (lanes < 2 || (columns && *columns < 2 * lanes) || (most && *most < model.costs.reducedRemoteRows))
+        continue;
+      dialect::explainChoice(rows,
+                             "reducing several rows at a time: what they share is loaded once, and their "
+                             "horizontal reductions are one");
+      TiledReductions(std::move(*found), lanes, model).emit();
+    }
+  }
+};
+
+} // namespace
+} // namespace tulle::passes
