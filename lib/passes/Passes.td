@@ -378,7 +378,8 @@ def TileRows : FunctionPass<"tulle-tile-rows", vector # arith # scf # memref, "T
   `for i: for p: for k: C[f(i) + k] = g(C[f(i) + k], i, p, k)`, where rows are independent, the bounds of p and k do not depend on i, and some
   vector of an operand is the same for all i (a product of matrices, of blocks, of a row of blocks), gets a loop before it over groups of
   rows: vectors of several rows are loaded or start from their initialization, are updated over all p, and are stored. What does not
-  depend on i is then loaded once for all of them. Every element sees the same operations in the same order. Rows that are left, and all
+  depend on i is then loaded once for all of them. Blocks of rows run over a range of columns after the other, with what rows share in L1; what the
+  next block reads in order is prefetched, and quotients and functions of (i, p) are computed once for a block. Every element sees the same operations in the same order. Rows that are left, and all
   where the nest does not update what a loop before it initializes, at run time, stay with the loop as it was.
 }]> {
   let options = [

@@ -168,3 +168,49 @@ module attributes {tulle.cpu = #tulle.cpu<x86-64-v4>} {
     return
   }
 }
+
+// -----
+
+// A quotient that each range of columns would compute again is computed once for a block of rows.
+module attributes {tulle.cpu = #tulle.cpu<x86-64-v4>} {
+  // CHECK-LABEL: func.func @costly
+  // CHECK: %[[BUFFER:.*]] = memref.alloc(%{{.*}}) : memref<?xf64>
+  // CHECK: scf.for %{{.*}} step %c64 {
+  // CHECK: scf.for %{{.*}} step %c1 {
+  // CHECK: scf.for %{{.*}} step %c1 {
+  // CHECK: %[[QUOTIENT:.*]] = arith.divf
+  // CHECK: memref.store %[[QUOTIENT]], %[[BUFFER]]
+  // CHECK: scf.for %{{.*}} step %c16 {
+  // CHECK: scf.for %{{.*}} step %c1 iter_args
+  // CHECK-NOT: arith.divf
+  // CHECK: memref.load %[[BUFFER]]
+  // CHECK: scf.for %{{.*}} step %c1 iter_args
+  // CHECK-NOT: arith.divf
+  // CHECK: memref.dealloc %[[BUFFER]]
+  // CHECK: arith.divf
+  func.func @costly(%a: memref<?xf64>, %d: memref<?xf64>, %b: memref<?xf64>, %c: memref<?xf64>, %rows: index, %depth: index, %n: index) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    scf.for %i = %c0 to %rows step %c1 {
+      %ci = arith.muli %i, %n : index
+      %ai = arith.muli %i, %depth : index
+      %di = memref.load %d[%i] : memref<?xf64>
+      scf.for %p = %c0 to %depth step %c1 {
+        %ap = arith.addi %ai, %p : index
+        %v = memref.load %a[%ap] : memref<?xf64>
+        %x = arith.divf %v, %di : f64
+        %bp = arith.muli %p, %n : index
+        scf.for %k = %c0 to %n step %c1 {
+          %bk = arith.addi %bp, %k : index
+          %y = memref.load %b[%bk] : memref<?xf64>
+          %at = arith.addi %ci, %k : index
+          %old = memref.load %c[%at] : memref<?xf64>
+          %m = arith.mulf %x, %y : f64
+          %s = arith.addf %old, %m : f64
+          memref.store %s, %c[%at] : memref<?xf64>
+        } {tulle.loop = #tulle.loop<parallel>}
+      } {tulle.loop = #tulle.loop<reduction>}
+    } {tulle.loop = #tulle.loop<parallel>}
+    return
+  }
+}

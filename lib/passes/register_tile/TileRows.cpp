@@ -3,6 +3,7 @@
 // In `for i: for p: for k: C[i*n + k] += A[i, p] * B[p, k]` every row loads all of B. The elements of a few
 // rows stay in registers together, so that what does not depend on i is loaded once for all of them.
 #include "dialect/Costs.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "passes/Passes.h"
 #include "passes/analysis/ReductionNest.h"
 #include "passes/vectorize/BodyEmitter.h"
@@ -122,12 +123,41 @@ SmallVector<memref::LoadOp> streamsOf(RowNest &found) {
   return streams;
 }
 
+/// Values of an iteration over p, if that is one loop, that the inner loop uses and that take as long as
+/// several of its vectors: each range of columns would compute them again.
+SmallVector<Value> costlyValues(RowNest &found) {
+  scf::ForOp outer = found.nest.top(), inner = found.nest.inner;
+  llvm::SetVector<Value> values;
+  if (found.nest.outers.size() > 1)
+    return {};
+  inner->walk([&](Operation *op) {
+    for (Value operand : op->getOperands()) {
+      auto isCheap = [&](Value value) -> std::optional<bool> {
+        Operation *of = value.getDefiningOp();
+        if (!of || of->getBlock() != outer.getBody())
+          return true;
+        const bool costly =
+            isa<arith::DivFOp, arith::RemFOp, arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp>(
+                of) ||
+            isa<math::MathDialect>(of->getDialect());
+        return costly ? std::optional(false) : std::nullopt;
+      };
+      if (Operation *of = operand.getDefiningOp();
+          of && of->getBlock() == outer.getBody() && of->getNumRegions() == 0 &&
+          operand.getType().isIntOrFloat() && operand.getType().getIntOrFloatBitWidth() >= 8 &&
+          !acceptsSlice(operand, isCheap))
+        values.insert(operand);
+    }
+  });
+  return values.takeVector();
+}
+
 /// The loops over groups of rows, before the loop over rows, which is left with the others.
 class TiledRows : levels::Indices {
 public:
   TiledRows(RowNest found, const iteration::RowTile &shape, int64_t lineBits)
-      : Indices(found.rows), rows(found.rows), streams(streamsOf(found)), nest(std::move(found.nest)),
-        init(found.init), shape(shape), lineBits(lineBits) {}
+      : Indices(found.rows), rows(found.rows), streams(streamsOf(found)), costly(costlyValues(found)),
+        nest(std::move(found.nest)), init(found.init), shape(shape), lineBits(lineBits) {}
 
   void emit() {
     Value first = rows.getLowerBound(), count = max(sub(rows.getUpperBound(), first), constant(0));
@@ -135,20 +165,30 @@ public:
     if (init)
       startsFromInit = is(arith::CmpIPredicate::eq, nest.inner.getUpperBound(), init->size);
     Value step = constant(shape.rows * shape.groups);
+    Value least = min(behind, add(first, step));
+    for (Value value : costly)
+      buffers.push_back(memref::AllocOp::create(b, loc,
+                                                MemRefType::get({ShapedType::kDynamic}, value.getType()),
+                                                times(sub(least, first), depth())));
     scf::ForOp blocks = forSteps(b, loc, first, behind, step,
                                  [&](Value block) { emitBlock(block, min(add(block, step), behind)); });
     blocks->setAttrs(rows->getAttrs());
+    for (Value buffer : buffers)
+      memref::DeallocOp::create(b, loc, buffer);
     rows.getLowerBoundMutable().assign(behind);
   }
 
 private:
   scf::ForOp rows;
   SmallVector<memref::LoadOp> streams;
+  SmallVector<Value> costly;
+  Values buffers; ///< for each of these, its values in a block, row by row
   ReductionNest nest;
   std::optional<InitLoop> init;
   iteration::RowTile shape;
   int64_t lineBits;     ///< of the cache
   Value startsFromInit; ///< at run time: whether the nest updates all that is initialized; null without that
+  Value block;          ///< the first row of the block in the making
 
   using Maps = ArrayRef<IRMapping>; ///< for each row, what its operations outside of the inner loop became
 
@@ -157,6 +197,9 @@ private:
   void emitBlock(Value begin, Value end) {
     if (init)
       branch(b, loc, startsFromInit, [] {}, [&] { initialize(begin, end); });
+    if (!costly.empty())
+      computeCostly(begin, end);
+    block = begin;
     scf::ForOp inner = nest.inner;
     Value upper = inner.getUpperBound();
     const int64_t width = shape.vectors * shape.elements;
@@ -193,6 +236,31 @@ private:
                                      /*localityHint=*/2, /*isDataCache=*/true);
       });
     }
+  }
+
+  /// The iterations over p, if that is one loop.
+  Value depth() {
+    scf::ForOp outer = nest.top();
+    return max(sub(outer.getUpperBound(), outer.getLowerBound()), constant(0));
+  }
+
+  /// Where the costly values of an iteration over p are, for a row of the block from `begin` on.
+  Value numberOf(Value row, Value begin, Value p) {
+    return add(times(sub(row, begin), depth()), sub(p, nest.top().getLowerBound()));
+  }
+
+  void computeCostly(Value begin, Value end) {
+    scf::ForOp outer = nest.top();
+    forSteps(b, loc, begin, end, constant(1), [&](Value row) {
+      const IRMapping map = beforeNest(row);
+      forSteps(b, loc, outer.getLowerBound(), outer.getUpperBound(), constant(1), [&](Value p) {
+        IRMapping inside = map;
+        clonePrologue(b, outer, p, inside);
+        Value number = numberOf(row, begin, p);
+        for (auto [value, buffer] : llvm::zip_equal(costly, buffers))
+          memref::StoreOp::create(b, loc, inside.lookup(value), buffer, number);
+      })->setAttr(dialect::kLoopAttr, dialect::LoopAttr::get(b.getContext(), dialect::LoopKind::Parallel));
+    });
   }
 
   void initialize(Value begin, Value end) {
@@ -258,8 +326,13 @@ private:
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
     std::vector<IRMapping> inside(maps.begin(), maps.end());
-    for (IRMapping &map : inside)
+    for (IRMapping &map : inside) {
       clonePrologue(b, original, loop.getInductionVar(), map);
+      for (auto [value, buffer] : llvm::zip_equal(costly, buffers)) {
+        Value number = numberOf(map.lookup(rows.getInductionVar()), block, loop.getInductionVar());
+        map.map(value, memref::LoadOp::create(b, loc, buffer, number));
+      }
+    }
     scf::YieldOp::create(b, loc, updateFrom(depth + 1, inside, parts, loop.getRegionIterArgs()));
     return llvm::map_to_vector(loop.getResults(), [](OpResult result) -> Value { return result; });
   }
