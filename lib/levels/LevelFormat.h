@@ -89,6 +89,8 @@ public:
   /// Whether the query differs from parent to parent.
   virtual bool needsQueryPerParent(const format::Level &level) const { return needsQuery(level); }
   virtual void startQuery(const Assembly &a, LevelBuild &build) const {}
+  /// Whether the largest coordinate below each parent answers the query.
+  virtual bool queriesLargest() const { return false; }
   /// `above`: the coordinates of the levels above, in order.
   virtual void query(const Assembly &a, LevelBuild &build, Value parent, Value coordinate,
                      ValueRange above) const {}

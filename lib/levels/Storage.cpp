@@ -199,8 +199,25 @@ void when(const Emitter &e, Value condition, llvm::function_ref<void()> body) {
   body();
 }
 
+/// The same segment, where it is known already: nothing stores to what is the caller's.
+static dialect::SegmentOp knownSegment(Value positions, Value at, Block *block) {
+  if (isa<BlockArgument>(positions))
+    for (Operation *user : at.getUsers())
+      if (auto segment = dyn_cast<dialect::SegmentOp>(user); segment && segment.getPositions() == positions &&
+                                                             segment.getAt() == at &&
+                                                             segment->getBlock() == block)
+        return segment;
+  return {};
+}
+
 PositionRange LevelEmitter::storedRange(Value at) const {
   Value positions = storage.fields[*storage.layout.positions[level]];
+  // Around the builder: what is in its own block may stand behind it.
+  for (Operation *op = builder.getInsertionBlock()->getParentOp(); op && op->getBlock();
+       op = op->getParentOp())
+    if (dialect::SegmentOp known = knownSegment(positions, at, op->getBlock());
+        known && known->isBeforeInBlock(op))
+      return {known.getBegin(), known.getEnd()};
   auto segment = dialect::SegmentOp::create(builder, loc, positions, at);
   return {segment.getBegin(), segment.getEnd()};
 }

@@ -65,6 +65,66 @@ Operation *cloneCounting(OpBuilder &b, const Stream &stream, const parallel::Chu
   return cloneLoops(b, stream, chunk, [&](ValueRange dims, Value) { onInsert(dims); }, /*counting=*/true);
 }
 
+/// Whether the loop visits coordinates in order, each with an entry, and does nothing but what an entry
+/// needs.
+static bool endsWithLargest(IterateOp loop) {
+  if (!loop.getInits().empty() || loop.getEach() ||
+      llvm::any_of(loop.getBody().front(), [](Operation &op) { return op.getNumRegions() != 0; }))
+    return false;
+  auto space = dyn_cast<SpaceType>(loop.getSpace().getType());
+  return !space || (space.getFormat().ordered && space.getFormat().unique &&
+                    !levels::find(space.getFormat().kind)->hasPadding(space.getFormat()));
+}
+
+void visitLargest(Operation *outermost) {
+  SmallVector<IterateOp> loops;
+  outermost->walk([&](IterateOp loop) {
+    if (loop != outermost && endsWithLargest(loop))
+      loops.push_back(loop);
+  });
+  for (IterateOp loop : loops) {
+    OpBuilder b(loop);
+    Location loc = loop.getLoc();
+    auto bounds = BoundsOp::create(b, loc, loop.getSpace());
+    Value some = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, bounds.getBegin(), bounds.getEnd());
+    auto branch = scf::IfOp::create(b, loc, some, /*withElseRegion=*/false);
+    b.setInsertionPointToStart(branch.thenBlock());
+    Value one = arith::ConstantIndexOp::create(b, loc, 1);
+    Value last = arith::SubIOp::create(b, loc, bounds.getEnd(), one);
+    Block &body = loop.getBody().front();
+    SmallVector<Value> arguments{last};
+    if (isa<SpaceType>(loop.getSpace().getType())) {
+      auto at = IteratorAtOp::create(b, loc, loop.getSpace(), last);
+      arguments = {at.getCoordinate(), at.getIterator()};
+    }
+    body.getTerminator()->erase();
+    for (auto [argument, value] : llvm::zip_equal(body.getArguments(), arguments))
+      argument.replaceAllUsesWith(value);
+    branch.thenBlock()->getOperations().splice(Block::iterator(branch.thenBlock()->getTerminator()),
+                                               body.getOperations());
+    loop.erase();
+  }
+}
+
+void keepKinds(Operation *loop, Region &loops) {
+  SmallVector<Operation *> from, to;
+  auto collect = [](SmallVectorImpl<Operation *> &found) {
+    return [&](Operation *op) {
+      if (isa<IterateOp, CoiterateOp>(op))
+        found.push_back(op);
+    };
+  };
+  loops.walk<WalkOrder::PreOrder>(collect(from));
+  loop->walk<WalkOrder::PreOrder>(collect(to));
+  for (auto [original, copy] : llvm::zip_equal(from, to)) {
+    if (auto iterate = dyn_cast<IterateOp>(copy))
+      iterate.setLoopAttr(iterate.getLoop().withKind(cast<IterateOp>(original).getKind()));
+    else
+      cast<CoiterateOp>(copy).setLoopAttr(
+          cast<CoiterateOp>(copy).getLoop().withKind(cast<CoiterateOp>(original).getLoop().getKind()));
+  }
+}
+
 //===--- Fibers ---===//
 
 namespace {

@@ -20,6 +20,13 @@ mlir::Operation *cloneLoops(mlir::OpBuilder &b, const Stream &stream, const para
 mlir::Operation *cloneCounting(mlir::OpBuilder &b, const Stream &stream, const parallel::Chunk *chunk,
                                OnCoordinates onInsert);
 
+/// Makes innermost loops of such a copy, in `loop`, visit their last coordinate only, where that is the
+/// largest one.
+void visitLargest(mlir::Operation *loop);
+/// Makes loops of a copy whose iterations insert at different coordinates of one dimension parallel: entries
+/// are stored apart then. `loops`: what was copied.
+void keepKinds(mlir::Operation *loop, mlir::Region &loops);
+
 /// The same of a stream that is sorted by the target's first `levels` levels, whose entries come fiber by
 /// fiber then. `complete(coordinates)` emits what follows a fiber, at its end where each iteration of a loop
 /// is one fiber, else where the next one begins, and behind the loops. Without levels all is one fiber.

@@ -3,6 +3,7 @@
 #include "passes/Passes.h"
 #include "passes/assemble/algorithms/ColumnTiles.h"
 #include "passes/assemble/algorithms/Counters.h"
+#include "passes/assemble/algorithms/HoistPositions.h"
 #include "passes/assemble/algorithms/Phase.h"
 #include "passes/assemble/algorithms/RadixPartition.h"
 #include "passes/assemble/algorithms/SourceTraversal.h"
@@ -139,6 +140,14 @@ private:
   /// Whether the iterations of the outermost loop are the coordinates that tiles are made of.
   bool tileIterations() const { return iterations == tiledLevel->dim; }
 
+  /// Whether coordinates alone give the positions: different ones are stored apart, whatever was inserted
+  /// before.
+  bool computesPositions() const {
+    return !ranks.any() && !tiledLevel && llvm::all_of(llvm::seq(target.levels()), [&](unsigned l) {
+      return insertionOf(level(l)) == Insertion::Computed &&
+             !format::contains(order.levels[l], ExprKind::Counter);
+    });
+  }
   bool canRunInParallel() const;
   void forEachChunk(llvm::function_ref<void(const Chunk *)> body);
   void atIterations(Operation *loop, llvm::function_ref<void(Value)> start,
@@ -148,7 +157,8 @@ private:
   Query startQuery(ArrayRef<unsigned> queried);
   bool isCounted(const Query &query, unsigned l) const;
   void queryEntry(const Query &query, ValueRange dims);
-  Value queryLongestIteration(OnCoordinates atEntry, bool numbered, bool startsIterations);
+  Value queryLongestIteration(OnCoordinates atEntry, bool numbered, bool startsIterations,
+                              bool largestAnswers);
   void size(unsigned l);
   void restart();
   Values coordinates(ValueRange dims, bool numbered = true);
@@ -223,8 +233,13 @@ void Scatter::query(ArrayRef<unsigned> queried) {
   auto texts = llvm::map_range(queried, [&](unsigned l) { return target.levelText(l); });
   Phase phase(b, "analysis: for " + (queried.empty() ? "the ranks" : llvm::join(texts, ", ")));
   const Query query = startQuery(queried);
-  Value longest = queryLongestIteration([&](ValueRange dims) { queryEntry(query, dims); },
-                                        bool(query.numbered), query.numbered || query.needsNumbers);
+  const bool largestAnswers =
+      !query.ofRanks && !query.numbered && !query.needsNumbers &&
+      llvm::none_of(llvm::seq(query.end), [&](unsigned l) { return tellsFirst(l) || query.counts[l]; }) &&
+      llvm::all_of(queried, [&](unsigned l) { return format(l).queriesLargest(); });
+  Value longest =
+      queryLongestIteration([&](ValueRange dims) { queryEntry(query, dims); }, bool(query.numbered),
+                            query.numbered || query.needsNumbers, largestAnswers);
   for (unsigned l : queried) {
     if (!isCounted(query, l))
       continue;
@@ -296,9 +311,10 @@ void Scatter::queryEntry(const Query &query, ValueRange dims) {
   }
 }
 
-/// Copies of the loops that query; returns a table with the number of entries of each chunk's longest
-/// iteration, if they are `numbered`.
-Value Scatter::queryLongestIteration(OnCoordinates atEntry, bool numbered, bool startsIterations) {
+/// Copies of the loops that query, of the largest coordinates only if these answer; returns a table with the
+/// number of entries of each chunk's longest iteration, if they are `numbered`.
+Value Scatter::queryLongestIteration(OnCoordinates atEntry, bool numbered, bool startsIterations,
+                                     bool largestAnswers) {
   Value longest = numbered ? target.zeros(b.getI64Type(), chunkCount()) : Value();
   forEachChunk([&](const Chunk *chunk) {
     restart();
@@ -306,6 +322,8 @@ Value Scatter::queryLongestIteration(OnCoordinates atEntry, bool numbered, bool 
     if (numbered)
       most.emplace(target, zero());
     Operation *loop = cloneCounting(b, stream, chunk, atEntry);
+    if (loop && largestAnswers)
+      visitLargest(loop);
     auto end = [&](Value) {
       if (most)
         most->set(target.umax(most->get(), counters->iterationEntries()));
@@ -369,6 +387,8 @@ Values Scatter::coordinates(ValueRange dims, bool numbered) {
 std::pair<Target *, Value> Scatter::insertEntry(ValueRange dims, ValueRange at) {
   Target *to = &target;
   Value position = zero();
+  Block *block = b.getInsertionBlock();
+  Operation *before = b.getInsertionPoint() == block->begin() ? nullptr : &*std::prev(b.getInsertionPoint());
   for (unsigned l = 0; l < builds.size(); ++l) {
     if (!tiles || l != tiledLevel->level) {
       position = format(l).insert(*to, builds[l], position, at[l]);
@@ -380,6 +400,8 @@ std::pair<Target *, Value> Scatter::insertEntry(ValueRange dims, ValueRange at) 
     position = tiles->position(position, coordinate);
     to = &tiles->staging();
   }
+  if (computesPositions())
+    hoistPositions(b, block, before, target.storage);
   return {to, position};
 }
 
@@ -451,6 +473,12 @@ void Scatter::storeDirectly(OnInsert insert) {
 
 /// Positions in the cache are not prefetched: that would be work for nothing.
 Operation *Scatter::storeChunk(const Chunk *chunk, OnInsert insert) {
+  if (computesPositions()) {
+    Operation *loop = cloneLoops(b, stream, chunk, insert);
+    if (loop)
+      keepKinds(loop, *stream.loops);
+    return loop;
+  }
   if (!cacheResident || iterations)
     return cloneLoops(b, stream, chunk, insert);
   auto all = [&] { cloneLoops(b, stream, chunk, insert); };
