@@ -306,6 +306,12 @@ def CoalesceSegments : FunctionPass<"tulle-coalesce-segments", tulle # arith # s
   the begin of the first segment to the end of the last one, in the same order. The positions are an argument that nobody writes.
 }]>;
 
+def NormalizeLoops : FunctionPass<"tulle-normalize-loops", arith # scf, "Count the coordinates of consecutive levels from 0", [{
+  A loop whose body subtracts its lower bound from its index (the coordinates below a parent of a ragged or banded level) counts from 0. A loop
+  from 0 that does nothing where its index is not below a bound that is known before it (the coordinates that another level has, too)
+  ends there. What the loop updates is then seen to be the same for all iterations of a loop around.
+}]>;
+
 def HoistAllocations : FunctionPass<"tulle-hoist-allocations", memref, "Hoist allocations out of loops", [{
   A `memref.alloc` with a `memref.dealloc` in its block moves, together with it, out of all loops that the size does not depend on. A
   parallel region is not left: each thread has memory of its own. (Upstream's `buffer-loop-hoisting` runs before deallocations

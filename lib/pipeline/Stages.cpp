@@ -93,7 +93,7 @@ static std::string ownPasses(Stage stage, const Options &options) {
            "tulle-lower-sort-segments,tulle-lower-unique,tulle-lower-histogram,tulle-lower-scan,"
            "tulle-lower-scatter-entries,tulle-lower-chained-scan,tulle-inline-entries,"
            "func.func(canonicalize,tulle-index-operands,tulle-insert-copies),tulle-lower,func.func("
-           "canonicalize,loop-invariant-code-motion,cse,"
+           "canonicalize,loop-invariant-code-motion,cse,tulle-normalize-loops,"
            "tulle-coalesce-segments,tulle-hoist-allocations)";
   case Stage::Vector:
     // Samples depend on the chunk of a loop that a thread has.

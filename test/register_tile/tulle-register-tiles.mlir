@@ -204,7 +204,12 @@ func.func @sliced(%perm: memref<?xi64>, %val: memref<?xf64>, %y: memref<?xf64>, 
 // CHECK: %[[SOME:.*]] = arith.cmpi slt, %{{.*}}, %[[K]] : index
 // CHECK: %[[LOOPS:.*]] = arith.select %[[SOME]], %{{.*}}, %[[SIZE]]
 // CHECK: scf.for %{{.*}} = %{{.*}} to %[[LOOPS]]
-// CHECK: scf.for %[[D0:.*]] = %{{.*}} to %{{.*}} step %c6
+// CHECK: %[[ANY:.*]] = arith.cmpi sgt, %[[COUNT:.*]], %c0
+// CHECK: %[[LONG:.*]] = scf.if %[[ANY]] -> (i1) {
+// CHECK: arith.divui %[[COUNT]], %c2
+// CHECK: arith.cmpi sgt, %{{.*}}, %c4096
+// CHECK: %[[STEP:.*]] = arith.select %[[LONG]], %c6
+// CHECK: scf.for %[[D0:.*]] = %{{.*}} to %{{.*}} step %[[STEP]]
 // CHECK: %[[BEGINS:.*]] = arith.cmpi eq, %[[D0]]
 // CHECK: %[[FILLS:.*]] = arith.andi %[[SOME]], %[[BEGINS]]
 // CHECK: %[[COMMON:.*]]:2 = scf.for

@@ -214,3 +214,43 @@ module attributes {tulle.cpu = #tulle.cpu<x86-64-v4>} {
     return
   }
 }
+
+// -----
+
+// Matrices of a batch whose lengths are known at run time: tiles where all rows have the same iterations, and all of these the same columns.
+module attributes {tulle.cpu = #tulle.cpu<x86-64-v4>} {
+  // CHECK-LABEL: func.func @rectangular
+  // CHECK: %[[SAME:.*]]:3 = scf.if
+  // CHECK: scf.for
+  // CHECK: scf.if
+  // CHECK: scf.for
+  // CHECK: %[[BEHIND:.*]] = arith.select %[[SAME]]#2, %{{.*}}, %c0
+  // CHECK: scf.for %{{.*}} = %c0 to %[[BEHIND]] step %c64
+  // CHECK: scf.for %{{.*}} = %c0 to %[[SAME]]#0 step %c1 iter_args
+  // CHECK: scf.for %{{.*}} = %[[BEHIND]] to %{{.*}} step %c1
+  func.func @rectangular(%pos: memref<?xi32>, %bpos: memref<?xi32>, %a: memref<?xf64>, %b: memref<?xf64>, %c: memref<?xf64>, %rows: index, %n: index) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    scf.for %i = %c0 to %rows step %c1 {
+      %ci = arith.muli %i, %n : index
+      %lo, %hi = tulle.segment %pos[%i] : memref<?xi32>
+      %depth = arith.subi %hi, %lo : index
+      scf.for %p = %c0 to %depth step %c1 {
+        %ap = arith.addi %lo, %p : index
+        %x = memref.load %a[%ap] : memref<?xf64>
+        %blo, %bhi = tulle.segment %bpos[%p] : memref<?xi32>
+        %length = arith.subi %bhi, %blo : index
+        scf.for %k = %c0 to %length step %c1 {
+          %bk = arith.addi %blo, %k : index
+          %y = memref.load %b[%bk] : memref<?xf64>
+          %at = arith.addi %ci, %k : index
+          %old = memref.load %c[%at] : memref<?xf64>
+          %m = arith.mulf %x, %y : f64
+          %s = arith.addf %old, %m : f64
+          memref.store %s, %c[%at] : memref<?xf64>
+        } {tulle.loop = #tulle.loop<parallel>}
+      } {tulle.loop = #tulle.loop<reduction>}
+    } {tulle.loop = #tulle.loop<parallel>}
+    return
+  }
+}

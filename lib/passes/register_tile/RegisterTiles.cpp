@@ -282,13 +282,23 @@ private:
   /// Runs a few iterations of the outer loop at a time where the inner one is long.
   void groups() {
     scf::ForOp outer = nest.outer(), inner = nest.inner;
-    Value step = constant(model.jammedIterations(nest.legality.gathers));
-    if (!nest.ivDependentBounds) {
-      Value length = sub(inner.getUpperBound(), inner.getLowerBound());
-      Value count = sub(outer.getUpperBound(), outer.getLowerBound());
-      Value isLong = is(CmpIPredicate::sgt, length, constant(model.costs.longLoop));
-      step = select(isLong, step, max(count, constant(1)));
+    Value jammed = constant(model.jammedIterations(nest.legality.gathers));
+    Value count = max(sub(outer.getUpperBound(), outer.getLowerBound()), constant(0));
+    auto isLong = [&](Value lower, Value upper) {
+      return is(CmpIPredicate::sgt, sub(upper, lower), constant(model.costs.longLoop));
+    };
+    // Of bounds that depend on the iteration, those of the middle one: of diagonals, about the longest.
+    Value longLoops;
+    if (nest.ivDependentBounds) {
+      longLoops = ifThen(is(CmpIPredicate::sgt, count, constant(0)), [&] {
+        auto [lower, upper] =
+            cloneBounds(b, inner, outer, add(outer.getLowerBound(), divide(count, constant(2))));
+        return isLong(lower, upper);
+      });
+    } else {
+      longLoops = isLong(inner.getLowerBound(), inner.getUpperBound());
     }
+    Value step = select(longLoops, jammed, max(count, constant(1)));
     forSteps(b, loc, outer.getLowerBound(), outer.getUpperBound(), step, [&](Value first) {
       Value starts;
       if (init)

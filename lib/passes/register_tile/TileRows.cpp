@@ -17,6 +17,7 @@ namespace {
 
 using namespace mlir;
 using Values = SmallVector<Value>;
+using Types = SmallVector<Type>;
 
 /// `for i: (loads) [for k: C[f(i) + k] = constant] for p: … for k: C[f(i) + k] = g(C[f(i) + k], i, p, k)`,
 /// where the bounds of the loops over p and k do not depend on i.
@@ -31,6 +32,22 @@ bool hasBoundsOutside(scf::ForOp loop, scf::ForOp rows) {
          rows.isDefinedOutsideOfLoop(loop.getUpperBound());
 }
 
+/// Whether the value is the same for all rows.
+bool isSameForAll(Value value, scf::ForOp rows) {
+  return acceptsSlice(value, [&](Value value) -> std::optional<bool> {
+    if (value == rows.getInductionVar())
+      return false;
+    return value.getDefiningOp() && !rows.isDefinedOutsideOfLoop(value) ? std::nullopt : std::optional(true);
+  });
+}
+
+/// Whether the bounds of the loops over p and k are known before the rows. Of one loop over p, they may be
+/// known at run time only: that they are equal for all rows, and for all p, is tested there.
+bool knowsBounds(ReductionNest &nest, scf::ForOp rows) {
+  return hasBoundsOutside(nest.inner, rows) &&
+         llvm::all_of(nest.outers, [&](scf::ForOp loop) { return hasBoundsOutside(loop, rows); });
+}
+
 /// The nest at the end of a row.
 std::optional<ReductionNest> nestOf(scf::ForOp rows) {
   auto outer = rows.getBody()->without_terminator().empty()
@@ -41,13 +58,14 @@ std::optional<ReductionNest> nestOf(scf::ForOp rows) {
   for (scf::ForOp inner = innerLoop(outer); inner && innerLoop(inner); inner = innerLoop(inner))
     outer = inner;
   std::optional<ReductionNest> nest = matchReductionNest(outer);
-  if (!nest || nest->top()->getParentOp() != rows || nest->ivDependentBounds ||
-      nest->load->getParentOp() != nest->inner || nest->legality.gathers || nest->legality.scatters ||
-      nest->legality.branches)
+  if (!nest || nest->top()->getParentOp() != rows || nest->load->getParentOp() != nest->inner ||
+      nest->legality.gathers || nest->legality.scatters || nest->legality.branches)
     return std::nullopt;
+  scf::ForOp inner = nest->inner;
   const bool sameBounds =
-      hasBoundsOutside(nest->inner, rows) &&
-      llvm::all_of(nest->outers, [&](scf::ForOp loop) { return hasBoundsOutside(loop, rows); });
+      knowsBounds(*nest, rows) ||
+      (nest->outers.size() == 1 && isZero(nest->top().getLowerBound()) &&
+       isSameForAll(inner.getLowerBound(), rows) && isSameForAll(inner.getUpperBound(), rows));
   return sameBounds ? nest : std::nullopt;
 }
 
@@ -56,12 +74,7 @@ bool sharesOperand(const ReductionNest &nest, scf::ForOp rows) {
   scf::ForOp inner = nest.inner;
   return llvm::any_of(inner.getOps<memref::LoadOp>(), [&](memref::LoadOp load) {
     return load != nest.load && nest.legality.shapeOf(load) == LaneShape::Varying &&
-           acceptsSlice(load.getIndices()[0], [&](Value value) -> std::optional<bool> {
-             if (value == rows.getInductionVar())
-               return false;
-             return value.getDefiningOp() && !rows.isDefinedOutsideOfLoop(value) ? std::nullopt
-                                                                                 : std::optional(true);
-           });
+           isSameForAll(load.getIndices()[0], rows);
   });
 }
 
@@ -96,7 +109,10 @@ std::optional<RowNest> matchRowNest(scf::ForOp rows) {
   RowNest found{rows, std::move(*nest), {}};
   memref::StoreOp store = found.nest.store;
   found.init = findInitLoop(found.nest.top(), store.getMemRef());
-  const bool fits = found.init ? updatesInitialized(found) : isAlwaysDereferenceable(store);
+  // Where bounds are tested, there is an iteration of the loop over p.
+  const bool tested = !knowsBounds(found.nest, rows);
+  const bool fits =
+      found.init ? !tested && updatesInitialized(found) : tested || isAlwaysDereferenceable(store);
   return fits && onlyLoadsBefore(found) ? std::optional(std::move(found)) : std::nullopt;
 }
 
@@ -152,6 +168,10 @@ SmallVector<Value> costlyValues(RowNest &found) {
   return values.takeVector();
 }
 
+struct Bounds {
+  Value begin, end;
+};
+
 /// The loops over groups of rows, before the loop over rows, which is left with the others.
 class TiledRows : levels::Indices {
 public:
@@ -162,8 +182,13 @@ public:
   void emit() {
     Value first = rows.getLowerBound(), count = max(sub(rows.getUpperBound(), first), constant(0));
     Value behind = add(first, times(divide(count, constant(shape.rows)), constant(shape.rows)));
+    scf::ForOp outer = nest.top(), inner = nest.inner;
+    iterations = {outer.getLowerBound(), outer.getUpperBound()};
+    columns = {inner.getLowerBound(), inner.getUpperBound()};
+    if (!knowsBounds(nest, rows))
+      behind = select(testBounds(), behind, first);
     if (init)
-      startsFromInit = is(arith::CmpIPredicate::eq, nest.inner.getUpperBound(), init->size);
+      startsFromInit = is(arith::CmpIPredicate::eq, columns.end, init->size);
     Value step = constant(shape.rows * shape.groups);
     Value least = min(behind, add(first, step));
     for (Value value : costly)
@@ -186,11 +211,59 @@ private:
   ReductionNest nest;
   std::optional<InitLoop> init;
   iteration::RowTile shape;
-  int64_t lineBits;     ///< of the cache
+  int64_t lineBits;           ///< of the cache
+  Bounds iterations, columns; ///< of the outermost loop over p, and of the loop over k
   Value startsFromInit; ///< at run time: whether the nest updates all that is initialized; null without that
   Value block;          ///< the first row of the block in the making
 
   using Maps = ArrayRef<IRMapping>; ///< for each row, what its operations outside of the inner loop became
+
+  /// At run time: whether all rows have the same iterations over p, some, and all of these the same columns;
+  /// both are set.
+  Value testBounds() {
+    scf::ForOp outer = nest.top(), inner = nest.inner;
+    Value first = rows.getLowerBound(), behind = rows.getUpperBound();
+    auto areEqual = [&](Bounds x, std::pair<Value, Value> y) {
+      return both(is(arith::CmpIPredicate::eq, x.begin, y.first),
+                  is(arith::CmpIPredicate::eq, x.end, y.second));
+    };
+    auto all = [&](Value begin, Value end, Bounds as, auto bounds) {
+      return levels::forLoop(b, loc, begin, end, dialect::LoopKind::Reduction, boolean(true),
+                             [&](Value at, const levels::Values &soFar) {
+                               return levels::Values{both(soFar[0], areEqual(as, bounds(at)))};
+                             })[0];
+    };
+    auto test = [&]() -> levels::Values {
+      const IRMapping row = beforeNest(first);
+      auto columnsOf = [&](Value p) {
+        IRMapping map = row;
+        map.map(outer.getInductionVar(), p);
+        Value begin = cloneSlice(b, inner.getLowerBound(), outer.getBody(), map);
+        return std::pair(begin, cloneSlice(b, inner.getUpperBound(), outer.getBody(), map));
+      };
+      auto [begin, end] = cloneBounds(b, outer, rows, first);
+      Bounds own{begin, end};
+      Value same = all(first, behind, own, [&](Value at) { return cloneBounds(b, outer, rows, at); });
+      Types types(2, b.getIndexType());
+      types.push_back(b.getI1Type());
+      levels::Values found = levels::ifElse(
+          b, loc, isLess(begin, end), types,
+          [&] {
+            auto [lower, upper] = columnsOf(own.begin);
+            return levels::Values{lower, upper, all(own.begin, own.end, {lower, upper}, columnsOf)};
+          },
+          [&] { return levels::Values{constant(0), constant(0), boolean(false)}; });
+      return {own.begin, own.end, found[0], found[1], both(same, found[2])};
+    };
+    Types types(4, b.getIndexType());
+    types.push_back(b.getI1Type());
+    levels::Values found = levels::ifElse(b, loc, isLess(first, behind), types, test, [&] {
+      return levels::Values{constant(0), constant(0), constant(0), constant(0), boolean(false)};
+    });
+    iterations = {found[0], found[1]};
+    columns = {found[2], found[3]};
+    return found[4];
+  }
 
   /// Some groups of rows, all of them for one range of columns and then for the next: what rows share for
   /// these columns stays in the L1 cache.
@@ -200,22 +273,20 @@ private:
     if (!costly.empty())
       computeCostly(begin, end);
     block = begin;
-    scf::ForOp inner = nest.inner;
-    Value upper = inner.getUpperBound();
     const int64_t width = shape.vectors * shape.elements;
-    Value whole = divide(max(sub(upper, inner.getLowerBound()), constant(0)), constant(width));
-    Value behind = add(inner.getLowerBound(), times(whole, constant(width)));
+    Value whole = divide(max(sub(columns.end, columns.begin), constant(0)), constant(width));
+    Value behind = add(columns.begin, times(whole, constant(width)));
     auto inGroups = [&](auto emit) { forSteps(b, loc, begin, end, constant(shape.rows), emit); };
-    forSteps(b, loc, inner.getLowerBound(), behind, constant(width), [&](Value first) {
-      Value isFirst = is(arith::CmpIPredicate::eq, first, inner.getLowerBound());
+    forSteps(b, loc, columns.begin, behind, constant(width), [&](Value first) {
+      Value isFirst = is(arith::CmpIPredicate::eq, first, columns.begin);
       inGroups([&](Value group) {
         if (!streams.empty())
           branch(b, loc, isFirst, [&] { prefetch(add(group, constant(shape.rows * shape.groups))); }, [] {});
         emitTile(group, first, shape.vectors, {});
       });
     });
-    forSteps(b, loc, behind, upper, constant(shape.elements), [&](Value first) {
-      Value mask = activeLanes(b, loc, lanes(), sub(upper, first));
+    forSteps(b, loc, behind, columns.end, constant(shape.elements), [&](Value first) {
+      Value mask = activeLanes(b, loc, lanes(), sub(columns.end, first));
       inGroups([&](Value group) { emitTile(group, first, 1, mask); });
     });
   }
@@ -230,7 +301,7 @@ private:
       for (int64_t r = 0; r < shape.rows; ++r)
         starts.push_back(
             cloneSlice(b, *offsetFrom(load.getIndices()[0], outer), rows, add(group, constant(r))));
-      forSteps(b, loc, outer.getLowerBound(), outer.getUpperBound(), constant(line), [&](Value p) {
+      forSteps(b, loc, iterations.begin, iterations.end, constant(line), [&](Value p) {
         for (Value start : starts)
           memref::PrefetchOp::create(b, loc, load.getMemRef(), add(start, p), /*isWrite=*/false,
                                      /*localityHint=*/2, /*isDataCache=*/true);
@@ -239,21 +310,18 @@ private:
   }
 
   /// The iterations over p, if that is one loop.
-  Value depth() {
-    scf::ForOp outer = nest.top();
-    return max(sub(outer.getUpperBound(), outer.getLowerBound()), constant(0));
-  }
+  Value depth() { return max(sub(iterations.end, iterations.begin), constant(0)); }
 
   /// Where the costly values of an iteration over p are, for a row of the block from `begin` on.
   Value numberOf(Value row, Value begin, Value p) {
-    return add(times(sub(row, begin), depth()), sub(p, nest.top().getLowerBound()));
+    return add(times(sub(row, begin), depth()), sub(p, iterations.begin));
   }
 
   void computeCostly(Value begin, Value end) {
     scf::ForOp outer = nest.top();
     forSteps(b, loc, begin, end, constant(1), [&](Value row) {
       const IRMapping map = beforeNest(row);
-      forSteps(b, loc, outer.getLowerBound(), outer.getUpperBound(), constant(1), [&](Value p) {
+      forSteps(b, loc, iterations.begin, iterations.end, constant(1), [&](Value p) {
         IRMapping inside = map;
         clonePrologue(b, outer, p, inside);
         Value number = numberOf(row, begin, p);
@@ -320,8 +388,9 @@ private:
     if (depth == nest.outers.size())
       return update(maps, parts, elements);
     scf::ForOp original = nest.outers[depth];
-    auto loop = scf::ForOp::create(b, loc, original.getLowerBound(), original.getUpperBound(),
-                                   original.getStep(), elements);
+    const Bounds bounds =
+        depth == 0 ? iterations : Bounds{original.getLowerBound(), original.getUpperBound()};
+    auto loop = scf::ForOp::create(b, loc, bounds.begin, bounds.end, original.getStep(), elements);
     loop->setAttrs(original->getAttrs());
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());

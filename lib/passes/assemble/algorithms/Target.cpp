@@ -181,8 +181,14 @@ void Target::combineValue(Value position, Value value) const {
 }
 
 Value Target::combineValues(Value x, Value y) const {
-  if (!isa<ComplexType>(x.getType()))
-    return arith::getReductionOp(kindOf(x.getType(), combine), builder, loc, x, y);
+  if (!isa<ComplexType>(x.getType())) {
+    Value combined = arith::getReductionOp(kindOf(x.getType(), combine), builder, loc, x, y);
+    // What a statement computes says what it allows.
+    auto own = combined.getDefiningOp<arith::ArithFastMathInterface>();
+    if (auto value = y.getDefiningOp<arith::ArithFastMathInterface>(); own && value)
+      own->setAttr(own.getFastMathAttrName(), value.getFastMathFlagsAttr());
+    return combined;
+  }
   return combine == Combine::Add ? make<complex::AddOp>(*this, x, y) : make<complex::MulOp>(*this, x, y);
 }
 

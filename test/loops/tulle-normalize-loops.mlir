@@ -1,0 +1,61 @@
+// RUN: tulle-opt %s --pass-pipeline='builtin.module(func.func(tulle-normalize-loops,canonicalize))' | FileCheck %s
+
+// A loop over the positions of a ragged level that needs their coordinates counts these; positions are computed from them. It ends where
+// nothing is below the other operand's length.
+// CHECK-LABEL: func.func @ragged
+// CHECK-SAME: %[[BEGIN:[a-z0-9]*]]: index, %[[END:[a-z0-9]*]]: index, %[[LENGTH:[a-z0-9]*]]: index
+// CHECK: %[[COUNT:.*]] = arith.subi %[[END]], %[[BEGIN]]
+// CHECK: %[[SOME:.*]] = arith.maxsi %[[COUNT]], %c0
+// CHECK: %[[CLIPPED:.*]] = arith.minui %[[SOME]], %[[LENGTH]]
+// CHECK: scf.for %[[J:.*]] = %c0 to %[[CLIPPED]] step %c1 {
+// CHECK-NOT: scf.if
+// CHECK: %[[POSITION:.*]] = arith.addi %[[BEGIN]], %[[J]]
+// CHECK: memref.load %{{.*}}[%[[POSITION]]]
+// CHECK: memref.store %{{.*}}, %{{.*}}[%[[J]]]
+// CHECK: tulle.loop = #tulle.loop<parallel, index = j>
+func.func @ragged(%a: memref<?xf64>, %c: memref<?xf64>, %begin: index, %end: index, %length: index) {
+  %c1 = arith.constant 1 : index
+  scf.for %p = %begin to %end step %c1 {
+    %j = arith.subi %p, %begin : index
+    %below = arith.cmpi ult, %j, %length : index
+    scf.if %below {
+      %x = memref.load %a[%p] : memref<?xf64>
+      memref.store %x, %c[%j] : memref<?xf64>
+    }
+  } {tulle.loop = #tulle.loop<parallel, index = j>}
+  return
+}
+
+// What is done in any case, and what has another branch, stays; so does a bound that the loop changes.
+// CHECK-LABEL: func.func @also_outside
+// CHECK-NOT: arith.minui
+// CHECK: scf.if
+func.func @also_outside(%a: memref<?xf64>, %c: memref<?xf64>, %end: index, %length: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.for %j = %c0 to %end step %c1 {
+    %x = memref.load %a[%j] : memref<?xf64>
+    memref.store %x, %c[%j] : memref<?xf64>
+    %below = arith.cmpi ult, %j, %length : index
+    scf.if %below {
+      memref.store %x, %a[%j] : memref<?xf64>
+    }
+  } {tulle.loop = #tulle.loop<parallel>}
+  return
+}
+
+// CHECK-LABEL: func.func @own_bound
+// CHECK-NOT: arith.minui
+// CHECK: scf.if
+func.func @own_bound(%lengths: memref<?xindex>, %c: memref<?xindex>, %end: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.for %j = %c0 to %end step %c1 {
+    %double = arith.addi %end, %j : index
+    %below = arith.cmpi ult, %j, %double : index
+    scf.if %below {
+      memref.store %j, %c[%j] : memref<?xindex>
+    }
+  } {tulle.loop = #tulle.loop<parallel>}
+  return
+}
