@@ -94,7 +94,7 @@ static std::string ownPasses(Stage stage, const Options &options) {
            "tulle-lower-scatter-entries,tulle-lower-chained-scan,tulle-inline-entries,"
            "func.func(canonicalize,tulle-index-operands,tulle-insert-copies),tulle-lower,func.func("
            "canonicalize,loop-invariant-code-motion,cse,tulle-normalize-loops,"
-           "tulle-coalesce-segments,tulle-hoist-allocations)";
+           "tulle-distribute-functions,tulle-coalesce-segments,tulle-hoist-allocations)";
   case Stage::Vector:
     // Samples depend on the chunk of a loop that a thread has.
     return fmt::format("func.func(tulle-vectorize-block-rows,tulle-peel-partial-tiles,tulle-pack-operands,"

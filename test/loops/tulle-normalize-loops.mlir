@@ -3,7 +3,9 @@
 // A loop over the positions of a ragged level that needs their coordinates counts these; positions are computed from them. It ends where
 // nothing is below the other operand's length.
 // CHECK-LABEL: func.func @ragged
-// CHECK-SAME: %[[BEGIN:[a-z0-9]*]]: index, %[[END:[a-z0-9]*]]: index, %[[LENGTH:[a-z0-9]*]]: index
+// CHECK-SAME: %[[POS:[a-z0-9]*]]: memref<?xi32>, %{{[a-z0-9]*}}: memref<?xf64>, %{{[a-z0-9]*}}: memref<?xf64>, %[[I:[a-z0-9]*]]: index, %[[LENGTH:[a-z0-9]*]]: index
+// CHECK: %[[BEGIN:.*]] = arith.index_castui
+// CHECK: %[[END:.*]] = arith.index_castui
 // CHECK: %[[COUNT:.*]] = arith.subi %[[END]], %[[BEGIN]]
 // CHECK: %[[SOME:.*]] = arith.maxsi %[[COUNT]], %c0
 // CHECK: %[[CLIPPED:.*]] = arith.minui %[[SOME]], %[[LENGTH]]
@@ -13,8 +15,9 @@
 // CHECK: memref.load %{{.*}}[%[[POSITION]]]
 // CHECK: memref.store %{{.*}}, %{{.*}}[%[[J]]]
 // CHECK: tulle.loop = #tulle.loop<parallel, index = j>
-func.func @ragged(%a: memref<?xf64>, %c: memref<?xf64>, %begin: index, %end: index, %length: index) {
+func.func @ragged(%pos: memref<?xi32>, %a: memref<?xf64>, %c: memref<?xf64>, %i: index, %length: index) {
   %c1 = arith.constant 1 : index
+  %begin, %end = tulle.segment %pos[%i] : memref<?xi32>
   scf.for %p = %begin to %end step %c1 {
     %j = arith.subi %p, %begin : index
     %below = arith.cmpi ult, %j, %length : index
@@ -23,6 +26,19 @@ func.func @ragged(%a: memref<?xf64>, %c: memref<?xf64>, %begin: index, %end: ind
       memref.store %x, %c[%j] : memref<?xf64>
     }
   } {tulle.loop = #tulle.loop<parallel, index = j>}
+  return
+}
+
+// Other loops, over the rows of a block, stay.
+// CHECK-LABEL: func.func @block
+// CHECK-SAME: %{{[a-z0-9]*}}: memref<?xf64>, %[[BEGIN:[a-z0-9]*]]: index
+// CHECK: scf.for %{{.*}} = %[[BEGIN]]
+func.func @block(%c: memref<?xf64>, %begin: index, %end: index, %x: f64) {
+  %c1 = arith.constant 1 : index
+  scf.for %i = %begin to %end step %c1 {
+    %at = arith.subi %i, %begin : index
+    memref.store %x, %c[%at] : memref<?xf64>
+  } {tulle.loop = #tulle.loop<parallel>}
   return
 }
 

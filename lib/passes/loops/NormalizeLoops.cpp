@@ -10,9 +10,11 @@ namespace {
 
 using namespace mlir;
 
-/// What the loop's index is beyond its lower bound, where the body asks for that.
+/// What the index of a loop over a segment is beyond its lower bound, where the body asks for that.
 SmallVector<arith::SubIOp> offsetsIn(scf::ForOp loop) {
   SmallVector<arith::SubIOp> offsets;
+  if (!isLoaded(loop.getLowerBound()))
+    return offsets;
   for (Operation *user : loop.getInductionVar().getUsers())
     if (auto offset = dyn_cast<arith::SubIOp>(user);
         offset && offset.getLhs() == loop.getInductionVar() && offset.getRhs() == loop.getLowerBound())

@@ -9,6 +9,7 @@
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/Transforms/CSE.h"
 #include "passes/Passes.h"
@@ -69,6 +70,8 @@ public:
       return false;
     if (!hasLoops(first) || !hasLoops(second) || staysInRegisters())
       return true;
+    if (leavesFunctionsToBlocks())
+      return false;
     auto disappears = [&](OpResult result) {
       return isTensor(result) && llvm::all_of(result.getUses(), [&](OpOperand &use) {
                auto yield = dyn_cast<YieldOp>(use.getOwner());
@@ -269,10 +272,26 @@ private:
   }
 
   /// Where both loops traverse the same segments, short ones stay in vector registers from one to the other
-  /// (tulle-vectorize), if inactive lanes cost nothing.
+  /// (tulle-vectorize), if inactive lanes cost nothing, or little is done with each entry.
   bool staysInRegisters() {
     auto level = traversedSegments(first);
-    return costModel(first).cpu.masks && level && level == traversedSegments(second);
+    return level && level == traversedSegments(second) &&
+           (costModel(first).cpu.masks || (!hasFunctions(first) && !hasFunctions(second)));
+  }
+
+  /// Functions run over all entries of a block, not row by row (tulle-distribute-functions), if inactive
+  /// lanes cost something.
+  bool leavesFunctionsToBlocks() {
+    return isa<IterateOp>(first->getParentOp()) && !costModel(first).cpu.masks &&
+           (hasFunctions(first) || hasFunctions(second));
+  }
+
+  static bool hasFunctions(IterateOp loop) {
+    return loop.getBody()
+        .walk([](Operation *op) {
+          return isa<math::MathDialect>(op->getDialect()) ? WalkResult::interrupt() : WalkResult::advance();
+        })
+        .wasInterrupted();
   }
 
   /// What the loops inside of a loop read.

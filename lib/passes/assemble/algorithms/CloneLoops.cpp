@@ -76,10 +76,12 @@ static bool endsWithLargest(IterateOp loop) {
                     !levels::find(space.getFormat().kind)->hasPadding(space.getFormat()));
 }
 
-void visitLargest(Operation *outermost) {
+void visitLargest(Operation *outermost, ArrayRef<Value> largest) {
   SmallVector<IterateOp> loops;
   outermost->walk([&](IterateOp loop) {
-    if (loop != outermost && endsWithLargest(loop))
+    Value coordinate = loop.getBody().getArgument(0);
+    if (loop != outermost && endsWithLargest(loop) &&
+        (coordinate.use_empty() || llvm::is_contained(largest, coordinate)))
       loops.push_back(loop);
   });
   for (IterateOp loop : loops) {

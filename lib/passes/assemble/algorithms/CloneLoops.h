@@ -21,8 +21,8 @@ mlir::Operation *cloneCounting(mlir::OpBuilder &b, const Stream &stream, const p
                                OnCoordinates onInsert);
 
 /// Makes innermost loops of such a copy, in `loop`, visit their last coordinate only, where that is the
-/// largest one.
-void visitLargest(mlir::Operation *loop);
+/// largest one and the only one that matters: it is among `largest`, or nothing depends on it.
+void visitLargest(mlir::Operation *loop, llvm::ArrayRef<mlir::Value> largest);
 /// Makes loops of a copy whose iterations insert at different coordinates of one dimension parallel: entries
 /// are stored apart then. `loops`: what was copied.
 void keepKinds(mlir::Operation *loop, mlir::Region &loops);

@@ -157,8 +157,9 @@ private:
   Query startQuery(ArrayRef<unsigned> queried);
   bool isCounted(const Query &query, unsigned l) const;
   void queryEntry(const Query &query, ValueRange dims);
-  Value queryLongestIteration(OnCoordinates atEntry, bool numbered, bool startsIterations,
-                              bool largestAnswers);
+  bool largestAnswers(const Query &query) const;
+  bool largestAnswers(const Query &query, unsigned dim) const;
+  Value queryLongestIteration(OnCoordinates atEntry, const Query &query, SmallVectorImpl<Value> &answering);
   void size(unsigned l);
   void restart();
   Values coordinates(ValueRange dims, bool numbered = true);
@@ -233,13 +234,14 @@ void Scatter::query(ArrayRef<unsigned> queried) {
   auto texts = llvm::map_range(queried, [&](unsigned l) { return target.levelText(l); });
   Phase phase(b, "analysis: for " + (queried.empty() ? "the ranks" : llvm::join(texts, ", ")));
   const Query query = startQuery(queried);
-  const bool largestAnswers =
-      !query.ofRanks && !query.numbered && !query.needsNumbers &&
-      llvm::none_of(llvm::seq(query.end), [&](unsigned l) { return tellsFirst(l) || query.counts[l]; }) &&
-      llvm::all_of(queried, [&](unsigned l) { return format(l).queriesLargest(); });
-  Value longest =
-      queryLongestIteration([&](ValueRange dims) { queryEntry(query, dims); }, bool(query.numbered),
-                            query.numbered || query.needsNumbers, largestAnswers);
+  SmallVector<Value> answering; // coordinates of which the largest answers
+  auto atEntry = [&](ValueRange dims) {
+    for (auto [d, coordinate] : llvm::enumerate(dims))
+      if (largestAnswers(query, unsigned(d)))
+        answering.push_back(coordinate);
+    queryEntry(query, dims);
+  };
+  Value longest = queryLongestIteration(atEntry, query, answering);
   for (unsigned l : queried) {
     if (!isCounted(query, l))
       continue;
@@ -311,24 +313,42 @@ void Scatter::queryEntry(const Query &query, ValueRange dims) {
   }
 }
 
+/// Whether the largest coordinates below each parent answer what is queried, and nothing else is.
+bool Scatter::largestAnswers(const Query &query) const {
+  return !query.ofRanks && !query.numbered && !query.needsNumbers &&
+         llvm::all_of(query.levels, [&](unsigned l) { return format(l).queriesLargest(); }) &&
+         llvm::none_of(llvm::seq(query.end), [&](unsigned l) { return tellsFirst(l) || query.counts[l]; });
+}
+
+/// Whether the largest coordinate of a dimension does: it is that of the levels that are queried, and of none
+/// above.
+bool Scatter::largestAnswers(const Query &query, unsigned dim) const {
+  return largestAnswers(query) && llvm::all_of(query.levels, [&](unsigned queried) {
+           return llvm::all_of(llvm::seq(queried + 1), [&](unsigned l) {
+             const Expr &e = order.levels[l];
+             return e->kind == ExprKind::Dim && (l == queried || unsigned(e->value) != dim);
+           });
+         });
+}
+
 /// Copies of the loops that query, of the largest coordinates only if these answer; returns a table with the
 /// number of entries of each chunk's longest iteration, if they are `numbered`.
-Value Scatter::queryLongestIteration(OnCoordinates atEntry, bool numbered, bool startsIterations,
-                                     bool largestAnswers) {
-  Value longest = numbered ? target.zeros(b.getI64Type(), chunkCount()) : Value();
+Value Scatter::queryLongestIteration(OnCoordinates atEntry, const Query &query,
+                                     SmallVectorImpl<Value> &answering) {
+  Value longest = query.numbered ? target.zeros(b.getI64Type(), chunkCount()) : Value();
   forEachChunk([&](const Chunk *chunk) {
     restart();
     std::optional<Register> most;
-    if (numbered)
+    if (query.numbered)
       most.emplace(target, zero());
     Operation *loop = cloneCounting(b, stream, chunk, atEntry);
-    if (loop && largestAnswers)
-      visitLargest(loop);
+    if (loop && largestAnswers(query))
+      visitLargest(loop, answering);
     auto end = [&](Value) {
       if (most)
         most->set(target.umax(most->get(), counters->iterationEntries()));
     };
-    if (startsIterations)
+    if (query.numbered || query.needsNumbers)
       atIterations(loop, [&](Value) { counters->startIteration(); }, end);
     if (most)
       target.write(longest, numberOf(chunk), most->get());
