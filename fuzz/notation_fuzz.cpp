@@ -27,7 +27,7 @@ notation::Binding bindingFor(const notation::TensorUse &use) {
 }
 
 bool isLimit(const support::SyntaxError &error) {
-  for (const char *word : {"nested deeper", "build on each other", "more than 4000 tokens"})
+  for (const char *word : {"nested deeper", "build on each other", "more than 16000 tokens"})
     if (error.message.find(word) != std::string::npos)
       return true;
   return false;

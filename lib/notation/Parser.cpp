@@ -19,7 +19,7 @@ constexpr std::string_view signs[] = {"**", "<<", ">>", "<=", ">=", "==", "!=", 
                                       "[",  "]",  "{",  "}",  ",",  ":",  ";"};
 constexpr support::Language language = {
     signs, "unexpected {}; names, numbers, operators, ( ) [ ] {{ }} , : ; and // comments are understood",
-    true, 4000};
+    true, 16000};
 
 constexpr unsigned maxDepth = 500;
 /// Coefficients and constants of subscripts: sums of a few of them times sizes stay far inside 128 bits.

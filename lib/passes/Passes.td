@@ -485,7 +485,8 @@ def Vectorize : FunctionPass<"tulle-vectorize", vector # arith # scf # memref # 
 def Outline : ModulePass<"tulle-outline", func, "Outline parallel regions into functions", [{
   The region of a `tulle.parallel` becomes `@task<n>_<function>(task, captures…)`, and the op a call of
   `@launch<n>_<function>(tasks, captures…)`, which `tulle-launch` defines. The buffers a region uses are distinct, or only read: unless two of them are
-  views of one, the function says so (`tulle.noalias`).
+  views of one, the function says so (`tulle.noalias`). So does a region of `scf.execute_region` with `no_inline`. Of a function that has many
+  outermost loops, each becomes one: LLVM looks from each loop of a function at those before it.
 }]>;
 
 //===--- Stage 5: calling convention ---===//

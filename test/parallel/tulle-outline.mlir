@@ -69,3 +69,76 @@ func.func @statement1(%x: memref<?xf64>, %n: index) {
   }
   return
 }
+
+// -----
+
+// LLVM looks from each loop of a function at those before it: of 17 loops, each becomes a function, and returns what it carries.
+// CHECK-LABEL: func.func @statement0(
+// CHECK-NOT: scf.for
+// CHECK: %[[FIRST:.*]] = call @block0_statement0(%{{.*}}) : (memref<?xf64>, index) -> f64
+// CHECK: memref.store %[[FIRST]]
+// CHECK-COUNT-16: call @block{{[0-9]+}}_statement0(
+// CHECK-NOT: scf.for
+// CHECK: func.func private @block0_statement0(%[[X:.*]]: memref<?xf64>, %[[N:.*]]: index) -> f64 attributes {no_inline, tulle.noalias} {
+// CHECK: %[[SUM:.*]] = scf.for
+// CHECK: return %[[SUM]] : f64
+func.func @statement0(%x: memref<?xf64>, %y: memref<?xf64>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f64
+  %sum = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero) -> (f64) {
+    %v = memref.load %x[%i] : memref<?xf64>
+    %next = arith.addf %acc, %v : f64
+    scf.yield %next : f64
+  }
+  memref.store %sum, %y[%c0] : memref<?xf64>
+  scf.for %i = %c0 to %n step %c1 {
+    memref.store %sum, %y[%i] : memref<?xf64>
+  }
+  scf.for %i = %c0 to %n step %c1 {
+    memref.store %sum, %y[%i] : memref<?xf64>
+  }
+  scf.for %i = %c0 to %n step %c1 {
+    memref.store %sum, %y[%i] : memref<?xf64>
+  }
+  scf.for %i = %c0 to %n step %c1 {
+    memref.store %sum, %y[%i] : memref<?xf64>
+  }
+  scf.for %i = %c0 to %n step %c1 {
+    memref.store %sum, %y[%i] : memref<?xf64>
+  }
+  scf.for %i = %c0 to %n step %c1 {
+    memref.store %sum, %y[%i] : memref<?xf64>
+  }
+  scf.for %i = %c0 to %n step %c1 {
+    memref.store %sum, %y[%i] : memref<?xf64>
+  }
+  scf.for %i = %c0 to %n step %c1 {
+    memref.store %sum, %y[%i] : memref<?xf64>
+  }
+  scf.for %i = %c0 to %n step %c1 {
+    memref.store %sum, %y[%i] : memref<?xf64>
+  }
+  scf.for %i = %c0 to %n step %c1 {
+    memref.store %sum, %y[%i] : memref<?xf64>
+  }
+  scf.for %i = %c0 to %n step %c1 {
+    memref.store %sum, %y[%i] : memref<?xf64>
+  }
+  scf.for %i = %c0 to %n step %c1 {
+    memref.store %sum, %y[%i] : memref<?xf64>
+  }
+  scf.for %i = %c0 to %n step %c1 {
+    memref.store %sum, %y[%i] : memref<?xf64>
+  }
+  scf.for %i = %c0 to %n step %c1 {
+    memref.store %sum, %y[%i] : memref<?xf64>
+  }
+  scf.for %i = %c0 to %n step %c1 {
+    memref.store %sum, %y[%i] : memref<?xf64>
+  }
+  scf.for %i = %c0 to %n step %c1 {
+    memref.store %sum, %y[%i] : memref<?xf64>
+  }
+  return
+}

@@ -104,9 +104,9 @@ TEST(Error, DepthIsLimited) {
     chain += "+s";
   EXPECT_THAT(refusal(chain, {{"x", input({3})}, {"s", input({})}}), HasSubstr("build on each other"));
   std::string tokens;
-  for (int n = 0; n < 5000; ++n)
+  for (int n = 0; n < 17000; ++n)
     tokens += "; ";
-  EXPECT_THAT(refusal(tokens, {}), HasSubstr("more than 4000 tokens"));
+  EXPECT_THAT(refusal(tokens, {}), HasSubstr("more than 16000 tokens"));
 }
 
 TEST(Error, Types) {

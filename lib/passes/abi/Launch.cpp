@@ -16,18 +16,24 @@ struct LaunchPass : impl::LaunchBase<LaunchPass> {
   void runOnOperation() override {
     pointer = LLVM::LLVMPointerType::get(&getContext());
     nothing = LLVM::LLVMVoidType::get(&getContext());
+    runtime = {};
     auto functions = llvm::to_vector(getOperation().getOps<LLVM::LLVMFuncOp>());
+    llvm::StringMap<LLVM::LLVMFuncOp> tasks;
+    for (LLVM::LLVMFuncOp function : functions)
+      if (llvm::StringRef name = function.getName(); name.consume_front(dialect::kTaskPrefix))
+        tasks[name] = function;
     for (LLVM::LLVMFuncOp function : functions) {
       llvm::StringRef name = function.getName();
       if (!function.isExternal() || !name.consume_front(dialect::kLaunchPrefix))
         continue;
-      if (auto task = getOperation().lookupSymbol<LLVM::LLVMFuncOp>((dialect::kTaskPrefix + name).str()))
+      if (LLVM::LLVMFuncOp task = tasks.lookup(name))
         define(function, task);
     }
   }
 
 private:
   Type pointer, nothing;
+  LLVM::LLVMFuncOp runtime; ///< null until it is needed
 
   /// The memory layout of both functions' arguments but the first.
   static LLVM::LLVMStructType contextType(LLVM::LLVMFuncOp task) {
@@ -40,17 +46,19 @@ private:
 
   LLVM::LLVMFuncOp runtimeFunction() {
     constexpr llvm::StringLiteral name = "tulle_parallel";
-    if (auto known = getOperation().lookupSymbol<LLVM::LLVMFuncOp>(name))
-      return known;
+    if (!runtime)
+      runtime = getOperation().lookupSymbol<LLVM::LLVMFuncOp>(name);
+    if (runtime)
+      return runtime;
     OpBuilder b = OpBuilder::atBlockEnd(getOperation().getBody());
     auto type = LLVM::LLVMFunctionType::get(nothing, {b.getI64Type(), pointer, pointer});
-    return LLVM::LLVMFuncOp::create(b, getOperation().getLoc(), name, type);
+    return runtime = LLVM::LLVMFuncOp::create(b, getOperation().getLoc(), name, type);
   }
 
   /// `launch(tasks, …)` leaves its other arguments in memory for `enter(context, task)`, which the engine
   /// calls.
   void define(LLVM::LLVMFuncOp launch, LLVM::LLVMFuncOp task) {
-    LLVM::LLVMFuncOp runtime = runtimeFunction(), enter = addEnter(task);
+    LLVM::LLVMFuncOp enter = addEnter(task);
     LLVM::LLVMStructType type = contextType(task);
     ImplicitLocOpBuilder b(launch.getLoc(), &getContext());
     Block *body = launch.addEntryBlock(b);
@@ -60,7 +68,7 @@ private:
     for (auto [k, argument] : llvm::enumerate(body->getArguments().drop_front()))
       LLVM::StoreOp::create(b, argument, member(b, type, context, k));
     Value function = LLVM::AddressOfOp::create(b, enter);
-    LLVM::CallOp::create(b, runtime, ValueRange{body->getArgument(0), function, context});
+    LLVM::CallOp::create(b, runtimeFunction(), ValueRange{body->getArgument(0), function, context});
     LLVM::ReturnOp::create(b, ValueRange{});
     launch.setLinkage(LLVM::Linkage::Internal);
   }

@@ -62,7 +62,46 @@ struct Content {
 };
 /// One content for each way that leads here.
 using Contents = std::set<Content>;
-using State = DenseMap<Value, Contents>;
+using Buffers = DenseMap<Value, Contents>;
+
+/// What is in each buffer that is known. What a region changes can be taken back: it costs as much as was
+/// changed, however many buffers there are.
+class State {
+public:
+  bool contains(Value buffer) const { return contents.contains(buffer); }
+  /// Nothing for a buffer that is not known.
+  const Contents &at(Value buffer) const {
+    static const Contents nothing;
+    auto found = contents.find(buffer);
+    return found == contents.end() ? nothing : found->second;
+  }
+  void set(Value buffer, Contents now) {
+    auto [found, isNew] = contents.try_emplace(buffer);
+    if (!changes.empty())
+      changes.back().try_emplace(buffer, isNew ? std::nullopt : std::optional(std::move(found->second)));
+    found->second = std::move(now);
+  }
+
+  /// What `run` leaves in the buffers that it changes; they are as before then.
+  Buffers outcomeOf(function_ref<void()> run) {
+    changes.emplace_back();
+    run();
+    Buffers outcome;
+    for (auto &[buffer, before] : changes.pop_back_val()) {
+      auto now = contents.find(buffer);
+      outcome[buffer] = std::move(now->second);
+      if (before)
+        now->second = std::move(*before);
+      else
+        contents.erase(now);
+    }
+    return outcome;
+  }
+
+private:
+  Buffers contents;
+  SmallVector<DenseMap<Value, std::optional<Contents>>> changes; ///< what was there, for each open region
+};
 
 class AbstractRun {
 public:
@@ -83,7 +122,7 @@ private:
 
   void start(Value tensor, Value buffer) {
     known[tensor] = {buffer, tensor};
-    state[buffer] = {{tensor, false}};
+    state.set(buffer, {{tensor, false}});
   }
 
   void alias(Value result, Value of) { known[result] = known.lookup(of); }
@@ -98,7 +137,7 @@ private:
     auto [buffer, version] = known.lookup(use.get());
     if (!version)
       return; // of an op that lowering refuses
-    if (llvm::any_of(state[buffer], [&](const Content &c) { return c.version != version; }))
+    if (llvm::any_of(state.at(buffer), [&](const Content &c) { return c.version != version; }))
       report(kind, use, version);
   }
 
@@ -107,7 +146,7 @@ private:
     auto [buffer, version] = known.lookup(use.get());
     overwritten[version] = &use;
     known[result] = {buffer, result};
-    state[buffer] = {{result, true}};
+    state.set(buffer, {{result, true}});
   }
 
   //===--- Buffers as memrefs ---===//
@@ -126,7 +165,7 @@ private:
       return; // holds no tensor so far
     ValuesOp values = valuesBehind(use.get(), base);
     Value own = values ? known.lookup(values.getTensor()).version : Value();
-    Contents &contents = state[buffer];
+    const Contents &contents = state.at(buffer);
     for (const Content &c : contents)
       if (depends && c.pure && (!own || c.version != own))
         report(Conflict::Read, use, own);
@@ -135,18 +174,18 @@ private:
     for (const Content &c : contents)
       if (c.version)
         overwritten[c.version] = &use;
-    contents = {{Value(), false}};
+    state.set(buffer, {{Value(), false}});
   }
 
   /// A tensor whose values are what the memory holds now.
   void bind(OpOperand &memory, Value tensor) {
     accessMemory(memory, /*depends=*/true, /*writes=*/false);
     Value buffer = bufferOf(memory.get());
-    Contents &contents = state[buffer];
+    const Contents &contents = state.at(buffer);
     const bool same = contents.size() == 1 && contents.begin()->version;
     if (!same)
-      contents = {{tensor, false}};
-    known[tensor] = {buffer, contents.begin()->version};
+      state.set(buffer, {{tensor, false}});
+    known[tensor] = {buffer, state.at(buffer).begin()->version};
   }
 
   void accessMemory(Operation *op) {
@@ -174,33 +213,39 @@ private:
 
   //===--- Regions ---===//
 
+  static const Contents &orUnknown(const Contents &contents) {
+    static const Contents unknown{{Value(), false}};
+    return contents.empty() ? unknown : contents;
+  }
+
   /// What either way leaves; a buffer that one of them does not know holds no tensor there.
-  static State join(State a, const State &b) {
-    const Contents none{{Value(), false}};
-    for (auto &[buffer, contents] : a)
-      llvm::for_each(b.contains(buffer) ? b.at(buffer) : none, [&](const Content &c) { contents.insert(c); });
-    for (const auto &[buffer, contents] : b)
-      if (auto [at, isNew] = a.try_emplace(buffer, none); isNew)
-        at->second.insert(contents.begin(), contents.end());
-    return a;
+  static Contents join(const Contents &a, const Contents &b) {
+    Contents both = orUnknown(a);
+    both.insert(orUnknown(b).begin(), orUnknown(b).end());
+    return both;
   }
 
   /// Regions that run any number of times, in any order: what one leaves, the next may find.
   void runLoop(Operation *op, function_ref<void(Region &)> enter, function_ref<void(Region &)> leave) {
     for (bool changed = true; changed && !conflict;) {
-      const State before = state;
-      State after = before;
+      Buffers after;
       for (Region &region : op->getRegions()) {
         if (region.empty())
           continue;
-        state = before;
-        enter(region);
-        run(region.front());
-        leave(region);
-        after = join(std::move(after), state);
+        Buffers outcome = state.outcomeOf([&] {
+          enter(region);
+          run(region.front());
+          leave(region);
+        });
+        for (auto &[buffer, contents] : outcome)
+          after[buffer].insert(contents.begin(), contents.end());
       }
-      changed = before != after;
-      state = std::move(after);
+      changed = false;
+      for (auto &[buffer, contents] : after)
+        if (Contents now = join(state.at(buffer), contents); now != state.at(buffer)) {
+          changed = true;
+          state.set(buffer, std::move(now));
+        }
     }
   }
 
@@ -228,44 +273,49 @@ private:
       for (auto [k, buffer] : changed) {
         BlockArgument arg = carriedArgument(region, k);
         known[arg] = {buffer, arg};
-        state[buffer] = {{arg, true}};
+        state.set(buffer, {{arg, true}});
       }
     };
     auto leave = [&](Region &region) {
       for (auto [k, buffer] : changed) {
         expect(Conflict::Keep, region.front().getTerminator()->getOpOperand(k));
-        state[buffer] = {{op->getResult(k), true}};
+        state.set(buffer, {{op->getResult(k), true}});
       }
     };
     runLoop(op, enter, leave);
   }
 
   void runIf(scf::IfOp op) {
-    const State before = state;
-    State after;
-    for (Region *region : {&op.getThenRegion(), &op.getElseRegion()}) {
-      state = before;
-      if (!region->empty()) {
-        run(region->front());
-        for (OpOperand &use : region->front().getTerminator()->getOpOperands())
+    auto outcomeOf = [&](Region &region) {
+      return state.outcomeOf([&] {
+        if (region.empty())
+          return;
+        run(region.front());
+        for (OpOperand &use : region.front().getTerminator()->getOpOperands())
           if (isTensor(use.get()))
             expect(Conflict::Keep, use);
-      }
-      after = region == &op.getThenRegion() ? std::move(state) : join(std::move(after), state);
-    }
-    state = std::move(after);
+      });
+    };
+    const Buffers then = outcomeOf(op.getThenRegion()), other = outcomeOf(op.getElseRegion());
+    auto merge = [&](const Buffers &one, const Buffers &another) {
+      for (const auto &[buffer, contents] : one)
+        if (auto found = another.find(buffer); &one == &then || found == another.end())
+          state.set(buffer, join(contents, found == another.end() ? state.at(buffer) : found->second));
+    };
+    merge(then, other);
+    merge(other, then);
     for (OpResult result : op.getResults()) {
       if (!isTensor(result))
         continue;
       unsigned k = result.getResultNumber();
-      Known then = known.lookup(op.thenYield().getOperand(k)),
-            other = known.lookup(op.elseYield().getOperand(k));
-      if (then.version == other.version) {
-        known[result] = then;
+      Known one = known.lookup(op.thenYield().getOperand(k)),
+            another = known.lookup(op.elseYield().getOperand(k));
+      if (one.version == another.version) {
+        known[result] = one;
         continue;
       }
-      known[result] = {then.buffer, result};
-      state[then.buffer] = {{result, true}};
+      known[result] = {one.buffer, result};
+      state.set(one.buffer, {{result, true}});
     }
   }
 

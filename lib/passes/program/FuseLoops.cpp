@@ -325,25 +325,23 @@ private:
     IRRewriter rewriter(first);
     auto fused = IterateOp::create(rewriter, second.getLoc(), ValueRange(inits).getTypes(), first.getSpace(),
                                    inits, attr(), first.getEach());
-    Block &a = first.getBody().front(), &b = second.getBody().front();
-    const unsigned leading = unsigned(a.getNumArguments() - first.getInits().size());
-    SmallVector<Type> types(ValueRange(a.getArguments().take_front(leading)).getTypes());
-    llvm::append_range(types, ValueRange(inits).getTypes());
-    Block *body = rewriter.createBlock(&fused.getBody(), {}, types,
-                                       SmallVector<Location>(types.size(), first.getLoc()));
+    const auto kept = unsigned(first.getInits().size());
+    fused.getBody().takeBody(first.getBody());
+    Block *body = &fused.getBody().front(), &b = second.getBody().front();
+    const unsigned leading = body->getNumArguments() - kept;
+    for (Value init : inits.drop_front(kept))
+      body->addArgument(init.getType(), first.getLoc());
     // The first loop reads what the second replaces as the iteration finds it.
     for (auto [k, slot] : llvm::enumerate(slots))
-      if (slot >= first.getInits().size() && isTensor(second.getInits()[k])) {
+      if (slot >= kept && isTensor(second.getInits()[k])) {
         Value outside = second.getInits()[k];
         outside.replaceUsesWithIf(body->getArgument(leading + slot), [&](OpOperand &use) {
-          return first->isProperAncestor(use.getOwner()) && !program::readsPattern(use.getOwner());
+          return fused->isProperAncestor(use.getOwner()) && !program::readsPattern(use.getOwner());
         });
       }
-    SmallVector<Value> args(body->getArguments().take_front(leading + first.getInits().size()));
-    rewriter.mergeBlocks(&a, body, args);
     SmallVector<Value> made(body->getTerminator()->getOperands()), yielded(made);
     rewriter.eraseOp(body->getTerminator());
-    args.assign(body->args_begin(), body->args_begin() + leading);
+    SmallVector<Value> args(body->getArguments().take_front(leading));
     for (unsigned slot : slots) {
       bool shared = slot < made.size();
       args.push_back(shared ? made[slot] : Value(body->getArgument(leading + slot)));
@@ -361,9 +359,8 @@ private:
                                [&](OpOperand &use) { return fused->isProperAncestor(use.getOwner()); });
     }
     for (Value &value : yielded)
-      for (auto [k, result] : llvm::enumerate(first->getResults()))
-        if (value == result)
-          value = made[k];
+      if (auto result = dyn_cast<OpResult>(value); result && result.getOwner() == first)
+        value = made[result.getResultNumber()];
     rewriter.setInsertionPointToEnd(body);
     YieldOp::create(rewriter, first.getLoc(), yielded);
     for (auto [k, slot] : llvm::enumerate(slots))
@@ -385,7 +382,11 @@ struct FuseLoops : impl::FuseLoopsBase<FuseLoops> {
     if (getOperation().isExternal())
       return;
     reasons.clear();
-    fuseIn(getOperation().getBody().front());
+    if (llvm::any_of(getOperation().getOps<IterateOp>(),
+                     [](IterateOp loop) { return !loopsUsedBy(loop).empty(); })) {
+      unify(getOperation());
+      fuseIn(getOperation().getBody().front());
+    }
     for (auto &[statements, why] : reasons)
       explainChoice(getOperation(),
                     ("not fusing " + statements.first + " and " + statements.second + ": " + why).str());
@@ -397,32 +398,41 @@ private:
   using Statements = std::pair<StringRef, StringRef>;
   llvm::MapVector<Statements, StringRef> reasons; ///< why loops of two statements are not one
 
-  static bool uses(IterateOp second, IterateOp first) {
-    return llvm::any_of(first->getUsers(), [&](Operation *user) { return second->isAncestor(user); });
+  /// The loops of the same block whose results a loop uses, in order.
+  static SmallVector<IterateOp> loopsUsedBy(IterateOp second) {
+    llvm::SetVector<Operation *> used;
+    second->walk([&](Operation *op) {
+      for (Value operand : op->getOperands())
+        if (auto loop = operand.getDefiningOp<IterateOp>(); loop && loop->getBlock() == second->getBlock())
+          used.insert(loop);
+    });
+    auto loops = llvm::map_to_vector(used, llvm::CastTo<IterateOp>);
+    llvm::sort(loops, [](IterateOp a, IterateOp b) { return a->isBeforeInBlock(b); });
+    return loops;
   }
 
-  /// Fuses loops of a block until none can be, and those inside of what was fused.
+  /// Fuses loops of a block until none can be, and then those inside of what was fused. Equal spaces are one
+  /// value before; fusion makes none equal in this block.
   void fuseIn(Block &block) {
-    while (IterateOp fused = fuseOne(block)) {
-      forwardStores(fused);
-      fuseIn(fused.getBody().front());
+    llvm::SetVector<Operation *> fused;
+    for (Operation *op = &block.front(); op;) {
+      auto second = dyn_cast<IterateOp>(op);
+      IterateOp one;
+      if (second)
+        for (IterateOp first : loopsUsedBy(second)) {
+          one = fuse(first, second);
+          if (!one)
+            continue;
+          fused.remove(first), fused.remove(second);
+          fused.insert(one);
+          break;
+        }
+      op = one ? one : op->getNextNode();
     }
-  }
-
-  IterateOp fuseOne(Block &block) {
-    SmallVector<IterateOp> loops(block.getOps<IterateOp>());
-    bool shared = false;
-    for (auto [k, second] : llvm::enumerate(loops))
-      for (IterateOp first : ArrayRef(loops).take_front(k)) {
-        if (!uses(second, first))
-          continue;
-        if (!shared) // equal spaces become one value
-          unify(block.getParentOp());
-        shared = true;
-        if (IterateOp fused = fuse(first, second))
-          return fused;
-      }
-    return {};
+    for (Operation *loop : fused) {
+      forwardStores(cast<IterateOp>(loop));
+      fuseIn(cast<IterateOp>(loop).getBody().front());
+    }
   }
 
   IterateOp fuse(IterateOp first, IterateOp second) {
@@ -453,7 +463,10 @@ private:
     if (!inBlocks)
       return pair.fuse("fusing: this loop does what two loops over the same coordinates did");
     pair.splitIntoBlocks(dialect::costModel(first).costs.fusedBlockEntries);
-    return pair.fuse("fusing: each block of this loop does what two loops over the same coordinates did");
+    IterateOp blocks =
+        pair.fuse("fusing: each block of this loop does what two loops over the same coordinates did");
+    program::unifyBlocks(blocks);
+    return blocks;
   }
 
   static StringAttr blocksOf(IterateOp loop) {
@@ -513,7 +526,7 @@ private:
     eliminateCommonSubExpressions(rewriter, dominance, op);
   }
 
-  /// A value that is read where it was stored is known.
+  /// Equal values of what was several loops become one; a value that is read where it was stored is known.
   void forwardStores(IterateOp loop) {
     unify(loop);
     loop.walk([](LoadOp load) {
@@ -521,8 +534,8 @@ private:
       if (!store || store.getIterator() != load.getIterator())
         return;
       load.getResult().replaceAllUsesWith(store.getValue());
-      load.erase();
     });
+    unify(loop); // without what only these loads needed
   }
 };
 

@@ -91,6 +91,20 @@ IterateOp inBlocks(IterateOp loop, const Blocks &blocks) {
   return outer;
 }
 
+void unifyBlocks(IterateOp loop) {
+  PartitionOp first;
+  for (PartitionOp block : llvm::make_early_inc_range(loop.getBody().getOps<PartitionOp>())) {
+    if (block.getChunk() != loop.getBody().getArgument(0))
+      continue;
+    if (!first) {
+      first = block;
+      continue;
+    }
+    block.replaceAllUsesWith(first.getResult());
+    block.erase();
+  }
+}
+
 //===--- Accesses at a loop's own coordinate ---===//
 
 /// Whether the coordinates of the inner loop are those of `loop`: it is that loop, or visits one block of it.

@@ -25,6 +25,8 @@ Blocks blocksOf(mlir::OpBuilder &b, dialect::IterateOp loop, mlir::Value estimat
 Blocks blocksOf(dialect::IterateOp loop, dialect::PartitionOp block);
 /// Puts the loop into a loop over these blocks of its space, which is returned.
 dialect::IterateOp inBlocks(dialect::IterateOp loop, const Blocks &blocks);
+/// Equal blocks in the body of a loop that was several become one.
+void unifyBlocks(dialect::IterateOp loop);
 
 /// The one level at which all reads and stores of a tensor value inside of a loop, and of what becomes of it
 /// there, are at the loop's own coordinate: accesses of different iterations are then apart.
