@@ -165,6 +165,7 @@ void *CallMemory::allocate(uint64_t bytes) {
       throwError("out of memory: the system refused {} bytes for {}", bytes, resultText());
     blocks.push_back(block);
     held += block.bytes;
+    most = std::max(most, held);
   });
   if (!block.data)
     leave();
@@ -382,8 +383,8 @@ static void adopt(CallMemory &memory, Tensor &made, void *const *slots,
       made.buffers[made.layout.coordinates[field.level]->field].count = packedCount(made, field.level);
 }
 
-double call(const CompiledStatement &code, const std::vector<const Tensor *> &arguments,
-            std::string_view name, Tensor *made, const ThreadSettings &threads) {
+CallReport call(const CompiledStatement &code, const std::vector<const Tensor *> &arguments,
+                std::string_view name, Tensor *made, const ThreadSettings &threads) {
   std::vector<void *> slots;
   for (const Tensor *argument : arguments)
     append(slots, *argument);
@@ -397,7 +398,7 @@ double call(const CompiledStatement &code, const std::vector<const Tensor *> &ar
   double ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
   if (made)
     adopt(memory, *made, slots.data() + results, arguments);
-  return ms;
+  return {ms, memory.mostBytes()};
 }
 
 } // namespace tulle::engine

@@ -11,13 +11,20 @@
 
 namespace tulle::engine {
 
+/// What is told of a call.
+struct CallReport {
+  double ms = 0;         ///< in generated code
+  int64_t mostBytes = 0; ///< that it had allocated at one time
+};
+
 /// Runs a statement on tensors stored as it wants them. `made` is the result of a statement that returns a
 /// new tensor: encoding, type and dims are set, and it receives its buffers, each with exactly its size.
-/// `name` is what errors call the result. Returns the milliseconds in generated code. Throws Error when
-/// memory does not suffice (before it is touched), a coordinate or position does not fit its width, or the
-/// result's format cannot hold the entries; nothing that the call allocated is left then. Thread-safe.
-double call(const CompiledStatement &code, const std::vector<const runtime::Tensor *> &arguments,
-            std::string_view name = {}, runtime::Tensor *made = nullptr, const ThreadSettings &threads = {});
+/// `name` is what errors call the result. Throws Error when memory does not suffice (before it is touched), a
+/// coordinate or position does not fit its width, or the result's format cannot hold the entries; nothing
+/// that the call allocated is left then. Thread-safe.
+CallReport call(const CompiledStatement &code, const std::vector<const runtime::Tensor *> &arguments,
+                std::string_view name = {}, runtime::Tensor *made = nullptr,
+                const ThreadSettings &threads = {});
 
 /// A coordinate or position that does not fit: more than an Error, because a wider format can be tried.
 class WidthError : public Error {
@@ -58,6 +65,9 @@ public:
   runtime::Buffer adopt(void *allocated, void *data, int64_t count, int64_t bytes,
                         const std::vector<const runtime::Tensor *> &arguments);
 
+  /// The most bytes that the code had at one time.
+  int64_t mostBytes() const { return most; }
+
   // What generated code calls. They do not throw.
   void *allocate(uint64_t bytes);
   void free(void *data);
@@ -86,7 +96,7 @@ private:
   const runtime::Tensor *made;
   std::mutex mutex; ///< of what follows
   std::vector<runtime::Block> blocks;
-  int64_t held = 0;
+  int64_t held = 0, most = 0;
   std::exception_ptr error; ///< the first one
   std::atomic<bool> failed = false;
 };

@@ -125,7 +125,7 @@ Tensor run(const Tensor &tensor, const Encoding &encoding, const Options &option
   std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - begin;
   report.compileMs += elapsed.count();
   Tensor made(encoding, tensor.type, tensor.dims);
-  report.convertMs += call(kernel->statements.front(), {&source}, {}, &made, threadSettings(options));
+  report.convertMs += call(kernel->statements.front(), {&source}, {}, &made, threadSettings(options)).ms;
   return made;
 }
 

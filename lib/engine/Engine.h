@@ -55,6 +55,8 @@ struct Kernel;
 /// What is told of a run.
 struct RunReport {
   double computeMs = 0; ///< in kernels alone
+  int64_t mostBytes =
+      0; ///< that one call of a kernel had allocated at one time, results that it made included
   /// Rounds of each loop of the program; those of an inner loop, in all rounds of the outer ones.
   std::vector<int64_t> iterations = {};
   /// Asked after each round, with the rounds so far: all loops end where it answers false.

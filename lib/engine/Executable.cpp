@@ -42,9 +42,12 @@ public:
       if (program.tensors[t].input && program.tensors[t].written && tensors[t])
         tensors[t] = withOwnValues(*tensors[t]); // the caller's data stays as it is
     report.computeMs = 0;
+    report.mostBytes = 0;
     report.iterations.assign(kernel.loops.size(), 0);
     auto step = [&](unsigned s) {
-      report.computeMs += statement(s);
+      const CallReport of = statement(s);
+      report.computeMs += of.ms;
+      report.mostBytes = std::max(report.mostBytes, of.mostBytes);
       kept.clear();
     };
     notation::runSteps(kernel.loops, 0, unsigned(kernel.statements.size()), step,
@@ -212,7 +215,7 @@ private:
            std::less<>()(bBegin, aBegin + a.bytes);
   }
 
-  double statement(unsigned number) {
+  CallReport statement(unsigned number) {
     const CompiledStatement &code = kernel.statements[number];
     std::vector<const Tensor *> arguments;
     std::vector<size_t> results; ///< arguments, by the statement that writes them
@@ -245,14 +248,14 @@ private:
   }
 
   /// Runs a statement whose result has a pattern of its own.
-  double makeNew(const CompiledStatement &code, const std::vector<const Tensor *> &arguments) {
+  CallReport makeNew(const CompiledStatement &code, const std::vector<const Tensor *> &arguments) {
     const unsigned t = code.tensor;
     const TensorDecl &decl = program.tensors[t];
     Tensor made(*code.made, decl.type, decl.dims);
-    double ms = call(code, arguments, decl.name, &made, threadSettings(options));
+    const CallReport of = call(code, arguments, decl.name, &made, threadSettings(options));
     tensors[t] = std::move(made);
     converted[t].clear(); // copies of the old value
-    return ms;
+    return of;
   }
 };
 
