@@ -72,6 +72,7 @@ const AttributeRule ofArguments[] = {
 };
 
 const AttributeRule ofResults[] = {{kNameAttr, {}, is<StringAttr>, "a string"},
+                                   {kSizesAttr, {}, isCounts, "numbers, an array<i64>"},
                                    {kIntermediateAttr, {}, is<UnitAttr>, "no value"}};
 
 LogicalResult verifyRule(Operation *op, NamedAttribute attribute, ArrayRef<AttributeRule> all,

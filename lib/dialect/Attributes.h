@@ -64,6 +64,8 @@ inline constexpr llvm::StringLiteral kLoopAttr = "tulle.loop";
 inline constexpr llvm::StringLiteral kLargeAttr = "tulle.large";
 /// Of the names of functions that end the call with an error: they do not return.
 inline constexpr llvm::StringLiteral kErrorPrefix = "tulle_error_";
+/// Of the function that says which of the tensors that a call makes, in their order, the code goes on with.
+inline constexpr llvm::StringLiteral kMakingFunction = "tulle_making";
 /// Of those of parallel regions: `task<n>_<function>(task, captures…)` is a region, and
 /// `launch<n>_<function>(tasks, captures…)` runs all of its tasks.
 inline constexpr llvm::StringLiteral kTaskPrefix = "task", kLaunchPrefix = "launch";

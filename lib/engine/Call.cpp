@@ -108,6 +108,13 @@ template <class Make> void CallMemory::report(Make make) noexcept {
 
 //===--- Messages ---===//
 
+void CallMemory::making(int64_t number) {
+  if (size_t(number) >= results.size())
+    return;
+  result = results[size_t(number)].name;
+  made = results[size_t(number)].made;
+}
+
 std::string CallMemory::resultText() const {
   if (!made)
     return result.empty() ? "this statement" : fmt::format("computing '{}'", result);
@@ -326,6 +333,7 @@ std::span<const RuntimeSymbol> runtimeSymbols() {
       {"tulle_fixed_tasks", reinterpret_cast<void *>(tasks)},
       {"tulle_parallel", reinterpret_cast<void *>(OfCurrent<&CallMemory::parallel>::call)},
       {"tulle_ordered_scan", reinterpret_cast<void *>(OfCurrent<&CallMemory::orderedScan>::call)},
+      {"tulle_making", reinterpret_cast<void *>(OfCurrent<&CallMemory::making>::call)},
       {"tulle_error_width", reinterpret_cast<void *>(OfCurrent<&CallMemory::widthError>::call)},
       {"tulle_error_group", reinterpret_cast<void *>(OfCurrent<&CallMemory::groupError>::call)},
   };
@@ -384,20 +392,24 @@ static void adopt(CallMemory &memory, Tensor &made, void *const *slots,
 }
 
 CallReport call(const CompiledStatement &code, const std::vector<const Tensor *> &arguments,
-                std::string_view name, Tensor *made, const ThreadSettings &threads) {
+                const std::vector<CallResult> &results, const ThreadSettings &threads) {
   std::vector<void *> slots;
   for (const Tensor *argument : arguments)
     append(slots, *argument);
-  size_t results = slots.size();
-  if (made)
-    slots.resize(results + 5 * format::layout(made->encoding).fields.size());
+  size_t next = slots.size();
+  for (const CallResult &result : results)
+    if (result.made)
+      slots.resize(slots.size() + 5 * format::layout(result.made->encoding).fields.size());
 
-  CallMemory memory(name, made, threads);
+  CallMemory memory(results, threads);
   auto begin = std::chrono::steady_clock::now();
   memory.enter(code.entry, slots.data());
   double ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
-  if (made)
-    adopt(memory, *made, slots.data() + results, arguments);
+  for (const CallResult &result : results)
+    if (result.made) {
+      adopt(memory, *result.made, slots.data() + next, arguments);
+      next += 5 * result.made->layout.fields.size();
+    }
   return {ms, memory.mostBytes()};
 }
 

@@ -17,14 +17,19 @@ struct CallReport {
   int64_t mostBytes = 0; ///< that it had allocated at one time
 };
 
-/// Runs a statement on tensors stored as it wants them. `made` is the result of a statement that returns a
-/// new tensor: encoding, type and dims are set, and it receives its buffers, each with exactly its size.
-/// `name` is what errors call the result. Throws Error when memory does not suffice (before it is touched), a
-/// coordinate or position does not fit its width, or the result's format cannot hold the entries; nothing
-/// that the call allocated is left then. Thread-safe.
+/// A result of a call. `made` is a new tensor: encoding, type and dims are set, and it receives its buffers,
+/// each with exactly its size; null where the call writes to an argument. `name` is what errors call it.
+struct CallResult {
+  std::string_view name = {};
+  runtime::Tensor *made = nullptr;
+};
+
+/// Runs statements on tensors stored as they want them; of `results`, those that are made are in order.
+/// Throws Error when memory does not suffice (before it is touched), a coordinate or position does not fit
+/// its width, or the result's format cannot hold the entries; nothing that the call allocated is left then.
+/// Thread-safe.
 CallReport call(const CompiledStatement &code, const std::vector<const runtime::Tensor *> &arguments,
-                std::string_view name = {}, runtime::Tensor *made = nullptr,
-                const ThreadSettings &threads = {});
+                const std::vector<CallResult> &results = {}, const ThreadSettings &threads = {});
 
 /// A coordinate or position that does not fit: more than an Error, because a wider format can be tried.
 class WidthError : public Error {
@@ -51,9 +56,11 @@ std::span<const RuntimeSymbol> runtimeSymbols();
 /// Several workers may call these members at once.
 class CallMemory {
 public:
-  /// `made` may be null; `result` is what messages call it.
-  CallMemory(std::string_view result, const runtime::Tensor *made, const ThreadSettings &threads = {})
-      : threads(threads), result(result), made(made) {}
+  /// Messages are about the first of the results, or the one that the code said it makes.
+  CallMemory(const std::vector<CallResult> &results, const ThreadSettings &threads = {})
+      : threads(threads), results(results) {
+    making(0);
+  }
   ~CallMemory();
   CallMemory(const CallMemory &) = delete;
 
@@ -78,6 +85,7 @@ public:
   using Task = void (*)(void *context, int64_t task);
   void parallel(int64_t tasks, Task task, void *context);
   int64_t orderedScan(int64_t *cell, int64_t number, int64_t amount);
+  void making(int64_t number);
 
   const ThreadSettings threads;
 
@@ -92,8 +100,9 @@ private:
   template <class Make> void report(Make make) noexcept;
   [[noreturn]] void leave();
 
-  std::string_view result;
-  const runtime::Tensor *made;
+  const std::vector<CallResult> &results;
+  std::string_view result; ///< what messages are about
+  const runtime::Tensor *made = nullptr;
   std::mutex mutex; ///< of what follows
   std::vector<runtime::Block> blocks;
   int64_t held = 0, most = 0;

@@ -9,6 +9,7 @@
 #include "mlir/IR/Remarks.h"
 #include "passes/assemble/algorithms/Phase.h"
 #include "passes/program/PrintSchedule.h"
+#include "passes/program/TensorFlow.h"
 #include <algorithm>
 #include <map>
 #include <mutex>
@@ -150,10 +151,28 @@ unsigned Compilation::tensorNamed(mlir::Attribute name) const {
   return unsigned(tensor - tensors.begin());
 }
 
+/// Whether the tensor is an argument of the function, changed in place.
+static bool isArgument(mlir::Value tensor) {
+  llvm::SmallPtrSet<mlir::Value, 8> seen;
+  llvm::SmallVector<mlir::Value> work{tensor};
+  while (!work.empty()) {
+    mlir::Value value = work.pop_back_val();
+    if (!seen.insert(value).second)
+      continue;
+    if (auto argument = mlir::dyn_cast<mlir::BlockArgument>(value);
+        argument && mlir::isa<mlir::func::FuncOp>(argument.getOwner()->getParentOp()))
+      return true;
+    program::sources(value, work);
+  }
+  return false;
+}
+
 /// What each function takes, once conversions of operands have become arguments.
 std::vector<CompiledStatement> Compilation::statements() {
   std::vector<CompiledStatement> list;
   for (auto function : module->getOps<mlir::func::FuncOp>()) {
+    if (function.isExternal())
+      continue;
     CompiledStatement &statement = list.emplace_back();
     statement.function = function.getName().str();
     for (mlir::BlockArgument argument : function.getArguments()) {
@@ -167,12 +186,17 @@ std::vector<CompiledStatement> Compilation::statements() {
                                      bool(function.getArgAttr(number, dialect::kWholeAttr)),
                                      writer ? unsigned(writer.getInt()) : 0});
     }
-    if (mlir::Attribute name = function.getResultAttr(function.getNumResults() - 1, dialect::kNameAttr))
-      statement.tensor = tensorNamed(name);
-    auto type = mlir::dyn_cast<mlir::RankedTensorType>(function.getResultTypes().front());
-    if (!type)
-      throw InternalError("a statement does not return a tensor");
-    statement.made = dialect::getEncoding(type).getValue();
+    for (mlir::OpOperand &result : function.getBody().front().getTerminator()->getOpOperands()) {
+      mlir::Attribute name = function.getResultAttr(result.getOperandNumber(), dialect::kNameAttr);
+      statement.tensor = name ? tensorNamed(name) : 0;
+      auto type = mlir::dyn_cast<mlir::RankedTensorType>(result.get().getType());
+      if (!type)
+        throw InternalError("a statement does not return a tensor");
+      if (!isArgument(result.get()))
+        statement.made.push_back({statement.tensor, dialect::getEncoding(type).getValue()});
+    }
+    if (statement.made.empty() && std::ranges::none_of(statement.arguments, &Argument::result))
+      statement.arguments.back().result = true;
   }
   return list;
 }
@@ -207,15 +231,6 @@ ObjectCode Compilation::object() {
   code.loops = loops();
   advance(Stage::Assembly);
   advance(Stage::Loops);
-  // Only tensors that a statement made itself are still returned.
-  auto defined = llvm::make_filter_range(module->getOps<mlir::func::FuncOp>(),
-                                         [](mlir::func::FuncOp function) { return !function.isExternal(); });
-  for (auto [statement, function] : llvm::zip(code.statements, defined))
-    if (function.getNumResults() == 0) {
-      statement.made.reset();
-      if (std::ranges::none_of(statement.arguments, &Argument::result))
-        statement.arguments.back().result = true;
-    }
   advance(Stage::Llvm);
   code.remarks = lease.remarks();
   code.object = generate(CodeForm::Object);

@@ -120,12 +120,12 @@ Tensor run(const Tensor &tensor, const Encoding &encoding, const Options &option
   auto begin = std::chrono::steady_clock::now();
   auto [kernel, origin] = conversion.kernel(options);
   report.origin = origin;
-  if (!kernel->statements.front().made)
+  if (kernel->statements.front().made.empty())
     throw InternalError("the code of a conversion returns no tensor: " + conversion.text());
   std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - begin;
   report.compileMs += elapsed.count();
   Tensor made(encoding, tensor.type, tensor.dims);
-  report.convertMs += call(kernel->statements.front(), {&source}, {}, &made, threadSettings(options)).ms;
+  report.convertMs += call(kernel->statements.front(), {&source}, {{{}, &made}}, threadSettings(options)).ms;
   return made;
 }
 
@@ -261,7 +261,7 @@ Tensor answer(const Tensor &tensor, const std::vector<unsigned> &select, const A
   for (const Tensor &operand : operands)
     arguments.push_back(&operand);
   arguments.push_back(&result);
-  call(code->statements.front(), arguments, aggregate.name, nullptr, threadSettings(options));
+  call(code->statements.front(), arguments, {{aggregate.name}}, threadSettings(options));
   return result;
 }
 

@@ -203,8 +203,10 @@ static Json toJson(const ObjectCode &code) {
     Json list = Json::array();
     for (const Argument &a : statement.arguments)
       list.push_back({a.tensor, format::print(a.encoding), a.result, a.whole, a.statement});
-    statements.push_back({std::move(list), statement.made ? format::print(*statement.made) : "",
-                          statement.function, statement.tensor});
+    Json made = Json::array();
+    for (const MadeTensor &m : statement.made)
+      made.push_back({m.tensor, format::print(m.encoding)});
+    statements.push_back({std::move(list), std::move(made), statement.function, statement.tensor});
   }
   Json loops = Json::array();
   for (const notation::Loop &loop : code.loops)
@@ -222,8 +224,8 @@ static ObjectCode fromJson(const Json &json) {
           {a.at(0), format::parseEncoding(a.at(1).get<std::string>()), a.at(2), a.at(3), a.at(4)});
     made.function = statement.at(2);
     made.tensor = statement.at(3);
-    if (const std::string encoding = statement.at(1); !encoding.empty())
-      made.made = format::parseEncoding(encoding);
+    for (const Json &m : statement.at(1))
+      made.made.push_back({m.at(0), format::parseEncoding(m.at(1).get<std::string>())});
   }
   for (const Json &loop : json.at(1)) {
     const Json &until = loop.at(3);

@@ -39,12 +39,18 @@ struct Argument {
   unsigned statement = 0; ///< of a result: the first that writes to it
 };
 
+/// A new tensor that code makes.
+struct MadeTensor {
+  unsigned tensor; ///< index in program.tensors
+  format::Encoding encoding;
+};
+
 /// The code of a statement, or of several: `entry(slots)` with 8-byte slots, five for each buffer (data,
 /// data, 0, count, 1) of each argument in layout order, then one for each of its dimension sizes; arguments
-/// in order. A statement that makes a new tensor writes five for each of its buffers behind them.
+/// in order. Behind them it writes five for each buffer of the tensors that it makes.
 struct CompiledStatement {
   std::vector<Argument> arguments;
-  std::optional<format::Encoding> made;  ///< format of the new tensor it makes; else it writes to arguments
+  std::vector<MadeTensor> made;
   std::string function;                  ///< its name
   unsigned tensor = 0;                   ///< the last that it computes
   void (*entry)(void **slots) = nullptr; ///< once it is linked

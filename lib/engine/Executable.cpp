@@ -160,8 +160,12 @@ private:
       const Tensor &like = withStructure(patternOf(statement), argument.encoding, code);
       if (!slot || !isReusable(*slot, decl, argument.encoding, like))
         slot = runtime::likePattern(like, decl.type, argument.encoding, decl.dims);
-    } else if (!slot || !sameStorage(slot->encoding, argument.encoding) || isAliased(slot->buffers.back())) {
+    } else if (!slot) {
       slot = dense(decl, argument.encoding);
+    } else if (!sameStorage(slot->encoding, argument.encoding)) { // the code may read what it replaces
+      slot = engine::convert(*slot, argument.encoding, options);
+    } else if (isAliased(slot->buffers.back())) {
+      slot = withOwnValues(*slot);
     }
     converted[argument.tensor].clear(); // copies of the old value
     return *slot;
@@ -225,13 +229,30 @@ private:
       arguments.push_back(argument.result ? nullptr
                                           : &in(argument.tensor, argument.encoding, argument.whole));
     }
-    if (code.made)
-      return makeNew(code, arguments);
     std::sort(results.begin(), results.end(),
               [&](size_t a, size_t b) { return code.arguments[a].statement < code.arguments[b].statement; });
     for (size_t r : results)
       place(code, arguments, r);
-    return call(code, arguments, program.tensors[code.tensor].name, nullptr, threadSettings(options));
+    return call(code, arguments);
+  }
+
+  /// The new tensors take the place of what had their names.
+  CallReport call(const CompiledStatement &code, const std::vector<const Tensor *> &arguments) {
+    std::vector<Tensor> made;
+    for (const MadeTensor &m : code.made)
+      made.emplace_back(m.encoding, program.tensors[m.tensor].type, program.tensors[m.tensor].dims);
+    std::vector<CallResult> results;
+    for (size_t k = 0; k < made.size(); ++k)
+      results.push_back({program.tensors[code.made[k].tensor].name, &made[k]});
+    if (results.empty())
+      results.push_back({program.tensors[code.tensor].name});
+    const CallReport report = engine::call(code, arguments, results, threadSettings(options));
+    for (size_t k = 0; k < made.size(); ++k) {
+      const unsigned t = code.made[k].tensor;
+      tensors[t] = std::move(made[k]);
+      converted[t].clear(); // copies of the old value
+    }
+    return report;
   }
 
   /// Gives a result its memory. It may replace an operand, whose old value is what the right-hand side means.
@@ -245,17 +266,6 @@ private:
       if (arguments[k] && overlap(arguments[k]->buffers.back(), out.buffers.back()))
         keep(k, withOwnValues(*arguments[k])); // generated code takes buffers to be distinct
     arguments[r] = &out;
-  }
-
-  /// Runs a statement whose result has a pattern of its own.
-  CallReport makeNew(const CompiledStatement &code, const std::vector<const Tensor *> &arguments) {
-    const unsigned t = code.tensor;
-    const TensorDecl &decl = program.tensors[t];
-    Tensor made(*code.made, decl.type, decl.dims);
-    const CallReport of = call(code, arguments, decl.name, &made, threadSettings(options));
-    tensors[t] = std::move(made);
-    converted[t].clear(); // copies of the old value
-    return of;
   }
 };
 

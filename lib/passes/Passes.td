@@ -87,10 +87,12 @@ def FuseInit : FunctionPass<"tulle-fuse-init", tulle # arith, "Fuse the initiali
 }]>;
 
 def LinkStatements : ModulePass<"tulle-link-statements", tulle # arith, "Join the functions of consecutive statements", [{
-  A statement that writes into an argument (`tulle.statement`) moves into the function of the statement before it, and reads what that
-  computed as SSA values. A tensor must keep its encoding, one that was read must not be overwritten, and both run in the rounds of the
-  same loops (`tulle.loops`); otherwise a function of its own begins. The function returns what a later function reads, and what is no intermediate (`tulle.intermediate`). Dimensions of one
-  size (`tulle.sizes`) and tensors of one pattern (`tulle.pattern`) are read from one argument.
+  Consecutive statements become one function, each of which reads what those before it computed as SSA values, new sparse tensors
+  (`tulle.assemble`) too. They do so as long as all run in the rounds of the same loops (`tulle.loops`), a tensor keeps its encoding, and what is
+  written in place has a pattern that was there before the function began; what the caller has and a statement replaces is dense. The function returns
+  what a later function reads, and what is no intermediate (`tulle.intermediate`): first the tensors that arguments became (`tulle.statement`), then those
+  that are new. Dimensions of one size (`tulle.sizes`) and tensors of one pattern (`tulle.pattern`) are read from one argument. Where several tensors are
+  new, `tulle_making` is told which one comes.
 }]>;
 
 def FuseLoops : FunctionPass<"tulle-fuse-loops", tulle # arith, "Fuse a loop with the loop before it whose result it reads", [{

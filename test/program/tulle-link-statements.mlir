@@ -37,11 +37,11 @@ func.func @statement1(%t: tensor<?xf64> {tulle.name = "t", tulle.sizes = array<i
 
 // -----
 
-// A tensor that was read is the caller's: the statement that overwrites it is a function of its own, and what it
-// reads of the first is returned.
+// A dense tensor that was read is the caller's; a statement that overwrites it continues its memory, first at that statement.
 // CHECK-LABEL: func.func @statement0
-// CHECK-SAME: -> (tensor<?xf64> {tulle.intermediate, tulle.name = "y"})
-// CHECK-LABEL: func.func @statement1
+// CHECK-SAME: (%[[X:[^:]*]]: tensor<?xf64> {tulle.name = "x", tulle.statement = 1 : i64}, %[[Y:[^:]*]]: tensor<?xf64> {tulle.name = "y", tulle.statement = 0 : i64}) -> (tensor<?xf64> {tulle.name = "x"}) {
+// CHECK-NEXT: return %[[X]]
+// CHECK-NOT: func.func
 func.func @statement0(%x: tensor<?xf64> {tulle.name = "x"}, %y: tensor<?xf64> {tulle.name = "y", tulle.statement = 0 : i64})
     -> (tensor<?xf64> {tulle.name = "y", tulle.intermediate}) {
   return %y : tensor<?xf64>
@@ -49,6 +49,61 @@ func.func @statement0(%x: tensor<?xf64> {tulle.name = "x"}, %y: tensor<?xf64> {t
 func.func @statement1(%y: tensor<?xf64> {tulle.name = "y"}, %x: tensor<?xf64> {tulle.name = "x", tulle.statement = 1 : i64})
     -> (tensor<?xf64> {tulle.name = "x"}) {
   return %x : tensor<?xf64>
+}
+
+// -----
+
+// A statement that reads what it replaces has one argument for both values in a joined function.
+// CHECK-LABEL: func.func @statement0
+// CHECK-SAME: (%[[X:[^:]*]]: tensor<?xf64> {tulle.name = "x", tulle.statement = 0 : i64}, %{{[^:]*}}: tensor<?xf64> {tulle.name = "y", tulle.statement = 1 : i64})
+// CHECK: %[[OLD:.*]] = tulle.load %[[X]][
+// CHECK: %[[NEW:.*]] = tulle.store %[[OLD]], %[[X]][
+// CHECK: return %[[NEW]], %{{.*}} : tensor<?xf64>, tensor<?xf64>
+func.func @statement0(%old: tensor<?xf64> {tulle.name = "x"}, %new: tensor<?xf64> {tulle.name = "x", tulle.statement = 0 : i64})
+    -> (tensor<?xf64> {tulle.name = "x"}) {
+  %c0 = arith.constant 0 : index
+  %at = tulle.locate %new level(0) at %c0 : tensor<?xf64> -> !tulle.iterator<#tulle.encoding<{ map = (i) -> (i : dense) }>, 0>
+  %v = tulle.load %old[%at : !tulle.iterator<#tulle.encoding<{ map = (i) -> (i : dense) }>, 0>] : tensor<?xf64> -> f64
+  %r = tulle.store %v, %new[%at : !tulle.iterator<#tulle.encoding<{ map = (i) -> (i : dense) }>, 0>] : f64, tensor<?xf64>
+  return %r : tensor<?xf64>
+}
+func.func @statement1(%y: tensor<?xf64> {tulle.name = "y", tulle.statement = 1 : i64}) -> (tensor<?xf64> {tulle.name = "y"}) {
+  return %y : tensor<?xf64>
+}
+
+// -----
+
+// New tensors are values of the function; their coordinates, and sizes that an argument has not, are read from them. What
+// is written in place into the pattern of one begins another function.
+#CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>
+// CHECK-LABEL: func.func @statement0
+// CHECK-SAME: (%[[N:[^:]*]]: index {{.*}}) -> (tensor<?x?xf64, #CSR> {tulle.name = "C"}, tensor<?x?xf64, #CSR> {tulle.name = "D"}) {
+// CHECK: %[[FIRST:.*]] = arith.constant 0 : i64
+// CHECK: call @tulle_making(%[[FIRST]]) : (i64) -> ()
+// CHECK: %[[C:.*]] = tulle.assemble(
+// CHECK: %[[SECOND:.*]] = arith.constant 1 : i64
+// CHECK: call @tulle_making(%[[SECOND]]) : (i64) -> ()
+// CHECK: %[[COUNT:.*]] = tulle.stored_count %[[C]]
+// CHECK: %[[D:.*]] = tulle.assemble({{.*}}) bound %[[COUNT]]
+// CHECK: return %[[C]], %[[D]]
+// CHECK-LABEL: func.func @statement2
+func.func @statement0(%n: index {tulle.name = "n"}) -> (tensor<?x?xf64, #CSR> {tulle.name = "C"}) {
+  %C = tulle.assemble (%n, %n) {
+  } : tensor<?x?xf64, #CSR>
+  return %C : tensor<?x?xf64, #CSR>
+}
+func.func @statement1(%C: tensor<?x?xf64, #CSR> {tulle.name = "C", tulle.pattern = 3 : i64}) -> (tensor<?x?xf64, #CSR> {tulle.name = "D"}) {
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %C, %c0 : tensor<?x?xf64, #CSR>
+  %count = tulle.stored_count %C : tensor<?x?xf64, #CSR>
+  %D = tulle.assemble (%n, %n) bound %count {
+  } : tensor<?x?xf64, #CSR>
+  return %D : tensor<?x?xf64, #CSR>
+}
+func.func @statement2(%C: tensor<?x?xf64, #CSR> {tulle.name = "C", tulle.pattern = 3 : i64},
+                      %E: tensor<?x?xf64, #CSR> {tulle.name = "E", tulle.pattern = 3 : i64, tulle.statement = 2 : i64})
+    -> (tensor<?x?xf64, #CSR> {tulle.name = "E"}) {
+  return %E : tensor<?x?xf64, #CSR>
 }
 
 // -----

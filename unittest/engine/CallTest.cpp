@@ -89,7 +89,7 @@ TEST(Call, adoptsWhatTheStatementReturns) {
     %v = llvm.mlir.constant(2.5 : f64) : f64
     llvm.store %v, %a2 : f64, !llvm.ptr)");
   Tensor made = shell();
-  call(statement.code, {}, "y", &made);
+  call(statement.code, {}, {{"y", &made}});
   EXPECT_THAT(contents<int32_t>(made.buffers[0]), ElementsAre(0, 1));
   EXPECT_THAT(contents<int32_t>(made.buffers[1]), ElementsAre(1));
   EXPECT_THAT(contents<double>(made.buffers[2]), ElementsAre(2.5));
@@ -100,7 +100,7 @@ TEST(Call, adoptsWhatTheStatementReturns) {
 std::string errorOf(const std::string &body, Tensor made = shell()) {
   Statement statement(body);
   try {
-    call(statement.code, {}, "y", &made);
+    call(statement.code, {}, {{"y", &made}});
   } catch (const Error &error) {
     return error.what();
   }
@@ -157,7 +157,7 @@ TEST(Call, reportsWidthsAndGroups) {
   EXPECT_THAT(errorOf(width), testing::AllOf(HasSubstr("'y'"), HasSubstr("70000"), HasSubstr("= 16")));
   Statement statement(width);
   Tensor made = shell();
-  EXPECT_THROW(call(statement.code, {}, "y", &made), WidthError);
+  EXPECT_THROW(call(statement.code, {}, {{"y", &made}}), WidthError);
   EXPECT_THAT(
       errorOf(std::string(numbers) +
                   "llvm.call @tulle_error_group(%level, %v, %three, %w) : (i64, i64, i64, i64) -> ()",
@@ -174,7 +174,8 @@ TEST(Call, nothingIsLeftAfterAnError) {
   std::set<void *> blocks;
   for (int time = 0; time < 20; ++time) {
     void *slots[5] = {};
-    CallMemory memory("y", nullptr);
+    const std::vector<CallResult> results{{"y"}};
+    CallMemory memory(results);
     EXPECT_THROW(memory.enter(statement.code.entry, slots), WidthError);
     blocks.insert(slots[0]);
   }
@@ -209,8 +210,8 @@ TEST(Call, tasksMayAllocateAndReportErrors) {
   for (int threads : {1, 2, 8})
     for (int time = 0; time < 20; ++time) {
       Tensor made = shell();
-      call(right.code, {}, "y", nullptr, {.threads = threads, .workPerThread = 1});
-      EXPECT_THROW(call(wrong.code, {}, "y", nullptr, {.threads = threads, .workPerThread = 1}), WidthError);
+      call(right.code, {}, {{"y"}}, {.threads = threads, .workPerThread = 1});
+      EXPECT_THROW(call(wrong.code, {}, {{"y"}}, {.threads = threads, .workPerThread = 1}), WidthError);
     }
 }
 
@@ -254,10 +255,9 @@ TEST(Call, turnsComeInOrder) {
   for (int threads : {1, 2, 8})
     for (int time = 0; time < 20; ++time) {
       Tensor made = shell();
-      call(right.code, {}, "y", nullptr, {.threads = threads, .workPerThread = 1});
+      call(right.code, {}, {{"y"}}, {.threads = threads, .workPerThread = 1});
       for (const Statement *wrong : {&first, &middle})
-        EXPECT_THROW(call(wrong->code, {}, "y", nullptr, {.threads = threads, .workPerThread = 1}),
-                     WidthError);
+        EXPECT_THROW(call(wrong->code, {}, {{"y"}}, {.threads = threads, .workPerThread = 1}), WidthError);
     }
 }
 
@@ -269,7 +269,8 @@ TEST(Call, frees) {
     )" + buffer(1, 1 << 20, 1));
   runtime::releaseBlocks();
   void *slots[10] = {};
-  CallMemory memory({}, nullptr);
+  const std::vector<CallResult> results;
+  CallMemory memory(results);
   memory.enter(statement.code.entry, slots);
   EXPECT_NE(slots[0], nullptr);
   EXPECT_EQ(slots[0], slots[5]);
@@ -286,9 +287,9 @@ TEST(Call, threadsHaveTheirOwnErrors) {
       for (int time = 0; time < 500; ++time) {
         Tensor made = shell();
         if (t % 2)
-          EXPECT_THROW(call(wrong.code, {}, "y", &made), WidthError);
+          EXPECT_THROW(call(wrong.code, {}, {{"y", &made}}), WidthError);
         else
-          call(right.code, {}, "y", &made);
+          call(right.code, {}, {{"y", &made}});
       }
     });
   for (std::thread &thread : threads)

@@ -28,7 +28,7 @@ protected:
     code.statements.resize(2);
     code.statements[0].arguments = {{0, format::parseFormat("CSR", 2), false},
                                     {2, format::denseEncoding(1), true}};
-    code.statements[1].made = format::parseFormat("DCSR", 2);
+    code.statements[1].made = {{7, format::parseFormat("DCSR", 2)}};
     code.loops = {{0, 2, 9, {}}, {1, 2, 3, 2}};
     code.remarks = {"B is converted"};
     code.object = object;
@@ -67,8 +67,10 @@ TEST_F(DiskCache, givesBackWhatWasStored) {
   EXPECT_FALSE(code->statements[0].arguments[0].result);
   EXPECT_EQ(code->statements[0].arguments[1].tensor, 2u);
   EXPECT_TRUE(code->statements[0].arguments[1].result);
-  EXPECT_FALSE(code->statements[0].made);
-  EXPECT_TRUE(code->statements[1].made == format::parseFormat("DCSR", 2));
+  EXPECT_TRUE(code->statements[0].made.empty());
+  ASSERT_EQ(code->statements[1].made.size(), 1u);
+  EXPECT_EQ(code->statements[1].made[0].tensor, 7u);
+  EXPECT_TRUE(code->statements[1].made[0].encoding == format::parseFormat("DCSR", 2));
 }
 
 TEST_F(DiskCache, anotherKeyIsAMiss) {

@@ -140,6 +140,9 @@ private:
       if (auto name = function.getArgAttrOfType<StringAttr>(arg.getArgNumber(), dialect::kNameAttr))
         arg.setLoc(NameLoc::get(name, arg.getLoc()));
     function.setResultAttr(0, dialect::kNameAttr, builder.getStringAttr(result().name));
+    if (computed && program.statements.size() > 1)
+      function.setResultAttr(0, dialect::kSizesAttr,
+                             builder.getDenseI64ArrayAttr(sizes[statement.lhs.tensor]));
   }
 
   void nameArgument(OpBuilder &builder, unsigned number, unsigned tensor) {

@@ -382,6 +382,8 @@ struct FuseLoops : impl::FuseLoopsBase<FuseLoops> {
     if (getOperation().isExternal())
       return;
     reasons.clear();
+    for (IterateOp loop : getOperation().getOps<IterateOp>())
+      readInPlace(loop);
     if (llvm::any_of(getOperation().getOps<IterateOp>(),
                      [](IterateOp loop) { return !loopsUsedBy(loop).empty(); })) {
       unify(getOperation());
@@ -397,6 +399,20 @@ struct FuseLoops : impl::FuseLoopsBase<FuseLoops> {
 private:
   using Statements = std::pair<StringRef, StringRef>;
   llvm::MapVector<Statements, StringRef> reasons; ///< why loops of two statements are not one
+
+  /// An iteration that reads a tensor's old value where it stores the new one finds it there.
+  static void readInPlace(IterateOp loop) {
+    for (auto [k, init] : llvm::enumerate(loop.getInits())) {
+      if (!isTensor(init))
+        continue;
+      BlockArgument carried = carriedArgument(loop, unsigned(k));
+      OwnAccesses reads(loop), stores(loop);
+      if (reads.add(init) && reads.level() && stores.add(carried) && stores.level() == reads.level())
+        init.replaceUsesWithIf(carried, [&](OpOperand &use) {
+          return loop->isProperAncestor(use.getOwner()) && !program::readsPattern(use.getOwner());
+        });
+    }
+  }
 
   /// The loops of the same block whose results a loop uses, in order.
   static SmallVector<IterateOp> loopsUsedBy(IterateOp second) {
