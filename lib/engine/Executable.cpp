@@ -236,7 +236,7 @@ private:
     return call(code, arguments);
   }
 
-  /// The new tensors take the place of what had their names.
+  /// The new tensors take the place of what had their names, and the memory of what the code does not read.
   CallReport call(const CompiledStatement &code, const std::vector<const Tensor *> &arguments) {
     std::vector<Tensor> made;
     for (const MadeTensor &m : code.made)
@@ -246,6 +246,9 @@ private:
       results.push_back({program.tensors[code.made[k].tensor].name, &made[k]});
     if (results.empty())
       results.push_back({program.tensors[code.tensor].name});
+    for (const MadeTensor &m : code.made)
+      if (std::ranges::none_of(code.arguments, [&](const Argument &a) { return a.tensor == m.tensor; }))
+        tensors[m.tensor].reset();
     const CallReport report = engine::call(code, arguments, results, threadSettings(options));
     for (size_t k = 0; k < made.size(); ++k) {
       const unsigned t = code.made[k].tensor;
