@@ -103,7 +103,7 @@ struct Costs {
   /// From so many instructions on, LLVM only does what takes time in proportion to the code (experiment 054).
   int64_t hugeModule = 4000;
   /// So many loops of one function are code to LLVM that takes no more time than as many functions; beyond,
-  /// each becomes a function (experiment 061).
+  /// each becomes a function (experiment 065).
   int64_t mostLoops = 16;
   /// The loops of a new tensor are emitted so often: they count and store.
   int64_t assemblyCopies = 3;

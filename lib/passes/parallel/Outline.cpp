@@ -42,7 +42,7 @@ struct Outline : impl::OutlineBase<Outline> {
     }
   }
 
-  /// LLVM looks from each loop of a function at those before it (experiment 061): of many, each gets a region
+  /// LLVM looks from each loop of a function at those before it (experiment 065): of many, each gets a region
   /// of its own. What has memory as result keeps its place.
   void wrapLoops(Block &block) {
     auto loops = llvm::filter_to_vector(llvm::make_pointer_range(block), [](Operation *op) {
