@@ -96,6 +96,13 @@ public:
   /// slice can be cut again. Throws Error unless 0 <= offset, 1 <= size, 1 <= stride and offset + (size - 1)
   /// * stride is below the dimension's size.
   AnyTensor slice(unsigned dimension, int64_t offset, int64_t size, int64_t stride = 1) const;
+  /// Parts that together store exactly this tensor's entries, each in its own format: the first whose pattern
+  /// holds for an entry stores it, and `rest` what no other does. `parts` is written as for the primitive
+  /// `decompose` of a schedule: "[DIA @ j - i in {-1, 0, 1}, CSR @ rest]", "hyb(1, 4)". A product with the
+  /// tensor is the sum of the products with its parts, which a program says in a statement for each:
+  /// `y(i) = D(i,j) * x(j); y(i) += R(i,j) * x(j)`. Throws Error pointing into the text for what does not
+  /// parse, an entry that is in none of the parts, and a format that cannot hold its part.
+  std::vector<AnyTensor> decompose(const std::string &parts) const;
   /// The storage as text: nse, dim, lvl, pos[l], crd[l], values.
   std::string print() const;
 
@@ -133,6 +140,12 @@ public:
   Tensor<T> to(const Format &format) const { return Tensor<T>(AnyTensor::to(format)); }
   Tensor<T> slice(unsigned dimension, int64_t offset, int64_t size, int64_t stride = 1) const {
     return Tensor<T>(AnyTensor::slice(dimension, offset, size, stride));
+  }
+  std::vector<Tensor<T>> decompose(const std::string &parts) const {
+    std::vector<Tensor<T>> typed;
+    for (const AnyTensor &part : AnyTensor::decompose(parts))
+      typed.push_back(Tensor<T>(part));
+    return typed;
   }
 };
 

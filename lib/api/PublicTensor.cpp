@@ -2,6 +2,7 @@
 // users pass, and hides the compiler's types.
 #include "Impl.h"
 #include "engine/Conversion.h"
+#include "engine/Split.h"
 #include "runtime/generate/Generate.h"
 #include "runtime/io/Io.h"
 #include "runtime/tensor/Elements.h"
@@ -94,6 +95,22 @@ AnyTensor AnyTensor::to(const Format &format) const {
 
 AnyTensor AnyTensor::slice(unsigned dimension, int64_t offset, int64_t size, int64_t stride) const {
   return Access::wrap(runtime::slice(Access::unwrap(*this), dimension, offset, size, stride));
+}
+
+std::vector<AnyTensor> AnyTensor::decompose(const std::string &parts) const {
+  const runtime::Tensor &tensor = Access::unwrap(*this);
+  notation::TensorDecl decl;
+  decl.name = "tensor";
+  decl.type = tensor.type;
+  decl.dims = tensor.dims;
+  decl.encoding = tensor.encoding;
+  notation::Decomposition decomposition;
+  decomposition.parts = notation::parseParts(parts, decl, "parts");
+  decomposition.range = {0, parts.size()};
+  std::vector<AnyTensor> made;
+  for (runtime::Tensor &part : engine::split(tensor, decomposition, {parts, "parts"}, decl.name))
+    made.push_back(Access::wrap(std::move(part)));
+  return made;
 }
 
 std::map<std::string, AnyTensor> query(const std::string &text, const AnyTensor &tensor) {

@@ -122,7 +122,7 @@ static std::string cacheKey(const notation::Program &program, const Options &opt
       key += " " + std::to_string(int64_t(ratio));
     key += "\n";
   }
-  return key + program.text + "\n" + notation::printSchedule(program);
+  return key + program.text + "\n" + notation::print(program) + notation::printSchedule(program);
 }
 
 static Compilation start(const notation::Program &program, const Options &options) {
@@ -151,7 +151,13 @@ static std::string printProgram(const notation::Program &program) {
 std::string explain(const notation::Program &program, std::string_view stageName, const Options &options) {
   const Stage stage = pipeline::stageNamed(stageName);
   checkOptions(options);
-  return stage == Stage::Notation ? printProgram(program) : start(program, options).text(stage);
+  if (stage == Stage::Notation)
+    return printProgram(program);
+  std::string text;
+  if (stage == Stage::Schedule) // what changed the statements is not seen in them
+    for (const std::string &rewrite : program.rewrites)
+      text += rewrite + ";\n";
+  return text + start(program, options).text(stage);
 }
 
 //===--- Kernels that are there already ---===//

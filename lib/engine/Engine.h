@@ -83,7 +83,8 @@ public:
   const char *origin() const { return from; } ///< "compiled", "memory cache", "disk cache"
   /// Runs all statements, those of loops again and again. `tensors` is indexed as program().tensors: inputs
   /// set; results and intermediates are allocated here unless set with the right format (then reused, where
-  /// no other tensor has the same memory).
+  /// no other tensor has the same memory). Parts of a tensor that a schedule decomposes are made here unless
+  /// set: reset them with it.
   void run(std::vector<std::optional<runtime::Tensor>> &tensors, RunReport *report = nullptr) const;
 
 private:

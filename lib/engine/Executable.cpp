@@ -2,6 +2,7 @@
 // called in order.
 #include "engine/Call.h"
 #include "engine/Conversion.h"
+#include "engine/Split.h"
 #include "notation/Loops.h"
 #include "notation/Sparsity.h"
 #include "support/Errors.h"
@@ -38,6 +39,7 @@ public:
 
   void all() {
     checkInputs();
+    makeParts();
     for (unsigned t = 0; t < program.tensors.size(); ++t)
       if (program.tensors[t].input && program.tensors[t].written && tensors[t])
         tensors[t] = withOwnValues(*tensors[t]); // the caller's data stays as it is
@@ -78,12 +80,34 @@ private:
       const TensorDecl &decl = program.tensors[t];
       if (tensors[t])
         check(decl, *tensors[t]);
-      else if (decl.input)
+      else if (decl.input && !isPart(t))
         throwError("tensor '{}' is an input of the program, but no data was given for it", decl.name);
     }
     for (unsigned t = 0; t < tensors.size(); ++t)
       if (program.tensors[t].input && program.tensors[t].like)
         shareStructure(t, *program.tensors[t].like);
+  }
+
+  bool isPart(unsigned t) const {
+    return std::ranges::any_of(program.decompositions, [&](const notation::Decomposition &d) {
+      return std::ranges::count(d.tensors, t) > 0;
+    });
+  }
+
+  /// Splits what is decomposed, where an earlier run has not; a part may itself be.
+  void makeParts() {
+    for (const notation::Decomposition &decomposition : program.decompositions) {
+      if (std::ranges::all_of(decomposition.tensors, [&](unsigned t) { return tensors[t].has_value(); }))
+        continue;
+      notation::Decomposition wanted = decomposition;
+      for (size_t p = 0; p < wanted.parts.size(); ++p)
+        wanted.parts[p].format = program.tensors[wanted.tensors[p]].encoding;
+      std::vector<Tensor> parts =
+          split(*tensors[wanted.tensor], wanted, {program.schedule, program.scheduleName},
+                program.tensors[wanted.tensor].name, options);
+      for (size_t p = 0; p < parts.size(); ++p)
+        tensors[wanted.tensors[p]] = std::move(parts[p]);
+    }
   }
 
   void shareStructure(unsigned t, unsigned pattern) {

@@ -90,6 +90,8 @@ Encoding parseFormat(std::string_view text, unsigned order, std::string_view nam
 std::string print(const Encoding &encoding);
 /// The part between `<{` and `}>`.
 std::string printBody(const Encoding &encoding);
+/// `j - i`: an expression over dimensions, which are called i, j, k, … in order.
+std::string print(const Expr &expr, unsigned order);
 /// `j - i : squeezed`
 std::string printLevel(const Encoding &encoding, unsigned level);
 /// `(i, j) -> (j - i, i, j)`: what the levels' coordinates are.

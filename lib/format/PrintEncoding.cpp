@@ -144,6 +144,12 @@ std::string printBody(const Encoding &encoding) {
 
 std::string print(const Encoding &encoding) { return "#tulle.encoding<{ " + printBody(encoding) + " }>"; }
 
+std::string print(const Expr &expr, unsigned order) {
+  Encoding encoding = denseEncoding(order);
+  encoding.levels = {{"", expr, {}}};
+  return Printer(encoding).level(0);
+}
+
 std::string printLevel(const Encoding &encoding, unsigned level) {
   return Printer(encoding).level(level) + " : " + print(encoding.levels[level].format);
 }

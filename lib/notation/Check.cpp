@@ -385,7 +385,24 @@ void takeWidths(Program &program) {
   }
 }
 
+void takeWidthsOfParts(Program &program) {
+  for (const Decomposition &decomposition : program.decompositions) {
+    const TensorDecl &whole = program.tensors[decomposition.tensor];
+    // Widths of nothing say nothing: what a dense tensor stores has any of its coordinates.
+    format::Encoding own = whole.encoding;
+    if (isDense(whole))
+      own.posWidth = own.crdWidth = format::resolveWidths(whole.encoding, whole.dims, INT64_MAX).posWidth;
+    for (unsigned t : decomposition.tensors) {
+      format::Encoding &part = program.tensors[t].encoding;
+      part.posWidth = part.posWidth ? part.posWidth : own.posWidth;
+      // Two-bit coordinates are a property of one format, not of the data.
+      part.crdWidth = part.crdWidth ? part.crdWidth : own.crdWidth == 2 ? 32 : own.crdWidth;
+    }
+  }
+}
+
 void resolveWidths(Program &program) {
+  takeWidthsOfParts(program);
   for (TensorDecl &decl : program.tensors)
     decl.encoding = format::resolveWidths(decl.encoding, decl.dims, 0);
   takeWidthsOfStructures(program);

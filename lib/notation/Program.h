@@ -1,6 +1,6 @@
 // Index notation as a checked tree: what the text means, before any decision about loops.
 #pragma once
-#include "format/Encoding.h"
+#include "notation/Pattern.h"
 #include "support/Diagnostic.h"
 #include "support/ElementType.h"
 #include <map>
@@ -194,7 +194,9 @@ struct Program {
   std::vector<IndexVar> indices;
   std::vector<Statement> statements;
   std::vector<Loop> loops; ///< nested intervals; in the order of the text, outer ones before inner ones
+  std::vector<Decomposition> decompositions;    ///< whose tensors stand behind all others
   std::string schedule = {}, scheduleName = {}; ///< the text that was applied, and what errors call it
+  std::vector<std::string> rewrites = {};       ///< its primitives that changed the statements, in order
 };
 
 /// What is known of a tensor before checking; empty dims: unknown.
@@ -245,6 +247,9 @@ void addResults(Program &program, const std::vector<std::string> &names);
 /// used.
 void takeWidths(Program &program);
 
+/// Chooses widths that parts do not name: those of the tensor that was split, where it has some.
+void takeWidthsOfParts(Program &program);
+
 /// Chooses the widths that nothing has named: of tensors with another's structure, that one's.
 void resolveWidths(Program &program);
 
@@ -260,6 +265,16 @@ void applySchedule(Program &program, std::string_view text, const std::vector<st
 /// Replaces what later statements read of the statement's result by its right-hand side, and removes the
 /// statement. Returns why that cannot be, and leaves the program as it is then; empty otherwise.
 std::string inlineStatement(Program &program, size_t statement);
+
+/// Declares the parts of a tensor, as inputs whose names begin with its own; those of another decomposition
+/// of it into the same parts where there is one. Returns their tensors.
+std::vector<unsigned> declareParts(Program &program, unsigned tensor, std::vector<Part> parts,
+                                   SourceRange range);
+
+/// Replaces a statement that reads the tensor by one for each of these parts, the first of which begins the
+/// sum. Returns why that cannot be, and leaves the program as it is then; empty otherwise.
+std::string decomposeStatement(Program &program, size_t statement, unsigned tensor,
+                               const std::vector<unsigned> &parts);
 
 /// The name of one of the program's statements (not of a copy): its result, and a number where it is not the
 /// first that makes it.

@@ -74,7 +74,7 @@ private:
       made.kind = kind.is("max") ? AggregateKind::Max : AggregateKind::Min;
       size_t begin = cursor.peek().range.begin;
       made.value = format::parseLevelExpr(cursor, names);
-      requireArithmetic(made.value, cursor.since(begin));
+      requireArithmetic(cursor, made.value, cursor.since(begin));
       cursor.expect(")", "after the expression");
     } else if (kind.is("id")) {
       made.kind = AggregateKind::Id;
@@ -93,28 +93,26 @@ private:
     query.aggregates.push_back(std::move(made));
   }
 
-  /// What a coordinate alone decides, in sums and products with integers: counters and ranks depend on other
-  /// entries.
-  void requireArithmetic(const format::Expr &e, support::SourceRange range) const {
-    if (e->kind == ExprKind::Constant || e->kind == ExprKind::Dim)
-      return;
-    if (e->kind < ExprKind::Add || e->kind > ExprKind::Mod)
-      cursor.fail(range, "expected +, -, *, floordiv and mod of dimensions and integers");
-    const bool left = e->lhs->kind == ExprKind::Constant, right = e->rhs->kind == ExprKind::Constant;
-    if (e->kind == ExprKind::Mul && !left && !right)
-      cursor.fail(range, "expected a product with an integer");
-    if ((e->kind == ExprKind::FloorDiv || e->kind == ExprKind::Mod) && (!right || e->rhs->value <= 0))
-      cursor.fail(range, "expected a division by a positive integer");
-    requireArithmetic(e->lhs, range);
-    requireArithmetic(e->rhs, range);
-  }
-
   Cursor cursor;
   format::Names names;
   Query query;
 };
 
 } // namespace
+
+void requireArithmetic(const Cursor &cursor, const format::Expr &e, support::SourceRange range) {
+  if (e->kind == ExprKind::Constant || e->kind == ExprKind::Dim)
+    return;
+  if (e->kind < ExprKind::Add || e->kind > ExprKind::Mod)
+    cursor.fail(range, "expected +, -, *, floordiv and mod of dimensions and integers");
+  const bool left = e->lhs->kind == ExprKind::Constant, right = e->rhs->kind == ExprKind::Constant;
+  if (e->kind == ExprKind::Mul && !left && !right)
+    cursor.fail(range, "expected a product with an integer");
+  if ((e->kind == ExprKind::FloorDiv || e->kind == ExprKind::Mod) && (!right || e->rhs->value <= 0))
+    cursor.fail(range, "expected a division by a positive integer");
+  requireArithmetic(cursor, e->lhs, range);
+  requireArithmetic(cursor, e->rhs, range);
+}
 
 Query parseQuery(std::string_view text, const std::vector<std::string> &dimensions, std::string_view name) {
   return QueryParser(text, dimensions, name).run();

@@ -7,7 +7,7 @@
 // all.
 #pragma once
 #include "format/Expr.h"
-#include "support/Diagnostic.h"
+#include "support/Lexer.h"
 
 namespace tulle::notation {
 
@@ -30,6 +30,10 @@ struct Query {
 /// character.
 Query parseQuery(std::string_view text, const std::vector<std::string> &dimensions,
                  std::string_view name = "<query>");
+
+/// Throws SyntaxError unless a coordinate alone decides the expression, in sums and products with integers:
+/// counters and ranks depend on other entries.
+void requireArithmetic(const support::Cursor &cursor, const format::Expr &e, support::SourceRange range);
 
 /// The smallest and largest value an expression can have over dimensions of these sizes (at least 1). Throws
 /// Error where it does not fit 64 bits.

@@ -18,8 +18,6 @@ using support::Token;
 
 namespace {
 
-constexpr support::Language language = {format::signs, "this character has no meaning in a schedule"};
-
 struct PlanName {
   std::string_view name;
   AssemblyPlan plan;
@@ -57,7 +55,7 @@ class ScheduleParser {
 public:
   ScheduleParser(Program &program, std::string_view text, std::string_view name,
                  const std::vector<std::string> &strategies)
-      : program(program), text(text), cursor(language, text, name), strategies(strategies) {}
+      : program(program), text(text), cursor(partsLanguage, text, name), strategies(strategies) {}
 
   void run() {
     while (!cursor.atEnd()) {
@@ -85,6 +83,7 @@ private:
         {"compute_inline", &ScheduleParser::computeInline},
         {"compute_root", &ScheduleParser::computeRoot},
         {"convert", &ScheduleParser::convert},
+        {"decompose", &ScheduleParser::decompose},
         {"parallelize", &ScheduleParser::parallelize},
         {"reorder", &ScheduleParser::reorder},
         {"strategy", &ScheduleParser::strategy},
@@ -193,16 +192,16 @@ private:
     if (readers.empty())
       cursor.fail(name.range, fmt::format("'{}' is no operand of {}", name.text, whereAsked()));
     cursor.expect(",", "after the operand, and a format");
-    const format::Encoding encoding = formatOf(*decl);
+    const format::Encoding encoding = parseOperandFormat(cursor, text, *decl, {")"});
     cursor.expect(")", "after the format");
     for (Statement *s : readers) {
-      if (s->lhs.tensor == tensor || storesWhere(*s, tensor))
+      if (s->lhs.tensor == tensor || storesWhere(program, *s, tensor))
         cursor.fail(name.range,
                     fmt::format("'{}' is stored where '{}' is, which therefore cannot be converted",
                                 program.tensors[s->lhs.tensor].name, name.text));
       if (std::ranges::count(s->loops.conversions, tensor, &LoopSchedule::Conversion::tensor) > 0)
         cursor.fail(name.range, fmt::format("'{}' has a format already; keep one of them", name.text));
-      if (showsPattern(*s, tensor) &&
+      if (showsPattern(program, *s, tensor) &&
           (format::storesPadding(encoding) || format::storesPadding(decl->encoding)))
         cursor.fail(name.range,
                     fmt::format("'{}' would store other coordinates, and {} depends on what is stored",
@@ -211,59 +210,33 @@ private:
     }
   }
 
-  bool storesWhere(const Statement &statement, unsigned tensor) const {
-    if (isDense(program.tensors[statement.lhs.tensor]))
-      return false;
-    const ResultPattern pattern = resultPattern(program, statement);
-    return pattern.operand && pattern.operand->tensor == tensor;
-  }
+  //===--- decompose(A, [FORMAT @ pattern, FORMAT @ rest]) ---===//
 
-  /// Whether the mask, or the pattern of the result, is made from what the operand stores.
-  bool showsPattern(const Statement &statement, unsigned tensor) const {
-    bool masks = false;
-    forEachAccess(statement.where, [&](const Access &access) { masks |= access.tensor == tensor; });
-    return masks || (!isDense(program.tensors[statement.lhs.tensor]) &&
-                     resultPattern(program, statement).kind == PatternKind::Computed);
-  }
-
-  /// The text up to the bracket that closes the primitive, as a format of the tensor.
-  format::Encoding formatOf(const TensorDecl &decl) {
+  void decompose(const Token &primitive) {
+    const Token name = cursor.expectWord("the name of an operand");
+    const auto decl = std::ranges::find(program.tensors, name.text, &TensorDecl::name);
+    const auto tensor = unsigned(decl - program.tensors.begin());
+    std::vector<size_t> readers;
+    for (const Statement *s : statementsWhere([&](const Statement &s) {
+           return !program.tensors[s.lhs.tensor].condition &&
+                  std::ranges::any_of(accesses(s), [&](const Access *a) { return a->tensor == tensor; });
+         }))
+      readers.insert(readers.begin(), size_t(s - program.statements.data()));
+    if (readers.empty())
+      cursor.fail(name.range, fmt::format("'{}' is no operand of {}", name.text, whereAsked()));
+    const std::string target = only ? nameOf(program, program.statements[*only]) + ": " : "";
+    cursor.expect(",", "after the operand, and its parts");
     const size_t begin = cursor.peek().range.begin;
-    size_t end = begin;
-    for (int depth = 0; !cursor.atEnd() && (depth > 0 || !cursor.next(")")); end = cursor.take().range.end) {
-      const std::string_view sign = cursor.peek().text;
-      depth += sign == "(" || sign == "{" || sign == "[" ? 1 : 0;
-      depth -= sign == ")" || sign == "}" || sign == "]" ? 1 : 0;
-    }
-    format::Encoding encoding = parsed(begin, end, unsigned(decl.dims.size()));
-    std::string why = format::whyNotExecutable(encoding);
-    if (why.empty())
-      why = format::hasSlices(encoding) ? "a conversion makes no slice"
-            : encoding.explicitVal      ? "a conversion stores the values that there are"
-            : !hasFillOf(decl, encoding)
-                ? fmt::format("what '{}' does not store means another value", decl.name)
-                : format::whyNotSizes(encoding, decl.dims);
-    if (!why.empty())
-      cursor.fail({begin, end}, why);
-    return encoding;
-  }
-
-  /// Takes over what is not stored, where the format does not say it.
-  static bool hasFillOf(const TensorDecl &decl, format::Encoding &encoding) {
-    if (!encoding.fill && !encoding.implicitVal) {
-      encoding.fill = decl.encoding.fill;
-      encoding.implicitVal = decl.encoding.implicitVal;
-    }
-    const Scalar wanted = format::fillValue(decl.encoding, decl.type),
-                 given = format::fillValue(encoding, decl.type);
-    return isFloat(decl.type) || isComplex(decl.type) ? wanted.f == given.f : wanted.i == given.i;
-  }
-
-  format::Encoding parsed(size_t begin, size_t end, unsigned order) const {
-    try {
-      return format::parseFormat(text.substr(begin, end - begin), order);
-    } catch (const SyntaxError &error) {
-      cursor.fail({begin + error.range.begin, begin + error.range.end}, error.message);
+    std::vector<Part> list = parseParts(cursor, text, *decl);
+    const support::SourceRange range = cursor.since(begin);
+    cursor.expect(")", "after the parts");
+    program.rewrites.push_back(fmt::format("{}decompose({}, {})", target, name.text, print(list)));
+    const std::vector<unsigned> parts = declareParts(program, tensor, std::move(list), range);
+    // The last one first: the others keep their numbers.
+    for (size_t reader : readers) {
+      const std::string statement = nameOf(program, program.statements[reader]);
+      if (std::string why = decomposeStatement(program, reader, tensor, parts); !why.empty())
+        cursor.fail(cursor.since(primitive.range.begin), fmt::format("{}: {}", statement, why));
     }
   }
 
@@ -295,6 +268,7 @@ private:
     const size_t producer = producerNamed(primitive);
     cursor.expect(")", "after the statement");
     const std::string name = nameOf(program, program.statements[producer]);
+    program.rewrites.push_back(fmt::format("compute_inline({})", name));
     if (std::string why = inlineStatement(program, producer); !why.empty())
       cursor.fail(cursor.since(primitive.range.begin), fmt::format("'{}' cannot be inlined: {}", name, why));
   }
@@ -306,11 +280,12 @@ private:
                   fmt::format("{} names its statement itself: no name stands before it", primitive.text));
     const size_t begin = cursor.peek().range.begin, producer = statementNamed();
     const unsigned tensor = program.statements[producer].lhs.tensor;
-    const bool isRead = std::any_of(program.statements.begin() + ptrdiff_t(producer) + 1,
-                                    program.statements.end(), [&](const Statement &s) {
-                                      return std::ranges::any_of(
-                                          accesses(s), [&](const Access *a) { return a->tensor == tensor; });
-                                    });
+    auto reads = [&](const Statement &s) {
+      return (s.accumulate && s.lhs.tensor == tensor) ||
+             std::ranges::any_of(accesses(s), [&](const Access *a) { return a->tensor == tensor; });
+    };
+    const bool isRead =
+        std::any_of(program.statements.begin() + ptrdiff_t(producer) + 1, program.statements.end(), reads);
     if (!isRead)
       cursor.fail(cursor.since(begin), "no later statement reads it");
     return producer;
@@ -479,6 +454,7 @@ void applySchedule(Program &program, std::string_view text, const std::vector<st
   ScheduleParser(program, text, name, strategies).run();
   program.schedule = text;
   program.scheduleName = name;
+  takeWidthsOfParts(program);
 }
 
 static std::string print(const LoopSchedule::Directive &d) {
@@ -501,7 +477,7 @@ static std::string print(const std::string &statement, const LoopSchedule::Place
 }
 
 std::string printSchedule(const Program &program) {
-  std::vector<std::string> primitives;
+  std::vector<std::string> primitives = program.rewrites;
   std::set<unsigned> assembled;
   for (const Statement &s : program.statements) {
     const std::string target = program.statements.size() > 1 ? nameOf(program, s) + ": " : std::string();

@@ -100,8 +100,7 @@ bool admits(const Mask &mask, const AccessTest &isStored) {
   return mask->op == Op::And ? lhs && rhs : mask->op == Op::Or ? lhs || rhs : lhs && !rhs;
 }
 
-/// Whether the mask is empty wherever the given accesses are not stored, whatever else is stored there.
-static bool maskEmpties(const Mask &mask, const AccessTest &absent) {
+bool maskEmpties(const Mask &mask, const AccessTest &absent) {
   if (mask->op == Op::Access)
     return absent(mask->access);
   const bool lhs = mask->op != Op::Not && maskEmpties(mask->args[0], absent);
@@ -402,6 +401,20 @@ bool isNeutral(const Program &program, const Statement &statement, const AccessT
                                     : identity(statement.reduce, type);
   auto value = impliedValue(program, statement.rhs, absent);
   return value && sameValue(type, *value, neutral);
+}
+
+bool storesWhere(const Program &program, const Statement &statement, unsigned tensor) {
+  if (isDense(program.tensors[statement.lhs.tensor]))
+    return false;
+  const ResultPattern pattern = resultPattern(program, statement);
+  return pattern.operand && pattern.operand->tensor == tensor;
+}
+
+bool showsPattern(const Program &program, const Statement &statement, unsigned tensor) {
+  bool masks = false;
+  forEachAccess(statement.where, [&](const Access &access) { masks |= access.tensor == tensor; });
+  return masks || (!isDense(program.tensors[statement.lhs.tensor]) &&
+                   resultPattern(program, statement).kind == PatternKind::Computed);
 }
 
 } // namespace tulle::notation

@@ -29,6 +29,11 @@ ResultPattern resultPattern(const Program &program, const Statement &statement);
 /// Whether the format of a tensor stores every coordinate (no compressed, singleton, … level).
 bool isDense(const TensorDecl &tensor);
 
+/// Whether the result of a statement is stored where the operand is.
+bool storesWhere(const Program &program, const Statement &statement, unsigned tensor);
+/// Whether the mask, or the pattern of the result, is made from what the operand stores.
+bool showsPattern(const Program &program, const Statement &statement, unsigned tensor);
+
 /// Every access of the right-hand side, then of the mask, in the order of the text.
 std::vector<const Access *> accesses(const Statement &statement);
 
@@ -48,6 +53,9 @@ std::optional<Scalar> impliedValue(const Program &program, const Expr &expr,
 /// Whether a point where these accesses are not stored contributes nothing to the result: the identity of the
 /// reduction, or what the result does not store anyway.
 bool isNeutral(const Program &program, const Statement &statement, const AccessTest &isAccessAbsent);
+
+/// Whether the mask is empty wherever the given accesses are not stored, whatever else is stored there.
+bool maskEmpties(const Mask &mask, const AccessTest &isAccessAbsent);
 
 /// Whether a mask lets a point through, given which accesses are stored there.
 bool admits(const Mask &mask, const AccessTest &isStored);

@@ -497,6 +497,7 @@ LoadedProgram Loader::run() {
   }
   loaded.readMs = msSince(begin);
   loaded.program = check();
+  loaded.unscheduled = loaded.program;
   const auto [schedule, scheduleName] = scheduleText(options.schedule);
   notation::applySchedule(loaded.program, schedule, engine::strategyNames(), scheduleName);
   notation::addResults(loaded.program, options.keep);
@@ -519,6 +520,8 @@ LoadedProgram Loader::run() {
   engine::checkLengths(loaded.program, ragged);
   notation::takeWidths(loaded.program); // those of the data are known now
   notation::resolveWidths(loaded.program);
+  for (size_t t = 0; t < loaded.unscheduled.tensors.size(); ++t)
+    loaded.unscheduled.tensors[t] = loaded.program.tensors[t];
   loaded.packMs = msSince(begin) - report.compileMs;
   return loaded;
 }

@@ -53,6 +53,7 @@ runtime::Tensor store(const std::string &name, runtime::FileContents contents,
 /// A program that passed every check, with its inputs in the formats asked for (indexed as program.tensors).
 struct LoadedProgram {
   notation::Program program;
+  notation::Program unscheduled; ///< the same without its schedule, whose tensors are the first of `program`
   std::vector<std::optional<runtime::Tensor>> tensors;
   std::vector<int64_t> entries; ///< stored entries before block padding; -1 for tensors that are not inputs
   std::vector<std::optional<runtime::Entries>> given; ///< inputs as they came, before any format; see `keep`

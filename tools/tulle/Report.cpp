@@ -248,7 +248,7 @@ static double runsOf(const Program &program, unsigned statement, const std::vect
 void checkAgainstInterpreter(const LoadedProgram &loaded, const Tensors &results,
                              const std::vector<int64_t> &iterations) {
   constexpr double most = 3e8;
-  const Program &program = loaded.program;
+  const Program &program = loaded.unscheduled;
   for (unsigned s = 0; s < program.statements.size(); ++s) {
     const Statement &statement = program.statements[s];
     int operations = !statement.assign;
@@ -266,7 +266,7 @@ void checkAgainstInterpreter(const LoadedProgram &loaded, const Tensors &results
       dense[t] = input(program.tensors[t].name, *loaded.given[t], *loaded.tensors[t]);
   interpreter::run(program, dense);
   for (size_t t = 0; t < dense.size(); ++t)
-    if (program.tensors[t].result)
+    if (loaded.program.tensors[t].result)
       compare(program.tensors[t].name, dense[t], interpreter::fromTensor(runtime::toDense(*results[t])),
               "the dense interpreter");
 }

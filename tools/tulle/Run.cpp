@@ -104,7 +104,7 @@ static std::string measure(const engine::Executable &executable, const LoadedPro
                                  {"tensor_bytes", tensorBytes}};
   if (!program.loops.empty())
     json["iterations"] = report.iterations;
-  if (std::optional<double> operations = countOperations(program, loaded.entries, results);
+  if (std::optional<double> operations = countOperations(loaded.unscheduled, loaded.entries, results);
       operations && ms.median > 0)
     json["gflops"] = *operations / ms.median * 1e-6;
   return json.dump(2);

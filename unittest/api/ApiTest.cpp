@@ -264,6 +264,33 @@ TEST(Api, Slices) {
 }
 
 /// Edge features of a matrix: its structure, two values for each entry.
+TEST(Api, PartsAddUpToTheTensor) {
+  // Rows 1 2 0, 0 3 0 and 4 0 5.
+  tulle::Tensor<double> A =
+      tulle::pack<double>({{3, 3}, {{0, 0, 1, 2, 2}, {0, 1, 1, 0, 2}}, {1, 2, 3, 4, 5}}, tulle::CSR);
+  const auto parts = A.decompose("[DIA @ j = i, CSR @ rest]");
+  ASSERT_EQ(parts.size(), 2u);
+  EXPECT_THAT(parts[0].values(), ElementsAre(1, 3, 5));
+  EXPECT_THAT(parts[1].values(), ElementsAre(2, 4));
+  tulle::Tensor<double> x = tulle::full<double>({3}, 1);
+  tulle::Kernel sum = tulle::compile("y(i) = D(i,j) * x(j); y(i) += R(i,j) * x(j)",
+                                     {{"D", parts[0].type()}, {"R", parts[1].type()}, {"x", x.type()}});
+  EXPECT_THAT(tulle::Tensor<double>(sum(parts[0], x, parts[1])).values(), ElementsAre(3, 3, 9));
+
+  // A schedule does the same inside of a kernel, for other tensors and sizes, too.
+  tulle::CompileOptions options;
+  options.schedule = "decompose(A, [DIA @ j = i, CSR @ count(j) <= 1])";
+  tulle::Kernel kernel = tulle::compile("y(i) = A(i,j) * x(j)", {{"A", A.type()}, {"x", x.type()}}, options);
+  EXPECT_THAT(kernel.inputs(), ElementsAre("A", "x"));
+  EXPECT_THAT(tulle::Tensor<double>(kernel(A, x)).values(), ElementsAre(3, 3, 9));
+  tulle::Tensor<double> B = tulle::pack<double>({{2, 3}, {{0, 0, 1}, {0, 1, 2}}, {1, 2, 3}}, tulle::CSR);
+  EXPECT_THAT(tulle::Tensor<double>(kernel(B, x)).values(), ElementsAre(3, 3));
+  tulle::Tensor<double> C = tulle::pack<double>({{2, 3}, {{0, 0}, {1, 2}}, {1, 2}}, tulle::CSR);
+  EXPECT_THAT(messageOf([&] { kernel(C, x); }), HasSubstr("the entry of 'A' at (0, 1) is in none of these"));
+  EXPECT_THAT(messageOf([&] { C.decompose("[CSR @ i > 0]"); }),
+              HasSubstr("parts:1:1: error: the entry of 'tensor' at (0, 1) is in none of these parts"));
+}
+
 TEST(Api, StructureIsShared) {
   tulle::Tensor<double> A = tulle::pack(example(), tulle::CSR);
   tulle::Tensor<double> E = tulle::like<double>(A, {2});

@@ -256,17 +256,9 @@ notation::Program checked(const Case &c, const std::map<std::string, runtime::Te
   return notation::check(c.text(), used);
 }
 
-/// Without what a schedule says.
-static Program unscheduled(Program program) {
-  for (notation::Statement &s : program.statements) {
-    s.loops = {};
-    s.plan = notation::AssemblyPlan::Auto;
-  }
-  return program;
-}
-
 /// With the schedule, or, where the passes refuse that, without.
-static std::shared_ptr<engine::Executable> compiled(const Program &program, const std::string &schedule,
+static std::shared_ptr<engine::Executable> compiled(const Program &program, const Program &unscheduled,
+                                                    const std::string &schedule,
                                                     const engine::Options &options) {
   if (schedule.empty())
     return engine::compile(program, options);
@@ -275,7 +267,7 @@ static std::shared_ptr<engine::Executable> compiled(const Program &program, cons
     return engine::compile(program, options);
   } catch (const support::SyntaxError &) {
     ++scheduleTally.refused;
-    return engine::compile(unscheduled(program), options);
+    return engine::compile(unscheduled, options);
   }
 }
 
@@ -304,18 +296,20 @@ Verdict judge(const Case &c) {
   } catch (const Error &error) { // a format that cannot hold the result
     return {Verdict::Kind::Skipped, error.what()};
   }
+  const Program unscheduled = program;
   const std::string schedule =
       c.seed / 11 % 3 == 0 ? scheduleRandomly(program, Random(c.seed * 16 + 0x5c4e)) : std::string();
   const std::string with = schedule.empty() ? "" : fmt::format("with the schedule {}: ", schedule);
   try {
-    auto executable = compiled(program, schedule, optionsOf(c));
+    auto executable = compiled(program, unscheduled, schedule, optionsOf(c));
+    tensors.resize(executable->program().tensors.size()); // and parts of what is decomposed
     executable->run(tensors);
   } catch (const Error &error) {
     return {Verdict::Kind::Refused, with + error.what()};
   } catch (const std::exception &error) {
     return {Verdict::Kind::Differs, fmt::format("{}internal error: {}", with, error.what())};
   }
-  for (size_t t = 0; t < tensors.size(); ++t)
+  for (size_t t = 0; t < expected.size(); ++t)
     if (program.tensors[t].result) {
       std::string difference;
       try {

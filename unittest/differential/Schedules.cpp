@@ -44,6 +44,36 @@ std::string conversionOf(const notation::TensorDecl &tensor, Random &random) {
   return format::storesPadding(tensor.encoding) ? "" : fmt::format("convert({}, {})", tensor.name, target);
 }
 
+/// Coordinates of a row or a diagonal, or how many entries are there; in tensors of any order.
+std::string randomCondition(const notation::TensorDecl &tensor, Random &random) {
+  const std::vector<std::string> names = format::dimensionNames(unsigned(tensor.dims.size()));
+  const std::string &one = random.pick(names), &other = random.pick(names);
+  const int64_t bound = random.below(4);
+  switch (random.below(4)) {
+  case 0:
+    return fmt::format("count({}{}) <= {}", one, random.chance(0.3) ? " within 2" : "", bound);
+  case 1:
+    return fmt::format("{} - {} in {{{}, {}}}", one, other, -bound, bound);
+  case 2:
+    return fmt::format("{} mod 2 = {}", one, bound % 2);
+  default:
+    return fmt::format("fill({}) >= 1/{}", fmt::join(std::vector<int>(names.size(), 2), ","), bound + 1);
+  }
+}
+
+std::string decompositionOf(const notation::TensorDecl &tensor, Random &random) {
+  const unsigned order = unsigned(tensor.dims.size());
+  if (order == 0 || format::storesPadding(tensor.encoding))
+    return "";
+  if (order == 2 && random.chance(0.2))
+    return fmt::format("decompose({}, hyb({}, {}))", tensor.name, 1 + random.below(2), random.below(3));
+  std::string parts;
+  for (int64_t n = random.below(3); n > 0; --n)
+    parts += fmt::format("{} @ {}{}, ", randomTarget(order, random), randomCondition(tensor, random),
+                         random.chance(0.3) ? " and " + randomCondition(tensor, random) : "");
+  return fmt::format("decompose({}, [{}{} @ rest])", tensor.name, parts, randomTarget(order, random));
+}
+
 std::string randomLoop(const notation::Program &program, Random &random) {
   return program.indices.empty() ? "i" : random.pick(program.indices).name;
 }
@@ -75,7 +105,7 @@ std::string randomPlace(const notation::Program &program, Random &random) {
 
 std::string randomPrimitive(const notation::Program &program, Random &random) {
   const notation::TensorDecl &tensor = random.pick(program.tensors);
-  switch (random.below(program.statements.size() > 1 ? 7 : 5)) {
+  switch (random.below(program.statements.size() > 1 ? 8 : 6)) {
   case 0:
     return fmt::format("assemble({}, {})", tensor.name,
                        random.pick<const char *>({"count", "bound", "grow"}));
@@ -90,6 +120,8 @@ std::string randomPrimitive(const notation::Program &program, Random &random) {
     return randomOrder(program, random);
   case 4:
     return randomDirective(program, random);
+  case 5:
+    return decompositionOf(tensor, random);
   default:
     return randomPlace(program, random);
   }
