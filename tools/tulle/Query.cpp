@@ -3,6 +3,7 @@
 #include "Inputs.h"
 #include "Progress.h"
 #include "Report.h"
+#include "Suggest.h"
 #include "engine/Conversion.h"
 #include "support/Errors.h"
 #include <algorithm>
@@ -14,7 +15,8 @@ namespace tulle::cli {
 
 namespace {
 struct QueryOptions {
-  std::string text, file, format, dims, stage;
+  std::string text, file, format, dims, stage, suggest, kernel = "spmv";
+  bool measure = false;
   std::vector<std::string> outputs;
 };
 } // namespace
@@ -38,6 +40,10 @@ static std::map<std::string, std::string> outputsOf(const QueryOptions &options,
 }
 
 static void query(const QueryOptions &options) {
+  if (!options.suggest.empty())
+    return printSuggestions(options.suggest, options.dims, options.kernel, options.measure);
+  if (options.text.empty() || options.file.empty())
+    throw Error("query: give a query and a file, or --suggest FILE");
   runtime::FileContents contents = readAlone(options.file, options.dims, "");
   auto order = unsigned(contents.dims().size());
   notation::Query parsed = notation::parseQuery(options.text, format::dimensionNames(order));
@@ -67,10 +73,8 @@ void addQuery(CLI::App &app) {
   auto options = std::make_shared<QueryOptions>();
   CLI::App *command =
       app.add_subcommand("query", "Count and bound the stored entries of a tensor, by row, by diagonal, …");
-  command->add_option("query", options->text, "select [DIMENSIONS] -> AGGREGATE as NAME, …")
-      ->required()
-      ->type_name("");
-  command->add_option("file", options->file, "A tensor file, or a generator")->required()->type_name("");
+  command->add_option("query", options->text, "select [DIMENSIONS] -> AGGREGATE as NAME, …")->type_name("");
+  command->add_option("file", options->file, "A tensor file, or a generator")->type_name("");
   command->add_option("-f,--format", options->format, "The storage format; default: what the file suggests")
       ->type_name("");
   command->add_option("-d,--dims", options->dims, "Sizes for a generator that implies none: 4x5")
@@ -80,6 +84,16 @@ void addQuery(CLI::App &app) {
   command
       ->add_option("--stage", options->stage,
                    "Show the code that answers, at this stage, instead of running it")
+      ->type_name("");
+  CLI::Option *suggest =
+      command->add_option("--suggest", options->suggest, "FILE: rank storage formats for this matrix instead")
+          ->excludes("query")
+          ->type_name("");
+  command->add_flag("--measure", options->measure, "Time each suggested format, too")->needs(suggest);
+  command
+      ->add_option("--kernel", options->kernel,
+                   "What the formats are for: spmv (default) or spmm:COLUMNS, a product with a dense matrix")
+      ->needs(suggest)
       ->type_name("");
   command->footer("Dimensions are called i, j, k, l, ... in order. Aggregates, over the entries at each "
                   "coordinate of the\n"
