@@ -80,10 +80,12 @@ std::optional<Runner> mklOwnFormatPeer(const Task &task);
 
 /// Names of competitors that targets name. kOneThread is Tulle with one thread among runs with several; kCopy
 /// and kCopyOneThread show how memory bandwidth scales with threads. kUpstreamPasses, on demand, is Tulle
-/// with MLIR's passes between its own. kUnfused is Tulle with a kernel for each statement of a program.
+/// with MLIR's passes between its own. kUnfused is Tulle with a kernel for each statement of a program,
+/// kUnscheduled Tulle with the schedule that it chooses.
 inline constexpr const char *kOneThread = "tulle 1", *kCopy = "copy", *kCopyOneThread = "copy 1",
                             *kMklOwnFormat = "MKL own format", *kMlirLibrary = "MLIR library",
-                            *kUpstreamPasses = "upstream passes", *kUnfused = "unfused";
+                            *kUpstreamPasses = "upstream passes", *kUnfused = "unfused",
+                            *kUnscheduled = "default";
 
 std::optional<Runner> graphBlasPeer(const Task &task);
 std::optional<Runner> rsbPeer(const Task &task);

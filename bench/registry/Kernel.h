@@ -19,6 +19,7 @@ struct Kernel {
   std::vector<std::string> strategies = {};
   /// Of a conversion: the source is in the caller's memory, of which nothing can be shared.
   bool borrowed = false;
+  std::string schedule = {}; ///< of Tulle, against the one that it chooses
   // Of a program:
   std::map<std::string, std::string> formats = {}; ///< of what it computes and is not dense: "like A"
   std::vector<std::string> results = {};           ///< that are compared; empty: the last
@@ -41,6 +42,9 @@ Runner tulleRunner(const Kernel &kernel, const Task &task, std::shared_ptr<int64
                    const std::string &strategy = "auto", const std::string &upstreamPasses = "");
 /// The same with a kernel for each statement of a program, and all intermediate tensors in memory.
 Runner unfusedRunner(const Kernel &kernel, const Task &task, unsigned threads);
+
+/// The same with the schedule that the compiler chooses.
+Runner unscheduledRunner(const Kernel &kernel, const Task &task, unsigned threads);
 
 /// The tensors that the texts of an operation read, by the names these have there.
 std::map<std::string, runtime::Tensor> operands(const Task &task);

@@ -55,6 +55,17 @@ static std::vector<Kernel> products() {
                     n == 128 ? narrow : matrices,
                     {{n == 4 ? 1.0 : 1.5}},
                     {{n == 4 ? 1.0 : 1.5}}});
+  for (int64_t n : {int64_t(0), int64_t(32)}) // rows in buckets of their lengths
+    list.push_back({.group = "kernels",
+                    .name = n ? "SpMM 32 hyb(1,3)" : "SpMV hyb(1,3)",
+                    .text = n ? spmm : spmv,
+                    .op = n ? Op::SpMM : Op::SpMV,
+                    .format = "CSR",
+                    .n = n,
+                    .inputs = {"rmat:17:16"},
+                    .want = {{.mean = 0.95, .peer = kUnscheduled}},
+                    .wantThreads = {{.mean = 1.2, .peer = kUnscheduled}},
+                    .schedule = "decompose(A, hyb(1,3))"});
   list.push_back({"kernels",
                   "SDDMM 64",
                   "C(i,j) = D(i,k) * E(j,k) where A",

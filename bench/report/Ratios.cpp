@@ -15,8 +15,9 @@ double ratioTo(const Row &row, const std::string &peer) {
 }
 
 double bestRatio(const Row &row, std::string *peer) {
-  static const std::set<std::string> apart = {"tulle",       kOneThread, "loop",         "SciPy unsorted",
-                                              kMklOwnFormat, kCopy,      kCopyOneThread, kUnfused};
+  static const std::set<std::string> apart = {"tulle",          kOneThread,    "loop",
+                                              "SciPy unsorted", kMklOwnFormat, kCopy,
+                                              kCopyOneThread,   kUnfused,      kUnscheduled};
   double best = 0;
   auto consider = [&](const std::string &name) {
     if (const double ratio = ratioTo(row, name); ratio > 0 && (best == 0 || ratio < best)) {
@@ -220,7 +221,7 @@ std::vector<Family> families(const std::vector<Row> &rows) {
 }
 
 std::vector<std::string> competitors(const std::vector<Row> &rows) {
-  std::vector<std::string> order = {"tulle", kOneThread, kUnfused}, list;
+  std::vector<std::string> order = {"tulle", kOneThread, kUnfused, kUnscheduled}, list;
   for (const Peer &peer : peers())
     order.push_back(peer.name);
   for (const std::string &name : order)

@@ -10,7 +10,7 @@ import sys
 import xml.etree.ElementTree
 
 KERNELS = ["SpMV CSR", "SpMV CSC", "SpMV COO-soa", "SpMV DCSR", "SpMV BCSR(4,4)", "SpMV ELL", "SpMV SELL(8,64)", "SpMM 4", "SpMM 32",
-           "SpMM 128", "SDDMM 64", "2:4 SpMM 32", "2:4 SpMM 128", "dot 1:1", "dot 1:1000", "MTTKRP 32", "TTV", "TTM 8", "A + B",
+           "SpMM 128", "SpMV hyb(1,3)", "SpMM 32 hyb(1,3)", "SDDMM 64", "2:4 SpMM 32", "2:4 SpMM 128", "dot 1:1", "dot 1:1000", "MTTKRP 32", "TTV", "TTM 8", "A + B",
            "A * A", "masked A * A", "COO->CSR sorted", "COO->CSR shuffled", "CSR->CSC", "CSR->ELL", "CSR->BCSR(4,4)"]
 PROGRAMS = ["softmax", "attention 64", "FusedMM 64", "GCN 64", "GraphSAGE 64", "RGMS 64", "CG step", "PageRank step", "ragged product",
             "DBSR SpMM 128", "BSR SDDMM 64"]
