@@ -27,6 +27,11 @@ namespace tulle::iteration {
 llvm::hash_code hash_value(const Cpu &cpu);
 } // namespace tulle::iteration
 
+namespace tulle::dialect {
+struct Directives;
+struct SchedulePrimitives;
+} // namespace tulle::dialect
+
 #include "dialect/TulleDialect.h.inc"
 #include "dialect/TulleEnums.h.inc"
 #define GET_ATTRDEF_CLASSES
@@ -38,6 +43,22 @@ llvm::hash_code hash_value(const Cpu &cpu);
 
 namespace tulle::dialect {
 
+/// The parameters of #tulle.directives.
+struct Directives {
+  mlir::ArrayAttr computeAt = {};
+  ThreadsAttr parallelize = {};
+  uint64_t vectorize = 0, unroll = 0, jam = 0;
+  mlir::DictionaryAttr prefetch = {};
+};
+/// The parameters of #tulle.schedule.
+struct SchedulePrimitives {
+  mlir::DictionaryAttr bound = {};
+  mlir::ArrayAttr split = {}, reorder = {};
+  mlir::DictionaryAttr strategy = {}, loops = {};
+  mlir::ArrayAttr computeAt = {};
+  AssemblyPlanAttr assemble = {};
+};
+
 /// The tensor's encoding; dense in row-major order when it has none.
 EncodingAttr getEncoding(mlir::RankedTensorType type);
 /// The same shape and element type with another encoding (none when it is dense row-major).
@@ -46,6 +67,9 @@ mlir::RankedTensorType withEncoding(mlir::RankedTensorType type, const format::E
 std::vector<std::string> strategyNames();
 /// What an scf.for is by its `tulle.loop`.
 LoopAttr loopOf(mlir::Operation *loop);
+/// The `loop` of a tulle.iterate or tulle.coiterate; null for other ops.
+LoopAttr loopOverSets(mlir::Operation *op);
+void setLoopOverSets(mlir::Operation *op, LoopAttr loop);
 /// The schedule of a linalg.generic; null without one.
 ScheduleAttr scheduleOf(mlir::Operation *statement);
 /// Where a primitive (`reorder`, `strategy j`) stands in the user's text, else the statement's own location,

@@ -118,3 +118,16 @@ LoopAttr tulle::dialect::loopOf(Operation *loop) {
   auto attr = loop->getAttrOfType<LoopAttr>(kLoopAttr);
   return attr ? attr : LoopAttr::get(loop->getContext(), LoopKind::Reduction);
 }
+
+LoopAttr tulle::dialect::loopOverSets(Operation *op) {
+  if (auto iterate = dyn_cast<IterateOp>(op))
+    return iterate.getLoop();
+  auto coiterate = dyn_cast<CoiterateOp>(op);
+  return coiterate ? coiterate.getLoop() : LoopAttr();
+}
+
+void tulle::dialect::setLoopOverSets(Operation *op, LoopAttr loop) {
+  if (auto iterate = dyn_cast<IterateOp>(op))
+    return iterate.setLoopAttr(loop);
+  cast<CoiterateOp>(op).setLoopAttr(loop);
+}

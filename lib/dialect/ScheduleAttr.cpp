@@ -6,9 +6,38 @@
 using namespace mlir;
 using namespace tulle::dialect;
 
-LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError, ArrayAttr reorder,
-                                   DictionaryAttr strategy, DictionaryAttr loops, ArrayAttr place,
-                                   AssemblyPlanAttr) {
+/// Whether the dictionary has numbers of at least so much.
+static LogicalResult verifyNumbers(function_ref<InFlightDiagnostic()> emitError, DictionaryAttr numbers,
+                                   StringRef of, int64_t least) {
+  for (NamedAttribute named : numbers ? numbers.getValue() : ArrayRef<NamedAttribute>()) {
+    auto number = dyn_cast<IntegerAttr>(named.getValue());
+    if (!number || !number.getType().isSignlessInteger(64) || number.getInt() < least)
+      return emitError() << "expected an i64 of " << least << " or more for " << named.getName() << " in '"
+                         << of << "', got " << named.getValue();
+  }
+  return success();
+}
+
+static LogicalResult verifySplits(function_ref<InFlightDiagnostic()> emitError, ArrayAttr splits) {
+  llvm::SmallDenseSet<Attribute> gone;
+  for (Attribute attr : splits ? splits.getValue() : ArrayRef<Attribute>()) {
+    auto split = dyn_cast<SplitAttr>(attr);
+    if (!split)
+      return emitError() << "expected a #tulle.split<…> in 'split', got " << attr;
+    if (!gone.insert(split.getLoop()).second)
+      return emitError() << "loop " << split.getLoop() << " is split twice";
+    for (StringAttr part : {split.getOuter(), split.getInner()})
+      if (gone.contains(part))
+        return emitError() << "loop " << part << " is split already";
+  }
+  return success();
+}
+
+LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError, DictionaryAttr bound,
+                                   ArrayAttr split, ArrayAttr reorder, DictionaryAttr strategy,
+                                   DictionaryAttr loops, ArrayAttr place, AssemblyPlanAttr) {
+  if (failed(verifyNumbers(emitError, bound, "bound", 1)) || failed(verifySplits(emitError, split)))
+    return failure();
   if (place && !llvm::all_of(place, llvm::IsaPred<StringAttr>))
     return emitError() << "expected names of loops in 'compute_at', got " << place;
   llvm::SmallDenseSet<Attribute> ordered;
@@ -30,41 +59,100 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   return success();
 }
 
+LogicalResult SplitAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringAttr loop,
+                                StringAttr outer, StringAttr inner, int64_t size, bool) {
+  if (loop.empty() || outer.empty() || inner.empty())
+    return emitError() << "expected names of loops";
+  if (loop == outer || loop == inner || outer == inner)
+    return emitError() << "expected three names, got " << loop << ", " << outer << " and " << inner;
+  if (size < 1)
+    return emitError() << "expected a size of 1 or more, got " << size;
+  return success();
+}
+
 LogicalResult DirectivesAttr::verify(function_ref<InFlightDiagnostic()> emitError, ArrayAttr place,
-                                     ThreadsAttr, uint64_t vectorize, uint64_t unroll) {
+                                     ThreadsAttr, uint64_t vectorize, uint64_t unroll, uint64_t,
+                                     DictionaryAttr prefetch) {
   if (place && !llvm::all_of(place, llvm::IsaPred<StringAttr>))
     return emitError() << "expected names of loops in 'compute_at', got " << place;
   for (uint64_t count : {vectorize, unroll})
     if (count != 0 && !llvm::isPowerOf2_64(count))
       return emitError() << "expected a power of two, got " << count;
-  return success();
+  return verifyNumbers(emitError, prefetch, "prefetch", 0);
+}
+
+DirectivesAttr DirectivesAttr::get(MLIRContext *context, const Directives &all) {
+  return get(context, all.computeAt, all.parallelize, all.vectorize, all.unroll, all.jam, all.prefetch);
+}
+
+Directives DirectivesAttr::all() const {
+  return {getComputeAt(), getParallelize(), getVectorize(), getUnroll(), getJam(), getPrefetch()};
 }
 
 DirectivesAttr DirectivesAttr::withThreads(Threads threads) const {
-  return get(getContext(), getComputeAt(), ThreadsAttr::get(getContext(), threads), getVectorize(),
-             getUnroll());
+  Directives said = all();
+  said.parallelize = ThreadsAttr::get(getContext(), threads);
+  return get(getContext(), said);
 }
 
 DirectivesAttr DirectivesAttr::withoutPlace() const {
-  const bool empty = !getParallelize() && !getVectorize() && !getUnroll();
-  return empty ? DirectivesAttr() : get(getContext(), {}, getParallelize(), getVectorize(), getUnroll());
+  Directives said = all();
+  said.computeAt = {};
+  auto rest = get(getContext(), said);
+  return rest == get(getContext(), Directives()) ? DirectivesAttr() : rest;
 }
 
 DirectivesAttr DirectivesAttr::orElse(DirectivesAttr other) const {
   if (!other)
     return *this;
-  return get(getContext(), getComputeAt() ? getComputeAt() : other.getComputeAt(),
-             getParallelize() ? getParallelize() : other.getParallelize(),
-             getVectorize() ? getVectorize() : other.getVectorize(),
-             getUnroll() ? getUnroll() : other.getUnroll());
+  Directives said = all(), others = other.all();
+  auto take = [](auto &own, auto fallback) { own = own ? own : fallback; };
+  take(said.computeAt, others.computeAt);
+  take(said.parallelize, others.parallelize);
+  take(said.vectorize, others.vectorize);
+  take(said.unroll, others.unroll);
+  take(said.jam, others.jam);
+  if (said.prefetch && others.prefetch) {
+    NamedAttrList both(others.prefetch);
+    for (NamedAttribute named : said.prefetch)
+      both.set(named.getName(), named.getValue());
+    said.prefetch = both.getDictionary(getContext());
+  }
+  take(said.prefetch, others.prefetch);
+  return get(getContext(), said);
+}
+
+std::optional<int64_t> DirectivesAttr::prefetchOf(StringRef operand) const {
+  auto distance = getPrefetch() ? getPrefetch().getAs<IntegerAttr>(operand) : IntegerAttr();
+  return distance ? std::optional(distance.getInt()) : std::nullopt;
+}
+
+ScheduleAttr ScheduleAttr::get(MLIRContext *context, const SchedulePrimitives &all) {
+  return get(context, all.bound, all.split, all.reorder, all.strategy, all.loops, all.computeAt,
+             all.assemble);
+}
+
+SchedulePrimitives ScheduleAttr::all() const {
+  return {getBound(), getSplit(), getReorder(), getStrategy(), getLoops(), getComputeAt(), getAssemble()};
 }
 
 DirectivesAttr ScheduleAttr::directivesOf(StringRef loop) const {
   DirectivesAttr found = getLoops() ? getLoops().getAs<DirectivesAttr>(loop) : DirectivesAttr();
   if (!getComputeAt())
     return found;
-  auto place = DirectivesAttr::get(getContext(), getComputeAt(), {}, 0, 0);
+  Directives said;
+  said.computeAt = getComputeAt();
+  auto place = DirectivesAttr::get(getContext(), said);
   return found ? found.orElse(place) : place;
+}
+
+std::optional<int64_t> ScheduleAttr::boundOf(StringRef index) const {
+  auto size = getBound() ? getBound().getAs<IntegerAttr>(index) : IntegerAttr();
+  return size ? std::optional(size.getInt()) : std::nullopt;
+}
+
+SmallVector<SplitAttr> ScheduleAttr::splits() const {
+  return getSplit() ? llvm::to_vector(getSplit().getAsRange<SplitAttr>()) : SmallVector<SplitAttr>();
 }
 
 std::optional<Strategy> ScheduleAttr::strategyOf(StringRef loop) const {
@@ -86,7 +174,7 @@ Location tulle::dialect::locationOf(Operation *statement, StringRef primitive) {
 }
 
 Location tulle::dialect::directiveLocation(Operation *statement, StringRef loop) {
-  for (StringRef primitive : {"parallelize ", "vectorize ", "unroll "})
+  for (StringRef primitive : {"parallelize ", "vectorize ", "unroll ", "jam ", "prefetch "})
     if (Location found = locationOf(statement, (primitive + loop).str()); found != statement->getLoc())
       return found;
   return statement->getLoc();

@@ -14,24 +14,48 @@ def Tulle_DirectivesAttr : AttrDef<Tulle_Dialect, "Directives"> {
     | `parallelize` | how iterations are divided among threads |
     | `vectorize` | how many iterations a vector instruction does |
     | `unroll` | how many iterations stand in the loop's body |
+    | `jam` | how many iterations stand in the bodies of the loops inside of it |
+    | `prefetch` | by operand, how many iterations ahead its memory is prefetched; 0: it is not |
 
     ```mlir
-    #tulle.directives<parallelize = #tulle<threads disjoint>, unroll = 4>
+    #tulle.directives<parallelize = #tulle<threads disjoint>, unroll = 4, prefetch = {x = 16 : i64}>
     ```
   }];
   let parameters = (ins OptionalParameter<"::mlir::ArrayAttr">:$compute_at,
                         OptionalParameter<"::tulle::dialect::ThreadsAttr">:$parallelize,
                         OptionalParameter<"uint64_t">:$vectorize,
-                        OptionalParameter<"uint64_t">:$unroll);
+                        OptionalParameter<"uint64_t">:$unroll,
+                        OptionalParameter<"uint64_t">:$jam,
+                        OptionalParameter<"::mlir::DictionaryAttr">:$prefetch);
+  let builders = [AttrBuilder<(ins "const ::tulle::dialect::Directives &":$all)>];
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
+    Directives all() const;
     DirectivesAttr withThreads(Threads threads) const;
     /// Null where nothing else is said.
     DirectivesAttr withoutPlace() const;
     /// With what `other` says of what these do not; `other` may be null.
     DirectivesAttr orElse(DirectivesAttr other) const;
+    /// How many iterations ahead an operand is prefetched; nothing where that is left to the compiler.
+    std::optional<int64_t> prefetchOf(::llvm::StringRef operand) const;
   }];
+}
+
+def Tulle_SplitAttr : AttrDef<Tulle_Dialect, "Split"> {
+  let mnemonic = "split";
+  let summary = "A loop becomes one over tiles of its coordinates, and one within a tile";
+  let description = [{
+    Tiles have `size` coordinates, the last one those that are left; or, with `divides`, there are `size` of them.
+
+    ```mlir
+    #tulle.split<loop = "j", outer = "j0", inner = "j1", size = 64>
+    ```
+  }];
+  let parameters = (ins "::mlir::StringAttr":$loop, "::mlir::StringAttr":$outer, "::mlir::StringAttr":$inner, "int64_t":$size,
+                        DefaultValuedParameter<"bool", "false">:$divides);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
 }
 
 def Tulle_ScheduleAttr : AttrDef<Tulle_Dialect, "Schedule"> {
@@ -42,6 +66,8 @@ def Tulle_ScheduleAttr : AttrDef<Tulle_Dialect, "Schedule"> {
 
     | parameter | says |
     |---|---|
+    | `bound` | by index, the size that it has |
+    | `split` | loops that become two (`#tulle.split`), one after the other: a later one may split what an earlier one made |
     | `reorder` | these loops stand in each other in this order, outermost first |
     | `strategy` | how the co-iteration over the loop is lowered |
     | `loops` | the directives of a loop |
@@ -52,17 +78,24 @@ def Tulle_ScheduleAttr : AttrDef<Tulle_Dialect, "Schedule"> {
     #tulle.schedule<reorder = ["i", "k", "j"], strategy = {k = #tulle<strategy gallop>}, assemble = count>
     ```
   }];
-  let parameters = (ins OptionalParameter<"::mlir::ArrayAttr">:$reorder,
+  let parameters = (ins OptionalParameter<"::mlir::DictionaryAttr">:$bound,
+                        OptionalParameter<"::mlir::ArrayAttr">:$split,
+                        OptionalParameter<"::mlir::ArrayAttr">:$reorder,
                         OptionalParameter<"::mlir::DictionaryAttr">:$strategy,
                         OptionalParameter<"::mlir::DictionaryAttr">:$loops,
                         OptionalParameter<"::mlir::ArrayAttr">:$compute_at,
                         OptionalParameter<"::tulle::dialect::AssemblyPlanAttr">:$assemble);
+  let builders = [AttrBuilder<(ins "const ::tulle::dialect::SchedulePrimitives &":$all)>];
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
+    SchedulePrimitives all() const;
     /// The strategy of a loop; nothing where the schedule has none.
     std::optional<Strategy> strategyOf(::llvm::StringRef loop) const;
     /// What is said of a loop; null where that is nothing.
     DirectivesAttr directivesOf(::llvm::StringRef loop) const;
+    /// The size that the schedule says an index has.
+    std::optional<int64_t> boundOf(::llvm::StringRef index) const;
+    ::llvm::SmallVector<SplitAttr> splits() const;
   }];
 }

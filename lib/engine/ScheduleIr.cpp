@@ -16,13 +16,21 @@ std::string quoted(const std::vector<std::string> &names) {
   return "[" + text + "]";
 }
 
-std::string print(const LoopSchedule::Directive &d, const std::string &target) {
-  using Kind = LoopSchedule::Directive;
-  if (d.kind != Kind::Parallelize)
-    return fmt::format("{} {} over \"{}\" by {}", d.kind == Kind::Vectorize ? "vectorize" : "unroll", target,
+std::string print(const notation::Program &program, const LoopSchedule::Directive &d,
+                  const std::string &target) {
+  const std::string_view name = notation::nameOf(d.kind);
+  switch (d.kind) {
+  case LoopSchedule::Directive::Parallelize:
+    return fmt::format("{} {} over \"{}\" {}", name, target, d.loop, notation::nameOf(d.threads));
+  case LoopSchedule::Directive::Prefetch:
+    return fmt::format("{} {} operand \"{}\" over \"{}\" by {}", name, target, program.tensors[d.tensor].name,
                        d.loop, d.count);
-  constexpr const char *ways[] = {"auto", "none", "entries", "disjoint", "reduce", "private"};
-  return fmt::format("parallelize {} over \"{}\" {}", target, d.loop, ways[size_t(d.threads)]);
+  case LoopSchedule::Directive::Vectorize:
+  case LoopSchedule::Directive::Unroll:
+  case LoopSchedule::Directive::Jam:
+    break;
+  }
+  return fmt::format("{} {} over \"{}\" by {}", name, target, d.loop, d.count);
 }
 
 /// The primitives of a statement, without what they have in common.
@@ -32,19 +40,23 @@ std::vector<std::string> primitives(const notation::Program &program, const Stat
   for (const LoopSchedule::Conversion &c : s.loops.conversions)
     list.push_back(fmt::format("convert {} operand \"{}\" to ({})", target, program.tensors[c.tensor].name,
                                format::print(conversionTarget(program, c))));
+  for (const LoopSchedule::Bound &b : s.loops.bounds)
+    list.push_back(fmt::format("bound {} over \"{}\" by {}", target, b.index, b.size));
+  for (const LoopSchedule::Split &split : s.loops.splits)
+    list.push_back(fmt::format("{} {} over \"{}\" into {} by {}", split.divides ? "divide" : "split", target,
+                               split.loop, quoted({split.outer, split.inner}), split.size));
   if (!s.loops.order.empty())
     list.push_back(fmt::format("reorder {} {}", target, quoted(s.loops.order)));
   for (const LoopSchedule::Strategy &chosen : s.loops.strategies)
     list.push_back(fmt::format("strategy {} over \"{}\" {}", target, chosen.loop, chosen.strategy));
   for (const LoopSchedule::Directive &directive : s.loops.directives)
-    list.push_back(print(directive, target));
+    list.push_back(print(program, directive, target));
   if (s.loops.place)
     list.push_back(s.loops.place->loops.empty()
                        ? fmt::format("compute_root {}", target)
                        : fmt::format("compute_at {} {}", target, quoted(s.loops.place->loops)));
-  constexpr const char *plans[] = {"", "count", "bound", "grow"};
   if (s.plan != notation::AssemblyPlan::Auto)
-    list.push_back(fmt::format("assemble {} {}", target, plans[size_t(s.plan)]));
+    list.push_back(fmt::format("assemble {} {}", target, notation::nameOf(s.plan)));
   return list;
 }
 

@@ -15,8 +15,12 @@ std::string nameOf(const LoopVar &loop, const std::vector<std::string> &indices)
   return text;
 }
 
+std::string nameOfLoop(const Plan &plan, size_t depth, const std::vector<std::string> &indices) {
+  return plan.names.empty() ? nameOf(plan.order[depth], indices) : plan.names[depth];
+}
+
 bool isMeant(const LoopVar &loop, const LoopVar &name) {
-  return name.stride == 0 ? loop.index == name.index : loop == name;
+  return name.stride == 0 ? loop.index == name.index && !loop.isOverTiles : loop == name;
 }
 
 std::optional<LoopVar> loopNamed(std::string_view name, const std::vector<std::string> &indices) {
@@ -43,8 +47,8 @@ std::optional<LoopVar> loopNamed(std::string_view name, const std::vector<std::s
 std::string explainOrder(const Plan &plan, const std::vector<Operand> &operands,
                          const std::vector<std::string> &indices, const std::vector<std::string> &names) {
   std::vector<std::string> loops, reasons;
-  for (const LoopVar &loop : plan.order)
-    loops.push_back(nameOf(loop, indices));
+  for (size_t depth = 0; depth < plan.order.size(); ++depth)
+    loops.push_back(nameOfLoop(plan, depth, indices));
   std::vector<bool> iterated(plan.order.size(), false);
   for (size_t o = 0; o < operands.size(); ++o) {
     if (plan.levels[o].empty()) // its map may be none of digits

@@ -35,6 +35,7 @@ struct Operand {
 struct LoopVar {
   unsigned index = 0;
   int64_t stride = 1, modulus = 0;
+  bool isOverTiles = false; ///< of the index's coordinates: it fixes none (Tiles.h)
   bool operator==(const LoopVar &) const = default;
 };
 
@@ -52,6 +53,7 @@ struct LevelPlan {
 struct Plan {
   std::vector<LoopVar> order;                 ///< outermost first
   std::vector<std::vector<LevelPlan>> levels; ///< [operand][level]
+  std::vector<std::string> names = {};        ///< of the loops, where tiles have been added
 };
 
 /// An operand whose levels do not fit the loops of the others, and the cheapest encoding that does.
@@ -80,6 +82,8 @@ std::variant<Plan, Conversion> plan(const std::vector<bool> &reduction, const st
 bool isMeant(const LoopVar &loop, const LoopVar &name);
 /// An index, or the digit of it that a loop runs over: `i/4` for blocks, `i%4` within them.
 std::string nameOf(const LoopVar &loop, const std::vector<std::string> &indices);
+/// The same of a loop of a plan.
+std::string nameOfLoop(const Plan &plan, size_t depth, const std::vector<std::string> &indices);
 /// What `nameOf` has printed, or the name of an index for all loops over it; nullopt for other texts.
 std::optional<LoopVar> loopNamed(std::string_view name, const std::vector<std::string> &indices);
 

@@ -108,7 +108,7 @@ enum class AssemblyPlan : uint8_t { Auto, Count, Bound, Grow };
 enum class Threads : uint8_t { Auto, None, Entries, Disjoint, Reduce, Private };
 
 /// What a schedule says of the loops of a statement. Loops are named by their indices, or by digits of these:
-/// `i/4` over blocks, `i%4` within them.
+/// `i/4` over blocks, `i%4` within them; what a loop is split into, by the names given there.
 struct LoopSchedule {
   struct Strategy {
     std::string loop, strategy; ///< how sets of coordinates are co-iterated in that loop
@@ -120,10 +120,24 @@ struct LoopSchedule {
     SourceRange range;
   };
   struct Directive {
-    enum Kind : uint8_t { Parallelize, Vectorize, Unroll } kind;
+    enum Kind : uint8_t { Parallelize, Vectorize, Unroll, Jam, Prefetch } kind;
     std::string loop;
-    int64_t count;   ///< lanes of a vector, or iterations at a time
-    Threads threads; ///< of Parallelize
+    int64_t count = 0;               ///< lanes of a vector, iterations at a time, or how far ahead
+    Threads threads = Threads::Auto; ///< of Parallelize
+    unsigned tensor = 0;             ///< of Prefetch: an operand
+    SourceRange range = {};
+  };
+  /// The loop becomes one over tiles, `outer`, and one within them.
+  struct Split {
+    std::string loop, outer, inner;
+    int64_t size; ///< of a tile, or with `divides` how many there are
+    bool divides;
+    SourceRange range;
+  };
+  /// The size that the index has, so that code may depend on it.
+  struct Bound {
+    std::string index;
+    int64_t size;
     SourceRange range;
   };
   /// Where the statement is computed: in the last of these loops of what reads it, which stand in each other;
@@ -137,11 +151,20 @@ struct LoopSchedule {
   std::vector<Strategy> strategies;
   std::vector<Conversion> conversions;
   std::vector<Directive> directives;
+  std::vector<Split> splits; ///< in the order of the text: a later one may split what an earlier one made
+  std::vector<Bound> bounds;
   std::optional<Place> place;
+  bool precomputes = false; ///< a primitive has made the statement, of the one behind it, and says the place
   bool isEmpty() const {
-    return order.empty() && strategies.empty() && conversions.empty() && directives.empty() && !place;
+    return order.empty() && strategies.empty() && conversions.empty() && directives.empty() &&
+           splits.empty() && bounds.empty() && !place;
   }
 };
+
+/// What texts and IR call them; of what the compiler chooses nothing but `auto` for threads.
+std::string_view nameOf(AssemblyPlan plan);
+std::string_view nameOf(Threads threads);
+std::string_view nameOf(LoopSchedule::Directive::Kind kind);
 
 struct Statement {
   Access lhs; ///< subscripts are plain, distinct variables
@@ -275,6 +298,12 @@ std::vector<unsigned> declareParts(Program &program, unsigned tensor, std::vecto
 /// sum. Returns why that cannot be, and leaves the program as it is then; empty otherwise.
 std::string decomposeStatement(Program &program, size_t statement, unsigned tensor,
                                const std::vector<unsigned> &parts);
+
+/// Makes a part of the statement's right-hand side, by its text, a statement of its own before it: a dense
+/// tensor of that name, computed in the last of these loops of the statement. Sums over what only the part
+/// depends on go with it. Returns why that cannot be, and leaves the program as it is then; empty otherwise.
+std::string precomputeExpression(Program &program, size_t statement, const std::string &text,
+                                 const std::vector<std::string> &loops, const std::string &name);
 
 /// The name of one of the program's statements (not of a copy): its result, and a number where it is not the
 /// first that makes it.

@@ -53,8 +53,8 @@ private:
     out.like[*tensor] = out.tensor(pattern);
   }
 
-  /// The order of a tensor that lends its structure to `borrower`: as the text uses it, else the same; nothing
-  /// where both stand without subscripts only.
+  /// The order of a tensor that lends its structure to `borrower`: as the text uses it, else the same;
+  /// nothing where both stand without subscripts only.
   std::optional<unsigned> orderOf(unsigned tensor, unsigned borrower) const {
     std::optional<unsigned> own, borrowed;
     auto visit = [&](const Access &a) {

@@ -1,44 +1,110 @@
-// Each primitive is checked against the statements that it is put on as it is read; whether the loops can be
-// as it says is known to the passes that make them.
-#include "format/ExprParser.h"
-#include "format/Layout.h"
+// Primitives, the statements that they are put on, and those that say something of loops.
+#include "notation/Pattern.h"
+#include "notation/ScheduleParser.h"
 #include "notation/Sparsity.h"
 #include "support/Suggest.h"
 #include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <ranges>
-#include <set>
 
 namespace tulle::notation {
 
-using support::Cursor;
-using support::SyntaxError;
-using support::Token;
+ScheduleParser::ScheduleParser(Program &program, std::string_view text, std::string_view name,
+                               const std::vector<std::string> &strategies)
+    : program(program), text(text), cursor(partsLanguage, text, name), strategies(strategies) {}
 
-namespace {
+void ScheduleParser::run() {
+  while (!cursor.atEnd()) {
+    primitive();
+    if (!cursor.atEnd())
+      cursor.expect(";", "between two primitives");
+  }
+}
 
-struct PlanName {
-  std::string_view name;
-  AssemblyPlan plan;
-};
-constexpr PlanName planNames[] = {
-    {"count", AssemblyPlan::Count}, {"bound", AssemblyPlan::Bound}, {"grow", AssemblyPlan::Grow}};
+void ScheduleParser::primitive() {
+  only = target();
+  const Token name = cursor.expectWord("a primitive such as reorder(i, j)");
+  using Parse = void (ScheduleParser::*)(const Token &);
+  using Self = ScheduleParser;
+  static constexpr std::pair<std::string_view, Parse> primitives[] = {
+      {"assemble", &Self::assemble},
+      {"bound", &Self::bound},
+      {"compute_at", &Self::computeAt},
+      {"compute_inline", &Self::computeInline},
+      {"compute_root", &Self::computeRoot},
+      {"convert", &Self::convert},
+      {"decompose", &Self::decompose},
+      {"divide", &Self::divide},
+      {"jam", &Self::jam},
+      {"parallelize", &Self::parallelize},
+      {"precompute", &Self::precompute},
+      {"prefetch", &Self::prefetch},
+      {"reorder", &Self::reorder},
+      {"split", &Self::split},
+      {"strategy", &Self::strategy},
+      {"unroll", &Self::unroll},
+      {"vectorize", &Self::vectorize}};
+  for (auto [known, parse] : primitives)
+    if (name.is(known)) {
+      cursor.expect("(", fmt::format("after {}", known));
+      return (this->*parse)(name);
+    }
+  std::vector<std::string> names;
+  for (auto [known, parse] : primitives)
+    names.emplace_back(known);
+  cursor.fail(name.range,
+              fmt::format("unknown primitive '{}': expected one of {}{}", name.text, fmt::join(names, ", "),
+                          support::didYouMean(std::string(name.text), names)));
+}
 
-struct ThreadsName {
-  std::string_view name;
-  Threads threads;
-};
-constexpr ThreadsName threadsNames[] = {{"none", Threads::None},
-                                        {"entries", Threads::Entries},
-                                        {"disjoint", Threads::Disjoint},
-                                        {"reduce", Threads::Reduce},
-                                        {"private", Threads::Private}};
+/// `C:` or `C#2:` in front of a primitive.
+std::optional<size_t> ScheduleParser::target() {
+  const bool numbered = cursor.peek(1).is("#");
+  if (cursor.peek().kind != Token::Word || !cursor.peek(numbered ? 3 : 1).is(":"))
+    return std::nullopt;
+  const size_t found = statementNamed();
+  cursor.expect(":", "after the name of a statement");
+  return found;
+}
 
-constexpr std::string_view blockSuffix = "_block";
+/// `C` or `C#2`.
+size_t ScheduleParser::statementNamed() {
+  const Token name = cursor.expectWord("the name of a statement");
+  int64_t number = 1;
+  if (cursor.accept("#"))
+    number = cursor.expectInteger("the number of a statement");
+  int64_t seen = 0;
+  for (size_t s = 0; s < program.statements.size(); ++s)
+    if (program.tensors[program.statements[s].lhs.tensor].name == name.text && ++seen == number)
+      return s;
+  std::vector<std::string> names;
+  for (const Statement &statement : program.statements)
+    if (!program.tensors[statement.lhs.tensor].condition)
+      names.push_back(nameOf(program, statement));
+  cursor.fail(cursor.since(name.range.begin),
+              fmt::format("no such statement: the program has {}", fmt::join(names, ", ")));
+}
 
-/// The names of a statement's indices; those of another statement may be called the same.
-std::set<std::string> indicesOf(const Program &program, const Statement &statement) {
+/// The statements that a primitive is put on: the one named before it, else all that fit.
+std::vector<Statement *> ScheduleParser::statementsWhere(const std::function<bool(const Statement &)> &fits) {
+  std::vector<Statement *> found;
+  for (size_t k = 0; k < program.statements.size(); ++k)
+    if ((!only || *only == k) && fits(program.statements[k]))
+      found.push_back(&program.statements[k]);
+  return found;
+}
+std::string ScheduleParser::whereAsked() const {
+  return only ? fmt::format("the statement {}", nameOf(program, program.statements[*only])) : "a statement";
+}
+
+//===--- Loops ---===//
+
+using Split = LoopSchedule::Split;
+
+/// The names of a statement's loops: its indices, and what these are split into instead. Indices of another
+/// statement may be called the same.
+static std::set<std::string> loopsOf(const Program &program, const Statement &statement) {
   std::set<std::string> found;
   auto add = [&](const Access &access) {
     for (const Affine &subscript : access.subscripts)
@@ -48,405 +114,269 @@ std::set<std::string> indicesOf(const Program &program, const Statement &stateme
   add(statement.lhs);
   for (const Access *access : accesses(statement))
     add(*access);
+  for (const Split &split : statement.loops.splits) {
+    found.erase(split.loop);
+    found.insert({split.outer, split.inner});
+  }
   return found;
 }
 
-class ScheduleParser {
-public:
-  ScheduleParser(Program &program, std::string_view text, std::string_view name,
-                 const std::vector<std::string> &strategies)
-      : program(program), text(text), cursor(partsLanguage, text, name), strategies(strategies) {}
-
-  void run() {
-    while (!cursor.atEnd()) {
-      primitive();
-      if (!cursor.atEnd())
-        cursor.expect(";", "between two primitives");
-    }
-  }
-
-private:
-  Program &program;
-  std::string_view text;
-  Cursor cursor;
-  const std::vector<std::string> &strategies;
-  std::set<std::string> planned; ///< results
-  std::optional<size_t> only;    ///< the statement that the primitive is put on by name
-
-  void primitive() {
-    only = target();
-    const Token name = cursor.expectWord("a primitive such as reorder(i, j)");
-    using Parse = void (ScheduleParser::*)(const Token &);
-    static constexpr std::pair<std::string_view, Parse> primitives[] = {
-        {"assemble", &ScheduleParser::assemble},
-        {"compute_at", &ScheduleParser::computeAt},
-        {"compute_inline", &ScheduleParser::computeInline},
-        {"compute_root", &ScheduleParser::computeRoot},
-        {"convert", &ScheduleParser::convert},
-        {"decompose", &ScheduleParser::decompose},
-        {"parallelize", &ScheduleParser::parallelize},
-        {"reorder", &ScheduleParser::reorder},
-        {"strategy", &ScheduleParser::strategy},
-        {"unroll", &ScheduleParser::unroll},
-        {"vectorize", &ScheduleParser::vectorize}};
-    for (auto [known, parse] : primitives)
-      if (name.is(known)) {
-        cursor.expect("(", fmt::format("after {}", known));
-        return (this->*parse)(name);
-      }
-    std::vector<std::string> names;
-    for (auto [known, parse] : primitives)
-      names.emplace_back(known);
-    cursor.fail(name.range,
-                fmt::format("unknown primitive '{}': expected one of {}{}", name.text, fmt::join(names, ", "),
-                            support::didYouMean(std::string(name.text), names)));
-  }
-
-  /// `C:` or `C#2:` in front of a primitive.
-  std::optional<size_t> target() {
-    const bool numbered = cursor.peek(1).is("#");
-    if (cursor.peek().kind != Token::Word || !cursor.peek(numbered ? 3 : 1).is(":"))
-      return std::nullopt;
-    const size_t found = statementNamed();
-    cursor.expect(":", "after the name of a statement");
-    return found;
-  }
-
-  /// `C` or `C#2`.
-  size_t statementNamed() {
-    const Token name = cursor.expectWord("the name of a statement");
-    int64_t number = 1;
-    if (cursor.accept("#"))
-      number = cursor.expectInteger("the number of a statement");
-    int64_t seen = 0;
-    for (size_t s = 0; s < program.statements.size(); ++s)
-      if (program.tensors[program.statements[s].lhs.tensor].name == name.text && ++seen == number)
-        return s;
-    std::vector<std::string> names;
-    for (const Statement &statement : program.statements)
-      if (!program.tensors[statement.lhs.tensor].condition)
-        names.push_back(nameOf(program, statement));
-    cursor.fail(cursor.since(name.range.begin),
-                fmt::format("no such statement: the program has {}", fmt::join(names, ", ")));
-  }
-
-  /// The statements that a primitive is put on: the one named before it, else all that fit.
-  template <class Fits> std::vector<Statement *> statementsWhere(const Fits &fits) {
-    std::vector<Statement *> found;
-    for (size_t s = 0; s < program.statements.size(); ++s)
-      if ((!only || *only == s) && fits(program.statements[s]))
-        found.push_back(&program.statements[s]);
-    return found;
-  }
-  std::string whereAsked() const {
-    return only ? fmt::format("the statement {}", nameOf(program, program.statements[*only])) : "a statement";
-  }
-
-  //===--- assemble(C, count) ---===//
-
-  void assemble(const Token &primitive) {
-    const Token tensor = cursor.expectWord("the name of a result");
-    cursor.expect(",", "after the result, and count, bound or grow");
-    const Token name = cursor.expectWord("count, bound or grow");
-    const auto *plan = std::ranges::find(planNames, name.text, &PlanName::name);
-    if (plan == std::end(planNames))
-      cursor.fail(name.range,
-                  fmt::format("unknown plan '{}': expected count (the entries are counted first), bound "
-                              "(memory for the most there can be) or grow (that while there is memory)",
-                              name.text));
-    cursor.expect(")", "after the plan");
-    if (only)
-      cursor.fail(primitive.range, "assemble names its result itself: no name stands before it");
-    const TensorDecl &decl = resultNamed(tensor);
-    if (!planned.insert(decl.name).second)
-      cursor.fail(tensor.range, fmt::format("'{}' has a plan already; keep one of them", decl.name));
-    const std::vector<Statement *> found = statementsWhere([&](const Statement &s) {
-      return &program.tensors[s.lhs.tensor] == &decl && !isDense(decl) &&
-             resultPattern(program, s).kind == PatternKind::Computed;
-    });
-    if (found.empty())
-      cursor.fail(tensor.range, fmt::format("'{}' is {}, and nothing is assembled", decl.name,
-                                            isDense(decl) ? "dense: its size is known"
-                                                          : "stored where an operand is stored"));
-    for (Statement *s : found)
-      s->plan = plan->plan;
-  }
-
-  const TensorDecl &resultNamed(const Token &name) {
-    const std::vector<std::string> results = computedNames(program);
-    if (std::ranges::count(results, name.text) == 0)
-      cursor.fail(name.range, fmt::format("'{}' is no result of the program, which computes {}", name.text,
-                                          fmt::join(results, ", ")));
-    return *std::ranges::find(program.tensors, name.text, &TensorDecl::name);
-  }
-
-  //===--- convert(A, CSR) ---===//
-
-  void convert(const Token &primitive) {
-    const Token name = cursor.expectWord("the name of an operand");
-    const auto decl = std::ranges::find(program.tensors, name.text, &TensorDecl::name);
-    const auto tensor = unsigned(decl - program.tensors.begin());
-    const std::vector<Statement *> readers = statementsWhere([&](const Statement &s) {
-      return std::ranges::any_of(accesses(s), [&](const Access *a) { return a->tensor == tensor; });
-    });
-    if (readers.empty())
-      cursor.fail(name.range, fmt::format("'{}' is no operand of {}", name.text, whereAsked()));
-    cursor.expect(",", "after the operand, and a format");
-    const format::Encoding encoding = parseOperandFormat(cursor, text, *decl, {")"});
-    cursor.expect(")", "after the format");
-    for (Statement *s : readers) {
-      if (s->lhs.tensor == tensor || storesWhere(program, *s, tensor))
-        cursor.fail(name.range,
-                    fmt::format("'{}' is stored where '{}' is, which therefore cannot be converted",
-                                program.tensors[s->lhs.tensor].name, name.text));
-      if (std::ranges::count(s->loops.conversions, tensor, &LoopSchedule::Conversion::tensor) > 0)
-        cursor.fail(name.range, fmt::format("'{}' has a format already; keep one of them", name.text));
-      if (showsPattern(program, *s, tensor) &&
-          (format::storesPadding(encoding) || format::storesPadding(decl->encoding)))
-        cursor.fail(name.range,
-                    fmt::format("'{}' would store other coordinates, and {} depends on what is stored",
-                                name.text, nameOf(program, *s)));
-      s->loops.conversions.push_back({tensor, encoding, cursor.since(primitive.range.begin)});
-    }
-  }
-
-  //===--- decompose(A, [FORMAT @ pattern, FORMAT @ rest]) ---===//
-
-  void decompose(const Token &primitive) {
-    const Token name = cursor.expectWord("the name of an operand");
-    const auto decl = std::ranges::find(program.tensors, name.text, &TensorDecl::name);
-    const auto tensor = unsigned(decl - program.tensors.begin());
-    std::vector<size_t> readers;
-    for (const Statement *s : statementsWhere([&](const Statement &s) {
-           return !program.tensors[s.lhs.tensor].condition &&
-                  std::ranges::any_of(accesses(s), [&](const Access *a) { return a->tensor == tensor; });
-         }))
-      readers.insert(readers.begin(), size_t(s - program.statements.data()));
-    if (readers.empty())
-      cursor.fail(name.range, fmt::format("'{}' is no operand of {}", name.text, whereAsked()));
-    const std::string target = only ? nameOf(program, program.statements[*only]) + ": " : "";
-    cursor.expect(",", "after the operand, and its parts");
-    const size_t begin = cursor.peek().range.begin;
-    std::vector<Part> list = parseParts(cursor, text, *decl);
-    const support::SourceRange range = cursor.since(begin);
-    cursor.expect(")", "after the parts");
-    program.rewrites.push_back(fmt::format("{}decompose({}, {})", target, name.text, print(list)));
-    const std::vector<unsigned> parts = declareParts(program, tensor, std::move(list), range);
-    // The last one first: the others keep their numbers.
-    for (size_t reader : readers) {
-      const std::string statement = nameOf(program, program.statements[reader]);
-      if (std::string why = decomposeStatement(program, reader, tensor, parts); !why.empty())
-        cursor.fail(cursor.since(primitive.range.begin), fmt::format("{}: {}", statement, why));
-    }
-  }
-
-  //===--- compute_at(e, i), compute_root(e), compute_inline(e) ---===//
-
-  void computeAt(const Token &primitive) {
-    const size_t producer = producerNamed(primitive);
-    cursor.expect(",", "after the statement, and the loop of what reads it");
-    std::vector<std::string> loops;
-    cursor.list(")", "after the loop", [&] {
-      const Token loop = cursor.expectWord("a loop of what reads it");
-      std::string_view index = loop.text;
-      if (index.ends_with(blockSuffix) && !isIndex(index))
-        index.remove_suffix(blockSuffix.size());
-      if (!isIndex(index))
-        failIndex(loop);
-      loops.emplace_back(loop.text);
-    });
-    placeAt(producer, std::move(loops), primitive);
-  }
-
-  void computeRoot(const Token &primitive) {
-    const size_t producer = producerNamed(primitive);
-    cursor.expect(")", "after the statement");
-    placeAt(producer, {}, primitive);
-  }
-
-  void computeInline(const Token &primitive) {
-    const size_t producer = producerNamed(primitive);
-    cursor.expect(")", "after the statement");
-    const std::string name = nameOf(program, program.statements[producer]);
-    program.rewrites.push_back(fmt::format("compute_inline({})", name));
-    if (std::string why = inlineStatement(program, producer); !why.empty())
-      cursor.fail(cursor.since(primitive.range.begin), fmt::format("'{}' cannot be inlined: {}", name, why));
-  }
-
-  /// A statement that a later one reads.
-  size_t producerNamed(const Token &primitive) {
-    if (only)
-      cursor.fail(primitive.range,
-                  fmt::format("{} names its statement itself: no name stands before it", primitive.text));
-    const size_t begin = cursor.peek().range.begin, producer = statementNamed();
-    const unsigned tensor = program.statements[producer].lhs.tensor;
-    auto reads = [&](const Statement &s) {
-      return (s.accumulate && s.lhs.tensor == tensor) ||
-             std::ranges::any_of(accesses(s), [&](const Access *a) { return a->tensor == tensor; });
-    };
-    const bool isRead =
-        std::any_of(program.statements.begin() + ptrdiff_t(producer) + 1, program.statements.end(), reads);
-    if (!isRead)
-      cursor.fail(cursor.since(begin), "no later statement reads it");
-    return producer;
-  }
-
-  void placeAt(size_t producer, std::vector<std::string> loops, const Token &primitive) {
-    Statement &s = program.statements[producer];
-    if (s.loops.place)
-      cursor.fail(primitive.range,
-                  fmt::format("{} has a place already; keep one of them", nameOf(program, s)));
-    s.loops.place = {std::move(loops), cursor.since(primitive.range.begin)};
-  }
-
-  //===--- Loops ---===//
-
-  struct LoopName {
-    std::string index, text;
-    support::SourceRange range;
-  };
-
-  /// `i`, or the digit `i/4` or `i%4` of it.
-  LoopName loop() {
-    const Token index = cursor.expectWord("the index of a loop");
-    if (!isIndex(index.text))
-      failIndex(index);
-    LoopName loop{std::string(index.text), std::string(index.text), index.range};
-    for (const char *sign : {"/", "%"})
-      if (cursor.accept(sign)) {
-        const support::SourceRange range = cursor.peek().range;
-        const int64_t size = cursor.expectInteger("the size of a block");
-        if (size < 2)
-          cursor.fail(range, "a block has at least two coordinates");
-        loop.text += sign + std::to_string(size);
-      }
-    loop.range = cursor.since(index.range.begin);
-    return loop;
-  }
-
-  bool isIndex(std::string_view name) const {
-    return std::ranges::count(program.indices, name, &IndexVar::name) > 0;
-  }
-  [[noreturn]] void failIndex(const Token &name) const {
-    std::set<std::string> names;
-    for (const IndexVar &known : program.indices)
-      names.insert(known.name);
-    cursor.fail(name.range,
-                fmt::format("no index '{}': the program has {}", name.text, fmt::join(names, ", ")));
-  }
-
-  std::vector<Statement *> statementsOver(const std::vector<LoopName> &loops) {
-    std::vector<Statement *> found = statementsWhere([&](const Statement &s) {
-      const std::set<std::string> own = indicesOf(program, s);
-      return std::ranges::all_of(loops, [&](const LoopName &loop) { return own.contains(loop.index); });
-    });
-    if (found.empty())
-      cursor.fail({loops.front().range.begin, loops.back().range.end},
-                  only ? fmt::format("{} has no loops over all of these", whereAsked())
-                       : "no statement has loops over all of these");
-    return found;
-  }
-
-  void reorder(const Token &primitive) {
-    std::vector<LoopName> loops;
-    cursor.list(")", "after the loops, outermost first", [&] {
-      loops.push_back(loop());
-      if (std::ranges::count(loops, loops.back().text, &LoopName::text) > 1)
-        cursor.fail(loops.back().range, fmt::format("'{}' stands twice in the order", loops.back().text));
-    });
-    for (Statement *s : statementsOver(loops)) {
-      if (!s->loops.order.empty())
-        cursor.fail(primitive.range,
-                    fmt::format("{} has an order already; keep one of them", nameOf(program, *s)));
-      for (const LoopName &loop : loops)
-        s->loops.order.push_back(loop.text);
-      s->loops.orderRange = cursor.since(primitive.range.begin);
-    }
-  }
-
-  void strategy(const Token &primitive) {
-    const LoopName over = loop();
-    cursor.expect(",", "after the loop, and how sets of coordinates are iterated");
-    const Token name = cursor.expectWord("how sets of coordinates are iterated");
-    if (std::ranges::count(strategies, name.text) == 0)
-      cursor.fail(name.range, fmt::format("unknown strategy '{}': expected one of {}", name.text,
-                                          fmt::join(strategies, ", ")));
-    cursor.expect(")", "after the strategy");
-    for (Statement *s : statementsOver({over})) {
-      if (std::ranges::count(s->loops.strategies, over.text, &LoopSchedule::Strategy::loop) > 0)
-        cursor.fail(over.range,
-                    fmt::format("the loop over {} has a strategy already; keep one of them", over.text));
-      s->loops.strategies.push_back({over.text, std::string(name.text), cursor.since(primitive.range.begin)});
-    }
-  }
-
-  void parallelize(const Token &primitive) {
-    const LoopName over = loop();
-    Threads threads = Threads::Auto;
-    if (cursor.accept(",")) {
-      const Token name = cursor.expectWord("how iterations are divided among threads");
-      const auto *found = std::ranges::find(threadsNames, name.text, &ThreadsName::name);
-      if (found == std::end(threadsNames))
-        cursor.fail(name.range,
-                    fmt::format("unknown way '{}': expected one of {}", name.text,
-                                fmt::join(std::views::transform(threadsNames, &ThreadsName::name), ", ")));
-      threads = found->threads;
-    }
-    cursor.expect(")", "after the loop");
-    direct(LoopSchedule::Directive::Parallelize, over, 0, threads, primitive);
-  }
-
-  void vectorize(const Token &primitive) {
-    count(LoopSchedule::Directive::Vectorize, "the number of lanes", 1, primitive);
-  }
-  void unroll(const Token &primitive) {
-    count(LoopSchedule::Directive::Unroll, "the number of iterations at a time", 2, primitive);
-  }
-
-  void count(LoopSchedule::Directive::Kind kind, std::string_view what, int64_t least,
-             const Token &primitive) {
-    constexpr int64_t most = 64;
-    const LoopName over = loop();
-    cursor.expect(",", fmt::format("after the loop, and {}", what));
-    const support::SourceRange range = cursor.peek().range;
-    const int64_t number = cursor.expectInteger(what);
-    if (number < least || number > most || (number & (number - 1)) != 0)
-      cursor.fail(range, fmt::format("{} is a power of two from {} to {}", what, least, most));
-    cursor.expect(")", fmt::format("after {}", what));
-    direct(kind, over, number, Threads::Auto, primitive);
-  }
-
-  void direct(LoopSchedule::Directive::Kind kind, const LoopName &over, int64_t number, Threads threads,
-              const Token &primitive) {
-    for (Statement *s : statementsOver({over})) {
-      for (const LoopSchedule::Directive &d : s->loops.directives)
-        if (d.kind == kind && d.loop == over.text)
-          cursor.fail(primitive.range, fmt::format("the loop over {} has {} already; keep one of them",
-                                                   over.text, primitive.text));
-      s->loops.directives.push_back({kind, over.text, number, threads, cursor.since(primitive.range.begin)});
-    }
-  }
-};
-
-} // namespace
-
-std::string nameOf(const Program &program, const Statement &statement) {
-  unsigned number = 1;
-  for (const Statement *s = program.statements.data(); s != &statement; ++s)
-    number += s->lhs.tensor == statement.lhs.tensor;
-  const std::string &result = program.tensors[statement.lhs.tensor].name;
-  return number == 1 ? result : fmt::format("{}#{}", result, number);
+/// What the loop has been split into; null where it is as it was.
+static const Split *splitOf(const Statement &statement, std::string_view loop) {
+  const auto found = std::ranges::find(statement.loops.splits, loop, &Split::loop);
+  return found == statement.loops.splits.end() ? nullptr : &*found;
 }
 
-format::Encoding conversionTarget(const Program &program, const LoopSchedule::Conversion &conversion) {
-  format::Encoding target = conversion.format;
-  // Widths that are not named are those of the operand, of which two bits do for its own format only; a
-  // dense one has none.
-  const format::Encoding &own = program.tensors[conversion.tensor].encoding;
-  const unsigned coordinates = own.crdWidth == 2 ? 32 : own.crdWidth;
-  target.posWidth = target.posWidth ? target.posWidth : own.posWidth ? own.posWidth : 64;
-  target.crdWidth = target.crdWidth ? target.crdWidth : coordinates ? coordinates : 64;
-  return target;
+/// `i`, or the digit `i/4` or `i%4` of it; or what a split has called a loop.
+ScheduleParser::LoopName ScheduleParser::loop() {
+  const Token index = cursor.expectWord("the name of a loop");
+  LoopName loop{std::string(index.text), std::string(index.text), index.range};
+  if (isPart(index.text))
+    return loop;
+  if (!isIndex(index.text))
+    failIndex(index);
+  for (const char *sign : {"/", "%"})
+    if (cursor.accept(sign)) {
+      const support::SourceRange range = cursor.peek().range;
+      const int64_t size = cursor.expectInteger("the size of a block");
+      if (size < 2)
+        cursor.fail(range, "a block has at least two coordinates");
+      loop.text += sign + std::to_string(size);
+    }
+  loop.range = cursor.since(index.range.begin);
+  return loop;
+}
+
+bool ScheduleParser::isIndex(std::string_view name) const {
+  return std::ranges::count(program.indices, name, &IndexVar::name) > 0;
+}
+
+bool ScheduleParser::isPart(std::string_view name) const {
+  return std::ranges::any_of(program.statements, [&](const Statement &s) {
+    return std::ranges::any_of(
+        s.loops.splits, [&](const Split &split) { return split.outer == name || split.inner == name; });
+  });
+}
+
+void ScheduleParser::failIndex(const Token &name) const {
+  std::set<std::string> names;
+  for (const IndexVar &known : program.indices)
+    names.insert(known.name);
+  cursor.fail(name.range,
+              fmt::format("no index '{}': the program has {}", name.text, fmt::join(names, ", ")));
+}
+
+std::vector<Statement *> ScheduleParser::statementsOver(const std::vector<LoopName> &loops) {
+  const std::vector<Statement *> found = statementsWhere([&](const Statement &s) {
+    const std::set<std::string> own = loopsOf(program, s);
+    return std::ranges::all_of(loops, [&](const LoopName &loop) { return own.contains(loop.index); });
+  });
+  if (!found.empty())
+    return found;
+  for (const LoopName &loop : loops)
+    for (const Statement *s : statementsWhere([](const Statement &) { return true; }))
+      if (const Split *split = splitOf(*s, loop.index))
+        cursor.fail(loop.range, fmt::format("the loop over {} is split: it is two, {} and {}", loop.text,
+                                            split->outer, split->inner));
+  cursor.fail({loops.front().range.begin, loops.back().range.end},
+              only ? fmt::format("{} has no loops over all of these", whereAsked())
+                   : "no statement has loops over all of these");
+}
+
+void ScheduleParser::reorder(const Token &primitive) {
+  std::vector<LoopName> loops;
+  cursor.list(")", "after the loops, outermost first", [&] {
+    loops.push_back(loop());
+    if (std::ranges::count(loops, loops.back().text, &LoopName::text) > 1)
+      cursor.fail(loops.back().range, fmt::format("'{}' stands twice in the order", loops.back().text));
+  });
+  for (Statement *s : statementsOver(loops)) {
+    if (!s->loops.order.empty())
+      cursor.fail(primitive.range,
+                  fmt::format("{} has an order already; keep one of them", nameOf(program, *s)));
+    for (const LoopName &loop : loops)
+      s->loops.order.push_back(loop.text);
+    s->loops.orderRange = cursor.since(primitive.range.begin);
+  }
+}
+
+void ScheduleParser::strategy(const Token &primitive) {
+  const LoopName over = loop();
+  cursor.expect(",", "after the loop, and how sets of coordinates are iterated");
+  const Token name = cursor.expectWord("how sets of coordinates are iterated");
+  if (std::ranges::count(strategies, name.text) == 0)
+    cursor.fail(name.range, fmt::format("unknown strategy '{}': expected one of {}", name.text,
+                                        fmt::join(strategies, ", ")));
+  cursor.expect(")", "after the strategy");
+  for (Statement *s : statementsOver({over})) {
+    if (std::ranges::count(s->loops.strategies, over.text, &LoopSchedule::Strategy::loop) > 0)
+      cursor.fail(over.range,
+                  fmt::format("the loop over {} has a strategy already; keep one of them", over.text));
+    s->loops.strategies.push_back({over.text, std::string(name.text), cursor.since(primitive.range.begin)});
+  }
+}
+
+//===--- What is said of one loop ---===//
+
+void ScheduleParser::direct(Directive directive, const LoopName &over, const Token &primitive) {
+  direct(directive, over, primitive, statementsOver({over}));
+}
+
+void ScheduleParser::direct(Directive directive, const LoopName &over, const Token &primitive,
+                            const std::vector<Statement *> &statements) {
+  directive.loop = over.text;
+  directive.range = cursor.since(primitive.range.begin);
+  for (Statement *s : statements) {
+    for (const Directive &d : s->loops.directives)
+      if (d.kind == directive.kind && d.loop == over.text && d.tensor == directive.tensor)
+        cursor.fail(primitive.range, fmt::format("the loop over {} has {} already; keep one of them",
+                                                 over.text, primitive.text));
+    s->loops.directives.push_back(directive);
+  }
+}
+
+void ScheduleParser::parallelize(const Token &primitive) {
+  const LoopName over = loop();
+  Directive directive{Directive::Parallelize};
+  if (cursor.accept(",")) {
+    constexpr Threads ways[] = {Threads::None, Threads::Entries, Threads::Disjoint, Threads::Reduce,
+                                Threads::Private};
+    const Token name = cursor.expectWord("how iterations are divided among threads");
+    const auto *found = std::ranges::find_if(ways, [&](Threads way) { return nameOf(way) == name.text; });
+    if (found == std::end(ways))
+      cursor.fail(
+          name.range,
+          fmt::format("unknown way '{}': expected one of {}", name.text,
+                      fmt::join(std::views::transform(ways, [](Threads way) { return nameOf(way); }), ", ")));
+    directive.threads = *found;
+  }
+  cursor.expect(")", "after the loop");
+  direct(directive, over, primitive);
+}
+
+void ScheduleParser::vectorize(const Token &primitive) {
+  powerOfTwo(Directive::Vectorize, "the number of lanes", 1, primitive);
+}
+
+void ScheduleParser::unroll(const Token &primitive) {
+  powerOfTwo(Directive::Unroll, "the number of iterations at a time", 2, primitive);
+}
+
+void ScheduleParser::powerOfTwo(Directive::Kind kind, std::string_view what, int64_t least,
+                                const Token &primitive) {
+  constexpr int64_t most = 64;
+  const LoopName over = loop();
+  cursor.expect(",", fmt::format("after the loop, and {}", what));
+  const support::SourceRange range = cursor.peek().range;
+  Directive directive{kind};
+  directive.count = cursor.expectInteger(what);
+  if (directive.count < least || directive.count > most || (directive.count & (directive.count - 1)) != 0)
+    cursor.fail(range, fmt::format("{} is a power of two from {} to {}", what, least, most));
+  cursor.expect(")", fmt::format("after {}", what));
+  direct(directive, over, primitive);
+}
+
+/// A number of at least and at most so much, and the bracket behind it.
+int64_t ScheduleParser::count(std::string_view what, int64_t least, int64_t most) {
+  const support::SourceRange range = cursor.peek().range;
+  const int64_t number = cursor.expectInteger(what);
+  if (number < least || number > most)
+    cursor.fail(range, fmt::format("{} is from {} to {}", what, least, most));
+  cursor.expect(")", fmt::format("after {}", what));
+  return number;
+}
+
+void ScheduleParser::jam(const Token &primitive) {
+  const LoopName over = loop();
+  cursor.expect(",", "after the loop, and the number of iterations at a time");
+  Directive directive{Directive::Jam};
+  directive.count = count("the number of iterations at a time", 2, 16);
+  direct(directive, over, primitive);
+}
+
+//===--- split(i, i0, i1, n), divide(i, i0, i1, parts), bound(i, n) ---===//
+
+void ScheduleParser::split(const Token &primitive) {
+  splitLoop(/*divides=*/false, "the size of a tile", primitive);
+}
+
+void ScheduleParser::divide(const Token &primitive) {
+  splitLoop(/*divides=*/true, "the number of tiles", primitive);
+}
+
+void ScheduleParser::splitLoop(bool divides, std::string_view what, const Token &primitive) {
+  const LoopName over = loop();
+  cursor.expect(",", "after the loop, and a name for the loop over tiles");
+  const std::string outer = newLoop();
+  cursor.expect(",", "after that name, and one for the loop within a tile");
+  const Token second = cursor.peek();
+  const std::string inner = newLoop();
+  if (outer == inner)
+    cursor.fail(second.range, "the two loops have two names");
+  cursor.expect(",", fmt::format("after the names, and {}", what));
+  const int64_t size = count(what, 1, int64_t(1) << 40);
+  if (over.text != over.index)
+    cursor.fail(over.range, "a loop over blocks, or within one, is a tile already");
+  for (Statement *s : statementsOver({over})) {
+    for (const Directive &d : s->loops.directives)
+      if (d.loop == over.text)
+        cursor.fail(primitive.range,
+                    fmt::format("{}({}, …) stands before it: say it of {} or {}, after the split",
+                                nameOf(d.kind), over.text, outer, inner));
+    s->loops.splits.push_back({over.text, outer, inner, size, divides, cursor.since(primitive.range.begin)});
+    // What has an order already keeps it, the two in the place of the one.
+    std::vector<std::string> &order = s->loops.order;
+    if (const auto at = std::ranges::find(order, over.text); at != order.end()) {
+      *at = inner;
+      order.insert(at, outer);
+    }
+  }
+}
+
+/// A name that no loop, and no index, has yet in the statements that the primitive may be put on.
+std::string ScheduleParser::newLoop() {
+  const Token name = cursor.expectWord("a name for a loop");
+  const bool used = isIndex(name.text) || std::ranges::any_of(program.statements, [&](const Statement &s) {
+                      return (!only || &s == &program.statements[*only]) &&
+                             loopsOf(program, s).contains(std::string(name.text));
+                    });
+  if (used)
+    cursor.fail(name.range,
+                fmt::format("'{}' is a loop already: a new one has a name of its own", name.text));
+  return std::string(name.text);
+}
+
+/// The sizes are those that the code is compiled for: it refuses tensors of other ones when it runs.
+void ScheduleParser::checkBound(const Statement &statement, const LoopName &over, int64_t size) {
+  auto check = [&](const Access &access) {
+    const TensorDecl &tensor = program.tensors[access.tensor];
+    for (size_t d = 0; d < access.subscripts.size(); ++d) {
+      const Affine &subscript = access.subscripts[d];
+      if (subscript.isVariable() && program.indices[subscript.terms[0].first].name == over.index &&
+          tensor.dims[d] != size)
+        cursor.fail(over.range, fmt::format("{} runs over dimension {} of '{}', which has size {}",
+                                            over.index, d, tensor.name, tensor.dims[d]));
+    }
+  };
+  check(statement.lhs);
+  for (const Access *access : accesses(statement))
+    check(*access);
+}
+
+void ScheduleParser::bound(const Token &primitive) {
+  const LoopName over = loop();
+  if (over.text != over.index || !isIndex(over.index))
+    cursor.fail(over.range, "a bound is the size of an index");
+  cursor.expect(",", "after the index, and its size");
+  const int64_t size = count("the size of an index", 1, int64_t(1) << 40);
+  for (Statement *s : statementsWhere([&](const Statement &s) {
+         return splitOf(s, over.index) || loopsOf(program, s).contains(over.index);
+       })) {
+    checkBound(*s, over, size);
+    if (std::ranges::count(s->loops.bounds, over.index, &LoopSchedule::Bound::index) > 0)
+      cursor.fail(primitive.range, fmt::format("{} has a bound already; keep one of them", over.index));
+    s->loops.bounds.push_back({over.index, size, cursor.since(primitive.range.begin)});
+  }
 }
 
 void applySchedule(Program &program, std::string_view text, const std::vector<std::string> &strategies,
@@ -455,48 +385,6 @@ void applySchedule(Program &program, std::string_view text, const std::vector<st
   program.schedule = text;
   program.scheduleName = name;
   takeWidthsOfParts(program);
-}
-
-static std::string print(const LoopSchedule::Directive &d) {
-  switch (d.kind) {
-  case LoopSchedule::Directive::Vectorize:
-    return fmt::format("vectorize({}, {})", d.loop, d.count);
-  case LoopSchedule::Directive::Unroll:
-    return fmt::format("unroll({}, {})", d.loop, d.count);
-  case LoopSchedule::Directive::Parallelize:
-    break;
-  }
-  const auto *name = std::ranges::find(threadsNames, d.threads, &ThreadsName::threads);
-  return name == std::end(threadsNames) ? fmt::format("parallelize({})", d.loop)
-                                        : fmt::format("parallelize({}, {})", d.loop, name->name);
-}
-
-static std::string print(const std::string &statement, const LoopSchedule::Place &place) {
-  return place.loops.empty() ? fmt::format("compute_root({})", statement)
-                             : fmt::format("compute_at({}, {})", statement, fmt::join(place.loops, ", "));
-}
-
-std::string printSchedule(const Program &program) {
-  std::vector<std::string> primitives = program.rewrites;
-  std::set<unsigned> assembled;
-  for (const Statement &s : program.statements) {
-    const std::string target = program.statements.size() > 1 ? nameOf(program, s) + ": " : std::string();
-    for (const LoopSchedule::Conversion &c : s.loops.conversions)
-      primitives.push_back(fmt::format("{}convert({}, {{ {} }})", target, program.tensors[c.tensor].name,
-                                       format::printBody(c.format)));
-    if (!s.loops.order.empty())
-      primitives.push_back(fmt::format("{}reorder({})", target, fmt::join(s.loops.order, ", ")));
-    for (const LoopSchedule::Strategy &chosen : s.loops.strategies)
-      primitives.push_back(fmt::format("{}strategy({}, {})", target, chosen.loop, chosen.strategy));
-    for (const LoopSchedule::Directive &directive : s.loops.directives)
-      primitives.push_back(target + print(directive));
-    if (s.loops.place)
-      primitives.push_back(print(nameOf(program, s), *s.loops.place));
-    for (const PlanName &known : planNames)
-      if (s.plan == known.plan && assembled.insert(s.lhs.tensor).second)
-        primitives.push_back(fmt::format("assemble({}, {})", program.tensors[s.lhs.tensor].name, known.name));
-  }
-  return fmt::format("{}", fmt::join(primitives, "; "));
 }
 
 } // namespace tulle::notation

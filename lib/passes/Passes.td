@@ -459,6 +459,23 @@ def Unroll : FunctionPass<"tulle-unroll", scf # arith # llvm, "Put as many itera
   again. Loops that tulle-vectorize has made vectors of have n vectors in their body already.
 }]>;
 
+def Jam : FunctionPass<"tulle-jam", scf # arith # llvm, "Let iterations of a loop share the loops inside of it, as its schedule says", [{
+  A loop whose `tulle.loop` says `jam = n` becomes a loop over groups of n iterations (unroll and jam), and one over those that are left. A group
+  runs each loop inside once, whose body does the work of all n: what they have in common is loaded once, and each has its sums in registers
+  of its own.
+
+  It is an error where iterations depend on each other, where a loop inside has other bounds in each of them, or where none is inside.
+}]>;
+
+def Prefetch : FunctionPass<"tulle-prefetch", memref # scf # arith # llvm, "Prefetch what a schedule says", [{
+  In a loop whose `tulle.loop` says `prefetch = {B = n}`, each iteration prefetches what the one n iterations later reads of the buffers whose
+  argument has `tulle.name = "B"`: the address is computed as it is there, from coordinates that are loaded ahead, as far as there are some. Of
+  a loop inside that reads consecutive elements these are all of its lines, of another one the first element. Segments that are selected so are
+  looked up twice as far ahead as their entries. Afterwards the loop says 0: nothing else is prefetched.
+
+  It is an error where nothing of that operand is at an address that can be computed ahead.
+}]>;
+
 def Vectorize : FunctionPass<"tulle-vectorize", vector # arith # scf # memref # llvm, "Vectorize innermost loops that gather or reduce", [{
   An innermost `scf.for` of step 1 over 1-D memrefs becomes a loop of whole vectors and a scalar epilogue:
   loads at consecutive indices are `vector.load`, indirect ones `vector.gather`, a reduction has a vector accumulator, carried through

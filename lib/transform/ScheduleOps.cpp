@@ -12,27 +12,17 @@ using mlir::transform::TransformState;
 
 namespace {
 
-/// What a schedule says, as its parameters, to be changed one by one.
-struct Parameters {
-  ArrayAttr reorder;
-  DictionaryAttr strategy, loops;
-  ArrayAttr place;
-  AssemblyPlanAttr plan;
-};
-
 /// Changes the schedule of a statement; `change` is false where it says that already.
 DiagnosedSilenceableFailure say(Operation *primitive, linalg::GenericOp statement,
-                                function_ref<bool(Parameters &)> change) {
-  Parameters now;
-  if (ScheduleAttr schedule = scheduleOf(statement))
-    now = {schedule.getReorder(), schedule.getStrategy(), schedule.getLoops(), schedule.getComputeAt(),
-           schedule.getAssemble()};
+                                function_ref<bool(SchedulePrimitives &)> change) {
+  const ScheduleAttr before = scheduleOf(statement);
+  SchedulePrimitives now = before ? before.all() : SchedulePrimitives();
   if (!change(now))
     return emitDefiniteFailure(primitive->getLoc())
            << "the statement has this primitive already; keep one of them";
-  MLIRContext *context = statement.getContext();
-  auto schedule = ScheduleAttr::getChecked([&] { return primitive->emitOpError(); }, context, now.reorder,
-                                           now.strategy, now.loops, now.place, now.plan);
+  auto schedule =
+      ScheduleAttr::getChecked([&] { return primitive->emitOpError(); }, statement.getContext(), now.bound,
+                               now.split, now.reorder, now.strategy, now.loops, now.computeAt, now.assemble);
   if (!schedule)
     return DiagnosedSilenceableFailure::definiteFailure();
   statement->setAttr(kScheduleAttr, schedule);
@@ -49,20 +39,34 @@ DictionaryAttr with(DictionaryAttr all, StringAttr loop, Attribute value) {
   return list.getDictionary(loop.getContext());
 }
 
-/// What is said of one loop alone.
+/// What is said of one loop alone; `isNew`: whether what was said before does not say it.
 DiagnosedSilenceableFailure direct(Operation *primitive, linalg::GenericOp statement, StringAttr loop,
-                                   ThreadsAttr threads, int64_t lanes, int64_t unroll) {
-  auto said = DirectivesAttr::getChecked([&] { return primitive->emitOpError(); }, loop.getContext(),
-                                         ArrayAttr(), threads, uint64_t(lanes), uint64_t(unroll));
+                                   const Directives &all, function_ref<bool(DirectivesAttr before)> isNew) {
+  auto said =
+      DirectivesAttr::getChecked([&] { return primitive->emitOpError(); }, loop.getContext(), all.computeAt,
+                                 all.parallelize, all.vectorize, all.unroll, all.jam, all.prefetch);
   if (!said)
     return DiagnosedSilenceableFailure::definiteFailure();
-  return say(primitive, statement, [&](Parameters &now) {
+  return say(primitive, statement, [&](SchedulePrimitives &now) {
     auto before = now.loops ? now.loops.getAs<DirectivesAttr>(loop) : DirectivesAttr();
-    const bool isNew = !before || (threads ? !before.getParallelize()
-                                   : lanes ? !before.getVectorize()
-                                           : !before.getUnroll());
     now.loops = with(now.loops, loop, said.orElse(before));
-    return isNew;
+    return !before || isNew(before);
+  });
+}
+
+DiagnosedSilenceableFailure split(Operation *primitive, linalg::GenericOp statement, StringAttr loop,
+                                  ArrayAttr into, int64_t size, bool divides) {
+  if (into.size() != 2)
+    return emitDefiniteFailure(primitive->getLoc()) << "expected two names of loops, got " << into;
+  auto made = SplitAttr::getChecked([&] { return primitive->emitOpError(); }, loop.getContext(), loop,
+                                    cast<StringAttr>(into[0]), cast<StringAttr>(into[1]), size, divides);
+  if (!made)
+    return DiagnosedSilenceableFailure::definiteFailure();
+  return say(primitive, statement, [&](SchedulePrimitives &now) {
+    SmallVector<Attribute> all(now.split ? now.split.getValue() : ArrayRef<Attribute>());
+    all.push_back(made);
+    now.split = ArrayAttr::get(loop.getContext(), all);
+    return true;
   });
 }
 
@@ -78,25 +82,66 @@ DiagnosedSilenceableFailure direct(Operation *primitive, linalg::GenericOp state
     mlir::transform::modifiesPayload(effects);                                                               \
   }
 
-TULLE_PRIMITIVE(ReorderOp,
-                { return say(*this, target, [&](Parameters &now) { return set(now.reorder, getLoops()); }); })
+TULLE_PRIMITIVE(ReorderOp, {
+  return say(*this, target, [&](SchedulePrimitives &now) { return set(now.reorder, getLoops()); });
+})
 TULLE_PRIMITIVE(CoiterationStrategyOp, {
-  return say(*this, target, [&](Parameters &now) {
+  return say(*this, target, [&](SchedulePrimitives &now) {
     const bool isNew = !now.strategy || !now.strategy.contains(getLoop());
     now.strategy = with(now.strategy, getLoopAttr(), getStrategyAttr());
     return isNew;
   });
 })
-TULLE_PRIMITIVE(AssembleWithOp,
-                { return say(*this, target, [&](Parameters &now) { return set(now.plan, getPlanAttr()); }); })
-TULLE_PRIMITIVE(ParallelizeOp, { return direct(*this, target, getLoopAttr(), getThreadsAttr(), 0, 0); })
-TULLE_PRIMITIVE(VectorizeOp, { return direct(*this, target, getLoopAttr(), {}, int64_t(getCount()), 0); })
-TULLE_PRIMITIVE(UnrollOp, { return direct(*this, target, getLoopAttr(), {}, 0, int64_t(getCount())); })
-TULLE_PRIMITIVE(ComputeAtOp,
-                { return say(*this, target, [&](Parameters &now) { return set(now.place, getLoops()); }); })
+TULLE_PRIMITIVE(AssembleWithOp, {
+  return say(*this, target, [&](SchedulePrimitives &now) { return set(now.assemble, getPlanAttr()); });
+})
+TULLE_PRIMITIVE(ParallelizeOp, {
+  Directives said;
+  said.parallelize = getThreadsAttr();
+  return direct(*this, target, getLoopAttr(), said,
+                [](DirectivesAttr before) { return !before.getParallelize(); });
+})
+TULLE_PRIMITIVE(VectorizeOp, {
+  Directives said;
+  said.vectorize = getCount();
+  return direct(*this, target, getLoopAttr(), said,
+                [](DirectivesAttr before) { return before.getVectorize() == 0; });
+})
+TULLE_PRIMITIVE(UnrollOp, {
+  Directives said;
+  said.unroll = getCount();
+  return direct(*this, target, getLoopAttr(), said,
+                [](DirectivesAttr before) { return before.getUnroll() == 0; });
+})
+TULLE_PRIMITIVE(JamOp, {
+  Directives said;
+  said.jam = getCount();
+  return direct(*this, target, getLoopAttr(), said,
+                [](DirectivesAttr before) { return before.getJam() == 0; });
+})
+TULLE_PRIMITIVE(PrefetchOp, {
+  Directives said;
+  said.prefetch = with({}, getOperandAttr(), getDistanceAttr());
+  return direct(*this, target, getLoopAttr(), said,
+                [&](DirectivesAttr before) { return !before.prefetchOf(getOperand()); });
+})
+TULLE_PRIMITIVE(SplitOp,
+                { return split(*this, target, getLoopAttr(), getInto(), int64_t(getCount()), false); })
+TULLE_PRIMITIVE(DivideOp,
+                { return split(*this, target, getLoopAttr(), getInto(), int64_t(getCount()), true); })
+TULLE_PRIMITIVE(BoundOp, {
+  return say(*this, target, [&](SchedulePrimitives &now) {
+    const bool isNew = !now.bound || !now.bound.contains(getLoop());
+    now.bound = with(now.bound, getLoopAttr(), getCountAttr());
+    return isNew;
+  });
+})
+TULLE_PRIMITIVE(ComputeAtOp, {
+  return say(*this, target, [&](SchedulePrimitives &now) { return set(now.computeAt, getLoops()); });
+})
 TULLE_PRIMITIVE(ComputeRootOp, {
   return say(*this, target,
-             [&](Parameters &now) { return set(now.place, ArrayAttr::get(getContext(), {})); });
+             [&](SchedulePrimitives &now) { return set(now.computeAt, ArrayAttr::get(getContext(), {})); });
 })
 
 /// The argument of the function that has the name; null without one.

@@ -101,6 +101,62 @@ def Tulle_UnrollOp : Tulle_CountOp<"unroll"> {
   }];
 }
 
+def Tulle_JamOp : Tulle_CountOp<"jam"> {
+  let summary = "How many iterations of a loop stand in the bodies of the loops inside of it (unroll and jam)";
+  let description = [{
+    ```mlir
+    transform.tulle.jam %C over "j" by 4 : !transform.any_op
+    ```
+  }];
+}
+
+def Tulle_PrefetchOp : Tulle_PrimitiveOp<"prefetch"> {
+  let summary = "How many iterations of a loop ahead an operand's memory is prefetched";
+  let description = [{
+    ```mlir
+    transform.tulle.prefetch %y operand "x" over "j" by 16 : !transform.any_op
+    ```
+    0: it is not prefetched.
+  }];
+  let arguments = (ins TransformHandleTypeInterface:$target, StrAttr:$operand, StrAttr:$loop,
+                       ConfinedAttr<I64Attr, [IntNonNegative]>:$distance);
+  let assemblyFormat = "$target `operand` $operand `over` $loop `by` $distance attr-dict `:` type($target)";
+}
+
+class Tulle_TilesOp<string mnemonic> : Tulle_PrimitiveOp<mnemonic> {
+  let arguments = (ins TransformHandleTypeInterface:$target, StrAttr:$loop, StrArrayAttr:$into,
+                       ConfinedAttr<I64Attr, [IntPositive]>:$count);
+  let assemblyFormat = "$target `over` $loop `into` $into `by` $count attr-dict `:` type($target)";
+}
+
+def Tulle_SplitOp : Tulle_TilesOp<"split"> {
+  let summary = "A loop becomes one over tiles of so many coordinates, and one within a tile";
+  let description = [{
+    ```mlir
+    transform.tulle.split %C over "j" into ["j0", "j1"] by 64 : !transform.any_op
+    ```
+  }];
+}
+
+def Tulle_DivideOp : Tulle_TilesOp<"divide"> {
+  let summary = "A loop becomes one over so many tiles, and one within a tile";
+  let description = [{
+    ```mlir
+    transform.tulle.divide %C over "j" into ["j0", "j1"] by 4 : !transform.any_op
+    ```
+  }];
+}
+
+def Tulle_BoundOp : Tulle_CountOp<"bound"> {
+  let summary = "The size that an index has";
+  let description = [{
+    ```mlir
+    transform.tulle.bound %C over "k" by 16 : !transform.any_op
+    ```
+    The code is for that size alone: who runs it makes sure that the tensors have it.
+  }];
+}
+
 def Tulle_ComputeAtOp : Tulle_PrimitiveOp<"compute_at"> {
   let summary = "The statement is computed in the last of these loops of what reads it";
   let description = [{

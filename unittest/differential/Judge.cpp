@@ -302,7 +302,7 @@ Verdict judge(const Case &c) {
   const std::string with = schedule.empty() ? "" : fmt::format("with the schedule {}: ", schedule);
   try {
     auto executable = compiled(program, unscheduled, schedule, optionsOf(c));
-    tensors.resize(executable->program().tensors.size()); // and parts of what is decomposed
+    tensors.resize(executable->program().tensors.size()); // and those that the schedule has added
     executable->run(tensors);
   } catch (const Error &error) {
     return {Verdict::Kind::Refused, with + error.what()};

@@ -1,6 +1,7 @@
 #include "Schedules.h"
 #include "Formats.h"
 #include "engine/Engine.h"
+#include "notation/Sparsity.h"
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
@@ -78,9 +79,39 @@ std::string randomLoop(const notation::Program &program, Random &random) {
   return program.indices.empty() ? "i" : random.pick(program.indices).name;
 }
 
+/// Half of them go on to say something of the loops that they make.
+std::string randomTiles(const notation::Program &program, Random &random) {
+  const std::string loop = randomLoop(program, random), outer = loop + "0", inner = loop + "1";
+  std::string text = fmt::format("{}({}, {}, {}, {})", random.chance(0.7) ? "split" : "divide", loop, outer,
+                                 inner, 1 + random.below(5));
+  std::vector<std::string> order{outer, inner};
+  if (program.indices.size() > 1 && random.chance(0.5))
+    if (const std::string &other = random.pick(program.indices).name; other != loop)
+      order.insert(order.begin() + random.below(3), other);
+  if (random.chance(0.5))
+    text += fmt::format("; reorder({})", fmt::join(order, ", "));
+  if (random.chance(0.2))
+    text += fmt::format("; split({}, {}0, {}1, {})", random.chance(0.5) ? outer : inner, loop + "x",
+                        loop + "x", 1 + random.below(3));
+  else if (random.chance(0.3))
+    text +=
+        fmt::format("; parallelize({}{})", outer, random.pick<const char *>({"", ", disjoint", ", reduce"}));
+  else if (random.chance(0.3))
+    text += fmt::format("; unroll({}, 2)", inner);
+  return text;
+}
+
 /// Mostly what fits most loops.
 std::string randomDirective(const notation::Program &program, Random &random) {
   const std::string loop = randomLoop(program, random);
+  if (random.chance(0.3))
+    return fmt::format("prefetch({}, {}, {})", random.pick(program.tensors).name, loop, random.below(5) * 3);
+  if (random.chance(0.2))
+    return fmt::format("jam({}, {})", loop, 2 + random.below(4));
+  if (random.chance(0.1) && !program.indices.empty()) {
+    const notation::IndexVar &index = random.pick(program.indices);
+    return fmt::format("bound({}, {})", index.name, index.size);
+  }
   if (random.chance(0.6))
     return fmt::format("unroll({}, {})", loop, int64_t(2) << random.below(4));
   if (random.chance(0.4))
@@ -103,8 +134,28 @@ std::string randomPlace(const notation::Program &program, Random &random) {
       loop);
 }
 
+/// A factor of a product, where all is dense: what is not stored, and meets what is infinite only once that
+/// is a stored 0, is none of it.
+std::string randomPart(const notation::Program &program, Random &random) {
+  const notation::Statement &statement =
+      program.statements[size_t(random.below(int64_t(program.statements.size())))];
+  const bool dense = std::ranges::all_of(notation::accesses(statement), [&](const notation::Access *access) {
+    return notation::isDense(program.tensors[access->tensor]);
+  });
+  notation::Expr part = statement.rhs;
+  while (!part->args.empty() && random.chance(0.6))
+    part = random.pick(part->args);
+  return dense ? fmt::format("{}: precompute({}, {}, w{})", notation::nameOf(program, statement),
+                             notation::print(program, part), randomLoop(program, random), random.below(1000))
+               : "";
+}
+
 std::string randomPrimitive(const notation::Program &program, Random &random) {
   const notation::TensorDecl &tensor = random.pick(program.tensors);
+  if (random.chance(0.1))
+    return randomPart(program, random);
+  if (random.chance(0.25) && !program.indices.empty())
+    return randomTiles(program, random);
   switch (random.below(program.statements.size() > 1 ? 8 : 6)) {
   case 0:
     return fmt::format("assemble({}, {})", tensor.name,
@@ -137,7 +188,8 @@ std::string scheduleRandomly(notation::Program &program, Random random) {
                              ? program.tensors[program.statements.front().lhs.tensor].name + ": "
                              : "";
     const std::string primitive = randomPrimitive(program, random);
-    const std::string longer = text + (primitive.starts_with("compute") ? "" : target) + primitive + "; ";
+    const bool named = primitive.starts_with("compute") || primitive.find("precompute") != std::string::npos;
+    const std::string longer = text + (named ? "" : target) + primitive + "; ";
     notation::Program scheduled = original;
     try {
       notation::applySchedule(scheduled, longer, engine::strategyNames());

@@ -213,5 +213,36 @@ TEST(Schedule, errorsPointAtTheirPlace) {
   EXPECT_THAT(errorOf("assemble"), HasSubstr("expected '('"));
 }
 
+TEST(Schedule, partsOfALoopHaveNames) {
+  EXPECT_EQ(applied("y(i) = A(i,j) * x(j)",
+                    "reorder(i, j); split(j, j0, j1, 8); unroll(j1, 2); divide(j0, a, b, 3)"),
+            "split(j, j0, j1, 8); divide(j0, a, b, 3); reorder(i, a, b, j1); unroll(j1, 2)");
+  EXPECT_EQ(applied("y(i) = A(i,j) * x(j)", "bound(i, 3); jam(i, 2); prefetch(x, j, 16); prefetch(A, j, 0)"),
+            "bound(i, 3); jam(i, 2); prefetch(x, j, 16); prefetch(A, j, 0)");
+}
+
+TEST(Schedule, whatIsSplitIsNoLoop) {
+  EXPECT_THAT(errorOf("split(k, a, b, 2); vectorize(k, 4)"),
+              HasSubstr("the loop over k is split: it is two, a and b"));
+  EXPECT_THAT(errorOf("split(k, a, b, 2); split(j, a, c, 2)"), HasSubstr("'a' is a loop already"));
+  EXPECT_THAT(errorOf("split(k, a, i, 2)"), HasSubstr("'i' is a loop already"));
+  EXPECT_THAT(errorOf("split(k/4, a, b, 2)"), HasSubstr("is a tile already"));
+  EXPECT_THAT(errorOf("divide(k, a, b, 0)"), HasSubstr("the number of tiles is from 1 to"));
+  EXPECT_THAT(errorOf("bound(k, 4)"), HasSubstr("k runs over dimension 1 of 'A', which has size 3"));
+  EXPECT_THAT(errorOf("jam(k, 1)"), HasSubstr("the number of iterations at a time is from 2 to 16"));
+  EXPECT_THAT(errorOf("prefetch(y, i, 4)"), HasSubstr("'y' is no operand"));
+  EXPECT_THAT(errorOf("prefetch(x, k, 4)"), HasSubstr("no statement that reads 'x' has a loop over k"));
+}
+
+TEST(Schedule, aPartBecomesAStatement) {
+  Program program = checked("y(i) = A(i,j) * x(j) * z(i)");
+  applySchedule(program, "precompute(A(i,j)*x(j), i, w); y: unroll(i, 2)", {});
+  EXPECT_THAT(print(program), HasSubstr("w(i) = A(i,j) * x(j);\ny(i) = w(i) * z(i)"));
+  EXPECT_TRUE(program.statements[1].assign);
+  EXPECT_EQ(program.statements[0].loops.place->loops, std::vector<std::string>{"i"});
+  EXPECT_EQ(printSchedule(program), "y: precompute(A(i,j)*x(j), i, w); y: unroll(i, 2)");
+  // Given back, it makes the same program.
+  EXPECT_EQ(applied("y(i) = A(i,j) * x(j) * z(i)", printSchedule(program)), printSchedule(program));
+}
 } // namespace
 } // namespace tulle::notation

@@ -40,19 +40,29 @@ inline void dropDirectives(mlir::scf::ForOp loop) {
   if (dialect::loopOf(loop).getDirectives())
     loop->setAttr(dialect::kLoopAttr, dialect::loopOf(loop).withDirectives({}));
 }
-/// Whether the schedule says so of a loop in an operation, itself included.
-inline bool isUnrollScheduled(mlir::Operation *op) {
-  return anyIn(op, [](mlir::Operation *inner) {
-    auto loop = mlir::dyn_cast<mlir::scf::ForOp>(inner);
-    return loop && scheduledUnroll(loop) != 0;
-  });
-}
 
 /// Whether no loop is around this one in the function, or in a parallel region.
 bool isOutermost(mlir::Operation *loop);
 inline bool isInnermost(mlir::scf::ForOp loop) {
   return !anyIn(loop,
                 [&](mlir::Operation *op) { return op != loop && mlir::isa<mlir::LoopLikeOpInterface>(op); });
+}
+
+/// Whether the schedule says that the iterations of an innermost loop prefetch something.
+inline bool isBodyPrefetchScheduled(mlir::scf::ForOp loop) {
+  const dialect::DirectivesAttr said = dialect::loopOf(loop).getDirectives();
+  return isInnermost(loop) && said && said.getPrefetch() &&
+         llvm::any_of(said.getPrefetch().getValue(), [](mlir::NamedAttribute distance) {
+           return !mlir::cast<mlir::IntegerAttr>(distance.getValue()).getValue().isZero();
+         });
+}
+/// Whether the schedule says what stands in the body of a loop in an operation, itself included: code that
+/// is more than that does not take its place.
+inline bool isBodyScheduled(mlir::Operation *op) {
+  return anyIn(op, [](mlir::Operation *inner) {
+    auto loop = mlir::dyn_cast<mlir::scf::ForOp>(inner);
+    return loop && (scheduledUnroll(loop) != 0 || isBodyPrefetchScheduled(loop));
+  });
 }
 
 /// The loops in an operation, inner ones first unless the order is another one.

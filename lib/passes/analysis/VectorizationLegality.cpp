@@ -142,6 +142,10 @@ private:
       return visitStore(store);
     if (auto branch = dyn_cast<scf::IfOp>(op))
       return visitBranch(branch);
+    if (auto prefetch = dyn_cast<memref::PrefetchOp>(op); prefetch && !isGuarded(op)) {
+      legality.prefetches = true;
+      return true;
+    }
     if (op->getNumRegions() != 0 || op->getNumResults() != 1 || !isMemoryEffectFree(op))
       return refuse(op, "has side effects, regions or several results");
     if (isGuarded(op) && !isSpeculatable(op))

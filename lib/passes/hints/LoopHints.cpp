@@ -48,7 +48,8 @@ SmallVector<memref::LoadOp> accumulatedStreams(scf::ForOp loop) {
   bool updates = false;
   for (Operation &op : loop.getBody()->without_terminator()) {
     if (auto load = dyn_cast<memref::LoadOp>(op)) {
-      if (load.getIndices().size() == 1 && load.getIndices()[0] == loop.getInductionVar())
+      if (load.getIndices().size() == 1 && load.getIndices()[0] == loop.getInductionVar() &&
+          !isPrefetchScheduled(loop, load.getMemRef()))
         streams.push_back(load);
       updates |= load.getMemRef() == store.getMemRef() && load.getIndices() == store.getIndices();
     } else if (&op != store && !isMemoryEffectFree(&op)) {

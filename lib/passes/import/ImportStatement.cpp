@@ -222,40 +222,78 @@ private:
     if (at)
       place("compute_at", said.place->range);
     const bool planned = computed && statement.plan != notation::AssemblyPlan::Auto;
-    // The dialect's plans are those of the notation.
-    auto plan = dialect::AssemblyPlanAttr::get(b.getContext(), dialect::AssemblyPlan(statement.plan));
-    if (order.empty() && strategies.empty() && !loops && !at && !planned)
+    dialect::SchedulePrimitives all;
+    if (main)
+      all.split = splits(b, place);
+    all.bound = bounds(b);
+    all.reorder = order.empty() ? ArrayAttr() : b.getStrArrayAttr(order);
+    all.strategy = strategies.empty() ? DictionaryAttr() : b.getDictionaryAttr(strategies);
+    all.loops = loops;
+    all.computeAt = at;
+    if (planned) // the dialect's plans are those of the notation
+      all.assemble = dialect::AssemblyPlanAttr::get(b.getContext(), dialect::AssemblyPlan(statement.plan));
+    auto made = dialect::ScheduleAttr::get(b.getContext(), all);
+    if (made == dialect::ScheduleAttr::get(b.getContext(), dialect::SchedulePrimitives()))
       return;
-    generic->setAttr(
-        dialect::kScheduleAttr,
-        dialect::ScheduleAttr::get(b.getContext(), order.empty() ? ArrayAttr() : b.getStrArrayAttr(order),
-                                   strategies.empty() ? DictionaryAttr() : b.getDictionaryAttr(strategies),
-                                   loops, at, planned ? plan : dialect::AssemblyPlanAttr()));
+    generic->setAttr(dialect::kScheduleAttr, made);
     if (!places.empty())
       generic->setLoc(FusedLoc::get(places, b.getStringAttr("schedule"), b.getContext()));
   }
 
+  using Places = function_ref<void(const std::string &, const support::SourceRange &)>;
+
+  /// Null where no loop is split.
+  ArrayAttr splits(Builder &b, Places place) const {
+    SmallVector<Attribute> made;
+    for (const notation::LoopSchedule::Split &s : statement.loops.splits) {
+      made.push_back(dialect::SplitAttr::get(b.getContext(), b.getStringAttr(s.loop),
+                                             b.getStringAttr(s.outer), b.getStringAttr(s.inner), s.size,
+                                             s.divides));
+      place("split " + s.loop, s.range);
+    }
+    return made.empty() ? ArrayAttr() : b.getArrayAttr(made);
+  }
+
+  DictionaryAttr bounds(Builder &b) const {
+    SmallVector<NamedAttribute> made;
+    for (const notation::LoopSchedule::Bound &bound : statement.loops.bounds)
+      made.push_back(b.getNamedAttr(bound.index, b.getI64IntegerAttr(bound.size)));
+    return made.empty() ? DictionaryAttr() : b.getDictionaryAttr(made);
+  }
+
+  /// What one primitive says.
+  dialect::DirectivesAttr directive(Builder &b, const notation::LoopSchedule::Directive &d) const {
+    using Directive = notation::LoopSchedule::Directive;
+    dialect::Directives own;
+    switch (d.kind) {
+    case Directive::Parallelize: // the dialect's ways are those of the notation
+      own.parallelize = dialect::ThreadsAttr::get(b.getContext(), dialect::Threads(d.threads));
+      break;
+    case Directive::Vectorize:
+      own.vectorize = uint64_t(d.count);
+      break;
+    case Directive::Unroll:
+      own.unroll = uint64_t(d.count);
+      break;
+    case Directive::Jam:
+      own.jam = uint64_t(d.count);
+      break;
+    case Directive::Prefetch:
+      own.prefetch =
+          b.getDictionaryAttr(b.getNamedAttr(program.tensors[d.tensor].name, b.getI64IntegerAttr(d.count)));
+      break;
+    }
+    return dialect::DirectivesAttr::get(b.getContext(), own);
+  }
+
   /// By loop; null where nothing is said of any.
-  DictionaryAttr
-  directives(Builder &b, function_ref<void(const std::string &, const support::SourceRange &)> place) const {
+  DictionaryAttr directives(Builder &b, Places place) const {
     using Directive = notation::LoopSchedule::Directive;
     llvm::MapVector<StringRef, dialect::DirectivesAttr> loops;
     for (const Directive &d : statement.loops.directives) {
-      const auto count = uint64_t(d.count);
-      // The dialect's ways are those of the notation.
-      auto threads = d.kind == Directive::Parallelize
-                         ? dialect::ThreadsAttr::get(b.getContext(), dialect::Threads(d.threads))
-                         : dialect::ThreadsAttr();
-      auto own = dialect::DirectivesAttr::get(b.getContext(), {}, threads,
-                                              d.kind == Directive::Vectorize ? count : 0,
-                                              d.kind == Directive::Unroll ? count : 0);
       dialect::DirectivesAttr &all = loops[d.loop];
-      all = own.orElse(all);
-      place((d.kind == Directive::Parallelize ? "parallelize "
-             : d.kind == Directive::Vectorize ? "vectorize "
-                                              : "unroll ") +
-                d.loop,
-            d.range);
+      all = directive(b, d).orElse(all);
+      place(std::string(notation::nameOf(d.kind)) + " " + d.loop, d.range);
     }
     SmallVector<NamedAttribute> named;
     for (auto &[loop, all] : loops)

@@ -179,7 +179,8 @@ private:
         std::tie(buffer, index) = std::pair(load.getMemRef(), load.getIndices()[0]);
       else if (auto segment = dyn_cast<dialect::SegmentOp>(op))
         std::tie(buffer, index) = std::pair(segment.getPositions(), segment.getAt());
-      if (index != loop.getInductionVar() || !rows.isDefinedOutsideOfLoop(buffer))
+      if (index != loop.getInductionVar() || !rows.isDefinedOutsideOfLoop(buffer) ||
+          isPrefetchScheduled(loop, buffer))
         continue;
       Type type = cast<MemRefType>(buffer.getType()).getElementType();
       const int64_t bits = type.isIndex() ? 64 : type.getIntOrFloatBitWidth();

@@ -285,6 +285,19 @@ static void nameBuffers(StringRef tensor, const format::Layout &layout, ValueRan
     levels::named(value, (tensor + "_dim" + Twine(dim)).str());
 }
 
+/// The operands of which a schedule says whether they are prefetched.
+static llvm::SetVector<StringAttr> prefetchedOperands(func::FuncOp func) {
+  llvm::SetVector<StringAttr> names;
+  func.walk([&](Operation *op) {
+    const LoopAttr loop = loopOverSets(op) ? loopOverSets(op) : isa<scf::ForOp>(op) ? loopOf(op) : LoopAttr();
+    const DirectivesAttr said = loop ? loop.getDirectives() : DirectivesAttr();
+    if (said && said.getPrefetch())
+      for (NamedAttribute named : said.getPrefetch())
+        names.insert(named.getName());
+  });
+  return names;
+}
+
 func::FuncOp Lowering::createFunction() {
   SmallVector<Type> inputs;
   for (Type type : func.getArgumentTypes()) {
@@ -304,6 +317,7 @@ func::FuncOp Lowering::createFunction() {
   lowered.setVisibility(func.getVisibility());
   Block *entry = lowered.addEntryBlock();
   b.setInsertionPointToStart(entry);
+  const llvm::SetVector<StringAttr> prefetched = prefetchedOperands(func);
   unsigned next = 0;
   auto take = [&](size_t count) {
     next += unsigned(count);
@@ -317,8 +331,12 @@ func::FuncOp Lowering::createFunction() {
     }
     const format::Layout layout = format::layout(getEncoding(type).getValue());
     ValueRange fields = take(layout.fields.size()), sizes = take(size_t(type.getRank()));
-    if (auto name = func.getArgAttrOfType<StringAttr>(arg.getArgNumber(), kNameAttr))
+    if (auto name = func.getArgAttrOfType<StringAttr>(arg.getArgNumber(), kNameAttr)) {
       nameBuffers(name, layout, fields, sizes);
+      if (llvm::is_contained(prefetched, name))
+        for (Value field : fields)
+          lowered.setArgAttr(cast<BlockArgument>(field).getArgNumber(), kNameAttr, name);
+    }
     addStorage(arg, fields, sizes);
   }
   return lowered;

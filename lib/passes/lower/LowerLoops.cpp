@@ -94,9 +94,7 @@ struct LowerLoops : impl::LowerLoopsBase<LowerLoops> {
     llvm::StringSet<> found;
     SmallVector<Operation *> chosen;
     getOperation()->walk([&](Operation *op) {
-      LoopAttr loop = isa<IterateOp>(op)     ? cast<IterateOp>(op).getLoop()
-                      : isa<CoiterateOp>(op) ? cast<CoiterateOp>(op).getLoop()
-                                             : LoopAttr();
+      const LoopAttr loop = loopOverSets(op);
       if (loop && llvm::is_contained(loops, indexOf(loop))) {
         found.insert(indexOf(loop));
         chosen.push_back(op);

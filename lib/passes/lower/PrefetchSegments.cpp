@@ -149,6 +149,16 @@ private:
   SmallVector<memref::StoreOp> found; ///< the first in each buffer: others store to the same cache lines
 };
 
+/// Whether the schedule says whether the tensor is prefetched in the loop: tulle-prefetch does so.
+bool isPrefetchScheduled(IterateOp op, Value tensor) {
+  const DirectivesAttr said = op.getLoop().getDirectives();
+  auto argument = dyn_cast<BlockArgument>(tensor);
+  auto function = argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()) : func::FuncOp();
+  auto name =
+      function ? function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), kNameAttr) : StringAttr();
+  return said && name && said.prefetchOf(name);
+}
+
 } // namespace
 
 void Lowering::prefetch(IterateOp op, const Space &space, Value position) {
@@ -176,6 +186,7 @@ void Lowering::prefetch(IterateOp op, const Space &space, Value position) {
     // Under a condition the parent may be no entry.
     if (!locate || selected.getCondition() || locate.getCoordinate() != op.getBody().getArgument(0) ||
         theirs.storage.encoding.levels[level].format.kind != format::LevelKind::Compressed ||
+        isPrefetchScheduled(op, selected.getTensor()) ||
         (locate.getParent() && op->isAncestor(locate.getParent().getParentBlock()->getParentOp())))
       continue; // in a body that is emitted several times, an iterator is known from before
     if (!ofBounds) {

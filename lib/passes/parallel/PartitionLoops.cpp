@@ -457,9 +457,10 @@ struct Parallelize : passes::impl::ParallelizeBase<Parallelize> {
 
   LogicalResult partition(Operation *loop, Settings settings) {
     Operation *named = scheduledLoop(loop);
-    const Threads wanted = named ? attrOf(named).getDirectives().getParallelize().getValue() : Threads::Auto;
+    const Threads wanted =
+        named ? loopOverSets(named).getDirectives().getParallelize().getValue() : Threads::Auto;
     if (named && named != loop)
-      settings.inner = attrOf(named).getIndex();
+      settings.inner = loopOverSets(named).getIndex();
     if (wanted == Threads::None)
       return explainChoice(getOperation(), "threads: none, as the schedule says"), success();
     std::string needs;
@@ -487,7 +488,7 @@ struct Parallelize : passes::impl::ParallelizeBase<Parallelize> {
   static Operation *scheduledLoop(Operation *loop) {
     Operation *found = nullptr;
     loop->walk<WalkOrder::PreOrder>([&](Operation *op) {
-      const DirectivesAttr said = isLoop(op) ? attrOf(op).getDirectives() : DirectivesAttr();
+      const DirectivesAttr said = isLoop(op) ? loopOverSets(op).getDirectives() : DirectivesAttr();
       if (!said || !said.getParallelize())
         return WalkResult::advance();
       found = op;
@@ -497,7 +498,7 @@ struct Parallelize : passes::impl::ParallelizeBase<Parallelize> {
   }
 
   static LogicalResult refuse(Operation *loop, const std::string &needs) {
-    const StringRef index = attrOf(loop).getIndex().getValue();
+    const StringRef index = loopOverSets(loop).getIndex().getValue();
     StringRef name = index;
     name.consume_back(program::kBlockSuffix);
     return mlir::emitError(locationOf(loop, ("parallelize " + name).str()))

@@ -7,22 +7,13 @@ using namespace tulle::dialect;
 
 namespace tulle::parallel {
 
-LoopAttr attrOf(Operation *loop) {
-  if (auto iterate = dyn_cast<IterateOp>(loop))
-    return iterate.getLoop();
-  return cast<CoiterateOp>(loop).getLoop();
-}
-
-LoopKind kindOf(Operation *loop) { return attrOf(loop).getKind(); }
+LoopKind kindOf(Operation *loop) { return loopOverSets(loop).getKind(); }
 
 void record(Operation *loop, Threads threads) {
-  const LoopAttr attr = attrOf(loop);
+  const LoopAttr attr = loopOverSets(loop);
   const DirectivesAttr said =
-      attr.getDirectives() ? attr.getDirectives() : DirectivesAttr::get(loop->getContext(), {}, {}, 0, 0);
-  const LoopAttr recorded = attr.withDirectives(said.withThreads(threads));
-  if (auto iterate = dyn_cast<IterateOp>(loop))
-    return iterate.setLoopAttr(recorded);
-  cast<CoiterateOp>(loop).setLoopAttr(recorded);
+      attr.getDirectives() ? attr.getDirectives() : DirectivesAttr::get(loop->getContext(), Directives());
+  setLoopOverSets(loop, attr.withDirectives(said.withThreads(threads)));
 }
 
 SmallVector<Value> initValues(Operation *loop) {

@@ -28,7 +28,6 @@ struct Settings {
 };
 
 dialect::LoopKind kindOf(Operation *loop);
-dialect::LoopAttr attrOf(Operation *loop);
 /// Lets the loop say how it is divided among threads, as copies of it then do.
 void record(Operation *loop, dialect::Threads threads);
 llvm::SmallVector<Value> initValues(Operation *loop);

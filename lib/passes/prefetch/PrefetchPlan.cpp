@@ -23,7 +23,7 @@ PrefetchPlan::PrefetchPlan(OpBuilder &b, scf::ForOp outerLoop, const Vectorizati
     bool loads = false;
     Value index = load.getIndices()[0];
     if (inner.shapeOf(index) != LaneShape::Consecutive || !outer.isDefinedOutsideOfLoop(load.getMemRef()) ||
-        !addAddress(index, found, loads))
+        isPrefetchScheduled(loop, load.getMemRef()) || !addAddress(index, found, loads))
       continue;
     if (!loads) {
       if (isFunctionOfIndex(index, loop, outer))

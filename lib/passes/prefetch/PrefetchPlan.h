@@ -51,6 +51,13 @@ private:
   bool addAddress(Value value, llvm::SetVector<mlir::Operation *> &found, bool &loads) const;
 };
 
+/// The operand that a buffer is of, by its name; empty for others. Functions name the buffers of what a
+/// schedule says is prefetched.
+llvm::StringRef operandOf(mlir::Value buffer);
+/// Whether the schedule says of the loop, or of one around it, whether the buffer's operand is prefetched:
+/// then nothing else decides.
+bool isPrefetchScheduled(mlir::scf::ForOp loop, mlir::Value buffer);
+
 /// Prefetches the rows that later iterations of the loop around a reduction select by a coordinate, where
 /// these are remote, or what follows its rows in memory, where they are consecutive (SDDMM; experiments 014
 /// and 045).

@@ -514,9 +514,7 @@ private:
           found.insert({statement, loop.getLoop().getIndex()});
     });
     WalkResult result = getOperation()->walk([&](Operation *op) {
-      auto iterate = dyn_cast<IterateOp>(op);
-      auto coiterate = dyn_cast<CoiterateOp>(op);
-      const LoopAttr loop = iterate ? iterate.getLoop() : coiterate ? coiterate.getLoop() : LoopAttr();
+      const LoopAttr loop = loopOverSets(op);
       const DirectivesAttr said = loop ? loop.getDirectives() : DirectivesAttr();
       const ArrayAttr place = said ? said.getComputeAt() : ArrayAttr();
       if (!place || place.empty() || !loop.getOf() || llvm::all_of(place, [&](Attribute at) {

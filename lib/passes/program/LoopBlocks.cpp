@@ -63,9 +63,9 @@ static LoopAttr ofBlocks(LoopAttr loop) {
   StringAttr index =
       loop.getIndex() ? StringAttr::get(context, loop.getIndex().getValue() + kBlockSuffix) : StringAttr();
   DirectivesAttr own = loop.getDirectives();
-  return LoopAttr::get(context, loop.getKind(), index, loop.getOf(),
-                       own ? DirectivesAttr::get(context, own.getComputeAt(), own.getParallelize(), 0, 0)
-                           : DirectivesAttr());
+  if (own)
+    own = DirectivesAttr::get(context, {own.getComputeAt(), own.getParallelize(), 0, 0, 0, {}});
+  return LoopAttr::get(context, loop.getKind(), index, loop.getOf(), own);
 }
 
 IterateOp inBlocks(IterateOp loop, const Blocks &blocks) {
@@ -74,9 +74,11 @@ IterateOp inBlocks(IterateOp loop, const Blocks &blocks) {
   LoopAttr attr = loop.getLoop();
   auto outer = IterateOp::create(b, loc, loop.getResultTypes(), blocks.range, loop.getInits(), ofBlocks(attr),
                                  /*each=*/false);
-  if (DirectivesAttr own = attr.getDirectives())
-    loop.setLoopAttr(attr.withDirectives(
-        DirectivesAttr::get(b.getContext(), own.getComputeAt(), {}, own.getVectorize(), own.getUnroll())));
+  if (DirectivesAttr own = attr.getDirectives()) {
+    Directives said = own.all();
+    said.parallelize = {};
+    loop.setLoopAttr(attr.withDirectives(DirectivesAttr::get(b.getContext(), said)));
+  }
   SmallVector<Type> types{b.getIndexType()};
   llvm::append_range(types, loop.getResultTypes());
   Block *body = b.createBlock(&outer.getBody(), {}, types, SmallVector<Location>(types.size(), loc));

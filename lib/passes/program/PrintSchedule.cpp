@@ -19,13 +19,6 @@ namespace {
 /// The loops around an innermost one, outermost first.
 using Nest = SmallVector<LoopAttr>;
 
-LoopAttr attrOf(Operation *op) {
-  if (auto iterate = dyn_cast<IterateOp>(op))
-    return iterate.getLoop();
-  auto coiterate = dyn_cast<CoiterateOp>(op);
-  return coiterate ? coiterate.getLoop() : LoopAttr();
-}
-
 class StatementSchedule {
 public:
   StatementSchedule(func::FuncOp function, std::string target)
@@ -67,7 +60,7 @@ private:
   }
 
   static void nestsBelow(Operation *op, Nest &above, SmallVectorImpl<Nest> &nests) {
-    const LoopAttr loop = attrOf(op);
+    const LoopAttr loop = loopOverSets(op);
     if (loop)
       above.push_back(loop);
     const size_t before = nests.size();
@@ -175,7 +168,7 @@ std::string ProgramSchedule::places(ModuleOp fused) const {
   for (auto function : fused.getOps<func::FuncOp>()) {
     llvm::SetVector<Attribute> here;
     function.walk<WalkOrder::PreOrder>([&](Operation *op) {
-      const LoopAttr loop = attrOf(op);
+      const LoopAttr loop = loopOverSets(op);
       if (!loop || !loop.getOf())
         return;
       here.insert_range(loop.getOf());
@@ -204,7 +197,7 @@ std::string ProgramSchedule::places(ModuleOp fused) const {
 std::string ProgramSchedule::threads(ModuleOp fused) const {
   llvm::MapVector<std::pair<StringRef, StringRef>, std::optional<Threads>> ways;
   fused.walk<WalkOrder::PreOrder>([&](Operation *op) {
-    const LoopAttr loop = attrOf(op);
+    const LoopAttr loop = loopOverSets(op);
     const DirectivesAttr said = loop ? loop.getDirectives() : DirectivesAttr();
     const bool inner = op->getParentOfType<IterateOp>() || op->getParentOfType<CoiterateOp>();
     const ThreadsAttr threads = said ? said.getParallelize() : ThreadsAttr();

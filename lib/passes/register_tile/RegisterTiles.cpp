@@ -435,7 +435,7 @@ struct RegisterTilesPass : impl::RegisterTilesBase<RegisterTilesPass> {
       std::optional<ReductionNest> nest = matchReductionNest(loop);
       // A tile is more iterations at a time than a schedule asks for.
       const unsigned scheduled = nest ? scheduledLanes(nest->inner) : 0;
-      if (!nest || scheduled == 1 || isUnrollScheduled(nest->top()))
+      if (!nest || scheduled == 1 || isBodyScheduled(nest->top()))
         continue;
       const iteration::Choice<unsigned> length =
           model.vectorLength(nest->legality.widestBits, scheduled ? scheduled : vl);

@@ -234,7 +234,7 @@ void LoopEmitter::fillBody(Block &block, LoopState s, unsigned depth, const Visi
 }
 
 dialect::LoopAttr LoopEmitter::loopAttr(unsigned depth) {
-  const std::string loop = iteration::nameOf(plan.order[depth], nameOfIndices(statement.generic));
+  const std::string loop = iteration::nameOfLoop(plan, depth, nameOfIndices(statement.generic));
   return loopAttr(isReduction(depth) ? dialect::LoopKind::Reduction : dialect::LoopKind::Parallel,
                   b.getStringAttr(loop));
 }
@@ -254,7 +254,7 @@ dialect::LoopAttr LoopEmitter::loopAttr(dialect::LoopKind kind, StringAttr index
 /// of what two lists have in common.
 dialect::Strategy LoopEmitter::strategyOf(unsigned depth, const VisitedSet &set) {
   const dialect::ScheduleAttr schedule = dialect::scheduleOf(statement.generic);
-  const std::string loop = iteration::nameOf(plan.order[depth], nameOfIndices(statement.generic));
+  const std::string loop = iteration::nameOfLoop(plan, depth, nameOfIndices(statement.generic));
   if (std::optional<dialect::Strategy> scheduled = schedule ? schedule.strategyOf(loop) : std::nullopt) {
     const bool intersects =
         !set.flags && set.minterms == ArrayRef<unsigned>{(1u << set.participants.size()) - 1};
@@ -295,13 +295,20 @@ LogicalResult LoopEmitter::checkDirectives(StringAttr loop, dialect::DirectivesA
            << "no loop " << name << ": the loops are " << names(madeLoops);
   if (said.getParallelize() && statement.assembled)
     return refuse("parallelize ") << "a new tensor is assembled in parallel as its algorithm allows";
-  const StringRef steps = "is a co-iteration, each step of which depends on the one before; strategy(";
-  if (said.getVectorize() && coiterations.contains(loop))
-    return refuse("vectorize ") << "the loop over " << name << " " << steps << name
-                                << ", blocks) compares vectors of coordinates";
-  if (said.getUnroll() && coiterations.contains(loop))
-    return refuse("unroll ") << "the loop over " << name << " " << steps << name
-                             << ", blocks) takes several coordinates at a time";
+  if (coiterations.contains(loop)) {
+    const std::string steps =
+        ("the loop over " + name +
+         " is a co-iteration, each step of which depends on the one before; strategy(" + name + ", blocks) ")
+            .str();
+    if (said.getVectorize())
+      return refuse("vectorize ") << steps << "compares vectors of coordinates";
+    if (said.getUnroll())
+      return refuse("unroll ") << steps << "takes several coordinates at a time";
+    if (said.getJam())
+      return refuse("jam ") << steps << "takes several coordinates at a time";
+    if (said.getPrefetch())
+      return refuse("prefetch ") << steps << "reads its coordinates in order";
+  }
   if (said.getVectorize() && loop != madeLoops.back())
     return refuse("vectorize ") << "vectors are iterations of the innermost loop, which is over "
                                 << madeLoops.back().getValue();
@@ -316,12 +323,18 @@ LoopEmitter::Carried LoopEmitter::loop(const LoopState &s, unsigned depth, const
   if (counted)
     inits.push_back(constant(0));
   TypeRange types = ValueRange(inits).getTypes();
+  const bool isTiled = statement.tiles.areOf(plan.order[depth].index);
   Value range;
-  if (set.hasGaps()) {
-    Value zero = constant(0);
-    range = dialect::RangeOp::create(b, loc, zero, extent(s, depth));
+  if (set.hasGaps() || isTiled) {
+    auto [lo, hi] = bounds(s, depth);
+    range = dialect::RangeOp::create(b, loc, lo, hi);
   }
-  SmallVector<Value> spaces = llvm::map_to_vector(who, [&](unsigned o) { return space(s, o); });
+  SmallVector<Value> spaces = llvm::map_to_vector(who, [&](unsigned o) {
+    Value all = space(s, o);
+    return isTiled ? dialect::RestrictOp::create(b, loc, all.getType(), all, range).getResult() : all;
+  });
+  if (!set.hasGaps())
+    range = {};
   if (!set.flags && (who.empty() || (who.size() == 1 && set.minterms[0] == 1))) {
     auto op = IterateOp::create(b, loc, types, who.empty() ? range : spaces[0], inits, loopAttr(depth),
                                 !counted && visitsEach(s, depth, who));
@@ -473,11 +486,40 @@ Value LoopEmitter::indexValue(const LoopState &s, unsigned index) {
   Arith a{b, loc};
   Value sum;
   for (auto [d, v] : llvm::enumerate(plan.order))
-    if (v.index == index && s.coordinates[d]) {
+    if (v.index == index && s.coordinates[d] && !v.isOverTiles) {
       Value digit = a.mul(s.coordinates[d], v.stride);
       sum = sum ? a.add(sum, digit) : digit;
     }
   return sum ? sum : a.constant(0);
+}
+
+/// Where the coordinates of loop `depth` begin and end.
+std::pair<Value, Value> LoopEmitter::bounds(const LoopState &s, unsigned depth) {
+  if (statement.tiles.areOf(plan.order[depth].index))
+    return tileBounds(s, plan.order[depth].index, plan.names[depth]);
+  Value zero = constant(0);
+  return {zero, extent(s, depth)};
+}
+
+/// The same of what an index is split into: tiles are counted from 0, and the coordinates of one are those of
+/// the loop that was split.
+std::pair<Value, Value> LoopEmitter::tileBounds(const LoopState &s, unsigned index, const std::string &loop) {
+  const iteration::Split *split = statement.tiles.madeBy(loop);
+  if (!split)
+    return {constant(0), sizes[index]};
+  auto [lo, hi] = tileBounds(s, index, split->loop);
+  Value size = constant(split->size), width = size, all = b.createOrFold<arith::SubIOp>(loc, hi, lo);
+  auto ceilDiv = [&](Value x, Value y) { return b.createOrFold<arith::CeilDivUIOp>(loc, x, y); };
+  if (split->divides)
+    width = ceilDiv(all, size);
+  if (split->outer == loop) // tiles that no coordinate is left for are not counted
+    return {constant(0),
+            ceilDiv(all, split->divides ? b.createOrFold<arith::MaxUIOp>(loc, width, constant(1)) : width)};
+  const std::string &tile = statement.tiles.innermost(split->outer);
+  const auto at = size_t(llvm::find(plan.names, tile) - plan.names.begin());
+  Value first =
+      b.createOrFold<arith::AddIOp>(loc, lo, b.createOrFold<arith::MulIOp>(loc, s.coordinates[at], width));
+  return {first, b.createOrFold<arith::MinUIOp>(loc, hi, b.createOrFold<arith::AddIOp>(loc, first, width))};
 }
 
 /// How many coordinates loop `depth` has: the digit's modulus, less where the index would pass the end of its
@@ -485,13 +527,21 @@ Value LoopEmitter::indexValue(const LoopState &s, unsigned index) {
 Value LoopEmitter::extent(const LoopState &s, unsigned depth) {
   Arith a{b, loc};
   const LoopVar &v = plan.order[depth];
+  if (statement.tiles.areOf(v.index)) {
+    auto [lo, hi] = tileBounds(s, v.index, plan.names[depth]);
+    return b.createOrFold<arith::SubIOp>(loc, hi, lo);
+  }
   Value left = b.createOrFold<arith::SubIOp>(loc, sizes[v.index], indexValue(s, v.index));
   Value count = v.stride == 1 ? left : a.div(a.add(left, a.constant(v.stride - 1)), v.stride);
   return v.modulus == 0 ? count : b.createOrFold<arith::MinUIOp>(loc, count, a.constant(v.modulus));
 }
 
-/// Size of an index: of any dimension it is the plain subscript of, a statically known one first.
+/// Size of an index: what the schedule says, or that of any dimension it is the plain subscript of, a
+/// statically known one first.
 Value LoopEmitter::dimSize(unsigned index) {
+  if (const dialect::ScheduleAttr schedule = dialect::scheduleOf(statement.generic))
+    if (std::optional<int64_t> size = schedule.boundOf(nameOfIndices(statement.generic)[index]))
+      return arith::ConstantIndexOp::create(b, loc, *size);
   const SparseOperand *found = nullptr;
   unsigned dim = 0;
   for (const SparseOperand &operand : statement.operands)

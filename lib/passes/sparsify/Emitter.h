@@ -150,6 +150,8 @@ private:
   Value indexValue(const LoopState &s, unsigned index);
   Value subscriptValue(const LoopState &s, const iteration::Subscript &subscript);
   Value extent(const LoopState &s, unsigned depth);
+  std::pair<Value, Value> bounds(const LoopState &s, unsigned depth);
+  std::pair<Value, Value> tileBounds(const LoopState &s, unsigned index, const std::string &loop);
   Value dimSize(unsigned index);
   Value space(const LoopState &s, unsigned operand);
   Value iteratorOf(const LoopState &s, unsigned operand) const;

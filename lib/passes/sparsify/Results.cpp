@@ -151,9 +151,21 @@ AffineMap LoopEmitter::insertionOrder() const {
           return false;
     return true;
   };
+  // Tiles one after the other, and in each what it has, are all in order.
+  auto isInTiles = [&](unsigned depth) {
+    unsigned next = depth;
+    while (next + 1 < plan.order.size() && plan.order[next].isOverTiles &&
+           plan.order[next + 1].index == plan.order[depth].index)
+      ++next;
+    return !plan.order[next].isOverTiles;
+  };
   SmallVector<AffineExpr> digits;
   for (unsigned depth = 0; depth < plan.order.size() && !isReduction(depth) && ascending(depth); ++depth) {
     const iteration::LoopVar &v = plan.order[depth];
+    if (v.isOverTiles && isInTiles(depth))
+      continue;
+    if (v.isOverTiles)
+      break;
     unsigned dim =
         llvm::find_if(subscripts, [&](auto &s) { return s.terms[0].first == v.index; }) - subscripts.begin();
     AffineExpr digit = getAffineDimExpr(dim, context).floorDiv(v.stride);

@@ -243,6 +243,8 @@ struct Sparsify : impl::SparsifyBase<Sparsify> {
       return failure();
     OpBuilder b(generic);
     if (std::optional<StorageTraversal> traversal = planStorageTraversal(*statement)) {
+      if (!statement->tiles.empty())
+        return refuseTiles(*statement, *traversal);
       LoopEmitter emitter(b, *statement, traversal->plan, chosen);
       return replace(emitter, generic, emitter.emit(*traversal));
     }
@@ -250,6 +252,8 @@ struct Sparsify : impl::SparsifyBase<Sparsify> {
     if (auto *conversion = std::get_if<iteration::Conversion>(&planned))
       return generic.emitError("operand ") << conversion->operand << " does not fit the loops of the others ("
                                            << conversion->reason << "); run tulle-resolve-order first";
+    if (failed(statement->addTiles(std::get<iteration::Plan>(planned))))
+      return failure();
     LoopEmitter emitter(b, *statement, std::get<iteration::Plan>(planned), chosen);
     const dialect::ScheduleAttr schedule = dialect::scheduleOf(generic);
     if (!(schedule && schedule.getStrategy()) && emitter.isOverBudget())
@@ -263,6 +267,15 @@ struct Sparsify : impl::SparsifyBase<Sparsify> {
       }
     explain(*statement, std::get<iteration::Plan>(planned));
     return replace(emitter, generic, emitter.emit());
+  }
+
+  static LogicalResult refuseTiles(const SparseStatement &statement, const StorageTraversal &traversal) {
+    const StringRef loop = dialect::scheduleOf(statement.generic).splits().front().getLoop().getValue();
+    return mlir::emitError(dialect::locationOf(statement.generic, ("split " + loop).str()))
+           << "the loops follow " << nameOfOperand(statement.generic, traversal.operand)
+           << " as it is stored, which is no order of indices that could be cut; convert it to a format "
+              "whose "
+              "levels are";
   }
 
   static std::variant<iteration::Plan, iteration::Conversion> planLoops(SparseStatement &statement) {

@@ -2,7 +2,7 @@
 // starts.
 #pragma once
 #include "dialect/Dialect.h"
-#include "iteration/Plan.h"
+#include "iteration/Tiles.h"
 #include "passes/sparsify/Algebra.h"
 
 namespace tulle::passes {
@@ -33,6 +33,7 @@ struct SparseStatement {
   std::optional<unsigned> pattern;     ///< input whose pattern a sparse result shares
   bool assembled = false;              ///< the result is a new sparse tensor: the loops insert its entries
   iteration::WantedOrder wanted;       ///< of its loops, by its schedule
+  iteration::Tiles tiles;              ///< of its loops, by its schedule
 
   /// The operand that is iterated for this one.
   unsigned leaderOf(unsigned operand) const { return operands[operand].leader.value_or(operand); }
@@ -41,9 +42,12 @@ struct SparseStatement {
   SparseOperand &result() { return operands.back(); }
   const SparseOperand &result() const { return operands.back(); }
   std::vector<iteration::Operand> planOperands() const;
+  /// Without loops over tiles.
   std::variant<iteration::Plan, iteration::Conversion> plan() const {
     return iteration::plan(reduction, planOperands(), wanted);
   }
+  /// Adds the loops over tiles; fails with a diagnostic where that cannot be.
+  mlir::LogicalResult addTiles(iteration::Plan &plan) const;
   format::Encoding storedOrder() const;
 
   /// Fails with a diagnostic for what is not a statement over tensors that can hold data: several results,

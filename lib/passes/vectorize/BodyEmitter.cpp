@@ -85,7 +85,7 @@ void BodyEmitter::prefetch(int64_t iterations, int64_t offset, function_ref<bool
   loop.getBody()->walk([&](memref::LoadOp load) {
     Value index = load.getIndices()[0];
     if (shapeOf(index) != LaneShape::Consecutive || hoistedLoads.contains(load) || load == keptLoad ||
-        (which && !which(load)))
+        (which && !which(load)) || isPrefetchScheduled(loop, load.getMemRef()))
       return;
     const int64_t bytes = load.getType().getIntOrFloatBitWidth() / 8;
     if ((offset * bytes) % cacheLineBytes < lanes.count * bytes)
@@ -241,6 +241,8 @@ void BodyEmitter::emitOp(Operation *op) {
       emitStore(store, asVector(store.getValueToStore()), maskAt(op));
     return;
   }
+  if (auto prefetch = dyn_cast<memref::PrefetchOp>(op))
+    return emitPrefetches(prefetch);
   Value result = op->getResult(0);
   if (isEmitted(result))
     return;
@@ -340,6 +342,15 @@ Values BodyEmitter::reloadedIndices(Value index) {
     indices.push_back(copy.lookup(index));
   }
   return indices;
+}
+
+/// Of each lane, or of the first of consecutive ones.
+void BodyEmitter::emitPrefetches(memref::PrefetchOp prefetch) {
+  Value index = prefetch.getIndices()[0], buffer = scalar(prefetch.getMemref());
+  if (shapeOf(index) != LaneShape::Varying)
+    return emitPrefetch(b, loc, buffer, scalar(index), prefetch.getIsWrite());
+  for (Value at : laneIndices(index, readsInactiveLanes ? Value() : maskAt(prefetch)))
+    emitPrefetch(b, loc, buffer, at, prefetch.getIsWrite());
 }
 
 void BodyEmitter::emitStore(memref::StoreOp store, Value value, Value mask, bool nonTemporal) {

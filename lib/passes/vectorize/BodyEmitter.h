@@ -105,6 +105,7 @@ private:
   Value emitGather(mlir::memref::LoadOp load, Value mask);
   llvm::SmallVector<Value> laneIndices(Value index, Value mask);
   llvm::SmallVector<Value> reloadedIndices(Value index);
+  void emitPrefetches(mlir::memref::PrefetchOp prefetch);
   void emitStore(mlir::memref::StoreOp store, Value value, Value mask, bool nonTemporal = false);
   void emitScatter(Value value, Value buffer, Value indices, Value mask);
   Value strideTwoStart(Value index);

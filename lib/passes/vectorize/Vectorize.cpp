@@ -377,7 +377,7 @@ private:
 scf::ForOp versionBySampling(scf::ForOp loop, const iteration::CostModel &model) {
   scf::ForOp rows = rowLoopOf(loop);
   std::optional<VectorizationLegality> legality = rows ? analyzeLoop(loop) : std::nullopt;
-  if (!legality || !legality->gathers || legality->scatters || legality->branches ||
+  if (!legality || !legality->gathers || legality->scatters || legality->branches || legality->prefetches ||
       legality->reductions.empty())
     return {};
   SmallVector<Value> coordinates = gatherCoordinates(*legality);
@@ -446,8 +446,10 @@ struct VectorizePass : impl::VectorizeBase<VectorizePass> {
 private:
   /// Whether the schedule says something of the loops inside.
   static bool isScheduled(scf::ForOp loop) {
-    return llvm::any_of(loopsIn(loop),
-                        [](scf::ForOp inner) { return scheduledLanes(inner) || scheduledUnroll(inner); });
+    return isBodyScheduled(loop) || anyIn(loop, [](Operation *op) {
+             auto inner = dyn_cast<scf::ForOp>(op);
+             return (inner && scheduledLanes(inner) != 0) || isa<memref::PrefetchOp>(op);
+           });
   }
 
   static void refuse(scf::ForOp loop, const MissedVectorization &missed) {
@@ -459,7 +461,7 @@ private:
 
   /// LLVM vectorizes consecutive accesses well, but not the loops that powers become.
   static bool isConsecutive(const VectorizationLegality &legality) {
-    return !legality.gathers && !legality.branches && legality.reductions.empty() &&
+    return !legality.gathers && !legality.branches && !legality.prefetches && legality.reductions.empty() &&
            !anyIn(legality.loop, [](Operation *op) { return isa<math::IPowIOp>(op); });
   }
 

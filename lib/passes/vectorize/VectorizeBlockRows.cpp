@@ -263,8 +263,9 @@ struct VectorizeBlockRowsPass : impl::VectorizeBlockRowsBase<VectorizeBlockRowsP
     const iteration::CostModel model = dialect::costModel(getOperation());
     std::vector<VectorizedBlockRow> rows;
     getOperation().walk([&](scf::ForOp loop) {
-      const bool scheduled = llvm::any_of(
-          loopsIn(loop), [](scf::ForOp inner) { return scheduledLanes(inner) || scheduledUnroll(inner); });
+      const bool scheduled = isBodyScheduled(loop) || llvm::any_of(loopsIn(loop), [](scf::ForOp inner) {
+                               return scheduledLanes(inner) != 0;
+                             });
       if (std::optional<BlockRow> blocks = scheduled ? std::nullopt : matchBlockRow(loop))
         if (VectorizedBlockRow row(std::move(*blocks), model); row.fits())
           rows.push_back(std::move(row));

@@ -1,0 +1,83 @@
+// Reads the text of a schedule, a primitive at a time. Each is checked against the statements that it is put
+// on as it is read; whether the loops can be as it says is known to the passes that make them.
+#pragma once
+#include "format/ExprParser.h"
+#include "notation/Program.h"
+#include <functional>
+#include <set>
+
+namespace tulle::notation {
+
+class ScheduleParser {
+public:
+  ScheduleParser(Program &program, std::string_view text, std::string_view name,
+                 const std::vector<std::string> &strategies);
+  void run();
+
+private:
+  using Token = support::Token;
+  using Directive = LoopSchedule::Directive;
+
+  Program &program;
+  std::string_view text;
+  support::Cursor cursor;
+  const std::vector<std::string> &strategies;
+  std::set<std::string> planned; ///< results
+  std::optional<size_t> only;    ///< the statement that the primitive is put on by name
+
+  /// A loop as a primitive names it: its index, or what a split has called it.
+  struct LoopName {
+    std::string index, text;
+    support::SourceRange range;
+  };
+
+  // Schedule.cpp: primitives, and the statements that they are put on
+  void primitive();
+  std::optional<size_t> target();
+  size_t statementNamed();
+  std::vector<Statement *> statementsWhere(const std::function<bool(const Statement &)> &fits);
+  std::string whereAsked() const;
+
+  // Schedule.cpp: loops
+  LoopName loop();
+  bool isIndex(std::string_view name) const;
+  /// Whether a statement has a loop that a split has called so.
+  bool isPart(std::string_view name) const;
+  [[noreturn]] void failIndex(const Token &name) const;
+  std::vector<Statement *> statementsOver(const std::vector<LoopName> &loops);
+  int64_t count(std::string_view what, int64_t least, int64_t most);
+  void direct(Directive directive, const LoopName &over, const Token &primitive);
+  void direct(Directive directive, const LoopName &over, const Token &primitive,
+              const std::vector<Statement *> &statements);
+  void reorder(const Token &primitive);
+  void strategy(const Token &primitive);
+  void parallelize(const Token &primitive);
+  void vectorize(const Token &primitive);
+  void unroll(const Token &primitive);
+  void jam(const Token &primitive);
+  void powerOfTwo(Directive::Kind kind, std::string_view what, int64_t least, const Token &primitive);
+  void split(const Token &primitive);
+  void divide(const Token &primitive);
+  void splitLoop(bool divides, std::string_view what, const Token &primitive);
+  std::string newLoop();
+  void checkBound(const Statement &statement, const LoopName &over, int64_t size);
+  void bound(const Token &primitive);
+
+  // ScheduleTensors.cpp: results and operands
+  void assemble(const Token &primitive);
+  const TensorDecl &resultNamed(const Token &name);
+  void convert(const Token &primitive);
+  void decompose(const Token &primitive);
+  void prefetch(const Token &primitive);
+
+  // ScheduleTensors.cpp: where statements are computed
+  void computeAt(const Token &primitive);
+  void computeRoot(const Token &primitive);
+  void computeInline(const Token &primitive);
+  std::string placeNamed(const Token &loop) const;
+  void precompute(const Token &primitive);
+  size_t producerNamed(const Token &primitive);
+  void placeAt(size_t producer, std::vector<std::string> loops, const Token &primitive);
+};
+
+} // namespace tulle::notation

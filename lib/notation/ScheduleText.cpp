@@ -1,0 +1,92 @@
+// A schedule as canonical text, and the names that it uses.
+#include "notation/Program.h"
+#include <algorithm>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <set>
+
+namespace tulle::notation {
+
+std::string nameOf(const Program &program, const Statement &statement) {
+  unsigned number = 1;
+  for (const Statement *s = program.statements.data(); s != &statement; ++s)
+    number += s->lhs.tensor == statement.lhs.tensor;
+  const std::string &result = program.tensors[statement.lhs.tensor].name;
+  return number == 1 ? result : fmt::format("{}#{}", result, number);
+}
+
+format::Encoding conversionTarget(const Program &program, const LoopSchedule::Conversion &conversion) {
+  format::Encoding target = conversion.format;
+  // Widths that are not named are those of the operand, of which two bits do for its own format only; a
+  // dense one has none.
+  const format::Encoding &own = program.tensors[conversion.tensor].encoding;
+  const unsigned coordinates = own.crdWidth == 2 ? 32 : own.crdWidth;
+  target.posWidth = target.posWidth ? target.posWidth : own.posWidth ? own.posWidth : 64;
+  target.crdWidth = target.crdWidth ? target.crdWidth : coordinates ? coordinates : 64;
+  return target;
+}
+
+std::string_view nameOf(AssemblyPlan plan) {
+  constexpr std::string_view names[] = {"", "count", "bound", "grow"};
+  return names[size_t(plan)];
+}
+
+std::string_view nameOf(Threads threads) {
+  constexpr std::string_view names[] = {"auto", "none", "entries", "disjoint", "reduce", "private"};
+  return names[size_t(threads)];
+}
+
+std::string_view nameOf(LoopSchedule::Directive::Kind kind) {
+  constexpr std::string_view names[] = {"parallelize", "vectorize", "unroll", "jam", "prefetch"};
+  return names[size_t(kind)];
+}
+
+static std::string print(const Program &program, const LoopSchedule::Directive &d) {
+  switch (d.kind) {
+  case LoopSchedule::Directive::Parallelize:
+    return d.threads == Threads::Auto ? fmt::format("parallelize({})", d.loop)
+                                      : fmt::format("parallelize({}, {})", d.loop, nameOf(d.threads));
+  case LoopSchedule::Directive::Prefetch:
+    return fmt::format("prefetch({}, {}, {})", program.tensors[d.tensor].name, d.loop, d.count);
+  case LoopSchedule::Directive::Vectorize:
+  case LoopSchedule::Directive::Unroll:
+  case LoopSchedule::Directive::Jam:
+    break;
+  }
+  return fmt::format("{}({}, {})", nameOf(d.kind), d.loop, d.count);
+}
+
+static std::string print(const std::string &statement, const LoopSchedule::Place &place) {
+  return place.loops.empty() ? fmt::format("compute_root({})", statement)
+                             : fmt::format("compute_at({}, {})", statement, fmt::join(place.loops, ", "));
+}
+
+std::string printSchedule(const Program &program) {
+  std::vector<std::string> primitives = program.rewrites;
+  std::set<unsigned> assembled;
+  for (const Statement &s : program.statements) {
+    const std::string target = program.statements.size() > 1 ? nameOf(program, s) + ": " : std::string();
+    for (const LoopSchedule::Conversion &c : s.loops.conversions)
+      primitives.push_back(fmt::format("{}convert({}, {{ {} }})", target, program.tensors[c.tensor].name,
+                                       format::printBody(c.format)));
+    for (const LoopSchedule::Bound &b : s.loops.bounds)
+      primitives.push_back(fmt::format("{}bound({}, {})", target, b.index, b.size));
+    for (const LoopSchedule::Split &split : s.loops.splits)
+      primitives.push_back(fmt::format("{}{}({}, {}, {}, {})", target, split.divides ? "divide" : "split",
+                                       split.loop, split.outer, split.inner, split.size));
+    if (!s.loops.order.empty())
+      primitives.push_back(fmt::format("{}reorder({})", target, fmt::join(s.loops.order, ", ")));
+    for (const LoopSchedule::Strategy &chosen : s.loops.strategies)
+      primitives.push_back(fmt::format("{}strategy({}, {})", target, chosen.loop, chosen.strategy));
+    for (const LoopSchedule::Directive &directive : s.loops.directives)
+      primitives.push_back(target + print(program, directive));
+    if (s.loops.place && !s.loops.precomputes)
+      primitives.push_back(print(nameOf(program, s), *s.loops.place));
+    if (s.plan != AssemblyPlan::Auto && assembled.insert(s.lhs.tensor).second)
+      primitives.push_back(
+          fmt::format("assemble({}, {})", program.tensors[s.lhs.tensor].name, nameOf(s.plan)));
+  }
+  return fmt::format("{}", fmt::join(primitives, "; "));
+}
+
+} // namespace tulle::notation
