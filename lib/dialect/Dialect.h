@@ -49,6 +49,7 @@ struct Directives {
   ThreadsAttr parallelize = {};
   uint64_t vectorize = 0, unroll = 0, jam = 0;
   mlir::DictionaryAttr prefetch = {};
+  mlir::ArrayAttr cache = {};
 };
 /// The parameters of #tulle.schedule.
 struct SchedulePrimitives {

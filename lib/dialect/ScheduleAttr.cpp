@@ -72,7 +72,9 @@ LogicalResult SplitAttr::verify(function_ref<InFlightDiagnostic()> emitError, St
 
 LogicalResult DirectivesAttr::verify(function_ref<InFlightDiagnostic()> emitError, ArrayAttr place,
                                      ThreadsAttr, uint64_t vectorize, uint64_t unroll, uint64_t,
-                                     DictionaryAttr prefetch) {
+                                     DictionaryAttr prefetch, ArrayAttr cache) {
+  if (cache && (cache.empty() || !llvm::all_of(cache, llvm::IsaPred<StringAttr>)))
+    return emitError() << "expected names of operands in 'cache', got " << cache;
   if (place && !llvm::all_of(place, llvm::IsaPred<StringAttr>))
     return emitError() << "expected names of loops in 'compute_at', got " << place;
   for (uint64_t count : {vectorize, unroll})
@@ -82,11 +84,12 @@ LogicalResult DirectivesAttr::verify(function_ref<InFlightDiagnostic()> emitErro
 }
 
 DirectivesAttr DirectivesAttr::get(MLIRContext *context, const Directives &all) {
-  return get(context, all.computeAt, all.parallelize, all.vectorize, all.unroll, all.jam, all.prefetch);
+  return get(context, all.computeAt, all.parallelize, all.vectorize, all.unroll, all.jam, all.prefetch,
+             all.cache);
 }
 
 Directives DirectivesAttr::all() const {
-  return {getComputeAt(), getParallelize(), getVectorize(), getUnroll(), getJam(), getPrefetch()};
+  return {getComputeAt(), getParallelize(), getVectorize(), getUnroll(), getJam(), getPrefetch(), getCache()};
 }
 
 DirectivesAttr DirectivesAttr::withThreads(Threads threads) const {
@@ -119,6 +122,12 @@ DirectivesAttr DirectivesAttr::orElse(DirectivesAttr other) const {
     said.prefetch = both.getDictionary(getContext());
   }
   take(said.prefetch, others.prefetch);
+  if (said.cache && others.cache) {
+    llvm::SetVector<Attribute> both(others.cache.begin(), others.cache.end());
+    both.insert_range(said.cache);
+    said.cache = ArrayAttr::get(getContext(), both.getArrayRef());
+  }
+  take(said.cache, others.cache);
   return get(getContext(), said);
 }
 
@@ -174,7 +183,7 @@ Location tulle::dialect::locationOf(Operation *statement, StringRef primitive) {
 }
 
 Location tulle::dialect::directiveLocation(Operation *statement, StringRef loop) {
-  for (StringRef primitive : {"parallelize ", "vectorize ", "unroll ", "jam ", "prefetch "})
+  for (StringRef primitive : {"parallelize ", "vectorize ", "unroll ", "jam ", "prefetch ", "cache "})
     if (Location found = locationOf(statement, (primitive + loop).str()); found != statement->getLoc())
       return found;
   return statement->getLoc();

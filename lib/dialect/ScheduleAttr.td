@@ -16,6 +16,7 @@ def Tulle_DirectivesAttr : AttrDef<Tulle_Dialect, "Directives"> {
     | `unroll` | how many iterations stand in the loop's body |
     | `jam` | how many iterations stand in the bodies of the loops inside of it |
     | `prefetch` | by operand, how many iterations ahead its memory is prefetched; 0: it is not |
+    | `cache` | operands of which the loops inside read a copy on the stack |
 
     ```mlir
     #tulle.directives<parallelize = #tulle<threads disjoint>, unroll = 4, prefetch = {x = 16 : i64}>
@@ -26,7 +27,8 @@ def Tulle_DirectivesAttr : AttrDef<Tulle_Dialect, "Directives"> {
                         OptionalParameter<"uint64_t">:$vectorize,
                         OptionalParameter<"uint64_t">:$unroll,
                         OptionalParameter<"uint64_t">:$jam,
-                        OptionalParameter<"::mlir::DictionaryAttr">:$prefetch);
+                        OptionalParameter<"::mlir::DictionaryAttr">:$prefetch,
+                        OptionalParameter<"::mlir::ArrayAttr">:$cache);
   let builders = [AttrBuilder<(ins "const ::tulle::dialect::Directives &":$all)>];
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;

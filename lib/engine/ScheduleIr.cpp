@@ -25,6 +25,9 @@ std::string print(const notation::Program &program, const LoopSchedule::Directiv
   case LoopSchedule::Directive::Prefetch:
     return fmt::format("{} {} operand \"{}\" over \"{}\" by {}", name, target, program.tensors[d.tensor].name,
                        d.loop, d.count);
+  case LoopSchedule::Directive::Cache:
+    return fmt::format("{} {} operand \"{}\" over \"{}\"", name, target, program.tensors[d.tensor].name,
+                       d.loop);
   case LoopSchedule::Directive::Vectorize:
   case LoopSchedule::Directive::Unroll:
   case LoopSchedule::Directive::Jam:

@@ -120,11 +120,11 @@ struct LoopSchedule {
     SourceRange range;
   };
   struct Directive {
-    enum Kind : uint8_t { Parallelize, Vectorize, Unroll, Jam, Prefetch } kind;
+    enum Kind : uint8_t { Parallelize, Vectorize, Unroll, Jam, Prefetch, Cache } kind;
     std::string loop;
     int64_t count = 0;               ///< lanes of a vector, iterations at a time, or how far ahead
     Threads threads = Threads::Auto; ///< of Parallelize
-    unsigned tensor = 0;             ///< of Prefetch: an operand
+    unsigned tensor = 0;             ///< of Prefetch and Cache: an operand
     SourceRange range = {};
   };
   /// The loop becomes one over tiles, `outer`, and one within them.

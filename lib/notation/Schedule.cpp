@@ -30,6 +30,7 @@ void ScheduleParser::primitive() {
   static constexpr std::pair<std::string_view, Parse> primitives[] = {
       {"assemble", &Self::assemble},
       {"bound", &Self::bound},
+      {"cache", &Self::cache},
       {"compute_at", &Self::computeAt},
       {"compute_inline", &Self::computeInline},
       {"compute_root", &Self::computeRoot},

@@ -5,6 +5,7 @@
 #include "notation/Program.h"
 #include <functional>
 #include <set>
+#include <tuple>
 
 namespace tulle::notation {
 
@@ -69,6 +70,11 @@ private:
   void convert(const Token &primitive);
   void decompose(const Token &primitive);
   void prefetch(const Token &primitive);
+  void cache(const Token &primitive);
+  std::tuple<Directive, LoopName, Token> operandIn(Directive::Kind kind, std::string_view what);
+  void directOperand(const Directive &directive, const LoopName &over, const Token &name,
+                     const Token &primitive);
+  static bool readsOf(const Statement &statement, unsigned tensor);
 
   // ScheduleTensors.cpp: where statements are computed
   void computeAt(const Token &primitive);

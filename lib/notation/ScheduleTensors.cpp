@@ -106,30 +106,52 @@ void ScheduleParser::decompose(const Token &primitive) {
   }
 }
 
-//===--- prefetch(A, i, distance) ---===//
+//===--- prefetch(A, i, distance), cache(A, i, stack) ---===//
 
 void ScheduleParser::prefetch(const Token &primitive) {
+  auto [directive, over, name] = operandIn(Directive::Prefetch, "how many iterations ahead");
+  constexpr int64_t most = 1 << 20;
+  directive.count = count("the number of iterations ahead", 0, most);
+  directOperand(directive, over, name, primitive);
+}
+
+void ScheduleParser::cache(const Token &primitive) {
+  auto [directive, over, name] = operandIn(Directive::Cache, "where the copy is");
+  const Token place = cursor.expectWord("where the copy is");
+  if (!place.is("stack"))
+    cursor.fail(place.range, fmt::format("unknown place '{}': a copy is on the stack", place.text));
+  cursor.expect(")", "after the place");
+  directOperand(directive, over, name, primitive);
+}
+
+/// The operand, and the loop, that stand before the comma behind which is `what`.
+std::tuple<ScheduleParser::Directive, ScheduleParser::LoopName, support::Token>
+ScheduleParser::operandIn(Directive::Kind kind, std::string_view what) {
   const Token name = cursor.expectWord("the name of an operand");
-  const auto decl = std::ranges::find(program.tensors, name.text, &TensorDecl::name);
-  const auto tensor = unsigned(decl - program.tensors.begin());
-  const std::vector<Statement *> readers = statementsWhere([&](const Statement &s) {
-    return std::ranges::any_of(accesses(s), [&](const Access *a) { return a->tensor == tensor; });
-  });
-  if (readers.empty())
+  Directive directive{kind};
+  directive.tensor =
+      unsigned(std::ranges::find(program.tensors, name.text, &TensorDecl::name) - program.tensors.begin());
+  if (statementsWhere([&](const Statement &s) { return readsOf(s, directive.tensor); }).empty())
     cursor.fail(name.range, fmt::format("'{}' is no operand of {}", name.text, whereAsked()));
   cursor.expect(",", "after the operand, and a loop");
-  const LoopName over = loop();
-  cursor.expect(",", "after the loop, and how many iterations ahead");
-  constexpr int64_t most = 1 << 20;
-  Directive directive{Directive::Prefetch};
-  directive.count = count("the number of iterations ahead", 0, most);
-  directive.tensor = tensor;
+  LoopName over = loop();
+  cursor.expect(",", fmt::format("after the loop, and {}", what));
+  return {directive, std::move(over), name};
+}
+
+/// Puts it on those statements alone that read the operand.
+void ScheduleParser::directOperand(const Directive &directive, const LoopName &over, const Token &name,
+                                   const Token &primitive) {
   std::vector<Statement *> both = statementsOver({over});
-  std::erase_if(both, [&](Statement *s) { return std::ranges::count(readers, s) == 0; });
+  std::erase_if(both, [&](Statement *s) { return !readsOf(*s, directive.tensor); });
   if (both.empty())
     cursor.fail(over.range,
                 fmt::format("no statement that reads '{}' has a loop over {}", name.text, over.text));
   direct(directive, over, primitive, both);
+}
+
+bool ScheduleParser::readsOf(const Statement &statement, unsigned tensor) {
+  return std::ranges::any_of(accesses(statement), [&](const Access *a) { return a->tensor == tensor; });
 }
 
 //===--- compute_at(e, i), compute_root(e), compute_inline(e) ---===//

@@ -37,7 +37,7 @@ std::string_view nameOf(Threads threads) {
 }
 
 std::string_view nameOf(LoopSchedule::Directive::Kind kind) {
-  constexpr std::string_view names[] = {"parallelize", "vectorize", "unroll", "jam", "prefetch"};
+  constexpr std::string_view names[] = {"parallelize", "vectorize", "unroll", "jam", "prefetch", "cache"};
   return names[size_t(kind)];
 }
 
@@ -48,6 +48,8 @@ static std::string print(const Program &program, const LoopSchedule::Directive &
                                       : fmt::format("parallelize({}, {})", d.loop, nameOf(d.threads));
   case LoopSchedule::Directive::Prefetch:
     return fmt::format("prefetch({}, {}, {})", program.tensors[d.tensor].name, d.loop, d.count);
+  case LoopSchedule::Directive::Cache:
+    return fmt::format("cache({}, {}, stack)", program.tensors[d.tensor].name, d.loop);
   case LoopSchedule::Directive::Vectorize:
   case LoopSchedule::Directive::Unroll:
   case LoopSchedule::Directive::Jam:

@@ -467,6 +467,12 @@ def Jam : FunctionPass<"tulle-jam", scf # arith # llvm, "Let iterations of a loo
   It is an error where iterations depend on each other, where a loop inside has other bounds in each of them, or where none is inside.
 }]>;
 
+def CacheOperands : FunctionPass<"tulle-cache-operands", memref # scf # arith, "Copy what loops read of an operand to the stack, as a schedule says", [{
+  In each iteration of a loop whose `tulle.loop` says `cache = ["B"]`, what a loop inside reads of the buffers whose argument has `tulle.name = "B"`
+  is copied to the stack before the loops inside, where these addresses depend on its own index and on what the iteration knows, and its trip
+  count has a constant bound. It is an error where there is nothing like that.
+}]>;
+
 def Prefetch : FunctionPass<"tulle-prefetch", memref # scf # arith # llvm, "Prefetch what a schedule says", [{
   In a loop whose `tulle.loop` says `prefetch = {B = n}`, each iteration prefetches what the one n iterations later reads of the buffers whose
   argument has `tulle.name = "B"`: the address is computed as it is there, from coordinates that are loaded ahead, as far as there are some. Of

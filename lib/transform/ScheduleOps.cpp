@@ -42,9 +42,9 @@ DictionaryAttr with(DictionaryAttr all, StringAttr loop, Attribute value) {
 /// What is said of one loop alone; `isNew`: whether what was said before does not say it.
 DiagnosedSilenceableFailure direct(Operation *primitive, linalg::GenericOp statement, StringAttr loop,
                                    const Directives &all, function_ref<bool(DirectivesAttr before)> isNew) {
-  auto said =
-      DirectivesAttr::getChecked([&] { return primitive->emitOpError(); }, loop.getContext(), all.computeAt,
-                                 all.parallelize, all.vectorize, all.unroll, all.jam, all.prefetch);
+  auto said = DirectivesAttr::getChecked([&] { return primitive->emitOpError(); }, loop.getContext(),
+                                         all.computeAt, all.parallelize, all.vectorize, all.unroll, all.jam,
+                                         all.prefetch, all.cache);
   if (!said)
     return DiagnosedSilenceableFailure::definiteFailure();
   return say(primitive, statement, [&](SchedulePrimitives &now) {
@@ -124,6 +124,13 @@ TULLE_PRIMITIVE(PrefetchOp, {
   said.prefetch = with({}, getOperandAttr(), getDistanceAttr());
   return direct(*this, target, getLoopAttr(), said,
                 [&](DirectivesAttr before) { return !before.prefetchOf(getOperand()); });
+})
+TULLE_PRIMITIVE(CacheOp, {
+  Directives said;
+  said.cache = ArrayAttr::get(getContext(), getOperandAttr());
+  return direct(*this, target, getLoopAttr(), said, [&](DirectivesAttr before) {
+    return !before.getCache() || !llvm::is_contained(before.getCache(), getOperandAttr());
+  });
 })
 TULLE_PRIMITIVE(SplitOp,
                 { return split(*this, target, getLoopAttr(), getInto(), int64_t(getCount()), false); })

@@ -123,6 +123,17 @@ def Tulle_PrefetchOp : Tulle_PrimitiveOp<"prefetch"> {
   let assemblyFormat = "$target `operand` $operand `over` $loop `by` $distance attr-dict `:` type($target)";
 }
 
+def Tulle_CacheOp : Tulle_PrimitiveOp<"cache"> {
+  let summary = "The loops inside of a loop read a copy of an operand, which is on the stack";
+  let description = [{
+    ```mlir
+    transform.tulle.cache %C operand "B" over "i" : !transform.any_op
+    ```
+  }];
+  let arguments = (ins TransformHandleTypeInterface:$target, StrAttr:$operand, StrAttr:$loop);
+  let assemblyFormat = "$target `operand` $operand `over` $loop attr-dict `:` type($target)";
+}
+
 class Tulle_TilesOp<string mnemonic> : Tulle_PrimitiveOp<mnemonic> {
   let arguments = (ins TransformHandleTypeInterface:$target, StrAttr:$loop, StrArrayAttr:$into,
                        ConfinedAttr<I64Attr, [IntPositive]>:$count);

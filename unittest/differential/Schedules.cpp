@@ -106,6 +106,12 @@ std::string randomDirective(const notation::Program &program, Random &random) {
   const std::string loop = randomLoop(program, random);
   if (random.chance(0.3))
     return fmt::format("prefetch({}, {}, {})", random.pick(program.tensors).name, loop, random.below(5) * 3);
+  if (random.chance(0.1)) {
+    const std::string bounded = randomLoop(program, random);
+    const auto found = std::ranges::find(program.indices, bounded, &notation::IndexVar::name);
+    return fmt::format("bound({}, {}); cache({}, {}, stack)", bounded,
+                       found == program.indices.end() ? 1 : found->size, random.pick(program.tensors).name, loop);
+  }
   if (random.chance(0.2))
     return fmt::format("jam({}, {})", loop, 2 + random.below(4));
   if (random.chance(0.1) && !program.indices.empty()) {

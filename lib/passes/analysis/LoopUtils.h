@@ -48,20 +48,20 @@ inline bool isInnermost(mlir::scf::ForOp loop) {
                 [&](mlir::Operation *op) { return op != loop && mlir::isa<mlir::LoopLikeOpInterface>(op); });
 }
 
-/// Whether the schedule says that the iterations of an innermost loop prefetch something.
-inline bool isBodyPrefetchScheduled(mlir::scf::ForOp loop) {
+/// Whether the schedule says that iterations of the loop prefetch something.
+inline bool isPrefetchScheduled(mlir::scf::ForOp loop) {
   const dialect::DirectivesAttr said = dialect::loopOf(loop).getDirectives();
-  return isInnermost(loop) && said && said.getPrefetch() &&
+  return said && said.getPrefetch() &&
          llvm::any_of(said.getPrefetch().getValue(), [](mlir::NamedAttribute distance) {
            return !mlir::cast<mlir::IntegerAttr>(distance.getValue()).getValue().isZero();
          });
 }
-/// Whether the schedule says what stands in the body of a loop in an operation, itself included: code that
-/// is more than that does not take its place.
+/// Whether the schedule says what stands in the body of a loop in an operation, itself included, and in an
+/// innermost one what it prefetches: code that is more than that does not take its place.
 inline bool isBodyScheduled(mlir::Operation *op) {
   return anyIn(op, [](mlir::Operation *inner) {
     auto loop = mlir::dyn_cast<mlir::scf::ForOp>(inner);
-    return loop && (scheduledUnroll(loop) != 0 || isBodyPrefetchScheduled(loop));
+    return loop && (scheduledUnroll(loop) != 0 || (isInnermost(loop) && isPrefetchScheduled(loop)));
   });
 }
 

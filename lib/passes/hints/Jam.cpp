@@ -44,6 +44,8 @@ bool isInvariant(Value value, scf::ForOp loop) {
 std::string whyNot(scf::ForOp loop) {
   if (!isParallel(loop) || loop.getNumRegionIterArgs() != 0)
     return "its iterations depend on each other";
+  if (dialect::loopOf(loop).getDirectives().getCache())
+    return "they would share the copy that cache makes for each of them";
   if (!hasUnitStep(loop))
     return "it is a loop over groups of iterations already";
   std::string why = "no loop stands in it, which they could share: unroll takes several at a time";

@@ -282,6 +282,9 @@ private:
       own.prefetch =
           b.getDictionaryAttr(b.getNamedAttr(program.tensors[d.tensor].name, b.getI64IntegerAttr(d.count)));
       break;
+    case Directive::Cache:
+      own.cache = b.getStrArrayAttr({program.tensors[d.tensor].name});
+      break;
     }
     return dialect::DirectivesAttr::get(b.getContext(), own);
   }

@@ -285,8 +285,8 @@ static void nameBuffers(StringRef tensor, const format::Layout &layout, ValueRan
     levels::named(value, (tensor + "_dim" + Twine(dim)).str());
 }
 
-/// The operands of which a schedule says whether they are prefetched.
-static llvm::SetVector<StringAttr> prefetchedOperands(func::FuncOp func) {
+/// The operands of whose memory a schedule says something.
+static llvm::SetVector<StringAttr> scheduledOperands(func::FuncOp func) {
   llvm::SetVector<StringAttr> names;
   func.walk([&](Operation *op) {
     const LoopAttr loop = loopOverSets(op) ? loopOverSets(op) : isa<scf::ForOp>(op) ? loopOf(op) : LoopAttr();
@@ -294,6 +294,8 @@ static llvm::SetVector<StringAttr> prefetchedOperands(func::FuncOp func) {
     if (said && said.getPrefetch())
       for (NamedAttribute named : said.getPrefetch())
         names.insert(named.getName());
+    if (said && said.getCache())
+      names.insert_range(said.getCache().getAsRange<StringAttr>());
   });
   return names;
 }
@@ -317,7 +319,7 @@ func::FuncOp Lowering::createFunction() {
   lowered.setVisibility(func.getVisibility());
   Block *entry = lowered.addEntryBlock();
   b.setInsertionPointToStart(entry);
-  const llvm::SetVector<StringAttr> prefetched = prefetchedOperands(func);
+  const llvm::SetVector<StringAttr> scheduled = scheduledOperands(func);
   unsigned next = 0;
   auto take = [&](size_t count) {
     next += unsigned(count);
@@ -333,7 +335,7 @@ func::FuncOp Lowering::createFunction() {
     ValueRange fields = take(layout.fields.size()), sizes = take(size_t(type.getRank()));
     if (auto name = func.getArgAttrOfType<StringAttr>(arg.getArgNumber(), kNameAttr)) {
       nameBuffers(name, layout, fields, sizes);
-      if (llvm::is_contained(prefetched, name))
+      if (llvm::is_contained(scheduled, name))
         for (Value field : fields)
           lowered.setArgAttr(cast<BlockArgument>(field).getArgNumber(), kNameAttr, name);
     }

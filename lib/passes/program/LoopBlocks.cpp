@@ -64,7 +64,7 @@ static LoopAttr ofBlocks(LoopAttr loop) {
       loop.getIndex() ? StringAttr::get(context, loop.getIndex().getValue() + kBlockSuffix) : StringAttr();
   DirectivesAttr own = loop.getDirectives();
   if (own)
-    own = DirectivesAttr::get(context, {own.getComputeAt(), own.getParallelize(), 0, 0, 0, {}});
+    own = DirectivesAttr::get(context, {own.getComputeAt(), own.getParallelize(), 0, 0, 0, {}, {}});
   return LoopAttr::get(context, loop.getKind(), index, loop.getOf(), own);
 }
 

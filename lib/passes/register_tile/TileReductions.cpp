@@ -49,7 +49,8 @@ bool sharesOperand(scf::ForOp inner, scf::ForOp rows) {
 }
 
 std::optional<ReducedRows> matchRows(scf::ForOp rows) {
-  if (!isParallel(rows) || !hasUnitStep(rows) || rows.getNumResults() != 0 || scheduledUnroll(rows) != 0)
+  if (!isParallel(rows) || !hasUnitStep(rows) || rows.getNumResults() != 0 || scheduledUnroll(rows) != 0 ||
+      isPrefetchScheduled(rows))
     return std::nullopt;
   scf::ForOp inner = onlyLoop(rows);
   if (!inner || inner.getNumResults() != 1 || scheduledUnroll(inner) != 0 || scheduledLanes(inner) != 0 ||
@@ -57,7 +58,7 @@ std::optional<ReducedRows> matchRows(scf::ForOp rows) {
       !rows.isDefinedOutsideOfLoop(inner.getUpperBound()) || !sharesOperand(inner, rows))
     return std::nullopt;
   std::optional<VectorizationLegality> legality = analyzeLoop(inner);
-  if (!legality || legality->gathers || legality->scatters || legality->branches ||
+  if (!legality || legality->gathers || legality->scatters || legality->branches || legality->prefetches ||
       legality->reductions.size() != 1 || legality->reductions[0].condition ||
       !inner.getOps<memref::StoreOp>().empty() ||
       !identity(legality->reductions[0].kind, inner.getInitArgs()[0].getType()))

@@ -100,11 +100,12 @@ bool updatesInitialized(RowNest &found) {
 }
 
 std::optional<RowNest> matchRowNest(scf::ForOp rows) {
-  if (!isParallel(rows) || !hasUnitStep(rows) || rows.getNumResults() != 0 || scheduledUnroll(rows) != 0)
+  if (!isParallel(rows) || !hasUnitStep(rows) || rows.getNumResults() != 0 || scheduledUnroll(rows) != 0 ||
+      isPrefetchScheduled(rows))
     return std::nullopt;
   std::optional<ReductionNest> nest = nestOf(rows);
-  if (!nest || isUnrollScheduled(nest->top()) || scheduledLanes(nest->inner) != 0 ||
-      !sharesOperand(*nest, rows))
+  if (!nest || isBodyScheduled(nest->top()) || isPrefetchScheduled(nest->outer()) ||
+      scheduledLanes(nest->inner) != 0 || !sharesOperand(*nest, rows))
     return std::nullopt;
   RowNest found{rows, std::move(*nest), {}};
   memref::StoreOp store = found.nest.store;

@@ -308,6 +308,8 @@ LogicalResult LoopEmitter::checkDirectives(StringAttr loop, dialect::DirectivesA
       return refuse("jam ") << steps << "takes several coordinates at a time";
     if (said.getPrefetch())
       return refuse("prefetch ") << steps << "reads its coordinates in order";
+    if (said.getCache())
+      return refuse("cache ") << steps << "has no loop that a copy could be made in";
   }
   if (said.getVectorize() && loop != madeLoops.back())
     return refuse("vectorize ") << "vectors are iterations of the innermost loop, which is over "
