@@ -26,9 +26,9 @@ std::vector<unsigned> indicesOf(const Expr &expr) {
 }
 
 /// Finds the parts of an expression that read as the text does, and replaces them.
-class Part {
+class Occurrences {
 public:
-  Part(const Program &program, const std::string &text)
+  Occurrences(const Program &program, const std::string &text)
       : program(program), wanted(withoutSpaces(text)), inBrackets("(" + wanted + ")") {}
 
   Expr found;
@@ -145,7 +145,7 @@ std::string whyNotStored(const Program &before, const Statement &old, const Prog
 std::string precomputeExpression(Program &program, size_t number, const std::string &text,
                                  const std::vector<std::string> &loops, const std::string &name) {
   const Statement &reader = program.statements[number];
-  Part part(program, text);
+  Occurrences part(program, text);
   part.find(reader.rhs);
   if (part.count == 0) {
     std::string known;

@@ -96,16 +96,17 @@ static std::string ownPasses(Stage stage, const Options &options) {
            "canonicalize,loop-invariant-code-motion,cse,tulle-normalize-loops,"
            "tulle-distribute-functions,tulle-coalesce-segments,tulle-hoist-allocations)";
   case Stage::Vector:
-    // Samples depend on the chunk of a loop that a thread has.
+    // Samples, and groups of rows, depend on the chunk of a loop that a thread has.
     return fmt::format(
         "func.func(tulle-jam,tulle-cache-operands,tulle-vectorize-block-rows,tulle-peel-partial-tiles,tulle-"
         "pack-operands,"
         "tulle-cache-block,tulle-version-loops{{vl={}}},tulle-tile-rows{{vl={}}},"
         "tulle-register-tiles{{factors={} {}}},"
-        "tulle-expand-exp,tulle-expand-bf16,tulle-prefetch,tulle-tile-reductions{{vl={}}},tulle-vectorize{{{}"
+        "tulle-expand-exp,tulle-expand-bf16,tulle-prefetch,{}tulle-vectorize{{{}"
         "{}}},tulle-unroll,tulle-expand-segments,"
         "tulle-pipeline-scatters,tulle-loop-hints,tulle-expand-powers),tulle-outline",
-        options.vectorLength, options.vectorLength, !options.deterministic, vectors, options.vectorLength,
+        options.vectorLength, options.vectorLength, !options.deterministic, vectors,
+        options.deterministic ? "" : fmt::format("tulle-tile-reductions{{vl={}}},", options.vectorLength),
         options.deterministic ? "" : "sample-rows=true ", vectors);
   case Stage::Llvm:
     // Allocation goes through functions that the engine binds: unlike malloc, they may refuse.

@@ -521,7 +521,8 @@ private:
             return found.contains({loop.getOf().getValue().back(), at});
           }))
         return WalkResult::advance();
-      StringRef why = "they are in different functions, or another statement stands between them";
+      StringRef why = "it is known after loops of its own only, another statement stands between the two, or "
+                      "they are in different functions";
       for (auto &[statements, reason] : reasons)
         if (statements.first == loop.lastStatement())
           why = reason;

@@ -235,11 +235,23 @@ private:
   TileEmitter tiles;
   std::optional<FusedInit> init;
 
+  /// A copy that hardly ever runs has no vectors.
+  static void keepScalar(scf::ForOp loop) {
+    dialect::Directives said;
+    said.vectorize = 1;
+    if (isInnermost(loop) && !dialect::loopOf(loop).getDirectives())
+      loop->setAttr(dialect::kLoopAttr, dialect::loopOf(loop).withDirectives(
+                                            dialect::DirectivesAttr::get(loop.getContext(), said)));
+  }
+
   /// The tiles go where the condition holds, a copy of the nest, if wanted, where it does not.
   void guard(Value condition, bool copies) {
     auto branch = scf::IfOp::create(b, loc, condition, copies);
-    if (copies)
-      OpBuilder(branch.elseBlock()->getTerminator()).clone(*nest.top());
+    if (copies) {
+      Operation *copy = OpBuilder(branch.elseBlock()->getTerminator()).clone(*nest.top());
+      for (scf::ForOp loop : loopsIn(copy))
+        keepScalar(loop);
+    }
     nest.top()->moveBefore(branch.thenBlock()->getTerminator());
     b.setInsertionPoint(nest.top());
   }
