@@ -174,8 +174,10 @@ module attributes {tulle.cpu = #tulle.cpu<x86-64-v4>} {
 // A quotient that each range of columns would compute again is computed once for a block of rows.
 module attributes {tulle.cpu = #tulle.cpu<x86-64-v4>} {
   // CHECK-LABEL: func.func @costly
+  // CHECK: %[[LONG:.*]] = arith.cmpi ugt, %{{.*}}, %c16384
+  // CHECK: %[[STEP:.*]] = arith.select %[[LONG]], %c8, %c64
   // CHECK: %[[BUFFER:.*]] = memref.alloc(%{{.*}}) : memref<?xf64>
-  // CHECK: scf.for %{{.*}} step %c64 {
+  // CHECK: scf.for %{{.*}} step %[[STEP]] {
   // CHECK: scf.for %{{.*}} step %c1 {
   // CHECK: scf.for %{{.*}} step %c1 {
   // CHECK: %[[QUOTIENT:.*]] = arith.divf

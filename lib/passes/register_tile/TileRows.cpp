@@ -19,6 +19,9 @@ using namespace mlir;
 using Values = SmallVector<Value>;
 using Types = SmallVector<Type>;
 
+/// Costly values of several groups are kept for so many iterations over p.
+constexpr int64_t longestBuffered = 1 << 14;
+
 /// `for i: (loads) [for k: C[f(i) + k] = constant] for p: … for k: C[f(i) + k] = g(C[f(i) + k], i, p, k)`,
 /// where the bounds of the loops over p and k do not depend on i.
 struct RowNest {
@@ -191,6 +194,10 @@ public:
     if (init)
       startsFromInit = is(arith::CmpIPredicate::eq, columns.end, init->size);
     Value step = constant(shape.rows * shape.groups);
+    // Buffers of long rows take no more memory than the operand that rows share.
+    if (!costly.empty())
+      step = select(is(arith::CmpIPredicate::ugt, depth(), constant(longestBuffered)), constant(shape.rows),
+                    step);
     Value least = min(behind, add(first, step));
     for (Value value : costly)
       buffers.push_back(memref::AllocOp::create(b, loc,
