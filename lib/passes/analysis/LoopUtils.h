@@ -14,6 +14,12 @@ namespace tulle::passes {
 inline bool isZero(mlir::Value value) { return mlir::matchPattern(value, mlir::m_Zero()); }
 inline bool hasUnitStep(mlir::scf::ForOp loop) { return mlir::matchPattern(loop.getStep(), mlir::m_One()); }
 
+/// The bits of an element in memory.
+inline int64_t bitsOf(mlir::Type element) {
+  auto complex = mlir::dyn_cast<mlir::ComplexType>(element);
+  return complex ? 2 * bitsOf(complex.getElementType()) : int64_t(element.getIntOrFloatBitWidth());
+}
+
 /// Whether the loop is there, and its iterations are independent.
 inline bool isParallel(mlir::scf::ForOp loop) { return loop && dialect::loopOf(loop).isParallel(); }
 /// Whether `holds` for an operation, or for one inside of it.

@@ -39,7 +39,7 @@ public:
           !isKnown(inner.getLowerBound(), {}) || !isKnown(inner.getUpperBound(), {}))
         continue;
       const std::optional<int64_t> most = maxTripCount(inner);
-      const int64_t bytes = std::max(1u, load.getType().getIntOrFloatBitWidth() / 8);
+      const int64_t bytes = std::max<int64_t>(1, bitsOf(load.getType()) / 8);
       if (!most || *most < 1 || *most * bytes > mostBytes) {
         why = "the loop inside that reads it has no constant bound, or a large one: bound(k, n) gives one";
         continue;

@@ -210,7 +210,7 @@ private:
   }
 
   int64_t lineElements(Value buffer) const {
-    return std::max<int64_t>(1, line * 8 / cast<MemRefType>(buffer.getType()).getElementTypeBitWidth());
+    return std::max<int64_t>(1, line * 8 / bitsOf(cast<MemRefType>(buffer.getType()).getElementType()));
   }
 
   void emitLines(const Found &found, IRMapping &later) {

@@ -323,8 +323,9 @@ private:
 
   IterateOp build(ArrayRef<Value> inits, ArrayRef<unsigned> slots) {
     IRRewriter rewriter(first);
-    auto fused = IterateOp::create(rewriter, second.getLoc(), ValueRange(inits).getTypes(), first.getSpace(),
-                                   inits, attr(), first.getEach());
+    auto fused =
+        IterateOp::create(rewriter, rewriter.getFusedLoc({second.getLoc(), first.getLoc()}),
+                          ValueRange(inits).getTypes(), first.getSpace(), inits, attr(), first.getEach());
     const auto kept = unsigned(first.getInits().size());
     fused.getBody().takeBody(first.getBody());
     Block *body = &fused.getBody().front(), &b = second.getBody().front();

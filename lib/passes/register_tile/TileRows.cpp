@@ -304,7 +304,7 @@ private:
   void prefetch(Value group) {
     scf::ForOp outer = nest.top();
     for (memref::LoadOp load : streams) {
-      const int64_t line = std::max<int64_t>(1, lineBits / load.getMemRefType().getElementTypeBitWidth());
+      const int64_t line = std::max<int64_t>(1, lineBits / bitsOf(load.getMemRefType().getElementType()));
       Values starts;
       for (int64_t r = 0; r < shape.rows; ++r)
         starts.push_back(
