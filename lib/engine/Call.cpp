@@ -189,6 +189,59 @@ void CallMemory::free(void *data) {
   blocks.erase(it);
 }
 
+static void fill(void *data, int64_t count, const runtime::Element &element) {
+  auto as = [&]<class T>(T) { std::fill_n(static_cast<T *>(data), count, T(element.bits)); };
+  switch (element.bytes) {
+  case 1:
+    return as(uint8_t());
+  case 2:
+    return as(uint16_t());
+  case 4:
+    return as(uint32_t());
+  default:
+    return as(uint64_t());
+  }
+}
+
+void *CallMemory::allocateFilled(int64_t count, int64_t elementBytes, int64_t bits) {
+  const runtime::Element element{elementBytes, uint64_t(bits)};
+  int64_t bytes;
+  if (__builtin_mul_overflow(count, elementBytes, &bytes))
+    bytes = std::numeric_limits<int64_t>::max(); // refused below
+  void *found = nullptr;
+  report([&] {
+    std::lock_guard lock(mutex);
+    blocks.reserve(blocks.size() + 1);
+    const runtime::FilledBlock filled = runtime::takeFilledBlock(bytes, element);
+    if (!filled.block.data)
+      return;
+    blocks.push_back(filled.block);
+    held += filled.block.bytes;
+    most = std::max(most, held);
+    found = static_cast<char *>(filled.block.data) + filled.offset;
+  });
+  if (failed)
+    leave();
+  if (!found) {
+    found = allocate(uint64_t(bytes));
+    fill(found, count, element);
+  }
+  return found;
+}
+
+void CallMemory::freeFilled(void *data, int64_t count, int64_t elementBytes, int64_t bits) {
+  report([&] {
+    std::lock_guard lock(mutex);
+    auto it = std::find_if(blocks.begin(), blocks.end(), [&](const Block &b) { return holds(b, data); });
+    if (it == blocks.end())
+      return;
+    const int64_t offset = static_cast<char *>(data) - static_cast<char *>(it->data);
+    runtime::giveFilledBlock({*it, offset, count * elementBytes, {elementBytes, uint64_t(bits)}});
+    held -= it->bytes;
+    blocks.erase(it);
+  });
+}
+
 runtime::Buffer CallMemory::adopt(void *allocated, void *data, int64_t count, int64_t bytes,
                                   const std::vector<const runtime::Tensor *> &arguments) {
   for (const runtime::Tensor *argument : arguments)
@@ -326,6 +379,8 @@ std::span<const RuntimeSymbol> runtimeSymbols() {
   static const RuntimeSymbol symbols[] = {
       {"_mlir_memref_to_llvm_alloc", reinterpret_cast<void *>(OfCurrent<&CallMemory::allocate>::call)},
       {"_mlir_memref_to_llvm_free", reinterpret_cast<void *>(OfCurrent<&CallMemory::free>::call)},
+      {"tulle_allocate_filled", reinterpret_cast<void *>(OfCurrent<&CallMemory::allocateFilled>::call)},
+      {"tulle_free_filled", reinterpret_cast<void *>(OfCurrent<&CallMemory::freeFilled>::call)},
       {"tulle_checked_size", reinterpret_cast<void *>(OfCurrent<&CallMemory::checkedSize>::call)},
       {"tulle_checked_positions", reinterpret_cast<void *>(OfCurrent<&CallMemory::checkedPositions>::call)},
       {"tulle_fits", reinterpret_cast<void *>(fits)},

@@ -78,6 +78,8 @@ public:
   // What generated code calls. They do not throw.
   void *allocate(uint64_t bytes);
   void free(void *data);
+  void *allocateFilled(int64_t count, int64_t elementBytes, int64_t bits);
+  void freeFilled(void *data, int64_t count, int64_t elementBytes, int64_t bits);
   int64_t checkedSize(int64_t level, int64_t parents, int64_t each);
   int64_t checkedPositions(int64_t level, int64_t parents, int64_t each);
   [[noreturn]] void widthError(int64_t level, int64_t value, int64_t width);

@@ -118,7 +118,7 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine, bool qu
     function.addFnAttr("no-builtin-memcpy");
     function.addFnAttr("no-builtin-memmove");
     // New memory is no other memory; LLVM knows that of malloc only.
-    if (function.getName() == "_mlir_memref_to_llvm_alloc") {
+    if (function.getName() == "_mlir_memref_to_llvm_alloc" || function.getName() == "tulle_allocate_filled") {
       function.addRetAttr(llvm::Attribute::NoAlias);
       function.addRetAttr(llvm::Attribute::getWithAlignment(module.getContext(), llvm::Align(64)));
     }

@@ -516,6 +516,12 @@ def Outline : ModulePass<"tulle-outline", func, "Outline parallel regions into f
 
 //===--- Stage 5: calling convention ---===//
 
+def LowerFilledBuffers : ModulePass<"tulle-lower-filled-buffers", ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
+    "::mlir::LLVM::LLVMDialect"], "Lower workspaces to calls that take them from the engine and give them back", [{
+  `tulle.filled_buffer` becomes a call of `tulle_allocate_filled`, and `tulle.return_filled_buffer` one of `tulle_free_filled`, with the
+  element as its width in bytes and its bits.
+}]>;
+
 def Launch : ModulePass<"tulle-launch", llvm, "Define the functions that launch parallel regions", [{
   Runs on the LLVM dialect. `@launch<n>_…` stores its arguments in memory and calls the engine's `tulle_parallel`, which calls
   `@enter_task<n>_…` with them for each task. The region itself is never inlined there: its arguments carry alias facts.

@@ -111,7 +111,7 @@ static std::string ownPasses(Stage stage, const Options &options) {
   case Stage::Llvm:
     // Allocation goes through functions that the engine binds: unlike malloc, they may refuse.
     // Masks of vectors have no lowering in convert-to-llvm.
-    return "convert-scf-to-cf,func.func(convert-complex-to-standard),convert-vector-to-"
+    return "tulle-lower-filled-buffers,convert-scf-to-cf,func.func(convert-complex-to-standard),convert-vector-to-"
            "llvm{enable-x86vector="
            "true},finalize-memref-to-llvm{use-generic-functions=true},"
            "convert-to-llvm,reconcile-unrealized-casts,tulle-attach-loop-metadata,tulle-launch,tulle-noalias,"

@@ -12,12 +12,9 @@
 // CHECK-DAG: %[[C63:.*]] = arith.constant 63 : index
 // CHECK-DAG: %[[C0W:.*]] = arith.constant 0 : i64
 // CHECK-DAG: %[[C1W:.*]] = arith.constant 1 : i64
-// CHECK: %[[WORDS:.*]] = memref.alloc({{.*}}) : memref<?xi64>
-// CHECK: %[[SUMMARY:.*]] = memref.alloc({{.*}}) : memref<?xi64>
-// CHECK: %[[LENGTH:.*]] = arith.minui %[[N:.*]], %{{.*}}
-// CHECK: %[[ROW:.*]] = memref.alloc(%[[LENGTH]]) : memref<?xf64>
-// CHECK: scf.for %[[AT:.*]] = %{{.*}} to %[[N]]
-// CHECK-NEXT: memref.store %[[ZERO]], %[[ROW]][%[[AT]]]
+// CHECK: %[[WORDS:.*]] = tulle.filled_buffer %{{.*}}, %[[C0W]] : memref<?xi64>
+// CHECK: %[[SUMMARY:.*]] = tulle.filled_buffer %{{.*}}, %[[C0W]] : memref<?xi64>
+// CHECK: %[[ROW:.*]] = tulle.filled_buffer %{{.*}}, %[[ZERO]] : memref<?xf64>
 // The inserts are counted without reading a value.
 // CHECK-NOT: tulle.load
 // CHECK-NOT: tulle_fits
@@ -53,7 +50,9 @@
 // CHECK:            memref.store %[[ZERO]], %[[ROW]][%[[COLUMN]]]
 // CHECK:            memref.store %{{.*}}, %[[CRD]]
 // CHECK:            memref.store %{{.*}}, %[[VALUES]]
-// CHECK: memref.dealloc
+// CHECK: tulle.return_filled_buffer %[[ROW]], %[[ZERO]]
+// CHECK: tulle.return_filled_buffer %[[WORDS]], %[[C0W]]
+// CHECK: tulle.return_filled_buffer %[[SUMMARY]], %[[C0W]]
 // CHECK: tulle.storage
 func.func @spgemm(%A: tensor<?x?xf64, #CSR>, %B: tensor<?x?xf64, #CSR>) -> tensor<?x?xf64, #CSR> {
   %c0 = arith.constant 0 : index

@@ -32,6 +32,26 @@ TEST(Blocks, largeBlocksAreUsedAgain) {
   releaseBlocks();
 }
 
+// A workspace that is as its next user wants it need not be filled; of another content, or size, it is not
+// it.
+TEST(Blocks, filledBlocksAreTakenAsTheyWereGiven) {
+  releaseBlocks();
+  const Element zeros{8, 0}, ones{8, 1};
+  const Block block = takeBlock(kMiB);
+  ASSERT_NE(block.data, nullptr);
+  giveFilledBlock({block, 64, kMiB - 64, zeros});
+  EXPECT_EQ(takeFilledBlock(kMiB - 64, ones).block.data, nullptr);
+  EXPECT_EQ(takeFilledBlock(kMiB, zeros).block.data, nullptr) << "so much was not filled";
+  EXPECT_EQ(takeFilledBlock(kMiB / 8, zeros).block.data, nullptr) << "who needs the whole would fill another";
+  const FilledBlock found = takeFilledBlock(kMiB - 128, zeros);
+  EXPECT_EQ(found.block.data, block.data);
+  EXPECT_EQ(found.offset, 64);
+  EXPECT_EQ(takeFilledBlock(kMiB - 128, zeros).block.data, nullptr) << "somebody has it";
+  giveFilledBlock(found);
+  releaseBlocks();
+  EXPECT_EQ(takeFilledBlock(kMiB - 128, zeros).block.data, nullptr);
+}
+
 // With other addresses the system would have to break its huge pages up.
 TEST(Blocks, blocksMadeLongerBeginAtAHugePage) {
   releaseBlocks();

@@ -13,8 +13,9 @@ struct NoaliasPass : impl::NoaliasBase<NoaliasPass> {
   void runOnOperation() override {
     mlir::UnitAttr unit = mlir::UnitAttr::get(&getContext());
     // An allocation aliases nothing.
-    if (auto alloc = getOperation().lookupSymbol<mlir::LLVM::LLVMFuncOp>("_mlir_memref_to_llvm_alloc"))
-      alloc.setResultAttr(0, mlir::LLVM::LLVMDialect::getNoAliasAttrName(), unit);
+    for (llvm::StringRef name : {"_mlir_memref_to_llvm_alloc", "tulle_allocate_filled"})
+      if (auto alloc = getOperation().lookupSymbol<mlir::LLVM::LLVMFuncOp>(name))
+        alloc.setResultAttr(0, mlir::LLVM::LLVMDialect::getNoAliasAttrName(), unit);
     for (auto func : getOperation().getOps<mlir::LLVM::LLVMFuncOp>()) {
       bool takesBuffers = func.getName().starts_with("statement") || func->hasAttr(dialect::kNoaliasAttr);
       if (func.isExternal() || !takesBuffers)

@@ -135,11 +135,14 @@ private:
     return {data, bytes};
   }
 
+public:
   static int64_t limit() {
     static const int64_t bytes =
         std::min<int64_t>(int64_t(1) << 30, sysconf(_SC_PHYS_PAGES) / 16 * pageBytes());
     return bytes;
   }
+
+private:
   static void unmap(Block block) { munmap(block.data, size_t(block.addresses)); }
 
   std::mutex mutex;
@@ -149,6 +152,60 @@ private:
 
 Pool &pool() {
   static auto *blocks = new Pool; // never destroyed: tensors may be freed while the process ends
+  return *blocks;
+}
+
+/// Workspaces as their last users left them, up to a fraction of what the pool may keep.
+class FilledPool {
+public:
+  static constexpr int64_t small = 1 << 14; ///< to fill less is cheap
+
+  /// The smallest that suffices; a much larger one waits for who needs that much.
+  FilledBlock take(int64_t bytes, Element element) {
+    if (bytes < small)
+      return {};
+    std::lock_guard lock(mutex);
+    auto best = kept.end();
+    for (auto at = kept.begin(); at != kept.end(); ++at)
+      if (at->element == element && at->bytes >= bytes && at->bytes / 2 <= bytes &&
+          (best == kept.end() || at->bytes < best->bytes))
+        best = at;
+    if (best == kept.end())
+      return {};
+    FilledBlock found = *best;
+    kept.erase(best);
+    total -= found.block.bytes;
+    return found;
+  }
+
+  void give(const FilledBlock &filled) {
+    std::lock_guard lock(mutex);
+    kept.push_back(filled);
+    total += filled.block.bytes;
+    while (total > Pool::limit() / 4 || kept.size() > kMostKept)
+      dropOldest();
+  }
+
+  void release() {
+    std::lock_guard lock(mutex);
+    while (!kept.empty())
+      dropOldest();
+  }
+
+private:
+  void dropOldest() {
+    total -= kept.front().block.bytes;
+    giveBlock(kept.front().block);
+    kept.erase(kept.begin());
+  }
+
+  std::mutex mutex;
+  std::vector<FilledBlock> kept; ///< in the order in which they came
+  int64_t total = 0;
+};
+
+FilledPool &filledPool() {
+  static auto *blocks = new FilledPool; // as the other
   return *blocks;
 }
 
@@ -212,6 +269,19 @@ void trimBlock(Block &block, int64_t bytes) {
   block = smaller;
 }
 
-void releaseBlocks() { pool().release(); }
+FilledBlock takeFilledBlock(int64_t bytes, Element element) { return filledPool().take(bytes, element); }
+
+/// Tests that replace the allocator want all of their blocks back.
+void giveFilledBlock(const FilledBlock &block) {
+  if (block.bytes < FilledPool::small || (replaced && block.block.bytes < kLarge))
+    giveBlock(block.block);
+  else
+    filledPool().give(block);
+}
+
+void releaseBlocks() {
+  filledPool().release();
+  pool().release();
+}
 
 } // namespace tulle::runtime

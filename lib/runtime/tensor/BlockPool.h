@@ -24,6 +24,25 @@ Block takeKeptBlock(int64_t bytes);
 /// Gives a block back.
 void giveBlock(Block block);
 
+/// What every element of memory is: so many bytes (1, 2, 4 or 8) with these bits.
+struct Element {
+  int64_t bytes = 1;
+  uint64_t bits = 0;
+  bool operator==(const Element &) const = default;
+};
+
+/// A block, and where in it the memory begins whose elements are all the same.
+struct FilledBlock {
+  Block block;
+  int64_t offset = 0, bytes = 0;
+  Element element;
+};
+
+/// A block with at least `bytes` bytes of such elements that `giveFilledBlock` has kept; else `data` is null.
+FilledBlock takeFilledBlock(int64_t bytes, Element element);
+/// Gives a block back that is to be taken again as it is.
+void giveFilledBlock(const FilledBlock &block);
+
 /// Returns what lies behind the first `bytes` bytes to the system, where that is a whole page of the block's.
 /// A block of which little is left moves.
 void trimBlock(Block &block, int64_t bytes);

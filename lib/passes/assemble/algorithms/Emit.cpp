@@ -36,6 +36,24 @@ void freeBuffers(const Emitter &e, ValueRange buffers) {
     memref::DeallocOp::create(e.builder, e.loc, buffer);
 }
 
+/// The engine keeps memory by the bits of its elements.
+static bool fitsWord(Type type) { return type.isIntOrFloat() && type.getIntOrFloatBitWidth() <= 64; }
+
+Value filledBuffer(const Emitter &e, Value count, Value value) {
+  if (fitsWord(value.getType()))
+    return make<FilledBufferOp>(e, MemRefType::get({ShapedType::kDynamic}, value.getType()), count, value);
+  Value buffer = newBuffer(e, value.getType(), count);
+  fillBuffer(e, buffer, e.constant(0), count, value);
+  return buffer;
+}
+
+void returnFilledBuffer(const Emitter &e, Value buffer, Value value) {
+  if (fitsWord(value.getType()))
+    ReturnFilledBufferOp::create(e.builder, e.loc, buffer, value);
+  else
+    freeBuffers(e, buffer);
+}
+
 /// Only what stands at the entry of a function is promoted, and does not grow the stack in a loop. A parallel
 /// region becomes a function.
 Value allocaAtEntry(const Emitter &e, MemRefType type) {

@@ -49,6 +49,10 @@ mlir::Value newTable(const levels::Emitter &e, mlir::Value count);
 void fillBuffer(const levels::Emitter &e, mlir::Value buffer, mlir::Value first, mlir::Value last,
                 mlir::Value value);
 void freeBuffers(const levels::Emitter &e, mlir::ValueRange buffers);
+/// New memory of elements that hold `value`, and its end: they hold it again then, which saves the next one
+/// its fill.
+mlir::Value filledBuffer(const levels::Emitter &e, mlir::Value count, mlir::Value value);
+void returnFilledBuffer(const levels::Emitter &e, mlir::Value buffer, mlir::Value value);
 
 /// The number of bits of an index.
 mlir::Value bitLength(const levels::Emitter &e, mlir::Value index);

@@ -60,17 +60,18 @@ public:
     forget();
   }
 
-  void free() const { freeBuffers(target, {words, summary}); }
+  /// The set is empty.
+  void free() const {
+    for (Value buffer : {words, summary})
+      returnFilledBuffer(target, buffer, target.constantInt(b.getI64Type(), 0));
+  }
 
 private:
   /// Words for `bits` bits, all zero.
   static Value emptyWords(const Target &target, Value bits) {
     Value rounded = target.add(bits, 63);
     Value count = target.builder.createOrFold<arith::ShRUIOp>(target.loc, rounded, target.constant(6));
-    Value words = newBuffer(target, target.builder.getI64Type(), count);
-    Value none = target.constantInt(target.builder.getI64Type(), 0);
-    fillBuffer(target, words, target.constant(0), count, none);
-    return words;
+    return filledBuffer(target, count, target.constantInt(target.builder.getI64Type(), 0));
   }
   Value numberInWord(Value key) const {
     return make<arith::IndexCastUIOp>(target, b.getI64Type(), target.both(key, 63));
@@ -148,14 +149,14 @@ public:
         stays(blocks && wholeBlocks()),
         size(target.product(target.levels(), target.levelSize(level), target.constant(block))),
         keys(target, byElement ? size : target.levelSize(level)) {
-    values = stays ? target.storage.fields.back()
-                   : newBuffer(target, target.elementType(target.storage.layout.valuesField()), size);
     untouched = unique ? target.fillValue() : target.toMemory(target.identity());
-    Value zero = target.constant(0);
     if (!wholeBlocks()) {
-      clear(zero, size);
+      values = filledBuffer(target, size, untouched);
       return;
     }
+    values = stays ? target.storage.fields.back()
+                   : newBuffer(target, target.elementType(target.storage.layout.valuesField()), size);
+    Value zero = target.constant(0);
     slots = newBuffer(target, b.getI32Type(), target.levelSize(level));
     if (stays)
       sources = newBuffer(target, b.getI32Type(), blocks);
@@ -183,7 +184,9 @@ public:
   }
 
   void finish() override {
-    if (!stays)
+    if (!wholeBlocks())
+      returnFilledBuffer(target, values, untouched);
+    else if (!stays)
       freeBuffers(target, values);
     for (Value table : {slots, sources})
       if (table)
