@@ -31,15 +31,15 @@ compare("PageRank", made["x"], numpy.linalg.solve(numpy.identity(n) - 0.85 * wal
 
 # From vertex 0. What cannot be reached has -1 here, and in SciPy an infinite distance.
 source = scipy.sparse.csr_matrix(([1], ([0], [0])), (n, 1), dtype=numpy.int64)
-sparse = dict.fromkeys("fgv", "(i) -> (i : compressed)")
-made = run(program("breadth-first-search.tulle"), {"A": A, "f": source}, {"d": "npy"}, sparse)
+sparse = dict.fromkeys("fg", "(i) -> (i : compressed)")
+made = run(program("breadth-first-search.tulle"), {"A": A, "f": source}, {"d": "npy"}, {"f": sparse["f"]})
 distances = csgraph.shortest_path(A, unweighted=True, indices=0)
 compare("breadth-first search", made["d"], numpy.where(numpy.isinf(distances), -1, distances), "SciPy")
 
 start = numpy.where(numpy.arange(n) == 0, 0, numpy.inf)
-made = run(program("shortest-paths.tulle"), {"A": A, "d": start}, {"d": "npy"})
+made = run(program("shortest-paths.tulle"), {"A": A, "d": start}, {"d": "npy"}, sparse)
 finite = lambda d: numpy.where(numpy.isinf(d), -1, d)
-compare("shortest paths", finite(made["d"]), finite(csgraph.bellman_ford(A, indices=0)), "SciPy")
+compare("shortest paths", finite(made["d"]), finite(csgraph.dijkstra(A, indices=0)), "SciPy")
 
 made = run(program("connected-components.tulle"), {"A": A, "c": numpy.arange(n)}, {"c": "npy"})
 count, labels = csgraph.connected_components(A, directed=False)

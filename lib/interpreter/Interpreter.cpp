@@ -160,6 +160,9 @@ private:
   const notation::AccessTest stored = [this](const Access &a) {
     return bool(operand(a.tensor).stored[position(a)]);
   };
+  const std::function<std::optional<bool>(const notation::Expr &)> isTrue = [this](const notation::Expr &e) {
+    return std::optional(evaluate(e).i != 0);
+  };
   const notation::AccessTest unstored = [this](const Access &a) { return !stored(a); };
 
   DenseTensor &result() { return tensors[statement.lhs.tensor]; }
@@ -211,7 +214,7 @@ private:
   }
 
   void contribute() {
-    if (statement.where && !admits(statement.where, stored))
+    if (statement.where && !*admits(statement.where, stored, isTrue))
       return;
     int64_t at = position(statement.lhs);
     if (keepsFill && !result().stored[at])

@@ -256,7 +256,7 @@ private:
     if (!type)
       type = rhs.natural;
     s.rhs = convertTo(resolved, rhs, computeType(*type));
-    s.where = source.where;
+    s.where = withTypes(source.where);
     s.reductionIndices = reductionIndices(number, s.lhs);
     s.accumulate = source.reduce && hasValue[s.lhs.tensor];
     if (!s.accumulate && resolved.addsInRounds(number))
@@ -272,6 +272,18 @@ private:
     hasValue[s.lhs.tensor] = true;
     program.tensors[s.lhs.tensor].written = true;
     return s;
+  }
+
+  /// The comparisons of a mask compute, as right sides do.
+  Mask withTypes(const Mask &mask) const {
+    if (!mask || mask->op == Op::Access)
+      return mask;
+    if (isCondition(mask))
+      return decideTypes(resolved, types, mask).expr;
+    ExprNode node = *mask;
+    for (Mask &arg : node.args)
+      arg = withTypes(arg);
+    return std::make_shared<const ExprNode>(std::move(node));
   }
 
   /// Results are what the user gave a first value, and what no statement behind the last that writes it

@@ -438,7 +438,7 @@ private:
     return make(function->op, std::move(args), range, name.range);
   }
 
-  // ---- masks: | binds least, then \, then &, then ~
+  // ---- masks: | binds least, then \, then &, then ~; a comparison stands in parentheses
 
   Mask mask(int lowest) {
     Nested guard(*this);
@@ -465,10 +465,32 @@ private:
       return make(Op::Not, {operand}, range, range);
     }
     if (token.is("("))
-      return closed(token, mask(0));
+      return closed(token, holdsComparison() ? expression(1) : mask(0));
     if (token.kind != Token::Word)
-      failFound(token, "a tensor whose stored entries select, as in 'where A' or 'where ~A(i,j)'");
-    return accessNode(token);
+      failFound(token, "a tensor whose stored entries select, as in 'where A' or 'where ~A(i,j)', or a "
+                       "comparison in parentheses");
+    Mask read = accessNode(token);
+    if (isComparison(peek()))
+      fail(peek().range, "a comparison in a mask stands in parentheses, as in 'where A & (x(i) < 0)'");
+    return read;
+  }
+
+  bool isComparison(const Token &token) const {
+    return std::ranges::any_of(operations,
+                               [&](const Operation &op) { return op.precedence == 1 && token.is(op.sign); });
+  }
+
+  /// Whether the parentheses that have just been opened hold a comparison, other ones inside aside.
+  bool holdsComparison() const {
+    for (unsigned ahead = 0, open = 0;; ++ahead) {
+      const Token &token = peek(ahead);
+      if (token.kind == Token::End || token.is(";") || (open == 0 && token.is(")")))
+        return false;
+      if (open == 0 && isComparison(token))
+        return true;
+      open += token.is("(") || token.is("[");
+      open -= token.is(")") || token.is("]");
+    }
   }
 };
 

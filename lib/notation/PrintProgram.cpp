@@ -80,6 +80,8 @@ std::string printMask(const Program &program, const Mask &mask, int outer) {
     return print(program, mask->access);
   if (mask->op == Op::Not)
     return "~" + printMask(program, mask->args[0], 3);
+  if (isCondition(mask))
+    return "(" + print(program, mask) + ")";
   const int level = mask->op == Op::Or ? 0 : mask->op == Op::Sub ? 1 : 2;
   std::string text =
       fmt::format("{} {} {}", printMask(program, mask->args[0], level),

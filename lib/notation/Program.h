@@ -84,9 +84,12 @@ struct ExprNode {
   unsigned depth = 1; ///< the parser's: trees are at most 500 deep, so that recursion over them is safe
 };
 
-/// Set algebra over stored patterns: And, Or, Sub (difference) and Not of accesses, which are the sets of
-/// what is stored.
+/// Set algebra: And, Or, Sub (difference) and Not of accesses, which are the sets of what is stored, and of
+/// comparisons, the sets where they are true.
 using Mask = Expr;
+
+/// Whether the part of a mask is a comparison of values.
+inline bool isCondition(const Mask &mask) { return mask->op >= Op::Eq && mask->op <= Op::Ge; }
 
 /// Calls `visit` with every access of an expression, which may be null, in the order of the text.
 template <class Visit> void forEachAccess(const Expr &expr, const Visit &visit) {
@@ -96,6 +99,21 @@ template <class Visit> void forEachAccess(const Expr &expr, const Visit &visit) 
     visit(expr->access);
   for (const Expr &arg : expr->args)
     forEachAccess(arg, visit);
+}
+
+/// Whether a mask, which may be null, compares values.
+inline bool hasConditions(const Mask &mask) {
+  return mask && (isCondition(mask) || std::ranges::any_of(mask->args, hasConditions));
+}
+
+/// Calls `visit` with every access of a mask, which may be null, whose stored pattern it asks for.
+template <class Visit> void forEachPattern(const Mask &mask, const Visit &visit) {
+  if (!mask || isCondition(mask))
+    return;
+  if (mask->op == Op::Access)
+    visit(mask->access);
+  for (const Mask &arg : mask->args)
+    forEachPattern(arg, visit);
 }
 
 /// How the memory of a new sparse tensor is sized: as the compiler chooses, by counting its entries first, by

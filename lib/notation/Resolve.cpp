@@ -169,7 +169,7 @@ private:
   /// side; else A at the left side's indices, when the orders agree; else the one way in which the right side
   /// reads it.
   Mask withSubscripts(const Mask &mask, const Access &lhs, const std::vector<Access> &reads) {
-    if (!mask)
+    if (!mask || isCondition(mask))
       return mask;
     ExprNode node = *mask;
     for (Mask &arg : node.args)

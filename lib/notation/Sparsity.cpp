@@ -90,19 +90,31 @@ bool isAbsent(const Expr &expr, const AccessTest &isAccessAbsent) {
   return (node.op == Op::Ne || node.op == Op::Lt || node.op == Op::Gt) && arg(0) && arg(1);
 }
 
-bool admits(const Mask &mask, const AccessTest &isStored) {
+std::optional<bool> admits(const Mask &mask, const AccessTest &isStored,
+                           const std::function<std::optional<bool>(const Expr &)> &isTrue) {
+  using Known = std::optional<bool>;
+  auto negated = [](Known known) { return known ? Known(!*known) : known; };
+  auto both = [](Known a, Known b) {
+    return a == false || b == false ? Known(false) : a && b ? Known(true) : Known();
+  };
   if (mask->op == Op::Access)
     return isStored(mask->access);
-  const bool lhs = admits(mask->args[0], isStored);
+  if (isCondition(mask))
+    return isTrue(mask);
+  const Known lhs = admits(mask->args[0], isStored, isTrue);
   if (mask->op == Op::Not)
-    return !lhs;
-  const bool rhs = admits(mask->args[1], isStored);
-  return mask->op == Op::And ? lhs && rhs : mask->op == Op::Or ? lhs || rhs : lhs && !rhs;
+    return negated(lhs);
+  const Known rhs = admits(mask->args[1], isStored, isTrue);
+  if (mask->op == Op::Or)
+    return negated(both(negated(lhs), negated(rhs)));
+  return both(lhs, mask->op == Op::And ? rhs : negated(rhs));
 }
 
 bool maskEmpties(const Mask &mask, const AccessTest &absent) {
   if (mask->op == Op::Access)
     return absent(mask->access);
+  if (isCondition(mask)) // false where it is absent
+    return isAbsent(mask, absent);
   const bool lhs = mask->op != Op::Not && maskEmpties(mask->args[0], absent);
   if (mask->op == Op::And)
     return lhs || maskEmpties(mask->args[1], absent);
@@ -117,7 +129,7 @@ public:
   PatternRules(const Program &program, const Statement &statement)
       : program(program), statement(statement), result(program.tensors[statement.lhs.tensor]) {
     forEachAccess(statement.rhs, [&](const Access &access) { accesses.push_back(&access); });
-    forEachAccess(statement.where, [&](const Access &access) { masks.push_back(&access); });
+    forEachPattern(statement.where, [&](const Access &access) { masks.push_back(&access); });
   }
 
   ResultPattern decide() const {
@@ -224,8 +236,10 @@ private:
   }
 
   /// The operand whose pattern is the result's, if there is exactly one: at the left side's subscripts, else
-  /// with further ones behind them.
+  /// with further ones behind them. Comparisons leave some of its entries out.
   const Access *soleOwner() const {
+    if (hasConditions(statement.where))
+      return nullptr;
     auto isSame = [&](const Access &access) { return sameSubscripts(access, statement.lhs); };
     if (std::optional<const Access *> same = soleOwner(isSame))
       return *same;
@@ -245,7 +259,9 @@ private:
   /// Why the result would be stored everywhere; empty when what is not stored leaves its fill.
   std::string whyDense() const {
     auto absent = [&](const Access &a) { return !isDense(program.tensors[a.tensor]); };
-    if (statement.where && !admits(statement.where, [&](const Access &a) { return !absent(a); }))
+    auto isStored = [&](const Access &a) { return !absent(a); };
+    auto isTrue = [&](const Expr &e) { return isAbsent(e, absent) ? std::optional(false) : std::nullopt; };
+    if (statement.where && admits(statement.where, isStored, isTrue) != true)
       return "";
     if (!isNeutral(program, statement, absent))
       return impliedValue(program, statement.rhs, absent) && !statement.assign ? takesInGaps() : nonzero();
@@ -412,7 +428,7 @@ bool storesWhere(const Program &program, const Statement &statement, unsigned te
 
 bool showsPattern(const Program &program, const Statement &statement, unsigned tensor) {
   bool masks = false;
-  forEachAccess(statement.where, [&](const Access &access) { masks |= access.tensor == tensor; });
+  forEachPattern(statement.where, [&](const Access &access) { masks |= access.tensor == tensor; });
   return masks || (!isDense(program.tensors[statement.lhs.tensor]) &&
                    resultPattern(program, statement).kind == PatternKind::Computed);
 }

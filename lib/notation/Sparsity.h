@@ -57,7 +57,9 @@ bool isNeutral(const Program &program, const Statement &statement, const AccessT
 /// Whether the mask is empty wherever the given accesses are not stored, whatever else is stored there.
 bool maskEmpties(const Mask &mask, const AccessTest &isAccessAbsent);
 
-/// Whether a mask lets a point through, given which accesses are stored there.
-bool admits(const Mask &mask, const AccessTest &isStored);
+/// Whether a mask lets a point through, given which accesses are stored there and which comparisons are true
+/// (nothing: that is not known).
+std::optional<bool> admits(const Mask &mask, const AccessTest &isStored,
+                           const std::function<std::optional<bool>(const Expr &)> &isTrue);
 
 } // namespace tulle::notation

@@ -487,7 +487,16 @@ private:
   }
   std::string maskTerm(const std::vector<Operand> &operands) {
     const Operand o = random.chance(0.6) ? random.pick(operands) : operand(true);
-    return (random.chance(0.2) ? "~" : "") + o.access;
+    // What rounding may turn decides nothing.
+    const std::string term = o.name < "y" && random.chance(0.25) ? comparison(o) : o.access;
+    return (random.chance(0.2) ? "~" : "") + term;
+  }
+  std::string comparison(const Operand &o) {
+    const bool isOrdered = classOf(o.type) != Class::Complex;
+    return fmt::format("({} {} {})", o.access,
+                       isOrdered ? random.pick<std::string>({"<", "<=", ">", ">=", "==", "!="})
+                                 : random.pick<std::string>({"==", "!="}),
+                       random.pick<std::string>({"0", "1", "0.5"}));
   }
 
   // ---- results

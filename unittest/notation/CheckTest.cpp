@@ -48,6 +48,8 @@ TEST(Check, PrecedenceShowsInCanonicalText) {
   EXPECT_EQ(printed("w[i] max= A[i,j] // comment"), "w(i) max= A(i,j)");
   EXPECT_EQ(printed("w(i) = A(i,j) where ~A | B(i,j) & A \\ B(i,j)"),
             "w(i) = A(i,j) where ~A(i,j) | B(i,j) & A(i,j) \\ B(i,j)");
+  EXPECT_EQ(printed("w(i) = x(i) where A(i,j) & (y(i) + 1 <= z(j)) \\ ((x(i) < 0) | ~(B(i,i) == 2))"),
+            "w(i) = x(i) where A(i,j) & (y(i) + 1.0 <= z(j)) \\ ((x(i) < 0.0) | ~(B(i,i) == 2.0))");
   EXPECT_EQ(printed("w(i) = x(2*i+j-1+1) * y(j)"), "w(i) = x(2*i+j) * y(j)");
   EXPECT_EQ(printed("w = x(i)"), "w() = x(i)");
 }

@@ -73,6 +73,14 @@ TEST(Sparsity, MaskDecides) {
   expectComputed("C(i,j) = A(i,k) * B(k,j) where ~M");
 }
 
+// A comparison of values leaves points out that are known when the program runs.
+TEST(Sparsity, ComparisonsDecideWhereTheResultIsStored) {
+  expectComputed("C(i,j) = A(i,j) where (A(i,j) > 0)");
+  expectComputed("C(i,j) = P(i,j) where (P(i,j) > 0)");
+  expectComputed("C(i,j) = P(i,j) where ~(x(i) > 0) | A");
+  EXPECT_THAT(dense("C(i,j) = P(i,j) where ~(A(i,j) > 0)"), HasSubstr("P(i,j) is nonzero"));
+}
+
 TEST(Sparsity, DenseNamesTheCulprit) {
   EXPECT_THAT(dense("C(i,j) = exp(A(i,j))"),
               AllOf(HasSubstr("exp(A(i,j)) is nonzero where nothing is stored"),

@@ -89,6 +89,8 @@ Value BodyBuilder::expr(const notation::Expr &e) {
 Value BodyBuilder::mask(const notation::Mask &m) {
   if (m->op == Op::Access)
     return dialect::StoredOp::create(b, loc, b.getI1Type(), valueOf(m->access));
+  if (notation::isCondition(m))
+    return expr(m);
   Value x = mask(m->args[0]);
   Value yes = integer(b.getI1Type(), 1);
   if (m->op == Op::Not)

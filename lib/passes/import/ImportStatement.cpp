@@ -98,10 +98,12 @@ private:
   }
 
   /// Increments may meet an entry of a new tensor many times: they are collected in a tensor of their own, as
-  /// wide as they are computed, before they meet the old entries, are rounded, or turn out to be 0.
+  /// wide as they are computed, before they meet the old entries, are rounded, or turn out to be 0. What
+  /// comparisons decide is collected before it meets the old entries, which stay.
   bool inTwoSteps() const {
-    return !statement.reductionIndices.empty() &&
-           (statement.accumulate || statement.rhs->type != result().type || options.dropZeros);
+    if (statement.reductionIndices.empty())
+      return statement.accumulate && notation::hasConditions(statement.where);
+    return statement.accumulate || statement.rhs->type != result().type || options.dropZeros;
   }
 
   RankedTensorType tensorType(MLIRContext &context, const notation::TensorDecl &tensor,

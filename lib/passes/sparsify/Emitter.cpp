@@ -171,14 +171,28 @@ dialect::SearchOp LoopEmitter::searchNext(LoopState &s, unsigned o) {
 
 LoopEmitter::Carried LoopEmitter::body(LoopState &s) {
   DenseMap<Value, Value> done;
+  if (!statement.assembled)
+    return {bodyValue(s, algebra.yieldOperand(), done)};
+  Value changes = flags ? flags->changes() : Value();
+  arith::SelectOp masked = contributionWhere(s);
+  if (masked) {
+    Value holds = bodyValue(s, masked.getCondition(), done);
+    changes = changes ? both(changes, holds) : holds;
+  }
+  if (!s.scalar)
+    return insertWhere(changes, s, [&] {
+      return bodyValue(s, masked ? masked.getTrueValue() : algebra.yieldOperand(), done);
+    });
   Value value = bodyValue(s, algebra.yieldOperand(), done);
-  Value changes = flags && statement.assembled ? flags->changes() : Value();
-  if (statement.assembled && !s.scalar)
-    return insertWhere(changes, s, value);
-  Carried result{value};
-  if (statement.assembled)
-    result.push_back(changes ? either(s.carried[1], changes) : boolean(true));
-  return result;
+  return {value, changes ? either(s.carried[1], changes) : boolean(true)};
+}
+
+/// What leaves the accumulator as it is unless some comparison of values is true; null where no value
+/// decides.
+arith::SelectOp LoopEmitter::contributionWhere(const LoopState &s) {
+  auto value = dyn_cast<Value>(algebra.yielded(presence(s)));
+  auto select = value ? value.getDefiningOp<arith::SelectOp>() : arith::SelectOp();
+  return select && select.getFalseValue() == algebra.accumulatorArg() ? select : arith::SelectOp();
 }
 
 /// The body's expression for exactly the operands that are present.

@@ -74,6 +74,7 @@ private:
                      llvm::function_ref<Carried(const LoopState &)> contributions);
   Carried leaf(LoopState s);
   Carried body(LoopState &s);
+  mlir::arith::SelectOp contributionWhere(const LoopState &s);
   Value bodyValue(LoopState &s, Value v, llvm::DenseMap<Value, Value> &done);
   Carried loop(const LoopState &s, unsigned depth, const VisitedSet &set, bool counted);
   /// `stored`: the loop over what is stored, or null where nothing stored is visited.
@@ -135,7 +136,7 @@ private:
   std::pair<Value, Value> insertionBounds();
   Carried newElement(LoopState s, unsigned depth);
   void insert(const LoopState &s, Value value);
-  Carried insertWhere(Value condition, const LoopState &s, Value value);
+  Carried insertWhere(Value condition, const LoopState &s, llvm::function_ref<Value()> value);
   Value isNot(Value x, Value y);
   Value startValue();
   mlir::AffineMap insertionOrder() const;

@@ -97,15 +97,16 @@ LoopEmitter::Carried LoopEmitter::newElement(LoopState s, unsigned depth) {
   inner.scalar = true;
   inner.carried = {startValue(), boolean(false)};
   Carried result = loops(inner, depth);
-  return insertWhere(result[1], s, result[0]);
+  return insertWhere(result[1], s, [&] { return result[0]; });
 }
 
 /// Inserts where the condition holds, everywhere without one.
-LoopEmitter::Carried LoopEmitter::insertWhere(Value condition, const LoopState &s, Value value) {
+LoopEmitter::Carried LoopEmitter::insertWhere(Value condition, const LoopState &s,
+                                              llvm::function_ref<Value()> value) {
   OpBuilder::InsertionGuard guard(b);
   if (condition)
     b.setInsertionPointToStart(scf::IfOp::create(b, loc, condition, /*withElseRegion=*/false).thenBlock());
-  insert(s, value);
+  insert(s, value());
   return {};
 }
 
