@@ -53,7 +53,7 @@ static void declare(CLI::App &app, Options &options) {
          "against loops fused by hand and a kernel for each statement), strategies (ways to intersect), "
          "tensors (order 3), assemble (sparse results), "
          "convert, compile, roofline (the machine alone), quick (some inputs of each), all")
-      ->check(CLI::IsMember({"kernels", "programs", "strategies", "tensors", "assemble", "convert", "compile",
+      ->check(CLI::IsMember({"kernels", "programs", "solvers", "strategies", "tensors", "assemble", "convert", "compile",
                              "roofline", "quick", "all"}))
       ->capture_default_str();
   app.add_option("--kernels", selection.kernels, "Only kernels whose name contains one of these")

@@ -64,7 +64,7 @@ static Timing summary(std::vector<double> samples) {
   return {quantile(samples, 0.5), quantile(samples, 0.25), quantile(samples, 0.75), int(samples.size())};
 }
 
-static void requireSum(const Answer &made, std::span<const double> want) {
+static void requireSum(const Answer &made, std::span<const double> want, double precision) {
   double sum = 0, magnitude = 0;
   for (double value : want) {
     sum += value;
@@ -72,7 +72,7 @@ static void requireSum(const Answer &made, std::span<const double> want) {
   }
   if (made.count && *made.count != int64_t(want.size()))
     throw std::runtime_error(fmt::format("it stores {} entries, the reference {}", *made.count, want.size()));
-  if (made.sum && !(std::abs(*made.sum - sum) <= 1e-9 * magnitude))
+  if (made.sum && !(std::abs(*made.sum - sum) <= precision * magnitude))
     throw std::runtime_error(fmt::format("its values sum to {}, the reference's to {}", *made.sum, sum));
 }
 
@@ -89,7 +89,7 @@ static void requireValues(std::span<const double> made, std::span<const double> 
 
 void requireEqual(const Answer &made, const Answer &want) {
   if (made.sum || made.count)
-    requireSum(made, want.values.at(0));
+    requireSum(made, want.values.at(0), std::max(1e-9, want.precision));
   if (!made.indices.empty() && made.indices.size() != want.indices.size())
     throw std::runtime_error("it has other index arrays than the reference");
   for (size_t k = 0; k < made.indices.size(); ++k)

@@ -32,7 +32,13 @@ enum class Op {
   Rgms,          ///< Y(i,k) = A(r,i,j) * X(j,l) * W(r,l,k), n features
   RaggedProduct, ///< C(b,i,k) = A(b,i,j) * B(b,j,k), sizes that depend on b
   BlockSpMM,     ///< C(i,k) = A(i,j) * X(j,k), n columns, A in blocks of kBlock rows and columns
-  BlockSDDMM     ///< C(i,j) = D(i,k) * E(j,k), n columns, where A in such blocks has some
+  BlockSDDMM,    ///< C(i,j) = D(i,k) * E(j,k), n columns, where A in such blocks has some
+  // Whole solvers and graph algorithms (peer/Solvers.h): programs with a loop.
+  ConjugateGradients,
+  PageRank,
+  BreadthFirstSearch,
+  ShortestPaths,
+  Components
 };
 /// Rows and columns of the blocks of BlockSpMM and BlockSDDMM.
 inline constexpr int64_t kBlock = 32;
@@ -88,6 +94,8 @@ inline constexpr const char *kOneThread = "tulle 1", *kCopy = "copy", *kCopyOneT
                             *kUnscheduled = "default";
 
 std::optional<Runner> graphBlasPeer(const Task &task);
+/// Of graphBlasPeer: solvers and graph algorithms, a call for each operation of a round.
+std::optional<Runner> graphBlasSolvers(const Task &task);
 std::optional<Runner> rsbPeer(const Task &task);
 std::optional<Runner> blasPeer(const Task &task);
 

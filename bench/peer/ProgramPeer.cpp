@@ -1,6 +1,7 @@
 // The programs fused by hand as competitors: part of the baseline.
 #include "Fused.h"
 #include "Peer.h"
+#include "Solvers.h"
 
 namespace tulle::bench {
 
@@ -126,6 +127,28 @@ template <typename T> Made blockLoops(const Task &task) {
           {c}};
 }
 
+/// Solvers and graph algorithms.
+Made solverLoops(const Task &task) {
+  const Tensor a = task.a(), out = memory<double>({a.dims[0]});
+  const auto rows = rowsOf<double>(a);
+  double *values = bench::values<double>(out);
+  const int64_t source = sourceOf(rows);
+  switch (task.op) {
+  case Op::ConjugateGradients:
+    return {
+        [=, b = task.dense("b", {a.dims[0]})] { conjugateGradients(rows, bench::values<double>(b), values); },
+        {out}};
+  case Op::PageRank:
+    return {[=, n = leaving(rows)] { pageRank(rows, n.data(), 0.15 / double(rows.rows), values); }, {out}};
+  case Op::BreadthFirstSearch:
+    return {[=, keep = a] { breadthFirstSearch(rows, source, values); }, {out}};
+  case Op::ShortestPaths:
+    return {[=, keep = a] { shortestPaths(rows, source, values); }, {out}};
+  default:
+    return {[=, keep = a] { components(rows, values); }, {out}};
+  }
+}
+
 template <typename T> std::optional<Made> make(const Task &task) {
   switch (task.op) {
   case Op::Softmax:
@@ -155,14 +178,19 @@ template <typename T> std::optional<Made> make(const Task &task) {
 } // namespace
 
 std::optional<Runner> programLoops(const Task &task) {
-  const auto made = task.type == ElementType::F32 ? make<float>(task) : make<double>(task);
+  const auto made = task.op >= Op::ConjugateGradients ? std::optional(solverLoops(task))
+                    : task.type == ElementType::F32   ? make<float>(task)
+                                                      : make<double>(task);
   if (!made)
     return std::nullopt;
+  const bool iterates = task.op == Op::ConjugateGradients || task.op == Op::PageRank;
   return Runner{[run = made->run] { return timed(run); },
-                [results = made->results] {
+                [results = made->results, iterates] {
                   Answer answer;
                   for (const Tensor &result : results)
                     append(answer, result);
+                  if (iterates) // until a change is small
+                    answer.precision = 1e-6;
                   return answer;
                 }};
 }

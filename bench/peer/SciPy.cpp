@@ -94,6 +94,16 @@ static const char *nameOf(const Task &task) {
     return "Add";
   case Op::Multiply:
     return "Multiply";
+  case Op::ConjugateGradients:
+    return "CG";
+  case Op::PageRank:
+    return "PageRank";
+  case Op::BreadthFirstSearch:
+    return "BFS";
+  case Op::ShortestPaths:
+    return "SSSP";
+  case Op::Components:
+    return "components";
   case Op::Convert:
     return known && task.target != "ELL" ? "Convert" : nullptr;
   default:

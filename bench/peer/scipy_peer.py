@@ -14,6 +14,8 @@ import time
 
 import numpy
 import scipy.sparse
+import scipy.sparse.linalg
+from scipy.sparse import csgraph
 
 
 def load(stem):
@@ -66,25 +68,70 @@ def convert(a, target):
             "BCSR(4,4)": lambda: a.tobsr((4, 4))}[target]()
 
 
+@functools.cache
+def source():
+    """Where searches begin: the first vertex with the most edges."""
+    return int(numpy.argmax(numpy.diff(A.indptr)))
+
+
+@functools.cache
+def lengths():
+    return abs(A)
+
+
+@functools.cache
+def pattern():
+    return scipy.sparse.csr_matrix((numpy.ones(A.nnz), A.indices, A.indptr), A.shape)
+
+
+def page_rank(a, n):
+    c = 0.15 / a.shape[0]
+    x = numpy.full(a.shape[0], c)
+    while True:
+        y = c + 0.85 * (a @ (x / numpy.maximum(n, 1)))
+        change = numpy.abs(y - x).sum()
+        x = y
+        if change < 1e-10:
+            return x
+
+
+def smallest_vertices(labels):
+    smallest = numpy.full(labels.max() + 1, len(labels))
+    numpy.minimum.at(smallest, labels, numpy.arange(len(labels)))
+    return smallest[labels]
+
+
+def reached(distances):
+    return numpy.where(numpy.isinf(distances), -1, distances)
+
+
 def operation(name, form, target, n):
-    """(what is not timed, what is)"""
+    """(what is not timed, what is, what is done with its result)"""
+    own = lambda: (A, dense("b", A.shape[0]))
     return {
-  "SpMV" : (lambda : (stored(form), dense("x", A.shape[1])), lambda a, x : a @x),
-           "SpMM" : (lambda : (stored(form), dense("X", A.shape[1], n)), lambda a, x : a @x),
-                    "Add" : (lambda : (A, B), lambda a, b : a + b),
-                            "Multiply" : (lambda : (A, A), lambda a, b : product(a, b, True)),
-                                         "Multiply unsorted"
-      : (lambda : (A, A), lambda a, b : product(a, b, False)),
-        "Convert" : (lambda : (stored(form), ), lambda a : convert(a, target)),
-}[name]
+        "SpMV": (lambda: (stored(form), dense("x", A.shape[1])), lambda a, x: a @ x),
+        "SpMM": (lambda: (stored(form), dense("X", A.shape[1], n)), lambda a, x: a @ x),
+        "Add": (lambda: (A, B), lambda a, b: a + b),
+        "Multiply": (lambda: (A, A), lambda a, b: product(a, b, True)),
+        "Multiply unsorted": (lambda: (A, A), lambda a, b: product(a, b, False)),
+        "Convert": (lambda: (stored(form),), lambda a: convert(a, target)),
+        "CG": (own, lambda a, b: scipy.sparse.linalg.cg(a, b, tol=1e-8, atol=0)[0]),
+        "PageRank": (lambda: (pattern(), numpy.asarray(pattern().sum(axis=0)).ravel()), page_rank),
+        # Distances: breadth_first_order gives none.
+        "BFS": (lambda: (lengths(), source()), lambda a, i: csgraph.dijkstra(a, indices=i, unweighted=True), reached),
+        "SSSP": (lambda: (lengths(), source()), lambda a, i: csgraph.dijkstra(a, indices=i), reached),
+        "components": (lambda: (A,), lambda a: csgraph.connected_components(a, directed=False)[1], smallest_vertices),
+    }[name]
 
 
 def timed(name, form, target, n):
-    prepare, run = operation(name, form, target, int(n))
+    prepare, run, *finish = operation(name, form, target, int(n))
     operands = prepare()
     begin = clock()
     result = run(*operands)
     elapsed = clock() - begin
+    for then in finish:
+        result = then(result)
     values = result.data if scipy.sparse.issparse(result) else result
     return elapsed * 1e3, float(numpy.sum(values)), values.size
 

@@ -28,6 +28,8 @@ struct Kernel {
 
 /// Those of the group "programs".
 std::vector<Kernel> programs();
+/// Those of the group "solvers".
+std::vector<Kernel> solvers();
 /// All, in the order in which they run.
 const std::vector<Kernel> &kernels();
 

@@ -220,7 +220,7 @@ const std::vector<Kernel> &kernels() {
   static const std::vector<Kernel> all = [] {
     std::vector<Kernel> list = products();
     for (const auto &more :
-         {programs(), intersections(), tensors(), assemblies(), conversions(), compilations()})
+         {programs(), solvers(), intersections(), tensors(), assemblies(), conversions(), compilations()})
       list.insert(list.end(), more.begin(), more.end());
     return list;
   }();

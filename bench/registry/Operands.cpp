@@ -1,9 +1,33 @@
 // What an operation reads, and the least that this takes.
 #include "Kernel.h"
+#include "peer/Solvers.h"
+#include <algorithm>
+#include <cmath>
+#include <numeric>
 
 namespace tulle::bench {
 
 using runtime::Tensor;
+
+static Tensor dense(const std::vector<double> &values, std::vector<int64_t> dims) {
+  const Tensor made = runtime::makeDense(ElementType::F64, std::move(dims), false);
+  std::copy(values.begin(), values.end(), static_cast<double *>(made.values()));
+  return made;
+}
+
+/// 1 where searches begin, 0 elsewhere.
+static Tensor source(const Task &task) {
+  const Tensor made = runtime::makeDense(ElementType::F64, {task.input.rows()}, true);
+  static_cast<double *>(made.values())[sourceOf(task.input.a().view())] = 1;
+  return made;
+}
+
+static Tensor absolute(const Tensor &a) {
+  const Tensor made = runtime::copyOf(a);
+  auto *values = static_cast<double *>(made.values());
+  std::transform(values, values + made.storedCount(), values, [](double x) { return std::abs(x); });
+  return made;
+}
 
 std::map<std::string, Tensor> operands(const Task &task) {
   const std::vector<int64_t> &dims = task.input.dims;
@@ -61,6 +85,21 @@ std::map<std::string, Tensor> operands(const Task &task) {
     return {{"A", task.a()}, {"X", task.dense("X", {last, n})}, {"W", task.dense("W", {dims[0], n, n})}};
   case Op::RaggedProduct:
     return {{"A", task.a()}, {"B", task.input.storedB(task.format, task.type)}};
+  case Op::ConjugateGradients:
+    return {{"A", task.a()}, {"b", task.dense("b", {last})}};
+  case Op::PageRank:
+    return {{"A", task.a()},
+            {"n", dense(leaving(task.input.a().view()), {last})},
+            {"c", dense({0.15 / double(last)}, {})}};
+  case Op::BreadthFirstSearch:
+    return {{"A", task.a()}, {"s", source(task)}};
+  case Op::ShortestPaths:
+    return {{"W", absolute(task.a())}, {"s", source(task)}};
+  case Op::Components: {
+    const Tensor numbers = runtime::makeDense(ElementType::F64, {last}, false);
+    std::iota(static_cast<double *>(numbers.values()), static_cast<double *>(numbers.values()) + last, 0.0);
+    return {{"A", task.a()}, {"v", numbers}};
+  }
   case Op::Softmax:
   case Op::Convert:
   case Op::Compile:

@@ -19,6 +19,24 @@ static const char *const
                      "s(i) = r(i) - a * q(i); t = s(i) * s(i); u(i) = s(i) + t / rr * p(i)",
     *const kPageRankStep =
         "w(j) = x(j) / max(n(j), 1); y(i) = c + 0.85 * A(i,j) * w(j); e = abs(y(i) - x(i))",
+    *const kCg =
+        "x(i) = 0 * b(i); r(i) = b(i); p(i) = b(i); rr = b(i) * b(i); least = 1e-16 * rr; repeat 100000 { "
+        "q(i) = A(i,j) * p(j); pq = p(i) * q(i); a = rr / pq; x(i) += a * p(i); r(i) -= a * q(i); "
+        "t = r(i) * r(i); p(i) = r(i) + t / rr * p(i); rr = t } until rr < least",
+    *const kPageRank =
+        "x(i) = c + 0 * n(i); repeat 1000 { w(j) = x(j) / max(n(j), 1); z(i) = w(j) where A(i,j); "
+        "y(i) = c + 0.85 * z(i); e = abs(y(i) - x(i)); x(i) = y(i) } until e < 1e-10",
+    *const kBreadthFirst =
+        "d(i) = s(i) - 1; f(i) = true where (s(i) > 0); l = 0.0; repeat 1000000 { l = l + 1; "
+        "f(j) = true where A(i,j) & f(i) & (d(j) < 0); d(j) += l + 1 where f(j); "
+        "reached = 1.0 where f(j) } until reached == 0",
+    *const kShortest = "d(j) = select(s(j) > 0, 0, inf); f(j) = d(j) where (s(j) > 0); repeat 1000000 { "
+                       "g(j) min= f(i) + W(i,j) where W(i,j) & f(i); f(j) = g(j) where g(j) & (g(j) < d(j)); "
+                       "d(j) min= f(j) where f(j); nearer = 1.0 where f(j) } until nearer == 0; "
+                       "y(j) = select(d(j) < inf, d(j), -1)",
+    *const kComponents =
+        "c(i) = v(i); repeat 1000000 { t(i) min= c(j) where A(i,j); t(i) min= c(j) where A(j,i); "
+        "smaller = f64(t(i) < c(i)); c(i) min= t(i) } until smaller == 0",
     *const kRgms = "T(r,i,l) = A(r,i,j) * X(j,l); Y(i,k) = T(r,i,l) * W(r,l,k)";
 
 /// Each in double and in single precision.
@@ -99,6 +117,32 @@ static void pushBlockPrograms(std::vector<Kernel> &list) {
               .inputs = {"butterfly:8192:32"},
               .want = want,
               .formats = {{"C", "like A"}}});
+}
+
+std::vector<Kernel> solvers() {
+  const std::vector<std::string> graphs = {"grid2d:1000", "rmat:17:16"};
+  std::vector<Kernel> list;
+  const std::vector<Target> want = {over(2, "SciPy"), over(1, "GraphBLAS")};
+  auto add = [&](const char *name, const char *text, Op op, std::vector<std::string> inputs,
+                 const char *result, std::map<std::string, std::string> formats = {}) {
+    list.push_back({.group = "solvers",
+                    .name = name,
+                    .text = text,
+                    .op = op,
+                    .format = "CSR",
+                    .inputs = inputs,
+                    .want = want,
+                    .wantThreads = want,
+                    .formats = formats,
+                    .results = {result}});
+  };
+  const std::string vector = "(i) -> (i : compressed)";
+  add("CG to 1e-8", kCg, Op::ConjugateGradients, {"grid2d:300"}, "x");
+  add("PageRank to 1e-10", kPageRank, Op::PageRank, graphs, "x");
+  add("BFS", kBreadthFirst, Op::BreadthFirstSearch, graphs, "d", {{"f", vector}});
+  add("SSSP", kShortest, Op::ShortestPaths, graphs, "y", {{"f", vector}, {"g", vector}});
+  add("components", kComponents, Op::Components, {"rmat:17:16"}, "c");
+  return list;
 }
 
 std::vector<Kernel> programs() {

@@ -25,12 +25,20 @@ static std::string textOf(const Kernel &kernel, const Input &input) {
   return fmt::format("C(i,r) = A({}){}", subscripts, factors);
 }
 
+/// The dimensions that a map names; those of A where a format has a name.
+static unsigned orderOf(const std::string &format, unsigned order) {
+  return format.starts_with('(')
+             ? unsigned(std::count(format.begin(), format.begin() + std::ptrdiff_t(format.find(')')), ',')) +
+                   1
+             : order;
+}
+
 /// What is known of the tensors a kernel makes; those without a format are dense.
 static std::map<std::string, notation::Binding> results(const Kernel &kernel, const Task &task) {
   std::map<std::string, notation::Binding> made;
   const unsigned order = task.op == Op::TTV ? 2 : unsigned(task.input.order());
   auto encoding = [&](const std::string &format) {
-    return format::resolveWidths(format::parseFormat(format, order), 1, 1);
+    return format::resolveWidths(format::parseFormat(format, orderOf(format, order)), 1, 1);
   };
   if (!kernel.target.empty())
     made["C"].encoding = encoding(kernel.target);

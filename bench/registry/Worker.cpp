@@ -74,7 +74,9 @@ static std::vector<Competitor> competitorsFor(const Kernel &kernel, const Task &
     competitors.insert(
         competitors.begin() + 2,
         {kOneThread, [&] { return tulleRunner(kernel, task, std::make_shared<int64_t>(0), 1); }});
-  if (kernel.text.find(';') != std::string::npos && chosen(selection.peers, kUnfused))
+  const bool isProgram = kernel.text.find(';') != std::string::npos,
+             isLoop = kernel.text.find("repeat") != std::string::npos;
+  if (isProgram && !isLoop && chosen(selection.peers, kUnfused))
     competitors.push_back({kUnfused, [&] { return unfusedRunner(kernel, task, unsigned(threads)); }});
   if (!kernel.schedule.empty() && chosen(selection.peers, kUnscheduled))
     competitors.push_back({kUnscheduled, [&] { return unscheduledRunner(kernel, task, unsigned(threads)); }});
