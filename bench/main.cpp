@@ -47,14 +47,14 @@ static void writeReport(const Options &options, const Report &report) {
 static void declare(CLI::App &app, Options &options) {
   Selection &selection = options.selection;
   app.name("tulle bench");
-  app.add_option(
-         "what", selection.what,
-         "Which part: kernels (products with dense operands), programs (several statements as one, "
-         "against loops fused by hand and a kernel for each statement), strategies (ways to intersect), "
-         "tensors (order 3), assemble (sparse results), "
-         "convert, compile, roofline (the machine alone), quick (some inputs of each), all")
-      ->check(CLI::IsMember({"kernels", "programs", "solvers", "strategies", "tensors", "assemble", "convert", "compile",
-                             "roofline", "quick", "all"}))
+  app.add_option("what", selection.what,
+                 "Which part: kernels (products with dense operands), programs (several statements as one, "
+                 "against loops fused by hand and a kernel for each statement), solvers (solvers and graph "
+                 "algorithms as one program with a loop), strategies (ways to intersect), "
+                 "tensors (order 3), assemble (sparse results), "
+                 "convert, compile, roofline (the machine alone), quick (some inputs of each), all")
+      ->check(CLI::IsMember({"kernels", "programs", "solvers", "strategies", "tensors", "assemble", "convert",
+                             "compile", "roofline", "quick", "all"}))
       ->capture_default_str();
   app.add_option("--kernels", selection.kernels, "Only kernels whose name contains one of these")
       ->delimiter(',');

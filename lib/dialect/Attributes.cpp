@@ -64,6 +64,7 @@ const AttributeRule ofOps[] = {
 const AttributeRule ofArguments[] = {
     {kNameAttr, {}, is<StringAttr>, "a string"},
     {kEntriesAttr, {}, isCount, "a number of entries, an i64"},
+    {kSegmentAttr, {}, isCount, "a number of entries, an i64"},
     {kPatternAttr, {}, isCount, "a number, an i64"},
     {kSizesAttr, {}, isCounts, "numbers, an array<i64>"},
     {kStatementAttr, {}, isCount, "the number of a statement, an i64"},

@@ -118,6 +118,27 @@ private:
 
 } // namespace
 
+std::optional<int64_t> segmentLength(const notation::Program &program, unsigned tensor) {
+  const notation::TensorDecl &decl = program.tensors[tensor];
+  const std::vector<format::Level> &levels = decl.encoding.levels;
+  const auto digits = format::digits(decl.encoding);
+  if (program.statements.size() < 2 || decl.entries < 0 || !digits || levels.size() != decl.dims.size() ||
+      levels.size() < 2 || levels.back().format.kind != format::LevelKind::Compressed)
+    return std::nullopt;
+  int64_t segments = 1; // of levels above that store all coordinates
+  for (size_t l = 0; l + 1 < levels.size(); ++l) {
+    if (levels[l].format.kind != format::LevelKind::Dense)
+      return std::nullopt;
+    segments = std::max<int64_t>(segments * std::min(decl.dims[(*digits)[l].dim], decl.entries + 1), 1);
+    if (segments > decl.entries)
+      return 1;
+  }
+  int64_t length = 1;
+  while (length < 64 && length * 2 <= decl.entries / segments)
+    length *= 2;
+  return length;
+}
+
 OwningOpRef<ModuleOp> importProgram(MLIRContext &context, const notation::Program &program,
                                     const ImportOptions &options) {
   OpBuilder b(&context);

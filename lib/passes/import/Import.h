@@ -3,6 +3,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "notation/Program.h"
+#include <optional>
 
 namespace tulle::passes {
 
@@ -10,6 +11,10 @@ struct ImportOptions {
   bool strictFp = false;  ///< floating-point operations keep their order: no fastmath flags
   bool dropZeros = false; ///< sparse results do not store what equals their fill
 };
+
+/// Of a tensor in a program of several statements, where it is known: how many entries the segments of its
+/// last level have in the mean, as a power of two, 64 at most. Choices between loops follow it.
+std::optional<int64_t> segmentLength(const notation::Program &program, unsigned tensor);
 
 /// One `func.func @statement<k>` per statement (HACKING.md, contract 1). The dialects of stage 1 must be
 /// loaded. Throws SyntaxError, pointing into program.text, for a sparse result that would be dense.

@@ -9,6 +9,7 @@
 #include "notation/Arithmetic.h"
 #include "notation/Sparsity.h"
 #include "passes/import/Body.h"
+#include "passes/import/Import.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace tulle::passes {
@@ -128,6 +129,8 @@ private:
       nameArgument(builder, unsigned(i), t);
       if (tensor.entries >= 0 && !format::isAllDense(tensor.encoding))
         function.setArgAttr(i, dialect::kEntriesAttr, builder.getI64IntegerAttr(tensor.entries));
+      if (const std::optional<int64_t> length = segmentLength(program, t))
+        function.setArgAttr(i, dialect::kSegmentAttr, builder.getI64IntegerAttr(*length));
       if (!format::isAllDense(tensor.encoding))
         function.setArgAttr(i, dialect::kPatternAttr, builder.getI64IntegerAttr(patterns[t]));
     }

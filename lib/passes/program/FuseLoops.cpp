@@ -4,6 +4,7 @@
 // second touches lies at the loop's own coordinate: then no iteration depends on a later one. Loops inside of
 // the fused one follow. Values that are stored and read in one iteration pass in a register. Where iterations
 // would wait for each other's reductions, one loop over blocks runs a block of both loops in turn.
+#include "dialect/Attributes.h"
 #include "dialect/Costs.h"
 #include "dialect/Dialect.h"
 #include "mlir/Analysis/SliceAnalysis.h"
@@ -280,10 +281,28 @@ private:
   }
 
   /// Functions run over all entries of a block, not row by row (tulle-distribute-functions), if inactive
-  /// lanes cost something.
+  /// lanes cost something and rows may be shorter than a vector.
   bool leavesFunctionsToBlocks() {
     return isa<IterateOp>(first->getParentOp()) && !costModel(first).cpu.masks &&
-           (hasFunctions(first) || hasFunctions(second));
+           (hasFunctions(first) || hasFunctions(second)) && !(fillsVectors(first) && fillsVectors(second));
+  }
+
+  /// Whether the segments that inner loops traverse are known to be as long as a vector in the mean.
+  static bool fillsVectors(IterateOp loop) {
+    auto isLong = [&](IterateOp inner) {
+      auto space = inner.getSpace().getDefiningOp<SpaceOp>();
+      auto tensor = space ? dyn_cast<BlockArgument>(space.getTensor()) : BlockArgument();
+      auto function = tensor ? dyn_cast<func::FuncOp>(tensor.getOwner()->getParentOp()) : func::FuncOp();
+      auto length = function ? function.getArgAttrOfType<IntegerAttr>(tensor.getArgNumber(), kSegmentAttr)
+                             : IntegerAttr();
+      Type type = tensor ? getElementTypeOrSelf(tensor.getType()) : Type();
+      return length && type.isIntOrFloat() &&
+             length.getInt() * type.getIntOrFloatBitWidth() >= costModel(loop).cpu.vectorBits;
+    };
+    return !loop.walk([&](IterateOp inner) {
+                  return inner == loop || isLong(inner) ? WalkResult::advance() : WalkResult::interrupt();
+                })
+                .wasInterrupted();
   }
 
   static bool hasFunctions(IterateOp loop) {
