@@ -73,6 +73,10 @@ struct Costs {
   /// what one loop stores and the next reads stays in the core's own caches.
   int64_t fusedBlockEntries = 16384;
 
+  /// Rows that are summed of so many entries in the mean are summed in loops of their own, before what reads
+  /// them (experiment 063).
+  int64_t longSummedRow = 8;
+
   /// Segments that several loops traverse: up to so many vectors stay in registers from one to the next.
   int64_t registerVectors = 2;
 

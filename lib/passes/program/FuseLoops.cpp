@@ -85,7 +85,7 @@ public:
 
   /// A block stays in the cache: what the inner loops of both read is read from memory once.
   bool isProfitableInBlocks() {
-    if (first.getKind() != LoopKind::Parallel)
+    if (first.getKind() != LoopKind::Parallel || sumsLongRows())
       return false;
     llvm::SmallPtrSet<Value, 8> read;
     for (LoadOp load : innerLoads(first))
@@ -93,6 +93,21 @@ public:
     for (OpResult result : first->getResults())
       read.insert(result);
     return llvm::any_of(innerLoads(second), [&](LoadOp load) { return read.contains(load.getTensor()); });
+  }
+
+  /// Whether the first loop sums rows of a dense tensor that long segments select: between blocks of those, a
+  /// product of small dense factors costs more than the row that stays in the cache saves (experiment 063).
+  bool sumsLongRows() {
+    return first
+        .walk([&](IterateOp inner) {
+          const bool sums =
+              inner.getKind() == LoopKind::Reduction &&
+              llvm::any_of(inner.getResultTypes(), [](Type type) { return isa<RankedTensorType>(type); });
+          return sums && hasLoops(inner) && segmentLength(inner) >= costModel(first).costs.longSummedRow
+                     ? WalkResult::interrupt()
+                     : WalkResult::advance();
+        })
+        .wasInterrupted();
   }
 
   /// Puts each loop that is not yet over blocks into one.
@@ -287,17 +302,23 @@ private:
            (hasFunctions(first) || hasFunctions(second)) && !(fillsVectors(first) && fillsVectors(second));
   }
 
-  /// Whether the segments that inner loops traverse are known to be as long as a vector in the mean.
+  /// How many entries the segments that a loop traverses have in the mean; 0 where that is not known.
+  static int64_t segmentLength(IterateOp loop) {
+    auto space = loop.getSpace().getDefiningOp<SpaceOp>();
+    auto tensor = space ? dyn_cast<BlockArgument>(space.getTensor()) : BlockArgument();
+    auto function = tensor ? dyn_cast<func::FuncOp>(tensor.getOwner()->getParentOp()) : func::FuncOp();
+    auto length = function ? function.getArgAttrOfType<IntegerAttr>(tensor.getArgNumber(), kSegmentAttr)
+                           : IntegerAttr();
+    return length ? length.getInt() : 0;
+  }
+
+  /// Whether these are known to be as long as a vector for all loops inside.
   static bool fillsVectors(IterateOp loop) {
+    const unsigned bits = costModel(loop).cpu.vectorBits;
     auto isLong = [&](IterateOp inner) {
       auto space = inner.getSpace().getDefiningOp<SpaceOp>();
-      auto tensor = space ? dyn_cast<BlockArgument>(space.getTensor()) : BlockArgument();
-      auto function = tensor ? dyn_cast<func::FuncOp>(tensor.getOwner()->getParentOp()) : func::FuncOp();
-      auto length = function ? function.getArgAttrOfType<IntegerAttr>(tensor.getArgNumber(), kSegmentAttr)
-                             : IntegerAttr();
-      Type type = tensor ? getElementTypeOrSelf(tensor.getType()) : Type();
-      return length && type.isIntOrFloat() &&
-             length.getInt() * type.getIntOrFloatBitWidth() >= costModel(loop).cpu.vectorBits;
+      Type type = space ? getElementTypeOrSelf(space.getTensor().getType()) : Type();
+      return type && type.isIntOrFloat() && segmentLength(inner) * type.getIntOrFloatBitWidth() >= bits;
     };
     return !loop.walk([&](IterateOp inner) {
                   return inner == loop || isLong(inner) ? WalkResult::advance() : WalkResult::interrupt();
@@ -487,8 +508,10 @@ private:
       inBlocks = canHaveBlocks && (place ? hasBlocks || llvm::is_contained(place, blocksOf(second))
                                          : !always && pair.isProfitableInBlocks());
       if (!place && !inBlocks && (hasBlocks || !(always || pair.isProfitableHere())))
-        why = "inner loops would wait for each other's sums, rows would leave the registers, or no tensor "
-              "would disappear";
+        why = pair.sumsLongRows()
+                  ? "the first sums rows of many entries, which takes less time in loops of its own"
+                  : "inner loops would wait for each other's sums, rows would leave the "
+                    "registers, or no tensor would disappear";
     }
     if (!why.empty()) {
       if (first.getLoop().getOf() && (place || isOutermost(first)))
