@@ -27,6 +27,25 @@ func.func @rows(%a: tensor<?xf64, #SV>, %B: tensor<?x?xf64, #CSR>) {
     %row = tulle.locate %B level(0) at %k : tensor<?x?xf64, #CSR> -> !tulle.iterator<#CSR, 0>
     %sb = tulle.space %B level(1) under %row : !tulle.iterator<#CSR, 0> : tensor<?x?xf64, #CSR> -> !tulle.space<#CSR, 1>
     tulle.iterate %j, %ij in %sb : !tulle.space<#CSR, 1> {
+      %x = tulle.load %B[%ij : !tulle.iterator<#CSR, 1>] : tensor<?x?xf64, #CSR> -> f64
+      "entry"(%j, %x) : (index, f64) -> ()
+    }
+  }
+  return
+}
+
+// Of a pattern, values are not read.
+// CHECK-LABEL: @pattern(
+// CHECK-SAME: %[[CRD:[^:]*]]: memref<?xi32>, %[[VAL:[^:]*]]: memref<?xf64>, %{{[^:]*}}: index, %{{[^:]*}}: index
+// CHECK: memref.prefetch %[[CRD]]
+// CHECK-NOT: memref.prefetch %[[VAL]]
+// CHECK: "entry"
+func.func @pattern(%a: tensor<?xf64, #SV>, %B: tensor<?x?xf64, #CSR>) {
+  %sa = tulle.space %a level(0) : tensor<?xf64, #SV> -> !tulle.space<#SV, 0>
+  tulle.iterate %k, %ik in %sa : !tulle.space<#SV, 0> {
+    %row = tulle.locate %B level(0) at %k : tensor<?x?xf64, #CSR> -> !tulle.iterator<#CSR, 0>
+    %sb = tulle.space %B level(1) under %row : !tulle.iterator<#CSR, 0> : tensor<?x?xf64, #CSR> -> !tulle.space<#CSR, 1>
+    tulle.iterate %j, %ij in %sb : !tulle.space<#CSR, 1> {
       "entry"(%j) : (index) -> ()
     }
   }

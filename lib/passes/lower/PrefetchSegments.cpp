@@ -21,8 +21,9 @@ unsigned bytesOf(Type type) {
   return type.isIntOrFloat() ? std::max(type.getIntOrFloatBitWidth() / 8, 1u) : 8;
 }
 
-/// Prefetches the first coordinates of the segment, and the first values where it has some.
-void prefetchEntries(const Emitter &emit, unsigned level, Value parent, const iteration::CostModel &model) {
+/// Prefetches the first coordinates of the segment, and the first values where it has some that are read.
+void prefetchEntries(const Emitter &emit, unsigned level, Value parent, bool readsValues,
+                     const iteration::CostModel &model) {
   const format::Layout &layout = emit.storage.layout;
   Value first = emit.load(*layout.positions[level], parent);
   auto prefetchLines = [&](unsigned field, int64_t lines) {
@@ -32,7 +33,8 @@ void prefetchEntries(const Emitter &emit, unsigned level, Value parent, const it
       emitPrefetch(emit.builder, emit.loc, buffer, emit.add(first, emit.constant(k * elements)));
   };
   prefetchLines(layout.coordinates[level]->field, 1);
-  if (level + 1 == emit.storage.encoding.levels.size() && !layout.fields[layout.valuesField()].implied)
+  if (readsValues && level + 1 == emit.storage.encoding.levels.size() &&
+      !layout.fields[layout.valuesField()].implied)
     prefetchLines(layout.valuesField(), model.costs.prefetchSegmentLines);
 }
 
@@ -149,6 +151,14 @@ private:
   SmallVector<memref::StoreOp> found; ///< the first in each buffer: others store to the same cache lines
 };
 
+bool readsValues(IterateOp op, Value tensor) {
+  return op
+      .walk([&](LoadOp load) {
+        return load.getTensor() == tensor ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 /// Whether the schedule says whether the tensor is prefetched in the loop: tulle-prefetch does so.
 bool isPrefetchScheduled(IterateOp op, Value tensor) {
   const DirectivesAttr said = op.getLoop().getDirectives();
@@ -198,7 +208,7 @@ void Lowering::prefetch(IterateOp op, const Space &space, Value position) {
                  located.locate(ofBounds));
     // Where only their number is needed, the entries are not reached.
     if (llvm::any_of(selected.getResult().getUsers(), llvm::IsaPred<IterateOp, CoiterateOp>))
-      prefetchEntries(theirs, level, located.locate(ofEntries), model);
+      prefetchEntries(theirs, level, located.locate(ofEntries), readsValues(op, selected.getTensor()), model);
   }
 }
 
