@@ -50,11 +50,12 @@ static void declare(CLI::App &app, Options &options) {
   app.add_option("what", selection.what,
                  "Which part: kernels (products with dense operands), programs (several statements as one, "
                  "against loops fused by hand and a kernel for each statement), solvers (solvers and graph "
-                 "algorithms as one program with a loop), strategies (ways to intersect), "
+                 "algorithms as one program with a loop), schedules (primitives of a schedule, against the "
+                 "one that the compiler chooses), strategies (ways to intersect), "
                  "tensors (order 3), assemble (sparse results), "
                  "convert, compile, roofline (the machine alone), quick (some inputs of each), all")
-      ->check(CLI::IsMember({"kernels", "programs", "solvers", "strategies", "tensors", "assemble", "convert",
-                             "compile", "roofline", "quick", "all"}))
+      ->check(CLI::IsMember({"kernels", "programs", "solvers", "schedules", "strategies", "tensors",
+                             "assemble", "convert", "compile", "roofline", "quick", "all"}))
       ->capture_default_str();
   app.add_option("--kernels", selection.kernels, "Only kernels whose name contains one of these")
       ->delimiter(',');

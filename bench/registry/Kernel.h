@@ -30,6 +30,8 @@ struct Kernel {
 std::vector<Kernel> programs();
 /// Those of the group "solvers".
 std::vector<Kernel> solvers();
+/// Those of the group "schedules".
+std::vector<Kernel> schedules();
 /// All, in the order in which they run.
 const std::vector<Kernel> &kernels();
 

@@ -219,8 +219,8 @@ static std::vector<Kernel> conversions() {
 const std::vector<Kernel> &kernels() {
   static const std::vector<Kernel> all = [] {
     std::vector<Kernel> list = products();
-    for (const auto &more :
-         {programs(), solvers(), intersections(), tensors(), assemblies(), conversions(), compilations()})
+    for (const auto &more : {programs(), solvers(), schedules(), intersections(), tensors(), assemblies(),
+                             conversions(), compilations()})
       list.insert(list.end(), more.begin(), more.end());
     return list;
   }();

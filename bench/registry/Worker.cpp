@@ -61,7 +61,8 @@ static std::vector<Competitor> competitorsFor(const Kernel &kernel, const Task &
   const int threads = threadCount();
   std::vector<Competitor> competitors;
   for (const Peer &peer : peers())
-    if (peer.name == "loop" || (kernel.strategies.empty() && chosen(selection.peers, peer.name)))
+    if (peer.name == "loop" ||
+        (kernel.strategies.empty() && kernel.group != "schedules" && chosen(selection.peers, peer.name)))
       competitors.push_back({peer.name, [&] { return peer.make(task); }});
   for (const std::string &strategy : kernel.strategies)
     competitors.push_back({strategy, [&] {
