@@ -178,15 +178,58 @@ def Tulle_BoundsOp : Tulle_Op<"bounds", [Pure]> {
   let assemblyFormat = "$space attr-dict `:` qualified(type($space))";
 }
 
-def Tulle_IteratorAtOp : Tulle_AtOp<"at", [InferTypeOpAdaptor]> {
+def Tulle_IteratorAtOp : Tulle_AtOp<"at", [InferTypeOpAdaptor, AttrSizedOperandSegments]> {
   let summary = "The iterator, and the coordinate, at one of the numbers that the bounds of a space are for";
   let description = [{
     `entry` is false where the format has padding there, which is no entry: the iterator must not be used then. Of a level that
-    holds a coordinate several times, the iterator is the position alone.
+    holds a coordinate several times, the iterator is the position alone, or all positions `until` another one, which have
+    the coordinate, too. With a condition that is false nothing is at the number, which may be any: the iterator is none of an entry,
+    the coordinate 0.
+
+    ```mlir
+    %end = tulle.next %s[%p] after %i : !tulle.space<#COO, 0>
+    %it, %i, %entry = tulle.at %s[%p] until %end if %more : !tulle.space<#COO, 0>
+    ```
+
+    Constraints:
+    1. With `until`, the level is nonunique.
   }];
-  let arguments = (ins Tulle_SpaceType:$space, Index:$number);
+  let arguments = (ins Tulle_SpaceType:$space, Index:$number, Optional<Index>:$until, Optional<I1>:$condition);
   let results = (outs Tulle_IteratorType:$iterator, Index:$coordinate, I1:$entry);
-  let assemblyFormat = "$space `[` $number `]` attr-dict `:` qualified(type($space))";
+  let builders = [OpBuilder<(ins "::mlir::Value":$space, "::mlir::Value":$number), [{
+    build($_builder, $_state, space, number, ::mlir::Value(), ::mlir::Value());
+  }]>];
+  let assemblyFormat = [{
+    $space `[` $number `]` (`until` $until^)? (`if` $condition^)? attr-dict `:` qualified(type($space))
+  }];
+  let hasVerifier = 1;
+}
+
+def Tulle_NextOp : Tulle_Op<"next", [Pure]> {
+  let summary = "The number of the first entry of a space from a number on, behind those of a coordinate";
+  let description = [{
+    Numbers are those that the bounds of the space are for (`tulle.bounds`), the end if there is no entry any more. Padding is skipped; so are the entries of
+    `coordinate`, which begin at the number. A loop that carries a number from entry to entry is an iteration of the space, and one that
+    carries a number in each of several spaces merges them:
+
+    ```mlir
+    %begin, %end = tulle.bounds %s : !tulle.space<#COO, 0>
+    scf.while (%p = %begin) : (index) -> index {
+      %more = arith.cmpi ult, %p, %end : index
+      scf.condition(%more) %p : index
+    } do {
+    ^bb0(%p: index):
+      %first, %i, %entry = tulle.at %s[%p] : !tulle.space<#COO, 0>
+      %next = tulle.next %s[%p] after %i : !tulle.space<#COO, 0>
+      %it, %same, %any = tulle.at %s[%p] until %next : !tulle.space<#COO, 0>
+      …
+      scf.yield %next : index
+    }
+    ```
+  }];
+  let arguments = (ins Tulle_SpaceType:$space, Index:$number, Optional<Index>:$coordinate);
+  let results = (outs Index:$result);
+  let assemblyFormat = "$space `[` $number `]` (`after` $coordinate^)? attr-dict `:` qualified(type($space))";
 }
 
 def Tulle_CoordinatesOp : Tulle_AtOp<"coordinates", [InferTypeOpAdaptor]> {

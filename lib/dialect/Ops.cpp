@@ -217,6 +217,13 @@ LogicalResult IteratorAtOp::inferReturnTypes(MLIRContext *context, std::optional
   return success();
 }
 
+LogicalResult IteratorAtOp::verify() {
+  const format::LevelFormat &level = cast<SpaceType>(getSpace().getType()).getFormat();
+  if (!getUntil() || !level.unique)
+    return success();
+  return emitOpError("expected a nonunique level, got ") << format::print(level) << " (constraint 1)";
+}
+
 LogicalResult CoordinatesOp::inferReturnTypes(MLIRContext *context, std::optional<Location>, Adaptor adaptor,
                                               SmallVectorImpl<Type> &types) {
   auto rank = cast<RankedTensorType>(adaptor.getTensor().getType()).getRank();

@@ -50,7 +50,7 @@ bool coordinatesFit32(const notation::Program &program) {
 pipeline::Options pipelineOptions(const Options &options, bool index32) {
   index32 &= !options.wideIndices;
   return {options.vectorLength, index32,          emitsParallelCode(options), options.deterministic,
-          options.quick,        options.strategy, options.upstreamPasses};
+          options.quick,        options.strategy, options.upstreamPasses,     options.lowerFirst};
 }
 
 /// Changes whenever the library or program that holds this compiler is built anew.
@@ -86,11 +86,11 @@ static bool dependsOnSizes(const notation::Program &program, const notation::Sta
 std::string cacheKeyHead(const Options &options) {
   static const std::string compiler = compilerVersion();
   return fmt::format("{}\n{} {} {}\nplanned for {}\nstrict {:d} drop {:d} vl {} wide {:d} strategy {} "
-                     "parallel {:d} deterministic {:d} quick {:d} passes {}\n",
+                     "parallel {:d} deterministic {:d} quick {:d} passes {} first {}\n",
                      compiler, host().triple, host().cpu, host().features, iteration::printCpu(hostCpu()),
                      options.strictFp, options.dropZeros, options.vectorLength, options.wideIndices,
                      options.strategy, emitsParallelCode(options), options.deterministic, options.quick,
-                     options.upstreamPasses);
+                     options.upstreamPasses, options.lowerFirst);
 }
 
 /// Everything the object code of a program depends on, as text: the program, the types and formats of its

@@ -19,6 +19,7 @@ struct Options {
   int64_t workPerThread =
       0; ///< stored entries that make another thread profitable; 0: the cost model's. For tests
   std::string upstreamPasses = {}; ///< MLIR's, of functions, run between all passes. For tests
+  uint64_t lowerFirst = 0; ///< draws loops over sets that are lowered before the others; 0: none. For tests
   /// Runs one task of a parallel region, on its thread. For tests that observe tasks.
   std::function<void(const std::function<void()> &run)> aroundTask = {};
   bool quick = false; ///< less optimization: code comes sooner and runs slower

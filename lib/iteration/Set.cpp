@@ -231,6 +231,22 @@ bool SetExpression::isUnion(unsigned operands) const {
   return std::ranges::count(named, false) == 0;
 }
 
+std::vector<Minterm> minimalOf(const std::vector<Minterm> &minterms) {
+  std::vector<Minterm> minimal;
+  std::ranges::copy_if(minterms, std::back_inserter(minimal), [&](Minterm m) {
+    return std::ranges::none_of(minterms, [&](Minterm other) { return other != m && (other & m) == other; });
+  });
+  return minimal;
+}
+
+Minterm distinguish(Minterm minterm, std::vector<Minterm> others) {
+  Minterm asked = 0;
+  for (Minterm bit = 1; bit != 0 && !others.empty(); bit <<= 1)
+    if (std::erase_if(others, [&](Minterm other) { return ((other ^ minterm) & bit) != 0; }) > 0)
+      asked |= bit;
+  return asked;
+}
+
 CoordinateSet::CoordinateSet(unsigned operands, std::vector<Minterm> minterms)
     : count(operands), sorted(std::move(minterms)) {
   std::sort(sorted.begin(), sorted.end());

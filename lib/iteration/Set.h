@@ -33,6 +33,12 @@ struct SetExpression {
 /// The name of an operand in set expressions.
 std::string operandName(unsigned operand);
 
+/// Those that contain no other one: a loop that visits these minterms may end when each of the minimal ones
+/// has an operand that has ended.
+std::vector<Minterm> minimalOf(const std::vector<Minterm> &minterms);
+/// Operands whose presence tells the minterm from all others, none that the ones before it make needless.
+Minterm distinguish(Minterm minterm, std::vector<Minterm> others);
+
 /// The set of minterms that are visited, over `operands` operands. The coordinate set itself.
 class CoordinateSet {
 public:

@@ -264,7 +264,7 @@ def Lower : ModulePass<"tulle-lower", tulle # arith # memref # scf # func # comp
 }]>;
 
 def LowerLoops : FunctionPass<"tulle-lower-loops", tulle # arith # scf,
-    "Lower some loops over coordinate sets to scf.for, and leave the others", [{
+    "Lower some loops over coordinate sets to loops over positions, and leave the others", [{
   A loop over one space becomes a counted loop over its positions, one over a range or a level that has every coordinate counts these. What
   is below it stays as it is, on the part of each tensor that is below the loop's iterator (`tulle.at`), so that the loops of a nest are
   lowered one by one in any order; `tulle-lower` does the rest. No pass of the pipeline: what the loops of tulle.iterate tell later passes
@@ -281,9 +281,32 @@ def LowerLoops : FunctionPass<"tulle-lower-loops", tulle # arith # scf,
     …
   } {tulle.loop = #tulle.loop<parallel, index = j>}
   ```
-  Only `tulle-lower` merges several spaces, and finds where the entries of a repeated coordinate end: such a loop is an error.
+  Where a level repeats coordinates, an scf.while goes from the first entry of one to that of the next (`tulle.next`), with the entries
+  between as the iterator. A loop over a set of several spaces becomes a merge, whatever its strategy: an scf.while that carries a
+  number in each space, whose body visits the smallest coordinate there by the case of those that have it, an scf.for where the set has
+  coordinates that are in none.
+
+  ```mlir
+  tulle.coiterate %j in "a & b" (%sa, %sb : !tulle.space<#CSR, 1>, !tulle.space<#CSR, 1>) loop = <parallel, index = j> … 
+  ```
+  becomes, but for the bounds and the condition,
+  ```mlir
+  scf.while (%pa = %a_begin, %pb = %b_begin) : (index, index) -> (index, index) { … } do {
+  ^bb0(%pa: index, %pb: index):
+    %ita, %ja, %0 = tulle.at %sa[%pa] : !tulle.space<#CSR, 1>
+    %itb, %jb, %1 = tulle.at %sb[%pb] : !tulle.space<#CSR, 1>
+    %j = arith.minui %ja, %jb : index
+    %a = arith.cmpi eq, %ja, %j : index
+    %b = arith.cmpi eq, %jb, %j : index
+    %next_a = … // %pa + 1 if %a
+    %both = arith.andi %a, %b : i1
+    scf.if %both { … }
+    scf.yield %next_a, %next_b : index, index
+  }
+  ```
 }]> {
-  let options = [ListOption<"loops", "loops", "std::string", "Indices of the loops: i, or a digit i/4">];
+  let options = [ListOption<"loops", "loops", "std::string", "Indices of the loops: i, or a digit i/4; all loops without any">,
+                 Option<"sample", "sample", "uint64_t", "0", "Loops drawn by this number instead, for tests">];
 }
 
 def ExpandSegments : FunctionPass<"tulle-expand-segments", arith # memref, "Expand bounds of segments to loads of positions", [{

@@ -88,13 +88,15 @@ static std::string ownPasses(Stage stage, const Options &options) {
     return fmt::format("tulle-choose-assembly,tulle-expand-assembly{{parallel={}}},func.func(canonicalize)",
                        options.parallel);
   case Stage::Loops:
-    return "tulle-lower-build-levels,tulle-lower-scatter,tulle-lower-workspace,tulle-lower-append-blocks,"
-           "tulle-lower-collect,tulle-lower-sort,tulle-lower-append,"
-           "tulle-lower-sort-segments,tulle-lower-unique,tulle-lower-histogram,tulle-lower-scan,"
-           "tulle-lower-scatter-entries,tulle-lower-chained-scan,tulle-inline-entries,"
-           "func.func(canonicalize,tulle-index-operands,tulle-insert-copies),tulle-lower,func.func("
-           "canonicalize,loop-invariant-code-motion,cse,tulle-normalize-loops,"
-           "tulle-distribute-functions,tulle-coalesce-segments,tulle-hoist-allocations)";
+    return fmt::format(
+        "tulle-lower-build-levels,tulle-lower-scatter,tulle-lower-workspace,tulle-lower-append-blocks,"
+        "tulle-lower-collect,tulle-lower-sort,tulle-lower-append,"
+        "tulle-lower-sort-segments,tulle-lower-unique,tulle-lower-histogram,tulle-lower-scan,"
+        "tulle-lower-scatter-entries,tulle-lower-chained-scan,tulle-inline-entries,"
+        "func.func(canonicalize,tulle-index-operands{},tulle-insert-copies),tulle-lower,func.func("
+        "canonicalize,loop-invariant-code-motion,cse,tulle-normalize-loops,"
+        "tulle-distribute-functions,tulle-coalesce-segments,tulle-hoist-allocations)",
+        options.lowerFirst ? fmt::format(",tulle-lower-loops{{sample={}}}", options.lowerFirst) : "");
   case Stage::Vector:
     // Samples, and groups of rows, depend on the chunk of a loop that a thread has.
     return fmt::format(

@@ -26,6 +26,15 @@ func.func @no_parent(%A: tensor<?x?xf64, #CSR>) {
 
 // -----
 
+#SV = #tulle.encoding<{ map = (i) -> (i : compressed) }>
+func.func @until(%s: !tulle.space<#SV, 0>, %p: index, %q: index) {
+  // expected-error @+1 {{expected a nonunique level, got compressed (constraint 1)}}
+  %it, %i, %entry = tulle.at %s[%p] until %q : !tulle.space<#SV, 0>
+  return
+}
+
+// -----
+
 #CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>
 func.func @level(%A: tensor<?x?xf64, #CSR>) {
   // expected-error @+1 {{expected a level below 2, got 2 (constraint 2)}}

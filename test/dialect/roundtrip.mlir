@@ -164,6 +164,18 @@ func.func @flags(%A: tensor<?x?xf64, #DCSR>, %B: tensor<?x?xf64, #DCSR>, %zero: 
   return %r : f64
 }
 
+#COO = #tulle.encoding<{ map = (i, j) -> (i : compressed(nonunique), j : singleton) }>
+// CHECK-LABEL: @next
+func.func @next(%s: !tulle.space<#COO, 0>, %p: index, %i: index, %more: i1) -> !tulle.iterator<#COO, 0> {
+  // CHECK: %[[FIRST:.*]] = tulle.next %[[S:[^ ]*]][%{{.*}}] : !tulle.space<
+  %first = tulle.next %s[%p] : !tulle.space<#COO, 0>
+  // CHECK: %[[NEXT:.*]] = tulle.next %[[S]][%[[FIRST]]] after %{{.*}} : !tulle.space<
+  %next = tulle.next %s[%first] after %i : !tulle.space<#COO, 0>
+  // CHECK: tulle.at %[[S]][%[[FIRST]]] until %[[NEXT]] if %{{.*}} : !tulle.space<
+  %it, %j, %entry = tulle.at %s[%first] until %next if %more : !tulle.space<#COO, 0>
+  return %it : !tulle.iterator<#COO, 0>
+}
+
 // What the row says is not printed again.
 // CHECK: module @row attributes {tulle.cpu = #tulle.cpu<znver5>}
 module @row attributes {tulle.cpu = #tulle.cpu<znver5, l2 = 1048576>} {}

@@ -76,6 +76,66 @@ func.func @shift(%y: tensor<?xf64>) -> tensor<?xf64> {
   return %r : tensor<?xf64>
 }
 
+// A while loop carries tensors through its check and its body: what they carry may be read and replaced in order.
+// CHECK-LABEL: func @carried
+// CHECK-NOT: memref.alloc
+// LOWER-LABEL: func @carried
+// LOWER: scf.while (%{{.*}} = %{{.*}}) : (index) -> index
+func.func @carried(%y: tensor<?xf64>, %x: tensor<?xf64>, %v: f64, %n: index) -> (tensor<?xf64>, f64) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %at = tulle.locate %y level(0) at %c0 : tensor<?xf64> -> !tulle.iterator<#D1, 0>
+  %r:3 = scf.while (%k = %c0, %a = %y, %b = %x) : (index, tensor<?xf64>, tensor<?xf64>) -> (index, tensor<?xf64>, tensor<?xf64>) {
+    %old = tulle.load %a[%at : !tulle.iterator<#D1, 0>] : tensor<?xf64> -> f64
+    %same = tulle.load %b[%at : !tulle.iterator<#D1, 0>] : tensor<?xf64> -> f64
+    %small = arith.cmpf olt, %old, %same : f64
+    %inside = arith.cmpi ult, %k, %n : index
+    %more = arith.andi %small, %inside : i1
+    scf.condition(%more) %k, %a, %b : index, tensor<?xf64>, tensor<?xf64>
+  } do {
+  ^bb0(%k: index, %a: tensor<?xf64>, %b: tensor<?xf64>):
+    %old = tulle.load %a[%at : !tulle.iterator<#D1, 0>] : tensor<?xf64> -> f64
+    %w = arith.addf %old, %v : f64
+    %new = tulle.store %w, %a[%at : !tulle.iterator<#D1, 0>] : f64, tensor<?xf64>
+    %next = arith.addi %k, %c1 : index
+    scf.yield %next, %new, %b : index, tensor<?xf64>, tensor<?xf64>
+  }
+  // What passes unchanged is the argument, which nothing replaced.
+  %same = tulle.load %x[%at : !tulle.iterator<#D1, 0>] : tensor<?xf64> -> f64
+  return %r#1, %same : tensor<?xf64>, f64
+}
+
+// What the loop does not carry is read after iterations before this one replaced it: by the body, or by the check.
+// CHECK-LABEL: func @while_shift
+// CHECK-SAME: (%[[Y:.*]]: tensor<?xf64>
+// CHECK: %[[COPY:.*]] = tulle.with_values %[[Y]]
+// CHECK-NOT: memref.alloc
+// CHECK: scf.while (%{{.*}} = %{{.*}}, %{{.*}} = %[[Y]])
+// CHECK: tulle.load %[[COPY]]
+// CHECK: scf.condition
+// CHECK: tulle.load %[[COPY]]
+func.func @while_shift(%y: tensor<?xf64>, %n: index) -> tensor<?xf64> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f64
+  %first = tulle.locate %y level(0) at %c0 : tensor<?xf64> -> !tulle.iterator<#D1, 0>
+  %r:2 = scf.while (%k = %c0, %a = %y) : (index, tensor<?xf64>) -> (index, tensor<?xf64>) {
+    %f = tulle.load %y[%first : !tulle.iterator<#D1, 0>] : tensor<?xf64> -> f64
+    %some = arith.cmpf une, %f, %zero : f64
+    %inside = arith.cmpi ult, %k, %n : index
+    %more = arith.andi %some, %inside : i1
+    scf.condition(%more) %k, %a : index, tensor<?xf64>
+  } do {
+  ^bb0(%k: index, %a: tensor<?xf64>):
+    %f = tulle.load %y[%first : !tulle.iterator<#D1, 0>] : tensor<?xf64> -> f64
+    %it = tulle.locate %a level(0) at %k : tensor<?xf64> -> !tulle.iterator<#D1, 0>
+    %new = tulle.store %f, %a[%it : !tulle.iterator<#D1, 0>] : f64, tensor<?xf64>
+    %next = arith.addi %k, %c1 : index
+    scf.yield %next, %new : index, tensor<?xf64>
+  }
+  return %r#1 : tensor<?xf64>
+}
+
 // Two stores to one value: the one whose result does not leave the function gets the copy, though it comes first.
 // CHECK-LABEL: func @aside
 // CHECK-SAME: (%[[Y:.*]]: tensor<?xf64>, %[[V:.*]]: f64

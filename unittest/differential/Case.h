@@ -74,6 +74,9 @@ struct Verdict {
 
 /// Whether MLIR's passes run on the loops over sets of coordinates; else they do for one program in four.
 extern std::optional<bool> upstreamPasses;
+/// Whether some loops over sets, drawn by the seed, are lowered before the others; else they are for one
+/// program in six.
+extern std::optional<bool> lowerLoops;
 
 /// Compiles, runs and compares with the interpreter: values (within the error of reassociated sums), stored
 /// patterns, and the invariants of every result. Skipped: the checker refuses the program; Refused: the

@@ -145,6 +145,7 @@ Random programs on random formats, compiled and compared with the interpreter:
   differential_test                      5000 programs, the same every time
   differential_test --seconds N          for so long (--forever: until stopped), from a seed of the clock
   differential_test --upstream-passes    MLIR's passes between all passes, for all programs; else for one in four
+  differential_test --lower-loops        loops drawn by the seed are lowered before the others; else for one program in six
   differential_test --compile-times      compiles them only: percentiles of the time, and the seeds that take longest
   TULLE_DIFFERENTIAL_OPERANDS=n          statements have up to so many operands
   TULLE_DIFFERENTIAL_SEED=n              only that program, described
@@ -166,6 +167,8 @@ int main(int argc, char **argv) {
   for (int a = 1; a < argc; ++a)
     if (std::strcmp(argv[a], "--upstream-passes") == 0)
       tulle::differential::upstreamPasses = true;
+    else if (std::strcmp(argv[a], "--lower-loops") == 0)
+      tulle::differential::lowerLoops = true;
     else if (std::strcmp(argv[a], "--forever") == 0)
       tulle::differential::end = tulle::differential::Clock::time_point::max();
     else if (std::strcmp(argv[a], "--seconds") == 0 && a + 1 < argc)

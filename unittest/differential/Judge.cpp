@@ -133,7 +133,7 @@ std::string compare(const Program &program, unsigned t, const DenseTensor &expec
 
 } // namespace
 
-std::optional<bool> upstreamPasses;
+std::optional<bool> upstreamPasses, lowerLoops;
 
 /// Machine code takes most of the time: LLVM's own optimizations are left to one program of eight, and inputs
 /// are stored by the same few conversions. Nothing goes to the user's cache.
@@ -153,6 +153,9 @@ static engine::Options optionsOf(const Case &c) {
   if (upstreamPasses.value_or(c.seed % 4 == 1))
     options.upstreamPasses = "canonicalize,cse,loop-invariant-code-motion,control-flow-sink,"
                              "loop-invariant-subset-hoisting";
+  // Nor does it matter in which order loops over sets become loops over positions.
+  if (lowerLoops.value_or(c.seed / 3 % 6 == 1))
+    options.lowerFirst = c.seed + 1;
   return options;
 }
 

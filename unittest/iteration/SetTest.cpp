@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 using tulle::iteration::CoordinateSet;
+using tulle::iteration::distinguish;
+using tulle::iteration::minimalOf;
 using tulle::iteration::Minterm;
 
 static std::vector<Minterm> minterms(std::string_view text, unsigned operands) {
@@ -26,6 +28,19 @@ TEST(Set, ProductsBindTighterThanUnions) {
   EXPECT_EQ(minterms("a & b \\ c", 3), (std::vector<Minterm>{3}));
   EXPECT_EQ(minterms("~a & b", 2), (std::vector<Minterm>{2}));
   EXPECT_EQ(minterms("~(a & b)", 2), (std::vector<Minterm>{0, 1, 2}));
+}
+
+TEST(Set, MinimalMinterms) {
+  EXPECT_EQ(minimalOf({1, 2, 3}), (std::vector<Minterm>{1, 2}));
+  EXPECT_EQ(minimalOf({3, 7, 5}), (std::vector<Minterm>{3, 5}));
+  EXPECT_EQ(minimalOf({}), (std::vector<Minterm>{}));
+}
+
+TEST(Set, OperandsThatTellAMintermFromOthers) {
+  EXPECT_EQ(distinguish(3, {}), 0u);
+  EXPECT_EQ(distinguish(3, {2}), 1u); // a tells a & b from b
+  EXPECT_EQ(distinguish(3, {1, 2}), 3u);
+  EXPECT_EQ(distinguish(5, {1, 3, 7}), 6u); // not b, and c
 }
 
 TEST(Set, ErrorsNameTheCharacter) {

@@ -14,6 +14,7 @@
 // Left to itself (auto), an innermost intersection of two lists is blocks or gallops by the ratio of their
 // lengths, a set with a range is merged with its gaps, and everything else is a merge.
 #include "passes/lower/Lowering.h"
+#include "passes/lower/SetConditions.h"
 #include <bit>
 
 using namespace mlir;
@@ -23,14 +24,6 @@ namespace tulle::lower {
 
 using iteration::Minterm;
 using iteration::SetExpression;
-
-/// The operands of a minterm.
-static SmallVector<unsigned> members(Minterm minterm) {
-  SmallVector<unsigned> result;
-  for (; minterm; minterm &= minterm - 1)
-    result.push_back(unsigned(std::countr_zero(minterm)));
-  return result;
-}
 
 /// The end of the entries below coordinate `hi`. A range that ends early is rare: the last entry is compared
 /// first.
@@ -99,16 +92,11 @@ private:
   /// What runs in the case of a minterm, or where there is no case.
   using Run = function_ref<Values(std::optional<Minterm> minterm)>;
 
-  /// Up to so many operands, the sets without a case are listed.
-  static constexpr unsigned kFewOperands = 6;
-
   // `carried` starts with the positions of all operands; the results are without them.
   Values merge(Values carried) {
     if (count > 2) {
       // The loop may end as soon as no case can occur any more; the smallest minterms decide this.
-      SmallVector<Minterm> least = llvm::filter_to_vector(nonempty, [&](Minterm m) {
-        return llvm::none_of(nonempty, [&](Minterm other) { return other != m && (other & m) == other; });
-      });
+      const std::vector<Minterm> least = iteration::minimalOf({nonempty.begin(), nonempty.end()});
       if (!least.empty())
         carried = step(all, least, carried);
       return dropFront(carried, count);
@@ -128,7 +116,8 @@ private:
       certain |= Minterm(set.isWithin(k)) << k;
     auto running = [&](Values now) {
       // The set goes on while it holds something of operands that have not ended.
-      return evaluate(set, /*negatedAs=*/true, [&](unsigned k) { return spaces[k].hasEntries(now[k]); });
+      return evaluate(*this, set, /*negatedAs=*/true,
+                      [&](unsigned k) { return spaces[k].hasEntries(now[k]); });
     };
     auto body = [&](Values now) {
       auto [coordinates, least] = coordinatesAt(all, certain, now);
@@ -324,7 +313,7 @@ private:
     Values has(count), advanced(ArrayRef(now).take_front(count));
     for (unsigned k : members(among))
       has[k] = isEqual(coordinates[k], least);
-    SmallVector<Minterm> others = without(among);
+    SmallVector<Minterm> others = setsWithoutCase(among, cases, count);
     // Where every set has a case, positions advance inside of the branches: one that is guessed right does
     // not wait for the coordinates. Else they advance without a branch.
     const bool inside = others.empty() && count <= kFewOperands;
@@ -376,7 +365,7 @@ private:
     };
     if (set.isUnion(count))
       return concat(next, run());
-    Value inside = evaluate(set, /*negatedAs=*/std::nullopt, [&](unsigned k) { return has[k]; });
+    Value inside = evaluate(*this, set, /*negatedAs=*/std::nullopt, [&](unsigned k) { return has[k]; });
     return concat(next, branch(inside, ValueRange(rest).getTypes(), run, [&] { return rest; }));
   }
 
@@ -389,7 +378,9 @@ private:
     if (possible.empty())
       return run(std::nullopt);
     Minterm minterm = possible.front();
-    Value condition = hasExactly(minterm, possible.drop_front(), others, has);
+    std::vector<Minterm> left(possible.begin() + 1, possible.end());
+    left.insert(left.end(), others.begin(), others.end());
+    Value condition = hasExactly(*this, minterm, std::move(left), has);
     if (!condition)
       return run(minterm);
     return branch(
@@ -417,30 +408,6 @@ private:
     return Values(branch.getResults());
   }
 
-  /// The subsets of `among` with an operand that have no case.
-  SmallVector<Minterm> without(Minterm among) {
-    SmallVector<Minterm> others;
-    if (count <= kFewOperands)
-      for (Minterm m = 1; m <= among; ++m)
-        if ((m & ~among) == 0 && !hasCase(m))
-          others.push_back(m);
-    return others;
-  }
-
-  Value hasExactly(Minterm minterm, ArrayRef<Minterm> rest, ArrayRef<Minterm> others, ArrayRef<Value> has) {
-    // Only as many operands are tested as tell this set from the others that are left.
-    SmallVector<Minterm> left(rest);
-    llvm::append_range(left, others);
-    Value condition;
-    for (unsigned k = 0; k < count; ++k) {
-      size_t before = left.size();
-      llvm::erase_if(left, [&](Minterm other) { return ((other ^ minterm) >> k & 1) != 0; });
-      if (count > kFewOperands ? bool(has[k]) : left.size() < before)
-        condition = both(condition, minterm >> k & 1 ? has[k] : negate(has[k]));
-    }
-    return condition;
-  }
-
   Values visit(Minterm minterm, Value coordinate, ArrayRef<Iterator> at, Values carried) {
     for (auto [region, id] : llvm::zip(op.getCaseRegions(), cases)) {
       if (id != int64_t(minterm))
@@ -449,30 +416,6 @@ private:
       return parent.emitBody(region, coordinate, its, op.getInits(), carried);
     }
     return carried;
-  }
-
-  /// The set with a bit for each operand. `negatedAs`: what stands for every negation.
-  Value evaluate(const SetExpression &e, std::optional<bool> negatedAs,
-                 function_ref<Value(unsigned)> operand) {
-    using Kind = SetExpression::Kind;
-    switch (e.kind) {
-    case Kind::Operand:
-      return operand(e.operand);
-    case Kind::Everything:
-    case Kind::Nothing:
-      return bit(e.kind == Kind::Everything);
-    case Kind::Not:
-      return negatedAs ? bit(*negatedAs) : negate(evaluate(e.parts[0], negatedAs, operand));
-    case Kind::And:
-    case Kind::Or:
-      break;
-    }
-    Value result;
-    for (const SetExpression &part : e.parts) {
-      Value next = evaluate(part, negatedAs, operand);
-      result = e.kind == Kind::And ? both(result, next) : either(result, next);
-    }
-    return result;
   }
 
   bool hasCase(Minterm minterm) const { return llvm::is_contained(cases, int64_t(minterm)); }

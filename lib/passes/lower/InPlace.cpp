@@ -225,9 +225,21 @@ private:
     return both;
   }
 
+  /// What runs any number of times: what it leaves, it may find.
+  void runToFixedPoint(function_ref<Buffers()> outcomeOfOne) {
+    for (bool changed = true; changed && !conflict;) {
+      changed = false;
+      for (auto &[buffer, contents] : outcomeOfOne())
+        if (Contents now = join(state.at(buffer), contents); now != state.at(buffer)) {
+          changed = true;
+          state.set(buffer, std::move(now));
+        }
+    }
+  }
+
   /// Regions that run any number of times, in any order: what one leaves, the next may find.
   void runLoop(Operation *op, function_ref<void(Region &)> enter, function_ref<void(Region &)> leave) {
-    for (bool changed = true; changed && !conflict;) {
+    runToFixedPoint([&] {
       Buffers after;
       for (Region &region : op->getRegions()) {
         if (region.empty())
@@ -240,13 +252,8 @@ private:
         for (auto &[buffer, contents] : outcome)
           after[buffer].insert(contents.begin(), contents.end());
       }
-      changed = false;
-      for (auto &[buffer, contents] : after)
-        if (Contents now = join(state.at(buffer), contents); now != state.at(buffer)) {
-          changed = true;
-          state.set(buffer, std::move(now));
-        }
-    }
+      return after;
+    });
   }
 
   void runCarrying(Operation *op) {
@@ -283,6 +290,64 @@ private:
       }
     };
     runLoop(op, enter, leave);
+  }
+
+  /// Checks and bodies alternate: what leaves the loop is what the last check passes on.
+  void runWhile(scf::WhileOp op) {
+    const Block::BlockArgListType begin = op.getBeforeArguments();
+    scf::ConditionOp condition = op.getConditionOp();
+    // A tensor that the check and the body pass on as it is stays the init.
+    auto passedOn = [&](unsigned k) { return op.getYieldOp().getResults()[k]; };
+    auto isUnchanged = [&](unsigned k) {
+      auto end = dyn_cast<BlockArgument>(passedOn(k));
+      return end && end.getOwner() == op.getAfterBody() &&
+             condition.getArgs()[end.getArgNumber()] == begin[k];
+    };
+    auto holds = [&](Value tensor, Value buffer) {
+      known[tensor] = {buffer, tensor};
+      state.set(buffer, {{tensor, true}});
+    };
+    SmallVector<unsigned> changed;
+    for (auto [k, init] : llvm::enumerate(op.getInitsMutable())) {
+      if (!isTensor(init.get()))
+        continue;
+      if (isUnchanged(unsigned(k))) {
+        alias(begin[k], init.get());
+      } else {
+        replace(init, begin[k]);
+        changed.push_back(unsigned(k));
+      }
+    }
+    auto isAliased = [&](Value given) {
+      auto arg = dyn_cast<BlockArgument>(given);
+      return arg && arg.getOwner() == op.getBeforeBody() && !llvm::is_contained(changed, arg.getArgNumber());
+    };
+    auto check = [&] {
+      run(*op.getBeforeBody());
+      for (OpOperand &use : condition.getArgsMutable())
+        if (isTensor(use.get()) && !isAliased(use.get()))
+          expect(Conflict::Keep, use);
+    };
+    auto passOn = [&](ValueRange to) {
+      for (auto [given, value] : llvm::zip_equal(condition.getArgs(), to))
+        if (isTensor(value) && isAliased(given))
+          alias(value, given);
+        else if (isTensor(value))
+          holds(value, known.lookup(given).buffer);
+    };
+    check();
+    runToFixedPoint([&] {
+      return state.outcomeOf([&] {
+        passOn(op.getAfterArguments());
+        run(*op.getAfterBody());
+        for (unsigned k : changed) {
+          expect(Conflict::Keep, op.getYieldOp()->getOpOperand(k));
+          holds(begin[k], known.lookup(passedOn(k)).buffer);
+        }
+        check();
+      });
+    });
+    passOn(op.getResults());
   }
 
   void runIf(scf::IfOp op) {
@@ -343,9 +408,11 @@ private:
     }
     if (program::carriesTensors(&op))
       return runCarrying(&op);
+    if (auto loop = dyn_cast<scf::WhileOp>(op))
+      return runWhile(loop);
     if (auto branch = dyn_cast<scf::IfOp>(op))
       return runIf(branch);
-    if (isa<ValuesOp, YieldOp, scf::YieldOp>(op) || program::readsPattern(&op))
+    if (isa<ValuesOp, YieldOp, scf::YieldOp, scf::ConditionOp>(op) || program::readsPattern(&op))
       return;
     for (OpOperand &use : op.getOpOperands())
       if (isTensor(use.get()))

@@ -172,11 +172,11 @@ template <typename... Ops> struct OpList {
 
 /// Ops whose operands or results are tensors, iterators, spaces or ranges. Tensors pass through casts and
 /// scf's ops as the storage they are; iterators and spaces do not.
-using LoweredOps =
-    OpList<SpaceOp, LocateOp, SearchOp, PositionTableOp, LookupOp, RangeOp, LoadOp, StoreOp, FillOp, LikeOp,
-           LevelSizeOp, SpaceSizeOp, StoredCountOp, StorageOp, CoordinatesOp, BoundsOp, IteratorAtOp,
-           IterateOp, CoiterateOp, ParallelOp, PartitionOp, WorkOp, PartitionBoundaryOp, SliceOp, RestrictOp,
-           ValuesOp, WithValuesOp, EmptyOp, ThreadsOp, tensor::DimOp, tensor::CastOp, scf::IfOp, scf::ForOp>;
+using LoweredOps = OpList<SpaceOp, LocateOp, SearchOp, PositionTableOp, LookupOp, RangeOp, LoadOp, StoreOp,
+                          FillOp, LikeOp, LevelSizeOp, SpaceSizeOp, StoredCountOp, StorageOp, CoordinatesOp,
+                          BoundsOp, IteratorAtOp, NextOp, IterateOp, CoiterateOp, ParallelOp, PartitionOp,
+                          WorkOp, PartitionBoundaryOp, SliceOp, RestrictOp, ValuesOp, WithValuesOp, EmptyOp,
+                          ThreadsOp, tensor::DimOp, tensor::CastOp, scf::IfOp, scf::ForOp, scf::WhileOp>;
 
 void Lowering::lowerOp(Operation &op) {
   LoweredOps::dispatch(op, [&](auto known) { lower(known); }, [&] { lowerPlain(op); });
@@ -189,8 +189,8 @@ static bool understands(Operation *op) {
     std::optional<int64_t> index = dim.getConstantIndex();
     return type && index && *index >= 0 && *index < type.getRank();
   }
-  return LoweredOps::holds(op) || isa<YieldOp, func::ReturnOp>(op) ||
-         (isa<scf::YieldOp>(op) && isa<scf::IfOp, scf::ForOp>(op->getParentOp()));
+  return LoweredOps::holds(op) || isa<YieldOp, scf::ConditionOp, func::ReturnOp>(op) ||
+         (isa<scf::YieldOp>(op) && isa<scf::IfOp, scf::ForOp, scf::WhileOp>(op->getParentOp()));
 }
 
 static bool isSetType(Type type) { return isa<IteratorType, SpaceType, RangeType>(type); }
@@ -218,7 +218,8 @@ static LogicalResult checkOp(Operation *op) {
     return op->emitError(
         "expected tensors, spaces and iterators to be used by loads, stores and loops only; run "
         "tulle-sparsify first");
-  bool passes = isa<YieldOp, scf::IfOp, scf::ForOp, scf::YieldOp, IterateOp, CoiterateOp, ParallelOp>(op);
+  bool passes =
+      isa<YieldOp, scf::IfOp, scf::ForOp, scf::WhileOp, scf::YieldOp, IterateOp, CoiterateOp, ParallelOp>(op);
   if (passes && llvm::any_of(op->getResultTypes(), isSetType))
     return op->emitError(
         "expected no iterator, space or range among the results: these stay within their region");

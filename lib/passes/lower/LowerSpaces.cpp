@@ -1,12 +1,11 @@
 // Spaces and iterators become positions: located, searched for, read from a table, or found by a loop. From
 // the coordinates of levels, an inverse map gives those of dimensions. Iterations become loops over
-// positions, partitions are bounds; branches, counted loops and parallel regions keep their form.
+// positions, partitions are bounds.
 #include "levels/Expression.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/assemble/algorithms/Emit.h"
 #include "passes/lower/Lowering.h"
-#include "passes/program/TensorFlow.h"
 
 using namespace mlir;
 using namespace tulle::dialect;
@@ -14,7 +13,6 @@ using namespace tulle::dialect;
 namespace tulle::lower {
 
 using arith::CmpIPredicate;
-using program::isTensor;
 
 std::optional<Iterator> Lowering::parentIterator(Value parent) const {
   return parent ? std::optional(iterators.lookup(parent)) : std::nullopt;
@@ -127,100 +125,7 @@ void Lowering::lower(CoordinatesOp op) {
   values.map(op.getInside(), inside ? inside : emit.bit(true));
 }
 
-//===--- Ops with regions ---===//
-
-Values Lowering::plain(ValueRange carried) const {
-  Values result;
-  for (Value value : carried)
-    if (!isTensor(value))
-      result.push_back(values.lookup(value));
-  return result;
-}
-
-void Lowering::bindCarried(ValueRange targets, ValueRange inits, ValueRange plainValues) {
-  unsigned next = 0;
-  for (auto [target, init] : llvm::zip(targets, inits))
-    if (isTensor(init))
-      tensors[target] = tensors.lookup(init);
-    else
-      values.map(target, plainValues[next++]);
-}
-
-Values Lowering::yielded(Block &block, ValueRange inits) {
-  Operation *terminator = block.getTerminator();
-  for (auto [value, init] : llvm::zip(terminator->getOperands(), inits))
-    if (isTensor(value) && tensors.lookup(value) != tensors.lookup(init)) {
-      terminator->emitError(
-          "the yielded tensor is not the storage of the tensor carried in: stores are in place");
-      ok = false;
-    }
-  return plain(terminator->getOperands());
-}
-
-Values Lowering::emitBody(Region &region, Value coordinate, ArrayRef<Iterator> its, ValueRange inits,
-                          ValueRange plainValues, ArrayRef<Value> flags) {
-  Block &block = region.front();
-  values.map(block.getArgument(0), coordinate);
-  for (auto [arg, iterator] : llvm::zip(block.getArguments().drop_front(), its))
-    iterators[arg] = iterator;
-  for (auto [arg, flag] : llvm::zip(block.getArguments().drop_front(1 + its.size()), flags))
-    values.map(arg, flag);
-  bindCarried(block.getArguments().drop_front(1 + its.size() + flags.size()), inits, plainValues);
-  lowerBlock(block);
-  return yielded(block, inits);
-}
-
-void Lowering::lower(scf::IfOp op) {
-  Value condition = values.lookup(op.getCondition());
-  if (matchPattern(condition, m_One())) { // as where no slot lies outside the tensor
-    lowerBlock(op.getThenRegion().front());
-    ValueRange yields = op.getThenRegion().front().getTerminator()->getOperands();
-    Values results = plain(yields);
-    bindCarried(op.getResults(), yields, results);
-    return;
-  }
-  SmallVector<Type> types =
-      llvm::filter_to_vector(op.getResultTypes(), [](Type type) { return !isa<RankedTensorType>(type); });
-  SmallVector<Value> stored(op.getNumResults());
-  auto emit = [&](Region &region) {
-    Values result;
-    if (region.empty())
-      return result;
-    Block &block = region.front();
-    lowerBlock(block);
-    ValueRange operands = block.getTerminator()->getOperands();
-    for (auto [slot, value] : llvm::zip(stored, operands)) {
-      if (slot && isTensor(value) && tensors.lookup(slot) != tensors.lookup(value)) {
-        op.emitError("the branches yield tensors of different storage: stores are in place");
-        ok = false;
-      }
-      slot = value;
-    }
-    return plain(operands);
-  };
-  Values results = levels::ifElse(
-      b, op.getLoc(), condition, types, [&] { return emit(op.getThenRegion()); },
-      [&] { return emit(op.getElseRegion()); });
-  bindCarried(op.getResults(), stored, results);
-}
-
-void Lowering::lower(scf::ForOp op) {
-  Values inits = plain(op.getInitArgs());
-  auto loop = scf::ForOp::create(b, op.getLoc(), values.lookup(op.getLowerBound()),
-                                 values.lookup(op.getUpperBound()), values.lookup(op.getStep()), inits);
-  loop->setAttrs(op->getAttrs());
-  loop->setAttr(kLoopAttr, loopOf(op));
-  bindCarried(op.getResults(), op.getInitArgs(), loop.getResults());
-  OpBuilder::InsertionGuard guard(b);
-  Block *block = loop.getBody();
-  if (!block->empty())
-    block->getTerminator()->erase();
-  b.setInsertionPointToEnd(block);
-  values.map(op.getInductionVar(), loop.getInductionVar());
-  bindCarried(op.getRegionIterArgs(), op.getInitArgs(), loop.getRegionIterArgs());
-  lowerBlock(*op.getBody());
-  scf::YieldOp::create(b, op.getLoc(), yielded(*op.getBody(), op.getInitArgs()));
-}
+//===--- Iterations ---===//
 
 Values Lowering::iterate(Location loc, const Space &space, Value begin, Value end, LoopAttr loop, bool each,
                          ValueRange carried, function_ref<Values(Value, const Iterator &, Values)> body) {
@@ -298,18 +203,7 @@ void Lowering::lower(IterateOp op) {
   bindCarried(op.getResults(), op.getInits(), results);
 }
 
-//===--- Parallel regions and partitions ---===//
-
-void Lowering::lower(ParallelOp op) {
-  Block &source = op.getBody().front();
-  levels::parallelTasks(b, op.getLoc(), values.lookup(op.getTasks()), [&](Value task) {
-    values.map(source.getArgument(0), task);
-    bindCarried(source.getArguments().drop_front(), op.getInits(), {});
-    lowerBlock(source);
-    yielded(source, op.getInits());
-  });
-  bindCarried(op.getResults(), op.getInits(), {});
-}
+//===--- Partitions ---===//
 
 void Lowering::lower(ThreadsOp op) {
   StringRef name = op.getFixed() ? "tulle_fixed_tasks" : "tulle_threads";
@@ -374,13 +268,6 @@ std::pair<Value, Value> boundsOf(const Space &space) {
   if (space.slice)
     return {space.slice->begin, space.slice->end};
   return {space.emit.constant(0), space.levelSize()};
-}
-
-/// The iterator at a number that is between them.
-Iterator iteratorAt(const Space &space, Value number) {
-  if (space.full())
-    return space.at(space.locate(number), {}, number);
-  return space.at(number, {}, space.coordinate(number));
 }
 
 /// What is partitioned, and by which work: the entries below the positions of level `worked`, if any.
@@ -463,12 +350,36 @@ void Lowering::lower(BoundsOp op) {
 
 void Lowering::lower(IteratorAtOp op) {
   const Space &space = spaces.at(op.getSpace());
-  Value number = values.lookup(op.getNumber());
-  const Iterator at = iteratorAt(space, number);
-  Value coordinate = at.coordinates.back(), entry = space.full() ? Value() : space.valid(number, coordinate);
-  iterators[op.getIterator()] = at;
+  const Emitter &emit = space.emit;
+  Value number = values.lookup(op.getNumber()), coordinate = number, entry = emit.bit(true);
+  auto read = [&] {
+    Value there = space.coordinate(number), valid = space.valid(number, there);
+    return Values{there, valid ? valid : emit.bit(true)};
+  };
+  if (space.full()) {
+    iterators[op.getIterator()] = space.at(space.locate(number), {}, number);
+  } else {
+    Values there;
+    if (Value condition = op.getCondition())
+      there = emit.branch(values.lookup(condition), {b.getIndexType(), b.getI1Type()}, read,
+                          [&] { return Values{emit.constant(0), emit.bit(false)}; });
+    else
+      there = read();
+    coordinate = there[0];
+    entry = there[1];
+    Value until = op.getUntil() ? values.lookup(op.getUntil()) : Value();
+    iterators[op.getIterator()] = space.at(number, until, coordinate);
+  }
   values.map(op.getCoordinate(), coordinate);
-  values.map(op.getEntry(), entry ? entry : space.emit.bit(true));
+  values.map(op.getEntry(), entry);
+}
+
+void Lowering::lower(NextOp op) {
+  const Space &space = spaces.at(op.getSpace());
+  Value number = values.lookup(op.getNumber());
+  if (Value coordinate = op.getCoordinate())
+    number = space.segmentEnd(number, values.lookup(coordinate));
+  values.map(op.getResult(), space.nextEntry(number));
 }
 
 bool Lowering::checkPartition(Operation *op, const Space &space) {

@@ -56,13 +56,16 @@ private:
   void lower(dialect::BoundsOp op);
   void lower(dialect::IteratorAtOp op);
 
-  // LowerSpaces.cpp: ops with regions.
-  void lower(mlir::scf::IfOp op);
-  void lower(mlir::scf::ForOp op);
+  void lower(dialect::NextOp op);
   void lower(dialect::IterateOp op);
 
-  // LowerSpaces.cpp: parallel regions and partitions.
+  // LowerControl.cpp: other ops with regions.
+  void lower(mlir::scf::IfOp op);
+  void lower(mlir::scf::ForOp op);
+  void lower(mlir::scf::WhileOp op);
   void lower(dialect::ParallelOp op);
+
+  // LowerSpaces.cpp: partitions.
   void lower(dialect::ThreadsOp op);
   /// Whether the space can be partitioned; an error of the operation where it cannot.
   bool checkPartition(mlir::Operation *op, const Space &space);
@@ -86,7 +89,8 @@ private:
                  bool each, ValueRange carried,
                  llvm::function_ref<Values(Value, const Iterator &, Values)> body);
 
-  // Carried values: those that are tensors are storage already, so only the others travel at run time.
+  // LowerControl.cpp: carried values. Those that are tensors are storage already, so only the others travel
+  // at run time.
   Values plain(ValueRange carried) const;
   void bindCarried(ValueRange targets, ValueRange inits, ValueRange plainValues);
   /// The terminator's operands without tensors; checks that tensors keep their storage.

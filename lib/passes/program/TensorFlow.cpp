@@ -34,6 +34,13 @@ SmallVector<Value> continuations(OpOperand &use) {
   const bool first = number == 0;
   if ((isa<StoreOp, FillOp>(op) && !first) || (isa<LikeOp, tensor::CastOp>(op) && first))
     return {op->getResult(0)};
+  // A while loop begins with its inits, and again with what its body yields; the condition passes on.
+  if (auto loop = dyn_cast<scf::WhileOp>(isa<scf::YieldOp>(op) ? op->getParentOp() : op))
+    return {loop.getBeforeArguments()[number]};
+  if (auto condition = dyn_cast<scf::ConditionOp>(op)) {
+    auto loop = condition->getParentOfType<scf::WhileOp>();
+    return {loop.getAfterArguments()[number - 1], loop.getResult(number - 1)};
+  }
   if (isa<YieldOp, scf::YieldOp>(op))
     return {op->getParentOp()->getResult(number)};
   unsigned inits = op->getNumOperands() - op->getNumResults();
@@ -52,6 +59,14 @@ void sources(Value tensor, SmallVectorImpl<Value> &from) {
     return from.push_back(op->getOperand(1));
   if (isa<LikeOp, tensor::CastOp>(op))
     return from.push_back(op->getOperand(0));
+  if (auto loop = dyn_cast_or_null<scf::WhileOp>(op)) {
+    const bool first = argument && argument.getOwner() == loop.getBeforeBody();
+    const unsigned place = argument ? argument.getArgNumber() : cast<OpResult>(tensor).getResultNumber();
+    if (!first)
+      return from.push_back(loop.getConditionOp().getArgs()[place]);
+    from.append({loop.getInits()[place], loop.getYieldOp().getResults()[place]});
+    return;
+  }
   if (!carriesTensors(op) && !isa<scf::IfOp>(op))
     return;
   unsigned results = op->getNumResults();
