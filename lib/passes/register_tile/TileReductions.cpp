@@ -5,7 +5,7 @@
 // for all of them, and all horizontal reductions are one.
 #include "dialect/Costs.h"
 #include "passes/Passes.h"
-#include "passes/analysis/LoopUtils.h"
+#include "passes/analysis/RowGroups.h"
 #include "passes/prefetch/PrefetchPlan.h"
 #include "passes/vectorize/Reductions.h"
 
@@ -36,31 +36,18 @@ scf::ForOp onlyLoop(scf::ForOp rows) {
   return found;
 }
 
-/// Whether a vector of some operand is the same for all rows.
-bool sharesOperand(scf::ForOp inner, scf::ForOp rows) {
-  return llvm::any_of(inner.getOps<memref::LoadOp>(), [&](memref::LoadOp load) {
-    return !rows.isDefinedOutsideOfLoop(load.getIndices()[0]) &&
-           acceptsSlice(load.getIndices()[0], [&](Value value) -> std::optional<bool> {
-             if (value == inner.getInductionVar() || rows.isDefinedOutsideOfLoop(value))
-               return true;
-             return value.getDefiningOp() ? std::nullopt : std::optional(false);
-           });
-  });
-}
-
 std::optional<ReducedRows> matchRows(scf::ForOp rows) {
-  if (!isParallel(rows) || !hasUnitStep(rows) || rows.getNumResults() != 0 || scheduledUnroll(rows) != 0 ||
-      isPrefetchScheduled(rows))
+  if (!canGroup(rows))
     return std::nullopt;
   scf::ForOp inner = onlyLoop(rows);
   if (!inner || inner.getNumResults() != 1 || scheduledUnroll(inner) != 0 || scheduledLanes(inner) != 0 ||
       isLoaded(inner.getLowerBound()) || !rows.isDefinedOutsideOfLoop(inner.getLowerBound()) ||
-      !rows.isDefinedOutsideOfLoop(inner.getUpperBound()) || !sharesOperand(inner, rows))
+      !rows.isDefinedOutsideOfLoop(inner.getUpperBound()))
     return std::nullopt;
   std::optional<VectorizationLegality> legality = analyzeLoop(inner);
   if (!legality || legality->gathers || legality->scatters || legality->branches || legality->prefetches ||
       legality->reductions.size() != 1 || legality->reductions[0].condition ||
-      !inner.getOps<memref::StoreOp>().empty() ||
+      !inner.getOps<memref::StoreOp>().empty() || !sharesOperand(*legality, rows, /*except=*/{}) ||
       !identity(legality->reductions[0].kind, inner.getInitArgs()[0].getType()))
     return std::nullopt;
   return ReducedRows{rows, std::move(*legality)};
@@ -80,12 +67,8 @@ public:
     if (later.any())
       later.emitBefore();
     b.setInsertionPoint(rows);
-    Value first = rows.getLowerBound(), number = max(sub(rows.getUpperBound(), first), constant(0));
-    Value behind = add(first, times(divide(number, constant(count)), constant(count)));
-    scf::ForOp groups =
-        forSteps(b, loc, first, behind, constant(count), [&](Value group) { emitGroup(group); });
-    groups->setAttrs(rows->getAttrs());
-    rows.getLowerBoundMutable().assign(behind);
+    forGroups(*this, rows, behindGroups(*this, rows, count), constant(count),
+              [&](Value group) { emitGroup(group); });
   }
 
 private:

@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "passes/Passes.h"
 #include "passes/analysis/ReductionNest.h"
+#include "passes/analysis/RowGroups.h"
 #include "passes/vectorize/BodyEmitter.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -33,15 +34,6 @@ struct RowNest {
 bool hasBoundsOutside(scf::ForOp loop, scf::ForOp rows) {
   return rows.isDefinedOutsideOfLoop(loop.getLowerBound()) &&
          rows.isDefinedOutsideOfLoop(loop.getUpperBound());
-}
-
-/// Whether the value is the same for all rows.
-bool isSameForAll(Value value, scf::ForOp rows) {
-  return acceptsSlice(value, [&](Value value) -> std::optional<bool> {
-    if (value == rows.getInductionVar())
-      return false;
-    return value.getDefiningOp() && !rows.isDefinedOutsideOfLoop(value) ? std::nullopt : std::optional(true);
-  });
 }
 
 /// Whether the bounds of the loops over p and k are known before the rows. Of one loop over p, they may be
@@ -72,15 +64,6 @@ std::optional<ReductionNest> nestOf(scf::ForOp rows) {
   return sameBounds ? nest : std::nullopt;
 }
 
-/// Whether a vector of some operand is the same for all rows: else nothing is loaded less often.
-bool sharesOperand(const ReductionNest &nest, scf::ForOp rows) {
-  scf::ForOp inner = nest.inner;
-  return llvm::any_of(inner.getOps<memref::LoadOp>(), [&](memref::LoadOp load) {
-    return load != nest.load && nest.legality.shapeOf(load) == LaneShape::Varying &&
-           isSameForAll(load.getIndices()[0], rows);
-  });
-}
-
 /// Whether the operations of a row before its nest only load, but for the initialization: then they may run
 /// before the rows above are stored, since rows are independent.
 bool onlyLoadsBefore(RowNest &found) {
@@ -103,12 +86,11 @@ bool updatesInitialized(RowNest &found) {
 }
 
 std::optional<RowNest> matchRowNest(scf::ForOp rows) {
-  if (!isParallel(rows) || !hasUnitStep(rows) || rows.getNumResults() != 0 || scheduledUnroll(rows) != 0 ||
-      isPrefetchScheduled(rows))
+  if (!canGroup(rows))
     return std::nullopt;
   std::optional<ReductionNest> nest = nestOf(rows);
   if (!nest || isBodyScheduled(nest->top()) || isPrefetchScheduled(nest->outer()) ||
-      scheduledLanes(nest->inner) != 0 || !sharesOperand(*nest, rows))
+      scheduledLanes(nest->inner) != 0 || !sharesOperand(nest->legality, rows, nest->load))
     return std::nullopt;
   RowNest found{rows, std::move(*nest), {}};
   memref::StoreOp store = found.nest.store;
@@ -184,8 +166,7 @@ public:
         nest(std::move(found.nest)), init(found.init), shape(shape), lineBits(lineBits) {}
 
   void emit() {
-    Value first = rows.getLowerBound(), count = max(sub(rows.getUpperBound(), first), constant(0));
-    Value behind = add(first, times(divide(count, constant(shape.rows)), constant(shape.rows)));
+    Value first = rows.getLowerBound(), behind = behindGroups(*this, rows, shape.rows);
     scf::ForOp outer = nest.top(), inner = nest.inner;
     iterations = {outer.getLowerBound(), outer.getUpperBound()};
     columns = {inner.getLowerBound(), inner.getUpperBound()};
@@ -203,12 +184,10 @@ public:
       buffers.push_back(memref::AllocOp::create(b, loc,
                                                 MemRefType::get({ShapedType::kDynamic}, value.getType()),
                                                 times(sub(least, first), depth())));
-    scf::ForOp blocks = forSteps(b, loc, first, behind, step,
-                                 [&](Value block) { emitBlock(block, min(add(block, step), behind)); });
-    blocks->setAttrs(rows->getAttrs());
+    forGroups(*this, rows, behind, step,
+              [&](Value block) { emitBlock(block, min(add(block, step), behind)); });
     for (Value buffer : buffers)
       memref::DeallocOp::create(b, loc, buffer);
-    rows.getLowerBoundMutable().assign(behind);
   }
 
 private:
