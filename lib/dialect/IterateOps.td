@@ -14,6 +14,7 @@ def Tulle_LoopAttr : AttrDef<Tulle_Dialect, "Loop"> {
     | `index` | the index variable whose coordinates the loop visits: `j`, or the digit of it, `j/4` and `j%4` in blocks |
     | `of` | the statements whose iterations these are, in order; absent where the program has one |
     | `directives` | what the schedule says of it (`#tulle.directives`) |
+    | `blocks` | each iteration is a block of coordinates; the index is that of the loop over these, with `_block` behind |
     | `cache_resident` | the memory that iterations reach by coordinates they read is in the cache: it is not prefetched |
 
     An upstream pattern that replaces an scf.for by another one may drop its attribute. A loop without one is a
@@ -29,23 +30,30 @@ def Tulle_LoopAttr : AttrDef<Tulle_Dialect, "Loop"> {
                         OptionalParameter<"::mlir::StringAttr">:$index,
                         OptionalParameter<"::mlir::ArrayAttr">:$of,
                         OptionalParameter<"::tulle::dialect::DirectivesAttr">:$directives,
-                        DefaultValuedParameter<"bool", "false">:$cacheResident);
+                        DefaultValuedParameter<"bool", "false">:$cacheResident,
+                        DefaultValuedParameter<"bool", "false">:$blocks);
   let builders = [AttrBuilder<(ins "::tulle::dialect::LoopKind":$kind, CArg<"::mlir::StringAttr", "{}">:$index,
                                    CArg<"::mlir::ArrayAttr", "{}">:$of,
                                    CArg<"::tulle::dialect::DirectivesAttr", "{}">:$directives), [{
-    return $_get($_ctxt, kind, index, of, directives, false);
+    return $_get($_ctxt, kind, index, of, directives, false, false);
   }]>];
   let extraClassDeclaration = [{
     bool isParallel() const { return getKind() == LoopKind::Parallel; }
     LoopAttr withKind(LoopKind kind) const {
-      return get(getContext(), kind, getIndex(), getOf(), getDirectives(), getCacheResident());
+      return get(getContext(), kind, getIndex(), getOf(), getDirectives(), getCacheResident(), getBlocks());
     }
     LoopAttr withDirectives(DirectivesAttr directives) const {
-      return get(getContext(), getKind(), getIndex(), getOf(), directives, getCacheResident());
+      return get(getContext(), getKind(), getIndex(), getOf(), directives, getCacheResident(), getBlocks());
     }
     LoopAttr withCacheResident() const {
-      return get(getContext(), getKind(), getIndex(), getOf(), getDirectives(), true);
+      return get(getContext(), getKind(), getIndex(), getOf(), getDirectives(), true, getBlocks());
     }
+    /// Of a loop over blocks of what this one visits.
+    LoopAttr ofBlocks(DirectivesAttr directives) const;
+    /// The index of such a loop; null without one here.
+    ::mlir::StringAttr blockIndex() const;
+    /// The index whose coordinates are visited, one by one or in blocks; empty without one.
+    ::llvm::StringRef visitedIndex() const;
     /// The last of the statements; empty where the program has one.
     ::llvm::StringRef lastStatement() const;
     /// What SSA values of the index are called: the index, as an identifier; empty without one.

@@ -21,10 +21,30 @@ StringRef LoopAttr::lastStatement() const {
   return getOf() ? cast<StringAttr>(getOf().getValue().back()).getValue() : StringRef();
 }
 
+/// What the index of a loop over blocks has behind that of the loop over their coordinates.
+static constexpr StringLiteral blockSuffix = "_block";
+
+StringAttr LoopAttr::blockIndex() const {
+  return getIndex() ? StringAttr::get(getContext(), getIndex().getValue() + blockSuffix) : StringAttr();
+}
+
+LoopAttr LoopAttr::ofBlocks(DirectivesAttr directives) const {
+  return get(getContext(), getKind(), blockIndex(), getOf(), directives, false, true);
+}
+
+StringRef LoopAttr::visitedIndex() const {
+  StringRef index = getIndex() ? getIndex().getValue() : StringRef();
+  if (getBlocks())
+    index.consume_back(blockSuffix);
+  return index;
+}
+
 LogicalResult LoopAttr::verify(function_ref<InFlightDiagnostic()> emitError, LoopKind, StringAttr index,
-                               ArrayAttr of, DirectivesAttr, bool) {
+                               ArrayAttr of, DirectivesAttr, bool, bool blocks) {
   if (index && index.getValue().empty())
     return emitError() << "expected the name of an index, got \"\"";
+  if (blocks && index && (!index.getValue().ends_with(blockSuffix) || index.size() == blockSuffix.size()))
+    return emitError() << "expected an index of blocks, as i_block, got " << index;
   if (of && (of.empty() || !llvm::all_of(of, llvm::IsaPred<StringAttr>)))
     return emitError() << "expected the names of statements, got " << of;
   return success();
@@ -48,7 +68,8 @@ public:
         return {};
     if (parser.parseGreater())
       return {};
-    return parser.getChecked<LoopAttr>(parser.getContext(), *kind, index, of, directives, cacheResident);
+    return parser.getChecked<LoopAttr>(parser.getContext(), *kind, index, of, directives, cacheResident,
+                                       blocks);
   }
 
 private:
@@ -58,7 +79,7 @@ private:
   StringAttr index;
   ArrayAttr of;
   DirectivesAttr directives;
-  bool cacheResident = false;
+  bool cacheResident = false, blocks = false;
 
   ParseResult parseWord() { return failure(parser.getCurrentLocation(&loc) || parser.parseKeyword(&word)); }
 
@@ -73,10 +94,15 @@ private:
     if (word == "index"        ? bool(index)
         : word == "of"         ? bool(of)
         : word == "directives" ? bool(directives)
+        : word == "blocks"     ? blocks
                                : word == "cache_resident" && cacheResident)
       return parser.emitError(loc) << "'" << word << "' is given twice";
     if (word == "cache_resident") {
       cacheResident = true;
+      return success();
+    }
+    if (word == "blocks") {
+      blocks = true;
       return success();
     }
     if (word == "of")
@@ -84,7 +110,7 @@ private:
     if (word == "directives")
       return failure(parser.parseEqual() || parser.parseCustomAttributeWithFallback(directives));
     if (word != "index")
-      return refuse("expected 'index', 'of', 'directives' or 'cache_resident'"), failure();
+      return refuse("expected 'index', 'of', 'directives', 'blocks' or 'cache_resident'"), failure();
     std::string name;
     if (parser.parseEqual() || parser.parseKeywordOrString(&name))
       return failure();
@@ -109,6 +135,8 @@ void LoopAttr::print(AsmPrinter &printer) const {
     printer << ", directives = ";
     printer.printStrippedAttrOrType(getDirectives());
   }
+  if (getBlocks())
+    printer << ", blocks";
   if (getCacheResident())
     printer << ", cache_resident";
   printer << '>';

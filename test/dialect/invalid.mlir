@@ -343,11 +343,16 @@ func.func private @result(tensor<?xf64>) -> (tensor<?xf64> {tulle.whole = "A"})
 
 // -----
 
+// expected-error @below {{expected an index of blocks, as i_block, got "i"}}
+#blocks = #tulle.loop<parallel, index = i, blocks>
+
+// -----
+
 // expected-error @below {{'index' is given twice}}
 #twice = #tulle.loop<parallel, index = i, index = j>
 
 // -----
 
-// expected-error @below {{expected 'index', 'of', 'directives' or 'cache_resident', got 'near'}}
+// expected-error @below {{expected 'index', 'of', 'directives', 'blocks' or 'cache_resident', got 'near'}}
 #word = #tulle.loop<parallel, near>
 

@@ -4,11 +4,14 @@
 
 // CHECK-LABEL: @all
 // CHECK: } {tulle.loop = #tulle.loop<parallel, index = "j/4", cache_resident>}
+// CHECK: } {tulle.loop = #tulle.loop<parallel, index = i_block, blocks>}
 // CHECK: } {tulle.loop = #tulle.loop<reduction, index = k>}
 func.func @all(%n: index) {
   %c1 = arith.constant 1 : index
   scf.for %i = %c1 to %n step %c1 {
   } {tulle.loop = #tulle.loop<parallel, cache_resident, index = "j/4">}
+  scf.for %i = %c1 to %n step %c1 {
+  } {tulle.loop = #tulle.loop<parallel, blocks, index = i_block>}
   scf.for %i = %c1 to %n step %c1 {
   } {tulle.loop = #tulle.loop<reduction, index = k>}
   return

@@ -31,7 +31,7 @@ func.func @softmax_rows(%pos: memref<?xi32>, %a: memref<?xf64>, %m: memref<?xf64
         memref.store %f, %e[%p] : memref<?xf64>
       } {tulle.loop = #tulle.loop<parallel>}
     } {tulle.loop = #tulle.loop<parallel, index = i>}
-  } {tulle.loop = #tulle.loop<parallel, index = i_block>}
+  } {tulle.loop = #tulle.loop<parallel, index = i_block, blocks>}
   return
 }
 
@@ -77,6 +77,6 @@ func.func @scaled(%pos: memref<?xi32>, %a: memref<?xf64>, %m: memref<?xf64>, %e:
         memref.store %g, %e[%p] : memref<?xf64>
       } {tulle.loop = #tulle.loop<parallel>}
     } {tulle.loop = #tulle.loop<parallel, index = i>}
-  } {tulle.loop = #tulle.loop<parallel, index = i_block>}
+  } {tulle.loop = #tulle.loop<parallel, index = i_block, blocks>}
   return
 }

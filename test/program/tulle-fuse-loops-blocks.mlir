@@ -12,7 +12,7 @@
 // CHECK: %[[COUNT:.*]] = arith.ceildivui %[[WORK]], %c16384
 // CHECK: %[[BLOCKS:.*]] = tulle.range %c0{{.*}} to %[[COUNT]]
 // CHECK: tulle.iterate %[[K:[^ ]*]] in %[[BLOCKS]] : !tulle.range iter_args(%[[T:[^ ]*]] = %{{[^ ]*}}, %[[Y:[^ ]*]] = %{{[^ ]*}})
-// CHECK-SAME: loop = <parallel, index = i_block>
+// CHECK-SAME: loop = <parallel, index = i_block, blocks>
 // BLOCKS: %[[BLOCK:.*]] = tulle.partition %[[ROWS]], %[[K]] of %[[COUNT]] by %[[A]]
 // BLOCKS: %[[SUMS:.*]] = tulle.iterate %i in %[[BLOCK]] : !tulle.range iter_args(%{{.*}} = %[[T]])
 // BLOCKS: %[[SCALED:.*]] = tulle.iterate %i in %[[BLOCK]] : !tulle.range iter_args(%{{.*}} = %[[Y]])

@@ -8,7 +8,6 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "passes/Passes.h"
 #include "passes/analysis/LoopUtils.h"
-#include "passes/program/LoopBlocks.h"
 
 namespace tulle::passes {
 #define GEN_PASS_DEF_DISTRIBUTEFUNCTIONS
@@ -38,8 +37,7 @@ bool dependsOnPosition(Value value, scf::ForOp rows, scf::ForOp segment, Value k
 bool isInBlock(scf::ForOp rows) {
   for (auto around = rows->getParentOfType<scf::ForOp>(); around;
        around = around->getParentOfType<scf::ForOp>())
-    if (StringAttr index = dialect::loopOf(around).getIndex();
-        index && index.getValue().ends_with(program::kBlockSuffix))
+    if (dialect::loopOf(around).getBlocks())
       return true;
   return false;
 }

@@ -498,9 +498,7 @@ struct Parallelize : passes::impl::ParallelizeBase<Parallelize> {
   }
 
   static LogicalResult refuse(Operation *loop, const std::string &needs) {
-    const StringRef index = loopOverSets(loop).getIndex().getValue();
-    StringRef name = index;
-    name.consume_back(program::kBlockSuffix);
+    const StringRef name = loopOverSets(loop).visitedIndex();
     return mlir::emitError(locationOf(loop, ("parallelize " + name).str()))
            << "the loop over " << name << " cannot be divided so: it takes " << needs << "; parallelize("
            << name << ", none) leaves it to one thread";

@@ -358,7 +358,7 @@ private:
     const bool reduces = LoopKind::Reduction == a.getKind() || LoopKind::Reduction == b.getKind();
     return LoopAttr::get(a.getContext(), reduces ? LoopKind::Reduction : LoopKind::Parallel, a.getIndex(),
                          of.empty() ? ArrayAttr() : ArrayAttr::get(a.getContext(), of.getArrayRef()),
-                         directives);
+                         directives, /*cacheResident=*/false, a.getBlocks());
   }
 
   IterateOp build(ArrayRef<Value> inits, ArrayRef<unsigned> slots) {
@@ -505,8 +505,9 @@ private:
                canHaveBlocks = isa<func::FuncOp>(first->getParentOp());
     bool inBlocks = false;
     if (why.empty()) {
-      inBlocks = canHaveBlocks && (place ? hasBlocks || llvm::is_contained(place, blocksOf(second))
-                                         : !always && pair.isProfitableInBlocks());
+      inBlocks =
+          canHaveBlocks && (place ? hasBlocks || llvm::is_contained(place, second.getLoop().blockIndex())
+                                  : !always && pair.isProfitableInBlocks());
       if (!place && !inBlocks && (hasBlocks || !(always || pair.isProfitableHere())))
         why = pair.sumsLongRows()
                   ? "the first sums rows of many entries, which takes less time in loops of its own"
@@ -528,12 +529,6 @@ private:
     return blocks;
   }
 
-  static StringAttr blocksOf(IterateOp loop) {
-    StringAttr index = loop.getLoop().getIndex();
-    return index ? StringAttr::get(loop.getContext(), index.getValue() + program::kBlockSuffix)
-                 : StringAttr();
-  }
-
   /// Whether loops of a statement whose place is the loop of that name go on with the loop: it is that one,
   /// or the place is inside of it.
   static bool isOnTheWay(IterateOp loop, Attribute place) {
@@ -541,7 +536,7 @@ private:
          around = around->getParentOfType<IterateOp>())
       if (around.getLoop().getIndex() == place)
         return false;
-    return place == blocksOf(loop) ||
+    return place == loop.getLoop().blockIndex() ||
            loop->walk([&](IterateOp inner) {
                  return inner.getLoop().getIndex() == place ? WalkResult::interrupt() : WalkResult::advance();
                })

@@ -59,13 +59,10 @@ Blocks blocksOf(IterateOp loop, PartitionOp block) {
 
 /// Threads have blocks; what else is said of the loop is about its iterations.
 static LoopAttr ofBlocks(LoopAttr loop) {
-  MLIRContext *context = loop.getContext();
-  StringAttr index =
-      loop.getIndex() ? StringAttr::get(context, loop.getIndex().getValue() + kBlockSuffix) : StringAttr();
   DirectivesAttr own = loop.getDirectives();
   if (own)
-    own = DirectivesAttr::get(context, {own.getComputeAt(), own.getParallelize(), 0, 0, 0, {}, {}});
-  return LoopAttr::get(context, loop.getKind(), index, loop.getOf(), own);
+    own = DirectivesAttr::get(loop.getContext(), {own.getComputeAt(), own.getParallelize(), 0, 0, 0, {}, {}});
+  return loop.ofBlocks(own);
 }
 
 IterateOp inBlocks(IterateOp loop, const Blocks &blocks) {

@@ -4,9 +4,6 @@
 
 namespace tulle::program {
 
-/// What the name of a loop over blocks has behind that of the loop over their coordinates.
-inline constexpr llvm::StringLiteral kBlockSuffix = "_block";
-
 /// The chunk of a space that each iteration of a loop over blocks visits; null for other loops.
 dialect::PartitionOp blockOf(dialect::IterateOp loop);
 

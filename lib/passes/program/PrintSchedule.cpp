@@ -4,7 +4,6 @@
 #include "dialect/Attributes.h"
 #include "dialect/Dialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "passes/program/LoopBlocks.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
@@ -163,7 +162,8 @@ std::string ProgramSchedule::print(ModuleOp fused) const { return text + places(
 
 /// By statement, the loops that it shares with a later one: the innermost, and one over blocks around it.
 std::string ProgramSchedule::places(ModuleOp fused) const {
-  llvm::StringMap<SmallVector<StringRef>> loops;
+  auto indexOf = [](LoopAttr loop) { return loop.getIndex().getValue(); };
+  llvm::StringMap<SmallVector<LoopAttr>> loops;
   llvm::StringSet<> joined; // of functions of several statements
   for (auto function : fused.getOps<func::FuncOp>()) {
     llvm::SetVector<Attribute> here;
@@ -174,10 +174,10 @@ std::string ProgramSchedule::places(ModuleOp fused) const {
       here.insert_range(loop.getOf());
       for (Attribute statement : loop.getOf().getValue().drop_back())
         if (loop.getIndex()) {
-          SmallVector<StringRef> &path = loops[cast<StringAttr>(statement).getValue()];
-          if (!path.empty() && !path.back().ends_with(tulle::program::kBlockSuffix))
+          SmallVector<LoopAttr> &path = loops[cast<StringAttr>(statement).getValue()];
+          if (!path.empty() && !path.back().getBlocks())
             path.pop_back();
-          path.push_back(loop.getIndex().getValue());
+          path.push_back(loop);
         }
     });
     for (Attribute statement : here)
@@ -187,7 +187,8 @@ std::string ProgramSchedule::places(ModuleOp fused) const {
   std::string said;
   for (const Statement &s : statements)
     if (auto path = loops.find(s.name); path != loops.end())
-      said += "compute_at(" + s.name + ", " + llvm::join(path->second, ", ") + ");\n";
+      said +=
+          "compute_at(" + s.name + ", " + llvm::join(llvm::map_range(path->second, indexOf), ", ") + ");\n";
     else if (s.isRead && joined.contains(s.name))
       said += "compute_root(" + s.name + ");\n";
   return said;
@@ -203,10 +204,8 @@ std::string ProgramSchedule::threads(ModuleOp fused) const {
     const ThreadsAttr threads = said ? said.getParallelize() : ThreadsAttr();
     if (!loop || !loop.getIndex() || (inner && !threads))
       return;
-    StringRef index = loop.getIndex().getValue();
-    index.consume_back(tulle::program::kBlockSuffix);
     const std::optional<Threads> way = threads ? std::optional(threads.getValue()) : std::nullopt;
-    auto [known, isNew] = ways.try_emplace({loop.lastStatement(), index}, way);
+    auto [known, isNew] = ways.try_emplace({loop.lastStatement(), loop.visitedIndex()}, way);
     if (!isNew && known->second != way)
       known->second = std::nullopt;
   });
