@@ -15,6 +15,7 @@ def Tulle_LoopAttr : AttrDef<Tulle_Dialect, "Loop"> {
     | `of` | the statements whose iterations these are, in order; absent where the program has one |
     | `directives` | what the schedule says of it (`#tulle.directives`) |
     | `blocks` | each iteration is a block of coordinates; the index is that of the loop over these, with `_block` behind |
+    | `rare` | it hardly ever runs, as a copy that stands in for a faster loop: its code is kept short, without vectors |
     | `cache_resident` | the memory that iterations reach by coordinates they read is in the cache: it is not prefetched |
 
     An upstream pattern that replaces an scf.for by another one may drop its attribute. A loop without one is a
@@ -31,22 +32,28 @@ def Tulle_LoopAttr : AttrDef<Tulle_Dialect, "Loop"> {
                         OptionalParameter<"::mlir::ArrayAttr">:$of,
                         OptionalParameter<"::tulle::dialect::DirectivesAttr">:$directives,
                         DefaultValuedParameter<"bool", "false">:$cacheResident,
-                        DefaultValuedParameter<"bool", "false">:$blocks);
+                        DefaultValuedParameter<"bool", "false">:$blocks,
+                        DefaultValuedParameter<"bool", "false">:$rare);
   let builders = [AttrBuilder<(ins "::tulle::dialect::LoopKind":$kind, CArg<"::mlir::StringAttr", "{}">:$index,
                                    CArg<"::mlir::ArrayAttr", "{}">:$of,
                                    CArg<"::tulle::dialect::DirectivesAttr", "{}">:$directives), [{
-    return $_get($_ctxt, kind, index, of, directives, false, false);
+    return $_get($_ctxt, kind, index, of, directives, false, false, false);
   }]>];
   let extraClassDeclaration = [{
     bool isParallel() const { return getKind() == LoopKind::Parallel; }
     LoopAttr withKind(LoopKind kind) const {
-      return get(getContext(), kind, getIndex(), getOf(), getDirectives(), getCacheResident(), getBlocks());
+      return get(getContext(), kind, getIndex(), getOf(), getDirectives(), getCacheResident(), getBlocks(),
+                 getRare());
     }
     LoopAttr withDirectives(DirectivesAttr directives) const {
-      return get(getContext(), getKind(), getIndex(), getOf(), directives, getCacheResident(), getBlocks());
+      return get(getContext(), getKind(), getIndex(), getOf(), directives, getCacheResident(), getBlocks(),
+                 getRare());
     }
     LoopAttr withCacheResident() const {
-      return get(getContext(), getKind(), getIndex(), getOf(), getDirectives(), true, getBlocks());
+      return get(getContext(), getKind(), getIndex(), getOf(), getDirectives(), true, getBlocks(), getRare());
+    }
+    LoopAttr withRare() const {
+      return get(getContext(), getKind(), getIndex(), getOf(), getDirectives(), getCacheResident(), getBlocks(), true);
     }
     /// Of a loop over blocks of what this one visits.
     LoopAttr ofBlocks(DirectivesAttr directives) const;

@@ -29,7 +29,7 @@ StringAttr LoopAttr::blockIndex() const {
 }
 
 LoopAttr LoopAttr::ofBlocks(DirectivesAttr directives) const {
-  return get(getContext(), getKind(), blockIndex(), getOf(), directives, false, true);
+  return get(getContext(), getKind(), blockIndex(), getOf(), directives, false, true, false);
 }
 
 StringRef LoopAttr::visitedIndex() const {
@@ -40,7 +40,7 @@ StringRef LoopAttr::visitedIndex() const {
 }
 
 LogicalResult LoopAttr::verify(function_ref<InFlightDiagnostic()> emitError, LoopKind, StringAttr index,
-                               ArrayAttr of, DirectivesAttr, bool, bool blocks) {
+                               ArrayAttr of, DirectivesAttr, bool, bool blocks, bool) {
   if (index && index.getValue().empty())
     return emitError() << "expected the name of an index, got \"\"";
   if (blocks && index && (!index.getValue().ends_with(blockSuffix) || index.size() == blockSuffix.size()))
@@ -69,7 +69,7 @@ public:
     if (parser.parseGreater())
       return {};
     return parser.getChecked<LoopAttr>(parser.getContext(), *kind, index, of, directives, cacheResident,
-                                       blocks);
+                                       blocks, rare);
   }
 
 private:
@@ -79,7 +79,7 @@ private:
   StringAttr index;
   ArrayAttr of;
   DirectivesAttr directives;
-  bool cacheResident = false, blocks = false;
+  bool cacheResident = false, blocks = false, rare = false;
 
   ParseResult parseWord() { return failure(parser.getCurrentLocation(&loc) || parser.parseKeyword(&word)); }
 
@@ -95,14 +95,15 @@ private:
         : word == "of"         ? bool(of)
         : word == "directives" ? bool(directives)
         : word == "blocks"     ? blocks
+        : word == "rare"       ? rare
                                : word == "cache_resident" && cacheResident)
       return parser.emitError(loc) << "'" << word << "' is given twice";
     if (word == "cache_resident") {
       cacheResident = true;
       return success();
     }
-    if (word == "blocks") {
-      blocks = true;
+    if (word == "blocks" || word == "rare") {
+      (word == "rare" ? rare : blocks) = true;
       return success();
     }
     if (word == "of")
@@ -110,7 +111,7 @@ private:
     if (word == "directives")
       return failure(parser.parseEqual() || parser.parseCustomAttributeWithFallback(directives));
     if (word != "index")
-      return refuse("expected 'index', 'of', 'directives', 'blocks' or 'cache_resident'"), failure();
+      return refuse("expected 'index', 'of', 'directives', 'blocks', 'rare' or 'cache_resident'"), failure();
     std::string name;
     if (parser.parseEqual() || parser.parseKeywordOrString(&name))
       return failure();
@@ -137,6 +138,8 @@ void LoopAttr::print(AsmPrinter &printer) const {
   }
   if (getBlocks())
     printer << ", blocks";
+  if (getRare())
+    printer << ", rare";
   if (getCacheResident())
     printer << ", cache_resident";
   printer << '>';

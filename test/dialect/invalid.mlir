@@ -353,6 +353,6 @@ func.func private @result(tensor<?xf64>) -> (tensor<?xf64> {tulle.whole = "A"})
 
 // -----
 
-// expected-error @below {{expected 'index', 'of', 'directives', 'blocks' or 'cache_resident', got 'near'}}
+// expected-error @below {{expected 'index', 'of', 'directives', 'blocks', 'rare' or 'cache_resident', got 'near'}}
 #word = #tulle.loop<parallel, near>
 

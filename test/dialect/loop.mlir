@@ -5,7 +5,7 @@
 // CHECK-LABEL: @all
 // CHECK: } {tulle.loop = #tulle.loop<parallel, index = "j/4", cache_resident>}
 // CHECK: } {tulle.loop = #tulle.loop<parallel, index = i_block, blocks>}
-// CHECK: } {tulle.loop = #tulle.loop<reduction, index = k>}
+// CHECK: } {tulle.loop = #tulle.loop<reduction, index = k, rare>}
 func.func @all(%n: index) {
   %c1 = arith.constant 1 : index
   scf.for %i = %c1 to %n step %c1 {
@@ -13,7 +13,7 @@ func.func @all(%n: index) {
   scf.for %i = %c1 to %n step %c1 {
   } {tulle.loop = #tulle.loop<parallel, blocks, index = i_block>}
   scf.for %i = %c1 to %n step %c1 {
-  } {tulle.loop = #tulle.loop<reduction, index = k>}
+  } {tulle.loop = #tulle.loop<reduction, rare, index = k>}
   return
 }
 

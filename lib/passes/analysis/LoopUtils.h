@@ -31,12 +31,14 @@ inline bool anyIn(mlir::Operation *op, llvm::function_ref<bool(mlir::Operation *
       .wasInterrupted();
 }
 
-/// How many iterations the schedule lets a vector instruction, or the loop's body, do; 0 where it says
-/// nothing.
-inline unsigned scheduledLanes(mlir::scf::ForOp loop) {
-  const dialect::DirectivesAttr said = dialect::loopOf(loop).getDirectives();
-  return said ? unsigned(said.getVectorize()) : 0;
+/// How many iterations a vector instruction does, as the schedule says, else one in a loop that hardly ever
+/// runs; 0 where that is open.
+inline unsigned fixedLanes(mlir::scf::ForOp loop) {
+  const dialect::LoopAttr attr = dialect::loopOf(loop);
+  const dialect::DirectivesAttr said = attr.getDirectives();
+  return said && said.getVectorize() ? unsigned(said.getVectorize()) : attr.getRare();
 }
+/// How many iterations the schedule lets the loop's body do; 0 where it says nothing.
 inline unsigned scheduledUnroll(mlir::scf::ForOp loop) {
   const dialect::DirectivesAttr said = dialect::loopOf(loop).getDirectives();
   return said ? unsigned(said.getUnroll()) : 0;

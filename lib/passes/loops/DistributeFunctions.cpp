@@ -62,8 +62,7 @@ memref::StoreOp onlyStore(scf::ForOp rows, scf::ForOp segment) {
 std::optional<RowFunction> matchRowFunction(scf::ForOp segment) {
   auto rows = dyn_cast<scf::ForOp>(segment->getParentOp());
   if (!isParallel(rows) || !isParallel(segment) || rows.getNumResults() + segment.getNumResults() != 0 ||
-      !iteratesSegments(rows, segment) || !isInBlock(rows) || scheduledLanes(segment) ||
-      scheduledUnroll(segment))
+      !iteratesSegments(rows, segment) || !isInBlock(rows) || fixedLanes(segment) || scheduledUnroll(segment))
     return std::nullopt;
   memref::StoreOp store = onlyStore(rows, segment);
   if (!store || !dependsOnPosition(store.getIndices()[0], rows, segment))

@@ -358,7 +358,7 @@ private:
     const bool reduces = LoopKind::Reduction == a.getKind() || LoopKind::Reduction == b.getKind();
     return LoopAttr::get(a.getContext(), reduces ? LoopKind::Reduction : LoopKind::Parallel, a.getIndex(),
                          of.empty() ? ArrayAttr() : ArrayAttr::get(a.getContext(), of.getArrayRef()),
-                         directives, /*cacheResident=*/false, a.getBlocks());
+                         directives, /*cacheResident=*/false, a.getBlocks(), /*rare=*/false);
   }
 
   IterateOp build(ArrayRef<Value> inits, ArrayRef<unsigned> slots) {

@@ -235,22 +235,13 @@ private:
   TileEmitter tiles;
   std::optional<FusedInit> init;
 
-  /// A copy that hardly ever runs has no vectors.
-  static void keepScalar(scf::ForOp loop) {
-    dialect::Directives said;
-    said.vectorize = 1;
-    if (isInnermost(loop) && !dialect::loopOf(loop).getDirectives())
-      loop->setAttr(dialect::kLoopAttr, dialect::loopOf(loop).withDirectives(
-                                            dialect::DirectivesAttr::get(loop.getContext(), said)));
-  }
-
   /// The tiles go where the condition holds, a copy of the nest, if wanted, where it does not.
   void guard(Value condition, bool copies) {
     auto branch = scf::IfOp::create(b, loc, condition, copies);
     if (copies) {
       Operation *copy = OpBuilder(branch.elseBlock()->getTerminator()).clone(*nest.top());
       for (scf::ForOp loop : loopsIn(copy))
-        keepScalar(loop);
+        loop->setAttr(dialect::kLoopAttr, dialect::loopOf(loop).withRare());
     }
     nest.top()->moveBefore(branch.thenBlock()->getTerminator());
     b.setInsertionPoint(nest.top());
@@ -446,7 +437,7 @@ struct RegisterTilesPass : impl::RegisterTilesBase<RegisterTilesPass> {
       loops.remove(loop);
       std::optional<ReductionNest> nest = matchReductionNest(loop);
       // A tile is more iterations at a time than a schedule asks for.
-      const unsigned scheduled = nest ? scheduledLanes(nest->inner) : 0;
+      const unsigned scheduled = nest ? fixedLanes(nest->inner) : 0;
       if (!nest || scheduled == 1 || isBodyScheduled(nest->top()))
         continue;
       const iteration::Choice<unsigned> length =

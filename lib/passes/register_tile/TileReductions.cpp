@@ -40,7 +40,7 @@ std::optional<ReducedRows> matchRows(scf::ForOp rows) {
   if (!canGroup(rows))
     return std::nullopt;
   scf::ForOp inner = onlyLoop(rows);
-  if (!inner || inner.getNumResults() != 1 || scheduledUnroll(inner) != 0 || scheduledLanes(inner) != 0 ||
+  if (!inner || inner.getNumResults() != 1 || scheduledUnroll(inner) != 0 || fixedLanes(inner) != 0 ||
       isLoaded(inner.getLowerBound()) || !rows.isDefinedOutsideOfLoop(inner.getLowerBound()) ||
       !rows.isDefinedOutsideOfLoop(inner.getUpperBound()))
     return std::nullopt;

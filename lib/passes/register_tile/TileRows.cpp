@@ -90,7 +90,7 @@ std::optional<RowNest> matchRowNest(scf::ForOp rows) {
     return std::nullopt;
   std::optional<ReductionNest> nest = nestOf(rows);
   if (!nest || isBodyScheduled(nest->top()) || isPrefetchScheduled(nest->outer()) ||
-      scheduledLanes(nest->inner) != 0 || !sharesOperand(nest->legality, rows, nest->load))
+      fixedLanes(nest->inner) != 0 || !sharesOperand(nest->legality, rows, nest->load))
     return std::nullopt;
   RowNest found{rows, std::move(*nest), {}};
   memref::StoreOp store = found.nest.store;

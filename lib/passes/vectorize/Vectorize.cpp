@@ -413,7 +413,7 @@ struct VectorizePass : impl::VectorizeBase<VectorizePass> {
     // The loops around these may be replaced by ones that carry vectors.
     SmallVector<scf::ForOp> innermost = llvm::filter_to_vector(loopsIn(getOperation()), isInnermost);
     for (scf::ForOp loop : innermost) {
-      const unsigned scheduled = scheduledLanes(loop);
+      const unsigned scheduled = fixedLanes(loop);
       if (scheduled == 1) {
         disableVectorization(loop);
         continue;
@@ -448,7 +448,7 @@ private:
   static bool isScheduled(scf::ForOp loop) {
     return isBodyScheduled(loop) || anyIn(loop, [](Operation *op) {
              auto inner = dyn_cast<scf::ForOp>(op);
-             return (inner && scheduledLanes(inner) != 0) || isa<memref::PrefetchOp>(op);
+             return (inner && fixedLanes(inner) != 0) || isa<memref::PrefetchOp>(op);
            });
   }
 
@@ -477,7 +477,7 @@ private:
   std::optional<VectorShape> shapeOf(const VectorizationLegality &legality,
                                      const iteration::CostModel &model) const {
     scf::ForOp loop = legality.loop;
-    const unsigned scheduled = scheduledLanes(loop), vl = scheduled ? scheduled : unsigned(this->vl);
+    const unsigned scheduled = fixedLanes(loop), vl = scheduled ? scheduled : unsigned(this->vl);
     // Scalarized scatters cost what the scalar loop costs.
     if (!vl && (isConsecutive(legality) || legality.scatters))
       return std::nullopt;

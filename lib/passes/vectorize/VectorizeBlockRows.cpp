@@ -264,7 +264,7 @@ struct VectorizeBlockRowsPass : impl::VectorizeBlockRowsBase<VectorizeBlockRowsP
     std::vector<VectorizedBlockRow> rows;
     getOperation().walk([&](scf::ForOp loop) {
       const bool scheduled = isBodyScheduled(loop) || llvm::any_of(loopsIn(loop), [](scf::ForOp inner) {
-                               return scheduledLanes(inner) != 0;
+                               return fixedLanes(inner) != 0;
                              });
       if (std::optional<BlockRow> blocks = scheduled ? std::nullopt : matchBlockRow(loop))
         if (VectorizedBlockRow row(std::move(*blocks), model); row.fits())
