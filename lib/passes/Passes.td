@@ -83,7 +83,7 @@ def Sparsify : FunctionPass<"tulle-sparsify", tulle # arith # scf # tensor # com
 
 def FuseInit : FunctionPass<"tulle-fuse-init", tulle # arith, "Fuse the initialization of a dense result into the loop that updates it", [{
   `tulle.fill` of a result whose rows the iterations of one loop update, each its own row or block of rows, becomes a loop
-  over them at the beginning of the iteration.
+  over them at the beginning of the iteration; of a loop over tiles of rows (`split`), at that of the loop inside.
 }]>;
 
 def LinkStatements : ModulePass<"tulle-link-statements", tulle # arith, "Join the functions of consecutive statements", [{

@@ -37,14 +37,18 @@ bool isDense(RankedTensorType type) {
   });
 }
 
+/// Whether the coordinates of the tensor's first level are those of a dimension.
+bool isFirstLevelDimension(RankedTensorType type) {
+  const format::Level &first = getEncoding(type).getValue().levels.front();
+  return first.expr && first.expr->kind == format::ExprKind::Dim;
+}
+
 /// How many rows each iteration of the loop has, if together they have all coordinates of the tensor's first
 /// level: 1 of a loop over `0 to n`, c over `0 to (n + c - 1) / c`, else 0. A dimension's size is the same
 /// for all tensors that a statement's index runs over.
 int64_t rowsPerIteration(IterateOp loop, RankedTensorType type) {
   auto range = loop.getSpace().getDefiningOp<RangeOp>();
-  const format::Level &first = getEncoding(type).getValue().levels.front();
-  if (!range || !isConstantIntValue(range.getLo(), 0) || !first.expr ||
-      first.expr->kind != format::ExprKind::Dim)
+  if (!range || !isConstantIntValue(range.getLo(), 0) || !isFirstLevelDimension(type))
     return 0;
   if (range.getHi().getDefiningOp<tensor::DimOp>())
     return 1;
@@ -54,6 +58,39 @@ int64_t rowsPerIteration(IterateOp loop, RankedTensorType type) {
   bool rounded = add && rows && *rows > 0 && add.getLhs().getDefiningOp<tensor::DimOp>() &&
                  getConstantIntValue(add.getRhs()) == *rows - 1;
   return rounded ? *rows : 0;
+}
+
+bool isEqual(Value x, Value y) {
+  const std::optional<int64_t> constant = getConstantIntValue(x);
+  return x == y || (constant && constant == getConstantIntValue(y));
+}
+
+/// The operands of a commutative operation, that which equals `first` in front; nothing where there is none.
+template <typename Op> std::optional<std::pair<Value, Value>> operandsWith(Value value, Value first) {
+  auto op = value.getDefiningOp<Op>();
+  if (op && isEqual(op.getLhs(), first))
+    return std::pair(op.getLhs(), op.getRhs());
+  if (op && isEqual(op.getRhs(), first))
+    return std::pair(op.getRhs(), op.getLhs());
+  return std::nullopt;
+}
+
+/// The loop in each iteration of `tiles` over c coordinates of a dimension, fewer in the last one, if that is
+/// what the tile does with `carried`: `t * c to min(n, t * c + c)`, of a loop over `0 to ceil(n / c)`.
+IterateOp loopOverTile(IterateOp tiles, BlockArgument carried) {
+  auto all = tiles.getSpace().getDefiningOp<RangeOp>();
+  auto count = all ? all.getHi().getDefiningOp<arith::CeilDivUIOp>() : arith::CeilDivUIOp();
+  auto inner = carried.hasOneUse() ? dyn_cast<IterateOp>(*carried.user_begin()) : IterateOp();
+  auto tile = inner ? inner.getSpace().getDefiningOp<RangeOp>() : RangeOp();
+  if (!count || !tile || !isConstantIntValue(all.getLo(), 0) ||
+      !count.getLhs().getDefiningOp<tensor::DimOp>())
+    return {};
+  auto begin = operandsWith<arith::MulIOp>(tile.getLo(), tiles.getBody().getArgument(0));
+  auto end = operandsWith<arith::MinUIOp>(tile.getHi(), count.getLhs());
+  if (!begin || !end || !isEqual(begin->second, count.getRhs()))
+    return {};
+  auto next = operandsWith<arith::AddIOp>(end->second, tile.getLo());
+  return next && isEqual(next->second, count.getRhs()) ? inner : IterateOp();
 }
 
 /// Whether `x` is a coordinate of a loop that ends before `bound`.
@@ -79,6 +116,14 @@ bool isOfIteration(Value row, IterateOp loop, int64_t rows) {
   auto multiply = add ? add.getLhs().getDefiningOp<arith::MulIOp>() : arith::MulIOp();
   return multiply && multiply.getLhs() == at && getConstantIntValue(multiply.getRhs()) == rows &&
          isBelow(add.getRhs(), rows);
+}
+
+/// Whether what `outer` does with the tensor is done in the loop inside.
+bool isTouchedOnlyIn(IterateOp inner, IterateOp outer, Value tensor) {
+  return llvm::all_of(tensor.getUsers(), [&](Operation *user) {
+    return !outer->isProperAncestor(user) || inner->isProperAncestor(user) ||
+           isa<tensor::DimOp, LevelSizeOp>(user);
+  });
 }
 
 /// Whether every iteration touches no row of the tensor but its own. Where none touches any, nothing says
@@ -145,13 +190,21 @@ void fuse(FillOp fill) {
   auto loop = dyn_cast<IterateOp>(use.getOwner());
   if (!loop || loop.getKind() != LoopKind::Parallel)
     return;
-  const int64_t rows = rowsPerIteration(loop, type);
+  // The coordinate has the number of the space.
+  BlockArgument carried = loop.getBody().getArgument(use.getOperandNumber());
+  int64_t rows = rowsPerIteration(loop, type);
+  if (IterateOp tile = loopOverTile(loop, carried); tile && tile.getKind() == LoopKind::Parallel &&
+                                                    isFirstLevelDimension(type) &&
+                                                    isTouchedOnlyIn(tile, loop, fill.getTensor())) {
+    carried = tile.getBody().getArgument(carried.use_begin()->getOperandNumber());
+    loop = tile;
+    rows = 1;
+  }
   // A row of one element is kept in a register and written once as it is.
   const bool single = rows == 1 && type.getRank() == 1;
   if (rows == 0 || single || !staysInRows(loop, fill.getTensor(), rows))
     return;
   Block &body = loop.getBody().front();
-  Value carried = body.getArgument(use.getOperandNumber()); // the coordinate has the number of the space
   Value filled = RowInit(fill, OpBuilder::atBlockBegin(&body)).setRows(body.getArgument(0), rows, carried);
   carried.replaceUsesWithIf(filled,
                             [&](OpOperand &other) { return other.getOwner() != filled.getDefiningOp(); });
