@@ -50,11 +50,12 @@ struct Directives {
   uint64_t vectorize = 0, unroll = 0, jam = 0;
   mlir::DictionaryAttr prefetch = {};
   mlir::ArrayAttr cache = {};
+  mlir::StringAttr rfactor = {};
 };
 /// The parameters of #tulle.schedule.
 struct SchedulePrimitives {
   mlir::DictionaryAttr bound = {};
-  mlir::ArrayAttr split = {}, reorder = {};
+  mlir::ArrayAttr derived = {}, reorder = {};
   mlir::DictionaryAttr strategy = {}, loops = {};
   mlir::ArrayAttr computeAt = {};
   AssemblyPlanAttr assemble = {};
@@ -76,6 +77,8 @@ ScheduleAttr scheduleOf(mlir::Operation *statement);
 /// Where a primitive (`reorder`, `strategy j`) stands in the user's text, else the statement's own location,
 /// which is a FusedLoc of such places, each with its primitive as metadata.
 mlir::Location locationOf(mlir::Operation *statement, llvm::StringRef primitive);
+/// Where the first primitive that makes loops of others stands.
+mlir::Location derivedLocation(mlir::Operation *statement);
 /// Where the first primitive that says something of a loop alone stands.
 mlir::Location directiveLocation(mlir::Operation *statement, llvm::StringRef loop);
 /// The element type that has the IR type; nullopt where none does.

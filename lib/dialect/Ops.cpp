@@ -369,6 +369,29 @@ LogicalResult PartitionBoundaryOp::verify() {
 
 LogicalResult RestrictOp::verify() { return verifyOrdered(*this, getSpace()); }
 
+/// What stands below the coordinates of a space, or of a range over a tensor's first level.
+static LogicalResult verifyBelow(Operation *op, Value space, Value tensor) {
+  auto type = dyn_cast<SpaceType>(space.getType());
+  if (bool(tensor) == bool(type))
+    return op->emitOpError(type ? "expected no tensor for a space, which is one of a tensor (constraint 1)"
+                                : "expected the tensor that the range is of (constraint 1)");
+  const EncodingAttr encoding =
+      type ? type.getEncoding() : getEncoding(cast<RankedTensorType>(tensor.getType()));
+  const auto &levels = encoding.getValue().levels;
+  if (!type && (levels.empty() || levels[0].format.kind != format::LevelKind::Dense))
+    return op->emitOpError("expected a tensor whose first level is dense (constraint 1)");
+  const size_t next = type ? size_t(type.getLevel()) + 1 : 1;
+  using enum format::LevelKind;
+  if (next >= levels.size() || !llvm::is_contained({Compressed, Singleton}, levels[next].format.kind))
+    return op->emitOpError("expected a compressed or singleton level ")
+           << next << (next < levels.size() ? ", got " + format::print(levels[next].format) : std::string())
+           << " (constraint 2)";
+  return success();
+}
+
+LogicalResult BoundsBelowOp::verify() { return verifyBelow(*this, getSpace(), getTensor()); }
+LogicalResult EnclosingOp::verify() { return verifyBelow(*this, getSpace(), getTensor()); }
+
 bool EmptyOp::isPossibleFor(RankedTensorType type) {
   using enum format::LevelKind;
   auto encoding = getEncoding(type);

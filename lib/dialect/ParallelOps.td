@@ -113,6 +113,42 @@ def Tulle_SliceOp : Tulle_Op<"slice", [Pure, AllTypesMatch<["space", "result"]>]
   let assemblyFormat = "$space `[` $begin `to` $end `]` (`one` $one^)? attr-dict `:` qualified(type($space))";
 }
 
+def Tulle_BoundsBelowOp : Tulle_Op<"bounds_below", [Pure]> {
+  let summary = "The positions of the next level that stand below the coordinates of a space or a range";
+  let description = [{
+    From `begin` to below `end`, counted as `tulle.slice` does; those below one coordinate after those below the one before.
+
+    Constraints:
+    1. `by` belongs to a range, whose coordinates are those of the first level, which is dense.
+    2. The next level is compressed, or a singleton: its positions ascend with those above.
+  }];
+  let arguments = (ins Tulle_SpaceOrRange:$space, Optional<AnyRankedTensor>:$tensor);
+  let results = (outs Index:$begin, Index:$end);
+  let assemblyFormat = "$space (`by` $tensor^ `:` type($tensor))? attr-dict `:` qualified(type($space))";
+  let hasVerifier = 1;
+}
+
+def Tulle_EnclosingOp : Tulle_Op<"enclosing", [Pure, AllTypesMatch<["space", "result"]>]> {
+  let summary = "The part of a space or a range below which some positions of the next level stand";
+  let description = [{
+    From the coordinate that has the position `begin` to the one that has the position before `end`: with `tulle.slice` of the
+    next level below each of these, a loop visits a tile of stored entries that may begin and end inside of rows. Nothing where
+    there are no such positions.
+
+    ```mlir
+    %rows = tulle.enclosing %all [%begin to %end] by %A : tensor<?x?xf64, #CSR> : !tulle.range
+    ```
+
+    Constraints: those of `tulle.bounds_below`.
+  }];
+  let arguments = (ins Tulle_SpaceOrRange:$space, Index:$begin, Index:$end, Optional<AnyRankedTensor>:$tensor);
+  let results = (outs Tulle_SpaceOrRange:$result);
+  let assemblyFormat = [{
+    $space `[` $begin `to` $end `]` (`by` $tensor^ `:` type($tensor))? attr-dict `:` qualified(type($space))
+  }];
+  let hasVerifier = 1;
+}
+
 def Tulle_RestrictOp : Tulle_Op<"restrict", [Pure, AllTypesMatch<["space", "result"]>]> {
   let summary = "The coordinates of a space that lie in a range";
   let description = [{

@@ -18,25 +18,40 @@ static LogicalResult verifyNumbers(function_ref<InFlightDiagnostic()> emitError,
   return success();
 }
 
-static LogicalResult verifySplits(function_ref<InFlightDiagnostic()> emitError, ArrayAttr splits) {
+/// The loops that an element of `derived` takes, and those that it makes; nothing of other attributes.
+static std::optional<std::pair<SmallVector<StringAttr>, SmallVector<StringAttr>>> loopsOf(Attribute derived) {
+  using Loops = std::pair<SmallVector<StringAttr>, SmallVector<StringAttr>>;
+  if (auto split = dyn_cast<SplitAttr>(derived))
+    return Loops{{split.getLoop()}, {split.getOuter(), split.getInner()}};
+  if (auto position = dyn_cast<PositionAttr>(derived))
+    return Loops{{position.getLoop()}, {position.getPosition()}};
+  if (auto fuse = dyn_cast<FuseAttr>(derived))
+    return Loops{{fuse.getOuter(), fuse.getInner()}, {fuse.getFused()}};
+  return std::nullopt;
+}
+
+static LogicalResult verifyDerived(function_ref<InFlightDiagnostic()> emitError, ArrayAttr derived) {
   llvm::SmallDenseSet<Attribute> gone;
-  for (Attribute attr : splits ? splits.getValue() : ArrayRef<Attribute>()) {
-    auto split = dyn_cast<SplitAttr>(attr);
-    if (!split)
-      return emitError() << "expected a #tulle.split<…> in 'split', got " << attr;
-    if (!gone.insert(split.getLoop()).second)
-      return emitError() << "loop " << split.getLoop() << " is split twice";
-    for (StringAttr part : {split.getOuter(), split.getInner()})
-      if (gone.contains(part))
-        return emitError() << "loop " << part << " is split already";
+  for (Attribute attr : derived ? derived.getValue() : ArrayRef<Attribute>()) {
+    const auto loops = loopsOf(attr);
+    if (!loops)
+      return emitError()
+             << "expected a #tulle.split<…>, a #tulle.position<…> or a #tulle.fuse<…> in 'derived', got "
+             << attr;
+    for (StringAttr loop : loops->first)
+      if (!gone.insert(loop).second)
+        return emitError() << "loop " << loop << " has become others already";
+    for (StringAttr made : loops->second)
+      if (gone.contains(made))
+        return emitError() << "loop " << made << " has become others already";
   }
   return success();
 }
 
 LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError, DictionaryAttr bound,
-                                   ArrayAttr split, ArrayAttr reorder, DictionaryAttr strategy,
+                                   ArrayAttr derived, ArrayAttr reorder, DictionaryAttr strategy,
                                    DictionaryAttr loops, ArrayAttr place, AssemblyPlanAttr) {
-  if (failed(verifyNumbers(emitError, bound, "bound", 1)) || failed(verifySplits(emitError, split)))
+  if (failed(verifyNumbers(emitError, bound, "bound", 1)) || failed(verifyDerived(emitError, derived)))
     return failure();
   if (place && !llvm::all_of(place, llvm::IsaPred<StringAttr>))
     return emitError() << "expected names of loops in 'compute_at', got " << place;
@@ -70,9 +85,27 @@ LogicalResult SplitAttr::verify(function_ref<InFlightDiagnostic()> emitError, St
   return success();
 }
 
+LogicalResult PositionAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringAttr loop,
+                                   StringAttr position, StringAttr operand) {
+  if (loop.empty() || position.empty() || operand.empty())
+    return emitError() << "expected the names of two loops and of an operand";
+  if (loop == position)
+    return emitError() << "expected two names of loops, got " << loop << " twice";
+  return success();
+}
+
+LogicalResult FuseAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringAttr outer,
+                               StringAttr inner, StringAttr fused) {
+  if (outer.empty() || inner.empty() || fused.empty())
+    return emitError() << "expected names of loops";
+  if (outer == inner || outer == fused || inner == fused)
+    return emitError() << "expected three names, got " << outer << ", " << inner << " and " << fused;
+  return success();
+}
+
 LogicalResult DirectivesAttr::verify(function_ref<InFlightDiagnostic()> emitError, ArrayAttr place,
                                      ThreadsAttr, uint64_t vectorize, uint64_t unroll, uint64_t,
-                                     DictionaryAttr prefetch, ArrayAttr cache) {
+                                     DictionaryAttr prefetch, ArrayAttr cache, StringAttr) {
   if (cache && (cache.empty() || !llvm::all_of(cache, llvm::IsaPred<StringAttr>)))
     return emitError() << "expected names of operands in 'cache', got " << cache;
   if (place && !llvm::all_of(place, llvm::IsaPred<StringAttr>))
@@ -85,11 +118,12 @@ LogicalResult DirectivesAttr::verify(function_ref<InFlightDiagnostic()> emitErro
 
 DirectivesAttr DirectivesAttr::get(MLIRContext *context, const Directives &all) {
   return get(context, all.computeAt, all.parallelize, all.vectorize, all.unroll, all.jam, all.prefetch,
-             all.cache);
+             all.cache, all.rfactor);
 }
 
 Directives DirectivesAttr::all() const {
-  return {getComputeAt(), getParallelize(), getVectorize(), getUnroll(), getJam(), getPrefetch(), getCache()};
+  return {getComputeAt(), getParallelize(), getVectorize(), getUnroll(),
+          getJam(),       getPrefetch(),    getCache(),     getRfactor()};
 }
 
 DirectivesAttr DirectivesAttr::withThreads(Threads threads) const {
@@ -98,11 +132,21 @@ DirectivesAttr DirectivesAttr::withThreads(Threads threads) const {
   return get(getContext(), said);
 }
 
+/// Null where nothing is said.
+static DirectivesAttr orNull(DirectivesAttr said) {
+  return said == DirectivesAttr::get(said.getContext(), Directives()) ? DirectivesAttr() : said;
+}
+
 DirectivesAttr DirectivesAttr::withoutPlace() const {
   Directives said = all();
   said.computeAt = {};
-  auto rest = get(getContext(), said);
-  return rest == get(getContext(), Directives()) ? DirectivesAttr() : rest;
+  return orNull(get(getContext(), said));
+}
+
+DirectivesAttr DirectivesAttr::withoutRfactor() const {
+  Directives said = all();
+  said.rfactor = {};
+  return orNull(get(getContext(), said));
 }
 
 DirectivesAttr DirectivesAttr::orElse(DirectivesAttr other) const {
@@ -115,6 +159,7 @@ DirectivesAttr DirectivesAttr::orElse(DirectivesAttr other) const {
   take(said.vectorize, others.vectorize);
   take(said.unroll, others.unroll);
   take(said.jam, others.jam);
+  take(said.rfactor, others.rfactor);
   if (said.prefetch && others.prefetch) {
     NamedAttrList both(others.prefetch);
     for (NamedAttribute named : said.prefetch)
@@ -137,12 +182,12 @@ std::optional<int64_t> DirectivesAttr::prefetchOf(StringRef operand) const {
 }
 
 ScheduleAttr ScheduleAttr::get(MLIRContext *context, const SchedulePrimitives &all) {
-  return get(context, all.bound, all.split, all.reorder, all.strategy, all.loops, all.computeAt,
+  return get(context, all.bound, all.derived, all.reorder, all.strategy, all.loops, all.computeAt,
              all.assemble);
 }
 
 SchedulePrimitives ScheduleAttr::all() const {
-  return {getBound(), getSplit(), getReorder(), getStrategy(), getLoops(), getComputeAt(), getAssemble()};
+  return {getBound(), getDerived(), getReorder(), getStrategy(), getLoops(), getComputeAt(), getAssemble()};
 }
 
 DirectivesAttr ScheduleAttr::directivesOf(StringRef loop) const {
@@ -160,10 +205,6 @@ std::optional<int64_t> ScheduleAttr::boundOf(StringRef index) const {
   return size ? std::optional(size.getInt()) : std::nullopt;
 }
 
-SmallVector<SplitAttr> ScheduleAttr::splits() const {
-  return getSplit() ? llvm::to_vector(getSplit().getAsRange<SplitAttr>()) : SmallVector<SplitAttr>();
-}
-
 std::optional<Strategy> ScheduleAttr::strategyOf(StringRef loop) const {
   auto named = getStrategy() ? getStrategy().getAs<StrategyAttr>(loop) : StrategyAttr();
   return named ? std::optional(named.getValue()) : std::nullopt;
@@ -173,17 +214,27 @@ ScheduleAttr tulle::dialect::scheduleOf(Operation *statement) {
   return statement->getAttrOfType<ScheduleAttr>(kScheduleAttr);
 }
 
-Location tulle::dialect::locationOf(Operation *statement, StringRef primitive) {
+/// The place of the first primitive whose name is so.
+static Location findPlace(Operation *statement, function_ref<bool(StringRef)> isSought) {
   if (auto fused = dyn_cast<FusedLoc>(statement->getLoc()))
     for (Location part : fused.getLocations())
       if (auto place = dyn_cast<FusedLoc>(part))
-        if (auto name = dyn_cast_or_null<StringAttr>(place.getMetadata()); name && name == primitive)
+        if (auto name = dyn_cast_or_null<StringAttr>(place.getMetadata()); name && isSought(name))
           return place.getLocations().front();
   return statement->getLoc();
 }
 
+Location tulle::dialect::locationOf(Operation *statement, StringRef primitive) {
+  return findPlace(statement, [&](StringRef name) { return name == primitive; });
+}
+
+Location tulle::dialect::derivedLocation(Operation *statement) {
+  return findPlace(statement, [](StringRef name) { return name.starts_with("derived "); });
+}
+
 Location tulle::dialect::directiveLocation(Operation *statement, StringRef loop) {
-  for (StringRef primitive : {"parallelize ", "vectorize ", "unroll ", "jam ", "prefetch ", "cache "})
+  for (StringRef primitive :
+       {"parallelize ", "vectorize ", "unroll ", "jam ", "prefetch ", "cache ", "rfactor "})
     if (Location found = locationOf(statement, (primitive + loop).str()); found != statement->getLoc())
       return found;
   return statement->getLoc();

@@ -17,6 +17,7 @@ def Tulle_DirectivesAttr : AttrDef<Tulle_Dialect, "Directives"> {
     | `jam` | how many iterations stand in the bodies of the loops inside of it |
     | `prefetch` | by operand, how many iterations ahead its memory is prefetched; 0: it is not |
     | `cache` | operands of which the loops inside read a copy on the stack |
+    | `rfactor` | what the tensor of partial results is called: each iteration has one, and they are combined afterwards |
 
     ```mlir
     #tulle.directives<parallelize = #tulle<threads disjoint>, unroll = 4, prefetch = {x = 16 : i64}>
@@ -28,7 +29,8 @@ def Tulle_DirectivesAttr : AttrDef<Tulle_Dialect, "Directives"> {
                         OptionalParameter<"uint64_t">:$unroll,
                         OptionalParameter<"uint64_t">:$jam,
                         OptionalParameter<"::mlir::DictionaryAttr">:$prefetch,
-                        OptionalParameter<"::mlir::ArrayAttr">:$cache);
+                        OptionalParameter<"::mlir::ArrayAttr">:$cache,
+                        OptionalParameter<"::mlir::StringAttr">:$rfactor);
   let builders = [AttrBuilder<(ins "const ::tulle::dialect::Directives &":$all)>];
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
@@ -37,6 +39,8 @@ def Tulle_DirectivesAttr : AttrDef<Tulle_Dialect, "Directives"> {
     DirectivesAttr withThreads(Threads threads) const;
     /// Null where nothing else is said.
     DirectivesAttr withoutPlace() const;
+    /// The same without partial results.
+    DirectivesAttr withoutRfactor() const;
     /// With what `other` says of what these do not; `other` may be null.
     DirectivesAttr orElse(DirectivesAttr other) const;
     /// How many iterations ahead an operand is prefetched; nothing where that is left to the compiler.
@@ -60,6 +64,34 @@ def Tulle_SplitAttr : AttrDef<Tulle_Dialect, "Split"> {
   let genVerifyDecl = 1;
 }
 
+def Tulle_PositionAttr : AttrDef<Tulle_Dialect, "Position"> {
+  let mnemonic = "position";
+  let summary = "A loop counts what an operand stores there";
+  let description = [{
+    Tiles of `position` hold equal numbers of stored entries, where tiles of `loop` hold equal numbers of coordinates.
+
+    ```mlir
+    #tulle.position<loop = "j", position = "p", operand = "A">
+    ```
+  }];
+  let parameters = (ins "::mlir::StringAttr":$loop, "::mlir::StringAttr":$position, "::mlir::StringAttr":$operand);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
+def Tulle_FuseAttr : AttrDef<Tulle_Dialect, "Fuse"> {
+  let mnemonic = "fuse";
+  let summary = "A loop and the one right inside of it are one, over pairs of their coordinates in order";
+  let description = [{
+    ```mlir
+    #tulle.fuse<outer = "i", inner = "j", fused = "f">
+    ```
+  }];
+  let parameters = (ins "::mlir::StringAttr":$outer, "::mlir::StringAttr":$inner, "::mlir::StringAttr":$fused);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
 def Tulle_ScheduleAttr : AttrDef<Tulle_Dialect, "Schedule"> {
   let mnemonic = "schedule";
   let summary = "What the schedule of a statement says; the compiler chooses the rest";
@@ -69,7 +101,7 @@ def Tulle_ScheduleAttr : AttrDef<Tulle_Dialect, "Schedule"> {
     | parameter | says |
     |---|---|
     | `bound` | by index, the size that it has |
-    | `split` | loops that become two (`#tulle.split`), one after the other: a later one may split what an earlier one made |
+    | `derived` | loops that become others (`#tulle.split`, `#tulle.position`, `#tulle.fuse`), in order: a later one may take what an earlier one made |
     | `reorder` | these loops stand in each other in this order, outermost first |
     | `strategy` | how the co-iteration over the loop is lowered |
     | `loops` | the directives of a loop |
@@ -81,7 +113,7 @@ def Tulle_ScheduleAttr : AttrDef<Tulle_Dialect, "Schedule"> {
     ```
   }];
   let parameters = (ins OptionalParameter<"::mlir::DictionaryAttr">:$bound,
-                        OptionalParameter<"::mlir::ArrayAttr">:$split,
+                        OptionalParameter<"::mlir::ArrayAttr">:$derived,
                         OptionalParameter<"::mlir::ArrayAttr">:$reorder,
                         OptionalParameter<"::mlir::DictionaryAttr">:$strategy,
                         OptionalParameter<"::mlir::DictionaryAttr">:$loops,
@@ -98,6 +130,5 @@ def Tulle_ScheduleAttr : AttrDef<Tulle_Dialect, "Schedule"> {
     DirectivesAttr directivesOf(::llvm::StringRef loop) const;
     /// The size that the schedule says an index has.
     std::optional<int64_t> boundOf(::llvm::StringRef index) const;
-    ::llvm::SmallVector<SplitAttr> splits() const;
   }];
 }

@@ -28,12 +28,31 @@ std::string print(const notation::Program &program, const LoopSchedule::Directiv
   case LoopSchedule::Directive::Cache:
     return fmt::format("{} {} operand \"{}\" over \"{}\"", name, target, program.tensors[d.tensor].name,
                        d.loop);
+  case LoopSchedule::Directive::Rfactor:
+    return fmt::format("{} {} over \"{}\" into \"{}\"", name, target, d.loop, d.partials);
   case LoopSchedule::Directive::Vectorize:
   case LoopSchedule::Directive::Unroll:
   case LoopSchedule::Directive::Jam:
     break;
   }
   return fmt::format("{} {} over \"{}\" by {}", name, target, d.loop, d.count);
+}
+
+std::string print(const notation::Program &program, const LoopSchedule::Derived &derived,
+                  const std::string &target) {
+  const std::string_view name = notation::nameOf(derived.kind);
+  switch (derived.kind) {
+  case LoopSchedule::Derived::Split:
+  case LoopSchedule::Derived::Divide:
+    break;
+  case LoopSchedule::Derived::Position:
+    return fmt::format("{} {} operand \"{}\" over \"{}\" as \"{}\"", name, target,
+                       program.tensors[derived.tensor].name, derived.from[0], derived.into[0]);
+  case LoopSchedule::Derived::Fuse:
+    return fmt::format("{} {} {} as \"{}\"", name, target, quoted(derived.from), derived.into[0]);
+  }
+  return fmt::format("{} {} over \"{}\" into {} by {}", name, target, derived.from[0], quoted(derived.into),
+                     derived.size);
 }
 
 /// The primitives of a statement, without what they have in common.
@@ -45,9 +64,8 @@ std::vector<std::string> primitives(const notation::Program &program, const Stat
                                format::print(conversionTarget(program, c))));
   for (const LoopSchedule::Bound &b : s.loops.bounds)
     list.push_back(fmt::format("bound {} over \"{}\" by {}", target, b.index, b.size));
-  for (const LoopSchedule::Split &split : s.loops.splits)
-    list.push_back(fmt::format("{} {} over \"{}\" into {} by {}", split.divides ? "divide" : "split", target,
-                               split.loop, quoted({split.outer, split.inner}), split.size));
+  for (const LoopSchedule::Derived &derived : s.loops.derived)
+    list.push_back(print(program, derived, target));
   if (!s.loops.order.empty())
     list.push_back(fmt::format("reorder {} {}", target, quoted(s.loops.order)));
   for (const LoopSchedule::Strategy &chosen : s.loops.strategies)

@@ -11,7 +11,32 @@ static bool contains(const std::vector<std::string> &names, const std::string &n
   return std::ranges::find(names, name) != names.end();
 }
 
-bool Tiles::areOf(unsigned index) const { return std::ranges::count(splits, index, &Split::index) > 0; }
+const Fused *Tiles::fusedOf(unsigned index) const {
+  const auto found = std::ranges::find_if(
+      fused, [&](const Fused &pair) { return pair.outer == index || pair.inner == index; });
+  return found == fused.end() ? nullptr : &*found;
+}
+
+const Fused *Tiles::fusedNamed(const std::string &loop) const {
+  const auto found = std::ranges::find(fused, loop, &Fused::name);
+  return found == fused.end() ? nullptr : &*found;
+}
+
+std::string Tiles::innermostOf(unsigned index, const std::vector<std::string> &indices) const {
+  return leavesOf(index, indices).back();
+}
+
+std::vector<std::string> Tiles::leavesOf(unsigned index, const std::vector<std::string> &indices) const {
+  const Fused *pair = fusedOf(index);
+  return leaves(pair ? pair->name : indices[index]);
+}
+
+bool Tiles::areOf(unsigned index) const {
+  if (const Fused *pair = fusedOf(index))
+    index = pair->index;
+  return std::ranges::count(splits, index, &Split::index) > 0 ||
+         std::ranges::count(counted, index, &Position::index) > 0;
+}
 
 const Split *Tiles::splitOf(const std::string &loop) const {
   const auto found = std::ranges::find(splits, loop, &Split::loop);
@@ -24,13 +49,21 @@ const Split *Tiles::madeBy(const std::string &loop) const {
   return found == splits.end() ? nullptr : &*found;
 }
 
-std::string Tiles::innermost(std::string loop) const {
-  while (const Split *split = splitOf(loop))
-    loop = split->inner;
-  return loop;
+const Position *Tiles::countedBy(const std::string &loop) const {
+  const auto found = std::ranges::find(counted, loop, &Position::position);
+  return found == counted.end() ? nullptr : &*found;
 }
 
+const Position *Tiles::positionOf(const std::string &loop) const {
+  const auto found = std::ranges::find(counted, loop, &Position::loop);
+  return found == counted.end() ? nullptr : &*found;
+}
+
+std::string Tiles::innermost(const std::string &loop) const { return leaves(loop).back(); }
+
 std::vector<std::string> Tiles::leaves(const std::string &loop) const {
+  if (const Position *position = positionOf(loop))
+    return leaves(position->position);
   const Split *split = splitOf(loop);
   if (!split)
     return {loop};
@@ -40,6 +73,8 @@ std::vector<std::string> Tiles::leaves(const std::string &loop) const {
 }
 
 std::vector<std::string> Tiles::boundsNeed(const std::string &loop) const {
+  if (const Position *position = countedBy(loop))
+    return boundsNeed(position->loop);
   const Split *split = madeBy(loop);
   if (!split)
     return {};
@@ -54,7 +89,9 @@ WantedOrder Tiles::untiled(const std::vector<std::string> &wanted,
   // A loop over coordinates that is not named stands where the last loop over its tiles does.
   std::vector<std::pair<size_t, LoopVar>> places;
   for (unsigned i = 0; i < indices.size(); ++i) {
-    const std::vector<std::string> own = leaves(indices[i]);
+    std::vector<std::string> own = leavesOf(i, indices);
+    if (fusedOf(i) && contains(wanted, indices[i]))
+      own.push_back(indices[i]);
     for (size_t at = wanted.size(); at-- > 0;)
       if (std::ranges::find(own, wanted[at]) != own.end() &&
           (wanted[at] == own.back() || !contains(wanted, own.back()))) {
@@ -65,7 +102,11 @@ WantedOrder Tiles::untiled(const std::vector<std::string> &wanted,
   for (size_t at = 0; at < wanted.size(); ++at)
     if (std::optional<LoopVar> digit = loopNamed(wanted[at], indices); digit && digit->stride != 0)
       places.emplace_back(at, *digit);
-  std::ranges::sort(places, {}, &std::pair<size_t, LoopVar>::first);
+  // Of two that are fused, the inner one stands behind.
+  std::ranges::sort(places, {}, [&](const std::pair<size_t, LoopVar> &place) {
+    const Fused *pair = fusedOf(place.second.index);
+    return std::pair(place.first, pair && pair->inner == place.second.index);
+  });
   WantedOrder order;
   for (auto &[at, loop] : places)
     order.push_back(loop);
@@ -77,22 +118,39 @@ std::string Tiles::addTo(Plan &plan, const std::vector<std::string> &wanted,
   std::vector<std::string> names;
   std::vector<std::pair<unsigned, std::string>> left; // loops over tiles, with their indices
   for (const LoopVar &loop : plan.order)
-    names.push_back(areOf(loop.index) ? innermost(indices[loop.index]) : nameOf(loop, indices));
+    names.push_back(areOf(loop.index) && !fusedOf(loop.index) ? innermostOf(loop.index, indices)
+                                                              : nameOf(loop, indices));
   for (unsigned i = 0; i < indices.size(); ++i) {
     if (areOf(i) && std::ranges::count(plan.order, i, &LoopVar::index) != 1)
       return fmt::format("{} has several loops already, over blocks of an operand and within them",
                          indices[i]);
-    std::vector<std::string> own = leaves(indices[i]);
+    std::vector<std::string> own = leavesOf(i, indices);
     own.pop_back();
+    const Fused *pair = fusedOf(i);
     for (std::string &name : own)
-      left.emplace_back(i, std::move(name));
+      if (!pair || pair->inner == i)
+        left.emplace_back(pair ? pair->index : i, std::move(name));
   }
+  auto pairOf = [&](const std::string &loop) {
+    const auto found = std::ranges::find_if(
+        fused, [&](const Fused &pair) { return loop == indices[pair.outer] || loop == indices[pair.inner]; });
+    return found == fused.end() ? nullptr : &*found;
+  };
+  // Two that are fused are within the same tiles, and wanted by what is left of the pair.
+  auto needs = [&](const std::string &loop) {
+    const Fused *pair = pairOf(loop);
+    return boundsNeed(pair ? innermostOf(pair->inner, indices) : loop);
+  };
+  auto placeOf = [&](const std::string &loop) {
+    const Fused *pair = contains(wanted, loop) ? nullptr : pairOf(loop);
+    return std::ranges::find(wanted, pair ? innermostOf(pair->inner, indices) : loop);
+  };
   auto isWantedInside = [&](const std::string &loop, const std::string &outside) {
-    const auto outer = std::ranges::find(wanted, outside), inner = std::ranges::find(wanted, loop);
+    const auto outer = placeOf(outside), inner = placeOf(loop);
     return outer < inner && inner != wanted.end();
   };
   auto isInside = [&](const std::string &loop, const std::string &outside) {
-    return contains(boundsNeed(loop), outside) || isWantedInside(loop, outside);
+    return contains(needs(loop), outside) || isWantedInside(loop, outside);
   };
   while (!left.empty()) {
     const auto next = std::ranges::find_if(left, [&](const auto &tile) {
@@ -116,7 +174,7 @@ std::string Tiles::addTo(Plan &plan, const std::vector<std::string> &wanted,
   for (size_t outer = 0; outer < names.size(); ++outer)
     for (size_t inner = outer + 1; inner < names.size(); ++inner)
       if (isInside(names[outer], names[inner]))
-        return contains(boundsNeed(names[inner]), names[outer])
+        return contains(needs(names[inner]), names[outer])
                    ? fmt::format("{} is within a tile of {}, and stands inside of it", names[inner],
                                  names[outer])
                    : fmt::format("the loop over {} cannot stand inside of that over {}", names[outer],

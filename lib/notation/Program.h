@@ -138,19 +138,22 @@ struct LoopSchedule {
     SourceRange range;
   };
   struct Directive {
-    enum Kind : uint8_t { Parallelize, Vectorize, Unroll, Jam, Prefetch, Cache } kind;
+    enum Kind : uint8_t { Parallelize, Vectorize, Unroll, Jam, Prefetch, Cache, Rfactor } kind;
     std::string loop;
     int64_t count = 0;               ///< lanes of a vector, iterations at a time, or how far ahead
     Threads threads = Threads::Auto; ///< of Parallelize
     unsigned tensor = 0;             ///< of Prefetch and Cache: an operand
+    std::string partials = {};       ///< of Rfactor: the tensor of what each iteration has
     SourceRange range = {};
   };
-  /// The loop becomes one over tiles, `outer`, and one within them.
-  struct Split {
-    std::string loop, outer, inner;
-    int64_t size; ///< of a tile, or with `divides` how many there are
-    bool divides;
-    SourceRange range;
+  /// Loops that become others: a loop becomes one over tiles and one within a tile, or counts positions; two
+  /// become one.
+  struct Derived {
+    enum Kind : uint8_t { Split, Divide, Position, Fuse } kind;
+    std::vector<std::string> from, into; ///< outermost first
+    int64_t size = 0;                    ///< of a tile; of Divide: how many there are
+    unsigned tensor = 0;                 ///< of Position: the operand
+    SourceRange range = {};
   };
   /// The size that the index has, so that code may depend on it.
   struct Bound {
@@ -169,13 +172,13 @@ struct LoopSchedule {
   std::vector<Strategy> strategies;
   std::vector<Conversion> conversions;
   std::vector<Directive> directives;
-  std::vector<Split> splits; ///< in the order of the text: a later one may split what an earlier one made
+  std::vector<Derived> derived; ///< in the order of the text: a later one may take what an earlier one made
   std::vector<Bound> bounds;
   std::optional<Place> place;
   bool precomputes = false; ///< a primitive has made the statement, of the one behind it, and says the place
   bool isEmpty() const {
     return order.empty() && strategies.empty() && conversions.empty() && directives.empty() &&
-           splits.empty() && bounds.empty() && !place;
+           derived.empty() && bounds.empty() && !place;
   }
 };
 
@@ -183,6 +186,7 @@ struct LoopSchedule {
 std::string_view nameOf(AssemblyPlan plan);
 std::string_view nameOf(Threads threads);
 std::string_view nameOf(LoopSchedule::Directive::Kind kind);
+std::string_view nameOf(LoopSchedule::Derived::Kind kind);
 
 struct Statement {
   Access lhs; ///< subscripts are plain, distinct variables

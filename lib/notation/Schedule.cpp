@@ -37,11 +37,14 @@ void ScheduleParser::primitive() {
       {"convert", &Self::convert},
       {"decompose", &Self::decompose},
       {"divide", &Self::divide},
+      {"fuse", &Self::fuse},
       {"jam", &Self::jam},
       {"parallelize", &Self::parallelize},
+      {"pos", &Self::position},
       {"precompute", &Self::precompute},
       {"prefetch", &Self::prefetch},
       {"reorder", &Self::reorder},
+      {"rfactor", &Self::rfactor},
       {"split", &Self::split},
       {"strategy", &Self::strategy},
       {"unroll", &Self::unroll},
@@ -101,11 +104,8 @@ std::string ScheduleParser::whereAsked() const {
 
 //===--- Loops ---===//
 
-using Split = LoopSchedule::Split;
-
-/// The names of a statement's loops: its indices, and what these are split into instead. Indices of another
-/// statement may be called the same.
-static std::set<std::string> loopsOf(const Program &program, const Statement &statement) {
+/// The names of a statement's indices. Those of another statement may be called the same.
+static std::set<std::string> indicesOf(const Program &program, const Statement &statement) {
   std::set<std::string> found;
   auto add = [&](const Access &access) {
     for (const Affine &subscript : access.subscripts)
@@ -115,17 +115,33 @@ static std::set<std::string> loopsOf(const Program &program, const Statement &st
   add(statement.lhs);
   for (const Access *access : accesses(statement))
     add(*access);
-  for (const Split &split : statement.loops.splits) {
-    found.erase(split.loop);
-    found.insert({split.outer, split.inner});
-  }
   return found;
 }
 
-/// What the loop has been split into; null where it is as it was.
-static const Split *splitOf(const Statement &statement, std::string_view loop) {
-  const auto found = std::ranges::find(statement.loops.splits, loop, &Split::loop);
-  return found == statement.loops.splits.end() ? nullptr : &*found;
+std::set<std::string> ScheduleParser::loopNames(const Statement &statement) const {
+  std::set<std::string> found = indicesOf(program, statement);
+  for (const Derived &derived : statement.loops.derived)
+    found.insert(derived.into.begin(), derived.into.end());
+  return found;
+}
+
+std::set<std::string> ScheduleParser::loopsOf(const Statement &statement) const {
+  std::set<std::string> found = loopNames(statement);
+  for (const Derived &derived : statement.loops.derived)
+    if (derived.kind != Derived::Fuse) // the two are there within a tile
+      found.erase(derived.from[0]);
+  return found;
+}
+
+/// What has become of a loop; empty where it is as it was.
+static std::string whatBecameOf(const Statement &statement, const std::string &loop) {
+  for (const LoopSchedule::Derived &derived : statement.loops.derived)
+    if (std::ranges::count(derived.from, loop) > 0)
+      return derived.into.size() == 2
+                 ? fmt::format("the loop over {} is split: it is two, {} and {}", loop, derived.into[0],
+                               derived.into[1])
+                 : fmt::format("the loop over {} is called {} now", loop, derived.into[0]);
+  return "";
 }
 
 /// `i`, or the digit `i/4` or `i%4` of it; or what a split has called a loop.
@@ -154,8 +170,7 @@ bool ScheduleParser::isIndex(std::string_view name) const {
 
 bool ScheduleParser::isPart(std::string_view name) const {
   return std::ranges::any_of(program.statements, [&](const Statement &s) {
-    return std::ranges::any_of(
-        s.loops.splits, [&](const Split &split) { return split.outer == name || split.inner == name; });
+    return loopNames(s).contains(std::string(name)) && !indicesOf(program, s).contains(std::string(name));
   });
 }
 
@@ -169,16 +184,15 @@ void ScheduleParser::failIndex(const Token &name) const {
 
 std::vector<Statement *> ScheduleParser::statementsOver(const std::vector<LoopName> &loops) {
   const std::vector<Statement *> found = statementsWhere([&](const Statement &s) {
-    const std::set<std::string> own = loopsOf(program, s);
+    const std::set<std::string> own = loopsOf(s);
     return std::ranges::all_of(loops, [&](const LoopName &loop) { return own.contains(loop.index); });
   });
   if (!found.empty())
     return found;
   for (const LoopName &loop : loops)
     for (const Statement *s : statementsWhere([](const Statement &) { return true; }))
-      if (const Split *split = splitOf(*s, loop.index))
-        cursor.fail(loop.range, fmt::format("the loop over {} is split: it is two, {} and {}", loop.text,
-                                            split->outer, split->inner));
+      if (const std::string now = whatBecameOf(*s, loop.index); !now.empty())
+        cursor.fail(loop.range, now);
   cursor.fail({loops.front().range.begin, loops.back().range.end},
               only ? fmt::format("{} has no loops over all of these", whereAsked())
                    : "no statement has loops over all of these");
@@ -210,10 +224,11 @@ void ScheduleParser::strategy(const Token &primitive) {
                                         fmt::join(strategies, ", ")));
   cursor.expect(")", "after the strategy");
   for (Statement *s : statementsOver({over})) {
-    if (std::ranges::count(s->loops.strategies, over.text, &LoopSchedule::Strategy::loop) > 0)
+    const std::string meant = loopMeant(*s, over.text, /*outer=*/false);
+    if (std::ranges::count(s->loops.strategies, meant, &LoopSchedule::Strategy::loop) > 0)
       cursor.fail(over.range,
                   fmt::format("the loop over {} has a strategy already; keep one of them", over.text));
-    s->loops.strategies.push_back({over.text, std::string(name.text), cursor.since(primitive.range.begin)});
+    s->loops.strategies.push_back({meant, std::string(name.text), cursor.since(primitive.range.begin)});
   }
 }
 
@@ -225,11 +240,11 @@ void ScheduleParser::direct(Directive directive, const LoopName &over, const Tok
 
 void ScheduleParser::direct(Directive directive, const LoopName &over, const Token &primitive,
                             const std::vector<Statement *> &statements) {
-  directive.loop = over.text;
   directive.range = cursor.since(primitive.range.begin);
   for (Statement *s : statements) {
+    directive.loop = loopMeant(*s, over.text, directive.kind == Directive::Parallelize);
     for (const Directive &d : s->loops.directives)
-      if (d.kind == directive.kind && d.loop == over.text && d.tensor == directive.tensor)
+      if (d.kind == directive.kind && d.loop == directive.loop && d.tensor == directive.tensor)
         cursor.fail(primitive.range, fmt::format("the loop over {} has {} already; keep one of them",
                                                  over.text, primitive.text));
     s->loops.directives.push_back(directive);
@@ -293,91 +308,6 @@ void ScheduleParser::jam(const Token &primitive) {
   Directive directive{Directive::Jam};
   directive.count = count("the number of iterations at a time", 2, 16);
   direct(directive, over, primitive);
-}
-
-//===--- split(i, i0, i1, n), divide(i, i0, i1, parts), bound(i, n) ---===//
-
-void ScheduleParser::split(const Token &primitive) {
-  splitLoop(/*divides=*/false, "the size of a tile", primitive);
-}
-
-void ScheduleParser::divide(const Token &primitive) {
-  splitLoop(/*divides=*/true, "the number of tiles", primitive);
-}
-
-void ScheduleParser::splitLoop(bool divides, std::string_view what, const Token &primitive) {
-  const LoopName over = loop();
-  cursor.expect(",", "after the loop, and a name for the loop over tiles");
-  const std::string outer = newLoop();
-  cursor.expect(",", "after that name, and one for the loop within a tile");
-  const Token second = cursor.peek();
-  const std::string inner = newLoop();
-  if (outer == inner)
-    cursor.fail(second.range, "the two loops have two names");
-  cursor.expect(",", fmt::format("after the names, and {}", what));
-  const int64_t size = count(what, 1, int64_t(1) << 40);
-  if (over.text != over.index)
-    cursor.fail(over.range, "a loop over blocks, or within one, is a tile already");
-  for (Statement *s : statementsOver({over})) {
-    for (const Directive &d : s->loops.directives)
-      if (d.loop == over.text)
-        cursor.fail(primitive.range,
-                    fmt::format("{}({}, …) stands before it: say it of {} or {}, after the split",
-                                nameOf(d.kind), over.text, outer, inner));
-    s->loops.splits.push_back({over.text, outer, inner, size, divides, cursor.since(primitive.range.begin)});
-    // What has an order already keeps it, the two in the place of the one.
-    std::vector<std::string> &order = s->loops.order;
-    if (const auto at = std::ranges::find(order, over.text); at != order.end()) {
-      *at = inner;
-      order.insert(at, outer);
-    }
-  }
-}
-
-/// A name that no loop, and no index, has yet in the statements that the primitive may be put on.
-std::string ScheduleParser::newLoop() {
-  const Token name = cursor.expectWord("a name for a loop");
-  const bool used = isIndex(name.text) || std::ranges::any_of(program.statements, [&](const Statement &s) {
-                      return (!only || &s == &program.statements[*only]) &&
-                             loopsOf(program, s).contains(std::string(name.text));
-                    });
-  if (used)
-    cursor.fail(name.range,
-                fmt::format("'{}' is a loop already: a new one has a name of its own", name.text));
-  return std::string(name.text);
-}
-
-/// The sizes are those that the code is compiled for: it refuses tensors of other ones when it runs.
-void ScheduleParser::checkBound(const Statement &statement, const LoopName &over, int64_t size) {
-  auto check = [&](const Access &access) {
-    const TensorDecl &tensor = program.tensors[access.tensor];
-    for (size_t d = 0; d < access.subscripts.size(); ++d) {
-      const Affine &subscript = access.subscripts[d];
-      if (subscript.isVariable() && program.indices[subscript.terms[0].first].name == over.index &&
-          tensor.dims[d] != size)
-        cursor.fail(over.range, fmt::format("{} runs over dimension {} of '{}', which has size {}",
-                                            over.index, d, tensor.name, tensor.dims[d]));
-    }
-  };
-  check(statement.lhs);
-  for (const Access *access : accesses(statement))
-    check(*access);
-}
-
-void ScheduleParser::bound(const Token &primitive) {
-  const LoopName over = loop();
-  if (over.text != over.index || !isIndex(over.index))
-    cursor.fail(over.range, "a bound is the size of an index");
-  cursor.expect(",", "after the index, and its size");
-  const int64_t size = count("the size of an index", 1, int64_t(1) << 40);
-  for (Statement *s : statementsWhere([&](const Statement &s) {
-         return splitOf(s, over.index) || loopsOf(program, s).contains(over.index);
-       })) {
-    checkBound(*s, over, size);
-    if (std::ranges::count(s->loops.bounds, over.index, &LoopSchedule::Bound::index) > 0)
-      cursor.fail(primitive.range, fmt::format("{} has a bound already; keep one of them", over.index));
-    s->loops.bounds.push_back({over.index, size, cursor.since(primitive.range.begin)});
-  }
 }
 
 void applySchedule(Program &program, std::string_view text, const std::vector<std::string> &strategies,

@@ -18,6 +18,7 @@ public:
 private:
   using Token = support::Token;
   using Directive = LoopSchedule::Directive;
+  using Derived = LoopSchedule::Derived;
 
   Program &program;
   std::string_view text;
@@ -42,8 +43,12 @@ private:
   // Schedule.cpp: loops
   LoopName loop();
   bool isIndex(std::string_view name) const;
-  /// Whether a statement has a loop that a split has called so.
+  /// Whether a statement has a loop that a primitive has called so.
   bool isPart(std::string_view name) const;
+  /// All names that a statement's loops have had, those of its indices among them.
+  std::set<std::string> loopNames(const Statement &statement) const;
+  /// The names that they have now: of what has become of a loop, instead of the loop.
+  std::set<std::string> loopsOf(const Statement &statement) const;
   [[noreturn]] void failIndex(const Token &name) const;
   std::vector<Statement *> statementsOver(const std::vector<LoopName> &loops);
   int64_t count(std::string_view what, int64_t least, int64_t most);
@@ -57,12 +62,24 @@ private:
   void unroll(const Token &primitive);
   void jam(const Token &primitive);
   void powerOfTwo(Directive::Kind kind, std::string_view what, int64_t least, const Token &primitive);
+
+  // ScheduleLoops.cpp: loops made of others
   void split(const Token &primitive);
   void divide(const Token &primitive);
   void splitLoop(bool divides, std::string_view what, const Token &primitive);
   std::string newLoop();
   void checkBound(const Statement &statement, const LoopName &over, int64_t size);
   void bound(const Token &primitive);
+  void position(const Token &primitive);
+  std::vector<std::string> indicesToCount(const Statement &statement, const LoopName &over) const;
+  void refuseFused(const Statement &statement, const LoopName &over) const;
+  /// The loop that a primitive says something of: of what is left of a fused loop within a tile, the inner of
+  /// its two loops, or the outer one for what is said of threads.
+  static std::string loopMeant(const Statement &statement, const std::string &loop, bool outer);
+  void fuse(const Token &primitive);
+  void rfactor(const Token &primitive);
+  void refuseEarlier(const Statement &statement, const std::string &loop, const std::string &cure,
+                     const Token &primitive) const;
 
   // ScheduleTensors.cpp: results and operands
   void assemble(const Token &primitive);

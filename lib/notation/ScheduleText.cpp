@@ -37,7 +37,13 @@ std::string_view nameOf(Threads threads) {
 }
 
 std::string_view nameOf(LoopSchedule::Directive::Kind kind) {
-  constexpr std::string_view names[] = {"parallelize", "vectorize", "unroll", "jam", "prefetch", "cache"};
+  constexpr std::string_view names[] = {"parallelize", "vectorize", "unroll", "jam",
+                                        "prefetch",    "cache",     "rfactor"};
+  return names[size_t(kind)];
+}
+
+std::string_view nameOf(LoopSchedule::Derived::Kind kind) {
+  constexpr std::string_view names[] = {"split", "divide", "pos", "fuse"};
   return names[size_t(kind)];
 }
 
@@ -50,12 +56,29 @@ static std::string print(const Program &program, const LoopSchedule::Directive &
     return fmt::format("prefetch({}, {}, {})", program.tensors[d.tensor].name, d.loop, d.count);
   case LoopSchedule::Directive::Cache:
     return fmt::format("cache({}, {}, stack)", program.tensors[d.tensor].name, d.loop);
+  case LoopSchedule::Directive::Rfactor:
+    return fmt::format("rfactor({}, {})", d.loop, d.partials);
   case LoopSchedule::Directive::Vectorize:
   case LoopSchedule::Directive::Unroll:
   case LoopSchedule::Directive::Jam:
     break;
   }
   return fmt::format("{}({}, {})", nameOf(d.kind), d.loop, d.count);
+}
+
+static std::string print(const Program &program, const LoopSchedule::Derived &derived) {
+  std::string text = fmt::format("{}({}, {}", nameOf(derived.kind), fmt::join(derived.from, ", "),
+                                 fmt::join(derived.into, ", "));
+  switch (derived.kind) {
+  case LoopSchedule::Derived::Split:
+  case LoopSchedule::Derived::Divide:
+    return fmt::format("{}, {})", text, derived.size);
+  case LoopSchedule::Derived::Position:
+    return fmt::format("{}, {})", text, program.tensors[derived.tensor].name);
+  case LoopSchedule::Derived::Fuse:
+    break;
+  }
+  return text + ")";
 }
 
 static std::string print(const std::string &statement, const LoopSchedule::Place &place) {
@@ -73,9 +96,8 @@ std::string printSchedule(const Program &program) {
                                        format::printBody(c.format)));
     for (const LoopSchedule::Bound &b : s.loops.bounds)
       primitives.push_back(fmt::format("{}bound({}, {})", target, b.index, b.size));
-    for (const LoopSchedule::Split &split : s.loops.splits)
-      primitives.push_back(fmt::format("{}{}({}, {}, {}, {})", target, split.divides ? "divide" : "split",
-                                       split.loop, split.outer, split.inner, split.size));
+    for (const LoopSchedule::Derived &derived : s.loops.derived)
+      primitives.push_back(target + print(program, derived));
     if (!s.loops.order.empty())
       primitives.push_back(fmt::format("{}reorder({})", target, fmt::join(s.loops.order, ", ")));
     for (const LoopSchedule::Strategy &chosen : s.loops.strategies)

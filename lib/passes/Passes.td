@@ -125,6 +125,24 @@ def RemoveDeadStores : FunctionPass<"tulle-remove-dead-stores", tulle, "Remove s
   with `tulle.statement` that are left without a use: those tensors do not exist at run time.
 }]>;
 
+def FactorReductions : FunctionPass<"tulle-factor-reductions", tulle # arith # scf # memref,
+    "Give each iteration of a reduction a partial result", [{
+  Of loops whose directives say so (`rfactor`). Values that the iterations share become tensors with an element for each; a
+  dense result gets a copy for each. What loops behind combine, in order, starts from the identity of the operation; the loop's
+  iterations are independent then, and threads may have them.
+
+  ```mlir
+  %s = tulle.iterate %t in %tiles : !tulle.range iter_args(%acc = %zero) -> (f64)
+      loop = <reduction, index = j0, directives = <rfactor = "w">> { … }
+  ```
+  becomes
+  ```mlir
+  %w = tulle.storage(%memory) sizes(%n) : memref<?xf64> -> tensor<?xf64>
+  %p = tulle.iterate %t in %tiles : !tulle.range iter_args(%to = %w) -> (tensor<?xf64>) loop = <parallel, index = j0> { … }
+  %s = tulle.iterate %t in %all : !tulle.range iter_args(%acc = %zero) -> (f64) loop = <reduction, index = j0> { … }
+  ```
+}]>;
+
 def Parallelize : FunctionPass<"tulle-parallelize", tulle # arith # scf # memref,
     "Partition outermost loops into tasks that threads run at the same time", [{
   - Iterations with disjoint stores are partitioned into chunks of about as many stored entries (`tulle.partition`), which a

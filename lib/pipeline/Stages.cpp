@@ -81,7 +81,8 @@ static std::string ownPasses(Stage stage, const Options &options) {
                        options.strategy);
   case Stage::Iteration:
     return fmt::format(
-        "func.func(canonicalize,tulle-fuse-init),tulle-link-statements,func.func(tulle-fuse-loops,"
+        "func.func(tulle-factor-reductions,canonicalize,tulle-fuse-init),tulle-link-statements,func.func("
+        "tulle-fuse-loops,"
         "tulle-contract-tensors,tulle-remove-dead-stores{})",
         options.parallel ? fmt::format(",tulle-parallelize{{deterministic={}}}", options.deterministic) : "");
   case Stage::Assembly:

@@ -20,9 +20,9 @@ DiagnosedSilenceableFailure say(Operation *primitive, linalg::GenericOp statemen
   if (!change(now))
     return emitDefiniteFailure(primitive->getLoc())
            << "the statement has this primitive already; keep one of them";
-  auto schedule =
-      ScheduleAttr::getChecked([&] { return primitive->emitOpError(); }, statement.getContext(), now.bound,
-                               now.split, now.reorder, now.strategy, now.loops, now.computeAt, now.assemble);
+  auto schedule = ScheduleAttr::getChecked([&] { return primitive->emitOpError(); }, statement.getContext(),
+                                           now.bound, now.derived, now.reorder, now.strategy, now.loops,
+                                           now.computeAt, now.assemble);
   if (!schedule)
     return DiagnosedSilenceableFailure::definiteFailure();
   statement->setAttr(kScheduleAttr, schedule);
@@ -44,13 +44,23 @@ DiagnosedSilenceableFailure direct(Operation *primitive, linalg::GenericOp state
                                    const Directives &all, function_ref<bool(DirectivesAttr before)> isNew) {
   auto said = DirectivesAttr::getChecked([&] { return primitive->emitOpError(); }, loop.getContext(),
                                          all.computeAt, all.parallelize, all.vectorize, all.unroll, all.jam,
-                                         all.prefetch, all.cache);
+                                         all.prefetch, all.cache, all.rfactor);
   if (!said)
     return DiagnosedSilenceableFailure::definiteFailure();
   return say(primitive, statement, [&](SchedulePrimitives &now) {
     auto before = now.loops ? now.loops.getAs<DirectivesAttr>(loop) : DirectivesAttr();
     now.loops = with(now.loops, loop, said.orElse(before));
     return !before || isNew(before);
+  });
+}
+
+/// Adds what loops become.
+DiagnosedSilenceableFailure derive(Operation *primitive, linalg::GenericOp statement, Attribute made) {
+  return say(primitive, statement, [&](SchedulePrimitives &now) {
+    SmallVector<Attribute> all(now.derived ? now.derived.getValue() : ArrayRef<Attribute>());
+    all.push_back(made);
+    now.derived = ArrayAttr::get(statement.getContext(), all);
+    return true;
   });
 }
 
@@ -62,12 +72,7 @@ DiagnosedSilenceableFailure split(Operation *primitive, linalg::GenericOp statem
                                     cast<StringAttr>(into[0]), cast<StringAttr>(into[1]), size, divides);
   if (!made)
     return DiagnosedSilenceableFailure::definiteFailure();
-  return say(primitive, statement, [&](SchedulePrimitives &now) {
-    SmallVector<Attribute> all(now.split ? now.split.getValue() : ArrayRef<Attribute>());
-    all.push_back(made);
-    now.split = ArrayAttr::get(loop.getContext(), all);
-    return true;
-  });
+  return derive(primitive, statement, made);
 }
 
 } // namespace
@@ -136,6 +141,25 @@ TULLE_PRIMITIVE(SplitOp,
                 { return split(*this, target, getLoopAttr(), getInto(), int64_t(getCount()), false); })
 TULLE_PRIMITIVE(DivideOp,
                 { return split(*this, target, getLoopAttr(), getInto(), int64_t(getCount()), true); })
+TULLE_PRIMITIVE(PosOp, {
+  auto made = PositionAttr::getChecked([&] { return emitOpError(); }, getContext(), getLoopAttr(),
+                                       getPositionAttr(), getOperandAttr());
+  return made ? derive(*this, target, made) : DiagnosedSilenceableFailure::definiteFailure();
+})
+TULLE_PRIMITIVE(FuseOp, {
+  if (getLoops().size() != 2)
+    return emitDefiniteFailure() << "expected two names of loops, got " << getLoops();
+  auto made =
+      FuseAttr::getChecked([&] { return emitOpError(); }, getContext(), cast<StringAttr>(getLoops()[0]),
+                           cast<StringAttr>(getLoops()[1]), getFusedAttr());
+  return made ? derive(*this, target, made) : DiagnosedSilenceableFailure::definiteFailure();
+})
+TULLE_PRIMITIVE(RfactorOp, {
+  Directives said;
+  said.rfactor = getTensorAttr();
+  return direct(*this, target, getLoopAttr(), said,
+                [](DirectivesAttr before) { return !before.getRfactor(); });
+})
 TULLE_PRIMITIVE(BoundOp, {
   return say(*this, target, [&](SchedulePrimitives &now) {
     const bool isNew = !now.bound || !now.bound.contains(getLoop());

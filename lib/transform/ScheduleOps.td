@@ -158,6 +158,39 @@ def Tulle_DivideOp : Tulle_TilesOp<"divide"> {
   }];
 }
 
+def Tulle_PosOp : Tulle_PrimitiveOp<"pos"> {
+  let summary = "A loop counts what an operand stores there: its tiles are equal numbers of entries";
+  let description = [{
+    ```mlir
+    transform.tulle.pos %y operand "A" over "j" as "p" : !transform.any_op
+    ```
+  }];
+  let arguments = (ins TransformHandleTypeInterface:$target, StrAttr:$operand, StrAttr:$loop, StrAttr:$position);
+  let assemblyFormat = "$target `operand` $operand `over` $loop `as` $position attr-dict `:` type($target)";
+}
+
+def Tulle_FuseOp : Tulle_PrimitiveOp<"fuse"> {
+  let summary = "A loop and the one right inside of it are one loop";
+  let description = [{
+    ```mlir
+    transform.tulle.fuse %y ["i", "j"] as "f" : !transform.any_op
+    ```
+  }];
+  let arguments = (ins TransformHandleTypeInterface:$target, StrArrayAttr:$loops, StrAttr:$fused);
+  let assemblyFormat = "$target $loops `as` $fused attr-dict `:` type($target)";
+}
+
+def Tulle_RfactorOp : Tulle_PrimitiveOp<"rfactor"> {
+  let summary = "Each iteration of a loop has a partial result, and these are combined afterwards";
+  let description = [{
+    ```mlir
+    transform.tulle.rfactor %y over "j0" into "w" : !transform.any_op
+    ```
+  }];
+  let arguments = (ins TransformHandleTypeInterface:$target, StrAttr:$loop, StrAttr:$tensor);
+  let assemblyFormat = "$target `over` $loop `into` $tensor attr-dict `:` type($target)";
+}
+
 def Tulle_BoundOp : Tulle_CountOp<"bound"> {
   let summary = "The size that an index has";
   let description = [{

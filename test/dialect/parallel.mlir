@@ -56,6 +56,65 @@ func.func @memory_for_some_rows(%a: tensor<?x?xf32, #CSR>, %m: index, %n: index)
   return
 }
 
+#DCSR = #tulle.encoding<{ map = (i, j) -> (i : compressed, j : compressed) }>
+// CHECK-LABEL: @rows_of_a_tile
+func.func @rows_of_a_tile(%a: tensor<?x?xf32, #CSR>, %b: tensor<?x?xf32, #DCSR>, %m: index) {
+  %c0 = arith.constant 0 : index
+  %r = tulle.range %c0 to %m
+  // CHECK: %[[BEGIN:.*]], %[[END:.*]] = tulle.bounds_below %[[ALL:.*]] by %{{.*}} : tensor<?x?xf32, #{{.*}}> : !tulle.range
+  %begin, %end = tulle.bounds_below %r by %a : tensor<?x?xf32, #CSR> : !tulle.range
+  // CHECK: tulle.enclosing %[[ALL]][%[[BEGIN]] to %[[END]]] by %{{.*}} : tensor<?x?xf32, #{{.*}}> : !tulle.range
+  %rows = tulle.enclosing %r[%begin to %end] by %a : tensor<?x?xf32, #CSR> : !tulle.range
+  %s = tulle.space %b level(0) : tensor<?x?xf32, #DCSR> -> !tulle.space<#DCSR, 0>
+  // CHECK: tulle.bounds_below %[[SPACE:.*]] : !tulle.space<#{{.*}}, 0>
+  %first, %last = tulle.bounds_below %s : !tulle.space<#DCSR, 0>
+  // CHECK: tulle.enclosing %[[SPACE]][%{{.*}} to %{{.*}}] : !tulle.space<#{{.*}}, 0>
+  %stored = tulle.enclosing %s[%first to %last] : !tulle.space<#DCSR, 0>
+  return
+}
+
+// -----
+
+#SV = #tulle.encoding<{ map = (i) -> (i : compressed) }>
+func.func @nothing_below(%a: tensor<?xf64, #SV>) {
+  %s = tulle.space %a level(0) : tensor<?xf64, #SV> -> !tulle.space<#SV, 0>
+  // expected-error @+1 {{expected a compressed or singleton level 1 (constraint 2)}}
+  %begin, %end = tulle.bounds_below %s : !tulle.space<#SV, 0>
+  return
+}
+
+// -----
+
+#ELLR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : fixed[4]) }>
+func.func @padded_below(%a: tensor<?x?xf64, #ELLR>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %r = tulle.range %c0 to %n
+  // expected-error @+1 {{expected a compressed or singleton level 1, got fixed[4] (constraint 2)}}
+  %rows = tulle.enclosing %r[%c0 to %n] by %a : tensor<?x?xf64, #ELLR> : !tulle.range
+  return
+}
+
+// -----
+
+func.func @of_no_tensor(%n: index) {
+  %c0 = arith.constant 0 : index
+  %r = tulle.range %c0 to %n
+  // expected-error @+1 {{expected the tensor that the range is of (constraint 1)}}
+  %begin, %end = tulle.bounds_below %r : !tulle.range
+  return
+}
+
+// -----
+
+#DCSR = #tulle.encoding<{ map = (i, j) -> (i : compressed, j : compressed) }>
+func.func @range_of_another(%a: tensor<?x?xf64, #DCSR>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %r = tulle.range %c0 to %n
+  // expected-error @+1 {{expected a tensor whose first level is dense (constraint 1)}}
+  %begin, %end = tulle.bounds_below %r by %a : tensor<?x?xf64, #DCSR> : !tulle.range
+  return
+}
+
 // -----
 
 #SV = #tulle.encoding<{ map = (i) -> (i : compressed) }>

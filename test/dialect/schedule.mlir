@@ -31,8 +31,8 @@ func.func private @f() attributes {x = #text}
 
 // -----
 
-// CHECK: #tulle.schedule<bound = {k = 16 : i64}, split = [#tulle.split<loop = "j", outer = "j0", inner = "j1", size = 4>, #tulle.split<loop = "j1", outer = "a", inner = "b", size = 2, divides = true>], loops = {b = #tulle.directives<jam = 3, prefetch = {A = 0 : i64}>}>
-func.func private @tiles() attributes {x = #tulle.schedule<bound = {k = 16 : i64}, split = [#tulle.split<loop = "j", outer = "j0", inner = "j1", size = 4>, #tulle.split<loop = "j1", outer = "a", inner = "b", size = 2, divides = true>], loops = {b = #tulle.directives<jam = 3, prefetch = {A = 0 : i64}>}>}
+// CHECK: #tulle.schedule<bound = {k = 16 : i64}, derived = [#tulle.split<loop = "j", outer = "j0", inner = "j1", size = 4>, #tulle.split<loop = "j1", outer = "a", inner = "b", size = 2, divides = true>], loops = {b = #tulle.directives<jam = 3, prefetch = {A = 0 : i64}>}>
+func.func private @tiles() attributes {x = #tulle.schedule<bound = {k = 16 : i64}, derived = [#tulle.split<loop = "j", outer = "j0", inner = "j1", size = 4>, #tulle.split<loop = "j1", outer = "a", inner = "b", size = 2, divides = true>], loops = {b = #tulle.directives<jam = 3, prefetch = {A = 0 : i64}>}>}
 
 // -----
 
@@ -48,8 +48,8 @@ func.func private @f() attributes {x = #size}
 
 // -----
 
-// expected-error @+1 {{loop "j" is split twice}}
-#again = #tulle.schedule<split = [#tulle.split<loop = "j", outer = "j0", inner = "j1", size = 4>, #tulle.split<loop = "j", outer = "a", inner = "b", size = 2>]>
+// expected-error @+1 {{loop "j" has become others already}}
+#again = #tulle.schedule<derived = [#tulle.split<loop = "j", outer = "j0", inner = "j1", size = 4>, #tulle.split<loop = "j", outer = "a", inner = "b", size = 2>]>
 func.func private @f() attributes {x = #again}
 
 // -----
@@ -63,3 +63,37 @@ func.func private @f() attributes {x = #bound}
 // expected-error @+1 {{expected an i64 of 0 or more for "A" in 'prefetch', got "far"}}
 #far = #tulle.directives<prefetch = {A = "far"}>
 func.func private @f() attributes {x = #far}
+
+// -----
+
+// CHECK: #tulle.schedule<derived = [#tulle.position<loop = "j", position = "p", operand = "A">, #tulle.split<loop = "p", outer = "p0", inner = "p1", size = 64>]>
+func.func private @positions() attributes {x = #tulle.schedule<derived = [#tulle.position<loop = "j", position = "p", operand = "A">, #tulle.split<loop = "p", outer = "p0", inner = "p1", size = 64>]>}
+
+// -----
+
+// expected-error @+1 {{expected two names of loops, got "j" twice}}
+#itself = #tulle.position<loop = "j", position = "j", operand = "A">
+func.func private @f() attributes {x = #itself}
+
+// -----
+
+// expected-error @+1 {{loop "j" has become others already}}
+#taken = #tulle.schedule<derived = [#tulle.split<loop = "j", outer = "j0", inner = "j1", size = 4>, #tulle.position<loop = "j", position = "p", operand = "A">]>
+func.func private @f() attributes {x = #taken}
+
+// -----
+
+// expected-error @+1 {{expected a #tulle.split<…>, a #tulle.position<…> or a #tulle.fuse<…> in 'derived', got "j"}}
+#other = #tulle.schedule<derived = ["j"]>
+func.func private @f() attributes {x = #other}
+
+// -----
+
+// expected-error @+1 {{expected three names, got "i", "i" and "f"}}
+#pair = #tulle.fuse<outer = "i", inner = "i", fused = "f">
+func.func private @f() attributes {x = #pair}
+
+// -----
+
+// CHECK: #tulle.directives<unroll = 2, rfactor = "w">
+func.func private @partial() attributes {x = #tulle.directives<unroll = 2, rfactor = "w">}

@@ -79,15 +79,50 @@ std::string randomLoop(const notation::Program &program, Random &random) {
   return program.indices.empty() ? "i" : random.pick(program.indices).name;
 }
 
-/// Half of them go on to say something of the loops that they make.
+/// Tiles of the entries of two loops that become one.
+std::string randomPairs(const notation::Program &program, Random &random) {
+  const std::string outer = randomLoop(program, random), inner = randomLoop(program, random);
+  std::string text = fmt::format("fuse({}, {}, {}f)", outer, inner, outer);
+  const std::string loop = outer + "f";
+  if (random.chance(0.8))
+    text += fmt::format("; pos({0}, {0}p, {1}); {2}({0}p, {0}0, {0}1, {3})", loop,
+                        random.pick(program.tensors).name, random.chance(0.7) ? "split" : "divide",
+                        1 + random.below(6));
+  else
+    return random.chance(0.5) ? text : fmt::format("{}; parallelize({}, entries)", text, loop);
+  if (random.chance(0.3))
+    text += fmt::format("; rfactor({0}0, {0}w)", loop);
+  if (random.chance(0.3))
+    text +=
+        fmt::format("; parallelize({}0{})", loop, random.pick<const char *>({"", ", private", ", reduce"}));
+  if (random.chance(0.3))
+    text += fmt::format("; unroll({}1, 2)", loop);
+  return text;
+}
+
+/// Half of them go on to say something of the loops that they make; a third are tiles of positions.
 std::string randomTiles(const notation::Program &program, Random &random) {
-  const std::string loop = randomLoop(program, random), outer = loop + "0", inner = loop + "1";
-  std::string text = fmt::format("{}({}, {}, {}, {})", random.chance(0.7) ? "split" : "divide", loop, outer,
-                                 inner, 1 + random.below(5));
-  std::vector<std::string> order{outer, inner};
+  if (program.indices.size() > 1 && random.chance(0.3))
+    return randomPairs(program, random);
+  std::string loop = randomLoop(program, random), text;
+  std::vector<std::string> others;
   if (program.indices.size() > 1 && random.chance(0.5))
     if (const std::string &other = random.pick(program.indices).name; other != loop)
-      order.insert(order.begin() + random.below(3), other);
+      others.push_back(other);
+  if (random.chance(0.35)) {
+    if (random.chance(0.2)) {
+      text = fmt::format("split({0}, {0}t, {0}c, {1}); ", loop, 1 + random.below(5));
+      loop += "c";
+    }
+    text += fmt::format("pos({0}, {0}p, {1}); ", loop, random.pick(program.tensors).name);
+    loop += "p";
+  }
+  const std::string outer = loop + "0", inner = loop + "1";
+  text += fmt::format("{}({}, {}, {}, {})", random.chance(0.7) ? "split" : "divide", loop, outer, inner,
+                      1 + random.below(5));
+  std::vector<std::string> order{outer, inner};
+  for (const std::string &other : others)
+    order.insert(order.begin() + random.below(3), other);
   if (random.chance(0.5))
     text += fmt::format("; reorder({})", fmt::join(order, ", "));
   if (random.chance(0.2))
@@ -98,6 +133,8 @@ std::string randomTiles(const notation::Program &program, Random &random) {
         fmt::format("; parallelize({}{})", outer, random.pick<const char *>({"", ", disjoint", ", reduce"}));
   else if (random.chance(0.3))
     text += fmt::format("; unroll({}, 2)", inner);
+  else if (random.chance(0.5))
+    text += fmt::format("; rfactor({}, {}w)", outer, loop);
   return text;
 }
 
@@ -110,7 +147,8 @@ std::string randomDirective(const notation::Program &program, Random &random) {
     const std::string bounded = randomLoop(program, random);
     const auto found = std::ranges::find(program.indices, bounded, &notation::IndexVar::name);
     return fmt::format("bound({}, {}); cache({}, {}, stack)", bounded,
-                       found == program.indices.end() ? 1 : found->size, random.pick(program.tensors).name, loop);
+                       found == program.indices.end() ? 1 : found->size, random.pick(program.tensors).name,
+                       loop);
   }
   if (random.chance(0.2))
     return fmt::format("jam({}, {})", loop, 2 + random.below(4));

@@ -56,5 +56,38 @@ TEST(Tiles, leaveTheOrderOfCoordinates) {
   EXPECT_EQ(order(tiles, {"i0", "j0", "i1", "j1"}), "i0 j0 i1 j1");
 }
 
+TEST(Tiles, ofPositionsStandAsOthersDo) {
+  const Tiles tiles({{1, "p", "p0", "p1", 4, false}}, {{1, "j", "p", "A"}});
+  EXPECT_TRUE(tiles.areOf(1));
+  EXPECT_EQ(tiles.innermost("j"), "p1");
+  EXPECT_EQ(order(tiles, {}), "i p0 p1");
+  EXPECT_EQ(order(tiles, {"p0", "i", "p1"}), "p0 i p1"); // what leads to the positions is known to the caller
+  EXPECT_EQ(tiles.countedBy("p")->operand, "A");
+  EXPECT_EQ(tiles.countedBy("p1"), nullptr);
+}
+
+TEST(Tiles, standAroundBothOfAFusedPair) {
+  const Tiles tiles({{1, "p", "p0", "p1", 4, false}, {1, "p0", "a", "b", 2, false}}, {{1, "f", "p", "A"}},
+                    {{0, 1, "f", 1}});
+  EXPECT_TRUE(tiles.areOf(0) && tiles.areOf(1));
+  EXPECT_EQ(order(tiles, {}), "a b i j");
+  EXPECT_EQ(order(tiles, {"a", "b", "p1"}), "a b i j");
+  EXPECT_EQ(order(tiles, {"p1", "a"}), "the loop over a cannot stand inside of that over i");
+  auto untiled = [&](const std::vector<std::string> &wanted) {
+    std::string names;
+    for (const LoopVar &loop : tiles.untiled(wanted, indices))
+      names += indices[loop.index];
+    return names;
+  };
+  EXPECT_EQ(untiled({"a", "b", "p1"}), "ij");
+  EXPECT_EQ(untiled({"i", "j"}), "ij");
+  const Tiles backwards({}, {}, {{1, 0, "f", 0}});
+  EXPECT_FALSE(backwards.areOf(0));
+  std::string names;
+  for (const LoopVar &loop : backwards.untiled({"f"}, indices))
+    names += indices[loop.index];
+  EXPECT_EQ(names, "ji");
+}
+
 } // namespace
 } // namespace tulle::iteration

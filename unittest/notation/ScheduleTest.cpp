@@ -234,6 +234,32 @@ TEST(Schedule, whatIsSplitIsNoLoop) {
   EXPECT_THAT(errorOf("prefetch(x, k, 4)"), HasSubstr("no statement that reads 'x' has a loop over k"));
 }
 
+TEST(Schedule, loopsCountPositions) {
+  EXPECT_EQ(
+      applied("y(i) = A(i,j) * x(j)", "reorder(i, j); pos(j, p, A); split(p, p0, p1, 8); unroll(p1, 2)"),
+      "pos(j, p, A); split(p, p0, p1, 8); reorder(i, p0, p1); unroll(p1, 2)");
+  EXPECT_EQ(applied("y(i) = A(i,j) * x(j)", "split(j, a, b, 4); pos(b, p, A)"),
+            "split(j, a, b, 4); pos(b, p, A)");
+  EXPECT_THAT(errorOf("pos(k, a, A); vectorize(k, 4)"), HasSubstr("the loop over k is called a now"));
+  EXPECT_THAT(errorOf("pos(k, a, A); pos(a, b, A)"),
+              HasSubstr("1:19: error: the loop over a counts positions of 'A'"));
+  EXPECT_THAT(errorOf("pos(k, i, A)"), HasSubstr("'i' is a loop already"));
+  EXPECT_THAT(errorOf("pos(k, a, y)"), HasSubstr("'y' is no operand"));
+  EXPECT_THAT(errorOf("unroll(k, 2); pos(k, a, A)"), HasSubstr("unroll(k, …) stands before it: say it of a"));
+}
+
+TEST(Schedule, twoLoopsAreOne) {
+  // What is said of it is said of the inner one, but threads have chunks of the outer one.
+  EXPECT_EQ(
+      applied("y(i) = A(i,j) * x(j)", "reorder(i, j); fuse(i, j, f); unroll(f, 2); parallelize(f, entries)"),
+      "fuse(i, j, f); reorder(f); unroll(j, 2); parallelize(i, entries)");
+  const std::string tiled = "fuse(i, j, f); pos(f, p, A); split(p, p0, p1, 8); reorder(p0, p1); unroll(j, 2)";
+  EXPECT_EQ(applied("y(i) = A(i,j) * x(j)",
+                    "fuse(i, j, f); pos(f, p, A); split(p, p0, p1, 8); reorder(p0, p1); unroll(p1, 2)"),
+            tiled);
+  EXPECT_EQ(applied("y(i) = A(i,j) * x(j)", tiled), tiled);
+}
+
 TEST(Schedule, aPartBecomesAStatement) {
   Program program = checked("y(i) = A(i,j) * x(j) * z(i)");
   applySchedule(program, "precompute(A(i,j)*x(j), i, w); y: unroll(i, 2)", {});

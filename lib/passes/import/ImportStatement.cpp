@@ -229,7 +229,7 @@ private:
     const bool planned = computed && statement.plan != notation::AssemblyPlan::Auto;
     dialect::SchedulePrimitives all;
     if (main)
-      all.split = splits(b, place);
+      all.derived = derived(b, place);
     all.bound = bounds(b);
     all.reorder = order.empty() ? ArrayAttr() : b.getStrArrayAttr(order);
     all.strategy = strategies.empty() ? DictionaryAttr() : b.getDictionaryAttr(strategies);
@@ -247,14 +247,27 @@ private:
 
   using Places = function_ref<void(const std::string &, const support::SourceRange &)>;
 
-  /// Null where no loop is split.
-  ArrayAttr splits(Builder &b, Places place) const {
+  /// What loops become; null where that is nothing.
+  ArrayAttr derived(Builder &b, Places place) const {
+    using Derived = notation::LoopSchedule::Derived;
     SmallVector<Attribute> made;
-    for (const notation::LoopSchedule::Split &s : statement.loops.splits) {
-      made.push_back(dialect::SplitAttr::get(b.getContext(), b.getStringAttr(s.loop),
-                                             b.getStringAttr(s.outer), b.getStringAttr(s.inner), s.size,
-                                             s.divides));
-      place("split " + s.loop, s.range);
+    for (const Derived &d : statement.loops.derived) {
+      auto from = b.getStringAttr(d.from.front()), into = b.getStringAttr(d.into.front());
+      switch (d.kind) {
+      case Derived::Split:
+      case Derived::Divide:
+        made.push_back(dialect::SplitAttr::get(b.getContext(), from, into, b.getStringAttr(d.into.back()),
+                                               d.size, d.kind == Derived::Divide));
+        break;
+      case Derived::Position:
+        made.push_back(dialect::PositionAttr::get(b.getContext(), from, into,
+                                                  b.getStringAttr(program.tensors[d.tensor].name)));
+        break;
+      case Derived::Fuse:
+        made.push_back(dialect::FuseAttr::get(b.getContext(), from, b.getStringAttr(d.from.back()), into));
+        break;
+      }
+      place("derived " + d.from.front(), d.range);
     }
     return made.empty() ? ArrayAttr() : b.getArrayAttr(made);
   }
@@ -289,6 +302,9 @@ private:
       break;
     case Directive::Cache:
       own.cache = b.getStrArrayAttr({program.tensors[d.tensor].name});
+      break;
+    case Directive::Rfactor:
+      own.rfactor = b.getStringAttr(d.partials);
       break;
     }
     return dialect::DirectivesAttr::get(b.getContext(), own);

@@ -172,11 +172,12 @@ template <typename... Ops> struct OpList {
 
 /// Ops whose operands or results are tensors, iterators, spaces or ranges. Tensors pass through casts and
 /// scf's ops as the storage they are; iterators and spaces do not.
-using LoweredOps = OpList<SpaceOp, LocateOp, SearchOp, PositionTableOp, LookupOp, RangeOp, LoadOp, StoreOp,
-                          FillOp, LikeOp, LevelSizeOp, SpaceSizeOp, StoredCountOp, StorageOp, CoordinatesOp,
-                          BoundsOp, IteratorAtOp, NextOp, IterateOp, CoiterateOp, ParallelOp, PartitionOp,
-                          WorkOp, PartitionBoundaryOp, SliceOp, RestrictOp, ValuesOp, WithValuesOp, EmptyOp,
-                          ThreadsOp, tensor::DimOp, tensor::CastOp, scf::IfOp, scf::ForOp, scf::WhileOp>;
+using LoweredOps =
+    OpList<SpaceOp, LocateOp, SearchOp, PositionTableOp, LookupOp, RangeOp, LoadOp, StoreOp, FillOp, LikeOp,
+           LevelSizeOp, SpaceSizeOp, StoredCountOp, StorageOp, CoordinatesOp, BoundsOp, IteratorAtOp, NextOp,
+           IterateOp, CoiterateOp, ParallelOp, PartitionOp, WorkOp, PartitionBoundaryOp, SliceOp, RestrictOp,
+           BoundsBelowOp, EnclosingOp, ValuesOp, WithValuesOp, EmptyOp, ThreadsOp, tensor::DimOp,
+           tensor::CastOp, scf::IfOp, scf::ForOp, scf::WhileOp>;
 
 void Lowering::lowerOp(Operation &op) {
   LoweredOps::dispatch(op, [&](auto known) { lower(known); }, [&] { lowerPlain(op); });

@@ -260,16 +260,6 @@ Value afterSegment(const Space &space, Value position) {
       [&] { return position; });
 }
 
-/// The positions of a space, or the coordinates of a full one or of a range: a chunk of a full level has the
-/// same coordinates below every parent.
-std::pair<Value, Value> boundsOf(const Space &space) {
-  if (!space.full())
-    return {space.range.begin, space.range.end};
-  if (space.slice)
-    return {space.slice->begin, space.slice->end};
-  return {space.emit.constant(0), space.levelSize()};
-}
-
 /// What is partitioned, and by which work: the entries below the positions of level `worked`, if any.
 struct Positions {
   Emitter emit;
@@ -279,7 +269,9 @@ struct Positions {
   /// `estimate`: the tensor by whose entries a range is partitioned, or null.
   Positions(const Space &space, const levels::Storage *estimate)
       : emit(space.emit.builder, space.emit.loc, estimate && !space.format ? *estimate : space.storage()) {
-    std::tie(begin, end) = boundsOf(space);
+    auto [first, last] = space.bounds();
+    begin = first;
+    end = last;
     // An empty range may have its end before its beginning.
     if (!space.format)
       end = arith::MaxSIOp::create(emit.builder, emit.loc, begin, end);
@@ -330,20 +322,13 @@ struct Positions {
   }
 };
 
-void limit(Space &space, PositionRange chunk) {
-  if (space.full())
-    space.slice = chunk;
-  else
-    space.range = chunk;
-}
-
 /// Whether positions of a space may begin inside of a segment of one coordinate.
 bool hasSegments(const Space &space) { return space.format && !space.full() && !space.unique(); }
 
 } // namespace
 
 void Lowering::lower(BoundsOp op) {
-  auto [begin, end] = boundsOf(spaces.at(op.getSpace()));
+  auto [begin, end] = spaces.at(op.getSpace()).bounds();
   values.map(op.getBegin(), begin);
   values.map(op.getEnd(), end);
 }
@@ -403,7 +388,7 @@ void Lowering::lower(PartitionOp op) {
                        positions.boundary(next, chunks, alignment)};
   if (hasSegments(space))
     bounds = {afterSegment(space, bounds.begin), afterSegment(space, bounds.end)};
-  limit(space, bounds);
+  space.limit(bounds);
   bind(op.getResult(), space);
 }
 
@@ -426,7 +411,7 @@ void Lowering::lower(EmptyOp op) {
   addStorage(op.getResult(), fields, plain(op.getSizes()));
   levels::Storage &storage = *storages.back();
   Emitter emit(b, op.getLoc(), storage);
-  auto [begin, end] = boundsOf(spaces.at(op.getCoordinates()));
+  auto [begin, end] = spaces.at(op.getCoordinates()).bounds();
   storage.firstValue = firstValueBelow(emit, begin);
   // An empty range may have its end before its beginning.
   Value last = emit.greatest(firstValueBelow(emit, end), storage.firstValue);
@@ -470,35 +455,6 @@ void Lowering::lower(PartitionBoundaryOp op) {
       [&] { return Values{at, at, zero, zero}; });
   for (auto [value, found] : llvm::zip(op.getResults(), result))
     values.map(value, found);
-}
-
-void Lowering::lower(SliceOp op) {
-  Space space = spaces.at(op.getSpace());
-  auto [low, high] = boundsOf(space);
-  limit(space, {arith::MaxSIOp::create(b, op.getLoc(), values.lookup(op.getBegin()), low),
-                arith::MinSIOp::create(b, op.getLoc(), values.lookup(op.getEnd()), high)});
-  space.one = op.getOne();
-  bind(op.getResult(), space);
-}
-
-void Lowering::lower(RestrictOp op) {
-  Space space = spaces.at(op.getSpace());
-  PositionRange chunk = spaces.at(op.getRange()).range;
-  if (!space.full()) {
-    // One chunk has all coordinates: a search, which misses the cache at every step, would cost more than a
-    // short loop.
-    const Emitter &emit = space.emit;
-    auto [lo, hi] = chunk;
-    auto [first, last] = space.range;
-    chunk.begin = emit.choose(
-        emit.isEqual(lo, emit.constant(0)), [&] { return first; },
-        [&] { return space.lowerBound(first, last, lo); });
-    chunk.end = emit.choose(
-        emit.compare(CmpIPredicate::uge, hi, space.levelSize()), [&] { return last; },
-        [&] { return space.lowerBound(chunk.begin, last, hi); });
-  }
-  limit(space, chunk);
-  bind(op.getResult(), space);
 }
 
 } // namespace tulle::lower

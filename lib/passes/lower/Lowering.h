@@ -72,8 +72,12 @@ private:
   void lower(dialect::PartitionOp op);
   void lower(dialect::WorkOp op);
   void lower(dialect::PartitionBoundaryOp op);
+
+  // LowerSlices.cpp: parts of spaces and ranges.
   void lower(dialect::SliceOp op);
   void lower(dialect::RestrictOp op);
+  void lower(dialect::BoundsBelowOp op);
+  void lower(dialect::EnclosingOp op);
 
   // PrefetchSegments.cpp
   /// Prefetches the memory of what the loop will reach by coordinates it reads, some iterations after the one

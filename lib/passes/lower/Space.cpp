@@ -63,6 +63,19 @@ bool Space::hasGaps() const {
                       [](const format::Level &l) { return levels::find(l.format.kind)->leavesGaps(); });
 }
 
+PositionRange Space::bounds() const {
+  if (!full())
+    return range;
+  return slice ? *slice : PositionRange{emit.constant(0), levelSize()};
+}
+
+void Space::limit(PositionRange part) {
+  if (full())
+    slice = part;
+  else
+    range = part;
+}
+
 Iterator Space::at(Value position, Value end, Value coordinate) const {
   Iterator result{position, unique() ? Value() : end, format->separatesBatches() ? position : parent.batch,
                   parent.coordinates};

@@ -98,6 +98,11 @@ struct Space {
   Value valid(Value position, Value coordinate) const {
     return format->valid({emit, level}, parent, position, coordinate);
   }
+  /// The positions of a space, or the coordinates of a full one or of a range: a part of a full level has the
+  /// same coordinates below every parent.
+  PositionRange bounds() const;
+  /// Makes it the part between such bounds.
+  void limit(PositionRange part);
   /// The iterator of a position whose segment ends at `end` (read on nonunique levels only).
   Iterator at(Value position, Value end, Value coordinate) const;
 

@@ -314,6 +314,8 @@ void redirect(Operation *loop, const Aliases &aliases, Value copies, Value copy,
   auto type = cast<RankedTensorType>(copies.getType());
   EncodingAttr encoding = getEncoding(type);
   OpBuilder b(loop);
+  if (!isOutside(loop, copy))
+    b.setInsertionPointAfterValue(copy);
   auto iterator = [&](unsigned level) { return IteratorType::get(b.getContext(), encoding, level); };
   Value first =
       LocateOp::create(b, loop->getLoc(), iterator(0), copies, b.getI64IntegerAttr(0), Value(), copy);
@@ -347,6 +349,14 @@ Value startFromIdentity(Emitter &emit, Operation *combiner, Value copies, Value 
   return emit.withValues(copies, values);
 }
 
+void addCopy(Emitter &emit, Operation *combiner, Value values, Value begin, Value end, Value copies,
+             Value first) {
+  emit.forEach(begin, end, [&](Value at) {
+    Value own = emit.load(copies, emit.add(first, at));
+    emit.store(combine(emit.b, combiner, emit.load(values, at), own), values, at);
+  });
+}
+
 /// Reduces the copies into the tensor; several tasks take a chunk of its values each.
 static Value reduceCopies(Emitter &emit, Operation *combiner, Value tensor, Value size, Value copies,
                           Value count) {
@@ -357,11 +367,7 @@ static Value reduceCopies(Emitter &emit, Operation *combiner, Value tensor, Valu
     auto [begin, end] = chunkBounds(emit.b, emit.loc, size, {task, tasks});
     levels::forEach(emit.b, emit.loc, zero, count, LoopKind::Reduction,
                     [&, begin = begin, end = end](Value copy) {
-                      Value first = emit.times(copy, size);
-                      emit.forEach(begin, end, [&](Value at) {
-                        Value own = emit.load(summands, emit.add(first, at));
-                        emit.store(combine(emit.b, combiner, emit.load(values, at), own), values, at);
-                      });
+                      addCopy(emit, combiner, values, begin, end, summands, emit.times(copy, size));
                     });
     return SmallVector<Value>{emit.withValues(carried[0], values)};
   })[0];

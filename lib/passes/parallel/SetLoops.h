@@ -159,7 +159,11 @@ mlir::RankedTensorType denseResult(Operation *loop);
 Value copiesOf(Emitter &emit, Value tensor, size_t first, Value memory, Value count);
 /// The copies with the identity as their `size` elements from `first` on.
 Value startFromIdentity(Emitter &emit, Operation *combiner, Value copies, Value first, Value size);
-/// Redirects code that works on the tensor, below the iterator `base` only if there is one, to a copy.
+/// Combines the elements [begin, end) of `values` with those of a copy, which begins at `first`.
+void addCopy(Emitter &emit, Operation *combiner, Value values, Value begin, Value end, Value copies,
+             Value first);
+/// Redirects code that works on the tensor, below the iterator `base` only if there is one, to a copy: one,
+/// or one for each iteration where its number is known in the loop only.
 void redirect(Operation *loop, const Aliases &aliases, Value copies, Value copy, dialect::LocateOp base = {});
 
 } // namespace tulle::parallel

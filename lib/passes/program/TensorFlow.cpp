@@ -10,7 +10,7 @@ namespace tulle::program {
 
 bool readsPattern(Operation *op) {
   return isa<SpaceOp, LocateOp, SearchOp, CoordinatesOp, LevelSizeOp, StoredCountOp, PartitionOp, WorkOp,
-             PartitionBoundaryOp, tensor::DimOp>(op);
+             PartitionBoundaryOp, BoundsBelowOp, EnclosingOp, tensor::DimOp>(op);
 }
 
 bool carriesTensors(Operation *op) { return isa<IterateOp, CoiterateOp, ParallelOp, scf::ForOp>(op); }

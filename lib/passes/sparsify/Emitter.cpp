@@ -307,6 +307,9 @@ LogicalResult LoopEmitter::checkDirectives(StringAttr loop, dialect::DirectivesA
   if (!madeLoops.contains(loop))
     return mlir::emitError(dialect::directiveLocation(statement.generic, name))
            << "no loop " << name << ": the loops are " << names(madeLoops);
+  if (said.getRfactor() && statement.assembled)
+    return refuse("rfactor ")
+           << "partial results are of a dense result; a new tensor is assembled from its entries";
   if (said.getParallelize() && statement.assembled)
     return refuse("parallelize ") << "a new tensor is assembled in parallel as its algorithm allows";
   if (coiterations.contains(loop)) {
@@ -332,25 +335,13 @@ LogicalResult LoopEmitter::checkDirectives(StringAttr loop, dialect::DirectivesA
 }
 
 /// Results: what is carried, then, if counted, how many coordinates there were.
-LoopEmitter::Carried LoopEmitter::loop(const LoopState &s, unsigned depth, const VisitedSet &set,
-                                       bool counted) {
+LoopEmitter::Carried LoopEmitter::loop(LoopState &s, unsigned depth, const VisitedSet &set, bool counted) {
   ArrayRef<unsigned> who = set.participants;
   Carried inits = s.carried;
   if (counted)
     inits.push_back(constant(0));
   TypeRange types = ValueRange(inits).getTypes();
-  const bool isTiled = statement.tiles.areOf(plan.order[depth].index);
-  Value range;
-  if (set.hasGaps() || isTiled) {
-    auto [lo, hi] = bounds(s, depth);
-    range = dialect::RangeOp::create(b, loc, lo, hi);
-  }
-  SmallVector<Value> spaces = llvm::map_to_vector(who, [&](unsigned o) {
-    Value all = space(s, o);
-    return isTiled ? dialect::RestrictOp::create(b, loc, all.getType(), all, range).getResult() : all;
-  });
-  if (!set.hasGaps())
-    range = {};
+  auto [range, spaces] = visitedSpaces(s, depth, set);
   if (!set.flags && (who.empty() || (who.size() == 1 && set.minterms[0] == 1))) {
     auto op = IterateOp::create(b, loc, types, who.empty() ? range : spaces[0], inits, loopAttr(depth),
                                 !counted && visitsEach(s, depth, who));
@@ -509,42 +500,13 @@ Value LoopEmitter::indexValue(const LoopState &s, unsigned index) {
   return sum ? sum : a.constant(0);
 }
 
-/// Where the coordinates of loop `depth` begin and end.
-std::pair<Value, Value> LoopEmitter::bounds(const LoopState &s, unsigned depth) {
-  if (statement.tiles.areOf(plan.order[depth].index))
-    return tileBounds(s, plan.order[depth].index, plan.names[depth]);
-  Value zero = constant(0);
-  return {zero, extent(s, depth)};
-}
-
-/// The same of what an index is split into: tiles are counted from 0, and the coordinates of one are those of
-/// the loop that was split.
-std::pair<Value, Value> LoopEmitter::tileBounds(const LoopState &s, unsigned index, const std::string &loop) {
-  const iteration::Split *split = statement.tiles.madeBy(loop);
-  if (!split)
-    return {constant(0), sizes[index]};
-  auto [lo, hi] = tileBounds(s, index, split->loop);
-  Value size = constant(split->size), width = size, all = b.createOrFold<arith::SubIOp>(loc, hi, lo);
-  auto ceilDiv = [&](Value x, Value y) { return b.createOrFold<arith::CeilDivUIOp>(loc, x, y); };
-  if (split->divides)
-    width = ceilDiv(all, size);
-  if (split->outer == loop) // tiles that no coordinate is left for are not counted
-    return {constant(0),
-            ceilDiv(all, split->divides ? b.createOrFold<arith::MaxUIOp>(loc, width, constant(1)) : width)};
-  const std::string &tile = statement.tiles.innermost(split->outer);
-  const auto at = size_t(llvm::find(plan.names, tile) - plan.names.begin());
-  Value first =
-      b.createOrFold<arith::AddIOp>(loc, lo, b.createOrFold<arith::MulIOp>(loc, s.coordinates[at], width));
-  return {first, b.createOrFold<arith::MinUIOp>(loc, hi, b.createOrFold<arith::AddIOp>(loc, first, width))};
-}
-
 /// How many coordinates loop `depth` has: the digit's modulus, less where the index would pass the end of its
 /// dimension.
-Value LoopEmitter::extent(const LoopState &s, unsigned depth) {
+Value LoopEmitter::extent(LoopState &s, unsigned depth) {
   Arith a{b, loc};
   const LoopVar &v = plan.order[depth];
   if (statement.tiles.areOf(v.index)) {
-    auto [lo, hi] = tileBounds(s, v.index, plan.names[depth]);
+    auto [lo, hi] = bounds(s, depth);
     return b.createOrFold<arith::SubIOp>(loc, hi, lo);
   }
   Value left = b.createOrFold<arith::SubIOp>(loc, sizes[v.index], indexValue(s, v.index));

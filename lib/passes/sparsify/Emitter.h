@@ -4,6 +4,7 @@
 #include "levels/Indices.h"
 #include "passes/sparsify/Statement.h"
 #include "llvm/ADT/StringSet.h"
+#include <map>
 
 namespace tulle::passes {
 
@@ -37,6 +38,13 @@ struct VisitedSet {
   bool hasGaps() const { return flags ? flags->universe : minterms[0] == 0; }
 };
 
+/// What a loop over tiles, or within one, visits.
+struct Tile {
+  mlir::Value begin, end; ///< coordinates; or positions
+  const iteration::Position *position = nullptr;
+  std::optional<SparseStatement::CountedLevel> counted = {}; ///< whose positions these are
+};
+
 /// Everything that the body of a loop depends on. Copied where the code branches.
 struct LoopState {
   std::vector<OperandState> operands;   ///< inputs, then the result
@@ -44,7 +52,8 @@ struct LoopState {
   /// What the loops carry: the result tensor, or the scalar accumulated for one of its elements (of a new
   /// tensor, next to it whether anything was); nothing in the outer loops of a new tensor.
   levels::Values carried;
-  bool scalar = false; ///< `carried` is the scalar
+  bool scalar = false;               ///< `carried` is the scalar
+  std::map<std::string, Tile> tiles; ///< that have been computed, by loop
 };
 
 class LoopEmitter : levels::IndicesAt {
@@ -76,7 +85,7 @@ private:
   Carried body(LoopState &s);
   mlir::arith::SelectOp contributionWhere(const LoopState &s);
   Value bodyValue(LoopState &s, Value v, llvm::DenseMap<Value, Value> &done);
-  Carried loop(const LoopState &s, unsigned depth, const VisitedSet &set, bool counted);
+  Carried loop(LoopState &s, unsigned depth, const VisitedSet &set, bool counted);
   /// `stored`: the loop over what is stored, or null where nothing stored is visited.
   Carried remainder(LoopState s, unsigned depth, llvm::ArrayRef<unsigned> participants,
                     llvm::function_ref<Carried()> stored);
@@ -150,14 +159,29 @@ private:
   bool coordinateOf(const LoopState &s, const SparseOperand &operand, size_t level, Value &out);
   Value indexValue(const LoopState &s, unsigned index);
   Value subscriptValue(const LoopState &s, const iteration::Subscript &subscript);
-  Value extent(const LoopState &s, unsigned depth);
-  std::pair<Value, Value> bounds(const LoopState &s, unsigned depth);
-  std::pair<Value, Value> tileBounds(const LoopState &s, unsigned index, const std::string &loop);
+  Value extent(LoopState &s, unsigned depth);
   Value dimSize(unsigned index);
   Value space(const LoopState &s, unsigned operand);
   Value iteratorOf(const LoopState &s, unsigned operand) const;
   mlir::Type iteratorType(unsigned operand, size_t level) const;
   std::optional<unsigned> nextSearch(const LoopState &s) const;
+
+  // Tiling.cpp: loops over tiles, and within one
+  std::pair<Value, llvm::SmallVector<Value>> visitedSpaces(LoopState &s, unsigned depth,
+                                                           const VisitedSet &set);
+  std::pair<Value, llvm::SmallVector<Value>> rowsOfTile(LoopState &s, const iteration::Fused &pair,
+                                                        llvm::ArrayRef<unsigned> participants);
+  std::pair<Value, Value> rows(const LoopState &s, const iteration::Fused &pair,
+                               const SparseStatement::CountedLevel &counted);
+  static LoopState reaching(LoopState s, unsigned operand, size_t level);
+  std::pair<Value, Value> bounds(LoopState &s, unsigned depth);
+  Tile tileAt(LoopState &s, unsigned depth);
+  std::optional<Tile> positionsIn(LoopState &s, unsigned depth);
+  Tile tileOf(LoopState &s, unsigned index, const std::string &loop);
+  Tile makeTile(LoopState &s, unsigned index, const std::string &loop);
+  Tile allPositions(LoopState &s, unsigned index, const iteration::Position &position);
+  Value countedSpace(LoopState &s, unsigned index, const Tile &tile);
+  std::pair<Value, Value> coordinatesOf(LoopState &s, const Tile &tile);
 
   // Analysis.cpp: what must be visited
   Presence presence(const LoopState &s) const;

@@ -270,12 +270,10 @@ struct Sparsify : impl::SparsifyBase<Sparsify> {
   }
 
   static LogicalResult refuseTiles(const SparseStatement &statement, const StorageTraversal &traversal) {
-    const StringRef loop = dialect::scheduleOf(statement.generic).splits().front().getLoop().getValue();
-    return mlir::emitError(dialect::locationOf(statement.generic, ("split " + loop).str()))
+    return mlir::emitError(dialect::derivedLocation(statement.generic))
            << "the loops follow " << nameOfOperand(statement.generic, traversal.operand)
            << " as it is stored, which is no order of indices that could be cut; convert it to a format "
-              "whose "
-              "levels are";
+              "whose levels are";
   }
 
   static std::variant<iteration::Plan, iteration::Conversion> planLoops(SparseStatement &statement) {

@@ -6,7 +6,6 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
-#include <map>
 
 namespace tulle::passes {
 using namespace mlir;
@@ -231,6 +230,8 @@ void findLeaders(SparseStatement &s) {
     followPattern(s);
 }
 
+} // namespace
+
 std::vector<std::string> wantedLoops(linalg::GenericOp generic) {
   std::vector<std::string> names;
   const dialect::ScheduleAttr schedule = dialect::scheduleOf(generic);
@@ -239,26 +240,6 @@ std::vector<std::string> wantedLoops(linalg::GenericOp generic) {
       names.push_back(name.str());
   return names;
 }
-
-/// Splits of loops that the statement does not have are left to whoever knows its loops.
-iteration::Tiles tilesOf(linalg::GenericOp generic) {
-  const dialect::ScheduleAttr schedule = dialect::scheduleOf(generic);
-  const std::vector<std::string> indices = nameOfIndices(generic);
-  std::vector<iteration::Split> splits;
-  std::map<std::string, unsigned> known; // by loop, its index
-  for (auto [i, name] : llvm::enumerate(indices))
-    known[name] = unsigned(i);
-  for (dialect::SplitAttr split : schedule ? schedule.splits() : SmallVector<dialect::SplitAttr>())
-    if (auto loop = known.find(split.getLoop().str()); loop != known.end()) {
-      const unsigned index = loop->second;
-      splits.push_back({index, split.getLoop().str(), split.getOuter().str(), split.getInner().str(),
-                        split.getSize(), split.getDivides()});
-      known[split.getOuter().str()] = known[split.getInner().str()] = index;
-    }
-  return iteration::Tiles(std::move(splits));
-}
-
-} // namespace
 
 FailureOr<SparseStatement> SparseStatement::read(linalg::GenericOp generic) {
   SparseStatement s;
@@ -280,38 +261,9 @@ FailureOr<SparseStatement> SparseStatement::read(linalg::GenericOp generic) {
   if (failed(readPattern(s)))
     return failure();
   findLeaders(s);
-  s.tiles = tilesOf(generic);
+  s.tiles = tilesOf(generic, s.reduction);
   s.wanted = s.tiles.untiled(wantedLoops(generic), nameOfIndices(generic));
   return s;
-}
-
-LogicalResult SparseStatement::addTiles(iteration::Plan &plan) const {
-  linalg::GenericOp op = generic;
-  const std::vector<std::string> indices = nameOfIndices(op);
-  auto refuse = [&](StringRef loop) {
-    return mlir::emitError(dialect::locationOf(op, ("split " + loop).str()));
-  };
-  for (auto [o, operand] : llvm::enumerate(operands))
-    for (auto [l, level] : llvm::enumerate(plan.levels[o])) {
-      const format::LevelFormat &format = operand.encoding.getValue().levels[l].format;
-      if (level.mode == iteration::LevelMode::Drive && tiles.areOf(plan.order[level.loop].index) &&
-          !format.ordered)
-        return refuse(indices[plan.order[level.loop].index])
-               << "the coordinates that " << nameOfOperand(op, unsigned(o))
-               << " stores there are in no order, by which tiles could be cut; convert it to a format in "
-                  "which "
-                  "they are";
-    }
-  if (tiles.empty())
-    return success();
-  const std::string why = tiles.addTo(plan, wantedLoops(op), indices);
-  if (why.empty())
-    return success();
-  Location at = dialect::locationOf(op, "reorder");
-  if (at == op->getLoc())
-    at = dialect::locationOf(
-        op, ("split " + dialect::scheduleOf(op).splits().front().getLoop().getValue()).str());
-  return mlir::emitError(at) << why;
 }
 
 bool SparseStatement::isRequired(unsigned input) const {

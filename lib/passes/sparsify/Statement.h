@@ -48,6 +48,17 @@ struct SparseStatement {
   }
   /// Adds the loops over tiles; fails with a diagnostic where that cannot be.
   mlir::LogicalResult addTiles(iteration::Plan &plan) const;
+  /// The level whose positions a loop counts: the first operand of that name that the plan iterates there, or
+  /// what leads it; of a fused loop, the inner one of two levels that the two loops are over. Nothing where
+  /// there is none.
+  struct CountedLevel {
+    unsigned operand;
+    size_t level;
+  };
+  std::optional<CountedLevel> countedLevel(const iteration::Plan &plan,
+                                           const iteration::Position &position) const;
+  /// Whether the loop over that level visits what it stores, and nothing else.
+  bool visitsOnly(const iteration::Plan &plan, const CountedLevel &counted) const;
   format::Encoding storedOrder() const;
 
   /// Fails with a diagnostic for what is not a statement over tensors that can hold data: several results,
@@ -73,6 +84,11 @@ std::optional<StorageTraversal> planStorageTraversal(const SparseStatement &stat
 /// to where it cannot be traversed so either.
 std::optional<iteration::Conversion> conversionToDigits(const SparseStatement &statement);
 
+/// What the loops become, by the schedule; what becomes of loops that the statement does not have is left to
+/// whoever knows its loops. `reduction`: by index.
+iteration::Tiles tilesOf(mlir::linalg::GenericOp generic, const std::vector<bool> &reduction);
+/// The loops of a schedule's order, by name, outermost first.
+std::vector<std::string> wantedLoops(mlir::linalg::GenericOp generic);
 /// What the user calls the indices, else `d0`, `d1`, ….
 std::vector<std::string> nameOfIndices(mlir::linalg::GenericOp generic);
 /// What the user calls an operand: its tensor's name, else its number.
