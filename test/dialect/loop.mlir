@@ -37,6 +37,22 @@ func.func @rebuilt(%crd: memref<?xi32>, %x: memref<?xf64>, %y: memref<?xf64>, %n
   return %same : f64
 }
 
+// Code of a loop that hardly ever runs stays short.
+// VECTOR-LABEL: @rare
+// VECTOR-NOT: vector.
+// VECTOR: return
+func.func @rare(%crd: memref<?xi32>, %x: memref<?xf64>, %y: memref<?xf64>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.for %q = %c0 to %n step %c1 {
+    %j32 = memref.load %crd[%q] : memref<?xi32>
+    %j = arith.index_castui %j32 : i32 to index
+    %v = memref.load %x[%q] : memref<?xf64>
+    memref.store %v, %y[%j] : memref<?xf64>
+  } {tulle.loop = #tulle.loop<parallel, index = q, rare>}
+  return
+}
+
 // Without the attribute a loop is a reduction: what it stores at coordinates that it reads may be one element twice.
 // VECTOR-LABEL: @unknown
 // VECTOR-NOT: vector.scatter

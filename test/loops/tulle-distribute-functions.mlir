@@ -80,3 +80,29 @@ func.func @scaled(%pos: memref<?xi32>, %a: memref<?xf64>, %m: memref<?xf64>, %e:
   } {tulle.loop = #tulle.loop<parallel, index = i_block, blocks>}
   return
 }
+
+// A loop that has such a name, but is over no blocks.
+// CHECK-LABEL: func.func @named
+// CHECK: math.exp
+// CHECK-NEXT: memref.store
+// CHECK-NOT: scf.for
+// CHECK: return
+func.func @named(%pos: memref<?xi32>, %a: memref<?xf64>, %m: memref<?xf64>, %e: memref<?xf64>, %blocks: index, %size: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.for %block = %c0 to %blocks step %c1 {
+    %first = arith.muli %block, %size : index
+    %last = arith.addi %first, %size : index
+    scf.for %i = %first to %last step %c1 {
+      %mi = memref.load %m[%i] : memref<?xf64>
+      %begin, %end = tulle.segment %pos[%i] : memref<?xi32>
+      scf.for %p = %begin to %end step %c1 {
+        %v = memref.load %a[%p] : memref<?xf64>
+        %x = arith.subf %v, %mi : f64
+        %f = math.exp %x : f64
+        memref.store %f, %e[%p] : memref<?xf64>
+      } {tulle.loop = #tulle.loop<parallel>}
+    } {tulle.loop = #tulle.loop<parallel, index = i>}
+  } {tulle.loop = #tulle.loop<parallel, index = i_block>}
+  return
+}

@@ -128,6 +128,7 @@ func.func @reads_its_result(%c: memref<?xf64>, %base: index, %lo: index, %hi: in
 // CHECK-COUNT-4: vector.maskedstore %[[Y]]
 // CHECK: else
 // CHECK: memref.store %{{.*}}, %[[Y]]
+// CHECK: } {tulle.loop = #tulle.loop<parallel, rare>}
 func.func @padded(%crd: memref<?xi32>, %val: memref<?xf64>, %x: memref<?xf64>, %y: memref<?xf64>, %k: index, %n: index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
