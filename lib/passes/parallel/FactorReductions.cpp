@@ -165,6 +165,7 @@ private:
     copies = FillOp::create(b, emit.loc, copies.getType(), start, copies);
     auto own = cast<IterateOp>(b.clone(*loop));
     own.setLoopAttr(partialLoop());
+    locateInside(own);
     OpBuilder inside = OpBuilder::atBlockBegin(&own.getBody().front());
     Value copy = inside.createOrFold<arith::SubIOp>(emit.loc, own.getBody().getArgument(0), range.getLo());
     redirect(own, Aliases(own), copies, copy);
@@ -173,6 +174,32 @@ private:
     loop.getResult(0).replaceAllUsesWith(sum);
     loop.erase();
     return success();
+  }
+
+  /// What a loop around has located of the result is located in each iteration, where its copy is known.
+  static void locateInside(IterateOp own) {
+    const Aliases aliases(own);
+    OpBuilder b = OpBuilder::atBlockBegin(&own.getBody().front());
+    DenseMap<Operation *, Value> located;
+    auto outside = [&](Value iterator) {
+      auto locate = iterator ? iterator.getDefiningOp<LocateOp>() : LocateOp();
+      return locate && !own->isAncestor(locate) && aliases.contains(locate.getTensor()) ? locate : LocateOp();
+    };
+    auto inside = [&](auto &&self, LocateOp locate) -> Value {
+      if (Value made = located.lookup(locate))
+        return made;
+      LocateOp above = outside(locate.getParent());
+      Value parent = above ? self(self, above) : Value();
+      auto copy = cast<LocateOp>(b.clone(*locate));
+      if (parent)
+        copy.getParentMutable().assign(parent);
+      return located[locate] = copy;
+    };
+    own.getBody().walk([&](Operation *op) {
+      for (OpOperand &operand : op->getOpOperands())
+        if (LocateOp locate = outside(operand.get()))
+          operand.set(inside(inside, locate));
+    });
   }
 
   Value combineCopies(Operation *combiner, Value tensor, Value size, Value copies, Value iterations) {
